@@ -1,0 +1,26 @@
+# Every tests/c/test_*.c is a program, every tests/lua/test_*.lua and
+# tests/python/test_*.py a script: adding a test is adding a file.
+file(GLOB c_tests CONFIGURE_DEPENDS tests/c/test_*.c)
+foreach(source ${c_tests})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE cawb_core)
+  target_compile_definitions(${name} PRIVATE CAWB_SOURCE="${CMAKE_SOURCE_DIR}")
+  add_test(NAME c/${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+  set_tests_properties(c/${name} PROPERTIES LABELS c TIMEOUT 300)
+endforeach()
+
+file(GLOB lua_tests CONFIGURE_DEPENDS tests/lua/test_*.lua)
+foreach(source ${lua_tests})
+  get_filename_component(name ${source} NAME_WE)
+  add_test(NAME lua/${name} COMMAND cawb ${source} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(lua/${name} PROPERTIES LABELS lua TIMEOUT 600)
+endforeach()
+
+file(GLOB python_tests CONFIGURE_DEPENDS tests/python/test_*.py)
+foreach(source ${python_tests})
+  get_filename_component(name ${source} NAME_WE)
+  add_test(NAME python/${name} COMMAND ${CAWB_PYTHON} ${source}
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(python/${name} PROPERTIES LABELS python TIMEOUT 600)
+endforeach()

@@ -1,0 +1,89 @@
+/* device.c - opens a device by name and forwards to its implementation. */
+#include "device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static cawb_status open_auto(cawb_device **out, cawb_err *err) {
+  cawb_err ignored;  /* no GPU is an ordinary outcome here */
+  if (cawb_device_open_cuda(out, "0", &ignored) == CAWB_OK) return CAWB_OK;
+  return cawb_device_open_sim(out, "h100", err);
+}
+
+cawb_status cawb_device_open(cawb_device **out, const char *name, cawb_err *err) {
+  *out = NULL;
+  if (strcmp(name, "auto") == 0) return open_auto(out, err);
+  if (strncmp(name, "cuda:", 5) == 0) return cawb_device_open_cuda(out, name + 5, err);
+  if (strncmp(name, "sim:", 4) == 0) return cawb_device_open_sim(out, name + 4, err);
+  return cawb_fail(err, CAWB_ERR_INVALID,
+                   "unknown device '%s' (use auto, cuda:N or sim:h100)", name);
+}
+
+void cawb_device_close(cawb_device *d) {
+  if (d != NULL) d->ops->close(d);
+}
+
+const cawb_device_info *cawb_device_about(const cawb_device *d) { return &d->info; }
+int cawb_device_lost(const cawb_device *d) { return d->lost; }
+
+cawb_status cawb_device_alloc(cawb_device *d, size_t size, const char *label,
+                              cawb_addr *out, cawb_err *err) {
+  *out = 0;
+  return d->ops->alloc(d, size, label, out, err);
+}
+
+void cawb_device_free(cawb_device *d, cawb_addr a) {
+  if (a != 0) d->ops->free(d, a);
+}
+
+cawb_status cawb_device_write(cawb_device *d, cawb_addr dst, const void *src,
+                              size_t size, cawb_err *err) {
+  return d->ops->write(d, dst, src, size, err);
+}
+
+cawb_status cawb_device_read(cawb_device *d, void *dst, cawb_addr src,
+                             size_t size, cawb_err *err) {
+  return d->ops->read(d, dst, src, size, err);
+}
+
+cawb_status cawb_device_copy(cawb_device *d, cawb_addr dst, cawb_addr src,
+                             size_t size, cawb_err *err) {
+  return d->ops->copy(d, dst, src, size, err);
+}
+
+cawb_status cawb_device_fill(cawb_device *d, cawb_addr dst, uint32_t pattern,
+                             size_t size, cawb_err *err) {
+  return d->ops->fill(d, dst, pattern, size, err);
+}
+
+cawb_status cawb_device_attach(cawb_device *d, const cawb_share *share,
+                               cawb_addr *out, cawb_err *err) {
+  *out = 0;
+  return d->ops->attach(d, share, out, err);
+}
+
+void cawb_device_detach(cawb_device *d, cawb_addr a) {
+  if (a != 0) d->ops->detach(d, a);
+}
+
+cawb_status cawb_device_load(cawb_device *d, const cawb_image *image,
+                             cawb_module **out, cawb_err *err) {
+  *out = NULL;
+  return d->ops->load(d, image, out, err);
+}
+
+void cawb_device_unload(cawb_device *d, cawb_module *m) {
+  if (m != NULL) d->ops->unload(d, m);
+}
+
+cawb_status cawb_device_run(cawb_device *d, cawb_module *m, const cawb_step *steps,
+                            size_t n, cawb_report *report, cawb_err *err) {
+  memset(report, 0, sizeof *report);
+  return d->ops->run(d, m, steps, n, report, err);
+}
+
+cawb_status cawb_device_time(cawb_device *d, cawb_module *m, const cawb_step *steps,
+                             size_t n, cawb_timing *timing, cawb_err *err) {
+  timing->count = 0;
+  return d->ops->time(d, m, steps, n, timing, err);
+}

@@ -1,0 +1,175 @@
+/*
+** device.h - where kernels run: one contract, two implementations.
+**
+** device_cuda.c drives a GPU through the driver API; sim/ executes the PTX on
+** the CPU and models the time. A device is opened and used by one thread of
+** the worker process, never by the judge. Times are in seconds, sizes in bytes.
+*/
+#ifndef CAWB_DEVICE_H
+#define CAWB_DEVICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+
+typedef uint64_t cawb_addr;                  /* an address on the device; 0 is none */
+typedef struct cawb_device cawb_device;      /* opaque to users; see the end */
+typedef struct cawb_module cawb_module;      /* loaded code, owned by its device */
+
+/* What a device is. `rates` are published figures where `modelled` is set. */
+typedef struct cawb_device_info {
+  char name[32];               /* "cuda:0", "sim:h100" */
+  char model[96];              /* "NVIDIA H100 80GB HBM3" */
+  char arch[16];               /* what to compile for: "sm_90" */
+  char driver[32];             /* driver version, "" where there is none */
+  char uuid[48];               /* the GPU's own, "" where there is none */
+  int modelled;                /* 1: times are computed, not measured */
+  unsigned sms;                /* multiprocessors */
+  size_t memory, l2;           /* bytes of device memory, of L2 cache */
+  size_t shared_block;         /* most shared memory one block may ask for */
+  unsigned threads_block;      /* most threads in a block */
+  struct {
+    double clock;              /* SM clock, Hz */
+    double dram, l2;           /* bytes per second that streams reach */
+    double fp32;               /* float32 operations per second, no tensor cores */
+    double launch;             /* seconds to start one kernel from a graph */
+  } rates;                     /* all 0 on a real device: those are measured */
+} cawb_device_info;
+
+/* Code for a device. Both texts are borrowed for the length of the call. */
+typedef struct cawb_image {
+  const char *ptx;             /* NUL-terminated PTX, as NVRTC made it */
+  const void *cubin;           /* may be NULL for a simulated device */
+  size_t cubin_size;
+} cawb_image;
+
+/* One step of a recorded plan. */
+typedef enum cawb_step_kind { CAWB_STEP_LAUNCH, CAWB_STEP_FILL } cawb_step_kind;
+
+typedef struct cawb_step {
+  cawb_step_kind kind;
+  /* LAUNCH */
+  const char *kernel;          /* the entry's full (mangled) name in the PTX */
+  unsigned grid[3], block[3], cluster[3];
+  size_t shared;               /* dynamic shared memory, bytes */
+  const void *args;            /* the parameter block as PTX lays it out:  */
+  size_t args_size;            /* each parameter at its natural alignment  */
+  /* FILL: `pattern` repeated over `size` bytes (a multiple of 4) at `addr` */
+  cawb_addr addr;
+  size_t size;
+  uint32_t pattern;
+} cawb_step;
+
+/* What a run was seen to do. A device that counts nothing leaves counted at 0. */
+typedef struct cawb_report {
+  int counted;
+  uint64_t warp_instructions;    /* instructions issued, one per warp */
+  uint64_t thread_instructions;  /* the same, times the active lanes */
+  uint64_t global_requests;      /* warp-level loads, stores, atomics */
+  uint64_t global_sectors;       /* 32-byte sectors that they touched */
+  uint64_t shared_requests;      /* warp-level shared-memory accesses */
+  uint64_t shared_wavefronts;    /* passes that they needed; more: conflicts */
+  uint64_t branches;             /* conditional branches executed */
+  uint64_t divergent_branches;   /* of these, with lanes going both ways */
+  uint64_t dram_bytes;           /* unique global sectors of the run, times 32 */
+  uint64_t barriers;             /* block barriers passed, per warp */
+  uint64_t races;                /* unordered conflicting shared accesses seen */
+  char race[256];                /* the first one, in words; "" for none */
+  double seconds;                /* modelled time of the whole run; 0: not modelled */
+  struct { double memory, l2, shared, issue, launch; } bound;  /* its parts, seconds */
+} cawb_report;
+
+/* How to time, and room for the answer. */
+typedef struct cawb_timing {
+  unsigned warmup;             /* runs before the first sample */
+  unsigned max_samples;        /* capacity of `samples` */
+  double budget;               /* stop early after about so many seconds */
+  double *samples;             /* caller-owned; seconds of one run each */
+  unsigned count;              /* out: how many were taken */
+} cawb_timing;
+
+/*
+** Memory that another process owns: a file descriptor for a simulated device
+** (borrowed; the caller closes it), a CUDA IPC handle for a real one.
+*/
+typedef struct cawb_share {
+  int fd;                      /* -1: none */
+  unsigned char ipc[64];
+  size_t size;
+} cawb_share;
+
+/* Open "auto", "cuda:N" or "sim:MODEL". "auto" is the first GPU, else sim:h100. */
+cawb_status cawb_device_open(cawb_device **out, const char *name, cawb_err *err);
+void        cawb_device_close(cawb_device *d);            /* NULL is a no-op */
+const cawb_device_info *cawb_device_about(const cawb_device *d);
+
+/* `label` names the tensor in fault messages; it is copied. Contents undefined. */
+cawb_status cawb_device_alloc(cawb_device *d, size_t size, const char *label,
+                              cawb_addr *out, cawb_err *err);
+void        cawb_device_free(cawb_device *d, cawb_addr a);  /* 0 is a no-op */
+
+cawb_status cawb_device_write(cawb_device *d, cawb_addr dst, const void *src,
+                              size_t size, cawb_err *err);
+cawb_status cawb_device_read(cawb_device *d, void *dst, cawb_addr src,
+                             size_t size, cawb_err *err);
+cawb_status cawb_device_copy(cawb_device *d, cawb_addr dst, cawb_addr src,
+                             size_t size, cawb_err *err);
+cawb_status cawb_device_fill(cawb_device *d, cawb_addr dst, uint32_t pattern,
+                             size_t size, cawb_err *err);
+
+/* Make another process's memory addressable, until detached. */
+cawb_status cawb_device_attach(cawb_device *d, const cawb_share *share,
+                               cawb_addr *out, cawb_err *err);
+void        cawb_device_detach(cawb_device *d, cawb_addr a);
+
+cawb_status cawb_device_load(cawb_device *d, const cawb_image *image,
+                             cawb_module **out, cawb_err *err);
+void        cawb_device_unload(cawb_device *d, cawb_module *m);  /* NULL: no-op */
+
+/*
+** Execute the steps once, in order, and wait. CAWB_ERR_CANDIDATE with the
+** reason when a kernel faults; on a real device the context may then be lost
+** (cawb_device_lost), and the process should be replaced.
+*/
+cawb_status cawb_device_run(cawb_device *d, cawb_module *m, const cawb_step *steps,
+                            size_t n, cawb_report *report, cawb_err *err);
+
+/* Execute the steps repeatedly with a cold L2 cache, timing each execution. */
+cawb_status cawb_device_time(cawb_device *d, cawb_module *m, const cawb_step *steps,
+                             size_t n, cawb_timing *timing, cawb_err *err);
+
+int cawb_device_lost(const cawb_device *d);
+
+/* ---------------- for implementations: the table behind a device -------------- */
+
+typedef struct cawb_device_ops {
+  void (*close)(cawb_device *);
+  cawb_status (*alloc)(cawb_device *, size_t, const char *, cawb_addr *, cawb_err *);
+  void (*free)(cawb_device *, cawb_addr);
+  cawb_status (*write)(cawb_device *, cawb_addr, const void *, size_t, cawb_err *);
+  cawb_status (*read)(cawb_device *, void *, cawb_addr, size_t, cawb_err *);
+  cawb_status (*copy)(cawb_device *, cawb_addr, cawb_addr, size_t, cawb_err *);
+  cawb_status (*fill)(cawb_device *, cawb_addr, uint32_t, size_t, cawb_err *);
+  cawb_status (*attach)(cawb_device *, const cawb_share *, cawb_addr *, cawb_err *);
+  void (*detach)(cawb_device *, cawb_addr);
+  cawb_status (*load)(cawb_device *, const cawb_image *, cawb_module **, cawb_err *);
+  void (*unload)(cawb_device *, cawb_module *);
+  cawb_status (*run)(cawb_device *, cawb_module *, const cawb_step *, size_t,
+                     cawb_report *, cawb_err *);
+  cawb_status (*time)(cawb_device *, cawb_module *, const cawb_step *, size_t,
+                      cawb_timing *, cawb_err *);
+} cawb_device_ops;
+
+/* An implementation embeds this as its first member and fills all of it. */
+struct cawb_device {
+  const cawb_device_ops *ops;
+  cawb_device_info info;
+  int lost;                    /* set it when nothing further can work */
+};
+
+/* The implementations' constructors; `which` is what follows the colon. */
+cawb_status cawb_device_open_cuda(cawb_device **out, const char *which, cawb_err *err);
+cawb_status cawb_device_open_sim(cawb_device **out, const char *which, cawb_err *err);
+
+#endif
