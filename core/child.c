@@ -1,0 +1,169 @@
+/* child.c - see child.h. */
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "clock.h"
+
+struct cawb_child {
+  char label[32];
+  pid_t pid;          /* 0: reaped */
+  int status;         /* of waitpid, once reaped */
+  int sock;
+  int output;         /* a memfd behind its stdout and stderr */
+};
+
+/* In the new process: never returns. Only async-signal-safe calls. */
+static void become(char *const argv[], const char *dir, pid_t judge, int sock,
+                   int output, int report) {
+  int null = open("/dev/null", O_RDONLY);
+  setpgid(0, 0);                          /* Ctrl-C is the judge's to handle */
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != judge) _exit(127);     /* it ended before the line above */
+  int failed = dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 ||
+               dup2(sock, 3) < 0 || (dir != NULL && chdir(dir) != 0);
+  if (!failed) execvp(argv[0], argv);
+  int code = errno;
+  ssize_t ignored = write(report, &code, sizeof code);
+  (void)ignored;
+  _exit(127);
+}
+
+/* Lift a descriptor above those that `become` overwrites. */
+static int lift(int fd) {
+  int high = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+  close(fd);
+  return high;
+}
+
+static cawb_status start(cawb_child *c, int theirs, char *const argv[], const char *dir,
+                         cawb_err *err) {
+  int report[2];                          /* closes on exec, else carries errno */
+  if (pipe2(report, O_CLOEXEC) != 0) return cawb_fail_errno(err, CAWB_ERR_IO, "pipe");
+  report[1] = lift(report[1]);
+  pid_t judge = getpid();
+  pid_t pid = fork();
+  if (pid == 0) become(argv, dir, judge, theirs, c->output, report[1]);
+  close(report[1]);
+  int code = 0;
+  ssize_t got = 0;
+  if (pid > 0) do got = read(report[0], &code, sizeof code); while (got < 0 && errno == EINTR);
+  close(report[0]);
+  if (pid < 0) return cawb_fail_errno(err, CAWB_ERR_IO, "fork for the %s", c->label);
+  c->pid = pid;
+  if (got == sizeof code)
+    return cawb_fail(err, CAWB_ERR_MISSING, "cannot start the %s '%s': %s", c->label,
+                     argv[0], strerror(code));
+  return CAWB_OK;
+}
+
+cawb_status cawb_child_new(cawb_child **out, const char *label, char *const argv[],
+                           const char *dir, cawb_err *err) {
+  *out = NULL;
+  cawb_child *c = calloc(1, sizeof *c);
+  if (c == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a process");
+  snprintf(c->label, sizeof c->label, "%s", label);
+  c->sock = c->output = -1;
+  cawb_status rc;
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+    rc = cawb_fail_errno(err, CAWB_ERR_IO, "socketpair");
+    goto fail;
+  }
+  c->sock = pair[0];
+  int theirs = lift(pair[1]);
+  c->output = memfd_create("cawb-output", MFD_CLOEXEC);
+  if (c->output >= 0) c->output = lift(c->output);
+  if (c->output < 0) rc = cawb_fail_errno(err, CAWB_ERR_IO, "memfd_create");
+  else rc = start(c, theirs, argv, dir, err);
+  close(theirs);
+  if (rc != CAWB_OK) goto fail;
+  *out = c;
+  return CAWB_OK;
+fail:
+  cawb_child_free(c);
+  return rc;
+}
+
+void cawb_child_kill(cawb_child *c) {
+  if (c->pid == 0) return;
+  kill(-c->pid, SIGKILL);
+  kill(c->pid, SIGKILL);                  /* it may not have a group yet */
+  while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR) continue;
+  c->pid = 0;
+}
+
+int cawb_child_alive(cawb_child *c) {
+  if (c->pid == 0) return 0;
+  if (waitpid(c->pid, &c->status, WNOHANG) != c->pid) return 1;
+  c->pid = 0;
+  return 0;
+}
+
+pid_t cawb_child_pid(const cawb_child *c) { return c->pid; }
+
+void cawb_child_free(cawb_child *c) {
+  if (c == NULL) return;
+  cawb_child_kill(c);
+  if (c->sock >= 0) close(c->sock);
+  if (c->output >= 0) close(c->output);
+  free(c);
+}
+
+void cawb_child_output(const cawb_child *c, char *out, size_t size) {
+  off_t end = lseek(c->output, 0, SEEK_END);   /* shared offset: it appends there */
+  off_t room = (off_t)size - 1;
+  off_t from = end > room ? end - room : 0;
+  ssize_t n = end > 0 ? pread(c->output, out, size - 1, from) : 0;
+  if (n < 0) n = 0;
+  while (n > 0 && (out[n - 1] == '\n' || out[n - 1] == '\0')) n--;
+  out[n] = '\0';
+}
+
+/* "killed by signal 11 (Segmentation fault); it last said: ..." */
+static cawb_status tell_death(cawb_child *c, cawb_err *err) {
+  char last[400], how[96];
+  cawb_child_kill(c);                     /* a closed socket: it is going anyway */
+  if (WIFSIGNALED(c->status))
+    snprintf(how, sizeof how, "was killed by signal %d (%s)", WTERMSIG(c->status),
+             strsignal(WTERMSIG(c->status)));
+  else
+    snprintf(how, sizeof how, "ended with status %d", WEXITSTATUS(c->status));
+  cawb_child_output(c, last, sizeof last);
+  return cawb_fail(err, CAWB_ERR_DIED, "the %s %s%s%s", c->label, how,
+                   *last ? "; it last printed: " : "", last);
+}
+
+/* Give a process that closed its socket a moment to leave its own exit status. */
+static void reap_soon(cawb_child *c) {
+  double deadline = cawb_clock_now() + 1.0;
+  while (cawb_child_alive(c) && cawb_clock_left_ms(deadline) > 0) usleep(1000);
+}
+
+cawb_status cawb_child_call(cawb_child *c, const cJSON *request, const int *fds,
+                            size_t nfds, double timeout, cawb_message *reply,
+                            cawb_err *err) {
+  double deadline = cawb_clock_now() + timeout;
+  memset(reply, 0, sizeof *reply);
+  cawb_status rc = cawb_message_send(c->sock, request, fds, nfds, deadline, err);
+  if (rc == CAWB_OK) rc = cawb_message_receive(c->sock, reply, deadline, err);
+  if (rc == CAWB_ERR_DIED) {
+    reap_soon(c);
+    return tell_death(c, err);
+  }
+  if (rc == CAWB_OK) return CAWB_OK;
+  cawb_child_kill(c);                     /* its next reply would answer this call */
+  if (rc == CAWB_ERR_TIMEOUT)
+    cawb_fail(err, rc, "the %s did not answer within %g s", c->label, timeout);
+  return rc;
+}

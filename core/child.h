@@ -1,0 +1,41 @@
+/*
+** child.h - a process that answers requests: the task host, a worker, the
+** compiler. It runs in its own process group with its socket on descriptor 3,
+** its input empty and its output and error text kept for the judge to read.
+** It is killed when the judge ends, however the judge ends.
+** Owned by one thread; cawb_child_free kills what is still alive and reaps it.
+*/
+#ifndef CAWB_CHILD_H
+#define CAWB_CHILD_H
+
+#include <sys/types.h>
+
+#include "message.h"
+
+typedef struct cawb_child cawb_child;
+
+/*
+** Start argv[0] (searched on PATH) in `dir` (NULL: here). CAWB_ERR_MISSING when
+** the program cannot be executed. `label` names it in messages; both are copied.
+*/
+cawb_status cawb_child_new(cawb_child **out, const char *label, char *const argv[],
+                           const char *dir, cawb_err *err);
+void        cawb_child_free(cawb_child *c);              /* NULL is a no-op */
+
+/*
+** Send a request and wait for its reply. On CAWB_ERR_TIMEOUT the child has been
+** killed; on CAWB_ERR_DIED the message says how it ended and quotes the end of
+** what it printed. After either it answers nothing more: free it.
+*/
+cawb_status cawb_child_call(cawb_child *c, const cJSON *request, const int *fds,
+                            size_t nfds, double timeout, cawb_message *reply,
+                            cawb_err *err);
+
+void  cawb_child_kill(cawb_child *c);                    /* now, with its group */
+int   cawb_child_alive(cawb_child *c);
+pid_t cawb_child_pid(const cawb_child *c);               /* 0 once it was reaped */
+
+/* The last `size` - 1 bytes that it printed, into `out`. */
+void  cawb_child_output(const cawb_child *c, char *out, size_t size);
+
+#endif
