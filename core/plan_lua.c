@@ -1,0 +1,190 @@
+/*
+** plan_lua.c - what plan.lua can see: handles, inputs, outputs, parameters. What
+** it can call is in plan_launch.c and plan_declare.c. Everything may raise.
+*/
+#include <lauxlib.h>
+#include <lualib.h>
+#include <string.h>
+
+#include "plan_record.h"
+
+#define HANDLE "cawb.tensor"
+
+cawb_plan *plan_self(lua_State *L) { return lua_touserdata(L, lua_upvalueindex(1)); }
+
+/* ---- tensor handles: an index into the plan's table, no data behind it ---- */
+
+long plan_tensor_at(lua_State *L, int index) {
+  const size_t *h = luaL_testudata(L, index, HANDLE);
+  return h != NULL ? (long)*h : -1;
+}
+
+void plan_push_handle(lua_State *L, size_t tensor) {
+  size_t *h = lua_newuserdatauv(L, sizeof *h, 0);
+  *h = tensor;
+  luaL_setmetatable(L, HANDLE);
+}
+
+static void push_dims(lua_State *L, const int64_t *dims, int rank) {
+  lua_createtable(L, rank, 0);
+  for (int i = 0; i < rank; i++) {
+    lua_pushinteger(L, dims[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+static int handle_index(lua_State *L) {
+  const size_t *h = luaL_checkudata(L, 1, HANDLE);
+  const cawb_tensor *t = &plan_self(L)->tensors[*h].spec;
+  const char *key = luaL_checkstring(L, 2);
+  if (strcmp(key, "shape") == 0) push_dims(L, t->shape, t->rank);
+  else if (strcmp(key, "strides") == 0) push_dims(L, t->strides, t->rank);
+  else if (strcmp(key, "dtype") == 0) lua_pushstring(L, t->dtype);
+  else if (strcmp(key, "numel") == 0) lua_pushinteger(L, t->numel);
+  else if (strcmp(key, "bytes") == 0) lua_pushinteger(L, (lua_Integer)t->bytes);
+  else if (strcmp(key, "rank") == 0) lua_pushinteger(L, t->rank);
+  else return luaL_error(L, "%s has no field '%s' (it has shape, strides, dtype, numel, "
+                         "bytes, rank; its data is not visible here)", t->label, key);
+  return 1;
+}
+
+static int handle_tostring(lua_State *L) {
+  const size_t *h = luaL_checkudata(L, 1, HANDLE);
+  lua_pushstring(L, plan_self(L)->tensors[*h].spec.label);
+  return 1;
+}
+
+/* ---- inputs, outputs, params ---- */
+
+static void push_tensor(lua_State *L, cawb_plan *p, const cJSON *spec, const char *label,
+                        cawb_plan_role role) {
+  cawb_tensor t;
+  cawb_err err;
+  if (cawb_tensor_read(&t, spec, label, &err) != CAWB_OK) luaL_error(L, "%s", err.msg);
+  if (p->ntensors == PLAN_MAX_TENSORS) luaL_error(L, "more than %d tensors", PLAN_MAX_TENSORS);
+  long i = plan_add_tensor(p, &t, role);
+  if (i < 0) luaL_error(L, "out of memory");
+  plan_push_handle(L, (size_t)i);
+}
+
+void plan_push_plain(lua_State *L, const cJSON *v) {
+  if (cJSON_IsBool(v)) lua_pushboolean(L, cJSON_IsTrue(v));
+  else if (cJSON_IsString(v)) lua_pushstring(L, v->valuestring);
+  else if (!cJSON_IsNumber(v)) lua_pushboolean(L, 0);   /* None: no hole in the list */
+  else if (v->valuedouble == (double)(lua_Integer)v->valuedouble)
+    lua_pushinteger(L, (lua_Integer)v->valuedouble);
+  else lua_pushnumber(L, v->valuedouble);
+}
+
+static void push_list(lua_State *L, cawb_plan *p, const cJSON *list, const char *name,
+                      cawb_plan_role role);
+
+static void push_item(lua_State *L, cawb_plan *p, const cJSON *spec, const char *label,
+                      cawb_plan_role role) {
+  const cJSON *items = cJSON_GetObjectItemCaseSensitive(spec, "items");
+  const cJSON *value = cJSON_GetObjectItemCaseSensitive(spec, "value");
+  luaL_checkstack(L, 8, "inputs are nested too deeply");
+  if (items != NULL) push_list(L, p, items, label, role);
+  else if (value != NULL) plan_push_plain(L, value);
+  else push_tensor(L, p, spec, label, role);
+}
+
+static void push_list(lua_State *L, cawb_plan *p, const cJSON *list, const char *name,
+                      cawb_plan_role role) {
+  const cJSON *spec;
+  int i = 0;
+  lua_newtable(L);
+  cJSON_ArrayForEach(spec, list) {
+    const char *label = lua_pushfstring(L, "%s[%d]", name, ++i);
+    push_item(L, p, spec, label, role);
+    lua_rawseti(L, -3, i);
+    lua_pop(L, 1);
+  }
+}
+
+static int params_next(lua_State *L) {             /* upvalues: names, params, position */
+  lua_Integer i = lua_tointeger(L, lua_upvalueindex(3)) + 1;
+  lua_pushinteger(L, i);
+  lua_replace(L, lua_upvalueindex(3));
+  if (lua_rawgeti(L, lua_upvalueindex(1), i) == LUA_TNIL) return 1;
+  lua_pushvalue(L, -1);
+  lua_rawget(L, lua_upvalueindex(2));
+  return 2;
+}
+
+/* pairs(params) goes in the task's order, not in that of a hash table. */
+static int params_pairs(lua_State *L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, "cawb.param_names");
+  lua_pushvalue(L, 1);
+  lua_pushinteger(L, 0);
+  lua_pushcclosure(L, params_next, 3);
+  return 1;
+}
+
+static int params_unknown(lua_State *L) {
+  return luaL_error(L, "the task has no parameter '%s'", luaL_tolstring(L, 2, NULL));
+}
+
+static void push_params(lua_State *L, cawb_plan *p, const cJSON *list) {
+  const cJSON *spec;
+  int n = 0;
+  lua_newtable(L);                                     /* names */
+  lua_newtable(L);                                     /* names params */
+  cJSON_ArrayForEach(spec, list) {
+    const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(spec, "name"));
+    if (name == NULL) luaL_error(L, "a parameter has no name");
+    const char *label = lua_pushfstring(L, "params.%s", name);
+    push_tensor(L, p, spec, label, CAWB_PLAN_PARAM);   /* names params label handle */
+    lua_setfield(L, -3, name);
+    lua_pop(L, 1);
+    lua_pushstring(L, name);
+    lua_rawseti(L, -3, ++n);
+  }
+  static const luaL_Reg metas[] = {
+    { "__pairs", params_pairs }, { "__index", params_unknown }, { NULL, NULL }
+  };
+  luaL_newlib(L, metas);
+  lua_setmetatable(L, -2);
+  lua_insert(L, -2);
+  lua_setfield(L, LUA_REGISTRYINDEX, "cawb.param_names");
+}
+
+/* ---- the state ---- */
+
+static void push_function(lua_State *L, cawb_plan *p, lua_CFunction f) {
+  lua_pushlightuserdata(L, p);
+  lua_pushcclosure(L, f, 1);
+}
+
+static void open_handles(lua_State *L, cawb_plan *p) {
+  luaL_newmetatable(L, HANDLE);
+  push_function(L, p, handle_index);
+  lua_setfield(L, -2, "__index");
+  push_function(L, p, handle_tostring);
+  lua_setfield(L, -2, "__tostring");
+  lua_pushboolean(L, 0);
+  lua_setfield(L, -2, "__metatable");
+  lua_pop(L, 1);
+}
+
+int plan_open(lua_State *L) {
+  cawb_plan *p = lua_touserdata(L, 1);
+  static const luaL_Reg functions[] = {
+    { "launch", plan_launch }, { "memset", plan_memset }, { "scratch", plan_scratch },
+    { "prepare", plan_prepare }, { "tunables", plan_tunables }, { NULL, NULL }
+  };
+  open_handles(L, p);
+  for (const luaL_Reg *f = functions; f->name != NULL; f++) {
+    push_function(L, p, f->func);
+    lua_setglobal(L, f->name);
+  }
+  push_list(L, p, p->setting->inputs, "inputs", CAWB_PLAN_INPUT);
+  lua_setglobal(L, "inputs");
+  push_list(L, p, p->setting->outputs, "outputs", CAWB_PLAN_OUTPUT);
+  lua_setglobal(L, "outputs");
+  push_params(L, p, p->setting->params);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, LUA_REGISTRYINDEX, "cawb.params");
+  lua_setglobal(L, "params");
+  return 0;
+}

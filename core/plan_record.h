@@ -1,0 +1,76 @@
+/*
+** plan_record.h - the record behind a plan, shared by plan.c (its life),
+** plan_lua.c (what plan.lua sees), plan_launch.c and plan_declare.c (what it
+** calls) and plan_args.c (a launch's arguments).
+*/
+#ifndef CAWB_PLAN_RECORD_H
+#define CAWB_PLAN_RECORD_H
+
+#include <lua.h>
+
+#include "plan.h"
+
+enum { PLAN_MAX_STEPS = 4096, PLAN_MAX_TENSORS = 4096 };
+
+typedef struct plan_ref {         /* where an address goes in a parameter block */
+  size_t at;
+  size_t tensor;
+} plan_ref;
+
+typedef struct plan_step {
+  cawb_step step;
+  unsigned char *args;            /* owned; step.args points here */
+  plan_ref *refs;                 /* owned; nrefs of them */
+  size_t nrefs;
+  size_t target;                  /* FILL: the tensor */
+  cJSON *text;                    /* owned; the step in words */
+} plan_step;
+
+typedef struct plan_list {
+  plan_step *steps;
+  cawb_step *bound;               /* the steps alone, for the device */
+  size_t count;
+} plan_list;
+
+struct cawb_plan {
+  const cawb_plan_setting *setting;   /* valid while recording */
+  cawb_plan_tensor *tensors;
+  size_t ntensors;
+  plan_list phases[2];            /* by cawb_plan_phase */
+  cawb_plan_phase phase;          /* being recorded */
+  size_t nlaunches;               /* over both phases */
+  cJSON *tunables;                /* as declared; NULL: not declared */
+  int probing;                    /* stop at tunables{} */
+};
+
+/* Add an empty step to the phase being recorded; NULL when out of memory. */
+plan_step *plan_add_step(cawb_plan *p);
+
+/* Add a tensor and return its index, or -1 when out of memory. */
+long plan_add_tensor(cawb_plan *p, const cawb_tensor *spec, cawb_plan_role role);
+
+/* Put inputs, outputs, params and the functions into the state. For lua_pcall. */
+int plan_open(lua_State *L);
+
+/* What plan.lua calls; the plan is the first upvalue. */
+int plan_launch(lua_State *L);
+int plan_memset(lua_State *L);
+int plan_scratch(lua_State *L);
+int plan_prepare(lua_State *L);
+int plan_tunables(lua_State *L);
+
+cawb_plan *plan_self(lua_State *L);
+void plan_push_handle(lua_State *L, size_t tensor);
+void plan_push_plain(lua_State *L, const cJSON *value);   /* number, boolean or string */
+
+/* The tensor behind the handle at `index`, or -1. */
+long plan_tensor_at(lua_State *L, int index);
+
+/*
+** Check the Lua values from `first` to the top against the kernel's signature
+** and pack them. Raises with the argument's number and what was expected.
+*/
+void plan_pack_args(lua_State *L, cawb_plan *p, plan_step *s, const cawb_kernel *k,
+                    int first);
+
+#endif
