@@ -1,0 +1,350 @@
+/* worker.c - see worker.h. */
+#include "worker.h"
+
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "plan.h"
+#include "serve.h"
+#include "slurp.h"
+
+typedef struct worker {
+  cawb_device *device;
+  cawb_kernels kernels;      /* of the loaded candidate, as are the next two */
+  cawb_module *module;
+  cawb_plan *plan;
+} worker;
+
+static const cJSON *field(const cJSON *o, const char *key) {
+  return cJSON_GetObjectItemCaseSensitive(o, key);
+}
+
+/* ---- open ---- */
+
+static cJSON *describe_device(const cawb_device_info *d) {
+  cJSON *o = cJSON_CreateObject();
+  cJSON_AddStringToObject(o, "name", d->name);
+  cJSON_AddStringToObject(o, "model", d->model);
+  cJSON_AddStringToObject(o, "arch", d->arch);
+  cJSON_AddStringToObject(o, "driver", d->driver);
+  cJSON_AddStringToObject(o, "uuid", d->uuid);
+  cJSON_AddBoolToObject(o, "modelled", d->modelled);
+  cJSON_AddNumberToObject(o, "sms", d->sms);
+  cJSON_AddNumberToObject(o, "memory", (double)d->memory);
+  cJSON_AddNumberToObject(o, "l2", (double)d->l2);
+  cJSON_AddNumberToObject(o, "shared_block", (double)d->shared_block);
+  cJSON_AddNumberToObject(o, "threads_block", d->threads_block);
+  if (d->modelled) {
+    cJSON *r = cJSON_AddObjectToObject(o, "rates");
+    cJSON_AddNumberToObject(r, "clock", d->rates.clock);
+    cJSON_AddNumberToObject(r, "dram", d->rates.dram);
+    cJSON_AddNumberToObject(r, "l2", d->rates.l2);
+    cJSON_AddNumberToObject(r, "fp32", d->rates.fp32);
+    cJSON_AddNumberToObject(r, "launch", d->rates.launch);
+  }
+  return o;
+}
+
+static cawb_status do_open(worker *w, const cJSON *q, cJSON *reply, cawb_err *err) {
+  const char *name = cawb_request_text(q, "device");
+  if (name == NULL) return cawb_fail(err, CAWB_ERR_INVALID, "open: no device is named");
+  if (w->device != NULL) return cawb_fail(err, CAWB_ERR_INVALID, "a device is open already");
+  cawb_status rc = cawb_device_open(&w->device, name, err);
+  if (rc == CAWB_OK)
+    cJSON_AddItemToObject(reply, "device", describe_device(cawb_device_about(w->device)));
+  return rc;
+}
+
+/* ---- load ---- */
+
+static cawb_plan_setting setting_of(const worker *w, const cJSON *q,
+                                    const cawb_kernels *kernels) {
+  const cawb_device_info *d = cawb_device_about(w->device);
+  const cJSON *limits = field(q, "limits");
+  return (cawb_plan_setting){
+    .inputs = field(q, "inputs"), .outputs = field(q, "outputs"),
+    .params = field(q, "params"), .kernels = kernels, .tunables = field(q, "tunables"),
+    .threads_block = d->threads_block, .shared_block = d->shared_block,
+    .limits = { .memory = (size_t)cawb_request_number(limits, "memory", 0),
+                .instructions = (long)cawb_request_number(limits, "instructions", 0) }
+  };
+}
+
+static cawb_status need_plan(const worker *w, const cJSON *q, cawb_err *err) {
+  if (w->device == NULL) return cawb_fail(err, CAWB_ERR_INVALID, "no device is open");
+  if (cawb_request_text(q, "plan") == NULL || field(q, "limits") == NULL)
+    return cawb_fail(err, CAWB_ERR_INVALID, "a request without a plan or its limits");
+  return CAWB_OK;
+}
+
+static cawb_status do_tunables(worker *w, const cJSON *q, cJSON *reply, cawb_err *err) {
+  cawb_status rc = need_plan(w, q, err);
+  if (rc != CAWB_OK) return rc;
+  cawb_plan_setting setting = setting_of(w, q, NULL);
+  cJSON *list = NULL;
+  rc = cawb_plan_tunables(&list, cawb_request_text(q, "plan"), &setting, err);
+  if (rc == CAWB_OK) cJSON_AddItemToObject(reply, "tunables", list);
+  return rc;
+}
+
+static void unload(worker *w) {
+  size_t n = 0;
+  cawb_plan_tensor *t = w->plan != NULL ? cawb_plan_tensors(w->plan, &n) : NULL;
+  for (size_t i = 0; i < n; i++) cawb_device_free(w->device, t[i].addr);
+  cawb_plan_free(w->plan);
+  if (w->device != NULL) cawb_device_unload(w->device, w->module);
+  cawb_ptx_free(&w->kernels);
+  w->plan = NULL;
+  w->module = NULL;
+  memset(&w->kernels, 0, sizeof w->kernels);
+}
+
+static cawb_status load_module(worker *w, const cJSON *q, cawb_err *err) {
+  const char *ptx_path = cawb_request_text(q, "ptx"), *cubin_path = cawb_request_text(q, "cubin");
+  cawb_image image = { NULL, NULL, 0 };
+  char *ptx = NULL, *cubin = NULL;
+  size_t size;
+  if (ptx_path == NULL) return cawb_fail(err, CAWB_ERR_INVALID, "load: no PTX is named");
+  cawb_status rc = cawb_slurp(&ptx, &size, ptx_path, err);
+  if (rc == CAWB_OK && cubin_path != NULL)
+    rc = cawb_slurp(&cubin, &image.cubin_size, cubin_path, err);
+  image.ptx = ptx;
+  image.cubin = cubin;
+  if (rc == CAWB_OK) rc = cawb_ptx_kernels(&w->kernels, ptx, NULL, err);
+  if (rc == CAWB_OK) rc = cawb_device_load(w->device, &image, &w->module, err);
+  free(ptx);
+  free(cubin);
+  return rc;
+}
+
+static cawb_status alloc_tensors(worker *w, double *scratch, cawb_err *err) {
+  size_t n;
+  cawb_plan_tensor *t = cawb_plan_tensors(w->plan, &n);
+  for (size_t i = 0; i < n; i++) {
+    size_t size = (t[i].spec.bytes + 3) / 4 * 4;      /* poison is laid in words */
+    cawb_status rc = cawb_device_alloc(w->device, size > 0 ? size : 4, t[i].spec.label,
+                                       &t[i].addr, err);
+    if (rc == CAWB_ERR_MEMORY && t[i].role == CAWB_PLAN_SCRATCH) rc = CAWB_ERR_CANDIDATE;
+    if (rc != CAWB_OK) return rc;
+    if (t[i].role == CAWB_PLAN_SCRATCH) *scratch += (double)size;
+  }
+  cawb_plan_bind(w->plan);
+  return CAWB_OK;
+}
+
+/* ---- shares ---- */
+
+static int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+static cawb_status read_ipc(cawb_share *out, const char *hex, cawb_err *err) {
+  size_t n = sizeof out->ipc;
+  for (size_t i = 0; i < n; i++) {
+    int hi = hex[2 * i] ? hex_digit(hex[2 * i]) : -1;
+    int lo = hi >= 0 && hex[2 * i + 1] ? hex_digit(hex[2 * i + 1]) : -1;
+    if (hi < 0 || lo < 0) return cawb_fail(err, CAWB_ERR_INVALID, "a malformed IPC handle");
+    out->ipc[i] = (unsigned char)(hi << 4 | lo);
+  }
+  return CAWB_OK;
+}
+
+static cawb_status read_share(cawb_share *out, const cJSON *share, const cawb_message *m,
+                              cawb_err *err) {
+  const char *ipc = cawb_request_text(share, "ipc");
+  memset(out, 0, sizeof *out);
+  out->fd = -1;
+  out->size = (size_t)cawb_request_number(share, "size", 0);
+  if (ipc != NULL) return read_ipc(out, ipc, err);
+  int i = (int)cawb_request_number(share, "fd", -1);
+  if (i < 0 || (size_t)i >= m->nfds)
+    return cawb_fail(err, CAWB_ERR_INVALID, "a share without a descriptor or IPC handle");
+  out->fd = m->fds[i];
+  return CAWB_OK;
+}
+
+/* Copy all tensors of one role between their buffers and a share. */
+static cawb_status transfer(worker *w, cawb_plan_role role, int out, const cJSON *json,
+                            const cawb_message *m, cawb_err *err) {
+  cawb_share share;
+  cawb_addr base;
+  size_t n;
+  cawb_plan_tensor *t = cawb_plan_tensors(w->plan, &n);
+  cawb_status rc = read_share(&share, json, m, err);
+  if (rc != CAWB_OK || share.size == 0) return rc;
+  rc = cawb_device_attach(w->device, &share, &base, err);
+  if (rc != CAWB_OK) return rc;
+  for (size_t i = 0; i < n && rc == CAWB_OK; i++) {
+    if (t[i].role != role || t[i].spec.bytes == 0) continue;
+    cawb_addr there = base + t[i].spec.offset;
+    if (t[i].spec.offset > share.size || t[i].spec.bytes > share.size - t[i].spec.offset)
+      rc = cawb_fail(err, CAWB_ERR_INVALID, "%s lies outside its share", t[i].spec.label);
+    else
+      rc = cawb_device_copy(w->device, out ? there : t[i].addr, out ? t[i].addr : there,
+                            t[i].spec.bytes, err);
+  }
+  cawb_device_detach(w->device, base);
+  return rc;
+}
+
+static cawb_status prepare(worker *w, cawb_err *err) {
+  cawb_report report;
+  size_t n;
+  const cawb_step *steps = cawb_plan_steps(w->plan, CAWB_PLAN_PREPARE, &n);
+  return n == 0 ? CAWB_OK : cawb_device_run(w->device, w->module, steps, n, &report, err);
+}
+
+static cawb_status load(worker *w, const cawb_message *m, cJSON *reply, cawb_err *err) {
+  const cJSON *q = m->json;
+  double scratch = 0;
+  cawb_status rc = load_module(w, q, err);
+  if (rc != CAWB_OK) return rc;
+  cawb_plan_setting setting = setting_of(w, q, &w->kernels);
+  rc = cawb_plan_new(&w->plan, cawb_request_text(q, "plan"), &setting, err);
+  if (rc == CAWB_OK) rc = alloc_tensors(w, &scratch, err);
+  if (rc == CAWB_OK && cJSON_GetArraySize(field(q, "params")) > 0)
+    rc = transfer(w, CAWB_PLAN_PARAM, 0, field(q, "params_share"), m, err);
+  if (rc == CAWB_OK) rc = prepare(w, err);
+  if (rc != CAWB_OK) return rc;
+  cJSON_AddItemToObject(reply, "steps", cawb_plan_describe(w->plan));
+  cJSON_AddNumberToObject(reply, "scratch", scratch);
+  return CAWB_OK;
+}
+
+static cawb_status do_load(worker *w, const cawb_message *m, cJSON *reply, cawb_err *err) {
+  cawb_status rc = need_plan(w, m->json, err);
+  if (rc != CAWB_OK) return rc;
+  unload(w);
+  rc = load(w, m, reply, err);
+  if (rc != CAWB_OK) unload(w);
+  return rc;
+}
+
+/* ---- run and time ---- */
+
+/*
+** A fault for the tests: the process dies inside a kernel of this name, which a
+** simulated device does not let a real kernel do.
+*/
+static void inject_fault(const cawb_step *steps, size_t n) {
+  const char *name = getenv("CAWB_FAULT_KERNEL");
+  for (size_t i = 0; name != NULL && i < n; i++)
+    if (steps[i].kind == CAWB_STEP_LAUNCH && strcmp(steps[i].kernel, name) == 0) abort();
+}
+
+static cJSON *describe_report(const cawb_report *r) {
+  cJSON *o = cJSON_CreateObject();
+  struct { const char *name; uint64_t value; } counts[] = {
+    { "warp_instructions", r->warp_instructions },
+    { "thread_instructions", r->thread_instructions },
+    { "global_requests", r->global_requests }, { "global_sectors", r->global_sectors },
+    { "shared_requests", r->shared_requests },
+    { "shared_wavefronts", r->shared_wavefronts }, { "branches", r->branches },
+    { "divergent_branches", r->divergent_branches }, { "dram_bytes", r->dram_bytes },
+    { "barriers", r->barriers }, { "races", r->races }
+  };
+  cJSON_AddBoolToObject(o, "counted", r->counted);
+  for (size_t i = 0; r->counted && i < sizeof counts / sizeof *counts; i++)
+    cJSON_AddNumberToObject(o, counts[i].name, (double)counts[i].value);
+  if (r->races > 0) cJSON_AddStringToObject(o, "race", r->race);
+  if (r->seconds > 0) {
+    cJSON_AddNumberToObject(o, "seconds", r->seconds);
+    cJSON *b = cJSON_AddObjectToObject(o, "bound");
+    cJSON_AddNumberToObject(b, "memory", r->bound.memory);
+    cJSON_AddNumberToObject(b, "l2", r->bound.l2);
+    cJSON_AddNumberToObject(b, "shared", r->bound.shared);
+    cJSON_AddNumberToObject(b, "issue", r->bound.issue);
+    cJSON_AddNumberToObject(b, "launch", r->bound.launch);
+  }
+  return o;
+}
+
+static cawb_status poison(worker *w, const cJSON *q, cawb_err *err) {
+  uint32_t pattern = (uint32_t)cawb_request_number(q, "poison", 0);
+  size_t n;
+  cawb_plan_tensor *t = cawb_plan_tensors(w->plan, &n);
+  cawb_status rc = CAWB_OK;
+  for (size_t i = 0; i < n && rc == CAWB_OK; i++)
+    if (t[i].role == CAWB_PLAN_OUTPUT)
+      rc = cawb_device_fill(w->device, t[i].addr, pattern, (t[i].spec.bytes + 3) / 4 * 4, err);
+  return rc;
+}
+
+static cawb_status run_once(worker *w, const cJSON *q, cJSON *reply, cawb_err *err) {
+  cawb_report report;
+  size_t n;
+  (void)q;
+  const cawb_step *steps = cawb_plan_steps(w->plan, CAWB_PLAN_CALL, &n);
+  inject_fault(steps, n);
+  cawb_status rc = cawb_device_run(w->device, w->module, steps, n, &report, err);
+  if (rc == CAWB_OK) cJSON_AddItemToObject(reply, "report", describe_report(&report));
+  return rc;
+}
+
+static cawb_status run_timed(worker *w, const cJSON *q, cJSON *reply, cawb_err *err) {
+  enum { MOST = 100000 };
+  double most = cawb_request_number(q, "samples", 0);
+  size_t n;
+  if (!(most >= 1 && most <= MOST))
+    return cawb_fail(err, CAWB_ERR_INVALID, "time: samples must be 1 to %d", MOST);
+  cawb_timing t = { .warmup = (unsigned)cawb_request_number(q, "warmup", 0),
+                    .max_samples = (unsigned)most,
+                    .budget = cawb_request_number(q, "budget", 0) };
+  t.samples = calloc(t.max_samples, sizeof *t.samples);
+  if (t.samples == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for samples");
+  const cawb_step *steps = cawb_plan_steps(w->plan, CAWB_PLAN_CALL, &n);
+  cawb_status rc = cawb_device_time(w->device, w->module, steps, n, &t, err);
+  if (rc == CAWB_OK)
+    cJSON_AddItemToObject(reply, "samples", cJSON_CreateDoubleArray(t.samples, (int)t.count));
+  free(t.samples);
+  return rc;
+}
+
+static cawb_status execute(worker *w, const cawb_message *m, cJSON *reply, cawb_err *err,
+                           cawb_status (*how)(worker *, const cJSON *, cJSON *, cawb_err *)) {
+  const cJSON *q = m->json;
+  if (w->plan == NULL) return cawb_fail(err, CAWB_ERR_INVALID, "no candidate is loaded");
+  cawb_status rc = transfer(w, CAWB_PLAN_INPUT, 0, field(q, "inputs_share"), m, err);
+  if (rc == CAWB_OK) rc = poison(w, q, err);
+  if (rc == CAWB_OK) rc = how(w, q, reply, err);
+  if (rc == CAWB_OK)
+    rc = transfer(w, CAWB_PLAN_OUTPUT, 1, field(q, "outputs_share"), m, err);
+  return rc;
+}
+
+/* ---- the loop ---- */
+
+static cawb_status dispatch(worker *w, const cawb_message *m, cJSON *reply, cawb_err *err) {
+  const char *op = cawb_request_text(m->json, "op");
+  if (op == NULL) return cawb_fail(err, CAWB_ERR_INVALID, "a request without an op");
+  if (strcmp(op, "open") == 0) return do_open(w, m->json, reply, err);
+  if (strcmp(op, "tunables") == 0) return do_tunables(w, m->json, reply, err);
+  if (strcmp(op, "load") == 0) return do_load(w, m, reply, err);
+  if (strcmp(op, "run") == 0) return execute(w, m, reply, err, run_once);
+  if (strcmp(op, "time") == 0) return execute(w, m, reply, err, run_timed);
+  if (strcmp(op, "unload") == 0) { unload(w); return CAWB_OK; }
+  return cawb_fail(err, CAWB_ERR_INVALID, "unknown op '%s'", op);
+}
+
+static cawb_status handle(void *ctx, const cawb_message *m, cJSON *reply, cawb_err *err) {
+  worker *w = ctx;
+  cawb_status rc = dispatch(w, m, reply, err);
+  if (w->device != NULL && cawb_device_lost(w->device))
+    cJSON_AddBoolToObject(reply, "lost", 1);
+  return rc;
+}
+
+int cawb_worker_main(int fd) {
+  worker w;
+  memset(&w, 0, sizeof w);
+  int status = cawb_serve(fd, handle, &w);
+  unload(&w);
+  cawb_device_close(w.device);
+  return status;
+}

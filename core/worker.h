@@ -1,0 +1,23 @@
+/*
+** worker.h - the disposable process that owns a device and executes candidates.
+** It is told what to run and on which memory, and knows no expected value.
+**
+** Requests (fields; shares are {"size":n} with "fd", an index into the message's
+** descriptors, or "ipc", 128 hex digits):
+**   open     {device}                                   -> {device:{...}}
+**   tunables {plan, inputs, outputs, params, limits}    -> {tunables:[...]}
+**   load     {ptx, cubin: paths; plan, tunables, inputs, outputs, params,
+**             params_share, limits}                     -> {steps:[...], scratch}
+**   run      {inputs_share, outputs_share, poison}      -> {report:{...}}
+**   time     the same and {warmup, samples, budget}     -> {samples:[seconds]}
+**   unload   {}
+** A failure of the candidate has the name "candidate"; "lost":true says that the
+** device is gone with it and that this process should be replaced.
+*/
+#ifndef CAWB_WORKER_H
+#define CAWB_WORKER_H
+
+/* Serve on the descriptor `fd` until it is closed. Returns the exit status. */
+int cawb_worker_main(int fd);
+
+#endif
