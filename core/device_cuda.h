@@ -1,0 +1,119 @@
+/*
+** device_cuda.h - the GPU behind cawb_device, for its own files only: one noun
+** a file. device_cuda.c opens it, _memory holds its buffers, _guard watches their
+** bounds, _module loads code, _launch starts it, _time takes samples. All work goes through one stream, and
+** every operation waits for its end before it returns.
+*/
+#ifndef CAWB_DEVICE_CUDA_H
+#define CAWB_DEVICE_CUDA_H
+
+#include "cuda_driver.h"
+#include "device.h"
+
+#define CAWB_CUDA_GUARD 4096u  /* bytes before and behind each buffer */
+
+typedef struct cawb_cuda_region {
+  struct cawb_cuda_region *next;
+  cawb_addr addr;              /* what the user sees, `size` bytes of it */
+  size_t size, total;          /* total: with both guards; 0 for attached memory */
+  uint64_t seed;               /* of the guards' bytes */
+  char label[64];
+} cawb_cuda_region;
+
+typedef struct cawb_cuda_function {
+  char *name;                  /* owned */
+  CUfunction handle;
+  int threads;                 /* most threads a block of it may have */
+  int registers;               /* per thread */
+  int shared;                  /* static shared memory, bytes */
+  int dynamic;                 /* dynamic shared memory it is readied for, bytes */
+} cawb_cuda_function;
+
+struct cawb_module {
+  cawb_module *next;
+  CUmodule handle;
+  cawb_cuda_function *list;    /* the kernels used so far */
+  size_t count;
+};
+
+typedef struct cawb_cuda {
+  cawb_device base;            /* first: a cawb_device * is a cawb_cuda * */
+  cawb_cuda_driver cu;
+  CUdevice device;
+  CUcontext context;           /* the primary one, retained */
+  CUstream stream;
+  CUevent start, stop;
+  int grid[3], block[3];       /* the largest launch */
+  int clusters, persisting;    /* 1: has thread block clusters, a persisting L2 */
+  cawb_cuda_region *regions;   /* memory allocated or attached */
+  cawb_module *modules;
+  uint64_t secret;             /* behind the bytes of the guards */
+  void *staging;               /* pinned, for reading guards; grows */
+  size_t staging_size;
+  CUdeviceptr flush;           /* written to empty L2; made by the first timing */
+  size_t flush_size;
+} cawb_cuda;
+
+/* cawb_device_open_cuda with the driver's library named; NULL searches for it. */
+cawb_status cawb_cuda_open(cawb_device **out, const char *which, const char *library,
+                           cawb_err *err);
+
+/* Begin an operation: refuse on a lost device, make its context current. */
+cawb_status cawb_cuda_enter(cawb_cuda *c, cawb_err *err);
+
+/* A driver call that no candidate is to blame for: `what` was being done. */
+cawb_status cawb_cuda_check(cawb_cuda *c, CUresult r, const char *what, cawb_err *err);
+
+/* A driver call while `who` (a kernel) ran. Both mark the device lost if it is. */
+cawb_status cawb_cuda_blame(cawb_cuda *c, CUresult r, const char *who, cawb_err *err);
+
+/* ---- memory ---- */
+cawb_status cawb_cuda_alloc(cawb_device *, size_t, const char *, cawb_addr *, cawb_err *);
+void        cawb_cuda_free(cawb_device *, cawb_addr);
+cawb_status cawb_cuda_write(cawb_device *, cawb_addr, const void *, size_t, cawb_err *);
+cawb_status cawb_cuda_read(cawb_device *, void *, cawb_addr, size_t, cawb_err *);
+cawb_status cawb_cuda_copy(cawb_device *, cawb_addr, cawb_addr, size_t, cawb_err *);
+cawb_status cawb_cuda_fill(cawb_device *, cawb_addr, uint32_t, size_t, cawb_err *);
+cawb_status cawb_cuda_attach(cawb_device *, const cawb_share *, cawb_addr *, cawb_err *);
+void        cawb_cuda_detach(cawb_device *, cawb_addr);
+void        cawb_cuda_release_memory(cawb_cuda *c);
+
+/* 1 if [a, a + size) lies within one buffer. */
+int         cawb_cuda_owns(const cawb_cuda *c, cawb_addr a, size_t size);
+
+/* ---- guards ---- */
+void        cawb_cuda_guard_layout(cawb_cuda *c, cawb_cuda_region *r);  /* size to total */
+CUresult    cawb_cuda_guard_write(cawb_cuda *c, const cawb_cuda_region *r);
+
+/* CAWB_ERR_CANDIDATE if the bytes around a buffer changed; they are restored. */
+cawb_status cawb_cuda_guard_check(cawb_cuda *c, const char *who, cawb_err *err);
+
+/* ---- modules ---- */
+cawb_status cawb_cuda_load(cawb_device *, const cawb_image *, cawb_module **, cawb_err *);
+void        cawb_cuda_unload(cawb_device *, cawb_module *);
+void        cawb_cuda_release_modules(cawb_cuda *c);
+
+/* A kernel by name, borrowed until the next call; CAWB_ERR_CANDIDATE if absent. */
+cawb_status cawb_cuda_function_get(cawb_cuda *c, cawb_module *m, const char *name,
+                                   cawb_cuda_function **out, cawb_err *err);
+
+/* ---- launch ---- */
+cawb_status cawb_cuda_run(cawb_device *, cawb_module *, const cawb_step *, size_t,
+                          cawb_report *, cawb_err *);
+
+/* Refuse, with the numbers, what could not be launched; readies the kernels. */
+cawb_status cawb_cuda_prepare(cawb_cuda *c, cawb_module *m, const cawb_step *steps,
+                              size_t n, cawb_err *err);
+
+/* Put one prepared step on the stream. Blames nobody: the stream may be capturing. */
+CUresult    cawb_cuda_enqueue(cawb_cuda *c, cawb_module *m, const cawb_step *step);
+
+/* The step in messages: its kernel, or "memset". */
+const char *cawb_cuda_step_name(const cawb_step *step);
+const char *cawb_cuda_plan_name(const cawb_step *steps, size_t n);
+
+/* ---- time ---- */
+cawb_status cawb_cuda_time(cawb_device *, cawb_module *, const cawb_step *, size_t,
+                           cawb_timing *, cawb_err *);
+
+#endif

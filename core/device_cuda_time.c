@@ -1,0 +1,145 @@
+/*
+** device_cuda_time.c - samples of a plan's time with a cold L2 cache.
+**
+** The plan is captured once into a graph. A sample is: flush, event, graph, event,
+** all put on the stream at once and only then waited for. While the flush runs, the
+** host gets the rest queued, so the time between the events holds no host latency;
+** that the flush was still running is checked, not assumed. Samples are raw: no
+** overhead is subtracted and none but those disturbed by the host are dropped.
+*/
+#include "clock.h"
+#include "device_cuda.h"
+
+#define FEWEST_SAMPLES 10u     /* taken however small the budget: fewer have no median */
+#define FLUSH_L2 2u            /* sizes of L2 that one flush writes */
+#define FLUSH_LEAST (64u << 20)  /* bytes, where L2 is small or unknown */
+#define MOST_FLUSHES 16u       /* in one sample; a host slower than that is not waited for */
+
+/* ---- the flush ---- */
+
+/*
+** A buffer of at least twice L2. Lines that a kernel marked as persisting survive
+** a flush, so these are reset before each sample (see take_sample).
+*/
+static cawb_status make_flush(cawb_cuda *c, cawb_err *err) {
+  size_t size = c->base.info.l2 * FLUSH_L2;
+  if (c->flush != 0) return CAWB_OK;
+  if (size < FLUSH_LEAST) size = FLUSH_LEAST;
+  cawb_status s = cawb_cuda_check(c, c->cu.cuMemAlloc(&c->flush, size),
+                                  "no room for the buffer that flushes L2", err);
+  if (s == CAWB_OK) c->flush_size = size;
+  return s;
+}
+
+static CUresult flush(cawb_cuda *c, unsigned times) {
+  CUresult r = CUDA_SUCCESS;
+  for (unsigned i = 0; i < times && r == CUDA_SUCCESS; i++)
+    r = c->cu.cuMemsetD32Async(c->flush, i, c->flush_size / 4, c->stream);
+  return r;
+}
+
+/* ---- the graph ---- */
+
+/* What is enqueued between begin and end is recorded, not run. */
+static cawb_status capture(cawb_cuda *c, cawb_module *m, const cawb_step *steps, size_t n,
+                           CUgraph *out, cawb_err *err) {
+  const char *who = cawb_cuda_plan_name(steps, n);
+  CUresult r = c->cu.cuStreamBeginCapture(c->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+  if (r != CUDA_SUCCESS) return cawb_cuda_check(c, r, "recording the plan", err);
+  for (size_t i = 0; i < n && r == CUDA_SUCCESS; i++) {
+    r = cawb_cuda_enqueue(c, m, &steps[i]);
+    if (r != CUDA_SUCCESS) who = cawb_cuda_step_name(&steps[i]);
+  }
+  CUresult end = c->cu.cuStreamEndCapture(c->stream, out);
+  cawb_status s = cawb_cuda_blame(c, r != CUDA_SUCCESS ? r : end, who, err);
+  if (s != CAWB_OK && *out != NULL) {
+    c->cu.cuGraphDestroy(*out);
+    *out = NULL;
+  }
+  return s;
+}
+
+static cawb_status make_graph(cawb_cuda *c, cawb_module *m, const cawb_step *steps, size_t n,
+                              CUgraphExec *out, cawb_err *err) {
+  CUgraph graph = NULL;
+  cawb_status s = capture(c, m, steps, n, &graph, err);
+  if (s != CAWB_OK) return s;
+  CUresult r = c->cu.cuGraphInstantiate(out, graph, 0);
+  c->cu.cuGraphDestroy(graph);
+  s = cawb_cuda_blame(c, r, cawb_cuda_plan_name(steps, n), err);
+  if (s != CAWB_OK) return s;
+  s = cawb_cuda_check(c, c->cu.cuGraphUpload(*out, c->stream), "uploading the plan", err);
+  if (s == CAWB_OK) return s;
+  c->cu.cuGraphExecDestroy(*out);
+  *out = NULL;
+  return s;
+}
+
+/* ---- samples ---- */
+
+/* The flush too: what is used for the first time is loaded then. */
+static CUresult warm_up(cawb_cuda *c, CUgraphExec plan, unsigned runs) {
+  CUresult r = flush(c, 1);
+  for (unsigned i = 0; i < runs && r == CUDA_SUCCESS; i++)
+    r = c->cu.cuGraphLaunch(plan, c->stream);
+  CUresult end = c->cu.cuStreamSynchronize(c->stream);
+  return r != CUDA_SUCCESS ? r : end;
+}
+
+static CUresult enqueue_sample(cawb_cuda *c, CUgraphExec plan, unsigned flushes) {
+  cawb_cuda_driver *cu = &c->cu;
+  CUresult r = c->persisting ? cu->cuCtxResetPersistingL2Cache() : CUDA_SUCCESS;
+  if (r == CUDA_SUCCESS) r = flush(c, flushes);
+  if (r == CUDA_SUCCESS) r = cu->cuEventRecord(c->start, c->stream);
+  if (r == CUDA_SUCCESS) r = cu->cuGraphLaunch(plan, c->stream);
+  if (r == CUDA_SUCCESS) r = cu->cuEventRecord(c->stop, c->stream);
+  return r;
+}
+
+/* `late`: the GPU had done with the flush before everything was queued. */
+static CUresult take_sample(cawb_cuda *c, CUgraphExec plan, unsigned flushes,
+                            double *seconds, int *late) {
+  float ms = 0;
+  CUresult r = enqueue_sample(c, plan, flushes);
+  *late = r == CUDA_SUCCESS && c->cu.cuEventQuery(c->start) == CUDA_SUCCESS;
+  CUresult end = c->cu.cuStreamSynchronize(c->stream);
+  if (r == CUDA_SUCCESS) r = end;
+  if (r == CUDA_SUCCESS) r = c->cu.cuEventElapsedTime(&ms, c->start, c->stop);
+  *seconds = (double)ms * 1e-3;
+  return r;
+}
+
+static int enough(const cawb_timing *t, double begun) {
+  if (t->count >= t->max_samples) return 1;
+  return t->count >= FEWEST_SAMPLES && !(cawb_clock_now() - begun < t->budget);
+}
+
+static CUresult sample(cawb_cuda *c, CUgraphExec plan, cawb_timing *t) {
+  double begun = cawb_clock_now();
+  unsigned flushes = 1;
+  CUresult r = warm_up(c, plan, t->warmup);
+  while (r == CUDA_SUCCESS && !enough(t, begun)) {
+    double seconds = 0;
+    int late = 0;
+    r = take_sample(c, plan, flushes, &seconds, &late);
+    if (late && flushes < MOST_FLUSHES) flushes *= 2;
+    else if (r == CUDA_SUCCESS) t->samples[t->count++] = seconds;
+  }
+  return r;
+}
+
+cawb_status cawb_cuda_time(cawb_device *d, cawb_module *m, const cawb_step *steps, size_t n,
+                           cawb_timing *t, cawb_err *err) {
+  cawb_cuda *c = (cawb_cuda *)d;
+  const char *who = cawb_cuda_plan_name(steps, n);
+  CUgraphExec plan = NULL;
+  cawb_status s = cawb_cuda_enter(c, err);
+  t->count = 0;
+  if (s == CAWB_OK) s = cawb_cuda_prepare(c, m, steps, n, err);
+  if (s == CAWB_OK) s = make_flush(c, err);
+  if (s == CAWB_OK) s = make_graph(c, m, steps, n, &plan, err);
+  if (s != CAWB_OK) return s;
+  s = cawb_cuda_blame(c, sample(c, plan, t), who, err);
+  c->cu.cuGraphExecDestroy(plan);
+  return s == CAWB_OK ? cawb_cuda_guard_check(c, who, err) : s;
+}
