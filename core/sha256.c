@@ -56,6 +56,7 @@ void cawb_sha256_start(cawb_sha256 *s) {
 }
 
 void cawb_sha256_add(cawb_sha256 *s, const void *data, size_t size) {
+  if (size == 0) return;  /* data may be NULL then */
   const unsigned char *p = data;
   size_t have = s->size % 64;
   s->size += size;
