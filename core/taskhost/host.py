@@ -1,0 +1,149 @@
+"""The operations: checks a request's fields, calls the workload, shapes replies.
+
+Every operation takes the request and returns (reply, file descriptors).
+"""
+import os
+import platform
+import re
+import sys
+
+import torch
+
+from fault import Fault
+from reference import signed
+from tensors import number
+from workload import Workload
+
+
+class Host:
+    def __init__(self):
+        self.workload = None
+        version = tuple(int(x) for x in re.findall(r"\d+", torch.__version__)[:2])
+        if version < (2, 1):
+            raise Fault("missing", "PyTorch %s is too old, 2.1 or newer is needed; set"
+                        " CAWB_PYTHON to a Python that has it" % torch.__version__)
+        torch.set_num_threads(min(torch.get_num_threads(), len(os.sched_getaffinity(0))))
+
+    def hello(self, _request):
+        return {"python": platform.python_version(), "executable": sys.executable,
+                "torch": torch.__version__, "cuda": torch.version.cuda, "gpus": gpus(),
+                "threads": torch.get_num_threads()}, ()
+
+    def load(self, request):
+        path = field(request, "path", str)
+        device = open_device(field(request, "device", str))
+        overrides = field(request, "overrides", dict, {})
+        seed = whole(request, "init_seed", (1 << 63) - 1)
+        self.unload({})
+        self.workload = Workload(path, device, overrides, seed)
+        return self.workload.describe()
+
+    def inputs(self, request):
+        seed, poison = whole(request, "seed", (1 << 63) - 1), pattern(request)
+        return {"inputs": self.loaded().begin(seed, signed(poison)).specs}, ()
+
+    def compare(self, request):
+        return self.loaded().compare(pattern(request)), ()
+
+    def baselines(self, request):
+        work = self.loaded()
+        if work.device.type != "cuda":
+            raise Fault("unsupported", "PyTorch's baselines are timed on a GPU only; this task"
+                        " is loaded on the CPU")
+        raise Fault("unsupported", "later")
+
+    def peek(self, request):
+        what, index = field(request, "what", str), whole(request, "index", 1 << 31)
+        start = whole(request, "offset", 1 << 62, 0)
+        found = self.seen(what, index)
+        if not isinstance(found, torch.Tensor):
+            return {"value": found}, ()
+        values = found.reshape(-1)[start:start + whole(request, "count", 1 << 16, 8)]
+        return {"shape": list(found.shape), "dtype": str(found.dtype)[6:],
+                "numel": found.numel(), "values": [number(v) for v in values.tolist()]}, ()
+
+    def unload(self, _request):
+        if self.workload is not None:
+            self.workload.close()
+        self.workload = None
+        return {}, ()
+
+    def loaded(self):
+        if self.workload is None:
+            raise Fault("invalid", "no task is loaded: send the op 'load' first")
+        return self.workload
+
+    def seen(self, what, index):
+        """The tensor that a peek is about; `index` counts from 1."""
+        work = self.loaded()
+        if what not in ("inputs", "outputs", "reference", "eager"):
+            raise Fault("invalid", "peek sees inputs, outputs, reference or eager, not '%s'" % what)
+        trial = work.under_way()
+        limit = len(trial.inputs if what == "inputs" else work.outputs)
+        if not 1 <= index <= limit:
+            raise Fault("invalid", "peek: there are %d %s, no number %d" % (
+                limit, "inputs" if what == "inputs" else "outputs", index))
+        if what == "inputs":
+            return work.input_tensor(index - 1)
+        if what == "outputs":
+            return work.output(index - 1)
+        if what == "eager":
+            return work.runner.forward(trial.inputs, trial.seed)[index - 1][1]
+        expected = trial.expected()[index - 1]
+        return expected.reference.reshape(expected.shape)
+
+
+# Fields of a request. JSON from C knows doubles only: 64.0 is 64, and numbers
+# beyond 2^53 come as text.
+
+def field(request, name, kind, default=None):
+    value = request.get(name, default)
+    if not isinstance(value, kind):
+        raise Fault("invalid", "op '%s': the field '%s' must be %s, not %r"
+                    % (request["op"], name, WORDS[kind], value))
+    return value
+
+
+WORDS = {str: "a string", dict: "an object", list: "a list"}
+
+
+def whole(request, name, largest, default=None):
+    value = request.get(name, default)
+    if isinstance(value, str) and re.fullmatch(r"\d+|0x[0-9a-fA-F]+", value):
+        value = int(value, 0 if value.startswith("0x") else 10)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= largest:
+        raise Fault("invalid", "op '%s': the field '%s' must be a whole number from 0 to %d,"
+                    " not %r" % (request["op"], name, largest, value))
+    return value
+
+
+def pattern(request):
+    return whole(request, "poison", (1 << 32) - 1)
+
+
+# Devices
+
+def open_device(name):
+    if name == "cpu":
+        return torch.device("cpu")
+    if not re.fullmatch(r"cuda:\d+", name):
+        raise Fault("invalid", "device '%s': the task host knows cpu and cuda:N" % name)
+    count = torch.cuda.device_count()
+    if int(name[5:]) >= count:
+        raise Fault("missing", "device '%s': PyTorch %s sees %d GPUs%s" % (
+            name, torch.__version__, count,
+            "" if torch.version.cuda else " (it was built without CUDA)"))
+    return torch.device(name)
+
+
+def gpus():
+    found = []
+    for index in range(torch.cuda.device_count()):
+        about = torch.cuda.get_device_properties(index)
+        gpu = {"index": index, "name": about.name, "sm": about.major * 10 + about.minor}
+        if hasattr(about, "uuid"):
+            gpu["uuid"] = str(about.uuid)
+        found.append(gpu)
+    return found

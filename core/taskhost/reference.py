@@ -1,0 +1,232 @@
+"""One output judged against its reference: counts and errors, no verdicts.
+
+Errors are differences from the float64 reference. A row is the last dimension
+longer than 1; `nrms` is rms(out - ref) / rms(ref), of everything or of a row.
+Where a kind of value differs (NaN, an infinity, an unwritten element) the
+errors are null, so that no comparison of theirs can pass.
+"""
+import math
+
+import torch
+
+from tensors import BITS, bits, number
+
+CLASSES = ("nan", "nan_missing", "inf_mismatch")  # ways to be of the wrong kind
+
+BLOCK = {"cpu": 1 << 18, "cuda": 1 << 26}  # elements at a time: caches, spare memory
+
+
+class Expected:
+    """The reference of one output, and how far eager PyTorch is from it."""
+
+    def __init__(self, reference, eager):
+        self.dtype, self.shape = eager.dtype, list(eager.shape)
+        self.numel = eager.numel()
+        self.exact = not eager.dtype.is_floating_point
+        if self.exact:
+            self.reference = reference.to(eager.dtype)
+            self.eager_error = self.measure(eager)
+            return
+        self.rows, self.cols = grid(self.shape)
+        self.reference = reference.to(torch.float64).reshape(self.rows, self.cols)
+        self.measure_scale()
+        self.eager_error = self.measure(eager)
+
+    def bytes(self):
+        return self.reference.numel() * self.reference.element_size()
+
+    def measure(self, out):
+        """The errors of an output that PyTorch made."""
+        if self.exact:
+            return {"mismatches": mismatches(out, self.reference)[0]}
+        found = self.errors(out)
+        if found["worst"] is None:
+            found = self.classes(out, dict.fromkeys(CLASSES, 0))
+        found.pop("index")
+        return found
+
+    def measure_scale(self):
+        """rms and largest magnitude of the reference's finite elements."""
+        square = torch.zeros(self.rows, dtype=torch.float64, device=self.reference.device)
+        count, self.scale = square.clone(), 0.0
+        for r, c in self.blocks():
+            finite = finite_only(self.reference[r, c])
+            square[r] += finite.square().sum(1)
+            count[r] += torch.isfinite(self.reference[r, c]).sum(1)
+            self.scale = max(self.scale, float(finite.abs().max()))
+        self.rms = math.sqrt(float(square.sum()) / max(1.0, float(count.sum())))
+        # An all-zero row has no scale of its own: the whole output's serves.
+        rms = (square / count.clamp(min=1)).sqrt_()
+        self.row_rms = torch.where(rms > 0, rms, torch.full_like(rms, self.rms or 1.0))
+
+    def blocks(self):
+        """Pairs of slices that cover rows x cols in pieces of BLOCK elements."""
+        most = BLOCK[self.reference.device.type]
+        width = max(1, min(self.cols, most))
+        height = max(1, most // width)
+        for r in range(0, self.rows, height):
+            for c in range(0, self.cols, width):
+                yield slice(r, min(r + height, self.rows)), slice(c, min(c + width, self.cols))
+
+    def compare(self, out, poison):
+        """The reply's entry for a candidate's output."""
+        entry = {"shape": self.shape, "dtype": str(self.dtype)[6:], "numel": self.numel,
+                 "unwritten": 0, **dict.fromkeys(CLASSES, 0)}
+        if self.exact:
+            return self.compare_exact(entry, out, poison)
+        if not is_nan(poison, self.dtype):
+            entry["unwritten"] = self.unwritten(out, poison)
+        found = self.errors(out)
+        if found["worst"] is None or entry["unwritten"]:
+            entry["unwritten"] = entry["unwritten"] or self.unwritten(out, poison)
+            found = self.classes(out, entry)
+        index = found.pop("index")
+        entry.update(scale=number(self.scale), rms=number(self.rms), nrms=found["nrms"], bias=found["bias"],
+                     worst_row=found["worst_row"], eager=self.eager_error,
+                     worst=dict(self.at(out, index), error=found["worst"]))
+        return entry
+
+    def compare_exact(self, entry, out, poison):
+        count, index = mismatches(out, self.reference)
+        entry.update(unwritten=self.unwritten(out, poison), mismatches=count,
+                     eager=self.eager_error)
+        if count:
+            entry["first"] = {"index": place(index, self.shape),
+                              "got": item(out, index), "want": item(self.reference, index)}
+        return entry
+
+    def at(self, out, index):
+        if index is None:
+            return {}
+        return {"index": place(index, self.shape), "got": item(out, index),
+                "want": item(self.reference, index)}
+
+    def errors(self, out):
+        """Statistics of out - ref. `worst` is None where any of it is not finite."""
+        found = {"worst": 0.0, "nrms": 0.0, "bias": 0.0, "worst_row": None, "index": None}
+        if self.numel == 0:
+            return found
+        out, rows, peaks = out.reshape(self.rows, self.cols), self.new_rows(), []
+        total = torch.zeros((), dtype=torch.float64, device=out.device)
+        for r, c in self.blocks():
+            d = out[r, c].to(torch.float64, copy=True).sub_(self.reference[r, c])
+            rows[r] += torch.linalg.vector_norm(d, dim=1).square_()
+            total += d.sum()
+            peaks.append(torch.stack(torch.aminmax(d)))
+        return self.summary(out, rows, peaks, total)
+
+    def new_rows(self):
+        return torch.zeros(self.rows, dtype=torch.float64, device=self.reference.device)
+
+    def summary(self, out, rows, peaks, total):
+        peaks = torch.stack(peaks).abs_().amax(1)
+        row_nrms = (rows / self.cols).sqrt_().div_(self.row_rms)
+        row = int(row_nrms.argmax())
+        square, total, worst, worst_row = torch.stack(
+            (rows.sum(), total, peaks.max(), row_nrms[row])).tolist()
+        if not all(map(math.isfinite, (square, total, worst, worst_row, self.rms))):
+            return dict.fromkeys(("worst", "nrms", "bias", "worst_row", "index"))
+        scale = self.rms or 1.0
+        return {"worst": worst, "nrms": math.sqrt(square / self.numel) / scale,
+                "bias": total / self.numel / scale,
+                "worst_row": {"index": row, "nrms": worst_row, "rows": self.rows},
+                "index": self.find(out, int(peaks.argmax()))}
+
+    def find(self, out, block):
+        """The element with the largest error, known to lie in this block."""
+        for i, (r, c) in enumerate(self.blocks()):
+            if i == block:
+                d = out[r, c].to(torch.float64, copy=True).sub_(self.reference[r, c]).abs_()
+                at = int(d.argmax())
+                return (r.start + at // d.shape[1]) * self.cols + c.start + at % d.shape[1]
+        return None
+
+    def classes(self, out, entry):
+        """Count the elements of the wrong kind, and point to the first one.
+        Errors come back only where no kind differs (both sides infinite, say)."""
+        out, first = out.reshape(self.rows, self.cols), None
+        rows, peaks = self.new_rows(), []
+        total = torch.zeros((), dtype=torch.float64, device=out.device)
+        for r, c in self.blocks():
+            got, ref = out[r, c].to(torch.float64), self.reference[r, c]
+            want = ref.to(self.dtype).to(torch.float64)  # overflow is the dtype's, not the kernel's
+            nan, missing = got.isnan() & ~want.isnan(), want.isnan() & ~got.isnan()
+            infinite = (got.isinf() | want.isinf()) & (got != want) & ~got.isnan() & ~want.isnan()
+            for name, mask in zip(CLASSES, (nan, missing, infinite)):
+                entry[name] += int(mask.sum())
+            bad = nan | missing | infinite
+            if first is None and bool(bad.any()):
+                at = int(bad.to(torch.uint8).argmax())
+                first = (r.start + at // bad.shape[1]) * self.cols + c.start + at % bad.shape[1]
+            d = finite_only(torch.where(torch.isfinite(got) & torch.isfinite(want), got - ref, 0.0))
+            rows[r] += torch.linalg.vector_norm(d, dim=1).square_()
+            total += d.sum()
+            peaks.append(torch.stack(torch.aminmax(d)))
+        if first is None and not entry.get("unwritten"):
+            return self.summary(out, rows, peaks, total)
+        wrong = dict.fromkeys(("worst", "nrms", "bias", "worst_row"))
+        return dict(wrong, index=first)
+
+    def unwritten(self, out, poison):
+        """Elements that hold the poison's bits though the reference does not."""
+        pattern = poison_bits(poison, self.numel, self.dtype, out.device)
+        left = bits(out) == pattern
+        if self.exact:
+            left &= bits(self.reference) != pattern
+        return int(left.sum())
+
+
+def grid(shape):
+    """Rows and columns: a row is the last dimension longer than 1."""
+    dims = list(shape)
+    while dims and dims[-1] == 1:
+        dims.pop()
+    cols = dims[-1] if dims else 1
+    return math.prod(dims[:-1]), cols
+
+
+def finite_only(tensor):
+    return torch.nan_to_num(tensor, nan=0.0, posinf=0.0, neginf=0.0)
+
+
+def poison_bits(poison, numel, dtype, device):
+    """What `numel` elements look like where the 32-bit pattern was left alone."""
+    size = torch.empty(0, dtype=dtype).element_size()
+    words = torch.full(((numel * size + 3) // 4,), signed(poison), dtype=torch.int32,
+                       device=device)
+    if size == 8 and words.numel() % 2:
+        words = words.repeat(2)
+    return words.view(torch.uint8)[:numel * size].view(BITS[size])
+
+
+def signed(poison):
+    return poison - (1 << 32) if poison >= 1 << 31 else poison
+
+
+def is_nan(poison, dtype):
+    """Whether every element of this dtype made of the pattern is a NaN."""
+    words = torch.full((2,), signed(poison), dtype=torch.int32)
+    return bool(words.view(dtype).isnan().all())
+
+
+def mismatches(out, reference):
+    """How many elements differ, and the flat index of the first."""
+    different = bits(out) != bits(reference)
+    count = int(different.sum())
+    return count, int(different.to(torch.uint8).argmax()) if count else None
+
+
+def item(tensor, index):
+    value = tensor.reshape(-1)[index]
+    if tensor.dtype == torch.bool:  # a kernel may have stored something else than 0 or 1
+        value = value.view(torch.uint8)
+    return number(value.item())
+
+
+def place(index, shape):
+    """A flat index as one index per dimension, from 0."""
+    result = []
+    for size in reversed(shape):
+        index, at = divmod(index, size)
+        result.append(at)
+    return result[::-1]
