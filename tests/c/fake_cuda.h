@@ -1,0 +1,22 @@
+/*
+** fake_cuda.h - what the test double of libcuda.so.1 lets a test see and set. Its
+** "device memory" is host memory and its kernels are three: "poke" writes one byte
+** (arguments: address, value), "fault" leaves a sticky error, "heavy" only has limits.
+*/
+#ifndef CAWB_FAKE_CUDA_H
+#define CAWB_FAKE_CUDA_H
+
+#include <cuda.h>
+
+typedef struct fake_cuda {
+  int live;                    /* things made and not yet undone */
+  unsigned calls, fail_call;   /* of fallible calls; the fail_call-th gives fail_with */
+  CUresult fail_with;
+  CUresult sticky;             /* what every fallible call gives from now on */
+  unsigned late;               /* that many samples find the flush already over */
+  unsigned launches, clusters, memsets, graphs, resets;
+  int opted_shared;            /* the last opt-in to dynamic shared memory */
+  CUresult init, attach;       /* what cuInit and cuIpcOpenMemHandle give */
+} fake_cuda;
+
+#endif
