@@ -1,0 +1,27 @@
+/*
+** lua_cawb.c - the module `cawb.core`: every binding, one noun each. The public
+** module `cawb` (lua/cawb/init.lua) is written in Lua on top of it.
+*/
+#include "lua_util.h"
+
+int luaopen_cawb_core(lua_State *L) {
+  static const luaL_Reg nouns[] = {
+    { "child", luaopen_cawb_child },    /* processes that answer requests */
+    { "clock", luaopen_cawb_clock },    /* time, randomness, Ctrl-C */
+    { "fs", luaopen_cawb_fs },          /* folders, paths, the terminal */
+    { "hash", luaopen_cawb_hash },      /* SHA-256 */
+    { "json", luaopen_cawb_json },      /* JSON text and Lua values */
+    { "locate", luaopen_cawb_locate },  /* where the CUDA libraries are */
+    { "store", luaopen_cawb_store },    /* the ledger of runs */
+    { NULL, NULL }
+  };
+  lua_newtable(L);
+  for (const luaL_Reg *n = nouns; n->name != NULL; n++) {
+    lua_pushcfunction(L, n->func);
+    lua_call(L, 0, 1);
+    lua_setfield(L, -2, n->name);
+  }
+  lua_pushliteral(L, CAWB_VERSION);
+  lua_setfield(L, -2, "version");
+  return 1;
+}

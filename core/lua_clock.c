@@ -1,0 +1,45 @@
+/* lua_clock.c - the clocks, randomness and interruption, for Lua. */
+#include <errno.h>
+#include <sys/random.h>
+
+#include "clock.h"
+#include "interrupt.h"
+#include "lua_util.h"
+
+static int clock_now(lua_State *L) {
+  lua_pushnumber(L, cawb_clock_now());
+  return 1;
+}
+
+static int clock_wall(lua_State *L) {
+  lua_pushnumber(L, cawb_clock_wall());
+  return 1;
+}
+
+/* `n` bytes (default 8) from the kernel's generator. */
+static int clock_random(lua_State *L) {
+  lua_Integer n = luaL_optinteger(L, 1, 8);
+  unsigned char bytes[256];
+  luaL_argcheck(L, n > 0 && n <= (lua_Integer)sizeof bytes, 1, "1 to 256 bytes");
+  if (getrandom(bytes, (size_t)n, 0) != (ssize_t)n) {
+    cawb_err err;
+    cawb_fail_errno(&err, CAWB_ERR_IO, "getrandom");
+    return cawb_lua_fail(L, &err);
+  }
+  lua_pushlstring(L, (const char *)bytes, (size_t)n);
+  return 1;
+}
+
+static int clock_interrupted(lua_State *L) {
+  lua_pushboolean(L, cawb_interrupted());
+  return 1;
+}
+
+int luaopen_cawb_clock(lua_State *L) {
+  static const luaL_Reg lib[] = {
+    { "now", clock_now }, { "wall", clock_wall }, { "random", clock_random },
+    { "interrupted", clock_interrupted }, { NULL, NULL }
+  };
+  luaL_newlib(L, lib);
+  return 1;
+}

@@ -1,0 +1,114 @@
+/* lua_fs.c - the little of the file system that Lua's io library lacks. */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lua_util.h"
+
+static int fail(lua_State *L, const char *what, const char *path) {
+  cawb_err err;
+  cawb_fail_errno(&err, errno == ENOENT ? CAWB_ERR_MISSING : CAWB_ERR_IO, "%s%s", what, path);
+  return cawb_lua_fail(L, &err);
+}
+
+/* The folder and every missing one above it. */
+static int fs_mkdir(lua_State *L) {
+  char path[PATH_MAX];
+  size_t size;
+  const char *given = luaL_checklstring(L, 1, &size);
+  luaL_argcheck(L, size > 0 && size < sizeof path, 1, "an empty or overlong path");
+  memcpy(path, given, size + 1);
+  for (char *p = path + 1; *p != '\0'; p++) {
+    if (*p != '/') continue;
+    *p = '\0';
+    if (mkdir(path, 0777) != 0 && errno != EEXIST) return fail(L, "cannot make ", path);
+    *p = '/';
+  }
+  struct stat st;
+  if (mkdir(path, 0777) != 0 && !(errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
+    return fail(L, "cannot make ", path);
+  lua_pushboolean(L, 1);
+  return 1;
+}
+
+static int fs_realpath(lua_State *L) {
+  char path[PATH_MAX];
+  const char *given = luaL_checkstring(L, 1);
+  if (realpath(given, path) == NULL) return fail(L, "", given);
+  lua_pushstring(L, path);
+  return 1;
+}
+
+/* "file", "folder", "other", or nothing where there is none. */
+static int fs_kind(lua_State *L) {
+  struct stat st;
+  if (stat(luaL_checkstring(L, 1), &st) != 0) return 0;
+  lua_pushstring(L, S_ISREG(st.st_mode) ? "file" : S_ISDIR(st.st_mode) ? "folder" : "other");
+  return 1;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b) {
+  return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int visible(const struct dirent *d) { return d->d_name[0] != '.'; }
+
+/* The names in a folder, sorted, hidden ones left out. */
+static int fs_list(lua_State *L) {
+  const char *path = luaL_checkstring(L, 1);
+  struct dirent **names;
+  lua_newtable(L);                    /* before the C memory: it may raise */
+  int n = scandir(path, &names, visible, by_name);
+  if (n < 0) return fail(L, "", path);
+  luaL_checkstack(L, 2, NULL);
+  for (int i = 0; i < n; i++) {
+    lua_pushstring(L, names[i]->d_name);
+    lua_rawseti(L, -2, i + 1);
+    free(names[i]);
+  }
+  free(names);
+  return 1;
+}
+
+/* Columns of the terminal behind standard output (1) or error (2), or nothing. */
+static int fs_columns(lua_State *L) {
+  struct winsize w;
+  int fd = (int)luaL_checkinteger(L, 1);
+  if (!isatty(fd)) return 0;
+  lua_pushinteger(L, ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : 80);
+  return 1;
+}
+
+/* Executable on PATH, as the shell would find it, or nothing. */
+static int fs_which(lua_State *L) {
+  const char *name = luaL_checkstring(L, 1);
+  const char *path = getenv("PATH");
+  if (strchr(name, '/') != NULL) {
+    if (access(name, X_OK) != 0) return 0;
+    lua_pushstring(L, name);
+    return 1;
+  }
+  for (const char *p = path; p != NULL && *p != '\0';) {
+    size_t n = strcspn(p, ":");
+    lua_pushlstring(L, p, n);
+    lua_pushfstring(L, "%s/%s", n > 0 ? lua_tostring(L, -1) : ".", name);
+    if (access(lua_tostring(L, -1), X_OK) == 0) return 1;
+    lua_pop(L, 2);
+    p += n + (p[n] == ':');
+  }
+  return 0;
+}
+
+int luaopen_cawb_fs(lua_State *L) {
+  static const luaL_Reg lib[] = {
+    { "mkdir", fs_mkdir }, { "realpath", fs_realpath }, { "kind", fs_kind },
+    { "list", fs_list }, { "columns", fs_columns }, { "which", fs_which }, { NULL, NULL }
+  };
+  luaL_newlib(L, lib);
+  return 1;
+}

@@ -1,0 +1,63 @@
+-- baseline_model: PyTorch's time on a simulated device, from the task's operator
+-- graph and the device's published rates. Modelled, never measured: eager starts
+-- one kernel for each operator; compile fuses runs of pointwise operators and
+-- reductions, whose intermediate tensors then never leave the chip.
+
+local M = {}
+
+local fusible = { pointwise = true, reduction = true, normalization = true }
+
+local function seconds(bytes, flops, rates)
+  return rates.launch + math.max(bytes / rates.dram, flops / rates.fp32)
+end
+
+local function eager(graph, rates)
+  local total = 0
+  for _, op in ipairs(graph) do
+    total = total + seconds(op.bytes_read + op.bytes_written, op.flops, rates)
+  end
+  return total
+end
+
+-- Runs of neighbours that one kernel could be made of.
+local function groups(graph)
+  local list, open = {}, nil
+  for i, op in ipairs(graph) do
+    op.number = op.number or i
+    if not (fusible[op.kind] and open) then
+      open = {}
+      list[#list + 1] = open
+    end
+    open[#open + 1] = op
+    if not fusible[op.kind] then open = nil end
+  end
+  return list
+end
+
+-- A group reads what it does not make itself, and writes its last result.
+local function group_seconds(group, rates)
+  local inside, bytes, flops = {}, 0, 0
+  for _, op in ipairs(group) do
+    local own = 0
+    for _, input in ipairs(op.inputs) do
+      if inside[input.source] then own = own + (input.bytes or 0) end
+    end
+    bytes = bytes + math.max(0, op.bytes_read - own)
+    flops = flops + op.flops
+    inside["op:" .. op.number] = true
+  end
+  return seconds(bytes + group[#group].bytes_written, flops, rates)
+end
+
+local function compiled(graph, rates)
+  local total = 0
+  for _, group in ipairs(groups(graph)) do total = total + group_seconds(group, rates) end
+  return total
+end
+
+--- { eager = seconds, compile = seconds } for a graph without its views.
+function M.times(graph, rates)
+  return { eager = eager(graph, rates), compile = compiled(graph, rates) }
+end
+
+return M

@@ -1,0 +1,98 @@
+-- device: a place where candidates run, seen from the judge. It owns two
+-- processes: the worker, which is replaced whenever a candidate takes it down,
+-- and the compiler, which stays warm.
+
+local core = require "cawb.core"
+local defaults = require("cawb").defaults
+
+local M = {}
+
+---@class cawb.Device
+local Device = {}
+Device.__index = Device
+Device.__name = "cawb.device"
+
+-- After these the process at the other end is gone.
+local fatal = { timeout = true, died = true, interrupted = true, io = true }
+
+local function start_worker(self)
+  local worker, message, name = core.child.new("worker", { core.program, "--worker" })
+  if not worker then return nil, message, name end
+  local reply
+  reply, message, name = worker:call({ op = "open", device = self.requested },
+    { timeout = self.deadlines.start })
+  if not reply then
+    worker:close()
+    return nil, message, name
+  end
+  self.worker, self.loaded, self.workers = worker, nil, self.workers + 1
+  return reply.device
+end
+
+--- Replace the worker at the next request.
+function Device:drop_worker()
+  if self.worker then self.worker:close() end
+  self.worker, self.loaded = nil, nil
+end
+
+--- One request to the worker: its reply, or nil, message, name. A worker that
+--- does not survive it is replaced at the next one.
+function Device:call(request, fds, timeout)
+  if not self.worker or not self.worker:alive() then
+    self:drop_worker()
+    local info, message, name = start_worker(self)
+    if not info then return nil, message, name end
+  end
+  local reply, message, name, raw = self.worker:call(request, { timeout = timeout, fds = fds })
+  if reply then return reply end
+  if fatal[name] or raw and raw.lost then self:drop_worker() end
+  return nil, message, name
+end
+
+--- One request to the compiler, started when it is not running.
+function Device:ask_compiler(request)
+  if not self.compiler then
+    local compiler, message, name = core.child.new("compiler",
+      { core.program, "--compiler", self.site_packages or "", self.cache or "" })
+    if not compiler then return nil, message, name end
+    self.compiler = compiler
+  end
+  local reply, message, name, raw =
+    self.compiler:call(request, { timeout = self.deadlines.compile })
+  if reply then return reply end
+  if fatal[name] then
+    self.compiler:close()
+    self.compiler = nil
+  end
+  return nil, message, name, raw
+end
+
+--- End both processes. The device can be used again; they start anew.
+function Device:close()
+  self:drop_worker()
+  if self.compiler then self.compiler:close() end
+  self.compiler = nil
+end
+Device.__close = Device.close
+Device.__gc = Device.close
+
+function Device:__tostring()
+  return ("cawb.device (%s)"):format(self.info.name)
+end
+
+--- Open "auto", "cuda:N" or "sim:h100". Returns the device, or nil, message, name.
+--- `options`: { deadlines = {...}, cache = folder for compiled code }.
+function M.open(name, options)
+  options = options or {}
+  local self = setmetatable({
+    requested = name or "auto", workers = 0,
+    deadlines = options.deadlines or defaults.deadlines,
+    cache = options.cache, site_packages = options.site_packages,
+  }, Device)
+  local info, message, why = start_worker(self)
+  if not info then return nil, message, why end
+  self.info, self.requested = info, info.name     -- "auto" is settled once
+  return self
+end
+
+return M

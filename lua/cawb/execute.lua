@@ -1,0 +1,93 @@
+-- execute: get a candidate onto the worker and run it. The one place that knows
+-- which failures are the candidate's and which the machine's.
+
+local compile = require "cawb.compile"
+
+local M = {}
+
+local blamed = { candidate = true, timeout = true, died = true, unsupported = true }
+
+local explain = {
+  timeout = "it did not end in time (%s); is there an endless loop?",
+  died = "it took the worker process down: %s",
+}
+
+--- A failed candidate, as data, where it is to blame; else nil, message, name.
+function M.failure(stage, message, name)
+  if not blamed[name] then return nil, message, name end
+  if explain[name] then message = explain[name]:format(message) end
+  return { ok = false, stage = stage, reason = message, name = name }
+end
+
+local function build(task, candidate)
+  if candidate.built and candidate.built.arch == task.device.info.arch then
+    return candidate.built
+  end
+  local built, message, name = compile.compile { source = candidate.source,
+    device = task.device, defines = candidate:all_defines(), options = candidate.options }
+  if built then
+    built.arch = task.device.info.arch
+    candidate.built = built
+  end
+  return built, message, name
+end
+
+local function load(task, candidate, built)
+  local request = { op = "load", ptx = built.ptx, cubin = built.cubin,
+    plan = candidate.plan, tunables = candidate.tunables, inputs = task.inputs,
+    outputs = task.outputs, params = task.params, limits = task.options.plan }
+  local fds = task:share(request, { "params" })
+  return task.device:call(request, fds, task.options.deadlines.load)
+end
+
+--- Compile and load. Returns { ok = true, built =, steps = } or a failure as data,
+--- or nil, message, name.
+function M.prepare(task, candidate)
+  local built, message, name = build(task, candidate)
+  if not built or not built.ok then return built, message, name end
+  local device = task.device
+  if device.loaded and device.loaded.candidate == candidate then return device.loaded end
+  device.loaded = nil
+  local reply
+  reply, message, name = load(task, candidate, built)
+  if not reply then return M.failure("plan", message, name) end
+  device.loaded = { ok = true, candidate = candidate, built = built, steps = reply.steps,
+                    scratch = reply.scratch }
+  return device.loaded
+end
+
+--- One request that executes the loaded candidate on fresh inputs: op "run" or
+--- "time". Returns { ok = true, ..., poison = }, a failure as data, or nil, ...
+function M.call(task, candidate, request, purpose, timeout)
+  local loaded, message, name = M.prepare(task, candidate)
+  if not loaded or not loaded.ok then return loaded, message, name end
+  local poison
+  poison, message, name = task:fresh_inputs(purpose)
+  if not poison then return nil, message, name end
+  request.poison = poison
+  local fds = task:share(request, { "inputs", "outputs" })
+  local reply
+  reply, message, name = task.device:call(request, fds, timeout)
+  if not reply then return M.failure("run", message, name) end
+  reply.poison, reply.steps, reply.built = poison, loaded.steps, loaded.built
+  return reply
+end
+
+--- Run a candidate once on fresh inputs: its outputs exist, nothing is judged.
+--- Returns { ok = true, report = counters, steps = launches }, a failure as data,
+--- or nil, message, name.
+function M.run(task, candidate)
+  return M.call(task, candidate, { op = "run" }, "run", task.options.deadlines.run)
+end
+
+--- The tunables that a candidate's plan declares: { { name =, values = {...} }, ... }.
+--- A failure as data where the plan is at fault, or nil, message, name.
+function M.tunables(task, candidate)
+  local request = { op = "tunables", plan = candidate.plan, inputs = task.inputs,
+    outputs = task.outputs, params = task.params, limits = task.options.plan }
+  local reply, message, name = task.device:call(request, nil, task.options.deadlines.load)
+  if not reply then return M.failure("plan", message, name) end
+  return { ok = true, tunables = reply.tunables }
+end
+
+return M

@@ -1,0 +1,83 @@
+-- cawb: the module that strategies and scripts require.
+--
+-- The table of defaults comes first: it is the reference for every option of a
+-- strategy, a --config file and --set. Times are in seconds, sizes in bytes.
+
+local M = {}
+
+M.defaults = {
+  -- what a run may spend
+  turns = 20,                 -- proposals that are evaluated
+  seconds = 600,              -- wall time, checked between evaluations
+
+  -- what a turn is worth: a function of its facts, or the name of a file in configs/
+  reward = "tiers-paper",
+
+  -- module-level constants of task.py to override: --set task.rows=64
+  task = {},
+
+  verify = {
+    trials = 5,               -- fresh secret inputs
+  },
+
+  -- a candidate passes if each error against float64 is at most `factor` times
+  -- that of eager PyTorch, or below the floor for its type: `worst` is relative
+  -- to the largest reference value, `nrms` to the root mean square.
+  tolerance = {
+    factor = 3,
+    floors = {
+      -- 64 and 128 unit roundoffs of float32 (6e-8): room for a sequential sum
+      -- of some thousand terms, a fiftieth of what TF32 inputs cost
+      float32  = { worst = 7.6e-6, nrms = 3.8e-6 },
+      float64  = { worst = 1.5e-14, nrms = 7.5e-15 },
+      -- one unit roundoff: the output's own rounding
+      float16  = { worst = 4.9e-4, nrms = 4.9e-4 },
+      bfloat16 = { worst = 3.9e-3, nrms = 3.9e-3 },
+    },
+  },
+
+  measure = {
+    against = { "eager", "compile" },
+    warmup = 3,               -- runs before the first sample
+    samples = 200,            -- at most
+    budget = 0.5,             -- seconds of sampling, at most
+  },
+
+  -- a plan with tunables is a family: how much of it is tried in one turn
+  sweep = {
+    variants = 8,             -- at most, spread evenly over all combinations
+    trials = 1,               -- inputs a variant is verified on before it is timed
+    samples = 30,
+  },
+
+  -- after so long a process is killed and the request counts as failed
+  deadlines = {
+    start = 120,              -- a process, its imports, its first contact
+    compile = 30,
+    load = 30,
+    run = 10,                 -- one execution of a candidate
+    measure = 30,
+    task = 300,               -- anything asked of the task host
+  },
+
+  -- what plan.lua may use
+  plan = { memory = 32 << 20, instructions = 20000000 },
+}
+
+M.version = require("cawb.core").version
+
+local function from(module, name)
+  return function(...) return require(module)[name](...) end
+end
+
+M.candidate = from("cawb.candidate", "new")
+M.compile   = from("cawb.compile", "compile")
+M.device    = from("cawb.device", "open")
+M.families  = from("cawb.families", "list")
+M.measure   = from("cawb.measure", "measure")
+M.profile   = from("cawb.profile", "profile")
+M.run       = from("cawb.execute", "run")
+M.task      = from("cawb.task", "open")
+M.verify    = from("cawb.verify", "verify")
+
+return M

@@ -1,0 +1,126 @@
+-- options: the settings of a run, layered: defaults, strategy, --config files,
+-- --set. The type of a default is the type of its option; what is not known is
+-- an error that names the source and suggests.
+
+local suggest = require "cawb.suggest"
+
+local M = {}
+
+-- Options whose keys are the user's own, and those that take more than one type.
+local free = { task = true, settings = true, floors = true }
+local also = { reward = "function", seconds = "number" }
+
+local function copy(value)
+  if type(value) ~= "table" then return value end
+  local t = {}
+  for k, v in pairs(value) do t[k] = copy(v) end
+  return t
+end
+M.copy = copy
+
+local function keys(t)
+  local list = {}
+  for k in pairs(t) do list[#list + 1] = tostring(k) end
+  return list
+end
+
+local function check_type(default, value, name)
+  local want, got = type(default), type(value)
+  if want == got or also[name] == got then
+    if want == "number" and math.type(default) == "integer"
+       and not math.tointeger(value) then
+      return ("option '%s' must be a whole number, got %s"):format(name, value)
+    end
+    return nil
+  end
+  return ("option '%s' must be a %s, got %s"):format(name, want, got)
+end
+
+-- Lay `layer` over `base` in place. Returns nil, or what is wrong with it.
+local function overlay(base, layer, prefix)
+  for key, value in pairs(layer) do
+    local name = prefix .. tostring(key)
+    local default = base[key]
+    if default == nil then
+      return ("unknown option '%s'%s"):format(name, suggest.hint(tostring(key), keys(base)))
+    end
+    local wrong = check_type(default, value, name)
+    if wrong then return wrong end
+    if free[key] then
+      for k, v in pairs(value) do default[k] = copy(v) end
+    elseif type(default) == "table" and #default == 0 then
+      wrong = overlay(default, value, name .. ".")
+      if wrong then return wrong end
+    else
+      base[key] = copy(value)
+    end
+  end
+end
+
+--- Lay a table of options over `options`, in place. Returns true, or nil and a
+--- message that begins with `source`, such as a file's name.
+function M.overlay(options, layer, source)
+  if type(layer) ~= "table" then
+    return nil, ("%s: must return a table of options, got %s"):format(source, type(layer))
+  end
+  local wrong = overlay(options, layer, "")
+  if wrong then return nil, ("%s: %s"):format(source, wrong) end
+  return true
+end
+
+-- "true", "12", "1.5", "a,b" or a word, as what the option's default is.
+local function parse(text, default)
+  if type(default) == "boolean" then
+    if text == "true" or text == "false" then return text == "true" end
+    return nil, "must be true or false"
+  elseif type(default) == "number" then
+    local n = tonumber(text)
+    if not n then return nil, "must be a number" end
+    return math.tointeger(n) or n
+  elseif type(default) == "table" then
+    local list = {}
+    for word in text:gmatch "[^,]+" do list[#list + 1] = word end
+    return list
+  end
+  return text
+end
+
+-- A value for a key that has no default to tell its type.
+local function guess(text)
+  if text == "true" or text == "false" then return text == "true" end
+  local n = tonumber(text)
+  if n then return math.tointeger(n) or n end
+  return text
+end
+
+--- Apply one --set key=value, where key is a dotted path such as verify.trials.
+--- Returns true, or nil and a message.
+function M.set(options, assignment)
+  local path, text = assignment:match "^([%w_.]+)=(.*)$"
+  if not path then
+    return nil, ("--set '%s': write key=value, such as turns=5 or task.rows=64"):format(assignment)
+  end
+  local node, parent, name, seen = options, nil, nil, {}
+  for word in path:gmatch "[^.]+" do
+    if type(node) ~= "table" then
+      return nil, ("--set %s: '%s' has no parts"):format(path, table.concat(seen, "."))
+    end
+    if parent and free[name] then break end
+    parent, name, seen[#seen + 1] = node, word, word
+    if node[word] == nil and not free[seen[#seen - 1]] then
+      return nil, ("--set: unknown option '%s'%s"):format(table.concat(seen, "."),
+        suggest.hint(word, keys(node)))
+    end
+    node = node[word]
+  end
+  if node == nil then                        -- a free key, such as task.rows
+    parent[name] = guess(text)
+    return true
+  end
+  local value, why = parse(text, node)
+  if value == nil then return nil, ("--set %s: %s, got '%s'"):format(path, why, text) end
+  parent[name] = value
+  return true
+end
+
+return M

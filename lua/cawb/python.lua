@@ -1,0 +1,80 @@
+-- python: which Python runs the task host. $CAWB_PYTHON wins; else the first of
+-- the one that the build chose, those on PATH, and bootstrap's own environment
+-- that has PyTorch >= 2.1.
+
+local core = require "cawb.core"
+
+local M = {}
+
+local function read_line(path)
+  local f = io.open(path)
+  if not f then return nil end
+  local line = f:read "l"
+  f:close()
+  return line
+end
+
+local function candidates()
+  local given = os.getenv "CAWB_PYTHON"
+  if given and given ~= "" then return { given }, true end
+  local cache = os.getenv "XDG_CACHE_HOME" or (os.getenv "HOME" or "") .. "/.cache"
+  local list = {}
+  local function add(path)
+    path = path and core.fs.which(path)
+    if path then list[#list + 1] = path end
+  end
+  add(read_line(core.home .. "/python"))
+  for _, name in ipairs { "python3", "python3.13", "python3.12", "python3.11", "python3.10" } do
+    add(name)
+  end
+  add(cache .. "/cawb/venv-torch2.11/bin/python")
+  return list, false
+end
+
+-- The task host lies beside core/ in a checkout, at the top of an install tree.
+local function host_folder()
+  for _, sub in ipairs { "/taskhost", "/core/taskhost" } do
+    if core.fs.kind(core.home .. sub) == "folder" then return core.home .. sub end
+  end
+end
+
+local function recent(torch)
+  local major, minor = tostring(torch):match "^(%d+)%.(%d+)"
+  major, minor = tonumber(major), tonumber(minor)
+  return major and (major > 2 or major == 2 and minor >= 1)
+end
+
+local function try(path, timeout)
+  local host, message, name = core.child.new("task host", { path, host_folder() })
+  if not host then return nil, message, name end
+  local hello
+  hello, message, name = host:call({ op = "hello" }, { timeout = timeout })
+  if hello and recent(hello.torch) then return host, hello end
+  host:close()
+  if hello then
+    return nil, ("%s has PyTorch %s; 2.1 or newer is needed"):format(path, hello.torch), "missing"
+  end
+  return nil, path .. ": " .. message, name
+end
+
+--- Start a task host. Returns the child process and what it said of itself, or
+--- nil, message, name.
+function M.start(timeout)
+  local list, given = candidates()
+  local why = {}
+  for _, path in ipairs(list) do
+    local host, hello, name = try(path, timeout)
+    if host then
+      hello.path = path
+      return host, hello
+    end
+    if name == "interrupted" then return nil, hello, name end
+    why[#why + 1] = "  " .. hello
+  end
+  local message = given and "the Python that CAWB_PYTHON names cannot run tasks"
+    or "no Python with PyTorch 2.1 or newer was found; run ./bootstrap, or set CAWB_PYTHON"
+  if #why > 0 then message = message .. ":\n" .. table.concat(why, "\n") end
+  return nil, message, "missing"
+end
+
+return M

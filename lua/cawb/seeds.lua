@@ -1,0 +1,31 @@
+-- seeds: secret numbers for one run, all drawn from its one seed, so that
+-- --seed N repeats a run and nothing else predicts it.
+
+local core = require "cawb.core"
+
+local M = {}
+
+--- A fresh seed for a run: 64 bits of the kernel's randomness, as hex digits.
+function M.fresh()
+  return (assert(core.clock.random(8)):gsub(".", function(c) return ("%02x"):format(c:byte()) end))
+end
+
+--- A generator: each call gives the next number for `purpose`, below 2^52 (JSON
+--- holds no larger whole number).
+function M.generator(seed)
+  local count = 0
+  return function(purpose)
+    count = count + 1
+    local hex = core.hash.sha256(("%s:%s:%d"):format(seed, purpose, count))
+    return tonumber(hex:sub(1, 13), 16)
+  end
+end
+
+--- The 32-bit pattern that outputs are filled with before a call: a NaN in
+--- float16, bfloat16, float32 and float64 alike, with 6 bits of it secret.
+function M.poison(next_seed)
+  local half = 0x7fc0 | (next_seed "poison" & 0x3f)
+  return half << 16 | half
+end
+
+return M

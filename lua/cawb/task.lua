@@ -1,0 +1,141 @@
+-- task: a task.py, held by a task host. It makes secret inputs, knows the right
+-- outputs, and compares what a candidate wrote with them.
+
+local core = require "cawb.core"
+local defaults = require("cawb").defaults
+local options = require "cawb.options"
+local python = require "cawb.python"
+local seeds = require "cawb.seeds"
+
+local M = {}
+
+---@class cawb.Task
+local Task = {}
+Task.__index = Task
+Task.__name = "cawb.task"
+
+local function host_device(info)
+  return info.modelled and "cpu" or info.name
+end
+
+--- One request to the task host: its reply, or nil, message, name.
+function Task:ask(request)
+  if not self.host then return nil, "the task is closed", "died" end
+  local reply, message, name =
+    self.host:call(request, { timeout = self.options.deadlines.task })
+  if not reply and (name == "timeout" or name == "died" or name == "interrupted") then
+    self:close()
+  end
+  return reply, message, name
+end
+
+-- Shares in a reply, by name; descriptors come in this order.
+local function take_shares(reply)
+  local shares, fd = {}, 0
+  for _, name in ipairs { "params", "inputs", "outputs" } do
+    local share = reply[name .. "_share"] or { size = 0 }
+    if not share.ipc and reply.fds then
+      fd = fd + 1
+      share.fd = reply.fds[fd]
+    end
+    shares[name] = share
+  end
+  return shares
+end
+
+--- Enter the named shares into a request to the worker; returns its descriptors.
+function Task:share(request, names)
+  local fds = {}
+  for _, name in ipairs(names) do
+    local share = self.shares[name]
+    local entry = { size = share.size, ipc = share.ipc }
+    if share.fd and not share.ipc then
+      entry.fd = #fds
+      fds[#fds + 1] = share.fd
+    end
+    request[name .. "_share"] = entry
+  end
+  return fds
+end
+
+--- New inputs from a secret seed, and outputs filled with a secret poison.
+--- Returns the poison, or nil, message, name.
+function Task:fresh_inputs(purpose)
+  local poison = seeds.poison(self.next_seed)
+  local reply, message, name =
+    self:ask { op = "inputs", seed = self.next_seed(purpose), poison = poison }
+  if not reply then return nil, message, name end
+  return poison
+end
+
+--- What was written to the outputs, against the references for these inputs:
+--- { outputs = { statistics, ... }, reference = "float64" }, or nil, message, name.
+function Task:compare(poison)
+  return self:ask { op = "compare", poison = poison }
+end
+
+--- The first values of a tensor: { which = "inputs"|"outputs"|"reference"|"eager",
+--- index = 1, count = 8, offset = 0 }. For looking, not for judging.
+function Task:peek(what)
+  local reply, message, name = self:ask { op = "peek", what = what.which or "outputs",
+    index = what.index or 1, count = what.count or 8, offset = what.offset or 0 }
+  if not reply then return nil, message, name end
+  return reply.values
+end
+
+--- End the task host.
+function Task:close()
+  if self.host then self.host:close() end
+  self.host = nil
+end
+Task.__close = Task.close
+Task.__gc = Task.close
+
+function Task:__tostring()
+  return ("cawb.task (%s on %s)"):format(self.name, self.device.info.name)
+end
+
+-- Views move no bytes and cost nothing: a graph without them says what is done.
+local function without_views(graph)
+  local list = {}
+  for _, op in ipairs(graph or {}) do
+    if op.kind ~= "view" then list[#list + 1] = op end
+  end
+  return list
+end
+
+local function load(host, path, device, opts)
+  return host:call({ op = "load", path = path, device = host_device(device.info),
+    overrides = opts.task, init_seed = 42 }, { timeout = opts.deadlines.task })
+end
+
+--- Load a task for a device. `opts`: { device = required, seed = hex digits,
+--- options = a full table of options, task = overrides of module constants }.
+--- Returns the task, or nil, message, name ("task": the file is at fault).
+function M.open(path, opts)
+  if type(opts) ~= "table" or not opts.device then
+    error("task: pass { device = cawb.device(...) }", 2)
+  end
+  local all = opts.options or options.copy(defaults)
+  if opts.task then for k, v in pairs(opts.task) do all.task[k] = v end end
+  local full, message, name = core.fs.realpath(path)
+  if not full then return nil, message, name end
+  local host, hello = python.start(all.deadlines.start)
+  if not host then return nil, hello, "missing" end
+  local reply
+  reply, message, name = load(host, full, opts.device, all)
+  if not reply then
+    host:close()
+    return nil, message, name
+  end
+  local seed = opts.seed or seeds.fresh()
+  return setmetatable({
+    host = host, python = hello, device = opts.device, options = all,
+    name = reply.task.name, path = full, info = reply.task, graph = without_views(reply.graph),
+    inputs = reply.inputs, outputs = reply.outputs, params = reply.params,
+    shares = take_shares(reply), notes = reply.notes or {},
+    seed = seed, next_seed = seeds.generator(seed), baselines = {},
+  }, Task)
+end
+
+return M

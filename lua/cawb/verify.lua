@@ -1,0 +1,121 @@
+-- verify: is a candidate right? Fresh secret inputs, poisoned outputs, and its
+-- error against float64 held against eager PyTorch's own. Every comparison is
+-- written so that NaN fails it.
+
+local execute = require "cawb.execute"
+
+local M = {}
+
+local function place(index)
+  if type(index) ~= "table" or #index == 0 then return "" end
+  return (" at [%s]"):format(table.concat(index, ", "))
+end
+
+local function number(x) return type(x) == "number" and ("%.4g"):format(x) or tostring(x) end
+
+-- What one statistic may be: the larger of factor x eager's and the floor.
+local function limit(eager, scale, floor, factor)
+  return math.max(factor * (eager or 0), floor * (scale or 0))
+end
+
+local function check_unwritten(o, label)
+  if o.unwritten == 0 then return nil end
+  return ("%s: %d of %d elements were never written"):format(label, o.unwritten, o.numel)
+end
+
+local function check_finite(o, label)
+  if (o.nan or 0) > 0 then
+    return ("%s: %d elements are NaN where the reference is a number"):format(label, o.nan)
+  elseif (o.inf_mismatch or 0) > 0 then
+    return ("%s: %d elements differ from the reference in being infinite")
+      :format(label, o.inf_mismatch)
+  end
+end
+
+local function check_exact(o, label)
+  if not o.mismatches or o.mismatches == 0 then return nil end
+  return ("%s: %d of %d elements differ, the first%s")
+    :format(label, o.mismatches, o.numel, place(o.first))
+end
+
+local function check_worst(o, label, tolerance, floor)
+  local most = limit(o.eager.worst, o.scale, floor.worst, tolerance.factor)
+  local error = o.worst and o.worst.error
+  if error and error <= most then return nil end
+  return ("%s is wrong%s: got %s, want %s; the error %s is above %s (%g x eager PyTorch's own, "
+    .. "or the floor)"):format(label, place(o.worst and o.worst.index), number(o.worst.got),
+    number(o.worst.want), number(error), number(most), tolerance.factor)
+end
+
+local function check_nrms(o, label, tolerance, floor)
+  local most = limit(o.eager.nrms, 1, floor.nrms, tolerance.factor)
+  if o.nrms and o.nrms <= most then return nil end
+  local row = o.worst_row and (", worst in row %s"):format(number(o.worst_row.index)) or ""
+  return ("%s is wrong overall: normalised rms error %s is above %s%s")
+    :format(label, number(o.nrms), number(most), row)
+end
+
+local function judge_output(o, label, tolerance)
+  local why = check_unwritten(o, label) or check_finite(o, label) or check_exact(o, label)
+  if why or o.mismatches then return why end
+  local floor = tolerance.floors[o.dtype] or tolerance.floors.float32
+  return check_worst(o, label, tolerance, floor) or check_nrms(o, label, tolerance, floor)
+end
+
+--- Why the compared outputs are unacceptable, or nil when they pass.
+function M.judge(compared, report, tolerance)
+  if report and report.races and report.races > 0 then
+    return ("a race on shared memory, %d times: %s"):format(report.races, report.race)
+  end
+  for i, o in ipairs(compared.outputs) do
+    local why = judge_output(o, ("outputs[%d]"):format(i), tolerance)
+    if why then return why end
+  end
+end
+
+-- The largest errors over trials and outputs: what a turn's row shows.
+local function note_error(sum, compared)
+  for _, o in ipairs(compared.outputs) do
+    local e = o.eager or {}
+    for key, value in pairs { worst = o.worst and o.worst.error, nrms = o.nrms } do
+      if value then sum[key] = math.max(sum[key] or 0, value) end
+    end
+    for _, key in ipairs { "worst", "nrms" } do
+      if e[key] then sum.eager[key] = math.max(sum.eager[key] or 0, e[key]) end
+    end
+  end
+end
+
+local function trial(task, candidate, tolerance, result)
+  local ran, message, name = execute.run(task, candidate)
+  if not ran or not ran.ok then return ran, message, name end
+  local compared
+  compared, message, name = task:compare(ran.poison)
+  if not compared then return nil, message, name end
+  note_error(result.error, compared)
+  result.report, result.built, result.steps = ran.report, ran.built, ran.steps
+  result.trials[#result.trials + 1] = { outputs = compared.outputs, reference = compared.reference }
+  local why = M.judge(compared, ran.report, tolerance)
+  if why then return { ok = false, stage = "verify", reason = why } end
+  return ran
+end
+
+--- Verify a candidate on `opts.trials` fresh inputs (default: the option
+--- verify.trials). Returns { ok = true, trials = {statistics}, error = { worst, nrms,
+--- eager = {...} }, report = counters of the last run }, a failure as data, or nil,
+--- message, name.
+function M.verify(task, candidate, opts)
+  local tolerance = task.options.tolerance
+  local result = { ok = true, trials = {}, error = { eager = {} } }
+  for _ = 1, opts and opts.trials or task.options.verify.trials do
+    local ran, message, name = trial(task, candidate, tolerance, result)
+    if not ran then return nil, message, name end
+    if not ran.ok then
+      ran.trials, ran.error, ran.report = result.trials, result.error, result.report
+      return ran
+    end
+  end
+  return result
+end
+
+return M
