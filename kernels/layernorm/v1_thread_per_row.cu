@@ -1,0 +1,37 @@
+// Changed: nothing yet. One thread per row reads it three times: mean, variance, result.
+// Why:     it is the definition written down. The mean comes first, because E[x^2] - E[x]^2 cancels.
+// Look at: sectors per request (neighbouring lanes are a whole row apart), and how few blocks there are.
+
+#ifndef EPS
+#define EPS 1e-5f
+#endif
+#ifndef WEIGHT
+#define WEIGHT 1
+#endif
+#ifndef BIAS
+#define BIAS 1
+#endif
+
+extern "C" __global__ void layernorm(float *__restrict__ y, const float *__restrict__ x,
+                                     const float *__restrict__ weight,
+                                     const float *__restrict__ bias, int rows, int cols) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  x += (size_t)row * cols;
+  y += (size_t)row * cols;
+
+  float sum = 0.0f;
+  for (int c = 0; c < cols; c++) sum += x[c];
+  const float mean = sum / cols;
+
+  float squares = 0.0f;
+  for (int c = 0; c < cols; c++) squares += (x[c] - mean) * (x[c] - mean);
+  const float scale = rsqrtf(squares / cols + EPS);
+
+  for (int c = 0; c < cols; c++) {
+    float v = (x[c] - mean) * scale;
+    if (WEIGHT) v *= weight[c];
+    if (BIAS) v += bias[c];
+    y[c] = v;
+  }
+}

@@ -1,0 +1,21 @@
+-- `threads` threads hold a row between them; short rows share a block. The row length
+-- is a tunable of one value, so that the source is compiled for it.
+local x, y = inputs[1], outputs[1]
+assert(x.strides[x.rank] == 1 and x.strides[1] * x.shape[1] == x.numel, "x must be contiguous")
+
+local cols = x.shape[x.rank]
+local count = x.numel // cols
+
+local threads = 32  -- so many that each holds at most 16 floats, where that can be
+while threads < 1024 and threads * 16 < cols do threads = threads * 2 end
+local choices = { threads }
+if threads > 32 then choices[#choices + 1] = threads // 2 end
+if threads < 1024 then choices[#choices + 1] = threads * 2 end
+
+local t = tunables{
+  cols = { cols },
+  threads = choices,
+  rows = threads == 32 and { 4, 1, 8 } or threads <= 128 and { 1, 2 } or { 1 },
+}
+launch("softmax", { grid = (count + t.rows - 1) // t.rows, block = { t.threads, t.rows } },
+  y, x, count)
