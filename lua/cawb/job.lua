@@ -1,0 +1,104 @@
+-- job: `cawb STRATEGY.lua TASK.py`. From a parsed command line to an exit code.
+
+local core = require "cawb.core"
+local defaults = require("cawb").defaults
+local device = require "cawb.device"
+local ledger = require "cawb.ledger"
+local options = require "cawb.options"
+local report = require "cawb.report"
+local result = require "cawb.result"
+local run = require "cawb.run"
+local strategy = require "cawb.strategy"
+local task = require "cawb.task"
+
+local M = {}
+
+M.codes = { passed = 0, failed = 1, usage = 2, missing = 3, interrupted = 130 }
+
+-- Errors that the command line, the strategy or the task's file caused.
+local usage = { usage = true, task = true, strategy = true, invalid = true }
+
+local function complain(message, name)
+  io.stderr:write("cawb: ", message, "\n")
+  if name == "interrupted" then return M.codes.interrupted end
+  return usage[name] and M.codes.usage or M.codes.missing
+end
+
+local function layered(cli, s)
+  local all = options.copy(defaults)
+  all.settings = s.settings
+  local ok, message = options.overlay(all, s.options, s.path)
+  for _, path in ipairs(cli.configs) do
+    local layer
+    if ok then layer, message = strategy.load_table(path) end
+    ok = layer and true
+    if ok then ok, message = options.overlay(all, layer, path) end
+  end
+  for _, assignment in ipairs(cli.sets) do
+    if ok then ok, message = options.set(all, assignment) end
+  end
+  if not ok then return nil, message end
+  return all
+end
+
+local function print_json(r)
+  print(core.json.encode(result.run(r)))
+end
+
+local function exit_code(r)
+  if r.ended == "interrupted" then return M.codes.interrupted end
+  if r.ended == "failed" then return complain(r.reason, r.reason_name) end
+  return r.best and M.codes.passed or M.codes.failed
+end
+
+-- The run itself, between opening and closing what it uses.
+local function perform(cli, s, all, dev, t)
+  local out, fd = io.stdout, 1
+  if cli.json then out, fd = io.stderr, 2 end
+  local book, message, name = ledger.open(cli.out)
+  if not book then return complain(message, name) end
+  local r
+  r, message, name = run.new { task = t, strategy = s, options = all, ledger = book,
+    report = report.new(out, fd, cli.quiet) }
+  if not r then return complain(message, name) end
+  r.report:run_begins(r)
+  r:loop()
+  local ok
+  ok, message, name = book:finish(r)
+  if not ok then complain(message, name) end
+  r.report:run_ends(r)
+  if cli.json then print_json(r) end
+  return exit_code(r)
+end
+
+local function check_seed(seed)
+  if seed and not seed:match "^%w+$" then
+    return nil, ("--seed '%s': use letters and digits"):format(seed)
+  end
+  return true
+end
+
+--- Run a strategy on a task. `cli` is what cli.parse returned, with two words.
+--- Returns the exit code.
+function M.main(cli)
+  local s, message = strategy.load(cli.words[1])
+  if not s then return complain(message, "usage") end
+  local all
+  all, message = layered(cli, s)
+  if not all then return complain(message, "usage") end
+  s.settings = all.settings
+  local good
+  good, message = check_seed(cli.seed)
+  if not good then return complain(message, "usage") end
+  if core.fs.kind(cli.words[2]) ~= "file" then
+    return complain(("%s: there is no such file"):format(cli.words[2]), "usage")
+  end
+  local dev <close>, why, name = device.open(cli.device, { deadlines = all.deadlines })
+  if not dev then return complain(why, name) end
+  local t <close>, why2, name2 = task.open(cli.words[2],
+    { device = dev, seed = cli.seed, options = all })
+  if not t then return complain(why2, name2) end
+  return perform(cli, s, all, dev, t)
+end
+
+return M

@@ -1,0 +1,151 @@
+-- ledger: what a run leaves behind. Rows in the store, one transaction a turn, and
+-- the best candidate as plain files.
+
+local core = require "cawb.core"
+local result = require "cawb.result"
+
+local M = {}
+
+local Ledger = {}
+Ledger.__index = Ledger
+
+local encode = core.json.encode
+
+local function doubles(list) return string.pack("<" .. ("d"):rep(#list), table.unpack(list)) end
+
+local function environment(task)
+  local json = encode { device = task.device.info, python = task.python, cawb = core.version }
+  return core.hash.sha256(json), json
+end
+
+-- Run the inserts in `body` as one transaction; what fails rolls all of it back.
+local function transaction(self, body)
+  local store = self.store
+  local ok, message, name = store:begin()
+  if not ok then return nil, message, name end
+  local function insert(...)
+    local done, why, kind = store:insert(...)
+    if not done then error({ why, kind }, 0) end
+  end
+  local good, failure = pcall(body, insert, store)
+  if good then return store:commit() end
+  store:rollback()
+  if type(failure) == "table" then return nil, failure[1], failure[2] end
+  error(failure, 0)
+end
+
+--- The run begins: its row, and its environment's.
+function Ledger:begin(run)
+  self.folder = ("%s/%s"):format(self.dir, run.id)
+  local task = run.task
+  return transaction(self, function(insert)
+    local hash, json = environment(task)
+    insert("environments", { hash = hash, json = json })
+    local reward = type(run.options.reward) == "string" and run.options.reward or "(function)"
+    local options = {}
+    for k, v in pairs(run.options) do options[k] = v end
+    options.reward = reward
+    insert("runs", { id = run.id, started = run.started, strategy = run.strategy.path,
+      task = task.path, task_hash = task.info.source_sha256, device = task.device.info.name,
+      modelled = task.device.info.modelled, seed = task.seed, environment = hash,
+      options = encode(options) })
+  end)
+end
+
+local function put_candidate(insert, store, candidate)
+  local files = { ["kernel.cu"] = assert(store:artifact(candidate.source)),
+                  ["plan.lua"] = assert(store:artifact(candidate.plan)) }
+  insert("candidates", { hash = candidate.hash, kind = "tier1", files = encode(files) })
+end
+
+local function put_samples(insert, run, turn, evaluation, facts)
+  if not facts.samples then return end
+  insert("samples", { run = run.id, turn = turn.number, evaluation = evaluation,
+    subject = "candidate", unit = "s", data = doubles(facts.samples) })
+end
+
+-- The raw facts of one evaluated member, without what has rows of its own.
+local function facts_json(facts)
+  return encode { tunables = facts.tunables, seconds = facts.seconds, time_s = facts.time_s,
+    error = facts.error, trials = facts.trials, report = facts.report, kernels = facts.kernels,
+    steps = facts.steps, log = facts.log, modelled = facts.modelled }
+end
+
+local function put_evaluation(insert, run, turn, number, facts)
+  insert("evaluations", { run = run.id, turn = turn.number, number = number,
+    defines = encode(facts.tunables or {}), ok = facts.ok, stage = facts.stage,
+    reason = facts.reason, facts = facts_json(facts) })
+  put_samples(insert, run, turn, number, facts)
+  insert("verdicts", { run = run.id, turn = turn.number, evaluation = number,
+    rule = facts.stage or "passed", pass = facts.ok, reason = facts.reason,
+    evidence = encode { error = facts.error } })
+end
+
+local function put_baselines(self, insert, run)
+  for subject, b in pairs(run.task.baselines) do
+    if not self.baselines[subject] then
+      local t = b.time_s or {}
+      insert("baselines", { run = run.id, subject = subject, modelled = b.modelled or false,
+        median = t.median, lo = t.lo, hi = t.hi, samples = b.samples and doubles(b.samples),
+        json = encode { failed = b.failed, error = b.error } })
+      self.baselines[subject] = true
+    end
+  end
+end
+
+--- One finished turn, all of it or nothing of it.
+function Ledger:turn(run, turn)
+  return transaction(self, function(insert, store)
+    put_candidate(insert, store, turn.candidate)
+    insert("turns", { run = run.id, number = turn.number, started = turn.started,
+      candidate = turn.candidate.hash, note = turn.note, ok = turn.ok, stage = turn.stage,
+      reason = turn.reason, reward = turn.reward, result = encode(result.turn(turn)) })
+    put_evaluation(insert, run, turn, 0, turn.facts)
+    for i, facts in ipairs(turn.facts.variants or {}) do
+      put_evaluation(insert, run, turn, i, facts)
+    end
+    put_baselines(self, insert, run)
+  end)
+end
+
+local function write(path, text)
+  local temp = path .. ".new"
+  local f, message = io.open(temp, "wb")
+  if not f then return nil, message, "io" end
+  local ok = f:write(text) and f:close()
+  if not ok then return nil, "cannot write " .. temp, "io" end
+  return os.rename(temp, path)
+end
+
+--- Write the best candidate so far as plain files: kernel.cu, plan.lua, result.json.
+function Ledger:keep(run)
+  local ok, message, name = core.fs.mkdir(self.folder)
+  if not ok then return nil, message, name end
+  local files = { ["kernel.cu"] = run.best.candidate.source,
+    ["plan.lua"] = run.best.candidate.plan, ["result.json"] = encode(result.turn(run.best)) .. "\n" }
+  for file, text in pairs(files) do
+    ok, message, name = write(self.folder .. "/" .. file, text)
+    if not ok then return nil, message, name end
+  end
+  return true
+end
+
+--- The run is over.
+function Ledger:finish(run)
+  local status = run.ended == "interrupted" and "interrupted" or run.ended == "failed" and "error"
+    or run.best and "passed" or "failed"
+  return transaction(self, function(insert)
+    insert("run_ends", { run = run.id, ended = core.clock.wall(), status = status,
+      best_turn = run.best and run.best.number,
+      summary = encode { ended = run.ended, reason = run.reason } })
+  end)
+end
+
+--- Open the ledger in `dir`, which is made when missing. Returns it, or nil, message, name.
+function M.open(dir)
+  local store, message, name = core.store.open(dir)
+  if not store then return nil, message, name end
+  return setmetatable({ store = store, dir = dir, baselines = {} }, Ledger)
+end
+
+return M

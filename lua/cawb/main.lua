@@ -1,0 +1,77 @@
+-- main: what `cawb ...` does. One of
+--   cawb STRATEGY.lua TASK.py [flags]   optimise (job.lua)
+--   cawb SCRIPT.lua [arguments]         run a script that uses the module
+--   cawb WORD [arguments]               a command: lua/commands/WORD.lua
+
+local core = require "cawb.core"
+local cli = require "cawb.cli"
+local job = require "cawb.job"
+local suggest = require "cawb.suggest"
+
+local function usage(message)
+  io.stderr:write("cawb: ", message, "\nTry 'cawb help'.\n")
+  return job.codes.usage
+end
+
+local function commands()
+  local list = {}
+  for _, file in ipairs(core.fs.list(core.home .. "/lua/commands") or {}) do
+    list[#list + 1] = file:match "^(.*)%.lua$"
+  end
+  return list
+end
+
+local function command(word, argv)
+  local known = commands()
+  for _, name in ipairs(known) do
+    if name == word then
+      local run = assert(loadfile(("%s/lua/commands/%s.lua"):format(core.home, word), "t"))()
+      return run.main(table.move(argv, 2, #argv, 1, {}))
+    end
+  end
+  return usage(("unknown command '%s'%s"):format(word, suggest.hint(word, known)))
+end
+
+-- A script run for its own sake. If it returns a strategy, a task is missing.
+local function script(path, argv)
+  local chunk, message = loadfile(path, "t")
+  if not chunk then return usage(message) end
+  arg = argv
+  local value = chunk(table.unpack(argv, 2))
+  if type(value) == "table" then
+    return usage(("%s returns a strategy: name a task too, as in 'cawb %s task.py'")
+      :format(path, path))
+  end
+  return math.tointeger(value) or (value == false and 1) or 0
+end
+
+local function optimise(argv)
+  local parsed, message = cli.parse(argv)
+  if not parsed then return usage(message) end
+  if #parsed.words ~= 2 then
+    return usage "a strategy and a task are needed: cawb STRATEGY.lua TASK.py [flags]"
+  end
+  return job.main(parsed)
+end
+
+local function has_task(argv)
+  for _, word in ipairs(argv) do if word:match "%.py$" then return true end end
+  return false
+end
+
+return function(argv)
+  local first = argv[1]
+  if not first then
+    command("help", {})
+    return job.codes.usage
+  end
+  if first == "--help" or first == "-h" then return command("help", argv) end
+  if first == "--version" then
+    print("cawb " .. core.version)
+    return 0
+  end
+  if has_task(argv) then return optimise(argv) end
+  if first:match "%.lua$" then return script(first, argv) end
+  if first:sub(1, 1) == "-" then return optimise(argv) end
+  return command(first, argv)
+end

@@ -1,0 +1,171 @@
+-- report: what a person sees of a run. A live line a turn on a terminal, plain
+-- lines elsewhere, and a closing table.
+
+local core = require "cawb.core"
+
+local M = {}
+
+local Report = {}
+Report.__index = Report
+
+local units = { { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" }, { 1e-9, "ns" } }
+
+--- Seconds as a person reads them: "4.21 us".
+function M.time(s)
+  if not s then return "-" end
+  for _, u in ipairs(units) do
+    if s >= u[1] or u[1] == 1e-9 then return ("%.3g %s"):format(s / u[1], u[2]) end
+  end
+end
+
+--- "4.21 us [4.18, 4.25]", the interval in the unit of the median.
+function M.interval(t)
+  if not t then return "-" end
+  for _, u in ipairs(units) do
+    if t.median >= u[1] or u[1] == 1e-9 then
+      return ("%.3g [%.3g, %.3g] %s"):format(t.median / u[1], t.lo / u[1], t.hi / u[1], u[2])
+    end
+  end
+end
+
+--- "1.32x [1.29, 1.35]".
+function M.speedup(s)
+  return s and ("%.2fx [%.2f, %.2f]"):format(s.median, s.lo, s.hi) or "-"
+end
+
+local function shorten(text, width)
+  if #text <= width then return text end
+  return text:sub(1, math.max(1, width - 3)) .. "..."
+end
+
+local function title(turn)
+  if not turn.label or turn.label == "" then return turn.name end
+  return turn.name .. " " .. turn.label
+end
+
+local function outcome(turn)
+  if not turn.ok then return ("rejected at %s: %s"):format(turn.stage, turn.reason) end
+  local parts = { "pass", M.interval(turn.time_s) }
+  for _, kind in ipairs { "eager", "compile" } do
+    if turn.speedup[kind] then
+      parts[#parts + 1] = ("%s %s"):format(kind, M.speedup(turn.speedup[kind]))
+    end
+  end
+  return table.concat(parts, "  ")
+end
+
+local function budget(run)
+  local left = run:left()
+  return ("%d turns, %.0f s left"):format(left.turns, left.seconds)
+end
+
+function Report:line(text)
+  if self.quiet then return end
+  if self.live then self.out:write "\r\27[K" end
+  self.out:write(text, "\n")
+  self.out:flush()
+end
+
+function Report:draft(text)
+  if self.quiet or not self.live then return end
+  self.out:write("\r\27[K", shorten(text, self.live - 1))
+  self.out:flush()
+end
+
+function Report:run_begins(run)
+  local d, task = run.task.device.info, run.task
+  self:line(("%s on %s: %s%s"):format(run.strategy.name, task.name, d.model,
+    d.modelled and "; times are modelled, not measured" or ""))
+  for _, note in ipairs(task.notes) do self:line("note: " .. note) end
+end
+
+function Report:turn_begins(run, turn)
+  self:draft(("turn %d  %s  (%s)"):format(turn.number, turn.name, budget(run)))
+end
+
+function Report:stage(run, turn, stage)
+  self:draft(("turn %d  %s  %s  (%s)"):format(turn.number, turn.name, stage, budget(run)))
+end
+
+function Report:turn_ends(run, turn)
+  self:line(("turn %d  %s  %s  reward %.3g  (%s)"):format(turn.number, title(turn),
+    (outcome(turn):gsub("\n.*", "")), turn.reward, budget(run)))
+end
+
+local columns = {
+  { "turn", function(t) return tostring(t.number) end },
+  { "candidate", title },
+  { "verdict", function(t) return t.ok and "pass" or "rejected at " .. t.stage end },
+  { "time [95% interval]", function(t) return M.interval(t.time_s) end },
+  { "error", function(t)
+      return t.error and t.error.worst and ("%.2g"):format(t.error.worst) or "-" end },
+  { "vs eager", function(t) return M.speedup(t.speedup and t.speedup.eager) end },
+  { "vs compile", function(t) return M.speedup(t.speedup and t.speedup.compile) end },
+  { "reward", function(t) return ("%.3g"):format(t.reward) end },
+}
+
+--- Rows of text under headings, columns as wide as their widest cell.
+function M.table(headings, rows)
+  local widths = {}
+  for _, row in ipairs { headings, table.unpack(rows) } do
+    for i, cell in ipairs(row) do widths[i] = math.max(widths[i] or 0, utf8.len(cell) or #cell) end
+  end
+  local lines = {}
+  for _, row in ipairs { headings, table.unpack(rows) } do
+    local cells = {}
+    for i, cell in ipairs(row) do
+      cells[i] = cell .. (" "):rep(widths[i] - (utf8.len(cell) or #cell))
+    end
+    lines[#lines + 1] = (table.concat(cells, "  "):gsub("%s+$", ""))
+  end
+  return lines
+end
+
+local function baseline_line(task)
+  local parts = {}
+  for _, kind in ipairs { "eager", "compile" } do
+    local b = task.baselines[kind]
+    if b then
+      parts[#parts + 1] = ("%s %s"):format(kind, b.time_s and M.interval(b.time_s)
+        or "failed: " .. tostring(b.failed))
+    end
+  end
+  if #parts > 0 then return "PyTorch: " .. table.concat(parts, "; ") end
+end
+
+local endings = {
+  turns = "all turns are spent", seconds = "the time is spent", stop = "the strategy's stop said so",
+  finished = "the strategy has nothing left to try", interrupted = "interrupted",
+}
+
+local function closing(run)
+  local why = endings[run.ended] or run.reason or run.ended
+  if not run.best then return ("no candidate passed; %s"):format(why) end
+  return ("best: turn %d, %s, %s%s, reward %.3g; %s"):format(run.best.number, title(run.best),
+    M.interval(run.best.time_s), run.best.modelled and " modelled" or "", run.best.reward, why)
+end
+
+function Report:run_ends(run)
+  if #run.turns > 0 then
+    local headings, rows = {}, {}
+    for i, c in ipairs(columns) do headings[i] = c[1] end
+    if run.task.device.info.modelled then headings[4] = "modelled time" end
+    for i, turn in ipairs(run.turns) do
+      rows[i] = {}
+      for j, c in ipairs(columns) do rows[i][j] = c[2](turn) end
+    end
+    self:line ""
+    for _, text in ipairs(M.table(headings, rows)) do self:line(text) end
+    local text = baseline_line(run.task)
+    if text then self:line(text) end
+  end
+  self:line(closing(run))
+  if run.best then self:line("kept in " .. run.ledger.folder) end
+end
+
+--- A report to a file handle. `quiet` prints nothing.
+function M.new(out, fd, quiet)
+  return setmetatable({ out = out, live = core.fs.columns(fd), quiet = quiet }, Report)
+end
+
+return M

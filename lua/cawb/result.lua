@@ -1,0 +1,40 @@
+-- result: a run as plain data, the shape that --json prints (lua/README.md).
+
+local M = {}
+
+local function turn_data(turn)
+  return {
+    number = turn.number, name = turn.name, label = turn.label, note = turn.note,
+    hash = turn.candidate.hash, ok = turn.ok, stage = turn.stage, reason = turn.reason,
+    reward = turn.reward, tunables = turn.tunables, variants = #(turn.facts.variants or {}),
+    seconds = { compile = turn.seconds.compile, verify = turn.seconds.verify,
+                measure = turn.seconds.measure },
+    time_s = turn.time_s, speedup = turn.speedup, error = turn.error,
+    modelled = turn.facts.modelled,
+  }
+end
+M.turn = turn_data
+
+local function baselines_data(task)
+  local list = {}
+  for kind, b in pairs(task.baselines) do
+    list[kind] = { time_s = b.time_s, modelled = b.modelled, failed = b.failed, error = b.error }
+  end
+  return list
+end
+
+--- The whole run.
+function M.run(run)
+  local turns = require("cawb.core").json.array {}
+  for i, turn in ipairs(run.turns) do turns[i] = turn_data(turn) end
+  return {
+    run = run.id, strategy = run.strategy.name, seed = run.task.seed,
+    task = { name = run.task.name, path = run.task.path, hash = run.task.info.source_sha256 },
+    device = run.task.device.info.name, modelled = run.task.device.info.modelled,
+    ended = run.ended, reason = run.reason, elapsed = run:elapsed(),
+    baselines = baselines_data(run.task), turns = turns,
+    best = run.best and run.best.number, folder = run.ledger.folder,
+  }
+end
+
+return M

@@ -1,0 +1,42 @@
+-- cawb help: what can be typed.
+
+local core = require "cawb.core"
+
+local text = [[
+cawb %s: optimise GPU kernels from a Lua script, with the hardware in the loop.
+
+  cawb STRATEGY.lua TASK.py [flags]   run a strategy on a task
+  cawb SCRIPT.lua [arguments]         run a script that uses the module `cawb`
+  cawb WORD [arguments]               run a command
+
+flags
+  --device auto|cuda:N|sim:h100   where candidates run (auto: the first GPU, else sim:h100)
+  --config FILE.lua               lay a table of options over the strategy's; repeatable
+  --set key=value                 lay one option over all of that; repeatable
+                                  (task.NAME=value overrides a constant of the task)
+  --out DIR                       where runs are recorded (cawb-runs)
+  --seed N                        repeat the secret inputs of an earlier run
+  --json                          print the result as one JSON object, last on stdout
+  --quiet                         print nothing but that
+
+exit codes
+  0 a candidate passed   1 none did   2 the command line, strategy, task or
+  configuration is wrong   3 the machine lacks something   130 interrupted
+
+commands
+]]
+
+local M = { summary = "print this" }
+
+function M.main()
+  io.write(text:format(core.version))
+  for _, file in ipairs(core.fs.list(core.home .. "/lua/commands") or {}) do
+    local name = file:match "^(.*)%.lua$"
+    local c = name and (name == "help" and M or dofile(core.home .. "/lua/commands/" .. file))
+    if c then print(("  %-10s %s"):format(name, c.summary)) end
+  end
+  print("\nThe scripting manual is " .. core.home .. "/lua/README.md")
+  return 0
+end
+
+return M
