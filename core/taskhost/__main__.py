@@ -8,6 +8,7 @@ import os
 import platform
 import signal
 import sys
+import warnings
 
 from channel import Channel
 from fault import Fault, from_host
@@ -70,6 +71,7 @@ def serve(channel):
 
 
 def start():
+    warnings.filterwarnings("ignore", message="Failed to initialize NumPy")  # not needed
     try:
         from host import Host
         return Host()

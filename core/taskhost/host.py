@@ -9,6 +9,7 @@ import sys
 
 import torch
 
+import baseline
 from fault import Fault
 from reference import signed
 from tensors import number
@@ -50,7 +51,14 @@ class Host:
         if work.device.type != "cuda":
             raise Fault("unsupported", "PyTorch's baselines are timed on a GPU only; this task"
                         " is loaded on the CPU")
-        raise Fault("unsupported", "later")
+        kinds = field(request, "kinds", list, list(baseline.KINDS))
+        unknown = [k for k in kinds if k not in baseline.KINDS]
+        if unknown:
+            raise Fault("invalid", "op 'baselines': unknown kind %r (there are %s)"
+                        % (unknown[0], ", ".join(baseline.KINDS)))
+        return baseline.measure(work, kinds, whole(request, "samples", 1 << 20),
+                                field(request, "budget", (int, float)),
+                                whole(request, "seed", (1 << 63) - 1)), ()
 
     def peek(self, request):
         what, index = field(request, "what", str), whole(request, "index", 1 << 31)
@@ -104,7 +112,7 @@ def field(request, name, kind, default=None):
     return value
 
 
-WORDS = {str: "a string", dict: "an object", list: "a list"}
+WORDS = {str: "a string", dict: "an object", list: "a list", (int, float): "a number"}
 
 
 def whole(request, name, largest, default=None):

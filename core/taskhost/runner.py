@@ -12,7 +12,7 @@ import sys
 import torch
 
 from fault import Fault, kind_of
-from tensors import mapped
+from tensors import copied, mapped
 
 
 def seed_all(seed):
@@ -61,7 +61,7 @@ class Runner:
 
     def probe(self, inputs, seed, mode):
         """The first call, under a dispatch mode: it shows what a forward changes."""
-        module, args = self.copy(), mapped(inputs, torch.clone)
+        module, args = self.copy(), mapped(inputs, copied)
         parameters = list(module.parameters())
         before = fingerprint(module), versions(args), versions(parameters)
         outputs = self.call(module, args, seed, mode(module, args))
@@ -73,7 +73,7 @@ class Runner:
     def forward(self, inputs, seed):
         """Outputs at the task's dtype: a list of (name, tensor)."""
         module = self.copy() if self.changes_module else self.module
-        args = mapped(inputs, torch.clone) if self.changes_inputs else inputs
+        args = mapped(inputs, copied) if self.changes_inputs else inputs
         return self.call(module, args, seed)
 
     def forward_wide(self, inputs, seed):
@@ -82,7 +82,7 @@ class Runner:
             if self.wide_module is None or self.changes_module:
                 self.wide_module = widened(self.copy())
             args = mapped(inputs, wide)
-            args = mapped(args, torch.clone) if self.changes_inputs else args
+            args = mapped(args, copied) if self.changes_inputs else args
             outputs = self.call(self.wide_module, args, seed, default=torch.float64)
         except Fault as fault:
             if fault.name == "device":

@@ -36,6 +36,11 @@ def flat(tensor):
     return tensor.as_strided((extent(tensor),), (1,), tensor.storage_offset())
 
 
+def copied(tensor):
+    """A copy with the same strides, overlaps and gaps included."""
+    return flat(tensor).clone().as_strided(tensor.shape, tensor.stride())
+
+
 def bits(tensor):
     """A contiguous tensor's bit patterns, as a vector of integers."""
     return tensor.reshape(-1).view(BITS[tensor.element_size()])

@@ -1,0 +1,304 @@
+"""Inputs from seeds, poisoned outputs, and what is said about an output."""
+import json
+import unittest
+
+from hostcase import HAVE_TORCH, POISON, TaskCase, task
+
+if HAVE_TORCH:
+    import torch
+
+SOFTMAX = task("return torch.softmax(x, dim=1)", "[torch.randn(rows, 64)]", head="rows = 32")
+
+
+class Inputs(TaskCase):
+    def test_a_seed_makes_the_same_inputs_again(self):
+        loaded = self.load(SOFTMAX)
+        seen = []
+        for seed in (1, 2, 1, (1 << 63) - 1, str((1 << 63) - 1)):
+            self.assertTrue(loaded.inputs(seed)["ok"])
+            seen.append(loaded.input().clone())
+        self.assertTrue(torch.equal(seen[0], seen[2]))
+        self.assertTrue(torch.equal(seen[3], seen[4]))
+        self.assertFalse(torch.equal(seen[0], seen[1]))
+
+    def test_outputs_are_poisoned(self):
+        loaded = self.load(SOFTMAX)
+        loaded.inputs(1, poison=0xdeadbeef)
+        words = loaded.output().view(torch.int32)
+        self.assertTrue(bool((words == 0xdeadbeef - (1 << 32)).all()))
+
+    def test_numbers_and_lists(self):
+        loaded = self.load(task("return x * args[1] + args[2][0] * args[2][1]",
+                                "[torch.rand(3), 2.5, [torch.rand(3), 4], True, None, 'a']"))
+        specs = loaded.reply["inputs"]
+        self.assertEqual([specs[1], specs[3], specs[4], specs[5]],
+                         [{"value": 2.5}, {"value": True}, {"value": None}, {"value": "a"}])
+        self.assertEqual(specs[2]["items"][1], {"value": 4})
+        loaded.inputs(3)
+        inner = loaded.tensor("inputs", specs[2]["items"][0])
+        loaded.output().copy_(loaded.input() * 2.5 + inner * 4)
+        self.assertLess(loaded.compare()["outputs"][0]["worst"]["error"], 1e-6)
+
+    def test_values_may_change_with_the_seed_and_shapes_may_not(self):
+        loaded = self.load(task("return x * args[1]",
+                                "[torch.rand(3), torch.randint(1000, ()).item()]"))
+        values = {loaded.inputs(seed)["inputs"][1]["value"] for seed in range(5)}
+        self.assertGreater(len(values), 1)
+        loaded = self.load(task("return x", "[torch.rand(1 + torch.randint(1000, ()).item())]"))
+        replies = [loaded.inputs(seed) for seed in range(5)]
+        self.assertIn("task", [r.get("name") for r in replies])
+        self.assertIn("must not depend on the seed", [r for r in replies if not r["ok"]][0]["message"])
+
+    def test_strides_are_kept(self):
+        loaded = self.load(task("return x + args[1] + args[2]",
+                                "[torch.rand(5, 3).t(), torch.rand(3, 10)[:, ::2],"
+                                " torch.rand(5).expand(3, 5)]"))
+        self.assertEqual([s["strides"] for s in loaded.reply["inputs"]], [[1, 3], [10, 2], [0, 1]])
+        self.assertEqual([s["bytes"] for s in loaded.reply["inputs"]], [60, 116, 20])
+        self.assertEqual(loaded.reply["outputs"][0]["strides"], [5, 1])
+        loaded.inputs(1)
+        loaded.output().copy_(sum(loaded.input(i) for i in range(3)))
+        self.assertLess(loaded.compare()["outputs"][0]["worst"]["error"], 1e-6)
+
+    def test_writing_to_the_inputs_share_changes_no_reference(self):
+        loaded = self.load(SOFTMAX)
+        loaded.inputs(1)
+        right = torch.softmax(loaded.input(), 1)
+        loaded.input().zero_()
+        loaded.output().copy_(right)
+        self.assertLess(loaded.compare()["outputs"][0]["nrms"], 1e-6)
+        loaded.inputs(1)
+        self.assertGreater(float(loaded.input().abs().sum()), 0)
+
+
+class Compare(TaskCase):
+    def judged(self, change, text=SOFTMAX, right=lambda x: torch.softmax(x, 1), seed=5, **fields):
+        """The entry for the right output after `change` has spoiled it."""
+        loaded = self.load(text, **fields)
+        loaded.inputs(seed)
+        loaded.output().copy_(right(loaded.input()))
+        change(loaded.output())
+        reply = loaded.compare()
+        self.assertTrue(reply["ok"], reply)
+        self.assertNotIn("NaN", json.dumps(reply))
+        return reply["outputs"][0]
+
+    def test_a_right_output(self):
+        entry = self.judged(lambda y: None)
+        self.assertEqual((entry["shape"], entry["dtype"], entry["numel"]), ([32, 64], "float32", 2048))
+        self.assertEqual([entry[k] for k in ("unwritten", "nan", "nan_missing", "inf_mismatch")], [0] * 4)
+        self.assertEqual(entry["eager"]["worst"], entry["worst"]["error"])
+        self.assertTrue(0 < entry["nrms"] < 1e-6)
+        self.assertTrue(0 < entry["rms"] < entry["scale"] <= 1)
+
+    def test_an_untouched_output(self):
+        loaded = self.load(SOFTMAX)
+        loaded.inputs(1)
+        entry = loaded.compare()["outputs"][0]
+        self.assertEqual((entry["unwritten"], entry["nan"]), (2048, 2048))
+        self.assertIsNone(entry["worst"]["error"])
+        self.assertIsNone(entry["nrms"])
+
+    def test_one_nan(self):
+        entry = self.judged(lambda y: y[3, 17].fill_(float("nan")))
+        self.assertEqual((entry["nan"], entry["unwritten"]), (1, 0))
+        self.assertEqual((entry["worst"]["error"], entry["worst"]["index"], entry["worst"]["got"]),
+                         (None, [3, 17], None))
+        self.assertEqual((entry["nrms"], entry["worst_row"], entry["bias"]), (None,) * 3)
+
+    def test_one_infinity(self):
+        entry = self.judged(lambda y: y[31, 63].fill_(-float("inf")))
+        self.assertEqual((entry["inf_mismatch"], entry["nan"]), (1, 0))
+        self.assertEqual((entry["worst"]["error"], entry["worst"]["got"], entry["worst"]["index"]),
+                         (None, "-inf", [31, 63]))
+
+    def test_one_unwritten_element(self):
+        entry = self.judged(lambda y: y.view(torch.int32)[7, 1].fill_(POISON))
+        self.assertEqual((entry["unwritten"], entry["worst"]["index"]), (1, [7, 1]))
+
+    def test_one_skipped_row_that_holds_zeros(self):
+        entry = self.judged(lambda y: y[9].zero_())
+        self.assertEqual(entry["unwritten"], 0)
+        self.assertEqual(entry["worst_row"]["index"], 9)
+        self.assertAlmostEqual(entry["worst_row"]["nrms"], 1, places=6)
+        self.assertEqual((entry["worst"]["index"][0], entry["worst"]["got"]), (9, 0))
+        self.assertLess(entry["eager"]["worst_row"]["nrms"], 1e-6)
+
+    def test_off_by_one(self):
+        entry = self.judged(lambda y: y.copy_(y.roll(1, 1)))
+        self.assertGreater(entry["nrms"], 0.1)
+        self.assertGreater(entry["worst"]["error"], 1000 * entry["eager"]["worst"])
+
+    def test_the_worst_element_is_found_in_any_block(self):
+        text = task("return x + 1", "[torch.rand(70, 5000)]")  # more than one block
+        for place in ([0, 0], [69, 4999], [52, 2144], [35, 1]):
+            entry = self.judged(lambda y: y[place[0], place[1]].sub_(2), text, lambda x: x + 1)
+            self.assertEqual(entry["worst"]["index"], place)
+            self.assertAlmostEqual(entry["worst"]["error"], 2, places=5)
+            self.assertEqual(entry["worst_row"]["index"], place[0])
+
+    def test_a_long_single_row(self):
+        text = task("return x + 1", "[torch.rand(600001)]")
+        entry = self.judged(lambda y: y[600000].sub_(2), text, lambda x: x + 1)
+        self.assertEqual((entry["worst"]["index"], entry["worst_row"]["rows"]), ([600000], 1))
+        entry = self.judged(lambda y: y[599999].fill_(float("nan")), text, lambda x: x + 1)
+        self.assertEqual((entry["worst"]["index"], entry["nan"]), ([599999], 1))
+
+    def test_a_column_of_results_is_one_row(self):
+        text = task("return x.sum(1, keepdim=True)", "[torch.rand(16, 8)]")
+        entry = self.judged(lambda y: None, text, lambda x: x.sum(1, keepdim=True))
+        self.assertEqual(entry["worst_row"]["rows"], 1)
+
+    def test_a_signed_error_shows_in_the_bias(self):
+        entry = self.judged(lambda y: y.mul_(1.001))
+        self.assertAlmostEqual(entry["nrms"], 1e-3, places=5)
+        self.assertTrue(3e-4 < entry["bias"] < 1e-3)
+
+    def test_infinities_and_nans_that_belong_there(self):
+        text = task("return torch.log(x)", "[torch.tensor([[-1., 0., 1., 2., 3.]])]")
+        entry = self.judged(lambda y: None, text, torch.log)
+        self.assertEqual([entry[k] for k in ("nan", "nan_missing", "inf_mismatch")], [0] * 3)
+        self.assertLess(entry["worst"]["error"], 1e-6)
+        self.assertLess(entry["eager"]["worst"], 1e-6)
+        entry = self.judged(lambda y: y[0, 0].zero_(), text, torch.log)
+        self.assertEqual((entry["nan_missing"], entry["worst"]["error"]), (1, None))
+        entry = self.judged(lambda y: y[0, 1].fill_(float("inf")), text, torch.log)
+        self.assertEqual((entry["inf_mismatch"], entry["worst"]["want"]), (1, "-inf"))
+        entry = self.judged(lambda y: y.view(torch.int32)[0, 0].fill_(POISON), text, torch.log)
+        self.assertEqual((entry["unwritten"], entry["worst"].get("error")), (1, None))
+
+    def test_overflow_of_the_dtype_is_no_fault(self):
+        text = task("return torch.exp(x)", "[torch.tensor([1., 100.])]")
+        entry = self.judged(lambda y: None, text, torch.exp)
+        self.assertEqual(entry["inf_mismatch"], 0)
+        self.assertLess(entry["worst"]["error"], 1e-6)
+        entry = self.judged(lambda y: y[1].fill_(1.0), text, torch.exp)
+        self.assertEqual(entry["worst"]["index"], [1])
+        self.assertFalse((entry["worst"]["error"] or float("inf")) < 1e6)
+
+
+class Kinds(TaskCase):
+    def test_half_double_and_bfloat16(self):
+        for dtype in ("float16", "bfloat16", "float64"):
+            loaded = self.load(task("return x * 3", "[torch.rand(8, 9, dtype=torch.%s)]" % dtype))
+            loaded.inputs(1)
+            self.assertEqual(loaded.compare()["outputs"][0]["unwritten"], 72, dtype)
+            loaded.output().copy_(loaded.input() * 3)
+            entry = loaded.compare()["outputs"][0]
+            self.assertEqual((entry["dtype"], entry["unwritten"]), (dtype, 0))
+            self.assertEqual(entry["eager"]["worst"], entry["worst"]["error"])
+
+    def test_a_poison_that_is_no_nan_is_found_as_well(self):
+        loaded = self.load(task("return x * 3", "[torch.rand(8, 9, dtype=torch.float64)]"))
+        loaded.inputs(1, poison=0x40004000)
+        loaded.output()[1:].copy_(loaded.input()[1:] * 3)
+        entry = loaded.compare(poison=0x40004000)["outputs"][0]
+        self.assertEqual((entry["unwritten"], entry["nan"], entry["nrms"]), (9, 0, None))
+
+    def test_integers_are_exact(self):
+        loaded = self.load(task("return torch.argmax(x, dim=1)", "[torch.rand(6, 50)]"))
+        loaded.inputs(1)
+        self.assertEqual(loaded.compare()["outputs"][0]["unwritten"], 6)
+        right = torch.argmax(loaded.input(), 1)
+        loaded.output().copy_(right)
+        entry = loaded.compare()["outputs"][0]
+        self.assertEqual((entry["mismatches"], entry["unwritten"], entry["dtype"]), (0, 0, "int64"))
+        self.assertNotIn("first", entry)
+        loaded.output()[4] += 1
+        entry = loaded.compare()["outputs"][0]
+        self.assertEqual((entry["mismatches"], entry["eager"]["mismatches"]), (1, 0))
+        self.assertEqual(entry["first"], {"index": [4], "got": int(right[4]) + 1, "want": int(right[4])})
+
+    def test_bools_are_compared_as_bytes(self):
+        loaded = self.load(task("return x > 0.5", "[torch.rand(3, 5)]"))
+        loaded.inputs(1)
+        self.assertEqual(loaded.compare()["outputs"][0]["unwritten"], 15)
+        loaded.output().copy_(loaded.input() > 0.5)
+        self.assertEqual(loaded.compare()["outputs"][0]["mismatches"], 0)
+        loaded.output().view(torch.uint8)[2, 2] = 7
+        self.assertEqual(loaded.compare()["outputs"][0]["first"]["got"], 7)
+
+    def test_tuples_and_dicts_of_outputs(self):
+        loaded = self.load(task("return x + 1, [x * 2, x.sum()]", "[torch.rand(3, 5)]"))
+        self.assertEqual([(o["name"], o["shape"], o["offset"]) for o in loaded.reply["outputs"]],
+                         [("[1]", [3, 5], 0), ("[2][1]", [3, 5], 256), ("[2][2]", [], 512)])
+        loaded.inputs(1)
+        loaded.output(0).copy_(loaded.input() + 1)
+        loaded.output(2).copy_(loaded.input().sum())
+        entries = loaded.compare()["outputs"]
+        self.assertEqual([e["unwritten"] for e in entries], [0, 15, 0])
+        self.assertEqual(entries[2]["worst"]["index"], [])
+        loaded = self.load(task("return {'a': x, 'b': x * 2}", "[torch.rand(3)]"))
+        self.assertEqual([o["name"] for o in loaded.reply["outputs"]], ["a", "b"])
+
+    def test_empty_outputs(self):
+        loaded = self.load(task("return x[:0]", "[torch.rand(3, 5)]"))
+        loaded.inputs(1)
+        entry = loaded.compare()["outputs"][0]
+        self.assertEqual((entry["numel"], entry["worst"]["error"]), (0, 0.0))
+
+    def test_the_reference_is_float64_unless_the_task_forbids_it(self):
+        loaded = self.load(task("return self.fc(x) + torch.zeros(4) + self.loose",
+                                "[torch.rand(2, 3)]",
+                                setup="self.fc = nn.Linear(3, 4); self.loose = torch.ones(4)"))
+        loaded.inputs(1)
+        self.assertEqual(loaded.compare()["reference"], "float64")
+        self.assertIn("'loose' is neither", " ".join(loaded.reply["notes"]))
+        for body in ("return x.float() * 2", "return x @ torch.ones(3, 3, dtype=torch.float32)"):
+            loaded = self.load(task(body, "[torch.rand(2, 3)]"))
+            loaded.inputs(1)
+            reply = loaded.compare()
+            self.assertEqual((reply["reference"], reply["outputs"][0]["eager"]["worst"]), ("float32", 0.0))
+
+    def test_state_does_not_leak_from_call_to_call(self):
+        loaded = self.load(task("self.n += 1; self.bn(x); x.add_(1); return x * self.n + self.bn.running_mean",
+                                "[torch.rand(8, 4)]", setup="self.n = 0; self.bn = nn.BatchNorm1d(4)"))
+        self.assertTrue(loaded.reply["deterministic"])
+        for seed in (1, 2, 1):
+            loaded.inputs(seed)
+            x = loaded.input().clone()
+            loaded.output().copy_(x + 1 + 0.1 * x.mean(0))
+            self.assertLess(loaded.compare()["outputs"][0]["worst"]["error"], 1e-6)
+
+    def test_a_seed_that_was_dropped_comes_back_the_same(self):
+        loaded = self.load(SOFTMAX)
+        loaded.inputs(0)
+        right = torch.softmax(loaded.input(), 1)
+        for seed in range(1, 12):
+            loaded.inputs(seed)
+            loaded.compare()
+        loaded.inputs(0)
+        loaded.output().copy_(right)
+        self.assertLess(loaded.compare()["outputs"][0]["nrms"], 1e-6)
+
+
+class Peek(TaskCase):
+    def test_what_peek_sees(self):
+        loaded = self.load(task("return torch.log(x)", "[torch.tensor([-1., 0., 1., 2.]), 5]"))
+        peek = lambda **k: self.host.call("peek", **k)
+        self.assertIn("no inputs yet", peek(what="inputs", index=1)["message"])
+        loaded.inputs(1)
+        self.assertEqual(peek(what="inputs", index=1)["values"], [-1, 0, 1, 2])
+        self.assertEqual(peek(what="inputs", index=1, offset=1, count=2)["values"], [0, 1])
+        self.assertEqual(peek(what="inputs", index=2)["value"], 5)
+        reply = peek(what="reference", index=1)
+        self.assertEqual((reply["values"][:3], reply["dtype"]), ([None, "-inf", 0], "float64"))
+        self.assertEqual(peek(what="eager", index=1)["dtype"], "float32")
+        self.assertEqual(peek(what="outputs", index=1)["values"], [None] * 4)
+        self.assertEqual(peek(what="outputs", index=2)["message"],
+                         "peek: there are 1 outputs, no number 2")
+        self.assertIn("not 'seeds'", peek(what="seeds", index=1)["message"])
+
+    def test_baselines_need_a_gpu(self):
+        self.load(SOFTMAX)
+        reply = self.host.call("baselines", kinds=["eager"], samples=3, budget=1, seed=1)
+        self.assertEqual((reply["ok"], reply["name"]), (False, "unsupported"))
+
+    def test_after_unload_nothing_is_loaded(self):
+        self.load(SOFTMAX)
+        self.assertTrue(self.host.call("unload")["ok"])
+        self.assertEqual(self.host.call("inputs", seed=1, poison=0)["name"], "invalid")
+
+
+if __name__ == "__main__":
+    unittest.main()

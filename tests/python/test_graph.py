@@ -1,0 +1,95 @@
+"""The op graph: names, kinds, sources, and what an operator costs."""
+import unittest
+
+from hostcase import TaskCase, task
+
+
+class Graph(TaskCase):
+    def graph(self, forward, inputs="[torch.rand(8, 16)]", **parts):
+        return self.load(task(forward, inputs, **parts)).reply["graph"]
+
+    def single(self, *arguments, **parts):
+        entry, = self.graph(*arguments, **parts)
+        return entry
+
+    def test_softmax(self):
+        entry = self.single("return torch.softmax(x, dim=1)")
+        self.assertEqual(entry, {
+            "op": "aten._softmax.default", "kind": "normalization",
+            "inputs": [{"shape": [8, 16], "dtype": "float32", "arg": "self", "source": "input:1"}],
+            "outputs": [{"shape": [8, 16], "dtype": "float32"}],
+            "args": {"dim": 1, "half_to_float": False},
+            "bytes_read": 512, "bytes_written": 512, "flops": 128})
+
+    def test_gelu(self):
+        entry = self.single("return F.gelu(x)")
+        self.assertEqual((entry["op"], entry["kind"], entry["flops"]), ("aten.gelu.default", "pointwise", 128))
+        self.assertEqual(entry["args"], {"approximate": "none"})
+        self.assertEqual(self.single("return F.gelu(x, approximate='tanh')")["args"], {"approximate": "tanh"})
+
+    def test_layernorm(self):
+        entry = self.single("return self.ln(x)", setup="self.ln = nn.LayerNorm(16)")
+        self.assertEqual((entry["op"], entry["kind"]), ("aten.native_layer_norm.default", "normalization"))
+        self.assertEqual([i["source"] for i in entry["inputs"]],
+                         ["input:1", "param:ln.weight", "param:ln.bias"])
+        self.assertEqual(entry["args"], {"normalized_shape": [16], "eps": 1e-5})
+        self.assertEqual(entry["bytes_read"], 512 + 2 * 64)
+
+    def test_sum(self):
+        entry = self.single("return torch.sum(x, dim=1, keepdim=True)")
+        self.assertEqual((entry["op"], entry["kind"]), ("aten.sum.dim_IntList", "reduction"))
+        self.assertEqual(entry["args"], {"dim": [1], "keepdim": True})
+        self.assertEqual((entry["bytes_read"], entry["bytes_written"], entry["flops"]), (512, 32, 128))
+
+    def test_products(self):
+        entry = self.single("return x @ args[1]", "[torch.rand(8, 16), torch.rand(16, 32)]")
+        self.assertEqual((entry["op"], entry["kind"], entry["flops"]),
+                         ("aten.mm.default", "matmul", 2 * 8 * 16 * 32))
+        self.assertEqual([i["source"] for i in entry["inputs"]], ["input:1", "input:2"])
+        entry = self.graph("return torch.bmm(x, args[1])", "[torch.rand(3, 8, 16), torch.rand(3, 16, 4)]")[-1]
+        self.assertEqual((entry["kind"], entry["flops"]), ("matmul", 2 * 3 * 8 * 16 * 4))
+
+    def test_linear_and_relu(self):
+        graph = self.graph("return torch.relu(self.fc(x))", setup="self.fc = nn.Linear(16, 4)")
+        self.assertEqual([e["op"] for e in graph],
+                         ["aten.t.default", "aten.addmm.default", "aten.relu.default"])
+        self.assertEqual([e["kind"] for e in graph], ["view", "matmul", "pointwise"])
+        self.assertEqual((graph[0]["bytes_read"], graph[0]["bytes_written"], graph[0]["flops"]), (0, 0, 0))
+        self.assertEqual([i["source"] for i in graph[1]["inputs"]], ["param:fc.bias", "input:1", "op:1"])
+        self.assertEqual(graph[1]["flops"], 2 * 8 * 16 * 4)
+        self.assertEqual(graph[2]["inputs"][0]["source"], "op:2")
+
+    def test_convolutions(self):
+        entry = self.single("return self.c(x)", "[torch.rand(2, 4, 9, 9)]",
+                            setup="self.c = nn.Conv2d(4, 6, 3, groups=2)")
+        self.assertEqual((entry["op"], entry["kind"]), ("aten.convolution.default", "convolution"))
+        self.assertEqual(entry["flops"], 2 * (2 * 6 * 7 * 7) * 2 * 9)
+        self.assertEqual(entry["args"]["groups"], 2)
+        entry = self.single("return self.c(x)", "[torch.rand(2, 4, 9, 9)]",
+                            setup="self.c = nn.ConvTranspose2d(4, 6, 3, bias=False)")
+        self.assertEqual(entry["flops"], 2 * (2 * 4 * 9 * 9) * 6 * 9)
+
+    def test_sources_survive_views_and_writes_in_place(self):
+        graph = self.graph("y = x * 2; z = y.view(-1); z.add_(1); return y.t() + y.t()")
+        self.assertEqual([(e["op"].split(".")[1], e["kind"]) for e in graph],
+                         [("mul", "pointwise"), ("view", "view"), ("add_", "pointwise"),
+                          ("t", "view"), ("t", "view"), ("add", "pointwise")])
+        self.assertEqual(graph[2]["inputs"][0]["source"], "op:2")
+        self.assertEqual(graph[3]["inputs"][0]["source"], "op:3")
+        self.assertEqual([i["source"] for i in graph[5]["inputs"]], ["op:5", "op:5"])
+        self.assertEqual(graph[0]["args"], {"other": 2})
+        self.assertEqual(graph[5]["bytes_read"], 512)
+
+    def test_expanded_tensors_count_once_and_constants_have_a_source(self):
+        entry = self.single("return x + self.k", "[torch.rand(16).expand(8, 16)]", setup="self.k = torch.ones(1)")
+        self.assertEqual((entry["bytes_read"], entry["bytes_written"]), (64 + 4, 512))
+        self.assertEqual([i["source"] for i in entry["inputs"]], ["input:1", "const"])
+
+    def test_attention_counts_both_products(self):
+        graph = self.graph("return F.scaled_dot_product_attention(x, x, x)", "[torch.rand(1, 2, 8, 16)]")
+        fused = [e for e in graph if "scaled_dot_product" in e["op"]]
+        self.assertEqual([e["flops"] for e in fused], [4 * 2 * 8 * 8 * 16])
+
+
+if __name__ == "__main__":
+    unittest.main()

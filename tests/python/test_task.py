@@ -1,0 +1,192 @@
+"""Loading a user's file: overrides, and errors that name file and line."""
+import os
+import unittest
+
+from hostcase import Loaded, TaskCase, task
+
+PLAIN = """
+    import torch
+    batch_size = 4
+    dim = 2 * batch_size
+
+    class Model(torch.nn.Module):
+        '''Doubles.'''
+        def forward(self, x):
+            return x * 2
+
+    def get_inputs():
+        return [torch.rand(batch_size, dim)]
+
+    def get_init_inputs():
+        return []
+"""
+
+
+class Errors(TaskCase):
+    def message(self, text, name="task", **fields):
+        """The one line, without the folder that the test made."""
+        reply = self.refuse(text, **fields)
+        self.assertEqual(reply["name"], name)
+        self.assertNotIn("\n", reply["message"])
+        return reply["message"].replace(self.folder + os.sep, "")
+
+    def test_no_such_file(self):
+        reply = Loaded(self.host, "/nowhere/foo.py").reply
+        self.assertEqual(reply["message"], "/nowhere/foo.py: No such file or directory")
+
+    def test_syntax_error(self):
+        self.assertEqual(self.message("import torch\n\nx = = 1\n"),
+                         "foo.py:3: SyntaxError: invalid syntax (in the file)")
+
+    def test_exception_in_the_file(self):
+        self.assertEqual(self.message("import torch\nx = 1 / 0\n"),
+                         "foo.py:2: ZeroDivisionError: division by zero (in the file)")
+
+    def test_missing_model_and_missing_get_inputs(self):
+        self.assertIn("foo.py:1: no Model in the file", self.message("x = 1\n"))
+        text = "import torch\nclass Model(torch.nn.Module):\n    pass\n"
+        self.assertIn("foo.py:1: no get_inputs in the file", self.message(text))
+
+    def test_exception_in_get_inputs_comes_with_its_traceback(self):
+        text = task("return x", "helper()", head="def helper():\n    return undefined")
+        reply = self.refuse(text)
+        self.assertTrue(reply["message"].endswith(
+            "foo.py:5: NameError: name 'undefined' is not defined (in get_inputs)"))
+        self.assertIn("Traceback (most recent call last)", reply["traceback"])
+        self.assertIn("in helper", reply["traceback"])
+
+    def test_exception_in_init_and_in_forward(self):
+        self.assertEqual(self.message(task("return x", "[torch.ones(2)]", setup="self.a = []; self.a[3]")),
+                         "foo.py:8: IndexError: list index out of range (in Model.__init__)")
+        self.assertEqual(self.message(task("return x.nope", "[torch.ones(2)]")),
+                         "foo.py:11: AttributeError: 'Tensor' object has no attribute 'nope'"
+                         " (in Model.forward)")
+
+    def test_wrong_number_of_arguments_points_to_the_definition(self):
+        text = PLAIN.replace("return []", "return [1, 2]").replace(
+            "def forward(self, x)", "def forward(self, x, y)")
+        self.assertIn("foo.py:5: TypeError", self.message(text))
+        text = PLAIN.replace("def forward(self, x)", "def forward(self, x, y)")
+        self.assertRegex(self.message(text), r"^foo.py:7: TypeError: .*'y' \(in Model.forward\)$")
+
+    def test_output_that_is_no_tensor(self):
+        self.assertEqual(self.message(task("return x, 3", "[torch.ones(2)]")),
+                         "foo.py:9: forward returns int as [2]; it must return a tensor, or a"
+                         " tuple, list or dict of tensors")
+        self.assertIn("foo.py:9: forward returns NoneType;",
+                      self.message(task("return None", "[torch.ones(2)]")))
+
+    def test_inputs_that_are_no_list_or_of_unknown_kind(self):
+        self.assertIn("foo.py:12: get_inputs() returns Tensor; it must return a list",
+                      self.message(task("return x", "torch.ones(2)")))
+        self.assertIn("input 2 is dict;", self.message(task("return x", "[torch.ones(2), {}]")))
+        self.assertIn("input 1 has dtype torch.complex64; supported are float32",
+                      self.message(task("return x", "[torch.ones(2, dtype=torch.complex64)]")))
+
+    def test_model_that_is_no_module(self):
+        text = PLAIN.replace("torch.nn.Module", "object")
+        self.assertEqual(self.message(text), "foo.py:5: Model is not a torch.nn.Module")
+
+    def test_sys_exit_ends_nothing(self):
+        text = task("import sys; sys.exit(3)", "[torch.ones(2)]")
+        self.assertEqual(self.message(text), "foo.py:11: SystemExit: the task called sys.exit(3)"
+                                             " (in Model.forward)")
+        self.assertTrue(self.host.call("hello")["ok"])
+
+    def test_too_much_memory_is_called_that(self):
+        text = self.message(task("return x", "[torch.empty(1 << 50)]"), name="memory")
+        self.assertIn("foo.py:13: RuntimeError", text)
+        self.assertIn("shrink the task", text)
+
+    def test_devices_are_checked(self):
+        self.assertEqual(self.message(PLAIN, "invalid", device="tpu"),
+                         "device 'tpu': the task host knows cpu and cuda:N")
+        self.assertIn("PyTorch", self.message(PLAIN, "missing", device="cuda:99"))
+
+    def test_a_failed_load_leaves_no_task(self):
+        self.load(PLAIN)
+        self.refuse("x = 1\n")
+        self.assertEqual(self.host.call("compare", poison=0)["name"], "invalid")
+
+
+class Overrides(TaskCase):
+    def shape(self, text, **overrides):
+        loaded = self.load(text, overrides=overrides)
+        return loaded.reply["inputs"][0]["shape"], loaded.reply["task"]["constants"]
+
+    def test_what_is_computed_from_a_constant_follows_it(self):
+        self.assertEqual(self.shape(PLAIN), ([4, 8], {"batch_size": 4, "dim": 8}))
+        self.assertEqual(self.shape(PLAIN, batch_size=3), ([3, 6], {"batch_size": 3, "dim": 6}))
+        self.assertEqual(self.shape(PLAIN, dim=5), ([4, 5], {"batch_size": 4, "dim": 5}))
+
+    def test_chained_tuple_and_conditional_assignments(self):
+        text = task("return x", "[torch.rand(a, b, c, d)]",
+                    head="a = b = 2\nc, d = 3, 4\nif True:\n    d = 6\nd += 1")
+        self.assertEqual(self.shape(text)[0], [2, 2, 3, 7])
+        self.assertEqual(self.shape(text, b=5, c=1)[0], [2, 5, 1, 7])
+        self.assertEqual(self.shape(text, d=9)[0], [2, 2, 3, 9])
+
+    def test_a_tuple_stays_a_tuple(self):
+        text = task("return x", "[torch.rand((2,) + size)]", head="size = (3, 4)")
+        self.assertEqual(self.shape(text, size=[5])[0], [2, 5])
+
+    def test_lines_of_errors_do_not_move(self):
+        text = task("return x", "[torch.rand(n) / zero()]", head="n = 4")
+        reply = self.refuse(text, overrides={"n": 5})
+        self.assertIn("foo.py:13: NameError", reply["message"])
+
+    def test_an_unknown_name_is_answered_with_the_known_ones(self):
+        reply = self.refuse(PLAIN, overrides={"batchsize": 3})
+        self.assertEqual(reply["name"], "task")
+        self.assertTrue(reply["message"].endswith(
+            "foo.py: no module-level constant 'batchsize' to override (did you mean"
+            " 'batch_size'?); it has batch_size, dim"), reply["message"])
+
+
+class Reply(TaskCase):
+    def test_the_task_is_described(self):
+        loaded = self.load(PLAIN)
+        about = loaded.reply["task"]
+        self.assertEqual((about["name"], about["class_doc"]), ("foo", "Doubles."))
+        self.assertEqual(len(about["source_sha256"]), 64)
+        self.assertEqual((loaded.reply["deterministic"], loaded.reply["random"]), (True, False))
+        self.assertEqual(loaded.reply["outputs"], [{
+            "shape": [4, 8], "strides": [8, 1], "dtype": "float32", "offset": 0, "bytes": 128}])
+
+    def test_parameters_and_buffers_are_in_their_share(self):
+        text = task("return self.bn(self.fc(x))", "[torch.rand(8, 3)]",
+                    setup="self.fc = nn.Linear(3, 5); self.bn = nn.BatchNorm1d(5)")
+        loaded = self.load(text)
+        self.assertEqual([(p["name"], p["kind"]) for p in loaded.reply["params"]][:4], [
+            ("fc.weight", "parameter"), ("fc.bias", "parameter"),
+            ("bn.weight", "parameter"), ("bn.bias", "parameter")])
+        self.assertEqual([p["name"] for p in loaded.reply["params"] if p["kind"] == "buffer"],
+                         ["bn.running_mean", "bn.running_var", "bn.num_batches_tracked"])
+        self.assertEqual(loaded.reply["param_count"], 15 + 5 + 10)
+        self.assertTrue(all(p["offset"] % 256 == 0 for p in loaded.reply["params"]))
+        self.assertEqual(loaded.param("bn.running_var").tolist(), [1.0] * 5)
+        self.assertIn("state", " ".join(loaded.reply["notes"]))
+        first = loaded.param("fc.weight").tolist()
+        self.assertEqual(self.load(text).param("fc.weight").tolist(), first)
+        self.assertNotEqual(self.load(text, init_seed=8).param("fc.weight").tolist(), first)
+
+    def test_init_inputs_may_be_keywords(self):
+        text = PLAIN.replace("def forward", "def __init__(self, k):\n            super()"
+                             ".__init__()\n            self.k = k\n        def forward")
+        text = text.replace("x * 2", "x * self.k").replace("return []", "return {'k': 3}")
+        self.assertTrue(self.load(text).reply["ok"])
+
+    def test_an_output_that_changes_from_run_to_run_is_reported(self):
+        reply = self.load(task("import time; return x, x + time.perf_counter_ns() % 1000003",
+                               "[torch.rand(4)]")).reply
+        self.assertFalse(reply["deterministic"])
+        self.assertIn("output 2 changes from run to run", " ".join(reply["notes"]))
+
+    def test_dropout_is_repeatable_but_random(self):
+        reply = self.load(task("return F.dropout(x, 0.5)", "[torch.rand(64)]")).reply
+        self.assertEqual((reply["deterministic"], reply["random"]), (True, True))
+        self.assertIn("random state", " ".join(reply["notes"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
