@@ -10,22 +10,56 @@ function(cawb_import name header library hint)
   if(NOT ${name}_include OR NOT ${name}_library)
     message(FATAL_ERROR "${header} or ${library} not found: install ${hint}, or run ./bootstrap")
   endif()
-  add_library(cawb::${name} UNKNOWN IMPORTED)
+  add_library(cawb::${name} UNKNOWN IMPORTED GLOBAL)
   set_target_properties(cawb::${name} PROPERTIES
     IMPORTED_LOCATION ${${name}_library}
     INTERFACE_INCLUDE_DIRECTORIES ${${name}_include})
+  message(STATUS "${name}: ${${name}_library}")
 endfunction()
 
 cawb_import(lua lua.h liblua5.4.a liblua5.4-dev)
 cawb_import(sqlite sqlite3.h libsqlite3.a libsqlite3-dev)
 cawb_import(cjson cjson/cJSON.h libcjson.so libcjson-dev)
 
-if(NOT CAWB_CUDA_INCLUDE)
-  find_path(cawb_cuda_h NAMES cuda.h NO_CACHE
-    HINTS $ENV{CAWB_CUDA_HOME}/include $ENV{CUDA_HOME}/include /usr/local/cuda/include)
-  if(NOT cawb_cuda_h)
-    message(FATAL_ERROR "cuda.h not found: set CAWB_CUDA_HOME to a CUDA toolkit, "
-      "or run ./bootstrap, which takes the headers from PyTorch's packages")
+# The Python for the tests, and the hint that the install tree carries.
+set(CAWB_PYTHON "" CACHE FILEPATH "Python with PyTorch; found when empty")
+if(NOT CAWB_PYTHON)
+  if(DEFINED ENV{XDG_CACHE_HOME})
+    set(cawb_cache $ENV{XDG_CACHE_HOME})
+  else()
+    set(cawb_cache $ENV{HOME}/.cache)
   endif()
-  set(CAWB_CUDA_INCLUDE ${cawb_cuda_h})
+  find_program(cawb_python NO_CACHE NAMES $ENV{CAWB_PYTHON}
+    ${cawb_cache}/cawb/venv-torch2.11/bin/python python3)
+  if(cawb_python)
+    set(CAWB_PYTHON ${cawb_python})
+  endif()
 endif()
+message(STATUS "python: ${CAWB_PYTHON}")
+
+# CAWB_HIDE_TOOLKIT=1 in the environment stands for a machine without a toolkit.
+function(cawb_find_cuda_headers out)
+  if(NOT "$ENV{CAWB_HIDE_TOOLKIT}")
+    foreach(root $ENV{CAWB_CUDA_HOME} $ENV{CUDA_HOME} /usr/local/cuda)
+      if(EXISTS ${root}/include/cuda.h AND EXISTS ${root}/include/nvrtc.h)
+        set(${out} ${root}/include PARENT_SCOPE)
+        return()
+      endif()
+    endforeach()
+  endif()
+  if(CAWB_PYTHON)
+    execute_process(
+      COMMAND ${CAWB_PYTHON} ${CMAKE_SOURCE_DIR}/cmake/pypi_headers.py cuda.h nvrtc.h
+      OUTPUT_VARIABLE folders OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+  set(${out} ${folders} PARENT_SCOPE)
+endfunction()
+
+if(NOT CAWB_CUDA_INCLUDE)
+  cawb_find_cuda_headers(CAWB_CUDA_INCLUDE)
+  if(NOT CAWB_CUDA_INCLUDE)
+    message(FATAL_ERROR "cuda.h and nvrtc.h not found: set CAWB_CUDA_HOME to a CUDA toolkit, "
+      "or CAWB_PYTHON to a Python with PyTorch and its nvidia-* packages, or run ./bootstrap")
+  endif()
+endif()
+message(STATUS "CUDA headers: ${CAWB_CUDA_INCLUDE}")

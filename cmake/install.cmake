@@ -1,2 +1,34 @@
-# A relocatable tree: bin/cawb, lib/libcjson.so.1, share/cawb/...
-include(GNUInstallDirs)
+# A relocatable tree: bin/cawb, lib/libcjson.so.1, share/cawb/..., share/doc/cawb/...
+# Folders with nothing in them yet are left out.
+install(TARGETS cawb RUNTIME DESTINATION bin)
+
+# The file that the program asks the loader for, under that name and no link.
+get_target_property(cjson_file cawb::cjson IMPORTED_LOCATION)
+get_filename_component(cjson_file ${cjson_file} REALPATH)
+get_filename_component(cjson_name ${cjson_file} NAME)
+string(REGEX MATCH "^libcjson\\.so\\.[0-9]+" cjson_soname ${cjson_name})
+install(FILES ${cjson_file} DESTINATION lib RENAME ${cjson_soname})
+
+foreach(folder lua strategies configs kernels examples skills tests/gpu)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/${folder})
+    install(DIRECTORY ${folder}/ DESTINATION share/cawb/${folder}
+      PATTERN __pycache__ EXCLUDE PATTERN .* EXCLUDE)
+  endif()
+endforeach()
+if(EXISTS ${CMAKE_SOURCE_DIR}/core/taskhost)
+  install(DIRECTORY core/taskhost/ DESTINATION share/cawb/taskhost
+    PATTERN __pycache__ EXCLUDE PATTERN .* EXCLUDE)
+endif()
+
+foreach(file README.md CONTRIBUTING.md LICENSE)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/${file})
+    install(FILES ${file} DESTINATION share/doc/cawb)
+  endif()
+endforeach()
+
+# Where to look for a Python after $CAWB_PYTHON; of no effect where it does not exist.
+if(CAWB_PYTHON)
+  file(WRITE ${CMAKE_BINARY_DIR}/python "${CAWB_PYTHON}\n")
+  install(FILES ${CMAKE_BINARY_DIR}/python DESTINATION share/cawb)
+endif()
+install(FILES cmake/gpu_tests.cmake DESTINATION share/cawb RENAME CTestTestfile.cmake)
