@@ -192,10 +192,13 @@ static cawb_status set_limits(cawb_cuda *c, cawb_err *err) {
 
 static cawb_status make_context(cawb_cuda *c, cawb_err *err) {
   cawb_cuda_driver *cu = &c->cu;
-  cawb_status s = cawb_cuda_check(c, cu->cuDevicePrimaryCtxRetain(&c->context, c->device),
+  CUcontext context = NULL;
+  cawb_status s = cawb_cuda_check(c, cu->cuDevicePrimaryCtxRetain(&context, c->device),
                                   "making a context (is another program using the GPU "
                                   "alone? see nvidia-smi)", err);
-  if (s == CAWB_OK) s = cawb_cuda_enter(c, err);
+  if (s != CAWB_OK) return s;
+  c->context = context;        /* from here on close_cuda releases it */
+  s = cawb_cuda_enter(c, err);
   if (s == CAWB_OK) s = set_limits(c, err);
   if (s == CAWB_OK)
     s = cawb_cuda_check(c, cu->cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING),

@@ -85,7 +85,8 @@ static cawb_status read_guards(cawb_cuda *c, cawb_err *err) {
     slot += 2 * GUARD_MOST;
   }
   CUresult end = c->cu.cuStreamSynchronize(c->stream);
-  return cawb_cuda_check(c, r != CUDA_SUCCESS ? r : end, "reading the bounds of buffers", err);
+  if (r == CUDA_SUCCESS) r = end;
+  return cawb_cuda_check(c, r, "reading the bounds of buffers", err);
 }
 
 typedef struct damage { size_t count, first, last; } damage;   /* offsets in the zone */

@@ -48,7 +48,8 @@ cawb_status cawb_cuda_load(cawb_device *d, const cawb_image *image, cawb_module 
     return cawb_fail(err, CAWB_ERR_INVALID, "%s: nothing to load: neither PTX nor a cubin",
                      c->base.info.name);
   cawb_module *m = calloc(1, sizeof *m);
-  if (m == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "%s: out of memory", c->base.info.name);
+  if (m == NULL)
+    return cawb_fail(err, CAWB_ERR_MEMORY, "%s: out of memory", c->base.info.name);
   CUresult r = load_image(c, &m->handle, image, log, sizeof log);
   log[sizeof log - 1] = '\0';
   if (r != CUDA_SUCCESS) {

@@ -40,8 +40,9 @@ static CUresult perform(op o) {
     return CUDA_SUCCESS;
   }
   if (o.kernel == NULL) {
-    F.memsets++;
-    for (size_t i = 0; i < o.words; i++) ((uint32_t *)(uintptr_t)o.at)[i] = o.value;
+    F.memsets++;                      /* a flush is large, slow and never looked at */
+    for (size_t i = 0; i < o.words && o.words < 1u << 20; i++)
+      ((uint32_t *)(uintptr_t)o.at)[i] = o.value;
     return CUDA_SUCCESS;
   }
   F.launches++;
@@ -58,10 +59,7 @@ CUresult cuGetErrorName(CUresult e, const char **s) {
      : e == CUDA_ERROR_NO_DEVICE ? "CUDA_ERROR_NO_DEVICE" : NULL;
   return CUDA_SUCCESS;
 }
-CUresult cuGetErrorString(CUresult e, const char **s) {
-  *s = "the text of the error";
-  return CUDA_SUCCESS;
-}
+CUresult cuGetErrorString(CUresult e, const char **s) { *s = "the text of the error"; return CUDA_SUCCESS; }
 CUresult cuDeviceGetCount(int *n) { ENTER; *n = 1; return CUDA_SUCCESS; }
 CUresult cuDeviceGet(CUdevice *d, int i) { ENTER; *d = i; return CUDA_SUCCESS; }
 CUresult cuDeviceGetName(char *s, int n, CUdevice d) { ENTER; strncpy(s, "Fake 90", (size_t)n); return CUDA_SUCCESS; }
@@ -86,13 +84,13 @@ CUresult cuDeviceGetAttribute(int *v, CUdevice_attribute a, CUdevice d) {
 }
 
 /* ---- context, stream, events ---- */
+static CUcontext primary;
 CUresult cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice d) {
-  ENTER;
-  *c = (CUcontext)&F;
-  F.live++;
-  return CUDA_SUCCESS;
+  CUresult r = make(&primary);
+  *c = primary;
+  return r;
 }
-CUresult cuDevicePrimaryCtxRelease(CUdevice d) { F.live--; return CUDA_SUCCESS; }
+CUresult cuDevicePrimaryCtxRelease(CUdevice d) { return unmake(primary); }
 CUresult cuCtxSetCurrent(CUcontext c) { ENTER; return CUDA_SUCCESS; }
 CUresult cuCtxSynchronize(void) { return F.sticky; }
 CUresult cuCtxSetLimit(CUlimit l, size_t n) { ENTER; return CUDA_SUCCESS; }
@@ -104,29 +102,19 @@ CUresult cuEventCreate(CUevent *e, unsigned flags) { return make(e); }
 CUresult cuEventDestroy(CUevent e) { return unmake(e); }
 CUresult cuEventRecord(CUevent e, CUstream s) { ENTER; return CUDA_SUCCESS; }
 CUresult cuEventQuery(CUevent e) {
-  if (F.late == 0) return CUDA_ERROR_NOT_READY;
-  F.late--;
-  return CUDA_SUCCESS;
+  return F.late == 0 ? CUDA_ERROR_NOT_READY : (F.late--, CUDA_SUCCESS);
 }
 CUresult cuEventElapsedTime(float *ms, CUevent a, CUevent b) { ENTER; *ms = 0.25f; return CUDA_SUCCESS; }
 
 /* ---- memory ---- */
+CUresult cuMemAllocHost(void **p, size_t n) { ENTER; *p = malloc(n); F.live++; return CUDA_SUCCESS; }
 CUresult cuMemAlloc(CUdeviceptr *p, size_t n) {
-  ENTER;
-  if (n > 1u << 30) return CUDA_ERROR_OUT_OF_MEMORY;
-  *p = (uintptr_t)malloc(n);
-  F.live++;
-  return CUDA_SUCCESS;
+  return n > 1u << 30 ? CUDA_ERROR_OUT_OF_MEMORY : cuMemAllocHost((void **)p, n);
 }
 CUresult cuMemFree(CUdeviceptr p) { return unmake((void *)(uintptr_t)p); }
-CUresult cuMemAllocHost(void **p, size_t n) { ENTER; *p = malloc(n); F.live++; return CUDA_SUCCESS; }
 CUresult cuMemFreeHost(void *p) { return unmake(p); }
 CUresult cuMemGetInfo(size_t *left, size_t *all) { *left = 1u << 20; *all = 1u << 30; return CUDA_SUCCESS; }
-CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *n, CUdeviceptr p) {
-  *base = p;
-  *n = 512;
-  return CUDA_SUCCESS;
-}
+CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *n, CUdeviceptr p) { *base = p; *n = 512; return CUDA_SUCCESS; }
 CUresult cuMemsetD32Async(CUdeviceptr p, unsigned v, size_t n, CUstream s) {
   ENTER;
   return perform((op){ NULL, p, v, n });
@@ -140,8 +128,7 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr d, const void *s, size_t n, CUstream q) {
 CUresult cuMemcpyDtoHAsync(void *d, CUdeviceptr s, size_t n, CUstream q) { return move((uintptr_t)d, s, n); }
 CUresult cuMemcpyDtoDAsync(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream q) { return move(d, s, n); }
 CUresult cuIpcOpenMemHandle(CUdeviceptr *p, CUipcMemHandle h, unsigned flags) {
-  if (F.attach != CUDA_SUCCESS) return F.attach;
-  return cuMemAlloc(p, 512);
+  return F.attach != CUDA_SUCCESS ? F.attach : cuMemAlloc(p, 512);
 }
 CUresult cuIpcCloseMemHandle(CUdeviceptr p) { return cuMemFree(p); }
 
