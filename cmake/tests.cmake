@@ -24,3 +24,9 @@ foreach(source ${python_tests})
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(python/${name} PROPERTIES LABELS python TIMEOUT 600)
 endforeach()
+
+# A libcuda without a GPU behind it, for the logic of the real device.
+add_library(fake_cuda MODULE tests/c/fake_cuda.c)
+target_include_directories(fake_cuda SYSTEM PRIVATE ${CAWB_CUDA_INCLUDE})
+add_dependencies(test_device_cuda fake_cuda)
+target_compile_definitions(test_device_cuda PRIVATE CAWB_FAKE_CUDA="$<TARGET_FILE:fake_cuda>")

@@ -49,15 +49,16 @@ static cawb_status count(cawb_tensor *t, cawb_err *err) {
 cawb_status cawb_tensor_contiguous(cawb_tensor *t, cawb_err *err) {
   cawb_status rc = count(t, err);
   int64_t step = 1, bytes = 0;
+  if (rc != CAWB_OK) return rc;      /* what follows would overflow too */
   for (int i = t->rank - 1; i >= 0; i--) {
     t->strides[i] = step;
     step *= t->shape[i] > 0 ? t->shape[i] : 1;
   }
   int64_t size = (int64_t)cawb_tensor_dtype_size(t->dtype);
-  if (rc == CAWB_OK && __builtin_mul_overflow(t->numel, size, &bytes))
-    rc = cawb_fail(err, CAWB_ERR_INVALID, "%s: its size overflows", t->label);
+  if (__builtin_mul_overflow(t->numel, size, &bytes))
+    return cawb_fail(err, CAWB_ERR_INVALID, "%s: its size overflows", t->label);
   t->bytes = (size_t)bytes;
-  return rc;
+  return CAWB_OK;
 }
 
 cawb_status cawb_tensor_read(cawb_tensor *out, const cJSON *spec, const char *label,

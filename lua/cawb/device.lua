@@ -4,6 +4,7 @@
 
 local core = require "cawb.core"
 local defaults = require("cawb").defaults
+local python = require "cawb.python"
 
 local M = {}
 
@@ -11,6 +12,12 @@ local M = {}
 local Device = {}
 Device.__index = Device
 Device.__name = "cawb.device"
+
+-- Compiled code is kept between runs, by content.
+local function default_cache()
+  local base = os.getenv "XDG_CACHE_HOME" or (os.getenv "HOME" or "/tmp") .. "/.cache"
+  return base .. "/cawb/compiled"
+end
 
 -- After these the process at the other end is gone.
 local fatal = { timeout = true, died = true, interrupted = true, io = true }
@@ -52,8 +59,10 @@ end
 --- One request to the compiler, started when it is not running.
 function Device:ask_compiler(request)
   if not self.compiler then
+    -- Asking every Python costs a tenth of a second each: only without a toolkit.
+    local packages = core.locate.library "libnvrtc.so" and "" or python.site_packages()
     local compiler, message, name = core.child.new("compiler",
-      { core.program, "--compiler", self.site_packages or "", self.cache or "" })
+      { core.program, "--compiler", self.cache, packages })
     if not compiler then return nil, message, name end
     self.compiler = compiler
   end
@@ -87,7 +96,7 @@ function M.open(name, options)
   local self = setmetatable({
     requested = name or "auto", workers = 0,
     deadlines = options.deadlines or defaults.deadlines,
-    cache = options.cache, site_packages = options.site_packages,
+    cache = options.cache or default_cache(),
   }, Device)
   local info, message, why = start_worker(self)
   if not info then return nil, message, why end

@@ -31,6 +31,21 @@ local function candidates()
   return list, false
 end
 
+--- The package folders of those Pythons that hold NVIDIA's libraries, with ':'
+--- between them: where NVRTC is looked for when there is no toolkit.
+function M.site_packages()
+  local code = [[import sys; print("\n".join(p for p in sys.path if p.endswith("-packages")))]]
+  local list = {}
+  for _, path in ipairs((candidates())) do
+    local out = io.popen(("'%s' -c '%s' 2>/dev/null"):format(path:gsub("'", "'\\''"), code))
+    for folder in out and out:lines() or function() end do
+      if core.fs.kind(folder .. "/nvidia") then list[#list + 1] = folder end
+    end
+    if out then out:close() end
+  end
+  return table.concat(list, ":")
+end
+
 -- The task host lies beside core/ in a checkout, at the top of an install tree.
 local function host_folder()
   for _, sub in ipairs { "/taskhost", "/core/taskhost" } do

@@ -1,0 +1,81 @@
+/* test_sandbox.c - every way out of the sealed state that we know, tried. */
+#include "sandbox.h"
+
+#include <string.h>
+
+#include "check.h"
+
+static const cawb_sandbox_limits limits = { 8 << 20, 5000000 };
+
+/* Run text in a fresh state; the message of its failure, "" when it passed. */
+static const char *run(const char *text) {
+  static cawb_err err;
+  cawb_sandbox *s;
+  err.msg[0] = '\0';
+  CHECK(cawb_sandbox_new(&s, &limits, &err) == CAWB_OK);
+  cawb_status rc = cawb_sandbox_run(s, text, "plan.lua", &err);
+  CHECK(rc == CAWB_OK || rc == CAWB_ERR_CANDIDATE);
+  if (rc == CAWB_OK) err.msg[0] = '\0';
+  cawb_sandbox_free(s);
+  return err.msg;
+}
+
+static int passes(const char *text) { return *run(text) == '\0'; }
+static int fails(const char *text, const char *with) { return strstr(run(text), with) != NULL; }
+
+static void test_useful_things_work(void) {
+  CHECK(passes("local t = {} for i = 1, 10 do t[#t + 1] = i end assert(#t == 10)"));
+  CHECK(passes("assert(('%d'):format(7) == '7' and math.floor(2.5) == 2)"));
+  CHECK(passes("x = 1; assert(x == 1)"));
+  CHECK(passes("table.sort({3, 1, 2})"));
+}
+
+static void test_nothing_else_is_there(void) {
+  static const char *const absent[] = {
+    "os", "io", "debug", "package", "require", "load", "loadstring", "dofile", "loadfile",
+    "pcall", "xpcall", "getmetatable", "setmetatable", "rawget", "rawset", "rawequal",
+    "collectgarbage", "coroutine", "print", "warn", "utf8", "_G", NULL
+  };
+  char text[64];
+  for (int i = 0; absent[i] != NULL; i++) {
+    snprintf(text, sizeof text, "local x = %s", absent[i]);
+    CHECK(fails(text, "unknown name"));
+  }
+  CHECK(passes("assert(string.dump == nil and math.random == nil)"));
+}
+
+static void test_strings_lead_nowhere_else(void) {
+  CHECK(passes("assert((''):rep(2) == '' and ('').dump == nil)"));
+  CHECK(passes("local s = ''; assert(s.format == string.format)"));
+}
+
+static void test_limits_hold(void) {
+  CHECK(fails("while true do end", "too many instructions"));
+  CHECK(fails("local function f() return f() end f()", "too many instructions"));
+  CHECK(fails("local s = 'x' while true do s = s .. s end", "bytes of memory"));
+  CHECK(!passes("local s = ('x'):rep(1 << 40)"));
+  CHECK(!passes("local t = {} for i = 1, 1e9 do t[i] = i end"));
+  CHECK(!passes("local function f(n) return f(n) + 1 end f(1)"));
+}
+
+static void test_text_only(void) {
+  CHECK(fails("\033LuaS", "binary"));
+  CHECK(fails("x = = 1", "plan.lua:1:"));
+}
+
+static void test_errors_say_where(void) {
+  CHECK(fails("\n\nerror('no good')", "plan.lua:3: no good"));
+  CHECK(fails("local a = inputs", "plan.lua:1: unknown name 'inputs'"));
+  CHECK(fails("error({})", "no string"));
+  CHECK(fails("error()", "no string"));
+}
+
+int main(void) {
+  test_useful_things_work();
+  test_nothing_else_is_there();
+  test_strings_lead_nowhere_else();
+  test_limits_hold();
+  test_text_only();
+  test_errors_say_where();
+  return check_report();
+}
