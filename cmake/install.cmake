@@ -1,5 +1,6 @@
 # A relocatable tree: bin/cawb, lib/libcjson.so.1, share/cawb/..., share/doc/cawb/...
 # Folders with nothing in them yet are left out.
+set(CMAKE_INSTALL_MESSAGE NEVER)
 install(TARGETS cawb RUNTIME DESTINATION bin)
 
 # The file that the program asks the loader for, under that name and no link.

@@ -96,7 +96,7 @@ int main(void) {
   install();
   char *dir = strdup(scratch_new());
   CHECK(sqlite3_initialize() == SQLITE_OK);
-  sweep_open(dir, 1, 5);  /* nine tables: thousands, much alike */
+  sweep_open(dir, 1, 23);  /* nine tables: thousands, much alike */
   sweep_open(dir, 0, 1);
   sweep_turn(dir);
   scratch_remove(dir);
