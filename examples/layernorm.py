@@ -3,8 +3,8 @@ import torch
 import torch.nn as nn
 
 # Two reductions over the row, the second needing the first: the variance is a sum of
-# (x - mean)^2. The short cut E[x^2] - E[x]^2 would need one pass only, and cancels; it
-# fails verification on rows with a large mean. Weight and bias are read by every row.
+# (x - mean)^2. The short cut E[x^2] - E[x]^2 would do with one pass, and cancels where a
+# row's mean is large against its spread. Weight and bias are read again by every row.
 rows = 1024
 cols = 2048
 

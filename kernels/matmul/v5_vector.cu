@@ -68,8 +68,8 @@ struct tile {  // what one thread carries of the next tiles
 extern "C" __global__ void __launch_bounds__(THREADS)
 matmul(float *__restrict__ c, const float *__restrict__ a, const float *__restrict__ b,
        int m, int n, int k) {
-  __shared__ alignas(16) float as[BK][BM + 4];  // + 4: the transposing stores spread over banks
-  __shared__ alignas(16) float bs[BK][BN];
+  __shared__ __align__(16) float as[BK][BM + 4];  // + 4: the transposing stores spread over banks
+  __shared__ __align__(16) float bs[BK][BN];
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   const int top = blockIdx.y * BM, left = blockIdx.x * BN;
 

@@ -1,5 +1,5 @@
--- `threads` threads share a row; short rows share a block. The row length is a tunable of
--- one value, so that the source is compiled for it.
+-- `threads` threads share a row; rows too short for 128 threads share a block. The row
+-- length is a tunable of one value, so that the source is compiled for it.
 local x, y = inputs[1], outputs[1]
 assert(x.strides[x.rank] == 1 and x.strides[1] * x.shape[1] == x.numel, "x must be contiguous")
 
@@ -15,7 +15,7 @@ if threads < 1024 then choices[#choices + 1] = threads * 2 end
 local t = tunables{
   cols = { cols },
   threads = choices,
-  rows = threads == 32 and { 4, 1, 8 } or threads <= 128 and { 1, 2 } or { 1 },
+  rows = { math.max(1, 128 // threads) },
   unroll = { 8, 4 },
 }
 launch("reduce", { grid = (count + t.rows - 1) // t.rows, block = { t.threads, t.rows } },

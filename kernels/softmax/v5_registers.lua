@@ -1,5 +1,5 @@
--- `threads` threads hold a row between them; short rows share a block. The row length
--- is a tunable of one value, so that the source is compiled for it.
+-- `threads` threads hold a row between them; rows too short for 128 threads share a block.
+-- The row length is a tunable of one value, so that the source is compiled for it.
 local x, y = inputs[1], outputs[1]
 assert(x.strides[x.rank] == 1 and x.strides[1] * x.shape[1] == x.numel, "x must be contiguous")
 
@@ -12,10 +12,6 @@ local choices = { threads }
 if threads > 32 then choices[#choices + 1] = threads // 2 end
 if threads < 1024 then choices[#choices + 1] = threads * 2 end
 
-local t = tunables{
-  cols = { cols },
-  threads = choices,
-  rows = threads == 32 and { 4, 1, 8 } or threads <= 128 and { 1, 2 } or { 1 },
-}
+local t = tunables{ cols = { cols }, threads = choices, rows = { math.max(1, 128 // threads) } }
 launch("softmax", { grid = (count + t.rows - 1) // t.rows, block = { t.threads, t.rows } },
   y, x, count)
