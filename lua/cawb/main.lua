@@ -36,7 +36,7 @@ end
 local function script(path, argv)
   local chunk, message = loadfile(path, "t")
   if not chunk then return usage(message) end
-  arg = argv
+  arg = table.move(argv, 1, #argv, 0, {})    -- as the plain interpreter has it
   local value = chunk(table.unpack(argv, 2))
   if type(value) == "table" then
     return usage(("%s returns a strategy: name a task too, as in 'cawb %s task.py'")

@@ -1,0 +1,18 @@
+/*
+** compiler.h - the process that compiles. It stays warm, and is killed when a
+** source makes NVRTC run past the judge's deadline.
+**
+** One request: compile {source, arch, defines:{NAME:value}, options:[...]} ->
+** {ptx, cubin: paths; kernels:[...], log, seconds, cached, key}. A source that
+** does not compile has the name "candidate" and its log beside the message.
+*/
+#ifndef CAWB_COMPILER_H
+#define CAWB_COMPILER_H
+
+/*
+** Serve on `fd`. The arguments are the cache folder and, where NVRTC may have to
+** come from a Python's packages, their folders with ':' between.
+*/
+int cawb_compiler_main(int fd, int argc, char **argv);
+
+#endif

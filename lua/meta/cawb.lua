@@ -1,0 +1,166 @@
+---@meta cawb
+-- Annotations of the module `cawb` for the Lua language server. There is no code
+-- here; tests/lua/test_meta.lua holds these names against what the module offers.
+--
+-- Three kinds of failure: misuse raises; the world failing returns nil, message,
+-- name; a failed candidate is data, { ok = false, stage =, reason = }.
+
+---@class cawb
+---@field version string
+---@field defaults table          every option and its default
+local cawb = {}
+
+---A failed candidate, as data.
+---@class cawb.Failure
+---@field ok false
+---@field stage "compile"|"plan"|"run"|"verify"|"measure"
+---@field reason string           one or a few lines, written for an agent
+---@field log? string             the compiler's
+
+---An estimate with its 95% interval. Times are in seconds.
+---@class cawb.Estimate
+---@field median number
+---@field lo number
+---@field hi number
+---@field samples? integer
+
+---@class cawb.DeviceInfo
+---@field name string             "cuda:0", "sim:h100"
+---@field model string            "NVIDIA H100 80GB HBM3"
+---@field arch string             "sm_90"
+---@field modelled boolean        times are computed, not measured
+---@field sms integer
+---@field memory integer          bytes
+---@field l2 integer              bytes
+---@field rates? table            of a simulated device: published figures
+
+---@class cawb.Device
+---@field info cawb.DeviceInfo
+---@field workers integer         worker processes started so far
+local Device = {}
+---End its processes; they start anew when the device is used again.
+function Device:close() end
+---End the worker; the next request starts another.
+function Device:drop_worker() end
+---One request to the worker (core/worker.h has the protocol).
+---@param request table
+---@param fds? table
+---@param timeout number seconds
+---@return table? reply, string? message, string? name
+function Device:call(request, fds, timeout) end
+---One request to the compiler process.
+---@param request table
+---@return table? reply, string? message, string? name
+function Device:ask_compiler(request) end
+
+---@class cawb.Task
+---@field name string
+---@field path string
+---@field device cawb.Device
+---@field graph table             the task's ATen operators, without views
+---@field inputs table            tensor specs, or plain values
+---@field outputs table           tensor specs
+---@field params table            tensor specs with names
+---@field info table              { class_doc, constants, source_sha256, ... }
+---@field notes string[]
+---@field seed string             repeats the run's secret inputs with --seed
+local Task = {}
+---New inputs from a secret seed, outputs poisoned.
+---@param purpose string
+---@return integer? poison, string? message, string? name
+function Task:fresh_inputs(purpose) end
+---Statistics of what was written to the outputs, against the references.
+---@param poison integer
+---@return table? statistics, string? message, string? name
+function Task:compare(poison) end
+---The first values of a tensor, for looking.
+---@param what { which?: "inputs"|"outputs"|"reference"|"eager", index?: integer, count?: integer, offset?: integer }
+---@return number[]? values, string? message, string? name
+function Task:peek(what) end
+---Enter shares into a request to the worker; returns their descriptors.
+---@param request table
+---@param names string[]
+---@return table fds
+function Task:share(request, names) end
+---One request to the task host.
+---@param request table
+---@return table? reply, string? message, string? name
+function Task:ask(request) end
+---End the task host.
+function Task:close() end
+
+---@class cawb.Candidate
+---@field source string           kernel.cu
+---@field plan string             plan.lua
+---@field name string
+---@field note? string
+---@field defines table
+---@field options string[]
+---@field tunables? table         the chosen member of the family
+---@field hash string
+local Candidate = {}
+---The member of the family with these values.
+---@param tunables table
+---@return cawb.Candidate
+function Candidate:with(tunables) end
+---All defines of this member, as strings.
+---@return table<string, string>
+function Candidate:all_defines() end
+---"BLOCK=256 VEC=4".
+---@return string
+function Candidate:label() end
+
+---A candidate from a table, or from a path without its ending.
+---@param spec string|{ source: string, plan: string, name?: string, note?: string, defines?: table, options?: string[], tunables?: table }
+---@return cawb.Candidate? candidate, string? message, string? name
+function cawb.candidate(spec) end
+
+---Compile device source to PTX and machine code.
+---@param spec { source: string, device: cawb.Device, defines?: table, options?: string[] }
+---@return table|cawb.Failure|nil built, string? message, string? name
+function cawb.compile(spec) end
+
+---Open "auto", "cuda:N" or "sim:h100".
+---@param name? string
+---@param options? { deadlines?: table, cache?: string }
+---@return cawb.Device? device, string? message, string? name
+function cawb.device(name, options) end
+
+---The kernel families in a folder, by default those that cawb came with.
+---@param dir? string
+---@return table[] families
+function cawb.families(dir) end
+
+---Time a candidate against PyTorch.
+---@param task cawb.Task
+---@param candidate cawb.Candidate
+---@param opts? { against?: string[], samples?: integer, budget?: number, warmup?: integer }
+---@return table|cawb.Failure|nil measured, string? message, string? name
+function cawb.measure(task, candidate, opts) end
+
+---Counters of one run.
+---@param task cawb.Task
+---@param candidate cawb.Candidate
+---@return table|cawb.Failure|nil profile, string? message, string? name
+function cawb.profile(task, candidate) end
+
+---Run a candidate once on fresh inputs; nothing is judged.
+---@param task cawb.Task
+---@param candidate cawb.Candidate
+---@return table|cawb.Failure|nil ran, string? message, string? name
+function cawb.run(task, candidate) end
+
+---Load a task.py for a device.
+---@param path string
+---@param opts { device: cawb.Device, seed?: string, task?: table, options?: table }
+---@return cawb.Task? task, string? message, string? name
+function cawb.task(path, opts) end
+
+---Is a candidate right? Fresh secret inputs, float64 references.
+---@param task cawb.Task
+---@param candidate cawb.Candidate
+---@param opts? { trials?: integer }
+---@return table|cawb.Failure|nil checked, string? message, string? name
+function cawb.verify(task, candidate, opts) end
+
+return cawb

@@ -1,0 +1,39 @@
+-- Every example and every strategy, on the simulated device, as shipped.
+
+local check = dofile "tests/lua/check.lua"
+local core = require "cawb.core"
+
+local dir = check.folder()
+
+for _, name in ipairs(assert(core.fs.list "examples")) do
+  if name:match "%.lua$" then
+    check.test("the script " .. name .. " runs", function()
+      local out, status = check.shell(("'%s' examples/%s sim:h100 2>&1"):format(core.program, name))
+      check.equal(status, 0, out)
+      local _, lines = assert(io.open("examples/" .. name)):read "a":gsub("\n", "")
+      assert(lines < 20, "it is longer than 20 lines")
+    end)
+  end
+end
+
+local function climb(task)
+  local out, status = check.shell(("'%s' strategies/ladder.lua examples/%s --device sim:h100 --json --quiet "
+    .. "--set sweep.variants=2 --out %s/runs"):format(core.program, task, dir))
+  check.equal(status, 0, task)
+  return assert(core.json.decode(out))
+end
+
+for _, name in ipairs(assert(core.fs.list "examples")) do
+  if name:match "%.py$" then
+    check.test("the ladder climbs " .. name .. ": its last rung is modelled 1.5x faster than its first", function()
+      local r = climb(name)
+      for _, turn in ipairs(r.turns) do assert(turn.ok, turn.reason) end
+      local first, last = r.turns[1], r.turns[#r.turns]
+      local gain = first.time_s.median / last.time_s.median
+      assert(gain >= 1.5, ("%s: %.2fx only"):format(name, gain))
+      print(("     %s: %.1fx over %d rungs"):format(name, gain, #r.turns))
+    end)
+  end
+end
+
+return check.done()

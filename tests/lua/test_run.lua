@@ -1,0 +1,192 @@
+-- Whole runs as a user starts them: exit codes, JSON, records, crashes, Ctrl-C.
+
+local check = dofile "tests/lua/check.lua"
+local core = require "cawb.core"
+
+local dir = check.folder()
+local cawb = ("'%s'"):format(core.program)
+local small = "--device sim:h100 --set task.rows=16 --set task.cols=64 --set sweep.variants=2"
+
+local function run(words, env)
+  local command = ("%s %s %s --out %s/runs 2>%s/err"):format(env or "", cawb, words, dir, dir)
+  local out, status = check.shell(command)
+  local err = assert(io.open(dir .. "/err")):read "a"
+  return out, status, err
+end
+
+local function last_object(out)
+  return assert(core.json.decode(out:match "([^\n]+)\n?$"))
+end
+
+local function strategy(text) return check.write(dir .. "/strategy.lua", text) end
+
+check.test("a run passes, prints its table, and leaves its files", function()
+  local out, status = run("strategies/ladder.lua examples/softmax.py " .. small)
+  check.equal(status, 0)
+  check.matches(out, "turn 1  softmax/v1")
+  check.matches(out, "modelled")
+  local folder = out:match "kept in (%S+)"
+  for _, name in ipairs { "kernel.cu", "plan.lua", "result.json" } do
+    check.equal(core.fs.kind(folder .. "/" .. name), "file")
+  end
+end)
+
+check.test("--json prints one object, last on standard output", function()
+  local out, status, err = run("strategies/ladder.lua examples/softmax.py --json " .. small)
+  check.equal(status, 0)
+  local r = last_object(out)
+  check.equal(r.device, "sim:h100")
+  check.equal(r.modelled, true)
+  check.equal(r.ended, "finished")
+  local best = r.turns[r.best]
+  assert(best.ok and best.reward >= 1 and best.time_s.median > 0)
+  assert(best.time_s.lo <= best.time_s.median and best.time_s.median <= best.time_s.hi)
+  assert(best.speedup.eager.median > 0 and best.speedup.compile.lo > 0)
+  assert(best.seconds.compile > 0 and best.seconds.verify > 0 and best.seconds.measure > 0)
+  assert(best.error.worst < 1e-6 and best.error.nrms < 1e-6)
+  for i, turn in ipairs(r.turns) do check.equal(turn.number, i) end
+  check.matches(err, "turn 1")                 -- the lines are still there, elsewhere
+  local quiet = run("strategies/ladder.lua examples/softmax.py --json --quiet " .. small)
+  check.equal(select(2, quiet:gsub("\n", "")), 1)
+end)
+
+check.test("--seed repeats the inputs: the same errors, to the last digit", function()
+  local command = "strategies/ladder.lua examples/softmax.py --json --quiet --seed 7 --set turns=2 " .. small
+  local a, b = last_object((run(command))), last_object((run(command)))
+  check.equal(a.turns[2].error.worst, b.turns[2].error.worst)
+  local c = last_object((run((command:gsub("seed 7", "seed 8")))))
+  assert(a.turns[2].error.worst ~= c.turns[2].error.worst or a.turns[2].error.nrms ~= c.turns[2].error.nrms)
+end)
+
+check.test("the record holds what was printed", function()
+  local r = last_object((run("strategies/ladder.lua examples/softmax.py --json --quiet --set turns=2 " .. small)))
+  local store <close> = assert(core.store.open(dir .. "/runs"))
+  local rows = assert(store:query("SELECT * FROM turns WHERE run = ? ORDER BY number", r.run))
+  check.equal(#rows, 2)
+  check.equal(rows[2].reward, r.turns[2].reward + 0.0)
+  local samples = assert(store:query("SELECT data FROM samples WHERE run = ? AND turn = 2 AND evaluation = 0", r.run))
+  check.equal(string.unpack("<d", samples[1].data), r.turns[2].time_s.median)
+  local files = assert(store:query("SELECT files FROM candidates WHERE hash = ?", r.turns[2].hash))
+  local source = assert(store:read(core.json.decode(files[1].files)["kernel.cu"]))
+  check.matches(source, "__global__")
+  local ends = assert(store:query("SELECT status FROM run_ends WHERE run = ?", r.run))
+  check.equal(ends[1].status, "passed")
+end)
+
+check.test("exit 1: no candidate passed", function()
+  local path = strategy [[
+    local cawb = require "cawb"
+    return { turns = 1, step = function(run)
+      return run:evaluate(cawb.candidate { source = "nonsense", plan = "" })
+    end }]]
+  local out, status = run(path .. " examples/softmax.py " .. small)
+  check.equal(status, 1)
+  check.matches(out, "no candidate passed")
+end)
+
+check.test("exit 2: what the user typed or wrote is wrong", function()
+  local function says(words, pattern)
+    local _, status, err = run(words)
+    check.equal(status, 2, words)
+    check.matches(err, pattern)
+  end
+  says("strategies/ladder.lua examples/none.py", "examples/none.py: there is no such file")
+  says("strategies/none.lua examples/softmax.py", "none.lua")
+  says("strategies/ladder.lua examples/softmax.py --set turms=3", "did you mean 'turns'")
+  says("strategies/ladder.lua examples/softmax.py --devise x", "did you mean '%-%-device'")
+  says("strategies/ladder.lua examples/softmax.py --device gpu", "unknown device 'gpu'")
+  says("strategies/ladder.lua examples/softmax.py --device sim:h100 --set task.rwos=3", "rwos")
+  says("dcotor", "unknown command 'dcotor'.*did you mean 'doctor'")
+  says(strategy "return { turms = 3 }" .. " examples/softmax.py", "unknown option 'turms'")
+  says(strategy "return 3" .. " examples/softmax.py", "must return a table, got number")
+  says(strategy "return {" .. " examples/softmax.py", "strategy.lua:1:")
+  says("strategies/ladder.lua", "returns a strategy: name a task too")
+  local task = check.write(dir .. "/task.py", "import torch\nclass Model(:\n")
+  says("strategies/ladder.lua --device sim:h100 " .. task, "task.py:2")
+end)
+
+check.test("exit 3: the machine lacks something", function()
+  local _, status, err = run("strategies/ladder.lua examples/softmax.py --device cuda:99")
+  check.equal(status, 3)
+  check.matches(err, "cuda")
+  _, status, err = run("strategies/ladder.lua examples/softmax.py --device sim:h100", "CAWB_PYTHON=/bin/false")
+  check.equal(status, 3)
+  check.matches(err, "CAWB_PYTHON")
+end)
+
+check.test("a candidate that crashes its worker is recorded, and the run goes on", function()
+  local path = strategy [[
+    local cawb = require "cawb"
+    local c = assert(cawb.candidate "kernels/softmax/v2_block_per_row")
+    local twin = cawb.candidate { source = c.source:gsub("softmax%f[^%w_]", "doomed"),
+      plan = c.plan:gsub('"softmax"', '"doomed"'), name = "doomed" }
+    return { turns = 3, step = function(run)
+      run:evaluate(#run.turns == 1 and twin or c)
+      return #run.turns < 3
+    end }]]
+  local out, status = run(path .. " examples/softmax.py --json --quiet " .. small, "CAWB_FAULT_KERNEL=doomed")
+  check.equal(status, 0)
+  local r = last_object(out)
+  check.equal(#r.turns, 3)
+  assert(r.turns[1].ok and r.turns[3].ok and not r.turns[2].ok)
+  check.equal(r.turns[2].stage, "run")
+  check.matches(r.turns[2].reason, "took the worker process down.*signal 6")
+end)
+
+check.test("an endless kernel costs one turn", function()
+  local path = strategy [[
+    local cawb = require "cawb"
+    local c = assert(cawb.candidate "kernels/softmax/v2_block_per_row")
+    local hang = cawb.candidate { name = "hang", plan = 'launch("hang", { grid = 1, block = 32 }, outputs[1])',
+      source = 'extern "C" __global__ void hang(volatile float *y) { while (y[0] != 1.0f) {} }' }
+    return { deadlines = { run = 0.5 }, step = function(run)
+      run:evaluate(#run.turns == 0 and hang or c)
+      return #run.turns < 2
+    end }]]
+  local r = last_object((run(path .. " examples/softmax.py --json --quiet " .. small)))
+  check.equal(r.turns[1].stage, "run")
+  check.matches(r.turns[1].reason, "did not end in time")
+  assert(r.turns[2].ok)
+end)
+
+check.test("the budget of turns and of seconds ends a run", function()
+  local r = last_object((run("strategies/ladder.lua examples/softmax.py --json --quiet --set turns=1 " .. small)))
+  check.equal(#r.turns, 1)
+  check.equal(r.ended, "turns")
+  r = last_object((run("strategies/ladder.lua examples/softmax.py --json --quiet --set seconds=0.001 " .. small)))
+  check.equal(r.ended, "seconds")
+end)
+
+check.test("Ctrl-C: exit 130, and what was measured is kept", function()
+  local path = strategy [[
+    local cawb = require "cawb"
+    local c = assert(cawb.candidate "kernels/softmax/v2_block_per_row")
+    return { step = function(run)
+      run:evaluate(c)
+      os.execute("kill -INT " .. io.open("/proc/self/stat"):read "n")
+      return true
+    end }]]
+  local out, status = run(path .. " examples/softmax.py --json --quiet " .. small)
+  check.equal(status, 130)
+  local r = last_object(out)
+  check.equal(r.ended, "interrupted")
+  assert(#r.turns == 1 and r.best == 1)
+end)
+
+check.test("a task that no family serves", function()
+  local task = check.write(dir .. "/odd.py", [[
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.fft.fft(x).abs()
+def get_inputs():
+    return [torch.randn(8, 8)]
+def get_init_inputs():
+    return []
+]])
+  local out, status = run("strategies/ladder.lua --device sim:h100 " .. task)
+  check.equal(status, 1)
+  check.matches(out, "no kernel family serves this task")
+end)
+
+return check.done()

@@ -1,0 +1,156 @@
+-- Wrong kernels, each rejected with its reason, on the simulated device. A right
+-- one stands first: a judge that rejects everything would pass the rest.
+
+local check = dofile "tests/lua/check.lua"
+local cawb = require "cawb"
+
+local device <close> = assert(cawb.device "sim:h100")
+local task <close> = assert(cawb.task("examples/softmax.py",
+  { device = device, task = { rows = 16, cols = 300 } }))
+
+local source = [[
+#define T 128
+extern "C" __global__ void softmax(float *y, const float *x, int cols) {
+  __shared__ float part[T];
+  const float *row = x + (size_t)blockIdx.x * cols;
+  float m = -INFINITY;
+  for (int i = threadIdx.x; i < cols; i += T) m = fmaxf(m, row[i]);
+  part[threadIdx.x] = m;
+  __syncthreads();                                     // after the store
+  for (int s = T / 2; s > 0; s /= 2) {
+    if (threadIdx.x < s) part[threadIdx.x] = fmaxf(part[threadIdx.x], part[threadIdx.x + s]);
+    __syncthreads();
+  }
+  m = part[0];
+  __syncthreads();
+  float sum = 0;
+  for (int i = threadIdx.x; i < cols; i += T) sum += expf(row[i] - m);
+  part[threadIdx.x] = sum;
+  __syncthreads();
+  for (int s = T / 2; s > 0; s /= 2) {
+    if (threadIdx.x < s) part[threadIdx.x] += part[threadIdx.x + s];
+    __syncthreads();
+  }
+  float inv = 1.0f / part[0];
+  for (int i = threadIdx.x; i < cols; i += T)
+    y[(size_t)blockIdx.x * cols + i] = expf(row[i] - m) * inv;
+}
+]]
+
+local plan = [[
+local x, y = inputs[1], outputs[1]
+launch("softmax", { grid = x.shape[1], block = 128 }, y, x, x.shape[2])
+]]
+
+-- Replace one piece of text, which must be there.
+local function edit(text, from, to)
+  local at, last = text:find(from, 1, true)
+  assert(at, "not in the text: " .. from)
+  return text:sub(1, at - 1) .. to .. text:sub(last + 1)
+end
+
+local function verify(changed_source, changed_plan, opts)
+  local candidate = cawb.candidate { source = changed_source or source, plan = changed_plan or plan }
+  return assert(cawb.verify(task, candidate, opts or { trials = 2 }))
+end
+
+local function rejected(stage, pattern, ...)
+  local result = verify(...)
+  assert(not result.ok, "it was accepted")
+  check.equal(result.stage, stage, "stage")
+  check.matches(result.reason, pattern)
+end
+
+check.test("the right kernel passes, five inputs", function()
+  local result = verify(nil, nil, { trials = 5 })
+  assert(result.ok, result.reason)
+  check.equal(#result.trials, 5)
+  assert(result.error.worst > 0 and result.error.worst < 1e-6)
+end)
+
+check.test("a missing barrier is a race, named with its lines", function()
+  rejected("verify", "race on shared memory.*softmax",
+    edit(source, "  __syncthreads();                                     // after the store", ""))
+end)
+
+check.test("an off-by-one read outside the tensor is named", function()
+  rejected("run", "inputs%[1%]", edit(source, "for (int i = threadIdx.x; i < cols; i += T) m",
+    "for (int i = threadIdx.x; i <= cols; i += T) m"))
+end)
+
+check.test("an off-by-one write outside the tensor is named", function()
+  rejected("run", "outputs%[1%]", edit(source, "* cols + i] =", "* cols + i + 1] ="))
+end)
+
+check.test("a loop that forgets the last element", function()
+  rejected("verify", "outputs%[1%]", edit(source, "i < cols; i += T) sum", "i < cols - 1; i += T) sum"))
+end)
+
+check.test("one skipped row is found by its poison", function()
+  rejected("verify", "300 of 4800 elements were never written", nil,
+    edit(plan, "grid = x.shape[1]", "grid = x.shape[1] - 1"))
+end)
+
+check.test("one row written with another's values", function()
+  rejected("verify", "outputs%[1%] is wrong",
+    edit(source, "y[(size_t)blockIdx.x * cols + i] =",
+      "y[(size_t)blockIdx.x * cols + i] = blockIdx.x == 3 ? 1.0f / cols :"))
+end)
+
+check.test("NaN never passes", function()
+  rejected("verify", "NaN", edit(source, "* inv;", "* inv + (blockIdx.x == 7 && i == 9 ? NAN : 0);"))
+end)
+
+check.test("infinity never passes", function()
+  rejected("verify", "infinite", edit(source, "* inv;", "* inv + (i == 9 ? INFINITY : 0);"))
+end)
+
+check.test("all zeros", function()
+  rejected("verify", "outputs%[1%] is wrong", edit(source, "* inv;", "* 0;"))
+end)
+
+check.test("a kernel that writes nothing", function()
+  rejected("verify", "4800 of 4800 elements were never written",
+    edit(source, "y[(size_t)blockIdx.x * cols + i] = expf(row[i] - m) * inv", "m += inv"))
+end)
+
+check.test("reduced precision is seen against float64", function()
+  rejected("verify", "above .* eager PyTorch's own",
+    edit(source, "* inv;", "* inv * (1.0f + 1e-4f);"))
+end)
+
+check.test("an endless loop is stopped by its deadline, and the next candidate runs", function()
+  local before = device.workers
+  task.options.deadlines.run = 0.5
+  rejected("run", "did not end in time.*endless loop", edit(source, "  float sum = 0;",
+    "  float sum = 0; while (cols > 0) { volatile int *p = &cols; if (*p < 0) break; }"))
+  task.options.deadlines.run = cawb.defaults.deadlines.run
+  local result = verify()
+  assert(result.ok, result.reason)
+  check.equal(device.workers, before + 1, "workers started")
+end)
+
+check.test("an endless loop in a plan is the plan's failure", function()
+  rejected("plan", "plan%.lua:1: too many instructions", nil, "while true do end")
+end)
+
+check.test("a source that does not compile", function()
+  rejected("compile", "kernel%.cu%(%d+%)", edit(source, "float sum = 0;", "float sum = zero;"))
+end)
+
+check.test("a source that reads the machine's files", function()
+  rejected("compile", "#include", '#include "/etc/passwd"\n' .. source)
+end)
+
+check.test("a plan that names no kernel", function()
+  rejected("plan", "there is no kernel 'softmx' in kernel%.cu %(it has: softmax%)", nil,
+    edit(plan, '"softmax"', '"softmx"'))
+end)
+
+check.test("a barrier that only a part of the block reaches", function()
+  local result = verify(edit(source, "  m = part[0];\n  __syncthreads();",
+    "  m = part[0];\n  if (threadIdx.x < 32) __syncthreads();"))
+  assert(not result.ok, "it was accepted")
+end)
+
+return check.done()
