@@ -17,6 +17,8 @@ typedef struct lexer {
   int fresh;                   /* only blanks and comments so far on this line */
   int defining;                /* inside a #define */
   int glued;                   /* a literal ended right here: a word would be its suffix */
+  int separated;               /* this line holds a number with ' in it */
+  unsigned suspect;            /* the line of a comment behind such a number, or 0 */
   int open;                    /* still in the run of #include lines at the top */
   char *start;
   cawb_source_head *head;
@@ -94,6 +96,7 @@ static void skip_blanks(lexer *l) {
     if (blank(c)) {
       take(l);
     } else if (second == '/' || second == '*') {
+      if (l->separated && second == '*') l->suspect = l->line;
       take(l);
       take(l);
       skip_comment(l, second);
@@ -114,12 +117,17 @@ static void take_word(lexer *l, char word[NAME_MOST]) {
   word[n] = '\0';
 }
 
-/* A number may hold ' between digits: 1'000 does not open a character. */
+/*
+** A number may hold ' between digits: 1'000 does not open a character. In a group
+** that #if skips, NVRTC's front end thinks it does, and so does not see a comment
+** open behind it: such lines are refused.
+*/
 static void skip_number(lexer *l) {
   for (;;) {
     char c = peek(l);
     if (c == '\'' && word_part(peek_second(l))) {
       take(l);
+      l->separated = 1;
     } else if (strchr("eEpP", c) != NULL && c != '\0') {
       take(l);
       if (peek(l) == '+' || peek(l) == '-') take(l);
@@ -216,6 +224,7 @@ static cawb_status include(lexer *l) {
   skip_blanks(l);
   if (peek(l) != '\n' && peek(l) != '\0')
     return refuse(l, l->line, "only a comment may follow the name in #include");
+  l->head->includes++;
   if (!l->open) return CAWB_OK;
   take(l);
   l->fresh = 1;
@@ -279,7 +288,7 @@ static cawb_status token(lexer *l) {
   int fresh = l->fresh;
   if (c == '\n') {
     l->fresh = 1;
-    l->defining = 0;
+    l->defining = l->separated = 0;
     take(l);
     return CAWB_OK;
   }
@@ -330,6 +339,8 @@ cawb_status cawb_source_check(char *source, cawb_source_head *head, cawb_err *er
     const char *before = l.at;
     skip_blanks(&l);
     if (l.at != before) l.glued = 0;
+    if (l.suspect > 0)
+      return refuse(&l, l.suspect, "a comment behind a number with ' in it: put it on its own line");
     if (peek(&l) == '\0') break;
     code = token(&l);
   }

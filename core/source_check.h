@@ -18,6 +18,7 @@ typedef struct cawb_source_head {
   size_t size;                 /* bytes up to and with the last of them; 0: there are none */
   unsigned line;               /* the number of the line behind them, from 1 */
   cawb_bytes headers;          /* "#include <a>\n#include <b>\n", nothing else */
+  int includes;                /* #include lines in the whole source */
 } cawb_source_head;
 
 /*

@@ -1,0 +1,14 @@
+/* compile_log.h - NVRTC's log, made fit to be shown to an agent and kept. */
+#ifndef CAWB_COMPILE_LOG_H
+#define CAWB_COMPILE_LOG_H
+
+#include <stddef.h>
+
+/* Remove ptxas' timings (they differ from run to run) and, beyond `most` bytes,
+** the middle. In place. */
+void cawb_compile_log_tidy(char *log, size_t most);
+
+/* The first line that reports an error, copied to `out`; 0 if there is none. */
+int cawb_compile_log_error(const char *log, char *out, size_t room);
+
+#endif
