@@ -28,7 +28,8 @@ typedef struct cawb_includes {
   int count;
 } cawb_includes;
 
-/* From the environment, with /usr/local/cuda as the usual toolkit. */
+/* From the environment, with /usr/local/cuda as the usual toolkit, unless
+** CAWB_HIDE_TOOLKIT is set. */
 void cawb_places_default(cawb_places *p, const char *site_packages);
 
 /*

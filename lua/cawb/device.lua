@@ -62,7 +62,7 @@ function Device:ask_compiler(request)
     -- Asking every Python costs a tenth of a second each: only without a toolkit.
     local packages = core.locate.library "libnvrtc.so" and "" or python.site_packages()
     local compiler, message, name = core.child.new("compiler",
-      { core.program, "--compiler", self.cache, packages })
+      { core.program, "--compiler", self.cache, tostring(defaults.compile.headers), packages })
     if not compiler then return nil, message, name end
     self.compiler = compiler
   end

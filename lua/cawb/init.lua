@@ -60,6 +60,9 @@ M.defaults = {
     task = 300,               -- anything asked of the task host
   },
 
+  -- disk for precompiled headers, which make cooperative_groups.h bearable
+  compile = { headers = 512 << 20 },
+
   -- what plan.lua may use
   plan = { memory = 32 << 20, instructions = 20000000 },
 }

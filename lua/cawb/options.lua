@@ -105,7 +105,6 @@ function M.set(options, assignment)
     if type(node) ~= "table" then
       return nil, ("--set %s: '%s' has no parts"):format(path, table.concat(seen, "."))
     end
-    if parent and free[name] then break end
     parent, name, seen[#seen + 1] = node, word, word
     if node[word] == nil and not free[seen[#seen - 1]] then
       return nil, ("--set: unknown option '%s'%s"):format(table.concat(seen, "."),
