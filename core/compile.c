@@ -25,7 +25,7 @@ struct cawb_compiler {
   char *cache;
   cawb_includes includes;
   cawb_err no_includes;        /* why there are none, said when a source needs them */
-  char include_options[4][4100];
+  char *include_options[4];    /* -I and a folder each */
 };
 
 /* One request on its way. */
@@ -59,7 +59,10 @@ static cawb_status set_up(cawb_compiler *c, const cawb_compiler_setting *s, cawb
   code = cawb_locate_includes(&c->includes, s->places, &c->no_includes);
   if (code != CAWB_OK && code != CAWB_ERR_MISSING) return cawb_fail(err, code, "%s", c->no_includes.msg);
   for (int i = 0; i < c->includes.count; i++)
-    snprintf(c->include_options[i], sizeof c->include_options[i], "-I%s", c->includes.list[i].path);
+    if (asprintf(&c->include_options[i], "-I%s", c->includes.list[i].path) < 0) {
+      c->include_options[i] = NULL;
+      return cawb_fail(err, CAWB_ERR_MEMORY, "no memory for the compiler");
+    }
   if (s->scratch == NULL || s->pch_bytes == 0 || !has_pch(c->nvrtc)) return CAWB_OK;
   return cawb_pch_open(&c->pch, s->scratch, s->pch_bytes, err);
 }
@@ -79,6 +82,7 @@ void cawb_compiler_close(cawb_compiler *c) {
   if (c == NULL) return;
   cawb_pch_close(c->pch);
   cawb_nvrtc_close(c->nvrtc);
+  for (int i = 0; i < c->includes.count; i++) free(c->include_options[i]);
   free(c->cache);
   free(c);
 }
@@ -224,10 +228,15 @@ static cawb_status build(job *j, cawb_nvrtc_output *output) {
 static cawb_status explain(job *j, cawb_status code, const char *log) {
   char line[700];
   const cawb_includes *in = &j->compiler->includes;
+  int major, minor;
+  cawb_compiler_version(j->compiler, &major, &minor);
   if (log == NULL || !cawb_compile_log_error(log, line, sizeof line)) return code;
   if (strstr(line, "open source file") != NULL && in->count > 0)
     return cawb_fail(j->err, code, "%s (headers come from %.200s; if it is one of CUDA's own, "
                      "install a full toolkit and set CAWB_CUDA_HOME)", line, in->list[0].path);
+  if (code == CAWB_ERR_UNSUPPORTED)
+    return cawb_fail(j->err, code, "NVRTC %d.%d cannot compile for %s: %s", major, minor,
+                     j->request->arch, line);
   return cawb_fail(j->err, code, "%s", line);
 }
 

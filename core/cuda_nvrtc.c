@@ -1,7 +1,9 @@
 /*
-** cuda_nvrtc.c - see cuda_nvrtc.h. The only file that includes nvrtc.h; nothing of NVRTC
-** is linked. The builtins library, which NVRTC opens by its bare name, is opened
-** first from the folder that NVRTC came from, so the loader already has it.
+** cuda_nvrtc.c - see cuda_nvrtc.h. The only file that includes nvrtc.h; nothing of
+** NVRTC is linked. The builtins library, which NVRTC opens by its bare name, is opened
+** first from the folder that NVRTC came from, so the loader already has it. The
+** library stays in the process when closed: it does not give back all it took, and
+** precompiled headers are bound to the address of its heap.
 */
 #include "cuda_nvrtc.h"
 
@@ -71,7 +73,7 @@ static cawb_status bind(cawb_nvrtc *n, cawb_err *err) {
 
 static cawb_status load(cawb_nvrtc *n, cawb_err *err) {
   n->builtins = open_builtins(n->found.path);
-  n->library = dlopen(n->found.path, RTLD_NOW | RTLD_LOCAL);
+  n->library = dlopen(n->found.path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (n->library == NULL)
     return cawb_fail(err, CAWB_ERR_MISSING, "%s (from %s) cannot be loaded: %s",
                      n->found.path, n->found.origin, dlerror());

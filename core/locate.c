@@ -136,9 +136,10 @@ static void visit_library(void *arg, const char *package) {
   if (path_of(folder, "%s/lib", package)) look(s->out, &s->best, folder, s->name);
 }
 
-/* Ask the loader: it knows ld.so.conf, LD_LIBRARY_PATH and its own folders. */
+/* Ask the loader: it knows ld.so.conf, LD_LIBRARY_PATH and its own folders. What it
+** found stays in the process: NVIDIA's C++ libraries leak when they are unloaded. */
 static int loader_has(cawb_found *out, const char *file) {
-  void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+  void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
   struct link_map *map = NULL;
   if (handle == NULL) return 0;
   int known = dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_name[0] == '/';

@@ -3,7 +3,7 @@
 **
 ** Searched in this order: $CAWB_CUDA_HOME, $CUDA_HOME, the default toolkit, the
 ** nvidia-* packages of a Python, and, for libraries, the loader's own path.
-** Nothing stays loaded: the result is a path to dlopen and a word on its origin.
+** The result is a path to dlopen and a word on its origin.
 */
 #ifndef CAWB_LOCATE_H
 #define CAWB_LOCATE_H
