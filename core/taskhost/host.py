@@ -2,6 +2,7 @@
 
 Every operation takes the request and returns (reply, file descriptors).
 """
+import gc
 import os
 import platform
 import re
@@ -36,6 +37,7 @@ class Host:
         overrides = field(request, "overrides", dict, {})
         seed = whole(request, "init_seed", (1 << 63) - 1)
         self.unload({})
+        gc.collect()  # an earlier failure may still hold tensors
         self.workload = Workload(path, device, overrides, seed)
         return self.workload.describe()
 

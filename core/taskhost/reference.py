@@ -81,7 +81,8 @@ class Expected:
             entry["unwritten"] = entry["unwritten"] or self.unwritten(out, poison)
             found = self.classes(out, entry)
         index = found.pop("index")
-        entry.update(scale=number(self.scale), rms=number(self.rms), nrms=found["nrms"], bias=found["bias"],
+        entry.update(scale=number(self.scale), rms=number(self.rms), nrms=found["nrms"],
+                     bias=found["bias"],
                      worst_row=found["worst_row"], eager=self.eager_error,
                      worst=dict(self.at(out, index), error=found["worst"]))
         return entry

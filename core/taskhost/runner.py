@@ -41,6 +41,7 @@ class Runner:
         self.task, self.device, self.init_seed = task, device, init_seed
         self.module = self.build()
         self.wide_module = None
+        self.repeatable = True  # else float64 would draw other random numbers
         # What a forward changes; everything, until a probe says otherwise.
         self.changes_module = self.changes_inputs = self.changes_parameters = True
 
@@ -78,6 +79,8 @@ class Runner:
 
     def forward_wide(self, inputs, seed):
         """The same in float64, or None where the task does not allow it."""
+        if not self.repeatable:
+            return None
         try:
             if self.wide_module is None or self.changes_module:
                 self.wide_module = widened(self.copy())

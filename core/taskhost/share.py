@@ -12,6 +12,7 @@ import torch
 import torch.utils.dlpack
 
 SMALLEST = 4096  # bytes; an empty share can be mapped like any other
+BLOCK = 2 << 20  # bytes; smaller CUDA allocations share a block, and so its IPC handle
 
 
 def open_share(size, device, label):
@@ -45,14 +46,14 @@ class CudaShare:
     fd = -1
 
     def __init__(self, size, device):
-        self.size, self.device = size, device
+        self.size, self.device = (size + BLOCK - 1) // BLOCK * BLOCK, device
         torch.cuda.init()
         torch.zeros(1, device=device)  # makes the primary context exist
         with torch.cuda.device(device):
-            self.address = allocate(size)
+            self.address = allocate(self.size)
             try:
                 self.handle = ipc_handle(self.address)
-                self.memory = bytes_at(self.address, size, device)
+                self.memory = bytes_at(self.address, self.size, device)
             except BaseException:
                 driver().cuMemFree_v2(ctypes.c_uint64(self.address))
                 raise

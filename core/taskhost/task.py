@@ -5,6 +5,7 @@ of NAME the literal is assigned, so what is computed from NAME afterwards sees
 the new value.
 """
 import ast
+import contextlib
 import difflib
 import hashlib
 import inspect
@@ -60,6 +61,14 @@ class Task:
 
     def fault(self, stage, message):
         return Fault("task", "%s:%d: %s" % (self.path, self.line(stage), message))
+
+    @contextlib.contextmanager
+    def located(self, stage):
+        """Give a Fault from inside the file and line of what made the value."""
+        try:
+            yield
+        except Fault as fault:
+            raise self.fault(stage, fault.message) from None
 
     def doc(self):
         text = vars(self.module.Model).get("__doc__") \
@@ -149,9 +158,7 @@ def override(tree, overrides, names, path):
             raise Fault("task", "%s: no module-level constant '%s' to override%s; it has %s" % (
                 path, name, " (did you mean '%s'?)" % close[0] if close else "",
                 ", ".join(names) or "none"))
-    if overrides:
-        insert_literals(tree, overrides)
-        ast.fix_missing_locations(tree)
+    insert_literals(tree, overrides)
 
 
 def insert_literals(node, overrides):
@@ -170,13 +177,10 @@ def insert_literals(node, overrides):
 
 
 def literal(name, value, statement):
-    """`name = value`, on the line of the assignment that it follows."""
+    """`name = value`, to follow this assignment."""
     if isinstance(value, list) and isinstance(getattr(statement, "value", None), ast.Tuple):
         value = tuple(value)  # JSON has no tuples; the task may add to this one
-    code = ast.parse("%s = %r" % (name, value)).body[0]
-    for node in ast.walk(code):
-        ast.copy_location(node, statement)
-    return code
+    return ast.parse("%s = %r" % (name, value)).body[0]
 
 
 # Constants

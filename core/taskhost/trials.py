@@ -18,8 +18,9 @@ class Trial:
         self.runner, self.seed = runner, seed
         self.inputs = runner.inputs(seed)
         layout = Layout()
-        self.specs = [describe(x, layout, "input %d" % (i + 1))
-                      for i, x in enumerate(self.inputs)]
+        with runner.task.located("get_inputs"):
+            self.specs = [describe(x, layout, "input %d" % (i + 1))
+                          for i, x in enumerate(self.inputs)]
         self.share_size = layout.size
         self.precision = None
         self._expected = None
@@ -69,3 +70,6 @@ class Trials:
         while len(self.kept) > 1 and (len(self.kept) > KEPT_SEEDS or
                                       sum(t.bytes() for t in self.kept.values()) > KEPT_BYTES):
             self.kept.popitem(last=False)
+
+    def clear(self):
+        self.kept.clear()

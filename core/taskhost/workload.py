@@ -41,6 +41,8 @@ class Workload:
         self.place_outputs(found)
         self.deterministic = self.repeats(first, found, seed)
         self.random = self.deterministic and not self.same(first, found, seed + 1)
+        self.runner.repeatable = self.deterministic and not self.random
+        self.trials.clear()
         self.remark()
 
     def repeats(self, trial, found, seed):
@@ -73,7 +75,8 @@ class Workload:
         layout = Layout()
         self.outputs = []
         for i, (name, tensor) in enumerate(found):
-            spec = layout.add(tensor, "output %d" % (i + 1))
+            with self.task.located("Model.forward"):
+                spec = layout.add(tensor, "output %d" % (i + 1))
             self.outputs.append(dict(spec, name=name) if name else spec)
         self.outputs_size = layout.size
 
@@ -81,8 +84,9 @@ class Workload:
         layout, module = Layout(), self.runner.module
         own = {name for name, _ in module.named_parameters(remove_duplicate=False)}
         state = [(n, t) for n, t in module.state_dict().items() if isinstance(t, torch.Tensor)]
-        self.params = [dict(layout.add(t, "parameter '%s'" % n), name=n,
-                            kind="parameter" if n in own else "buffer") for n, t in state]
+        with self.task.located("Model.__init__"):
+            self.params = [dict(layout.add(t, "parameter '%s'" % n), name=n,
+                                kind="parameter" if n in own else "buffer") for n, t in state]
         self.params_share = self.share(layout.size, "params")
         for spec, (_, tensor) in zip(self.params, state):
             store(self.params_share.memory, spec, tensor.detach())

@@ -47,7 +47,8 @@ class Inputs(TaskCase):
         loaded = self.load(task("return x", "[torch.rand(1 + torch.randint(1000, ()).item())]"))
         replies = [loaded.inputs(seed) for seed in range(5)]
         self.assertIn("task", [r.get("name") for r in replies])
-        self.assertIn("must not depend on the seed", [r for r in replies if not r["ok"]][0]["message"])
+        self.assertIn("must not depend on the seed",
+                      [r for r in replies if not r["ok"]][0]["message"])
 
     def test_strides_are_kept(self):
         loaded = self.load(task("return x + args[1] + args[2]",
@@ -85,8 +86,10 @@ class Compare(TaskCase):
 
     def test_a_right_output(self):
         entry = self.judged(lambda y: None)
-        self.assertEqual((entry["shape"], entry["dtype"], entry["numel"]), ([32, 64], "float32", 2048))
-        self.assertEqual([entry[k] for k in ("unwritten", "nan", "nan_missing", "inf_mismatch")], [0] * 4)
+        self.assertEqual((entry["shape"], entry["dtype"], entry["numel"]),
+                         ([32, 64], "float32", 2048))
+        self.assertEqual([entry[k] for k in ("unwritten", "nan", "nan_missing", "inf_mismatch")],
+                         [0] * 4)
         self.assertEqual(entry["eager"]["worst"], entry["worst"]["error"])
         self.assertTrue(0 < entry["nrms"] < 1e-6)
         self.assertTrue(0 < entry["rms"] < entry["scale"] <= 1)
@@ -149,6 +152,14 @@ class Compare(TaskCase):
         entry = self.judged(lambda y: None, text, lambda x: x.sum(1, keepdim=True))
         self.assertEqual(entry["worst_row"]["rows"], 1)
 
+    def test_rows_of_zeros_have_no_scale_of_their_own(self):
+        text = task("return F.relu(x)", "[torch.tensor([[1., 2., 3.], [-1., -2., -3.]])]")
+        entry = self.judged(lambda y: None, text, torch.relu)
+        self.assertEqual((entry["nrms"], entry["worst_row"]["nrms"]), (0, 0))
+        entry = self.judged(lambda y: y[1, 1].fill_(1), text, torch.relu)
+        self.assertEqual(entry["worst_row"]["index"], 1)
+        self.assertAlmostEqual(entry["worst_row"]["nrms"], (1 / 3) ** 0.5 / (14 / 6) ** 0.5)
+
     def test_a_signed_error_shows_in_the_bias(self):
         entry = self.judged(lambda y: y.mul_(1.001))
         self.assertAlmostEqual(entry["nrms"], 1e-3, places=5)
@@ -207,7 +218,8 @@ class Kinds(TaskCase):
         loaded.output()[4] += 1
         entry = loaded.compare()["outputs"][0]
         self.assertEqual((entry["mismatches"], entry["eager"]["mismatches"]), (1, 0))
-        self.assertEqual(entry["first"], {"index": [4], "got": int(right[4]) + 1, "want": int(right[4])})
+        self.assertEqual(entry["first"],
+                         {"index": [4], "got": int(right[4]) + 1, "want": int(right[4])})
 
     def test_bools_are_compared_as_bytes(self):
         loaded = self.load(task("return x > 0.5", "[torch.rand(3, 5)]"))
@@ -238,27 +250,40 @@ class Kinds(TaskCase):
         self.assertEqual((entry["numel"], entry["worst"]["error"]), (0, 0.0))
 
     def test_the_reference_is_float64_unless_the_task_forbids_it(self):
-        loaded = self.load(task("return self.fc(x) + torch.zeros(4) + self.loose",
+        loaded = self.load(task("return self.fc(x) @ torch.ones(4, 4) @ self.loose",
                                 "[torch.rand(2, 3)]",
-                                setup="self.fc = nn.Linear(3, 4); self.loose = torch.ones(4)"))
+                                setup="self.fc = nn.Linear(3, 4); self.loose = torch.ones(4, 4)"))
         loaded.inputs(1)
         self.assertEqual(loaded.compare()["reference"], "float64")
         self.assertIn("'loose' is neither", " ".join(loaded.reply["notes"]))
-        for body in ("return x.float() * 2", "return x @ torch.ones(3, 3, dtype=torch.float32)"):
+        for body in ("return x.float() * 2", "return x @ torch.ones(3, 3, dtype=torch.float32)",
+                     "return x + torch.rand(3)"):
             loaded = self.load(task(body, "[torch.rand(2, 3)]"))
             loaded.inputs(1)
             reply = loaded.compare()
-            self.assertEqual((reply["reference"], reply["outputs"][0]["eager"]["worst"]), ("float32", 0.0))
+            self.assertEqual((reply["reference"], reply["outputs"][0]["eager"]["worst"]),
+                             ("float32", 0.0))
 
     def test_state_does_not_leak_from_call_to_call(self):
         loaded = self.load(task("self.n += 1; self.bn(x); x.add_(1); return x * self.n + self.bn.running_mean",
-                                "[torch.rand(8, 4)]", setup="self.n = 0; self.bn = nn.BatchNorm1d(4)"))
+                                "[torch.rand(8, 4)]",
+                                setup="self.n = 0; self.bn = nn.BatchNorm1d(4)"))
         self.assertTrue(loaded.reply["deterministic"])
         for seed in (1, 2, 1):
             loaded.inputs(seed)
             x = loaded.input().clone()
             loaded.output().copy_(x + 1 + 0.1 * x.mean(0))
             self.assertLess(loaded.compare()["outputs"][0]["worst"]["error"], 1e-6)
+
+    def test_recent_seeds_are_kept_and_old_ones_dropped(self):
+        head = "calls = []\ndef count():\n    calls.append(0)\n    return len(calls)"
+        loaded = self.load(task("return x * 1", "[torch.rand(3), count()]", head=head))
+        made = lambda seed: loaded.inputs(seed)["inputs"][1]["value"]
+        first, last = made(0), [made(seed) for seed in range(1, 10)][-1]
+        self.assertEqual(made(9), last)
+        self.assertEqual(made(8), last - 1)
+        self.assertEqual(made(0), last + 1)
+        self.assertLess(first, last)
 
     def test_a_seed_that_was_dropped_comes_back_the_same(self):
         loaded = self.load(SOFTMAX)

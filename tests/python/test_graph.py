@@ -23,13 +23,16 @@ class Graph(TaskCase):
 
     def test_gelu(self):
         entry = self.single("return F.gelu(x)")
-        self.assertEqual((entry["op"], entry["kind"], entry["flops"]), ("aten.gelu.default", "pointwise", 128))
+        self.assertEqual((entry["op"], entry["kind"], entry["flops"]),
+                         ("aten.gelu.default", "pointwise", 128))
         self.assertEqual(entry["args"], {"approximate": "none"})
-        self.assertEqual(self.single("return F.gelu(x, approximate='tanh')")["args"], {"approximate": "tanh"})
+        self.assertEqual(self.single("return F.gelu(x, approximate='tanh')")["args"],
+                         {"approximate": "tanh"})
 
     def test_layernorm(self):
         entry = self.single("return self.ln(x)", setup="self.ln = nn.LayerNorm(16)")
-        self.assertEqual((entry["op"], entry["kind"]), ("aten.native_layer_norm.default", "normalization"))
+        self.assertEqual((entry["op"], entry["kind"]),
+                         ("aten.native_layer_norm.default", "normalization"))
         self.assertEqual([i["source"] for i in entry["inputs"]],
                          ["input:1", "param:ln.weight", "param:ln.bias"])
         self.assertEqual(entry["args"], {"normalized_shape": [16], "eps": 1e-5})
@@ -39,14 +42,16 @@ class Graph(TaskCase):
         entry = self.single("return torch.sum(x, dim=1, keepdim=True)")
         self.assertEqual((entry["op"], entry["kind"]), ("aten.sum.dim_IntList", "reduction"))
         self.assertEqual(entry["args"], {"dim": [1], "keepdim": True})
-        self.assertEqual((entry["bytes_read"], entry["bytes_written"], entry["flops"]), (512, 32, 128))
+        self.assertEqual((entry["bytes_read"], entry["bytes_written"], entry["flops"]),
+                         (512, 32, 128))
 
     def test_products(self):
         entry = self.single("return x @ args[1]", "[torch.rand(8, 16), torch.rand(16, 32)]")
         self.assertEqual((entry["op"], entry["kind"], entry["flops"]),
                          ("aten.mm.default", "matmul", 2 * 8 * 16 * 32))
         self.assertEqual([i["source"] for i in entry["inputs"]], ["input:1", "input:2"])
-        entry = self.graph("return torch.bmm(x, args[1])", "[torch.rand(3, 8, 16), torch.rand(3, 16, 4)]")[-1]
+        entry = self.graph("return torch.bmm(x, args[1])",
+                           "[torch.rand(3, 8, 16), torch.rand(3, 16, 4)]")[-1]
         self.assertEqual((entry["kind"], entry["flops"]), ("matmul", 2 * 3 * 8 * 16 * 4))
 
     def test_linear_and_relu(self):
@@ -54,8 +59,10 @@ class Graph(TaskCase):
         self.assertEqual([e["op"] for e in graph],
                          ["aten.t.default", "aten.addmm.default", "aten.relu.default"])
         self.assertEqual([e["kind"] for e in graph], ["view", "matmul", "pointwise"])
-        self.assertEqual((graph[0]["bytes_read"], graph[0]["bytes_written"], graph[0]["flops"]), (0, 0, 0))
-        self.assertEqual([i["source"] for i in graph[1]["inputs"]], ["param:fc.bias", "input:1", "op:1"])
+        self.assertEqual((graph[0]["bytes_read"], graph[0]["bytes_written"], graph[0]["flops"]),
+                         (0, 0, 0))
+        self.assertEqual([i["source"] for i in graph[1]["inputs"]],
+                         ["param:fc.bias", "input:1", "op:1"])
         self.assertEqual(graph[1]["flops"], 2 * 8 * 16 * 4)
         self.assertEqual(graph[2]["inputs"][0]["source"], "op:2")
 
@@ -81,12 +88,14 @@ class Graph(TaskCase):
         self.assertEqual(graph[5]["bytes_read"], 512)
 
     def test_expanded_tensors_count_once_and_constants_have_a_source(self):
-        entry = self.single("return x + self.k", "[torch.rand(16).expand(8, 16)]", setup="self.k = torch.ones(1)")
+        entry = self.single("return x + self.k", "[torch.rand(16).expand(8, 16)]",
+                            setup="self.k = torch.ones(1)")
         self.assertEqual((entry["bytes_read"], entry["bytes_written"]), (64 + 4, 512))
         self.assertEqual([i["source"] for i in entry["inputs"]], ["input:1", "const"])
 
     def test_attention_counts_both_products(self):
-        graph = self.graph("return F.scaled_dot_product_attention(x, x, x)", "[torch.rand(1, 2, 8, 16)]")
+        graph = self.graph("return F.scaled_dot_product_attention(x, x, x)",
+                           "[torch.rand(1, 2, 8, 16)]")
         fused = [e for e in graph if "scaled_dot_product" in e["op"]]
         self.assertEqual([e["flops"] for e in fused], [4 * 2 * 8 * 8 * 16])
 

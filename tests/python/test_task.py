@@ -56,7 +56,8 @@ class Errors(TaskCase):
         self.assertIn("in helper", reply["traceback"])
 
     def test_exception_in_init_and_in_forward(self):
-        self.assertEqual(self.message(task("return x", "[torch.ones(2)]", setup="self.a = []; self.a[3]")),
+        self.assertEqual(self.message(task("return x", "[torch.ones(2)]",
+                                           setup="self.a = []; self.a[3]")),
                          "foo.py:8: IndexError: list index out of range (in Model.__init__)")
         self.assertEqual(self.message(task("return x.nope", "[torch.ones(2)]")),
                          "foo.py:11: AttributeError: 'Tensor' object has no attribute 'nope'"
@@ -79,9 +80,12 @@ class Errors(TaskCase):
     def test_inputs_that_are_no_list_or_of_unknown_kind(self):
         self.assertIn("foo.py:12: get_inputs() returns Tensor; it must return a list",
                       self.message(task("return x", "torch.ones(2)")))
-        self.assertIn("input 2 is dict;", self.message(task("return x", "[torch.ones(2), {}]")))
-        self.assertIn("input 1 has dtype torch.complex64; supported are float32",
+        self.assertIn("foo.py:12: input 2 is dict;",
+                      self.message(task("return x", "[torch.ones(2), {}]")))
+        self.assertIn("foo.py:12: input 1 has dtype torch.complex64; supported are float32",
                       self.message(task("return x", "[torch.ones(2, dtype=torch.complex64)]")))
+        self.assertIn("foo.py:9: output 1 has dtype torch.complex64;",
+                      self.message(task("return torch.fft.fft(x)", "[torch.ones(2)]")))
 
     def test_model_that_is_no_module(self):
         text = PLAIN.replace("torch.nn.Module", "object")
@@ -121,10 +125,11 @@ class Overrides(TaskCase):
 
     def test_chained_tuple_and_conditional_assignments(self):
         text = task("return x", "[torch.rand(a, b, c, d)]",
-                    head="a = b = 2\nc, d = 3, 4\nif True:\n    d = 6\nd += 1")
-        self.assertEqual(self.shape(text)[0], [2, 2, 3, 7])
-        self.assertEqual(self.shape(text, b=5, c=1)[0], [2, 5, 1, 7])
+                    head="a = b = 2\nc, d = 3, 4\nif True:\n    e = 6\nd += e")
+        self.assertEqual(self.shape(text)[0], [2, 2, 3, 10])
+        self.assertEqual(self.shape(text, b=5, c=1)[0], [2, 5, 1, 10])
         self.assertEqual(self.shape(text, d=9)[0], [2, 2, 3, 9])
+        self.assertEqual(self.shape(text, e=1)[0], [2, 2, 3, 5])
 
     def test_a_tuple_stays_a_tuple(self):
         text = task("return x", "[torch.rand((2,) + size)]", head="size = (3, 4)")

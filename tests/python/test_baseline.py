@@ -1,0 +1,104 @@
+"""PyTorch's own times: what a baseline reports, with a stopwatch that counts
+calls instead of time where there is no GPU."""
+import os
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+from hostcase import HAVE_TORCH, TASKHOST, Host, Loaded, task
+
+sys.path.insert(0, TASKHOST)
+if HAVE_TORCH:
+    import torch
+    import baseline
+    from workload import Workload
+
+LINEAR = task("return F.gelu(self.fc(x))", "[torch.randn(8, 32)]",
+              setup="self.fc = nn.Linear(32, 16)")
+
+
+class Counter:
+    """Stands in for a Stopwatch: every sample 'takes' as long as its number."""
+
+    def __init__(self, _device):
+        self.seen = []
+
+    def wait(self):
+        pass
+
+    def launch_time(self, forward, args):
+        forward(*args)
+        return 1e-4
+
+    def sample(self, forward, args, spin):
+        forward(*args)
+        self.seen.append(args[0])
+        return float(len(self.seen))
+
+
+def path_of(folder, text):
+    path = os.path.join(folder, "foo.py")
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+@unittest.skipUnless(HAVE_TORCH, "this Python has no PyTorch")
+class Baselines(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.work = Workload(path_of(folder.name, LINEAR), torch.device("cpu"), {}, 1)
+        self.addCleanup(self.work.close)
+        self.watch = Counter(None)
+        for name, value in (("Stopwatch", lambda device: self.watch),
+                            ("torch.cuda.mem_get_info", lambda device: (1 << 40, 1 << 40))):
+            patch = mock.patch("baseline." + name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def test_samples_rotate_inputs_and_errors_are_against_float64(self):
+        found = baseline.measure(self.work, ["eager"], 5, 60, 3)["eager"]
+        self.assertEqual((found["samples"], found["median"]), ([1.0, 2.0, 3.0, 4.0, 5.0], 3.0))
+        self.assertEqual(found["input_sets"], 2)
+        self.assertIs(self.watch.seen[0], self.watch.seen[2])
+        self.assertFalse(torch.equal(self.watch.seen[0], self.watch.seen[1]))
+        self.assertTrue(0 < found["error"]["nrms"] < 1e-5)
+        self.assertEqual(found["error"]["worst"], found["outputs"][0]["worst"])
+
+    def test_a_spent_budget_leaves_one_sample(self):
+        found = baseline.measure(self.work, ["eager"], 5, 0, 3)["eager"]
+        self.assertEqual(len(found["samples"]), 1)
+
+    def test_a_compiler_that_fails_is_a_result(self):
+        def fail(_module):
+            raise RuntimeError("no\nTriton")
+        with mock.patch("torch.compile", fail):
+            found = baseline.measure(self.work, ["compile", "eager"], 1, 60, 3)
+        self.assertEqual(found["compile"], {"failed": "RuntimeError: no Triton"})
+        self.assertEqual(len(found["eager"]["samples"]), 1)
+
+
+@unittest.skipUnless(HAVE_TORCH and torch.cuda.is_available(), "no GPU that PyTorch can use")
+class OnTheGpu(unittest.TestCase):
+    def test_a_whole_task(self):
+        host = Host()
+        with tempfile.TemporaryDirectory() as folder:
+            loaded = Loaded(host, path_of(folder, LINEAR), device="cuda:0")
+            self.assertTrue(loaded.reply["ok"], loaded.reply)
+            self.assertEqual(len(loaded.reply["inputs_share"]["ipc"]), 128)
+            self.assertTrue(loaded.inputs(5)["ok"])
+            entry = loaded.compare()["outputs"][0]
+            self.assertEqual((entry["unwritten"], entry["worst"]["error"]), (128, None))
+            reply = host.call("baselines", kinds=["eager", "compile"], samples=5, budget=20, seed=5)
+        for kind in ("eager", "compile"):
+            self.assertNotIn("failed", reply[kind])
+            self.assertEqual(len(reply[kind]["samples"]), 5)
+            self.assertTrue(all(s > 0 for s in reply[kind]["samples"]))
+            self.assertLess(reply[kind]["error"]["nrms"], 1e-5)
+        self.assertEqual(host.close(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
