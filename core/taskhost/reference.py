@@ -82,9 +82,9 @@ class Expected:
             found = self.classes(out, entry)
         index = found.pop("index")
         entry.update(scale=number(self.scale), rms=number(self.rms), nrms=found["nrms"],
-                     bias=found["bias"],
-                     worst_row=found["worst_row"], eager=self.eager_error,
-                     worst=dict(self.at(out, index), error=found["worst"]))
+                     bias=found["bias"], worst_row=found["worst_row"],
+                     worst=dict(self.at(out, index), error=found["worst"]),
+                     eager=self.eager_error)
         return entry
 
     def compare_exact(self, entry, out, poison):
@@ -137,8 +137,8 @@ class Expected:
         """The element with the largest error, known to lie in this block."""
         for i, (r, c) in enumerate(self.blocks()):
             if i == block:
-                d = out[r, c].to(torch.float64, copy=True).sub_(self.reference[r, c]).abs_()
-                at = int(d.argmax())
+                d = out[r, c].to(torch.float64, copy=True).sub_(self.reference[r, c])
+                at = int(finite_only(d).abs_().argmax())
                 return (r.start + at // d.shape[1]) * self.cols + c.start + at % d.shape[1]
         return None
 
@@ -159,7 +159,7 @@ class Expected:
             if first is None and bool(bad.any()):
                 at = int(bad.to(torch.uint8).argmax())
                 first = (r.start + at // bad.shape[1]) * self.cols + c.start + at % bad.shape[1]
-            d = finite_only(torch.where(torch.isfinite(got) & torch.isfinite(want), got - ref, 0.0))
+            d = torch.where(torch.isfinite(got) & torch.isfinite(want), got - ref, 0.0)
             rows[r] += torch.linalg.vector_norm(d, dim=1).square_()
             total += d.sum()
             peaks.append(torch.stack(torch.aminmax(d)))

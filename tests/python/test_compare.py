@@ -171,6 +171,9 @@ class Compare(TaskCase):
         self.assertEqual([entry[k] for k in ("nan", "nan_missing", "inf_mismatch")], [0] * 3)
         self.assertLess(entry["worst"]["error"], 1e-6)
         self.assertLess(entry["eager"]["worst"], 1e-6)
+        entry = self.judged(lambda y: y[0, 3].add_(1), text, torch.log)
+        self.assertEqual(entry["worst"]["index"], [0, 3])
+        self.assertAlmostEqual(entry["worst"]["error"], 1, places=5)
         entry = self.judged(lambda y: y[0, 0].zero_(), text, torch.log)
         self.assertEqual((entry["nan_missing"], entry["worst"]["error"]), (1, None))
         entry = self.judged(lambda y: y[0, 1].fill_(float("inf")), text, torch.log)
@@ -205,6 +208,13 @@ class Kinds(TaskCase):
         loaded.output()[1:].copy_(loaded.input()[1:] * 3)
         entry = loaded.compare(poison=0x40004000)["outputs"][0]
         self.assertEqual((entry["unwritten"], entry["nan"], entry["nrms"]), (9, 0, None))
+
+    def test_an_error_beyond_float64_is_no_small_error(self):
+        loaded = self.load(task("return x * 1e308", "[torch.ones(1, 4, dtype=torch.float64)]"))
+        loaded.inputs(1)
+        loaded.output().copy_(loaded.input() * -1e308)
+        entry = loaded.compare()["outputs"][0]
+        self.assertEqual((entry["worst"]["error"], entry["nrms"]), (None, None))
 
     def test_integers_are_exact(self):
         loaded = self.load(task("return torch.argmax(x, dim=1)", "[torch.rand(6, 50)]"))
@@ -265,8 +275,8 @@ class Kinds(TaskCase):
                              ("float32", 0.0))
 
     def test_state_does_not_leak_from_call_to_call(self):
-        loaded = self.load(task("self.n += 1; self.bn(x); x.add_(1); return x * self.n + self.bn.running_mean",
-                                "[torch.rand(8, 4)]",
+        body = "self.n += 1; self.bn(x); x.add_(1); return x * self.n + self.bn.running_mean"
+        loaded = self.load(task(body, "[torch.rand(8, 4)]",
                                 setup="self.n = 0; self.bn = nn.BatchNorm1d(4)"))
         self.assertTrue(loaded.reply["deterministic"])
         for seed in (1, 2, 1):
