@@ -16,6 +16,7 @@ foreach(folder lua strategies configs kernels examples skills tests/gpu)
       PATTERN __pycache__ EXCLUDE PATTERN .* EXCLUDE)
   endif()
 endforeach()
+install(FILES tests/lua/check.lua DESTINATION share/cawb/tests/lua)   # for tests/gpu
 if(EXISTS ${CMAKE_SOURCE_DIR}/core/taskhost)
   install(DIRECTORY core/taskhost/ DESTINATION share/cawb/taskhost
     PATTERN __pycache__ EXCLUDE PATTERN .* EXCLUDE)

@@ -14,7 +14,8 @@ file(GLOB lua_tests CONFIGURE_DEPENDS tests/lua/test_*.lua)
 foreach(source ${lua_tests})
   get_filename_component(name ${source} NAME_WE)
   add_test(NAME lua/${name} COMMAND cawb ${source} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(lua/${name} PROPERTIES LABELS lua TIMEOUT 600)
+  set_tests_properties(lua/${name} PROPERTIES LABELS lua TIMEOUT 600
+    ENVIRONMENT "CAWB_PYTHON=${CAWB_PYTHON}")
 endforeach()
 
 file(GLOB python_tests CONFIGURE_DEPENDS tests/python/test_*.py)

@@ -23,9 +23,10 @@ typedef struct origin {
 enum { TOOLKITS = 3 };
 
 void cawb_places_default(cawb_places *p, const char *site_packages) {
-  p->cawb_cuda_home = getenv("CAWB_CUDA_HOME");
-  p->cuda_home = getenv("CUDA_HOME");
-  p->toolkit = getenv("CAWB_HIDE_TOOLKIT") != NULL ? NULL : "/usr/local/cuda";
+  int hide = getenv("CAWB_HIDE_TOOLKIT") != NULL;
+  p->cawb_cuda_home = hide ? NULL : getenv("CAWB_CUDA_HOME");
+  p->cuda_home = hide ? NULL : getenv("CUDA_HOME");
+  p->toolkit = hide ? NULL : "/usr/local/cuda";
   p->site_packages = site_packages;
 }
 

@@ -28,8 +28,10 @@ typedef struct cawb_includes {
   int count;
 } cawb_includes;
 
-/* From the environment, with /usr/local/cuda as the usual toolkit, unless
-** CAWB_HIDE_TOOLKIT is set. */
+/*
+** From the environment, with /usr/local/cuda as the usual toolkit. CAWB_HIDE_TOOLKIT,
+** if it is set, hides all three, as on a machine that has none.
+*/
 void cawb_places_default(cawb_places *p, const char *site_packages);
 
 /*
