@@ -22,8 +22,7 @@ end
 -- Runs of neighbours that one kernel could be made of.
 local function groups(graph)
   local list, open = {}, nil
-  for i, op in ipairs(graph) do
-    op.number = op.number or i
+  for _, op in ipairs(graph) do
     if not (fusible[op.kind] and open) then
       open = {}
       list[#list + 1] = open
@@ -34,13 +33,22 @@ local function groups(graph)
   return list
 end
 
+local sizes = { float64 = 8, int64 = 8, float32 = 4, int32 = 4, float16 = 2, bfloat16 = 2,
+                int16 = 2 }
+
+local function bytes_of(tensor)
+  local n = sizes[tensor.dtype] or 1
+  for _, size in ipairs(tensor.shape) do n = n * size end
+  return n
+end
+
 -- A group reads what it does not make itself, and writes its last result.
 local function group_seconds(group, rates)
   local inside, bytes, flops = {}, 0, 0
   for _, op in ipairs(group) do
     local own = 0
     for _, input in ipairs(op.inputs) do
-      if inside[input.source] then own = own + (input.bytes or 0) end
+      if inside[input.source] then own = own + bytes_of(input) end
     end
     bytes = bytes + math.max(0, op.bytes_read - own)
     flops = flops + op.flops

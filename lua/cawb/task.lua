@@ -96,10 +96,17 @@ function Task:__tostring()
 end
 
 -- Views move no bytes and cost nothing: a graph without them says what is done.
+-- What was made from a view was made from the tensor that it looks at.
 local function without_views(graph)
-  local list = {}
-  for _, op in ipairs(graph or {}) do
-    if op.kind ~= "view" then list[#list + 1] = op end
+  local list, behind = {}, {}
+  for number, op in ipairs(graph or {}) do
+    for _, input in ipairs(op.inputs) do input.source = behind[input.source] or input.source end
+    if op.kind == "view" then
+      behind["op:" .. number] = op.inputs[1] and op.inputs[1].source
+    else
+      op.number = number
+      list[#list + 1] = op
+    end
   end
   return list
 end

@@ -23,19 +23,23 @@ local function check_unwritten(o, label)
   return ("%s: %d of %d elements were never written"):format(label, o.unwritten, o.numel)
 end
 
+local wrong_kind = {
+  { "nan", "%s: %d elements are NaN where the reference is a number, the first%s" },
+  { "nan_missing", "%s: %d elements are numbers where the reference is NaN, the first%s" },
+  { "inf_mismatch", "%s: %d elements differ from the reference in being infinite, the first%s" },
+}
+
 local function check_finite(o, label)
-  if (o.nan or 0) > 0 then
-    return ("%s: %d elements are NaN where the reference is a number"):format(label, o.nan)
-  elseif (o.inf_mismatch or 0) > 0 then
-    return ("%s: %d elements differ from the reference in being infinite")
-      :format(label, o.inf_mismatch)
+  for _, kind in ipairs(wrong_kind) do
+    local count = o[kind[1]] or 0
+    if count > 0 then return kind[2]:format(label, count, place(o.worst and o.worst.index)) end
   end
 end
 
 local function check_exact(o, label)
   if not o.mismatches or o.mismatches == 0 then return nil end
   return ("%s: %d of %d elements differ, the first%s")
-    :format(label, o.mismatches, o.numel, place(o.first))
+    :format(label, o.mismatches, o.numel, place(o.first and o.first.index))
 end
 
 local function check_worst(o, label, tolerance, floor)
@@ -50,7 +54,7 @@ end
 local function check_nrms(o, label, tolerance, floor)
   local most = limit(o.eager.nrms, 1, floor.nrms, tolerance.factor)
   if o.nrms and o.nrms <= most then return nil end
-  local row = o.worst_row and (", worst in row %s"):format(number(o.worst_row.index)) or ""
+  local row = o.worst_row and (", worst in row %d"):format(o.worst_row.index) or ""
   return ("%s is wrong overall: normalised rms error %s is above %s%s")
     :format(label, number(o.nrms), number(most), row)
 end

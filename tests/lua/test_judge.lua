@@ -1,0 +1,88 @@
+-- The judge's arithmetic, on statistics made by hand: no device, no task host.
+
+local check = dofile "tests/lua/check.lua"
+local model = require "cawb.baseline_model"
+local tolerance = require("cawb").defaults.tolerance
+local verify = require "cawb.verify"
+
+-- An output that passes; `changes` are laid over it.
+local function output(changes)
+  local o = { dtype = "float32", numel = 100, unwritten = 0, nan = 0, nan_missing = 0, inf_mismatch = 0,
+    worst = { error = 1e-7, index = { 3, 4 }, got = 1, want = 2 }, nrms = 1e-7, scale = 1, rms = 1,
+    eager = { worst = 1e-7, nrms = 1e-7 } }
+  for k, v in pairs(changes or {}) do o[k] = v end
+  return { outputs = { o } }
+end
+
+local function reason(changes, report) return verify.judge(output(changes), report, tolerance) end
+
+check.test("a good output passes", function() check.equal(reason(), nil) end)
+
+check.test("three times eager's error passes, a little more does not", function()
+  local eager = { worst = 1e-4, nrms = 1e-4 }
+  check.equal(reason { eager = eager, worst = { error = 3e-4 }, nrms = 3e-4 }, nil)
+  check.matches(reason { eager = eager, worst = { error = 3.01e-4, index = { 3, 4 }, got = 1, want = 2 } },
+    "is wrong at %[3, 4%]: got 1, want 2")
+  check.matches(reason { eager = eager, worst = { error = 3e-4 }, nrms = 3.01e-4 }, "is wrong overall")
+end)
+
+check.test("where eager is exact the floor counts, relative to the scale", function()
+  local eager = { worst = 0, nrms = 0 }
+  check.equal(reason { eager = eager, scale = 100, worst = { error = 7e-4 } }, nil)
+  check.matches(reason { eager = eager, scale = 1, worst = { error = 7e-4 } }, "wrong")
+end)
+
+check.test("what is not a number never passes", function()
+  check.matches(reason { worst = {}, nrms = 1e-7 }, "wrong")
+  check.matches(reason { worst = { error = 0 / 0 } }, "wrong")
+  check.matches(reason { nrms = 0 / 0 }, "wrong overall")
+  local o = output()
+  o.outputs[1].nrms = nil
+  check.matches(verify.judge(o, nil, tolerance), "wrong overall")
+  check.matches(reason { nan = 3 }, "3 elements are NaN where the reference is a number, the first at %[3, 4%]")
+  check.matches(reason { nan_missing = 1 }, "numbers where the reference is NaN")
+  check.matches(reason { inf_mismatch = 2 }, "infinite")
+end)
+
+check.test("unwritten elements come first", function()
+  check.equal(reason { unwritten = 7, nan = 7 }, "outputs[1]: 7 of 100 elements were never written")
+end)
+
+check.test("whole numbers must be equal", function()
+  check.equal(verify.judge({ outputs = { { dtype = "int64", numel = 8, unwritten = 0, mismatches = 0 } } },
+    nil, tolerance), nil)
+  check.matches(verify.judge({ outputs = { { dtype = "int64", numel = 8, unwritten = 0, mismatches = 2,
+    first = { index = { 1 } } } } }, nil, tolerance), "2 of 8 elements differ, the first at %[1%]")
+end)
+
+check.test("a race rejects an output that looks right", function()
+  check.matches(reason({}, { races = 5, race = "softmax, line 8" }), "race on shared memory, 5 times: softmax, line 8")
+end)
+
+check.test("16-bit floors are one rounding, not a hundred", function()
+  local o = { dtype = "bfloat16", eager = { worst = 0, nrms = 0 }, scale = 1 }
+  o.worst, o.nrms = { error = 3e-3 }, 3e-3
+  check.equal(reason(o), nil)
+  o.worst = { error = 5e-3 }
+  check.matches(reason(o), "wrong")
+end)
+
+local rates = { dram = 1e12, fp32 = 1e13, launch = 1e-6 }
+local function op(number, kind, read, written, source)
+  return { number = number, kind = kind, bytes_read = read, bytes_written = written, flops = 0,
+           inputs = { { source = source, shape = { read // 4 }, dtype = "float32" } } }
+end
+
+check.test("modelled eager starts a kernel for each operator", function()
+  local t = model.times({ op(1, "pointwise", 4e6, 4e6, "input:1"), op(2, "pointwise", 4e6, 4e6, "op:1") }, rates)
+  assert(math.abs(t.eager - (2e-6 + 16e-6)) < 1e-12)
+end)
+
+check.test("modelled compile fuses: intermediates never leave the chip", function()
+  local t = model.times({ op(1, "pointwise", 4e6, 4e6, "input:1"), op(2, "pointwise", 4e6, 4e6, "op:1") }, rates)
+  assert(math.abs(t.compile - (1e-6 + 8e-6)) < 1e-12)
+  local apart = model.times({ op(1, "pointwise", 4e6, 4e6, "input:1"), op(2, "matmul", 4e6, 4e6, "op:1") }, rates)
+  check.equal(apart.eager, apart.compile)
+end)
+
+return check.done()
