@@ -105,7 +105,8 @@ class Workload:
         task = self.task
         reply = {
             "task": {"name": task.name, "path": task.path, "class_doc": task.doc(),
-                     "source_sha256": task.sha256, "constants": task.constants},
+                     "source_sha256": task.sha256, "constants": task.constants,
+                     "forward_line": task.line("Model.forward")},
             "params": self.params, "inputs": self.inputs, "outputs": self.outputs,
             "graph": self.graph, "deterministic": self.deterministic, "random": self.random,
             "param_count": self.param_count, "notes": self.notes,

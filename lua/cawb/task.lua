@@ -111,6 +111,13 @@ local function without_views(graph)
   return list
 end
 
+-- Nothing can be judged against an output that is another one the next time.
+local function unjudgeable(reply)
+  if reply.deterministic and not reply.random then return nil end
+  return ("%s:%d: the output is not deterministic: %s"):format(reply.task.path,
+    reply.task.forward_line, table.concat(reply.notes or {}, "; "))
+end
+
 local function load(host, path, device, opts)
   return host:call({ op = "load", path = path, device = host_device(device.info),
     overrides = opts.task, init_seed = 42 }, { timeout = opts.deadlines.task })
@@ -131,6 +138,7 @@ function M.open(path, opts)
   if not host then return nil, hello, "missing" end
   local reply
   reply, message, name = load(host, full, opts.device, all)
+  if reply and unjudgeable(reply) then reply, message, name = nil, unjudgeable(reply), "task" end
   if not reply then
     host:close()
     return nil, message, name
