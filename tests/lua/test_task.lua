@@ -21,13 +21,13 @@ class Model(torch.nn.Module):
 ]]
 
 check.test("inputs of every kind, parameters by name, a graph without views", function()
-  local task <close> = assert(open(model .. [[
+  local task <close> = assert(open(model .. [=[
 rows = 8
 def get_inputs():
     return [torch.randn(rows, 4), 2.5, [torch.randn(3), 7]]
 def get_init_inputs():
     return [4]
-]], { rows = 16 }))
+]=], { rows = 16 }))
   check.equal(task.inputs[1].shape[1], 16)
   check.equal(task.inputs[2].value, 2.5)
   check.equal(task.inputs[3].items[2].value, 7)
