@@ -244,12 +244,27 @@ static void without_nvrtc(void) {
   CHECK(strstr(err.msg, "pip install nvidia-cuda-nvrtc") != NULL);
 }
 
+/* Lines of this process's map that name a builtins library: of `folder`, of others. */
+static void builtins(const char *folder, int *here, int *elsewhere) {
+  char line[4400];
+  FILE *f = fopen("/proc/self/maps", "r");
+  *here = *elsewhere = 0;
+  while (f != NULL && fgets(line, sizeof line, f) != NULL)
+    if (strstr(line, "libnvrtc-builtins") != NULL) ++*(strstr(line, folder) != NULL ? here : elsewhere);
+  if (f != NULL) fclose(f);
+}
+
 static void hidden_toolkit(const cawb_places *places) {
   cawb_places hidden = { NULL, NULL, "/nowhere/cuda", places->site_packages };
   CHECK(open_compiler(&hidden, NULL) == CAWB_OK);
   if (compiler == NULL) return;
   CHECK(strcmp(cawb_compiler_library(compiler)->origin, "PyPI packages") == 0);
   CHECK(strstr(cawb_compiler_includes(compiler)->list[0].path, "/nvidia/") != NULL);
+  int here, elsewhere;
+  CHECK(plain("__global__ void any() {}"));
+  builtins(places->site_packages, &here, &elsewhere);
+  CHECK(here > 0 && elsewhere == 0);
+  cawb_compile_result_free(&result);
   cawb_compiler_close(compiler);
   everything(&hidden);
 }
