@@ -95,7 +95,7 @@ static cawb_status place_param(reader *r, cawb_param *p, word name) {
   if (names == NULL) return no_memory(r);
   r->names = names;
   if (p->align == 0) p->align = p->size;
-  if ((p->align & (p->align - 1)) != 0 || p->align > 4096) return broken(r, "bad .align");
+  if (p->align == 0 || (p->align & (p->align - 1)) != 0 || p->align > 4096) return broken(r, "bad .align");
   p->offset = (k->args_size + p->align - 1) / p->align * p->align;
   k->args_size = p->offset + p->size;
   names[k->nparams] = name;
