@@ -1,5 +1,11 @@
 # Every tests/c/test_*.c is a program, every tests/lua/test_*.lua and
 # tests/python/test_*.py a script: adding a test is adding a file.
+if(CAWB_PYTHON)          # for the tests that find NVRTC among a Python's packages
+  execute_process(COMMAND ${CAWB_PYTHON} -c
+    "import sysconfig; print(sysconfig.get_path('purelib'))"
+    OUTPUT_VARIABLE site_packages OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+
 file(GLOB c_tests CONFIGURE_DEPENDS tests/c/test_*.c)
 foreach(source ${c_tests})
   get_filename_component(name ${source} NAME_WE)
@@ -7,7 +13,8 @@ foreach(source ${c_tests})
   target_link_libraries(${name} PRIVATE cawb_core)
   target_compile_definitions(${name} PRIVATE CAWB_SOURCE="${CMAKE_SOURCE_DIR}")
   add_test(NAME c/${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-  set_tests_properties(c/${name} PROPERTIES LABELS c TIMEOUT 300)
+  set_tests_properties(c/${name} PROPERTIES LABELS c TIMEOUT 300
+    ENVIRONMENT "CAWB_REQUIRE_NVRTC=1;CAWB_TEST_SITE_PACKAGES=${site_packages}")
 endforeach()
 
 file(GLOB lua_tests CONFIGURE_DEPENDS tests/lua/test_*.lua)

@@ -27,7 +27,7 @@ typedef struct server {
 /* ---- a scratch folder named after this process, inside the cache ---- */
 
 static void remove_folder(const char *path) {
-  char file[PATH_MAX + 260];
+  char file[PATH_MAX + 520];
   DIR *d = opendir(path);
   for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
     snprintf(file, sizeof file, "%s/%s", path, e->d_name);
