@@ -10,8 +10,9 @@
 #define CAWB_COMPILER_H
 
 /*
-** Serve on `fd`. The arguments are the cache folder and, where NVRTC may have to
-** come from a Python's packages, their folders with ':' between.
+** Serve on `fd`. The arguments: the cache folder; the most bytes of disk that
+** precompiled headers may take (0: none); and, where NVRTC may have to come from a
+** Python's packages, their folders with ':' between.
 */
 int cawb_compiler_main(int fd, int argc, char **argv);
 

@@ -26,6 +26,20 @@ function Run:left()
            seconds = math.max(0, self.options.seconds - self:elapsed()) }
 end
 
+-- The run cannot go on, and says why.
+local function broke(self, message, name)
+  self.ended = name == "interrupted" and "interrupted" or "failed"
+  self.reason, self.reason_name = message, name
+  return nil, message, name
+end
+
+-- Call into the strategy: its mistakes end the run, not the program.
+local function ask(self, hook, ...)
+  local ok, value = pcall(self.strategy[hook], ...)
+  if ok then return value end
+  broke(self, ("%s: in %s: %s"):format(self.strategy.path, hook, tostring(value)), "strategy")
+end
+
 --- Why the run must end now, or nil: "turns", "seconds", "stop", "interrupted",
 --- "failed" (the machine), "gave up" (the strategy).
 function Run:done()
@@ -33,7 +47,7 @@ function Run:done()
   if core.clock.interrupted() then self.ended = "interrupted"
   elseif #self.turns >= self.options.turns then self.ended = "turns"
   elseif self:elapsed() >= self.options.seconds then self.ended = "seconds"
-  elseif #self.turns > 0 and self.strategy.stop and self.strategy.stop(self) then
+  elseif #self.turns > 0 and self.strategy.stop and ask(self, "stop", self) then
     self.ended = "stop"
   end
   return self.ended
@@ -43,13 +57,6 @@ end
 function Run:give_up(reason)
   self.ended, self.reason = "gave up", reason
   return false
-end
-
--- The world failed: the run cannot go on, and says why.
-local function broke(self, message, name)
-  self.ended = name == "interrupted" and "interrupted" or "failed"
-  self.reason, self.reason_name = message, name
-  return nil, message, name
 end
 
 local function better(a, b)
@@ -106,7 +113,7 @@ end
 --- Call the strategy's step until it has nothing left or a budget ends.
 function Run:loop()
   while not self:done() do
-    local more = self.strategy.step(self, self.settings)
+    local more = ask(self, "step", self, self.settings)
     if not more and not self.ended then self.ended = "finished" end
   end
   return self.ended

@@ -157,6 +157,19 @@ check.test("the budget of turns and of seconds ends a run", function()
   check.equal(r.ended, "seconds")
 end)
 
+check.test("a strategy that raises ends with 2 and its position; what was measured is kept", function()
+  local path = strategy [[
+    local cawb = require "cawb"
+    return { step = function(run)
+      run:evaluate(assert(cawb.candidate "kernels/softmax/v2_block_per_row"))
+      return run.nothing.here
+    end }]]
+  local out, status, err = run(path .. " examples/softmax.py --json --quiet " .. small)
+  check.equal(status, 2)
+  check.matches(err, "strategy.lua: in step: .*strategy.lua:4: attempt to index a nil value")
+  check.equal(#last_object(out).turns, 1)
+end)
+
 check.test("Ctrl-C: exit 130, and what was measured is kept", function()
   local path = strategy [[
     local cawb = require "cawb"
