@@ -1,0 +1,94 @@
+/*
+** body_half.h - 16-bit floats: widened to float32 or float64, computed there
+** and rounded once. A float32 sum or product of two halves rounds to a half as
+** the exact result would (24 >= 2 * 11 + 2 bits); fma goes through double with
+** a sticky bit, so that it too is rounded once.
+*/
+
+static inline float half_to_float(uint32_t h) {
+  uint32_t sign = (h & 0x8000) << 16, body = (h & 0x7fff) << 13;
+  float scaled = float_of(body) * 5.192296858534828e33f;   /* 2^112: exponents, subnormals too */
+  uint32_t u = bits_of(scaled);
+  if ((h & 0x7c00) == 0x7c00) u = body | 0x7f800000;
+  return float_of(sign | u);
+}
+static inline float bf_to_float(uint32_t h) { return float_of(h << 16); }
+
+/* Round the low `drop` bits of u: to nearest even, or as `mode` says for a sign. */
+static inline uint32_t rounded(uint32_t u, unsigned drop, int mode, uint32_t negative) {
+  uint32_t rest = u & ((1u << drop) - 1), half = 1u << (drop - 1), q = u >> drop;
+  if (mode == SIM_RN) return q + (rest > half || (rest == half && (q & 1)));
+  if (mode == SIM_RZ) return q;
+  return q + (rest != 0 && (mode == SIM_RM) == (negative != 0));
+}
+
+static inline uint32_t float_to_half(float x, int mode) {
+  uint32_t u = bits_of(x), sign = u >> 16 & 0x8000, a = u & 0x7fffffff, r;
+  if (a > 0x7f800000) return 0x7fff;
+  if (a == 0x7f800000) return sign | 0x7c00;
+  if (a < 0x38800000) {                       /* subnormal: the unit is 2^-24 */
+    unsigned e = a >> 23, shift = e > 101 ? 126 - e : 25;
+    uint32_t m = (a & 0x7fffff) | (e ? 0x800000 : 0);
+    if (shift >= 25) m = m != 0, shift = 2;   /* less than half a unit */
+    r = rounded(m, shift, mode, sign);
+  } else r = rounded(a - 0x38000000, 13, mode, sign);
+  if (r >= 0x7c00) r = mode == SIM_RZ || (mode != SIM_RN && (mode == SIM_RM) != (sign != 0)) ? 0x7bff : 0x7c00;
+  return sign | r;
+}
+static inline uint32_t float_to_bf(float x, int mode) {
+  uint32_t u = bits_of(x);
+  if (x != x) return 0x7fff;
+  uint32_t r = rounded(u & 0x7fffffff, 16, (u & 0x7f800000) == 0x7f800000 ? SIM_RZ : mode, u & 0x80000000);
+  return (u >> 16 & 0x8000) | r;
+}
+
+/* A double as a float whose last bit says that something was dropped. */
+static inline float sticky(double x) {
+  float f = (float)x;
+  if (x != x || (double)f == x || f - f != 0) return f;
+  uint32_t u = bits_of(f);
+  if (u & 1) return f;
+  if (((double)f > x) == (f > 0)) u--;        /* truncate, then set the sticky bit */
+  return float_of(u | 1);
+}
+
+#define HALF_IN(x) half_to_float((x) & 0xffff)
+#define HALF_OUT(x) float_to_half((x), SIM_RN)
+#define BF_IN(x) bf_to_float((x) & 0xffff)
+#define BF_OUT(x) float_to_bf((x), SIM_RN)
+
+/* `expr` of x, y, z for scalars and for both halves of packed pairs. */
+#define HALF_FN(name, IN, OUT, expr) \
+  static inline uint32_t name(uint32_t a_, uint32_t b_, uint32_t c_) { \
+    float x = IN(a_), y = IN(b_), z = IN(c_); (void)y; (void)z; return OUT(expr); } \
+  static inline uint32_t name##_2(uint32_t a_, uint32_t b_, uint32_t c_) { \
+    return name(a_, b_, c_) | name(a_ >> 16, b_ >> 16, c_ >> 16) << 16; }
+#define HALF_BOTH(op, expr) \
+  HALF_FN(op##_h, HALF_IN, HALF_OUT, expr) HALF_FN(op##_b, BF_IN, BF_OUT, expr)
+#define HALF_OP(op, kind, fn) SIM_BEGIN(op##_##kind) \
+  u32 *d = SIM_PLACE(u32, w, in->r[0]); const u32 *a = SIM_PLACE(u32, w, in->r[1]); \
+  const u32 *b = in->r[2].off | in->r[2].base ? SIM_PLACE(u32, w, in->r[2]) : a; \
+  const u32 *c = in->r[3].off | in->r[3].base ? SIM_PLACE(u32, w, in->r[3]) : a; \
+  SIM_EACH(w, d[l] = fn(a[l], b[l], c[l])); SIM_END
+#define HALF_OPS(op, expr) HALF_BOTH(op, expr) \
+  HALF_OP(op, f16, op##_h) HALF_OP(op, f16x2, op##_h_2) \
+  HALF_OP(op, bf16, op##_b) HALF_OP(op, bf16x2, op##_b_2)
+
+HALF_OPS(add, x + y)
+HALF_OPS(sub, x - y)
+HALF_OPS(mul, x * y)
+HALF_OPS(fma, sticky((double)x * y + z))
+HALF_OPS(min, lesser(x, y))
+HALF_OPS(max, greater(x, y))
+HALF_OPS(min_nan, nan_or(x, y, lesser(x, y)))
+HALF_OPS(max_nan, nan_or(x, y, greater(x, y)))
+HALF_OPS(ex2, exp2_of(x))
+HALF_OPS(tanh, tanh_of(x))
+SIM_OP1(neg_f16, u32, u32, a[l] ^ 0x8000)
+SIM_OP1(neg_bf16, u32, u32, a[l] ^ 0x8000)
+SIM_OP1(abs_f16, u32, u32, a[l] & 0x7fff)
+SIM_OP1(abs_bf16, u32, u32, a[l] & 0x7fff)
+SIM_OP1(neg_f16x2, u32, u32, a[l] ^ 0x80008000)
+SIM_OP1(neg_bf16x2, u32, u32, a[l] ^ 0x80008000)
+SIM_OP1(abs_f16x2, u32, u32, a[l] & 0x7fff7fff)
+SIM_OP1(abs_bf16x2, u32, u32, a[l] & 0x7fff7fff)

@@ -1,0 +1,316 @@
+/*
+** body_memory.h - loads, stores and what they cost. A warp's 32 addresses are
+** looked at together: all of them side by side (dense), all the same, or mixed.
+*/
+
+enum { MIXED, DENSE, SAME };
+enum { READ, WRITE, ATOMIC };
+
+static int memory_fault(sim_warp *w, const sim_insn *in, int kind, unsigned lane,
+                        uint64_t addr, unsigned size, int space, int write) {
+  sim_fault *f = &w->exec->fault;
+  f->kind = kind;
+  f->insn = in;
+  f->warp = w->index;
+  f->lane = lane;
+  f->addr = addr;
+  f->size = size;
+  f->space = (unsigned)space;
+  f->write = write;
+  return SIM_FAULT;
+}
+
+static inline void addresses(const sim_warp *w, const sim_insn *in, sim_ref r, int wide,
+                             int64_t offset, uint64_t *out) {
+  if (wide) {
+    const u64 *a = SIM_PLACE(u64, w, r);
+    SIM_VECTOR for (unsigned l = 0; l < SIM_LANES; l++) out[l] = a[l] + (uint64_t)offset;
+  } else {
+    const u32 *a = SIM_PLACE(u32, w, r);
+    SIM_VECTOR for (unsigned l = 0; l < SIM_LANES; l++) out[l] = (uint32_t)(a[l] + (uint32_t)offset);
+  }
+  (void)in;
+}
+
+static inline int pattern_of(const uint64_t *addr, uint32_t mask, unsigned size) {
+  if (mask != SIM_ALL) return MIXED;
+  uint64_t first = addr[0], uneven = 0, differ = 0;
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    uneven |= addr[l] ^ (first + (uint64_t)l * size);
+    differ |= addr[l] ^ first;
+  }
+  return uneven == 0 ? DENSE : differ == 0 ? SAME : MIXED;
+}
+
+/* Lowest and highest address, and the bits that any address has. */
+static inline void extent(const uint64_t *addr, uint32_t mask, uint64_t *lo, uint64_t *hi, uint64_t *any) {
+  uint64_t least = UINT64_MAX, most = 0, all = 0;
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    if (!(mask >> l & 1)) continue;
+    least = addr[l] < least ? addr[l] : least;
+    most = addr[l] > most ? addr[l] : most;
+    all |= addr[l];
+  }
+  *lo = least;
+  *hi = most;
+  *any = all;
+}
+
+/* ---------------------------------------------------------- global sectors */
+
+static inline void touch_range(uint64_t *bits, uint64_t first, uint64_t last) {
+  for (uint64_t word = first >> 6; word <= last >> 6; word++) {
+    uint64_t m = UINT64_MAX;
+    if (word == first >> 6) m &= UINT64_MAX << (first & 63);
+    if (word == last >> 6) m &= UINT64_MAX >> (63 - (last & 63));
+    bits[word] |= m;
+  }
+}
+
+/* How many 32-byte sectors the lanes touch; each lane lies within one. */
+static unsigned mixed_sectors(uint64_t *bits, uint64_t base, const uint64_t *addr, uint32_t mask) {
+  uint64_t seen[SIM_LANES], last = UINT64_MAX;
+  unsigned count = 0, rising = 1;
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    if (!(mask >> l & 1)) continue;
+    uint64_t s = (addr[l] - base) >> 5;
+    if (s == last) continue;
+    bits[s >> 6] |= UINT64_C(1) << (s & 63);
+    if (count > 0 && s < last) rising = 0;
+    if (!rising) {
+      unsigned k = 0;
+      while (k < count && seen[k] != s) k++;
+      if (k < count) { last = s; continue; }
+    }
+    seen[count++] = last = s;
+  }
+  return count;
+}
+
+typedef struct sim_where {
+  unsigned char *host;       /* of the region; lane l is at host + (addr[l] - base) */
+  uint64_t base;
+  int pattern;
+} sim_where;
+
+static int global_culprit(sim_warp *w, const sim_insn *in, const uint64_t *addr, unsigned size, int how) {
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    if (!(w->mask >> l & 1)) continue;
+    const sim_region *r = sim_region_at(w->exec->device, addr[l]);
+    if (r == NULL || addr[l] - r->base >= r->size || r->size - (addr[l] - r->base) < size)
+      return memory_fault(w, in, SIM_FAULT_ADDRESS, l, addr[l], size, SIM_GLOBAL, how);
+    if (addr[l] & (size - 1))
+      return memory_fault(w, in, SIM_FAULT_ALIGN, l, addr[l], size, SIM_GLOBAL, how);
+  }
+  return SIM_SPLIT;          /* every lane is right, but they lie in several regions */
+}
+
+/* Check a global access and count it. SIM_SPLIT: take the lanes one by one. */
+static inline int global_access(sim_warp *w, const sim_insn *in, const uint64_t *addr, unsigned size,
+                                int how, int counted, sim_where *where) {
+  uint64_t lo = addr[0], hi = addr[0], any = addr[0];
+  sim_exec *x = w->exec;
+  where->pattern = pattern_of(addr, w->mask, size);
+  if (where->pattern == DENSE) hi = lo + (uint64_t)(SIM_LANES - 1) * size;
+  else if (where->pattern == MIXED) extent(addr, w->mask, &lo, &hi, &any);
+  uint64_t slot = lo >> SIM_SLOT_BITS;
+  const sim_region *r = slot < SIM_SLOTS ? x->device->slots[slot] : NULL;
+  if (r == NULL || lo - r->base >= r->size || hi - r->base >= r->size ||
+      r->size - (hi - r->base) < size || (any & (size - 1)))
+    return global_culprit(w, in, addr, size, how);
+  where->host = r->host;
+  where->base = r->base;
+  if (!counted) return SIM_NEXT;
+  uint64_t *bits = r->bits + (how == READ ? SIM_READS_NOW : SIM_WRITES_NOW) * r->words;
+  x->counts.global_requests++;
+  if (where->pattern == MIXED) x->counts.global_sectors += mixed_sectors(bits, r->base, addr, w->mask);
+  else {
+    uint64_t first = (lo - r->base) >> 5, last = (hi - r->base + size - 1) >> 5;
+    touch_range(bits, first, last);
+    x->counts.global_sectors += last - first + 1;
+  }
+  if (how == ATOMIC) mixed_sectors(r->bits + SIM_READS_NOW * r->words, r->base, addr, w->mask);
+  return SIM_NEXT;
+}
+
+/* ------------------------------------------- between memory and registers */
+
+static inline sim_ref element(const sim_insn *in, unsigned k) { return in->r[k == 0 ? 0 : k + 1]; }
+
+/* A lane's address in the host's memory. */
+#define HOST(l) (host + (addr[l] - base))
+
+#define FETCH(T, D) \
+  for (unsigned k = 0; k < in->vec; k++) { \
+    D *d = SIM_PLACE(D, w, element(in, k)); \
+    for (unsigned l = 0; l < SIM_LANES; l++) if (w->mask >> l & 1) { \
+      T v; memcpy(&v, HOST(l) + k * sizeof v, sizeof v); d[l] = (D)v; } \
+  } \
+  break
+#define PUT(T, D) \
+  for (unsigned k = 0; k < in->vec; k++) { \
+    const D *d = SIM_PLACE(D, w, element(in, k)); \
+    for (unsigned l = 0; l < SIM_LANES; l++) if (w->mask >> l & 1) { \
+      T v = (T)d[l]; memcpy(HOST(l) + k * sizeof v, &v, sizeof v); } \
+  } \
+  break
+
+/* 32-bit elements of lanes that lie side by side or all at one place. */
+#define SPREAD(n) \
+  for (unsigned k = 0; k < (n); k++) { \
+    u32 *d = SIM_PLACE(u32, w, element(in, k)); \
+    SIM_VECTOR for (unsigned l = 0; l < SIM_LANES; l++) d[l] = from[l * (n) + k]; \
+  } \
+  return
+#define COLLECT(n) \
+  for (unsigned k = 0; k < (n); k++) { \
+    const u32 *d = SIM_PLACE(u32, w, element(in, k)); \
+    SIM_VECTOR for (unsigned l = 0; l < SIM_LANES; l++) to[l * (n) + k] = d[l]; \
+  } \
+  return
+
+static inline void fetch_dense(sim_warp *w, const sim_insn *in, const u32 *from) {
+  switch (in->vec) {
+    case 1: memcpy(SIM_PLACE(u32, w, in->r[0]), from, 128); return;
+    case 2: SPREAD(2);
+    default: SPREAD(4);
+  }
+}
+static inline void put_dense(sim_warp *w, const sim_insn *in, u32 *to) {
+  switch (in->vec) {
+    case 1: memcpy(to, SIM_PLACE(u32, w, in->r[0]), 128); return;
+    case 2: COLLECT(2);
+    default: COLLECT(4);
+  }
+}
+static inline void fetch_same(sim_warp *w, const sim_insn *in, const u32 *from) {
+  for (unsigned k = 0; k < in->vec; k++) {
+    u32 *d = SIM_PLACE(u32, w, element(in, k)), v = from[k];
+    SIM_VECTOR for (unsigned l = 0; l < SIM_LANES; l++) d[l] = v;
+  }
+}
+
+static void fetch(sim_warp *w, const sim_insn *in, const unsigned char *host, uint64_t base,
+                  const uint64_t *addr, int pattern) {
+  int words = in->width == 4 && in->stride == 4;
+  if (words && pattern == DENSE) { fetch_dense(w, in, (const u32 *)(const void *)HOST(0)); return; }
+  if (words && pattern == SAME) { fetch_same(w, in, (const u32 *)(const void *)HOST(0)); return; }
+  if (in->stride == 4)
+    switch (in->width | in->sext << 4) {
+      case 1: FETCH(uint8_t, u32);
+      case 2: FETCH(uint16_t, u32);
+      case 17: FETCH(int8_t, u32);
+      case 18: FETCH(int16_t, u32);
+      default: FETCH(uint32_t, u32);
+    }
+  else
+    switch (in->width | in->sext << 4) {
+      case 1: FETCH(uint8_t, u64);
+      case 2: FETCH(uint16_t, u64);
+      case 4: FETCH(uint32_t, u64);
+      case 17: FETCH(int8_t, u64);
+      case 18: FETCH(int16_t, u64);
+      case 20: FETCH(int32_t, u64);
+      default: FETCH(uint64_t, u64);
+    }
+}
+
+static void put(sim_warp *w, const sim_insn *in, unsigned char *host, uint64_t base,
+                const uint64_t *addr, int pattern) {
+  if (in->width == 4 && in->stride == 4 && pattern == DENSE) {
+    put_dense(w, in, (u32 *)(void *)HOST(0));
+    return;
+  }
+  if (in->stride == 4)
+    switch (in->width) {
+      case 1: PUT(uint8_t, u32);
+      case 2: PUT(uint16_t, u32);
+      default: PUT(uint32_t, u32);
+    }
+  else
+    switch (in->width) {
+      case 1: PUT(uint8_t, u64);
+      case 2: PUT(uint16_t, u64);
+      case 4: PUT(uint32_t, u64);
+      default: PUT(uint64_t, u64);
+    }
+}
+
+/* Run `fn` for one lane at a time. */
+static int one_by_one(sim_warp *w, const sim_insn *in, sim_fn fn) {
+  uint32_t mask = w->mask;
+  int event = SIM_NEXT;
+  for (unsigned l = 0; l < SIM_LANES && event == SIM_NEXT; l++) {
+    if (!(mask >> l & 1)) continue;
+    w->mask = 1u << l;
+    event = fn(w, in);
+  }
+  w->mask = mask;
+  return event;
+}
+
+/* ------------------------------------------------------------------ global */
+
+static int op_ld_global(sim_warp *w, const sim_insn *in) {
+  uint64_t addr[SIM_LANES];
+  sim_where at;
+  addresses(w, in, in->r[1], in->wide, in->imm, addr);
+  int event = global_access(w, in, addr, (unsigned)in->width * in->vec, READ, 1, &at);
+  if (event == SIM_SPLIT) return one_by_one(w, in, op_ld_global);
+  if (event == SIM_NEXT) fetch(w, in, at.host, at.base, addr, at.pattern);
+  return event;
+}
+
+static int op_ld_const(sim_warp *w, const sim_insn *in) {
+  uint64_t addr[SIM_LANES];
+  sim_where at;
+  addresses(w, in, in->r[1], in->wide, in->imm, addr);
+  int event = global_access(w, in, addr, (unsigned)in->width * in->vec, READ, 0, &at);
+  if (event == SIM_SPLIT) return one_by_one(w, in, op_ld_const);
+  if (event == SIM_NEXT) fetch(w, in, at.host, at.base, addr, at.pattern);
+  return event;
+}
+
+static int op_st_global(sim_warp *w, const sim_insn *in) {
+  uint64_t addr[SIM_LANES];
+  sim_where at;
+  addresses(w, in, in->r[1], in->wide, in->imm, addr);
+  int event = global_access(w, in, addr, (unsigned)in->width * in->vec, WRITE, 1, &at);
+  if (event == SIM_SPLIT) return one_by_one(w, in, op_st_global);
+  if (event == SIM_NEXT) put(w, in, at.host, at.base, addr, at.pattern);
+  return event;
+}
+
+/* ------------------------------------------------------ local, parameters */
+
+/* A small memory of the thread's own (stride bytes apart) or of all threads. */
+static int small_access(sim_warp *w, const sim_insn *in, int space, unsigned char *host,
+                        uint64_t limit, uint64_t stride, int how) {
+  uint64_t addr[SIM_LANES];
+  unsigned size = (unsigned)in->width * in->vec;
+  addresses(w, in, in->r[1], in->wide, in->imm, addr);
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    if (!(w->mask >> l & 1)) continue;
+    if (addr[l] >> SIM_SLOT_BITS == (unsigned)space) addr[l] -= SIM_WINDOW(space);
+    if (addr[l] >= limit || limit - addr[l] < size)
+      return memory_fault(w, in, SIM_FAULT_ADDRESS, l, addr[l], size, space, how);
+    if (addr[l] & (size - 1))
+      return memory_fault(w, in, SIM_FAULT_ALIGN, l, addr[l], size, space, how);
+    addr[l] += l * stride;
+  }
+  if (how == READ) fetch(w, in, host, 0, addr, MIXED);
+  else put(w, in, host, 0, addr, MIXED);
+  return SIM_NEXT;
+}
+
+static int op_ld_local(sim_warp *w, const sim_insn *in) {
+  uint32_t n = w->exec->local_stride;
+  return small_access(w, in, SIM_LOCAL, w->local, w->exec->function->local_size, n, READ);
+}
+static int op_st_local(sim_warp *w, const sim_insn *in) {
+  uint32_t n = w->exec->local_stride;
+  return small_access(w, in, SIM_LOCAL, w->local, w->exec->function->local_size, n, WRITE);
+}
+static int op_ld_param(sim_warp *w, const sim_insn *in) {
+  return small_access(w, in, SIM_PARAM, w->exec->params, w->exec->function->args_size, 0, READ);
+}

@@ -1,0 +1,245 @@
+/*
+** body_shared.h - shared memory: bank conflicts, and the race detector.
+**
+** For each unit of shared memory (4 bytes, or less where the kernel accesses
+** less) the shadow keeps who wrote and who read it last: epoch << 8 | warp,
+** with flags. The epoch grows at every barrier; two accesses of one epoch by
+** different warps, one of them a plain write, are a race.
+*/
+
+enum { SHADOW_ATOMIC = 0x20, SHADOW_MANY = 0x40, SHADOW_WARP = 0x1f };
+
+static void note_race(sim_warp *w, const sim_insn *in, uint32_t unit, uint32_t other, int how, int other_write) {
+  sim_exec *x = w->exec;
+  if (x->counts.races++ != 0) return;
+  x->race.line = in->line;
+  x->race.warp = w->index;
+  x->race.offset = unit << x->grain;
+  x->race.write = how;
+  x->race.by_write = other_write;
+  x->race.other_warp = other & SHADOW_MANY ? -1 : (int)(other & SHADOW_WARP);
+  x->race.other = other_write ? x->lines[unit] : 0;
+  memcpy(x->race.block, x->block, sizeof x->race.block);
+}
+
+/* One unit, with everything said about it. */
+static void shadow_unit(sim_warp *w, const sim_insn *in, uint32_t i, int how) {
+  sim_exec *x = w->exec;
+  uint32_t key = x->epoch << 8 | w->index, wr = x->writers[i], rd = x->readers[i];
+  int written = wr >> 8 == x->epoch, read = rd >> 8 == x->epoch;
+  int by_other = written && ((wr & SHADOW_MANY) || (wr & SHADOW_WARP) != w->index);
+  if (how == READ) {
+    if (by_other && !(wr & SHADOW_ATOMIC)) note_race(w, in, i, wr, how, 1);
+    x->readers[i] = read && rd != key ? x->epoch << 8 | SHADOW_MANY : key;
+  } else if (how == ATOMIC) {
+    if (by_other && !(wr & SHADOW_ATOMIC)) note_race(w, in, i, wr, how, 1);
+    if (!written || (wr & SHADOW_ATOMIC)) {
+      x->writers[i] = key | SHADOW_ATOMIC | (by_other ? SHADOW_MANY : 0);
+      x->lines[i] = in->line;
+    }
+  } else {
+    if (by_other) note_race(w, in, i, wr, how, 1);
+    else if (read && rd != key) note_race(w, in, i, rd, how, 0);
+    x->writers[i] = key;
+    x->lines[i] = in->line;
+  }
+}
+
+/* Many units side by side: a fast look whether any of them needs the slow one. */
+static void shadow_range(sim_warp *w, const sim_insn *in, uint32_t first, uint32_t n, int how) {
+  sim_exec *x = w->exec;
+  uint32_t key = x->epoch << 8 | w->index, many = x->epoch << 8 | SHADOW_MANY, odd = 0;
+  u32 *wr = x->writers + first, *rd = x->readers + first, *lines = x->lines + first;
+  if (how == READ) {
+    SIM_VECTOR for (uint32_t i = 0; i < n; i++) {
+      uint32_t differs = wr[i] ^ key, r = rd[i], same = (r >> 8) == (key >> 8);
+      odd |= differs - 1u < 255u;
+      rd[i] = same && r != key ? many : key;
+    }
+    if (!odd) return;
+  } else if (how == WRITE) {
+    SIM_VECTOR for (uint32_t i = 0; i < n; i++) odd |= ((wr[i] ^ key) - 1u < 255u) | ((rd[i] ^ key) - 1u < 255u);
+    if (!odd) {
+      uint32_t line = in->line;
+      SIM_VECTOR for (uint32_t i = 0; i < n; i++) wr[i] = key, lines[i] = line;
+      return;
+    }
+  }
+  for (uint32_t i = 0; i < n; i++) shadow_unit(w, in, first + i, how);
+}
+
+/* ----------------------------------------------------------- bank conflicts */
+
+/*
+** 32 banks of 4 bytes, one word each a pass. 8-byte accesses go by half warps
+** and 16-byte accesses by quarter warps, as wide as 16 and 8 wide banks.
+*/
+static unsigned wavefronts(const uint32_t *addr, uint32_t mask, unsigned size) {
+  unsigned shift = size == 16 ? 4 : size == 8 ? 3 : 2, group = SIM_LANES >> (shift - 2), total = 0;
+  uint32_t words[32][32];
+  for (unsigned first = 0; first < SIM_LANES; first += group) {
+    uint8_t count[32] = { 0 };
+    unsigned worst = 0;
+    for (unsigned l = first; l < first + group; l++) {
+      if (!(mask >> l & 1)) continue;
+      uint32_t word = addr[l] >> shift, bank = word & (group - 1), k = 0;
+      while (k < count[bank] && words[bank][k] != word) k++;
+      if (k < count[bank]) continue;
+      words[bank][count[bank]++] = word;
+      if (count[bank] > worst) worst = count[bank];
+    }
+    total += worst;
+  }
+  return total;
+}
+
+/* -------------------------------------------------------------- the access */
+
+static inline int shared_addresses(sim_warp *w, const sim_insn *in, sim_ref ref, int wide, int64_t offset,
+                                   unsigned size, int how, uint32_t *out) {
+  if (!wide) {
+    const u32 *a = SIM_PLACE(u32, w, ref);
+    SIM_VECTOR for (unsigned l = 0; l < SIM_LANES; l++) out[l] = a[l] + (uint32_t)offset;
+    return SIM_NEXT;
+  }
+  const u64 *a = SIM_PLACE(u64, w, ref);
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    uint64_t v = a[l] + (uint64_t)offset;
+    if (v >> SIM_SLOT_BITS == SIM_SHARED) v -= SIM_WINDOW(SIM_SHARED);
+    if ((w->mask >> l & 1) && v > UINT32_MAX)
+      return memory_fault(w, in, SIM_FAULT_ADDRESS, l, v, size, SIM_SHARED, how);
+    out[l] = (uint32_t)v;
+  }
+  return SIM_NEXT;
+}
+
+static int shared_culprit(sim_warp *w, const sim_insn *in, const uint32_t *addr, unsigned size, int how) {
+  uint32_t limit = w->exec->shared_size;
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    if (!(w->mask >> l & 1)) continue;
+    if (addr[l] >= limit || limit - addr[l] < size)
+      return memory_fault(w, in, SIM_FAULT_ADDRESS, l, addr[l], size, SIM_SHARED, how);
+    if (addr[l] & (size - 1))
+      return memory_fault(w, in, SIM_FAULT_ALIGN, l, addr[l], size, SIM_SHARED, how);
+  }
+  return SIM_NEXT;
+}
+
+static inline int shared_pattern(const uint32_t *addr, uint32_t mask, unsigned size) {
+  if (mask != SIM_ALL) return MIXED;
+  uint32_t first = addr[0], uneven = 0, differ = 0;
+  SIM_VECTOR for (unsigned l = 0; l < SIM_LANES; l++) {
+    uneven |= addr[l] ^ (first + l * size);
+    differ |= addr[l] ^ first;
+  }
+  return uneven == 0 ? DENSE : differ == 0 ? SAME : MIXED;
+}
+
+static inline int shared_access(sim_warp *w, const sim_insn *in, const uint32_t *addr, unsigned size,
+                                int how, int *pattern) {
+  sim_exec *x = w->exec;
+  uint32_t bad = 0, limit = x->shared_size, units = size >> x->grain;
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    uint32_t wrong = (addr[l] >= limit) | (limit - addr[l] < size) | ((addr[l] & (size - 1)) != 0);
+    bad |= wrong ? lane_bit[l] : 0;
+  }
+  if (bad & w->mask) return shared_culprit(w, in, addr, size, how);
+  *pattern = shared_pattern(addr, w->mask, size);
+  x->counts.shared_requests++;
+  if (how == READ && in->atomic) how = ATOMIC;       /* ld.relaxed, ld.acquire */
+  if (how == WRITE && in->atomic) how = ATOMIC;
+  if (*pattern == DENSE) {
+    x->counts.shared_wavefronts += size < 4 ? 1 : size / 4;
+    shadow_range(w, in, addr[0] >> x->grain, units * SIM_LANES, how);
+  } else if (*pattern == SAME) {
+    x->counts.shared_wavefronts++;
+    for (uint32_t k = 0; k < units; k++) shadow_unit(w, in, (addr[0] >> x->grain) + k, how);
+  } else {
+    x->counts.shared_wavefronts += wavefronts(addr, w->mask, size);
+    for (unsigned l = 0; l < SIM_LANES; l++)
+      if (w->mask >> l & 1)
+        for (uint32_t k = 0; k < units; k++) shadow_unit(w, in, (addr[l] >> x->grain) + k, how);
+  }
+  return SIM_NEXT;
+}
+
+static inline void widened(const uint32_t *addr, uint64_t *out) {
+  SIM_VECTOR for (unsigned l = 0; l < SIM_LANES; l++) out[l] = addr[l];
+}
+
+static int op_ld_shared(sim_warp *w, const sim_insn *in) {
+  uint32_t addr[SIM_LANES];
+  uint64_t wide[SIM_LANES];
+  unsigned size = (unsigned)in->width * in->vec;
+  int pattern, event = shared_addresses(w, in, in->r[1], in->wide, in->imm, size, READ, addr);
+  if (event == SIM_NEXT) event = shared_access(w, in, addr, size, READ, &pattern);
+  if (event != SIM_NEXT) return event;
+  widened(addr, wide);
+  fetch(w, in, w->exec->shared, 0, wide, pattern);
+  return SIM_NEXT;
+}
+
+static int op_st_shared(sim_warp *w, const sim_insn *in) {
+  uint32_t addr[SIM_LANES];
+  uint64_t wide[SIM_LANES];
+  unsigned size = (unsigned)in->width * in->vec;
+  int pattern, event = shared_addresses(w, in, in->r[1], in->wide, in->imm, size, WRITE, addr);
+  if (event == SIM_NEXT) event = shared_access(w, in, addr, size, WRITE, &pattern);
+  if (event != SIM_NEXT) return event;
+  widened(addr, wide);
+  put(w, in, w->exec->shared, 0, wide, pattern);
+  return SIM_NEXT;
+}
+
+/* cp.async: from global to shared at once; r[0].off is the shared offset. */
+static int op_cp_async(sim_warp *w, const sim_insn *in) {
+  uint32_t to[SIM_LANES];
+  uint64_t from[SIM_LANES];
+  sim_where at;
+  unsigned size = (unsigned)in->width * in->vec;
+  int pattern, event = shared_addresses(w, in, in->r[2], in->cmp, (int32_t)in->r[0].off, size, WRITE, to);
+  addresses(w, in, in->r[1], in->wide, in->imm, from);
+  if (event == SIM_NEXT) event = global_access(w, in, from, size, READ, 1, &at);
+  if (event == SIM_SPLIT) return one_by_one(w, in, op_cp_async);
+  if (event == SIM_NEXT) event = shared_access(w, in, to, size, WRITE, &pattern);
+  if (event != SIM_NEXT) return event;
+  const u32 *take = in->mode ? SIM_PLACE(u32, w, in->r[3]) : NULL;
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    if (!(w->mask >> l & 1)) continue;
+    unsigned n = take != NULL && take[l] < size ? take[l] : size;
+    memcpy(w->exec->shared + to[l], at.host + (from[l] - at.base), n);
+    memset(w->exec->shared + to[l] + n, 0, size - n);
+  }
+  return SIM_NEXT;
+}
+
+/* ----------------------------------------------------------------- generic */
+
+/* The windows of the lanes' addresses decide; several: each in its turn. */
+static int by_space(sim_warp *w, const sim_insn *in, sim_fn global, sim_fn shared, sim_fn local, sim_fn param) {
+  uint64_t addr[SIM_LANES];
+  uint32_t mask = w->mask, in_space[5] = { 0, 0, 0, 0, 0 };
+  addresses(w, in, in->r[1], in->wide, in->imm, addr);
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    if (!(mask >> l & 1)) continue;
+    uint64_t slot = addr[l] >> SIM_SLOT_BITS;
+    in_space[slot == SIM_SHARED ? 1 : slot == SIM_LOCAL ? 2 : slot == SIM_PARAM ? 3 : 0] |= 1u << l;
+  }
+  sim_fn fns[] = { global, shared, local, param };
+  int event = SIM_NEXT;
+  for (unsigned i = 0; i < 4 && event == SIM_NEXT; i++) {
+    w->mask = in_space[i];
+    if (w->mask == 0) continue;
+    event = fns[i] != NULL ? fns[i](w, in)
+          : memory_fault(w, in, SIM_FAULT_READONLY, (unsigned)__builtin_ctz(w->mask), 0, in->width, SIM_PARAM, WRITE);
+  }
+  w->mask = mask;
+  return event;
+}
+
+static int op_ld_generic(sim_warp *w, const sim_insn *in) {
+  return by_space(w, in, op_ld_global, op_ld_shared, op_ld_local, op_ld_param);
+}
+static int op_st_generic(sim_warp *w, const sim_insn *in) {
+  return by_space(w, in, op_st_global, op_st_shared, op_st_local, NULL);
+}

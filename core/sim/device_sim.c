@@ -1,0 +1,91 @@
+/* device_sim.c - the simulated device: opens it and fills the table of device.h. */
+#include "sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const sim_isa *sim_isa_best(void) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  int v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+  if (v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512cd")) return &sim_isa_avx512;
+  if (v3) return &sim_isa_avx2;
+#endif
+  return &sim_isa_base;
+}
+
+static void device_close(cawb_device *d) {
+  sim_device *s = (sim_device *)d;
+  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++)
+    if (s->slots[i] != NULL) sim_region_drop(s, s->slots[i]->base);
+  free(s->slots);
+  free(s);
+}
+
+static cawb_status device_load(cawb_device *d, const cawb_image *image, cawb_module **out, cawb_err *err) {
+  if (image->ptx == NULL) return cawb_fail(err, CAWB_ERR_INVALID, "a simulated device loads PTX, and there is none");
+  return sim_module_parse((sim_device *)d, image->ptx, out, err);
+}
+
+static void device_unload(cawb_device *d, cawb_module *m) {
+  (void)d;
+  sim_module_free(m);
+}
+
+/* Modelled time does not vary: one execution, one sample. */
+static cawb_status device_time(cawb_device *d, cawb_module *m, const cawb_step *steps, size_t n,
+                               cawb_timing *timing, cawb_err *err) {
+  cawb_report report = { 0 };
+  if (timing->max_samples == 0) return cawb_fail(err, CAWB_ERR_INVALID, "no room for a timing sample");
+  cawb_status status = sim_run(d, m, steps, n, &report, err);
+  if (status != CAWB_OK) return status;
+  timing->samples[0] = report.seconds;
+  timing->count = 1;
+  return CAWB_OK;
+}
+
+static const cawb_device_ops ops = {
+  .close = device_close, .alloc = sim_memory_alloc, .free = sim_memory_free,
+  .write = sim_memory_write, .read = sim_memory_read, .copy = sim_memory_copy,
+  .fill = sim_memory_fill, .attach = sim_memory_attach, .detach = sim_memory_free,
+  .load = device_load, .unload = device_unload, .run = sim_run, .time = device_time
+};
+
+static void describe(const sim_model *m, cawb_device_info *info) {
+  snprintf(info->name, sizeof info->name, "sim:%s", m->which);
+  snprintf(info->model, sizeof info->model, "%s", m->model);
+  snprintf(info->arch, sizeof info->arch, "%s", m->arch);
+  info->modelled = 1;
+  info->sms = m->sms;
+  info->memory = m->memory;
+  info->l2 = m->l2;
+  info->shared_block = m->shared_block;
+  info->threads_block = m->threads_block;
+  info->rates.clock = m->clock;
+  info->rates.dram = m->dram;
+  info->rates.l2 = m->l2_rate;
+  info->rates.fp32 = m->fp32;
+  info->rates.launch = m->launch;
+}
+
+cawb_status cawb_device_open_sim(cawb_device **out, const char *which, cawb_err *err) {
+  *out = NULL;
+  const sim_model *m = sim_model_find(which);
+  if (m == NULL)
+    return cawb_fail(err, CAWB_ERR_INVALID, "no simulated device 'sim:%s' (there are: %s)", which, sim_model_list());
+  sim_device *d = calloc(1, sizeof *d);
+  if (d == NULL || (d->slots = calloc(SIM_SLOTS, sizeof *d->slots)) == NULL) {
+    free(d);
+    return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a simulated device");
+  }
+  d->base.ops = &ops;
+  d->model = m;
+  d->isa = sim_isa_best();
+  d->next_slot = SIM_SLOT_FIRST;
+  describe(m, &d->base.info);
+  *out = &d->base;
+  return CAWB_OK;
+}

@@ -1,0 +1,84 @@
+/* fault.c - a kernel's fault or race in words. */
+#include "sim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* "softmax_rows, line 12", or without the line where PTX says none. */
+static void place(const sim_exec *x, const sim_insn *in, char *out, size_t room) {
+  if (in->line != 0) snprintf(out, room, "%s, line %u", x->function->plain, in->line);
+  else snprintf(out, room, "%s", x->function->plain);
+}
+
+static void thread_of(const sim_exec *x, unsigned warp, unsigned lane, char *out, size_t room) {
+  const unsigned *b = x->step->block;
+  unsigned t = warp * SIM_LANES + lane;
+  snprintf(out, room, "block (%u,%u,%u) thread (%u,%u,%u)", x->block[0], x->block[1], x->block[2],
+           t % b[0], t / b[0] % b[1], t / b[0] / b[1]);
+}
+
+/* Where a global address is, as seen from the nearest tensor. */
+static void global_place(const sim_exec *x, const sim_fault *f, char *out, size_t room) {
+  const sim_region *r = sim_region_near(x->device, f->addr);
+  uint64_t after = r != NULL ? f->addr - (r->base + r->size) : 0;
+  if (f->addr < 4096) snprintf(out, room, "at address %llu: a null pointer", (unsigned long long)f->addr);
+  else if (r == NULL) snprintf(out, room, "at address 0x%llx, where nothing is", (unsigned long long)f->addr);
+  else if (f->addr < r->base)
+    snprintf(out, room, "%llu bytes before the start of %s (%zu bytes)",
+             (unsigned long long)(r->base - f->addr), r->label, r->size);
+  else if (f->addr >= r->base + r->size)
+    snprintf(out, room, "%llu bytes past the end of %s (%zu bytes)", (unsigned long long)after, r->label, r->size);
+  else
+    snprintf(out, room, "across the end of %s (%zu bytes, %llu before it)", r->label, r->size,
+             (unsigned long long)(0 - after));
+}
+
+static void address_place(const sim_exec *x, const sim_fault *f, char *out, size_t room) {
+  if (f->space == SIM_SHARED)
+    snprintf(out, room, "at byte %llu of the block's %u bytes of shared memory", (unsigned long long)f->addr, x->shared_size);
+  else if (f->space == SIM_LOCAL)
+    snprintf(out, room, "at byte %llu of the thread's %u bytes of local memory", (unsigned long long)f->addr,
+             x->function->local_size);
+  else if (f->space == SIM_PARAM)
+    snprintf(out, room, "at byte %llu of the kernel's %zu bytes of parameters", (unsigned long long)f->addr,
+             x->function->args_size);
+  else global_place(x, f, out, room);
+}
+
+static cawb_status report_address(const sim_exec *x, const char *at, const char *who, cawb_err *err) {
+  static const char *const how[] = { "read", "write", "atomic access" };
+  const sim_fault *f = &x->fault;
+  char where[160];
+  address_place(x, f, where, sizeof where);
+  if (f->kind == SIM_FAULT_ALIGN)
+    return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: misaligned %s of %u bytes at address 0x%llx (not a multiple of %u), by %s",
+                     at, how[f->write], f->size, (unsigned long long)f->addr, f->size, who);
+  return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %s of %u bytes, %s, by %s", at, how[f->write], f->size, where, who);
+}
+
+cawb_status sim_fault_report(const sim_exec *x, cawb_err *err) {
+  const sim_fault *f = &x->fault;
+  char at[160], who[96];
+  place(x, f->insn, at, sizeof at);
+  thread_of(x, f->warp, f->lane, who, sizeof who);
+  switch (f->kind) {
+    case SIM_FAULT_ADDRESS: case SIM_FAULT_ALIGN: return report_address(x, at, who, err);
+    case SIM_FAULT_ASSERT: return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: an assertion failed, in %s", at, who);
+    case SIM_FAULT_BARRIER: return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %s (%s)", at, f->text, who);
+    case SIM_FAULT_READONLY: return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: write to memory that cannot be written, by %s", at, who);
+    default: return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: trap, by %s", at, who);
+  }
+}
+
+void sim_race_report(const sim_exec *x, cawb_report *report) {
+  char line[32] = "", other[80];
+  if (x->race.line != 0) snprintf(line, sizeof line, ", line %u", x->race.line);
+  if (x->race.other_warp < 0) snprintf(other, sizeof other, "several warps");
+  else snprintf(other, sizeof other, "warp %d", x->race.other_warp);
+  if (x->race.other != 0)
+    snprintf(other + strlen(other), sizeof other - strlen(other), " (line %u)", x->race.other);
+  snprintf(report->race, sizeof report->race,
+           "%s%s: warp %u %s byte %u of shared memory, which %s %s with no __syncthreads() between, in block (%u,%u,%u)",
+           x->function->plain, line, x->race.warp, x->race.write == 0 ? "reads" : x->race.write == 1 ? "writes" : "updates",
+           x->race.offset, other, x->race.by_write ? "wrote" : "read", x->race.block[0], x->race.block[1], x->race.block[2]);
+}

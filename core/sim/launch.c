@@ -1,0 +1,265 @@
+/* launch.c - executes the steps of a plan, block after block, and reports. */
+#include "ops.h"
+#include "sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ checks */
+
+static cawb_status check_shape(const sim_device *d, const sim_function *f, const cawb_step *s, cawb_err *err) {
+  static const uint32_t grid_most[] = { 2147483647u, 65535, 65535 }, block_most[] = { 1024, 1024, 64 };
+  for (int i = 0; i < 3; i++) {
+    if (s->grid[i] == 0 || s->grid[i] > grid_most[i])
+      return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: grid (%u,%u,%u): each part must be 1 to %u, %u, %u", f->plain,
+                       s->grid[0], s->grid[1], s->grid[2], grid_most[0], grid_most[1], grid_most[2]);
+    if (s->block[i] == 0 || s->block[i] > block_most[i])
+      return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: block (%u,%u,%u): each part must be 1 to 1024, 1024, 64", f->plain,
+                       s->block[0], s->block[1], s->block[2]);
+    if (s->cluster[i] > 1)
+      return cawb_fail(err, CAWB_ERR_UNSUPPORTED, "%s: a cluster of (%u,%u,%u) blocks: the simulated device knows only 1",
+                       f->plain, s->cluster[0], s->cluster[1], s->cluster[2]);
+  }
+  unsigned threads = s->block[0] * s->block[1] * s->block[2];
+  unsigned most = f->max_threads != 0 && f->max_threads < d->model->threads_block ? f->max_threads : d->model->threads_block;
+  if (threads > most)
+    return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %u threads in a block, at most %u are possible", f->plain, threads, most);
+  return CAWB_OK;
+}
+
+static cawb_status check_launch(const sim_device *d, const sim_function *f, const cawb_step *s, cawb_err *err) {
+  cawb_status status = check_shape(d, f, s, err);
+  if (status != CAWB_OK) return status;
+  if (s->shared + f->shared_size > d->model->shared_block || s->shared > d->model->shared_block)
+    return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %zu bytes of shared memory (%zu dynamic, %u static), a block may have %zu",
+                     f->plain, s->shared + f->shared_size, s->shared, f->shared_size, d->model->shared_block);
+  if (s->args_size != f->args_size)
+    return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %zu bytes of arguments, its parameters take %zu", f->plain,
+                     s->args_size, f->args_size);
+  if (f->unknown != NULL)
+    return cawb_fail(err, CAWB_ERR_UNSUPPORTED, "PTX instruction '%s' (line %u of %s) is not known to the simulated device",
+                     f->unknown, f->unknown_line, f->plain);
+  return CAWB_OK;
+}
+
+/* ------------------------------------------------------------------- areas */
+
+static uint64_t parameter(const sim_exec *x, const sim_constant *c) {
+  uint64_t v = 0;
+  memcpy(&v, x->params + c->value, c->width);
+  unsigned drop = 64 - 8u * c->width;
+  return c->sext ? (uint64_t)((int64_t)(v << drop) >> drop) : v;
+}
+
+static uint32_t dynamic_start(const sim_function *f) {
+  uint32_t align = f->dynamic_align < 16 ? 16 : f->dynamic_align;
+  return (f->shared_size + align - 1) / align * align;
+}
+
+static uint64_t constant_value(const sim_exec *x, const sim_constant *c) {
+  switch (c->kind) {
+    case SIM_K_PARAM: return parameter(x, c);
+    case SIM_K_NTID: return x->step->block[c->value];
+    case SIM_K_NCTAID: return x->step->grid[c->value];
+    case SIM_K_DYNAMIC: return dynamic_start(x->function) + c->value;
+    case SIM_K_DYNSIZE: return x->step->shared;
+    default: return c->value;
+  }
+}
+
+static void fill_constants(sim_exec *x) {
+  for (uint32_t i = 0; i < x->function->nconsts; i++) {
+    const sim_constant *c = &x->function->consts[i];
+    unsigned char *at = x->consts + c->off;
+    uint64_t v = constant_value(x, c);
+    unsigned each = c->size == 0 ? 4 : c->size;
+    for (unsigned l = 0; l < SIM_LANES; l++) memcpy(at + l * each, &v, each);
+  }
+}
+
+static void fill_specials(sim_exec *x, sim_warp *w) {
+  unsigned char *at = w->base[SIM_WARP];
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    uint32_t t = w->index * SIM_LANES + l, bx = x->step->block[0], by = x->step->block[1], bit = 1u << l;
+    const uint32_t v[] = { t % bx, t / bx % by, t / bx / by, l, w->index, bit, bit - 1, bit | (bit - 1),
+                           ~(bit | (bit - 1)), ~(bit - 1) };
+    for (unsigned k = 0; k < sizeof v / sizeof *v; k++) memcpy(at + 128 * k + 4 * l, &v[k], 4);
+  }
+}
+
+static void fill_warps(sim_exec *x) {
+  const sim_function *f = x->function;
+  size_t regs = (f->regs_size + 127u) / 128u * 128u;
+  for (unsigned i = 0; i < x->nwarps; i++) {
+    sim_warp *w = &x->warps[i];
+    unsigned left = x->threads - i * SIM_LANES;
+    w->index = i;
+    w->exec = x;
+    w->born = left >= SIM_LANES ? SIM_ALL : (1u << left) - 1;
+    w->base[SIM_REGS] = x->registers + i * regs;
+    w->base[SIM_CONSTS] = x->consts;
+    w->base[SIM_BLOCK] = x->blockvals;
+    w->base[SIM_WARP] = x->warpvals + (size_t)i * SIM_WARP_BYTES;
+    w->local = x->local + (size_t)i * SIM_LANES * x->local_stride;
+    fill_specials(x, w);
+  }
+}
+
+static void *area(size_t size) {
+  size_t room = (size + 255) / 128 * 128;
+  void *p = aligned_alloc(128, room);
+  if (p != NULL) memset(p, 0, room);
+  return p;
+}
+
+static void exec_free(sim_exec *x) {
+  free(x->hits);
+  free(x->warps);
+  free(x->registers);
+  free(x->consts);
+  free(x->local);
+  free(x->blockvals);
+  free(x->warpvals);
+  free(x->params);
+  free(x->shared);
+  free(x->writers);
+  free(x->readers);
+  free(x->lines);
+}
+
+/* Shared memory begins as NaN: what is read before it is written should show. */
+static int make_shared(sim_exec *x) {
+  const sim_function *f = x->function;
+  x->grain = f->grain;
+  x->shared_size = x->step->shared == 0 ? f->shared_size : dynamic_start(f) + (uint32_t)x->step->shared;
+  x->shadow_size = (x->shared_size >> x->grain) + 32;
+  x->shared = area(x->shared_size + 128u);
+  x->writers = calloc(x->shadow_size, sizeof *x->writers);
+  x->readers = calloc(x->shadow_size, sizeof *x->readers);
+  x->lines = calloc(x->shadow_size, sizeof *x->lines);
+  if (x->shared == NULL || x->writers == NULL || x->readers == NULL || x->lines == NULL) return 0;
+  memset(x->shared, 0xff, x->shared_size);
+  return 1;
+}
+
+static cawb_status exec_make(sim_exec *x, sim_device *d, const sim_function *f, const cawb_step *s, cawb_err *err) {
+  memset(x, 0, sizeof *x);
+  x->device = d;
+  x->function = f;
+  x->step = s;
+  x->threads = s->block[0] * s->block[1] * s->block[2];
+  x->nwarps = (x->threads + SIM_LANES - 1) / SIM_LANES;
+  x->local_stride = (f->local_size + 15u) / 16u * 16u;
+  x->hits = calloc(f->count + 1, sizeof *x->hits);
+  x->warps = calloc(x->nwarps, sizeof *x->warps);
+  x->registers = area((f->regs_size + 127u) / 128u * 128u * (size_t)x->nwarps);
+  x->consts = area(f->consts_size);
+  x->local = area((size_t)x->local_stride * SIM_LANES * x->nwarps);
+  x->blockvals = area(SIM_BLOCK_BYTES);
+  x->warpvals = area((size_t)SIM_WARP_BYTES * x->nwarps);
+  x->params = area(f->args_size + 16);
+  if (!make_shared(x) || x->hits == NULL || x->warps == NULL || x->registers == NULL || x->consts == NULL ||
+      x->local == NULL || x->blockvals == NULL || x->warpvals == NULL || x->params == NULL) {
+    exec_free(x);
+    return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory to execute %s", f->plain);
+  }
+  if (s->args_size > 0) memcpy(x->params, s->args, s->args_size);
+  fill_constants(x);
+  fill_warps(x);
+  return CAWB_OK;
+}
+
+/* ----------------------------------------------------------------- counting */
+
+/* Sectors touched by this launch, and what earlier launches had touched. */
+static void settle_sectors(const sim_device *d, sim_launch_facts *facts) {
+  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
+    sim_region *r = d->slots[i];
+    for (size_t k = 0; r != NULL && k < 2 * r->words; k++) {
+      uint64_t *now = &r->bits[k], *run = &r->bits[k + SIM_READS_RUN * r->words];
+      if (*now == 0 && *run == 0) continue;
+      facts->fresh += (uint64_t)__builtin_popcountll(*now & ~*run);
+      facts->again += (uint64_t)__builtin_popcountll(*now & *run);
+      facts->earlier += (uint64_t)__builtin_popcountll(*run);
+      *run |= *now;
+      *now = 0;
+    }
+  }
+}
+
+static void settle(const sim_exec *x, cawb_report *report) {
+  const sim_function *f = x->function;
+  sim_launch_facts facts = { 0 };
+  for (uint32_t i = 0; i < f->count; i++) {
+    const sim_insn *in = &f->code[i];
+    report->warp_instructions += x->hits[i];
+    facts.pipe[in->pipe] += x->hits[i] * in->cost;
+    if (in->pipe != SIM_PIPE_NONE) facts.issued += x->hits[i] * in->cost;
+    if (in->op == SIM_OP_bra && in->guard != SIM_NOGUARD) report->branches += x->hits[i];
+  }
+  settle_sectors(x->device, &facts);
+  report->thread_instructions += x->counts.threads;
+  report->global_requests += x->counts.global_requests;
+  report->global_sectors += x->counts.global_sectors;
+  report->shared_requests += x->counts.shared_requests;
+  report->shared_wavefronts += x->counts.shared_wavefronts;
+  report->divergent_branches += x->counts.divergent;
+  report->barriers += x->counts.barriers;
+  report->dram_bytes += facts.fresh * 32;
+  if (x->counts.races > 0 && report->races == 0) sim_race_report(x, report);
+  report->races += x->counts.races;
+  sim_time_launch(x->device->model, x, &facts, report);
+}
+
+/* -------------------------------------------------------------------- steps */
+
+static int run_grid(sim_exec *x) {
+  const unsigned *g = x->step->grid;
+  for (unsigned z = 0; z < g[2]; z++)
+    for (unsigned y = 0; y < g[1]; y++)
+      for (unsigned i = 0; i < g[0]; i++, x->serial++) {
+        x->block[0] = i, x->block[1] = y, x->block[2] = z;
+        if (x->device->isa->block(x) == SIM_FAULT) return SIM_FAULT;
+      }
+  return SIM_NEXT;
+}
+
+static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_step *s, cawb_report *report, cawb_err *err) {
+  sim_exec x;
+  const sim_function *f = sim_module_find(m, s->kernel);
+  if (f == NULL) return cawb_fail(err, CAWB_ERR_CANDIDATE, "no kernel '%s' in the compiled code", s->kernel);
+  cawb_status status = check_launch(d, f, s, err);
+  if (status == CAWB_OK) status = exec_make(&x, d, f, s, err);
+  if (status != CAWB_OK) return status;
+  if (run_grid(&x) == SIM_FAULT) status = sim_fault_report(&x, err);
+  settle(&x, report);
+  exec_free(&x);
+  return status;
+}
+
+static cawb_status run_fill(sim_device *d, const cawb_step *s, cawb_report *report, cawb_err *err) {
+  cawb_status status = sim_memory_fill(&d->base, s->addr, s->pattern, s->size, err);
+  if (status != CAWB_OK) return status;
+  sim_region *r = sim_region_at(d, s->addr);
+  uint64_t *run = r->bits + SIM_WRITES_RUN * r->words, fresh = 0;
+  for (uint64_t k = (s->addr - r->base) / 32; s->size > 0 && k <= (s->addr - r->base + s->size - 1) / 32; k++) {
+    fresh += !(run[k / 64] >> (k % 64) & 1);
+    run[k / 64] |= UINT64_C(1) << (k % 64);
+  }
+  report->dram_bytes += fresh * 32;
+  sim_time_fill(d->model, s->size, report);
+  return CAWB_OK;
+}
+
+cawb_status sim_run(cawb_device *dev, cawb_module *m, const cawb_step *steps, size_t n,
+                    cawb_report *report, cawb_err *err) {
+  sim_device *d = (sim_device *)dev;
+  cawb_status status = CAWB_OK;
+  sim_regions_forget(d);
+  report->counted = 1;
+  for (size_t i = 0; i < n && status == CAWB_OK; i++)
+    status = steps[i].kind == CAWB_STEP_FILL ? run_fill(d, &steps[i], report, err)
+                                             : run_launch(d, m, &steps[i], report, err);
+  return status;
+}

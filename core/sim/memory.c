@@ -1,0 +1,170 @@
+/* memory.c - the device's memory: regions in a wide and mostly empty address space. */
+#include "sim.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static cawb_addr slot_base(unsigned slot) {
+  return ((cawb_addr)slot << SIM_SLOT_BITS) + SIM_SLOT_OFFSET;
+}
+
+/* A free slot, never the one freed last: stale pointers should find a gap. */
+static unsigned find_slot(sim_device *d) {
+  for (unsigned i = 0; i < SIM_SLOTS; i++) {
+    unsigned slot = d->next_slot;
+    d->next_slot = slot + 1 < SIM_SLOTS ? slot + 1 : SIM_SLOT_FIRST;
+    if (d->slots[slot] == NULL) return slot;
+  }
+  return 0;
+}
+
+static sim_region *region_blank(sim_device *d, size_t size, const char *label, cawb_err *err) {
+  unsigned slot = find_slot(d);
+  sim_region *r = slot != 0 ? calloc(1, sizeof *r) : NULL;
+  if (r == NULL) {
+    cawb_fail(err, CAWB_ERR_MEMORY, slot == 0 ? "more than %u allocations at once" : "out of memory", SIM_SLOTS);
+    return NULL;
+  }
+  r->base = slot_base(slot);
+  r->size = size;
+  r->words = size / 32 / 64 + 1;
+  r->bits = calloc(r->words * SIM_BITMAPS, sizeof *r->bits);
+  if (r->bits == NULL) {
+    free(r);
+    cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for the accounts of %zu bytes", size);
+    return NULL;
+  }
+  snprintf(r->label, sizeof r->label, "%s", label != NULL ? label : "");
+  d->slots[slot] = r;
+  return r;
+}
+
+/* Contents are NaN as floats: what was never written should show. */
+sim_region *sim_region_new(sim_device *d, size_t size, const char *label, cawb_err *err) {
+  if (size > d->model->memory || size > SIZE_MAX - 64) {
+    cawb_fail(err, CAWB_ERR_MEMORY, "%zu bytes do not fit the device's %zu", size, d->model->memory);
+    return NULL;
+  }
+  sim_region *r = region_blank(d, size, label, err);
+  if (r == NULL) return NULL;
+  size_t room = (size + 127) / 64 * 64;
+  r->host = aligned_alloc(64, room);
+  if (r->host == NULL) {
+    sim_region_drop(d, r->base);
+    cawb_fail(err, CAWB_ERR_MEMORY, "the machine has no %zu bytes for '%s'", size, label);
+    return NULL;
+  }
+  memset(r->host, 0xff, room);
+  return r;
+}
+
+void sim_region_drop(sim_device *d, cawb_addr a) {
+  sim_region *r = sim_region_at(d, a);
+  if (r == NULL || r->base != a) return;
+  d->slots[a >> SIM_SLOT_BITS] = NULL;
+  if (r->attached) munmap(r->host, r->size);
+  else free(r->host);
+  free(r->bits);
+  free(r);
+}
+
+sim_region *sim_region_at(const sim_device *d, cawb_addr a) {
+  cawb_addr slot = a >> SIM_SLOT_BITS;
+  return slot < SIM_SLOTS ? d->slots[slot] : NULL;
+}
+
+/* The region whose edge is nearest to `a`; NULL if there is none at all. */
+sim_region *sim_region_near(const sim_device *d, cawb_addr a) {
+  sim_region *best = NULL;
+  cawb_addr least = UINT64_MAX;
+  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
+    sim_region *r = d->slots[i];
+    if (r == NULL) continue;
+    cawb_addr far = a < r->base ? r->base - a : a - r->base < r->size ? 0 : a - r->base - r->size;
+    if (best == NULL || far < least) best = r, least = far;
+  }
+  return best;
+}
+
+void sim_regions_forget(sim_device *d) {
+  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++)
+    if (d->slots[i] != NULL)
+      memset(d->slots[i]->bits, 0, d->slots[i]->words * SIM_BITMAPS * sizeof *d->slots[i]->bits);
+}
+
+/* ------------------------------------------------------ the device's table */
+
+cawb_status sim_memory_alloc(cawb_device *d, size_t size, const char *label, cawb_addr *out, cawb_err *err) {
+  sim_region *r = sim_region_new((sim_device *)d, size, label, err);
+  if (r == NULL) return CAWB_ERR_MEMORY;
+  *out = r->base;
+  return CAWB_OK;
+}
+
+void sim_memory_free(cawb_device *d, cawb_addr a) {
+  sim_region_drop((sim_device *)d, a);
+}
+
+/* The host's address of [a, a + size), which must lie within one region. */
+static unsigned char *host_of(cawb_device *d, cawb_addr a, size_t size, const char *what, cawb_err *err) {
+  const sim_region *r = sim_region_at((sim_device *)d, a);
+  if (r != NULL && a - r->base <= r->size && r->size - (a - r->base) >= size) return r->host + (a - r->base);
+  r = sim_region_near((sim_device *)d, a);
+  cawb_fail(err, CAWB_ERR_INVALID, "%s of %zu bytes at 0x%llx is outside of every allocation (nearest: '%s', %zu bytes at 0x%llx)",
+            what, size, (unsigned long long)a, r != NULL ? r->label : "none", r != NULL ? r->size : 0,
+            (unsigned long long)(r != NULL ? r->base : 0));
+  return NULL;
+}
+
+cawb_status sim_memory_write(cawb_device *d, cawb_addr dst, const void *src, size_t size, cawb_err *err) {
+  unsigned char *to = host_of(d, dst, size, "a write", err);
+  if (to == NULL) return CAWB_ERR_INVALID;
+  if (size > 0) memcpy(to, src, size);
+  return CAWB_OK;
+}
+
+cawb_status sim_memory_read(cawb_device *d, void *dst, cawb_addr src, size_t size, cawb_err *err) {
+  const unsigned char *from = host_of(d, src, size, "a read", err);
+  if (from == NULL) return CAWB_ERR_INVALID;
+  if (size > 0) memcpy(dst, from, size);
+  return CAWB_OK;
+}
+
+cawb_status sim_memory_copy(cawb_device *d, cawb_addr dst, cawb_addr src, size_t size, cawb_err *err) {
+  unsigned char *to = host_of(d, dst, size, "a copy", err);
+  const unsigned char *from = to != NULL ? host_of(d, src, size, "a copy", err) : NULL;
+  if (from == NULL) return CAWB_ERR_INVALID;
+  memmove(to, from, size);
+  return CAWB_OK;
+}
+
+cawb_status sim_memory_fill(cawb_device *d, cawb_addr dst, uint32_t pattern, size_t size, cawb_err *err) {
+  if (size % 4 != 0) return cawb_fail(err, CAWB_ERR_INVALID, "a fill's %zu bytes are not a multiple of 4", size);
+  unsigned char *to = host_of(d, dst, size, "a fill", err);
+  if (to == NULL) return CAWB_ERR_INVALID;
+  for (size_t i = 0; i < size; i += 4) memcpy(to + i, &pattern, 4);
+  return CAWB_OK;
+}
+
+cawb_status sim_memory_attach(cawb_device *d, const cawb_share *share, cawb_addr *out, cawb_err *err) {
+  if (share->fd < 0) return cawb_fail(err, CAWB_ERR_INVALID, "a simulated device attaches memory by file descriptor");
+  if (share->size == 0) return cawb_fail(err, CAWB_ERR_INVALID, "cannot attach memory of no bytes");
+  off_t there = lseek(share->fd, 0, SEEK_END);
+  if (there >= 0 && (size_t)there < share->size)
+    return cawb_fail(err, CAWB_ERR_INVALID, "the shared memory has %lld bytes, not %zu", (long long)there, share->size);
+  void *at = mmap(NULL, share->size, PROT_READ | PROT_WRITE, MAP_SHARED, share->fd, 0);
+  if (at == MAP_FAILED) return cawb_fail_errno(err, CAWB_ERR_IO, "cannot map %zu bytes of shared memory", share->size);
+  sim_region *r = region_blank((sim_device *)d, share->size, "shared memory", err);
+  if (r == NULL) {
+    munmap(at, share->size);
+    return CAWB_ERR_MEMORY;
+  }
+  r->host = at;
+  r->attached = 1;
+  *out = r->base;
+  return CAWB_OK;
+}

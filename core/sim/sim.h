@@ -1,0 +1,282 @@
+/*
+** sim.h - the simulated device inside: what its files share.
+**
+** ptx_lex, ptx_parse: PTX text -> declarations and statements
+** decode*:            one statement -> one sim_insn, operands resolved
+** body_*.h, exec_*.c: what the instructions do, compiled once per instruction set
+** memory, launch, fault, time_model, device_sim: everything around them
+*/
+#ifndef CAWB_SIM_H
+#define CAWB_SIM_H
+
+#include <setjmp.h>
+
+#include "../device.h"
+
+#define SIM_LANES 32u
+#define SIM_ALL 0xffffffffu
+#define SIM_WARPS 32u                /* most warps in a block */
+
+/* ------------------------------------------------------------ instructions */
+
+/*
+** An operand is 32 lanes of 4 or 8 bytes (or a 32-bit lane mask, for a
+** predicate) at `off` bytes from one of the warp's bases.
+*/
+enum { SIM_REGS, SIM_CONSTS, SIM_BLOCK, SIM_WARP, SIM_BASES };
+
+typedef struct sim_ref { uint32_t base, off; } sim_ref;
+
+enum { SIM_NOGUARD = 0xffffffffu };
+
+typedef struct sim_warp sim_warp;
+typedef struct sim_insn sim_insn;
+typedef int (*sim_fn)(sim_warp *, const sim_insn *);
+
+/* What a handler asks of the loop around it; 0: go on with the next one. */
+enum { SIM_NEXT, SIM_JUMP, SIM_SPLIT, SIM_EXIT, SIM_WAIT_WARP, SIM_WAIT_BLOCK, SIM_FAULT };
+
+enum { SIM_RN, SIM_RZ, SIM_RM, SIM_RP };
+enum { SIM_EQ, SIM_NE, SIM_LT, SIM_LE, SIM_GT, SIM_GE, SIM_NUM, SIM_NAN, SIM_UNORD = 8 };
+enum { SIM_GENERIC, SIM_GLOBAL, SIM_SHARED, SIM_LOCAL, SIM_PARAM, SIM_CONST };
+
+/* r[0] is the destination; vectors take r[0], r[2], r[3], r[4]. */
+struct sim_insn {
+  sim_fn fn;
+  sim_fn inner;           /* behind a wrapper for rounding modes and saturation */
+  sim_ref r[5];
+  uint32_t guard;         /* offset of the predicate, or SIM_NOGUARD */
+  uint32_t guard_not;     /* 0 or SIM_ALL */
+  int64_t imm;            /* address offset; jump target; barrier and so on */
+  uint32_t line;          /* of the source; 0: unknown */
+  uint16_t op;
+  uint8_t width, vec;     /* bytes of an element; elements */
+  uint8_t stride;         /* bytes of a register lane, where not the width */
+  uint8_t space, wide;    /* state space; 1: addresses are 64-bit registers */
+  uint8_t sext, ftz, sat, rnd, cmp, mode, atomic;
+  uint8_t pipe, cost;     /* for the time model: which unit, for how many slots */
+  uint8_t leader;         /* time model: loads that may be in flight together */
+};
+
+/* A constant operand: `size` bytes per lane, filled at load or at launch. */
+enum { SIM_K_VALUE, SIM_K_PARAM, SIM_K_NTID, SIM_K_NCTAID, SIM_K_DYNAMIC, SIM_K_DYNSIZE };
+
+typedef struct sim_constant {
+  uint8_t kind, size, width, sext;
+  uint32_t off;           /* in the constants' area */
+  uint64_t value;         /* value, parameter's offset, dimension, addend */
+} sim_constant;
+
+typedef struct sim_function {
+  char *name;             /* as PTX spells it */
+  char *plain;            /* for messages */
+  size_t args_size;
+  sim_insn *code;
+  uint32_t count, room;
+  sim_constant *consts;
+  uint32_t nconsts, consts_room, consts_size;
+  uint32_t regs_size;     /* bytes of registers of one warp */
+  uint32_t regs_used;     /* estimated registers of one thread; 0: unknown */
+  uint32_t local_size;    /* bytes of local memory of one thread */
+  uint32_t shared_size;   /* static shared memory */
+  uint32_t dynamic_align; /* of the extern array, if there is one */
+  uint32_t grain;         /* log2 of the smallest shared access */
+  uint32_t max_threads;   /* .maxntid, .reqntid; 0: none */
+  char *unknown;          /* the first instruction that is not known, or NULL */
+  uint32_t unknown_line;
+  struct sim_function *next;
+} sim_function;
+
+/* -------------------------------------------------------------- addresses */
+
+/*
+** Device addresses are slots of 64 GiB with one region each, so that finding a
+** region is a shift and everything around a tensor is a gap. The first slots
+** are the windows of generic addresses onto the other spaces.
+*/
+#define SIM_SLOT_BITS 36
+#define SIM_SLOTS 4096u
+#define SIM_SLOT_FIRST 16u
+#define SIM_SLOT_OFFSET (UINT64_C(1) << 34)
+#define SIM_WINDOW(space) ((uint64_t)(space) << SIM_SLOT_BITS)
+
+typedef struct sim_region {
+  cawb_addr base;
+  size_t size;
+  unsigned char *host;
+  uint64_t *bits;         /* sectors touched: reads now, writes now, reads and */
+  size_t words;           /* writes of the run; `words` 64-bit words each */
+  int attached;           /* mapped from another process */
+  char label[48];
+} sim_region;
+
+enum { SIM_READS_NOW, SIM_WRITES_NOW, SIM_READS_RUN, SIM_WRITES_RUN, SIM_BITMAPS };
+
+/* ---------------------------------------------------------------- device */
+
+enum { SIM_PIPE_NONE, SIM_PIPE_FP32, SIM_PIPE_INT, SIM_PIPE_FP64, SIM_PIPE_SPECIAL,
+       SIM_PIPE_MEMORY, SIM_PIPE_CONTROL, SIM_PIPES };
+
+/* A published GPU. All figures are per second, bytes, or per SM. */
+typedef struct sim_model {
+  const char *which, *model, *arch;
+  unsigned sms;
+  size_t memory, l2, shared_block, shared_sm;
+  unsigned threads_block, threads_sm, blocks_sm, registers_sm;
+  double clock, dram, l2_rate, fp32, launch;
+  double latency;         /* seconds from a load to its data, from DRAM */
+  double issue;           /* warp instructions per clock and SM */
+  double shared_wave;     /* shared-memory wavefronts per clock and SM */
+  double pipe[SIM_PIPES]; /* warp instructions per clock and SM of each unit */
+} sim_model;
+
+const sim_model *sim_model_find(const char *which);
+const char *sim_model_list(void);
+
+typedef struct sim_isa sim_isa;
+
+typedef struct sim_device {
+  cawb_device base;
+  const sim_model *model;
+  const sim_isa *isa;
+  sim_region **slots;     /* SIM_SLOTS of them */
+  unsigned next_slot;
+} sim_device;
+
+struct cawb_module {
+  sim_device *device;
+  sim_function *functions;      /* entries */
+  cawb_addr *variables;         /* regions of the module's own variables */
+  size_t nvariables, variables_room;
+};
+
+/* memory.c */
+sim_region *sim_region_new(sim_device *d, size_t size, const char *label, cawb_err *err);
+void        sim_region_drop(sim_device *d, cawb_addr a);
+sim_region *sim_region_at(const sim_device *d, cawb_addr a);
+sim_region *sim_region_near(const sim_device *d, cawb_addr a);
+void        sim_regions_forget(sim_device *d);     /* clear the touched sectors */
+cawb_status sim_memory_alloc(cawb_device *d, size_t size, const char *label,
+                             cawb_addr *out, cawb_err *err);
+void        sim_memory_free(cawb_device *d, cawb_addr a);
+cawb_status sim_memory_write(cawb_device *, cawb_addr, const void *, size_t, cawb_err *);
+cawb_status sim_memory_read(cawb_device *, void *, cawb_addr, size_t, cawb_err *);
+cawb_status sim_memory_copy(cawb_device *, cawb_addr, cawb_addr, size_t, cawb_err *);
+cawb_status sim_memory_fill(cawb_device *, cawb_addr, uint32_t, size_t, cawb_err *);
+cawb_status sim_memory_attach(cawb_device *, const cawb_share *, cawb_addr *, cawb_err *);
+
+/* ptx_parse.c */
+cawb_status sim_module_parse(sim_device *d, const char *ptx, cawb_module **out, cawb_err *err);
+void        sim_module_free(cawb_module *m);
+const sim_function *sim_module_find(const cawb_module *m, const char *name);
+
+/* registers.c: give registers that are never live together the same place */
+int sim_registers_pack(sim_function *f);
+
+/* -------------------------------------------------------------- execution */
+
+typedef struct sim_counts {
+  uint64_t threads;             /* thread instructions */
+  uint64_t global_requests, global_sectors, shared_requests, shared_wavefronts;
+  uint64_t divergent, barriers, races;
+} sim_counts;
+
+/* A set of lanes of a warp that are at the same instruction. */
+enum { SIM_READY, SIM_AT_WARP, SIM_AT_BLOCK };
+typedef struct sim_group { uint32_t pc, mask; uint16_t state, barrier; } sim_group;
+
+enum { SIM_FAULT_NONE, SIM_FAULT_ADDRESS, SIM_FAULT_ALIGN, SIM_FAULT_TRAP,
+       SIM_FAULT_ASSERT, SIM_FAULT_BARRIER, SIM_FAULT_WARP, SIM_FAULT_READONLY };
+
+typedef struct sim_fault {
+  int kind;
+  const sim_insn *insn;
+  unsigned warp, lane, size, space;
+  int write;                    /* 0 read, 1 write, 2 atomic */
+  uint64_t addr;
+  char text[200];               /* of barrier faults */
+} sim_fault;
+
+typedef struct sim_barrier {
+  uint32_t expected, arrived;   /* threads; expected 0: the whole block */
+  uint32_t count, all, any;     /* bar.red */
+} sim_barrier;
+
+typedef struct sim_exec sim_exec;
+
+struct sim_warp {
+  unsigned char *base[SIM_BASES];
+  uint32_t mask;                /* lanes that execute the current instruction */
+  uint32_t active;              /* lanes of the running group */
+  uint32_t pc, target;
+  uint32_t born, live;          /* lanes that exist; that have not exited */
+  uint32_t waited;              /* the live lanes when waiting groups last tried */
+  uint32_t next;                /* lowest pc of another ready group */
+  uint32_t carry;               /* the condition code of add.cc and its kin */
+  unsigned index, ngroups;
+  sim_group group[SIM_LANES];   /* the groups that are not running */
+  unsigned char *local;
+  sim_exec *exec;
+};
+
+enum { SIM_CTAID_X = 0, SIM_CTAID_Y = 128, SIM_CTAID_Z = 256, SIM_BLOCK_BYTES = 384 };
+enum { SIM_TID_X = 0, SIM_TID_Y = 128, SIM_TID_Z = 256, SIM_LANEID = 384,
+       SIM_WARPID = 512, SIM_MASK_EQ = 640, SIM_MASK_LT = 768, SIM_MASK_LE = 896,
+       SIM_MASK_GT = 1024, SIM_MASK_GE = 1152, SIM_WARP_BYTES = 1280 };
+
+/* One launch being executed. */
+struct sim_exec {
+  sim_device *device;
+  const sim_function *function;
+  const cawb_step *step;
+  uint64_t *hits;               /* per instruction: warps that executed it */
+  sim_counts counts;
+  sim_warp *warps;
+  unsigned nwarps, threads;
+  unsigned char *registers, *consts, *local, *blockvals, *warpvals;
+  unsigned char *params;        /* the parameter block, padded */
+  unsigned char *shared;
+  uint32_t local_stride;        /* bytes of local memory from thread to thread */
+  uint32_t shared_size, grain;
+  uint32_t *writers, *readers;  /* shadow of shared memory, see body_shared.h */
+  uint32_t *lines;              /* source line of the last write */
+  uint32_t shadow_size, epoch;
+  uint64_t clock;
+  unsigned block[3], serial;
+  unsigned exited;              /* threads of the block that are done */
+  sim_barrier barrier[16];
+  sim_fault fault;
+  struct {                      /* the first race */
+    uint32_t line, other, offset;    /* lines of this and the other access, byte */
+    unsigned warp, block[3];
+    int write, by_write, other_warp; /* other_warp -1: several */
+  } race;
+};
+
+/* The executor as compiled for one instruction set. */
+struct sim_isa {
+  const char *name;
+  const sim_fn *table;          /* by opcode */
+  int (*block)(sim_exec *);     /* one block from start to end; SIM_FAULT or 0 */
+};
+
+extern const sim_isa sim_isa_base, sim_isa_avx2, sim_isa_avx512;
+const sim_isa *sim_isa_best(void);
+
+/* launch.c, fault.c, time_model.c */
+typedef struct sim_launch_facts {
+  uint64_t fresh, again;        /* sectors first touched now; touched before */
+  uint64_t earlier;             /* sectors that earlier launches touched */
+  uint64_t pipe[SIM_PIPES], issued;
+  double in_flight;             /* bytes of loads that a warp keeps in flight */
+} sim_launch_facts;
+
+cawb_status sim_run(cawb_device *d, cawb_module *m, const cawb_step *steps, size_t n,
+                    cawb_report *report, cawb_err *err);
+void sim_time_launch(const sim_model *m, const sim_exec *x, const sim_launch_facts *facts,
+                     cawb_report *report);
+void sim_time_fill(const sim_model *m, size_t size, cawb_report *report);
+cawb_status sim_fault_report(const sim_exec *x, cawb_err *err);
+void sim_race_report(const sim_exec *x, cawb_report *report);
+
+#endif
