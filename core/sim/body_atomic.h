@@ -45,9 +45,9 @@ static void atomic_lanes(sim_warp *w, const sim_insn *in, unsigned char *host, u
   for (unsigned l = 0; l < SIM_LANES; l++) {
     if (!(w->mask >> l & 1)) continue;
     uint64_t old = 0, b = lane_of(w, in->r[2], in->stride, l) & low, c = lane_of(w, in->r[3], in->stride, l) & low;
-    memcpy(&old, HOST(l), in->width);
+    memcpy(&old, host + (addr[l] - base), in->width);
     uint64_t now = atomic_result(in, old, b, c);
-    memcpy(HOST(l), &now, in->width);
+    memcpy(host + (addr[l] - base), &now, in->width);
     put_lane(w, in->r[0], in->stride, l, old);
   }
 }

@@ -135,27 +135,11 @@ static inline int global_access(sim_warp *w, const sim_insn *in, const uint64_t 
 
 /* ------------------------------------------- between memory and registers */
 
+typedef uint32_t quad __attribute__((vector_size(16)));
+
 static inline sim_ref element(const sim_insn *in, unsigned k) { return in->r[k == 0 ? 0 : k + 1]; }
 
-/* A lane's address in the host's memory. */
-#define HOST(l) (host + (addr[l] - base))
-
-#define FETCH(T, D) \
-  for (unsigned k = 0; k < in->vec; k++) { \
-    D *d = SIM_PLACE(D, w, element(in, k)); \
-    for (unsigned l = 0; l < SIM_LANES; l++) if (w->mask >> l & 1) { \
-      T v; memcpy(&v, HOST(l) + k * sizeof v, sizeof v); d[l] = (D)v; } \
-  } \
-  break
-#define PUT(T, D) \
-  for (unsigned k = 0; k < in->vec; k++) { \
-    const D *d = SIM_PLACE(D, w, element(in, k)); \
-    for (unsigned l = 0; l < SIM_LANES; l++) if (w->mask >> l & 1) { \
-      T v = (T)d[l]; memcpy(HOST(l) + k * sizeof v, &v, sizeof v); } \
-  } \
-  break
-
-/* 32-bit elements of lanes that lie side by side or all at one place. */
+/* 32-bit elements of lanes that lie side by side, or all at one place. */
 #define SPREAD(n) \
   for (unsigned k = 0; k < (n); k++) { \
     u32 *d = SIM_PLACE(u32, w, element(in, k)); \
@@ -190,51 +174,16 @@ static inline void fetch_same(sim_warp *w, const sim_insn *in, const u32 *from) 
   }
 }
 
-static void fetch(sim_warp *w, const sim_insn *in, const unsigned char *host, uint64_t base,
-                  const uint64_t *addr, int pattern) {
-  int words = in->width == 4 && in->stride == 4;
-  if (words && pattern == DENSE) { fetch_dense(w, in, (const u32 *)(const void *)HOST(0)); return; }
-  if (words && pattern == SAME) { fetch_same(w, in, (const u32 *)(const void *)HOST(0)); return; }
-  if (in->stride == 4)
-    switch (in->width | in->sext << 4) {
-      case 1: FETCH(uint8_t, u32);
-      case 2: FETCH(uint16_t, u32);
-      case 17: FETCH(int8_t, u32);
-      case 18: FETCH(int16_t, u32);
-      default: FETCH(uint32_t, u32);
-    }
-  else
-    switch (in->width | in->sext << 4) {
-      case 1: FETCH(uint8_t, u64);
-      case 2: FETCH(uint16_t, u64);
-      case 4: FETCH(uint32_t, u64);
-      case 17: FETCH(int8_t, u64);
-      case 18: FETCH(int16_t, u64);
-      case 20: FETCH(int32_t, u64);
-      default: FETCH(uint64_t, u64);
-    }
-}
-
-static void put(sim_warp *w, const sim_insn *in, unsigned char *host, uint64_t base,
-                const uint64_t *addr, int pattern) {
-  if (in->width == 4 && in->stride == 4 && pattern == DENSE) {
-    put_dense(w, in, (u32 *)(void *)HOST(0));
-    return;
-  }
-  if (in->stride == 4)
-    switch (in->width) {
-      case 1: PUT(uint8_t, u32);
-      case 2: PUT(uint16_t, u32);
-      default: PUT(uint32_t, u32);
-    }
-  else
-    switch (in->width) {
-      case 1: PUT(uint8_t, u64);
-      case 2: PUT(uint16_t, u64);
-      case 4: PUT(uint32_t, u64);
-      default: PUT(uint64_t, u64);
-    }
-}
+#define ADDR uint64_t
+#define NAME(x) x##_far
+#include "body_fetch.h"
+#undef ADDR
+#undef NAME
+#define ADDR uint32_t
+#define NAME(x) x##_near
+#include "body_fetch.h"
+#undef ADDR
+#undef NAME
 
 /* Run `fn` for one lane at a time. */
 static int one_by_one(sim_warp *w, const sim_insn *in, sim_fn fn) {
@@ -257,7 +206,7 @@ static int op_ld_global(sim_warp *w, const sim_insn *in) {
   addresses(w, in, in->r[1], in->wide, in->imm, addr);
   int event = global_access(w, in, addr, (unsigned)in->width * in->vec, READ, 1, &at);
   if (event == SIM_SPLIT) return one_by_one(w, in, op_ld_global);
-  if (event == SIM_NEXT) fetch(w, in, at.host, at.base, addr, at.pattern);
+  if (event == SIM_NEXT) fetch_far(w, in, at.host, at.base, addr, at.pattern);
   return event;
 }
 
@@ -267,7 +216,7 @@ static int op_ld_const(sim_warp *w, const sim_insn *in) {
   addresses(w, in, in->r[1], in->wide, in->imm, addr);
   int event = global_access(w, in, addr, (unsigned)in->width * in->vec, READ, 0, &at);
   if (event == SIM_SPLIT) return one_by_one(w, in, op_ld_const);
-  if (event == SIM_NEXT) fetch(w, in, at.host, at.base, addr, at.pattern);
+  if (event == SIM_NEXT) fetch_far(w, in, at.host, at.base, addr, at.pattern);
   return event;
 }
 
@@ -277,7 +226,7 @@ static int op_st_global(sim_warp *w, const sim_insn *in) {
   addresses(w, in, in->r[1], in->wide, in->imm, addr);
   int event = global_access(w, in, addr, (unsigned)in->width * in->vec, WRITE, 1, &at);
   if (event == SIM_SPLIT) return one_by_one(w, in, op_st_global);
-  if (event == SIM_NEXT) put(w, in, at.host, at.base, addr, at.pattern);
+  if (event == SIM_NEXT) put_far(w, in, at.host, at.base, addr, at.pattern);
   return event;
 }
 
@@ -298,8 +247,8 @@ static int small_access(sim_warp *w, const sim_insn *in, int space, unsigned cha
       return memory_fault(w, in, SIM_FAULT_ALIGN, l, addr[l], size, space, how);
     addr[l] += l * stride;
   }
-  if (how == READ) fetch(w, in, host, 0, addr, MIXED);
-  else put(w, in, host, 0, addr, MIXED);
+  if (how == READ) fetch_far(w, in, host, 0, addr, MIXED);
+  else put_far(w, in, host, 0, addr, MIXED);
   return SIM_NEXT;
 }
 

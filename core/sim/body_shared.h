@@ -48,6 +48,10 @@ static void shadow_unit(sim_warp *w, const sim_insn *in, uint32_t i, int how) {
 /* Many units side by side: a fast look whether any of them needs the slow one. */
 static void shadow_range(sim_warp *w, const sim_insn *in, uint32_t first, uint32_t n, int how) {
   sim_exec *x = w->exec;
+  if (n <= 2) {
+    for (uint32_t i = 0; i < n; i++) shadow_unit(w, in, first + i, how);
+    return;
+  }
   uint32_t key = x->epoch << 8 | w->index, many = x->epoch << 8 | SHADOW_MANY, odd = 0;
   u32 *wr = x->writers + first, *rd = x->readers + first, *lines = x->lines + first;
   if (how == READ) {
@@ -68,11 +72,11 @@ static void shadow_range(sim_warp *w, const sim_insn *in, uint32_t first, uint32
   for (uint32_t i = 0; i < n; i++) shadow_unit(w, in, first + i, how);
 }
 
-/* ----------------------------------------------------------- bank conflicts */
+/* ---------------------------------------------------- shapes of an access */
 
 /*
 ** 32 banks of 4 bytes, one word each a pass. 8-byte accesses go by half warps
-** and 16-byte accesses by quarter warps, as wide as 16 and 8 wide banks.
+** and 16-byte accesses by quarter warps, as if to 16 and 8 wider banks.
 */
 static unsigned wavefronts(const uint32_t *addr, uint32_t mask, unsigned size) {
   unsigned shift = size == 16 ? 4 : size == 8 ? 3 : 2, group = SIM_LANES >> (shift - 2), total = 0;
@@ -91,6 +95,43 @@ static unsigned wavefronts(const uint32_t *addr, uint32_t mask, unsigned size) {
     total += worst;
   }
   return total;
+}
+
+/* The units that the lanes touch, as ranges from the first lane's: merged, but
+   a range may appear twice, which does no harm. */
+static void make_ranges(sim_shape *s, const uint32_t *apart, uint32_t mask, unsigned size, unsigned grain) {
+  s->ranges = 0;
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    if (!(mask >> l & 1)) continue;
+    int32_t first = (int32_t)apart[l] >> grain, n = (int32_t)(size >> grain), k = 0;
+    if (n == 0) n = 1;
+    for (; k < s->ranges; k++) {
+      int32_t from = s->range[k].first, to = from + s->range[k].count;
+      if (first >= from && first + n <= to) break;
+      if (first == to) { s->range[k].count += n; break; }
+    }
+    if (k == s->ranges) s->range[s->ranges++] = (struct sim_range){ first, n };
+  }
+}
+
+/*
+** The cost and the units of a mixed access depend on the lanes' distances only,
+** and those are mostly as they were when the instruction ran last.
+*/
+static sim_shape *shape_of(sim_warp *w, const sim_insn *in, const uint32_t *addr, unsigned size, uint32_t *start) {
+  sim_exec *x = w->exec;
+  sim_shape *s = &x->shapes[(size_t)(in - x->function->code) % SIM_SHAPES];
+  uint32_t apart[SIM_LANES], mask = w->mask, first = addr[__builtin_ctz(mask)], differ = 0;
+  for (unsigned l = 0; l < SIM_LANES; l++) apart[l] = mask & lane_bit[l] ? addr[l] - first : 0;
+  for (unsigned l = 0; l < SIM_LANES; l++) differ |= apart[l] ^ s->apart[l];
+  *start = first;
+  if (differ == 0 && s->mask == mask && s->size == size) return s;
+  memcpy(s->apart, apart, sizeof apart);
+  s->mask = mask;
+  s->size = size;
+  s->waves = wavefronts(addr, mask, size);
+  make_ranges(s, apart, mask, size, x->grain);
+  return s;
 }
 
 /* -------------------------------------------------------------- the access */
@@ -153,12 +194,13 @@ static inline int shared_access(sim_warp *w, const sim_insn *in, const uint32_t 
     shadow_range(w, in, addr[0] >> x->grain, units * SIM_LANES, how);
   } else if (*pattern == SAME) {
     x->counts.shared_wavefronts++;
-    for (uint32_t k = 0; k < units; k++) shadow_unit(w, in, (addr[0] >> x->grain) + k, how);
+    shadow_range(w, in, addr[0] >> x->grain, units, how);
   } else {
-    x->counts.shared_wavefronts += wavefronts(addr, w->mask, size);
-    for (unsigned l = 0; l < SIM_LANES; l++)
-      if (w->mask >> l & 1)
-        for (uint32_t k = 0; k < units; k++) shadow_unit(w, in, (addr[l] >> x->grain) + k, how);
+    uint32_t start;
+    const sim_shape *s = shape_of(w, in, addr, size, &start);
+    x->counts.shared_wavefronts += s->waves;
+    for (int32_t k = 0; k < s->ranges; k++)
+      shadow_range(w, in, (uint32_t)((int32_t)(start >> x->grain) + s->range[k].first), (uint32_t)s->range[k].count, how);
   }
   return SIM_NEXT;
 }
@@ -169,25 +211,21 @@ static inline void widened(const uint32_t *addr, uint64_t *out) {
 
 static int op_ld_shared(sim_warp *w, const sim_insn *in) {
   uint32_t addr[SIM_LANES];
-  uint64_t wide[SIM_LANES];
   unsigned size = (unsigned)in->width * in->vec;
   int pattern, event = shared_addresses(w, in, in->r[1], in->wide, in->imm, size, READ, addr);
   if (event == SIM_NEXT) event = shared_access(w, in, addr, size, READ, &pattern);
   if (event != SIM_NEXT) return event;
-  widened(addr, wide);
-  fetch(w, in, w->exec->shared, 0, wide, pattern);
+  fetch_near(w, in, w->exec->shared, 0, addr, pattern);
   return SIM_NEXT;
 }
 
 static int op_st_shared(sim_warp *w, const sim_insn *in) {
   uint32_t addr[SIM_LANES];
-  uint64_t wide[SIM_LANES];
   unsigned size = (unsigned)in->width * in->vec;
   int pattern, event = shared_addresses(w, in, in->r[1], in->wide, in->imm, size, WRITE, addr);
   if (event == SIM_NEXT) event = shared_access(w, in, addr, size, WRITE, &pattern);
   if (event != SIM_NEXT) return event;
-  widened(addr, wide);
-  put(w, in, w->exec->shared, 0, wide, pattern);
+  put_near(w, in, w->exec->shared, 0, addr, pattern);
   return SIM_NEXT;
 }
 

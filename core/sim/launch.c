@@ -126,6 +126,7 @@ static void exec_free(sim_exec *x) {
   free(x->writers);
   free(x->readers);
   free(x->lines);
+  free(x->shapes);
 }
 
 /* Shared memory begins as NaN: what is read before it is written should show. */
@@ -138,7 +139,8 @@ static int make_shared(sim_exec *x) {
   x->writers = calloc(x->shadow_size, sizeof *x->writers);
   x->readers = calloc(x->shadow_size, sizeof *x->readers);
   x->lines = calloc(x->shadow_size, sizeof *x->lines);
-  if (x->shared == NULL || x->writers == NULL || x->readers == NULL || x->lines == NULL) return 0;
+  x->shapes = calloc(SIM_SHAPES, sizeof *x->shapes);
+  if (x->shapes == NULL || x->shared == NULL || x->writers == NULL || x->readers == NULL || x->lines == NULL) return 0;
   memset(x->shared, 0xff, x->shared_size);
   return 1;
 }

@@ -204,6 +204,16 @@ typedef struct sim_barrier {
 
 typedef struct sim_exec sim_exec;
 
+/* How the lanes of a shared access lie to each other, and what that costs. */
+typedef struct sim_shape {
+  uint32_t apart[SIM_LANES];    /* bytes from the first active lane */
+  uint32_t mask, size, waves;
+  int32_t ranges;
+  struct sim_range { int32_t first, count; } range[SIM_LANES];   /* units touched */
+} sim_shape;
+
+enum { SIM_SHAPES = 512 };
+
 struct sim_warp {
   unsigned char *base[SIM_BASES];
   uint32_t mask;                /* lanes that execute the current instruction */
@@ -241,6 +251,7 @@ struct sim_exec {
   uint32_t *writers, *readers;  /* shadow of shared memory, see body_shared.h */
   uint32_t *lines;              /* source line of the last write */
   uint32_t shadow_size, epoch;
+  sim_shape *shapes;            /* SIM_SHAPES, by instruction */
   uint64_t clock;
   unsigned block[3], serial;
   unsigned exited;              /* threads of the block that are done */
