@@ -11,11 +11,12 @@ end
 local cols = weight and weight.numel or x.shape[x.rank]
 local count = x.numel // cols
 
-local threads = 32  -- so many that each holds at most 16 floats of a row, where that can be
-while threads < 1024 and threads * 16 < cols do threads = threads * 2 end
+local threads = 32  -- so many that each holds at most 8 floats of a row, where that can be
+while threads < 1024 and threads * 8 < cols do threads = threads * 2 end
 local choices = { threads }
-if threads > 32 then choices[#choices + 1] = threads // 2 end
-if threads < 1024 then choices[#choices + 1] = threads * 2 end
+for _, n in ipairs{ threads // 2, threads < 1024 and threads * 2 or threads // 4 } do
+  if n >= 32 then choices[#choices + 1] = n end
+end
 
 local t = tunables{
   cols = { cols },

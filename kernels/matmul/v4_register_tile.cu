@@ -19,8 +19,16 @@
 #endif
 
 constexpr int ACROSS = BN / TN, DOWN = BM / TM, THREADS = ACROSS * DOWN;
+constexpr int A_EACH = (BM * BK + THREADS - 1) / THREADS;  // of the tile of A that a thread copies
+constexpr int B_EACH = (BK * BN + THREADS - 1) / THREADS;
 
-extern "C" __global__ void __launch_bounds__(THREADS, THREADS < 512 ? 512 / THREADS : 1)
+// Past the edge it reads the last element and makes it 0: a branch would keep loads apart.
+__device__ float fetch(const float *from, int row, int col, int rows, int cols) {
+  float v = from[(size_t)min(row, rows - 1) * cols + min(col, cols - 1)];
+  return row < rows && col < cols ? v : 0.0f;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
 matmul(float *__restrict__ c, const float *__restrict__ a, const float *__restrict__ b,
        int m, int n, int k) {
   __shared__ float as[BM][BK + 1], bs[BK][BN];  // + 1: rows of A start in different banks
@@ -29,14 +37,19 @@ matmul(float *__restrict__ c, const float *__restrict__ a, const float *__restri
 
   float sum[TM][TN] = {};
   for (int first = 0; first < k; first += BK) {
-    for (int i = t; i < BM * BK; i += THREADS) {
-      const int row = top + i / BK, col = first + i % BK;
-      as[i / BK][i % BK] = row < m && col < k ? a[(size_t)row * k + col] : 0.0f;
-    }
-    for (int i = t; i < BK * BN; i += THREADS) {
-      const int row = first + i / BN, col = left + i % BN;
-      bs[i / BN][i % BN] = row < k && col < n ? b[(size_t)row * n + col] : 0.0f;
-    }
+    float held_a[A_EACH], held_b[B_EACH];  // all loads leave before the first is waited for
+#pragma unroll
+    for (int e = 0, i = t; e < A_EACH; e++, i += THREADS)
+      held_a[e] = fetch(a, top + i / BK, first + i % BK, m, k);
+#pragma unroll
+    for (int e = 0, i = t; e < B_EACH; e++, i += THREADS)
+      held_b[e] = fetch(b, first + i / BN, left + i % BN, k, n);
+#pragma unroll
+    for (int e = 0, i = t; e < A_EACH; e++, i += THREADS)
+      if (BM * BK % THREADS == 0 || i < BM * BK) as[i / BK][i % BK] = held_a[e];
+#pragma unroll
+    for (int e = 0, i = t; e < B_EACH; e++, i += THREADS)
+      if (BK * BN % THREADS == 0 || i < BK * BN) bs[i / BN][i % BN] = held_b[e];
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < BK; i++) {

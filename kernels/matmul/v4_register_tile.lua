@@ -10,7 +10,7 @@ local big, small = blocks(128) >= 256, blocks(64) < 128
 local t = tunables{
   bm = big and { 128, 64 } or small and { 32, 64 } or { 64, 32 },
   bn = big and { 128, 64 } or small and { 32, 64 } or { 64, 32 },
-  bk = big and { 8, 16 } or { 16 },
+  bk = big and { 8, 16 } or { 16, 8 },
   tm = { big and 8 or 4 },
   tn = { big and 8 or 4 },
 }

@@ -27,9 +27,11 @@ constexpr int B_PACKS = BK * BN / VEC, B_EACH = (B_PACKS + THREADS - 1) / THREAD
 
 struct alignas(4 * VEC) pack { float v[VEC]; };
 
+// Past the edge it reads the last pack and makes it 0: a branch would keep loads apart.
 __device__ pack fetch(const float *from, int row, int col, int rows, int cols) {
-  if (row < rows && col < cols) return *(const pack *)&from[(size_t)row * cols + col];
-  return {};
+  pack a = *(const pack *)&from[(size_t)min(row, rows - 1) * cols + min(col, cols - VEC)];
+  for (int j = 0; j < VEC; j++) a.v[j] = row < rows && col < cols ? a.v[j] : 0.0f;
+  return a;
 }
 
 struct tile {  // what one thread carries of the next tiles

@@ -6,11 +6,12 @@ assert(x.strides[x.rank] == 1 and x.strides[1] * x.shape[1] == x.numel, "x must 
 local count = y.numel
 local cols = x.numel // count
 
-local threads = 32  -- so many that each reads at most 32 floats, where that can be
-while threads < 1024 and threads * 32 < cols do threads = threads * 2 end
+local threads = 32  -- so many that each reads at most 16 floats, where that can be
+while threads < 1024 and threads * 16 < cols do threads = threads * 2 end
 local choices = { threads }
-if threads > 32 then choices[#choices + 1] = threads // 2 end
-if threads < 1024 then choices[#choices + 1] = threads * 2 end
+for _, n in ipairs{ threads // 2, threads < 1024 and threads * 2 or threads // 4 } do
+  if n >= 32 then choices[#choices + 1] = n end
+end
 
 local t = tunables{
   cols = { cols },
