@@ -17,10 +17,10 @@ foreach(folder lua strategies configs kernels examples skills tests/gpu)
   endif()
 endforeach()
 install(FILES tests/lua/check.lua DESTINATION share/cawb/tests/lua)   # for tests/gpu
-if(EXISTS ${CMAKE_SOURCE_DIR}/core/taskhost)
-  install(DIRECTORY core/taskhost/ DESTINATION share/cawb/taskhost
+foreach(folder taskhost headers)       # what core/ holds beside C
+  install(DIRECTORY core/${folder}/ DESTINATION share/cawb/${folder}
     PATTERN __pycache__ EXCLUDE PATTERN .* EXCLUDE)
-endif()
+endforeach()
 
 foreach(file README.md CONTRIBUTING.md LICENSE)
   if(EXISTS ${CMAKE_SOURCE_DIR}/${file})

@@ -25,7 +25,8 @@ struct cawb_compiler {
   char *cache;
   cawb_includes includes;
   cawb_err no_includes;        /* why there are none, said when a source needs them */
-  char *include_options[4];    /* -I and a folder each */
+  char *include_options[5];    /* -I and a folder each */
+  int ninclude_options;
 };
 
 /* One request on its way. */
@@ -51,6 +52,16 @@ static int has_pch(const cawb_nvrtc *n) {
   return major > 12 || (major == 12 && minor >= 8);
 }
 
+static cawb_status add_include(cawb_compiler *c, const char *folder, cawb_err *err) {
+  char **option = &c->include_options[c->ninclude_options];
+  if (asprintf(option, "-I%s", folder) >= 0) {
+    c->ninclude_options++;
+    return CAWB_OK;
+  }
+  *option = NULL;
+  return cawb_fail(err, CAWB_ERR_MEMORY, "no memory for the compiler");
+}
+
 static cawb_status set_up(cawb_compiler *c, const cawb_compiler_setting *s, cawb_err *err) {
   cawb_status code = cawb_nvrtc_open(&c->nvrtc, s->places, err);
   if (code != CAWB_OK) return code;
@@ -58,11 +69,10 @@ static cawb_status set_up(cawb_compiler *c, const cawb_compiler_setting *s, cawb
   if (c->cache == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "no memory for the compiler");
   code = cawb_locate_includes(&c->includes, s->places, &c->no_includes);
   if (code != CAWB_OK && code != CAWB_ERR_MISSING) return cawb_fail(err, code, "%s", c->no_includes.msg);
-  for (int i = 0; i < c->includes.count; i++)
-    if (asprintf(&c->include_options[i], "-I%s", c->includes.list[i].path) < 0) {
-      c->include_options[i] = NULL;
-      return cawb_fail(err, CAWB_ERR_MEMORY, "no memory for the compiler");
-    }
+  code = s->headers != NULL ? add_include(c, s->headers, err) : CAWB_OK;
+  for (int i = 0; i < c->includes.count && code == CAWB_OK; i++)
+    code = add_include(c, c->includes.list[i].path, err);
+  if (code != CAWB_OK) return code;
   if (s->scratch == NULL || s->pch_bytes == 0 || !has_pch(c->nvrtc)) return CAWB_OK;
   return cawb_pch_open(&c->pch, s->scratch, s->pch_bytes, err);
 }
@@ -82,7 +92,7 @@ void cawb_compiler_close(cawb_compiler *c) {
   if (c == NULL) return;
   cawb_pch_close(c->pch);
   cawb_nvrtc_close(c->nvrtc);
-  for (int i = 0; i < c->includes.count; i++) free(c->include_options[i]);
+  for (int i = 0; i < c->ninclude_options; i++) free(c->include_options[i]);
   free(c->cache);
   free(c);
 }
@@ -133,7 +143,7 @@ static cawb_status check(job *j) {
   if (code == CAWB_OK) code = cawb_compile_options(&j->flags, r->options, r->noptions, j->err);
   if (code == CAWB_OK) code = cawb_compile_defines(&j->defines, r->defines, r->ndefines, j->err);
   if (code == CAWB_OK) code = cawb_source_check(j->source, &j->head, j->err);
-  if (code == CAWB_OK && j->head.includes > 0 && j->compiler->includes.count == 0)
+  if (code == CAWB_OK && j->head.includes > 0 && j->compiler->ninclude_options == 0)
     code = cawb_fail(j->err, CAWB_ERR_MISSING, "%s", j->compiler->no_includes.msg);
   return code;
 }
@@ -155,7 +165,9 @@ static void gather_options(job *j) {
     if (strcmp(flag, "-lineinfo") != 0) add_option(j, flag);
   }
   if (!std) add_option(j, "-std=c++17");
-  for (int i = 0; i < c->includes.count; i++) add_option(j, c->include_options[i]);
+  add_option(j, "-DINFINITY=__int_as_float(0x7f800000)");   /* nvcc's own headers */
+  add_option(j, "-DNAN=__int_as_float(0x7fffffff)");        /* have these two */
+  for (int i = 0; i < c->ninclude_options; i++) add_option(j, c->include_options[i]);
 }
 
 /* The digest of everything that the result depends on. The first field changes

@@ -25,6 +25,7 @@ typedef struct cawb_compiler_setting {
   const char *cache;           /* folder for results; made when it is needed */
   const char *scratch;         /* existing folder for precompiled headers; NULL: none */
   size_t pch_bytes;            /* most disk for them; cooperative_groups.h takes 100 MB */
+  const char *headers;         /* folder of those that NVRTC lacks, seen first; NULL: none */
 } cawb_compiler_setting;
 
 /* All borrowed for the length of the call. */

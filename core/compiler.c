@@ -19,7 +19,7 @@ enum { MOST_WORDS = 256 };      /* defines or options in one request */
 typedef struct server {
   cawb_compiler *compiler;
   cawb_places places;
-  const char *cache;
+  const char *cache, *headers;
   char scratch[PATH_MAX];       /* ours alone; "" where none could be made */
   size_t pch_bytes;
 } server;
@@ -126,7 +126,7 @@ static void describe(cJSON *reply, const cawb_compile_result *r) {
 static cawb_status open_compiler(server *s, cawb_err *err) {
   cawb_compiler_setting setting = { .places = &s->places, .cache = s->cache,
     .scratch = s->scratch[0] != '\0' && s->pch_bytes > 0 ? s->scratch : NULL,
-    .pch_bytes = s->pch_bytes };
+    .pch_bytes = s->pch_bytes, .headers = s->headers };
   return s->compiler != NULL ? CAWB_OK : cawb_compiler_open(&s->compiler, &setting, err);
 }
 
@@ -154,10 +154,11 @@ static cawb_status handle(void *ctx, const cawb_message *m, cJSON *reply, cawb_e
 int cawb_compiler_main(int fd, int argc, char **argv) {
   server s;
   memset(&s, 0, sizeof s);
-  if (argc < 2) return 2;
+  if (argc < 3) return 2;
   s.cache = argv[0];
   s.pch_bytes = (size_t)strtoull(argv[1], NULL, 10);
-  cawb_places_default(&s.places, argc > 2 ? argv[2] : NULL);
+  s.headers = argv[2];
+  cawb_places_default(&s.places, argc > 3 ? argv[3] : NULL);
   make_scratch(&s);
   int status = cawb_serve(fd, handle, &s);
   cawb_compiler_close(s.compiler);

@@ -11,7 +11,7 @@
 
 /*
 ** Serve on `fd`. The arguments: the cache folder; the most bytes of disk that
-** precompiled headers may take (0: none); and, where NVRTC may have to come from a
+** precompiled headers may take (0: none); the folder of headers that NVRTC lacks; and, where NVRTC may have to come from a
 ** Python's packages, their folders with ':' between.
 */
 int cawb_compiler_main(int fd, int argc, char **argv);

@@ -34,7 +34,11 @@ static void on_count(lua_State *L, lua_Debug *ar) {
   lua_getallocf(L, &ud);
   cawb_sandbox *s = ud;
   s->left -= HOOK_EVERY;
-  if (s->left <= 0) luaL_error(L, "too many instructions (is there an endless loop?)");
+  if (s->left > 0) return;
+  luaL_where(L, 0);                       /* in a hook, 0 is the function that runs */
+  lua_pushliteral(L, "too many instructions (is there an endless loop?)");
+  lua_concat(L, 2);
+  lua_error(L);
 }
 
 /* Libraries are opened outside the globals; what is listed here is copied over. */

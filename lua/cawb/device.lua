@@ -19,6 +19,12 @@ local function default_cache()
   return base .. "/cawb/compiled"
 end
 
+-- Parts of core/ that are no C lie at the top of an install tree.
+local function folder(name)
+  local path = core.home .. "/" .. name
+  return core.fs.kind(path) and path or core.home .. "/core/" .. name
+end
+
 -- After these the process at the other end is gone.
 local fatal = { timeout = true, died = true, interrupted = true, io = true }
 
@@ -62,7 +68,8 @@ function Device:ask_compiler(request)
     -- Asking every Python costs a tenth of a second each: only without a toolkit.
     local packages = core.locate.library "libnvrtc.so" and "" or python.site_packages()
     local compiler, message, name = core.child.new("compiler",
-      { core.program, "--compiler", self.cache, tostring(defaults.compile.headers), packages })
+      { core.program, "--compiler", self.cache, tostring(defaults.compile.headers),
+        folder "headers", packages })
     if not compiler then return nil, message, name end
     self.compiler = compiler
   end

@@ -8,7 +8,7 @@ local M = {}
 M.defaults = {
   -- what a run may spend
   turns = 20,                 -- proposals that are evaluated
-  seconds = 600,              -- wall time, checked between evaluations
+  seconds = 600.0,             -- wall time, checked between evaluations
 
   -- what a turn is worth: a function of its facts, or the name of a file in configs/
   reward = "tiers-paper",
@@ -52,12 +52,12 @@ M.defaults = {
 
   -- after so long a process is killed and the request counts as failed
   deadlines = {
-    start = 120,              -- a process, its imports, its first contact
-    compile = 30,
-    load = 30,
-    run = 10,                 -- one execution of a candidate
-    measure = 30,
-    task = 300,               -- anything asked of the task host
+    start = 120.0,              -- a process, its imports, its first contact
+    compile = 30.0,
+    load = 30.0,
+    run = 10.0,                 -- one execution of a candidate
+    measure = 30.0,
+    task = 300.0,               -- anything asked of the task host
   },
 
   -- disk for precompiled headers, which make cooperative_groups.h bearable

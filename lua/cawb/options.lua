@@ -6,9 +6,9 @@ local suggest = require "cawb.suggest"
 
 local M = {}
 
--- Options whose keys are the user's own, and those that take more than one type.
+-- Options whose keys are the user's own, and one that takes more than one type.
 local free = { task = true, settings = true, floors = true }
-local also = { reward = "function", seconds = "number" }
+local also = { reward = "function" }
 
 local function copy(value)
   if type(value) ~= "table" then return value end

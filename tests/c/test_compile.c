@@ -177,7 +177,7 @@ static void headers(void) {
 static cawb_status open_compiler(const cawb_places *places, const char *scratch) {
   static char cache[128];
   snprintf(cache, sizeof cache, "%s/cache-%d", root, scratch != NULL);
-  cawb_compiler_setting s = { places, cache, scratch, (size_t)64 << 20 };
+  cawb_compiler_setting s = { places, cache, scratch, (size_t)64 << 20, CAWB_SOURCE "/core/headers" };
   return cawb_compiler_open(&compiler, &s, &err);
 }
 
@@ -225,7 +225,8 @@ static void same_code(const cawb_places *places) {
 static void no_room(const cawb_places *places) {
   static char cache[128];
   snprintf(cache, sizeof cache, "%s/cache-x", root);
-  cawb_compiler_setting s[] = { { places, cache, "/proc/nowhere", 1 << 30 }, { places, cache, root, 1000 } };
+  cawb_compiler_setting s[] = { { places, cache, "/proc/nowhere", 1 << 30, NULL },
+                                { places, cache, root, 1000, NULL } };
   for (int i = 0; i < 2; i++) {
     char source[512];
     snprintf(source, sizeof source, "#include <cuda_fp16.h>\n// %d\n%s", i, SCALE);

@@ -55,7 +55,7 @@ static cawb_status cache(void) {
 }
 
 static cawb_status opening(void) {
-  cawb_compiler_setting s = { &places, root, root, 1 << 24 };
+  cawb_compiler_setting s = { &places, root, root, 1 << 24, NULL };
   cawb_compiler *c;
   cawb_status code = cawb_compiler_open(&c, &s, NULL);
   if ((code == CAWB_OK) != (c != NULL)) code = CAWB_ERR_INVALID;
@@ -67,7 +67,7 @@ static cawb_status opening(void) {
 static cawb_status compiling(void) {
   static int round;
   static cawb_compiler *c;
-  cawb_compiler_setting s = { &places, root, root, 1 << 24 };
+  cawb_compiler_setting s = { &places, root, root, 1 << 24, NULL };
   cawb_compile_result r;
   cawb_define defines[] = { { "N", "1" } };
   char text[160];

@@ -176,7 +176,7 @@ check.test("Ctrl-C: exit 130, and what was measured is kept", function()
     local c = assert(cawb.candidate "kernels/softmax/v2_block_per_row")
     return { step = function(run)
       run:evaluate(c)
-      os.execute("kill -INT " .. io.open("/proc/self/stat"):read "n")
+      io.popen("kill -INT " .. io.open("/proc/self/stat"):read "n"):close()
       return true
     end }]]
   local out, status = run(path .. " examples/softmax.py --json --quiet " .. small)

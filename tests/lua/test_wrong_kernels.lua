@@ -148,9 +148,18 @@ check.test("a plan that names no kernel", function()
 end)
 
 check.test("a barrier that only a part of the block reaches", function()
-  local result = verify(edit(source, "  m = part[0];\n  __syncthreads();",
-    "  m = part[0];\n  if (threadIdx.x < 32) __syncthreads();"))
-  assert(not result.ok, "it was accepted")
+  rejected("run", "barrier", edit(source, "  m = part[0];\n  __syncthreads();",
+    "  m = part[0];\n  if (threadIdx.x < 32) __syncthreads(); else if (x == y) return;"))
+end)
+
+check.test("what nvcc's users take for granted is there", function()
+  local result = verify("#include <math.h>\n#include <cfloat>\n#include <stdint.h>\n#include \"cuda_runtime.h\"\n"
+    .. "__device__ const uint32_t some = INT_MAX_HERE;\n" .. edit(source, "-INFINITY", "-FLT_MAX * (float)(M_PI / M_PI)"))
+  assert(not result.ok)
+  check.matches(result.reason, "INT_MAX_HERE")          -- the headers before it were found
+  result = verify("#include <math.h>\n#include <cfloat>\n#include <stdint.h>\n#include \"cuda_runtime.h\"\n"
+    .. edit(source, "-INFINITY", "-FLT_MAX * (float)(M_PI / M_PI)"))
+  assert(result.ok, result.reason)
 end)
 
 return check.done()

@@ -1,0 +1,2 @@
+/* assert.h - for NVRTC: assert is built in. */
+#pragma once

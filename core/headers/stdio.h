@@ -1,0 +1,2 @@
+/* stdio.h - for NVRTC: printf is built in. */
+#pragma once
