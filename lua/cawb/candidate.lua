@@ -61,15 +61,17 @@ end
 
 --- The member of the family with these values, such as { block = 256 }.
 function Candidate:with(tunables)
-  local c = setmetatable({ tunables = tunables, built = false }, { __index = self })
-  return c
+  return setmetatable({ tunables = tunables }, { __index = self })
 end
 
---- All defines of this member: its own, and its tunables with upper-case names.
-function Candidate:all_defines()
+--- All defines of this member, or of another one: its own, and its tunables with
+--- upper-case names.
+function Candidate:all_defines(tunables)
   local all = {}
   for name, value in pairs(self.defines) do all[name] = tostring(value) end
-  for name, value in pairs(self.tunables or {}) do all[name:upper()] = tostring(value) end
+  for name, value in pairs(tunables or self.tunables or {}) do
+    all[name:upper()] = tostring(value)
+  end
   return all
 end
 

@@ -19,17 +19,42 @@ function M.failure(stage, message, name)
   return { ok = false, stage = stage, reason = message, name = name }
 end
 
+--- The tunables that a candidate's plan declares: { { name =, values = {...} }, ... }.
+--- A failure as data where the plan is at fault, or nil, message, name.
+function M.tunables(task, candidate)
+  local request = { op = "tunables", plan = candidate.plan, inputs = task.inputs,
+    outputs = task.outputs, params = task.params, limits = task.options.plan }
+  local reply, message, name = task.device:call(request, nil, task.options.deadlines.load)
+  if not reply then return M.failure("plan", message, name) end
+  return { ok = true, tunables = reply.tunables }
+end
+
+-- What is known of a candidate on a task: the same plan may choose other values
+-- for other shapes.
+local function known(task, candidate)
+  task.known[candidate] = task.known[candidate] or {}
+  return task.known[candidate]
+end
+
+-- The plan uses the first value of each tunable when none was chosen; the source
+-- has to be compiled for the same ones.
+local function choose(task, candidate)
+  if candidate.tunables then return candidate.tunables end
+  local declared, message, name = M.tunables(task, candidate)
+  if not declared or not declared.ok then return nil, declared, message, name end
+  local chosen = {}
+  for _, t in ipairs(declared.tunables) do chosen[t.name] = t.values[1] end
+  return chosen
+end
+
 local function build(task, candidate)
-  if candidate.built and candidate.built.arch == task.device.info.arch then
-    return candidate.built
-  end
-  local built, message, name = compile.compile { source = candidate.source,
-    device = task.device, defines = candidate:all_defines(), options = candidate.options }
-  if built then
-    built.arch = task.device.info.arch
-    candidate.built = built
-  end
-  return built, message, name
+  local this = known(task, candidate)
+  if this.built then return this.built end
+  local tunables, failure, message, name = choose(task, candidate)
+  if not tunables then return failure, message, name end
+  this.built, message, name = compile.compile { source = candidate.source,
+    device = task.device, defines = candidate:all_defines(tunables), options = candidate.options }
+  return this.built, message, name
 end
 
 local function load(task, candidate, built)
@@ -46,12 +71,13 @@ function M.prepare(task, candidate)
   local built, message, name = build(task, candidate)
   if not built or not built.ok then return built, message, name end
   local device = task.device
-  if device.loaded and device.loaded.candidate == candidate then return device.loaded end
+  local loaded = device.loaded
+  if loaded and loaded.candidate == candidate and loaded.task == task then return loaded end
   device.loaded = nil
   local reply
   reply, message, name = load(task, candidate, built)
   if not reply then return M.failure("plan", message, name) end
-  device.loaded = { ok = true, candidate = candidate, built = built, steps = reply.steps,
+  device.loaded = { ok = true, task = task, candidate = candidate, built = built, steps = reply.steps,
                     scratch = reply.scratch }
   return device.loaded
 end
@@ -78,16 +104,6 @@ end
 --- or nil, message, name.
 function M.run(task, candidate)
   return M.call(task, candidate, { op = "run" }, "run", task.options.deadlines.run)
-end
-
---- The tunables that a candidate's plan declares: { { name =, values = {...} }, ... }.
---- A failure as data where the plan is at fault, or nil, message, name.
-function M.tunables(task, candidate)
-  local request = { op = "tunables", plan = candidate.plan, inputs = task.inputs,
-    outputs = task.outputs, params = task.params, limits = task.options.plan }
-  local reply, message, name = task.device:call(request, nil, task.options.deadlines.load)
-  if not reply then return M.failure("plan", message, name) end
-  return { ok = true, tunables = reply.tunables }
 end
 
 return M

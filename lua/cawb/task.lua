@@ -150,6 +150,7 @@ function M.open(path, opts)
     inputs = reply.inputs, outputs = reply.outputs, params = reply.params,
     shares = take_shares(reply), notes = reply.notes or {},
     seed = seed, next_seed = seeds.generator(seed), baselines = {},
+    known = setmetatable({}, { __mode = "k" }),    -- by candidate; see execute.lua
   }, Task)
 end
 

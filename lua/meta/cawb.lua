@@ -103,9 +103,10 @@ local Candidate = {}
 ---@param tunables table
 ---@return cawb.Candidate
 function Candidate:with(tunables) end
----All defines of this member, as strings.
+---All defines of this member, or of another one, as strings.
+---@param tunables? table
 ---@return table<string, string>
-function Candidate:all_defines() end
+function Candidate:all_defines(tunables) end
 ---"BLOCK=256 VEC=4".
 ---@return string
 function Candidate:label() end
