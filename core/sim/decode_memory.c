@@ -60,6 +60,7 @@ static unsigned elements(ptx_parser *p, const ptx_statement *s, unsigned i, cons
   return o->count;
 }
 
+/* At most 16 bytes a thread. */
 static unsigned vector_of(const ptx_form *f) {
   return ptx_has(f, W_V2) ? 2 : ptx_has(f, W_V4) ? 4 : ptx_has(f, W_V8) ? 8 : 1;
 }
@@ -93,7 +94,7 @@ static int decode_ld(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   if (space < 0 || f->types != 1 || f->type[0].bytes == 0) return 0;
   const ptx_type *t = &f->type[0];
   unsigned n = elements(p, s, 0, list);
-  if (n != vector_of(f) || n == 0) return 0;
+  if (n != vector_of(f) || n == 0 || n * t->bytes > 16) return 0;
   const ptx_operand *m = ptx_operand_at(p, s, 1);
   if (space == SIM_PARAM && m->kind == PTX_O_MEMORY && m->symbol != 0 &&
       p->symbols[m->symbol - 1].kind == PTX_ENTRY_PARAM) return load_parameter(p, s, t, list, n);
@@ -118,7 +119,7 @@ static int decode_st(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   if (space < 0 || space == SIM_CONST || f->types != 1 || f->type[0].bytes == 0) return 0;
   const ptx_type *t = &f->type[0];
   unsigned n = elements(p, s, 1, list);
-  if (n != vector_of(f) || n == 0) return 0;
+  if (n != vector_of(f) || n == 0 || n * t->bytes > 16) return 0;
   sim_insn *in = ptx_emit(p, SIM_OP_st_generic, s);
   fill_address(p, s, 0, &space, in);
   if (space == SIM_PARAM) return 0;

@@ -107,22 +107,21 @@ static void fill_warps(sim_exec *x) {
 }
 
 static void *area(size_t size) {
-  size_t room = (size + 255) / 128 * 128;
-  void *p = aligned_alloc(128, room);
-  if (p != NULL) memset(p, 0, room);
+  void *p = sim_area_new(size + 128);
+  if (p != NULL) memset(p, 0, size + 128);
   return p;
 }
 
 static void exec_free(sim_exec *x) {
   free(x->hits);
   free(x->warps);
-  free(x->registers);
-  free(x->consts);
-  free(x->local);
-  free(x->blockvals);
-  free(x->warpvals);
-  free(x->params);
-  free(x->shared);
+  sim_area_free(x->registers);
+  sim_area_free(x->consts);
+  sim_area_free(x->local);
+  sim_area_free(x->blockvals);
+  sim_area_free(x->warpvals);
+  sim_area_free(x->params);
+  sim_area_free(x->shared);
   free(x->writers);
   free(x->readers);
   free(x->lines);

@@ -8,6 +8,25 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum { ALIGN = 128 };
+
+/* Memory for vector code; the block that malloc gave is noted before it. */
+void *sim_area_new(size_t size) {
+  void *block = size < SIZE_MAX - 2 * ALIGN ? malloc(size + 2 * ALIGN) : NULL;
+  if (block == NULL) return NULL;
+  unsigned char *at = (unsigned char *)block + sizeof block;
+  at += (ALIGN - (uintptr_t)at % ALIGN) % ALIGN;
+  memcpy(at - sizeof block, &block, sizeof block);
+  return at;
+}
+
+void sim_area_free(void *area) {
+  void *block;
+  if (area == NULL) return;
+  memcpy(&block, (unsigned char *)area - sizeof block, sizeof block);
+  free(block);
+}
+
 static cawb_addr slot_base(unsigned slot) {
   return ((cawb_addr)slot << SIM_SLOT_BITS) + SIM_SLOT_OFFSET;
 }
@@ -45,20 +64,19 @@ static sim_region *region_blank(sim_device *d, size_t size, const char *label, c
 
 /* Contents are NaN as floats: what was never written should show. */
 sim_region *sim_region_new(sim_device *d, size_t size, const char *label, cawb_err *err) {
-  if (size > d->model->memory || size > SIZE_MAX - 64) {
+  if (size > d->model->memory) {
     cawb_fail(err, CAWB_ERR_MEMORY, "%zu bytes do not fit the device's %zu", size, d->model->memory);
     return NULL;
   }
   sim_region *r = region_blank(d, size, label, err);
   if (r == NULL) return NULL;
-  size_t room = (size + 127) / 64 * 64;
-  r->host = aligned_alloc(64, room);
+  r->host = sim_area_new(size);
   if (r->host == NULL) {
     sim_region_drop(d, r->base);
     cawb_fail(err, CAWB_ERR_MEMORY, "the machine has no %zu bytes for '%s'", size, label);
     return NULL;
   }
-  memset(r->host, 0xff, room);
+  memset(r->host, 0xff, size);
   return r;
 }
 
@@ -67,7 +85,7 @@ void sim_region_drop(sim_device *d, cawb_addr a) {
   if (r == NULL || r->base != a) return;
   d->slots[a >> SIM_SLOT_BITS] = NULL;
   if (r->attached) munmap(r->host, r->size);
-  else free(r->host);
+  else sim_area_free(r->host);
   free(r->bits);
   free(r);
 }

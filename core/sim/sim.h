@@ -151,6 +151,8 @@ struct cawb_module {
 };
 
 /* memory.c */
+void *sim_area_new(size_t size);                   /* aligned to 128 bytes */
+void  sim_area_free(void *area);                   /* NULL is a no-op */
 sim_region *sim_region_new(sim_device *d, size_t size, const char *label, cawb_err *err);
 void        sim_region_drop(sim_device *d, cawb_addr a);
 sim_region *sim_region_at(const sim_device *d, cawb_addr a);
