@@ -186,6 +186,37 @@ check.test("Ctrl-C: exit 130, and what was measured is kept", function()
   assert(#r.turns == 1 and r.best == 1)
 end)
 
+check.test("kill -9 in the middle of a turn loses that turn only, and leaves no process behind", function()
+  local path = strategy [[
+    local cawb = require "cawb"
+    local c = assert(cawb.candidate "kernels/softmax/v2_block_per_row")
+    return { step = function(run)
+      if #run.turns == 2 then
+        local pids = { run.task.device.worker:pid(), run.task.host:pid() }
+        io.stderr:write("pids ", table.concat(pids, " "), "\n")
+        io.popen("kill -KILL " .. io.open("/proc/self/stat"):read "n"):close()
+      end
+      return run:evaluate(c)
+    end }]]
+  local _, status, err = run(path .. " examples/softmax.py --quiet " .. small)
+  check.equal(status, 137)
+  local store <close> = assert(core.store.open(dir .. "/runs"))
+  local last = assert(store:query "SELECT id FROM runs ORDER BY started DESC LIMIT 1")[1].id
+  check.equal(#assert(store:query("SELECT * FROM turns WHERE run = ?", last)), 2)
+  check.equal(#assert(store:query("SELECT * FROM run_ends WHERE run = ?", last)), 0)
+  for pid in err:match "pids ([%d ]+)":gmatch "%d+" do
+    local _, gone = check.shell(("timeout 20 tail --pid=%s -f /dev/null"):format(pid))
+    check.equal(gone, 0, "waiting for process " .. pid .. " to end")
+  end
+end)
+
+check.test("without a toolkit NVRTC comes from PyTorch's packages", function()
+  local out, status = check.shell(("CAWB_HIDE_TOOLKIT=1 %s examples/01_compile.lua sim:h100 2>&1"):format(cawb))
+  check.equal(status, 0, out)
+  out = check.shell(("CAWB_HIDE_TOOLKIT=1 %s doctor 2>&1"):format(cawb))
+  check.matches(out, "NVRTC%s+PyPI packages")
+end)
+
 check.test("a task that no family serves", function()
   local task = check.write(dir .. "/odd.py", [[
 import torch
