@@ -105,6 +105,7 @@ static int decode_ld(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   in->width = (uint8_t)t->bytes;
   in->vec = (uint8_t)n;
   in->sext = t->class == PTX_S;
+  in->mode = (uint8_t)ptx_has(f, W_NC);
   in->stride = list[0]->kind == PTX_O_REG ? list[0]->bytes : (uint8_t)ptx_lane(t->bytes);
   in->atomic = (uint8_t)(ptx_has(f, W_RELAXED) || ptx_has(f, W_ACQUIRE));
   if (in->stride == 0) return 0;

@@ -27,7 +27,9 @@ static void device_close(cawb_device *d) {
 
 static cawb_status device_load(cawb_device *d, const cawb_image *image, cawb_module **out, cawb_err *err) {
   if (image->ptx == NULL) return cawb_fail(err, CAWB_ERR_INVALID, "a simulated device loads PTX, and there is none");
-  return sim_module_parse((sim_device *)d, image->ptx, out, err);
+  cawb_status status = sim_module_parse((sim_device *)d, image->ptx, out, err);
+  if (status == CAWB_OK) sim_cubin_read(*out, image->cubin, image->cubin_size);
+  return status;
 }
 
 static void device_unload(cawb_device *d, cawb_module *m) {

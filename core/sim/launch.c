@@ -197,6 +197,8 @@ static void settle(const sim_exec *x, cawb_report *report) {
     report->warp_instructions += x->hits[i];
     facts.pipe[in->pipe] += x->hits[i] * in->cost;
     if (in->pipe != SIM_PIPE_NONE) facts.issued += x->hits[i] * in->cost;
+    if (in->leader == SIM_LEADS_GLOBAL) facts.waits_global += x->hits[i];
+    if (in->leader == SIM_LEADS_SHARED) facts.waits_shared += x->hits[i];
     if (in->op == SIM_OP_bra && in->guard != SIM_NOGUARD) report->branches += x->hits[i];
   }
   settle_sectors(x->device, &facts);

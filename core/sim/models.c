@@ -29,7 +29,9 @@ static const sim_model models[] = {
     .l2_rate = 5.5e12,                        /* [4], order of magnitude */
     .fp32 = 67e12,                            /* [1] */
     .launch = 2e-6,                           /* a kernel in a graph, start to start */
-    .latency = 7e-7,                          /* [4] DRAM, about 600-800 ns under load */
+    .latency_dram = 7e-7, .latency_l2 = 1.5e-7,   /* [4] about 600-800 ns under load; 260 clocks */
+    .latency_shared = 30,                     /* [4] */
+    .step = 2,                                /* 4 where dependent; half are taken to be independent */
     .issue = 4, .shared_wave = 1,             /* [2]; 128 bytes a clock */
     .pipe = {                                 /* [3] results per clock / 32 lanes */
       [SIM_PIPE_FP32] = 4, [SIM_PIPE_INT] = 2, [SIM_PIPE_FP64] = 2, [SIM_PIPE_SPECIAL] = 0.5,

@@ -55,7 +55,7 @@ struct sim_insn {
   uint8_t space, wide;    /* state space; 1: addresses are 64-bit registers */
   uint8_t sext, ftz, sat, rnd, cmp, mode, atomic;
   uint8_t pipe, cost;     /* for the time model: which unit, for how many slots */
-  uint8_t leader;         /* time model: loads that may be in flight together */
+  uint8_t leader;         /* SIM_LEADS_...: warps wait here, see schedule.c */
 };
 
 /* A constant operand: `size` bytes per lane, filled at load or at launch. */
@@ -76,7 +76,7 @@ typedef struct sim_function {
   sim_constant *consts;
   uint32_t nconsts, consts_room, consts_size;
   uint32_t regs_size;     /* bytes of registers of one warp */
-  uint32_t regs_used;     /* estimated registers of one thread; 0: unknown */
+  uint32_t regs_used;     /* registers of one thread, from the cubin; 0: unknown */
   uint32_t local_size;    /* bytes of local memory of one thread */
   uint32_t shared_size;   /* static shared memory */
   uint32_t dynamic_align; /* of the extern array, if there is one */
@@ -124,7 +124,9 @@ typedef struct sim_model {
   size_t memory, l2, shared_block, shared_sm;
   unsigned threads_block, threads_sm, blocks_sm, registers_sm;
   double clock, dram, l2_rate, fp32, launch;
-  double latency;         /* seconds from a load to its data, from DRAM */
+  double latency_dram, latency_l2;  /* seconds from a load to its data */
+  double latency_shared;  /* clocks from a shared load or shuffle to its data */
+  double step;            /* clocks from one instruction of a warp to its next */
   double issue;           /* warp instructions per clock and SM */
   double shared_wave;     /* shared-memory wavefronts per clock and SM */
   double pipe[SIM_PIPES]; /* warp instructions per clock and SM of each unit */
@@ -172,8 +174,12 @@ cawb_status sim_module_parse(sim_device *d, const char *ptx, cawb_module **out, 
 void        sim_module_free(cawb_module *m);
 const sim_function *sim_module_find(const cawb_module *m, const char *name);
 
-/* registers.c: give registers that are never live together the same place */
-int sim_registers_pack(sim_function *f);
+/* schedule.c: mark the loads that a warp waits for; 0 when out of memory */
+enum { SIM_LEADS_GLOBAL = 1, SIM_LEADS_SHARED };
+int sim_schedule(sim_function *f);
+
+/* cubin.c: note the registers that each kernel needs, where the cubin tells */
+void sim_cubin_read(cawb_module *m, const void *cubin, size_t size);
 
 /* -------------------------------------------------------------- execution */
 
@@ -281,7 +287,7 @@ typedef struct sim_launch_facts {
   uint64_t fresh, again;        /* sectors first touched now; touched before */
   uint64_t earlier;             /* sectors that earlier launches touched */
   uint64_t pipe[SIM_PIPES], issued;
-  double in_flight;             /* bytes of loads that a warp keeps in flight */
+  uint64_t waits_global, waits_shared;   /* batches of loads that warps waited for */
 } sim_launch_facts;
 
 cawb_status sim_run(cawb_device *d, cawb_module *m, const cawb_step *steps, size_t n,

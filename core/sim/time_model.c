@@ -4,16 +4,21 @@
 **   seconds = launch + max(memory, l2, shared, issue)
 **
 **   memory  unique sectors * 32 bytes / DRAM bandwidth; sectors that an earlier
-**           launch touched are free while everything fits into L2. Bandwidth
-**           is also limited by the bytes in flight (Little's law): resident
-**           warps * bytes a warp keeps in flight / latency.
+**           launch touched are free while everything fits into L2.
 **   l2      all sectors * 32 bytes / L2 bandwidth: there is no L1 in the model,
 **           so uncoalesced access pays here.
 **   shared  wavefronts, one a clock and SM.
 **   issue   the busiest of the issue slots and the execution units.
 **
-** The last two are spread over the SMs that have blocks, the L2's share over
-** those too, since each SM has its own port; whole waves of blocks count.
+** l2, shared and issue are spread over the SMs that have blocks, as loaded as
+** the busiest of them. No part is faster than its chain: a warp waits for each
+** batch of loads and goes on one instruction after the other, and an SM holds
+** so many warps at a time (Little's law, seen from the warp):
+**
+**   chain = rounds of resident blocks * (batches * latency + instructions * step)
+**
+** It counts as memory where the waiting for global loads is the larger part of
+** it, else as issue.
 */
 #include "sim.h"
 
@@ -51,25 +56,32 @@ static double issue_time(const sim_model *m, const sim_launch_facts *facts, cons
   return worst / (m->clock * s->sms);
 }
 
-static double memory_time(const sim_model *m, const sim_exec *x, const sim_launch_facts *facts, const shape *s) {
-  double sectors = (double)facts->fresh;
-  if ((double)(facts->earlier + facts->fresh) * 32 > (double)m->l2) sectors += (double)facts->again;
-  double resident = least(s->blocks, s->per_sm * m->sms) * x->nwarps;
-  double reach = least(m->dram, resident * facts->in_flight / m->latency);
-  return reach > 0 ? sectors * 32 / reach : sectors > 0 ? sectors * 32 / m->dram : 0;
+/* Sectors that come from DRAM, or go there. */
+static double dram_sectors(const sim_model *m, const sim_launch_facts *facts) {
+  int cached = (double)(facts->earlier + facts->fresh) * 32 <= (double)m->l2;
+  return (double)facts->fresh + (cached ? 0 : (double)facts->again);
+}
+
+/* The chain's two parts, in seconds: waiting for global loads, and the rest. */
+static void chain_time(const sim_model *m, const sim_exec *x, const sim_launch_facts *facts, const shape *s,
+                       double *waiting, double *rest) {
+  double warps = s->blocks * x->nwarps, rounds = most(1, s->waves / s->per_sm);
+  double sectors = (double)x->counts.global_sectors;
+  double far = sectors > 0 ? least(1, dram_sectors(m, facts) / sectors) : 0;
+  double latency = m->latency_l2 + far * (m->latency_dram - m->latency_l2);
+  *waiting = rounds * (double)facts->waits_global / warps * latency;
+  *rest = rounds * ((double)facts->waits_shared * m->latency_shared + (double)facts->issued * m->step) / warps / m->clock;
 }
 
 void sim_time_launch(const sim_model *m, const sim_exec *x, const sim_launch_facts *facts, cawb_report *r) {
   shape s = shape_of(m, x);
-  sim_launch_facts known = *facts;
-  if (known.in_flight <= 0) {
-    double requests = (double)x->counts.global_requests;
-    known.in_flight = requests > 0 ? (double)x->counts.global_sectors * 32 / requests : 0;
-  }
-  double memory = memory_time(m, x, &known, &s);
+  double memory = dram_sectors(m, facts) * 32 / m->dram;
   double l2 = (double)x->counts.global_sectors * 32 / (m->l2_rate * s.sms / m->sms);
   double shared = (double)x->counts.shared_wavefronts / (m->shared_wave * m->clock * s.sms);
-  double issue = issue_time(m, &known, &s);
+  double issue = issue_time(m, facts, &s), waiting, rest;
+  chain_time(m, x, facts, &s, &waiting, &rest);
+  if (waiting >= rest) memory = most(memory, waiting + rest);
+  else issue = most(issue, waiting + rest);
   r->bound.memory += memory;
   r->bound.l2 += l2;
   r->bound.shared += shared;
