@@ -146,16 +146,3 @@ SIM_OP1(neg_f64, u64, u64, a[l] ^ UINT64_C(1) << 63)
 SIM_OP2(min_f64, f64, f64, f64, lesser64(a[l], b[l]))
 SIM_OP2(max_f64, f64, f64, f64, greater64(a[l], b[l]))
 SIM_OP2(copysign_f64, u64, u64, u64, (a[l] & UINT64_C(1) << 63) | (b[l] & ~(UINT64_C(1) << 63)))
-
-/* ----------------------------------- other roundings and saturation, around */
-
-static int op_adjust(sim_warp *w, const sim_insn *in) {
-  static const int modes[] = { FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD };
-  if (in->rnd != SIM_RN) fesetround(modes[in->rnd]);
-  in->inner(w, in);
-  if (in->rnd != SIM_RN) fesetround(FE_TONEAREST);
-  if (!in->sat) return SIM_NEXT;
-  f32 *d = SIM_PLACE(f32, w, in->r[0]);        /* NaN becomes 0 */
-  SIM_EACH(w, float x = d[l]; d[l] = x > 0 ? x < 1 ? x : 1.0f : 0.0f);
-  return SIM_NEXT;
-}

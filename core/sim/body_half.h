@@ -92,3 +92,37 @@ SIM_OP1(neg_f16x2, u32, u32, a[l] ^ 0x80008000)
 SIM_OP1(neg_bf16x2, u32, u32, a[l] ^ 0x80008000)
 SIM_OP1(abs_f16x2, u32, u32, a[l] & 0x7fff7fff)
 SIM_OP1(abs_bf16x2, u32, u32, a[l] & 0x7fff7fff)
+
+/* ----------------------------------- other roundings and saturation, around */
+
+/* .sat clamps to [0, 1] with NaN as 0; .relu to [0, inf) and keeps NaN. */
+static inline float bounded(float x, int how) {
+  if (how == SIM_SAT) return x > 0 ? x < 1 ? x : 1.0f : 0.0f;
+  return x < 0 ? 0.0f : x;
+}
+HALF_FN(bound_sat_h, HALF_IN, HALF_OUT, bounded(x, SIM_SAT))
+HALF_FN(bound_sat_b, BF_IN, BF_OUT, bounded(x, SIM_SAT))
+HALF_FN(bound_relu_h, HALF_IN, HALF_OUT, bounded(x, SIM_RELU))
+HALF_FN(bound_relu_b, BF_IN, BF_OUT, bounded(x, SIM_RELU))
+
+static inline uint32_t bounded_bits(uint32_t v, int kind, int how) {
+  int sat = how == SIM_SAT;
+  switch (kind) {
+    case 'h': return sat ? bound_sat_h(v, 0, 0) : bound_relu_h(v, 0, 0);
+    case 'H': return sat ? bound_sat_h_2(v, 0, 0) : bound_relu_h_2(v, 0, 0);
+    case 'b': return sat ? bound_sat_b(v, 0, 0) : bound_relu_b(v, 0, 0);
+    case 'B': return sat ? bound_sat_b_2(v, 0, 0) : bound_relu_b_2(v, 0, 0);
+    default: return bits_of(bounded(float_of(v), how));
+  }
+}
+
+static int op_adjust(sim_warp *w, const sim_insn *in) {
+  static const int modes[] = { FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD };
+  if (in->rnd != SIM_RN) fesetround(modes[in->rnd]);
+  in->inner(w, in);
+  if (in->rnd != SIM_RN) fesetround(FE_TONEAREST);
+  if (in->sat == 0) return SIM_NEXT;
+  u32 *d = SIM_PLACE(u32, w, in->r[0]);
+  SIM_EACH(w, d[l] = bounded_bits(d[l], in->cmp, in->sat));
+  return SIM_NEXT;
+}

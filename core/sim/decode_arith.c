@@ -61,7 +61,7 @@ static int find_op(const ptx_parser *p, const ptx_form *f, const rule *r, const 
   if (*r->kind == 'm' && !is_float(t) && (ptx_has(f, W_LO)) && base[3] == '\0')
     snprintf(type, sizeof type, "b%u", t->bytes == 8 ? 64 : 32);
   if (strcmp(base, "mad") == 0 && is_float(t)) base = "fma";
-  if (t->class == PTX_F && t->bytes == 8 && ptx_has(f, W_APPROX))
+  if (t->class == PTX_F && t->bytes == 8 && ptx_has(f, W_APPROX) && ptx_has(f, W_FTZ))
     snprintf(name, sizeof name, "%s_approx_%s", base, type);
   else snprintf(name, sizeof name, "%s%s_%s", base, variant(f, t), type);
   return ptx_op_named(p, name);
@@ -156,8 +156,15 @@ static void finish(ptx_parser *p, const ptx_statement *s, const ptx_form *f, sim
     in->mode = (uint8_t)(ptx_has(f, W_SHIFTAMT) || ptx_has(f, W_WRAP));
 }
 
+static uint8_t value_code(const ptx_type *t) {
+  if (t->class == PTX_F) return t->bytes == 2 ? 'h' : 'f';
+  return t->class == PTX_FX2 ? 'H' : t->class == PTX_BF ? 'b' : t->class == PTX_BFX2 ? 'B' : 0;
+}
+
 static int all_known(const ptx_form *f, const ptx_type *t) {
-  if (ptx_has(f, W_XORSIGN) || ptx_has(f, W_RELU)) return 0;
+  int halves = is_float(t) && (t->class != PTX_F || t->bytes == 2);
+  if (ptx_has(f, W_XORSIGN) || (ptx_has(f, W_RELU) && !halves)) return 0;
+  if (ptx_has(f, W_SAT) && t->class == PTX_F && t->bytes == 8) return 0;
   return is_float(t) || !(ptx_has(f, W_SAT) || ptx_has(f, W_RN));
 }
 
@@ -181,7 +188,8 @@ int ptx_decode_arith(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   in->width = (uint8_t)t->bytes;
   in->ftz = (uint8_t)(ptx_has(f, W_FTZ) && t->class == PTX_F && t->bytes == 4);
   if (t->bytes == 8 && in->pipe == SIM_PIPE_INT) in->cost = 2;
-  if (is_float(t)) ptx_adjust(p, in, ptx_rounding(f), ptx_has(f, W_SAT));
+  in->cmp = value_code(t);
+  if (is_float(t)) ptx_adjust(p, in, ptx_rounding(f), ptx_has(f, W_SAT) ? SIM_SAT : ptx_has(f, W_RELU) ? SIM_RELU : 0);
   finish(p, s, f, in);
   return 1;
 }

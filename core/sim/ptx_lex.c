@@ -42,10 +42,11 @@ static int skip(ptx_lexer *lex) {
   }
 }
 
+/* A directive ends before the next dot: `.reg.b16` is two tokens. */
 static void name(ptx_lexer *lex, ptx_token *out) {
-  const char *p = lex->at + 1;
+  const char *p = lex->at + 1, *stops = *lex->at == '.' ? "%." : "%";
   for (;;) {
-    if (is_start(*p) ? *p != '%' : is_digit(*p)) p++;
+    if (*p != '\0' && (is_start(*p) ? strchr(stops, *p) == NULL : is_digit(*p))) p++;
     else if (p[0] == ':' && p[1] == ':') p += 2;
     else break;
   }

@@ -37,6 +37,7 @@ typedef int (*sim_fn)(sim_warp *, const sim_insn *);
 enum { SIM_NEXT, SIM_JUMP, SIM_SPLIT, SIM_EXIT, SIM_WAIT_WARP, SIM_WAIT_BLOCK, SIM_FAULT };
 
 enum { SIM_RN, SIM_RZ, SIM_RM, SIM_RP };
+enum { SIM_SAT = 1, SIM_RELU };
 enum { SIM_EQ, SIM_NE, SIM_LT, SIM_LE, SIM_GT, SIM_GE, SIM_NUM, SIM_NAN, SIM_UNORD = 8 };
 enum { SIM_GENERIC, SIM_GLOBAL, SIM_SHARED, SIM_LOCAL, SIM_PARAM, SIM_CONST };
 

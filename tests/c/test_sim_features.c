@@ -207,7 +207,7 @@ static void test_transcendentals(sim_fixture *x) {
 
 static void test_doubles(sim_fixture *x) {
   enum { N = 256 };
-  static double a[N], b[N], out[N][12];
+  static double a[N], b[N], out[N][14];
   unsigned seed = 3;
   for (int i = 0; i < N; i++) a[i] = (double)noise(&seed) * 30, b[i] = (double)noise(&seed) * 3;
   a[0] = NAN, b[1] = NAN, a[2] = INFINITY, a[3] = -0.0, b[3] = 0.0, a[4] = 1e300, b[4] = 1.0;
@@ -229,6 +229,8 @@ static void test_doubles(sim_fixture *x) {
     CHECK(near_f("floor", i, r[9], floor(u), 0));
     CHECK(near_f("fma", i, r[10], fma(u, v, u), 0));
     CHECK(near_f("pow", i, r[11], pow(fabs(u), v), 1e-13));
+    CHECK(near_f("rsqrt", i, r[12], 1 / sqrt(fabs(u)), 1e-15));
+    CHECK(near_f("rcbrt", i, r[13], 1 / cbrt(v), 1e-15));
   }
 }
 
@@ -383,7 +385,7 @@ static int same_half(const char *what, int i, unsigned got, double want) {
 
 static void test_halves(sim_fixture *x) {
   enum { N = 96 };
-  static unsigned short a[N], b[N], c[N], out[N][8], bout[N][4];
+  static unsigned short a[N], b[N], c[N], out[N][10], bout[N][4];
   unsigned seed = 5;
   for (int i = 0; i < N; i++) {
     a[i] = (unsigned short)half_want(noise(&seed) * 4);
@@ -410,6 +412,9 @@ static void test_halves(sim_fixture *x) {
     CHECK(same_half("less", i, out[i][5], p < q ? p : q));
     CHECK(same_half("fma2 low", i, out[i][6], fma(p, p, half_value(half_want(p + p)))));
     CHECK(same_half("fma2 high", i, out[i][7], fma(q, q, half_value(half_want(q + q)))));
+    float sum = p + q, product = fmaf(p, q, p);
+    CHECK(same_half("sat", i, out[i][8], sum > 0 ? sum < 1 ? sum : 1 : 0));
+    CHECK(same_half("relu", i, out[i][9], product < 0 ? 0 : fma(p, q, p)));
     CHECK(near_f("bf add", i, bf_value(bout[i][0]), z + z, 0));
     CHECK(near_f("bf mul", i, bf_value(bout[i][1]), z * z, 0.004));
     CHECK(near_f("bf via float", i, bf_value(bout[i][2]), z * 1.5f, 0.004));

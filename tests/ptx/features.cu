@@ -113,7 +113,9 @@ extern "C" __global__ void transcendentals(const float *a, float *out, int n) {
 extern "C" __global__ void doubles(const double *a, const double *b, double *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  double x = a[i], y = b[i], *o = out + (size_t)i * 12;
+  double x = a[i], y = b[i], *o = out + (size_t)i * 14;
+  o[12] = rsqrt(fabs(x));
+  o[13] = rcbrt(y);
   o[0] = x + y;
   o[1] = x * y - 1;
   o[2] = x / y;
@@ -201,7 +203,7 @@ extern "C" __global__ void halves(const __half *a, const __half *b, __half *out,
                                   const __nv_bfloat16 *c, __nv_bfloat16 *bout, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  __half x = a[i], y = b[i], *o = out + (size_t)i * 8;
+  __half x = a[i], y = b[i], *o = out + (size_t)i * 10;
   o[0] = x + y;
   o[1] = x * y;
   o[2] = __hfma(x, y, x);
@@ -211,6 +213,8 @@ extern "C" __global__ void halves(const __half *a, const __half *b, __half *out,
   __half2 p = __halves2half2(x, y), q = __hfma2(p, p, __hadd2(p, p));
   o[6] = __low2half(q);
   o[7] = __high2half(q);
+  o[8] = __hadd_sat(x, y);
+  o[9] = __hfma_relu(x, y, x);
   __nv_bfloat16 z = c[i], *e = bout + (size_t)i * 4;
   e[0] = z + z;
   e[1] = __hmul(z, z);
