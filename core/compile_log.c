@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "utf8.h"
+
 static int starts(const char *s, const char *prefix) {
   return strncmp(s, prefix, strlen(prefix)) == 0;
 }
@@ -33,6 +35,7 @@ void cawb_compile_log_tidy(char *log, size_t most) {
   }
   *to = '\0';
   if ((size_t)(to - log) > most) cut_middle(log, (size_t)(to - log), most);
+  cawb_utf8_clean(log);
 }
 
 static int contains(const char *line, size_t size, const char *what) {

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /* Remove ptxas' timings (they differ from run to run) and, beyond `most` bytes,
-** the middle. In place. */
+** the middle; make it UTF-8. In place. */
 void cawb_compile_log_tidy(char *log, size_t most);
 
 /* The first line that reports an error, copied to `out`; 0 if there is none. */

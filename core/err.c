@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "utf8.h"
+
 const char *cawb_status_name(cawb_status code) {
   static const char *const names[] = {
     "ok", "candidate", "invalid", "missing", "unsupported", "memory",
@@ -19,6 +21,7 @@ static void format(cawb_err *err, cawb_status code, const char *fmt, va_list ap)
   if (err == NULL) return;
   err->code = code;
   vsnprintf(err->msg, sizeof err->msg, fmt, ap);
+  cawb_utf8_clean(err->msg);      /* it may quote a candidate, or be cut short */
 }
 
 cawb_status cawb_fail(cawb_err *err, cawb_status code, const char *fmt, ...) {

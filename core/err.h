@@ -22,7 +22,7 @@ typedef enum cawb_status {
 
 typedef struct cawb_err {
   cawb_status code;
-  char msg[1024];        /* one line, no newline at its end */
+  char msg[1024];        /* one line of UTF-8, no newline at its end */
 } cawb_err;
 
 /* The stable name that Lua code branches on: "candidate", "missing", ... */

@@ -1,0 +1,11 @@
+/*
+** utf8.h - text that others will read. Candidates choose the bytes of kernel
+** sources, error values and names; JSON, SQLite and models' endpoints want UTF-8.
+*/
+#ifndef CAWB_UTF8_H
+#define CAWB_UTF8_H
+
+/* Each byte that belongs to no well-formed sequence becomes '?'. In place. */
+void cawb_utf8_clean(char *text);
+
+#endif
