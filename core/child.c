@@ -9,11 +9,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "utf8.h"
 
 struct cawb_child {
   char label[32];
@@ -23,26 +26,46 @@ struct cawb_child {
   int output;         /* a memfd behind its stdout and stderr */
 };
 
+/*
+** Nothing of the judge but 0 to 3 may reach the new program: Lua's io library, for
+** one, opens files that would be inherited. Marked only: `report` is still needed.
+*/
+static void seal_descriptors(void) {
+  struct rlimit most;
+#ifdef SYS_close_range
+  enum { MARK = 1 << 2 };                 /* CLOSE_RANGE_CLOEXEC, of Linux 5.11 */
+  if (syscall(SYS_close_range, 4u, ~0u, MARK) == 0) return;
+#endif
+  if (getrlimit(RLIMIT_NOFILE, &most) != 0) return;
+  for (rlim_t fd = 4; fd < most.rlim_cur && fd < 65536; fd++)
+    fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+}
+
 /* In the new process: never returns. Only async-signal-safe calls. */
 static void become(char *const argv[], const char *dir, pid_t judge, int sock,
                    int output, int report) {
-  int null = open("/dev/null", O_RDONLY);
+  int null = open("/dev/null", O_RDONLY); /* sealed below if it is not 0 to 3 */
   setpgid(0, 0);                          /* Ctrl-C is the judge's to handle */
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);       /* when the thread that called fork ends */
   if (getppid() != judge) _exit(127);     /* it ended before the line above */
   int failed = dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 ||
                dup2(sock, 3) < 0 || (dir != NULL && chdir(dir) != 0);
-  if (!failed) execvp(argv[0], argv);
+  if (!failed) {
+    seal_descriptors();
+    execvp(argv[0], argv);
+  }
   int code = errno;
   ssize_t ignored = write(report, &code, sizeof code);
   (void)ignored;
   _exit(127);
 }
 
-/* Lift a descriptor above those that `become` overwrites. */
+/* Lift a descriptor above those that `become` overwrites; -1 and errno: no room. */
 static int lift(int fd) {
   int high = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+  int saved = errno;
   close(fd);
+  errno = saved;
   return high;
 }
 
@@ -51,6 +74,10 @@ static cawb_status start(cawb_child *c, int theirs, char *const argv[], const ch
   int report[2];                          /* closes on exec, else carries errno */
   if (pipe2(report, O_CLOEXEC) != 0) return cawb_fail_errno(err, CAWB_ERR_IO, "pipe");
   report[1] = lift(report[1]);
+  if (report[1] < 0) {
+    close(report[0]);
+    return cawb_fail_errno(err, CAWB_ERR_IO, "a descriptor for the %s", c->label);
+  }
   pid_t judge = getpid();
   pid_t pid = fork();
   if (pid == 0) become(argv, dir, judge, theirs, c->output, report[1]);
@@ -82,11 +109,11 @@ cawb_status cawb_child_new(cawb_child **out, const char *label, char *const argv
   }
   c->sock = pair[0];
   int theirs = lift(pair[1]);
-  c->output = memfd_create("cawb-output", MFD_CLOEXEC);
+  if (theirs >= 0) c->output = memfd_create("cawb-output", MFD_CLOEXEC);
   if (c->output >= 0) c->output = lift(c->output);
-  if (c->output < 0) rc = cawb_fail_errno(err, CAWB_ERR_IO, "memfd_create");
+  if (c->output < 0) rc = cawb_fail_errno(err, CAWB_ERR_IO, "descriptors for the %s", c->label);
   else rc = start(c, theirs, argv, dir, err);
-  close(theirs);
+  if (theirs >= 0) close(theirs);
   if (rc != CAWB_OK) goto fail;
   *out = c;
   return CAWB_OK;
@@ -104,9 +131,11 @@ void cawb_child_kill(cawb_child *c) {
 }
 
 int cawb_child_alive(cawb_child *c) {
+  siginfo_t how = { 0 };
   if (c->pid == 0) return 0;
-  if (waitpid(c->pid, &c->status, WNOHANG) != c->pid) return 1;
-  c->pid = 0;
+  if (waitid(P_PID, (id_t)c->pid, &how, WEXITED | WNOHANG | WNOWAIT) == 0 && how.si_pid == 0)
+    return 1;
+  cawb_child_kill(c);                     /* reaps it, and ends what it left behind */
   return 0;
 }
 
@@ -128,6 +157,15 @@ void cawb_child_output(const cawb_child *c, char *out, size_t size) {
   if (n < 0) n = 0;
   while (n > 0 && (out[n - 1] == '\n' || out[n - 1] == '\0')) n--;
   out[n] = '\0';
+  cawb_utf8_clean(out);
+}
+
+/* What was printed before is not read again: give its memory back. */
+static void forget_output(cawb_child *c) {
+  enum { KEEP = 1 << 16 };                /* more than anyone asks for */
+  off_t end = lseek(c->output, 0, SEEK_END);
+  if (end > 2 * KEEP)
+    fallocate(c->output, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, end - KEEP);
 }
 
 /* "killed by signal 11 (Segmentation fault); it last said: ..." */
@@ -154,6 +192,7 @@ cawb_status cawb_child_call(cawb_child *c, const cJSON *request, const int *fds,
                             size_t nfds, double timeout, cawb_message *reply,
                             cawb_err *err) {
   double deadline = cawb_clock_now() + timeout;
+  forget_output(c);
   memset(reply, 0, sizeof *reply);
   cawb_status rc = cawb_message_send(c->sock, request, fds, nfds, deadline, err);
   if (rc == CAWB_OK) rc = cawb_message_receive(c->sock, reply, deadline, err);

@@ -2,7 +2,8 @@
 ** child.h - a process that answers requests: the task host, a worker, the
 ** compiler. It runs in its own process group with its socket on descriptor 3,
 ** its input empty and its output and error text kept for the judge to read.
-** It is killed when the judge ends, however the judge ends.
+** It is killed when the thread that started it ends, however that comes about:
+** start it from one that outlives it. No other descriptor of the judge reaches it.
 ** Owned by one thread; cawb_child_free kills what is still alive and reaps it.
 */
 #ifndef CAWB_CHILD_H
@@ -32,10 +33,10 @@ cawb_status cawb_child_call(cawb_child *c, const cJSON *request, const int *fds,
                             cawb_err *err);
 
 void  cawb_child_kill(cawb_child *c);                    /* now, with its group */
-int   cawb_child_alive(cawb_child *c);
+int   cawb_child_alive(cawb_child *c);                   /* if it ended, reaps it */
 pid_t cawb_child_pid(const cawb_child *c);               /* 0 once it was reaped */
 
-/* The last `size` - 1 bytes that it printed, into `out`. */
+/* The last `size` - 1 bytes (up to 64 KiB) that it printed, as UTF-8, into `out`. */
 void  cawb_child_output(const cawb_child *c, char *out, size_t size);
 
 #endif

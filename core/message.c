@@ -84,7 +84,9 @@ cawb_status cawb_message_send(int fd, const cJSON *json, const int *fds, size_t 
   return rc;
 }
 
-static void take_fds(struct msghdr *h, cawb_message *m) {
+/* Move what came with some bytes into the message, which then owns it. */
+static cawb_status take_fds(struct msghdr *h, cawb_message *m, cawb_err *err) {
+  int excess = 0;
   for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c != NULL; c = CMSG_NXTHDR(h, c)) {
     if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
     size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -92,9 +94,13 @@ static void take_fds(struct msghdr *h, cawb_message *m) {
       int fd;
       memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
       if (m->nfds < CAWB_MESSAGE_FDS) m->fds[m->nfds++] = fd;
-      else close(fd);
+      else excess = 1, close(fd);
     }
   }
+  if (excess || (h->msg_flags & MSG_CTRUNC))     /* the kernel closed what had no room */
+    return cawb_fail(err, CAWB_ERR_IO, "descriptors of a message were lost: it has more than "
+                     "%d, or this process has too many files open", CAWB_MESSAGE_FDS);
+  return CAWB_OK;
 }
 
 static cawb_status receive_all(int fd, char *data, size_t size, cawb_message *m,
@@ -109,15 +115,16 @@ static cawb_status receive_all(int fd, char *data, size_t size, cawb_message *m,
     ssize_t n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n < 0 && would_block()) continue;
     if (n <= 0) return cawb_fail(err, CAWB_ERR_DIED, "the other end closed its socket");
-    take_fds(&h, m);
+    rc = take_fds(&h, m, err);
+    if (rc != CAWB_OK) return rc;
     data += n;
     size -= (size_t)n;
   }
   return CAWB_OK;
 }
 
-static cawb_status receive_text(int fd, char **out, cawb_message *m, double deadline,
-                                cawb_err *err) {
+static cawb_status receive_text(int fd, char **out, size_t *length, cawb_message *m,
+                                double deadline, cawb_err *err) {
   unsigned char head[4];
   cawb_status rc = receive_all(fd, (char *)head, sizeof head, m, deadline, err);
   if (rc != CAWB_OK) return rc;
@@ -132,17 +139,20 @@ static cawb_status receive_text(int fd, char **out, cawb_message *m, double dead
   if (rc != CAWB_OK) { free(text); return rc; }
   text[size] = '\0';
   *out = text;
+  *length = size;
   return CAWB_OK;
 }
 
 cawb_status cawb_message_receive(int fd, cawb_message *out, double deadline,
                                  cawb_err *err) {
   char *text = NULL;
+  const char *end = NULL;
+  size_t size = 0;
   memset(out, 0, sizeof *out);
-  cawb_status rc = receive_text(fd, &text, out, deadline, err);
+  cawb_status rc = receive_text(fd, &text, &size, out, deadline, err);
   if (rc == CAWB_OK) {
-    out->json = cJSON_Parse(text);
-    if (!cJSON_IsObject(out->json))
+    out->json = cJSON_ParseWithLengthOpts(text, size + 1, &end, 1);
+    if (!cJSON_IsObject(out->json) || end != text + size)
       rc = cawb_fail(err, CAWB_ERR_INVALID, "a message that is no JSON object: %.80s", text);
   }
   free(text);
