@@ -5,6 +5,8 @@
 #ifndef CAWB_SERVE_H
 #define CAWB_SERVE_H
 
+#include <stdint.h>
+
 #include "message.h"
 
 /*
@@ -18,8 +20,15 @@ typedef cawb_status (*cawb_handler)(void *ctx, const cawb_message *m, cJSON *rep
 /* Serve on `fd`. Returns the process's exit status. */
 int cawb_serve(int fd, cawb_handler handle, void *ctx);
 
-/* Fields of a request: the value, or NULL / the fallback where it is absent. */
+/* A field of a request, or NULL where it is absent or no text. */
 const char *cawb_request_text(const cJSON *request, const char *key);
-double      cawb_request_number(const cJSON *request, const char *key, double fallback);
+
+/*
+** A field that counts something: a whole number from 0 to `most`, which is at most
+** 2^53. `*out` is left as it is where the field is absent; CAWB_ERR_INVALID for
+** anything else.
+*/
+cawb_status cawb_request_count(uint64_t *out, const cJSON *request, const char *key,
+                               uint64_t most, cawb_err *err);
 
 #endif

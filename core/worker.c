@@ -11,6 +11,7 @@
 #include "plan.h"
 #include "serve.h"
 #include "slurp.h"
+#include "worker_json.h"
 
 typedef struct worker {
   cawb_device *device;
@@ -23,55 +24,28 @@ static const cJSON *field(const cJSON *o, const char *key) {
   return cJSON_GetObjectItemCaseSensitive(o, key);
 }
 
-/* ---- open ---- */
-
-static cJSON *describe_device(const cawb_device_info *d) {
-  cJSON *o = cJSON_CreateObject();
-  cJSON_AddStringToObject(o, "name", d->name);
-  cJSON_AddStringToObject(o, "model", d->model);
-  cJSON_AddStringToObject(o, "arch", d->arch);
-  cJSON_AddStringToObject(o, "driver", d->driver);
-  cJSON_AddStringToObject(o, "uuid", d->uuid);
-  cJSON_AddBoolToObject(o, "modelled", d->modelled);
-  cJSON_AddNumberToObject(o, "sms", d->sms);
-  cJSON_AddNumberToObject(o, "memory", (double)d->memory);
-  cJSON_AddNumberToObject(o, "l2", (double)d->l2);
-  cJSON_AddNumberToObject(o, "shared_block", (double)d->shared_block);
-  cJSON_AddNumberToObject(o, "threads_block", d->threads_block);
-  if (d->modelled) {
-    cJSON *r = cJSON_AddObjectToObject(o, "rates");
-    cJSON_AddNumberToObject(r, "clock", d->rates.clock);
-    cJSON_AddNumberToObject(r, "dram", d->rates.dram);
-    cJSON_AddNumberToObject(r, "l2", d->rates.l2);
-    cJSON_AddNumberToObject(r, "fp32", d->rates.fp32);
-    cJSON_AddNumberToObject(r, "launch", d->rates.launch);
-  }
-  return o;
-}
-
 static cawb_status do_open(worker *w, const cJSON *q, cJSON *reply, cawb_err *err) {
   const char *name = cawb_request_text(q, "device");
   if (name == NULL) return cawb_fail(err, CAWB_ERR_INVALID, "open: no device is named");
   if (w->device != NULL) return cawb_fail(err, CAWB_ERR_INVALID, "a device is open already");
   cawb_status rc = cawb_device_open(&w->device, name, err);
   if (rc == CAWB_OK)
-    cJSON_AddItemToObject(reply, "device", describe_device(cawb_device_about(w->device)));
+    cJSON_AddItemToObject(reply, "device",
+                          cawb_worker_describe_device(cawb_device_about(w->device)));
   return rc;
 }
 
 /* ---- load ---- */
 
-static cawb_plan_setting setting_of(const worker *w, const cJSON *q,
-                                    const cawb_kernels *kernels) {
+static cawb_status read_setting(cawb_plan_setting *out, const worker *w, const cJSON *q,
+                                const cawb_kernels *kernels, cawb_err *err) {
   const cawb_device_info *d = cawb_device_about(w->device);
-  const cJSON *limits = field(q, "limits");
-  return (cawb_plan_setting){
+  *out = (cawb_plan_setting){
     .inputs = field(q, "inputs"), .outputs = field(q, "outputs"),
     .params = field(q, "params"), .kernels = kernels, .tunables = field(q, "tunables"),
-    .threads_block = d->threads_block, .shared_block = d->shared_block,
-    .limits = { .memory = (size_t)cawb_request_number(limits, "memory", 0),
-                .instructions = (long)cawb_request_number(limits, "instructions", 0) }
+    .threads_block = d->threads_block, .shared_block = d->shared_block
   };
+  return cawb_worker_read_limits(&out->limits, field(q, "limits"), err);
 }
 
 static cawb_status need_plan(const worker *w, const cJSON *q, cawb_err *err) {
@@ -83,10 +57,10 @@ static cawb_status need_plan(const worker *w, const cJSON *q, cawb_err *err) {
 
 static cawb_status do_tunables(worker *w, const cJSON *q, cJSON *reply, cawb_err *err) {
   cawb_status rc = need_plan(w, q, err);
-  if (rc != CAWB_OK) return rc;
-  cawb_plan_setting setting = setting_of(w, q, NULL);
+  cawb_plan_setting setting;
   cJSON *list = NULL;
-  rc = cawb_plan_tunables(&list, cawb_request_text(q, "plan"), &setting, err);
+  if (rc == CAWB_OK) rc = read_setting(&setting, w, q, NULL, err);
+  if (rc == CAWB_OK) rc = cawb_plan_tunables(&list, cawb_request_text(q, "plan"), &setting, err);
   if (rc == CAWB_OK) cJSON_AddItemToObject(reply, "tunables", list);
   return rc;
 }
@@ -136,36 +110,16 @@ static cawb_status alloc_tensors(worker *w, double *scratch, cawb_err *err) {
   return CAWB_OK;
 }
 
-/* ---- shares ---- */
-
-static int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return -1;
-}
-
-static cawb_status read_ipc(cawb_share *out, const char *hex, cawb_err *err) {
-  size_t n = sizeof out->ipc;
+/* Whether each tensor of one role lies within a share of `size` bytes. */
+static cawb_status check_places(const worker *w, cawb_plan_role role, size_t size,
+                                cawb_err *err) {
+  size_t n;
+  const cawb_plan_tensor *t = cawb_plan_tensors(w->plan, &n);
   for (size_t i = 0; i < n; i++) {
-    int hi = hex[2 * i] ? hex_digit(hex[2 * i]) : -1;
-    int lo = hi >= 0 && hex[2 * i + 1] ? hex_digit(hex[2 * i + 1]) : -1;
-    if (hi < 0 || lo < 0) return cawb_fail(err, CAWB_ERR_INVALID, "a malformed IPC handle");
-    out->ipc[i] = (unsigned char)(hi << 4 | lo);
+    if (t[i].role != role || t[i].spec.bytes == 0) continue;
+    if (t[i].spec.offset > size || t[i].spec.bytes > size - t[i].spec.offset)
+      return cawb_fail(err, CAWB_ERR_INVALID, "%s lies outside its share", t[i].spec.label);
   }
-  return CAWB_OK;
-}
-
-static cawb_status read_share(cawb_share *out, const cJSON *share, const cawb_message *m,
-                              cawb_err *err) {
-  const char *ipc = cawb_request_text(share, "ipc");
-  memset(out, 0, sizeof *out);
-  out->fd = -1;
-  out->size = (size_t)cawb_request_number(share, "size", 0);
-  if (ipc != NULL) return read_ipc(out, ipc, err);
-  int i = (int)cawb_request_number(share, "fd", -1);
-  if (i < 0 || (size_t)i >= m->nfds)
-    return cawb_fail(err, CAWB_ERR_INVALID, "a share without a descriptor or IPC handle");
-  out->fd = m->fds[i];
   return CAWB_OK;
 }
 
@@ -176,18 +130,16 @@ static cawb_status transfer(worker *w, cawb_plan_role role, int out, const cJSON
   cawb_addr base;
   size_t n;
   cawb_plan_tensor *t = cawb_plan_tensors(w->plan, &n);
-  cawb_status rc = read_share(&share, json, m, err);
+  cawb_status rc = cawb_worker_read_share(&share, json, m, err);
+  if (rc == CAWB_OK) rc = check_places(w, role, share.size, err);
   if (rc != CAWB_OK || share.size == 0) return rc;
   rc = cawb_device_attach(w->device, &share, &base, err);
   if (rc != CAWB_OK) return rc;
   for (size_t i = 0; i < n && rc == CAWB_OK; i++) {
     if (t[i].role != role || t[i].spec.bytes == 0) continue;
     cawb_addr there = base + t[i].spec.offset;
-    if (t[i].spec.offset > share.size || t[i].spec.bytes > share.size - t[i].spec.offset)
-      rc = cawb_fail(err, CAWB_ERR_INVALID, "%s lies outside its share", t[i].spec.label);
-    else
-      rc = cawb_device_copy(w->device, out ? there : t[i].addr, out ? t[i].addr : there,
-                            t[i].spec.bytes, err);
+    rc = cawb_device_copy(w->device, out ? there : t[i].addr, out ? t[i].addr : there,
+                          t[i].spec.bytes, err);
   }
   cawb_device_detach(w->device, base);
   return rc;
@@ -203,16 +155,18 @@ static cawb_status prepare(worker *w, cawb_err *err) {
 static cawb_status load(worker *w, const cawb_message *m, cJSON *reply, cawb_err *err) {
   const cJSON *q = m->json;
   double scratch = 0;
+  cawb_plan_setting setting;
   cawb_status rc = load_module(w, q, err);
-  if (rc != CAWB_OK) return rc;
-  cawb_plan_setting setting = setting_of(w, q, &w->kernels);
-  rc = cawb_plan_new(&w->plan, cawb_request_text(q, "plan"), &setting, err);
+  if (rc == CAWB_OK) rc = read_setting(&setting, w, q, &w->kernels, err);
+  if (rc == CAWB_OK) rc = cawb_plan_new(&w->plan, cawb_request_text(q, "plan"), &setting, err);
   if (rc == CAWB_OK) rc = alloc_tensors(w, &scratch, err);
   if (rc == CAWB_OK && cJSON_GetArraySize(field(q, "params")) > 0)
     rc = transfer(w, CAWB_PLAN_PARAM, 0, field(q, "params_share"), m, err);
   if (rc == CAWB_OK) rc = prepare(w, err);
   if (rc != CAWB_OK) return rc;
-  cJSON_AddItemToObject(reply, "steps", cawb_plan_describe(w->plan));
+  cJSON *steps = cawb_plan_describe(w->plan);
+  if (steps == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a plan's steps");
+  cJSON_AddItemToObject(reply, "steps", steps);
   cJSON_AddNumberToObject(reply, "scratch", scratch);
   return CAWB_OK;
 }
@@ -238,38 +192,11 @@ static void inject_fault(const cawb_step *steps, size_t n) {
     if (steps[i].kind == CAWB_STEP_LAUNCH && strcmp(steps[i].kernel, name) == 0) abort();
 }
 
-static cJSON *describe_report(const cawb_report *r) {
-  cJSON *o = cJSON_CreateObject();
-  struct { const char *name; uint64_t value; } counts[] = {
-    { "warp_instructions", r->warp_instructions },
-    { "thread_instructions", r->thread_instructions },
-    { "global_requests", r->global_requests }, { "global_sectors", r->global_sectors },
-    { "shared_requests", r->shared_requests },
-    { "shared_wavefronts", r->shared_wavefronts }, { "branches", r->branches },
-    { "divergent_branches", r->divergent_branches }, { "dram_bytes", r->dram_bytes },
-    { "barriers", r->barriers }, { "races", r->races }
-  };
-  cJSON_AddBoolToObject(o, "counted", r->counted);
-  for (size_t i = 0; r->counted && i < sizeof counts / sizeof *counts; i++)
-    cJSON_AddNumberToObject(o, counts[i].name, (double)counts[i].value);
-  if (r->races > 0) cJSON_AddStringToObject(o, "race", r->race);
-  if (r->seconds > 0) {
-    cJSON_AddNumberToObject(o, "seconds", r->seconds);
-    cJSON *b = cJSON_AddObjectToObject(o, "bound");
-    cJSON_AddNumberToObject(b, "memory", r->bound.memory);
-    cJSON_AddNumberToObject(b, "l2", r->bound.l2);
-    cJSON_AddNumberToObject(b, "shared", r->bound.shared);
-    cJSON_AddNumberToObject(b, "issue", r->bound.issue);
-    cJSON_AddNumberToObject(b, "launch", r->bound.launch);
-  }
-  return o;
-}
-
 static cawb_status poison(worker *w, const cJSON *q, cawb_err *err) {
-  uint32_t pattern = (uint32_t)cawb_request_number(q, "poison", 0);
+  uint32_t pattern;
   size_t n;
   cawb_plan_tensor *t = cawb_plan_tensors(w->plan, &n);
-  cawb_status rc = CAWB_OK;
+  cawb_status rc = cawb_worker_read_poison(&pattern, q, err);
   for (size_t i = 0; i < n && rc == CAWB_OK; i++)
     if (t[i].role == CAWB_PLAN_OUTPUT)
       rc = cawb_device_fill(w->device, t[i].addr, pattern, (t[i].spec.bytes + 3) / 4 * 4, err);
@@ -283,23 +210,19 @@ static cawb_status run_once(worker *w, const cJSON *q, cJSON *reply, cawb_err *e
   const cawb_step *steps = cawb_plan_steps(w->plan, CAWB_PLAN_CALL, &n);
   inject_fault(steps, n);
   cawb_status rc = cawb_device_run(w->device, w->module, steps, n, &report, err);
-  if (rc == CAWB_OK) cJSON_AddItemToObject(reply, "report", describe_report(&report));
+  if (rc == CAWB_OK) cJSON_AddItemToObject(reply, "report", cawb_worker_describe_report(&report));
   return rc;
 }
 
 static cawb_status run_timed(worker *w, const cJSON *q, cJSON *reply, cawb_err *err) {
-  enum { MOST = 100000 };
-  double most = cawb_request_number(q, "samples", 0);
+  cawb_timing t;
   size_t n;
-  if (!(most >= 1 && most <= MOST))
-    return cawb_fail(err, CAWB_ERR_INVALID, "time: samples must be 1 to %d", MOST);
-  cawb_timing t = { .warmup = (unsigned)cawb_request_number(q, "warmup", 0),
-                    .max_samples = (unsigned)most,
-                    .budget = cawb_request_number(q, "budget", 0) };
+  cawb_status rc = cawb_worker_read_timing(&t, q, err);
+  if (rc != CAWB_OK) return rc;
   t.samples = calloc(t.max_samples, sizeof *t.samples);
   if (t.samples == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for samples");
   const cawb_step *steps = cawb_plan_steps(w->plan, CAWB_PLAN_CALL, &n);
-  cawb_status rc = cawb_device_time(w->device, w->module, steps, n, &t, err);
+  rc = cawb_device_time(w->device, w->module, steps, n, &t, err);
   if (rc == CAWB_OK)
     cJSON_AddItemToObject(reply, "samples", cJSON_CreateDoubleArray(t.samples, (int)t.count));
   free(t.samples);

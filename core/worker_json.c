@@ -1,0 +1,132 @@
+/* worker_json.c - see worker_json.h. */
+#include "worker_json.h"
+
+#include <string.h>
+
+#include "serve.h"
+
+#define MOST_BYTES (1ull << 53)     /* up to here a double holds every whole number */
+
+/* ---- requests ---- */
+
+static int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+static cawb_status read_ipc(cawb_share *out, const char *hex, cawb_err *err) {
+  size_t n = sizeof out->ipc;
+  for (size_t i = 0; i < n; i++) {
+    int hi = hex[2 * i] ? hex_digit(hex[2 * i]) : -1;
+    int lo = hi >= 0 && hex[2 * i + 1] ? hex_digit(hex[2 * i + 1]) : -1;
+    if (hi < 0 || lo < 0) return cawb_fail(err, CAWB_ERR_INVALID, "a malformed IPC handle");
+    out->ipc[i] = (unsigned char)(hi << 4 | lo);
+  }
+  return CAWB_OK;
+}
+
+cawb_status cawb_worker_read_share(cawb_share *out, const cJSON *share,
+                                   const cawb_message *m, cawb_err *err) {
+  const char *ipc = cawb_request_text(share, "ipc");
+  uint64_t size = 0, i = CAWB_MESSAGE_FDS;
+  memset(out, 0, sizeof *out);
+  out->fd = -1;
+  cawb_status rc = cawb_request_count(&size, share, "size", MOST_BYTES, err);
+  if (rc == CAWB_OK) rc = cawb_request_count(&i, share, "fd", CAWB_MESSAGE_FDS, err);
+  if (rc != CAWB_OK) return rc;
+  out->size = (size_t)size;
+  if (ipc != NULL) return read_ipc(out, ipc, err);
+  if (i >= m->nfds)
+    return cawb_fail(err, CAWB_ERR_INVALID, "a share without a descriptor or IPC handle");
+  out->fd = m->fds[i];
+  return CAWB_OK;
+}
+
+cawb_status cawb_worker_read_limits(cawb_sandbox_limits *out, const cJSON *limits,
+                                    cawb_err *err) {
+  uint64_t memory = 0, instructions = 0;
+  cawb_status rc = cawb_request_count(&memory, limits, "memory", MOST_BYTES, err);
+  if (rc == CAWB_OK)
+    rc = cawb_request_count(&instructions, limits, "instructions", MOST_BYTES, err);
+  *out = (cawb_sandbox_limits){ (size_t)memory, (long)instructions };
+  return rc;
+}
+
+cawb_status cawb_worker_read_poison(uint32_t *out, const cJSON *request, cawb_err *err) {
+  uint64_t pattern = 0;
+  cawb_status rc = cawb_request_count(&pattern, request, "poison", UINT32_MAX, err);
+  *out = (uint32_t)pattern;
+  return rc;
+}
+
+cawb_status cawb_worker_read_timing(cawb_timing *out, const cJSON *request, cawb_err *err) {
+  enum { MOST = 100000 };
+  uint64_t warmup = 0, samples = 0;
+  const cJSON *budget = cJSON_GetObjectItemCaseSensitive(request, "budget");
+  memset(out, 0, sizeof *out);
+  cawb_status rc = cawb_request_count(&warmup, request, "warmup", MOST, err);
+  if (rc == CAWB_OK) rc = cawb_request_count(&samples, request, "samples", MOST, err);
+  if (rc != CAWB_OK) return rc;
+  if (samples == 0)
+    return cawb_fail(err, CAWB_ERR_INVALID, "time: samples must be 1 to %d", MOST);
+  if (budget != NULL && (!cJSON_IsNumber(budget) || !(budget->valuedouble >= 0)))
+    return cawb_fail(err, CAWB_ERR_INVALID, "time: a budget is seconds, 0 or more");
+  out->warmup = (unsigned)warmup;
+  out->max_samples = (unsigned)samples;
+  out->budget = budget != NULL ? budget->valuedouble : 0;
+  return CAWB_OK;
+}
+
+/* ---- replies ---- */
+
+cJSON *cawb_worker_describe_device(const cawb_device_info *d) {
+  cJSON *o = cJSON_CreateObject();
+  cJSON_AddStringToObject(o, "name", d->name);
+  cJSON_AddStringToObject(o, "model", d->model);
+  cJSON_AddStringToObject(o, "arch", d->arch);
+  cJSON_AddStringToObject(o, "driver", d->driver);
+  cJSON_AddStringToObject(o, "uuid", d->uuid);
+  cJSON_AddBoolToObject(o, "modelled", d->modelled);
+  cJSON_AddNumberToObject(o, "sms", d->sms);
+  cJSON_AddNumberToObject(o, "memory", (double)d->memory);
+  cJSON_AddNumberToObject(o, "l2", (double)d->l2);
+  cJSON_AddNumberToObject(o, "shared_block", (double)d->shared_block);
+  cJSON_AddNumberToObject(o, "threads_block", d->threads_block);
+  if (d->modelled) {
+    cJSON *r = cJSON_AddObjectToObject(o, "rates");
+    cJSON_AddNumberToObject(r, "clock", d->rates.clock);
+    cJSON_AddNumberToObject(r, "dram", d->rates.dram);
+    cJSON_AddNumberToObject(r, "l2", d->rates.l2);
+    cJSON_AddNumberToObject(r, "fp32", d->rates.fp32);
+    cJSON_AddNumberToObject(r, "launch", d->rates.launch);
+  }
+  return o;
+}
+
+cJSON *cawb_worker_describe_report(const cawb_report *r) {
+  cJSON *o = cJSON_CreateObject();
+  struct { const char *name; uint64_t value; } counts[] = {
+    { "warp_instructions", r->warp_instructions },
+    { "thread_instructions", r->thread_instructions },
+    { "global_requests", r->global_requests }, { "global_sectors", r->global_sectors },
+    { "shared_requests", r->shared_requests },
+    { "shared_wavefronts", r->shared_wavefronts }, { "branches", r->branches },
+    { "divergent_branches", r->divergent_branches }, { "dram_bytes", r->dram_bytes },
+    { "barriers", r->barriers }, { "races", r->races }
+  };
+  cJSON_AddBoolToObject(o, "counted", r->counted);
+  for (size_t i = 0; r->counted && i < sizeof counts / sizeof *counts; i++)
+    cJSON_AddNumberToObject(o, counts[i].name, (double)counts[i].value);
+  if (r->races > 0) cJSON_AddStringToObject(o, "race", r->race);
+  if (r->seconds > 0) {
+    cJSON_AddNumberToObject(o, "seconds", r->seconds);
+    cJSON *b = cJSON_AddObjectToObject(o, "bound");
+    cJSON_AddNumberToObject(b, "memory", r->bound.memory);
+    cJSON_AddNumberToObject(b, "l2", r->bound.l2);
+    cJSON_AddNumberToObject(b, "shared", r->bound.shared);
+    cJSON_AddNumberToObject(b, "issue", r->bound.issue);
+    cJSON_AddNumberToObject(b, "launch", r->bound.launch);
+  }
+  return o;
+}

@@ -1,0 +1,26 @@
+/*
+** worker_json.h - a worker's requests and replies: what their fields say, checked,
+** and what was found, in words and numbers.
+*/
+#ifndef CAWB_WORKER_JSON_H
+#define CAWB_WORKER_JSON_H
+
+#include "device.h"
+#include "message.h"
+#include "sandbox.h"
+
+/* Read fields; CAWB_ERR_INVALID for what cannot be. The share borrows from `m`. */
+cawb_status cawb_worker_read_share(cawb_share *out, const cJSON *share,
+                                   const cawb_message *m, cawb_err *err);
+cawb_status cawb_worker_read_limits(cawb_sandbox_limits *out, const cJSON *limits,
+                                    cawb_err *err);
+cawb_status cawb_worker_read_poison(uint32_t *out, const cJSON *request, cawb_err *err);
+
+/* All but `samples`, for which the caller then makes room. */
+cawb_status cawb_worker_read_timing(cawb_timing *out, const cJSON *request, cawb_err *err);
+
+/* New objects, the caller's; NULL or incomplete when memory ends. */
+cJSON *cawb_worker_describe_device(const cawb_device_info *d);
+cJSON *cawb_worker_describe_report(const cawb_report *r);
+
+#endif
