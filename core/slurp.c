@@ -3,15 +3,16 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 static cawb_status read_all(char **out, size_t *size, FILE *f, const char *path,
                             cawb_err *err) {
-  if (fseek(f, 0, SEEK_END) != 0) return cawb_fail_errno(err, CAWB_ERR_IO, "%s", path);
-  long n = ftell(f);
-  rewind(f);
-  char *text = n >= 0 ? malloc((size_t)n + 1) : NULL;
+  struct stat st;
+  if (fstat(fileno(f), &st) != 0) return cawb_fail_errno(err, CAWB_ERR_IO, "%s", path);
+  if (!S_ISREG(st.st_mode)) return cawb_fail(err, CAWB_ERR_MISSING, "%s: is no file", path);
+  char *text = malloc((size_t)st.st_size + 1);
   if (text == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for %s", path);
-  *size = fread(text, 1, (size_t)n, f);
+  *size = fread(text, 1, (size_t)st.st_size, f);
   if (ferror(f)) {
     free(text);
     return cawb_fail_errno(err, CAWB_ERR_IO, "%s", path);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "utf8.h"
+
 size_t cawb_tensor_dtype_size(const char *dtype) {
   static const struct { const char *name; size_t size; } sizes[] = {
     { "float32", 4 }, { "float64", 8 }, { "float16", 2 }, { "bfloat16", 2 },
@@ -13,6 +15,12 @@ size_t cawb_tensor_dtype_size(const char *dtype) {
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     if (strcmp(sizes[i].name, dtype) == 0) return sizes[i].size;
   return 0;
+}
+
+/* A whole number that nothing was lost of on its way through a double. */
+static int is_count(const cJSON *v) {
+  return cJSON_IsNumber(v) && v->valuedouble >= 0 && v->valuedouble <= 0x1p53 &&
+         v->valuedouble == (double)(int64_t)v->valuedouble;
 }
 
 static cawb_status read_dims(int64_t *out, int *rank, const cJSON *list,
@@ -25,7 +33,7 @@ static cawb_status read_dims(int64_t *out, int *rank, const cJSON *list,
     if (n == CAWB_TENSOR_RANK)
       return cawb_fail(err, CAWB_ERR_INVALID, "%s: more than %d dimensions", label,
                        CAWB_TENSOR_RANK);
-    if (!cJSON_IsNumber(item) || item->valuedouble < 0 || item->valuedouble > 1e15)
+    if (!is_count(item))
       return cawb_fail(err, CAWB_ERR_INVALID, "%s: dimension %d is no size", label, n + 1);
     out[n++] = (int64_t)item->valuedouble;
   }
@@ -33,9 +41,13 @@ static cawb_status read_dims(int64_t *out, int *rank, const cJSON *list,
   return CAWB_OK;
 }
 
-static double number(const cJSON *spec, const char *key) {
+static cawb_status read_place(size_t *out, const cJSON *spec, const char *key,
+                              const char *label, cawb_err *err) {
   const cJSON *v = cJSON_GetObjectItemCaseSensitive(spec, key);
-  return cJSON_IsNumber(v) ? v->valuedouble : 0;
+  if (!is_count(v))
+    return cawb_fail(err, CAWB_ERR_INVALID, "%s: its spec has no '%s' in bytes", label, key);
+  *out = (size_t)v->valuedouble;
+  return CAWB_OK;
 }
 
 static cawb_status count(cawb_tensor *t, cawb_err *err) {
@@ -46,13 +58,30 @@ static cawb_status count(cawb_tensor *t, cawb_err *err) {
   return CAWB_OK;
 }
 
+/* `bytes` must reach the last element, which lies (size-1)*stride behind the first
+** in each dimension. */
+static cawb_status check_bytes(const cawb_tensor *t, cawb_err *err) {
+  int64_t last = 0, step, need;
+  int bad = 0;
+  for (int i = 0; i < t->rank && t->numel > 0; i++)
+    bad |= __builtin_mul_overflow(t->shape[i] - 1, t->strides[i], &step) ||
+           __builtin_add_overflow(last, step, &last);
+  int64_t count = t->numel > 0 ? 1 : 0;
+  bad = bad || __builtin_add_overflow(last, count, &count) ||
+        __builtin_mul_overflow(count, (int64_t)cawb_tensor_dtype_size(t->dtype), &need);
+  if (!bad && (size_t)need <= t->bytes) return CAWB_OK;
+  return cawb_fail(err, CAWB_ERR_INVALID, "%s: its %zu bytes do not hold its shape", t->label,
+                   t->bytes);
+}
+
 cawb_status cawb_tensor_contiguous(cawb_tensor *t, cawb_err *err) {
   cawb_status rc = count(t, err);
   int64_t step = 1, bytes = 0;
-  if (rc != CAWB_OK) return rc;      /* what follows would overflow too */
+  if (rc != CAWB_OK) return rc;
   for (int i = t->rank - 1; i >= 0; i--) {
     t->strides[i] = step;
-    step *= t->shape[i] > 0 ? t->shape[i] : 1;
+    if (__builtin_mul_overflow(step, t->shape[i] > 0 ? t->shape[i] : 1, &step))
+      return cawb_fail(err, CAWB_ERR_INVALID, "%s: its shape overflows", t->label);
   }
   int64_t size = (int64_t)cawb_tensor_dtype_size(t->dtype);
   if (__builtin_mul_overflow(t->numel, size, &bytes))
@@ -66,6 +95,7 @@ cawb_status cawb_tensor_read(cawb_tensor *out, const cJSON *spec, const char *la
   int strides = 0;
   memset(out, 0, sizeof *out);
   snprintf(out->label, sizeof out->label, "%s", label);
+  cawb_utf8_clean(out->label);       /* a long name may have been cut within a letter */
   const cJSON *dtype = cJSON_GetObjectItemCaseSensitive(spec, "dtype");
   if (!cJSON_IsString(dtype) || cawb_tensor_dtype_size(dtype->valuestring) == 0)
     return cawb_fail(err, CAWB_ERR_UNSUPPORTED, "%s: tensors of type %s are not supported",
@@ -80,7 +110,7 @@ cawb_status cawb_tensor_read(cawb_tensor *out, const cJSON *spec, const char *la
     rc = cawb_fail(err, CAWB_ERR_INVALID, "%s: %d strides for %d dimensions", label,
                    strides, out->rank);
   if (rc == CAWB_OK) rc = count(out, err);
-  out->bytes = (size_t)number(spec, "bytes");
-  out->offset = (size_t)number(spec, "offset");
-  return rc;
+  if (rc == CAWB_OK) rc = read_place(&out->bytes, spec, "bytes", label, err);
+  if (rc == CAWB_OK) rc = read_place(&out->offset, spec, "offset", label, err);
+  return rc == CAWB_OK ? check_bytes(out, err) : rc;
 }
