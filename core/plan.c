@@ -37,7 +37,9 @@ static cawb_status record(cawb_plan *p, const char *text, cawb_err *err) {
   cawb_status rc = cawb_sandbox_new(&box, &p->setting->limits, err);
   if (rc == CAWB_OK) rc = cawb_sandbox_call(box, plan_open, p, err);
   if (rc == CAWB_OK) rc = cawb_sandbox_run(box, text, "plan.lua", err);
-  if (rc == CAWB_ERR_CANDIDATE && p->probing && p->tunables != NULL) rc = CAWB_OK;
+  if (rc == CAWB_ERR_CANDIDATE && p->starved)
+    rc = cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a plan");
+  if (rc == CAWB_ERR_CANDIDATE && p->probing && p->declared) rc = CAWB_OK;
   cawb_sandbox_free(box);
   return rc;
 }
@@ -91,6 +93,7 @@ cawb_status cawb_plan_tunables(cJSON **out, const char *text,
   if (rc == CAWB_OK) {
     *out = p.tunables != NULL ? p.tunables : cJSON_CreateArray();
     p.tunables = NULL;
+    if (*out == NULL) rc = cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a plan");
   }
   free_list(&p.phases[CAWB_PLAN_PREPARE]);
   free_list(&p.phases[CAWB_PLAN_CALL]);
@@ -127,7 +130,10 @@ const cawb_step *cawb_plan_steps(const cawb_plan *p, cawb_plan_phase phase, size
 cJSON *cawb_plan_describe(const cawb_plan *p) {
   const plan_list *l = &p->phases[CAWB_PLAN_CALL];
   cJSON *all = cJSON_CreateArray();
-  for (size_t i = 0; all != NULL && i < l->count; i++)
-    cJSON_AddItemToArray(all, cJSON_Duplicate(l->steps[i].text, 1));
+  for (size_t i = 0; all != NULL && i < l->count; i++) {
+    if (cJSON_AddItemToArray(all, cJSON_Duplicate(l->steps[i].text, 1))) continue;
+    cJSON_Delete(all);
+    return NULL;
+  }
   return all;
 }

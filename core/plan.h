@@ -58,7 +58,8 @@ void cawb_plan_bind(cawb_plan *p);
 
 const cawb_step *cawb_plan_steps(const cawb_plan *p, cawb_plan_phase phase, size_t *count);
 
-/* The steps of the call in words: [{"kernel","grid","block","shared","args"}, ...]. */
+/* The steps of the call in words: [{"kernel","grid","block","shared","args"}, ...].
+** The caller's; NULL when out of memory. */
 cJSON *cawb_plan_describe(const cawb_plan *p);
 
 #endif

@@ -1,6 +1,7 @@
 /* plan_args.c - a launch's arguments against the kernel's signature. */
 #include <inttypes.h>
 #include <lauxlib.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,10 @@
 static const char *kind_name(const cawb_param *p, char buf[24]) {
   switch (p->kind) {
     case CAWB_PARAM_POINTER: return "pointer";
-    case CAWB_PARAM_FLOAT: return p->size == 8 ? "double" : "float";
+    case CAWB_PARAM_FLOAT:
+      if (p->size == 4 || p->size == 8) return p->size == 8 ? "double" : "float";
+      snprintf(buf, 24, "float%zu", p->size * 8);
+      return buf;
     case CAWB_PARAM_INT: snprintf(buf, 24, "int%zu", p->size * 8); return buf;
     case CAWB_PARAM_BYTES: snprintf(buf, 24, "struct of %zu bytes", p->size); return buf;
   }
@@ -44,7 +48,7 @@ static void pack_int(lua_State *L, const cawb_kernel *k, size_t i, int index,
   const cawb_param *p = &k->params[i];
   int exact = 0;
   lua_Integer v = lua_type(L, index) == LUA_TNUMBER ? lua_tointegerx(L, index, &exact) : 0;
-  if (!exact) bad_arg(L, k, i, index);
+  if (!exact || p->size > sizeof v) bad_arg(L, k, i, index);
   if (p->size < 8) {                      /* PTX does not say whether it is signed */
     lua_Integer top = (lua_Integer)1 << (p->size * 8);
     if (v < -(top / 2) || v >= top)
@@ -56,10 +60,11 @@ static void pack_int(lua_State *L, const cawb_kernel *k, size_t i, int index,
 
 static void pack_float(lua_State *L, const cawb_kernel *k, size_t i, int index,
                        unsigned char *dst) {
-  if (lua_type(L, index) != LUA_TNUMBER) bad_arg(L, k, i, index);
+  size_t size = k->params[i].size;        /* a half or a 128-bit float: nothing to say it with */
+  if (lua_type(L, index) != LUA_TNUMBER || (size != 4 && size != 8)) bad_arg(L, k, i, index);
   double d = lua_tonumber(L, index);
   float f = (float)d;
-  if (k->params[i].size == 8) memcpy(dst, &d, sizeof d);
+  if (size == 8) memcpy(dst, &d, sizeof d);
   else memcpy(dst, &f, sizeof f);
 }
 
@@ -94,7 +99,8 @@ static void pack_one(lua_State *L, cawb_plan *p, plan_step *s, const cawb_kernel
 static cJSON *describe_arg(lua_State *L, const cawb_plan *p, int index) {
   long tensor = plan_tensor_at(L, index);
   if (tensor >= 0) return cJSON_CreateString(p->tensors[tensor].spec.label);
-  return cJSON_CreateNumber(lua_tonumber(L, index));
+  if (isfinite(lua_tonumber(L, index))) return cJSON_CreateNumber(lua_tonumber(L, index));
+  return cJSON_CreateString(luaL_tolstring(L, index, NULL));   /* JSON has no such number */
 }
 
 void plan_pack_args(lua_State *L, cawb_plan *p, plan_step *s, const cawb_kernel *k,
@@ -103,13 +109,16 @@ void plan_pack_args(lua_State *L, cawb_plan *p, plan_step *s, const cawb_kernel 
   if (given != k->nparams)
     luaL_error(L, "launch: %s takes %d arguments %s, got %d", k->plain, (int)k->nparams,
                push_signature(L, k), (int)given);
+  p->nargs += given;
+  if (p->nargs > PLAN_MAX_ARGS)
+    luaL_error(L, "launch: more than %d arguments in all launches together", PLAN_MAX_ARGS);
   s->args = calloc(1, k->args_size + 8);
   s->refs = calloc(k->nparams + 1, sizeof *s->refs);
   cJSON *words = cJSON_AddArrayToObject(s->text, "args");
-  if (s->args == NULL || s->refs == NULL || words == NULL) luaL_error(L, "out of memory");
+  if (s->args == NULL || s->refs == NULL || words == NULL) plan_no_memory(L, p);
   for (size_t i = 0; i < k->nparams; i++) {
     pack_one(L, p, s, k, i, first + (int)i);
-    cJSON_AddItemToArray(words, describe_arg(L, p, first + (int)i));
+    plan_put(L, p, words, NULL, describe_arg(L, p, first + (int)i));
   }
   s->step.args = s->args;
   s->step.args_size = k->args_size;

@@ -6,25 +6,44 @@
 
 #include "plan_record.h"
 
+static int64_t read_size(lua_State *L, int index) {
+  int exact;
+  lua_Integer n = lua_tointegerx(L, index, &exact);
+  if (!exact) luaL_error(L, "scratch: sizes must be whole numbers, got %s",
+                         luaL_tolstring(L, index, NULL));
+  return n;
+}
+
+/* {shape = {...}, dtype = "float32"} at index 1. */
+static void read_shaped(lua_State *L, cawb_tensor *t) {
+  for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
+    const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
+    if (strcmp(key, "shape") != 0 && strcmp(key, "dtype") != 0)
+      luaL_error(L, "scratch: unknown option '%s' (shape, dtype)", key);
+  }
+  lua_getfield(L, 1, "dtype");
+  const char *dtype = luaL_optstring(L, -1, "float32");
+  if (cawb_tensor_dtype_size(dtype) == 0) luaL_error(L, "scratch: unknown dtype '%s'", dtype);
+  snprintf(t->dtype, sizeof t->dtype, "%s", dtype);
+  if (lua_getfield(L, 1, "shape") != LUA_TTABLE) luaL_error(L, "scratch: 'shape' is missing");
+  lua_Integer rank = luaL_len(L, -1);            /* with holes, it may be anything */
+  if (rank > CAWB_TENSOR_RANK) luaL_error(L, "scratch: too many dimensions");
+  t->rank = (int)rank;
+  for (int i = 0; i < t->rank; i++) {
+    lua_rawgeti(L, -1, i + 1);
+    t->shape[i] = read_size(L, -1);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 2);
+}
+
 static void read_scratch(lua_State *L, cawb_tensor *t) {
   cawb_err err;
   if (lua_istable(L, 1)) {
-    lua_getfield(L, 1, "dtype");
-    const char *dtype = luaL_optstring(L, -1, "float32");
-    if (cawb_tensor_dtype_size(dtype) == 0) luaL_error(L, "scratch: unknown dtype '%s'", dtype);
-    snprintf(t->dtype, sizeof t->dtype, "%s", dtype);
-    if (lua_getfield(L, 1, "shape") != LUA_TTABLE) luaL_error(L, "scratch: 'shape' is missing");
-    t->rank = (int)luaL_len(L, -1);
-    if (t->rank > CAWB_TENSOR_RANK) luaL_error(L, "scratch: too many dimensions");
-    for (int i = 0; i < t->rank; i++) {
-      lua_rawgeti(L, -1, i + 1);
-      t->shape[i] = luaL_checkinteger(L, -1);
-      lua_pop(L, 1);
-    }
-    lua_pop(L, 2);
+    read_shaped(L, t);
   } else {
     t->rank = 1;
-    t->shape[0] = luaL_checkinteger(L, 1);
+    t->shape[0] = read_size(L, 1);
     snprintf(t->dtype, sizeof t->dtype, "uint8");
   }
   for (int i = 0; i < t->rank; i++)
@@ -43,7 +62,7 @@ int plan_scratch(lua_State *L) {
   t.bytes = (t.bytes + 3) / 4 * 4;                     /* so that memset can fill it */
   if (p->ntensors == PLAN_MAX_TENSORS) return luaL_error(L, "more than %d tensors", PLAN_MAX_TENSORS);
   long i = plan_add_tensor(p, &t, CAWB_PLAN_SCRATCH);
-  if (i < 0) return luaL_error(L, "out of memory");
+  if (i < 0) return plan_no_memory(L, p);
   plan_push_handle(L, (size_t)i);
   return 1;
 }
@@ -60,32 +79,38 @@ int plan_prepare(lua_State *L) {
   return 0;
 }
 
+#define WORD "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+/* Whether the string at `index` is one or more of `allowed`; a NUL never is. */
+static int is_word(lua_State *L, int index, const char *allowed) {
+  size_t size;
+  const char *s = lua_tolstring(L, index, &size);
+  return size > 0 && strspn(s, allowed) == size;
+}
+
 static cJSON *read_value(lua_State *L, const char *name) {
-  if (lua_isinteger(L, -1)) return cJSON_CreateNumber((double)lua_tointeger(L, -1));
-  if (lua_type(L, -1) == LUA_TSTRING) {
-    const char *s = lua_tostring(L, -1);
-    if (*s != '\0' && strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                             "0123456789_.+-") == strlen(s))
-      return cJSON_CreateString(s);
-  }
+  lua_Integer most = (lua_Integer)1 << 53;       /* JSON's numbers are doubles */
+  lua_Integer i = lua_tointeger(L, -1);
+  if (lua_isinteger(L, -1) && i >= -most && i <= most) return cJSON_CreateNumber((double)i);
+  if (lua_type(L, -1) == LUA_TSTRING && is_word(L, -1, WORD ".+-"))
+    return cJSON_CreateString(lua_tostring(L, -1));
   luaL_error(L, "tunables: '%s' must list whole numbers or plain words", name);
   return NULL;
 }
 
-static void add_tunable(lua_State *L, cJSON *list) {     /* name at -2, values at -1 */
+static void add_tunable(lua_State *L, cawb_plan *p) {    /* name at -2, values at -1 */
   if (lua_type(L, -2) != LUA_TSTRING || !lua_istable(L, -1) || luaL_len(L, -1) < 1)
     luaL_error(L, "tunables: write tunables{ name = {value, ...}, ... }");
   const char *name = lua_tostring(L, -2);
-  size_t word = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-  if (name[word] != '\0' || (name[0] >= '0' && name[0] <= '9'))
+  if (!is_word(L, -2, WORD) || (name[0] >= '0' && name[0] <= '9'))
     luaL_error(L, "tunables: '%s' cannot be the name of a define", name);
-  cJSON *one = cJSON_CreateObject();
-  cJSON_AddItemToArray(list, one);                       /* owned by the plan from here */
-  cJSON_AddStringToObject(one, "name", name);
-  cJSON *values = cJSON_AddArrayToObject(one, "values");
+  cJSON *one = cJSON_CreateObject(), *values;
+  plan_put(L, p, p->tunables, NULL, one);                /* owned by the plan from here */
+  plan_put(L, p, one, "name", cJSON_CreateString(name));
+  plan_put(L, p, one, "values", values = cJSON_CreateArray());
   for (lua_Integer i = 1, n = luaL_len(L, -1); i <= n; i++) {
     lua_rawgeti(L, -1, i);
-    cJSON_AddItemToArray(values, read_value(L, name));
+    plan_put(L, p, values, NULL, read_value(L, name));
     lua_pop(L, 1);
   }
 }
@@ -120,9 +145,10 @@ int plan_tunables(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   if (p->tunables != NULL) return luaL_error(L, "tunables: call it once");
   p->tunables = cJSON_CreateArray();
-  if (p->tunables == NULL) return luaL_error(L, "out of memory");
-  for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) add_tunable(L, p->tunables);
+  if (p->tunables == NULL) return plan_no_memory(L, p);
+  for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) add_tunable(L, p);
   sort_tunables(L, p->tunables);
+  p->declared = 1;
   if (p->probing) return luaL_error(L, "declared");      /* nobody sees this one */
   const cJSON *t;
   lua_newtable(L);

@@ -4,11 +4,21 @@
 
 #include "plan_record.h"
 
-/* {x, y, z}, {x = , y = } or a number, as three counts of at least 1. */
+/* A table of dimensions has nothing but [1], [2] and [3]: {x = 8} would pass as {}. */
+static void check_dim3(lua_State *L, const char *key) {
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+    lua_Integer i = lua_isinteger(L, -2) ? lua_tointeger(L, -2) : 0;
+    if (i < 1 || i > 3)
+      luaL_error(L, "launch: '%s' is a number or a list of up to three: {x, y, z}", key);
+  }
+}
+
+/* {x, y, z}, {x, y} or a number, as three counts of at least 1. */
 static void read_dim3(lua_State *L, const char *key, unsigned out[3], lua_Integer fallback) {
   int kind = lua_getfield(L, 2, key);
   if (kind == LUA_TNIL && fallback == 0)
     luaL_error(L, "launch: '%s' is missing; write { grid = ..., block = ... }", key);
+  if (kind == LUA_TTABLE) check_dim3(L, key);
   out[0] = (unsigned)fallback;
   out[1] = out[2] = 1;
   for (int i = 0; i < 3 && kind != LUA_TNIL; i++) {
@@ -79,21 +89,19 @@ static const cawb_kernel *find_kernel(lua_State *L, const cawb_plan *p, const ch
   return NULL;
 }
 
-static cJSON *add_dims(cJSON *o, const char *key, const unsigned d[3]) {
+static cJSON *dims(const unsigned d[3]) {
   int v[3] = { (int)d[0], (int)d[1], (int)d[2] };
-  cJSON *a = cJSON_CreateIntArray(v, 3);
-  cJSON_AddItemToObject(o, key, a);
-  return a;
+  return cJSON_CreateIntArray(v, 3);
 }
 
 static plan_step *new_step(lua_State *L, cawb_plan *p, cawb_step_kind kind) {
   if (p->phases[p->phase].count == PLAN_MAX_STEPS)
     luaL_error(L, "a plan of more than %d steps", PLAN_MAX_STEPS);
   plan_step *s = plan_add_step(p);
-  if (s == NULL) luaL_error(L, "out of memory");
+  if (s == NULL) plan_no_memory(L, p);
   s->step.kind = kind;
   s->text = cJSON_CreateObject();
-  if (s->text == NULL) luaL_error(L, "out of memory");
+  if (s->text == NULL) plan_no_memory(L, p);
   return s;
 }
 
@@ -106,12 +114,11 @@ int plan_launch(lua_State *L) {
   plan_step *s = new_step(L, p, CAWB_STEP_LAUNCH);
   s->step.kernel = k->name;
   read_config(L, p, &s->step);
-  cJSON_AddStringToObject(s->text, "kernel", k->plain);
-  add_dims(s->text, "grid", s->step.grid);
-  add_dims(s->text, "block", s->step.block);
-  cJSON_AddNumberToObject(s->text, "shared", (double)s->step.shared);
+  plan_put(L, p, s->text, "kernel", cJSON_CreateString(k->plain));
+  plan_put(L, p, s->text, "grid", dims(s->step.grid));
+  plan_put(L, p, s->text, "block", dims(s->step.block));
+  plan_put(L, p, s->text, "shared", cJSON_CreateNumber((double)s->step.shared));
   plan_pack_args(L, p, s, k, 3);
-  p->nlaunches++;
   return 0;
 }
 
@@ -120,6 +127,8 @@ int plan_memset(lua_State *L) {
   long tensor = plan_tensor_at(L, 1);
   luaL_argcheck(L, tensor >= 0, 1, "a tensor is expected");
   lua_Integer value = luaL_optinteger(L, 2, 0);
+  if (value < INT32_MIN || value > UINT32_MAX)
+    return luaL_error(L, "memset: %I is no pattern of 32 bits", (LUAI_UACINT)value);
   const cawb_plan_tensor *t = &p->tensors[tensor];
   int writable = t->role == CAWB_PLAN_SCRATCH ||
                  (t->role == CAWB_PLAN_OUTPUT && p->phase == CAWB_PLAN_CALL);
@@ -131,6 +140,6 @@ int plan_memset(lua_State *L) {
   s->target = (size_t)tensor;
   s->step.size = t->spec.bytes;
   s->step.pattern = (uint32_t)value;
-  cJSON_AddStringToObject(s->text, "memset", t->spec.label);
+  plan_put(L, p, s->text, "memset", cJSON_CreateString(t->spec.label));
   return 0;
 }

@@ -12,6 +12,19 @@
 
 cawb_plan *plan_self(lua_State *L) { return lua_touserdata(L, lua_upvalueindex(1)); }
 
+int plan_no_memory(lua_State *L, cawb_plan *p) {
+  p->starved = 1;
+  return luaL_error(L, "out of memory for a plan");
+}
+
+void plan_put(lua_State *L, cawb_plan *p, cJSON *parent, const char *key, cJSON *item) {
+  int done = item != NULL && (key != NULL ? cJSON_AddItemToObject(parent, key, item)
+                                          : cJSON_AddItemToArray(parent, item));
+  if (done) return;
+  cJSON_Delete(item);
+  plan_no_memory(L, p);
+}
+
 /* ---- tensor handles: an index into the plan's table, no data behind it ---- */
 
 long plan_tensor_at(lua_State *L, int index) {
@@ -63,16 +76,17 @@ static void push_tensor(lua_State *L, cawb_plan *p, const cJSON *spec, const cha
   if (cawb_tensor_read(&t, spec, label, &err) != CAWB_OK) luaL_error(L, "%s", err.msg);
   if (p->ntensors == PLAN_MAX_TENSORS) luaL_error(L, "more than %d tensors", PLAN_MAX_TENSORS);
   long i = plan_add_tensor(p, &t, role);
-  if (i < 0) luaL_error(L, "out of memory");
+  if (i < 0) plan_no_memory(L, p);
   plan_push_handle(L, (size_t)i);
 }
 
 void plan_push_plain(lua_State *L, const cJSON *v) {
+  lua_Integer i;
   if (cJSON_IsBool(v)) lua_pushboolean(L, cJSON_IsTrue(v));
   else if (cJSON_IsString(v)) lua_pushstring(L, v->valuestring);
   else if (!cJSON_IsNumber(v)) lua_pushboolean(L, 0);   /* None: no hole in the list */
-  else if (v->valuedouble == (double)(lua_Integer)v->valuedouble)
-    lua_pushinteger(L, (lua_Integer)v->valuedouble);
+  else if (lua_numbertointeger(v->valuedouble, &i) && v->valuedouble == (double)i)
+    lua_pushinteger(L, i);
   else lua_pushnumber(L, v->valuedouble);
 }
 

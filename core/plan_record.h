@@ -10,7 +10,7 @@
 
 #include "plan.h"
 
-enum { PLAN_MAX_STEPS = 4096, PLAN_MAX_TENSORS = 4096 };
+enum { PLAN_MAX_STEPS = 4096, PLAN_MAX_TENSORS = 4096, PLAN_MAX_ARGS = 1 << 18 };
 
 typedef struct plan_ref {         /* where an address goes in a parameter block */
   size_t at;
@@ -38,9 +38,11 @@ struct cawb_plan {
   size_t ntensors;
   plan_list phases[2];            /* by cawb_plan_phase */
   cawb_plan_phase phase;          /* being recorded */
-  size_t nlaunches;               /* over both phases */
+  size_t nargs;                   /* of all launches */
   cJSON *tunables;                /* as declared; NULL: not declared */
+  int declared;                   /* all of them were read, and are right */
   int probing;                    /* stop at tunables{} */
+  int starved;                    /* memory ended: not the candidate's fault */
 };
 
 /* Add an empty step to the phase being recorded; NULL when out of memory. */
@@ -60,6 +62,12 @@ int plan_prepare(lua_State *L);
 int plan_tunables(lua_State *L);
 
 cawb_plan *plan_self(lua_State *L);
+int plan_no_memory(lua_State *L, cawb_plan *p);      /* raises */
+
+/* Put `item` into an object, or with no key into an array, which then owns it.
+** Raises where the item is NULL or memory ends. */
+void plan_put(lua_State *L, cawb_plan *p, cJSON *parent, const char *key, cJSON *item);
+
 void plan_push_handle(lua_State *L, size_t tensor);
 void plan_push_plain(lua_State *L, const cJSON *value);   /* number, boolean or string */
 

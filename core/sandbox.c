@@ -10,6 +10,7 @@ struct cawb_sandbox {
   lua_State *L;
   size_t used, memory;
   long left;             /* instructions */
+  int starved;           /* the machine, not the limit, refused memory */
 };
 
 enum { HOOK_EVERY = 1000 };
@@ -25,20 +26,52 @@ static void *count_alloc(void *ud, void *ptr, size_t osize, size_t nsize) {
   if (nsize > old && s->used - old + nsize > s->memory) return NULL;
   void *p = realloc(ptr, nsize);
   if (p != NULL) s->used = s->used - old + nsize;
+  else s->starved = 1;
   return p;
 }
 
-static void on_count(lua_State *L, lua_Debug *ar) {
+static void charge(lua_State *L, lua_Integer n, int level) {
   void *ud;
-  (void)ar;
   lua_getallocf(L, &ud);
   cawb_sandbox *s = ud;
-  s->left -= HOOK_EVERY;
+  s->left = n < s->left ? s->left - (long)n : 0;
   if (s->left > 0) return;
-  luaL_where(L, 0);                       /* in a hook, 0 is the function that runs */
+  luaL_where(L, level);
   lua_pushliteral(L, "too many instructions (is there an endless loop?)");
   lua_concat(L, 2);
   lua_error(L);
+}
+
+static void on_count(lua_State *L, lua_Debug *ar) {
+  (void)ar;
+  charge(L, HOOK_EVERY, 0);               /* in a hook, 0 is the function that runs */
+}
+
+/* Two functions of the libraries can turn in C without end and without memory;
+** each turn costs as much as an instruction. The real ones are the upvalues. */
+static int charged_call(lua_State *L, lua_Integer turns) {
+  charge(L, turns > 0 ? turns : 0, 1);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, 1);
+  return 1;
+}
+
+static int charged_rep(lua_State *L) {    /* ("").rep(n) */
+  return charged_call(L, luaL_checkinteger(L, 2));
+}
+
+static int charged_move(lua_State *L) {   /* table.move(t, from, to, ...) */
+  lua_Integer from = luaL_checkinteger(L, 2), to = luaL_checkinteger(L, 3), turns;
+  if (__builtin_sub_overflow(to, from, &turns)) turns = LUA_MAXINTEGER;
+  return charged_call(L, turns);
+}
+
+/* In the table at the top. */
+static void wrap(lua_State *L, const char *name, lua_CFunction f) {
+  lua_getfield(L, -1, name);
+  lua_pushcclosure(L, f, 1);
+  lua_setfield(L, -2, name);
 }
 
 /* Libraries are opened outside the globals; what is listed here is copied over. */
@@ -105,10 +138,12 @@ static int fill_state(lua_State *L) {
   open_library(L, "math", luaopen_math, allowed_math);
   lua_setfield(L, -2, "math");
   open_library(L, "string", luaopen_string, allowed_string);
+  wrap(L, "rep", charged_rep);
   lua_pushvalue(L, -1);
   lua_setfield(L, LUA_REGISTRYINDEX, "cawb.string");
   lua_setfield(L, -2, "string");
   open_library(L, "table", luaopen_table, allowed_table);
+  wrap(L, "move", charged_move);
   lua_setfield(L, -2, "table");
   seal_strings(L);
   seal_globals(L);
@@ -149,6 +184,10 @@ lua_State *cawb_sandbox_state(cawb_sandbox *s) { return s->L; }
 
 static cawb_status outcome(cawb_sandbox *s, int rc, cawb_err *err) {
   if (rc == LUA_OK) return CAWB_OK;
+  if (rc == LUA_ERRMEM && s->starved) {
+    lua_settop(s->L, 0);
+    return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a Lua state");
+  }
   if (rc == LUA_ERRMEM)
     cawb_fail(err, CAWB_ERR_CANDIDATE, "it needs more than %zu bytes of memory", s->memory);
   else
