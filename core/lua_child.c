@@ -33,11 +33,13 @@ static int check_fd(lua_State *L, int arg) {
 /* A NULL-terminated argv in a userdata; its strings stay alive in the table. */
 static char **read_argv(lua_State *L, int index) {
   lua_Integer n = luaL_len(L, index);
-  luaL_argcheck(L, n > 0, index, "an empty command");
+  luaL_argcheck(L, n > 0 && n < 1 << 16, index, "a command has 1 to 65535 words");
   char **argv = lua_newuserdatauv(L, (size_t)(n + 1) * sizeof *argv, 0);
   for (lua_Integer i = 1; i <= n; i++) {
     lua_rawgeti(L, index, i);
     luaL_argcheck(L, lua_type(L, -1) == LUA_TSTRING, index, "arguments must be strings");
+    luaL_argcheck(L, strlen(lua_tostring(L, -1)) == lua_rawlen(L, -1), index,
+                  "a NUL in an argument");
     argv[i - 1] = (char *)lua_tostring(L, -1);
     lua_pop(L, 1);
   }

@@ -84,12 +84,17 @@ static int fs_columns(lua_State *L) {
   return 1;
 }
 
+static int is_program(const char *path) {
+  struct stat st;
+  return access(path, X_OK) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 /* Executable on PATH, as the shell would find it, or nothing. */
 static int fs_which(lua_State *L) {
   const char *name = luaL_checkstring(L, 1);
   const char *path = getenv("PATH");
   if (strchr(name, '/') != NULL) {
-    if (access(name, X_OK) != 0) return 0;
+    if (!is_program(name)) return 0;
     lua_pushstring(L, name);
     return 1;
   }
@@ -97,7 +102,7 @@ static int fs_which(lua_State *L) {
     size_t n = strcspn(p, ":");
     lua_pushlstring(L, p, n);
     lua_pushfstring(L, "%s/%s", n > 0 ? lua_tostring(L, -1) : ".", name);
-    if (access(lua_tostring(L, -1), X_OK) == 0) return 1;
+    if (is_program(lua_tostring(L, -1))) return 1;
     lua_pop(L, 2);
     p += n + (p[n] == ':');
   }
