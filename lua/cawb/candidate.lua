@@ -75,11 +75,14 @@ function Candidate:all_defines(tunables)
   return all
 end
 
---- "BLOCK=256 VEC=4", or "" without tunables.
-function Candidate:label()
+--- "BLOCK=256 VEC=4", or "" without tunables. With `declared`, those that had a
+--- choice: a plan may use a tunable of one value to compile a fact in.
+function Candidate:label(declared)
+  local one = {}
+  for _, t in ipairs(declared or {}) do one[t.name] = #t.values == 1 end
   local words = {}
   for name, value in pairs(self.tunables or {}) do
-    words[#words + 1] = ("%s=%s"):format(name:upper(), value)
+    if not one[name] then words[#words + 1] = ("%s=%s"):format(name:upper(), value) end
   end
   table.sort(words)
   return table.concat(words, " ")

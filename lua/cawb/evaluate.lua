@@ -86,14 +86,14 @@ local function faster(a, b)
 end
 
 -- Try the members; returns the best one and the facts of all, or nil, message, name.
-local function sweep(task, candidate, variants, how)
+local function sweep(task, candidate, declared, variants, how)
   local limits, all, best, chosen = task.options.sweep, {}, nil, nil
   for i, tunables in ipairs(variants) do
     if i > 1 and how.spent and how.spent() then break end
     local member = candidate:with(tunables)
     local facts, message, name = M.one(task, member, { trials = limits.trials,
       samples = limits.samples, say = function(stage)
-        how.say(("%s %d/%d %s"):format(stage, i, #variants, member:label()))
+        how.say(("%s %d/%d %s"):format(stage, i, #variants, member:label(declared)))
       end })
     if not facts then return nil, message, name end
     all[#all + 1] = facts
@@ -121,14 +121,14 @@ function M.candidate(task, candidate, how)
   if candidate.tunables then variants = { candidate.tunables } end   -- already chosen
   local chosen, all = candidate:with(variants[1]), {}
   if #variants > 1 then
-    chosen, all, name = sweep(task, candidate, variants, how)
+    chosen, all, name = sweep(task, candidate, declared.tunables, variants, how)
     if not chosen then return nil, all, name end
   end
   local facts
   facts, message, name = M.one(task, chosen, how)
   if not facts then return nil, message, name end
   add_seconds(facts.seconds, all)
-  facts.variants, facts.label = all, chosen:label()
+  facts.variants, facts.label = all, chosen:label(declared.tunables)
   return facts
 end
 

@@ -18,9 +18,11 @@ function M.time(s)
   end
 end
 
---- "4.21 us [4.18, 4.25]", the interval in the unit of the median.
+--- "4.21 [4.18, 4.25] us", in the unit of the median; "4.21 us" of a single value,
+--- which has no interval.
 function M.interval(t)
   if not t then return "-" end
+  if t.samples == 1 then return M.time(t.median) end
   for _, u in ipairs(units) do
     if t.median >= u[1] or u[1] == 1e-9 then
       return ("%.3g [%.3g, %.3g] %s"):format(t.median / u[1], t.lo / u[1], t.hi / u[1], u[2])
@@ -28,9 +30,13 @@ function M.interval(t)
   end
 end
 
---- "1.32x [1.29, 1.35]".
+--- "1.32x +-0.03": the far side of the interval, so that it is never too narrow;
+--- "1.32x" where both times are single values.
 function M.speedup(s)
-  return s and ("%.2fx [%.2f, %.2f]"):format(s.median, s.lo, s.hi) or "-"
+  if not s then return "-" end
+  local text = (s.median < 0.1 and "%.2gx" or "%.2fx"):format(s.median)
+  if s.lo == s.hi then return text end
+  return ("%s +-%.1g"):format(text, math.max(s.median - s.lo, s.hi - s.median))
 end
 
 local function shorten(text, width)
@@ -45,7 +51,7 @@ end
 
 local function outcome(turn)
   if not turn.ok then return ("rejected at %s: %s"):format(turn.stage, turn.reason) end
-  local parts = { "pass", M.interval(turn.time_s) }
+  local parts = { "pass", M.interval(turn.time_s) .. (turn.modelled and " modelled" or "") }
   for _, kind in ipairs { "eager", "compile" } do
     if turn.speedup[kind] then
       parts[#parts + 1] = ("%s %s"):format(kind, M.speedup(turn.speedup[kind]))
@@ -121,6 +127,17 @@ function M.table(headings, rows)
   return lines
 end
 
+-- A candidate's name may be long and a terminal narrow.
+local function fit(rows, column, most)
+  for _, row in ipairs(rows) do row[column] = shorten(row[column], math.max(16, most)) end
+end
+
+local function width(lines)
+  local most = 0
+  for _, line in ipairs(lines) do most = math.max(most, #line) end
+  return most
+end
+
 local function baseline_line(task)
   local parts = {}
   for _, kind in ipairs { "eager", "compile" } do
@@ -154,8 +171,15 @@ function Report:run_ends(run)
       rows[i] = {}
       for j, c in ipairs(columns) do rows[i][j] = c[2](turn) end
     end
+    local lines = M.table(headings, rows)
+    if self.live and width(lines) > self.live then
+      local longest = 0
+      for _, row in ipairs(rows) do longest = math.max(longest, #row[2]) end
+      fit(rows, 2, longest - (width(lines) - self.live))
+      lines = M.table(headings, rows)
+    end
     self:line ""
-    for _, text in ipairs(M.table(headings, rows)) do self:line(text) end
+    for _, text in ipairs(lines) do self:line(text) end
     local text = baseline_line(run.task)
     if text then self:line(text) end
   end

@@ -107,9 +107,10 @@ function Candidate:with(tunables) end
 ---@param tunables? table
 ---@return table<string, string>
 function Candidate:all_defines(tunables) end
----"BLOCK=256 VEC=4".
+---"BLOCK=256 VEC=4"; with the declared tunables, only those that had a choice.
+---@param declared? table
 ---@return string
-function Candidate:label() end
+function Candidate:label(declared) end
 
 ---A candidate from a table, or from a path without its ending.
 ---@param spec string|{ source: string, plan: string, name?: string, note?: string, defines?: table, options?: string[], tunables?: table }
