@@ -1,6 +1,6 @@
 -- A continuous reward: the natural logarithm of the speed-up against the faster of
--- eager and torch.compile, at the lower end of its 95% interval, so that noise
--- pays nothing. 0 is a tie; wrong candidates get -1, slow ones no less than that.
+-- eager and torch.compile, at the lower end of its interval, so that noise pays
+-- nothing. 0 is a tie; wrong candidates get -1, slow ones no less than that.
 
 return {
   reward = function(facts)

@@ -4,6 +4,7 @@ A sample is one forward between two CUDA events with a cold L2 cache: write
 twice the L2, spin on the device until the host has launched everything, run.
 Strict float32, as everywhere; cuDNN is free to choose its algorithms.
 """
+import contextlib
 import statistics
 import time
 
@@ -19,20 +20,62 @@ LONGEST_SPIN = 0.05      # seconds
 
 
 def measure(work, kinds, samples, budget, seed):
-    """{kind: result}; `samples` each, or fewer after `budget` seconds each.
-    That PyTorch cannot run or compile the task is a result too."""
-    sets = input_sets(work, seed)
-    watch = Stopwatch(work.device)
+    """{kind: result}; `samples` each, or fewer after `budget` seconds each. A kind
+    stays set up and warm between calls, so that a judge can take turns between it
+    and a candidate. That PyTorch cannot run or compile the task is a result too."""
     found = {}
     for kind in kinds:
         try:
-            found[kind] = one_kind(work, kind, sets, watch, samples, budget)
+            if kind not in work.baselines:
+                work.baselines[kind] = Baseline(work, kind, seed)
+            found[kind] = work.baselines[kind].take(samples, budget)
         except Exception as error:  # pylint: disable=broad-except
             if not isinstance(error, Fault) and kind_of(error) == "device":
                 raise
+            work.baselines.pop(kind, None)
             found[kind] = {"failed": one_line("%s: %s" % (type(error).__name__, error))}
-        torch.cuda.empty_cache()
     return found
+
+
+class Baseline:
+    """One kind, compiled if that is what it is, warm, with its own inputs."""
+
+    def __init__(self, work, kind, seed):
+        self.sets = input_sets(work, seed)
+        self.watch = work.stopwatch = work.stopwatch or Stopwatch(work.device)
+        self.taken, host = 0, []
+        started = time.perf_counter()
+        self.forward = eager(work) if kind == "eager" else compiled(work)
+        with self.running():
+            outputs = work.runner.named(self.forward(*self.sets[0].inputs))
+            self.watch.wait()
+            self.about = {"setup_s": time.perf_counter() - started}
+        self.about.update(errors(self.sets[0], outputs))
+        del outputs
+        with self.running():
+            for i in range(WARMUP):
+                host.append(self.watch.launch_time(self.forward, self.inputs(i)))
+        self.about.update(host_s=min(host), input_sets=len(self.sets))
+        self.spin = min(LONGEST_SPIN, 2 * min(host))
+
+    @contextlib.contextmanager
+    def running(self):
+        """As a user runs it: cuDNN chooses freely (the references do not let it)."""
+        strict()
+        torch.backends.cudnn.deterministic = False
+        with torch.no_grad():
+            yield
+
+    def inputs(self, number):
+        return self.sets[number % len(self.sets)].inputs
+
+    def take(self, samples, budget):
+        times, started = [], time.perf_counter()
+        with self.running():
+            while len(times) < samples and (not times or time.perf_counter() - started < budget):
+                times.append(self.watch.sample(self.forward, self.inputs(self.taken), self.spin))
+                self.taken += 1
+        return dict(self.about, samples=times, median=statistics.median(times))
 
 
 def input_sets(work, seed):
@@ -44,23 +87,7 @@ def input_sets(work, seed):
     return [first, work.trials.get((seed + 1) & ((1 << 63) - 1))]
 
 
-def one_kind(work, kind, sets, watch, samples, budget):
-    started = time.perf_counter()
-    forward = eager(work) if kind == "eager" else compiled(work)
-    torch.backends.cudnn.deterministic = False
-    with torch.no_grad():
-        outputs = work.runner.named(forward(*sets[0].inputs))
-        watch.wait()
-        setup = time.perf_counter() - started
-        result = {"setup_s": setup, **errors(sets[0], outputs)}
-        del outputs
-        torch.backends.cudnn.deterministic = False  # the references set it back
-        result.update(take(forward, sets, watch, samples, budget))
-    return result
-
-
 def eager(work):
-    strict()
     module = work.runner.copy()
 
     def forward(*args):
@@ -70,7 +97,6 @@ def eager(work):
 
 
 def compiled(work):
-    strict()
     torch._dynamo.reset()
     return torch.compile(work.runner.copy())
 
@@ -83,18 +109,6 @@ def errors(trial, outputs):
         values = [e[name] for e in each if name in e]
         return None if None in values else max(values, default=0.0)
     return {"error": {"worst": largest("worst"), "nrms": largest("nrms")}, "outputs": each}
-
-
-def take(forward, sets, watch, samples, budget):
-    host = []
-    for i in range(WARMUP):
-        host.append(watch.launch_time(forward, sets[i % len(sets)].inputs))
-    spin = min(LONGEST_SPIN, 2 * min(host))
-    times, started = [], time.perf_counter()
-    while len(times) < samples and (not times or time.perf_counter() - started < budget):
-        times.append(watch.sample(forward, sets[len(times) % len(sets)].inputs, spin))
-    return {"samples": times, "median": statistics.median(times), "host_s": min(host),
-            "input_sets": len(sets)}
 
 
 class Stopwatch:

@@ -18,6 +18,7 @@ class Workload:
         self.trials = Trials(self.runner)
         self.current = None
         self.shares = []
+        self.baselines, self.stopwatch = {}, None    # see baseline.py
         try:
             self.study(init_seed)
             self.place_parameters()
@@ -160,6 +161,6 @@ class Workload:
     def close(self):
         for share in self.shares:
             share.close()
-        self.shares = []
+        self.shares, self.baselines, self.stopwatch = [], {}, None
         if self.device.type == "cuda":
             torch.cuda.empty_cache()

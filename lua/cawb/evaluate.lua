@@ -28,7 +28,8 @@ local function note_build(facts, prepared)
   facts.log = built.log
 end
 
---- One member of a candidate. `how` = { trials =, samples =, say = function(stage) }.
+--- One member of a candidate. `how` = { trials =, samples =, against =, say =
+--- function(stage) }.
 --- Returns facts: { ok, stage, reason, seconds = { compile, verify, measure }, time_s,
 --- samples, speedup, baselines, error, report, kernels, steps, log, modelled }; or nil,
 --- message, name.
@@ -48,7 +49,7 @@ function M.one(task, candidate, how)
   facts.error, facts.report, facts.trials = got.error, got.report, got.trials
   say "measure"
   got, message, name = clocked(facts, "measure", measure.measure, task, candidate,
-    { samples = how.samples })
+    { samples = how.samples, against = how.against })
   if not got then return nil, message, name end
   if not got.ok then return fail(facts, got) end
   facts.time_s, facts.samples, facts.speedup = got.time_s, got.samples, got.speedup
@@ -92,7 +93,7 @@ local function sweep(task, candidate, declared, variants, how)
     if i > 1 and how.spent and how.spent() then break end
     local member = candidate:with(tunables)
     local facts, message, name = M.one(task, member, { trials = limits.trials,
-      samples = limits.samples, say = function(stage)
+      samples = limits.samples, against = {}, say = function(stage)
         how.say(("%s %d/%d %s"):format(stage, i, #variants, member:label(declared)))
       end })
     if not facts then return nil, message, name end

@@ -82,13 +82,14 @@ function M.prepare(task, candidate)
   return device.loaded
 end
 
---- One request that executes the loaded candidate on fresh inputs: op "run" or
---- "time". Returns { ok = true, ..., poison = }, a failure as data, or nil, ...
-function M.call(task, candidate, request, purpose, timeout)
+--- One request that executes the loaded candidate on fresh inputs, or on those of
+--- `seed`: op "run" or "time". Returns { ok = true, ..., poison = }, a failure as
+--- data, or nil, message, name.
+function M.call(task, candidate, request, purpose, timeout, seed)
   local loaded, message, name = M.prepare(task, candidate)
   if not loaded or not loaded.ok then return loaded, message, name end
   local poison
-  poison, message, name = task:fresh_inputs(purpose)
+  poison, message, name = task:fresh_inputs(purpose, seed)
   if not poison then return nil, message, name end
   request.poison = poison
   local fds = task:share(request, { "inputs", "outputs" })

@@ -36,11 +36,17 @@ M.defaults = {
     },
   },
 
+  -- on a real device candidate and baselines take turns, in rounds of random ABBA
+  -- order, until every speed-up is known well enough
   measure = {
     against = { "eager", "compile" },
     warmup = 3,               -- runs before the first sample
-    samples = 200,            -- at most
-    budget = 0.5,             -- seconds of sampling, at most
+    batch = 5,                -- samples in a row; two batches of each a round
+    rounds = 30,              -- at most
+    precision = 0.01,         -- half the width of a speed-up's interval, relative
+    error_rate = 0.01,        -- how often an interval may miss
+    same = 0.01,              -- a speed-up within 1 +- this is none
+    budget = 1.0,             -- seconds, at most
   },
 
   -- a plan with tunables is a family: how much of it is tried in one turn

@@ -1,68 +1,22 @@
 -- measure: how long does a candidate take, and how much faster is it than
--- PyTorch? On a simulated device both are modelled, and say so.
+-- PyTorch? On a simulated device both are modelled, and say so. On a real one they
+-- take turns (duel.lua), so that clocks and heat treat them alike.
 
 local baseline_model = require "cawb.baseline_model"
+local duel = require "cawb.duel"
 local execute = require "cawb.execute"
 local stats = require "cawb.stats"
 local verify = require "cawb.verify"
 
 local M = {}
 
-local function measured_baselines(task, kinds)
-  local how = task.options.measure
-  local reply, message, name = task:ask { op = "baselines", kinds = kinds,
-    samples = how.samples, budget = how.budget, seed = task.next_seed "baselines" }
-  if not reply then return nil, message, name end
-  local found = {}
-  for _, kind in ipairs(kinds) do
-    local b = reply[kind] or { failed = "the task host did not time it" }
-    found[kind] = b.failed and { failed = b.failed }
-      or { time_s = stats.summary(b.samples), samples = b.samples, error = b.error, modelled = false }
-  end
-  return found
-end
-
-local function modelled_baselines(task, kinds)
-  local times = baseline_model.times(task.graph, task.device.info.rates)
-  local found = {}
-  for _, kind in ipairs(kinds) do
-    found[kind] = times[kind] and { time_s = stats.summary { times[kind] },
-      samples = { times[kind] }, modelled = true } or { failed = "it has no model" }
-  end
-  return found
-end
-
---- The baselines of a task, each { time_s = summary, samples =, modelled = } or
---- { failed = reason }; measured or modelled once and then kept.
-function M.baselines(task, kinds)
-  local missing = {}
-  for _, kind in ipairs(kinds) do
-    if not task.baselines[kind] then missing[#missing + 1] = kind end
-  end
-  if #missing > 0 then
-    local get = task.device.info.modelled and modelled_baselines or measured_baselines
-    local found, message, name = get(task, missing)
-    if not found then return nil, message, name end
-    for kind, b in pairs(found) do task.baselines[kind] = b end
-  end
-  return task.baselines
-end
-
-local function speedups(time_s, baselines, kinds)
-  local s = {}
-  for _, kind in ipairs(kinds) do
-    local b = baselines[kind]
-    if b and b.time_s then s[kind] = stats.speedup(b.time_s, time_s) end
-  end
-  return s
-end
-
--- Time it; what the last timed call wrote is judged like any other output.
-local function timed(task, candidate, how)
+-- Time it once; what the last timed call wrote is judged like any other output.
+-- Returns { ok = true, samples = {...} }, a failure as data, or nil, message, name.
+local function sample(task, candidate, how)
   local request = { op = "time", warmup = how.warmup, samples = how.samples,
                     budget = how.budget }
   local ran, message, name =
-    execute.call(task, candidate, request, "measure", task.options.deadlines.measure)
+    execute.call(task, candidate, request, "measure", task.options.deadlines.measure, how.seed)
   if not ran or not ran.ok then return ran, message, name end
   local compared
   compared, message, name = task:compare(ran.poison)
@@ -74,21 +28,46 @@ local function timed(task, candidate, how)
   return ran
 end
 
---- Time a candidate against baselines. `opts`: { against = {"eager", "compile"},
---- samples =, budget =, warmup = } over the options of `measure`. Returns { ok = true,
+local function modelled_baselines(task, kinds)
+  local times = baseline_model.times(task.graph, task.device.info.rates)
+  for _, kind in ipairs(kinds) do
+    task.baselines[kind] = times[kind] and { time_s = stats.summary { times[kind] },
+      samples = { times[kind] }, modelled = true } or { failed = "it has no model" }
+  end
+end
+
+local function modelled(task, candidate, how)
+  local ran, message, name = sample(task, candidate, { samples = 1, warmup = 0, budget = how.budget })
+  if not ran or not ran.ok then return ran, message, name end
+  modelled_baselines(task, how.against)
+  local result = { ok = true, samples = ran.samples, time_s = stats.summary(ran.samples), speedup = {} }
+  for _, kind in ipairs(how.against) do
+    local b = task.baselines[kind]
+    if b.time_s then result.speedup[kind] = stats.speedup(b.time_s, result.time_s) end
+  end
+  return result
+end
+
+local function measured(task, candidate, how)
+  if #how.against > 0 then return duel.fight(task, candidate, how, sample) end
+  local ran, message, name = sample(task, candidate, { warmup = how.warmup,
+    samples = how.samples or how.batch * how.rounds, budget = how.budget })
+  if not ran or not ran.ok then return ran, message, name end
+  return { ok = true, samples = ran.samples, time_s = stats.summary(ran.samples), speedup = {} }
+end
+
+--- Time a candidate. `opts` over the options of `measure`: { against = {"eager",
+--- "compile"}, samples = without baselines, budget =, ... }. Returns { ok = true,
 --- time_s = { median, lo, hi, samples }, samples = {seconds}, speedup = { eager =
---- { median, lo, hi } }, baselines =, modelled = }, a failure as data, or nil, ...
+--- { median, lo, hi, verdict } }, baselines =, modelled = }, a failure as data, or
+--- nil, message, name.
 function M.measure(task, candidate, opts)
   local how = setmetatable(opts or {}, { __index = task.options.measure })
-  local ran, message, name = timed(task, candidate, how)
-  if not ran or not ran.ok then return ran, message, name end
-  local baselines
-  baselines, message, name = M.baselines(task, how.against)
-  if not baselines then return nil, message, name end
-  local time_s = stats.summary(ran.samples)
-  return { ok = true, time_s = time_s, samples = ran.samples, baselines = baselines,
-    speedup = speedups(time_s, baselines, how.against),
-    modelled = task.device.info.modelled, steps = ran.steps }
+  local is_modelled = task.device.info.modelled
+  local result, message, name = (is_modelled and modelled or measured)(task, candidate, how)
+  if not result or not result.ok then return result, message, name end
+  result.modelled, result.baselines = is_modelled, task.baselines
+  return result
 end
 
 return M

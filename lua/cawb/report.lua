@@ -143,8 +143,8 @@ local function baseline_line(task)
   for _, kind in ipairs { "eager", "compile" } do
     local b = task.baselines[kind]
     if b then
-      parts[#parts + 1] = ("%s %s"):format(kind, b.time_s and M.interval(b.time_s)
-        or "failed: " .. tostring(b.failed))
+      parts[#parts + 1] = ("%s %s%s"):format(kind, b.time_s and M.interval(b.time_s)
+        or "failed: " .. tostring(b.failed), b.modelled and " modelled" or "")
     end
   end
   if #parts > 0 then return "PyTorch: " .. table.concat(parts, "; ") end

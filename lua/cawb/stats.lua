@@ -36,4 +36,37 @@ function M.speedup(a, b)
   return { median = a.median / b.median, lo = a.lo / b.hi, hi = a.hi / b.lo }
 end
 
+-- The rank whose order statistics enclose the median with at most this error: the
+-- largest k with 2 P(Binomial(n, 1/2) < k) <= error_rate; 0 where n is too small.
+local function rank(n, error_rate)
+  local k, term, below = 0, 0.5 ^ n, 0.0
+  while 2 * (below + term) <= error_rate do
+    below = below + term
+    k = k + 1
+    term = term * (n - k + 1) / k
+  end
+  return k
+end
+
+--- The median of paired ratios, one a round, with an interval that misses at most
+--- at `error_rate` whatever their distribution: { median, lo, hi, rounds }. With too
+--- few rounds for that (eight, for 0.01) lo and hi are 0 and infinity.
+function M.paired(ratios, error_rate)
+  local sorted = table.move(ratios, 1, #ratios, 1, {})
+  table.sort(sorted)
+  local n = #sorted
+  local k = rank(n, error_rate)
+  return { median = at(sorted, 0.5), rounds = n, lo = k > 0 and sorted[k] or 0.0,
+           hi = k > 0 and sorted[n + 1 - k] or math.huge }
+end
+
+--- "faster", "slower", "same" (within 1 +- margin) or "undecided", from an interval.
+--- What is nearer to 1 than the margin is never called faster or slower.
+function M.verdict(s, margin)
+  if s.lo >= 1 - margin and s.hi <= 1 + margin then return "same" end
+  if s.lo > 1 and s.median > 1 + margin / 2 then return "faster" end
+  if s.hi < 1 and s.median < 1 - margin / 2 then return "slower" end
+  return "undecided"
+end
+
 return M

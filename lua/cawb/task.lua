@@ -58,12 +58,12 @@ function Task:share(request, names)
   return fds
 end
 
---- New inputs from a secret seed, and outputs filled with a secret poison.
---- Returns the poison, or nil, message, name.
-function Task:fresh_inputs(purpose)
+--- New inputs from a secret seed (or from a given one, to have them again), and
+--- outputs filled with poison. Returns the poison, or nil, message, name.
+function Task:fresh_inputs(purpose, seed)
   local poison = seeds.poison(self.next_seed)
   local reply, message, name =
-    self:ask { op = "inputs", seed = self.next_seed(purpose), poison = poison }
+    self:ask { op = "inputs", seed = seed or self.next_seed(purpose), poison = poison }
   if not reply then return nil, message, name end
   return poison
 end

@@ -65,10 +65,11 @@ function Device:ask_compiler(request) end
 ---@field notes string[]
 ---@field seed string             repeats the run's secret inputs with --seed
 local Task = {}
----New inputs from a secret seed, outputs poisoned.
+---New inputs from a secret seed, or those of a given one; outputs poisoned.
 ---@param purpose string
+---@param seed? integer
 ---@return integer? poison, string? message, string? name
-function Task:fresh_inputs(purpose) end
+function Task:fresh_inputs(purpose, seed) end
 ---Statistics of what was written to the outputs, against the references.
 ---@param poison integer
 ---@return table? statistics, string? message, string? name
@@ -136,7 +137,7 @@ function cawb.families(dir) end
 ---Time a candidate against PyTorch.
 ---@param task cawb.Task
 ---@param candidate cawb.Candidate
----@param opts? { against?: string[], samples?: integer, budget?: number, warmup?: integer }
+---@param opts? { against?: string[], samples?: integer, budget?: number, warmup?: integer, batch?: integer, rounds?: integer, precision?: number }
 ---@return table|cawb.Failure|nil measured, string? message, string? name
 function cawb.measure(task, candidate, opts) end
 

@@ -67,6 +67,14 @@ class Baselines(unittest.TestCase):
         self.assertTrue(0 < found["error"]["nrms"] < 1e-5)
         self.assertEqual(found["error"]["worst"], found["outputs"][0]["worst"])
 
+    def test_a_kind_stays_set_up_between_calls(self):
+        made = []
+        with mock.patch("baseline.eager", lambda work: made.append(1) or work.runner.copy()):
+            for _ in range(3):
+                found = baseline.measure(self.work, ["eager"], 2, 60, 3)["eager"]
+        self.assertEqual((len(made), found["samples"]), (1, [5.0, 6.0]))
+        self.assertIs(self.watch.seen[5], self.watch.seen[1])    # the inputs went on rotating
+
     def test_a_spent_budget_leaves_one_sample(self):
         found = baseline.measure(self.work, ["eager"], 5, 0, 3)["eager"]
         self.assertEqual(len(found["samples"]), 1)

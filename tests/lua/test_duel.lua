@@ -1,0 +1,135 @@
+-- Paired measurement without a device: a task and samples made of numbers.
+
+local check = dofile "tests/lua/check.lua"
+local duel = require "cawb.duel"
+local options = require "cawb.options"
+local seeds = require "cawb.seeds"
+local stats = require "cawb.stats"
+
+-- A task whose baselines take `times[kind]` seconds, times whatever the clock does;
+-- the log says in which order everyone was asked.
+local function fake(times, clock)
+  local log = {}
+  local task = { baselines = {}, next_seed = seeds.generator "test" }
+  function task:ask(request)
+    local kind = request.kinds[1]
+    log[#log + 1] = kind
+    if type(times[kind]) == "string" then return { [kind] = { failed = times[kind] } } end
+    local samples = {}
+    for i = 1, request.samples do samples[i] = times[kind] * clock() end
+    return { [kind] = { samples = samples, error = { worst = 1e-7 } } }
+  end
+  local function sample(_, _, how)
+    log[#log + 1] = "candidate"
+    local samples = {}
+    for i = 1, how.samples do samples[i] = times.candidate * clock() end
+    return { ok = true, samples = samples }
+  end
+  return task, sample, log
+end
+
+local function how(changes)
+  local h = options.copy(require("cawb").defaults.measure)
+  for k, v in pairs(changes or {}) do h[k] = v end
+  return h
+end
+
+local function still() return 1 end
+
+check.test("every round asks everyone twice, the second time in reverse", function()
+  local task, sample, log = fake({ candidate = 1, eager = 2, compile = 3 }, still)
+  assert(duel.fight(task, {}, how { rounds = 4, precision = 0 }, sample))
+  check.equal(#log, 24)
+  local orders = {}
+  for r = 0, 3 do
+    for i = 1, 3 do check.equal(log[6 * r + i], log[6 * r + 7 - i]) end
+    orders[table.concat(log, " ", 6 * r + 1, 6 * r + 3)] = true
+  end
+  assert(next(orders, next(orders)), "the order never changed")
+end)
+
+check.test("the ratio survives a clock that drifts by half", function()
+  local now = 1
+  local task, sample = fake({ candidate = 1, eager = 2 }, function()
+    now = now + 0.0005
+    return now
+  end)
+  local r = assert(duel.fight(task, {}, how { against = { "eager" } }, sample))
+  local s = r.speedup.eager
+  assert(math.abs(s.median - 2) < 0.01 and s.lo > 1.95 and s.hi < 2.05)
+  check.equal(s.verdict, "faster")
+  assert(#r.samples == r.time_s.samples and task.baselines.eager.error.worst == 1e-7)
+end)
+
+check.test("it stops when every interval is narrow enough", function()
+  local task, sample = fake({ candidate = 1, eager = 2 }, still)
+  local r = assert(duel.fight(task, {}, how { against = { "eager" } }, sample))
+  check.equal(r.speedup.eager.rounds, 8)       -- the fewest that give a 99% interval
+end)
+
+check.test("a baseline that fails is left out, and asked once", function()
+  local task, sample, log = fake({ candidate = 1, eager = 2, compile = "no compiler" }, still)
+  local r = assert(duel.fight(task, {}, how(), sample))
+  assert(r.speedup.eager and not r.speedup.compile)
+  check.equal(task.baselines.compile.failed, "no compiler")
+  local asked = 0
+  for _, who in ipairs(log) do if who == "compile" then asked = asked + 1 end end
+  assert(asked <= 2, "asked " .. asked .. " times")
+end)
+
+check.test("a candidate that fails while it is timed is data", function()
+  local task = fake({ eager = 2 }, still)
+  local r = assert(duel.fight(task, {}, how(), function()
+    return { ok = false, stage = "measure", reason = "wrong" }
+  end))
+  check.equal(r.reason, "wrong")
+end)
+
+-- A small generator with a fixed seed, so that the test is the same every time.
+local function noise(state)
+  return function()
+    state = (state * 6364136223846793005 + 1442695040888963407)
+    return 1 + 0.02 * ((state >> 33) / (1 << 31) - 0.5)
+  end
+end
+
+check.test("A against A: at most 1% of 400 are called faster or slower", function()
+  local called = 0
+  for i = 1, 400 do
+    local task, sample = fake({ candidate = 1, eager = 1 }, noise(i * 7919))
+    local v = assert(duel.fight(task, {}, how { against = { "eager" } }, sample)).speedup.eager.verdict
+    if v == "faster" or v == "slower" then called = called + 1 end
+  end
+  assert(called <= 4, called .. " of 400")
+end)
+
+check.test("a true 2% is seen in at least 95% of 400", function()
+  local seen = 0
+  for i = 1, 400 do
+    local task, sample = fake({ candidate = 1.02, eager = 1 }, noise(i * 104729))
+    if assert(duel.fight(task, {}, how { against = { "eager" } }, sample)).speedup.eager.verdict == "slower" then
+      seen = seen + 1
+    end
+  end
+  assert(seen >= 380, seen .. " of 400")
+end)
+
+check.test("the interval of a median covers it, by its ranks", function()
+  local ratios = { 5, 1, 4, 2, 8, 7, 3, 6 }
+  local s = stats.paired(ratios, 0.01)
+  check.equal(s.lo, 1)
+  check.equal(s.hi, 8)
+  check.equal(s.median, 4.5)
+  s = stats.paired({ 1, 2, 3 }, 0.01)
+  assert(s.lo == 0 and s.hi == math.huge)
+end)
+
+check.test("verdicts", function()
+  check.equal(stats.verdict({ median = 1.1, lo = 1.05, hi = 1.2 }, 0.01), "faster")
+  check.equal(stats.verdict({ median = 0.9, lo = 0.8, hi = 0.95 }, 0.01), "slower")
+  check.equal(stats.verdict({ median = 1.0, lo = 0.995, hi = 1.005 }, 0.01), "same")
+  check.equal(stats.verdict({ median = 1.002, lo = 1.001, hi = 1.03 }, 0.01), "undecided")
+  check.equal(stats.verdict({ median = 1.1, lo = 0.9, hi = 1.2 }, 0.01), "undecided")
+end)
+
+return check.done()
