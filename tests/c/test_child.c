@@ -1,10 +1,16 @@
 /* test_child.c - messages with descriptors, and processes that end in every way. */
 #include "child.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -25,6 +31,26 @@ static cawb_status echo(void *ctx, const cawb_message *m, cJSON *reply, cawb_err
     char text[8] = { 0 };
     ssize_t n = m->nfds == 2 ? pread(m->fds[1], text, 7, 0) : -1;
     cJSON_AddStringToObject(reply, "text", n == 7 ? text : "?");
+  }
+  if (strcmp(op, "descriptors") == 0)
+    for (int fd = 0, n = 0; fd < 1024; fd++)
+      if (fcntl(fd, F_GETFD) >= 0) cJSON_AddNumberToObject(reply, "open", n++);
+  if (strcmp(op, "orphan") == 0) {
+    pid_t pid = fork();
+    if (pid == 0) for (;;) pause();
+    cJSON_AddNumberToObject(reply, "pid", pid);
+  }
+  if (strcmp(op, "print") == 0) {
+    for (int i = 0; i < 20000; i++) fputs("a line of 32 bytes, not counting\n", stdout);
+    fputs("the end \xff\n", stdout);
+    fflush(stdout);
+  }
+  if (strcmp(op, "long") == 0) {
+    char *s = malloc(CAWB_MESSAGE_MAX + 1);
+    memset(s, 'x', CAWB_MESSAGE_MAX);
+    s[CAWB_MESSAGE_MAX] = '\0';
+    cJSON_AddStringToObject(reply, "text", s);
+    free(s);
   }
   return CAWB_OK;
 }
@@ -111,14 +137,166 @@ static void test_a_missing_program(void) {
   CHECK(c == NULL && strstr(err.msg, "/nonexistent/python") != NULL);
 }
 
-static void test_malformed_text(void) {
-  int fds[2];
+static double number(const cawb_message *m, const char *key) {
+  const cJSON *v = cJSON_GetObjectItem(m->json, key);
+  return cJSON_IsNumber(v) ? v->valuedouble : -1;
+}
+
+static void test_nothing_else_is_inherited(char *self) {
+  cawb_message reply;
+  cawb_err err;
+  int leak = open("/dev/null", O_RDONLY), high = fcntl(leak, F_DUPFD, 700);
+  cawb_child *c = start(self);
+  CHECK(leak >= 0 && high >= 700);        /* as Lua's io.open makes them: to be inherited */
+  CHECK(ask(c, "descriptors", 10, &reply, &err) == CAWB_OK);
+  const cJSON *list = reply.json->child;
+  int n = 0;
+  for (; list != NULL; list = list->next) n += strcmp(list->string, "open") == 0;
+  CHECK(n == 4);                          /* 0, 1, 2 and the socket */
+  cawb_message_free(&reply);
+  cawb_child_free(c);
+  close(leak);
+  close(high);
+}
+
+/* The child leaves another one behind: both are gone when it is seen to have ended. */
+static void test_the_group_ends_too(char *self) {
+  cawb_message reply;
+  cawb_err err;
+  cawb_child *c = start(self);
+  CHECK(ask(c, "orphan", 10, &reply, &err) == CAWB_OK);
+  pid_t orphan = (pid_t)number(&reply, "pid");
+  cawb_message_free(&reply);
+  CHECK(orphan > 0 && kill(orphan, 0) == 0);
+  kill(cawb_child_pid(c), SIGKILL);
+  while (cawb_child_alive(c)) usleep(1000);
+  double deadline = cawb_clock_now() + 10;
+  int gone = 0;                           /* a zombie until its new parent reaps it */
+  while (!gone && cawb_clock_left_ms(deadline) > 0) {
+    char path[64], stat[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)orphan);
+    FILE *f = fopen(path, "r");
+    size_t got = f != NULL ? fread(stat, 1, sizeof stat - 1, f) : 0;
+    if (f != NULL) fclose(f);
+    gone = got == 0 || strstr(stat, ") Z ") != NULL || strstr(stat, ") X ") != NULL;
+  }
+  CHECK(gone);
+  cawb_child_free(c);
+}
+
+static void test_output_is_kept_in_part(char *self) {
+  cawb_message reply;
+  cawb_err err;
+  char out[64], path[64];
+  struct stat st;
+  cawb_child *c = start(self);
+  for (int i = 0; i < 5; i++) {
+    CHECK(ask(c, "print", 10, &reply, &err) == CAWB_OK);
+    cawb_message_free(&reply);
+  }
+  cawb_child_output(c, out, sizeof out);
+  CHECK(strstr(out, "the end ?") != NULL && strlen(out) <= 63);
+  snprintf(path, sizeof path, "/proc/%d/fd/1", (int)cawb_child_pid(c));
+  CHECK(stat(path, &st) == 0 && st.st_size > 3000000 && st.st_blocks * 512 < 1500000);
+  cawb_child_free(c);
+}
+
+static void test_a_reply_too_long(char *self) {
+  cawb_message reply;
+  cawb_err err;
+  cawb_child *c = start(self);
+  CHECK(ask(c, "long", 60, &reply, &err) == CAWB_OK);
+  CHECK(strcmp(cawb_request_text(reply.json, "name"), "invalid") == 0);
+  CHECK(strstr(cawb_request_text(reply.json, "message"), "bytes, at most") != NULL);
+  cawb_message_free(&reply);
+  CHECK(ask(c, "hello", 10, &reply, &err) == CAWB_OK);     /* and it goes on */
+  cawb_message_free(&reply);
+  cawb_child_free(c);
+}
+
+static void test_no_descriptors_left(char *self) {
+  struct rlimit was, few;
+  cawb_child *c;
+  cawb_err err;
+  char *argv[] = { self, "--serve", NULL };
+  CHECK(getrlimit(RLIMIT_NOFILE, &was) == 0);
+  for (rlim_t most = 3; most < 16; most++) {
+    few = (struct rlimit){ most, was.rlim_max };
+    setrlimit(RLIMIT_NOFILE, &few);
+    cawb_status rc = cawb_child_new(&c, "echo", argv, NULL, &err);
+    setrlimit(RLIMIT_NOFILE, &was);
+    CHECK(rc == CAWB_OK || (rc == CAWB_ERR_IO && c == NULL));
+    cawb_child_free(c);
+  }
+  int next = open("/dev/null", O_RDONLY);
+  CHECK(next == 3);                       /* and none was lost */
+  close(next);
+}
+
+/* What the receiver makes of these bytes and so many descriptors with them. */
+static cawb_status receive(const void *bytes, size_t size, int nfds, cawb_message *m,
+                           cawb_err *err) {
+  int pair[2], fds[16];
+  union { struct cmsghdr head; char bytes[CMSG_SPACE(sizeof fds)]; } room;
+  struct iovec v = { (void *)(uintptr_t)bytes, size };
+  struct msghdr h = { .msg_iov = &v, .msg_iovlen = 1 };
+  CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+  for (int i = 0; i < nfds; i++) fds[i] = pair[0];
+  if (nfds > 0) {
+    memset(&room, 0, sizeof room);
+    h.msg_control = room.bytes;
+    h.msg_controllen = CMSG_SPACE((size_t)nfds * sizeof *fds);
+    room.head.cmsg_level = SOL_SOCKET;
+    room.head.cmsg_type = SCM_RIGHTS;
+    room.head.cmsg_len = CMSG_LEN((size_t)nfds * sizeof *fds);
+    memcpy(CMSG_DATA(&room.head), fds, (size_t)nfds * sizeof *fds);
+  }
+  CHECK(sendmsg(pair[1], &h, 0) == (ssize_t)size);
+  shutdown(pair[1], SHUT_WR);
+  cawb_status rc = cawb_message_receive(pair[0], m, cawb_clock_now() + 10, err);
+  close(pair[0]);
+  close(pair[1]);
+  return rc;
+}
+
+static void test_malformed_messages(void) {
+  static const struct { const char *bytes; size_t size; cawb_status rc; } cases[] = {
+    { "\2\0\0\0{}", 6, CAWB_OK }, { "\4\0\0\0 {} ", 8, CAWB_OK },
+    { "\0\0\0\0", 4, CAWB_ERR_INVALID }, { "\2\0\0\0[]", 6, CAWB_ERR_INVALID },
+    { "\3\0\0\0{}x", 7, CAWB_ERR_INVALID }, { "\4\0\0\0{}\0x", 8, CAWB_ERR_INVALID },
+    { "\4\0\0\0{}{}", 8, CAWB_ERR_INVALID }, { "\3\0\0\0{\"a", 7, CAWB_ERR_INVALID },
+    { "\3\0\0\0{}", 6, CAWB_ERR_DIED }, { "\3\0", 2, CAWB_ERR_DIED },
+    { "\1\0\0\4", 4, CAWB_ERR_INVALID }, { "\377\377\377\377", 4, CAWB_ERR_INVALID },
+  };
   cawb_message m;
   cawb_err err;
-  CHECK(pipe(fds) == 0);                  /* the length and the text, by hand */
-  close(fds[0]);
-  close(fds[1]);
-  CHECK(cawb_message_receive(fds[0], &m, cawb_clock_now() + 1, &err) != CAWB_OK);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    cawb_status rc = receive(cases[i].bytes, cases[i].size, 0, &m, &err);
+    if (rc != cases[i].rc) fprintf(stderr, "case %zu: %s\n", i, cawb_status_name(rc));
+    CHECK(rc == cases[i].rc);
+    cawb_message_free(&m);
+  }
+  CHECK(cawb_message_receive(-1, &m, cawb_clock_now() + 1, &err) != CAWB_OK);
+}
+
+static void test_descriptors_are_not_lost_in_silence(void) {
+  cawb_message m;
+  cawb_err err;
+  struct rlimit was, few;
+  CHECK(receive("\2\0\0\0{}", 6, CAWB_MESSAGE_FDS, &m, &err) == CAWB_OK);
+  CHECK(m.nfds == CAWB_MESSAGE_FDS);
+  cawb_message_free(&m);
+  CHECK(receive("\2\0\0\0{}", 6, CAWB_MESSAGE_FDS + 1, &m, &err) == CAWB_ERR_IO);
+  CHECK(strstr(err.msg, "were lost") != NULL && m.nfds == 0);
+  CHECK(getrlimit(RLIMIT_NOFILE, &was) == 0);
+  few = (struct rlimit){ 8, was.rlim_max };       /* 3 and 4 are the sockets */
+  setrlimit(RLIMIT_NOFILE, &few);
+  cawb_status rc = receive("\2\0\0\0{}", 6, 6, &m, &err);
+  setrlimit(RLIMIT_NOFILE, &was);
+  CHECK(rc == CAWB_ERR_IO);
+  int next = open("/dev/null", O_RDONLY);
+  CHECK(next == 3);
+  close(next);
 }
 
 int main(int argc, char **argv) {
@@ -128,6 +306,12 @@ int main(int argc, char **argv) {
   test_deaths_are_told(argv[0]);
   test_deadlines_hold(argv[0]);
   test_a_missing_program();
-  test_malformed_text();
+  test_nothing_else_is_inherited(argv[0]);
+  test_the_group_ends_too(argv[0]);
+  test_output_is_kept_in_part(argv[0]);
+  test_a_reply_too_long(argv[0]);
+  test_no_descriptors_left(argv[0]);
+  test_malformed_messages();
+  test_descriptors_are_not_lost_in_silence();
   return check_report();
 }

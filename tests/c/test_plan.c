@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bytes.h"
 #include "check.h"
 
 static const char ptx[] =
@@ -165,6 +166,89 @@ static void test_tunables(void) {
   CHECK(fails("tunables{ a = {1} } tunables{ a = {1} }", "call it once"));
 }
 
+/* What launch() takes is only worth something if nothing else passes for it. */
+static void test_numbers_that_are_none(void) {
+#define LAUNCH(config) "launch('rows', " config ", outputs[1], inputs[1], 256, 1.5)"
+  CHECK(fails(LAUNCH("{ grid = 0/0, block = 1 }"), "whole numbers"));
+  CHECK(fails(LAUNCH("{ grid = 1/0, block = 1 }"), "whole numbers"));
+  CHECK(fails(LAUNCH("{ grid = {x = 8}, block = 1 }"), "a list of up to three"));
+  CHECK(fails(LAUNCH("{ grid = {1, 1, 1, 2}, block = 1 }"), "a list of up to three"));
+  CHECK(fails(LAUNCH("{ grid = {8, true}, block = 1 }"), "whole numbers"));
+  CHECK(*fault(LAUNCH("{ grid = {8, nil, 2}, block = {32, 2} }")) == '\0');
+  CHECK(fails(LAUNCH("{ grid = 1, block = 1, shared = -1 }"), "negative"));
+  CHECK(fails(LAUNCH("params"), "unknown option"));
+  CHECK(fails("launch('rows', { grid = 1, block = 1 }, outputs[1], inputs[1], 0/0, 1)", "is a int32"));
+  CHECK(*fault("launch('rows', { grid = 1, block = 1 }, outputs[1], inputs[1], -1, -1/0)") == '\0');
+  CHECK(fails("memset(outputs[1], 1 << 40)", "no pattern of 32 bits"));
+  CHECK(*fault("memset(outputs[1], 0xffffffff) memset(outputs[1], -1) " GOOD) == '\0');
+  CHECK(fails("scratch(1.5)", "whole numbers, got 1.5"));
+  CHECK(fails("scratch{ shape = {2, 0/0} }", "whole numbers"));
+  CHECK(fails("scratch{ shape = {4}, dype = 'float64' }", "unknown option 'dype'"));
+  CHECK(fails("scratch(math.maxinteger) scratch(1 << 62) " GOOD, "") );
+  CHECK(fails("local s = {} for i = 0, 40 do s[1 << i] = 1 end scratch{ shape = s }", "scratch: "));
+  CHECK(fails("for i = 1, 5000 do scratch(4) end", "more than 4096 tensors"));
+  CHECK(fails("for i = 1, 5000 do memset(outputs[1]) end", "more than 4096 steps"));
+}
+
+/* A probe must not take what went wrong in tunables{} for a declaration. */
+static void test_faulty_tunables_are_told(void) {
+  static const char *const faulty[] = { "tunables{ a = {'x; system'} }", "tunables{ a = 3 }",
+    "tunables{ [''] = {1} }", "tunables{ ['a\\0b'] = {1} }", "tunables{ a = {'b\\0c'} }",
+    "tunables{ a = {1.5} }", "tunables{ a = {(1 << 53) + 1} }", "tunables{ a = {1, nil, {}} }" };
+  for (size_t i = 0; i < sizeof faulty / sizeof *faulty; i++) {
+    cawb_err err;
+    cJSON *list;
+    cawb_plan_setting s = setting(NULL);
+    CHECK(cawb_plan_tunables(&list, faulty[i], &s, &err) == CAWB_ERR_CANDIDATE);
+    CHECK(list == NULL && strstr(err.msg, "tunables: ") != NULL);
+  }
+}
+
+/* Parameters that C++ does not make but PTX may: none must be written beyond. */
+static void test_odd_parameters(void) {
+  static const char odd[] = ".entry odd(.param .f16 a, .param .b128 b, .param .u8 c, .param .f64 d) { ret; }";
+  cawb_err err;
+  cawb_kernels whole = kernels;
+  CHECK(cawb_ptx_kernels(&kernels, odd, NULL, &err) == CAWB_OK);
+  CHECK(fails("launch('odd', { grid = 1, block = 1 }, 1, 1, 1, 1)", "argument 1 of odd is a float16"));
+  cawb_ptx_free(&kernels);
+  CHECK(cawb_ptx_kernels(&kernels, ".entry odd(.param .b128 b) { ret; }", NULL, &err) == CAWB_OK);
+  CHECK(fails("launch('odd', { grid = 1, block = 1 }, 1)", "argument 1 of odd is a int128"));
+  cawb_ptx_free(&kernels);
+  kernels = whole;
+}
+
+/* Memory outside of the sandbox grows with a plan as well. */
+static void test_arguments_are_counted(void) {
+  cawb_bytes b = { 0 };
+  cawb_err err;
+  cawb_kernels whole = kernels;
+  cawb_bytes_text(&b, ".entry many(.param .u32 a0");
+  for (int i = 1; i < 200; i++) cawb_bytes_print(&b, ", .param .u32 a%d", i);
+  cawb_bytes_text(&b, ") { ret; }");
+  CHECK(cawb_ptx_kernels(&kernels, b.data, NULL, &err) == CAWB_OK);
+  CHECK(fails("local t = {} for i = 1, 200 do t[i] = i end\n"
+              "for i = 1, 4000 do launch('many', { grid = 1, block = 1 }, table.unpack(t)) end",
+              "more than 262144 arguments"));
+  cawb_ptx_free(&kernels);
+  cawb_bytes_free(&b);
+  kernels = whole;
+}
+
+static void test_inputs_that_are_no_plain_numbers(void) {
+  cawb_err err;
+  cawb_plan *p;
+  cJSON *odd = cJSON_Parse("[{\"value\":1e300},{\"value\":-9223372036854775808},{\"value\":null},"
+                           "{\"value\":\"s\"},{\"items\":7},{\"value\":{}}]");
+  cawb_plan_setting s = setting(NULL);
+  s.inputs = odd;
+  CHECK(cawb_plan_new(&p, "assert(inputs[1] == 1e300 and inputs[2] == math.mininteger and inputs[3] == false)\n"
+                      "assert(inputs[4] == 's' and #inputs[5] == 0 and inputs[6] == false) memset(outputs[1])",
+                      &s, &err) == CAWB_OK);
+  cawb_plan_free(p);
+  cJSON_Delete(odd);
+}
+
 int main(void) {
   cawb_err err;
   inputs = cJSON_Parse(inputs_json);
@@ -176,6 +260,11 @@ int main(void) {
   test_misuse_says_what_to_do();
   test_scratch_memset_prepare();
   test_tunables();
+  test_numbers_that_are_none();
+  test_faulty_tunables_are_told();
+  test_odd_parameters();
+  test_arguments_are_counted();
+  test_inputs_that_are_no_plain_numbers();
   cawb_ptx_free(&kernels);
   cJSON_Delete(inputs);
   cJSON_Delete(outputs);

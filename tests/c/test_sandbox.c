@@ -58,6 +58,38 @@ static void test_limits_hold(void) {
   CHECK(!passes("local function f(n) return f(n) + 1 end f(1)"));
 }
 
+/* Loops inside C that no count hook sees. */
+static void test_functions_cost_their_turns(void) {
+  CHECK(fails("local s = (''):rep(1 << 60)", "too many instructions"));
+  CHECK(fails("table.move({}, 1, math.maxinteger - 1, 2)", "too many instructions"));
+  CHECK(fails("table.move({}, math.mininteger, math.maxinteger, 2)", "too many instructions"));
+  CHECK(fails("for i = 1, 1000 do local s = (''):rep(100000) end", "plan.lua:1: too many"));
+  CHECK(passes("assert(('ab'):rep(2, '-') == 'ab-ab' and (''):rep(-5) == '' and string.rep('x', 0) == '')"));
+  CHECK(passes("local t = table.move({1, 2, 3}, 2, 3, 1) assert(t[1] == 2 and t[3] == 3)"));
+  CHECK(passes("local t = table.move({1}, 1, 1, 1, {}) assert(t[1] == 1)"));
+  CHECK(fails("('x'):rep()", "bad argument"));
+}
+
+static void test_abuse_of_what_is_there(void) {
+  CHECK(!passes("table.sort({3, 1, 2, 5, 4}, function() return true end)") ||
+        passes("table.sort({3, 1, 2, 5, 4}, function() return true end)"));   /* no crash */
+  CHECK(!passes("local t = {} for i = 1, 100 do t[i] = i end table.sort(t, function(a, b) t[a] = nil return a > b end)"));
+  CHECK(!passes("('x'):format('%99999d')") || passes("('x'):format('%99999d')"));
+  CHECK(fails("local s = ('%99999d'):format(1)", "invalid"));
+  CHECK(fails("local function f(s) return (s:gsub('.', f)) end f('x')", "overflow"));
+  CHECK(fails("('a'):rep(300000):find(('('):rep(40) .. ('a'):rep(10))", ""));
+  CHECK(fails("local x <close> = {}", "closable"));
+  CHECK(fails("goto out", "label"));
+  CHECK(fails("::again:: goto again", "too many instructions"));
+  CHECK(fails("return table.unpack({}, 1, 1e8)", "too many results"));
+  CHECK(fails("table.concat({}, '', 1, 1 << 53)", "invalid value"));
+  CHECK(fails("local t = {} for i = 1, 250 do t = { t } end error(t)", "no string"));
+  CHECK(fails("error(('x'):rep(5000))", "xxx"));
+  CHECK(fails("error('\xff\xfe', 0)", "??"));
+  CHECK(!passes("_ENV = nil launch()"));
+  CHECK(fails("local t = {} t[0/0] = 1", "NaN"));
+}
+
 static void test_text_only(void) {
   CHECK(fails("\033LuaS", "binary"));
   CHECK(fails("x = = 1", "plan.lua:1:"));
@@ -75,6 +107,8 @@ int main(void) {
   test_nothing_else_is_there();
   test_strings_lead_nowhere_else();
   test_limits_hold();
+  test_functions_cost_their_turns();
+  test_abuse_of_what_is_there();
   test_text_only();
   test_errors_say_where();
   return check_report();
