@@ -29,8 +29,8 @@ static void global_place(const sim_exec *x, const sim_fault *f, char *out, size_
   else if (f->addr >= r->base + r->size)
     snprintf(out, room, "%llu bytes past the end of %s (%zu bytes)", (unsigned long long)after, r->label, r->size);
   else
-    snprintf(out, room, "across the end of %s (%zu bytes, %llu before it)", r->label, r->size,
-             (unsigned long long)(0 - after));
+    snprintf(out, room, "from %llu bytes before the end of %s (%zu bytes) to beyond it", (unsigned long long)(0 - after),
+             r->label, r->size);
 }
 
 static void address_place(const sim_exec *x, const sim_fault *f, char *out, size_t room) {

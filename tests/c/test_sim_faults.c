@@ -30,6 +30,10 @@ static void test_addresses(sim_fixture *basic, sim_fixture *x) {
   CHECK(says(basic, "read of 4 bytes, at address 0: a null pointer"));
   ARG(basic, cawb_addr, Y); ARG(basic, cawb_addr, X); ARG(basic, float, 1); ARG(basic, int, N);
   CHECK(launch(basic, "saxpy", N / 256, 1, 256, 1, 0) == CAWB_OK);   /* a fault leaves the device as it was */
+  cawb_addr odd = tensor(basic, "odd", NULL, 1032);      /* ends in the middle of a float4 */
+  ARG(basic, cawb_addr, Y); ARG(basic, cawb_addr, odd); ARG(basic, int, 65);
+  CHECK(launch(basic, "gelu4", 1, 1, 96, 1, 0) == CAWB_ERR_CANDIDATE);
+  CHECK(says(basic, "read of 16 bytes, from 8 bytes before the end of odd (1032 bytes) to beyond it, by block (0,0,0) thread (64,0,0)"));
   cawb_addr O = tensor(x, "outputs[1]", NULL, 1024);
   ARG(x, cawb_addr, O);
   CHECK(launch(x, "misaligned", 1, 1, 32, 1, 0) == CAWB_ERR_CANDIDATE);
