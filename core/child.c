@@ -162,7 +162,7 @@ void cawb_child_output(const cawb_child *c, char *out, size_t size) {
 
 /* What was printed before is not read again: give its memory back. */
 static void forget_output(cawb_child *c) {
-  enum { KEEP = 1 << 16 };                /* more than anyone asks for */
+  static const off_t KEEP = 1 << 16;      /* more than anyone asks for */
   off_t end = lseek(c->output, 0, SEEK_END);
   if (end > 2 * KEEP)
     fallocate(c->output, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, end - KEEP);

@@ -205,9 +205,9 @@ static void write_text(job *j, cawb_bytes *out, const char *headers) {
 static cawb_status run_nvrtc(job *j, const char *headers, int noptions,
                              cawb_nvrtc_output *output) {
   cawb_bytes text = { 0 };
-  cawb_status code;
+  cawb_status code = CAWB_ERR_MEMORY;
   write_text(j, &text, headers);
-  if (text.failed) code = cawb_fail(j->err, CAWB_ERR_MEMORY, "no memory for the source");
+  if (text.failed) cawb_fail(j->err, code, "no memory for the source");
   else code = cawb_nvrtc_compile(j->compiler->nvrtc, text.data, "kernel.cu", j->options,
                                  noptions, output, j->err);
   cawb_bytes_free(&text);

@@ -24,7 +24,7 @@ static int value_fits(const struct option *o, const char *value) {
   if (o->values == NULL || value == NULL) return o->values == NULL && value == NULL;
   if (o->values[0] != '|') {
     size_t n = strlen(value);
-    return n > 0 && n <= 3 && strspn(value, "0123456789") == n && atoi(value) > 0;
+    return n > 0 && n <= 3 && strspn(value, "0123456789") == n && strtol(value, NULL, 10) > 0;
   }
   int n = snprintf(word, sizeof word, "|%s|", value);
   return n > 2 && n < (int)sizeof word && strchr(value, '|') == NULL

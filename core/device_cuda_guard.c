@@ -82,7 +82,7 @@ static cawb_status read_guards(cawb_cuda *c, cawb_err *err) {
     r = c->cu.cuMemcpyDtoHAsync(slot, front.at, front.size, c->stream);
     if (r == CUDA_SUCCESS)
       r = c->cu.cuMemcpyDtoHAsync(slot + GUARD_MOST, back.at, back.size, c->stream);
-    slot += 2 * GUARD_MOST;
+    slot += (size_t)2 * GUARD_MOST;
   }
   CUresult end = c->cu.cuStreamSynchronize(c->stream);
   if (r == CUDA_SUCCESS) r = end;
@@ -131,7 +131,7 @@ cawb_status cawb_cuda_guard_check(cawb_cuda *c, const char *who, cawb_err *err) 
     cawb_status one = check_region(g, slot, who, s == CAWB_OK ? err : NULL);
     if (one != CAWB_OK) cawb_cuda_guard_write(c, g);   /* the next run starts clean */
     if (s == CAWB_OK) s = one;
-    slot += 2 * GUARD_MOST;
+    slot += (size_t)2 * GUARD_MOST;
   }
   return s;
 }

@@ -61,11 +61,8 @@ cawb_status cawb_cuda_load(cawb_device *d, const cawb_image *image, cawb_module 
   return CAWB_OK;
 }
 
-void cawb_cuda_unload(cawb_device *d, cawb_module *m) {
-  cawb_cuda *c = (cawb_cuda *)d;
-  cawb_module **p = &c->modules;
-  while (*p != NULL && *p != m) p = &(*p)->next;
-  if (*p == NULL) return;
+static void release(cawb_cuda *c, cawb_module **p) {
+  cawb_module *m = *p;
   *p = m->next;
   c->cu.cuCtxSetCurrent(c->context);
   c->cu.cuModuleUnload(m->handle);
@@ -74,8 +71,15 @@ void cawb_cuda_unload(cawb_device *d, cawb_module *m) {
   free(m);
 }
 
+void cawb_cuda_unload(cawb_device *d, cawb_module *m) {
+  cawb_cuda *c = (cawb_cuda *)d;
+  cawb_module **p = &c->modules;
+  while (*p != NULL && *p != m) p = &(*p)->next;
+  if (*p != NULL) release(c, p);
+}
+
 void cawb_cuda_release_modules(cawb_cuda *c) {
-  while (c->modules != NULL) cawb_cuda_unload(&c->base, c->modules);
+  while (c->modules != NULL) release(c, &c->modules);
 }
 
 /* ---- kernels ---- */

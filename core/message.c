@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -48,7 +47,7 @@ static cawb_status send_all(int fd, const char *data, size_t size, const int *fd
   while (size > 0) {
     cawb_status rc = await(fd, POLLOUT, deadline, err);
     if (rc != CAWB_OK) return rc;
-    struct iovec v = { .iov_base = (void *)(uintptr_t)data, .iov_len = size };
+    struct iovec v = { .iov_base = (void *)data, .iov_len = size };
     struct msghdr h = { .msg_iov = &v, .msg_iovlen = 1 };
     fd_room room;
     if (nfds > 0) attach_fds(&h, &room, fds, nfds);

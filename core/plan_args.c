@@ -105,7 +105,7 @@ static cJSON *describe_arg(lua_State *L, const cawb_plan *p, int index) {
 
 void plan_pack_args(lua_State *L, cawb_plan *p, plan_step *s, const cawb_kernel *k,
                     int first) {
-  size_t given = (size_t)(lua_gettop(L) - first + 1);
+  size_t given = (size_t)lua_gettop(L) + 1 - (size_t)first;
   if (given != k->nparams)
     luaL_error(L, "launch: %s takes %d arguments %s, got %d", k->plain, (int)k->nparams,
                push_signature(L, k), (int)given);

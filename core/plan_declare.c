@@ -123,9 +123,9 @@ static int by_name(const void *a, const void *b) {
 /* A Lua table has no order; a sweep needs one that is the same every time. */
 static void sort_tunables(lua_State *L, cJSON *list) {
   int n = cJSON_GetArraySize(list);
-  cJSON **items = lua_newuserdatauv(L, (size_t)(n + 1) * sizeof *items, 0);
+  cJSON **items = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof(cJSON *), 0);
   for (int i = 0; i < n; i++) items[i] = cJSON_DetachItemFromArray(list, 0);
-  qsort(items, (size_t)n, sizeof *items, by_name);
+  qsort(items, (size_t)n, sizeof(cJSON *), by_name);
   for (int i = 0; i < n; i++) cJSON_AddItemToArray(list, items[i]);
   lua_pop(L, 1);
 }

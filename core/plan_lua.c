@@ -4,6 +4,7 @@
 */
 #include <lauxlib.h>
 #include <lualib.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "plan_record.h"
@@ -14,7 +15,8 @@ cawb_plan *plan_self(lua_State *L) { return lua_touserdata(L, lua_upvalueindex(1
 
 int plan_no_memory(lua_State *L, cawb_plan *p) {
   p->starved = 1;
-  return luaL_error(L, "out of memory for a plan");
+  luaL_error(L, "out of memory for a plan");
+  abort();                            /* it does not return, but is not declared so */
 }
 
 void plan_put(lua_State *L, cawb_plan *p, cJSON *parent, const char *key, cJSON *item) {

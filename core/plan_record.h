@@ -62,7 +62,7 @@ int plan_prepare(lua_State *L);
 int plan_tunables(lua_State *L);
 
 cawb_plan *plan_self(lua_State *L);
-int plan_no_memory(lua_State *L, cawb_plan *p);      /* raises */
+__attribute__((noreturn)) int plan_no_memory(lua_State *L, cawb_plan *p);   /* raises */
 
 /* Put `item` into an object, or with no key into an array, which then owns it.
 ** Raises where the item is NULL or memory ends. */

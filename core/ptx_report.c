@@ -9,7 +9,6 @@
 */
 #include "ptx_report.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,11 +32,20 @@ static const char *after(const char *s, const char *words) {
   return strncmp(s, words, n) == 0 ? s + n : NULL;
 }
 
-static void read_frame(cawb_kernel *k, const char *line) {
+/* A number and `words` behind it; NULL if something else is there. */
+static const char *count(long *out, const char *s, const char *words) {
+  char *end;
+  *out = strtol(s, &end, 10);
+  return end != s ? after(end, words) : NULL;
+}
+
+/* Behind "ptxas         . ". */
+static void read_frame(cawb_kernel *k, const char *s) {
   long stack, stores, loads;
-  if (sscanf(line, "ptxas . %ld bytes stack frame, %ld bytes spill stores, %ld bytes spill loads",
-             &stack, &stores, &loads) != 3)
-    return;
+  s = count(&stack, s, " bytes stack frame, ");
+  if (s != NULL) s = count(&stores, s, " bytes spill stores, ");
+  if (s != NULL) s = count(&loads, s, " bytes spill loads");
+  if (s == NULL) return;
   k->stack = stack;
   k->spill_stores = stores;
   k->spill_loads = loads;
@@ -74,8 +82,8 @@ void cawb_ptx_report(cawb_kernels *k, const char *log) {
       if (current != NULL) forget(current);
     } else if ((s = after(line, "ptxas info    : Function properties for ")) != NULL) {
       described = named(k, s, '\n');
-    } else if (described != NULL && after(line, "ptxas         . ") != NULL) {
-      read_frame(described, line);
+    } else if (described != NULL && (s = after(line, "ptxas         . ")) != NULL) {
+      read_frame(described, s);
       described = NULL;
     } else if (current != NULL && (s = after(line, "ptxas info    : Used ")) != NULL) {
       read_used(current, s);

@@ -93,7 +93,7 @@ void cawb_sha256_field(cawb_sha256 *s, const void *data, size_t size) {
 void cawb_sha256_end_hex(cawb_sha256 *s, char hex[65]) {
   unsigned char digest[32];
   cawb_sha256_end(s, digest);
-  for (int i = 0; i < 32; i++) {
+  for (size_t i = 0; i < sizeof digest; i++) {
     hex[2 * i] = "0123456789abcdef"[digest[i] >> 4];
     hex[2 * i + 1] = "0123456789abcdef"[digest[i] & 15];
   }

@@ -92,7 +92,8 @@ static void skip_comment(lexer *l, char kind) {
 /* Blanks and comments, up to a newline outside of comments. */
 static void skip_blanks(lexer *l) {
   for (;;) {
-    char c = peek(l), second = c == '/' ? peek_second(l) : '\0';
+    char c = peek(l), second = '\0';
+    if (c == '/') second = peek_second(l);
     if (blank(c)) {
       take(l);
     } else if (second == '/' || second == '*') {

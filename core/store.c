@@ -61,7 +61,8 @@ static cawb_status fail_sqlite(const cawb_store *s, const char *doing, cawb_err 
 }
 
 static cawb_status no_memory(cawb_err *err) {
-  return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory in the store");
+  cawb_fail(err, CAWB_ERR_MEMORY, "out of memory in the store");
+  return CAWB_ERR_MEMORY;
 }
 
 /* Small steps on a connection. */

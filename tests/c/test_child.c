@@ -214,23 +214,28 @@ static void test_a_reply_too_long(char *self) {
   cawb_child_free(c);
 }
 
+static int next_descriptor(void) {
+  int fd = open("/dev/null", O_RDONLY);
+  close(fd);
+  return fd;
+}
+
 static void test_no_descriptors_left(char *self) {
   struct rlimit was, few;
   cawb_child *c;
   cawb_err err;
   char *argv[] = { self, "--serve", NULL };
+  int first = next_descriptor();
   CHECK(getrlimit(RLIMIT_NOFILE, &was) == 0);
-  for (rlim_t most = 3; most < 16; most++) {
-    few = (struct rlimit){ most, was.rlim_max };
+  for (int most = first; most < first + 13; most++) {
+    few = (struct rlimit){ (rlim_t)most, was.rlim_max };
     setrlimit(RLIMIT_NOFILE, &few);
     cawb_status rc = cawb_child_new(&c, "echo", argv, NULL, &err);
     setrlimit(RLIMIT_NOFILE, &was);
     CHECK(rc == CAWB_OK || (rc == CAWB_ERR_IO && c == NULL));
     cawb_child_free(c);
   }
-  int next = open("/dev/null", O_RDONLY);
-  CHECK(next == 3);                       /* and none was lost */
-  close(next);
+  CHECK(next_descriptor() == first);      /* and none was lost */
 }
 
 /* What the receiver makes of these bytes and so many descriptors with them. */
@@ -288,15 +293,14 @@ static void test_descriptors_are_not_lost_in_silence(void) {
   cawb_message_free(&m);
   CHECK(receive("\2\0\0\0{}", 6, CAWB_MESSAGE_FDS + 1, &m, &err) == CAWB_ERR_IO);
   CHECK(strstr(err.msg, "were lost") != NULL && m.nfds == 0);
+  int first = next_descriptor();
   CHECK(getrlimit(RLIMIT_NOFILE, &was) == 0);
-  few = (struct rlimit){ 8, was.rlim_max };       /* 3 and 4 are the sockets */
+  few = (struct rlimit){ (rlim_t)first + 5, was.rlim_max };    /* two go to the sockets */
   setrlimit(RLIMIT_NOFILE, &few);
   cawb_status rc = receive("\2\0\0\0{}", 6, 6, &m, &err);
   setrlimit(RLIMIT_NOFILE, &was);
   CHECK(rc == CAWB_ERR_IO);
-  int next = open("/dev/null", O_RDONLY);
-  CHECK(next == 3);
-  close(next);
+  CHECK(next_descriptor() == first);
 }
 
 int main(int argc, char **argv) {
