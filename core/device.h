@@ -86,6 +86,8 @@ typedef struct cawb_timing {
   unsigned max_samples;        /* capacity of `samples` */
   double budget;               /* stop early after about so many seconds */
   double *samples;             /* caller-owned; seconds of one run each */
+  const cawb_step *before;     /* executed untimed ahead of every run but the first, */
+  size_t nbefore;              /*   for which the caller has just done it; may be none */
   unsigned count;              /* out: how many were taken */
 } cawb_timing;
 

@@ -77,30 +77,42 @@ static cawb_status make_graph(cawb_cuda *c, cawb_module *m, const cawb_step *ste
 
 /* ---- samples ---- */
 
+typedef struct graphs {
+  CUgraphExec reset, plan;     /* reset is NULL where nothing goes ahead of a run */
+} graphs;
+
+/* What goes ahead of every run, so that none finds the results of another. */
+static CUresult reset(cawb_cuda *c, const graphs *g) {
+  return g->reset != NULL ? c->cu.cuGraphLaunch(g->reset, c->stream) : CUDA_SUCCESS;
+}
+
 /* The flush too: what is used for the first time is loaded then. */
-static CUresult warm_up(cawb_cuda *c, CUgraphExec plan, unsigned runs) {
+static CUresult warm_up(cawb_cuda *c, const graphs *g, unsigned runs) {
   CUresult r = flush(c, 1);
-  for (unsigned i = 0; i < runs && r == CUDA_SUCCESS; i++)
-    r = c->cu.cuGraphLaunch(plan, c->stream);
+  for (unsigned i = 0; i < runs && r == CUDA_SUCCESS; i++) {
+    r = reset(c, g);
+    if (r == CUDA_SUCCESS) r = c->cu.cuGraphLaunch(g->plan, c->stream);
+  }
   CUresult end = c->cu.cuStreamSynchronize(c->stream);
   return r != CUDA_SUCCESS ? r : end;
 }
 
-static CUresult enqueue_sample(cawb_cuda *c, CUgraphExec plan, unsigned flushes) {
+static CUresult enqueue_sample(cawb_cuda *c, const graphs *g, unsigned flushes) {
   cawb_cuda_driver *cu = &c->cu;
-  CUresult r = c->persisting ? cu->cuCtxResetPersistingL2Cache() : CUDA_SUCCESS;
+  CUresult r = reset(c, g);
+  if (r == CUDA_SUCCESS && c->persisting) r = cu->cuCtxResetPersistingL2Cache();
   if (r == CUDA_SUCCESS) r = flush(c, flushes);
   if (r == CUDA_SUCCESS) r = cu->cuEventRecord(c->start, c->stream);
-  if (r == CUDA_SUCCESS) r = cu->cuGraphLaunch(plan, c->stream);
+  if (r == CUDA_SUCCESS) r = cu->cuGraphLaunch(g->plan, c->stream);
   if (r == CUDA_SUCCESS) r = cu->cuEventRecord(c->stop, c->stream);
   return r;
 }
 
 /* `late`: the GPU had done with the flush before everything was queued. */
-static CUresult take_sample(cawb_cuda *c, CUgraphExec plan, unsigned flushes,
+static CUresult take_sample(cawb_cuda *c, const graphs *g, unsigned flushes,
                             double *seconds, int *late) {
   float ms = 0;
-  CUresult r = enqueue_sample(c, plan, flushes);
+  CUresult r = enqueue_sample(c, g, flushes);
   *late = r == CUDA_SUCCESS && c->cu.cuEventQuery(c->start) == CUDA_SUCCESS;
   CUresult end = c->cu.cuStreamSynchronize(c->stream);
   if (r == CUDA_SUCCESS) r = end;
@@ -114,32 +126,41 @@ static int enough(const cawb_timing *t, double begun) {
   return t->count >= FEWEST_SAMPLES && !(cawb_clock_now() - begun < t->budget);
 }
 
-static CUresult sample(cawb_cuda *c, CUgraphExec plan, cawb_timing *t) {
+static CUresult sample(cawb_cuda *c, const graphs *g, cawb_timing *t) {
   double begun = cawb_clock_now();
   unsigned flushes = 1;
-  CUresult r = warm_up(c, plan, t->warmup);
+  CUresult r = warm_up(c, g, t->warmup);
   while (r == CUDA_SUCCESS && !enough(t, begun)) {
     double seconds = 0;
     int late = 0;
-    r = take_sample(c, plan, flushes, &seconds, &late);
+    r = take_sample(c, g, flushes, &seconds, &late);
     if (late && flushes < MOST_FLUSHES) flushes *= 2;
     else if (r == CUDA_SUCCESS) t->samples[t->count++] = seconds;
   }
   return r;
 }
 
+static cawb_status make_graphs(cawb_cuda *c, cawb_module *m, const cawb_step *steps, size_t n,
+                               const cawb_timing *t, graphs *g, cawb_err *err) {
+  cawb_status s = cawb_cuda_prepare(c, m, steps, n, err);
+  if (s == CAWB_OK && t->nbefore > 0) s = cawb_cuda_prepare(c, m, t->before, t->nbefore, err);
+  if (s == CAWB_OK) s = make_graph(c, m, steps, n, &g->plan, err);
+  if (s == CAWB_OK && t->nbefore > 0)
+    s = make_graph(c, m, t->before, t->nbefore, &g->reset, err);
+  return s;
+}
+
 cawb_status cawb_cuda_time(cawb_device *d, cawb_module *m, const cawb_step *steps, size_t n,
                            cawb_timing *t, cawb_err *err) {
   cawb_cuda *c = (cawb_cuda *)d;
   const char *who = cawb_cuda_plan_name(steps, n);
-  CUgraphExec plan = NULL;
+  graphs g = { NULL, NULL };
   cawb_status s = cawb_cuda_enter(c, err);
   t->count = 0;
-  if (s == CAWB_OK) s = cawb_cuda_prepare(c, m, steps, n, err);
   if (s == CAWB_OK) s = make_flush(c, err);
-  if (s == CAWB_OK) s = make_graph(c, m, steps, n, &plan, err);
-  if (s != CAWB_OK) return s;
-  s = cawb_cuda_blame(c, sample(c, plan, t), who, err);
-  c->cu.cuGraphExecDestroy(plan);
+  if (s == CAWB_OK) s = make_graphs(c, m, steps, n, t, &g, err);
+  if (s == CAWB_OK) s = cawb_cuda_blame(c, sample(c, &g, t), who, err);
+  if (g.reset != NULL) c->cu.cuGraphExecDestroy(g.reset);
+  if (g.plan != NULL) c->cu.cuGraphExecDestroy(g.plan);
   return s == CAWB_OK ? cawb_cuda_guard_check(c, who, err) : s;
 }

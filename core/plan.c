@@ -81,6 +81,7 @@ void cawb_plan_free(cawb_plan *p) {
   free_list(&p->phases[CAWB_PLAN_PREPARE]);
   free_list(&p->phases[CAWB_PLAN_CALL]);
   free(p->tensors);
+  free(p->reset);
   cJSON_Delete(p->tunables);
   free(p);
 }
@@ -125,6 +126,26 @@ void cawb_plan_bind(cawb_plan *p) {
 const cawb_step *cawb_plan_steps(const cawb_plan *p, cawb_plan_phase phase, size_t *count) {
   *count = p->phases[phase].count;
   return p->phases[phase].bound;
+}
+
+cawb_status cawb_plan_reset(cawb_plan *p, uint32_t pattern, const cawb_step **steps,
+                            size_t *count, cawb_err *err) {
+  const plan_list *prepare = &p->phases[CAWB_PLAN_PREPARE];
+  size_t n = 0;
+  free(p->reset);
+  p->reset = calloc(p->ntensors + prepare->count + 1, sizeof *p->reset);
+  if (p->reset == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a plan");
+  for (size_t i = 0; i < p->ntensors; i++) {
+    const cawb_plan_tensor *t = &p->tensors[i];
+    if (t->spec.bytes == 0) continue;
+    if (t->role == CAWB_PLAN_OUTPUT || t->role == CAWB_PLAN_SCRATCH)
+      p->reset[n++] = (cawb_step){ .kind = CAWB_STEP_FILL, .addr = t->addr, .pattern = pattern,
+                                   .size = (t->spec.bytes + 3) / 4 * 4 };
+  }
+  for (size_t i = 0; i < prepare->count; i++) p->reset[n++] = prepare->bound[i];
+  *steps = p->reset;
+  *count = n;
+  return CAWB_OK;
 }
 
 cJSON *cawb_plan_describe(const cawb_plan *p) {

@@ -58,6 +58,13 @@ void cawb_plan_bind(cawb_plan *p);
 
 const cawb_step *cawb_plan_steps(const cawb_plan *p, cawb_plan_phase phase, size_t *count);
 
+/*
+** What makes the next call start from nothing: outputs and scratch filled with
+** `pattern`, then the steps of prepare. Valid until the next reset, or free.
+*/
+cawb_status cawb_plan_reset(cawb_plan *p, uint32_t pattern, const cawb_step **steps,
+                            size_t *count, cawb_err *err);
+
 /* The steps of the call in words: [{"kernel","grid","block","shared","args"}, ...].
 ** The caller's; NULL when out of memory. */
 cJSON *cawb_plan_describe(const cawb_plan *p);

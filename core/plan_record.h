@@ -37,6 +37,7 @@ struct cawb_plan {
   cawb_plan_tensor *tensors;
   size_t ntensors;
   plan_list phases[2];            /* by cawb_plan_phase */
+  cawb_step *reset;               /* owned; see cawb_plan_reset */
   cawb_plan_phase phase;          /* being recorded */
   size_t nargs;                   /* of all launches */
   cJSON *tunables;                /* as declared; NULL: not declared */

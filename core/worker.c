@@ -145,13 +145,6 @@ static cawb_status transfer(worker *w, cawb_plan_role role, int out, const cJSON
   return rc;
 }
 
-static cawb_status prepare(worker *w, cawb_err *err) {
-  cawb_report report;
-  size_t n;
-  const cawb_step *steps = cawb_plan_steps(w->plan, CAWB_PLAN_PREPARE, &n);
-  return n == 0 ? CAWB_OK : cawb_device_run(w->device, w->module, steps, n, &report, err);
-}
-
 static cawb_status load(worker *w, const cawb_message *m, cJSON *reply, cawb_err *err) {
   const cJSON *q = m->json;
   double scratch = 0;
@@ -162,7 +155,6 @@ static cawb_status load(worker *w, const cawb_message *m, cJSON *reply, cawb_err
   if (rc == CAWB_OK) rc = alloc_tensors(w, &scratch, err);
   if (rc == CAWB_OK && cJSON_GetArraySize(field(q, "params")) > 0)
     rc = transfer(w, CAWB_PLAN_PARAM, 0, field(q, "params_share"), m, err);
-  if (rc == CAWB_OK) rc = prepare(w, err);
   if (rc != CAWB_OK) return rc;
   cJSON *steps = cawb_plan_describe(w->plan);
   if (steps == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a plan's steps");
@@ -192,53 +184,69 @@ static void inject_fault(const cawb_step *steps, size_t n) {
     if (steps[i].kind == CAWB_STEP_LAUNCH && strcmp(steps[i].kernel, name) == 0) abort();
 }
 
-static cawb_status poison(worker *w, const cJSON *q, cawb_err *err) {
+typedef struct steps { const cawb_step *list; size_t count; } steps;
+
+/* Every call starts from poisoned outputs and scratch, and from prepare. */
+static cawb_status reset(worker *w, const cJSON *q, steps *out, cawb_err *err) {
   uint32_t pattern;
-  size_t n;
-  cawb_plan_tensor *t = cawb_plan_tensors(w->plan, &n);
+  cawb_report report;
   cawb_status rc = cawb_worker_read_poison(&pattern, q, err);
-  for (size_t i = 0; i < n && rc == CAWB_OK; i++)
-    if (t[i].role == CAWB_PLAN_OUTPUT)
-      rc = cawb_device_fill(w->device, t[i].addr, pattern, (t[i].spec.bytes + 3) / 4 * 4, err);
-  return rc;
+  if (rc == CAWB_OK) rc = cawb_plan_reset(w->plan, pattern, &out->list, &out->count, err);
+  if (rc != CAWB_OK || out->count == 0) return rc;
+  return cawb_device_run(w->device, w->module, out->list, out->count, &report, err);
 }
 
-static cawb_status run_once(worker *w, const cJSON *q, cJSON *reply, cawb_err *err) {
+static cawb_status run_once(worker *w, const cJSON *q, const steps *fresh, cJSON *reply,
+                            cawb_err *err) {
   cawb_report report;
   size_t n;
   (void)q;
-  const cawb_step *steps = cawb_plan_steps(w->plan, CAWB_PLAN_CALL, &n);
-  inject_fault(steps, n);
-  cawb_status rc = cawb_device_run(w->device, w->module, steps, n, &report, err);
+  (void)fresh;
+  const cawb_step *call = cawb_plan_steps(w->plan, CAWB_PLAN_CALL, &n);
+  inject_fault(call, n);
+  cawb_status rc = cawb_device_run(w->device, w->module, call, n, &report, err);
   if (rc == CAWB_OK) cJSON_AddItemToObject(reply, "report", cawb_worker_describe_report(&report));
   return rc;
 }
 
-static cawb_status run_timed(worker *w, const cJSON *q, cJSON *reply, cawb_err *err) {
+static cawb_status run_timed(worker *w, const cJSON *q, const steps *fresh, cJSON *reply,
+                             cawb_err *err) {
   cawb_timing t;
   size_t n;
   cawb_status rc = cawb_worker_read_timing(&t, q, err);
   if (rc != CAWB_OK) return rc;
   t.samples = calloc(t.max_samples, sizeof *t.samples);
   if (t.samples == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for samples");
-  const cawb_step *steps = cawb_plan_steps(w->plan, CAWB_PLAN_CALL, &n);
-  rc = cawb_device_time(w->device, w->module, steps, n, &t, err);
+  t.before = fresh->list;
+  t.nbefore = fresh->count;
+  const cawb_step *call = cawb_plan_steps(w->plan, CAWB_PLAN_CALL, &n);
+  rc = cawb_device_time(w->device, w->module, call, n, &t, err);
   if (rc == CAWB_OK)
     cJSON_AddItemToObject(reply, "samples", cJSON_CreateDoubleArray(t.samples, (int)t.count));
   free(t.samples);
   return rc;
 }
 
+typedef cawb_status (*runner)(worker *, const cJSON *, const steps *, cJSON *, cawb_err *);
+
+/* Back to the task host go the outputs, and what a kernel was not to write to. */
+static cawb_status give_back(worker *w, const cawb_message *m, cawb_err *err) {
+  const cJSON *q = m->json, *params = field(q, "params_share");
+  cawb_status rc = transfer(w, CAWB_PLAN_OUTPUT, 1, field(q, "outputs_share"), m, err);
+  if (rc == CAWB_OK) rc = transfer(w, CAWB_PLAN_INPUT, 1, field(q, "inputs_share"), m, err);
+  if (rc == CAWB_OK && params != NULL) rc = transfer(w, CAWB_PLAN_PARAM, 1, params, m, err);
+  return rc;
+}
+
 static cawb_status execute(worker *w, const cawb_message *m, cJSON *reply, cawb_err *err,
-                           cawb_status (*how)(worker *, const cJSON *, cJSON *, cawb_err *)) {
+                           runner how) {
   const cJSON *q = m->json;
+  steps fresh = { NULL, 0 };
   if (w->plan == NULL) return cawb_fail(err, CAWB_ERR_INVALID, "no candidate is loaded");
   cawb_status rc = transfer(w, CAWB_PLAN_INPUT, 0, field(q, "inputs_share"), m, err);
-  if (rc == CAWB_OK) rc = poison(w, q, err);
-  if (rc == CAWB_OK) rc = how(w, q, reply, err);
-  if (rc == CAWB_OK)
-    rc = transfer(w, CAWB_PLAN_OUTPUT, 1, field(q, "outputs_share"), m, err);
-  return rc;
+  if (rc == CAWB_OK) rc = reset(w, q, &fresh, err);
+  if (rc == CAWB_OK) rc = how(w, q, &fresh, reply, err);
+  return rc == CAWB_OK ? give_back(w, m, err) : rc;
 }
 
 /* ---- the loop ---- */

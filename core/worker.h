@@ -10,6 +10,9 @@
 **             params_share, limits}                     -> {steps:[...], scratch}
 **   run      {inputs_share, outputs_share, poison}      -> {report:{...}}
 **   time     the same and {warmup, samples, budget}     -> {samples:[seconds]}
+**   Both start every call from poisoned outputs and scratch and from prepare, and
+**   copy outputs and inputs back, so that the judge sees what was written to; with
+**   params_share, the parameters too.
 **   unload   {}
 ** A failure of the candidate has the name "candidate"; "lost":true says that the
 ** device is gone with it and that this process should be replaced.

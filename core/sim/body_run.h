@@ -144,12 +144,17 @@ static void release(sim_exec *x, unsigned id) {
   }
 }
 
+/* From sm_70 on a block's barrier waits for the threads that have not exited. */
+static uint32_t waits_for(const sim_exec *x, const sim_barrier *b) {
+  return b->expected ? b->expected : x->threads - x->exited;
+}
+
 /* Let go the barriers that are complete; how many were. */
 static int release_complete(sim_exec *x) {
   int released = 0;
   for (unsigned id = 0; id < 16; id++) {
     const sim_barrier *b = &x->barrier[id];
-    if (b->arrived == 0 || b->arrived < (b->expected ? b->expected : x->threads)) continue;
+    if (b->arrived == 0 || b->arrived < waits_for(x, b)) continue;
     release(x, id);
     released++;
   }
@@ -162,10 +167,8 @@ static int stuck(sim_exec *x) {
   for (unsigned id = 0; id < 16; id++) {
     const sim_barrier *b = &x->barrier[id];
     if (b->arrived == 0) continue;
-    uint32_t wanted = b->expected ? b->expected : x->threads;
-    snprintf(text, sizeof text, "barrier %u was reached by %u of %u threads of the block; %u exited before it, "
-             "the others wait elsewhere: every thread must reach every __syncthreads()",
-             id, b->arrived, wanted, x->exited);
+    snprintf(text, sizeof text, "barrier %u was reached by %u of %u threads of the block; the others wait "
+             "elsewhere: every thread must reach every __syncthreads()", id, b->arrived, waits_for(x, b));
     for (unsigned i = 0; i < x->nwarps; i++)
       for (unsigned k = 0; k < x->warps[i].ngroups; k++) {
         const sim_group *g = &x->warps[i].group[k];

@@ -138,7 +138,23 @@ class Workload:
         entries = [expected.compare(self.output(i), poison)
                    for i, expected in enumerate(trial.expected())]
         self.trials.trim()
-        return {"outputs": entries, "reference": trial.precision}
+        return {"outputs": entries, "reference": trial.precision, "changed": self.changed()}
+
+    def changed(self):
+        """Inputs and parameters in the shares that are not what was put there. The
+        worker copies its own back, so this tells what a kernel wrote to."""
+        names = []
+        for i, (item, spec) in enumerate(zip(self.current.inputs, self.current.specs)):
+            if not all(same_bits(view(self.inputs_share.memory, s), t)
+                       for t, s in leaves(item, spec)):
+                names.append("inputs[%d]" % (i + 1))
+        state = self.runner.module.state_dict()
+        for spec in self.params:
+            tensor = state[spec["name"]].detach()
+            if not same_bits(view(self.params_share.memory, spec), tensor):
+                names.append("params." + spec["name"])
+                store(self.params_share.memory, spec, tensor)
+        return names
 
     def under_way(self):
         if self.current is None:

@@ -92,7 +92,8 @@ function M.call(task, candidate, request, purpose, timeout, seed)
   poison, message, name = task:fresh_inputs(purpose, seed)
   if not poison then return nil, message, name end
   request.poison = poison
-  local fds = task:share(request, { "inputs", "outputs" })
+  local names = #task.params > 0 and { "inputs", "outputs", "params" } or { "inputs", "outputs" }
+  local fds = task:share(request, names)
   local reply
   reply, message, name = task.device:call(request, fds, timeout)
   if not reply then return M.failure("run", message, name) end

@@ -71,6 +71,10 @@ function M.judge(compared, report, tolerance)
   if report and report.races and report.races > 0 then
     return ("a race on shared memory, %d times: %s"):format(report.races, report.race)
   end
+  if compared.changed and #compared.changed > 0 then
+    return ("it writes to %s; inputs and parameters are read-only")
+      :format(table.concat(compared.changed, ", "))
+  end
   for i, o in ipairs(compared.outputs) do
     local why = judge_output(o, ("outputs[%d]"):format(i), tolerance)
     if why then return why end

@@ -105,6 +105,19 @@ check.test("infinity never passes", function()
   rejected("verify", "infinite", edit(source, "* inv;", "* inv + (i == 9 ? INFINITY : 0);"))
 end)
 
+check.test("inputs are read-only", function()
+  rejected("verify", "it writes to inputs%[1%]",
+    edit(edit(source, "const float *x, int cols", "float *x, int cols"), "* inv;", "* inv; x[0] = 0;"))
+end)
+
+check.test("a kernel that only works once: outputs and scratch are poisoned before every call", function()
+  local once = edit(edit(source, "float *y, const", "float *seen, float *y, const"), "  const float *row",
+    "  if (seen[blockIdx.x] == 1) return;\n  __syncthreads();\n  if (threadIdx.x == 0) seen[blockIdx.x] = 1;\n  const float *row")
+  local result = verify(once, 'local s = scratch{ shape = {inputs[1].shape[1]} }\n'
+    .. edit(plan, "}, y", "}, s, y"))
+  assert(result.ok, result.reason)             -- it never finds its own mark
+end)
+
 check.test("all zeros", function()
   rejected("verify", "outputs%[1%] is wrong", edit(source, "* inv;", "* 0;"))
 end)
@@ -148,8 +161,14 @@ check.test("a plan that names no kernel", function()
 end)
 
 check.test("a barrier that only a part of the block reaches", function()
-  rejected("run", "barrier", edit(source, "  m = part[0];\n  __syncthreads();",
-    "  m = part[0];\n  if (threadIdx.x < 32) __syncthreads(); else if (x == y) return;"))
+  rejected("run", "barrier %d was reached by %d+ of 128 threads", edit(source, "  m = part[0];\n  __syncthreads();",
+    '  m = part[0];\n  if (threadIdx.x < 32) asm volatile("bar.sync 3;"); else __syncthreads();'))
+end)
+
+check.test("threads that returned early are not waited for, as on hardware", function()
+  local result = verify(edit(source, "  float m =", "  if (threadIdx.x >= T) return;\n  float m ="),
+    edit(plan, "block = 128", "block = 160"))
+  assert(result.ok, result.reason)
 end)
 
 check.test("what nvcc's users take for granted is there", function()

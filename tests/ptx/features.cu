@@ -259,6 +259,12 @@ extern "C" __global__ void early_exit(float *out) {
   out[threadIdx.x] = 1;
 }
 
+extern "C" __global__ void parted(float *out) {
+  if (threadIdx.x < 40) asm volatile("bar.sync 1;");
+  else asm volatile("bar.sync 2;");
+  out[threadIdx.x] = 1;
+}
+
 extern "C" __global__ void misaligned(float *out) {
   *(float4 *)(out + 1 + threadIdx.x * 4) = make_float4(1, 2, 3, 4);
 }
