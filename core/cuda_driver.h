@@ -30,7 +30,9 @@
   F(cuMemcpyHtoDAsync) F(cuMemcpyDtoHAsync) F(cuMemcpyDtoDAsync) \
   F(cuIpcOpenMemHandle) F(cuIpcCloseMemHandle) \
   F(cuModuleLoadDataEx) F(cuModuleUnload) F(cuModuleGetFunction) \
+  F(cuModuleGetGlobal) \
   F(cuFuncGetAttribute) F(cuFuncSetAttribute) F(cuLaunchKernelEx) \
+  F(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
   F(cuGraphInstantiate) F(cuGraphUpload) F(cuGraphLaunch) \
   F(cuGraphDestroy) F(cuGraphExecDestroy)
 

@@ -1,8 +1,9 @@
 /*
 ** device_cuda.h - the GPU behind cawb_device, for its own files only: one noun
 ** a file. device_cuda.c opens it, _memory holds its buffers, _guard watches their
-** bounds, _module loads code, _launch starts it, _time takes samples. All work goes through one stream, and
-** every operation waits for its end before it returns.
+** bounds, _module loads code, _globals puts its variables back, _launch starts it,
+** _time takes samples. All work goes through one stream, and every operation waits
+** for its end before it returns.
 */
 #ifndef CAWB_DEVICE_CUDA_H
 #define CAWB_DEVICE_CUDA_H
@@ -29,12 +30,21 @@ typedef struct cawb_cuda_function {
   int dynamic;                 /* dynamic shared memory it is readied for, bytes */
 } cawb_cuda_function;
 
+typedef struct cawb_cuda_global {
+  CUdeviceptr at, copy;        /* where it is, and what it held when it was loaded */
+  size_t size;
+} cawb_cuda_global;
+
 struct cawb_module {
   cawb_module *next;
   CUmodule handle;
+  cawb_cuda_global *globals;   /* its __device__ variables */
+  size_t nglobals;
   cawb_cuda_function *list;    /* the kernels used so far */
   size_t count;
 };
+
+typedef struct cawb_cuda_profiler cawb_cuda_profiler;   /* see device_cuda_profile.c */
 
 typedef struct cawb_cuda {
   cawb_device base;            /* first: a cawb_device * is a cawb_cuda * */
@@ -52,6 +62,7 @@ typedef struct cawb_cuda {
   size_t staging_size;
   CUdeviceptr flush;           /* written to empty L2; made by the first timing */
   size_t flush_size;
+  cawb_cuda_profiler *profiler;  /* made by the first profile */
 } cawb_cuda;
 
 /* cawb_device_open_cuda with the driver's library named; NULL searches for it. */
@@ -93,6 +104,11 @@ cawb_status cawb_cuda_load(cawb_device *, const cawb_image *, cawb_module **, ca
 void        cawb_cuda_unload(cawb_device *, cawb_module *);
 void        cawb_cuda_release_modules(cawb_cuda *c);
 
+/* Its __device__ variables: found in `ptx` and copied; put back, on the stream. */
+cawb_status cawb_cuda_globals_keep(cawb_cuda *c, cawb_module *m, const char *ptx, cawb_err *err);
+CUresult    cawb_cuda_globals_restore(cawb_cuda *c, const cawb_module *m);
+void        cawb_cuda_globals_free(cawb_cuda *c, cawb_module *m);
+
 /* A kernel by name, borrowed until the next call; CAWB_ERR_CANDIDATE if absent. */
 cawb_status cawb_cuda_function_get(cawb_cuda *c, cawb_module *m, const char *name,
                                    cawb_cuda_function **out, cawb_err *err);
@@ -115,5 +131,10 @@ const char *cawb_cuda_plan_name(const cawb_step *steps, size_t n);
 /* ---- time ---- */
 cawb_status cawb_cuda_time(cawb_device *, cawb_module *, const cawb_step *, size_t,
                            cawb_timing *, cawb_err *);
+
+/* ---- profile ---- */
+cawb_status cawb_cuda_profile(cawb_device *, cawb_module *, const cawb_step *, size_t,
+                              const char *const *, size_t, cawb_profile *, cawb_err *);
+void        cawb_cuda_release_profiler(cawb_cuda *c);
 
 #endif

@@ -180,6 +180,8 @@ cawb_status cawb_cuda_run(cawb_device *d, cawb_module *m, const cawb_step *steps
   report->counted = 0;
   cawb_status s = cawb_cuda_enter(c, err);
   if (s == CAWB_OK) s = cawb_cuda_prepare(c, m, steps, n, err);
+  if (s == CAWB_OK)
+    s = cawb_cuda_check(c, cawb_cuda_globals_restore(c, m), "restoring __device__ variables", err);
   if (s == CAWB_OK) s = execute(c, m, steps, n, err);
   if (s == CAWB_OK) s = cawb_cuda_guard_check(c, cawb_cuda_plan_name(steps, n), err);
   return s;

@@ -57,14 +57,18 @@ cawb_status cawb_cuda_load(cawb_device *d, const cawb_image *image, cawb_module 
     return refused(c, r, log, err);
   }
   m->next = c->modules;
-  c->modules = *out = m;
-  return CAWB_OK;
+  c->modules = m;
+  if (image->ptx != NULL) s = cawb_cuda_globals_keep(c, m, image->ptx, err);
+  if (s == CAWB_OK) *out = m;
+  else cawb_cuda_unload(d, m);
+  return s;
 }
 
 static void release(cawb_cuda *c, cawb_module **p) {
   cawb_module *m = *p;
   *p = m->next;
   c->cu.cuCtxSetCurrent(c->context);
+  cawb_cuda_globals_free(c, m);
   c->cu.cuModuleUnload(m->handle);
   for (size_t i = 0; i < m->count; i++) free(m->list[i].name);
   free(m->list);

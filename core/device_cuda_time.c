@@ -79,11 +79,14 @@ static cawb_status make_graph(cawb_cuda *c, cawb_module *m, const cawb_step *ste
 
 typedef struct graphs {
   CUgraphExec reset, plan;     /* reset is NULL where nothing goes ahead of a run */
+  cawb_module *module;
 } graphs;
 
 /* What goes ahead of every run, so that none finds the results of another. */
 static CUresult reset(cawb_cuda *c, const graphs *g) {
-  return g->reset != NULL ? c->cu.cuGraphLaunch(g->reset, c->stream) : CUDA_SUCCESS;
+  CUresult r = cawb_cuda_globals_restore(c, g->module);
+  if (r == CUDA_SUCCESS && g->reset != NULL) r = c->cu.cuGraphLaunch(g->reset, c->stream);
+  return r;
 }
 
 /* The flush too: what is used for the first time is loaded then. */
@@ -154,7 +157,7 @@ cawb_status cawb_cuda_time(cawb_device *d, cawb_module *m, const cawb_step *step
                            cawb_timing *t, cawb_err *err) {
   cawb_cuda *c = (cawb_cuda *)d;
   const char *who = cawb_cuda_plan_name(steps, n);
-  graphs g = { NULL, NULL };
+  graphs g = { NULL, NULL, m };
   cawb_status s = cawb_cuda_enter(c, err);
   t->count = 0;
   if (s == CAWB_OK) s = make_flush(c, err);

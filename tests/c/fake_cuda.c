@@ -46,6 +46,7 @@ static CUresult perform(op o) {
     return CUDA_SUCCESS;
   }
   F.launches++;
+  F.counter++;
   if (strcmp(o.kernel->name, "fault") == 0) F.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
   if (strcmp(o.kernel->name, "poke") == 0) *(unsigned char *)(uintptr_t)o.at = (unsigned char)o.value;
   return CUDA_SUCCESS;
@@ -144,6 +145,13 @@ CUresult cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name) {
   for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
     if (strcmp(kernels[i].name, name) == 0) { *f = &kernels[i]; return CUDA_SUCCESS; }
   return CUDA_ERROR_NOT_FOUND;
+}
+CUresult cuModuleGetGlobal(CUdeviceptr *p, size_t *size, CUmodule m, const char *name) {
+  ENTER;
+  if (strcmp(name, "counter") != 0) return CUDA_ERROR_NOT_FOUND;
+  *p = (uintptr_t)&F.counter;
+  *size = sizeof F.counter;
+  return CUDA_SUCCESS;
 }
 CUresult cuFuncGetAttribute(int *v, CUfunction_attribute a, CUfunction f) {
   ENTER;

@@ -7,6 +7,7 @@
 #define CAWB_FAKE_CUDA_H
 
 #include <cuda.h>
+#include <stdint.h>
 
 typedef struct fake_cuda {
   int live;                    /* things made and not yet undone */
@@ -16,6 +17,7 @@ typedef struct fake_cuda {
   unsigned late;               /* that many samples find the flush already over */
   unsigned launches, clusters, memsets, graphs, resets;
   int opted_shared;            /* the last opt-in to dynamic shared memory */
+  uint32_t counter;            /* the one __device__ variable: launches since it was put back */
   CUresult init, attach;       /* what cuInit and cuIpcOpenMemHandle give */
 } fake_cuda;
 

@@ -54,6 +54,10 @@ static cawb_step launch(const char *kernel, const poke_args *args) {
   return s;
 }
 
+/* What the double takes for code: it looks at the first word, the device at the variables. */
+#define GOOD "good .visible .global .align 4 .u32 counter;\n.global .u32 dropped[2] = {1, 2};\n" \
+             ".visible .entry poke(.param .u64 .ptr .global .align 1 a) { st.global.u32 [a], 1; }"
+
 typedef struct bench { cawb_device *d; cawb_module *m; cawb_addr x, y; cawb_err err; } bench;
 
 /* A device with a module and two buffers, 100 and 300 bytes long. */
@@ -62,7 +66,7 @@ static int begin(bench *b) {
   memset(fake, 0, sizeof *fake);
   CHECK(cawb_cuda_open(&b->d, "0", CAWB_FAKE_CUDA, &b->err) == CAWB_OK);
   if (b->d == NULL) return 0;
-  CHECK(cawb_device_load(b->d, &(cawb_image){ .ptx = "good" }, &b->m, &b->err) == CAWB_OK);
+  CHECK(cawb_device_load(b->d, &(cawb_image){ .ptx = GOOD }, &b->m, &b->err) == CAWB_OK);
   CHECK(cawb_device_alloc(b->d, 100, "inputs[1]", &b->x, &b->err) == CAWB_OK);
   CHECK(cawb_device_alloc(b->d, 300, "outputs[1]", &b->y, &b->err) == CAWB_OK);
   return 1;
@@ -295,6 +299,38 @@ static void test_late_host(void) {
   end(&b);
 }
 
+static void test_variables_are_put_back(void) {
+  bench b;
+  double samples[10];
+  if (!begin(&b)) return;
+  poke_args args = { b.y, 7 };
+  cawb_step s = launch("poke", &args);
+  cawb_timing t = { .warmup = 3, .max_samples = 10, .budget = 60, .samples = samples };
+  cawb_report report;
+  CHECK(cawb_device_run(b.d, b.m, &s, 1, &report, &b.err) == CAWB_OK && fake->counter == 1);
+  CHECK(cawb_device_run(b.d, b.m, &s, 1, &report, &b.err) == CAWB_OK && fake->counter == 1);
+  CHECK(cawb_device_time(b.d, b.m, &s, 1, &t, &b.err) == CAWB_OK);
+  CHECK(fake->launches == 2 + 3 + 10 && fake->counter == 1);
+  end(&b);
+}
+
+static void test_steps_go_ahead_of_every_sample(void) {
+  bench b;
+  double samples[10];
+  if (!begin(&b)) return;
+  poke_args args = { b.y, 7 };
+  cawb_step s = launch("poke", &args);
+  cawb_step before = { .kind = CAWB_STEP_FILL, .addr = b.y, .size = 300, .pattern = 9 };
+  cawb_timing t = { .warmup = 3, .max_samples = 10, .budget = 60, .samples = samples,
+                    .before = &before, .nbefore = 1 };
+  CHECK(cawb_device_time(b.d, b.m, &s, 1, &t, &b.err) == CAWB_OK);
+  CHECK(fake->graphs == 2 * (3 + 10) && t.count == 10);
+  unsigned char first[2];
+  CHECK(cawb_device_read(b.d, first, b.y, 2, &b.err) == CAWB_OK);
+  CHECK(first[0] == 7 && first[1] == 0);      /* filled, then written by the last run */
+  end(&b);
+}
+
 static void test_bad_timing(void) {
   bench b;
   double samples[10];
@@ -328,7 +364,7 @@ static cawb_status live(bench *b) {
   if (s == CAWB_OK) s = cawb_device_copy(b->d, a, b->x, 64, &b->err);
   if (s == CAWB_OK) s = cawb_device_write(b->d, b->x, &word, 4, &b->err);
   if (s == CAWB_OK) s = cawb_device_read(b->d, &word, b->x, 4, &b->err);
-  if (s == CAWB_OK) s = cawb_device_load(b->d, &(cawb_image){ .ptx = "good" }, &b->m, &b->err);
+  if (s == CAWB_OK) s = cawb_device_load(b->d, &(cawb_image){ .ptx = GOOD }, &b->m, &b->err);
   cawb_step steps[] = { { .kind = CAWB_STEP_FILL, .addr = b->x, .size = 64 },
                         launch("heavy", NULL) };
   steps[1].shared = 100000;
@@ -372,6 +408,8 @@ static void test_with_fake(void) {
   test_guards();
   test_fault();
   test_samples();
+  test_variables_are_put_back();
+  test_steps_go_ahead_of_every_sample();
   test_late_host();
   test_bad_timing();
   test_every_failure();

@@ -110,6 +110,28 @@ check.test("a flood of output", function()
   assert(after.ok, tostring(after.reason) .. " after " .. tostring(result.reason))
 end)
 
+check.test("__device__ variables do not remember an earlier call", function()
+  for _, kind in ipairs { "__device__", "static __device__" } do
+    local marked = kind .. " int seen[64];\n" .. edit(source, "  const float *row",
+      "  if (seen[blockIdx.x] != 0) return;\n  __syncwarp();\n  if (threadIdx.x == 0) seen[blockIdx.x] = 1;\n  const float *row")
+    local time = assert(cawb.measure(task, cawb.candidate { source = marked, plan = plan }, { against = {} }))
+    assert(time.ok, kind .. ": " .. tostring(time.reason))     -- it never found its own mark
+  end
+end)
+
+check.test("a kernel that works once, from scratch memory, works every time", function()
+  local marked = edit(edit(source, "float *y, const", "int *seen, float *y, const"), "  const float *row",
+    "  if (seen[blockIdx.x] == 1) return;\n  __syncwarp();\n  if (threadIdx.x == 0) seen[blockIdx.x] = 1;\n  const float *row")
+  local time = assert(cawb.measure(task, cawb.candidate { source = marked,
+    plan = "local s = scratch(256)\n" .. edit(plan, "}, outputs", "}, s, outputs") }, { against = {} }))
+  assert(time.ok, time.reason)
+end)
+
+check.test("inputs are read-only", function()
+  rejected("verify", "it writes to inputs%[1%]",
+    edit(edit(source, "const float *x, int", "float *x, int"), "/ sum;", "/ sum; x[0] = 0;"))
+end)
+
 check.test("too much shared memory, too many threads", function()
   rejected("plan", "232448", nil, edit(plan, "block = 32", "block = 32, shared = 1 << 20"))
   rejected("plan", "the device allows 1024", nil, edit(plan, "block = 32", "block = 2048"))
