@@ -28,9 +28,9 @@ static int fds[2];
 
 static void *serve(void *end) {
   int fd = *(int *)end;
-  CHECK(cawb_worker_main(fd) == 0);
+  int status = cawb_worker_main(fd);
   close(fd);
-  return NULL;
+  return status == 0 ? end : NULL;
 }
 
 /* The reply to `request`, with both shares; free it. */
@@ -177,6 +177,7 @@ int main(void) {
   test_bad_shares();
   test_tunables_and_unload();
   close(sock);
-  pthread_join(thread, NULL);
+  void *ended = NULL;
+  CHECK(pthread_join(thread, &ended) == 0 && ended != NULL);
   return check_report();
 }
