@@ -63,3 +63,26 @@ if(NOT CAWB_CUDA_INCLUDE)
   endif()
 endif()
 message(STATUS "CUDA headers: ${CAWB_CUDA_INCLUDE}")
+
+# CUPTI's headers: in the same folder, or in a package of their own. Without them
+# the program is built all the same and says that it has no hardware counters.
+set(CAWB_CUPTI_INCLUDE "" CACHE PATH "folder with cupti_range_profiler.h; found when empty")
+function(cawb_find_cupti_headers out)
+  foreach(folder ${CAWB_CUDA_INCLUDE})
+    if(EXISTS ${folder}/cupti_range_profiler.h AND EXISTS ${folder}/cupti_profiler_host.h)
+      set(${out} ${folder} PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  if(CAWB_PYTHON)
+    execute_process(COMMAND ${CAWB_PYTHON} ${CMAKE_SOURCE_DIR}/cmake/pypi_headers.py
+      cupti_range_profiler.h cupti_profiler_host.h
+      OUTPUT_VARIABLE folders OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+  set(${out} ${folders} PARENT_SCOPE)
+endfunction()
+
+if(NOT CAWB_CUPTI_INCLUDE)
+  cawb_find_cupti_headers(CAWB_CUPTI_INCLUDE)
+endif()
+message(STATUS "CUPTI headers: ${CAWB_CUPTI_INCLUDE}")

@@ -38,3 +38,17 @@ add_library(fake_cuda MODULE tests/c/fake_cuda.c)
 target_include_directories(fake_cuda SYSTEM PRIVATE ${CAWB_CUDA_INCLUDE})
 add_dependencies(test_device_cuda fake_cuda)
 target_compile_definitions(test_device_cuda PRIVATE CAWB_FAKE_CUDA="$<TARGET_FILE:fake_cuda>")
+
+# And a libcupti that counts its launches; found where CAWB_CUDA_HOME points to.
+if(CAWB_CUPTI_INCLUDE)
+  add_library(fake_cupti MODULE tests/c/fake_cupti.c)
+  target_include_directories(fake_cupti PRIVATE core/cupti_shim)
+  target_include_directories(fake_cupti SYSTEM PRIVATE ${CAWB_CUDA_INCLUDE} ${CAWB_CUPTI_INCLUDE})
+  set_target_properties(fake_cupti PROPERTIES PREFIX lib OUTPUT_NAME cupti
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake_toolkit/lib64)
+  add_dependencies(test_cupti_profile fake_cuda fake_cupti)
+  target_compile_definitions(test_cupti_profile PRIVATE
+    CAWB_FAKE_CUDA="$<TARGET_FILE:fake_cuda>" CAWB_FAKE_CUPTI="$<TARGET_FILE:fake_cupti>"
+    CAWB_FAKE_TOOLKIT="${CMAKE_BINARY_DIR}/fake_toolkit")
+  target_compile_definitions(test_cupti PRIVATE CAWB_HAVE_CUPTI)
+endif()

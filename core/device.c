@@ -2,6 +2,7 @@
 #include "device.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static cawb_status open_auto(cawb_device **out, cawb_err *err) {
@@ -86,4 +87,20 @@ cawb_status cawb_device_time(cawb_device *d, cawb_module *m, const cawb_step *st
                              size_t n, cawb_timing *timing, cawb_err *err) {
   timing->count = 0;
   return d->ops->time(d, m, steps, n, timing, err);
+}
+
+cawb_status cawb_device_profile(cawb_device *d, cawb_module *m, const cawb_step *steps,
+                                size_t n, const char *const *metrics, size_t nmetrics,
+                                cawb_profile *p, cawb_err *err) {
+  *p = (cawb_profile){ .site_packages = p->site_packages, .before = p->before,
+                       .nbefore = p->nbefore };
+  if (d->ops->profile == NULL)
+    return cawb_fail(err, CAWB_ERR_UNSUPPORTED, "%s has no hardware counters", d->info.name);
+  return d->ops->profile(d, m, steps, n, metrics, nmetrics, p, err);
+}
+
+void cawb_profile_free(cawb_profile *p) {
+  free(p->list);
+  p->list = NULL;
+  p->count = 0;
 }

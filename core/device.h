@@ -91,6 +91,26 @@ typedef struct cawb_timing {
   unsigned count;              /* out: how many were taken */
 } cawb_timing;
 
+/* Something that is known of one launch. Texts are valid until the next profile. */
+typedef struct cawb_profile_value {
+  unsigned launch;             /* which of the plan's launches, from 0 */
+  const char *kernel, *metric;
+  const char *source;          /* "cupti": counted, "events": timed, "driver": of the code */
+  double value;                /* NaN where it is undefined: a ratio of nothing */
+} cawb_profile_value;
+
+/* What to look at, and the answer: free it with cawb_profile_free in every case. */
+typedef struct cawb_profile {
+  const char *site_packages;   /* in: where the library of counters may be, too; or NULL */
+  const cawb_step *before;     /* in: executed uncounted ahead of every pass but the */
+  size_t nbefore;              /*   first, for which the caller has just done it */
+  cawb_profile_value *list;    /* in the order of the launches */
+  size_t count;
+  unsigned passes;             /* counted executions; 0: there were no counters */
+  double setup, seconds;       /* of getting ready, which is kept, and of the rest */
+  char note[1024];             /* why there were no counters; "" where there were */
+} cawb_profile;
+
 /*
 ** Memory that another process owns: a file descriptor for a simulated device
 ** (borrowed; the caller closes it), a CUDA IPC handle for a real one.
@@ -141,6 +161,17 @@ cawb_status cawb_device_run(cawb_device *d, cawb_module *m, const cawb_step *ste
 cawb_status cawb_device_time(cawb_device *d, cawb_module *m, const cawb_step *steps,
                              size_t n, cawb_timing *timing, cawb_err *err);
 
+/*
+** Execute the steps as often as it takes to count all `metrics` (the device's own
+** names) for every launch, from a cold L2 cache. A metric that the device has not is
+** left out; without any right to count, what else is known is the answer, with a note.
+** CAWB_ERR_UNSUPPORTED from a device that has no metrics by name.
+*/
+cawb_status cawb_device_profile(cawb_device *d, cawb_module *m, const cawb_step *steps,
+                                size_t n, const char *const *metrics, size_t nmetrics,
+                                cawb_profile *profile, cawb_err *err);
+void        cawb_profile_free(cawb_profile *profile);
+
 int cawb_device_lost(const cawb_device *d);
 
 /* ---------------- for implementations: the table behind a device -------------- */
@@ -161,6 +192,9 @@ typedef struct cawb_device_ops {
                      cawb_report *, cawb_err *);
   cawb_status (*time)(cawb_device *, cawb_module *, const cawb_step *, size_t,
                       cawb_timing *, cawb_err *);
+  cawb_status (*profile)(cawb_device *, cawb_module *, const cawb_step *, size_t,
+                         const char *const *, size_t, cawb_profile *,
+                         cawb_err *);  /* NULL: has no metrics by name */
 } cawb_device_ops;
 
 /* An implementation embeds this as its first member and fills all of it. */

@@ -216,6 +216,7 @@ static void close_cuda(cawb_device *d) {
   cawb_cuda_driver *cu = &c->cu;
   if (c->context != NULL) {
     cu->cuCtxSetCurrent(c->context);
+    cawb_cuda_release_profiler(c);
     cawb_cuda_release_modules(c);
     cawb_cuda_release_memory(c);
     if (c->stop != NULL) cu->cuEventDestroy(c->stop);
@@ -235,7 +236,7 @@ static const cawb_device_ops ops = {
   .copy = cawb_cuda_copy, .fill = cawb_cuda_fill,
   .attach = cawb_cuda_attach, .detach = cawb_cuda_detach,
   .load = cawb_cuda_load, .unload = cawb_cuda_unload,
-  .run = cawb_cuda_run, .time = cawb_cuda_time
+  .run = cawb_cuda_run, .time = cawb_cuda_time, .profile = cawb_cuda_profile
 };
 
 static cawb_status draw_secret(cawb_cuda *c, cawb_err *err) {

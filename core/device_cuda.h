@@ -2,8 +2,9 @@
 ** device_cuda.h - the GPU behind cawb_device, for its own files only: one noun
 ** a file. device_cuda.c opens it, _memory holds its buffers, _guard watches their
 ** bounds, _module loads code, _globals puts its variables back, _launch starts it,
-** _time takes samples. All work goes through one stream, and every operation waits
-** for its end before it returns.
+** _time takes samples, _profile tells what is known of launches, _count counts them.
+** All work goes through one stream, and every operation waits for its end before it
+** returns.
 */
 #ifndef CAWB_DEVICE_CUDA_H
 #define CAWB_DEVICE_CUDA_H
@@ -44,7 +45,7 @@ struct cawb_module {
   size_t count;
 };
 
-typedef struct cawb_cuda_profiler cawb_cuda_profiler;   /* see device_cuda_profile.c */
+typedef struct cawb_cuda_profiler cawb_cuda_profiler;   /* see device_cuda_count.c */
 
 typedef struct cawb_cuda {
   cawb_device base;            /* first: a cawb_device * is a cawb_cuda * */
@@ -133,8 +134,31 @@ cawb_status cawb_cuda_time(cawb_device *, cawb_module *, const cawb_step *, size
                            cawb_timing *, cawb_err *);
 
 /* ---- profile ---- */
+typedef struct cawb_cuda_job {       /* what is looked at */
+  cawb_module *m;
+  const cawb_step *steps;
+  size_t n, launches;
+  const char *who;                   /* whom to blame */
+  cawb_profile *p;
+} cawb_cuda_job;
+
 cawb_status cawb_cuda_profile(cawb_device *, cawb_module *, const cawb_step *, size_t,
                               const char *const *, size_t, cawb_profile *, cawb_err *);
+cawb_status cawb_cuda_profile_add(cawb_profile *p, cawb_profile_value v, cawb_err *err);
+
+/* Put back what the run before changed, and wait. */
+CUresult    cawb_cuda_reset(cawb_cuda *c, const cawb_cuda_job *j);
+
+/* Put steps on the stream; wait for its end, and let the first failure stand. */
+CUresult    cawb_cuda_enqueue_all(cawb_cuda *c, cawb_module *m, const cawb_step *steps, size_t n);
+CUresult    cawb_cuda_wait_after(cawb_cuda *c, CUresult r);
+
+/*
+** Add the counts of all launches. A failure that leaves the machine without counters
+** is no CAWB_ERR_CANDIDATE or CAWB_ERR_DEVICE.
+*/
+cawb_status cawb_cuda_count(cawb_cuda *c, const cawb_cuda_job *j, const char *const *metrics,
+                            size_t n, cawb_err *err);
 void        cawb_cuda_release_profiler(cawb_cuda *c);
 
 #endif

@@ -227,6 +227,22 @@ static cawb_status run_timed(worker *w, const cJSON *q, const steps *fresh, cJSO
   return rc;
 }
 
+static cawb_status run_profiled(worker *w, const cJSON *q, const steps *fresh, cJSON *reply,
+                                cawb_err *err) {
+  cawb_profile p = { .site_packages = cawb_request_text(q, "packages"),
+                     .before = fresh->list, .nbefore = fresh->count };
+  const char **metrics;
+  size_t n, nmetrics;
+  cawb_status rc = cawb_worker_read_metrics(&metrics, &nmetrics, q, err);
+  if (rc != CAWB_OK) return rc;
+  const cawb_step *call = cawb_plan_steps(w->plan, CAWB_PLAN_CALL, &n);
+  rc = cawb_device_profile(w->device, w->module, call, n, metrics, nmetrics, &p, err);
+  if (rc == CAWB_OK) cJSON_AddItemToObject(reply, "profile", cawb_worker_describe_profile(&p));
+  cawb_profile_free(&p);
+  free((void *)metrics);
+  return rc;
+}
+
 typedef cawb_status (*runner)(worker *, const cJSON *, const steps *, cJSON *, cawb_err *);
 
 /* Back to the task host go the outputs, and what a kernel was not to write to. */
@@ -259,6 +275,7 @@ static cawb_status dispatch(worker *w, const cawb_message *m, cJSON *reply, cawb
   if (strcmp(op, "load") == 0) return do_load(w, m, reply, err);
   if (strcmp(op, "run") == 0) return execute(w, m, reply, err, run_once);
   if (strcmp(op, "time") == 0) return execute(w, m, reply, err, run_timed);
+  if (strcmp(op, "profile") == 0) return execute(w, m, reply, err, run_profiled);
   if (strcmp(op, "unload") == 0) { unload(w); return CAWB_OK; }
   return cawb_fail(err, CAWB_ERR_INVALID, "unknown op '%s'", op);
 }

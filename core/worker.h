@@ -10,7 +10,10 @@
 **             params_share, limits}                     -> {steps:[...], scratch}
 **   run      {inputs_share, outputs_share, poison}      -> {report:{...}}
 **   time     the same and {warmup, samples, budget}     -> {samples:[seconds]}
-**   Both start every call from poisoned outputs and scratch and from prepare, and
+**   profile  as run, and {metrics:[names], packages: folders} -> {profile:
+**             {kernels:[{kernel, metrics:{name:value}, sources:{name:source}}],
+**             passes, setup, seconds, note}}
+**   All start every call from poisoned outputs and scratch and from prepare, and
 **   copy outputs and inputs back, so that the judge sees what was written to; with
 **   params_share, the parameters too.
 **   unload   {}

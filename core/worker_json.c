@@ -1,6 +1,8 @@
 /* worker_json.c - see worker_json.h. */
 #include "worker_json.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "serve.h"
@@ -78,6 +80,22 @@ cawb_status cawb_worker_read_timing(cawb_timing *out, const cJSON *request, cawb
   return CAWB_OK;
 }
 
+cawb_status cawb_worker_read_metrics(const char ***out, size_t *n, const cJSON *request,
+                                     cawb_err *err) {
+  const cJSON *list = cJSON_GetObjectItemCaseSensitive(request, "metrics"), *item;
+  size_t count = (size_t)cJSON_GetArraySize(list);
+  *out = NULL;
+  *n = 0;
+  cJSON_ArrayForEach(item, list)
+    if (!cJSON_IsString(item))
+      return cawb_fail(err, CAWB_ERR_INVALID, "profile: metrics must be a list of names");
+  const char **names = calloc(count + 1, sizeof *names);
+  if (names == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for metrics");
+  cJSON_ArrayForEach(item, list) names[(*n)++] = item->valuestring;
+  *out = names;
+  return CAWB_OK;
+}
+
 /* ---- replies ---- */
 
 cJSON *cawb_worker_describe_device(const cawb_device_info *d) {
@@ -128,5 +146,29 @@ cJSON *cawb_worker_describe_report(const cawb_report *r) {
     cJSON_AddNumberToObject(b, "issue", r->bound.issue);
     cJSON_AddNumberToObject(b, "launch", r->bound.launch);
   }
+  return o;
+}
+
+cJSON *cawb_worker_describe_profile(const cawb_profile *p) {
+  cJSON *o = cJSON_CreateObject();
+  cJSON *kernels = cJSON_AddArrayToObject(o, "kernels"), *k = NULL;
+  for (size_t i = 0; i < p->count; i++) {
+    const cawb_profile_value *v = &p->list[i];
+    while ((unsigned)cJSON_GetArraySize(kernels) <= v->launch) {
+      k = cJSON_CreateObject();
+      cJSON_AddStringToObject(k, "kernel", v->kernel);
+      cJSON_AddObjectToObject(k, "metrics");
+      cJSON_AddObjectToObject(k, "sources");
+      if (!cJSON_AddItemToArray(kernels, k)) return o;       /* memory ended */
+    }
+    if (!isfinite(v->value)) continue;                       /* JSON has no word for it */
+    k = cJSON_GetArrayItem(kernels, (int)v->launch);
+    cJSON_AddNumberToObject(cJSON_GetObjectItem(k, "metrics"), v->metric, v->value);
+    cJSON_AddStringToObject(cJSON_GetObjectItem(k, "sources"), v->metric, v->source);
+  }
+  cJSON_AddNumberToObject(o, "passes", p->passes);
+  cJSON_AddNumberToObject(o, "setup", p->setup);
+  cJSON_AddNumberToObject(o, "seconds", p->seconds);
+  if (p->note[0] != '\0') cJSON_AddStringToObject(o, "note", p->note);
   return o;
 }

@@ -12,7 +12,8 @@ fake_cuda fake_cuda_state;
 
 struct CUfunc_st { const char *name; int threads, shared; };
 static struct CUfunc_st kernels[] = {
-  { "poke", 1024, 0 }, { "fault", 1024, 0 }, { "heavy", 256, 1024 }
+  { "poke", 1024, 0 }, { "fault", 1024, 0 }, { "heavy", 256, 1024 },
+  { "cawb_sweep", 1024, 0 }
 };
 
 /* A captured operation: a launch, or a memset where `kernel` is NULL. */
@@ -76,6 +77,7 @@ CUresult cuDeviceGetAttribute(int *v, CUdevice_attribute a, CUdevice d) {
     { CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 2147483647 }, { CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, 65535 },
     { CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 65535 }, { CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024 },
     { CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024 }, { CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, 64 },
+    { CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048 },
     { CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, 1 }, { CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, 1 },
   };
   ENTER;
@@ -157,6 +159,7 @@ CUresult cuFuncGetAttribute(int *v, CUfunction_attribute a, CUfunction f) {
   ENTER;
   *v = a == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? f->threads
      : a == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES ? f->shared
+     : a == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES ? 8
      : a == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? 49152 - f->shared : 32;
   return CUDA_SUCCESS;
 }

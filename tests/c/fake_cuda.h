@@ -1,7 +1,8 @@
 /*
 ** fake_cuda.h - what the test double of libcuda.so.1 lets a test see and set. Its
-** "device memory" is host memory and its kernels are three: "poke" writes one byte
-** (arguments: address, value), "fault" leaves a sticky error, "heavy" only has limits.
+** "device memory" is host memory and its kernels are four: "poke" writes one byte
+** (arguments: address, value), "fault" leaves a sticky error, "heavy" only has limits,
+** "cawb_sweep" stands for the one that the device itself brings.
 */
 #ifndef CAWB_FAKE_CUDA_H
 #define CAWB_FAKE_CUDA_H

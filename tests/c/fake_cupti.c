@@ -1,0 +1,140 @@
+/* fake_cupti.c - a libcupti without counters behind it; see fake_cupti.h. */
+#include "fake_cupti.h"
+
+#include <cuda.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+fake_cupti fake_cupti_state;
+#define F fake_cupti_state
+
+static unsigned begun_at;      /* launches when the pass began */
+static unsigned done;          /* passes since SetConfig */
+
+static CUptiResult enter(const char *name) {
+  size_t n = strlen(name), k = F.fail != NULL ? strlen(F.fail) : 0;
+  if (F.fail != NULL && n >= k && strcmp(name + n - k, F.fail) == 0) return F.fail_with;
+  return CUPTI_SUCCESS;
+}
+#define ENTER do { CUptiResult e_ = enter(__func__); if (e_ != CUPTI_SUCCESS) return e_; } while (0)
+
+static void *make(void) { F.live++; return malloc(1); }
+static CUptiResult unmake(void *p) { F.live--; free(p); return CUPTI_SUCCESS; }
+
+CUptiResult cuptiGetResultString(CUptiResult r, const char **s) {
+  *s = r == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES ? "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"
+     : r == CUPTI_ERROR_HARDWARE_BUSY ? "CUPTI_ERROR_HARDWARE_BUSY" : NULL;
+  return CUPTI_SUCCESS;
+}
+
+/* ---- sets ---- */
+
+CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params *p) {
+  ENTER;
+  if (strcmp(p->pChipName, "FAKE90") != 0) return CUPTI_ERROR_INVALID_CHIP_NAME;
+  p->pHostObject = make();
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params *p) {
+  return unmake(p->pHostObject);
+}
+CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params *p) {
+  ENTER;
+  for (size_t i = 0; i < p->numMetrics; i++)
+    if (strncmp(p->ppMetricNames[i], "no", 2) == 0) return CUPTI_ERROR_INVALID_METRIC_NAME;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiProfilerHostGetConfigImageSize(CUpti_Profiler_Host_GetConfigImageSize_Params *p) {
+  ENTER;
+  p->configImageSize = 16;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params *p) {
+  ENTER;
+  memset(p->pConfigImage, 0x5a, p->configImageSize);
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_Params *p) {
+  ENTER;
+  p->numOfPasses = F.passes;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params *p) {
+  ENTER;
+  if (p->rangeIndex >= F.ranges) return CUPTI_ERROR_INVALID_PARAMETER;
+  for (size_t i = 0; i < p->numMetrics; i++)
+    p->pMetricValues[i] = 100.0 * (double)p->rangeIndex + (double)i;
+  return CUPTI_SUCCESS;
+}
+
+/* ---- sessions ---- */
+
+CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params *p) { ENTER; return CUPTI_SUCCESS; }
+CUptiResult cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params *p) {
+  ENTER;
+  p->architecture = p->sli = p->vGpu = p->cmp = p->wsl = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+  p->isSupported = p->confidentialCompute = F.supported ? CUPTI_PROFILER_CONFIGURATION_SUPPORTED
+                                                        : CUPTI_PROFILER_CONFIGURATION_DISABLED;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *p) {
+  ENTER;
+  p->pChipName = "FAKE90";
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params *p) {
+  ENTER;
+  p->pRangeProfilerObject = make();
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params *p) {
+  return unmake(p->pRangeProfilerObject);
+}
+CUptiResult cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Params *p) {
+  ENTER;
+  p->counterDataSize = 8 * p->maxNumOfRanges;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiRangeProfilerCounterDataImageInitialize(
+    CUpti_RangeProfiler_CounterDataImage_Initialize_Params *p) {
+  ENTER;
+  memset(p->pCounterData, 1, p->counterDataSize);
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params *p) {
+  ENTER;
+  if (p->pConfig[15] != 0x5a || p->range != CUPTI_AutoRange || p->replayMode != CUPTI_UserReplay)
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  F.most = p->maxRangesPerPass;
+  done = 0;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params *p) {
+  ENTER;
+  F.starts++;
+  begun_at = *F.launches;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params *p) {
+  ENTER;
+  F.ranges = *F.launches - begun_at;
+  p->isAllPassSubmitted = ++done >= F.passes;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params *p) {
+  ENTER;
+  p->numOfRangeDropped = F.dropped;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Params *p) {
+  ENTER;
+  p->numTotalRanges = F.ranges;
+  return CUPTI_SUCCESS;
+}
