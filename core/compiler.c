@@ -74,21 +74,37 @@ static void make_scratch(server *s) {
 
 /* ---- requests ---- */
 
-static size_t read_defines(cawb_define *out, const cJSON *object) {
-  const cJSON *d;
-  size_t n = 0;
-  cJSON_ArrayForEach(d, object)
-    if (n < MOST_WORDS && cJSON_IsString(d))
-      out[n++] = (cawb_define){ .name = d->string, .value = d->valuestring };
-  return n;
+/* Leaving out what is no text, or too much, would compile something else. */
+static cawb_status check_words(const cJSON *list, const char *what, cawb_err *err) {
+  const cJSON *w;
+  if (cJSON_GetArraySize(list) > MOST_WORDS)
+    return cawb_fail(err, CAWB_ERR_CANDIDATE, "more than %d %s", MOST_WORDS, what);
+  cJSON_ArrayForEach(w, list)
+    if (!cJSON_IsString(w))
+      return cawb_fail(err, CAWB_ERR_INVALID, "compile: one of the %s is no text", what);
+  return CAWB_OK;
 }
 
-static size_t read_words(const char **out, const cJSON *list) {
+static cawb_status read_defines(cawb_define *out, size_t *n, const cJSON *object,
+                                cawb_err *err) {
+  const cJSON *d;
+  *n = 0;
+  cawb_status rc = check_words(object, "defines", err);
+  if (rc != CAWB_OK) return rc;
+  if (object != NULL && !cJSON_IsObject(object))
+    return cawb_fail(err, CAWB_ERR_INVALID, "compile: defines are {name: value}");
+  cJSON_ArrayForEach(d, object)
+    out[(*n)++] = (cawb_define){ .name = d->string, .value = d->valuestring };
+  return CAWB_OK;
+}
+
+static cawb_status read_options(const char **out, size_t *n, const cJSON *list, cawb_err *err) {
   const cJSON *w;
-  size_t n = 0;
-  cJSON_ArrayForEach(w, list)
-    if (n < MOST_WORDS && cJSON_IsString(w)) out[n++] = w->valuestring;
-  return n;
+  *n = 0;
+  cawb_status rc = check_words(list, "options", err);
+  if (rc != CAWB_OK) return rc;
+  cJSON_ArrayForEach(w, list) out[(*n)++] = w->valuestring;
+  return CAWB_OK;
 }
 
 static void add_known(cJSON *o, const char *key, long value) {
@@ -139,12 +155,15 @@ static cawb_status handle(void *ctx, const cawb_message *m, cJSON *reply, cawb_e
   cawb_compile_result result;
   if (source == NULL || arch == NULL)
     return cawb_fail(err, CAWB_ERR_INVALID, "compile: a source and an arch are needed");
-  cawb_status rc = open_compiler(s, err);
-  if (rc != CAWB_OK) return rc;
   cawb_compile_request request = { .source = source, .size = strlen(source), .arch = arch,
-    .defines = defines, .options = options,
-    .ndefines = read_defines(defines, cJSON_GetObjectItem(m->json, "defines")),
-    .noptions = read_words(options, cJSON_GetObjectItem(m->json, "options")) };
+    .defines = defines, .options = options };
+  cawb_status rc = read_defines(defines, &request.ndefines,
+                                cJSON_GetObjectItemCaseSensitive(m->json, "defines"), err);
+  if (rc == CAWB_OK)
+    rc = read_options(options, &request.noptions,
+                      cJSON_GetObjectItemCaseSensitive(m->json, "options"), err);
+  if (rc == CAWB_OK) rc = open_compiler(s, err);
+  if (rc != CAWB_OK) return rc;
   rc = cawb_compiler_compile(s->compiler, &request, &result, err);
   describe(reply, &result);
   cawb_compile_result_free(&result);
