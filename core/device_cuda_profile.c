@@ -57,7 +57,8 @@ static CUresult read_occupancy(cawb_cuda *c, const cawb_step *s, const cawb_cuda
 static cawb_status add_facts(cawb_profile *p, unsigned launch, const cawb_step *s,
                              const cawb_cuda_function *f, const occupancy *o, cawb_err *err) {
   double threads = (double)s->block[0] * s->block[1] * s->block[2];
-  double warps = o->blocks * (double)(((unsigned)threads + WARP - 1) / WARP);
+  unsigned block_warps = ((unsigned)threads + WARP - 1) / WARP;
+  double warps = (double)o->blocks * block_warps;
   const struct { const char *name; double value; } facts[] = {
     { "blocks", (double)s->grid[0] * s->grid[1] * s->grid[2] },
     { "threads_per_block", threads }, { "registers", f->registers },
