@@ -141,11 +141,26 @@ function cawb.families(dir) end
 ---@return table|cawb.Failure|nil measured, string? message, string? name
 function cawb.measure(task, candidate, opts) end
 
----Counters of one run.
+---@class cawb.Profile
+---@field ok true
+---@field source "cupti"|"events"|"simulated"
+---@field metrics table<string, number>
+---@field sources? table<string, "cupti"|"events"|"driver"|"ptxas"> by metric, on a GPU
+---@field kernels? { kernel: string, metrics: table<string, number>, sources: table<string, string> }[] one for each launch, on a GPU
+---@field seconds? number
+---@field bound? table<string, number> seconds by limit, on a simulated device
+---@field passes? integer counted executions
+---@field missing? string[] metrics that this device has not
+---@field note? string why there are no counters
+---@field took? { setup: number, count: number } seconds
+---@field modelled boolean
+
+---What a candidate did on fresh inputs, in counts.
 ---@param task cawb.Task
 ---@param candidate cawb.Candidate
----@return table|cawb.Failure|nil profile, string? message, string? name
-function cawb.profile(task, candidate) end
+---@param opts? { metrics?: "default"|"quick"|string[] }
+---@return cawb.Profile|cawb.Failure|nil profile, string? message, string? name
+function cawb.profile(task, candidate, opts) end
 
 ---Run a candidate once on fresh inputs; nothing is judged.
 ---@param task cawb.Task
