@@ -1,7 +1,6 @@
 /* cupti.c - see cupti.h: finds and opens libcupti, and puts its failures in words. */
 #include "cupti.h"
 
-#include <cuda.h>
 #include <cupti_result.h>
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 ** them by CUPTI's Profiler Host API, which needs no GPU. Its header includes C++'s
 ** <string>; cupti_shim/ holds an empty one, on the include path of this file alone.
 */
-#include <cuda.h>
 #include <cupti_profiler_host.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 ** cupti_range.c - sessions: counters collected with CUPTI's Range Profiler, one range
 ** per kernel launch (memory sets and copies make none), replayed by the caller.
 */
-#include <cuda.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>

@@ -44,6 +44,13 @@ check.test("CUDA is seen by the cuda files only", function()
   assert(only("cuda.h", "^core/[%w_]*cuda[%w_]*%.[ch]$") > 0)
 end)
 
+check.test("CUPTI is seen by its own files only", function()
+  for _, header in ipairs { "cupti_result.h", "cupti_profiler_host.h", "cupti_profiler_target.h",
+                            "cupti_range_profiler.h", "cupti_target.h", "cupti_library.h" } do
+    assert(only(header, "^core/cupti[%w_]*%.c$") > 0)
+  end
+end)
+
 check.test("NVRTC and SQLite have one file each", function()
   check.equal(only("nvrtc.h", "^core/cuda_nvrtc%.c$"), 1)
   check.equal(only("sqlite3.h", "^core/store%.c$"), 1)
