@@ -122,6 +122,7 @@ check.test("the paper's tiers", function()
   check.equal(rewards.value(reward, facts(1.06, 1.0)), 2)
   check.equal(rewards.value(reward, facts(1.06, nil)), 2)
   check.equal(rewards.value(reward, facts(1.06, 1.06)), 3)
+  check.equal(rewards.value(reward, { ok = true, speedup = { eager = { median = 2, lo = 0.9 } } }), 1)
 end)
 
 check.test("a reward is a config line, and pays for the lower bound", function()

@@ -22,7 +22,7 @@ class Counter:
     """Stands in for a Stopwatch: every sample 'takes' as long as its number."""
 
     def __init__(self, _device):
-        self.seen = []
+        self.seen, self.needed = [], 0.0
 
     def wait(self):
         pass
@@ -34,7 +34,7 @@ class Counter:
     def sample(self, forward, args, spin):
         forward(*args)
         self.seen.append(args[0])
-        return float(len(self.seen))
+        return float(len(self.seen)), spin < self.needed
 
 
 def path_of(folder, text):
@@ -74,6 +74,14 @@ class Baselines(unittest.TestCase):
                 found = baseline.measure(self.work, ["eager"], 2, 60, 3)["eager"]
         self.assertEqual((len(made), found["samples"]), (1, [5.0, 6.0]))
         self.assertIs(self.watch.seen[5], self.watch.seen[1])    # the inputs went on rotating
+
+    def test_a_late_host_means_another_sample_behind_a_longer_spin(self):
+        self.watch.needed = 7e-4                             # the first spin is 2e-4
+        found = baseline.measure(self.work, ["eager"], 2, 60, 3)["eager"]
+        self.assertEqual(found["samples"], [3.0, 4.0])       # after 2e-4 and 4e-4
+        self.watch.needed = 1.0                              # longer than any spin: it ends
+        found = baseline.measure(self.work, ["eager"], 1, 60, 3)["eager"]
+        self.assertEqual(len(found["samples"]), 1)
 
     def test_a_spent_budget_leaves_one_sample(self):
         found = baseline.measure(self.work, ["eager"], 5, 0, 3)["eager"]
