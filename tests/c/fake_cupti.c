@@ -68,7 +68,8 @@ CUptiResult cuptiProfilerHostGetNumOfPasses(CUpti_Profiler_Host_GetNumOfPasses_P
 }
 CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params *p) {
   ENTER;
-  if (p->rangeIndex >= F.ranges) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (p->rangeIndex >= F.ranges || (F.bad_range != 0 && p->rangeIndex == F.bad_range))
+    return CUPTI_ERROR_INVALID_PARAMETER;
   for (size_t i = 0; i < p->numMetrics; i++)
     p->pMetricValues[i] = 100.0 * (double)p->rangeIndex + (double)i;
   return CUPTI_SUCCESS;

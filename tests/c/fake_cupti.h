@@ -17,6 +17,7 @@ typedef struct fake_cupti {
   size_t most;                 /* launches of a pass that room was asked for */
   size_t dropped;              /* what decoding says was lost */
   int supported;               /* 0: the device cannot be profiled, confidential computing */
+  size_t bad_range;            /* whose values cannot be computed; 0: none */
   const char *fail;            /* the end of a function's name that gives fail_with, or NULL */
   int fail_with;
 } fake_cupti;
