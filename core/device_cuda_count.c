@@ -62,14 +62,21 @@ typedef struct counting {
 
 /* ---- the profiler, made once ---- */
 
+static void forget_set(cawb_cuda_profiler *f) {
+  cawb_cupti_session_free(f->session);
+  cawb_cupti_set_free(f->set);
+  free(f->asked);
+  f->session = NULL;
+  f->set = NULL;
+  f->asked = NULL;
+}
+
 void cawb_cuda_release_profiler(cawb_cuda *c) {
   cawb_cuda_profiler *f = c->profiler;
   if (f == NULL) return;
-  cawb_cupti_session_free(f->session);
-  cawb_cupti_set_free(f->set);
+  forget_set(f);
   cawb_cupti_close(f->library);
   if (f->module != NULL) c->cu.cuModuleUnload(f->module);
-  free(f->asked);
   free(f);
   c->profiler = NULL;
 }
@@ -88,10 +95,7 @@ static cawb_status make_profiler(cawb_cuda *c, const char *site_packages, cawb_e
   c->profiler = f;
   cawb_places_default(&places, site_packages);
   cawb_status rc = cawb_cupti_open(&f->library, &places, err);
-  if (rc == CAWB_OK)
-    rc = cawb_cupti_session_new(&f->session, f->library, c->context, c->device, err);
-  if (rc == CAWB_OK) rc = load_sweep(c, f, err);
-  return rc;
+  return rc == CAWB_OK ? load_sweep(c, f, err) : rc;
 }
 
 static char *join(const char *const *list, size_t n) {
@@ -103,22 +107,25 @@ static char *join(const char *const *list, size_t n) {
   return text;
 }
 
-/* Mostly the same metrics are asked for again. */
-static cawb_status make_set(cawb_cuda_profiler *f, const char *const *metrics, size_t n,
-                            cawb_err *err) {
+/*
+** Mostly the same metrics are asked for again. Others need a session of their own:
+** CUPTI 13.0 goes on with the schedule of a session's first set, whatever it is given.
+*/
+static cawb_status make_session(cawb_cuda *c, const char *const *metrics, size_t n,
+                                cawb_err *err) {
+  cawb_cuda_profiler *f = c->profiler;
   char *asked = join(metrics, n);
   if (asked == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for metrics");
   if (f->asked != NULL && strcmp(f->asked, asked) == 0) {
     free(asked);
     return CAWB_OK;
   }
-  cawb_cupti_set_free(f->set);
-  free(f->asked);
-  f->asked = NULL;
-  cawb_status rc = cawb_cupti_set_new(&f->set, f->library, cawb_cupti_session_chip(f->session),
-                                      metrics, n, err);
-  if (rc == CAWB_OK) f->asked = asked;
-  else free(asked);
+  forget_set(f);
+  f->asked = asked;
+  cawb_status rc = cawb_cupti_session_new(&f->session, f->library, c->context, c->device, err);
+  if (rc == CAWB_OK)
+    rc = cawb_cupti_set_new(&f->set, f->library, cawb_cupti_session_chip(f->session), metrics, n,
+                            err);
   return rc;
 }
 
@@ -209,7 +216,7 @@ static cawb_status get_ready(cawb_cuda *c, const cawb_cuda_job *j, const char *c
                      "counted", j->launches, MOST_LAUNCHES);
   double begun = cawb_clock_now();
   cawb_status rc = make_profiler(c, j->p->site_packages, err);
-  if (rc == CAWB_OK) rc = make_set(c->profiler, metrics, n, err);
+  if (rc == CAWB_OK) rc = make_session(c, metrics, n, err);
   j->p->setup = cawb_clock_now() - begun;
   return rc;
 }

@@ -92,6 +92,7 @@ CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *p) {
 }
 CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params *p) {
   ENTER;
+  F.configured = 0;
   p->pRangeProfilerObject = make();
   return CUPTI_SUCCESS;
 }
@@ -100,7 +101,7 @@ CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params *p) {
 }
 CUptiResult cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Params *p) {
   ENTER;
-  p->counterDataSize = 8 * p->maxNumOfRanges;
+  p->counterDataSize = 8 * p->numMetrics * p->maxNumOfRanges;
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiRangeProfilerCounterDataImageInitialize(
@@ -111,6 +112,9 @@ CUptiResult cuptiRangeProfilerCounterDataImageInitialize(
 }
 CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params *p) {
   ENTER;
+  if (F.configured != 0 && F.configured != p->counterDataImageSize / p->maxRangesPerPass)
+    abort();                             /* the real one would count the set before */
+  F.configured = p->counterDataImageSize / p->maxRangesPerPass;
   if (p->pConfig[15] != 0x5a || p->range != CUPTI_AutoRange || p->replayMode != CUPTI_UserReplay)
     return CUPTI_ERROR_INVALID_PARAMETER;
   F.most = p->maxRangesPerPass;

@@ -15,6 +15,7 @@ typedef struct fake_cupti {
   unsigned starts;             /* passes begun */
   size_t ranges;               /* launches of the last pass */
   size_t most;                 /* launches of a pass that room was asked for */
+  size_t configured;           /* bytes for each launch, of the set that the session has */
   size_t dropped;              /* what decoding says was lost */
   int supported;               /* 0: the device cannot be profiled, confidential computing */
   size_t bad_range;            /* whose values cannot be computed; 0: none */
