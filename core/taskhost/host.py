@@ -66,6 +66,8 @@ class Host:
         what, index = field(request, "what", str), whole(request, "index", 1 << 31)
         start = whole(request, "offset", 1 << 62, 0)
         found = self.seen(what, index)
+        if found is None:
+            return {"none": True}, ()
         if not isinstance(found, torch.Tensor):
             return {"value": found}, ()
         values = found.reshape(-1)[start:start + whole(request, "count", 1 << 16, 8)]

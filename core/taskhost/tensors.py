@@ -86,8 +86,9 @@ def describe(item, layout, what):
     if isinstance(item, (list, tuple)):
         return {"items": [describe(x, layout, "%s, item %d" % (what, i + 1))
                           for i, x in enumerate(item)]}
-    if item is None or isinstance(item, (bool, int, str)) or (
-            isinstance(item, float) and math.isfinite(item)):
+    if item is None:
+        return {"none": True}  # a null would be lost where tables have no room for it
+    if isinstance(item, (bool, int, str)) or (isinstance(item, float) and math.isfinite(item)):
         return {"value": item}
     raise Fault("task", "%s is %s; an input is a tensor, a finite number, a bool, a string,"
                 " None, or a list of these" % (what, type(item).__name__))
@@ -106,10 +107,17 @@ def shape_of(spec):
     """What must not change from seed to seed: all of a spec but its values."""
     if "items" in spec:
         return [shape_of(s) for s in spec["items"]]
-    if "value" in spec:
+    if "value" in spec or "none" in spec:
         return "a value"
     return "%s %s, strides %s" % (spec["dtype"], json.dumps(spec["shape"]),
                                   json.dumps(spec["strides"]))
+
+
+def values_of(spec):
+    """The plain values of one input, in order."""
+    if "items" in spec:
+        return [v for s in spec["items"] for v in values_of(s)]
+    return [spec.get("value")] if "value" in spec or "none" in spec else []
 
 
 def mapped(item, change):

@@ -6,8 +6,9 @@ from graph import Recorder
 from runner import Runner, loose_tensors
 from share import open_share
 from task import Task
-from tensors import Layout, leaves, same_bits, store, view
-from trials import Trials
+from tensors import Layout, leaves, same_bits, store, values_of, view
+from trials import Trial, Trials
+
 
 
 class Workload:
@@ -31,6 +32,7 @@ class Workload:
         """Run it a few times: outputs, op graph, is it deterministic, random?"""
         first = self.trials.get(seed)
         self.inputs, self.shapes, self.inputs_size = first.specs, first.shapes(), first.share_size
+        self.check(Trial(self.runner, seed + 1))
         recorder = []
 
         def mode(module, args):
@@ -119,16 +121,27 @@ class Workload:
     def begin(self, seed, poison):
         """Make this seed's inputs the current ones and poison the outputs."""
         trial = self.trials.get(seed)
-        if trial.shapes() != self.shapes:
-            raise self.task.fault("get_inputs", "get_inputs() made %s, but %s when the task was"
-                                  " loaded; shapes and dtypes must not depend on the seed"
-                                  % (trial.shapes(), self.shapes))
+        self.check(trial)
         for tensor, spec in trial.leaves():
             store(self.inputs_share.memory, spec, tensor)
         self.outputs_share.memory.view(torch.int32).fill_(poison)
         self.current = trial
         self.settle()
         return trial
+
+    def check(self, trial):
+        """What a plan was recorded with must hold for every seed."""
+        if trial.shapes() != self.shapes:
+            raise self.task.fault("get_inputs", "get_inputs() made %s, but %s when the task was"
+                                  " loaded; shapes and dtypes must not depend on the seed"
+                                  % (trial.shapes(), self.shapes))
+        for i, (spec, loaded) in enumerate(zip(trial.specs, self.inputs)):
+            for value, first in zip(values_of(spec), values_of(loaded)):
+                if repr(value) != repr(first):
+                    raise self.task.fault("get_inputs", "input %d is no tensor and changes from"
+                                          " seed to seed (%.40r, then %.40r): kernels are launched"
+                                          " with the value seen first; make it a tensor or a"
+                                          " constant" % (i + 1, first, value))
 
     def output(self, index):
         return view(self.outputs_share.memory, self.outputs[index])

@@ -32,23 +32,36 @@ class Inputs(TaskCase):
                                 "[torch.rand(3), 2.5, [torch.rand(3), 4], True, None, 'a']"))
         specs = loaded.reply["inputs"]
         self.assertEqual([specs[1], specs[3], specs[4], specs[5]],
-                         [{"value": 2.5}, {"value": True}, {"value": None}, {"value": "a"}])
+                         [{"value": 2.5}, {"value": True}, {"none": True}, {"value": "a"}])
         self.assertEqual(specs[2]["items"][1], {"value": 4})
         loaded.inputs(3)
         inner = loaded.tensor("inputs", specs[2]["items"][0])
         loaded.output().copy_(loaded.input() * 2.5 + inner * 4)
         self.assertLess(loaded.compare()["outputs"][0]["worst"]["error"], 1e-6)
 
-    def test_values_may_change_with_the_seed_and_shapes_may_not(self):
-        loaded = self.load(task("return x * args[1]",
-                                "[torch.rand(3), torch.randint(1000, ()).item()]"))
-        values = {loaded.inputs(seed)["inputs"][1]["value"] for seed in range(5)}
-        self.assertGreater(len(values), 1)
-        loaded = self.load(task("return x", "[torch.rand(1 + torch.randint(1000, ()).item())]"))
-        replies = [loaded.inputs(seed) for seed in range(5)]
-        self.assertIn("task", [r.get("name") for r in replies])
-        self.assertIn("must not depend on the seed",
-                      [r for r in replies if not r["ok"]][0]["message"])
+    def test_shapes_and_plain_values_must_not_change_with_the_seed(self):
+        for made, words in (
+                ("[torch.rand(1 + torch.randint(1000, ()).item())]", "must not depend on the seed"),
+                ("[torch.rand(3), torch.rand(1).item()]", "input 2 is no tensor and changes"),
+                ("[torch.rand(3), [4, [torch.rand(1).item()]]]", "input 2 is no tensor")):
+            reply = self.refuse(task("return x * 2", made))
+            self.assertEqual(reply["name"], "task")
+            self.assertRegex(reply["message"], r"foo\.py:12: .*" + words)
+
+    def test_a_change_that_loading_did_not_see_is_found_later(self):
+        late = "import torch\ndef late(a, b):\n    return a if torch.initial_seed() < 100 else b"
+        for first, then, words in (
+                ("2.5", "1.25", "(2.5, then 1.25): kernels are launched with the value seen first;"
+                                " make it a tensor or a constant"),
+                ("None", "1", "(None, then 1)"), ("True", "1", "(True, then 1)"),
+                ("torch.rand(3)", "torch.rand(4)", "shapes and dtypes must not depend")):
+            loaded = self.load(task("return x", "[torch.rand(3), late(%s, %s)]" % (first, then),
+                                    head=late))
+            self.assertTrue(loaded.inputs(5)["ok"])
+            reply = loaded.inputs(100)
+            self.assertEqual((reply["ok"], reply["name"]), (False, "task"))
+            self.assertIn(words, reply["message"])
+            self.assertRegex(reply["message"], r"foo\.py:\d+: ")
 
     def test_strides_are_kept(self):
         loaded = self.load(task("return x + args[1] + args[2]",
@@ -287,8 +300,12 @@ class Kinds(TaskCase):
 
     def test_recent_seeds_are_kept_and_old_ones_dropped(self):
         head = "calls = []\ndef count():\n    calls.append(0)\n    return len(calls)"
-        loaded = self.load(task("return x * 1", "[torch.rand(3), count()]", head=head))
-        made = lambda seed: loaded.inputs(seed)["inputs"][1]["value"]
+        loaded = self.load(task("return x * 1", "[torch.full((3,), count())]", head=head))
+
+        def made(seed):
+            loaded.inputs(seed)
+            return int(loaded.input()[0])
+
         first, last = made(0), [made(seed) for seed in range(1, 10)][-1]
         self.assertEqual(made(9), last)
         self.assertEqual(made(8), last - 1)
@@ -309,13 +326,14 @@ class Kinds(TaskCase):
 
 class Peek(TaskCase):
     def test_what_peek_sees(self):
-        loaded = self.load(task("return torch.log(x)", "[torch.tensor([-1., 0., 1., 2.]), 5]"))
+        loaded = self.load(task("return torch.log(x)", "[torch.tensor([-1., 0., 1., 2.]), 5, None]"))
         peek = lambda **k: self.host.call("peek", **k)
         self.assertIn("no inputs yet", peek(what="inputs", index=1)["message"])
         loaded.inputs(1)
         self.assertEqual(peek(what="inputs", index=1)["values"], [-1, 0, 1, 2])
         self.assertEqual(peek(what="inputs", index=1, offset=1, count=2)["values"], [0, 1])
         self.assertEqual(peek(what="inputs", index=2)["value"], 5)
+        self.assertIs(peek(what="inputs", index=3)["none"], True)
         reply = peek(what="reference", index=1)
         self.assertEqual((reply["values"][:3], reply["dtype"]), ([None, "-inf", 0], "float64"))
         self.assertEqual(peek(what="eager", index=1)["dtype"], "float32")
