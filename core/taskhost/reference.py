@@ -1,17 +1,21 @@
 """One output judged against its reference: counts and errors, no verdicts.
 
 Errors are differences from the float64 reference. A row is the last dimension
-longer than 1; `nrms` is rms(out - ref) / rms(ref), of everything or of a row.
-Where a kind of value differs (NaN, an infinity, an unwritten element) the
-errors are null, so that no comparison of theirs can pass.
+longer than 1; `nrms` is rms(out - ref) / rms(ref), of everything or of a row;
+`far` is the share of elements whose relative error is above FAR. Where a kind of
+value differs (NaN, an infinity, an unwritten element) the other errors are null,
+so that no comparison of theirs can pass.
 """
 import math
+import sys
 
 import torch
 
 from tensors import BITS, bits, number
 
 CLASSES = ("nan", "nan_missing", "inf_mismatch")  # ways to be of the wrong kind
+
+FAR = {torch.float16: 0.05, torch.bfloat16: 0.05, torch.float32: 1e-3, torch.float64: 1e-3}
 
 BLOCK = {"cpu": 1 << 18, "cuda": 1 << 26}  # elements at a time: caches, spare memory
 
@@ -29,6 +33,7 @@ class Expected:
             return
         self.rows, self.cols = grid(self.shape)
         self.reference = reference.to(torch.float64).reshape(self.rows, self.cols)
+        self.far = FAR[self.dtype]
         self.measure_scale()
         self.eager_error = self.measure(eager)
 
@@ -48,12 +53,13 @@ class Expected:
     def measure_scale(self):
         """rms and largest magnitude of the reference's finite elements."""
         square = torch.zeros(self.rows, dtype=torch.float64, device=self.reference.device)
-        count, self.scale = square.clone(), 0.0
+        count, self.scale, self.zeros = square.clone(), 0.0, False
         for r, c in self.blocks():
             finite = finite_only(self.reference[r, c])
             square[r] += finite.square().sum(1)
             count[r] += torch.isfinite(self.reference[r, c]).sum(1)
             self.scale = max(self.scale, float(finite.abs().max()))
+            self.zeros = self.zeros or bool((self.reference[r, c] == 0).any())
         self.rms = math.sqrt(float(square.sum()) / max(1.0, float(count.sum())))
         # An all-zero row has no scale of its own: the whole output's serves.
         rms = (square / count.clamp(min=1)).sqrt_()
@@ -82,7 +88,7 @@ class Expected:
             found = self.classes(out, entry)
         index = found.pop("index")
         entry.update(scale=number(self.scale), rms=number(self.rms), nrms=found["nrms"],
-                     bias=found["bias"], worst_row=found["worst_row"],
+                     bias=found["bias"], far=found["far"], worst_row=found["worst_row"],
                      worst=dict(self.at(out, index), error=found["worst"]),
                      eager=self.eager_error)
         return entry
@@ -104,34 +110,49 @@ class Expected:
 
     def errors(self, out):
         """Statistics of out - ref. `worst` is None where any of it is not finite."""
-        found = {"worst": 0.0, "nrms": 0.0, "bias": 0.0, "worst_row": None, "index": None}
+        found = {"worst": 0.0, "nrms": 0.0, "bias": 0.0, "worst_row": None, "far": 0.0,
+                 "index": None}
         if self.numel == 0:
             return found
         out, rows, peaks = out.reshape(self.rows, self.cols), self.new_rows(), []
-        total = torch.zeros((), dtype=torch.float64, device=out.device)
+        total = torch.zeros((2,), dtype=torch.float64, device=out.device)  # of errors; of far ones
         for r, c in self.blocks():
             d = out[r, c].to(torch.float64, copy=True).sub_(self.reference[r, c])
             rows[r] += torch.linalg.vector_norm(d, dim=1).square_()
-            total += d.sum()
             peaks.append(torch.stack(torch.aminmax(d)))
+            total[0] += d.sum()
+            total[1] += self.count_far(d, self.reference[r, c])
         return self.summary(out, rows, peaks, total)
 
     def new_rows(self):
         return torch.zeros(self.rows, dtype=torch.float64, device=self.reference.device)
 
+    def count_far(self, d, ref):
+        """How many errors are large beside the reference; NaN is. Overwrites `d`.
+        Comparisons into bools are slow on the CPU: hardshrink clears what is small."""
+        if self.zeros:  # there is only the rms to go by
+            size = torch.eq(ref, 0, out=torch.empty_like(ref))
+            ref = torch.add(ref, size, alpha=self.rms or sys.float_info.min, out=size)
+        return torch.count_nonzero(torch.hardshrink(d.div_(ref), self.far, out=d))
+
     def summary(self, out, rows, peaks, total):
         peaks = torch.stack(peaks).abs_().amax(1)
         row_nrms = (rows / self.cols).sqrt_().div_(self.row_rms)
         row = int(row_nrms.argmax())
-        square, total, worst, worst_row = torch.stack(
-            (rows.sum(), total, peaks.max(), row_nrms[row])).tolist()
+        square, total, far, worst, worst_row = torch.stack(
+            (rows.sum(), *total, peaks.max(), row_nrms[row])).tolist()
         if not all(map(math.isfinite, (square, total, worst, worst_row, self.rms))):
-            return dict.fromkeys(("worst", "nrms", "bias", "worst_row", "index"))
+            return self.no_errors(far)
         scale = self.rms or 1.0
         return {"worst": worst, "nrms": math.sqrt(square / self.numel) / scale,
                 "bias": total / self.numel / scale,
                 "worst_row": {"index": row, "nrms": worst_row, "rows": self.rows},
-                "index": self.find(out, int(peaks.argmax()))}
+                "far": far / self.numel, "index": self.find(out, int(peaks.argmax()))}
+
+    def no_errors(self, far, index=None):
+        """The statistics of what cannot be measured."""
+        nothing = dict.fromkeys(("worst", "nrms", "bias", "worst_row"))
+        return dict(nothing, far=far / self.numel, index=index)
 
     def find(self, out, block):
         """The element with the largest error, known to lie in this block."""
@@ -147,7 +168,7 @@ class Expected:
         Errors come back only where no kind differs (both sides infinite, say)."""
         out, first = out.reshape(self.rows, self.cols), None
         rows, peaks = self.new_rows(), []
-        total = torch.zeros((), dtype=torch.float64, device=out.device)
+        total = torch.zeros((2,), dtype=torch.float64, device=out.device)
         for r, c in self.blocks():
             got, ref = out[r, c].to(torch.float64), self.reference[r, c]
             want = ref.to(self.dtype).to(torch.float64)  # overflow is the dtype's, not the kernel's
@@ -161,12 +182,13 @@ class Expected:
                 first = (r.start + at // bad.shape[1]) * self.cols + c.start + at % bad.shape[1]
             d = torch.where(torch.isfinite(got) & torch.isfinite(want), got - ref, 0.0)
             rows[r] += torch.linalg.vector_norm(d, dim=1).square_()
-            total += d.sum()
             peaks.append(torch.stack(torch.aminmax(d)))
+            total[0] += d.sum()
+            d = torch.where(bad, math.nan, d)
+            total[1] += self.count_far(d, torch.where(torch.isfinite(ref), ref, 1.0))
         if first is None and not entry.get("unwritten"):
             return self.summary(out, rows, peaks, total)
-        wrong = dict.fromkeys(("worst", "nrms", "bias", "worst_row"))
-        return dict(wrong, index=first)
+        return self.no_errors(float(total[1]), first)
 
     def unwritten(self, out, poison):
         """Elements that hold the poison's bits though the reference does not."""

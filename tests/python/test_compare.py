@@ -204,6 +204,49 @@ class Compare(TaskCase):
         self.assertFalse((entry["worst"]["error"] or float("inf")) < 1e6)
 
 
+    def test_far_counts_large_relative_errors(self):
+        text = task("return x + 1", "[torch.rand(70, 5000)]")   # more than one block
+        entry = self.judged(lambda y: None, text, lambda x: x + 1)
+        self.assertEqual((entry["far"], entry["eager"]["far"]), (0, 0))
+        entry = self.judged(lambda y: y[::10].mul_(1.002), text, lambda x: x + 1)
+        self.assertEqual((entry["far"], entry["eager"]["far"]), (0.1, 0))
+        entry = self.judged(lambda y: y[::10].mul_(1.0005), text, lambda x: x + 1)
+        self.assertEqual(entry["far"], 0)
+
+    def test_far_beside_a_reference_of_zero(self):
+        text = task("return F.relu(x)", "[torch.tensor([[3., 1e-6, -1., -2.], [0., 3., 4., 0.]])]")
+        entry = self.judged(lambda y: None, text, torch.relu)
+        self.assertEqual(entry["far"], 0)
+        rms = (34 / 8) ** 0.5
+        for spoil, far in ((9e-4 * rms, 0), (1.1e-3 * rms, 1 / 8), (float("nan"), 1 / 8),
+                           (float("inf"), 1 / 8)):
+            entry = self.judged(lambda y: y[0, 2].fill_(spoil), text, torch.relu)
+            self.assertEqual(entry["far"], far, spoil)
+        entry = self.judged(lambda y: y[0, 1].fill_(0), text, torch.relu)
+        self.assertEqual(entry["far"], 1 / 8)           # 1e-6 lost is lost
+        zeros = task("return x * 0", "[torch.rand(4)]")
+        self.assertEqual(self.judged(lambda y: None, zeros, lambda x: x * 0)["far"], 0)
+        self.assertEqual(self.judged(lambda y: y[1].fill_(1e-30), zeros, lambda x: x * 0)["far"],
+                         1 / 4)
+
+    def test_far_where_infinities_and_nans_belong(self):
+        text = task("return torch.log(x)", "[torch.tensor([[-1., 0., 1., 2., 3.]])]")
+        self.assertEqual(self.judged(lambda y: None, text, torch.log)["far"], 0)
+        for at in range(5):
+            entry = self.judged(lambda y: y[0, at].fill_(17), text, torch.log)
+            self.assertEqual((entry["far"], entry["eager"]["far"]), (0.2, 0), at)
+        loaded = self.load(text)
+        loaded.inputs(1)
+        self.assertEqual(loaded.compare()["outputs"][0]["far"], 0.8)    # the poison is a NaN
+
+    def test_far_is_wider_for_short_dtypes(self):
+        for dtype, spoil, far in (("float16", 1.04, 0), ("bfloat16", 1.08, 1), ("float16", 1.08, 1),
+                                  ("float64", 1.0005, 0), ("float64", 1.002, 1)):
+            text = task("return x + 1", "[torch.rand(4, 8, dtype=torch.%s)]" % dtype)
+            entry = self.judged(lambda y: y.mul_(spoil), text, lambda x: x + 1)
+            self.assertEqual(entry["far"], far, dtype)
+
+
 class Kinds(TaskCase):
     def test_half_double_and_bfloat16(self):
         for dtype in ("float16", "bfloat16", "float64"):
@@ -227,7 +270,7 @@ class Kinds(TaskCase):
         loaded.inputs(1)
         loaded.output().copy_(loaded.input() * -1e308)
         entry = loaded.compare()["outputs"][0]
-        self.assertEqual((entry["worst"]["error"], entry["nrms"]), (None, None))
+        self.assertEqual((entry["worst"]["error"], entry["nrms"], entry["far"]), (None, None, 1))
 
     def test_integers_are_exact(self):
         loaded = self.load(task("return torch.argmax(x, dim=1)", "[torch.rand(6, 50)]"))
@@ -270,7 +313,7 @@ class Kinds(TaskCase):
         loaded = self.load(task("return x[:0]", "[torch.rand(3, 5)]"))
         loaded.inputs(1)
         entry = loaded.compare()["outputs"][0]
-        self.assertEqual((entry["numel"], entry["worst"]["error"]), (0, 0.0))
+        self.assertEqual((entry["numel"], entry["worst"]["error"], entry["far"]), (0, 0.0, 0))
 
     def test_the_reference_is_float64_unless_the_task_forbids_it(self):
         loaded = self.load(task("return self.fc(x) @ torch.ones(4, 4) @ self.loose",
