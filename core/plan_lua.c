@@ -100,7 +100,8 @@ static void push_item(lua_State *L, cawb_plan *p, const cJSON *spec, const char 
   const cJSON *items = cJSON_GetObjectItemCaseSensitive(spec, "items");
   const cJSON *value = cJSON_GetObjectItemCaseSensitive(spec, "value");
   luaL_checkstack(L, 8, "inputs are nested too deeply");
-  if (items != NULL) push_list(L, p, items, label, role);
+  if (cJSON_GetObjectItemCaseSensitive(spec, "none") != NULL) lua_pushboolean(L, 0);
+  else if (items != NULL) push_list(L, p, items, label, role);
   else if (value != NULL) plan_push_plain(L, value);
   else push_tensor(L, p, spec, label, role);
 }

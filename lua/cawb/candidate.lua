@@ -18,45 +18,71 @@ local function read(path)
   return text
 end
 
-local function require_text(t, key)
-  if type(t[key]) ~= "string" then
-    error(("candidate: '%s' must be a string, got %s"):format(key, type(t[key])), 3)
+local types = { source = "string", plan = "string", name = "string", note = "string",
+                defines = "table", options = "table", tunables = "table" }
+
+local function check(spec)
+  for key, value in pairs(spec) do
+    if not types[key] then error(("candidate: unknown field '%s'"):format(tostring(key)), 3) end
+    if type(value) ~= types[key] then
+      error(("candidate: '%s' must be a %s, got %s"):format(key, types[key], type(value)), 3)
+    end
+  end
+  for _, key in ipairs { "source", "plan" } do
+    if not spec[key] then error(("candidate: '%s' must be a string, got nil"):format(key), 3) end
   end
 end
 
-local known = { source = true, plan = true, name = true, note = true, defines = true,
-                tunables = true, options = true }
-
+-- Of everything that makes it what it is; the texts may hold any bytes.
 local function digest(c)
-  return core.hash.sha256(core.json.encode { c.source, c.plan, c.defines, c.options })
+  return core.hash.sha256(string.pack("<s8s8s8", c.source, c.plan,
+    core.json.encode { defines = c.defines, options = core.json.array { table.unpack(c.options) } }))
+end
+
+-- "kernels/softmax/v1": that .cu and .lua. A folder: its kernel.cu, plan.lua and, where
+-- a run left one, candidate.json with defines, options and chosen tunables.
+local function from_path(path)
+  local folder = core.fs.kind(path) == "folder"
+  local source, message, name = read(folder and path .. "/kernel.cu" or path .. ".cu")
+  if not source then return nil, message, name end
+  local plan
+  plan, message, name = read(folder and path .. "/plan.lua" or path .. ".lua")
+  if not plan then return nil, message, name end
+  local spec = { source = source, plan = plan, name = path:match "[^/]+/[^/]+$" or path }
+  local text = folder and read(path .. "/candidate.json")
+  if not text then return spec end
+  local more
+  more, message, name = core.json.decode(text)
+  if not more then return nil, path .. "/candidate.json: " .. message, name end
+  spec.defines, spec.options, spec.tunables = more.defines, more.options, more.tunables
+  return spec
 end
 
 --- A candidate from { source =, plan =, name =, note =, defines = {NAME = value},
---- options = {...}, tunables = {name = value} }, or from a path without its
---- ending: "kernels/softmax/v1_naive" reads that .cu and .lua.
---- Returns the candidate, or nil, message, name when a file cannot be read.
+--- options = {...}, tunables = {name = value} }; from a path without its ending
+--- ("kernels/softmax/v1_naive" reads that .cu and .lua); or from the folder that a run
+--- left its best in. Returns the candidate, or nil, message, name when a file cannot
+--- be read.
 function M.new(spec)
   if type(spec) == "string" then
-    local source, message, name = read(spec .. ".cu")
-    if not source then return nil, message, name end
-    local plan
-    plan, message, name = read(spec .. ".lua")
-    if not plan then return nil, message, name end
-    spec = { source = source, plan = plan, name = spec:match "[^/]+/[^/]+$" or spec }
+    local message, name
+    spec, message, name = from_path(spec)
+    if not spec then return nil, message, name end
   end
   if type(spec) ~= "table" then error("candidate: a table or a path is expected", 2) end
-  for key in pairs(spec) do
-    if not known[key] then error(("candidate: unknown field '%s'"):format(key), 2) end
-  end
-  require_text(spec, "source")
-  require_text(spec, "plan")
+  check(spec)
   local c = setmetatable({
     source = spec.source, plan = spec.plan, name = spec.name or "candidate",
     note = spec.note, defines = spec.defines or {}, options = spec.options or {},
-    tunables = spec.tunables,
+    tunables = spec.tunables and next(spec.tunables) and spec.tunables or nil,
   }, Candidate)
   c.hash = digest(c)
   return c
+end
+
+--- Whether a value is a candidate, or a member of one.
+function M.is(value)
+  return type(value) == "table" and type(value.hash) == "string" and type(value.source) == "string"
 end
 
 --- The member of the family with these values, such as { block = 256 }.

@@ -15,7 +15,8 @@ Device.__name = "cawb.device"
 
 -- Compiled code is kept between runs, by content.
 local function default_cache()
-  local base = os.getenv "XDG_CACHE_HOME" or (os.getenv "HOME" or "/tmp") .. "/.cache"
+  local base = os.getenv "XDG_CACHE_HOME"
+  if not base or base == "" then base = (os.getenv "HOME" or "/tmp") .. "/.cache" end
   return base .. "/cawb/compiled"
 end
 
@@ -66,9 +67,10 @@ end
 function Device:ask_compiler(request)
   if not self.compiler then
     -- Asking every Python costs a tenth of a second each: only without a toolkit.
-    local packages = core.locate.library "libnvrtc.so" and "" or python.site_packages()
+    local found = core.locate.library "libnvrtc.so" and core.locate.includes()
+    local packages = found and "" or python.site_packages()
     local compiler, message, name = core.child.new("compiler",
-      { core.program, "--compiler", self.cache, tostring(defaults.compile.headers),
+      { core.program, "--compiler", self.cache, tostring(self.headers),
         folder "headers", packages })
     if not compiler then return nil, message, name end
     self.compiler = compiler
@@ -97,13 +99,15 @@ function Device:__tostring()
 end
 
 --- Open "auto", "cuda:N" or "sim:h100". Returns the device, or nil, message, name.
---- `options`: { deadlines = {...}, cache = folder for compiled code }.
+--- `options`: { deadlines = {...}, cache = folder for compiled code, headers = bytes
+--- of disk for precompiled ones }.
 function M.open(name, options)
   options = options or {}
   local self = setmetatable({
     requested = name or "auto", workers = 0,
     deadlines = options.deadlines or defaults.deadlines,
     cache = options.cache or default_cache(),
+    headers = options.headers or defaults.compile.headers,
   }, Device)
   local info, message, why = start_worker(self)
   if not info then return nil, message, why end

@@ -89,17 +89,21 @@ end
 
 local function conclude(task, how, state)
   local result = { ok = true, samples = state.samples.candidate, speedup = {},
+                   baseline_samples = {}, ratios = state.ratios,
                    time_s = stats.summary(state.samples.candidate) }
   for kind, ratios in pairs(state.ratios) do
     local s = stats.paired(ratios, how.error_rate)
-    if s.hi == math.huge then               -- too few rounds for an interval: the far ends
-      local apart = stats.speedup(stats.summary(state.samples[kind]), result.time_s)
-      s.lo, s.hi = apart.lo, apart.hi
-    end
     s.verdict = stats.verdict(s, how.same)
-    result.speedup[kind] = s
-    task.baselines[kind] = { time_s = stats.summary(state.samples[kind]),
-      samples = state.samples[kind], error = state.errors[kind], modelled = false }
+    if s.hi == math.huge then               -- too few rounds for a paired interval: wider,
+      local apart = stats.speedup(stats.summary(state.samples[kind]), result.time_s)
+      s.lo, s.hi = apart.lo, apart.hi       --   from both times apart, and undecided
+    end
+    if not (task.baselines[kind] and task.baselines[kind].failed) then
+      result.speedup[kind] = s
+      result.baseline_samples[kind] = state.samples[kind]
+      task.baselines[kind] = { time_s = stats.summary(state.samples[kind]),
+        samples = state.samples[kind], error = state.errors[kind], modelled = false }
+    end
   end
   return result
 end

@@ -19,7 +19,22 @@ end
 local function fail(facts, result)
   facts.ok, facts.stage, facts.reason, facts.log = false, result.stage, result.reason, result.log
   facts.error, facts.report = result.error or facts.error, result.report or facts.report
+  facts.name = result.name                   -- "timeout", "died": the worker was lost
   return facts
+end
+
+local most_text = 1 << 20                    -- bytes; NVRTC and the plan take no more
+
+-- Texts that cannot be a kernel or a plan, before they are sent anywhere.
+local function check_texts(candidate)
+  for stage, text in pairs { compile = candidate.source, plan = candidate.plan } do
+    local what = stage == "plan" and "plan.lua" or "kernel.cu"
+    if #text > most_text then
+      return { stage = stage, reason = ("%s has %d bytes; at most %d are taken"):format(what, #text, most_text) }
+    elseif text:find("\0", 1, true) then
+      return { stage = stage, reason = what .. " holds a NUL byte" }
+    end
+  end
 end
 
 local function note_build(facts, prepared)
@@ -53,60 +68,78 @@ function M.one(task, candidate, how)
   if not got then return nil, message, name end
   if not got.ok then return fail(facts, got) end
   facts.time_s, facts.samples, facts.speedup = got.time_s, got.samples, got.speedup
-  facts.baselines = got.baselines
+  facts.baseline_samples, facts.ratios = got.baseline_samples, got.ratios
   return facts
 end
 
--- All combinations, the first declared value of each varying last.
-local function combinations(tunables)
-  local list = { {} }
-  for _, t in ipairs(tunables) do
-    local grown = {}
-    for _, base in ipairs(list) do
-      for _, value in ipairs(t.values) do
-        local one = { [t.name] = value }
-        for k, v in pairs(base) do one[k] = v end
-        grown[#grown + 1] = one
-      end
-    end
-    list = grown
-  end
-  return list
+-- How many members a family has; more than a sweep could ever try is all the same.
+local function count(tunables)
+  local n = 1
+  for _, t in ipairs(tunables) do n = math.min(n * #t.values, 1 << 40) end
+  return n
 end
 
--- At most `limit` of them, evenly spread, the default (the first) always among them.
-local function thin(list, limit)
-  if #list <= limit then return list end
-  local kept = {}
-  for i = 0, limit - 1 do kept[#kept + 1] = list[1 + i * #list // limit] end
-  return kept
+-- The i-th member, from 0: its values are the digits of i. Member 0 has the first ones.
+local function member(tunables, i)
+  local values = {}
+  for _, t in ipairs(tunables) do
+    values[t.name] = t.values[i % #t.values + 1]
+    i = i // #t.values
+  end
+  return values
+end
+
+local function coprime(a, b)
+  while b ~= 0 do a, b = b, a % b end
+  return a == 1
+end
+
+-- At most `limit` members, member 0 among them. The stride is near the golden section
+-- of the count and coprime to it, so that no value of a tunable is left out in step.
+function M.members(tunables, limit)
+  local n = count(tunables)
+  local stride = n <= limit and 1 or math.max(1, math.floor(n * 0.6180339887))
+  while not coprime(stride, n) do stride = stride + 1 end
+  local list = {}
+  for k = 0, math.min(n, limit) - 1 do list[#list + 1] = member(tunables, k * stride % n) end
+  return list
 end
 
 local function faster(a, b)
   return a and a.ok and (not b or not b.ok or a.time_s.median < b.time_s.median)
 end
 
--- Try the members; returns the best one and the facts of all, or nil, message, name.
+-- Try the members; returns the best one, the facts of all and its own, or nil, message,
+-- name.
 local function sweep(task, candidate, declared, variants, how)
   local limits, all, best, chosen = task.options.sweep, {}, nil, nil
   for i, tunables in ipairs(variants) do
     if i > 1 and how.spent and how.spent() then break end
-    local member = candidate:with(tunables)
-    local facts, message, name = M.one(task, member, { trials = limits.trials,
+    local one = candidate:with(tunables)
+    local facts, message, name = M.one(task, one, { trials = limits.trials,
       samples = limits.samples, against = {}, say = function(stage)
-        how.say(("%s %d/%d %s"):format(stage, i, #variants, member:label(declared)))
+        how.say(("%s %d/%d %s"):format(stage, i, #variants, one:label(declared)))
       end })
     if not facts then return nil, message, name end
     all[#all + 1] = facts
-    if not chosen or faster(facts, best) then best, chosen = facts, member end
+    if not chosen or faster(facts, best) then best, chosen = facts, one end
+    if facts.name == "timeout" or facts.name == "died" then break end   -- each costs seconds
   end
-  return chosen, all
+  return chosen, all, best
 end
 
 local function add_seconds(total, all)
   for _, facts in ipairs(all) do
-    for stage, s in pairs(facts.seconds) do total[stage] = (total[stage] or 0) + s end
+    for stage, s in pairs(facts.seconds) do
+      if facts.seconds ~= total then total[stage] = (total[stage] or 0) + s end
+    end
   end
+end
+
+-- A candidate that never got as far as a member.
+local function stillborn(task, result)
+  return fail({ seconds = { compile = 0, verify = 0, measure = 0 }, variants = {},
+                modelled = task.device.info.modelled }, result)
 end
 
 --- A candidate, swept over its tunables when it has any. `how` = { say =, spent = }.
@@ -115,19 +148,22 @@ end
 function M.candidate(task, candidate, how)
   how = how or {}
   how.say = how.say or function() end
+  local wrong = check_texts(candidate)
+  if wrong then return stillborn(task, wrong) end
   local declared, message, name = execute.tunables(task, candidate)
   if not declared then return nil, message, name end
-  if not declared.ok then return fail({ seconds = {}, variants = {} }, declared) end
-  local variants = thin(combinations(declared.tunables), task.options.sweep.variants)
-  if candidate.tunables then variants = { candidate.tunables } end   -- already chosen
-  local chosen, all = candidate:with(variants[1]), {}
-  if #variants > 1 then
-    chosen, all, name = sweep(task, candidate, declared.tunables, variants, how)
-    if not chosen then return nil, all, name end
+  if not declared.ok then return stillborn(task, declared) end
+  local list = candidate.tunables and { candidate.tunables }      -- already chosen
+    or M.members(declared.tunables, task.options.sweep.variants)
+  local chosen, all, facts = candidate:with(list[1]), {}, nil
+  if #list > 1 then
+    chosen, all, facts = sweep(task, candidate, declared.tunables, list, how)
+    if not chosen then return nil, all, facts end
   end
-  local facts
-  facts, message, name = M.one(task, chosen, how)
-  if not facts then return nil, message, name end
+  if not facts or facts.ok then              -- the best of a sweep failed: so it is known
+    facts, message, name = M.one(task, chosen, how)
+    if not facts then return nil, message, name end
+  end
   add_seconds(facts.seconds, all)
   facts.variants, facts.label = all, chosen:label(declared.tunables)
   return facts

@@ -2,13 +2,15 @@
 -- which failures are the candidate's and which the machine's.
 
 local compile = require "cawb.compile"
+local suggest = require "cawb.suggest"
 
 local M = {}
 
 local blamed = { candidate = true, timeout = true, died = true, unsupported = true }
 
 local explain = {
-  timeout = "it did not end in time (%s); is there an endless loop?",
+  timeout = "it did not end in time (%s); is there an endless loop, or is the task too large "
+    .. "for this device (shrink it with --set task.NAME=, or --set deadlines.run=)?",
   died = "it took the worker process down: %s",
 }
 
@@ -19,6 +21,19 @@ function M.failure(stage, message, name)
   return { ok = false, stage = stage, reason = message, name = name }
 end
 
+-- Two names that become one define, as text; or nil.
+local function collision(tunables)
+  local seen = {}
+  for _, t in ipairs(tunables) do
+    local define = t.name:upper()
+    if seen[define] then
+      return ("tunables '%s' and '%s' both become the define %s: rename one")
+        :format(seen[define], t.name, define)
+    end
+    seen[define] = t.name
+  end
+end
+
 --- The tunables that a candidate's plan declares: { { name =, values = {...} }, ... }.
 --- A failure as data where the plan is at fault, or nil, message, name.
 function M.tunables(task, candidate)
@@ -26,6 +41,8 @@ function M.tunables(task, candidate)
     outputs = task.outputs, params = task.params, limits = task.options.plan }
   local reply, message, name = task.device:call(request, nil, task.options.deadlines.load)
   if not reply then return M.failure("plan", message, name) end
+  local why = collision(reply.tunables)
+  if why then return { ok = false, stage = "plan", reason = why } end
   return { ok = true, tunables = reply.tunables }
 end
 
@@ -36,14 +53,20 @@ local function known(task, candidate)
   return task.known[candidate]
 end
 
--- The plan uses the first value of each tunable when none was chosen; the source
--- has to be compiled for the same ones.
+-- What was chosen, completed by the first value of every other tunable: the plan
+-- uses those, and the source has to be compiled for the same ones.
 local function choose(task, candidate)
-  if candidate.tunables then return candidate.tunables end
   local declared, message, name = M.tunables(task, candidate)
   if not declared or not declared.ok then return nil, declared, message, name end
-  local chosen = {}
-  for _, t in ipairs(declared.tunables) do chosen[t.name] = t.values[1] end
+  local chosen, names = {}, {}
+  for i, t in ipairs(declared.tunables) do chosen[t.name], names[i] = t.values[1], t.name end
+  for key, value in pairs(candidate.tunables or {}) do
+    if chosen[key] == nil then
+      return nil, { ok = false, stage = "plan", reason = ("the plan declares no tunable '%s'%s")
+        :format(key, suggest.hint(key, names)) }
+    end
+    chosen[key] = value
+  end
   return chosen
 end
 

@@ -22,9 +22,13 @@ M.defaults = {
 
   -- a candidate passes if each error against float64 is at most `factor` times
   -- that of eager PyTorch, or below the floor for its type: `worst` is relative
-  -- to the largest reference value, `nrms` to the root mean square.
+  -- to the largest reference value, `nrms` to the root mean square; a row may have
+  -- `row` times the floor of the whole. `far` is the share of elements, beyond eager's,
+  -- that may be far off for their own size.
   tolerance = {
     factor = 3,
+    row = 4,
+    far = 0.001,
     floors = {
       -- 64 and 128 unit roundoffs of float32 (6e-8): room for a sequential sum
       -- of some thousand terms, a fiftieth of what TF32 inputs cost

@@ -42,7 +42,16 @@ local function layered(cli, s)
 end
 
 local function print_json(r)
-  print(core.json.encode(result.run(r)))
+  io.stdout:write(core.json.encode(result.run(r)), "\n")
+end
+
+-- Standard output is for one object then: what a strategy prints goes elsewhere.
+local function print_elsewhere()
+  print = function(...)
+    local words = table.pack(...)
+    for i = 1, words.n do words[i] = tostring(words[i]) end
+    io.stderr:write(table.concat(words, "\t"), "\n")
+  end
 end
 
 local function exit_code(r)
@@ -54,7 +63,10 @@ end
 -- The run itself, between opening and closing what it uses.
 local function perform(cli, s, all, dev, t)
   local out, fd = io.stdout, 1
-  if cli.json then out, fd = io.stderr, 2 end
+  if cli.json then
+    out, fd = io.stderr, 2
+    print_elsewhere()
+  end
   local book, message, name = ledger.open(cli.out)
   if not book then return complain(message, name) end
   local r
@@ -78,10 +90,10 @@ local function check_seed(seed)
   return true
 end
 
---- Run a strategy on a task. `cli` is what cli.parse returned, with two words.
---- Returns the exit code.
-function M.main(cli)
-  local s, message = strategy.load(cli.words[1])
+--- Run a strategy on a task. `cli` is what cli.parse returned, with two words; `value`
+--- is what the first one's chunk returned. Returns the exit code.
+function M.main(cli, value)
+  local s, message = strategy.check(value, cli.words[1])
   if not s then return complain(message, "usage") end
   local all
   all, message = layered(cli, s)
@@ -93,7 +105,8 @@ function M.main(cli)
   if core.fs.kind(cli.words[2]) ~= "file" then
     return complain(("%s: there is no such file"):format(cli.words[2]), "usage")
   end
-  local dev <close>, why, name = device.open(cli.device, { deadlines = all.deadlines })
+  local dev <close>, why, name = device.open(cli.device,
+    { deadlines = all.deadlines, headers = all.compile.headers })
   if not dev then return complain(why, name) end
   local t <close>, why2, name2 = task.open(cli.words[2],
     { device = dev, seed = cli.seed, options = all })

@@ -18,6 +18,21 @@ local function environment(task)
   return core.hash.sha256(json), json
 end
 
+-- A value as JSON can hold it: for a record, better a word than an error.
+local function plain(value)
+  local kind = type(value)
+  if kind == "table" then
+    local t = {}
+    for k, v in pairs(value) do t[#value > 0 and k or tostring(k)] = plain(v) end
+    return #value > 0 and core.json.array(t) or t
+  elseif kind == "function" or kind == "userdata" or kind == "thread" then
+    return "(" .. kind .. ")"
+  elseif kind == "number" and (value ~= value or value == math.huge or value == -math.huge) then
+    return tostring(value)
+  end
+  return value
+end
+
 -- Run the inserts in `body` as one transaction; what fails rolls all of it back.
 local function transaction(self, body)
   local store = self.store
@@ -41,32 +56,42 @@ function Ledger:begin(run)
   return transaction(self, function(insert)
     local hash, json = environment(task)
     insert("environments", { hash = hash, json = json })
-    local reward = type(run.options.reward) == "string" and run.options.reward or "(function)"
-    local options = {}
-    for k, v in pairs(run.options) do options[k] = v end
-    options.reward = reward
     insert("runs", { id = run.id, started = run.started, strategy = run.strategy.path,
       task = task.path, task_hash = task.info.source_sha256, device = task.device.info.name,
       modelled = task.device.info.modelled, seed = task.seed, environment = hash,
-      options = encode(options) })
+      options = encode(plain(run.options)) })
   end)
 end
 
+-- What cannot be read off kernel.cu and plan.lua; cawb.candidate(folder) reads it.
+local function definition(candidate, tunables)
+  return encode { defines = candidate.defines, tunables = tunables,
+                  options = core.json.array { table.unpack(candidate.options) } } .. "\n"
+end
+
 local function put_candidate(insert, store, candidate)
-  local files = { ["kernel.cu"] = assert(store:artifact(candidate.source)),
-                  ["plan.lua"] = assert(store:artifact(candidate.plan)) }
+  local files = {}
+  for name, text in pairs { ["kernel.cu"] = candidate.source, ["plan.lua"] = candidate.plan,
+                            ["candidate.json"] = definition(candidate) } do
+    local hash, message, kind = store:artifact(text)
+    if not hash then error({ message, kind }, 0) end
+    files[name] = hash
+  end
   insert("candidates", { hash = candidate.hash, kind = "tier1", files = encode(files) })
 end
 
 local function put_samples(insert, run, turn, evaluation, facts)
-  if not facts.samples then return end
-  insert("samples", { run = run.id, turn = turn.number, evaluation = evaluation,
-    subject = "candidate", unit = "s", data = doubles(facts.samples) })
+  local subjects = { candidate = facts.samples }
+  for kind, samples in pairs(facts.baseline_samples or {}) do subjects[kind] = samples end
+  for subject, samples in pairs(subjects) do
+    insert("samples", { run = run.id, turn = turn.number, evaluation = evaluation,
+      subject = subject, unit = "s", data = doubles(samples) })
+  end
 end
 
 -- The raw facts of one evaluated member, without what has rows of its own.
 local function facts_json(facts)
-  return encode { tunables = facts.tunables, seconds = facts.seconds, time_s = facts.time_s,
+  return encode { tunables = facts.tunables, ratios = facts.ratios, seconds = facts.seconds, time_s = facts.time_s,
     error = facts.error, trials = facts.trials, report = facts.report, kernels = facts.kernels,
     steps = facts.steps, log = facts.log, modelled = facts.modelled }
 end
@@ -117,12 +142,14 @@ local function write(path, text)
   return os.rename(temp, path)
 end
 
---- Write the best candidate so far as plain files: kernel.cu, plan.lua, result.json.
+--- Write the best candidate so far as plain files: kernel.cu, plan.lua, candidate.json,
+--- result.json.
 function Ledger:keep(run)
   local ok, message, name = core.fs.mkdir(self.folder)
   if not ok then return nil, message, name end
   local files = { ["kernel.cu"] = run.best.candidate.source,
-    ["plan.lua"] = run.best.candidate.plan, ["result.json"] = encode(result.turn(run.best)) .. "\n" }
+    ["plan.lua"] = run.best.candidate.plan,
+    ["candidate.json"] = definition(run.best.candidate, run.best.tunables), ["result.json"] = encode(result.turn(run.best)) .. "\n" }
   for file, text in pairs(files) do
     ok, message, name = write(self.folder .. "/" .. file, text)
     if not ok then return nil, message, name end

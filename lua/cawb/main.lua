@@ -1,6 +1,6 @@
 -- main: what `cawb ...` does. One of
 --   cawb STRATEGY.lua TASK.py [flags]   optimise (job.lua)
---   cawb SCRIPT.lua [arguments]         run a script that uses the module
+--   cawb SCRIPT.lua [--] [arguments]    run a script that uses the module
 --   cawb WORD [arguments]               a command: lua/commands/WORD.lua
 
 local core = require "cawb.core"
@@ -32,15 +32,27 @@ local function command(word, argv)
   return usage(("unknown command '%s'%s"):format(word, suggest.hint(word, known)))
 end
 
--- A script run for its own sake. If it returns a strategy, a task is missing.
-local function script(path, argv)
+-- A Lua file, with its words in `arg` as the plain interpreter has them. Returns what
+-- it returned, or nil and a message.
+local function run_file(path, argv)
   local chunk, message = loadfile(path, "t")
-  if not chunk then return usage(message) end
-  arg = table.move(argv, 1, #argv, 0, {})    -- as the plain interpreter has it
-  local value = chunk(table.unpack(argv, 2))
+  if not chunk then return nil, message end
+  arg = table.move(argv, 1, #argv, 0, {})
+  local ok, value = xpcall(chunk, debug.traceback, table.unpack(argv, 2))
+  if not ok then return nil, tostring(value) end
+  if value == nil then return "nothing" end
+  return value
+end
+
+-- A script run for its own sake: its value is its exit status. If it returns a
+-- strategy, a task is missing.
+local function script(argv)
+  if argv[2] == "--" then table.remove(argv, 2) end
+  local value, message = run_file(argv[1], argv)
+  if value == nil then return usage(message) end
   if type(value) == "table" then
     return usage(("%s returns a strategy: name a task too, as in 'cawb %s task.py'")
-      :format(path, path))
+      :format(argv[1], argv[1]))
   end
   return math.tointeger(value) or (value == false and 1) or 0
 end
@@ -51,12 +63,23 @@ local function optimise(argv)
   if #parsed.words ~= 2 then
     return usage "a strategy and a task are needed: cawb STRATEGY.lua TASK.py [flags]"
   end
-  return job.main(parsed)
+  local value
+  value, message = run_file(parsed.words[1], parsed.words)
+  if value == nil then return usage(message) end
+  if value == "nothing" then
+    return usage(("%s returns nothing, a strategy returns a table (a script's own arguments "
+      .. "follow --)"):format(parsed.words[1]))
+  end
+  return job.main(parsed, value)
 end
 
-local function has_task(argv)
-  for _, word in ipairs(argv) do if word:match "%.py$" then return true end end
-  return false
+-- A task among the words makes it a job; what follows -- is a script's own.
+local function is_job(argv)
+  for _, word in ipairs(argv) do
+    if word == "--" then return false end
+    if word:match "%.py$" then return true end
+  end
+  return argv[1]:sub(1, 1) == "-"
 end
 
 return function(argv)
@@ -70,8 +93,7 @@ return function(argv)
     print("cawb " .. core.version)
     return 0
   end
-  if has_task(argv) then return optimise(argv) end
-  if first:match "%.lua$" then return script(first, argv) end
-  if first:sub(1, 1) == "-" then return optimise(argv) end
+  if is_job(argv) then return optimise(argv) end
+  if first:match "%.lua$" then return script(argv) end
   return command(first, argv)
 end

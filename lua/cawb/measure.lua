@@ -5,6 +5,7 @@
 local baseline_model = require "cawb.baseline_model"
 local duel = require "cawb.duel"
 local execute = require "cawb.execute"
+local options = require "cawb.options"
 local stats = require "cawb.stats"
 local verify = require "cawb.verify"
 
@@ -56,13 +57,18 @@ local function measured(task, candidate, how)
   return { ok = true, samples = ran.samples, time_s = stats.summary(ran.samples), speedup = {} }
 end
 
+local known = { samples = true }
+for key in pairs(require("cawb").defaults.measure) do known[key] = true end
+
 --- Time a candidate. `opts` over the options of `measure`: { against = {"eager",
 --- "compile"}, samples = without baselines, budget =, ... }. Returns { ok = true,
 --- time_s = { median, lo, hi, samples }, samples = {seconds}, speedup = { eager =
 --- { median, lo, hi, verdict } }, baselines =, modelled = }, a failure as data, or
 --- nil, message, name.
 function M.measure(task, candidate, opts)
-  local how = setmetatable(opts or {}, { __index = task.options.measure })
+  local how = options.copy(task.options.measure)
+  options.known(opts, known, "measure", 2)
+  for key, value in pairs(opts or {}) do how[key] = value end
   local is_modelled = task.device.info.modelled
   local result, message, name = (is_modelled and modelled or measured)(task, candidate, how)
   if not result or not result.ok then return result, message, name end

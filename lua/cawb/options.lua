@@ -7,8 +7,25 @@ local suggest = require "cawb.suggest"
 local M = {}
 
 -- Options whose keys are the user's own, and one that takes more than one type.
-local free = { task = true, settings = true, floors = true }
+local free = { task = true, floors = true }
 local also = { reward = "function" }
+
+-- What a number may be, by its path: a least value, or a test with its words.
+local positive = { function(v) return v > 0 end, "must be positive" }
+local at_least_one = { function(v) return v >= 1 end, "must be at least 1" }
+local ranges = {
+  ["turns"] = at_least_one, ["seconds"] = positive, ["verify.trials"] = at_least_one,
+  ["tolerance.factor"] = positive,
+  ["measure.batch"] = at_least_one, ["measure.rounds"] = at_least_one,
+  ["measure.warmup"] = { function(v) return v >= 0 end, "must not be negative" },
+  ["measure.precision"] = positive, ["measure.budget"] = positive, ["measure.same"] = positive,
+  ["measure.error_rate"] = { function(v) return v > 0 and v < 0.5 end, "must lie between 0 and 0.5" },
+  ["sweep.variants"] = at_least_one, ["sweep.trials"] = at_least_one, ["sweep.samples"] = at_least_one,
+  ["plan.memory"] = { function(v) return v >= 1 << 20 end, "must be at least 1048576 (1 MiB)" },
+  ["plan.instructions"] = { function(v) return v >= 10000 end, "must be at least 10000" },
+  ["compile.headers"] = { function(v) return v >= 0 end, "must not be negative" },
+}
+local baselines = { eager = true, compile = true }
 
 local function copy(value)
   if type(value) ~= "table" then return value end
@@ -24,6 +41,17 @@ local function keys(t)
   return list
 end
 
+--- Raise unless every key of `given` is one of `known`: a misspelt option of a
+--- function is the script's mistake. `level` as in error.
+function M.known(given, known, what, level)
+  for key in pairs(given or {}) do
+    if not known[key] then
+      error(("%s: unknown option '%s'%s"):format(what, tostring(key),
+        suggest.hint(tostring(key), keys(known))), (level or 1) + 1)
+    end
+  end
+end
+
 local function check_type(default, value, name)
   local want, got = type(default), type(value)
   if want == got or also[name] == got then
@@ -36,6 +64,31 @@ local function check_type(default, value, name)
   return ("option '%s' must be a %s, got %s"):format(name, want, got)
 end
 
+local function check_range(value, name)
+  if type(value) ~= "number" then return nil end
+  if value ~= value or value == math.huge or value == -math.huge then
+    return ("option '%s' must be a finite number"):format(name)
+  end
+  local range = ranges[name] or (name:match "^deadlines%." and positive)
+  if range and not range[1](value) then
+    return ("option '%s' %s, got %s"):format(name, range[2], value)
+  end
+end
+
+local function check_against(list)
+  for _, kind in ipairs(list) do
+    if not baselines[kind] then
+      return ("option 'measure.against' knows 'eager' and 'compile', not '%s'"):format(tostring(kind))
+    end
+  end
+end
+
+-- What is wrong with a value for the option `name`, or nil.
+local function check(default, value, name)
+  return check_type(default, value, name) or check_range(value, name)
+    or (name == "measure.against" and check_against(value) or nil)
+end
+
 -- Lay `layer` over `base` in place. Returns nil, or what is wrong with it.
 local function overlay(base, layer, prefix)
   for key, value in pairs(layer) do
@@ -44,7 +97,7 @@ local function overlay(base, layer, prefix)
     if default == nil then
       return ("unknown option '%s'%s"):format(name, suggest.hint(tostring(key), keys(base)))
     end
-    local wrong = check_type(default, value, name)
+    local wrong = check(default, value, name)
     if wrong then return wrong end
     if free[key] then
       for k, v in pairs(value) do default[k] = copy(v) end
@@ -112,12 +165,17 @@ function M.set(options, assignment)
     end
     node = node[word]
   end
-  if node == nil then                        -- a free key, such as task.rows
-    parent[name] = guess(text)
-    return true
+  if type(node) == "table" and #node == 0 then
+    local known = keys(node)
+    return nil, ("--set %s: this is a group; set one of its parts%s"):format(path,
+      #known > 0 and (", such as %s.%s=..."):format(path, known[1]) or "")
   end
-  local value, why = parse(text, node)
+  local value, why
+  if node == nil then value = guess(text)    -- a free key, such as task.rows
+  else value, why = parse(text, node) end
   if value == nil then return nil, ("--set %s: %s, got '%s'"):format(path, why, text) end
+  local wrong = check(node == nil and value or node, value, path)
+  if wrong then return nil, "--set: " .. wrong end
   parent[name] = value
   return true
 end

@@ -17,7 +17,8 @@ end
 local function candidates()
   local given = os.getenv "CAWB_PYTHON"
   if given and given ~= "" then return { given }, true end
-  local cache = os.getenv "XDG_CACHE_HOME" or (os.getenv "HOME" or "") .. "/.cache"
+  local cache = os.getenv "XDG_CACHE_HOME"
+  if not cache or cache == "" then cache = (os.getenv "HOME" or "") .. "/.cache" end
   local list = {}
   local function add(path)
     path = path and core.fs.which(path)

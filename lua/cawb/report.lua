@@ -30,13 +30,20 @@ function M.interval(t)
   end
 end
 
+--- A number with one digit, never less than it was: 0.034 is "0.04".
+function M.round_up(x)
+  if not (x > 0) or x == math.huge then return tostring(x) end
+  local step = 10.0 ^ math.floor(math.log(x, 10))
+  return ("%.1g"):format(math.ceil(x / step - 1e-9) * step)
+end
+
 --- "1.32x +-0.03": the far side of the interval, so that it is never too narrow;
 --- "1.32x" where both times are single values.
 function M.speedup(s)
   if not s then return "-" end
   local text = (s.median < 0.1 and "%.2gx" or "%.2fx"):format(s.median)
   if s.lo == s.hi then return text end
-  return ("%s +-%.1g"):format(text, math.max(s.median - s.lo, s.hi - s.median))
+  return ("%s +-%s"):format(text, M.round_up(math.max(s.median - s.lo, s.hi - s.median)))
 end
 
 local function shorten(text, width)
@@ -95,7 +102,7 @@ end
 
 function Report:turn_ends(run, turn)
   self:line(("turn %d  %s  %s  reward %.3g  (%s)"):format(turn.number, title(turn),
-    (outcome(turn):gsub("\n.*", "")), turn.reward, budget(run)))
+    (outcome(turn):gsub("\n.*", ""):gsub("%c", "?")), turn.reward, budget(run)))
 end
 
 local columns = {
@@ -156,7 +163,8 @@ local endings = {
 }
 
 local function closing(run)
-  local why = endings[run.ended] or run.reason or run.ended
+  local why = endings[run.ended] or run.ended == "failed" and "the run could not go on"
+    or run.reason or run.ended
   if not run.best then return ("no candidate passed; %s"):format(why) end
   return ("best: turn %d, %s, %s%s, reward %.3g; %s"):format(run.best.number, title(run.best),
     M.interval(run.best.time_s), run.best.modelled and " modelled" or "", run.best.reward, why)

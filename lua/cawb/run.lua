@@ -1,6 +1,7 @@
 -- run: one strategy on one task. It spends the budget, keeps the best, and has
 -- every turn recorded before the next one starts.
 
+local candidates = require "cawb.candidate"
 local core = require "cawb.core"
 local evaluate = require "cawb.evaluate"
 local rewards = require "cawb.rewards"
@@ -33,10 +34,18 @@ local function broke(self, message, name)
   return nil, message, name
 end
 
--- Call into the strategy: its mistakes end the run, not the program.
+local function stop_if_interrupted()
+  if core.clock.interrupted() then error("interrupted", 0) end
+end
+
+-- Call into the strategy: its mistakes end the run, not the program, and Ctrl-C
+-- reaches a loop of its own.
 local function ask(self, hook, ...)
+  debug.sethook(stop_if_interrupted, "", 1000000)
   local ok, value = pcall(self.strategy[hook], ...)
+  debug.sethook()
   if ok then return value end
+  if core.clock.interrupted() then return broke(self, "interrupted", "interrupted") end
   broke(self, ("%s: in %s: %s"):format(self.strategy.path, hook, tostring(value)), "strategy")
 end
 
@@ -47,8 +56,9 @@ function Run:done()
   if core.clock.interrupted() then self.ended = "interrupted"
   elseif #self.turns >= self.options.turns then self.ended = "turns"
   elseif self:elapsed() >= self.options.seconds then self.ended = "seconds"
-  elseif #self.turns > 0 and self.strategy.stop and ask(self, "stop", self) then
-    self.ended = "stop"
+  elseif self.strategy.stop and #self.turns > self.asked then
+    self.asked = #self.turns                   -- once after every turn
+    if ask(self, "stop", self) then self.ended = self.ended or "stop" end
   end
   return self.ended
 end
@@ -78,6 +88,9 @@ end
 --- Evaluate a candidate as the next turn: compile, sweep, verify, measure, reward,
 --- record. Returns the turn, or nil, message, name when the machine failed.
 function Run:evaluate(candidate)
+  if not candidates.is(candidate) then
+    error("evaluate: pass a candidate, as cawb.candidate{ source =, plan = } returns it", 2)
+  end
   local why = self:done()
   if why then return nil, "the run has ended: " .. why, "ended" end
   local turn = { number = #self.turns + 1, candidate = candidate, name = candidate.name,
@@ -97,7 +110,8 @@ function Run:evaluate(candidate)
   local ok
   ok, message, name = self.ledger:turn(self, turn)
   if not ok then return broke(self, message, name) end
-  if is_best then self.ledger:keep(self) end
+  if is_best then ok, message, name = self.ledger:keep(self) end
+  if not ok then return broke(self, message, name) end
   self.report:turn_ends(self, turn)
   return turn
 end
@@ -127,7 +141,7 @@ function M.new(spec)
   local run = setmetatable({
     id = new_id(spec.task), task = spec.task, strategy = spec.strategy,
     settings = spec.strategy.settings, options = spec.options, reward = reward,
-    ledger = spec.ledger, report = spec.report, turns = {}, memory = {},
+    ledger = spec.ledger, report = spec.report, turns = {}, memory = {}, asked = 0,
     from = core.clock.now(), started = core.clock.wall(),
   }, Run)
   local ok, name

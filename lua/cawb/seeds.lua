@@ -21,10 +21,11 @@ function M.generator(seed)
   end
 end
 
---- The 32-bit pattern that outputs are filled with before a call: a NaN in
---- float16, bfloat16, float32 and float64 alike, and not the same every time.
-function M.poison(next_seed)
-  local half = 0x7ff8 | (next_seed "poison" & 7)
+--- The 32-bit pattern that outputs and scratch are filled with before a call: a NaN
+--- in float16, bfloat16, float32 and float64 alike, or with `finite` a number between
+--- 2 and 8192, so that a kernel cannot live on finding the one or the other.
+function M.poison(next_seed, finite)
+  local half = finite and 0x4000 | next_seed "poison" & 0x5ff or 0x7ff8 | next_seed "poison" & 7
   return half << 16 | half
 end
 

@@ -40,7 +40,7 @@ end
 -- largest k with 2 P(Binomial(n, 1/2) < k) <= error_rate; 0 where n is too small.
 local function rank(n, error_rate)
   local k, term, below = 0, 0.5 ^ n, 0.0
-  while 2 * (below + term) <= error_rate do
+  while 2 * (below + term) <= error_rate and 2 * k < n do
     below = below + term
     k = k + 1
     term = term * (n - k + 1) / k
@@ -63,6 +63,7 @@ end
 --- "faster", "slower", "same" (within 1 +- margin) or "undecided", from an interval.
 --- What is nearer to 1 than the margin is never called faster or slower.
 function M.verdict(s, margin)
+  if not (s.lo <= s.hi) or s.hi == math.huge then return "undecided" end
   if s.lo >= 1 - margin and s.hi <= 1 + margin then return "same" end
   if s.lo > 1 and s.median > 1 + margin / 2 then return "faster" end
   if s.hi < 1 and s.median < 1 - margin / 2 then return "slower" end

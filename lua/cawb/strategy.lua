@@ -61,16 +61,12 @@ local function inherit(strategy, source)
   return true
 end
 
---- Load a strategy. Returns { name, step, stop, settings, options = its layer }, or
---- nil and a message.
-function M.load(path)
-  local strategy, message = M.load_table(path)
-  if not strategy then return nil, message end
-  return M.check(strategy, path)
-end
-
---- Check a table that is to be a strategy; `source` names it in messages.
+--- Check a table that is to be a strategy; `source` names it in messages. Returns
+--- { name, step, stop, settings, options = its layer }, or nil and a message.
 function M.check(strategy, source)
+  if type(strategy) ~= "table" then
+    return nil, ("%s: must return a table, got %s"):format(source, type(strategy))
+  end
   local layer, message = check(strategy, source)
   if not layer then return nil, message end
   local ok = true

@@ -61,7 +61,8 @@ end
 --- New inputs from a secret seed (or from a given one, to have them again), and
 --- outputs filled with poison. Returns the poison, or nil, message, name.
 function Task:fresh_inputs(purpose, seed)
-  local poison = seeds.poison(self.next_seed)
+  self.finite = not self.finite            -- one call NaN, the next a number
+  local poison = seeds.poison(self.next_seed, self.finite)
   local reply, message, name =
     self:ask { op = "inputs", seed = seed or self.next_seed(purpose), poison = poison }
   if not reply then return nil, message, name end
@@ -134,8 +135,8 @@ function M.open(path, opts)
   if opts.task then for k, v in pairs(opts.task) do all.task[k] = v end end
   local full, message, name = core.fs.realpath(path)
   if not full then return nil, message, name end
-  local host, hello = python.start(all.deadlines.start)
-  if not host then return nil, hello, "missing" end
+  local host, hello, why = python.start(all.deadlines.start)
+  if not host then return nil, hello, why end
   local reply
   reply, message, name = load(host, full, opts.device, all)
   if reply and unjudgeable(reply) then reply, message, name = nil, unjudgeable(reply), "task" end

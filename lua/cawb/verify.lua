@@ -3,6 +3,7 @@
 -- written so that NaN fails it.
 
 local execute = require "cawb.execute"
+local options = require "cawb.options"
 
 local M = {}
 
@@ -59,11 +60,32 @@ local function check_nrms(o, label, tolerance, floor)
     :format(label, number(o.nrms), number(most), row)
 end
 
+-- A row that is wrong in itself, however small beside the others.
+local function check_row(o, label, tolerance, floor)
+  local row = o.worst_row
+  if not row or not row.rows or row.rows < 2 then return nil end
+  local eager = o.eager.worst_row and o.eager.worst_row.nrms or 0
+  local most = math.max(tolerance.factor * eager, tolerance.row * floor.nrms)
+  if row.nrms and row.nrms <= most then return nil end
+  return ("%s is wrong in row %d: its normalised rms error %s is above %s")
+    :format(label, row.index, number(row.nrms), number(most))
+end
+
+-- Elements that are far off for their own size, though none is for the largest.
+local function check_far(o, label, tolerance)
+  if not o.far then return nil end
+  local most = tolerance.factor * (o.eager.far or 0) + tolerance.far
+  if o.far <= most then return nil end
+  return ("%s: %.3g%% of the elements are far from the reference for their own size; eager "
+    .. "PyTorch has %.3g%%"):format(label, 100 * o.far, 100 * (o.eager.far or 0))
+end
+
 local function judge_output(o, label, tolerance)
   local why = check_unwritten(o, label) or check_finite(o, label) or check_exact(o, label)
   if why or o.mismatches then return why end
   local floor = tolerance.floors[o.dtype] or tolerance.floors.float32
   return check_worst(o, label, tolerance, floor) or check_nrms(o, label, tolerance, floor)
+    or check_row(o, label, tolerance, floor) or check_far(o, label, tolerance)
 end
 
 --- Why the compared outputs are unacceptable, or nil when they pass.
@@ -113,9 +135,14 @@ end
 --- eager = {...} }, report = counters of the last run }, a failure as data, or nil,
 --- message, name.
 function M.verify(task, candidate, opts)
+  options.known(opts, { trials = true }, "verify", 2)
+  local trials = opts and opts.trials or task.options.verify.trials
+  if not (math.type(trials) == "integer" and trials >= 1) then
+    error("verify: trials must be a whole number of at least 1", 2)
+  end
   local tolerance = task.options.tolerance
   local result = { ok = true, trials = {}, error = { eager = {} } }
-  for _ = 1, opts and opts.trials or task.options.verify.trials do
+  for _ = 1, trials do
     local ran, message, name = trial(task, candidate, tolerance, result)
     if not ran then return nil, message, name end
     if not ran.ok then

@@ -113,7 +113,57 @@ function Candidate:all_defines(tunables) end
 ---@return string
 function Candidate:label(declared) end
 
----A candidate from a table, or from a path without its ending.
+---What a strategy's hooks are given.
+---@class cawb.Run
+---@field id string
+---@field task cawb.Task
+---@field options table
+---@field turns cawb.Turn[]
+---@field best? cawb.Turn
+---@field memory table            the strategy's own, as long as the run
+local Run = {}
+---The next turn: compile, sweep, verify, measure, reward, record.
+---@param candidate cawb.Candidate
+---@return cawb.Turn? turn, string? message, string? name
+function Run:evaluate(candidate) end
+---Why the run must end, or nil.
+---@return string?
+function Run:done() end
+---@return { turns: integer, seconds: number }
+function Run:left() end
+---@return number seconds
+function Run:elapsed() end
+---The n best turns, best first.
+---@param n integer
+---@return cawb.Turn[]
+function Run:top(n) end
+---End the run with a reason.
+---@param reason string
+---@return false
+function Run:give_up(reason) end
+---Call step until it has nothing left or a budget ends; the program does this.
+---@return string
+function Run:loop() end
+
+---@class cawb.Turn
+---@field number integer
+---@field candidate cawb.Candidate
+---@field name string
+---@field label? string           the chosen tunables
+---@field ok boolean
+---@field stage? string           where it failed
+---@field reason? string
+---@field reward number
+---@field seconds table           { compile, verify, measure }
+---@field time_s? cawb.Estimate
+---@field speedup? table          { eager, compile }, each an estimate
+---@field error? table            { worst, nrms, eager }
+---@field tunables? table
+---@field modelled boolean
+---@field facts table             all that was measured
+
+---A candidate from a table, from a path without its ending, or from the folder that a
+---run left its best in.
 ---@param spec string|{ source: string, plan: string, name?: string, note?: string, defines?: table, options?: string[], tunables?: table }
 ---@return cawb.Candidate? candidate, string? message, string? name
 function cawb.candidate(spec) end

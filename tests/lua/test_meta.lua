@@ -44,16 +44,23 @@ check.test("every field of the module is annotated", function()
 end)
 
 for class, path in pairs { Device = "lua/cawb/device.lua", Task = "lua/cawb/task.lua",
-                           Candidate = "lua/cawb/candidate.lua" } do
+                           Candidate = "lua/cawb/candidate.lua", Run = "lua/cawb/run.lua" } do
   check.test("the methods of " .. class .. " are annotated, and the other way round", function()
     same(methods_of(path), annotated(class), class)
   end)
 end
 
-check.test("every annotated parameter list names the parameters of its function", function()
-  for doc, params in meta:gmatch "((?:%-%-%-[^\n]*\n)+)function [%w.:]+%(([^)]*)%)" do
-    for name in params:gmatch "[%w_]+" do assert(doc:find("@param " .. name)) end
+check.test("every annotated function names its parameters", function()
+  local found, doc = 0, ""
+  for line in meta:gmatch "[^\n]+" do
+    local params = line:match "^function [%w.:_]+%(([^)]*)%)"
+    for name in params and params:gmatch "[%w_]+" or function() end do
+      found = found + 1
+      assert(doc:find("@param " .. name .. "[? ]"), line .. ": " .. name .. " is not annotated")
+    end
+    doc = line:match "^%-%-%-" and doc .. line .. "\n" or ""
   end
+  assert(found > 20, found .. " parameters were looked at")
 end)
 
 return check.done()

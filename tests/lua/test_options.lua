@@ -70,6 +70,39 @@ check.test("--set explains what it cannot take", function()
   says("turns.more=3", "'turns' has no parts")
 end)
 
+check.test("a value out of range is an error that says the range", function()
+  local function says(text, pattern)
+    local ok, message = options.set(fresh(), text)
+    assert(not ok, text .. " was taken")
+    check.matches(message, pattern)
+  end
+  says("verify.trials=0", "'verify.trials' must be at least 1, got 0")
+  says("turns=1.5", "must be a whole number")
+  says("deadlines.run=0", "must be positive")
+  says("plan.memory=10", "at least 1048576")
+  says("measure.error_rate=0.7", "between 0 and 0.5")
+  says("measure.against=foo", "knows 'eager' and 'compile', not 'foo'")
+  says("verify=3", "this is a group; set one of its parts, such as verify%.")
+  says("task.n=1e999", "finite")
+  says("settings.blokc=3", "unknown option 'settings.blokc'")
+  local ok, message = options.overlay(fresh(), { seconds = math.huge }, "x.lua")
+  assert(not ok and message:find "finite")
+end)
+
+check.test("a sweep leaves no value out in step, and starts with the first of each", function()
+  local seen, first = { a = {}, b = {} }, nil
+  local evaluate = require "cawb.evaluate"
+  for _, m in ipairs(evaluate.members({ { name = "a", values = { 1, 2, 3, 4, 5, 6, 7, 8 } },
+                                        { name = "b", values = { 0, 1 } } }, 8)) do
+    first = first or m
+    seen.a[m.a], seen.b[m.b] = true, true
+  end
+  assert(first.a == 1 and first.b == 0 and seen.b[0] and seen.b[1])
+  local many = {}
+  for i = 1, 40 do many[i] = { name = "t" .. i, values = { 1, 2, 3, 4, 5, 6, 7, 8 } } end
+  check.equal(#evaluate.members(many, 5), 5)
+end)
+
 check.test("the command line", function()
   local o = assert(cli.parse { "s.lua", "t.py", "--device", "sim:h100", "--set", "a=1", "--set=b=2",
                                "--config", "c.lua", "--json" })

@@ -31,6 +31,69 @@ check.test("a run passes, prints its table, and leaves its files", function()
   end
 end)
 
+check.test("what a run keeps can be loaded again, and computes the same", function()
+  local task = check.write(dir .. "/relu.py", [[
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+def get_inputs():
+    return [torch.randn(64, 256)]
+def get_init_inputs():
+    return []
+]])
+  local out, status = run("strategies/ladder.lua --device sim:h100 --set sweep.variants=3 " .. task)
+  check.equal(status, 0)
+  local again = strategy(([[
+    local cawb = require "cawb"
+    local c = assert(cawb.candidate %q)
+    return { step = function(run) return run:evaluate(c) and false end }]]):format(out:match "kept in (%S+)"))
+  local first, second = out:match "best: .-(%S+ us) modelled", nil
+  out, status = run(again .. " --device sim:h100 " .. task)
+  check.equal(status, 0, out)
+  second = out:match "best: .-(%S+ us) modelled"
+  check.equal(first, second)
+end)
+
+check.test("a source or a plan that cannot be one is the candidate's failure", function()
+  local path = strategy [[
+    local cawb = require "cawb"
+    local c = assert(cawb.candidate "kernels/softmax/v2_block_per_row")
+    local list = { { source = ("x"):rep(2 << 20), plan = c.plan }, { source = "a\0b", plan = c.plan },
+      { source = c.source, plan = ("-"):rep(2 << 20) },
+      { source = c.source, plan = "tunables{ a = {1}, A = {2} }" } }
+    return { step = function(run)
+      local t = list[#run.turns + 1]
+      return t and run:evaluate(cawb.candidate(t))
+    end }]]
+  local out, status = run(path .. " examples/softmax.py --json --quiet " .. small)
+  check.equal(status, 1)
+  local turns = last_object(out).turns
+  check.matches(turns[1].reason, "kernel.cu has 2097152 bytes")
+  check.matches(turns[2].reason, "NUL")
+  check.matches(turns[3].reason, "plan.lua has 2097152 bytes")
+  check.matches(turns[4].reason, "'A' and 'a' both become the define A")
+end)
+
+check.test("what a strategy prints does not mix with --json", function()
+  local path = strategy [[print "hello" return { turns = 1 }]]
+  local out = run(path .. " examples/softmax.py --json --quiet " .. small)
+  check.matches(out, "^hello\n{")             -- loaded before the run; one object, last
+  path = strategy [[return { turns = 1, stop = function() print "hello" end }]]
+  out = run(path .. " examples/softmax.py --json --quiet " .. small)
+  check.equal(select(2, out:gsub("\n", "")), 1)
+end)
+
+check.test("Ctrl-C reaches a strategy's own endless loop", function()
+  local path = strategy [[
+    return { step = function(run)
+      io.popen("kill -INT " .. io.open("/proc/self/stat"):read "n"):close()
+      while true do end
+    end }]]
+  local _, status = run(path .. " examples/softmax.py --quiet " .. small)
+  check.equal(status, 130)
+end)
+
 check.test("--json prints one object, last on standard output", function()
   local out, status, err = run("strategies/ladder.lua examples/softmax.py --json " .. small)
   check.equal(status, 0)
@@ -98,7 +161,8 @@ check.test("exit 2: what the user typed or wrote is wrong", function()
   says("strategies/ladder.lua examples/softmax.py --device sim:h100 --set task.rwos=3", "rwos")
   says("dcotor", "unknown command 'dcotor'.*did you mean 'doctor'")
   says(strategy "return { turms = 3 }" .. " examples/softmax.py", "unknown option 'turms'")
-  says(strategy "return 3" .. " examples/softmax.py", "must return a table, got number")
+  says(strategy "local x = {}" .. " examples/softmax.py", "returns nothing, a strategy returns a table")
+  says(strategy "return 3" ..  " examples/softmax.py", "must return a table, got number")
   says(strategy "return {" .. " examples/softmax.py", "strategy.lua:1:")
   says("strategies/ladder.lua", "returns a strategy: name a task too")
   local task = check.write(dir .. "/task.py", "import torch\nclass Model(:\n")
