@@ -287,6 +287,32 @@ class Kinds(TaskCase):
         self.assertEqual(entry["first"],
                          {"index": [4], "got": int(right[4]) + 1, "want": int(right[4])})
 
+    def test_integers_may_also_be_eager_pytorch_s(self):
+        loaded = self.load(task("return torch.floor(x * 1000.3).to(torch.int32)",
+                                "[torch.rand(300, 1000)]"))
+        loaded.inputs(1)
+        eager = torch.floor(loaded.input() * 1000.3).to(torch.int32)
+        exact = torch.floor(loaded.input().double() * 1000.3).to(torch.int32)
+        split = int((eager != exact).sum())
+        self.assertGreater(split, 0)
+        mixed = torch.where(torch.arange(1000) % 2 == 0, eager, exact)
+        for right in (eager, exact, mixed):
+            loaded.output().copy_(right)
+            entry = loaded.compare()["outputs"][0]
+            self.assertEqual((entry["mismatches"], entry["eager"]["mismatches"]), (0, split))
+        loaded.output()[2, 5] += 1
+        loaded.output()[299, 999] += 1
+        entry = loaded.compare()["outputs"][0]
+        self.assertEqual((entry["mismatches"], entry["first"]["index"]), (2, [2, 5]))
+
+    def test_eager_s_own_poison_is_not_unwritten(self):
+        loaded = self.load(task("return torch.floor(x * 10).to(torch.int32)",
+                                "[torch.full((4,), 0.7)]"))     # 6.99999988 or 7
+        loaded.inputs(1, poison=7)
+        entry = loaded.compare(poison=7)["outputs"][0]
+        self.assertEqual((entry["eager"]["mismatches"], entry["mismatches"], entry["unwritten"]),
+                         (4, 0, 0))
+
     def test_bools_are_compared_as_bytes(self):
         loaded = self.load(task("return x > 0.5", "[torch.rand(3, 5)]"))
         loaded.inputs(1)
