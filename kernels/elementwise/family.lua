@@ -2,8 +2,12 @@
 -- operator of the table below climbs the same ladder, because how the bytes move
 -- does not depend on what is computed between them.
 
--- A C literal of type float, exact to float32's last bit.
+-- A C literal of type float, exact to float32's last bit. What is not finite comes
+-- as a word, because JSON has no number for it.
+local words = { inf = "INFINITY", ["-inf"] = "(-INFINITY)", nan = "NAN" }
+
 local function literal(v)
+  if words[v] then return words[v] end
   local digits = string.format("%.9g", v)
   return digits .. (string.find(digits, "[.e]") and "f" or ".0f")
 end

@@ -33,7 +33,7 @@ local function modelled_baselines(task, kinds)
   local times = baseline_model.times(task.graph, task.device.info.rates)
   for _, kind in ipairs(kinds) do
     task.baselines[kind] = times[kind] and { time_s = stats.summary { times[kind] },
-      samples = { times[kind] }, modelled = true } or { failed = "it has no model" }
+      samples = { times[kind] }, modelled = true } or { failed = "PyTorch starts no kernel for this task" }
   end
 end
 

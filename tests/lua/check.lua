@@ -7,6 +7,7 @@ local core = require "cawb.core"
 
 local M = {}
 local passed, failed = 0, 0
+local folders = {}
 
 --- Run one named test; an error in it is a failure, and the next test goes on.
 function M.test(name, body)
@@ -56,6 +57,7 @@ function M.folder()
   local tail = core.clock.random(6):gsub(".", function(c) return ("%02x"):format(c:byte()) end)
   local path = (os.getenv "TMPDIR" or "/tmp") .. "/cawb-test-" .. tail
   assert(core.fs.mkdir(path))
+  folders[#folders + 1] = path
   return path
 end
 
@@ -76,6 +78,7 @@ end
 
 --- Report, and the script's exit status.
 function M.done()
+  for _, path in ipairs(folders) do os.execute("rm -rf '" .. path .. "'") end
   print(("%d passed, %d failed"):format(passed, failed))
   return failed > 0 and 1 or 0
 end

@@ -78,6 +78,28 @@ check.test("modelled eager starts a kernel for each operator", function()
   assert(math.abs(t.eager - (2e-6 + 16e-6)) < 1e-12)
 end)
 
+check.test("a gather is charged for what it takes, and nothing for nothing", function()
+  local big = op(1, "other", 4e9, 4e6, "input:1")
+  big.op = "aten.embedding.default"
+  assert(model.times({ big }, rates).eager < 2e-5)
+  check.equal(next(model.times({}, rates)), nil)
+end)
+
+check.test("a row that is wrong in itself fails, however small beside the others", function()
+  check.matches(reason { worst_row = { index = 3, nrms = 0.5, rows = 64 } }, "wrong in row 3")
+  check.equal(reason { worst_row = { index = 3, nrms = 1e-5, rows = 64 } }, nil)
+  check.equal(reason { worst_row = { index = 0, nrms = 0.5, rows = 1 } }, nil)
+  check.equal(reason { worst_row = { index = 3, nrms = 0.5, rows = 64 },
+    eager = { worst = 1e-7, nrms = 1e-7, worst_row = { nrms = 0.4 } } }, nil)
+  check.matches(reason { worst_row = { index = 3, rows = 64 } }, "wrong in row 3")
+end)
+
+check.test("many elements far off for their own size fail", function()
+  check.matches(reason { far = 0.9 }, "90%% of the elements are far")
+  check.equal(reason { far = 0.0005 }, nil)
+  check.equal(reason { far = 0.01, eager = { worst = 1e-7, nrms = 1e-7, far = 0.01 } }, nil)
+end)
+
 check.test("modelled compile fuses: intermediates never leave the chip", function()
   local t = model.times({ op(1, "pointwise", 4e6, 4e6, "input:1"), op(2, "pointwise", 4e6, 4e6, "op:1") }, rates)
   assert(math.abs(t.compile - (1e-6 + 8e-6)) < 1e-12)
