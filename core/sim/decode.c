@@ -237,6 +237,9 @@ sim_ref ptx_source_of(ptx_parser *p, const ptx_operand *o, unsigned bytes, const
     return ptx_value(p, bytes, literal_bits(o, t));
   }
   if (o->kind == PTX_O_SYMBOL && bytes != 0) return ptx_symbol_address(p, o->symbol, o->offset, bytes);
+  if (o->kind == PTX_O_NAME && ptx_is_function(p, o->text, o->size))
+    ptx_fail(p, CAWB_ERR_UNSUPPORTED, "a pointer to the function '%.*s'",
+             (int)(o->size < 60 ? o->size : 60), o->text);
   if (o->kind == PTX_O_NAME)
     ptx_fail(p, CAWB_ERR_INVALID, "no variable '%.*s'", (int)(o->size < 60 ? o->size : 60), o->text);
   ptx_fail(p, CAWB_ERR_INVALID, "an operand of the wrong kind");
@@ -350,6 +353,7 @@ int ptx_compare(const ptx_form *f) {
 
 void ptx_decode(ptx_parser *p, const ptx_statement *s) {
   ptx_form f;
+  if (s->skipped) { ptx_refuse(p, s); return; }
   if (s->words > 0 && same(s->word[0].text, s->word[0].size, "call")) { ptx_call(p, s); return; }
   if (!read_form(s, &f)) {
     if (!ptx_decode_hint(p, s, &f)) ptx_refuse(p, s);

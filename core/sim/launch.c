@@ -28,8 +28,17 @@ static cawb_status check_shape(const sim_device *d, const sim_function *f, const
   return CAWB_OK;
 }
 
+static cawb_status check_known(const sim_function *f, cawb_err *err) {
+  char at[160], what[320];
+  if (f->unknown == NULL) return CAWB_OK;
+  sim_place(at, sizeof at, f->plain, f->unknown_line);
+  sim_refusal(what, sizeof what, f->unknown, strlen(f->unknown));
+  return cawb_fail(err, CAWB_ERR_UNSUPPORTED, "%s: %s", at, what);
+}
+
 static cawb_status check_launch(const sim_device *d, const sim_function *f, const cawb_step *s, cawb_err *err) {
-  cawb_status status = check_shape(d, f, s, err);
+  cawb_status status = check_known(f, err);
+  if (status == CAWB_OK) status = check_shape(d, f, s, err);
   if (status != CAWB_OK) return status;
   if (s->shared + f->shared_size > d->model->shared_block || s->shared > d->model->shared_block)
     return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %zu bytes of shared memory (%zu dynamic, %u static), a block may have %zu",
@@ -37,9 +46,6 @@ static cawb_status check_launch(const sim_device *d, const sim_function *f, cons
   if (s->args_size != f->args_size)
     return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %zu bytes of arguments, its parameters take %zu", f->plain,
                      s->args_size, f->args_size);
-  if (f->unknown != NULL)
-    return cawb_fail(err, CAWB_ERR_UNSUPPORTED, "PTX instruction '%s' (line %u of %s) is not known to the simulated device",
-                     f->unknown, f->unknown_line, f->plain);
   return CAWB_OK;
 }
 

@@ -85,6 +85,17 @@ static uint32_t begin_guard(ptx_parser *p, const ptx_statement *s) {
   return p->f->count - 1;
 }
 
+/* p->nbodies if there is none. */
+static uint32_t find_body(const ptx_parser *p, const char *name, size_t size) {
+  uint32_t i = 0;
+  while (i < p->nbodies && !(p->bodies[i].size == size && memcmp(p->bodies[i].name, name, size) == 0)) i++;
+  return i;
+}
+
+int ptx_is_function(const ptx_parser *p, const char *name, size_t size) {
+  return find_body(p, name, size) < p->nbodies;
+}
+
 void ptx_call(ptx_parser *p, const ptx_statement *s) {
   actuals results = { .count = 0 }, args = { .count = 0 };
   if (ptx_take(p, '(')) {
@@ -98,16 +109,14 @@ void ptx_call(ptx_parser *p, const ptx_statement *s) {
   int indirect = ptx_take(p, ',');
   while (!ptx_at(p, ';') && p->tok.kind != PTX_END) ptx_next(p);
   ptx_expect(p, ';');
-  uint32_t around = begin_guard(p, s), i = 0;
-  while (i < p->nbodies && !(p->bodies[i].size == name.size &&
-                             memcmp(p->bodies[i].name, name.text, name.size) == 0)) i++;
+  uint32_t around = begin_guard(p, s), i = find_body(p, name.text, name.size);
   if (is(&name, "__assertfail")) ptx_emit(p, SIM_OP_assertion, NULL);
   else if (is(&name, "vprintf")) ptx_emit(p, SIM_OP_nop, NULL);
   else if (!direct || indirect) ptx_unknown(p, "call through a pointer", 22);
   else if (i == p->nbodies) ptx_unknown(p, name.text, name.size);
   else if (!expand(p, &p->bodies[i], &results, &args))
     ptx_fail(p, CAWB_ERR_UNSUPPORTED, "'%.*s' calls itself, or calls nest more than %d deep: "
-             "the simulated device expands calls and cannot run that",
+             "calls are expanded",
              (int)(name.size < 80 ? name.size : 80), name.text, INLINE_DEPTH);
   if (around != UINT32_MAX) p->f->code[around].imm = p->f->count;
 }

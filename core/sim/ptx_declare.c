@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODULE_VARIABLE_MAX = 1 << 28, FRAME_MAX = 1 << 24 };
+/* Local memory of a thread is 512 KiB at most on every GPU. */
+enum { VARIABLES_BYTES = 1 << 28, VARIABLES_MOST = 3072, REGISTERS_MAX = 1 << 24, LOCAL_MAX = 512 << 10 };
 
 static unsigned read_type(ptx_parser *p) {
   unsigned bytes = p->tok.kind == PTX_NAME ? ptx_type_bytes(p->tok.text, p->tok.size) : 0;
@@ -29,9 +30,9 @@ static uint64_t read_number(ptx_parser *p, uint64_t most) {
 static void place_family(ptx_parser *p, ptx_symbol *s, unsigned bytes) {
   uint64_t end = p->f->regs_size, lane = s->bytes == 0 ? 4 : s->bytes * SIM_LANES;
   s->offset = ptx_place(&end, (uint64_t)s->count * lane, s->bytes == 0 ? 4 : 128);
-  if (end > FRAME_MAX || bytes > 8)
-    ptx_fail(p, CAWB_ERR_UNSUPPORTED, bytes > 8 ? "128-bit registers are not known to the simulated device"
-                                                : "a function with so many registers is not supported");
+  if (end > REGISTERS_MAX || bytes > 8)
+    ptx_fail(p, CAWB_ERR_UNSUPPORTED, bytes > 8 ? "128-bit registers"
+                                                : "a function with so many registers");
   p->f->regs_size = (uint32_t)end;
 }
 
@@ -69,7 +70,7 @@ static uint64_t read_element(ptx_parser *p, unsigned bytes) {
     if (wrapped) { ptx_next(p); ptx_expect(p, '('); }
     uint32_t i = ptx_symbol_find(p, p->tok.text, p->tok.size);
     if (i == 0 || p->symbols[i - 1].kind != PTX_VARIABLE)
-      ptx_fail(p, CAWB_ERR_UNSUPPORTED, "an initial value may only name a variable declared before");
+      ptx_fail(p, CAWB_ERR_UNSUPPORTED, "an initial value may only name a variable declared before, no function");
     v = p->symbols[i - 1].offset;
     ptx_next(p);
     if (wrapped) ptx_expect(p, ')');
@@ -113,9 +114,10 @@ static void place_module(ptx_parser *p, uint32_t index, uint64_t size, unsigned 
   cawb_module *m = p->module;
   ptx_symbol *s = &p->symbols[index];
   snprintf(label, sizeof label, "variable %.*s", (int)(s->size < 36 ? s->size : 36), s->name);
-  if (size == 0 || size > MODULE_VARIABLE_MAX)
-    ptx_fail(p, CAWB_ERR_UNSUPPORTED, "a module variable of %llu bytes is not supported",
-             (unsigned long long)size);
+  if (size == 0 || size > VARIABLES_BYTES - m->variables_bytes || m->nvariables == VARIABLES_MOST)
+    ptx_fail(p, CAWB_ERR_UNSUPPORTED, "one module variable of %llu bytes too many: there may be %d, of %d bytes together",
+             (unsigned long long)size, VARIABLES_MOST, VARIABLES_BYTES);
+  m->variables_bytes += size;
   uint32_t room = (uint32_t)m->variables_room;
   m->variables = ptx_grow(p, m->variables, (uint32_t)m->nvariables, &room, sizeof *m->variables);
   m->variables_room = room;
@@ -131,8 +133,8 @@ static void place_module(ptx_parser *p, uint32_t index, uint64_t size, unsigned 
 static void place_local(ptx_parser *p, ptx_symbol *s, uint64_t size) {
   uint64_t end = p->f->local_size;
   s->offset = ptx_place(&end, size, s->align);
-  if (size > FRAME_MAX || end > FRAME_MAX)
-    ptx_fail(p, CAWB_ERR_UNSUPPORTED, "more than %d bytes of local memory", FRAME_MAX);
+  if (size > LOCAL_MAX || end > LOCAL_MAX)
+    ptx_fail(p, CAWB_ERR_UNSUPPORTED, "more than %d bytes of local memory a thread", LOCAL_MAX);
   p->f->local_size = (uint32_t)end;
   s->space = SIM_LOCAL;
 }

@@ -11,14 +11,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* "gelu, kernel.cu line 5: a vector has too many elements (PTX line 50, 'shf.l.wrap.b32')" */
+static void describe(const ptx_parser *p, const char *text, char *out, size_t room) {
+  char at[160], what[96] = "";
+  unsigned shown = (unsigned)(p->mnemonic.size < 80 ? p->mnemonic.size : 80);
+  if (shown > 0) snprintf(what, sizeof what, ", '%.*s'", (int)shown, p->mnemonic.text);
+  if (p->f == NULL || p->f->plain == NULL) snprintf(out, room, "%s (PTX line %u%s)", text, p->tok.line, what);
+  else {
+    sim_place(at, sizeof at, p->f->plain, p->line);
+    snprintf(out, room, "%s: %s (PTX line %u%s)", at, text, p->tok.line, what);
+  }
+}
+
 void ptx_fail(ptx_parser *p, cawb_status code, const char *fmt, ...) {
-  char text[512];
+  char text[400], full[800];
   va_list ap;
   va_start(ap, fmt);
   vsnprintf(text, sizeof text, fmt, ap);
   va_end(ap);
+  describe(p, text, full, sizeof full);
+  if (code == CAWB_ERR_INVALID && p->begun) code = CAWB_ERR_UNSUPPORTED;
   p->status = code;
-  cawb_fail(p->err, code, "PTX line %u: %s", p->tok.line, text);
+  if (code == CAWB_ERR_UNSUPPORTED) cawb_fail(p->err, code, "%s: the simulated device cannot run this; " SIM_ELSEWHERE, full);
+  else cawb_fail(p->err, code, "%s", full);
   longjmp(p->unwind, 1);
 }
 
@@ -26,7 +41,8 @@ void ptx_fail(ptx_parser *p, cawb_status code, const char *fmt, ...) {
 void *ptx_grow(ptx_parser *p, void *list, uint32_t count, uint32_t *room, size_t size) {
   if (count < *room) return list;
   uint32_t wanted = *room == 0 ? 32 : *room * 2;
-  void *grown = wanted > 1u << 24 ? NULL : realloc(list, wanted * size);
+  if (wanted > 1u << 24) ptx_fail(p, CAWB_ERR_UNSUPPORTED, "the program is too long");
+  void *grown = realloc(list, wanted * size);
   if (grown == NULL) ptx_fail(p, CAWB_ERR_MEMORY, "out of memory for the program");
   *room = wanted;
   return grown;
@@ -104,7 +120,7 @@ static void read_loc(ptx_parser *p) {
   }
 }
 
-static void skip_to(ptx_parser *p, char c) {
+void ptx_skip_to(ptx_parser *p, char c) {
   while (!ptx_at(p, c)) {
     if (p->tok.kind == PTX_END) ptx_fail(p, CAWB_ERR_INVALID, "the text ends inside a statement");
     ptx_next(p);
@@ -152,12 +168,13 @@ static void read_directive(ptx_parser *p) {
   else if (take_name(p, ".const")) ptx_declare_variable(p, SIM_CONST, 0);
   else if (take_name(p, ".loc")) read_loc(p);
   else if (take_name(p, ".branchtargets")) read_targets(p);
-  else if (ptx_is(p, ".pragma") || ptx_is(p, ".callprototype")) skip_to(p, ';');
+  else if (ptx_is(p, ".pragma") || ptx_is(p, ".callprototype")) ptx_skip_to(p, ';');
   else ptx_fail(p, CAWB_ERR_INVALID, "'%.*s' is not known inside a function",
                 (int)(p->tok.size < 40 ? p->tok.size : 40), p->tok.text);
 }
 
 static void read_one(ptx_parser *p) {
+  p->mnemonic.size = 0;
   if (ptx_take(p, '{')) {
     read_scope(p);
     ptx_expect(p, '}');
@@ -238,6 +255,7 @@ static void read_entry(ptx_parser *p, const ptx_body *b) {
   f->grain = 2;
   p->lex = b->at;
   p->line = p->file = 0;
+  p->mnemonic.size = 0;
   uint32_t symbols = p->nsymbols;
   ptx_next(p);
   f->name = copy_name(p, p->tok.text, p->tok.size);
@@ -317,7 +335,7 @@ static void read_top(ptx_parser *p) {
   } else if (ptx_is(p, ".file")) {
     ptx_next(p);
     while (p->tok.kind == PTX_INT || p->tok.kind == PTX_STRING || ptx_at(p, ',')) ptx_next(p);
-  } else if (ptx_is(p, ".pragma") || ptx_is(p, ".alias")) skip_to(p, ';');
+  } else if (ptx_is(p, ".pragma") || ptx_is(p, ".alias")) ptx_skip_to(p, ';');
   else ptx_fail(p, CAWB_ERR_INVALID, "'%.*s' is not known at the top of a module",
                 (int)(p->tok.size < 40 ? p->tok.size : 40), p->tok.text);
 }
@@ -328,6 +346,7 @@ static void read_module(ptx_parser *p, const char *ptx) {
   ptx_next(p);
   if (!ptx_is(p, ".version"))
     ptx_fail(p, CAWB_ERR_INVALID, "this is not PTX: it does not begin with .version");
+  p->begun = 1;
   while (p->tok.kind != PTX_END) read_top(p);
   for (uint32_t i = 0; i < p->nentries; i++) read_entry(p, &p->entries[i]);
 }

@@ -61,6 +61,7 @@ typedef struct ptx_statement {
   ptx_operand op[PTX_OPERANDS], items[PTX_ITEMS], second;
   unsigned count, nitems;
   int has_second;                     /* d|p */
+  int skipped;                        /* nobody would know its operands */
 } ptx_statement;
 
 typedef struct ptx_label { const char *name; size_t size; uint32_t pc; } ptx_label;
@@ -88,10 +89,14 @@ typedef struct ptx_parser {
   uint32_t nentries, entries_room;
   unsigned depth, inlined;
   uint32_t line, file;                /* of the source, from .loc */
+  ptx_word mnemonic;                  /* of the statement at hand; size 0: none */
+  int begun;                          /* .version was seen: the text is PTX */
   uint16_t opnames[PTX_OPNAMES];
 } ptx_parser;
 
 /* ptx_parse.c */
+/* Of text that is PTX, INVALID becomes UNSUPPORTED: a compiler made it, so what is
+   not understood is what this device lacks. */
 _Noreturn __attribute__((format(printf, 3, 4)))
 void ptx_fail(ptx_parser *p, cawb_status code, const char *fmt, ...);
 void *ptx_grow(ptx_parser *p, void *list, uint32_t count, uint32_t *room, size_t size);
@@ -100,6 +105,7 @@ int  ptx_at(const ptx_parser *p, char c);
 int  ptx_take(ptx_parser *p, char c);
 void ptx_expect(ptx_parser *p, char c);
 int  ptx_is(const ptx_parser *p, const char *name);
+void ptx_skip_to(ptx_parser *p, char c);       /* and past it */
 void ptx_body_parse(ptx_parser *p);
 
 /* ptx_symbol.c */
@@ -119,6 +125,7 @@ void ptx_statement_read(ptx_parser *p, ptx_statement *s);
 
 /* ptx_call.c */
 void ptx_call(ptx_parser *p, const ptx_statement *s);
+int  ptx_is_function(const ptx_parser *p, const char *name, size_t size);
 
 /* decode.c */
 void ptx_opnames_fill(ptx_parser *p);

@@ -23,7 +23,11 @@ static void read_name(ptx_parser *p, ptx_operand *o) {
   if (i == 0) {
     if (size == 1 && *text == '_') o->kind = PTX_O_SINK;
     else if (*text == '%') {
-      if (!ptx_special(p, text, size, o))
+      if (sim_family(text, size) != NULL) {
+        ptx_unknown(p, text, size);
+        o->kind = PTX_O_LITERAL;
+        o->literal = PTX_INT;
+      } else if (!ptx_special(p, text, size, o))
         ptx_fail(p, CAWB_ERR_INVALID, "no register '%.*s'", (int)(size < 60 ? size : 60), text);
     } else o->kind = PTX_O_NAME;
     return;
@@ -140,9 +144,11 @@ void ptx_statement_read(ptx_parser *p, ptx_statement *s) {
   if (p->tok.kind != PTX_NAME)
     ptx_fail(p, CAWB_ERR_INVALID, "'%.*s' where an instruction is due",
              (int)(p->tok.size < 40 ? p->tok.size : 40), p->tok.text);
-  s->whole = (ptx_word){ p->tok.text, p->tok.size };
+  s->whole = p->mnemonic = (ptx_word){ p->tok.text, p->tok.size };
   split(p, s);
   ptx_next(p);
+  s->skipped = sim_family(s->whole.text, s->whole.size) != NULL;
+  if (s->skipped) { ptx_skip_to(p, ';'); return; }
   if (s->words > 0 && s->word[0].size == 4 && memcmp(s->word[0].text, "call", 4) == 0) return;
   if (ptx_take(p, ';')) return;
   do {

@@ -150,7 +150,7 @@ struct cawb_module {
   sim_device *device;
   sim_function *functions;      /* entries */
   cawb_addr *variables;         /* regions of the module's own variables */
-  size_t nvariables, variables_room;
+  size_t nvariables, variables_room, variables_bytes;
 };
 
 /* memory.c */
@@ -174,6 +174,13 @@ cawb_status sim_memory_attach(cawb_device *, const cawb_share *, cawb_addr *, ca
 cawb_status sim_module_parse(sim_device *d, const char *ptx, cawb_module **out, cawb_err *err);
 void        sim_module_free(cawb_module *m);
 const sim_function *sim_module_find(const cawb_module *m, const char *name);
+
+/* refuse.c: `out` is filled and cut to `room` */
+#define SIM_ELSEWHERE "use a real one (--device cuda:0)"
+#define SIM_UNKNOWN "not known to the simulated device; " SIM_ELSEWHERE
+const char *sim_family(const char *what, size_t size);   /* "tensor-core instructions"; NULL: none */
+void sim_place(char *out, size_t room, const char *kernel, uint32_t line);
+void sim_refusal(char *out, size_t room, const char *what, size_t size);
 
 /* schedule.c: mark the loads that a warp waits for; 0 when out of memory */
 enum { SIM_LEADS_GLOBAL = 1, SIM_LEADS_SHARED };
