@@ -192,6 +192,30 @@ class Reply(TaskCase):
         self.assertEqual((reply["deterministic"], reply["random"]), (True, True))
         self.assertIn("random state", " ".join(reply["notes"]))
 
+    def test_an_output_that_does_not_depend_on_the_inputs_is_reported(self):
+        for forward, made, constant, words in (
+                ("return x * 2", "[torch.rand(64)]", False, None),
+                ("return F.dropout(x, 0.5)", "[torch.rand(64)]", False, None),
+                ("return (x.sum() > 32).int()", "[torch.rand(64)]", False, None),
+                ("return torch.relu(x - 9)", "[torch.rand(64)]", True,
+                 "the output is the same for different inputs: any constant passes"),
+                ("return x * 2", "[torch.ones(64), 3]", True, "the same inputs for every seed"),
+                ("return x + torch.rand(64)", "[torch.ones(64)]", True, "the same inputs")):
+            reply = self.load(task(forward, made)).reply
+            self.assertIs(reply["constant"], constant, (forward, made))
+            if words:
+                self.assertIn(words, " ".join(reply["notes"]))
+                self.assertIn("verification means little", " ".join(reply["notes"]))
+            else:
+                self.assertNotIn("means little", " ".join(reply["notes"]))
+
+    def test_an_output_whose_shape_depends_on_the_values(self):
+        loaded = self.load(task("return x[x > 0.5]", "[torch.rand(1000)]"))
+        loaded.inputs(3)
+        reply = loaded.compare()
+        self.assertEqual((reply["ok"], reply["name"]), (False, "task"))
+        self.assertRegex(reply["message"], r"foo\.py:9: output 1 has the shape \[\d+\], but")
+
 
 if __name__ == "__main__":
     unittest.main()
