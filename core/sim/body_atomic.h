@@ -1,7 +1,5 @@
 /* body_atomic.h - atomics: the lanes take their turns in order. */
 
-enum { A_ADD, A_MIN, A_MAX, A_AND, A_OR, A_XOR, A_EXCH, A_CAS, A_INC, A_DEC };
-
 static inline uint64_t atomic_int(int op, uint64_t old, uint64_t b, uint64_t c, unsigned bytes, int is_signed) {
   unsigned drop = 64 - 8 * bytes;
   int64_t so = (int64_t)(old << drop), sb = (int64_t)(b << drop);

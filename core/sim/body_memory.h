@@ -5,6 +5,7 @@
 
 enum { MIXED, DENSE, SAME };
 enum { READ, WRITE, ATOMIC };
+enum { A_ADD, A_MIN, A_MAX, A_AND, A_OR, A_XOR, A_EXCH, A_CAS, A_INC, A_DEC };
 
 static int memory_fault(sim_warp *w, const sim_insn *in, int kind, unsigned lane,
                         uint64_t addr, unsigned size, int space, int write) {

@@ -3,46 +3,73 @@
 **
 ** For each unit of shared memory (4 bytes, or less where the kernel accesses
 ** less) the shadow keeps who wrote and who read it last: epoch << 8 | warp,
-** with flags. The epoch grows at every barrier; two accesses of one epoch by
-** different warps, one of them a plain write, are a race.
+** with flags. The epoch grows at every barrier. Two accesses of one epoch by
+** different warps are a race if one of them writes and one of them is plain.
+** Only compare-and-swap may follow or precede plain reads: its loop begins with
+** one, and a stale value there costs a turn of the loop and nothing else.
 */
 
-enum { SHADOW_ATOMIC = 0x20, SHADOW_MANY = 0x40, SHADOW_WARP = 0x1f };
+/* Beside the epoch: of writers, all were atomic, all were compare-and-swaps; of
+   readers, all were atomic; several warps. */
+enum { SHADOW_ATOMIC = 0x20, SHADOW_MANY = 0x40, SHADOW_SWAP = 0x80, SHADOW_WARP = 0x1f };
+enum { LOOK = ATOMIC + 1, SWAP };      /* further ways: an atomic load, a compare-and-swap */
 
-static void note_race(sim_warp *w, const sim_insn *in, uint32_t unit, uint32_t other, int how, int other_write) {
+static void note_race(sim_warp *w, const sim_insn *in, uint32_t unit, uint32_t other, int how, int other_how) {
   sim_exec *x = w->exec;
   if (x->counts.races++ != 0) return;
   x->race.line = in->line;
   x->race.warp = w->index;
   x->race.offset = unit << x->grain;
-  x->race.write = how;
-  x->race.by_write = other_write;
+  x->race.how = how == LOOK ? READ : how == SWAP ? ATOMIC : how;
+  x->race.other_how = other_how;
   x->race.other_warp = other & SHADOW_MANY ? -1 : (int)(other & SHADOW_WARP);
-  x->race.other = other_write ? x->lines[unit] : 0;
+  x->race.other = other_how != READ ? x->lines[unit] : 0;
   memcpy(x->race.block, x->block, sizeof x->race.block);
+}
+
+static void shadow_read(sim_warp *w, const sim_insn *in, uint32_t i, int how) {
+  sim_exec *x = w->exec;
+  uint32_t key = x->epoch << 8 | w->index, wr = x->writers[i], rd = x->readers[i];
+  int read = rd >> 8 == x->epoch;
+  if (wr >> 8 == x->epoch && ((wr & SHADOW_MANY) || (wr & SHADOW_WARP) != w->index)) {
+    if (!(wr & SHADOW_ATOMIC)) note_race(w, in, i, wr, how, WRITE);
+    else if (how == READ && !(wr & SHADOW_SWAP)) note_race(w, in, i, wr, how, ATOMIC);
+  }
+  if (how == READ) x->readers[i] = read && !(rd & SHADOW_ATOMIC) && rd != key ? x->epoch << 8 | SHADOW_MANY : key;
+  else if (!read) x->readers[i] = key | SHADOW_ATOMIC;
+  else if ((rd & SHADOW_ATOMIC) && (rd & SHADOW_WARP) != w->index) x->readers[i] = rd | SHADOW_MANY;
+}
+
+static void shadow_atomic(sim_warp *w, const sim_insn *in, uint32_t i, int how) {
+  sim_exec *x = w->exec;
+  uint32_t key = x->epoch << 8 | w->index, wr = x->writers[i], rd = x->readers[i], flags = SHADOW_ATOMIC;
+  int written = wr >> 8 == x->epoch;
+  int by_other = written && ((wr & SHADOW_MANY) || (wr & SHADOW_WARP) != w->index);
+  if (by_other && !(wr & SHADOW_ATOMIC)) note_race(w, in, i, wr, how, WRITE);
+  else if (how == ATOMIC && rd >> 8 == x->epoch && !(rd & SHADOW_ATOMIC) && rd != key) note_race(w, in, i, rd, how, READ);
+  if (written && !(wr & SHADOW_ATOMIC)) return;
+  if (how == SWAP && (!written || (wr & SHADOW_SWAP))) flags |= SHADOW_SWAP;
+  if (by_other) flags |= SHADOW_MANY;
+  x->writers[i] = key | flags;
+  x->lines[i] = in->line;
+}
+
+static void shadow_write(sim_warp *w, const sim_insn *in, uint32_t i) {
+  sim_exec *x = w->exec;
+  uint32_t key = x->epoch << 8 | w->index, wr = x->writers[i], rd = x->readers[i];
+  if (wr >> 8 == x->epoch && ((wr & SHADOW_MANY) || (wr & SHADOW_WARP) != w->index))
+    note_race(w, in, i, wr, WRITE, wr & SHADOW_ATOMIC ? ATOMIC : WRITE);
+  else if (rd >> 8 == x->epoch && ((rd & SHADOW_MANY) || (rd & SHADOW_WARP) != w->index))
+    note_race(w, in, i, rd, WRITE, READ);
+  x->writers[i] = key;
+  x->lines[i] = in->line;
 }
 
 /* One unit, with everything said about it. */
 static void shadow_unit(sim_warp *w, const sim_insn *in, uint32_t i, int how) {
-  sim_exec *x = w->exec;
-  uint32_t key = x->epoch << 8 | w->index, wr = x->writers[i], rd = x->readers[i];
-  int written = wr >> 8 == x->epoch, read = rd >> 8 == x->epoch;
-  int by_other = written && ((wr & SHADOW_MANY) || (wr & SHADOW_WARP) != w->index);
-  if (how == READ) {
-    if (by_other && !(wr & SHADOW_ATOMIC)) note_race(w, in, i, wr, how, 1);
-    x->readers[i] = read && rd != key ? x->epoch << 8 | SHADOW_MANY : key;
-  } else if (how == ATOMIC) {
-    if (by_other && !(wr & SHADOW_ATOMIC)) note_race(w, in, i, wr, how, 1);
-    if (!written || (wr & SHADOW_ATOMIC)) {
-      x->writers[i] = key | SHADOW_ATOMIC | (by_other ? SHADOW_MANY : 0);
-      x->lines[i] = in->line;
-    }
-  } else {
-    if (by_other) note_race(w, in, i, wr, how, 1);
-    else if (read && rd != key) note_race(w, in, i, rd, how, 0);
-    x->writers[i] = key;
-    x->lines[i] = in->line;
-  }
+  if (how == READ || how == LOOK) shadow_read(w, in, i, how);
+  else if (how == WRITE) shadow_write(w, in, i);
+  else shadow_atomic(w, in, i, how);
 }
 
 /* Many units side by side: a fast look whether any of them needs the slow one. */
@@ -56,9 +83,9 @@ static void shadow_range(sim_warp *w, const sim_insn *in, uint32_t first, uint32
   u32 *wr = x->writers + first, *rd = x->readers + first, *lines = x->lines + first;
   if (how == READ) {
     SIM_VECTOR for (uint32_t i = 0; i < n; i++) {
-      uint32_t differs = wr[i] ^ key, r = rd[i], same = (r >> 8) == (key >> 8);
-      odd |= differs - 1u < 255u;
-      rd[i] = same && r != key ? many : key;
+      uint32_t r = rd[i], same = (r >> 8) == (key >> 8);
+      odd |= (wr[i] ^ key) - 1u < 255u;
+      rd[i] = same && !(r & SHADOW_ATOMIC) && r != key ? many : key;
     }
     if (!odd) return;
   } else if (how == WRITE) {
@@ -187,8 +214,9 @@ static inline int shared_access(sim_warp *w, const sim_insn *in, const uint32_t 
   if (bad & w->mask) return shared_culprit(w, in, addr, size, how);
   *pattern = shared_pattern(addr, w->mask, size);
   x->counts.shared_requests++;
-  if (how == READ && in->atomic) how = ATOMIC;       /* ld.relaxed, ld.acquire */
-  if (how == WRITE && in->atomic) how = ATOMIC;
+  if (how == READ && in->atomic) how = LOOK;         /* ld.relaxed, ld.acquire */
+  else if (how == WRITE && in->atomic) how = ATOMIC;
+  else if (how == ATOMIC && in->mode == A_CAS) how = SWAP;
   if (*pattern == DENSE) {
     x->counts.shared_wavefronts += size < 4 ? 1 : size / 4;
     shadow_range(w, in, addr[0] >> x->grain, units * SIM_LANES, how);

@@ -71,14 +71,15 @@ cawb_status sim_fault_report(const sim_exec *x, cawb_err *err) {
 }
 
 void sim_race_report(const sim_exec *x, cawb_report *report) {
-  char line[32] = "", other[80];
-  if (x->race.line != 0) snprintf(line, sizeof line, ", line %u", x->race.line);
+  static const char *const does[] = { "reads", "writes", "updates" }, *const did[] = { "read", "wrote", "updated" };
+  char at[160], other[32], line[32] = "";
+  sim_place(at, sizeof at, x->function->plain, x->race.line);
   if (x->race.other_warp < 0) snprintf(other, sizeof other, "several warps");
   else snprintf(other, sizeof other, "warp %d", x->race.other_warp);
-  if (x->race.other != 0)
-    snprintf(other + strlen(other), sizeof other - strlen(other), " (line %u)", x->race.other);
-  snprintf(report->race, sizeof report->race,
-           "%s%s: warp %u %s byte %u of shared memory, which %s %s with no __syncthreads() between, in block (%u,%u,%u)",
-           x->function->plain, line, x->race.warp, x->race.write == 0 ? "reads" : x->race.write == 1 ? "writes" : "updates",
-           x->race.offset, other, x->race.by_write ? "wrote" : "read", x->race.block[0], x->race.block[1], x->race.block[2]);
+  if (x->race.other != 0) snprintf(line, sizeof line, " (line %u)", x->race.other);
+  int n = snprintf(report->race, sizeof report->race,
+           "%s: warp %u %s byte %u of shared memory, which %s %s%s with no __syncthreads() between, in block (%u,%u,%u)",
+           at, x->race.warp, does[x->race.how], x->race.offset, other, did[x->race.other_how], line,
+           x->race.block[0], x->race.block[1], x->race.block[2]);
+  if (n >= (int)sizeof report->race) memcpy(report->race + sizeof report->race - 4, "...", 4);
 }

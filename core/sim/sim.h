@@ -276,7 +276,8 @@ struct sim_exec {
   struct {                      /* the first race */
     uint32_t line, other, offset;    /* lines of this and the other access, byte */
     unsigned warp, block[3];
-    int write, by_write, other_warp; /* other_warp -1: several */
+    int how, other_how;              /* 0 read, 1 wrote, 2 atomic */
+    int other_warp;                  /* -1: several */
   } race;
 };
 

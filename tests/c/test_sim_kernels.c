@@ -112,7 +112,7 @@ static void test_rowsum(sim_fixture *x) {
   ARG(x, cawb_addr, Y); ARG(x, cawb_addr, X); ARG(x, int, COLS);
   CHECK(launch(x, "rowsum_race", ROWS, 1, 256, 1, 0) == CAWB_OK);
   CHECK(x->report.races > 0);
-  CHECK(strstr(x->report.race, "rowsum_race, line ") != NULL && strstr(x->report.race, "warp 1 writes") != NULL);
+  CHECK(strstr(x->report.race, "rowsum_race, kernel.cu line ") != NULL && strstr(x->report.race, "warp 1 writes") != NULL);
 }
 
 static void test_matmul(sim_fixture *x) {

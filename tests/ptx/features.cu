@@ -323,3 +323,47 @@ extern "C" __global__ void ldmatrix(int *out) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(r) : "r"(from));
   out[threadIdx.x] = r;
 }
+
+// Thread 0 of the last warp reads what all warps add to: without the barrier it reads too early.
+template <bool barrier> __device__ void count_up(int *out, const int *in) {
+  __shared__ int c;
+  if (threadIdx.x == 0) c = 0;
+  __syncthreads();
+  atomicAdd(&c, in[threadIdx.x]);
+  if (barrier) __syncthreads();
+  if (threadIdx.x == blockDim.x - 1) out[0] = c;
+}
+extern "C" __global__ void counted(int *out, const int *in) { count_up<true>(out, in); }
+extern "C" __global__ void counted_race(int *out, const int *in) { count_up<false>(out, in); }
+
+extern "C" __global__ void histogram(int *out, const int *in) {
+  __shared__ int bins[16];
+  if (threadIdx.x < 16) bins[threadIdx.x] = 0;
+  __syncthreads();
+  for (int k = 0; k < 4; k++) atomicAdd(&bins[in[threadIdx.x] + k & 15], 1);
+  __syncthreads();
+  if (threadIdx.x < 16) out[threadIdx.x] = bins[threadIdx.x];
+}
+
+// A plain read, then other warps' atomics.
+extern "C" __global__ void peeked_race(int *out, const int *in) {
+  __shared__ int c;
+  if (threadIdx.x == 0) c = 0;
+  __syncthreads();
+  if (threadIdx.x < 32) out[threadIdx.x] = c;
+  else atomicAdd(&c, in[threadIdx.x]);
+}
+
+// The loop that makes any update atomic begins with a plain read.
+extern "C" __global__ void swapped(float *out, const float *in) {
+  __shared__ unsigned most;
+  if (threadIdx.x == 0) most = __float_as_uint(-1e30f);
+  __syncthreads();
+  unsigned old = most, seen;
+  do {
+    seen = old;
+    old = atomicCAS(&most, seen, __float_as_uint(fmaxf(__uint_as_float(seen), in[threadIdx.x])));
+  } while (old != seen);
+  __syncthreads();
+  if (threadIdx.x == 0) out[0] = __uint_as_float(most);
+}
