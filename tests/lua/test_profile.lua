@@ -103,6 +103,8 @@ check.test("the simulator counts what it executes", function()
     { op = "profile", metrics = { "smsp__inst_executed.sum" } }, "test", 30))
   check.equal(refused.name, "unsupported")
   check.matches(refused.reason, "sim:h100 has no hardware counters")
+  check.fails("invalid", "metrics must be a list of names", require("cawb.execute").call(task, candidate,
+    { op = "profile", metrics = { 3 } }, "test", 30))
 end)
 
 return check.done()
