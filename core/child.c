@@ -18,6 +18,19 @@
 #include "clock.h"
 #include "utf8.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+#define ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ADDRESS_SANITIZER 1
+#endif
+#endif
+#ifndef ADDRESS_SANITIZER
+#define ADDRESS_SANITIZER 0
+#endif
+
+enum { KEPT = 1 << 16 };                  /* bytes of output that outlive a call */
+
 struct cawb_child {
   char label[32];
   pid_t pid;          /* 0: reaped */
@@ -41,18 +54,34 @@ static void seal_descriptors(void) {
     fcntl((int)fd, F_SETFD, FD_CLOEXEC);
 }
 
+static int limit(int what, rlim_t most) {
+  struct rlimit l;
+  if (getrlimit(what, &l) != 0) return -1;
+  if (l.rlim_max < most) most = l.rlim_max;   /* RLIM_INFINITY is the largest of all */
+  l.rlim_cur = l.rlim_max = most;
+  return setrlimit(what, &l);
+}
+
+/* A program and what it is started with. */
+typedef struct recipe {
+  char *const *argv;
+  const char *dir;
+  size_t memory;
+} recipe;
+
 /* In the new process: never returns. Only async-signal-safe calls. */
-static void become(char *const argv[], const char *dir, pid_t judge, int sock,
-                   int output, int report) {
+static void become(const recipe *r, pid_t judge, int sock, int output, int report) {
   int null = open("/dev/null", O_RDONLY); /* sealed below if it is not 0 to 3 */
   setpgid(0, 0);                          /* Ctrl-C is the judge's to handle */
   prctl(PR_SET_PDEATHSIG, SIGKILL);       /* when the thread that called fork ends */
   if (getppid() != judge) _exit(127);     /* it ended before the line above */
   int failed = dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 ||
-               dup2(sock, 3) < 0 || (dir != NULL && chdir(dir) != 0);
+               dup2(sock, 3) < 0 || (r->dir != NULL && chdir(r->dir) != 0) ||
+               limit(RLIMIT_CORE, 0) != 0 ||
+               (r->memory > 0 && !ADDRESS_SANITIZER && limit(RLIMIT_AS, r->memory) != 0);
   if (!failed) {
     seal_descriptors();
-    execvp(argv[0], argv);
+    execvp(r->argv[0], r->argv);
   }
   int code = errno;
   ssize_t ignored = write(report, &code, sizeof code);
@@ -69,8 +98,7 @@ static int lift(int fd) {
   return high;
 }
 
-static cawb_status start(cawb_child *c, int theirs, char *const argv[], const char *dir,
-                         cawb_err *err) {
+static cawb_status start(cawb_child *c, int theirs, const recipe *r, cawb_err *err) {
   int report[2];                          /* closes on exec, else carries errno */
   if (pipe2(report, O_CLOEXEC) != 0) return cawb_fail_errno(err, CAWB_ERR_IO, "pipe");
   report[1] = lift(report[1]);
@@ -80,7 +108,7 @@ static cawb_status start(cawb_child *c, int theirs, char *const argv[], const ch
   }
   pid_t judge = getpid();
   pid_t pid = fork();
-  if (pid == 0) become(argv, dir, judge, theirs, c->output, report[1]);
+  if (pid == 0) become(r, judge, theirs, c->output, report[1]);
   close(report[1]);
   int code = 0;
   ssize_t got = 0;
@@ -90,12 +118,26 @@ static cawb_status start(cawb_child *c, int theirs, char *const argv[], const ch
   c->pid = pid;
   if (got == sizeof code)
     return cawb_fail(err, CAWB_ERR_MISSING, "cannot start the %s '%s': %s", c->label,
-                     argv[0], strerror(code));
+                     r->argv[0], strerror(code));
   return CAWB_OK;
 }
 
+/* A file in memory of a size that nobody can change; -1 and errno. */
+static int open_output(void) {
+  int fd = memfd_create("cawb-output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0) return -1;
+  if (ftruncate(fd, CAWB_CHILD_OUTPUT) == 0 &&
+      fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
+    return lift(fd);
+  int saved = errno;
+  close(fd);
+  errno = saved;
+  return -1;
+}
+
 cawb_status cawb_child_new(cawb_child **out, const char *label, char *const argv[],
-                           const char *dir, cawb_err *err) {
+                           const char *dir, size_t memory, cawb_err *err) {
+  const recipe r = { argv, dir, memory };
   *out = NULL;
   cawb_child *c = calloc(1, sizeof *c);
   if (c == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a process");
@@ -109,10 +151,9 @@ cawb_status cawb_child_new(cawb_child **out, const char *label, char *const argv
   }
   c->sock = pair[0];
   int theirs = lift(pair[1]);
-  if (theirs >= 0) c->output = memfd_create("cawb-output", MFD_CLOEXEC);
-  if (c->output >= 0) c->output = lift(c->output);
+  if (theirs >= 0) c->output = open_output();
   if (c->output < 0) rc = cawb_fail_errno(err, CAWB_ERR_IO, "descriptors for the %s", c->label);
-  else rc = start(c, theirs, argv, dir, err);
+  else rc = start(c, theirs, &r, err);
   if (theirs >= 0) close(theirs);
   if (rc != CAWB_OK) goto fail;
   *out = c;
@@ -149,23 +190,35 @@ void cawb_child_free(cawb_child *c) {
   free(c);
 }
 
+/* Where it writes next: the offset is shared. */
+static off_t printed(const cawb_child *c) {
+  off_t at = lseek(c->output, 0, SEEK_CUR);
+  return at < 0 ? 0 : at > CAWB_CHILD_OUTPUT ? CAWB_CHILD_OUTPUT : at;
+}
+
 void cawb_child_output(const cawb_child *c, char *out, size_t size) {
-  off_t end = lseek(c->output, 0, SEEK_END);   /* shared offset: it appends there */
-  off_t room = (off_t)size - 1;
-  off_t from = end > room ? end - room : 0;
-  ssize_t n = end > 0 ? pread(c->output, out, size - 1, from) : 0;
+  static const char cut[] = "\n[it printed more, which is lost]";
+  static const off_t LAST = 1 << 14;      /* a write fails as a whole; more than stdio's buffers */
+  off_t end = printed(c);
+  size_t note = end > CAWB_CHILD_OUTPUT - LAST && size > sizeof cut ? sizeof cut - 1 : 0;
+  off_t room = (off_t)(size - 1 - note);
+  ssize_t n = pread(c->output, out, (size_t)(end < room ? end : room), end < room ? 0 : end - room);
   if (n < 0) n = 0;
   while (n > 0 && (out[n - 1] == '\n' || out[n - 1] == '\0')) n--;
-  out[n] = '\0';
+  memcpy(out + n, cut, note);
+  out[(size_t)n + note] = '\0';
   cawb_utf8_clean(out);
 }
 
-/* What was printed before is not read again: give its memory back. */
+/* Make room before a call: only the end of what was printed so far stays. */
 static void forget_output(cawb_child *c) {
-  static const off_t KEEP = 1 << 16;      /* more than anyone asks for */
-  off_t end = lseek(c->output, 0, SEEK_END);
-  if (end > 2 * KEEP)
-    fallocate(c->output, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, end - KEEP);
+  char kept[KEPT];
+  off_t end = printed(c);
+  if (end <= 2 * KEPT) return;
+  ssize_t n = pread(c->output, kept, sizeof kept, end - KEPT);
+  if (n < 0 || pwrite(c->output, kept, (size_t)n, 0) != n) return;
+  lseek(c->output, n, SEEK_SET);
+  fallocate(c->output, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, n, CAWB_CHILD_OUTPUT - n);
 }
 
 /* "killed by signal 11 (Segmentation fault); it last said: ..." */

@@ -18,9 +18,12 @@ typedef struct cawb_child cawb_child;
 /*
 ** Start argv[0] (searched on PATH) in `dir` (NULL: here). CAWB_ERR_MISSING when
 ** the program cannot be executed. `label` names it in messages; both are copied.
+** `memory` is the most address space in bytes, 0: no limit; not for a process that
+** uses a GPU, and without effect under AddressSanitizer: both reserve terabytes.
+** No core is dumped.
 */
 cawb_status cawb_child_new(cawb_child **out, const char *label, char *const argv[],
-                           const char *dir, cawb_err *err);
+                           const char *dir, size_t memory, cawb_err *err);
 void        cawb_child_free(cawb_child *c);              /* NULL is a no-op */
 
 /*
@@ -36,7 +39,12 @@ void  cawb_child_kill(cawb_child *c);                    /* now, with its group 
 int   cawb_child_alive(cawb_child *c);                   /* if it ended, reaps it */
 pid_t cawb_child_pid(const cawb_child *c);               /* 0 once it was reaped */
 
-/* The last `size` - 1 bytes (up to 64 KiB) that it printed, as UTF-8, into `out`. */
+/*
+** The last `size` - 1 bytes (up to 64 KiB) that it printed, as UTF-8, into `out`. Of
+** what it prints during one call the first CAWB_CHILD_OUTPUT bytes are kept, less a
+** few: what it writes beyond them fails, and the text ends with a line that says so.
+*/
+enum { CAWB_CHILD_OUTPUT = 4 << 20 };
 void  cawb_child_output(const cawb_child *c, char *out, size_t size);
 
 #endif

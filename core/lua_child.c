@@ -1,6 +1,6 @@
 /*
 ** lua_child.c - child processes for Lua.
-**   local c = child.new("worker", {argv...}, { dir = })
+**   local c = child.new("worker", {argv...}, { dir =, memory = bytes })
 **   local reply, message, name = c:call(request, { timeout = seconds, fds = {fd,...} })
 ** A reply with "ok":false comes back as nil, message, name, reply. Descriptors in
 ** a reply are in reply.fds, as handles that close themselves.
@@ -49,18 +49,23 @@ static char **read_argv(lua_State *L, int index) {
 
 static int child_new(lua_State *L) {
   const char *label = luaL_checkstring(L, 1), *dir = NULL;
+  lua_Integer memory = 0;
   luaL_checktype(L, 2, LUA_TTABLE);
   lua_settop(L, 3);
   char **argv = read_argv(L, 2);
   if (lua_istable(L, 3)) {
     lua_getfield(L, 3, "dir");
     dir = luaL_optstring(L, -1, NULL);
+    lua_getfield(L, 3, "memory");
+    memory = luaL_optinteger(L, -1, 0);
+    luaL_argcheck(L, memory >= 0, 3, "memory cannot be negative");
   }
   child_box *b = lua_newuserdatauv(L, sizeof *b, 0);
   b->c = NULL;
   luaL_setmetatable(L, CHILD);
   cawb_err err;
-  if (cawb_child_new(&b->c, label, argv, dir, &err) != CAWB_OK) return cawb_lua_fail(L, &err);
+  if (cawb_child_new(&b->c, label, argv, dir, (size_t)memory, &err) != CAWB_OK)
+    return cawb_lua_fail(L, &err);
   return 1;
 }
 

@@ -45,6 +45,24 @@ static cawb_status echo(void *ctx, const cawb_message *m, cJSON *reply, cawb_err
     fputs("the end \xff\n", stdout);
     fflush(stdout);
   }
+  if (strcmp(op, "flood") == 0) {
+    int lost = 0;
+    for (int i = 0; i < 100000 && !lost; i++)
+      lost = write(1, "one line of a hundred bytes, which go on and on until there is no room for them "
+                   "and then for one more\n", 101) != 101;
+    cJSON_AddBoolToObject(reply, "lost", lost);
+    cJSON_AddBoolToObject(reply, "grown", ftruncate(1, (off_t)1 << 30) == 0);
+  }
+  if (strcmp(op, "limits") == 0) {
+    struct rlimit core, space;
+    getrlimit(RLIMIT_CORE, &core);
+    getrlimit(RLIMIT_AS, &space);
+    cJSON_AddNumberToObject(reply, "core", (double)core.rlim_max);
+    cJSON_AddNumberToObject(reply, "memory", space.rlim_cur == RLIM_INFINITY ? 0 : (double)space.rlim_cur);
+    void *p = mmap(NULL, (size_t)2 << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    cJSON_AddBoolToObject(reply, "mapped", p != MAP_FAILED);
+    if (p != MAP_FAILED) munmap(p, (size_t)2 << 30);
+  }
   if (strcmp(op, "long") == 0) {
     char *s = malloc(CAWB_MESSAGE_MAX + 1);
     memset(s, 'x', CAWB_MESSAGE_MAX);
@@ -59,7 +77,7 @@ static cawb_child *start(char *self) {
   cawb_child *c;
   cawb_err err;
   char *argv[] = { self, "--serve", NULL };
-  CHECK(cawb_child_new(&c, "echo", argv, NULL, &err) == CAWB_OK);
+  CHECK(cawb_child_new(&c, "echo", argv, NULL, 0, &err) == CAWB_OK);
   return c;
 }
 
@@ -133,7 +151,7 @@ static void test_a_missing_program(void) {
   cawb_child *c;
   cawb_err err;
   char *argv[] = { "/nonexistent/python", NULL };
-  CHECK(cawb_child_new(&c, "task host", argv, NULL, &err) == CAWB_ERR_MISSING);
+  CHECK(cawb_child_new(&c, "task host", argv, NULL, 0, &err) == CAWB_ERR_MISSING);
   CHECK(c == NULL && strstr(err.msg, "/nonexistent/python") != NULL);
 }
 
@@ -197,8 +215,53 @@ static void test_output_is_kept_in_part(char *self) {
   cawb_child_output(c, out, sizeof out);
   CHECK(strstr(out, "the end ?") != NULL && strlen(out) <= 63);
   snprintf(path, sizeof path, "/proc/%d/fd/1", (int)cawb_child_pid(c));
-  CHECK(stat(path, &st) == 0 && st.st_size > 3000000 && st.st_blocks * 512 < 1500000);
+  CHECK(stat(path, &st) == 0 && st.st_blocks * 512 < 1500000);
   cawb_child_free(c);
+}
+
+/* However much it prints, so much memory and no more; the next call has room again. */
+static void test_output_is_bounded(char *self) {
+  cawb_message reply;
+  cawb_err err;
+  char out[256], path[64];
+  struct stat st;
+  cawb_child *c = start(self);
+  for (int i = 0; i < 3; i++) {
+    CHECK(ask(c, "flood", 60, &reply, &err) == CAWB_OK);
+    CHECK(cJSON_IsTrue(cJSON_GetObjectItem(reply.json, "lost")));
+    CHECK(cJSON_IsFalse(cJSON_GetObjectItem(reply.json, "grown")));
+    cawb_message_free(&reply);
+    snprintf(path, sizeof path, "/proc/%d/fd/1", (int)cawb_child_pid(c));
+    CHECK(stat(path, &st) == 0 && st.st_size == CAWB_CHILD_OUTPUT);
+    cawb_child_output(c, out, sizeof out);
+    CHECK(strlen(out) < sizeof out && strstr(out, "and then for one more") != NULL);
+    CHECK(strcmp(strrchr(out, '\n'), "\n[it printed more, which is lost]") == 0);
+  }
+  CHECK(ask(c, "print", 10, &reply, &err) == CAWB_OK);
+  cawb_message_free(&reply);
+  cawb_child_output(c, out, sizeof out);
+  CHECK(strcmp(out + strlen(out) - 9, "the end ?") == 0);
+  CHECK(stat(path, &st) == 0 && st.st_blocks * 512 < 1500000);
+  cawb_child_free(c);
+}
+
+static void test_limits(char *self) {
+  static const size_t GIB = (size_t)1 << 30;
+  for (size_t memory = 0; memory <= GIB; memory += GIB) {
+    char *argv[] = { self, "--serve", NULL };
+    cawb_child *c;
+    cawb_message reply;
+    cawb_err err;
+    CHECK(cawb_child_new(&c, "echo", argv, NULL, memory, &err) == CAWB_OK);
+    CHECK(ask(c, "limits", 10, &reply, &err) == CAWB_OK);
+    CHECK(number(&reply, "core") == 0);
+#ifndef __SANITIZE_ADDRESS__
+    CHECK(memory == 0 || number(&reply, "memory") == (double)memory);
+    CHECK(cJSON_IsTrue(cJSON_GetObjectItem(reply.json, "mapped")) == (memory == 0));
+#endif
+    cawb_message_free(&reply);
+    cawb_child_free(c);
+  }
 }
 
 static void test_a_reply_too_long(char *self) {
@@ -230,7 +293,7 @@ static void test_no_descriptors_left(char *self) {
   for (int most = first; most < first + 13; most++) {
     few = (struct rlimit){ (rlim_t)most, was.rlim_max };
     setrlimit(RLIMIT_NOFILE, &few);
-    cawb_status rc = cawb_child_new(&c, "echo", argv, NULL, &err);
+    cawb_status rc = cawb_child_new(&c, "echo", argv, NULL, 0, &err);
     setrlimit(RLIMIT_NOFILE, &was);
     CHECK(rc == CAWB_OK || (rc == CAWB_ERR_IO && c == NULL));
     cawb_child_free(c);
@@ -313,6 +376,8 @@ int main(int argc, char **argv) {
   test_nothing_else_is_inherited(argv[0]);
   test_the_group_ends_too(argv[0]);
   test_output_is_kept_in_part(argv[0]);
+  test_output_is_bounded(argv[0]);
+  test_limits(argv[0]);
   test_a_reply_too_long(argv[0]);
   test_no_descriptors_left(argv[0]);
   test_malformed_messages();

@@ -43,7 +43,7 @@ static cawb_status call(const char *nth) {
   cawb_child *c;
   cawb_message reply;
   cawb_err err;
-  cawb_status rc = cawb_child_new(&c, "echo", argv, NULL, &err);
+  cawb_status rc = cawb_child_new(&c, "echo", argv, NULL, 0, &err);
   if (rc != CAWB_OK) return c == NULL ? rc : CAWB_ERR_DEVICE;
   cJSON *q = cJSON_CreateObject();
   if (cJSON_AddStringToObject(q, "text", "hello") == NULL) rc = CAWB_ERR_MEMORY;
