@@ -130,6 +130,14 @@ static void finish_group(sim_warp *w, sim_group *g, const sim_barrier *b) {
   g->pc++;
 }
 
+/* What was accessed before is over: at a barrier, and between blocks. */
+static void next_epoch(sim_exec *x) {
+  if (++x->epoch < 1u << 24) return;           /* it must fit beside the flags */
+  memset(x->writers, 0, x->shadow_size * sizeof *x->writers);
+  memset(x->readers, 0, x->shadow_size * sizeof *x->readers);
+  x->epoch = 1;
+}
+
 static void release(sim_exec *x, unsigned id) {
   for (unsigned i = 0; i < x->nwarps; i++)
     for (unsigned k = 0; k < x->warps[i].ngroups; k++) {
@@ -137,11 +145,7 @@ static void release(sim_exec *x, unsigned id) {
       if (g->state == SIM_AT_BLOCK && g->barrier == id) finish_group(&x->warps[i], g, &x->barrier[id]);
     }
   x->barrier[id].arrived = 0;
-  if (++x->epoch == 1u << 24) {                /* it must fit beside the flags */
-    memset(x->writers, 0, x->shadow_size * sizeof *x->writers);
-    memset(x->readers, 0, x->shadow_size * sizeof *x->readers);
-    x->epoch = 1;
-  }
+  next_epoch(x);
 }
 
 /* From sm_70 on a block's barrier waits for the threads that have not exited. */
@@ -253,7 +257,7 @@ static void begin_block(sim_exec *x) {
   }
   memset(x->barrier, 0, sizeof x->barrier);
   x->exited = 0;
-  x->epoch++;
+  next_epoch(x);
 }
 
 static int run_block(sim_exec *x) {
