@@ -30,7 +30,10 @@ end
 local fatal = { timeout = true, died = true, interrupted = true, io = true }
 
 local function start_worker(self)
-  local worker, message, name = core.child.new("worker", { core.program, "--worker" })
+  -- A driver maps far more than it uses: only a simulated device can be limited.
+  local simulated = self.requested:match "^sim:"
+  local worker, message, name = core.child.new("worker", { core.program, "--worker" },
+    { memory = simulated and self.simulate.memory or 0 })
   if not worker then return nil, message, name end
   local reply
   reply, message, name = worker:call({ op = "open", device = self.requested },
@@ -70,8 +73,8 @@ function Device:ask_compiler(request)
     local found = core.locate.library "libnvrtc.so" and core.locate.includes()
     local packages = found and "" or python.site_packages()
     local compiler, message, name = core.child.new("compiler",
-      { core.program, "--compiler", self.cache, tostring(self.headers),
-        folder "headers", packages })
+      { core.program, "--compiler", self.cache, tostring(self.compile.headers),
+        folder "headers", packages }, { memory = self.compile.memory })
     if not compiler then return nil, message, name end
     self.compiler = compiler
   end
@@ -99,15 +102,16 @@ function Device:__tostring()
 end
 
 --- Open "auto", "cuda:N" or "sim:h100". Returns the device, or nil, message, name.
---- `options`: { deadlines = {...}, cache = folder for compiled code, headers = bytes
---- of disk for precompiled ones }.
+--- `options`: { deadlines =, compile =, simulate = as the options of these names,
+--- cache = folder for compiled code }.
 function M.open(name, options)
   options = options or {}
   local self = setmetatable({
     requested = name or "auto", workers = 0,
     deadlines = options.deadlines or defaults.deadlines,
     cache = options.cache or default_cache(),
-    headers = options.headers or defaults.compile.headers,
+    compile = options.compile or defaults.compile,
+    simulate = options.simulate or defaults.simulate,
   }, Device)
   local info, message, why = start_worker(self)
   if not info then return nil, message, why end

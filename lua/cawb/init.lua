@@ -70,8 +70,12 @@ M.defaults = {
     task = 300.0,               -- anything asked of the task host
   },
 
-  -- disk for precompiled headers, which make cooperative_groups.h bearable
-  compile = { headers = 512 << 20 },
+  -- disk for precompiled headers, which make cooperative_groups.h bearable, and the
+  -- address space that the compiler may use: a template can ask for any amount
+  compile = { headers = 512 << 20, memory = 16 << 30 },
+
+  -- address space of the worker of a simulated device, tensors and all
+  simulate = { memory = 32 << 30 },
 
   -- what plan.lua may use
   plan = { memory = 32 << 20, instructions = 20000000 },

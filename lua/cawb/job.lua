@@ -106,7 +106,7 @@ function M.main(cli, value)
     return complain(("%s: there is no such file"):format(cli.words[2]), "usage")
   end
   local dev <close>, why, name = device.open(cli.device,
-    { deadlines = all.deadlines, headers = all.compile.headers })
+    { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate })
   if not dev then return complain(why, name) end
   local t <close>, why2, name2 = task.open(cli.words[2],
     { device = dev, seed = cli.seed, options = all })

@@ -23,6 +23,8 @@ local ranges = {
   ["sweep.variants"] = at_least_one, ["sweep.trials"] = at_least_one, ["sweep.samples"] = at_least_one,
   ["plan.memory"] = { function(v) return v >= 1 << 20 end, "must be at least 1048576 (1 MiB)" },
   ["plan.instructions"] = { function(v) return v >= 10000 end, "must be at least 10000" },
+  ["compile.memory"] = { function(v) return v >= 1 << 30 end, "must be at least 1073741824 (1 GiB)" },
+  ["simulate.memory"] = { function(v) return v >= 1 << 30 end, "must be at least 1073741824 (1 GiB)" },
   ["compile.headers"] = { function(v) return v >= 0 end, "must not be negative" },
 }
 local baselines = { eager = true, compile = true }

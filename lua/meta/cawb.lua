@@ -175,7 +175,7 @@ function cawb.compile(spec) end
 
 ---Open "auto", "cuda:N" or "sim:h100".
 ---@param name? string
----@param options? { deadlines?: table, cache?: string }
+---@param options? { deadlines?: table, compile?: table, simulate?: table, cache?: string }
 ---@return cawb.Device? device, string? message, string? name
 function cawb.device(name, options) end
 

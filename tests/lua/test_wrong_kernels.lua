@@ -155,6 +155,13 @@ check.test("a source that reads the machine's files", function()
   rejected("compile", "#include", '#include "/etc/passwd"\n' .. source)
 end)
 
+check.test("a plan that asks for more memory than there is", function()
+  local result = verify(nil, "local s = scratch(100 << 30)\n" .. plan)
+  assert(not result.ok, "it was accepted")
+  check.matches(result.reason, "scratch%[1%]")
+  assert(verify().ok, "the next candidate failed")
+end)
+
 check.test("a plan that names no kernel", function()
   rejected("plan", "there is no kernel 'softmx' in kernel%.cu %(it has: softmax%)", nil,
     edit(plan, '"softmax"', '"softmx"'))
