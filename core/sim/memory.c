@@ -65,7 +65,8 @@ static sim_region *region_blank(sim_device *d, size_t size, const char *label, c
 /* Contents are NaN as floats: what was never written should show. */
 sim_region *sim_region_new(sim_device *d, size_t size, const char *label, cawb_err *err) {
   if (size > d->model->memory) {
-    cawb_fail(err, CAWB_ERR_MEMORY, "%zu bytes do not fit the device's %zu", size, d->model->memory);
+    cawb_fail(err, CAWB_ERR_MEMORY, "%s has %zu bytes, more than the %zu of the device", label, size,
+              d->model->memory);
     return NULL;
   }
   sim_region *r = region_blank(d, size, label, err);
