@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "utf8.h"
+
 enum { NAME_MOST = 256 };
 
 typedef struct lexer {
@@ -315,6 +317,18 @@ static cawb_status token(lexer *l) {
   return CAWB_OK;
 }
 
+/* NVRTC stops reading at such a byte, even in a comment, and says nothing. */
+static cawb_status check_encoding(lexer *l) {
+  char why[128];
+  unsigned line = 1;
+  const char *flaw = cawb_utf8_flaw(l->start);
+  if (flaw == NULL) return CAWB_OK;
+  for (const char *p = l->start; p < flaw; p++) line += *p == '\n';
+  snprintf(why, sizeof why, "the byte 0x%02x is no UTF-8: save the source as UTF-8, or write "
+           "ASCII only", (unsigned char)*flaw);
+  return refuse(l, line, why);
+}
+
 /* What compilers disagree on, looked for everywhere, comments included. */
 static cawb_status check_characters(lexer *l) {
   unsigned line = 1;
@@ -335,7 +349,8 @@ cawb_status cawb_source_check(char *source, cawb_source_head *head, cawb_err *er
   lexer l = { .at = source, .start = source, .line = 1, .fresh = 1, .open = 1, .head = head, .err = err };
   memset(head, 0, sizeof *head);
   head->line = 1;
-  cawb_status code = check_characters(&l);
+  cawb_status code = check_encoding(&l);
+  if (code == CAWB_OK) code = check_characters(&l);
   while (code == CAWB_OK) {
     const char *before = l.at;
     skip_blanks(&l);

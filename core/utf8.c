@@ -27,3 +27,12 @@ void cawb_utf8_clean(char *text) {
     s += n > 0 ? n : 1;
   }
 }
+
+const char *cawb_utf8_flaw(const char *text) {
+  for (const unsigned char *s = (const unsigned char *)text; *s != '\0';) {
+    size_t n = sequence(s);
+    if (n == 0) return (const char *)s;
+    s += n;
+  }
+  return NULL;
+}

@@ -8,4 +8,7 @@
 /* Each byte that belongs to no well-formed sequence becomes '?'. In place. */
 void cawb_utf8_clean(char *text);
 
+/* The first such byte, or NULL. */
+const char *cawb_utf8_flaw(const char *text);
+
 #endif

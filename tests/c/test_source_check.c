@@ -56,6 +56,8 @@ static void refused(void) {
     { "#embed <a.h>", "not allowed" }, { "#line 1 \"x\"", "remove #line" },
     { "# 1 \"x\"", "line marker" }, { "?\?=include " F, "trigraph" }, { "// ?\?/\n", "trigraph" },
     { "int a;\r#include " F, "carriage return" }, { "int \x1a;", "control character" },
+    { "int a;\n// caf\xe9\n", "kernel.cu(2): the byte 0xe9 is no UTF-8" },
+    { "/*\n\n\xff*/", "kernel.cu(3): the byte 0xff" }, { "\"\xe2\x82\"", "byte 0xe2" },
     { "\xef\xbb\xbf#include <a.h>", "not ASCII" }, { "int $a;", "not ASCII" }
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {

@@ -16,7 +16,7 @@ static int becomes(const char *from, const char *to) {
 int main(void) {
   static const char *const good[] = { "", "plain", "na\xc3\xafve", "\xe2\x82\xac", "\xf0\x9f\x9a\x80",
     "\xed\x9f\xbf", "\xef\xbf\xbf", "\xf4\x8f\xbf\xbf", "\x01\t\n" };
-  for (size_t i = 0; i < sizeof good / sizeof *good; i++) CHECK(becomes(good[i], good[i]));
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++) CHECK(becomes(good[i], good[i]) && cawb_utf8_flaw(good[i]) == NULL);
   CHECK(becomes("a\xff" "b", "a?b"));
   CHECK(becomes("\x80", "?"));
   CHECK(becomes("\xc0\xaf", "??"));                 /* '/' in disguise */
@@ -26,6 +26,8 @@ int main(void) {
   CHECK(becomes("\xe2\x82", "??"));                 /* cut short */
   CHECK(becomes("\xe2\x82\xe2\x82\xac", "??\xe2\x82\xac"));
   CHECK(becomes("\xf0\x9f\x9a", "???"));
+  static const char flawed[] = "na\xc3\xafve\xe2\x82";
+  CHECK(cawb_utf8_flaw(flawed) == flawed + 6);
   cawb_err err;
   char longer[2048];
   memset(longer, 'x', sizeof longer);
