@@ -13,11 +13,15 @@
 #include "clock.h"
 #include "compile_log.h"
 #include "cuda_nvrtc.h"
+#include "mangle.h"
 #include "pch.h"
 #include "sha256.h"
 #include "source_check.h"
 
-enum { OPTIONS_MOST = 32 };
+enum {
+  OPTIONS_MOST = 32,
+  STATIC_SHARED = 48 << 10, CONSTANT = 64 << 10   /* bytes; of every architecture (CUDA */
+};                                                /* programming guide, compute capabilities) */
 
 struct cawb_compiler {
   cawb_nvrtc *nvrtc;
@@ -143,8 +147,6 @@ static cawb_status check(job *j) {
   if (code == CAWB_OK) code = cawb_compile_options(&j->flags, r->options, r->noptions, j->err);
   if (code == CAWB_OK) code = cawb_compile_defines(&j->defines, r->defines, r->ndefines, j->err);
   if (code == CAWB_OK) code = cawb_source_check(j->source, &j->head, j->err);
-  if (code == CAWB_OK && j->head.includes > 0 && j->compiler->ninclude_options == 0)
-    code = cawb_fail(j->err, CAWB_ERR_MISSING, "%s", j->compiler->no_includes.msg);
   return code;
 }
 
@@ -236,16 +238,40 @@ static cawb_status build(job *j, cawb_nvrtc_output *output) {
   return run_nvrtc(j, NULL, j->noptions, output);
 }
 
-/* Name the first error; a header that is not there may be missing from the machine. */
+/* ptxas checks sizes last, and then says nothing but what it counted. */
+static cawb_status explain_silence(job *j, const char *log) {
+  char name[512];
+  if (strstr(log, "ptxas info") == NULL) return CAWB_ERR_CANDIDATE;
+  size_t bytes = cawb_compile_log_shared(log, STATIC_SHARED, name, sizeof name);
+  if (bytes == 0)
+    return cawb_fail(j->err, CAWB_ERR_CANDIDATE, "ptxas refuses the source without a reason: is "
+                     "there more than %d bytes of __constant__?", CONSTANT);
+  char *plain = cawb_mangle_plain(name);
+  cawb_fail(j->err, CAWB_ERR_CANDIDATE, "ptxas: kernel '%s' uses %zu bytes of static shared memory; "
+            "a block may have %d of static: declare it extern __shared__ and ask for it in the "
+            "plan (shared = bytes)", plain != NULL ? plain : name, bytes, STATIC_SHARED);
+  free(plain);
+  return CAWB_ERR_CANDIDATE;
+}
+
+/* A header that is not there may be missing from the machine. */
+static cawb_status explain_header(job *j, cawb_status code, const char *line) {
+  const cawb_includes *in = &j->compiler->includes;
+  if (in->count == 0)
+    return cawb_fail(j->err, CAWB_ERR_MISSING, "%s: %s", line, j->compiler->no_includes.msg);
+  return cawb_fail(j->err, code, "%s (headers come from %.200s; if it is one of CUDA's own, "
+                   "install a full toolkit and set CAWB_CUDA_HOME)", line, in->list[0].path);
+}
+
+/* Name the first error. */
 static cawb_status explain(job *j, cawb_status code, const char *log) {
   char line[700];
-  const cawb_includes *in = &j->compiler->includes;
   int major, minor;
   cawb_compiler_version(j->compiler, &major, &minor);
-  if (log == NULL || !cawb_compile_log_error(log, line, sizeof line)) return code;
-  if (strstr(line, "open source file") != NULL && in->count > 0)
-    return cawb_fail(j->err, code, "%s (headers come from %.200s; if it is one of CUDA's own, "
-                     "install a full toolkit and set CAWB_CUDA_HOME)", line, in->list[0].path);
+  if (log == NULL) return code;
+  if (!cawb_compile_log_error(log, line, sizeof line))
+    return code == CAWB_ERR_CANDIDATE ? explain_silence(j, log) : code;
+  if (strstr(line, "open source file") != NULL) return explain_header(j, code, line);
   if (code == CAWB_ERR_UNSUPPORTED)
     return cawb_fail(j->err, code, "NVRTC %d.%d cannot compile for %s: %s", major, minor,
                      j->request->arch, line);

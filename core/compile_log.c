@@ -2,6 +2,7 @@
 #include "compile_log.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "utf8.h"
@@ -56,6 +57,27 @@ int cawb_compile_log_error(const char *log, char *out, size_t room) {
     if (!reports(line, n)) continue;
     snprintf(out, room, "%.*s", (int)(n < room ? n : room), line);
     return 1;
+  }
+  return 0;
+}
+
+/* The number in "..., 307200 bytes smem"; 0 where the line has none. */
+static size_t shared_bytes(const char *line, size_t size) {
+  const char *p = memmem(line, size, " bytes smem", sizeof " bytes smem" - 1);
+  if (p == NULL) return 0;
+  while (p > line && p[-1] >= '0' && p[-1] <= '9') p--;
+  return strtoull(p, NULL, 10);
+}
+
+size_t cawb_compile_log_shared(const char *log, size_t most, char *out, size_t room) {
+  static const char entry[] = "ptxas info    : Compiling entry function '";
+  const char *name = "";
+  for (const char *line = log; *line != '\0'; line += line_size(line)) {
+    if (starts(line, entry)) name = line + sizeof entry - 1;
+    size_t bytes = shared_bytes(line, strcspn(line, "\n"));
+    if (bytes <= most) continue;
+    snprintf(out, room, "%.*s", (int)strcspn(name, "'\n"), name);
+    return bytes;
   }
   return 0;
 }

@@ -11,4 +11,8 @@ void cawb_compile_log_tidy(char *log, size_t most);
 /* The first line that reports an error, copied to `out`; 0 if there is none. */
 int cawb_compile_log_error(const char *log, char *out, size_t room);
 
+/* The first kernel that uses more than `most` bytes of static shared memory, its
+** mangled name copied to `out`: how many bytes; 0 if there is none. */
+size_t cawb_compile_log_shared(const char *log, size_t most, char *out, size_t room);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -132,6 +133,13 @@ static void faults(void) {
                 "kernel.cu(1): error: identifier \"z\" is undefined"));
   CHECK(strstr(result.log, "1 error detected") != NULL);
   CHECK(refused("extern \"C\" __global__ void k(int *y) {\n  asm(\"bogus;\");\n}", "ptxas"));
+  CHECK(refused("template<class T> __global__ void big(T *y) { __shared__ T s[76800]; s[threadIdx.x] = y[0];\n"
+                "  __syncthreads(); y[1] = s[(int)y[2]]; }\ntemplate __global__ void big(float *);\n"
+                "extern \"C\" __global__ void small(float *y) { y[0] = 1; }",
+                "ptxas: kernel 'big' uses 307200 bytes of static shared memory; a block may have 49152"));
+  CHECK(refused("__constant__ float c[20000];\nextern \"C\" __global__ void k(float *y) { y[0] = c[(int)y[1]]; }",
+                "more than 65536 bytes of __constant__"));
+  CHECK(refused("// \xff\nextern \"C\" __global__ void k() {}", "kernel.cu(1): the byte 0xff is no UTF-8"));
   CHECK(refused("#include \"/etc/hostname\"\n", "absolute path") && result.log == NULL);
   CHECK(refused("#include <no_such_header.h>\n", "no_such_header.h"));
   CHECK(build_request(&nul) == CAWB_ERR_CANDIDATE);
@@ -237,6 +245,27 @@ static void no_room(const cawb_places *places) {
   }
 }
 
+/* A toolkit of libraries only: our own headers serve, a missing one is the machine's fault. */
+static void without_headers(const cawb_places *places) {
+  cawb_found f;
+  char home[96], libraries[128];
+  cawb_places bare = { home, NULL, NULL, NULL };
+  CHECK(cawb_locate_library(&f, places, "libnvrtc.so", &err) == CAWB_OK);
+  *strrchr(f.path, '/') = '\0';
+  snprintf(home, sizeof home, "%s/bare", root);
+  snprintf(libraries, sizeof libraries, "%s/lib64", home);
+  CHECK(mkdir(home, 0700) == 0 && symlink(f.path, libraries) == 0);
+  CHECK(open_compiler(&bare, NULL) == CAWB_OK);
+  if (compiler == NULL) return;
+  CHECK(cawb_compiler_includes(compiler)->count == 0);
+  CHECK(plain("#include <cmath>\n#include <stdint.h>\nextern \"C\" __global__ void k(float *y) { y[0] = sqrtf(y[1]); }"));
+  CHECK(build("__device__ int a;\n#include <cuda_fp16.h>\n", NULL, 0, NULL, 0) == CAWB_ERR_MISSING);
+  CHECK(strstr(err.msg, "kernel.cu(2)") != NULL && strstr(err.msg, "header folder") != NULL);
+  CHECK(refused("__device__ int a = b;", "identifier \"b\" is undefined"));
+  cawb_compile_result_free(&result);
+  cawb_compiler_close(compiler);
+}
+
 static void without_nvrtc(void) {
   cawb_places nowhere = { "/nowhere", NULL, NULL, NULL };
   cawb_found f;
@@ -293,6 +322,7 @@ int main(void) {
     everything(&places);
     same_code(&places);
     no_room(&places);
+    without_headers(&places);
   } else {
     printf("skipped: %s\n", err.msg);
     CHECK(getenv("CAWB_REQUIRE_NVRTC") == NULL);
