@@ -29,8 +29,6 @@
 #define ADDRESS_SANITIZER 0
 #endif
 
-enum { KEPT = 1 << 16 };                  /* bytes of output that outlive a call */
-
 struct cawb_child {
   char label[32];
   pid_t pid;          /* 0: reaped */
@@ -212,10 +210,10 @@ void cawb_child_output(const cawb_child *c, char *out, size_t size) {
 
 /* Make room before a call: only the end of what was printed so far stays. */
 static void forget_output(cawb_child *c) {
-  char kept[KEPT];
+  char kept[1 << 16];                     /* more than anyone asks for */
   off_t end = printed(c);
-  if (end <= 2 * KEPT) return;
-  ssize_t n = pread(c->output, kept, sizeof kept, end - KEPT);
+  if (end <= 2 * (off_t)sizeof kept) return;
+  ssize_t n = pread(c->output, kept, sizeof kept, end - (off_t)sizeof kept);
   if (n < 0 || pwrite(c->output, kept, (size_t)n, 0) != n) return;
   lseek(c->output, n, SEEK_SET);
   fallocate(c->output, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, n, CAWB_CHILD_OUTPUT - n);
