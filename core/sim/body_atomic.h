@@ -56,8 +56,10 @@ static int op_atom_global(sim_warp *w, const sim_insn *in) {
   addresses(w, in, in->r[1], in->wide, in->imm, addr);
   int event = global_access(w, in, addr, in->width, ATOMIC, 1, &at);
   if (event == SIM_SPLIT) return one_by_one(w, in, op_atom_global);
-  if (event == SIM_NEXT) atomic_lanes(w, in, at.host, at.base, addr);
-  return event;
+  if (event != SIM_NEXT) return event;
+  if (at.blocks != NULL) check_blocks(w, in, &at, addr);
+  atomic_lanes(w, in, at.host, at.base, addr);
+  return SIM_NEXT;
 }
 
 static int op_atom_shared(sim_warp *w, const sim_insn *in) {

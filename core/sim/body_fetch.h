@@ -102,6 +102,29 @@ static void NAME(put)(sim_warp *w, const sim_insn *in, unsigned char *host, ADDR
     }
 }
 
+/* After a store: the lanes whose value is not there, another lane's being there. */
+static inline uint32_t NAME(lost)(const sim_warp *w, const sim_insn *in, const unsigned char *host, ADDR base,
+                                  const ADDR *addr) {
+  uint64_t low = in->width == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * in->width)) - 1;
+  uint32_t lost = 0;
+  for (unsigned k = 0; k < in->vec; k++) {
+    const u32 *d = SIM_PLACE(u32, w, element(in, k));
+    for (unsigned l = 0; l < SIM_LANES; l++) {
+      if (!(w->mask >> l & 1)) continue;
+      uint64_t there = 0;
+      if (in->width == 4) {
+        uint32_t v;
+        memcpy(&v, HOST(l) + 4 * k, 4);
+        lost |= (v != d[in->stride == 4 ? l : 2 * l] ? 1u : 0u) << l;
+        continue;
+      }
+      memcpy(&there, HOST(l) + (size_t)k * in->width, in->width);
+      if (there != (lane_of(w, element(in, k), in->stride, l) & low)) lost |= 1u << l;
+    }
+  }
+  return lost;
+}
+
 #undef HOST
 #undef FETCH
 #undef PUT

@@ -3,7 +3,8 @@
 ** looked at together: all of them side by side (dense), all the same, or mixed.
 */
 
-enum { MIXED, DENSE, SAME };
+/* CROSSED: mixed, and some lanes share a place. */
+enum { MIXED, DENSE, SAME, CROSSED };
 enum { READ, WRITE, ATOMIC };
 enum { A_ADD, A_MIN, A_MAX, A_AND, A_OR, A_XOR, A_EXCH, A_CAS, A_INC, A_DEC };
 
@@ -55,83 +56,6 @@ static inline void extent(const uint64_t *addr, uint32_t mask, uint64_t *lo, uin
   *lo = least;
   *hi = most;
   *any = all;
-}
-
-/* ---------------------------------------------------------- global sectors */
-
-static inline void touch_range(uint64_t *bits, uint64_t first, uint64_t last) {
-  for (uint64_t word = first >> 6; word <= last >> 6; word++) {
-    uint64_t m = UINT64_MAX;
-    if (word == first >> 6) m &= UINT64_MAX << (first & 63);
-    if (word == last >> 6) m &= UINT64_MAX >> (63 - (last & 63));
-    bits[word] |= m;
-  }
-}
-
-/* How many 32-byte sectors the lanes touch; each lane lies within one. */
-static unsigned mixed_sectors(uint64_t *bits, uint64_t base, const uint64_t *addr, uint32_t mask) {
-  uint64_t seen[SIM_LANES], last = UINT64_MAX;
-  unsigned count = 0, rising = 1;
-  for (unsigned l = 0; l < SIM_LANES; l++) {
-    if (!(mask >> l & 1)) continue;
-    uint64_t s = (addr[l] - base) >> 5;
-    if (s == last) continue;
-    bits[s >> 6] |= UINT64_C(1) << (s & 63);
-    if (count > 0 && s < last) rising = 0;
-    if (!rising) {
-      unsigned k = 0;
-      while (k < count && seen[k] != s) k++;
-      if (k < count) { last = s; continue; }
-    }
-    seen[count++] = last = s;
-  }
-  return count;
-}
-
-typedef struct sim_where {
-  unsigned char *host;       /* of the region; lane l is at host + (addr[l] - base) */
-  uint64_t base;
-  int pattern;
-} sim_where;
-
-static int global_culprit(sim_warp *w, const sim_insn *in, const uint64_t *addr, unsigned size, int how) {
-  for (unsigned l = 0; l < SIM_LANES; l++) {
-    if (!(w->mask >> l & 1)) continue;
-    const sim_region *r = sim_region_at(w->exec->device, addr[l]);
-    if (r == NULL || addr[l] - r->base >= r->size || r->size - (addr[l] - r->base) < size)
-      return memory_fault(w, in, SIM_FAULT_ADDRESS, l, addr[l], size, SIM_GLOBAL, how);
-    if (addr[l] & (size - 1))
-      return memory_fault(w, in, SIM_FAULT_ALIGN, l, addr[l], size, SIM_GLOBAL, how);
-  }
-  return SIM_SPLIT;          /* every lane is right, but they lie in several regions */
-}
-
-/* Check a global access and count it. SIM_SPLIT: take the lanes one by one. */
-static inline int global_access(sim_warp *w, const sim_insn *in, const uint64_t *addr, unsigned size,
-                                int how, int counted, sim_where *where) {
-  uint64_t lo = addr[0], hi = addr[0], any = addr[0];
-  sim_exec *x = w->exec;
-  where->pattern = pattern_of(addr, w->mask, size);
-  if (where->pattern == DENSE) hi = lo + (uint64_t)(SIM_LANES - 1) * size;
-  else if (where->pattern == MIXED) extent(addr, w->mask, &lo, &hi, &any);
-  uint64_t slot = lo >> SIM_SLOT_BITS;
-  const sim_region *r = slot < SIM_SLOTS ? x->device->slots[slot] : NULL;
-  if (r == NULL || lo - r->base >= r->size || hi - r->base >= r->size ||
-      r->size - (hi - r->base) < size || (any & (size - 1)))
-    return global_culprit(w, in, addr, size, how);
-  where->host = r->host;
-  where->base = r->base;
-  if (!counted) return SIM_NEXT;
-  uint64_t *bits = r->bits + (how == READ ? SIM_READS_NOW : SIM_WRITES_NOW) * r->words;
-  x->counts.global_requests++;
-  if (where->pattern == MIXED) x->counts.global_sectors += mixed_sectors(bits, r->base, addr, w->mask);
-  else {
-    uint64_t first = (lo - r->base) >> 5, last = (hi - r->base + size - 1) >> 5;
-    touch_range(bits, first, last);
-    x->counts.global_sectors += last - first + 1;
-  }
-  if (how == ATOMIC) mixed_sectors(r->bits + SIM_READS_NOW * r->words, r->base, addr, w->mask);
-  return SIM_NEXT;
 }
 
 /* ------------------------------------------- between memory and registers */
@@ -186,6 +110,14 @@ static inline void fetch_same(sim_warp *w, const sim_insn *in, const u32 *from) 
 #undef ADDR
 #undef NAME
 
+/* Where the lanes of a global access are. */
+typedef struct sim_where {
+  unsigned char *host;       /* of the region; lane l is at host + (addr[l] - base) */
+  uint64_t base;
+  const sim_notes *blocks;   /* see body_race.h; NULL: nobody looks */
+  int pattern;
+} sim_where;
+
 /* Run `fn` for one lane at a time. */
 static int one_by_one(sim_warp *w, const sim_insn *in, sim_fn fn) {
   uint32_t mask = w->mask;
@@ -196,38 +128,6 @@ static int one_by_one(sim_warp *w, const sim_insn *in, sim_fn fn) {
     event = fn(w, in);
   }
   w->mask = mask;
-  return event;
-}
-
-/* ------------------------------------------------------------------ global */
-
-static int op_ld_global(sim_warp *w, const sim_insn *in) {
-  uint64_t addr[SIM_LANES];
-  sim_where at;
-  addresses(w, in, in->r[1], in->wide, in->imm, addr);
-  int event = global_access(w, in, addr, (unsigned)in->width * in->vec, READ, 1, &at);
-  if (event == SIM_SPLIT) return one_by_one(w, in, op_ld_global);
-  if (event == SIM_NEXT) fetch_far(w, in, at.host, at.base, addr, at.pattern);
-  return event;
-}
-
-static int op_ld_const(sim_warp *w, const sim_insn *in) {
-  uint64_t addr[SIM_LANES];
-  sim_where at;
-  addresses(w, in, in->r[1], in->wide, in->imm, addr);
-  int event = global_access(w, in, addr, (unsigned)in->width * in->vec, READ, 0, &at);
-  if (event == SIM_SPLIT) return one_by_one(w, in, op_ld_const);
-  if (event == SIM_NEXT) fetch_far(w, in, at.host, at.base, addr, at.pattern);
-  return event;
-}
-
-static int op_st_global(sim_warp *w, const sim_insn *in) {
-  uint64_t addr[SIM_LANES];
-  sim_where at;
-  addresses(w, in, in->r[1], in->wide, in->imm, addr);
-  int event = global_access(w, in, addr, (unsigned)in->width * in->vec, WRITE, 1, &at);
-  if (event == SIM_SPLIT) return one_by_one(w, in, op_st_global);
-  if (event == SIM_NEXT) put_far(w, in, at.host, at.base, addr, at.pattern);
   return event;
 }
 

@@ -16,15 +16,11 @@ enum { LOOK = ATOMIC + 1, SWAP };      /* further ways: an atomic load, a compar
 
 static void note_race(sim_warp *w, const sim_insn *in, uint32_t unit, uint32_t other, int how, int other_how) {
   sim_exec *x = w->exec;
-  if (x->counts.races++ != 0) return;
-  x->race.line = in->line;
-  x->race.warp = w->index;
-  x->race.offset = unit << x->grain;
-  x->race.how = how == LOOK ? READ : how == SWAP ? ATOMIC : how;
+  if (!first_race(w, in, SIM_RACE_WARPS, how == LOOK ? READ : how == SWAP ? ATOMIC : how)) return;
+  x->race.place = (uint64_t)unit << x->grain;
   x->race.other_how = other_how;
   x->race.other_warp = other & SHADOW_MANY ? -1 : (int)(other & SHADOW_WARP);
   x->race.other = other_how != READ ? x->lines[unit] : 0;
-  memcpy(x->race.block, x->block, sizeof x->race.block);
 }
 
 static void shadow_read(sim_warp *w, const sim_insn *in, uint32_t i, int how) {
@@ -141,6 +137,14 @@ static void make_ranges(sim_shape *s, const uint32_t *apart, uint32_t mask, unsi
   }
 }
 
+/* Lanes that share a place; accesses are aligned, so they share all of it. */
+static int crossed(const uint32_t *apart, uint32_t mask) {
+  for (unsigned l = 1; l < SIM_LANES; l++)
+    for (unsigned k = 0; k < l; k++)
+      if ((mask >> l & mask >> k & 1) && apart[k] == apart[l]) return 1;
+  return 0;
+}
+
 /*
 ** The cost and the units of a mixed access depend on the lanes' distances only,
 ** and those are mostly as they were when the instruction ran last.
@@ -157,6 +161,7 @@ static sim_shape *shape_of(sim_warp *w, const sim_insn *in, const uint32_t *addr
   s->mask = mask;
   s->size = size;
   s->waves = wavefronts(addr, mask, size);
+  s->crossed = crossed(apart, mask);
   make_ranges(s, apart, mask, size, x->grain);
   return s;
 }
@@ -227,6 +232,7 @@ static inline int shared_access(sim_warp *w, const sim_insn *in, const uint32_t 
     uint32_t start;
     const sim_shape *s = shape_of(w, in, addr, size, &start);
     x->counts.shared_wavefronts += s->waves;
+    if (s->crossed) *pattern = CROSSED;
     for (int32_t k = 0; k < s->ranges; k++)
       shadow_range(w, in, (uint32_t)((int32_t)(start >> x->grain) + s->range[k].first), (uint32_t)s->range[k].count, how);
   }
@@ -254,6 +260,10 @@ static int op_st_shared(sim_warp *w, const sim_insn *in) {
   if (event == SIM_NEXT) event = shared_access(w, in, addr, size, WRITE, &pattern);
   if (event != SIM_NEXT) return event;
   put_near(w, in, w->exec->shared, 0, addr, pattern);
+  if (pattern == SAME || pattern == CROSSED) {
+    uint32_t lost = lost_near(w, in, w->exec->shared, 0, addr);
+    if (lost != 0) note_lanes(w, in, lost, SIM_SHARED, addr[__builtin_ctz(lost)]);
+  }
   return SIM_NEXT;
 }
 

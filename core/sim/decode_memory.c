@@ -200,6 +200,7 @@ static int decode_cp_async(ptx_parser *p, const ptx_statement *s, const ptx_form
 }
 
 int ptx_decode_memory(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
+  if (ptx_has(f, W_ACQUIRE) || ptx_has(f, W_RELEASE) || ptx_has(f, W_ACQ_REL)) p->f->fences = 1;
   if (strcmp(f->base, "ld") == 0 || strcmp(f->base, "ldu") == 0) return decode_ld(p, s, f);
   if (strcmp(f->base, "st") == 0) return decode_st(p, s, f);
   if (strcmp(f->base, "red") == 0 && ptx_has(f, W_ASYNC)) return 0;

@@ -41,6 +41,7 @@ int ptx_decode_hint(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   };
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(f->base, names[i]) == 0) {
+      if (i < 2 && !ptx_has(f, W_CTA)) p->f->fences = 1;
       ptx_emit(p, SIM_OP_nop, s);
       return 1;
     }

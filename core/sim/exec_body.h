@@ -13,6 +13,8 @@
 #include "body_compare.h"
 #include "body_convert.h"
 #include "body_memory.h"
+#include "body_race.h"
+#include "body_global.h"
 #include "body_shared.h"
 #include "body_atomic.h"
 #include "body_warp.h"

@@ -70,16 +70,49 @@ cawb_status sim_fault_report(const sim_exec *x, cawb_err *err) {
   }
 }
 
-void sim_race_report(const sim_exec *x, cawb_report *report) {
-  static const char *const does[] = { "reads", "writes", "updates" }, *const did[] = { "read", "wrote", "updated" };
-  char at[160], other[32], line[32] = "";
-  sim_place(at, sizeof at, x->function->plain, x->race.line);
+/* "byte 12 of shared memory", "byte 12 of outputs[1]" */
+static void race_place(const sim_exec *x, char *out, size_t room) {
+  const sim_region *r = x->race.space == SIM_GLOBAL ? sim_region_at(x->device, x->race.place) : NULL;
+  if (r != NULL) snprintf(out, room, "byte %llu of %s", (unsigned long long)(x->race.place - r->base), r->label);
+  else snprintf(out, room, "byte %llu of shared memory", (unsigned long long)x->race.place);
+}
+
+static const char *const does[] = { "reads", "writes", "updates" }, *const did[] = { "read", "wrote", "updated" };
+
+static int say_warps(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
+  char other[32], line[32] = "";
+  const unsigned *b = x->race.block;
   if (x->race.other_warp < 0) snprintf(other, sizeof other, "several warps");
   else snprintf(other, sizeof other, "warp %d", x->race.other_warp);
   if (x->race.other != 0) snprintf(line, sizeof line, " (line %u)", x->race.other);
-  int n = snprintf(report->race, sizeof report->race,
-           "%s: warp %u %s byte %u of shared memory, which %s %s%s with no __syncthreads() between, in block (%u,%u,%u)",
-           at, x->race.warp, does[x->race.how], x->race.offset, other, did[x->race.other_how], line,
-           x->race.block[0], x->race.block[1], x->race.block[2]);
-  if (n >= (int)sizeof report->race) memcpy(report->race + sizeof report->race - 4, "...", 4);
+  return snprintf(out, room, "shared memory: %s: warp %u %s %s, which %s %s%s with no __syncthreads() between, "
+                  "in block (%u,%u,%u)", at, x->race.warp, does[x->race.how], where, other, did[x->race.other_how],
+                  line, b[0], b[1], b[2]);
+}
+
+static int say_lanes(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
+  const unsigned *b = x->race.block;
+  return snprintf(out, room, "%s memory: %s: lanes of warp %u write different values to %s at once and any may stay, "
+                  "in block (%u,%u,%u)", x->race.space == SIM_GLOBAL ? "global" : "shared", at, x->race.warp, where,
+                  b[0], b[1], b[2]);
+}
+
+static int say_blocks(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
+  const unsigned *b = x->race.block, *g = x->step->grid, s = x->race.other;
+  return snprintf(out, room, "global memory: %s: block (%u,%u,%u) %s %s, where block (%u,%u,%u) wrote %s; "
+                  "blocks run in any order", at, b[0], b[1], b[2], does[x->race.how], where, s % g[0], s / g[0] % g[1],
+                  s / g[0] / g[1], x->race.how == 1 ? "another value" : "without an atomic");
+}
+
+/* Begins with "shared memory: " or "global memory: ". */
+void sim_race_report(const sim_exec *x, cawb_report *report) {
+  char at[160], where[96];
+  size_t room = sizeof report->race;
+  int n;
+  sim_place(at, sizeof at, x->function->plain, x->race.line);
+  race_place(x, where, sizeof where);
+  if (x->race.kind == SIM_RACE_WARPS) n = say_warps(x, at, where, report->race, room);
+  else if (x->race.kind == SIM_RACE_LANES) n = say_lanes(x, at, where, report->race, room);
+  else n = say_blocks(x, at, where, report->race, room);
+  if (n >= (int)room) memcpy(report->race + room - 4, "...", 4);
 }

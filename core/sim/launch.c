@@ -234,6 +234,23 @@ static int run_grid(sim_exec *x) {
   return SIM_NEXT;
 }
 
+/* Numbers for the launch's blocks, where their stores are to be compared. */
+static cawb_status number_blocks(sim_exec *x, cawb_err *err) {
+  sim_device *d = x->device;
+  const unsigned *g = x->step->grid;
+  uint64_t blocks = (uint64_t)g[0] * g[1] * g[2];
+  x->follows = !x->function->fences && blocks > 1 && blocks < SIM_PARTED / 2;
+  if (!x->follows) return CAWB_OK;
+  if (!sim_regions_follow(d)) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory to execute %s", x->function->plain);
+  if (blocks >= SIM_PARTED - d->last_block) {
+    sim_regions_unfollow(d);
+    d->last_block = 0;
+  }
+  x->first_block = d->last_block + 1;
+  d->last_block += (uint32_t)blocks;
+  return CAWB_OK;
+}
+
 static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_step *s, cawb_report *report, cawb_err *err) {
   sim_exec x;
   const sim_function *f = sim_module_find(m, s->kernel);
@@ -241,7 +258,8 @@ static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_st
   cawb_status status = check_launch(d, f, s, err);
   if (status == CAWB_OK) status = exec_make(&x, d, f, s, err);
   if (status != CAWB_OK) return status;
-  if (run_grid(&x) == SIM_FAULT) status = sim_fault_report(&x, err);
+  status = number_blocks(&x, err);
+  if (status == CAWB_OK && run_grid(&x) == SIM_FAULT) status = sim_fault_report(&x, err);
   settle(&x, report);
   exec_free(&x);
   return status;

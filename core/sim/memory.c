@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { ALIGN = 128 };
+enum { ALIGN = 128, FOLLOWED_MOST = 1 << 28 };
 
 /* Memory for vector code; the block that malloc gave is noted before it. */
 void *sim_area_new(size_t size) {
@@ -87,6 +87,9 @@ void sim_region_drop(sim_device *d, cawb_addr a) {
   d->slots[a >> SIM_SLOT_BITS] = NULL;
   if (r->attached) munmap(r->host, r->size);
   else sim_area_free(r->host);
+  if (r->notes.words != NULL) d->followed -= r->size;
+  free(r->notes.sectors);
+  free(r->notes.words);
   free(r->bits);
   free(r);
 }
@@ -107,6 +110,38 @@ sim_region *sim_region_near(const sim_device *d, cawb_addr a) {
     if (best == NULL || far < least) best = r, least = far;
   }
   return best;
+}
+
+static size_t sectors_of(const sim_region *r) { return r->size / 32 + 1; }
+
+static int follow(sim_region *r) {
+  r->notes.sectors = calloc(sectors_of(r), sizeof *r->notes.sectors);
+  r->notes.words = calloc(sectors_of(r) * 8, sizeof *r->notes.words);
+  if (r->notes.sectors != NULL && r->notes.words != NULL) return 1;
+  free(r->notes.sectors);
+  free(r->notes.words);
+  r->notes = (sim_notes){ NULL, NULL };
+  return 0;
+}
+
+/* Notes are as large as what they are about: only so much, and what is never stored to costs nothing. */
+int sim_regions_follow(sim_device *d) {
+  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
+    sim_region *r = d->slots[i];
+    if (r == NULL || r->notes.words != NULL || r->size > FOLLOWED_MOST - d->followed) continue;
+    if (!follow(r)) return 0;
+    d->followed += r->size;
+  }
+  return 1;
+}
+
+void sim_regions_unfollow(sim_device *d) {
+  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
+    sim_region *r = d->slots[i];
+    if (r == NULL || r->notes.words == NULL) continue;
+    memset(r->notes.sectors, 0, sectors_of(r) * sizeof *r->notes.sectors);
+    memset(r->notes.words, 0, sectors_of(r) * 8 * sizeof *r->notes.words);
+  }
 }
 
 void sim_regions_forget(sim_device *d) {

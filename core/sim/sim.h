@@ -82,6 +82,7 @@ typedef struct sim_function {
   uint32_t shared_size;   /* static shared memory */
   uint32_t dynamic_align; /* of the extern array, if there is one */
   uint32_t grain;         /* log2 of the smallest shared access */
+  int fences;             /* blocks may take turns by fences and flags */
   uint32_t max_threads;   /* .maxntid, .reqntid; 0: none */
   char *unknown;          /* the first instruction that is not known, or NULL */
   uint32_t unknown_line;
@@ -101,12 +102,17 @@ typedef struct sim_function {
 #define SIM_SLOT_OFFSET (UINT64_C(1) << 34)
 #define SIM_WINDOW(space) ((uint64_t)(space) << SIM_SLOT_BITS)
 
+/* Which block stored last: per 32 bytes, per 4 bytes; see body_race.h. Both or none. */
+#define SIM_PARTED 0x80000000u
+typedef struct sim_notes { uint32_t *sectors, *words; } sim_notes;
+
 typedef struct sim_region {
   cawb_addr base;
   size_t size;
   unsigned char *host;
   uint64_t *bits;         /* sectors touched: reads now, writes now, reads and */
   size_t words;           /* writes of the run; `words` 64-bit words each */
+  sim_notes notes;
   int attached;           /* mapped from another process */
   char label[48];
 } sim_region;
@@ -144,6 +150,8 @@ typedef struct sim_device {
   const sim_isa *isa;
   sim_region **slots;     /* SIM_SLOTS of them */
   unsigned next_slot;
+  size_t followed;        /* bytes of regions that have notes */
+  uint32_t last_block;    /* the highest number given to a block */
 } sim_device;
 
 struct cawb_module {
@@ -160,6 +168,8 @@ sim_region *sim_region_new(sim_device *d, size_t size, const char *label, cawb_e
 void        sim_region_drop(sim_device *d, cawb_addr a);
 sim_region *sim_region_at(const sim_device *d, cawb_addr a);
 sim_region *sim_region_near(const sim_device *d, cawb_addr a);
+int         sim_regions_follow(sim_device *d);     /* make notes; 0 when out of memory */
+void        sim_regions_unfollow(sim_device *d);   /* as if no block had ever stored */
 void        sim_regions_forget(sim_device *d);     /* clear the touched sectors */
 cawb_status sim_memory_alloc(cawb_device *d, size_t size, const char *label,
                              cawb_addr *out, cawb_err *err);
@@ -220,10 +230,13 @@ typedef struct sim_barrier {
 
 typedef struct sim_exec sim_exec;
 
+enum { SIM_RACE_WARPS, SIM_RACE_LANES, SIM_RACE_BLOCKS };
+
 /* How the lanes of a shared access lie to each other, and what that costs. */
 typedef struct sim_shape {
   uint32_t apart[SIM_LANES];    /* bytes from the first active lane */
   uint32_t mask, size, waves;
+  int crossed;                  /* some lanes share a place */
   int32_t ranges;
   struct sim_range { int32_t first, count; } range[SIM_LANES];   /* units touched */
 } sim_shape;
@@ -273,8 +286,12 @@ struct sim_exec {
   unsigned exited;              /* threads of the block that are done */
   sim_barrier barrier[16];
   sim_fault fault;
+  uint32_t first_block;         /* number of the launch's first block, see body_race.h */
+  int follows;                  /* blocks' stores are compared */
   struct {                      /* the first race */
-    uint32_t line, other, offset;    /* lines of this and the other access, byte */
+    int kind, space;
+    uint32_t line, other;            /* lines of this and the other access; */
+    uint64_t place;                  /* between blocks: the other's serial */
     unsigned warp, block[3];
     int how, other_how;              /* 0 read, 1 wrote, 2 atomic */
     int other_warp;                  /* -1: several */

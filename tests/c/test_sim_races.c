@@ -3,6 +3,7 @@
 ** not: each wrong kernel stands beside a right one that differs in little else.
 */
 #include "check.h"
+#include "sim/sim.h"
 #include "sim_fixture.h"
 
 enum { THREADS = 256 };
@@ -36,6 +37,41 @@ static void test_atomics(void) {
   CHECK(races("swapped", 1, "") == 0);
 }
 
+/* Blocks' numbers begin again; what they left before is forgotten. */
+static void test_numbers(void) {
+  sim_device *d = (sim_device *)x.d;
+  CHECK(races("blocks_apart", 4, "") == 0);
+  d->last_block = SIM_PARTED - 4;
+  CHECK(races("blocks_race", 3, "wrote another value") == 2 && d->last_block == SIM_PARTED - 1);
+  CHECK(races("blocks_race", 4, "wrote another value") == 3 && d->last_block == 4);
+  CHECK(races("blocks_apart", 4, "") == 0 && d->last_block == 8);
+}
+
+static void test_lanes(void) {
+  CHECK(races("lanes_agree", 1, "") == 0);
+  CHECK(races("lanes_race", 1, "shared memory: lanes_race, kernel.cu line ") == THREADS / 32);
+  CHECK(races("lanes_race", 1, "lanes of warp 0 write different values to byte 0 of shared memory at once") > 0);
+  CHECK(races("pairs_race", 1, "lanes of warp 0 write different values to byte 0 of shared memory at once") == THREADS / 32);
+  CHECK(races("pairs_global_race", 1, "global memory: pairs_global_race, kernel.cu line ") == THREADS / 32);
+  CHECK(races("pairs_global_race", 1, "different values to byte 0 of outputs[1] at once") > 0);
+}
+
+static void test_blocks(void) {
+  const int zero = 0;
+  CHECK(races("blocks_agree", 4, "") == 0);
+  CHECK(races("blocks_apart", 4, "") == 0);
+  CHECK(races("blocks_race", 1, "") == 0);
+  CHECK(races("blocks_race", 4, "global memory: blocks_race, kernel.cu line ") == 3);
+  CHECK(races("blocks_race", 4, "block (1,0,0) writes byte 12 of outputs[1], where block (0,0,0) wrote another value") == 3);
+  CHECK(races("blocks_rows_race", 2, "block (1,0,0) writes byte 0 of outputs[1], where block (0,0,0) wrote") == THREADS);
+  CHECK(races("blocks_halves", 2, "") == 0);
+  CHECK(races("blocks_part_race", 2, "block (1,0,0) writes byte 20 of outputs[1], where block (0,0,0) wrote") == 1);
+  CHECK(races("blocks_whole_race", 2, "block (1,0,0) writes byte 20 of outputs[1], where block (0,0,0) wrote") == 1);
+  CHECK(races("blocks_zero_race", 2, "block (1,0,0) updates byte 0 of outputs[1], where block (0,0,0) wrote without") == 1);
+  CHECK(cawb_device_write(x.d, out, &zero, 4, &x.err) == CAWB_OK);
+  CHECK(races("blocks_turns", 4, "") == 0);     /* fences: their order is taken on trust */
+}
+
 int main(void) {
   int values[THREADS];
   for (int i = 0; i < THREADS; i++) values[i] = i % 16;
@@ -43,6 +79,9 @@ int main(void) {
   in = tensor(&x, "inputs[1]", values, sizeof values);
   out = tensor(&x, "outputs[1]", NULL, sizeof values);
   test_atomics();
+  test_lanes();
+  test_blocks();
+  test_numbers();
   fixture_close(&x);
   return check_report();
 }

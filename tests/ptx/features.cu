@@ -367,3 +367,62 @@ extern "C" __global__ void swapped(float *out, const float *in) {
   __syncthreads();
   if (threadIdx.x == 0) out[0] = __uint_as_float(most);
 }
+
+// Every lane stores to one place: its own value, or one that all agree on.
+extern "C" __global__ void lanes_race(int *out, const int *in) {
+  __shared__ int s[8];
+  s[threadIdx.x / 32] = in[threadIdx.x];
+  __syncwarp();
+  out[threadIdx.x] = s[threadIdx.x / 32];
+}
+extern "C" __global__ void lanes_agree(int *out, const int *in) {
+  __shared__ int s[8];
+  s[threadIdx.x / 32] = in[threadIdx.x / 32];
+  __syncwarp();
+  out[threadIdx.x] = s[threadIdx.x / 32];
+}
+extern "C" __global__ void pairs_race(int *out, const int *in) {
+  __shared__ int s[128];
+  s[threadIdx.x / 2] = in[threadIdx.x];
+  __syncwarp();
+  out[threadIdx.x] = s[threadIdx.x / 2];
+}
+extern "C" __global__ void pairs_global_race(int *out, const int *in) { out[threadIdx.x / 2] = in[threadIdx.x]; }
+
+// Blocks and one element: different values, one value, each its own, by turns.
+extern "C" __global__ void blocks_race(int *out, const int *in) {
+  if (threadIdx.x == 0) out[3] = in[blockIdx.x];
+}
+extern "C" __global__ void blocks_agree(int *out, const int *in) {
+  if (threadIdx.x == 0) out[3] = in[0];
+}
+extern "C" __global__ void blocks_apart(int *out, const int *in) {
+  if (threadIdx.x == 0) out[blockIdx.x] = in[blockIdx.x];
+}
+extern "C" __global__ void blocks_rows_race(int *out, const int *in) {
+  out[threadIdx.x] = in[threadIdx.x] + blockIdx.x;
+}
+extern "C" __global__ void blocks_turns(int *out, const int *in) {
+  if (threadIdx.x != 0) return;
+  while (atomicAdd(&out[0], 0) != blockIdx.x) ;
+  __threadfence();
+  out[1] = in[blockIdx.x];
+  __threadfence();
+  atomicExch(&out[0], blockIdx.x + 1);
+}
+extern "C" __global__ void blocks_zero_race(int *out, const int *in) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) out[0] = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) atomicAdd(out, in[blockIdx.x]);
+}
+
+// Two blocks within one sector of 32 bytes: apart, and where one stored to all of it.
+extern "C" __global__ void blocks_halves(int *out, const int *in) {
+  if ((threadIdx.x < 5) == (blockIdx.x == 0)) out[threadIdx.x] = in[threadIdx.x] + blockIdx.x;
+}
+extern "C" __global__ void blocks_part_race(int *out, const int *in) {
+  if (blockIdx.x == 0 || threadIdx.x == 5) out[threadIdx.x] = in[threadIdx.x] + blockIdx.x;
+}
+extern "C" __global__ void blocks_whole_race(int *out, const int *in) {
+  if (blockIdx.x == 1 || threadIdx.x == 5) out[threadIdx.x] = in[threadIdx.x] + blockIdx.x;
+}

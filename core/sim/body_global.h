@@ -1,0 +1,111 @@
+/* body_global.h - global memory: 32-byte sectors touched, loads and stores. */
+
+/* ----------------------------------------------------------------- sectors */
+
+static inline void touch_range(uint64_t *bits, uint64_t first, uint64_t last) {
+  for (uint64_t word = first >> 6; word <= last >> 6; word++) {
+    uint64_t m = UINT64_MAX;
+    if (word == first >> 6) m &= UINT64_MAX << (first & 63);
+    if (word == last >> 6) m &= UINT64_MAX >> (63 - (last & 63));
+    bits[word] |= m;
+  }
+}
+
+/* How many 32-byte sectors the lanes touch; each lane lies within one. */
+static unsigned mixed_sectors(uint64_t *bits, uint64_t base, const uint64_t *addr, uint32_t mask) {
+  uint64_t seen[SIM_LANES], last = UINT64_MAX;
+  unsigned count = 0, rising = 1;
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    if (!(mask >> l & 1)) continue;
+    uint64_t s = (addr[l] - base) >> 5;
+    if (s == last) continue;
+    bits[s >> 6] |= UINT64_C(1) << (s & 63);
+    if (count > 0 && s < last) rising = 0;
+    if (!rising) {
+      unsigned k = 0;
+      while (k < count && seen[k] != s) k++;
+      if (k < count) { last = s; continue; }
+    }
+    seen[count++] = last = s;
+  }
+  return count;
+}
+
+static int global_culprit(sim_warp *w, const sim_insn *in, const uint64_t *addr, unsigned size, int how) {
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    if (!(w->mask >> l & 1)) continue;
+    const sim_region *r = sim_region_at(w->exec->device, addr[l]);
+    if (r == NULL || addr[l] - r->base >= r->size || r->size - (addr[l] - r->base) < size)
+      return memory_fault(w, in, SIM_FAULT_ADDRESS, l, addr[l], size, SIM_GLOBAL, how);
+    if (addr[l] & (size - 1))
+      return memory_fault(w, in, SIM_FAULT_ALIGN, l, addr[l], size, SIM_GLOBAL, how);
+  }
+  return SIM_SPLIT;          /* every lane is right, but they lie in several regions */
+}
+
+/* Check a global access and count it. SIM_SPLIT: take the lanes one by one. */
+static inline int global_access(sim_warp *w, const sim_insn *in, const uint64_t *addr, unsigned size,
+                                int how, int counted, sim_where *where) {
+  uint64_t lo = addr[0], hi = addr[0], any = addr[0];
+  sim_exec *x = w->exec;
+  where->pattern = pattern_of(addr, w->mask, size);
+  if (where->pattern == DENSE) hi = lo + (uint64_t)(SIM_LANES - 1) * size;
+  else if (where->pattern == MIXED) extent(addr, w->mask, &lo, &hi, &any);
+  uint64_t slot = lo >> SIM_SLOT_BITS;
+  const sim_region *r = slot < SIM_SLOTS ? x->device->slots[slot] : NULL;
+  if (r == NULL || lo - r->base >= r->size || hi - r->base >= r->size ||
+      r->size - (hi - r->base) < size || (any & (size - 1)))
+    return global_culprit(w, in, addr, size, how);
+  where->host = r->host;
+  where->base = r->base;
+  where->blocks = x->follows && r->notes.words != NULL ? &r->notes : NULL;
+  if (!counted) return SIM_NEXT;
+  uint64_t *bits = r->bits + (how == READ ? SIM_READS_NOW : SIM_WRITES_NOW) * r->words;
+  x->counts.global_requests++;
+  if (where->pattern == MIXED) x->counts.global_sectors += mixed_sectors(bits, r->base, addr, w->mask);
+  else {
+    uint64_t first = (lo - r->base) >> 5, last = (hi - r->base + size - 1) >> 5;
+    touch_range(bits, first, last);
+    x->counts.global_sectors += last - first + 1;
+  }
+  if (how == ATOMIC) mixed_sectors(r->bits + SIM_READS_NOW * r->words, r->base, addr, w->mask);
+  return SIM_NEXT;
+}
+
+/* ----------------------------------------------------------------- accesses */
+
+static int op_ld_global(sim_warp *w, const sim_insn *in) {
+  uint64_t addr[SIM_LANES];
+  sim_where at;
+  addresses(w, in, in->r[1], in->wide, in->imm, addr);
+  int event = global_access(w, in, addr, (unsigned)in->width * in->vec, READ, 1, &at);
+  if (event == SIM_SPLIT) return one_by_one(w, in, op_ld_global);
+  if (event == SIM_NEXT) fetch_far(w, in, at.host, at.base, addr, at.pattern);
+  return event;
+}
+
+static int op_ld_const(sim_warp *w, const sim_insn *in) {
+  uint64_t addr[SIM_LANES];
+  sim_where at;
+  addresses(w, in, in->r[1], in->wide, in->imm, addr);
+  int event = global_access(w, in, addr, (unsigned)in->width * in->vec, READ, 0, &at);
+  if (event == SIM_SPLIT) return one_by_one(w, in, op_ld_const);
+  if (event == SIM_NEXT) fetch_far(w, in, at.host, at.base, addr, at.pattern);
+  return event;
+}
+
+static int op_st_global(sim_warp *w, const sim_insn *in) {
+  uint64_t addr[SIM_LANES];
+  sim_where at;
+  addresses(w, in, in->r[1], in->wide, in->imm, addr);
+  int event = global_access(w, in, addr, (unsigned)in->width * in->vec, WRITE, 1, &at);
+  if (event == SIM_SPLIT) return one_by_one(w, in, op_st_global);
+  if (event != SIM_NEXT) return event;
+  if (at.blocks != NULL && in->width >= 4 && !in->atomic) mark_blocks(w, in, &at, addr);
+  put_far(w, in, at.host, at.base, addr, at.pattern);
+  if (at.pattern != DENSE) {
+    uint32_t lost = lost_far(w, in, at.host, at.base, addr);
+    if (lost != 0) note_lanes(w, in, lost, SIM_GLOBAL, addr[__builtin_ctz(lost)]);
+  }
+  return SIM_NEXT;
+}
