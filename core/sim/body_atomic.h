@@ -1,6 +1,7 @@
 /* body_atomic.h - atomics: the lanes take their turns in order. */
 
-static inline uint64_t atomic_int(int op, uint64_t old, uint64_t b, uint64_t c, unsigned bytes, int is_signed) {
+static inline uint64_t atomic_int(int op, uint64_t old, uint64_t b, uint64_t c, unsigned bytes,
+                                  int is_signed) {
   unsigned drop = 64 - 8 * bytes;
   int64_t so = (int64_t)(old << drop), sb = (int64_t)(b << drop);
   int less = is_signed ? sb < so : b < old;
@@ -38,11 +39,14 @@ static inline uint64_t atomic_result(const sim_insn *in, uint64_t old, uint64_t 
   return atomic_float(in, old, b);
 }
 
-static void atomic_lanes(sim_warp *w, const sim_insn *in, unsigned char *host, uint64_t base, const uint64_t *addr) {
+static void atomic_lanes(sim_warp *w, const sim_insn *in, unsigned char *host, uint64_t base,
+                         const uint64_t *addr) {
   uint64_t low = in->width == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * in->width)) - 1;
   for (unsigned l = 0; l < SIM_LANES; l++) {
     if (!(w->mask >> l & 1)) continue;
-    uint64_t old = 0, b = lane_of(w, in->r[2], in->stride, l) & low, c = lane_of(w, in->r[3], in->stride, l) & low;
+    uint64_t old = 0;
+    uint64_t b = lane_of(w, in->r[2], in->stride, l) & low;
+    uint64_t c = lane_of(w, in->r[3], in->stride, l) & low;
     memcpy(&old, host + (addr[l] - base), in->width);
     uint64_t now = atomic_result(in, old, b, c);
     memcpy(host + (addr[l] - base), &now, in->width);

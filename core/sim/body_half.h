@@ -32,7 +32,8 @@ static inline uint32_t float_to_half(float x, int mode) {
     if (shift >= 25) m = m != 0, shift = 2;   /* less than half a unit */
     r = rounded(m, shift, mode, sign);
   } else r = rounded(a - 0x38000000, 13, mode, sign);
-  if (r >= 0x7c00) r = mode == SIM_RZ || (mode != SIM_RN && (mode == SIM_RM) != (sign != 0)) ? 0x7bff : 0x7c00;
+  if (r >= 0x7c00)
+    r = mode == SIM_RZ || (mode != SIM_RN && (mode == SIM_RM) != (sign != 0)) ? 0x7bff : 0x7c00;
   return sign | r;
 }
 static inline uint32_t float_to_bf(float x, int mode) {

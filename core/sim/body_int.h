@@ -177,7 +177,8 @@ SIM_OP1(popc_b64, u32, u64, (u32)__builtin_popcountll(a[l]))
 /* bmsk d, pos, len: a mask of len bits at pos. */
 SIM_OP2(bmsk_b32, u32, u32, u32,
   in->mode ? (u32)(((UINT64_C(1) << (b[l] & 31)) - 1) << (a[l] & 31))
-           : a[l] > 31 ? 0 : (u32)((b[l] > 31 ? UINT64_C(0xffffffff) : (UINT64_C(1) << (b[l] & 31)) - 1) << (a[l] & 31)))
+           : a[l] > 31 ? 0
+           : (u32)((b[l] > 31 ? UINT64_C(0xffffffff) : (UINT64_C(1) << (b[l] & 31)) - 1) << (a[l] & 31)))
 
 /* The selector of prmt's byte i in each mode. */
 static inline uint32_t selector(uint32_t c, unsigned i, int mode) {

@@ -53,7 +53,8 @@ static uint32_t *part_sector(const sim_exec *x, const sim_where *at, uint64_t se
 }
 
 /* A lane's element about to be stored, word by word. */
-static void mark_element(sim_warp *w, const sim_insn *in, const sim_where *at, unsigned l, unsigned k, uint64_t addr) {
+static void mark_element(sim_warp *w, const sim_insn *in, const sim_where *at, unsigned l, unsigned k,
+                         uint64_t addr) {
   sim_exec *x = w->exec;
   uint64_t v = lane_of(w, element(in, k), in->stride, l), off = addr - at->base;
   for (unsigned i = 0; i < in->width / 4u; i++, v >>= 32, off += 4) {

@@ -125,7 +125,10 @@ static void finish_group(sim_warp *w, sim_group *g, const sim_barrier *b) {
   if (in->mode == BAR_POPC) {
     u32 *d = SIM_PLACE(u32, w, in->r[0]);
     SIM_EACH(w, d[l] = b->count);
-  } else if (in->mode != BAR_SYNC) set_mask(w, in->r[0], (in->mode == BAR_AND ? b->all : b->any) ? SIM_ALL : 0);
+  } else if (in->mode != BAR_SYNC) {
+    uint32_t holds = in->mode == BAR_AND ? b->all : b->any;
+    set_mask(w, in->r[0], holds ? SIM_ALL : 0);
+  }
   g->state = SIM_READY;
   g->pc++;
 }

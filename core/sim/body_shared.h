@@ -14,7 +14,8 @@
 enum { SHADOW_ATOMIC = 0x20, SHADOW_MANY = 0x40, SHADOW_SWAP = 0x80, SHADOW_WARP = 0x1f };
 enum { LOOK = ATOMIC + 1, SWAP };      /* further ways: an atomic load, a compare-and-swap */
 
-static void note_race(sim_warp *w, const sim_insn *in, uint32_t unit, uint32_t other, int how, int other_how) {
+static void note_race(sim_warp *w, const sim_insn *in, uint32_t unit, uint32_t other, int how,
+                      int other_how) {
   sim_exec *x = w->exec;
   if (!first_race(w, in, SIM_RACE_WARPS, how == LOOK ? READ : how == SWAP ? ATOMIC : how)) return;
   x->race.place = (uint64_t)unit << x->grain;
@@ -31,7 +32,8 @@ static void shadow_read(sim_warp *w, const sim_insn *in, uint32_t i, int how) {
     if (!(wr & SHADOW_ATOMIC)) note_race(w, in, i, wr, how, WRITE);
     else if (how == READ && !(wr & SHADOW_SWAP)) note_race(w, in, i, wr, how, ATOMIC);
   }
-  if (how == READ) x->readers[i] = read && !(rd & SHADOW_ATOMIC) && rd != key ? x->epoch << 8 | SHADOW_MANY : key;
+  if (how == READ)
+    x->readers[i] = read && !(rd & SHADOW_ATOMIC) && rd != key ? x->epoch << 8 | SHADOW_MANY : key;
   else if (!read) x->readers[i] = key | SHADOW_ATOMIC;
   else if ((rd & SHADOW_ATOMIC) && (rd & SHADOW_WARP) != w->index) x->readers[i] = rd | SHADOW_MANY;
 }
@@ -42,7 +44,8 @@ static void shadow_atomic(sim_warp *w, const sim_insn *in, uint32_t i, int how) 
   int written = wr >> 8 == x->epoch;
   int by_other = written && ((wr & SHADOW_MANY) || (wr & SHADOW_WARP) != w->index);
   if (by_other && !(wr & SHADOW_ATOMIC)) note_race(w, in, i, wr, how, WRITE);
-  else if (how == ATOMIC && rd >> 8 == x->epoch && !(rd & SHADOW_ATOMIC) && rd != key) note_race(w, in, i, rd, how, READ);
+  else if (how == ATOMIC && rd >> 8 == x->epoch && !(rd & SHADOW_ATOMIC) && rd != key)
+    note_race(w, in, i, rd, how, READ);
   if (written && !(wr & SHADOW_ATOMIC)) return;
   if (how == SWAP && (!written || (wr & SHADOW_SWAP))) flags |= SHADOW_SWAP;
   if (by_other) flags |= SHADOW_MANY;
@@ -85,7 +88,8 @@ static void shadow_range(sim_warp *w, const sim_insn *in, uint32_t first, uint32
     }
     if (!odd) return;
   } else if (how == WRITE) {
-    SIM_VECTOR for (uint32_t i = 0; i < n; i++) odd |= ((wr[i] ^ key) - 1u < 255u) | ((rd[i] ^ key) - 1u < 255u);
+    SIM_VECTOR for (uint32_t i = 0; i < n; i++)
+      odd |= ((wr[i] ^ key) - 1u < 255u) | ((rd[i] ^ key) - 1u < 255u);
     if (!odd) {
       uint32_t line = in->line;
       SIM_VECTOR for (uint32_t i = 0; i < n; i++) wr[i] = key, lines[i] = line;
@@ -149,7 +153,8 @@ static int crossed(const uint32_t *apart, uint32_t mask) {
 ** The cost and the units of a mixed access depend on the lanes' distances only,
 ** and those are mostly as they were when the instruction ran last.
 */
-static sim_shape *shape_of(sim_warp *w, const sim_insn *in, const uint32_t *addr, unsigned size, uint32_t *start) {
+static sim_shape *shape_of(sim_warp *w, const sim_insn *in, const uint32_t *addr, unsigned size,
+                           uint32_t *start) {
   sim_exec *x = w->exec;
   sim_shape *s = &x->shapes[(size_t)(in - x->function->code) % SIM_SHAPES];
   uint32_t apart[SIM_LANES], mask = w->mask, first = addr[__builtin_ctz(mask)], differ = 0;
@@ -234,7 +239,8 @@ static inline int shared_access(sim_warp *w, const sim_insn *in, const uint32_t 
     x->counts.shared_wavefronts += s->waves;
     if (s->crossed) *pattern = CROSSED;
     for (int32_t k = 0; k < s->ranges; k++)
-      shadow_range(w, in, (uint32_t)((int32_t)(start >> x->grain) + s->range[k].first), (uint32_t)s->range[k].count, how);
+      shadow_range(w, in, (uint32_t)((int32_t)(start >> x->grain) + s->range[k].first),
+                   (uint32_t)s->range[k].count, how);
   }
   return SIM_NEXT;
 }
@@ -292,7 +298,8 @@ static int op_cp_async(sim_warp *w, const sim_insn *in) {
 /* ----------------------------------------------------------------- generic */
 
 /* The windows of the lanes' addresses decide; several: each in its turn. */
-static int by_space(sim_warp *w, const sim_insn *in, sim_fn global, sim_fn shared, sim_fn local, sim_fn param) {
+static int by_space(sim_warp *w, const sim_insn *in, sim_fn global, sim_fn shared, sim_fn local,
+                    sim_fn param) {
   uint64_t addr[SIM_LANES];
   uint32_t mask = w->mask, in_space[5] = { 0, 0, 0, 0, 0 };
   addresses(w, in, in->r[1], in->wide, in->imm, addr);
@@ -307,7 +314,8 @@ static int by_space(sim_warp *w, const sim_insn *in, sim_fn global, sim_fn share
     w->mask = in_space[i];
     if (w->mask == 0) continue;
     event = fns[i] != NULL ? fns[i](w, in)
-          : memory_fault(w, in, SIM_FAULT_READONLY, (unsigned)__builtin_ctz(w->mask), 0, in->width, SIM_PARAM, WRITE);
+          : memory_fault(w, in, SIM_FAULT_READONLY, (unsigned)__builtin_ctz(w->mask), 0, in->width,
+                         SIM_PARAM, WRITE);
   }
   w->mask = mask;
   return event;

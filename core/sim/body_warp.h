@@ -45,7 +45,8 @@ static int op_shfl(sim_warp *w, const sim_insn *in) {
   uint32_t members, ranges = 0, copy[SIM_LANES];
   if (!gathered(w, in->r[4], &members)) return SIM_WAIT_WARP;
   u32 *d = SIM_PLACE(u32, w, in->r[0]);
-  const u32 *a = SIM_PLACE(u32, w, in->r[1]), *b = SIM_PLACE(u32, w, in->r[2]), *c = SIM_PLACE(u32, w, in->r[3]);
+  const u32 *a = SIM_PLACE(u32, w, in->r[1]), *b = SIM_PLACE(u32, w, in->r[2]);
+  const u32 *c = SIM_PLACE(u32, w, in->r[3]);
   memcpy(copy, a, sizeof copy);
   for (unsigned l = 0; l < SIM_LANES; l++) {
     if (!(w->mask >> l & 1)) continue;

@@ -40,8 +40,8 @@ static int find(const image *m, const Elf64_Ehdr *h, const char *name, Elf64_Shd
   return 0;
 }
 
-static void set_registers(cawb_module *mod, const image *m, const Elf64_Shdr *symbols, const Elf64_Shdr *names,
-                          uint32_t index, uint32_t registers) {
+static void set_registers(cawb_module *mod, const image *m, const Elf64_Shdr *symbols,
+                          const Elf64_Shdr *names, uint32_t index, uint32_t registers) {
   Elf64_Sym sym;
   const void *p = at(m, symbols->sh_offset + (uint64_t)index * sizeof sym, sizeof sym);
   if (p == NULL) return;
@@ -57,7 +57,8 @@ void sim_cubin_read(cawb_module *mod, const void *data, size_t size) {
   Elf64_Shdr info, symbols, names;
   if (data == NULL || size < sizeof h || memcmp(data, ELFMAG, SELFMAG) != 0) return;
   memcpy(&h, data, sizeof h);
-  if (!find(&m, &h, ".nv.info", &info) || !find(&m, &h, ".symtab", &symbols) || !section(&m, &h, symbols.sh_link, &names)) return;
+  if (!find(&m, &h, ".nv.info", &info) || !find(&m, &h, ".symtab", &symbols) ||
+      !section(&m, &h, symbols.sh_link, &names)) return;
   for (uint64_t off = 0; off + 4 <= info.sh_size;) {
     const unsigned char *r = at(&m, info.sh_offset + off, 4);
     if (r == NULL) return;

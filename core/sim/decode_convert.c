@@ -125,7 +125,8 @@ static int common_op(const ptx_form *f, const ptx_type *d, const ptx_type *a, in
     if (dlane == 4 && alane == 4 && low == 4) return SIM_OP_mov_b32;
     if (dlane == 8 && alane == 8 && low == 8) return SIM_OP_mov_b64;
     if (dlane == 4 && alane == 8 && low == 4) return SIM_OP_cvt_b32_b64;
-    if (dlane == 8 && alane == 4 && a->bytes == 4 && grow) return sx ? SIM_OP_cvt_b64_s32 : SIM_OP_cvt_b64_u32;
+    if (dlane == 8 && alane == 4 && a->bytes == 4 && grow)
+      return sx ? SIM_OP_cvt_b64_s32 : SIM_OP_cvt_b64_u32;
     if (dlane == 4 && alane == 4 && low == 2) {
       if (!grow) sx = d->class == PTX_S;
       return sx ? SIM_OP_cvt_b32_s16 : SIM_OP_cvt_b32_u16;

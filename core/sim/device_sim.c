@@ -26,7 +26,8 @@ static void device_close(cawb_device *d) {
 }
 
 static cawb_status device_load(cawb_device *d, const cawb_image *image, cawb_module **out, cawb_err *err) {
-  if (image->ptx == NULL) return cawb_fail(err, CAWB_ERR_INVALID, "a simulated device loads PTX, and there is none");
+  if (image->ptx == NULL)
+    return cawb_fail(err, CAWB_ERR_INVALID, "a simulated device loads PTX, and there is none");
   cawb_status status = sim_module_parse((sim_device *)d, image->ptx, out, err);
   if (status == CAWB_OK) sim_cubin_read(*out, image->cubin, image->cubin_size);
   return status;
@@ -77,7 +78,8 @@ cawb_status cawb_device_open_sim(cawb_device **out, const char *which, cawb_err 
   *out = NULL;
   const sim_model *m = sim_model_find(which);
   if (m == NULL)
-    return cawb_fail(err, CAWB_ERR_INVALID, "no simulated device 'sim:%s' (there are: %s)", which, sim_model_list());
+    return cawb_fail(err, CAWB_ERR_INVALID, "no simulated device 'sim:%s' (there are: %s)", which,
+                     sim_model_list());
   sim_device *d = calloc(1, sizeof *d);
   if (d == NULL || (d->slots = calloc(SIM_SLOTS, sizeof *d->slots)) == NULL) {
     free(d);

@@ -2,7 +2,8 @@
 #if defined(__x86_64__)
 #ifdef __clang__
 #pragma STDC FP_CONTRACT OFF
-#pragma clang attribute push(__attribute__((target("avx2,fma,bmi,bmi2,popcnt,lzcnt,f16c"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma,bmi,bmi2,popcnt,lzcnt,f16c"))), \
+  apply_to = function)
 #else
 #pragma GCC target("avx2,fma,bmi,bmi2,popcnt,lzcnt,f16c")
 #pragma GCC optimize("fp-contract=off", "no-math-errno", "no-trapping-math")

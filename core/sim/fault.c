@@ -4,12 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "softmax_rows, line 12", or without the line where PTX says none. */
-static void place(const sim_exec *x, const sim_insn *in, char *out, size_t room) {
-  if (in->line != 0) snprintf(out, room, "%s, line %u", x->function->plain, in->line);
-  else snprintf(out, room, "%s", x->function->plain);
-}
-
 static void thread_of(const sim_exec *x, unsigned warp, unsigned lane, char *out, size_t room) {
   const unsigned *b = x->step->block;
   unsigned t = warp * SIM_LANES + lane;
@@ -27,15 +21,17 @@ static void global_place(const sim_exec *x, const sim_fault *f, char *out, size_
     snprintf(out, room, "%llu bytes before the start of %s (%zu bytes)",
              (unsigned long long)(r->base - f->addr), r->label, r->size);
   else if (f->addr >= r->base + r->size)
-    snprintf(out, room, "%llu bytes past the end of %s (%zu bytes)", (unsigned long long)after, r->label, r->size);
+    snprintf(out, room, "%llu bytes past the end of %s (%zu bytes)", (unsigned long long)after, r->label,
+             r->size);
   else
-    snprintf(out, room, "from %llu bytes before the end of %s (%zu bytes) to beyond it", (unsigned long long)(0 - after),
-             r->label, r->size);
+    snprintf(out, room, "from %llu bytes before the end of %s (%zu bytes) to beyond it",
+             (unsigned long long)(0 - after), r->label, r->size);
 }
 
 static void address_place(const sim_exec *x, const sim_fault *f, char *out, size_t room) {
   if (f->space == SIM_SHARED)
-    snprintf(out, room, "at byte %llu of the block's %u bytes of shared memory", (unsigned long long)f->addr, x->shared_size);
+    snprintf(out, room, "at byte %llu of the block's %u bytes of shared memory", (unsigned long long)f->addr,
+             x->shared_size);
   else if (f->space == SIM_LOCAL)
     snprintf(out, room, "at byte %llu of the thread's %u bytes of local memory", (unsigned long long)f->addr,
              x->function->local_size);
@@ -51,21 +47,25 @@ static cawb_status report_address(const sim_exec *x, const char *at, const char 
   char where[160];
   address_place(x, f, where, sizeof where);
   if (f->kind == SIM_FAULT_ALIGN)
-    return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: misaligned %s of %u bytes at address 0x%llx (not a multiple of %u), by %s",
-                     at, how[f->write], f->size, (unsigned long long)f->addr, f->size, who);
-  return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %s of %u bytes, %s, by %s", at, how[f->write], f->size, where, who);
+    return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: misaligned %s of %u bytes at address 0x%llx "
+                     "(not a multiple of %u), by %s", at, how[f->write], f->size,
+                     (unsigned long long)f->addr, f->size, who);
+  return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %s of %u bytes, %s, by %s", at, how[f->write], f->size,
+                   where, who);
 }
 
 cawb_status sim_fault_report(const sim_exec *x, cawb_err *err) {
   const sim_fault *f = &x->fault;
   char at[160], who[96];
-  place(x, f->insn, at, sizeof at);
+  sim_place(at, sizeof at, x->function->plain, f->insn->line);
   thread_of(x, f->warp, f->lane, who, sizeof who);
   switch (f->kind) {
     case SIM_FAULT_ADDRESS: case SIM_FAULT_ALIGN: return report_address(x, at, who, err);
-    case SIM_FAULT_ASSERT: return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: an assertion failed, in %s", at, who);
+    case SIM_FAULT_ASSERT:
+      return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: an assertion failed, in %s", at, who);
     case SIM_FAULT_BARRIER: return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %s (%s)", at, f->text, who);
-    case SIM_FAULT_READONLY: return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: write to memory that cannot be written, by %s", at, who);
+    case SIM_FAULT_READONLY:
+      return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: write to memory that cannot be written, by %s", at, who);
     default: return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: trap, by %s", at, who);
   }
 }
@@ -73,11 +73,13 @@ cawb_status sim_fault_report(const sim_exec *x, cawb_err *err) {
 /* "byte 12 of shared memory", "byte 12 of outputs[1]" */
 static void race_place(const sim_exec *x, char *out, size_t room) {
   const sim_region *r = x->race.space == SIM_GLOBAL ? sim_region_at(x->device, x->race.place) : NULL;
-  if (r != NULL) snprintf(out, room, "byte %llu of %s", (unsigned long long)(x->race.place - r->base), r->label);
+  if (r != NULL)
+    snprintf(out, room, "byte %llu of %s", (unsigned long long)(x->race.place - r->base), r->label);
   else snprintf(out, room, "byte %llu of shared memory", (unsigned long long)x->race.place);
 }
 
-static const char *const does[] = { "reads", "writes", "updates" }, *const did[] = { "read", "wrote", "updated" };
+static const char *const does[] = { "reads", "writes", "updates" };
+static const char *const did[] = { "read", "wrote", "updated" };
 
 static int say_warps(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
   char other[32], line[32] = "";
@@ -85,23 +87,24 @@ static int say_warps(const sim_exec *x, const char *at, const char *where, char 
   if (x->race.other_warp < 0) snprintf(other, sizeof other, "several warps");
   else snprintf(other, sizeof other, "warp %d", x->race.other_warp);
   if (x->race.other != 0) snprintf(line, sizeof line, " (line %u)", x->race.other);
-  return snprintf(out, room, "shared memory: %s: warp %u %s %s, which %s %s%s with no __syncthreads() between, "
-                  "in block (%u,%u,%u)", at, x->race.warp, does[x->race.how], where, other, did[x->race.other_how],
-                  line, b[0], b[1], b[2]);
+  return snprintf(out, room, "shared memory: %s: warp %u %s %s, which %s %s%s with no __syncthreads() "
+                  "between, in block (%u,%u,%u)", at, x->race.warp, does[x->race.how], where, other,
+                  did[x->race.other_how], line, b[0], b[1], b[2]);
 }
 
 static int say_lanes(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
   const unsigned *b = x->race.block;
-  return snprintf(out, room, "%s memory: %s: lanes of warp %u write different values to %s at once and any may stay, "
-                  "in block (%u,%u,%u)", x->race.space == SIM_GLOBAL ? "global" : "shared", at, x->race.warp, where,
-                  b[0], b[1], b[2]);
+  return snprintf(out, room, "%s memory: %s: lanes of warp %u write different values to %s at once "
+                  "and any may stay, in block (%u,%u,%u)",
+                  x->race.space == SIM_GLOBAL ? "global" : "shared", at, x->race.warp, where, b[0], b[1], b[2]);
 }
 
 static int say_blocks(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
   const unsigned *b = x->race.block, *g = x->step->grid, s = x->race.other;
   return snprintf(out, room, "global memory: %s: block (%u,%u,%u) %s %s, where block (%u,%u,%u) wrote %s; "
-                  "blocks run in any order", at, b[0], b[1], b[2], does[x->race.how], where, s % g[0], s / g[0] % g[1],
-                  s / g[0] / g[1], x->race.how == 1 ? "another value" : "without an atomic");
+                  "blocks run in any order", at, b[0], b[1], b[2], does[x->race.how], where,
+                  s % g[0], s / g[0] % g[1], s / g[0] / g[1],
+                  x->race.how == 1 ? "another value" : "without an atomic");
 }
 
 /* Begins with "shared memory: " or "global memory: ". */

@@ -8,23 +8,28 @@
 
 /* ------------------------------------------------------------------ checks */
 
-static cawb_status check_shape(const sim_device *d, const sim_function *f, const cawb_step *s, cawb_err *err) {
+static cawb_status check_shape(const sim_device *d, const sim_function *f, const cawb_step *s,
+                               cawb_err *err) {
   static const uint32_t grid_most[] = { 2147483647u, 65535, 65535 }, block_most[] = { 1024, 1024, 64 };
   for (int i = 0; i < 3; i++) {
     if (s->grid[i] == 0 || s->grid[i] > grid_most[i])
-      return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: grid (%u,%u,%u): each part must be 1 to %u, %u, %u", f->plain,
-                       s->grid[0], s->grid[1], s->grid[2], grid_most[0], grid_most[1], grid_most[2]);
+      return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: grid (%u,%u,%u): each part must be 1 to %u, %u, %u",
+                       f->plain, s->grid[0], s->grid[1], s->grid[2],
+                       grid_most[0], grid_most[1], grid_most[2]);
     if (s->block[i] == 0 || s->block[i] > block_most[i])
-      return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: block (%u,%u,%u): each part must be 1 to 1024, 1024, 64", f->plain,
-                       s->block[0], s->block[1], s->block[2]);
+      return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: block (%u,%u,%u): each part must be 1 to 1024, 1024, 64",
+                       f->plain, s->block[0], s->block[1], s->block[2]);
     if (s->cluster[i] > 1)
-      return cawb_fail(err, CAWB_ERR_UNSUPPORTED, "%s: a cluster of (%u,%u,%u) blocks: the simulated device knows only 1",
-                       f->plain, s->cluster[0], s->cluster[1], s->cluster[2]);
+      return cawb_fail(err, CAWB_ERR_UNSUPPORTED, "%s: a cluster of (%u,%u,%u) blocks: "
+                       "the simulated device knows only 1", f->plain, s->cluster[0],
+                       s->cluster[1], s->cluster[2]);
   }
   unsigned threads = s->block[0] * s->block[1] * s->block[2];
-  unsigned most = f->max_threads != 0 && f->max_threads < d->model->threads_block ? f->max_threads : d->model->threads_block;
+  unsigned most = d->model->threads_block;
+  if (f->max_threads != 0 && f->max_threads < most) most = f->max_threads;
   if (threads > most)
-    return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %u threads in a block, at most %u are possible", f->plain, threads, most);
+    return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %u threads in a block, at most %u are possible", f->plain,
+                     threads, most);
   return CAWB_OK;
 }
 
@@ -36,13 +41,15 @@ static cawb_status check_known(const sim_function *f, cawb_err *err) {
   return cawb_fail(err, CAWB_ERR_UNSUPPORTED, "%s: %s", at, what);
 }
 
-static cawb_status check_launch(const sim_device *d, const sim_function *f, const cawb_step *s, cawb_err *err) {
+static cawb_status check_launch(const sim_device *d, const sim_function *f, const cawb_step *s,
+                                cawb_err *err) {
   cawb_status status = check_known(f, err);
   if (status == CAWB_OK) status = check_shape(d, f, s, err);
   if (status != CAWB_OK) return status;
   if (s->shared + f->shared_size > d->model->shared_block || s->shared > d->model->shared_block)
-    return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %zu bytes of shared memory (%zu dynamic, %u static), a block may have %zu",
-                     f->plain, s->shared + f->shared_size, s->shared, f->shared_size, d->model->shared_block);
+    return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %zu bytes of shared memory (%zu dynamic, %u static), "
+                     "a block may have %zu", f->plain, s->shared + f->shared_size, s->shared, f->shared_size,
+                     d->model->shared_block);
   if (s->args_size != f->args_size)
     return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %zu bytes of arguments, its parameters take %zu", f->plain,
                      s->args_size, f->args_size);
@@ -145,12 +152,14 @@ static int make_shared(sim_exec *x) {
   x->readers = calloc(x->shadow_size, sizeof *x->readers);
   x->lines = calloc(x->shadow_size, sizeof *x->lines);
   x->shapes = calloc(SIM_SHAPES, sizeof *x->shapes);
-  if (x->shapes == NULL || x->shared == NULL || x->writers == NULL || x->readers == NULL || x->lines == NULL) return 0;
+  if (x->shapes == NULL || x->shared == NULL || x->writers == NULL || x->readers == NULL || x->lines == NULL)
+    return 0;
   memset(x->shared, 0xff, x->shared_size);
   return 1;
 }
 
-static cawb_status exec_make(sim_exec *x, sim_device *d, const sim_function *f, const cawb_step *s, cawb_err *err) {
+static cawb_status exec_make(sim_exec *x, sim_device *d, const sim_function *f, const cawb_step *s,
+                             cawb_err *err) {
   memset(x, 0, sizeof *x);
   x->device = d;
   x->function = f;
@@ -241,7 +250,8 @@ static cawb_status number_blocks(sim_exec *x, cawb_err *err) {
   uint64_t blocks = (uint64_t)g[0] * g[1] * g[2];
   x->follows = !x->function->fences && blocks > 1 && blocks < SIM_PARTED / 2;
   if (!x->follows) return CAWB_OK;
-  if (!sim_regions_follow(d)) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory to execute %s", x->function->plain);
+  if (!sim_regions_follow(d))
+    return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory to execute %s", x->function->plain);
   if (blocks >= SIM_PARTED - d->last_block) {
     sim_regions_unfollow(d);
     d->last_block = 0;
@@ -251,7 +261,8 @@ static cawb_status number_blocks(sim_exec *x, cawb_err *err) {
   return CAWB_OK;
 }
 
-static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_step *s, cawb_report *report, cawb_err *err) {
+static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_step *s, cawb_report *report,
+                              cawb_err *err) {
   sim_exec x;
   const sim_function *f = sim_module_find(m, s->kernel);
   if (f == NULL) return cawb_fail(err, CAWB_ERR_CANDIDATE, "no kernel '%s' in the compiled code", s->kernel);
@@ -270,7 +281,8 @@ static cawb_status run_fill(sim_device *d, const cawb_step *s, cawb_report *repo
   if (status != CAWB_OK) return status;
   sim_region *r = sim_region_at(d, s->addr);
   uint64_t *run = r->bits + SIM_WRITES_RUN * r->words, fresh = 0;
-  for (uint64_t k = (s->addr - r->base) / 32; s->size > 0 && k <= (s->addr - r->base + s->size - 1) / 32; k++) {
+  uint64_t from = s->addr - r->base;
+  for (uint64_t k = from / 32; s->size > 0 && k <= (from + s->size - 1) / 32; k++) {
     fresh += !(run[k / 64] >> (k % 64) & 1);
     run[k / 64] |= UINT64_C(1) << (k % 64);
   }

@@ -45,7 +45,8 @@ static sim_region *region_blank(sim_device *d, size_t size, const char *label, c
   unsigned slot = find_slot(d);
   sim_region *r = slot != 0 ? calloc(1, sizeof *r) : NULL;
   if (r == NULL) {
-    cawb_fail(err, CAWB_ERR_MEMORY, slot == 0 ? "more than %u allocations at once" : "out of memory", SIM_SLOTS);
+    cawb_fail(err, CAWB_ERR_MEMORY, slot == 0 ? "more than %u allocations at once" : "out of memory",
+              SIM_SLOTS);
     return NULL;
   }
   r->base = slot_base(slot);
@@ -168,9 +169,9 @@ static unsigned char *host_of(cawb_device *d, cawb_addr a, size_t size, const ch
   const sim_region *r = sim_region_at((sim_device *)d, a);
   if (r != NULL && a - r->base <= r->size && r->size - (a - r->base) >= size) return r->host + (a - r->base);
   r = sim_region_near((sim_device *)d, a);
-  cawb_fail(err, CAWB_ERR_INVALID, "%s of %zu bytes at 0x%llx is outside of every allocation (nearest: '%s', %zu bytes at 0x%llx)",
-            what, size, (unsigned long long)a, r != NULL ? r->label : "none", r != NULL ? r->size : 0,
-            (unsigned long long)(r != NULL ? r->base : 0));
+  cawb_fail(err, CAWB_ERR_INVALID, "%s of %zu bytes at 0x%llx is outside of every allocation "
+            "(nearest: '%s', %zu bytes at 0x%llx)", what, size, (unsigned long long)a,
+            r != NULL ? r->label : "none", r != NULL ? r->size : 0, (unsigned long long)(r != NULL ? r->base : 0));
   return NULL;
 }
 
@@ -197,7 +198,8 @@ cawb_status sim_memory_copy(cawb_device *d, cawb_addr dst, cawb_addr src, size_t
 }
 
 cawb_status sim_memory_fill(cawb_device *d, cawb_addr dst, uint32_t pattern, size_t size, cawb_err *err) {
-  if (size % 4 != 0) return cawb_fail(err, CAWB_ERR_INVALID, "a fill's %zu bytes are not a multiple of 4", size);
+  if (size % 4 != 0)
+    return cawb_fail(err, CAWB_ERR_INVALID, "a fill's %zu bytes are not a multiple of 4", size);
   unsigned char *to = host_of(d, dst, size, "a fill", err);
   if (to == NULL) return CAWB_ERR_INVALID;
   for (size_t i = 0; i < size; i += 4) memcpy(to + i, &pattern, 4);
@@ -205,13 +207,16 @@ cawb_status sim_memory_fill(cawb_device *d, cawb_addr dst, uint32_t pattern, siz
 }
 
 cawb_status sim_memory_attach(cawb_device *d, const cawb_share *share, cawb_addr *out, cawb_err *err) {
-  if (share->fd < 0) return cawb_fail(err, CAWB_ERR_INVALID, "a simulated device attaches memory by file descriptor");
+  if (share->fd < 0)
+    return cawb_fail(err, CAWB_ERR_INVALID, "a simulated device attaches memory by file descriptor");
   if (share->size == 0) return cawb_fail(err, CAWB_ERR_INVALID, "cannot attach memory of no bytes");
   off_t there = lseek(share->fd, 0, SEEK_END);
   if (there >= 0 && (size_t)there < share->size)
-    return cawb_fail(err, CAWB_ERR_INVALID, "the shared memory has %lld bytes, not %zu", (long long)there, share->size);
+    return cawb_fail(err, CAWB_ERR_INVALID, "the shared memory has %lld bytes, not %zu", (long long)there,
+                     share->size);
   void *at = mmap(NULL, share->size, PROT_READ | PROT_WRITE, MAP_SHARED, share->fd, 0);
-  if (at == MAP_FAILED) return cawb_fail_errno(err, CAWB_ERR_IO, "cannot map %zu bytes of shared memory", share->size);
+  if (at == MAP_FAILED)
+    return cawb_fail_errno(err, CAWB_ERR_IO, "cannot map %zu bytes of shared memory", share->size);
   sim_region *r = region_blank((sim_device *)d, share->size, "shared memory", err);
   if (r == NULL) {
     munmap(at, share->size);

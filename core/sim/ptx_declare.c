@@ -70,7 +70,7 @@ static uint64_t read_element(ptx_parser *p, unsigned bytes) {
     if (wrapped) { ptx_next(p); ptx_expect(p, '('); }
     uint32_t i = ptx_symbol_find(p, p->tok.text, p->tok.size);
     if (i == 0 || p->symbols[i - 1].kind != PTX_VARIABLE)
-      ptx_fail(p, CAWB_ERR_UNSUPPORTED, "an initial value may only name a variable declared before, no function");
+      ptx_fail(p, CAWB_ERR_UNSUPPORTED, "an initial value may name a variable declared before, no function");
     v = p->symbols[i - 1].offset;
     ptx_next(p);
     if (wrapped) ptx_expect(p, ')');
@@ -115,8 +115,8 @@ static void place_module(ptx_parser *p, uint32_t index, uint64_t size, unsigned 
   ptx_symbol *s = &p->symbols[index];
   snprintf(label, sizeof label, "variable %.*s", (int)(s->size < 36 ? s->size : 36), s->name);
   if (size == 0 || size > VARIABLES_BYTES - m->variables_bytes || m->nvariables == VARIABLES_MOST)
-    ptx_fail(p, CAWB_ERR_UNSUPPORTED, "one module variable of %llu bytes too many: there may be %d, of %d bytes together",
-             (unsigned long long)size, VARIABLES_MOST, VARIABLES_BYTES);
+    ptx_fail(p, CAWB_ERR_UNSUPPORTED, "one module variable of %llu bytes too many: there may be %d, "
+             "of %d bytes together", (unsigned long long)size, VARIABLES_MOST, VARIABLES_BYTES);
   m->variables_bytes += size;
   uint32_t room = (uint32_t)m->variables_room;
   m->variables = ptx_grow(p, m->variables, (uint32_t)m->nvariables, &room, sizeof *m->variables);
@@ -196,7 +196,8 @@ static void read_param(ptx_parser *p, uint64_t *end) {
     else if (ptx_type_bytes(p->tok.text, p->tok.size) != 0) bytes = read_type(p);
     else ptx_next(p);                        /* .ptr .global and such hints */
   }
-  if (p->tok.kind != PTX_NAME || bytes == 0) ptx_fail(p, CAWB_ERR_INVALID, "a parameter needs a type and a name");
+  if (p->tok.kind != PTX_NAME || bytes == 0)
+    ptx_fail(p, CAWB_ERR_INVALID, "a parameter needs a type and a name");
   ptx_symbol *s = ptx_symbol_add(p, p->tok.text, p->tok.size);
   uint32_t index = p->nsymbols - 1;
   s->kind = PTX_ENTRY_PARAM;

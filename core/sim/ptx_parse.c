@@ -6,36 +6,9 @@
 #include "ptx_parse.h"
 #include "ops.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* "gelu, kernel.cu line 5: a vector has too many elements (PTX line 50, 'shf.l.wrap.b32')" */
-static void describe(const ptx_parser *p, const char *text, char *out, size_t room) {
-  char at[160], what[96] = "";
-  unsigned shown = (unsigned)(p->mnemonic.size < 80 ? p->mnemonic.size : 80);
-  if (shown > 0) snprintf(what, sizeof what, ", '%.*s'", (int)shown, p->mnemonic.text);
-  if (p->f == NULL || p->f->plain == NULL) snprintf(out, room, "%s (PTX line %u%s)", text, p->tok.line, what);
-  else {
-    sim_place(at, sizeof at, p->f->plain, p->line);
-    snprintf(out, room, "%s: %s (PTX line %u%s)", at, text, p->tok.line, what);
-  }
-}
-
-void ptx_fail(ptx_parser *p, cawb_status code, const char *fmt, ...) {
-  char text[400], full[800];
-  va_list ap;
-  va_start(ap, fmt);
-  vsnprintf(text, sizeof text, fmt, ap);
-  va_end(ap);
-  describe(p, text, full, sizeof full);
-  if (code == CAWB_ERR_INVALID && p->begun) code = CAWB_ERR_UNSUPPORTED;
-  p->status = code;
-  if (code == CAWB_ERR_UNSUPPORTED) cawb_fail(p->err, code, "%s: the simulated device cannot run this; " SIM_ELSEWHERE, full);
-  else cawb_fail(p->err, code, "%s", full);
-  longjmp(p->unwind, 1);
-}
 
 /* `list` with room for one more than `count`. */
 void *ptx_grow(ptx_parser *p, void *list, uint32_t count, uint32_t *room, size_t size) {

@@ -94,11 +94,13 @@ typedef struct ptx_parser {
   uint16_t opnames[PTX_OPNAMES];
 } ptx_parser;
 
-/* ptx_parse.c */
+/* refuse.c */
 /* Of text that is PTX, INVALID becomes UNSUPPORTED: a compiler made it, so what is
    not understood is what this device lacks. */
 _Noreturn __attribute__((format(printf, 3, 4)))
 void ptx_fail(ptx_parser *p, cawb_status code, const char *fmt, ...);
+
+/* ptx_parse.c */
 void *ptx_grow(ptx_parser *p, void *list, uint32_t count, uint32_t *room, size_t size);
 void ptx_next(ptx_parser *p);
 int  ptx_at(const ptx_parser *p, char c);

@@ -42,7 +42,8 @@ static shape shape_of(const sim_model *m, const sim_exec *x) {
   if (x->shared_size > 0)          /* the system takes 1 KiB a block */
     s.per_sm = least(s.per_sm, floor((double)m->shared_sm / (x->shared_size + 1024.0)));
   if (f->regs_used > 0)
-    s.per_sm = least(s.per_sm, floor((double)m->registers_sm / ((double)f->regs_used * x->nwarps * SIM_LANES)));
+    s.per_sm = least(s.per_sm, floor((double)m->registers_sm /
+                                    ((double)f->regs_used * x->nwarps * SIM_LANES)));
   if (s.per_sm < 1) s.per_sm = 1;
   s.waves = ceil(s.blocks / m->sms);
   s.sms = s.blocks / s.waves;
@@ -70,7 +71,8 @@ static void chain_time(const sim_model *m, const sim_exec *x, const sim_launch_f
   double far = sectors > 0 ? least(1, dram_sectors(m, facts) / sectors) : 0;
   double latency = m->latency_l2 + far * (m->latency_dram - m->latency_l2);
   *waiting = rounds * (double)facts->waits_global / warps * latency;
-  *rest = rounds * ((double)facts->waits_shared * m->latency_shared + (double)facts->issued * m->step) / warps / m->clock;
+  double clocks = (double)facts->waits_shared * m->latency_shared + (double)facts->issued * m->step;
+  *rest = rounds * clocks / warps / m->clock;
 }
 
 void sim_time_launch(const sim_model *m, const sim_exec *x, const sim_launch_facts *facts, cawb_report *r) {

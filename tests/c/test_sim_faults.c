@@ -20,7 +20,7 @@ static void test_addresses(sim_fixture *basic, sim_fixture *x) {
   cawb_addr X = tensor(basic, "inputs[1]", NULL, N * 4), Y = tensor(basic, "outputs[1]", NULL, N * 4);
   ARG(basic, cawb_addr, Y); ARG(basic, cawb_addr, X); ARG(basic, float, 1); ARG(basic, int, N);
   CHECK(launch(basic, "saxpy_off_by_one", N / 256 + 1, 1, 256, 1, 0) == CAWB_ERR_CANDIDATE);
-  CHECK(strcmp(basic->err.msg, "saxpy_off_by_one, line 9: read of 4 bytes, 0 bytes past the end of inputs[1] "
+  CHECK(strcmp(basic->err.msg, "saxpy_off_by_one, kernel.cu line 9: read of 4 bytes, 0 bytes past the end of inputs[1] "
                                "(8192 bytes), by block (8,0,0) thread (0,0,0)") == 0);
   ARG(basic, cawb_addr, Y); ARG(basic, cawb_addr, X - 16); ARG(basic, float, 1); ARG(basic, int, N);
   CHECK(launch(basic, "saxpy", N / 256, 1, 256, 1, 0) == CAWB_ERR_CANDIDATE);
@@ -37,13 +37,13 @@ static void test_addresses(sim_fixture *basic, sim_fixture *x) {
   cawb_addr O = tensor(x, "outputs[1]", NULL, 1024);
   ARG(x, cawb_addr, O);
   CHECK(launch(x, "misaligned", 1, 1, 32, 1, 0) == CAWB_ERR_CANDIDATE);
-  CHECK(says(x, "misaligned, line ") && says(x, "misaligned write of 16 bytes at address 0x") && says(x, "thread (0,0,0)"));
+  CHECK(says(x, "misaligned, kernel.cu line ") && says(x, "misaligned write of 16 bytes at address 0x") && says(x, "thread (0,0,0)"));
   ARG(x, cawb_addr, O);
   CHECK(launch(x, "shared_overrun", 1, 1, 32, 1, 0) == CAWB_ERR_CANDIDATE);
   CHECK(says(x, "read of 4 bytes, at byte 128 of the block's 128 bytes of shared memory, by block (0,0,0) thread (31,0,0)"));
   ARG(x, cawb_addr, O);
   CHECK(launch(x, "trapped", 1, 1, 32, 1, 0) == CAWB_ERR_CANDIDATE);
-  CHECK(says(x, "trapped, line ") && says(x, ": trap, by block (0,0,0) thread (3,0,0)"));
+  CHECK(says(x, "trapped, kernel.cu line ") && says(x, ": trap, by block (0,0,0) thread (3,0,0)"));
 }
 
 static void test_barriers(sim_fixture *x) {
@@ -52,7 +52,7 @@ static void test_barriers(sim_fixture *x) {
   CHECK(launch(x, "early_exit", 1, 1, 64, 1, 0) == CAWB_OK);   /* only those that are left wait */
   ARG(x, cawb_addr, O);
   CHECK(launch(x, "parted", 1, 1, 64, 1, 0) == CAWB_ERR_CANDIDATE);
-  CHECK(says(x, "parted, line ") && says(x, "barrier 1 was reached by 40 of 64 threads of the block"));
+  CHECK(says(x, "parted, kernel.cu line ") && says(x, "barrier 1 was reached by 40 of 64 threads of the block"));
 }
 
 static void test_unknown(sim_fixture *x) {
