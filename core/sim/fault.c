@@ -96,7 +96,8 @@ static int say_lanes(const sim_exec *x, const char *at, const char *where, char 
   const unsigned *b = x->race.block;
   return snprintf(out, room, "%s memory: %s: lanes of warp %u write different values to %s at once "
                   "and any may stay, in block (%u,%u,%u)",
-                  x->race.space == SIM_GLOBAL ? "global" : "shared", at, x->race.warp, where, b[0], b[1], b[2]);
+                  x->race.space == SIM_GLOBAL ? "global" : "shared", at, x->race.warp, where,
+                  b[0], b[1], b[2]);
 }
 
 static int say_blocks(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {

@@ -171,7 +171,8 @@ static unsigned char *host_of(cawb_device *d, cawb_addr a, size_t size, const ch
   r = sim_region_near((sim_device *)d, a);
   cawb_fail(err, CAWB_ERR_INVALID, "%s of %zu bytes at 0x%llx is outside of every allocation "
             "(nearest: '%s', %zu bytes at 0x%llx)", what, size, (unsigned long long)a,
-            r != NULL ? r->label : "none", r != NULL ? r->size : 0, (unsigned long long)(r != NULL ? r->base : 0));
+            r != NULL ? r->label : "none", r != NULL ? r->size : 0,
+            (unsigned long long)(r != NULL ? r->base : 0));
   return NULL;
 }
 
