@@ -51,7 +51,17 @@ for i = 0, turns do
   end
 end
 
-local rows, data = {}, { device = device.info, members = members, version = cawb.version,
+-- The machine around the device: a simulated one is as fast as its processor.
+local function host()
+  local model, cores = "unknown processor", 0
+  for line in io.lines "/proc/cpuinfo" do
+    model = line:match "^model name%s*:%s*(.*)" or model
+    if line:match "^processor" then cores = cores + 1 end
+  end
+  return ("%s, %d cores"):format(model, cores)
+end
+
+local rows, data = {}, { device = device.info, host = host(), python = task.python, members = members, version = cawb.version,
                          task = task.name, when = os.date "!%Y-%m-%d" }
 for _, key in ipairs(columns) do
   local s = stats.summary(samples[key])
@@ -60,6 +70,7 @@ for _, key in ipairs(columns) do
 end
 print(("%s, %d turns after one to warm up; each tries %d members and evaluates the best in full")
   :format(device.info.model, turns, members))
+print(("host: %s; cawb %s, PyTorch %s, %s"):format(data.host, data.version, task.python.torch, data.when))
 for _, line in ipairs(report.table({ "", "median [95% interval]", "p95" }, rows)) do print(line) end
 print(core.json.encode(data))
 os.execute("rm -rf '" .. folder .. "'")

@@ -24,7 +24,7 @@ cawb_import(cjson cjson/cJSON.h libcjson.so libcjson-dev)
 # The Python for the tests, and the hint that the install tree carries.
 set(CAWB_PYTHON "" CACHE FILEPATH "Python with PyTorch; found when empty")
 if(NOT CAWB_PYTHON)
-  if(DEFINED ENV{XDG_CACHE_HOME})
+  if(NOT "$ENV{XDG_CACHE_HOME}" STREQUAL "")
     set(cawb_cache $ENV{XDG_CACHE_HOME})
   else()
     set(cawb_cache $ENV{HOME}/.cache)

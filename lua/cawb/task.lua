@@ -112,11 +112,13 @@ local function without_views(graph)
   return list
 end
 
--- Nothing can be judged against an output that is another one the next time.
+-- Nothing can be judged against an output that is another one the next time, nor
+-- against one that any constant gets right.
 local function unjudgeable(reply)
-  if reply.deterministic and not reply.random then return nil end
-  return ("%s:%d: the output is not deterministic: %s"):format(reply.task.path,
-    reply.task.forward_line, table.concat(reply.notes or {}, "; "))
+  local what = reply.constant and "the output says nothing of the inputs"
+    or (not reply.deterministic or reply.random) and "the output is not deterministic"
+  return what and ("%s:%d: %s: %s"):format(reply.task.path, reply.task.forward_line, what,
+    table.concat(reply.notes or {}, "; "))
 end
 
 local function load(host, path, device, opts)

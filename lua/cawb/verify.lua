@@ -91,7 +91,9 @@ end
 --- Why the compared outputs are unacceptable, or nil when they pass.
 function M.judge(compared, report, tolerance)
   if report and report.races and report.races > 0 then
-    return ("a race on shared memory, %d times: %s"):format(report.races, report.race)
+    local where, what = report.race:match "^(%a+ memory): (.*)"
+    return ("a race on %s, %d times: %s"):format(where or "shared memory", report.races,
+      what or report.race)
   end
   if compared.changed and #compared.changed > 0 then
     return ("it writes to %s; inputs and parameters are read-only")

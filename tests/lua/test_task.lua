@@ -61,6 +61,9 @@ check.test("a broken task is one message with file and line", function()
   refused("task%.py:%d+: the output is not deterministic", "class Model(torch.nn.Module):\n"
     .. "  def forward(self, x): return torch.nn.functional.dropout(x, 0.5)\n"
     .. "def get_inputs(): return [torch.randn(64)]\ndef get_init_inputs(): return []\n")
+  refused("task%.py:%d+: the output says nothing of the inputs", "class Model(torch.nn.Module):\n"
+    .. "  def forward(self, x): return torch.softmax(x, 1).sum(1).round()\n"
+    .. "def get_inputs(): return [torch.randn(8, 64)]\ndef get_init_inputs(): return []\n")
 end)
 
 check.test("a task that is not there", function()
