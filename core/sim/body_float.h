@@ -57,7 +57,7 @@ SIM_OP2(copysign_f32, u32, u32, u32, (a[l] & 0x80000000) | (b[l] & 0x7fffffff))
 
 /* 2^x: 2^round(x) times a polynomial (Taylor series of 2^f, |f| <= 1/2, error 2e-8). */
 static inline float exp2_of(float x) {
-  float t = x < -151.0f ? -151.0f : x > 129.0f ? 129.0f : x;
+  float t = !(x >= -151.0f) ? -151.0f : x > 129.0f ? 129.0f : x;   /* NaN too: the cast below */
   float k = (t + 12582912.0f) - 12582912.0f, f = t - k;
   float p = 1.5403530e-4f;
   p = p * f + 1.3333558e-3f;

@@ -34,11 +34,7 @@ extern "C" __global__ void softmax(float *y, const float *x, int cols) {
 ]]
 local plan = 'launch("softmax", { grid = inputs[1].shape[1], block = 32 }, outputs[1], inputs[1], inputs[1].shape[2])'
 
-local function edit(text, from, to)
-  local at, last = text:find(from, 1, true)
-  assert(at, "not in the text: " .. from)
-  return text:sub(1, at - 1) .. to .. text:sub(last + 1)
-end
+local edit = check.edit
 
 local function verify(changed_source, changed_plan)
   return assert(cawb.verify(task, cawb.candidate { source = changed_source or source,

@@ -52,6 +52,13 @@ function M.matches(text, pattern)
   end
 end
 
+--- `text` with one piece of it, which must be there, replaced.
+function M.edit(text, from, to)
+  local at, last = text:find(from, 1, true)
+  assert(at, "not in the text: " .. from)
+  return text:sub(1, at - 1) .. to .. text:sub(last + 1)
+end
+
 --- A folder of its own for a test, under the build's or the system's temporary one.
 function M.folder()
   local tail = core.clock.random(6):gsub(".", function(c) return ("%02x"):format(c:byte()) end)

@@ -42,12 +42,7 @@ local x, y = inputs[1], outputs[1]
 launch("softmax", { grid = x.shape[1], block = 128 }, y, x, x.shape[2])
 ]]
 
--- Replace one piece of text, which must be there.
-local function edit(text, from, to)
-  local at, last = text:find(from, 1, true)
-  assert(at, "not in the text: " .. from)
-  return text:sub(1, at - 1) .. to .. text:sub(last + 1)
-end
+local edit = check.edit
 
 local function verify(changed_source, changed_plan, opts)
   local candidate = cawb.candidate { source = changed_source or source, plan = changed_plan or plan }
