@@ -30,8 +30,8 @@ M.defaults = {
     row = 4,
     far = 0.001,
     floors = {
-      -- 64 and 128 unit roundoffs of float32 (6e-8): room for a sequential sum
-      -- of some thousand terms, a fiftieth of what TF32 inputs cost
+      -- 64 and 128 unit roundoffs of float32 (6e-8): room for a sequential sum of
+      -- some thousand terms, and far below one roundoff of TF32 (4.9e-4)
       float32  = { worst = 7.6e-6, nrms = 3.8e-6 },
       float64  = { worst = 1.5e-14, nrms = 7.5e-15 },
       -- one unit roundoff: the output's own rounding

@@ -91,9 +91,12 @@ end
 
 -- The raw facts of one evaluated member, without what has rows of its own.
 local function facts_json(facts)
-  return encode { tunables = facts.tunables, ratios = facts.ratios, seconds = facts.seconds, time_s = facts.time_s,
-    error = facts.error, trials = facts.trials, report = facts.report, kernels = facts.kernels,
-    steps = facts.steps, log = facts.log, modelled = facts.modelled }
+  local kept = {}
+  for _, key in ipairs { "tunables", "ratios", "seconds", "time_s", "error", "trials", "report",
+                         "kernels", "steps", "log", "modelled" } do
+    kept[key] = facts[key]
+  end
+  return encode(kept)
 end
 
 local function put_evaluation(insert, run, turn, number, facts)
@@ -149,7 +152,8 @@ function Ledger:keep(run)
   if not ok then return nil, message, name end
   local files = { ["kernel.cu"] = run.best.candidate.source,
     ["plan.lua"] = run.best.candidate.plan,
-    ["candidate.json"] = definition(run.best.candidate, run.best.tunables), ["result.json"] = encode(result.turn(run.best)) .. "\n" }
+    ["candidate.json"] = definition(run.best.candidate, run.best.tunables),
+    ["result.json"] = encode(result.turn(run.best)) .. "\n" }
   for file, text in pairs(files) do
     ok, message, name = write(self.folder .. "/" .. file, text)
     if not ok then return nil, message, name end

@@ -5,11 +5,20 @@ local core = require "cawb.core"
 
 local dir = check.folder()
 
+-- What each script has to show, beside ending well.
+local shows = {
+  ["01_compile.lua"] = "scale: %d+ registers, 0 bytes spilled",
+  ["02_run.lua"] = "softmax: %d+ blocks of %d+ threads\n.*reference",
+  ["03_verify.lua"] = "wrong%s+outputs%[1%]: %d+ of %d+ elements were never written",
+  ["04_measure.lua"] = "v5_registers .*against eager  %(modelled%)",
+}
+
 for _, name in ipairs(assert(core.fs.list "examples")) do
   if name:match "%.lua$" then
-    check.test("the script " .. name .. " runs", function()
+    check.test("the script " .. name .. " shows what it is for", function()
       local out, status = check.shell(("'%s' examples/%s sim:h100 2>&1"):format(core.program, name))
       check.equal(status, 0, out)
+      check.matches(out, assert(shows[name], "say what it shows"))
       local _, lines = assert(io.open("examples/" .. name)):read "a":gsub("\n", "")
       assert(lines < 20, "it is longer than 20 lines")
     end)
