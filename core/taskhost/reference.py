@@ -203,7 +203,14 @@ class Expected:
             for right in (self.reference, self.eager):
                 if right is not None:
                     left &= bits(right) != pattern
+        elif not is_nan(poison, self.dtype) and bool(left.any()):
+            left &= ~self.near(out)  # a number that a kernel may well have written
         return int(left.sum())
+
+    def near(self, out):
+        """Which elements lie within a hundredth of the reference."""
+        want = self.reference.reshape(-1)
+        return (out.reshape(-1).to(torch.float64) - want).abs() <= want.abs() / 100
 
 
 def grid(shape):

@@ -265,6 +265,14 @@ class Kinds(TaskCase):
         entry = loaded.compare(poison=0x40004000)["outputs"][0]
         self.assertEqual((entry["unwritten"], entry["nan"], entry["nrms"]), (9, 0, None))
 
+    def test_a_right_value_with_the_poison_s_bits_was_written(self):
+        loaded = self.load(task("return x * 3", "[torch.tensor([1.0, 1.0, 2.0, 0.0]).half()]"))
+        loaded.inputs(1, poison=0x42004200)                      # 3.0 in float16
+        loaded.output().copy_(torch.tensor([3.0, 3.0, 3.0, 3.0]))
+        self.assertEqual(loaded.compare(poison=0x42004200)["outputs"][0]["unwritten"], 2)
+        loaded.output().copy_(loaded.input() * 3)
+        self.assertEqual(loaded.compare(poison=0x42004200)["outputs"][0]["unwritten"], 0)
+
     def test_an_error_beyond_float64_is_no_small_error(self):
         loaded = self.load(task("return x * 1e308", "[torch.ones(1, 4, dtype=torch.float64)]"))
         loaded.inputs(1)
