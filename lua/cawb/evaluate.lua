@@ -43,7 +43,7 @@ local function note_build(facts, prepared)
   facts.log = built.log
 end
 
---- One member of a candidate. `how` = { trials =, samples =, against =, say =
+--- One member of a candidate. `how` = { trials =, samples =, budget =, against =, say =
 --- function(stage) }.
 --- Returns facts: { ok, stage, reason, seconds = { compile, verify, measure }, time_s,
 --- samples, speedup, baselines, error, report, kernels, steps, log, modelled }; or nil,
@@ -64,11 +64,12 @@ function M.one(task, candidate, how)
   facts.error, facts.report, facts.trials = got.error, got.report, got.trials
   say "measure"
   got, message, name = clocked(facts, "measure", measure.measure, task, candidate,
-    { samples = how.samples, against = how.against })
+    { samples = how.samples, budget = how.budget, against = how.against })
   if not got then return nil, message, name end
   if not got.ok then return fail(facts, got) end
   facts.time_s, facts.samples, facts.speedup = got.time_s, got.samples, got.speedup
   facts.baseline_samples, facts.ratios = got.baseline_samples, got.ratios
+  facts.launch_bound_s, facts.clock_hz, facts.throttled = got.launch_bound_s, got.clock_hz, got.throttled
   return facts
 end
 
@@ -117,7 +118,7 @@ local function sweep(task, candidate, declared, variants, how)
     if i > 1 and how.spent and how.spent() then break end
     local one = candidate:with(tunables)
     local facts, message, name = M.one(task, one, { trials = limits.trials,
-      samples = limits.samples, against = {}, say = function(stage)
+      samples = limits.samples, budget = limits.budget, against = {}, say = function(stage)
         how.say(("%s %d/%d %s"):format(stage, i, #variants, one:label(declared)))
       end })
     if not facts then return nil, message, name end
@@ -144,7 +145,7 @@ end
 
 --- A candidate, swept over its tunables when it has any. `how` = { say =, spent = }.
 --- Returns the facts of the best member in full, with `variants` (facts of each member
---- tried), or nil, message, name.
+--- tried), and that member; or nil, message, name.
 function M.candidate(task, candidate, how)
   how = how or {}
   how.say = how.say or function() end
@@ -166,7 +167,7 @@ function M.candidate(task, candidate, how)
   end
   add_seconds(facts.seconds, all)
   facts.variants, facts.label = all, chosen:label(declared.tunables)
-  return facts
+  return facts, chosen
 end
 
 return M

@@ -41,23 +41,35 @@ M.defaults = {
   },
 
   -- on a real device candidate and baselines take turns, in rounds of random ABBA
-  -- order, until every speed-up is known well enough
+  -- order, until it is known of each whether it is faster or slower, or nearly the same
   measure = {
     against = { "eager", "compile" },
     warmup = 3,               -- runs before the first sample
-    batch = 5,                -- samples in a row; two batches of each a round
-    rounds = 30,              -- at most
+    batch = 5,                -- samples in a row at most; two batches of each a round
+    slice = 0.005,            -- seconds that a batch should not exceed
+    rounds = 128,             -- at most
     precision = 0.01,         -- half the width of a speed-up's interval, relative
-    error_rate = 0.01,        -- how often an interval may miss
+    decisive = true,          -- stop at a sure "faster" or "slower", however wide
+    error_rate = 0.01,        -- how often a verdict may be wrong
     same = 0.01,              -- a speed-up within 1 +- this is none
     budget = 1.0,             -- seconds, at most
+    slowest = 0.75,           -- samples below this share of the highest SM clock are discarded
+    launches = 20,            -- calls, one after another, to know what the host's launching costs
+  },
+
+  -- what would be a run's new best is evaluated again in a fresh worker on fresh seeds,
+  -- and counts as what it is then
+  confirm = {
+    enabled = true,
+    trials = 2,
   },
 
   -- a plan with tunables is a family: how much of it is tried in one turn
   sweep = {
     variants = 8,             -- at most, spread evenly over all combinations
     trials = 1,               -- inputs a variant is verified on before it is timed
-    samples = 30,
+    samples = 30,             -- at most
+    budget = 0.05,            -- seconds of samples, at most; three are taken in any case
   },
 
   -- after so long a process is killed and the request counts as failed

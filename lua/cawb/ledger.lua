@@ -93,7 +93,8 @@ end
 local function facts_json(facts)
   local kept = {}
   for _, key in ipairs { "tunables", "ratios", "seconds", "time_s", "error", "trials", "report",
-                         "kernels", "steps", "log", "modelled" } do
+                         "kernels", "steps", "log", "modelled", "first", "launch_bound_s", "clock_hz",
+                         "throttled" } do
     kept[key] = facts[key]
   end
   return encode(kept)

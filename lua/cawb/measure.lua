@@ -3,6 +3,7 @@
 -- take turns (duel.lua), so that clocks and heat treat them alike.
 
 local baseline_model = require "cawb.baseline_model"
+local core = require "cawb.core"
 local duel = require "cawb.duel"
 local execute = require "cawb.execute"
 local options = require "cawb.options"
@@ -11,16 +12,20 @@ local verify = require "cawb.verify"
 
 local M = {}
 
--- Time it once; what the last timed call wrote is judged like any other output.
+local fewest = 3                             -- samples of a candidate alone
+
+-- Time it a few times; what every timed call wrote is judged like any other output.
 -- Returns { ok = true, samples = {...} }, a failure as data, or nil, message, name.
 local function sample(task, candidate, how)
-  local request = { op = "time", warmup = how.warmup, samples = how.samples,
-                    budget = how.budget }
+  local slots = math.min(how.samples, task.slots)
+  local request = { op = "time", warmup = how.warmup, samples = slots, budget = how.budget,
+                    slots = slots, outputs_stride = task.outputs_stride,
+                    slowest = how.slowest or 0, launch_calls = how.launches or 0 }
   local ran, message, name =
     execute.call(task, candidate, request, "measure", task.options.deadlines.measure, how.seed)
   if not ran or not ran.ok then return ran, message, name end
   local compared
-  compared, message, name = task:compare(ran.poison)
+  compared, message, name = task:compare(ran.poison, ran.saved)
   if not compared then return nil, message, name end
   local why = verify.judge(compared, nil, task.options.tolerance)
   if why then
@@ -49,22 +54,38 @@ local function modelled(task, candidate, how)
   return result
 end
 
+-- Without anyone to compare it with: up to how.samples within how.budget seconds.
+local function alone(task, candidate, how)
+  local all = { ok = true, samples = {}, throttled = 0, speedup = {} }
+  local from, seed = core.clock.now(), task.next_seed "measure"
+  repeat
+    local ran, message, name = sample(task, candidate, { warmup = #all.samples == 0 and how.warmup or 0,
+      samples = math.min(how.batch, how.samples - #all.samples), budget = how.budget,
+      slowest = how.slowest, seed = seed })
+    if not ran or not ran.ok then return ran, message, name end
+    table.move(ran.samples, 1, #ran.samples, #all.samples + 1, all.samples)
+    all.throttled = all.throttled + (ran.throttled or 0)
+  until #all.samples >= how.samples
+    or #all.samples >= fewest and core.clock.now() - from >= how.budget
+  all.time_s = stats.summary(all.samples)
+  return all
+end
+
 local function measured(task, candidate, how)
   if #how.against > 0 then return duel.fight(task, candidate, how, sample) end
-  local ran, message, name = sample(task, candidate, { warmup = how.warmup,
-    samples = how.samples or how.batch * how.rounds, budget = how.budget })
-  if not ran or not ran.ok then return ran, message, name end
-  return { ok = true, samples = ran.samples, time_s = stats.summary(ran.samples), speedup = {} }
+  how.samples = how.samples or 2 * how.batch * how.rounds
+  return alone(task, candidate, how)
 end
 
 local known = { samples = true }
 for key in pairs(require("cawb").defaults.measure) do known[key] = true end
 
 --- Time a candidate. `opts` over the options of `measure`: { against = {"eager",
---- "compile"}, samples = without baselines, budget =, ... }. Returns { ok = true,
---- time_s = { median, lo, hi, samples }, samples = {seconds}, speedup = { eager =
---- { median, lo, hi, verdict } }, baselines =, modelled = }, a failure as data, or
---- nil, message, name.
+--- "compile", or other candidates}, samples = without baselines, budget =, ... }. Returns
+--- { ok = true, time_s = { median, lo, hi, samples }, samples = {seconds}, speedup =
+--- { eager = { median, lo, hi, rounds, verdict } }, launch_bound_s =, clock_hz =,
+--- throttled =, baselines =, modelled = }, a failure as data, or nil, message, name.
+--- Another candidate's speedup stands under its name.
 function M.measure(task, candidate, opts)
   local how = options.copy(task.options.measure)
   options.known(opts, known, "measure", 2)

@@ -13,11 +13,15 @@ local also = { reward = "function" }
 -- What a number may be, by its path: a least value, or a test with its words.
 local positive = { function(v) return v > 0 end, "must be positive" }
 local at_least_one = { function(v) return v >= 1 end, "must be at least 1" }
+local not_negative = { function(v) return v >= 0 end, "must not be negative" }
+local share = { function(v) return v >= 0 and v <= 1 end, "must lie between 0 and 1" }
 local ranges = {
   ["turns"] = at_least_one, ["seconds"] = positive, ["verify.trials"] = at_least_one,
   ["tolerance.factor"] = positive,
   ["measure.batch"] = at_least_one, ["measure.rounds"] = at_least_one,
-  ["measure.warmup"] = { function(v) return v >= 0 end, "must not be negative" },
+  ["measure.warmup"] = not_negative,
+  ["measure.slice"] = positive, ["measure.slowest"] = share, ["measure.launches"] = not_negative,
+  ["confirm.trials"] = at_least_one, ["sweep.budget"] = positive,
   ["measure.precision"] = positive, ["measure.budget"] = positive, ["measure.same"] = positive,
   ["measure.error_rate"] = { function(v) return v > 0 and v < 0.5 end, "must lie between 0 and 0.5" },
   ["sweep.variants"] = at_least_one, ["sweep.trials"] = at_least_one, ["sweep.samples"] = at_least_one,
@@ -25,7 +29,7 @@ local ranges = {
   ["plan.instructions"] = { function(v) return v >= 10000 end, "must be at least 10000" },
   ["compile.memory"] = { function(v) return v >= 1 << 30 end, "must be at least 1073741824 (1 GiB)" },
   ["simulate.memory"] = { function(v) return v >= 1 << 30 end, "must be at least 1073741824 (1 GiB)" },
-  ["compile.headers"] = { function(v) return v >= 0 end, "must not be negative" },
+  ["compile.headers"] = not_negative,
 }
 local baselines = { eager = true, compile = true }
 

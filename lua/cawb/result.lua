@@ -8,7 +8,10 @@ local function turn_data(turn)
     hash = turn.candidate.hash, ok = turn.ok, stage = turn.stage, reason = turn.reason,
     reward = turn.reward, tunables = turn.tunables, variants = #(turn.facts.variants or {}),
     seconds = { compile = turn.seconds.compile, verify = turn.seconds.verify,
-                measure = turn.seconds.measure },
+                measure = turn.seconds.measure, confirm = turn.seconds.confirm },
+    first = turn.facts.first and { time_s = turn.facts.first.time_s, speedup = turn.facts.first.speedup },
+    launch_bound_s = turn.facts.launch_bound_s, clock_hz = turn.facts.clock_hz,
+    throttled = turn.facts.throttled,
     time_s = turn.time_s, speedup = turn.speedup, error = turn.error,
     modelled = turn.facts.modelled,
   }

@@ -2,6 +2,7 @@
 -- every turn recorded before the next one starts.
 
 local candidates = require "cawb.candidate"
+local confirm = require "cawb.confirm"
 local core = require "cawb.core"
 local evaluate = require "cawb.evaluate"
 local rewards = require "cawb.rewards"
@@ -85,8 +86,31 @@ local function show(turn, facts)
   turn.label, turn.facts = facts.label, facts
 end
 
+-- What was measured, and what it is worth. Returns the turn, or nil, message, name.
+local function rewarded(self, turn, facts)
+  local message
+  show(turn, facts)
+  turn.reward, message = rewards.value(self.reward, facts)
+  if not turn.reward then return nil, message, "strategy" end
+  return turn
+end
+
+-- Sweep, verify, measure; and all of it once more for what would be the best.
+local function judge(self, turn)
+  local function say(stage) self.report:stage(self, turn, stage) end
+  local facts, member, name = evaluate.candidate(self.task, turn.candidate, { say = say,
+    spent = function() return self:elapsed() >= self.options.seconds end })
+  if not facts then return nil, member, name end
+  local done, message, kind = rewarded(self, turn, facts)
+  if not done then return nil, message, kind end
+  if not (self.options.confirm.enabled and better(turn, self.best)) then return turn end
+  facts, message, kind = confirm.again(self.task, member, facts, say)
+  if not facts then return nil, message, kind end
+  return rewarded(self, turn, facts)
+end
+
 --- Evaluate a candidate as the next turn: compile, sweep, verify, measure, reward,
---- record. Returns the turn, or nil, message, name when the machine failed.
+--- confirm, record. Returns the turn, or nil, message, name when the machine failed.
 function Run:evaluate(candidate)
   if not candidates.is(candidate) then
     error("evaluate: pass a candidate, as cawb.candidate{ source =, plan = } returns it", 2)
@@ -96,14 +120,8 @@ function Run:evaluate(candidate)
   local turn = { number = #self.turns + 1, candidate = candidate, name = candidate.name,
                  note = candidate.note, started = core.clock.wall() }
   self.report:turn_begins(self, turn)
-  local facts, message, name = evaluate.candidate(self.task, candidate, {
-    say = function(stage) self.report:stage(self, turn, stage) end,
-    spent = function() return self:elapsed() >= self.options.seconds end,
-  })
-  if not facts then return broke(self, message, name) end
-  show(turn, facts)
-  turn.reward, message = rewards.value(self.reward, facts)
-  if not turn.reward then return broke(self, message, "strategy") end
+  local judged, message, name = judge(self, turn)
+  if not judged then return broke(self, message, name) end
   self.turns[turn.number] = turn
   local is_best = better(turn, self.best)
   if is_best then self.best = turn end

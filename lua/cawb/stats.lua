@@ -60,6 +60,23 @@ function M.paired(ratios, error_rate)
            hi = k > 0 and sorted[n + 1 - k] or math.huge }
 end
 
+--- When to look at paired ratios, and what error each look may make, so that all looks
+--- together make at most `error_rate`: looking after every round until the answer is
+--- welcome would make far more. The first look comes as soon as four fifths of the error
+--- allow an interval; then the number of rounds doubles, up to `rounds`. Returns a list of
+--- { at = rounds, error = rate }.
+function M.looks(rounds, error_rate)
+  local first = 1
+  while first < rounds and rank(first, 0.8 * error_rate) == 0 do first = first + 1 end
+  local list, at = { { at = first, error = 0.8 * error_rate } }, first
+  while at < rounds do
+    at = math.min(2 * at, rounds)
+    list[#list + 1] = { at = at }
+  end
+  for i = 2, #list do list[i].error = 0.2 * error_rate / (#list - 1) end
+  return list
+end
+
 --- "faster", "slower", "same" (within 1 +- margin) or "undecided", from an interval.
 --- What is nearer to 1 than the margin is never called faster or slower.
 function M.verdict(s, margin)

@@ -69,10 +69,15 @@ function Task:fresh_inputs(purpose, seed)
   return poison
 end
 
---- What was written to the outputs, against the references for these inputs:
---- { outputs = { statistics, ... }, reference = "float64" }, or nil, message, name.
-function Task:compare(poison)
-  return self:ask { op = "compare", poison = poison }
+--- What was written to the outputs, against the references for these inputs, in each of
+--- the first `slots` copies of them (default: one): { slots = { { statistics, ... } },
+--- reference = "float64", changed = { names } }, or nil, message, name.
+function Task:compare(poison, slots)
+  local reply, message, name = self:ask { op = "compare", poison = poison, slots = slots or 1,
+    check_inputs = not self.device.info.inputs_readonly }
+  if not reply then return nil, message, name end
+  reply.slots = reply.slots or { reply.outputs }
+  return reply
 end
 
 --- The first values of a tensor: { which = "inputs"|"outputs"|"reference"|"eager",
@@ -152,6 +157,7 @@ function M.open(path, opts)
     name = reply.task.name, path = full, info = reply.task, graph = without_views(reply.graph),
     inputs = reply.inputs, outputs = reply.outputs, params = reply.params,
     shares = take_shares(reply), notes = reply.notes or {},
+    slots = reply.slots or 1, outputs_stride = reply.outputs_stride or 0,
     seed = seed, next_seed = seeds.generator(seed), baselines = {},
     known = setmetatable({}, { __mode = "k" }),    -- by candidate; see execute.lua
   }, Task)

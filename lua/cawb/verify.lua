@@ -99,15 +99,17 @@ function M.judge(compared, report, tolerance)
     return ("it writes to %s; inputs and parameters are read-only")
       :format(table.concat(compared.changed, ", "))
   end
-  for i, o in ipairs(compared.outputs) do
-    local why = judge_output(o, ("outputs[%d]"):format(i), tolerance)
-    if why then return why end
+  for _, outputs in ipairs(compared.slots) do
+    for i, o in ipairs(outputs) do
+      local why = judge_output(o, ("outputs[%d]"):format(i), tolerance)
+      if why then return why end
+    end
   end
 end
 
 -- The largest errors over trials and outputs: what a turn's row shows.
 local function note_error(sum, compared)
-  for _, o in ipairs(compared.outputs) do
+  for _, o in ipairs(compared.slots[1]) do
     local e = o.eager or {}
     for key, value in pairs { worst = o.worst and o.worst.error, nrms = o.nrms } do
       if value then sum[key] = math.max(sum[key] or 0, value) end
@@ -126,7 +128,7 @@ local function trial(task, candidate, tolerance, result)
   if not compared then return nil, message, name end
   note_error(result.error, compared)
   result.report, result.built, result.steps = ran.report, ran.built, ran.steps
-  result.trials[#result.trials + 1] = { outputs = compared.outputs, reference = compared.reference }
+  result.trials[#result.trials + 1] = { outputs = compared.slots[1], reference = compared.reference }
   local why = M.judge(compared, ran.report, tolerance)
   if why then return { ok = false, stage = "verify", reason = why } end
   return ran

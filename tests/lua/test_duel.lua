@@ -7,26 +7,36 @@ local seeds = require "cawb.seeds"
 local stats = require "cawb.stats"
 
 -- A task whose baselines take `times[kind]` seconds, times whatever the clock does;
--- the log says in which order everyone was asked.
+-- the log says in which order everyone was timed, the requests how they were asked.
 local function fake(times, clock)
-  local log = {}
+  local log, requests = {}, {}
   local task = { baselines = {}, next_seed = seeds.generator "test" }
+  local function batch(who, count)
+    log[#log + 1] = who
+    local samples = {}
+    for i = 1, count do samples[i] = times[who] * clock() end
+    return samples
+  end
   function task:ask(request)
-    local kind = request.kinds[1]
-    log[#log + 1] = kind
-    if type(times[kind]) == "string" then return { [kind] = { failed = times[kind] } } end
-    local samples = {}
-    for i = 1, request.samples do samples[i] = times[kind] * clock() end
-    return { [kind] = { samples = samples, error = { worst = 1e-7 } } }
+    requests[#requests + 1] = request
+    local batches, kinds = {}, {}
+    for _, kind in ipairs(request.order) do
+      kinds[kind] = { error = { worst = 1e-7 } }
+      if type(times[kind]) == "string" then
+        kinds[kind] = { failed = times[kind] }
+        log[#log + 1] = kind
+      else batches[#batches + 1] = { kind = kind, samples = batch(kind, request.samples) } end
+    end
+    return { batches = batches, kinds = kinds }
   end
-  local function sample(_, _, how)
-    log[#log + 1] = "candidate"
-    local samples = {}
-    for i = 1, how.samples do samples[i] = times.candidate * clock() end
-    return { ok = true, samples = samples }
+  local function sample(_, subject, h)
+    if times[subject.name] == "wrong" then return { ok = false, reason = "wrong" } end
+    return { ok = true, samples = batch(subject.name, h.samples), launch_bound = 3e-6 }
   end
-  return task, sample, log
+  return task, sample, log, requests
 end
+
+local mine = { name = "candidate" }
 
 local function how(changes)
   local h = options.copy(require("cawb").defaults.measure)
@@ -38,14 +48,48 @@ local function still() return 1 end
 
 check.test("every round asks everyone twice, the second time in reverse", function()
   local task, sample, log = fake({ candidate = 1, eager = 2, compile = 3 }, still)
-  assert(duel.fight(task, {}, how { rounds = 4, precision = 0 }, sample))
-  check.equal(#log, 24)
+  assert(duel.fight(task, mine, how { rounds = 4 }, sample))
+  check.equal(#log, 3 + 24)                    -- everyone once to warm up
   local orders = {}
   for r = 0, 3 do
-    for i = 1, 3 do check.equal(log[6 * r + i], log[6 * r + 7 - i]) end
-    orders[table.concat(log, " ", 6 * r + 1, 6 * r + 3)] = true
+    for i = 1, 3 do check.equal(log[3 + 6 * r + i], log[3 + 6 * r + 7 - i]) end
+    orders[table.concat(log, " ", 3 + 6 * r + 1, 3 + 6 * r + 3)] = true
   end
   assert(next(orders, next(orders)), "the order never changed")
+end)
+
+check.test("baselines that follow one another are one request", function()
+  local task, sample, log, requests = fake({ candidate = 1, eager = 2, compile = 3 }, still)
+  assert(duel.fight(task, mine, how { rounds = 8 }, sample))
+  local between, expected = false, 0
+  for _, who in ipairs(log) do
+    if who ~= "candidate" and not between then expected = expected + 1 end
+    between = who ~= "candidate"
+  end
+  -- two requests may meet at the border of two rounds
+  assert(#requests >= expected and #requests <= 9 + 2 * 8, #requests .. " requests")
+  assert(#requests < 2 * 2 * 8, "every batch was a request of its own")
+end)
+
+check.test("long kernels are timed in short batches", function()
+  local task, sample, _, requests = fake({ candidate = 0.004, eager = 0.002 }, still)
+  assert(duel.fight(task, mine, how { against = { "eager" } }, sample))
+  check.equal(requests[#requests].samples, 1)
+  task, sample, _, requests = fake({ candidate = 2e-5, eager = 2e-5 }, still)
+  assert(duel.fight(task, mine, how { against = { "eager" } }, sample))
+  check.equal(requests[#requests].samples, 5)
+end)
+
+check.test("another candidate is a rival too, and what a launch costs is told", function()
+  local rival = { name = "rival" }
+  local task, sample = fake({ candidate = 1, rival = 1.5 }, still)
+  local r = assert(duel.fight(task, mine, how { against = { rival } }, sample))
+  check.equal(r.speedup.rival.verdict, "faster")
+  check.equal(r.launch_bound_s, 3e-6)
+  task, sample = fake({ candidate = 1, rival = "wrong", eager = 2 }, still)
+  r = assert(duel.fight(task, mine, how { against = { rival, "eager" } }, sample))
+  assert(r.ok and not r.speedup.rival and r.speedup.eager)
+  check.equal(task.baselines.rival.failed, "wrong")
 end)
 
 check.test("the ratio survives a clock that drifts by half", function()
@@ -54,7 +98,7 @@ check.test("the ratio survives a clock that drifts by half", function()
     now = now + 0.0005
     return now
   end)
-  local r = assert(duel.fight(task, {}, how { against = { "eager" } }, sample))
+  local r = assert(duel.fight(task, mine, how { against = { "eager" } }, sample))
   local s = r.speedup.eager
   assert(math.abs(s.median - 2) < 0.01 and s.lo > 1.95 and s.hi < 2.05)
   check.equal(s.verdict, "faster")
@@ -63,23 +107,23 @@ end)
 
 check.test("it stops when every interval is narrow enough", function()
   local task, sample = fake({ candidate = 1, eager = 2 }, still)
-  local r = assert(duel.fight(task, {}, how { against = { "eager" } }, sample))
+  local r = assert(duel.fight(task, mine, how { against = { "eager" } }, sample))
   check.equal(r.speedup.eager.rounds, 8)       -- the fewest that give a 99% interval
 end)
 
 check.test("a baseline that fails is left out, and asked once", function()
   local task, sample, log = fake({ candidate = 1, eager = 2, compile = "no compiler" }, still)
-  local r = assert(duel.fight(task, {}, how(), sample))
+  local r = assert(duel.fight(task, mine, how(), sample))
   assert(r.speedup.eager and not r.speedup.compile)
   check.equal(task.baselines.compile.failed, "no compiler")
   local asked = 0
   for _, who in ipairs(log) do if who == "compile" then asked = asked + 1 end end
-  assert(asked <= 2, "asked " .. asked .. " times")
+  check.equal(asked, 1)
 end)
 
 check.test("a candidate that fails while it is timed is data", function()
   local task = fake({ eager = 2 }, still)
-  local r = assert(duel.fight(task, {}, how(), function()
+  local r = assert(duel.fight(task, mine, how(), function()
     return { ok = false, stage = "measure", reason = "wrong" }
   end))
   check.equal(r.reason, "wrong")
@@ -97,7 +141,7 @@ check.test("A against A: at most 1% of 400 are called faster or slower", functio
   local called = 0
   for i = 1, 400 do
     local task, sample = fake({ candidate = 1, eager = 1 }, noise(i * 7919))
-    local v = assert(duel.fight(task, {}, how { against = { "eager" } }, sample)).speedup.eager.verdict
+    local v = assert(duel.fight(task, mine, how { against = { "eager" } }, sample)).speedup.eager.verdict
     if v == "faster" or v == "slower" then called = called + 1 end
   end
   assert(called <= 4, called .. " of 400")
@@ -107,7 +151,7 @@ check.test("a true 2% is seen in at least 95% of 400", function()
   local seen = 0
   for i = 1, 400 do
     local task, sample = fake({ candidate = 1.02, eager = 1 }, noise(i * 104729))
-    if assert(duel.fight(task, {}, how { against = { "eager" } }, sample)).speedup.eager.verdict == "slower" then
+    if assert(duel.fight(task, mine, how { against = { "eager" } }, sample)).speedup.eager.verdict == "slower" then
       seen = seen + 1
     end
   end
@@ -122,6 +166,28 @@ check.test("the interval of a median covers it, by its ranks", function()
   check.equal(s.median, 4.5)
   s = stats.paired({ 1, 2, 3 }, 0.01)
   assert(s.lo == 0 and s.hi == math.huge)
+end)
+
+check.test("the looks together err no more than they may", function()
+  for _, rounds in ipairs { 1, 5, 8, 30, 128 } do
+    local looks, sum = stats.looks(rounds, 0.01), 0
+    for i, look in ipairs(looks) do
+      sum = sum + look.error
+      assert(i == 1 or look.at > looks[i - 1].at)
+    end
+    check.equal(looks[#looks].at, rounds)
+    assert(sum <= 0.01 + 1e-12, sum)
+  end
+  check.equal(stats.looks(128, 0.01)[1].at, 8)
+  assert(stats.paired({ 2, 2, 2, 2, 2, 2, 2, 2 }, stats.looks(128, 0.01)[1].error).hi == 2)
+end)
+
+check.test("a clear difference ends it early, a doubtful one goes on", function()
+  local task, sample = fake({ candidate = 1, eager = 1.3 }, noise(11))
+  local h = { against = { "eager" }, precision = 1e-6 }
+  check.equal(assert(duel.fight(task, mine, how(h), sample)).speedup.eager.rounds, 8)
+  h.decisive = false
+  check.equal(assert(duel.fight(task, mine, how(h), sample)).speedup.eager.rounds, 128)
 end)
 
 check.test("verdicts", function()

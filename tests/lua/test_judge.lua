@@ -11,7 +11,7 @@ local function output(changes)
     worst = { error = 1e-7, index = { 3, 4 }, got = 1, want = 2 }, nrms = 1e-7, scale = 1, rms = 1,
     eager = { worst = 1e-7, nrms = 1e-7 } }
   for k, v in pairs(changes or {}) do o[k] = v end
-  return { outputs = { o } }
+  return { slots = { { o } } }
 end
 
 local function reason(changes, report) return verify.judge(output(changes), report, tolerance) end
@@ -37,7 +37,7 @@ check.test("what is not a number never passes", function()
   check.matches(reason { worst = { error = 0 / 0 } }, "wrong")
   check.matches(reason { nrms = 0 / 0 }, "wrong overall")
   local o = output()
-  o.outputs[1].nrms = nil
+  o.slots[1][1].nrms = nil
   check.matches(verify.judge(o, nil, tolerance), "wrong overall")
   check.matches(reason { nan = 3 }, "3 elements are NaN where the reference is a number, the first at %[3, 4%]")
   check.matches(reason { nan_missing = 1 }, "numbers where the reference is NaN")
@@ -49,10 +49,10 @@ check.test("unwritten elements come first", function()
 end)
 
 check.test("whole numbers must be equal", function()
-  check.equal(verify.judge({ outputs = { { dtype = "int64", numel = 8, unwritten = 0, mismatches = 0 } } },
+  check.equal(verify.judge({ slots = { { { dtype = "int64", numel = 8, unwritten = 0, mismatches = 0 } } } },
     nil, tolerance), nil)
-  check.matches(verify.judge({ outputs = { { dtype = "int64", numel = 8, unwritten = 0, mismatches = 2,
-    first = { index = { 1 } } } } }, nil, tolerance), "2 of 8 elements differ, the first at %[1%]")
+  check.matches(verify.judge({ slots = { { { dtype = "int64", numel = 8, unwritten = 0, mismatches = 2,
+    first = { index = { 1 } } } } } }, nil, tolerance), "2 of 8 elements differ, the first at %[1%]")
 end)
 
 check.test("a race rejects an output that looks right", function()

@@ -197,6 +197,43 @@ check.test("a candidate that crashes its worker is recorded, and the run goes on
   check.matches(r.turns[2].reason, "took the worker process down.*signal 6")
 end)
 
+check.test("what would be the best is confirmed by a fresh worker on fresh inputs", function()
+  local path = strategy [[
+    local cawb = require "cawb"
+    local device = require "cawb.device"
+    local c = assert(cawb.candidate "kernels/softmax/v2_block_per_row")
+    return { turns = 2, verify = { trials = 1 }, sweep = { variants = 1 }, step = function(run)
+      local before = run.task.device.workers
+      local turn = run:evaluate(c)
+      assert(run.task.device.workers == before + (turn.number == 1 and 1 or 0), "workers")
+      assert(#turn.facts.trials == (turn.number == 1 and 2 or 1), "trials")
+      assert((turn.facts.first ~= nil) == (turn.number == 1), "first")
+      return true
+    end }]]
+  local r = last_object((run(path .. " examples/softmax.py --json --quiet " .. small)))
+  check.equal(#r.turns, 2)
+  assert(r.turns[1].first.time_s.median > 0 and r.turns[1].seconds.confirm > 0)
+  assert(not r.turns[2].first)
+end)
+
+check.test("a candidate that passes only once is not kept", function()
+  local path = strategy [[
+    local cawb = require "cawb"
+    local evaluate = require "cawb.evaluate"
+    local c = assert(cawb.candidate "kernels/softmax/v2_block_per_row")
+    local one = evaluate.one
+    evaluate.one = function(task, candidate, how)
+      local facts = one(task, candidate, how)
+      if how.trials == task.options.confirm.trials then facts.ok, facts.stage, facts.reason = false, "verify", "wrong this time" end
+      return facts
+    end
+    return { turns = 1, sweep = { variants = 1 }, step = function(run) return run:evaluate(c) end }]]
+  local r = last_object((run(path .. " examples/softmax.py --json --quiet " .. small)))
+  check.equal(r.turns[1].stage, "confirm")
+  check.matches(r.turns[1].reason, "passed once, but not in a fresh worker.*wrong this time")
+  assert(not r.best)
+end)
+
 check.test("an endless kernel costs one turn", function()
   local path = strategy [[
     local cawb = require "cawb"
