@@ -80,6 +80,12 @@ typedef struct cawb_report {
   struct { double memory, l2, shared, issue, launch; } bound;  /* its parts, seconds */
 } cawb_report;
 
+/* Bytes to keep of each sample: those of sample i go to `to + i * stride`. */
+typedef struct cawb_save {
+  cawb_addr from, to;
+  size_t size, stride;
+} cawb_save;
+
 /* How to time, and room for the answer. */
 typedef struct cawb_timing {
   unsigned warmup;             /* runs before the first sample */
@@ -88,7 +94,16 @@ typedef struct cawb_timing {
   double *samples;             /* caller-owned; seconds of one run each */
   const cawb_step *before;     /* executed untimed ahead of every run but the first, */
   size_t nbefore;              /*   for which the caller has just done it; may be none */
+  const cawb_save *save;       /* copied untimed after every sample; may be none */
+  size_t nsave;
+  double slowest;              /* a sample with an SM clock below this share of the highest */
+                               /*   seen is thrown away; 0: none is */
+  unsigned launch_calls;       /* calls to know launch_bound by; 0: do not */
+  double *clocks;              /* out: as `samples`, the SM clock around each, Hz; or NULL */
   unsigned count;              /* out: how many were taken */
+  unsigned throttled;          /* out: how many were thrown away */
+  double launch_bound;         /* out: seconds of one call as a host sees it that launches the */
+                               /*   steps one by one and waits, warm: the median; 0: unknown */
 } cawb_timing;
 
 /* Something that is known of one launch. Texts are valid until the next profile. */

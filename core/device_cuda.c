@@ -217,6 +217,7 @@ static void close_cuda(cawb_device *d) {
   if (c->context != NULL) {
     cu->cuCtxSetCurrent(c->context);
     cawb_cuda_release_profiler(c);
+  cawb_cuda_release_clock(c);
     cawb_cuda_release_modules(c);
     cawb_cuda_release_memory(c);
     if (c->stop != NULL) cu->cuEventDestroy(c->stop);

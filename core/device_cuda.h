@@ -2,7 +2,7 @@
 ** device_cuda.h - the GPU behind cawb_device, for its own files only: one noun
 ** a file. device_cuda.c opens it, _memory holds its buffers, _guard watches their
 ** bounds, _module loads code, _globals puts its variables back, _launch starts it,
-** _time takes samples, _profile tells what is known of launches, _count counts them.
+** _time takes samples, _clock tells how fast it was then, _profile tells what is known of launches, _count counts them.
 ** All work goes through one stream, and every operation waits for its end before it
 ** returns.
 */
@@ -64,6 +64,12 @@ typedef struct cawb_cuda {
   CUdeviceptr flush;           /* written to empty L2; made by the first timing */
   size_t flush_size;
   cawb_cuda_profiler *profiler;  /* made by the first profile */
+  CUmodule clock_module;       /* reads the SM clock; made by the first timing, as are */
+  CUfunction clock_kernel;
+  CUdeviceptr clock_at;        /*   two readings of each SM, */
+  void *clock_host;            /*   and where they are read back to, pinned */
+  uint64_t clock_since;        /* the latest of them that was looked at, ns */
+  double highest_clock;        /* seen so far, Hz */
 } cawb_cuda;
 
 /* cawb_device_open_cuda with the driver's library named; NULL searches for it. */
@@ -132,6 +138,14 @@ const char *cawb_cuda_plan_name(const cawb_step *steps, size_t n);
 /* ---- time ---- */
 cawb_status cawb_cuda_time(cawb_device *, cawb_module *, const cawb_step *, size_t,
                            cawb_timing *, cawb_err *);
+
+/* ---- the SM clock ---- */
+cawb_status cawb_cuda_clock_make(cawb_cuda *c, cawb_err *err);   /* made is a no-op */
+CUresult    cawb_cuda_clock_read(cawb_cuda *c, int which);       /* 0: ahead, 1: behind; queued */
+
+/* Hz between the two readings, which are done when this returns; 0 where they tell nothing. */
+CUresult    cawb_cuda_clock_get(cawb_cuda *c, double *hz);
+void        cawb_cuda_release_clock(cawb_cuda *c);
 
 /* ---- profile ---- */
 typedef struct cawb_cuda_job {       /* what is looked at */

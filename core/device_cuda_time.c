@@ -7,12 +7,15 @@
 ** that the flush was still running is checked, not assumed. Samples are raw: no
 ** overhead is subtracted and none but those disturbed by the host are dropped.
 */
+#include <stdlib.h>
+
 #include "clock.h"
 #include "device_cuda.h"
 
 #define FEWEST_SAMPLES 10u     /* taken however small the budget: fewer have no median */
 #define FLUSH_L2 2u            /* sizes of L2 that one flush writes */
 #define FLUSH_LEAST (64u << 20)  /* bytes, where L2 is small or unknown */
+#define MOST_THROTTLED 3u      /* samples thrown away for each that is wanted */
 #define MOST_FLUSHES 16u       /* in one sample; a host slower than that is not waited for */
 
 /* ---- the flush ---- */
@@ -103,12 +106,23 @@ static CUresult warm_up(cawb_cuda *c, const graphs *g, unsigned runs) {
 static CUresult enqueue_sample(cawb_cuda *c, const graphs *g, unsigned flushes) {
   cawb_cuda_driver *cu = &c->cu;
   CUresult r = reset(c, g);
+  if (r == CUDA_SUCCESS) r = cawb_cuda_clock_read(c, 0);
   if (r == CUDA_SUCCESS && c->persisting) r = cu->cuCtxResetPersistingL2Cache();
   if (r == CUDA_SUCCESS) r = flush(c, flushes);
   if (r == CUDA_SUCCESS) r = cu->cuEventRecord(c->start, c->stream);
   if (r == CUDA_SUCCESS) r = cu->cuGraphLaunch(g->plan, c->stream);
   if (r == CUDA_SUCCESS) r = cu->cuEventRecord(c->stop, c->stream);
-  return r;
+  return r == CUDA_SUCCESS ? cawb_cuda_clock_read(c, 1) : r;
+}
+
+/* What the sample wrote, to its own places: on the stream, ahead of the next reset. */
+static CUresult save(cawb_cuda *c, const cawb_timing *t) {
+  CUresult r = CUDA_SUCCESS;
+  for (size_t i = 0; i < t->nsave && r == CUDA_SUCCESS; i++) {
+    const cawb_save *s = &t->save[i];
+    r = c->cu.cuMemcpyDtoDAsync(s->to + t->count * s->stride, s->from, s->size, c->stream);
+  }
+  return r == CUDA_SUCCESS && t->nsave > 0 ? c->cu.cuStreamSynchronize(c->stream) : r;
 }
 
 /* `late`: the GPU had done with the flush before everything was queued. */
@@ -129,6 +143,28 @@ static int enough(const cawb_timing *t, double begun) {
   return t->count >= FEWEST_SAMPLES && !(cawb_clock_now() - begun < t->budget);
 }
 
+/*
+** Whether a sample counts. On a card that stays slow (a power limit) the clock of a moment
+** ago is no measure: after so many in a row they are taken as they come.
+*/
+static int throttled(cawb_cuda *c, cawb_timing *t, double clock) {
+  if (clock > c->highest_clock) c->highest_clock = clock;
+  if (!(clock > 0 && clock < t->slowest * c->highest_clock)) return 0;
+  return ++t->throttled <= MOST_THROTTLED * t->max_samples;
+}
+
+static CUresult keep(cawb_cuda *c, cawb_timing *t, double seconds) {
+  double clock = 0;
+  CUresult r = cawb_cuda_clock_get(c, &clock);
+  if (r != CUDA_SUCCESS || throttled(c, t, clock)) return r;
+  r = save(c, t);
+  if (r != CUDA_SUCCESS) return r;
+  t->samples[t->count] = seconds;
+  if (t->clocks != NULL) t->clocks[t->count] = clock;
+  t->count++;
+  return r;
+}
+
 static CUresult sample(cawb_cuda *c, const graphs *g, cawb_timing *t) {
   double begun = cawb_clock_now();
   unsigned flushes = 1;
@@ -138,9 +174,42 @@ static CUresult sample(cawb_cuda *c, const graphs *g, cawb_timing *t) {
     int late = 0;
     r = take_sample(c, g, flushes, &seconds, &late);
     if (late && flushes < MOST_FLUSHES) flushes *= 2;
-    else if (r == CUDA_SUCCESS) t->samples[t->count++] = seconds;
+    else if (r == CUDA_SUCCESS) r = keep(c, t, seconds);
   }
   return r;
+}
+
+/* ---- as a host sees it ---- */
+
+/* One call without a graph, started and waited for; warm, after an untimed reset. */
+static CUresult call_once(cawb_cuda *c, const graphs *g, const cawb_step *steps, size_t n,
+                          double *seconds) {
+  CUresult r = reset(c, g), end = c->cu.cuStreamSynchronize(c->stream);
+  if (r == CUDA_SUCCESS) r = end;
+  double from = cawb_clock_now();
+  if (r == CUDA_SUCCESS) r = cawb_cuda_enqueue_all(c, g->module, steps, n);
+  r = cawb_cuda_wait_after(c, r);
+  *seconds = cawb_clock_now() - from;
+  return r;
+}
+
+static int by_value(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static cawb_status launch_bound(cawb_cuda *c, const graphs *g, const cawb_step *steps, size_t n,
+                                cawb_timing *t, cawb_err *err) {
+  CUresult r = CUDA_SUCCESS;
+  if (t->launch_calls == 0) return CAWB_OK;
+  double *seconds = calloc(t->launch_calls, sizeof *seconds);
+  if (seconds == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for samples");
+  for (unsigned i = 0; i < t->launch_calls && r == CUDA_SUCCESS; i++)
+    r = call_once(c, g, steps, n, &seconds[i]);
+  qsort(seconds, t->launch_calls, sizeof *seconds, by_value);
+  t->launch_bound = seconds[t->launch_calls / 2];
+  free(seconds);
+  return cawb_cuda_blame(c, r, cawb_cuda_plan_name(steps, n), err);
 }
 
 static cawb_status make_graphs(cawb_cuda *c, cawb_module *m, const cawb_step *steps, size_t n,
@@ -159,10 +228,13 @@ cawb_status cawb_cuda_time(cawb_device *d, cawb_module *m, const cawb_step *step
   const char *who = cawb_cuda_plan_name(steps, n);
   graphs g = { NULL, NULL, m };
   cawb_status s = cawb_cuda_enter(c, err);
-  t->count = 0;
+  t->count = t->throttled = 0;
+  t->launch_bound = 0;
   if (s == CAWB_OK) s = make_flush(c, err);
+  if (s == CAWB_OK) s = cawb_cuda_clock_make(c, err);
   if (s == CAWB_OK) s = make_graphs(c, m, steps, n, t, &g, err);
   if (s == CAWB_OK) s = cawb_cuda_blame(c, sample(c, &g, t), who, err);
+  if (s == CAWB_OK) s = launch_bound(c, &g, steps, n, t, err);
   if (g.reset != NULL) c->cu.cuGraphExecDestroy(g.reset);
   if (g.plan != NULL) c->cu.cuGraphExecDestroy(g.plan);
   return s == CAWB_OK ? cawb_cuda_guard_check(c, who, err) : s;

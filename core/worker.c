@@ -13,8 +13,17 @@
 #include "slurp.h"
 #include "worker_json.h"
 
+/* Memory of the task host's that stays mapped: asking for it anew costs a millisecond. */
+typedef struct attachment {
+  cawb_share share;
+  cawb_addr base;            /* 0: none */
+} attachment;
+
+enum { SHARES = CAWB_PLAN_PARAM + 1 };   /* one for each role but scratch */
+
 typedef struct worker {
   cawb_device *device;
+  attachment attached[SHARES];
   cawb_kernels kernels;      /* of the loaded candidate, as are the next two */
   cawb_module *module;
   cawb_plan *plan;
@@ -65,6 +74,37 @@ static cawb_status do_tunables(worker *w, const cJSON *q, cJSON *reply, cawb_err
   return rc;
 }
 
+static void let_go(worker *w, attachment *a) {
+  if (a->base != 0) cawb_device_detach(w->device, a->base);
+  a->base = 0;
+}
+
+static void let_go_all(worker *w) {
+  for (int i = 0; i < SHARES; i++) let_go(w, &w->attached[i]);
+}
+
+/* Only handles have an identity: a descriptor is a new one in every message. */
+static int same_share(const cawb_share *a, const cawb_share *b) {
+  return a->fd < 0 && b->fd < 0 && a->size == b->size
+         && memcmp(a->ipc, b->ipc, sizeof a->ipc) == 0;
+}
+
+/* The share of one role, mapped; `done` must follow. An empty one has no address. */
+static cawb_status hold(worker *w, cawb_plan_role role, const cJSON *json,
+                        const cawb_message *m, attachment **out, cawb_err *err) {
+  attachment *a = *out = &w->attached[role];
+  cawb_share share;
+  cawb_status rc = cawb_worker_read_share(&share, json, m, err);
+  if (rc != CAWB_OK || (a->base != 0 && same_share(&a->share, &share))) return rc;
+  let_go(w, a);
+  a->share = share;
+  return share.size == 0 ? CAWB_OK : cawb_device_attach(w->device, &share, &a->base, err);
+}
+
+static void done(worker *w, attachment *a) {
+  if (a->share.fd >= 0) let_go(w, a);
+}
+
 static void unload(worker *w) {
   size_t n = 0;
   cawb_plan_tensor *t = w->plan != NULL ? cawb_plan_tensors(w->plan, &n) : NULL;
@@ -110,38 +150,44 @@ static cawb_status alloc_tensors(worker *w, double *scratch, cawb_err *err) {
   return CAWB_OK;
 }
 
-/* Whether each tensor of one role lies within a share of `size` bytes. */
+/* Whether each tensor of one role lies within a share, `slots` times. */
 static cawb_status check_places(const worker *w, cawb_plan_role role, size_t size,
-                                cawb_err *err) {
-  size_t n;
+                                uint64_t slots, uint64_t stride, cawb_err *err) {
+  size_t n, last = 0;
   const cawb_plan_tensor *t = cawb_plan_tensors(w->plan, &n);
+  if (__builtin_mul_overflow(slots - 1, stride, &last)) last = SIZE_MAX;
   for (size_t i = 0; i < n; i++) {
     if (t[i].role != role || t[i].spec.bytes == 0) continue;
-    if (t[i].spec.offset > size || t[i].spec.bytes > size - t[i].spec.offset)
+    if (last > size || t[i].spec.offset > size - last ||
+        t[i].spec.bytes > size - last - t[i].spec.offset)
       return cawb_fail(err, CAWB_ERR_INVALID, "%s lies outside its share", t[i].spec.label);
   }
   return CAWB_OK;
 }
 
 /* Copy all tensors of one role between their buffers and a share. */
-static cawb_status transfer(worker *w, cawb_plan_role role, int out, const cJSON *json,
-                            const cawb_message *m, cawb_err *err) {
-  cawb_share share;
-  cawb_addr base;
+static cawb_status copy_all(worker *w, cawb_plan_role role, int out, cawb_addr base,
+                            cawb_err *err) {
   size_t n;
+  cawb_status rc = CAWB_OK;
   cawb_plan_tensor *t = cawb_plan_tensors(w->plan, &n);
-  cawb_status rc = cawb_worker_read_share(&share, json, m, err);
-  if (rc == CAWB_OK) rc = check_places(w, role, share.size, err);
-  if (rc != CAWB_OK || share.size == 0) return rc;
-  rc = cawb_device_attach(w->device, &share, &base, err);
-  if (rc != CAWB_OK) return rc;
   for (size_t i = 0; i < n && rc == CAWB_OK; i++) {
     if (t[i].role != role || t[i].spec.bytes == 0) continue;
     cawb_addr there = base + t[i].spec.offset;
     rc = cawb_device_copy(w->device, out ? there : t[i].addr, out ? t[i].addr : there,
                           t[i].spec.bytes, err);
   }
-  cawb_device_detach(w->device, base);
+  return rc;
+}
+
+static cawb_status transfer(worker *w, cawb_plan_role role, int out, const cJSON *json,
+                            const cawb_message *m, cawb_err *err) {
+  attachment *a;
+  cawb_status rc = hold(w, role, json, m, &a, err);
+  if (rc != CAWB_OK) return rc;
+  rc = check_places(w, role, a->share.size, 1, 0, err);
+  if (rc == CAWB_OK && a->share.size > 0) rc = copy_all(w, role, out, a->base, err);
+  done(w, a);
   return rc;
 }
 
@@ -196,11 +242,11 @@ static cawb_status reset(worker *w, const cJSON *q, steps *out, cawb_err *err) {
   return cawb_device_run(w->device, w->module, out->list, out->count, &report, err);
 }
 
-static cawb_status run_once(worker *w, const cJSON *q, const steps *fresh, cJSON *reply,
+static cawb_status run_once(worker *w, const cawb_message *m, const steps *fresh, cJSON *reply,
                             cawb_err *err) {
   cawb_report report;
   size_t n;
-  (void)q;
+  (void)m;
   (void)fresh;
   const cawb_step *call = cawb_plan_steps(w->plan, CAWB_PLAN_CALL, &n);
   inject_fault(call, n);
@@ -209,26 +255,67 @@ static cawb_status run_once(worker *w, const cJSON *q, const steps *fresh, cJSON
   return rc;
 }
 
-static cawb_status run_timed(worker *w, const cJSON *q, const steps *fresh, cJSON *reply,
+/* What is kept of each sample: the outputs, in the slots of their share. */
+static cawb_status list_saves(worker *w, cawb_addr base, uint64_t stride, cawb_timing *t,
+                              cawb_err *err) {
+  size_t n;
+  const cawb_plan_tensor *p = cawb_plan_tensors(w->plan, &n);
+  cawb_save *list = calloc(n + 1, sizeof *list);
+  if (list == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for the outputs' places");
+  for (size_t i = 0; i < n; i++)
+    if (p[i].role == CAWB_PLAN_OUTPUT && p[i].spec.bytes > 0)
+      list[t->nsave++] = (cawb_save){ p[i].addr, base + p[i].spec.offset, p[i].spec.bytes,
+                                      (size_t)stride };
+  t->save = list;
+  return CAWB_OK;
+}
+
+static cawb_status time_call(worker *w, cawb_timing *t, cJSON *reply, cawb_err *err) {
+  size_t n;
+  const cawb_step *call = cawb_plan_steps(w->plan, CAWB_PLAN_CALL, &n);
+  cawb_status rc = cawb_device_time(w->device, w->module, call, n, t, err);
+  if (rc == CAWB_OK) cawb_worker_describe_timing(reply, t);
+  return rc;
+}
+
+/* Every timed call's outputs go to a slot of their own: no more samples than slots. */
+static cawb_status time_into_slots(worker *w, const cawb_message *m, uint64_t slots,
+                                   cawb_timing *t, cJSON *reply, cawb_err *err) {
+  attachment *a;
+  uint64_t stride = 0;
+  cawb_status rc = cawb_request_count(&stride, m->json, "outputs_stride", 1ull << 53, err);
+  if (rc == CAWB_OK && t->max_samples > slots) t->max_samples = (unsigned)slots;
+  if (rc == CAWB_OK) rc = hold(w, CAWB_PLAN_OUTPUT, field(m->json, "outputs_share"), m, &a, err);
+  if (rc != CAWB_OK) return rc;
+  rc = check_places(w, CAWB_PLAN_OUTPUT, a->share.size, slots, stride, err);
+  if (rc == CAWB_OK) rc = list_saves(w, a->base, stride, t, err);
+  if (rc == CAWB_OK) rc = time_call(w, t, reply, err);
+  if (rc == CAWB_OK) cJSON_AddNumberToObject(reply, "saved", t->count);
+  free((void *)t->save);
+  done(w, a);
+  return rc;
+}
+
+static cawb_status run_timed(worker *w, const cawb_message *m, const steps *fresh, cJSON *reply,
                              cawb_err *err) {
   cawb_timing t;
-  size_t n;
-  cawb_status rc = cawb_worker_read_timing(&t, q, err);
+  uint64_t slots = 0;
+  cawb_status rc = cawb_worker_read_timing(&t, m->json, err);
+  if (rc == CAWB_OK) rc = cawb_request_count(&slots, m->json, "slots", 1 << 16, err);
   if (rc != CAWB_OK) return rc;
-  t.samples = calloc(t.max_samples, sizeof *t.samples);
+  t.samples = calloc(t.max_samples, 2 * sizeof *t.samples);
   if (t.samples == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for samples");
+  t.clocks = t.samples + t.max_samples;
   t.before = fresh->list;
   t.nbefore = fresh->count;
-  const cawb_step *call = cawb_plan_steps(w->plan, CAWB_PLAN_CALL, &n);
-  rc = cawb_device_time(w->device, w->module, call, n, &t, err);
-  if (rc == CAWB_OK)
-    cJSON_AddItemToObject(reply, "samples", cJSON_CreateDoubleArray(t.samples, (int)t.count));
+  rc = slots > 0 ? time_into_slots(w, m, slots, &t, reply, err) : time_call(w, &t, reply, err);
   free(t.samples);
   return rc;
 }
 
-static cawb_status run_profiled(worker *w, const cJSON *q, const steps *fresh, cJSON *reply,
-                                cawb_err *err) {
+static cawb_status run_profiled(worker *w, const cawb_message *m, const steps *fresh,
+                                cJSON *reply, cawb_err *err) {
+  const cJSON *q = m->json;
   cawb_profile p = { .site_packages = cawb_request_text(q, "packages"),
                      .before = fresh->list, .nbefore = fresh->count };
   const char **metrics;
@@ -243,12 +330,15 @@ static cawb_status run_profiled(worker *w, const cJSON *q, const steps *fresh, c
   return rc;
 }
 
-typedef cawb_status (*runner)(worker *, const cJSON *, const steps *, cJSON *, cawb_err *);
+typedef cawb_status (*runner)(worker *, const cawb_message *, const steps *, cJSON *, cawb_err *);
 
-/* Back to the task host go the outputs, and what a kernel was not to write to. */
-static cawb_status give_back(worker *w, const cawb_message *m, cawb_err *err) {
+/* Back to the task host go the outputs, where they are not there yet, and what a kernel
+** was not to write to. */
+static cawb_status give_back(worker *w, const cawb_message *m, const cJSON *reply, cawb_err *err) {
   const cJSON *q = m->json, *params = field(q, "params_share");
-  cawb_status rc = transfer(w, CAWB_PLAN_OUTPUT, 1, field(q, "outputs_share"), m, err);
+  cawb_status rc = CAWB_OK;
+  if (field(reply, "saved") == NULL)
+    rc = transfer(w, CAWB_PLAN_OUTPUT, 1, field(q, "outputs_share"), m, err);
   if (rc == CAWB_OK) rc = transfer(w, CAWB_PLAN_INPUT, 1, field(q, "inputs_share"), m, err);
   if (rc == CAWB_OK && params != NULL) rc = transfer(w, CAWB_PLAN_PARAM, 1, params, m, err);
   return rc;
@@ -261,8 +351,8 @@ static cawb_status execute(worker *w, const cawb_message *m, cJSON *reply, cawb_
   if (w->plan == NULL) return cawb_fail(err, CAWB_ERR_INVALID, "no candidate is loaded");
   cawb_status rc = transfer(w, CAWB_PLAN_INPUT, 0, field(q, "inputs_share"), m, err);
   if (rc == CAWB_OK) rc = reset(w, q, &fresh, err);
-  if (rc == CAWB_OK) rc = how(w, q, &fresh, reply, err);
-  return rc == CAWB_OK ? give_back(w, m, err) : rc;
+  if (rc == CAWB_OK) rc = how(w, m, &fresh, reply, err);
+  return rc == CAWB_OK ? give_back(w, m, reply, err) : rc;
 }
 
 /* ---- the loop ---- */
@@ -276,7 +366,11 @@ static cawb_status dispatch(worker *w, const cawb_message *m, cJSON *reply, cawb
   if (strcmp(op, "run") == 0) return execute(w, m, reply, err, run_once);
   if (strcmp(op, "time") == 0) return execute(w, m, reply, err, run_timed);
   if (strcmp(op, "profile") == 0) return execute(w, m, reply, err, run_profiled);
-  if (strcmp(op, "unload") == 0) { unload(w); return CAWB_OK; }
+  if (strcmp(op, "unload") == 0) {
+    unload(w);
+    let_go_all(w);
+    return CAWB_OK;
+  }
   return cawb_fail(err, CAWB_ERR_INVALID, "unknown op '%s'", op);
 }
 
@@ -293,6 +387,7 @@ int cawb_worker_main(int fd) {
   memset(&w, 0, sizeof w);
   int status = cawb_serve(fd, handle, &w);
   unload(&w);
+  let_go_all(&w);
   cawb_device_close(w.device);
   return status;
 }

@@ -62,21 +62,32 @@ cawb_status cawb_worker_read_poison(uint32_t *out, const cJSON *request, cawb_er
   return rc;
 }
 
+/* A number of at least 0 under `key`; absent is 0. */
+static cawb_status read_amount(double *out, const cJSON *request, const char *key, cawb_err *err) {
+  const cJSON *item = cJSON_GetObjectItemCaseSensitive(request, key);
+  *out = 0;
+  if (item == NULL) return CAWB_OK;
+  if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0))
+    return cawb_fail(err, CAWB_ERR_INVALID, "time: '%s' is a number of 0 or more", key);
+  *out = item->valuedouble;
+  return CAWB_OK;
+}
+
 cawb_status cawb_worker_read_timing(cawb_timing *out, const cJSON *request, cawb_err *err) {
   enum { MOST = 100000 };
-  uint64_t warmup = 0, samples = 0;
-  const cJSON *budget = cJSON_GetObjectItemCaseSensitive(request, "budget");
+  uint64_t warmup = 0, samples = 0, calls = 0;
   memset(out, 0, sizeof *out);
   cawb_status rc = cawb_request_count(&warmup, request, "warmup", MOST, err);
   if (rc == CAWB_OK) rc = cawb_request_count(&samples, request, "samples", MOST, err);
+  if (rc == CAWB_OK) rc = cawb_request_count(&calls, request, "launch_calls", MOST, err);
+  if (rc == CAWB_OK) rc = read_amount(&out->budget, request, "budget", err);
+  if (rc == CAWB_OK) rc = read_amount(&out->slowest, request, "slowest", err);
   if (rc != CAWB_OK) return rc;
   if (samples == 0)
     return cawb_fail(err, CAWB_ERR_INVALID, "time: samples must be 1 to %d", MOST);
-  if (budget != NULL && (!cJSON_IsNumber(budget) || !(budget->valuedouble >= 0)))
-    return cawb_fail(err, CAWB_ERR_INVALID, "time: a budget is seconds, 0 or more");
   out->warmup = (unsigned)warmup;
   out->max_samples = (unsigned)samples;
-  out->budget = budget != NULL ? budget->valuedouble : 0;
+  out->launch_calls = (unsigned)calls;
   return CAWB_OK;
 }
 
@@ -171,4 +182,13 @@ cJSON *cawb_worker_describe_profile(const cawb_profile *p) {
   cJSON_AddNumberToObject(o, "seconds", p->seconds);
   if (p->note[0] != '\0') cJSON_AddStringToObject(o, "note", p->note);
   return o;
+}
+
+void cawb_worker_describe_timing(cJSON *reply, const cawb_timing *t) {
+  int n = (int)t->count;
+  cJSON_AddItemToObject(reply, "samples", cJSON_CreateDoubleArray(t->samples, n));
+  if (t->clocks != NULL && n > 0 && t->clocks[0] > 0)
+    cJSON_AddItemToObject(reply, "clocks", cJSON_CreateDoubleArray(t->clocks, n));
+  cJSON_AddNumberToObject(reply, "throttled", t->throttled);
+  if (t->launch_bound > 0) cJSON_AddNumberToObject(reply, "launch_bound", t->launch_bound);
 }

@@ -28,4 +28,7 @@ cJSON *cawb_worker_describe_device(const cawb_device_info *d);
 cJSON *cawb_worker_describe_report(const cawb_report *r);
 cJSON *cawb_worker_describe_profile(const cawb_profile *p);
 
+/* What was timed, into a reply. */
+void   cawb_worker_describe_timing(cJSON *reply, const cawb_timing *t);
+
 #endif

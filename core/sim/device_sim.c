@@ -47,7 +47,10 @@ static cawb_status device_time(cawb_device *d, cawb_module *m, const cawb_step *
   if (status != CAWB_OK) return status;
   timing->samples[0] = report.seconds;
   timing->count = 1;
-  return CAWB_OK;
+  if (timing->clocks != NULL) timing->clocks[0] = d->info.rates.clock;
+  for (size_t i = 0; i < timing->nsave && status == CAWB_OK; i++)
+    status = sim_memory_copy(d, timing->save[i].to, timing->save[i].from, timing->save[i].size, err);
+  return status;
 }
 
 static const cawb_device_ops ops = {

@@ -37,6 +37,19 @@ def measure(work, kinds, samples, budget, seed):
     return found
 
 
+def in_turn(work, order, samples, budget, seed):
+    """A batch of each kind in `order`, where a kind may come more than once: {batches,
+    kinds}, what is known of each kind apart from the samples."""
+    batches, kinds = [], {}
+    for kind in order:
+        about = measure(work, [kind], samples, budget, seed)[kind]
+        times = about.pop("samples", None)
+        kinds[kind] = about
+        if times is not None:
+            batches.append({"kind": kind, "samples": times})
+    return {"batches": batches, "kinds": kinds}
+
+
 class Baseline:
     """One kind, compiled if that is what it is, warm, with its own inputs."""
 

@@ -53,14 +53,16 @@ class Host:
         if work.device.type != "cuda":
             raise Fault("unsupported", "PyTorch's baselines are timed on a GPU only; this task"
                         " is loaded on the CPU")
-        kinds = field(request, "kinds", list, list(baseline.KINDS))
+        order = field(request, "order", list, None if "order" in request else [])
+        kinds = order or field(request, "kinds", list, list(baseline.KINDS))
         unknown = [k for k in kinds if k not in baseline.KINDS]
         if unknown:
             raise Fault("invalid", "op 'baselines': unknown kind %r (there are %s)"
                         % (unknown[0], ", ".join(baseline.KINDS)))
-        return baseline.measure(work, kinds, whole(request, "samples", 1 << 20),
-                                field(request, "budget", (int, float)),
-                                whole(request, "seed", (1 << 63) - 1)), ()
+        how = baseline.in_turn if order else baseline.measure
+        return how(work, kinds, whole(request, "samples", 1 << 20),
+                   field(request, "budget", (int, float)),
+                   whole(request, "seed", (1 << 63) - 1)), ()
 
     def peek(self, request):
         what, index = field(request, "what", str), whole(request, "index", 1 << 31)

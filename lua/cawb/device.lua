@@ -52,6 +52,15 @@ function Device:drop_worker()
   self.worker, self.loaded = nil, nil
 end
 
+--- Let go of a task's memory, which the worker may still have mapped, and of the
+--- candidate that it has loaded.
+function Device:forget()
+  if self.worker and self.worker:alive() then
+    self:call({ op = "unload" }, nil, self.deadlines.load)
+  end
+  self.loaded = nil
+end
+
 --- One request to the worker: its reply, or nil, message, name. A worker that
 --- does not survive it is replaced at the next one.
 function Device:call(request, fds, timeout)

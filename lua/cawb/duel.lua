@@ -12,20 +12,23 @@ local large = 1 << 30          -- bytes of inputs of which one set at a time is 
 
 local function name_of(subject) return type(subject) == "table" and subject.name or subject end
 
-local function living(state)
-  local list = { state.candidate }
+local function living_rivals(state)
+  local list = {}
   for _, subject in ipairs(state.how.against) do
     if not state.failed[name_of(subject)] then list[#list + 1] = subject end
   end
   return list
 end
 
--- The subjects in a random order, then in the reverse one.
-local function order(task, list)
+-- Everyone in a random order, then in the reverse one. The candidate comes at the ends or
+-- in the middle, so that PyTorch's process and the worker take turns as seldom as can be.
+local function order(state)
+  local list, draw = living_rivals(state), state.task.next_seed
   for i = #list, 2, -1 do
-    local j = task.next_seed "order" % i + 1
+    local j = draw "order" % i + 1
     list[i], list[j] = list[j], list[i]
   end
+  table.insert(list, draw "order" % 2 == 0 and 1 or #list + 1, state.candidate)
   for i = #list, 1, -1 do list[#list + 1] = list[i] end
   return list
 end
@@ -73,8 +76,10 @@ local function candidate_batch(state, subject, samples, take, first)
   return { ok = true }
 end
 
--- Everyone in `list`, consecutive baselines in one request. `take(who, samples)` gets the
--- batches; who is 0 for the candidate. Returns { ok = true }, a failure, or nil, ...
+-- Everyone in `list`; baselines that follow one another are one request, the candidate
+-- next to itself is one batch of twice the size. `take(who, samples)` gets the batches;
+-- who is 0 for the candidate. Returns { ok = true }, a failure as data, or nil, message,
+-- name.
 local function play(state, list, samples, take, first)
   local i = 1
   while i <= #list do
@@ -87,8 +92,9 @@ local function play(state, list, samples, take, first)
     if #kinds > 0 then
       played, message, name = host_batches(state, kinds, samples, take)
     else
-      played, message, name = candidate_batch(state, list[i], samples, take, first)
-      i = i + 1
+      local twice = list[i] == list[i + 1]
+      played, message, name = candidate_batch(state, list[i], twice and 2 * samples or samples, take, first)
+      i = i + (twice and 2 or 1)
     end
     if not played or not played.ok then return played, message, name end
   end
@@ -98,7 +104,7 @@ end
 -- Everyone once, uncounted: what has to be set up is, and how long a batch may be is known.
 local function warm_up(state)
   local slowest = 0.0
-  local played, message, name = play(state, living(state), 1, function(_, samples)
+  local played, message, name = play(state, table.pack(state.candidate, table.unpack(living_rivals(state))), 1, function(_, samples)
     slowest = math.max(slowest, stats.quantile(samples, 0.5))
   end, true)
   if not played or not played.ok then return played, message, name end
@@ -111,7 +117,7 @@ local function append(list, values) table.move(values, 1, #values, #list + 1, li
 
 local function play_round(state)
   local round = {}
-  local played, message, name = play(state, order(state.task, living(state)), state.batch,
+  local played, message, name = play(state, order(state), state.batch,
     function(who, samples)
       round[who], state.samples[who] = round[who] or {}, state.samples[who] or {}
       append(round[who], samples)
@@ -128,17 +134,22 @@ local function play_round(state)
   return { ok = true }
 end
 
--- Whether enough is known of a rival, at a look that may err this often.
-local function settled(ratios, how, error_rate)
+-- Whether enough is known of a rival, at a look that may err this often. `time` is the
+-- candidate's: what the clock cannot tell apart, more rounds will not.
+local function settled(ratios, how, error_rate, time)
   local s = stats.paired(ratios, error_rate)
-  if s.hi - s.lo <= 2 * how.precision * s.median then return true end
+  local precision = math.max(how.precision, how.resolution / time)
+  if s.hi - s.lo <= 2 * precision * s.median then return true end
   local verdict = how.decisive and stats.verdict(s, how.same)
   return verdict == "faster" or verdict == "slower"
 end
 
 local function decided(state, error_rate)
+  local time = stats.quantile(state.samples[0], 0.5)
   for who, ratios in pairs(state.ratios) do
-    if not state.failed[who] and not settled(ratios, state.how, error_rate) then return false end
+    if not state.failed[who] and not settled(ratios, state.how, error_rate, time) then
+      return false
+    end
   end
   return true
 end

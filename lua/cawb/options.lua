@@ -20,7 +20,7 @@ local ranges = {
   ["tolerance.factor"] = positive,
   ["measure.batch"] = at_least_one, ["measure.rounds"] = at_least_one,
   ["measure.warmup"] = not_negative,
-  ["measure.slice"] = positive, ["measure.slowest"] = share, ["measure.launches"] = not_negative,
+  ["measure.slice"] = positive, ["measure.resolution"] = not_negative, ["measure.slowest"] = share, ["measure.launches"] = not_negative,
   ["confirm.trials"] = at_least_one, ["sweep.budget"] = positive,
   ["measure.precision"] = positive, ["measure.budget"] = positive, ["measure.same"] = positive,
   ["measure.error_rate"] = { function(v) return v > 0 and v < 0.5 end, "must lie between 0 and 0.5" },

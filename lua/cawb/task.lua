@@ -91,7 +91,9 @@ end
 
 --- End the task host.
 function Task:close()
-  if self.host then self.host:close() end
+  if not self.host then return end
+  if self.device.loaded and self.device.loaded.task == self then self.device:forget() end
+  self.host:close()
   self.host = nil
 end
 Task.__close = Task.close

@@ -16,6 +16,8 @@ typedef struct fake_cuda {
   CUresult fail_with;
   CUresult sticky;             /* what every fallible call gives from now on */
   unsigned late;               /* that many samples find the flush already over */
+  unsigned slow;               /* that many readings of the SM clock find 1 GHz, not 2 */
+  uint64_t cycles, ns;         /* of the SM */
   unsigned launches, clusters, memsets, graphs, resets;
   int opted_shared;            /* the last opt-in to dynamic shared memory */
   uint32_t counter;            /* the one __device__ variable: launches since it was put back */

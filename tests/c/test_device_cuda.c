@@ -275,7 +275,7 @@ static void test_samples(void) {
   CHECK(cawb_device_time(b.d, b.m, steps, 3, &t, &b.err) == CAWB_OK && t.count == 20);
   for (unsigned i = 0; i < t.count; i++) CHECK(samples[i] == 0.25e-3);
   CHECK(fake->graphs == 23 && fake->launches == 46 && fake->resets == 20);
-  CHECK(fake->memsets == 23 + 1 + 20);   /* the plan's; a flush to warm up, one a sample */
+  CHECK(fake->memsets == 1 + 23 + 1 + 20);   /* the plan's; a flush to warm up, one a sample */
   CHECK(*(unsigned char *)(uintptr_t)b.y == 1);
   t.budget = 0;                          /* spent at once, still 10 */
   CHECK(cawb_device_time(b.d, b.m, steps, 3, &t, &b.err) == CAWB_OK && t.count == 10);
@@ -293,7 +293,7 @@ static void test_late_host(void) {
   cawb_timing t = { .max_samples = 10, .samples = samples };
   fake->late = 2;
   CHECK(cawb_device_time(b.d, b.m, &s, 1, &t, &b.err) == CAWB_OK && t.count == 10);
-  CHECK(fake->graphs == 12 && fake->memsets == 1 + 1 + 2 + 10 * 4);
+  CHECK(fake->graphs == 12 && fake->memsets == 1 + 1 + 1 + 2 + 10 * 4);
   fake->late = 1000;                     /* always late: it ends all the same */
   CHECK(cawb_device_time(b.d, b.m, &s, 1, &t, &b.err) == CAWB_OK && t.count == 10);
   end(&b);
@@ -328,6 +328,61 @@ static void test_steps_go_ahead_of_every_sample(void) {
   unsigned char first[2];
   CHECK(cawb_device_read(b.d, first, b.y, 2, &b.err) == CAWB_OK);
   CHECK(first[0] == 7 && first[1] == 0);      /* filled, then written by the last run */
+  end(&b);
+}
+
+/* Each sample's output goes to a place of its own. */
+static void test_samples_are_saved(void) {
+  bench b;
+  double samples[3];
+  cawb_addr kept = 0;
+  unsigned char found[3 * 16];
+  if (!begin(&b)) return;
+  poke_args args = { b.y, 7 };
+  cawb_step s = launch("poke", &args);
+  CHECK(cawb_device_alloc(b.d, sizeof found, "kept", &kept, &b.err) == CAWB_OK);
+  CHECK(cawb_device_fill(b.d, kept, 0, sizeof found, &b.err) == CAWB_OK);
+  cawb_save save = { b.y, kept, 8, 16 };
+  cawb_timing t = { .max_samples = 3, .samples = samples, .save = &save, .nsave = 1 };
+  CHECK(cawb_device_time(b.d, b.m, &s, 1, &t, &b.err) == CAWB_OK && t.count == 3);
+  CHECK(cawb_device_read(b.d, found, kept, sizeof found, &b.err) == CAWB_OK);
+  for (int i = 0; i < 3; i++) CHECK(found[16 * i] == 7 && found[16 * i + 8] == 0);
+  end(&b);
+}
+
+/* What ran at half the clock is thrown away, unless the card stays that slow. */
+static void test_throttled_samples(void) {
+  bench b;
+  double samples[4], clocks[4];
+  if (!begin(&b)) return;
+  cawb_step s = launch("heavy", NULL);
+  cawb_timing t = { .max_samples = 4, .samples = samples, .clocks = clocks, .slowest = 0.75 };
+  CHECK(cawb_device_time(b.d, b.m, &s, 1, &t, &b.err) == CAWB_OK);
+  CHECK(t.count == 4 && t.throttled == 0 && clocks[3] > 1.99e9 && clocks[3] < 2.01e9);
+  fake->slow = 4;                        /* two readings a sample */
+  CHECK(cawb_device_time(b.d, b.m, &s, 1, &t, &b.err) == CAWB_OK);
+  CHECK(t.count == 4 && t.throttled == 2 && clocks[0] > 1.99e9);
+  fake->slow = 1000;
+  CHECK(cawb_device_time(b.d, b.m, &s, 1, &t, &b.err) == CAWB_OK && t.count == 4);
+  CHECK(clocks[3] < 1.01e9);
+  fake->slow = 1000;
+  t.slowest = 0;
+  CHECK(cawb_device_time(b.d, b.m, &s, 1, &t, &b.err) == CAWB_OK && t.throttled == 0);
+  end(&b);
+}
+
+/* As a host sees it: every call from a reset, none through a graph of its own. */
+static void test_launch_bound(void) {
+  bench b;
+  double samples[2];
+  if (!begin(&b)) return;
+  cawb_step s = launch("heavy", NULL);
+  cawb_timing t = { .max_samples = 2, .samples = samples };
+  CHECK(cawb_device_time(b.d, b.m, &s, 1, &t, &b.err) == CAWB_OK && t.launch_bound == 0);
+  unsigned launches = fake->launches, graphs = fake->graphs;
+  t.launch_calls = 5;
+  CHECK(cawb_device_time(b.d, b.m, &s, 1, &t, &b.err) == CAWB_OK && t.launch_bound > 0);
+  CHECK(fake->launches - launches == 2 + 5 && fake->graphs - graphs == 2);
   end(&b);
 }
 
@@ -411,6 +466,9 @@ static void test_with_fake(void) {
   test_variables_are_put_back();
   test_steps_go_ahead_of_every_sample();
   test_late_host();
+  test_samples_are_saved();
+  test_throttled_samples();
+  test_launch_bound();
   test_bad_timing();
   test_every_failure();
   dlclose(library);
