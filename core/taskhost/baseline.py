@@ -1,8 +1,11 @@
-"""PyTorch's own times on a GPU: eager, and torch.compile in its default mode.
+"""What a candidate is held against: PyTorch's own times on a GPU, and those of a file.
 
-A sample is one forward between two CUDA events with a cold L2 cache: write
-twice the L2, spin on the device until the host has launched everything, run.
-Strict float32, as everywhere; cuDNN is free to choose its algorithms.
+Kinds: "eager"; "compile", torch.compile in its default mode; "max_autotune", its mode
+max-autotune-no-cudagraphs (a graph of its own would copy the inputs at every call, and
+launching is charged to nobody here) with cuDNN's own search on; each of them in strict
+float32, or with TF32 allowed in matrix products and cuDNN where "_tf32" follows; and
+"file:PATH", a user's Python file (rival.py). cuDNN is free to choose its algorithms,
+which the references do not let it.
 """
 import contextlib
 import statistics
@@ -11,30 +14,29 @@ import time
 import torch
 
 from fault import Fault, kind_of, one_line
+from rival import make
 from runner import made_on, strict
+from stopwatch import Stopwatch
 
-KINDS = ("eager", "compile")
+COMPILE = {"compile": None, "max_autotune": "max-autotune-no-cudagraphs"}
+TF32 = "_tf32"
+KINDS = tuple(kind + end for end in ("", TF32) for kind in ("eager", *COMPILE))
+FILE = "file:"
+
 WARMUP = 3               # calls before the first sample
-UNKNOWN_L2 = 128 << 20   # bytes to assume where PyTorch does not tell
 LONGEST_SPIN = 0.05      # seconds
+LARGE = 1 << 30          # bytes of inputs of which there is room for one set only
+
+
+def known(kind):
+    return isinstance(kind, str) and (kind in KINDS or kind.startswith(FILE))
 
 
 def measure(work, kinds, samples, budget, seed):
     """{kind: result}; `samples` each, or fewer after `budget` seconds each. A kind
     stays set up and warm between calls, so that a judge can take turns between it
     and a candidate. That PyTorch cannot run or compile the task is a result too."""
-    found = {}
-    for kind in kinds:
-        try:
-            if kind not in work.baselines:
-                work.baselines[kind] = Baseline(work, kind, seed)
-            found[kind] = work.baselines[kind].take(samples, budget)
-        except Exception as error:  # pylint: disable=broad-except
-            if not isinstance(error, Fault) and kind_of(error) == "device":
-                raise
-            work.baselines.pop(kind, None)
-            found[kind] = {"failed": one_line("%s: %s" % (type(error).__name__, error))}
-    return found
+    return {kind: attempt(work, kind, samples, budget, seed) for kind in kinds}
 
 
 def in_turn(work, order, samples, budget, seed):
@@ -42,65 +44,102 @@ def in_turn(work, order, samples, budget, seed):
     kinds}, what is known of each kind apart from the samples."""
     batches, kinds = [], {}
     for kind in order:
-        about = measure(work, [kind], samples, budget, seed)[kind]
+        about = attempt(work, kind, samples, budget, seed)
         times = about.pop("samples", None)
+        about.pop("outputs", None)
         kinds[kind] = about
         if times is not None:
             batches.append({"kind": kind, "samples": times})
     return {"batches": batches, "kinds": kinds}
 
 
+def attempt(work, kind, samples, budget, seed):
+    try:
+        if kind not in work.baselines:
+            work.baselines[kind] = Baseline(work, kind, seed)
+        return work.baselines[kind].take(samples, budget)
+    except Exception as error:  # pylint: disable=broad-except
+        if not isinstance(error, Fault) and kind_of(error) == "device":
+            raise
+        work.baselines.pop(kind, None)
+        text = error.message if isinstance(error, Fault) else "%s: %s" % (type(error).__name__, error)
+        return {"failed": one_line(text)}
+
+
 class Baseline:
-    """One kind, compiled if that is what it is, warm, with its own inputs."""
+    """One kind, compiled if that is what it is, and warm. It has inputs of its own,
+    unless they are large: then it takes those of the trial under way."""
 
     def __init__(self, work, kind, seed):
+        self.work, self.kind = work, kind
         self.sets = input_sets(work, seed)
         self.watch = work.stopwatch = work.stopwatch or Stopwatch(work.device)
         self.taken, host = 0, []
         started = time.perf_counter()
-        self.forward = eager(work) if kind == "eager" else compiled(work)
+        self.forward = forward_of(work, kind)
         with self.running():
-            outputs = work.runner.named(self.forward(*self.sets[0].inputs))
+            outputs = work.runner.named(self.forward(*self.inputs(0)))
             self.watch.wait()
             self.about = {"setup_s": time.perf_counter() - started}
-        self.about.update(errors(self.sets[0], outputs))
+        self.about.update(errors(self.trial(seed), outputs))
         del outputs
         with self.running():
             for i in range(WARMUP):
                 host.append(self.watch.launch_time(self.forward, self.inputs(i)))
-        self.about.update(host_s=min(host), input_sets=len(self.sets))
+            calls = [self.watch.call_time(self.forward, self.inputs(i)) for i in range(WARMUP)]
+        self.about.update(host_s=min(host), call_s=min(calls), input_sets=len(self.sets) or 1)
         self.spin = min(LONGEST_SPIN, 2 * min(host))
 
     @contextlib.contextmanager
     def running(self):
-        """As a user runs it: cuDNN chooses freely (the references do not let it)."""
+        """As a user runs it: cuDNN chooses freely; TF32 where the kind says so."""
         strict()
         torch.backends.cudnn.deterministic = False
-        with torch.no_grad():
-            yield
+        torch.backends.cudnn.benchmark = self.kind.startswith("max_autotune")
+        tf32 = self.kind.endswith(TF32)
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32
+        try:
+            with torch.no_grad():
+                yield
+        finally:
+            strict()
+
+    def trial(self, seed):
+        return self.sets[0] if self.sets else self.work.current or self.work.trials.get(seed)
 
     def inputs(self, number):
+        if not self.sets:
+            return self.work.current.inputs
         return self.sets[number % len(self.sets)].inputs
 
-    def sample(self):
-        """One sample that the host was in time for, where a longer spin allows it."""
-        while True:
-            seconds, late = self.watch.sample(self.forward, self.inputs(self.taken), self.spin)
-            if not late or self.spin >= LONGEST_SPIN:
-                return seconds
-            self.spin = min(LONGEST_SPIN, 2 * self.spin)
+    def batch(self, count):
+        """So many samples that the host was in time for, where a longer spin allows it."""
+        times = []
+        while len(times) < count:
+            inputs = [self.inputs(self.taken + i) for i in range(count - len(times))]
+            taken = self.watch.batch(self.forward, inputs, self.spin)
+            good = [s for s, late in taken if not late or self.spin >= LONGEST_SPIN]
+            times += good
+            self.taken += len(good)
+            if len(good) < len(taken):
+                self.spin = min(LONGEST_SPIN, 2 * self.spin)
+        return times
 
     def take(self, samples, budget):
+        """`samples` in one batch, or one after the other until `budget` seconds are over
+        where that many would take longer."""
         times, started = [], time.perf_counter()
         with self.running():
             while len(times) < samples and (not times or time.perf_counter() - started < budget):
-                times.append(self.sample())
-                self.taken += 1
+                fits = samples if self.about["call_s"] * samples < budget else 1
+                times += self.batch(min(fits, samples - len(times)))
         return dict(self.about, samples=times, median=statistics.median(times))
 
 
 def input_sets(work, seed):
-    """Trials with different inputs to rotate among: two where memory allows."""
+    """Trials with different inputs to rotate among; none where they are large."""
+    if work.inputs_share.size >= LARGE:
+        return []
     first = work.trials.get(seed)
     needed = 2 * (work.inputs_share.size + work.outputs_share.size)
     if torch.cuda.mem_get_info(work.device)[0] < needed:
@@ -108,18 +147,33 @@ def input_sets(work, seed):
     return [first, work.trials.get((seed + 1) & ((1 << 63) - 1))]
 
 
-def eager(work):
-    module = work.runner.copy()
+def forward_of(work, kind):
+    if kind.startswith(FILE):
+        return eager(work, make(work, kind[len(FILE):]))
+    name = kind[:-len(TF32)] if kind.endswith(TF32) else kind
+    if name == "eager":
+        return eager(work, work.runner.copy())
+    return compiled(work, COMPILE[name])
 
+
+def eager(work, module):
     def forward(*args):
         with made_on(work.device):
             return module(*args)
     return forward
 
 
-def compiled(work):
-    torch._dynamo.reset()
-    return torch.compile(work.runner.copy())
+def compiled(work, mode):
+    """torch.compile keeps what it made by code and settings: a second kind of the same
+    task must not find the first one's thrown away."""
+    if not any(is_compiled(kind) for kind in work.baselines):
+        torch._dynamo.reset()
+    return torch.compile(work.runner.copy(), mode=mode) if mode \
+        else torch.compile(work.runner.copy())
+
+
+def is_compiled(kind):
+    return kind.removesuffix(TF32) in COMPILE
 
 
 def errors(trial, outputs):
@@ -130,52 +184,3 @@ def errors(trial, outputs):
         values = [e[name] for e in each if name in e]
         return None if None in values else max(values, default=0.0)
     return {"error": {"worst": largest("worst"), "nrms": largest("nrms")}, "outputs": each}
-
-
-class Stopwatch:
-    """Times calls on one device. All results are in seconds."""
-
-    def __init__(self, device):
-        self.device = device
-        about = torch.cuda.get_device_properties(device)
-        l2 = getattr(about, "L2_cache_size", 0) or UNKNOWN_L2
-        with torch.cuda.device(device):
-            self.flush = torch.empty(2 * l2, dtype=torch.uint8, device=device)
-            self.start = torch.cuda.Event(enable_timing=True)
-            self.end = torch.cuda.Event(enable_timing=True)
-            self.rate = self.spin_rate()
-
-    def wait(self):
-        torch.cuda.synchronize(self.device)
-
-    def spin_rate(self, cycles=10_000_000):
-        """Cycles of a device spin in a second."""
-        torch.cuda._sleep(cycles)
-        self.start.record()
-        torch.cuda._sleep(cycles)
-        self.end.record()
-        self.wait()
-        return cycles / (self.start.elapsed_time(self.end) * 1e-3)
-
-    def launch_time(self, forward, args):
-        """Seconds that the host needs to launch one forward."""
-        self.wait()
-        started = time.perf_counter()
-        forward(*args)
-        host = time.perf_counter() - started
-        self.wait()
-        return host
-
-    def sample(self, forward, args, spin):
-        """(seconds, late): late when the GPU had done with the spin before the host
-        had launched everything, so that the time holds some of the host's."""
-        with torch.cuda.device(self.device):
-            self.wait()
-            self.flush.zero_()
-            torch.cuda._sleep(max(1, int(spin * self.rate)))
-            self.start.record()
-            forward(*args)
-            self.end.record()
-            late = self.start.query()
-            self.wait()
-            return self.start.elapsed_time(self.end) * 1e-3, late

@@ -53,11 +53,11 @@ class Host:
         if work.device.type != "cuda":
             raise Fault("unsupported", "PyTorch's baselines are timed on a GPU only; this task"
                         " is loaded on the CPU")
-        order = field(request, "order", list, None if "order" in request else [])
-        kinds = order or field(request, "kinds", list, list(baseline.KINDS))
-        unknown = [k for k in kinds if k not in baseline.KINDS]
+        order = field(request, "order", list, [])
+        kinds = order or field(request, "kinds", list, ["eager", "compile"])
+        unknown = [k for k in kinds if not baseline.known(k)]
         if unknown:
-            raise Fault("invalid", "op 'baselines': unknown kind %r (there are %s)"
+            raise Fault("invalid", "op 'baselines': unknown kind %r (there are %s, and file:PATH)"
                         % (unknown[0], ", ".join(baseline.KINDS)))
         how = baseline.in_turn if order else baseline.measure
         return how(work, kinds, whole(request, "samples", 1 << 20),

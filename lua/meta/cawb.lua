@@ -42,6 +42,8 @@ local Device = {}
 function Device:close() end
 ---End the worker; the next request starts another.
 function Device:drop_worker() end
+---Let go of a task's memory and of the loaded candidate; the worker stays.
+function Device:forget() end
 ---One request to the worker (core/worker.h has the protocol).
 ---@param request table
 ---@param fds? table
@@ -187,7 +189,7 @@ function cawb.families(dir) end
 ---Time a candidate against PyTorch.
 ---@param task cawb.Task
 ---@param candidate cawb.Candidate
----@param opts? { against?: string[], samples?: integer, budget?: number, warmup?: integer, batch?: integer, rounds?: integer, precision?: number }
+---@param opts? { against?: (string|cawb.Candidate)[], samples?: integer, budget?: number, warmup?: integer, batch?: integer, slice?: number, rounds?: integer, precision?: number, resolution?: number, decisive?: boolean, slowest?: number, launches?: integer }
 ---@return table|cawb.Failure|nil measured, string? message, string? name
 function cawb.measure(task, candidate, opts) end
 

@@ -31,10 +31,15 @@ class Counter:
         forward(*args)
         return 1e-4
 
-    def sample(self, forward, args, spin):
-        forward(*args)
-        self.seen.append(args[0])
-        return float(len(self.seen)), spin < self.needed
+    call_time = launch_time
+
+    def batch(self, forward, inputs, spin):
+        taken = []
+        for args in inputs:
+            forward(*args)
+            self.seen.append(args[0])
+            taken.append((float(len(self.seen)), spin < self.needed))
+        return taken
 
 
 def path_of(folder, text):
@@ -69,7 +74,7 @@ class Baselines(unittest.TestCase):
 
     def test_a_kind_stays_set_up_between_calls(self):
         made = []
-        with mock.patch("baseline.eager", lambda work: made.append(1) or work.runner.copy()):
+        with mock.patch("baseline.eager", lambda work, module: made.append(1) or module):
             for _ in range(3):
                 found = baseline.measure(self.work, ["eager"], 2, 60, 3)["eager"]
         self.assertEqual((len(made), found["samples"]), (1, [5.0, 6.0]))
@@ -78,7 +83,7 @@ class Baselines(unittest.TestCase):
     def test_a_late_host_means_another_sample_behind_a_longer_spin(self):
         self.watch.needed = 7e-4                             # the first spin is 2e-4
         found = baseline.measure(self.work, ["eager"], 2, 60, 3)["eager"]
-        self.assertEqual(found["samples"], [3.0, 4.0])       # after 2e-4 and 4e-4
+        self.assertEqual(found["samples"], [5.0, 6.0])       # after 2e-4 and 4e-4
         self.watch.needed = 1.0                              # longer than any spin: it ends
         found = baseline.measure(self.work, ["eager"], 1, 60, 3)["eager"]
         self.assertEqual(len(found["samples"]), 1)
@@ -87,8 +92,59 @@ class Baselines(unittest.TestCase):
         found = baseline.measure(self.work, ["eager"], 5, 0, 3)["eager"]
         self.assertEqual(len(found["samples"]), 1)
 
+    def test_a_batch_of_each_in_turn(self):
+        found = baseline.in_turn(self.work, ["eager", "eager_tf32", "eager"], 2, 60, 3)
+        self.assertEqual([b["kind"] for b in found["batches"]], ["eager", "eager_tf32", "eager"])
+        self.assertEqual([b["samples"] for b in found["batches"]],
+                         [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+        self.assertLess(found["kinds"]["eager_tf32"]["error"]["nrms"], 1e-5)
+        self.assertNotIn("outputs", found["kinds"]["eager"])
+
+    def test_tf32_is_allowed_while_it_runs_and_only_then(self):
+        seen = []
+        with mock.patch("baseline.eager", lambda work, module: lambda *args: seen.append(
+                torch.backends.cuda.matmul.allow_tf32) or module(*args)):
+            baseline.in_turn(self.work, ["eager_tf32", "eager"], 1, 60, 3)
+        half = len(seen) // 2
+        self.assertEqual(seen, [True] * half + [False] * half)
+        self.assertFalse(torch.backends.cuda.matmul.allow_tf32)
+
+    def test_a_second_compiled_kind_leaves_the_first_one_alone(self):
+        resets = []
+        with mock.patch("torch._dynamo.reset", lambda: resets.append(1)), \
+                mock.patch("torch.compile", lambda module, **how: module):
+            found = baseline.in_turn(self.work, ["compile", "max_autotune", "compile_tf32"], 1, 60, 3)
+        self.assertEqual((len(resets), len(found["batches"])), (1, 3))
+
+    def test_large_inputs_are_those_of_the_trial_under_way(self):
+        self.work.begin(7, 0)
+        with mock.patch("baseline.LARGE", 1):
+            baseline.in_turn(self.work, ["eager"], 2, 60, 3)
+        self.assertIs(self.watch.seen[-1], self.work.current.inputs[0])
+
+    def file(self, text):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        return "file:" + path_of(folder.name, text)
+
+    def test_a_file_has_the_weights_of_the_task(self):
+        good = LINEAR.replace("class Model(", "class ModelNew(")
+        found = baseline.measure(self.work, [self.file(good)], 1, 60, 3)
+        (result,) = found.values()
+        self.assertNotIn("failed", result)
+        self.assertLess(result["error"]["nrms"], 1e-5)
+
+    def test_a_file_that_is_wrong_is_a_result(self):
+        for text, words in (("x = 1\n", "defines the class ModelNew or Model"),
+                            ("import nothing_of_the_kind\n", "foo.py:1: ModuleNotFoundError"),
+                            (LINEAR.replace("F.gelu(", "F.gel("), "AttributeError")):
+            (result,) = baseline.measure(self.work, [self.file(text)], 1, 60, 3).values()
+            self.assertIn(words, result["failed"])
+        (result,) = baseline.measure(self.work, ["file:/none.py"], 1, 60, 3).values()
+        self.assertIn("/none.py: No such file", result["failed"])
+
     def test_a_compiler_that_fails_is_a_result(self):
-        def fail(_module):
+        def fail(_module, **_how):
             raise RuntimeError("no\nTriton")
         with mock.patch("torch.compile", fail):
             found = baseline.measure(self.work, ["compile", "eager"], 1, 60, 3)
