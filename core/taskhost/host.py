@@ -29,6 +29,7 @@ class Host:
     def hello(self, _request):
         return {"python": platform.python_version(), "executable": sys.executable,
                 "torch": torch.__version__, "cuda": torch.version.cuda, "gpus": gpus(),
+                "cudnn": torch.backends.cudnn.version() if torch.version.cuda else None,
                 "threads": torch.get_num_threads()}, ()
 
     def load(self, request):

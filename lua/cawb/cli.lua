@@ -12,6 +12,7 @@ local function flag(key) return function(o) o[key] = true end end
 local flags = {
   ["--device"] = { true, text "device" },
   ["--config"] = { true, list "configs" },
+  ["--baseline"] = { true, list "baselines" },
   ["--set"]    = { true, list "sets" },
   ["--out"]    = { true, text "out" },
   ["--seed"]   = { true, text "seed" },
@@ -26,9 +27,9 @@ local function names()
 end
 
 --- Parse the words after the program's name. Returns { words = {...}, configs = {...},
---- sets = {...}, device, out, seed, json, quiet }, or nil and a message.
+--- baselines = {...}, sets = {...}, device, out, seed, json, quiet }, or nil and a message.
 function M.parse(argv)
-  local o = { words = {}, configs = {}, sets = {}, device = "auto", out = "cawb-runs" }
+  local o = { words = {}, configs = {}, baselines = {}, sets = {}, device = "auto", out = "cawb-runs" }
   local i = 1
   while i <= #argv do
     local word = argv[i]

@@ -164,7 +164,8 @@ local function conclude_rival(state, who, ratios, error_rate, result)
   result.speedup[who], result.baseline_samples[who] = s, samples
   local about = state.about[who] or {}
   state.task.baselines[who] = { time_s = stats.summary(samples), samples = samples,
-    error = about.error, setup_s = about.setup_s, host_s = about.host_s, modelled = false }
+    error = about.error, setup_s = about.setup_s, host_s = about.host_s,
+    call_s = about.call_s, modelled = false }
 end
 
 local function conclude(state, error_rate)

@@ -2,6 +2,7 @@
 -- A candidate with tunables is a family; its members are tried cheaply and the
 -- fastest right one is then evaluated in full.
 
+local baselines = require "cawb.baselines"
 local core = require "cawb.core"
 local execute = require "cawb.execute"
 local measure = require "cawb.measure"
@@ -46,7 +47,7 @@ end
 --- One member of a candidate. `how` = { trials =, samples =, budget =, against =, say =
 --- function(stage) }.
 --- Returns facts: { ok, stage, reason, seconds = { compile, verify, measure }, time_s,
---- samples, speedup, baselines, error, report, kernels, steps, log, modelled }; or nil,
+--- samples, speedup, equal_error, baselines, error, report, kernels, steps, log, modelled }; or nil,
 --- message, name.
 function M.one(task, candidate, how)
   local facts = { ok = true, seconds = {}, tunables = candidate.tunables,
@@ -69,6 +70,7 @@ function M.one(task, candidate, how)
   if not got.ok then return fail(facts, got) end
   facts.time_s, facts.samples, facts.speedup = got.time_s, got.samples, got.speedup
   facts.baseline_samples, facts.ratios = got.baseline_samples, got.ratios
+  facts.equal_error = baselines.at_equal_error(task, got.speedup, facts.error)
   facts.launch_bound_s, facts.clock_hz, facts.throttled = got.launch_bound_s, got.clock_hz, got.throttled
   return facts
 end

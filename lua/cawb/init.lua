@@ -24,9 +24,11 @@ M.defaults = {
   -- that of eager PyTorch, or below the floor for its type: `worst` is relative
   -- to the largest reference value, `nrms` to the root mean square; a row may have
   -- `row` times the floor of the whole. `far` is the share of elements, beyond eager's,
-  -- that may be far off for their own size.
+  -- that may be far off for their own size. A baseline is as accurate as a candidate with
+  -- up to `equal_error` times its error.
   tolerance = {
     factor = 3,
+    equal_error = 1.1,
     row = 4,
     far = 0.001,
     floors = {
@@ -44,6 +46,9 @@ M.defaults = {
   -- order, until it is known of each whether it is faster or slower, or nearly the same
   measure = {
     against = { "eager", "compile" },
+    -- timed once, apart, when the run ends: the rest of what the report compares with
+    matrix = { "eager_tf32", "compile_tf32" },
+    matrix_samples = 20,
     warmup = 3,               -- runs before the first sample
     batch = 4,                -- samples in a row at most; two batches of each a round
     slice = 0.005,            -- seconds that a batch should not exceed

@@ -1,5 +1,6 @@
 -- job: `cawb STRATEGY.lua TASK.py`. From a parsed command line to an exit code.
 
+local baselines = require "cawb.baselines"
 local core = require "cawb.core"
 local defaults = require("cawb").defaults
 local device = require "cawb.device"
@@ -36,6 +37,12 @@ local function layered(cli, s)
   end
   for _, assignment in ipairs(cli.sets) do
     if ok then ok, message = options.set(all, assignment) end
+  end
+  for _, path in ipairs(cli.baselines) do
+    local one, why
+    if ok then one, why = baselines.from_path(path) end
+    if ok and not one then ok, message = nil, ("--baseline: %s"):format(why) end
+    if one then table.insert(all.measure.against, one) end
   end
   if not ok then return nil, message end
   return all
@@ -75,7 +82,9 @@ local function perform(cli, s, all, dev, t)
   if not r then return complain(message, name) end
   r.report:run_begins(r)
   r:loop()
-  local ok
+  local ok = true
+  if r.best and r.ended ~= "interrupted" then ok, message, name = baselines.complete(t) end
+  if not ok then complain(message, name) end
   ok, message, name = book:finish(r)
   if not ok then complain(message, name) end
   r.report:run_ends(r)

@@ -2,6 +2,7 @@
 -- the best candidate as plain files.
 
 local core = require "cawb.core"
+local manifest = require "cawb.manifest"
 local result = require "cawb.result"
 
 local M = {}
@@ -14,7 +15,8 @@ local encode = core.json.encode
 local function doubles(list) return string.pack("<" .. ("d"):rep(#list), table.unpack(list)) end
 
 local function environment(task)
-  local json = encode { device = task.device.info, python = task.python, cawb = core.version }
+  local json = encode { device = task.device.info, python = task.python, cawb = core.version,
+                        manifest = manifest.of(task.device, task.python) }
   return core.hash.sha256(json), json
 end
 
@@ -94,7 +96,7 @@ local function facts_json(facts)
   local kept = {}
   for _, key in ipairs { "tunables", "ratios", "seconds", "time_s", "error", "trials", "report",
                          "kernels", "steps", "log", "modelled", "first", "launch_bound_s", "clock_hz",
-                         "throttled" } do
+                         "throttled", "equal_error" } do
     kept[key] = facts[key]
   end
   return encode(kept)
@@ -167,6 +169,7 @@ function Ledger:finish(run)
   local status = run.ended == "interrupted" and "interrupted" or run.ended == "failed" and "error"
     or run.best and "passed" or "failed"
   return transaction(self, function(insert)
+    put_baselines(self, insert, run)
     insert("run_ends", { run = run.id, ended = core.clock.wall(), status = status,
       best_turn = run.best and run.best.number,
       summary = encode { ended = run.ended, reason = run.reason } })

@@ -34,21 +34,31 @@ local function sample(task, candidate, how)
   return ran
 end
 
-local function modelled_baselines(task, kinds)
-  local times = baseline_model.times(task.graph, task.device.info.rates)
-  for _, kind in ipairs(kinds) do
-    task.baselines[kind] = times[kind] and { time_s = stats.summary { times[kind] },
-      samples = { times[kind] }, modelled = true } or { failed = "PyTorch starts no kernel for this task" }
+-- What a baseline would take: PyTorch's by its model, another candidate's by its own.
+local function modelled_rival(task, rival, times)
+  if type(rival) == "string" then
+    local t = times[rival]
+    return t and { time_s = stats.summary { t }, samples = { t }, modelled = true }
+      or { failed = (rival == "eager" or rival == "compile")
+        and "PyTorch starts no kernel for this task" or "it is timed on a GPU only" }
   end
+  local ran, message, name = sample(task, rival, { samples = 1, warmup = 0, budget = 1.0 })
+  if not ran then return nil, message, name end
+  if not ran.ok then return { failed = ran.reason } end
+  return { time_s = stats.summary(ran.samples), samples = ran.samples, modelled = true }
 end
 
 local function modelled(task, candidate, how)
   local ran, message, name = sample(task, candidate, { samples = 1, warmup = 0, budget = how.budget })
   if not ran or not ran.ok then return ran, message, name end
-  modelled_baselines(task, how.against)
   local result = { ok = true, samples = ran.samples, time_s = stats.summary(ran.samples), speedup = {} }
-  for _, kind in ipairs(how.against) do
-    local b = task.baselines[kind]
+  local times = baseline_model.times(task.graph, task.device.info.rates)
+  for _, rival in ipairs(how.against) do
+    local b
+    b, message, name = modelled_rival(task, rival, times)
+    if not b then return nil, message, name end
+    local kind = type(rival) == "string" and rival or rival.name
+    task.baselines[kind] = b
     if b.time_s then result.speedup[kind] = stats.speedup(b.time_s, result.time_s) end
   end
   return result

@@ -2,6 +2,7 @@
 -- --set. The type of a default is the type of its option; what is not known is
 -- an error that names the source and suggests.
 
+local baselines = require "cawb.baselines"
 local suggest = require "cawb.suggest"
 
 local M = {}
@@ -18,6 +19,7 @@ local share = { function(v) return v >= 0 and v <= 1 end, "must lie between 0 an
 local ranges = {
   ["turns"] = at_least_one, ["seconds"] = positive, ["verify.trials"] = at_least_one,
   ["tolerance.factor"] = positive,
+  ["tolerance.equal_error"] = at_least_one, ["measure.matrix_samples"] = at_least_one,
   ["measure.batch"] = at_least_one, ["measure.rounds"] = at_least_one,
   ["measure.warmup"] = not_negative,
   ["measure.slice"] = positive, ["measure.resolution"] = not_negative, ["measure.slowest"] = share, ["measure.launches"] = not_negative,
@@ -31,10 +33,10 @@ local ranges = {
   ["simulate.memory"] = { function(v) return v >= 1 << 30 end, "must be at least 1073741824 (1 GiB)" },
   ["compile.headers"] = not_negative,
 }
-local baselines = { eager = true, compile = true }
+local lists = { ["measure.against"] = true, ["measure.matrix"] = true }   -- of baselines
 
 local function copy(value)
-  if type(value) ~= "table" then return value end
+  if type(value) ~= "table" or getmetatable(value) then return value end
   local t = {}
   for k, v in pairs(value) do t[k] = copy(v) end
   return t
@@ -81,18 +83,10 @@ local function check_range(value, name)
   end
 end
 
-local function check_against(list)
-  for _, kind in ipairs(list) do
-    if not baselines[kind] then
-      return ("option 'measure.against' knows 'eager' and 'compile', not '%s'"):format(tostring(kind))
-    end
-  end
-end
-
 -- What is wrong with a value for the option `name`, or nil.
 local function check(default, value, name)
   return check_type(default, value, name) or check_range(value, name)
-    or (name == "measure.against" and check_against(value) or nil)
+    or (lists[name] and baselines.check(value, name) or nil)
 end
 
 -- Lay `layer` over `base` in place. Returns nil, or what is wrong with it.

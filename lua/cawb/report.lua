@@ -1,6 +1,7 @@
 -- report: what a person sees of a run. A live line a turn on a terminal, plain
 -- lines elsewhere, and a closing table.
 
+local baselines = require "cawb.baselines"
 local core = require "cawb.core"
 
 local M = {}
@@ -145,7 +146,11 @@ local function width(lines)
   return most
 end
 
-local function baseline_line(task)
+-- What it was compared with: a line where all is modelled, else the matrix.
+local function baseline_lines(task)
+  if not task.device.info.modelled then
+    return next(task.baselines) and M.table(baselines.headings, baselines.rows(task)) or {}
+  end
   local parts = {}
   for _, kind in ipairs { "eager", "compile" } do
     local b = task.baselines[kind]
@@ -154,7 +159,7 @@ local function baseline_line(task)
         or "failed: " .. tostring(b.failed), b.modelled and " modelled" or "")
     end
   end
-  if #parts > 0 then return "PyTorch: " .. table.concat(parts, "; ") end
+  return #parts > 0 and { "PyTorch: " .. table.concat(parts, "; ") } or {}
 end
 
 local endings = {
@@ -166,8 +171,11 @@ local function closing(run)
   local why = endings[run.ended] or run.ended == "failed" and "the run could not go on"
     or run.reason or run.ended
   if not run.best then return ("no candidate passed; %s"):format(why) end
-  return ("best: turn %d, %s, %s%s, reward %.3g; %s"):format(run.best.number, title(run.best),
-    M.interval(run.best.time_s), run.best.modelled and " modelled" or "", run.best.reward, why)
+  local equal = run.best.facts.equal_error
+  return ("best: turn %d, %s, %s%s%s, reward %.3g; %s"):format(run.best.number, title(run.best),
+    M.interval(run.best.time_s), run.best.modelled and " modelled" or "",
+    equal and (", %s against %s, the fastest at equal error"):format(M.speedup(equal),
+      baselines.label(equal.against)) or "", run.best.reward, why)
 end
 
 function Report:run_ends(run)
@@ -188,8 +196,8 @@ function Report:run_ends(run)
     end
     self:line ""
     for _, text in ipairs(lines) do self:line(text) end
-    local text = baseline_line(run.task)
-    if text then self:line(text) end
+    if not run.task.device.info.modelled then self:line "" end
+    for _, text in ipairs(baseline_lines(run.task)) do self:line(text) end
   end
   self:line(closing(run))
   if run.best then self:line("kept in " .. run.ledger.folder) end

@@ -1,5 +1,7 @@
 -- result: a run as plain data, the shape that --json prints (lua/README.md).
 
+local manifest = require "cawb.manifest"
+
 local M = {}
 
 local function turn_data(turn)
@@ -11,7 +13,7 @@ local function turn_data(turn)
                 measure = turn.seconds.measure, confirm = turn.seconds.confirm },
     first = turn.facts.first and { time_s = turn.facts.first.time_s, speedup = turn.facts.first.speedup },
     launch_bound_s = turn.facts.launch_bound_s, clock_hz = turn.facts.clock_hz,
-    throttled = turn.facts.throttled,
+    throttled = turn.facts.throttled, equal_error = turn.facts.equal_error,
     time_s = turn.time_s, speedup = turn.speedup, error = turn.error,
     modelled = turn.facts.modelled,
   }
@@ -21,7 +23,9 @@ M.turn = turn_data
 local function baselines_data(task)
   local list = {}
   for kind, b in pairs(task.baselines) do
-    list[kind] = { time_s = b.time_s, modelled = b.modelled, failed = b.failed, error = b.error }
+    list[kind] = { time_s = b.time_s, modelled = b.modelled, failed = b.failed, error = b.error,
+                   setup_s = b.setup_s, host_s = b.host_s, call_s = b.call_s, cached = b.cached,
+                   measured = b.measured }
   end
   return list
 end
@@ -34,7 +38,7 @@ function M.run(run)
     run = run.id, strategy = run.strategy.name, seed = run.task.seed,
     task = { name = run.task.name, path = run.task.path, hash = run.task.info.source_sha256 },
     device = run.task.device.info.name, modelled = run.task.device.info.modelled,
-    ended = run.ended, reason = run.reason, elapsed = run:elapsed(),
+    manifest = manifest.of(run.task.device, run.task.python), ended = run.ended, reason = run.reason, elapsed = run:elapsed(),
     baselines = baselines_data(run.task), turns = turns,
     best = run.best and run.best.number, folder = run.ledger.folder,
   }
