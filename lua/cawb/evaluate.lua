@@ -44,7 +44,7 @@ local function note_build(facts, prepared)
   facts.log = built.log
 end
 
---- One member of a candidate. `how` = { trials =, samples =, budget =, against =, say =
+--- One member of a candidate. `how` = { trials =, samples =, budget =, against =, launches =, say =
 --- function(stage) }.
 --- Returns facts: { ok, stage, reason, seconds = { compile, verify, measure }, time_s,
 --- samples, speedup, equal_error, baselines, error, report, kernels, steps, log, modelled }; or nil,
@@ -65,7 +65,7 @@ function M.one(task, candidate, how)
   facts.error, facts.report, facts.trials = got.error, got.report, got.trials
   say "measure"
   got, message, name = clocked(facts, "measure", measure.measure, task, candidate,
-    { samples = how.samples, budget = how.budget, against = how.against })
+    { samples = how.samples, budget = how.budget, against = how.against, launches = how.launches })
   if not got then return nil, message, name end
   if not got.ok then return fail(facts, got) end
   facts.time_s, facts.samples, facts.speedup = got.time_s, got.samples, got.speedup
@@ -120,7 +120,7 @@ local function sweep(task, candidate, declared, variants, how)
     if i > 1 and how.spent and how.spent() then break end
     local one = candidate:with(tunables)
     local facts, message, name = M.one(task, one, { trials = limits.trials,
-      samples = limits.samples, budget = limits.budget, against = {}, say = function(stage)
+      samples = limits.samples, budget = limits.budget, against = {}, launches = 0, say = function(stage)
         how.say(("%s %d/%d %s"):format(stage, i, #variants, one:label(declared)))
       end })
     if not facts then return nil, message, name end

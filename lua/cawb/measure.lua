@@ -64,15 +64,19 @@ local function modelled(task, candidate, how)
   return result
 end
 
+local function clock_of(ran) return ran.clocks and stats.quantile(ran.clocks, 0.5) end
+
 -- Without anyone to compare it with: up to how.samples within how.budget seconds.
 local function alone(task, candidate, how)
   local all = { ok = true, samples = {}, throttled = 0, speedup = {} }
   local from, seed = core.clock.now(), task.next_seed "measure"
   repeat
-    local ran, message, name = sample(task, candidate, { warmup = #all.samples == 0 and how.warmup or 0,
-      samples = math.min(how.batch, how.samples - #all.samples), budget = how.budget,
-      slowest = how.slowest, seed = seed })
+    local first = #all.samples == 0
+    local ran, message, name = sample(task, candidate, { warmup = first and how.warmup or 0,
+      samples = math.min(task.slots, how.samples - #all.samples), budget = how.budget,
+      slowest = how.slowest, launches = first and how.launches, seed = seed })
     if not ran or not ran.ok then return ran, message, name end
+    all.launch_bound_s, all.clock_hz = all.launch_bound_s or ran.launch_bound, clock_of(ran) or all.clock_hz
     table.move(ran.samples, 1, #ran.samples, #all.samples + 1, all.samples)
     all.throttled = all.throttled + (ran.throttled or 0)
   until #all.samples >= how.samples
