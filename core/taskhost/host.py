@@ -36,9 +36,13 @@ class Host:
         device = open_device(field(request, "device", str))
         overrides = field(request, "overrides", dict, {})
         seed = whole(request, "init_seed", (1 << 63) - 1)
+        judge = field(request, "judge", (str, type(None)))
         self.unload({})
         gc.collect()  # an earlier failure may still hold tensors
-        self.workload = Workload(path, device, overrides, seed)
+        if device.type == "cuda":
+            torch.cuda.set_device(device)
+        self.workload = Workload(path, device, overrides, seed,
+                                 judge if device.type == "cuda" else None)
         return self.workload.describe()
 
     def inputs(self, request):
@@ -46,7 +50,10 @@ class Host:
         return {"inputs": self.loaded().begin(seed, signed(poison)).specs}, ()
 
     def compare(self, request):
-        return self.loaded().compare(pattern(request)), ()
+        work, poison = self.loaded(), pattern(request)
+        slots = whole(request, "slots", work.slots, 1)
+        return work.compare(poison, max(1, slots),
+                            field(request, "check_inputs", bool, True)), ()
 
     def baselines(self, request):
         work = self.loaded()
@@ -116,7 +123,8 @@ def field(request, name, kind, default=None):
     return value
 
 
-WORDS = {str: "a string", dict: "an object", list: "a list", (int, float): "a number"}
+WORDS = {str: "a string", (str, type(None)): "a string", bool: "true or false",
+         dict: "an object", list: "a list", (int, float): "a number"}
 
 
 def whole(request, name, largest, default=None):

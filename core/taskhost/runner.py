@@ -61,8 +61,9 @@ class Runner:
         return mapped(inputs, lambda t: t.detach().to(self.device))
 
     def probe(self, inputs, seed, mode):
-        """The first call, under a dispatch mode: it shows what a forward changes."""
-        module, args = self.copy(), mapped(inputs, copied)
+        """The first call, under a dispatch mode: it shows what a forward changes, these
+        inputs perhaps."""
+        module, args = self.copy(), inputs
         parameters = list(module.parameters())
         before = fingerprint(module), versions(args), versions(parameters)
         outputs = self.call(module, args, seed, mode(module, args))
@@ -88,7 +89,7 @@ class Runner:
             args = mapped(args, copied) if self.changes_inputs else args
             outputs = self.call(self.wide_module, args, seed, default=torch.float64)
         except Fault as fault:
-            if fault.name == "device":
+            if fault.name in ("device", "memory"):
                 raise
             self.wide_module = None
             return None
