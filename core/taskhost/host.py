@@ -51,9 +51,11 @@ class Host:
 
     def compare(self, request):
         work, poison = self.loaded(), pattern(request)
-        slots = whole(request, "slots", work.slots, 1)
-        return work.compare(poison, max(1, slots),
-                            field(request, "check_inputs", bool, True)), ()
+        slots, check = whole(request, "slots", work.slots, 1), \
+            field(request, "check_inputs", bool, True)
+        if slots == 0:
+            raise Fault("invalid", "op 'compare': there is nothing to compare in 0 slots")
+        return work.compare(poison, slots, check), ()
 
     def baselines(self, request):
         work = self.loaded()

@@ -217,9 +217,9 @@ struct Double {
   static __device__ double value(raw x) { return __longlong_as_double(x); }
 };
 
-/* Of 16-bit elements the even ones have the lower half. */
+/* What an untouched element holds. */
 template <class Raw> __device__ Raw poison_at(const Job &j, whole at) {
-  return (Raw)(sizeof(Raw) == 2 && at % 2 != 0 ? j.poison >> 16 : j.poison);
+  return (Raw)(j.poison >> (at * 8 * (int)sizeof(Raw) & 63));
 }
 
 /* An element that is infinite or no number on either side. What is the same on both
@@ -318,9 +318,13 @@ template <class T> __device__ void judge_finish(const Job &j) {
   to[WANT] = j.reference[at];
 }
 
-#define JUDGE(T, name) \
-  extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) judge_##name(const Job j) { judge_pieces<T>(j); } \
-  extern "C" __global__ void __launch_bounds__(THREADS) finish_##name(const Job j) { judge_finish<T>(j); }
+#define JUDGE(T, name)                                                                      \
+  extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) judge_##name(const Job j) { \
+    judge_pieces<T>(j);                                                                     \
+  }                                                                                         \
+  extern "C" __global__ void __launch_bounds__(THREADS) finish_##name(const Job j) {        \
+    judge_finish<T>(j);                                                                     \
+  }
 JUDGE(Half, float16)
 JUDGE(Bfloat, bfloat16)
 JUDGE(Single, float32)
