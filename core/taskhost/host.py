@@ -47,7 +47,8 @@ class Host:
 
     def inputs(self, request):
         seed, poison = whole(request, "seed", (1 << 63) - 1), pattern(request)
-        return {"inputs": self.loaded().begin(seed, signed(poison)).specs}, ()
+        check = field(request, "check_inputs", bool, True)
+        return {"inputs": self.loaded().begin(seed, signed(poison), check).specs}, ()
 
     def compare(self, request):
         work, poison = self.loaded(), pattern(request)

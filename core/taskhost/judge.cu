@@ -6,11 +6,8 @@
 typedef unsigned long long word;
 typedef long long whole;
 
-#ifndef AHEAD
-#define AHEAD 8
-#define RESIDENT 2
-#endif
-enum { THREADS = 256, WARPS = THREADS / 32 };
+enum { THREADS = 256, WARPS = THREADS / 32, RESIDENT = 2,    /* blocks of a multiprocessor */
+       AHEAD = 8 };                                           /* loads in flight per thread */
 
 /* What is summed up. An index that is not there is NONE. */
 enum { SQUARE, SUM, FAR, NANS, MISSING, INFINITE, UNWRITTEN,      /* sums */

@@ -14,7 +14,7 @@ from reference import is_nan
 from share import check, driver
 
 # As in judge.cu.
-THREADS, WARPS, TALLIES, FIELDS, ABOUT = 256, 8, 12, 16, 8
+THREADS, WARPS, AHEAD, TALLIES, FIELDS, ABOUT = 256, 8, 8, 12, 16, 8
 (SQUARE, SUM, FAR, NANS, MISSING, INFINITE, UNWRITTEN, WORST, WORST_AT, ROW, ROW_AT, FIRST,
  GOT, WANT) = range(14)
 RMS, SCALE = range(2)
@@ -152,7 +152,7 @@ def divided(rows, cols):
     """A job with rows cut into parts, and how many blocks take them."""
     part = max(PART, -(-cols // MOST_PARTS))
     parts = -(-cols // part)
-    lanes = min(32, 1 << (cols - 1).bit_length())
+    lanes = min(32, 1 << (-(-cols // AHEAD) - 1).bit_length())
     teams = THREADS // lanes
     job = Job(rows=rows, cols=cols, parts=parts, part=part, lanes=lanes)
     return job, min(MOST_BLOCKS, -(-rows * parts // teams))

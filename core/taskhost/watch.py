@@ -1,7 +1,7 @@
 """What lies in the shares and must not change: inputs and parameters.
 
 With the judge's kernels a hash of each share tells that nothing was written to it;
-only where it differs, or where there are no kernels, is every tensor compared.
+only where it differs, or where there is none, is every tensor compared.
 """
 from judge import Readback
 from tensors import flat, leaves, place_of, same_bits, store, view
@@ -14,12 +14,11 @@ class Watch:
         self.judge, self.memory = judge, memory[:size]
         self.hash = None
 
-    def note(self):
-        if self.judge is not None:
-            self.hash = self.judge.hash(self.memory)
+    def note(self, wanted=True):
+        self.hash = self.judge.hash(self.memory) if self.judge is not None and wanted else None
 
     def begin(self, back):
-        if self.judge is None:
+        if self.hash is None:
             return None
         return back.add(self.hash), back.add(self.judge.hash(self.memory))
 
@@ -66,7 +65,7 @@ class Shared:
         for i, (item, spec) in enumerate(zip(trial.inputs, trial.specs)):
             if not all(same_bits(view(self.inputs.memory, s), t) for t, s in leaves(item, spec)):
                 names.append("inputs[%d]" % (i + 1))
-        if names or self.inputs.hash is not None:
+        if names or lent or self.inputs.hash is not None:
             self.fill(trial, lent)
         return names
 
@@ -80,13 +79,14 @@ class Shared:
         self.params.note()
         return names
 
-    def fill(self, trial, lend):
-        """Put a trial's inputs into the share; it may then have no others."""
+    def fill(self, trial, lend, note=True):
+        """Put a trial's inputs into the share; it may then have no others. What is not
+        noted now is compared as a whole when it comes to that."""
         for (tensor, _), place in zip(trial.leaves(), self.places):
             place.copy_(flat(tensor))
         if lend:
             trial.lend(self.inputs.memory)
-        self.inputs.note()
+        self.inputs.note(note)
 
 
 def leaf_specs(specs):

@@ -173,15 +173,16 @@ class Workload:
             "slots": self.slots, "outputs_stride": self.outputs_size}
         return reply, [s.fd for s in self.shares if s.fd >= 0]
 
-    def begin(self, seed, poison):
+    def begin(self, seed, poison, check_inputs=True):
         """Make this seed's inputs the current ones and poison the outputs."""
         self.leave(seed)
         trial = self.trials.get(seed)
         self.check(trial)
         self.current = trial
         if trial.private:
-            self.shared.fill(trial, self.judge is not None and self.inputs_size > PRIVATE)
-        else:
+            self.shared.fill(trial, self.judge is not None and self.inputs_size > PRIVATE,
+                             check_inputs)
+        elif check_inputs:
             self.shared.changed()  # the worker has had them since
         self.poisoned.fill_(poison)
         self.settle()
