@@ -166,6 +166,21 @@ class Lent(unittest.TestCase):
         self.assert_right(self.work.compare(POISON), ["params.fc.bias"])
         self.assert_right(self.work.compare(POISON))
 
+    def test_a_change_between_tensors_is_none_and_is_looked_into_once(self):
+        self.begin(1)
+        self.work.params_share.memory[self.work.params_size - 1] ^= 1
+        self.work.inputs_share.memory[self.work.inputs_size - 1] ^= 1
+        self.assert_right(self.work.compare(POISON))
+        with mock.patch.object(watch.Shared, "changed_params", side_effect=AssertionError), \
+                mock.patch.object(watch.Shared, "changed_inputs", side_effect=AssertionError):
+            self.assert_right(self.work.compare(POISON))
+
+    def test_inputs_whose_hash_was_not_wanted_are_compared_as_a_whole(self):
+        self.work.begin(1, POISON, check_inputs=False)
+        self.work.inputs_share.memory[0] ^= 1
+        self.assertEqual(self.work.compare(POISON)["changed"], ["inputs[1]"])
+        self.assertEqual(self.work.compare(POISON)["changed"], [])
+
     def test_read_only_memory_is_not_looked_at(self):
         self.begin(1)
         self.assert_right(self.work.compare(POISON, check_inputs=False))
