@@ -33,6 +33,12 @@ foreach(source ${python_tests})
   set_tests_properties(python/${name} PROPERTIES LABELS python TIMEOUT 600)
 endforeach()
 
+# The simulated device for tests in Python.
+add_library(sim_launch MODULE tests/c/sim_launch.c)
+target_link_libraries(sim_launch PRIVATE cawb_core)
+set_tests_properties(python/test_judge PROPERTIES ENVIRONMENT
+  "CAWB_SIM_LAUNCH=$<TARGET_FILE:sim_launch>;CAWB_PROGRAM=$<TARGET_FILE:cawb>")
+
 # A libcuda without a GPU behind it, for the logic of the real device.
 add_library(fake_cuda MODULE tests/c/fake_cuda.c)
 target_include_directories(fake_cuda SYSTEM PRIVATE ${CAWB_CUDA_INCLUDE})

@@ -37,17 +37,27 @@ class Host:
         device = open_device(field(request, "device", str))
         overrides = field(request, "overrides", dict, {})
         seed = whole(request, "init_seed", (1 << 63) - 1)
+        judge = field(request, "judge", (str, type(None)))
         self.unload({})
         gc.collect()  # an earlier failure may still hold tensors
-        self.workload = Workload(path, device, overrides, seed)
+        if device.type == "cuda":
+            torch.cuda.set_device(device)
+        self.workload = Workload(path, device, overrides, seed,
+                                 judge if device.type == "cuda" else None)
         return self.workload.describe()
 
     def inputs(self, request):
         seed, poison = whole(request, "seed", (1 << 63) - 1), pattern(request)
-        return {"inputs": self.loaded().begin(seed, signed(poison)).specs}, ()
+        check = field(request, "check_inputs", bool, True)
+        return {"inputs": self.loaded().begin(seed, signed(poison), check).specs}, ()
 
     def compare(self, request):
-        return self.loaded().compare(pattern(request)), ()
+        work, poison = self.loaded(), pattern(request)
+        slots, check = whole(request, "slots", work.slots, 1), \
+            field(request, "check_inputs", bool, True)
+        if slots == 0:
+            raise Fault("invalid", "op 'compare': there is nothing to compare in 0 slots")
+        return work.compare(poison, slots, check), ()
 
     def baselines(self, request):
         work = self.loaded()
@@ -119,7 +129,8 @@ def field(request, name, kind, default=None):
     return value
 
 
-WORDS = {str: "a string", dict: "an object", list: "a list", (int, float): "a number"}
+WORDS = {str: "a string", (str, type(None)): "a string", bool: "true or false",
+         dict: "an object", list: "a list", (int, float): "a number"}
 
 
 def whole(request, name, largest, default=None):

@@ -79,10 +79,18 @@ class Expected:
             for c in range(0, self.cols, width):
                 yield slice(r, min(r + height, self.rows)), slice(c, min(c + width, self.cols))
 
+    def begin(self, outs, poison, _back):
+        """Compare outputs that lie in the rows of a matrix of bytes; see judged.py."""
+        size = self.numel * self.dtype.itemsize
+        return [self.compare(out[:size].view(self.dtype).view(self.shape), poison) for out in outs]
+
+    def finish(self, entries, _back):
+        """One entry per output."""
+        return entries
+
     def compare(self, out, poison):
         """The reply's entry for a candidate's output."""
-        entry = {"shape": self.shape, "dtype": str(self.dtype)[6:], "numel": self.numel,
-                 "unwritten": 0, **dict.fromkeys(CLASSES, 0)}
+        entry = blank(self)
         if self.exact:
             return self.compare_exact(entry, out, poison)
         if not is_nan(poison, self.dtype):
@@ -91,12 +99,7 @@ class Expected:
         if found["worst"] is None or entry["unwritten"]:
             entry["unwritten"] = entry["unwritten"] or self.unwritten(out, poison)
             found = self.classes(out, entry)
-        index = found.pop("index")
-        entry.update(scale=number(self.scale), rms=number(self.rms), nrms=found["nrms"],
-                     bias=found["bias"], far=found["far"], worst_row=found["worst_row"],
-                     worst=dict(self.at(out, index), error=found["worst"]),
-                     eager=self.eager_error)
-        return entry
+        return describe(entry, self, found, self.at(out, found.pop("index")))
 
     def compare_exact(self, entry, out, poison):
         count, index = mismatches(out, self.reference, self.eager)
@@ -119,6 +122,8 @@ class Expected:
                  "index": None}
         if self.numel == 0:
             return found
+        if self.scale > torch.finfo(self.dtype).max:  # some belong to infinity
+            return dict(found, worst=None)
         out, rows, peaks = out.reshape(self.rows, self.cols), self.new_rows(), []
         total = torch.zeros((2,), dtype=torch.float64, device=out.device)  # of errors; of far ones
         for r, c in self.blocks():
@@ -146,18 +151,10 @@ class Expected:
         row = int(row_nrms.argmax())
         square, total, far, worst, worst_row = torch.stack(
             (rows.sum(), *total, peaks.max(), row_nrms[row])).tolist()
-        if not all(map(math.isfinite, (square, total, worst, worst_row, self.rms))):
-            return self.no_errors(far)
-        scale = self.rms or 1.0
-        return {"worst": worst, "nrms": math.sqrt(square / self.numel) / scale,
-                "bias": total / self.numel / scale,
-                "worst_row": {"index": row, "nrms": worst_row, "rows": self.rows},
-                "far": far / self.numel, "index": self.find(out, int(peaks.argmax()))}
-
-    def no_errors(self, far, index=None):
-        """The statistics of what cannot be measured."""
-        nothing = dict.fromkeys(("worst", "nrms", "bias", "worst_row"))
-        return dict(nothing, far=far / self.numel, index=index)
+        found = statistics(self, square, total, far, worst, (row, worst_row))
+        if found["worst"] is not None:
+            found["index"] = self.find(out, int(peaks.argmax()))
+        return found
 
     def find(self, out, block):
         """The element with the largest error, known to lie in this block."""
@@ -193,7 +190,7 @@ class Expected:
             total[1] += self.count_far(d, torch.where(torch.isfinite(ref), ref, 1.0))
         if first is None and not entry.get("unwritten"):
             return self.summary(out, rows, peaks, total)
-        return self.no_errors(float(total[1]), first)
+        return nothing(self, float(total[1]), first)
 
     def unwritten(self, out, poison):
         """Elements that hold the poison's bits though they should not."""
@@ -211,6 +208,39 @@ class Expected:
         """Which elements lie within a hundredth of the reference."""
         want = self.reference.reshape(-1)
         return (out.reshape(-1).to(torch.float64) - want).abs() <= want.abs() / 100
+
+
+# What an entry says, for outputs judged here and in judged.py alike; `about` is
+# an Expected or a Judged.
+
+def blank(about):
+    return {"shape": about.shape, "dtype": str(about.dtype)[6:], "numel": about.numel,
+            "unwritten": 0, **dict.fromkeys(CLASSES, 0)}
+
+
+def describe(entry, about, found, worst):
+    """The entry of an output with these errors; `worst` says where and what."""
+    return dict(entry, scale=number(about.scale), rms=number(about.rms), nrms=found["nrms"],
+                bias=found["bias"], far=found["far"], worst_row=found["worst_row"],
+                worst=dict(worst, error=found["worst"]), eager=about.eager_error)
+
+
+def statistics(about, square, total, far, worst, row, index=None):
+    """The statistics that sums over all elements come to; `row` is the worst one and
+    its normalised rms. None of them where one is not finite."""
+    if not all(map(math.isfinite, (square, total, worst, row[1], about.rms))):
+        return nothing(about, far)
+    scale = about.rms or 1.0
+    return {"worst": worst, "nrms": math.sqrt(square / about.numel) / scale,
+            "bias": total / about.numel / scale,
+            "worst_row": {"index": row[0], "nrms": row[1], "rows": about.rows},
+            "far": far / about.numel, "index": index}
+
+
+def nothing(about, far, index=None):
+    """The statistics of what cannot be measured."""
+    return dict(dict.fromkeys(("worst", "nrms", "bias", "worst_row")),
+                far=far / about.numel, index=index)
 
 
 def grid(shape):
@@ -240,10 +270,17 @@ def signed(poison):
     return poison - (1 << 32) if poison >= 1 << 31 else poison
 
 
+INFINITY = {torch.float16: (16, 0x7c00), torch.bfloat16: (16, 0x7f80),
+            torch.float32: (32, 0x7f800000), torch.float64: (64, 0x7ff0 << 48)}
+
+
 def is_nan(poison, dtype):
     """Whether every element of this dtype made of the pattern is a NaN."""
-    words = torch.full((2,), signed(poison), dtype=torch.int32)
-    return bool(words.view(dtype).isnan().all())
+    if dtype not in INFINITY:
+        return False
+    size, infinity = INFINITY[dtype]
+    elements = {16: (poison & 0xffff, poison >> 16), 32: (poison,), 64: (poison << 32 | poison,)}
+    return all(x & (1 << size - 1) - 1 > infinity for x in elements[size])
 
 
 def mismatches(out, reference, other=None):

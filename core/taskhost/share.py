@@ -5,6 +5,7 @@ names a whole allocation. The owner frees it with close(); whoever mapped it
 must have let go before that.
 """
 import ctypes
+import functools
 import mmap
 import os
 
@@ -77,6 +78,7 @@ class IpcHandle(ctypes.Structure):
     _fields_ = [("reserved", ctypes.c_ubyte * 64)]
 
 
+@functools.lru_cache(None)
 def driver():
     return ctypes.CDLL("libcuda.so.1")
 

@@ -33,6 +33,8 @@ def extent(tensor):
 
 def flat(tensor):
     """These elements as a vector over the same memory."""
+    if tensor.is_contiguous():
+        return tensor.reshape(-1)
     return tensor.as_strided((extent(tensor),), (1,), tensor.storage_offset())
 
 
@@ -74,7 +76,13 @@ def view(memory, spec):
 
 def store(memory, spec, tensor):
     """Copy a tensor to its place, gaps included."""
-    flat(view(memory, spec)).copy_(flat(tensor))
+    place_of(memory, spec).copy_(flat(tensor))
+
+
+def place_of(memory, spec):
+    """What a spec names in a share's bytes as a vector, gaps included."""
+    return memory[spec["offset"]:spec["offset"] + spec["bytes"]].view(
+        getattr(torch, spec["dtype"]))
 
 
 # Inputs: a list whose items are tensors, plain values, or lists of these.
@@ -127,6 +135,16 @@ def mapped(item, change):
     if isinstance(item, (list, tuple)):
         return type(item)(mapped(x, change) for x in item) \
             if type(item) in (list, tuple) else [mapped(x, change) for x in item]
+    return item
+
+
+def mapped_views(item, spec, memory):
+    """The same tree over the places of its tensors in a share's bytes."""
+    if isinstance(item, torch.Tensor):
+        return view(memory, spec)
+    if isinstance(item, (list, tuple)):
+        parts = [mapped_views(x, s, memory) for x, s in zip(item, spec["items"])]
+        return type(item)(parts) if type(item) in (list, tuple) else parts
     return item
 
 

@@ -1,24 +1,42 @@
-"""What is kept per secret seed: inputs, eager outputs, references.
+"""What is kept per secret seed: inputs and references.
 
-These are private copies: nothing that the worker can write to. References
-are computed on first use. The most recent seeds stay, up to a count and a
-number of bytes; a seed that comes back costs nothing.
+The inputs are private copies that the worker cannot write to, or, where they are
+large, views of the share whose hash is checked before they are used. References are
+computed on first use. The most recent seeds stay, up to a count and a number of
+bytes; a seed that comes back costs nothing.
+
+Bytes of GPU memory for a task with one input and one output of n elements in float32
+(I and O of them: 4 n), at its fullest, the worker's own copies of both included:
+
+    get_inputs               share I+O, worker I+O, new I                5 x 4 n
+    inputs in their share    share I+O, worker I+O                       4 x 4 n
+    reference in float64     share I+O, worker I+O, wide 2 I + 2 O       8 x 4 n
+    eager and its error      share I+O, worker I+O, wide 2 O, eager O    7 x 4 n
+    compare                  share I+O, worker I+O, wide 2 O             6 x 4 n
+
+and what the operators themselves need. While the task is loaded there is no share
+and no worker: I + O, then 2 I + O.
 """
 import collections
+import gc
 
-from reference import Expected
-from tensors import Layout, describe, dtype_name, leaves, shape_of
+import torch
+
+from fault import Fault, kind_of
+from judged import expected
+from tensors import Layout, describe, dtype_name, leaves, mapped_views, shape_of
 
 KEPT_SEEDS = 8
 KEPT_BYTES = 2 << 30
+PRIVATE = 256 << 20      # bytes of inputs up to which a trial has them to itself
 
 
 class Trial:
-    def __init__(self, runner, seed):
-        self.runner, self.seed = runner, seed
-        self.inputs = runner.inputs(seed)
+    def __init__(self, trials, seed):
+        self.trials, self.runner, self.seed = trials, trials.runner, seed
+        self._inputs, self.private = self.runner.inputs(seed), True
         layout = Layout()
-        with runner.task.located("get_inputs"):
+        with self.runner.task.located("get_inputs"):
             self.specs = [describe(x, layout, "input %d" % (i + 1))
                           for i, x in enumerate(self.inputs)]
         self.share_size = layout.size
@@ -29,17 +47,49 @@ class Trial:
         for x, spec in zip(self.inputs, self.specs):
             yield from leaves(x, spec)
 
+    @property
+    def inputs(self):
+        if self._inputs is None:
+            self._inputs = self.runner.inputs(self.seed)
+        return self._inputs
+
+    def lend(self, memory):
+        """From now on the inputs are what lies in these bytes of the share."""
+        self._inputs = [mapped_views(x, s, memory) for x, s in zip(self.inputs, self.specs)]
+        self.private = False
+
+    def reclaim(self):
+        """The share will hold others, or does not hold these any more: where they are
+        needed they are made again."""
+        if not self.private:
+            self._inputs, self.private = None, True
+
     def expected(self):
-        """One Expected per output; made once."""
+        """What each output is held against; made once, without other trials where
+        memory is short."""
         if self._expected is None:
-            eager = self.runner.forward(self.inputs, self.seed)
-            wide = self.runner.forward_wide(self.inputs, self.seed)
-            self.precision = "float64" if wide else precision(eager)
-            self._expected = [Expected(w, e) for (_, w), (_, e) in zip(wide or eager, eager)]
+            try:
+                self._expected = self.references()
+            except (Fault, RuntimeError, MemoryError) as error:
+                if not short_of_memory(error):
+                    raise
+        if self._expected is None:  # what the error held on to is free by now
+            self.trials.keep_only(self)
+            self._expected = self.references()
         return self._expected
 
+    def references(self):
+        """In float64 first: its copy of the inputs is gone when eager PyTorch runs."""
+        wide = self.runner.forward_wide(self.inputs, self.seed)
+        eager = self.runner.forward(self.inputs, self.seed)
+        self.precision = "float64" if wide else precision(eager)
+        return [expected(self.trials.judge, w, e) for (_, w), (_, e) in zip(wide or eager, eager)]
+
+    def has_expected(self):
+        return self._expected is not None
+
     def bytes(self):
-        kept = sum(t.numel() * t.element_size() for t, _ in self.leaves())
+        kept = self.share_size if self.private and self._inputs is not None else 0
         return kept + sum(e.bytes() for e in self._expected or ())
 
     def shapes(self):
@@ -52,24 +102,44 @@ def precision(outputs):
     return dtype_name((floats or [outputs[0][1]])[0], "output 1")
 
 
+def short_of_memory(error):
+    return error.name == "memory" if isinstance(error, Fault) else kind_of(error) == "memory"
+
+
 class Trials:
-    def __init__(self, runner):
-        self.runner = runner
+    """`judge` is None where PyTorch has to do it; `size` is how many bytes one more
+    trial is expected to take, references and all."""
+
+    def __init__(self, runner, judge=None):
+        self.runner, self.judge, self.size = runner, judge, 0
         self.kept = collections.OrderedDict()
 
     def get(self, seed):
         """The trial of a seed, now the most recent one."""
-        trial = self.kept.get(seed) or Trial(self.runner, seed)
-        self.kept[seed] = trial
+        trial = self.kept.get(seed)
+        if trial is None:
+            self.trim(1, self.size)
+            trial = self.kept[seed] = Trial(self, seed)
         self.kept.move_to_end(seed)
         self.trim()
         return trial
 
-    def trim(self):
-        """Drop the oldest beyond the limits; the newest always stays."""
-        while len(self.kept) > 1 and (len(self.kept) > KEPT_SEEDS or
-                                      sum(t.bytes() for t in self.kept.values()) > KEPT_BYTES):
+    def trim(self, more=0, size=0):
+        """Drop the oldest beyond the limits, with so many more to come of a `size`. The
+        newest stays where none is to come."""
+        while len(self.kept) > (0 if more else 1) and (
+                len(self.kept) + more > KEPT_SEEDS
+                or size + sum(t.bytes() for t in self.kept.values()) > KEPT_BYTES):
             self.kept.popitem(last=False)
 
-    def clear(self):
-        self.kept.clear()
+    def keep_only(self, trial):
+        """Memory is short."""
+        for seed in [s for s, t in self.kept.items() if t is not trial]:
+            del self.kept[seed]
+        gc.collect()
+        if torch.cuda.is_initialized():
+            torch.cuda.empty_cache()
+
+    def drop(self, trial):
+        if self.kept.get(trial.seed) is trial:
+            del self.kept[trial.seed]

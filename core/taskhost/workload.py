@@ -3,27 +3,34 @@ import torch
 
 from fault import Fault
 from graph import Recorder
+from judge import Judge, Readback
 from runner import Runner, loose_tensors
 from share import open_share
 from task import Task
-from tensors import Layout, leaves, same_bits, store, values_of, view
-from trials import Trial, Trials
+from tensors import Layout, copied, mapped, same_bits, store, values_of, view
+from trials import PRIVATE, Trial, Trials
+from watch import Shared
 
 OTHER_SEEDS = 4  # tried at load, until inputs and outputs have both changed
 
+MOST_SLOTS = 8                                      # copies of all outputs in their share,
+SLOT_BYTES = {"cuda": 256 << 20, "cpu": 64 << 20}   # as long as they fit in this
 
+RESERVE = 4 << 30        # bytes of GPU memory that others should find free
 
 class Workload:
-    def __init__(self, path, device, overrides, init_seed):
+    def __init__(self, path, device, overrides, init_seed, judge=None):
         self.device = device
         self.task = Task(path, overrides)
         self.runner = Runner(self.task, device, init_seed)
-        self.trials = Trials(self.runner)
-        self.current = None
+        self.current = self.judge = None
         self.shares = []
         self.baselines, self.stopwatch = {}, None    # see baseline.py
         try:
+            self.judge = Judge(judge, device) if judge else None
+            self.trials = Trials(self.runner, self.judge)
             self.study(init_seed)
+            self.release()
             self.place_parameters()
             self.place_inputs_outputs()
         except BaseException:
@@ -31,50 +38,73 @@ class Workload:
             raise
 
     def study(self, seed):
-        """Run it a few times: outputs, op graph, is it deterministic, random?"""
-        first = self.trials.get(seed)
-        self.inputs, self.shapes, self.inputs_size = first.specs, first.shapes(), first.share_size
+        """Run it a few times: outputs, op graph, is it deterministic, random? Of inputs
+        and outputs only marks are kept: large ones are not there twice."""
+        trial = Trial(self.trials, seed)
+        self.inputs, self.shapes, self.inputs_size = trial.specs, trial.shapes(), trial.share_size
+        self.signature = repr(trial.specs)
+        outputs = self.probe(trial, seed)
+        if self.runner.changes_inputs and self.inputs_size > PRIVATE:
+            trial = Trial(self.trials, seed)
+        before = self.marks(t for t, _ in trial.leaves())
+        self.deterministic = self.repeats(trial, outputs, seed)
+        self.random = self.deterministic and self.outputs_of(trial, seed + 1) != outputs
+        self.runner.repeatable = self.deterministic and not self.random
+        del trial
+        self.constant = not self.moves(before, outputs, seed)
+        self.remark()
+
+    def probe(self, trial, seed):
+        """The first call, observed; marks of its outputs."""
         recorder = []
 
         def mode(module, args):
             recorder.append(Recorder(module, args))
             return recorder[0]
 
-        found = self.runner.probe(first.inputs, seed, mode)
+        large = self.inputs_size > PRIVATE
+        found = self.runner.probe(trial.inputs if large else mapped(trial.inputs, copied), seed,
+                                  mode)
         self.graph, self.notes = recorder[0].entries, recorder[0].notes
         self.place_outputs(found)
-        self.deterministic = self.repeats(first, found, seed)
-        self.random = self.deterministic and not self.same(first, found, seed + 1)
-        self.runner.repeatable = self.deterministic and not self.random
-        self.constant = not self.moves(first, found, seed)
-        self.trials.clear()
-        self.remark()
+        self.trials.size = (0 if large else self.inputs_size) + sum(
+            8 * t.numel() for _, t in found)
+        return self.marks(t for _, t in found)
+
+    def marks(self, tensors):
+        """One for each tensor; two are equal where all of the tensors' bits are."""
+        if self.judge is None:
+            return [Mark(t) for t in tensors]
+        back, shapes = Readback(), []
+        for tensor in tensors:
+            shapes.append((tensor.dtype, tensor.shape, back.add(self.judge.hash(
+                tensor.contiguous()))))
+        back.read()
+        return [(dtype, shape, back.whole(at)) for dtype, shape, at in shapes]
+
+    def outputs_of(self, trial, seed):
+        return self.marks(t for _, t in self.runner.forward(trial.inputs, seed))
 
     def repeats(self, trial, found, seed):
-        again = self.runner.forward(trial.inputs, seed)
-        for i, ((_, a), (_, b)) in enumerate(zip(found, again)):
-            if not same_bits(a, b):
+        for i, (a, b) in enumerate(zip(found, self.outputs_of(trial, seed))):
+            if a != b:
                 self.notes.append("output %d changes from run to run, though the input and the"
                                   " torch seed are the same" % (i + 1))
                 return False
         return True
-
-    def same(self, trial, found, seed):
-        again = self.runner.forward(trial.inputs, seed)
-        return all(same_bits(a, b) for (_, a), (_, b) in zip(found, again))
 
     def moves(self, first, found, seed):
         """Whether inputs and outputs change with the seed. A small output may be
         the same for two seeds by chance, so there are a few."""
         inputs = outputs = False
         for other in range(seed + 1, seed + 1 + OTHER_SEEDS):
-            trial = Trial(self.runner, other)
+            trial = Trial(self.trials, other)
             self.check(trial)
-            inputs = inputs or not all(same_bits(a, b) for (a, _), (b, _)
-                                       in zip(first.leaves(), trial.leaves()))
-            outputs = outputs or (inputs and not self.same(trial, found, seed))
+            inputs = inputs or self.marks(t for t, _ in trial.leaves()) != first
+            outputs = outputs or (inputs and self.outputs_of(trial, seed) != found)
             if inputs and outputs:
                 return True
+            del trial
         self.notes.append(("the output is the same for different inputs: any constant passes;"
                            if inputs else "get_inputs() makes the same inputs for every seed: an"
                            " output that was seen once passes;") + " verification means little")
@@ -109,6 +139,7 @@ class Workload:
         with self.task.located("Model.__init__"):
             self.params = [dict(layout.add(t, "parameter '%s'" % n), name=n,
                                 kind="parameter" if n in own else "buffer") for n, t in state]
+        self.params_size = layout.size
         self.params_share = self.share(layout.size, "params")
         for spec, (_, tensor) in zip(self.params, state):
             store(self.params_share.memory, spec, tensor.detach())
@@ -116,7 +147,11 @@ class Workload:
 
     def place_inputs_outputs(self):
         self.inputs_share = self.share(self.inputs_size, "inputs")
-        self.outputs_share = self.share(self.outputs_size, "outputs")
+        most = SLOT_BYTES[self.device.type] // max(1, self.outputs_size)
+        self.slots = max(1, min(MOST_SLOTS, most))
+        self.outputs_share = self.share(self.slots * self.outputs_size, "outputs")
+        self.poisoned = self.outputs_share.memory[:self.slots * self.outputs_size].view(torch.int32)
+        self.shared = Shared(self)
         self.settle()
 
     def share(self, size, label):
@@ -134,22 +169,37 @@ class Workload:
             "constant": self.constant, "param_count": self.param_count, "notes": self.notes,
             "params_share": self.params_share.describe(),
             "inputs_share": self.inputs_share.describe(),
-            "outputs_share": self.outputs_share.describe()}
+            "outputs_share": self.outputs_share.describe(),
+            "slots": self.slots, "outputs_stride": self.outputs_size}
         return reply, [s.fd for s in self.shares if s.fd >= 0]
 
-    def begin(self, seed, poison):
+    def begin(self, seed, poison, check_inputs=True):
         """Make this seed's inputs the current ones and poison the outputs."""
+        self.leave(seed)
         trial = self.trials.get(seed)
         self.check(trial)
-        for tensor, spec in trial.leaves():
-            store(self.inputs_share.memory, spec, tensor)
-        self.outputs_share.memory.view(torch.int32).fill_(poison)
         self.current = trial
+        if trial.private:
+            self.shared.fill(trial, self.judge is not None and self.inputs_size > PRIVATE,
+                             check_inputs)
+        elif check_inputs:
+            self.shared.changed()  # the worker has had them since
+        self.poisoned.fill_(poison)
         self.settle()
         return trial
 
+    def leave(self, seed):
+        """Nothing is current until begin() ends; what lies in the share goes, unless
+        it is this seed's."""
+        trial, self.current = self.current, None
+        if trial is not None and trial.seed != seed and not trial.private:
+            trial.reclaim()
+            self.trials.drop(trial)
+
     def check(self, trial):
         """What a plan was recorded with must hold for every seed."""
+        if repr(trial.specs) == self.signature:
+            return
         if trial.shapes() != self.shapes:
             raise self.task.fault("get_inputs", "get_inputs() made %s, but %s when the task was"
                                   " loaded; shapes and dtypes must not depend on the seed"
@@ -165,33 +215,39 @@ class Workload:
     def output(self, index):
         return view(self.outputs_share.memory, self.outputs[index])
 
-    def compare(self, poison):
+    def outputs_at(self, index, slots):
+        """Bytes of one output, a row for each slot."""
+        spec = self.outputs[index]
+        return self.outputs_share.memory.as_strided(
+            (slots, spec["bytes"]), (self.outputs_size, 1), spec["offset"])
+
+    def compare(self, poison, slots=1, check_inputs=True):
+        """What is in the first slots, against the references for the current inputs."""
         trial = self.under_way()
-        for i, (expected, spec) in enumerate(zip(trial.expected(), self.outputs)):
-            if expected.shape != spec["shape"]:
+        changed, late = [], check_inputs and (trial.private or trial.has_expected())
+        if check_inputs and not late:  # the references are made from the share
+            changed = self.shared.changed()
+        back = Readback()
+        watched = self.shared.begin(back) if late else None
+        begun = [e.begin(self.outputs_at(i, slots), poison, back)
+                 for i, e in enumerate(self.expected(trial))]
+        back.read()
+        entries = [e.finish(b, back) for e, b in zip(trial.expected(), begun)]
+        if late:
+            changed = self.shared.finish(watched, back)
+        self.trials.trim()
+        self.relieve()
+        return {"outputs": [each[0] for each in entries], "reference": trial.precision,
+                "slots": [list(each) for each in zip(*entries)], "changed": changed}
+
+    def expected(self, trial):
+        expected = trial.expected()
+        for i, (e, spec) in enumerate(zip(expected, self.outputs)):
+            if e.shape != spec["shape"]:
                 raise self.task.fault("Model.forward", "output %d has the shape %s, but %s when"
                                       " the task was loaded; shapes must not depend on the"
-                                      " inputs' values" % (i + 1, expected.shape, spec["shape"]))
-        entries = [expected.compare(self.output(i), poison)
-                   for i, expected in enumerate(trial.expected())]
-        self.trials.trim()
-        return {"outputs": entries, "reference": trial.precision, "changed": self.changed()}
-
-    def changed(self):
-        """Inputs and parameters in the shares that are not what was put there. The
-        worker copies its own back, so this tells what a kernel wrote to."""
-        names = []
-        for i, (item, spec) in enumerate(zip(self.current.inputs, self.current.specs)):
-            if not all(same_bits(view(self.inputs_share.memory, s), t)
-                       for t, s in leaves(item, spec)):
-                names.append("inputs[%d]" % (i + 1))
-        state = self.runner.module.state_dict()
-        for spec in self.params:
-            tensor = state[spec["name"]].detach()
-            if not same_bits(view(self.params_share.memory, spec), tensor):
-                names.append("params." + spec["name"])
-                store(self.params_share.memory, spec, tensor)
-        return names
+                                      " inputs' values" % (i + 1, e.shape, spec["shape"]))
+        return expected
 
     def under_way(self):
         if self.current is None:
@@ -211,9 +267,31 @@ class Workload:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
 
+    def relieve(self):
+        """Give back what PyTorch keeps in reserve where the worker may need it."""
+        if self.inputs_size + self.outputs_size > PRIVATE and self.device.type == "cuda" and \
+                torch.cuda.mem_get_info(self.device)[0] < RESERVE:
+            self.release()
+
+    def release(self):
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+
     def close(self):
+        self.current = self.shared = self.poisoned = None
         for share in self.shares:
             share.close()
         self.shares, self.baselines, self.stopwatch = [], {}, None
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
+        if self.judge is not None:
+            self.judge.close()
+        self.release()
+
+
+class Mark:
+    """A tensor kept to be compared bit by bit."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __eq__(self, other):
+        return same_bits(self.tensor, other.tensor)

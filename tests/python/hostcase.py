@@ -81,8 +81,8 @@ class Loaded:
     def inputs(self, seed, poison=POISON):
         return self.host.call("inputs", seed=seed, poison=poison)
 
-    def compare(self, poison=POISON):
-        return self.host.call("compare", poison=poison)
+    def compare(self, poison=POISON, **fields):
+        return self.host.call("compare", poison=poison, **fields)
 
     def tensor(self, share, spec):
         """A tensor over a share's bytes, as a worker sees it."""
@@ -94,8 +94,10 @@ class Loaded:
     def input(self, i=0):
         return self.tensor("inputs", self.reply["inputs"][i])
 
-    def output(self, i=0):
-        return self.tensor("outputs", self.reply["outputs"][i])
+    def output(self, i=0, slot=0):
+        spec = self.reply["outputs"][i]
+        start = spec["offset"] + slot * self.reply["outputs_stride"]
+        return self.tensor("outputs", dict(spec, offset=start))
 
     def param(self, name):
         spec, = [p for p in self.reply["params"] if p["name"] == name]

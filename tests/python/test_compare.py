@@ -401,6 +401,61 @@ class Kinds(TaskCase):
         self.assertLess(loaded.compare()["outputs"][0]["nrms"], 1e-6)
 
 
+class Slots(TaskCase):
+    def test_each_slot_is_judged_by_itself(self):
+        loaded = self.load(task("return x + 1, x.argmax(1)", "[torch.rand(6, 50)]"))
+        self.assertEqual((loaded.reply["slots"], loaded.reply["outputs_stride"]), (8, 1536))
+        self.assertGreaterEqual(loaded.reply["outputs_share"]["size"], 8 * 1536)
+        loaded.inputs(1)
+        for slot in range(3):
+            loaded.output(0, slot).copy_(loaded.input() + 1)
+            loaded.output(1, slot).copy_(loaded.input().argmax(1))
+        loaded.output(0, 1)[2, 3] += 1
+        loaded.output(1, 2)[4] += 1
+        reply = loaded.compare(slots=4)
+        worst = [slot[0]["worst"]["index"] for slot in reply["slots"]]
+        self.assertEqual((worst[1], worst[3]), ([2, 3], [0, 0]))
+        self.assertEqual([slot[1]["mismatches"] for slot in reply["slots"]], [0, 0, 1, 6])
+        self.assertEqual([slot[0]["unwritten"] for slot in reply["slots"]], [0, 0, 0, 300])
+        self.assertEqual(reply["outputs"], reply["slots"][0])
+        self.assertEqual(len(loaded.compare()["slots"]), 1)
+
+    def test_inputs_poison_every_slot(self):
+        loaded = self.load(SOFTMAX)
+        loaded.output(0, 7).zero_()
+        loaded.inputs(1)
+        self.assertEqual([s[0]["unwritten"] for s in loaded.compare(slots=8)["slots"]], [2048] * 8)
+
+    def test_large_outputs_have_fewer_slots(self):
+        for size, slots in ((3 << 20, 5), (9 << 20, 1)):
+            loaded = self.load(task("return x.expand(n) * 1", "[torch.rand(1)]",
+                                    head="n = %d" % size))
+            self.assertEqual(loaded.reply["slots"], slots)
+
+    def test_more_slots_than_there_are_is_an_error(self):
+        loaded = self.load(SOFTMAX)
+        loaded.inputs(1)
+        for slots in (9, 0, 1.5):
+            reply = loaded.compare(slots=slots)
+            self.assertEqual((reply["ok"], reply["name"]), (False, "invalid"), slots)
+
+
+class Changed(TaskCase):
+    def test_what_was_written_to_is_named_and_put_right(self):
+        loaded = self.load(task("return self.fc(x) + args[1]", "[torch.rand(4, 3), torch.rand(5)]",
+                                setup="self.fc = nn.Linear(3, 5)"))
+        loaded.inputs(1)
+        self.assertEqual(loaded.compare()["changed"], [])
+        seen = loaded.input(1).clone(), loaded.param("fc.bias").clone()
+        loaded.input(1)[4] += 1
+        loaded.param("fc.bias")[0] += 1
+        self.assertEqual(loaded.compare(check_inputs=False)["changed"], [])
+        self.assertEqual(loaded.compare()["changed"], ["inputs[2]", "params.fc.bias"])
+        self.assertEqual(loaded.compare()["changed"], [])
+        self.assertTrue(torch.equal(seen[0], loaded.input(1)))
+        self.assertTrue(torch.equal(seen[1], loaded.param("fc.bias")))
+
+
 class Peek(TaskCase):
     def test_what_peek_sees(self):
         loaded = self.load(task("return torch.log(x)", "[torch.tensor([-1., 0., 1., 2.]), 5, None]"))
