@@ -48,8 +48,8 @@ function M.site_packages()
   return table.concat(list, ":")
 end
 
--- The task host lies beside core/ in a checkout, at the top of an install tree.
-local function host_folder()
+--- The folder of the task host: beside core/ in a checkout, at the top of an install tree.
+function M.host_folder()
   for _, sub in ipairs { "/taskhost", "/core/taskhost" } do
     if core.fs.kind(core.home .. sub) == "folder" then return core.home .. sub end
   end
@@ -62,7 +62,7 @@ local function recent(torch)
 end
 
 local function try(path, timeout)
-  local host, message, name = core.child.new("task host", { path, host_folder() })
+  local host, message, name = core.child.new("task host", { path, M.host_folder() })
   if not host then return nil, message, name end
   local hello
   hello, message, name = host:call({ op = "hello" }, { timeout = timeout })

@@ -1,6 +1,7 @@
 -- task: a task.py, held by a task host. It makes secret inputs, knows the right
 -- outputs, and compares what a candidate wrote with them.
 
+local compile = require "cawb.compile"
 local core = require "cawb.core"
 local defaults = require("cawb").defaults
 local options = require "cawb.options"
@@ -128,8 +129,23 @@ local function unjudgeable(reply)
     table.concat(reply.notes or {}, "; "))
 end
 
+-- The kernels that judge outputs on a GPU, built like any other; none on a CPU.
+local function judge_kernels(device)
+  if device.info.modelled then return { ok = true } end
+  local path = python.host_folder() .. "/judge.cu"
+  local f, message = io.open(path, "rb")
+  if not f then return nil, message, "missing" end
+  local source = f:read "a"
+  f:close()
+  local built, why, name = compile.compile { source = source, device = device }
+  if built and not built.ok then return nil, ("%s: %s"):format(path, built.reason), "missing" end
+  return built, why, name
+end
+
 local function load(host, path, device, opts)
-  return host:call({ op = "load", path = path, device = host_device(device.info),
+  local judge, message, name = judge_kernels(device)
+  if not judge then return nil, message, name end
+  return host:call({ op = "load", path = path, device = host_device(device.info), judge = judge.cubin,
     overrides = opts.task, init_seed = 42 }, { timeout = opts.deadlines.task })
 end
 
