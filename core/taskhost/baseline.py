@@ -88,7 +88,7 @@ class Baseline:
                 host.append(self.watch.launch_time(self.forward, self.inputs(i)))
             calls = [self.watch.call_time(self.forward, self.inputs(i)) for i in range(WARMUP)]
         self.about.update(host_s=min(host), call_s=min(calls), input_sets=len(self.sets) or 1)
-        self.spin = min(LONGEST_SPIN, 2 * min(host))
+        self.spin = self.least_spin = min(LONGEST_SPIN, 2 * min(host))
 
     @contextlib.contextmanager
     def running(self):
@@ -115,6 +115,7 @@ class Baseline:
     def batch(self, count):
         """So many samples that the host was in time for, where a longer spin allows it."""
         times = []
+        self.spin = max(self.least_spin, self.spin / 2)   # a host that was late once need not be
         while len(times) < count:
             inputs = [self.inputs(self.taken + i) for i in range(count - len(times))]
             taken = self.watch.batch(self.forward, inputs, self.spin)

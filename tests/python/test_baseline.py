@@ -84,6 +84,10 @@ class Baselines(unittest.TestCase):
         self.watch.needed = 7e-4                             # the first spin is 2e-4
         found = baseline.measure(self.work, ["eager"], 2, 60, 3)["eager"]
         self.assertEqual(found["samples"], [5.0, 6.0])       # after 2e-4 and 4e-4
+        self.watch.needed = 0
+        baseline.measure(self.work, ["eager"], 2, 60, 3)
+        baseline.measure(self.work, ["eager"], 2, 60, 3)
+        self.assertEqual(self.work.baselines["eager"].spin, 2e-4)   # it was in time again
         self.watch.needed = 1.0                              # longer than any spin: it ends
         found = baseline.measure(self.work, ["eager"], 1, 60, 3)["eager"]
         self.assertEqual(len(found["samples"]), 1)
