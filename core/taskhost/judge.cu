@@ -38,13 +38,14 @@ struct Job {
   double *result;              /* slots x FIELDS */
 };
 
+#define KERNEL(name, blocks) \
+  extern "C" __global__ void __launch_bounds__(THREADS, blocks) name(const Job j)
 #define LARGEST 1.7976931348623157e308
 #define INFINITY_ __longlong_as_double(0x7ff0000000000000)
 
 /* ------------------------------------------------------------- tallies */
 
 __device__ void clear(double *t) {
-#pragma unroll
   for (int i = 0; i < TALLIES; i++) t[i] = 0;
   t[WORST] = t[ROW] = -1;
   t[WORST_AT] = t[ROW_AT] = t[FIRST] = NONE;
@@ -56,7 +57,6 @@ __device__ void larger(double &value, double &at, double other, double other_at)
 }
 
 __device__ void merge(double *t, const double *other) {
-#pragma unroll
   for (int i = 0; i <= UNWRITTEN; i++) t[i] += other[i];
   larger(t[WORST], t[WORST_AT], other[WORST], other[WORST_AT]);
   larger(t[ROW], t[ROW_AT], other[ROW], other[ROW_AT]);
@@ -71,7 +71,6 @@ __device__ double add_lanes(double x, int lanes) {
 __device__ void merge_warp(double *t) {
   for (int step = 16; step > 0; step /= 2) {
     double other[TALLIES];
-#pragma unroll
     for (int i = 0; i < TALLIES; i++) other[i] = __shfl_xor_sync(~0u, t[i], step);
     merge(t, other);
   }
@@ -81,10 +80,8 @@ __device__ void merge_warp(double *t) {
 __device__ void merge_block(double *t) {
   __shared__ double shared[WARPS][TALLIES];
   merge_warp(t);
-  if (threadIdx.x % 32 == 0) {
-#pragma unroll
+  if (threadIdx.x % 32 == 0)
     for (int i = 0; i < TALLIES; i++) shared[threadIdx.x / 32][i] = t[i];
-  }
   __syncthreads();
   if (threadIdx.x == 0)
     for (int w = 1; w < WARPS; w++) merge(t, shared[w]);
@@ -94,16 +91,18 @@ __device__ void write_partial(const Job &j, double *t) {
   merge_block(t);
   if (threadIdx.x > 0) return;
   double *to = j.partial + (blockIdx.y * j.partials + j.base + blockIdx.x) * TALLIES;
-#pragma unroll
   for (int i = 0; i < TALLIES; i++) to[i] = t[i];
 }
 
-/* All partials of a slot, in thread 0. */
-__device__ void read_partials(const Job &j, double *t) {
+/* All partials of a slot; true in the thread that has them, which writes them down. */
+__device__ bool finish(const Job &j, double *t) {
   clear(t);
   const double *from = j.partial + blockIdx.y * j.partials * TALLIES;
   for (whole i = threadIdx.x; i < j.partials; i += THREADS) merge(t, from + i * TALLIES);
   merge_block(t);
+  if (threadIdx.x > 0) return false;
+  for (int i = 0; i < TALLIES && j.result; i++) j.result[blockIdx.y * FIELDS + i] = t[i];
+  return true;
 }
 
 /* -------------------------------------------------------------- pieces */
@@ -118,6 +117,13 @@ __device__ Piece piece_at(const Job &j, whole number) {
   p.start = p.row * j.cols + within;
   p.end = p.start + (left < j.part ? left : j.part);
   return p;
+}
+
+/* What a row's parts come to, in every lane of a warp. */
+__device__ double add_row(const double *from, whole parts) {
+  double sum = 0;
+  for (whole i = threadIdx.x % 32; i < parts; i += 32) sum += from[i];
+  return add_lanes(sum, 32);
 }
 
 __device__ void tally_row(const Job &j, double *t, whole row, double square) {
@@ -140,7 +146,7 @@ __device__ void look(double *t, double x, double &square, double &count) {
 
 __device__ double rms_of(double square, double count) { return sqrt(square / fmax(count, 1.0)); }
 
-extern "C" __global__ void __launch_bounds__(THREADS) reference_pieces(const Job j) {
+KERNEL(reference_pieces, 1) {
   double t[TALLIES];
   clear(t);
   whole pieces = j.rows * j.parts, teams = THREADS / j.lanes;
@@ -167,22 +173,17 @@ extern "C" __global__ void __launch_bounds__(THREADS) reference_pieces(const Job
   write_partial(j, t);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) reference_rows(const Job j) {
-  int lane = threadIdx.x % 32;
+KERNEL(reference_rows, 1) {
   for (whole row = blockIdx.x * WARPS + threadIdx.x / 32; row < j.rows; row += gridDim.x * WARPS) {
     const double *squares = j.pieces + row * j.parts, *counts = squares + j.rows * j.parts;
-    double square = 0, count = 0;
-    for (whole i = lane; i < j.parts; i += 32) square += squares[i], count += counts[i];
-    square = add_lanes(square, 32);
-    count = add_lanes(count, 32);
-    if (lane == 0) j.row_rms[row] = rms_of(square, count);
+    double square = add_row(squares, j.parts), count = add_row(counts, j.parts);
+    if (threadIdx.x % 32 == 0) j.row_rms[row] = rms_of(square, count);
   }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) reference_finish(const Job j) {
+KERNEL(reference_finish, 1) {
   double t[TALLIES];
-  read_partials(j, t);
-  if (threadIdx.x > 0) return;
+  if (!finish(j, t)) return;
   double rms = rms_of(t[SQUARE], t[SUM]);
   j.about[RMS] = rms;
   j.about[SCALE] = fmax(t[WORST], 0.0);
@@ -288,16 +289,13 @@ template <class T> __device__ void judge_pieces(const Job &j) {
   write_partial(j, t);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) judge_rows(const Job j) {
+KERNEL(judge_rows, 1) {
   double t[TALLIES];
   clear(t);
-  int lane = threadIdx.x % 32;
   for (whole row = blockIdx.x * WARPS + threadIdx.x / 32; row < j.rows; row += gridDim.x * WARPS) {
     const double *squares = j.pieces + (blockIdx.y * j.rows + row) * j.parts;
-    double square = 0;
-    for (whole i = lane; i < j.parts; i += 32) square += squares[i];
-    square = add_lanes(square, 32);
-    if (lane == 0) tally_row(j, t, row, square);
+    double square = add_row(squares, j.parts);
+    if (threadIdx.x % 32 == 0) tally_row(j, t, row, square);
   }
   write_partial(j, t);
 }
@@ -305,27 +303,17 @@ extern "C" __global__ void __launch_bounds__(THREADS) judge_rows(const Job j) {
 /* The tally of a slot, and the element to show: the first of a wrong kind, else the worst. */
 template <class T> __device__ void judge_finish(const Job &j) {
   double t[TALLIES];
-  read_partials(j, t);
-  if (threadIdx.x > 0) return;
-  double *to = j.result + blockIdx.y * FIELDS;
-#pragma unroll
-  for (int i = 0; i < TALLIES; i++) to[i] = t[i];
+  if (!finish(j, t)) return;
   whole at = (whole)(t[FIRST] < NONE ? t[FIRST] : t[WORST_AT]);
+  double *to = j.result + blockIdx.y * FIELDS;
   to[GOT] = T::value(((const typename T::raw *)(j.out + blockIdx.y * j.stride))[at]);
   to[WANT] = j.reference[at];
 }
 
-#define JUDGE(T, name)                                                                      \
-  extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) judge_##name(const Job j) { \
-    judge_pieces<T>(j);                                                                     \
-  }                                                                                         \
-  extern "C" __global__ void __launch_bounds__(THREADS) finish_##name(const Job j) {        \
-    judge_finish<T>(j);                                                                     \
-  }
-JUDGE(Half, float16)
-JUDGE(Bfloat, bfloat16)
-JUDGE(Single, float32)
-JUDGE(Double, float64)
+#define JUDGE(T, name)                                     \
+  KERNEL(judge_##name, RESIDENT) { judge_pieces<T>(j); }   \
+  KERNEL(finish_##name, 1) { judge_finish<T>(j); }
+JUDGE(Half, float16) JUDGE(Bfloat, bfloat16) JUDGE(Single, float32) JUDGE(Double, float64)
 
 /* ---------------------------------------------------- integers and bools */
 
@@ -346,19 +334,13 @@ template <class Raw> __device__ void exact(const Job &j) {
   write_partial(j, t);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) exact_finish(const Job j) {
+KERNEL(exact_finish, 1) {
   double t[TALLIES];
-  read_partials(j, t);
-  if (threadIdx.x > 0) return;
-  for (int i = 0; i < TALLIES; i++) j.result[blockIdx.y * FIELDS + i] = t[i];
+  finish(j, t);
 }
 
-#define EXACT(Raw, size) \
-  extern "C" __global__ void __launch_bounds__(THREADS) exact_##size(const Job j) { exact<Raw>(j); }
-EXACT(unsigned char, 1)
-EXACT(unsigned short, 2)
-EXACT(unsigned, 4)
-EXACT(word, 8)
+#define EXACT(Raw, size) KERNEL(exact_##size, 1) { exact<Raw>(j); }
+EXACT(unsigned char, 1) EXACT(unsigned short, 2) EXACT(unsigned, 4) EXACT(word, 8)
 
 /* --------------------------------------------------------------- hashes */
 
