@@ -12,16 +12,22 @@
 #ifndef THREADS
 #define THREADS 512  // of a block: a power of two, 32 to 1024
 #endif
-#ifndef HELD
-#define HELD 4       // packs of 16 bytes that a thread has in shared memory; more are read twice
+#ifndef ROOM
+#define ROOM 212992  // bytes of shared memory for a block's part; what does not fit is read twice
 #endif
 
 constexpr int PACKS = (COLS + 3) / 4 + (COLS % 4 != 0);       // aligned ones that a row touches, at most
 constexpr int PART = (PACKS + CLUSTER - 1) / CLUSTER;         // of one block
 constexpr int LONG = (PART + THREADS - 1) / THREADS;          // of one thread
-constexpr int GROUP = HELD % 4 == 0 ? 4 : HELD % 3 == 0 ? 3 : HELD % 2 == 0 ? 2 : 1;
-constexpr int GROUPS = HELD / GROUP;                          // packs that a thread waits for together
+constexpr int MOST = ROOM / 16 / THREADS;
+constexpr int HELD = LONG < MOST ? LONG : MOST;               // of those, in shared memory
+constexpr int GROUP = HELD > 32 ? (HELD + 7) / 8 : 4;         // packs that a thread waits for together
+constexpr int GROUPS = (HELD + GROUP - 1) / GROUP;
 constexpr int WARPS = THREADS / 32;
+// Blocks that should share a multiprocessor, so that one loads while another stores: as its memory
+// allows, for 1536 threads at most, which have 42 registers each.
+constexpr int MEMORY = 233472 / (16 * THREADS * HELD + 2 * CLUSTER * WARPS * 8 + 1024);
+constexpr int BLOCKS = MEMORY < 2 || THREADS > 512 ? 1 : MEMORY < 1536 / THREADS ? MEMORY : 1536 / THREADS;
 constexpr float LOWEST = -3.402823466e+38f;                   // -inf would make exp(-inf - -inf), a NaN
 
 // Rows begin where they begin: packs are counted on the whole tensor, and the first and
@@ -32,10 +38,14 @@ struct row {
   int head;                // after the row: it begins at `head`, ends at `past` of its first pack
 };
 
-// A maximum, and the sum of exp(x - top) under it.
+// A number not far above the maximum, and the sum of exp(x - top) under it.
 struct online { float top, sum; };
 
 extern __shared__ float4 held[];
+
+// Steps of 4: threads with nearly the same maximum agree on it, and no sum is rescaled, which would
+// cost digits. A little underflows early; it is exp(-83) of the largest.
+__device__ float above(float v) { return 4.0f * ceilf(0.25f * v); }
 
 __device__ online join(online a, online b) {
   float top = fmaxf(a.top, b.top);
@@ -109,7 +119,7 @@ __device__ bool whole(const row &r, int p) { return inside(r, p, 0) && inside(r,
 // Ask for this thread's packs of one group. A pack on the row's edge is left to `load`.
 __device__ void ask(const float *x, const row &r, int group) {
 #pragma unroll
-  for (int i = group * GROUP; i < (group + 1) * GROUP; i++) {
+  for (int i = group * GROUP; i < min(HELD, (group + 1) * GROUP); i++) {
     const int p = i * THREADS + threadIdx.x;
     if (p < r.count && whole(r, p))
       asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::
@@ -122,7 +132,7 @@ __device__ void ask(const float *x, const row &r, int group) {
 __device__ void await(int left) {
 #define CASE(N) case N: asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory"); break;
   switch (left) {
-    CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10) CASE(11)
+    CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7)
     default: asm volatile("cp.async.wait_group 0;" ::: "memory");
   }
 #undef CASE
@@ -139,15 +149,23 @@ __device__ float4 load(const float *x, const row &r, int p, bool keep) {
 }
 
 __device__ void add(online &sum, float4 a) {
-  float top = fmaxf(fmaxf(fmaxf(a.x, a.y), fmaxf(a.z, a.w)), sum.top);
+  const float top = fmaxf(above(fmaxf(fmaxf(a.x, a.y), fmaxf(a.z, a.w))), sum.top);
   sum.sum = sum.sum * expf(sum.top - top) + ((expf(a.x - top) + expf(a.y - top)) +
                                              (expf(a.z - top) + expf(a.w - top)));
   sum.top = top;
 }
 
+// v / all.sum, rounded once: a product with the reciprocal, and its remainder.
+__device__ float share(float v, online all, float scale) {
+  const float e = expf(v - all.top), q = e * scale;
+#if PLAIN
+  return q;
+#endif
+  return fmaf(fmaf(-q, all.sum, e), scale, q);
+}
+
 __device__ void store(float *y, const row &r, int p, float4 a, online all, float scale) {
-  a = { expf(a.x - all.top) * scale, expf(a.y - all.top) * scale,
-        expf(a.z - all.top) * scale, expf(a.w - all.top) * scale };
+  a = { share(a.x, all, scale), share(a.y, all, scale), share(a.z, all, scale), share(a.w, all, scale) };
   if (p < r.count && whole(r, p)) __stcs((float4 *)y + r.pack + p, a);
   else {
     const float v[4] = { a.x, a.y, a.z, a.w };
@@ -163,13 +181,13 @@ __device__ online gather(const float *x, const row &r) {
   for (int g = 0; g < GROUPS; g++) {
     await(GROUPS - 1 - g);
 #pragma unroll
-    for (int i = g * GROUP; i < (g + 1) * GROUP; i++) add(sum, load(x, r, i * THREADS + threadIdx.x, true));
+    for (int i = g * GROUP; i < min(HELD, (g + 1) * GROUP); i++) add(sum, load(x, r, i * THREADS + threadIdx.x, true));
   }
   for (int i = HELD; i < LONG; i++) add(sum, load(x, r, i * THREADS + threadIdx.x, false));
   return sum;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 softmax(float *__restrict__ y, const float *__restrict__ x, int rows) {
   const int step = gridDim.x / CLUSTER;
   int turn = 0;
@@ -190,7 +208,7 @@ softmax(float *__restrict__ y, const float *__restrict__ x, int rows) {
 #pragma unroll
     for (int g = 0; g < GROUPS; g++) {
 #pragma unroll
-      for (int i = g * GROUP; i < (g + 1) * GROUP; i++) {
+      for (int i = g * GROUP; i < min(HELD, (g + 1) * GROUP); i++) {
         const int p = i * THREADS + threadIdx.x;
         store(y, r, p, load(x, r, p, true), all, scale);
       }

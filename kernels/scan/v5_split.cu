@@ -1,6 +1,7 @@
-// Changed: the packs of the next chunk are asked for before this one is scanned.
-// Why:     a block alone then keeps loads under way while it computes, waits and stores.
-// Look at: registers (two chunks in them, no spills) and time at the barrier.
+// Changed: a row is cut into PARTS, each a block's. A launch before takes their totals, a second what
+//          lies before each; the third scans. It is the price of a second read.
+// Why:     few rows keep every multiprocessor busy. Where there are rows enough, PARTS is 1.
+// Look at: blocks against multiprocessors; DRAM bytes: what fits the cache is not read from there twice.
 
 #ifndef PRODUCT
 #define PRODUCT 0    // 1: running products, 0: sums
@@ -18,22 +19,29 @@
 #define COLS 2048    // floats in a row
 #endif
 #ifndef THREADS
-#define THREADS 256  // of a block: a power of two, 32 to 1024
+#define THREADS 512  // of a block: a power of two, 32 to 1024
 #endif
 #ifndef PACKS
 #define PACKS 4      // of 16 bytes, that a thread has of a chunk
 #endif
-#ifndef AHEAD
-#define AHEAD 1
+#ifndef PARTS
+#define PARTS 1      // of a row
 #endif
 
 constexpr int WARPS = THREADS / 32;
 constexpr int CHUNK = THREADS * PACKS;
+constexpr int ALL = (COLS + 3) / 4 + (COLS % 4 != 0);            // packs that a row touches, at most
+constexpr int PART = (ALL + PARTS * CHUNK - 1) / (PARTS * CHUNK) * CHUNK;
+// Threads that should run at a time on a multiprocessor, whose 65536 registers they share.
+constexpr int CROWD = PACKS <= 4 ? 2048 : 1024;
 constexpr float NEUTRAL = PRODUCT ? 1.0f : 0.0f;
 
 struct chunk { float4 v[PACKS]; };
 
 __device__ float join(float a, float b) { return PRODUCT ? a * b : a + b; }
+
+// What cumsum(x) - x is: not a number where x is infinite.
+__device__ float without(float before, float own) { return before + (own - own); }
 
 // Packs are counted on the whole tensor, so that they are aligned whatever the row's length.
 struct row { size_t begin; int head, past, packs; };
@@ -143,24 +151,54 @@ __device__ void scan(chunk &c, float &carry, int turn) {
     float4 &a = c.v[i];
     const float s = join(start, before[i]);
     const float one = join(s, a.x), two = join(s, join(a.x, a.y)), three = join(join(s, join(a.x, a.y)), a.z);
-    if (EXCLUSIVE) a = { s, one, two, three };
+    if (EXCLUSIVE) a = { without(s, a.x), without(one, a.y), without(two, a.z), without(three, a.w) };
     else a = { one, two, three, join(s, join(join(a.x, a.y), join(a.z, a.w))) };
   }
 }
 
+// The total of part blockIdx.y of each row.
 extern "C" __global__ void __launch_bounds__(THREADS)
-scan(float *__restrict__ y, const float *__restrict__ x, const unsigned char *__restrict__ mask) {
+total(float *__restrict__ totals, const float *__restrict__ x, const unsigned char *__restrict__ mask) {
+  __shared__ float part[WARPS];
   const row r = row_at(blockIdx.x);
+  const int begin = blockIdx.y * PART, end = min(r.packs, begin + PART);
+  float4 sum = { NEUTRAL, NEUTRAL, NEUTRAL, NEUTRAL };
+#pragma unroll 4
+  for (int k = begin + threadIdx.x; k < end; k += THREADS) {
+    const float4 a = load(x, mask, r, k);
+    sum = { join(sum.x, a.x), join(sum.y, a.y), join(sum.z, a.z), join(sum.w, a.w) };
+  }
+  float v = join(join(sum.x, sum.y), join(sum.z, sum.w));
+  for (int d = 16; d > 0; d /= 2) v = join(v, __shfl_xor_sync(~0u, v, d));
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  for (int w = 1; w < WARPS; w++) v = join(v, part[w]);
+  totals[blockIdx.x * PARTS + blockIdx.y] = v;
+}
+
+// What lies before each part of a row: one warp for each row.
+extern "C" __global__ void before(float *__restrict__ totals) {
   float carry = NEUTRAL;
-  chunk now = fetch(x, mask, r, 0);
-  int turn = 0;
-  for (int first = 0; first < r.packs; first += CHUNK, turn ^= 1) {
-    chunk next;
-    if (AHEAD) next = fetch(x, mask, r, first + CHUNK);
-    scan(now, carry, turn);
+  for (int first = 0; first < PARTS; first += 32) {
+    const int i = first + threadIdx.x, at = blockIdx.x * PARTS + i;
+    const float upto = warp_scan(i < PARTS ? totals[at] : NEUTRAL);
+    const float left = __shfl_up_sync(~0u, upto, 1);
+    if (i < PARTS) totals[at] = threadIdx.x == 0 ? carry : join(carry, left);
+    carry = join(carry, __shfl_sync(~0u, upto, 31));
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, CROWD / THREADS > 8 ? 8 : CROWD / THREADS)
+scan(float *__restrict__ y, const float *__restrict__ x, const unsigned char *__restrict__ mask,
+     const float *__restrict__ starts) {
+  const row r = row_at(blockIdx.x);
+  float carry = PARTS == 1 ? NEUTRAL : starts[blockIdx.x * PARTS + blockIdx.y];
+  const int begin = blockIdx.y * PART, end = min(r.packs, begin + PART);
+  for (int first = begin, turn = 0; first < end; first += CHUNK, turn ^= 1) {
+    chunk c = fetch(x, mask, r, first);
+    scan(c, carry, turn);
 #pragma unroll
-    for (int i = 0; i < PACKS; i++) store(y, r, index(first, i), now.v[i]);
-    if (AHEAD) now = next;
-    else if (first + CHUNK < r.packs) now = fetch(x, mask, r, first + CHUNK);
+    for (int i = 0; i < PACKS; i++) store(y, r, index(first, i), c.v[i]);
   }
 }
