@@ -1,6 +1,6 @@
 // Changed: SLICES threads share a column, each with every SLICES-th row, and meet in shared memory.
 // Why:     few or short columns make few threads; and the blocks of the last wave end sooner.
-// Look at: multiprocessors at work, as time goes by, against SLICES.
+// Look at: multiprocessors at work, as time goes by, against THREADS.
 
 #ifndef OP
 #define OP 0         // 0: sum, 1: mean, 2: maximum, 3: minimum
@@ -14,12 +14,14 @@
 #ifndef WIDTH
 #define WIDTH 128    // columns of a block
 #endif
-#ifndef SLICES
-#define SLICES 4     // threads that share a column
+#ifndef THREADS
+#define THREADS 512  // of a block, a multiple of WIDTH: THREADS / WIDTH of them share a column
 #endif
 #ifndef UNROLL
 #define UNROLL 8     // a power of two
 #endif
+
+constexpr int SLICES = THREADS / WIDTH;
 
 __device__ float neutral() { return OP < 2 ? 0.0f : __int_as_float(OP == 2 ? 0xff800000 : 0x7f800000); }
 
@@ -51,7 +53,7 @@ __device__ float slice(const float *x) {
   return sums[0];
 }
 
-extern "C" __global__ void __launch_bounds__(WIDTH * SLICES)
+extern "C" __global__ void __launch_bounds__(THREADS)
 columns(float *__restrict__ y, const float *__restrict__ x, int count) {
   __shared__ float part[SLICES][WIDTH];
   const int i = blockIdx.x * WIDTH + threadIdx.x;

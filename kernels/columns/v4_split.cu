@@ -11,12 +11,14 @@
 #ifndef WIDTH
 #define WIDTH 128    // columns of a block
 #endif
-#ifndef SLICES
-#define SLICES 4     // threads that share a column
+#ifndef THREADS
+#define THREADS 512  // of a block, a multiple of WIDTH: THREADS / WIDTH of them share a column
 #endif
 #ifndef UNROLL
 #define UNROLL 8     // a power of two
 #endif
+
+constexpr int SLICES = THREADS / WIDTH;
 
 __device__ float neutral() { return OP < 2 ? 0.0f : __int_as_float(OP == 2 ? 0xff800000 : 0x7f800000); }
 
@@ -49,7 +51,7 @@ __device__ float slice(const float *x, int rows) {
 }
 
 // Part blockIdx.y of each column, `high` rows of it, to y[outer][part][column].
-extern "C" __global__ void __launch_bounds__(WIDTH * SLICES)
+extern "C" __global__ void __launch_bounds__(THREADS)
 columns(float *__restrict__ y, const float *__restrict__ x, int count, int rows, int high, float divisor) {
   __shared__ float sums[SLICES][WIDTH];
   const int i = blockIdx.x * WIDTH + threadIdx.x, outer = i / COLS, part = blockIdx.y;
