@@ -26,12 +26,16 @@ extern "C" __global__ void scan(float *__restrict__ y, const float *__restrict__
                                 const unsigned char *__restrict__ mask, int rows, int cols) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= rows) return;
-  float carry = NEUTRAL;
-  for (int k = 0; k < cols; k++) {
-    const size_t at = (size_t)row * cols + (REVERSE ? cols - 1 - k : k);
-    const float v = MASKED ? x[at] * mask[at] : x[at];
-    const float with = join(carry, v);
-    y[at] = EXCLUSIVE ? without(carry, v) : with;
-    carry = with;
+  float carry = NEUTRAL;  // of stretches: one sum from end to end would lose more digits than PyTorch
+  for (int first = 0; first < cols; first += 64) {
+    float part = NEUTRAL;
+    for (int k = first; k < min(first + 64, cols); k++) {
+      const size_t at = (size_t)row * cols + (REVERSE ? cols - 1 - k : k);
+      const float v = MASKED ? x[at] * mask[at] : x[at];
+      const float before = join(carry, part);
+      part = join(part, v);
+      y[at] = EXCLUSIVE ? without(before, v) : join(carry, part);
+    }
+    carry = join(carry, part);
   }
 }
