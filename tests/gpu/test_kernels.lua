@@ -14,7 +14,7 @@ local check = dofile "tests/lua/kernels.lua" (device, {
   { "l2_norm.py", { rows = 1, cols = 1 }, "norm" },
   { "l2_norm.py", { rows = 301, cols = 65535 }, "norm" },
   { "l1_norm.py", { rows = 33, cols = 20001 }, "norm" },
-  { "l1_norm.py", { rows = 2, cols = 1000003 }, "norm", },
+  { "l1_norm.py", { rows = 2, cols = 1000003 }, "norm" },
   { "cumsum.py", { rows = 1, cols = 1 }, "scan" },
   { "cumsum.py", { rows = 300, cols = 4099 }, "scan" },
   { "cumsum.py", { rows = 2, cols = 300001 }, "scan" },
@@ -27,5 +27,7 @@ local check = dofile "tests/lua/kernels.lua" (device, {
   { "column_max.py", { batch = 3, rows = 1, cols = 5 }, "columns" },
   { "row_sum.py", { rows = 2, cols = 1000003 }, "reduce" },
   { "layernorm.py", { rows = 5, cols = 300001 }, "layernorm" },
+  { "strange", { dim = 1 }, "columns" },
+  { "strange", { dim = 2 }, "reduce" },
 }, { members = true })
 return check.done()

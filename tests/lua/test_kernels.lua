@@ -26,5 +26,7 @@ local check = dofile "tests/lua/kernels.lua" (device, {
   { "column_sum.py", { batch = 3, rows = 33, cols = 35 }, "columns" },
   { "column_max.py", { batch = 2, rows = 700, cols = 5 }, "columns" },
   { "column_max.py", { batch = 1, rows = 1, cols = 1 }, "columns" },
+  { "strange", { dim = 1 }, "columns" },
+  { "strange", { dim = 2 }, "reduce" },
 })
 return check.done()
