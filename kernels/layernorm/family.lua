@@ -31,5 +31,5 @@ return {
     return { EPS = string.format("%.8ef", graph[1].args.eps) }
   end,
 
-  versions = { "v1_thread_per_row", "v2_block_per_row", "v3_shuffle", "v4_registers" },
+  versions = { "v1_thread_per_row", "v2_block_per_row", "v3_shuffle", "v4_registers", "v5_split" },
 }

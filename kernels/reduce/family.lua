@@ -1,4 +1,10 @@
--- Sum or mean over the last dimensions: one number for each row.
+-- Sum, mean, maximum or minimum over the last dimensions: one number for each row.
+
+local kinds = {                              -- of operator, and what OP calls them
+  ["aten.sum.dim_IntList"] = 0, ["aten.mean.dim"] = 1,
+  ["aten.max.dim"] = 2, ["aten.amax.default"] = 2,
+  ["aten.min.dim"] = 3, ["aten.amin.default"] = 3,
+}
 
 -- True if `dims`, counted from 0 or from the end, are the last ones of `rank`.
 local function trailing(dims, rank)
@@ -19,8 +25,8 @@ return {
   serves = function(graph)
     if #graph ~= 1 then return false, "it takes exactly one operator" end
     local op = graph[1]
-    if op.op ~= "aten.sum.dim_IntList" and op.op ~= "aten.mean.dim" then
-      return false, op.op .. " is not a sum or mean over a dimension"
+    if not kinds[op.op] then
+      return false, op.op .. " is not a sum, mean, maximum or minimum over a dimension"
     end
     local x = op.inputs[1]
     if x.source ~= "input:1" then return false, "its operand must be the task's first input" end
@@ -36,8 +42,8 @@ return {
   end,
 
   defines = function(graph)
-    return { MEAN = graph[1].op == "aten.mean.dim" and 1 or 0 }
+    return { OP = kinds[graph[1].op] }
   end,
 
-  versions = { "v1_thread_per_row", "v2_block_per_row", "v3_shuffle", "v4_vector" },
+  versions = { "v1_thread_per_row", "v2_block_per_row", "v3_shuffle", "v4_vector", "v5_split" },
 }

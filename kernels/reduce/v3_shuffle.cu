@@ -2,15 +2,24 @@
 // Why:     one barrier per row instead of nine, and no shared memory in the inner steps.
 // Look at: barriers and shared wavefronts per row.
 
-#ifndef MEAN
-#define MEAN 0
+#ifndef OP
+#define OP 0       // 0: sum, 1: mean, 2: maximum, 3: minimum
 #endif
 #ifndef BLOCK
 #define BLOCK 256  // a power of two, at least 32
 #endif
 
-__device__ float warp_sum(float v, int width) {
-  for (int d = width / 2; d > 0; d /= 2) v += __shfl_xor_sync(~0u, v, d);
+__device__ float neutral() { return OP < 2 ? 0.0f : __int_as_float(OP == 2 ? 0xff800000 : 0x7f800000); }
+
+// A NaN stays: it is the only number not equal to itself.
+__device__ float join(float a, float b) {
+  if (OP == 2) return b > a || b != b ? b : a;
+  if (OP == 3) return b < a || b != b ? b : a;
+  return a + b;
+}
+
+__device__ float warp_join(float v, int width) {
+  for (int d = width / 2; d > 0; d /= 2) v = join(v, __shfl_xor_sync(~0u, v, d));
   return v;
 }
 
@@ -20,12 +29,12 @@ extern "C" __global__ void reduce(float *__restrict__ y, const float *__restrict
   const int t = threadIdx.x, lane = t % 32, warp = t / 32;
   x += (size_t)blockIdx.x * cols;
 
-  float sum = 0.0f;
-  for (int c = t; c < cols; c += BLOCK) sum += x[c];
-  sum = warp_sum(sum, 32);
-  if (lane == 0) part[warp] = sum;
+  float all = neutral();
+  for (int c = t; c < cols; c += BLOCK) all = join(all, x[c]);
+  all = warp_join(all, 32);
+  if (lane == 0) part[warp] = all;
   __syncthreads();
   if (warp > 0) return;
-  sum = warp_sum(part[lane % WARPS], WARPS);
-  if (lane == 0) y[blockIdx.x] = MEAN ? sum / cols : sum;
+  all = warp_join(part[lane % WARPS], WARPS);
+  if (lane == 0) y[blockIdx.x] = OP == 1 ? all / cols : all;
 }

@@ -2,8 +2,8 @@
 // Why:     a sum does almost nothing per byte, so only the bytes in flight decide; fewer requests carry them.
 // Look at: requests per row, the loads at the head of the SASS loop, and UNROLL against blocks that fit.
 
-#ifndef MEAN
-#define MEAN 0
+#ifndef OP
+#define OP 0         // 0: sum, 1: mean, 2: maximum, 3: minimum
 #endif
 #ifndef COLS
 #define COLS 2048    // floats in a row
@@ -24,18 +24,27 @@ constexpr int WARPS = THREADS / 32;
 
 struct alignas(4 * VEC) pack { float v[VEC]; };
 
-__device__ float warp_sum(float v, int width) {
-  for (int d = width / 2; d > 0; d /= 2) v += __shfl_xor_sync(~0u, v, d);
+__device__ float neutral() { return OP < 2 ? 0.0f : __int_as_float(OP == 2 ? 0xff800000 : 0x7f800000); }
+
+// A NaN stays: it is the only number not equal to itself.
+__device__ float join(float a, float b) {
+  if (OP == 2) return b > a || b != b ? b : a;
+  if (OP == 3) return b < a || b != b ? b : a;
+  return a + b;
+}
+
+__device__ float warp_join(float v, int width) {
+  for (int d = width / 2; d > 0; d /= 2) v = join(v, __shfl_xor_sync(~0u, v, d));
   return v;
 }
 
-__device__ float row_sum(float v) {
+__device__ float row_join(float v) {
   __shared__ float part[ROWS][WARPS];
-  v = warp_sum(v, 32);
+  v = warp_join(v, 32);
   if constexpr (WARPS > 1) {
     if (threadIdx.x % 32 == 0) part[threadIdx.y][threadIdx.x / 32] = v;
     __syncthreads();
-    v = warp_sum(part[threadIdx.y][threadIdx.x % WARPS], WARPS);
+    v = warp_join(part[threadIdx.y][threadIdx.x % WARPS], WARPS);
   }
   return v;
 }
@@ -47,7 +56,8 @@ reduce(float *__restrict__ y, const float *__restrict__ x, int rows) {
   const int row = blockIdx.x * ROWS + threadIdx.y;
   const pack *in = (const pack *)x + (size_t)min(row, rows - 1) * PACKS;
 
-  pack sums = {};
+  pack sums, none;
+  for (int j = 0; j < VEC; j++) sums.v[j] = none.v[j] = neutral();
 #pragma unroll 1
   for (int first = 0; first < PACKS; first += THREADS * UNROLL) {
     pack held[UNROLL];
@@ -55,14 +65,14 @@ reduce(float *__restrict__ y, const float *__restrict__ x, int rows) {
     for (int u = 0; u < UNROLL; u++) {
       const int p = first + u * THREADS + threadIdx.x;
       if (p < PACKS) held[u] = in[p];
-      else held[u] = {};
+      else held[u] = none;
     }
 #pragma unroll
     for (int u = 0; u < UNROLL; u++)
-      for (int j = 0; j < VEC; j++) sums.v[j] += held[u].v[j];
+      for (int j = 0; j < VEC; j++) sums.v[j] = join(sums.v[j], held[u].v[j]);
   }
-  float sum = 0.0f;
-  for (int j = 0; j < VEC; j++) sum += sums.v[j];
-  sum = row_sum(sum);
-  if (threadIdx.x == 0 && row < rows) y[row] = MEAN ? sum / COLS : sum;
+  float all = sums.v[0];
+  for (int j = 1; j < VEC; j++) all = join(all, sums.v[j]);
+  all = row_join(all);
+  if (threadIdx.x == 0 && row < rows) y[row] = OP == 1 ? all / COLS : all;
 }

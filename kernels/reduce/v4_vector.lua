@@ -1,6 +1,7 @@
 -- `threads` threads share a row; rows too short for 128 threads share a block. The row
 -- length is a tunable of one value, so that the source is compiled for it.
 local x, y = inputs[1], outputs[1]
+assert(#outputs == 1 and y.dtype == "float32", "only the values are computed, not where they are")
 assert(x.strides[x.rank] == 1 and x.strides[1] * x.shape[1] == x.numel, "x must be contiguous")
 
 local count = y.numel

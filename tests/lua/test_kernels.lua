@@ -1,0 +1,32 @@
+-- The ladders on the simulated device: odd sizes, one row, one element, parts and tails.
+
+local cawb = require "cawb"
+local device <close> = assert(cawb.device "sim:h100")
+
+-- A row that no block can hold needs a cluster, which the simulated device has not.
+local clusters = "clusters of blocks .* not known to the simulated device"
+
+local check = dofile "tests/lua/kernels.lua" (device, {
+  { "softmax.py", { rows = 5, cols = 33 }, "softmax" },
+  { "softmax.py", { rows = 3, cols = 2050 }, "softmax" },
+  { "softmax.py", { rows = 1, cols = 53251 }, "softmax", except = { v6_cluster = clusters } },
+  { "l2_norm.py", { rows = 5, cols = 1003 }, "norm" },
+  { "l2_norm.py", { rows = 1, cols = 1 }, "norm" },
+  { "l1_norm.py", { rows = 3, cols = 512 }, "norm" },
+  { "cumsum.py", { rows = 1, cols = 1 }, "scan" },
+  { "cumsum.py", { rows = 2, cols = 17001 }, "scan" },
+  { "cumsum_reverse.py", { rows = 3, cols = 1027 }, "scan" },
+  { "cumsum_exclusive.py", { rows = 3, cols = 516 }, "scan" },
+  { "cumsum_masked.py", { rows = 2, cols = 1001 }, "scan" },
+  { "cumprod.py", { rows = 2, cols = 130 }, "scan" },
+  { "row_sum.py", { rows = 2, cols = 17003 }, "reduce" },
+  { "row_max.py", { rows = 3, cols = 257 }, "reduce" },
+  { "layernorm.py", { rows = 2, cols = 17000 }, "layernorm" },
+  { "layernorm.py", { rows = 3, cols = 77 }, "layernorm" },
+  { "column_sum.py", { batch = 3, rows = 33, cols = 35 }, "columns" },
+  { "column_max.py", { batch = 2, rows = 700, cols = 5 }, "columns" },
+  { "column_max.py", { batch = 1, rows = 1, cols = 1 }, "columns" },
+  { "strange", { dim = 1 }, "columns" },
+  { "strange", { dim = 2 }, "reduce" },
+})
+return check.done()
