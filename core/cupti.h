@@ -4,8 +4,9 @@
 ** A set schedules metrics on a chip's counters, in as many passes as they need; that
 ** takes neither a GPU nor a driver. A session collects a set on a context: between
 ** start and stop of each pass the same launches are made again ("user replay"), and
-** each of them is one range. libcupti is found and opened at run time. A session
-** and its sets are used by one thread; the thread's current context is the session's.
+** each of them is one range. A sampler looks at what the warps wait for, instruction by
+** instruction. libcupti is found and opened at run time. A session, its sets and a
+** sampler are used by one thread; the thread's current context is theirs.
 */
 #ifndef CAWB_CUPTI_H
 #define CAWB_CUPTI_H
@@ -13,11 +14,13 @@
 #include <stddef.h>
 
 #include "err.h"
+#include "lines.h"
 #include "locate.h"
 
 typedef struct cawb_cupti cawb_cupti;
 typedef struct cawb_cupti_set cawb_cupti_set;
 typedef struct cawb_cupti_session cawb_cupti_session;
+typedef struct cawb_cupti_sampler cawb_cupti_sampler;
 
 /*
 ** Every failure that leaves the machine without counters has the name "missing" or
@@ -69,5 +72,28 @@ cawb_status cawb_cupti_stop(cawb_cupti_session *s, int *last, cawb_err *err);
 cawb_status cawb_cupti_decode(cawb_cupti_session *s, size_t *ranges, cawb_err *err);
 cawb_status cawb_cupti_values(cawb_cupti_session *s, size_t range, double *values,
                               cawb_err *err);
+
+/* ---- samplers ---- */
+
+/*
+** Get ready to sample a context that has no session. Code must be loaded after that to
+** be sampled: `cubin` is all of it that read below knows. Every 2^`period` clocks (5 to
+** 31) each multiprocessor notes what one of its warps does; `buffer` bytes hold notes.
+** Free it before its library and its context, and before the code is unloaded.
+*/
+cawb_status cawb_cupti_sampler_new(cawb_cupti_sampler **out, cawb_cupti *c, void *context,
+                                   unsigned period, size_t buffer, cawb_err *err);
+void        cawb_cupti_sampler_free(cawb_cupti_sampler *s);   /* NULL is a no-op */
+
+/* What is launched in between and ends before the stop is sampled. */
+cawb_status cawb_cupti_sampler_start(cawb_cupti_sampler *s, cawb_err *err);
+cawb_status cawb_cupti_sampler_stop(cawb_cupti_sampler *s, cawb_err *err);
+
+/*
+** After the stop: add to `lines` what was seen, by the lines that the cubin's debug
+** information gives, and to `*dropped` what was lost.
+*/
+cawb_status cawb_cupti_sampler_read(cawb_cupti_sampler *s, const void *cubin, size_t size,
+                                    cawb_lines *lines, double *dropped, cawb_err *err);
 
 #endif

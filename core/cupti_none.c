@@ -72,3 +72,28 @@ cawb_status cawb_cupti_values(cawb_cupti_session *s, size_t range, double *value
   (void)s; (void)range; (void)values;
   return none(err);
 }
+
+cawb_status cawb_cupti_sampler_new(cawb_cupti_sampler **out, cawb_cupti *c, void *context,
+                                   unsigned period, size_t buffer, cawb_err *err) {
+  (void)c; (void)context; (void)period; (void)buffer;
+  *out = NULL;
+  return none(err);
+}
+
+void cawb_cupti_sampler_free(cawb_cupti_sampler *s) { (void)s; }
+
+cawb_status cawb_cupti_sampler_start(cawb_cupti_sampler *s, cawb_err *err) {
+  (void)s;
+  return none(err);
+}
+
+cawb_status cawb_cupti_sampler_stop(cawb_cupti_sampler *s, cawb_err *err) {
+  (void)s;
+  return none(err);
+}
+
+cawb_status cawb_cupti_sampler_read(cawb_cupti_sampler *s, const void *cubin, size_t size,
+                                    cawb_lines *lines, double *dropped, cawb_err *err) {
+  (void)s; (void)cubin; (void)size; (void)lines; (void)dropped;
+  return none(err);
+}

@@ -92,15 +92,27 @@ cawb_status cawb_device_time(cawb_device *d, cawb_module *m, const cawb_step *st
 cawb_status cawb_device_profile(cawb_device *d, cawb_module *m, const cawb_step *steps,
                                 size_t n, const char *const *metrics, size_t nmetrics,
                                 cawb_profile *p, cawb_err *err) {
+  const cawb_sampling *s = &p->sampling;
   *p = (cawb_profile){ .site_packages = p->site_packages, .before = p->before,
-                       .nbefore = p->nbefore };
-  if (d->ops->profile == NULL)
-    return cawb_fail(err, CAWB_ERR_UNSUPPORTED, "%s has no hardware counters", d->info.name);
+    .nbefore = p->nbefore, .sampling = { .image = s->image, .period = s->period,
+      .buffer = s->buffer, .budget = s->budget, .most = s->most, .unit = "samples" } };
   return d->ops->profile(d, m, steps, n, metrics, nmetrics, p, err);
+}
+
+cawb_status cawb_profile_add(cawb_profile *p, cawb_profile_value v, cawb_err *err) {
+  if ((p->count & (p->count - 1)) == 0) {       /* full at every power of two */
+    size_t room = p->count > 0 ? 2 * p->count : 1;
+    cawb_profile_value *grown = realloc(p->list, room * sizeof *grown);
+    if (grown == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a profile");
+    p->list = grown;
+  }
+  p->list[p->count++] = v;
+  return CAWB_OK;
 }
 
 void cawb_profile_free(cawb_profile *p) {
   free(p->list);
   p->list = NULL;
   p->count = 0;
+  cawb_lines_free(&p->sampling.lines);
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "err.h"
+#include "lines.h"
 
 typedef uint64_t cawb_addr;                  /* an address on the device; 0 is none */
 typedef struct cawb_device cawb_device;      /* opaque to users; see the end */
@@ -110,9 +111,24 @@ typedef struct cawb_timing {
 typedef struct cawb_profile_value {
   unsigned launch;             /* which of the plan's launches, from 0 */
   const char *kernel, *metric;
-  const char *source;          /* "cupti": counted, "events": timed, "driver": of the code */
+  const char *source;          /* "cupti": counted, "events": timed, "driver": of the code, */
+                               /*   "simulator": counted or modelled by it */
   double value;                /* NaN where it is undefined: a ratio of nothing */
 } cawb_profile_value;
+
+/* Where the time goes, line by line: how to look, and what was seen. */
+typedef struct cawb_sampling {
+  const cawb_image *image;     /* in: the module's code, with line tables; NULL: do not look */
+  unsigned period;             /* in: 2 to this power clocks from sample to sample */
+  size_t buffer;               /* in: bytes for samples on the device */
+  double budget;               /* in: seconds of executions, at least one */
+  unsigned most;               /* in: executions, at most */
+  unsigned runs;               /* executions */
+  const char *unit;            /* what was counted: "samples", "warp instructions" */
+  double dropped;              /* samples that were lost */
+  cawb_lines lines;
+  char note[1024];             /* why there are none; "" where there are */
+} cawb_sampling;
 
 /* What to look at, and the answer: free it with cawb_profile_free in every case. */
 typedef struct cawb_profile {
@@ -124,6 +140,7 @@ typedef struct cawb_profile {
   unsigned passes;             /* counted executions; 0: there were no counters */
   double setup, seconds;       /* of getting ready, which is kept, and of the rest */
   char note[1024];             /* why there were no counters; "" where there were */
+  cawb_sampling sampling;
 } cawb_profile;
 
 /*
@@ -180,12 +197,15 @@ cawb_status cawb_device_time(cawb_device *d, cawb_module *m, const cawb_step *st
 ** Execute the steps as often as it takes to count all `metrics` (the device's own
 ** names) for every launch, from a cold L2 cache. A metric that the device has not is
 ** left out; without any right to count, what else is known is the answer, with a note.
-** CAWB_ERR_UNSUPPORTED from a device that has no metrics by name.
+** A simulated device has counts of its own and ignores the list. Lines are sampled last.
 */
 cawb_status cawb_device_profile(cawb_device *d, cawb_module *m, const cawb_step *steps,
                                 size_t n, const char *const *metrics, size_t nmetrics,
                                 cawb_profile *profile, cawb_err *err);
 void        cawb_profile_free(cawb_profile *profile);
+
+/* For implementations: one more value. */
+cawb_status cawb_profile_add(cawb_profile *p, cawb_profile_value v, cawb_err *err);
 
 int cawb_device_lost(const cawb_device *d);
 
@@ -208,8 +228,7 @@ typedef struct cawb_device_ops {
   cawb_status (*time)(cawb_device *, cawb_module *, const cawb_step *, size_t,
                       cawb_timing *, cawb_err *);
   cawb_status (*profile)(cawb_device *, cawb_module *, const cawb_step *, size_t,
-                         const char *const *, size_t, cawb_profile *,
-                         cawb_err *);  /* NULL: has no metrics by name */
+                         const char *const *, size_t, cawb_profile *, cawb_err *);
 } cawb_device_ops;
 
 /* An implementation embeds this as its first member and fills all of it. */

@@ -2,14 +2,15 @@
 ** device_cuda.h - the GPU behind cawb_device, for its own files only: one noun
 ** a file. device_cuda.c opens it, _memory holds its buffers, _guard watches their
 ** bounds, _module loads code, _globals puts its variables back, _launch starts it,
-** _time takes samples, _clock tells how fast it was then, _profile tells what is known of launches, _count counts them.
-** All work goes through one stream, and every operation waits for its end before it
+** _time takes samples, _clock tells how fast it was then, _profile tells what is known
+** of launches, _count counts them, _sample looks at their lines. All work goes through one stream, and every operation waits for its end before it
 ** returns.
 */
 #ifndef CAWB_DEVICE_CUDA_H
 #define CAWB_DEVICE_CUDA_H
 
 #include "cuda_driver.h"
+#include "cupti.h"
 #include "device.h"
 
 #define CAWB_CUDA_GUARD 4096u  /* bytes before and behind each buffer */
@@ -158,7 +159,6 @@ typedef struct cawb_cuda_job {       /* what is looked at */
 
 cawb_status cawb_cuda_profile(cawb_device *, cawb_module *, const cawb_step *, size_t,
                               const char *const *, size_t, cawb_profile *, cawb_err *);
-cawb_status cawb_cuda_profile_add(cawb_profile *p, cawb_profile_value v, cawb_err *err);
 
 /* Put back what the run before changed, and wait. */
 CUresult    cawb_cuda_reset(cawb_cuda *c, const cawb_cuda_job *j);
@@ -174,5 +174,12 @@ CUresult    cawb_cuda_wait_after(cawb_cuda *c, CUresult r);
 cawb_status cawb_cuda_count(cawb_cuda *c, const cawb_cuda_job *j, const char *const *metrics,
                             size_t n, cawb_err *err);
 void        cawb_cuda_release_profiler(cawb_cuda *c);
+
+/* CUPTI, with the counters given back. */
+cawb_status cawb_cuda_cupti(cawb_cuda *c, const char *site_packages, cawb_cupti **out,
+                            cawb_err *err);
+
+/* Fill in p->sampling; failures as of cawb_cuda_count. */
+cawb_status cawb_cuda_sample(cawb_cuda *c, const cawb_cuda_job *j, cawb_err *err);
 
 #endif

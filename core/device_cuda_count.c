@@ -98,6 +98,15 @@ static cawb_status make_profiler(cawb_cuda *c, const char *site_packages, cawb_e
   return rc == CAWB_OK ? load_sweep(c, f, err) : rc;
 }
 
+cawb_status cawb_cuda_cupti(cawb_cuda *c, const char *site_packages, cawb_cupti **out,
+                            cawb_err *err) {
+  cawb_status rc = make_profiler(c, site_packages, err);
+  if (rc != CAWB_OK) return rc;
+  forget_set(c->profiler);
+  *out = c->profiler->library;
+  return CAWB_OK;
+}
+
 static char *join(const char *const *list, size_t n) {
   size_t size = 1;
   for (size_t i = 0; i < n; i++) size += strlen(list[i]) + 1;
@@ -186,7 +195,7 @@ static cawb_status add_counts(const counting *k, unsigned launch, const cawb_ste
   cawb_cuda_profiler *f = k->c->profiler;
   cawb_status rc = cawb_cupti_values(f->session, launch + 1, values, err);
   for (size_t i = 0; i < cawb_cupti_set_count(f->set) && rc == CAWB_OK; i++)
-    rc = cawb_cuda_profile_add(k->j->p, (cawb_profile_value){
+    rc = cawb_profile_add(k->j->p, (cawb_profile_value){
       launch, s->kernel, cawb_cupti_set_metric(f->set, i), "cupti", values[i] }, err);
   return rc;
 }

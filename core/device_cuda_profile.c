@@ -5,26 +5,11 @@
 ** else under way.
 */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "clock.h"
 #include "device_cuda.h"
 
 #define WARP 32
-
-/* ---- the answer ---- */
-
-cawb_status cawb_cuda_profile_add(cawb_profile *p, cawb_profile_value v,
-                                  cawb_err *err) {
-  if ((p->count & (p->count - 1)) == 0) {       /* full at every power of two */
-    size_t room = p->count > 0 ? 2 * p->count : 1;
-    cawb_profile_value *grown = realloc(p->list, room * sizeof *grown);
-    if (grown == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a profile");
-    p->list = grown;
-  }
-  p->list[p->count++] = v;
-  return CAWB_OK;
-}
 
 static size_t count_launches(const cawb_step *steps, size_t n) {
   size_t launches = 0;
@@ -67,7 +52,7 @@ static cawb_status add_facts(cawb_profile *p, unsigned launch, const cawb_step *
   };
   cawb_status rc = CAWB_OK;
   for (size_t i = 0; i < sizeof facts / sizeof *facts && rc == CAWB_OK; i++)
-    rc = cawb_cuda_profile_add(p, (cawb_profile_value){
+    rc = cawb_profile_add(p, (cawb_profile_value){
       launch, s->kernel, facts[i].name, "driver", facts[i].value }, err);
   return rc;
 }
@@ -120,7 +105,7 @@ static cawb_status time_launches(cawb_cuda *c, const cawb_cuda_job *j, cawb_err 
     cawb_profile_value v = { launch, s->kernel, "seconds", "events", 0 };
     r = time_step(c, j->m, s, &v.value);
     if (s->kind != CAWB_STEP_LAUNCH || r != CUDA_SUCCESS) continue;
-    cawb_status rc = cawb_cuda_profile_add(j->p, v, err);
+    cawb_status rc = cawb_profile_add(j->p, v, err);
     if (rc != CAWB_OK) return rc;
     launch++;
   }
@@ -159,6 +144,19 @@ static cawb_status count_or_time(cawb_cuda *c, const cawb_cuda_job *j, const cha
   return rc;
 }
 
+/* As counters, what cannot be sampled is a note. */
+static cawb_status sample(cawb_cuda *c, const cawb_cuda_job *j, cawb_err *err) {
+  cawb_err why = { CAWB_OK, "" };
+  cawb_status rc = cawb_cuda_sample(c, j, &why);
+  if (tolerable(c, rc)) {
+    cawb_lines_free(&j->p->sampling.lines);
+    snprintf(j->p->sampling.note, sizeof j->p->sampling.note, "%s", why.msg);
+    return CAWB_OK;
+  }
+  if (rc != CAWB_OK && err != NULL) *err = why;
+  return rc;
+}
+
 cawb_status cawb_cuda_profile(cawb_device *d, cawb_module *m, const cawb_step *steps, size_t n,
                               const char *const *metrics, size_t nmetrics, cawb_profile *p,
                               cawb_err *err) {
@@ -170,6 +168,7 @@ cawb_status cawb_cuda_profile(cawb_device *d, cawb_module *m, const cawb_step *s
   if (rc == CAWB_OK) rc = cawb_cuda_prepare(c, m, p->before, p->nbefore, err);
   if (rc == CAWB_OK) rc = state_all_facts(c, &j, err);
   if (rc == CAWB_OK && j.launches > 0) rc = count_or_time(c, &j, metrics, nmetrics, err);
+  if (rc == CAWB_OK && j.launches > 0 && p->sampling.image != NULL) rc = sample(c, &j, err);
   if (rc == CAWB_OK) rc = cawb_cuda_guard_check(c, j.who, err);
   p->seconds = cawb_clock_now() - begun - p->setup;
   return rc;

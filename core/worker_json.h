@@ -23,6 +23,10 @@ cawb_status cawb_worker_read_timing(cawb_timing *out, const cJSON *request, cawb
 cawb_status cawb_worker_read_metrics(const char ***out, size_t *n, const cJSON *request,
                                      cawb_err *err);
 
+/* How lines are to be sampled, all but the image; 0 and untouched without "lines". */
+int cawb_worker_wants_lines(const cJSON *request);
+cawb_status cawb_worker_read_sampling(cawb_sampling *out, const cJSON *request, cawb_err *err);
+
 /* New objects, the caller's; NULL or incomplete when memory ends. */
 cJSON *cawb_worker_describe_device(const cawb_device_info *d);
 cJSON *cawb_worker_describe_report(const cawb_report *r);

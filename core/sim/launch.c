@@ -269,9 +269,11 @@ static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_st
   cawb_status status = check_launch(d, f, s, err);
   if (status == CAWB_OK) status = exec_make(&x, d, f, s, err);
   if (status != CAWB_OK) return status;
+  cawb_report before = *report;
   status = number_blocks(&x, err);
   if (status == CAWB_OK && run_grid(&x) == SIM_FAULT) status = sim_fault_report(&x, err);
   settle(&x, report);
+  if (status == CAWB_OK && d->watch != NULL) status = sim_watch_launch(&x, &before, report, err);
   exec_free(&x);
   return status;
 }

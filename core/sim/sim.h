@@ -144,6 +144,8 @@ const char *sim_model_list(void);
 
 typedef struct sim_isa sim_isa;
 
+typedef struct sim_watch sim_watch;       /* see profile.c */
+
 typedef struct sim_device {
   cawb_device base;
   const sim_model *model;
@@ -152,6 +154,7 @@ typedef struct sim_device {
   unsigned next_slot;
   size_t followed;        /* bytes of regions that have notes */
   uint32_t last_block;    /* the highest number given to a block */
+  sim_watch *watch;       /* what each launch is noted in, or NULL */
 } sim_device;
 
 struct cawb_module {
@@ -307,6 +310,13 @@ struct sim_isa {
 
 extern const sim_isa sim_isa_base, sim_isa_avx2, sim_isa_avx512;
 const sim_isa *sim_isa_best(void);
+
+/* profile.c: note a launch that has been settled; `before` is the report without it */
+cawb_status sim_profile(cawb_device *d, cawb_module *m, const cawb_step *steps, size_t n,
+                        const char *const *metrics, size_t nmetrics, cawb_profile *p,
+                        cawb_err *err);
+cawb_status sim_watch_launch(const sim_exec *x, const cawb_report *before,
+                             const cawb_report *after, cawb_err *err);
 
 /* launch.c, fault.c, time_model.c */
 typedef struct sim_launch_facts {
