@@ -75,7 +75,7 @@ class Judge:
 
     def launch(self, name, blocks, slots, argument):
         """On PyTorch's stream, like its own operators."""
-        stream = torch.cuda.current_stream(self.device).cuda_stream
+        stream = torch._C._cuda_getCurrentRawStream(self.device.index)
         arguments = (ctypes.c_void_p * 1)(ctypes.addressof(argument))
         check(driver().cuLaunchKernel(self.function(name), blocks, slots, 1, THREADS, 1, 1, 0,
                                       ctypes.c_void_p(stream), arguments, None),

@@ -128,9 +128,13 @@ class Trials:
         """Drop the oldest beyond the limits, with so many more to come of a `size`. The
         newest stays where none is to come."""
         while len(self.kept) > (0 if more else 1) and (
-                len(self.kept) + more > KEPT_SEEDS
-                or size + sum(t.bytes() for t in self.kept.values()) > KEPT_BYTES):
+                len(self.kept) + more > KEPT_SEEDS or self.bytes() + size > KEPT_BYTES):
             self.kept.popitem(last=False)
+
+    def bytes(self):
+        """Of all that is kept; of small trials more than there can be will do."""
+        most = len(self.kept) * self.size
+        return most if most < KEPT_BYTES // 2 else sum(t.bytes() for t in self.kept.values())
 
     def keep_only(self, trial):
         """Memory is short."""

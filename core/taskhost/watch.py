@@ -15,7 +15,8 @@ class Watch:
         self.hash = None
 
     def note(self, wanted=True):
-        self.hash = self.judge.hash(self.memory) if self.judge is not None and wanted else None
+        known = wanted and self.judge is not None and len(self.memory) > 0
+        self.hash = self.judge.hash(self.memory) if known else None
 
     def begin(self, back):
         if self.hash is None:
@@ -47,7 +48,7 @@ class Shared:
         names = []
         if self.inputs.differs(handles[0], back):
             names += self.changed_inputs()
-        if self.params.differs(handles[1], back):
+        if self.work.params and self.params.differs(handles[1], back):
             names += self.changed_params()
         return names
 

@@ -68,7 +68,7 @@ class Workload:
         self.graph, self.notes = recorder[0].entries, recorder[0].notes
         self.place_outputs(found)
         self.trials.size = (0 if large else self.inputs_size) + sum(
-            8 * t.numel() for _, t in found)
+            max(8, 2 * t.element_size()) * t.numel() for _, t in found)
         return self.marks(t for _, t in found)
 
     def marks(self, tensors):
