@@ -21,8 +21,9 @@ local function read(graph)
     return nil, "it takes a division of the first input by its norm"
   end
   if not last(norm) then return nil, "it works along the last dimension only, and keeps it" end
-  if #graph == 2 and norm.op == "aten.linalg_vector_norm.default" and (norm.args.ord == 1 or norm.args.ord == 2) then
-    return { SQUARE = norm.args.ord == 2 and 1 or 0, MEAN = 0 }
+  local order = norm.args.ord
+  if #graph == 2 and norm.op == "aten.linalg_vector_norm.default" and (order == 1 or order == 2) then
+    return { SQUARE = order == 2 and 1 or 0, MEAN = 0 }
   end
   if #graph == 3 and first.op == "aten.abs.default" and sums[norm.op]
     and norm.inputs[1].source == "op:" .. (first.number or 1) then
