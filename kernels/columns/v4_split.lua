@@ -14,7 +14,8 @@ parts = (rows + high - 1) // high
 local block, shared = { t.width, t.threads // t.width }, 120000 * t.alone
 
 if parts == 1 then
-  launch("columns", { grid = blocks, block = block, shared = shared }, y, x, y.numel, rows, rows, rows + 0.0)
+  launch("columns", { grid = blocks, block = block, shared = shared },
+    y, x, y.numel, rows, rows, rows + 0.0)
 else
   local left = scratch{ shape = { parts, y.numel }, dtype = "float32" }
   launch("columns", { grid = { blocks, parts }, block = block, shared = shared },
