@@ -76,8 +76,8 @@ def get_init_inputs():
     return []
 ]]):format(device.info.modelled and 1 << 22 or 1 << 28))
   local task <close> = assert(cawb.task(path, { device = device }))
-  local ran = assert(execute.call(task, copy, { op = "time", warmup = 3, samples = 100, budget = 2 },
-    "bench", 60))
+  local ran = assert(execute.call(task, copy,
+    { op = "time", warmup = 3, samples = 100, budget = 2 }, "bench", 60))
   assert(ran.ok, ran.reason)
   return { bytes = bytes(task), time_s = stats.summary(ran.samples) }
 end
@@ -132,8 +132,9 @@ local function show(entry, task, total)
   local rate, own, eager = total / r.time_s.median, r.error or {}, r.error and r.error.eager or {}
   lines[#lines + 1] = { entry.name, r.name:match "[^/]+$" .. " " .. (r.label or ""),
     report.interval(r.time_s), ("%.2f GB"):format(total / 1e9), ("%.2f"):format(rate / 1e12),
-    ("%.1f%%"):format(100 * rate / ceiling.rate), baseline(task, "eager"), baseline(task, "compile"),
-    report.speedup(over_better(r)), ("%.1e (%.1e)"):format(own.nrms or 0 / 0, eager.nrms or 0 / 0), "pass" }
+    ("%.1f%%"):format(100 * rate / ceiling.rate), baseline(task, "eager"),
+    baseline(task, "compile"), report.speedup(over_better(r)),
+    ("%.1e (%.1e)"):format(own.nrms or 0 / 0, eager.nrms or 0 / 0), "pass" }
 end
 
 local function bench(entry)
@@ -153,7 +154,8 @@ local tasks = read_tasks()
 for word in ids:gmatch "%d+" do
   local id = math.tointeger(word)
   local found = assert(tasks[id], ("dev.jsonl has no level 1 problem %d"):format(id))
-  local entry = { id = id, name = ("#%d %s"):format(id, found.name:gsub("^%d+_", "")), code = found.code }
+  local entry = { id = id, name = ("#%d %s"):format(id, (found.name:gsub("^%d+_", ""))),
+    code = found.code }
   entries[#entries + 1] = entry
   io.stderr:write(entry.name, "\n")
   entry.failed = bench(entry)
@@ -166,9 +168,8 @@ end
 print(("%s%s; a float4 copy of %.0f MB each way: %s, %.2f TB/s"):format(device.info.model,
   device.info.modelled and ", modelled" or ", cold L2", ceiling.bytes / 2e6,
   report.interval(ceiling.time_s), ceiling.rate / 1e12))
-for _, line in ipairs(report.table({ "task", "best rung", "time [95% interval]", "bytes, once", "TB/s",
-  "of the copy", "eager", "compile", "over the better", "error (eager's)", "verdict" }, lines)) do
-  print(line)
-end
+for _, line in ipairs(report.table({ "task", "best rung", "time [95% interval]", "bytes, once",
+  "TB/s", "of the copy", "eager", "compile", "over the better", "error (eager's)", "verdict" },
+  lines)) do print(line) end
 print(core.json.encode { device = device.info, copy = ceiling, tasks = entries,
   version = cawb.version, when = os.date "!%Y-%m-%d" })

@@ -15,14 +15,18 @@ local function read(graph)
   local first, divide = graph[1], graph[#graph]
   if #graph < 2 or #graph > 3 then return nil, "it takes a norm and a division" end
   local norm = graph[#graph - 1]
-  if first.inputs[1].source ~= "input:1" then return nil, "its operand must be the task's first input" end
+  if first.inputs[1].source ~= "input:1" then
+    return nil, "its operand must be the task's first input"
+  end
   if divide.op ~= "aten.div.Tensor" or #divide.inputs ~= 2 or divide.inputs[1].source ~= "input:1"
     or divide.inputs[2].source ~= "op:" .. (norm.number or #graph - 1) then
     return nil, "it takes a division of the first input by its norm"
   end
   if not last(norm) then return nil, "it works along the last dimension only, and keeps it" end
-  if #graph == 2 and norm.op == "aten.linalg_vector_norm.default" and (norm.args.ord == 1 or norm.args.ord == 2) then
-    return { SQUARE = norm.args.ord == 2 and 1 or 0, MEAN = 0 }
+  local order = norm.args.ord
+  if #graph == 2 and norm.op == "aten.linalg_vector_norm.default"
+    and (order == 1 or order == 2) then
+    return { SQUARE = order == 2 and 1 or 0, MEAN = 0 }
   end
   if #graph == 3 and first.op == "aten.abs.default" and sums[norm.op]
     and norm.inputs[1].source == "op:" .. (first.number or 1) then
@@ -38,7 +42,9 @@ return {
     local what, why = read(graph)
     if not what then return false, why end
     local x, y = graph[1].inputs[1], graph[#graph].outputs[1]
-    if x.dtype ~= "float32" or y.dtype ~= "float32" then return false, "it computes in float32 only" end
+    if x.dtype ~= "float32" or y.dtype ~= "float32" then
+      return false, "it computes in float32 only"
+    end
     return true
   end,
 

@@ -162,7 +162,8 @@ __device__ float gather(const float *x, const row &r) {
   for (int g = 0; g < GROUPS; g++) {
     await(GROUPS - 1 - g);
 #pragma unroll
-    for (int i = g * GROUP; i < min(HELD, (g + 1) * GROUP); i++) add(sum, load(x, r, i * THREADS + threadIdx.x, true));
+    for (int i = g * GROUP; i < min(HELD, (g + 1) * GROUP); i++)
+      add(sum, load(x, r, i * THREADS + threadIdx.x, true));
   }
   for (int i = HELD; i < LONG; i++) add(sum, load(x, r, i * THREADS + threadIdx.x, false));
   return sum;

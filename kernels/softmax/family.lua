@@ -19,5 +19,6 @@ return {
     return true
   end,
 
-  versions = { "v1_thread_per_row", "v2_block_per_row", "v3_shuffle", "v4_online", "v5_registers", "v6_cluster" },
+  versions = { "v1_thread_per_row", "v2_block_per_row", "v3_shuffle", "v4_online", "v5_registers",
+               "v6_cluster" },
 }

@@ -38,18 +38,18 @@ struct row {
   int head;                // after the row: it begins at `head`, ends at `past` of its first pack
 };
 
-// A number not far above the maximum, and the sum of exp(x - top) under it.
+// The largest, and the sum of exp(x - above(top)).
 struct online { float top, sum; };
 
 extern __shared__ float4 held[];
 
-// Steps of 4: threads with nearly the same maximum agree on it, and no sum is rescaled, which would
-// cost digits. A little underflows early; it is exp(-83) of the largest.
+// Threads with nearly the same maximum agree on a number above it. Their sums join without being
+// rescaled, which would put the error of an expf on each, and all of them on the same side.
 __device__ float above(float v) { return 4.0f * ceilf(0.25f * v); }
 
 __device__ online join(online a, online b) {
-  float top = fmaxf(a.top, b.top);
-  return { top, a.sum * expf(a.top - top) + b.sum * expf(b.top - top) };
+  const float top = fmaxf(a.top, b.top), high = above(top);
+  return { top, a.sum * expf(above(a.top) - high) + b.sum * expf(above(b.top) - high) };
 }
 
 __device__ online warp_join(online v, int width) {
@@ -149,23 +149,14 @@ __device__ float4 load(const float *x, const row &r, int p, bool keep) {
 }
 
 __device__ void add(online &sum, float4 a) {
-  const float top = fmaxf(above(fmaxf(fmaxf(a.x, a.y), fmaxf(a.z, a.w))), sum.top);
-  sum.sum = sum.sum * expf(sum.top - top) + ((expf(a.x - top) + expf(a.y - top)) +
-                                             (expf(a.z - top) + expf(a.w - top)));
+  const float top = fmaxf(fmaxf(fmaxf(a.x, a.y), fmaxf(a.z, a.w)), sum.top), high = above(top);
+  sum.sum = sum.sum * expf(above(sum.top) - high) + ((expf(a.x - high) + expf(a.y - high)) +
+                                                     (expf(a.z - high) + expf(a.w - high)));
   sum.top = top;
 }
 
-// v / all.sum, rounded once: a product with the reciprocal, and its remainder.
-__device__ float share(float v, online all, float scale) {
-  const float e = expf(v - all.top), q = e * scale;
-#if PLAIN
-  return q;
-#endif
-  return fmaf(fmaf(-q, all.sum, e), scale, q);
-}
-
-__device__ void store(float *y, const row &r, int p, float4 a, online all, float scale) {
-  a = { share(a.x, all, scale), share(a.y, all, scale), share(a.z, all, scale), share(a.w, all, scale) };
+__device__ void store(float *y, const row &r, int p, float4 a, float top, float scale) {
+  a = { expf(a.x - top) * scale, expf(a.y - top) * scale, expf(a.z - top) * scale, expf(a.w - top) * scale };
   if (p < r.count && whole(r, p)) __stcs((float4 *)y + r.pack + p, a);
   else {
     const float v[4] = { a.x, a.y, a.z, a.w };
@@ -181,7 +172,8 @@ __device__ online gather(const float *x, const row &r) {
   for (int g = 0; g < GROUPS; g++) {
     await(GROUPS - 1 - g);
 #pragma unroll
-    for (int i = g * GROUP; i < min(HELD, (g + 1) * GROUP); i++) add(sum, load(x, r, i * THREADS + threadIdx.x, true));
+    for (int i = g * GROUP; i < min(HELD, (g + 1) * GROUP); i++)
+      add(sum, load(x, r, i * THREADS + threadIdx.x, true));
   }
   for (int i = HELD; i < LONG; i++) add(sum, load(x, r, i * THREADS + threadIdx.x, false));
   return sum;
@@ -198,19 +190,19 @@ softmax(float *__restrict__ y, const float *__restrict__ x, int rows) {
 
   for (int n = blockIdx.x / CLUSTER; n < rows; n += step, turn ^= 1) {
     const online all = row_join(gather(x, r), turn);
-    const float scale = 1.0f / all.sum;
+    const float scale = (float)(1.0 / (all.sum * exp((double)above(all.top) - all.top)));
     const bool more = n + step < rows;
     const row next = row_at(more ? n + step : n);
     for (int i = HELD; i < LONG; i++) {  // the latest read are the likeliest to be in the cache
       const int p = (LONG - 1 - i + HELD) * THREADS + threadIdx.x;
-      store(y, r, p, load(x, r, p, false), all, scale);
+      store(y, r, p, load(x, r, p, false), all.top, scale);
     }
 #pragma unroll
     for (int g = 0; g < GROUPS; g++) {
 #pragma unroll
       for (int i = g * GROUP; i < min(HELD, (g + 1) * GROUP); i++) {
         const int p = i * THREADS + threadIdx.x;
-        store(y, r, p, load(x, r, p, true), all, scale);
+        store(y, r, p, load(x, r, p, true), all.top, scale);
       }
       if (more) ask(x, next, g);
     }

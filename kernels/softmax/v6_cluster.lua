@@ -34,5 +34,5 @@ local shared = 16 * t.threads * math.min(packs, room // 16 // t.threads)
 local static = 1024 + t.cluster * t.threads // 2
 local fit = math.max(1, 112 * math.min(1536 // t.threads, 233472 // (shared + static)) // t.cluster)
 local many = t.stay == 1 and math.min(rows, fit) or rows
-launch("softmax", { grid = many * t.cluster, block = t.threads, shared = shared, cluster = t.cluster },
-  y, x, rows)
+launch("softmax", { grid = many * t.cluster, block = t.threads, shared = shared,
+  cluster = t.cluster }, y, x, rows)

@@ -1,6 +1,6 @@
 -- kernels: every rung of a family on shapes that are awkward for it. Both the simulated and
--- the real device run this; `members` also tries what tunables allow (at most 16 a rung).
---   dofile "tests/lua/kernels.lua" (device, cases, { members = true })
+-- the real device run this; `members` is how many of a rung's members to try.
+--   dofile "tests/lua/kernels.lua" (device, cases, { members = 4 })
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
@@ -14,10 +14,10 @@ local function right(task, candidate, what)
   return result.ok, ("%s: %s"):format(what, tostring(result.reason))
 end
 
-local function every_member(task, rung, name)
+local function some_members(task, rung, name, most)
   local declared = assert(execute.tunables(task, rung))
   if declared.ok == false then return false, ("%s: %s"):format(name, declared.reason) end
-  for _, values in ipairs(evaluate.members(declared, 16)) do
+  for _, values in ipairs(evaluate.members(declared, most)) do
     local ok, why = right(task, rung:with(values), name .. " " .. core.json.encode(values))
     if not ok then return false, why end
   end
@@ -56,7 +56,7 @@ local function climb(device, case, how)
       assert(not ok, name .. " was accepted")
       check.matches(why, refusal)
     else
-      assert((how.members and every_member or right)(task, rung, name))
+      assert(some_members(task, rung, name, how.members or 1))
     end
   end
 end
