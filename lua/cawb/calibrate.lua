@@ -52,15 +52,18 @@ local function own(name, defines)
   return candidate.new { source = c.source, plan = c.plan, name = name, defines = defines }
 end
 
+local function rate_of(amount, t)
+  return { median = amount / t.median, lo = amount / t.hi, hi = amount / t.lo, samples = t.samples }
+end
+
 -- The answer's entry for a kernel of ours on a task, after a sweep; a kernel that this
 -- device cannot run is an entry too. `amount` is bytes or operations of one call.
 local function entry(task, kernel, ceiling, what, amount)
   local facts, message, name = evaluate.candidate(task, kernel)
   if not facts then return nil, message, name end
   if not facts.ok then return { ceiling = ceiling, what = what, failed = facts.reason } end
-  local t = facts.time_s
-  return { ceiling = ceiling, what = what, label = facts.label, time_s = t, clock_hz = facts.clock_hz,
-    rate = { median = amount / t.median, lo = amount / t.hi, hi = amount / t.lo, samples = t.samples } }
+  return { ceiling = ceiling, what = what, label = facts.label, clock_hz = facts.clock_hz,
+           time_s = facts.time_s, rate = rate_of(amount, facts.time_s) }
 end
 
 -- ---- memory
@@ -91,7 +94,9 @@ local function copies(c)
   return streams(c, "copy", "copy", kernels, 2)
 end
 
-local function reads(c) return streams(c, "read", "read", { { "read", "16 bytes at a time" } }, 1) end
+local function reads(c)
+  return streams(c, "read", "read", { { "read", "16 bytes at a time" } }, 1)
+end
 
 -- ---- arithmetic in registers
 
@@ -126,17 +131,16 @@ local kinds = { { "fp32", "float32", "eager" }, { "tf32", "float32", "eager_tf32
 
 local function product(c, task, ceiling, kind)
   local n = c.work.matrix
-  local reply, message, name = task:ask { op = "baselines", order = { kind }, samples = c.work.samples,
-    budget = 2 * c.work.final, seed = task.next_seed "baselines" }
+  local reply, message, name = task:ask { op = "baselines", order = { kind },
+    samples = c.work.samples, budget = 2 * c.work.final, seed = task.next_seed "baselines" }
   if not reply then return nil, message, name end
   local one = { ceiling = ceiling, what = ("%s product of %d x %d, PyTorch"):format(ceiling, n, n) }
   if not reply.batches[1] then
     one.failed = reply.kinds[kind].failed or "it was not timed"
     return one
   end
-  local t, amount = stats.summary(reply.batches[1].samples), 2.0 * n ^ 3
-  one.time_s = t
-  one.rate = { median = amount / t.median, lo = amount / t.hi, hi = amount / t.lo, samples = t.samples }
+  one.time_s = stats.summary(reply.batches[1].samples)
+  one.rate = rate_of(2.0 * n ^ 3, one.time_s)
   return one
 end
 
@@ -159,8 +163,8 @@ local calls = 50
 local function empties(task, count)
   local how = { op = "time", warmup = 5, samples = 200, budget = task.options.measure.budget,
                 slowest = task.options.measure.slowest, launch_calls = calls }
-  local ran, message, name = execute.call(task, own "empty":with { count = count }, how, "calibrate",
-    task.options.deadlines.measure)
+  local kernel = own "empty":with { count = count }
+  local ran, message, name = execute.call(task, kernel, how, "calibrate", task.options.deadlines.measure)
   if ran and not ran.ok then return nil, "an empty kernel: " .. ran.reason, ran.name end
   return ran, message, name
 end
@@ -189,7 +193,8 @@ end
 local function best_of(list)
   local best = {}
   for _, one in ipairs(list) do
-    local value, had = one.rate and one.rate.median or one.time_s and one.time_s.median, best[one.ceiling]
+    local estimate, had = one.rate or one.time_s, best[one.ceiling]
+    local value = estimate and estimate.median
     if value and (not had or one.rate and value > had or not one.rate and value < had) then
       best[one.ceiling] = value
     end

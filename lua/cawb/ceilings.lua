@@ -38,7 +38,7 @@ end
 local function earlier(now)
   local newest
   for _, other in ipairs(shelf.all "ceilings") do
-    local same = not wrong(other) and other.manifest.uuid == now.uuid and other.manifest.model == now.model
+    local same = not wrong(other) and other.manifest.uuid == now.uuid
     if same and (not newest or tostring(other.date) > tostring(newest.date)) then newest = other end
   end
   return newest

@@ -12,13 +12,14 @@ local asked = {
   { "clocks.sm", "sm_clock" }, { "clocks.mem", "memory_clock" },
   { "clocks.max.sm", "sm_clock_max" }, { "clocks.max.memory", "memory_clock_max" },
   { "clocks.applications.graphics", "application_clock" }, { "power.limit", "power_limit" },
-  { "ecc.mode.current", "ecc" }, { "persistence_mode", "persistence" }, { "mig.mode.current", "mig" },
+  { "ecc.mode.current", "ecc" }, { "persistence_mode", "persistence" },
+  { "mig.mode.current", "mig" },
 }
 
 -- What changes how long things take: of the device, and of the Python beside it. Stored
 -- times are for others with the same.
-local of_device = { "model", "uuid", "driver", "sm_clock_max", "memory_clock_max", "application_clock",
-                    "power_limit", "ecc", "mig", "cawb" }
+local of_device = { "model", "uuid", "driver", "sm_clock_max", "memory_clock_max",
+                    "application_clock", "power_limit", "ecc", "mig", "cawb" }
 local of_python = { "torch", "cuda", "cudnn" }
 
 local scale = { Hz = 1.0, kHz = 1e3, MHz = 1e6, GHz = 1e9, W = 1.0 }
@@ -112,7 +113,9 @@ end
 function M.key(manifest)
   local parts = {}
   for _, list in ipairs { of_device, of_python } do
-    for _, key in ipairs(list) do parts[#parts + 1] = ("%s=%s"):format(key, text_of(manifest[key])) end
+    for _, key in ipairs(list) do
+      parts[#parts + 1] = ("%s=%s"):format(key, text_of(manifest[key]))
+    end
   end
   return core.hash.sha256(table.concat(parts, "\n"))
 end

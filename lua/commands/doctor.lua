@@ -10,7 +10,7 @@ local python = require "cawb.python"
 local report = require "cawb.report"
 local suggest = require "cawb.suggest"
 
-local M = { summary = "what was found on this machine, and what is missing; --calibrate measures a GPU" }
+local M = { summary = "what this machine offers and lacks; --calibrate measures its GPU's ceilings" }
 
 local units = { copy = "B/s", read = "B/s" }
 local times = { launch = true, step = true, call = true }
@@ -72,11 +72,31 @@ local function settings_of(d)
   return table.concat(words, ", ")
 end
 
-local function check_device(rows, name)
+-- One line of what is known of a device's ceilings, or nil and why nothing is.
+local function ceilings_row(d)
+  local known, message = ceilings.of(d)
+  if not known then return nil, message end
+  local words = {}
+  for _, name in ipairs(ceilings.names) do
+    if known[name] then words[#words + 1] = name .. " " .. amount(name, known[name]) end
+  end
+  return found("ceilings", known.date and "measured " .. known.date or known.source,
+    table.concat(words, ", "))
+end
+
+local function check_ceilings(rows, d, advice)
+  local row, message = ceilings_row(d)
+  rows[#rows + 1] = row or found("ceilings", "none", "")
+  if message then advice[#advice + 1] = d.info.name .. ": " .. message end
+end
+
+-- With `advice`, a list that it may add to, its ceilings too.
+local function check_device(rows, name, advice)
   local d <close>, message, why = device.open(name)
   if d then
     rows[#rows + 1] = found("device " .. d.info.name, d.info.model,
       d.info.modelled and "times are modelled" or settings_of(d))
+    if advice then check_ceilings(rows, d, advice) end
   else
     rows[#rows + 1] = missing("device " .. name, message)
   end
@@ -97,25 +117,6 @@ local function check_compile(rows)
   return nil, message
 end
 
--- One line of what is known of a device's ceilings, or nil and why nothing is.
-local function ceilings_row(d)
-  local known, message = ceilings.of(d)
-  if not known then return nil, message end
-  local words = {}
-  for _, name in ipairs(ceilings.names) do
-    if known[name] then words[#words + 1] = name .. " " .. amount(name, known[name]) end
-  end
-  return found("ceilings", known.date and "measured " .. known.date or known.source, table.concat(words, ", "))
-end
-
-local function check_ceilings(rows, name, advice)
-  local d <close> = device.open(name)
-  if not d then return end
-  local row, message = ceilings_row(d)
-  rows[#rows + 1] = row or found("ceilings", "none", "")
-  if message then advice[#advice + 1] = name .. ": " .. message end
-end
-
 local function list(title, texts)
   if #texts == 0 then return end
   print(title)
@@ -132,10 +133,9 @@ local function diagnose(options)
   need(check_library(rows, "NVRTC", "libnvrtc.so", site))
   check_includes(rows, site)
   check_library(rows, "CUPTI", "libcupti.so", site)
-  local gpu, message = check_device(rows, options.device)
+  local gpu, message = check_device(rows, options.device, advice)
   local simulated = options.device:match "^sim:"
   if options.named then need(gpu, message) end
-  if gpu then check_ceilings(rows, options.device, advice) end
   if not simulated then need(check_device(rows, "sim:h100")) end
   need(check_compile(rows))
   for _, line in ipairs(report.table({ "what", "found", "where" }, rows)) do print(line) end
@@ -152,21 +152,27 @@ end
 -- "2.96 [2.95, 2.97] TB/s", "1.9 [1.89, 1.92] us".
 local function with_interval(one)
   if one.failed then return "failed" end
-  if one.time_s and not one.rate then return report.interval(one.time_s) end
+  if not one.rate then return report.interval(one.time_s) end
   local r, unit = one.rate, unit_of(one.ceiling)
   local scale, prefix = scale_of(r.median)
-  return ("%.3g [%.3g, %.3g] %s%s"):format(r.median / scale, r.lo / scale, r.hi / scale, prefix, unit)
+  return ("%.3g [%.3g, %.3g] %s%s"):format(r.median / scale, r.lo / scale, r.hi / scale,
+    prefix, unit)
+end
+
+local function described(one)
+  local text = one.what
+  if one.label and one.label ~= "" then text = text .. ", " .. one.label end
+  return one.failed and ("%s: %s"):format(text, one.failed) or text
 end
 
 local function show(measured)
   local rows = {}
   for _, one in ipairs(measured.details) do
     local value = one.rate and one.rate.median or one.time_s and one.time_s.median
+    local t = one.time_s or {}
     rows[#rows + 1] = { value == measured[one.ceiling] and one.ceiling or "", with_interval(one),
-      one.rate and report.time(one.time_s.median) or "", tostring((one.rate or one.time_s or {}).samples or ""),
-      one.clock_hz and ("%.0f MHz"):format(one.clock_hz / 1e6) or "",
-      one.what .. (one.label and one.label ~= "" and ", " .. one.label or "")
-        .. (one.failed and ": " .. one.failed or "") }
+      one.rate and report.time(t.median) or "", tostring(t.samples or ""),
+      one.clock_hz and ("%.0f MHz"):format(one.clock_hz / 1e6) or "", described(one) }
   end
   local m = measured.manifest
   print(("%s (%s), driver %s, PyTorch %s"):format(m.model, m.uuid or "no UUID", m.driver, m.torch))
@@ -205,7 +211,9 @@ local function parse(words)
       suggest.hint(words[i], { "--calibrate", "--device", "--json" }), usage) end
     i = i + 1
   end
-  if options.json and not options.calibrate then return nil, "--json goes with --calibrate; " .. usage end
+  if options.json and not options.calibrate then
+    return nil, "--json goes with --calibrate; " .. usage
+  end
   return options
 end
 
