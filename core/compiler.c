@@ -146,8 +146,20 @@ static cawb_status open_compiler(server *s, cawb_err *err) {
   return s->compiler != NULL ? CAWB_OK : cawb_compiler_open(&s->compiler, &setting, err);
 }
 
-static cawb_status handle(void *ctx, const cawb_message *m, cJSON *reply, cawb_err *err) {
-  server *s = ctx;
+/* {"op":"version"}: which NVRTC compiles here. */
+static cawb_status version(server *s, cJSON *reply, cawb_err *err) {
+  char text[32];
+  int major = 0, minor = 0;
+  cawb_status rc = open_compiler(s, err);
+  if (rc != CAWB_OK) return rc;
+  cawb_compiler_version(s->compiler, &major, &minor);
+  snprintf(text, sizeof text, "%d.%d", major, minor);
+  cJSON_AddStringToObject(reply, "nvrtc", text);
+  cJSON_AddStringToObject(reply, "path", cawb_compiler_library(s->compiler)->path);
+  return CAWB_OK;
+}
+
+static cawb_status compile(server *s, const cawb_message *m, cJSON *reply, cawb_err *err) {
   cawb_define defines[MOST_WORDS];
   const char *options[MOST_WORDS];
   const char *source = cawb_request_text(m->json, "source");
@@ -168,6 +180,12 @@ static cawb_status handle(void *ctx, const cawb_message *m, cJSON *reply, cawb_e
   describe(reply, &result);
   cawb_compile_result_free(&result);
   return rc;
+}
+
+static cawb_status handle(void *ctx, const cawb_message *m, cJSON *reply, cawb_err *err) {
+  const char *op = cawb_request_text(m->json, "op");
+  if (op != NULL && strcmp(op, "version") == 0) return version(ctx, reply, err);
+  return compile(ctx, m, reply, err);
 }
 
 int cawb_compiler_main(int fd, int argc, char **argv) {

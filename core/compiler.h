@@ -2,9 +2,10 @@
 ** compiler.h - the process that compiles. It stays warm, and is killed when a
 ** source makes NVRTC run past the judge's deadline.
 **
-** One request: compile {source, arch, defines:{NAME:value}, options:[...]} ->
+** The requests: compile {source, arch, defines:{NAME:value}, options:[...]} ->
 ** {ptx, cubin: paths; kernels:[...], log, seconds, cached, key}. A source that
-** does not compile has the name "candidate" and its log beside the message.
+** does not compile has the name "candidate" and its log beside the message. And: version
+** {} -> {nvrtc: "13.0", path: the library's file}.
 */
 #ifndef CAWB_COMPILER_H
 #define CAWB_COMPILER_H

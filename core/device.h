@@ -34,6 +34,7 @@ typedef struct cawb_device_info {
     double clock;              /* SM clock, Hz */
     double dram, l2;           /* bytes per second that streams reach */
     double fp32;               /* float32 operations per second, no tensor cores */
+    double tf32, bf16, fp16;   /* of the tensor cores, dense, accumulating in float32 */
     double launch;             /* seconds to start one kernel from a graph */
   } rates;                     /* all 0 on a real device: those are measured */
 } cawb_device_info;

@@ -149,6 +149,9 @@ cJSON *cawb_worker_describe_device(const cawb_device_info *d) {
     cJSON_AddNumberToObject(r, "dram", d->rates.dram);
     cJSON_AddNumberToObject(r, "l2", d->rates.l2);
     cJSON_AddNumberToObject(r, "fp32", d->rates.fp32);
+    cJSON_AddNumberToObject(r, "tf32", d->rates.tf32);
+    cJSON_AddNumberToObject(r, "bf16", d->rates.bf16);
+    cJSON_AddNumberToObject(r, "fp16", d->rates.fp16);
     cJSON_AddNumberToObject(r, "launch", d->rates.launch);
   }
   return o;

@@ -75,6 +75,9 @@ static void describe(const sim_model *m, cawb_device_info *info) {
   info->rates.dram = m->dram;
   info->rates.l2 = m->l2_rate;
   info->rates.fp32 = m->fp32;
+  info->rates.tf32 = m->tf32;
+  info->rates.bf16 = m->bf16;
+  info->rates.fp16 = m->fp16;
   info->rates.launch = m->launch;
 }
 

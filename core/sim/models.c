@@ -2,7 +2,8 @@
 ** models.c - the GPUs that can be simulated, from published figures.
 **
 ** [1] NVIDIA H100 Tensor Core GPU datasheet: SXM5, 80 GB HBM3, 3.35 TB/s,
-**     67 TFLOP/s float32 without tensor cores.
+**     67 TFLOP/s float32 without tensor cores; 989 TFLOP/s TF32 and 1979 bf16 and fp16
+**     "with sparsity", which is twice what dense matrices get.
 ** [2] NVIDIA H100 Tensor Core GPU Architecture white paper: 132 SMs, 50 MB L2,
 **     4 schedulers and 128 float32 lanes an SM, 64 float64 lanes.
 ** [3] CUDA C++ Programming Guide, "Compute Capabilities" and "Arithmetic
@@ -28,6 +29,7 @@ static const sim_model models[] = {
     .dram = 0.90 * 3.35e12,                   /* [1], and the share that streaming kernels reach */
     .l2_rate = 5.5e12,                        /* [4], order of magnitude */
     .fp32 = 67e12,                            /* [1] */
+    .tf32 = 494.5e12, .bf16 = 989.5e12, .fp16 = 989.5e12,   /* [1] dense */
     .launch = 2e-6,                           /* a kernel in a graph, start to start */
     .latency_dram = 7e-7, .latency_l2 = 1.5e-7,   /* [4] about 600-800 ns under load; 260 clocks */
     .latency_shared = 30,                     /* [4] */

@@ -131,6 +131,7 @@ typedef struct sim_model {
   size_t memory, l2, shared_block, shared_sm;
   unsigned threads_block, threads_sm, blocks_sm, registers_sm;
   double clock, dram, l2_rate, fp32, launch;
+  double tf32, bf16, fp16;          /* of the tensor cores, dense */
   double latency_dram, latency_l2;  /* seconds from a load to its data */
   double latency_shared;  /* clocks from a shared load or shuffle to its data */
   double step;            /* clocks from one instruction of a warp to its next */

@@ -90,11 +90,14 @@ function Task:peek(what)
   return reply.values
 end
 
---- End the task host.
+--- End the task host; one that was lent for this task forgets it.
 function Task:close()
   if not self.host then return end
   if self.device.loaded and self.device.loaded.task == self then self.device:forget() end
-  self.host:close()
+  if not self.lent then self.host:close()
+  elseif self.host:alive() then
+    self.host:call({ op = "unload" }, { timeout = self.options.deadlines.task })
+  end
   self.host = nil
 end
 Task.__close = Task.close
@@ -150,7 +153,8 @@ local function load(host, path, device, opts)
 end
 
 --- Load a task for a device. `opts`: { device = required, seed = hex digits,
---- options = a full table of options, task = overrides of module constants }.
+--- options = a full table of options, task = overrides of module constants, host =
+--- { process, hello } of python.start, lent for one task at a time }.
 --- Returns the task, or nil, message, name ("task": the file is at fault).
 function M.open(path, opts)
   if type(opts) ~= "table" or not opts.device then
@@ -160,18 +164,18 @@ function M.open(path, opts)
   if opts.task then for k, v in pairs(opts.task) do all.task[k] = v end end
   local full, message, name = core.fs.realpath(path)
   if not full then return nil, message, name end
-  local host, hello, why = python.start(all.deadlines.start)
+  local host, hello, why = table.unpack(opts.host or { python.start(all.deadlines.start) })
   if not host then return nil, hello, why end
   local reply
   reply, message, name = load(host, full, opts.device, all)
   if reply and unjudgeable(reply) then reply, message, name = nil, unjudgeable(reply), "task" end
   if not reply then
-    host:close()
+    if not opts.host then host:close() end
     return nil, message, name
   end
   local seed = opts.seed or seeds.fresh()
   return setmetatable({
-    host = host, python = hello, device = opts.device, options = all,
+    host = host, lent = opts.host ~= nil, python = hello, device = opts.device, options = all,
     name = reply.task.name, path = full, info = reply.task, graph = without_views(reply.graph),
     inputs = reply.inputs, outputs = reply.outputs, params = reply.params,
     shares = take_shares(reply), notes = reply.notes or {},

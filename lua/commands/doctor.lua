@@ -5,18 +5,29 @@ local ceilings = require "cawb.ceilings"
 local core = require "cawb.core"
 local defaults = require("cawb").defaults
 local device = require "cawb.device"
+local manifest = require "cawb.manifest"
 local python = require "cawb.python"
 local report = require "cawb.report"
+local suggest = require "cawb.suggest"
 
-local M = { summary = "what was found on this machine, and what is missing; --calibrate measures a GPU" }
+local M = { summary = "what this machine offers and lacks; --calibrate measures its GPU's ceilings" }
 
---- An amount a second as a person reads it: "2.96 TB/s".
-function M.rate(x, unit)
-  if not x then return "-" end
-  for _, step in ipairs { { 1e15, "P" }, { 1e12, "T" }, { 1e9, "G" }, { 1e6, "M" } } do
-    if x >= step[1] then return ("%.3g %s%s"):format(x / step[1], step[2], unit) end
+local units = { copy = "B/s", read = "B/s" }
+local times = { launch = true, step = true, call = true }
+local function unit_of(ceiling) return units[ceiling] or "FLOP/s" end
+
+local function scale_of(x)
+  for _, step in ipairs { { 1e12, "T" }, { 1e9, "G" }, { 1e6, "M" } } do
+    if x >= step[1] then return step[1], step[2] end
   end
-  return ("%.3g %s"):format(x, unit)
+  return 1.0, ""
+end
+
+-- "2.96 TB/s", "67 TFLOP/s", "1.9 us".
+local function amount(ceiling, x)
+  if times[ceiling] then return report.time(x) end
+  local scale, prefix = scale_of(x)
+  return ("%.3g %s%s"):format(x / scale, prefix, unit_of(ceiling))
 end
 
 local function found(what, value, where) return { what, value, where or "" } end
@@ -50,11 +61,42 @@ local function check_includes(rows, site_packages)
     or missing("CUDA headers", message)
 end
 
-local function check_device(rows, name)
+-- "driver 580.65.06, at most 1980 MHz, 700 W, ECC on": what its times depend on.
+local function settings_of(d)
+  local m = manifest.of(d)
+  local words = { "driver " .. m.driver }
+  if m.sm_clock_max then words[#words + 1] = ("at most %.0f MHz"):format(m.sm_clock_max / 1e6) end
+  if m.power_limit then words[#words + 1] = ("%.0f W"):format(m.power_limit) end
+  if m.ecc ~= nil then words[#words + 1] = m.ecc and "ECC on" or "ECC off" end
+  if m.mig then words[#words + 1] = "MIG on" end
+  return table.concat(words, ", ")
+end
+
+-- One line of what is known of a device's ceilings, or nil and why nothing is.
+local function ceilings_row(d)
+  local known, message = ceilings.of(d)
+  if not known then return nil, message end
+  local words = {}
+  for _, name in ipairs(ceilings.names) do
+    if known[name] then words[#words + 1] = name .. " " .. amount(name, known[name]) end
+  end
+  return found("ceilings", known.date and "measured " .. known.date or known.source,
+    table.concat(words, ", "))
+end
+
+local function check_ceilings(rows, d, advice)
+  local row, message = ceilings_row(d)
+  rows[#rows + 1] = row or found("ceilings", "none", "")
+  if message then advice[#advice + 1] = d.info.name .. ": " .. message end
+end
+
+-- With `advice`, a list that it may add to, its ceilings too.
+local function check_device(rows, name, advice)
   local d <close>, message, why = device.open(name)
   if d then
     rows[#rows + 1] = found("device " .. d.info.name, d.info.model,
-      d.info.modelled and "times are modelled" or "driver " .. d.info.driver)
+      d.info.modelled and "times are modelled" or settings_of(d))
+    if advice then check_ceilings(rows, d, advice) end
   else
     rows[#rows + 1] = missing("device " .. name, message)
   end
@@ -75,16 +117,14 @@ local function check_compile(rows)
   return nil, message
 end
 
-local function check_ceilings(rows, name)
-  local d <close> = device.open(name)
-  if not d then return end
-  local known, message = ceilings.of(d)
-  rows[#rows + 1] = known and found("ceilings of " .. name, ("copy %s"):format(M.rate(known.copy, "B/s")),
-    "measured " .. tostring(known.when)) or found("ceilings of " .. name, "unknown", message)
+local function list(title, texts)
+  if #texts == 0 then return end
+  print(title)
+  for _, text in ipairs(texts) do print("* " .. text) end
 end
 
-local function diagnose()
-  local rows, problems = {}, {}
+local function diagnose(options)
+  local rows, problems, advice = {}, {}, {}
   local function need(ok, message) if not ok then problems[#problems + 1] = message end end
   rows[1] = found("cawb", core.version, core.program)
   rows[2] = found("library", "", core.home)
@@ -93,51 +133,72 @@ local function diagnose()
   need(check_library(rows, "NVRTC", "libnvrtc.so", site))
   check_includes(rows, site)
   check_library(rows, "CUPTI", "libcupti.so", site)
-  local gpu = check_device(rows, "cuda:0")
-  if gpu then check_ceilings(rows, "cuda:0") end
-  need(check_device(rows, "sim:h100"))
+  local gpu, message = check_device(rows, options.device, advice)
+  local simulated = options.device:match "^sim:"
+  if options.named then need(gpu, message) end
+  if not simulated then need(check_device(rows, "sim:h100")) end
   need(check_compile(rows))
   for _, line in ipairs(report.table({ "what", "found", "where" }, rows)) do print(line) end
-  if #problems == 0 then
-    print(gpu and "\nReady. Candidates run on cuda:0."
-      or "\nReady without a GPU: candidates run on sim:h100, their times are modelled.")
-    return 0
-  end
-  print("\nNot ready:")
-  for _, text in ipairs(problems) do print("* " .. text) end
-  return 3
+  list("\nNot ready:", problems)
+  if #problems > 0 then return 3 end
+  print(gpu and not simulated and ("\nReady. Candidates run on %s."):format(options.device)
+    or "\nReady without a GPU: candidates run on sim:h100, their times are modelled.")
+  list("Worth doing:", advice)
+  return 0
 end
 
-local function spread(one)
-  local t = one.rate or one.time
-  return ("+-%.2g%% (%d samples)"):format(50 * (t.hi - t.lo) / t.median, t.samples)
+-- ---- cawb doctor --calibrate
+
+-- "2.96 [2.95, 2.97] TB/s", "1.9 [1.89, 1.92] us".
+local function with_interval(one)
+  if one.failed then return "failed" end
+  if not one.rate then return report.interval(one.time_s) end
+  local r, unit = one.rate, unit_of(one.ceiling)
+  local scale, prefix = scale_of(r.median)
+  return ("%.3g [%.3g, %.3g] %s%s"):format(r.median / scale, r.lo / scale, r.hi / scale,
+    prefix, unit)
+end
+
+local function described(one)
+  local text = one.what
+  if one.label and one.label ~= "" then text = text .. ", " .. one.label end
+  return one.failed and ("%s: %s"):format(text, one.failed) or text
 end
 
 local function show(measured)
   local rows = {}
   for _, one in ipairs(measured.details) do
-    rows[#rows + 1] = { one.ceiling, one.rate and M.rate(one.rate.median,
-      one.ceiling == "copy" and "B/s" or "FLOP/s") or report.time(one.time.median), spread(one),
-      one.clock_hz and ("%.0f MHz"):format(one.clock_hz / 1e6) or "", one.what }
+    local value = one.rate and one.rate.median or one.time_s and one.time_s.median
+    local t = one.time_s or {}
+    rows[#rows + 1] = { value == measured[one.ceiling] and one.ceiling or "", with_interval(one),
+      one.rate and report.time(t.median) or "", tostring(t.samples or ""),
+      one.clock_hz and ("%.0f MHz"):format(one.clock_hz / 1e6) or "", described(one) }
   end
-  for _, line in ipairs(report.table({ "ceiling", "median", "", "SM clock", "of" }, rows)) do print(line) end
+  local m = measured.manifest
+  print(("%s (%s), driver %s, PyTorch %s"):format(m.model, m.uuid or "no UUID", m.driver, m.torch))
+  for _, line in ipairs(report.table({ "ceiling", "rate or time [95% interval]", "call", "samples",
+    "SM clock", "of" }, rows)) do print(line) end
+  print(("measured in %.0f s; kept in %s"):format(measured.seconds, ceilings.path(measured)))
 end
 
 local function calibrate(options)
   local d <close>, message, name = device.open(options.device)
-  local measured
+  local measured, ok
   if d then
-    measured, message, name = ceilings.measure(d, function(text) io.stderr:write(text, " ...\n") end)
+    measured, message, name = require("cawb.calibrate").measure(d, function(text)
+      io.stderr:write("measuring: ", text, "\n")
+    end)
   end
-  local ok = measured
   if measured then ok, message, name = ceilings.keep(measured) end
   if not ok then
     io.stderr:write("cawb doctor: ", message, "\n")
-    return name == "unsupported" and 2 or 3
+    return (name == "unsupported" or name == "invalid") and 2 or 3
   end
   if options.json then print(core.json.encode(measured)) else show(measured) end
   return 0
 end
+
+local usage = "usage: cawb doctor [--device NAME] [--calibrate [--json]]"
 
 local function parse(words)
   local options, i = { device = "cuda:0" }, 1
@@ -145,9 +206,13 @@ local function parse(words)
     if words[i] == "--calibrate" or words[i] == "--json" then options[words[i]:sub(3)] = true
     elseif words[i] == "--device" and words[i + 1] then
       i = i + 1
-      options.device = words[i]
-    else return nil, ("unknown word '%s'; usage: cawb doctor [--calibrate [--device cuda:N] [--json]]"):format(words[i]) end
+      options.device, options.named = words[i], true
+    else return nil, ("unknown word '%s'%s; %s"):format(words[i],
+      suggest.hint(words[i], { "--calibrate", "--device", "--json" }), usage) end
     i = i + 1
+  end
+  if options.json and not options.calibrate then
+    return nil, "--json goes with --calibrate; " .. usage
   end
   return options
 end

@@ -32,7 +32,7 @@ local cawb = {}
 ---@field sms integer
 ---@field memory integer          bytes
 ---@field l2 integer              bytes
----@field rates? table            of a simulated device: published figures
+---@field rates? table            of a simulated device: published figures (clock, dram, l2, fp32, tf32, bf16, fp16, launch)
 
 ---@class cawb.Device
 ---@field info cawb.DeviceInfo
@@ -222,7 +222,7 @@ function cawb.run(task, candidate) end
 
 ---Load a task.py for a device.
 ---@param path string
----@param opts { device: cawb.Device, seed?: string, task?: table, options?: table }
+---@param opts { device: cawb.Device, seed?: string, task?: table, options?: table, host?: table }
 ---@return cawb.Task? task, string? message, string? name
 function cawb.task(path, opts) end
 

@@ -121,6 +121,7 @@ static void test_open(void) {
   const cawb_device_info *i = cawb_device_about(d);
   CHECK(strcmp(i->name, "sim:h100") == 0 && strcmp(i->arch, "sm_90") == 0 && i->modelled == 1 && i->sms == 132);
   CHECK(i->shared_block == 232448 && i->rates.dram > 2e12 && i->rates.fp32 == 67e12 && !cawb_device_lost(d));
+  CHECK(i->rates.tf32 > 7 * i->rates.fp32 && i->rates.bf16 > 1.9 * i->rates.tf32 && i->rates.fp16 == i->rates.bf16);
   cawb_device_close(d);
 }
 

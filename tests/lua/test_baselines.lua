@@ -1,10 +1,8 @@
--- Baselines, the stack they were measured on, and where their times are kept: without a
--- device.
+-- Baselines, and where their times are kept: without a device.
 
 local check = dofile "tests/lua/check.lua"
 local baselines = require "cawb.baselines"
 local core = require "cawb.core"
-local manifest = require "cawb.manifest"
 local options = require "cawb.options"
 local seeds = require "cawb.seeds"
 local shelf = require "cawb.shelf"
@@ -92,23 +90,6 @@ check.test("names of baselines", function()
   local file = check.write(check.folder() .. "/mine.py", "")
   check.matches(baselines.from_path(file), "^file:/.*/mine.py$")
   assert(baselines.from_path "kernels/softmax/v1_thread_per_row".source)
-end)
-
-check.test("what nvidia-smi says, and what it does not", function()
-  local m = manifest.parse("580.1, 1980 MHz, [N/A], Enabled", { "driver_version", "clocks.max.sm", "power.limit",
-                                                              "ecc.mode.current" })
-  check.equal(m["clocks.max.sm"], "1980 MHz")
-  check.equal(m["ecc.mode.current"], "Enabled")
-  check.equal(m["power.limit"], nil)
-end)
-
-check.test("the stack's key changes with what changes times, and with nothing else", function()
-  local a = manifest.of(device(), { torch = "2.11", python = "3.12" })
-  local b = manifest.of(device(), { torch = "2.11", python = "3.13" })
-  local c = manifest.of(device { driver = "2" }, { torch = "2.11" })
-  check.equal(manifest.key(a), manifest.key(b))
-  assert(manifest.key(a) ~= manifest.key(c))
-  check.equal(table.concat(manifest.changes(c, a)), "driver: 2, was 1")
 end)
 
 check.test("a shelf's file that cannot be read counts as absent, and says so", function()

@@ -101,6 +101,7 @@ check.test("--json prints one object, last on standard output", function()
   check.equal(r.device, "sim:h100")
   check.equal(r.modelled, true)
   check.equal(r.ended, "finished")
+  assert(r.manifest.model and r.manifest.torch and r.manifest.nvrtc and r.manifest.modelled)
   local best = r.turns[r.best]
   assert(best.ok and best.reward >= 1 and best.time_s.median > 0)
   assert(best.time_s.lo <= best.time_s.median and best.time_s.median <= best.time_s.hi)
