@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "device.h"
 #include "plan.h"
@@ -22,6 +23,7 @@ typedef struct attachment {
 enum { SHARES = CAWB_PLAN_PARAM + 1 };   /* one for each role but scratch */
 
 typedef struct worker {
+  int fd;                    /* where requests come from */
   cawb_device *device;
   attachment attached[SHARES];
   cawb_kernels kernels;      /* of the loaded candidate, as are the next two */
@@ -396,6 +398,10 @@ static cawb_status dispatch(worker *w, const cawb_message *m, cJSON *reply, cawb
     let_go_all(w);
     return CAWB_OK;
   }
+  if (strcmp(op, "end") == 0) {          /* as if the judge had closed its end */
+    shutdown(w->fd, SHUT_RD);
+    return CAWB_OK;
+  }
   return cawb_fail(err, CAWB_ERR_INVALID, "unknown op '%s'", op);
 }
 
@@ -410,6 +416,7 @@ static cawb_status handle(void *ctx, const cawb_message *m, cJSON *reply, cawb_e
 int cawb_worker_main(int fd) {
   worker w;
   memset(&w, 0, sizeof w);
+  w.fd = fd;
   int status = cawb_serve(fd, handle, &w);
   unload(&w);
   let_go_all(&w);

@@ -32,7 +32,11 @@ local ranges = {
   ["compile.memory"] = { function(v) return v >= 1 << 30 end, "must be at least 1073741824 (1 GiB)" },
   ["simulate.memory"] = { function(v) return v >= 1 << 30 end, "must be at least 1073741824 (1 GiB)" },
   ["compile.headers"] = not_negative,
+  ["lines.period"] = { function(v) return v >= 5 and v <= 31 end, "must lie between 5 and 31" },
+  ["lines.buffer"] = { function(v) return v >= 1 << 20 end, "must be at least 1048576 (1 MiB)" },
+  ["lines.budget"] = not_negative, ["lines.most"] = at_least_one,
 }
+local words = { ["profile"] = { "none", "quick", "default" } }
 local lists = { ["measure.against"] = true, ["measure.matrix"] = true }   -- of baselines
 
 local function copy(value)
