@@ -2,7 +2,6 @@
 -- do (ceilings.lua), what holds it back in one sentence, and which skills promise most
 -- (remedies.lua). The numbers here are opinions: when a share counts as a limit.
 
-local ceilings = require "cawb.ceilings"
 local remedies = require "cawb.remedies"
 
 local M = {}
@@ -199,7 +198,7 @@ end
 --- "compute", share = of that roof, ceilings = "measured" or "modelled", note = why there are
 --- none }.
 function M.of(task, p)
-  local known, why = ceilings.of(task.device)
+  local known, why = require("cawb.ceilings").of(task.device)   -- which measures with us
   local f = M.facts(task, p)
   local r = place(task, f, known)
   if not known then r.note = why end
