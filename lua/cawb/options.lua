@@ -87,9 +87,17 @@ local function check_range(value, name)
   end
 end
 
+local function check_word(value, name)
+  for _, word in ipairs(words[name] or { value }) do
+    if word == value then return nil end
+  end
+  return ("option '%s' is one of %s, not '%s'%s"):format(name, table.concat(words[name], ", "), value,
+    suggest.hint(value, words[name]))
+end
+
 -- What is wrong with a value for the option `name`, or nil.
 local function check(default, value, name)
-  return check_type(default, value, name) or check_range(value, name)
+  return check_type(default, value, name) or check_range(value, name) or check_word(value, name)
     or (lists[name] and baselines.check(value, name) or nil)
 end
 

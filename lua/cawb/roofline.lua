@@ -3,6 +3,7 @@
 -- (remedies.lua). The numbers here are opinions: when a share counts as a limit.
 
 local remedies = require "cawb.remedies"
+local report = require "cawb.report"
 
 local M = {}
 
@@ -150,8 +151,8 @@ local function modelled_sentence(f)
     if s > most or s == most and part < best then best, most = part, s end
   end
   if sum <= 0 then return nil end
-  return best, ("modelled: %s is the longest part, %.3g of %.3g us"):format(model_words[best], most * 1e6,
-    (f.seconds or 0) * 1e6)
+  return best, ("modelled: %s is the longest part, %s of %s"):format(model_words[best], report.time(most),
+    report.time(f.seconds))
 end
 
 local function utmost(f, r)
@@ -170,8 +171,8 @@ function M.limiter(f, r)
   if f.bound then return modelled_sentence(f) end
   if not f.seconds or f.launches == 0 then return "unknown", "unknown: there was no launch" end
   if r.launch and f.seconds < at.launches * r.launch * f.launches then
-    return "launch", ("launch bound: %.3g us of kernels in %d launches, which cost %.3g us each"):format(
-      f.seconds * 1e6, f.launches, r.launch * 1e6)
+    return "launch", ("launch bound: %s of kernels in %d launches, which cost %s each"):format(
+      report.time(f.seconds), f.launches, report.time(r.launch))
   end
   local dram = r.dram_share or f.dram_busy
   if dram and dram >= at.dram then
