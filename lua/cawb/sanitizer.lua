@@ -93,7 +93,8 @@ end
 -- "softmax, kernel.cu line 5: read of 4 bytes, ..., by block (0,0,0) thread (3,0,0)"
 local function from_simulator(text, tool)
   local kernel, line, what = text:match "^([%w_]+), kernel%.cu line (%d+): (.*)$"
-  return { tool = tool, kind = (what or text):match "^[^,(:]*", kernel = kernel, file = line and "kernel.cu",
+  local kind = (what or text):match("^[^,(:]*"):gsub(" of %d+ bytes$", "")
+  return { tool = tool, kind = kind, kernel = kernel, file = line and "kernel.cu",
     line = tonumber(line), size = tonumber(text:match "of (%d+) bytes"), block = triple(text:match "block (%(.*)" or ""),
     thread = triple(text:match "thread (%(.*)" or ""), address = text:match "address (0x%x+)", text = text }
 end
@@ -106,9 +107,8 @@ local function simulate(task, candidate)
     if ran.stage ~= "run" or ran.name ~= "candidate" then return ran end
     found[1] = from_simulator(ran.reason, "simulator")
   elseif ran.report and (ran.report.races or 0) > 0 then
-    found[1] = from_simulator(ran.report.race, "simulator")
-    found[1].kind, found[1].line = "race", found[1].line or tonumber(ran.report.race:match "line (%d+)")
-    found[1].file, found[1].times = "kernel.cu", ran.report.races
+    found[1] = from_simulator(ran.report.race:match "^%a+ memory: (.*)" or ran.report.race, "simulator")
+    found[1].kind, found[1].times, found[1].text = "race", ran.report.races, ran.report.race
   end
   return { ok = true, clean = #found == 0, findings = found, tools = { simulator = { findings = #found } } }
 end
