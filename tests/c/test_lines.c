@@ -45,6 +45,7 @@ static void test_many(void) {
 
 /* Each allocation of ours fails once: an answer, and nothing is lost. */
 static void test_memory(void) {
+  long live = failing_live;
   for (long n = 0; n < 50; n++) {
     cawb_lines l = { 0 };
     failing_start(n);
@@ -54,6 +55,7 @@ static void test_memory(void) {
     failing_stop();
     CHECK(rc == (failing_done ? CAWB_ERR_MEMORY : CAWB_OK));
     cawb_lines_free(&l);
+    CHECK(failing_live == live);
     if (!failing_done) return;
   }
   CHECK(!"so few lines take fewer allocations");
