@@ -4,7 +4,6 @@
 ** Profiler is. What the hardware gives are instructions by their place in a function;
 ** CUPTI also reads the line tables of a cubin, which turn them into lines.
 */
-#include <cuda.h>
 #include <cupti_pcsampling.h>
 #include <stdlib.h>
 #include <string.h>

@@ -102,8 +102,12 @@ cawb_status cawb_cuda_cupti(cawb_cuda *c, const char *site_packages, cawb_cupti 
                             cawb_err *err) {
   cawb_status rc = make_profiler(c, site_packages, err);
   if (rc != CAWB_OK) return rc;
-  forget_set(c->profiler);
-  *out = c->profiler->library;
+  cawb_cuda_profiler *f = c->profiler;
+  cawb_cupti_session_free(f->session);
+  free(f->asked);
+  f->session = NULL;
+  f->asked = NULL;                       /* a new session next time; the set's names stay */
+  *out = f->library;
   return CAWB_OK;
 }
 

@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "device.h"
+#include "image.h"
 #include "plan.h"
 #include "serve.h"
-#include "slurp.h"
 #include "worker_json.h"
+#include "worker_profile.h"
 
 /* Memory of the task host's that stays mapped: asking for it anew costs a millisecond. */
 typedef struct attachment {
@@ -22,6 +24,7 @@ typedef struct attachment {
 enum { SHARES = CAWB_PLAN_PARAM + 1 };   /* one for each role but scratch */
 
 typedef struct worker {
+  int fd;                    /* where requests come from */
   cawb_device *device;
   attachment attached[SHARES];
   cawb_kernels kernels;      /* of the loaded candidate, as are the next two */
@@ -117,32 +120,13 @@ static void unload(worker *w) {
   memset(&w->kernels, 0, sizeof w->kernels);
 }
 
-static void free_image(cawb_image *image) {
-  free((void *)image->ptx);
-  free((void *)image->cubin);
-}
-
-/* The files that a request names; free_image in every case. */
-static cawb_status read_image(cawb_image *image, const cJSON *q, cawb_err *err) {
-  const char *ptx_path = cawb_request_text(q, "ptx"), *cubin_path = cawb_request_text(q, "cubin");
-  char *ptx = NULL, *cubin = NULL;
-  size_t size;
-  *image = (cawb_image){ NULL, NULL, 0 };
-  if (ptx_path == NULL) return cawb_fail(err, CAWB_ERR_INVALID, "load: no PTX is named");
-  cawb_status rc = cawb_slurp(&ptx, &size, ptx_path, err);
-  if (rc == CAWB_OK && cubin_path != NULL)
-    rc = cawb_slurp(&cubin, &image->cubin_size, cubin_path, err);
-  image->ptx = ptx;
-  image->cubin = cubin;
-  return rc;
-}
-
 static cawb_status load_module(worker *w, const cJSON *q, cawb_err *err) {
   cawb_image image;
-  cawb_status rc = read_image(&image, q, err);
+  cawb_status rc = cawb_image_read(&image, cawb_request_text(q, "ptx"),
+                                   cawb_request_text(q, "cubin"), err);
   if (rc == CAWB_OK) rc = cawb_ptx_kernels(&w->kernels, image.ptx, NULL, err);
   if (rc == CAWB_OK) rc = cawb_device_load(w->device, &image, &w->module, err);
-  free_image(&image);
+  cawb_image_free(&image);
   return rc;
 }
 
@@ -324,35 +308,12 @@ static cawb_status run_timed(worker *w, const cawb_message *m, const steps *fres
   return rc;
 }
 
-static cawb_status profile(worker *w, const cJSON *q, cawb_profile *p, cJSON *reply,
-                           cawb_err *err) {
-  const char **metrics;
-  size_t n, nmetrics;
-  cawb_status rc = cawb_worker_read_metrics(&metrics, &nmetrics, q, err);
-  if (rc != CAWB_OK) return rc;
-  const cawb_step *call = cawb_plan_steps(w->plan, CAWB_PLAN_CALL, &n);
-  rc = cawb_device_profile(w->device, w->module, call, n, metrics, nmetrics, p, err);
-  if (rc == CAWB_OK) cJSON_AddItemToObject(reply, "profile", cawb_worker_describe_profile(p));
-  cawb_profile_free(p);
-  free((void *)metrics);
-  return rc;
-}
-
 static cawb_status run_profiled(worker *w, const cawb_message *m, const steps *fresh,
                                 cJSON *reply, cawb_err *err) {
-  const cJSON *q = m->json;
-  cawb_image image = { NULL, NULL, 0 };
-  cawb_status rc = CAWB_OK;
-  cawb_profile p = { .site_packages = cawb_request_text(q, "packages"),
-                     .before = fresh->list, .nbefore = fresh->count };
-  if (cawb_worker_wants_lines(q)) {
-    p.sampling.image = &image;
-    rc = cawb_worker_read_sampling(&p.sampling, q, err);
-    if (rc == CAWB_OK) rc = read_image(&image, q, err);
-  }
-  if (rc == CAWB_OK) rc = profile(w, q, &p, reply, err);
-  free_image(&image);
-  return rc;
+  cawb_worker_plan plan = { .device = w->device, .module = w->module,
+                            .before = fresh->list, .nbefore = fresh->count };
+  plan.call = cawb_plan_steps(w->plan, CAWB_PLAN_CALL, &plan.ncall);
+  return cawb_worker_profile(&plan, m->json, reply, err);
 }
 
 typedef cawb_status (*runner)(worker *, const cawb_message *, const steps *, cJSON *, cawb_err *);
@@ -396,6 +357,10 @@ static cawb_status dispatch(worker *w, const cawb_message *m, cJSON *reply, cawb
     let_go_all(w);
     return CAWB_OK;
   }
+  if (strcmp(op, "end") == 0) {          /* as if the judge had closed its end */
+    shutdown(w->fd, SHUT_RD);
+    return CAWB_OK;
+  }
   return cawb_fail(err, CAWB_ERR_INVALID, "unknown op '%s'", op);
 }
 
@@ -410,6 +375,7 @@ static cawb_status handle(void *ctx, const cawb_message *m, cJSON *reply, cawb_e
 int cawb_worker_main(int fd) {
   worker w;
   memset(&w, 0, sizeof w);
+  w.fd = fd;
   int status = cawb_serve(fd, handle, &w);
   unload(&w);
   let_go_all(&w);

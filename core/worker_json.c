@@ -91,43 +91,6 @@ cawb_status cawb_worker_read_timing(cawb_timing *out, const cJSON *request, cawb
   return CAWB_OK;
 }
 
-cawb_status cawb_worker_read_metrics(const char ***out, size_t *n, const cJSON *request,
-                                     cawb_err *err) {
-  const cJSON *list = cJSON_GetObjectItemCaseSensitive(request, "metrics"), *item;
-  size_t count = (size_t)cJSON_GetArraySize(list);
-  *out = NULL;
-  *n = 0;
-  cJSON_ArrayForEach(item, list)
-    if (!cJSON_IsString(item))
-      return cawb_fail(err, CAWB_ERR_INVALID, "profile: metrics must be a list of names");
-  const char **names = calloc(count + 1, sizeof *names);
-  if (names == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for metrics");
-  cJSON_ArrayForEach(item, list) names[(*n)++] = item->valuestring;
-  *out = names;
-  return CAWB_OK;
-}
-
-int cawb_worker_wants_lines(const cJSON *request) {
-  return cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(request, "lines"));
-}
-
-cawb_status cawb_worker_read_sampling(cawb_sampling *out, const cJSON *request, cawb_err *err) {
-  const cJSON *how = cJSON_GetObjectItemCaseSensitive(request, "lines");
-  const cJSON *budget = cJSON_GetObjectItemCaseSensitive(how, "budget");
-  uint64_t period = 0, buffer = 0, most = 0;
-  cawb_status rc = cawb_request_count(&period, how, "period", 31, err);
-  if (rc == CAWB_OK) rc = cawb_request_count(&buffer, how, "buffer", MOST_BYTES, err);
-  if (rc == CAWB_OK) rc = cawb_request_count(&most, how, "most", UINT32_MAX, err);
-  if (rc != CAWB_OK) return rc;
-  if (!cJSON_IsNumber(budget) || !(budget->valuedouble >= 0))
-    return cawb_fail(err, CAWB_ERR_INVALID, "profile: a budget is seconds, 0 or more");
-  out->period = (unsigned)period;
-  out->buffer = (size_t)buffer;
-  out->most = (unsigned)most;
-  out->budget = budget->valuedouble;
-  return CAWB_OK;
-}
-
 /* ---- replies ---- */
 
 cJSON *cawb_worker_describe_device(const cawb_device_info *d) {
@@ -181,53 +144,6 @@ cJSON *cawb_worker_describe_report(const cawb_report *r) {
     cJSON_AddNumberToObject(b, "issue", r->bound.issue);
     cJSON_AddNumberToObject(b, "launch", r->bound.launch);
   }
-  return o;
-}
-
-static void describe_line(cJSON *list, const cawb_lines *l, const cawb_line *at) {
-  cJSON *o = cJSON_CreateObject();
-  cJSON_AddStringToObject(o, "kernel", at->kernel);
-  cJSON_AddStringToObject(o, "file", at->file);
-  cJSON_AddNumberToObject(o, "line", at->number);
-  cJSON *reasons = cJSON_AddObjectToObject(o, "reasons");
-  for (size_t i = 0; i < l->nreasons; i++)
-    if (at->samples[i] > 0)
-      cJSON_AddNumberToObject(reasons, l->reasons[i], (double)at->samples[i]);
-  cJSON_AddItemToArray(list, o);
-}
-
-static void describe_sampling(cJSON *reply, const cawb_sampling *s) {
-  cJSON *o = cJSON_AddObjectToObject(reply, "sampling");
-  cJSON_AddNumberToObject(o, "runs", s->runs);
-  cJSON_AddNumberToObject(o, "dropped", s->dropped);
-  cJSON_AddStringToObject(o, "unit", s->unit);
-  if (s->note[0] != '\0') cJSON_AddStringToObject(o, "note", s->note);
-  cJSON *list = cJSON_AddArrayToObject(o, "lines");
-  for (size_t i = 0; i < s->lines.count; i++) describe_line(list, &s->lines, &s->lines.list[i]);
-}
-
-cJSON *cawb_worker_describe_profile(const cawb_profile *p) {
-  cJSON *o = cJSON_CreateObject();
-  cJSON *kernels = cJSON_AddArrayToObject(o, "kernels"), *k = NULL;
-  for (size_t i = 0; i < p->count; i++) {
-    const cawb_profile_value *v = &p->list[i];
-    while ((unsigned)cJSON_GetArraySize(kernels) <= v->launch) {
-      k = cJSON_CreateObject();
-      cJSON_AddStringToObject(k, "kernel", v->kernel);
-      cJSON_AddObjectToObject(k, "metrics");
-      cJSON_AddObjectToObject(k, "sources");
-      if (!cJSON_AddItemToArray(kernels, k)) return o;       /* memory ended */
-    }
-    if (!isfinite(v->value)) continue;                       /* JSON has no word for it */
-    k = cJSON_GetArrayItem(kernels, (int)v->launch);
-    cJSON_AddNumberToObject(cJSON_GetObjectItem(k, "metrics"), v->metric, v->value);
-    cJSON_AddStringToObject(cJSON_GetObjectItem(k, "sources"), v->metric, v->source);
-  }
-  cJSON_AddNumberToObject(o, "passes", p->passes);
-  cJSON_AddNumberToObject(o, "setup", p->setup);
-  cJSON_AddNumberToObject(o, "seconds", p->seconds);
-  if (p->note[0] != '\0') cJSON_AddStringToObject(o, "note", p->note);
-  if (p->sampling.image != NULL) describe_sampling(o, &p->sampling);
   return o;
 }
 

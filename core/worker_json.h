@@ -19,18 +19,9 @@ cawb_status cawb_worker_read_poison(uint32_t *out, const cJSON *request, cawb_er
 /* All but `samples`, for which the caller then makes room. */
 cawb_status cawb_worker_read_timing(cawb_timing *out, const cJSON *request, cawb_err *err);
 
-/* The names under "metrics": a new array, the caller's, of texts borrowed from `request`. */
-cawb_status cawb_worker_read_metrics(const char ***out, size_t *n, const cJSON *request,
-                                     cawb_err *err);
-
-/* How lines are to be sampled, all but the image; 0 and untouched without "lines". */
-int cawb_worker_wants_lines(const cJSON *request);
-cawb_status cawb_worker_read_sampling(cawb_sampling *out, const cJSON *request, cawb_err *err);
-
 /* New objects, the caller's; NULL or incomplete when memory ends. */
 cJSON *cawb_worker_describe_device(const cawb_device_info *d);
 cJSON *cawb_worker_describe_report(const cawb_report *r);
-cJSON *cawb_worker_describe_profile(const cawb_profile *p);
 
 /* What was timed, into a reply. */
 void   cawb_worker_describe_timing(cJSON *reply, const cawb_timing *t);

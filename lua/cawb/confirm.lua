@@ -28,7 +28,7 @@ function M.again(task, member, facts, say)
   end
   again.first = { time_s = facts.time_s, speedup = facts.speedup, samples = facts.samples }
   again.seconds = add_seconds(facts.seconds, again.seconds)
-  again.cached, again.log = facts.cached, facts.log
+  again.cached, again.log, again.profile = facts.cached, facts.log, facts.profile
   again.variants, again.label = facts.variants, facts.label
   return again
 end

@@ -32,7 +32,8 @@ local fatal = { timeout = true, died = true, interrupted = true, io = true }
 local function start_worker(self)
   -- A driver maps far more than it uses: only a simulated device can be limited.
   local simulated = self.requested:match "^sim:"
-  local worker, message, name = core.child.new("worker", { core.program, "--worker" },
+  local command = table.move({ core.program, "--worker" }, 1, 2, #self.wrap + 1, { table.unpack(self.wrap) })
+  local worker, message, name = core.child.new("worker", command,
     { memory = simulated and self.simulate.memory or 0 })
   if not worker then return nil, message, name end
   local reply
@@ -50,6 +51,16 @@ end
 function Device:drop_worker()
   if self.worker then self.worker:close() end
   self.worker, self.loaded = nil, nil
+end
+
+--- Let the worker end by itself, so that what it runs under can write down what it saw;
+--- it is killed after `seconds`.
+function Device:finish(seconds)
+  local worker = self.worker
+  if worker and worker:alive() and worker:call({ op = "end" }, { timeout = seconds }) then
+    worker:call({ op = "end" }, { timeout = seconds })       -- answered by its end
+  end
+  self:drop_worker()
 end
 
 --- Let go of a task's memory, which the worker may still have mapped, and of the
@@ -71,6 +82,7 @@ function Device:call(request, fds, timeout)
   end
   local reply, message, name, raw = self.worker:call(request, { timeout = timeout, fds = fds })
   if reply then return reply end
+  if raw and raw.lost and #self.wrap > 0 then self:finish(timeout) end
   if fatal[name] or raw and raw.lost then self:drop_worker() end
   return nil, message, name
 end
@@ -112,11 +124,12 @@ end
 
 --- Open "auto", "cuda:N" or "sim:h100". Returns the device, or nil, message, name.
 --- `options`: { deadlines =, compile =, simulate = as the options of these names,
---- cache = folder for compiled code }.
+--- cache = folder for compiled code, wrap = words ahead of the worker's command, as of a
+--- tool that watches it }.
 function M.open(name, options)
   options = options or {}
   local self = setmetatable({
-    requested = name or "auto", workers = 0,
+    requested = name or "auto", workers = 0, wrap = options.wrap or {},
     deadlines = options.deadlines or defaults.deadlines,
     cache = options.cache or default_cache(),
     compile = options.compile or defaults.compile,

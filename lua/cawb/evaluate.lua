@@ -6,6 +6,7 @@ local baselines = require "cawb.baselines"
 local core = require "cawb.core"
 local execute = require "cawb.execute"
 local measure = require "cawb.measure"
+local profile = require "cawb.profile"
 local verify = require "cawb.verify"
 
 local M = {}
@@ -147,7 +148,8 @@ end
 
 --- A candidate, swept over its tunables when it has any. `how` = { say =, spent = }.
 --- Returns the facts of the best member in full, with `variants` (facts of each member
---- tried), and that member; or nil, message, name.
+--- tried) and, where the option `profile` asks for it and it passed, `profile`; and that
+--- member; or nil, message, name.
 function M.candidate(task, candidate, how)
   how = how or {}
   how.say = how.say or function() end
@@ -169,6 +171,10 @@ function M.candidate(task, candidate, how)
   end
   add_seconds(facts.seconds, all)
   facts.variants, facts.label = all, chosen:label(declared.tunables)
+  if facts.ok and task.options.profile ~= "none" then
+    how.say "profile"
+    facts.profile = clocked(facts, "profile", profile.turn, task, chosen)
+  end
   return facts, chosen
 end
 

@@ -70,7 +70,9 @@ local function choose(task, candidate)
   return chosen
 end
 
-local function build(task, candidate)
+--- Compile a candidate for a task: what compile.compile returns, or a failure as data of
+--- its plan, or nil, message, name.
+function M.build(task, candidate)
   local this = known(task, candidate)
   if this.built then return this.built end
   local tunables, failure, message, name = choose(task, candidate)
@@ -91,7 +93,7 @@ end
 --- Compile and load. Returns { ok = true, built =, steps = } or a failure as data,
 --- or nil, message, name.
 function M.prepare(task, candidate)
-  local built, message, name = build(task, candidate)
+  local built, message, name = M.build(task, candidate)
   if not built or not built.ok then return built, message, name end
   local device = task.device
   local loaded = device.loaded

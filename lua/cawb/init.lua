@@ -70,6 +70,14 @@ M.defaults = {
     trials = 2,
   },
 
+  -- what a turn that passed is looked at with: "none", "quick" (one pass of counters,
+  -- tens of milliseconds and fresh inputs) or "default" (three); see cawb.profile
+  profile = "none",
+
+  -- how lines are sampled on a GPU (cawb.profile's `lines`): every 2^period clocks, into
+  -- `buffer` bytes, for `budget` seconds or `most` executions
+  lines = { period = 12, buffer = 64 << 20, budget = 0.05, most = 500 },
+
   -- a plan with tunables is a family: how much of it is tried in one turn
   sweep = {
     variants = 8,             -- at most, spread evenly over all combinations
@@ -111,6 +119,7 @@ M.device    = from("cawb.device", "open")
 M.families  = from("cawb.families", "list")
 M.measure   = from("cawb.measure", "measure")
 M.profile   = from("cawb.profile", "profile")
+M.sanitize  = from("cawb.sanitizer", "sanitize")
 M.run       = from("cawb.execute", "run")
 M.task      = from("cawb.task", "open")
 M.verify    = from("cawb.verify", "verify")

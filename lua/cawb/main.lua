@@ -73,8 +73,10 @@ local function optimise(argv)
   return job.main(parsed, value)
 end
 
--- A task among the words makes it a job; what follows -- is a script's own.
+-- A task among the words makes it a job, unless a command comes first; what follows -- is a
+-- script's own.
 local function is_job(argv)
+  if argv[1]:match "^%l[%l-]*$" then return false end
   for _, word in ipairs(argv) do
     if word == "--" then return false end
     if word:match "%.py$" then return true end

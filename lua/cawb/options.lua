@@ -32,7 +32,11 @@ local ranges = {
   ["compile.memory"] = { function(v) return v >= 1 << 30 end, "must be at least 1073741824 (1 GiB)" },
   ["simulate.memory"] = { function(v) return v >= 1 << 30 end, "must be at least 1073741824 (1 GiB)" },
   ["compile.headers"] = not_negative,
+  ["lines.period"] = { function(v) return v >= 5 and v <= 31 end, "must lie between 5 and 31" },
+  ["lines.buffer"] = { function(v) return v >= 1 << 20 end, "must be at least 1048576 (1 MiB)" },
+  ["lines.budget"] = not_negative, ["lines.most"] = at_least_one,
 }
+local words = { ["profile"] = { "none", "quick", "default" } }
 local lists = { ["measure.against"] = true, ["measure.matrix"] = true }   -- of baselines
 
 local function copy(value)
@@ -83,9 +87,17 @@ local function check_range(value, name)
   end
 end
 
+local function check_word(value, name)
+  for _, word in ipairs(words[name] or { value }) do
+    if word == value then return nil end
+  end
+  return ("option '%s' is one of %s, not '%s'%s"):format(name, table.concat(words[name], ", "), value,
+    suggest.hint(value, words[name]))
+end
+
 -- What is wrong with a value for the option `name`, or nil.
 local function check(default, value, name)
-  return check_type(default, value, name) or check_range(value, name)
+  return check_type(default, value, name) or check_range(value, name) or check_word(value, name)
     or (lists[name] and baselines.check(value, name) or nil)
 end
 

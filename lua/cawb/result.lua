@@ -4,18 +4,25 @@ local manifest = require "cawb.manifest"
 
 local M = {}
 
+-- Of a turn's profile, what it says: the record has all of it.
+local function profile_data(p)
+  if not p or not p.ok then return p and { reason = p.reason } end
+  return { source = p.source, note = p.note, limiter = p.roofline.sentence, remedies = p.roofline.remedies }
+end
+
 local function turn_data(turn)
   return {
     number = turn.number, name = turn.name, label = turn.label, note = turn.note,
     hash = turn.candidate.hash, ok = turn.ok, stage = turn.stage, reason = turn.reason,
     reward = turn.reward, tunables = turn.tunables, variants = #(turn.facts.variants or {}),
     seconds = { compile = turn.seconds.compile, verify = turn.seconds.verify,
-                measure = turn.seconds.measure, confirm = turn.seconds.confirm },
+                measure = turn.seconds.measure, confirm = turn.seconds.confirm,
+                profile = turn.seconds.profile },
     first = turn.facts.first and { time_s = turn.facts.first.time_s, speedup = turn.facts.first.speedup },
     launch_bound_s = turn.facts.launch_bound_s, clock_hz = turn.facts.clock_hz,
     throttled = turn.facts.throttled, equal_error = turn.facts.equal_error,
     time_s = turn.time_s, speedup = turn.speedup, error = turn.error,
-    modelled = turn.facts.modelled,
+    modelled = turn.facts.modelled, profile = profile_data(turn.facts.profile),
   }
 end
 M.turn = turn_data

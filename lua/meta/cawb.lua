@@ -42,6 +42,9 @@ local Device = {}
 function Device:close() end
 ---End the worker; the next request starts another.
 function Device:drop_worker() end
+---Let the worker end by itself, within so many seconds; the next request starts another.
+---@param seconds number
+function Device:finish(seconds) end
 ---Let go of a task's memory and of the loaded candidate; the worker stays.
 function Device:forget() end
 ---One request to the worker (core/worker.h has the protocol).
@@ -195,24 +198,74 @@ function cawb.measure(task, candidate, opts) end
 
 ---@class cawb.Profile
 ---@field ok true
----@field source "cupti"|"events"|"simulated"
+---@field source "cupti"|"events"|"simulator"|"ptx" which rung of the ladder answered
 ---@field metrics table<string, number>
----@field sources? table<string, "cupti"|"events"|"driver"|"ptxas"> by metric, on a GPU
----@field kernels? { kernel: string, metrics: table<string, number>, sources: table<string, string> }[] one for each launch, on a GPU
+---@field sources table<string, "cupti"|"events"|"driver"|"ptxas"|"simulator"|"ptx"> by metric
+---@field kernels { kernel: string, metrics: table<string, number>, sources: table<string, string> }[] one for each launch
+---@field roofline cawb.Roofline
 ---@field seconds? number
 ---@field bound? table<string, number> seconds by limit, on a simulated device
----@field passes? integer counted executions
+---@field passes integer counted executions
 ---@field missing? string[] metrics that this device has not
----@field note? string why there are no counters
+---@field note? string why the rung above could not be had
+---@field lines? cawb.Line[] where the time goes, the most first
+---@field sampling? { lines: cawb.Line[], stalls: table[], samples: integer, unit: string, runs: integer, dropped: integer, note?: string }
 ---@field took? { setup: number, count: number } seconds
 ---@field modelled boolean
 
----What a candidate did on fresh inputs, in counts.
+---@class cawb.Line
+---@field kernel string
+---@field file string
+---@field line integer
+---@field text? string
+---@field samples integer
+---@field share number
+---@field idle integer samples in which no warp issued
+---@field stalls { reason: string, samples: integer }[]
+
+---@class cawb.Roofline
+---@field limiter "dram"|"compute"|"issue"|"latency"|"launch"|"blocks"|"unknown"|"memory"|"l2"|"shared"
+---@field sentence string
+---@field remedies { skill: string, advice: string, why: string, promise: number }[]
+---@field intensity? number FLOP/byte
+---@field flops? number
+---@field flops_source? "cupti"|"graph"
+---@field byte_rate? number
+---@field flop_rate? number
+---@field precision? "fp32"|"tf32"|"bf16"|"fp16"
+---@field dram_share? number
+---@field compute_share? number
+---@field ridge? number
+---@field roof? "memory"|"compute"
+---@field share? number
+---@field ceilings? "measured"|"modelled"
+---@field note? string why there are no ceilings
+
+---What a candidate did on fresh inputs, in counts, and what that means.
 ---@param task cawb.Task
 ---@param candidate cawb.Candidate
----@param opts? { metrics?: "default"|"quick"|string[] }
+---@param opts? { set?: "default"|"quick", metrics?: string[], lines?: boolean }
 ---@return cawb.Profile|cawb.Failure|nil profile, string? message, string? name
 function cawb.profile(task, candidate, opts) end
+
+---@class cawb.Finding
+---@field tool string
+---@field kind string
+---@field text string
+---@field kernel? string
+---@field file? string
+---@field line? integer
+---@field block? integer[]
+---@field thread? integer[]
+---@field address? string
+---@field size? integer
+
+---Mistakes inside a candidate's kernels, with their lines.
+---@param task cawb.Task
+---@param candidate cawb.Candidate
+---@param opts? { tools?: ("memcheck"|"racecheck"|"initcheck"|"synccheck")[], task?: table }
+---@return { ok: true, clean: boolean, findings: cawb.Finding[], tools: table<string, table> }|cawb.Failure|nil result, string? message, string? name
+function cawb.sanitize(task, candidate, opts) end
 
 ---Run a candidate once on fresh inputs; nothing is judged.
 ---@param task cawb.Task

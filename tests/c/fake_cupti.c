@@ -2,11 +2,13 @@
 #include "fake_cupti.h"
 
 #include <cuda.h>
+#include <cupti_pcsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 #include <cupti_target.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,11 +94,14 @@ CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params *p) {
 }
 CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params *p) {
   ENTER;
+  if (F.sampling != 0) abort();          /* the real one refuses: not both at once */
   F.configured = 0;
+  F.sessions++;
   p->pRangeProfilerObject = make();
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params *p) {
+  F.sessions--;
   return unmake(p->pRangeProfilerObject);
 }
 CUptiResult cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Params *p) {
@@ -141,5 +146,90 @@ CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params *
 CUptiResult cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Params *p) {
   ENTER;
   p->numTotalRanges = F.ranges;
+  return CUPTI_SUCCESS;
+}
+
+/* ---- samplers ---- */
+
+CUptiResult cuptiPCSamplingEnable(CUpti_PCSamplingEnableParams *p) {
+  ENTER;
+  if (F.sampling != 0 || F.sessions > 0) abort();
+  F.sampling = 1;
+  F.live++;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiPCSamplingDisable(CUpti_PCSamplingDisableParams *p) {
+  if (F.sampling == 0) abort();
+  F.sampling = 0;
+  F.live--;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiPCSamplingGetNumStallReasons(CUpti_PCSamplingGetNumStallReasonsParams *p) {
+  ENTER;
+  *p->numStallReasons = 2;
+  return F.sampling > 0 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
+}
+CUptiResult cuptiPCSamplingGetStallReasons(CUpti_PCSamplingGetStallReasonsParams *p) {
+  ENTER;
+  for (unsigned i = 0; i < p->numStallReasons; i++) {
+    p->stallReasonIndex[i] = 7 - i;      /* not in order, not from 0 */
+    snprintf(p->stallReasons[i], CUPTI_STALL_REASON_STRING_SIZE, "reason_%u", 7 - i);
+  }
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiPCSamplingSetConfigurationAttribute(CUpti_PCSamplingConfigurationInfoParams *p) {
+  ENTER;
+  for (size_t i = 0; i < p->numAttributes; i++) {
+    const CUpti_PCSamplingConfigurationInfo *a = &p->pPCSamplingConfigurationInfo[i];
+    if (a->attributeType == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD)
+      F.period = a->attributeData.samplingPeriodData.samplingPeriod;
+  }
+  F.sampling = 2;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiPCSamplingStart(CUpti_PCSamplingStartParams *p) {
+  ENTER;
+  if (F.sampling != 2) return CUPTI_ERROR_INVALID_OPERATION;
+  F.sampling = 3;
+  begun_at = *F.launches;
+  return CUPTI_SUCCESS;
+}
+CUptiResult cuptiPCSamplingStop(CUpti_PCSamplingStopParams *p) {
+  ENTER;
+  if (F.sampling != 3) return CUPTI_ERROR_INVALID_OPERATION;
+  F.sampling = 2;
+  F.sampled = *F.launches - begun_at;
+  F.given = 0;
+  return CUPTI_SUCCESS;
+}
+/* Instruction i is of kernel "poke": 10 samples of reason_7, i of reason_6. */
+CUptiResult cuptiPCSamplingGetData(CUpti_PCSamplingGetDataParams *p) {
+  ENTER;
+  static char name[] = "poke";
+  CUpti_PCSamplingData *d = p->pcSamplingData;
+  size_t n = F.pcs - F.given < d->collectNumPcs ? F.pcs - F.given : d->collectNumPcs;
+  for (size_t i = 0; i < n; i++, F.given++) {
+    CUpti_PCSamplingPCData *pc = &d->pPcData[i];
+    pc->functionName = F.given == 0 ? NULL : name;     /* the first is the driver's own */
+    pc->pcOffset = 16 * F.given;
+    pc->stallReasonCount = 2;
+    pc->stallReason[0] = (CUpti_PCSamplingStallReason){ 7, 10 };
+    pc->stallReason[1] = (CUpti_PCSamplingStallReason){ 6, F.given };
+  }
+  d->totalNumPcs = n;
+  d->remainingNumPcs = F.pcs - F.given;
+  d->droppedSamples = 3;
+  d->hardwareBufferFull = (uint8_t)F.full;
+  return CUPTI_SUCCESS;
+}
+/* Even instructions are line 4, odd ones line 5; those from the 5001st on nowhere. */
+CUptiResult cuptiGetSassToSourceCorrelation(CUpti_GetSassToSourceCorrelationParams *p) {
+  ENTER;
+  unsigned i = (unsigned)(p->pcOffset / 16);
+  if (p->cubinSize != 5 || memcmp(p->cubin, "cubin", 5) != 0) return CUPTI_ERROR_INVALID_MODULE;
+  if (i > 5000) return CUPTI_ERROR_UNKNOWN;
+  p->lineNumber = 4 + i % 2;
+  p->fileName = strdup("kernel.cu");
+  p->dirName = strdup("/nowhere");
   return CUPTI_SUCCESS;
 }

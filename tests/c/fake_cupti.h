@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 typedef struct fake_cupti {
+  int sessions;                /* range profilers that are enabled */
   int live;                    /* objects made and not yet undone */
   const unsigned *launches;    /* where the launches so far are counted */
   unsigned passes;             /* that a set needs */
@@ -19,6 +20,12 @@ typedef struct fake_cupti {
   size_t dropped;              /* what decoding says was lost */
   int supported;               /* 0: the device cannot be profiled, confidential computing */
   size_t bad_range;            /* whose values cannot be computed; 0: none */
+  int sampling;                /* 1 enabled, 2 configured, 3 started */
+  unsigned sampled;            /* launches between start and stop */
+  unsigned period;             /* as it was configured */
+  unsigned pcs;                /* instructions that were seen; two lines, two reasons each */
+  unsigned given;              /* instructions handed out */
+  int full;                    /* 1: the hardware's buffer was full */
   const char *fail;            /* the end of a function's name that gives fail_with, or NULL */
   int fail_with;
 } fake_cupti;

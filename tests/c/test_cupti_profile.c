@@ -215,6 +215,92 @@ static void test_a_fault_is_the_candidates(void) {
   end(&b);
 }
 
+/* ---- lines ---- */
+
+static const cawb_image image = { "good", "cubin", 5 };
+
+static cawb_status profile_lines(bench *b, unsigned pcs) {
+  cawb_profile_free(&b->p);
+  b->p.sampling = (cawb_sampling){ .image = &image, .period = 12, .buffer = 1 << 20,
+                                   .budget = 3600, .most = 4 };
+  cupti->pcs = pcs;
+  return profile(b, 3);
+}
+
+/* Samples of a line of `poke` by reason; ~0 where the line was not seen. */
+static uint64_t samples(const bench *b, unsigned line, const char *reason) {
+  const cawb_lines *l = &b->p.sampling.lines;
+  for (size_t i = 0; i < l->count; i++)
+    for (size_t k = 0; k < l->nreasons; k++)
+      if (l->list[i].number == line && strcmp(l->list[i].kernel, "poke") == 0 &&
+          strcmp(l->reasons[k], reason) == 0) return l->list[i].samples[k];
+  return ~UINT64_C(0);
+}
+
+static void test_lines_are_sampled(void) {
+  bench b;
+  if (!begin(&b)) return;
+  CHECK(profile_lines(&b, 6) == CAWB_OK && b.p.note[0] == '\0' && b.p.sampling.note[0] == '\0');
+  CHECK(cupti->period == 12 && b.p.sampling.runs == 4 && cupti->sampled == 4 * 2);
+  CHECK(b.p.sampling.lines.count == 2);
+  CHECK(samples(&b, 4, "reason_7") == 20 && samples(&b, 4, "reason_6") == 2 + 4);
+  CHECK(samples(&b, 5, "reason_7") == 30 && samples(&b, 5, "reason_6") == 1 + 3 + 5);
+  CHECK(strcmp(b.p.sampling.lines.list[0].file, "kernel.cu") == 0);
+  CHECK(b.p.sampling.dropped == 3 && strcmp(b.p.sampling.unit, "samples") == 0);
+  CHECK(value(&b, 1, "time.sum", "cupti") == 200);      /* counted as well, before */
+  CHECK(profile_lines(&b, 6) == CAWB_OK && b.p.sampling.note[0] == '\0');
+  CHECK(b.p.passes == 3);                               /* and again, by turns */
+  end(&b);
+}
+
+static void test_many_instructions(void) {
+  bench b;
+  if (!begin(&b)) return;
+  CHECK(profile_lines(&b, 6001) == CAWB_OK && b.p.sampling.note[0] == '\0');
+  CHECK(samples(&b, 4, "reason_7") == 10 * 2500 && samples(&b, 5, "reason_7") == 10 * 2500);
+  CHECK(samples(&b, 0, "reason_7") == 10 * 1000);       /* of unknown lines */
+  CHECK(b.p.sampling.lines.count == 3);
+  end(&b);
+}
+
+/* What cannot be sampled is a note, and costs nothing else. */
+static void test_lines_refused(void) {
+  const char *functions[] = {
+    "PCSamplingEnable", "GetNumStallReasons", "GetStallReasons", "SetConfigurationAttribute",
+    "PCSamplingStart", "PCSamplingStop", "PCSamplingGetData"
+  };
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+    bench b;
+    if (!begin(&b)) return;
+    cupti->fail = functions[i];
+    cupti->fail_with = CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+    CHECK(profile_lines(&b, 6) == CAWB_OK && b.p.passes == 3 && cupti->sampling == 0);
+    CHECK(says(b.p.sampling.note, "NVreg_RestrictProfilingToAdminUsers=0"));
+    CHECK(b.p.sampling.lines.count == 0);
+    end(&b);
+  }
+}
+
+static void test_no_room_for_samples(void) {
+  bench b;
+  if (!begin(&b)) return;
+  cupti->full = 1;
+  CHECK(profile_lines(&b, 6) == CAWB_OK && says(b.p.sampling.note, "the buffer for samples was full"));
+  end(&b);
+}
+
+static void test_code_that_does_not_load_again(void) {
+  bench b;
+  if (!begin(&b)) return;
+  b.p.sampling = (cawb_sampling){ .image = &(cawb_image){ "good", "bad", 3 }, .most = 1 };
+  CHECK(profile(&b, 3) == CAWB_ERR_CANDIDATE && says(b.err.msg, "refuses the compiled code"));
+  end(&b);
+  if (!begin(&b)) return;
+  b.p.sampling = (cawb_sampling){ .image = &(cawb_image){ "good", NULL, 0 }, .most = 1 };
+  CHECK(profile(&b, 3) == CAWB_OK && says(b.p.sampling.note, "without machine code"));
+  end(&b);
+}
+
 /* Whichever call of the driver fails, nothing is leaked and the answer is one of these. */
 static void test_a_driver_that_fails(void) {
   for (unsigned nth = 1; nth < 200; nth++) {
@@ -223,7 +309,7 @@ static void test_a_driver_that_fails(void) {
     cuda->fail_call = cuda->calls + nth;
     cuda->fail_with = CUDA_ERROR_OUT_OF_MEMORY;
     unsigned last = cuda->fail_call;
-    cawb_status rc = profile(&b, 3);
+    cawb_status rc = profile_lines(&b, 6);
     CHECK(rc == CAWB_OK || rc == CAWB_ERR_MEMORY || rc == CAWB_ERR_CANDIDATE);
     int over = cuda->calls < last;
     end(&b);
@@ -248,6 +334,11 @@ int main(void) {
   test_no_such_metric();
   test_too_many_launches();
   test_a_fault_is_the_candidates();
+  test_lines_are_sampled();
+  test_many_instructions();
+  test_lines_refused();
+  test_no_room_for_samples();
+  test_code_that_does_not_load_again();
   test_a_driver_that_fails();
   return check_report();
 }

@@ -3,7 +3,9 @@
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
+local options = require "cawb.options"
 local metrics = require "cawb.metrics"
+local lines = require "cawb.lines"
 local profile = require "cawb.profile"
 
 local function launch(kernel, values)
@@ -85,26 +87,128 @@ check.test("what to count is checked", function()
   check.raises("got 'slow'", cawb.profile, {}, {}, { metrics = "slow" })
   check.raises("a list of names, got table", cawb.profile, {}, {}, { metrics = {} })
   check.raises("got number", cawb.profile, {}, {}, { metrics = 3 })
+  check.raises("got 'slow'", cawb.profile, {}, {}, { set = "slow" })
+  check.raises("not both", cawb.profile, {}, {}, { set = "quick", metrics = { "a.sum" } })
   for name, set in pairs(metrics) do
     check.equal(#set, 16, name)
   end
 end)
 
+check.test("samples of lines: reasons made short, the most first, with the source's text", function()
+  local s = lines.digest({ unit = "samples", runs = 4, dropped = 2, lines = {
+    { kernel = "_Z1kv", file = "/tmp/kernel.cu", line = 2, reasons = { smsp__pcsamp_warps_issue_stalled_wait = 10 } },
+    { kernel = "_Z1kv", file = "kernel.cu", line = 3, reasons = {
+      smsp__pcsamp_warps_issue_stalled_long_scoreboard = 60, smsp__pcsamp_warps_issue_stalled_wait = 5,
+      smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued = 50 } },
+    { kernel = "_Z1kv", file = "", line = 0, reasons = { smsp__pcsamp_warps_issue_stalled_selected_not_issued = 7 } },
+    { kernel = "_Z1kv", file = "cmath", line = 3, reasons = { smsp__pcsamp_warps_issue_stalled_wait = 25 } },
+  } }, "first\n  second;\n\tthird();\n", function() return "k" end)
+  check.equal(#s.lines, 3, "a line without a sample is left out")
+  check.equal(s.samples, 100)
+  check.equal(s.lines[1].line, 3)
+  check.equal(s.lines[1].text, "third();")
+  check.equal(s.lines[1].samples, 65)
+  check.equal(s.lines[1].share, 0.65)
+  check.equal(s.lines[1].idle, 50)
+  check.equal(s.lines[1].stalls[1].reason, "long_scoreboard")
+  check.equal(s.lines[2].file, "cmath")
+  check.equal(s.lines[2].text, nil, "of another file")
+  check.equal(s.lines[3].text, "second;")
+  check.equal(s.stalls[1].reason, "long_scoreboard")
+  check.equal(s.stalls[2].samples, 40)
+  check.equal(s.dropped, 2)
+end)
+
+local device <close> = assert(cawb.device "sim:h100")
+
 check.test("the simulator counts what it executes", function()
-  local device <close> = assert(cawb.device "sim:h100")
   local task <close> = assert(cawb.task("examples/gelu.py", { device = device, task = { rows = 8, cols = 64 } }))
   local candidate = assert(require("cawb.families").match(task)):rung(1, task)
   local p = assert(cawb.profile(task, candidate))
   assert(p.ok, p.reason)
-  check.equal(p.source, "simulated")
+  check.equal(p.source, "simulator")
   assert(p.modelled and p.seconds > 0 and p.bound.memory > 0)
-  check.equal(p.metrics.thread_instructions, p.metrics.warp_instructions * p.metrics.lanes_per_instruction)
-  local refused = assert(require("cawb.execute").call(task, candidate,
-    { op = "profile", metrics = { "smsp__inst_executed.sum" } }, "test", 30))
-  check.equal(refused.name, "unsupported")
-  check.matches(refused.reason, "sim:h100 has no hardware counters")
+  local m = p.metrics
+  check.equal(m.thread_instructions, m.warp_instructions * m.lanes_per_instruction)
+  check.equal(m.dram_bytes, 2 * 8 * 64 * 4)
+  assert(m.blocks >= 1 and m.threads_per_block >= 32 and m.ptx_global_loads >= 1)
+  for name in pairs(m) do assert(p.sources[name], name .. " has no source") end
+  check.equal(p.sources.warp_instructions, "simulator")
+  check.equal(p.sources.ptx_global_loads, "ptx")
+  check.equal(p.lines, nil, "they were not asked for")
+  check.matches(p.roofline.sentence, "^modelled: ")
   check.fails("invalid", "metrics must be a list of names", require("cawb.execute").call(task, candidate,
     { op = "profile", metrics = { 3 } }, "test", 30))
+end)
+
+check.test("each launch has its own counts there, and lines have theirs", function()
+  local task <close> = assert(cawb.task("examples/gelu.py", { device = device, task = { rows = 8, cols = 64 } }))
+  local candidate = cawb.candidate { source = [[
+extern "C" __global__ void touch(float *y, const float *x, unsigned n) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[i];
+}]], plan = [[
+launch("touch", { grid = 2, block = 64 }, outputs[1], inputs[1], 128)
+memset(outputs[1], 0)
+launch("touch", { grid = 4, block = 64 }, outputs[1], inputs[1], 256)
+]] }
+  local p = assert(cawb.profile(task, candidate, { lines = true }))
+  assert(p.ok, p.reason)
+  check.equal(#p.kernels, 2)
+  local one, two = p.kernels[1].metrics, p.kernels[2].metrics
+  check.equal(one.blocks, 2)
+  check.equal(one.global_requests, 2 * 128 / 32)
+  check.equal(two.warp_instructions, 2 * one.warp_instructions)
+  check.equal(p.metrics.warp_instructions, one.warp_instructions + two.warp_instructions)
+  check.equal(p.metrics.blocks, nil, "a fact of each kernel")
+  check.equal(p.sampling.unit, "warp instructions")
+  check.equal(p.sampling.samples, p.metrics.warp_instructions)
+  local copy
+  for _, l in ipairs(p.lines) do if l.line == 4 then copy = l end end
+  check.equal(copy.text, "y[i] = x[i];")
+  check.equal(copy.kernel, "touch")
+  local memory
+  for _, s in ipairs(copy.stalls) do if s.reason == "memory" then memory = s.samples end end
+  check.equal(memory, 2 * (128 + 256) / 32, "a load and a store of each warp")
+end)
+
+check.test("what cannot be executed still has the facts of its text, and the reason", function()
+  local task <close> = assert(cawb.task("examples/gelu.py", { device = device, task = { rows = 8, cols = 64 } }))
+  local candidate = cawb.candidate { source = [[
+extern "C" __global__ void odd(float *y) {
+  unsigned x = 0;
+  asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %0}, {%0}, {%0}, {%0, %0};" : "+r"(x));
+  y[threadIdx.x] = x;
+}]], plan = 'launch("odd", { grid = 1, block = 32 }, outputs[1])' }
+  local p = assert(cawb.profile(task, candidate))
+  assert(p.ok, p.reason)
+  check.equal(p.source, "ptx")
+  check.matches(p.note, "simulated device")
+  check.equal(p.metrics.ptx_tensor, 1)
+  check.equal(p.sources.ptx_tensor, "ptx")
+  check.equal(p.metrics.registers and p.sources.registers, p.metrics.registers and "ptxas")
+  check.equal(p.roofline.limiter, "unknown")
+  local bad = assert(cawb.profile(task, cawb.candidate { source = "nonsense", plan = "" }))
+  check.equal(bad.ok, false, "what does not compile is no profile")
+end)
+
+check.test("a turn that passes is profiled where the option asks for it", function()
+  local all = options.copy(cawb.defaults)
+  assert(options.set(all, "profile=quick"))
+  all.measure.against = {}
+  local task <close> = assert(cawb.task("examples/gelu.py", { device = device, options = all, task = { rows = 8, cols = 64 } }))
+  local candidate = assert(require("cawb.families").match(task)):rung(1, task)
+  local facts = assert(require("cawb.evaluate").candidate(task, candidate))
+  assert(facts.ok, facts.reason)
+  assert(facts.profile.ok and facts.seconds.profile > 0)
+  check.equal(facts.profile.source, "simulator")
+  check.equal(#facts.variants > 0 and facts.variants[1].profile, #facts.variants > 0 and nil, "its variants are not")
+  all.profile = "none"
+  check.equal(require("cawb.evaluate").candidate(task, candidate).profile, nil)
+  local ok, message = options.set(all, "profile=quik")
+  check.equal(ok, nil)
+  check.matches(message, "one of none, quick, default, not 'quik' %(did you mean 'quick'")
 end)
 
 return check.done()

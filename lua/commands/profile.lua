@@ -1,0 +1,128 @@
+-- cawb profile TASK.py CANDIDATE: what a candidate does on a device, in counts; what limits
+-- it, and what to try.
+
+local command = require "cawb.command"
+local core = require "cawb.core"
+local profile = require "cawb.profile"
+local report = require "cawb.report"
+
+local M = { summary = "what a candidate does on a device, what limits it, and what to try next" }
+
+local usage = [[
+usage: cawb profile TASK.py CANDIDATE [flags]
+
+  CANDIDATE         a folder with kernel.cu and plan.lua, or a path as kernels/softmax/v3_shuffle
+  --counters LIST   default (three passes), quick (one), or NVIDIA's names with commas between
+  --lines           where the time goes, line by line
+  --json            one JSON object in place of the page
+  --device, --set, --config, --seed    as of a run
+]]
+
+local function number(x)
+  if x == math.floor(x) and math.abs(x) < 1e15 then return ("%d"):format(x) end
+  return ("%.4g"):format(x)
+end
+
+local function sorted(t)
+  local names = {}
+  for name in pairs(t) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+local function print_metrics(one)
+  local rows = {}
+  for i, name in ipairs(sorted(one.metrics)) do
+    rows[i] = { name, number(one.metrics[name]), one.sources[name] }
+  end
+  for _, line in ipairs(report.table({ "metric", "value", "source" }, rows)) do print(line) end
+end
+
+local function percent(x) return x and ("%.1f%%"):format(100 * x) or "-" end
+
+local function print_roofline(r)
+  local rows = {}
+  local function row(what, ...) rows[#rows + 1] = { what, ... } end
+  if r.byte_rate then row("DRAM", ("%.4g GB/s"):format(r.byte_rate / 1e9), percent(r.dram_share)) end
+  if r.flop_rate and r.flops > 0 then
+    row(("arithmetic, %s"):format(r.precision), ("%.4g GFLOP/s"):format(r.flop_rate / 1e9), percent(r.compute_share))
+  end
+  if r.intensity then row("intensity", ("%.3g FLOP/byte"):format(r.intensity), "") end
+  if r.ridge then row("ridge", ("%.3g FLOP/byte"):format(r.ridge), r.roof .. " side") end
+  if #rows > 0 then
+    print ""
+    for _, line in ipairs(report.table({ "roofline", "reached", "of the ceiling" }, rows)) do print(line) end
+    print(("operations: %s; ceilings: %s"):format(r.flops_source == "cupti" and "counted" or "of the task's graph",
+      r.ceilings or r.note))
+  end
+end
+
+local function print_lines(s)
+  if not s then return end
+  print ""
+  if #s.lines == 0 then return print("lines: none" .. (s.note and ", " .. s.note or "")) end
+  local rows = {}
+  for i = 1, math.min(12, #s.lines) do
+    local l, stalls = s.lines[i], {}
+    for j = 1, math.min(3, #l.stalls) do
+      stalls[j] = ("%s %.0f%%"):format(l.stalls[j].reason, 100 * l.stalls[j].samples / l.samples)
+    end
+    rows[i] = { ("%.1f%%"):format(100 * l.share), ("%s:%d"):format(l.file ~= "" and l.file or "?", l.line),
+                table.concat(stalls, ", "), l.text or "" }
+  end
+  print(("lines, of %s %s"):format(number(s.samples), s.unit))
+  for _, line in ipairs(report.table({ "share", "line", "of these", "" }, rows)) do print(line) end
+end
+
+local function print_page(task, candidate, p)
+  print(("%s on %s, %s%s"):format(candidate.name, task.device.info.model, task.name,
+    p.modelled and " (modelled)" or ""))
+  print(("source: %s%s"):format(p.source, p.passes > 0 and (", executions counted: %d"):format(p.passes) or ""))
+  if p.note then print("note: " .. p.note) end
+  for _, k in ipairs(p.kernels) do
+    print ""
+    if #p.kernels > 1 then print(k.kernel .. ":") end
+    print_metrics(k)
+  end
+  if #p.kernels > 1 then
+    print "\nall launches:"
+    print_metrics(p)
+  end
+  print_roofline(p.roofline)
+  print_lines(p.sampling)
+  print("\nlimiter: " .. p.roofline.sentence)
+  for i, one in ipairs(p.roofline.remedies) do
+    print(("%d. %s: %s (%s)"):format(i, one.skill, one.advice, one.why))
+  end
+end
+
+-- "quick", or { "a.sum", "b.sum" }
+local function counters(text)
+  if not text then return {} end
+  if text == "quick" or text == "default" then return { set = text } end
+  local list = {}
+  for name in text:gmatch "[^,]+" do list[#list + 1] = name end
+  return { metrics = list }
+end
+
+local function body(task, candidate, given, cli)
+  local opts = counters(given.counters)
+  if opts.metrics and #opts.metrics == 0 then return nil, "--counters needs at least one name", "usage" end
+  opts.lines = given.lines
+  local p, message, name = profile.profile(task, candidate, opts)
+  if not p then return nil, message, name end
+  if cli.json then print(core.json.encode(p))
+  elseif p.ok then print_page(task, candidate, p) end
+  if p.ok then return 0 end
+  return nil, ("%s: %s"):format(p.stage, p.reason), "candidate"
+end
+
+function M.main(argv)
+  if argv[1] == "help" or argv[1] == "--help" then
+    io.stdout:write(usage)
+    return 0
+  end
+  return command.main("profile", argv, { ["--lines"] = "flag", ["--counters"] = "value" }, body)
+end
+
+return M
