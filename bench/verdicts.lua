@@ -55,6 +55,7 @@ local function add(what, time, result)
     tostring(v.same or 0), tostring(v.undecided or 0),
     ("%.4f [%.4f, %.4f]"):format(result.ratio.median, result.ratio.lo, result.ratio.hi),
     report.time(result.took.median) }
+  io.stderr:write(table.concat(rows[#rows], "  "), "\n")
   result.what, result.time_s = what, time
   data.results[#data.results + 1] = result
 end
