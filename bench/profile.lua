@@ -1,6 +1,6 @@
 -- cawb bench/profile.lua [DEVICE] [N]: what hardware counters cost, and whether they
 -- agree with ncu. First the last rung of examples/gelu.py, 256 MB each way: N profiles
--- after one to set up, and one run of the ncu command over the same kernel. Then every
+-- of each kind after one to set up, and one run of the ncu command over the same kernel. Then every
 -- rung of softmax, counted here and by ncu. Prints one JSON object last.
 
 local core = require "cawb.core"
@@ -82,24 +82,26 @@ end
 
 -- ---- the cost
 
-local function cost(task, candidate, set)
-  local setup = assert(cawb.profile(task, candidate, { metrics = set }))
+local function cost(task, candidate, set, lines)
+  local opts = { set = set, lines = lines }
+  local setup = assert(cawb.profile(task, candidate, opts))
   assert(setup.ok and not setup.note, setup.reason or setup.note)
   local counting, calls = {}, {}
   for i = 1, turns do
     local from = core.clock.now()
-    local p = assert(cawb.profile(task, candidate, { metrics = set }))
+    local p = assert(cawb.profile(task, candidate, opts))
     calls[i] = core.clock.now() - from
     counting[i] = p.took.setup + p.took.count
   end
-  return { set = set, metrics = #metrics[set], passes = setup.passes, kernel = setup.seconds,
+  return { set = set .. (lines and ", lines" or ""), metrics = #metrics[set], samples = setup.sampling and setup.sampling.samples, passes = setup.passes, kernel = setup.seconds,
     first = setup.took.setup + setup.took.count, counting = stats.summary(counting),
     call = stats.summary(calls), name = setup.kernels[1].kernel }
 end
 
 local costs = {}
 each(device, "gelu", function(task, candidate)
-  costs = { cost(task, candidate, "default"), cost(task, candidate, "quick") }
+  costs = { cost(task, candidate, "default"), cost(task, candidate, "quick"),
+            cost(task, candidate, "quick", true) }
 end)
 local rows = {}
 for i, c in ipairs(costs) do

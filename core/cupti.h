@@ -90,10 +90,10 @@ cawb_status cawb_cupti_sampler_start(cawb_cupti_sampler *s, cawb_err *err);
 cawb_status cawb_cupti_sampler_stop(cawb_cupti_sampler *s, cawb_err *err);
 
 /*
-** After the stop: add to `lines` what was seen, by the lines that the cubin's debug
-** information gives, and to `*dropped` what was lost.
+** After the stop: what was seen, by the lines that the cubin's debug information gives.
+** CAWB_ERR_MEMORY when the buffer was full.
 */
 cawb_status cawb_cupti_sampler_read(cawb_cupti_sampler *s, const void *cubin, size_t size,
-                                    cawb_lines *lines, double *dropped, cawb_err *err);
+                                    cawb_samples *to, cawb_err *err);
 
 #endif

@@ -93,7 +93,7 @@ cawb_status cawb_cupti_sampler_stop(cawb_cupti_sampler *s, cawb_err *err) {
 }
 
 cawb_status cawb_cupti_sampler_read(cawb_cupti_sampler *s, const void *cubin, size_t size,
-                                    cawb_lines *lines, double *dropped, cawb_err *err) {
-  (void)s; (void)cubin; (void)size; (void)lines; (void)dropped;
+                                    cawb_samples *to, cawb_err *err) {
+  (void)s; (void)cubin; (void)size; (void)to;
   return none(err);
 }

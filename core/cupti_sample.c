@@ -29,6 +29,13 @@ static const cawb_cupti_symbol symbols[] = { SAMPLE_FUNCTIONS(SYMBOL) };
 #define ROOM 2048u             /* instructions read at a time */
 #define MOST_READS 4096u
 
+/* Room for ROOM instructions. */
+typedef struct records {
+  CUpti_PCSamplingData data;
+  CUpti_PCSamplingPCData *pcs;
+  CUpti_PCSamplingStallReason *stalls;
+} records;
+
 struct cawb_cupti_sampler {
   const cawb_cupti *library;
   sampling f;
@@ -37,9 +44,7 @@ struct cawb_cupti_sampler {
   size_t nreasons;
   uint32_t *indices;           /* CUPTI's number of each reason */
   char **names, *text;         /* the names, into `text` */
-  CUpti_PCSamplingData data;
-  CUpti_PCSamplingPCData *pcs;
-  CUpti_PCSamplingStallReason *stalls;    /* ROOM times nreasons */
+  records kept, out;           /* CUPTI's own, for what would be lost; and what it hands out */
 };
 
 /* A zeroed parameter block of CUPTI's for the sampler `s`. */
@@ -72,24 +77,33 @@ static cawb_status count_reasons(cawb_cupti_sampler *s, cawb_err *err) {
   return check(s, r, "counting stall reasons", err);
 }
 
+static int make_records(records *r, size_t nreasons) {
+  r->pcs = calloc(ROOM, sizeof *r->pcs);
+  r->stalls = calloc(ROOM * nreasons, sizeof *r->stalls);
+  if (r->pcs == NULL || r->stalls == NULL) return 0;
+  for (size_t i = 0; i < ROOM; i++) {
+    r->pcs[i].size = sizeof r->pcs[i];
+    r->pcs[i].stallReason = r->stalls + i * nreasons;
+  }
+  r->data.size = sizeof r->data;
+  r->data.collectNumPcs = ROOM;
+  r->data.pPcData = r->pcs;
+  return 1;
+}
+
+static void free_records(records *r) {
+  free(r->pcs);
+  free(r->stalls);
+}
+
 static int make_room(cawb_cupti_sampler *s) {
   size_t n = s->nreasons, width = CUPTI_STALL_REASON_STRING_SIZE;
   s->indices = calloc(n, sizeof *s->indices);
   s->names = calloc(n, sizeof *s->names);
   s->text = calloc(n, width);
-  s->pcs = calloc(ROOM, sizeof *s->pcs);
-  s->stalls = calloc(ROOM * n, sizeof *s->stalls);
-  if (s->indices == NULL || s->names == NULL || s->text == NULL || s->pcs == NULL ||
-      s->stalls == NULL) return 0;
+  if (s->indices == NULL || s->names == NULL || s->text == NULL) return 0;
   for (size_t i = 0; i < n; i++) s->names[i] = s->text + i * width;
-  for (size_t i = 0; i < ROOM; i++) {
-    s->pcs[i].size = sizeof s->pcs[i];
-    s->pcs[i].stallReason = s->stalls + i * n;
-  }
-  s->data.size = sizeof s->data;
-  s->data.collectNumPcs = ROOM;
-  s->data.pPcData = s->pcs;
-  return 1;
+  return make_records(&s->kept, n) && make_records(&s->out, n);
 }
 
 static cawb_status name_reasons(cawb_cupti_sampler *s, cawb_err *err) {
@@ -117,7 +131,7 @@ static cawb_status configure(cawb_cupti_sampler *s, unsigned period, size_t buff
   list[3].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL;
   list[3].attributeData.enableStartStopControlData.enableStartStopControl = 1;
   list[4].attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER;
-  list[4].attributeData.samplingDataBufferData.samplingDataBuffer = &s->data;
+  list[4].attributeData.samplingDataBufferData.samplingDataBuffer = &s->kept.data;
   PARAMS(CUpti_PCSamplingConfigurationInfo, p);
   p.numAttributes = sizeof list / sizeof *list;
   p.pPCSamplingConfigurationInfo = list;
@@ -148,8 +162,8 @@ void cawb_cupti_sampler_free(cawb_cupti_sampler *s) {
   free(s->indices);
   free(s->names);
   free(s->text);
-  free(s->pcs);
-  free(s->stalls);
+  free_records(&s->kept);
+  free_records(&s->out);
   free(s);
 }
 
@@ -205,30 +219,42 @@ static cawb_status add_one(const cawb_cupti_sampler *s, const void *cubin, size_
   return rc;
 }
 
-/* The names of functions stay: records may share them, and CUPTI does not say which. */
-static cawb_status read_some(cawb_cupti_sampler *s, cawb_err *err) {
-  PARAMS(CUpti_PCSamplingGetData, p);
-  p.pcSamplingData = &s->data;
-  for (size_t i = 0; i < ROOM; i++) s->pcs[i].stallReasonCount = 0;
-  s->data.totalNumPcs = s->data.remainingNumPcs = 0;
-  cawb_status rc = check(s, s->f.cuptiPCSamplingGetData(&p), "reading the samples", err);
-  if (rc == CAWB_OK && s->data.hardwareBufferFull)
-    rc = cawb_fail(err, CAWB_ERR_UNSUPPORTED, "CUPTI: the buffer for samples was full: sample "
-                   "for a shorter time, or more seldom");
+static cawb_status add_all(const cawb_cupti_sampler *s, const records *r, const void *cubin,
+                           size_t size, cawb_samples *to, cawb_err *err) {
+  size_t n = r->data.totalNumPcs < ROOM ? r->data.totalNumPcs : ROOM;
+  cawb_status rc = CAWB_OK;
+  to->total += (double)r->data.totalSamples;
+  to->other += (double)r->data.nonUsrKernelsTotalSamples;
+  to->dropped += (double)r->data.droppedSamples;
+  for (size_t i = 0; i < n && rc == CAWB_OK; i++)
+    rc = add_one(s, cubin, size, &r->pcs[i], &to->lines, err);
   return rc;
 }
 
+/* The names of functions stay: records may share them, and CUPTI does not say which. */
+static cawb_status read_some(cawb_cupti_sampler *s, cawb_err *err) {
+  CUpti_PCSamplingData *d = &s->out.data;
+  PARAMS(CUpti_PCSamplingGetData, p);
+  p.pcSamplingData = d;
+  d->totalNumPcs = d->remainingNumPcs = 0;
+  d->totalSamples = d->droppedSamples = d->nonUsrKernelsTotalSamples = 0;
+  int r = s->f.cuptiPCSamplingGetData(&p);
+  if (r == CUPTI_ERROR_OUT_OF_MEMORY || (r == CUPTI_SUCCESS && d->hardwareBufferFull))
+    return cawb_fail(err, CAWB_ERR_MEMORY, "CUPTI: the GPU's buffer for samples was full: give it "
+                     "more (lines.buffer), or sample more seldom (lines.period)");
+  return check(s, r, "reading the samples", err);
+}
+
 cawb_status cawb_cupti_sampler_read(cawb_cupti_sampler *s, const void *cubin, size_t size,
-                                    cawb_lines *lines, double *dropped, cawb_err *err) {
-  cawb_status rc = cawb_lines_begin(lines, (const char *const *)s->names, s->nreasons, err);
+                                    cawb_samples *to, cawb_err *err) {
+  cawb_status rc = cawb_lines_begin(&to->lines, (const char *const *)s->names, s->nreasons, err);
+  to->total = to->other = to->dropped = 0;
   for (unsigned reads = 0; rc == CAWB_OK && reads < MOST_READS; reads++) {
     rc = read_some(s, err);
-    if (rc != CAWB_OK) break;
-    *dropped += (double)s->data.droppedSamples;
-    size_t n = s->data.totalNumPcs < ROOM ? s->data.totalNumPcs : ROOM;
-    for (size_t i = 0; i < n && rc == CAWB_OK; i++)
-      rc = add_one(s, cubin, size, &s->pcs[i], lines, err);
-    if (s->data.remainingNumPcs == 0) break;
+    if (rc == CAWB_OK) rc = add_all(s, &s->out, cubin, size, to, err);
+    if (s->out.data.remainingNumPcs == 0) break;
   }
+  if (rc == CAWB_OK) rc = add_all(s, &s->kept, cubin, size, to, err);
+  s->kept.data.totalNumPcs = 0;
   return rc;
 }

@@ -114,5 +114,5 @@ void cawb_profile_free(cawb_profile *p) {
   free(p->list);
   p->list = NULL;
   p->count = 0;
-  cawb_lines_free(&p->sampling.lines);
+  cawb_lines_free(&p->sampling.seen.lines);
 }

@@ -120,14 +120,14 @@ typedef struct cawb_profile_value {
 /* Where the time goes, line by line: how to look, and what was seen. */
 typedef struct cawb_sampling {
   const cawb_image *image;     /* in: the module's code, with line tables; NULL: do not look */
-  unsigned period;             /* in: 2 to this power clocks from sample to sample */
+  unsigned period;             /* in: 2 to this power clocks from sample to sample; out: the */
+                               /*   period that was used, longer where the buffer was full */
   size_t buffer;               /* in: bytes for samples on the device */
   double budget;               /* in: seconds of executions, at least one */
   unsigned most;               /* in: executions, at most */
   unsigned runs;               /* executions */
   const char *unit;            /* what was counted: "samples", "warp instructions" */
-  double dropped;              /* samples that were lost */
-  cawb_lines lines;
+  cawb_samples seen;
   char note[1024];             /* why there are none; "" where there are */
 } cawb_sampling;
 

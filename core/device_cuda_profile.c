@@ -149,7 +149,7 @@ static cawb_status sample(cawb_cuda *c, const cawb_cuda_job *j, cawb_err *err) {
   cawb_err why = { CAWB_OK, "" };
   cawb_status rc = cawb_cuda_sample(c, j, &why);
   if (tolerable(c, rc)) {
-    cawb_lines_free(&j->p->sampling.lines);
+    cawb_lines_free(&j->p->sampling.seen.lines);
     snprintf(j->p->sampling.note, sizeof j->p->sampling.note, "%s", why.msg);
     return CAWB_OK;
   }

@@ -6,6 +6,9 @@
 #include "clock.h"
 #include "device_cuda.h"
 
+#define SELDOM 4u              /* times 16 from try to try */
+#define LONGEST 24u            /* 10 ms */
+
 /* Executions until the budget is spent; what goes ahead of each is sampled with it. */
 static cawb_status execute(cawb_cuda *c, const cawb_cuda_job *j, cawb_err *err) {
   cawb_sampling *s = &j->p->sampling;
@@ -29,8 +32,7 @@ static cawb_status watch(cawb_cuda *c, cawb_cupti_sampler *sampler, const cawb_c
   if (rc != CAWB_OK) return rc;
   rc = cawb_cupti_sampler_stop(sampler, err);
   if (rc != CAWB_OK) return rc;
-  return cawb_cupti_sampler_read(sampler, s->image->cubin, s->image->cubin_size, &s->lines,
-                                 &s->dropped, err);
+  return cawb_cupti_sampler_read(sampler, s->image->cubin, s->image->cubin_size, &s->seen, err);
 }
 
 /* The job on a module of its own; frees the sampler. */
@@ -47,15 +49,19 @@ static cawb_status load_and_watch(cawb_cuda *c, cawb_cupti_sampler *sampler,
   return rc;
 }
 
+/* Where the buffer was full, more seldom: the period is part of the answer. */
 cawb_status cawb_cuda_sample(cawb_cuda *c, const cawb_cuda_job *j, cawb_err *err) {
-  const cawb_sampling *s = &j->p->sampling;
+  cawb_sampling *s = &j->p->sampling;
   cawb_cupti *library;
   cawb_cupti_sampler *sampler;
   if (s->image->cubin == NULL)
     return cawb_fail(err, CAWB_ERR_UNSUPPORTED, "without machine code there are no lines to sample");
   cawb_status rc = cawb_cuda_cupti(c, j->p->site_packages, &library, err);
-  if (rc == CAWB_OK)
+  if (rc != CAWB_OK) return rc;
+  for (;; s->period += SELDOM) {
+    s->runs = 0;
     rc = cawb_cupti_sampler_new(&sampler, library, c->context, s->period, s->buffer, err);
-  if (rc == CAWB_OK) rc = load_and_watch(c, sampler, j, err);
-  return rc;
+    if (rc == CAWB_OK) rc = load_and_watch(c, sampler, j, err);
+    if (rc != CAWB_ERR_MEMORY || s->period + SELDOM > LONGEST) return rc;
+  }
 }

@@ -23,6 +23,12 @@ typedef struct cawb_lines {
   size_t count;
 } cawb_lines;
 
+/* Samples as they were taken; free the lines. */
+typedef struct cawb_samples {
+  cawb_lines lines;
+  double total, other, dropped;  /* all; of code that is nobody's; lost on the way */
+} cawb_samples;
+
 cawb_status cawb_lines_begin(cawb_lines *l, const char *const *reasons, size_t n,
                              cawb_err *err);
 cawb_status cawb_lines_add(cawb_lines *l, const char *kernel, const char *file,

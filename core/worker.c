@@ -227,12 +227,23 @@ static void inject_fault(const cawb_step *steps, size_t n) {
 
 typedef struct steps { const cawb_step *list; size_t count; } steps;
 
-/* Every call starts from poisoned outputs and scratch, and from prepare. */
+/* Without the fills of tensors, which come first: one for each output and scratch. */
+static steps bare(worker *w, const steps *all) {
+  size_t n, fills = 0;
+  const cawb_plan_tensor *t = cawb_plan_tensors(w->plan, &n);
+  for (size_t i = 0; i < n; i++)
+    fills += t[i].spec.bytes > 0 && (t[i].role == CAWB_PLAN_OUTPUT || t[i].role == CAWB_PLAN_SCRATCH);
+  return (steps){ all->list + fills, all->count - fills };
+}
+
+/* Every call starts from poisoned outputs and scratch, and from prepare; a "bare" one from
+** memory as it was allocated, which only a tool that watches the worker can tell. */
 static cawb_status reset(worker *w, const cJSON *q, steps *out, cawb_err *err) {
   uint32_t pattern;
   cawb_report report;
   cawb_status rc = cawb_worker_read_poison(&pattern, q, err);
   if (rc == CAWB_OK) rc = cawb_plan_reset(w->plan, pattern, &out->list, &out->count, err);
+  if (rc == CAWB_OK && cJSON_IsTrue(field(q, "bare"))) *out = bare(w, out);
   if (rc != CAWB_OK || out->count == 0) return rc;
   return cawb_device_run(w->device, w->module, out->list, out->count, &report, err);
 }

@@ -1,7 +1,6 @@
 /* worker_json.c - see worker_json.h. */
 #include "worker_json.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

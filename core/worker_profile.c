@@ -66,11 +66,14 @@ static void describe_line(cJSON *list, const cawb_lines *l, const cawb_line *at)
 static void describe_sampling(cJSON *reply, const cawb_sampling *s) {
   cJSON *o = cJSON_AddObjectToObject(reply, "sampling");
   cJSON_AddNumberToObject(o, "runs", s->runs);
-  cJSON_AddNumberToObject(o, "dropped", s->dropped);
+  cJSON_AddNumberToObject(o, "period", s->period);
+  cJSON_AddNumberToObject(o, "total", s->seen.total);
+  cJSON_AddNumberToObject(o, "other", s->seen.other);
+  cJSON_AddNumberToObject(o, "dropped", s->seen.dropped);
   cJSON_AddStringToObject(o, "unit", s->unit);
   if (s->note[0] != '\0') cJSON_AddStringToObject(o, "note", s->note);
   cJSON *list = cJSON_AddArrayToObject(o, "lines");
-  for (size_t i = 0; i < s->lines.count; i++) describe_line(list, &s->lines, &s->lines.list[i]);
+  for (size_t i = 0; i < s->seen.lines.count; i++) describe_line(list, &s->seen.lines, &s->seen.lines.list[i]);
 }
 
 static cJSON *describe(const cawb_profile *p) {

@@ -51,7 +51,7 @@ cawb_status sim_watch_launch(const sim_exec *x, const cawb_report *a, const cawb
     rc = cawb_profile_add(w->p, (cawb_profile_value){
       w->launches, x->step->kernel, values[i].name, "simulator", values[i].value }, err);
   if (rc == CAWB_OK && w->p->sampling.image != NULL)
-    rc = add_lines(x, &w->p->sampling.lines, err);
+    rc = add_lines(x, &w->p->sampling.seen.lines, err);
   w->launches++;
   return rc;
 }
@@ -64,7 +64,7 @@ cawb_status sim_profile(cawb_device *dev, cawb_module *m, const cawb_step *steps
   cawb_report report;
   (void)metrics; (void)nmetrics;
   memset(&report, 0, sizeof report);
-  cawb_status rc = cawb_lines_begin(&p->sampling.lines, units, SIM_PIPES, err);
+  cawb_status rc = cawb_lines_begin(&p->sampling.seen.lines, units, SIM_PIPES, err);
   if (rc != CAWB_OK) return rc;
   d->watch = &w;
   rc = sim_run(dev, m, steps, n, &report, err);

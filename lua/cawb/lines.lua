@@ -55,6 +55,7 @@ end
 --- A worker's sampling, made whole: { lines = { { kernel =, file =, line =, text =, samples =,
 --- share =, idle = samples in which no warp issued, stalls = { { reason =, samples = }, ... } },
 --- ... } with the most first, stalls = the same over all, samples =, unit =, runs =, dropped =,
+--- total = with those of other = code that is nobody's, period = 2 to this power clocks,
 --- note = why there are none }. `name(full)` is a kernel's name in the source.
 function M.digest(sampling, source, name)
   local all, total, text = {}, 0, texts(source)
@@ -67,7 +68,8 @@ function M.digest(sampling, source, name)
   table.sort(all, more)
   for _, d in ipairs(all) do d.share = d.samples / total end
   return { lines = all, stalls = sum_up(all, total), samples = total, unit = sampling.unit,
-           runs = sampling.runs, dropped = sampling.dropped, note = sampling.note }
+           runs = sampling.runs, dropped = sampling.dropped, total = sampling.total,
+           other = sampling.other, period = sampling.period, note = sampling.note }
 end
 
 return M

@@ -188,8 +188,8 @@ function M.limiter(f, r)
   elseif f.issue and f.issue >= at.issue then
     return "issue", ("limited by issuing instructions: in %s of the cycles"):format(share(f.issue))
   end
+  if not dram then return "unknown", "unknown: there is no bandwidth to hold the traffic against, counted or as a ceiling" end
   local most, which = utmost(f, r)
-  if not which then return "unknown", "unknown: there are times, and no counters or ceilings to hold them against" end
   return "latency", ("latency: nothing above %s (%s)%s"):format(share(most), which, wait_words(f.stall))
 end
 

@@ -13,6 +13,9 @@ local M = {}
 M.tools = { "memcheck", "racecheck", "initcheck", "synccheck" }
 local slower = 20                       -- times as long may anything take
 
+-- Memory that another process wrote counts as never written, wherever it is copied from.
+local flags = { initcheck = { "--check-api-memory-access", "no" } }
+
 -- ---- the tool's words
 
 local function triple(text)
@@ -26,7 +29,7 @@ local function place(text)
   if not name then name, rest = text:match "at 0x%x+ in (.+)", "" end
   if not name then return nil end
   local file, line = rest:match "in (%S-):(%d+)"
-  return { kernel = name:match "([%w_]+)%s*%(" or name:match "[%w_]+", file = file and file:match "[^/]*$",
+  return { kernel = name:match "([%w_]+)%s*<" or name:match "([%w_]+)%s*%(" or name:match "[%w_]+", file = file and file:match "[^/]*$",
            line = tonumber(line) }
 end
 
@@ -34,13 +37,11 @@ end
 local kinds = {
   { "^Invalid (%S+) (%a+) of size (%d+)", function(space, how) return ("invalid %s %s"):format(space:gsub("_", ""), how) end },
   { "^Uninitialized (%S+) memory read of size (%d+)", function(space) return ("uninitialized %s read"):format(space:gsub("_", "")) end },
-  { "^(Barrier error[^.]*)", function(text) return text:lower() end },
+  { "^Barrier error detected%.%s*(.-)%.?$", function(text) return "barrier error: " .. text:lower() end },
   { "^Error: (Race) reported", function() return "race" end },
   { "^Error: Potential (%a+) hazard", function(text) return "race (" .. text .. ")" end },
   { "^Warning: (Race) reported", function() return "race" end },
   { "^(Stack overflow)", function() return "stack overflow" end },
-  { "^(Misaligned) .*size (%d+)", function() return "misaligned access" end },
-  { "^(Divergent thread%(s%)[^.]*)", function(text) return text:lower() end },
 }
 
 local function start(line)
@@ -63,13 +64,26 @@ local function read_detail(f, line)
   end
   local address = line:match "^Access at (0x%x+)" or line:match "^Access to (0x%x+)" or line:match "^Address (0x%x+)"
   f.address = f.address or address
-  f.why = f.why or line:match "^Access [at]+[to]* 0x%x+ (is .*)" or line:match "^Address 0x%x+ (is .*)"
+  if line:find "is misaligned" then f.kind = f.kind:gsub("^invalid", "misaligned") end
+end
+
+-- Threads that make the same mistake at the same place are one finding.
+local function add(found, f)
+  for _, other in ipairs(found) do
+    if other.kind == f.kind and other.kernel == f.kernel and other.file == f.file and other.line == f.line then
+      other.times = other.times + 1
+      return
+    end
+  end
+  f.times = 1
+  found[#found + 1] = f
 end
 
 --- The findings in the text that compute-sanitizer prints: { { tool =, kind =, kernel =, file =,
---- line =, block = {x,y,z}, thread = {x,y,z}, address = "0x..", size =, text = all of it }, ... }.
+--- line =, block = {x,y,z}, thread = {x,y,z}, address = "0x..", size =, times = how often,
+--- text = all of the first one }, ... }.
 function M.parse(text, tool)
-  local found, f = {}, nil
+  local all, found, f = {}, {}, nil
   for raw in (text .. "\n"):gmatch "([^\n]*)\n" do
     local line = raw:match "^=========%s?(.*)$"
     local words = line and line:match "^%s*(.-)%s*$"
@@ -77,7 +91,7 @@ function M.parse(text, tool)
     if kind then
       f = { tool = tool, kind = kind, size = size, text = words }
       read_detail(f, words)
-      found[#found + 1] = f
+      all[#all + 1] = f
     elseif f and words and words ~= "" and line:find "^%s" and not words:find "[Bb]acktrace" and not words:find "Frame:" then
       f.text = f.text .. "; " .. words
       read_detail(f, words)
@@ -85,6 +99,7 @@ function M.parse(text, tool)
       f = nil
     end
   end
+  for _, one in ipairs(all) do add(found, one) end
   return found
 end
 
@@ -149,13 +164,17 @@ end
 local function watch(task, candidate, path, tool)
   local log = os.tmpname()
   local real, deadlines = task.device, task.options.deadlines
-  local watched, message, name = device.open(real.info.name, { deadlines = longer(deadlines), cache = real.cache,
-    wrap = { path, "--tool", tool, "--log-file", log, "--print-limit", "20", "--show-backtrace", "no" } })
+  local wrap = { path, "--tool", tool, "--log-file", log, "--print-limit", "200", "--show-backtrace", "no" }
+  table.move(flags[tool] or {}, 1, #(flags[tool] or {}), #wrap + 1, wrap)
+  local watched, message, name = device.open(real.info.name,
+    { deadlines = longer(deadlines), cache = real.cache, wrap = wrap })
   if not watched then
     return nil, ("compute-sanitizer: %s"):format(read_and_remove(log) .. message), name
   end
   task.device, task.options.deadlines = watched, watched.deadlines
-  local ok, ran, why, kind = pcall(execute.run, task, candidate)
+  -- what is poisoned is written: initcheck wants outputs and scratch as they were allocated
+  local ok, ran, why, kind = pcall(execute.call, task, candidate, { op = "run", bare = tool == "initcheck" },
+    "sanitize", watched.deadlines.run)
   task.device, task.options.deadlines = real, deadlines
   watched:finish(deadlines.measure)
   watched:close()

@@ -26,6 +26,9 @@ typedef struct fake_cupti {
   unsigned pcs;                /* instructions that were seen; two lines, two reasons each */
   unsigned given;              /* instructions handed out */
   int full;                    /* 1: the hardware's buffer was full */
+  unsigned roomy;              /* it is at any shorter period, too; 0: at none */
+  int keeps;                   /* 1: one more instruction goes to the configured buffer */
+  void *kept;                  /* that buffer */
   const char *fail;            /* the end of a function's name that gives fail_with, or NULL */
   int fail_with;
 } fake_cupti;

@@ -229,7 +229,7 @@ static cawb_status profile_lines(bench *b, unsigned pcs) {
 
 /* Samples of a line of `poke` by reason; ~0 where the line was not seen. */
 static uint64_t samples(const bench *b, unsigned line, const char *reason) {
-  const cawb_lines *l = &b->p.sampling.lines;
+  const cawb_lines *l = &b->p.sampling.seen.lines;
   for (size_t i = 0; i < l->count; i++)
     for (size_t k = 0; k < l->nreasons; k++)
       if (l->list[i].number == line && strcmp(l->list[i].kernel, "poke") == 0 &&
@@ -242,11 +242,11 @@ static void test_lines_are_sampled(void) {
   if (!begin(&b)) return;
   CHECK(profile_lines(&b, 6) == CAWB_OK && b.p.note[0] == '\0' && b.p.sampling.note[0] == '\0');
   CHECK(cupti->period == 12 && b.p.sampling.runs == 4 && cupti->sampled == 4 * 2);
-  CHECK(b.p.sampling.lines.count == 2);
+  CHECK(b.p.sampling.seen.lines.count == 2);
   CHECK(samples(&b, 4, "reason_7") == 20 && samples(&b, 4, "reason_6") == 2 + 4);
   CHECK(samples(&b, 5, "reason_7") == 30 && samples(&b, 5, "reason_6") == 1 + 3 + 5);
-  CHECK(strcmp(b.p.sampling.lines.list[0].file, "kernel.cu") == 0);
-  CHECK(b.p.sampling.dropped == 3 && strcmp(b.p.sampling.unit, "samples") == 0);
+  CHECK(strcmp(b.p.sampling.seen.lines.list[0].file, "kernel.cu") == 0);
+  CHECK(b.p.sampling.seen.dropped == 3 && strcmp(b.p.sampling.unit, "samples") == 0);
   CHECK(value(&b, 1, "time.sum", "cupti") == 200);      /* counted as well, before */
   CHECK(profile_lines(&b, 6) == CAWB_OK && b.p.sampling.note[0] == '\0');
   CHECK(b.p.passes == 3);                               /* and again, by turns */
@@ -259,7 +259,7 @@ static void test_many_instructions(void) {
   CHECK(profile_lines(&b, 6001) == CAWB_OK && b.p.sampling.note[0] == '\0');
   CHECK(samples(&b, 4, "reason_7") == 10 * 2500 && samples(&b, 5, "reason_7") == 10 * 2500);
   CHECK(samples(&b, 0, "reason_7") == 10 * 1000);       /* of unknown lines */
-  CHECK(b.p.sampling.lines.count == 3);
+  CHECK(b.p.sampling.seen.lines.count == 3);
   end(&b);
 }
 
@@ -276,7 +276,7 @@ static void test_lines_refused(void) {
     cupti->fail_with = CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
     CHECK(profile_lines(&b, 6) == CAWB_OK && b.p.passes == 3 && cupti->sampling == 0);
     CHECK(says(b.p.sampling.note, "NVreg_RestrictProfilingToAdminUsers=0"));
-    CHECK(b.p.sampling.lines.count == 0);
+    CHECK(b.p.sampling.seen.lines.count == 0);
     end(&b);
   }
 }
@@ -284,8 +284,23 @@ static void test_lines_refused(void) {
 static void test_no_room_for_samples(void) {
   bench b;
   if (!begin(&b)) return;
-  cupti->full = 1;
-  CHECK(profile_lines(&b, 6) == CAWB_OK && says(b.p.sampling.note, "the buffer for samples was full"));
+  cupti->full = 1;                       /* always: tried at 12, 16, 20, 24 */
+  CHECK(profile_lines(&b, 6) == CAWB_OK && says(b.p.sampling.note, "lines.buffer"));
+  CHECK(b.p.sampling.period == 24 && b.p.sampling.runs == 4 && b.p.sampling.seen.lines.count == 0);
+  cupti->full = 0;
+  cupti->roomy = 20;                     /* not at 12 and 16 */
+  CHECK(profile_lines(&b, 6) == CAWB_OK && b.p.sampling.note[0] == '\0');
+  CHECK(b.p.sampling.period == 20 && samples(&b, 4, "reason_7") == 20);
+  end(&b);
+}
+
+/* What CUPTI puts into the buffer that it was set up with counts, too. */
+static void test_samples_left_in_its_own_buffer(void) {
+  bench b;
+  if (!begin(&b)) return;
+  cupti->keeps = 1;
+  CHECK(profile_lines(&b, 6) == CAWB_OK && b.p.sampling.note[0] == '\0');
+  CHECK(samples(&b, 4, "reason_7") == 20 + 10 && b.p.sampling.seen.total == 60);
   end(&b);
 }
 
@@ -338,6 +353,7 @@ int main(void) {
   test_many_instructions();
   test_lines_refused();
   test_no_room_for_samples();
+  test_samples_left_in_its_own_buffer();
   test_code_that_does_not_load_again();
   test_a_driver_that_fails();
   return check_report();

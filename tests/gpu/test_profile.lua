@@ -81,6 +81,37 @@ launch("touch", { grid = 16, block = 128 }, outputs[1], inputs[1], 2048)
   check.equal(p.metrics.warp_instructions, one.warp_instructions + two.warp_instructions)
 end)
 
+check.test("lines: the kernel's own, the most first, again and again and between counts", function()
+  if first.note then return end
+  for _ = 1, 2 do
+    local p = assert(cawb.profile(task, best, { lines = true }))
+    assert(p.ok, p.reason)
+    assert(#p.lines > 0, p.sampling.note)
+    check.equal(p.sampling.unit, "samples")
+    local seen, last = 0, math.huge
+    for _, l in ipairs(p.lines) do
+      assert(l.samples <= last and #l.stalls > 0)
+      last = l.samples
+      if l.file == "kernel.cu" then
+        check.equal(l.kernel, "softmax")
+        assert(l.line >= 1 and l.text, "a line of the source")
+        seen = seen + l.samples
+      end
+    end
+    assert(seen > 0.5 * p.sampling.samples, "most samples are of the kernel's own lines")
+    check.equal(p.metrics.warp_instructions, first.metrics.warp_instructions)
+    local quick = assert(cawb.profile(task, best, { set = "quick" }))
+    check.equal(quick.note, nil)
+    check.equal(quick.metrics.warp_instructions, first.metrics.warp_instructions)
+  end
+end)
+
+check.test("what it means", function()
+  local r = first.roofline
+  assert(type(r.sentence) == "string" and r.limiter)
+  check.equal(r.ceilings == "measured" or type(r.note) == "string", true, "ceilings, or why not")
+end)
+
 check.test("a fault after a profile costs one candidate", function()
   local bad = assert(cawb.profile(task, cawb.candidate { source = [[
 extern "C" __global__ void stray(float *y) { y[(1ll << 40) + threadIdx.x] = 1; }]],

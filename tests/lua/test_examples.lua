@@ -11,6 +11,7 @@ local shows = {
   ["02_run.lua"] = "softmax: %d+ blocks of %d+ threads\n.*reference",
   ["03_verify.lua"] = "wrong%s+outputs%[1%]: %d+ of %d+ elements were never written",
   ["04_measure.lua"] = "v5_registers .*against eager  %(modelled%)",
+  ["05_profile.lua"] = "v1_thread_per_row %(simulator%): modelled: .*try ",
 }
 
 for _, name in ipairs(assert(core.fs.list "examples")) do

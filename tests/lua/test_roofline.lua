@@ -105,7 +105,7 @@ check.test("without ceilings there are shares that the hardware gives, and the r
   check.equal(r.dram_share, nil)
   r = roofline.of(task, { ok = true, source = "events", seconds = 1e-3, metrics = { seconds = 1e-3 }, passes = 0,
     kernels = { { kernel = "k", metrics = { seconds = 1e-3 }, sources = {} } } })
-  check.matches(r.sentence, "unknown: there are times, and no counters or ceilings")
+  check.matches(r.sentence, "unknown: there is no bandwidth to hold the traffic against")
 end)
 
 check.test("remedies: at most as many as asked for, each a skill, advice and a reason", function()
