@@ -14,6 +14,8 @@ flags
   --config FILE.lua               lay a table of options over the strategy's; repeatable
   --set key=value                 lay one option over all of that; repeatable
                                   (task.NAME=value overrides a constant of the task)
+  --baseline PATH                 compare with this too: a Python file with ModelNew, or a
+                                  candidate's folder; repeatable
   --out DIR                       where runs are recorded (cawb-runs)
   --seed N                        repeat the secret inputs of an earlier run
   --json                          print the result as one JSON object, last on stdout
