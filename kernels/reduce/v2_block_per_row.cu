@@ -23,8 +23,12 @@ extern "C" __global__ void reduce(float *__restrict__ y, const float *__restrict
   const int t = threadIdx.x;
   x += (size_t)blockIdx.x * cols;
 
-  float all = neutral();
-  for (int c = t; c < cols; c += BLOCK) all = join(all, x[c]);
+  float all = neutral();  // of stretches, as in v1: a row may have millions
+  for (int first = t; first < cols; first += 64 * BLOCK) {
+    float few = neutral();
+    for (int c = first; c < min(first + 64 * BLOCK, cols); c += BLOCK) few = join(few, x[c]);
+    all = join(all, few);
+  }
   part[t] = all;
   __syncthreads();
   for (int half = BLOCK / 2; half > 0; half /= 2) {

@@ -29,8 +29,12 @@ extern "C" __global__ void reduce(float *__restrict__ y, const float *__restrict
   const int t = threadIdx.x, lane = t % 32, warp = t / 32;
   x += (size_t)blockIdx.x * cols;
 
-  float all = neutral();
-  for (int c = t; c < cols; c += BLOCK) all = join(all, x[c]);
+  float all = neutral();  // of stretches, as in v1: a row may have millions
+  for (int first = t; first < cols; first += 64 * BLOCK) {
+    float few = neutral();
+    for (int c = first; c < min(first + 64 * BLOCK, cols); c += BLOCK) few = join(few, x[c]);
+    all = join(all, few);
+  }
   all = warp_join(all, 32);
   if (lane == 0) part[warp] = all;
   __syncthreads();
