@@ -1,7 +1,6 @@
 /*
-** cudnn.c - see cudnn.h. Types, functions and numbers are those of cuDNN's manual (8 and 9);
-** its graph interface has none that are plain C and needs none of its headers either, but
-** these calls say the same in fewer words.
+** cudnn.c - see cudnn.h. Types, functions and numbers are those of cuDNN's manual (8 and 9),
+** of the older of its two interfaces: the graph interface says the same in many more words.
 **
 ** A transposed convolution is what the library calls the gradient of a convolution's input:
 ** its x is that gradient's "dy", its y is "dx".
@@ -207,8 +206,13 @@ static int describe(cawb_convolution *c) {
 
 /* ---- algorithms ---- */
 
+static int is_strict(const cawb_conv *v) {
+  return v->dtype == CAWB_FLOAT32 && v->compute == CAWB_COMPUTE_FLOAT32;
+}
+
 static void add_way(cawb_convolution *c, const perf *p, int fused) {
-  c->list[c->count++] = (way){ .algo = p->algo, .math = p->math, .fused = fused, .memory = p->memory };
+  int math = is_strict(&c->conv) ? MATH_FMA : p->math;
+  c->list[c->count++] = (way){ .algo = p->algo, .math = math, .fused = fused, .memory = p->memory };
 }
 
 /* The library fuses a bias, with or without ReLU, into a forward convolution. */
@@ -222,9 +226,8 @@ static void list_ways(cawb_convolution *c, const perf *all, int n) {
   for (int wanted = DETERMINISTIC; wanted >= 0; wanted--)
     for (int i = 0; i < n; i++) {
       const perf *p = &all[i];
-      int strict = c->conv.dtype != CAWB_FLOAT32 || c->conv.compute != CAWB_COMPUTE_FLOAT32 ||
-                   p->math == MATH_FMA;
-      if (p->status != SUCCESS || p->memory > c->conv.workspace || p->determinism != wanted || !strict)
+      int other = is_strict(&c->conv) && p->math != MATH_FMA && p->math != MATH_DEFAULT;
+      if (p->status != SUCCESS || p->memory > c->conv.workspace || p->determinism != wanted || other)
         continue;
       if (can_fuse(&c->conv, p->algo)) add_way(c, p, 1);
       add_way(c, p, (c->conv.epilogue == 0));

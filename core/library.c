@@ -1,6 +1,8 @@
 /* library.c - see library.h: names, sizes, and how much there is to do. */
 #include "library.h"
 
+#include <string.h>
+
 static const struct { const char *name; size_t size; } dtypes[CAWB_DTYPES] = {
   [CAWB_FLOAT32] = { "float32", 4 }, [CAWB_FLOAT16] = { "float16", 2 },
   [CAWB_BFLOAT16] = { "bfloat16", 2 }
@@ -45,4 +47,35 @@ double cawb_conv_flops(const cawb_conv *v) {
 double cawb_conv_bytes(const cawb_conv *v) {
   double all = elements(&v->x, v->space) + elements(&v->w, v->space) + elements(&v->y, v->space);
   return all * (double)dtypes[v->dtype].size;
+}
+
+static size_t matrix_size(const cawb_matrix *m, int64_t rows, int64_t cols, int64_t count) {
+  int64_t last = (rows - 1) * m->row + (cols - 1) * m->column + (count - 1) * m->batch;
+  return (size_t)(last + 1) * dtypes[m->dtype].size;
+}
+
+void cawb_gemm_sizes(const cawb_gemm *g, size_t size[CAWB_OPERANDS]) {
+  memset(size, 0, CAWB_OPERANDS * sizeof *size);
+  size[CAWB_OPERAND_A] = matrix_size(&g->a, g->m, g->k, g->count);
+  size[CAWB_OPERAND_B] = matrix_size(&g->b, g->k, g->n, g->count);
+  size[CAWB_OPERAND_C] = matrix_size(&g->c, g->m, g->n, g->count);
+  if (g->epilogue & CAWB_EPILOGUE_BIAS)
+    size[CAWB_OPERAND_BIAS] = (size_t)g->n * dtypes[g->c.dtype].size;
+  size[CAWB_OPERAND_WORKSPACE] = g->workspace;
+}
+
+static size_t tensor_size(const cawb_conv *v, const cawb_conv_tensor *t) {
+  int64_t last = 0;
+  for (int i = 0; i < v->space + 2; i++) last += (t->shape[i] - 1) * t->strides[i];
+  return (size_t)(last + 1) * dtypes[v->dtype].size;
+}
+
+void cawb_conv_sizes(const cawb_conv *v, size_t size[CAWB_OPERANDS]) {
+  memset(size, 0, CAWB_OPERANDS * sizeof *size);
+  size[CAWB_OPERAND_X] = tensor_size(v, &v->x);
+  size[CAWB_OPERAND_W] = tensor_size(v, &v->w);
+  size[CAWB_OPERAND_Y] = tensor_size(v, &v->y);
+  if (v->epilogue & CAWB_EPILOGUE_BIAS)
+    size[CAWB_OPERAND_BIAS] = (size_t)v->y.shape[1] * dtypes[v->dtype].size;
+  size[CAWB_OPERAND_WORKSPACE] = v->workspace;
 }

@@ -86,4 +86,8 @@ double cawb_gemm_bytes(const cawb_gemm *g);
 double cawb_conv_flops(const cawb_conv *v);
 double cawb_conv_bytes(const cawb_conv *v);
 
+/* Bytes that are touched from each operand's address on; 0: there is no such operand. */
+void   cawb_gemm_sizes(const cawb_gemm *g, size_t size[CAWB_OPERANDS]);
+void   cawb_conv_sizes(const cawb_conv *v, size_t size[CAWB_OPERANDS]);
+
 #endif

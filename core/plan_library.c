@@ -70,13 +70,12 @@ int plan_call_begin(plan_call *c, lua_State *L, const char *name, const char *co
 
 int plan_call_word(const plan_call *c, const char *key, const char *const *words) {
   int kind = lua_getfield(c->L, 1, key), found = -1;
-  const char *word = kind == LUA_TSTRING ? lua_tostring(c->L, -1) : NULL;
+  const char *word = kind == LUA_TNIL ? NULL : luaL_tolstring(c->L, -1, NULL);
   for (int i = 0; word != NULL && words[i] != NULL; i++)
     if (strcmp(word, words[i]) == 0) found = i;
   if (kind != LUA_TNIL && found < 0)
-    luaL_error(c->L, "%s: unknown %s '%s'%s", c->name, key, luaL_tolstring(c->L, -1, NULL),
-               push_hint(c->L, word != NULL ? word : "", words));
-  lua_pop(c->L, 1);
+    luaL_error(c->L, "%s: unknown %s '%s'%s", c->name, key, word, push_hint(c->L, word, words));
+  lua_settop(c->L, 1);
   return found;
 }
 

@@ -41,12 +41,22 @@ function M.match(task, dir)
   return nil, "no kernel family serves this task:\n" .. table.concat(why, "\n")
 end
 
+-- What a family tells its plans of the graph, on their first line: "local name = value; ".
+local function preamble(constants)
+  local names, words = {}, {}
+  for name in pairs(constants) do names[#names + 1] = name end
+  table.sort(names)
+  for i, name in ipairs(names) do words[i] = ("local %s = %q; "):format(name, constants[name]) end
+  return table.concat(words)
+end
+
 --- The n-th version as a candidate for a task, or nil when the ladder ends.
 function Family:rung(n, task)
   local version = self.versions[n]
   if not version then return nil end
   local c = assert(candidate.new(("%s/%s"):format(self.dir, version)))
-  return candidate.new { source = c.source, plan = c.plan,
+  local told = self.constants and preamble(self.constants(task.graph)) or ""
+  return candidate.new { source = c.source, plan = told .. c.plan,
     name = self.name .. "/" .. version, note = self:note(version, c.source),
     defines = self.defines and self.defines(task.graph) or nil }
 end
