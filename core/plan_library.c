@@ -31,16 +31,9 @@ static int distance(const char *a, const char *b) {
   return row[n];
 }
 
-/* Push " (did you mean 'beta'?)", or what there is. */
-static const char *push_hint(lua_State *L, const char *word, const char *const *known) {
-  const char *near = NULL;
-  int best = 3;
+/* Push " (known: alpha, beta)". */
+static const char *push_known(lua_State *L, const char *const *known) {
   luaL_Buffer b;
-  for (int i = 0; known[i] != NULL; i++) {
-    int d = distance(word, known[i]);
-    if (d < best) best = d, near = known[i];
-  }
-  if (near != NULL) return lua_pushfstring(L, " (did you mean '%s'?)", near);
   luaL_buffinit(L, &b);
   for (int i = 0; known[i] != NULL; i++) {
     luaL_addstring(&b, i == 0 ? " (known: " : ", ");
@@ -49,6 +42,18 @@ static const char *push_hint(lua_State *L, const char *word, const char *const *
   luaL_addchar(&b, ')');
   luaL_pushresult(&b);
   return lua_tostring(L, -1);
+}
+
+/* Push " (did you mean 'beta'?)", or what there is. */
+static const char *push_hint(lua_State *L, const char *word, const char *const *known) {
+  const char *near = NULL;
+  int best = 3;
+  for (int i = 0; known[i] != NULL; i++) {
+    int d = distance(word, known[i]);
+    if (d < best) best = d, near = known[i];
+  }
+  if (near != NULL) return lua_pushfstring(L, " (did you mean '%s'?)", near);
+  return push_known(L, known);
 }
 
 int plan_call_begin(plan_call *c, lua_State *L, const char *name, const char *const *keys) {
@@ -74,7 +79,7 @@ int plan_call_word(const plan_call *c, const char *key, const char *const *words
   for (int i = 0; word != NULL && words[i] != NULL; i++)
     if (strcmp(word, words[i]) == 0) found = i;
   if (kind != LUA_TNIL && found < 0)
-    luaL_error(c->L, "%s: unknown %s '%s'%s", c->name, key, word, push_hint(c->L, word, words));
+    luaL_error(c->L, "%s: unknown %s '%s'%s", c->name, key, word, push_known(c->L, words));
   lua_settop(c->L, 1);
   return found;
 }
