@@ -29,13 +29,25 @@ function M.list(dir)
   return list
 end
 
---- The family that serves a task's graph. Returns nil and each family's reason
+-- The rungs that can serve a graph: `except` names those that cannot.
+local function fitting(family, graph)
+  local skip, list = family.except and family.except(graph) or {}, {}
+  for _, version in ipairs(family.versions) do
+    if not skip[version] then list[#list + 1] = version end
+  end
+  return list
+end
+
+--- The family that serves a task's graph, with the rungs that do. Returns nil and each family's reason
 --- when none does.
 function M.match(task, dir)
   local why = {}
   for _, family in ipairs(M.list(dir)) do
     local serves, reason = family.serves(task.graph)
-    if serves then return family end
+    if serves then
+      family.versions = fitting(family, task.graph)
+      return family
+    end
     why[#why + 1] = ("  %s: %s"):format(family.name, reason or "serves other graphs")
   end
   return nil, "no kernel family serves this task:\n" .. table.concat(why, "\n")
