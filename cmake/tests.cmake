@@ -58,3 +58,15 @@ if(CAWB_CUPTI_INCLUDE)
     CAWB_FAKE_TOOLKIT="${CMAKE_BINARY_DIR}/fake_toolkit")
   target_compile_definitions(test_cupti PRIVATE CAWB_HAVE_CUPTI)
 endif()
+
+# And NVIDIA's libraries of operations, found in the same way.
+foreach(library cublasLt cudnn)
+  string(TOLOWER ${library} name)
+  add_library(fake_${name} MODULE tests/c/fake_${name}.c)
+  set_target_properties(fake_${name} PROPERTIES PREFIX lib OUTPUT_NAME ${library}
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake_libraries/lib64)
+  add_dependencies(test_device_cuda_library fake_${name})
+endforeach()
+add_dependencies(test_device_cuda_library fake_cuda)
+target_compile_definitions(test_device_cuda_library PRIVATE
+  CAWB_FAKE_CUDA="$<TARGET_FILE:fake_cuda>" CAWB_FAKE_LIBRARIES="${CMAKE_BINARY_DIR}/fake_libraries")

@@ -281,6 +281,7 @@ static cawb_status explain(job *j, cawb_status code, const char *log) {
 static cawb_status take_kernels(job *j, const char *ptx, const char *log) {
   cawb_status code = cawb_ptx_kernels(&j->result->kernels, ptx, log, j->err);
   if (code != CAWB_OK || j->result->kernels.count > 0) return code;
+  if (cawb_source_is_blank(j->request->source)) return CAWB_OK;
   return cawb_fail(j->err, CAWB_ERR_CANDIDATE, "the source compiles but offers no kernel: write an "
                    "extern \"C\" __global__ function (a template needs an explicit instantiation)");
 }

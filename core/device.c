@@ -77,6 +77,12 @@ void cawb_device_unload(cawb_device *d, cawb_module *m) {
   if (m != NULL) d->ops->unload(d, m);
 }
 
+cawb_status cawb_device_choose(cawb_device *d, const cawb_step *steps, size_t n,
+                               const char *site_packages, cawb_choice *choices, cawb_err *err) {
+  memset(choices, 0, n * sizeof *choices);
+  return d->ops->choose(d, steps, n, site_packages, choices, err);
+}
+
 cawb_status cawb_device_run(cawb_device *d, cawb_module *m, const cawb_step *steps,
                             size_t n, cawb_report *report, cawb_err *err) {
   memset(report, 0, sizeof *report);

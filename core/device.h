@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "err.h"
+#include "library.h"
 #include "lines.h"
 
 typedef uint64_t cawb_addr;                  /* an address on the device; 0 is none */
@@ -47,7 +48,9 @@ typedef struct cawb_image {
 } cawb_image;
 
 /* One step of a recorded plan. */
-typedef enum cawb_step_kind { CAWB_STEP_LAUNCH, CAWB_STEP_FILL } cawb_step_kind;
+typedef enum cawb_step_kind {
+  CAWB_STEP_LAUNCH, CAWB_STEP_FILL, CAWB_STEP_GEMM, CAWB_STEP_CONV
+} cawb_step_kind;
 
 typedef struct cawb_step {
   cawb_step_kind kind;
@@ -61,6 +64,10 @@ typedef struct cawb_step {
   cawb_addr addr;
   size_t size;
   uint32_t pattern;
+  /* GEMM, CONV: one of the two, which outlives the step, and where its operands are */
+  const cawb_gemm *gemm;
+  const cawb_conv *conv;
+  cawb_addr operand[CAWB_OPERANDS];
 } cawb_step;
 
 /* What a run was seen to do. A device that counts nothing leaves counted at 0. */
@@ -183,6 +190,16 @@ cawb_status cawb_device_load(cawb_device *d, const cawb_image *image,
 void        cawb_device_unload(cawb_device *d, cawb_module *m);  /* NULL: no-op */
 
 /*
+** Decide how each library call among the steps is going to be computed: `choices` has room
+** for all n, those of other steps are left empty. A library is opened at its first use; it
+** may be in `site_packages`, which may be NULL. The calls are tried: their outputs are
+** overwritten. CAWB_ERR_CANDIDATE where no algorithm fits, CAWB_ERR_UNSUPPORTED without the
+** library.
+*/
+cawb_status cawb_device_choose(cawb_device *d, const cawb_step *steps, size_t n,
+                               const char *site_packages, cawb_choice *choices, cawb_err *err);
+
+/*
 ** Execute the steps once, in order, and wait. CAWB_ERR_CANDIDATE with the
 ** reason when a kernel faults; on a real device the context may then be lost
 ** (cawb_device_lost), and the process should be replaced.
@@ -224,6 +241,8 @@ typedef struct cawb_device_ops {
   void (*detach)(cawb_device *, cawb_addr);
   cawb_status (*load)(cawb_device *, const cawb_image *, cawb_module **, cawb_err *);
   void (*unload)(cawb_device *, cawb_module *);
+  cawb_status (*choose)(cawb_device *, const cawb_step *, size_t, const char *, cawb_choice *,
+                        cawb_err *);
   cawb_status (*run)(cawb_device *, cawb_module *, const cawb_step *, size_t,
                      cawb_report *, cawb_err *);
   cawb_status (*time)(cawb_device *, cawb_module *, const cawb_step *, size_t,

@@ -217,7 +217,8 @@ static void close_cuda(cawb_device *d) {
   if (c->context != NULL) {
     cu->cuCtxSetCurrent(c->context);
     cawb_cuda_release_profiler(c);
-  cawb_cuda_release_clock(c);
+    cawb_cuda_release_libraries(c);
+    cawb_cuda_release_clock(c);
     cawb_cuda_release_modules(c);
     cawb_cuda_release_memory(c);
     if (c->stop != NULL) cu->cuEventDestroy(c->stop);
@@ -236,7 +237,7 @@ static const cawb_device_ops ops = {
   .write = cawb_cuda_write, .read = cawb_cuda_read,
   .copy = cawb_cuda_copy, .fill = cawb_cuda_fill,
   .attach = cawb_cuda_attach, .detach = cawb_cuda_detach,
-  .load = cawb_cuda_load, .unload = cawb_cuda_unload,
+  .load = cawb_cuda_load, .unload = cawb_cuda_unload, .choose = cawb_cuda_choose,
   .run = cawb_cuda_run, .time = cawb_cuda_time, .profile = cawb_cuda_profile
 };
 

@@ -2,7 +2,7 @@
 ** device_cuda.h - the GPU behind cawb_device, for its own files only: one noun
 ** a file. device_cuda.c opens it, _memory holds its buffers, _guard watches their
 ** bounds, _module loads code, _globals puts its variables back, _launch starts it,
-** _time takes samples, _clock tells how fast it was then, _profile tells what is known
+** _library calls NVIDIA's, _time takes samples, _clock tells how fast it was then, _profile tells what is known
 ** of launches, _count counts them, _sample looks at their lines. All work goes through one stream, and every operation waits for its end before it
 ** returns.
 */
@@ -47,6 +47,7 @@ struct cawb_module {
 };
 
 typedef struct cawb_cuda_profiler cawb_cuda_profiler;   /* see device_cuda_count.c */
+typedef struct cawb_cuda_libraries cawb_cuda_libraries; /* see device_cuda_library.c */
 
 typedef struct cawb_cuda {
   cawb_device base;            /* first: a cawb_device * is a cawb_cuda * */
@@ -65,6 +66,7 @@ typedef struct cawb_cuda {
   CUdeviceptr flush;           /* written to empty L2; made by the first timing */
   size_t flush_size;
   cawb_cuda_profiler *profiler;  /* made by the first profile */
+  cawb_cuda_libraries *libraries;  /* made by the first library call */
   CUmodule clock_module;       /* reads the SM clock; made by the first timing, as are */
   CUfunction clock_kernel;
   CUdeviceptr clock_at;        /*   two readings of each SM, */
@@ -132,9 +134,20 @@ cawb_status cawb_cuda_prepare(cawb_cuda *c, cawb_module *m, const cawb_step *ste
 /* Put one prepared step on the stream. Blames nobody: the stream may be capturing. */
 CUresult    cawb_cuda_enqueue(cawb_cuda *c, cawb_module *m, const cawb_step *step);
 
-/* The step in messages: its kernel, or "memset". */
+int         cawb_cuda_is_library(const cawb_step *step);   /* gemm or conv */
+
+/* The step in messages: its kernel, "memset", "gemm" or "conv". */
 const char *cawb_cuda_step_name(const cawb_step *step);
 const char *cawb_cuda_plan_name(const cawb_step *steps, size_t n);
+
+/* ---- library calls ---- */
+
+/* Ready a call as it was chosen, or else as the heuristics have it. */
+cawb_status cawb_cuda_library_prepare(cawb_cuda *c, const cawb_step *step, cawb_err *err);
+CUresult    cawb_cuda_library_enqueue(cawb_cuda *c, const cawb_step *step);
+cawb_status cawb_cuda_choose(cawb_device *, const cawb_step *, size_t, const char *, cawb_choice *,
+                             cawb_err *);
+void        cawb_cuda_release_libraries(cawb_cuda *c);
 
 /* ---- time ---- */
 cawb_status cawb_cuda_time(cawb_device *, cawb_module *, const cawb_step *, size_t,

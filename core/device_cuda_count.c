@@ -224,6 +224,10 @@ static cawb_status read_counts(const counting *k, cawb_err *err) {
 
 static cawb_status get_ready(cawb_cuda *c, const cawb_cuda_job *j, const char *const *metrics,
                              size_t n, cawb_err *err) {
+  for (size_t i = 0; i < j->n; i++)
+    if (cawb_cuda_is_library(&j->steps[i]))
+      return cawb_fail(err, CAWB_ERR_UNSUPPORTED, "the plan calls a library (%s), whose kernels "
+                       "are not counted one by one", cawb_cuda_step_name(&j->steps[i]));
   if (j->launches > MOST_LAUNCHES)
     return cawb_fail(err, CAWB_ERR_UNSUPPORTED, "the plan makes %zu launches; at most %u are "
                      "counted", j->launches, MOST_LAUNCHES);

@@ -9,7 +9,17 @@
 #define PORTABLE_CLUSTER 8     /* blocks; more need a kernel's consent, CUDA guide */
 
 const char *cawb_cuda_step_name(const cawb_step *step) {
-  return step->kind == CAWB_STEP_LAUNCH ? step->kernel : "memset";
+  switch (step->kind) {
+    case CAWB_STEP_LAUNCH: return step->kernel;
+    case CAWB_STEP_FILL: return "memset";
+    case CAWB_STEP_GEMM: return "gemm";
+    case CAWB_STEP_CONV: return "conv";
+  }
+  return "?";
+}
+
+int cawb_cuda_is_library(const cawb_step *step) {
+  return step->kind == CAWB_STEP_GEMM || step->kind == CAWB_STEP_CONV;
 }
 
 const char *cawb_cuda_plan_name(const cawb_step *steps, size_t n) {
@@ -124,7 +134,8 @@ cawb_status cawb_cuda_prepare(cawb_cuda *c, cawb_module *m, const cawb_step *ste
                               size_t n, cawb_err *err) {
   for (size_t i = 0; i < n; i++) {
     cawb_status s = steps[i].kind == CAWB_STEP_LAUNCH ? prepare_launch(c, m, &steps[i], err)
-                                                      : check_fill(c, &steps[i], err);
+                  : steps[i].kind == CAWB_STEP_FILL ? check_fill(c, &steps[i], err)
+                  : cawb_cuda_library_prepare(c, &steps[i], err);
     if (s != CAWB_OK) return s;
   }
   return CAWB_OK;
@@ -157,6 +168,7 @@ CUresult cawb_cuda_enqueue(cawb_cuda *c, cawb_module *m, const cawb_step *step) 
   if (step->kind == CAWB_STEP_FILL)
     return step->size == 0 ? CUDA_SUCCESS
       : c->cu.cuMemsetD32Async(step->addr, step->pattern, step->size / 4, c->stream);
+  if (cawb_cuda_is_library(step)) return cawb_cuda_library_enqueue(c, step);
   cawb_cuda_function *f = NULL;
   if (cawb_cuda_function_get(c, m, step->kernel, &f, NULL) != CAWB_OK)
     return CUDA_ERROR_NOT_FOUND;

@@ -11,9 +11,10 @@
 
 #define WARP 32
 
+/* Library calls count as launches: their kernels are the library's affair. */
 static size_t count_launches(const cawb_step *steps, size_t n) {
   size_t launches = 0;
-  for (size_t i = 0; i < n; i++) launches += steps[i].kind == CAWB_STEP_LAUNCH;
+  for (size_t i = 0; i < n; i++) launches += steps[i].kind != CAWB_STEP_FILL;
   return launches;
 }
 
@@ -102,9 +103,9 @@ static cawb_status time_launches(cawb_cuda *c, const cawb_cuda_job *j, cawb_err 
   CUresult r = cawb_cuda_reset(c, j);
   for (size_t i = 0; i < j->n && r == CUDA_SUCCESS; i++) {
     const cawb_step *s = &j->steps[i];
-    cawb_profile_value v = { launch, s->kernel, "seconds", "events", 0 };
+    cawb_profile_value v = { launch, cawb_cuda_step_name(s), "seconds", "events", 0 };
     r = time_step(c, j->m, s, &v.value);
-    if (s->kind != CAWB_STEP_LAUNCH || r != CUDA_SUCCESS) continue;
+    if (s->kind == CAWB_STEP_FILL || r != CUDA_SUCCESS) continue;
     cawb_status rc = cawb_profile_add(j->p, v, err);
     if (rc != CAWB_OK) return rc;
     launch++;
@@ -117,9 +118,11 @@ static cawb_status time_launches(cawb_cuda *c, const cawb_cuda_job *j, cawb_err 
 static cawb_status state_all_facts(cawb_cuda *c, const cawb_cuda_job *j, cawb_err *err) {
   unsigned launch = 0;
   cawb_status rc = CAWB_OK;
-  for (size_t i = 0; i < j->n && rc == CAWB_OK; i++)
+  for (size_t i = 0; i < j->n && rc == CAWB_OK; i++) {
     if (j->steps[i].kind == CAWB_STEP_LAUNCH)
-      rc = state_facts(c, j->m, launch++, &j->steps[i], j->p, err);
+      rc = state_facts(c, j->m, launch, &j->steps[i], j->p, err);
+    launch += j->steps[i].kind != CAWB_STEP_FILL;
+  }
   return rc;
 }
 

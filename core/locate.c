@@ -170,6 +170,10 @@ static const char *remedy(const char *name) {
                   "'pip install nvidia-cuda-nvrtc' in the Python that cawb uses" },
     { "libcupti", "install a CUDA toolkit and set CAWB_CUDA_HOME to it, or "
                   "'pip install nvidia-cuda-cupti' in the Python that cawb uses" },
+    { "libcublasLt", "install a CUDA toolkit and set CAWB_CUDA_HOME to it, or "
+                     "'pip install nvidia-cublas' in the Python that cawb uses" },
+    { "libcudnn", "'pip install nvidia-cudnn-cu13' (-cu12 with CUDA 12) in the Python that cawb "
+                  "uses, or install NVIDIA's package and set CAWB_CUDA_HOME to where it went" },
     { "include", "install a CUDA toolkit and set CAWB_CUDA_HOME to it, or "
                  "'pip install nvidia-cuda-runtime' in the Python that cawb uses" }
   };

@@ -70,6 +70,8 @@ static void free_list(plan_list *l) {
   for (size_t i = 0; i < l->count; i++) {
     free(l->steps[i].args);
     free(l->steps[i].refs);
+    free(l->steps[i].gemm);
+    free(l->steps[i].conv);
     cJSON_Delete(l->steps[i].text);
   }
   free(l->steps);
@@ -81,6 +83,7 @@ void cawb_plan_free(cawb_plan *p) {
   free_list(&p->phases[CAWB_PLAN_PREPARE]);
   free_list(&p->phases[CAWB_PLAN_CALL]);
   free(p->tensors);
+  free(p->views);
   free(p->reset);
   cJSON_Delete(p->tunables);
   free(p);
@@ -99,6 +102,7 @@ cawb_status cawb_plan_tunables(cJSON **out, const char *text,
   free_list(&p.phases[CAWB_PLAN_PREPARE]);
   free_list(&p.phases[CAWB_PLAN_CALL]);
   free(p.tensors);
+  free(p.views);
   cJSON_Delete(p.tunables);
   return rc;
 }
@@ -110,8 +114,10 @@ cawb_plan_tensor *cawb_plan_tensors(cawb_plan *p, size_t *count) {
 
 static void bind_step(cawb_plan *p, plan_step *s, cawb_step *bound) {
   for (size_t i = 0; i < s->nrefs; i++) {
-    uint64_t addr = p->tensors[s->refs[i].tensor].addr;
-    memcpy(s->args + s->refs[i].at, &addr, sizeof addr);
+    const plan_ref *r = &s->refs[i];
+    uint64_t addr = p->tensors[r->tensor].addr + r->plus;
+    if (s->args != NULL) memcpy(s->args + r->at, &addr, sizeof addr);
+    else bound->operand[r->at] = addr;
   }
   if (s->step.kind == CAWB_STEP_FILL) bound->addr = p->tensors[s->target].addr;
 }
@@ -145,6 +151,23 @@ cawb_status cawb_plan_reset(cawb_plan *p, uint32_t pattern, const cawb_step **st
   for (size_t i = 0; i < prepare->count; i++) p->reset[n++] = prepare->bound[i];
   *steps = p->reset;
   *count = n;
+  return CAWB_OK;
+}
+
+static int note_choice(cJSON *text, const cawb_choice *c) {
+  cJSON *o = cJSON_AddObjectToObject(text, "chosen");
+  return o != NULL && cJSON_AddStringToObject(o, "library", c->library) != NULL &&
+         cJSON_AddNumberToObject(o, "algorithm", c->algorithm) != NULL &&
+         cJSON_AddNumberToObject(o, "workspace", (double)c->workspace) != NULL &&
+         cJSON_AddBoolToObject(o, "fused", c->fused) != NULL;
+}
+
+cawb_status cawb_plan_chose(cawb_plan *p, cawb_plan_phase phase, const cawb_choice *choices,
+                            cawb_err *err) {
+  const plan_list *l = &p->phases[phase];
+  for (size_t i = 0; i < l->count; i++)
+    if (choices[i].library[0] != '\0' && !note_choice(l->steps[i].text, &choices[i]))
+      return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a plan");
   return CAWB_OK;
 }
 

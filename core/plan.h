@@ -24,6 +24,9 @@ typedef struct cawb_plan_setting {
   const cJSON *tunables;                /* chosen values by name, or NULL: defaults */
   unsigned threads_block;               /* the device's limits, */
   size_t shared_block;                  /*   from cawb_device_info */
+  int no_libraries;                     /* 1: gemm and conv are refused */
+  int modelled;                         /* 1: library calls take no workspace */
+  size_t workspace;                     /* bytes for those that name none */
   cawb_sandbox_limits limits;
 } cawb_plan_setting;
 
@@ -65,7 +68,13 @@ const cawb_step *cawb_plan_steps(const cawb_plan *p, cawb_plan_phase phase, size
 cawb_status cawb_plan_reset(cawb_plan *p, uint32_t pattern, const cawb_step **steps,
                             size_t *count, cawb_err *err);
 
-/* The steps of the call in words: [{"kernel","grid","block","shared","args"}, ...].
+/* What a device chose for the library calls of a phase, one for each step: for describe.
+** CAWB_ERR_MEMORY at most. */
+cawb_status cawb_plan_chose(cawb_plan *p, cawb_plan_phase phase, const cawb_choice *choices,
+                            cawb_err *err);
+
+/* The steps of the call in words: [{"kernel","grid","block","shared","args"}, ...]; a
+** library's call has "kind" ("gemm", "conv") and no "kernel".
 ** The caller's; NULL when out of memory. */
 cJSON *cawb_plan_describe(const cawb_plan *p);
 

@@ -38,7 +38,7 @@ static const char *push_signature(lua_State *L, const cawb_kernel *k) {
 
 static int bad_arg(lua_State *L, const cawb_kernel *k, size_t i, int index) {
   char buf[24];
-  const char *got = plan_tensor_at(L, index) >= 0 ? "a tensor" : luaL_typename(L, index);
+  const char *got = plan_handle_at(L, index) != NULL ? "a tensor" : luaL_typename(L, index);
   return luaL_error(L, "launch: argument %d of %s is a %s, got %s", (int)i + 1, k->plain,
                     kind_name(&k->params[i], buf), got);
 }
@@ -69,24 +69,25 @@ static void pack_float(lua_State *L, const cawb_kernel *k, size_t i, int index,
 }
 
 static void pack_tensor(lua_State *L, cawb_plan *p, plan_step *s, const cawb_kernel *k,
-                        size_t i, long tensor) {
-  const cawb_plan_tensor *t = &p->tensors[tensor];
+                        size_t i, const plan_handle *h) {
+  const cawb_plan_tensor *t = &p->tensors[h->tensor];
   if (p->phase == CAWB_PLAN_PREPARE && t->role != CAWB_PLAN_PARAM &&
       t->role != CAWB_PLAN_SCRATCH)
     luaL_error(L, "launch: %s cannot be used in prepare, which sees params and scratch only",
                t->spec.label);
-  s->refs[s->nrefs++] = (plan_ref){ .at = k->params[i].offset, .tensor = (size_t)tensor };
+  s->refs[s->nrefs++] = (plan_ref){ .at = k->params[i].offset, .tensor = h->tensor,
+                                    .plus = plan_plus(p, h) };
 }
 
 static void pack_one(lua_State *L, cawb_plan *p, plan_step *s, const cawb_kernel *k,
                      size_t i, int index) {
   const cawb_param *param = &k->params[i];
-  long tensor = plan_tensor_at(L, index);
-  if (tensor >= 0) {                      /* an unused pointer looks like a 64-bit int */
+  const plan_handle *h = plan_handle_at(L, index);
+  if (h != NULL) {                        /* an unused pointer looks like a 64-bit int */
     int takes = param->kind == CAWB_PARAM_POINTER ||
                 (param->kind == CAWB_PARAM_INT && param->size == 8);
     if (!takes) bad_arg(L, k, i, index);
-    pack_tensor(L, p, s, k, i, tensor);
+    pack_tensor(L, p, s, k, i, h);
   } else if (param->kind == CAWB_PARAM_INT) {
     pack_int(L, k, i, index, s->args + param->offset);
   } else if (param->kind == CAWB_PARAM_FLOAT) {
@@ -97,8 +98,8 @@ static void pack_one(lua_State *L, cawb_plan *p, plan_step *s, const cawb_kernel
 }
 
 static cJSON *describe_arg(lua_State *L, const cawb_plan *p, int index) {
-  long tensor = plan_tensor_at(L, index);
-  if (tensor >= 0) return cJSON_CreateString(p->tensors[tensor].spec.label);
+  const plan_handle *h = plan_handle_at(L, index);
+  if (h != NULL) return cJSON_CreateString(plan_spec(p, h)->label);
   if (isfinite(lua_tonumber(L, index))) return cJSON_CreateNumber(lua_tonumber(L, index));
   return cJSON_CreateString(luaL_tolstring(L, index, NULL));   /* JSON has no such number */
 }

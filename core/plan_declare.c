@@ -60,10 +60,7 @@ int plan_scratch(lua_State *L) {
   snprintf(t.label, sizeof t.label, "scratch[%d]", (int)n + 1);
   read_scratch(L, &t);
   t.bytes = (t.bytes + 3) / 4 * 4;                     /* so that memset can fill it */
-  if (p->ntensors == PLAN_MAX_TENSORS) return luaL_error(L, "more than %d tensors", PLAN_MAX_TENSORS);
-  long i = plan_add_tensor(p, &t, CAWB_PLAN_SCRATCH);
-  if (i < 0) return plan_no_memory(L, p);
-  plan_push_handle(L, (size_t)i);
+  plan_push_handle(L, plan_new_tensor(L, p, &t, CAWB_PLAN_SCRATCH));
   return 1;
 }
 

@@ -94,7 +94,7 @@ static cJSON *dims(const unsigned d[3]) {
   return cJSON_CreateIntArray(v, 3);
 }
 
-static plan_step *new_step(lua_State *L, cawb_plan *p, cawb_step_kind kind) {
+plan_step *plan_new_step(lua_State *L, cawb_plan *p, cawb_step_kind kind) {
   if (p->phases[p->phase].count == PLAN_MAX_STEPS)
     luaL_error(L, "a plan of more than %d steps", PLAN_MAX_STEPS);
   plan_step *s = plan_add_step(p);
@@ -111,7 +111,7 @@ int plan_launch(lua_State *L) {
   luaL_checktype(L, 2, LUA_TTABLE);
   if (p->setting->kernels == NULL) return 0;           /* only looking for tunables */
   const cawb_kernel *k = find_kernel(L, p, name);
-  plan_step *s = new_step(L, p, CAWB_STEP_LAUNCH);
+  plan_step *s = plan_new_step(L, p, CAWB_STEP_LAUNCH);
   s->step.kernel = k->name;
   read_config(L, p, &s->step);
   plan_put(L, p, s->text, "kernel", cJSON_CreateString(k->plain));
@@ -124,20 +124,21 @@ int plan_launch(lua_State *L) {
 
 int plan_memset(lua_State *L) {
   cawb_plan *p = plan_self(L);
-  long tensor = plan_tensor_at(L, 1);
-  luaL_argcheck(L, tensor >= 0, 1, "a tensor is expected");
+  const plan_handle *h = plan_handle_at(L, 1);
+  luaL_argcheck(L, h != NULL, 1, "a tensor is expected");
+  luaL_argcheck(L, h->view < 0, 1, "a view is not filled, only a whole tensor");
   lua_Integer value = luaL_optinteger(L, 2, 0);
   if (value < INT32_MIN || value > UINT32_MAX)
     return luaL_error(L, "memset: %I is no pattern of 32 bits", (LUAI_UACINT)value);
-  const cawb_plan_tensor *t = &p->tensors[tensor];
+  const cawb_plan_tensor *t = &p->tensors[h->tensor];
   int writable = t->role == CAWB_PLAN_SCRATCH ||
                  (t->role == CAWB_PLAN_OUTPUT && p->phase == CAWB_PLAN_CALL);
   if (!writable) return luaL_error(L, "memset: %s is not an output or scratch", t->spec.label);
   if (t->spec.bytes % 4 != 0)
     return luaL_error(L, "memset: %s has %I bytes, not a multiple of 4", t->spec.label,
                       (LUAI_UACINT)t->spec.bytes);
-  plan_step *s = new_step(L, p, CAWB_STEP_FILL);
-  s->target = (size_t)tensor;
+  plan_step *s = plan_new_step(L, p, CAWB_STEP_FILL);
+  s->target = h->tensor;
   s->step.size = t->spec.bytes;
   s->step.pattern = (uint32_t)value;
   plan_put(L, p, s->text, "memset", cJSON_CreateString(t->spec.label));

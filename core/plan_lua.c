@@ -1,6 +1,7 @@
 /*
-** plan_lua.c - what plan.lua can see: handles, inputs, outputs, parameters. What
-** it can call is in plan_launch.c and plan_declare.c. Everything may raise.
+** plan_lua.c - what plan.lua can see: inputs, outputs, parameters. Their handles are in
+** plan_view.c; what it can call is in plan_launch.c, plan_declare.c, plan_gemm.c and
+** plan_conv.c. Everything may raise.
 */
 #include <lauxlib.h>
 #include <lualib.h>
@@ -8,8 +9,6 @@
 #include <string.h>
 
 #include "plan_record.h"
-
-#define HANDLE "cawb.tensor"
 
 cawb_plan *plan_self(lua_State *L) { return lua_touserdata(L, lua_upvalueindex(1)); }
 
@@ -27,46 +26,11 @@ void plan_put(lua_State *L, cawb_plan *p, cJSON *parent, const char *key, cJSON 
   plan_no_memory(L, p);
 }
 
-/* ---- tensor handles: an index into the plan's table, no data behind it ---- */
-
-long plan_tensor_at(lua_State *L, int index) {
-  const size_t *h = luaL_testudata(L, index, HANDLE);
-  return h != NULL ? (long)*h : -1;
-}
-
-void plan_push_handle(lua_State *L, size_t tensor) {
-  size_t *h = lua_newuserdatauv(L, sizeof *h, 0);
-  *h = tensor;
-  luaL_setmetatable(L, HANDLE);
-}
-
-static void push_dims(lua_State *L, const int64_t *dims, int rank) {
-  lua_createtable(L, rank, 0);
-  for (int i = 0; i < rank; i++) {
-    lua_pushinteger(L, dims[i]);
-    lua_rawseti(L, -2, i + 1);
-  }
-}
-
-static int handle_index(lua_State *L) {
-  const size_t *h = luaL_checkudata(L, 1, HANDLE);
-  const cawb_tensor *t = &plan_self(L)->tensors[*h].spec;
-  const char *key = luaL_checkstring(L, 2);
-  if (strcmp(key, "shape") == 0) push_dims(L, t->shape, t->rank);
-  else if (strcmp(key, "strides") == 0) push_dims(L, t->strides, t->rank);
-  else if (strcmp(key, "dtype") == 0) lua_pushstring(L, t->dtype);
-  else if (strcmp(key, "numel") == 0) lua_pushinteger(L, t->numel);
-  else if (strcmp(key, "bytes") == 0) lua_pushinteger(L, (lua_Integer)t->bytes);
-  else if (strcmp(key, "rank") == 0) lua_pushinteger(L, t->rank);
-  else return luaL_error(L, "%s has no field '%s' (it has shape, strides, dtype, numel, "
-                         "bytes, rank; its data is not visible here)", t->label, key);
-  return 1;
-}
-
-static int handle_tostring(lua_State *L) {
-  const size_t *h = luaL_checkudata(L, 1, HANDLE);
-  lua_pushstring(L, plan_self(L)->tensors[*h].spec.label);
-  return 1;
+size_t plan_new_tensor(lua_State *L, cawb_plan *p, const cawb_tensor *spec, cawb_plan_role role) {
+  if (p->ntensors == PLAN_MAX_TENSORS) luaL_error(L, "more than %d tensors", PLAN_MAX_TENSORS);
+  long i = plan_add_tensor(p, spec, role);
+  if (i < 0) plan_no_memory(L, p);
+  return (size_t)i;
 }
 
 /* ---- inputs, outputs, params ---- */
@@ -76,10 +40,7 @@ static void push_tensor(lua_State *L, cawb_plan *p, const cJSON *spec, const cha
   cawb_tensor t;
   cawb_err err;
   if (cawb_tensor_read(&t, spec, label, &err) != CAWB_OK) luaL_error(L, "%s", err.msg);
-  if (p->ntensors == PLAN_MAX_TENSORS) luaL_error(L, "more than %d tensors", PLAN_MAX_TENSORS);
-  long i = plan_add_tensor(p, &t, role);
-  if (i < 0) plan_no_memory(L, p);
-  plan_push_handle(L, (size_t)i);
+  plan_push_handle(L, plan_new_tensor(L, p, &t, role));
 }
 
 void plan_push_plain(lua_State *L, const cJSON *v) {
@@ -173,24 +134,14 @@ static void push_function(lua_State *L, cawb_plan *p, lua_CFunction f) {
   lua_pushcclosure(L, f, 1);
 }
 
-static void open_handles(lua_State *L, cawb_plan *p) {
-  luaL_newmetatable(L, HANDLE);
-  push_function(L, p, handle_index);
-  lua_setfield(L, -2, "__index");
-  push_function(L, p, handle_tostring);
-  lua_setfield(L, -2, "__tostring");
-  lua_pushboolean(L, 0);
-  lua_setfield(L, -2, "__metatable");
-  lua_pop(L, 1);
-}
-
 int plan_open(lua_State *L) {
   cawb_plan *p = lua_touserdata(L, 1);
   static const luaL_Reg functions[] = {
     { "launch", plan_launch }, { "memset", plan_memset }, { "scratch", plan_scratch },
-    { "prepare", plan_prepare }, { "tunables", plan_tunables }, { NULL, NULL }
+    { "prepare", plan_prepare }, { "tunables", plan_tunables }, { "view", plan_make_view },
+    { "gemm", plan_gemm }, { "conv", plan_conv }, { NULL, NULL }
   };
-  open_handles(L, p);
+  plan_open_handles(L, p);
   for (const luaL_Reg *f = functions; f->name != NULL; f++) {
     push_function(L, p, f->func);
     lua_setglobal(L, f->name);

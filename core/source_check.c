@@ -366,3 +366,19 @@ cawb_status cawb_source_check(char *source, cawb_source_head *head, cawb_err *er
 }
 
 void cawb_source_head_free(cawb_source_head *head) { cawb_bytes_free(&head->headers); }
+
+int cawb_source_is_blank(const char *source) {
+  const char *p = source;
+  for (;;) {
+    p += strspn(p, " \t\r\n\v\f");
+    if (p[0] == '/' && p[1] == '/') {
+      p += strcspn(p, "\n");
+    } else if (p[0] == '/' && p[1] == '*') {
+      p = strstr(p + 2, "*/");
+      if (p == NULL) return 0;
+      p += 2;
+    } else {
+      return *p == '\0';
+    }
+  }
+}

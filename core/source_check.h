@@ -29,4 +29,7 @@ typedef struct cawb_source_head {
 cawb_status cawb_source_check(char *source, cawb_source_head *head, cawb_err *err);
 void        cawb_source_head_free(cawb_source_head *head);
 
+/* 1 if it is nothing but white space and comments: a plan may call libraries only. */
+int         cawb_source_is_blank(const char *source);
+
 #endif

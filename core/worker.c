@@ -13,6 +13,7 @@
 #include "plan.h"
 #include "serve.h"
 #include "worker_json.h"
+#include "worker_library.h"
 #include "worker_profile.h"
 
 /* Memory of the task host's that stays mapped: asking for it anew costs a millisecond. */
@@ -55,9 +56,9 @@ static cawb_status read_setting(cawb_plan_setting *out, const worker *w, const c
   *out = (cawb_plan_setting){
     .inputs = field(q, "inputs"), .outputs = field(q, "outputs"),
     .params = field(q, "params"), .kernels = kernels, .tunables = field(q, "tunables"),
-    .threads_block = d->threads_block, .shared_block = d->shared_block
+    .threads_block = d->threads_block, .shared_block = d->shared_block, .modelled = d->modelled
   };
-  return cawb_worker_read_limits(&out->limits, field(q, "limits"), err);
+  return cawb_worker_read_limits(out, field(q, "limits"), err);
 }
 
 static cawb_status need_plan(const worker *w, const cJSON *q, cawb_err *err) {
@@ -194,6 +195,7 @@ static cawb_status load(worker *w, const cawb_message *m, cJSON *reply, cawb_err
   if (rc == CAWB_OK) rc = read_setting(&setting, w, q, &w->kernels, err);
   if (rc == CAWB_OK) rc = cawb_plan_new(&w->plan, cawb_request_text(q, "plan"), &setting, err);
   if (rc == CAWB_OK) rc = alloc_tensors(w, &scratch, err);
+  if (rc == CAWB_OK) rc = cawb_worker_choose(w->device, w->plan, q, err);
   if (rc == CAWB_OK && cJSON_GetArraySize(field(q, "params")) > 0)
     rc = transfer(w, CAWB_PLAN_PARAM, 0, field(q, "params_share"), m, err);
   if (rc != CAWB_OK) return rc;

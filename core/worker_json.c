@@ -7,6 +7,7 @@
 #include "serve.h"
 
 #define MOST_BYTES (1ull << 53)     /* up to here a double holds every whole number */
+#define MOST_WORKSPACE (1ull << 40) /* as in a plan */
 
 /* ---- requests ---- */
 
@@ -44,13 +45,17 @@ cawb_status cawb_worker_read_share(cawb_share *out, const cJSON *share,
   return CAWB_OK;
 }
 
-cawb_status cawb_worker_read_limits(cawb_sandbox_limits *out, const cJSON *limits,
+cawb_status cawb_worker_read_limits(cawb_plan_setting *out, const cJSON *limits,
                                     cawb_err *err) {
-  uint64_t memory = 0, instructions = 0;
+  uint64_t memory = 0, instructions = 0, workspace = 0;
   cawb_status rc = cawb_request_count(&memory, limits, "memory", MOST_BYTES, err);
   if (rc == CAWB_OK)
     rc = cawb_request_count(&instructions, limits, "instructions", MOST_BYTES, err);
-  *out = (cawb_sandbox_limits){ (size_t)memory, (long)instructions };
+  if (rc == CAWB_OK)
+    rc = cawb_request_count(&workspace, limits, "workspace", MOST_WORKSPACE, err);
+  out->limits = (cawb_sandbox_limits){ (size_t)memory, (long)instructions };
+  out->workspace = (size_t)workspace;
+  out->no_libraries = cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(limits, "libraries"));
   return rc;
 }
 

@@ -7,12 +7,13 @@
 
 #include "device.h"
 #include "message.h"
-#include "sandbox.h"
+#include "plan.h"
 
 /* Read fields; CAWB_ERR_INVALID for what cannot be. The share borrows from `m`. */
 cawb_status cawb_worker_read_share(cawb_share *out, const cJSON *share,
                                    const cawb_message *m, cawb_err *err);
-cawb_status cawb_worker_read_limits(cawb_sandbox_limits *out, const cJSON *limits,
+/* The limits of the sandbox, and what is said of library calls. */
+cawb_status cawb_worker_read_limits(cawb_plan_setting *out, const cJSON *limits,
                                     cawb_err *err);
 cawb_status cawb_worker_read_poison(uint32_t *out, const cJSON *request, cawb_err *err);
 

@@ -57,7 +57,7 @@ static const cawb_device_ops ops = {
   .close = device_close, .alloc = sim_memory_alloc, .free = sim_memory_free,
   .write = sim_memory_write, .read = sim_memory_read, .copy = sim_memory_copy,
   .fill = sim_memory_fill, .attach = sim_memory_attach, .detach = sim_memory_free,
-  .load = device_load, .unload = device_unload, .run = sim_run, .time = device_time,
+  .load = device_load, .unload = device_unload, .choose = sim_library_choose, .run = sim_run, .time = device_time,
   .profile = sim_profile
 };
 

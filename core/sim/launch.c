@@ -281,14 +281,8 @@ static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_st
 static cawb_status run_fill(sim_device *d, const cawb_step *s, cawb_report *report, cawb_err *err) {
   cawb_status status = sim_memory_fill(&d->base, s->addr, s->pattern, s->size, err);
   if (status != CAWB_OK) return status;
-  sim_region *r = sim_region_at(d, s->addr);
-  uint64_t *run = r->bits + SIM_WRITES_RUN * r->words, fresh = 0;
-  uint64_t from = s->addr - r->base;
-  for (uint64_t k = from / 32; s->size > 0 && k <= (from + s->size - 1) / 32; k++) {
-    fresh += !(run[k / 64] >> (k % 64) & 1);
-    run[k / 64] |= UINT64_C(1) << (k % 64);
-  }
-  report->dram_bytes += fresh * 32;
+  report->dram_bytes += 32 * sim_region_touch(sim_region_at(d, s->addr), SIM_WRITES_RUN, s->addr,
+                                              s->size);
   sim_time_fill(d->model, s->size, report);
   return CAWB_OK;
 }
@@ -301,6 +295,7 @@ cawb_status sim_run(cawb_device *dev, cawb_module *m, const cawb_step *steps, si
   report->counted = 1;
   for (size_t i = 0; i < n && status == CAWB_OK; i++)
     status = steps[i].kind == CAWB_STEP_FILL ? run_fill(d, &steps[i], report, err)
-                                             : run_launch(d, m, &steps[i], report, err);
+           : steps[i].kind == CAWB_STEP_LAUNCH ? run_launch(d, m, &steps[i], report, err)
+           : sim_library_run(d, &steps[i], report, err);
   return status;
 }

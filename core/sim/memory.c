@@ -151,6 +151,15 @@ void sim_regions_forget(sim_device *d) {
       memset(d->slots[i]->bits, 0, d->slots[i]->words * SIM_BITMAPS * sizeof *d->slots[i]->bits);
 }
 
+uint64_t sim_region_touch(sim_region *r, int map, cawb_addr a, size_t size) {
+  uint64_t *bits = r->bits + (size_t)map * r->words, fresh = 0, from = a - r->base;
+  for (uint64_t k = from / 32; size > 0 && k <= (from + size - 1) / 32; k++) {
+    fresh += !(bits[k / 64] >> (k % 64) & 1);
+    bits[k / 64] |= UINT64_C(1) << (k % 64);
+  }
+  return fresh;
+}
+
 /* ------------------------------------------------------ the device's table */
 
 cawb_status sim_memory_alloc(cawb_device *d, size_t size, const char *label, cawb_addr *out, cawb_err *err) {

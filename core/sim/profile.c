@@ -28,11 +28,21 @@ static cawb_status add_lines(const sim_exec *x, cawb_lines *lines, cawb_err *err
   return rc;
 }
 
-cawb_status sim_watch_launch(const sim_exec *x, const cawb_report *a, const cawb_report *b,
-                             cawb_err *err) {
-  sim_watch *w = x->device->watch;
-  const unsigned *g = x->step->grid;
-  const struct { const char *name; double value; } values[] = {
+typedef struct value { const char *name; double value; } value;
+
+static cawb_status add_values(sim_watch *w, const char *kernel, const value *list, size_t n,
+                              cawb_err *err) {
+  cawb_status rc = CAWB_OK;
+  for (size_t i = 0; i < n && rc == CAWB_OK; i++)
+    rc = cawb_profile_add(w->p, (cawb_profile_value){
+      w->launches, kernel, list[i].name, "simulator", list[i].value }, err);
+  return rc;
+}
+
+/* What the step added to the report. */
+static cawb_status add_counts(sim_watch *w, const char *kernel, const cawb_report *a,
+                              const cawb_report *b, cawb_err *err) {
+  const value values[] = {
 #define COUNT(name) { #name, (double)(b->name - a->name) }
     COUNT(warp_instructions), COUNT(thread_instructions), COUNT(global_requests),
     COUNT(global_sectors), COUNT(shared_requests), COUNT(shared_wavefronts), COUNT(branches),
@@ -41,15 +51,29 @@ cawb_status sim_watch_launch(const sim_exec *x, const cawb_report *a, const cawb
     { "bound_memory", b->bound.memory - a->bound.memory }, { "bound_l2", b->bound.l2 - a->bound.l2 },
     { "bound_shared", b->bound.shared - a->bound.shared },
     { "bound_issue", b->bound.issue - a->bound.issue },
-    { "bound_launch", b->bound.launch - a->bound.launch },
+    { "bound_launch", b->bound.launch - a->bound.launch }
+  };
+  return add_values(w, kernel, values, sizeof values / sizeof *values, err);
+}
+
+cawb_status sim_watch_library(sim_device *d, const char *name, const cawb_report *a,
+                              const cawb_report *b, cawb_err *err) {
+  cawb_status rc = add_counts(d->watch, name, a, b, err);
+  d->watch->launches++;
+  return rc;
+}
+
+cawb_status sim_watch_launch(const sim_exec *x, const cawb_report *a, const cawb_report *b,
+                             cawb_err *err) {
+  sim_watch *w = x->device->watch;
+  const unsigned *g = x->step->grid;
+  const value values[] = {
     { "blocks", (double)g[0] * g[1] * g[2] }, { "threads_per_block", x->threads },
     { "shared_bytes", x->shared_size }, { "registers", x->function->regs_used }
   };
-  cawb_status rc = CAWB_OK;
   size_t n = sizeof values / sizeof *values - (x->function->regs_used == 0);
-  for (size_t i = 0; i < n && rc == CAWB_OK; i++)
-    rc = cawb_profile_add(w->p, (cawb_profile_value){
-      w->launches, x->step->kernel, values[i].name, "simulator", values[i].value }, err);
+  cawb_status rc = add_counts(w, x->step->kernel, a, b, err);
+  if (rc == CAWB_OK) rc = add_values(w, x->step->kernel, values, n, err);
   if (rc == CAWB_OK && w->p->sampling.image != NULL)
     rc = add_lines(x, &w->p->sampling.seen.lines, err);
   w->launches++;

@@ -175,6 +175,7 @@ sim_region *sim_region_near(const sim_device *d, cawb_addr a);
 int         sim_regions_follow(sim_device *d);     /* make notes; 0 when out of memory */
 void        sim_regions_unfollow(sim_device *d);   /* as if no block had ever stored */
 void        sim_regions_forget(sim_device *d);     /* clear the touched sectors */
+uint64_t    sim_region_touch(sim_region *r, int map, cawb_addr a, size_t size);  /* those new to it */
 cawb_status sim_memory_alloc(cawb_device *d, size_t size, const char *label,
                              cawb_addr *out, cawb_err *err);
 void        sim_memory_free(cawb_device *d, cawb_addr a);
@@ -319,6 +320,16 @@ cawb_status sim_profile(cawb_device *d, cawb_module *m, const cawb_step *steps, 
 cawb_status sim_watch_launch(const sim_exec *x, const cawb_report *before,
                              const cawb_report *after, cawb_err *err);
 
+/* library.c: gemm and conv in C; product.c and convolve.c are its arithmetic, on floats in
+** one piece of memory each, already rounded */
+cawb_status sim_library_run(sim_device *d, const cawb_step *s, cawb_report *report, cawb_err *err);
+cawb_status sim_library_choose(cawb_device *d, const cawb_step *steps, size_t n,
+                               const char *site_packages, cawb_choice *choices, cawb_err *err);
+void sim_product(float *c, const float *a, const float *b, size_t m, size_t n, size_t k);
+void sim_convolve(float *y, const float *x, const float *w, const cawb_conv *v);
+cawb_status sim_watch_library(sim_device *d, const char *name, const cawb_report *before,
+                              const cawb_report *after, cawb_err *err);
+
 /* launch.c, fault.c, time_model.c */
 typedef struct sim_launch_facts {
   uint64_t fresh, again;        /* sectors first touched now; touched before */
@@ -332,6 +343,8 @@ cawb_status sim_run(cawb_device *d, cawb_module *m, const cawb_step *steps, size
 void sim_time_launch(const sim_model *m, const sim_exec *x, const sim_launch_facts *facts,
                      cawb_report *report);
 void sim_time_fill(const sim_model *m, size_t size, cawb_report *report);
+void sim_time_library(const sim_model *m, double flops, double rate, double bytes,
+                      cawb_report *report);
 cawb_status sim_fault_report(const sim_exec *x, cawb_err *err);
 void sim_race_report(const sim_exec *x, cawb_report *report);
 

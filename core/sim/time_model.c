@@ -92,6 +92,15 @@ void sim_time_launch(const sim_model *m, const sim_exec *x, const sim_launch_fac
   r->seconds += m->launch + most(most(memory, l2), most(shared, issue));
 }
 
+/* A library's call is taken to reach the published rate, or that of memory. */
+void sim_time_library(const sim_model *m, double flops, double rate, double bytes, cawb_report *r) {
+  double memory = bytes / m->dram, issue = flops / rate;
+  r->bound.memory += memory;
+  r->bound.issue += issue;
+  r->bound.launch += m->launch;
+  r->seconds += m->launch + most(memory, issue);
+}
+
 void sim_time_fill(const sim_model *m, size_t size, cawb_report *r) {
   double memory = (double)size / m->dram;
   r->bound.memory += memory;

@@ -29,16 +29,37 @@ function M.list(dir)
   return list
 end
 
---- The family that serves a task's graph. Returns nil and each family's reason
+-- The rungs that can serve a graph: `except` names those that cannot.
+local function fitting(family, graph)
+  local skip, list = family.except and family.except(graph) or {}, {}
+  for _, version in ipairs(family.versions) do
+    if not skip[version] then list[#list + 1] = version end
+  end
+  return list
+end
+
+--- The family that serves a task's graph, with the rungs that do. Returns nil and each family's reason
 --- when none does.
 function M.match(task, dir)
   local why = {}
   for _, family in ipairs(M.list(dir)) do
     local serves, reason = family.serves(task.graph)
-    if serves then return family end
+    if serves then
+      family.versions = fitting(family, task.graph)
+      return family
+    end
     why[#why + 1] = ("  %s: %s"):format(family.name, reason or "serves other graphs")
   end
   return nil, "no kernel family serves this task:\n" .. table.concat(why, "\n")
+end
+
+-- What a family tells its plans of the graph, on their first line: "local name = value; ".
+local function preamble(constants)
+  local names, words = {}, {}
+  for name in pairs(constants) do names[#names + 1] = name end
+  table.sort(names)
+  for i, name in ipairs(names) do words[i] = ("local %s = %q; "):format(name, constants[name]) end
+  return table.concat(words)
 end
 
 --- The n-th version as a candidate for a task, or nil when the ladder ends.
@@ -46,7 +67,8 @@ function Family:rung(n, task)
   local version = self.versions[n]
   if not version then return nil end
   local c = assert(candidate.new(("%s/%s"):format(self.dir, version)))
-  return candidate.new { source = c.source, plan = c.plan,
+  local told = self.constants and preamble(self.constants(task.graph)) or ""
+  return candidate.new { source = c.source, plan = told .. c.plan,
     name = self.name .. "/" .. version, note = self:note(version, c.source),
     defines = self.defines and self.defines(task.graph) or nil }
 end

@@ -103,8 +103,9 @@ M.defaults = {
   -- address space of the worker of a simulated device, tensors and all
   simulate = { memory = 32 << 30 },
 
-  -- what plan.lua may use
-  plan = { memory = 32 << 20, instructions = 20000000 },
+  -- what plan.lua may use: bytes and instructions of its own; calls of NVIDIA's libraries
+  -- (gemm, conv), and the bytes on the device that one may take where it names no `workspace`
+  plan = { memory = 32 << 20, instructions = 20000000, libraries = true, workspace = 32 << 20 },
 }
 
 M.version = require("cawb.core").version

@@ -126,10 +126,10 @@ end
 local function name_kernels(reply, steps)
   local launches, names = {}, {}
   for _, s in ipairs(steps) do
-    if s.kernel then launches[#launches + 1] = s end
+    if s.kernel or s.kind then launches[#launches + 1] = s end
   end
   for i, k in ipairs(reply.kernels) do
-    names[k.kernel] = launches[i] and launches[i].kernel or k.kernel
+    names[k.kernel] = launches[i] and (launches[i].kernel or launches[i].kind) or k.kernel
   end
   return names
 end

@@ -133,6 +133,8 @@ local function diagnose(options)
   need(check_library(rows, "NVRTC", "libnvrtc.so", site))
   check_includes(rows, site)
   check_library(rows, "CUPTI", "libcupti.so", site)
+  check_library(rows, "cuBLASLt", "libcublasLt.so", site)
+  check_library(rows, "cuDNN", "libcudnn.so", site)
   local gpu, message = check_device(rows, options.device, advice)
   local simulated = options.device:match "^sim:"
   if options.named then need(gpu, message) end

@@ -51,6 +51,15 @@ check.test("CUPTI is seen by its own files only", function()
   end
 end)
 
+check.test("NVIDIA's libraries of operations have one file each, and need none of its headers", function()
+  for _, header in ipairs { "cublasLt.h", "cublas_v2.h", "cudnn_v9.h", "cudnn_backend.h" } do
+    check.equal(only(header), 0, header)
+  end
+  assert(only("vendor.h", "^core/vendor%.c$", "^core/cublaslt%.c$", "^core/cudnn%.c$") == 3)
+  assert(only("cublaslt.h", "^core/cublaslt%.c$", "^core/device_cuda_library%.c$") == 2)
+  assert(only("cudnn.h", "^core/cudnn%.c$", "^core/device_cuda_library%.c$") == 2)
+end)
+
 check.test("NVRTC and SQLite have one file each", function()
   check.equal(only("nvrtc.h", "^core/cuda_nvrtc%.c$"), 1)
   check.equal(only("sqlite3.h", "^core/store%.c$"), 1)
@@ -68,7 +77,8 @@ end)
 
 check.test("public C names begin with cawb_ and their noun", function()
   for _, path in ipairs(sources()) do
-    if path:match "^core/[%w_]+%.h$" and not path:match "plan_record" and not path:match "device_cuda" then
+    local within = path:match "plan_record" or path:match "plan_library" or path:match "device_cuda"
+    if path:match "^core/[%w_]+%.h$" and not within then
       for name in read(path):gmatch "\n[%w_ ]+[ %*]([%w_]+)%s*%([^%(%)]*%);" do
         assert(name:match "^cawb_" or name:match "^luaopen_cawb_", path .. " declares " .. name)
       end

@@ -1,0 +1,55 @@
+-- gemm{} and conv{} on the simulated device: every case beside PyTorch, mistakes, and the
+-- setting that forbids them.
+
+local cawb = require "cawb"
+local core = require "cawb.core"
+local options = require "cawb.options"
+local device <close> = assert(cawb.device "sim:h100")
+local check, open, candidate, host = dofile "tests/lua/library.lua" (device)
+
+local product = { "product", { "torch.randn(40, 64)", "torch.randn(64, 24)" }, "a @ b",
+                  "gemm{ a = a, b = b, c = y }" }
+
+local function reason(task, plan)
+  local result = assert(cawb.verify(task, cawb.candidate { source = "// none\n", plan = plan }))
+  assert(not result.ok, "it was accepted: " .. plan)
+  return result.reason, result.stage
+end
+
+check.test("the exact GELU is no epilogue, and the approximation does not pass for it", function()
+  local task <close> = open(device, host, { "", product[2], "F.gelu(a @ b)" })
+  check.matches(reason(task, "gemm{ a = inputs[1], b = inputs[2], c = outputs[1], epilogue = 'gelu' }"),
+    "plan.lua:1: .*tanh approximation only%. Write 'gelu_tanh'")
+  check.matches(reason(task, "gemm{ a = inputs[1], b = inputs[2], c = outputs[1], epilogue = 'gelu_tanh' }"),
+    "outputs%[1%] is wrong")
+end)
+
+check.test("a setting forbids them, and says which", function()
+  local all = options.copy(cawb.defaults)
+  all.plan.libraries = false
+  local path = check.folder() .. "/task.py"
+  check.write(path, "import torch\nclass Model(torch.nn.Module):\n  def forward(self, a, b): return a @ b\n"
+    .. "def get_inputs(): return [torch.randn(8, 8), torch.randn(8, 8)]\ndef get_init_inputs(): return []\n")
+  local task <close> = assert(cawb.task(path, { device = device, options = all, host = host }))
+  local why, stage = reason(task, "gemm{ a = inputs[1], b = inputs[2], c = outputs[1] }")
+  check.equal(stage, "plan")
+  check.matches(why, "gemm: library calls are not allowed here %(option plan.libraries is false%)")
+end)
+
+check.test("the step says what is computed, and its modelled time follows from that", function()
+  local task <close> = open(device, host, product)
+  local result = assert(cawb.verify(task, candidate(product), { trials = 1 }))
+  local step = result.steps[1]
+  check.equal(step.kind, "gemm")
+  check.equal(core.json.encode { step.m, step.n, step.k, step.batch }, "[40,24,64,1]")
+  check.equal(step.flops, 2 * 40 * 24 * 64)
+  check.equal(step.bytes, 4 * (40 * 64 + 64 * 24 + 40 * 24))
+  local rates = device.info.rates
+  local want = rates.launch + math.max(step.flops / rates.fp32, step.bytes / rates.dram)
+  assert(math.abs(result.report.seconds - want) <= 1e-9 * want, "modelled time")
+  local p = assert(cawb.profile(task, candidate(product)))
+  assert(p.ok and p.kernels[1].kernel == "gemm", "the profile names it")
+  check.equal(p.metrics.dram_bytes % 32, 0)
+end)
+
+return check.done()
