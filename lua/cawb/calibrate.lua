@@ -29,7 +29,7 @@ M.work = {
 local function settings(work)
   local all = options.copy(require("cawb").defaults)
   all.verify.trials = 2
-  all.sweep.samples, all.sweep.budget = work.samples, work.budget
+  all.sweep.samples, all.sweep.budget, all.sweep.variants = work.samples, work.budget, 16
   all.measure.against, all.measure.budget = {}, work.final
   return all
 end
