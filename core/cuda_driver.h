@@ -27,6 +27,8 @@
   F(cuEventElapsedTime) \
   F(cuMemAlloc) F(cuMemFree) F(cuMemAllocHost) F(cuMemFreeHost) \
   F(cuMemGetInfo) F(cuMemGetAddressRange) F(cuMemsetD32Async) \
+  F(cuMemAddressReserve) F(cuMemAddressFree) F(cuMemCreate) F(cuMemRelease) \
+  F(cuMemMap) F(cuMemUnmap) F(cuMemSetAccess) F(cuMemGetAllocationGranularity) \
   F(cuMemcpyHtoDAsync) F(cuMemcpyDtoHAsync) F(cuMemcpyDtoDAsync) \
   F(cuIpcOpenMemHandle) F(cuIpcCloseMemHandle) \
   F(cuModuleLoadDataEx) F(cuModuleUnload) F(cuModuleGetFunction) \

@@ -37,6 +37,10 @@ void cawb_device_free(cawb_device *d, cawb_addr a) {
   if (a != 0) d->ops->free(d, a);
 }
 
+cawb_status cawb_device_protect(cawb_device *d, cawb_addr a, cawb_err *err) {
+  return d->ops->protect != NULL ? d->ops->protect(d, a, err) : CAWB_OK;
+}
+
 cawb_status cawb_device_write(cawb_device *d, cawb_addr dst, const void *src,
                               size_t size, cawb_err *err) {
   return d->ops->write(d, dst, src, size, err);

@@ -31,6 +31,7 @@ typedef struct cawb_device_info {
   size_t memory, l2;           /* bytes of device memory, of L2 cache */
   size_t shared_block;         /* most shared memory one block may ask for */
   unsigned threads_block;      /* most threads in a block */
+  int protects;                /* 1: cawb_device_protect keeps kernels from writing */
   struct {
     double clock;              /* SM clock, Hz */
     double dram, l2;           /* bytes per second that streams reach */
@@ -171,6 +172,10 @@ cawb_status cawb_device_alloc(cawb_device *d, size_t size, const char *label,
                               cawb_addr *out, cawb_err *err);
 void        cawb_device_free(cawb_device *d, cawb_addr a);  /* 0 is a no-op */
 
+/* From here on a kernel that writes to this buffer faults, where the device can see to that
+** (`protects` above); the functions below still write to it. */
+cawb_status cawb_device_protect(cawb_device *d, cawb_addr a, cawb_err *err);
+
 cawb_status cawb_device_write(cawb_device *d, cawb_addr dst, const void *src,
                               size_t size, cawb_err *err);
 cawb_status cawb_device_read(cawb_device *d, void *dst, cawb_addr src,
@@ -233,6 +238,7 @@ typedef struct cawb_device_ops {
   void (*close)(cawb_device *);
   cawb_status (*alloc)(cawb_device *, size_t, const char *, cawb_addr *, cawb_err *);
   void (*free)(cawb_device *, cawb_addr);
+  cawb_status (*protect)(cawb_device *, cawb_addr, cawb_err *);   /* NULL: it cannot */
   cawb_status (*write)(cawb_device *, cawb_addr, const void *, size_t, cawb_err *);
   cawb_status (*read)(cawb_device *, void *, cawb_addr, size_t, cawb_err *);
   cawb_status (*copy)(cawb_device *, cawb_addr, cawb_addr, size_t, cawb_err *);

@@ -44,11 +44,18 @@ static int machine_failed(CUresult r) {
   }
 }
 
+/* The driver does not tell a write to what may only be read from one to nowhere. */
+static const char *guess(const cawb_cuda *c, CUresult r) {
+  if (r != CUDA_ERROR_ILLEGAL_ADDRESS) return "";
+  return c->base.info.protects ? " reached outside its tensors or its stack, or wrote to an input or a parameter"
+                               : " reached outside its tensors or its stack";
+}
+
 cawb_status cawb_cuda_blame(cawb_cuda *c, CUresult r, const char *who, cawb_err *err) {
   if (r == CUDA_SUCCESS) return CAWB_OK;
   notice_loss(c);
   return cawb_cuda_driver_fail(&c->cu, r, err,
-    machine_failed(r) ? CAWB_ERR_DEVICE : CAWB_ERR_CANDIDATE, "%s", who);
+    machine_failed(r) ? CAWB_ERR_DEVICE : CAWB_ERR_CANDIDATE, "%s%s", who, guess(c, r));
 }
 
 cawb_status cawb_cuda_enter(cawb_cuda *c, cawb_err *err) {
@@ -233,7 +240,7 @@ static void close_cuda(cawb_device *d) {
 
 static const cawb_device_ops ops = {
   .close = close_cuda,
-  .alloc = cawb_cuda_alloc, .free = cawb_cuda_free,
+  .alloc = cawb_cuda_alloc, .free = cawb_cuda_free, .protect = cawb_cuda_protect,
   .write = cawb_cuda_write, .read = cawb_cuda_read,
   .copy = cawb_cuda_copy, .fill = cawb_cuda_fill,
   .attach = cawb_cuda_attach, .detach = cawb_cuda_detach,
@@ -261,6 +268,7 @@ cawb_status cawb_cuda_open(cawb_device **out, const char *which, const char *lib
   if (s == CAWB_OK) s = find_device(c, number, err);
   if (s == CAWB_OK) s = describe(c, err);
   if (s == CAWB_OK) s = make_context(c, err);
+  if (s == CAWB_OK) s = cawb_cuda_map_open(c, err);
   if (s == CAWB_OK) *out = &c->base;
   else close_cuda(&c->base);
   return s;

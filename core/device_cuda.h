@@ -1,7 +1,7 @@
 /*
 ** device_cuda.h - the GPU behind cawb_device, for its own files only: one noun
-** a file. device_cuda.c opens it, _memory holds its buffers, _guard watches their
-** bounds, _module loads code, _globals puts its variables back, _launch starts it,
+** a file. device_cuda.c opens it, _memory holds its buffers, _map places them, _guard watches
+** their bounds, _module loads code, _globals puts its variables back, _launch starts it,
 ** _library calls NVIDIA's, _time takes samples, _clock tells how fast it was then, _profile tells what is known
 ** of launches, _count counts them, _sample looks at their lines. All work goes through one stream, and every operation waits for its end before it
 ** returns.
@@ -19,6 +19,10 @@ typedef struct cawb_cuda_region {
   struct cawb_cuda_region *next;
   cawb_addr addr;              /* what the user sees, `size` bytes of it */
   size_t size, total;          /* total: with both guards; 0 for attached memory */
+  CUdeviceptr base;            /* of the range that it lies in, and */
+  size_t mapped;               /*   how much memory is there, see _map; 0: plainly allocated */
+  CUmemGenericAllocationHandle memory;
+  int sealed;                  /* 1: kernels cannot write to it */
   uint64_t seed;               /* of the guards' bytes */
   char label[64];
 } cawb_cuda_region;
@@ -58,6 +62,7 @@ typedef struct cawb_cuda {
   CUevent start, stop;
   int grid[3], block[3];       /* the largest launch */
   int clusters, persisting;    /* 1: has thread block clusters, a persisting L2 */
+  size_t granule;              /* of mappings, bytes; 0: this GPU cannot map */
   cawb_cuda_region *regions;   /* memory allocated or attached */
   cawb_module *modules;
   uint64_t secret;             /* behind the bytes of the guards */
@@ -97,10 +102,21 @@ cawb_status cawb_cuda_copy(cawb_device *, cawb_addr, cawb_addr, size_t, cawb_err
 cawb_status cawb_cuda_fill(cawb_device *, cawb_addr, uint32_t, size_t, cawb_err *);
 cawb_status cawb_cuda_attach(cawb_device *, const cawb_share *, cawb_addr *, cawb_err *);
 void        cawb_cuda_detach(cawb_device *, cawb_addr);
+cawb_status cawb_cuda_protect(cawb_device *, cawb_addr, cawb_err *);
 void        cawb_cuda_release_memory(cawb_cuda *c);
 
 /* 1 if [a, a + size) lies within one buffer. */
 int         cawb_cuda_owns(const cawb_cuda *c, cawb_addr a, size_t size);
+
+/* ---- mapping ---- */
+cawb_status cawb_cuda_map_open(cawb_cuda *c, cawb_err *err);
+
+/* `total` bytes for a region; fills in base, addr, mapped, memory. */
+CUresult    cawb_cuda_map_make(cawb_cuda *c, cawb_cuda_region *g);
+void        cawb_cuda_map_free(cawb_cuda *c, const cawb_cuda_region *g);
+
+/* Of a mapped region: whether it may be written to, by anyone. */
+CUresult    cawb_cuda_map_allow(cawb_cuda *c, const cawb_cuda_region *g, int writing);
 
 /* ---- guards ---- */
 void        cawb_cuda_guard_layout(cawb_cuda *c, cawb_cuda_region *r);  /* size to total */

@@ -1,7 +1,7 @@
 /*
-** device_cuda_guard.c - finds writes out of bounds. Each buffer lies between two
-** guards of secret bytes, the second one starting right behind its last byte;
-** they are read back after a candidate ran.
+** device_cuda_guard.c - finds writes just out of bounds, and says which tensor's. Each buffer
+** lies between two guards of secret bytes, the second one starting right behind its last byte;
+** they are read back after a candidate ran. What no kernel can write to needs none.
 */
 #include "device_cuda.h"
 
@@ -55,9 +55,11 @@ CUresult cawb_cuda_guard_write(cawb_cuda *c, const cawb_cuda_region *region) {
   return r == CUDA_SUCCESS ? write_zone(c, &back) : r;
 }
 
+static int is_guarded(const cawb_cuda_region *r) { return r->total != 0 && !r->sealed; }
+
 static size_t count_guarded(const cawb_cuda *c) {
   size_t n = 0;
-  for (const cawb_cuda_region *r = c->regions; r != NULL; r = r->next) n += r->total != 0;
+  for (const cawb_cuda_region *r = c->regions; r != NULL; r = r->next) n += (size_t)is_guarded(r);
   return n;
 }
 
@@ -77,7 +79,7 @@ static cawb_status read_guards(cawb_cuda *c, cawb_err *err) {
   char *slot = c->staging;
   CUresult r = CUDA_SUCCESS;
   for (const cawb_cuda_region *g = c->regions; g != NULL && r == CUDA_SUCCESS; g = g->next) {
-    if (g->total == 0) continue;
+    if (!is_guarded(g)) continue;
     zone front = front_zone(g), back = back_zone(g);
     r = c->cu.cuMemcpyDtoHAsync(slot, front.at, front.size, c->stream);
     if (r == CUDA_SUCCESS)
@@ -127,7 +129,7 @@ cawb_status cawb_cuda_guard_check(cawb_cuda *c, const char *who, cawb_err *err) 
   if (s == CAWB_OK) s = read_guards(c, err);
   const char *slot = c->staging;
   for (const cawb_cuda_region *g = c->regions; g != NULL; g = g->next) {
-    if (g->total == 0 || (s != CAWB_OK && s != CAWB_ERR_CANDIDATE)) continue;
+    if (!is_guarded(g) || (s != CAWB_OK && s != CAWB_ERR_CANDIDATE)) continue;
     cawb_status one = check_region(g, slot, who, s == CAWB_OK ? err : NULL);
     if (one != CAWB_OK) cawb_cuda_guard_write(c, g);   /* the next run starts clean */
     if (s == CAWB_OK) s = one;

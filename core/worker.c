@@ -15,19 +15,14 @@
 #include "worker_json.h"
 #include "worker_library.h"
 #include "worker_profile.h"
-
-/* Memory of the task host's that stays mapped: asking for it anew costs a millisecond. */
-typedef struct attachment {
-  cawb_share share;
-  cawb_addr base;            /* 0: none */
-} attachment;
+#include "worker_shared.h"
 
 enum { SHARES = CAWB_PLAN_PARAM + 1 };   /* one for each role but scratch */
 
 typedef struct worker {
   int fd;                    /* where requests come from */
   cawb_device *device;
-  attachment attached[SHARES];
+  cawb_shared shared[SHARES];
   cawb_kernels kernels;      /* of the loaded candidate, as are the next two */
   cawb_module *module;
   cawb_plan *plan;
@@ -78,35 +73,15 @@ static cawb_status do_tunables(worker *w, const cJSON *q, cJSON *reply, cawb_err
   return rc;
 }
 
-static void let_go(worker *w, attachment *a) {
-  if (a->base != 0) cawb_device_detach(w->device, a->base);
-  a->base = 0;
-}
-
 static void let_go_all(worker *w) {
-  for (int i = 0; i < SHARES; i++) let_go(w, &w->attached[i]);
+  for (int i = 0; i < SHARES; i++) cawb_shared_drop(&w->shared[i], w->device);
 }
 
-/* Only handles have an identity: a descriptor is a new one in every message. */
-static int same_share(const cawb_share *a, const cawb_share *b) {
-  return a->fd < 0 && b->fd < 0 && a->size == b->size
-         && memcmp(a->ipc, b->ipc, sizeof a->ipc) == 0;
-}
-
-/* The share of one role, mapped; `done` must follow. An empty one has no address. */
+/* The share of one role, mapped; cawb_shared_done must follow. */
 static cawb_status hold(worker *w, cawb_plan_role role, const cJSON *json,
-                        const cawb_message *m, attachment **out, cawb_err *err) {
-  attachment *a = *out = &w->attached[role];
-  cawb_share share;
-  cawb_status rc = cawb_worker_read_share(&share, json, m, err);
-  if (rc != CAWB_OK || (a->base != 0 && same_share(&a->share, &share))) return rc;
-  let_go(w, a);
-  a->share = share;
-  return share.size == 0 ? CAWB_OK : cawb_device_attach(w->device, &share, &a->base, err);
-}
-
-static void done(worker *w, attachment *a) {
-  if (a->share.fd >= 0) let_go(w, a);
+                        const cawb_message *m, cawb_shared **out, cawb_err *err) {
+  *out = &w->shared[role];
+  return cawb_shared_hold(*out, w->device, json, m, err);
 }
 
 static void unload(worker *w) {
@@ -139,6 +114,8 @@ static cawb_status alloc_tensors(worker *w, double *scratch, cawb_err *err) {
     cawb_status rc = cawb_device_alloc(w->device, size > 0 ? size : 4, t[i].spec.label,
                                        &t[i].addr, err);
     if (rc == CAWB_ERR_MEMORY && t[i].role == CAWB_PLAN_SCRATCH) rc = CAWB_ERR_CANDIDATE;
+    if (rc == CAWB_OK && (t[i].role == CAWB_PLAN_INPUT || t[i].role == CAWB_PLAN_PARAM))
+      rc = cawb_device_protect(w->device, t[i].addr, err);
     if (rc != CAWB_OK) return rc;
     if (t[i].role == CAWB_PLAN_SCRATCH) *scratch += (double)size;
   }
@@ -178,12 +155,12 @@ static cawb_status copy_all(worker *w, cawb_plan_role role, int out, cawb_addr b
 
 static cawb_status transfer(worker *w, cawb_plan_role role, int out, const cJSON *json,
                             const cawb_message *m, cawb_err *err) {
-  attachment *a;
+  cawb_shared *a;
   cawb_status rc = hold(w, role, json, m, &a, err);
   if (rc != CAWB_OK) return rc;
   rc = check_places(w, role, a->share.size, 1, 0, err);
   if (rc == CAWB_OK && a->share.size > 0) rc = copy_all(w, role, out, a->base, err);
-  done(w, a);
+  cawb_shared_done(a, w->device);
   return rc;
 }
 
@@ -289,7 +266,7 @@ static cawb_status time_call(worker *w, cawb_timing *t, cJSON *reply, cawb_err *
 /* Every timed call's outputs go to a slot of their own: no more samples than slots. */
 static cawb_status time_into_slots(worker *w, const cawb_message *m, uint64_t slots,
                                    cawb_timing *t, cJSON *reply, cawb_err *err) {
-  attachment *a;
+  cawb_shared *a;
   uint64_t stride = 0;
   cawb_status rc = cawb_request_count(&stride, m->json, "outputs_stride", 1ull << 53, err);
   if (rc == CAWB_OK && t->max_samples > slots) t->max_samples = (unsigned)slots;
@@ -300,7 +277,7 @@ static cawb_status time_into_slots(worker *w, const cawb_message *m, uint64_t sl
   if (rc == CAWB_OK) rc = time_call(w, t, reply, err);
   if (rc == CAWB_OK) cJSON_AddNumberToObject(reply, "saved", t->count);
   free((void *)t->save);
-  done(w, a);
+  cawb_shared_done(a, w->device);
   return rc;
 }
 
@@ -331,13 +308,14 @@ static cawb_status run_profiled(worker *w, const cawb_message *m, const steps *f
 
 typedef cawb_status (*runner)(worker *, const cawb_message *, const steps *, cJSON *, cawb_err *);
 
-/* Back to the task host go the outputs, where they are not there yet, and what a kernel
-** was not to write to. */
+/* Back to the task host go the outputs, where they are not there yet, and what a kernel was
+** not to write to, where it could. */
 static cawb_status give_back(worker *w, const cawb_message *m, const cJSON *reply, cawb_err *err) {
   const cJSON *q = m->json, *params = field(q, "params_share");
   cawb_status rc = CAWB_OK;
   if (field(reply, "saved") == NULL)
     rc = transfer(w, CAWB_PLAN_OUTPUT, 1, field(q, "outputs_share"), m, err);
+  if (cawb_device_about(w->device)->protects) return rc;
   if (rc == CAWB_OK) rc = transfer(w, CAWB_PLAN_INPUT, 1, field(q, "inputs_share"), m, err);
   if (rc == CAWB_OK && params != NULL) rc = transfer(w, CAWB_PLAN_PARAM, 1, params, m, err);
   return rc;

@@ -105,6 +105,7 @@ cJSON *cawb_worker_describe_device(const cawb_device_info *d) {
   cJSON_AddStringToObject(o, "driver", d->driver);
   cJSON_AddStringToObject(o, "uuid", d->uuid);
   cJSON_AddBoolToObject(o, "modelled", d->modelled);
+  cJSON_AddBoolToObject(o, "protects", d->protects);
   cJSON_AddNumberToObject(o, "sms", d->sms);
   cJSON_AddNumberToObject(o, "memory", (double)d->memory);
   cJSON_AddNumberToObject(o, "l2", (double)d->l2);

@@ -48,16 +48,14 @@ class Host:
 
     def inputs(self, request):
         seed, poison = whole(request, "seed", (1 << 63) - 1), pattern(request)
-        check = field(request, "check_inputs", bool, True)
-        return {"inputs": self.loaded().begin(seed, signed(poison), check).specs}, ()
+        return {"inputs": self.loaded().begin(seed, signed(poison)).specs}, ()
 
     def compare(self, request):
         work, poison = self.loaded(), pattern(request)
-        slots, check = whole(request, "slots", work.slots, 1), \
-            field(request, "check_inputs", bool, True)
+        slots = whole(request, "slots", work.slots, 1)
         if slots == 0:
             raise Fault("invalid", "op 'compare': there is nothing to compare in 0 slots")
-        return work.compare(poison, slots, check), ()
+        return work.compare(poison, slots), ()
 
     def baselines(self, request):
         work = self.loaded()

@@ -14,8 +14,8 @@ class Watch:
         self.judge, self.memory = judge, memory[:size]
         self.hash = None
 
-    def note(self, wanted=True):
-        known = wanted and self.judge is not None and len(self.memory) > 0
+    def note(self):
+        known = self.judge is not None and len(self.memory) > 0
         self.hash = self.judge.hash(self.memory) if known else None
 
     def begin(self, back):
@@ -80,14 +80,13 @@ class Shared:
         self.params.note()
         return names
 
-    def fill(self, trial, lend, note=True):
-        """Put a trial's inputs into the share; it may then have no others. What is not
-        noted now is compared as a whole when it comes to that."""
+    def fill(self, trial, lend):
+        """Put a trial's inputs into the share; it may then have no others."""
         for (tensor, _), place in zip(trial.leaves(), self.places):
             place.copy_(flat(tensor))
         if lend:
             trial.lend(self.inputs.memory)
-        self.inputs.note(note)
+        self.inputs.note()
 
 
 def leaf_specs(specs):

@@ -173,16 +173,15 @@ class Workload:
             "slots": self.slots, "outputs_stride": self.outputs_size}
         return reply, [s.fd for s in self.shares if s.fd >= 0]
 
-    def begin(self, seed, poison, check_inputs=True):
+    def begin(self, seed, poison):
         """Make this seed's inputs the current ones and poison the outputs."""
         self.leave(seed)
         trial = self.trials.get(seed)
         self.check(trial)
         self.current = trial
         if trial.private:
-            self.shared.fill(trial, self.judge is not None and self.inputs_size > PRIVATE,
-                             check_inputs)
-        elif check_inputs:
+            self.shared.fill(trial, self.judge is not None and self.inputs_size > PRIVATE)
+        else:
             self.shared.changed()  # the worker has had them since
         self.poisoned.fill_(poison)
         self.settle()
@@ -221,11 +220,11 @@ class Workload:
         return self.outputs_share.memory.as_strided(
             (slots, spec["bytes"]), (self.outputs_size, 1), spec["offset"])
 
-    def compare(self, poison, slots=1, check_inputs=True):
+    def compare(self, poison, slots=1):
         """What is in the first slots, against the references for the current inputs."""
         trial = self.under_way()
-        changed, late = [], check_inputs and (trial.private or trial.has_expected())
-        if check_inputs and not late:  # the references are made from the share
+        changed, late = [], trial.private or trial.has_expected()
+        if not late:  # the references are made from the share
             changed = self.shared.changed()
         back = Readback()
         watched = self.shared.begin(back) if late else None

@@ -155,8 +155,21 @@ __device__ void add(online &sum, float4 a) {
   sum.top = top;
 }
 
-__device__ void store(float *y, const row &r, int p, float4 a, float top, float scale) {
-  a = { expf(a.x - top) * scale, expf(a.y - top) * scale, expf(a.z - top) * scale, expf(a.w - top) * scale };
+// One over the row's sum, in two parts: the rounding of one would be an error of all of the row.
+struct factor { float high, low; };
+
+__device__ factor inverse(double sum) {
+  const double exact = 1.0 / sum;
+  return { (float)exact, (float)(exact - (float)exact) };
+}
+
+__device__ float weigh(float v, float top, factor scale) {
+  const float e = expf(v - top);
+  return fmaf(e, scale.high, e * scale.low);
+}
+
+__device__ void store(float *y, const row &r, int p, float4 a, float top, factor scale) {
+  a = { weigh(a.x, top, scale), weigh(a.y, top, scale), weigh(a.z, top, scale), weigh(a.w, top, scale) };
   if (p < r.count && whole(r, p)) __stcs((float4 *)y + r.pack + p, a);
   else {
     const float v[4] = { a.x, a.y, a.z, a.w };
@@ -190,7 +203,7 @@ softmax(float *__restrict__ y, const float *__restrict__ x, int rows) {
 
   for (int n = blockIdx.x / CLUSTER; n < rows; n += step, turn ^= 1) {
     const online all = row_join(gather(x, r), turn);
-    const float scale = (float)(1.0 / (all.sum * exp((double)above(all.top) - all.top)));
+    const factor scale = inverse(all.sum * exp((double)above(all.top) - all.top));
     const bool more = n + step < rows;
     const row next = row_at(more ? n + step : n);
     for (int i = HELD; i < LONG; i++) {  // the latest read are the likeliest to be in the cache

@@ -7,6 +7,7 @@ local core = require "cawb.core"
 local execute = require "cawb.execute"
 local measure = require "cawb.measure"
 local profile = require "cawb.profile"
+local sanitizer = require "cawb.sanitizer"
 local verify = require "cawb.verify"
 
 local M = {}
@@ -171,6 +172,7 @@ function M.candidate(task, candidate, how)
   end
   add_seconds(facts.seconds, all)
   facts.variants, facts.label = all, chosen:label(declared.tunables)
+  if not facts.ok then clocked(facts, "sanitize", sanitizer.explain, task, chosen, facts) end
   if facts.ok and task.options.profile ~= "none" then
     how.say "profile"
     facts.profile = clocked(facts, "profile", profile.turn, task, chosen)

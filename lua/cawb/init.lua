@@ -96,6 +96,10 @@ M.defaults = {
     task = 300.0,               -- anything asked of the task host
   },
 
+  -- a candidate that faults on a GPU is executed once more under compute-sanitizer, for the
+  -- line: where the tool is, and the task's tensors take at most so many bytes
+  sanitize = { faults = true, memory = 256 << 20 },
+
   -- disk for precompiled headers, which make cooperative_groups.h bearable, and the
   -- address space that the compiler may use: a template can ask for any amount
   compile = { headers = 512 << 20, memory = 16 << 30 },

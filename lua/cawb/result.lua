@@ -17,7 +17,7 @@ local function turn_data(turn)
     reward = turn.reward, tunables = turn.tunables, variants = #(turn.facts.variants or {}),
     seconds = { compile = turn.seconds.compile, verify = turn.seconds.verify,
                 measure = turn.seconds.measure, confirm = turn.seconds.confirm,
-                profile = turn.seconds.profile },
+                profile = turn.seconds.profile, sanitize = turn.seconds.sanitize },
     first = turn.facts.first and { time_s = turn.facts.first.time_s, speedup = turn.facts.first.speedup },
     launch_bound_s = turn.facts.launch_bound_s, clock_hz = turn.facts.clock_hz,
     throttled = turn.facts.throttled, equal_error = turn.facts.equal_error,

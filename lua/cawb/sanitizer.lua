@@ -246,13 +246,27 @@ end
 local faults = { "ILLEGAL_ADDRESS", "MISALIGNED_ADDRESS", "LAUNCH_FAILED", "ILLEGAL_INSTRUCTION",
                  "HARDWARE_STACK_ERROR", "INVALID_ADDRESS_SPACE", "INVALID_PC", "past the end", "before the start" }
 
+local function is_fault(reason)
+  for _, word in ipairs(faults) do
+    if tostring(reason):find(word, 1, true) then return true end
+  end
+  return false
+end
+
+local function small_enough(task)
+  local bytes = 0
+  for _, list in ipairs { task.inputs, task.outputs, task.params } do
+    for _, tensor in ipairs(list) do bytes = bytes + tensor.bytes end
+  end
+  return bytes <= task.options.sanitize.memory
+end
+
 --- A candidate's failure with the line that a memcheck pass finds put behind its reason, and
---- its `findings`. The failure as it was where it is no fault of memory, the tool is missing,
---- or nothing was found.
+--- its `findings`. The failure as it was where it is no fault of memory, the option `sanitize`
+--- says no, the tool is missing, or nothing was found.
 function M.explain(task, candidate, failure)
   if task.device.info.modelled or not failure or failure.ok ~= false then return failure end
-  local apt = false
-  for _, word in ipairs(faults) do apt = apt or tostring(failure.reason):find(word, 1, true) ~= nil end
+  local apt = task.options.sanitize.faults and is_fault(failure.reason) and small_enough(task)
   local result = apt and watch_all(task, candidate, { "memcheck" })
   local first = result and result.ok and result.findings[1]
   if not first then return failure end

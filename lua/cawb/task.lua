@@ -74,8 +74,7 @@ end
 --- the first `slots` copies of them (default: one): { slots = { { statistics, ... } },
 --- reference = "float64", changed = { names } }, or nil, message, name.
 function Task:compare(poison, slots)
-  local reply, message, name = self:ask { op = "compare", poison = poison, slots = slots or 1,
-    check_inputs = not self.device.info.inputs_readonly }
+  local reply, message, name = self:ask { op = "compare", poison = poison, slots = slots or 1 }
   if not reply then return nil, message, name end
   reply.slots = reply.slots or { reply.outputs }
   return reply

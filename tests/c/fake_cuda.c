@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -35,6 +36,22 @@ static CUresult make(void *out) {     /* any handle is a byte of memory */
 }
 static CUresult unmake(void *p) { free(p); F.live--; return CUDA_SUCCESS; }
 
+/* Reserved addresses, and the part of them that memory was mapped to. */
+typedef struct range { CUdeviceptr at, mapped; size_t size, length; int writing; } range;
+static range ranges[16];
+
+static range *range_of(CUdeviceptr p) {
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+    if (p - ranges[i].at < ranges[i].size) return &ranges[i];
+  return NULL;
+}
+
+static void poke(CUdeviceptr at, unsigned char value) {
+  const range *r = range_of(at);
+  if (r != NULL && (at - r->mapped >= r->length || !r->writing)) F.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
+  else *(unsigned char *)(uintptr_t)at = value;
+}
+
 static CUresult perform(op o) {
   if (capturing != NULL) {
     capturing->ops[capturing->n++] = o;
@@ -49,7 +66,7 @@ static CUresult perform(op o) {
   F.launches++;
   F.counter++;
   if (strcmp(o.kernel->name, "fault") == 0) F.sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
-  if (strcmp(o.kernel->name, "poke") == 0) *(unsigned char *)(uintptr_t)o.at = (unsigned char)o.value;
+  if (strcmp(o.kernel->name, "poke") == 0) poke(o.at, (unsigned char)o.value);
   return CUDA_SUCCESS;
 }
 
@@ -78,11 +95,12 @@ CUresult cuDeviceGetAttribute(int *v, CUdevice_attribute a, CUdevice d) {
     { CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 65535 }, { CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024 },
     { CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, 1024 }, { CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z, 64 },
     { CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048 },
+    { CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 2 },   /* see F.maps */
     { CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, 1 }, { CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, 1 },
   };
   ENTER;
   for (size_t i = 0; i < sizeof of / sizeof *of; i++)
-    if (of[i][0] == (int)a) { *v = of[i][1]; return CUDA_SUCCESS; }
+    if (of[i][0] == (int)a) { *v = of[i][1] == 2 && a == CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED ? F.maps : of[i][1]; return CUDA_SUCCESS; }
   return CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -132,6 +150,44 @@ CUresult cuMemcpyDtoHAsync(void *d, CUdeviceptr s, size_t n, CUstream q) { retur
 CUresult cuMemcpyDtoDAsync(CUdeviceptr d, CUdeviceptr s, size_t n, CUstream q) { return move(d, s, n); }
 CUresult cuIpcOpenMemHandle(CUdeviceptr *p, CUipcMemHandle h, unsigned flags) {
   return F.attach != CUDA_SUCCESS ? F.attach : cuMemAlloc(p, 512);
+}
+CUresult cuMemGetAllocationGranularity(size_t *n, const CUmemAllocationProp *p, CUmemAllocationGranularity_flags f) {
+  ENTER;
+  *n = 1 << 16;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemAddressReserve(CUdeviceptr *p, size_t n, size_t align, CUdeviceptr at, unsigned long long flags) {
+  ENTER;
+  range *r = ranges;
+  while (r->size != 0) r++;
+  void *m = mmap(NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  *r = (range){ .at = *p = (uintptr_t)m, .size = n };
+  F.live++;
+  return m == MAP_FAILED ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+CUresult cuMemAddressFree(CUdeviceptr p, size_t n) {
+  munmap((void *)(uintptr_t)p, n);
+  *range_of(p) = (range){ .size = 0 };
+  F.live--;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemCreate(CUmemGenericAllocationHandle *h, size_t n, const CUmemAllocationProp *p, unsigned long long flags) {
+  return n > 1u << 30 ? CUDA_ERROR_OUT_OF_MEMORY : make(h);
+}
+CUresult cuMemRelease(CUmemGenericAllocationHandle h) { return unmake((void *)(uintptr_t)h); }
+CUresult cuMemMap(CUdeviceptr p, size_t n, size_t offset, CUmemGenericAllocationHandle h, unsigned long long flags) {
+  ENTER;
+  range_of(p)->mapped = p;
+  range_of(p)->length = n;
+  F.live++;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemUnmap(CUdeviceptr p, size_t n) { range_of(p)->length = 0; F.live--; return CUDA_SUCCESS; }
+CUresult cuMemSetAccess(CUdeviceptr p, size_t n, const CUmemAccessDesc *a, size_t count) {
+  ENTER;
+  range_of(p)->writing = a->flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  return mprotect((void *)(uintptr_t)p, n, PROT_READ | (range_of(p)->writing ? PROT_WRITE : 0)) == 0
+         ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult cuIpcCloseMemHandle(CUdeviceptr p) { return cuMemFree(p); }
 

@@ -22,6 +22,7 @@ typedef struct fake_cuda {
   int opted_shared;            /* the last opt-in to dynamic shared memory */
   uint32_t counter;            /* the one __device__ variable: launches since it was put back */
   CUresult init, attach;       /* what cuInit and cuIpcOpenMemHandle give */
+  int maps;                    /* 1: memory can be mapped; a kernel's write outside faults */
 } fake_cuda;
 
 #endif

@@ -61,9 +61,10 @@ static cawb_step launch(const char *kernel, const poke_args *args) {
 typedef struct bench { cawb_device *d; cawb_module *m; cawb_addr x, y; cawb_err err; } bench;
 
 /* A device with a module and two buffers, 100 and 300 bytes long. */
-static int begin(bench *b) {
+static int begin_with(bench *b, int maps) {
   memset(b, 0, sizeof *b);
   memset(fake, 0, sizeof *fake);
+  fake->maps = maps;
   CHECK(cawb_cuda_open(&b->d, "0", CAWB_FAKE_CUDA, &b->err) == CAWB_OK);
   if (b->d == NULL) return 0;
   CHECK(cawb_device_load(b->d, &(cawb_image){ .ptx = GOOD }, &b->m, &b->err) == CAWB_OK);
@@ -71,6 +72,8 @@ static int begin(bench *b) {
   CHECK(cawb_device_alloc(b->d, 300, "outputs[1]", &b->y, &b->err) == CAWB_OK);
   return 1;
 }
+
+static int begin(bench *b) { return begin_with(b, 1); }
 
 /* Everything still held goes with the device. */
 static void end(bench *b) {
@@ -106,9 +109,9 @@ static void test_no_gpu(void) {
   CHECK(says(&err, "CUDA_ERROR_NO_DEVICE") && says(&err, "sim:h100") && fake->live == 0);
 }
 
-static void test_memory(void) {
+static void test_memory(int maps) {
   bench b;
-  if (!begin(&b)) return;
+  if (!begin_with(&b, maps)) return;
   unsigned char in[100], out[100];
   for (int i = 0; i < 100; i++) in[i] = (unsigned char)i;
   CHECK(cawb_device_write(b.d, b.x, in, 100, &b.err) == CAWB_OK);
@@ -232,9 +235,9 @@ static void test_fill_step(void) {
 }
 
 /* One byte off either end is seen and named, once: the guard is restored. */
-static void test_guards(void) {
+static void test_guards(int maps) {
   bench b;
-  if (!begin(&b)) return;
+  if (!begin_with(&b, maps)) return;
   const struct { cawb_addr at; const char *says; } cases[] = {
     { b.y + 300, "poke: wrote past the end of outputs[1]: 1 bytes changed, the first at byte 300" },
     { b.y + 300 + 4096, "the first at byte 4396 of a buffer of 300" },
@@ -252,12 +255,55 @@ static void test_guards(void) {
   end(&b);
 }
 
+/* Behind the guards there is nothing: the kernel faults there and then. */
+static void test_far_astray(void) {
+  for (int i = 0; i < 2; i++) {
+    bench b;
+    if (!begin(&b)) return;
+    poke_args far = { i == 0 ? b.y + 300 + 212 + 4096 : b.x - (1 << 16), 1 };
+    CHECK(run(&b, launch("poke", &far)) == CAWB_ERR_CANDIDATE && cawb_device_lost(b.d));
+    CHECK(says(&b.err, "poke reached outside its tensors or wrote to an input or a parameter: "
+                       "CUDA_ERROR_ILLEGAL_ADDRESS"));
+    end(&b);
+  }
+}
+
+/* Kernels cannot write to them, this process can, again and again. */
+static void test_inputs_are_read_only(void) {
+  bench b;
+  unsigned char in[100] = { 5 }, out[100] = { 0 };
+  if (!begin(&b)) return;
+  CHECK(cawb_device_about(b.d)->protects);
+  for (int i = 0; i < 2; i++) {
+    CHECK(cawb_device_protect(b.d, b.x, &b.err) == CAWB_OK);
+    CHECK(cawb_device_write(b.d, b.x, in, 100, &b.err) == CAWB_OK);
+    CHECK(cawb_device_copy(b.d, b.x, b.y, 100, &b.err) == CAWB_OK);
+    CHECK(cawb_device_fill(b.d, b.x, 7, 100, &b.err) == CAWB_OK);
+    CHECK(cawb_device_read(b.d, out, b.x, 100, &b.err) == CAWB_OK && out[0] == 7 && out[1] == 0);
+  }
+  poke_args fine = { b.y, 1 }, bad = { b.x, 1 };
+  CHECK(run(&b, launch("poke", &fine)) == CAWB_OK);
+  CHECK(run(&b, launch("poke", &bad)) == CAWB_ERR_CANDIDATE && cawb_device_lost(b.d));
+  end(&b);
+}
+
+static void test_without_mappings_nothing_is_read_only(void) {
+  bench b;
+  if (!begin_with(&b, 0)) return;
+  poke_args args = { b.x, 1 };
+  CHECK(!cawb_device_about(b.d)->protects);
+  CHECK(cawb_device_protect(b.d, b.x, &b.err) == CAWB_OK);
+  CHECK(run(&b, launch("poke", &args)) == CAWB_OK);
+  end(&b);
+}
+
 static void test_fault(void) {
   bench b;
   uint32_t word = 0;
   if (!begin(&b)) return;
   CHECK(run(&b, launch("fault", NULL)) == CAWB_ERR_CANDIDATE);
-  CHECK(strcmp(b.err.msg, "fault: CUDA_ERROR_ILLEGAL_ADDRESS, the text of the error") == 0);
+  CHECK(strcmp(b.err.msg, "fault reached outside its tensors or wrote to an input or a parameter: "
+                           "CUDA_ERROR_ILLEGAL_ADDRESS, the text of the error") == 0);
   CHECK(cawb_device_lost(b.d));
   CHECK(cawb_device_read(b.d, &word, b.x, 4, &b.err) == CAWB_ERR_DEVICE);
   CHECK(says(&b.err, "start another worker"));
@@ -399,7 +445,7 @@ static void test_bad_timing(void) {
   CHECK(cawb_device_time(b.d, b.m, &s, 1, &t, &b.err) == CAWB_ERR_CANDIDATE);
   s = launch("fault", NULL);
   CHECK(cawb_device_time(b.d, b.m, &s, 1, &t, &b.err) == CAWB_ERR_CANDIDATE);
-  CHECK(says(&b.err, "fault: CUDA_ERROR_ILLEGAL_ADDRESS") && cawb_device_lost(b.d));
+  CHECK(says(&b.err, "fault reached outside its tensors") && cawb_device_lost(b.d));
   end(&b);
 }
 
@@ -414,13 +460,15 @@ static cawb_status live(bench *b) {
   cawb_status s = cawb_cuda_open(&b->d, "0", CAWB_FAKE_CUDA, &b->err);
   if (s != CAWB_OK) return s;
   s = cawb_device_alloc(b->d, 64, "x", &b->x, &b->err);
+  if (s == CAWB_OK) s = cawb_device_protect(b->d, b->x, &b->err);
+  if (s == CAWB_OK) s = cawb_device_alloc(b->d, 64, "y", &b->y, &b->err);
   if (s == CAWB_OK) s = cawb_device_attach(b->d, &share, &a, &b->err);
   if (s == CAWB_OK) s = cawb_device_fill(b->d, b->x, 1, 64, &b->err);
   if (s == CAWB_OK) s = cawb_device_copy(b->d, a, b->x, 64, &b->err);
   if (s == CAWB_OK) s = cawb_device_write(b->d, b->x, &word, 4, &b->err);
   if (s == CAWB_OK) s = cawb_device_read(b->d, &word, b->x, 4, &b->err);
   if (s == CAWB_OK) s = cawb_device_load(b->d, &(cawb_image){ .ptx = GOOD }, &b->m, &b->err);
-  cawb_step steps[] = { { .kind = CAWB_STEP_FILL, .addr = b->x, .size = 64 },
+  cawb_step steps[] = { { .kind = CAWB_STEP_FILL, .addr = b->y, .size = 64 },
                         launch("heavy", NULL) };
   steps[1].shared = 100000;
   steps[1].grid[0] = steps[1].cluster[0] = 16;
@@ -434,6 +482,7 @@ static void test_every_failure(void) {
   for (unsigned k = 1; k < 1000; k++) {
     bench b = { 0 };
     memset(fake, 0, sizeof *fake);
+    fake->maps = 1;
     fake->fail_call = k;
     fake->fail_with = CUDA_ERROR_OUT_OF_MEMORY;
     cawb_status s = live(&b);
@@ -453,14 +502,19 @@ static void test_with_fake(void) {
   fake = dlsym(library, "fake_cuda_state");
   test_about();
   test_no_gpu();
-  test_memory();
+  test_memory(1);
+  test_memory(0);
   test_no_room();
   test_attach();
   test_bad_code();
   test_limits();
   test_opt_in();
   test_fill_step();
-  test_guards();
+  test_guards(1);
+  test_guards(0);
+  test_far_astray();
+  test_inputs_are_read_only();
+  test_without_mappings_nothing_is_read_only();
   test_fault();
   test_samples();
   test_variables_are_put_back();

@@ -136,6 +136,24 @@ static void slip(void) {
   end(&b);
 }
 
+/* Behind what the guards see there is nothing, and an input cannot be written to. */
+static void astray(void) {
+  enum { N = 1000 };
+  for (int i = 0; i < 2; i++) {
+    bench b = begin();
+    saxpy_args args = { .a = 2, .n = N };
+    args.x = floats(&b, N, 1, "inputs[1]");
+    args.y = floats(&b, N, 3, "inputs[2]");
+    if (!cawb_device_about(b.d)->protects) { end(&b); return; }
+    if (i == 0) args.y += 8192;
+    else CHECK(ok(&b, cawb_device_protect(b.d, args.y, &b.err)));
+    cawb_step s = launch("saxpy", 4, 256, &args, sizeof args);
+    CHECK(run(&b, &s, 1) == CAWB_ERR_CANDIDATE && cawb_device_lost(b.d));
+    CHECK(strstr(b.err.msg, "CUDA_ERROR_ILLEGAL_ADDRESS") != NULL);
+    end(&b);
+  }
+}
+
 static void faults(const char *kernel, const char *says) {
   bench b = begin();
   cawb_addr a = buffer(&b, 64, "outputs[1]");
@@ -263,19 +281,24 @@ static void copies(void) {
 
 /* ---- another process's memory ---- */
 
-/* Offers 4096 words of 0x2a2a2a2a, until the reader of `done` has finished. */
+/*
+** Offers 4096 words of 0x2a2a2a2a, until the reader of `done` has finished. A device's own
+** buffers are mapped, and have no such handle.
+*/
 static void offer(int out, int done) {
   cawb_device *d = NULL;
   cawb_err err;
-  cawb_addr a = 0;
+  CUdeviceptr a = 0;
   CUipcMemHandle handle;
   char byte;
   if (cawb_device_open_cuda(&d, "0", &err) != CAWB_OK) exit(1);
+  const cawb_cuda_driver *cu = &((cawb_cuda *)d)->cu;
   CUresult (*get)(CUipcMemHandle *, CUdeviceptr);
-  void *f = dlsym(((cawb_cuda *)d)->cu.library, "cuIpcGetMemHandle");
+  void *f = dlsym(cu->library, "cuIpcGetMemHandle");
   memcpy(&get, &f, sizeof get);
-  if (f == NULL || cawb_device_alloc(d, 16384, "tensor", &a, &err) != CAWB_OK) exit(1);
-  cawb_device_fill(d, a, 0x2a2a2a2a, 16384, &err);
+  if (f == NULL || cu->cuMemAlloc(&a, 16384) != CUDA_SUCCESS) exit(1);
+  cu->cuMemsetD32Async(a, 0x2a2a2a2a, 4096, ((cawb_cuda *)d)->stream);
+  cu->cuCtxSynchronize();
   if (get(&handle, a) != CUDA_SUCCESS || write(out, &handle, sizeof handle) < 0) exit(1);
   if (read(done, &byte, 1) < 0) exit(1);
   cawb_device_close(d);
@@ -296,8 +319,7 @@ static void attach(void) {
   CHECK(read(handles[0], share.ipc, sizeof share.ipc) == (ssize_t)sizeof share.ipc);
   bench b = begin();
   CHECK(ok(&b, cawb_device_attach(b.d, &share, &a, &b.err)));
-  /* the handle is that of the allocation, which begins with the guard */
-  CHECK(ok(&b, cawb_device_read(b.d, words, a + CAWB_CUDA_GUARD, sizeof words, &b.err)));
+  CHECK(ok(&b, cawb_device_read(b.d, words, a, sizeof words, &b.err)));
   CHECK(words[0] == 0x2a2a2a2a && words[4095] == 0x2a2a2a2a);
   cawb_device_detach(b.d, a);
   CHECK(cawb_device_read(b.d, words, a, 4, &b.err) == CAWB_ERR_INVALID);
@@ -335,7 +357,7 @@ static int apart(void (*body)(void)) {
 int main(void) {
   const struct { const char *name; void (*body)(void); } cases[] = {
     { "about", about }, { "saxpy", saxpy }, { "off by one", slip },
-    { "illegal address", wild }, { "misaligned address", crooked }, { "trap", stop },
+    { "far out of bounds, and a write to an input", astray }, { "illegal address", wild }, { "misaligned address", crooked }, { "trap", stop },
     { "fault while timed", fault_while_timed }, { "limits", limits }, { "heap", heap },
     { "cluster", cluster }, { "plan of three steps", plan }, { "copies", copies },
     { "another process's memory", attach },

@@ -3,6 +3,7 @@
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
+local evaluate = require "cawb.evaluate"
 local sanitizer = require "cawb.sanitizer"
 
 local device <close> = assert(cawb.device "cuda:0")
@@ -90,6 +91,21 @@ end)
 check.test("the device goes on as before", function()
   local ran = assert(cawb.run(task, good))
   assert(ran.ok, ran.reason)
+end)
+
+check.test("a turn that faulted has its line; a write to an input is a fault of its own", function()
+  local source = [[
+extern "C" __global__ void stray(float *y, float *x) {
+  if (threadIdx.x == 40) x[threadIdx.x + (1 << 24)] = 1;
+  y[threadIdx.x] = x[threadIdx.x];
+}]]
+  local plan = 'launch("stray", { grid = 1, block = 64 }, outputs[1], inputs[1])'
+  local facts = assert(evaluate.candidate(task, candidate(source, plan)))
+  check.matches(facts.reason, "reached outside its tensors.*ILLEGAL_ADDRESS.*kernel%.cu line 2")
+  assert(facts.seconds.sanitize > 0)
+  facts = assert(evaluate.candidate(task, candidate((source:gsub(" %+ %(1 << 24%)", "")), plan)))
+  print("     " .. facts.reason)
+  check.matches(facts.reason, task.device.info.protects and "wrote to an input" or "writes to inputs")
 end)
 
 return check.done()

@@ -157,7 +157,7 @@ local cases = {
     "conv{ x = a, w = b, bias = c, y = y, padding = 1, activation = 'relu' }" },
   { "conv in tf32", { "torch.randn(4, 32, 28, 28)", "torch.randn(32, 32, 3, 3)" },
     "F.conv2d(a, b, padding=1)", "conv{ x = a, w = b, y = y, padding = 1, compute = 'tf32' }",
-    nrms = { 5e-5, 2e-3 } },
+    nrms = { 1e-8, 2e-3 } },                       -- cuDNN may find an exact algorithm better
   { "conv, flattened, then a product",
     { "torch.randn(4, 3, 10, 10)", "torch.randn(6, 3, 3, 3)", "torch.randn(5, 384)" },
     "F.linear(F.relu(F.conv2d(a, b)).flatten(1), c)",

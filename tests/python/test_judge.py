@@ -175,18 +175,6 @@ class Lent(unittest.TestCase):
                 mock.patch.object(watch.Shared, "changed_inputs", side_effect=AssertionError):
             self.assert_right(self.work.compare(POISON))
 
-    def test_inputs_whose_hash_was_not_wanted_are_compared_as_a_whole(self):
-        self.work.begin(1, POISON, check_inputs=False)
-        self.work.inputs_share.memory[0] ^= 1
-        self.assertEqual(self.work.compare(POISON)["changed"], ["inputs[1]"])
-        self.assertEqual(self.work.compare(POISON)["changed"], [])
-
-    def test_read_only_memory_is_not_looked_at(self):
-        self.begin(1)
-        self.assert_right(self.work.compare(POISON, check_inputs=False))
-        with mock.patch.object(watch.Watch, "begin", side_effect=AssertionError):
-            self.assert_right(self.work.compare(POISON, check_inputs=False))
-
     def test_a_trial_that_lost_its_place_makes_its_inputs_again(self):
         first = self.begin(1)
         before = self.inputs[0].clone()
