@@ -29,25 +29,34 @@ __device__ float join(float a, float b) {
   return a + b;
 }
 
+// What a long sum loses in each addition is kept apart (Knuth's two-sum).
+struct running { float sum, lost; };
+
+__device__ void add(running &a, float v) {
+  const float next = join(a.sum, v), back = next - a.sum;
+  if (OP < 2) a.lost += (a.sum - (next - back)) + (v - back);
+  a.sum = next;
+}
+
+// An infinite sum has lost a NaN.
+__device__ float total(running a) { return OP < 2 && isfinite(a.lost) ? a.sum + a.lost : a.sum; }
+
 // Of every SLICES-th row, from this thread's first one.
 __device__ float slice(const float *x, int rows) {
-  float sums[UNROLL];
-#pragma unroll
-  for (int u = 0; u < UNROLL; u++) sums[u] = neutral();
+  running all = { neutral(), 0.0f };
   int r = threadIdx.y;
   for (; r + (UNROLL - 1) * SLICES < rows; r += UNROLL * SLICES) {
     float held[UNROLL];
 #pragma unroll
     for (int u = 0; u < UNROLL; u++) held[u] = __ldcs(x + (size_t)(r + u * SLICES) * COLS);
 #pragma unroll
-    for (int u = 0; u < UNROLL; u++) sums[u] = join(sums[u], held[u]);
+    for (int n = UNROLL / 2; n > 0; n /= 2)
+#pragma unroll
+      for (int u = 0; u < n; u++) held[u] = join(held[u], held[u + n]);
+    add(all, held[0]);
   }
-  for (; r < rows; r += SLICES) sums[0] = join(sums[0], x[(size_t)r * COLS]);
-#pragma unroll
-  for (int n = UNROLL / 2; n > 0; n /= 2)
-#pragma unroll
-    for (int u = 0; u < n; u++) sums[u] = join(sums[u], sums[u + n]);
-  return sums[0];
+  for (; r < rows; r += SLICES) add(all, x[(size_t)r * COLS]);
+  return total(all);
 }
 
 // Part blockIdx.y of each column, `high` rows of it, to y[outer][part][column].
@@ -60,7 +69,7 @@ columns(float *__restrict__ y, const float *__restrict__ x, int count, int rows,
       slice(x + ((size_t)outer * rows + (size_t)part * high) * COLS + i % COLS, min(high, rows - part * high));
   __syncthreads();
   if (threadIdx.y > 0 || i >= count) return;
-  float v = sums[0][threadIdx.x];
-  for (int s = 1; s < SLICES; s++) v = join(v, sums[s][threadIdx.x]);
-  y[((size_t)outer * gridDim.y + part) * COLS + i % COLS] = OP == 1 ? v / divisor : v;
+  running v = { sums[0][threadIdx.x], 0.0f };
+  for (int s = 1; s < SLICES; s++) add(v, sums[s][threadIdx.x]);
+  y[((size_t)outer * gridDim.y + part) * COLS + i % COLS] = OP == 1 ? total(v) / divisor : total(v);
 }
