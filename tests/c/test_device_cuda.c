@@ -262,7 +262,7 @@ static void test_far_astray(void) {
     if (!begin(&b)) return;
     poke_args far = { i == 0 ? b.y + 300 + 212 + 4096 : b.x - (1 << 16), 1 };
     CHECK(run(&b, launch("poke", &far)) == CAWB_ERR_CANDIDATE && cawb_device_lost(b.d));
-    CHECK(says(&b.err, "poke reached outside its tensors or wrote to an input or a parameter: "
+    CHECK(says(&b.err, "poke reached outside its tensors or its stack, or wrote to an input or a parameter: "
                        "CUDA_ERROR_ILLEGAL_ADDRESS"));
     end(&b);
   }
@@ -302,7 +302,7 @@ static void test_fault(void) {
   uint32_t word = 0;
   if (!begin(&b)) return;
   CHECK(run(&b, launch("fault", NULL)) == CAWB_ERR_CANDIDATE);
-  CHECK(strcmp(b.err.msg, "fault reached outside its tensors or wrote to an input or a parameter: "
+  CHECK(strcmp(b.err.msg, "fault reached outside its tensors or its stack, or wrote to an input or a parameter: "
                            "CUDA_ERROR_ILLEGAL_ADDRESS, the text of the error") == 0);
   CHECK(cawb_device_lost(b.d));
   CHECK(cawb_device_read(b.d, &word, b.x, 4, &b.err) == CAWB_ERR_DEVICE);
