@@ -21,6 +21,12 @@ cawb_import(lua lua.h liblua5.4.a liblua5.4-dev)
 cawb_import(sqlite sqlite3.h libsqlite3.a libsqlite3-dev)
 cawb_import(cjson cjson/cJSON.h libcjson.so libcjson-dev)
 
+# libcurl as headers only: it is opened at run time, like NVIDIA's libraries.
+find_path(curl_include curl/curl.h)
+if(NOT curl_include)
+  message(FATAL_ERROR "curl/curl.h not found: install libcurl4-openssl-dev, or run ./bootstrap")
+endif()
+
 # The Python for the tests, and the hint that the install tree carries.
 set(CAWB_PYTHON "" CACHE FILEPATH "Python with PyTorch; found when empty")
 if(NOT CAWB_PYTHON)

@@ -10,6 +10,7 @@ int luaopen_cawb_core(lua_State *L) {
     { "clock", luaopen_cawb_clock },    /* time, randomness, Ctrl-C */
     { "fs", luaopen_cawb_fs },          /* folders, paths, the terminal */
     { "hash", luaopen_cawb_hash },      /* SHA-256 */
+    { "http", luaopen_cawb_http },      /* requests to endpoints, their keys, event streams */
     { "json", luaopen_cawb_json },      /* JSON text and Lua values */
     { "locate", luaopen_cawb_locate },  /* where the CUDA libraries are */
     { "store", luaopen_cawb_store },    /* the ledger of runs */

@@ -1,6 +1,7 @@
 /* lua_clock.c - the clocks, randomness and interruption, for Lua. */
 #include <errno.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "clock.h"
 #include "interrupt.h"
@@ -30,6 +31,15 @@ static int clock_random(lua_State *L) {
   return 1;
 }
 
+/* Sleep so many seconds, or until a signal: an hour at most. */
+static int clock_sleep(lua_State *L) {
+  lua_Number s = luaL_checknumber(L, 1);
+  s = !(s > 0) ? 0 : s > 3600 ? 3600 : s;
+  struct timespec t = { .tv_sec = (time_t)s, .tv_nsec = (long)((s - (lua_Number)(time_t)s) * 1e9) };
+  nanosleep(&t, NULL);
+  return 0;
+}
+
 static int clock_interrupted(lua_State *L) {
   lua_pushboolean(L, cawb_interrupted());
   return 1;
@@ -38,7 +48,7 @@ static int clock_interrupted(lua_State *L) {
 int luaopen_cawb_clock(lua_State *L) {
   static const luaL_Reg lib[] = {
     { "now", clock_now }, { "wall", clock_wall }, { "random", clock_random },
-    { "interrupted", clock_interrupted }, { NULL, NULL }
+    { "sleep", clock_sleep }, { "interrupted", clock_interrupted }, { NULL, NULL }
   };
   luaL_newlib(L, lib);
   return 1;

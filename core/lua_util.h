@@ -32,6 +32,7 @@ int luaopen_cawb_child(lua_State *L);
 int luaopen_cawb_clock(lua_State *L);
 int luaopen_cawb_fs(lua_State *L);
 int luaopen_cawb_hash(lua_State *L);
+int luaopen_cawb_http(lua_State *L);
 int luaopen_cawb_json(lua_State *L);
 int luaopen_cawb_locate(lua_State *L);
 int luaopen_cawb_store(lua_State *L);

@@ -13,6 +13,38 @@ M.defaults = {
   -- what a turn is worth: a function of its facts, or the name of a file in configs/
   reward = "tiers-paper",
 
+  -- the model that strategies ask: cawb.ask. Keys come from the environment or a file only
+  model = {
+    protocol = "openai",      -- chat completions; or "anthropic": messages
+    url = "http://127.0.0.1:8000/v1",
+    name = "",
+    key_env = "",             -- a variable; "": the protocol's usual one, where it is set
+    key_file = "",            -- a file whose first line is the key
+    insecure = false,         -- send a key over http:// to another machine all the same
+    ca = "",                  -- a file of certificates to trust in place of the system's
+    tools = "native",         -- or "text": a protocol in the text, for models without tools
+    stream = true,
+    max_tokens = 16384,       -- of one reply; 0: the endpoint's default
+    context = 131072,         -- tokens that messages and reply may have together
+    sampling = {},            -- temperature, top_p, ...: goes into the request as it is
+    extra_headers = {},       -- name = value
+    price = {},               -- dollars for a million tokens: input, cached, written, output
+    cache = true,             -- ask the endpoint to cache the prompt, where it has to be asked
+    logprobs = false,
+    connect = 15.0,           -- seconds to connect in
+    first = 180.0,            --   until the reply begins
+    idle = 60.0,              --   between two pieces of it
+    whole = 900.0,            --   for all of it
+    retries = 5,              -- after what may pass: 429, 5xx, a cut stream, an empty reply
+    backoff = 1.0,            -- seconds before the first, twice as long before each next one
+    backoff_most = 120.0,     --   and never longer; a longer Retry-After ends the attempts
+    limit = 32 << 20,         -- bytes of a reply
+  },
+
+  -- exchanges with a model that are recorded, or played in its place: a file of JSON lines.
+  -- `by`: "order", or "hash" of the request; `latency`: as slowly as it was
+  cassette = { record = "", replay = "", by = "order", latency = false },
+
   -- module-level constants of task.py to override: --set task.rows=64
   task = {},
 
@@ -118,6 +150,7 @@ local function from(module, name)
   return function(...) return require(module)[name](...) end
 end
 
+M.ask       = from("cawb.ask", "ask")
 M.candidate = from("cawb.candidate", "new")
 M.compile   = from("cawb.compile", "compile")
 M.device    = from("cawb.device", "open")

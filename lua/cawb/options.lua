@@ -8,7 +8,7 @@ local suggest = require "cawb.suggest"
 local M = {}
 
 -- Options whose keys are the user's own, and one that takes more than one type.
-local free = { task = true, floors = true }
+local free = { task = true, floors = true, sampling = true, extra_headers = true, price = true }
 local also = { reward = "function" }
 
 -- What a number may be, by its path: a least value, or a test with its words.
@@ -34,9 +34,15 @@ local ranges = {
   ["compile.headers"] = not_negative,
   ["lines.period"] = { function(v) return v >= 5 and v <= 31 end, "must lie between 5 and 31" },
   ["lines.buffer"] = { function(v) return v >= 1 << 20 end, "must be at least 1048576 (1 MiB)" },
+  ["model.connect"] = positive, ["model.first"] = positive, ["model.idle"] = positive,
+  ["model.whole"] = positive, ["model.retries"] = not_negative, ["model.backoff"] = not_negative,
+  ["model.backoff_most"] = not_negative, ["model.max_tokens"] = not_negative,
+  ["model.context"] = at_least_one, ["model.limit"] = at_least_one,
   ["lines.budget"] = not_negative, ["lines.most"] = at_least_one,
 }
-local words = { ["profile"] = { "none", "quick", "default" } }
+local words = { ["profile"] = { "none", "quick", "default" },
+  ["model.protocol"] = { "openai", "anthropic" }, ["model.tools"] = { "native", "text" },
+  ["cassette.by"] = { "order", "hash" } }
 local lists = { ["measure.against"] = true, ["measure.matrix"] = true }   -- of baselines
 
 local function copy(value)

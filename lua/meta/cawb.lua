@@ -167,6 +167,42 @@ function Run:loop() end
 ---@field modelled boolean
 ---@field facts table             all that was measured
 
+---@class cawb.Message
+---@field role "system"|"user"|"assistant"|"tool"
+---@field text string
+---@field calls? cawb.Call[]      of an assistant
+---@field id? string              of a tool's result: the call's
+---@field name? string
+---@field failed? boolean
+
+---@class cawb.Call
+---@field id string
+---@field name string
+---@field arguments? table
+---@field bad? string             why the arguments are none
+
+---@class cawb.Reply
+---@field text string
+---@field calls cawb.Call[]
+---@field reasoning string
+---@field stop "end"|"tools"|"length"|"filter"|string
+---@field usage { input: integer, output: integer, cached: integer, written: integer, reasoning: integer, estimated?: boolean } tokens
+---@field cost? number            dollars, where the price is known
+---@field seconds number
+---@field first_token_s? number
+---@field attempts integer
+---@field unknown string[]        fields that are not known
+---@field logprobs? number[]
+---@field message cawb.Message    to put behind the others
+
+---Ask a model. Without a reply: nil, a message, and one of the names in
+---lua/cawb/ask/outcome.lua.
+---@param model table             settings over the option `model`
+---@param messages cawb.Message[]
+---@param opts? { tools?: table[], deadline?: number, record?: table, replay?: table, say?: fun(text: string, name: string) }
+---@return cawb.Reply? reply, string? message, string? name, table? about
+function cawb.ask(model, messages, opts) end
+
 ---A candidate from a table, from a path without its ending, or from the folder that a
 ---run left its best in.
 ---@param spec string|{ source: string, plan: string, name?: string, note?: string, defines?: table, options?: string[], tunables?: table }

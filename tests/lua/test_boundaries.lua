@@ -60,7 +60,8 @@ check.test("NVIDIA's libraries of operations have one file each, and need none o
   assert(only("cudnn.h", "^core/cudnn%.c$", "^core/device_cuda_library%.c$") == 2)
 end)
 
-check.test("NVRTC and SQLite have one file each", function()
+check.test("NVRTC, SQLite and libcurl have one file each", function()
+  check.equal(only("curl/curl.h", "^core/http%.c$"), 1)
   check.equal(only("nvrtc.h", "^core/cuda_nvrtc%.c$"), 1)
   check.equal(only("sqlite3.h", "^core/store%.c$"), 1)
 end)
