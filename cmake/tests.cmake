@@ -13,7 +13,7 @@ foreach(source ${c_tests})
   target_link_libraries(${name} PRIVATE cawb_core)
   target_compile_definitions(${name} PRIVATE CAWB_SOURCE="${CMAKE_SOURCE_DIR}")
   add_test(NAME c/${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-  set_tests_properties(c/${name} PROPERTIES LABELS c TIMEOUT 300
+  set_tests_properties(c/${name} PROPERTIES LABELS c TIMEOUT 900
     ENVIRONMENT "CAWB_REQUIRE_NVRTC=1;CAWB_TEST_SITE_PACKAGES=${site_packages}")
 endforeach()
 
@@ -21,7 +21,7 @@ file(GLOB lua_tests CONFIGURE_DEPENDS tests/lua/test_*.lua)
 foreach(source ${lua_tests})
   get_filename_component(name ${source} NAME_WE)
   add_test(NAME lua/${name} COMMAND cawb ${source} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(lua/${name} PROPERTIES LABELS lua TIMEOUT 600
+  set_tests_properties(lua/${name} PROPERTIES LABELS lua TIMEOUT 1800
     ENVIRONMENT "CAWB_PYTHON=${CAWB_PYTHON}")
 endforeach()
 
@@ -30,7 +30,7 @@ foreach(source ${python_tests})
   get_filename_component(name ${source} NAME_WE)
   add_test(NAME python/${name} COMMAND ${CAWB_PYTHON} ${source}
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(python/${name} PROPERTIES LABELS python TIMEOUT 600)
+  set_tests_properties(python/${name} PROPERTIES LABELS python TIMEOUT 1800)
 endforeach()
 
 # The simulated device for tests in Python.
