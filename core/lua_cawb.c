@@ -6,6 +6,7 @@
 
 int luaopen_cawb_core(lua_State *L) {
   static const luaL_Reg nouns[] = {
+    { "census", luaopen_cawb_census },  /* what is written in PTX */
     { "child", luaopen_cawb_child },    /* processes that answer requests */
     { "clock", luaopen_cawb_clock },    /* time, randomness, Ctrl-C */
     { "fs", luaopen_cawb_fs },          /* folders, paths, the terminal */
@@ -13,6 +14,7 @@ int luaopen_cawb_core(lua_State *L) {
     { "http", luaopen_cawb_http },      /* requests to endpoints, their keys, event streams */
     { "json", luaopen_cawb_json },      /* JSON text and Lua values */
     { "locate", luaopen_cawb_locate },  /* where the CUDA libraries are */
+    { "sealed", luaopen_cawb_sealed },  /* a function in a Lua state of its own */
     { "store", luaopen_cawb_store },    /* the ledger of runs */
     { NULL, NULL }
   };

@@ -30,7 +30,7 @@ static const char *skip(const char *s) {
 cawb_ptx_word cawb_ptx_next(const char **at) {
   const char *s = skip(*at);
   size_t n = 0;
-  while (in_word(s[n])) n++;
+  while (in_word(s[n]) || (n > 0 && s[n] == ':' && s[n + 1] == ':')) n += s[n] == ':' ? 2 : 1;
   if (n == 0 && s[0] != '\0') n = 1;
   *at = s + n;
   return (cawb_ptx_word){ s, n };

@@ -1,6 +1,7 @@
 /*
 ** ptx_scan.h - PTX text as words and single marks, comments and strings skipped.
-** A word is a run of letters, digits and _ $ % . ("ld.param.u64", "%rd1", ".entry").
+** A word is a run of letters, digits and _ $ % . :: ("ld.param.u64", "%rd1", ".entry",
+** "ld.global.L2::128B.f32").
 */
 #ifndef CAWB_PTX_SCAN_H
 #define CAWB_PTX_SCAN_H
