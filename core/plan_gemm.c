@@ -178,7 +178,7 @@ static void describe(const plan_call *c, plan_step *s, const cawb_gemm *g) {
   const struct { const char *key; double value; } numbers[] = {
     { "m", (double)g->m }, { "n", (double)g->n }, { "k", (double)g->k },
     { "batch", (double)g->count }, { "flops", cawb_gemm_flops(g) },
-    { "bytes", cawb_gemm_bytes(g) }, { "workspace", (double)g->workspace }
+    { "bytes", cawb_gemm_bytes(g) }, { "workspace", (double)g->workspace }, { "beta", (double)g->beta }
   };
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     plan_call_describe(c, s, numbers[i].key, cJSON_CreateNumber(numbers[i].value));

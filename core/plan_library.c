@@ -263,6 +263,19 @@ size_t plan_call_workspace(plan_call *c) {
 
 /* ---- the step ---- */
 
+/* Which tensors it reads and writes, by their labels. */
+static void describe_tensors(const plan_call *c, plan_step *s) {
+  cJSON *reads = cJSON_CreateArray(), *writes = cJSON_CreateArray();
+  plan_call_describe(c, s, "reads", reads);
+  plan_call_describe(c, s, "writes", writes);
+  for (size_t i = 0; i < c->nrefs; i++) {
+    const char *label = c->p->tensors[c->refs[i].tensor].spec.label;
+    if (c->refs[i].at == CAWB_OPERAND_WORKSPACE) continue;
+    plan_put(c->L, c->p, c->refs[i].at == CAWB_OPERAND_C ? writes : reads, NULL,
+             cJSON_CreateString(label));
+  }
+}
+
 plan_step *plan_call_step(plan_call *c, cawb_step_kind kind) {
   plan_step *s = plan_new_step(c->L, c->p, kind);
   s->refs = calloc(CAWB_OPERANDS, sizeof *s->refs);
@@ -270,6 +283,7 @@ plan_step *plan_call_step(plan_call *c, cawb_step_kind kind) {
   memcpy(s->refs, c->refs, sizeof c->refs);
   s->nrefs = c->nrefs;
   plan_call_describe(c, s, "kind", cJSON_CreateString(c->name));
+  describe_tensors(c, s);
   return s;
 }
 

@@ -48,7 +48,8 @@ class Host:
 
     def inputs(self, request):
         seed, poison = whole(request, "seed", (1 << 63) - 1), pattern(request)
-        return {"inputs": self.loaded().begin(seed, signed(poison)).specs}, ()
+        case = field(request, "case", (str, type(None)))
+        return {"inputs": self.loaded().begin(seed, signed(poison), case).specs}, ()
 
     def compare(self, request):
         work, poison = self.loaded(), pattern(request)
@@ -56,6 +57,11 @@ class Host:
         if slots == 0:
             raise Fault("invalid", "op 'compare': there is nothing to compare in 0 slots")
         return work.compare(poison, slots), ()
+
+    def mutants(self, request):
+        work, case = self.loaded(), field(request, "case", (str, type(None)))
+        names = field(request, "names", (list, type(None)))
+        return work.mutants(whole(request, "seed", (1 << 63) - 1), case, names), ()
 
     def baselines(self, request):
         work = self.loaded()
@@ -127,7 +133,7 @@ def field(request, name, kind, default=None):
     return value
 
 
-WORDS = {str: "a string", (str, type(None)): "a string", bool: "true or false",
+WORDS = {str: "a string", (str, type(None)): "a string", (list, type(None)): "a list", bool: "true or false",
          dict: "an object", list: "a list", (int, float): "a number"}
 
 

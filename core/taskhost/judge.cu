@@ -12,14 +12,14 @@ enum { THREADS = 256, WARPS = THREADS / 32, RESIDENT = 2,    /* blocks of a mult
 /* What is summed up. An index that is not there is NONE. */
 enum { SQUARE, SUM, FAR, NANS, MISSING, INFINITE, UNWRITTEN,      /* sums */
        WORST, WORST_AT, ROW, ROW_AT,                              /* largest, with their index */
-       FIRST,                                                     /* smallest index */
-       TALLIES,
+       FIRST, CLOSE, TALLIES,                /* smallest index; largest error / (1 + size) */
        GOT = TALLIES, WANT, FIELDS = 16 };
 #define NONE 1e18
 
 /* What is known of a reference: rms and largest magnitude of its finite elements, how
-** many zeros; and what stands in for the rms of a row of zeros, for the size of a zero. */
-enum { RMS, SCALE, ZEROS, EMPTY_ROW, ZERO_SIZE, ABOUT = 8 };
+** many zeros; what stands in for the rms of a row of zeros, for the size of a zero; how
+** many are finite. */
+enum { RMS, SCALE, ZEROS, EMPTY_ROW, ZERO_SIZE, FINITE, ABOUT = 8 };
 
 /* As in judge.py: 8 bytes each. A piece is a row or a part of one. */
 struct Job {
@@ -61,6 +61,7 @@ __device__ void merge(double *t, const double *other) {
   larger(t[WORST], t[WORST_AT], other[WORST], other[WORST_AT]);
   larger(t[ROW], t[ROW_AT], other[ROW], other[ROW_AT]);
   t[FIRST] = fmin(t[FIRST], other[FIRST]);
+  t[CLOSE] = fmax(t[CLOSE], other[CLOSE]);
 }
 
 __device__ double add_lanes(double x, int lanes) {
@@ -187,6 +188,7 @@ KERNEL(reference_finish, 1) {
   double rms = rms_of(t[SQUARE], t[SUM]);
   j.about[RMS] = rms;
   j.about[SCALE] = fmax(t[WORST], 0.0);
+  j.about[FINITE] = t[SUM];
   j.about[ZEROS] = t[FAR];
   j.about[EMPTY_ROW] = rms > 0 ? rms : 1.0;
   j.about[ZERO_SIZE] = rms > 0 ? rms : 2.2250738585072014e-308;
@@ -250,6 +252,7 @@ template <class T> __device__ void take(const Job &j, double *t, double zero_siz
   square += d * d;
   t[SUM] += d;
   if (!(error <= fmin(j.far * (ref == 0 ? zero_size : fabs(ref)), LARGEST))) t[FAR] += 1;
+  if (error > t[CLOSE] * (1 + fabs(ref))) t[CLOSE] = error / (1 + fabs(ref));
   if (error > t[WORST]) t[WORST] = error, t[WORST_AT] = (double)at;   /* `at` only grows */
 }
 

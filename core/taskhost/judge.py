@@ -14,10 +14,10 @@ from reference import is_nan
 from share import check, driver
 
 # As in judge.cu.
-THREADS, WARPS, AHEAD, TALLIES, FIELDS, ABOUT = 256, 8, 8, 12, 16, 8
-(SQUARE, SUM, FAR, NANS, MISSING, INFINITE, UNWRITTEN, WORST, WORST_AT, ROW, ROW_AT, FIRST,
- GOT, WANT) = range(14)
-RMS, SCALE = range(2)
+THREADS, WARPS, AHEAD, TALLIES, FIELDS, ABOUT = 256, 8, 8, 13, 16, 8
+(SQUARE, SUM, FAR, NANS, MISSING, INFINITE, UNWRITTEN, WORST, WORST_AT, ROW, ROW_AT, FIRST, CLOSE,
+ GOT, WANT) = range(15)
+RMS, SCALE, FINITE = 0, 1, 5
 NONE = 1e18
 
 PART = 4096              # elements of a row that one team of threads takes at a time

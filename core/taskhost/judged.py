@@ -33,7 +33,7 @@ class Judged:
         self.reference = reference.to(torch.float64).reshape(self.rows, self.cols)
         self.known = judge.reference(self.reference)
         self.first = self.launch(rows_of_bytes(eager))
-        self.rms = self.scale = self.eager_error = None  # until they have been read back
+        self.rms = self.scale = self.odd = self.eager_error = None  # until they have been read back
 
     def bytes(self):
         return self.reference.numel() * 8
@@ -57,6 +57,7 @@ class Judged:
             return
         about, first = map(back.numbers, handles)
         self.rms, self.scale = about[the.RMS], about[the.SCALE]
+        self.odd = self.numel - int(about[the.FINITE])
         self.eager_error = self.errors(first)
         self.first = None
 
@@ -85,7 +86,7 @@ class Judged:
             return nothing(self, far, int(first) if first < the.NONE else None)
         index = int(tally[the.WORST_AT])
         return statistics(self, tally[the.SQUARE], tally[the.SUM], far, tally[the.WORST],
-                          (int(tally[the.ROW_AT]), tally[the.ROW]), index)
+                          (int(tally[the.ROW_AT]), tally[the.ROW]), tally[the.CLOSE], index)
 
     def entry(self, tally):
         counts = map(int, tally[the.NANS:the.UNWRITTEN + 1])

@@ -65,6 +65,7 @@ class Expected:
             count[r] += torch.isfinite(self.reference[r, c]).sum(1)
             self.scale = max(self.scale, float(finite.abs().max()))
             self.zeros = self.zeros or bool((self.reference[r, c] == 0).any())
+        self.odd = self.numel - int(count.sum())     # elements that are not finite
         self.rms = math.sqrt(float(square.sum()) / max(1.0, float(count.sum())))
         # An all-zero row has no scale of its own: the whole output's serves.
         rms = (square / count.clamp(min=1)).sqrt_()
@@ -119,20 +120,25 @@ class Expected:
     def errors(self, out):
         """Statistics of out - ref. `worst` is None where any of it is not finite."""
         found = {"worst": 0.0, "nrms": 0.0, "bias": 0.0, "worst_row": None, "far": 0.0,
-                 "index": None}
+                 "close": 0.0, "index": None}
         if self.numel == 0:
             return found
         if self.scale > torch.finfo(self.dtype).max:  # some belong to infinity
             return dict(found, worst=None)
         out, rows, peaks = out.reshape(self.rows, self.cols), self.new_rows(), []
-        total = torch.zeros((2,), dtype=torch.float64, device=out.device)  # of errors; of far ones
+        total = self.new_total()
         for r, c in self.blocks():
             d = out[r, c].to(torch.float64, copy=True).sub_(self.reference[r, c])
             rows[r] += torch.linalg.vector_norm(d, dim=1).square_()
             peaks.append(torch.stack(torch.aminmax(d)))
             total[0] += d.sum()
+            total[2] = torch.maximum(total[2], loosest(d, self.reference[r, c]))
             total[1] += self.count_far(d, self.reference[r, c])
         return self.summary(out, rows, peaks, total)
+
+    def new_total(self):
+        """The sum of the errors, how many are far ones, the largest as allclose has it."""
+        return torch.zeros((3,), dtype=torch.float64, device=self.reference.device)
 
     def new_rows(self):
         return torch.zeros(self.rows, dtype=torch.float64, device=self.reference.device)
@@ -149,9 +155,9 @@ class Expected:
         peaks = torch.stack(peaks).abs_().amax(1)
         row_nrms = (rows / self.cols).sqrt_().div_(self.row_rms)
         row = int(row_nrms.argmax())
-        square, total, far, worst, worst_row = torch.stack(
+        square, total, far, close, worst, worst_row = torch.stack(
             (rows.sum(), *total, peaks.max(), row_nrms[row])).tolist()
-        found = statistics(self, square, total, far, worst, (row, worst_row))
+        found = statistics(self, square, total, far, worst, (row, worst_row), close)
         if found["worst"] is not None:
             found["index"] = self.find(out, int(peaks.argmax()))
         return found
@@ -170,7 +176,7 @@ class Expected:
         Errors come back only where no kind differs (both sides infinite, say)."""
         out, first = out.reshape(self.rows, self.cols), None
         rows, peaks = self.new_rows(), []
-        total = torch.zeros((2,), dtype=torch.float64, device=out.device)
+        total = self.new_total()
         for r, c in self.blocks():
             got, ref = out[r, c].to(torch.float64), self.reference[r, c]
             want = ref.to(self.dtype).to(torch.float64)  # overflow is the dtype's, not the kernel's
@@ -186,6 +192,7 @@ class Expected:
             rows[r] += torch.linalg.vector_norm(d, dim=1).square_()
             peaks.append(torch.stack(torch.aminmax(d)))
             total[0] += d.sum()
+            total[2] = torch.maximum(total[2], loosest(d, torch.where(torch.isfinite(ref), ref, 1.0)))
             d = torch.where(bad, math.nan, d)
             total[1] += self.count_far(d, torch.where(torch.isfinite(ref), ref, 1.0))
         if first is None and not entry.get("unwritten"):
@@ -221,25 +228,27 @@ def blank(about):
 def describe(entry, about, found, worst):
     """The entry of an output with these errors; `worst` says where and what."""
     return dict(entry, scale=number(about.scale), rms=number(about.rms), nrms=found["nrms"],
-                bias=found["bias"], far=found["far"], worst_row=found["worst_row"],
+                bias=found["bias"], far=found["far"], close=found["close"], odd=about.odd,
+                worst_row=found["worst_row"],
                 worst=dict(worst, error=found["worst"]), eager=about.eager_error)
 
 
-def statistics(about, square, total, far, worst, row, index=None):
+def statistics(about, square, total, far, worst, row, close, index=None):
     """The statistics that sums over all elements come to; `row` is the worst one and
-    its normalised rms. None of them where one is not finite."""
+    its normalised rms, `close` the least tolerance, relative and absolute, at which
+    allclose holds. None of them where one is not finite."""
     if not all(map(math.isfinite, (square, total, worst, row[1], about.rms))):
         return nothing(about, far)
     scale = about.rms or 1.0
     return {"worst": worst, "nrms": math.sqrt(square / about.numel) / scale,
             "bias": total / about.numel / scale,
             "worst_row": {"index": row[0], "nrms": row[1], "rows": about.rows},
-            "far": far / about.numel, "index": index}
+            "far": far / about.numel, "close": close, "index": index}
 
 
 def nothing(about, far, index=None):
     """The statistics of what cannot be measured."""
-    return dict(dict.fromkeys(("worst", "nrms", "bias", "worst_row")),
+    return dict(dict.fromkeys(("worst", "nrms", "bias", "worst_row", "close")),
                 far=far / about.numel, index=index)
 
 
@@ -250,6 +259,11 @@ def grid(shape):
         dims.pop()
     cols = dims[-1] if dims else 1
     return math.prod(dims[:-1]), cols
+
+
+def loosest(d, ref):
+    """The largest |d| / (1 + |ref|)."""
+    return ref.abs().add_(1).reciprocal_().mul_(d).abs_().max()
 
 
 def finite_only(tensor):

@@ -22,8 +22,10 @@ import gc
 
 import torch
 
+import battery
 from fault import Fault, kind_of
 from judged import expected
+from runner import made_on
 from tensors import Layout, describe, dtype_name, leaves, mapped_views, shape_of
 
 KEPT_SEEDS = 8
@@ -32,9 +34,9 @@ PRIVATE = 256 << 20      # bytes of inputs up to which a trial has them to itsel
 
 
 class Trial:
-    def __init__(self, trials, seed):
-        self.trials, self.runner, self.seed = trials, trials.runner, seed
-        self._inputs, self.private = self.runner.inputs(seed), True
+    def __init__(self, trials, seed, case=None):
+        self.trials, self.runner, self.seed, self.case = trials, trials.runner, seed, case
+        self._inputs, self.private = self.make_inputs(), True
         layout = Layout()
         with self.runner.task.located("get_inputs"):
             self.specs = [describe(x, layout, "input %d" % (i + 1))
@@ -43,6 +45,12 @@ class Trial:
         self.precision = None
         self._expected = None
 
+    def make_inputs(self):
+        """From the seed alone; see battery.py."""
+        inputs = self.runner.inputs(self.seed)
+        with made_on(self.runner.device):
+            return battery.apply(self.case, inputs)
+
     def leaves(self):
         for x, spec in zip(self.inputs, self.specs):
             yield from leaves(x, spec)
@@ -50,7 +58,7 @@ class Trial:
     @property
     def inputs(self):
         if self._inputs is None:
-            self._inputs = self.runner.inputs(self.seed)
+            self._inputs = self.make_inputs()
         return self._inputs
 
     def lend(self, memory):
@@ -114,13 +122,13 @@ class Trials:
         self.runner, self.judge, self.size = runner, judge, 0
         self.kept = collections.OrderedDict()
 
-    def get(self, seed):
-        """The trial of a seed, now the most recent one."""
-        trial = self.kept.get(seed)
+    def get(self, seed, case=None):
+        """The trial of a seed and a case, now the most recent one."""
+        trial = self.kept.get((seed, case))
         if trial is None:
             self.trim(1, self.size)
-            trial = self.kept[seed] = Trial(self, seed)
-        self.kept.move_to_end(seed)
+            trial = self.kept[seed, case] = Trial(self, seed, case)
+        self.kept.move_to_end((seed, case))
         self.trim()
         return trial
 
@@ -145,5 +153,5 @@ class Trials:
             torch.cuda.empty_cache()
 
     def drop(self, trial):
-        if self.kept.get(trial.seed) is trial:
-            del self.kept[trial.seed]
+        if self.kept.get((trial.seed, trial.case)) is trial:
+            del self.kept[trial.seed, trial.case]

@@ -1,6 +1,7 @@
 """A loaded task with its shares: what `load` makes and `unload` ends."""
 import torch
 
+import admission
 from fault import Fault
 from graph import Recorder
 from judge import Judge, Readback
@@ -43,6 +44,9 @@ class Workload:
         trial = Trial(self.trials, seed)
         self.inputs, self.shapes, self.inputs_size = trial.specs, trial.shapes(), trial.share_size
         self.signature = repr(trial.specs)
+        self.density = {"inputs": [density(t) for t, _ in trial.leaves()],
+                        "params": {n: density(t) for n, t in self.runner.module.state_dict().items()
+                                   if isinstance(t, torch.Tensor)}}
         outputs = self.probe(trial, seed)
         if self.runner.changes_inputs and self.inputs_size > PRIVATE:
             trial = Trial(self.trials, seed)
@@ -170,13 +174,14 @@ class Workload:
             "params_share": self.params_share.describe(),
             "inputs_share": self.inputs_share.describe(),
             "outputs_share": self.outputs_share.describe(),
+            "density": self.density,
             "slots": self.slots, "outputs_stride": self.outputs_size}
         return reply, [s.fd for s in self.shares if s.fd >= 0]
 
-    def begin(self, seed, poison):
+    def begin(self, seed, poison, case=None):
         """Make this seed's inputs the current ones and poison the outputs."""
-        self.leave(seed)
-        trial = self.trials.get(seed)
+        self.leave(seed, case)
+        trial = self.trials.get(seed, case)
         self.check(trial)
         self.current = trial
         if trial.private:
@@ -187,11 +192,12 @@ class Workload:
         self.settle()
         return trial
 
-    def leave(self, seed):
+    def leave(self, seed, case=None):
         """Nothing is current until begin() ends; what lies in the share goes, unless
         it is this seed's."""
         trial, self.current = self.current, None
-        if trial is not None and trial.seed != seed and not trial.private:
+        same = trial is not None and (trial.seed, trial.case) == (seed, case)
+        if trial is not None and not same and not trial.private:
             trial.reclaim()
             self.trials.drop(trial)
 
@@ -239,6 +245,14 @@ class Workload:
         return {"outputs": [each[0] for each in entries], "reference": trial.precision,
                 "slots": [list(each) for each in zip(*entries)], "changed": changed}
 
+    def mutants(self, seed, case=None, names=None):
+        """Wrong outputs for these inputs, judged; nothing is current afterwards."""
+        self.leave(seed, case)
+        trial = self.trials.get(seed, case)
+        found = admission.judge(self, trial, names)
+        self.trials.trim()
+        return found
+
     def expected(self, trial):
         expected = trial.expected()
         for i, (e, spec) in enumerate(zip(expected, self.outputs)):
@@ -284,6 +298,11 @@ class Workload:
         if self.judge is not None:
             self.judge.close()
         self.release()
+
+
+def density(tensor):
+    """The share of a tensor's elements that are not zero: 1/2 of a triangle."""
+    return float(torch.count_nonzero(tensor)) / tensor.numel() if tensor.numel() else 1.0
 
 
 class Mark:

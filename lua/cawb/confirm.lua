@@ -30,6 +30,7 @@ function M.again(task, member, facts, say)
   again.seconds = add_seconds(facts.seconds, again.seconds)
   again.cached, again.log, again.profile = facts.cached, facts.log, facts.profile
   again.variants, again.label = facts.variants, facts.label
+  again.rules = again.rules or facts.rules
   return again
 end
 

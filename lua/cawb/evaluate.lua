@@ -6,7 +6,10 @@ local baselines = require "cawb.baselines"
 local core = require "cawb.core"
 local execute = require "cawb.execute"
 local measure = require "cawb.measure"
+local precision = require "cawb.precision"
 local profile = require "cawb.profile"
+local rule_facts = require "cawb.rule_facts"
+local rules = require "cawb.rules"
 local sanitizer = require "cawb.sanitizer"
 local verify = require "cawb.verify"
 
@@ -22,7 +25,19 @@ end
 local function fail(facts, result)
   facts.ok, facts.stage, facts.reason, facts.log = false, result.stage, result.reason, result.log
   facts.error, facts.report = result.error or facts.error, result.report or facts.report
+  facts.battery = result.battery or facts.battery
   facts.name = result.name                   -- "timeout", "died": the worker was lost
+  return facts
+end
+
+-- An error that looks like that of products in a narrower type is called so.
+local function name_precision(task, facts)
+  if not facts.error or facts.name then return facts end
+  local p = precision.of(task, facts, facts.built and rule_facts.census(facts.built))
+  if p.scaled and p.task and precision.coarser(p.class, p.task) then
+    facts.precision = p
+    facts.reason = ("%s; products in %s make errors of this size"):format(facts.reason, p.class)
+  end
   return facts
 end
 
@@ -43,14 +58,22 @@ end
 local function note_build(facts, prepared)
   local built = prepared.built
   facts.cached, facts.kernels, facts.steps = built.cached, built.kernels, prepared.steps
-  facts.log = built.log
+  facts.log, facts.built = built.log, built
 end
 
---- One member of a candidate. `how` = { trials =, samples =, budget =, against =, launches =, say =
+-- Ask the rules of some stages. Returns true where the candidate may go on, false where facts
+-- are a failure now, or nil, message, name.
+local function pass(task, candidate, facts, ...)
+  local done, message, name = clocked(facts, "rules", rules.apply, task, candidate, facts, { ... })
+  if not done then return nil, message, name end
+  return facts.ok
+end
+
+--- One member of a candidate. `how` = { trials =, battery =, samples =, budget =, against =, launches =, say =
 --- function(stage) }.
 --- Returns facts: { ok, stage, reason, seconds = { compile, verify, measure }, time_s,
---- samples, speedup, equal_error, baselines, error, report, kernels, steps, log, modelled }; or nil,
---- message, name.
+--- samples, speedup, equal_error, baselines, error, battery, report, kernels, steps, log, modelled,
+--- precision, rules = { set, asked, flags, rejected }, rule, floor }; or nil, message, name.
 function M.one(task, candidate, how)
   local facts = { ok = true, seconds = {}, tunables = candidate.tunables,
                   modelled = task.device.info.modelled }
@@ -60,11 +83,18 @@ function M.one(task, candidate, how)
   if not got then return nil, message, name end
   if not got.ok then return fail(facts, got) end
   note_build(facts, got)
+  local go
+  go, message, name = pass(task, candidate, facts, "source", "compiled", "plan")
+  if not go then return go == false and facts or nil, message, name end
   say "verify"
-  got, message, name = clocked(facts, "verify", verify.verify, task, candidate, { trials = how.trials })
+  got, message, name = clocked(facts, "verify", verify.verify, task, candidate,
+    { trials = how.trials, battery = how.battery })
   if not got then return nil, message, name end
-  if not got.ok then return fail(facts, got) end
-  facts.error, facts.report, facts.trials = got.error, got.report, got.trials
+  if not got.ok then return name_precision(task, fail(facts, got)) end
+  facts.error, facts.report, facts.trials, facts.battery = got.error, got.report, got.trials, got.battery
+  facts.precision = precision.of(task, facts, rule_facts.census(facts.built))
+  go, message, name = pass(task, candidate, facts, "verify")
+  if not go then return go == false and facts or nil, message, name end
   say "measure"
   got, message, name = clocked(facts, "measure", measure.measure, task, candidate,
     { samples = how.samples, budget = how.budget, against = how.against, launches = how.launches })
@@ -74,6 +104,8 @@ function M.one(task, candidate, how)
   facts.baseline_samples, facts.ratios = got.baseline_samples, got.ratios
   facts.equal_error = baselines.at_equal_error(task, got.speedup, facts.error)
   facts.launch_bound_s, facts.clock_hz, facts.throttled = got.launch_bound_s, got.clock_hz, got.throttled
+  go, message, name = pass(task, candidate, facts, "timing", "plausibility")
+  if go == nil then return nil, message, name end
   return facts
 end
 
@@ -121,7 +153,7 @@ local function sweep(task, candidate, declared, variants, how)
   for i, tunables in ipairs(variants) do
     if i > 1 and how.spent and how.spent() then break end
     local one = candidate:with(tunables)
-    local facts, message, name = M.one(task, one, { trials = limits.trials,
+    local facts, message, name = M.one(task, one, { trials = limits.trials, battery = {},
       samples = limits.samples, budget = limits.budget, against = {}, launches = 0, say = function(stage)
         how.say(("%s %d/%d %s"):format(stage, i, #variants, one:label(declared)))
       end })

@@ -119,13 +119,13 @@ function M.prepare(task, candidate)
 end
 
 --- One request that executes the loaded candidate on fresh inputs, or on those of
---- `seed`: op "run" or "time". Returns { ok = true, ..., poison = }, a failure as
+--- `seed`, of the kind `case` or the task's own: op "run" or "time". Returns { ok = true, ..., poison = }, a failure as
 --- data, or nil, message, name.
-function M.call(task, candidate, request, purpose, timeout, seed)
+function M.call(task, candidate, request, purpose, timeout, seed, case)
   local loaded, message, name = M.prepare(task, candidate)
   if not loaded or not loaded.ok then return loaded, message, name end
   local poison
-  poison, message, name = task:fresh_inputs(purpose, seed)
+  poison, message, name = task:fresh_inputs(purpose, seed, case)
   if not poison then return nil, message, name end
   request.poison = poison
   local names = #task.params > 0 and { "inputs", "outputs", "params" } or { "inputs", "outputs" }
@@ -137,11 +137,11 @@ function M.call(task, candidate, request, purpose, timeout, seed)
   return reply
 end
 
---- Run a candidate once on fresh inputs: its outputs exist, nothing is judged.
---- Returns { ok = true, report = counters, steps = launches }, a failure as data,
+--- Run a candidate once on fresh inputs (of the kind `case`): its outputs exist, nothing is
+--- judged. Returns { ok = true, report = counters, steps = launches }, a failure as data,
 --- or nil, message, name.
-function M.run(task, candidate)
-  return M.call(task, candidate, { op = "run" }, "run", task.options.deadlines.run)
+function M.run(task, candidate, case)
+  return M.call(task, candidate, { op = "run" }, "run", task.options.deadlines.run, nil, case)
 end
 
 return M

@@ -45,11 +45,19 @@ M.defaults = {
   -- `by`: "order", or "hash" of the request; `latency`: as slowly as it was
   cassette = { record = "", replay = "", by = "order", latency = false },
 
+  -- what a candidate must not be, besides wrong: the name of a set, configs/rules-NAME.lua,
+  -- or the path of one; "off" asks nothing
+  rules = "strict",
+
   -- module-level constants of task.py to override: --set task.rows=64
   task = {},
 
   verify = {
     trials = 5,               -- fresh secret inputs
+    -- further inputs of kinds that the task never announced (core/taskhost/battery.py), one of
+    -- each; a kind that the reference itself cannot deal with is left out
+    battery = { "mixed", "integers", "edges", "outlier", "zeros", "offset", "nan" },
+    battery_bytes = 1 << 30,  -- of inputs, beyond which there are none of these
   },
 
   -- a candidate passes if each error against float64 is at most `factor` times
@@ -59,9 +67,17 @@ M.defaults = {
   -- that may be far off for their own size. A baseline is as accurate as a candidate with
   -- up to `equal_error` times its error.
   tolerance = {
+    protocol = "errors",      -- or "allclose": see configs/tolerance-*.lua
+    allclose = 1e-2,          -- of that protocol: relative and absolute; for 16-bit types
+    allclose_half = 1e-2,     --   the other
+    timed = true,             -- is what timed calls wrote looked at?
+    conduct = true,           -- are races and changed inputs failures?
     factor = 3,
+    battery_factor = 30,      -- the same for kinds of inputs that are badly conditioned
     equal_error = 1.1,
     row = 4,
+    short = 32,               -- a row of fewer elements may have `short_row` times that error
+    short_row = 10,
     far = 0.001,
     floors = {
       -- 64 and 128 unit roundoffs of float32 (6e-8): room for a sequential sum of

@@ -8,6 +8,7 @@ local ledger = require "cawb.ledger"
 local options = require "cawb.options"
 local report = require "cawb.report"
 local result = require "cawb.result"
+local rules = require "cawb.rules"
 local run = require "cawb.run"
 local strategy = require "cawb.strategy"
 local task = require "cawb.task"
@@ -44,6 +45,7 @@ local function layered(cli, s)
     if ok and not one then ok, message = nil, ("--baseline: %s"):format(why) end
     if one then table.insert(all.measure.against, one) end
   end
+  if ok then ok, message = rules.set(all.rules) end
   if not ok then return nil, message end
   return all
 end

@@ -96,7 +96,7 @@ local function facts_json(facts)
   local kept = {}
   for _, key in ipairs { "tunables", "ratios", "seconds", "time_s", "error", "trials", "report",
                          "kernels", "steps", "log", "modelled", "first", "launch_bound_s", "clock_hz",
-                         "throttled", "equal_error", "profile" } do
+                         "throttled", "equal_error", "profile", "battery", "precision", "rules", "floor" } do
     kept[key] = facts[key]
   end
   return encode(kept)
@@ -108,8 +108,9 @@ local function put_evaluation(insert, run, turn, number, facts)
     reason = facts.reason, facts = facts_json(facts) })
   put_samples(insert, run, turn, number, facts)
   insert("verdicts", { run = run.id, turn = turn.number, evaluation = number,
-    rule = facts.stage or "passed", pass = facts.ok, reason = facts.reason,
-    evidence = encode { error = facts.error } })
+    rule = facts.rule or facts.stage or "passed", pass = facts.ok, reason = facts.reason,
+    evidence = encode { error = facts.error, found = facts.rules and facts.rules.rejected,
+                        flags = facts.rules and facts.rules.flags } })
 end
 
 local function put_baselines(self, insert, run)

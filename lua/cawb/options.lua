@@ -18,7 +18,9 @@ local not_negative = { function(v) return v >= 0 end, "must not be negative" }
 local share = { function(v) return v >= 0 and v <= 1 end, "must lie between 0 and 1" }
 local ranges = {
   ["turns"] = at_least_one, ["seconds"] = positive, ["verify.trials"] = at_least_one,
-  ["tolerance.factor"] = positive,
+  ["tolerance.factor"] = positive, ["tolerance.battery_factor"] = positive,
+  ["tolerance.allclose"] = positive, ["tolerance.allclose_half"] = positive,
+  ["verify.battery_bytes"] = not_negative,
   ["tolerance.equal_error"] = at_least_one, ["measure.matrix_samples"] = at_least_one,
   ["measure.batch"] = at_least_one, ["measure.rounds"] = at_least_one,
   ["measure.warmup"] = not_negative,
@@ -40,7 +42,7 @@ local ranges = {
   ["model.context"] = at_least_one, ["model.limit"] = at_least_one,
   ["lines.budget"] = not_negative, ["lines.most"] = at_least_one,
 }
-local words = { ["profile"] = { "none", "quick", "default" },
+local words = { ["profile"] = { "none", "quick", "default" }, ["tolerance.protocol"] = { "errors", "allclose" },
   ["model.protocol"] = { "openai", "anthropic" }, ["model.tools"] = { "native", "text" },
   ["cassette.by"] = { "order", "hash" } }
 local lists = { ["measure.against"] = true, ["measure.matrix"] = true }   -- of baselines

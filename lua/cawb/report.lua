@@ -113,6 +113,7 @@ local columns = {
   { "time [95% interval]", function(t) return M.interval(t.time_s) end },
   { "error", function(t)
       return t.error and t.error.worst and ("%.2g"):format(t.error.worst) or "-" end },
+  { "precision", function(t) return t.facts.precision and t.facts.precision.class or "-" end },
   { "vs eager", function(t) return M.speedup(t.speedup and t.speedup.eager) end },
   { "vs compile", function(t) return M.speedup(t.speedup and t.speedup.compile) end },
   { "reward", function(t) return ("%.3g"):format(t.reward) end },

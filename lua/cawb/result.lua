@@ -1,5 +1,6 @@
 -- result: a run as plain data, the shape that --json prints (lua/README.md).
 
+local core = require "cawb.core"
 local manifest = require "cawb.manifest"
 
 local M = {}
@@ -8,6 +9,22 @@ local M = {}
 local function profile_data(p)
   if not p or not p.ok then return p and { reason = p.reason } end
   return { source = p.source, note = p.note, limiter = p.roofline.sentence, remedies = p.roofline.remedies }
+end
+
+-- What rules said: names and reasons.
+local function rules_data(r)
+  if not r then return nil end
+  local flags = core.json.array {}
+  for i, flag in ipairs(r.flags) do flags[i] = { rule = flag.rule, reason = flag.reason } end
+  return { set = r.set, asked = r.asked, flags = flags,
+           rejected = r.rejected and { rule = r.rejected.rule, reason = r.rejected.reason } }
+end
+
+-- How near to the least possible time it came.
+local function floor_data(facts)
+  local f = facts.floor
+  return f and { seconds = f.seconds, memory = f.memory, compute = f.compute, launch = f.launch,
+                 precision = f.precision, source = f.source }
 end
 
 local function turn_data(turn)
@@ -22,6 +39,8 @@ local function turn_data(turn)
     launch_bound_s = turn.facts.launch_bound_s, clock_hz = turn.facts.clock_hz,
     throttled = turn.facts.throttled, equal_error = turn.facts.equal_error,
     time_s = turn.time_s, speedup = turn.speedup, error = turn.error,
+    precision = turn.facts.precision and turn.facts.precision.class, rule = turn.facts.rule,
+    rules = rules_data(turn.facts.rules), floor = floor_data(turn.facts),
     modelled = turn.facts.modelled, profile = profile_data(turn.facts.profile),
   }
 end

@@ -95,7 +95,16 @@ local function rewarded(self, turn, facts)
   return turn
 end
 
--- Sweep, verify, measure; and all of it once more for what would be the best.
+-- Whether a rule wants it measured again: it is suspiciously near to the device's limits.
+local function audited(facts)
+  for _, flag in ipairs(facts.rules and facts.rules.flags or {}) do
+    if flag.evidence and flag.evidence.audit then return true end
+  end
+  return false
+end
+
+-- Sweep, verify, measure; and all of it once more for what would be the best, or is hard to
+-- believe.
 local function judge(self, turn)
   local function say(stage) self.report:stage(self, turn, stage) end
   local facts, member, name = evaluate.candidate(self.task, turn.candidate, { say = say,
@@ -103,7 +112,8 @@ local function judge(self, turn)
   if not facts then return nil, member, name end
   local done, message, kind = rewarded(self, turn, facts)
   if not done then return nil, message, kind end
-  if not (self.options.confirm.enabled and better(turn, self.best)) then return turn end
+  local again = audited(facts) or self.options.confirm.enabled and better(turn, self.best)
+  if not (facts.ok and again) then return turn end
   facts, message, kind = confirm.again(self.task, member, facts, say)
   if not facts then return nil, message, kind end
   return rewarded(self, turn, facts)

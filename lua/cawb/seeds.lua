@@ -22,10 +22,10 @@ function M.generator(seed)
 end
 
 --- The 32-bit pattern that outputs and scratch are filled with before a call: a NaN
---- in float16, bfloat16, float32 and float64 alike, or with `finite` a number between
+--- in float16, bfloat16, float32 and float64 alike, and none that arithmetic makes; or with `finite` a number between
 --- 2 and 8192, so that a kernel cannot live on finding the one or the other.
 function M.poison(next_seed, finite)
-  local half = finite and 0x4000 | next_seed "poison" & 0x5ff or 0x7ff8 | next_seed "poison" & 7
+  local half = finite and 0x4000 | next_seed "poison" & 0x5ff or 0x7ff8 | next_seed "poison" & 3
   return half << 16 | half
 end
 

@@ -5,6 +5,7 @@ local compile = require "cawb.compile"
 local core = require "cawb.core"
 local defaults = require("cawb").defaults
 local options = require "cawb.options"
+local plausibility = require "cawb.plausibility"
 local python = require "cawb.python"
 local seeds = require "cawb.seeds"
 
@@ -60,12 +61,13 @@ function Task:share(request, names)
 end
 
 --- New inputs from a secret seed (or from a given one, to have them again), and
---- outputs filled with poison. Returns the poison, or nil, message, name.
-function Task:fresh_inputs(purpose, seed)
+--- outputs filled with poison. `case` is a kind of inputs other than the task's own. Returns
+--- the poison, or nil, message, name.
+function Task:fresh_inputs(purpose, seed, case)
   self.finite = not self.finite            -- one call NaN, the next a number
   local poison = seeds.poison(self.next_seed, self.finite)
   local reply, message, name =
-    self:ask { op = "inputs", seed = seed or self.next_seed(purpose), poison = poison }
+    self:ask { op = "inputs", seed = seed or self.next_seed(purpose), poison = poison, case = case }
   if not reply then return nil, message, name end
   return poison
 end
@@ -109,17 +111,19 @@ end
 -- Views move no bytes and cost nothing: a graph without them says what is done.
 -- What was made from a view was made from the tensor that it looks at.
 local function without_views(graph)
-  local list, behind = {}, {}
+  local list, behind, picked = {}, {}, {}
   for number, op in ipairs(graph or {}) do
     for _, input in ipairs(op.inputs) do input.source = behind[input.source] or input.source end
     if op.kind == "view" then
-      behind["op:" .. number] = op.inputs[1] and op.inputs[1].source
+      local from = op.inputs[1] and op.inputs[1].source
+      behind["op:" .. number] = from
+      if from and plausibility.picks(op) then picked[from] = true end
     else
       op.number = number
       list[#list + 1] = op
     end
   end
-  return list
+  return list, picked
 end
 
 -- Nothing can be judged against an output that is another one the next time, nor
@@ -173,9 +177,10 @@ function M.open(path, opts)
     return nil, message, name
   end
   local seed = opts.seed or seeds.fresh()
+  local graph, picked = without_views(reply.graph)
   return setmetatable({
     host = host, lent = opts.host ~= nil, python = hello, device = opts.device, options = all,
-    name = reply.task.name, path = full, info = reply.task, graph = without_views(reply.graph),
+    name = reply.task.name, path = full, info = reply.task, graph = graph, picked = picked, density = reply.density,
     inputs = reply.inputs, outputs = reply.outputs, params = reply.params,
     shares = take_shares(reply), notes = reply.notes or {},
     slots = reply.slots or 1, outputs_stride = reply.outputs_stride or 0,

@@ -4,6 +4,7 @@
 
 local execute = require "cawb.execute"
 local options = require "cawb.options"
+local tolerances = require "cawb.tolerance"
 
 local M = {}
 
@@ -66,6 +67,8 @@ local function check_row(o, label, tolerance, floor)
   if not row or not row.rows or row.rows < 2 then return nil end
   local eager = o.eager.worst_row and o.eager.worst_row.nrms or 0
   local most = math.max(tolerance.factor * eager, tolerance.row * floor.nrms)
+  -- All of a few elements may cancel at once.
+  if o.numel < tolerance.short * row.rows then most = most * tolerance.short_row end
   if row.nrms and row.nrms <= most then return nil end
   return ("%s is wrong in row %d: its normalised rms error %s is above %s")
     :format(label, row.index, number(row.nrms), number(most))
@@ -89,8 +92,8 @@ local function judge_output(o, label, tolerance)
     or check_row(o, label, tolerance, floor) or check_far(o, label, tolerance)
 end
 
---- Why the compared outputs are unacceptable, or nil when they pass.
-function M.judge(compared, report, tolerance)
+-- What a candidate does besides computing: races, and inputs that are not as they were.
+local function misconduct(compared, report)
   if report and report.races and report.races > 0 then
     local where, what = report.race:match "^(%a+ memory): (.*)"
     return ("a race on %s, %d times: %s"):format(where or "shared memory", report.races,
@@ -100,9 +103,16 @@ function M.judge(compared, report, tolerance)
     return ("it writes to %s; inputs and parameters are read-only")
       :format(table.concat(compared.changed, ", "))
   end
+end
+
+--- Why the compared outputs are unacceptable, or nil when they pass.
+function M.judge(compared, report, tolerance)
+  local why = tolerance.conduct and misconduct(compared, report)
+  if why then return why end
+  if tolerance.protocol == "allclose" then return tolerances.allclose(compared.slots, tolerance) end
   for _, outputs in ipairs(compared.slots) do
     for i, o in ipairs(outputs) do
-      local why = judge_output(o, ("outputs[%d]"):format(i), tolerance)
+      why = judge_output(o, ("outputs[%d]"):format(i), tolerance)
       if why then return why end
     end
   end
@@ -121,12 +131,19 @@ local function note_error(sum, compared)
   end
 end
 
-local function trial(task, candidate, tolerance, result)
-  local ran, message, name = execute.run(task, candidate)
+-- One run on fresh inputs, compared. Returns what it ran as, with `compared`, or as execute.run.
+local function compare(task, candidate, case)
+  local ran, message, name = execute.run(task, candidate, case)
   if not ran or not ran.ok then return ran, message, name end
-  local compared
-  compared, message, name = task:compare(ran.poison)
-  if not compared then return nil, message, name end
+  ran.compared, message, name = task:compare(ran.poison)
+  if not ran.compared then return nil, message, name end
+  return ran
+end
+
+local function trial(task, candidate, tolerance, result)
+  local ran, message, name = compare(task, candidate)
+  if not ran or not ran.ok then return ran, message, name end
+  local compared = ran.compared
   note_error(result.error, compared)
   result.report, result.built, result.steps = ran.report, ran.built, ran.steps
   result.trials[#result.trials + 1] = { outputs = compared.slots[1], reference = compared.reference }
@@ -135,25 +152,132 @@ local function trial(task, candidate, tolerance, result)
   return ran
 end
 
---- Verify a candidate on `opts.trials` fresh inputs (default: the option
---- verify.trials). Returns { ok = true, trials = {statistics}, error = { worst, nrms,
---- eager = {...} }, report = counters of the last run }, a failure as data, or nil,
---- message, name.
-function M.verify(task, candidate, opts)
-  options.known(opts, { trials = true }, "verify", 2)
+-- ---- kinds of inputs that the task never announced
+
+-- Operators that whole numbers go through without rounding, in any order of their sums.
+local exact = { add = true, sub = true, rsub = true, mul = true, neg = true, sum = true, mm = true, bmm = true,
+                addmm = true, baddbmm = true, relu = true, clamp = true, clamp_min = true, abs = true, max = true,
+                min = true, amax = true, amin = true, maximum = true, minimum = true, where = true, clone = true,
+                cumsum = true, tril = true, triu = true, cat = true, copy = true, threshold = true }
+
+local function is_exact(task)
+  for _, op in ipairs(task.graph) do
+    if not exact[(op.op or ""):match "^%w+%.([%w_]-)_?%." or ""] then return false end
+  end
+  return true
+end
+
+-- Whether a factor is known to hold zeros: a diagonal, a triangle, the padding that weights
+-- meet which are inputs.
+local function has_structure(task)
+  for _, op in ipairs(task.graph) do
+    local name, weight = op.op or "", op.inputs and op.inputs[2]
+    if name:find "%.diag" or name:find "%.tri[lu]" then return true end
+    if op.kind == "convolution" and weight and not (weight.source or ""):find "^param:" then return true end
+  end
+  return false
+end
+
+-- From about here on rounding decides whether a result is infinite.
+local overflows = { float32 = 1e37, bfloat16 = 1e37, float16 = 3e4, float64 = 1e307 }
+
+--- Why a kind says nothing of this task: the reference has values that are no numbers, or
+--- PyTorch's own result is far from it; or nil.
+function M.unsuitable(task, compared, case)
+  if (case == "nan" or case == "nonfinite") and has_structure(task) then
+    return "zeros times NaN are NaN, and a kernel that knows of the zeros need not multiply"
+  end
+  for _, o in ipairs(compared.slots[1]) do
+    local e = o.eager
+    if o.mismatches then return "its outputs are whole numbers, where equals may be ordered differently" end
+    if case ~= "nan" and case ~= "nonfinite" and (o.odd or 0) > 0 then return "the reference is not finite" end
+    if o.scale and o.scale > overflows[o.dtype] then return "the reference is out of the type's range" end
+    if not (e and e.worst and e.nrms and e.nrms <= 1e-2) then return "PyTorch itself is far from the reference" end
+  end
+end
+
+--- The tolerance for one kind of inputs, from that for the task's own.
+function M.tolerance_of(task, tolerance, case, compared)
+  local t = options.copy(tolerance)
+  if case == "integers" and is_exact(task) then
+    local right = true
+    for _, o in ipairs(compared.slots[1]) do right = right and o.eager.worst == 0 and o.scale < 2 ^ 24 end
+    if right then
+      for _, floor in pairs(t.floors) do floor.worst, floor.nrms = 0, 0 end
+    end
+  elseif case ~= "mixed" and case ~= "integers" and case ~= "edges" then
+    t.factor = t.battery_factor
+  end
+  return t
+end
+
+local function bytes_of(specs)
+  local total = 0
+  for _, spec in ipairs(specs) do total = total + (spec.bytes or (spec.items and bytes_of(spec.items)) or 0) end
+  return total
+end
+
+-- One kind; notes what was seen in result.battery. Returns as trial does.
+local function challenge(task, candidate, case, result)
+  local ran, message, name = compare(task, candidate, case)
+  if not ran then return nil, message, name end
+  if not ran.ok then
+    ran.reason = ("on inputs of the kind '%s': %s"):format(case, ran.reason)
+    return ran
+  end
+  local odd = M.unsuitable(task, ran.compared, case)
+  local seen = { error = { eager = {} } }
+  result.battery[case] = seen
+  seen.left_out = odd
+  if odd then return ran end
+  note_error(seen.error, ran.compared)
+  seen.nrms, seen.eager = seen.error.nrms, seen.error.eager.nrms
+  local why = M.judge(ran.compared, ran.report, M.tolerance_of(task, task.options.tolerance, case, ran.compared))
+  if not why then return ran end
+  return { ok = false, stage = "verify", reason = ("on inputs of the kind '%s': %s"):format(case, why) }
+end
+
+local function trials_of(opts, task)
   local trials = opts and opts.trials or task.options.verify.trials
   if not (math.type(trials) == "integer" and trials >= 1) then
-    error("verify: trials must be a whole number of at least 1", 2)
+    error("verify: trials must be a whole number of at least 1", 3)
   end
-  local tolerance = task.options.tolerance
-  local result = { ok = true, trials = {}, error = { eager = {} } }
-  for _ = 1, trials do
-    local ran, message, name = trial(task, candidate, tolerance, result)
-    if not ran then return nil, message, name end
-    if not ran.ok then
-      ran.trials, ran.error, ran.report = result.trials, result.error, result.report
+  return trials
+end
+
+--- The kinds of inputs to try, none where inputs are too large for it.
+function M.kinds(task, opts)
+  local list = opts and opts.battery or task.options.verify.battery
+  return bytes_of(task.inputs) <= task.options.verify.battery_bytes and list or {}
+end
+
+--- Verify a candidate on `opts.trials` fresh inputs (default: the option
+--- verify.trials), and once on each kind in `opts.battery` (verify.battery). Returns
+--- { ok = true, trials = {statistics}, error = { worst, nrms, eager = {...} }, battery = { kind =
+--- { nrms, eager } }, report = counters of the last run }, a failure as data, or nil,
+--- message, name.
+function M.verify(task, candidate, opts)
+  options.known(opts, { trials = true, battery = true }, "verify", 2)
+  local trials, tolerance = trials_of(opts, task), task.options.tolerance
+  local result = { ok = true, trials = {}, error = { eager = {} }, battery = {} }
+  local function step(f, ...)
+    local ran, message, name = f(...)
+    if ran and not ran.ok then
+      ran.trials, ran.error, ran.report, ran.battery = result.trials, result.error, result.report, result.battery
       return ran
+    elseif not ran then
+      return nil, message, name
     end
+    return result
+  end
+  local done, message, name
+  for _ = 1, trials do
+    done, message, name = step(trial, task, candidate, tolerance, result)
+    if not done or not done.ok then return done, message, name end
+  end
+  for _, case in ipairs(M.kinds(task, opts)) do
+    done, message, name = step(challenge, task, candidate, case, result)
+    if not done or not done.ok then return done, message, name end
   end
   return result
 end

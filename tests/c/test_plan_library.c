@@ -94,7 +94,9 @@ static void test_a_product(void) {
   CHECK(cawb_gemm_flops(g) == 2 * 6 * 10 * 8 && cawb_gemm_bytes(g) == 4 * (48 + 80 + 60));
   cJSON *words = cawb_plan_describe(p);
   char *text = cJSON_PrintUnformatted(words);
-  CHECK(strstr(text, "\"kind\":\"gemm\",\"m\":6,\"n\":10,\"k\":8,\"batch\":1,\"flops\":960") != NULL);
+  CHECK(strstr(text, "\"m\":6,\"n\":10,\"k\":8,\"batch\":1,\"flops\":960") != NULL);
+  CHECK(strstr(text, "\"kind\":\"gemm\",\"reads\":[") != NULL);
+  CHECK(strstr(text, "\"writes\":[\"outputs[1]\"]") != NULL);
   free(text);
   cJSON_Delete(words);
   cawb_plan_free(p);

@@ -240,7 +240,7 @@ check.test("an endless kernel costs one turn", function()
     local cawb = require "cawb"
     local c = assert(cawb.candidate "kernels/softmax/v2_block_per_row")
     local hang = cawb.candidate { name = "hang", plan = 'launch("hang", { grid = 1, block = 32 }, outputs[1])',
-      source = 'extern "C" __global__ void hang(volatile float *y) { while (y[0] != 1.0f) {} }' }
+      source = 'extern "C" __global__ void hang(volatile float *y) { while (y[0] != 1.0f) {} y[0] = 2; }' }
     return { deadlines = { run = 0.5 }, step = function(run)
       run:evaluate(#run.turns == 0 and hang or c)
       return #run.turns < 2

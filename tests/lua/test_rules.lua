@@ -1,0 +1,213 @@
+-- Rules: sets, options, what a rule can and cannot do, and each rule that came along.
+
+local check = dofile "tests/lua/check.lua"
+local cawb = require "cawb"
+local core = require "cawb.core"
+local evaluate = require "cawb.evaluate"
+local options = require "cawb.options"
+local precision = require "cawb.precision"
+local rule_facts = require "cawb.rule_facts"
+local rules = require "cawb.rules"
+
+local dir = check.folder()
+local count = 0
+
+-- A set of one rule with this text.
+local function set_of(text, given)
+  count = count + 1
+  check.write(("%s/rule%d.lua"):format(dir, count), text)
+  return rules.set(check.write(("%s/set%d.lua"):format(dir, count),
+    ("return { rules = { ['rule%d.lua'] = %s } }"):format(count, given or "true")))
+end
+
+local function judge(text, facts, given)
+  return rules.judge(assert(set_of(text, given)), facts, rules.stages)
+end
+
+check.test("a sealed function: data in, data out, and no way around", function()
+  local function call(text, ...)
+    return core.sealed.call { text = text, name = "t.lua", entry = "f", arguments = core.json.array { ... },
+                              memory = 1 << 20, instructions = 100000 }
+  end
+  local got = call("return { f = function(a, b) return { sum = a.x + b, list = { 1, 2.5, 'z' }, no = false } end }",
+    { x = 1 }, 2)
+  check.equal(got.sum, 3)
+  check.equal(got.list[2], 2.5)
+  check.equal(got.no, false)
+  check.equal(call "return { f = function() end }", nil)
+  check.fails("candidate", "t%.lua:1: unknown name 'io'", call "return { f = function() return io.read() end }")
+  check.fails("candidate", "too many instructions", call "return { f = function() while true do end end }")
+  check.fails("candidate", "memory", call "local t = {} return { f = function() for i = 1, 1e6 do t[i] = {} end end }")
+  check.fails("candidate", "table with the function 'f'", call "return 1")
+  check.fails("candidate", "cannot hold a function", call "return { f = function() return { f = next } end }")
+end)
+
+check.test("a rule rejects, flags, or says nothing; its options come from the set", function()
+  local text = [[return { stage = "plan", options = { most = 1 }, check = function(facts, options)
+    if facts.n > options.most then return { reason = "n is " .. facts.n, evidence = { n = facts.n } } end end }]]
+  local got = assert(judge(text, { n = 2 }))
+  check.equal(got.rejected.reason, "n is 2")
+  check.equal(got.rejected.evidence.n, 2)
+  check.equal(got.rejected.stage, "plan")
+  check.equal(assert(judge(text, { n = 1 })).rejected, nil)
+  check.equal(assert(judge(text, { n = 2 }, "{ most = 5 }")).rejected, nil)
+  got = assert(judge(text, { n = 2 }, "{ severity = 'flag' }"))
+  check.equal(got.rejected, nil)
+  check.equal(got.flags[1].reason, "n is 2")
+  check.equal(assert(judge(text, { n = 2 }, "false")).asked, 0)
+end)
+
+check.test("a rule cannot change what others see, nor raise a verdict", function()
+  local facts = { list = { 1, 2 }, ok = false }
+  local got = assert(judge([[return { stage = "plan", check = function(facts)
+    facts.list[1], facts.ok, facts.new = 99, true, 1
+    return nil end }]], facts))
+  check.equal(got.rejected, nil)
+  check.equal(facts.list[1], 1)
+  check.equal(facts.ok, false)
+  check.equal(facts.new, nil)
+  -- It runs in another state: nothing of this one is there.
+  got = { judge([[return { stage = "plan", check = function() return { reason = tostring(require) } end }]], {}) }
+  check.matches(got[2], "unknown name 'require'")
+  -- And what else it returns is not looked at.
+  got = assert(judge([[return { stage = "plan", check = function()
+    return { reason = "no", ok = true, severity = "flag" } end }]], facts))
+  check.equal(got.rejected.reason, "no")
+  check.equal(got.rejected.ok, nil)
+end)
+
+check.test("a rule that fails names its file and line", function()
+  check.fails("strategy", "rule 'rule%d+'.*rule%d+%.lua:2: .*nil value", judge(
+    "return { stage = 'plan', check = function(facts)\n return facts.a.b end }", {}))
+  check.fails("strategy", "must return nothing, or a table with a 'reason'", judge(
+    "return { stage = 'plan', check = function() return true end }", {}))
+  check.fails("strategy", "rule%d+%.lua:1: too many instructions", judge(
+    "return { stage = 'plan', check = function() while true do end end }", {}))
+end)
+
+check.test("what is wrong with a set is said, with its file", function()
+  local function wrong(pattern, set, message)
+    check.equal(set, nil)
+    check.matches(message, pattern)
+  end
+  wrong("no such set %(did you mean 'strict'%?%)", rules.set "strikt")
+  wrong("set%d+%.lua:1:", set_of("return {", "}{"))
+  wrong("rule%d+%.lua:.*near <eof>", set_of "return {")
+  wrong("'stage' must be one of source, compiled", set_of "return { stage = 'later', check = function() end }")
+  wrong("has no option 'mots' %(did you mean 'most'", set_of(
+    "return { stage = 'plan', options = { most = 1 }, check = function() end }", "{ mots = 1 }"))
+  wrong("severity is reject, flag or off", set_of("return { stage = 'plan', check = function() end }",
+    "{ severity = 'kill' }"))
+  local path = check.write(dir .. "/known.lua", "return { rules = { clock_raeds = true } }")
+  wrong("known%.lua: there is no rule 'clock_raeds' %(did you mean 'clock_reads'", rules.set(path))
+end)
+
+check.test("every set and every rule that came along can be read", function()
+  for _, file in ipairs(core.fs.list "configs") do
+    local name = file:match "^rules%-(.*)%.lua$"
+    if name then assert(rules.set(name)) end
+  end
+  local strict = {}
+  for _, one in ipairs(assert(rules.set "strict").list) do strict[one.name] = true end
+  for _, name in ipairs(rules.names()) do
+    local text = assert(io.open(("lua/cawb/rules/%s.lua"):format(name))):read "a"
+    check.matches(text, "^%-%-%- ")
+    assert(strict[name] or name == "forbidden_words" or name == "library_calls", name .. " is in no set")
+  end
+end)
+
+check.test("times below what the device can do are rejected, near to it they are measured again", function()
+  local floor = { seconds = 1e-5, memory = 1e-5, compute = 0, launch = 1e-6, precision = "float32" }
+  local function at(time)
+    return assert(rules.judge(assert(rules.set "strict"), { floor = floor, timing = { time_s = { median = time },
+      samples = {} } }, { "plausibility" }))
+  end
+  check.matches(at(0.9e-5).rejected.reason, "9 us is faster than the device: 10 us are needed for memory")
+  local near = at(1.1e-5)
+  check.equal(near.rejected, nil)
+  check.equal(near.flags[1].evidence.audit, true)
+  check.equal(#at(1.2e-5).flags, 0)
+end)
+
+check.test("comments and strings are not code", function()
+  local bare = rule_facts.bare('a = "pass // x"; // import threading\nb /* try\n{ */ = \'"\'; c')
+  check.matches(bare, '^a = "";  \nb   = \'\'; c$')
+end)
+
+check.test("what steps read and write, and which of them have no effect", function()
+  local use = function(r, w) return { reads = r, writes = w, atomics = 0, escapes = 0 } end
+  local census = { functions = { k = { entry = true, plain = "k", params = { use(0, 1), use(1, 0) } } } }
+  local step = function(to, from) return { kernel = "k", args = { to, from } } end
+  local plan = rule_facts.plan({ step("scratch[1]", "inputs[1]"), step("view(outputs[1])", "scratch[1]"),
+    step("scratch[2]", "inputs[1]") }, census, 1)
+  check.equal(core.json.encode { plan.steps[1].dead, plan.steps[2].dead, plan.steps[3].dead }, "[false,false,true]")
+  plan = rule_facts.plan({ step("outputs[1]", "inputs[1]"),
+    { kind = "gemm", beta = 0, reads = { "inputs[1]" }, writes = { "outputs[1]" } } }, census, 1)
+  check.equal(plan.steps[1].dead, true)
+  plan = rule_facts.plan({ step("outputs[1]", "inputs[1]"),
+    { kind = "gemm", beta = 1, reads = { "inputs[1]", "outputs[1]" }, writes = { "outputs[1]" } } }, census, 1)
+  check.equal(plan.steps[1].dead, false)
+  check.equal(plan.libraries, 1)
+end)
+
+check.test("the precision is what the errors say", function()
+  local task = { outputs = { { dtype = "float32" } } }
+  local function class(nrms, eager, used)
+    return precision.of(task, { error = { nrms = nrms, eager = { nrms = eager } }, steps = used },
+      { total = {} }).class
+  end
+  check.equal(class(2e-7, 1e-7), "float32")
+  check.equal(class(2.9e-4, 1e-7), "tf32")
+  check.equal(class(2.9e-4, 1e-7, { { compute = "fp16" } }), "fp16")
+  check.equal(class(2.3e-3, 1e-7), "bf16")
+  check.equal(class(4e-2, 1e-7), "fp8")
+  check.equal(class(2.9e-4, 2e-4), "float32")           -- PyTorch's own sum cancels as much
+  check.equal(precision.coarser("bf16", "tf32"), true)
+  check.equal(precision.coarser("fp16", "tf32"), false)
+end)
+
+check.test("a run's record says which rule rejected; unknown sets are the command line's mistake", function()
+  local task = check.write(dir .. "/twice.py", [[
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x * 2
+def get_inputs():
+    return [torch.randn(4, 64)]
+def get_init_inputs():
+    return []
+]])
+  local strategy = check.write(dir .. "/once.lua", [[
+local cawb = require "cawb"
+return { turns = 1, measure = { against = {} }, step = function(run)
+  run:evaluate(cawb.candidate { plan = 'launch("k", { grid = 1, block = 256 }, outputs[1], inputs[1])', source =
+    'extern "C" __global__ void k(float *y, const float *x) { int i = threadIdx.x; if (clock() != 7) y[i] = 2 * x[i]; }' })
+end }]])
+  local command = ("'%s' %s %s --device sim:h100 --json --quiet --out %s/runs"):format(core.program, strategy, task, dir)
+  local out, status = check.shell(command)
+  check.equal(status, 1, out)
+  local turn = assert(core.json.decode(out)).turns[1]
+  check.equal(turn.rule, "clock_reads")
+  check.equal(turn.stage, "compiled")
+  check.matches(turn.rules.rejected.reason, "read a clock")
+  out, status = check.shell(command .. " --set rules=off")
+  local r = assert(core.json.decode(out))
+  check.equal(r.turns[1].rules.set, "off")
+  check.equal(r.turns[1].rule, nil)
+  out, status = check.shell(command .. " --set rules=storict 2>&1")
+  check.equal(status, 2, out)
+  check.matches(out, "did you mean 'strict'")
+end)
+
+check.test("facts of a failure stay a failure", function()
+  local device <close> = assert(cawb.device "sim:h100")
+  local all = options.copy(cawb.defaults)
+  local task <close> = assert(cawb.task("tests/cheats/tasks/relu.py", { device = device, options = all }))
+  local c = cawb.candidate { source = "x", plan = "launch('k', { grid = 1, block = 1 })" }
+  local facts = assert(evaluate.candidate(task, c))
+  check.equal(facts.ok, false)
+  check.equal(facts.stage, "compile")
+  check.equal(facts.rules, nil)
+end)
+
+return check.done()
