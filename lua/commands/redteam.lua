@@ -1,0 +1,119 @@
+-- cawb redteam: known ways to cheat against a set of rules.
+
+local core = require "cawb.core"
+local device = require "cawb.device"
+local job = require "cawb.job"
+local redteam = require "cawb.redteam"
+local report = require "cawb.report"
+
+local M = { summary = "known ways to cheat, and honest look-alikes, against a set of rules" }
+
+local usage = [[
+usage: cawb redteam [flags]
+
+  --rules NAME      a set in configs/rules-NAME.lua, or a path; repeatable, side by side (strict)
+  --only PATTERN    fixtures whose name matches
+  --device NAME     sim:h100
+  --tier 1          the tier of the candidates: kernels with plans
+  --json            one JSON object in place of the tables
+  --quiet           only the closing table
+
+exit codes: 0 all cheats were caught and all look-alikes passed (with one set of rules); 1 not so;
+2 wrong usage; 3 the machine lacks something
+]]
+
+local function fail(message, name)
+  io.stderr:write("cawb redteam: ", message, "\n")
+  return name == "usage" and job.codes.usage or job.codes.missing
+end
+
+-- The words after `cawb redteam`, or nil and a message.
+local function parse(argv)
+  local o, i = { rules = {}, device = "sim:h100", tier = "1" }, 1
+  local takes = { ["--rules"] = true, ["--only"] = true, ["--device"] = true, ["--tier"] = true }
+  while i <= #argv do
+    local name, value = argv[i]:match "^(%-%-[%w-]+)=(.*)$"
+    name = name or argv[i]
+    if takes[name] then
+      if not value then i, value = i + 1, argv[i + 1] end
+      if not value then return nil, name .. " needs a value" end
+      if name == "--rules" then table.insert(o.rules, value) else o[name:sub(3)] = value end
+    elseif name == "--json" or name == "--quiet" then
+      o[name:sub(3)] = true
+    else
+      return nil, ("unknown word '%s': see cawb redteam --help"):format(name)
+    end
+    i = i + 1
+  end
+  if #o.rules == 0 then o.rules = { "strict" } end
+  if o.tier ~= "1" then return nil, ("--tier %s: there is tier 1"):format(o.tier) end
+  return o
+end
+
+local function line(r)
+  local where = r.rule and ("%s, rule %s"):format(r.stage, r.rule) or r.stage
+  local text = r.caught and ("caught at %s: %s"):format(where, (r.reason:gsub("\n.*", ""))) or "PASSED"
+  local honest = r.look_alike.ok and "" or ("\n    FALSE ALARM, %s: %s"):format(r.look_alike.stage, r.look_alike.reason)
+  return ("%-24s %s%s"):format(r.name, text, honest)
+end
+
+local function keys(t)
+  local list = {}
+  for k in pairs(t) do list[#list + 1] = k end
+  table.sort(list)
+  return list
+end
+
+local function cell(f) return ("%d of %d%s"):format(f.caught, f.fixtures,
+  f.false_alarms > 0 and (", %d false"):format(f.false_alarms) or "") end
+
+local function tables(list)
+  local headings, rows = { "family" }, {}
+  for _, s in ipairs(list) do headings[#headings + 1] = s.rules end
+  for _, family in ipairs(keys(list[1].families)) do
+    local row = { ("%s  %s"):format(family, redteam.families[family] or "") }
+    for _, s in ipairs(list) do row[#row + 1] = cell(s.families[family]) end
+    rows[#rows + 1] = row
+  end
+  local total, alarms = { "all" }, { "false alarms" }
+  for _, s in ipairs(list) do
+    total[#total + 1] = ("%d of %d, %.0f%%"):format(s.caught, #s.fixtures, 100 * s.catch_rate)
+    alarms[#alarms + 1] = ("%d of %d"):format(s.false_alarms, #s.fixtures)
+  end
+  rows[#rows + 1], rows[#rows + 2] = total, alarms
+  for _, text in ipairs(report.table(headings, rows)) do print(text) end
+end
+
+local function run_all(dev, o)
+  local list = {}
+  for _, name in ipairs(o.rules) do
+    local quiet = o.quiet or o.json
+    if not quiet then print(("rules: %s"):format(name)) end
+    local s, message, why = redteam.run(dev, { rules = name, only = o.only,
+      say = not quiet and function(r) print(line(r)) io.stdout:flush() end or nil })
+    if not s then return nil, message, why end
+    list[#list + 1] = s
+    if not quiet then print "" end
+  end
+  return list
+end
+
+function M.main(argv)
+  if argv[1] == "help" or argv[1] == "--help" then
+    io.stdout:write(usage)
+    return 0
+  end
+  local o, message = parse(argv)
+  if not o then return fail(message, "usage") end
+  local dev <close>, why, name = device.open(o.device)
+  if not dev then return fail(why, name) end
+  local list
+  list, message, name = run_all(dev, o)
+  if not list then return fail(message, name) end
+  if o.json then print(core.json.encode(#list == 1 and list[1] or core.json.array(list))) else tables(list) end
+  local clean = true
+  for _, s in ipairs(list) do clean = clean and s.caught == #s.fixtures and s.false_alarms == 0 end
+  return clean and 0 or 1
+end
+
+return M
