@@ -1,14 +1,20 @@
 /* lua_fs.c - the little of the file system that Lua's io library lacks. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "interrupt.h"
 #include "lua_util.h"
+
+#define LOCK "cawb.lock"
+typedef struct { int fd; } lock_box;           /* fd == -1: let go */
 
 static int fail(lua_State *L, const char *what, const char *path) {
   cawb_err err;
@@ -109,11 +115,53 @@ static int fs_which(lua_State *L) {
   return 0;
 }
 
+/* Another user may have made it, in a folder where only its owner may open it to write. */
+static int open_lock(const char *path) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  return fd >= 0 ? fd : open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
+}
+
+/*
+** fs.lock(path[, wait = true]): a handle that holds the lock until it is closed or its
+** process ends, however that comes about. Without waiting, a lock that another has is
+** nil, message, "busy".
+*/
+static int fs_lock(lua_State *L) {
+  const char *path = luaL_checkstring(L, 1);
+  int wait = lua_isnoneornil(L, 2) || lua_toboolean(L, 2), rc;
+  lock_box *b = lua_newuserdatauv(L, sizeof *b, 0);
+  b->fd = -1;
+  luaL_setmetatable(L, LOCK);
+  b->fd = open_lock(path);
+  if (b->fd < 0) return fail(L, "cannot open ", path);
+  do rc = flock(b->fd, LOCK_EX | (wait ? 0 : LOCK_NB));
+  while (rc != 0 && errno == EINTR && !cawb_interrupted());
+  if (rc == 0) return 1;
+  if (errno != EWOULDBLOCK && errno != EINTR) return fail(L, "cannot lock ", path);
+  lua_pushnil(L);
+  lua_pushfstring(L, errno == EINTR ? "interrupted" : "another process has locked %s", path);
+  lua_pushstring(L, errno == EINTR ? "interrupted" : "busy");
+  return 3;
+}
+
+static int lock_close(lua_State *L) {
+  lock_box *b = luaL_checkudata(L, 1, LOCK);
+  if (b->fd >= 0) close(b->fd);
+  b->fd = -1;
+  return 0;
+}
+
 int luaopen_cawb_fs(lua_State *L) {
   static const luaL_Reg lib[] = {
     { "mkdir", fs_mkdir }, { "realpath", fs_realpath }, { "kind", fs_kind },
-    { "list", fs_list }, { "columns", fs_columns }, { "which", fs_which }, { NULL, NULL }
+    { "list", fs_list }, { "columns", fs_columns }, { "which", fs_which },
+    { "lock", fs_lock }, { NULL, NULL }
   };
+  static const luaL_Reg methods[] = { { "close", lock_close }, { NULL, NULL } };
+  static const luaL_Reg metas[] = {
+    { "__gc", lock_close }, { "__close", lock_close }, { NULL, NULL }
+  };
+  cawb_lua_class(L, LOCK, methods, metas);
   luaL_newlib(L, lib);
   return 1;
 }

@@ -11,6 +11,7 @@
 #define FLAG(name) name " INTEGER CHECK (" name " IN (0, 1))"
 #define DOUBLES(name) name " BLOB CHECK (length(" name ") % 8 = 0)"
 #define RUN "run TEXT NOT NULL REFERENCES runs(id) DEFERRABLE INITIALLY DEFERRED"
+#define SUITE "suite TEXT NOT NULL REFERENCES suites(id) DEFERRABLE INITIALLY DEFERRED"
 #define TURN "turn INTEGER NOT NULL"
 #define LATER " DEFERRABLE INITIALLY DEFERRED"
 #define OF_TURN "FOREIGN KEY (run, turn) REFERENCES turns(run, number)" LATER
@@ -69,6 +70,24 @@ const cawb_store_table cawb_store_tables[] = {
                " best_turn INTEGER, " JSON("summary") ","
                " FOREIGN KEY (run, best_turn) REFERENCES turns(run, number)" LATER,
     .key = "run = NEW.run" },
+
+  /* A strategy with its options on a kind of device, whatever tasks it met. */
+  { .name = "suites",
+    .columns = "id TEXT NOT NULL PRIMARY KEY, " JSON("json") " NOT NULL",
+    .key = "id = NEW.id", .content = 1 },
+
+  /* What one process set out to do for it. */
+  { .name = "suite_sessions",
+    .columns = SUITE ", started REAL NOT NULL, " JSON("json") " NOT NULL",
+    .index = "suite" },
+
+  /* What became of a task; the last attempt counts. `run` may never have begun. */
+  { .name = "suite_tasks",
+    .columns = SUITE ", task TEXT NOT NULL, attempt INTEGER NOT NULL, level INTEGER,"
+               " problem_id INTEGER, name TEXT NOT NULL, code TEXT NOT NULL,"
+               " status TEXT NOT NULL, reason TEXT, run TEXT, started REAL NOT NULL,"
+               " ended REAL NOT NULL, " JSON("json") ", PRIMARY KEY (suite, task, attempt)",
+    .key = "suite = NEW.suite AND task = NEW.task AND attempt = NEW.attempt" },
 
   { .name = NULL }
 };

@@ -1,11 +1,11 @@
 /*
-** store_schema.h - the tables of a store (schema 1). Rows are only ever added:
+** store_schema.h - the tables of a store (schema 2). Rows are only ever added:
 ** store.c gives each table triggers that refuse everything else.
 */
 #ifndef CAWB_STORE_SCHEMA_H
 #define CAWB_STORE_SCHEMA_H
 
-#define CAWB_STORE_SCHEMA 1
+#define CAWB_STORE_SCHEMA 2
 
 typedef struct cawb_store_table {
   const char *name;

@@ -22,8 +22,8 @@ function M.fail(word, message, name)
   return usage[name] and job.codes.usage or job.codes.missing
 end
 
--- The command's own flags, { ["--lines"] = "flag" or "value" }, out of the words.
-local function take(argv, own)
+--- The command's own flags, { ["--lines"] = "flag" or "value" }, out of the words: given, rest.
+function M.take(argv, own)
   local given, rest, i = {}, {}, 1
   while i <= #argv do
     local name, value = argv[i]:match "^(%-%-[%w-]+)=(.*)$"
@@ -77,7 +77,7 @@ end
 --- Parse, open, and call `body(task, candidate, given, cli)`, which returns an exit code, or
 --- nil, message, name. `own` are the flags besides those of a run.
 function M.main(word, argv, own, body)
-  local given, rest = take(argv, own)
+  local given, rest = M.take(argv, own)
   if not given then return M.fail(word, rest, "usage") end
   local parsed, message = cli.parse(rest)
   if not parsed then return M.fail(word, message, "usage") end

@@ -6,6 +6,7 @@ local defaults = require("cawb").defaults
 local device = require "cawb.device"
 local ledger = require "cawb.ledger"
 local options = require "cawb.options"
+local python = require "cawb.python"
 local report = require "cawb.report"
 local result = require "cawb.result"
 local rules = require "cawb.rules"
@@ -80,7 +81,7 @@ local function perform(cli, s, all, dev, t)
   if not book then return complain(message, name) end
   local r
   r, message, name = run.new { task = t, strategy = s, options = all, ledger = book,
-    report = report.new(out, fd, cli.quiet) }
+    report = report.new(out, fd, cli.quiet), id = cli.run_id }
   if not r then return complain(message, name) end
   r.report:run_begins(r)
   r:loop()
@@ -92,6 +93,23 @@ local function perform(cli, s, all, dev, t)
   r.report:run_ends(r)
   if cli.json then print_json(r) end
   return exit_code(r)
+end
+
+-- One's turn on a device that others use too: what takes long and needs no device, the
+-- start of Python, is done while waiting. Returns { host = the task host }, to be closed.
+local function queue(cli, all)
+  local place = setmetatable({}, { __close = function(self)
+    if self.host then self.host[1]:close() end
+    if self.lock then self.lock:close() end
+  end })
+  if not cli.lock then return place end
+  local host, hello, name = python.start(all.deadlines.start)
+  if not host then return nil, hello, name end
+  place.host = { host, hello }
+  local message, why
+  place.lock, message, why = core.fs.lock(cli.lock)
+  if not place.lock then return nil, message, why end
+  return place
 end
 
 local function check_seed(seed)
@@ -116,11 +134,13 @@ function M.main(cli, value)
   if core.fs.kind(cli.words[2]) ~= "file" then
     return complain(("%s: there is no such file"):format(cli.words[2]), "usage")
   end
+  local place <close>, no, kind = queue(cli, all)
+  if not place then return complain(no, kind) end
   local dev <close>, why, name = device.open(cli.device,
     { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate })
   if not dev then return complain(why, name) end
   local t <close>, why2, name2 = task.open(cli.words[2],
-    { device = dev, seed = cli.seed, options = all })
+    { device = dev, seed = cli.seed, options = all, host = place.host })
   if not t then return complain(why2, name2) end
   return perform(cli, s, all, dev, t)
 end

@@ -138,4 +138,28 @@ function M.changes(now, was)
   return list
 end
 
+local library
+
+local function hash_folder(folder, parts)
+  for _, name in ipairs(core.fs.list(folder) or {}) do
+    local path = folder .. "/" .. name
+    local kind = core.fs.kind(path)
+    if kind == "folder" then hash_folder(path, parts)
+    elseif kind == "file" and not name:match "%.md$" then
+      local f = io.open(path, "rb")
+      parts[#parts + 1] = f and path:sub(#core.home + 1) .. " " .. core.hash.sha256(f:read "a") or nil
+      if f then f:close() end
+    end
+  end
+end
+
+--- A hash of what cawb does beyond its program: Lua files, kernels, configurations.
+function M.library()
+  if library then return library end
+  local parts = {}
+  for _, name in ipairs { "lua", "kernels", "configs", "strategies" } do hash_folder(core.home .. "/" .. name, parts) end
+  library = core.hash.sha256(table.concat(parts, "\n")):sub(1, 16)
+  return library
+end
+
 return M

@@ -3,6 +3,7 @@
 -- that has PyTorch >= 2.1.
 
 local core = require "cawb.core"
+local defaults = require("cawb").defaults
 
 local M = {}
 
@@ -92,6 +93,14 @@ function M.start(timeout)
     or "no Python with PyTorch 2.1 or newer was found; run ./bootstrap, or set CAWB_PYTHON"
   if #why > 0 then message = message .. ":\n" .. table.concat(why, "\n") end
   return nil, message, "missing"
+end
+
+--- The path of the Python that runs task hosts, or nil, message, name.
+function M.path()
+  local host, hello, name = M.start(defaults.deadlines.start)
+  if not host then return nil, hello, name end
+  host:close()
+  return hello.path
 end
 
 return M

@@ -14,9 +14,10 @@ local Run = {}
 Run.__index = Run
 Run.__name = "cawb.run"
 
-local function new_id(task)
+--- A name for a run of a task: when it began, the task's name, and a random end.
+function M.new_id(task)
   local tail = (core.clock.random(3):gsub(".", function(c) return ("%02x"):format(c:byte()) end))
-  return ("%s-%s-%s"):format(os.date "!%Y%m%dT%H%M%SZ", task.name, tail)
+  return ("%s-%s-%s"):format(os.date "!%Y%m%dT%H%M%SZ", task, tail)
 end
 
 --- Seconds since the run began.
@@ -161,13 +162,13 @@ function Run:loop()
   return self.ended
 end
 
---- A new run. `spec`: { task, strategy, options, ledger, report }. Returns the run,
+--- A new run. `spec`: { task, strategy, options, ledger, report, id = or one is made }. Returns the run,
 --- or nil, message, name.
 function M.new(spec)
   local reward, message = rewards.get(spec.options.reward)
   if not reward then return nil, message, "strategy" end
   local run = setmetatable({
-    id = new_id(spec.task), task = spec.task, strategy = spec.strategy,
+    id = spec.id or M.new_id(spec.task.name), task = spec.task, strategy = spec.strategy,
     settings = spec.strategy.settings, options = spec.options, reward = reward,
     ledger = spec.ledger, report = spec.report, turns = {}, memory = {}, asked = 0,
     from = core.clock.now(), started = core.clock.wall(),

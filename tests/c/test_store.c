@@ -129,6 +129,11 @@ static void fill_every_table(cawb_store *s) {
   CHECK(INSERT(s, "baselines", &err, TEXT("run", "r"), TEXT("subject", "eager")) == CAWB_OK);
   CHECK(INSERT(s, "run_ends", &err, TEXT("run", "r"), REAL("ended", 2), TEXT("status", "passed"),
                INTEGER("best_turn", 1)) == CAWB_OK);
+  CHECK(INSERT(s, "suites", &err, TEXT("id", "s"), TEXT("json", "{}")) == CAWB_OK);
+  CHECK(INSERT(s, "suite_sessions", &err, TEXT("suite", "s"), REAL("started", 1), TEXT("json", "{}")) == CAWB_OK);
+  CHECK(INSERT(s, "suite_tasks", &err, TEXT("suite", "s"), TEXT("task", "t"), INTEGER("attempt", 1),
+               TEXT("name", "t"), TEXT("code", "h"), TEXT("status", "pass"), REAL("started", 1),
+               REAL("ended", 2)) == CAWB_OK);
 }
 
 static void check_refused(sqlite3 *db, const char *format, const char *table) {
@@ -162,7 +167,7 @@ static void test_append_only(cawb_store *s) {
   CHECK(sqlite3_exec(db, "REPLACE INTO candidates(hash, files) VALUES ('c', '[]')", NULL, NULL,
                      NULL) == SQLITE_OK);
   sqlite3_close(db);
-  CHECK(integer_of(s, "SELECT count(*) FROM sqlite_schema WHERE type = 'table'") == 9);
+  CHECK(integer_of(s, "SELECT count(*) FROM sqlite_schema WHERE type = 'table'") == 12);
   CHECK(integer_of(s, "SELECT files = '{}' FROM candidates") == 1);
   CHECK(integer_of(s, "SELECT started = 1.5 FROM runs") == 1);
 }
