@@ -1,0 +1,102 @@
+-- cawb rescore STORE: what stored turns would have earned under other judgements.
+
+local command = require "cawb.command"
+local core = require "cawb.core"
+local report = require "cawb.report"
+local rescore = require "cawb.rescore"
+local rewards = require "cawb.rewards"
+local strategy = require "cawb.strategy"
+
+local M = { summary = "other rewards, tolerances, rules on stored measurements: cawb rescore STORE" }
+
+local usage = [[
+usage: cawb rescore STORE [--reward NAME|FILE] [--tolerance FILE] [--rules FILE] [--all] [--json]
+
+  --reward     a name in configs/, or a file that returns { reward = function(facts) } (tiers-paper)
+  --tolerance  a file that returns { tolerance = { ... } }, laid over what each run had
+  --rules      a file that returns function(facts), or a list of them: a reason rejects
+  --all        print every change, not the first twenty
+]]
+
+local own = { ["--reward"] = "value", ["--tolerance"] = "value", ["--rules"] = "value", ["--all"] = "flag",
+              ["--json"] = "flag", ["--help"] = "flag" }
+
+local function fail(message, name) return command.fail("rescore", message, name or "usage") end
+
+local function reward_of(name)
+  if not name:find "%.lua$" then return rewards.get(name) end
+  local config, message = strategy.load_table(name)
+  if not config then return nil, message end
+  if type(config.reward) == "function" then return config.reward end
+  if type(config.reward) == "string" then return rewards.get(config.reward) end
+  return nil, name .. ": returns no reward function"
+end
+
+local function how_of(given)
+  local how, message = {}, nil
+  how.reward, message = reward_of(given.reward or "tiers-paper")
+  if not how.reward then return nil, message end
+  if given.tolerance then
+    local layer
+    layer, message = strategy.load_table(given.tolerance)
+    if not layer then return nil, message end
+    if type(layer.tolerance) ~= "table" then return nil, given.tolerance .. ": returns no table 'tolerance'" end
+    how.tolerance = { tolerance = layer.tolerance }
+  end
+  if given.rules then
+    how.rules, message = rescore.rules(given.rules)
+    if not how.rules then return nil, message end
+  end
+  return how
+end
+
+local function number(x) return x and ("%.4g"):format(x) or "?" end
+
+local function verdict(c)
+  if c.unknown then return "would pass, was never timed" end
+  if c.ok == c.was_ok then return c.ok and "pass" or "rejected" end
+  return c.ok and "now passes" or "now rejected: " .. tostring(c.reason):match "[^\n]*"
+end
+
+local function show(r, all)
+  local rows = {}
+  for i, c in ipairs(r.changes) do
+    if i > 20 and not all then break end
+    rows[i] = { c.run, tostring(c.turn), number(c.was), number(c.now), verdict(c) }
+  end
+  if #rows > 0 then
+    for _, line in ipairs(report.table({ "run", "turn", "was", "now", "verdict" }, rows)) do print(line) end
+    if #r.changes > #rows then print(("... and %d more (--all)"):format(#r.changes - #rows)) end
+    print ""
+  end
+  rows = {}
+  for i, s in ipairs(r.strategies) do
+    rows[i] = { tostring(s.rank_now), tostring(s.rank_was), s.strategy, tostring(s.runs), number(s.was), number(s.now) }
+  end
+  for _, line in ipairs(report.table({ "rank", "was", "strategy", "runs", "mean best reward, was", "now" }, rows)) do print(line) end
+  print(("%d turns: %d rewards change, %d verdicts flip%s"):format(r.turns, r.rewards, r.verdicts,
+    r.unknown > 0 and (", %d would have to be timed"):format(r.unknown) or ""))
+end
+
+function M.main(argv)
+  local given, words = command.take(argv, own)
+  if not given then return fail(words) end
+  if given.help or argv[1] == "help" then
+    io.write(usage)
+    return 0
+  end
+  if #words ~= 1 or words[1]:sub(1, 1) == "-" then return fail("one store is needed: cawb rescore STORE [flags]") end
+  if not core.fs.kind(words[1] .. "/store.sqlite") then return fail(words[1] .. ": there is no store in it") end
+  local how, message = how_of(given)
+  if not how then return fail(message) end
+  local store <close>, why, name = core.store.open(words[1])
+  if not store then return fail(why, name) end
+  collectgarbage "generational"               -- nearly everything is garbage after its turn
+  local r
+  r, why, name = rescore.store(store, how)
+  if not r then return fail(why, name) end
+  if given.json then print(core.json.encode(r)) else show(r, given.all) end
+  return 0
+end
+
+return M

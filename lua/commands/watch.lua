@@ -1,0 +1,115 @@
+-- cawb watch STORE: what runs and suites are doing, from the store that another process writes.
+
+local command = require "cawb.command"
+local core = require "cawb.core"
+local report = require "cawb.report"
+local rows = require "cawb.suite_rows"
+
+local M = { summary = "runs and suites in progress: cawb watch STORE" }
+
+local usage = [[
+usage: cawb watch STORE [--once] [--every SECONDS]
+
+Shows the runs that have not ended, and suites, again every second until Ctrl-C; --once: once.
+A run of which nothing was heard for ten minutes counts as dead.
+]]
+
+local silent = 600.0            -- seconds
+
+local own = { ["--once"] = "flag", ["--every"] = "value", ["--help"] = "flag" }
+
+local function fail(message, name) return command.fail("watch", message, name or "usage") end
+
+local function ago(s)
+  if s < 90 then return ("%.0f s"):format(s) end
+  return s < 5400 and ("%.0f min"):format(s / 60) or ("%.1f h"):format(s / 3600)
+end
+
+local function base(path) return tostring(path):match "([^/]+)$" end
+
+-- Runs without an end, the last begun first.
+local function running(store, now)
+  local list = store:query [[SELECT r.id, r.started, r.strategy, r.task, r.device, r.options,
+      count(t.number) AS turns, max(t.started) AS heard FROM runs r LEFT JOIN run_ends e ON e.run = r.id
+      LEFT JOIN turns t ON t.run = r.id WHERE e.run IS NULL GROUP BY r.id ORDER BY r.started DESC LIMIT 50]]
+  local kept = {}
+  for _, r in ipairs(list) do
+    if now - math.max(r.heard or 0, r.started) < silent then kept[#kept + 1] = r end
+  end
+  return kept
+end
+
+local function describe(store, r, now)
+  local best = store:query([[SELECT number, reward, result FROM turns WHERE run = ? AND ok = 1
+    ORDER BY reward DESC, json_extract(result, '$.time_s.median') LIMIT 1]], r.id)[1]
+  local last = store:query("SELECT number, ok, stage FROM turns WHERE run = ? ORDER BY number DESC LIMIT 1", r.id)[1]
+  local options, shown = core.json.decode(r.options or "{}") or {}, "-"
+  if best then
+    local b = core.json.decode(best.result)
+    shown = ("turn %d, %s, reward %.3g"):format(best.number, report.interval(b.time_s), best.reward)
+  end
+  return { base(r.task), base(r.strategy), r.device or "-", ("%d of %s"):format(r.turns, tostring(options.turns or "?")),
+           ago(now - r.started), shown, last and (last.ok == 1 and "pass" or "rejected at " .. tostring(last.stage)) or "-" }
+end
+
+-- All tasks that any session of a suite set out to do, and how many have a row.
+local function suite_line(store, s)
+  local wanted, total = {}, 0
+  for _, session in ipairs(store:query("SELECT json FROM suite_sessions WHERE suite = ?", s.id)) do
+    for _, key in ipairs(core.json.decode(session.json).tasks or {}) do
+      if not wanted[key] then
+        wanted[key] = true
+        total = total + 1
+      end
+    end
+  end
+  local done, passed = rows.read(store, s.id), 0
+  for _, row in ipairs(done) do if row.status == "pass" then passed = passed + 1 end end
+  return ("suite %s, %s: %d of %d tasks, %d pass"):format(s.id, base(s.about.strategy), #done, math.max(total, #done), passed)
+end
+
+local function lines_of(store)
+  local now, lines = core.clock.wall(), {}
+  for _, s in ipairs(rows.suites(store)) do lines[#lines + 1] = suite_line(store, s) end
+  local cells = {}
+  for i, r in ipairs(running(store, now)) do cells[i] = describe(store, r, now) end
+  if #cells == 0 then lines[#lines + 1] = "no run is in progress"
+  else
+    for _, text in ipairs(report.table({ "task", "strategy", "device", "turns", "since", "best", "last turn" }, cells)) do
+      lines[#lines + 1] = text
+    end
+  end
+  local ended = store:query "SELECT count(*) AS n FROM run_ends"[1].n
+  lines[#lines + 1] = ("%d run%s ended"):format(ended, ended == 1 and " has" or "s have")
+  return lines
+end
+
+local function show(lines, live)
+  if live then io.write "\27[H\27[J" end
+  local width = live and core.fs.columns(1)
+  for _, text in ipairs(lines) do io.write(width and text:sub(1, width) or text, "\n") end
+  io.flush()
+end
+
+function M.main(argv)
+  local given, words = command.take(argv, own)
+  if not given then return fail(words) end
+  if given.help or argv[1] == "help" then
+    io.write(usage)
+    return 0
+  end
+  local every = tonumber(given.every or 1)
+  if not every or every <= 0 then return fail(("--every '%s': seconds are expected"):format(given.every)) end
+  if #words ~= 1 or words[1]:sub(1, 1) == "-" then return fail("one store is needed: cawb watch STORE") end
+  if not core.fs.kind(words[1] .. "/store.sqlite") then return fail(words[1] .. ": there is no store in it") end
+  local store <close>, message, name = core.store.open(words[1])
+  if not store then return fail(message, name) end
+  repeat
+    show(lines_of(store), not given.once and core.fs.columns(1))
+    if given.once then return 0 end
+    core.clock.sleep(every)
+  until core.clock.interrupted()
+  return 0
+end
+
+return M
