@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import sys
+from importlib import metadata
 
 import torch
 
@@ -15,6 +16,13 @@ from fault import Fault
 from reference import signed
 from tensors import number
 from workload import Workload
+
+
+def version_of(package):
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 class Host:
@@ -30,7 +38,7 @@ class Host:
         return {"python": platform.python_version(), "executable": sys.executable,
                 "torch": torch.__version__, "cuda": torch.version.cuda, "gpus": gpus(),
                 "cudnn": torch.backends.cudnn.version() if torch.version.cuda else None,
-                "threads": torch.get_num_threads()}, ()
+                "triton": version_of("triton"), "threads": torch.get_num_threads()}, ()
 
     def load(self, request):
         path = field(request, "path", str)

@@ -6,6 +6,39 @@ local core = require "cawb.core"
 
 local M = {}
 
+local library, build
+
+local function hash_folder(folder, parts)
+  for _, name in ipairs(core.fs.list(folder) or {}) do
+    local path = folder .. "/" .. name
+    local kind = core.fs.kind(path)
+    if kind == "folder" then hash_folder(path, parts)
+    elseif kind == "file" and not name:match "%.md$" then
+      local f = io.open(path, "rb")
+      parts[#parts + 1] = f and path:sub(#core.home + 1) .. " " .. core.hash.sha256(f:read "a") or nil
+      if f then f:close() end
+    end
+  end
+end
+
+--- A hash of what cawb does beyond its program: Lua files, kernels, configurations.
+function M.library()
+  if library then return library end
+  local parts = {}
+  for _, name in ipairs { "lua", "kernels", "configs", "strategies" } do hash_folder(core.home .. "/" .. name, parts) end
+  library = core.hash.sha256(table.concat(parts, "\n")):sub(1, 16)
+  return library
+end
+
+--- A hash of the program itself.
+function M.build()
+  if build then return build end
+  local f = io.open(core.program, "rb")
+  build = f and core.hash.sha256(f:read "a"):sub(1, 16) or "unknown"
+  if f then f:close() end
+  return build
+end
+
 -- What nvidia-smi is asked, and the field that the answer becomes.
 local asked = {
   { "driver_version", "driver" }, { "vbios_version", "vbios" },
@@ -94,13 +127,13 @@ function M.of(device, python)
   local info = device.info
   device.smi = device.smi or (info.modelled and {} or M.ask(info.uuid))
   local m = { device = info.name, model = info.model, modelled = info.modelled, sms = info.sms,
-    memory = info.memory, l2 = info.l2, cawb = core.version }
+    memory = info.memory, l2 = info.l2, cawb = core.version, build = M.build(), library = M.library() }
   for key, value in pairs(device.smi) do m[key] = value end
   if info.uuid ~= "" then m.uuid = info.uuid end
   if info.driver ~= "" then m.driver = info.driver end
   if not python then return m end
   m.nvrtc = nvrtc_of(device)
-  m.python, m.torch, m.cuda, m.cudnn = python.python, python.torch, python.cuda, python.cudnn
+  m.python, m.torch, m.cuda, m.cudnn, m.triton = python.python, python.torch, python.cuda, python.cudnn, python.triton
   return m
 end
 
@@ -138,28 +171,27 @@ function M.changes(now, was)
   return list
 end
 
-local library
+-- What is another one at every look, and says nothing.
+local passing = { sm_clock = true, memory_clock = true, name = true, device = true }
 
-local function hash_folder(folder, parts)
-  for _, name in ipairs(core.fs.list(folder) or {}) do
-    local path = folder .. "/" .. name
-    local kind = core.fs.kind(path)
-    if kind == "folder" then hash_folder(path, parts)
-    elseif kind == "file" and not name:match "%.md$" then
-      local f = io.open(path, "rb")
-      parts[#parts + 1] = f and path:sub(#core.home + 1) .. " " .. core.hash.sha256(f:read "a") or nil
-      if f then f:close() end
+--- Everything that differs between two manifests: { { field =, was =, now =, times = whether it changes
+--- how long things take }, ... }, in the order of names.
+function M.differences(now, was)
+  local names, list, timed = {}, {}, {}
+  for _, keys in ipairs { of_device, of_python } do
+    for _, key in ipairs(keys) do timed[key] = true end
+  end
+  for _, m in ipairs { now, was } do
+    for key in pairs(m) do names[key] = true end
+  end
+  for key in pairs(names) do
+    if not passing[key] and text_of(now[key]) ~= text_of(was[key]) then
+      list[#list + 1] = { field = key, was = was[key] == nil and "unknown" or text_of(was[key]),
+                          now = now[key] == nil and "unknown" or text_of(now[key]), times = timed[key] or false }
     end
   end
-end
-
---- A hash of what cawb does beyond its program: Lua files, kernels, configurations.
-function M.library()
-  if library then return library end
-  local parts = {}
-  for _, name in ipairs { "lua", "kernels", "configs", "strategies" } do hash_folder(core.home .. "/" .. name, parts) end
-  library = core.hash.sha256(table.concat(parts, "\n")):sub(1, 16)
-  return library
+  table.sort(list, function(a, b) return a.field < b.field end)
+  return list
 end
 
 return M

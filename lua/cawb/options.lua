@@ -119,7 +119,7 @@ local function overlay(base, layer, prefix)
     end
     local wrong = check(default, value, name)
     if wrong then return wrong end
-    if free[key] then
+    if free[key] and type(default) == "table" then   -- deadlines.task is a number
       for k, v in pairs(value) do default[k] = copy(v) end
     elseif type(default) == "table" and #default == 0 then
       wrong = overlay(default, value, name .. ".")

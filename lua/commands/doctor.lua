@@ -10,7 +10,7 @@ local python = require "cawb.python"
 local report = require "cawb.report"
 local suggest = require "cawb.suggest"
 
-local M = { summary = "what this machine offers and lacks; --calibrate measures its GPU's ceilings" }
+local M = { summary = "what this machine offers and lacks; --calibrate its GPU's ceilings; --lock, --against the stack" }
 
 local units = { copy = "B/s", read = "B/s" }
 local times = { launch = true, step = true, call = true }
@@ -200,7 +200,85 @@ local function calibrate(options)
   return 0
 end
 
-local usage = "usage: cawb doctor [--device NAME] [--calibrate [--json]]"
+-- ---- cawb doctor --lock, --against
+
+local function complain(message, code)
+  io.stderr:write("cawb doctor: ", message, "\n")
+  return code
+end
+
+-- The whole stack, with its Python's part.
+local function stack_of(options)
+  local d <close>, message = device.open(options.named and options.device or "auto")
+  if not d then return nil, message end
+  local host, hello = python.start(defaults.deadlines.start)
+  if not host then return nil, hello end
+  host:close()
+  local built
+  built, message = require("cawb").compile { device = d,
+    source = 'extern "C" __global__ void probe(float *x) { x[0] = 1; }' }
+  if not built then return nil, message end
+  return manifest.of(d, hello)
+end
+
+local function write_lock(path, stack)
+  local names, lines = {}, {}
+  for name in pairs(stack) do names[#names + 1] = name end
+  table.sort(names)
+  for i, name in ipairs(names) do
+    lines[i] = ("  %s: %s"):format(core.json.encode(name), core.json.encode(stack[name]))
+  end
+  local f, message = io.open(path, "wb")
+  if not f then return nil, message end
+  local ok = f:write("{\n", table.concat(lines, ",\n"), "\n}\n") and f:close()
+  return ok and true, "cannot write " .. path
+end
+
+local function read_lock(path)
+  local f, message = io.open(path, "rb")
+  if not f then return nil, message end
+  local text = f:read "a"
+  f:close()
+  local value
+  value, message = core.json.decode(text)
+  if type(value) ~= "table" or not value.cawb then
+    return nil, ("%s is no lock that cawb doctor wrote%s"):format(path, message and ": " .. message or "")
+  end
+  return value
+end
+
+-- 0: the same, or other in what changes no times; 1: another stack.
+local function against(path, stack)
+  local was, message = read_lock(path)
+  if not was then return complain(message, 2) end
+  local list, refused = manifest.differences(stack, was), false
+  local rows = {}
+  for i, d in ipairs(list) do
+    rows[i] = { d.times and "refused" or "warning", d.field, d.was, d.now }
+    refused = refused or d.times
+  end
+  if #rows == 0 then
+    print("the stack is the one in " .. path)
+    return 0
+  end
+  for _, line in ipairs(report.table({ "", "", "locked", "now" }, rows)) do print(line) end
+  print(refused and "Another stack: times of one say nothing of the other."
+    or "What changes times is the same.")
+  return refused and 1 or 0
+end
+
+local function lock(options)
+  local stack, message = stack_of(options)
+  if not stack then return complain(message, 3) end
+  if options.against then return against(options.against, stack) end
+  local ok
+  ok, message = write_lock(options.lock, stack)
+  if not ok then return complain(message, 3) end
+  print(("locked: %s, PyTorch %s, cawb %s (%s), in %s"):format(stack.model, stack.torch, stack.cawb, stack.build, options.lock))
+  return 0
+end
+
+local usage = "usage: cawb doctor [--device NAME] [--calibrate [--json]] [--lock FILE] [--against FILE]"
 
 local function parse(words)
   local options, i = { device = "cuda:0" }, 1
@@ -209,8 +287,11 @@ local function parse(words)
     elseif words[i] == "--device" and words[i + 1] then
       i = i + 1
       options.device, options.named = words[i], true
+    elseif (words[i] == "--lock" or words[i] == "--against") and words[i + 1] then
+      i = i + 1
+      options[words[i - 1]:sub(3)] = words[i]
     else return nil, ("unknown word '%s'%s; %s"):format(words[i],
-      suggest.hint(words[i], { "--calibrate", "--device", "--json" }), usage) end
+      suggest.hint(words[i], { "--calibrate", "--device", "--json", "--lock", "--against" }), usage) end
     i = i + 1
   end
   if options.json and not options.calibrate then
@@ -225,6 +306,7 @@ function M.main(words)
     io.stderr:write("cawb doctor: ", message, "\n")
     return 2
   end
+  if options.lock or options.against then return lock(options) end
   return (options.calibrate and calibrate or diagnose)(options)
 end
 

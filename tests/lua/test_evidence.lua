@@ -228,4 +228,69 @@ check.test("watch shows what is in progress", function()
   check.matches(cawb("watch --once " .. dir .. "/into"), "suite s, a%.lua: 2 of 2 tasks, 2 pass")
 end)
 
+-- ---- the stack, and what was measured on it
+
+local small = " --device sim:h100 --set task.rows=16 --set task.cols=64 --set turns=1 --set sweep.variants=1 --quiet "
+
+check.test("reproduce: a stored candidate agrees with itself; another time does not", function()
+  local out, status = cawb(("strategies/ladder.lua examples/softmax.py %s --out %s/again"):format(small, dir))
+  check.equal(status, 0, out)
+  local store <close> = assert(core.store.open(dir .. "/again"))
+  local run = store:query("SELECT id FROM runs")[1].id
+  out, status = cawb(("reproduce %s --out %s/again"):format(run, dir))
+  check.equal(status, 0, out)
+  check.matches(out, "time +.- agrees")
+  check.matches(out, "It agrees%.")
+  -- The same run as if it had been twice as fast.
+  local r = store:query("SELECT * FROM runs")[1]
+  local t = store:query("SELECT * FROM turns")[1]
+  local e = store:query("SELECT * FROM evaluations WHERE number = 0")[1]
+  local result = core.json.decode(t.result)
+  for _, key in ipairs { "median", "lo", "hi" } do result.time_s[key] = result.time_s[key] / 2 end
+  r.id, t.run, e.run, t.result = "faster", "faster", "faster", encode(result)
+  assert(store:begin())
+  for name, row in pairs { runs = r, turns = t, evaluations = e } do assert(store:insert(name, row)) end
+  assert(store:commit())
+  out, status = cawb(("reproduce faster --out %s/again --json"):format(dir))
+  check.equal(status, 1, out)
+  local said = core.json.decode(out)
+  check.equal(said.agrees, false)
+  check.equal(said.compared[1].ok, false)
+  check.equal(said.compared[2].ok, true)
+end)
+
+check.test("reproduce says what is missing", function()
+  for words, says in pairs { ["reproduce"] = "one run is needed", ["reproduce x --out /nosuch"] = "there is no store",
+      ["reproduce x --out " .. four] = "has no run 'x'", ["reproduce r1 --out " .. four .. " --turn 9"] = "has no turn 9" } do
+    local out, status = cawb(words)
+    check.equal(status, 2, words .. out)
+    check.matches(out, says)
+  end
+end)
+
+check.test("doctor --lock and --against: the same, a warning, another stack", function()
+  local path = dir .. "/lock.json"
+  local out, status = cawb("doctor --device sim:h100 --lock " .. path)
+  check.equal(status, 0, out)
+  local text = assert(io.open(path)):read "a"
+  for _, field in ipairs { "model", "torch", "cuda", "nvrtc", "cawb", "build", "library" } do
+    check.matches(text, '"' .. field .. '": ')
+  end
+  out, status = cawb("doctor --device sim:h100 --against " .. path)
+  check.equal(status, 0, out)
+  check.matches(out, "the stack is the one in")
+  check.write(path, (text:gsub('"library": "%x+"', '"library": "0"')))
+  out, status = cawb("doctor --device sim:h100 --against " .. path)
+  check.equal(status, 0, out)
+  check.matches(out, "warning +library +0 ")
+  check.write(path, (text:gsub('"torch": "[^"]+"', '"torch": "1.0"')))
+  out, status = cawb("doctor --device sim:h100 --against " .. path)
+  check.equal(status, 1, out)
+  check.matches(out, "refused +torch +1%.0 ")
+  check.write(path, "{}")
+  out, status = cawb("doctor --device sim:h100 --against " .. path)
+  check.equal(status, 2, out)
+  check.matches(out, "is no lock that cawb doctor wrote")
+end)
+
 return check.done()
