@@ -92,3 +92,11 @@ if(NOT CAWB_CUPTI_INCLUDE)
   cawb_find_cupti_headers(CAWB_CUPTI_INCLUDE)
 endif()
 message(STATUS "CUPTI headers: ${CAWB_CUPTI_INCLUDE}")
+
+# Chart.js for the page of `cawb report`; without it the page has tables only.
+find_file(CAWB_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js NO_DEFAULT_PATH)
+set(CAWB_CHART_LICENCE /usr/share/doc/libjs-chart.js/copyright)
+if(CAWB_CHART_JS)
+  configure_file(${CAWB_CHART_JS} ${CMAKE_BINARY_DIR}/page/chart.min.js COPYONLY)
+endif()
+message(STATUS "Chart.js: ${CAWB_CHART_JS}")

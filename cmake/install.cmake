@@ -22,6 +22,14 @@ foreach(folder taskhost headers)       # what core/ holds beside C
     PATTERN __pycache__ EXCLUDE PATTERN .* EXCLUDE)
 endforeach()
 
+# What the page of `cawb report` draws with, and its licence.
+if(CAWB_CHART_JS)
+  install(FILES ${CAWB_CHART_JS} DESTINATION share/cawb/page RENAME chart.min.js)
+  if(EXISTS ${CAWB_CHART_LICENCE})
+    install(FILES ${CAWB_CHART_LICENCE} DESTINATION share/doc/cawb RENAME LICENSE.chart.js)
+  endif()
+endif()
+
 foreach(file README.md CONTRIBUTING.md LICENSE)
   if(EXISTS ${CMAKE_SOURCE_DIR}/${file})
     install(FILES ${file} DESTINATION share/doc/cawb)

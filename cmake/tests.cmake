@@ -39,6 +39,8 @@ target_link_libraries(sim_launch PRIVATE cawb_core)
 set_tests_properties(python/test_judge PROPERTIES ENVIRONMENT
   "CAWB_SIM_LAUNCH=$<TARGET_FILE:sim_launch>;CAWB_PROGRAM=$<TARGET_FILE:cawb>")
 
+set_tests_properties(python/test_report PROPERTIES ENVIRONMENT "CAWB_PROGRAM=$<TARGET_FILE:cawb>")
+
 # A libcuda without a GPU behind it, for the logic of the real device.
 add_library(fake_cuda MODULE tests/c/fake_cuda.c)
 target_include_directories(fake_cuda SYSTEM PRIVATE ${CAWB_CUDA_INCLUDE})

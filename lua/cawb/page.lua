@@ -1,0 +1,116 @@
+-- page: report_data as one HTML file that needs no network, as Markdown, and as CSV.
+
+local core = require "cawb.core"
+local report = require "cawb.report"
+
+local M = {}
+
+local function read(path)
+  local f = path and io.open(path, "rb")
+  if not f then return nil end
+  local text = f:read "a"
+  f:close()
+  return text
+end
+
+--- The charting library (Chart.js): of the install tree, of the build, of the system; or nil.
+function M.library()
+  for _, path in ipairs { core.home .. "/page/chart.min.js", core.program:match "^(.*)/" .. "/../page/chart.min.js",
+                          "/usr/share/javascript/chart.js/chart.min.js" } do
+    local text = read(path)
+    if text then return text end
+  end
+end
+
+local function escape(text)
+  return (text:gsub("[&<>]", { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;" }))
+end
+
+-- A text inside a script element must not hold what would end it.
+local function inside(text) return (text:gsub("</", "<\\/"):gsub("<!%-%-", "<\\!--")) end
+
+--- The page of data.
+function M.html(data, title)
+  local dir = core.home .. "/lua/cawb/page/"
+  local turns = 0
+  for _, r in ipairs(data.runs) do turns = turns + #r.turns end
+  local parts = {
+    title = escape(title), style = assert(read(dir .. "page.css")), script = inside(assert(read(dir .. "page.js"))),
+    subtitle = escape(("%d run%s, %d turns; cawb %s, %s"):format(#data.runs, #data.runs == 1 and "" or "s", turns, data.cawb, os.date "!%Y-%m-%d")),
+    data = inside(core.json.encode(data)), library = M.library() or "" }
+  return (assert(read(dir .. "page.html")):gsub("{{(%l+)}}", parts))
+end
+
+-- ---- Markdown, for a pull request
+
+local function cell(text) return (tostring(text):gsub("|", "\\|"):gsub("\n", " ")) end
+
+local function markdown_table(headings, rows)
+  local lines = { "| " .. table.concat(headings, " | ") .. " |", "|" .. (" --- |"):rep(#headings) }
+  for _, row in ipairs(rows) do
+    local cells = {}
+    for i, text in ipairs(row) do cells[i] = cell(text) end
+    lines[#lines + 1] = "| " .. table.concat(cells, " | ") .. " |"
+  end
+  return table.concat(lines, "\n")
+end
+
+local function span(t) return t and { median = t[1], lo = t[2], hi = t[3] } end
+
+local function best_of(run)
+  for _, t in ipairs(run.turns) do if t.n == run.best then return t end end
+end
+
+local function run_row(run)
+  local t = best_of(run)
+  if not t then return { run.task, "-", run.status, "-", "-", "-", "-", tostring(#run.turns) } end
+  return { run.task, (t.name or "") .. (t.label and " " .. t.label or ""), "pass",
+    report.interval(span(t.time)) .. (run.modelled and " modelled" or ""), report.speedup(span(t.eager)),
+    report.speedup(span(t.compile)), t.nrms and ("%.1e"):format(t.nrms) or "-", tostring(#run.turns) }
+end
+
+--- The suites and the best of each run.
+function M.markdown(data, title)
+  local parts = { "### " .. title }
+  for _, s in ipairs(data.suites) do
+    for _, odd in ipairs(s.numbers.suspicious) do
+      parts[#parts + 1] = ("**Suspicious, in no average:** %s: %s"):format(odd.task, table.concat(odd.why, "; "))
+    end
+    parts[#parts + 1] = markdown_table(s.headings, s.rows)
+    parts[#parts + 1] = (s.footnote:gsub("^%*", "\\*"))
+    if s.numbers.modelled then parts[#parts + 1] = "Times are modelled, not measured." end
+  end
+  local rows = {}
+  for i, run in ipairs(data.runs) do rows[i] = run_row(run) end
+  parts[#parts + 1] = markdown_table({ "task", "best candidate", "verdict", "time", "vs eager", "vs compile", "error", "turns" }, rows)
+  return table.concat(parts, "\n\n") .. "\n"
+end
+
+-- ---- CSV, for a spreadsheet: one line a turn
+
+local columns = { "run", "task", "strategy", "device", "modelled", "turn", "candidate", "label", "ok", "stage", "reason", "reward",
+  "time_s", "time_lo_s", "time_hi_s", "speedup_eager", "speedup_compile", "speedup_equal_error", "nrms", "worst" }
+
+local function quoted(value)
+  if value == nil then return "" end
+  local text = tostring(value)
+  return text:find '[",\n\r]' and '"' .. text:gsub('"', '""') .. '"' or text
+end
+
+--- Every turn.
+function M.csv(data)
+  local lines = { table.concat(columns, ",") }
+  for _, r in ipairs(data.runs) do
+    for _, t in ipairs(r.turns) do
+      local time = t.time or {}
+      local values = { r.id, r.task, r.strategy, r.device, r.modelled, t.n, t.name, t.label, t.ok, t.stage, t.reason, t.reward,
+        time[1], time[2], time[3], t.eager and t.eager[1], t.compile and t.compile[1], t.equal and t.equal[1], t.nrms, t.worst }
+      local cells = {}
+      for i = 1, #columns do cells[i] = quoted(values[i]) end
+      lines[#lines + 1] = table.concat(cells, ",")
+    end
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return M

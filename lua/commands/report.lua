@@ -1,0 +1,64 @@
+-- cawb report STORE: a page that opens by a double click, or Markdown, or CSV.
+
+local command = require "cawb.command"
+local core = require "cawb.core"
+local page = require "cawb.page"
+local report_data = require "cawb.report_data"
+
+local M = { summary = "a self-contained page of a store; --markdown, --csv: cawb report STORE" }
+
+local usage = [[
+usage: cawb report STORE [--run ID] [--markdown | --csv] [--to FILE]
+
+Writes STORE/report.html: one file, no network. --markdown: suites and best candidates, for a
+pull request; --csv: one line a turn; both to standard output without --to.
+]]
+
+local own = { ["--run"] = "value", ["--to"] = "value", ["--markdown"] = "flag", ["--csv"] = "flag", ["--help"] = "flag" }
+
+local function fail(message, name) return command.fail("report", message, name or "usage") end
+
+local function write(path, text)
+  local f, message = io.open(path, "wb")
+  if not f then return nil, message end
+  local ok = f:write(text) and f:close()
+  return ok and true, "cannot write " .. path
+end
+
+local function text_of(data, given, title)
+  if given.markdown then return page.markdown(data, title) end
+  if given.csv then return page.csv(data) end
+  return page.html(data, title)
+end
+
+function M.main(argv)
+  local given, words = command.take(argv, own)
+  if not given then return fail(words) end
+  if given.help or argv[1] == "help" then
+    io.write(usage)
+    return 0
+  end
+  if #words ~= 1 or words[1]:sub(1, 1) == "-" then return fail "one store is needed: cawb report STORE [flags]" end
+  if given.markdown and given.csv then return fail "--markdown and --csv are two reports: ask for one" end
+  local dir = words[1]:gsub("/+$", "")
+  if not core.fs.kind(dir .. "/store.sqlite") then return fail(dir .. ": there is no store in it") end
+  local store <close>, message, name = core.store.open(dir)
+  if not store then return fail(message, name) end
+  local data = report_data.read(store, given.run)
+  if given.run and #data.runs == 0 then return fail(("%s has no run '%s'"):format(dir, given.run)) end
+  local html = not (given.markdown or given.csv)
+  local text = text_of(data, given, "cawb: " .. (core.fs.realpath(dir) or dir):match "([^/]+)$")
+  local path = given.to or html and dir .. "/report.html"
+  if not path then
+    io.write(text)
+    return 0
+  end
+  local ok
+  ok, message = write(path, text)
+  if not ok then return command.fail("report", message, "io") end
+  if html and not page.library() then io.stderr:write "cawb report: without charts: Chart.js (Debian's libjs-chart.js) was not found\n" end
+  print(path)
+  return 0
+end
+
+return M

@@ -1,0 +1,253 @@
+"""`cawb report` in a real browser: it renders, sorts, filters, complains of nothing, fits a
+telephone, follows a dark system, and stays usable with 10,000 turns. Chromium is driven over
+its debugging pipe; without one, this is skipped.
+"""
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PROGRAM = os.environ.get("CAWB_PROGRAM") or os.path.join(ROOT, "build", "release", "bin", "cawb")
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+TURNS = 10000
+
+FILL = r"""
+local core = require "cawb.core"
+local dir, turns = ...
+local store, encode = assert(core.store.open(dir)), core.json.encode
+local function s(x) return { median = x, lo = x * 0.98, hi = x * 1.02, samples = 9 } end
+assert(store:begin())
+store:insert("environments", { hash = "e", json = encode { manifest = { model = "H100 </script><b>", driver = "580" } } })
+local first, second = "line one\nline two\n", "line one\nline 2 </script>\n"
+for i, text in ipairs { first, second } do
+  store:insert("candidates", { hash = "c" .. i, kind = "tier1", files = encode { ["kernel.cu"] = assert(store:artifact(text)) } })
+end
+store:insert("runs", { id = "r", started = 1.0, strategy = "a.lua", task = "t.py", device = "cuda:0", environment = "e", modelled = false, options = "{}" })
+for n = 1, math.tointeger(turns) do
+  local ok, x = n % 5 ~= 0, 0.5 + (n * 7919 % 1000) / 500
+  local facts = n == 1 and { floor = { memory = 5e-6, compute = 1e-6, read = 1e7, written = 1e7, flops = 1e8, source = "measured" },
+    profile = { source = "cupti", metrics = { registers = 40 }, roofline = { sentence = "limited by DRAM" } } } or {}
+  store:insert("turns", { run = "r", number = n, started = 1.0 + n, candidate = n == 1 and "c1" or "c2", ok = ok,
+    stage = not ok and "verify" or nil, reason = not ok and "outputs[1] <i>is</i> wrong" or nil, reward = ok and x or -1.0,
+    result = encode { number = n, name = "k/v" .. n, ok = ok, seconds = { compile = 0.1 }, time_s = ok and s(1e-5 / x) or nil,
+      speedup = ok and { eager = s(x), compile = s(x / 2) } or nil, error = ok and { nrms = 1e-8 * (1 + n % 7), worst = 1e-7 } or nil } })
+  if n == 1 or n == turns then store:insert("evaluations", { run = "r", turn = n, number = 0, ok = ok, facts = encode(facts) }) end
+end
+store:insert("baselines", { run = "r", subject = "eager", modelled = false, median = 1e-5, lo = 1e-5, hi = 1e-5, json = encode { error = { nrms = 2e-8 } } })
+store:insert("run_ends", { run = "r", ended = 9.0, status = "passed", summary = encode { ended = "turns" } })
+store:insert("suites", { id = "s", json = encode { strategy = "a.lua" } })
+for i, status in ipairs { "pass", "no candidate", "pass" } do
+  store:insert("suite_tasks", { suite = "s", task = "task" .. i, attempt = 1, level = 1, problem_id = i, name = "t", code = "h", status = status,
+    reason = status ~= "pass" and "no family" or nil, started = 1.0, ended = 2.0, run = "r",
+    json = encode { best = status == "pass" and { name = "k", time_s = s(1e-5), speedup = { eager = s(2.0 / i), compile = s(1.5) } } or nil } })
+end
+assert(store:commit())
+"""
+
+
+class Page:
+    """One tab of a headless browser."""
+
+    def __init__(self, profile):
+        to_browser, self.out = os.pipe()
+        self.back, from_browser = os.pipe()
+        words = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+                 "--remote-debugging-pipe", "--user-data-dir=" + profile, "about:blank"]
+        self.process = subprocess.Popen(["sh", "-c", 'exec "$@" 3<&%d 4>&%d' % (to_browser, from_browser), "sh"] + words,
+                                        pass_fds=(to_browser, from_browser), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(to_browser)
+        os.close(from_browser)
+        self.buffer, self.number, self.events, self.session = b"", 0, [], None
+        targets = self.call("Target.getTargets")["targetInfos"]
+        tab = next(t for t in targets if t["type"] == "page")
+        self.session = self.call("Target.attachToTarget", targetId=tab["targetId"], flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(domain + ".enable")
+
+    def receive(self):
+        while b"\0" not in self.buffer:
+            data = os.read(self.back, 1 << 16)
+            if not data:
+                raise EOFError("the browser ended")
+            self.buffer += data
+        text, self.buffer = self.buffer.split(b"\0", 1)
+        return json.loads(text)
+
+    def call(self, method, **params):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.out, json.dumps(message).encode() + b"\0")
+        while True:
+            reply = self.receive()
+            if reply.get("id") == self.number:
+                if "error" in reply:
+                    raise RuntimeError(reply["error"]["message"])
+                return reply["result"]
+            self.events.append(reply)
+
+    def open(self, path):
+        self.events = []
+        self.call("Page.navigate", url="file://" + path)
+        self.wait("document.documentElement.dataset.ready === 'yes'")
+
+    def wait(self, condition, tries=600):
+        self.run("""new Promise((done, fail) => { let left = %d; const look = () => { try { if (%s) return done(1); } catch (e) {}
+          if (--left < 0) return fail(new Error("waited in vain")); setTimeout(look, 100); }; look(); })""" % (tries, condition))
+
+    def run(self, script):
+        reply = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in reply:
+            raise RuntimeError(json.dumps(reply["exceptionDetails"])[:500])
+        return reply["result"].get("value")
+
+    def complaints(self):
+        """Errors of scripts, of the console, and anything that was asked of a network."""
+        bad = []
+        for event in self.events:
+            method, params = event.get("method"), event.get("params", {})
+            if method == "Runtime.exceptionThrown" or (method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning")) \
+                    or (method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning")):
+                bad.append(json.dumps(params)[:300])
+            if method == "Network.requestWillBeSent" and not params["request"]["url"].startswith(("file:", "data:", "about:")):
+                bad.append(params["request"]["url"])
+        return bad
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.out)
+        os.close(self.back)
+
+
+@unittest.skipUnless(BROWSER, "no Chromium (Debian's package chromium)")
+@unittest.skipUnless(os.path.exists(PROGRAM), "no cawb at %s" % PROGRAM)
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="cawb-report-")
+        script, cls.store = os.path.join(cls.folder, "fill.lua"), os.path.join(cls.folder, "store")
+        with open(script, "w") as file:
+            file.write(FILL)
+        subprocess.run([PROGRAM, script, cls.store, str(TURNS)], check=True)
+        subprocess.run([PROGRAM, "report", cls.store], check=True, stdout=subprocess.DEVNULL)
+        cls.page = Page(os.path.join(cls.folder, "profile"))
+        cls.page.open(os.path.join(cls.store, "report.html"))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.page.close()
+        shutil.rmtree(cls.folder, ignore_errors=True)
+
+    def first_cells(self, name, column):
+        return self.page.run("[...document.querySelectorAll('#table-%s tbody tr')].slice(0, 5).map((r) => r.cells[%d].textContent)"
+                             % (name, column))
+
+    def click(self, name, column):
+        self.page.run("document.querySelectorAll('#table-%s th button')[%d].click()" % (name, column))
+
+    def filter(self, name, words):
+        self.page.run("(() => { const f = document.getElementById('filter-%s'); f.value = %s; f.dispatchEvent(new Event('input')); })()"
+                      % (name, json.dumps(words)))
+
+    def tearDown(self):
+        self.assertEqual(self.page.complaints(), [])
+
+    def test_charts_are_drawn(self):
+        for chart in ("chart-speed", "chart-error", "chart-roof"):
+            inked = self.page.run("""(() => { const c = document.getElementById('%s'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+              let n = 0; for (let i = 3; i < d.length; i += 4) if (d[i]) n++; return n / (c.width * c.height); })()""" % chart)
+            self.assertGreater(inked, 0.005, chart)
+
+    def test_turns_sort_both_ways(self):
+        self.click("turns", 4)
+        up = [float(x.rstrip("x")) for x in self.first_cells("turns", 4)]
+        self.assertEqual(up, sorted(up))
+        self.click("turns", 4)
+        down = [float(x.rstrip("x")) for x in self.first_cells("turns", 4)]
+        self.assertEqual(down, sorted(down, reverse=True))
+        self.assertGreater(down[0], up[-1])
+        self.click("turns", 0)
+        self.assertEqual(self.first_cells("turns", 0), ["1", "2", "3", "4", "5"])
+
+    def test_turns_filter(self):
+        self.filter("turns", "rejected k/v9995")
+        self.assertEqual(self.first_cells("turns", 0), ["9995"])
+        self.filter("turns", "rejected")
+        self.assertIn("%d of %d" % (TURNS // 5, TURNS), self.page.run("document.getElementById('run').textContent"))
+        self.filter("turns", "")
+
+    def test_suite_sorts_and_filters(self):
+        self.filter("suite0", "no candidate")
+        self.assertEqual(self.first_cells("suite0", 0), ["task2"])
+        self.filter("suite0", "")
+        self.click("suite0", 4)
+        self.assertEqual(self.first_cells("suite0", 0), ["task3", "task1", "task2"])   # without a time: last
+        self.click("suite0", 4)
+        self.assertEqual(self.first_cells("suite0", 0), ["task1", "task3", "task2"])
+        self.assertIn("reported by its authors, other hardware", self.page.run("document.getElementById('suites').textContent"))
+
+    def test_source_diff(self):
+        self.page.run("document.querySelectorAll('details')[1].open = true")
+        self.page.wait("document.querySelector('details:nth-of-type(2) pre')")
+        lines = self.page.run("[...document.querySelectorAll('details')[1].querySelectorAll('.add, .del')].map((e) => e.textContent)")
+        self.assertEqual(sorted(lines), ["+ line 2 </script>", "- line two"])
+
+    def test_what_is_in_the_store_is_text(self):
+        self.assertEqual(self.page.run("document.querySelectorAll('td i, td b').length"), 0)
+        self.assertIn("H100 </script><b>", self.page.run("document.getElementById('run').textContent"))
+
+    def test_a_narrow_screen_does_not_scroll_sideways(self):
+        self.page.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=False)
+        try:
+            self.page.wait("document.documentElement.clientWidth <= 400")
+            self.page.wait("document.documentElement.scrollWidth <= 400")
+        finally:
+            self.page.call("Emulation.clearDeviceMetricsOverride")
+
+    def test_dark(self):
+        ground = "getComputedStyle(document.body).backgroundColor"
+        light = self.page.run(ground)
+        self.page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        try:
+            self.page.wait(ground + " !== %s" % json.dumps(light))
+            self.page.wait("document.getElementById('chart-speed')")
+            self.assertEqual(self.page.run("Chart.getChart('chart-speed').options.scales.x.ticks.color"),
+                             self.page.run("colour('faint')"))
+        finally:
+            self.page.call("Emulation.setEmulatedMedia", features=[])
+
+    def test_it_stays_usable(self):
+        """What a person waits for: a filter and a sort over all turns. Rows on the page are few."""
+        self.assertLessEqual(self.page.run("document.querySelectorAll('#table-turns tbody tr').length"), 200)
+        self.page.run("[...document.querySelectorAll('#run > button')].find((b) => !b.hidden).click()")
+        self.assertGreater(self.page.run("document.querySelectorAll('#table-turns tbody tr').length"), 200)
+
+
+class Text(unittest.TestCase):
+    @unittest.skipUnless(os.path.exists(PROGRAM), "no cawb at %s" % PROGRAM)
+    def test_csv_and_markdown(self):
+        import csv
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "fill.lua")
+            with open(script, "w") as file:
+                file.write(FILL)
+            subprocess.run([PROGRAM, script, folder + "/s", "5"], check=True)
+            text = subprocess.run([PROGRAM, "report", folder + "/s", "--csv"], check=True, capture_output=True, text=True).stdout
+            rows = list(csv.DictReader(text.splitlines()))
+            self.assertEqual([r["ok"] for r in rows], ["true"] * 4 + ["false"])
+            self.assertEqual(rows[4]["reason"], "outputs[1] <i>is</i> wrong")
+            self.assertAlmostEqual(float(rows[0]["speedup_eager"]), 0.5 + 7919 % 1000 / 500)
+            text = subprocess.run([PROGRAM, "report", folder + "/s", "--markdown"], check=True, capture_output=True, text=True).stdout
+            self.assertIn("| a | 1 | 3 | 67%", text)
+            self.assertIn("reported by its authors", text)
+            wrong = subprocess.run([PROGRAM, "report", folder + "/s", "--csv", "--markdown"], capture_output=True, text=True)
+            self.assertEqual(wrong.returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
