@@ -78,6 +78,8 @@ local function take(self, d)
   self.parts[#self.parts + 1] = text(d.refusal)
   local thought = text(d.reasoning_content)
   self.thoughts[#self.thoughts + 1] = thought ~= "" and thought or text(d.reasoning)
+  self.said = self.said or self.parts[#self.parts - 1] ~= "" or self.parts[#self.parts] ~= ""
+    or self.thoughts[#self.thoughts] ~= ""
   for position, call in ipairs(object(d.tool_calls)) do add_call(self, object(call), position) end
 end
 
@@ -127,7 +129,7 @@ end
 
 --- Whether something that a person would read has come.
 function Reader:begun()
-  return #self.order > 0 or table.concat(self.parts) ~= "" or table.concat(self.thoughts) ~= ""
+  return #self.order > 0 or self.said == true
 end
 
 --- The reply, or nil where the stream ended before it.
