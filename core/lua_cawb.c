@@ -6,6 +6,7 @@
 
 int luaopen_cawb_core(lua_State *L) {
   static const luaL_Reg nouns[] = {
+    { "budget", luaopen_cawb_budget },  /* what a run may spend */
     { "census", luaopen_cawb_census },  /* what is written in PTX */
     { "child", luaopen_cawb_child },    /* processes that answer requests */
     { "clock", luaopen_cawb_clock },    /* time, randomness, Ctrl-C */

@@ -28,6 +28,7 @@ void   cawb_lua_push_json(lua_State *L, const cJSON *j);
 cJSON *cawb_lua_to_json(lua_State *L, int index);   /* raises on what JSON cannot say */
 
 int luaopen_cawb_core(lua_State *L);   /* the module of all bindings below */
+int luaopen_cawb_budget(lua_State *L);
 int luaopen_cawb_census(lua_State *L);
 int luaopen_cawb_child(lua_State *L);
 int luaopen_cawb_clock(lua_State *L);

@@ -59,6 +59,12 @@ const cawb_store_table cawb_store_tables[] = {
                OF_EVALUATION,
     .index = "run, turn" },
 
+  /* What a strategy wants remembered: messages, results of tools, ... in order. */
+  { .name = "events",
+    .columns = RUN ", number INTEGER NOT NULL, at REAL NOT NULL, kind TEXT NOT NULL,"
+               " turn INTEGER, " JSON("data") " NOT NULL, PRIMARY KEY (run, number)",
+    .key = "run = NEW.run AND number = NEW.number" },
+
   { .name = "baselines",
     .columns = RUN ", subject TEXT NOT NULL, " FLAG("modelled") ", median REAL, lo REAL,"
                " hi REAL, " DOUBLES("samples") ", " JSON("json"),

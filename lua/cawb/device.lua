@@ -80,7 +80,9 @@ function Device:call(request, fds, timeout)
     local info, message, name = start_worker(self)
     if not info then return nil, message, name end
   end
+  local from = core.clock.now()
   local reply, message, name, raw = self.worker:call(request, { timeout = timeout, fds = fds })
+  self.busy = self.busy + core.clock.now() - from
   if reply then return reply end
   if raw and raw.lost and #self.wrap > 0 then self:finish(timeout) end
   if fatal[name] or raw and raw.lost then self:drop_worker() end
@@ -129,7 +131,7 @@ end
 function M.open(name, options)
   options = options or {}
   local self = setmetatable({
-    requested = name or "auto", workers = 0, wrap = options.wrap or {},
+    requested = name or "auto", workers = 0, busy = 0.0, wrap = options.wrap or {},
     deadlines = options.deadlines or defaults.deadlines,
     cache = options.cache or default_cache(),
     compile = options.compile or defaults.compile,

@@ -9,6 +9,13 @@ M.defaults = {
   -- what a run may spend
   turns = 20,                 -- proposals that are evaluated
   seconds = 600.0,             -- wall time, checked between evaluations
+  budget = {                  -- 0: no limit
+    replies = 200,            -- of a model
+    tokens = 0,               -- in and out
+    dollars = 0.0,
+    device_seconds = 0.0,     -- that the device was kept busy
+    no_progress = 0,          -- turns since the best one
+  },
 
   -- what a turn is worth: a function of its facts, or the name of a file in configs/
   reward = "tiers-paper",
@@ -39,6 +46,17 @@ M.defaults = {
     backoff = 1.0,            -- seconds before the first, twice as long before each next one
     backoff_most = 120.0,     --   and never longer; a longer Retry-After ends the attempts
     limit = 32 << 20,         -- bytes of a reply
+  },
+
+  -- how an agent works: see lua/cawb/tools.lua and lua/cawb/context.lua
+  agent = {
+    prompt = "",              -- a file with the system prompt; "": the strategy's, in prompts/
+    readable = { "task" },    -- what it may read beside its own files: task, kernels, skills, harness
+    result = 6000,            -- bytes of a tool's result; the middle of a longer one is left out
+    keep = 6,                 -- the last so many replies keep the results of their tools whole
+    candidates = 4,           -- of best_of_n, evolve and beam: samples, islands, width
+    concurrent = 16,          -- questions under way at once
+    fence = 3,                -- replies in a row without anything to do, before it gives up
   },
 
   -- exchanges with a model that are recorded, or played in its place: a file of JSON lines.

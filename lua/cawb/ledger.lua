@@ -165,6 +165,15 @@ function Ledger:keep(run)
   return true
 end
 
+--- What a strategy wants remembered: `data` is a table that JSON can hold.
+function Ledger:event(run, kind, data, turn)
+  self.events = self.events + 1
+  return transaction(self, function(insert)
+    insert("events", { run = run.id, number = self.events, at = core.clock.wall(), kind = kind,
+      turn = turn, data = core.http.redact(encode(plain(data))) })
+  end)
+end
+
 --- The run is over.
 function Ledger:finish(run)
   local status = run.ended == "interrupted" and "interrupted" or run.ended == "failed" and "error"
@@ -173,7 +182,7 @@ function Ledger:finish(run)
     put_baselines(self, insert, run)
     insert("run_ends", { run = run.id, ended = core.clock.wall(), status = status,
       best_turn = run.best and run.best.number,
-      summary = encode { ended = run.ended, reason = run.reason } })
+      summary = encode { ended = run.ended, reason = run.reason, spent = run:spent() } })
   end)
 end
 
@@ -181,7 +190,7 @@ end
 function M.open(dir)
   local store, message, name = core.store.open(dir)
   if not store then return nil, message, name end
-  return setmetatable({ store = store, dir = dir, baselines = {} }, Ledger)
+  return setmetatable({ store = store, dir = dir, baselines = {}, events = 0 }, Ledger)
 end
 
 return M

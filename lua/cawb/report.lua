@@ -73,6 +73,14 @@ local function budget(run)
   return ("%d turns, %.0f s left"):format(left.turns, left.seconds)
 end
 
+--- What models cost: "12 replies, 81.2k tokens, $0.34"; "" where none was asked.
+local function spent_on_models(run)
+  local spent = run:spent()
+  if spent.replies == 0 then return "" end
+  local text = ("%d replies, %.3gk tokens"):format(spent.replies, spent.tokens / 1000)
+  return spent.dollars > 0 and ("%s, $%.2f"):format(text, spent.dollars) or text
+end
+
 function Report:line(text)
   if self.quiet then return end
   if self.live then self.out:write "\r\27[K" end
@@ -166,6 +174,8 @@ end
 local endings = {
   turns = "all turns are spent", seconds = "the time is spent", stop = "the strategy's stop said so",
   finished = "the strategy has nothing left to try", interrupted = "interrupted",
+  replies = "all replies of the model are spent", tokens = "the tokens are spent", dollars = "the money is spent",
+  device_seconds = "the device's time is spent", no_progress = "too many turns without progress",
 }
 
 local function closing(run)
@@ -178,6 +188,9 @@ local function closing(run)
     equal and (", %s against %s, the fastest at equal error"):format(M.speedup(equal),
       baselines.label(equal.against)) or "", run.best.reward, why)
 end
+
+--- A line of a strategy's own.
+function Report:note(text) self:line(text) end
 
 function Report:run_ends(run)
   if #run.turns > 0 then
@@ -201,6 +214,8 @@ function Report:run_ends(run)
     for _, text in ipairs(baseline_lines(run.task)) do self:line(text) end
   end
   self:line(closing(run))
+  local spent = spent_on_models(run)
+  if spent ~= "" then self:line("model: " .. spent) end
   if run.best then self:line("kept in " .. run.ledger.folder) end
 end
 

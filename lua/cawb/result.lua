@@ -65,6 +65,7 @@ function M.run(run)
     task = { name = run.task.name, path = run.task.path, hash = run.task.info.source_sha256 },
     device = run.task.device.info.name, modelled = run.task.device.info.modelled,
     manifest = manifest.of(run.task.device, run.task.python), ended = run.ended, reason = run.reason, elapsed = run:elapsed(),
+    spent = run:spent(),
     baselines = baselines_data(run.task), turns = turns,
     best = run.best and run.best.number, folder = run.ledger.folder,
   }

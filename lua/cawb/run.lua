@@ -1,7 +1,9 @@
 -- run: one strategy on one task. It spends the budget, keeps the best, and has
 -- every turn recorded before the next one starts.
 
+local ask_model = require "cawb.ask"
 local candidates = require "cawb.candidate"
+local cassette = require "cawb.cassette"
 local confirm = require "cawb.confirm"
 local core = require "cawb.core"
 local evaluate = require "cawb.evaluate"
@@ -23,10 +25,36 @@ end
 --- Seconds since the run began.
 function Run:elapsed() return core.clock.now() - self.from end
 
---- What is left: { turns =, seconds = }.
+local means = { "turns", "seconds", "replies", "tokens", "dollars", "device_seconds", "no_progress" }
+local whole = { turns = true, replies = true, tokens = true, no_progress = true }
+
+local function amounts(self, how)
+  local t = {}
+  for _, name in ipairs(means) do
+    local amount = self.budget[how](self.budget, name)
+    t[name] = amount and whole[name] and math.tointeger(amount) or amount
+  end
+  return t
+end
+
+-- What the device did since it was last looked at.
+local function count_device(self)
+  local busy = self.task.device.busy
+  self.budget:spend("device_seconds", math.max(0, busy - self.device_busy))
+  self.device_busy = busy
+end
+
+--- What is left: { turns =, seconds =, replies =, tokens =, dollars =, device_seconds =,
+--- no_progress = }, those that are limited.
 function Run:left()
-  return { turns = self.options.turns - #self.turns,
-           seconds = math.max(0, self.options.seconds - self:elapsed()) }
+  count_device(self)
+  return amounts(self, "left")
+end
+
+--- What is spent, by the same names.
+function Run:spent()
+  count_device(self)
+  return amounts(self, "spent")
 end
 
 -- The run cannot go on, and says why.
@@ -51,13 +79,14 @@ local function ask(self, hook, ...)
   broke(self, ("%s: in %s: %s"):format(self.strategy.path, hook, tostring(value)), "strategy")
 end
 
---- Why the run must end now, or nil: "turns", "seconds", "stop", "interrupted",
---- "failed" (the machine), "gave up" (the strategy).
+--- Why the run must end now, or nil: the budget that is spent ("turns", "seconds", "replies",
+--- "tokens", "dollars", "device_seconds", "no_progress"), "stop", "interrupted", "failed" (the
+--- machine), "gave up" (the strategy).
 function Run:done()
   if self.ended then return self.ended end
-  if core.clock.interrupted() then self.ended = "interrupted"
-  elseif #self.turns >= self.options.turns then self.ended = "turns"
-  elseif self:elapsed() >= self.options.seconds then self.ended = "seconds"
+  count_device(self)
+  self.ended = core.clock.interrupted() and "interrupted" or self.budget:over()
+  if self.ended then return self.ended
   elseif self.strategy.stop and #self.turns > self.asked then
     self.asked = #self.turns                   -- once after every turn
     if ask(self, "stop", self) then self.ended = self.ended or "stop" end
@@ -135,6 +164,8 @@ function Run:evaluate(candidate)
   if not judged then return broke(self, message, name) end
   self.turns[turn.number] = turn
   local is_best = better(turn, self.best)
+  self.budget:spend("turns", 1)
+  if is_best then self.budget:progress() else self.budget:spend("no_progress", 1) end
   if is_best then self.best = turn end
   local ok
   ok, message, name = self.ledger:turn(self, turn)
@@ -143,6 +174,59 @@ function Run:evaluate(candidate)
   if not ok then return broke(self, message, name) end
   self.report:turn_ends(self, turn)
   return turn
+end
+
+--- Remember something in the run's record: `kind` is a word, `data` a table, `turn` the
+--- number of the turn that it belongs to. Returns true, or nil, message, name.
+function Run:record(kind, data, turn)
+  local ok, message, name = self.ledger:event(self, kind, data, turn)
+  if not ok then return broke(self, message, name) end
+  return true
+end
+
+-- Cassettes are opened at the first question.
+local function open_cassettes(self)
+  local c = self.options.cassette
+  if self.cassettes or c.record == "" and c.replay == "" then return self.cassettes or {} end
+  local opened, message, name = {}, nil, nil
+  if c.replay ~= "" then
+    opened.replay, message, name = cassette.replay(c.replay, { by = c.by, latency = c.latency })
+    if not opened.replay then return nil, message, name end
+  end
+  if c.record ~= "" then
+    opened.record, message, name = cassette.record(c.record)
+    if not opened.record then return nil, message, name end
+  end
+  self.cassettes = opened
+  return opened
+end
+
+--- Ask the run's model (option `model`), within the budget and the time that is left; what
+--- it costs is counted. Returns the reply, or nil, message, name as cawb.ask, "ended" where
+--- the run has.
+function Run:ask(messages, tools)
+  local why = self:done()
+  if why then return nil, "the run has ended: " .. why, "ended" end
+  local tapes, wrong, kind = open_cassettes(self)
+  if not tapes then return nil, wrong, kind end
+  local reply, message, name, about = ask_model.ask(self.options.model, messages, { tools = tools,
+    record = tapes.record, replay = tapes.replay, deadline = core.clock.now() + self.budget:left "seconds",
+    say = function(text) self.report:note("model: " .. text) end })
+  self.budget:spend("replies", 1)
+  if not reply then return nil, message, name, about end
+  self.budget:spend("tokens", reply.usage.input + reply.usage.output)
+  self.budget:spend("dollars", reply.cost or 0)
+  return reply
+end
+
+--- End the run because its model gives no (further) reply; what is best stays.
+function Run:model_failed(message, name)
+  if name == "ended" then return false end
+  if name == "interrupted" then self.ended = "interrupted"
+  elseif name == "timeout" and self:done() then return false
+  elseif #self.turns == 0 then broke(self, "the model: " .. message, name == "invalid" and "usage" or name)
+  else self:give_up(("the model gave no reply (%s): %s"):format(name, message)) end
+  return false
 end
 
 --- The n best turns so far, best first; only passing ones.
@@ -171,8 +255,11 @@ function M.new(spec)
     id = spec.id or M.new_id(spec.task.name), task = spec.task, strategy = spec.strategy,
     settings = spec.strategy.settings, options = spec.options, reward = reward,
     ledger = spec.ledger, report = spec.report, turns = {}, memory = {}, asked = 0,
-    from = core.clock.now(), started = core.clock.wall(),
+    from = core.clock.now(), started = core.clock.wall(), device_busy = spec.task.device.busy,
   }, Run)
+  local limits = { turns = spec.options.turns, seconds = spec.options.seconds }
+  for name, most in pairs(spec.options.budget) do limits[name] = most end
+  run.budget = core.budget.new(limits)
   local ok, name
   ok, message, name = run.ledger:begin(run)
   if not ok then return nil, message, name end

@@ -37,6 +37,7 @@ local cawb = {}
 ---@class cawb.Device
 ---@field info cawb.DeviceInfo
 ---@field workers integer         worker processes started so far
+---@field busy number            seconds that requests kept it busy
 local Device = {}
 ---End its processes; they start anew when the device is used again.
 function Device:close() end
@@ -134,8 +135,27 @@ function Run:evaluate(candidate) end
 ---Why the run must end, or nil.
 ---@return string?
 function Run:done() end
----@return { turns: integer, seconds: number }
+---@return { turns: integer, seconds: number, replies?: integer, tokens?: integer, dollars?: number, device_seconds?: number, no_progress?: integer }
 function Run:left() end
+---What is spent, by the same names.
+---@return table<string, number>
+function Run:spent() end
+---Ask the run's model; what it costs is counted.
+---@param messages cawb.Message[]
+---@param tools? table[]
+---@return cawb.Reply? reply, string? message, string? name, table? about
+function Run:ask(messages, tools) end
+---End the run because its model gives no reply.
+---@param message string
+---@param name string
+---@return false
+function Run:model_failed(message, name) end
+---Remember something in the run's record.
+---@param kind string
+---@param data table
+---@param turn? integer
+---@return true? ok, string? message, string? name
+function Run:record(kind, data, turn) end
 ---@return number seconds
 function Run:elapsed() end
 ---The n best turns, best first.

@@ -127,6 +127,8 @@ static void fill_every_table(cawb_store *s) {
   CHECK(INSERT(s, "verdicts", &err, TEXT("run", "r"), INTEGER("turn", 1), INTEGER("evaluation", 1),
                TEXT("rule", "nan"), INTEGER("pass", 1)) == CAWB_OK);
   CHECK(INSERT(s, "baselines", &err, TEXT("run", "r"), TEXT("subject", "eager")) == CAWB_OK);
+  CHECK(INSERT(s, "events", &err, TEXT("run", "r"), INTEGER("number", 1), REAL("at", 2), TEXT("kind", "message"),
+               TEXT("data", "{}")) == CAWB_OK);
   CHECK(INSERT(s, "run_ends", &err, TEXT("run", "r"), REAL("ended", 2), TEXT("status", "passed"),
                INTEGER("best_turn", 1)) == CAWB_OK);
   CHECK(INSERT(s, "suites", &err, TEXT("id", "s"), TEXT("json", "{}")) == CAWB_OK);
@@ -167,7 +169,7 @@ static void test_append_only(cawb_store *s) {
   CHECK(sqlite3_exec(db, "REPLACE INTO candidates(hash, files) VALUES ('c', '[]')", NULL, NULL,
                      NULL) == SQLITE_OK);
   sqlite3_close(db);
-  CHECK(integer_of(s, "SELECT count(*) FROM sqlite_schema WHERE type = 'table'") == 12);
+  CHECK(integer_of(s, "SELECT count(*) FROM sqlite_schema WHERE type = 'table'") == 13);
   CHECK(integer_of(s, "SELECT files = '{}' FROM candidates") == 1);
   CHECK(integer_of(s, "SELECT started = 1.5 FROM runs") == 1);
 }
