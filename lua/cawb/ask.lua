@@ -187,12 +187,12 @@ function M.ask(model, messages, opts)
   options.known(opts, known, "ask", 2)
   check_messages(messages)
   messages = cleaned(messages)
-  local from = core.clock.now()
+  local from, number = core.clock.now(), opts.record and opts.record:begin()
   local source = opts.replay and function(...) return opts.replay:play(...) end or over_the_wire
   local reply, message, name, about = source(model, messages, opts)
   if message then message = core.http.redact(message) end
   if opts.record then
-    local ok, why, kind = opts.record:add(model, messages, opts.tools, reply or { error = { name = name, message = message } },
+    local ok, why, kind = opts.record:add(number, model, messages, opts.tools, reply or { error = { name = name, message = message } },
                                           core.clock.now() - from)
     if not ok then return nil, why, kind end
   end

@@ -50,8 +50,11 @@ end
 --- hi, verdict, less_accurate = { kinds passed over } }, or nil without any.
 function M.at_equal_error(task, speedups, error)
   local most = task.options.tolerance.equal_error * math.max(error.nrms or math.huge, floor_of(task))
-  local best, over, accurate = nil, {}, nil
-  for kind, s in pairs(speedups) do
+  local best, over, accurate, kinds = nil, {}, nil, {}
+  for kind in pairs(speedups) do kinds[#kinds + 1] = kind end
+  table.sort(kinds)                          -- so that a tie is always the same one's
+  for _, kind in ipairs(kinds) do
+    local s = speedups[kind]
     local b = task.baselines[kind] or {}
     local nrms = b.error and b.error.nrms or b.modelled and 0 or nil
     if not nrms or not (nrms <= most) then over[#over + 1] = kind

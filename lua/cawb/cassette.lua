@@ -1,6 +1,6 @@
 -- cassette: exchanges with a model as lines of JSON, recorded, and played in its place. The
 -- first line says what the file is; each other one is an exchange:
---   { "hash": of the request, "from": n, "messages": [those behind the first n of the
+--   { "n": number of the question, "hash": of the request, "from": n, "messages": [those behind the first n of the
 --     exchange before], "reply": { "text":, "calls":, ... } or "error": { "name":, "message": },
 --     "seconds":, "first_token_s": }
 -- Of one written by hand only "reply" is needed. Keys are not in requests; should one be in
@@ -67,12 +67,18 @@ local function put(self, entry)
   return true
 end
 
+--- A question begins: its number, for `add`. Replies may come in another order.
+function Cassette:begin()
+  self.count = (self.count or 0) + 1
+  return self.count
+end
+
 --- Record one exchange. Returns true, or nil, message, name.
-function Cassette:add(model, messages, tools, reply, seconds)
+function Cassette:add(number, model, messages, tools, reply, seconds)
   local all = plain_messages(messages)
   local n = common(self.before, all)
   self.before = all
-  return put(self, { hash = M.hash(model, messages, tools), from = n,
+  return put(self, { n = number, hash = M.hash(model, messages, tools), from = n,
     messages = core.json.array(table.move(all, n + 1, #all, 1, {})),
     reply = not reply.error and reply_data(reply) or nil, error = reply.error, seconds = seconds,
     first_token_s = reply.first_token_s })
@@ -146,12 +152,14 @@ local function load(self)
       if type(entry.reply) ~= "table" and type(entry.error) ~= "table" then
         return nil, ("%s:%d: neither a reply nor an error"):format(self.path, number), "invalid"
       end
+      entry.n = math.tointeger(entry.n) or number     -- one written by hand is in order
       table.insert(self.list, entry)
       local hash = entry.hash or ""
       self.by_hash[hash] = self.by_hash[hash] or {}
       table.insert(self.by_hash[hash], entry)
     end
   end
+  table.sort(self.list, function(a, b) return a.n < b.n end)
   return self
 end
 

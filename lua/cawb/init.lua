@@ -54,7 +54,6 @@ M.defaults = {
     readable = { "task" },    -- what it may read beside its own files: task, kernels, skills, harness
     result = 6000,            -- bytes of a tool's result; the middle of a longer one is left out
     keep = 6,                 -- the last so many replies keep the results of their tools whole
-    candidates = 4,           -- of best_of_n, evolve and beam: samples, islands, width
     concurrent = 16,          -- questions under way at once
     fence = 3,                -- replies in a row without anything to do, before it gives up
   },

@@ -43,7 +43,7 @@ local ranges = {
   ["budget.replies"] = not_negative, ["budget.tokens"] = not_negative, ["budget.dollars"] = not_negative,
   ["budget.device_seconds"] = not_negative, ["budget.no_progress"] = not_negative,
   ["agent.result"] = { function(v) return v >= 500 end, "must be at least 500" }, ["agent.keep"] = at_least_one,
-  ["agent.candidates"] = at_least_one, ["agent.concurrent"] = at_least_one, ["agent.fence"] = at_least_one,
+  ["agent.concurrent"] = at_least_one, ["agent.fence"] = at_least_one,
   ["lines.budget"] = not_negative, ["lines.most"] = at_least_one,
 }
 local words = { ["profile"] = { "none", "quick", "default" }, ["tolerance.protocol"] = { "errors", "allclose" },

@@ -47,23 +47,38 @@ function M.failure(candidate, failed)
   return ("FAILED at %s: %s%s"):format(failed.stage, failed.reason, excerpt(candidate, failed.reason))
 end
 
---- What is left: "12 turns, 480 s, 190 replies".
+-- What can be counted, in words.
+local function counted(t)
+  local parts = { ("%d turns"):format(t.turns) }
+  if t.replies then parts[#parts + 1] = ("%d replies"):format(t.replies) end
+  if t.tokens then parts[#parts + 1] = ("%d tokens"):format(t.tokens) end
+  if t.dollars then parts[#parts + 1] = ("$%.2f"):format(t.dollars) end
+  if t.no_progress then parts[#parts + 1] = ("%d turns without progress"):format(t.no_progress) end
+  return table.concat(parts, ", ")
+end
+
+--- What a run may spend: "20 turns, 200 replies, 600 s".
+function M.budget(run)
+  local left = run:left()
+  local text = ("%s, %.0f s"):format(counted(left), run.options.seconds)
+  return left.device_seconds and ("%s, %.0f s of the device"):format(text, run.options.budget.device_seconds) or text
+end
+
+--- What is left: "12 turns, 190 replies left". Time is told when it becomes short, and in no
+--- numbers: a run that is replayed takes another time, and shall read the same.
 function M.left(run)
   local left = run:left()
-  local parts = { ("%d turns"):format(left.turns), ("%.0f s"):format(left.seconds) }
-  if left.replies then parts[#parts + 1] = ("%d replies"):format(left.replies) end
-  if left.tokens then parts[#parts + 1] = ("%d tokens"):format(left.tokens) end
-  if left.dollars then parts[#parts + 1] = ("$%.2f"):format(left.dollars) end
-  if left.device_seconds then parts[#parts + 1] = ("%.0f s of the device"):format(left.device_seconds) end
-  if left.no_progress then parts[#parts + 1] = ("%d turns without progress"):format(left.no_progress) end
-  return table.concat(parts, ", ") .. " left"
+  local text = counted(left) .. " left"
+  local device = left.device_seconds and left.device_seconds < run.options.budget.device_seconds / 4
+  if device or left.seconds < run.options.seconds / 4 then return text .. "; less than a quarter of the time" end
+  return text
 end
 
 local function speedups(turn)
   local parts = {}
   for _, kind in ipairs { "eager", "compile" } do
     local s = turn.speedup and turn.speedup[kind]
-    if s then parts[#parts + 1] = ("%s than %s%s"):format(report.speedup(s), kind == "eager" and "eager PyTorch"
+    if s then parts[#parts + 1] = ("%s the speed of %s%s"):format(report.speedup(s), kind == "eager" and "eager PyTorch"
       or "torch.compile", s.verdict and (" (%s)"):format(s.verdict) or "") end
   end
   return table.concat(parts, ", ")

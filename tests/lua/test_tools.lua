@@ -7,8 +7,9 @@ local sessions = require "cawb.session"
 local tools = require "cawb.tools"
 
 local dir = check.folder()
-local opened <close> = agent.run(dir, { turns = 6, agent = { readable = { "task", "kernels" } } })
-local session = assert(sessions.new(opened.run))
+local place <close> = agent.open(dir)
+local run = place:run { turns = 6, agent = { readable = { "task", "kernels" } } }
+local session = assert(sessions.new(run))
 
 local function call(name, arguments) return tools.call(session, name, arguments or {}) end
 
@@ -88,18 +89,18 @@ check.test("verify: right, or wrong with the place; no turn is spent", function(
   good("OK: right on 1 inputs", "verify", { trials = 1 })
   call("write_file", { path = "kernel.cu", text = check.edit(source, "* scale;", "* scale * 1.01f;") })
   bad("^FAILED at verify: outputs%[1%] is wrong", "verify")
-  check.equal(#opened.run.turns, 0)
+  check.equal(#run.turns, 0)
 end)
 
 check.test("measure: a turn; the same again is not one", function()
   bad("^FAILED at verify: .*reward %-1\nNothing has passed yet", "measure", { note = "a wrong one" })
   call("write_file", { path = "kernel.cu", text = source })
-  good("^PASS: .*us modelled; .*than eager PyTorch.*reward %-?%d", "measure", { note = "the good one" })
-  local n = #opened.run.turns
-  check.equal(opened.run.turns[n].note, "the good one")
+  good("^PASS: .*us modelled; .*the speed of eager PyTorch.*reward %-?%d", "measure", { note = "the good one" })
+  local n = #run.turns
+  check.equal(run.turns[n].note, "the good one")
   assert(session:read "best/kernel.cu" == source)
   good("The same candidate as turn " .. n, "measure")
-  check.equal(#opened.run.turns, n)
+  check.equal(#run.turns, n)
 end)
 
 check.test("profile: what limits it and what to try", function()

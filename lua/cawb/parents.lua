@@ -1,0 +1,47 @@
+-- parents: asking for a candidate that is better than some others, as evolve and beam do.
+
+local chats = require "cawb.chat"
+local prompt = require "cawb.prompt"
+local proposals = require "cawb.proposals"
+local seeds = require "cawb.seeds"
+local tell = require "cawb.tell"
+
+local M = {}
+
+local function describe(run, turn)
+  return ("Turn %d.\n%s\n```cuda\n%s```\n```lua\n%s```"):format(turn.number, tell.turn(run, turn),
+    turn.candidate.source, turn.candidate.plan)
+end
+
+--- A candidate from these turns, or from nothing where there are none; or nil.
+function M.ask(run, turns)
+  local words = {}
+  for i, turn in ipairs(turns) do words[i] = describe(run, turn) end
+  local user
+  if #words > 0 then
+    local message
+    user, message = prompt.fill("improve", run, { parents = table.concat(words, "\n\n") })
+    if not user then return run:model_failed(message, "invalid") and nil end
+  end
+  local chat = chats.new(run, "propose", { user = user })
+  return chat and proposals.ask(chat)
+end
+
+--- Chance that the run's seed repeats: dice() is below 1, dice(n) one of 1 to n.
+function M.dice(run)
+  local next_number = seeds.generator(run.task.seed)
+  return function(n)
+    local x = next_number "dice" / 2.0 ^ 52
+    return n and 1 + math.floor(x * n) or x
+  end
+end
+
+--- Whether turn a is better than turn b: a failed one is the worst.
+function M.better(a, b)
+  if a.ok ~= b.ok then return a.ok end
+  if a.reward ~= b.reward then return a.reward > b.reward end
+  if not a.ok then return a.number < b.number end
+  return a.time_s.median < b.time_s.median
+end
+
+return M
