@@ -16,7 +16,7 @@ foreach(folder bench lua strategies configs prompts kernels examples skills test
       PATTERN __pycache__ EXCLUDE PATTERN .* EXCLUDE)
   endif()
 endforeach()
-install(FILES tests/lua/check.lua tests/lua/features.lua tests/lua/kernels.lua tests/lua/library.lua DESTINATION share/cawb/tests/lua)   # for tests/gpu
+install(FILES tests/lua/check.lua tests/lua/features.lua tests/lua/kernels.lua tests/lua/library.lua tests/lua/skills.lua DESTINATION share/cawb/tests/lua)   # for tests/gpu
 foreach(folder taskhost headers)       # what core/ holds beside C
   install(DIRECTORY core/${folder}/ DESTINATION share/cawb/${folder}
     PATTERN __pycache__ EXCLUDE PATTERN .* EXCLUDE)

@@ -94,6 +94,7 @@ local function print_page(task, candidate, p)
   for i, one in ipairs(p.roofline.remedies) do
     print(("%d. %s: %s (%s)"):format(i, one.skill, one.advice, one.why))
   end
+  if p.roofline.remedies[1] then print("more: cawb skill " .. p.roofline.remedies[1].skill) end
 end
 
 -- "quick", or { "a.sum", "b.sum" }
