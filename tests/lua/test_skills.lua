@@ -104,7 +104,7 @@ end
 local function is_row(line) return line:sub(1, 1) ~= "{" and not line:match "^best" end
 
 local function line_with(file, words, wanted)
-  for line in read(file):gmatch "[^\n]+" do
+  for line in read(file):gsub("[ \t]+", " "):gmatch "[^\n]+" do
     if line:find(words, 1, true) and is_row(line) and wanted(line) then return line end
   end
   error(("%s has no line with '%s'"):format(file, words))
