@@ -40,6 +40,7 @@ set_tests_properties(python/test_judge PROPERTIES ENVIRONMENT
   "CAWB_SIM_LAUNCH=$<TARGET_FILE:sim_launch>;CAWB_PROGRAM=$<TARGET_FILE:cawb>")
 
 set_tests_properties(python/test_report PROPERTIES ENVIRONMENT "CAWB_PROGRAM=$<TARGET_FILE:cawb>")
+set_tests_properties(python/test_mcp PROPERTIES ENVIRONMENT "CAWB_PROGRAM=$<TARGET_FILE:cawb>")
 
 # A libcuda without a GPU behind it, for the logic of the real device.
 add_library(fake_cuda MODULE tests/c/fake_cuda.c)

@@ -120,8 +120,10 @@ local function check_seed(seed)
 end
 
 --- Run a strategy on a task. `cli` is what cli.parse returned, with two words; `value`
---- is what the first one's chunk returned. Returns the exit code.
-function M.main(cli, value)
+--- is what the first one's chunk returned. `body(cli, strategy, options, device, task)`, which
+--- returns an exit code, is called in place of the strategy's loop where it is given. Returns the
+--- exit code.
+function M.main(cli, value, body)
   local s, message = strategy.check(value, cli.words[1])
   if not s then return complain(message, "usage") end
   local all
@@ -142,7 +144,7 @@ function M.main(cli, value)
   local t <close>, why2, name2 = task.open(cli.words[2],
     { device = dev, seed = cli.seed, options = all, host = place.host })
   if not t then return complain(why2, name2) end
-  return perform(cli, s, all, dev, t)
+  return (body or perform)(cli, s, all, dev, t)
 end
 
 return M

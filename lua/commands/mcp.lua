@@ -1,0 +1,181 @@
+-- cawb mcp STRATEGY.lua TASK.py: a run whose moves an agent elsewhere makes, through the Model
+-- Context Protocol on standard input and output. Budgets, rules and the judge are the run's own. A
+-- client that goes away pauses the run; --resume goes on with it.
+
+local baselines = require "cawb.baselines"
+local cli = require "cawb.cli"
+local core = require "cawb.core"
+local job = require "cawb.job"
+local ledger = require "cawb.ledger"
+local mcp = require "cawb.mcp"
+local prompt = require "cawb.prompt"
+local report = require "cawb.report"
+local resume = require "cawb.resume"
+local run = require "cawb.run"
+local session = require "cawb.session"
+local strategy = require "cawb.strategy"
+local tell = require "cawb.tell"
+local tools = require "cawb.tools"
+
+local M = { summary = "let an agent of your own drive a run: a server of the Model Context Protocol" }
+
+local usage = [[
+usage: cawb mcp STRATEGY.lua TASK.py [flags of a run] [--resume RUN]
+
+Speaks the Model Context Protocol on standard input and output; what it has to say goes to
+standard error. The strategy gives the options: budgets, rules, reward; its own loop is not used.
+
+  --resume RUN    go on with a run that was paused, by its name under --out
+]]
+
+-- What needs neither the device nor the budget, and stays after the end.
+local free = { list = true, read_file = true, search = true, skill = true }
+
+local function log(text) io.stderr:write("cawb mcp: ", text, "\n") end
+
+local function fail(message, name)
+  log(message)
+  return (name == "usage" or name == "strategy" or name == "invalid") and job.codes.usage or job.codes.missing
+end
+
+-- Standard output belongs to the protocol: what a strategy prints goes elsewhere.
+local function take_output()
+  local out = io.stdout
+  print = function(...)
+    local words = table.pack(...)
+    for i = 1, words.n do words[i] = tostring(words[i]) end
+    io.stderr:write(table.concat(words, "\t"), "\n")
+  end
+  io.output(io.stderr)
+  io.stdout = io.stderr
+  return out
+end
+
+-- The run is over: complete the record, once.
+local function finish(r)
+  if r.closed or not r:done() or r.ended == "interrupted" then return end
+  r.closed = true
+  if r.best then
+    local ok, message = baselines.complete(r.task)
+    if not ok then log(message) end
+  end
+  local ok, message = r.ledger:finish(r)
+  if not ok then log(message) end
+  r.report:run_ends(r)
+end
+
+-- As lua/cawb/chat.lua records what its model does: a call, and what came of it.
+local function record(r, tool, arguments, text, failed, turn)
+  r.memory.calls = (r.memory.calls or 0) + 1
+  local id = ("call-%d-%d"):format(r.memory.began, r.memory.calls)
+  r:record("message", { chat = 1, role = "assistant", text = "",
+    calls = { { id = id, name = tool.name, arguments = core.json.encode(arguments) } } })
+  r:record("message", { chat = 1, role = "tool", id = id, name = tool.name, text = text, failed = failed or nil,
+    turn = turn and turn.number, reward = turn and turn.reward }, turn and turn.number)
+end
+
+-- The answer to a call.
+local function answer(r, s, tool, arguments, progress)
+  local why = r:done()
+  if why and not free[tool.name] then
+    return ("The run has ended (%s); nothing further is evaluated. Best: %s"):format(r.reason or why,
+      r.best and tell.turn_line(r.best) or "none"), true
+  end
+  function r.report.stage(_, _, _, stage) progress(stage) end
+  local text, failed = tools.call(s, tool.name, arguments)
+  if s.submitted then r.ended = r.ended or "finished" end
+  record(r, tool, arguments, text, failed, s.turn)
+  finish(r)
+  return text, failed
+end
+
+-- The client is gone. What ended stays ended; what did not can be resumed.
+local function close(r, how)
+  finish(r)
+  if r.closed then
+    if r.ended == "failed" then return fail(r.reason, r.reason_name) end
+    return r.best and job.codes.passed or job.codes.failed
+  end
+  r.ended = nil
+  r:record("paused", { spent = r:spent(), why = how })
+  log(("paused after %d turns; go on with --resume %s"):format(#r.turns, r.id))
+  if how == "interrupted" then return job.codes.interrupted end
+  return r.best and job.codes.passed or job.codes.failed
+end
+
+local function open_run(parsed, s, all, t)
+  local book, message, name = ledger.open(parsed.out)
+  if not book then return nil, message, name end
+  local stopped
+  if parsed.resume then
+    stopped, message, name = resume.read(book, parsed.resume, t)
+    if not stopped then return nil, message, name end
+    all.seconds = math.max(1e-3, all.seconds - stopped.seconds)
+    book = resume.ledger(book, stopped)
+  end
+  for _, means in ipairs { "replies", "tokens", "dollars" } do all.budget[means] = 0 end   -- the client's own affair
+  local r
+  r, message, name = run.new { task = t, strategy = s, options = all, ledger = book,
+    report = report.new(io.stderr, 2, parsed.quiet) }
+  if r and stopped then resume.restore(r, stopped) end
+  return r, message, name
+end
+
+local function serve(out)
+  return function(parsed, s, all, _, t)
+    local r, message, name = open_run(parsed, s, all, t)
+    if not r then return fail(message, name) end
+    local work
+    work, message, name = session.new(r)
+    if not work then return fail(message, name) end
+    local instructions
+    instructions, message = prompt.fill(all.agent.prompt ~= "" and all.agent.prompt or "mcp", r)
+    if not instructions then return fail(message, "usage") end
+    r.memory.began = #r.turns                -- tells calls of one client from those of the next
+    if not parsed.resume then r:record("message", { chat = 1, role = "system", text = instructions }) end
+    r.report:run_begins(r)
+    log("run " .. r.id)
+    local how = mcp.serve { tools = tools.list(work), instructions = instructions, log = log,
+      call = function(tool, arguments, progress) return answer(r, work, tool, arguments, progress) end,
+      read = mcp.lines(io.stdin, mcp.most),
+      write = function(text) return out:write(text) and out:flush() end }
+    return close(r, how)
+  end
+end
+
+-- The value of --resume, taken out of the words; or nil and a message.
+local function take_resume(argv)
+  local rest, id = {}, nil
+  local i = 1
+  while i <= #argv do
+    local value = argv[i]:match "^%-%-resume=(.+)$"
+    if argv[i] == "--resume" then
+      i = i + 1
+      value = argv[i]
+      if not value then return nil, "--resume needs the name of a run" end
+    end
+    if value then id = value else rest[#rest + 1] = argv[i] end
+    i = i + 1
+  end
+  return rest, id
+end
+
+function M.main(argv)
+  if argv[1] == "help" or argv[1] == "--help" then
+    io.stdout:write(usage)
+    return 0
+  end
+  local out = take_output()
+  local rest, resumed = take_resume(argv)
+  if not rest then return fail(resumed, "usage") end
+  local parsed, message = cli.parse(rest)
+  if not parsed then return fail(message, "usage") end
+  if #parsed.words ~= 2 then return fail("a strategy and a task are needed: cawb mcp STRATEGY.lua TASK.py", "usage") end
+  parsed.resume = resumed
+  local value
+  value, message = strategy.load_table(parsed.words[1])
+  if not value then return fail(message, "usage") end
+  return job.main(parsed, value, serve(out))
+end
+
+return M
