@@ -65,6 +65,7 @@ typedef struct cawb_step {
   cawb_addr addr;
   size_t size;
   uint32_t pattern;
+  int poison;                  /* a fill that writes nothing: what it leaves must not be read */
   /* GEMM, CONV: one of the two, which outlives the step, and where its operands are */
   const cawb_gemm *gemm;
   const cawb_conv *conv;
@@ -267,5 +268,9 @@ struct cawb_device {
 /* The implementations' constructors; `which` is what follows the colon. */
 cawb_status cawb_device_open_cuda(cawb_device **out, const char *which, cawb_err *err);
 cawb_status cawb_device_open_sim(cawb_device **out, const char *which, cawb_err *err);
+
+/* What a simulated device does not know: how the i-th kind of it begins in PTX, and what it
+** belongs to; NULL behind the last one. */
+const char *cawb_sim_lacks(unsigned i, const char **family);
 
 #endif

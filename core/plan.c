@@ -145,7 +145,7 @@ cawb_status cawb_plan_reset(cawb_plan *p, uint32_t pattern, const cawb_step **st
     const cawb_plan_tensor *t = &p->tensors[i];
     if (t->spec.bytes == 0) continue;
     if (t->role == CAWB_PLAN_OUTPUT || t->role == CAWB_PLAN_SCRATCH)
-      p->reset[n++] = (cawb_step){ .kind = CAWB_STEP_FILL, .addr = t->addr, .pattern = pattern,
+      p->reset[n++] = (cawb_step){ .kind = CAWB_STEP_FILL, .addr = t->addr, .pattern = pattern, .poison = 1,
                                    .size = (t->spec.bytes + 3) / 4 * 4 };
   }
   for (size_t i = 0; i < prepare->count; i++) p->reset[n++] = prepare->bound[i];

@@ -332,6 +332,29 @@ static cawb_status execute(worker *w, const cawb_message *m, cJSON *reply, cawb_
   return rc == CAWB_OK ? give_back(w, m, reply, err) : rc;
 }
 
+/* ---- peek ---- */
+
+enum { PEEK_MOST = 1 << 16 };
+
+/* The first bytes of a scratch tensor, in hexadecimal: what tests of a device compare. */
+static cawb_status do_peek(worker *w, const cJSON *q, cJSON *reply, cawb_err *err) {
+  uint64_t which = 0, size = 0;
+  size_t n = 0;
+  const cawb_plan_tensor *t = w->plan != NULL ? cawb_plan_tensors(w->plan, &n) : NULL;
+  cawb_status rc = cawb_request_count(&which, q, "scratch", UINT32_MAX, err);
+  if (rc == CAWB_OK) rc = cawb_request_count(&size, q, "size", PEEK_MOST, err);
+  if (rc != CAWB_OK) return rc;
+  while (n > 0 && !(t->role == CAWB_PLAN_SCRATCH && --which == 0)) n--, t++;
+  if (n == 0 || t->spec.bytes < size)
+    return cawb_fail(err, CAWB_ERR_INVALID, "peek: no such scratch tensor, or a smaller one");
+  unsigned char *bytes = malloc((size_t)size + 1);
+  if (bytes == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a tensor's bytes");
+  rc = cawb_device_read(w->device, bytes, t->addr, (size_t)size, err);
+  if (rc == CAWB_OK) rc = cawb_worker_add_bytes(reply, bytes, (size_t)size, err);
+  free(bytes);
+  return rc;
+}
+
 /* ---- the loop ---- */
 
 static cawb_status dispatch(worker *w, const cawb_message *m, cJSON *reply, cawb_err *err) {
@@ -343,6 +366,7 @@ static cawb_status dispatch(worker *w, const cawb_message *m, cJSON *reply, cawb
   if (strcmp(op, "run") == 0) return execute(w, m, reply, err, run_once);
   if (strcmp(op, "time") == 0) return execute(w, m, reply, err, run_timed);
   if (strcmp(op, "profile") == 0) return execute(w, m, reply, err, run_profiled);
+  if (strcmp(op, "peek") == 0) return do_peek(w, m->json, reply, err);
   if (strcmp(op, "unload") == 0) {
     unload(w);
     let_go_all(w);

@@ -97,6 +97,22 @@ cawb_status cawb_worker_read_timing(cawb_timing *out, const cJSON *request, cawb
 
 /* ---- replies ---- */
 
+/* [{ family =, prefixes = [..] }]: kinds of one family stand together. */
+static void describe_lacks(cJSON *o) {
+  const char *family, *prefix, *last = "";
+  cJSON *list = cJSON_AddArrayToObject(o, "lacks"), *prefixes = NULL;
+  for (unsigned i = 0; (prefix = cawb_sim_lacks(i, &family)) != NULL; i++) {
+    if (strcmp(family, last) != 0) {
+      cJSON *one = cJSON_CreateObject();
+      cJSON_AddStringToObject(one, "family", family);
+      prefixes = cJSON_AddArrayToObject(one, "prefixes");
+      cJSON_AddItemToArray(list, one);
+      last = family;
+    }
+    cJSON_AddItemToArray(prefixes, cJSON_CreateString(prefix));
+  }
+}
+
 cJSON *cawb_worker_describe_device(const cawb_device_info *d) {
   cJSON *o = cJSON_CreateObject();
   cJSON_AddStringToObject(o, "name", d->name);
@@ -112,6 +128,7 @@ cJSON *cawb_worker_describe_device(const cawb_device_info *d) {
   cJSON_AddNumberToObject(o, "shared_block", (double)d->shared_block);
   cJSON_AddNumberToObject(o, "threads_block", d->threads_block);
   if (d->modelled) {
+    describe_lacks(o);
     cJSON *r = cJSON_AddObjectToObject(o, "rates");
     cJSON_AddNumberToObject(r, "clock", d->rates.clock);
     cJSON_AddNumberToObject(r, "dram", d->rates.dram);
@@ -159,4 +176,18 @@ void cawb_worker_describe_timing(cJSON *reply, const cawb_timing *t) {
     cJSON_AddItemToObject(reply, "clocks", cJSON_CreateDoubleArray(t->clocks, n));
   cJSON_AddNumberToObject(reply, "throttled", t->throttled);
   if (t->launch_bound > 0) cJSON_AddNumberToObject(reply, "launch_bound", t->launch_bound);
+}
+
+cawb_status cawb_worker_add_bytes(cJSON *reply, const unsigned char *bytes, size_t size, cawb_err *err) {
+  static const char digits[] = "0123456789abcdef";
+  char *text = malloc(2 * size + 1);
+  if (text == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a tensor's bytes");
+  for (size_t i = 0; i < size; i++) {
+    text[2 * i] = digits[bytes[i] >> 4];
+    text[2 * i + 1] = digits[bytes[i] & 15];
+  }
+  text[2 * size] = '\0';
+  cJSON_AddStringToObject(reply, "bytes", text);
+  free(text);
+  return CAWB_OK;
 }

@@ -24,6 +24,9 @@ cawb_status cawb_worker_read_timing(cawb_timing *out, const cJSON *request, cawb
 cJSON *cawb_worker_describe_device(const cawb_device_info *d);
 cJSON *cawb_worker_describe_report(const cawb_report *r);
 
+/* `bytes` of the reply, in hexadecimal. */
+cawb_status cawb_worker_add_bytes(cJSON *reply, const unsigned char *bytes, size_t size, cawb_err *err);
+
 /* What was timed, into a reply. */
 void   cawb_worker_describe_timing(cJSON *reply, const cawb_timing *t);
 

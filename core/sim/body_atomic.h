@@ -41,6 +41,7 @@ static inline uint64_t atomic_result(const sim_insn *in, uint64_t old, uint64_t 
 
 static void atomic_lanes(sim_warp *w, const sim_insn *in, unsigned char *host, uint64_t base,
                          const uint64_t *addr) {
+  uint32_t swapped = in->mode != A_CAS;
   uint64_t low = in->width == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * in->width)) - 1;
   for (unsigned l = 0; l < SIM_LANES; l++) {
     if (!(w->mask >> l & 1)) continue;
@@ -51,7 +52,9 @@ static void atomic_lanes(sim_warp *w, const sim_insn *in, unsigned char *host, u
     uint64_t now = atomic_result(in, old, b, c);
     memcpy(host + (addr[l] - base), &now, in->width);
     put_lane(w, in->r[0], in->stride, l, old);
+    swapped |= old == b;
   }
+  if (!swapped) w->fails++;                  /* a lock is waited for */
 }
 
 static int op_atom_global(sim_warp *w, const sim_insn *in) {
@@ -62,6 +65,8 @@ static int op_atom_global(sim_warp *w, const sim_insn *in) {
   if (event == SIM_SPLIT) return one_by_one(w, in, op_atom_global);
   if (event != SIM_NEXT) return event;
   if (at.blocks != NULL) check_blocks(w, in, &at, addr);
+  if (at.written != NULL && in->mode != A_EXCH) check_set(w, in, &at, addr);
+  if (at.written != NULL) mark_set(w, in, &at, addr);
   atomic_lanes(w, in, at.host, at.base, addr);
   return SIM_NEXT;
 }
@@ -75,8 +80,4 @@ static int op_atom_shared(sim_warp *w, const sim_insn *in) {
   widened(addr, wide);
   atomic_lanes(w, in, w->exec->shared, 0, wide);
   return SIM_NEXT;
-}
-
-static int op_atom_generic(sim_warp *w, const sim_insn *in) {
-  return by_space(w, in, op_atom_global, op_atom_shared, NULL, NULL);
 }

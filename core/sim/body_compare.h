@@ -112,7 +112,7 @@ static inline int kind_holds(int kind, int exponent_max, int exponent_zero, int 
     case 1: return exponent_max && mantissa_zero;
     case 2: return !exponent_max || mantissa_zero;
     case 3: return exponent_max && !mantissa_zero;
-    case 4: return !exponent_max && !exponent_zero;
+    case 4: return !exponent_max && (!exponent_zero || mantissa_zero);   /* zero is normal */
     default: return exponent_zero && !mantissa_zero;
   }
 }

@@ -2,15 +2,6 @@
 
 /* ----------------------------------------------------------------- sectors */
 
-static inline void touch_range(uint64_t *bits, uint64_t first, uint64_t last) {
-  for (uint64_t word = first >> 6; word <= last >> 6; word++) {
-    uint64_t m = UINT64_MAX;
-    if (word == first >> 6) m &= UINT64_MAX << (first & 63);
-    if (word == last >> 6) m &= UINT64_MAX >> (63 - (last & 63));
-    bits[word] |= m;
-  }
-}
-
 /* How many 32-byte sectors the lanes touch; each lane lies within one. */
 static unsigned mixed_sectors(uint64_t *bits, uint64_t base, const uint64_t *addr, uint32_t mask) {
   uint64_t seen[SIM_LANES], last = UINT64_MAX;
@@ -48,16 +39,17 @@ static inline int global_access(sim_warp *w, const sim_insn *in, const uint64_t 
                                 int how, int counted, sim_where *where) {
   uint64_t lo = addr[0], hi = addr[0], any = addr[0];
   sim_exec *x = w->exec;
-  where->pattern = pattern_of(addr, w->mask, size);
+  *where = (sim_where){ NULL, 0, NULL, NULL, pattern_of(addr, w->mask, size) };
   if (where->pattern == DENSE) hi = lo + (uint64_t)(SIM_LANES - 1) * size;
   else if (where->pattern == MIXED) extent(addr, w->mask, &lo, &hi, &any);
   uint64_t slot = lo >> SIM_SLOT_BITS;
-  const sim_region *r = slot < SIM_SLOTS ? x->device->slots[slot] : NULL;
+  sim_region *r = slot < SIM_SLOTS ? x->device->slots[slot] : NULL;
   if (r == NULL || lo - r->base >= r->size || hi - r->base >= r->size ||
       r->size - (hi - r->base) < size || (any & (size - 1)))
     return global_culprit(w, in, addr, size, how);
   where->host = r->host;
   where->base = r->base;
+  where->written = r->written;
   where->blocks = x->follows && r->notes.words != NULL ? &r->notes : NULL;
   if (!counted) return SIM_NEXT;
   uint64_t *bits = r->bits + (how == READ ? SIM_READS_NOW : SIM_WRITES_NOW) * r->words;
@@ -80,8 +72,11 @@ static int op_ld_global(sim_warp *w, const sim_insn *in) {
   addresses(w, in, in->r[1], in->wide, in->imm, addr);
   int event = global_access(w, in, addr, (unsigned)in->width * in->vec, READ, 1, &at);
   if (event == SIM_SPLIT) return one_by_one(w, in, op_ld_global);
-  if (event == SIM_NEXT) fetch_far(w, in, at.host, at.base, addr, at.pattern);
-  return event;
+  if (event != SIM_NEXT) return event;
+  if (at.written != NULL) check_set(w, in, &at, addr);
+  if (at.blocks != NULL && at.blocks->last >= w->exec->first_block && !in->atomic) check_read(w, in, &at, addr);
+  fetch_far(w, in, at.host, at.base, addr, at.pattern);
+  return SIM_NEXT;
 }
 
 static int op_ld_const(sim_warp *w, const sim_insn *in) {
@@ -102,6 +97,7 @@ static int op_st_global(sim_warp *w, const sim_insn *in) {
   if (event == SIM_SPLIT) return one_by_one(w, in, op_st_global);
   if (event != SIM_NEXT) return event;
   if (at.blocks != NULL && in->width >= 4 && !in->atomic) mark_blocks(w, in, &at, addr);
+  if (at.written != NULL) mark_set(w, in, &at, addr);
   put_far(w, in, at.host, at.base, addr, at.pattern);
   if (at.pattern != DENSE) {
     uint32_t lost = lost_far(w, in, at.host, at.base, addr);

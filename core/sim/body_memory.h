@@ -44,6 +44,15 @@ static inline int pattern_of(const uint64_t *addr, uint32_t mask, unsigned size)
   return uneven == 0 ? DENSE : differ == 0 ? SAME : MIXED;
 }
 
+static inline void touch_range(uint64_t *bits, uint64_t first, uint64_t last) {
+  for (uint64_t word = first >> 6; word <= last >> 6; word++) {
+    uint64_t m = UINT64_MAX;
+    if (word == first >> 6) m &= UINT64_MAX << (first & 63);
+    if (word == last >> 6) m &= UINT64_MAX >> (63 - (last & 63));
+    bits[word] |= m;
+  }
+}
+
 /* Lowest and highest address, and the bits that any address has. */
 static inline void extent(const uint64_t *addr, uint32_t mask, uint64_t *lo, uint64_t *hi, uint64_t *any) {
   uint64_t least = UINT64_MAX, most = 0, all = 0;
@@ -114,7 +123,8 @@ static inline void fetch_same(sim_warp *w, const sim_insn *in, const u32 *from) 
 typedef struct sim_where {
   unsigned char *host;       /* of the region; lane l is at host + (addr[l] - base) */
   uint64_t base;
-  const sim_notes *blocks;   /* see body_race.h; NULL: nobody looks */
+  sim_notes *blocks;         /* see body_race.h; NULL: nobody looks */
+  uint64_t *written;         /* see body_unset.h; NULL: nobody looks */
   int pattern;
 } sim_where;
 
@@ -133,6 +143,8 @@ static int one_by_one(sim_warp *w, const sim_insn *in, sim_fn fn) {
 
 /* ------------------------------------------------------ local, parameters */
 
+static void check_local(sim_warp *w, const sim_insn *in, const uint64_t *addr, int how);   /* body_unset.h */
+
 /* A small memory of the thread's own (stride bytes apart) or of all threads. */
 static int small_access(sim_warp *w, const sim_insn *in, int space, unsigned char *host,
                         uint64_t limit, uint64_t stride, int how) {
@@ -148,6 +160,7 @@ static int small_access(sim_warp *w, const sim_insn *in, int space, unsigned cha
       return memory_fault(w, in, SIM_FAULT_ALIGN, l, addr[l], size, space, how);
     addr[l] += l * stride;
   }
+  if (space == SIM_LOCAL) check_local(w, in, addr, how);
   if (how == READ) fetch_far(w, in, host, 0, addr, MIXED);
   else put_far(w, in, host, 0, addr, MIXED);
   return SIM_NEXT;

@@ -10,10 +10,12 @@
 ** and 2 bytes are not followed.
 */
 
-/* The first race is kept. Returns whether this is it. */
+/* The first race is kept; a read of what nothing has written gives way to one, since it is
+   often what a missing barrier looks like at first. Returns whether this is it. */
 static int first_race(sim_warp *w, const sim_insn *in, int kind, int how) {
   sim_exec *x = w->exec;
-  if (x->counts.races++ != 0) return 0;
+  int better = x->race.kind == SIM_RACE_UNSET && kind != SIM_RACE_UNSET;
+  if (x->counts.races++ != 0 && !better) return 0;
   x->race.kind = kind;
   x->race.line = in->line;
   x->race.warp = w->index;
@@ -77,6 +79,7 @@ static inline int mark_whole(const sim_exec *x, uint32_t *note, uint32_t n) {
 /* Before a store: whose words are these? */
 static void mark_blocks(sim_warp *w, const sim_insn *in, const sim_where *at, const uint64_t *addr) {
   uint64_t start = addr[0] - at->base;
+  at->blocks->last = w->exec->first_block + w->exec->serial;
   if (at->pattern == DENSE && start % 32 == 0 &&
       mark_whole(w->exec, at->blocks->sectors + start / 32, in->vec * (uint32_t)in->width)) return;
   for (unsigned l = 0; l < SIM_LANES; l++)
@@ -92,5 +95,20 @@ static void check_blocks(sim_warp *w, const sim_insn *in, const sim_where *at, c
     uint32_t note = at->blocks->sectors[off / 32];
     if (note & SIM_PARTED) note = at->blocks->words[off / 4];
     if (foreign(w->exec, note)) note_blocks(w, in, ATOMIC, addr[l], note);
+  }
+}
+
+/* A load of what another block stored plainly. */
+static void check_read(sim_warp *w, const sim_insn *in, const sim_where *at, const uint64_t *addr) {
+  const sim_exec *x = w->exec;
+  uint64_t size = (uint64_t)in->width * in->vec;
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    if (!(w->mask >> l & 1)) continue;
+    uint64_t off = addr[l] - at->base;
+    for (uint64_t i = off >> 2; i <= (off + size - 1) >> 2; i++) {
+      uint32_t note = at->blocks->sectors[i / 8];
+      if (note & SIM_PARTED) note = at->blocks->words[i];
+      if (foreign(x, note)) { note_blocks(w, in, READ, at->base + 4 * i, note); return; }
+    }
   }
 }

@@ -1,11 +1,13 @@
 /*
 ** body_run.h - the loop. A warp is a set of groups of lanes, each at its own
 ** instruction; the group with the lowest one runs, and groups that meet merge.
-** The warps of a block take turns: each runs until it waits at a barrier, ends,
-** or has run for a while (so that warps that wait for each other get on).
+** The warps of a block and of its cluster take turns: each runs until it waits
+** at a barrier, ends, or has run for a while (so that warps that wait for each
+** other get on). A turn that ended so goes on with the warp's next group: lanes
+** may wait for each other, too.
 */
 
-enum { TURN = 1 << 20 };     /* backward jumps of a warp's turn */
+enum { TURN = 1 << 16 };     /* backward jumps of a warp's turn; FAILS waits in vain end it, too */
 
 /* Handlers may return these to the block's loop as well. */
 enum { WARP_WAITS = 100, WARP_ENDS, WARP_YIELDS };
@@ -54,6 +56,25 @@ static int choose(sim_warp *w) {
   return 1;
 }
 
+/* The ready group behind the one that has run for so long, else the first one. */
+static void turn_over(sim_warp *w) {
+  sim_group *found = NULL;
+  if (w->active == 0) return;
+  for (unsigned i = 0; i < w->ngroups; i++) {
+    sim_group *g = &w->group[i];
+    if (g->state == SIM_READY && g->pc > w->pc && (found == NULL || g->pc < found->pc)) found = g;
+  }
+  for (unsigned i = 0; found == NULL && i < w->ngroups; i++)
+    if (w->group[i].state == SIM_READY && w->group[i].pc == w->next) found = &w->group[i];
+  if (found == NULL) return;
+  sim_group next = *found;
+  *found = w->group[--w->ngroups];
+  park(w, w->pc, w->active, SIM_READY, 0);
+  w->pc = next.pc;
+  w->active = next.mask;
+  w->next = UINT32_MAX;                        /* it does not wait for those behind it */
+}
+
 /* Lanes `w->mask` go to w->target, the rest of the group goes on. */
 static void jump(sim_warp *w) {
   uint32_t stay = w->active & ~w->mask;
@@ -79,28 +100,18 @@ static void scatter(sim_warp *w, uint32_t guarded) {
 
 enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
 
-static int barrier_fault(sim_warp *w, const sim_insn *in, const char *text) {
-  sim_fault *f = &w->exec->fault;
-  f->kind = SIM_FAULT_BARRIER;
-  f->insn = in;
-  f->warp = w->index;
-  f->lane = (unsigned)__builtin_ctz(w->mask ? w->mask : 1);
-  snprintf(f->text, sizeof f->text, "%s", text);
-  return SIM_FAULT;
-}
-
 /* A group has come to a barrier: note it, and leave it there unless it only arrives. */
 static int arrive(sim_warp *w, const sim_insn *in) {
   sim_exec *x = w->exec;
   unsigned lane = (unsigned)__builtin_ctz(w->mask);
   uint32_t id = SIM_PLACE(u32, w, in->r[1])[lane];
-  if (id > 15) return barrier_fault(w, in, "a barrier's number must be 0 to 15");
+  if (id > 15) return barrier_text(w, in, "a barrier's number must be 0 to 15");
   sim_barrier *b = &x->barrier[id];
   uint32_t expected = in->vec ? SIM_PLACE(u32, w, in->r[2])[lane] : 0;
   if (in->vec && (expected == 0 || expected % SIM_LANES != 0))
-    return barrier_fault(w, in, "a barrier's number of threads must be a multiple of 32");
+    return barrier_text(w, in, "a barrier's number of threads must be a multiple of 32");
   if (b->arrived != 0 && b->expected != expected)
-    return barrier_fault(w, in, "threads expect different numbers of threads at one barrier");
+    return barrier_text(w, in, "threads expect different numbers of threads at one barrier");
   if (b->arrived == 0) *b = (sim_barrier){ expected, 0, 0, 1, 0 };
   b->arrived += (uint32_t)__builtin_popcount(w->mask);
   if (in->vec) b->arrived += (uint32_t)__builtin_popcount(~w->born);   /* a partial warp counts whole */
@@ -133,14 +144,6 @@ static void finish_group(sim_warp *w, sim_group *g, const sim_barrier *b) {
   g->pc++;
 }
 
-/* What was accessed before is over: at a barrier, and between blocks. */
-static void next_epoch(sim_exec *x) {
-  if (++x->epoch < 1u << 24) return;           /* it must fit beside the flags */
-  memset(x->writers, 0, x->shadow_size * sizeof *x->writers);
-  memset(x->readers, 0, x->shadow_size * sizeof *x->readers);
-  x->epoch = 1;
-}
-
 static void release(sim_exec *x, unsigned id) {
   for (unsigned i = 0; i < x->nwarps; i++)
     for (unsigned k = 0; k < x->warps[i].ngroups; k++) {
@@ -168,6 +171,56 @@ static int release_complete(sim_exec *x) {
   return released;
 }
 
+/* ----------------------------------------------------------------- clusters */
+
+/* The lanes of a warp that the cluster still waits for. */
+static int cluster_waits(const sim_exec *x) {
+  int arrived = 0;
+  for (unsigned k = 0; k < x->npeers; k++)
+    for (unsigned i = 0; i < x->nwarps; i++) {
+      const sim_warp *w = &x->peers[k]->warps[i];
+      if (w->live & ~w->met) return 1;
+      arrived |= w->met != 0;
+    }
+  return !arrived;
+}
+
+/* All have arrived: those that wait go on. How many did. */
+static int meet(sim_exec *x) {
+  int released = 0;
+  if (cluster_waits(x)) return 0;
+  for (unsigned k = 0; k < x->npeers; k++) {
+    x->peers[k]->meetings++;
+    next_epoch(x->peers[k]);
+    for (unsigned i = 0; i < x->nwarps; i++) {
+      sim_warp *w = &x->peers[k]->warps[i];
+      w->met = 0;
+      for (unsigned g = 0; g < w->ngroups; g++) {
+        if (w->group[g].state != SIM_AT_CLUSTER) continue;
+        w->group[g].state = SIM_READY;
+        w->group[g].pc++;
+        released++;
+      }
+    }
+  }
+  return released;
+}
+
+/* barrier.cluster: mode 0 arrives, 1 waits. */
+static void meet_cluster(sim_warp *w, const sim_insn *in) {
+  sim_exec *x = w->exec;
+  if (in->mode == 0) {
+    w->met |= w->mask;
+    w->meeting = x->meetings;
+    park(w, w->pc + 1, w->active, SIM_READY, 0);
+  } else if (w->meeting != x->meetings) park(w, w->pc + 1, w->active, SIM_READY, 0);
+  else {
+    park(w, w->pc, w->mask, SIM_AT_CLUSTER, 0);
+    park(w, w->pc + 1, w->active & ~w->mask, SIM_READY, 0);
+  }
+  w->active = 0;
+}
+
 /* Nobody can go on: say who waits where. */
 static int stuck(sim_exec *x) {
   char text[200];
@@ -181,16 +234,19 @@ static int stuck(sim_exec *x) {
         const sim_group *g = &x->warps[i].group[k];
         if (g->state != SIM_AT_BLOCK || g->barrier != id) continue;
         x->warps[i].mask = g->mask;
-        return barrier_fault(&x->warps[i], &x->function->code[g->pc], text);
+        return barrier_text(&x->warps[i], &x->function->code[g->pc], text);
       }
   }
   for (unsigned i = 0; i < x->nwarps; i++)
     if (x->warps[i].ngroups > 0) {
       const sim_group *g = &x->warps[i].group[0];
       x->warps[i].mask = g->mask;
+      if (g->state == SIM_AT_CLUSTER)
+        return barrier_text(&x->warps[i], &x->function->code[g->pc], "not all threads of the cluster come to "
+                             "its barrier: every thread of every block must reach every cluster.sync()");
       snprintf(text, sizeof text, "a warp-wide instruction waits for lanes that never come to it "
                "(lanes 0x%08x are there): its mask must name exactly the lanes that execute it", g->mask);
-      return barrier_fault(&x->warps[i], &x->function->code[g->pc], text);
+      return barrier_text(&x->warps[i], &x->function->code[g->pc], text);
     }
   return SIM_FAULT;
 }
@@ -203,6 +259,7 @@ static int run_warp(sim_warp *w) {
   uint64_t *hits = x->hits, threads = 0;
   uint32_t turn = TURN;
   int result = WARP_WAITS;
+  w->fails = 0;
   if (w->active == 0 && !choose(w)) return w->ngroups == 0 ? WARP_ENDS : WARP_WAITS;
   for (;;) {
     if (w->pc >= w->next) {                    /* another group is here, or behind */
@@ -224,7 +281,11 @@ static int run_warp(sim_warp *w) {
       uint32_t from = w->pc;
       if (in->op == SIM_OP_brx) scatter(w, m);
       else jump(w);
-      if (w->target <= from && --turn == 0) { result = WARP_YIELDS; break; }
+      if (w->target <= from && (--turn == 0 || w->fails > FAILS)) {
+        turn_over(w);
+        result = WARP_YIELDS;
+        break;
+      }
     } else if (event == SIM_EXIT) {
       w->live &= ~m;
       x->exited += (unsigned)__builtin_popcount(m);
@@ -234,7 +295,8 @@ static int run_warp(sim_warp *w) {
       park(w, w->pc, w->mask, SIM_AT_WARP, 0);
       park(w, w->pc + 1, w->active & ~w->mask, SIM_READY, 0);
       w->active = 0;
-    } else if (event != SIM_WAIT_BLOCK || arrive(w, in) == SIM_FAULT) { result = SIM_FAULT; break; }
+    } else if (event == SIM_WAIT_CLUSTER) meet_cluster(w, in);
+    else if (event != SIM_WAIT_BLOCK || arrive(w, in) == SIM_FAULT) { result = SIM_FAULT; break; }
     if (w->active != 0) continue;
     if (choose(w)) continue;
     result = w->ngroups == 0 ? WARP_ENDS : WARP_WAITS;
@@ -247,33 +309,66 @@ static int run_warp(sim_warp *w) {
 
 /* -------------------------------------------------------------------- block */
 
+static void fill_places(sim_exec *x) {
+  const unsigned *b = x->block, *c = x->cluster;
+  const uint32_t v[] = { b[0], b[1], b[2], b[0] / c[0], b[1] / c[1], b[2] / c[2],
+                         b[0] % c[0], b[1] % c[1], b[2] % c[2], x->rank };
+  for (unsigned k = 0; k < sizeof v / sizeof *v; k++) {
+    u32 *at = (u32 *)(void *)(x->blockvals + 128 * k);
+    SIM_VECTOR for (unsigned l = 0; l < SIM_LANES; l++) at[l] = v[k];
+  }
+}
+
 static void begin_block(sim_exec *x) {
-  static const unsigned at[] = { SIM_CTAID_X, SIM_CTAID_Y, SIM_CTAID_Z };
-  for (unsigned k = 0; k < 3; k++)
-    for (unsigned l = 0; l < SIM_LANES; l++) memcpy(x->blockvals + at[k] + 4 * l, &x->block[k], 4);
+  fill_places(x);
   for (unsigned i = 0; i < x->nwarps; i++) {
     sim_warp *w = &x->warps[i];
     w->live = w->active = w->waited = w->born;
     w->pc = 0;
     w->next = UINT32_MAX;
     w->ngroups = 0;
+    w->met = w->ncopies = 0;
+    memset(w->commits, 0, sizeof w->commits);
   }
   memset(x->barrier, 0, sizeof x->barrier);
   x->exited = 0;
+  x->ended = 0;
+  x->meetings = 0;
+  x->nbulks = 0;
+  if (x->flying > 0) memset(x->flight, 0, x->shadow_size);
+  x->flying = 0;
+  if (x->function->local_size > 0) memset(x->local_set, 0, (size_t)x->local_stride / 4 * SIM_LANES * x->nwarps);
   next_epoch(x);
+  x->born = x->epoch;
 }
 
+/* Every warp of the block has a turn: SIM_FAULT, or whether that was of use. */
+static int run_turns(sim_exec *x) {
+  unsigned ended = 0, yielded = 0;
+  for (unsigned i = 0; i < x->nwarps; i++) {
+    int r = run_warp(&x->warps[i]);
+    if (r == SIM_FAULT) return SIM_FAULT;
+    ended += r == WARP_ENDS;
+    yielded += r == WARP_YIELDS;
+  }
+  x->ended = ended == x->nwarps;
+  return release_complete(x) || yielded > 0 ? WARP_YIELDS : WARP_WAITS;
+}
+
+/* The blocks of a cluster, each of them in its turn. */
 static int run_block(sim_exec *x) {
-  begin_block(x);
+  for (unsigned k = 0; k < x->npeers; k++) begin_block(x->peers[k]);
   for (;;) {
-    unsigned ended = 0, yielded = 0;
-    for (unsigned i = 0; i < x->nwarps; i++) {
-      int r = run_warp(&x->warps[i]);
+    unsigned ended = 0, useful = 0;
+    for (unsigned k = 0; k < x->npeers; k++) {
+      int r = x->peers[k]->ended ? WARP_WAITS : run_turns(x->peers[k]);
       if (r == SIM_FAULT) return SIM_FAULT;
-      ended += r == WARP_ENDS;
-      yielded += r == WARP_YIELDS;
+      if (x->peers[k]->ended) ended++;
+      useful += r == WARP_YIELDS;
     }
-    if (ended == x->nwarps) return SIM_NEXT;
-    if (!release_complete(x) && yielded == 0) return stuck(x);
+    if (ended == x->npeers) return SIM_NEXT;
+    if (meet(x) || useful > 0) continue;
+    for (unsigned k = 0; k < x->npeers; k++)
+      if (!x->peers[k]->ended) return stuck(x->peers[k]);
   }
 }

@@ -28,6 +28,7 @@ static void shadow_read(sim_warp *w, const sim_insn *in, uint32_t i, int how) {
   sim_exec *x = w->exec;
   uint32_t key = x->epoch << 8 | w->index, wr = x->writers[i], rd = x->readers[i];
   int read = rd >> 8 == x->epoch;
+  if (wr >> 8 < x->born) note_unset(w, in, SIM_SHARED, (unsigned)__builtin_ctz(w->mask), (uint64_t)i << x->grain);
   if (wr >> 8 == x->epoch && ((wr & SHADOW_MANY) || (wr & SHADOW_WARP) != w->index)) {
     if (!(wr & SHADOW_ATOMIC)) note_race(w, in, i, wr, how, WRITE);
     else if (how == READ && !(wr & SHADOW_SWAP)) note_race(w, in, i, wr, how, ATOMIC);
@@ -42,6 +43,8 @@ static void shadow_atomic(sim_warp *w, const sim_insn *in, uint32_t i, int how) 
   sim_exec *x = w->exec;
   uint32_t key = x->epoch << 8 | w->index, wr = x->writers[i], rd = x->readers[i], flags = SHADOW_ATOMIC;
   int written = wr >> 8 == x->epoch;
+  if (wr >> 8 < x->born && in->mode != A_EXCH)
+    note_unset(w, in, SIM_SHARED, (unsigned)__builtin_ctz(w->mask), (uint64_t)i << x->grain);
   int by_other = written && ((wr & SHADOW_MANY) || (wr & SHADOW_WARP) != w->index);
   if (by_other && !(wr & SHADOW_ATOMIC)) note_race(w, in, i, wr, how, WRITE);
   else if (how == ATOMIC && rd >> 8 == x->epoch && !(rd & SHADOW_ATOMIC) && rd != key)
@@ -53,12 +56,36 @@ static void shadow_atomic(sim_warp *w, const sim_insn *in, uint32_t i, int how) 
   x->lines[i] = in->line;
 }
 
+/*
+** Warps that store one value to one place do no harm: the unit and what it holds go into a
+** list, for the store to look at afterwards.
+*/
+static int collect(sim_exec *x, uint32_t unit, uint32_t other) {
+  if (!x->collecting || (other & SHADOW_ATOMIC) || x->nwaw == SIM_WAW) return 0;
+  struct sim_waw *n = &x->waw[x->nwaw++];
+  *n = (struct sim_waw){ unit, other, 0 };
+  memcpy(&n->was, x->shared + ((size_t)unit << x->grain), (size_t)1 << x->grain);
+  return 1;
+}
+
+/* After the store: where it changed what another warp had written, that is a race. */
+static void look_at_collected(sim_warp *w, const sim_insn *in) {
+  sim_exec *x = w->exec;
+  for (uint32_t i = 0; i < x->nwaw; i++) {
+    const struct sim_waw *n = &x->waw[i];
+    if (memcmp(&n->was, x->shared + ((size_t)n->unit << x->grain), (size_t)1 << x->grain) != 0)
+      note_race(w, in, n->unit, n->other, WRITE, WRITE);
+  }
+  x->nwaw = 0;
+}
+
 static void shadow_write(sim_warp *w, const sim_insn *in, uint32_t i) {
   sim_exec *x = w->exec;
   uint32_t key = x->epoch << 8 | w->index, wr = x->writers[i], rd = x->readers[i];
-  if (wr >> 8 == x->epoch && ((wr & SHADOW_MANY) || (wr & SHADOW_WARP) != w->index))
-    note_race(w, in, i, wr, WRITE, wr & SHADOW_ATOMIC ? ATOMIC : WRITE);
-  else if (rd >> 8 == x->epoch && ((rd & SHADOW_MANY) || (rd & SHADOW_WARP) != w->index))
+  if (wr >> 8 == x->epoch && ((wr & SHADOW_MANY) || (wr & SHADOW_WARP) != w->index)) {
+    if (collect(x, i, wr)) key |= SHADOW_MANY;
+    else note_race(w, in, i, wr, WRITE, wr & SHADOW_ATOMIC ? ATOMIC : WRITE);
+  } else if (rd >> 8 == x->epoch && ((rd & SHADOW_MANY) || (rd & SHADOW_WARP) != w->index))
     note_race(w, in, i, rd, WRITE, READ);
   x->writers[i] = key;
   x->lines[i] = in->line;
@@ -78,12 +105,12 @@ static void shadow_range(sim_warp *w, const sim_insn *in, uint32_t first, uint32
     for (uint32_t i = 0; i < n; i++) shadow_unit(w, in, first + i, how);
     return;
   }
-  uint32_t key = x->epoch << 8 | w->index, many = x->epoch << 8 | SHADOW_MANY, odd = 0;
+  uint32_t key = x->epoch << 8 | w->index, many = x->epoch << 8 | SHADOW_MANY, odd = 0, born = x->born << 8;
   u32 *wr = x->writers + first, *rd = x->readers + first, *lines = x->lines + first;
   if (how == READ) {
     SIM_VECTOR for (uint32_t i = 0; i < n; i++) {
       uint32_t r = rd[i], same = (r >> 8) == (key >> 8);
-      odd |= (wr[i] ^ key) - 1u < 255u;
+      odd |= ((wr[i] ^ key) - 1u < 255u) | (wr[i] < born);
       rd[i] = same && !(r & SHADOW_ATOMIC) && r != key ? many : key;
     }
     if (!odd) return;
@@ -213,6 +240,21 @@ static inline int shared_pattern(const uint32_t *addr, uint32_t mask, unsigned s
   return uneven == 0 ? DENSE : differ == 0 ? SAME : MIXED;
 }
 
+/* An access to where a copy is still under way. */
+static void check_flight(sim_warp *w, const sim_insn *in, const uint32_t *addr, unsigned size, int how) {
+  sim_exec *x = w->exec;
+  uint32_t units = size >> x->grain > 0 ? size >> x->grain : 1;
+  for (unsigned l = 0; l < SIM_LANES; l++)
+    for (uint32_t i = 0; (w->mask >> l & 1) && i < units; i++) {
+      uint32_t unit = (addr[l] >> x->grain) + i;
+      if (x->flight[unit] == 0) continue;
+      if (!first_race(w, in, SIM_RACE_COPY, how)) return;
+      x->race.place = (uint64_t)unit << x->grain;
+      x->race.other = x->lines[unit];
+      return;
+    }
+}
+
 static inline int shared_access(sim_warp *w, const sim_insn *in, const uint32_t *addr, unsigned size,
                                 int how, int *pattern) {
   sim_exec *x = w->exec;
@@ -222,6 +264,7 @@ static inline int shared_access(sim_warp *w, const sim_insn *in, const uint32_t 
     bad |= wrong ? lane_bit[l] : 0;
   }
   if (bad & w->mask) return shared_culprit(w, in, addr, size, how);
+  if (x->flying > 0) check_flight(w, in, addr, size, how);
   *pattern = shared_pattern(addr, w->mask, size);
   x->counts.shared_requests++;
   if (how == READ && in->atomic) how = LOOK;         /* ld.relaxed, ld.acquire */
@@ -263,67 +306,15 @@ static int op_st_shared(sim_warp *w, const sim_insn *in) {
   uint32_t addr[SIM_LANES];
   unsigned size = (unsigned)in->width * in->vec;
   int pattern, event = shared_addresses(w, in, in->r[1], in->wide, in->imm, size, WRITE, addr);
+  w->exec->collecting = 1;
   if (event == SIM_NEXT) event = shared_access(w, in, addr, size, WRITE, &pattern);
+  w->exec->collecting = 0;
   if (event != SIM_NEXT) return event;
   put_near(w, in, w->exec->shared, 0, addr, pattern);
+  if (w->exec->nwaw > 0) look_at_collected(w, in);
   if (pattern == SAME || pattern == CROSSED) {
     uint32_t lost = lost_near(w, in, w->exec->shared, 0, addr);
     if (lost != 0) note_lanes(w, in, lost, SIM_SHARED, addr[__builtin_ctz(lost)]);
   }
   return SIM_NEXT;
-}
-
-/* cp.async: from global to shared at once; r[0].off is the shared offset. */
-static int op_cp_async(sim_warp *w, const sim_insn *in) {
-  uint32_t to[SIM_LANES];
-  uint64_t from[SIM_LANES];
-  sim_where at;
-  unsigned size = (unsigned)in->width * in->vec;
-  int pattern, event = shared_addresses(w, in, in->r[2], in->cmp, (int32_t)in->r[0].off, size, WRITE, to);
-  addresses(w, in, in->r[1], in->wide, in->imm, from);
-  if (event == SIM_NEXT) event = global_access(w, in, from, size, READ, 1, &at);
-  if (event == SIM_SPLIT) return one_by_one(w, in, op_cp_async);
-  if (event == SIM_NEXT) event = shared_access(w, in, to, size, WRITE, &pattern);
-  if (event != SIM_NEXT) return event;
-  const u32 *take = in->mode ? SIM_PLACE(u32, w, in->r[3]) : NULL;
-  for (unsigned l = 0; l < SIM_LANES; l++) {
-    if (!(w->mask >> l & 1)) continue;
-    unsigned n = take != NULL && take[l] < size ? take[l] : size;
-    memcpy(w->exec->shared + to[l], at.host + (from[l] - at.base), n);
-    memset(w->exec->shared + to[l] + n, 0, size - n);
-  }
-  return SIM_NEXT;
-}
-
-/* ----------------------------------------------------------------- generic */
-
-/* The windows of the lanes' addresses decide; several: each in its turn. */
-static int by_space(sim_warp *w, const sim_insn *in, sim_fn global, sim_fn shared, sim_fn local,
-                    sim_fn param) {
-  uint64_t addr[SIM_LANES];
-  uint32_t mask = w->mask, in_space[5] = { 0, 0, 0, 0, 0 };
-  addresses(w, in, in->r[1], in->wide, in->imm, addr);
-  for (unsigned l = 0; l < SIM_LANES; l++) {
-    if (!(mask >> l & 1)) continue;
-    uint64_t slot = addr[l] >> SIM_SLOT_BITS;
-    in_space[slot == SIM_SHARED ? 1 : slot == SIM_LOCAL ? 2 : slot == SIM_PARAM ? 3 : 0] |= 1u << l;
-  }
-  sim_fn fns[] = { global, shared, local, param };
-  int event = SIM_NEXT;
-  for (unsigned i = 0; i < 4 && event == SIM_NEXT; i++) {
-    w->mask = in_space[i];
-    if (w->mask == 0) continue;
-    event = fns[i] != NULL ? fns[i](w, in)
-          : memory_fault(w, in, SIM_FAULT_READONLY, (unsigned)__builtin_ctz(w->mask), 0, in->width,
-                         SIM_PARAM, WRITE);
-  }
-  w->mask = mask;
-  return event;
-}
-
-static int op_ld_generic(sim_warp *w, const sim_insn *in) {
-  return by_space(w, in, op_ld_global, op_ld_shared, op_ld_local, op_ld_param);
-}
-static int op_st_generic(sim_warp *w, const sim_insn *in) {
-  return by_space(w, in, op_st_global, op_st_shared, op_st_local, NULL);
 }

@@ -4,11 +4,8 @@
 ** have exited are not waited for.
 */
 
-/* The lanes named by the mask of the first active lane; 0 if some are missing. */
-static inline int gathered(sim_warp *w, sim_ref mask, uint32_t *members) {
-  const u32 *m = SIM_PLACE(u32, w, mask);
-  uint32_t named = m[__builtin_ctz(w->mask)];
-  *members = named;
+/* Whether all of `named` are here, those that have exited apart. */
+static inline int all_here(sim_warp *w, uint32_t named) {
   uint32_t absent = named & w->live & ~w->mask;
   if (absent == 0) return 1;
   for (unsigned i = 0; i < w->ngroups;) {     /* others may be waiting right here */
@@ -22,9 +19,33 @@ static inline int gathered(sim_warp *w, sim_ref mask, uint32_t *members) {
   return (named & w->live & ~w->mask) == 0;
 }
 
+/* Whether all lanes that the masks of these lanes name are here. */
+static inline int gathered(sim_warp *w, sim_ref mask) {
+  const u32 *m = SIM_PLACE(u32, w, mask);
+  uint32_t before, named = 0;
+  if (w->mask == SIM_ALL) return 1;
+  do {
+    before = w->mask;
+    for (unsigned l = 0; l < SIM_LANES; l++) named |= before >> l & 1 ? m[l] : 0;
+    if (!all_here(w, named)) return 0;
+  } while (w->mask != before);               /* those who waited name others, perhaps */
+  return 1;
+}
+
+/* Tiles of a warp come with masks of their own: the lanes of `left` whose mask is that of
+   the first of them, which leave `left`. `members`: the lanes that it names and that are here. */
+static inline uint32_t next_tile(const sim_warp *w, sim_ref mask, uint32_t *left, uint32_t *members) {
+  const u32 *m = SIM_PLACE(u32, w, mask);
+  uint32_t named = m[__builtin_ctz(*left)], same = 0;
+  SIM_VECTOR for (unsigned l = 0; l < SIM_LANES; l++) same |= m[l] == named ? lane_bit[l] : 0;
+  same &= *left;
+  *left &= ~same;
+  *members = named & w->mask;
+  return same;
+}
+
 static int op_bar_warp(sim_warp *w, const sim_insn *in) {
-  uint32_t members;
-  return gathered(w, in->r[1], &members) ? SIM_NEXT : SIM_WAIT_WARP;
+  return gathered(w, in->r[1]) ? SIM_NEXT : SIM_WAIT_WARP;
 }
 
 /* Where lane l of a shuffle reads, or beyond its segment: itself, and not in range. */
@@ -42,8 +63,8 @@ static inline unsigned shuffle_from(int mode, unsigned l, uint32_t b, uint32_t c
 }
 
 static int op_shfl(sim_warp *w, const sim_insn *in) {
-  uint32_t members, ranges = 0, copy[SIM_LANES];
-  if (!gathered(w, in->r[4], &members)) return SIM_WAIT_WARP;
+  uint32_t ranges = 0, copy[SIM_LANES];
+  if (!gathered(w, in->r[4])) return SIM_WAIT_WARP;
   u32 *d = SIM_PLACE(u32, w, in->r[0]);
   const u32 *a = SIM_PLACE(u32, w, in->r[1]), *b = SIM_PLACE(u32, w, in->r[2]);
   const u32 *c = SIM_PLACE(u32, w, in->r[3]);
@@ -60,17 +81,19 @@ static int op_shfl(sim_warp *w, const sim_insn *in) {
 }
 
 static int op_vote(sim_warp *w, const sim_insn *in) {
-  uint32_t members;
-  if (!gathered(w, in->r[4], &members)) return SIM_WAIT_WARP;
-  uint32_t lanes = members & w->mask;
-  uint32_t yes = (SIM_MASK_OF(w, in->r[1]) ^ (in->cmp ? SIM_ALL : 0)) & lanes;
-  if (in->mode == 0) {
-    u32 *d = SIM_PLACE(u32, w, in->r[0]);
-    SIM_EACH(w, d[l] = yes);
-    return SIM_NEXT;
+  if (!gathered(w, in->r[4])) return SIM_WAIT_WARP;
+  uint32_t here = w->mask, left = here, lanes;
+  uint32_t p = SIM_MASK_OF(w, in->r[1]) ^ (in->cmp ? SIM_ALL : 0);
+  while (left != 0) {
+    w->mask = next_tile(w, in->r[4], &left, &lanes);
+    uint32_t yes = p & lanes;
+    int all = yes == lanes, any = yes != 0;
+    if (in->mode == 0) {
+      u32 *d = SIM_PLACE(u32, w, in->r[0]);
+      SIM_EACH(w, d[l] = yes);
+    } else set_mask(w, in->r[0], (in->mode == 1 ? all : in->mode == 2 ? any : all || !any) ? SIM_ALL : 0);
+    w->mask = here;
   }
-  int all = yes == lanes, any = yes != 0;
-  set_mask(w, in->r[0], (in->mode == 1 ? all : in->mode == 2 ? any : all || !any) ? SIM_ALL : 0);
   return SIM_NEXT;
 }
 
@@ -80,10 +103,8 @@ SIM_BEGIN(activemask)
   SIM_EACH(w, d[l] = m);
 SIM_END
 
-static int op_match(sim_warp *w, const sim_insn *in) {
-  uint32_t members, equal[SIM_LANES];
-  if (!gathered(w, in->r[4], &members)) return SIM_WAIT_WARP;
-  uint32_t lanes = members & w->mask;
+static void match_tile(sim_warp *w, const sim_insn *in, uint32_t lanes) {
+  uint32_t equal[SIM_LANES];
   for (unsigned l = 0; l < SIM_LANES; l++) {
     equal[l] = 0;
     for (unsigned k = 0; k < SIM_LANES; k++)
@@ -95,32 +116,41 @@ static int op_match(sim_warp *w, const sim_insn *in) {
   if (in->mode) SIM_EACH(w, d[l] = all ? lanes : 0);
   else SIM_EACH(w, d[l] = equal[l]);
   if (in->vec) set_mask(w, in->r[3], all ? SIM_ALL : 0);
-  return SIM_NEXT;
 }
 
-static int op_redux(sim_warp *w, const sim_insn *in) {
+static void redux_tile(sim_warp *w, const sim_insn *in, uint32_t lanes) {
   static const uint8_t ops[] = { A_ADD, A_MIN, A_MAX, A_AND, A_OR, A_XOR };
-  uint32_t members;
-  if (!gathered(w, in->r[4], &members)) return SIM_WAIT_WARP;
   const u32 *a = SIM_PLACE(u32, w, in->r[1]);
-  unsigned first = (unsigned)__builtin_ctz(w->mask);
+  unsigned first = (unsigned)__builtin_ctz(lanes ? lanes : w->mask);
   uint64_t v = a[first];
   for (unsigned l = first + 1; l < SIM_LANES; l++)
-    if (members & w->mask & 1u << l) v = atomic_int(ops[in->mode], v & UINT32_MAX, a[l], 0, 4, in->sext);
+    if (lanes >> l & 1) v = atomic_int(ops[in->mode], v & UINT32_MAX, a[l], 0, 4, in->sext);
   u32 *d = SIM_PLACE(u32, w, in->r[0]);
   SIM_EACH(w, d[l] = (uint32_t)v);
-  return SIM_NEXT;
 }
 
-static int op_elect(sim_warp *w, const sim_insn *in) {
-  uint32_t members;
-  if (!gathered(w, in->r[4], &members)) return SIM_WAIT_WARP;
-  uint32_t leader = (uint32_t)__builtin_ctz(members & w->mask ? members & w->mask : w->mask);
+static void elect_tile(sim_warp *w, const sim_insn *in, uint32_t lanes) {
+  uint32_t leader = (uint32_t)__builtin_ctz(lanes ? lanes : w->mask);
   u32 *d = SIM_PLACE(u32, w, in->r[0]);
   SIM_EACH(w, d[l] = leader);
   set_mask(w, in->r[3], 1u << leader);
+}
+
+/* Each tile by itself. */
+static int by_tile(sim_warp *w, const sim_insn *in, void (*fn)(sim_warp *, const sim_insn *, uint32_t)) {
+  if (!gathered(w, in->r[4])) return SIM_WAIT_WARP;
+  uint32_t here = w->mask, left = here, lanes;
+  while (left != 0) {
+    uint32_t tile = next_tile(w, in->r[4], &left, &lanes);
+    w->mask = tile;
+    fn(w, in, lanes);
+    w->mask = here;
+  }
   return SIM_NEXT;
 }
+static int op_match(sim_warp *w, const sim_insn *in) { return by_tile(w, in, match_tile); }
+static int op_redux(sim_warp *w, const sim_insn *in) { return by_tile(w, in, redux_tile); }
+static int op_elect(sim_warp *w, const sim_insn *in) { return by_tile(w, in, elect_tile); }
 
 /* --------------------------------------------------------------- the clock */
 

@@ -144,21 +144,22 @@ static const struct { const char *name; uint8_t base; uint16_t off; } places[] =
   { "%lanemask_lt", SIM_WARP, SIM_MASK_LT }, { "%lanemask_le", SIM_WARP, SIM_MASK_LE },
   { "%lanemask_gt", SIM_WARP, SIM_MASK_GT }, { "%lanemask_ge", SIM_WARP, SIM_MASK_GE },
   { "%ctaid.x", SIM_BLOCK, SIM_CTAID_X }, { "%ctaid.y", SIM_BLOCK, SIM_CTAID_Y },
-  { "%ctaid.z", SIM_BLOCK, SIM_CTAID_Z }, { "%clusterid.x", SIM_BLOCK, SIM_CTAID_X },
-  { "%clusterid.y", SIM_BLOCK, SIM_CTAID_Y }, { "%clusterid.z", SIM_BLOCK, SIM_CTAID_Z }
+  { "%ctaid.z", SIM_BLOCK, SIM_CTAID_Z }, { "%clusterid.x", SIM_BLOCK, SIM_CLUSTERID_X },
+  { "%clusterid.y", SIM_BLOCK, SIM_CLUSTERID_Y }, { "%clusterid.z", SIM_BLOCK, SIM_CLUSTERID_Z },
+  { "%cluster_ctaid.x", SIM_BLOCK, SIM_MEMBER_X }, { "%cluster_ctaid.y", SIM_BLOCK, SIM_MEMBER_Y },
+  { "%cluster_ctaid.z", SIM_BLOCK, SIM_MEMBER_Z }, { "%cluster_ctarank", SIM_BLOCK, SIM_RANK }
 };
 
 static const struct { const char *name; uint8_t kind; uint16_t value; } fixed[] = {
   { "%ntid.x", SIM_K_NTID, 0 }, { "%ntid.y", SIM_K_NTID, 1 }, { "%ntid.z", SIM_K_NTID, 2 },
   { "%nctaid.x", SIM_K_NCTAID, 0 }, { "%nctaid.y", SIM_K_NCTAID, 1 },
-  { "%nctaid.z", SIM_K_NCTAID, 2 }, { "%nclusterid.x", SIM_K_NCTAID, 0 },
-  { "%nclusterid.y", SIM_K_NCTAID, 1 }, { "%nclusterid.z", SIM_K_NCTAID, 2 },
+  { "%nctaid.z", SIM_K_NCTAID, 2 }, { "%nclusterid.x", SIM_K_NCLUSTER, 0 },
+  { "%nclusterid.y", SIM_K_NCLUSTER, 1 }, { "%nclusterid.z", SIM_K_NCLUSTER, 2 },
+  { "%cluster_nctaid.x", SIM_K_CLUSTER, 0 }, { "%cluster_nctaid.y", SIM_K_CLUSTER, 1 },
+  { "%cluster_nctaid.z", SIM_K_CLUSTER, 2 }, { "%cluster_nctarank", SIM_K_CLUSTER_SIZE, 0 },
   { "%dynamic_smem_size", SIM_K_DYNSIZE, 0 }, { "WARP_SZ", SIM_K_VALUE, 32 },
   { "%gridid", SIM_K_VALUE, 0 }, { "%nwarpid", SIM_K_VALUE, 64 },
-  { "%cluster_ctaid.x", SIM_K_VALUE, 0 }, { "%cluster_ctaid.y", SIM_K_VALUE, 0 },
-  { "%cluster_ctaid.z", SIM_K_VALUE, 0 }, { "%cluster_nctaid.x", SIM_K_VALUE, 1 },
-  { "%cluster_nctaid.y", SIM_K_VALUE, 1 }, { "%cluster_nctaid.z", SIM_K_VALUE, 1 },
-  { "%cluster_ctarank", SIM_K_VALUE, 0 }, { "%cluster_nctarank", SIM_K_VALUE, 1 },
+  { "%total_smem_size", SIM_K_DYNSIZE, 1 }, { "%reserved_smem_offset_begin", SIM_K_VALUE, 0 },
   { "%clock", SIM_K_VALUE, 0 }, { "%clock_hi", SIM_K_VALUE, 0 }, { "%clock64", SIM_K_VALUE, 0 },
   { "%globaltimer", SIM_K_VALUE, 0 }, { "%globaltimer_lo", SIM_K_VALUE, 0 },
   { "%globaltimer_hi", SIM_K_VALUE, 0 }, { "%smid", SIM_K_VALUE, 0 }, { "%nsmid", SIM_K_VALUE, 0 }
@@ -237,9 +238,8 @@ sim_ref ptx_source_of(ptx_parser *p, const ptx_operand *o, unsigned bytes, const
     return ptx_value(p, bytes, literal_bits(o, t));
   }
   if (o->kind == PTX_O_SYMBOL && bytes != 0) return ptx_symbol_address(p, o->symbol, o->offset, bytes);
-  if (o->kind == PTX_O_NAME && ptx_is_function(p, o->text, o->size))
-    ptx_fail(p, CAWB_ERR_UNSUPPORTED, "a pointer to the function '%.*s'",
-             (int)(o->size < 60 ? o->size : 60), o->text);
+  if (o->kind == PTX_O_NAME && bytes == 8 && ptx_function_address(p, o->text, o->size) != 0)
+    return ptx_value(p, 8, ptx_function_address(p, o->text, o->size));
   if (o->kind == PTX_O_NAME)
     ptx_fail(p, CAWB_ERR_INVALID, "no variable '%.*s'", (int)(o->size < 60 ? o->size : 60), o->text);
   ptx_fail(p, CAWB_ERR_INVALID, "an operand of the wrong kind");
@@ -249,13 +249,15 @@ sim_ref ptx_source(ptx_parser *p, const ptx_statement *s, unsigned i, unsigned b
   return ptx_source_of(p, ptx_operand_at(p, s, i), bytes, t);
 }
 
-/* `_` writes to a place that nobody reads. */
+sim_ref ptx_sink(ptx_parser *p) {
+  sim_ref r = { SIM_REGS, (p->f->regs_size + 127) / 128 * 128 };
+  p->f->regs_size = r.off + 256;
+  return r;
+}
+
+/* `_` writes to a sink. */
 sim_ref ptx_target_of(ptx_parser *p, const ptx_operand *o, unsigned bytes) {
-  if (o->kind == PTX_O_SINK) {
-    sim_ref r = { SIM_REGS, (p->f->regs_size + 127) / 128 * 128 };
-    p->f->regs_size = r.off + 256;
-    return r;
-  }
+  if (o->kind == PTX_O_SINK) return ptx_sink(p);
   if (o->kind != PTX_O_REG || o->ref.base != SIM_REGS || o->negate)
     ptx_fail(p, CAWB_ERR_INVALID, "a destination must be a register");
   if (o->bytes != bytes)
@@ -289,7 +291,9 @@ static int read_type(const ptx_word *w, ptx_type *t) {
     { "u8", PTX_U, 1 }, { "u16", PTX_U, 2 }, { "u32", PTX_U, 4 }, { "u64", PTX_U, 8 },
     { "s8", PTX_S, 1 }, { "s16", PTX_S, 2 }, { "s32", PTX_S, 4 }, { "s64", PTX_S, 8 },
     { "f16", PTX_F, 2 }, { "f32", PTX_F, 4 }, { "f64", PTX_F, 8 }, { "bf16", PTX_BF, 2 },
-    { "f16x2", PTX_FX2, 4 }, { "bf16x2", PTX_BFX2, 4 }, { "pred", PTX_P, 0 }
+    { "f16x2", PTX_FX2, 4 }, { "bf16x2", PTX_BFX2, 4 }, { "pred", PTX_P, 0 },
+    { "s16x2", PTX_SX2, 4 }, { "u16x2", PTX_UX2, 4 }, { "e4m3x2", PTX_E4X2, 2 },
+    { "e5m2x2", PTX_E5X2, 2 }, { "tf32", PTX_TF, 4 }
   };
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     if (same(w->text, w->size, types[i].name)) {
@@ -355,6 +359,7 @@ void ptx_decode(ptx_parser *p, const ptx_statement *s) {
   ptx_form f;
   if (s->skipped) { ptx_refuse(p, s); return; }
   if (s->words > 0 && same(s->word[0].text, s->word[0].size, "call")) { ptx_call(p, s); return; }
+  if (ptx_decode_tensor(p, s) || ptx_decode_async(p, s)) return;
   if (!read_form(s, &f)) {
     if (!ptx_decode_hint(p, s, &f)) ptx_refuse(p, s);
     return;

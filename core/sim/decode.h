@@ -30,7 +30,8 @@
   X(INFINITE, "infinite") X(NUMBER, "number") X(NOTANUMBER, "notanumber") \
   X(NORMAL, "normal") X(SUBNORMAL, "subnormal") X(NOINC, "noinc") X(HINT, "::") \
   X(PROXY, "proxy") X(ASYNC, "async") X(NOFTZ, "noftz") X(COMMIT, "commit_group") \
-  X(WAIT, "wait_group") X(WAIT_ALL, "wait_all")
+  X(WAIT, "wait_group") X(WAIT_ALL, "wait_all") X(ABS, "abs") X(SHARED_CLUSTER, "shared::cluster") \
+  X(FRACTIONAL, "fractional") X(RANGE, "range") X(SATF, "satf")
 
 enum {
 #define X(id, text) W_##id,
@@ -39,7 +40,8 @@ enum {
   W_COUNT
 };
 
-typedef enum ptx_class { PTX_B, PTX_U, PTX_S, PTX_F, PTX_BF, PTX_P, PTX_FX2, PTX_BFX2 } ptx_class;
+typedef enum ptx_class { PTX_B, PTX_U, PTX_S, PTX_F, PTX_BF, PTX_P, PTX_FX2, PTX_BFX2, PTX_SX2,
+               PTX_UX2, PTX_E4X2, PTX_E5X2, PTX_TF } ptx_class;
 
 typedef struct ptx_type {
   ptx_class class;
@@ -49,7 +51,7 @@ typedef struct ptx_type {
 
 typedef struct ptx_form {
   char base[16];
-  uint64_t has[2];
+  uint64_t has[3];
   ptx_type type[4];
   unsigned types;
 } ptx_form;
@@ -77,6 +79,15 @@ int ptx_rounding(const ptx_form *f);
 int ptx_compare(const ptx_form *f);
 void ptx_adjust(ptx_parser *p, sim_insn *in, int round, int saturate);
 
+static inline int ptx_word_is(const ptx_word *w, const char *text) {
+  return __builtin_strlen(text) == w->size && __builtin_memcmp(w->text, text, w->size) == 0;
+}
+/* The place of this word in the mnemonic, behind its first; 0: it is not there. */
+static inline unsigned ptx_word_at(const ptx_statement *s, const char *text) {
+  for (unsigned i = 1; i < s->words; i++) if (ptx_word_is(&s->word[i], text)) return i;
+  return 0;
+}
+
 /* Each returns 0 when the statement is not of its kind. */
 int ptx_decode_arith(ptx_parser *p, const ptx_statement *s, const ptx_form *f);
 int ptx_decode_compare(ptx_parser *p, const ptx_statement *s, const ptx_form *f);
@@ -85,6 +96,8 @@ int ptx_decode_convert(ptx_parser *p, const ptx_statement *s, const ptx_form *f)
 int ptx_decode_memory(ptx_parser *p, const ptx_statement *s, const ptx_form *f);
 int ptx_decode_warp(ptx_parser *p, const ptx_statement *s, const ptx_form *f);
 int ptx_decode_hint(ptx_parser *p, const ptx_statement *s, const ptx_form *f);
+int ptx_decode_tensor(ptx_parser *p, const ptx_statement *s);
+int ptx_decode_async(ptx_parser *p, const ptx_statement *s);
 int ptx_decode_control(ptx_parser *p, const ptx_statement *s, const ptx_form *f);
 
 #endif

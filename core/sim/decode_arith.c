@@ -22,7 +22,7 @@ static const rule rules[] = {
   { "rcp", "tt", "f" }, { "sqrt", "tt", "f" }, { "rsqrt", "tt", "f" }, { "ex2", "tt", "f" },
   { "lg2", "tt", "f" }, { "sin", "tt", "f" }, { "cos", "tt", "f" }, { "tanh", "tt", "f" },
   { "copysign", "ttt", "f" }, { "prmt", "iiii", "n" }, { "lop3", "iiii", "n" },
-  { "bmsk", "iii", "n" }
+  { "bmsk", "iii", "n" }, { "szext", "iii", "s" }, { "fns", "iiii", "n" }
 };
 
 static const rule *rule_for(const char *base) {
@@ -35,19 +35,23 @@ static int is_float(const ptx_type *t) {
   return t->class == PTX_F || t->class == PTX_BF || t->class == PTX_FX2 || t->class == PTX_BFX2;
 }
 
+static int is_pair(const ptx_type *t) { return t->class == PTX_SX2 || t->class == PTX_UX2; }
+
 /* 8- and 16-bit values live in 32-bit lanes whose upper half means nothing. */
 static void type_name(const rule *r, const ptx_type *t, char *out, size_t room) {
   unsigned bits = t->bytes == 8 ? 64 : 32;
   int is_signed = t->class == PTX_S;
-  if (is_float(t) || t->class == PTX_P) snprintf(out, room, "%s", t->name);
+  if (is_float(t) || is_pair(t) || t->class == PTX_P) snprintf(out, room, "%s", t->name);
   else if (*r->kind == 'n' || *r->kind == 'f') snprintf(out, room, "b%u", bits);
   else if (*r->kind == 'e') snprintf(out, room, "s%u", bits);
   else snprintf(out, room, "%c%u", is_signed ? 's' : 'u', t->bytes * 8);
 }
 
-/* The middle of the name: _lo, _hi, _wide of integers, _nan of floats. */
+/* The middle of the name: _lo, _hi, _wide, _relu, _sat of integers, _nan, _xorsign of floats. */
 static const char *variant(const ptx_form *f, const ptx_type *t) {
-  if (is_float(t)) return ptx_has(f, W_NAN) ? "_nan" : "";
+  if (is_float(t)) return ptx_has(f, W_NAN) ? "_nan" : ptx_has(f, W_XORSIGN) ? "_xorsign" : "";
+  if (ptx_has(f, W_RELU)) return "_relu";
+  if (ptx_has(f, W_SAT)) return "_sat";
   if (ptx_has(f, W_WIDE)) return "_wide";
   if (ptx_has(f, W_HI)) return "_hi";
   if (ptx_has(f, W_LO)) return "_lo";
@@ -58,6 +62,7 @@ static int find_op(const ptx_parser *p, const ptx_form *f, const rule *r, const 
   char type[8], name[48];
   const char *base = f->base;
   type_name(r, t, type, sizeof type);
+  if (ptx_has(f, W_SAT) && t->class == PTX_S) snprintf(type, sizeof type, "%s", t->name);
   if (*r->kind == 'm' && !is_float(t) && (ptx_has(f, W_LO)) && base[3] == '\0')
     snprintf(type, sizeof type, "b%u", t->bytes == 8 ? 64 : 32);
   if (strcmp(base, "mad") == 0 && is_float(t)) base = "fma";
@@ -145,6 +150,26 @@ static int decode_select(ptx_parser *p, const ptx_statement *s, const ptx_form *
   return 1;
 }
 
+/* vadd4.u32.u32.u32{.add} d, a, b, c: parts of 8 or 16 bits side by side. */
+static int decode_video(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
+  static const char *const names[] = { "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vset" };
+  size_t n = strlen(f->base), which = 0, count = sizeof names / sizeof *names;
+  if (n < 5 || f->base[0] != 'v' || (f->base[n - 1] != '2' && f->base[n - 1] != '4')) return 0;
+  while (which < count && (strlen(names[which]) != n - 1 || memcmp(names[which], f->base, n - 1) != 0)) which++;
+  int compares = which == 5, types = compares ? 2 : 3, cmp = compares ? ptx_compare(f) : 0;
+  if (which == count || f->types != (unsigned)types || cmp < 0 || cmp > SIM_GE) return 0;
+  sim_insn *in = ptx_emit(p, SIM_OP_video, s);
+  operands(p, s, in, "iiii", &f->type[0]);
+  in->mode = (uint8_t)which;
+  in->cmp = (uint8_t)cmp;
+  in->width = f->base[n - 1] == '2' ? 16 : 8;
+  in->sat = (uint8_t)ptx_has(f, W_SAT);
+  in->atomic = (uint8_t)ptx_has(f, W_ADD);
+  in->sext = (uint8_t)((f->type[types - 2].class == PTX_S) | (f->type[types - 1].class == PTX_S) << 1 |
+                       (!compares && f->type[0].class == PTX_S) << 2);
+  return 1;
+}
+
 /* prmt's mode; lop3's table; bfind.shiftamt; bfe of 16 bits does not exist. */
 static void finish(ptx_parser *p, const ptx_statement *s, const ptx_form *f, sim_insn *in) {
   static const uint8_t modes[] = { W_F4E, W_B4E, W_RC8, W_ECL, W_ECR, W_RC16 };
@@ -152,7 +177,7 @@ static void finish(ptx_parser *p, const ptx_statement *s, const ptx_form *f, sim
   if (in->op == SIM_OP_prmt_b32)
     for (unsigned i = 0; i < sizeof modes; i++)
       if (ptx_has(f, modes[i])) in->mode = (uint8_t)(i + 1);
-  if (strcmp(f->base, "bfind") == 0 || strcmp(f->base, "bmsk") == 0)
+  if (strcmp(f->base, "bfind") == 0 || strcmp(f->base, "bmsk") == 0 || strcmp(f->base, "szext") == 0)
     in->mode = (uint8_t)(ptx_has(f, W_SHIFTAMT) || ptx_has(f, W_WRAP));
 }
 
@@ -163,14 +188,16 @@ static uint8_t value_code(const ptx_type *t) {
 
 static int all_known(const ptx_form *f, const ptx_type *t) {
   int halves = is_float(t) && (t->class != PTX_F || t->bytes == 2);
-  if (ptx_has(f, W_XORSIGN) || (ptx_has(f, W_RELU) && !halves)) return 0;
+  if (ptx_has(f, W_XORSIGN) && (ptx_has(f, W_NAN) || halves)) return 0;
+  if (ptx_has(f, W_RELU) && is_float(t) && !halves) return 0;
   if (ptx_has(f, W_SAT) && t->class == PTX_F && t->bytes == 8) return 0;
-  return is_float(t) || !(ptx_has(f, W_SAT) || ptx_has(f, W_RN));
+  return is_float(t) || !ptx_has(f, W_RN);
 }
 
 int ptx_decode_arith(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   char widths[8];
-  if (decode_carry(p, s, f) || decode_odd(p, s, f) || decode_select(p, s, f)) return 1;
+  if (decode_carry(p, s, f) || decode_odd(p, s, f) || decode_select(p, s, f) ||
+      decode_video(p, s, f)) return 1;
   const rule *r = rule_for(f->base);
   ptx_type plain = { PTX_B, 4, "b32" };
   if (r == NULL || f->types > 1) return 0;

@@ -56,7 +56,7 @@ static int decode_mov(ptx_parser *p, const ptx_statement *s, const ptx_form *f) 
 
 static int space_of(const ptx_form *f) {
   if (ptx_has(f, W_GLOBAL) || ptx_has(f, W_CONST)) return SIM_GLOBAL;
-  if (ptx_has(f, W_SHARED) || ptx_has(f, W_SHARED_CTA)) return SIM_SHARED;
+  if (ptx_has(f, W_SHARED) || ptx_has(f, W_SHARED_CTA) || ptx_has(f, W_SHARED_CLUSTER)) return SIM_SHARED;
   if (ptx_has(f, W_LOCAL)) return SIM_LOCAL;
   if (ptx_has(f, W_PARAM) || ptx_has(f, W_PARAM_ENTRY)) return SIM_PARAM;
   return -1;
@@ -149,23 +149,51 @@ static int common_op(const ptx_form *f, const ptx_type *d, const ptx_type *a, in
   return -1;
 }
 
-/* cvt.rn.f16x2.f32 d, a, b: a becomes the upper half. */
+/* d, a {, b}: 32-bit registers, and the modifiers that such conversions have. */
+static sim_insn *emit_packed(ptx_parser *p, const ptx_statement *s, const ptx_form *f, int op) {
+  sim_insn *in = ptx_emit(p, op, s);
+  in->r[0] = ptx_target(p, s, 0, 4);
+  in->r[1] = in->r[2] = ptx_source(p, s, 1, 4, &f->type[1]);
+  if (s->count == 3) in->r[2] = ptx_source(p, s, 2, 4, &f->type[1]);
+  in->vec = (uint8_t)(s->count - 1);
+  in->rnd = (uint8_t)ptx_rounding(f);
+  in->sat = (uint8_t)(ptx_has(f, W_RELU) ? SIM_RELU : 0);
+  in->ftz = (uint8_t)ptx_has(f, W_SATFINITE);
+  return in;
+}
+
+/* cvt.rn.f16x2.f32 d, a, b: a becomes the upper half; one half where something is special. */
 static int decode_pair(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   const ptx_type *d = &f->type[0];
-  if (s->count != 3 || f->type[1].class != PTX_F || f->type[1].bytes != 4) return 0;
-  if (ptx_has(f, W_RELU) || ptx_has(f, W_SATFINITE)) return 0;
-  sim_insn *in = ptx_emit(p, d->class == PTX_FX2 ? SIM_OP_cvt_f16x2_f32 : SIM_OP_cvt_bf16x2_f32, s);
-  in->r[0] = ptx_target(p, s, 0, 4);
-  in->r[1] = ptx_source(p, s, 1, 4, &f->type[1]);
-  in->r[2] = ptx_source(p, s, 2, 4, &f->type[1]);
-  in->rnd = (uint8_t)ptx_rounding(f);
+  int plain = !ptx_has(f, W_RELU) && !ptx_has(f, W_SATFINITE), brain = d->class == PTX_BFX2 || d->class == PTX_BF;
+  int pair = d->class == PTX_FX2 || d->class == PTX_BFX2;
+  if (s->count != (pair ? 3u : 2u) || f->type[1].class != PTX_F || f->type[1].bytes != 4) return 0;
+  int op = !plain ? SIM_OP_cvt_pair : brain ? SIM_OP_cvt_bf16x2_f32 : SIM_OP_cvt_f16x2_f32;
+  emit_packed(p, s, f, op)->mode = brain ? 'b' : 'h';
+  return 1;
+}
+
+/* 8-bit floats, two at a time, and tf32. */
+static int decode_tiny(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
+  const ptx_type *d = &f->type[0], *a = &f->type[1];
+  int to = d->class == PTX_E4X2 ? 'e' : d->class == PTX_E5X2 ? 'E' : 0;
+  int from = a->class == PTX_E4X2 ? 'e' : a->class == PTX_E5X2 ? 'E' : 0;
+  int two = a->class == PTX_F && a->bytes == 4, tensor = d->class == PTX_TF && two;
+  if (s->count != (to && two ? 3u : 2u)) return 0;
+  if (to && (two || a->class == PTX_FX2)) emit_packed(p, s, f, SIM_OP_cvt_small)->mode = (uint8_t)to;
+  else if (from && d->class == PTX_FX2) emit_packed(p, s, f, SIM_OP_cvt_unsmall)->mode = (uint8_t)from;
+  else if (tensor) emit_packed(p, s, f, SIM_OP_cvt_tf32)->cmp = (uint8_t)ptx_has(f, W_RNA);
+  else return 0;
   return 1;
 }
 
 int ptx_decode_convert(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   if (strcmp(f->base, "cvt") != 0 || f->types != 2) return 0;
   const ptx_type *d = &f->type[0], *a = &f->type[1];
-  if (d->class == PTX_FX2 || d->class == PTX_BFX2) return decode_pair(p, s, f);
+  int halves = (d->class == PTX_F && d->bytes == 2) || d->class == PTX_BF;
+  if (decode_tiny(p, s, f)) return 1;
+  if (d->class == PTX_FX2 || d->class == PTX_BFX2 || (halves && (ptx_has(f, W_RELU) || ptx_has(f, W_SATFINITE))))
+    return decode_pair(p, s, f);
   if (a->class == PTX_FX2 || a->class == PTX_BFX2 || a->class == PTX_P || d->class == PTX_P) return 0;
   if (ptx_has(f, W_RNA) || ptx_has(f, W_RELU) || ptx_has(f, W_SATFINITE)) return 0;
   int dlane = register_bytes(ptx_operand_at(p, s, 0), d->bytes);

@@ -1,12 +1,14 @@
-/* decode_memory.c - loads, stores, atomics, asynchronous copies. */
+/* decode_memory.c - loads, stores, atomics. */
 #include "decode.h"
 
 #include <string.h>
 
+enum { VECTOR_MOST = 8, A_CAS = 7 };          /* the latter as in body_memory.h */
+
 static const uint8_t vector_slots[] = { 0, 2, 3, 4 };
 
 static int space_of(const ptx_form *f) {
-  if (ptx_has(f, W_CLUSTER)) return -1;
+  if (ptx_has(f, W_SHARED_CLUSTER)) return SIM_NEAR;
   if (ptx_has(f, W_GLOBAL)) return SIM_GLOBAL;
   if (ptx_has(f, W_SHARED) || ptx_has(f, W_SHARED_CTA)) return SIM_SHARED;
   if (ptx_has(f, W_LOCAL)) return SIM_LOCAL;
@@ -18,7 +20,7 @@ static int space_of(const ptx_form *f) {
 /* The smallest shared access decides how fine the race detector looks. */
 static void note_grain(sim_function *f, int space, unsigned width) {
   uint32_t grain = width == 1 ? 0 : width == 2 ? 1 : 2;
-  if ((space == SIM_SHARED || space == SIM_GENERIC) && grain < f->grain) f->grain = grain;
+  if ((space == SIM_SHARED || space == SIM_GENERIC || space == SIM_NEAR) && grain < f->grain) f->grain = grain;
 }
 
 /* Where a memory operand points; may change `space` of a call's parameter. */
@@ -55,7 +57,7 @@ static void fill_address(ptx_parser *p, const ptx_statement *s, unsigned i, int 
 static unsigned elements(ptx_parser *p, const ptx_statement *s, unsigned i, const ptx_operand **out) {
   const ptx_operand *o = ptx_operand_at(p, s, i);
   if (o->kind != PTX_O_VECTOR) { out[0] = o; return 1; }
-  if (o->count > 4) return 0;
+  if (o->count > VECTOR_MOST) return 0;
   for (unsigned k = 0; k < o->count; k++) out[k] = &s->items[o->first + k];
   return o->count;
 }
@@ -86,15 +88,25 @@ static int load_parameter(ptx_parser *p, const ptx_statement *s, const ptx_type 
   return 1;
 }
 
+/* createpolicy.fractional.L2::evict_last.b64 d, fraction: nothing depends on its value. */
+static int decode_policy(ptx_parser *p, const ptx_statement *s) {
+  sim_ref d = ptx_target(p, s, 0, 8), none = ptx_value(p, 8, 0);
+  sim_insn *in = ptx_emit(p, SIM_OP_mov_b64, s);
+  in->r[0] = d;
+  in->r[1] = none;
+  return 1;
+}
+
 static int decode_ld(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   static const int ops[] = { SIM_OP_ld_generic, SIM_OP_ld_global, SIM_OP_ld_shared,
-                             SIM_OP_ld_local, SIM_OP_ld_param, SIM_OP_ld_const };
-  const ptx_operand *list[4];
+                             SIM_OP_ld_local, SIM_OP_ld_param, SIM_OP_ld_const,
+                             SIM_OP_ld_cluster };
+  const ptx_operand *list[VECTOR_MOST];
   int space = space_of(f);
   if (space < 0 || f->types != 1 || f->type[0].bytes == 0) return 0;
   const ptx_type *t = &f->type[0];
   unsigned n = elements(p, s, 0, list);
-  if (n != vector_of(f) || n == 0 || n * t->bytes > 16) return 0;
+  if (n != vector_of(f) || n == 0 || n > 4 || n * t->bytes > 16) return 0;
   const ptx_operand *m = ptx_operand_at(p, s, 1);
   if (space == SIM_PARAM && m->kind == PTX_O_MEMORY && m->symbol != 0 &&
       p->symbols[m->symbol - 1].kind == PTX_ENTRY_PARAM) return load_parameter(p, s, t, list, n);
@@ -107,7 +119,7 @@ static int decode_ld(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   in->sext = t->class == PTX_S;
   in->mode = (uint8_t)ptx_has(f, W_NC);
   in->stride = list[0]->kind == PTX_O_REG ? list[0]->bytes : (uint8_t)ptx_lane(t->bytes);
-  in->atomic = (uint8_t)(ptx_has(f, W_RELAXED) || ptx_has(f, W_ACQUIRE));
+  in->atomic = (uint8_t)(ptx_has(f, W_RELAXED) || ptx_has(f, W_ACQUIRE) || ptx_has(f, W_VOLATILE));
   if (in->stride == 0) return 0;
   for (unsigned k = 0; k < n; k++) in->r[vector_slots[k]] = ptx_target_of(p, list[k], in->stride);
   note_grain(p->f, space, t->bytes);
@@ -115,22 +127,23 @@ static int decode_ld(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
 }
 
 static int decode_st(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
-  const ptx_operand *list[4];
+  const ptx_operand *list[VECTOR_MOST];
   int space = space_of(f);
   if (space < 0 || space == SIM_CONST || f->types != 1 || f->type[0].bytes == 0) return 0;
   const ptx_type *t = &f->type[0];
   unsigned n = elements(p, s, 1, list);
-  if (n != vector_of(f) || n == 0 || n * t->bytes > 16) return 0;
+  if (n != vector_of(f) || n == 0 || n > 4 || n * t->bytes > 16) return 0;
   sim_insn *in = ptx_emit(p, SIM_OP_st_generic, s);
   fill_address(p, s, 0, &space, in);
   if (space == SIM_PARAM) return 0;
   in->op = (uint16_t)(space == SIM_GLOBAL ? SIM_OP_st_global : space == SIM_SHARED ? SIM_OP_st_shared
-                    : space == SIM_LOCAL ? SIM_OP_st_local : SIM_OP_st_generic);
+                    : space == SIM_LOCAL ? SIM_OP_st_local : space == SIM_NEAR ? SIM_OP_st_cluster
+                    : SIM_OP_st_generic);
   in->fn = p->device->isa->table[in->op];
   in->width = (uint8_t)t->bytes;
   in->vec = (uint8_t)n;
   in->stride = list[0]->kind == PTX_O_REG ? list[0]->bytes : (uint8_t)ptx_lane(t->bytes);
-  in->atomic = (uint8_t)(ptx_has(f, W_RELAXED) || ptx_has(f, W_RELEASE));
+  in->atomic = (uint8_t)(ptx_has(f, W_RELAXED) || ptx_has(f, W_RELEASE) || ptx_has(f, W_VOLATILE));
   if (in->stride == 0) return 0;
   for (unsigned k = 0; k < n; k++) in->r[vector_slots[k]] = ptx_source_of(p, list[k], in->stride, t);
   note_grain(p->f, space, t->bytes);
@@ -145,66 +158,53 @@ static uint8_t value_code(const ptx_type *t) {
   return t->class == PTX_S ? 's' : 'u';
 }
 
-/* atom d, [a], b {, c}; red [a], b. The operation's word goes into `mode`. */
-static int decode_atom(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
-  static const uint8_t words[] = { W_ADD, W_MIN, W_MAX, W_AND, W_OR, W_XOR, W_EXCH, W_CAS, W_INC, W_DEC };
-  int red = strcmp(f->base, "red") == 0, space = space_of(f), mode = -1;
-  if (space < 0 || space == SIM_CONST || space == SIM_LOCAL || f->types != 1 || vector_of(f) != 1) return 0;
-  const ptx_type *t = &f->type[0];
-  for (unsigned i = 0; i < sizeof words; i++)
-    if (ptx_has(f, words[i])) mode = (int)i;
-  if (mode < 0 || t->bytes < 2) return 0;
-  if (t->bytes == 2 && t->class != PTX_F && t->class != PTX_BF && words[mode] != W_CAS) return 0;
-  int op = space == SIM_GLOBAL ? SIM_OP_atom_global : space == SIM_SHARED ? SIM_OP_atom_shared
-                                                                         : SIM_OP_atom_generic;
+/* One of them for element k of the vectors, which lies `k` elements on. */
+static int emit_atom(ptx_parser *p, const ptx_statement *s, const ptx_type *t, int space, int mode, unsigned k) {
+  static const uint16_t ops[] = { SIM_OP_atom_generic, SIM_OP_atom_global, SIM_OP_atom_shared };
+  int red = s->word[0].size == 3, op = space == SIM_NEAR ? SIM_OP_atom_cluster : ops[space];
   unsigned bytes = ptx_lane(t->bytes), b = red ? 1 : 2;
+  const ptx_operand *from[8], *to[8];
+  unsigned n = elements(p, s, b, from);
   ptx_operand sink = { .kind = PTX_O_SINK };
+  if (k >= n || (!red && (elements(p, s, 0, to) != n || mode == A_CAS) && n > 1)) return 0;
+  if (!red && n == 1) to[0] = &s->op[0];
   sim_insn *in = ptx_emit(p, op, s);
-  in->r[0] = red ? ptx_target_of(p, &sink, bytes) : ptx_target(p, s, 0, bytes);
+  in->r[0] = ptx_target_of(p, red ? &sink : to[k], bytes);
   fill_address(p, s, b - 1, &space, in);
-  in->r[2] = ptx_source(p, s, b, bytes, t);
-  in->r[3] = words[mode] == W_CAS ? ptx_source(p, s, b + 1, bytes, t) : in->r[2];
+  if (s->op[b - 1].symbol != 0 && k > 0) return 0;
+  in->imm += (int64_t)k * t->bytes;
+  in->r[2] = ptx_source_of(p, from[k], bytes, t);
+  in->r[3] = mode == A_CAS ? ptx_source(p, s, b + 1, bytes, t) : in->r[2];
   in->width = (uint8_t)t->bytes;
   in->vec = 1;
   in->stride = (uint8_t)bytes;
   in->mode = (uint8_t)mode;
   in->cmp = value_code(t);
-  note_grain(p->f, space, t->bytes);
   return 1;
 }
 
-/* cp.async.ca.shared.global [to], [from], bytes {, source bytes}: done at once. */
-static int decode_cp_async(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
-  int space = SIM_GLOBAL, to_space = SIM_SHARED;
-  if (ptx_has(f, W_COMMIT) || ptx_has(f, W_WAIT) || ptx_has(f, W_WAIT_ALL)) {
-    ptx_emit(p, SIM_OP_nop, s);
-    return 1;
-  }
-  if (!ptx_has(f, W_SHARED) && !ptx_has(f, W_SHARED_CTA)) return 0;
-  if (!ptx_has(f, W_GLOBAL) || s->count < 3) return 0;
-  uint64_t bytes = ptx_immediate(p, s, 2);
-  if (bytes != 4 && bytes != 8 && bytes != 16) return 0;
-  uint8_t wide;
-  int64_t offset;
-  sim_insn *in = ptx_emit(p, SIM_OP_cp_async, s);
-  fill_address(p, s, 1, &space, in);
-  in->r[2] = address(p, &s->op[0], &to_space, &offset, &wide);
-  in->cmp = wide;
-  in->r[0].off = (uint32_t)offset;             /* of the shared address */
-  in->width = 4;
-  in->vec = (uint8_t)(bytes / 4);
-  in->mode = s->count > 3 && !(s->op[3].kind == PTX_O_REG && s->op[3].bytes == 8);
-  if (in->mode) in->r[3] = ptx_source(p, s, 3, 4, NULL);
-  note_grain(p->f, SIM_SHARED, 4);
+/* atom d, [a], b {, c}; red [a], b. The operation's word goes into `mode`. */
+static int decode_atom(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
+  static const uint8_t words[] = { W_ADD, W_MIN, W_MAX, W_AND, W_OR, W_XOR, W_EXCH, W_CAS, W_INC, W_DEC };
+  int space = space_of(f), mode = -1;
+  if (space == SIM_CONST || space == SIM_LOCAL || space == SIM_PARAM || f->types != 1) return 0;
+  const ptx_type *t = &f->type[0];
+  for (unsigned i = 0; i < sizeof words; i++)
+    if (ptx_has(f, words[i])) mode = (int)i;
+  if (mode < 0 || t->bytes < 2) return 0;
+  if (t->bytes == 2 && t->class != PTX_F && t->class != PTX_BF && mode != A_CAS) return 0;
+  note_grain(p->f, space, t->bytes);
+  for (unsigned k = 0; k < vector_of(f); k++)
+    if (!emit_atom(p, s, t, space, mode, k)) return 0;
   return 1;
 }
 
 int ptx_decode_memory(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   if (ptx_has(f, W_ACQUIRE) || ptx_has(f, W_RELEASE) || ptx_has(f, W_ACQ_REL)) p->f->fences = 1;
   if (strcmp(f->base, "ld") == 0 || strcmp(f->base, "ldu") == 0) return decode_ld(p, s, f);
+  if (strcmp(f->base, "createpolicy") == 0) return decode_policy(p, s);
   if (strcmp(f->base, "st") == 0) return decode_st(p, s, f);
   if (strcmp(f->base, "red") == 0 && ptx_has(f, W_ASYNC)) return 0;
   if (strcmp(f->base, "atom") == 0 || strcmp(f->base, "red") == 0) return decode_atom(p, s, f);
-  if (strcmp(f->base, "cp") == 0 && ptx_has(f, W_ASYNC)) return decode_cp_async(p, s, f);
   return 0;
 }

@@ -37,12 +37,12 @@ static int decode_ret(ptx_parser *p, const ptx_statement *s, int leaves) {
 int ptx_decode_hint(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   static const char *const names[] = {
     "membar", "fence", "prefetch", "prefetchu", "nanosleep", "pmevent", "applypriority",
-    "discard", "griddepcontrol"
+    "discard", "griddepcontrol", "setmaxnreg"
   };
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(f->base, names[i]) == 0) {
       if (i < 2 && !ptx_has(f, W_CTA)) p->f->fences = 1;
-      ptx_emit(p, SIM_OP_nop, s);
+      ptx_emit(p, i == 4 ? SIM_OP_nanosleep : SIM_OP_nop, s);
       return 1;
     }
   return 0;

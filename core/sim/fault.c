@@ -4,11 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static void thread_of(const sim_exec *x, unsigned warp, unsigned lane, char *out, size_t room) {
+static void thread_at(const sim_exec *x, const unsigned *at, unsigned warp, unsigned lane, char *out, size_t room) {
   const unsigned *b = x->step->block;
   unsigned t = warp * SIM_LANES + lane;
-  snprintf(out, room, "block (%u,%u,%u) thread (%u,%u,%u)", x->block[0], x->block[1], x->block[2],
-           t % b[0], t / b[0] % b[1], t / b[0] / b[1]);
+  snprintf(out, room, "block (%u,%u,%u) thread (%u,%u,%u)", at[0], at[1], at[2], t % b[0], t / b[0] % b[1],
+           t / b[0] / b[1]);
+}
+
+static void thread_of(const sim_exec *x, unsigned warp, unsigned lane, char *out, size_t room) {
+  thread_at(x, x->block, warp, lane, out, room);
 }
 
 /* Where a global address is, as seen from the nearest tensor. */
@@ -72,6 +76,10 @@ cawb_status sim_fault_report(const sim_exec *x, cawb_err *err) {
 
 /* "byte 12 of shared memory", "byte 12 of outputs[1]" */
 static void race_place(const sim_exec *x, char *out, size_t room) {
+  if (x->race.space == SIM_LOCAL) {
+    snprintf(out, room, "byte %llu of its local memory", (unsigned long long)x->race.place);
+    return;
+  }
   const sim_region *r = x->race.space == SIM_GLOBAL ? sim_region_at(x->device, x->race.place) : NULL;
   if (r != NULL)
     snprintf(out, room, "byte %llu of %s", (unsigned long long)(x->race.place - r->base), r->label);
@@ -105,10 +113,23 @@ static int say_blocks(const sim_exec *x, const char *at, const char *where, char
   return snprintf(out, room, "global memory: %s: block (%u,%u,%u) %s %s, where block (%u,%u,%u) wrote %s; "
                   "blocks run in any order", at, b[0], b[1], b[2], does[x->race.how], where,
                   s % g[0], s / g[0] % g[1], s / g[0] / g[1],
-                  x->race.how == 1 ? "another value" : "without an atomic");
+                  x->race.how == 1 ? "another value" : x->race.how == 0 ? "in the same launch" : "without an atomic");
 }
 
-/* Begins with "shared memory: " or "global memory: ". */
+static int say_copy(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
+  const unsigned *b = x->race.block;
+  return snprintf(out, room, "shared memory: %s: warp %u %s %s, to where an asynchronous copy is under way: "
+                  "wait for it (cp.async.wait_group, or its barrier object) and call __syncthreads(), in block "
+                  "(%u,%u,%u)", at, x->race.warp, does[x->race.how], where, b[0], b[1], b[2]);
+}
+
+static int say_unset(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
+  char who[96];
+  thread_at(x, x->race.block, x->race.warp, x->race.other, who, sizeof who);
+  return snprintf(out, room, "uninitialised memory: %s: read of %s, to which nothing was written, by %s", at, where, who);
+}
+
+/* Begins with "shared memory: ", "global memory: " or "uninitialised memory: ". */
 void sim_race_report(const sim_exec *x, cawb_report *report) {
   char at[160], where[96];
   size_t room = sizeof report->race;
@@ -117,6 +138,8 @@ void sim_race_report(const sim_exec *x, cawb_report *report) {
   race_place(x, where, sizeof where);
   if (x->race.kind == SIM_RACE_WARPS) n = say_warps(x, at, where, report->race, room);
   else if (x->race.kind == SIM_RACE_LANES) n = say_lanes(x, at, where, report->race, room);
+  else if (x->race.kind == SIM_RACE_UNSET) n = say_unset(x, at, where, report->race, room);
+  else if (x->race.kind == SIM_RACE_COPY) n = say_copy(x, at, where, report->race, room);
   else n = say_blocks(x, at, where, report->race, room);
   if (n >= (int)room) memcpy(report->race + room - 4, "...", 4);
 }

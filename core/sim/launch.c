@@ -19,10 +19,6 @@ static cawb_status check_shape(const sim_device *d, const sim_function *f, const
     if (s->block[i] == 0 || s->block[i] > block_most[i])
       return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: block (%u,%u,%u): each part must be 1 to 1024, 1024, 64",
                        f->plain, s->block[0], s->block[1], s->block[2]);
-    if (s->cluster[i] > 1)
-      return cawb_fail(err, CAWB_ERR_UNSUPPORTED, "%s: a cluster of (%u,%u,%u) blocks: "
-                       "the simulated device knows only 1", f->plain, s->cluster[0],
-                       s->cluster[1], s->cluster[2]);
   }
   unsigned threads = s->block[0] * s->block[1] * s->block[2];
   unsigned most = d->model->threads_block;
@@ -45,6 +41,7 @@ static cawb_status check_launch(const sim_device *d, const sim_function *f, cons
                                 cawb_err *err) {
   cawb_status status = check_known(f, err);
   if (status == CAWB_OK) status = check_shape(d, f, s, err);
+  if (status == CAWB_OK) status = sim_cluster_check(f, s, err);
   if (status != CAWB_OK) return status;
   if (s->shared + f->shared_size > d->model->shared_block || s->shared > d->model->shared_block)
     return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %zu bytes of shared memory (%zu dynamic, %u static), "
@@ -70,13 +67,21 @@ static uint32_t dynamic_start(const sim_function *f) {
   return (f->shared_size + align - 1) / align * align;
 }
 
+static uint64_t cluster_constant(const sim_exec *x, const sim_constant *c) {
+  unsigned shape[3];
+  sim_cluster_shape(x->function, x->step, shape);
+  if (c->kind == SIM_K_CLUSTER_SIZE) return shape[0] * shape[1] * shape[2];
+  return c->kind == SIM_K_CLUSTER ? shape[c->value] : x->step->grid[c->value] / shape[c->value];
+}
+
 static uint64_t constant_value(const sim_exec *x, const sim_constant *c) {
   switch (c->kind) {
     case SIM_K_PARAM: return parameter(x, c);
     case SIM_K_NTID: return x->step->block[c->value];
     case SIM_K_NCTAID: return x->step->grid[c->value];
     case SIM_K_DYNAMIC: return dynamic_start(x->function) + c->value;
-    case SIM_K_DYNSIZE: return x->step->shared;
+    case SIM_K_DYNSIZE: return c->value == 0 ? x->step->shared : x->shared_size;
+    case SIM_K_CLUSTER: case SIM_K_NCLUSTER: case SIM_K_CLUSTER_SIZE: return cluster_constant(x, c);
     default: return c->value;
   }
 }
@@ -115,6 +120,7 @@ static void fill_warps(sim_exec *x) {
     w->base[SIM_BLOCK] = x->blockvals;
     w->base[SIM_WARP] = x->warpvals + (size_t)i * SIM_WARP_BYTES;
     w->local = x->local + (size_t)i * SIM_LANES * x->local_stride;
+    w->local_set = x->local_set + (size_t)i * SIM_LANES * x->local_stride / 4;
     fill_specials(x, w);
   }
 }
@@ -125,12 +131,18 @@ static void *area(size_t size) {
   return p;
 }
 
-static void exec_free(sim_exec *x) {
+void sim_exec_free(sim_exec *x) {
+  sim_cluster_free(x);
+  for (unsigned i = 0; x->warps != NULL && i < x->nwarps; i++) free(x->warps[i].copies);
+  free(x->bulks);
+  free(x->flight);
   free(x->hits);
   free(x->warps);
   sim_area_free(x->registers);
   sim_area_free(x->consts);
   sim_area_free(x->local);
+  free(x->local_set);
+  free(x->waw);
   sim_area_free(x->blockvals);
   sim_area_free(x->warpvals);
   sim_area_free(x->params);
@@ -151,15 +163,17 @@ static int make_shared(sim_exec *x) {
   x->writers = calloc(x->shadow_size, sizeof *x->writers);
   x->readers = calloc(x->shadow_size, sizeof *x->readers);
   x->lines = calloc(x->shadow_size, sizeof *x->lines);
+  x->flight = calloc(x->shadow_size, sizeof *x->flight);
   x->shapes = calloc(SIM_SHAPES, sizeof *x->shapes);
-  if (x->shapes == NULL || x->shared == NULL || x->writers == NULL || x->readers == NULL || x->lines == NULL)
-    return 0;
+  x->waw = calloc(SIM_WAW, sizeof *x->waw);
+  if (x->shapes == NULL || x->shared == NULL || x->flight == NULL || x->writers == NULL || x->readers == NULL ||
+      x->lines == NULL || x->waw == NULL) return 0;
   memset(x->shared, 0xff, x->shared_size);
   return 1;
 }
 
-static cawb_status exec_make(sim_exec *x, sim_device *d, const sim_function *f, const cawb_step *s,
-                             cawb_err *err) {
+cawb_status sim_exec_make(sim_exec *x, sim_device *d, const sim_function *f, const cawb_step *s,
+                          cawb_err *err) {
   memset(x, 0, sizeof *x);
   x->device = d;
   x->function = f;
@@ -172,12 +186,13 @@ static cawb_status exec_make(sim_exec *x, sim_device *d, const sim_function *f, 
   x->registers = area((f->regs_size + 127u) / 128u * 128u * (size_t)x->nwarps);
   x->consts = area(f->consts_size);
   x->local = area((size_t)x->local_stride * SIM_LANES * x->nwarps);
+  x->local_set = calloc((size_t)x->local_stride / 4 * SIM_LANES * x->nwarps + 1, 1);
   x->blockvals = area(SIM_BLOCK_BYTES);
   x->warpvals = area((size_t)SIM_WARP_BYTES * x->nwarps);
   x->params = area(f->args_size + 16);
   if (!make_shared(x) || x->hits == NULL || x->warps == NULL || x->registers == NULL || x->consts == NULL ||
-      x->local == NULL || x->blockvals == NULL || x->warpvals == NULL || x->params == NULL) {
-    exec_free(x);
+      x->local == NULL || x->local_set == NULL || x->blockvals == NULL || x->warpvals == NULL || x->params == NULL) {
+    sim_exec_free(x);
     return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory to execute %s", f->plain);
   }
   if (s->args_size > 0) memcpy(x->params, s->args, s->args_size);
@@ -211,7 +226,7 @@ static void settle(const sim_exec *x, cawb_report *report) {
     const sim_insn *in = &f->code[i];
     report->warp_instructions += x->hits[i];
     facts.pipe[in->pipe] += x->hits[i] * in->cost;
-    if (in->pipe != SIM_PIPE_NONE) facts.issued += x->hits[i] * in->cost;
+    if (in->pipe != SIM_PIPE_NONE) facts.issued += x->hits[i] * (in->pipe == SIM_PIPE_TENSOR ? 1 : in->cost);
     if (in->leader == SIM_LEADS_GLOBAL) facts.waits_global += x->hits[i];
     if (in->leader == SIM_LEADS_SHARED) facts.waits_shared += x->hits[i];
     if (in->op == SIM_OP_bra && in->guard != SIM_NOGUARD) report->branches += x->hits[i];
@@ -238,7 +253,7 @@ static int run_grid(sim_exec *x) {
     for (unsigned y = 0; y < g[1]; y++)
       for (unsigned i = 0; i < g[0]; i++, x->serial++) {
         x->block[0] = i, x->block[1] = y, x->block[2] = z;
-        if (x->device->isa->block(x) == SIM_FAULT) return SIM_FAULT;
+        if (sim_cluster_run(x) == SIM_FAULT) return SIM_FAULT;
       }
   return SIM_NEXT;
 }
@@ -267,20 +282,22 @@ static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_st
   const sim_function *f = sim_module_find(m, s->kernel);
   if (f == NULL) return cawb_fail(err, CAWB_ERR_CANDIDATE, "no kernel '%s' in the compiled code", s->kernel);
   cawb_status status = check_launch(d, f, s, err);
-  if (status == CAWB_OK) status = exec_make(&x, d, f, s, err);
+  if (status == CAWB_OK) status = sim_exec_make(&x, d, f, s, err);
   if (status != CAWB_OK) return status;
   cawb_report before = *report;
-  status = number_blocks(&x, err);
+  status = sim_cluster_make(&x, err);
+  if (status == CAWB_OK) status = number_blocks(&x, err);
   if (status == CAWB_OK && run_grid(&x) == SIM_FAULT) status = sim_fault_report(&x, err);
   settle(&x, report);
   if (status == CAWB_OK && d->watch != NULL) status = sim_watch_launch(&x, &before, report, err);
-  exec_free(&x);
+  sim_exec_free(&x);
   return status;
 }
 
 static cawb_status run_fill(sim_device *d, const cawb_step *s, cawb_report *report, cawb_err *err) {
   cawb_status status = sim_memory_fill(&d->base, s->addr, s->pattern, s->size, err);
   if (status != CAWB_OK) return status;
+  if (s->poison) sim_region_poisoned(sim_region_at(d, s->addr));
   report->dram_bytes += 32 * sim_region_touch(sim_region_at(d, s->addr), SIM_WRITES_RUN, s->addr,
                                               s->size);
   sim_time_fill(d->model, s->size, report);

@@ -97,6 +97,7 @@ static cawb_status find_operand(sim_device *d, const cawb_step *s, int i, size_t
                      (unsigned long long)s->operand[i], r != NULL ? "; nearest: " : "",
                      r != NULL ? r->label : "");
   o->host[i] = r->host + from;
+  if (writes) sim_region_written(r, s->operand[i], size);
   report->dram_bytes += 32 * sim_region_touch(r, writes ? SIM_WRITES_RUN : SIM_READS_RUN,
                                               s->operand[i], size);
   return CAWB_OK;

@@ -91,6 +91,7 @@ void sim_region_drop(sim_device *d, cawb_addr a) {
   if (r->notes.words != NULL) d->followed -= r->size;
   free(r->notes.sectors);
   free(r->notes.words);
+  free(r->written);
   free(r->bits);
   free(r);
 }
@@ -121,7 +122,7 @@ static int follow(sim_region *r) {
   if (r->notes.sectors != NULL && r->notes.words != NULL) return 1;
   free(r->notes.sectors);
   free(r->notes.words);
-  r->notes = (sim_notes){ NULL, NULL };
+  r->notes = (sim_notes){ NULL, NULL, 0 };
   return 0;
 }
 
@@ -140,6 +141,7 @@ void sim_regions_unfollow(sim_device *d) {
   for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
     sim_region *r = d->slots[i];
     if (r == NULL || r->notes.words == NULL) continue;
+    r->notes.last = 0;
     memset(r->notes.sectors, 0, sectors_of(r) * sizeof *r->notes.sectors);
     memset(r->notes.words, 0, sectors_of(r) * 8 * sizeof *r->notes.words);
   }
@@ -158,6 +160,19 @@ uint64_t sim_region_touch(sim_region *r, int map, cawb_addr a, size_t size) {
     bits[k / 64] |= UINT64_C(1) << (k % 64);
   }
   return fresh;
+}
+
+/* Without memory for it nobody looks: that is no reason to fail. */
+void sim_region_poisoned(sim_region *r) {
+  size_t words = r->size / 4 / 64 + 1;
+  if (r->written == NULL) r->written = calloc(words, sizeof *r->written);
+  else memset(r->written, 0, words * sizeof *r->written);
+}
+
+void sim_region_written(sim_region *r, cawb_addr a, size_t size) {
+  uint64_t from = a - r->base;
+  for (uint64_t i = from / 4; r->written != NULL && size > 0 && i <= (from + size - 1) / 4; i++)
+    r->written[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
 /* ------------------------------------------------------ the device's table */
@@ -189,6 +204,7 @@ cawb_status sim_memory_write(cawb_device *d, cawb_addr dst, const void *src, siz
   unsigned char *to = host_of(d, dst, size, "a write", err);
   if (to == NULL) return CAWB_ERR_INVALID;
   if (size > 0) memcpy(to, src, size);
+  sim_region_written(sim_region_at((sim_device *)d, dst), dst, size);
   return CAWB_OK;
 }
 
@@ -204,6 +220,7 @@ cawb_status sim_memory_copy(cawb_device *d, cawb_addr dst, cawb_addr src, size_t
   const unsigned char *from = to != NULL ? host_of(d, src, size, "a copy", err) : NULL;
   if (from == NULL) return CAWB_ERR_INVALID;
   memmove(to, from, size);
+  sim_region_written(sim_region_at((sim_device *)d, dst), dst, size);
   return CAWB_OK;
 }
 
@@ -213,6 +230,7 @@ cawb_status sim_memory_fill(cawb_device *d, cawb_addr dst, uint32_t pattern, siz
   unsigned char *to = host_of(d, dst, size, "a fill", err);
   if (to == NULL) return CAWB_ERR_INVALID;
   for (size_t i = 0; i < size; i += 4) memcpy(to + i, &pattern, 4);
+  sim_region_written(sim_region_at((sim_device *)d, dst), dst, size);
   return CAWB_OK;
 }
 

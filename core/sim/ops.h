@@ -38,7 +38,12 @@
   X(carry_mad_hi_s32, INT) X(carry_mad_hi_u32, INT) X(carry_mad_lo_b64, INT) \
   X(carry_mad_hi_s64, INT) X(carry_mad_hi_u64, INT) \
   X(selp_b32, INT) X(selp_b64, INT) X(slct_b32_s32, INT) X(slct_b64_s32, INT) \
-  X(slct_b32_f32, INT) X(slct_b64_f32, INT) X(bmsk_b32, INT)
+  X(slct_b32_f32, INT) X(slct_b64_f32, INT) X(bmsk_b32, INT) \
+  X(add_sat_s32, INT) X(sub_sat_s32, INT) X(szext_s32, INT) X(szext_u32, INT) X(fns_b32, INT) \
+  X(sad_s16, INT) X(sad_u16, INT) X(sad_s64, INT) X(sad_u64, INT) X(min_relu_s32, INT) \
+  X(max_relu_s32, INT) X(add_s16x2, INT) X(add_u16x2, INT) X(min_s16x2, INT) X(min_u16x2, INT) \
+  X(max_s16x2, INT) X(max_u16x2, INT) X(min_relu_s16x2, INT) X(max_relu_s16x2, INT) X(video, INT) \
+  X(mul24_hi_s32, INT) X(mul24_hi_u32, INT) X(mad_hi_s16, INT) X(mad_hi_u16, INT)
 
 #define SIM_OPS_COMPARE(X) \
   X(setp_s16, INT) X(setp_u16, INT) X(setp_s32, INT) X(setp_u32, INT) X(setp_s64, INT) \
@@ -52,6 +57,7 @@
   X(lg2_f32, SPECIAL) X(sin_f32, SPECIAL) X(cos_f32, SPECIAL) X(tanh_f32, SPECIAL) \
   X(abs_f32, FP32) X(neg_f32, FP32) X(min_f32, INT) X(max_f32, INT) X(min_nan_f32, INT) \
   X(max_nan_f32, INT) X(copysign_f32, INT) \
+  X(min_xorsign_f32, INT) X(max_xorsign_f32, INT) \
   X(add_f64, FP64) X(sub_f64, FP64) X(mul_f64, FP64) X(fma_f64, FP64) X(div_f64, FP64) \
   X(rcp_f64, FP64) X(sqrt_f64, FP64) X(rsqrt_f64, FP64) X(rcp_approx_f64, SPECIAL) \
   X(rsqrt_approx_f64, SPECIAL) X(abs_f64, INT) X(neg_f64, INT) X(min_f64, FP64) \
@@ -79,19 +85,27 @@
   X(cvt_f32_u32, INT) X(cvt_s32_f32, INT) X(cvt_f64_f32, FP64) X(cvt_f32_f64, FP64) \
   X(cvt_f32_f16, INT) X(cvt_f16_f32, INT) X(cvt_f32_bf16, INT) X(cvt_bf16_f32, INT) \
   X(cvt_f16x2_f32, INT) X(cvt_bf16x2_f32, INT) X(cvt_f32_f32, INT) X(cvt_any, INT) \
+  X(cvt_pair, INT) X(cvt_small, INT) X(cvt_unsmall, INT) X(cvt_tf32, INT) \
   X(cvta_window, NONE) X(cvta_to_window, NONE) X(isspacep, INT)
 
 #define SIM_OPS_MEMORY(X) \
   X(ld_global, MEMORY) X(ld_shared, MEMORY) X(ld_local, MEMORY) X(ld_param, MEMORY) \
   X(ld_const, MEMORY) X(ld_generic, MEMORY) X(st_global, MEMORY) X(st_shared, MEMORY) \
   X(st_local, MEMORY) X(st_generic, MEMORY) X(atom_global, MEMORY) X(atom_shared, MEMORY) \
-  X(atom_generic, MEMORY) X(cp_async, MEMORY)
+  X(atom_generic, MEMORY) X(cp_async, MEMORY) X(cp_commit, NONE) X(cp_wait, CONTROL) \
+  X(cp_arrive, MEMORY) X(ld_cluster, MEMORY) X(st_cluster, MEMORY) X(atom_cluster, MEMORY) \
+  X(mapa, INT) X(rank_of, INT) X(mbarrier_init, MEMORY) X(mbarrier_inval, MEMORY) \
+  X(mbarrier_arrive, MEMORY) X(mbarrier_tx, MEMORY) X(mbarrier_wait, MEMORY) \
+  X(mbarrier_pending, INT) X(bulk_load, MEMORY) X(bulk_send, MEMORY) X(bulk_store, MEMORY) \
+  X(bulk_reduce, MEMORY) X(st_async, MEMORY) X(ldmatrix, MEMORY) X(stmatrix, MEMORY) \
+  X(wmma_load, MEMORY) X(wmma_store, MEMORY)
 
 #define SIM_OPS_CONTROL(X) \
   X(bra, CONTROL) X(brx, CONTROL) X(exit, CONTROL) X(trap, CONTROL) X(assertion, CONTROL) \
   X(nop, NONE) X(bar, CONTROL) X(bar_warp, CONTROL) X(shfl, MEMORY) X(vote, INT) \
   X(activemask, INT) X(match, INT) X(redux, INT) X(elect, INT) X(clock_u32, INT) \
-  X(clock_u64, INT) X(smid, INT) X(adjust, NONE) X(unknown, NONE)
+  X(clock_u64, INT) X(bar_cluster, CONTROL) X(nanosleep, CONTROL) X(movmatrix, MEMORY) \
+  X(mma, TENSOR) X(smid, INT) X(adjust, NONE) X(unknown, NONE)
 
 #define SIM_OPS(X) SIM_OPS_INT(X) SIM_OPS_COMPARE(X) SIM_OPS_FLOAT(X) SIM_OPS_HALF(X) \
   SIM_OPS_CONVERT(X) SIM_OPS_MEMORY(X) SIM_OPS_CONTROL(X)

@@ -15,7 +15,7 @@ struct sim_watch {
 static const char *const units[SIM_PIPES] = {
   [SIM_PIPE_NONE] = "none", [SIM_PIPE_FP32] = "fp32", [SIM_PIPE_INT] = "int",
   [SIM_PIPE_FP64] = "fp64", [SIM_PIPE_SPECIAL] = "special", [SIM_PIPE_MEMORY] = "memory",
-  [SIM_PIPE_CONTROL] = "control"
+  [SIM_PIPE_CONTROL] = "control", [SIM_PIPE_TENSOR] = "tensor"
 };
 
 static cawb_status add_lines(const sim_exec *x, cawb_lines *lines, cawb_err *err) {

@@ -1,6 +1,7 @@
 /*
 ** ptx_call.c - a call expands the function's body where it stands, with the
-** formal parameters bound to the caller's. Recursion is therefore refused.
+** formal parameters bound to the caller's. Recursion is therefore refused. A call
+** through a pointer expands every function that it may mean, behind a comparison.
 */
 #include "ptx_parse.h"
 #include "ops.h"
@@ -47,11 +48,14 @@ static void bind_list(ptx_parser *p, actuals *list) {
   ptx_expect(p, ')');
 }
 
-static int expand(ptx_parser *p, const ptx_body *b, actuals *results, actuals *args) {
+/* 0: it is being expanded already, or this goes too deep. */
+static int expand(ptx_parser *p, ptx_body *b, actuals *results, actuals *args) {
   ptx_lexer back = p->lex;
   ptx_token tok = p->tok;
   uint32_t line = p->line, file = p->file, symbols = p->nsymbols;
-  if (++p->inlined > INLINE_DEPTH) return 0;
+  if (b->open || p->inlined == INLINE_DEPTH) return 0;
+  p->inlined++;
+  b->open = 1;
   p->lex = b->at;
   p->file = 0;
   ptx_next(p);
@@ -65,6 +69,7 @@ static int expand(ptx_parser *p, const ptx_body *b, actuals *results, actuals *a
   ptx_body_parse(p);
   if (p->f->count > CODE_MAX) ptx_fail(p, CAWB_ERR_UNSUPPORTED, "the calls expand to too much code");
   p->inlined--;
+  b->open = 0;
   ptx_symbols_cut(p, symbols);
   p->lex = back;
   p->tok = tok;
@@ -92,8 +97,74 @@ static uint32_t find_body(const ptx_parser *p, const char *name, size_t size) {
   return i;
 }
 
-int ptx_is_function(const ptx_parser *p, const char *name, size_t size) {
-  return find_body(p, name, size) < p->nbodies;
+/* ------------------------------------------------------------------ pointers */
+
+/* A function's address is its number among those declared, in a window of its own. */
+uint64_t ptx_function_address(const ptx_parser *p, const char *name, size_t size) {
+  for (uint32_t i = 0; i < p->nnames; i++)
+    if (p->names[i].size == size && memcmp(p->names[i].text, name, size) == 0)
+      return SIM_WINDOW(SIM_FUNCTIONS) + 16 * ((uint64_t)i + 1);
+  return 0;
+}
+
+void ptx_function_declare(ptx_parser *p, const char *name, size_t size) {
+  if (ptx_function_address(p, name, size) != 0) return;
+  p->names = ptx_grow(p, p->names, p->nnames, &p->names_room, sizeof *p->names);
+  p->names[p->nnames++] = (ptx_word){ name, size };
+}
+
+/* Parameters in a list in parentheses, which `lex` goes past; tok is its first token. */
+static unsigned count_list(ptx_lexer *lex, ptx_token *tok) {
+  unsigned commas = 0, any = 0;
+  if (tok->kind != PTX_PUNCT || *tok->text != '(') return 0;
+  for (ptx_lex(lex, tok); tok->kind != PTX_END && !(tok->kind == PTX_PUNCT && *tok->text == ')'); ptx_lex(lex, tok)) {
+    any = 1;
+    commas += tok->kind == PTX_PUNCT && *tok->text == ',';
+  }
+  ptx_lex(lex, tok);
+  return any ? commas + 1 : 0;
+}
+
+static int same_shape(const ptx_body *b, const actuals *results, const actuals *args) {
+  ptx_lexer lex = b->at;
+  ptx_token tok;
+  ptx_lex(&lex, &tok);
+  unsigned given = count_list(&lex, &tok);
+  ptx_lex(&lex, &tok);                         /* its name */
+  return given == results->count && count_list(&lex, &tok) == args->count;
+}
+
+/* A jump past what follows where `target` is another function; returns its place. */
+static uint32_t emit_unless(ptx_parser *p, sim_ref target, uint64_t address) {
+  sim_ref other = ptx_sink(p), id = ptx_value(p, 8, address);
+  sim_insn *in = ptx_emit(p, SIM_OP_setp_u64, NULL);
+  in->r[0] = in->r[4] = other;
+  in->r[1] = target;
+  in->r[2] = id;
+  in->cmp = SIM_NE;
+  ptx_emit(p, SIM_OP_bra, NULL)->guard = other.off;
+  return p->f->count - 1;
+}
+
+/* Every function of this shape; the jumps to the end are a chain through `imm`. */
+static void expand_any(ptx_parser *p, sim_ref target, const actuals *results, const actuals *args) {
+  uint32_t chain = UINT32_MAX;
+  for (uint32_t i = 0; i < p->nbodies; i++) {
+    ptx_body *b = &p->bodies[i];
+    if (b->open || !same_shape(b, results, args)) continue;
+    actuals to = *results, from = *args;
+    uint32_t past = emit_unless(p, target, ptx_function_address(p, b->name, b->size));
+    if (!expand(p, b, &to, &from)) ptx_emit(p, SIM_OP_trap, NULL);
+    ptx_emit(p, SIM_OP_bra, NULL)->imm = chain;
+    chain = p->f->count - 1;
+    p->f->code[past].imm = p->f->count;
+  }
+  ptx_emit(p, SIM_OP_trap, NULL);
+  while (chain != UINT32_MAX) {
+    uint32_t next = (uint32_t)p->f->code[chain].imm;
+    p->f->code[chain].imm = p->f->count;
+    chain = next;
+  }
 }
 
 void ptx_call(ptx_parser *p, const ptx_statement *s) {
@@ -103,16 +174,19 @@ void ptx_call(ptx_parser *p, const ptx_statement *s) {
     ptx_expect(p, ',');
   }
   ptx_word name = { p->tok.text, p->tok.size };
+  ptx_operand target = { 0 };
   int direct = p->tok.kind == PTX_NAME && *p->tok.text != '%';
-  ptx_next(p);
+  if (direct) ptx_next(p);
+  else ptx_name_read(p, &target);
   if (ptx_take(p, ',') && ptx_take(p, '(')) read_list(p, &args);
-  int indirect = ptx_take(p, ',');
   while (!ptx_at(p, ';') && p->tok.kind != PTX_END) ptx_next(p);
   ptx_expect(p, ';');
   uint32_t around = begin_guard(p, s), i = find_body(p, name.text, name.size);
   if (is(&name, "__assertfail")) ptx_emit(p, SIM_OP_assertion, NULL);
   else if (is(&name, "vprintf")) ptx_emit(p, SIM_OP_nop, NULL);
-  else if (!direct || indirect) ptx_unknown(p, "call through a pointer", 22);
+  else if (!direct && (target.kind != PTX_O_REG || target.bytes != 8))
+    ptx_fail(p, CAWB_ERR_INVALID, "a call needs a function or a 64-bit register");
+  else if (!direct) expand_any(p, target.ref, &results, &args);
   else if (i == p->nbodies) ptx_unknown(p, name.text, name.size);
   else if (!expand(p, &p->bodies[i], &results, &args))
     ptx_fail(p, CAWB_ERR_UNSUPPORTED, "'%.*s' calls itself, or calls nest more than %d deep: "

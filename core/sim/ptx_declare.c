@@ -69,9 +69,9 @@ static uint64_t read_element(ptx_parser *p, unsigned bytes) {
     int wrapped = ptx_is(p, "generic");
     if (wrapped) { ptx_next(p); ptx_expect(p, '('); }
     uint32_t i = ptx_symbol_find(p, p->tok.text, p->tok.size);
-    if (i == 0 || p->symbols[i - 1].kind != PTX_VARIABLE)
-      ptx_fail(p, CAWB_ERR_UNSUPPORTED, "an initial value may name a variable declared before, no function");
-    v = p->symbols[i - 1].offset;
+    v = i == 0 ? ptx_function_address(p, p->tok.text, p->tok.size) : p->symbols[i - 1].offset;
+    if (i == 0 ? v == 0 : p->symbols[i - 1].kind != PTX_VARIABLE)
+      ptx_fail(p, CAWB_ERR_UNSUPPORTED, "an initial value may name a variable or a function declared before");
     ptx_next(p);
     if (wrapped) ptx_expect(p, ')');
     if (ptx_take(p, '+')) v += read_number(p, UINT32_MAX);

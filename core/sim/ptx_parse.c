@@ -209,15 +209,18 @@ static char *plain_name(ptx_parser *p, const char *name, size_t size) {
 }
 
 static void read_bounds(ptx_parser *p) {
-  uint32_t *most = NULL, product = 1;
+  uint32_t *most = NULL, product = 1, number[3] = { 1, 1, 1 }, n = 0;
   if (ptx_is(p, ".maxntid") || ptx_is(p, ".reqntid")) most = &p->f->max_threads;
+  int cluster = ptx_is(p, ".reqnctapercluster");
   ptx_next(p);
   while (p->tok.kind == PTX_INT) {
     product *= (uint32_t)p->tok.value;
+    if (n < 3) number[n++] = (uint32_t)p->tok.value;
     ptx_next(p);
     if (!ptx_take(p, ',')) break;
   }
   if (most != NULL) *most = product;
+  if (cluster && n > 0) memcpy(p->f->cluster, number, sizeof number);
 }
 
 static void read_entry(ptx_parser *p, const ptx_body *b) {
@@ -272,6 +275,8 @@ static void note_function(ptx_parser *p, int is_entry) {
   if (p->tok.kind != PTX_NAME) ptx_fail(p, CAWB_ERR_INVALID, "a function needs a name");
   b.name = p->tok.text;
   b.size = p->tok.size;
+  b.open = 0;
+  if (!is_entry) ptx_function_declare(p, b.name, b.size);
   ptx_next(p);
   if (ptx_take(p, '(')) skip_parens(p);
   while (!ptx_at(p, '{') && !ptx_at(p, ';')) {
@@ -344,6 +349,7 @@ cawb_status sim_module_parse(sim_device *d, const char *ptx, cawb_module **out, 
   free(p->labels);
   free(p->fixups);
   free(p->bodies);
+  free(p->names);
   free(p->entries);
   free(p);
   return status;
@@ -357,6 +363,7 @@ void sim_module_free(cawb_module *m) {
     free(f->plain);
     free(f->code);
     free(f->consts);
+    free(f->extras);
     free(f->unknown);
     free(f);
   }

@@ -10,7 +10,7 @@
 
 #define PTX_RETURN "@ret"          /* the label at the end of a function; no text can spell it */
 
-enum { PTX_OPERANDS = 8, PTX_ITEMS = 24, PTX_WORDS = 16, PTX_DEPTH = 64, PTX_BUCKETS = 1024,
+enum { PTX_OPERANDS = 8, PTX_ITEMS = 40, PTX_WORDS = 16, PTX_DEPTH = 64, PTX_BUCKETS = 1024,
        PTX_OPNAMES = 2048 };
 
 typedef enum ptx_symbol_kind {
@@ -66,7 +66,12 @@ typedef struct ptx_statement {
 
 typedef struct ptx_label { const char *name; size_t size; uint32_t pc; } ptx_label;
 typedef struct ptx_fixup { const char *name; size_t size; uint32_t insn, line; } ptx_fixup;
-typedef struct ptx_body { const char *name; size_t size; ptx_lexer at; } ptx_body;
+typedef struct ptx_body {
+  const char *name;
+  size_t size;
+  ptx_lexer at;
+  int open;                 /* it is being expanded */
+} ptx_body;
 
 typedef struct ptx_parser {
   jmp_buf unwind;
@@ -85,6 +90,8 @@ typedef struct ptx_parser {
   uint32_t nfixups, fixups_room;
   ptx_body *bodies;                   /* .func definitions */
   uint32_t nbodies, bodies_room;
+  ptx_word *names;                    /* of functions declared, with a body or not */
+  uint32_t nnames, names_room;
   ptx_body *entries;
   uint32_t nentries, entries_room;
   unsigned depth, inlined;
@@ -124,10 +131,12 @@ void ptx_declare_params(ptx_parser *p);
 
 /* ptx_statement.c */
 void ptx_statement_read(ptx_parser *p, ptx_statement *s);
+void ptx_name_read(ptx_parser *p, ptx_operand *o);          /* and past it */
 
 /* ptx_call.c */
 void ptx_call(ptx_parser *p, const ptx_statement *s);
-int  ptx_is_function(const ptx_parser *p, const char *name, size_t size);
+void ptx_function_declare(ptx_parser *p, const char *name, size_t size);
+uint64_t ptx_function_address(const ptx_parser *p, const char *name, size_t size);   /* 0: none */
 
 /* decode.c */
 void ptx_opnames_fill(ptx_parser *p);
@@ -137,6 +146,7 @@ void ptx_unknown(ptx_parser *p, const char *what, size_t size);
 void ptx_jump_to(ptx_parser *p, const char *label, size_t size);
 sim_ref ptx_constant(ptx_parser *p, const sim_constant *wanted);
 sim_ref ptx_value(ptx_parser *p, unsigned bytes, uint64_t value);
+sim_ref ptx_sink(ptx_parser *p);           /* a place that nobody reads */
 int ptx_special(ptx_parser *p, const char *name, size_t size, ptx_operand *out);
 
 #endif

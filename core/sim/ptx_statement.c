@@ -13,7 +13,7 @@ static void resolve_register(const ptx_symbol *s, const char *name, size_t size,
   o->ref.off = (uint32_t)s->offset + n * (s->bytes == 0 ? 4u : s->bytes * SIM_LANES);
 }
 
-static void read_name(ptx_parser *p, ptx_operand *o) {
+void ptx_name_read(ptx_parser *p, ptx_operand *o) {
   const char *text = p->tok.text;
   size_t size = p->tok.size;
   uint32_t i = ptx_symbol_find(p, text, size);
@@ -72,7 +72,7 @@ static void read_memory(ptx_parser *p, ptx_operand *o) {
   o->kind = PTX_O_MEMORY;
   if (p->tok.kind == PTX_NAME) {
     ptx_operand base = { 0 };
-    read_name(p, &base);
+    ptx_name_read(p, &base);
     if (base.kind != PTX_O_REG && base.kind != PTX_O_SYMBOL)
       ptx_fail(p, CAWB_ERR_INVALID, "no variable '%.*s'", (int)(base.size < 60 ? base.size : 60), base.text);
     if (base.kind == PTX_O_REG && base.bytes == 0)
@@ -109,10 +109,10 @@ static void read_operand(ptx_parser *p, ptx_statement *s, ptx_operand *o) {
   if (ptx_take(p, '{')) read_vector(p, s, o);
   else if (ptx_take(p, '[')) read_memory(p, o);
   else if (ptx_take(p, '!')) {
-    read_name(p, o);
+    ptx_name_read(p, o);
     o->negate = 1;
   } else if (p->tok.kind == PTX_NAME) {
-    read_name(p, o);
+    ptx_name_read(p, o);
     if (o->kind == PTX_O_SYMBOL) o->offset = read_offset(p);
   } else read_literal(p, o);
 }
@@ -120,7 +120,7 @@ static void read_operand(ptx_parser *p, ptx_statement *s, ptx_operand *o) {
 static void read_guard(ptx_parser *p, ptx_statement *s) {
   ptx_operand o = { 0 };
   s->guard_not = ptx_take(p, '!') ? SIM_ALL : 0;
-  if (p->tok.kind == PTX_NAME) read_name(p, &o);
+  if (p->tok.kind == PTX_NAME) ptx_name_read(p, &o);
   if (o.kind != PTX_O_REG || o.bytes != 0 || o.text == NULL)
     ptx_fail(p, CAWB_ERR_INVALID, "'@' needs a predicate register");
   s->guard = o.ref.off;

@@ -5,30 +5,52 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Instructions, registers and calls by what they begin with, and what they belong to. */
-static const struct { const char *prefix, *family; } families[] = {
-  { "wmma.", "tensor-core instructions" }, { "mma.", "tensor-core instructions" },
-  { "wgmma.", "tensor-core instructions" }, { "tcgen05.", "tensor-core instructions" },
-  { "ldmatrix.", "tensor-core instructions" }, { "stmatrix.", "tensor-core instructions" },
-  { "movmatrix.", "tensor-core instructions" },
-  { "tex.", "textures and surfaces" }, { "tld4.", "textures and surfaces" },
-  { "txq.", "textures and surfaces" }, { "suld.", "textures and surfaces" },
-  { "sust.", "textures and surfaces" }, { "sured.", "textures and surfaces" },
-  { "suq.", "textures and surfaces" },
-  { "cp.async.bulk", "bulk copies" }, { "cp.reduce.async.bulk", "bulk copies" },
-  { "mbarrier.", "barrier objects" }, { "cp.async.mbarrier", "barrier objects" },
-  { "barrier.cluster", "clusters of blocks" }, { "mapa.", "clusters of blocks" },
-  { "multimem.", "memory of several devices" },
-  { "%envreg", "barriers of a whole grid" },
-  { "call through a pointer", "function pointers" }
+/*
+** Instructions, registers and calls by what they begin with, and what they belong to.
+** `some`: only some of them are not known, and which ones shows when they are decoded.
+*/
+static const struct { const char *prefix, *family; int some; } families[] = {
+  { "wgmma.", "warpgroup matrix instructions", 0 },
+  { "cp.async.bulk.tensor", "copies by tensor maps", 0 },
+  { "cp.reduce.async.bulk.tensor", "copies by tensor maps", 0 },
+  { "cp.async.bulk.prefetch.tensor", "copies by tensor maps", 0 },
+  { "tensormap.", "copies by tensor maps", 0 },
+  { "mma.sp", "products of sparse matrices", 0 },
+  { "mma.", "products of matrices of this shape and these types", 1 },
+  { "wmma.", "matrix instructions of this shape and these types", 1 },
+  { "tcgen05.", "tensor-core instructions of later GPUs", 0 },
+  { "tex.", "textures and surfaces", 0 }, { "tld4.", "textures and surfaces", 0 },
+  { "txq.", "textures and surfaces", 0 }, { "suld.", "textures and surfaces", 0 },
+  { "sust.", "textures and surfaces", 0 }, { "sured.", "textures and surfaces", 0 },
+  { "suq.", "textures and surfaces", 0 },
+  { "red.async", "asynchronous reductions", 0 },
+  { "multimem.", "memory of several devices", 0 },
+  { "%envreg", "barriers of a whole grid", 0 },
+  { "vadd", "scalar video instructions", 1 }, { "vsub", "scalar video instructions", 1 },
+  { "vabsdiff", "scalar video instructions", 1 }, { "vmin", "scalar video instructions", 1 },
+  { "vmax", "scalar video instructions", 1 }, { "vsh", "scalar video instructions", 1 },
+  { "vmad", "scalar video instructions", 1 }, { "vset", "scalar video instructions", 1 },
+  { "vavrg", "scalar video instructions", 1 }
 };
+enum { FAMILIES = sizeof families / sizeof *families };
+
+static int family_at(const char *what, size_t size) {
+  for (int i = 0; i < FAMILIES; i++) {
+    size_t n = strlen(families[i].prefix);
+    if (size >= n && memcmp(what, families[i].prefix, n) == 0) return i;
+  }
+  return -1;
+}
 
 const char *sim_family(const char *what, size_t size) {
-  for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-    size_t n = strlen(families[i].prefix);
-    if (size >= n && memcmp(what, families[i].prefix, n) == 0) return families[i].family;
-  }
-  return NULL;
+  int i = family_at(what, size);
+  return i < 0 || families[i].some ? NULL : families[i].family;
+}
+
+const char *cawb_sim_lacks(unsigned i, const char **family) {
+  if (i >= FAMILIES) return NULL;
+  *family = families[i].family;
+  return families[i].prefix;
 }
 
 /* "softmax_rows, kernel.cu line 12", or without the line where PTX says none. */
@@ -38,9 +60,8 @@ void sim_place(char *out, size_t room, const char *kernel, uint32_t line) {
 }
 
 void sim_refusal(char *out, size_t room, const char *what, size_t size) {
-  const char *family = sim_family(what, size);
-  int shown = (int)(size < 120 ? size : 120);
-  if (family != NULL) snprintf(out, room, "%s (%.*s) are " SIM_UNKNOWN, family, shown, what);
+  int at = family_at(what, size), shown = (int)(size < 120 ? size : 120);
+  if (at >= 0) snprintf(out, room, "%s (%.*s) are " SIM_UNKNOWN, families[at].family, shown, what);
   else snprintf(out, room, "'%.*s' is " SIM_UNKNOWN, shown, what);
 }
 

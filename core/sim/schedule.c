@@ -55,7 +55,7 @@ static int is_global_load(const sim_insn *in) {
          in->op == SIM_OP_atom_global || in->op == SIM_OP_atom_generic;
 }
 static int is_near_load(const sim_insn *in) {
-  return in->op == SIM_OP_ld_shared || in->op == SIM_OP_shfl || in->op == SIM_OP_atom_shared ||
+  return in->op == SIM_OP_ld_shared || in->op == SIM_OP_ldmatrix || in->op == SIM_OP_shfl || in->op == SIM_OP_atom_shared ||
       in->op == SIM_OP_bar;
 }
 static int is_global_store(const sim_insn *in) {

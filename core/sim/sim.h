@@ -12,6 +12,7 @@
 #include <setjmp.h>
 
 #include "../device.h"
+#include "async.h"
 
 #define SIM_LANES 32u
 #define SIM_ALL 0xffffffffu
@@ -34,12 +35,15 @@ typedef struct sim_insn sim_insn;
 typedef int (*sim_fn)(sim_warp *, const sim_insn *);
 
 /* What a handler asks of the loop around it; 0: go on with the next one. */
-enum { SIM_NEXT, SIM_JUMP, SIM_SPLIT, SIM_EXIT, SIM_WAIT_WARP, SIM_WAIT_BLOCK, SIM_FAULT };
+enum { SIM_NEXT, SIM_JUMP, SIM_SPLIT, SIM_EXIT, SIM_WAIT_WARP, SIM_WAIT_BLOCK, SIM_FAULT,
+       SIM_WAIT_CLUSTER };
 
 enum { SIM_RN, SIM_RZ, SIM_RM, SIM_RP };
 enum { SIM_SAT = 1, SIM_RELU };
 enum { SIM_EQ, SIM_NE, SIM_LT, SIM_LE, SIM_GT, SIM_GE, SIM_NUM, SIM_NAN, SIM_UNORD = 8 };
-enum { SIM_GENERIC, SIM_GLOBAL, SIM_SHARED, SIM_LOCAL, SIM_PARAM, SIM_CONST };
+enum { SIM_GENERIC, SIM_GLOBAL, SIM_SHARED, SIM_LOCAL, SIM_PARAM, SIM_CONST,
+       SIM_NEAR,              /* shared memory of a block of the cluster */
+       SIM_FUNCTIONS };       /* addresses of functions; nothing is there */
 
 /* r[0] is the destination; vectors take r[0], r[2], r[3], r[4]. */
 struct sim_insn {
@@ -50,17 +54,20 @@ struct sim_insn {
   uint32_t guard_not;     /* 0 or SIM_ALL */
   int64_t imm;            /* address offset; jump target; barrier and so on */
   uint32_t line;          /* of the source; 0: unknown */
+  uint32_t extra;         /* further operands, from here on in the function's extras */
   uint16_t op;
   uint8_t width, vec;     /* bytes of an element; elements */
   uint8_t stride;         /* bytes of a register lane, where not the width */
   uint8_t space, wide;    /* state space; 1: addresses are 64-bit registers */
   uint8_t sext, ftz, sat, rnd, cmp, mode, atomic;
-  uint8_t pipe, cost;     /* for the time model: which unit, for how many slots */
+  uint8_t pipe;           /* for the time model: which unit, */
+  uint16_t cost;          /* for how many slots; of tensor cores: in quarters of a clock */
   uint8_t leader;         /* SIM_LEADS_...: warps wait here, see schedule.c */
 };
 
 /* A constant operand: `size` bytes per lane, filled at load or at launch. */
-enum { SIM_K_VALUE, SIM_K_PARAM, SIM_K_NTID, SIM_K_NCTAID, SIM_K_DYNAMIC, SIM_K_DYNSIZE };
+enum { SIM_K_VALUE, SIM_K_PARAM, SIM_K_NTID, SIM_K_NCTAID, SIM_K_DYNAMIC, SIM_K_DYNSIZE,
+       SIM_K_CLUSTER, SIM_K_NCLUSTER, SIM_K_CLUSTER_SIZE };
 
 typedef struct sim_constant {
   uint8_t kind, size, width, sext;
@@ -74,6 +81,8 @@ typedef struct sim_function {
   size_t args_size;
   sim_insn *code;
   uint32_t count, room;
+  sim_ref *extras;        /* operands of instructions that have many */
+  uint32_t nextras, extras_room;
   sim_constant *consts;
   uint32_t nconsts, consts_room, consts_size;
   uint32_t regs_size;     /* bytes of registers of one warp */
@@ -84,6 +93,7 @@ typedef struct sim_function {
   uint32_t grain;         /* log2 of the smallest shared access */
   int fences;             /* blocks may take turns by fences and flags */
   uint32_t max_threads;   /* .maxntid, .reqntid; 0: none */
+  uint32_t cluster[3];    /* .reqnctapercluster; 0: none */
   char *unknown;          /* the first instruction that is not known, or NULL */
   uint32_t unknown_line;
   struct sim_function *next;
@@ -104,7 +114,10 @@ typedef struct sim_function {
 
 /* Which block stored last: per 32 bytes, per 4 bytes; see body_race.h. Both or none. */
 #define SIM_PARTED 0x80000000u
-typedef struct sim_notes { uint32_t *sectors, *words; } sim_notes;
+typedef struct sim_notes {
+  uint32_t *sectors, *words;
+  uint32_t last;          /* the last block that stored anywhere */
+} sim_notes;
 
 typedef struct sim_region {
   cawb_addr base;
@@ -113,6 +126,7 @@ typedef struct sim_region {
   uint64_t *bits;         /* sectors touched: reads now, writes now, reads and */
   size_t words;           /* writes of the run; `words` 64-bit words each */
   sim_notes notes;
+  uint64_t *written;      /* since it was poisoned: a bit for each 4 bytes; NULL: it was not */
   int attached;           /* mapped from another process */
   char label[48];
 } sim_region;
@@ -122,7 +136,7 @@ enum { SIM_READS_NOW, SIM_WRITES_NOW, SIM_READS_RUN, SIM_WRITES_RUN, SIM_BITMAPS
 /* ---------------------------------------------------------------- device */
 
 enum { SIM_PIPE_NONE, SIM_PIPE_FP32, SIM_PIPE_INT, SIM_PIPE_FP64, SIM_PIPE_SPECIAL,
-       SIM_PIPE_MEMORY, SIM_PIPE_CONTROL, SIM_PIPES };
+       SIM_PIPE_MEMORY, SIM_PIPE_CONTROL, SIM_PIPE_TENSOR, SIM_PIPES };
 
 /* A published GPU. All figures are per second, bytes, or per SM. */
 typedef struct sim_model {
@@ -174,6 +188,8 @@ sim_region *sim_region_at(const sim_device *d, cawb_addr a);
 sim_region *sim_region_near(const sim_device *d, cawb_addr a);
 int         sim_regions_follow(sim_device *d);     /* make notes; 0 when out of memory */
 void        sim_regions_unfollow(sim_device *d);   /* as if no block had ever stored */
+void        sim_region_poisoned(sim_region *r);    /* from now on `written` is kept, if memory allows */
+void        sim_region_written(sim_region *r, cawb_addr a, size_t size);
 void        sim_regions_forget(sim_device *d);     /* clear the touched sectors */
 uint64_t    sim_region_touch(sim_region *r, int map, cawb_addr a, size_t size);  /* those new to it */
 cawb_status sim_memory_alloc(cawb_device *d, size_t size, const char *label,
@@ -213,7 +229,7 @@ typedef struct sim_counts {
 } sim_counts;
 
 /* A set of lanes of a warp that are at the same instruction. */
-enum { SIM_READY, SIM_AT_WARP, SIM_AT_BLOCK };
+enum { SIM_READY, SIM_AT_WARP, SIM_AT_BLOCK, SIM_AT_CLUSTER };
 typedef struct sim_group { uint32_t pc, mask; uint16_t state, barrier; } sim_group;
 
 enum { SIM_FAULT_NONE, SIM_FAULT_ADDRESS, SIM_FAULT_ALIGN, SIM_FAULT_TRAP,
@@ -233,9 +249,7 @@ typedef struct sim_barrier {
   uint32_t count, all, any;     /* bar.red */
 } sim_barrier;
 
-typedef struct sim_exec sim_exec;
-
-enum { SIM_RACE_WARPS, SIM_RACE_LANES, SIM_RACE_BLOCKS };
+enum { SIM_RACE_WARPS, SIM_RACE_LANES, SIM_RACE_BLOCKS, SIM_RACE_COPY, SIM_RACE_UNSET };
 
 /* How the lanes of a shared access lie to each other, and what that costs. */
 typedef struct sim_shape {
@@ -246,7 +260,7 @@ typedef struct sim_shape {
   struct sim_range { int32_t first, count; } range[SIM_LANES];   /* units touched */
 } sim_shape;
 
-enum { SIM_SHAPES = 512 };
+enum { SIM_SHAPES = 512, SIM_WAW = 1024 };
 
 struct sim_warp {
   unsigned char *base[SIM_BASES];
@@ -258,12 +272,20 @@ struct sim_warp {
   uint32_t next;                /* lowest pc of another ready group */
   uint32_t carry;               /* the condition code of add.cc and its kin */
   unsigned index, ngroups;
+  uint32_t fails;               /* waits that were in vain since the warp's turn began */
+  uint32_t met;                 /* lanes that have arrived at the cluster's barrier */
+  uint32_t meeting;             /* which meeting of the cluster they arrived at */
+  sim_copy *copies;             /* under way */
+  uint32_t ncopies, copies_room;
+  uint32_t commits[SIM_LANES];  /* groups of copies that each lane has closed */
   sim_group group[SIM_LANES];   /* the groups that are not running */
-  unsigned char *local;
+  unsigned char *local, *local_set;   /* a byte for each 4 of `local`: it was written */
   sim_exec *exec;
 };
 
-enum { SIM_CTAID_X = 0, SIM_CTAID_Y = 128, SIM_CTAID_Z = 256, SIM_BLOCK_BYTES = 384 };
+enum { SIM_CTAID_X = 0, SIM_CTAID_Y = 128, SIM_CTAID_Z = 256, SIM_CLUSTERID_X = 384,
+       SIM_CLUSTERID_Y = 512, SIM_CLUSTERID_Z = 640, SIM_MEMBER_X = 768, SIM_MEMBER_Y = 896,
+       SIM_MEMBER_Z = 1024, SIM_RANK = 1152, SIM_BLOCK_BYTES = 1280 };
 enum { SIM_TID_X = 0, SIM_TID_Y = 128, SIM_TID_Z = 256, SIM_LANEID = 384,
        SIM_WARPID = 512, SIM_MASK_EQ = 640, SIM_MASK_LT = 768, SIM_MASK_LE = 896,
        SIM_MASK_GT = 1024, SIM_MASK_GE = 1152, SIM_WARP_BYTES = 1280 };
@@ -277,7 +299,7 @@ struct sim_exec {
   sim_counts counts;
   sim_warp *warps;
   unsigned nwarps, threads;
-  unsigned char *registers, *consts, *local, *blockvals, *warpvals;
+  unsigned char *registers, *consts, *local, *local_set, *blockvals, *warpvals;
   unsigned char *params;        /* the parameter block, padded */
   unsigned char *shared;
   uint32_t local_stride;        /* bytes of local memory from thread to thread */
@@ -285,8 +307,20 @@ struct sim_exec {
   uint32_t *writers, *readers;  /* shadow of shared memory, see body_shared.h */
   uint32_t *lines;              /* source line of the last write */
   uint32_t shadow_size, epoch;
+  uint32_t born;                /* the epoch in which the block began; 0: it is not known any more */
+  struct sim_waw { uint32_t unit, other, was; } *waw;   /* units that several warps wrote; see body_shared.h */
+  uint32_t nwaw;
+  int collecting;               /* stores note such units there */
   sim_shape *shapes;            /* SIM_SHAPES, by instruction */
   uint64_t clock;
+  uint8_t *flight;              /* copies under way to each unit of shared memory */
+  uint32_t flying;              /* copies under way to the block, in units */
+  sim_exec **peers, *alone;     /* the blocks of the cluster; `alone`: where there is one */
+  unsigned npeers, rank, cluster[3];
+  uint32_t meetings;            /* times that the cluster has met */
+  int ended;                    /* the block is over, its shared memory gone */
+  sim_bulk *bulks;              /* of the whole cluster, at its first block */
+  uint32_t nbulks, bulks_room;
   unsigned block[3], serial;
   unsigned exited;              /* threads of the block that are done */
   sim_barrier barrier[16];
@@ -307,7 +341,7 @@ struct sim_exec {
 struct sim_isa {
   const char *name;
   const sim_fn *table;          /* by opcode */
-  int (*block)(sim_exec *);     /* one block from start to end; SIM_FAULT or 0 */
+  int (*block)(sim_exec *);     /* a block and its peers from start to end; SIM_FAULT or 0 */
 };
 
 extern const sim_isa sim_isa_base, sim_isa_avx2, sim_isa_avx512;
@@ -329,6 +363,18 @@ void sim_product(float *c, const float *a, const float *b, size_t m, size_t n, s
 void sim_convolve(float *y, const float *x, const float *w, const cawb_conv *v);
 cawb_status sim_watch_library(sim_device *d, const char *name, const cawb_report *before,
                               const cawb_report *after, cawb_err *err);
+
+/* launch.c: everything that one block needs; all of it, or nothing */
+cawb_status sim_exec_make(sim_exec *x, sim_device *d, const sim_function *f, const cawb_step *s,
+                          cawb_err *err);
+void        sim_exec_free(sim_exec *x);       /* and of its peers */
+
+/* cluster.c: blocks that run together; the first of them owns the others */
+void        sim_cluster_shape(const sim_function *f, const cawb_step *s, unsigned out[3]);
+cawb_status sim_cluster_check(const sim_function *f, const cawb_step *s, cawb_err *err);
+cawb_status sim_cluster_make(sim_exec *x, cawb_err *err);
+void        sim_cluster_free(sim_exec *x);
+int         sim_cluster_run(sim_exec *x);     /* that of x->block; nothing where it is not the first */
 
 /* launch.c, fault.c, time_model.c */
 typedef struct sim_launch_facts {

@@ -123,7 +123,8 @@ local function simulate(task, candidate)
     found[1] = from_simulator(ran.reason, "simulator")
   elseif ran.report and (ran.report.races or 0) > 0 then
     found[1] = from_simulator(ran.report.race:match "^%a+ memory: (.*)" or ran.report.race, "simulator")
-    found[1].kind, found[1].times, found[1].text = "race", ran.report.races, ran.report.race
+    local kind = ran.report.race:match "^uninitialised memory" and "uninitialised read" or "race"
+    found[1].kind, found[1].times, found[1].text = kind, ran.report.races, ran.report.race
   end
   return { ok = true, clean = #found == 0, findings = found, tools = { simulator = { findings = #found } } }
 end

@@ -96,6 +96,9 @@ end
 local function misconduct(compared, report)
   if report and report.races and report.races > 0 then
     local where, what = report.race:match "^(%a+ memory): (.*)"
+    if where == "uninitialised memory" then
+      return ("it reads memory that nothing has written, %d times: %s"):format(report.races, what)
+    end
     return ("a race on %s, %d times: %s"):format(where or "shared memory", report.races,
       what or report.race)
   end

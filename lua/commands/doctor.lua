@@ -123,6 +123,17 @@ local function list(title, texts)
   for _, text in ipairs(texts) do print("* " .. text) end
 end
 
+-- What the simulated device refuses, by name and source line, as one line a family.
+local function print_lacks()
+  local d <close> = device.open "sim:h100"
+  if not d then return end
+  local texts = {}
+  for _, one in ipairs(d.info.lacks) do
+    texts[#texts + 1] = ("%s (%s)"):format(one.family, table.concat(one.prefixes, ", "))
+  end
+  list("\nThe simulated device does not know:", texts)
+end
+
 local function diagnose(options)
   local rows, problems, advice = {}, {}, {}
   local function need(ok, message) if not ok then problems[#problems + 1] = message end end
@@ -145,6 +156,7 @@ local function diagnose(options)
   if #problems > 0 then return 3 end
   print(gpu and not simulated and ("\nReady. Candidates run on %s."):format(options.device)
     or "\nReady without a GPU: candidates run on sim:h100, their times are modelled.")
+  print_lacks()
   list("Worth doing:", advice)
   return 0
 end

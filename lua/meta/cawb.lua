@@ -29,6 +29,7 @@ local cawb = {}
 ---@field model string            "NVIDIA H100 80GB HBM3"
 ---@field arch string             "sm_90"
 ---@field modelled boolean        times are computed, not measured
+---@field lacks? { family: string, prefixes: string[] }[]  what a simulated device refuses
 ---@field sms integer
 ---@field memory integer          bytes
 ---@field l2 integer              bytes

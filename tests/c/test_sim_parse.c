@@ -54,16 +54,16 @@ static void test_messages(void) {
    with its line, whether it shows when the text is read or when the kernel is launched. */
 static void test_lacking(void) {
   static const struct { const char *body, *says; } lacking[] = {
-    { "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r1, %r1, %r1, %r1, %r1, %r1, %r1, %r1, %r1, %r1, %r1, %r1,"
-      " %r1, %r1, %r1, %r1, %r1, %r1, %r1, %r1, %r1, %r1, %r1, %r1, %r1, %r1}, [%rd1], %r1;",
-      "k, kernel.cu line 7: tensor-core instructions (wmma.load.a.sync.aligned.row.m16n16k16.shared.f16) are" },
-    { "@%p1 mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r1, %r1}, {%r1}, {%r1}, {%r1};", "tensor-core" },
+    { "wmma.load.a.sync.aligned.row.m8n8k32.shared.s4 {%r1}, [%rd1], %r1;",
+      "k, kernel.cu line 7: matrix instructions of this shape and these types (wmma.load.a.sync.aligned.row.m8n8k32.shared.s4) are" },
+    { "@%p1 mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r1, %r1}, {%r1}, {%r1}, {%r1};", "products of matrices of this shape" },
+    { "wgmma.fence.sync.aligned;", "warpgroup matrix instructions (wgmma.fence.sync.aligned) are" },
     { "tex.1d.v4.f32.s32 {%r1, %r1, %r1, %r1}, [%rd1, {%r1}];", "textures and surfaces (tex.1d.v4.f32.s32) are" },
-    { "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 128, [%r2];", "bulk copies (" },
+    { "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd1, {%r1}], [%r2];", "copies by tensor maps (" },
+    { "vadd.s32.s32.s32 %r1, %r1, %r2;", "scalar video instructions (vadd.s32.s32.s32) are" },
     { "mov.u32 %r1, %envreg2;", "barriers of a whole grid (%envreg2) are" },
     { "frobnicate.b32 %r1, %r2;", "'frobnicate.b32' is" },
-    { "mov.u64 %rd1, g;", "k, kernel.cu line 7: a pointer to the function 'g' (PTX line 6, 'mov.u64')" },
-    { "call (), %rd1, ();", "function pointers (call through a pointer) are" }
+    { "mov.u64 %rd1, h;", "k, kernel.cu line 7: no variable 'h' (PTX line 6, 'mov.u64')" }
   };
   for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++) {
     char text[1024];

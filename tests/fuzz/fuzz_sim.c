@@ -1,6 +1,6 @@
 /*
 ** fuzz_sim.c - PTX text into the simulated device, and each of its entries run by
-** two small blocks. A kernel may loop for ever: it is left after 50 ms by a jump
+** four small blocks. A kernel may loop for ever: it is left after 50 ms by a jump
 ** out of a signal, whose device is then abandoned, not freed.
 */
 #include <setjmp.h>
@@ -41,7 +41,7 @@ static void run_entry(cawb_device *d, cawb_module *m, const cawb_kernel *k, cawb
   cawb_report report;
   cawb_err err;
   unsigned char *args = pack(k, buffer);
-  cawb_step s = { .kind = CAWB_STEP_LAUNCH, .kernel = k->name, .grid = { 2, 1, 1 }, .block = { 48, 1, 1 },
+  cawb_step s = { .kind = CAWB_STEP_LAUNCH, .kernel = k->name, .grid = { 4, 1, 1 }, .block = { 48, 1, 1 },
                   .cluster = { 1, 1, 1 }, .args = args, .args_size = k->args_size };
   set_timer(50000);
   cawb_device_run(d, m, &s, 1, &report, &err);

@@ -228,6 +228,7 @@ end
 
 check.test("the doctor: what it takes, and what it says of ceilings", function()
   local out, status = doctor "--device sim:h100"
+  check.matches(out, "does not know:.*%* warpgroup matrix instructions %(wgmma%.%)")
   check.equal(status, 0, out)
   check.matches(out, "ceilings%s+modelled%s+copy 3.02 TB/s, read 3.02 TB/s, fp32 67 TFLOP/s, .*launch 2 us")
   out, status = doctor "--calibrate --device sim:h100"

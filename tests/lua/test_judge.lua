@@ -59,6 +59,8 @@ check.test("a race rejects an output that looks right", function()
   check.matches(reason({}, { races = 5, race = "softmax, line 8" }), "race on shared memory, 5 times: softmax, line 8")
   check.equal(reason({}, { races = 2, race = "global memory: f, line 3" }),
     "a race on global memory, 2 times: f, line 3")
+  check.equal(reason({}, { races = 3, race = "uninitialised memory: f, line 3: read" }),
+    "it reads memory that nothing has written, 3 times: f, line 3: read")
 end)
 
 check.test("16-bit floors are one rounding, not a hundred", function()

@@ -178,7 +178,8 @@ check.test("what cannot be executed still has the facts of its text, and the rea
   local candidate = cawb.candidate { source = [[
 extern "C" __global__ void odd(float *y) {
   unsigned x = 0;
-  asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %0}, {%0}, {%0}, {%0, %0};" : "+r"(x));
+  asm volatile("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%0, %0, %0, %0}, {%0, %0}, {%0, %0}, {%0, %0, %0, %0};"
+               : "+r"(x));
   y[threadIdx.x] = x;
 }]], plan = 'launch("odd", { grid = 1, block = 32 }, outputs[1])' }
   local p = assert(cawb.profile(task, candidate))

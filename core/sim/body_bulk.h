@@ -1,0 +1,219 @@
+/*
+** body_bulk.h - bulk copies: begun by one thread, carried out when someone looks at the
+** barrier object that they tell. Those to global memory are carried out at once.
+*/
+
+static void finish_bulk(sim_warp *w, const sim_insn *in, const sim_bulk *b) {
+  sim_exec *to = b->to;
+  memcpy(to->shared + b->at, b->from, b->size);
+  set_flight(to, b->at, b->size, 0);
+  for (uint32_t i = b->at >> to->grain; i < (b->at + b->size) >> to->grain; i++) {
+    to->writers[i] = to->epoch << 8 | SHADOW_MANY;
+    to->lines[i] = b->line;
+  }
+  change_tx(b->teller->shared + b->barrier, -(int64_t)b->size);
+  (void)w, (void)in;
+}
+
+/* The copies that tell this barrier object are done now. */
+static void finish_bulks(sim_warp *w, const sim_insn *in, const sim_exec *teller, uint32_t barrier) {
+  sim_exec *first = w->exec->peers[0];
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < first->nbulks; i++) {
+    sim_bulk b = first->bulks[i];
+    if (b.teller == teller && b.barrier == barrier) finish_bulk(w, in, &b);
+    else first->bulks[kept++] = b;
+  }
+  first->nbulks = kept;
+}
+
+static int add_bulk(sim_warp *w, sim_bulk b) {
+  sim_exec *first = w->exec->peers[0];
+  if (first->nbulks == first->bulks_room) {
+    uint32_t room = first->bulks_room == 0 ? 16 : 2 * first->bulks_room;
+    sim_bulk *grown = realloc(first->bulks, room * sizeof *grown);
+    if (grown == NULL) return 0;
+    first->bulks = grown;
+    first->bulks_room = room;
+  }
+  first->bulks[first->nbulks++] = b;
+  set_flight(b.to, b.at, b.size, 1);
+  return 1;
+}
+
+/* test_wait, try_wait: r[0] the predicate, r[2] the state or (mode 1) the parity. A wait in vain
+   ends the warp's turn soon; one that is not starts a new epoch. */
+static int op_mbarrier_wait(sim_warp *w, const sim_insn *in) {
+  uint32_t addr[SIM_LANES], yes = 0;
+  uint64_t v;
+  unsigned char *place;
+  int event = barrier_addresses(w, in, addr);
+  for (unsigned l = 0; l < SIM_LANES && event == SIM_NEXT; l++) {
+    if (!(w->mask >> l & 1)) continue;
+    event = barrier_read(w, in, l, addr[l], &place, &v);
+    if (event != SIM_NEXT) return event;
+    if (w->exec->peers[0]->nbulks > 0) {
+      finish_bulks(w, in, member(w->exec, addr[l]), within(addr[l]));
+      memcpy(&v, place, 8);
+    }
+    uint64_t arg = lane_of(w, in->r[2], in->mode ? 4 : 8, l);
+    unsigned phase = in->mode ? (unsigned)arg & 1 : parity_of(arg);
+    if (parity_of(v) != phase) yes |= 1u << l;
+  }
+  if (event != SIM_NEXT) return event;
+  set_mask(w, in->r[0], yes);
+  if (yes != w->mask) w->fails++;
+  if (yes != 0) for (unsigned k = 0; k < w->exec->npeers; k++) next_epoch(w->exec->peers[k]);
+  return SIM_NEXT;
+}
+
+/* Global memory at `addr`, counted. NULL: the fault has been noted. */
+static unsigned char *bulk_global(sim_warp *w, const sim_insn *in, unsigned l, uint64_t addr, uint32_t size,
+                                  int how) {
+  sim_exec *x = w->exec;
+  sim_region *r = sim_region_at(x->device, addr);
+  if (r == NULL || addr - r->base >= r->size || r->size - (addr - r->base) < size) {
+    memory_fault(w, in, SIM_FAULT_ADDRESS, l, addr, size, SIM_GLOBAL, how);
+    return NULL;
+  }
+  range_set(w, in, r, l, addr, size, how);
+  if (addr & 15) {
+    memory_fault(w, in, SIM_FAULT_ALIGN, l, addr, 16, SIM_GLOBAL, how);
+    return NULL;
+  }
+  uint64_t first = (addr - r->base) >> 5, last = (addr - r->base + size - 1) >> 5;
+  touch_range(r->bits + (how == READ ? SIM_READS_NOW : SIM_WRITES_NOW) * r->words, first, last);
+  x->counts.global_requests++;
+  x->counts.global_sectors += last - first + 1;
+  return r->host + (addr - r->base);
+}
+
+/* Shared memory of a bulk copy, 16 bytes at a time. NULL: the fault has been noted. */
+static unsigned char *bulk_shared(sim_warp *w, const sim_insn *in, unsigned l, uint32_t addr, uint32_t size,
+                                  int how, sim_exec **owner) {
+  sim_exec *to = *owner = member(w->exec, addr);
+  uint32_t at = within(addr);
+  if (to == NULL || at >= to->shared_size || to->shared_size - at < size)
+    memory_fault(w, in, SIM_FAULT_ADDRESS, l, addr, size, SIM_SHARED, how);
+  else if (at & 15) memory_fault(w, in, SIM_FAULT_ALIGN, l, addr, 16, SIM_SHARED, how);
+  else if (to->ended) ended_fault(w, in, l);
+  else {
+    w->exec->counts.shared_requests++;
+    w->exec->counts.shared_wavefronts += (size + 127) / 128;
+    if (to == w->exec && how == READ) shadow_range(w, in, at >> to->grain, size >> to->grain, READ);
+    return to->shared + at;
+  }
+  return NULL;
+}
+
+static int bulk_size(sim_warp *w, const sim_insn *in, uint32_t size) {
+  if (size != 0 && size % 16 == 0) return SIM_NEXT;
+  return barrier_text(w, in, "a bulk copy's size must be a multiple of 16 bytes");
+}
+
+/* Into the shared memory of one block, or of those that `mask` names (multicast). */
+static int start_bulk(sim_warp *w, const sim_insn *in, unsigned l, const unsigned char *from, uint32_t to,
+                      uint32_t barrier, uint32_t size, uint32_t mask) {
+  sim_exec *x = w->exec, *owner, *teller;
+  if (bulk_shared(w, in, l, to, size, WRITE, &owner) == NULL) return SIM_FAULT;
+  for (unsigned k = 0; k < x->npeers; k++) {
+    if (mask == 0 ? x->peers[k] != owner : !(mask >> k & 1)) continue;
+    uint32_t bar = mask == 0 ? barrier : (k + 1) << RANK_SHIFT | within(barrier);
+    if (barrier_at(w, in, l, bar, &teller, ATOMIC) == NULL) return SIM_FAULT;
+    sim_bulk b = { from, x->peers[k], teller, within(to), size, within(barrier), in->line };
+    if (!add_bulk(w, b)) return out_of_memory(w, in);
+  }
+  return SIM_NEXT;
+}
+
+/* The operands of bulk copies: r[0] address to, r[1] address from, r[2] bytes, r[3] barrier
+   object, r[4] blocks; `width`, `stride`, `cmp`: bytes of the registers of r[0], r[1], r[3]. */
+static uint64_t bulk_operand(const sim_warp *w, sim_ref r, unsigned bytes, unsigned l) {
+  uint64_t v = lane_of(w, r, bytes, l);
+  return v >> SIM_SLOT_BITS == SIM_SHARED ? v - SIM_WINDOW(SIM_SHARED) : v;
+}
+
+static int op_bulk_load(sim_warp *w, const sim_insn *in) {
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    if (!(w->mask >> l & 1)) continue;
+    uint32_t size = (uint32_t)lane_of(w, in->r[2], 4, l), mask = 0;
+    if (bulk_size(w, in, size) != SIM_NEXT) return SIM_FAULT;
+    const unsigned char *from = bulk_global(w, in, l, lane_of(w, in->r[1], in->stride, l), size, READ);
+    if (from == NULL) return SIM_FAULT;
+    if (in->mode) mask = (uint32_t)lane_of(w, in->r[4], 4, l) & 0xffff;
+    int event = start_bulk(w, in, l, from, (uint32_t)bulk_operand(w, in->r[0], in->width, l),
+                           (uint32_t)bulk_operand(w, in->r[3], in->cmp, l), size, mask);
+    if (event != SIM_NEXT) return event;
+  }
+  return SIM_NEXT;
+}
+
+/* From the block's shared memory to another block's. */
+static int op_bulk_send(sim_warp *w, const sim_insn *in) {
+  sim_exec *owner;
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    if (!(w->mask >> l & 1)) continue;
+    uint32_t size = (uint32_t)lane_of(w, in->r[2], 4, l);
+    if (bulk_size(w, in, size) != SIM_NEXT) return SIM_FAULT;
+    const unsigned char *from = bulk_shared(w, in, l, (uint32_t)bulk_operand(w, in->r[1], in->stride, l), size,
+                                            READ, &owner);
+    if (from == NULL) return SIM_FAULT;
+    int event = start_bulk(w, in, l, from, (uint32_t)bulk_operand(w, in->r[0], in->width, l),
+                           (uint32_t)bulk_operand(w, in->r[3], in->cmp, l), size, 0);
+    if (event != SIM_NEXT) return event;
+  }
+  return SIM_NEXT;
+}
+
+/* To global memory; `sext` bytes an element where they are combined (bulk_reduce). */
+static int bulk_out(sim_warp *w, const sim_insn *in, unsigned l, int combine) {
+  sim_exec *owner;
+  uint32_t size = (uint32_t)lane_of(w, in->r[2], 4, l);
+  if (bulk_size(w, in, size) != SIM_NEXT) return SIM_FAULT;
+  unsigned char *to = bulk_global(w, in, l, lane_of(w, in->r[0], in->width, l), size, combine ? ATOMIC : WRITE);
+  if (to == NULL) return SIM_FAULT;
+  const unsigned char *from = bulk_shared(w, in, l, (uint32_t)bulk_operand(w, in->r[1], in->stride, l), size,
+                                          READ, &owner);
+  if (from == NULL) return SIM_FAULT;
+  if (!combine) memcpy(to, from, size);
+  sim_insn op = { .mode = in->mode, .cmp = in->cmp, .width = in->sext };
+  for (uint32_t i = 0; combine && i < size; i += op.width) {
+    uint64_t old = 0, v = 0;
+    memcpy(&old, to + i, op.width);
+    memcpy(&v, from + i, op.width);
+    v = atomic_result(&op, old, v, 0);
+    memcpy(to + i, &v, op.width);
+  }
+  return SIM_NEXT;
+}
+
+static int op_bulk_store(sim_warp *w, const sim_insn *in) {
+  int event = SIM_NEXT;
+  for (unsigned l = 0; l < SIM_LANES && event == SIM_NEXT; l++)
+    if (w->mask >> l & 1) event = bulk_out(w, in, l, 0);
+  return event;
+}
+
+static int op_bulk_reduce(sim_warp *w, const sim_insn *in) {
+  int event = SIM_NEXT;
+  for (unsigned l = 0; l < SIM_LANES && event == SIM_NEXT; l++)
+    if (w->mask >> l & 1) event = bulk_out(w, in, l, 1);
+  return event;
+}
+
+/* st.async [a], b, [barrier]: extras hold the barrier's address. */
+static int op_st_async(sim_warp *w, const sim_insn *in) {
+  uint32_t addr[SIM_LANES];
+  unsigned size = (unsigned)in->width * in->vec;
+  const sim_ref bar = w->exec->function->extras[in->extra];
+  uint64_t v;
+  unsigned char *place;
+  int event = shared_addresses(w, in, in->r[1], in->wide, in->imm, size, WRITE, addr);
+  if (event == SIM_NEXT) event = move_far(w, in, addr, size, WRITE);
+  for (unsigned l = 0; l < SIM_LANES && event == SIM_NEXT; l++) {
+    if (!(w->mask >> l & 1)) continue;
+    event = barrier_read(w, in, l, (uint32_t)bulk_operand(w, bar, in->cmp, l), &place, &v);
+    if (event == SIM_NEXT) change_tx(place, -(int64_t)size);
+  }
+  return event;
+}

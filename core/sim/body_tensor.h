@@ -1,0 +1,176 @@
+/*
+** body_tensor.h - products of matrices: mma.sync and wmma.mma. Factors are exact;
+** the sum of an instruction's products and its addend is formed in double and rounded
+** once, to nearest. The hardware aligns the terms to the largest of them, cuts off what
+** is below about 2^-24 of it, and rounds towards zero: the two differ by at most
+** (K + 1) * 2^-23 times the largest term. Whole numbers are exact in both.
+**
+** `imm` has M, N, K (a byte, a byte, the rest); `mode`, `sext`, `cmp` the codes of A, B, C
+** and D; `atomic` how (MMA_...); extras the registers of D, A, B, C.
+*/
+
+enum { MMA_SATURATES = 1, MMA_XOR = 2, MMA_AND = 4, MMA_WMMA = 8 };
+enum { MMA_MOST = 32, MMA_DEEP = 256 };
+
+typedef struct mma_shape {
+  unsigned m, n, k;
+  unsigned d, a, b, c;          /* registers of each */
+  const sim_ref *at;            /* where they are, one list behind the other */
+} mma_shape;
+
+static inline unsigned code_bits(int code) {
+  switch (code) {
+    case 'd': return 64;
+    case 'f': case 't': case 'i': return 32;
+    case 'h': case 'b': return 16;
+    case 'n': case 'N': return 4;
+    case '1': return 1;
+    default: return 8;
+  }
+}
+
+static unsigned registers_of(unsigned elements, int code, int repeated) {
+  if (repeated) return 8;
+  return code == 'd' || code == 'f' || code == 'i' ? elements / 32 : elements * code_bits(code) / 1024;
+}
+
+static mma_shape shape_of_mma(const sim_warp *w, const sim_insn *in) {
+  uint64_t v = (uint64_t)in->imm;
+  mma_shape s = { .m = v & 255, .n = v >> 8 & 255, .k = (unsigned)(v >> 16),
+                  .at = w->exec->function->extras + in->extra };
+  int twice = (in->atomic & MMA_WMMA) && in->mode == 'h';
+  s.d = registers_of(s.m * s.n, in->space, 0);
+  s.c = registers_of(s.m * s.n, in->cmp, 0);
+  s.a = registers_of(s.m * s.k, in->mode, twice);
+  s.b = registers_of(s.k * s.n, in->sext, twice);
+  return s;
+}
+
+/* Factors: tf32 is float32 without its lower 13 bits. */
+static inline double factor_in(uint64_t raw, int code) {
+  switch (code) {
+    case 'h': return half_to_float((uint32_t)raw & 0xffff);
+    case 'b': return bf_to_float((uint32_t)raw & 0xffff);
+    case 't': return float_of((uint32_t)raw & 0xffffe000);
+    case 'f': return float_of((uint32_t)raw);
+    case 'e': return e4m3_to_float((uint32_t)raw & 255);
+    case 'E': return e5m2_to_float((uint32_t)raw);
+    default: return double_of(raw);
+  }
+}
+static inline int32_t whole_in(uint64_t raw, int code) {
+  switch (code) {
+    case 'c': return (int8_t)raw;
+    case 'C': return (uint8_t)raw;
+    case 'n': return (int32_t)((uint32_t)raw << 28) >> 28;
+    case 'N': return raw & 15;
+    case '1': return raw & 1;
+    default: return (int32_t)raw;
+  }
+}
+
+static inline uint64_t part_of(uint64_t v, unsigned i, unsigned bits) {
+  return bits >= 32 ? v : v >> (i * bits) & ((UINT64_C(1) << bits) - 1);
+}
+
+/* Where element i of lane l belongs; which: 0 A, 1 B, 2 C and D. */
+static inline void mma_place(const mma_shape *s, int wmma, int which, unsigned per, unsigned l, unsigned i,
+                             unsigned *row, unsigned *column) {
+  unsigned g = l >> 2, t = l & 3, r = i / per, e = i % per, tall = s->m == 16;
+  if (wmma) {
+    unsigned columns = which == 0 ? s->k : s->n, n = l + SIM_LANES * i;
+    *row = n / columns;
+    *column = n % columns;
+  } else if (which == 0) {
+    *row = g + (tall ? 8 * (r & 1) : 0);
+    *column = per * t + (tall ? r >> 1 : r) * 4 * per + e;
+  } else if (which == 1) {
+    *row = per * t + r * 4 * per + e;
+    *column = g;
+  } else {
+    *row = g + 8 * (i >> 1);
+    *column = 2 * t + (i & 1);
+  }
+}
+
+/* A matrix from its registers, as doubles or (whole) numbers. */
+static void mma_read(const sim_warp *w, const mma_shape *s, int wmma, int which, int code, const sim_ref *r,
+                     unsigned n, double *f, int32_t *whole) {
+  unsigned bits = code_bits(code), bytes = bits == 64 ? 8 : 4, per = bits >= 32 ? 1 : 32 / bits;
+  unsigned columns = which == 0 ? s->k : s->n;
+  unsigned elements = (which == 0 ? s->m * s->k : which == 1 ? s->k * s->n : s->m * s->n) / SIM_LANES;
+  for (unsigned i = 0; i < elements && i < n * per; i++)
+    for (unsigned l = 0; l < SIM_LANES; l++) {
+      unsigned row, column;
+      uint64_t v = part_of(lane_of(w, r[i / per], bytes, l), i % per, bits);
+      mma_place(s, wmma, which, per, l, i, &row, &column);
+      if (f != NULL) f[row * columns + column] = factor_in(v, code);
+      else whole[row * columns + column] = whole_in(v, code);
+    }
+}
+
+static void mma_write(sim_warp *w, const mma_shape *s, int wmma, int code, const double *f, const int32_t *whole) {
+  unsigned per = code == 'h' ? 2 : 1, bytes = code == 'd' ? 8 : 4;
+  for (unsigned r = 0; r < s->d; r++)
+    for (unsigned l = 0; l < SIM_LANES; l++) {
+      uint64_t v = 0;
+      for (unsigned e = 0; e < per; e++) {
+        unsigned row, column;
+        mma_place(s, wmma, 2, per, l, r * per + e, &row, &column);
+        unsigned at = row * s->n + column;
+        if (whole != NULL) v = (uint32_t)whole[at];
+        else if (code == 'd') v = bits_of64(f[at]);
+        else if (code == 'f') v = bits_of((float)f[at]);
+        else v |= (uint64_t)float_to_half(sticky(f[at]), SIM_RN) << (16 * e);
+      }
+      put_lane(w, s->at[r], bytes, l, v);
+    }
+}
+
+static void mma_floats(sim_warp *w, const sim_insn *in, const mma_shape *s) {
+  double a[MMA_MOST * MMA_MOST], b[MMA_MOST * MMA_MOST], c[MMA_MOST * MMA_MOST];
+  int wmma = in->atomic & MMA_WMMA;
+  mma_read(w, s, wmma, 0, in->mode, s->at + s->d, s->a, a, NULL);
+  mma_read(w, s, wmma, 1, in->sext, s->at + s->d + s->a, s->b, b, NULL);
+  mma_read(w, s, wmma, 2, in->cmp, s->at + s->d + s->a + s->b, s->c, c, NULL);
+  for (unsigned i = 0; i < s->m; i++)
+    for (unsigned k = 0; k < s->k; k++) {
+      double f = a[i * s->k + k];
+      const double *from = b + k * s->n;
+      double *to = c + i * s->n;
+      if (in->cmp == 'd') for (unsigned j = 0; j < s->n; j++) to[j] = __builtin_fma(f, from[j], to[j]);
+      else SIM_VECTOR for (unsigned j = 0; j < s->n; j++) to[j] += f * from[j];
+    }
+  mma_write(w, s, wmma, in->space, c, NULL);
+}
+
+static int32_t saturated_sum(int64_t v, int how) {
+  if (!(how & MMA_SATURATES)) return (int32_t)(uint32_t)(uint64_t)v;
+  return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (int32_t)v;
+}
+
+static void mma_wholes(sim_warp *w, const sim_insn *in, const mma_shape *s) {
+  int32_t a[MMA_MOST * MMA_DEEP], b[MMA_MOST * MMA_DEEP], c[MMA_MOST * MMA_MOST];
+  int wmma = in->atomic & MMA_WMMA;
+  mma_read(w, s, wmma, 0, in->mode, s->at + s->d, s->a, NULL, a);
+  mma_read(w, s, wmma, 1, in->sext, s->at + s->d + s->a, s->b, NULL, b);
+  mma_read(w, s, wmma, 2, in->cmp, s->at + s->d + s->a + s->b, s->c, NULL, c);
+  for (unsigned i = 0; i < s->m; i++)
+    for (unsigned j = 0; j < s->n; j++) {
+      int64_t sum = c[i * s->n + j];
+      for (unsigned k = 0; k < s->k; k++) {
+        int32_t x = a[i * s->k + k], y = b[k * s->n + j];
+        sum += in->atomic & MMA_XOR ? x ^ y : (int64_t)x * y;
+      }
+      c[i * s->n + j] = saturated_sum(sum, in->atomic);
+    }
+  mma_write(w, s, wmma, in->space, NULL, c);
+}
+
+static int op_mma(sim_warp *w, const sim_insn *in) {
+  if (!whole_warp(w)) return SIM_WAIT_WARP;
+  mma_shape s = shape_of_mma(w, in);
+  if (in->cmp == 'i') mma_wholes(w, in, &s);
+  else mma_floats(w, in, &s);
+  return SIM_NEXT;
+}

@@ -1,0 +1,71 @@
+/*
+** body_unset.h - reads of memory that nothing has written: global memory that was poisoned
+** (outputs, scratch tensors) and the thread's local memory. A bit, or a byte, for each 4
+** bytes says that something was stored there. An element of which any part was is let be:
+** compilers copy structures with their gaps. Shared memory is in body_shared.h.
+*/
+
+static void note_unset(sim_warp *w, const sim_insn *in, int space, unsigned lane, uint64_t place) {
+  sim_exec *x = w->exec;
+  if (!first_race(w, in, SIM_RACE_UNSET, READ)) return;
+  x->race.space = space;
+  x->race.place = place;
+  x->race.other = lane;
+}
+
+/* Whether all of these bits are set. */
+static inline int bits_set(const uint64_t *bits, uint64_t first, uint64_t last) {
+  uint64_t missing = 0;
+  for (uint64_t word = first >> 6; word <= last >> 6; word++) {
+    uint64_t m = UINT64_MAX;
+    if (word == first >> 6) m &= UINT64_MAX << (first & 63);
+    if (word == last >> 6) m &= UINT64_MAX >> (63 - (last & 63));
+    missing |= m & ~bits[word];
+  }
+  return missing == 0;
+}
+
+/* Before a load, or an atomic access, of global memory. */
+static void check_set(sim_warp *w, const sim_insn *in, const sim_where *at, const uint64_t *addr) {
+  uint64_t from = addr[0] - at->base, size = (uint64_t)in->width * in->vec;
+  if (at->pattern == DENSE && bits_set(at->written, from >> 2, (from + SIM_LANES * size - 1) >> 2)) return;
+  for (unsigned l = 0; l < SIM_LANES; l++)
+    for (unsigned k = 0; k < in->vec && (w->mask >> l & 1); k++) {
+      uint64_t off = addr[l] - at->base + (uint64_t)k * in->width, any = 0;
+      for (uint64_t i = off >> 2; i <= (off + in->width - 1) >> 2; i++) any |= at->written[i >> 6] >> (i & 63) & 1;
+      if (!any) { note_unset(w, in, SIM_GLOBAL, l, at->base + off); return; }
+    }
+}
+
+static void mark_set(const sim_warp *w, const sim_insn *in, const sim_where *at, const uint64_t *addr) {
+  uint64_t from = addr[0] - at->base, size = (uint64_t)in->width * in->vec;
+  if (at->pattern == DENSE) {
+    touch_range(at->written, from >> 2, (from + SIM_LANES * size - 1) >> 2);
+    return;
+  }
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    uint64_t off = addr[l] - at->base;
+    if (w->mask >> l & 1) touch_range(at->written, off >> 2, (off + size - 1) >> 2);
+  }
+}
+
+/* The same of a piece of a region, all of which is accessed. */
+static void range_set(sim_warp *w, const sim_insn *in, sim_region *r, unsigned lane, uint64_t addr, uint32_t size, int how) {
+  if (r->written == NULL) return;
+  uint64_t first = (addr - r->base) >> 2, last = (addr - r->base + size - 1) >> 2;
+  if (how != WRITE && !bits_set(r->written, first, last)) note_unset(w, in, SIM_GLOBAL, lane, addr);
+  if (how != READ) touch_range(r->written, first, last);
+}
+
+/* A thread's local memory: `addr` are places in the warp's area. */
+static void check_local(sim_warp *w, const sim_insn *in, const uint64_t *addr, int how) {
+  for (unsigned l = 0; l < SIM_LANES; l++)
+    for (unsigned k = 0; k < in->vec && (w->mask >> l & 1); k++) {
+      uint64_t off = addr[l] + (uint64_t)k * in->width, any = 0;
+      for (uint64_t i = off >> 2; i <= (off + in->width - 1) >> 2; i++) {
+        any |= w->local_set[i];
+        if (how == WRITE) w->local_set[i] = 1;
+      }
+      if (how == READ && !any) { note_unset(w, in, SIM_LOCAL, l, off - (uint64_t)l * w->exec->local_stride); return; }
+    }
+}
