@@ -1,7 +1,6 @@
 -- beam: the `width` best so far are each asked for `branch` better ones, all at once; the best
 -- of all of them are the next beam.
 
-local loop = require "cawb.loop"
 local parents = require "cawb.parents"
 
 return {
@@ -11,14 +10,13 @@ return {
   step = function(run, settings)
     local at = run.memory
     at.beam = at.beam or {}
-    local questions, made = {}, 0
+    local lists, made = {}, 0
     for i = 1, math.max(1, #at.beam) do
       for _ = 1, #at.beam > 0 and settings.branch or settings.width * settings.branch do
-        questions[#questions + 1] = function() return parents.ask(run, { at.beam[i] }) end
+        lists[#lists + 1] = { at.beam[i] }
       end
     end
-    for _, answer in ipairs(loop.all(questions, run.options.agent.concurrent)) do
-      local turn = answer[1] and not run:done() and run:evaluate(answer[1])
+    for _, turn in ipairs(parents.evaluate(run, lists)) do
       if turn then
         made = made + 1
         table.insert(at.beam, turn)

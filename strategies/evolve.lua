@@ -2,7 +2,6 @@
 -- candidate from one of its own and, now and then, one of a neighbour's; all are asked for at
 -- once and evaluated one after the other.
 
-local loop = require "cawb.loop"
 local parents = require "cawb.parents"
 
 -- Two of an archive, the better one: the good breed more often, not always.
@@ -12,11 +11,12 @@ local function choose(archive, dice)
   return parents.better(a, b) and a or b
 end
 
-local function breed(run, islands, i, settings, dice)
+-- Who is to be bettered on an island.
+local function couple(islands, i, settings, dice)
   local list = { choose(islands[i], dice) }
   local other = islands[i % #islands + 1]
   if #list > 0 and #other > 0 and dice() < settings.crossover then list[2] = choose(other, dice) end
-  return function() return parents.ask(run, list) end
+  return list
 end
 
 local function keep(archive, turn, most)
@@ -35,10 +35,9 @@ return {
       at.islands, at.dice = {}, parents.dice(run)
       for i = 1, settings.islands do at.islands[i] = {} end
     end
-    local questions, made = {}, 0
-    for i = 1, settings.islands do questions[i] = breed(run, at.islands, i, settings, at.dice) end
-    for i, answer in ipairs(loop.all(questions, run.options.agent.concurrent)) do
-      local turn = answer[1] and not run:done() and run:evaluate(answer[1])
+    local couples, made = {}, 0
+    for i = 1, settings.islands do couples[i] = couple(at.islands, i, settings, at.dice) end
+    for i, turn in ipairs(parents.evaluate(run, couples)) do
       if turn then
         made = made + 1
         keep(at.islands[i], turn, settings.archive)

@@ -70,8 +70,8 @@ local function once(self)
 end
 
 --- The model's next reply, added to the conversation. A context that is too long is cut
---- further, a reply that is none asked for again, `agent.fence` times. Else nil, and the run
---- knows why.
+--- further, a reply that is none asked for again, `agent.fence` times. Else nil: the run
+--- has ended, or, of one sample among others, run.memory.failure is { message, name }.
 function Chat:ask()
   local left = self.run.options.agent.fence
   while true do
@@ -83,7 +83,8 @@ function Chat:ask()
     end
     left = left - 1
     if left < 0 or not (name == "context" or fruitless[name]) then
-      self.run:model_failed(message, name)
+      if self.sample then self.run.memory.failure = { message, name }
+      else self.run:model_failed(message, name) end
       return nil
     end
     if name == "context" then self.per_byte = self.per_byte * 1.5
@@ -104,7 +105,7 @@ end
 function Chat:busy() self.idle = 0 end
 
 --- A conversation that begins with a prompt. `opts`: { tools =, values = further {{names}},
---- user = the first words }. Returns it, or nil: the run has ended, and knows why.
+--- user = the first words, sample = true for one among others }. Returns it, or nil: the run has ended, and knows why.
 function M.new(run, name, opts)
   opts = opts or {}
   local path = run.options.agent.prompt
@@ -115,6 +116,7 @@ function M.new(run, name, opts)
   end
   run.memory.chats = (run.memory.chats or 0) + 1
   local self = setmetatable({ run = run, number = run.memory.chats, messages = {}, tools = opts.tools, idle = 0,
+                              sample = opts.sample,
                               per_byte = 0.3 }, Chat)
   if not add(self, { role = "system", text = text }) then return nil end
   if not self:say(opts.user or "Begin.") then return nil end

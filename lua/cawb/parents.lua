@@ -1,6 +1,8 @@
--- parents: asking for a candidate that is better than some others, as evolve and beam do.
+-- parents: asking for many candidates at once, each better than some others, as best_of_n,
+-- evolve and beam do.
 
 local chats = require "cawb.chat"
+local loop = require "cawb.loop"
 local prompt = require "cawb.prompt"
 local proposals = require "cawb.proposals"
 local seeds = require "cawb.seeds"
@@ -23,8 +25,23 @@ function M.ask(run, turns)
     user, message = prompt.fill("improve", run, { parents = table.concat(words, "\n\n") })
     if not user then return run:model_failed(message, "invalid") and nil end
   end
-  local chat = chats.new(run, "propose", { user = user })
+  local chat = chats.new(run, "propose", { user = user, sample = true })
   return chat and proposals.ask(chat)
+end
+
+--- Ask for a candidate from each list of turns, all at once. Returns a list of turns: what
+--- became of the candidates, false where there was none. Without any the run knows why.
+function M.evaluate(run, lists)
+  local questions, results, any = {}, {}, false
+  for i, turns in ipairs(lists) do questions[i] = function() return M.ask(run, turns) end end
+  run.memory.failure = nil
+  for i, answer in ipairs(loop.all(questions, run.options.agent.concurrent)) do
+    any = any or answer[1] ~= nil
+    results[i] = answer[1] and run:evaluate(answer[1]) or false
+  end
+  local failure = run.memory.failure
+  if not any and failure then run:model_failed(failure[1], failure[2]) end
+  return results
 end
 
 --- Chance that the run's seed repeats: dice() is below 1, dice(n) one of 1 to n.

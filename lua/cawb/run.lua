@@ -149,13 +149,25 @@ local function judge(self, turn)
   return rewarded(self, turn, facts)
 end
 
+-- Why no more candidates are evaluated, or nil. What a model's last reply proposed still is,
+-- though there are no further replies.
+local asking = { replies = true, tokens = true, dollars = true }
+local function closed(self)
+  local why = self:done()
+  if not asking[why] then return why end
+  for _, name in ipairs { "turns", "seconds", "device_seconds", "no_progress" } do
+    if self.budget:left(name) == 0 then return name end
+  end
+  return core.clock.interrupted() and "interrupted" or nil
+end
+
 --- Evaluate a candidate as the next turn: compile, sweep, verify, measure, reward,
 --- confirm, record. Returns the turn, or nil, message, name when the machine failed.
 function Run:evaluate(candidate)
   if not candidates.is(candidate) then
     error("evaluate: pass a candidate, as cawb.candidate{ source =, plan = } returns it", 2)
   end
-  local why = self:done()
+  local why = closed(self)
   if why then return nil, "the run has ended: " .. why, "ended" end
   local turn = { number = #self.turns + 1, candidate = candidate, name = candidate.name,
                  note = candidate.note, started = core.clock.wall() }
@@ -166,6 +178,7 @@ function Run:evaluate(candidate)
   local is_best = better(turn, self.best)
   self.budget:spend("turns", 1)
   if is_best then self.budget:progress() else self.budget:spend("no_progress", 1) end
+  turn.spent = self:spent()
   if is_best then self.best = turn end
   local ok
   ok, message, name = self.ledger:turn(self, turn)

@@ -76,10 +76,11 @@ end)
 
 check.test("each budget ends the run by its name, and leaves the best", function()
   local cheap = { input = 1000, output = 500, cached = 0, written = 0, reasoning = 0 }
-  local replies = { files, measure, { "Look.", { "list" }, usage = cheap }, { "Look.", { "list" }, usage = cheap },
+  local write, first = { files[1], files[2], files[3], usage = cheap }, { measure[1], measure[2], usage = cheap }
+  local replies = { write, first, { "Look.", { "list" }, usage = cheap }, { "Look.", { "list" }, usage = cheap },
                     { "Worse.", { "edit_file", { path = "kernel.cu", old = "* scale;", new = "* 2 * scale;" } }, { "measure" } }, submit }
-  for name, set in pairs { replies = { budget = { replies = 3 } }, tokens = { budget = { tokens = 3500 } },
-    dollars = { budget = { dollars = 0.0035 }, model = { price = { input = 1, output = 1 } } },
+  for name, set in pairs { replies = { budget = { replies = 3 } }, tokens = { budget = { tokens = 4000 } },
+    dollars = { budget = { dollars = 0.004 }, model = { price = { input = 1, output = 1 } } },
     no_progress = { budget = { no_progress = 1 } }, device_seconds = { budget = { device_seconds = 0.001 } }, turns = { turns = 1 } } do
     local run, r = react(replies, set)
     check.equal(r.ended, name)
