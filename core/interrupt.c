@@ -5,11 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupts;
+static volatile sig_atomic_t interrupts, spare;   /* spare: those that only ask */
 
 static void on_signal(int sig) {
+  static const char note[] = "\ncawb: finishing the turn; once more stops it\n";
   (void)sig;
-  if (interrupts++ > 0) _exit(130);
+  if (interrupts == 0 && spare && isatty(2) && write(2, note, sizeof note - 1) < 0) {}
+  if (interrupts++ > spare) _exit(130);
 }
 
 void cawb_interrupt_install(void) {
@@ -22,4 +24,6 @@ void cawb_interrupt_install(void) {
   sigaction(SIGPIPE, &act, NULL);
 }
 
-int cawb_interrupted(void) { return interrupts > 0; }
+void cawb_interrupt_patient(int patient) { spare = patient != 0; }
+int  cawb_interrupted(void) { return interrupts > spare; }
+int  cawb_interrupt_asked(void) { return interrupts > 0; }

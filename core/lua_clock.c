@@ -45,10 +45,23 @@ static int clock_interrupted(lua_State *L) {
   return 1;
 }
 
+/* patient(true): from now on a first Ctrl-C only asks. */
+static int clock_patient(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TBOOLEAN);
+  cawb_interrupt_patient(lua_toboolean(L, 1));
+  return 0;
+}
+
+static int clock_asked(lua_State *L) {
+  lua_pushboolean(L, cawb_interrupt_asked());
+  return 1;
+}
+
 int luaopen_cawb_clock(lua_State *L) {
   static const luaL_Reg lib[] = {
     { "now", clock_now }, { "wall", clock_wall }, { "random", clock_random },
-    { "sleep", clock_sleep }, { "interrupted", clock_interrupted }, { NULL, NULL }
+    { "sleep", clock_sleep }, { "interrupted", clock_interrupted }, { "patient", clock_patient },
+    { "asked", clock_asked }, { NULL, NULL }
   };
   luaL_newlib(L, lib);
   return 1;

@@ -31,7 +31,7 @@ end
 -- What a waiting task is to be told now, if anything: true, or nil, message, name.
 local function verdict(ready, deadline)
   if ready() then return true, true end
-  if core.clock.interrupted() then return true, nil, "interrupted", "interrupted" end
+  if core.clock.asked() then return true, nil, "interrupted", "interrupted" end
   if core.clock.now() >= deadline then return true, nil, "the deadline passed", "timeout" end
   return false
 end

@@ -64,18 +64,21 @@ local function broke(self, message, name)
   return nil, message, name
 end
 
-local function stop_if_interrupted()
-  if core.clock.interrupted() then error("interrupted", 0) end
+-- The first Ctrl-C ends what is no turn, and what comes after one; the second ends a turn too.
+local function stopper(self)
+  return function()
+    if core.clock.interrupted() or core.clock.asked() and not self.busy then error("interrupted", 0) end
+  end
 end
 
 -- Call into the strategy: its mistakes end the run, not the program, and Ctrl-C
 -- reaches a loop of its own.
 local function ask(self, hook, ...)
-  debug.sethook(stop_if_interrupted, "", 1000000)
+  debug.sethook(stopper(self), "", 1000000)
   local ok, value = pcall(self.strategy[hook], ...)
   debug.sethook()
   if ok then return value end
-  if core.clock.interrupted() then return broke(self, "interrupted", "interrupted") end
+  if core.clock.asked() then return broke(self, "interrupted", "interrupted") end
   broke(self, ("%s: in %s: %s"):format(self.strategy.path, hook, tostring(value)), "strategy")
 end
 
@@ -85,7 +88,7 @@ end
 function Run:done()
   if self.ended then return self.ended end
   count_device(self)
-  self.ended = core.clock.interrupted() and "interrupted" or self.budget:over()
+  self.ended = core.clock.asked() and "interrupted" or self.budget:over()
   if self.ended then return self.ended
   elseif self.strategy.stop and #self.turns > self.asked then
     self.asked = #self.turns                   -- once after every turn
@@ -158,7 +161,7 @@ local function closed(self)
   for _, name in ipairs { "turns", "seconds", "device_seconds", "no_progress" } do
     if self.budget:left(name) == 0 then return name end
   end
-  return core.clock.interrupted() and "interrupted" or nil
+  return core.clock.asked() and "interrupted" or nil
 end
 
 --- Evaluate a candidate as the next turn: compile, sweep, verify, measure, reward,
@@ -172,7 +175,9 @@ function Run:evaluate(candidate)
   local turn = { number = #self.turns + 1, candidate = candidate, name = candidate.name,
                  note = candidate.note, started = core.clock.wall() }
   self.report:turn_begins(self, turn)
+  self.busy = true
   local judged, message, name = judge(self, turn)
+  self.busy = false
   if not judged then return broke(self, message, name) end
   self.turns[turn.number] = turn
   local is_best = better(turn, self.best)
@@ -252,10 +257,12 @@ end
 
 --- Call the strategy's step until it has nothing left or a budget ends.
 function Run:loop()
+  core.clock.patient(true)
   while not self:done() do
     local more = ask(self, "step", self, self.settings)
     if not more and not self.ended then self.ended = "finished" end
   end
+  core.clock.patient(false)
   return self.ended
 end
 

@@ -60,7 +60,7 @@ end
 local function guarded(tool, session, arguments)
   local ok, text, failed = pcall(tool.run, session, arguments)
   if ok then return text, failed == true end
-  if core.clock.interrupted() then error("interrupted", 0) end
+  if core.clock.asked() then error("interrupted", 0) end
   return "the tool failed: " .. tostring(text), true
 end
 

@@ -288,6 +288,30 @@ check.test("Ctrl-C: exit 130, and what was measured is kept", function()
   assert(#r.turns == 1 and r.best == 1)
 end)
 
+check.test("Ctrl-C in the middle of a turn finishes it; a second one does not", function()
+  local script = [[
+    local cawb = require "cawb"
+    local c = assert(cawb.candidate "kernels/softmax/v2_block_per_row")
+    local pid, times = io.open("/proc/self/stat"):read "n", %d
+    return { step = function(run)
+      local call = run.task.device.call
+      run.task.device.call = function(...)       -- in the midst of it
+        for _ = 1, times do io.popen("kill -INT " .. pid):close() end
+        times = 0
+        return call(...)
+      end
+      return run:evaluate(c)
+    end }]]
+  for times = 1, 2 do
+    local out, status = run(strategy(script:format(times)) .. " examples/softmax.py --json --quiet " .. small)
+    check.equal(status, 130)
+    local r = last_object(out)
+    check.equal(r.ended, "interrupted")
+    check.equal(#r.turns, times == 1 and 1 or 0)
+    check.equal(r.best, times == 1 and 1 or nil)
+  end
+end)
+
 check.test("kill -9 in the middle of a turn loses that turn only, and leaves no process behind", function()
   local path = strategy [[
     local cawb = require "cawb"
