@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,21 +240,44 @@ static void reap_soon(cawb_child *c) {
   while (cawb_child_alive(c) && cawb_clock_left_ms(deadline) > 0) usleep(1000);
 }
 
-cawb_status cawb_child_call(cawb_child *c, const cJSON *request, const int *fds,
-                            size_t nfds, double timeout, cawb_message *reply,
-                            cawb_err *err) {
-  double deadline = cawb_clock_now() + timeout;
-  forget_output(c);
-  memset(reply, 0, sizeof *reply);
-  cawb_status rc = cawb_message_send(c->sock, request, fds, nfds, deadline, err);
-  if (rc == CAWB_OK) rc = cawb_message_receive(c->sock, reply, deadline, err);
+/* What is left of a call that went wrong. */
+static cawb_status give_up(cawb_child *c, cawb_status rc, double timeout, cawb_err *err) {
   if (rc == CAWB_ERR_DIED) {
     reap_soon(c);
     return tell_death(c, err);
   }
-  if (rc == CAWB_OK) return CAWB_OK;
   cawb_child_kill(c);                     /* its next reply would answer this call */
   if (rc == CAWB_ERR_TIMEOUT)
     cawb_fail(err, rc, "the %s did not answer within %g s", c->label, timeout);
   return rc;
 }
+
+cawb_status cawb_child_send(cawb_child *c, const cJSON *request, const int *fds, size_t nfds,
+                            double timeout, cawb_err *err) {
+  forget_output(c);
+  cawb_status rc = cawb_message_send(c->sock, request, fds, nfds, cawb_clock_now() + timeout, err);
+  return rc == CAWB_OK ? rc : give_up(c, rc, timeout, err);
+}
+
+cawb_status cawb_child_receive(cawb_child *c, double timeout, double left, cawb_message *reply,
+                               cawb_err *err) {
+  memset(reply, 0, sizeof *reply);
+  cawb_status rc = cawb_message_receive(c->sock, reply, cawb_clock_now() + left, err);
+  return rc == CAWB_OK ? rc : give_up(c, rc, timeout, err);
+}
+
+cawb_status cawb_child_call(cawb_child *c, const cJSON *request, const int *fds, size_t nfds,
+                            double timeout, cawb_message *reply, cawb_err *err) {
+  double deadline = cawb_clock_now() + timeout;
+  memset(reply, 0, sizeof *reply);
+  cawb_status rc = cawb_child_send(c, request, fds, nfds, timeout, err);
+  if (rc != CAWB_OK) return rc;
+  return cawb_child_receive(c, timeout, deadline - cawb_clock_now(), reply, err);
+}
+
+int cawb_child_ready(const cawb_child *c) {
+  struct pollfd p = { .fd = c->sock, .events = POLLIN };
+  return poll(&p, 1, 0) != 0;
+}
+
+int cawb_child_fd(const cawb_child *c) { return c->sock; }

@@ -35,6 +35,19 @@ cawb_status cawb_child_call(cawb_child *c, const cJSON *request, const int *fds,
                             size_t nfds, double timeout, cawb_message *reply,
                             cawb_err *err);
 
+/*
+** The same in two halves, so that one thread can wait for several things: send, then
+** receive once cawb_child_ready says that something is there (or when the time is up).
+** Nothing else may be sent between the two. `timeout` of receive is the whole call's, for
+** its message; `left` what is left of it, in seconds.
+*/
+cawb_status cawb_child_send(cawb_child *c, const cJSON *request, const int *fds, size_t nfds,
+                            double timeout, cawb_err *err);
+cawb_status cawb_child_receive(cawb_child *c, double timeout, double left, cawb_message *reply,
+                               cawb_err *err);
+int   cawb_child_ready(const cawb_child *c);             /* a reply, or its end */
+int   cawb_child_fd(const cawb_child *c);                /* to be polled; borrowed */
+
 void  cawb_child_kill(cawb_child *c);                    /* now, with its group */
 int   cawb_child_alive(cawb_child *c);                   /* if it ended, reaps it */
 pid_t cawb_child_pid(const cawb_child *c);               /* 0 once it was reaped */

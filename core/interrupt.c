@@ -1,6 +1,7 @@
 /* interrupt.c - the one place with process-wide state: a signal has no other. */
 #include "interrupt.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,9 +10,11 @@ static volatile sig_atomic_t interrupts, spare;   /* spare: those that only ask 
 
 static void on_signal(int sig) {
   static const char note[] = "\ncawb: finishing the turn; once more stops it\n";
+  int before = errno;
   (void)sig;
-  if (interrupts == 0 && spare && isatty(2) && write(2, note, sizeof note - 1) < 0) {}
   if (interrupts++ > spare) _exit(130);
+  if (interrupts == spare && isatty(2) && write(2, note, sizeof note - 1) < 0) interrupts = spare;
+  errno = before;
 }
 
 void cawb_interrupt_install(void) {

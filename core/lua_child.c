@@ -2,7 +2,8 @@
 ** lua_child.c - child processes for Lua.
 **   local c = child.new("worker", {argv...}, { dir =, memory = bytes })
 **   local reply, message, name = c:call(request, { timeout = seconds, fds = {fd,...} })
-** A reply with "ok":false comes back as nil, message, name, reply. Descriptors in
+** or in two halves, for one who waits for other things too: c:send(request, { timeout =,
+** fds = }), c:ready(), c:receive(timeout, left). A reply with "ok":false comes back as nil, message, name, reply. Descriptors in
 ** a reply are in reply.fds, as handles that close themselves.
 */
 #include <stdlib.h>
@@ -157,6 +158,42 @@ static int child_call(lua_State *L) {
   return push_reply(L, reply);
 }
 
+/* c:send(request, { timeout =, fds = }): true, or nil, message, name. A reply is due then. */
+static int child_send(lua_State *L) {
+  cawb_child *c = check_child(L, 1);
+  int fds[CAWB_MESSAGE_FDS];
+  size_t nfds = 0;
+  lua_settop(L, 3);
+  luaL_checktype(L, 2, LUA_TTABLE);
+  double timeout = read_options(L, fds, &nfds);
+  cawb_message *request = new_message(L);
+  request->json = cawb_lua_to_json(L, 2);
+  cawb_err err;
+  if (cawb_child_send(c, request->json, fds, nfds, timeout, &err) != CAWB_OK) return cawb_lua_fail(L, &err);
+  lua_pushboolean(L, 1);
+  return 1;
+}
+
+/* c:receive(timeout, left): as c:call. */
+static int child_receive(lua_State *L) {
+  cawb_child *c = check_child(L, 1);
+  double timeout = luaL_checknumber(L, 2), left = luaL_checknumber(L, 3);
+  cawb_message *reply = new_message(L);
+  cawb_err err;
+  if (cawb_child_receive(c, timeout, left, reply, &err) != CAWB_OK) return cawb_lua_fail(L, &err);
+  return push_reply(L, reply);
+}
+
+static int child_ready(lua_State *L) {
+  lua_pushboolean(L, cawb_child_ready(check_child(L, 1)));
+  return 1;
+}
+
+static int child_fd(lua_State *L) {
+  lua_pushinteger(L, cawb_child_fd(check_child(L, 1)));
+  return 1;
+}
+
 static int child_pid(lua_State *L) {
   lua_pushinteger(L, cawb_child_pid(check_child(L, 1)));
   return 1;
@@ -192,7 +229,8 @@ static int fd_close(lua_State *L) {
 int luaopen_cawb_child(lua_State *L) {
   static const luaL_Reg lib[] = { { "new", child_new }, { NULL, NULL } };
   static const luaL_Reg methods[] = {
-    { "call", child_call }, { "close", child_close }, { "pid", child_pid },
+    { "call", child_call }, { "send", child_send }, { "receive", child_receive },
+    { "ready", child_ready }, { "fd", child_fd }, { "close", child_close }, { "pid", child_pid },
     { "alive", child_alive }, { "output", child_output }, { NULL, NULL }
   };
   static const luaL_Reg metas[] = {

@@ -3,7 +3,7 @@
 **   local h = http.open()
 **   local t = h:start{ url =, headers = {"name: value"}, body =, connect = seconds, limit =
 **     bytes, ca = path, auth = { header =, prefix =, env = NAME or file = PATH } }
-**   h:wait(seconds)    t:read()    t:ending()    t:status()    t:header(name)    t:close()
+**   h:wait(seconds, fds)    t:read()    t:ending()    t:status()    t:header(name)    t:close()
 ** Keys stay on this side: a request names where its key is, and never sees it.
 */
 #include <stdlib.h>
@@ -18,6 +18,8 @@
 #define TRANSFER "cawb.transfer"
 #define SECRETS "cawb.secrets"
 #define SSE "cawb.sse"
+
+enum { FDS = 64 };        /* children that are waited for at once */
 
 typedef struct http_box { cawb_http *h; } http_box;              /* NULL: closed */
 typedef struct transfer_box { cawb_transfer *t; } transfer_box;
@@ -169,10 +171,16 @@ static int http_start(lua_State *L) {
   return 1;
 }
 
+/* h:wait(seconds, { fd, ... }): also until one of these can be read. */
 static int http_wait(lua_State *L) {
+  cawb_http *h = check_http(L);
   cawb_err err;
-  if (cawb_http_wait(check_http(L), NULL, 0, luaL_checknumber(L, 2), &err) != CAWB_OK)
-    return cawb_lua_fail(L, &err);
+  int fds[FDS];
+  size_t n = 0;
+  lua_Number seconds = luaL_checknumber(L, 2);
+  for (; lua_istable(L, 3) && n < FDS && lua_rawgeti(L, 3, (lua_Integer)n + 1) == LUA_TNUMBER; lua_pop(L, 1))
+    fds[n++] = (int)lua_tointeger(L, -1);
+  if (cawb_http_wait(h, fds, n, seconds, &err) != CAWB_OK) return cawb_lua_fail(L, &err);
   lua_pushboolean(L, 1);
   return 1;
 }

@@ -4,6 +4,7 @@
 
 local core = require "cawb.core"
 local defaults = require("cawb").defaults
+local loop = require "cawb.loop"
 local python = require "cawb.python"
 
 local M = {}
@@ -81,7 +82,7 @@ function Device:call(request, fds, timeout)
     if not info then return nil, message, name end
   end
   local from = core.clock.now()
-  local reply, message, name, raw = self.worker:call(request, { timeout = timeout, fds = fds })
+  local reply, message, name, raw = loop.call(self.worker, request, { timeout = timeout, fds = fds })
   self.busy = self.busy + core.clock.now() - from
   if reply then return reply end
   if raw and raw.lost and #self.wrap > 0 then self:finish(timeout) end
@@ -102,7 +103,7 @@ function Device:ask_compiler(request)
     self.compiler = compiler
   end
   local reply, message, name, raw =
-    self.compiler:call(request, { timeout = self.deadlines.compile })
+    loop.call(self.compiler, request, { timeout = self.deadlines.compile })
   if reply then return reply end
   if fatal[name] then
     self.compiler:close()

@@ -1,5 +1,6 @@
--- loop: many conversations at once, in one thread. A coroutine that waits for a reply
--- yields; whoever waits outside of one drives all of them meanwhile.
+-- loop: many conversations at once, and the processes that answer requests, in one thread. A
+-- coroutine that waits for a reply yields; whoever waits outside of one drives all of them
+-- meanwhile.
 
 local core = require "cawb.core"
 
@@ -24,7 +25,7 @@ local function resume(task, ...)
     task.ok, task.results = results[1], table.pack(table.unpack(results, 2, results.n))
     return
   end
-  task.ready, task.deadline = results[2], results[3]
+  task.ready, task.deadline, task.fd = results[2], results[3], results[4]
   tasks[#tasks + 1] = task
 end
 
@@ -48,24 +49,27 @@ end
 
 -- One look at the world: until a transfer gets on, or the nearest deadline. Ready tasks
 -- are asked after the transfers moved, so a busy process misses no reply.
-local function turn(deadline)
-  local nearest = deadline
-  for _, task in ipairs(tasks) do nearest = math.min(nearest, task.deadline) end
+local function turn(deadline, fd)
+  local nearest, fds = deadline, { fd }
+  for _, task in ipairs(tasks) do
+    nearest = math.min(nearest, task.deadline)
+    fds[#fds + 1] = task.fd
+  end
   local seconds = math.max(0, math.min(0.25, nearest - core.clock.now()))
-  if http then http:wait(seconds) else core.clock.sleep(seconds) end
+  if http then http:wait(seconds, fds) else core.clock.sleep(#fds > 0 and math.min(seconds, 0.001) or seconds) end
   resume_ready()
 end
 
---- Wait until `ready()` holds, or `deadline` of core.clock.now. Returns true, or nil,
---- message and "timeout" or "interrupted".
-function M.wait(ready, deadline)
+--- Wait until `ready()` holds, or `deadline` of core.clock.now; it is asked again when `fd`, if
+--- there is one, can be read. Returns true, or nil, message and "timeout" or "interrupted".
+function M.wait(ready, deadline, fd)
   deadline = deadline or math.huge
-  if running[coroutine.running()] then return coroutine.yield(ready, deadline) end
+  if running[coroutine.running()] then return coroutine.yield(ready, deadline, fd) end
   if http then http:wait(0) end
   while true do
     local now = table.pack(verdict(ready, deadline))
     if now[1] then return table.unpack(now, 2, 4) end
-    turn(deadline)
+    turn(deadline, fd)
   end
 end
 
@@ -74,6 +78,34 @@ function M.sleep(seconds)
   local _, message, name = M.wait(function() return false end, core.clock.now() + seconds)
   if name == "interrupted" then return nil, message, name end
   return true
+end
+
+local held = setmetatable({}, { __mode = "k" })     -- key -> the coroutine that has it
+
+--- Call f(...) while nobody else is within a call for the same key: a device serves one
+--- candidate at a time. Whoever has it may ask again.
+function M.exclusive(key, f, ...)
+  local me = coroutine.running()
+  if held[key] == me then return f(...) end
+  if held[key] then
+    local ok, message, name = M.wait(function() return not held[key] end)
+    if not ok then return nil, message, name end
+  end
+  held[key] = me
+  local results = table.pack(pcall(f, ...))
+  held[key] = nil
+  if not results[1] then error(results[2], 0) end
+  return table.unpack(results, 2, results.n)
+end
+
+--- One request to a child process: as child:call, but conversations go on meanwhile.
+function M.call(child, request, opts)
+  if #tasks == 0 and not running[coroutine.running()] then return child:call(request, opts) end
+  local from = core.clock.now()
+  local ok, message, name, raw = child:send(request, opts)
+  if not ok then return nil, message, name, raw end
+  M.wait(function() return child:ready() end, from + opts.timeout, child:fd())
+  return child:receive(opts.timeout, math.max(0.001, from + opts.timeout - core.clock.now()))
 end
 
 --- Begin `f(...)` as a task; it runs until it waits for the first time.
@@ -92,20 +124,33 @@ function M.join(task)
   return table.unpack(task.results, 1, task.results.n)
 end
 
---- Run every function of a list, at most `limit` of them at once. Returns a list of what
---- each returned, packed as { n =, ... }.
-function M.all(functions, limit)
-  local results, next_one = {}, 0
+--- Run every function of a list, at most `limit` of them at once, and call `each(i, ...)` with
+--- what each returned, in their order, while the later ones still run. An error of one is
+--- raised.
+function M.each(functions, limit, each)
+  local results, next_one, broken = {}, 0, nil
   local function work()
-    while next_one < #functions do
+    while next_one < #functions and not broken do
       next_one = next_one + 1
       local i = next_one
-      results[i] = table.pack(functions[i](i))
+      local got = table.pack(pcall(functions[i], i))
+      if not got[1] then broken = { got[2] } end
+      results[i] = table.pack(table.unpack(got, 2, got.n))
     end
   end
-  local workers = {}
-  for i = 1, math.min(limit or #functions, #functions) do workers[i] = M.spawn(work) end
-  for _, task in ipairs(workers) do M.join(task) end
+  for _ = 1, math.min(limit or #functions, #functions) do M.spawn(work) end
+  for i = 1, #functions do
+    local ok = M.wait(function() return results[i] or broken end)
+    if broken then error(broken[1], 0) end
+    if not ok then return end
+    each(i, table.unpack(results[i], 1, results[i].n))
+  end
+end
+
+--- The same, all of it first: a list of what each returned, packed as { n =, ... }.
+function M.all(functions, limit)
+  local results = {}
+  M.each(functions, limit, function(i, ...) results[i] = table.pack(...) end)
   return results
 end
 

@@ -29,16 +29,17 @@ function M.ask(run, turns)
   return chat and proposals.ask(chat)
 end
 
---- Ask for a candidate from each list of turns, all at once. Returns a list of turns: what
---- became of the candidates, false where there was none. Without any the run knows why.
+--- Ask for a candidate from each list of turns, all at once; each is evaluated as soon as it
+--- and those before it are there, while the others are still being written. Returns a list of turns:
+--- what became of the candidates, false where there was none. Without any the run knows why.
 function M.evaluate(run, lists)
   local questions, results, any = {}, {}, false
   for i, turns in ipairs(lists) do questions[i] = function() return M.ask(run, turns) end end
   run.memory.failure = nil
-  for i, answer in ipairs(loop.all(questions, run.options.agent.concurrent)) do
-    any = any or answer[1] ~= nil
-    results[i] = answer[1] and run:evaluate(answer[1]) or false
-  end
+  loop.each(questions, run.options.agent.concurrent, function(i, candidate)
+    any = any or candidate ~= nil
+    results[i] = candidate and run:evaluate(candidate) or false
+  end)
   local failure = run.memory.failure
   if not any and failure then run:model_failed(failure[1], failure[2]) end
   return results

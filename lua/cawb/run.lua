@@ -7,6 +7,7 @@ local cassette = require "cawb.cassette"
 local confirm = require "cawb.confirm"
 local core = require "cawb.core"
 local evaluate = require "cawb.evaluate"
+local loop = require "cawb.loop"
 local rewards = require "cawb.rewards"
 
 local M = {}
@@ -176,7 +177,7 @@ function Run:evaluate(candidate)
                  note = candidate.note, started = core.clock.wall() }
   self.report:turn_begins(self, turn)
   self.busy = true
-  local judged, message, name = judge(self, turn)
+  local judged, message, name = loop.exclusive(self.task.device, judge, self, turn)
   self.busy = false
   if not judged then return broke(self, message, name) end
   self.turns[turn.number] = turn

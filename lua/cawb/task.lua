@@ -4,6 +4,7 @@
 local compile = require "cawb.compile"
 local core = require "cawb.core"
 local defaults = require("cawb").defaults
+local loop = require "cawb.loop"
 local options = require "cawb.options"
 local plausibility = require "cawb.plausibility"
 local python = require "cawb.python"
@@ -24,7 +25,7 @@ end
 function Task:ask(request)
   if not self.host then return nil, "the task is closed", "died" end
   local reply, message, name =
-    self.host:call(request, { timeout = self.options.deadlines.task })
+    loop.call(self.host, request, { timeout = self.options.deadlines.task })
   if not reply and (name == "timeout" or name == "died" or name == "interrupted") then
     self:close()
   end

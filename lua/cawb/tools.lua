@@ -5,6 +5,7 @@
 -- says is written for a model.
 
 local core = require "cawb.core"
+local loop = require "cawb.loop"
 local schema = require "cawb.ask.schema"
 local suggest = require "cawb.suggest"
 local tell = require "cawb.tell"
@@ -58,7 +59,7 @@ end
 
 -- A tool's own mistake must not end the run; Ctrl-C must.
 local function guarded(tool, session, arguments)
-  local ok, text, failed = pcall(tool.run, session, arguments)
+  local ok, text, failed = pcall(loop.exclusive, session.task.device, tool.run, session, arguments)
   if ok then return text, failed == true end
   if core.clock.asked() then error("interrupted", 0) end
   return "the tool failed: " .. tostring(text), true
