@@ -1,8 +1,10 @@
 /*
 ** fuzz_sim.c - PTX text into the simulated device, and each of its entries run by
 ** four small blocks. A kernel may loop for ever: it is left after 50 ms by a jump
-** out of a signal, whose device is then abandoned, not freed.
+** out of a signal, whose device is then abandoned, not freed. libFuzzer has a thread
+** of its own: a signal that finds it is handed on.
 */
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/time.h>
@@ -15,9 +17,15 @@ enum { BUFFER = 65536 };
 
 static sigjmp_buf out_of_time;
 
+static pthread_t runner;
+static volatile sig_atomic_t running;
+
 static void on_time(int sig) {
-  (void)sig;
-  siglongjmp(out_of_time, 1);
+  if (!pthread_equal(pthread_self(), runner)) pthread_kill(runner, sig);
+  else if (running) {
+    running = 0;
+    siglongjmp(out_of_time, 1);
+  }
 }
 
 static void set_timer(long us) {
@@ -43,8 +51,10 @@ static void run_entry(cawb_device *d, cawb_module *m, const cawb_kernel *k, cawb
   unsigned char *args = pack(k, buffer);
   cawb_step s = { .kind = CAWB_STEP_LAUNCH, .kernel = k->name, .grid = { 4, 1, 1 }, .block = { 48, 1, 1 },
                   .cluster = { 1, 1, 1 }, .args = args, .args_size = k->args_size };
+  running = 1;
   set_timer(50000);
   cawb_device_run(d, m, &s, 1, &report, &err);
+  running = 0;
   set_timer(0);
   free(args);
 }
@@ -57,6 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   cawb_err err;
   cawb_addr buffer;
   cawb_image image = { .ptx = text };
+  runner = pthread_self();
   signal(SIGVTALRM, on_time);
   FUZZ_CHECK(cawb_device_open(&d, "sim:h100", &err) == CAWB_OK);
   if (cawb_device_load(d, &image, &m, &err) == CAWB_OK) {
