@@ -10,9 +10,9 @@ get_filename_component(cjson_name ${cjson_file} NAME)
 string(REGEX MATCH "^libcjson\\.so\\.[0-9]+" cjson_soname ${cjson_name})
 install(FILES ${cjson_file} DESTINATION lib RENAME ${cjson_soname})
 
-foreach(folder bench lua strategies configs prompts kernels examples skills tests/cassettes tests/gpu tests/cheats)
+foreach(folder bench cluster lua strategies configs prompts kernels examples skills tests/cassettes tests/gpu tests/cheats)
   if(EXISTS ${CMAKE_SOURCE_DIR}/${folder})
-    install(DIRECTORY ${folder}/ DESTINATION share/cawb/${folder}
+    install(DIRECTORY ${folder}/ DESTINATION share/cawb/${folder} USE_SOURCE_PERMISSIONS
       PATTERN __pycache__ EXCLUDE PATTERN .* EXCLUDE)
   endif()
 endforeach()
