@@ -39,7 +39,7 @@ target_link_libraries(sim_launch PRIVATE cawb_core)
 set_tests_properties(python/test_judge PROPERTIES ENVIRONMENT
   "CAWB_SIM_LAUNCH=$<TARGET_FILE:sim_launch>;CAWB_PROGRAM=$<TARGET_FILE:cawb>")
 
-set_tests_properties(python/test_report python/test_cluster PROPERTIES ENVIRONMENT
+set_tests_properties(python/test_report python/test_cluster python/test_promote PROPERTIES ENVIRONMENT
   "CAWB_PROGRAM=$<TARGET_FILE:cawb>;CAWB_PYTHON=${CAWB_PYTHON}")
 set_tests_properties(python/test_mcp PROPERTIES ENVIRONMENT "CAWB_PROGRAM=$<TARGET_FILE:cawb>")
 

@@ -176,11 +176,8 @@ static cawb_status load(worker *w, const cawb_message *m, cJSON *reply, cawb_err
   if (rc == CAWB_OK && cJSON_GetArraySize(field(q, "params")) > 0)
     rc = transfer(w, CAWB_PLAN_PARAM, 0, field(q, "params_share"), m, err);
   if (rc != CAWB_OK) return rc;
-  cJSON *steps = cawb_plan_describe(w->plan);
-  if (steps == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a plan's steps");
-  cJSON_AddItemToObject(reply, "steps", steps);
   cJSON_AddNumberToObject(reply, "scratch", scratch);
-  return CAWB_OK;
+  return cawb_worker_describe_plan(reply, w->plan, cJSON_IsTrue(field(q, "export")), err);
 }
 
 static cawb_status do_load(worker *w, const cawb_message *m, cJSON *reply, cawb_err *err) {

@@ -191,3 +191,12 @@ cawb_status cawb_worker_add_bytes(cJSON *reply, const unsigned char *bytes, size
   free(text);
   return CAWB_OK;
 }
+
+cawb_status cawb_worker_describe_plan(cJSON *reply, const cawb_plan *p, int whole, cawb_err *err) {
+  cJSON *steps = cawb_plan_describe(p);
+  if (steps != NULL) cJSON_AddItemToObject(reply, "steps", steps);
+  cJSON *all = steps != NULL && whole ? cawb_plan_export(p) : NULL;
+  if (all != NULL) cJSON_AddItemToObject(reply, "export", all);
+  if (steps != NULL && (all != NULL || !whole)) return CAWB_OK;
+  return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a plan's steps");
+}

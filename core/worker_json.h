@@ -24,6 +24,9 @@ cawb_status cawb_worker_read_timing(cawb_timing *out, const cJSON *request, cawb
 cJSON *cawb_worker_describe_device(const cawb_device_info *d);
 cJSON *cawb_worker_describe_report(const cawb_report *r);
 
+/* The steps of a plan into a reply: in words, and with `whole` as cawb_plan_export has them. */
+cawb_status cawb_worker_describe_plan(cJSON *reply, const cawb_plan *p, int whole, cawb_err *err);
+
 /* `bytes` of the reply, in hexadecimal. */
 cawb_status cawb_worker_add_bytes(cJSON *reply, const unsigned char *bytes, size_t size, cawb_err *err);
 

@@ -92,10 +92,10 @@ local function packages(device, plan)
   return device.library_packages
 end
 
-local function load(task, candidate, built)
+local function load(task, candidate, built, whole)
   local request = { op = "load", ptx = built.ptx, cubin = built.cubin,
     plan = candidate.plan, tunables = candidate.tunables, inputs = task.inputs,
-    outputs = task.outputs, params = task.params, limits = task.options.plan,
+    outputs = task.outputs, params = task.params, limits = task.options.plan, export = whole,
     packages = packages(task.device, candidate.plan) }
   local fds = task:share(request, { "params" })
   return task.device:call(request, fds, task.options.deadlines.load)
@@ -116,6 +116,18 @@ function M.prepare(task, candidate)
   device.loaded = { ok = true, task = task, candidate = candidate, built = built, steps = reply.steps,
                     scratch = reply.scratch }
   return device.loaded
+end
+
+--- A candidate's plan as data that another program can execute (core/plan.h), and what it was
+--- built to: { plan =, built = }; a failure as data, or nil, message, name.
+function M.export(task, candidate)
+  local built, message, name = M.build(task, candidate)
+  if not built or not built.ok then return built, message, name end
+  task.device.loaded = nil
+  local reply
+  reply, message, name = load(task, candidate, built, true)
+  if not reply then return M.failure("plan", message, name) end
+  return { ok = true, plan = reply.export, built = built }
 end
 
 --- One request that executes the loaded candidate on fresh inputs, or on those of

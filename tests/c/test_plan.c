@@ -81,6 +81,13 @@ static void test_records_a_launch(void) {
   CHECK(strstr(text, "\"args\":[\"outputs[1]\",\"inputs[1]\",256,1.5]") != NULL);
   free(text);
   cJSON_Delete(words);
+  words = cawb_plan_export(p);
+  text = cJSON_PrintUnformatted(words);
+  CHECK(strstr(text, "\"prepare\":[],\"call\":[{\"kind\":\"launch\"") != NULL);
+  CHECK(strstr(text, "\"refs\":[[0,2,0],[8,0,0]]") != NULL);            /* y, the third tensor, and x */
+  CHECK(strstr(text, "000100000000c03f\"") != NULL);                    /* 256 and 1.5f close the block */
+  free(text);
+  cJSON_Delete(words);
   cawb_plan_free(p);
 }
 

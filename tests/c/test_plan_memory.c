@@ -61,6 +61,17 @@ static cawb_status recording(void) {
   return rc;
 }
 
+static cawb_status exporting(void) {
+  cawb_plan_setting s = setting();
+  cawb_plan *p;
+  cawb_status rc = cawb_plan_new(&p, plan, &s, NULL);
+  cJSON *whole = rc == CAWB_OK ? cawb_plan_export(p) : NULL;
+  if (rc == CAWB_OK && whole == NULL) rc = CAWB_ERR_MEMORY;
+  cJSON_Delete(whole);
+  cawb_plan_free(p);
+  return rc;
+}
+
 static cawb_status probing(void) {
   cawb_plan_setting s = setting();
   cJSON *list;
@@ -104,6 +115,7 @@ int main(void) {
   params = cJSON_Parse("[{\"name\":\"w\",\"shape\":[8],\"strides\":[1],\"dtype\":\"float32\",\"offset\":0,\"bytes\":32}]");
   sweep("sandbox", sandbox);
   sweep("recording", recording);
+  sweep("exporting", exporting);
   sweep("probing", probing);
   sweep("probing in vain", probing_in_vain);
   cawb_ptx_free(&kernels);
