@@ -19,6 +19,7 @@ return {
     narrow_products = true,        -- a flag
     precision = true,
     untouched_bytes = true,
+    unrepeatable = true,           -- a flag
     unsteady = true,               -- a flag
     below_floor = true,
     near_floor = true,             -- a flag, and a second look

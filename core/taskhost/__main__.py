@@ -13,7 +13,7 @@ import warnings
 from channel import Channel
 from fault import Fault, from_host
 
-OPS = ("hello", "load", "inputs", "compare", "baselines", "peek", "mutants", "unload")
+OPS = ("hello", "load", "inputs", "compare", "baselines", "peek", "mark", "mutants", "unload")
 
 
 def main(arguments):

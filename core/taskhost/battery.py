@@ -97,7 +97,22 @@ def nan(like):
     return made
 
 
+BY_ROWS = (mixed, positive, integers, zeros, offset, huge, tiny)    # any part is like the whole
+PIECE = 1 << 26                          # elements
+
 CASES = {f.__name__: f for f in (mixed, positive, integers, edges, outlier, zeros, offset, huge, tiny, nonfinite, nan)}
+
+
+def fill(place, like, make):
+    """In pieces of whole rows where there is much of it: in float64 it would be twice as much."""
+    cols = max(1, like.shape[-1]) if like.dim() else 1
+    rows = max(1, PIECE // cols)
+    if make not in BY_ROWS or place.numel() <= rows * cols:
+        place.copy_(make(like))
+        return
+    for start in range(0, place.numel(), rows * cols):
+        part = place[start:start + rows * cols]
+        part.copy_(make(part.view(-1, cols) if part.numel() % cols == 0 else part))
 
 
 def apply(case, inputs):
@@ -112,7 +127,7 @@ def apply(case, inputs):
             return tensor
         made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype,
                                    device=tensor.device)
-        flat(made).copy_(CASES[case](tensor))
+        fill(flat(made), tensor, CASES[case])
         return made
 
     return mapped(inputs, change)

@@ -66,7 +66,8 @@ class Recorder(TorchDispatchMode):
         aliases = bool(outputs) and not writes and all(storage(t) in sources for t in outputs)
         kind = kind_of(func, aliases)
         entry = {"op": str(func), "kind": kind,
-                 "inputs": [dict(about(t), arg=name, source=source) for name, t, source in inputs],
+                 "inputs": [dict(about(t), arg=name, source=source, **where(t, kind))
+                            for name, t, source in inputs],
                  "outputs": [about(t) for t in outputs],
                  "args": {name: plain(value) for name, value in named
                           if value is not None and not list(tensors_in(value))},
@@ -113,6 +114,13 @@ def key(tensor):
 
 def about(tensor):
     return {"shape": list(tensor.shape), "dtype": NAMES.get(tensor.dtype, str(tensor.dtype)[6:])}
+
+
+def where(tensor, kind):
+    """How a factor lies in its memory; others are known by shape alone."""
+    if kind != "matmul":
+        return {}
+    return {"strides": list(tensor.stride()), "offset": tensor.storage_offset()}
 
 
 def touched(tensor):

@@ -66,6 +66,9 @@ class Host:
             raise Fault("invalid", "op 'compare': there is nothing to compare in 0 slots")
         return work.compare(poison, slots), ()
 
+    def mark(self, _request):
+        return {"mark": self.loaded().mark()}, ()
+
     def mutants(self, request):
         work, case = self.loaded(), field(request, "case", (str, type(None)))
         names = field(request, "names", (list, type(None)))

@@ -1,14 +1,19 @@
 """A loaded task with its shares: what `load` makes and `unload` ends."""
+import ctypes
+import hashlib
+
 import torch
 
 import admission
+import freivalds
 from fault import Fault
 from graph import Recorder
 from judge import Judge, Readback
+from judged import rows_of_bytes
 from runner import Runner, loose_tensors
 from share import open_share
 from task import Task
-from tensors import Layout, copied, mapped, same_bits, store, values_of, view
+from tensors import Layout, copied, mapped, number, same_bits, store, values_of, view
 from trials import PRIVATE, Trial, Trials
 from watch import Shared
 
@@ -70,10 +75,24 @@ class Workload:
         found = self.runner.probe(trial.inputs if large else mapped(trial.inputs, copied), seed,
                                   mode)
         self.graph, self.notes = recorder[0].entries, recorder[0].notes
+        self.product = self.find_product(trial, [t for _, t in found])
         self.place_outputs(found)
         self.trials.size = (0 if large else self.inputs_size) + sum(
             max(8, 2 * t.element_size()) * t.numel() for _, t in found)
         return self.marks(t for _, t in found)
+
+    def find_product(self, trial, outputs):
+        """The product that the task is, if eager PyTorch's output agrees."""
+        product, back = freivalds.find(self.graph, outputs), Readback()
+        if product is None:
+            return None
+        at = product.begin(trial.inputs, self.parameters(), rows_of_bytes(outputs[0]), back)
+        back.read()
+        good = back.numbers(at)[0] <= freivalds.NEAR[outputs[0].dtype]
+        return product if good else None
+
+    def parameters(self):
+        return self.runner.module.state_dict()
 
     def marks(self, tensors):
         """One for each tensor; two are equal where all of the tensors' bits are."""
@@ -236,14 +255,32 @@ class Workload:
         watched = self.shared.begin(back) if late else None
         begun = [e.begin(self.outputs_at(i, slots), poison, back)
                  for i, e in enumerate(self.expected(trial))]
+        product = self.begin_product(trial, slots, back)
         back.read()
         entries = [e.finish(b, back) for e, b in zip(trial.expected(), begun)]
+        for entry, error in zip(entries[0], back.numbers(product) if product is not None else ()):
+            entry["product"] = number(error) if error == error else "nan"
         if late:
             changed = self.shared.finish(watched, back)
         self.trials.trim()
         self.relieve()
         return {"outputs": [each[0] for each in entries], "reference": trial.precision,
                 "slots": [list(each) for each in zip(*entries)], "changed": changed}
+
+    def begin_product(self, trial, slots, back):
+        if self.product is None or trial.case not in freivalds.CASES:
+            return None
+        return self.product.begin(trial.inputs, self.parameters(), self.outputs_at(0, slots), back)
+
+    def mark(self):
+        """A text that differs where any bit of the outputs does."""
+        outputs = [self.outputs_at(i, 1)[0] for i in range(len(self.outputs))]
+        if self.judge is None:
+            return "-".join(digest(t) for t in outputs)
+        back = Readback()
+        handles = [back.add(self.judge.hash(t)) for t in outputs]
+        back.read()
+        return "-".join(str(back.whole(h)[0]) for h in handles)
 
     def mutants(self, seed, case=None, names=None):
         """Wrong outputs for these inputs, judged; nothing is current afterwards."""
@@ -298,6 +335,12 @@ class Workload:
         if self.judge is not None:
             self.judge.close()
         self.release()
+
+
+def digest(tensor):
+    """Of a vector of bytes on the CPU."""
+    bytes_of = (ctypes.c_char * tensor.numel()).from_address(tensor.data_ptr())
+    return hashlib.blake2b(bytes_of, digest_size=16).hexdigest()
 
 
 def density(tensor):

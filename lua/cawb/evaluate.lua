@@ -88,10 +88,11 @@ function M.one(task, candidate, how)
   if not go then return go == false and facts or nil, message, name end
   say "verify"
   got, message, name = clocked(facts, "verify", verify.verify, task, candidate,
-    { trials = how.trials, battery = how.battery })
+    { trials = how.trials, battery = how.battery, repeats = how.repeats })
   if not got then return nil, message, name end
   if not got.ok then return name_precision(task, fail(facts, got)) end
   facts.error, facts.report, facts.trials, facts.battery = got.error, got.report, got.trials, got.battery
+  facts.repeatable = got.repeatable
   facts.precision = precision.of(task, facts, rule_facts.census(facts.built))
   go, message, name = pass(task, candidate, facts, "verify")
   if not go then return go == false and facts or nil, message, name end
@@ -153,7 +154,7 @@ local function sweep(task, candidate, declared, variants, how)
   for i, tunables in ipairs(variants) do
     if i > 1 and how.spent and how.spent() then break end
     local one = candidate:with(tunables)
-    local facts, message, name = M.one(task, one, { trials = limits.trials, battery = {},
+    local facts, message, name = M.one(task, one, { trials = limits.trials, battery = {}, repeats = 0,
       samples = limits.samples, budget = limits.budget, against = {}, launches = 0, say = function(stage)
         how.say(("%s %d/%d %s"):format(stage, i, #variants, one:label(declared)))
       end })

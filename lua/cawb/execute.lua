@@ -149,11 +149,11 @@ function M.call(task, candidate, request, purpose, timeout, seed, case)
   return reply
 end
 
---- Run a candidate once on fresh inputs (of the kind `case`): its outputs exist, nothing is
---- judged. Returns { ok = true, report = counters, steps = launches }, a failure as data,
+--- Run a candidate once on fresh inputs (of the kind `case`), or on those of `seed`: its outputs
+--- exist, nothing is judged. Returns { ok = true, report = counters, steps = launches }, a failure as data,
 --- or nil, message, name.
-function M.run(task, candidate, case)
-  return M.call(task, candidate, { op = "run" }, "run", task.options.deadlines.run, nil, case)
+function M.run(task, candidate, case, seed)
+  return M.call(task, candidate, { op = "run" }, "run", task.options.deadlines.run, seed, case)
 end
 
 return M

@@ -74,7 +74,9 @@ M.defaults = {
     -- further inputs of kinds that the task never announced (core/taskhost/battery.py), one of
     -- each; a kind that the reference itself cannot deal with is left out
     battery = { "mixed", "integers", "edges", "outlier", "zeros", "offset", "nan" },
-    battery_bytes = 1 << 30,  -- of inputs, beyond which there are none of these
+    battery_bytes = 1 << 30,  -- of inputs, beyond which there are only those in `huge`
+    huge = { "mixed" },
+    repeats = 1,              -- further runs on the first inputs: is every bit the same?
   },
 
   -- a candidate passes if each error against float64 is at most `factor` times

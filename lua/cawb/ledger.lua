@@ -96,7 +96,7 @@ local function facts_json(facts)
   local kept = {}
   for _, key in ipairs { "tunables", "ratios", "seconds", "time_s", "error", "trials", "report",
                          "kernels", "steps", "log", "modelled", "first", "launch_bound_s", "clock_hz",
-                         "throttled", "equal_error", "profile", "battery", "precision", "rules", "floor" } do
+                         "throttled", "equal_error", "profile", "battery", "repeatable", "precision", "rules", "floor" } do
     kept[key] = facts[key]
   end
   return encode(kept)

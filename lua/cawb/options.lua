@@ -20,7 +20,7 @@ local ranges = {
   ["turns"] = at_least_one, ["seconds"] = positive, ["verify.trials"] = at_least_one,
   ["tolerance.factor"] = positive, ["tolerance.battery_factor"] = positive,
   ["tolerance.allclose"] = positive, ["tolerance.allclose_half"] = positive,
-  ["verify.battery_bytes"] = not_negative,
+  ["verify.battery_bytes"] = not_negative, ["verify.repeats"] = not_negative,
   ["tolerance.equal_error"] = at_least_one, ["measure.matrix_samples"] = at_least_one,
   ["measure.batch"] = at_least_one, ["measure.rounds"] = at_least_one,
   ["measure.warmup"] = not_negative,

@@ -39,7 +39,7 @@ local function turn_data(turn)
     launch_bound_s = turn.facts.launch_bound_s, clock_hz = turn.facts.clock_hz,
     throttled = turn.facts.throttled, equal_error = turn.facts.equal_error,
     time_s = turn.time_s, speedup = turn.speedup, error = turn.error,
-    precision = turn.facts.precision and turn.facts.precision.class, rule = turn.facts.rule,
+    repeatable = turn.facts.repeatable, precision = turn.facts.precision and turn.facts.precision.class, rule = turn.facts.rule,
     rules = rules_data(turn.facts.rules), floor = floor_data(turn.facts),
     modelled = turn.facts.modelled, spent = turn.spent, profile = profile_data(turn.facts.profile),
   }

@@ -186,7 +186,8 @@ function M.new(task, candidate, facts, stages)
   told.plan = M.plan(facts.steps, census, #task.outputs)
   told.precision = facts.error and precision.of(task, facts, census)
   told.verify = facts.error and { error = plain(facts.error), trials = #(facts.trials or {}),
-                                  report = plain(facts.report), battery = facts.battery and plain(facts.battery) }
+                                  report = plain(facts.report), repeatable = facts.repeatable,
+                                  battery = facts.battery and plain(facts.battery) }
   told.timing = facts.time_s and { time_s = plain(facts.time_s), speedup = plain(facts.speedup),
     samples = core.json.array { table.unpack(facts.samples or {}) }, launch_bound_s = facts.launch_bound_s }
   if has(stages, "plausibility") then

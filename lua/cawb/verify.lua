@@ -74,6 +74,15 @@ local function check_row(o, label, tolerance, floor)
     :format(label, row.index, number(row.nrms), number(most))
 end
 
+-- A product of matrices times a secret vector, by the host beside the reference.
+local function check_product(o, label, floor)
+  if o.product == nil then return nil end
+  local most = math.max(floor.nrms, 1e-12)
+  if type(o.product) == "number" and o.product <= most then return nil end
+  return ("%s times a secret vector is off by %s of its factors' size; at most %s passes")
+    :format(label, number(o.product), number(most))
+end
+
 -- Elements that are far off for their own size, though none is for the largest.
 local function check_far(o, label, tolerance)
   if not o.far then return nil end
@@ -90,6 +99,7 @@ local function judge_output(o, label, tolerance)
   local floor = tolerance.floors[o.dtype] or tolerance.floors.float32
   return check_worst(o, label, tolerance, floor) or check_nrms(o, label, tolerance, floor)
     or check_row(o, label, tolerance, floor) or check_far(o, label, tolerance)
+    or check_product(o, label, floor)
 end
 
 -- What a candidate does besides computing: races, and inputs that are not as they were.
@@ -135,16 +145,16 @@ local function note_error(sum, compared)
 end
 
 -- One run on fresh inputs, compared. Returns what it ran as, with `compared`, or as execute.run.
-local function compare(task, candidate, case)
-  local ran, message, name = execute.run(task, candidate, case)
+local function compare(task, candidate, case, seed)
+  local ran, message, name = execute.run(task, candidate, case, seed)
   if not ran or not ran.ok then return ran, message, name end
   ran.compared, message, name = task:compare(ran.poison)
   if not ran.compared then return nil, message, name end
   return ran
 end
 
-local function trial(task, candidate, tolerance, result)
-  local ran, message, name = compare(task, candidate)
+local function trial(task, candidate, tolerance, result, seed)
+  local ran, message, name = compare(task, candidate, nil, seed)
   if not ran or not ran.ok then return ran, message, name end
   local compared = ran.compared
   note_error(result.error, compared)
@@ -153,6 +163,23 @@ local function trial(task, candidate, tolerance, result)
   local why = M.judge(compared, ran.report, tolerance)
   if why then return { ok = false, stage = "verify", reason = why } end
   return ran
+end
+
+-- The same inputs `times` more: are the outputs the same, bit by bit? Notes it in
+-- result.repeatable. Returns as execute.run.
+local function again(task, candidate, seed, times, result)
+  local first, message, name = task:ask { op = "mark" }
+  if not first then return nil, message, name end
+  result.repeatable = true
+  for _ = 1, times do
+    local ran, mark
+    ran, message, name = execute.run(task, candidate, nil, seed)
+    if not ran or not ran.ok then return ran, message, name end
+    mark, message, name = task:ask { op = "mark" }
+    if not mark then return nil, message, name end
+    result.repeatable = result.repeatable and mark.mark == first.mark
+  end
+  return result
 end
 
 -- ---- kinds of inputs that the task never announced
@@ -248,19 +275,21 @@ local function trials_of(opts, task)
   return trials
 end
 
---- The kinds of inputs to try, none where inputs are too large for it.
+--- The kinds of inputs to try, few where inputs are large.
 function M.kinds(task, opts)
   local list = opts and opts.battery or task.options.verify.battery
-  return bytes_of(task.inputs) <= task.options.verify.battery_bytes and list or {}
+  local small = bytes_of(task.inputs) <= task.options.verify.battery_bytes
+  return (small or #list == 0) and list or task.options.verify.huge
 end
 
 --- Verify a candidate on `opts.trials` fresh inputs (default: the option
---- verify.trials), and once on each kind in `opts.battery` (verify.battery). Returns
---- { ok = true, trials = {statistics}, error = { worst, nrms, eager = {...} }, battery = { kind =
---- { nrms, eager } }, report = counters of the last run }, a failure as data, or nil,
+--- verify.trials), and once on each kind in `opts.battery` (verify.battery); the first
+--- inputs `opts.repeats` (verify.repeats) times more. Returns { ok = true, trials =
+--- {statistics}, error = { worst, nrms, eager = {...} }, battery = { kind = { nrms, eager } },
+--- repeatable = bit by bit, report = counters of the last run }, a failure as data, or nil,
 --- message, name.
 function M.verify(task, candidate, opts)
-  options.known(opts, { trials = true, battery = true }, "verify", 2)
+  options.known(opts, { trials = true, battery = true, repeats = true }, "verify", 2)
   local trials, tolerance = trials_of(opts, task), task.options.tolerance
   local result = { ok = true, trials = {}, error = { eager = {} }, battery = {} }
   local function step(f, ...)
@@ -274,8 +303,13 @@ function M.verify(task, candidate, opts)
     return result
   end
   local done, message, name
-  for _ = 1, trials do
-    done, message, name = step(trial, task, candidate, tolerance, result)
+  local repeats = opts and opts.repeats or task.options.verify.repeats
+  for i = 1, trials do
+    local seed = task.next_seed "run"
+    done, message, name = step(trial, task, candidate, tolerance, result, seed)
+    if done and done.ok and i == 1 and repeats > 0 then
+      done, message, name = step(again, task, candidate, seed, repeats, result)
+    end
     if not done or not done.ok then return done, message, name end
   end
   for _, case in ipairs(M.kinds(task, opts)) do

@@ -339,7 +339,7 @@ function cawb.task(path, opts) end
 ---Is a candidate right? Fresh secret inputs, float64 references.
 ---@param task cawb.Task
 ---@param candidate cawb.Candidate
----@param opts? { trials?: integer, battery?: string[] }
+---@param opts? { trials?: integer, battery?: string[], repeats?: integer }
 ---@return table|cawb.Failure|nil checked, string? message, string? name
 function cawb.verify(task, candidate, opts) end
 

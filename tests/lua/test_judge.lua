@@ -111,4 +111,11 @@ check.test("modelled compile fuses: intermediates never leave the chip", functio
   check.equal(apart.eager, apart.compile)
 end)
 
+check.test("a product that is off against a secret vector, or no number there, is rejected", function()
+  check.equal(reason { product = 1e-7 }, nil)
+  check.matches(reason { product = 1e-3 }, "times a secret vector is off by 0.001 of its factors' size")
+  check.matches(reason { product = "nan" }, "secret vector")
+  check.matches(reason { product = 0 / 0 }, "secret vector")
+end)
+
 return check.done()

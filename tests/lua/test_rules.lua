@@ -210,4 +210,24 @@ check.test("facts of a failure stay a failure", function()
   check.equal(facts.rules, nil)
 end)
 
+check.test("two runs that differ in a bit are flagged; others are repeatable", function()
+  local device <close> = assert(cawb.device "sim:h100")
+  local all = options.copy(cawb.defaults)
+  all.measure.against = {}
+  local task <close> = assert(cawb.task("tests/cheats/tasks/relu.py", { device = device, options = all }))
+  local c = assert(cawb.candidate "tests/cheats/kernels/relu")
+  local facts = assert(evaluate.candidate(task, c))
+  assert(facts.ok, facts.reason)
+  check.equal(facts.repeatable, true)
+  -- What it finds in its output decides the last bit: poison is a NaN once and a number then.
+  local odd = check.edit(c.source, "y[i] = x[i] < 0 ? 0.0f : x[i];",
+    "y[i] = (y[i] != y[i] ? 1.0000001f : 1.0f) * (x[i] < 0 ? 0.0f : x[i]);")
+  facts = assert(evaluate.candidate(task, cawb.candidate { source = odd, plan = c.plan }, { battery = {} }))
+  assert(facts.ok, facts.reason)
+  check.equal(facts.repeatable, false)
+  local names = {}
+  for _, flag in ipairs(facts.rules.flags) do names[flag.rule] = flag.reason end
+  check.matches(names.unrepeatable, "two runs on the same inputs")
+end)
+
 return check.done()

@@ -43,6 +43,18 @@ class Battery(unittest.TestCase):
         self.assertIs(self.make("mixed", index), index)
         self.assertIs(self.make(None, like), like)
 
+    def test_large_ones_are_made_in_pieces(self):
+        was = battery.PIECE
+        battery.PIECE = 100
+        try:
+            for case in battery.CASES:
+                made = self.make(case, torch.full((50, 30), 7.0))
+                self.assertFalse(bool((made == 7).any()), case)
+            mixed = self.make("mixed", torch.zeros(50, 30))
+            self.assertGreater(float(mixed.std(1).max() / mixed.std(1).min()), 3)
+        finally:
+            battery.PIECE = was
+
     def test_what_each_case_is(self):
         like = torch.zeros(20, 300)
         mixed = self.make("mixed", like)
