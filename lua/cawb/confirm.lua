@@ -15,11 +15,11 @@ end
 
 --- The facts of `member`, which were `facts`, as they are when it is evaluated again:
 --- they keep the first times as `first` = { time_s, speedup }. A failure comes back as
---- facts of the stage "confirm". Returns nil, message, name when the machine failed.
-function M.again(task, member, facts, say)
+--- facts of the stage "confirm". With `count` the device's counters have a look, too. Returns nil, message, name when the machine failed.
+function M.again(task, member, facts, say, count)
   task.device:drop_worker()
   local again, message, name = evaluate.one(task, member,
-    { trials = task.options.confirm.trials, say = function() say "confirm" end })
+    { trials = task.options.confirm.trials, count = count, say = function() say "confirm" end })
   if not again then return nil, message, name end
   if not again.ok then
     again.reason = ("it passed once, but not in a fresh worker on fresh inputs (%s): %s")

@@ -69,8 +69,15 @@ local function pass(task, candidate, facts, ...)
   return facts.ok
 end
 
---- One member of a candidate. `how` = { trials =, battery =, samples =, budget =, against =, launches =, say =
---- function(stage) }.
+-- Bytes to and from memory by the device's counters, where there are any.
+local function counted(task, candidate)
+  local p = profile.profile(task, candidate, { set = "quick" })
+  local bytes = p and p.ok and p.metrics.dram_bytes
+  return bytes and { dram_bytes = bytes, source = p.source } or nil
+end
+
+--- One member of a candidate. `how` = { trials =, battery =, repeats =, samples =, budget =, against =,
+--- launches =, count = with the device's counters on once, say = function(stage) }.
 --- Returns facts: { ok, stage, reason, seconds = { compile, verify, measure }, time_s,
 --- samples, speedup, equal_error, baselines, error, battery, report, kernels, steps, log, modelled,
 --- precision, rules = { set, asked, flags, rejected }, rule, floor }; or nil, message, name.
@@ -105,6 +112,7 @@ function M.one(task, candidate, how)
   facts.baseline_samples, facts.ratios = got.baseline_samples, got.ratios
   facts.equal_error = baselines.at_equal_error(task, got.speedup, facts.error)
   facts.launch_bound_s, facts.clock_hz, facts.throttled = got.launch_bound_s, got.clock_hz, got.throttled
+  if how.count then facts.counted = clocked(facts, "profile", counted, task, candidate) end
   go, message, name = pass(task, candidate, facts, "timing", "plausibility")
   if go == nil then return nil, message, name end
   return facts

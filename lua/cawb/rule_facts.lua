@@ -179,7 +179,7 @@ end
 function M.new(task, candidate, facts, stages)
   local census = facts.built and M.census(facts.built)
   local told = { task = task_facts(task), stage = stages[#stages],
-    device = { name = task.device.info.name, modelled = task.device.info.modelled, arch = task.device.info.arch } }
+    device = { name = task.device.info.name, modelled = task.device.info.modelled, l2 = task.device.info.l2, arch = task.device.info.arch } }
   if has(stages, "source") then told.source = source_facts(candidate) end
   told.compiled = census and { functions = census.functions, variables = census.variables, total = census.total,
                                kernels = facts.kernels, options = core.json.array { table.unpack(candidate.options) } }
@@ -190,6 +190,7 @@ function M.new(task, candidate, facts, stages)
                                   battery = facts.battery and plain(facts.battery) }
   told.timing = facts.time_s and { time_s = plain(facts.time_s), speedup = plain(facts.speedup),
     samples = core.json.array { table.unpack(facts.samples or {}) }, launch_bound_s = facts.launch_bound_s }
+  told.counted = facts.counted
   if has(stages, "plausibility") then
     told.floor = plausibility.floor(task, precision.used(census, facts.steps))
     told.costs = plausibility.costs(task)

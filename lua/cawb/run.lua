@@ -146,9 +146,10 @@ local function judge(self, turn)
   if not facts then return nil, member, name end
   local done, message, kind = rewarded(self, turn, facts)
   if not done then return nil, message, kind end
-  local again = audited(facts) or self.options.confirm.enabled and better(turn, self.best)
+  local audit = audited(facts)
+  local again = audit or self.options.confirm.enabled and better(turn, self.best)
   if not (facts.ok and again) then return turn end
-  facts, message, kind = confirm.again(self.task, member, facts, say)
+  facts, message, kind = confirm.again(self.task, member, facts, say, audit)
   if not facts then return nil, message, kind end
   return rewarded(self, turn, facts)
 end

@@ -210,6 +210,24 @@ check.test("facts of a failure stay a failure", function()
   check.equal(facts.rules, nil)
 end)
 
+check.test("bytes that were not moved: the device's counters, and where they say nothing", function()
+  local set = { list = {} }
+  for _, one in ipairs(assert(rules.set "strict").list) do
+    if one.name == "untouched_bytes" then set.list[1] = one end
+  end
+  local function asked(counted, device, libraries)
+    local r = assert(rules.judge(set, { costs = { read = 1000, written = 100 }, plan = { libraries = libraries or 0 },
+      counted = { dram_bytes = counted, source = "cupti" }, device = device }, rules.stages))
+    return r.rejected and r.rejected.reason
+  end
+  check.equal(asked(1100, { modelled = true, l2 = 50 }), nil)
+  check.matches(asked(900, { modelled = true, l2 = 50 }), "it moved 900 bytes of memory; .* are 1100")
+  check.equal(asked(960, { modelled = false, l2 = 50 }), nil)          -- 50 may still be in L2
+  check.matches(asked(900, { modelled = false, l2 = 50 }), "are 1050")
+  check.equal(asked(100, { modelled = false, l2 = 500 }), nil)         -- all of it may be
+  check.equal(asked(100, { modelled = true, l2 = 50 }, 1), nil)
+end)
+
 check.test("two runs that differ in a bit are flagged; others are repeatable", function()
   local device <close> = assert(cawb.device "sim:h100")
   local all = options.copy(cawb.defaults)
@@ -219,6 +237,9 @@ check.test("two runs that differ in a bit are flagged; others are repeatable", f
   local facts = assert(evaluate.candidate(task, c))
   assert(facts.ok, facts.reason)
   check.equal(facts.repeatable, true)
+  check.equal(facts.counted, nil)
+  facts = assert(evaluate.one(task, c, { count = true }))
+  assert(facts.ok and facts.counted.dram_bytes > 0, facts.reason)
   -- What it finds in its output decides the last bit: poison is a NaN once and a number then.
   local odd = check.edit(c.source, "y[i] = x[i] < 0 ? 0.0f : x[i];",
     "y[i] = (y[i] != y[i] ? 1.0000001f : 1.0f) * (x[i] < 0 ? 0.0f : x[i]);")

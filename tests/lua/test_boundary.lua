@@ -1,0 +1,53 @@
+-- Sizes beside a task's own: which, and what a candidate that is only right on its own says.
+
+local check = dofile "tests/lua/check.lua"
+local boundary = require "cawb.boundary"
+local core = require "cawb.core"
+
+local dir = check.folder()
+
+check.test("one more, one less, a prime and 1 of each whole constant", function()
+  local seen = {}
+  for _, shape in ipairs(boundary.shapes { rows = 128, cols = 2, eps = 0.5, name = "x", one = 1 }) do
+    for name, value in pairs(shape) do seen[#seen + 1] = name .. "=" .. value end
+  end
+  check.equal(table.concat(seen, " "), "cols=3 cols=1 rows=129 rows=127 rows=137 rows=1")
+end)
+
+local function run(words)
+  return check.shell(("'%s' shapes %s --device sim:h100 2>&1"):format(core.program, words))
+end
+
+check.test("a kernel without a bound is wrong beside its own shape; one with it is right; a plan may refuse", function()
+  local relu = "tests/cheats/tasks/relu.py --set task.rows=8 --set task.cols=256 "
+  local out, status = run(relu .. "tests/cheats/kernels/relu")
+  check.equal(status, 0, out)
+  check.matches(out, "cols=257%s+right")
+  local f = assert(io.open "tests/cheats/kernels/relu.cu")
+  local source = f:read "a"
+  f:close()
+  f = assert(io.open "tests/cheats/kernels/relu.lua")
+  local plan = f:read "a"
+  f:close()
+  check.write(dir .. "/kernel.cu", check.edit(source, "i < n", "i < 2048"))
+  check.write(dir .. "/plan.lua", plan)
+  out, status = run(relu .. dir .. " --json")
+  check.equal(status, 1, out)
+  local wrong = 0
+  for _, found in ipairs(assert(core.json.decode(out)).shapes) do
+    if found.outcome == "wrong" then wrong = wrong + 1 end
+  end
+  assert(wrong >= 4, out)
+  check.write(dir .. "/plan.lua", 'assert(inputs[1].numel == 2048, "for 2048 only")\n' .. plan)
+  out, status = run(relu .. dir)
+  check.equal(status, 0, out)
+  check.matches(out, "rows=9%s+refused: .*for 2048 only")
+end)
+
+check.test("what is wrong with its words", function()
+  local out, status = run "tests/cheats/tasks/relu.py"
+  check.equal(status, 2, out)
+  check.matches(out, "name a task and a candidate")
+end)
+
+return check.done()
