@@ -43,6 +43,10 @@ set_tests_properties(python/test_report python/test_cluster python/test_promote 
   "CAWB_PROGRAM=$<TARGET_FILE:cawb>;CAWB_PYTHON=${CAWB_PYTHON}")
 set_tests_properties(python/test_mcp PROPERTIES ENVIRONMENT "CAWB_PROGRAM=$<TARGET_FILE:cawb>")
 
+# The jail, of this build.
+set_tests_properties(python/test_jail PROPERTIES ENVIRONMENT
+  "CAWB_JAIL_LIBRARY=$<TARGET_FILE:cawb_jail>")
+
 # A libcuda without a GPU behind it, for the logic of the real device.
 add_library(fake_cuda MODULE tests/c/fake_cuda.c)
 target_include_directories(fake_cuda SYSTEM PRIVATE ${CAWB_CUDA_INCLUDE})

@@ -23,5 +23,11 @@ return {
     unsteady = true,               -- a flag
     below_floor = true,
     near_floor = true,             -- a flag, and a second look
+    -- Python candidates
+    module_fallback = true,
+    module_dynamic = true,
+    module_handlers = true,
+    module_base = true,
+    module_no_kernel = true,       -- a flag
   },
 }

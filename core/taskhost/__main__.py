@@ -13,7 +13,8 @@ import warnings
 from channel import Channel
 from fault import Fault, from_host
 
-OPS = ("hello", "load", "inputs", "compare", "baselines", "peek", "mark", "mutants", "unload")
+OPS = ("hello", "load", "inputs", "compare", "baselines", "peek", "mark", "mutants", "unload",
+       "module_open", "module_round", "module_close")
 
 
 def main(arguments):

@@ -1,7 +1,8 @@
 """The socket to the judge: length-prefixed JSON, file descriptors beside it.
 
 A message is 4 bytes of little-endian length and that many bytes of UTF-8 JSON.
-Descriptors travel with the 4 length bytes. Every request gets one reply.
+Descriptors travel with the 4 length bytes; a request's are the list "fds" of it, and
+its receiver's to close. Every request gets one reply.
 """
 import array
 import json
@@ -10,6 +11,7 @@ import struct
 
 from fault import Fault
 
+MOST_FDS = 8
 LARGEST = 64 << 20  # bytes; a length beyond it means that the stream is broken
 
 
@@ -24,14 +26,17 @@ class Channel:
     def receive(self):
         """The next request, or None at end of file. Bad JSON raises Fault;
         a stream that cannot be read any further raises BrokenPipeError."""
-        head = self._read(4)
+        head, fds = self._read_head()
         if not head:
             return None
         size, = struct.unpack("<I", head)
         if size > LARGEST:
             raise BrokenPipeError("a message of %d bytes is announced; the limit is %d"
                                   % (size, LARGEST))
-        return parse(self._read(size, "message"))
+        request = parse(self._read(size, "message"))
+        if fds:
+            request["fds"] = fds
+        return request
 
     def send(self, reply, fds=()):
         """Send one reply; the descriptors stay open here."""
@@ -45,6 +50,18 @@ class Channel:
         head = struct.pack("<I", len(body))
         sent = self.socket.sendmsg([head], extra)
         self.socket.sendall(head[sent:] + body)
+
+    def _read_head(self):
+        """The length, b"" at the end of the stream, and the descriptors beside it."""
+        fds = array.array("i")
+        room = socket.CMSG_SPACE(MOST_FDS * fds.itemsize)
+        head, extra, _, _ = self.socket.recvmsg(4, room, socket.MSG_CMSG_CLOEXEC)
+        for level, kind, data in extra:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                fds.frombytes(data[:len(data) - len(data) % fds.itemsize])
+        if head and len(head) < 4:
+            head += self._read(4 - len(head), "message")
+        return head, list(fds)
 
     def _read(self, size, what="length"):
         """Exactly `size` bytes; b"" when the stream ends before a message."""

@@ -12,6 +12,7 @@ from importlib import metadata
 import torch
 
 import baseline
+import module
 from fault import Fault
 from reference import signed
 from tensors import number
@@ -101,6 +102,30 @@ class Host:
         values = found.reshape(-1)[start:start + whole(request, "count", 1 << 16, 8)]
         return {"shape": list(found.shape), "dtype": str(found.dtype)[6:],
                 "numel": found.numel(), "values": [number(v) for v in values.tolist()]}, ()
+
+    def module_open(self, request):
+        sock = (request.get("fds") or [None])[0]
+        if sock is None:
+            raise Fault("invalid", "op 'module_open': a socket to the worker must come with it")
+        return module.opened(self.loaded(), field(request, "name", str), sock,
+                             {key: value for key, value in request.items() if key != "fds"}), ()
+
+    def module_round(self, request):
+        work, order = self.loaded(), field(request, "order", list)
+        deadlines = field(request, "deadlines", dict)
+        unknown = [n for n in order if n not in work.modules or n not in deadlines]
+        if unknown or not order:
+            raise Fault("invalid", "op 'module_round': no worker '%s' with a deadline is open"
+                        % (unknown or [""])[0])
+        return module.play(work, order, whole(request, "seed", (1 << 63) - 1), pattern(request),
+                           deadlines, field(request, "judged", list, order[:1]),
+                           field(request, "case", (str, type(None)))), ()
+
+    def module_close(self, request):
+        found = self.loaded().modules.pop(field(request, "name", str), None)
+        if found is not None:
+            found.close()
+        return {}, ()
 
     def unload(self, _request):
         if self.workload is not None:

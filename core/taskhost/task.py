@@ -35,6 +35,7 @@ class Task:
         self.lines = definitions(tree)
         names = assigned(tree)
         override(tree, overrides, names, path)
+        self.source = ast.unparse(tree)     # as it runs, for a process that has no file
         self.module = self.execute(tree)
         self.constants = simple_constants(self.module, names)
         for name in NEEDED:

@@ -32,6 +32,7 @@ class Workload:
         self.current = self.judge = None
         self.shares = []
         self.baselines, self.stopwatch = {}, None    # see baseline.py
+        self.modules = {}                            # see module.py
         try:
             self.judge = Judge(judge, device) if judge else None
             self.trials = Trials(self.runner, self.judge)
@@ -329,6 +330,9 @@ class Workload:
 
     def close(self):
         self.current = self.shared = self.poisoned = None
+        for module in self.modules.values():
+            module.close()
+        self.modules = {}
         for share in self.shares:
             share.close()
         self.shares, self.baselines, self.stopwatch = [], {}, None

@@ -92,7 +92,7 @@ end
 --- Complete the matrix: time the kinds of the option measure.matrix that nothing is known
 --- of yet, or take their times from an earlier run. Returns true, or nil, message, name.
 function M.complete(task)
-  if task.device.info.modelled then return true end
+  if task.device.info.modelled or task.rivals then return true end   -- those were timed otherwise
   for _, kind in ipairs(task.options.measure.matrix) do
     if not task.baselines[kind] then
       local key = key_of(task, kind)

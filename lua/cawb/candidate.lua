@@ -1,5 +1,5 @@
--- candidate: what is proposed. Device source and a launch plan; with tunables, a
--- family of which one member is chosen at a time.
+-- candidate: what is proposed. Tier 1: device source and a launch plan; with tunables, a
+-- family of which one member is chosen at a time. Tier 2: a Python file with a ModelNew.
 
 local core = require "cawb.core"
 
@@ -18,7 +18,7 @@ local function read(path)
   return text
 end
 
-local types = { source = "string", plan = "string", name = "string", note = "string",
+local types = { python = "string", source = "string", plan = "string", name = "string", note = "string",
                 defines = "table", options = "table", tunables = "table" }
 
 local function check(spec)
@@ -28,21 +28,33 @@ local function check(spec)
       error(("candidate: '%s' must be a %s, got %s"):format(key, types[key], type(value)), 3)
     end
   end
-  for _, key in ipairs { "source", "plan" } do
+  if spec.python and (spec.source or spec.plan or spec.tunables) then
+    error("candidate: 'python' goes without source, plan and tunables", 3)
+  end
+  for _, key in ipairs(spec.python and {} or { "source", "plan" }) do
     if not spec[key] then error(("candidate: '%s' must be a string, got nil"):format(key), 3) end
   end
 end
 
 -- Of everything that makes it what it is; the texts may hold any bytes.
 local function digest(c)
+  if c.python then return core.hash.sha256("python\0" .. c.python) end
   return core.hash.sha256(string.pack("<s8s8s8", c.source, c.plan,
     core.json.encode { defines = c.defines, options = core.json.array { table.unpack(c.options) } }))
 end
 
 -- "kernels/softmax/v1": that .cu and .lua. A folder: its kernel.cu, plan.lua and, where
--- a run left one, candidate.json with defines, options and chosen tunables.
+-- a run left one, candidate.json with defines, options and chosen tunables; or its
+-- model_new.py. "solution.py": that file.
 local function from_path(path)
   local folder = core.fs.kind(path) == "folder"
+  local module = folder and core.fs.kind(path .. "/model_new.py") == "file" and path .. "/model_new.py"
+    or path:match "%.py$" and path
+  if module then
+    local text, why, kind = read(module)
+    if not text then return nil, why, kind end
+    return { python = text, name = path:match "([^/]+)$":gsub("%.py$", "") }
+  end
   local source, message, name = read(folder and path .. "/kernel.cu" or path .. ".cu")
   if not source then return nil, message, name end
   local plan
@@ -61,7 +73,8 @@ end
 --- A candidate from { source =, plan =, name =, note =, defines = {NAME = value},
 --- options = {...}, tunables = {name = value} }; from a path without its ending
 --- ("kernels/softmax/v1_naive" reads that .cu and .lua); or from the folder that a run
---- left its best in. Returns the candidate, or nil, message, name when a file cannot
+--- left its best in. { python = text } or a path that ends in .py: a Python file with the
+--- class ModelNew, as KernelBench has it, which runs in a jail (see module.lua). Returns the candidate, or nil, message, name when a file cannot
 --- be read.
 function M.new(spec)
   if type(spec) == "string" then
@@ -72,7 +85,7 @@ function M.new(spec)
   if type(spec) ~= "table" then error("candidate: a table or a path is expected", 2) end
   check(spec)
   local c = setmetatable({
-    source = spec.source, plan = spec.plan, name = spec.name or "candidate",
+    python = spec.python, source = spec.source, plan = spec.plan, name = spec.name or "candidate",
     note = spec.note, defines = spec.defines or {}, options = spec.options or {},
     tunables = spec.tunables and next(spec.tunables) and spec.tunables or nil,
   }, Candidate)
@@ -82,7 +95,8 @@ end
 
 --- Whether a value is a candidate, or a member of one.
 function M.is(value)
-  return type(value) == "table" and type(value.hash) == "string" and type(value.source) == "string"
+  return type(value) == "table" and type(value.hash) == "string"
+    and type(value.python or value.source) == "string"
 end
 
 --- The member of the family with these values, such as { block = 256 }.

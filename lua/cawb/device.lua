@@ -76,6 +76,10 @@ end
 --- One request to the worker: its reply, or nil, message, name. A worker that
 --- does not survive it is replaced at the next one.
 function Device:call(request, fds, timeout)
+  if self.requested == "cpu" then
+    return nil, "the device cpu runs Python files only (a candidate's `python`); kernels run on"
+      .. " sim:h100 or cuda:N", "unsupported"
+  end
   if not self.worker or not self.worker:alive() then
     self:drop_worker()
     local info, message, name = start_worker(self)
@@ -116,7 +120,8 @@ end
 function Device:close()
   self:drop_worker()
   if self.compiler then self.compiler:close() end
-  self.compiler = nil
+  if self.modules then self.modules:close() end
+  self.compiler, self.modules = nil, nil
 end
 Device.__close = Device.close
 Device.__gc = Device.close
@@ -125,7 +130,17 @@ function Device:__tostring()
   return ("cawb.device (%s)"):format(self.info.name)
 end
 
---- Open "auto", "cuda:N" or "sim:h100". Returns the device, or nil, message, name.
+-- PyTorch on the processor, for Python candidates; it has no worker of its own.
+local function cpu_info()
+  local f, model = io.open "/proc/cpuinfo", nil
+  if f then
+    model = f:read("a"):match "model name%s*:%s*([^\n]+)"
+    f:close()
+  end
+  return { name = "cpu", model = model or "CPU", modelled = false, uuid = "", driver = "" }
+end
+
+--- Open "auto", "cuda:N", "sim:h100" or "cpu". Returns the device, or nil, message, name.
 --- `options`: { deadlines =, compile =, simulate = as the options of these names,
 --- cache = folder for compiled code, wrap = words ahead of the worker's command, as of a
 --- tool that watches it }.
@@ -138,7 +153,8 @@ function M.open(name, options)
     compile = options.compile or defaults.compile,
     simulate = options.simulate or defaults.simulate,
   }, Device)
-  local info, message, why = start_worker(self)
+  local info, message, why
+  if name == "cpu" then info = cpu_info() else info, message, why = start_worker(self) end
   if not info then return nil, message, why end
   self.info, self.requested = info, info.name     -- "auto" is settled once
   return self

@@ -6,6 +6,7 @@ local baselines = require "cawb.baselines"
 local core = require "cawb.core"
 local execute = require "cawb.execute"
 local measure = require "cawb.measure"
+local module = require "cawb.module"
 local precision = require "cawb.precision"
 local profile = require "cawb.profile"
 local rule_facts = require "cawb.rule_facts"
@@ -82,6 +83,7 @@ end
 --- samples, speedup, equal_error, baselines, error, battery, report, kernels, steps, log, modelled,
 --- precision, rules = { set, asked, flags, rejected }, rule, floor }; or nil, message, name.
 function M.one(task, candidate, how)
+  if candidate.python then return module.evaluate(task, candidate, how) end
   local facts = { ok = true, seconds = {}, tunables = candidate.tunables,
                   modelled = task.device.info.modelled }
   local say = how.say or function() end
@@ -195,6 +197,10 @@ end
 function M.candidate(task, candidate, how)
   how = how or {}
   how.say = how.say or function() end
+  if candidate.python then
+    local facts, message, name = M.one(task, candidate, how)
+    return facts, facts and candidate or message, name
+  end
   local wrong = check_texts(candidate)
   if wrong then return stillborn(task, wrong) end
   local declared, message, name = execute.tunables(task, candidate)

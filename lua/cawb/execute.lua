@@ -38,6 +38,9 @@ end
 --- The tunables that a candidate's plan declares: { { name =, values = {...} }, ... }.
 --- A failure as data where the plan is at fault, or nil, message, name.
 function M.tunables(task, candidate)
+  if candidate.python then
+    return nil, "a Python candidate is evaluated as a whole, by run:evaluate; the primitives take kernels", "unsupported"
+  end
   local request = { op = "tunables", plan = candidate.plan, inputs = task.inputs,
     outputs = task.outputs, params = task.params, limits = task.options.plan }
   local reply, message, name = task.device:call(request, nil, task.options.deadlines.load)

@@ -161,11 +161,17 @@ M.defaults = {
     run = 10.0,                 -- one execution of a candidate
     measure = 30.0,
     task = 300.0,               -- anything asked of the task host
+    module = 240.0,             -- a Python candidate's import, with what it compiles
   },
 
   -- a candidate that faults on a GPU is executed once more under compute-sanitizer, for the
   -- line: where the tool is, and the task's tensors take at most so many bytes
   sanitize = { faults = true, memory = 256 << 20 },
+
+  -- the jail of a Python candidate (tier 2): "auto", the strongest there is; "namespaces" or
+  -- "landlock", that one or none; "none", no jail, for files that you would run anyway. Bytes
+  -- of memory and of disk, processes, and seconds of processor time that it may use.
+  tier2 = { jail = "auto", memory = 16 << 30, disk = 1 << 30, processes = 256, seconds = 1800 },
 
   -- disk for precompiled headers, which make cooperative_groups.h bearable, and the
   -- address space that the compiler may use: a template can ask for any amount

@@ -71,15 +71,20 @@ local function definition(candidate, tunables)
                   options = core.json.array { table.unpack(candidate.options) } } .. "\n"
 end
 
+local function texts_of(candidate, tunables)
+  if candidate.python then return { ["model_new.py"] = candidate.python } end
+  return { ["kernel.cu"] = candidate.source, ["plan.lua"] = candidate.plan,
+           ["candidate.json"] = definition(candidate, tunables) }
+end
+
 local function put_candidate(insert, store, candidate)
   local files = {}
-  for name, text in pairs { ["kernel.cu"] = candidate.source, ["plan.lua"] = candidate.plan,
-                            ["candidate.json"] = definition(candidate) } do
+  for name, text in pairs(texts_of(candidate)) do
     local hash, message, kind = store:artifact(text)
     if not hash then error({ message, kind }, 0) end
     files[name] = hash
   end
-  insert("candidates", { hash = candidate.hash, kind = "tier1", files = encode(files) })
+  insert("candidates", { hash = candidate.hash, kind = candidate.python and "tier2" or "tier1", files = encode(files) })
 end
 
 local function put_samples(insert, run, turn, evaluation, facts)
@@ -96,7 +101,8 @@ local function facts_json(facts)
   local kept = {}
   for _, key in ipairs { "tunables", "ratios", "seconds", "time_s", "error", "trials", "report",
                          "kernels", "steps", "log", "modelled", "first", "launch_bound_s", "clock_hz",
-                         "throttled", "equal_error", "profile", "battery", "repeatable", "precision", "rules", "floor" } do
+                         "throttled", "equal_error", "profile", "battery", "repeatable", "precision", "rules", "floor",
+                         "tier", "jail", "module" } do
     kept[key] = facts[key]
   end
   return encode(kept)
@@ -149,15 +155,13 @@ local function write(path, text)
   return os.rename(temp, path)
 end
 
---- Write the best candidate so far as plain files: kernel.cu, plan.lua, candidate.json,
---- result.json.
+--- Write the best candidate so far as plain files: kernel.cu, plan.lua, candidate.json, or
+--- model_new.py; and result.json.
 function Ledger:keep(run)
   local ok, message, name = core.fs.mkdir(self.folder)
   if not ok then return nil, message, name end
-  local files = { ["kernel.cu"] = run.best.candidate.source,
-    ["plan.lua"] = run.best.candidate.plan,
-    ["candidate.json"] = definition(run.best.candidate, run.best.tunables),
-    ["result.json"] = encode(result.turn(run.best)) .. "\n" }
+  local files = texts_of(run.best.candidate, run.best.tunables)
+  files["result.json"] = encode(result.turn(run.best)) .. "\n"
   for file, text in pairs(files) do
     ok, message, name = write(self.folder .. "/" .. file, text)
     if not ok then return nil, message, name end

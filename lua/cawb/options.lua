@@ -44,9 +44,12 @@ local ranges = {
   ["budget.device_seconds"] = not_negative, ["budget.no_progress"] = not_negative,
   ["agent.result"] = { function(v) return v >= 500 end, "must be at least 500" }, ["agent.keep"] = at_least_one,
   ["agent.concurrent"] = at_least_one, ["agent.fence"] = at_least_one,
+  ["tier2.memory"] = { function(v) return v >= 1 << 30 end, "must be at least 1073741824 (1 GiB)" },
+  ["tier2.disk"] = at_least_one, ["tier2.processes"] = at_least_one, ["tier2.seconds"] = at_least_one,
   ["lines.budget"] = not_negative, ["lines.most"] = at_least_one,
 }
 local words = { ["profile"] = { "none", "quick", "default" }, ["tolerance.protocol"] = { "errors", "allclose" },
+  ["tier2.jail"] = { "auto", "namespaces", "landlock", "none" },
   ["model.protocol"] = { "openai", "anthropic" }, ["model.tools"] = { "native", "text" },
   ["cassette.by"] = { "order", "hash" } }
 local lists = { ["measure.against"] = true, ["measure.matrix"] = true }   -- of baselines

@@ -50,6 +50,7 @@ local function candidate_of(store, turn, evaluation, result)
     if not text then return nil, message, kind end
     texts[name] = text
   end
+  if texts["model_new.py"] then return candidates.new { python = texts["model_new.py"], name = result.name } end
   if not texts["kernel.cu"] then return nil, "it is no kernel with a plan, and cannot be executed from here", "usage" end
   local more = decode(texts["candidate.json"] or "{}") or {}
   return candidates.new { source = texts["kernel.cu"], plan = texts["plan.lua"], name = result.name, defines = more.defines,

@@ -11,6 +11,7 @@ local function candidate_of(store, row, turn)
   local files = assert(core.json.decode(row.files))
   local texts = {}
   for name, hash in pairs(files) do texts[name] = assert(store:read(hash)) end
+  if texts["model_new.py"] then return candidates.new { python = texts["model_new.py"], name = turn.name, note = turn.note } end
   local more = assert(core.json.decode(texts["candidate.json"]))
   return candidates.new { source = texts["kernel.cu"], plan = texts["plan.lua"], name = turn.name, note = turn.note,
     defines = more.defines, options = more.options }

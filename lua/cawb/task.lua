@@ -21,11 +21,12 @@ local function host_device(info)
   return info.modelled and "cpu" or info.name
 end
 
---- One request to the task host: its reply, or nil, message, name.
-function Task:ask(request)
+--- One request to the task host, with descriptors, and seconds that it may take beyond the
+--- deadline: its reply, or nil, message, name.
+function Task:ask(request, fds, more)
   if not self.host then return nil, "the task is closed", "died" end
   local reply, message, name =
-    loop.call(self.host, request, { timeout = self.options.deadlines.task })
+    loop.call(self.host, request, { timeout = self.options.deadlines.task + (more or 0), fds = fds })
   if not reply and (name == "timeout" or name == "died" or name == "interrupted") then
     self:close()
   end
@@ -61,12 +62,17 @@ function Task:share(request, names)
   return fds
 end
 
+--- What outputs are to be filled with: one call NaN, the next a number.
+function Task:new_poison()
+  self.finite = not self.finite
+  return seeds.poison(self.next_seed, self.finite)
+end
+
 --- New inputs from a secret seed (or from a given one, to have them again), and
 --- outputs filled with poison. `case` is a kind of inputs other than the task's own. Returns
 --- the poison, or nil, message, name.
 function Task:fresh_inputs(purpose, seed, case)
-  self.finite = not self.finite            -- one call NaN, the next a number
-  local poison = seeds.poison(self.next_seed, self.finite)
+  local poison = self:new_poison()
   local reply, message, name =
     self:ask { op = "inputs", seed = seed or self.next_seed(purpose), poison = poison, case = case }
   if not reply then return nil, message, name end
@@ -95,6 +101,8 @@ end
 --- End the task host; one that was lent for this task forgets it.
 function Task:close()
   if not self.host then return end
+  for _, worker in pairs(self.rivals or {}) do worker:close() end
+  self.rivals = nil
   if self.device.loaded and self.device.loaded.task == self then self.device:forget() end
   if not self.lent then self.host:close()
   elseif self.host:alive() then
@@ -138,7 +146,7 @@ end
 
 -- The kernels that judge outputs on a GPU, built like any other; none on a CPU.
 local function judge_kernels(device)
-  if device.info.modelled then return { ok = true } end
+  if device.info.modelled or device.info.name == "cpu" then return { ok = true } end
   local path = python.host_folder() .. "/judge.cu"
   local f, message = io.open(path, "rb")
   if not f then return nil, message, "missing" end

@@ -44,8 +44,8 @@ end
 local function candidate_of(store, row)
   local texts = {}
   for name, hash in pairs(decode(row.files) or {}) do texts[name] = store:read(hash) end
-  local more = decode(texts["candidate.json"]) or {}
-  return { hash = row.candidate, source = texts["kernel.cu"], plan = texts["plan.lua"], defines = more.defines }
+  local more = decode(texts["candidate.json"] or "{}") or {}
+  return { hash = row.candidate, python = texts["model_new.py"], source = texts["kernel.cu"], plan = texts["plan.lua"], defines = more.defines }
 end
 
 local function turn_of(store, row)

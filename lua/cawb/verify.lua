@@ -133,6 +133,7 @@ end
 
 -- The largest errors over trials and outputs: what a turn's row shows.
 local function note_error(sum, compared)
+  sum.eager = sum.eager or {}
   for _, o in ipairs(compared.slots[1]) do
     local e = o.eager or {}
     for key, value in pairs { worst = o.worst and o.worst.error, nrms = o.nrms } do
@@ -143,6 +144,8 @@ local function note_error(sum, compared)
     end
   end
 end
+
+M.note_error = note_error
 
 -- One run on fresh inputs, compared. Returns what it ran as, with `compared`, or as execute.run.
 local function compare(task, candidate, case, seed)
@@ -247,7 +250,20 @@ local function bytes_of(specs)
   return total
 end
 
--- One kind; notes what was seen in result.battery. Returns as trial does.
+--- What a candidate wrote for one kind of inputs: why it is unacceptable, or nil. What was
+--- seen is put into battery[case].
+function M.weigh(task, compared, report, case, battery)
+  local odd = M.unsuitable(task, compared, case)
+  local seen = { error = { eager = {} }, left_out = odd }
+  battery[case] = seen
+  if odd then return nil end
+  note_error(seen.error, compared)
+  seen.nrms, seen.eager = seen.error.nrms, seen.error.eager.nrms
+  local why = M.judge(compared, report, M.tolerance_of(task, task.options.tolerance, case, compared))
+  return why and ("on inputs of the kind '%s': %s"):format(case, why)
+end
+
+-- One kind; returns as trial does.
 local function challenge(task, candidate, case, result)
   local ran, message, name = compare(task, candidate, case)
   if not ran then return nil, message, name end
@@ -255,16 +271,8 @@ local function challenge(task, candidate, case, result)
     ran.reason = ("on inputs of the kind '%s': %s"):format(case, ran.reason)
     return ran
   end
-  local odd = M.unsuitable(task, ran.compared, case)
-  local seen = { error = { eager = {} } }
-  result.battery[case] = seen
-  seen.left_out = odd
-  if odd then return ran end
-  note_error(seen.error, ran.compared)
-  seen.nrms, seen.eager = seen.error.nrms, seen.error.eager.nrms
-  local why = M.judge(ran.compared, ran.report, M.tolerance_of(task, task.options.tolerance, case, ran.compared))
-  if not why then return ran end
-  return { ok = false, stage = "verify", reason = ("on inputs of the kind '%s': %s"):format(case, why) }
+  local why = M.weigh(task, ran.compared, ran.report, case, result.battery)
+  return why and { ok = false, stage = "verify", reason = why } or ran
 end
 
 local function trials_of(opts, task)

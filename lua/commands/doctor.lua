@@ -6,6 +6,7 @@ local core = require "cawb.core"
 local defaults = require("cawb").defaults
 local device = require "cawb.device"
 local manifest = require "cawb.manifest"
+local module_host = require "cawb.module_host"
 local python = require "cawb.python"
 local report = require "cawb.report"
 local suggest = require "cawb.suggest"
@@ -47,6 +48,20 @@ local function check_python(rows)
     rows[#rows + 1] = found("PyTorch GPU " .. gpu.index, gpu.name)
   end
   return hello
+end
+
+-- What confines Python candidates, and why not something stronger.
+local function check_jail(rows, hello)
+  if not hello then return end
+  local host, jail = module_host.start(hello.path or hello.executable, "auto", defaults.deadlines.start)
+  if not host then
+    rows[#rows + 1] = missing("jail", jail)
+    return
+  end
+  host:close()
+  local text = jail.parts
+  for level, why in pairs(jail["not"] or {}) do text = ("%s; no %s (%s)"):format(text, level, why) end
+  rows[#rows + 1] = found("jail", jail.jail, text)
 end
 
 local function check_library(rows, what, name, site_packages)
@@ -144,7 +159,9 @@ local function diagnose(options)
   local function need(ok, message) if not ok then problems[#problems + 1] = message end end
   rows[1] = found("cawb", core.version, core.program)
   rows[2] = found("library", "", core.home)
-  need(check_python(rows))
+  local hello, why = check_python(rows)
+  need(hello, why)
+  check_jail(rows, hello)
   local site = python.site_packages()
   need(check_library(rows, "NVRTC", "libnvrtc.so", site))
   check_includes(rows, site)

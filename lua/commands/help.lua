@@ -10,7 +10,8 @@ cawb %s: optimise GPU kernels from a Lua script, with the hardware in the loop.
   cawb WORD [arguments]               run a command
 
 flags
-  --device auto|cuda:N|sim:h100   where candidates run (auto: the first GPU, else sim:h100)
+  --device auto|cuda:N|sim:h100   where candidates run (auto: the first GPU, else sim:h100);
+                       cpu, for Python candidates
   --config FILE.lua               lay a table of options over the strategy's; repeatable
   --set key=value                 lay one option over all of that; repeatable
                                   (task.NAME=value overrides a constant of the task)

@@ -90,10 +90,15 @@ function Task:peek(what) end
 ---@param names string[]
 ---@return table fds
 function Task:share(request, names) end
----One request to the task host.
+---What outputs are to be filled with next: NaN, then a number, in turn.
+---@return integer poison
+function Task:new_poison() end
+---One request to the task host, which may take so many seconds `more` than its deadline.
 ---@param request table
+---@param fds? integer[]
+---@param more? number
 ---@return table? reply, string? message, string? name
-function Task:ask(request) end
+function Task:ask(request, fds, more) end
 ---End the task host.
 function Task:close() end
 
@@ -224,9 +229,9 @@ function Run:loop() end
 ---@return cawb.Reply? reply, string? message, string? name, table? about
 function cawb.ask(model, messages, opts) end
 
----A candidate from a table, from a path without its ending, or from the folder that a
----run left its best in.
----@param spec string|{ source: string, plan: string, name?: string, note?: string, defines?: table, options?: string[], tunables?: table }
+---A candidate from a table, from a path without its ending, from a Python file with the
+---class ModelNew, or from the folder that a run left its best in.
+---@param spec string|{ python: string, name?: string, note?: string }|{ source: string, plan: string, name?: string, note?: string, defines?: table, options?: string[], tunables?: table }
 ---@return cawb.Candidate? candidate, string? message, string? name
 function cawb.candidate(spec) end
 
@@ -235,7 +240,7 @@ function cawb.candidate(spec) end
 ---@return table|cawb.Failure|nil built, string? message, string? name
 function cawb.compile(spec) end
 
----Open "auto", "cuda:N" or "sim:h100".
+---Open "auto", "cuda:N", "sim:h100" or, for Python candidates, "cpu".
 ---@param name? string
 ---@param options? { deadlines?: table, compile?: table, simulate?: table, cache?: string }
 ---@return cawb.Device? device, string? message, string? name
