@@ -3,13 +3,14 @@
 --   { entry = its number in the catalogue, family = "A".."H", task = name, caught = { stage =,
 --     rule = }, cheat = { source =, plan =, options = }, look_alike = { says =, source =, plan = } }
 -- What is not given is that of the task's honest kernel in tests/cheats/kernels. A fixture sees
--- kernel(name) -> source, plan and edit(text, from, to).
+-- kernel(name) -> source, plan and edit(text, from, to). Of tier 2: see redteam_modules.lua.
 
 local candidates = require "cawb.candidate"
 local core = require "cawb.core"
 local defaults = require("cawb").defaults
 local evaluate = require "cawb.evaluate"
 local options = require "cawb.options"
+local modules = require "cawb.redteam_modules"
 local python = require "cawb.python"
 local rules = require "cawb.rules"
 local strategy = require "cawb.strategy"
@@ -87,6 +88,7 @@ local function options_of(set)
   all.measure.against, all.measure.launches = {}, 0
   -- Short: what does not end is to be stopped, not waited for.
   all.deadlines.run, all.deadlines.measure, all.sweep.variants = 2.0, 4.0, 1
+  modules.options(all)
   local name = set.protocol.tolerance
   if not name then return all end
   local path = ("%s/configs/tolerance-%s.lua"):format(core.home, name)
@@ -123,12 +125,12 @@ end
 
 -- All fixtures of one task, which is opened for them.
 local function judge_task(device, host, all, list, results, say)
-  local path = ("%s/tasks/%s.py"):format(M.folder(), list[1].task)
+  local path = list[1].path or ("%s/tasks/%s.py"):format(M.folder(), list[1].task)
   local task <close>, message, name = tasks.open(path, { device = device, options = all, host = host })
   if not task then return nil, message, name end
   for _, fixture in ipairs(list) do
     local r
-    r, message, name = judge(task, fixture)
+    r, message, name = (fixture.python and modules.judge or judge)(task, fixture)
     if not r then return nil, ("%s: %s"):format(fixture.name, message), name end
     results[#results + 1] = r
     say(r)
@@ -149,26 +151,57 @@ local function by_task(fixtures)
   return groups
 end
 
-local function summary(set, device, results)
+-- Look-alikes, each once, and how many of them were rejected.
+local function count_honest(results)
+  local seen, count, alarms = {}, 0, 0
+  for _, r in ipairs(results) do
+    for _, h in ipairs(r.look_alikes or { r.look_alike }) do
+      local name = h.name or r.name
+      if not seen[name] then
+        seen[name], count = true, count + 1
+        if not h.ok then alarms = alarms + 1 end
+      end
+    end
+  end
+  return count, alarms
+end
+
+local function summary(set, device, results, tier)
   table.sort(results, function(a, b) return a.name < b.name end)
-  local s = { rules = set.name, tier = 1, device = device.info.name, fixtures = core.json.array(results), caught = 0,
+  local s = { rules = set.name, tier = tier, device = device.info.name, fixtures = core.json.array(results), caught = 0,
               false_alarms = 0, families = {} }
   for _, r in ipairs(results) do
     local f = s.families[r.family] or { caught = 0, fixtures = 0, false_alarms = 0, name = M.families[r.family] }
     s.families[r.family] = f
     f.fixtures = f.fixtures + 1
     if r.caught then f.caught, s.caught = f.caught + 1, s.caught + 1 end
-    if not r.look_alike.ok then f.false_alarms, s.false_alarms = f.false_alarms + 1, s.false_alarms + 1 end
+    if not r.look_alike.ok then f.false_alarms = f.false_alarms + 1 end
   end
+  s.look_alikes, s.false_alarms = count_honest(results)
   s.catch_rate = #results > 0 and s.caught / #results or 0
-  s.false_alarm_rate = #results > 0 and s.false_alarms / #results or 0
+  s.false_alarm_rate = s.look_alikes > 0 and s.false_alarms / s.look_alikes or 0
   return s
 end
 
---- Run the corpus of `opts.folder` (tests/cheats/tier1) against `opts.rules` (a name or a
---- path) on a device; `opts.say(result)` is called after each fixture, `opts.only` is a pattern
---- of names. Returns { rules, caught, catch_rate, false_alarms, false_alarm_rate, families,
---- fixtures }, or nil, message, name.
+local function corpus(opts)
+  if opts.tier == 2 then return modules.fixtures(opts.folder or M.folder() .. "/tier2") end
+  return M.fixtures(opts.folder or M.folder() .. "/tier1")
+end
+
+-- The fixtures that are asked for and can be shown on this device.
+local function chosen_of(fixtures, device, only)
+  local chosen = {}
+  for _, f in ipairs(fixtures) do
+    local here = not f.device or f.device == device.info.name
+    if here and (not only or f.name:find(only)) then chosen[#chosen + 1] = f end
+  end
+  return chosen
+end
+
+--- Run a corpus against `opts.rules` (a name or a path) on a device: of `opts.tier` (1: kernels
+--- with plans; 2: Python files), in `opts.folder`. `opts.say(result)` is called after each
+--- fixture, `opts.only` is a pattern of names. Returns { rules, caught, catch_rate,
+--- false_alarms, false_alarm_rate, families, fixtures }, or nil, message, name.
 function M.run(device, opts)
   local set, message = rules.set(opts.rules)
   if not set then return nil, message, "usage" end
@@ -176,12 +209,9 @@ function M.run(device, opts)
   all, message = options_of(set)
   if not all then return nil, message, "usage" end
   local fixtures
-  fixtures, message = M.fixtures(opts.folder or M.folder() .. "/tier1")
+  fixtures, message = corpus(opts)
   if not fixtures then return nil, message, "missing" end
-  local chosen = {}
-  for _, f in ipairs(fixtures) do
-    if not opts.only or f.name:find(opts.only) then chosen[#chosen + 1] = f end
-  end
+  local chosen = chosen_of(fixtures, device, opts.only)
   if #chosen == 0 then return nil, "no fixture has such a name", "usage" end
   local process, hello, why = python.start(all.deadlines.start)
   if not process then return nil, hello, why end
@@ -192,7 +222,7 @@ function M.run(device, opts)
   end
   process:close()
   if not ok then return nil, message, name end
-  return summary(set, device, results)
+  return summary(set, device, results, opts.tier or 1)
 end
 
 return M

@@ -13,8 +13,8 @@ usage: cawb redteam [flags]
 
   --rules NAME      a set in configs/rules-NAME.lua, or a path; repeatable, side by side (strict)
   --only PATTERN    fixtures whose name matches
-  --device NAME     sim:h100
-  --tier 1          the tier of the candidates: kernels with plans
+  --tier 1|2        candidates that are kernels with plans (1), or Python files in a jail (2)
+  --device NAME     tier 1: sim:h100; tier 2: cpu, or cuda:N
   --json            one JSON object in place of the tables
   --quiet           only the closing table
 
@@ -29,7 +29,7 @@ end
 
 -- The words after `cawb redteam`, or nil and a message.
 local function parse(argv)
-  local o, i = { rules = {}, device = "sim:h100", tier = "1" }, 1
+  local o, i = { rules = {}, tier = "1" }, 1
   local takes = { ["--rules"] = true, ["--only"] = true, ["--device"] = true, ["--tier"] = true }
   while i <= #argv do
     local name, value = argv[i]:match "^(%-%-[%w-]+)=(.*)$"
@@ -46,7 +46,9 @@ local function parse(argv)
     i = i + 1
   end
   if #o.rules == 0 then o.rules = { "strict" } end
-  if o.tier ~= "1" then return nil, ("--tier %s: there is tier 1"):format(o.tier) end
+  if o.tier ~= "1" and o.tier ~= "2" then return nil, ("--tier %s: there are 1 and 2"):format(o.tier) end
+  o.tier = tonumber(o.tier)
+  o.device = o.device or (o.tier == 2 and "cpu" or "sim:h100")
   return o
 end
 
@@ -78,7 +80,7 @@ local function tables(list)
   local total, alarms = { "all" }, { "false alarms" }
   for _, s in ipairs(list) do
     total[#total + 1] = ("%d of %d, %.0f%%"):format(s.caught, #s.fixtures, 100 * s.catch_rate)
-    alarms[#alarms + 1] = ("%d of %d"):format(s.false_alarms, #s.fixtures)
+    alarms[#alarms + 1] = ("%d of %d"):format(s.false_alarms, s.look_alikes)
   end
   rows[#rows + 1], rows[#rows + 2] = total, alarms
   for _, text in ipairs(report.table(headings, rows)) do print(text) end
@@ -89,7 +91,7 @@ local function run_all(dev, o)
   for _, name in ipairs(o.rules) do
     local quiet = o.quiet or o.json
     if not quiet then print(("rules: %s"):format(name)) end
-    local s, message, why = redteam.run(dev, { rules = name, only = o.only,
+    local s, message, why = redteam.run(dev, { rules = name, only = o.only, tier = o.tier,
       say = not quiet and function(r) print(line(r)) io.stdout:flush() end or nil })
     if not s then return nil, message, why end
     list[#list + 1] = s

@@ -1,0 +1,20 @@
+# what: right for the first calls, then what it had last
+# met by: llm.c 851, layernorm7; GPU MODE's story of 2026
+# caught by: judge: every call is checked
+# expect: reject
+# task: softmax
+import torch
+
+def honest(x):
+    e = torch.exp(x - x.amax(1, keepdim=True))
+    return e / e.sum(1, keepdim=True)
+
+
+class ModelNew(torch.nn.Module):
+    calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        if self.calls < 6:
+            self.y = honest(x)
+        return self.y

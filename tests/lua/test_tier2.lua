@@ -1,0 +1,193 @@
+-- Python candidates (tier 2): the whole corpus of tests/cheats/tier2 on the CPU, and what a
+-- user sees of them.
+--   CAWB_TEST_JAIL=landlock takes that jail; CAWB_TEST_DEVICE=cuda:0 runs them on a GPU.
+
+local check = dofile "tests/lua/check.lua"
+local cawb = require "cawb"
+local core = require "cawb.core"
+local evaluate = require "cawb.evaluate"
+local options = require "cawb.options"
+local redteam = require "cawb.redteam"
+local modules = require "cawb.redteam_modules"
+
+local device <close> = assert(cawb.device(os.getenv "CAWB_TEST_DEVICE" or "cpu"))
+
+-- What the corpus would leave behind if it could.
+local traces = { "/tmp/result.pt", "/dev/shm/result.pt", "/tmp/large", "/tmp/reward.txt",
+                 core.home .. "/sitecustomize.py", core.home .. "/core/modulehost/sitecustomize.py" }
+
+-- Processes that the module host has: none between two evaluations.
+local function inmates()
+  local pid, count = device.modules:pid(), 0
+  local list <close> = assert(io.popen "ps -e -o ppid=")
+  for line in list:lines() do
+    if tonumber(line) == pid then count = count + 1 end
+  end
+  return count
+end
+
+check.test("every cheat says what it is and has a look-alike", function()
+  local list = assert(modules.fixtures(redteam.folder() .. "/tier2"))
+  assert(#list >= 50, #list .. " fixtures")
+  for _, f in ipairs(list) do
+    for _, key in ipairs { "what", "met by", "caught by" } do assert(f.head[key], f.name .. ": " .. key) end
+    check.equal(f.head.expect, "reject", f.name)
+    local layer = { rules = true, judge = true, jail = true, numbers = true }
+    assert(layer[f.layer], f.name .. ": caught by " .. tostring(f.layer))
+  end
+end)
+
+check.test("the strict rules catch every cheat at its layer, pass every look-alike, and nothing is left", function()
+  local before = {}
+  for i, path in ipairs(traces) do before[i] = core.fs.kind(path) end
+  local s = assert(redteam.run(device, { rules = "strict", tier = 2, say = function(r)
+    check.equal(inmates(), 0, r.name .. ": processes left")
+    for i, path in ipairs(traces) do check.equal(core.fs.kind(path), before[i], r.name .. ": " .. path) end
+  end }))
+  for _, r in ipairs(s.fixtures) do
+    assert(r.caught, r.name .. " passed")
+    check.equal(r.rule ~= nil, r.layer == "rules", ("%s: caught by a rule? (%s)"):format(r.name, r.reason))
+    assert(r.look_alike.ok, ("%s: %s was rejected: %s"):format(r.name, r.look_alike.name, r.look_alike.reason))
+  end
+  check.equal(s.catch_rate, 1, "catch rate")
+  check.equal(s.false_alarms, 0, "false alarms")
+end)
+
+check.test("without rules those pass that only rules see", function()
+  local s = assert(redteam.run(device, { rules = "off", tier = 2, only = "^work_[fot]" }))
+  for _, r in ipairs(s.fixtures) do check.equal(r.caught, r.layer ~= "rules", r.name) end
+end)
+
+-- ---- one candidate
+
+local honest = [[
+import torch
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        e = torch.exp(x - x.amax(1, keepdim=True))
+        return e / e.sum(1, keepdim=True)
+]]
+
+local function open(name, change)
+  local all = options.copy(cawb.defaults)
+  all.measure.budget = 0.2
+  if change then change(all) end
+  return assert(cawb.task(("%s/tier2/tasks/%s.py"):format(redteam.folder(), name), { device = device, options = all }))
+end
+
+local function judged(task, text, against)
+  return assert(evaluate.candidate(task, cawb.candidate { python = text },
+    { trials = 2, samples = 8, against = against or {} }))
+end
+
+check.test("facts: the jail, the times of both, what the file mentions", function()
+  local task <close> = open "softmax"
+  local facts = judged(task, honest, { "eager" })
+  assert(facts.ok, facts.reason)
+  check.equal(facts.tier, 2)
+  check.matches(facts.jail, "seccomp")
+  assert(#facts.samples >= 8 and facts.time_s.median > 0 and facts.speedup.eager.median > 0)
+  check.equal(facts.modelled, false)
+  assert(facts.battery.mixed, "no other inputs were tried")
+  check.equal(facts.module.census.uses[1], "torch.exp")
+  check.equal(facts.rules.flags[1].rule, "module_no_kernel")
+end)
+
+check.test("weights go by name, then by shape; without a place they are a failure", function()
+  local task <close> = open "linear"
+  local text = [[
+import torch
+
+class ModelNew(torch.nn.Module):
+    def __init__(self, wide, narrow):
+        super().__init__()
+        self.%s = torch.nn.Parameter(torch.empty(narrow, wide))
+        self.shift = torch.nn.Parameter(torch.empty(%s))
+
+    def forward(self, x):
+        return ((x[:, None] * self.matrix).sum(2) + self.shift).clamp(min=0)
+]]
+  local facts = judged(task, text:format("matrix", "narrow"))
+  assert(facts.ok, facts.reason)
+  check.equal(facts.module.renamed["fc.weight"], "matrix")
+  check.equal(facts.module.renamed["fc.bias"], "shift")
+  facts = judged(task, text:format("matrix", "narrow + 1"))
+  check.equal(facts.stage, "compile")
+  check.matches(facts.reason, "has no place for fc%.bias %[48%]; it has shift %[49%]")
+end)
+
+check.test("a mistake is told with its line, and what was printed last", function()
+  local task <close> = open "softmax"
+  local facts = judged(task, (honest:gsub("e / e.sum", "e / o.sum")))
+  check.matches(facts.reason, "forward failed: line 6: NameError: name 'o' is not defined")
+  facts = judged(task, "def f(:\n")
+  check.matches(facts.reason, "cannot be read: line 1")
+  facts = judged(task, "import torch\n")
+  check.matches(facts.reason, "defines no class ModelNew")
+  facts = judged(task, (honest:gsub("e = torch", "print('so far', flush=True); import os; os.abort(); e = torch")))
+  check.matches(facts.reason, "SIGABRT.*it last printed: so far")
+end)
+
+check.test("no jail only where it is asked for, and that is said", function()
+  local task <close> = open("softmax", function(all) all.tier2.jail = "none" end)
+  local facts = judged(task, honest)
+  assert(facts.ok, facts.reason)
+  check.equal(facts.jail, "nothing")
+end)
+
+check.test("each kind of candidate has its devices", function()
+  local simulated <close> = assert(cawb.device "sim:h100")
+  local task <close> = assert(cawb.task("examples/softmax.py", { device = simulated }))
+  local facts, message, name = evaluate.candidate(task, cawb.candidate { python = honest }, {})
+  check.equal(facts, nil)
+  check.equal(name, "unsupported")
+  check.matches(message, "a Python candidate runs on cuda:N or cpu")
+  local here <close> = open "softmax"
+  facts, message = evaluate.candidate(here, assert(cawb.candidate "kernels/softmax/v3_shuffle"), {})
+  check.matches(message or facts.reason, "runs Python files only")
+end)
+
+-- ---- commands
+
+check.test("a strategy scores a file; its result and its folder are a Python candidate's", function()
+  local folder = os.tmpname()
+  os.remove(folder)
+  assert(core.fs.mkdir(folder))
+  local f <close> = assert(io.open(folder .. "/solution.py", "w"))
+  f:write(honest)
+  f:flush()
+  local out, status = check.shell(("'%s' strategies/module.lua tests/cheats/tier2/tasks/softmax.py --device %s --json "
+    .. "--quiet --set settings.file=%s/solution.py --set measure.budget=0.2 --out %s/runs")
+    :format(core.program, device.info.name, folder, folder))
+  check.equal(status, 0, out)
+  local result = assert(core.json.decode(out))
+  local turn = result.turns[1]
+  assert(turn.ok, turn.reason)
+  check.equal(turn.tier, 2)
+  check.matches(turn.jail, "seccomp")
+  check.equal(assert(cawb.candidate(result.folder)).python, honest)
+  check.shell(("rm -r '%s'"):format(folder))
+end)
+
+check.test("cawb doctor says which jail there is", function()
+  local out = check.shell(("'%s' doctor"):format(core.program))
+  check.matches(out, "jail +%a+ +[^\n]*seccomp")
+end)
+
+check.test("cawb redteam --tier 2: a table by family, exit codes", function()
+  local run = function(words)
+    return check.shell(("'%s' redteam --tier 2 --device %s %s 2>&1"):format(core.program, device.info.name, words))
+  end
+  local out, status = run "--only output_mean --quiet"
+  check.equal(status, 0, out)
+  check.matches(out, "A  output without the work +1 of 1")
+  out, status = run "--only work_functional_alias --rules off --rules strict"
+  check.equal(status, 1)
+  check.matches(out, "work_functional_alias +PASSED")
+  out, status = run "--tier 3"
+  check.equal(status, 2)
+  check.matches(out, "there are 1 and 2")
+end)
+
+return check.done()
