@@ -5,17 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static cawb_status open_auto(cawb_device **out, cawb_err *err) {
+static cawb_status open_auto(cawb_device **out, const cawb_figures *figures, cawb_err *err) {
   cawb_err ignored;  /* no GPU is an ordinary outcome here */
   if (cawb_device_open_cuda(out, "0", &ignored) == CAWB_OK) return CAWB_OK;
-  return cawb_device_open_sim(out, "h100", err);
+  return cawb_device_open_sim(out, "h100", figures, err);
 }
 
-cawb_status cawb_device_open(cawb_device **out, const char *name, cawb_err *err) {
+cawb_status cawb_device_open(cawb_device **out, const char *name, const cawb_figures *figures,
+                             cawb_err *err) {
   *out = NULL;
-  if (strcmp(name, "auto") == 0) return open_auto(out, err);
+  if (strcmp(name, "auto") == 0) return open_auto(out, figures, err);
   if (strncmp(name, "cuda:", 5) == 0) return cawb_device_open_cuda(out, name + 5, err);
-  if (strncmp(name, "sim:", 4) == 0) return cawb_device_open_sim(out, name + 4, err);
+  if (strncmp(name, "sim:", 4) == 0) return cawb_device_open_sim(out, name + 4, figures, err);
   return cawb_fail(err, CAWB_ERR_INVALID,
                    "unknown device '%s' (use auto, cuda:N or sim:h100)", name);
 }
@@ -26,6 +27,10 @@ void cawb_device_close(cawb_device *d) {
 
 const cawb_device_info *cawb_device_about(const cawb_device *d) { return &d->info; }
 int cawb_device_lost(const cawb_device *d) { return d->lost; }
+
+void cawb_device_sample(cawb_device *d, uint64_t blocks) {
+  if (d->ops->sample != NULL) d->ops->sample(d, blocks);
+}
 
 cawb_status cawb_device_alloc(cawb_device *d, size_t size, const char *label,
                               cawb_addr *out, cawb_err *err) {

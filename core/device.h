@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "err.h"
+#include "figures.h"
 #include "library.h"
 #include "lines.h"
 
@@ -21,7 +22,7 @@ typedef struct cawb_module cawb_module;      /* loaded code, owned by its device
 
 /* What a device is. `rates` are published figures where `modelled` is set. */
 typedef struct cawb_device_info {
-  char name[32];               /* "cuda:0", "sim:h100" */
+  char name[256];              /* "cuda:0", "sim:h100" */
   char model[96];              /* "NVIDIA H100 80GB HBM3" */
   char arch[16];               /* what to compile for: "sm_90" */
   char driver[32];             /* driver version, "" where there is none */
@@ -83,12 +84,12 @@ typedef struct cawb_report {
   uint64_t shared_wavefronts;    /* passes that they needed; more: conflicts */
   uint64_t branches;             /* conditional branches executed */
   uint64_t divergent_branches;   /* of these, with lanes going both ways */
-  uint64_t dram_bytes;           /* unique global sectors of the run, times 32 */
+  uint64_t dram_bytes;           /* sectors that came to L2 or must go from it, times 32 */
   uint64_t barriers;             /* block barriers passed, per warp */
   uint64_t races;                /* unordered conflicting shared accesses seen */
   char race[256];                /* the first one, in words; "" for none */
   double seconds;                /* modelled time of the whole run; 0: not modelled */
-  struct { double memory, l2, shared, issue, launch; } bound;  /* its parts, seconds */
+  struct { double memory, l2, l1, shared, issue, latency, blocks, launch; } bound;  /* its parts, seconds */
 } cawb_report;
 
 /* Bytes to keep of each sample: those of sample i go to `to + i * stride`. */
@@ -163,8 +164,10 @@ typedef struct cawb_share {
   size_t size;
 } cawb_share;
 
-/* Open "auto", "cuda:N" or "sim:MODEL". "auto" is the first GPU, else sim:h100. */
-cawb_status cawb_device_open(cawb_device **out, const char *name, cawb_err *err);
+/* Open "auto", "cuda:N" or "sim:MODEL". `figures` (copied, may be NULL) are of the model; "auto"
+** is the first GPU, else what they describe, as sim:h100. */
+cawb_status cawb_device_open(cawb_device **out, const char *name, const cawb_figures *figures,
+                             cawb_err *err);
 void        cawb_device_close(cawb_device *d);            /* NULL is a no-op */
 const cawb_device_info *cawb_device_about(const cawb_device *d);
 
@@ -233,6 +236,11 @@ cawb_status cawb_profile_add(cawb_profile *p, cawb_profile_value v, cawb_err *er
 
 int cawb_device_lost(const cawb_device *d);
 
+/* Of each launch at most so many blocks are executed, and stand for the others: results are
+** then incomplete and counts estimates. 0: all of them. What is allocated from then on takes
+** room only where it is touched. A device that does not simulate takes no notice. */
+void cawb_device_sample(cawb_device *d, uint64_t blocks);
+
 /* ---------------- for implementations: the table behind a device -------------- */
 
 typedef struct cawb_device_ops {
@@ -240,6 +248,7 @@ typedef struct cawb_device_ops {
   cawb_status (*alloc)(cawb_device *, size_t, const char *, cawb_addr *, cawb_err *);
   void (*free)(cawb_device *, cawb_addr);
   cawb_status (*protect)(cawb_device *, cawb_addr, cawb_err *);   /* NULL: it cannot */
+  void (*sample)(cawb_device *, uint64_t);                        /* NULL: it cannot */
   cawb_status (*write)(cawb_device *, cawb_addr, const void *, size_t, cawb_err *);
   cawb_status (*read)(cawb_device *, void *, cawb_addr, size_t, cawb_err *);
   cawb_status (*copy)(cawb_device *, cawb_addr, cawb_addr, size_t, cawb_err *);
@@ -267,7 +276,8 @@ struct cawb_device {
 
 /* The implementations' constructors; `which` is what follows the colon. */
 cawb_status cawb_device_open_cuda(cawb_device **out, const char *which, cawb_err *err);
-cawb_status cawb_device_open_sim(cawb_device **out, const char *which, cawb_err *err);
+cawb_status cawb_device_open_sim(cawb_device **out, const char *which, const cawb_figures *figures,
+                                 cawb_err *err);
 
 /* What a simulated device does not know: how the i-th kind of it begins in PTX, and what it
 ** belongs to; NULL behind the last one. */

@@ -22,6 +22,7 @@ enum { SHARES = CAWB_PLAN_PARAM + 1 };   /* one for each role but scratch */
 typedef struct worker {
   int fd;                    /* where requests come from */
   cawb_device *device;
+  uint64_t blocks;           /* of a launch that are executed at most; 0: all */
   cawb_shared shared[SHARES];
   cawb_kernels kernels;      /* of the loaded candidate, as are the next two */
   cawb_module *module;
@@ -33,10 +34,8 @@ static const cJSON *field(const cJSON *o, const char *key) {
 }
 
 static cawb_status do_open(worker *w, const cJSON *q, cJSON *reply, cawb_err *err) {
-  const char *name = cawb_request_text(q, "device");
-  if (name == NULL) return cawb_fail(err, CAWB_ERR_INVALID, "open: no device is named");
   if (w->device != NULL) return cawb_fail(err, CAWB_ERR_INVALID, "a device is open already");
-  cawb_status rc = cawb_device_open(&w->device, name, err);
+  cawb_status rc = cawb_worker_open(&w->device, &w->blocks, q, err);
   if (rc == CAWB_OK)
     cJSON_AddItemToObject(reply, "device",
                           cawb_worker_describe_device(cawb_device_about(w->device)));
@@ -156,6 +155,7 @@ static cawb_status copy_all(worker *w, cawb_plan_role role, int out, cawb_addr b
 static cawb_status transfer(worker *w, cawb_plan_role role, int out, const cJSON *json,
                             const cawb_message *m, cawb_err *err) {
   cawb_shared *a;
+  if (json == NULL && w->blocks > 0) return CAWB_OK;     /* there is no data, only sizes */
   cawb_status rc = hold(w, role, json, m, &a, err);
   if (rc != CAWB_OK) return rc;
   rc = check_places(w, role, a->share.size, 1, 0, err);

@@ -11,6 +11,18 @@
 
 /* ---- requests ---- */
 
+cawb_status cawb_worker_open(cawb_device **out, uint64_t *blocks, const cJSON *q, cawb_err *err) {
+  const char *name = cawb_request_text(q, "device");
+  const cJSON *given = cJSON_GetObjectItemCaseSensitive(q, "figures");
+  cawb_figures figures;
+  if (name == NULL) return cawb_fail(err, CAWB_ERR_INVALID, "open: no device is named");
+  cawb_status rc = cawb_request_count(blocks, q, "blocks", MOST_BYTES, err);
+  if (rc == CAWB_OK && given != NULL) rc = cawb_figures_read(&figures, given, err);
+  if (rc == CAWB_OK) rc = cawb_device_open(out, name, given != NULL ? &figures : NULL, err);
+  if (rc == CAWB_OK) cawb_device_sample(*out, *blocks);
+  return rc;
+}
+
 static int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -162,8 +174,11 @@ cJSON *cawb_worker_describe_report(const cawb_report *r) {
     cJSON *b = cJSON_AddObjectToObject(o, "bound");
     cJSON_AddNumberToObject(b, "memory", r->bound.memory);
     cJSON_AddNumberToObject(b, "l2", r->bound.l2);
+    cJSON_AddNumberToObject(b, "l1", r->bound.l1);
     cJSON_AddNumberToObject(b, "shared", r->bound.shared);
     cJSON_AddNumberToObject(b, "issue", r->bound.issue);
+    cJSON_AddNumberToObject(b, "latency", r->bound.latency);
+    cJSON_AddNumberToObject(b, "blocks", r->bound.blocks);
     cJSON_AddNumberToObject(b, "launch", r->bound.launch);
   }
   return o;

@@ -9,6 +9,10 @@
 #include "message.h"
 #include "plan.h"
 
+/* The device that a request to open one names, with its figures; `blocks` is how many of a
+** launch it is told to execute at most, 0 for all. */
+cawb_status cawb_worker_open(cawb_device **out, uint64_t *blocks, const cJSON *request, cawb_err *err);
+
 /* Read fields; CAWB_ERR_INVALID for what cannot be. The share borrows from `m`. */
 cawb_status cawb_worker_read_share(cawb_share *out, const cJSON *share,
                                    const cawb_message *m, cawb_err *err);

@@ -136,6 +136,7 @@ static unsigned char *barrier_at(sim_warp *w, const sim_insn *in, unsigned l, ui
 static int barrier_addresses(sim_warp *w, const sim_insn *in, uint32_t *addr) {
   w->exec->counts.shared_requests++;
   w->exec->counts.shared_wavefronts++;
+  w->exec->counts.shared_least++;
   return shared_addresses(w, in, in->r[1], in->wide, in->imm, 8, ATOMIC, addr);
 }
 

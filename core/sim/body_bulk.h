@@ -82,9 +82,7 @@ static unsigned char *bulk_global(sim_warp *w, const sim_insn *in, unsigned l, u
     return NULL;
   }
   uint64_t first = (addr - r->base) >> 5, last = (addr - r->base + size - 1) >> 5;
-  touch_range(r->bits + (how == READ ? SIM_READS_NOW : SIM_WRITES_NOW) * r->words, first, last);
-  x->counts.global_requests++;
-  x->counts.global_sectors += last - first + 1;
+  count_range(w, r, first, last, how);
   return r->host + (addr - r->base);
 }
 
@@ -100,6 +98,7 @@ static unsigned char *bulk_shared(sim_warp *w, const sim_insn *in, unsigned l, u
   else {
     w->exec->counts.shared_requests++;
     w->exec->counts.shared_wavefronts += (size + 127) / 128;
+    w->exec->counts.shared_least += (size + 127) / 128;
     if (to == w->exec && how == READ) shadow_range(w, in, at >> to->grain, size >> to->grain, READ);
     return to->shared + at;
   }

@@ -76,7 +76,9 @@ static int far_access(sim_warp *w, const sim_insn *in, sim_exec *to, const uint3
     for (uint32_t i = 0; i < units; i++) shadow_far(w, in, to, (addr[l] >> to->grain) + i, how);
   }
   w->exec->counts.shared_requests++;
-  w->exec->counts.shared_wavefronts += wavefronts(addr, w->mask, size);
+  unsigned least, waves = wavefronts(addr, w->mask, size, &least);
+  w->exec->counts.shared_wavefronts += waves;
+  w->exec->counts.shared_least += least;
   return SIM_NEXT;
 }
 

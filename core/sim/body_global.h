@@ -2,15 +2,14 @@
 
 /* ----------------------------------------------------------------- sectors */
 
-/* How many 32-byte sectors the lanes touch; each lane lies within one. */
-static unsigned mixed_sectors(uint64_t *bits, uint64_t base, const uint64_t *addr, uint32_t mask) {
-  uint64_t seen[SIM_LANES], last = UINT64_MAX;
+/* The 32-byte sectors that the lanes touch, each once; each lane lies within one. */
+static unsigned mixed_sectors(uint64_t base, const uint64_t *addr, uint32_t mask, uint64_t *seen) {
+  uint64_t last = UINT64_MAX;
   unsigned count = 0, rising = 1;
   for (unsigned l = 0; l < SIM_LANES; l++) {
     if (!(mask >> l & 1)) continue;
     uint64_t s = (addr[l] - base) >> 5;
     if (s == last) continue;
-    bits[s >> 6] |= UINT64_C(1) << (s & 63);
     if (count > 0 && s < last) rising = 0;
     if (!rising) {
       unsigned k = 0;
@@ -20,6 +19,39 @@ static unsigned mixed_sectors(uint64_t *bits, uint64_t base, const uint64_t *add
     seen[count++] = last = s;
   }
   return count;
+}
+
+static inline void touch_list(uint64_t *bits, const uint64_t *sector, unsigned n) {
+  for (unsigned k = 0; k < n; k++) bits[sector[k] >> 6] |= UINT64_C(1) << (sector[k] & 63);
+}
+
+/* A request of `n` sectors in `lines` lines, of a load at `level`. */
+static inline void count_request(sim_exec *x, int how, unsigned n, unsigned lines, unsigned level) {
+  x->counts.global_requests++;
+  x->counts.global_sectors += n;
+  if (how == READ) x->counts.load_requests++, x->counts.load_sectors += n, x->counts.level[level]++;
+  else x->counts.lines += lines;
+  if (how == WRITE) x->counts.store_requests++, x->counts.store_sectors += n;
+  if (how == ATOMIC) x->counts.atomic_requests++, x->counts.atomic_sectors += n;
+}
+
+static void count_mixed(sim_warp *w, const sim_region *r, const uint64_t *addr, unsigned size, int how) {
+  uint64_t seen[SIM_LANES], *reads = r->bits + SIM_READS_NOW * r->words;
+  unsigned n = mixed_sectors(r->base, addr, w->mask, seen), level = 0;
+  unsigned bytes = size * (unsigned)__builtin_popcount(w->mask);
+  if (how == READ) level = load_list(w, r, seen, n);
+  else store_list(w, r, seen, n, how == WRITE && bytes >= n * 32);
+  if (how != WRITE) touch_list(reads, seen, n);
+  if (how != READ) touch_list(r->bits + SIM_WRITES_NOW * r->words, seen, n);
+  count_request(w->exec, how, n, how == READ ? 0 : lines_of(seen, n), level);
+}
+
+static inline void count_range(sim_warp *w, const sim_region *r, uint64_t first, uint64_t last, int how) {
+  unsigned level = how == READ ? load_range(w, r, first, last) : 0;
+  if (how != READ) store_range(w, r, first, last, first != last);
+  if (how != WRITE) touch_range(r->bits + SIM_READS_NOW * r->words, first, last);
+  if (how != READ) touch_range(r->bits + SIM_WRITES_NOW * r->words, first, last);
+  count_request(w->exec, how, (unsigned)(last - first) + 1, (unsigned)((last >> 2) - (first >> 2)) + 1, level);
 }
 
 static int global_culprit(sim_warp *w, const sim_insn *in, const uint64_t *addr, unsigned size, int how) {
@@ -52,15 +84,9 @@ static inline int global_access(sim_warp *w, const sim_insn *in, const uint64_t 
   where->written = r->written;
   where->blocks = x->follows && r->notes.words != NULL ? &r->notes : NULL;
   if (!counted) return SIM_NEXT;
-  uint64_t *bits = r->bits + (how == READ ? SIM_READS_NOW : SIM_WRITES_NOW) * r->words;
-  x->counts.global_requests++;
-  if (where->pattern == MIXED) x->counts.global_sectors += mixed_sectors(bits, r->base, addr, w->mask);
-  else {
-    uint64_t first = (lo - r->base) >> 5, last = (hi - r->base + size - 1) >> 5;
-    touch_range(bits, first, last);
-    x->counts.global_sectors += last - first + 1;
-  }
-  if (how == ATOMIC) mixed_sectors(r->bits + SIM_READS_NOW * r->words, r->base, addr, w->mask);
+  if (where->pattern == MIXED) count_mixed(w, r, addr, size, how);
+  else count_range(w, r, (lo - r->base) >> 5, (hi - r->base + size - 1) >> 5, how);
+  if (how == ATOMIC) note_hot(x, addr, w->mask);
   return SIM_NEXT;
 }
 
@@ -73,7 +99,6 @@ static int op_ld_global(sim_warp *w, const sim_insn *in) {
   int event = global_access(w, in, addr, (unsigned)in->width * in->vec, READ, 1, &at);
   if (event == SIM_SPLIT) return one_by_one(w, in, op_ld_global);
   if (event != SIM_NEXT) return event;
-  w->polls += in->atomic;
   if (at.written != NULL) check_set(w, in, &at, addr);
   if (at.blocks != NULL && at.blocks->last >= w->exec->first_block && !in->atomic) check_read(w, in, &at, addr);
   fetch_far(w, in, at.host, at.base, addr, at.pattern);

@@ -111,6 +111,7 @@ static unsigned char *tile_line(sim_warp *w, const sim_insn *in, uint64_t addr, 
     w->mask = mask;
     shadow_range(w, in, (uint32_t)at >> x->grain, units, how);
     x->counts.shared_wavefronts += (size + 127) / 128;
+    x->counts.shared_least += (size + 127) / 128;
     return x->shared + at;
   }
   sim_region *r = sim_region_at(x->device, addr);
@@ -120,8 +121,8 @@ static unsigned char *tile_line(sim_warp *w, const sim_insn *in, uint64_t addr, 
   }
   range_set(w, in, r, (unsigned)__builtin_ctz(w->mask), addr, size, how);
   uint64_t first = (addr - r->base) >> 5, last = (addr - r->base + size - 1) >> 5;
-  touch_range(r->bits + (how == READ ? SIM_READS_NOW : SIM_WRITES_NOW) * r->words, first, last);
-  x->counts.global_sectors += last - first + 1;
+  count_range(w, r, first, last, how);
+  x->counts.global_requests--;                 /* of a tile, its lines are one */
   return r->host + (addr - r->base);
 }
 

@@ -161,6 +161,7 @@ static int small_access(sim_warp *w, const sim_insn *in, int space, unsigned cha
     addr[l] += l * stride;
   }
   if (space == SIM_LOCAL) check_local(w, in, addr, how);
+  w->exec->counts.local_requests += space == SIM_LOCAL;
   if (how == READ) fetch_far(w, in, host, 0, addr, MIXED);
   else put_far(w, in, host, 0, addr, MIXED);
   return SIM_NEXT;

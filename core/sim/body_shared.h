@@ -132,7 +132,7 @@ static void shadow_range(sim_warp *w, const sim_insn *in, uint32_t first, uint32
 ** 32 banks of 4 bytes, one word each a pass. 8-byte accesses go by half warps
 ** and 16-byte accesses by quarter warps, as if to 16 and 8 wider banks.
 */
-static unsigned wavefronts(const uint32_t *addr, uint32_t mask, unsigned size) {
+static unsigned group_waves(const uint32_t *addr, uint32_t mask, unsigned size, unsigned *least) {
   unsigned shift = size == 16 ? 4 : size == 8 ? 3 : 2, group = SIM_LANES >> (shift - 2), total = 0;
   uint32_t words[32][32];
   for (unsigned first = 0; first < SIM_LANES; first += group) {
@@ -147,6 +147,34 @@ static unsigned wavefronts(const uint32_t *addr, uint32_t mask, unsigned size) {
       if (count[bank] > worst) worst = count[bank];
     }
     total += worst;
+    *least += worst > 0;
+  }
+  return total;
+}
+
+/* Whether the lanes from `first` on touch no bank twice, each word being fetched once. */
+static int fits_one_wave(const uint32_t *addr, uint32_t mask, unsigned size, unsigned first, unsigned lanes) {
+  uint32_t word[SIM_LANES] = { 0 }, used = 0;
+  for (unsigned l = first; l < first + lanes; l++) {
+    if (!(mask >> l & 1)) continue;
+    for (uint32_t at = addr[l] >> 2; at < (addr[l] + size) >> 2; at++) {
+      if ((used >> (at & 31) & 1) && word[at & 31] != at) return 0;
+      used |= 1u << (at & 31);
+      word[at & 31] = at;
+    }
+  }
+  return used != 0;
+}
+
+/* Two neighbouring groups go in one pass where their banks allow it. */
+static unsigned wavefronts(const uint32_t *addr, uint32_t mask, unsigned size, unsigned *least) {
+  unsigned lanes = size == 16 ? 16 : 32, total = 0;
+  *least = 0;
+  if (size < 8) return group_waves(addr, mask, size, least);
+  for (unsigned first = 0; first < SIM_LANES; first += lanes) {
+    uint32_t part = mask & (uint32_t)(((UINT64_C(1) << lanes) - 1) << first);
+    if (fits_one_wave(addr, part, size, first, lanes)) total++, (*least)++;
+    else total += group_waves(addr, part, size, least);
   }
   return total;
 }
@@ -192,7 +220,7 @@ static sim_shape *shape_of(sim_warp *w, const sim_insn *in, const uint32_t *addr
   memcpy(s->apart, apart, sizeof apart);
   s->mask = mask;
   s->size = size;
-  s->waves = wavefronts(addr, mask, size);
+  s->waves = wavefronts(addr, mask, size, &s->least);
   s->crossed = crossed(apart, mask);
   make_ranges(s, apart, mask, size, x->grain);
   return s;
@@ -272,14 +300,17 @@ static inline int shared_access(sim_warp *w, const sim_insn *in, const uint32_t 
   else if (how == ATOMIC && in->mode == A_CAS) how = SWAP;
   if (*pattern == DENSE) {
     x->counts.shared_wavefronts += size < 4 ? 1 : size / 4;
+    x->counts.shared_least += size < 4 ? 1 : size / 4;
     shadow_range(w, in, addr[0] >> x->grain, units * SIM_LANES, how);
   } else if (*pattern == SAME) {
     x->counts.shared_wavefronts++;
+    x->counts.shared_least++;
     shadow_range(w, in, addr[0] >> x->grain, units, how);
   } else {
     uint32_t start;
     const sim_shape *s = shape_of(w, in, addr, size, &start);
     x->counts.shared_wavefronts += s->waves;
+    x->counts.shared_least += s->least;
     if (s->crossed) *pattern = CROSSED;
     for (int32_t k = 0; k < s->ranges; k++)
       shadow_range(w, in, (uint32_t)((int32_t)(start >> x->grain) + s->range[k].first),

@@ -167,7 +167,7 @@ SIM_BEGIN(clock_u64)
 SIM_END
 SIM_BEGIN(smid)
   u32 *d = SIM_PLACE(u32, w, in->r[0]);
-  uint32_t sm = w->exec->serial % w->exec->device->model->sms;
+  uint32_t sm = w->exec->serial % (uint32_t)w->exec->device->model->sms;
   SIM_EACH(w, d[l] = sm);
 SIM_END
 

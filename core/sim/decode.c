@@ -187,7 +187,7 @@ int ptx_special(ptx_parser *p, const char *name, size_t size, ptx_operand *o) {
     }
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
     if (same(name, size, fixed[i].name)) {
-      uint64_t value = same(name, size, "%nsmid") ? p->device->model->sms : fixed[i].value;
+      uint64_t value = same(name, size, "%nsmid") ? (uint64_t)p->device->model->sms : fixed[i].value;
       sim_constant c = { .kind = fixed[i].kind, .size = 4, .value = value };
       o->kind = computed(name, size) ? PTX_O_SPECIAL : PTX_O_REG;
       o->bytes = 4;

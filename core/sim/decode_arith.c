@@ -216,6 +216,7 @@ int ptx_decode_arith(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   in->ftz = (uint8_t)(ptx_has(f, W_FTZ) && t->class == PTX_F && t->bytes == 4);
   if (t->bytes == 8 && in->pipe == SIM_PIPE_INT) in->cost = 2;
   in->cmp = value_code(t);
+  in->approx = (uint8_t)(ptx_has(f, W_APPROX) || ptx_has(f, W_FULL));
   if (is_float(t))
     ptx_adjust(p, in, ptx_rounding(f), ptx_has(f, W_SAT) ? SIM_SAT : ptx_has(f, W_RELU) ? SIM_RELU : 0);
   finish(p, s, f, in);

@@ -74,7 +74,7 @@ static unsigned lane_bytes(int code) { return code == 'd' ? 8 : 4; }
 
 /* ----------------------------------------------------------------------- mma */
 
-/* Multiply-adds of one clock of an SM, in quarters: 2048 of 16 bits (see models.c). */
+/* Multiply-adds of one clock of an SM, in quarters: 2048 of 16 bits (a Hopper SM; others in proportion). */
 static unsigned cost_of(const unsigned m[3], int code) {
   unsigned long long work = (unsigned long long)m[0] * m[1] * m[2] * 4;
   unsigned rate = code == 'd' ? 128 : code == 't' ? 1024 : bits_of(code) == 16 ? 2048 : 4096;

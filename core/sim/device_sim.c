@@ -19,9 +19,11 @@ const sim_isa *sim_isa_best(void) {
 
 static void device_close(cawb_device *d) {
   sim_device *s = (sim_device *)d;
-  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++)
+  for (unsigned i = SIM_SLOT_FIRST; s->slots != NULL && i < SIM_SLOTS; i++)
     if (s->slots[i] != NULL) sim_region_drop(s, s->slots[i]->base);
   free(s->slots);
+  free(s->cache);
+  free(s->hot);
   free(s);
 }
 
@@ -53,24 +55,26 @@ static cawb_status device_time(cawb_device *d, cawb_module *m, const cawb_step *
   return status;
 }
 
+static void device_sample(cawb_device *d, uint64_t blocks) { ((sim_device *)d)->sample = blocks; }
+
 static const cawb_device_ops ops = {
-  .close = device_close, .alloc = sim_memory_alloc, .free = sim_memory_free,
+  .close = device_close, .sample = device_sample, .alloc = sim_memory_alloc, .free = sim_memory_free,
   .write = sim_memory_write, .read = sim_memory_read, .copy = sim_memory_copy,
   .fill = sim_memory_fill, .attach = sim_memory_attach, .detach = sim_memory_free,
   .load = device_load, .unload = device_unload, .choose = sim_library_choose, .run = sim_run, .time = device_time,
   .profile = sim_profile
 };
 
-static void describe(const sim_model *m, cawb_device_info *info) {
-  snprintf(info->name, sizeof info->name, "sim:%s", m->which);
+static void describe(const char *which, const sim_model *m, cawb_device_info *info) {
+  snprintf(info->name, sizeof info->name, "sim:%s", which);
   snprintf(info->model, sizeof info->model, "%s", m->model);
   snprintf(info->arch, sizeof info->arch, "%s", m->arch);
   info->modelled = 1;
-  info->sms = m->sms;
-  info->memory = m->memory;
-  info->l2 = m->l2;
-  info->shared_block = m->shared_block;
-  info->threads_block = m->threads_block;
+  info->sms = (unsigned)m->sms;
+  info->memory = (size_t)m->memory;
+  info->l2 = (size_t)m->l2;
+  info->shared_block = (size_t)m->shared_block;
+  info->threads_block = (unsigned)m->threads_block;
   info->rates.clock = m->clock;
   info->rates.dram = m->dram;
   info->rates.l2 = m->l2_rate;
@@ -81,22 +85,29 @@ static void describe(const sim_model *m, cawb_device_info *info) {
   info->rates.launch = m->launch;
 }
 
-cawb_status cawb_device_open_sim(cawb_device **out, const char *which, cawb_err *err) {
+static int make_tables(sim_device *d) {
+  d->slots = calloc(SIM_SLOTS, sizeof *d->slots);
+  d->cache = calloc(SIM_LINES, sizeof *d->cache);
+  d->hot = calloc(SIM_HOT, sizeof *d->hot);
+  return d->slots != NULL && d->cache != NULL && d->hot != NULL;
+}
+
+cawb_status cawb_device_open_sim(cawb_device **out, const char *which, const cawb_figures *figures,
+                                 cawb_err *err) {
   *out = NULL;
-  const sim_model *m = sim_model_find(which);
-  if (m == NULL)
-    return cawb_fail(err, CAWB_ERR_INVALID, "no simulated device 'sim:%s' (there are: %s)", which,
-                     sim_model_list());
+  if (figures == NULL)
+    return cawb_fail(err, CAWB_ERR_INVALID, "no figures came with the simulated device 'sim:%s'", which);
   sim_device *d = calloc(1, sizeof *d);
-  if (d == NULL || (d->slots = calloc(SIM_SLOTS, sizeof *d->slots)) == NULL) {
-    free(d);
+  if (d == NULL || !make_tables(d)) {
+    if (d != NULL) device_close(&d->base);
     return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a simulated device");
   }
   d->base.ops = &ops;
-  d->model = m;
+  d->figures = *figures;
+  d->model = &d->figures;
   d->isa = sim_isa_best();
   d->next_slot = SIM_SLOT_FIRST;
-  describe(m, &d->base.info);
+  describe(which, figures, &d->base.info);
   *out = &d->base;
   return CAWB_OK;
 }

@@ -15,6 +15,7 @@
 #include "body_packed.h"
 #include "body_memory.h"
 #include "body_race.h"
+#include "body_cache.h"
 #include "body_unset.h"
 #include "body_global.h"
 #include "body_shared.h"

@@ -21,7 +21,7 @@ static cawb_status check_shape(const sim_device *d, const sim_function *f, const
                        f->plain, s->block[0], s->block[1], s->block[2]);
   }
   unsigned threads = s->block[0] * s->block[1] * s->block[2];
-  unsigned most = d->model->threads_block;
+  unsigned most = (unsigned)d->model->threads_block;
   if (f->max_threads != 0 && f->max_threads < most) most = f->max_threads;
   if (threads > most)
     return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %u threads in a block, at most %u are possible", f->plain,
@@ -46,7 +46,7 @@ static cawb_status check_launch(const sim_device *d, const sim_function *f, cons
   if (s->shared + f->shared_size > d->model->shared_block || s->shared > d->model->shared_block)
     return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %zu bytes of shared memory (%zu dynamic, %u static), "
                      "a block may have %zu", f->plain, s->shared + f->shared_size, s->shared, f->shared_size,
-                     d->model->shared_block);
+                     (size_t)d->model->shared_block);
   if (s->args_size != f->args_size)
     return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %zu bytes of arguments, its parameters take %zu", f->plain,
                      s->args_size, f->args_size);
@@ -181,6 +181,9 @@ cawb_status sim_exec_make(sim_exec *x, sim_device *d, const sim_function *f, con
   x->threads = s->block[0] * s->block[1] * s->block[2];
   x->nwarps = (x->threads + SIM_LANES - 1) / SIM_LANES;
   x->local_stride = (f->local_size + 15u) / 16u * 16u;
+  x->cache = d->cache;
+  x->hot = d->hot;
+  memset(d->hot, 0, SIM_HOT * sizeof *d->hot);
   x->hits = calloc(f->count + 1, sizeof *x->hits);
   x->warps = calloc(x->nwarps, sizeof *x->warps);
   x->registers = area((f->regs_size + 127u) / 128u * 128u * (size_t)x->nwarps);
@@ -203,60 +206,92 @@ cawb_status sim_exec_make(sim_exec *x, sim_device *d, const sim_function *f, con
 
 /* ----------------------------------------------------------------- counting */
 
-/* Sectors touched by this launch, and what earlier launches had touched. */
-static void settle_sectors(const sim_device *d, sim_launch_facts *facts) {
-  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
-    sim_region *r = d->slots[i];
-    for (size_t k = 0; r != NULL && k < 2 * r->words; k++) {
-      uint64_t *now = &r->bits[k], *run = &r->bits[k + SIM_READS_RUN * r->words];
-      if (*now == 0 && *run == 0) continue;
-      facts->fresh += (uint64_t)__builtin_popcountll(*now & ~*run);
-      facts->again += (uint64_t)__builtin_popcountll(*now & *run);
-      facts->earlier += (uint64_t)__builtin_popcountll(*run);
-      *run |= *now;
-      *now = 0;
-    }
+/* ptxas begins and ends a kernel with instructions of its own. */
+enum { AROUND = 4 };
+
+static void count_code(const sim_exec *x, sim_launch_facts *facts, cawb_report *sum) {
+  const sim_function *f = x->function;
+  facts->issued = (double)AROUND * x->nwarps * facts->executed;
+  for (uint32_t i = 0; i < f->count; i++) {
+    const sim_insn *in = &f->code[i];
+    sum->warp_instructions += x->hits[i];
+    double times = in->shared ? (double)x->hits[i] / SIM_UNROLL : (double)x->hits[i];
+    facts->pipe[in->pipe] += times * in->cost;
+    if (in->pipe != SIM_PIPE_NONE) facts->issued += times * ((in->pipe == SIM_PIPE_TENSOR ? 1 : in->cost) + in->more);
+    facts->pipe[SIM_PIPE_FP32] += times * in->more;
+    if (in->leader == SIM_LEADS_GLOBAL) facts->waits_global += (double)x->hits[i];
+    if (in->leader == SIM_LEADS_UNROLLED) facts->waits_global += (double)x->hits[i] / SIM_UNROLL;
+    if (in->leader == SIM_LEADS_SHARED) facts->waits_shared += (double)x->hits[i];
+    if (in->op == SIM_OP_bra && in->guard != SIM_NOGUARD) sum->branches += x->hits[i];
   }
 }
 
-static void settle(const sim_exec *x, cawb_report *report) {
-  const sim_function *f = x->function;
-  sim_launch_facts facts = { 0 };
-  for (uint32_t i = 0; i < f->count; i++) {
-    const sim_insn *in = &f->code[i];
-    report->warp_instructions += x->hits[i];
-    facts.pipe[in->pipe] += x->hits[i] * in->cost;
-    if (in->pipe != SIM_PIPE_NONE) facts.issued += x->hits[i] * (in->pipe == SIM_PIPE_TENSOR ? 1 : in->cost);
-    if (in->leader == SIM_LEADS_GLOBAL) facts.waits_global += x->hits[i];
-    if (in->leader == SIM_LEADS_SHARED) facts.waits_shared += x->hits[i];
-    if (in->op == SIM_OP_bra && in->guard != SIM_NOGUARD) report->branches += x->hits[i];
-  }
-  settle_sectors(x->device, &facts);
-  report->thread_instructions += x->counts.threads;
-  report->global_requests += x->counts.global_requests;
-  report->global_sectors += x->counts.global_sectors;
-  report->shared_requests += x->counts.shared_requests;
-  report->shared_wavefronts += x->counts.shared_wavefronts;
-  report->divergent_branches += x->counts.divergent;
-  report->barriers += x->counts.barriers;
-  report->dram_bytes += facts.fresh * 32;
-  if (x->counts.races > 0 && report->races == 0) sim_race_report(x, report);
-  report->races += x->counts.races;
-  sim_time_launch(x->device->model, x, &facts, report);
+static void count_memory(const sim_exec *x, sim_launch_facts *facts) {
+  const sim_counts *c = &x->counts;
+  double loads = (double)(c->level[0] + c->level[1] + c->level[2]);
+  facts->sectors = (double)(c->global_sectors - c->load_hits);
+  facts->lines = (double)(c->lines + c->local_requests);
+  facts->shared = (double)c->shared_wavefronts;
+  facts->evicted = (double)c->evicted;
+  facts->merged = (double)c->merged;
+  facts->merged_lines = (double)c->merged_lines;
+  facts->partial = (double)c->partial;
+  facts->hottest = (double)c->hottest;
+  facts->spread = loads > 0 ? (double)c->load_lines / loads : 0;
+  for (int i = 0; i < 3; i++) facts->level[i] = loads > 0 ? (double)c->level[i] / loads : 0;
+}
+
+/* What was executed stands for the whole grid. */
+static void scale_facts(sim_launch_facts *f) {
+  double k = f->executed > 0 ? f->blocks / f->executed : 1;
+  double *const sums[] = { &f->issued, &f->waits_global, &f->waits_shared, &f->sectors, &f->lines,
+                           &f->shared, &f->evicted, &f->merged, &f->merged_lines,
+                           &f->partial, &f->hottest };
+  for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) *sums[i] *= k;
+  for (int i = 0; i < SIM_PIPES; i++) f->pipe[i] *= k;
+}
+
+static uint64_t scaled(uint64_t n, double k) { return k > 1 ? (uint64_t)((double)n * k + 0.5) : n; }
+
+static void add_counts(const sim_exec *x, const cawb_report *sum, double k, cawb_report *report) {
+  const sim_counts *c = &x->counts;
+  report->warp_instructions += scaled(sum->warp_instructions, k);
+  report->branches += scaled(sum->branches, k);
+  report->thread_instructions += scaled(c->threads, k);
+  report->global_requests += scaled(c->global_requests, k);
+  report->global_sectors += scaled(c->global_sectors, k);
+  report->shared_requests += scaled(c->shared_requests, k);
+  report->shared_wavefronts += scaled(c->shared_wavefronts, k);
+  report->divergent_branches += scaled(c->divergent, k);
+  report->barriers += scaled(c->barriers, k);
+  if (c->races > 0 && report->races == 0) sim_race_report(x, report);
+  report->races += c->races;
+}
+
+static void settle(sim_exec *x, cawb_report *report) {
+  sim_launch_facts *f = &x->facts;
+  cawb_report sum = { 0 };
+  sim_sectors touched = { 0, 0, 0 };
+  const unsigned *g = x->step->grid;
+  f->blocks = (double)g[0] * g[1] * g[2];
+  f->executed = (double)x->executed;
+  f->warps = x->nwarps;
+  f->resident = sim_resident(x->device->model, x);
+  f->skew = x->counts.threads > 0 ? x->longest * f->executed / (double)x->counts.threads : 1;
+  f->first = x->device->launches++ == 0;
+  count_code(x, f, &sum);
+  count_memory(x, f);
+  scale_facts(f);
+  sim_sample_sectors(x, &touched);
+  f->fresh = touched.fresh;
+  f->again = touched.again;
+  f->earlier = touched.earlier;
+  add_counts(x, &sum, f->executed > 0 ? f->blocks / f->executed : 1, report);
+  report->dram_bytes += (uint64_t)(32 * sim_traffic(x->device->model, f) + 0.5);
+  sim_time_launch(x->device->model, f, report);
 }
 
 /* -------------------------------------------------------------------- steps */
-
-static int run_grid(sim_exec *x) {
-  const unsigned *g = x->step->grid;
-  for (unsigned z = 0; z < g[2]; z++)
-    for (unsigned y = 0; y < g[1]; y++)
-      for (unsigned i = 0; i < g[0]; i++, x->serial++) {
-        x->block[0] = i, x->block[1] = y, x->block[2] = z;
-        if (sim_cluster_run(x) == SIM_FAULT) return SIM_FAULT;
-      }
-  return SIM_NEXT;
-}
 
 /* Numbers for the launch's blocks, where their stores are to be compared. */
 static cawb_status number_blocks(sim_exec *x, cawb_err *err) {
@@ -287,7 +322,7 @@ static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_st
   cawb_report before = *report;
   status = sim_cluster_make(&x, err);
   if (status == CAWB_OK) status = number_blocks(&x, err);
-  if (status == CAWB_OK && (run_grid(&x) == SIM_FAULT || sim_cluster_finish(&x) == SIM_FAULT)) status = sim_fault_report(&x, err);
+  if (status == CAWB_OK && sim_sample_run(&x) == SIM_FAULT) status = sim_fault_report(&x, err);
   settle(&x, report);
   if (status == CAWB_OK && d->watch != NULL) status = sim_watch_launch(&x, &before, report, err);
   sim_exec_free(&x);
@@ -297,7 +332,7 @@ static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_st
 static cawb_status run_fill(sim_device *d, const cawb_step *s, cawb_report *report, cawb_err *err) {
   cawb_status status = sim_memory_fill(&d->base, s->addr, s->pattern, s->size, err);
   if (status != CAWB_OK) return status;
-  if (s->poison) sim_region_poisoned(sim_region_at(d, s->addr));
+  if (s->poison && d->sample == 0) sim_region_poisoned(sim_region_at(d, s->addr));
   report->dram_bytes += 32 * sim_region_touch(sim_region_at(d, s->addr), SIM_WRITES_RUN, s->addr,
                                               s->size);
   sim_time_fill(d->model, s->size, report);
@@ -309,6 +344,7 @@ cawb_status sim_run(cawb_device *dev, cawb_module *m, const cawb_step *steps, si
   sim_device *d = (sim_device *)dev;
   cawb_status status = CAWB_OK;
   sim_regions_forget(d);
+  d->launches = 0;
   report->counted = 1;
   for (size_t i = 0; i < n && status == CAWB_OK; i++)
     status = steps[i].kind == CAWB_STEP_FILL ? run_fill(d, &steps[i], report, err)

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { ALIGN = 128, FOLLOWED_MOST = 1 << 28 };
+enum { ALIGN = 128, FOLLOWED_MOST = 1 << 28, LARGE = 1 << 20 };
 
 /* Memory for vector code; the block that malloc gave is noted before it. */
 void *sim_area_new(size_t size) {
@@ -51,9 +51,13 @@ static sim_region *region_blank(sim_device *d, size_t size, const char *label, c
   }
   r->base = slot_base(slot);
   r->size = size;
+  r->grown = 1;
   r->words = size / 32 / 64 + 1;
   r->bits = calloc(r->words * SIM_BITMAPS, sizeof *r->bits);
-  if (r->bits == NULL) {
+  r->last = calloc(size / 128 + 1, sizeof *r->last);
+  if (r->bits == NULL || r->last == NULL) {
+    free(r->bits);
+    free(r->last);
     free(r);
     cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for the accounts of %zu bytes", size);
     return NULL;
@@ -63,22 +67,33 @@ static sim_region *region_blank(sim_device *d, size_t size, const char *label, c
   return r;
 }
 
-/* Contents are NaN as floats: what was never written should show. */
+/* Contents are NaN as floats: what was never written should show. Where blocks are sampled,
+** zeros that take no room until they are touched. */
+static unsigned char *room_for(const sim_device *d, size_t size) {
+  if (d->sample > 0) {
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return at != MAP_FAILED ? at : NULL;
+  }
+  unsigned char *at = sim_area_new(size);
+  if (at != NULL) memset(at, 0xff, size);
+  return at;
+}
+
 sim_region *sim_region_new(sim_device *d, size_t size, const char *label, cawb_err *err) {
   if (size > d->model->memory) {
     cawb_fail(err, CAWB_ERR_MEMORY, "%s has %zu bytes, more than the %zu of the device", label, size,
-              d->model->memory);
+              (size_t)d->model->memory);
     return NULL;
   }
   sim_region *r = region_blank(d, size, label, err);
   if (r == NULL) return NULL;
-  r->host = sim_area_new(size);
+  r->host = room_for(d, size);
+  r->attached = d->sample > 0;
   if (r->host == NULL) {
     sim_region_drop(d, r->base);
     cawb_fail(err, CAWB_ERR_MEMORY, "the machine has no %zu bytes for '%s'", size, label);
     return NULL;
   }
-  memset(r->host, 0xff, size);
   return r;
 }
 
@@ -93,6 +108,7 @@ void sim_region_drop(sim_device *d, cawb_addr a) {
   free(r->notes.words);
   free(r->written);
   free(r->bits);
+  free(r->last);
   free(r);
 }
 
@@ -224,12 +240,27 @@ cawb_status sim_memory_copy(cawb_device *d, cawb_addr dst, cawb_addr src, size_t
   return CAWB_OK;
 }
 
+static void fill_words(unsigned char *to, uint32_t pattern, size_t size) {
+  for (size_t i = 0; i < size; i += 4) memcpy(to + i, &pattern, 4);
+}
+
+/* Pages that are given back are zero. */
+static void fill_zeros(unsigned char *to, size_t size) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), head = (page - (uintptr_t)to % page) % page;
+  size_t whole = (size - head) / page * page;
+  memset(to, 0, head);
+  madvise(to + head, whole, MADV_DONTNEED);
+  memset(to + head + whole, 0, size - head - whole);
+}
+
 cawb_status sim_memory_fill(cawb_device *d, cawb_addr dst, uint32_t pattern, size_t size, cawb_err *err) {
   if (size % 4 != 0)
     return cawb_fail(err, CAWB_ERR_INVALID, "a fill's %zu bytes are not a multiple of 4", size);
   unsigned char *to = host_of(d, dst, size, "a fill", err);
   if (to == NULL) return CAWB_ERR_INVALID;
-  for (size_t i = 0; i < size; i += 4) memcpy(to + i, &pattern, 4);
+  const sim_device *s = (sim_device *)d;
+  if (s->sample == 0 || size < LARGE) fill_words(to, pattern, size);
+  else if (pattern == 0) fill_zeros(to, size);    /* anything else would take room */
   sim_region_written(sim_region_at((sim_device *)d, dst), dst, size);
   return CAWB_OK;
 }

@@ -5,6 +5,7 @@
 */
 #include "sim.h"
 
+#include <math.h>
 #include <string.h>
 
 struct sim_watch {
@@ -15,7 +16,7 @@ struct sim_watch {
 static const char *const units[SIM_PIPES] = {
   [SIM_PIPE_NONE] = "none", [SIM_PIPE_FP32] = "fp32", [SIM_PIPE_INT] = "int",
   [SIM_PIPE_FP64] = "fp64", [SIM_PIPE_SPECIAL] = "special", [SIM_PIPE_MEMORY] = "memory",
-  [SIM_PIPE_CONTROL] = "control", [SIM_PIPE_TENSOR] = "tensor"
+  [SIM_PIPE_CONTROL] = "control", [SIM_PIPE_TENSOR] = "tensor", [SIM_PIPE_PRODUCT] = "product"
 };
 
 static cawb_status add_lines(const sim_exec *x, cawb_lines *lines, cawb_err *err) {
@@ -49,8 +50,10 @@ static cawb_status add_counts(sim_watch *w, const char *kernel, const cawb_repor
     COUNT(divergent_branches), COUNT(dram_bytes), COUNT(barriers), COUNT(races), COUNT(seconds),
 #undef COUNT
     { "bound_memory", b->bound.memory - a->bound.memory }, { "bound_l2", b->bound.l2 - a->bound.l2 },
-    { "bound_shared", b->bound.shared - a->bound.shared },
+    { "bound_l1", b->bound.l1 - a->bound.l1 }, { "bound_shared", b->bound.shared - a->bound.shared },
     { "bound_issue", b->bound.issue - a->bound.issue },
+    { "bound_latency", b->bound.latency - a->bound.latency },
+    { "bound_blocks", b->bound.blocks - a->bound.blocks },
     { "bound_launch", b->bound.launch - a->bound.launch }
   };
   return add_values(w, kernel, values, sizeof values / sizeof *values, err);
@@ -61,6 +64,64 @@ cawb_status sim_watch_library(sim_device *d, const char *name, const cawb_report
   cawb_status rc = add_counts(d->watch, name, a, b, err);
   d->watch->launches++;
   return rc;
+}
+
+/* By NVIDIA's names, where the simulator knows what they count. */
+static cawb_status add_counters(sim_watch *w, const sim_exec *x, const cawb_report *a,
+                                const cawb_report *b, cawb_err *err) {
+  const sim_launch_facts *f = &x->facts;
+  const sim_model *m = x->device->model;
+  const sim_counts *c = &x->counts;
+  double k = f->executed > 0 ? f->blocks / f->executed : 1, seconds = b->seconds - a->seconds;
+  double executed = (double)(b->warp_instructions - a->warp_instructions);
+  double lanes = (double)(b->thread_instructions - a->thread_instructions) / executed;
+  double conflicts = (double)c->shared_wavefronts - (double)c->shared_least;
+  double here = ceil(f->blocks / m->sms), room = m->l2 * m->dirty / 32;
+  double warps = (here < f->resident ? f->blocks / m->sms : f->resident) * f->warps * SIM_LANES / m->threads_sm;
+  double reads = f->fresh - f->written + f->evicted + f->merged;
+  double writes = f->merged + (f->written > room ? f->written - room : 0);
+  const value values[] = {
+    { "gpu__time_duration.sum", seconds * 1e9 },
+    { "sm__cycles_elapsed.max", seconds * m->clock },
+    { "smsp__inst_executed.sum", f->issued },
+    { "smsp__thread_inst_executed.sum", (double)(b->thread_instructions - a->thread_instructions) },
+    { "smsp__average_thread_inst_executed_per_inst_executed.ratio", lanes },
+    { "smsp__issue_active.avg.pct_of_peak_sustained_active",
+      100 * f->issued / (m->issue * m->clock * seconds * m->sms) },
+    { "sm__warps_active.avg.pct_of_peak_sustained_active", 100 * warps },
+    { "dram__bytes_read.sum", 32 * reads }, { "dram__bytes_write.sum", 32 * writes },
+    { "lts__t_sectors.sum", f->sectors + reads },
+    { "lts__t_sectors_lookup_hit.sum", f->sectors > reads ? f->sectors - reads : 0 },
+    { "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", k * (double)c->load_sectors },
+    { "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", k * (double)c->load_requests },
+    { "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", k * (double)c->load_hits },
+    { "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", k * (double)c->store_sectors },
+    { "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", k * (double)c->store_requests },
+    { "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", k * conflicts },
+    { "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", k * (double)c->shared_wavefronts }
+  };
+  return add_values(w, x->step->kernel, values, sizeof values / sizeof *values, err);
+}
+
+/* What the time was modelled from. */
+static cawb_status add_facts(sim_watch *w, const sim_exec *x, cawb_err *err) {
+  const sim_launch_facts *f = &x->facts;
+  const value values[] = {
+    { "resident_blocks", f->resident }, { "skew", f->skew }, { "fresh_sectors", f->fresh },
+    { "evicted_sectors", f->evicted }, { "merged_sectors", f->merged },
+    { "merged_lines", f->merged_lines }, { "partial_sectors", f->partial },
+    { "load_spread", f->spread },
+    { "written_sectors", f->written }, { "earlier_sectors", f->earlier },
+    { "again_sectors", f->again }, { "l2_sectors", f->sectors }, { "l1_lines", f->lines },
+    { "loads_l1", f->level[0] }, { "loads_l2", f->level[1] }, { "loads_dram", f->level[2] },
+    { "hottest_atomic", f->hottest }, { "issued", f->issued }, { "waits_global", f->waits_global },
+    { "waits_shared", f->waits_shared }, { "pipe_fp32", f->pipe[SIM_PIPE_FP32] },
+    { "pipe_int", f->pipe[SIM_PIPE_INT] }, { "pipe_fp64", f->pipe[SIM_PIPE_FP64] },
+    { "pipe_special", f->pipe[SIM_PIPE_SPECIAL] }, { "pipe_memory", f->pipe[SIM_PIPE_MEMORY] },
+    { "pipe_control", f->pipe[SIM_PIPE_CONTROL] }, { "pipe_product", f->pipe[SIM_PIPE_PRODUCT] },
+    { "blocks_executed", f->executed }, { "sample_spread", sim_sample_spread(x) }
+  };
+  return add_values(w, x->step->kernel, values, sizeof values / sizeof *values, err);
 }
 
 cawb_status sim_watch_launch(const sim_exec *x, const cawb_report *a, const cawb_report *b,
@@ -74,6 +135,8 @@ cawb_status sim_watch_launch(const sim_exec *x, const cawb_report *a, const cawb
   size_t n = sizeof values / sizeof *values - (x->function->regs_used == 0);
   cawb_status rc = add_counts(w, x->step->kernel, a, b, err);
   if (rc == CAWB_OK) rc = add_values(w, x->step->kernel, values, n, err);
+  if (rc == CAWB_OK) rc = add_counters(w, x, a, b, err);
+  if (rc == CAWB_OK) rc = add_facts(w, x, err);
   if (rc == CAWB_OK && w->p->sampling.image != NULL)
     rc = add_lines(x, &w->p->sampling.seen.lines, err);
   w->launches++;

@@ -241,6 +241,7 @@ static void read_entry(ptx_parser *p, const ptx_body *b) {
   while (p->tok.kind == PTX_NAME) read_bounds(p);
   ptx_body_parse(p);
   ptx_symbols_cut(p, symbols);
+  sim_costs(f);
   if (!sim_schedule(f)) ptx_fail(p, CAWB_ERR_MEMORY, "out of memory for a kernel");
 }
 

@@ -87,6 +87,51 @@ static void walk(sim_function *f, const unsigned char *starts, batch *far, batch
   }
 }
 
+/*
+** ptxas puts some turns of a small loop side by side, unless a load needs what the turn
+** before has loaded. Such loops are one basic block with few loads and no store to shared
+** memory or barrier in it.
+*/
+enum { LOOP_MOST = 48, LOOP_LOADS = 4 };
+
+static int is_loop(const sim_function *f, const unsigned char *starts, uint32_t first, uint32_t last) {
+  uint32_t loads = 0;
+  if (last - first >= LOOP_MOST) return 0;
+  for (uint32_t i = first; i <= last; i++) {
+    const sim_insn *in = &f->code[i];
+    if (i > first && starts[i]) return 0;
+    if (i < last && ends_block(in)) return 0;
+    if (in->op == SIM_OP_st_shared || in->op == SIM_OP_shfl) return 0;
+    loads += is_global_load(in) ? 1 : 0;
+  }
+  return loads > 0 && loads <= LOOP_LOADS;
+}
+
+/* Whether the leader's address depends on what the loop loads: seen in a second turn. */
+static int chases(const sim_function *f, uint32_t first, uint32_t last, batch *b) {
+  b->gen++;
+  b->size = 1;
+  for (int turn = 0; turn < 2; turn++)
+    for (uint32_t i = first; i < last; i++) {
+      const sim_insn *in = &f->code[i];
+      if (!is_global_load(in)) { take_other(b, in); continue; }
+      if (is_register(in->r[1]) && b->stamp[in->r[1].off / 4] == b->gen) return 1;
+      for (unsigned k = 0; k < in->vec || k == 0; k++) mark(b, in->r[k == 0 ? 0 : k + 1], 1);
+    }
+  return 0;
+}
+
+static void unroll(sim_function *f, const unsigned char *starts, batch *b) {
+  for (uint32_t i = 0; i < f->count; i++) {
+    const sim_insn *in = &f->code[i];
+    if (in->op != SIM_OP_bra || in->imm < 0 || in->imm >= i) continue;
+    uint32_t first = (uint32_t)in->imm;
+    if (!is_loop(f, starts, first, i) || chases(f, first, i, b)) continue;
+    for (uint32_t k = first; k < i; k++)
+      if (f->code[k].leader == SIM_LEADS_GLOBAL) f->code[k].leader = SIM_LEADS_UNROLLED;
+  }
+}
+
 /* Returns 0 when out of memory. */
 int sim_schedule(sim_function *f) {
   size_t cells = f->regs_size / 4 + 64;
@@ -96,6 +141,7 @@ int sim_schedule(sim_function *f) {
   if (ok) {
     mark_targets(f, starts);
     walk(f, starts, &far, &near);
+    unroll(f, starts, &far);
   }
   free(far.stamp);
   free(near.stamp);

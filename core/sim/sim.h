@@ -13,6 +13,7 @@
 
 #include "../device.h"
 #include "async.h"
+#include "facts.h"
 
 #define SIM_LANES 32u
 #define SIM_ALL 0xffffffffu
@@ -36,7 +37,7 @@ typedef int (*sim_fn)(sim_warp *, const sim_insn *);
 
 /* What a handler asks of the loop around it; 0: go on with the next one. */
 enum { SIM_NEXT, SIM_JUMP, SIM_SPLIT, SIM_EXIT, SIM_WAIT_WARP, SIM_WAIT_BLOCK, SIM_FAULT,
-       SIM_WAIT_CLUSTER, SIM_PARK };
+       SIM_WAIT_CLUSTER };
 
 enum { SIM_RN, SIM_RZ, SIM_RM, SIM_RP };
 enum { SIM_SAT = 1, SIM_RELU };
@@ -62,6 +63,8 @@ struct sim_insn {
   uint8_t sext, ftz, sat, rnd, cmp, mode, atomic;
   uint8_t pipe;           /* for the time model: which unit, */
   uint16_t cost;          /* for how many slots; of tensor cores: in quarters of a clock */
+  uint8_t more, approx;   /* further instructions of the machine; .approx or .full was asked for */
+  uint8_t shared;         /* one for SIM_UNROLL turns of a loop */
   uint8_t leader;         /* SIM_LEADS_...: warps wait here, see schedule.c */
 };
 
@@ -127,7 +130,10 @@ typedef struct sim_region {
   size_t words;           /* writes of the run; `words` 64-bit words each */
   sim_notes notes;
   uint64_t *written;      /* since it was poisoned: a bit for each 4 bytes; NULL: it was not */
-  int attached;           /* mapped from another process */
+  uint32_t *last;         /* by line of 128 bytes: the block that touched it last, stamped */
+  sim_sectors half;       /* of a sample, see sample.c */
+  double grown;           /* what is not executed touches so much more */
+  int attached;           /* mapped, and no area of malloc's */
   char label[48];
 } sim_region;
 
@@ -135,27 +141,7 @@ enum { SIM_READS_NOW, SIM_WRITES_NOW, SIM_READS_RUN, SIM_WRITES_RUN, SIM_BITMAPS
 
 /* ---------------------------------------------------------------- device */
 
-enum { SIM_PIPE_NONE, SIM_PIPE_FP32, SIM_PIPE_INT, SIM_PIPE_FP64, SIM_PIPE_SPECIAL,
-       SIM_PIPE_MEMORY, SIM_PIPE_CONTROL, SIM_PIPE_TENSOR, SIM_PIPES };
-
-/* A published GPU. All figures are per second, bytes, or per SM. */
-typedef struct sim_model {
-  const char *which, *model, *arch;
-  unsigned sms;
-  size_t memory, l2, shared_block, shared_sm;
-  unsigned threads_block, threads_sm, blocks_sm, registers_sm;
-  double clock, dram, l2_rate, fp32, launch;
-  double tf32, bf16, fp16;          /* of the tensor cores, dense */
-  double latency_dram, latency_l2;  /* seconds from a load to its data */
-  double latency_shared;  /* clocks from a shared load or shuffle to its data */
-  double step;            /* clocks from one instruction of a warp to its next */
-  double issue;           /* warp instructions per clock and SM */
-  double shared_wave;     /* shared-memory wavefronts per clock and SM */
-  double pipe[SIM_PIPES]; /* warp instructions per clock and SM of each unit */
-} sim_model;
-
-const sim_model *sim_model_find(const char *which);
-const char *sim_model_list(void);
+typedef cawb_figures sim_model;
 
 typedef struct sim_isa sim_isa;
 
@@ -163,13 +149,20 @@ typedef struct sim_watch sim_watch;       /* see profile.c */
 
 typedef struct sim_device {
   cawb_device base;
-  const sim_model *model;
+  const sim_model *model; /* &figures */
+  sim_model figures;
   const sim_isa *isa;
   sim_region **slots;     /* SIM_SLOTS of them */
   unsigned next_slot;
   size_t followed;        /* bytes of regions that have notes */
   uint32_t last_block;    /* the highest number given to a block */
   sim_watch *watch;       /* what each launch is noted in, or NULL */
+  sim_line *cache;        /* SIM_LINES, see body_cache.h */
+  uint32_t *hot;          /* SIM_HOT */
+  uint32_t cache_block;   /* the highest number given to a block there */
+  uint32_t last_stamp;    /* the highest in a region's `last` */
+  uint64_t sample;        /* most blocks of a launch that are executed; 0: all are */
+  int launches;           /* of the run so far */
 } sim_device;
 
 struct cawb_module {
@@ -214,19 +207,17 @@ void sim_place(char *out, size_t room, const char *kernel, uint32_t line);
 void sim_refusal(char *out, size_t room, const char *what, size_t size);
 
 /* schedule.c: mark the loads that a warp waits for; 0 when out of memory */
-enum { SIM_LEADS_GLOBAL = 1, SIM_LEADS_SHARED };
+#define SIM_UNROLL 4.0          /* turns of a small loop that ptxas puts side by side */
+enum { SIM_LEADS_GLOBAL = 1, SIM_LEADS_SHARED, SIM_LEADS_UNROLLED };
 int sim_schedule(sim_function *f);
+
+/* cost.c: what the machine's compiler makes of an instruction */
+void sim_costs(sim_function *f);
 
 /* cubin.c: note the registers that each kernel needs, where the cubin tells */
 void sim_cubin_read(cawb_module *m, const void *cubin, size_t size);
 
 /* -------------------------------------------------------------- execution */
-
-typedef struct sim_counts {
-  uint64_t threads;             /* thread instructions */
-  uint64_t global_requests, global_sectors, shared_requests, shared_wavefronts;
-  uint64_t divergent, barriers, races;
-} sim_counts;
 
 /* A set of lanes of a warp that are at the same instruction. */
 enum { SIM_READY, SIM_AT_WARP, SIM_AT_BLOCK, SIM_AT_CLUSTER };
@@ -254,7 +245,7 @@ enum { SIM_RACE_WARPS, SIM_RACE_LANES, SIM_RACE_BLOCKS, SIM_RACE_COPY, SIM_RACE_
 /* How the lanes of a shared access lie to each other, and what that costs. */
 typedef struct sim_shape {
   uint32_t apart[SIM_LANES];    /* bytes from the first active lane */
-  uint32_t mask, size, waves;
+  uint32_t mask, size, waves, least;
   int crossed;                  /* some lanes share a place */
   int32_t ranges;
   struct sim_range { int32_t first, count; } range[SIM_LANES];   /* units touched */
@@ -272,12 +263,13 @@ struct sim_warp {
   uint32_t next;                /* lowest pc of another ready group */
   uint32_t carry;               /* the condition code of add.cc and its kin */
   unsigned index, ngroups;
-  uint32_t fails, polls;        /* waits in vain, looks at global memory, since its turn began */
+  uint32_t fails;               /* waits that were in vain since the warp's turn began */
   uint32_t met;                 /* lanes that have arrived at the cluster's barrier */
   uint32_t meeting;             /* which meeting of the cluster they arrived at */
   sim_copy *copies;             /* under way */
   uint32_t ncopies, copies_room;
   uint32_t commits[SIM_LANES];  /* groups of copies that each lane has closed */
+  uint32_t touches;             /* of lines, in this block */
   sim_group group[SIM_LANES];   /* the groups that are not running */
   unsigned char *local, *local_set;   /* a byte for each 4 of `local`: it was written */
   sim_exec *exec;
@@ -318,15 +310,24 @@ struct sim_exec {
   sim_exec **peers, *alone;     /* the blocks of the cluster; `alone`: where there is one */
   unsigned npeers, rank, cluster[3];
   uint32_t meetings;            /* times that the cluster has met */
-  int ended, suspended, polling;   /* it is over, its shared memory gone; it goes on; it waits for others */
-  sim_exec **parked;            /* clusters that wait for later ones, at the launch's own */
-  unsigned nparked, parked_room;
+  int ended;                    /* the block is over, its shared memory gone */
   sim_bulk *bulks;              /* of the whole cluster, at its first block */
   uint32_t nbulks, bulks_room;
+  sim_line *cache;              /* SIM_LINES, the device's */
+  uint32_t *hot;                /* SIM_HOT, the device's: atomics by place */
+  uint32_t cache_block;         /* the block's number there */
+  uint64_t touches, news;       /* of all warps; lines that were new to the block */
+  uint64_t executed;            /* blocks, of those of the grid; see sample.c */
+  double longest, squares;      /* thread instructions of a block: most; sum of squares */
+  double l1_room, l2_room;      /* lines of either for one block */
+  double at_once;               /* blocks under way */
+  double l2_sectors, block_sectors;      /* that L2 holds; that a block takes there */
+  uint32_t first_stamp;         /* of block 0 in a region's `last` */
   unsigned block[3], serial;
   unsigned exited;              /* threads of the block that are done */
   sim_barrier barrier[16];
   sim_fault fault;
+  sim_launch_facts facts;       /* once it is over */
   uint32_t first_block;         /* number of the launch's first block, see body_race.h */
   int follows;                  /* blocks' stores are compared */
   struct {                      /* the first race */
@@ -343,7 +344,7 @@ struct sim_exec {
 struct sim_isa {
   const char *name;
   const sim_fn *table;          /* by opcode */
-  int (*block)(sim_exec *);     /* a block and its peers: SIM_FAULT, SIM_PARK or 0 at its end */
+  int (*block)(sim_exec *);     /* a block and its peers from start to end; SIM_FAULT or 0 */
 };
 
 extern const sim_isa sim_isa_base, sim_isa_avx2, sim_isa_avx512;
@@ -377,20 +378,19 @@ cawb_status sim_cluster_check(const sim_function *f, const cawb_step *s, cawb_er
 cawb_status sim_cluster_make(sim_exec *x, cawb_err *err);
 void        sim_cluster_free(sim_exec *x);
 int         sim_cluster_run(sim_exec *x);     /* that of x->block; nothing where it is not the first */
-int         sim_cluster_finish(sim_exec *x);  /* those that waited for others to begin */
+/* sample.c */
+int    sim_sample_run(sim_exec *x);             /* the blocks: SIM_FAULT or SIM_NEXT */
+void   sim_sample_join(sim_exec *p, const sim_exec *x);     /* another block of a cluster */
+void   sim_sample_sectors(sim_exec *x, sim_sectors *sum);
+double sim_sample_spread(const sim_exec *x);
 
 /* launch.c, fault.c, time_model.c */
-typedef struct sim_launch_facts {
-  uint64_t fresh, again;        /* sectors first touched now; touched before */
-  uint64_t earlier;             /* sectors that earlier launches touched */
-  uint64_t pipe[SIM_PIPES], issued;
-  uint64_t waits_global, waits_shared;   /* batches of loads that warps waited for */
-} sim_launch_facts;
+double sim_resident(const sim_model *m, const sim_exec *x);
+double sim_traffic(const sim_model *m, const sim_launch_facts *f);
 
 cawb_status sim_run(cawb_device *d, cawb_module *m, const cawb_step *steps, size_t n,
                     cawb_report *report, cawb_err *err);
-void sim_time_launch(const sim_model *m, const sim_exec *x, const sim_launch_facts *facts,
-                     cawb_report *report);
+void sim_time_launch(const sim_model *m, const sim_launch_facts *facts, cawb_report *report);
 void sim_time_fill(const sim_model *m, size_t size, cawb_report *report);
 void sim_time_library(const sim_model *m, double flops, double rate, double bytes,
                       cawb_report *report);

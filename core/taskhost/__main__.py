@@ -13,8 +13,8 @@ import warnings
 from channel import Channel
 from fault import Fault, from_host
 
-OPS = ("hello", "load", "inputs", "compare", "baselines", "peek", "mark", "mutants", "unload",
-       "module_open", "module_round", "module_close")
+OPS = ("hello", "load", "inputs", "compare", "baselines", "peek", "sketch", "mark", "mutants",
+       "unload", "module_open", "module_round", "module_close")
 
 
 def main(arguments):

@@ -49,6 +49,8 @@ class Recorder(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        if func.namespace == "prim":  # questions, such as for a tensor's device
+            return func(*args, **kwargs)
         named = arguments(func, args, kwargs)
         inputs = [(name, tensor, self.source(tensor)) for name, value in named
                   for tensor in tensors_in(value)]
@@ -104,7 +106,7 @@ def tensors_in(value):
 
 
 def storage(tensor):
-    return tensor.untyped_storage().data_ptr()
+    return tensor.untyped_storage()._cdata  # the same for all views, data or none
 
 
 def key(tensor):

@@ -15,6 +15,7 @@ import baseline
 import module
 from fault import Fault
 from reference import signed
+from sketch import attempt
 from tensors import number
 from workload import Workload
 
@@ -54,6 +55,10 @@ class Host:
         self.workload = Workload(path, device, overrides, seed,
                                  judge if device.type == "cuda" else None)
         return self.workload.describe()
+
+    def sketch(self, request):
+        return attempt(field(request, "path", str), field(request, "overrides", dict, {}),
+                       whole(request, "init_seed", (1 << 63) - 1)), ()
 
     def inputs(self, request):
         seed, poison = whole(request, "seed", (1 << 63) - 1), pattern(request)

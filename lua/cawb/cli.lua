@@ -6,6 +6,7 @@ local M = {}
 
 local function text(into, key) return function(o, value) o[into or key] = value end end
 local function list(key) return function(o, value) table.insert(o[key], value) end end
+local function set(name) return function(o, value) table.insert(o.sets, name .. "=" .. value) end end
 local function flag(key) return function(o) o[key] = true end end
 
 -- name -> { takes a value, how it is kept }
@@ -14,6 +15,7 @@ local flags = {
   ["--config"] = { true, list "configs" },
   ["--baseline"] = { true, list "baselines" },
   ["--set"]    = { true, list "sets" },
+  ["--scale"]  = { true, set "scale.mode" },
   ["--out"]    = { true, text "out" },
   ["--seed"]   = { true, text "seed" },
   ["--run-id"] = { true, text "run_id" },      -- from a bench: what the run is called

@@ -8,6 +8,7 @@ local defaults = require("cawb").defaults
 local device = require "cawb.device"
 local job = require "cawb.job"
 local options = require "cawb.options"
+local scale = require "cawb.scale"
 local strategy = require "cawb.strategy"
 local task = require "cawb.task"
 
@@ -90,6 +91,7 @@ function M.main(word, argv, own, body)
   local all
   all, message = layered(parsed)
   if not all then return M.fail(word, message, "usage") end
+  scale.prepare(all)
   local dev <close>, why, name = device.open(parsed.device,
     { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate })
   if not dev then return M.fail(word, why, name) end

@@ -4,6 +4,7 @@
 
 local core = require "cawb.core"
 local defaults = require("cawb").defaults
+local devices = require "cawb.devices"
 local loop = require "cawb.loop"
 local python = require "cawb.python"
 
@@ -38,7 +39,8 @@ local function start_worker(self)
     { memory = simulated and self.simulate.memory or 0 })
   if not worker then return nil, message, name end
   local reply
-  reply, message, name = worker:call({ op = "open", device = self.requested },
+  reply, message, name = worker:call({ op = "open", device = self.requested, figures = self.figures,
+    blocks = simulated and self.simulate.blocks or nil },
     { timeout = self.deadlines.start })
   if not reply then
     worker:close()
@@ -140,7 +142,14 @@ local function cpu_info()
   return { name = "cpu", model = model or "CPU", modelled = false, uuid = "", driver = "" }
 end
 
---- Open "auto", "cuda:N", "sim:h100" or "cpu". Returns the device, or nil, message, name.
+-- The figures of a simulated device; "auto" may become sim:h100.
+local function figures_of(name)
+  if name ~= "auto" and not name:match "^sim:" then return true end
+  return devices.find(name == "auto" and "h100" or name:sub(5))
+end
+
+--- Open "auto", "cuda:N", "sim:h100" (see devices.lua), "sim:FILE.lua" or "cpu". Returns the
+--- device, or nil, message, name.
 --- `options`: { deadlines =, compile =, simulate = as the options of these names,
 --- cache = folder for compiled code, wrap = words ahead of the worker's command, as of a
 --- tool that watches it }.
@@ -153,7 +162,10 @@ function M.open(name, options)
     compile = options.compile or defaults.compile,
     simulate = options.simulate or defaults.simulate,
   }, Device)
-  local info, message, why
+  local figures, message, why = figures_of(self.requested)
+  if not figures then return nil, message, why end
+  self.figures = figures ~= true and figures or nil
+  local info
   if name == "cpu" then info = cpu_info() else info, message, why = start_worker(self) end
   if not info then return nil, message, why end
   self.info, self.requested = info, info.name     -- "auto" is settled once

@@ -69,6 +69,18 @@ M.defaults = {
   -- module-level constants of task.py to override: --set task.rows=64
   task = {},
 
+  -- sizes of the task (--scale): "none" takes them as they are, "fit" shrinks those that are
+  -- not overridden, "full" executes some blocks of each launch on a simulated device, which
+  -- counts and times but checks nothing; "auto" is "fit" on a simulated device, else "none"
+  scale = {
+    mode = "auto",
+    memory = 64 << 20,        -- "fit": bytes of inputs, outputs and parameters, and
+    operations = 1 << 30,     --   operations of a call, on a simulated device
+    share = 0.12,             -- "fit": of a GPU's memory, for the same bytes: eight times as
+                              --   much is in use while a reference is computed
+    blocks = 256,             -- "full": of each launch, where simulate.blocks says nothing
+  },
+
   verify = {
     trials = 5,               -- fresh secret inputs
     -- further inputs of kinds that the task never announced (core/taskhost/battery.py), one of
@@ -178,7 +190,8 @@ M.defaults = {
   compile = { headers = 512 << 20, memory = 16 << 30 },
 
   -- address space of the worker of a simulated device, tensors and all
-  simulate = { memory = 32 << 30 },
+  -- and how many blocks of a launch are executed, of those that stand for all; 0: all are
+  simulate = { memory = 32 << 30, blocks = 0 },
 
   -- what plan.lua may use: bytes and instructions of its own; calls of NVIDIA's libraries
   -- (gemm, conv), and the bytes on the device that one may take where it names no `workspace`

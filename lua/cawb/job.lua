@@ -11,6 +11,7 @@ local report = require "cawb.report"
 local result = require "cawb.result"
 local rules = require "cawb.rules"
 local run = require "cawb.run"
+local scale = require "cawb.scale"
 local strategy = require "cawb.strategy"
 local task = require "cawb.task"
 
@@ -138,6 +139,7 @@ function M.main(cli, value, body)
   end
   local place <close>, no, kind = queue(cli, all)
   if not place then return complain(no, kind) end
+  scale.prepare(all)
   local dev <close>, why, name = device.open(cli.device,
     { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate })
   if not dev then return complain(why, name) end

@@ -17,13 +17,13 @@ local fewest = 3                             -- samples of a candidate alone
 -- Time it a few times; what every timed call wrote is judged like any other output.
 -- Returns { ok = true, samples = {...} }, a failure as data, or nil, message, name.
 local function sample(task, candidate, how)
-  local slots = math.min(how.samples, task.slots)
-  local request = { op = "time", warmup = how.warmup, samples = slots, budget = how.budget,
+  local slots = not task.sketched and math.min(how.samples, task.slots) or nil
+  local request = { op = "time", warmup = how.warmup, samples = slots or 1, budget = how.budget,
                     slots = slots, outputs_stride = task.outputs_stride,
                     slowest = how.slowest or 0, launch_calls = how.launches or 0 }
   local ran, message, name =
     execute.call(task, candidate, request, "measure", task.options.deadlines.measure, how.seed)
-  if not ran or not ran.ok then return ran, message, name end
+  if not ran or not ran.ok or task.sketched then return ran, message, name end
   local compared
   compared, message, name = task:compare(ran.poison, ran.saved)
   if not compared then return nil, message, name end

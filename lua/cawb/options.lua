@@ -33,7 +33,8 @@ local ranges = {
   ["plan.instructions"] = { function(v) return v >= 10000 end, "must be at least 10000" },
   ["compile.memory"] = { function(v) return v >= 1 << 30 end, "must be at least 1073741824 (1 GiB)" },
   ["simulate.memory"] = { function(v) return v >= 1 << 30 end, "must be at least 1073741824 (1 GiB)" },
-  ["compile.headers"] = not_negative,
+  ["scale.memory"] = at_least_one, ["scale.operations"] = at_least_one, ["scale.share"] = share,
+  ["scale.blocks"] = at_least_one, ["compile.headers"] = not_negative, ["simulate.blocks"] = not_negative,
   ["lines.period"] = { function(v) return v >= 5 and v <= 31 end, "must lie between 5 and 31" },
   ["lines.buffer"] = { function(v) return v >= 1 << 20 end, "must be at least 1048576 (1 MiB)" },
   ["model.connect"] = positive, ["model.first"] = positive, ["model.idle"] = positive,
@@ -51,7 +52,7 @@ local ranges = {
 local words = { ["profile"] = { "none", "quick", "default" }, ["tolerance.protocol"] = { "errors", "allclose" },
   ["tier2.jail"] = { "auto", "namespaces", "landlock", "none" },
   ["model.protocol"] = { "openai", "anthropic" }, ["model.tools"] = { "native", "text" },
-  ["cassette.by"] = { "order", "hash" } }
+  ["cassette.by"] = { "order", "hash" }, ["scale.mode"] = { "auto", "none", "fit", "full" } }
 local lists = { ["measure.against"] = true, ["measure.matrix"] = true }   -- of baselines
 
 local function copy(value)

@@ -111,7 +111,7 @@ end
 local function take_bound(one)
   if not one.metrics.bound_memory then return end
   one.bound = {}
-  for _, part in ipairs { "memory", "l2", "shared", "issue", "launch" } do
+  for _, part in ipairs { "memory", "l2", "l1", "shared", "issue", "latency", "blocks", "launch" } do
     one.bound[part] = one.metrics["bound_" .. part]
     one.metrics["bound_" .. part], one.sources["bound_" .. part] = nil, nil
   end

@@ -41,7 +41,8 @@ local function turn_data(turn)
     time_s = turn.time_s, speedup = turn.speedup, error = turn.error,
     repeatable = turn.facts.repeatable, precision = turn.facts.precision and turn.facts.precision.class, rule = turn.facts.rule,
     rules = rules_data(turn.facts.rules), floor = floor_data(turn.facts),
-    modelled = turn.facts.modelled, spent = turn.spent, tier = turn.facts.tier or 1, jail = turn.facts.jail,
+    modelled = turn.facts.modelled, bound = turn.facts.report and turn.facts.report.bound,
+    spent = turn.spent, tier = turn.facts.tier or 1, jail = turn.facts.jail,
     profile = profile_data(turn.facts.profile),
   }
 end

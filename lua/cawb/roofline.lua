@@ -141,18 +141,24 @@ local function wait_words(stall)
   return ("; warps wait on %s (%s)"):format(stall, stall_words[stall] or "see the stall reasons")
 end
 
-local model_words = { memory = "DRAM or its latency", l2 = "L2 bandwidth", shared = "shared memory",
-                      issue = "instructions", launch = "the launch itself" }
+local model_words = { memory = "DRAM", l2 = "L2", l1 = "L1", shared = "shared memory", issue = "instructions",
+  latency = "waiting of warps", blocks = "starting of blocks", launch = "the launch itself" }
+
+-- The parts of the modelled time, the longest first.
+local function ordered(bound)
+  local list = {}
+  for part, s in pairs(bound) do list[#list + 1] = { part = part, seconds = s } end
+  table.sort(list, function(a, b) return a.seconds > b.seconds or a.seconds == b.seconds and a.part < b.part end)
+  return list
+end
 
 local function modelled_sentence(f)
-  local best, most, sum = nil, -1.0, 0.0
-  for part, s in pairs(f.bound) do
-    sum = sum + s
-    if s > most or s == most and part < best then best, most = part, s end
-  end
-  if sum <= 0 then return nil end
-  return best, ("modelled: %s is the longest part, %s of %s"):format(model_words[best], report.time(most),
-    report.time(f.seconds))
+  local first, second = table.unpack(ordered(f.bound))
+  if not first or first.seconds <= 0 then return nil end
+  local next_one = second and second.seconds > 0
+    and ("; then %s, %s"):format(model_words[second.part], report.time(second.seconds)) or ""
+  return first.part, ("modelled: %s is the longest part, %s of %s%s"):format(model_words[first.part],
+    report.time(first.seconds), report.time(f.seconds), next_one)
 end
 
 local function utmost(f, r)

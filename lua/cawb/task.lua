@@ -8,6 +8,7 @@ local loop = require "cawb.loop"
 local options = require "cawb.options"
 local plausibility = require "cawb.plausibility"
 local python = require "cawb.python"
+local scale = require "cawb.scale"
 local seeds = require "cawb.seeds"
 
 local M = {}
@@ -50,7 +51,7 @@ end
 --- Enter the named shares into a request to the worker; returns its descriptors.
 function Task:share(request, names)
   local fds = {}
-  for _, name in ipairs(names) do
+  for _, name in ipairs(self.sketched and {} or names) do
     local share = self.shares[name]
     local entry = { size = share.size, ipc = share.ipc }
     if share.fd and not share.ipc then
@@ -73,6 +74,7 @@ end
 --- the poison, or nil, message, name.
 function Task:fresh_inputs(purpose, seed, case)
   local poison = self:new_poison()
+  if self.sketched then return poison end
   local reply, message, name =
     self:ask { op = "inputs", seed = seed or self.next_seed(purpose), poison = poison, case = case }
   if not reply then return nil, message, name end
@@ -117,9 +119,9 @@ function Task:__tostring()
   return ("cawb.task (%s on %s)"):format(self.name, self.device.info.name)
 end
 
--- Views move no bytes and cost nothing: a graph without them says what is done.
+--- Views move no bytes and cost nothing: a graph without them says what is done.
 -- What was made from a view was made from the tensor that it looks at.
-local function without_views(graph)
+function M.without_views(graph)
   local list, behind, picked = {}, {}, {}
   for number, op in ipairs(graph or {}) do
     for _, input in ipairs(op.inputs) do input.source = behind[input.source] or input.source end
@@ -157,7 +159,15 @@ local function judge_kernels(device)
   return built, why, name
 end
 
+-- What the task host says of a task, loaded or only sketched.
 local function load(host, path, device, opts)
+  if scale.mode(device, opts) == "full" then
+    if device.simulate.blocks == 0 then
+      return nil, "scale.mode is 'full', but the device executes whole grids: set simulate.blocks", "invalid"
+    end
+    return host:call({ op = "sketch", path = path, overrides = opts.task, init_seed = 42 },
+      { timeout = opts.deadlines.task })
+  end
   local judge, message, name = judge_kernels(device)
   if not judge then return nil, message, name end
   return host:call({ op = "load", path = path, device = host_device(device.info), judge = judge.cubin,
@@ -178,21 +188,25 @@ function M.open(path, opts)
   if not full then return nil, message, name end
   local host, hello, why = table.unpack(opts.host or { python.start(all.deadlines.start) })
   if not host then return nil, hello, why end
-  local reply
+  local scaled
+  if scale.mode(opts.device, all) == "fit" then scaled = scale.fit(host, full, opts.device, all) end
+  local sketched, reply = scale.mode(opts.device, all) == "full", nil
   reply, message, name = load(host, full, opts.device, all)
-  if reply and unjudgeable(reply) then reply, message, name = nil, unjudgeable(reply), "task" end
+  if reply and not sketched and unjudgeable(reply) then reply, message, name = nil, unjudgeable(reply), "task" end
   if not reply then
     if not opts.host then host:close() end
     return nil, message, name
   end
+  reply.notes = reply.notes or {}
+  if scaled and scaled.text then table.insert(reply.notes, 1, scaled.text) end
   local seed = opts.seed or seeds.fresh()
-  local graph, picked = without_views(reply.graph)
+  local graph, picked = M.without_views(reply.graph)
   return setmetatable({
     host = host, lent = opts.host ~= nil, python = hello, device = opts.device, options = all,
     name = reply.task.name, path = full, info = reply.task, graph = graph, picked = picked, density = reply.density,
     inputs = reply.inputs, outputs = reply.outputs, params = reply.params,
-    shares = take_shares(reply), notes = reply.notes or {},
-    slots = reply.slots or 1, outputs_stride = reply.outputs_stride or 0,
+    shares = take_shares(reply), notes = reply.notes,
+    scaled = scaled, sketched = sketched or nil, slots = reply.slots or 1, outputs_stride = reply.outputs_stride or 0,
     seed = seed, next_seed = seeds.generator(seed), baselines = {},
     known = setmetatable({}, { __mode = "k" }),    -- by candidate; see execute.lua
   }, Task)

@@ -5,6 +5,7 @@ local ceilings = require "cawb.ceilings"
 local core = require "cawb.core"
 local defaults = require("cawb").defaults
 local device = require "cawb.device"
+local devices = require "cawb.devices"
 local manifest = require "cawb.manifest"
 local module_host = require "cawb.module_host"
 local python = require "cawb.python"
@@ -132,11 +133,6 @@ local function check_compile(rows)
   return nil, message
 end
 
-local function check_curl(rows)
-  local http, message = core.http.open()
-  rows[#rows + 1] = http and found("libcurl", http:version(), "for cawb.ask") or missing("libcurl", message)
-end
-
 local function list(title, texts)
   if #texts == 0 then return end
   print(title)
@@ -168,11 +164,11 @@ local function diagnose(options)
   check_library(rows, "CUPTI", "libcupti.so", site)
   check_library(rows, "cuBLASLt", "libcublasLt.so", site)
   check_library(rows, "cuDNN", "libcudnn.so", site)
-  check_curl(rows)
   local gpu, message = check_device(rows, options.device, advice)
   local simulated = options.device:match "^sim:"
   if options.named then need(gpu, message) end
   if not simulated then need(check_device(rows, "sim:h100")) end
+  rows[#rows + 1] = found("simulated", table.concat(devices.names(), ", "), "--device sim:NAME, sim:NAME/16, sim:FILE.lua")
   need(check_compile(rows))
   for _, line in ipairs(report.table({ "what", "found", "where" }, rows)) do print(line) end
   list("\nNot ready:", problems)

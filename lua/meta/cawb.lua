@@ -70,6 +70,8 @@ function Device:ask_compiler(request) end
 ---@field params table            tensor specs with names
 ---@field info table              { class_doc, constants, source_sha256, ... }
 ---@field notes string[]
+---@field scaled? table           what --scale fit chose: { changes, fits, text, before, after }
+---@field sketched? boolean       sizes only, nothing is verified (--scale full)
 ---@field seed string             repeats the run's secret inputs with --seed
 local Task = {}
 ---New inputs from a secret seed, or those of a given one; outputs poisoned.
@@ -240,7 +242,8 @@ function cawb.candidate(spec) end
 ---@return table|cawb.Failure|nil built, string? message, string? name
 function cawb.compile(spec) end
 
----Open "auto", "cuda:N", "sim:h100" or, for Python candidates, "cpu".
+---Open "auto", "cuda:N", "sim:h100" (lua/cawb/devices has the others), a part of one
+---("sim:h100/16") or a description of your own ("sim:my/gpu.lua"); "cpu", for Python candidates.
 ---@param name? string
 ---@param options? { deadlines?: table, compile?: table, simulate?: table, cache?: string }
 ---@return cawb.Device? device, string? message, string? name
@@ -266,7 +269,7 @@ function cawb.measure(task, candidate, opts) end
 ---@field kernels { kernel: string, metrics: table<string, number>, sources: table<string, string> }[] one for each launch
 ---@field roofline cawb.Roofline
 ---@field seconds? number
----@field bound? table<string, number> seconds by limit, on a simulated device
+---@field bound? table<string, number> seconds by limit, on a simulated device: memory, l2, l1, shared, issue, latency, blocks, launch
 ---@field passes integer counted executions
 ---@field missing? string[] metrics that this device has not
 ---@field note? string why the rung above could not be had

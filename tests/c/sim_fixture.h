@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "sim_figures.h"
 
 typedef struct sim_fixture {
   cawb_device *d;
@@ -39,7 +39,7 @@ static inline void fixture_open(sim_fixture *x, const char *file) {
   snprintf(path, sizeof path, "%s/tests/ptx/%s", CAWB_SOURCE, file);
   char *ptx = read_text(path);
   cawb_image image = { .ptx = ptx };
-  if (cawb_device_open_sim(&x->d, "h100", &x->err) != CAWB_OK ||
+  if (open_h100(&x->d, &x->err) != CAWB_OK ||
       cawb_device_load(x->d, &image, &x->m, &x->err) != CAWB_OK) {
     fprintf(stderr, "%s: %s\n", file, x->err.msg);
     exit(1);

@@ -4,7 +4,7 @@
 */
 #include <stdio.h>
 
-#include "device.h"
+#include "sim_figures.h"
 
 /* Called by name; NULL is success, else it is what went wrong. */
 const char *sim_launch_open(const char *ptx);
@@ -25,7 +25,7 @@ static sim_launch it;          /* one in a test process */
 
 const char *sim_launch_open(const char *ptx) {
   cawb_image image = { .ptx = ptx };
-  if (cawb_device_open_sim(&it.device, "h100", &it.err) != CAWB_OK ||
+  if (open_h100(&it.device, &it.err) != CAWB_OK ||
       cawb_device_load(it.device, &image, &it.module, &it.err) != CAWB_OK)
     return it.err.msg;
   return NULL;

@@ -147,7 +147,7 @@ static void test_memory(void) {
     cawb_report report;
     long live = failing_live;
     failing_start(n);
-    cawb_status s = cawb_device_open_sim(&d, "h100", &err);
+    cawb_status s = open_h100(&d, &err);
     if (s == CAWB_OK) s = cawb_device_alloc(d, 4096, "a", &a, &err);
     if (s == CAWB_OK) s = cawb_device_load(d, &image, &m, &err);
     if (s == CAWB_OK) s = cawb_device_run(d, m, &(cawb_step){ .kind = CAWB_STEP_LAUNCH, .kernel = "divergence",
@@ -168,7 +168,7 @@ static void test_memory(void) {
 
 int main(void) {
   cawb_err err;
-  if (cawb_device_open_sim(&device, "h100", &err) != CAWB_OK) return 1;
+  if (open_h100(&device, &err) != CAWB_OK) return 1;
   test_messages();
   test_lacking();
   test_sizes();

@@ -14,6 +14,7 @@
 #include "check.h"
 #include "clock.h"
 #include "message.h"
+#include "sim_figures.h"
 
 #define TENSOR "{\"shape\":[64],\"strides\":[1],\"dtype\":\"float32\",\"offset\":0,\"bytes\":256}"
 #define LIMITS "\"limits\":{\"memory\":8000000,\"instructions\":1000000}"
@@ -81,7 +82,8 @@ static void test_before_a_device(void) {
   CHECK(fails("{\"op\":\"open\"}", "invalid", "no device is named"));
   CHECK(fails("{\"op\":\"open\",\"device\":\"sim:none\"}", "invalid", "none"));
   CHECK(passes("{\"op\":\"unload\"}"));
-  CHECK(passes("{\"op\":\"open\",\"device\":\"sim:h100\"}"));
+  CHECK(fails("{\"op\":\"open\",\"device\":\"sim:h100\",\"figures\":{\"model\":\"x\"}}", "invalid", "'arch'"));
+  CHECK(passes("{\"op\":\"open\",\"device\":\"sim:h100\",\"figures\":" SIM_FIGURES "}"));
   CHECK(fails("{\"op\":\"open\",\"device\":\"sim:h100\"}", "invalid", "open already"));
 }
 

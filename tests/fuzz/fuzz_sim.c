@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <sys/time.h>
 
-#include "device.h"
+#include "../c/sim_figures.h"
 #include "fuzz.h"
 #include "ptx.h"
 
@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   cawb_image image = { .ptx = text };
   runner = pthread_self();
   signal(SIGVTALRM, on_time);
-  FUZZ_CHECK(cawb_device_open(&d, "sim:h100", &err) == CAWB_OK);
+  FUZZ_CHECK(open_h100(&d, &err) == CAWB_OK);
   if (cawb_device_load(d, &image, &m, &err) == CAWB_OK) {
     FUZZ_CHECK(cawb_device_alloc(d, BUFFER, "buffer", &buffer, &err) == CAWB_OK);
     if (cawb_ptx_kernels(&kernels, text, NULL, &err) == CAWB_OK) {

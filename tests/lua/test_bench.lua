@@ -87,37 +87,6 @@ check.test("rows of operators without a name get one", function()
   check.equal(assert(suite.load(path))[1].key, "1_nn.Linear+torch.relu")
 end)
 
-check.test("Parquet is read where pyarrow is, and asks for it elsewhere", function()
-  local path = dir .. "/suite.parquet"
-  check.write(dir .. "/make.py", ([[
-import pyarrow, pyarrow.parquet
-pyarrow.parquet.write_table(pyarrow.table({"level": [1, 2], "problem_id": [7, 8], "name": ["7_A", "8_B"], "code": ["pass", "x = 1"]}), %q)
-]]):format(path))
-  local python = os.getenv "CAWB_PYTHON" or "python3"
-  local _, status = check.shell(("'%s' %s/make.py 2>/dev/null"):format(python, dir))
-  if status ~= 0 then check.write(path, "PAR1") end
-  local list, message = suite.load(path)
-  if status ~= 0 then
-    check.equal(list, nil)
-    check.matches(message, "needs pyarrow: .* %-m pip install pyarrow")
-    return
-  end
-  check.equal(list[2].key, "2/8_B")
-  check.equal(list[2].code, "x = 1")
-end)
-
-check.test("tasks are made small enough, or said to be too large", function()
-  local path = check.write(dir .. "/large.jsonl", core.json.encode { name = "large", code = task(1 << 20, "torch.relu(x)") } .. "\n"
-    .. core.json.encode { name = "fixed", code = (task(1, "torch.relu(x)"):gsub("randn%(4, size%)", "randn(4096, 4096)")) } .. "\n")
-  local list = assert(suite.load(path))
-  local before = list[1].hash
-  assert(suite.fit(list, 40000, dir .. "/fit", function() end))
-  check.equal(list[1].overrides.size, 1024)          -- 2 tensors x 4 x 1024 x 4 bytes
-  assert(list[1].hash ~= before)
-  check.equal(list[2].overrides, nil)
-  check.matches(list[2].unfit, "134217728 bytes")
-end)
-
 check.test("filters, and shards that are a partition", function()
   local list = assert(suite.load(jsonl))
   check.equal(#suite.filter(list, { level = "2" }), 2)

@@ -98,40 +98,11 @@ end)
 check.test("rules reject what passed, and see facts of the full evaluation", function()
   local path = check.write(dir .. "/rules.lua",
     "return function(f) if f.kernels and f.kernels[1].registers > 32 then return 'too many registers' end end")
-  local r = rescored(assert(rescore.rules(path)))
+  local r = rescored { rules = assert(rescore.rules(path)) }
   check.equal(r.verdicts, 1)
   check.equal(r.changes[1].reason, "too many registers")
   check.equal(r.changes[1].now, -1)
   check.matches(cawb(("rescore %s --rules %s"):format(four, path)), "now rejected: too many registers")
-end)
-
-check.test("a set of rules: severities of stored findings, and floors asked again", function()
-  local path = new_store("findings", function(store)
-    put_run(store, "r", "a.lua", true)
-    local time = { median = 1e-5, lo = 1e-5, hi = 1e-5 }
-    put_turn(store, "r", 1, { ok = true, reward = 1, speedup = speed(1, 1), time_s = time },
-      { rules = { flags = { { rule = "fast_math", stage = "compiled", reason = "as flagged" } } }, floor = { seconds = 5e-6, memory = 5e-6, compute = 0, launch = 0 } })
-    put_turn(store, "r", 2, { ok = false, stage = "source", reason = "clock", reward = -1 },
-      { rules = { flags = core.json.array {}, rejected = { rule = "clock_reads", stage = "source", reason = "clock" } } })
-    put_turn(store, "r", 3, { ok = true, reward = 1, speedup = speed(1, 1), time_s = time },
-      { floor = { seconds = 2e-5, memory = 2e-5, compute = 0, launch = 0, precision = "float32" } })
-  end)
-  local function judged(set)
-    local file = check.write(dir .. "/rules-mine.lua", "return { rules = " .. set .. " }")
-    return core.json.decode((cawb(("rescore %s --rules %s --json"):format(path, file))):match "{.*}")
-  end
-  local function turns(r)
-    local list = {}
-    for _, c in ipairs(r.changes) do list[#list + 1] = c.turn .. (c.unknown and "?" or c.ok and "+" or "-") end
-    return table.concat(list, " ")
-  end
-  check.equal(turns(judged "{ clock_reads = true, fast_math = { severity = 'flag' } }"), "")
-  check.equal(turns(judged "{ clock_reads = true, fast_math = true }"), "1-")
-  check.equal(turns(judged "{ clock_reads = false }"), "2?")
-  check.equal(turns(judged "{ clock_reads = true, below_floor = true }"), "3-")
-  check.equal(turns(judged "{ clock_reads = true, below_floor = { slack = 0.6 } }"), "")
-  local _, status = cawb(("rescore %s --rules nosuch"):format(path))
-  check.equal(status, 2)
 end)
 
 check.test("a tolerance: what passed may fail; what failed was never timed, and is unknown", function()

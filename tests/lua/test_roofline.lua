@@ -90,7 +90,7 @@ check.test("a grid too small for the device; issue slots; a model's own parts; n
   r = roofline.of(task_of(1e8), counted({ seconds = 1e-3, dram_bytes = 1e8 },
     { bound = { memory = 1e-5, l2 = 9e-4, shared = 0.0, issue = 1e-4, launch = 2e-6 } }))
   check.equal(r.limiter, "l2")
-  check.matches(r.sentence, "modelled: L2 bandwidth is the longest part, 900 us of 1 ms")
+  check.matches(r.sentence, "modelled: L2 is the longest part, 900 us of 1 ms; then instructions, 100 us")
   r = roofline.of(task_of(1e8), { ok = true, source = "ptx", metrics = {}, kernels = {}, passes = 0 })
   check.equal(r.sentence, "unknown: nothing was executed")
 end)

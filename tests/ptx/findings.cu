@@ -1,8 +1,6 @@
 // findings.cu - for tests/c/test_sim_findings.c: wrong kernels, each beside a right one that
 // differs in little else. All are (out, in).
 
-#include <cstdio>
-
 extern "C" __global__ void agree(int *out, const int *in) {       // all warps store one value
   __shared__ int flag, wide[4];
   flag = in[0];
@@ -80,25 +78,6 @@ extern "C" __global__ void parted(int *out, const int *in) {
   if (threadIdx.x < 100) __syncthreads();
   else out[threadIdx.x] = in[0];
   asm volatile("bar.sync 1, 512;");
-}
-
-// No block ends before all have begun.
-template <int width> __device__ void meet_all(int *out, const int *in) {
-  if (threadIdx.x == 0) {
-    __threadfence();
-    atomicAdd(out + 4096, 1);
-    while (*(volatile int *)(out + 4096) < (int)gridDim.x) {}
-    __threadfence();
-  }
-  __syncthreads();
-  out[blockIdx.x * blockDim.x + threadIdx.x] = in[threadIdx.x] + ((volatile int *)out)[4096];
-}
-extern "C" __global__ void all_meet(int *out, const int *in) { meet_all<1>(out, in); }
-extern "C" __global__ void __cluster_dims__(2, 1, 1) all_clusters_meet(int *out, const int *in) { meet_all<2>(out, in); }
-
-extern "C" __global__ void printing(int *out, const int *in) {
-  out[threadIdx.x] = in[threadIdx.x];
-  if (in[threadIdx.x] == 15) out[threadIdx.x] += printf("%d\n", in[threadIdx.x]);
 }
 
 // Tiles of a warp with masks of their own, at one instruction.
