@@ -17,7 +17,7 @@ end
 
 local function candidates()
   local given = os.getenv "CAWB_PYTHON"
-  if given and given ~= "" then return { given }, true end
+  if given and given ~= "" then return { core.fs.which(given) or given }, true end   -- hosts have another PATH
   local cache = os.getenv "XDG_CACHE_HOME"
   if not cache or cache == "" then cache = (os.getenv "HOME" or "") .. "/.cache" end
   local list = {}

@@ -179,6 +179,14 @@ check.test("exit 3: the machine lacks something", function()
   check.matches(err, "CAWB_PYTHON")
 end)
 
+check.test("CAWB_PYTHON may be a name: processes with another PATH get its path", function()
+  local python = os.getenv "CAWB_PYTHON"
+  if not python or not python:find "/" then return print "     no path in CAWB_PYTHON: nothing to show" end
+  local folder, name = python:match "^(.*)/([^/]+)$"
+  local script = check.write(dir .. "/path.lua", 'print(require("cawb.python").path())')
+  check.equal((run(script, ("PATH='%s':/usr/bin:/bin CAWB_PYTHON=%s"):format(folder, name))), folder .. "/" .. name .. "\n")
+end)
+
 check.test("a candidate that crashes its worker is recorded, and the run goes on", function()
   local path = strategy [[
     local cawb = require "cawb"
