@@ -37,15 +37,8 @@ for i = 0, turns - 1 do
 end
 assert(store:commit())
 
-local function load_average()
-  local f = io.open "/proc/loadavg"
-  return f and f:read "l":match "%S+" or "unknown"
-end
-
-local load_before = load_average()
 collectgarbage "generational"
 local from, cpu = core.clock.now(), os.clock()
 local r = assert(rescore.store(store, { reward = rewards.get "tiers-paper" }))
-print(("cawb %s, %s; load of the machine when it began: %s"):format(core.version, os.date "!%Y-%m-%d", load_before))
 print(("%d turns judged again in %.2f s (%.2f s of one core); %d rewards change"):format(r.turns, core.clock.now() - from,
   os.clock() - cpu, r.rewards))
