@@ -30,9 +30,9 @@ end
 
 -- ---- shapes for a CPU
 
-local most = { batch_size = 8, N = 256, M = 256, K = 256, m = 64, n = 64, k = 256, b = 2, i = 16, j = 16, l = 64, dim = 4096,
-  dim1 = 24, dim2 = 24, dim3 = 24, height = 32, width = 32, depth = 16, height_in = 24, width_in = 24, D = 12, H = 24,
-  W = 24, length = 512, sequence_length = 16, seq_len = 16, seq_length = 64, in_features = 1024, out_features = 1024,
+local most = { batch_size = 4, N = 256, M = 256, K = 256, m = 64, n = 64, k = 256, b = 2, i = 16, j = 16, l = 64, dim = 4096,
+  dim1 = 16, dim2 = 16, dim3 = 16, height = 20, width = 20, depth = 8, height_in = 16, width_in = 16, D = 8, H = 16,
+  W = 16, length = 256, sequence_length = 16, seq_len = 16, seq_length = 64, in_features = 1024, out_features = 1024,
   input_size = 256, hidden_size = 256, output_size = 64, num_heads = 4, embedding_dimension = 64, num_classes = 100,
   features = 64, feature_size = 64, max_seqlen = 64 }
 
