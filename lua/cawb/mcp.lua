@@ -32,7 +32,7 @@ function M.lines(file, most)
       if c then
         size = size + 1
         if size <= most then line[size] = c end
-      elseif not (message and message:find "[Ii]nterrupted") or core.clock.interrupted() then
+      elseif not (message and message:find "[Ii]nterrupted") or core.clock.asked() then
         return nil
       end
     end
@@ -241,7 +241,7 @@ function M.serve(spec)
     instructions = spec.instructions, log = spec.log }, Server)
   while not server.gone do
     local line = spec.read()
-    if core.clock.interrupted() then return "interrupted" end
+    if core.clock.asked() then return "interrupted" end
     if line == nil then return "gone" end
     if line then take(server, line)
     else reply(server, null, failure("request", ("a message may have %d bytes"):format(M.most))) end

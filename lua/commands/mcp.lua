@@ -135,6 +135,7 @@ local function serve(out)
     if not parsed.resume then r:record("message", { chat = 1, role = "system", text = instructions }) end
     r.report:run_begins(r)
     log("run " .. r.id)
+    core.clock.patient(true)                 -- a client that leaves asks with a signal: the turn is finished
     local how = mcp.serve { tools = tools.list(work), instructions = instructions, log = log,
       call = function(tool, arguments, progress) return answer(r, work, tool, arguments, progress) end,
       read = mcp.lines(io.stdin, mcp.most),

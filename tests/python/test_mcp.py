@@ -227,6 +227,21 @@ class Mcp(unittest.TestCase):
         self.assertEqual(client.close()[1], 130)
         self.assertIn("paused after 0 turns", client.errors())
 
+    def test_a_signal_in_the_middle_of_a_turn_lets_it_finish(self):
+        client = Client(self.out)
+        client.write("v3_shuffle")
+        client.send({"jsonrpc": "2.0", "id": "m", "method": "tools/call",
+                     "params": {"name": "measure", "arguments": {}, "_meta": {"progressToken": 1}}})
+        self.assertEqual(client.receive()["method"], "notifications/progress")
+        client.process.send_signal(signal.SIGTERM)
+        message = client.receive()
+        while message.get("method"):
+            message = client.receive()
+        self.assertIn("PASS", message["result"]["content"][0]["text"])
+        self.assertEqual(client.close()[1], 130)
+        self.assertEqual(self.query("select ok from turns"), [(1,)])
+        self.assertIn("paused after 1 turns", client.errors())
+
     def test_only_the_protocol_on_standard_output(self):
         path = os.path.join(self.out, "loud.lua")
         with open(path, "w", encoding="utf-8") as file:
