@@ -177,7 +177,8 @@ function Bench:estimate()
   for _, device in ipairs(self.devices) do lanes = lanes + (M.lock_path(device) and 1 + self.ahead or self.jobs) end
   lanes = math.min(lanes, left)
   local half = 1.96 * math.sqrt(variance * left + variance / n * left * left)
-  return { mean = mean * left / lanes, lo = math.max(0, mean * left - half) / lanes, hi = (mean * left + half) / lanes }
+  return { mean = mean * left / lanes, lo = math.max(0, mean * left - half) / lanes,
+    hi = (mean * left + half) / lanes }
 end
 
 --- Run what is left. Returns "finished" or "interrupted"; or nil, message, name when this
@@ -244,7 +245,8 @@ function M.new(spec)
   if ok then
     store:insert("suites", { id = id, json = text })
     store:insert("suite_sessions", { suite = id, started = self.from, json = core.json.encode {
-      tasks = keys, suite = spec.suite_path, shard = spec.shard, devices = core.json.array { table.unpack(spec.devices) } } })
+      tasks = keys, suite = spec.suite_path, shard = spec.shard,
+        devices = core.json.array { table.unpack(spec.devices) } } })
     ok, message, name = store:commit()
   end
   if not ok then return nil, message, name end

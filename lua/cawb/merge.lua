@@ -90,7 +90,8 @@ local function copy_attempt(into, row)
   local same = into:query([[SELECT attempt FROM suite_tasks WHERE suite = ? AND task = ? AND started = ?
     AND ifnull(run, '') = ?]], row.suite, row.task, row.started, row.run or "")
   if #same > 0 then return 0 end
-  local last = into:query("SELECT max(attempt) AS n FROM suite_tasks WHERE suite = ? AND task = ?", row.suite, row.task)
+  local last = into:query("SELECT max(attempt) AS n FROM suite_tasks WHERE suite = ? AND task = ?",
+    row.suite, row.task)
   row.attempt = (last[1].n or 0) + 1
   insert(into, "suite_tasks", row)
   return 1

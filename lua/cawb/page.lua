@@ -36,7 +36,8 @@ function M.html(data, title)
   for _, r in ipairs(data.runs) do turns = turns + #r.turns end
   local parts = {
     title = escape(title), style = assert(read(dir .. "page.css")), script = inside(assert(read(dir .. "page.js"))),
-    subtitle = escape(("%d run%s, %d turns; cawb %s, %s"):format(#data.runs, #data.runs == 1 and "" or "s", turns, data.cawb, os.date "!%Y-%m-%d")),
+    subtitle = escape(("%d run%s, %d turns; cawb %s, %s"):format(#data.runs, #data.runs == 1 and "" or "s",
+      turns, data.cawb, os.date "!%Y-%m-%d")),
     data = inside(core.json.encode(data)), library = M.library() or "" }
   return (assert(read(dir .. "page.html")):gsub("{{(%l+)}}", parts))
 end
@@ -82,13 +83,15 @@ function M.markdown(data, title)
   end
   local rows = {}
   for i, run in ipairs(data.runs) do rows[i] = run_row(run) end
-  parts[#parts + 1] = markdown_table({ "task", "best candidate", "verdict", "time", "vs eager", "vs compile", "error", "turns" }, rows)
+  parts[#parts + 1] = markdown_table({ "task", "best candidate", "verdict", "time", "vs eager",
+    "vs compile", "error", "turns" }, rows)
   return table.concat(parts, "\n\n") .. "\n"
 end
 
 -- ---- CSV, for a spreadsheet: one line a turn
 
-local columns = { "run", "task", "strategy", "device", "modelled", "turn", "candidate", "label", "ok", "stage", "reason", "reward",
+local columns = { "run", "task", "strategy", "device", "modelled", "turn", "candidate", "label", "ok",
+  "stage", "reason", "reward",
   "time_s", "time_lo_s", "time_hi_s", "speedup_eager", "speedup_compile", "speedup_equal_error", "nrms", "worst" }
 
 local function quoted(value)
@@ -103,8 +106,10 @@ function M.csv(data)
   for _, r in ipairs(data.runs) do
     for _, t in ipairs(r.turns) do
       local time = t.time or {}
-      local values = { r.id, r.task, r.strategy, r.device, r.modelled, t.n, t.name, t.label, t.ok, t.stage, t.reason, t.reward,
-        time[1], time[2], time[3], t.eager and t.eager[1], t.compile and t.compile[1], t.equal and t.equal[1], t.nrms, t.worst }
+      local values = { r.id, r.task, r.strategy, r.device, r.modelled, t.n, t.name, t.label, t.ok, t.stage,
+        t.reason, t.reward,
+        time[1], time[2], time[3], t.eager and t.eager[1], t.compile and t.compile[1],
+          t.equal and t.equal[1], t.nrms, t.worst }
       local cells = {}
       for i = 1, #columns do cells[i] = quoted(values[i]) end
       lines[#lines + 1] = table.concat(cells, ",")

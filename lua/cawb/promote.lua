@@ -79,7 +79,8 @@ local function check_incumbent(checks, label, task, incumbent, facts)
   if not incumbent then return true end
   local old, message = evaluate.one(task, incumbent, { against = {}, trials = 1 })
   if not old or not old.ok then
-    return note(checks, label .. ": faster than the incumbent", true, "the incumbent does not run here: " .. tostring(old and old.reason or message))
+    return note(checks, label .. ": faster than the incumbent", true,
+      "the incumbent does not run here: " .. tostring(old and old.reason or message))
   end
   return note(checks, label .. ": faster than the incumbent", facts.time_s.hi < old.time_s.lo,
     ("%s, it has %s"):format(report.interval(facts.time_s), report.interval(old.time_s)))
@@ -95,7 +96,8 @@ local function try_shape(checks, task, candidate, incumbent, how)
   facts, message, name = evaluate.one(task, one, { trials = M.trials })
   if not facts then return nil, message, name end
   if not note(checks, ("%s: the strict judge, %d trials"):format(label, M.trials), facts.ok,
-      facts.ok and ("error %.2g, PyTorch's %.2g"):format(facts.error.nrms or 0, facts.error.eager and facts.error.eager.nrms or 0)
+      facts.ok and ("error %.2g, PyTorch's %.2g"):format(facts.error.nrms or 0,
+        facts.error.eager and facts.error.eager.nrms or 0)
       or tostring(facts.reason)) then return nil end
   local flags = facts.rules and facts.rules.flags or {}
   for _, flag in ipairs(flags) do note(checks, ("%s: flag %s"):format(label, flag.rule), true, flag.reason) end
@@ -119,7 +121,8 @@ local function check_sanitizer(checks, task, candidate)
   end
   local words = {}
   for _, f in ipairs(r.findings or {}) do words[#words + 1] = sanitizer.words(f) end
-  note(checks, "the sanitizer", r.ok and r.clean, r.ok and (r.clean and "clean" or table.concat(words, "; ")) or r.reason)
+  note(checks, "the sanitizer", r.ok and r.clean, r.ok and (r.clean and "clean" or table.concat(words,
+    "; ")) or r.reason)
   return true
 end
 
@@ -149,8 +152,10 @@ local function c_step(out, s, id)
   local bytes, refs = {}, {}
   for hex in s.args:gmatch "%x%x" do bytes[#bytes + 1] = tostring(tonumber(hex, 16)) end
   for i, r in ipairs(s.refs) do refs[i] = ("{%d,%d,%d}"):format(r[1], r[2], r[3]) end
-  out[#out + 1] = ("static const unsigned char args_%s[] = {%s};"):format(id, #bytes > 0 and table.concat(bytes, ",") or "0")
-  out[#out + 1] = ("static const ref refs_%s[] = {%s};"):format(id, #refs > 0 and table.concat(refs, ",") or "{0,0,0}")
+  out[#out + 1] = ("static const unsigned char args_%s[] = {%s};"):format(id,
+    #bytes > 0 and table.concat(bytes, ",") or "0")
+  out[#out + 1] = ("static const ref refs_%s[] = {%s};"):format(id, #refs > 0 and table.concat(refs,
+    ",") or "{0,0,0}")
   return ("  { .kernel = %q, .grid = %s, .block = %s, .cluster = %s, .shared = %d, .args = args_%s,\n    .args_size = %d, .refs = refs_%s, .nrefs = %d }")
     :format(s.kernel, c_three(s.grid), c_three(s.block), c_three(s.cluster), s.shared, id, #bytes, id, #refs)
 end
@@ -168,7 +173,8 @@ local function c_data(shapes)
     end
     local lines = {}
     for k, step in ipairs(s.plan.call) do lines[k] = c_step(out, step, ("%d_%d"):format(i, k)) end
-    out[#out + 1] = ("static const step steps_%d[] = {\n%s };   /* %s */"):format(i, table.concat(lines, ",\n"), s.label)
+    out[#out + 1] = ("static const step steps_%d[] = {\n%s };   /* %s */"):format(i, table.concat(lines,
+      ",\n"), s.label)
     plans[i] = ("  { %d, steps_%d, %d }"):format(index[code], i, #s.plan.call)
   end
   local names = {}
@@ -181,7 +187,8 @@ end
 local function tensors_of(specs)
   local list = core.json.array {}
   for i, t in ipairs(specs) do
-    list[i] = core.json.array { t.dtype, core.json.array { table.unpack(t.shape) }, core.json.array { table.unpack(t.strides) } }
+    list[i] = core.json.array { t.dtype, core.json.array { table.unpack(t.shape) },
+      core.json.array { table.unpack(t.strides) } }
   end
   return list
 end
@@ -200,21 +207,26 @@ local function about(name, task, shapes)
   end
   local major, minor = task.device.info.arch:match "^sm_(%d+)(%d)"
   return { name = name, inputs = #shapes[1].inputs, params = params, shapes = list, constants = task.options.task,
-           capability = core.json.array { math.tointeger(tonumber(major)), math.tointeger(tonumber(minor)) }, cawb = core.version }
+           capability = core.json.array { math.tointeger(tonumber(major)),
+             math.tointeger(tonumber(minor)) }, cawb = core.version }
 end
 
 --- The page that says what was checked.
 function M.page(result)
-  local lines = { "# " .. result.name, "", ("Run %s, turn %d, candidate %s; %s%s, cawb %s, %s."):format(result.run, result.turn,
-    result.hash:sub(1, 12), result.model, result.modelled and " (times are modelled, not measured)" or "", core.version, os.date "!%Y-%m-%d"), "",
+  local lines = { "# " .. result.name, "",
+    ("Run %s, turn %d, candidate %s; %s%s, cawb %s, %s."):format(result.run, result.turn,
+    result.hash:sub(1, 12), result.model, result.modelled and " (times are modelled, not measured)" or "",
+      core.version, os.date "!%Y-%m-%d"), "",
     result.ok and "Every check passed." or "**Refused.**", "", "| check | | |", "| --- | --- | --- |" }
   for _, c in ipairs(result.checks) do
-    lines[#lines + 1] = ("| %s | %s | %s |"):format(c.what, c.ok and "passed" or "FAILED", (c.detail:gsub("|", "\\|"):gsub("%s+", " ")))
+    lines[#lines + 1] = ("| %s | %s | %s |"):format(c.what, c.ok and "passed" or "FAILED",
+      (c.detail:gsub("|", "\\|"):gsub("%s+", " ")))
   end
   if result.times and #result.times > 0 then
     lines[#lines + 1] = "\n| shape | time | vs eager | vs compile |\n| --- | --- | --- | --- |"
     for _, t in ipairs(result.times) do
-      lines[#lines + 1] = ("| %s | %s | %s | %s |"):format(t.label, report.interval(t.time_s), report.speedup(t.speedup.eager),
+      lines[#lines + 1] = ("| %s | %s | %s | %s |"):format(t.label, report.interval(t.time_s),
+        report.speedup(t.speedup.eager),
         report.speedup(t.speedup.compile))
     end
   end
@@ -231,7 +243,8 @@ end
 
 -- Everything into the folder; the launcher is compiled where there is a compiler.
 local function deliver(into, was, shapes, task, result)
-  local files = { ["kernel.cu"] = was.candidate.source, ["plan.lua"] = was.candidate.plan, ["reference.py"] = assert(read(task.path)),
+  local files = { ["kernel.cu"] = was.candidate.source, ["plan.lua"] = was.candidate.plan,
+    ["reference.py"] = assert(read(task.path)),
     ["candidate.json"] = core.json.encode { defines = was.candidate.defines, tunables = was.candidate.tunables,
       options = core.json.array { table.unpack(was.candidate.options) } } .. "\n",
     ["promoted.json"] = core.json.encode(about(result.name, task, shapes)) .. "\n", ["report.md"] = M.page(result) }
@@ -276,7 +289,8 @@ local function try_all(was, dev, how, result)
     if message then return nil, message, name end
     if shape then
       shapes[#shapes + 1] = shape
-      result.times[#result.times + 1] = { label = shape.label, time_s = shape.facts.time_s, speedup = shape.facts.speedup }
+      result.times[#result.times + 1] = { label = shape.label, time_s = shape.facts.time_s,
+        speedup = shape.facts.speedup }
     end
     if bytes_of(t.inputs) < least then least, least_at = bytes_of(t.inputs), overrides end
     first = first or { path = t.path, options = t.options, device = { info = dev.info } }
@@ -293,9 +307,14 @@ end
 --- overrides besides the task's own, speedup = least, modelled = accept modelled times }. Returns { ok, checks,
 --- times, ... }; nothing is written unless all passed. Or nil, message, name.
 function M.run(was, dev, how)
-  local result = { name = how.name, run = was.run.id, turn = was.number, hash = was.candidate.hash, model = dev.info.model,
+  if not was.candidate.plan then
+    return nil, "a Python candidate cannot be promoted: it has no plan that a launcher could execute", "usage"
+  end
+  local result = { name = how.name, run = was.run.id, turn = was.number, hash = was.candidate.hash,
+    model = dev.info.model,
                    modelled = dev.info.modelled, checks = {}, times = {}, ok = true }
-  note(result.checks, "times are measured", not dev.info.modelled or how.modelled, dev.info.modelled and "modelled" or "")
+  note(result.checks, "times are measured", not dev.info.modelled or how.modelled,
+    dev.info.modelled and "modelled" or "")
   local shapes, first, name = try_all(was, dev, how, result)
   if not shapes then return nil, first, name end
   for _, c in ipairs(result.checks) do result.ok = result.ok and c.ok end

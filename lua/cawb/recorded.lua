@@ -51,9 +51,12 @@ local function candidate_of(store, turn, evaluation, result)
     texts[name] = text
   end
   if texts["model_new.py"] then return candidates.new { python = texts["model_new.py"], name = result.name } end
-  if not texts["kernel.cu"] then return nil, "it is no kernel with a plan, and cannot be executed from here", "usage" end
+  if not texts["kernel.cu"] then
+    return nil, "it is no kernel with a plan, and cannot be executed from here", "usage"
+  end
   local more = decode(texts["candidate.json"] or "{}") or {}
-  return candidates.new { source = texts["kernel.cu"], plan = texts["plan.lua"], name = result.name, defines = more.defines,
+  return candidates.new { source = texts["kernel.cu"], plan = texts["plan.lua"], name = result.name,
+    defines = more.defines,
     options = more.options, tunables = decode(evaluation.defines or "{}") }
 end
 
@@ -66,7 +69,8 @@ function M.turn(store, id, number)
   if not number then return nil, ("no candidate of run %s passed: name a turn with --turn"):format(id), "usage" end
   local turn = store:query("SELECT * FROM turns WHERE run = ? AND number = ?", id, number)[1]
   if not turn then return nil, ("run %s has no turn %d"):format(id, number), "usage" end
-  local evaluation = store:query("SELECT * FROM evaluations WHERE run = ? AND turn = ? AND number = 0", id, number)[1] or {}
+  local evaluation = store:query("SELECT * FROM evaluations WHERE run = ? AND turn = ? AND number = 0", id,
+    number)[1] or {}
   local result = decode(turn.result)
   local candidate, message, name = candidate_of(store, turn, evaluation, result)
   if not candidate then return nil, message, name end

@@ -24,11 +24,14 @@ local function turn_of(row)
   local r = decode(row.result)
   local s, spent = r.speedup or {}, 0.0
   for _, seconds in pairs(r.seconds or {}) do spent = spent + seconds end
-  return { n = row.number, at = row.started, name = r.name, label = r.label ~= "" and r.label or nil, hash = row.candidate,
+  return { n = row.number, at = row.started, name = r.name, label = r.label ~= "" and r.label or nil,
+    hash = row.candidate,
     ok = row.ok == 1, stage = row.stage, reason = row.reason and first_line(row.reason, 300), reward = row.reward,
-    note = r.note and first_line(r.note, 200), time = interval(r.time_s), eager = interval(s.eager), compile = interval(s.compile),
+    note = r.note and first_line(r.note, 200), time = interval(r.time_s), eager = interval(s.eager),
+      compile = interval(s.compile),
     equal = interval(r.equal_error), against = r.equal_error and r.equal_error.against,
-    nrms = r.error and r.error.nrms, worst = r.error and r.error.worst, eager_nrms = r.error and r.error.eager and r.error.eager.nrms,
+    nrms = r.error and r.error.nrms, worst = r.error and r.error.worst,
+      eager_nrms = r.error and r.error.eager and r.error.eager.nrms,
     spent = spent, limiter = r.profile and r.profile.limiter }
 end
 
@@ -80,7 +83,8 @@ local function roof_of(facts)
   if f and f.memory and f.read then
     local bytes = f.read + (f.written or 0)
     return { bytes = bytes, flops = f.flops, bandwidth = f.memory > 0 and bytes / f.memory or nil,
-             peak = f.compute and f.compute > 0 and f.flops / f.compute or nil, source = f.source, precision = f.precision }
+             peak = f.compute and f.compute > 0 and f.flops / f.compute or nil, source = f.source,
+               precision = f.precision }
   end
   local p = facts.profile
   local r = p and p.roofline
@@ -106,7 +110,8 @@ local function profiles(store, run, list)
     if p and p.metrics then
       local metrics = {}
       for name, value in pairs(p.metrics) do if type(value) == "number" then metrics[name] = value end end
-      out[#out + 1] = { n = t.n, name = t.name, source = p.source, metrics = metrics, limiter = p.roofline and p.roofline.sentence }
+      out[#out + 1] = { n = t.n, name = t.name, source = p.source, metrics = metrics,
+        limiter = p.roofline and p.roofline.sentence }
     end
   end
   return out
@@ -123,10 +128,13 @@ local function run_of(store, r, room)
   for _, b in ipairs(store:query("SELECT subject, median, lo, hi, json FROM baselines WHERE run = ?", r.id)) do
     local more = decode(b.json or "{}") or {}
     baselines[b.subject] = { time = b.median and { b.median, b.lo or b.median, b.hi or b.median },
-                             nrms = more.error and more.error.nrms, failed = more.failed and first_line(more.failed, 200) }
+                             nrms = more.error and more.error.nrms,
+                               failed = more.failed and first_line(more.failed, 200) }
   end
-  return { id = r.id, started = r.started, strategy = r.strategy, task = (r.task or "?"):match "([^/]+)$", device = r.device,
-    modelled = r.modelled == 1, seed = r.seed, environment = r.environment, status = ended and ended.status or "unfinished",
+  return { id = r.id, started = r.started, strategy = r.strategy, task = (r.task or "?"):match "([^/]+)$",
+    device = r.device,
+    modelled = r.modelled == 1, seed = r.seed, environment = r.environment,
+      status = ended and ended.status or "unfinished",
     ended = summary.ended, reason = summary.reason and first_line(summary.reason, 300), best = best and best.n,
     turns = turns, sources = texts, baselines = baselines, roof = roof(store, r.id, list),
     profiles = profiles(store, r.id, list) }
@@ -138,15 +146,18 @@ local function suite_of(store, s)
   for i, row in ipairs(list) do
     local best = row.data.best or {}
     local sp = best.speedup or {}
-    tasks[i] = { task = row.task, level = row.level, status = row.status, reason = row.reason and first_line(row.reason, 300),
-      run = row.run, seconds = row.ended - row.started, name = best.name, label = best.label, time = interval(best.time_s),
+    tasks[i] = { task = row.task, level = row.level, status = row.status,
+      reason = row.reason and first_line(row.reason, 300),
+      run = row.run, seconds = row.ended - row.started, name = best.name, label = best.label,
+        time = interval(best.time_s),
       eager = interval(sp.eager), compile = interval(sp.compile), equal = interval(best.equal_error),
       nrms = best.error and best.error.nrms, libraries = best.libraries, odd = suite_report.suspicions(row)[1] }
   end
   local name = tostring(s.about.strategy):match "([^/]+)%.lua$" or "this suite"
   local numbers = suite_report.numbers(list)
   return { id = s.id, about = s.about, tasks = tasks, numbers = numbers, headings = suite_report.headings,
-           rows = array(suite_report.rows(numbers, name)), footnote = suite_report.footnote, lines = suite_report.lines(list, name) }
+           rows = array(suite_report.rows(numbers, name)), footnote = suite_report.footnote,
+             lines = suite_report.lines(list, name) }
 end
 
 --- All that a store holds, as { runs, suites, environments, cawb }. `only` is a run's id, or nil for all.

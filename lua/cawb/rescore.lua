@@ -17,7 +17,8 @@ local function lazily(store, row, result)
   local full
   return setmetatable(result, { __index = function(_, key)
     if full == nil then
-      local e = store:query("SELECT facts FROM evaluations WHERE run = ? AND turn = ? AND number = 0", row.run, row.number)[1]
+      local e = store:query("SELECT facts FROM evaluations WHERE run = ? AND turn = ? AND number = 0",
+        row.run, row.number)[1]
       full = e and e.facts and decode(e.facts) or false
     end
     return full and full[key] or nil
@@ -107,14 +108,20 @@ local function ranking(best, runs)
   end
   for _, s in ipairs(list) do s.was, s.now = s.was / s.runs, s.now / s.runs end
   for _, field in ipairs { "was", "now" } do
-    table.sort(list, function(a, b) return a[field] > b[field] or a[field] == b[field] and a.strategy < b.strategy end)
+    table.sort(list, function(a,
+      b) return a[field] > b[field] or a[field] == b[field] and a.strategy < b.strategy end)
     for i, s in ipairs(list) do s["rank_" .. field] = i end
   end
   return list
 end
 
 --- Judge every turn of a store again. `how` = { reward = function, tolerance = layer of options or
+<<<<<<< HEAD
 --- nil, rules = list of functions(facts) that return a reason to reject, or nil }. Returns { turns, rewards =
+=======
+--- nil, set = of cawb.rescore_rules, rules = list of functions(facts) that return a reason to
+--- reject, or nil }. Returns { turns, rewards =
+>>>>>>> cfe6289 (Suites: flags that only inform take nothing out of an average; long lines wrapped)
 --- how many changed, verdicts = how many flipped, unknown, changes = { { run, task, turn, was, now,
 --- was_ok, ok, reason, unknown } }, strategies }, or nil, message, name.
 function M.store(store, how)
@@ -136,7 +143,8 @@ function M.store(store, how)
         if new.ok ~= new.was_ok then result.verdicts = result.verdicts + 1 end
         if new.reward and new.reward ~= row.reward then result.rewards = result.rewards + 1 end
         if new.unknown or new.ok ~= new.was_ok or new.reward ~= row.reward then
-          table.insert(result.changes, { run = row.run, task = runs[row.run].task, turn = row.number, was = row.reward,
+          table.insert(result.changes, { run = row.run, task = runs[row.run].task, turn = row.number,
+            was = row.reward,
             now = new.reward, was_ok = new.was_ok, ok = new.ok, reason = new.reason, unknown = new.unknown })
         end
       end

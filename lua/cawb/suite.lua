@@ -104,8 +104,10 @@ local function from_lua(path)
     end
     local full = entry.path
     if full and full:sub(1, 1) ~= "/" then full = folder .. "/" .. full end
-    list[#list + 1] = { level = entry.level, problem_id = entry.id or entry.problem_id, path = full, code = entry.code,
-      name = entry.name or (full and full:match "([^/]+)$") or "task_" .. i, overrides = entry.task or entry.overrides }
+    list[#list + 1] = { level = entry.level, problem_id = entry.id or entry.problem_id, path = full,
+      code = entry.code,
+      name = entry.name or (full and full:match "([^/]+)$") or "task_" .. i,
+        overrides = entry.task or entry.overrides }
   end
   return list
 end
@@ -213,7 +215,8 @@ end
 -- Write a file that others may be writing as well, or have written.
 local function put(path, text)
   if core.fs.kind(path) then return path end
-  local temp = ("%s.%s"):format(path, (core.clock.random(4):gsub(".", function(c) return ("%02x"):format(c:byte()) end)))
+  local temp = ("%s.%s"):format(path, (core.clock.random(4):gsub(".",
+    function(c) return ("%02x"):format(c:byte()) end)))
   local f, message = io.open(temp, "wb")
   if not f then return nil, message, "io" end
   if not (f:write(text) and f:close()) then return nil, "cannot write " .. temp, "io" end

@@ -12,6 +12,7 @@ local M = {}
 --- A speed-up counts from here, as in the paper: 5%, and an interval without a tie.
 M.margin = 1.05
 M.suspicious_from = 10          -- times the better of eager and compile: look before believing
+M.flags = { unsteady = true }   -- rules whose flag does the same; most flags only inform
 M.moved = 0.2                   -- how far a confirmation may be from the first time
 M.curve = { 0.5, 0.8, 1.0, 1.05, 1.2, 1.5, 2.0, 3.0, 5.0 }
 M.kinds = { "eager", "compile", "max_autotune", "equal_error" }
@@ -24,7 +25,8 @@ function M.wilson(k, n)
   local z, p = 1.959964, k / n
   local middle, scale = p + z * z / (2 * n), 1 + z * z / n
   local half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-  return { rate = p, lo = math.max(0, (middle - half) / scale), hi = math.min(1, (middle + half) / scale), k = k, n = n }
+  return { rate = p, lo = math.max(0, (middle - half) / scale), hi = math.min(1, (middle + half) / scale),
+    k = k, n = n }
 end
 
 local function quantile(sorted, q)
@@ -97,7 +99,9 @@ end
 function M.suspicions(row)
   local best, why = row.data.best, {}
   if row.status ~= "pass" or not best then return why end
-  for _, flag in ipairs(best.flags or {}) do why[#why + 1] = ("%s (rule %s)"):format(flag.reason, flag.rule) end
+  for _, flag in ipairs(best.flags or {}) do
+    if M.flags[flag.rule] then why[#why + 1] = ("%s (rule %s)"):format(flag.reason, flag.rule) end
+  end
   local s = over_better(row)
   if s and s.median >= M.suspicious_from then
     why[#why + 1] = ("%s over the better of eager and compile"):format(report.speedup(s))
@@ -212,13 +216,15 @@ M.headings = { "", "level", "tasks", "pass", "faster than eager", "faster than c
 function M.rows(numbers, name)
   local rows = {}
   for _, g in ipairs(numbers.groups) do
-    rows[#rows + 1] = { name .. (numbers.modelled and " (modelled)" or ""), tostring(g.level), tostring(g.n), percent(g.pass),
+    rows[#rows + 1] = { name .. (numbers.modelled and " (modelled)" or ""), tostring(g.level),
+      tostring(g.n), percent(g.pass),
       percent(g.faster.eager), percent(g.faster.compile), times(g.geomean.eager), times(g.geomean.compile),
       times(g.median.compile), times(g.geomean.equal_error) }
   end
   for _, p in ipairs(published) do
     rows[#rows + 1] = { p.name .. " *", tostring(p.level), "-", share(p.pass and 100 * p.pass, "%.1f%%"),
-      share(p.faster_eager and 100 * p.faster_eager, "%.1f%%"), share(p.faster_compile and 100 * p.faster_compile, "%.1f%%"),
+      share(p.faster_eager and 100 * p.faster_eager, "%.1f%%"),
+        share(p.faster_compile and 100 * p.faster_compile, "%.1f%%"),
       share(p.speedup_eager, "%.2fx"), share(p.speedup_compile, "%.2fx"), share(p.median_compile, "%.2fx"), "-" }
   end
   return rows
@@ -230,7 +236,8 @@ M.footnote = "* reported by its authors, other hardware. Rates: of all tasks, 5%
 local function statuses(g)
   local names = {}
   for name in pairs(g.statuses) do names[#names + 1] = name end
-  table.sort(names, function(a, b) return g.statuses[a] > g.statuses[b] or g.statuses[a] == g.statuses[b] and a < b end)
+  table.sort(names, function(a,
+    b) return g.statuses[a] > g.statuses[b] or g.statuses[a] == g.statuses[b] and a < b end)
   for i, name in ipairs(names) do names[i] = ("%d %s"):format(g.statuses[name], name) end
   return table.concat(names, ", ")
 end

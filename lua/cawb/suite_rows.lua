@@ -62,7 +62,8 @@ end
 -- Of the best turn what tables and reports need.
 local function best_of(store, run, number)
   local turn = store:query("SELECT candidate, result FROM turns WHERE run = ? AND number = ?", run, number)[1]
-  local full = store:query("SELECT facts FROM evaluations WHERE run = ? AND turn = ? AND number = 0", run, number)[1]
+  local full = store:query("SELECT facts FROM evaluations WHERE run = ? AND turn = ? AND number = 0", run,
+    number)[1]
   local best = decode(turn.result)
   local facts = full and full.facts and decode(full.facts) or {}
   return { turn = number, hash = turn.candidate, name = best.name, label = best.label, reward = best.reward,
@@ -105,7 +106,8 @@ function M.add(store, row)
     if attempt - 1 ~= row.replaces then return true end
     local t = row.task
     return assert(store:insert("suite_tasks", { suite = row.suite, task = t.key, attempt = attempt, level = t.level,
-      problem_id = t.problem_id, name = t.name, code = t.hash, status = row.status, reason = row.reason, run = row.run,
+      problem_id = t.problem_id, name = t.name, code = t.hash, status = row.status, reason = row.reason,
+        run = row.run,
       started = row.started, ended = row.ended, json = encode(row.data or {}) }))
   end)
   if good then return store:commit() end

@@ -116,7 +116,8 @@ end
 
 local function outcome(row)
   local best = row.data and row.data.best
-  if not best then return ("%s: %s"):format(row.status, (tostring(row.reason):match "[^\n]*":sub(1, 200):gsub(":$", ""))) end
+  if not best then return ("%s: %s"):format(row.status, (tostring(row.reason):match "[^\n]*":sub(1,
+    200):gsub(":$", ""))) end
   local parts = { row.status, report.interval(best.time_s) .. (best.modelled and " modelled" or "") }
   for _, kind in ipairs { "eager", "compile" } do
     if best.speedup and best.speedup[kind] then
@@ -134,7 +135,8 @@ local function put_unfit(b, list)
     if not task.unfit then kept[#kept + 1] = task
     elseif attempt == 1 then
       local now = core.clock.wall()
-      local ok, message, name = rows.add(b.store, { suite = b.suite, task = task, replaces = 0, status = "not fitted",
+      local ok, message, name = rows.add(b.store, { suite = b.suite, task = task, replaces = 0,
+        status = "not fitted",
         reason = "it cannot be made small: " .. task.unfit, started = now, ended = now })
       if not ok then return nil, message, name end
     end
@@ -208,7 +210,8 @@ local function perform(parsed, given, n, all)
   ended, message, name = b:loop()
   if not ended then return fail(message, name) end
   local text, done, counts = summary(b, list)
-  if parsed.json then print(core.json.encode { suite = b.suite, tasks = #list, done = done, counts = counts, ended = ended })
+  if parsed.json then print(core.json.encode { suite = b.suite, tasks = #list, done = done, counts = counts,
+    ended = ended })
   elseif not parsed.quiet then
     for _, line in ipairs(suite_report.lines(rows.read(b.store, b.suite), "this suite")) do print(line) end
     print(text)

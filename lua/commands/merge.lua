@@ -26,7 +26,8 @@ function M.main(argv)
     local added
     added, why, kind = merge.stores(into, from)
     if not added then return command.fail("merge", why, kind) end
-    print(("%s: %d runs, %d turns, %d rows of suites were new"):format(argv[i], added.runs, added.turns, added.tasks))
+    print(("%s: %d runs, %d turns, %d rows of suites were new"):format(argv[i], added.runs, added.turns,
+      added.tasks))
   end
   return 0
 end

@@ -20,8 +20,10 @@ and report.md, or nothing. Exit code 0: promoted; 1: refused. --modelled accepts
 times, to try it out.
 ]]
 
-local own = { ["--into"] = "value", ["--shape"] = "value", ["--name"] = "value", ["--speedup"] = "value", ["--out"] = "value",
-              ["--turn"] = "value", ["--device"] = "value", ["--task"] = "value", ["--modelled"] = "flag", ["--json"] = "flag",
+local own = { ["--into"] = "value", ["--shape"] = "value", ["--name"] = "value", ["--speedup"] = "value",
+  ["--out"] = "value",
+              ["--turn"] = "value", ["--device"] = "value", ["--task"] = "value", ["--modelled"] = "flag",
+                ["--json"] = "flag",
               ["--help"] = "flag" }
 
 local function fail(message, name) return command.fail("promote", message, name or "usage") end
@@ -51,7 +53,8 @@ local function take_shapes(argv)
 end
 
 local function show(r, into)
-  for _, c in ipairs(r.checks) do print(("%s  %s%s"):format(c.ok and "passed" or "FAILED", c.what, c.detail ~= "" and ": " .. c.detail or "")) end
+  for _, c in ipairs(r.checks) do print(("%s  %s%s"):format(c.ok and "passed" or "FAILED", c.what,
+    c.detail ~= "" and ": " .. c.detail or "")) end
   print(r.ok and ("promoted into %s"):format(into) or "refused: nothing was written")
 end
 
@@ -65,8 +68,10 @@ local function run(store, id, given, shapes)
   if not dev then return fail(why, kind) end
   local stem = was.run.task:match "([^/]+)%.py$" or "operator"
   local r
-  r, message, name = promote.run(was, dev, { into = (given.into:gsub("/+$", "")), shapes = shapes, speedup = tonumber(given.speedup or promote.speedup),
-    name = given.name or (stem:gsub("[^%w_]", "_"):gsub("^%d", "_%0")) .. "_" .. was.candidate.hash:sub(1, 8), modelled = given.modelled })
+  r, message, name = promote.run(was, dev, { into = (given.into:gsub("/+$", "")), shapes = shapes,
+    speedup = tonumber(given.speedup or promote.speedup),
+    name = given.name or (stem:gsub("[^%w_]", "_"):gsub("^%d", "_%0")) .. "_" .. was.candidate.hash:sub(1,
+      8), modelled = given.modelled })
   if not r then return fail(message, name) end
   if given.json then print(core.json.encode(r)) else show(r, given.into) end
   return r.ok and 0 or 1
@@ -81,7 +86,8 @@ function M.main(argv)
     io.write(usage)
     return 0
   end
-  if #words ~= 1 or words[1]:sub(1, 1) == "-" or not given.into then return fail "a run and a folder are needed: cawb promote RUN --into DIR" end
+  if #words ~= 1 or words[1]:sub(1,
+    1) == "-" or not given.into then return fail "a run and a folder are needed: cawb promote RUN --into DIR" end
   if given.name and not given.name:match "^[%a_][%w_]*$" then return fail("--name: letters, digits and _") end
   if given.speedup and not tonumber(given.speedup) then return fail("--speedup needs a number") end
   local out, id = recorded.place(words[1], given.out or "cawb-runs")

@@ -14,7 +14,8 @@ Writes STORE/report.html: one file, no network. --markdown: suites and best cand
 pull request; --csv: one line a turn; both to standard output without --to.
 ]]
 
-local own = { ["--run"] = "value", ["--to"] = "value", ["--markdown"] = "flag", ["--csv"] = "flag", ["--help"] = "flag" }
+local own = { ["--run"] = "value", ["--to"] = "value", ["--markdown"] = "flag", ["--csv"] = "flag",
+  ["--help"] = "flag" }
 
 local function fail(message, name) return command.fail("report", message, name or "usage") end
 

@@ -20,7 +20,8 @@ one is named. Intervals agree where they meet, or are less than the option measu
 Exit code 0: it agrees; 1: it does not.
 ]]
 
-local own = { ["--out"] = "value", ["--turn"] = "value", ["--device"] = "value", ["--task"] = "value", ["--json"] = "flag",
+local own = { ["--out"] = "value", ["--turn"] = "value", ["--device"] = "value", ["--task"] = "value",
+  ["--json"] = "flag",
               ["--help"] = "flag" }
 
 local function fail(message, name) return command.fail("reproduce", message, name or "usage") end
@@ -45,7 +46,8 @@ local function compare(was, now, same)
 end
 
 local function show(r)
-  print(("%s, turn %d of run %s on %s%s"):format(r.name, r.turn, r.run, r.device, r.modelled and " (modelled)" or ""))
+  print(("%s, turn %d of run %s on %s%s"):format(r.name, r.turn, r.run, r.device,
+    r.modelled and " (modelled)" or ""))
   for _, d in ipairs(r.stack) do print(("another stack: %s was %s, is %s"):format(d.field, d.was, d.now)) end
   if not r.ok then print(("it failed at %s: %s"):format(r.stage, r.reason)) end
   local rows = {}
@@ -59,9 +61,12 @@ end
 local function perform(t, dev, was)
   local facts, message, name = evaluate.one(t, was.candidate, {})
   if not facts then return nil, message, name end
-  local r = { run = was.run.id, turn = was.number, name = was.result.name, device = dev.info.model, modelled = dev.info.modelled,
-              ok = facts.ok, stage = facts.stage, reason = facts.reason, time_s = facts.time_s, speedup = facts.speedup,
-              error = facts.error, compared = core.json.array(facts.ok and compare(was.result, facts, was.options.measure.same) or {}),
+  local r = { run = was.run.id, turn = was.number, name = was.result.name, device = dev.info.model,
+    modelled = dev.info.modelled,
+              ok = facts.ok, stage = facts.stage, reason = facts.reason, time_s = facts.time_s,
+                speedup = facts.speedup,
+              error = facts.error, compared = core.json.array(facts.ok and compare(was.result, facts,
+                was.options.measure.same) or {}),
               stack = core.json.array {} }
   for _, d in ipairs(manifest.differences(manifest.of(dev, t.python), was.manifest)) do
     if d.times then table.insert(r.stack, d) end
@@ -95,7 +100,8 @@ function M.main(argv)
     io.write(usage)
     return 0
   end
-  if #words ~= 1 or words[1]:sub(1, 1) == "-" then return fail "one run is needed: cawb reproduce RUN [--out STORE]" end
+  if #words ~= 1 or words[1]:sub(1,
+    1) == "-" then return fail "one run is needed: cawb reproduce RUN [--out STORE]" end
   if given.turn and not math.tointeger(tonumber(given.turn)) then return fail("--turn needs a number") end
   local out, id = recorded.place(words[1], given.out or "cawb-runs")
   if not core.fs.kind(out .. "/store.sqlite") then return fail(out .. ": there is no store in it") end

@@ -71,9 +71,11 @@ local function show(r, all)
   end
   rows = {}
   for i, s in ipairs(r.strategies) do
-    rows[i] = { tostring(s.rank_now), tostring(s.rank_was), s.strategy, tostring(s.runs), number(s.was), number(s.now) }
+    rows[i] = { tostring(s.rank_now), tostring(s.rank_was), s.strategy, tostring(s.runs), number(s.was),
+      number(s.now) }
   end
-  for _, line in ipairs(report.table({ "rank", "was", "strategy", "runs", "mean best reward, was", "now" }, rows)) do print(line) end
+  for _, line in ipairs(report.table({ "rank", "was", "strategy", "runs", "mean best reward, was", "now" },
+    rows)) do print(line) end
   print(("%d turns: %d rewards change, %d verdicts flip%s"):format(r.turns, r.rewards, r.verdicts,
     r.unknown > 0 and (", %d would have to be timed"):format(r.unknown) or ""))
 end
@@ -85,7 +87,8 @@ function M.main(argv)
     io.write(usage)
     return 0
   end
-  if #words ~= 1 or words[1]:sub(1, 1) == "-" then return fail("one store is needed: cawb rescore STORE [flags]") end
+  if #words ~= 1 or words[1]:sub(1,
+    1) == "-" then return fail("one store is needed: cawb rescore STORE [flags]") end
   if not core.fs.kind(words[1] .. "/store.sqlite") then return fail(words[1] .. ": there is no store in it") end
   local how, message = how_of(given)
   if not how then return fail(message) end

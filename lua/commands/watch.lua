@@ -42,14 +42,17 @@ end
 local function describe(store, r, now)
   local best = store:query([[SELECT number, reward, result FROM turns WHERE run = ? AND ok = 1
     ORDER BY reward DESC, json_extract(result, '$.time_s.median') LIMIT 1]], r.id)[1]
-  local last = store:query("SELECT number, ok, stage FROM turns WHERE run = ? ORDER BY number DESC LIMIT 1", r.id)[1]
+  local last = store:query("SELECT number, ok, stage FROM turns WHERE run = ? ORDER BY number DESC LIMIT 1",
+    r.id)[1]
   local options, shown = core.json.decode(r.options or "{}") or {}, "-"
   if best then
     local b = core.json.decode(best.result)
     shown = ("turn %d, %s, reward %.3g"):format(best.number, report.interval(b.time_s), best.reward)
   end
-  return { base(r.task), base(r.strategy), r.device or "-", ("%d of %s"):format(r.turns, tostring(options.turns or "?")),
-           ago(now - r.started), shown, last and (last.ok == 1 and "pass" or "rejected at " .. tostring(last.stage)) or "-" }
+  return { base(r.task), base(r.strategy), r.device or "-", ("%d of %s"):format(r.turns,
+    tostring(options.turns or "?")),
+           ago(now - r.started), shown,
+             last and (last.ok == 1 and "pass" or "rejected at " .. tostring(last.stage)) or "-" }
 end
 
 -- All tasks that any session of a suite set out to do, and how many have a row.
@@ -65,7 +68,8 @@ local function suite_line(store, s)
   end
   local done, passed = rows.read(store, s.id), 0
   for _, row in ipairs(done) do if row.status == "pass" then passed = passed + 1 end end
-  return ("suite %s, %s: %d of %d tasks, %d pass"):format(s.id, base(s.about.strategy), #done, math.max(total, #done), passed)
+  return ("suite %s, %s: %d of %d tasks, %d pass"):format(s.id, base(s.about.strategy), #done,
+    math.max(total, #done), passed)
 end
 
 local function lines_of(store)
@@ -75,7 +79,8 @@ local function lines_of(store)
   for i, r in ipairs(running(store, now)) do cells[i] = describe(store, r, now) end
   if #cells == 0 then lines[#lines + 1] = "no run is in progress"
   else
-    for _, text in ipairs(report.table({ "task", "strategy", "device", "turns", "since", "best", "last turn" }, cells)) do
+    for _, text in ipairs(report.table({ "task", "strategy", "device", "turns", "since", "best",
+      "last turn" }, cells)) do
       lines[#lines + 1] = text
     end
   end

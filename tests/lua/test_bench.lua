@@ -87,6 +87,42 @@ check.test("rows of operators without a name get one", function()
   check.equal(assert(suite.load(path))[1].key, "1_nn.Linear+torch.relu")
 end)
 
+<<<<<<< HEAD
+=======
+check.test("Parquet is read where pyarrow is, and asks for it elsewhere", function()
+  local path = dir .. "/suite.parquet"
+  check.write(dir .. "/make.py", ([[
+import pyarrow, pyarrow.parquet
+pyarrow.parquet.write_table(pyarrow.table({"level": [1, 2], "problem_id": [7, 8], "name": ["7_A", "8_B"], "code": ["pass", "x = 1"]}), %q)
+]]):format(path))
+  local python = os.getenv "CAWB_PYTHON" or "python3"
+  local _, status = check.shell(("'%s' %s/make.py 2>/dev/null"):format(python, dir))
+  if status ~= 0 then check.write(path, "PAR1") end
+  local list, message = suite.load(path)
+  if status ~= 0 then
+    check.equal(list, nil)
+    check.matches(message, "needs pyarrow: .* %-m pip install pyarrow")
+    return
+  end
+  check.equal(list[2].key, "2/8_B")
+  check.equal(list[2].code, "x = 1")
+end)
+
+check.test("tasks are made small enough, or said to be too large", function()
+  local path = check.write(dir .. "/large.jsonl", core.json.encode { name = "large", code = task(1 << 20,
+    "torch.relu(x)") } .. "\n"
+    .. core.json.encode { name = "fixed", code = (task(1, "torch.relu(x)"):gsub("randn%(4, size%)",
+      "randn(4096, 4096)")) } .. "\n")
+  local list = assert(suite.load(path))
+  local before = list[1].hash
+  assert(suite.fit(list, 40000, dir .. "/fit", function() end))
+  check.equal(list[1].overrides.size, 1024)          -- 2 tensors x 4 x 1024 x 4 bytes
+  assert(list[1].hash ~= before)
+  check.equal(list[2].overrides, nil)
+  check.matches(list[2].unfit, "134217728 bytes")
+end)
+
+>>>>>>> cfe6289 (Suites: flags that only inform take nothing out of an average; long lines wrapped)
 check.test("filters, and shards that are a partition", function()
   local list = assert(suite.load(jsonl))
   check.equal(#suite.filter(list, { level = "2" }), 2)
@@ -116,7 +152,8 @@ check.test("a suite that cannot be read says where and why", function()
   end
   fails('{"name": "a", "code": "x"}\n{', "bad.jsonl:2: malformed JSON")
   fails('{"name": "a"}\n', "bad.jsonl:1: the row has no 'code'")
-  fails('{"name": "a", "problem_id": 1, "code": "x"}\n{"name": "a", "problem_id": 1, "code": "y"}\n', "two tasks are called 1_a")
+  fails('{"name": "a", "problem_id": 1, "code": "x"}\n{"name": "a", "problem_id": 1, "code": "y"}\n',
+    "two tasks are called 1_a")
   fails("\n", "there is no task in it")
 end)
 
@@ -187,17 +224,20 @@ check.test("a run that takes its process down is one row; one that never ends is
       if run.task.name == "1_ReLU" then os.execute("kill -9 " .. io.open("/proc/self/stat"):read "n") end
       return run:give_up "no idea"
     end }]])
-  local out, status, err = cawb(("bench %s %s --level 1 --id 1,3 --jobs 2 --out %s/deadly %s"):format(path, jsonl, dir, flags))
+  local out, status, err = cawb(("bench %s %s --level 1 --id 1,3 --jobs 2 --out %s/deadly %s"):format(path,
+    jsonl, dir, flags))
   check.equal(status, 0, err)
   check.matches(out, "2 of 2 tasks: 1 crashed, 1 no candidate")
   check.matches(err, "1/1_ReLU  crashed: the run was killed by signal 9")
   path = check.write(dir .. "/endless.lua", "return { step = function() while true do end end }")
-  out, status, err = cawb(("bench %s %s --level 1 --id 2 --limit 3 --out %s/deadly %s"):format(path, jsonl, dir, flags))
+  out, status, err = cawb(("bench %s %s --level 1 --id 2 --limit 3 --out %s/deadly %s"):format(path, jsonl,
+    dir, flags))
   check.equal(status, 0, err)
   check.matches(out, "1 of 1 tasks: 1 timeout")
   check.matches(err, "2_Softmax  timeout: it took longer than 3 s")
   path = dir .. "/deadly.lua"
-  local _, _, again = cawb(("bench %s %s --id 1 --level 1 --retry --out %s/deadly %s"):format(path, jsonl, dir, flags))
+  local _, _, again = cawb(("bench %s %s --id 1 --level 1 --retry --out %s/deadly %s"):format(path, jsonl,
+    dir, flags))
   check.matches(again, "1/1_ReLU  crashed")
   local store <close> = assert(core.store.open(dir .. "/deadly"))
   check.equal(store:query("SELECT max(attempt) AS n FROM suite_tasks WHERE task = '1/1_ReLU'")[1].n, 2)
@@ -252,7 +292,7 @@ end)
 
 check.test("what is suspicious comes first, and is in no average", function()
   local list = { row(1, "pass", 2.0, 2.0), row(1, "pass", 40.0, 30.0),
-    row(1, "pass", 2.0, 2.0, { flags = { { rule = "near_floor", reason = "as fast as a copy" } } }),
+    row(1, "pass", 2.0, 2.0, { flags = { { rule = "unsteady", reason = "from 1 to 9 us" } } }),
     row(1, "pass", 2.0, 2.0, { first = { time_s = { median = 2e-5 } } }) }
   list[2].task, list[3].task, list[4].task = "fast", "flagged", "moved"
   local n = suite_report.numbers(list)
@@ -263,6 +303,12 @@ check.test("what is suspicious comes first, and is in no average", function()
   check.matches(lines[1], "^Suspicious")
   check.matches(table.concat(lines, "\n"), "fast: 30.00x .- over the better of eager and compile")
   check.matches(table.concat(lines, "\n"), "moved: 20 us at first, 10 us when it was confirmed")
+end)
+
+check.test("a flag that only informs takes nothing out of an average", function()
+  local n = suite_report.numbers { row(1, "pass", 2.0, 2.0, { flags = { { rule = "approximations", reason = "expf" } } }) }
+  check.equal(#n.suspicious, 0)
+  check.equal(n.groups[1].pass.k, 1)
 end)
 
 check.test("nothing passed: no mean, no error", function()

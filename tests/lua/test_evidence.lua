@@ -24,7 +24,8 @@ local function put_turn(store, run, number, turn, facts)
   assert(store:insert("candidates", { hash = "c", kind = "tier1", files = "{}" }))
   assert(store:insert("turns", { run = run, number = number, started = 2.0, candidate = "c", ok = turn.ok,
     stage = turn.stage, reason = turn.reason, reward = turn.reward, result = encode(turn) }))
-  assert(store:insert("evaluations", { run = run, turn = number, number = 0, ok = turn.ok, facts = encode(facts or {}) }))
+  assert(store:insert("evaluations", { run = run, turn = number, number = 0, ok = turn.ok,
+    facts = encode(facts or {}) }))
   assert(store:insert("samples", { run = run, turn = number, evaluation = 0, subject = "candidate", unit = "s",
     data = string.pack("<d", 1e-5) }))
 end
@@ -40,7 +41,8 @@ local function new_store(name, body)
 end
 
 local function put_run(store, id, strategy, ended)
-  assert(store:insert("runs", { id = id, started = core.clock.wall(), strategy = strategy, task = "t.py", device = "sim:h100", options = "{}" }))
+  assert(store:insert("runs", { id = id, started = core.clock.wall(), strategy = strategy, task = "t.py",
+    device = "sim:h100", options = "{}" }))
   if ended then assert(store:insert("run_ends", { run = id, ended = 3.0, status = "passed", summary = "{}" })) end
 end
 
@@ -89,7 +91,8 @@ check.test("tiers at 20% change the one turn between 5% and 20%", function()
 end)
 
 check.test("a reward that turns the order of strategies round says so", function()
-  local path = check.write(dir .. "/upside.lua", "return { reward = function(f) return f.ok and -f.speedup.eager.median or -9 end }")
+  local path = check.write(dir .. "/upside.lua",
+    "return { reward = function(f) return f.ok and -f.speedup.eager.median or -9 end }")
   local r = core.json.decode((cawb(("rescore %s --reward %s --json"):format(four, path))))
   check.equal(r.strategies[1].strategy, "a.lua")
   check.equal(r.strategies[1].rank_was, 2)
@@ -105,13 +108,49 @@ check.test("rules reject what passed, and see facts of the full evaluation", fun
   check.matches(cawb(("rescore %s --rules %s"):format(four, path)), "now rejected: too many registers")
 end)
 
+<<<<<<< HEAD
+=======
+check.test("a set of rules: severities of stored findings, and floors asked again", function()
+  local path = new_store("findings", function(store)
+    put_run(store, "r", "a.lua", true)
+    local time = { median = 1e-5, lo = 1e-5, hi = 1e-5 }
+    put_turn(store, "r", 1, { ok = true, reward = 1, speedup = speed(1, 1), time_s = time },
+      { rules = { flags = { { rule = "fast_math", stage = "compiled", reason = "as flagged" } } },
+        floor = { seconds = 5e-6, memory = 5e-6, compute = 0, launch = 0 } })
+    put_turn(store, "r", 2, { ok = false, stage = "source", reason = "clock", reward = -1 },
+      { rules = { flags = core.json.array {}, rejected = { rule = "clock_reads", stage = "source",
+        reason = "clock" } } })
+    put_turn(store, "r", 3, { ok = true, reward = 1, speedup = speed(1, 1), time_s = time },
+      { floor = { seconds = 2e-5, memory = 2e-5, compute = 0, launch = 0, precision = "float32" } })
+  end)
+  local function judged(set)
+    local file = check.write(dir .. "/rules-mine.lua", "return { rules = " .. set .. " }")
+    return core.json.decode((cawb(("rescore %s --rules %s --json"):format(path, file))):match "{.*}")
+  end
+  local function turns(r)
+    local list = {}
+    for _, c in ipairs(r.changes) do list[#list + 1] = c.turn .. (c.unknown and "?" or c.ok and "+" or "-") end
+    return table.concat(list, " ")
+  end
+  check.equal(turns(judged "{ clock_reads = true, fast_math = { severity = 'flag' } }"), "")
+  check.equal(turns(judged "{ clock_reads = true, fast_math = true }"), "1-")
+  check.equal(turns(judged "{ clock_reads = false }"), "2?")
+  check.equal(turns(judged "{ clock_reads = true, below_floor = true }"), "3-")
+  check.equal(turns(judged "{ clock_reads = true, below_floor = { slack = 0.6 } }"), "")
+  local _, status = cawb(("rescore %s --rules nosuch"):format(path))
+  check.equal(status, 2)
+end)
+
+>>>>>>> cfe6289 (Suites: flags that only inform take nothing out of an average; long lines wrapped)
 check.test("a tolerance: what passed may fail; what failed was never timed, and is unknown", function()
-  local function trial(worst) return { outputs = { { unwritten = 0, numel = 8, dtype = "float32", scale = 1, nrms = worst / 2,
+  local function trial(worst) return { outputs = { { unwritten = 0, numel = 8, dtype = "float32", scale = 1,
+    nrms = worst / 2,
     worst = { error = worst, index = { 0 } }, eager = { worst = 1e-7, nrms = 1e-7 } } }, reference = "float64" } end
   local path = new_store("errors", function(store)
     put_run(store, "r", "a.lua", true)
     put_turn(store, "r", 1, { ok = true, reward = 1, speedup = speed(1, 1) }, { trials = { trial(5e-6) } })
-    put_turn(store, "r", 2, { ok = false, stage = "verify", reason = "wrong", reward = -1 }, { trials = { trial(5e-4) } })
+    put_turn(store, "r", 2, { ok = false, stage = "verify", reason = "wrong", reward = -1 },
+      { trials = { trial(5e-4) } })
   end)
   local function judged(text)
     local file = check.write(dir .. "/tolerance.lua", text)
@@ -129,7 +168,8 @@ end)
 
 check.test("rescore: wrong words, broken rewards", function()
   for words, says in pairs { ["rescore"] = "one store is needed", ["rescore /nosuch"] = "there is no store",
-      ["rescore " .. four .. " --reward nosuch"] = "reward 'nosuch'", ["rescore " .. four .. " --reword x"] = "one store is needed" } do
+      ["rescore " .. four .. " --reward nosuch"] = "reward 'nosuch'",
+        ["rescore " .. four .. " --reword x"] = "one store is needed" } do
     local out, status = cawb(words)
     check.equal(status, 2, words .. out)
     check.matches(out, says)
@@ -149,10 +189,13 @@ local function shard(name, keys)
     store:insert("suite_sessions", { suite = "s", started = 1.0, json = encode { tasks = core.json.array(keys) } })
     for i, key in ipairs(keys) do
       put_run(store, key .. "-run", "a.lua", true)
-      put_turn(store, key .. "-run", 1, { ok = true, reward = 1, speedup = speed(1 + i / 10, 1), time_s = { median = 1e-5 } })
-      store:insert("suite_tasks", { suite = "s", task = key, attempt = 1, level = 1, problem_id = i, name = key, code = "h",
+      put_turn(store, key .. "-run", 1, { ok = true, reward = 1, speedup = speed(1 + i / 10, 1),
+        time_s = { median = 1e-5 } })
+      store:insert("suite_tasks", { suite = "s", task = key, attempt = 1, level = 1, problem_id = i,
+        name = key, code = "h",
         status = "pass", run = key .. "-run", started = 1.0, ended = 2.0,
-        json = encode { best = { time_s = { median = 1e-5, lo = 1e-5, hi = 1e-5 }, speedup = speed(1 + i / 10, 1) } } })
+        json = encode { best = { time_s = { median = 1e-5, lo = 1e-5, hi = 1e-5 },
+          speedup = speed(1 + i / 10, 1) } } })
     end
   end)
 end
@@ -168,7 +211,8 @@ check.test("two shards merge into the table of one run; merging again adds nothi
     store:insert("suites", { id = "s", json = '{"strategy":"a.lua"}' })
     put_run(store, "b-run", "a.lua", true)
     put_turn(store, "b-run", 1, { ok = true, reward = 1, speedup = speed(1.2, 1), time_s = { median = 1e-5 } })
-    store:insert("suite_tasks", { suite = "s", task = "b", attempt = 1, level = 1, problem_id = 2, name = "b", code = "h",
+    store:insert("suite_tasks", { suite = "s", task = "b", attempt = 1, level = 1, problem_id = 2,
+      name = "b", code = "h",
       status = "pass", run = "b-run", started = 1.0, ended = 2.0,
       json = encode { best = { time_s = { median = 1e-5, lo = 1e-5, hi = 1e-5 }, speedup = speed(1.2, 1) } } })
   end)
@@ -178,7 +222,8 @@ check.test("two shards merge into the table of one run; merging again adds nothi
   out = cawb(("merge %s/into %s %s"):format(dir, one, two))
   check.matches(out, "one: 0 runs, 0 turns, 0 rows")
   local store <close> = assert(core.store.open(dir .. "/into"))
-  for name, n in pairs { runs = 2, turns = 2, evaluations = 2, samples = 2, run_ends = 2, suite_tasks = 2, candidates = 1 } do
+  for name, n in pairs { runs = 2, turns = 2, evaluations = 2, samples = 2, run_ends = 2, suite_tasks = 2,
+    candidates = 1 } do
     check.equal(store:query("SELECT count(*) AS n FROM " .. name)[1].n, n, name)
   end
 end)
@@ -202,7 +247,8 @@ end)
 check.test("an attempt at the same task elsewhere comes behind", function()
   local a, b = shard("x", { "a" }), shard("y", { "a" })
   local from <close> = assert(core.store.open(b))
-  assert(from:insert("suite_tasks", { suite = "s", task = "a", attempt = 2, name = "a", code = "h", status = "timeout",
+  assert(from:insert("suite_tasks", { suite = "s", task = "a", attempt = 2, name = "a", code = "h",
+    status = "timeout",
     run = "other", started = 5.0, ended = 6.0, json = "{}" }))
   local into <close> = assert(core.store.open(a))
   assert(merge.stores(into, from))
@@ -216,7 +262,8 @@ end)
 check.test("watch shows what is in progress", function()
   local path = new_store("live", function(store)
     put_run(store, "running", "a.lua")
-    put_turn(store, "running", 1, { ok = true, reward = 2, time_s = { median = 1e-5, lo = 1e-5, hi = 1e-5, samples = 9 } })
+    put_turn(store, "running", 1, { ok = true, reward = 2, time_s = { median = 1e-5, lo = 1e-5, hi = 1e-5,
+      samples = 9 } })
     put_run(store, "over", "b.lua", true)
   end)
   local out, status = cawb("watch --once " .. path)
@@ -260,8 +307,10 @@ check.test("reproduce: a stored candidate agrees with itself; another time does 
 end)
 
 check.test("reproduce says what is missing", function()
-  for words, says in pairs { ["reproduce"] = "one run is needed", ["reproduce x --out /nosuch"] = "there is no store",
-      ["reproduce x --out " .. four] = "has no run 'x'", ["reproduce r1 --out " .. four .. " --turn 9"] = "has no turn 9" } do
+  for words, says in pairs { ["reproduce"] = "one run is needed",
+    ["reproduce x --out /nosuch"] = "there is no store",
+      ["reproduce x --out " .. four] = "has no run 'x'",
+        ["reproduce r1 --out " .. four .. " --turn 9"] = "has no turn 9" } do
     local out, status = cawb(words)
     check.equal(status, 2, words .. out)
     check.matches(out, says)
