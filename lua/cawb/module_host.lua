@@ -78,7 +78,7 @@ local function host_of(task)
   end
   if device.modules then device.modules:close() end
   device.modules = nil
-  local host, jail, name = M.start(task.python.path or task.python.executable, wanted,
+  local host, jail, name = M.start(task.python.executable or task.python.path, wanted,
     task.options.deadlines.start, true)
   if not host then return nil, jail, name end
   jail.wanted = wanted

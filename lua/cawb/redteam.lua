@@ -175,7 +175,12 @@ local function summary(set, device, results, tier)
     s.families[r.family] = f
     f.fixtures = f.fixtures + 1
     if r.caught then f.caught, s.caught = f.caught + 1, s.caught + 1 end
-    if not r.look_alike.ok then f.false_alarms = f.false_alarms + 1 end
+    f.results = f.results or {}
+    table.insert(f.results, r)
+  end
+  for _, f in pairs(s.families) do
+    f.look_alikes, f.false_alarms = count_honest(f.results)
+    f.results = nil
   end
   s.look_alikes, s.false_alarms = count_honest(results)
   s.catch_rate = #results > 0 and s.caught / #results or 0

@@ -54,7 +54,7 @@ end
 -- What confines Python candidates, and why not something stronger.
 local function check_jail(rows, hello)
   if not hello then return end
-  local host, jail = module_host.start(hello.path or hello.executable, "auto", defaults.deadlines.start)
+  local host, jail = module_host.start(hello.executable or hello.path, "auto", defaults.deadlines.start)
   if not host then
     rows[#rows + 1] = missing("jail", jail)
     return

@@ -157,7 +157,14 @@ check.test("a strategy scores a file; its result and its folder are a Python can
   local f <close> = assert(io.open(folder .. "/solution.py", "w"))
   f:write(honest)
   f:flush()
-  local out, status = check.shell(("'%s' strategies/module.lua tests/cheats/tier2/tasks/softmax.py --device %s --json "
+  -- With the Python found by its name alone: the jail's PATH is another one.
+  local path, name = os.getenv "CAWB_PYTHON", "python3"
+  local where = ""
+  if path and path:find "/" then
+    where, name = path:match "^(.*)/([^/]+)$"
+    where = ("PATH='%s':\"$PATH\" CAWB_PYTHON=%s "):format(where, name)
+  end
+  local out, status = check.shell((where .. "'%s' strategies/module.lua tests/cheats/tier2/tasks/softmax.py --device %s --json "
     .. "--quiet --set settings.file=%s/solution.py --set measure.budget=0.2 --out %s/runs")
     :format(core.program, device.info.name, folder, folder))
   check.equal(status, 0, out)
