@@ -77,16 +77,28 @@ local function named(task, case)
   return found
 end
 
-local function look(entry, path, device, host)
+local function look(entry, path, device, host, batch)
   local all = options.copy(cawb.defaults)
   all.deadlines.task = 300
   local task <close>, message, name = tasks.open(path, { device = device, options = all, host = host,
-    task = flags.small and shrunk(entry.code) or {} })
+    task = flags.small and shrunk(entry.code) or batch and { batch_size = batch } or {} })
   if not task then return { admitted = false, reason = message, failed = name } end
   local r
   r, message, name = admission.examine(task)
   if not r then return { admitted = false, reason = message, failed = name } end
+  r.batch = batch
   r.named = { own = named(task), mixed = named(task, "mixed"), positive = named(task, "positive") }
+  return r
+end
+
+-- At full size; where that does not fit the memory, with half of the batch, and so on.
+local function fit(entry, path, device, host)
+  local r = look(entry, path, device, host)
+  local batch = number(entry.code:match "\nbatch_size%s*=%s*([^\n]+)" or "")
+  while batch and batch > 1 and not flags.small and tostring(r.reason):find "out of memory" do
+    batch = batch // 2
+    r = look(entry, path, device, host, batch)
+  end
   return r
 end
 
@@ -119,7 +131,7 @@ local function examine_all(folder, device_name, each)
       f:write(entry.code)
       f:close()
       local from = core.clock.now()
-      local r = look(entry, path, device, host)
+      local r = fit(entry, path, device, host)
       r.id, r.name, r.task = ("%d:%d"):format(entry.level, entry.problem_id), entry.name, nil
       r.seconds, r.device, r.small = core.clock.now() - from, device.info.model or device.info.name, flags.small
       each(r)
@@ -147,7 +159,7 @@ local function row(r)
     if r.protocols and r.protocols.paper.alive[name] then alive[#alive + 1] = name end
   end
   cells[#cells + 1] = table.concat(alive, " ")
-  cells[#cells + 1] = r.admitted and "admitted" or (r.reason or "refused"):gsub("^.*%.py:%d+: ", ""):sub(1, 60)
+  cells[#cells + 1] = r.admitted and "admitted" .. (r.batch and (", batch %d"):format(r.batch) or "") or (r.reason or "refused"):gsub("^.*%.py:%d+: ", ""):sub(1, 60)
   return cells
 end
 

@@ -46,9 +46,15 @@ end
 
 local done, bad, unfit, tally = 0, 0, 0, {}
 
+-- Interrupted, by a limit of time perhaps: what was done until then counts.
+local function stop(message, name_of)
+  if name_of ~= "interrupted" and name_of ~= "task" then error(message, 0) end
+  if name_of == "interrupted" then count = done end
+end
+
 local function try(task, candidate, shape)
-  local facts, message = evaluate.candidate(task, candidate, { samples = 3, budget = 0.2 })
-  assert(facts, message)
+  local facts, message, name_of = evaluate.candidate(task, candidate, { samples = 3, budget = 0.2 })
+  if not facts then return stop(message, name_of) end
   if not facts.ok and facts.stage == "plan" and not facts.rule then
     unfit = unfit + 1                       -- the rung says that it does not serve this shape
     return
@@ -65,8 +71,11 @@ end
 local function round(path)
   local shape, all = shape_of(path), options.copy(cawb.defaults)
   all.verify.trials, all.verify.battery, all.sweep.variants, all.measure.against = 1, kinds, 1, {}
-  local task <close>, message = tasks.open(path, { device = device, options = all, task = shape })
-  if not task then return print(("%s %s: %s"):format(path, core.json.encode(shape), message)) end
+  local task <close>, message, why = tasks.open(path, { device = device, options = all, task = shape })
+  if not task then
+    print(("%s %s: %s"):format(path, core.json.encode(shape), message))
+    return stop(message, why)
+  end
   local own = path:match "cheats/tasks/(.*)%.py$"
   if own then
     return try(task, assert(cawb.candidate(("%s/tests/cheats/kernels/%s"):format(core.home, own))), shape)

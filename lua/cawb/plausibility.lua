@@ -193,7 +193,9 @@ function M.floor(task, used)
   -- What was written may still lie in the cache when the clock stops.
   local bytes = costs.read + math.max(0, costs.written - (task.device.info.l2 or 0))
   local speed, precision = peak(limits, used)
-  local f = { memory = bytes / rate, compute = speed and costs.flops / speed or 0.0, launch = limits.launch,
+  -- An empty kernel takes the longer the lower the clock: measured is a time, not a floor.
+  local launch = task.device.info.modelled and limits.launch or limits.launch / 2
+  local f = { memory = bytes / rate, compute = speed and costs.flops / speed or 0.0, launch = launch,
               precision = precision, source = limits.source, read = costs.read, written = costs.written,
               flops = costs.flops }
   f.seconds = math.max(f.memory, f.compute, f.launch)

@@ -64,7 +64,9 @@ end
 -- float32's own.
 local function by_scales(nrms, eager, scales)
   local tf32, bf16 = scales.tf32, scales.bf16
-  if not (tf32 and bf16 and eager and nrms and tf32 >= 10 * eager and bf16 > tf32) then return nil end
+  if not (tf32 and bf16 and eager and nrms and tf32 >= 10 * eager) then return nil end
+  -- Tensor cores cut TF32 off: where all is of one sign that adds up to more than bf16's rounding.
+  bf16 = math.max(bf16, 4 * tf32)
   if not (nrms >= math.max(tf32 / 8, math.sqrt(3 * eager * tf32))) then return nrms == nrms and "float32" or nil end
   if nrms < math.sqrt(tf32 * bf16) then return "tf32" end
   if nrms < 4 * bf16 then return "bf16" end
@@ -96,7 +98,7 @@ function M.scales(task, case)
   if task.scales[key] then return task.scales[key] end
   local found = {}
   task.scales[key] = found
-  if not (task.ask and has_products(task)) or bytes_of(task.inputs) > task.options.verify.battery_bytes then
+  if not (task.ask and has_products(task)) or bytes_of(task.inputs) > 8 * task.options.verify.battery_bytes then
     return found
   end
   local reply = task:ask { op = "mutants", seed = task.next_seed "precision", case = case,
@@ -139,8 +141,9 @@ function M.of(task, facts, census)
   p.class = p.error
   -- An output of 16 bits hides what it was computed in behind its own rounding.
   if p.error and p.task and not M.coarser(p.error, p.task) then p.class = p.task end
-  local alike = p.instructions and p.error and classes[rank[p.instructions]].unit == classes[rank[p.error]].unit
-  if alike and M.coarser(p.error, p.task or p.error) then p.class = p.instructions end
+  -- Errors say that it is coarser than the task asks for; instructions may say more of how.
+  local narrow = p.instructions and p.error and not M.coarser(p.error, p.instructions)
+  if narrow and M.coarser(p.error, p.task or p.error) then p.class = p.instructions end
   return p
 end
 

@@ -163,8 +163,9 @@ local function has(stages, stage)
   return false
 end
 
--- Statistics as JSON holds them: no NaN, no infinity.
+-- Numbers as JSON holds them: no NaN, no infinity, no integer that a double has not.
 local function plain(value)
+  if math.type(value) == "integer" and (value > 1 << 53 or value < -(1 << 53)) then return value + 0.0 end
   if type(value) == "number" and (value ~= value or value == math.huge or value == -math.huge) then
     return tostring(value)
   elseif type(value) ~= "table" then
@@ -197,7 +198,7 @@ function M.new(task, candidate, facts, stages)
     told.costs = plausibility.costs(task)
     facts.floor = told.floor
   end
-  return told
+  return plain(told)
 end
 
 return M
