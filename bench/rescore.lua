@@ -16,7 +16,8 @@ local function interval(x) return { median = x, lo = x - 0.01, hi = x + 0.01, ro
 local function time(s) return { median = s, lo = 0.99 * s, hi = 1.01 * s, samples = 200 } end
 
 local function result(number, speedup)
-  return encode { number = number, name = "softmax/v5_registers", label = "THREADS=256", hash = ("a"):rep(64), ok = true,
+  return encode { number = number, name = "softmax/v5_registers", label = "THREADS=256",
+    hash = ("a"):rep(64), ok = true,
     reward = 1, tunables = { threads = 256 }, variants = 8, time_s = time(1e-5), first = { time_s = time(1e-5) },
     seconds = { compile = 0.1, verify = 0.2, measure = 0.3, confirm = 0.1 },
     speedup = { eager = interval(speedup), compile = interval(speedup) },
@@ -31,14 +32,24 @@ store:insert("candidates", { hash = "c", kind = "tier1", files = "{}" })
 for i = 0, turns - 1 do
   local run = "run" .. i // 100
   if i % 100 == 0 then
-    store:insert("runs", { id = run, started = i + 0.0, strategy = i // 100 % 2 == 0 and "a.lua" or "b.lua", task = "t.py", options = "{}" })
+    store:insert("runs", { id = run, started = i + 0.0, strategy = i // 100 % 2 == 0 and "a.lua" or "b.lua",
+      task = "t.py", options = "{}" })
   end
-  store:insert("turns", { run = run, number = i % 100 + 1, candidate = "c", ok = true, reward = 1.0, result = result(i % 100 + 1, 0.8 + (i % 17) / 20) })
+  store:insert("turns", { run = run, number = i % 100 + 1, candidate = "c", ok = true, reward = 1.0,
+    result = result(i % 100 + 1, 0.8 + (i % 17) / 20) })
 end
 assert(store:commit())
 
+local function load_average()
+  local f = io.open "/proc/loadavg"
+  return f and f:read "l":match "%S+" or "unknown"
+end
+
+local load_before = load_average()
 collectgarbage "generational"
 local from, cpu = core.clock.now(), os.clock()
 local r = assert(rescore.store(store, { reward = rewards.get "tiers-paper" }))
-print(("%d turns judged again in %.2f s (%.2f s of one core); %d rewards change"):format(r.turns, core.clock.now() - from,
+print(("cawb %s, %s; load of the machine when it began: %s"):format(core.version, os.date "!%Y-%m-%d", load_before))
+print(("%d turns judged again in %.2f s (%.2f s of one core); %d rewards change"):format(r.turns,
+  core.clock.now() - from,
   os.clock() - cpu, r.rewards))

@@ -4,6 +4,7 @@
 
 local core = require "cawb.core"
 local options = require "cawb.options"
+local rescore_rules = require "cawb.rescore_rules"
 local rewards = require "cawb.rewards"
 local verify = require "cawb.verify"
 
@@ -82,6 +83,7 @@ local function rejudge(store, row, run, how)
   local facts = lazily(store, row, decode(row.result))
   local was_ok = facts.ok
   local unknown = how.tolerance and apply_tolerance(facts, run, how.tolerance)
+  if how.set and not unknown then unknown = rescore_rules.apply(facts, how.set) end
   if how.rules then apply_rules(facts, how.rules) end
   if unknown then return { ok = true, was_ok = was_ok, unknown = true } end
   local value, message = rewards.value(how.reward, facts)
@@ -116,12 +118,8 @@ local function ranking(best, runs)
 end
 
 --- Judge every turn of a store again. `how` = { reward = function, tolerance = layer of options or
-<<<<<<< HEAD
---- nil, rules = list of functions(facts) that return a reason to reject, or nil }. Returns { turns, rewards =
-=======
 --- nil, set = of cawb.rescore_rules, rules = list of functions(facts) that return a reason to
 --- reject, or nil }. Returns { turns, rewards =
->>>>>>> cfe6289 (Suites: flags that only inform take nothing out of an average; long lines wrapped)
 --- how many changed, verdicts = how many flipped, unknown, changes = { { run, task, turn, was, now,
 --- was_ok, ok, reason, unknown } }, strategies }, or nil, message, name.
 function M.store(store, how)
@@ -156,22 +154,30 @@ function M.store(store, how)
   return result
 end
 
---- The functions of a file of rules: one that returns a function, { check = function }, or a list of
---- those. A function gets the stored facts, and returns why to reject them, or nothing.
-function M.rules(path)
-  local chunk_of, message = loadfile(path, "t")
-  if not chunk_of then return nil, message end
-  local good, value = pcall(chunk_of)
-  if not good then return nil, tostring(value) end
+--- What --rules names: a set of rules by its name or its file, or a file that returns a function(facts), {
+--- check = function }, or a list of those. A function gets the stored facts, and returns why to reject
+--- them, or nothing. Returns { set = } or { rules = }, or nil and a message.
+function M.rules(name)
+  local chunk_of, message = loadfile(name, "t")
+  local good, value
+  if chunk_of then
+    good, value = pcall(chunk_of)
+    if not good then return nil, tostring(value) end
+  elseif name:find "%.lua$" then return nil, message end
+  if not chunk_of or type(value) == "table" and type(value.rules) == "table" then
+    local set
+    set, message = rescore_rules.new(name)
+    return set and { set = set }, message
+  end
   local list = {}
   for _, one in ipairs(type(value) == "table" and #value > 0 and value or { value }) do
     local f = type(one) == "table" and one.check or one
     if type(f) ~= "function" then
-      return nil, path .. ": must return a function(facts), { check = function }, or a list of them"
+      return nil, name .. ": must return a set of rules, a function(facts), { check = function }, or a list of those"
     end
     list[#list + 1] = f
   end
-  return list
+  return { rules = list }
 end
 
 return M

@@ -70,27 +70,28 @@ end
 
 local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
 
---- Run a script of the task host's folder with words; returns its standard output, or nil
---- and the last thing that it said.
-function M.script(name, words)
+-- Run a script of the task host's folder with words, and call `each` with every line that it prints.
+-- Returns true, or nil and the last thing that it said.
+local function script(name, words, each)
   local program, message, kind = python.path()
   if not program then return nil, message, kind end
   local errors = os.tmpname()
   local parts = { quoted(program), quoted(("%s/%s"):format(python.host_folder(), name)) }
   for _, word in ipairs(words) do parts[#parts + 1] = quoted(word) end
   local pipe = assert(io.popen(table.concat(parts, " ") .. " 2>" .. quoted(errors)))
-  local text = pipe:read "a"
+  for line in pipe:lines() do each(line) end
   local ok = pipe:close()
   local said = read(errors) or ""
   os.remove(errors)
   if not ok then return nil, said:match "([^\n]+)%s*$" or name .. " failed", "missing" end
-  return text
+  return true
 end
 
 local function from_parquet(path)
-  local text, message, name = M.script("parquet.py", { path })
-  if not text then return nil, message, name end
-  return from_lines(text, path)
+  local lines = {}
+  local ok, message, name = script("parquet.py", { path }, function(line) lines[#lines + 1] = line end)
+  if not ok then return nil, message, name end
+  return from_lines(table.concat(lines, "\n"), path)
 end
 
 local function from_lua(path)
@@ -281,14 +282,11 @@ function M.fit(list, bytes, folder, say)
     local f = assert(io.open(names, "wb"))
     f:write(table.concat(todo, "\n"), "\n")
     f:close()
-    local text
-    text, message, name = M.script("fit.py", { names, ("%d"):format(bytes), ("%d"):format(16 * bytes) })
+    ok, message, name = script("fit.py", { names, ("%d"):format(bytes), ("%d"):format(16 * bytes) }, function(line)
+      assert(put(by_key[assert(core.json.decode(line)).key].kept, line))
+    end)
     os.remove(names)
-    if not text then return nil, message, name end
-    for line in text:gmatch "[^\n]+" do
-      ok, message, name = put(by_key[assert(core.json.decode(line)).key].kept, line)
-      if not ok then return nil, message, name end
-    end
+    if not ok then return nil, message, name end
   end
   for _, task in ipairs(list) do
     local found = core.json.decode(read(task.kept) or "") or { failed = "no size was found" }

@@ -14,7 +14,8 @@ usage: cawb rescore STORE [--reward NAME|FILE] [--tolerance FILE] [--rules FILE]
 
   --reward     a name in configs/, or a file that returns { reward = function(facts) } (tiers-paper)
   --tolerance  a file that returns { tolerance = { ... } }, laid over what each run had
-  --rules      a file that returns function(facts), or a list of them: a reason rejects
+  --rules      a set of rules (strict, configs/rules-NAME.lua), or a file that returns function(facts), or a
+               list of them: a reason rejects
   --all        print every change, not the first twenty
 ]]
 
@@ -44,8 +45,10 @@ local function how_of(given)
     how.tolerance = { tolerance = layer.tolerance }
   end
   if given.rules then
-    how.rules, message = rescore.rules(given.rules)
-    if not how.rules then return nil, message end
+    local found
+    found, message = rescore.rules(given.rules)
+    if not found then return nil, message end
+    how.rules, how.set = found.rules, found.set
   end
   return how
 end
@@ -99,6 +102,9 @@ function M.main(argv)
   r, why, name = rescore.store(store, how)
   if not r then return fail(why, name) end
   if given.json then print(core.json.encode(r)) else show(r, given.all) end
+  if how.set and #how.set.silent > 0 then
+    io.stderr:write(("stored findings alone speak for %s\n"):format(table.concat(how.set.silent, ", ")))
+  end
   return 0
 end
 

@@ -87,8 +87,6 @@ check.test("rows of operators without a name get one", function()
   check.equal(assert(suite.load(path))[1].key, "1_nn.Linear+torch.relu")
 end)
 
-<<<<<<< HEAD
-=======
 check.test("Parquet is read where pyarrow is, and asks for it elsewhere", function()
   local path = dir .. "/suite.parquet"
   check.write(dir .. "/make.py", ([[
@@ -122,7 +120,6 @@ check.test("tasks are made small enough, or said to be too large", function()
   check.matches(list[2].unfit, "134217728 bytes")
 end)
 
->>>>>>> cfe6289 (Suites: flags that only inform take nothing out of an average; long lines wrapped)
 check.test("filters, and shards that are a partition", function()
   local list = assert(suite.load(jsonl))
   check.equal(#suite.filter(list, { level = "2" }), 2)

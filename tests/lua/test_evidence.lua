@@ -101,15 +101,13 @@ end)
 check.test("rules reject what passed, and see facts of the full evaluation", function()
   local path = check.write(dir .. "/rules.lua",
     "return function(f) if f.kernels and f.kernels[1].registers > 32 then return 'too many registers' end end")
-  local r = rescored { rules = assert(rescore.rules(path)) }
+  local r = rescored(assert(rescore.rules(path)))
   check.equal(r.verdicts, 1)
   check.equal(r.changes[1].reason, "too many registers")
   check.equal(r.changes[1].now, -1)
   check.matches(cawb(("rescore %s --rules %s"):format(four, path)), "now rejected: too many registers")
 end)
 
-<<<<<<< HEAD
-=======
 check.test("a set of rules: severities of stored findings, and floors asked again", function()
   local path = new_store("findings", function(store)
     put_run(store, "r", "a.lua", true)
@@ -141,7 +139,6 @@ check.test("a set of rules: severities of stored findings, and floors asked agai
   check.equal(status, 2)
 end)
 
->>>>>>> cfe6289 (Suites: flags that only inform take nothing out of an average; long lines wrapped)
 check.test("a tolerance: what passed may fail; what failed was never timed, and is unknown", function()
   local function trial(worst) return { outputs = { { unwritten = 0, numel = 8, dtype = "float32", scale = 1,
     nrms = worst / 2,
