@@ -13,7 +13,8 @@ static void on_signal(int sig) {
   int before = errno;
   (void)sig;
   if (interrupts++ > spare) _exit(130);
-  if (interrupts == spare && isatty(2) && write(2, note, sizeof note - 1) < 0) interrupts = spare;
+  if (interrupts == spare && isatty(2) && write(2, note, sizeof note - 1) < 0)
+    interrupts = spare;                /* it is told nothing, and no more can be done */
   errno = before;
 }
 

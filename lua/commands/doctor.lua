@@ -133,6 +133,11 @@ local function check_compile(rows)
   return nil, message
 end
 
+local function check_curl(rows)
+  local http, message = core.http.open()
+  rows[#rows + 1] = http and found("libcurl", http:version(), "for cawb.ask") or missing("libcurl", message)
+end
+
 local function list(title, texts)
   if #texts == 0 then return end
   print(title)
@@ -164,6 +169,7 @@ local function diagnose(options)
   check_library(rows, "CUPTI", "libcupti.so", site)
   check_library(rows, "cuBLASLt", "libcublasLt.so", site)
   check_library(rows, "cuDNN", "libcudnn.so", site)
+  check_curl(rows)
   local gpu, message = check_device(rows, options.device, advice)
   local simulated = options.device:match "^sim:"
   if options.named then need(gpu, message) end

@@ -244,6 +244,21 @@ check.test("nobody answers", function()
   assert(reply == nil and (name == "resolve" or name == "missing"), tostring(name) .. ": " .. tostring(message))
 end)
 
+check.test("a key in the environment is sent, and neither scripts nor children see it", function()
+  local script = check.write(dir .. "/keys.lua", ([[
+    local cawb = require "cawb"
+    local reply, message = cawb.ask({ url = %q, name = "m", retries = 0 }, { { role = "user", text = "hi" } })
+    print(message)
+    print("script", os.getenv "OPENAI_API_KEY")
+    local p = io.popen "env; tr '\\0' '\\n' < /proc/$PPID/environ"
+    print(p:read "a")]]):format(url "secret_echo"))
+  local out = check.shell(("OPENAI_API_KEY=sk-0123456789abcdef '%s' %s 2>&1"):format(core.program, script))
+  check.matches(out, "your key is Bearer %[key%]")
+  check.matches(out, "script%s+nil")
+  check.matches(out, "PATH=")
+  assert(not out:find("0123456789abcdef", 1, true), out)
+end)
+
 check.test("a key does not travel in the clear", function()
   local key = check.write(dir .. "/key", "sk-0123456789abcdef\n")
   local reply, message, name = cawb.ask({ url = "http://192.0.2.1/v1", name = "m", key_file = key }, user)

@@ -108,6 +108,12 @@ check.test("profile: what limits it and what to try", function()
   good("kernel.cu:%d+", "profile", { lines = true })
 end)
 
+check.test("skill: a page by its name, some to choose from by words", function()
+  good("^# Coalesced access", "skill", { question = "coalesced-access" })
+  good("^Ask for one of these by its name:\n[%w-]+ %(%d%): ", "skill", { question = "shared memory bank conflicts" })
+  bad("no skill answers that", "skill", { question = "xyzzy plugh" })
+end)
+
 check.test("long results are cut in the middle", function()
   call("write_file", { path = "long", text = ("line\n"):rep(10000) })
   local text = call("read_file", { path = "long" })
