@@ -64,6 +64,7 @@ static int op_atom_global(sim_warp *w, const sim_insn *in) {
   int event = global_access(w, in, addr, in->width, ATOMIC, 1, &at);
   if (event == SIM_SPLIT) return one_by_one(w, in, op_atom_global);
   if (event != SIM_NEXT) return event;
+  w->polls++;
   if (at.blocks != NULL) check_blocks(w, in, &at, addr);
   if (at.written != NULL && in->mode != A_EXCH) check_set(w, in, &at, addr);
   if (at.written != NULL) mark_set(w, in, &at, addr);

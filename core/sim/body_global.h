@@ -99,6 +99,7 @@ static int op_ld_global(sim_warp *w, const sim_insn *in) {
   int event = global_access(w, in, addr, (unsigned)in->width * in->vec, READ, 1, &at);
   if (event == SIM_SPLIT) return one_by_one(w, in, op_ld_global);
   if (event != SIM_NEXT) return event;
+  w->polls += in->atomic;
   if (at.written != NULL) check_set(w, in, &at, addr);
   if (at.blocks != NULL && at.blocks->last >= w->exec->first_block && !in->atomic) check_read(w, in, &at, addr);
   fetch_far(w, in, at.host, at.base, addr, at.pattern);

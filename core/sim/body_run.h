@@ -7,7 +7,9 @@
 ** may wait for each other, too.
 */
 
-enum { TURN = 1 << 16 };     /* backward jumps of a warp's turn; FAILS waits in vain end it, too */
+/* Backward jumps of a warp's turn, which FAILS waits in vain and POLLS looks end, too; rounds
+   of a block in which nothing happens but looks at global memory: other blocks must go on. */
+enum { TURN = 1 << 16, POLLS = 64, ROUNDS = 32 };
 
 /* Handlers may return these to the block's loop as well. */
 enum { WARP_WAITS = 100, WARP_ENDS, WARP_YIELDS };
@@ -259,7 +261,7 @@ static int run_warp(sim_warp *w) {
   uint64_t *hits = x->hits, threads = 0;
   uint32_t turn = TURN;
   int result = WARP_WAITS;
-  w->fails = 0;
+  w->fails = w->polls = 0;
   if (w->active == 0 && !choose(w)) return w->ngroups == 0 ? WARP_ENDS : WARP_WAITS;
   for (;;) {
     if (w->pc >= w->next) {                    /* another group is here, or behind */
@@ -281,7 +283,8 @@ static int run_warp(sim_warp *w) {
       uint32_t from = w->pc;
       if (in->op == SIM_OP_brx) scatter(w, m);
       else jump(w);
-      if (w->target <= from && (--turn == 0 || w->fails > FAILS)) {
+      if (w->target <= from && (--turn == 0 || w->fails > FAILS || w->polls > POLLS)) {
+        x->polling |= w->polls > POLLS;
         turn_over(w);
         result = WARP_YIELDS;
         break;
@@ -352,22 +355,34 @@ static int run_turns(sim_exec *x) {
     yielded += r == WARP_YIELDS;
   }
   x->ended = ended == x->nwarps;
-  return release_complete(x) || yielded > 0 ? WARP_YIELDS : WARP_WAITS;
+  int released = release_complete(x);
+  if (released) x->polling = 0;
+  return released || yielded > 0 ? WARP_YIELDS : WARP_WAITS;
 }
 
-/* The blocks of a cluster, each of them in its turn. */
+/* The blocks of a cluster, each of them in its turn: to the end, or until others must go on. */
 static int run_block(sim_exec *x) {
-  for (unsigned k = 0; k < x->npeers; k++) begin_block(x->peers[k]);
+  unsigned rounds = 0;
+  for (unsigned k = 0; k < x->npeers && !x->suspended; k++) begin_block(x->peers[k]);
+  x->suspended = 0;
   for (;;) {
     unsigned ended = 0, useful = 0;
+    int polling = 0;
     for (unsigned k = 0; k < x->npeers; k++) {
+      x->peers[k]->polling = 0;
       int r = x->peers[k]->ended ? WARP_WAITS : run_turns(x->peers[k]);
       if (r == SIM_FAULT) return SIM_FAULT;
       if (x->peers[k]->ended) ended++;
       useful += r == WARP_YIELDS;
+      polling |= x->peers[k]->polling;
     }
     if (ended == x->npeers) return SIM_NEXT;
-    if (meet(x) || useful > 0) continue;
+    if (meet(x)) continue;
+    if (polling && ++rounds > ROUNDS) {
+      x->suspended = 1;
+      return SIM_PARK;
+    }
+    if (useful > 0) continue;
     for (unsigned k = 0; k < x->npeers; k++)
       if (!x->peers[k]->ended) return stuck(x->peers[k]);
   }

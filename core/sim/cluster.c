@@ -1,13 +1,15 @@
 /*
 ** cluster.c - blocks that run together. Each has all that a block has; the first one
-** of a cluster owns the others, and its accounts are those of all.
+** of a cluster owns the others, and its accounts are those of all. A cluster that does
+** nothing but look at global memory waits for a later one: it is parked, with all that
+** it has, and goes on in turns with those behind it, as many as a GPU would hold.
 */
 #include "sim.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLUSTER_MOST = 16 };
+enum { CLUSTER_MOST = 16, PARKED_BYTES = 1 << 28 };
 
 /* What the source says (__cluster_dims__), else what the launch says. */
 void sim_cluster_shape(const sim_function *f, const cawb_step *s, unsigned out[3]) {
@@ -68,7 +70,17 @@ cawb_status sim_cluster_make(sim_exec *x, cawb_err *err) {
   return CAWB_OK;
 }
 
+static void drop(sim_exec *c) {
+  c->hits = NULL;
+  sim_exec_free(c);
+  free(c);
+}
+
 void sim_cluster_free(sim_exec *x) {
+  for (unsigned i = 0; i < x->nparked; i++) drop(x->parked[i]);
+  free(x->parked);
+  x->parked = NULL;
+  x->nparked = 0;
   if (x->peers == &x->alone || x->peers == NULL) return;
   for (unsigned i = 1; i < x->npeers; i++) {
     x->peers[i]->hits = NULL;
@@ -102,23 +114,132 @@ static void take_fault(sim_exec *x, const sim_exec *p) {
   memcpy(x->block, p->block, sizeof x->block);
 }
 
+/* A cluster in `c` from where it is, on the launch's accounts, which are those of x. */
+static int run_one(sim_exec *x, sim_exec *c) {
+  int event = x->device->isa->block(c);
+  for (unsigned i = 0; i < c->npeers; i++) {
+    if (c->peers[i] == x) continue;
+    gather(x, c->peers[i]);
+    if (event == SIM_FAULT) take_fault(x, c->peers[i]);
+  }
+  return event;
+}
+
+/* ----------------------------------------------------------------- parking */
+
+/* How many more blocks a GPU has under way at once, and this machine has room for. */
+static unsigned parked_most(const sim_exec *x) {
+  const sim_model *m = x->device->model;
+  unsigned fit = m->threads_sm / (x->nwarps * SIM_LANES), blocks;
+  size_t shared = x->shared_size + 1024, each = (size_t)x->function->regs_size * x->nwarps + 8 * shared +
+                  (size_t)x->local_stride * x->threads + sizeof *x + SIM_SHAPES * sizeof(sim_shape);
+  if (fit > m->blocks_sm) fit = m->blocks_sm;
+  if (fit > m->shared_sm / shared) fit = (unsigned)(m->shared_sm / shared);
+  blocks = (fit > 0 ? fit : 1) * m->sms;
+  if (blocks > PARKED_BYTES / each) blocks = (unsigned)(PARKED_BYTES / each);
+  return blocks / x->npeers > 0 ? blocks / x->npeers - 1 : 0;
+}
+
+/* After the contents of two of them have changed places. */
+static void settle_in(sim_exec *c, const sim_exec *before) {
+  if (c->npeers == 1) {
+    c->alone = c;
+    c->peers = &c->alone;
+  } else c->peers[0] = c;
+  for (unsigned i = 0; i < c->npeers; i++) c->peers[i]->peers = c->peers;
+  for (unsigned i = 0; i < c->nwarps; i++) c->warps[i].exec = c;
+  for (uint32_t i = 0; i < c->nbulks; i++) {
+    if (c->bulks[i].to == before) c->bulks[i].to = c;
+    if (c->bulks[i].teller == before) c->bulks[i].teller = c;
+  }
+}
+
+/* A second set of all that x has, empty; NULL when memory ends. */
+static sim_exec *twin(sim_exec *x) {
+  cawb_err err;
+  sim_exec *c = calloc(1, sizeof *c);
+  if (c == NULL) return NULL;
+  if (sim_exec_make(c, x->device, x->function, x->step, &err) != CAWB_OK) {
+    free(c);
+    return NULL;
+  }
+  free(c->hits);
+  c->hits = x->hits;
+  if (sim_cluster_make(c, &err) == CAWB_OK) return c;
+  drop(c);
+  return NULL;
+}
+
+/* The cluster in x goes into a set of its own, x is free for the next one. 0: no room. */
+static int park(sim_exec *x) {
+  if (x->nparked >= parked_most(x)) return 0;
+  if (x->nparked == x->parked_room) {
+    unsigned room = x->parked_room == 0 ? 16 : 2 * x->parked_room;
+    sim_exec **grown = realloc(x->parked, room * sizeof *grown);
+    if (grown == NULL) return 0;
+    x->parked = grown;
+    x->parked_room = room;
+  }
+  sim_exec *c = twin(x), keep;
+  if (c == NULL) return 0;
+  keep = *x;
+  *x = *c;
+  *c = keep;
+  x->counts = c->counts;
+  x->race = c->race;
+  memset(&c->counts, 0, sizeof c->counts);
+  memcpy(x->block, c->block, sizeof x->block);
+  x->serial = c->serial;
+  x->first_block = c->first_block;
+  x->follows = c->follows;
+  x->parked = c->parked;
+  x->nparked = c->nparked;
+  x->parked_room = c->parked_room;
+  c->parked = NULL;
+  c->nparked = c->parked_room = 0;
+  settle_in(x, c);
+  settle_in(c, x);
+  x->parked[x->nparked++] = c;
+  return 1;
+}
+
+/* Each that is parked goes on for a while. */
+static int go_on(sim_exec *x) {
+  for (unsigned i = 0; i < x->nparked;) {
+    int event = run_one(x, x->parked[i]);
+    if (event == SIM_FAULT) return event;
+    if (event == SIM_PARK) i++;
+    else {
+      drop(x->parked[i]);
+      x->parked[i] = x->parked[--x->nparked];
+    }
+  }
+  return SIM_NEXT;
+}
+
+int sim_cluster_finish(sim_exec *x) {
+  int event = SIM_NEXT;
+  while (x->nparked > 0 && event == SIM_NEXT) event = go_on(x);
+  return event;
+}
+
 int sim_cluster_run(sim_exec *x) {
   unsigned first[3];
-  if (x->npeers == 1) return x->device->isa->block(x);
   for (int i = 0; i < 3; i++) {
     if (x->block[i] % x->cluster[i] != 0) return SIM_NEXT;
     first[i] = x->block[i];
   }
-  for (unsigned i = 0; i < x->npeers; i++) {
+  for (unsigned i = 1; i < x->npeers; i++) {
     x->peers[i]->first_block = x->first_block;
     x->peers[i]->follows = x->follows;
     place(x->peers[i], first);
     if (i > 0) sim_sample_join(x->peers[i], x);
   }
-  int event = x->device->isa->block(x);
-  for (unsigned i = 1; i < x->npeers; i++) {
-    gather(x, x->peers[i]);
-    if (event == SIM_FAULT) take_fault(x, x->peers[i]);
+  for (;;) {
+    int event = run_one(x, x);
+    if (event == SIM_PARK && park(x)) event = SIM_NEXT;
+    if (event == SIM_FAULT) return event;
+    int others = go_on(x);
+    if (others == SIM_FAULT || event != SIM_PARK) return others;
   }
-  return event;
 }

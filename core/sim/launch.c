@@ -322,7 +322,8 @@ static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_st
   cawb_report before = *report;
   status = sim_cluster_make(&x, err);
   if (status == CAWB_OK) status = number_blocks(&x, err);
-  if (status == CAWB_OK && sim_sample_run(&x) == SIM_FAULT) status = sim_fault_report(&x, err);
+  if (status == CAWB_OK && (sim_sample_run(&x) == SIM_FAULT || sim_cluster_finish(&x) == SIM_FAULT))
+    status = sim_fault_report(&x, err);
   settle(&x, report);
   if (status == CAWB_OK && d->watch != NULL) status = sim_watch_launch(&x, &before, report, err);
   sim_exec_free(&x);

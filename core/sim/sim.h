@@ -37,7 +37,7 @@ typedef int (*sim_fn)(sim_warp *, const sim_insn *);
 
 /* What a handler asks of the loop around it; 0: go on with the next one. */
 enum { SIM_NEXT, SIM_JUMP, SIM_SPLIT, SIM_EXIT, SIM_WAIT_WARP, SIM_WAIT_BLOCK, SIM_FAULT,
-       SIM_WAIT_CLUSTER };
+       SIM_WAIT_CLUSTER, SIM_PARK };
 
 enum { SIM_RN, SIM_RZ, SIM_RM, SIM_RP };
 enum { SIM_SAT = 1, SIM_RELU };
@@ -263,7 +263,7 @@ struct sim_warp {
   uint32_t next;                /* lowest pc of another ready group */
   uint32_t carry;               /* the condition code of add.cc and its kin */
   unsigned index, ngroups;
-  uint32_t fails;               /* waits that were in vain since the warp's turn began */
+  uint32_t fails, polls;        /* waits in vain, looks at global memory, since its turn began */
   uint32_t met;                 /* lanes that have arrived at the cluster's barrier */
   uint32_t meeting;             /* which meeting of the cluster they arrived at */
   sim_copy *copies;             /* under way */
@@ -310,7 +310,9 @@ struct sim_exec {
   sim_exec **peers, *alone;     /* the blocks of the cluster; `alone`: where there is one */
   unsigned npeers, rank, cluster[3];
   uint32_t meetings;            /* times that the cluster has met */
-  int ended;                    /* the block is over, its shared memory gone */
+  int ended, suspended, polling;   /* it is over, its shared memory gone; it goes on; it waits for others */
+  sim_exec **parked;            /* clusters that wait for later ones, at the launch's own */
+  unsigned nparked, parked_room;
   sim_bulk *bulks;              /* of the whole cluster, at its first block */
   uint32_t nbulks, bulks_room;
   sim_line *cache;              /* SIM_LINES, the device's */
@@ -344,7 +346,7 @@ struct sim_exec {
 struct sim_isa {
   const char *name;
   const sim_fn *table;          /* by opcode */
-  int (*block)(sim_exec *);     /* a block and its peers from start to end; SIM_FAULT or 0 */
+  int (*block)(sim_exec *);     /* a block and its peers: SIM_FAULT, SIM_PARK or 0 at its end */
 };
 
 extern const sim_isa sim_isa_base, sim_isa_avx2, sim_isa_avx512;
@@ -378,6 +380,8 @@ cawb_status sim_cluster_check(const sim_function *f, const cawb_step *s, cawb_er
 cawb_status sim_cluster_make(sim_exec *x, cawb_err *err);
 void        sim_cluster_free(sim_exec *x);
 int         sim_cluster_run(sim_exec *x);     /* that of x->block; nothing where it is not the first */
+int         sim_cluster_finish(sim_exec *x);  /* those that waited for others to begin */
+
 /* sample.c */
 int    sim_sample_run(sim_exec *x);             /* the blocks: SIM_FAULT or SIM_NEXT */
 void   sim_sample_join(sim_exec *p, const sim_exec *x);     /* another block of a cluster */

@@ -93,6 +93,19 @@ static void test_barriers(void) {
   CHECK(strstr(x.err.msg, "parted, kernel.cu line ") != NULL && strstr(x.err.msg, "was reached by") != NULL);
 }
 
+/* A block that waits for later ones lets them begin. */
+static void test_meeting(void) {
+  int zero = 0, got[8 * THREADS];
+  static const char *const kernels[] = { "all_meet", "all_clusters_meet" };
+  for (int k = 0; k < 2; k++) {
+    CHECK(cawb_device_write(x.d, out + 4 * 4096, &zero, 4, &x.err) == CAWB_OK);
+    CHECK(found(kernels[k], 8, "") == 0);
+    fetch_tensor(&x, got, out, sizeof got);
+    for (int i = 0; i < 8 * THREADS; i++) CHECK(got[i] == values[i % THREADS] + 8);
+      CHECK(x.report.barriers == 7 * (THREADS / 32 + 1) + THREADS / 32);   /* thread 0 waits, and comes by itself */
+  }
+}
+
 static void test_tiles(void) {
   int got[THREADS];
   CHECK(found("tiles", 1, "") == 0);
@@ -126,6 +139,7 @@ int main(void) {
   test_copies();
   test_blocks();
   test_barriers();
+  test_meeting();
   test_tiles();
   test_pointers();
   fixture_close(&x);

@@ -80,6 +80,20 @@ extern "C" __global__ void parted(int *out, const int *in) {
   asm volatile("bar.sync 1, 512;");
 }
 
+// No block ends before all have begun.
+template <int width> __device__ void meet_all(int *out, const int *in) {
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(out + 4096, 1);
+    while (*(volatile int *)(out + 4096) < (int)gridDim.x) {}
+    __threadfence();
+  }
+  __syncthreads();
+  out[blockIdx.x * blockDim.x + threadIdx.x] = in[threadIdx.x] + ((volatile int *)out)[4096];
+}
+extern "C" __global__ void all_meet(int *out, const int *in) { meet_all<1>(out, in); }
+extern "C" __global__ void __cluster_dims__(2, 1, 1) all_clusters_meet(int *out, const int *in) { meet_all<2>(out, in); }
+
 // Tiles of a warp with masks of their own, at one instruction.
 extern "C" __global__ void tiles(int *out, const int *in) {
   unsigned mask = threadIdx.x & 16 ? 0xffff0000u : 0x0000ffffu;
