@@ -167,6 +167,18 @@ static void expand_any(ptx_parser *p, sim_ref target, const actuals *results, co
   }
 }
 
+/* Nothing is printed; the result is 0. */
+static void emit_nothing_printed(ptx_parser *p, const actuals *results) {
+  if (results->count == 0) return;
+  sim_ref at = ptx_value(p, 8, p->symbols[results->symbol[0] - 1].offset), zero = ptx_value(p, 4, 0);
+  sim_insn *in = ptx_emit(p, SIM_OP_st_local, NULL);
+  in->r[0] = zero;
+  in->r[1] = at;
+  in->space = SIM_LOCAL;
+  in->wide = in->vec = 1;
+  in->width = in->stride = 4;
+}
+
 void ptx_call(ptx_parser *p, const ptx_statement *s) {
   actuals results = { .count = 0 }, args = { .count = 0 };
   if (ptx_take(p, '(')) {
@@ -183,7 +195,7 @@ void ptx_call(ptx_parser *p, const ptx_statement *s) {
   ptx_expect(p, ';');
   uint32_t around = begin_guard(p, s), i = find_body(p, name.text, name.size);
   if (is(&name, "__assertfail")) ptx_emit(p, SIM_OP_assertion, NULL);
-  else if (is(&name, "vprintf")) ptx_emit(p, SIM_OP_nop, NULL);
+  else if (is(&name, "vprintf")) emit_nothing_printed(p, &results);
   else if (!direct && (target.kind != PTX_O_REG || target.bytes != 8))
     ptx_fail(p, CAWB_ERR_INVALID, "a call needs a function or a 64-bit register");
   else if (!direct) expand_any(p, target.ref, &results, &args);

@@ -50,6 +50,7 @@ static void test_shared(void) {
 }
 
 static void test_local(void) {
+  CHECK(found("printing", 1, "") == 0);
   CHECK(found("local_set", 2, "") == 0);
   CHECK(found("local_unset", 1, "uninitialised memory: local_unset, kernel.cu line ") == THREADS / 32);
   CHECK(found("local_unset", 1, "read of byte 4 of its local memory, to which nothing was written, by block (0,0,0) thread (0,0,0)") > 0);

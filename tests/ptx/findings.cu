@@ -1,6 +1,8 @@
 // findings.cu - for tests/c/test_sim_findings.c: wrong kernels, each beside a right one that
 // differs in little else. All are (out, in).
 
+#include <cstdio>
+
 extern "C" __global__ void agree(int *out, const int *in) {       // all warps store one value
   __shared__ int flag, wide[4];
   flag = in[0];
@@ -93,6 +95,11 @@ template <int width> __device__ void meet_all(int *out, const int *in) {
 }
 extern "C" __global__ void all_meet(int *out, const int *in) { meet_all<1>(out, in); }
 extern "C" __global__ void __cluster_dims__(2, 1, 1) all_clusters_meet(int *out, const int *in) { meet_all<2>(out, in); }
+
+extern "C" __global__ void printing(int *out, const int *in) {
+  out[threadIdx.x] = in[threadIdx.x];
+  if (in[threadIdx.x] == 15) out[threadIdx.x] += printf("%d\n", in[threadIdx.x]);
+}
 
 // Tiles of a warp with masks of their own, at one instruction.
 extern "C" __global__ void tiles(int *out, const int *in) {
