@@ -170,6 +170,31 @@ static sim_exec *twin(sim_exec *x) {
   return NULL;
 }
 
+/* What belongs to the launch and not to a block, from the set that was the launch's own. */
+static void take_accounts(sim_exec *x, sim_exec *c) {
+  x->counts = c->counts;
+  memset(&c->counts, 0, sizeof c->counts);
+  x->race = c->race;
+  memcpy(x->block, c->block, sizeof x->block);
+  x->serial = c->serial;
+  x->first_block = c->first_block;
+  x->first_stamp = c->first_stamp;
+  x->follows = c->follows;
+  x->executed = c->executed;
+  x->longest = c->longest;
+  x->squares = c->squares;
+  x->l1_room = c->l1_room;
+  x->l2_room = c->l2_room;
+  x->at_once = c->at_once;
+  x->l2_sectors = c->l2_sectors;
+  x->block_sectors = c->block_sectors;
+  x->parked = c->parked;
+  x->nparked = c->nparked;
+  x->parked_room = c->parked_room;
+  c->parked = NULL;
+  c->nparked = c->parked_room = 0;
+}
+
 /* The cluster in x goes into a set of its own, x is free for the next one. 0: no room. */
 static int park(sim_exec *x) {
   if (x->nparked >= parked_most(x)) return 0;
@@ -185,18 +210,7 @@ static int park(sim_exec *x) {
   keep = *x;
   *x = *c;
   *c = keep;
-  x->counts = c->counts;
-  x->race = c->race;
-  memset(&c->counts, 0, sizeof c->counts);
-  memcpy(x->block, c->block, sizeof x->block);
-  x->serial = c->serial;
-  x->first_block = c->first_block;
-  x->follows = c->follows;
-  x->parked = c->parked;
-  x->nparked = c->nparked;
-  x->parked_room = c->parked_room;
-  c->parked = NULL;
-  c->nparked = c->parked_room = 0;
+  take_accounts(x, c);
   settle_in(x, c);
   settle_in(c, x);
   x->parked[x->nparked++] = c;

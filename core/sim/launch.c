@@ -183,7 +183,6 @@ cawb_status sim_exec_make(sim_exec *x, sim_device *d, const sim_function *f, con
   x->local_stride = (f->local_size + 15u) / 16u * 16u;
   x->cache = d->cache;
   x->hot = d->hot;
-  memset(d->hot, 0, SIM_HOT * sizeof *d->hot);
   x->hits = calloc(f->count + 1, sizeof *x->hits);
   x->warps = calloc(x->nwarps, sizeof *x->warps);
   x->registers = area((f->regs_size + 127u) / 128u * 128u * (size_t)x->nwarps);
@@ -319,6 +318,7 @@ static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_st
   cawb_status status = check_launch(d, f, s, err);
   if (status == CAWB_OK) status = sim_exec_make(&x, d, f, s, err);
   if (status != CAWB_OK) return status;
+  memset(d->hot, 0, SIM_HOT * sizeof *d->hot);
   cawb_report before = *report;
   status = sim_cluster_make(&x, err);
   if (status == CAWB_OK) status = number_blocks(&x, err);
