@@ -69,7 +69,7 @@ static inline unsigned pairs(uint32_t sectors) {
 ** sectors are noted as touched. */
 static inline unsigned load_line(sim_warp *w, const sim_region *r, uint64_t first, uint32_t sectors) {
   sim_exec *x = w->exec;
-  uint32_t old = 0, missing = cache_load(w, (r->base >> 7) + (first >> 2), sectors, &old);
+  uint32_t old = 0, missing = cache_load(w, ((r->base - x->lowest) >> 7) + (first >> 2), sectors, &old);
   if (missing == 0) return 0;
   x->counts.load_lines++;
   int lost = line_lost(x, r, first >> 2);

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#define SIM_LANES 32u
+
 enum { SIM_PIPE_NONE, SIM_PIPE_FP32, SIM_PIPE_INT, SIM_PIPE_FP64, SIM_PIPE_SPECIAL,
        SIM_PIPE_MEMORY, SIM_PIPE_CONTROL, SIM_PIPE_TENSOR, SIM_PIPE_PRODUCT, SIM_PIPES };
 
@@ -61,5 +63,14 @@ typedef struct sim_launch_facts {
   double waits_global, waits_shared;     /* batches of loads that warps waited for */
   int first;                    /* the first kernel of the run */
 } sim_launch_facts;
+
+/* How the lanes of a shared access lie to each other, and what that costs. */
+typedef struct sim_shape {
+  uint32_t apart[SIM_LANES];    /* bytes from the first active lane */
+  uint32_t mask, size, waves, least;
+  int crossed;                  /* some lanes share a place */
+  int32_t ranges;
+  struct sim_range { int32_t first, count; } range[SIM_LANES];   /* units touched */
+} sim_shape;
 
 #endif

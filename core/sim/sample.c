@@ -60,6 +60,7 @@ void sim_sample_join(sim_exec *p, const sim_exec *x) {
   p->at_once = x->at_once;
   p->block_sectors = x->block_sectors;
   p->first_stamp = x->first_stamp;
+  p->lowest = x->lowest;
   enter(p);
 }
 
@@ -154,6 +155,8 @@ static void make_room(sim_exec *x) {
   x->l2_room = m->l2 * m->l2_share / 128 / on_gpu;
   x->l2_sectors = m->l2 * m->l2_share / 32;
   x->at_once = on_gpu;
+  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS && x->lowest == 0; i++)
+    if (x->device->slots[i] != NULL) x->lowest = x->device->slots[i]->base;
 }
 
 /* Numbers for the blocks in the regions' `last`. */

@@ -15,7 +15,6 @@
 #include "async.h"
 #include "facts.h"
 
-#define SIM_LANES 32u
 #define SIM_ALL 0xffffffffu
 #define SIM_WARPS 32u                /* most warps in a block */
 
@@ -242,15 +241,6 @@ typedef struct sim_barrier {
 
 enum { SIM_RACE_WARPS, SIM_RACE_LANES, SIM_RACE_BLOCKS, SIM_RACE_COPY, SIM_RACE_UNSET };
 
-/* How the lanes of a shared access lie to each other, and what that costs. */
-typedef struct sim_shape {
-  uint32_t apart[SIM_LANES];    /* bytes from the first active lane */
-  uint32_t mask, size, waves, least;
-  int crossed;                  /* some lanes share a place */
-  int32_t ranges;
-  struct sim_range { int32_t first, count; } range[SIM_LANES];   /* units touched */
-} sim_shape;
-
 enum { SIM_SHAPES = 512, SIM_WAW = 1024 };
 
 struct sim_warp {
@@ -318,7 +308,7 @@ struct sim_exec {
   sim_line *cache;              /* SIM_LINES, the device's */
   uint32_t *hot;                /* SIM_HOT, the device's: atomics by place */
   uint32_t cache_block;         /* the block's number there */
-  uint64_t touches, news;       /* of all warps; lines that were new to the block */
+  uint64_t lowest, touches, news;        /* base of the first region; of all warps; lines new to the block */
   uint64_t executed;            /* blocks, of those of the grid; see sample.c */
   double longest, squares;      /* thread instructions of a block: most; sum of squares */
   double l1_room, l2_room;      /* lines of either for one block */

@@ -10,6 +10,9 @@ local M = {}
 -- of power; a scan of rows takes turns; convolutions of many shapes, roughly.
 M.reached = { matmul = 0.78, convolution = 0.6, scan = 0.65 }
 
+-- What a kernel takes beyond its launch, however small: it waits for memory once or twice.
+M.least = 5e-7
+
 -- What is normalised together and is larger than a block keeps is read again: bytes.
 M.kept = 64 << 10
 
@@ -67,7 +70,7 @@ end
 
 local function seconds(bytes, flops, rates, op)
   local compute = flops / (rates.fp32 * (M.reached[op.kind] or 1))
-  return rates.launch + math.max(bytes / rates.dram, compute)
+  return rates.launch + math.max(bytes / rates.dram, compute, M.least)
 end
 
 local function eager(graph, rates)
