@@ -2,7 +2,7 @@
 
 Errors are differences from the float64 reference. A row is the last dimension
 longer than 1; `nrms` is rms(out - ref) / rms(ref), of everything or of a row;
-`far` is the share of elements whose relative error is above FAR. Where a kind of
+`far` is the share of elements whose relative error is above FAR, told as `far_above`. Where a kind of
 value differs (NaN, an infinity, an unwritten element) the other errors are null,
 so that no comparison of theirs can pass. Of an integer or bool output every
 element must equal the float64 reference's or eager PyTorch's: a floor() of a
@@ -228,7 +228,7 @@ def blank(about):
 def describe(entry, about, found, worst):
     """The entry of an output with these errors; `worst` says where and what."""
     return dict(entry, scale=number(about.scale), rms=number(about.rms), nrms=found["nrms"],
-                bias=found["bias"], far=found["far"], close=found["close"], odd=about.odd,
+                bias=found["bias"], far=found["far"], far_above=FAR[about.dtype], close=found["close"], odd=about.odd,
                 worst_row=found["worst_row"],
                 worst=dict(worst, error=found["worst"]), eager=about.eager_error)
 

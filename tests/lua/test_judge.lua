@@ -8,7 +8,7 @@ local verify = require "cawb.verify"
 -- An output that passes; `changes` are laid over it.
 local function output(changes)
   local o = { dtype = "float32", numel = 100, unwritten = 0, nan = 0, nan_missing = 0, inf_mismatch = 0,
-    worst = { error = 1e-7, index = { 3, 4 }, got = 1, want = 2 }, nrms = 1e-7, scale = 1, rms = 1,
+    worst = { error = 1e-7, index = { 3, 4 }, got = 1, want = 2 }, nrms = 1e-7, scale = 1, rms = 1, far_above = 1e-3,
     eager = { worst = 1e-7, nrms = 1e-7 } }
   for k, v in pairs(changes or {}) do o[k] = v end
   return { slots = { { o } } }
@@ -102,6 +102,11 @@ check.test("many elements far off for their own size fail", function()
   check.matches(reason { far = 0.9 }, "90%% of the elements are far")
   check.equal(reason { far = 0.0005 }, nil)
   check.equal(reason { far = 0.01, eager = { worst = 1e-7, nrms = 1e-7, far = 0.01 } }, nil)
+  -- an error of 3e-6 everywhere is a thousandth of what lies within 3e-3 of zero
+  check.equal(reason { numel = 1e6, far = 0.005, nrms = 3e-6 }, nil)
+  check.matches(reason { numel = 1e6, far = 0.005 }, "0.5%% of the elements are far")
+  check.matches(reason { numel = 1e6, far = 0.01, nrms = 3e-6 }, "1%% of the elements are far")
+  check.matches(reason { dtype = "bfloat16", far_above = 0.05, numel = 1e6, far = 0.01, nrms = 3e-3 }, "1%% of the elements")
 end)
 
 check.test("modelled compile fuses: intermediates never leave the chip", function()
