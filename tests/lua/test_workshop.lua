@@ -73,11 +73,11 @@ check.test("the rules: another set is in force, and recorded", function()
 end)
 
 check.test("the model: another name and address, without a network", function()
-  local r, options, status = run(with("model.lua"):gsub("%-%-set task%.%S+ ", "") .. "--config " .. here .. "offline.lua "
-    .. "--set reward=tiers-modelled", "strategies/react.lua")
+  local r, options, status = run(with("model.lua"):gsub("%-%-set task%.%S+ ", "") .. "--config " .. here .. "offline.lua",
+    "strategies/react.lua")
   check.equal(status, 0)
   check.equal(options.model.name, "qwen3-coder")
-  check.equal(r.turns[r.best].reward, 3)
+  check.equal(r.best, 4)
 end)
 
 return check.done()
