@@ -179,6 +179,10 @@ int cawb_child_alive(cawb_child *c) {
   return 0;
 }
 
+int cawb_child_status(const cawb_child *c) {
+  return WIFSIGNALED(c->status) ? 128 + WTERMSIG(c->status) : WEXITSTATUS(c->status);
+}
+
 pid_t cawb_child_pid(const cawb_child *c) { return c->pid; }
 
 void cawb_child_free(cawb_child *c) {
@@ -206,6 +210,18 @@ void cawb_child_output(const cawb_child *c, char *out, size_t size) {
   while (n > 0 && (out[n - 1] == '\n' || out[n - 1] == '\0')) n--;
   memcpy(out + n, cut, note);
   out[(size_t)n + note] = '\0';
+  cawb_utf8_clean(out);
+}
+
+size_t cawb_child_printed(const cawb_child *c) { return (size_t)printed(c); }
+
+void cawb_child_piece(const cawb_child *c, size_t at, char *out, size_t size) {
+  size_t end = cawb_child_printed(c), left = at < end ? end - at : 0;
+  ssize_t n = pread(c->output, out, left < size - 1 ? left : size - 1, (off_t)at);
+  if (n < 0) n = 0;
+  for (ssize_t i = 0; i < n; i++)
+    if (out[i] == '\0') out[i] = '?';
+  out[n] = '\0';
   cawb_utf8_clean(out);
 }
 

@@ -50,6 +50,7 @@ int   cawb_child_fd(const cawb_child *c);                /* to be polled; borrow
 
 void  cawb_child_kill(cawb_child *c);                    /* now, with its group */
 int   cawb_child_alive(cawb_child *c);                   /* if it ended, reaps it */
+int   cawb_child_status(const cawb_child *c);            /* once it ended: 128 + a signal's number */
 pid_t cawb_child_pid(const cawb_child *c);               /* 0 once it was reaped */
 
 /*
@@ -59,5 +60,9 @@ pid_t cawb_child_pid(const cawb_child *c);               /* 0 once it was reaped
 */
 enum { CAWB_CHILD_OUTPUT = 4 << 20 };
 void  cawb_child_output(const cawb_child *c, char *out, size_t size);
+
+/* How many bytes that was, and up to `size` - 1 of them from `at` on, as UTF-8, into `out`. */
+size_t cawb_child_printed(const cawb_child *c);
+void   cawb_child_piece(const cawb_child *c, size_t at, char *out, size_t size);
 
 #endif

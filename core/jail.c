@@ -50,6 +50,7 @@ static int read_line(cawb_jail *j, char *line) {
   if (value == NULL || *value == '\0') return 0;
   if (strcmp(line, "show") == 0) return add_path(j->shown, &j->nshown, value);
   if (strcmp(line, "device") == 0) return add_path(j->devices, &j->ndevices, value);
+  if (strcmp(line, "write") == 0) return add_path(j->written, &j->nwritten, value);
   if (strcmp(line, "limit") == 0) return read_limit(j, value);
   if (strcmp(line, "disk") == 0) return sscanf(value, "%llu", &j->disk) == 1;
   if (strcmp(line, "folder") == 0) return (j->folder = value)[0] == '/';
@@ -242,6 +243,8 @@ static int open_to_nobody(const cawb_jail *j) {
   if (seteuid(CAWB_JAIL_NOBODY) != 0) fine = 0;
   for (size_t i = 0; fine && i < j->nshown; i++)
     fine = faccessat(AT_FDCWD, j->shown[i], R_OK, AT_EACCESS) == 0 || errno == ENOENT;
+  for (size_t i = 0; fine && i < j->nwritten; i++)
+    fine = faccessat(AT_FDCWD, j->written[i], W_OK, AT_EACCESS) == 0;
   fine = fine && (j->folder == NULL || faccessat(AT_FDCWD, j->folder, W_OK, AT_EACCESS) == 0);
   if (seteuid(0) != 0 || setegid(0) != 0) _exit(127);
   return fine;
@@ -272,12 +275,13 @@ static cawb_status begin_inside(const cawb_jail *j, cawb_err *err) {
 static cawb_status enter(const cawb_jail *j, cawb_err *err) {
   int alive[2];
   sigset_t set;
-  if (!j->namespaces) {
-    cawb_status rc = confine(j, err);
+  cawb_status rc = cawb_jail_give(j, err);
+  if (rc == CAWB_OK && !j->namespaces) {
+    rc = confine(j, err);
     prctl(PR_SET_DUMPABLE, 1);
     return rc;
   }
-  cawb_status rc = leave_namespaces(err);
+  if (rc == CAWB_OK) rc = leave_namespaces(err);
   if (rc != CAWB_OK) return rc;
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);

@@ -23,6 +23,8 @@ typedef struct cawb_jail {
   size_t nshown;
   const char *devices[CAWB_JAIL_PATHS];    /* "device PATH": to be read and written */
   size_t ndevices;
+  const char *written[CAWB_JAIL_PATHS];    /* "write PATH": a folder to be written, and it stays */
+  size_t nwritten;
   const char *folder;                      /* "folder PATH": to write to, without namespaces */
   unsigned long long disk;                 /* "disk BYTES" of /tmp and of /dev/shm */
   struct { int what; rlim_t most; } limits[CAWB_JAIL_LIMITS];   /* "limit memory 1000" */
@@ -46,6 +48,7 @@ cawb_status cawb_jail_enter(const char *text, cawb_err *err);
 int cawb_jail_landlock_abi(void);
 
 /* The parts, in the order in which they are applied. */
+cawb_status cawb_jail_give(const cawb_jail *j, cawb_err *err);      /* jail_write.c */
 cawb_status cawb_jail_root(const cawb_jail *j, cawb_err *err);      /* jail_root.c */
 cawb_status cawb_jail_files(const cawb_jail *j, cawb_err *err);     /* jail_landlock.c */
 cawb_status cawb_jail_calls(const cawb_jail *j, cawb_err *err);     /* jail_calls.c */

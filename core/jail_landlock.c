@@ -53,8 +53,9 @@ static int allow_each(int set, const char *const *paths, size_t n, uint64_t allo
 }
 
 /* A root of its own: all that is in it may be read. */
-static int allow_inside(int set, uint64_t all) {
+static int allow_inside(int set, const cawb_jail *j, uint64_t all) {
   static const char *const written[] = { "/tmp", "/dev/shm" };
+  if (allow_each(set, j->written, j->nwritten, all & ~(uint64_t)IOCTL_DEV) != 0) return -1;
   return allow(set, "/", LOOK) == 0 && allow(set, "/dev", (LOOK | USE) & all) == 0 &&
          allow_each(set, written, 2, all & ~(uint64_t)IOCTL_DEV) == 0 ? 0 : -1;
 }
@@ -65,6 +66,7 @@ static int allow_among(int set, const cawb_jail *j, uint64_t all) {
     "/proc/stat", "/proc/devices", "/proc/driver", "/proc/sys/vm" };
   static const char *const used[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                       "/dev/urandom" };
+  if (allow_each(set, j->written, j->nwritten, all & ~(uint64_t)IOCTL_DEV) != 0) return -1;
   if (j->folder != NULL && allow(set, j->folder, all & ~(uint64_t)IOCTL_DEV) != 0) return -1;
   return allow_each(set, j->shown, j->nshown, LOOK) == 0 &&
          allow_each(set, known, sizeof known / sizeof *known, LOOK) == 0 &&
@@ -81,7 +83,7 @@ cawb_status cawb_jail_files(const cawb_jail *j, cawb_err *err) {
   size_t size = abi >= 6 ? sizeof rules : abi >= 4 ? 2 * sizeof rules.files : sizeof rules.files;
   int set = (int)syscall(CREATE, &rules, size, 0);
   if (set < 0) return cawb_fail_errno(err, CAWB_ERR_UNSUPPORTED, "jail: Landlock");
-  int rc = j->namespaces ? allow_inside(set, rules.files) : allow_among(set, j, rules.files);
+  int rc = j->namespaces ? allow_inside(set, j, rules.files) : allow_among(set, j, rules.files);
   if (rc == 0) rc = (int)syscall(RESTRICT_SELF, set, 0);
   int saved = errno;
   close(set);

@@ -1,7 +1,8 @@
 /*
 ** jail_root.c - the root file system of a jail: an empty one in memory, with what is to
 ** be shown bound into it read-only, /proc of its own processes, a few devices, and
-** nothing to write to but /tmp and /dev/shm, which are of a limited size and go with it.
+** nothing to write to but the folders named for it, and /tmp and /dev/shm, which are of a
+** limited size and go with it.
 */
 #include <errno.h>
 #include <fcntl.h>
@@ -76,6 +77,18 @@ static cawb_status show(const char *path, int device, cawb_err *err) {
   return CAWB_OK;
 }
 
+/* /old PATH appears as /new PATH, whatever is shown or made there already. */
+static cawb_status open_to_write(const char *path, cawb_err *err) {
+  char from[PATH_MAX + 8], to[PATH_MAX + 8];
+  const unsigned long how = MS_BIND | MS_NOSUID | MS_NODEV;
+  snprintf(from, sizeof from, "/old%s", path);
+  snprintf(to, sizeof to, "/new%s", path);
+  if (make_folders(to, 1) != 0) return fail(err, "make a place for", path);
+  if (mount(from, to, NULL, MS_BIND, NULL) != 0 || mount(NULL, to, NULL, MS_REMOUNT | how, NULL) != 0)
+    return fail(err, "open", path);
+  return CAWB_OK;
+}
+
 static cawb_status memory_at(const char *path, unsigned long long size, const char *mode,
                              cawb_err *err) {
   char options[64];
@@ -91,7 +104,7 @@ static cawb_status show_processes(cawb_err *err) {
   static const char *const enough[] = { "/proc/cpuinfo", "/proc/meminfo", "/proc/stat",
                                         "/proc/devices", "/proc/driver" };
   if (make_folders("/new/proc", 1) != 0) return fail(err, "make", "/proc");
-  if (mount("proc", "/new/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0)
+  if (mount("proc", "/new/proc", "proc", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0)
     return CAWB_OK;
   for (size_t i = 0; i < sizeof enough / sizeof *enough; i++) {
     cawb_status rc = show(enough[i], 0, err);
@@ -101,14 +114,14 @@ static cawb_status show_processes(cawb_err *err) {
 }
 
 static cawb_status furnish(const cawb_jail *j, cawb_err *err) {
-  cawb_status rc = CAWB_OK;
+  cawb_status rc = memory_at("/new/tmp", j->disk, "1777", err);    /* first: what follows may lie below */
+  if (rc == CAWB_OK) rc = memory_at("/new/dev/shm", j->disk, "1777", err);
   for (size_t i = 0; i < j->nshown && rc == CAWB_OK; i++) rc = show(j->shown[i], 0, err);
   for (size_t i = 0; i < sizeof usual_devices / sizeof *usual_devices && rc == CAWB_OK; i++)
     rc = show(usual_devices[i], 1, err);
   for (size_t i = 0; i < j->ndevices && rc == CAWB_OK; i++) rc = show(j->devices[i], 1, err);
   if (rc == CAWB_OK) rc = show_processes(err);
-  if (rc == CAWB_OK) rc = memory_at("/new/tmp", j->disk, "1777", err);
-  if (rc == CAWB_OK) rc = memory_at("/new/dev/shm", j->disk, "1777", err);
+  for (size_t i = 0; i < j->nwritten && rc == CAWB_OK; i++) rc = open_to_write(j->written[i], err);
   return rc;
 }
 

@@ -212,6 +212,32 @@ static int child_output(lua_State *L) {
   return 1;
 }
 
+static int child_kill(lua_State *L) {
+  cawb_child_kill(check_child(L, 1));
+  return 0;
+}
+
+static int child_status(lua_State *L) {
+  lua_pushinteger(L, cawb_child_status(check_child(L, 1)));
+  return 1;
+}
+
+/* c:printed(): how many bytes; c:printed(at, size): these of them. */
+static int child_printed(lua_State *L) {
+  char text[1 << 16];
+  cawb_child *c = check_child(L, 1);
+  if (lua_isnoneornil(L, 2)) {
+    lua_pushinteger(L, (lua_Integer)cawb_child_printed(c));
+    return 1;
+  }
+  lua_Integer at = luaL_checkinteger(L, 2), size = luaL_checkinteger(L, 3);
+  luaL_argcheck(L, at >= 0, 2, "a place is not negative");
+  luaL_argcheck(L, size >= 0 && size < (lua_Integer)sizeof text, 3, "0 to 65535 bytes");
+  cawb_child_piece(c, (size_t)at, text, (size_t)size + 1);
+  lua_pushstring(L, text);
+  return 1;
+}
+
 static int child_tostring(lua_State *L) {
   child_box *b = luaL_checkudata(L, 1, CHILD);
   if (b->c == NULL) lua_pushliteral(L, "cawb.child (closed)");
@@ -231,7 +257,8 @@ int luaopen_cawb_child(lua_State *L) {
   static const luaL_Reg methods[] = {
     { "call", child_call }, { "send", child_send }, { "receive", child_receive },
     { "ready", child_ready }, { "fd", child_fd }, { "close", child_close }, { "pid", child_pid },
-    { "alive", child_alive }, { "output", child_output }, { NULL, NULL }
+    { "alive", child_alive }, { "kill", child_kill }, { "status", child_status },
+    { "output", child_output }, { "printed", child_printed }, { NULL, NULL }
   };
   static const luaL_Reg metas[] = {
     { "__gc", child_close }, { "__close", child_close }, { "__tostring", child_tostring },

@@ -1,6 +1,6 @@
 /*
-** main.c - the program. `cawb --worker` and `cawb --compiler` are the processes
-** that the judge starts; everything else is the judge, whose main program is
+** main.c - the program. `cawb --worker`, `cawb --compiler` and `cawb --jail` are the
+** processes that the judge starts; everything else is the judge, whose main program is
 ** lua/cawb/main.lua. All Lua runs inside one protected call.
 */
 #include <limits.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "compiler.h"
+#include "confined.h"
 #include "interrupt.h"
 #include "lua_util.h"
 #include "worker.h"
@@ -117,6 +118,7 @@ static int run_judge(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   if (argc == 2 && strcmp(argv[1], "--worker") == 0) return cawb_worker_main(CHILD_SOCKET);
+  if (argc == 2 && strcmp(argv[1], "--jail") == 0) return cawb_confined_main(CHILD_SOCKET);
   if (argc >= 2 && strcmp(argv[1], "--compiler") == 0)
     return cawb_compiler_main(CHILD_SOCKET, argc - 2, argv + 2);
   return run_judge(argc, argv);

@@ -56,7 +56,12 @@ M.defaults = {
     keep = 6,                 -- the last so many replies keep the results of their tools whole
     concurrent = 16,          -- questions under way at once
     fence = 3,                -- replies in a row without anything to do, before it gives up
+    shell = false,            -- may it run commands, in a jail around its workspace?
   },
+
+  -- that jail: as tier2.jail, without "none"; seconds until a command is ended with all that it
+  -- started; bytes of memory for each process, of /tmp, of a file; processes at a time
+  shell = { jail = "auto", seconds = 60.0, memory = 4 << 30, disk = 256 << 20, file = 64 << 20, processes = 64 },
 
   -- exchanges with a model that are recorded, or played in its place: a file of JSON lines.
   -- `by`: "order", or "hash" of the request; `latency`: as slowly as it was

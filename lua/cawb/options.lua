@@ -47,10 +47,14 @@ local ranges = {
   ["agent.concurrent"] = at_least_one, ["agent.fence"] = at_least_one,
   ["tier2.memory"] = { function(v) return v >= 1 << 30 end, "must be at least 1073741824 (1 GiB)" },
   ["tier2.disk"] = at_least_one, ["tier2.processes"] = at_least_one, ["tier2.seconds"] = at_least_one,
+  ["shell.seconds"] = positive, ["shell.disk"] = at_least_one, ["shell.file"] = at_least_one,
+  ["shell.processes"] = at_least_one,
+  ["shell.memory"] = { function(v) return v >= 64 << 20 end, "must be at least 67108864 (64 MiB)" },
   ["lines.budget"] = not_negative, ["lines.most"] = at_least_one,
 }
 local words = { ["profile"] = { "none", "quick", "default" }, ["tolerance.protocol"] = { "errors", "allclose" },
   ["tier2.jail"] = { "auto", "namespaces", "landlock", "none" },
+  ["shell.jail"] = { "auto", "namespaces", "landlock" },
   ["model.protocol"] = { "openai", "anthropic" }, ["model.tools"] = { "native", "text" },
   ["cassette.by"] = { "order", "hash" }, ["scale.mode"] = { "auto", "none", "fit", "full" } }
 local lists = { ["measure.against"] = true, ["measure.matrix"] = true }   -- of baselines

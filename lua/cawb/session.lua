@@ -65,6 +65,23 @@ function Session:readable(path)
   return within(folder, full) or nil, path .. " lies elsewhere"
 end
 
+-- Nothing on the way from the workspace to a path leads out of it: a link made by the tool
+-- shell could, and one to nowhere would be written through.
+local function stays(folder, path)
+  local at = folder
+  for part in path:gmatch "[^/]+" do
+    local names = core.fs.list(at) or {}
+    at = at .. "/" .. part
+    if core.fs.kind(at) then
+      if not within(folder, at) then return false end
+    else
+      for _, name in ipairs(names) do if name == part then return false end end
+      return true
+    end
+  end
+  return true
+end
+
 --- The real path of one to be written, in the workspace; or nil and why not.
 function Session:writable(path)
   path = path:gsub("^%./", "")
@@ -73,13 +90,12 @@ function Session:writable(path)
   local root = path:match "^([^/]+)"
   if self.roots[root] or root == "task" then return nil, root .. "/ can be read, and not written" end
   local full = self.folder .. "/" .. path
+  if not stays(self.folder, path) then return nil, path .. " lies elsewhere" end
   local parent = full:match "^(.*)/"
   local made, message = core.fs.mkdir(parent)
   if not made then return nil, message end
-  if not within(self.folder, parent) or core.fs.kind(full) and not within(self.folder, full) then
-    return nil, path .. " lies elsewhere"
-  end
-  if core.fs.kind(full) == "folder" then return nil, path .. " is a folder" end
+  local kind = core.fs.kind(full)
+  if kind and kind ~= "file" then return nil, ("%s is a %s"):format(path, kind == "folder" and kind or "special file") end
   return full
 end
 
@@ -142,6 +158,8 @@ function Session:candidate(note)
     if core.fs.kind(self.folder .. "/" .. name) ~= "file" then
       return nil, ("there is no %s yet: write it with write_file"):format(name)
     end
+    local full, why = self:readable(name)
+    if not full then return nil, why end
   end
   local ok, c, message = pcall(candidates.new, self.folder)
   if not ok or not c then return nil, tostring(ok and message or c) end

@@ -13,7 +13,7 @@ local tell = require "cawb.tell"
 local M = {}
 
 local order = { "list", "read_file", "write_file", "edit_file", "search", "compile", "verify", "measure",
-                "profile", "skill", "submit" }
+                "profile", "skill", "shell", "submit" }
 
 -- By name: read once.
 local loaded = {}

@@ -334,7 +334,7 @@ del Jail
 class Host(unittest.TestCase):
     def test_a_description_that_is_none(self):
         failure = confine.Failure()
-        for text in (b"show relative", b"nonsense /x", b"limit speed 3", b"show /a/../b", b"disk x"):
+        for text in (b"show relative", b"nonsense /x", b"limit speed 3", b"show /a/../b", b"write relative", b"disk x"):
             pid = os.fork()
             if pid == 0:
                 code = CONFINEMENT.library.cawb_jail_enter(text, ctypes.byref(failure))
