@@ -61,7 +61,7 @@ M.list = {
   { skill = "vectorized-loads", advice = "move 16 bytes with each load: float4, or uint4 for smaller types",
     promise = function(f)
       if not under(f.ptx_bytes_per_load, 12) then return nil end
-      local base = is(f, "latency", "issue", "memory", "l2") and 0.7 or is(f, "dram") and 0.3 or 0.2
+      local base = is(f, "latency", "issue", "memory", "l2", "l1") and 0.7 or is(f, "dram") and 0.3 or 0.2
       return base, ("%.2g bytes a load"):format(f.ptx_bytes_per_load)
     end },
   { skill = "more-loads-in-flight", advice = "unroll, so that each thread has several independent loads under way; or cp.async",

@@ -7,7 +7,7 @@ local suggest = require "cawb.suggest"
 local M = {}
 
 --- Every word that `roofline.limiter` can be, measured or modelled.
-M.limiters = { "launch", "dram", "compute", "blocks", "issue", "latency", "memory", "l2", "shared", "unknown" }
+M.limiters = { "launch", "dram", "compute", "blocks", "issue", "latency", "memory", "l2", "l1", "shared", "unknown" }
 
 -- What a search is worth, by where a word is found. Words that say nothing are left out.
 local weights = { name = 8, words = 5, summary = 4, body = 1 }

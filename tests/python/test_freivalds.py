@@ -66,7 +66,8 @@ class Freivalds(TaskCase):
         stale = right.clone()
         stale[8:16] = right[:8]
         for wrong in (short, skipped, stale, torch.zeros_like(right), right.mean() + 0 * right):
-            self.assertGreater(self.error(product, module, inputs, wrong), 1e-5)
+            # one secret vector may lie badly; every call has another
+            self.assertGreater(max(self.error(product, module, inputs, wrong) for _ in range(4)), 1e-5)
         right[3, 3] = float("nan")
         self.assertFalse(self.error(product, module, inputs, right) <= 1)
 
