@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -15,6 +16,7 @@
 typedef struct order {
   const char *jail, *dir;
   char **argv, **env;
+  uint64_t memory;
 } order;
 
 /* A NULL-terminated list of an array's texts; NULL where it is none. */
@@ -37,9 +39,11 @@ static cawb_status read_order(order *o, const cJSON *request, cawb_err *err) {
   o->dir = cawb_request_text(request, "dir");
   o->argv = list_of(cJSON_GetObjectItemCaseSensitive(request, "argv"));
   o->env = list_of(cJSON_GetObjectItemCaseSensitive(request, "env"));
-  if (o->jail != NULL && o->dir != NULL && o->env != NULL && o->argv != NULL && o->argv[0] != NULL)
+  cawb_status rc = cawb_request_count(&o->memory, request, "memory", 1ull << 53, err);
+  if (rc != CAWB_OK) return rc;
+  if (o->memory > 0 && o->jail != NULL && o->dir != NULL && o->env != NULL && o->argv != NULL && o->argv[0] != NULL)
     return CAWB_OK;
-  return cawb_fail(err, CAWB_ERR_INVALID, "a jail needs jail, dir, argv and env");
+  return cawb_fail(err, CAWB_ERR_INVALID, "a jail needs jail, dir, argv, env and memory");
 }
 
 static cawb_status go_inside(const order *o, cawb_err *err) {
@@ -51,12 +55,16 @@ static cawb_status go_inside(const order *o, cawb_err *err) {
 
 /* In the jail: nothing of ours goes on but 0, 1 and 2. */
 static _Noreturn void become(const order *o) {
+  struct rlimit most = { o->memory, o->memory }, now;
   sigset_t none;
   for (int fd = 3; fd < 1024; fd++) close(fd);
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
   signal(SIGPIPE, SIG_DFL);               /* the judge ignores it, and that is inherited */
-  execve(o->argv[0], o->argv, o->env);
+  if (getrlimit(RLIMIT_AS, &now) == 0 && now.rlim_max < most.rlim_max)
+    most.rlim_cur = most.rlim_max = now.rlim_max;
+  if (setrlimit(RLIMIT_AS, &most) == 0)   /* not before: a sanitizer reserves terabytes */
+    execve(o->argv[0], o->argv, o->env);
   const char *why = strerror(errno);
   ssize_t ignored = write(2, why, strlen(why));
   (void)ignored;
@@ -79,7 +87,7 @@ static int reply(int fd, cawb_status rc, const cawb_err *why) {
 int cawb_confined_main(int fd) {
   cawb_message m;
   cawb_err err = { CAWB_OK, "" };
-  order o = { NULL, NULL, NULL, NULL };
+  order o = { .memory = 0 };
   if (cawb_message_receive(fd, &m, CAWB_FOREVER, &err) != CAWB_OK) return 1;
   cawb_status rc = read_order(&o, m.json, &err);
   if (rc == CAWB_OK) rc = go_inside(&o, &err);

@@ -1,8 +1,9 @@
 /*
 ** confined.h - `cawb --jail`: a process that enters a jail and becomes a program there.
 ** One request: {jail: a description as jail.h has it, dir, argv: [...], env: ["NAME=value",
-** ...]} -> {}, said from inside, just before the program takes over; its output is this
-** process's. The judge starts it without an environment, so there is none to be found.
+** ...], memory: bytes of address space} -> {}, said from inside, just before the program
+** takes over; its output is this process's. The judge starts it without an environment, so
+** there is none to be found.
 */
 #ifndef CAWB_CONFINED_H
 #define CAWB_CONFINED_H

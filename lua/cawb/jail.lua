@@ -21,7 +21,7 @@ local function describe(level, opts)
   end
   lines[#lines + 1] = "write " .. opts.folder
   lines[#lines + 1] = ("disk %d"):format(opts.disk)
-  local limits = { memory = opts.memory, file = opts.file, processes = opts.processes, files = 256,
+  local limits = { file = opts.file, processes = opts.processes, files = 256,
                    seconds = math.ceil(opts.seconds) }
   for name, most in pairs(limits) do lines[#lines + 1] = ("limit %s %d"):format(name, most) end
   return table.concat(lines, "\n")
@@ -42,7 +42,7 @@ local function start(level, command, opts)
   if not child then return nil, message, name end
   local reply
   reply, message, name = loop.call(child, { jail = describe(level, opts), dir = opts.folder,
-    argv = { "/bin/sh", "-c", command }, env = environment(level, opts) }, { timeout = starting })
+    argv = { "/bin/sh", "-c", command }, env = environment(level, opts), memory = opts.memory }, { timeout = starting })
   if reply then return child end
   child:close()
   return nil, message, name
