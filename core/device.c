@@ -32,6 +32,10 @@ void cawb_device_sample(cawb_device *d, uint64_t blocks) {
   if (d->ops->sample != NULL) d->ops->sample(d, blocks);
 }
 
+void cawb_device_sanitize(cawb_device *d, int on) {
+  if (d->ops->sanitize != NULL) d->ops->sanitize(d, on);
+}
+
 cawb_status cawb_device_alloc(cawb_device *d, size_t size, const char *label,
                               cawb_addr *out, cawb_err *err) {
   *out = 0;

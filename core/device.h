@@ -241,6 +241,12 @@ int cawb_device_lost(const cawb_device *d);
 ** room only where it is touched. A device that does not simulate takes no notice. */
 void cawb_device_sample(cawb_device *d, uint64_t blocks);
 
+/* Whether launches look for races, reads of what nothing has written and accesses to where a
+** copy is under way (cawb_report.races), which takes time: at first they do. Sampled and
+** timed ones never do. Accesses out of bounds and misused barriers always end a launch. A
+** device that does not simulate takes no notice. */
+void cawb_device_sanitize(cawb_device *d, int on);
+
 /* ---------------- for implementations: the table behind a device -------------- */
 
 typedef struct cawb_device_ops {
@@ -249,6 +255,7 @@ typedef struct cawb_device_ops {
   void (*free)(cawb_device *, cawb_addr);
   cawb_status (*protect)(cawb_device *, cawb_addr, cawb_err *);   /* NULL: it cannot */
   void (*sample)(cawb_device *, uint64_t);                        /* NULL: it cannot */
+  void (*sanitize)(cawb_device *, int);                           /* NULL: it cannot */
   cawb_status (*write)(cawb_device *, cawb_addr, const void *, size_t, cawb_err *);
   cawb_status (*read)(cawb_device *, void *, cawb_addr, size_t, cawb_err *);
   cawb_status (*copy)(cawb_device *, cawb_addr, cawb_addr, size_t, cawb_err *);

@@ -20,6 +20,7 @@ cawb_status cawb_worker_open(cawb_device **out, uint64_t *blocks, const cJSON *q
   if (rc == CAWB_OK && given != NULL) rc = cawb_figures_read(&figures, given, err);
   if (rc == CAWB_OK) rc = cawb_device_open(out, name, given != NULL ? &figures : NULL, err);
   if (rc == CAWB_OK) cawb_device_sample(*out, *blocks);
+  if (rc == CAWB_OK) cawb_device_sanitize(*out, !cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(q, "sanitize")));
   return rc;
 }
 

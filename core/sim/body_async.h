@@ -8,6 +8,7 @@
 
 /* Units of shared memory that a copy is under way to, or no longer. */
 static void set_flight(sim_exec *x, uint32_t at, uint32_t size, int begins) {
+  if (!x->checks) return;
   for (uint32_t i = at >> x->grain; i < (at + size) >> x->grain; i++) {
     if (begins && x->flight[i] < 255) x->flight[i]++;
     else if (!begins && x->flight[i] > 0) x->flight[i]--;

@@ -81,7 +81,7 @@ static inline int global_access(sim_warp *w, const sim_insn *in, const uint64_t 
     return global_culprit(w, in, addr, size, how);
   where->host = r->host;
   where->base = r->base;
-  where->written = r->written;
+  where->written = x->checks ? r->written : NULL;
   where->blocks = x->follows && r->notes.words != NULL ? &r->notes : NULL;
   if (!counted) return SIM_NEXT;
   if (where->pattern == MIXED) count_mixed(w, r, addr, size, how);
@@ -126,7 +126,7 @@ static int op_st_global(sim_warp *w, const sim_insn *in) {
   if (at.blocks != NULL && in->width >= 4 && !in->atomic) mark_blocks(w, in, &at, addr);
   if (at.written != NULL) mark_set(w, in, &at, addr);
   put_far(w, in, at.host, at.base, addr, at.pattern);
-  if (at.pattern != DENSE) {
+  if (at.pattern != DENSE && w->exec->checks) {
     uint32_t lost = lost_far(w, in, at.host, at.base, addr);
     if (lost != 0) note_lanes(w, in, lost, SIM_GLOBAL, addr[__builtin_ctz(lost)]);
   }

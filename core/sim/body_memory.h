@@ -160,7 +160,7 @@ static int small_access(sim_warp *w, const sim_insn *in, int space, unsigned cha
       return memory_fault(w, in, SIM_FAULT_ALIGN, l, addr[l], size, space, how);
     addr[l] += l * stride;
   }
-  if (space == SIM_LOCAL) check_local(w, in, addr, how);
+  if (space == SIM_LOCAL && w->exec->checks) check_local(w, in, addr, how);
   w->exec->counts.local_requests += space == SIM_LOCAL;
   if (how == READ) fetch_far(w, in, host, 0, addr, MIXED);
   else put_far(w, in, host, 0, addr, MIXED);

@@ -1,7 +1,7 @@
 /*
 ** body_race.h - races that a store shows by itself: lanes of one warp that leave
 ** different values at one place, and blocks that do so in global memory. What
-** warps do to each other in shared memory is in body_shared.h.
+** warps do to each other in shared memory is in body_shadow.h.
 **
 ** For each sector (32 bytes) of global memory the region notes the block that
 ** stored there last. Where it stored to all of it, that is all; else the sector
@@ -14,6 +14,7 @@
    often what a missing barrier looks like at first. Returns whether this is it. */
 static int first_race(sim_warp *w, const sim_insn *in, int kind, int how) {
   sim_exec *x = w->exec;
+  if (!x->checks) return 0;
   int better = x->race.kind == SIM_RACE_UNSET && kind != SIM_RACE_UNSET;
   if (x->counts.races++ != 0 && !better) return 0;
   x->race.kind = kind;

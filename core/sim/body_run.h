@@ -270,15 +270,20 @@ static int run_warp(sim_warp *w) {
     }
     const sim_insn *in = code + w->pc;
     uint32_t m = w->active;
-    if (in->guard != SIM_NOGUARD) m &= *(u32 *)(void *)(w->base[SIM_REGS] + in->guard) ^ in->guard_not;
-    hits[w->pc]++;
-    threads += (uint64_t)__builtin_popcount(m);
-    w->mask = m;
-    int event = m != 0 ? in->fn(w, in) : SIM_NEXT;
-    if (__builtin_expect(event == SIM_NEXT, 1)) {
-      w->pc++;
-      continue;
+    int event;
+    if (in->run > 1) {
+      event = run_straight(w, &threads);
+      in = code + w->pc;
+    } else {
+      if (in->guard != SIM_NOGUARD) m &= *(u32 *)(void *)(w->base[SIM_REGS] + in->guard) ^ in->guard_not;
+      hits[w->pc]++;
+      hits[w->pc + 1]--;
+      threads += (uint64_t)__builtin_popcount(m);
+      w->mask = m;
+      event = m != 0 ? in->fn(w, in) : SIM_NEXT;
+      w->pc += event == SIM_NEXT;
     }
+    if (__builtin_expect(event == SIM_NEXT, 1)) continue;
     if (event == SIM_JUMP) {
       uint32_t from = w->pc;
       if (in->op == SIM_OP_brx) scatter(w, m);
@@ -340,7 +345,8 @@ static void begin_block(sim_exec *x) {
   x->nbulks = 0;
   if (x->flying > 0) memset(x->flight, 0, x->shadow_size);
   x->flying = 0;
-  if (x->function->local_size > 0) memset(x->local_set, 0, (size_t)x->local_stride / 4 * SIM_LANES * x->nwarps);
+  if (x->checks && x->function->local_size > 0)
+    memset(x->local_set, 0, (size_t)x->local_stride / 4 * SIM_LANES * x->nwarps);
   next_epoch(x);
   x->born = x->epoch;
 }

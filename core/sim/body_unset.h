@@ -2,7 +2,7 @@
 ** body_unset.h - reads of memory that nothing has written: global memory that was poisoned
 ** (outputs, scratch tensors) and the thread's local memory. A bit, or a byte, for each 4
 ** bytes says that something was stored there. An element of which any part was is let be:
-** compilers copy structures with their gaps. Shared memory is in body_shared.h.
+** compilers copy structures with their gaps. Shared memory is in body_shadow.h.
 */
 
 static void note_unset(sim_warp *w, const sim_insn *in, int space, unsigned lane, uint64_t place) {

@@ -18,6 +18,9 @@
 #include "body_cache.h"
 #include "body_unset.h"
 #include "body_global.h"
+#include "body_shadow.h"
+#include "body_lookup.h"
+#include "body_shape.h"
 #include "body_shared.h"
 #include "body_atomic.h"
 #include "body_warp.h"
@@ -26,6 +29,7 @@
 #include "body_bulk.h"
 #include "body_matrix.h"
 #include "body_tensor.h"
+#include "body_straight.h"
 #include "body_run.h"
 
 static const sim_fn table[] = {

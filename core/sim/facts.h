@@ -65,12 +65,21 @@ typedef struct sim_launch_facts {
 } sim_launch_facts;
 
 /* How the lanes of a shared access lie to each other, and what that costs. */
+enum { SIM_SPAN = 128 };        /* units, a multiple of 16 */
 typedef struct sim_shape {
   uint32_t apart[SIM_LANES];    /* bytes from the first active lane */
-  uint32_t mask, size, waves, least;
-  int crossed;                  /* some lanes share a place */
+  uint32_t mask, size, low;     /* low: of the first address, where banks depend on it */
+  uint32_t waves, least;
+  int pattern;
+  int32_t from, to;             /* the least and the greatest of `apart` */
+  uint32_t odd;                 /* bits that any of `apart` has */
+  int pair;                     /* there are two places */
+  uint32_t words;               /* 4-byte words from the least to the last, where they are few */
+  uint32_t word[SIM_LANES];     /* each lane's */
   int32_t ranges;
   struct sim_range { int32_t first, count; } range[SIM_LANES];   /* units touched */
+  uint32_t units;               /* units to look at side by side; 0: go by range */
+  uint32_t touched[SIM_SPAN];   /* UINT32_MAX: that unit is */
 } sim_shape;
 
 #endif

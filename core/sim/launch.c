@@ -158,8 +158,8 @@ static int make_shared(sim_exec *x) {
   const sim_function *f = x->function;
   x->grain = f->grain;
   x->shared_size = x->step->shared == 0 ? f->shared_size : dynamic_start(f) + (uint32_t)x->step->shared;
-  x->shadow_size = (x->shared_size >> x->grain) + 32;
-  x->shared = area(x->shared_size + 128u);
+  x->shadow_size = (x->shared_size >> x->grain) + SIM_SPAN + 32;
+  x->shared = area(x->shared_size + 256u);      /* some loads fetch more than they need */
   x->writers = calloc(x->shadow_size, sizeof *x->writers);
   x->readers = calloc(x->shadow_size, sizeof *x->readers);
   x->lines = calloc(x->shadow_size, sizeof *x->lines);
@@ -176,6 +176,7 @@ cawb_status sim_exec_make(sim_exec *x, sim_device *d, const sim_function *f, con
                           cawb_err *err) {
   memset(x, 0, sizeof *x);
   x->device = d;
+  x->checks = d->sanitize && d->sample == 0;
   x->function = f;
   x->step = s;
   x->threads = s->block[0] * s->block[1] * s->block[2];
@@ -297,7 +298,7 @@ static cawb_status number_blocks(sim_exec *x, cawb_err *err) {
   sim_device *d = x->device;
   const unsigned *g = x->step->grid;
   uint64_t blocks = (uint64_t)g[0] * g[1] * g[2];
-  x->follows = !x->function->fences && blocks > 1 && blocks < SIM_PARTED / 2;
+  x->follows = x->checks && !x->function->fences && blocks > 1 && blocks < SIM_PARTED / 2;
   if (!x->follows) return CAWB_OK;
   if (!sim_regions_follow(d))
     return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory to execute %s", x->function->plain);
@@ -324,6 +325,7 @@ static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_st
   if (status == CAWB_OK) status = number_blocks(&x, err);
   if (status == CAWB_OK && (sim_sample_run(&x) == SIM_FAULT || sim_cluster_finish(&x) == SIM_FAULT))
     status = sim_fault_report(&x, err);
+  sim_straight_settle(&x);
   settle(&x, report);
   if (status == CAWB_OK && d->watch != NULL) status = sim_watch_launch(&x, &before, report, err);
   sim_exec_free(&x);
@@ -333,7 +335,7 @@ static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_st
 static cawb_status run_fill(sim_device *d, const cawb_step *s, cawb_report *report, cawb_err *err) {
   cawb_status status = sim_memory_fill(&d->base, s->addr, s->pattern, s->size, err);
   if (status != CAWB_OK) return status;
-  if (s->poison && d->sample == 0) sim_region_poisoned(sim_region_at(d, s->addr));
+  if (s->poison && d->sample == 0 && d->sanitize) sim_region_poisoned(sim_region_at(d, s->addr));
   report->dram_bytes += 32 * sim_region_touch(sim_region_at(d, s->addr), SIM_WRITES_RUN, s->addr,
                                               s->size);
   sim_time_fill(d->model, s->size, report);

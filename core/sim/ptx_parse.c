@@ -242,6 +242,7 @@ static void read_entry(ptx_parser *p, const ptx_body *b) {
   ptx_body_parse(p);
   ptx_symbols_cut(p, symbols);
   sim_costs(f);
+  sim_straight(f);
   if (!sim_schedule(f)) ptx_fail(p, CAWB_ERR_MEMORY, "out of memory for a kernel");
 }
 

@@ -65,6 +65,7 @@ struct sim_insn {
   uint8_t more, approx;   /* further instructions of the machine; .approx or .full was asked for */
   uint8_t shared;         /* one for SIM_UNROLL turns of a loop */
   uint8_t leader;         /* SIM_LEADS_...: warps wait here, see schedule.c */
+  uint16_t run, chain;    /* unguarded instructions, plain multiply-adds from here on; see straight.c */
 };
 
 /* A constant operand: `size` bytes per lane, filled at load or at launch. */
@@ -161,6 +162,7 @@ typedef struct sim_device {
   uint32_t cache_block;   /* the highest number given to a block there */
   uint32_t last_stamp;    /* the highest in a region's `last` */
   uint64_t sample;        /* most blocks of a launch that are executed; 0: all are */
+  int sanitize;           /* look for races, unwritten memory and copies under way */
   int launches;           /* of the run so far */
 } sim_device;
 
@@ -210,6 +212,9 @@ void sim_refusal(char *out, size_t room, const char *what, size_t size);
 enum { SIM_LEADS_GLOBAL = 1, SIM_LEADS_SHARED, SIM_LEADS_UNROLLED };
 int sim_schedule(sim_function *f);
 
+void sim_straight(sim_function *f);           /* straight.c: stretches that are executed as a whole */
+void sim_straight_settle(sim_exec *x);        /* and what was counted of them */
+
 /* cost.c: what the machine's compiler makes of an instruction */
 void sim_costs(sim_function *f);
 
@@ -241,7 +246,7 @@ typedef struct sim_barrier {
 
 enum { SIM_RACE_WARPS, SIM_RACE_LANES, SIM_RACE_BLOCKS, SIM_RACE_COPY, SIM_RACE_UNSET };
 
-enum { SIM_SHAPES = 512, SIM_WAW = 1024 };
+enum { SIM_SHAPES = 1 << 7, SIM_WAW = 1024 };
 
 struct sim_warp {
   unsigned char *base[SIM_BASES];
@@ -277,7 +282,8 @@ struct sim_exec {
   sim_device *device;
   const sim_function *function;
   const cawb_step *step;
-  uint64_t *hits;               /* per instruction: warps that executed it */
+  uint64_t *hits;               /* per instruction: warps that executed it; see straight.c */
+  int checks;                   /* look for races, unwritten memory, copies under way */
   sim_counts counts;
   sim_warp *warps;
   unsigned nwarps, threads;
@@ -286,14 +292,14 @@ struct sim_exec {
   unsigned char *shared;
   uint32_t local_stride;        /* bytes of local memory from thread to thread */
   uint32_t shared_size, grain;
-  uint32_t *writers, *readers;  /* shadow of shared memory, see body_shared.h */
+  uint32_t *writers, *readers;  /* shadow of shared memory, see body_shadow.h */
   uint32_t *lines;              /* source line of the last write */
   uint32_t shadow_size, epoch;
   uint32_t born;                /* the epoch in which the block began; 0: it is not known any more */
-  struct sim_waw { uint32_t unit, other, was; } *waw;   /* units that several warps wrote; see body_shared.h */
+  struct sim_waw { uint32_t unit, other, was; } *waw;   /* units that several warps wrote; see body_shadow.h */
   uint32_t nwaw;
   int collecting;               /* stores note such units there */
-  sim_shape *shapes;            /* SIM_SHAPES, by instruction */
+  sim_shape *shapes;            /* SIM_SHAPES, by address register and size */
   uint64_t clock;
   uint8_t *flight;              /* copies under way to each unit of shared memory */
   uint32_t flying;              /* copies under way to the block, in units */

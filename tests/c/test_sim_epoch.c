@@ -18,7 +18,7 @@ static void test_wrap(void (*grow)(sim_exec *)) {
   sim_insn in = { .line = 3 };
   sim_function function = { .local_size = 0 };
   sim_exec x = { .writers = writers, .readers = readers, .lines = lines, .shadow_size = UNITS,
-                 .blockvals = values, .warps = &warp, .nwarps = 1, .function = &function, .cluster = { 1, 1, 1 }, .epoch = (1u << 24) - 2 };
+                 .blockvals = values, .warps = &warp, .nwarps = 1, .function = &function, .cluster = { 1, 1, 1 }, .epoch = (1u << 24) - 2, .checks = 1 };
   warp.exec = &x;
   for (int i = 0; i < UNITS; i++) writers[i] = readers[i] = 1u << 8;      /* warp 0, when all began */
   grow(&x);

@@ -72,6 +72,21 @@ static void test_blocks(void) {
   CHECK(races("blocks_turns", 4, "") == 0);     /* fences: their order is taken on trust */
 }
 
+/* Told not to look, it sees nothing, and counts what it counted. */
+static void test_off(void) {
+  static const char *const wrong[] = { "counted_race", "lanes_race", "pairs_global_race", "blocks_race" };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    CHECK(races(wrong[i], 4, "") > 0);
+    cawb_report was = x.report;
+    cawb_device_sanitize(x.d, 0);
+    CHECK(races(wrong[i], 4, "") == 0);
+    cawb_device_sanitize(x.d, 1);
+    CHECK(x.report.warp_instructions == was.warp_instructions && x.report.thread_instructions == was.thread_instructions);
+    CHECK(x.report.shared_wavefronts == was.shared_wavefronts && x.report.global_sectors == was.global_sectors);
+    CHECK(x.report.dram_bytes == was.dram_bytes && x.report.barriers == was.barriers);
+  }
+}
+
 int main(void) {
   int values[THREADS];
   for (int i = 0; i < THREADS; i++) values[i] = i % 16;
@@ -81,6 +96,7 @@ int main(void) {
   test_atomics();
   test_lanes();
   test_blocks();
+  test_off();
   test_numbers();
   fixture_close(&x);
   return check_report();
