@@ -40,7 +40,8 @@ local function start_worker(self)
   if not worker then return nil, message, name end
   local reply
   reply, message, name = worker:call({ op = "open", device = self.requested, figures = self.figures,
-    blocks = simulated and self.simulate.blocks or nil },
+    blocks = simulated and self.simulate.blocks or nil,
+    sanitize = not simulated or self.simulate.sanitize ~= false },
     { timeout = self.deadlines.start })
   if not reply then
     worker:close()

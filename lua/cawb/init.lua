@@ -108,6 +108,7 @@ M.defaults = {
     allclose_half = 1e-2,     --   the other
     timed = true,             -- is what timed calls wrote looked at?
     conduct = true,           -- are races and changed inputs failures?
+    findings = true,          -- of these, races and reads of what nothing has written; or data only
     factor = 3,
     battery_factor = 30,      -- the same for kinds of inputs that are badly conditioned
     equal_error = 1.1,
@@ -195,8 +196,10 @@ M.defaults = {
   compile = { headers = 512 << 20, memory = 16 << 30 },
 
   -- address space of the worker of a simulated device, tensors and all
-  -- and how many blocks of a launch are executed, of those that stand for all; 0: all are
-  simulate = { memory = 32 << 30, blocks = 0 },
+  -- and how many blocks of a launch are executed, of those that stand for all; 0: all are;
+  -- whether launches look for races, reads of what nothing has written and accesses to where
+  -- a copy is under way, which takes a third to a half longer: a judge should
+  simulate = { memory = 32 << 30, blocks = 0, sanitize = true },
 
   -- what plan.lua may use: bytes and instructions of its own; calls of NVIDIA's libraries
   -- (gemm, conv), and the bytes on the device that one may take where it names no `workspace`

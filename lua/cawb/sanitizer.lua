@@ -114,6 +114,15 @@ local function from_simulator(text, tool)
     thread = triple(text:match "thread (%(.*)" or ""), address = text:match "address (0x%x+)", text = text }
 end
 
+--- What a simulated device saw while it executed, out of a report; nil where it saw nothing.
+function M.simulated(report)
+  if not report or (report.races or 0) == 0 then return nil end
+  local found = from_simulator(report.race:match "^%a+ memory: (.*)" or report.race, "simulator")
+  found.kind = report.race:match "^uninitialised memory" and "uninitialised read" or "race"
+  found.times, found.text = report.races, report.race
+  return found
+end
+
 local function simulate(task, candidate)
   local ran, message, name = execute.run(task, candidate)
   if not ran then return nil, message, name end
@@ -121,10 +130,8 @@ local function simulate(task, candidate)
   if not ran.ok then
     if ran.stage ~= "run" or ran.name ~= "candidate" then return ran end
     found[1] = from_simulator(ran.reason, "simulator")
-  elseif ran.report and (ran.report.races or 0) > 0 then
-    found[1] = from_simulator(ran.report.race:match "^%a+ memory: (.*)" or ran.report.race, "simulator")
-    local kind = ran.report.race:match "^uninitialised memory" and "uninitialised read" or "race"
-    found[1].kind, found[1].times, found[1].text = kind, ran.report.races, ran.report.race
+  else
+    found[1] = M.simulated(ran.report)
   end
   return { ok = true, clean = #found == 0, findings = found, tools = { simulator = { findings = #found } } }
 end

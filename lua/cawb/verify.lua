@@ -4,6 +4,7 @@
 
 local execute = require "cawb.execute"
 local options = require "cawb.options"
+local sanitizer = require "cawb.sanitizer"
 local tolerances = require "cawb.tolerance"
 
 local M = {}
@@ -111,8 +112,8 @@ local function judge_output(o, label, tolerance)
 end
 
 -- What a candidate does besides computing: races, and inputs that are not as they were.
-local function misconduct(compared, report)
-  if report and report.races and report.races > 0 then
+local function misconduct(compared, report, tolerance)
+  if tolerance.findings ~= false and report and report.races and report.races > 0 then
     local where, what = report.race:match "^(%a+ memory): (.*)"
     if where == "uninitialised memory" then
       return ("it reads memory that nothing has written, %d times: %s"):format(report.races, what)
@@ -128,7 +129,7 @@ end
 
 --- Why the compared outputs are unacceptable, or nil when they pass.
 function M.judge(compared, report, tolerance)
-  local why = tolerance.conduct and misconduct(compared, report)
+  local why = tolerance.conduct and misconduct(compared, report, tolerance)
   if why then return why end
   if tolerance.protocol == "allclose" then return tolerances.allclose(compared.slots, tolerance) end
   for _, outputs in ipairs(compared.slots) do
@@ -164,11 +165,23 @@ local function compare(task, candidate, case, seed)
   return ran
 end
 
+-- What a simulated device saw, each place once.
+local function note_finding(result, report)
+  local found = sanitizer.simulated(report)
+  if not found then return end
+  result.findings = result.findings or {}
+  for _, f in ipairs(result.findings) do
+    if f.kind == found.kind and f.kernel == found.kernel and f.line == found.line then return end
+  end
+  table.insert(result.findings, found)
+end
+
 local function trial(task, candidate, tolerance, result, seed)
   local ran, message, name = compare(task, candidate, nil, seed)
   if not ran or not ran.ok then return ran, message, name end
   local compared = ran.compared
   note_error(result.error, compared)
+  note_finding(result, ran.report)
   result.report, result.built, result.steps = ran.report, ran.built, ran.steps
   result.trials[#result.trials + 1] = { outputs = compared.slots[1], reference = compared.reference }
   local why = M.judge(compared, ran.report, tolerance)
@@ -302,7 +315,8 @@ end
 --- verify.trials), and once on each kind in `opts.battery` (verify.battery); the first
 --- inputs `opts.repeats` (verify.repeats) times more. Returns { ok = true, trials =
 --- {statistics}, error = { worst, nrms, eager = {...} }, battery = { kind = { nrms, eager } },
---- repeatable = bit by bit, report = counters of the last run }, a failure as data, or nil,
+--- repeatable = bit by bit, report = counters of the last run, findings = of a simulated device,
+--- as of cawb.sanitize, where there are any }, a failure as data, or nil,
 --- message, name.
 function M.verify(task, candidate, opts)
   options.known(opts, { trials = true, battery = true, repeats = true }, "verify", 2)
@@ -316,6 +330,7 @@ function M.verify(task, candidate, opts)
     local ran, message, name = f(...)
     if ran and not ran.ok then
       ran.trials, ran.error, ran.report, ran.battery = result.trials, result.error, result.report, result.battery
+      ran.findings = result.findings
       return ran
     elseif not ran then
       return nil, message, name

@@ -324,6 +324,7 @@ function cawb.profile(task, candidate, opts) end
 ---@field thread? integer[]
 ---@field address? string
 ---@field size? integer
+---@field times? integer of a simulated device: how often it was seen
 
 ---Mistakes inside a candidate's kernels, with their lines.
 ---@param task cawb.Task
@@ -344,7 +345,8 @@ function cawb.run(task, candidate) end
 ---@return cawb.Task? task, string? message, string? name
 function cawb.task(path, opts) end
 
----Is a candidate right? Fresh secret inputs, float64 references.
+---Is a candidate right? Fresh secret inputs, float64 references. `findings` are what a
+---simulated device saw (cawb.Finding[]), where it saw any.
 ---@param task cawb.Task
 ---@param candidate cawb.Candidate
 ---@param opts? { trials?: integer, battery?: string[], repeats?: integer }
