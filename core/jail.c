@@ -47,6 +47,8 @@ static int read_line(cawb_jail *j, char *line) {
   char *value = strchr(line, ' ');
   if (value != NULL) *value++ = '\0';
   if (strcmp(line, "namespaces") == 0) return (j->namespaces = value == NULL);
+  if (strcmp(line, "threads") == 0) return (j->names_threads = value == NULL);
+  if (strcmp(line, "listen") == 0) return (j->listens = value == NULL);
   if (value == NULL || *value == '\0') return 0;
   if (strcmp(line, "show") == 0) return add_path(j->shown, &j->nshown, value);
   if (strcmp(line, "device") == 0) return add_path(j->devices, &j->ndevices, value);

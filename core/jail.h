@@ -19,6 +19,8 @@ enum { CAWB_JAIL_PATHS = 128, CAWB_JAIL_LIMITS = 8, CAWB_JAIL_NOBODY = 65534 };
 /* The description, as read from lines of text; the strings lie in `text`. */
 typedef struct cawb_jail {
   int namespaces;                          /* line "namespaces" */
+  int names_threads;                       /* "threads": it may write to /proc of its own */
+  int listens;                             /* "listen": to sockets of its own, without a network */
   const char *shown[CAWB_JAIL_PATHS];      /* "show PATH": to be read and executed */
   size_t nshown;
   const char *devices[CAWB_JAIL_PATHS];    /* "device PATH": to be read and written */

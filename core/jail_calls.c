@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "jail.h"
@@ -41,6 +42,8 @@ static const int refused[] = {
   438 /* pidfd_getfd */, 428 /* open_tree */, 429 /* move_mount */, 430 /* fsopen */,
   431 /* fsconfig */, 432 /* fsmount */, 433 /* fspick */, 442 /* mount_setattr */
 };
+
+static const int no_connecting[] = { SYS_connect };
 
 static const int no_sockets[] = { SYS_socket, SYS_bind, SYS_listen, SYS_connect, SYS_accept,
                                   SYS_accept4 };
@@ -79,6 +82,20 @@ static void refuse(program *p, const int *calls, size_t n, unsigned int code) {
 
 #define REFUSE(p, list, code) refuse(p, list, sizeof list / sizeof *list, code)
 
+/* Of sockets only those of this machine that talk to nobody before they are connected:
+** with connect refused they can do nothing but wait for a process of the jail's own. */
+static void refuse_most_sockets(program *p) {
+  emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 8, SYS_socket);
+  load(p, offsetof(struct seccomp_data, args));
+  emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 5, AF_UNIX);
+  load(p, offsetof(struct seccomp_data, args) + sizeof(__u64));
+  emit(p, BPF_ALU | BPF_AND | BPF_K, 0, 0, 0xf /* the type, without flags */);
+  emit(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, SOCK_STREAM);
+  emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SOCK_SEQPACKET);
+  give(p, SECCOMP_RET_ALLOW);
+  give(p, SECCOMP_RET_ERRNO | EACCES);
+}
+
 /* Last: it loses the number of the call. */
 static void refuse_clone(program *p) {
   emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 3, SYS_clone);
@@ -97,10 +114,12 @@ static void write_program(program *p, const cawb_jail *j) {
   give(p, SECCOMP_RET_KILL_PROCESS);
 #endif
   REFUSE(p, refused, EPERM);
-  REFUSE(p, no_sockets, EACCES);
+  if (j->listens) REFUSE(p, no_connecting, EACCES);
+  else REFUSE(p, no_sockets, EACCES);
   REFUSE(p, not_there, ENOSYS);
   if (!j->namespaces) REFUSE(p, shared_world, EPERM);
   if (!j->namespaces && cawb_jail_landlock_abi() < 6) REFUSE(p, signals, EPERM);
+  if (j->listens) refuse_most_sockets(p);
   refuse_clone(p);
   give(p, SECCOMP_RET_ALLOW);
 }

@@ -56,6 +56,7 @@ static int allow_each(int set, const char *const *paths, size_t n, uint64_t allo
 static int allow_inside(int set, const cawb_jail *j, uint64_t all) {
   static const char *const written[] = { "/tmp", "/dev/shm" };
   if (allow_each(set, j->written, j->nwritten, all & ~(uint64_t)IOCTL_DEV) != 0) return -1;
+  if (j->names_threads && allow(set, "/proc", (LOOK | WRITE_FILE | TRUNCATE) & all) != 0) return -1;
   return allow(set, "/", LOOK) == 0 && allow(set, "/dev", (LOOK | USE) & all) == 0 &&
          allow_each(set, written, 2, all & ~(uint64_t)IOCTL_DEV) == 0 ? 0 : -1;
 }
@@ -67,6 +68,7 @@ static int allow_among(int set, const cawb_jail *j, uint64_t all) {
   static const char *const used[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random",
                                       "/dev/urandom" };
   if (allow_each(set, j->written, j->nwritten, all & ~(uint64_t)IOCTL_DEV) != 0) return -1;
+  if (j->names_threads && allow(set, "/proc/self", (LOOK | WRITE_FILE | TRUNCATE) & all) != 0) return -1;
   if (j->folder != NULL && allow(set, j->folder, all & ~(uint64_t)IOCTL_DEV) != 0) return -1;
   return allow_each(set, j->shown, j->nshown, LOOK) == 0 &&
          allow_each(set, known, sizeof known / sizeof *known, LOOK) == 0 &&

@@ -100,11 +100,12 @@ static cawb_status memory_at(const char *path, unsigned long long size, const ch
 }
 
 /* Some containers hide parts of /proc, and forbid a whole one: then a few of its files. */
-static cawb_status show_processes(cawb_err *err) {
+static cawb_status show_processes(int writable, cawb_err *err) {
   static const char *const enough[] = { "/proc/cpuinfo", "/proc/meminfo", "/proc/stat",
                                         "/proc/devices", "/proc/driver" };
+  const unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC | (writable ? 0 : MS_RDONLY);
   if (make_folders("/new/proc", 1) != 0) return fail(err, "make", "/proc");
-  if (mount("proc", "/new/proc", "proc", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0)
+  if (mount("proc", "/new/proc", "proc", flags, NULL) == 0)
     return CAWB_OK;
   for (size_t i = 0; i < sizeof enough / sizeof *enough; i++) {
     cawb_status rc = show(enough[i], 0, err);
@@ -120,7 +121,7 @@ static cawb_status furnish(const cawb_jail *j, cawb_err *err) {
   for (size_t i = 0; i < sizeof usual_devices / sizeof *usual_devices && rc == CAWB_OK; i++)
     rc = show(usual_devices[i], 1, err);
   for (size_t i = 0; i < j->ndevices && rc == CAWB_OK; i++) rc = show(j->devices[i], 1, err);
-  if (rc == CAWB_OK) rc = show_processes(err);
+  if (rc == CAWB_OK) rc = show_processes(j->names_threads, err);
   for (size_t i = 0; i < j->nwritten && rc == CAWB_OK; i++) rc = open_to_write(j->written[i], err);
   return rc;
 }

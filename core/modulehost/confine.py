@@ -18,8 +18,10 @@ LEVELS = ("namespaces", "landlock")
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache",
           "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/passwd",
           "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/sys/devices/system")
-FOR_GPU = ("/sys/bus/pci", "/sys/devices", "/sys/module", "/sys/class", "/run/nvidia-persistenced",
+FOR_GPU = ("/sys/bus/pci", "/sys/devices", "/sys/module", "/sys/class",
            "/usr/local/nvidia", "/opt/nvidia")
+# The driver names its threads through /proc, and listens to a socket for descriptors.
+GPU_NEEDS = ["threads", "listen"]
 SECRET_FREE = {"HOME": "", "TMPDIR": "", "TORCH_EXTENSIONS_DIR": "/torch_extensions",
                "TRITON_CACHE_DIR": "/triton", "TORCHINDUCTOR_CACHE_DIR": "/inductor",
                "CUDA_CACHE_PATH": "/cuda", "XDG_CACHE_HOME": "/cache"}
@@ -89,6 +91,8 @@ def describe(level, limits, folder, gpu=False):
     lines += ["disk %d" % limits.get("disk", 64 << 20)]
     lines += ["limit %s %d" % (name, most) for name, most in sorted(limits.items())
               if name != "disk"]
+    if gpu:
+        lines += GPU_NEEDS
     if level == "landlock" and folder:
         lines.append("folder " + folder)
     return "\n".join(lines)

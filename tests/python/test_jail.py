@@ -31,7 +31,7 @@ PTRACE_ATTACH, NEW_USER = 16, 0x10000000
 REPORT = 200                # where an act in a jail tells what became of it
 
 
-def inside(level, act, *arguments):
+def inside(level, act, *arguments, more=()):
     """What `act` returns in a jail of this level: a value of JSON, or "denied: why"."""
     read, write = os.pipe()
     folder = confine.private_folder(level)
@@ -43,7 +43,7 @@ def inside(level, act, *arguments):
             os.closerange(3, REPORT)
             os.closerange(REPORT + 1, 4096)
             confine.set_environment(folder)
-            CONFINEMENT.enter(level, confine.describe(level, LIMITS, folder))
+            CONFINEMENT.enter(level, "\n".join([confine.describe(level, LIMITS, folder), *more]))
             os.chdir(folder or "/tmp")
             os.write(REPORT, json.dumps(attempt(act, *arguments)).encode())
         finally:
@@ -83,6 +83,26 @@ def read_file(path):
 def make_socket(family):
     with socket.socket(family):
         return "done"
+
+
+def listen(kind):
+    with socket.socket(socket.AF_UNIX, kind) as one:
+        one.bind("\0cawb-test-jail")
+        if kind != socket.SOCK_DGRAM:
+            one.listen(1)
+        return "done"
+
+
+def connect(name):
+    with socket.socket(socket.AF_UNIX) as one:
+        one.connect(name)
+        return "done"
+
+
+def rename_thread():
+    with open("/proc/self/task/%d/comm" % os.getpid(), "w", encoding="ascii") as file:
+        file.write("named")
+    return "done"
 
 
 def send_signal(pid):
@@ -237,6 +257,28 @@ class Jail(unittest.TestCase):
     def test_no_sockets(self):
         for family in (socket.AF_INET, socket.AF_INET6, socket.AF_UNIX):
             self.denied(make_socket, family)
+
+    def test_listening_is_not_connecting(self):
+        more = ["listen"]
+        for kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET):
+            self.assertEqual(inside(self.level, listen, kind, more=more), "done")
+        self.assertRegex(inside(self.level, listen, socket.SOCK_DGRAM, more=more), "^denied: ")
+        self.assertRegex(inside(self.level, make_socket, socket.AF_INET, more=more), "^denied: ")
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind("\0cawb-test-jail-outside")
+            server.listen(1)
+            self.assertEqual(connect("\0cawb-test-jail-outside"), "done")
+            self.assertRegex(inside(self.level, connect, "\0cawb-test-jail-outside", more=more),
+                             "^denied: ")
+
+    def test_threads_are_named_where_that_is_asked_for(self):
+        self.denied(rename_thread)
+        self.assertEqual(inside(self.level, rename_thread, more=["threads"]), "done")
+        pid = self.bystander()
+        self.assertRegex(inside(self.level, write_file, "/proc/%d/comm" % pid, more=["threads"]),
+                         "^denied: ")
+        for path in ("/proc/sys/kernel/hostname", "/proc/sysrq-trigger", "/proc/1/comm"):
+            self.assertRegex(inside(self.level, write_file, path, more=["threads"]), "^denied: ")
 
     def test_other_processes_cannot_be_touched(self):
         pid = self.bystander()
