@@ -6,7 +6,8 @@ return {
   entry = 79, family = "G", task = "relu",
   caught = { stage = "run" },
   cheat = {
-    source = edit(source, "if (i < n)", "for (volatile int k = 0; k >= 0; k &= 7) k++;\n  if (i < n)"),
+    -- in global memory: a loop on a variable of its own may be left out by the assembler
+    source = edit(source, "if (i < n)", "for (volatile float *p = y; *p == *p || *p != *p; ) ;\n  if (i < n)"),
   },
   look_alike = {
     says = "a loop that ends",
