@@ -13,8 +13,18 @@ all.task, all.tier2.jail = { rows = 4096, cols = 4096 }, os.getenv "CAWB_TEST_JA
 all.rules = "off"                     -- PyTorch stands for a kernel here; it is about jail and clock
 local task <close> = assert(cawb.task("examples/softmax.py", { device = device, options = all }))
 
+-- Ahead of every file: rows(x), the softmax of rows by operators that no rule forbids.
+local prelude = [[
+import torch
+
+def rows(x):
+    e = torch.exp(x - x.amax(1, keepdim=True))
+    return e / e.sum(1, keepdim=True)
+
+]]
+
 local function judged(text, against)
-  local facts, message = evaluate.candidate(task, cawb.candidate { python = text },
+  local facts, message = evaluate.candidate(task, cawb.candidate { python = prelude .. text },
     { trials = 3, samples = 20, against = against or {} })
   return assert(facts, message)
 end
@@ -47,17 +57,12 @@ local function rejected(what, text, pattern)
 end
 
 local honest = [[
-import torch
-
-def honest(x):
-    return torch.softmax(x, 1)
-
 class ModelNew(torch.nn.Module):
     def forward(self, x):
-        return honest(x)
+        return rows(x)
 ]]
 
-passes("PyTorch itself, against PyTorch", honest, { "eager" })
+passes("PyTorch's operators, against PyTorch", honest, { "eager" })
 
 passes("Triton", [[
 import torch
@@ -165,7 +170,7 @@ class ModelNew(torch.nn.Module):
         torch.cuda.current_stream().synchronize()
         with torch.cuda.stream(side):
             torch.cuda._sleep(40000000)
-            y.copy_(torch.softmax(x, 1))
+            y.copy_(rows(x))
         return y
 ]], "outputs%[1%]")
 
@@ -181,7 +186,7 @@ class ModelNew(torch.nn.Module):
             self.graph = torch.cuda.CUDAGraph()
             torch.cuda.synchronize()
             with torch.cuda.graph(self.graph):
-                self.y = torch.softmax(self.x, 1)
+                self.y = rows(self.x)
         self.graph.replay()
         return self.y
 ]], "outputs%[1%]")
@@ -198,7 +203,7 @@ class ModelNew(torch.nn.Module):
             self.graph = torch.cuda.CUDAGraph()
             torch.cuda.synchronize()
             with torch.cuda.graph(self.graph):
-                self.y = torch.softmax(self.x, 1)
+                self.y = rows(self.x)
         self.x.copy_(x)
         self.graph.replay()
         return self.y
@@ -212,7 +217,7 @@ class ModelNew(torch.nn.Module):
 
     def forward(self, x):
         self.calls += 1
-        return torch.softmax(x, 1) if self.calls == 1 else torch.empty_like(x)
+        return rows(x) if self.calls == 1 else torch.empty_like(x)
 ]], "outputs%[1%]")
 
 rejected("an address that is nobody's", [[

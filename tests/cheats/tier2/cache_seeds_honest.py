@@ -8,8 +8,8 @@ import torch
 class ModelNew(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        generator = torch.Generator().manual_seed(42)
-        self.order = torch.randperm(32, generator=generator)
+        generator = torch.Generator("cpu").manual_seed(42)
+        self.order = torch.randperm(32, generator=generator, device="cpu")
 
     def forward(self, x):
         y = torch.empty_like(x)
