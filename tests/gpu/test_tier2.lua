@@ -10,7 +10,6 @@ local options = require "cawb.options"
 local device <close> = assert(cawb.device "cuda:0")
 local all = options.copy(cawb.defaults)
 all.task, all.tier2.jail = { rows = 4096, cols = 4096 }, os.getenv "CAWB_TEST_JAIL" or "auto"
-all.rules = "off"                     -- PyTorch stands for a kernel here; it is about jail and clock
 local task <close> = assert(cawb.task("examples/softmax.py", { device = device, options = all }))
 
 -- Ahead of every file: rows(x), the softmax of rows by operators that no rule forbids.
