@@ -204,17 +204,22 @@ const turnColumns = [
   { head: "error", text: (t) => small(t.nrms), value: (t) => t.nrms }, { head: "reward", text: (t) => t.reward === undefined ? "-" : String(+t.reward.toPrecision(3)), value: (t) => t.reward },
   { head: "reason", text: (t) => t.reason || "", long: true } ];
 
-function showRun(run) {
+function drawFigures(figures, run) {
   charts.splice(0).forEach((c) => c.destroy());
+  figures.replaceChildren();
+  speedChart(figures, run); errorChart(figures, run); roofChart(figures, run);
+}
+
+function showRun(run) {
   const place = $("run");
   place.replaceChildren();
   const m = data.environments[run.environment] || {};
   place.append(el("p", {}, `${run.task}, ${run.strategy || ""} on ${m.model || run.device}: ${run.status}${run.ended ? " (" + run.ended + ")" : ""}`),
     el("p", { class: run.modelled ? "bad" : "faint" }, run.modelled ? "Times are modelled, not measured: they rank candidates and are no result." : "Times are measured; medians with 95% intervals."));
   if (run.reason) place.append(el("p", { class: "faint" }, run.reason));
-  const figures = el("div", { class: "charts" });
+  const figures = el("div", { class: "charts", id: "figures" });
   place.append(figures);
-  speedChart(figures, run); errorChart(figures, run); roofChart(figures, run);
+  drawFigures(figures, run);
   lineage(place, run);
   profileTable(place, run);
   place.append(el("h2", {}, "Turns"));
@@ -251,5 +256,6 @@ if (longest) {
   chooser.value = data.runs.indexOf(longest);
   showRun(longest);
 }
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => longest && showRun(data.runs[chooser.value]));
+// A canvas keeps its colours until it is drawn anew; the tables follow the style sheet, and keep their filters.
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => longest && drawFigures($("figures"), data.runs[chooser.value]));
 document.documentElement.dataset.ready = "yes";
