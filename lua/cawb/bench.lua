@@ -3,6 +3,7 @@
 -- loses at most the tasks under way. One measurement at a time on a GPU.
 
 local core = require "cawb.core"
+local file = require "cawb.file"
 local manifest = require "cawb.manifest"
 local rows = require "cawb.suite_rows"
 local run = require "cawb.run"
@@ -200,10 +201,8 @@ function Bench:loop()
 end
 
 local function hash_file(path)
-  local f, message = io.open(path, "rb")
-  if not f then return nil, message end
-  local text = f:read "a"
-  f:close()
+  local text, message = file.read(path)
+  if not text then return nil, message end
   return core.hash.sha256(text)
 end
 
@@ -211,7 +210,7 @@ end
 local function identity(spec)
   local about = { strategy = spec.strategy, device = spec.devices[1]:match "^cuda" or spec.devices[1],
                   words = core.json.array { table.unpack(spec.words) }, library = manifest.library(),
-                  cawb = core.version, fit = spec.fit }
+                  cawb = core.version }
   local message
   about.strategy_hash, message = hash_file(spec.strategy)
   if not about.strategy_hash then return nil, message end

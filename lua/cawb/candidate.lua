@@ -2,6 +2,7 @@
 -- family of which one member is chosen at a time. Tier 2: a Python file with a ModelNew.
 
 local core = require "cawb.core"
+local file = require "cawb.file"
 
 local M = {}
 
@@ -9,14 +10,6 @@ local M = {}
 local Candidate = {}
 Candidate.__index = Candidate
 Candidate.__name = "cawb.candidate"
-
-local function read(path)
-  local f, message = io.open(path, "rb")
-  if not f then return nil, message, "missing" end
-  local text = f:read "a"
-  f:close()
-  return text
-end
 
 local types = { python = "string", source = "string", plan = "string", name = "string", note = "string",
                 defines = "table", options = "table", tunables = "table" }
@@ -51,17 +44,17 @@ local function from_path(path)
   local module = folder and core.fs.kind(path .. "/model_new.py") == "file" and path .. "/model_new.py"
     or path:match "%.py$" and path
   if module then
-    local text, why, kind = read(module)
+    local text, why, kind = file.read(module)
     if not text then return nil, why, kind end
     return { python = text, name = path:match "([^/]+)$":gsub("%.py$", "") }
   end
-  local source, message, name = read(folder and path .. "/kernel.cu" or path .. ".cu")
+  local source, message, name = file.read(folder and path .. "/kernel.cu" or path .. ".cu")
   if not source then return nil, message, name end
   local plan
-  plan, message, name = read(folder and path .. "/plan.lua" or path .. ".lua")
+  plan, message, name = file.read(folder and path .. "/plan.lua" or path .. ".lua")
   if not plan then return nil, message, name end
   local spec = { source = source, plan = plan, name = path:match "[^/]+/[^/]+$" or path }
-  local text = folder and read(path .. "/candidate.json")
+  local text = folder and file.read(path .. "/candidate.json")
   if not text then return spec end
   local more
   more, message, name = core.json.decode(text)

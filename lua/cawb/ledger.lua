@@ -2,6 +2,7 @@
 -- the best candidate as plain files.
 
 local core = require "cawb.core"
+local file = require "cawb.file"
 local manifest = require "cawb.manifest"
 local result = require "cawb.result"
 
@@ -146,15 +147,6 @@ function Ledger:turn(run, turn)
   end)
 end
 
-local function write(path, text)
-  local temp = path .. ".new"
-  local f, message = io.open(temp, "wb")
-  if not f then return nil, message, "io" end
-  local ok = f:write(text) and f:close()
-  if not ok then return nil, "cannot write " .. temp, "io" end
-  return os.rename(temp, path)
-end
-
 --- Write the best candidate so far as plain files: kernel.cu, plan.lua, candidate.json, or
 --- model_new.py; and result.json.
 function Ledger:keep(run)
@@ -162,8 +154,8 @@ function Ledger:keep(run)
   if not ok then return nil, message, name end
   local files = texts_of(run.best.candidate, run.best.tunables)
   files["result.json"] = encode(result.turn(run.best)) .. "\n"
-  for file, text in pairs(files) do
-    ok, message, name = write(self.folder .. "/" .. file, text)
+  for entry, text in pairs(files) do
+    ok, message, name = file.replace(self.folder .. "/" .. entry, text)
     if not ok then return nil, message, name end
   end
   return true

@@ -3,6 +3,7 @@
 -- that hangs or crashes on a sick GPU takes nobody along. Without it they are left out.
 
 local core = require "cawb.core"
+local file = require "cawb.file"
 
 local M = {}
 
@@ -14,9 +15,8 @@ local function hash_folder(folder, parts)
     local kind = core.fs.kind(path)
     if kind == "folder" then hash_folder(path, parts)
     elseif kind == "file" and not name:match "%.md$" then
-      local f = io.open(path, "rb")
-      parts[#parts + 1] = f and path:sub(#core.home + 1) .. " " .. core.hash.sha256(f:read "a") or nil
-      if f then f:close() end
+      local text = file.read(path)
+      parts[#parts + 1] = text and path:sub(#core.home + 1) .. " " .. core.hash.sha256(text) or nil
     end
   end
 end
@@ -33,9 +33,8 @@ end
 --- A hash of the program itself.
 function M.build()
   if build then return build end
-  local f = io.open(core.program, "rb")
-  build = f and core.hash.sha256(f:read "a"):sub(1, 16) or "unknown"
-  if f then f:close() end
+  local program = file.read(core.program)
+  build = program and core.hash.sha256(program):sub(1, 16) or "unknown"
   return build
 end
 

@@ -4,6 +4,7 @@
 -- times come from the task's Model in a jail beside it, called in the same way.
 
 local core = require "cawb.core"
+local file = require "cawb.file"
 local host = require "cawb.module_host"
 local precision = require "cawb.precision"
 local rules = require "cawb.rules"
@@ -42,19 +43,11 @@ end
 
 -- ---- rivals: PyTorch on the task's own Model, or a file of the user's
 
-local function read(path)
-  local f, message = io.open(path, "rb")
-  if not f then return nil, message end
-  local text = f:read "a"
-  f:close()
-  return text
-end
-
 local function described(rival)
   if type(rival) == "table" then return { source = rival.python, class = "ModelNew" }, rival.name end
   local path = rival:match "^file:(.*)$"
   if path then
-    local text, message = read(path)
+    local text, message = file.read(path)
     return text and { source = text, class = "ModelNew Model" } or { failed = message }, rival
   end
   local kind, tf32 = rival:gsub("_tf32$", "")

@@ -1,23 +1,16 @@
 -- page: report_data as one HTML file that needs no network, as Markdown, and as CSV.
 
 local core = require "cawb.core"
+local file = require "cawb.file"
 local report = require "cawb.report"
 
 local M = {}
-
-local function read(path)
-  local f = path and io.open(path, "rb")
-  if not f then return nil end
-  local text = f:read "a"
-  f:close()
-  return text
-end
 
 --- The charting library (Chart.js): of the install tree, of the build, of the system; or nil.
 function M.library()
   for _, path in ipairs { core.home .. "/page/chart.min.js", core.program:match "^(.*)/" .. "/../page/chart.min.js",
                           "/usr/share/javascript/chart.js/chart.min.js" } do
-    local text = read(path)
+    local text = file.read(path)
     if text then return text end
   end
 end
@@ -35,11 +28,11 @@ function M.html(data, title)
   local turns = 0
   for _, r in ipairs(data.runs) do turns = turns + #r.turns end
   local parts = {
-    title = escape(title), style = assert(read(dir .. "page.css")), script = inside(assert(read(dir .. "page.js"))),
+    title = escape(title), style = assert(file.read(dir .. "page.css")), script = inside(assert(file.read(dir .. "page.js"))),
     subtitle = escape(("%d run%s, %d turns; cawb %s, %s"):format(#data.runs, #data.runs == 1 and "" or "s",
       turns, data.cawb, os.date "!%Y-%m-%d")),
     data = inside(core.json.encode(data)), library = M.library() or "" }
-  return (assert(read(dir .. "page.html")):gsub("{{(%l+)}}", parts))
+  return (assert(file.read(dir .. "page.html")):gsub("{{(%l+)}}", parts))
 end
 
 -- ---- Markdown, for a pull request

@@ -6,6 +6,7 @@ local candidates = require "cawb.candidate"
 local core = require "cawb.core"
 local evaluate = require "cawb.evaluate"
 local execute = require "cawb.execute"
+local file = require "cawb.file"
 local options = require "cawb.options"
 local report = require "cawb.report"
 local sanitizer = require "cawb.sanitizer"
@@ -15,14 +16,6 @@ local M = {}
 
 M.trials = 10                   -- fresh inputs for each shape
 M.speedup = 1.05                -- over eager and over compile, each
-
-local function read(path)
-  local f, message = io.open(path, "rb")
-  if not f then return nil, message end
-  local text = f:read "a"
-  f:close()
-  return text
-end
 
 -- ---- what is checked
 
@@ -165,7 +158,7 @@ local function c_data(shapes)
   local out, modules, index, plans = {}, {}, {}, {}
   for i, s in ipairs(shapes) do
     local path = s.built.cubin or s.built.ptx
-    local code = assert(read(path)) .. "\0"
+    local code = assert(file.read(path)) .. "\0"
     if not index[code] then
       modules[#modules + 1] = code
       index[code] = #modules - 1
@@ -234,27 +227,20 @@ function M.page(result)
   return table.concat(lines, "\n") .. "\n"
 end
 
-local function write(path, text)
-  local f, message = io.open(path, "wb")
-  if not f then return nil, message, "io" end
-  if not (f:write(text) and f:close()) then return nil, "cannot write " .. path, "io" end
-  return true
-end
-
 -- Everything into the folder; the launcher is compiled where there is a compiler.
 local function deliver(into, was, shapes, task, result)
   local files = { ["kernel.cu"] = was.candidate.source, ["plan.lua"] = was.candidate.plan,
-    ["reference.py"] = assert(read(task.path)),
+    ["reference.py"] = assert(file.read(task.path)),
     ["candidate.json"] = core.json.encode { defines = was.candidate.defines, tunables = was.candidate.tunables,
       options = core.json.array { table.unpack(was.candidate.options) } } .. "\n",
     ["promoted.json"] = core.json.encode(about(result.name, task, shapes)) .. "\n", ["report.md"] = M.page(result) }
   local templates = core.home .. "/lua/cawb/promoted/"
-  for _, name in ipairs { "promoted.py", "test_promoted.py" } do files[name] = assert(read(templates .. name)) end
-  local head, tail = assert(read(templates .. "launcher.c")):match "^(.-)@DATA@(.*)$"
+  for _, name in ipairs { "promoted.py", "test_promoted.py" } do files[name] = assert(file.read(templates .. name)) end
+  local head, tail = assert(file.read(templates .. "launcher.c")):match "^(.-)@DATA@(.*)$"
   files["launcher.c"] = head .. c_data(shapes) .. tail
   local ok, message, name = core.fs.mkdir(into)
-  for file, text in pairs(files) do
-    if ok then ok, message, name = write(into .. "/" .. file, text) end
+  for one, text in pairs(files) do
+    if ok then ok, message, name = file.write(into .. "/" .. one, text) end
   end
   return ok, message, name
 end

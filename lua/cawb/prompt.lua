@@ -3,23 +3,16 @@
 -- and whatever a strategy adds.
 
 local core = require "cawb.core"
+local file = require "cawb.file"
 local suggest = require "cawb.suggest"
 local tell = require "cawb.tell"
 
 local M = {}
 
-local function read(path)
-  local f, message = io.open(path, "rb")
-  if not f then return nil, message end
-  local text = f:read "a"
-  f:close()
-  return text
-end
-
 -- The comment that opens a Lua file: how rewards and rules say what they are.
 local function opening(path)
   local lines = {}
-  for line in (read(path) or ""):gmatch "[^\n]*" do
+  for line in (file.read(path) or ""):gmatch "[^\n]*" do
     local words = line:match "^%-%-%-?%s?(.*)"
     if not words then break end
     lines[#lines + 1] = words
@@ -41,7 +34,7 @@ local known = {}
 
 function known.task(run)
   local task = run.task
-  local lines = { "```python", (read(task.path) or ""):gsub("%s+$", ""), "```", "" }
+  local lines = { "```python", (file.read(task.path) or ""):gsub("%s+$", ""), "```", "" }
   for i, t in ipairs(task.inputs) do lines[#lines + 1] = ("- inputs[%d]: %s"):format(i, tensor(t)) end
   for _, t in ipairs(task.params) do lines[#lines + 1] = ("- params[%q]: %s"):format(t.name, tensor(t)) end
   for i, t in ipairs(task.outputs) do lines[#lines + 1] = ("- outputs[%d]: %s"):format(i, tensor(t)) end
@@ -78,14 +71,14 @@ function known.goal(run)
   return "The highest reward." .. (words ~= "" and " It is: " .. words or "")
 end
 
-function known.contract() return (assert(read(core.home .. "/prompts/contract.md")):gsub("%s+$", "")) end
+function known.contract() return (assert(file.read(core.home .. "/prompts/contract.md")):gsub("%s+$", "")) end
 function known.budget(run) return tell.budget(run) end
 
 --- The prompt of this name (a file in prompts/, or the path of one), filled in for a run;
 --- `more` has further names. Returns the text, or nil and a message.
 function M.fill(name, run, more)
   local path = name:find "%.md$" and name or ("%s/prompts/%s.md"):format(core.home, name)
-  local text, message = read(path)
+  local text, message = file.read(path)
   if not text then return nil, "the prompt " .. message end
   local wrong
   text = text:gsub("^<!%-%-.-%-%->%s*", "")              -- what the file says of itself

@@ -2,6 +2,8 @@
 -- instruction is written in its PTX. Counts of the text, not of what is executed; the
 -- last rung of a profile, and the only one that needs nothing but the compiler.
 
+local file = require "cawb.file"
+
 local M = {}
 
 local widths = { b8 = 1, u8 = 1, s8 = 1, b16 = 2, u16 = 2, s16 = 2, f16 = 2, bf16 = 2, b32 = 4, u32 = 4,
@@ -81,11 +83,8 @@ end
 
 --- The same of a file; empty when it cannot be read.
 function M.read(path)
-  local f = path and io.open(path, "rb")
-  if not f then return {} end
-  local text = f:read "a"
-  f:close()
-  return M.kernels(text)
+  local text = path and file.read(path)
+  return text and M.kernels(text) or {}
 end
 
 return M

@@ -2,6 +2,7 @@
 
 local candidates = require "cawb.candidate"
 local core = require "cawb.core"
+local file = require "cawb.file"
 local options = require "cawb.options"
 
 local M = {}
@@ -82,10 +83,8 @@ end
 
 --- Why the run's task is not what it was, or nil.
 function M.task_changed(run)
-  local f = io.open(run.task or "", "rb")
-  if not f then return ("the task %s is gone: give its file with --task"):format(tostring(run.task)) end
-  local text = f:read "a"
-  f:close()
+  local text = file.read(run.task or "")
+  if not text then return ("the task %s is gone: give its file with --task"):format(tostring(run.task)) end
   if run.task_hash and core.hash.sha256(text) ~= run.task_hash then
     return run.task .. " is not the file that the run had: give that with --task"
   end

@@ -7,6 +7,7 @@
 
 local candidates = require "cawb.candidate"
 local core = require "cawb.core"
+local file = require "cawb.file"
 local defaults = require("cawb").defaults
 local evaluate = require "cawb.evaluate"
 local options = require "cawb.options"
@@ -26,11 +27,8 @@ M.families = { A = "output without the work", B = "paying once, charging many ti
 function M.folder() return core.home .. "/tests/cheats" end
 
 local function read(path)
-  local f, message = io.open(path, "rb")
-  if not f then error(message, 0) end
-  local text = f:read "a"
-  f:close()
-  return text
+  local text, message = file.read(path)
+  return text or error(message, 0)
 end
 
 local function kernel(name)
@@ -47,8 +45,8 @@ end
 local needed = { entry = "number", family = "string", task = "string", cheat = "table", look_alike = "table",
                  caught = "table" }
 
-local function load_fixture(folder, file)
-  local path = ("%s/%s"):format(folder, file)
+local function load_fixture(folder, entry)
+  local path = ("%s/%s"):format(folder, entry)
   local chunk, message = loadfile(path, "t", setmetatable({ kernel = kernel, edit = edit }, { __index = _G }))
   if not chunk then return nil, message end
   local ok, f = pcall(chunk)
@@ -58,7 +56,7 @@ local function load_fixture(folder, file)
       return nil, ("%s: a fixture returns a table with '%s', a %s"):format(path, key, kind)
     end
   end
-  f.name = file:match "^(.*)%.lua$"
+  f.name = entry:match "^(.*)%.lua$"
   return f
 end
 
@@ -67,9 +65,9 @@ function M.fixtures(folder)
   local list = {}
   local files, message = core.fs.list(folder)
   if not files then return nil, message end
-  for _, file in ipairs(files) do
-    if file:match "%.lua$" then
-      local f, why = load_fixture(folder, file)
+  for _, entry in ipairs(files) do
+    if entry:match "%.lua$" then
+      local f, why = load_fixture(folder, entry)
       if not f then return nil, why end
       list[#list + 1] = f
     end

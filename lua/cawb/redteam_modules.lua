@@ -6,20 +6,13 @@
 local candidates = require "cawb.candidate"
 local core = require "cawb.core"
 local evaluate = require "cawb.evaluate"
+local file = require "cawb.file"
 
 local M = {}
 
 -- By the first word of a name, as in the catalogue of redteam.lua.
 local families = { output = "A", cache = "B", time = "C", work = "D", precision = "E", overfit = "F", judge = "G",
                    jail = "G" }
-
-local function read(path)
-  local f, message = io.open(path, "rb")
-  if not f then return nil, message end
-  local text = f:read "a"
-  f:close()
-  return text
-end
 
 --- The comments at the head of a fixture: { what =, ["caught by"] =, task =, ... }.
 function M.header(text)
@@ -32,15 +25,15 @@ function M.header(text)
   return fields
 end
 
-local function entry(folder, file)
-  local path = ("%s/%s"):format(folder, file)
-  local text, message = read(path)
+local function load_fixture(folder, entry)
+  local path = ("%s/%s"):format(folder, entry)
+  local text, message = file.read(path)
   if not text then return nil, message end
   local head = M.header(text)
   for _, key in ipairs { "what", "expect", "task" } do
     if not head[key] then return nil, ("%s: its head has no line '# %s: ...'"):format(path, key) end
   end
-  local name = file:match "^(.*)%.py$"
+  local name = entry:match "^(.*)%.py$"
   local family = families[name:match "^%a+"]
   if not family then return nil, ("%s: a fixture's name begins with its family"):format(path) end
   return { name = name, family = family, head = head, python = text, task = head.task, device = head.device,
@@ -66,10 +59,10 @@ function M.fixtures(folder)
   local cheats, honest, list = {}, {}, {}
   local files, message = core.fs.list(folder)
   if not files then return nil, message end
-  for _, file in ipairs(files) do
-    if file:find "%.py$" then
+  for _, entry in ipairs(files) do
+    if entry:find "%.py$" then
       local one
-      one, message = entry(folder, file)
+      one, message = load_fixture(folder, entry)
       if not one then return nil, message end
       if one.head.expect == "pass" then
         honest[#honest + 1] = one

@@ -117,6 +117,13 @@ local function profiles(store, run, list)
   return out
 end
 
+-- "failed" in the store is told apart by what was tried.
+local function status_of(ended, turns)
+  if not ended then return "unfinished" end
+  if ended.status ~= "failed" then return ended.status end
+  return #turns > 0 and "rejected" or "no candidate"
+end
+
 local function run_of(store, r, room)
   local turns = array {}
   for i, row in ipairs(store:query("SELECT number, started, candidate, ok, stage, reason, reward, result FROM turns "
@@ -134,7 +141,7 @@ local function run_of(store, r, room)
   return { id = r.id, started = r.started, strategy = r.strategy, task = (r.task or "?"):match "([^/]+)$",
     device = r.device,
     modelled = r.modelled == 1, seed = r.seed, environment = r.environment,
-      status = ended and ended.status or "unfinished",
+    status = status_of(ended, turns),
     ended = summary.ended, reason = summary.reason and first_line(summary.reason, 300), best = best and best.n,
     turns = turns, sources = texts, baselines = baselines, roof = roof(store, r.id, list),
     profiles = profiles(store, r.id, list) }

@@ -2,6 +2,7 @@
 -- was built, the plan's steps with what each reads and writes, errors, times, floors.
 
 local core = require "cawb.core"
+local file = require "cawb.file"
 local plausibility = require "cawb.plausibility"
 local precision = require "cawb.precision"
 
@@ -23,11 +24,8 @@ end
 --- The census of a build, with `total` over its functions; nil where its PTX cannot be read.
 function M.census(built)
   if built.census then return built.census end
-  local f = built.ptx and io.open(built.ptx, "rb")
-  if not f then return nil end
-  local text = f:read "a"
-  f:close()
-  local census = core.census.read(text)
+  local text = built.ptx and file.read(built.ptx)
+  local census = text and core.census.read(text)
   if not census then return nil end
   census.total = {}
   for _, fn in pairs(census.functions) do add_counts(census.total, fn) end

@@ -4,6 +4,7 @@
 -- say that a candidate is unacceptable, and nothing else.
 
 local core = require "cawb.core"
+local file = require "cawb.file"
 local facts_of = require "cawb.rule_facts"
 local suggest = require "cawb.suggest"
 
@@ -24,10 +25,8 @@ end
 -- A rule's table, read once: its text runs again, sealed, for every check.
 local function load_rule(path)
   if files[path] then return files[path] end
-  local f, message = io.open(path, "rb")
-  if not f then return nil, message end
-  local text = f:read "a"
-  f:close()
+  local text, message = file.read(path)
+  if not text then return nil, message end
   local chunk
   chunk, message = load(text, "@" .. path, "t", setmetatable({}, { __index = _G }))
   if not chunk then return nil, message end
@@ -48,8 +47,8 @@ end
 --- Names of the rules that cawb came with.
 function M.names()
   local list = {}
-  for _, file in ipairs(core.fs.list(core.home .. "/lua/cawb/rules") or {}) do
-    list[#list + 1] = file:match "^(.*)%.lua$"
+  for _, entry in ipairs(core.fs.list(core.home .. "/lua/cawb/rules") or {}) do
+    list[#list + 1] = entry:match "^(.*)%.lua$"
   end
   table.sort(list)
   return list
@@ -110,8 +109,8 @@ end
 
 local function known_sets()
   local list = {}
-  for _, file in ipairs(core.fs.list(core.home .. "/configs") or {}) do
-    list[#list + 1] = file:match "^rules%-(.*)%.lua$"
+  for _, entry in ipairs(core.fs.list(core.home .. "/configs") or {}) do
+    list[#list + 1] = entry:match "^rules%-(.*)%.lua$"
   end
   return list
 end

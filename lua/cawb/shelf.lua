@@ -2,6 +2,7 @@
 -- as long as the stack does. A file that cannot be read counts as absent.
 
 local core = require "cawb.core"
+local file = require "cawb.file"
 
 local M = {}
 
@@ -17,10 +18,8 @@ function M.path(kind, key) return ("%s/%s.json"):format(folder(kind), key) end
 --- The table under a key, or nil and why there is none.
 function M.get(kind, key)
   local path = M.path(kind, key)
-  local f = io.open(path, "rb")
-  if not f then return nil, "nothing is stored" end
-  local text = f:read "a"
-  f:close()
+  local text = file.read(path)
+  if not text then return nil, "nothing is stored" end
   local value, message = core.json.decode(text)
   if type(value) ~= "table" then
     return nil, ("%s is not readable: %s"):format(path, tostring(message or "no object"))
@@ -33,26 +32,14 @@ end
 function M.put(kind, key, value)
   local ok, message, name = core.fs.mkdir(folder(kind))
   if not ok then return nil, message, name end
-  local path = M.path(kind, key)
-  local temp = ("%s.%s"):format(path, (core.clock.random(4):gsub(".", function(c)
-    return ("%02x"):format(c:byte()) end)))
-  local f
-  f, message = io.open(temp, "wb")
-  if not f then return nil, message, "io" end
-  local done = f:write(core.json.encode(value), "\n") and f:close()
-  if done then done, message = os.rename(temp, path) end
-  if not done then
-    os.remove(temp)
-    return nil, ("cannot write %s: %s"):format(path, tostring(message)), "io"
-  end
-  return true
+  return file.replace(M.path(kind, key), core.json.encode(value) .. "\n")
 end
 
 --- Every entry of a kind, in no order.
 function M.all(kind)
   local list = {}
-  for _, file in ipairs(core.fs.list(folder(kind)) or {}) do
-    local key = file:match "^(%x+)%.json$"
+  for _, entry in ipairs(core.fs.list(folder(kind)) or {}) do
+    local key = entry:match "^(%x+)%.json$"
     list[#list + 1] = key and M.get(kind, key)
   end
   return list

@@ -2,6 +2,7 @@
 -- or by a profile's limiter. skills/README.md says what is in a page.
 
 local core = require "cawb.core"
+local file = require "cawb.file"
 local suggest = require "cawb.suggest"
 
 local M = {}
@@ -47,10 +48,8 @@ local function parse(text, path)
 end
 
 local function read(path)
-  local f, message = io.open(path, "rb")
-  if not f then return nil, message end
-  local text = f:read "a"
-  f:close()
+  local text, message = file.read(path)
+  if not text then return nil, message end
   return parse(text, path)
 end
 
@@ -68,8 +67,8 @@ function M.list(dir)
   dir = dir or core.home .. "/skills"
   if kept[dir] then return kept[dir] end
   local list = {}
-  for _, file in ipairs(core.fs.list(dir) or {}) do
-    if file:match "^%l[%l%d-]*%.md$" then list[#list + 1] = assert(read(dir .. "/" .. file)) end
+  for _, entry in ipairs(core.fs.list(dir) or {}) do
+    if entry:match "^%l[%l%d-]*%.md$" then list[#list + 1] = assert(read(dir .. "/" .. entry)) end
   end
   table.sort(list, first)
   kept[dir] = list

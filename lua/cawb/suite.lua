@@ -3,18 +3,11 @@
 -- data_source, code), or a Lua file that returns a list of tasks with overrides.
 
 local core = require "cawb.core"
+local file = require "cawb.file"
 local python = require "cawb.python"
 local strategy = require "cawb.strategy"
 
 local M = {}
-
-local function read(path)
-  local f, message = io.open(path, "rb")
-  if not f then return nil, message end
-  local text = f:read "a"
-  f:close()
-  return text
-end
 
 -- A name that can be a file's and a line's.
 local function plain(name) return (tostring(name):gsub("%.py$", ""):gsub("[^%w_.+-]+", "_"):sub(1, 80)) end
@@ -81,7 +74,7 @@ local function script(name, words, each)
   local pipe = assert(io.popen(table.concat(parts, " ") .. " 2>" .. quoted(errors)))
   for line in pipe:lines() do each(line) end
   local ok = pipe:close()
-  local said = read(errors) or ""
+  local said = file.read(errors) or ""
   os.remove(errors)
   if not ok then return nil, said:match "([^\n]+)%s*$" or name .. " failed", "missing" end
   return true
@@ -119,7 +112,7 @@ local function load_any(path)
   if path:match "%.lua$" then return from_lua(path) end
   if path:match "%.parquet$" then return from_parquet(path) end
   if path:match "%.jsonl?$" or path:match "%.ndjson$" then
-    local text, message = read(path)
+    local text, message = file.read(path)
     if not text then return nil, message end
     return from_lines(text, path)
   end
@@ -142,7 +135,7 @@ local function complete(list, path)
   local seen = {}
   for _, task in ipairs(list) do
     local message
-    if not task.code then task.code, message = read(task.path) end
+    if not task.code then task.code, message = file.read(task.path) end
     if not task.code then return nil, message end
     task.name = plain(task.name)
     task.key = key_of(task)
@@ -213,18 +206,11 @@ function M.load(path)
   return list
 end
 
--- Write a file that others may be writing as well, or have written.
+-- Write a file once: the same text may be there, of this bench or of another.
 local function put(path, text)
   if core.fs.kind(path) then return path end
-  local temp = ("%s.%s"):format(path, (core.clock.random(4):gsub(".",
-    function(c) return ("%02x"):format(c:byte()) end)))
-  local f, message = io.open(temp, "wb")
-  if not f then return nil, message, "io" end
-  if not (f:write(text) and f:close()) then return nil, "cannot write " .. temp, "io" end
-  local ok
-  ok, message = os.rename(temp, path)
-  if not ok then return nil, message, "io" end
-  return path
+  local ok, message, name = file.replace(path, text)
+  return ok and path, message, name
 end
 
 local function literal(value)
@@ -256,48 +242,6 @@ function M.file(task, folder)
   overrides, message, name = put(dir .. "/overrides.lua", config_of(task.overrides))
   if not overrides then return nil, message, name end
   return path, overrides
-end
-
---- Give the tasks overrides that make them small: at most so many bytes of tensors, and 16
---- operations of products for each. What was found is kept under `folder`. A task that cannot
---- be made small gets `unfit`, the reason. Returns true, or nil, message, name.
-function M.fit(list, bytes, folder, say)
-  local ok, message, name = core.fs.mkdir(folder)
-  if not ok then return nil, message, name end
-  local todo, by_key = {}, {}
-  local function kept(task) return ("%s/%s-%d.json"):format(folder, task.hash:sub(1, 32), bytes) end
-  for _, task in ipairs(list) do
-    by_key[task.key] = task
-    task.kept = kept(task)
-    if not core.fs.kind(task.kept) then
-      local path
-      path, message, name = M.file(task, folder)
-      if not path then return nil, message, name end
-      todo[#todo + 1] = core.json.encode { key = task.key, path = path }
-    end
-  end
-  if #todo > 0 then
-    say(("finding small sizes for %d tasks"):format(#todo))
-    local names = os.tmpname()
-    local f = assert(io.open(names, "wb"))
-    f:write(table.concat(todo, "\n"), "\n")
-    f:close()
-    ok, message, name = script("fit.py", { names, ("%d"):format(bytes), ("%d"):format(16 * bytes) }, function(line)
-      assert(put(by_key[assert(core.json.decode(line)).key].kept, line))
-    end)
-    os.remove(names)
-    if not ok then return nil, message, name end
-  end
-  for _, task in ipairs(list) do
-    local found = core.json.decode(read(task.kept) or "") or { failed = "no size was found" }
-    task.unfit = found.failed
-    local all = {}
-    for k, v in pairs(found.overrides or {}) do all[k] = v end
-    for k, v in pairs(task.overrides or {}) do all[k] = v end
-    task.overrides = next(all) and all or nil
-    task.hash = core.hash.sha256(task.code .. core.json.encode(all))
-  end
-  return true
 end
 
 return M

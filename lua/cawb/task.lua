@@ -3,6 +3,7 @@
 
 local compile = require "cawb.compile"
 local core = require "cawb.core"
+local file = require "cawb.file"
 local defaults = require("cawb").defaults
 local loop = require "cawb.loop"
 local options = require "cawb.options"
@@ -150,10 +151,8 @@ end
 local function judge_kernels(device)
   if device.info.modelled or device.info.name == "cpu" then return { ok = true } end
   local path = python.host_folder() .. "/judge.cu"
-  local f, message = io.open(path, "rb")
-  if not f then return nil, message, "missing" end
-  local source = f:read "a"
-  f:close()
+  local source, message, missing = file.read(path)
+  if not source then return nil, message, missing end
   local built, why, name = compile.compile { source = source, device = device }
   if built and not built.ok then return nil, ("%s: %s"):format(path, built.reason), "missing" end
   return built, why, name

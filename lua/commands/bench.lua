@@ -28,7 +28,6 @@ filters
   --shard 3/16                               the third of sixteen parts of what is left
 flags
   --device cuda:all      one measurement at a time on every GPU; also cuda:N, sim:h100, auto
-  --fit BYTES            shrink tasks to so many bytes of tensors (4000000 is fit to simulate)
   --limit SECONDS        the longest that a task may take
   --jobs N               tasks at once on a simulated device (1)
   --ahead N              processes per GPU that get ready while another measures (1)
@@ -38,7 +37,7 @@ flags
 ]]
 
 local own = { ["--level"] = "value", ["--id"] = "value", ["--name"] = "value", ["--shard"] = "value",
-              ["--fit"] = "value", ["--limit"] = "value", ["--jobs"] = "value", ["--ahead"] = "value",
+              ["--limit"] = "value", ["--jobs"] = "value", ["--ahead"] = "value",
               ["--retry"] = "flag", ["--help"] = "flag" }
 
 local function fail(message, name) return command.fail("bench", message, name) end
@@ -127,27 +126,9 @@ local function outcome(row)
   return table.concat(parts, "  ")
 end
 
--- Tasks that cannot be made small enough are rows without a run.
-local function put_unfit(b, list)
-  local kept = {}
-  for _, task in ipairs(list) do
-    local attempt = rows.last(b.store, b.suite, task.key)
-    if not task.unfit then kept[#kept + 1] = task
-    elseif attempt == 1 then
-      local now = core.clock.wall()
-      local ok, message, name = rows.add(b.store, { suite = b.suite, task = task, replaces = 0,
-        status = "not fitted",
-        reason = "it cannot be made small: " .. task.unfit, started = now, ended = now })
-      if not ok then return nil, message, name end
-    end
-  end
-  b.tasks = kept
-  return true
-end
-
 local function read_numbers(given)
   local n = {}
-  for name, default in pairs { fit = 0, limit = 0, jobs = 1, ahead = 1 } do
+  for name, default in pairs { limit = 0, jobs = 1, ahead = 1 } do
     local message
     n[name], message = count_of(given, name, default)
     if not n[name] then return nil, message end
@@ -155,16 +136,12 @@ local function read_numbers(given)
   return n
 end
 
-local function tasks_of(parsed, given, n, say)
+local function tasks_of(parsed, given)
   local list, message, name = suite.load(parsed.words[2])
   if not list then return nil, message, name end
   list, message = suite.filter(list, given)
   if not list then return nil, message, "usage" end
   if #list == 0 then return nil, "no task of the suite is left by the filters", "usage" end
-  if n.fit == 0 then return list end
-  local ok
-  ok, message, name = suite.fit(list, n.fit, parsed.out .. "/tasks", say)
-  if not ok then return nil, message, name end
   return list
 end
 
@@ -185,7 +162,7 @@ end
 
 local function perform(parsed, given, n, all)
   local function say(text) if not parsed.quiet then io.stderr:write(text, "\n") end end
-  local list, message, name = tasks_of(parsed, given, n, say)
+  local list, message, name = tasks_of(parsed, given)
   if not list then return fail(message, name) end
   local devices
   devices, message, name = devices_of(parsed.device, all)
@@ -194,7 +171,7 @@ local function perform(parsed, given, n, all)
   local b
   b, message, name = bench.new { strategy = parsed.words[1], tasks = list, out = parsed.out, devices = devices,
     words = words_of(parsed), configs = parsed.configs, limit = limit, jobs = math.max(1, n.jobs), ahead = n.ahead,
-    retry = given.retry, fit = n.fit, suite_path = parsed.words[2], shard = given.shard,
+    retry = given.retry, suite_path = parsed.words[2], shard = given.shard,
     say = function(task, row, seconds)
       local b = M.current
       say(("[%d/%d] %s  %s  (%.0f s)  %s"):format(#b.tasks - b:left(), #b.tasks, task.key, outcome(row), seconds,
@@ -202,9 +179,6 @@ local function perform(parsed, given, n, all)
     end }
   if not b then return fail(message, name) end
   M.current = b
-  local ok
-  ok, message, name = put_unfit(b, list)
-  if not ok then return fail(message, name) end
   say(("suite %s: %d tasks on %s"):format(b.suite, #list, table.concat(devices, ", ")))
   local ended
   ended, message, name = b:loop()

@@ -3,6 +3,7 @@
 
 local ceilings = require "cawb.ceilings"
 local core = require "cawb.core"
+local file = require "cawb.file"
 local defaults = require("cawb").defaults
 local device = require "cawb.device"
 local devices = require "cawb.devices"
@@ -265,17 +266,12 @@ local function write_lock(path, stack)
   for i, name in ipairs(names) do
     lines[i] = ("  %s: %s"):format(core.json.encode(name), core.json.encode(stack[name]))
   end
-  local f, message = io.open(path, "wb")
-  if not f then return nil, message end
-  local ok = f:write("{\n", table.concat(lines, ",\n"), "\n}\n") and f:close()
-  return ok and true, "cannot write " .. path
+  return file.write(path, "{\n" .. table.concat(lines, ",\n") .. "\n}\n")
 end
 
 local function read_lock(path)
-  local f, message = io.open(path, "rb")
-  if not f then return nil, message end
-  local text = f:read "a"
-  f:close()
+  local text, message = file.read(path)
+  if not text then return nil, message end
   local value
   value, message = core.json.decode(text)
   if type(value) ~= "table" or not value.cawb then

@@ -2,6 +2,7 @@
 
 local command = require "cawb.command"
 local core = require "cawb.core"
+local file = require "cawb.file"
 local page = require "cawb.page"
 local report_data = require "cawb.report_data"
 
@@ -18,13 +19,6 @@ local own = { ["--run"] = "value", ["--to"] = "value", ["--markdown"] = "flag", 
   ["--help"] = "flag" }
 
 local function fail(message, name) return command.fail("report", message, name or "usage") end
-
-local function write(path, text)
-  local f, message = io.open(path, "wb")
-  if not f then return nil, message end
-  local ok = f:write(text) and f:close()
-  return ok and true, "cannot write " .. path
-end
 
 local function text_of(data, given, title)
   if given.markdown then return page.markdown(data, title) end
@@ -55,7 +49,7 @@ function M.main(argv)
     return 0
   end
   local ok
-  ok, message = write(path, text)
+  ok, message = file.write(path, text)
   if not ok then return command.fail("report", message, "io") end
   if html and not page.library() then io.stderr:write "cawb report: without charts: Chart.js (Debian's libjs-chart.js) was not found\n" end
   print(path)

@@ -106,20 +106,6 @@ pyarrow.parquet.write_table(pyarrow.table({"level": [1, 2], "problem_id": [7, 8]
   check.equal(list[2].code, "x = 1")
 end)
 
-check.test("tasks are made small enough, or said to be too large", function()
-  local path = check.write(dir .. "/large.jsonl", core.json.encode { name = "large", code = task(1 << 20,
-    "torch.relu(x)") } .. "\n"
-    .. core.json.encode { name = "fixed", code = (task(1, "torch.relu(x)"):gsub("randn%(4, size%)",
-      "randn(4096, 4096)")) } .. "\n")
-  local list = assert(suite.load(path))
-  local before = list[1].hash
-  assert(suite.fit(list, 40000, dir .. "/fit", function() end))
-  check.equal(list[1].overrides.size, 1024)          -- 2 tensors x 4 x 1024 x 4 bytes
-  assert(list[1].hash ~= before)
-  check.equal(list[2].overrides, nil)
-  check.matches(list[2].unfit, "134217728 bytes")
-end)
-
 check.test("filters, and shards that are a partition", function()
   local list = assert(suite.load(jsonl))
   check.equal(#suite.filter(list, { level = "2" }), 2)

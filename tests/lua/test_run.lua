@@ -367,4 +367,20 @@ def get_init_inputs():
   check.matches(out, "no kernel family serves this task")
 end)
 
+check.test("a factor that is transposed in memory is not taken for a plain one, square or not", function()
+  local task = check.write(dir .. "/transposed.py", [[
+import torch
+class Model(torch.nn.Module):
+    def forward(self, a, b):
+        return torch.matmul(a, b.T)
+def get_inputs():
+    return [torch.randn(32, 32), torch.randn(32, 32)]
+def get_init_inputs():
+    return []
+]])
+  local out, status = run("strategies/ladder.lua --device sim:h100 " .. task)
+  check.equal(status, 1)
+  check.matches(out, "matmul: its operands must be contiguous, not transposed")
+end)
+
 return check.done()
