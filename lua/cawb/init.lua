@@ -60,7 +60,8 @@ M.defaults = {
   },
 
   -- that jail: as tier2.jail, without "none"; seconds until a command is ended with all that it
-  -- started; bytes of memory for each process, of /tmp, of a file; processes at a time
+  -- started; bytes of memory for each process, of /tmp and of the workspace, of a file; processes
+  -- at a time
   shell = { jail = "auto", seconds = 60.0, memory = 4 << 30, disk = 256 << 20, file = 64 << 20, processes = 64 },
 
   -- exchanges with a model that are recorded, or played in its place: a file of JSON lines.

@@ -74,32 +74,46 @@ local function printed(child, most)
   return ("%s\n[... %d bytes left out ...]\n%s%s"):format(child:printed(0, head), total - head - tail, last, lost)
 end
 
--- Until it ends; false where the time is up first. Or nil, message, name.
-local function await(child, seconds)
-  local deadline, step = core.clock.now() + seconds, 0.002
+-- A function that says whether the folder holds more than it may; it looks four times a second,
+-- less often where looking takes long.
+local function watch(opts)
+  local due, step = core.clock.now() + 0.5, 0.25
+  return function()
+    local now = core.clock.now()
+    if now < due then return false end
+    local full = core.fs.usage(opts.folder) > opts.disk
+    due = core.clock.now() + math.max(step, 4 * (core.clock.now() - now))
+    return full
+  end
+end
+
+-- Until it ends: "itself", "deadline" where the time is up first, "disk". Or nil, message, name.
+local function await(child, opts)
+  local deadline, step, full = core.clock.now() + opts.seconds, 0.002, watch(opts)
   while child:alive() do
     local left = deadline - core.clock.now()
-    if left <= 0 then return false end
+    if left <= 0 then return "deadline" end
+    if full() then return "disk" end
     local ok, message, name = loop.sleep(math.min(left, step))
     if not ok then return nil, message, name end
     step = math.min(0.05, 1.5 * step)
   end
-  return true
+  return "itself"
 end
 
 --- Run a command of /bin/sh in a jail. `opts`: { folder = the only one that it may write to,
 --- and where it begins, show = paths to be read beside the system's, env = { name = value },
 --- jail = "auto"|"namespaces"|"landlock", seconds, memory, disk, file, processes (the options
---- shell), most = bytes to be returned }. Returns { ended = "itself"|"deadline", status =,
---- text = }, or nil, message, name: "missing" where no jail is possible.
+--- shell), most = bytes to be returned }. Returns { ended = "itself"|"deadline"|"disk" (the folder
+--- holds more than `disk`), status =, text = }, or nil, message, name: "missing" where no jail is possible.
 function M.run(command, opts)
   local child <close>, message, name = start_any(command, opts)
   if not child then return nil, message, name end
   local ended
-  ended, message, name = await(child, opts.seconds)
+  ended, message, name = await(child, opts)
   child:kill()
-  if ended == nil then return nil, message, name end
-  return { ended = ended and "itself" or "deadline", status = child:status(), text = printed(child, opts.most) }
+  if not ended then return nil, message, name end
+  return { ended = ended, status = child:status(), text = printed(child, opts.most) }
 end
 
 return M

@@ -192,6 +192,20 @@ local function tests_of(level)
     end
   end)
 
+  test("a disk has room for others: what fills the workspace is stopped, and can be removed", function()
+    local small = session_with { jail = level, disk = 4 << 20, file = 1 << 20 }
+    for _, fill in ipairs { "i=0; while [ $i -lt 40 ]; do head -c 900000 /dev/zero > f$i; i=$((i+1)); done",
+                            "i=0; while [ $i -lt 9000 ]; do : > f$i; i=$((i+1)); done",
+                            "mkdir f0; cd f0; i=0; while [ $i -lt 70 ]; do mkdir d; cd d; i=$((i+1)); done" } do
+      local text, failed = call(fill .. "; sleep 98765", small)
+      assert(failed)
+      check.matches(text, "^stopped: the workspace holds more than its 4 MB; remove")
+      gone "98765"
+      call("rm -rf f*", small)
+      assert(core.fs.usage(session.folder) < 1 << 20)
+    end
+  end)
+
   test("links that it makes lead the judge nowhere", function()
     check.write(dir .. "/aim", "untouched")
     call(("ln -sf %s/aim aim; ln -sf %s/new new; ln -sf %s folder; mkfifo pipe"):format(dir, dir, dir))

@@ -13,6 +13,14 @@ local function readable(session)
   return show, env
 end
 
+local verdicts = {
+  itself = function(got) return ("exit status %d"):format(got.status) end,
+  deadline = function(_, opts) return ("stopped after %g s, with all that it started"):format(opts.seconds) end,
+  disk = function(_, opts)
+    return ("stopped: the workspace holds more than its %d MB; remove what you need no more"):format(opts.disk >> 20)
+  end,
+}
+
 return {
   description = "Run a command of /bin/sh in your workspace: grep, sed, python3, whatever this machine has. There is no network and "
     .. "no GPU, and nothing outside the workspace can be written; $TASK names the task's file. Nothing that it starts "
@@ -31,8 +39,7 @@ return {
       return ("refused: this machine offers no jail for commands (%s). Do without: the other tools need none. (For the "
         .. "user: allow user namespaces or a kernel with Landlock, or set agent.shell=false.)"):format(message), true
     end
-    local verdict = got.ended == "deadline" and ("stopped after %g s, with all that it started"):format(opts.seconds)
-      or ("exit status %d"):format(got.status)
-    return verdict .. (got.text ~= "" and "\n" .. got.text or ", nothing printed"), got.ended == "deadline" or got.status ~= 0
+    local verdict = verdicts[got.ended](got, opts)
+    return verdict .. (got.text ~= "" and "\n" .. got.text or ", nothing printed"), got.ended ~= "itself" or got.status ~= 0
   end,
 }
