@@ -1,11 +1,12 @@
 -- cawb bench/rescore.lua [TURNS]: how long does it take to judge so many stored turns again? The
--- store is filled with turns as a run on a GPU leaves them.
+-- store is filled with turns as a run on a GPU leaves them. The median of five, the least and the most.
 
 local core = require "cawb.core"
 local rescore = require "cawb.rescore"
 local rewards = require "cawb.rewards"
 
 local turns = math.tointeger(tonumber((...) or 100000))
+local rounds = 5
 local encode = core.json.encode
 local folder <close> = setmetatable({ path = os.tmpname() }, { __close = function(self)
   os.execute("rm -rf '" .. self.path .. "'")
@@ -40,16 +41,22 @@ for i = 0, turns - 1 do
 end
 assert(store:commit())
 
-local function load_average()
-  local f = io.open "/proc/loadavg"
-  return f and f:read "l":match "%S+" or "unknown"
+local function first_match(path, pattern)
+  local f <close> = io.open(path)
+  return f and (f:read "a"):match(pattern) or "unknown"
 end
 
-local load_before = load_average()
 collectgarbage "generational"
-local from, cpu = core.clock.now(), os.clock()
-local r = assert(rescore.store(store, { reward = rewards.get "tiers-paper" }))
-print(("cawb %s, %s; load of the machine when it began: %s"):format(core.version, os.date "!%Y-%m-%d", load_before))
-print(("%d turns judged again in %.2f s (%.2f s of one core); %d rewards change"):format(r.turns,
-  core.clock.now() - from,
-  os.clock() - cpu, r.rewards))
+print(("cawb %s, %s; %s; load of the machine when it began: %s"):format(core.version, os.date "!%Y-%m-%d",
+  first_match("/proc/cpuinfo", "model name%s*: ([^\n]*)"), first_match("/proc/loadavg", "%S+")))
+local walls, cpus, r = {}, {}, nil
+for i = 1, rounds do
+  local from, cpu = core.clock.now(), os.clock()
+  r = assert(rescore.store(store, { reward = rewards.get "tiers-paper" }))
+  walls[i], cpus[i] = core.clock.now() - from, os.clock() - cpu
+end
+table.sort(walls)
+table.sort(cpus)
+local mid = (rounds + 1) // 2
+print(("%d turns judged again in %.2f s (%.2f to %.2f, %d times), %.2f s of one core; %d rewards change"):format(r.turns,
+  walls[mid], walls[1], walls[rounds], rounds, cpus[mid], r.rewards))
