@@ -51,6 +51,8 @@ print(("cawb %s, %s; %s; load of the machine when it began: %s"):format(core.ver
   first_match("/proc/cpuinfo", "model name%s*: ([^\n]*)"), first_match("/proc/loadavg", "%S+")))
 local walls, cpus, r = {}, {}, nil
 for i = 1, rounds do
+  r = nil
+  collectgarbage()                        -- what the last one left is not this one's to clear
   local from, cpu = core.clock.now(), os.clock()
   r = assert(rescore.store(store, { reward = rewards.get "tiers-paper" }))
   walls[i], cpus[i] = core.clock.now() - from, os.clock() - cpu
