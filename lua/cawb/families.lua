@@ -38,17 +38,29 @@ local function fitting(family, graph)
   return list
 end
 
+-- The kernels read the task's inputs whole and in their order.
+local function seen_otherwise(graph)
+  for _, op in ipairs(graph) do
+    for _, x in ipairs(op.inputs) do
+      if x.view and x.source:find "^input:" then
+        return ("it takes inputs as they lie in memory, not through %s"):format(x.view)
+      end
+    end
+  end
+end
+
 --- The family that serves a task's graph, with the rungs that do. Returns nil and each family's reason
 --- when none does.
 function M.match(task, dir)
   local why = {}
   for _, family in ipairs(M.list(dir)) do
     local serves, reason = family.serves(task.graph)
-    if serves then
+    local otherwise = serves and seen_otherwise(task.graph)
+    if serves and not otherwise then
       family.versions = fitting(family, task.graph)
       return family
     end
-    why[#why + 1] = ("  %s: %s"):format(family.name, reason or "serves other graphs")
+    why[#why + 1] = ("  %s: %s"):format(family.name, otherwise or reason or "serves other graphs")
   end
   return nil, "no kernel family serves this task:\n" .. table.concat(why, "\n")
 end

@@ -120,16 +120,25 @@ function Task:__tostring()
   return ("cawb.task (%s on %s)"):format(self.name, self.device.info.name)
 end
 
---- Views move no bytes and cost nothing: a graph without them says what is done.
--- What was made from a view was made from the tensor that it looks at.
+-- Views that leave the elements in their order.
+local reshapes = { view = true, _unsafe_view = true, _reshape_alias = true, unsqueeze = true, squeeze = true,
+                   alias = true, detach = true }
+
+--- Views move no bytes and cost nothing: a graph without them says what is done. What was made
+--- from a view was made from the tensor that it looks at; `view` names one that shows a part of
+--- it, or another order.
 function M.without_views(graph)
   local list, behind, picked = {}, {}, {}
   for number, op in ipairs(graph or {}) do
-    for _, input in ipairs(op.inputs) do input.source = behind[input.source] or input.source end
+    for _, input in ipairs(op.inputs) do
+      local from = behind[input.source]
+      if from then input.source, input.view = from.source, from.view end
+    end
     if op.kind == "view" then
-      local from = op.inputs[1] and op.inputs[1].source
-      behind["op:" .. number] = from
-      if from and plausibility.picks(op) then picked[from] = true end
+      local from = op.inputs[1]
+      local name = op.op:match "^%w+%.([%w_]-)_?%."
+      behind["op:" .. number] = from and { source = from.source, view = from.view or not reshapes[name] and op.op or nil }
+      if from and plausibility.picks(op) then picked[from.source] = true end
     else
       op.number = number
       list[#list + 1] = op

@@ -40,11 +40,34 @@ def get_init_inputs():
     return []
 ]]
 
--- A case: { file of examples/ or "strange", constants, family, except = { rung = pattern of
+-- Every operator of the elementwise family, with a value that is used again, and another shape for
+-- the same order.
+local zoo = [[
+import torch
+import torch.nn.functional as F
+rows, cols = 3, 5
+class Model(torch.nn.Module):
+    def forward(self, x):
+        y = x.view(-1).view(rows, cols)
+        a = F.gelu(y) + F.gelu(x, approximate="tanh") + F.relu(x) * 2 - torch.sigmoid(x) / 3
+        b = F.silu(x) + F.mish(x) + torch.tanh(x) * torch.exp(-x.abs()) + torch.log(x * x + 1)
+        c = torch.sqrt(x.abs() + 1) + torch.rsqrt(x * x + 1) + torch.reciprocal(x.abs() + 2) + torch.erf(x)
+        d = F.leaky_relu(x, 0.1) + F.elu(x, 0.7) + F.selu(x) + F.hardtanh(x, -0.5, 0.25) + x.clamp(min=-0.3) + x.clamp(max=1.5)
+        e = F.softplus(x) + F.softplus(x * 30, beta=2, threshold=10) + 1 / (1 + x ** 2) + x ** 3 + x.abs() ** 1.5 + x.abs() ** 0.5
+        return torch.add(a, b, alpha=0.5) + torch.sub(c, d, alpha=2) * e / (x ** 2 + 1) - (x.abs() + 1) ** -1
+def get_inputs():
+    return [torch.randn(rows, cols)]
+def get_init_inputs():
+    return []
+]]
+
+local written = { strange = strange, zoo = zoo }
+
+-- A case: { file of examples/, "strange" or "zoo", constants, family, except = { rung = pattern of
 -- its refusal } }
 local function climb(device, case, how)
-  local path = case[1] == "strange" and check.write(check.folder() .. "/strange.py", strange)
-    or "examples/" .. case[1]
+  local text = written[case[1]]
+  local path = text and check.write(check.folder() .. "/" .. case[1] .. ".py", text) or "examples/" .. case[1]
   local task <close> = assert(cawb.task(path, { device = device, task = case[2] }))
   local family = assert(families.match(task))
   check.equal(family.name, case[3], "family")

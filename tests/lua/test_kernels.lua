@@ -23,6 +23,10 @@ local check = dofile "tests/lua/kernels.lua" (device, {
   { "column_sum.py", { batch = 3, rows = 33, cols = 35 }, "columns" },
   { "column_max.py", { batch = 2, rows = 700, cols = 5 }, "columns" },
   { "column_max.py", { batch = 1, rows = 1, cols = 1 }, "columns" },
+  { "zoo", { rows = 3, cols = 5 }, "elementwise" },
+  { "zoo", { rows = 1, cols = 1 }, "elementwise" },
+  { "zoo", { rows = 33, cols = 129 }, "elementwise" },
+  { "gelu_fused.py", { rows = 7, cols = 31 }, "elementwise" },
   { "strange", { dim = 1 }, "columns" },
   { "strange", { dim = 2 }, "reduce" },
 })
