@@ -1,16 +1,18 @@
--- y = f(conv(x, w) + bias) over two dimensions in float32, f being nothing or ReLU.
+-- y = f(conv(x, w) + bias) over two dimensions in float32, where f is nothing or what follows.
+
+local pointwise = require "cawb.pointwise"
 
 local function is_list(v, n) return type(v) == "table" and #v == n end
+
+-- The only function that the library applies.
+local function is_relu(graph) return #graph == 2 and graph[2].op == "aten.relu.default" end
 
 return {
   name = "convolution",
 
   serves = function(graph)
-    local conv, f = graph[1], graph[2]
-    if #graph > 2 or conv.op ~= "aten.convolution.default" then
-      return false, "it takes a convolution, and ReLU behind it"
-    end
-    if f and f.op ~= "aten.relu.default" then return false, f.op .. " is not ReLU" end
+    local conv = graph[1]
+    if conv.op ~= "aten.convolution.default" then return false, conv.op .. " is not a convolution" end
     local x, w, bias = table.unpack(conv.inputs)
     if x.source ~= "input:1" or not w.source:find "^param:" then
       return false, "it applies a parameter to the task's first input"
@@ -18,10 +20,12 @@ return {
     if not bias or not bias.source:find "^param:" then return false, "it adds a bias" end
     if x.dtype ~= "float32" or #x.shape ~= 4 then return false, "it computes in float32 over two dimensions" end
     if conv.args.transposed or not is_list(conv.args.stride, 2) then return false, "it is not transposed" end
-    return true
+    return pointwise.serves(graph, 2, "op:" .. conv.number, conv.outputs[1].shape)
   end,
 
-  defines = function(graph) return { RELU = graph[2] and 1 or 0 } end,
+  defines = function(graph)
+    return { FUNCTION = pointwise.expression(graph, 2, "op:" .. graph[1].number, "v") }
+  end,
 
   constants = function(graph)
     local args, _, w, bias = graph[1].args, table.unpack(graph[1].inputs)
@@ -29,7 +33,7 @@ return {
              stride_y = args.stride[1], stride_x = args.stride[2],
              padding_y = args.padding[1], padding_x = args.padding[2],
              dilation_y = args.dilation[1], dilation_x = args.dilation[2],
-             activation = graph[2] and "relu" or "none" }
+             activation = #graph == 1 and "none" or is_relu(graph) and "relu" or "other" }
   end,
 
   versions = { "v1_naive", "v2_library" },

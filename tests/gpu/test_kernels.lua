@@ -27,6 +27,10 @@ local check = dofile "tests/lua/kernels.lua" (device, {
   { "column_max.py", { batch = 3, rows = 1, cols = 5 }, "columns" },
   { "row_sum.py", { rows = 2, cols = 400003 }, "reduce" },
   { "layernorm.py", { rows = 5, cols = 300001 }, "layernorm" },
+  { "zoo", { rows = 333, cols = 1029 }, "elementwise" },
+  { "gelu_fused.py", { rows = 1024, cols = 2048 }, "elementwise" },
+  { "behind", { kind = "linear", batch = 65, size = 130 }, "linear" },
+  { "behind", { kind = "conv", batch = 2, size = 65 }, "convolution" },
   { "strange", { dim = 1 }, "columns" },
   { "strange", { dim = 2 }, "reduce" },
 }, { members = 4 })

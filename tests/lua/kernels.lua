@@ -50,7 +50,7 @@ class Model(torch.nn.Module):
     def forward(self, x):
         y = x.view(-1).view(rows, cols)
         a = F.gelu(y) + F.gelu(x, approximate="tanh") + F.relu(x) * 2 - torch.sigmoid(x) / 3
-        b = F.silu(x) + F.mish(x) + torch.tanh(x) * torch.exp(-x.abs()) + torch.log(x * x + 1)
+        b = F.silu(x) + F.mish(x) + F.hardswish(3 * x) + F.hardsigmoid(2 * x) + torch.tanh(x) * torch.exp(-x.abs()) + torch.log(x * x + 1)
         c = torch.sqrt(x.abs() + 1) + torch.rsqrt(x * x + 1) + torch.reciprocal(x.abs() + 2) + torch.erf(x)
         d = F.leaky_relu(x, 0.1) + F.elu(x, 0.7) + F.selu(x) + F.hardtanh(x, -0.5, 0.25) + x.clamp(min=-0.3) + x.clamp(max=1.5)
         e = F.softplus(x) + F.softplus(x * 30, beta=2, threshold=10) + 1 / (1 + x ** 2) + x ** 3 + x.abs() ** 1.5 + x.abs() ** 0.5
@@ -61,9 +61,27 @@ def get_init_inputs():
     return []
 ]]
 
-local written = { strange = strange, zoo = zoo }
+-- A layer of each kind with several operators behind it.
+local behind = [[
+import torch
+import torch.nn.functional as F
+kind, batch, size = "linear", 3, 10
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(size, 7) if kind == "linear" else torch.nn.Conv2d(3, 5, 3)
+    def forward(self, x):
+        y = self.layer(x) * 2
+        return F.hardswish(y - 0.25) + torch.tanh(y)
+def get_inputs():
+    return [torch.randn(batch, size) if kind == "linear" else torch.randn(batch, 3, size, size)]
+def get_init_inputs():
+    return []
+]]
 
--- A case: { file of examples/, "strange" or "zoo", constants, family, except = { rung = pattern of
+local written = { strange = strange, zoo = zoo, behind = behind }
+
+-- A case: { file of examples/, or one of these, constants, family, except = { rung = pattern of
 -- its refusal } }
 local function climb(device, case, how)
   local text = written[case[1]]

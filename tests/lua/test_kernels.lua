@@ -27,6 +27,8 @@ local check = dofile "tests/lua/kernels.lua" (device, {
   { "zoo", { rows = 1, cols = 1 }, "elementwise" },
   { "zoo", { rows = 33, cols = 129 }, "elementwise" },
   { "gelu_fused.py", { rows = 7, cols = 31 }, "elementwise" },
+  { "behind", { kind = "linear", batch = 3, size = 10 }, "linear" },
+  { "behind", { kind = "conv", batch = 1, size = 9 }, "convolution" },
   { "strange", { dim = 1 }, "columns" },
   { "strange", { dim = 2 }, "reduce" },
 })
