@@ -12,9 +12,9 @@ local core = require "cawb.core"
 local cawb = require "cawb"
 local execute = require "cawb.execute"
 local families = require "cawb.families"
+local judge = require "cawb.judge"
 local options = require "cawb.options"
 local report = require "cawb.report"
-local verify = require "cawb.verify"
 
 local count, seed, only = math.tointeger(tonumber(arg[1] or 40)), math.tointeger(tonumber(arg[2] or 1)), arg[3]
 local root = arg[0]:match "^(.*)/" or "."
@@ -137,7 +137,7 @@ local function judge(task, c, at)
     return stage, ran.reason or "it does not compile"
   end
   local compared = assert(task:compare(ran.poison))
-  local why = verify.judge(compared, ran.report, all.tolerance)
+  local why = judge.judge(compared, ran.report, all.tolerance)
   if ran.report.races > 0 then return "sanitizer", why end
   if why then return "verification", why end
   return "ok", compared.slots[1]

@@ -2,10 +2,11 @@
 -- input itself, TF32, bf16, a forgotten term, a stale row, another seed's output) are judged
 -- like candidates. What a protocol lets pass, a lazy kernel can pass with.
 
+local battery = require "cawb.battery"
 local core = require "cawb.core"
+local judge = require "cawb.judge"
 local options = require "cawb.options"
 local strategy = require "cawb.strategy"
-local verify = require "cawb.verify"
 
 local M = {}
 
@@ -33,7 +34,7 @@ local function ask(task, case)
 end
 
 local function passes(entries, tolerance)
-  return verify.judge({ slots = { entries } }, nil, tolerance) == nil
+  return judge.judge({ slots = { entries } }, nil, tolerance) == nil
 end
 
 -- Which mutants pass everywhere under a protocol: on the task's own inputs, and on each kind
@@ -44,9 +45,9 @@ local function survivors(task, all, seen)
   for _, case in ipairs(all.verify.battery) do
     local reply = seen[case]
     -- A NaN that is missing gives every mutant away, and says nothing of values.
-    local usable = reply and case ~= "nan" and case ~= "nonfinite" and not verify.unsuitable(task, { slots = { reply.mutants.eager } }, case)
+    local usable = reply and case ~= "nan" and case ~= "nonfinite" and not battery.unsuitable(task, { slots = { reply.mutants.eager } }, case)
     if usable then
-      local tolerance = verify.tolerance_of(task, all.tolerance, case, { slots = { reply.mutants.eager } })
+      local tolerance = battery.tolerance_of(task, all.tolerance, case, { slots = { reply.mutants.eager } })
       for name, entries in pairs(reply.mutants) do
         alive[name] = alive[name] ~= false and passes(entries, tolerance)
       end
@@ -87,7 +88,7 @@ function M.examine(task)
   local seen, message, name = {}, nil, nil
   seen[1], message, name = ask(task)
   if not seen[1] then return nil, message, name end
-  for _, case in ipairs(verify.kinds(task)) do
+  for _, case in ipairs(battery.kinds(task)) do
     seen[case] = ask(task, case)               -- one that the task cannot digest is left out
   end
   local r = { task = task.name, protocols = {}, left_out = seen[1].left_out, notes = task.notes }

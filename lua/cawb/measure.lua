@@ -6,9 +6,9 @@ local baseline_model = require "cawb.baseline_model"
 local core = require "cawb.core"
 local duel = require "cawb.duel"
 local execute = require "cawb.execute"
+local judge = require "cawb.judge"
 local options = require "cawb.options"
 local stats = require "cawb.stats"
-local verify = require "cawb.verify"
 
 local M = {}
 
@@ -27,7 +27,7 @@ local function sample(task, candidate, how)
   local compared
   compared, message, name = task:compare(ran.poison, ran.saved)
   if not compared then return nil, message, name end
-  local why = task.options.tolerance.timed and verify.judge(compared, nil, task.options.tolerance)
+  local why = task.options.tolerance.timed and judge.judge(compared, nil, task.options.tolerance)
   if why then
     return { ok = false, stage = "measure", reason = "while it was timed, " .. why }
   end

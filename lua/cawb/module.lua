@@ -3,13 +3,14 @@
 -- are alike, and every one of them is timed by the task host and judged; PyTorch's own
 -- times come from the task's Model in a jail beside it, called in the same way.
 
+local battery = require "cawb.battery"
 local core = require "cawb.core"
 local file = require "cawb.file"
 local host = require "cawb.module_host"
+local judge = require "cawb.judge"
 local precision = require "cawb.precision"
 local rules = require "cawb.rules"
 local stats = require "cawb.stats"
-local verify = require "cawb.verify"
 
 local M = {}
 
@@ -114,10 +115,10 @@ local function round(state, order, judged, case)
   local compared = reply.compared[me]
   local wrong
   if compared and case then
-    wrong = verify.weigh(task, compared, nil, case, state.battery)
+    wrong = battery.weigh(task, compared, nil, case, state.battery)
   elseif compared then
-    verify.note_error(state.error, compared)
-    wrong = verify.judge(compared, nil, task.options.tolerance)
+    judge.note_error(state.error, compared)
+    wrong = judge.judge(compared, nil, task.options.tolerance)
   end
   if wrong then return { ok = false, reason = wrong } end
   return { ok = true, times = reply.times, compared = reply.compared }
@@ -130,7 +131,7 @@ local function verified(state, trials, how)
     local c = got.compared[me]
     state.trials[#state.trials + 1] = { outputs = c.slots[1], reference = c.reference }
   end
-  for _, case in ipairs(verify.kinds(state.task, how)) do
+  for _, case in ipairs(battery.kinds(state.task, how)) do
     local got, message, name = round(state, { me }, { me }, case)
     if not got or not got.ok then return got, message, name end
   end
@@ -180,7 +181,7 @@ local function note_errors(state, compared)
   for name, c in pairs(compared) do
     local error = {}
     if name ~= me then
-      verify.note_error(error, c)
+      judge.note_error(error, c)
       state.errors[name] = { worst = error.worst, nrms = error.nrms }
     end
   end

@@ -3,10 +3,10 @@
 -- turn that another tolerance would let pass was never timed.
 
 local core = require "cawb.core"
+local judge = require "cawb.judge"
 local options = require "cawb.options"
 local rescore_rules = require "cawb.rescore_rules"
 local rewards = require "cawb.rewards"
-local verify = require "cawb.verify"
 
 local M = {}
 
@@ -38,7 +38,7 @@ local function judge_trials(facts, tolerance)
   local trials = facts.trials
   if not trials or #trials == 0 then return false end
   for _, trial in ipairs(trials) do
-    local why = verify.judge({ slots = { trial.outputs } }, facts.report, tolerance)
+    local why = judge.judge({ slots = { trial.outputs } }, facts.report, tolerance)
     if why then return why end
   end
 end

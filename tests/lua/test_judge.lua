@@ -1,9 +1,9 @@
 -- The judge's arithmetic, on statistics made by hand: no device, no task host.
 
 local check = dofile "tests/lua/check.lua"
+local judge = require "cawb.judge"
 local model = require "cawb.baseline_model"
 local tolerance = require("cawb").defaults.tolerance
-local verify = require "cawb.verify"
 
 -- An output that passes; `changes` are laid over it.
 local function output(changes)
@@ -14,7 +14,7 @@ local function output(changes)
   return { slots = { { o } } }
 end
 
-local function reason(changes, report) return verify.judge(output(changes), report, tolerance) end
+local function reason(changes, report) return judge.judge(output(changes), report, tolerance) end
 
 check.test("a good output passes", function() check.equal(reason(), nil) end)
 
@@ -38,7 +38,7 @@ check.test("what is not a number never passes", function()
   check.matches(reason { nrms = 0 / 0 }, "wrong overall")
   local o = output()
   o.slots[1][1].nrms = nil
-  check.matches(verify.judge(o, nil, tolerance), "wrong overall")
+  check.matches(judge.judge(o, nil, tolerance), "wrong overall")
   check.matches(reason { nan = 3 }, "3 elements are NaN where the reference is a number, the first at %[3, 4%]")
   check.matches(reason { nan_missing = 1 }, "numbers where the reference is NaN")
   check.matches(reason { inf_mismatch = 2 }, "infinite")
@@ -49,9 +49,9 @@ check.test("unwritten elements come first", function()
 end)
 
 check.test("whole numbers must be equal", function()
-  check.equal(verify.judge({ slots = { { { dtype = "int64", numel = 8, unwritten = 0, mismatches = 0 } } } },
+  check.equal(judge.judge({ slots = { { { dtype = "int64", numel = 8, unwritten = 0, mismatches = 0 } } } },
     nil, tolerance), nil)
-  check.matches(verify.judge({ slots = { { { dtype = "int64", numel = 8, unwritten = 0, mismatches = 2,
+  check.matches(judge.judge({ slots = { { { dtype = "int64", numel = 8, unwritten = 0, mismatches = 2,
     first = { index = { 1 } } } } } }, nil, tolerance), "2 of 8 elements differ, the first at %[1%]")
 end)
 

@@ -1,0 +1,92 @@
+-- battery: kinds of inputs that the task never announced. Which to try on a task, what each can
+-- say of it, and under which tolerance; core/taskhost/battery.py makes them.
+
+local judge = require "cawb.judge"
+local options = require "cawb.options"
+
+local M = {}
+
+-- Operators that whole numbers go through without rounding, in any order of their sums.
+local exact = { add = true, sub = true, rsub = true, mul = true, neg = true, sum = true, mm = true, bmm = true,
+                addmm = true, baddbmm = true, relu = true, clamp = true, clamp_min = true, abs = true, max = true,
+                min = true, amax = true, amin = true, maximum = true, minimum = true, where = true, clone = true,
+                cumsum = true, tril = true, triu = true, cat = true, copy = true, threshold = true }
+
+local function is_exact(task)
+  for _, op in ipairs(task.graph) do
+    if not exact[(op.op or ""):match "^%w+%.([%w_]-)_?%." or ""] then return false end
+  end
+  return true
+end
+
+-- Whether a factor is known to hold zeros: a diagonal, a triangle, the padding that weights
+-- meet which are inputs.
+local function has_structure(task)
+  for _, op in ipairs(task.graph) do
+    local name, weight = op.op or "", op.inputs and op.inputs[2]
+    if name:find "%.diag" or name:find "%.tri[lu]" then return true end
+    if op.kind == "convolution" and weight and not (weight.source or ""):find "^param:" then return true end
+  end
+  return false
+end
+
+-- From about here on rounding decides whether a result is infinite.
+local overflows = { float32 = 1e37, bfloat16 = 1e37, float16 = 3e4, float64 = 1e307 }
+
+--- Why a kind says nothing of this task: the reference has values that are no numbers, or
+--- PyTorch's own result is far from it; or nil.
+function M.unsuitable(task, compared, case)
+  if (case == "nan" or case == "nonfinite") and has_structure(task) then
+    return "zeros times NaN are NaN, and a kernel that knows of the zeros need not multiply"
+  end
+  for _, o in ipairs(compared.slots[1]) do
+    local e = o.eager
+    if o.mismatches then return "its outputs are whole numbers, where equals may be ordered differently" end
+    if case ~= "nan" and case ~= "nonfinite" and (o.odd or 0) > 0 then return "the reference is not finite" end
+    if o.scale and o.scale > overflows[o.dtype] then return "the reference is out of the type's range" end
+    if not (e and e.worst and e.nrms and e.nrms <= 1e-2) then return "PyTorch itself is far from the reference" end
+  end
+end
+
+--- The tolerance for one kind of inputs, from that for the task's own.
+function M.tolerance_of(task, tolerance, case, compared)
+  local t = options.copy(tolerance)
+  if case == "integers" and is_exact(task) then
+    local right = true
+    for _, o in ipairs(compared.slots[1]) do right = right and o.eager.worst == 0 and o.scale < 2 ^ 24 end
+    if right then
+      for _, floor in pairs(t.floors) do floor.worst, floor.nrms = 0, 0 end
+    end
+  elseif case ~= "mixed" and case ~= "integers" and case ~= "edges" then
+    t.factor = t.battery_factor
+  end
+  return t
+end
+
+local function bytes_of(specs)
+  local total = 0
+  for _, spec in ipairs(specs) do total = total + (spec.bytes or (spec.items and bytes_of(spec.items)) or 0) end
+  return total
+end
+
+--- What a candidate wrote for one kind of inputs: why it is unacceptable, or nil. What was
+--- seen is put into battery[case].
+function M.weigh(task, compared, report, case, battery)
+  local odd = M.unsuitable(task, compared, case)
+  local seen = { error = { eager = {} }, left_out = odd }
+  battery[case] = seen
+  if odd then return nil end
+  judge.note_error(seen.error, compared)
+  seen.nrms, seen.eager = seen.error.nrms, seen.error.eager.nrms
+  local why = judge.judge(compared, report, M.tolerance_of(task, task.options.tolerance, case, compared))
+  return why and ("on inputs of the kind '%s': %s"):format(case, why)
+end
+
+--- The kinds of inputs to try, few where inputs are large.
+function M.kinds(task, opts)
+  local list = opts and opts.battery or task.options.verify.battery
+  local small = bytes_of(task.inputs) <= task.options.verify.battery_bytes
+  return (small or #list == 0) and list or task.options.verify.huge
+end
+
+return M
