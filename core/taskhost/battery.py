@@ -44,6 +44,12 @@ def integers(like):
     return torch.randint(-4, 5, flat(like).shape).to(torch.float64)
 
 
+def ties(like):
+    """Three values, so that largest and smallest come many times."""
+    levels = torch.randn(3, dtype=torch.float64)
+    return levels[torch.randint(3, flat(like).shape)]
+
+
 def outlier(like):
     made = torch.zeros(flat(like).shape, dtype=torch.float64)
     if made.numel():
@@ -100,7 +106,8 @@ def nan(like):
 BY_ROWS = (mixed, positive, integers, zeros, offset, huge, tiny)    # any part is like the whole
 PIECE = 1 << 26                          # elements
 
-CASES = {f.__name__: f for f in (mixed, positive, integers, edges, outlier, zeros, offset, huge, tiny, nonfinite, nan)}
+CASES = {f.__name__: f for f in (mixed, positive, integers, edges, ties, outlier, zeros, offset, huge,
+                                 tiny, nonfinite, nan)}
 
 
 def fill(place, like, make):

@@ -8,16 +8,18 @@ import torch
 
 import judge as the
 from judge import Readback
-from reference import (CLASSES, FAR, Expected, blank, describe, grid, item, nothing, place,
+from reference import (CLASSES, FAR, Expected, blank, describe, describe_index, grid, item, nothing, place,
                        statistics)
 from tensors import number
 
 
-def expected(judge, reference, eager):
-    """What to hold outputs against, with the means that there are."""
+def expected(judge, reference, eager, index=None):
+    """What to hold outputs against, with the means that there are; `index` for indices."""
     if judge is None or eager.numel() == 0:
-        return Expected(reference, eager)
-    return (JudgedExactly if not eager.dtype.is_floating_point else Judged)(judge, reference, eager)
+        return Expected(reference, eager, index)
+    if eager.dtype.is_floating_point:
+        return Judged(judge, reference, eager)
+    return JudgedExactly(judge, reference, eager, index)
 
 
 def rows_of_bytes(tensor):
@@ -102,16 +104,17 @@ class Judged:
 class JudgedExactly:
     """Integers and bools: equal to the reference or to eager PyTorch's."""
 
-    def __init__(self, judge, reference, eager):
+    def __init__(self, judge, reference, eager, index=None):
         self.judge, self.dtype, self.shape = judge, eager.dtype, list(eager.shape)
-        self.numel, self.eager = eager.numel(), eager
+        self.numel, self.eager, self.index = eager.numel(), eager, index
         self.reference = reference.to(eager.dtype)
         self.first = judge.exact(rows_of_bytes(eager), self.reference, None, 0)
         self.eager_error = None
 
     def bytes(self):
         copies = 1 if self.eager is None else 2
-        return copies * self.numel * self.reference.element_size()
+        scores = self.index.bytes() if self.index else 0
+        return copies * self.numel * self.reference.element_size() + scores
 
     def begin(self, outs, poison, back):
         first = back.add(self.first) if self.first is not None else None
@@ -138,9 +141,10 @@ class JudgedExactly:
     def entry(self, out, tally):
         entry = dict(blank(self), unwritten=int(tally[the.UNWRITTEN]),
                      mismatches=int(tally[the.FAR]), eager=self.eager_error)
+        values = out[:self.numel * self.reference.element_size()].view(self.dtype)
+        describe_index(entry, self, values)
         if entry["mismatches"]:
             index = int(tally[the.FIRST])
-            values = out[:self.numel * self.reference.element_size()].view(self.dtype)
             entry["first"] = {"index": place(index, self.shape), "got": item(values, index),
                               "want": item(self.reference, index)}
         return entry

@@ -6,7 +6,7 @@ longer than 1; `nrms` is rms(out - ref) / rms(ref), of everything or of a row;
 value differs (NaN, an infinity, an unwritten element) the other errors are null,
 so that no comparison of theirs can pass. Of an integer or bool output every
 element must equal the float64 reference's or eager PyTorch's: a floor() of a
-rounded value goes either way.
+rounded value goes either way. Of indices see indices.py.
 """
 import math
 import sys
@@ -25,10 +25,10 @@ BLOCK = {"cpu": 1 << 18, "cuda": 1 << 26}  # elements at a time: caches, spare m
 class Expected:
     """The reference of one output, and how far eager PyTorch is from it."""
 
-    def __init__(self, reference, eager):
+    def __init__(self, reference, eager, index=None):
         self.dtype, self.shape = eager.dtype, list(eager.shape)
         self.numel = eager.numel()
-        self.exact = not eager.dtype.is_floating_point
+        self.exact, self.index = not eager.dtype.is_floating_point, index
         if self.exact:
             self.reference, self.eager = reference.to(eager.dtype), None
             self.eager_error = self.measure(eager)
@@ -43,7 +43,8 @@ class Expected:
 
     def bytes(self):
         copies = 2 if self.exact and self.eager is not None else 1
-        return copies * self.reference.numel() * self.reference.element_size()
+        scores = self.index.bytes() if self.index else 0
+        return copies * self.reference.numel() * self.reference.element_size() + scores
 
     def measure(self, out):
         """The errors of an output that PyTorch made."""
@@ -106,6 +107,7 @@ class Expected:
         count, index = mismatches(out, self.reference, self.eager)
         entry.update(unwritten=self.unwritten(out, poison), mismatches=count,
                      eager=self.eager_error)
+        describe_index(entry, self, out)
         if count:
             entry["first"] = {"index": place(index, self.shape),
                               "got": item(out, index), "want": item(self.reference, index)}
@@ -231,6 +233,13 @@ def describe(entry, about, found, worst):
                 bias=found["bias"], far=found["far"], far_above=FAR[about.dtype], close=found["close"], odd=about.odd,
                 worst_row=found["worst_row"],
                 worst=dict(worst, error=found["worst"]), eager=about.eager_error)
+
+
+def describe_index(entry, about, out):
+    """What indices.py says of an output of whole numbers, where it knows the scores."""
+    if about.index:
+        entry["index"] = about.index.judge(out, about.reference, about.eager) \
+            if entry["mismatches"] else about.index.describe()
 
 
 def statistics(about, square, total, far, worst, row, close, index=None):

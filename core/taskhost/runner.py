@@ -76,13 +76,13 @@ class Runner:
         self.changes_parameters = versions(parameters) != before[2]
         return outputs
 
-    def forward(self, inputs, seed):
-        """Outputs at the task's dtype: a list of (name, tensor)."""
+    def forward(self, inputs, seed, mode=None):
+        """Outputs at the task's dtype: a list of (name, tensor); under a dispatch mode."""
         module = self.copy() if self.changes_module else self.module
         args = mapped(inputs, copied) if self.changes_inputs else inputs
-        return self.call(module, args, seed)
+        return self.call(module, args, seed, mode)
 
-    def forward_wide(self, inputs, seed):
+    def forward_wide(self, inputs, seed, mode=None):
         """The same in float64, or None where the task does not allow it."""
         if not self.repeatable:
             return None
@@ -91,7 +91,7 @@ class Runner:
                 self.wide_module = widened(self.copy())
             args = mapped(inputs, wide)
             args = mapped(args, copied) if self.changes_inputs else args
-            outputs = self.call(self.wide_module, args, seed, default=torch.float64)
+            outputs = self.call(self.wide_module, args, seed, mode, torch.float64)
         except Fault as fault:
             if fault.name in ("device", "memory"):
                 raise

@@ -23,6 +23,7 @@ import gc
 import torch
 
 import battery
+import indices
 from fault import Fault, kind_of
 from judged import expected
 from runner import made_on
@@ -88,10 +89,13 @@ class Trial:
 
     def references(self):
         """In float64 first: its copy of the inputs is gone when eager PyTorch runs."""
-        wide = self.runner.forward_wide(self.inputs, self.seed)
-        eager = self.runner.forward(self.inputs, self.seed)
+        scores = self.trials.watch(True), self.trials.watch(False)
+        wide = self.runner.forward_wide(self.inputs, self.seed, scores[0])
+        eager = self.runner.forward(self.inputs, self.seed, scores[1])
         self.precision = "float64" if wide else precision(eager)
-        return [expected(self.trials.judge, w, e) for (_, w), (_, e) in zip(wide or eager, eager)]
+        index = indices.found(self.trials.places, scores[1], scores[0] if wide else scores[1])
+        return [expected(self.trials.judge, w, e, i)
+                for (_, w), (_, e), i in zip(wide or eager, eager, index)]
 
     def has_expected(self):
         return self._expected is not None
@@ -121,6 +125,13 @@ class Trials:
     def __init__(self, runner, judge=None):
         self.runner, self.judge, self.size = runner, judge, 0
         self.kept = collections.OrderedDict()
+        self.places = []         # of outputs that are indices; see indices.py
+
+    def watch(self, wide):
+        """The mode for a reference's forward, where outputs are indices. In float64 only those
+        are kept whose scores have an error."""
+        places = [p for p in self.places if p and not (wide and p.direct)]
+        return indices.Scores({p.number for p in places}) if any(self.places) else None
 
     def get(self, seed, case=None):
         """The trial of a seed and a case, now the most recent one."""

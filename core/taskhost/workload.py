@@ -6,6 +6,7 @@ import torch
 
 import admission
 import freivalds
+import indices
 from fault import Fault
 from graph import Recorder
 from judge import Judge, Readback
@@ -76,6 +77,7 @@ class Workload:
         found = self.runner.probe(trial.inputs if large else mapped(trial.inputs, copied), seed,
                                   mode)
         self.graph, self.notes = recorder[0].entries, recorder[0].notes
+        self.trials.places = indices.places(self.graph, [recorder[0].source(t) for _, t in found])
         self.product = self.find_product(trial, [t for _, t in found])
         self.place_outputs(found)
         self.trials.size = (0 if large else self.inputs_size) + sum(
@@ -153,7 +155,8 @@ class Workload:
         for i, (name, tensor) in enumerate(found):
             with self.task.located("Model.forward"):
                 spec = layout.add(tensor, "output %d" % (i + 1))
-            self.outputs.append(dict(spec, name=name) if name else spec)
+            place = self.trials.places[i]
+            self.outputs.append(dict(spec, **named(name), **({"index": place.name} if place else {})))
         self.outputs_size = layout.size
 
     def place_parameters(self):
@@ -345,6 +348,10 @@ def digest(tensor):
     """Of a vector of bytes on the CPU."""
     bytes_of = (ctypes.c_char * tensor.numel()).from_address(tensor.data_ptr())
     return hashlib.blake2b(bytes_of, digest_size=16).hexdigest()
+
+
+def named(name):
+    return {"name": name} if name else {}
 
 
 def density(tensor):

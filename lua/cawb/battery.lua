@@ -10,7 +10,7 @@ local M = {}
 local exact = { add = true, sub = true, rsub = true, mul = true, neg = true, sum = true, mm = true, bmm = true,
                 addmm = true, baddbmm = true, relu = true, clamp = true, clamp_min = true, abs = true, max = true,
                 min = true, amax = true, amin = true, maximum = true, minimum = true, where = true, clone = true,
-                cumsum = true, tril = true, triu = true, cat = true, copy = true, threshold = true }
+                argmax = true, argmin = true, topk = true, sort = true, cumsum = true, tril = true, triu = true, cat = true, copy = true, threshold = true }
 
 local function is_exact(task)
   for _, op in ipairs(task.graph) do
@@ -33,6 +33,20 @@ end
 -- From about here on rounding decides whether a result is infinite.
 local overflows = { float32 = 1e37, bfloat16 = 1e37, float16 = 3e4, float64 = 1e307 }
 
+local function unsuitable_output(o, case)
+  local e = o.eager
+  if case ~= "nan" and case ~= "nonfinite" and (o.odd or 0) > 0 then return "the reference is not finite" end
+  if o.scale and o.scale > overflows[o.dtype] then return "the reference is out of the type's range" end
+  if not (e and e.worst and e.nrms and e.nrms <= 1e-2) then return "PyTorch itself is far from the reference" end
+end
+
+-- Indices say something where it is known what they point to.
+local function unsuitable_whole(o, case)
+  if not o.index then return "its outputs are whole numbers, where equals may be ordered differently" end
+  if case == "nan" or case == "nonfinite" then return "PyTorch documents no place for NaN among values in order" end
+  if not (o.index.eager <= 1e-2) then return "PyTorch itself is far from the reference" end
+end
+
 --- Why a kind says nothing of this task: the reference has values that are no numbers, or
 --- PyTorch's own result is far from it; or nil.
 function M.unsuitable(task, compared, case)
@@ -40,24 +54,26 @@ function M.unsuitable(task, compared, case)
     return "zeros times NaN are NaN, and a kernel that knows of the zeros need not multiply"
   end
   for _, o in ipairs(compared.slots[1]) do
-    local e = o.eager
-    if o.mismatches then return "its outputs are whole numbers, where equals may be ordered differently" end
-    if case ~= "nan" and case ~= "nonfinite" and (o.odd or 0) > 0 then return "the reference is not finite" end
-    if o.scale and o.scale > overflows[o.dtype] then return "the reference is out of the type's range" end
-    if not (e and e.worst and e.nrms and e.nrms <= 1e-2) then return "PyTorch itself is far from the reference" end
+    local why
+    if o.mismatches then why = unsuitable_whole(o, case) else why = unsuitable_output(o, case) end
+    if why then return why end
   end
 end
+
+local well_conditioned = { mixed = true, integers = true, edges = true, ties = true }
 
 --- The tolerance for one kind of inputs, from that for the task's own.
 function M.tolerance_of(task, tolerance, case, compared)
   local t = options.copy(tolerance)
   if case == "integers" and is_exact(task) then
     local right = true
-    for _, o in ipairs(compared.slots[1]) do right = right and o.eager.worst == 0 and o.scale < 2 ^ 24 end
+    for _, o in ipairs(compared.slots[1]) do
+      right = right and (o.mismatches ~= nil or o.eager.worst == 0 and o.scale < 2 ^ 24)
+    end
     if right then
       for _, floor in pairs(t.floors) do floor.worst, floor.nrms = 0, 0 end
     end
-  elseif case ~= "mixed" and case ~= "integers" and case ~= "edges" then
+  elseif not well_conditioned[case] then
     t.factor = t.battery_factor
   end
   return t
@@ -82,11 +98,24 @@ function M.weigh(task, compared, report, case, battery)
   return why and ("on inputs of the kind '%s': %s"):format(case, why)
 end
 
+local function has_indices(task)
+  for _, o in ipairs(task.outputs) do if o.index then return true end end
+  return false
+end
+
+local function without(list, name)
+  local rest = {}
+  for _, case in ipairs(list) do if case ~= name then rest[#rest + 1] = case end end
+  return rest
+end
+
 --- The kinds of inputs to try, few where inputs are large.
 function M.kinds(task, opts)
-  local list = opts and opts.battery or task.options.verify.battery
+  local asked = opts and opts.battery
+  local list = asked or task.options.verify.battery
   local small = bytes_of(task.inputs) <= task.options.verify.battery_bytes
-  return (small or #list == 0) and list or task.options.verify.huge
+  list = (small or #list == 0) and list or task.options.verify.huge
+  return (asked or has_indices(task)) and list or without(list, "ties")
 end
 
 return M

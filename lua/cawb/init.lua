@@ -90,8 +90,9 @@ M.defaults = {
   verify = {
     trials = 5,               -- fresh secret inputs
     -- further inputs of kinds that the task never announced (core/taskhost/battery.py), one of
-    -- each; a kind that the reference itself cannot deal with is left out
-    battery = { "mixed", "integers", "edges", "outlier", "zeros", "offset", "nan" },
+    -- each; a kind that the reference itself cannot deal with is left out, and `ties` where no
+    -- output is an index
+    battery = { "mixed", "integers", "edges", "outlier", "zeros", "offset", "nan", "ties" },
     battery_bytes = 1 << 30,  -- of inputs, beyond which there are only those in `huge`
     huge = { "mixed" },
     repeats = 1,              -- further runs on the first inputs: is every bit the same?

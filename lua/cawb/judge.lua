@@ -36,8 +36,33 @@ local function check_finite(o, label)
   end
 end
 
-local function check_exact(o, label)
+-- How much worse the score may be that an index points to, relative to the largest of its
+-- row: two scores, each as far off as a value may be, could change places.
+local function most_gap(index, tolerance)
+  if index.exact then return 0 end
+  local floor = tolerance.floors[index.dtype] or tolerance.floors.float32
+  return 2 * math.max(tolerance.factor * index.eager, floor.worst)
+end
+
+local function check_index(o, label, tolerance)
+  local i = o.index
+  local differ = ("%s: %d of %d indices differ, the first%s"):format(label, o.mismatches, o.numel,
+    place(o.first and o.first.index))
+  if i.outside > 0 then return ("%s; %d lie outside of their row"):format(differ, i.outside) end
+  if i.repeated > 0 then return ("%s; %d come twice in their row"):format(differ, i.repeated) end
+  local most = most_gap(i, tolerance)
+  if not (type(i.gap) == "number" and i.gap <= most) then
+    return ("%s: what they point to is off by %s of its row's largest, at most %s passes"):format(differ,
+      number(i.gap), number(most))
+  end
+  if i.later == 0 then return nil end
+  return ("%s: they point to equal values, of which PyTorch documents %s"):format(differ,
+    i.op == "sort" and "that a stable sort keeps their order" or i.op .. " to return the first")
+end
+
+local function check_exact(o, label, tolerance)
   if not o.mismatches or o.mismatches == 0 then return nil end
+  if o.index then return check_index(o, label, tolerance) end
   return ("%s: %d of %d elements differ, the first%s")
     :format(label, o.mismatches, o.numel, place(o.first and o.first.index))
 end
@@ -100,7 +125,7 @@ local function check_far(o, label, tolerance, floor)
 end
 
 local function judge_output(o, label, tolerance)
-  local why = check_unwritten(o, label) or check_finite(o, label) or check_exact(o, label)
+  local why = check_unwritten(o, label) or check_finite(o, label) or check_exact(o, label, tolerance)
   if why or o.mismatches then return why end
   local floor = tolerance.floors[o.dtype] or tolerance.floors.float32
   return check_worst(o, label, tolerance, floor) or check_nrms(o, label, tolerance, floor)

@@ -157,6 +157,32 @@ class JudgeCases:
                     entries = self.agree(reference, own, [eager, other, wrong, untouched])
                     self.assertEqual(entries[2]["first"]["index"], [1, 9])
 
+    def test_indices_and_what_they_point_to(self):
+        from indices import Index, Place
+        from judge import Readback
+        from judged import expected
+        from reference import Expected
+        scores = self.random((40, 50), torch.float32)
+        scores[3, 7] = scores[3, 9] = 9
+        graph = {"op": "aten.argmax.default", "args": {"dim": 1}, "outputs": [{"shape": [40]}]}
+        index = Index(Place(0, graph, True), scores, None)
+        right = scores.argmax(1)
+        right[3] = 7
+        later, wrong, outside = right.clone(), right.clone(), right.clone()
+        later[3], wrong[5], outside[6] = 9, (right[5] + 1) % 50, 50
+        slots = torch.stack([t.view(torch.uint8) for t in (right, later, wrong, outside)])
+        found = []
+        for about in (Expected(right, right, index), expected(self.judge, right, right, index)):
+            back = Readback()
+            begun = about.begin(slots, NAN_POISON, back)
+            back.read()
+            found.append(about.finish(begun, back))
+        self.assertTrue(all(map(close, *found)), found)
+        said = [e["index"] for e in found[1]]
+        self.assertEqual([i["later"] for i in said], [0, 1, 0, 0])
+        self.assertEqual([i["outside"] for i in said], [0, 0, 0, 1])
+        self.assertEqual([i["gap"] > 0 for i in said[:3]], [False, False, True])
+
     def test_a_measured_output_of_pytorch_s(self):
         from judged import expected
         from reference import Expected

@@ -55,6 +55,26 @@ check.test("whole numbers must be equal", function()
     first = { index = { 1 } } } } } }, nil, tolerance), "2 of 8 elements differ, the first at %[1%]")
 end)
 
+check.test("an index is right where what it points to is as good, and the first of equals where that is documented", function()
+  local function index(changes)
+    local i = { op = "argmax", ties = "first", dtype = "float32", eager = 1e-6, exact = false, gap = 0, later = 0,
+                outside = 0, repeated = 0 }
+    for k, v in pairs(changes) do i[k] = v end
+    return judge.judge({ slots = { { { dtype = "int64", numel = 8, unwritten = 0, mismatches = 2, index = i,
+      first = { index = { 1 } } } } } }, nil, tolerance)
+  end
+  check.equal(index { gap = 1.5e-5 }, nil)                       -- twice the floor
+  check.matches(index { gap = 1.6e-5 }, "2 of 8 indices differ, the first at %[1%]: what they point to is off by 1.6e%-05")
+  check.equal(index { gap = 5e-5, eager = 1e-5 }, nil)           -- twice three times eager's
+  check.matches(index { gap = 1e-9, exact = true, eager = 0 }, "at most 0 passes")
+  check.matches(index { gap = "inf" }, "off by inf")
+  check.matches(index { gap = 0 / 0 }, "off by")
+  check.matches(index { later = 1, exact = true, eager = 0 }, "equal values, of which PyTorch documents argmax to return the first")
+  check.matches(index { op = "sort", later = 1 }, "a stable sort keeps their order")
+  check.matches(index { outside = 1 }, "1 lie outside of their row")
+  check.matches(index { repeated = 3 }, "3 come twice")
+end)
+
 check.test("a race rejects an output that looks right", function()
   check.matches(reason({}, { races = 5, race = "softmax, line 8" }), "race on shared memory, 5 times: softmax, line 8")
   check.equal(reason({}, { races = 2, race = "global memory: f, line 3" }),
