@@ -34,12 +34,12 @@ class Place:
         self.shape = entry["outputs"][-1]["shape"]
 
 
-def places(graph, sources):
-    """A Place or None for each output, from the labels of what made it."""
+def places(graph, outputs):
+    """A Place or None for each output: pairs of a tensor and the label of what made it."""
     makers = [n for n, e in enumerate(graph) if makes(e)]
     found = []
-    for source in sources:
-        at = behind(graph, source, PASSED_ON)
+    for tensor, source in outputs:
+        at = None if tensor.is_floating_point() else behind(graph, source, PASSED_ON)
         entry = graph[at] if at in makers else None
         direct = entry is not None and behind(graph, entry["inputs"][0]["source"], ()) is None
         found.append(Place(makers.index(at), entry, direct) if entry else None)

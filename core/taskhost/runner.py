@@ -100,7 +100,16 @@ class Runner:
         lost = any(t.is_floating_point() and t.dtype != torch.float64 for _, t in outputs)
         return None if lost else outputs
 
+    def follow(self, inputs, seed, mode):
+        """What forward returns under a mode that makes its own of it: tensors in order."""
+        module = self.copy() if self.changes_module else self.module
+        args = mapped(inputs, copied) if self.changes_inputs else inputs
+        return [t for _, t in tensors_of(self.raw(module, args, seed, mode), "")]
+
     def call(self, module, args, seed, mode=None, default=None):
+        return self.named(self.raw(module, args, seed, mode, default))
+
+    def raw(self, module, args, seed, mode=None, default=None):
         strict()
         seed_all(seed)
         usual = torch.get_default_dtype()
@@ -108,10 +117,9 @@ class Runner:
         try:
             with self.task.blame("Model.forward"), torch.no_grad(), made_on(self.device), \
                     mode or contextlib.nullcontext():
-                result = module(*args)
+                return module(*args)
         finally:
             torch.set_default_dtype(usual)
-        return self.named(result)
 
     def named(self, result):
         """Outputs in order: of a tensor, or of a tuple, list or dict of tensors."""

@@ -10,7 +10,6 @@ import indices
 from fault import Fault
 from graph import Recorder
 from judge import Judge, Readback
-from judged import rows_of_bytes
 from runner import Runner, loose_tensors
 from share import open_share
 from task import Task
@@ -77,25 +76,14 @@ class Workload:
         found = self.runner.probe(trial.inputs if large else mapped(trial.inputs, copied), seed,
                                   mode)
         self.graph, self.notes = recorder[0].entries, recorder[0].notes
-        self.trials.places = indices.places(self.graph, [recorder[0].source(t) for _, t in found])
-        self.product = self.find_product(trial, [t for _, t in found])
+        self.trials.places = indices.places(self.graph, [(t, recorder[0].source(t)) for _, t in found])
+        self.products = freivalds.Check(self.runner)
+        if any(e["kind"] == "matmul" for e in self.graph):
+            self.products.accept(trial, [t for _, t in found])
         self.place_outputs(found)
         self.trials.size = (0 if large else self.inputs_size) + sum(
             max(8, 2 * t.element_size()) * t.numel() for _, t in found)
         return self.marks(t for _, t in found)
-
-    def find_product(self, trial, outputs):
-        """The product that the task is, if eager PyTorch's output agrees."""
-        product, back = freivalds.find(self.graph, outputs), Readback()
-        if product is None:
-            return None
-        at = product.begin(trial.inputs, self.parameters(), rows_of_bytes(outputs[0]), back)
-        back.read()
-        good = back.numbers(at)[0] <= freivalds.NEAR[outputs[0].dtype]
-        return product if good else None
-
-    def parameters(self):
-        return self.runner.module.state_dict()
 
     def marks(self, tensors):
         """One for each tensor; two are equal where all of the tensors' bits are."""
@@ -197,7 +185,7 @@ class Workload:
             "params_share": self.params_share.describe(),
             "inputs_share": self.inputs_share.describe(),
             "outputs_share": self.outputs_share.describe(),
-            "density": self.density,
+            "density": self.density, **freivalds.describe(self.graph, self.products),
             "slots": self.slots, "outputs_stride": self.outputs_size}
         return reply, [s.fd for s in self.shares if s.fd >= 0]
 
@@ -259,22 +247,17 @@ class Workload:
         watched = self.shared.begin(back) if late else None
         begun = [e.begin(self.outputs_at(i, slots), poison, back)
                  for i, e in enumerate(self.expected(trial))]
-        product = self.begin_product(trial, slots, back)
+        products = self.products.begin(trial, lambda i: self.outputs_at(i, slots), back)
         back.read()
         entries = [e.finish(b, back) for e, b in zip(trial.expected(), begun)]
-        for entry, error in zip(entries[0], back.numbers(product) if product is not None else ()):
-            entry["product"] = number(error) if error == error else "nan"
+        for i, handle in products.items():
+            freivalds.note(entries[i], back.numbers(handle), self.products.eager[i])
         if late:
             changed = self.shared.finish(watched, back)
         self.trials.trim()
         self.relieve()
         return {"outputs": [each[0] for each in entries], "reference": trial.precision,
                 "slots": [list(each) for each in zip(*entries)], "changed": changed}
-
-    def begin_product(self, trial, slots, back):
-        if self.product is None or trial.case not in freivalds.CASES:
-            return None
-        return self.product.begin(trial.inputs, self.parameters(), self.outputs_at(0, slots), back)
 
     def mark(self):
         """A text that differs where any bit of the outputs does."""

@@ -101,7 +101,7 @@ function M.one(task, candidate, how)
   if not got then return nil, message, name end
   if not got.ok then return name_precision(task, fail(facts, got)) end
   facts.error, facts.report, facts.trials, facts.battery = got.error, got.report, got.trials, got.battery
-  facts.repeatable = got.repeatable
+  facts.repeatable, facts.products = got.repeatable, got.products
   facts.precision = precision.of(task, facts, rule_facts.census(facts.built))
   go, message, name = pass(task, candidate, facts, "verify")
   if not go then return go == false and facts or nil, message, name end

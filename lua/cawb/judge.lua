@@ -97,10 +97,11 @@ local function check_row(o, label, tolerance, floor)
     :format(label, row.index, number(row.nrms), number(most))
 end
 
--- A product of matrices times a secret vector, by the host beside the reference.
-local function check_product(o, label, floor)
+-- What is linear in products of matrices times a secret vector, by the host beside the
+-- reference.
+local function check_product(o, label, tolerance, floor)
   if o.product == nil then return nil end
-  local most = math.max(floor.nrms, 1e-12)
+  local most = math.max(floor.nrms, tolerance.factor * (o.eager.product or 0), 1e-12)
   if type(o.product) == "number" and o.product <= most then return nil end
   return ("%s times a secret vector is off by %s of its factors' size; at most %s passes")
     :format(label, number(o.product), number(most))
@@ -130,7 +131,7 @@ local function judge_output(o, label, tolerance)
   local floor = tolerance.floors[o.dtype] or tolerance.floors.float32
   return check_worst(o, label, tolerance, floor) or check_nrms(o, label, tolerance, floor)
     or check_row(o, label, tolerance, floor) or check_far(o, label, tolerance, floor)
-    or check_product(o, label, floor)
+    or check_product(o, label, tolerance, floor)
 end
 
 -- What a candidate does besides computing: races, and inputs that are not as they were.

@@ -263,6 +263,7 @@ local function stages(state, facts, how)
   how.say "verify"
   local got, message, name = clocked(facts, "verify", verified, state, how.trials or state.task.options.verify.trials, how)
   facts.error, facts.trials, facts.battery = state.error, state.trials, state.battery
+  facts.products = state.task.products
   if not got then return nil, message, name end
   if not got.ok then return fail(facts, "verify", got) end
   facts.precision = precision.of(state.task, facts)

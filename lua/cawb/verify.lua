@@ -84,7 +84,8 @@ end
 --- verify.trials), and once on each kind in `opts.battery` (verify.battery); the first
 --- inputs `opts.repeats` (verify.repeats) times more. Returns { ok = true, trials =
 --- {statistics}, error = { worst, nrms, eager = {...} }, battery = { kind = { nrms, eager } },
---- repeatable = bit by bit, report = counters of the last run, findings = of a simulated device,
+--- repeatable = bit by bit, products = { checked = against a secret vector, outputs = which, or why
+--- not }, report = counters of the last run, findings = of a simulated device,
 --- as of cawb.sanitize, where there are any }, a failure as data, or nil,
 --- message, name.
 function M.verify(task, candidate, opts)
@@ -94,7 +95,8 @@ function M.verify(task, candidate, opts)
     return { ok = false, stage = "verify", reason = "not checked: with --scale full only some blocks are "
       .. "executed, and the rest of the output stays unwritten; verify with --scale fit" }
   end
-  local result = { ok = true, trials = {}, error = { eager = {} }, battery = {} }
+  local result = { ok = true, trials = {}, error = { eager = {} }, battery = {},
+                   products = task.products }
   local function step(f, ...)
     local ran, message, name = f(...)
     if ran and not ran.ok then

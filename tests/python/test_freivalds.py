@@ -1,5 +1,6 @@
 """A product against a secret vector: what it sees of a wrong one, and when there is none."""
 import sys
+import types
 import unittest
 
 from hostcase import HAVE_TORCH, POISON, TASKHOST, Loaded, TaskCase
@@ -7,10 +8,11 @@ from hostcase import HAVE_TORCH, POISON, TASKHOST, Loaded, TaskCase
 sys.path.insert(0, TASKHOST)
 if HAVE_TORCH:
     import torch
+    import algebra
     import freivalds
-    from graph import Recorder
     from judge import Readback
     from judged import rows_of_bytes
+    from runner import tensors_of
 
 TASK = """
     import torch
@@ -24,20 +26,35 @@ TASK = """
 """
 
 
+class Bare:
+    """As much of a Runner as a Check needs."""
+
+    def __init__(self, module):
+        self.module, self.device = module, torch.device("cpu")
+
+    def follow(self, inputs, _seed, mode):
+        with torch.no_grad(), mode:
+            return [t for _, t in tensors_of(self.module(*inputs), "")]
+
+
 @unittest.skipUnless(HAVE_TORCH, "needs PyTorch")
 class Freivalds(TaskCase):
     def product(self, module, inputs):
-        """The Product of a module, and its output."""
-        recorder = Recorder(module, inputs)
-        with torch.no_grad(), recorder:
-            output = module(*inputs)
-        return freivalds.find(recorder.entries, [output.contiguous()]), output.contiguous()
+        """The Check of a module, and its outputs."""
+        runner = Bare(module)
+        trial = types.SimpleNamespace(inputs=inputs, seed=1, case=None)
+        outputs = [t.detach().contiguous() for _, t in tensors_of(module(*inputs), "")]
+        check = freivalds.Check(runner)
+        check.accept(trial, outputs)
+        return check, outputs[0]
 
-    def error(self, product, module, inputs, output):
+    def error(self, check, module, inputs, output, at=0):
+        outputs = [t.contiguous() for _, t in tensors_of(module(*inputs), "")]
+        trial = types.SimpleNamespace(inputs=inputs, seed=1, case=None)
         back = Readback()
-        at = product.begin(inputs, module.state_dict(), rows_of_bytes(output), back)
+        handle = check.begin(trial, lambda i: rows_of_bytes(output if i == at else outputs[i]), back)[at]
         back.read()
-        return back.numbers(at)[0]
+        return back.numbers(handle)[0]
 
     def module(self, forward):
         class Model(torch.nn.Module):
@@ -71,26 +88,91 @@ class Freivalds(TaskCase):
         right[3, 3] = float("nan")
         self.assertFalse(self.error(product, module, inputs, right) <= 1)
 
-    def test_other_tasks_have_none(self):
+    LINEAR = {
+        "bias, scale and residual": lambda a, b: (a @ b + torch.arange(5.)) * 0.5 - a[:, :5] / 3,
+        "alpha and beta": lambda a, b: torch.addmm(torch.ones(5), a, b, alpha=2, beta=3),
+        "a factor for each column": lambda a, b: (a @ b) * torch.arange(1., 6),
+        "a factor for each row": lambda a, b: torch.arange(1., 10).unsqueeze(1) * (a @ b),
+        "what comes before": lambda a, b: torch.relu(a) @ torch.softmax(b, 1),
+        "a chain": lambda a, b: a @ b @ b.t() @ (b + 1),
+        "a batch": lambda a, b: torch.matmul(a.reshape(3, 3, 40), b.expand(3, 40, 5)) + 1,
+        "four dimensions": lambda a, b: torch.matmul(a.reshape(1, 3, 3, 40), b) * 2,
+        "in place": lambda a, b: (a @ b).add_(1).mul_(-2),
+        "transposed": lambda a, b: ((b.t() @ a.t()) * torch.arange(1., 10)).t() + torch.arange(5.),
+        "row sums": lambda a, b: (a @ b).sum(1),
+        "column means": lambda a, b: (a @ b - 3).mean(0, keepdim=True) * torch.arange(5.),
+        "all of it": lambda a, b: 2 * (a @ b).mean(),
+        "less its mean": lambda a, b: (lambda c: c - c.mean(1, keepdim=True))(a @ b),
+        "einsum": lambda a, b: torch.einsum("bil,lk->bik", a.reshape(3, 3, 40), b) + 1,
+        "a batch's mean": lambda a, b: (a.reshape(3, 3, 40) @ b.expand(3, 40, 5)).mean((0, 1)),
+    }
+
+    def test_what_is_linear_in_products_is_followed(self):
+        for name, forward in self.LINEAR.items():
+            with self.subTest(name):
+                module, inputs = self.module(forward), [torch.randn(9, 40), torch.randn(40, 5)]
+                check, output = self.product(module, inputs)
+                self.assertEqual((check.outputs, check.why), ([0], None))
+                self.assertLess(self.error(check, module, inputs, output), 1e-6)
+                short = forward(inputs[0] * (torch.arange(40) < 39), inputs[1])
+                wrong = short.contiguous() if name != "what comes before" else output * 1.001
+                self.assertGreater(max(self.error(check, module, inputs, wrong) for _ in range(4)), 1e-5)
+
+    def test_one_wrong_element_is_seen_wherever_it_is(self):
+        for name, forward in self.LINEAR.items():
+            with self.subTest(name):
+                module, inputs = self.module(forward), [torch.randn(9, 40), torch.randn(40, 5)]
+                check, output = self.product(module, inputs)
+                wrong = output.clone()
+                wrong.view(-1)[wrong.numel() * 2 // 3] += 1 + wrong.abs().max()
+                self.assertGreater(max(self.error(check, module, inputs, wrong) for _ in range(4)), 1e-4)
+
+    def test_each_output_has_its_own(self):
+        forward = lambda a, b: (a @ b + 1, a + 1, {"mean": (a @ b).mean(0)})
+        module, inputs = self.module(forward), [torch.randn(9, 40), torch.randn(40, 5)]
+        check, _ = self.product(module, inputs)
+        self.assertEqual(check.outputs, [0, 2])
+        wrong = forward(*inputs)[2]["mean"] + 0.1
+        self.assertGreater(self.error(check, module, inputs, wrong, 2), 1e-4)
+
+    def test_what_is_not_linear_is_refused_with_its_reason(self):
         inputs = [torch.randn(9, 40), torch.randn(40, 5)]
-        for forward in (lambda a, b: torch.relu(a @ b), lambda a, b: (a + 1) @ b,
-                        lambda a, b: torch.addmm(torch.ones(5), a, b, alpha=2), torch.add):
-            args = inputs if forward is not torch.add else [inputs[0], inputs[0]]
-            self.assertIsNone(self.product(self.module(forward), args)[0])
+        for forward, words in (
+                (lambda a, b: torch.relu(a @ b), "aten.relu.default takes a product's result"),
+                (lambda a, b: (a @ b) * (a @ b), "two products are multiplied"),
+                (lambda a, b: 1 / (a @ b), "takes a product's result"),
+                (lambda a, b: a[:, :5] / (a @ b), "a division by a product"),
+                (lambda a, b: (a @ b) * a[:, :5], "a factor for each element"),
+                (lambda a, b: (a @ b).reshape(45), "cuts or joins the product's rows"),
+                (lambda a, b: torch.sort(a, 1)[0] @ b, "would have to be done again"),
+                (lambda a, b: a @ b if (a @ b)[0, 0] > 0 else a @ b, ""),
+                (lambda a, b: a + 1, "no output is linear in a product")):
+            check, _ = self.product(self.module(forward), inputs)
+            self.assertEqual(check.outputs, [])
+            self.assertIn(words, check.why)
+
+    def test_what_eager_pytorch_does_not_agree_with_is_not_checked(self):
+        def forward(a, b):
+            c = a @ b
+            c.view(5, 9).add_(1)                 # behind the back of what stands for c
+            return c
+        check, _ = self.product(self.module(forward), [torch.randn(9, 40), torch.randn(40, 5)])
+        self.assertEqual(check.outputs, [])
 
     def test_blocks_of_rows_add_nothing(self):
-        was, matrix = freivalds.BLOCK, torch.randn(3, 70, 40)
-        whole = freivalds.times(matrix, torch.ones(40, dtype=torch.float64))
+        was, matrix = algebra.BLOCK, torch.randn(3, 70, 40)
+        whole = algebra.times(matrix, torch.ones(40, dtype=torch.float64))
         try:
-            freivalds.BLOCK = 900
-            parts = freivalds.times(matrix, torch.ones(40, dtype=torch.float64))
+            algebra.BLOCK = 900
+            parts = algebra.times(matrix, torch.ones(40, dtype=torch.float64))
         finally:
-            freivalds.BLOCK = was
+            algebra.BLOCK = was
         self.assertLess(float((whole - parts).abs().max()), 1e-12)
 
     def test_each_slot_has_its_error(self):
         for forward, there in (("a @ b", True), ("(b.t() @ a.t())", True), ("torch.relu(a @ b)", False)):
             loaded = Loaded(self.host, self.write(TASK % forward))
+            self.assertEqual(loaded.reply["products"]["checked"], there)
             self.assertTrue(loaded.inputs(3)["ok"])
             entry = loaded.compare()["slots"][0][0]
             self.assertEqual("product" in entry, there, forward)

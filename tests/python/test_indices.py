@@ -108,6 +108,10 @@ class Indices(TaskCase):
                                lambda x, y: y[0].fill_(7 if y[0].dtype != torch.bool else 1))
             self.assertNotIn("index", entry, forward)
 
+    def test_values_are_no_indices(self):
+        loaded = self.load(task("return torch.max(x, 1)", "[torch.rand(5, 9)]"))
+        self.assertEqual([o.get("index") for o in loaded.reply["outputs"]], [None, "max"])
+
     def test_the_kind_with_ties_has_them(self):
         text = task("return torch.argmax(x, 1)", "[torch.randn(30, 40)]")
         entry = self.entry(text, lambda x, y: y[0].copy_(39 - x.flip(1).argmax(1)), case="ties")
