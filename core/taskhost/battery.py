@@ -44,6 +44,11 @@ def integers(like):
     return torch.randint(-4, 5, flat(like).shape).to(torch.float64)
 
 
+def eighths(like):
+    """Few bits: sums of some are exact in every type."""
+    return (normal(like) * 8).round_().clamp_(-32, 32) / 8
+
+
 def ties(like):
     """Three values, so that largest and smallest come many times."""
     levels = torch.randn(3, dtype=torch.float64)
@@ -103,7 +108,7 @@ def nan(like):
     return made
 
 
-BY_ROWS = (mixed, positive, integers, zeros, offset, huge, tiny)    # any part is like the whole
+BY_ROWS = (mixed, positive, integers, eighths, zeros, offset, huge, tiny)    # any part is like the whole
 PIECE = 1 << 26                          # elements
 
 CASES = {f.__name__: f for f in (mixed, positive, integers, edges, ties, outlier, zeros, offset, huge,

@@ -80,6 +80,10 @@ class Host:
         names = field(request, "names", (list, type(None)))
         return work.mutants(whole(request, "seed", (1 << 63) - 1), case, names), ()
 
+    def relation(self, request):
+        return self.loaded().relation(field(request, "name", str),
+                                      whole(request, "seed", (1 << 63) - 1)), ()
+
     def baselines(self, request):
         work = self.loaded()
         if work.device.type != "cuda":

@@ -17,7 +17,7 @@ from graph import base_name, tensors_in
 
 FIRST = {"argmax", "argmin", "max", "min"}
 ANY = {"topk", "sort", "median", "kthvalue"}
-PASSED_ON = {"_to_copy", "clone"}
+IN_ORDER = {"_to_copy", "clone", "view", "_unsafe_view", "unsqueeze", "squeeze", "detach", "alias"}
 
 
 class Place:
@@ -39,9 +39,9 @@ def places(graph, outputs):
     makers = [n for n, e in enumerate(graph) if makes(e)]
     found = []
     for tensor, source in outputs:
-        at = None if tensor.is_floating_point() else behind(graph, source, PASSED_ON)
+        at = None if tensor.is_floating_point() else behind(graph, source, IN_ORDER)
         entry = graph[at] if at in makers else None
-        direct = entry is not None and behind(graph, entry["inputs"][0]["source"], ()) is None
+        direct = entry is not None and behind(graph, entry["inputs"][0]["source"]) is None
         found.append(Place(makers.index(at), entry, direct) if entry else None)
     return found
 
@@ -53,12 +53,14 @@ def makes(entry):
         (parts[1] in ("argmax", "argmin") or len(entry["outputs"]) == 2)
 
 
-def behind(graph, source, passed_on):
-    """The operator that made what a view looks at; None for an input or a parameter."""
+def behind(graph, source, through=None):
+    """The operator that made what a view looks at; None for an input or a parameter. Views
+    of any kind, or operators of these names."""
     while source.startswith("op:"):
         at = int(source[3:]) - 1
-        if not graph[at]["inputs"] or not (graph[at]["kind"] == "view" or graph[at]["op"]
-                                           .split(".")[1] in passed_on):
+        passes = graph[at]["kind"] == "view" if through is None else \
+            graph[at]["op"].split(".")[1] in through
+        if not passes or not graph[at]["inputs"]:
             return at
         source = graph[at]["inputs"][0]["source"]
     return None

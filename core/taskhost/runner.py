@@ -66,11 +66,15 @@ class Runner:
 
     def probe(self, inputs, seed, mode):
         """The first call, under a dispatch mode: it shows what a forward changes, these
-        inputs perhaps."""
+        inputs perhaps, and what its outputs come from."""
         module, args = self.copy(), inputs
         parameters = list(module.parameters())
         before = fingerprint(module), versions(args), versions(parameters)
-        outputs = self.call(module, args, seed, mode(module, args))
+        recorder = mode(module, args)
+        result = self.raw(module, args, seed, recorder)
+        self.sources = [recorder.source(t) for _, t in tensors_of(result, "")
+                        if isinstance(t, torch.Tensor)]
+        outputs = self.named(result)
         self.changes_module = fingerprint(module) != before[0]
         self.changes_inputs = versions(args) != before[1]
         self.changes_parameters = versions(parameters) != before[2]

@@ -24,6 +24,7 @@ import torch
 
 import battery
 import indices
+import relations
 from fault import Fault, kind_of
 from judged import expected
 from runner import made_on
@@ -47,7 +48,9 @@ class Trial:
         self._expected = None
 
     def make_inputs(self):
-        """From the seed alone; see battery.py."""
+        """From the seed alone; see battery.py and relations.py."""
+        if relations.stage_of(self.case):
+            return self.trials.relations.inputs(self.seed, self.case)
         inputs = self.runner.inputs(self.seed)
         with made_on(self.runner.device):
             return battery.apply(self.case, inputs)
@@ -76,6 +79,9 @@ class Trial:
     def expected(self):
         """What each output is held against; made once, without other trials where
         memory is short."""
+        if self._expected is None and relations.stage_of(self.case):
+            self.precision = "relation"
+            self._expected = self.trials.relations.expected(self.seed, self.case)
         if self._expected is None:
             try:
                 self._expected = self.references()
@@ -126,6 +132,7 @@ class Trials:
         self.runner, self.judge, self.size = runner, judge, 0
         self.kept = collections.OrderedDict()
         self.places = []         # of outputs that are indices; see indices.py
+        self.relations = None    # see relations.py
 
     def watch(self, wide):
         """The mode for a reference's forward, where outputs are indices. In float64 only those

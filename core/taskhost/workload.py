@@ -7,6 +7,7 @@ import torch
 import admission
 import freivalds
 import indices
+import relations
 from fault import Fault
 from graph import Recorder
 from judge import Judge, Readback
@@ -76,7 +77,10 @@ class Workload:
         found = self.runner.probe(trial.inputs if large else mapped(trial.inputs, copied), seed,
                                   mode)
         self.graph, self.notes = recorder[0].entries, recorder[0].notes
-        self.trials.places = indices.places(self.graph, [(t, recorder[0].source(t)) for _, t in found])
+        made = [(t, source) for (_, t), source in zip(found, self.runner.sources)]
+        self.trials.places = indices.places(self.graph, made)
+        self.trials.relations = relations.Relations(self.runner, self.judge, self.graph,
+                                                    trial.inputs, made)
         self.products = freivalds.Check(self.runner)
         if any(e["kind"] == "matmul" for e in self.graph):
             self.products.accept(trial, [t for _, t in found])
@@ -185,7 +189,7 @@ class Workload:
             "params_share": self.params_share.describe(),
             "inputs_share": self.inputs_share.describe(),
             "outputs_share": self.outputs_share.describe(),
-            "density": self.density, **freivalds.describe(self.graph, self.products),
+            "relations": self.trials.relations.describe(), "density": self.density, **freivalds.describe(self.graph, self.products),
             "slots": self.slots, "outputs_stride": self.outputs_size}
         return reply, [s.fd for s in self.shares if s.fd >= 0]
 
@@ -240,6 +244,8 @@ class Workload:
     def compare(self, poison, slots=1):
         """What is in the first slots, against the references for the current inputs."""
         trial = self.under_way()
+        if relations.stage_of(trial.case) and not relations.is_last(trial.case):
+            return self.keep(trial)
         changed, late = [], trial.private or trial.has_expected()
         if not late:  # the references are made from the share
             changed = self.shared.changed()
@@ -254,10 +260,28 @@ class Workload:
             freivalds.note(entries[i], back.numbers(handle), self.products.eager[i])
         if late:
             changed = self.shared.finish(watched, back)
+        if relations.stage_of(trial.case):   # the same seed would find what is held now
+            self.trials.drop(trial)
         self.trials.trim()
         self.relieve()
         return {"outputs": [each[0] for each in entries], "reference": trial.precision,
                 "slots": [list(each) for each in zip(*entries)], "changed": changed}
+
+    def keep(self, trial):
+        """An earlier stage of a relation: nothing is judged yet."""
+        changed = self.shared.changed()
+        outs = [self.output(i) for i in range(len(self.outputs))]
+        self.trials.relations.keep(trial.seed, trial.case, outs)
+        return {"outputs": [], "reference": "relation", "slots": [[]], "changed": changed}
+
+    def relation(self, name, seed):
+        """What eager PyTorch's errors are in a relation."""
+        self.leave(seed)
+        found = self.trials.relations
+        if name not in found.found:
+            return {"holds": False, "why": found.why.get(name, "there is no such relation")}
+        return {"holds": True, "eager": found.measure(name, seed), "inputs": found.found[name],
+                "stages": relations.STAGES[name]}
 
     def mark(self):
         """A text that differs where any bit of the outputs does."""

@@ -85,13 +85,59 @@ local function bytes_of(specs)
   return total
 end
 
---- What a candidate wrote for one kind of inputs: why it is unacceptable, or nil. What was
---- seen is put into battery[case].
+-- ---- relations: what needs no reference (core/taskhost/relations.py)
+
+local says = { linear = "2 f(x) - f(y) is not f(2 x - y)", rows = "with its rows in another order it computes something else" }
+
+-- How well eager PyTorch keeps a relation: { holds, stages, eager = errors by output } or { holds = false,
+-- why = }; or nil, message, name. Asked once of a task.
+local function relation(task, name)
+  task.held = task.held or {}
+  if task.held[name] then return task.held[name] end
+  local found, message, kind = task:ask { op = "relation", name = name, seed = task.next_seed "relation" }
+  if not found and kind == "memory" then found = { holds = false, why = message } end
+  if not found then return nil, message, kind end
+  for _, e in ipairs(found.eager or {}) do
+    if not (e.worst and e.nrms and e.nrms <= 1e-2) then
+      found.holds, found.why = false, "PyTorch itself does not keep it"
+    end
+  end
+  task.held[name] = found
+  return found
+end
+
+-- Each run may be off by as much as one that is compared with a reference; the weights of
+-- `linear` add up to 4.
+local function relation_tolerance(tolerance)
+  local t = options.copy(tolerance)
+  for _, floor in pairs(t.floors) do floor.worst, floor.nrms = 4 * floor.worst, 4 * floor.nrms end
+  return t
+end
+
+local function weigh_relation(task, compared, report, name, seen)
+  for i, o in ipairs(compared.slots[1]) do o.eager = task.held[name].eager[i] end
+  judge.note_error(seen.error, compared)
+  seen.nrms, seen.eager = seen.error.nrms, seen.error.eager.nrms
+  local why = judge.judge(compared, report, relation_tolerance(task.options.tolerance))
+  return why and ("%s: %s"):format(says[name], why)
+end
+
+-- ---- what is tried
+
+--- What a candidate wrote for one kind of inputs, or for a stage of a relation: why it is
+--- unacceptable, or nil. What was seen is put into battery[case], of a relation under its name.
 function M.weigh(task, compared, report, case, battery)
-  local odd = M.unsuitable(task, compared, case)
-  local seen = { error = { eager = {} }, left_out = odd }
-  battery[case] = seen
-  if odd then return nil end
+  local name, stage = case:match "^(%a+):(%d)$"
+  local seen = { error = { eager = {} } }
+  battery[name or case] = seen
+  if name and tonumber(stage) == task.held[name].stages then
+    return weigh_relation(task, compared, report, name, seen)
+  elseif name then                             -- there is nothing to compare with yet
+    local why = judge.judge(compared, report, task.options.tolerance)
+    return why and ("on inputs for the relation '%s': %s"):format(name, why)
+  end
+  seen.left_out = M.unsuitable(task, compared, case)
+  if seen.left_out then return nil end
   judge.note_error(seen.error, compared)
   seen.nrms, seen.eager = seen.error.nrms, seen.error.eager.nrms
   local why = judge.judge(compared, report, M.tolerance_of(task, task.options.tolerance, case, compared))
@@ -109,13 +155,33 @@ local function without(list, name)
   return rest
 end
 
+local function is_huge(task) return bytes_of(task.inputs) > task.options.verify.battery_bytes end
+
 --- The kinds of inputs to try, few where inputs are large.
 function M.kinds(task, opts)
   local asked = opts and opts.battery
   local list = asked or task.options.verify.battery
-  local small = bytes_of(task.inputs) <= task.options.verify.battery_bytes
-  list = (small or #list == 0) and list or task.options.verify.huge
+  list = (is_huge(task) and #list > 0) and task.options.verify.huge or list
   return (asked or has_indices(task)) and list or without(list, "ties")
+end
+
+--- All that is tried beside the task's own inputs, in order: { { case =, seed = the same for
+--- the stages of a relation } }. Relations stand in for the kinds that large inputs are spared;
+--- why a task has none is put into `battery`. Or nil, message, name.
+function M.steps(task, opts, battery)
+  local steps = {}
+  for _, case in ipairs(M.kinds(task, opts)) do steps[#steps + 1] = { case = case } end
+  if #steps == 0 or not is_huge(task) then return steps end
+  for _, name in ipairs(task.options.verify.relations) do
+    local found, message, kind = relation(task, name)
+    if not found then return nil, message, kind end
+    if not found.holds then battery[name] = { left_out = found.why } end
+    local seed = task.next_seed "run"
+    for stage = 1, found.holds and found.stages or 0 do
+      steps[#steps + 1] = { case = ("%s:%d"):format(name, stage), seed = seed }
+    end
+  end
+  return steps
 end
 
 return M

@@ -89,10 +89,10 @@ local words = {
 }
 
 -- Everyone in `order` once on inputs that nobody has seen; what those in `judged` wrote is
--- judged. Who is called for the first time may compile. `case` is a kind of inputs other than
--- the task's own. Returns { ok = true, times =, compared = }, a failure as data, or nil,
+-- judged. Who is called for the first time may compile. `step` is one of battery.steps, for
+-- other inputs than the task's own. Returns { ok = true, times =, compared = }, a failure as data, or nil,
 -- message, name.
-local function round(state, order, judged, case)
+local function round(state, order, judged, step)
   local task, limits, deadlines, all = state.task, state.task.options.deadlines, {}, 0
   for _, name in ipairs(order) do
     deadlines[name] = state.called[name] and limits.run or limits.module
@@ -100,8 +100,8 @@ local function round(state, order, judged, case)
   end
   local poison = task:new_poison()
   local reply, message, name = task:ask({ op = "module_round", order = order, poison = poison,
-    judged = core.json.array(judged), seed = task.next_seed "module", deadlines = deadlines,
-    case = case }, nil, all)
+    judged = core.json.array(judged), seed = step and step.seed or task.next_seed "module", deadlines = deadlines,
+    case = step and step.case }, nil, all)
   if not reply then return nil, message, name end
   local failed = reply.failed
   if failed and failed.who ~= me then
@@ -114,8 +114,8 @@ local function round(state, order, judged, case)
   end
   local compared = reply.compared[me]
   local wrong
-  if compared and case then
-    wrong = battery.weigh(task, compared, nil, case, state.battery)
+  if compared and step then
+    wrong = battery.weigh(task, compared, nil, step.case, state.battery)
   elseif compared then
     judge.note_error(state.error, compared)
     wrong = judge.judge(compared, nil, task.options.tolerance)
@@ -131,8 +131,10 @@ local function verified(state, trials, how)
     local c = got.compared[me]
     state.trials[#state.trials + 1] = { outputs = c.slots[1], reference = c.reference }
   end
-  for _, case in ipairs(battery.kinds(state.task, how)) do
-    local got, message, name = round(state, { me }, { me }, case)
+  local steps, why, kind = battery.steps(state.task, how, state.battery)
+  if not steps then return nil, why, kind end
+  for _, step in ipairs(steps) do
+    local got, message, name = round(state, { me }, { me }, step)
     if not got or not got.ok then return got, message, name end
   end
   return { ok = true }

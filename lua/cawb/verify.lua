@@ -60,15 +60,15 @@ local function again(task, candidate, seed, times, result)
   return result
 end
 
--- One kind; returns as trial does.
-local function challenge(task, candidate, case, result)
-  local ran, message, name = compare(task, candidate, case)
+-- One kind, or one stage of a relation; returns as trial does.
+local function challenge(task, candidate, step, result)
+  local ran, message, name = compare(task, candidate, step.case, step.seed)
   if not ran then return nil, message, name end
   if not ran.ok then
-    ran.reason = ("on inputs of the kind '%s': %s"):format(case, ran.reason)
+    ran.reason = ("on inputs of the kind '%s': %s"):format(step.case, ran.reason)
     return ran
   end
-  local why = battery.weigh(task, ran.compared, ran.report, case, result.battery)
+  local why = battery.weigh(task, ran.compared, ran.report, step.case, result.battery)
   return why and { ok = false, stage = "verify", reason = why } or ran
 end
 
@@ -118,8 +118,11 @@ function M.verify(task, candidate, opts)
     end
     if not done or not done.ok then return done, message, name end
   end
-  for _, case in ipairs(battery.kinds(task, opts)) do
-    done, message, name = step(challenge, task, candidate, case, result)
+  local steps
+  steps, message, name = battery.steps(task, opts, result.battery)
+  if not steps then return nil, message, name end
+  for _, one in ipairs(steps) do
+    done, message, name = step(challenge, task, candidate, one, result)
     if not done or not done.ok then return done, message, name end
   end
   return result

@@ -94,6 +94,14 @@ check.test("facts: the jail, the times of both, what the file mentions", functio
   check.equal(facts.rules.flags[1].rule, "module_no_kernel")
 end)
 
+check.test("large inputs are tried with relations, in stages that share their seed", function()
+  local task <close> = open("softmax", function(all) all.verify.battery_bytes = 0 end)
+  local facts = judged(task, honest)
+  assert(facts.ok, facts.reason)
+  assert(facts.battery.rows.nrms < 1e-5 and not facts.battery.edges)
+  check.matches(facts.battery.linear.left_out, "is not linear")
+end)
+
 check.test("weights go by name, then by shape; without a place they are a failure", function()
   local task <close> = open "linear"
   local text = [[
