@@ -115,16 +115,17 @@ CASES = {f.__name__: f for f in (mixed, positive, integers, edges, ties, outlier
                                  tiny, nonfinite, nan)}
 
 
-def fill(place, like, make):
-    """In pieces of whole rows where there is much of it: in float64 it would be twice as much."""
+def fill(place, like, make, put=torch.Tensor.copy_):
+    """In pieces of whole rows where there is much of it: in float64 it would be twice as much.
+    `put` does something else with what is there than to replace it."""
     cols = max(1, like.shape[-1]) if like.dim() else 1
     rows = max(1, PIECE // cols)
     if make not in BY_ROWS or place.numel() <= rows * cols:
-        place.copy_(make(like))
+        put(place, make(like))
         return
     for start in range(0, place.numel(), rows * cols):
         part = place[start:start + rows * cols]
-        part.copy_(make(part.view(-1, cols) if part.numel() % cols == 0 else part))
+        put(part, make(part.view(-1, cols) if part.numel() % cols == 0 else part))
 
 
 def apply(case, inputs):

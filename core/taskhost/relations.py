@@ -92,26 +92,27 @@ class Relations:
         if name not in self.found:
             raise Fault("unsupported", "this task has no relation '%s': %s" % (name, self.why[name]))
         inputs = list(self.runner.inputs(seed))
-        for number in self.found[name]:
+        for number in self.found[name] if name == "linear" or stage == 2 else ():
             like = inputs[number - 1]
             if name == "linear":
-                inputs[number - 1] = self.combined(like, seed + number, stage)
-            elif stage == 2:
+                like = inputs[number - 1] = blank(like, "meta")      # large ones are not there twice
+                inputs[number - 1] = self.draw(like, seed + number, stage)
+            else:
                 inputs[number - 1] = placed(like, like.index_select(0, self.order(seed)))
         return inputs
 
-    def combined(self, like, seed, stage):
-        if stage < 3:
-            return self.draw(like, seed if stage == 1 else seed ^ OTHER)
-        return self.draw(like, seed).mul_(WEIGHTS[1]).add_(self.draw(like, seed ^ OTHER),
-                                                           alpha=WEIGHTS[2])
-
-    def draw(self, like, seed):
-        seed_all(seed)
-        made = torch.empty_strided(like.shape, like.stride(), dtype=like.dtype, device=like.device)
-        with made_on(self.runner.device):
-            fill(flat(made), like, eighths)
+    def draw(self, like, seed, stage):
+        """x, y or 2 x - y of one input, in place."""
+        made = blank(like, self.runner.device)
+        self.fill(made, like, seed ^ OTHER if stage == 2 else seed, torch.Tensor.copy_)
+        if stage == 3:
+            self.fill(made.mul_(WEIGHTS[1]), like, seed ^ OTHER, torch.Tensor.sub_)
         return made
+
+    def fill(self, made, like, seed, put):
+        seed_all(seed)
+        with made_on(self.runner.device):
+            fill(flat(made), like, eighths, put)
 
     def order(self, seed):
         generator = torch.Generator()
@@ -127,11 +128,11 @@ class Relations:
             self.kept = (name, seed), [self.first(name, seed, i, out) for i, out in enumerate(outs)]
         else:
             for sum_, out in zip(self.of(name, seed), outs):
-                sum_.add_(out.to(torch.float64), alpha=WEIGHTS[stage])
+                sum_.add_(out, alpha=WEIGHTS[stage])
 
     def first(self, name, seed, index, out):
         if name == "linear":
-            return out.to(torch.float64) * WEIGHTS[1]
+            return out.to(torch.float64, copy=True).mul_(WEIGHTS[1])
         dim, length = self.axes[index]
         order = self.order(seed)
         if length > 1:
@@ -162,7 +163,11 @@ class Relations:
         return self.eager[name]
 
 
+def blank(like, device):
+    """A tensor that lies as another does."""
+    return torch.empty_strided(like.shape, like.stride(), dtype=like.dtype, device=device)
+
+
 def placed(like, values):
     """Values in a tensor that lies as another does."""
-    made = torch.empty_strided(like.shape, like.stride(), dtype=like.dtype, device=like.device)
-    return made.copy_(values)
+    return values if values.stride() == like.stride() else blank(like, like.device).copy_(values)

@@ -14,6 +14,9 @@ Bytes of GPU memory for a task with one input and one output of n elements in fl
     eager and its error      share I+O, worker I+O, wide 2 O, eager O    7 x 4 n
     compare                  share I+O, worker I+O, wide 2 O             6 x 4 n
 
+    relation, drawing        share I+O, worker I+O, sum 2 O, new I       7 x 4 n
+    relation, other rows     share I+O, worker I+O, wide 2 O, new 2 I    8 x 4 n
+
 and what the operators themselves need. While the task is loaded there is no share
 and no worker: I + O, then 2 I + O.
 """

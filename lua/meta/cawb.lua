@@ -68,6 +68,7 @@ function Device:ask_compiler(request) end
 ---@field inputs table            tensor specs, or plain values
 ---@field outputs table           tensor specs
 ---@field params table            tensor specs with names
+---@field products? table         { checked, outputs =, why = }: are its products checked against a secret vector?
 ---@field info table              { class_doc, constants, source_sha256, ... }
 ---@field notes string[]
 ---@field scaled? table           what --scale fit chose: { changes, fits, text, before, after }

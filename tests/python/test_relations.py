@@ -98,6 +98,14 @@ class Relations(TaskCase):
             for make in wrong:
                 self.assertGreater(self.play(loaded, name, make)["nrms"], 1e-4)
 
+    def test_inputs_that_lie_otherwise_keep_their_strides(self):
+        text = task("return x @ args[1]", "[torch.randn(20, 6).t(), torch.randn(20, 10)[:, ::2]]")
+        for name in ("linear", "rows"):
+            loaded = self.load(text)
+            entry = self.play(loaded, name, lambda x, _: x @ loaded.input(1))
+            self.assertEqual(loaded.input().stride(), (1, 6))
+            self.assertLess(entry["nrms"], 1e-6)
+
     def test_joined_rows_are_told_apart(self):
         loaded = self.load(task("return x.view(12, 10) * 2", X))
         entry = self.play(loaded, "rows", lambda x, _: x.reshape(12, 10) * 2)
