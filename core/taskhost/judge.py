@@ -17,7 +17,7 @@ from share import check, driver
 THREADS, WARPS, AHEAD, TALLIES, FIELDS, ABOUT = 256, 8, 8, 13, 16, 8
 (SQUARE, SUM, FAR, NANS, MISSING, INFINITE, UNWRITTEN, WORST, WORST_AT, ROW, ROW_AT, FIRST, CLOSE,
  GOT, WANT) = range(15)
-RMS, SCALE, FINITE = 0, 1, 5
+RMS, SCALE, ZEROS, FINITE = 0, 1, 2, 5
 NONE = 1e18
 
 PART = 4096              # elements of a row that one team of threads takes at a time

@@ -35,7 +35,7 @@ class Judged:
         self.reference = reference.to(torch.float64).reshape(self.rows, self.cols)
         self.known = judge.reference(self.reference)
         self.first = self.launch(rows_of_bytes(eager))
-        self.rms = self.scale = self.odd = self.eager_error = None  # until they have been read back
+        self.rms = self.scale = self.zeros = self.odd = self.eager_error = None  # until they have been read back
 
     def bytes(self):
         return self.reference.numel() * 8
@@ -58,7 +58,7 @@ class Judged:
         if self.first is None:
             return
         about, first = map(back.numbers, handles)
-        self.rms, self.scale = about[the.RMS], about[the.SCALE]
+        self.rms, self.scale, self.zeros = about[the.RMS], about[the.SCALE], int(about[the.ZEROS])
         self.odd = self.numel - int(about[the.FINITE])
         self.eager_error = self.errors(first)
         self.first = None

@@ -59,13 +59,13 @@ class Expected:
     def measure_scale(self):
         """rms and largest magnitude of the reference's finite elements."""
         square = torch.zeros(self.rows, dtype=torch.float64, device=self.reference.device)
-        count, self.scale, self.zeros = square.clone(), 0.0, False
+        count, self.scale, self.zeros = square.clone(), 0.0, 0
         for r, c in self.blocks():
             finite = finite_only(self.reference[r, c])
             square[r] += finite.square().sum(1)
             count[r] += torch.isfinite(self.reference[r, c]).sum(1)
             self.scale = max(self.scale, float(finite.abs().max()))
-            self.zeros = self.zeros or bool((self.reference[r, c] == 0).any())
+            self.zeros += int((self.reference[r, c] == 0).sum())
         self.odd = self.numel - int(count.sum())     # elements that are not finite
         self.rms = math.sqrt(float(square.sum()) / max(1.0, float(count.sum())))
         # An all-zero row has no scale of its own: the whole output's serves.
@@ -230,7 +230,7 @@ def blank(about):
 def describe(entry, about, found, worst):
     """The entry of an output with these errors; `worst` says where and what."""
     return dict(entry, scale=number(about.scale), rms=number(about.rms), nrms=found["nrms"],
-                bias=found["bias"], far=found["far"], far_above=FAR[about.dtype], close=found["close"], odd=about.odd,
+                bias=found["bias"], far=found["far"], far_above=FAR[about.dtype], close=found["close"], odd=about.odd, zeros=about.zeros,
                 worst_row=found["worst_row"],
                 worst=dict(worst, error=found["worst"]), eager=about.eager_error)
 

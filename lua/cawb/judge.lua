@@ -84,10 +84,18 @@ local function check_nrms(o, label, tolerance, floor)
     :format(label, number(o.nrms), number(most), row)
 end
 
+-- Whether few of a row's elements are numbers beside zeros, as behind a ReLU that lets little
+-- through: what just came through is small beside the terms that it is made of, and its row has
+-- no other size. `worst` and `far` judge such elements.
+local function mostly_zeros(o, rows, tolerance)
+  local zeros = o.zeros or 0
+  return zeros > o.numel / 2 and o.numel - zeros < tolerance.short * rows
+end
+
 -- A row that is wrong in itself, however small beside the others.
 local function check_row(o, label, tolerance, floor)
   local row = o.worst_row
-  if not row or not row.rows or row.rows < 2 then return nil end
+  if not row or not row.rows or row.rows < 2 or mostly_zeros(o, row.rows, tolerance) then return nil end
   local eager = o.eager.worst_row and o.eager.worst_row.nrms or 0
   local most = math.max(tolerance.factor * eager, tolerance.row * floor.nrms)
   -- All of a few elements may cancel at once.

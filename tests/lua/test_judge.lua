@@ -44,6 +44,17 @@ check.test("what is not a number never passes", function()
   check.matches(reason { inf_mismatch = 2 }, "infinite")
 end)
 
+check.test("a row that is wrong in itself is seen, unless nearly all of it is zeros that a few elements just left", function()
+  local function row(zeros, numel)
+    return reason { numel = numel, zeros = zeros, worst_row = { index = 5, nrms = 1e-3, rows = 100 },
+                    eager = { worst = 1e-7, nrms = 1e-7, worst_row = { nrms = 1e-7 } } }
+  end
+  check.matches(row(0, 25600), "is wrong in row 5: its normalised rms error 0.001 is above 1.52e%-05")
+  check.matches(row(22000, 25600), "is wrong in row 5")          -- 36 numbers a row
+  check.equal(row(22500, 25600), nil)                            -- 31
+  check.matches(row(0, 1000), "is wrong in row 5: .* is above 0.000152")
+end)
+
 check.test("unwritten elements come first", function()
   check.equal(reason { unwritten = 7, nan = 7 }, "outputs[1]: 7 of 100 elements were never written")
 end)
