@@ -64,7 +64,7 @@ function Device:ask_compiler(request) end
 ---@field name string
 ---@field path string
 ---@field device cawb.Device
----@field graph table             the task's ATen operators, without views
+---@field graph table             the task's ATen operators, without views: { { op, kind, number, args, inputs = { { source, view?, shape, dtype } }, outputs } }; `source` is "input:1", "param:NAME", "op:NUMBER"; `view` the view that shows it in part or in another order
 ---@field inputs table            tensor specs, or plain values
 ---@field outputs table           tensor specs
 ---@field params table            tensor specs with names
