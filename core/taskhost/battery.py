@@ -28,9 +28,15 @@ def per_row(like, values):
     return values(rows).repeat_interleave(cols)[:size]
 
 
+def spread(count):
+    """Numbers from 0 to 1 in any order, one from each of as many parts."""
+    return (torch.randperm(count) + torch.rand(count, dtype=torch.float64)) / max(1, count)
+
+
 def mixed(like):
-    """Both signs; each row has a scale of its own, a quarter to four times."""
-    scale = per_row(like, lambda n: 2 ** (4 * torch.rand(n, dtype=torch.float64) - 2))
+    """Both signs; each row has a scale of its own, a quarter to four times: spread evenly, so
+    that of two rows one is small."""
+    scale = per_row(like, lambda n: 2 ** (4 * spread(n) - 2))
     shift = per_row(like, lambda n: torch.randn(n, dtype=torch.float64) / 4)
     return (normal(like) + shift) * scale
 

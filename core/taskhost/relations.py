@@ -66,7 +66,7 @@ class Relations:
         first = next(iter(tensors), None)
         count = tensors[first].shape[0] if first else 0
         if count < 2:
-            raise No("the first input has no rows")
+            raise No("the first input has fewer than two rows")
         alike = [i for i, t in tensors.items() if t.shape[0] == count and t.stride(0) != 0]
         why = None
         for chosen in ([alike] if len(alike) < 2 else [alike, alike[:1]]):
@@ -78,7 +78,7 @@ class Relations:
                 self.found["rows"], self.count = chosen, count
                 return
             except No as no:
-                why = no
+                why = why or no
         raise why
 
     def describe(self):

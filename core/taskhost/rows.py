@@ -10,6 +10,9 @@ from affine import No, name_of
 
 REDUCTIONS = {"sum", "mean", "amax", "amin", "argmax", "argmin", "max", "min", "prod", "var", "std",
               "logsumexp", "linalg_vector_norm", "norm", "any", "all", "median", "var_mean"}
+# Not all that goes element by element is marked so in PyTorch.
+ELEMENTWISE = {"leaky_relu", "hardswish", "hardtanh", "hardsigmoid", "elu", "softplus", "softshrink",
+               "hardshrink", "threshold", "log_sigmoid_forward"}
 ALONG = {"_softmax", "_log_softmax", "cumsum", "cumprod", "sort", "topk", "cummax", "cummin", "flip",
          "_safe_softmax", "logcumsumexp"}
 BATCHED = {"native_group_norm", "convolution", "max_pool2d_with_indices", "max_pool3d_with_indices",
@@ -168,7 +171,7 @@ def attention(entry, given):
 
 RULES = {"native_layer_norm": layer_norm, "native_batch_norm": batch_norm, "mm": matrices,
          "addmm": matrices, "bmm": batches, "baddbmm": batches, "cat": joined,
-         **{n: reduction for n in REDUCTIONS}, **{n: along for n in ALONG},
+         **{n: pointwise for n in ELEMENTWISE}, **{n: reduction for n in REDUCTIONS}, **{n: along for n in ALONG},
          **{n: batched for n in BATCHED},
          "_scaled_dot_product_flash_attention_for_cpu": attention,
          "_scaled_dot_product_efficient_attention": attention}

@@ -61,6 +61,9 @@ class Battery(unittest.TestCase):
         self.assertTrue((mixed > 0).any(1).all() and (mixed < 0).any(1).all())
         scales = mixed.std(1)
         self.assertGreater(float(scales.max() / scales.min()), 3)
+        for _ in range(20):                     # of two rows one is small
+            few = self.make("mixed", torch.zeros(2, 4000)).std(1)
+            self.assertTrue(float(few.min()) < 1.1 < 1.2 * float(few.max()), few)
         whole = self.make("integers", like)
         self.assertTrue(torch.equal(whole, whole.round()) and float(whole.abs().max()) == 4)
         self.assertEqual(int((self.make("outlier", like) != 0).sum()), 1)

@@ -154,10 +154,11 @@ class Freivalds(TaskCase):
     def test_what_eager_pytorch_does_not_agree_with_is_not_checked(self):
         def forward(a, b):
             c = a @ b
-            c.view(5, 9).add_(1)                 # behind the back of what stands for c
+            c.view(9, 5).add_(1)                 # behind the back of what stands for c
             return c
         check, _ = self.product(self.module(forward), [torch.randn(9, 40), torch.randn(40, 5)])
         self.assertEqual(check.outputs, [])
+        self.assertIn("PyTorch's own output is off by", check.why)
 
     def test_blocks_of_rows_add_nothing(self):
         was, matrix = algebra.BLOCK, torch.randn(3, 70, 40)

@@ -22,6 +22,7 @@ class Relations(TaskCase):
         for forward, inputs, want in (
                 ("x * 2 + 1", X, ([1], [1])),
                 ("F.relu(x)", X, (None, [1])),
+                ("F.hardswish(F.leaky_relu(x))", X, (None, [1])),
                 ("torch.softmax(x, 1)", X, (None, [1])),
                 ("torch.softmax(x, 0)", X, (None, None)),
                 ("x.cumsum(1)", X, ([1], [1])),
