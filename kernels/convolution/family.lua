@@ -4,8 +4,9 @@ local pointwise = require "cawb.pointwise"
 
 local function is_list(v, n) return type(v) == "table" and #v == n end
 
--- The only function that the library applies.
+-- The only function that the library applies; a kernel has to follow with others.
 local function is_relu(graph) return #graph == 2 and graph[2].op == "aten.relu.default" end
+local function follows(graph) return #graph > 1 and not is_relu(graph) end
 
 return {
   name = "convolution",
@@ -33,8 +34,12 @@ return {
              stride_y = args.stride[1], stride_x = args.stride[2],
              padding_y = args.padding[1], padding_x = args.padding[2],
              dilation_y = args.dilation[1], dilation_x = args.dilation[2],
-             activation = #graph == 1 and "none" or is_relu(graph) and "relu" or "other" }
+             activation = is_relu(graph) and "relu" or "none" }
   end,
 
-  versions = { "v1_naive", "v2_library" },
+  except = function(graph)
+    return { v2_library = follows(graph), v3_library_then_kernel = not follows(graph) }
+  end,
+
+  versions = { "v1_naive", "v2_library", "v3_library_then_kernel" },
 }

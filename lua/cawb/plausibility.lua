@@ -21,12 +21,27 @@ function M.picks(op)
   return false
 end
 
--- A convolution whose steps are longer than its window leaves gaps.
+-- Whether a place of the window meets padding alone, wherever the window stands in this dimension.
+local function is_idle(tap, size, places, stride, padding, dilation)
+  for at = 0, places - 1 do
+    local from = at * stride - padding + tap * dilation
+    if from >= 0 and from < size then return false end
+  end
+  return true
+end
+
+-- A convolution whose steps are longer than its window leaves gaps in the image; a small image
+-- leaves places of the window unused.
 local function has_gaps(op)
-  if op.kind ~= "convolution" then return false end
-  local weight, stride = op.inputs[2], op.args.stride
-  for i, s in ipairs(type(stride) == "table" and stride or {}) do
-    if weight and s > (weight.shape[i + 2] or 1) then return true end
+  local args, weight = op.args, op.inputs[2]
+  if op.kind ~= "convolution" or not weight or type(args.stride) ~= "table" then return false end
+  for i, stride in ipairs(args.stride) do
+    local window, size, places = weight.shape[i + 2] or 1, op.inputs[1].shape[i + 2], op.outputs[1].shape[i + 2]
+    if stride > window then return true end
+    local last = not args.transposed and places and { 0, window - 1 } or {}
+    for _, tap in ipairs(last) do
+      if is_idle(tap, size, places, stride, args.padding[i], args.dilation[i]) then return true end
+    end
   end
   return false
 end
