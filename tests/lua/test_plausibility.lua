@@ -44,6 +44,18 @@ check.test("what an operator may leave unread does not count", function()
   check.equal(costs("x.sum(1)", "torch.randn(64, 64)").read, 64 * 64 * 4)
 end)
 
+check.test("an image so small that places of the window meet padding alone", function()
+  local function read(size, how) return costs("F.conv2d(x, y, " .. how .. ")", ("torch.randn(2, 3, %d, %d);torch.randn(5, 3, 3, 3)"):format(size, size)).read end
+  local function image(size) return 2 * 3 * size * size * 4 end
+  local window = 5 * 3 * 3 * 3 * 4
+  check.equal(read(8, "padding=1"), image(8) + window)
+  check.equal(read(2, "padding=1"), image(2) + window)
+  check.equal(read(1, "padding=1"), 0)
+  check.equal(read(3, "padding=3, dilation=3"), 0)
+  check.equal(read(4, "padding=3, dilation=3"), image(4) + window)
+  check.equal(read(9, "stride=4"), 0)                            -- gaps in the image
+end)
+
 check.test("a broadcast input counts once", function()
   check.equal(costs("x * 2 + y", "torch.randn(64, 1).expand(64, 64);torch.randn(64, 64)").read, 64 * 4 + 64 * 64 * 4)
 end)
