@@ -19,15 +19,16 @@
 #include "clock.h"
 #include "utf8.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ADDRESS_SANITIZER 1
+/* They map terabytes: with one, there is no limit to addresses. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZER 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ADDRESS_SANITIZER 1
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZER 1
 #endif
 #endif
-#ifndef ADDRESS_SANITIZER
-#define ADDRESS_SANITIZER 0
+#ifndef SANITIZER
+#define SANITIZER 0
 #endif
 
 struct cawb_child {
@@ -77,7 +78,7 @@ static void become(const recipe *r, pid_t judge, int sock, int output, int repor
   int failed = dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0 ||
                dup2(sock, 3) < 0 || (r->dir != NULL && chdir(r->dir) != 0) ||
                limit(RLIMIT_CORE, 0) != 0 ||
-               (r->memory > 0 && !ADDRESS_SANITIZER && limit(RLIMIT_AS, r->memory) != 0);
+               (r->memory > 0 && !SANITIZER && limit(RLIMIT_AS, r->memory) != 0);
   if (!failed) {
     seal_descriptors();
     execvp(r->argv[0], r->argv);
