@@ -17,6 +17,15 @@ foreach(source ${c_tests})
     ENVIRONMENT "CAWB_REQUIRE_NVRTC=1;CAWB_TEST_SITE_PACKAGES=${site_packages}")
 endforeach()
 
+# The simulated device's, with blocks on four threads.
+foreach(source ${c_tests})
+  get_filename_component(name ${source} NAME_WE)
+  if(name MATCHES "^test_sim_(kernels|features|races|findings|faults|sample|units)$")
+    add_test(NAME cores/${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+    set_tests_properties(cores/${name} PROPERTIES LABELS c TIMEOUT 900 ENVIRONMENT "CAWB_TEST_THREADS=4")
+  endif()
+endforeach()
+
 file(GLOB lua_tests CONFIGURE_DEPENDS tests/lua/test_*.lua)
 foreach(source ${lua_tests})
   get_filename_component(name ${source} NAME_WE)

@@ -36,6 +36,10 @@ void cawb_device_sanitize(cawb_device *d, int on) {
   if (d->ops->sanitize != NULL) d->ops->sanitize(d, on);
 }
 
+void cawb_device_threads(cawb_device *d, unsigned n) {
+  if (d->ops->threads != NULL) d->ops->threads(d, n);
+}
+
 cawb_status cawb_device_alloc(cawb_device *d, size_t size, const char *label,
                               cawb_addr *out, cawb_err *err) {
   *out = 0;

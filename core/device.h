@@ -247,6 +247,11 @@ void cawb_device_sample(cawb_device *d, uint64_t blocks);
 ** device that does not simulate takes no notice. */
 void cawb_device_sanitize(cawb_device *d, int on);
 
+/* How many threads execute a launch's blocks: 1 at first. 0: as many as there are cores for the
+** process, where the launch is worth it. What a launch does, counts and finds is the same with
+** any number. A device that does not simulate takes no notice. */
+void cawb_device_threads(cawb_device *d, unsigned n);
+
 /* ---------------- for implementations: the table behind a device -------------- */
 
 typedef struct cawb_device_ops {
@@ -256,6 +261,7 @@ typedef struct cawb_device_ops {
   cawb_status (*protect)(cawb_device *, cawb_addr, cawb_err *);   /* NULL: it cannot */
   void (*sample)(cawb_device *, uint64_t);                        /* NULL: it cannot */
   void (*sanitize)(cawb_device *, int);                           /* NULL: it cannot */
+  void (*threads)(cawb_device *, unsigned);                       /* NULL: it has none */
   cawb_status (*write)(cawb_device *, cawb_addr, const void *, size_t, cawb_err *);
   cawb_status (*read)(cawb_device *, void *, cawb_addr, size_t, cawb_err *);
   cawb_status (*copy)(cawb_device *, cawb_addr, cawb_addr, size_t, cawb_err *);

@@ -7,6 +7,7 @@
 #include "serve.h"
 
 #define MOST_BYTES (1ull << 53)     /* up to here a double holds every whole number */
+#define MOST_THREADS 256
 #define MOST_WORKSPACE (1ull << 40) /* as in a plan */
 
 /* ---- requests ---- */
@@ -15,11 +16,14 @@ cawb_status cawb_worker_open(cawb_device **out, uint64_t *blocks, const cJSON *q
   const char *name = cawb_request_text(q, "device");
   const cJSON *given = cJSON_GetObjectItemCaseSensitive(q, "figures");
   cawb_figures figures;
+  uint64_t threads = 0;
   if (name == NULL) return cawb_fail(err, CAWB_ERR_INVALID, "open: no device is named");
   cawb_status rc = cawb_request_count(blocks, q, "blocks", MOST_BYTES, err);
+  if (rc == CAWB_OK) rc = cawb_request_count(&threads, q, "threads", MOST_THREADS, err);
   if (rc == CAWB_OK && given != NULL) rc = cawb_figures_read(&figures, given, err);
   if (rc == CAWB_OK) rc = cawb_device_open(out, name, given != NULL ? &figures : NULL, err);
   if (rc == CAWB_OK) cawb_device_sample(*out, *blocks);
+  if (rc == CAWB_OK) cawb_device_threads(*out, (unsigned)threads);
   if (rc == CAWB_OK) cawb_device_sanitize(*out, !cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(q, "sanitize")));
   return rc;
 }

@@ -81,8 +81,8 @@ static unsigned char *bulk_global(sim_warp *w, const sim_insn *in, unsigned l, u
     memory_fault(w, in, SIM_FAULT_ALIGN, l, addr, 16, SIM_GLOBAL, how);
     return NULL;
   }
-  uint64_t first = (addr - r->base) >> 5, last = (addr - r->base + size - 1) >> 5;
-  count_range(w, r, first, last, how);
+  if (how != READ && !may_store(w, r, addr - r->base, addr - r->base + size)) return NULL;
+  count_range(w, r, addr - r->base, addr - r->base + size, how);
   return r->host + (addr - r->base);
 }
 

@@ -11,13 +11,14 @@
 ** for the blocks under way. A line that another block touched last is as old as the lines
 ** that the blocks between the two touched, without those that others under way have too.
 */
-#include <math.h>
+#include "l2.h"
+#include "log.h"
 
 /* A load touches some of the 4 sectors of a line; returns those that L1 has not. `old`: this
 ** block has touched them, but longer ago than L2 remembers. */
 static inline uint32_t cache_load(sim_warp *w, uint64_t line, uint32_t sectors, uint32_t *old) {
   sim_exec *x = w->exec;
-  sim_line *e = &x->cache[(line * UINT64_C(0x9e3779b97f4a7c15)) >> 49];
+  sim_line *e = &x->l1->line[(line * UINT64_C(0x9e3779b97f4a7c15)) >> 49];
   uint32_t has = e->line & 15, missing = sectors;
   w->touches++;
   x->touches++;
@@ -41,54 +42,26 @@ static inline uint32_t cache_load(sim_warp *w, uint64_t line, uint32_t sectors, 
   return missing;
 }
 
-/* Note who touches a line; 1: L2 has lost it since another block of the launch did. A line
-** takes the room of its four sectors, whichever of them are asked for. */
-static inline int line_lost(sim_exec *x, const sim_region *r, uint64_t line) {
-  uint32_t now = x->first_stamp + x->serial, before = r->last[line];
-  r->last[line] = now;
-  if (before == now) return 0;
-  double apart = before < x->first_stamp ? HUGE_VAL : now > before ? now - before : before - now;
-  x->counts.filled += apart > x->at_once ? 4 : 0;
-  if (before < x->first_stamp) return 0;
-  return apart * x->block_sectors > x->l2_sectors;
-}
-
-/* Whether the launch, or one before it, has asked for all these sectors. */
-static inline int was_touched(const sim_region *r, uint64_t sector, uint32_t mask) {
-  const uint64_t *at = r->bits + (sector >> 6);
-  uint64_t any = at[0] | at[SIM_READS_RUN * r->words] | at[SIM_WRITES_RUN * r->words];
-  return ((any >> (sector & 63)) & mask) == mask;
-}
-
-/* DRAM gives two sectors at a time. */
-static inline unsigned pairs(uint32_t sectors) {
-  return 2 * ((sectors & 3) != 0) + 2 * ((sectors & 12) != 0);
-}
-
-/* One line of a load. Returns its level: 0 L1, 1 L2, 2 DRAM. To be called before the
-** sectors are noted as touched. */
+/* One line of a load. Returns its level: 0 L1, 1 L2, 2 DRAM, LATER where that is found out in the
+** order of the blocks. To be called before the sectors are noted as touched. */
+enum { LATER = 3 };
 static inline unsigned load_line(sim_warp *w, const sim_region *r, uint64_t first, uint32_t sectors) {
   sim_exec *x = w->exec;
   uint32_t old = 0, missing = cache_load(w, ((r->base - x->lowest) >> 7) + (first >> 2), sectors, &old);
   if (missing == 0) return 0;
   x->counts.load_lines++;
-  int lost = line_lost(x, r, first >> 2);
-  if (!was_touched(r, first, missing)) return 2;
-  if (!lost && old == 0) return 1;
-  x->counts.evicted += pairs(lost ? missing : old);
-  return 2;
+  if (x->log == NULL) return l2_load(x, r, first, missing, old);
+  sim_log_load(x->log, r, first >> 2, missing, old);
+  return LATER;
 }
 
-/* One line of a store. Part of a sector that L2 has lost must be fetched and merged. */
-static inline void store_line(sim_warp *w, const sim_region *r, uint64_t first, uint32_t sectors, int whole) {
+/* One line of a store; `exact`: all bytes of these sectors are stored to. */
+static inline void store_line(sim_warp *w, const sim_region *r, uint64_t first, uint32_t sectors, int whole,
+                              int exact) {
   sim_exec *x = w->exec;
-  const uint64_t *at = r->bits + SIM_WRITES_NOW * r->words + (first >> 6);
-  unsigned n = (unsigned)__builtin_popcount(sectors);
-  if (!whole) x->counts.partial += n;
-  int lost = line_lost(x, r, first >> 2);
-  if (!lost || ((*at >> (first & 63)) & sectors) != sectors) return;
-  if (whole) x->counts.evicted += n;
-  else x->counts.merged += n, x->counts.merged_lines++;
+  if (!whole) x->counts.partial += (unsigned)__builtin_popcount(sectors);
+  if (x->log == NULL) l2_store(x, r, first, sectors, whole);
+  else sim_log_store(x->log, r, first >> 2, sectors, whole, exact);
 }
 
 /* The sectors of a line that lie between two. */
@@ -109,9 +82,10 @@ static inline unsigned load_range(sim_warp *w, const sim_region *r, uint64_t fir
   return worst;
 }
 
-static inline void store_range(sim_warp *w, const sim_region *r, uint64_t first, uint64_t last, int whole) {
+static inline void store_range(sim_warp *w, const sim_region *r, uint64_t first, uint64_t last, int whole,
+                               int exact) {
   for (uint64_t line = first & ~UINT64_C(3); line <= last; line += 4)
-    store_line(w, r, line, part_of_line(line, first, last), whole);
+    store_line(w, r, line, part_of_line(line, first, last), whole, exact);
 }
 
 /* Of sectors in the order of the lanes, the next line's; `k` goes on behind them. */
@@ -137,7 +111,7 @@ static inline void store_list(sim_warp *w, const sim_region *r, const uint64_t *
   uint64_t line;
   for (unsigned k = 0; k < n;) {
     uint32_t mask = next_line(sector, n, &k, &line);
-    store_line(w, r, line, mask, whole);
+    store_line(w, r, line, mask, whole, 0);
   }
 }
 

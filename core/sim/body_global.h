@@ -29,28 +29,77 @@ static inline void touch_list(uint64_t *bits, const uint64_t *sector, unsigned n
 static inline void count_request(sim_exec *x, int how, unsigned n, unsigned lines, unsigned level) {
   x->counts.global_requests++;
   x->counts.global_sectors += n;
-  if (how == READ) x->counts.load_requests++, x->counts.load_sectors += n, x->counts.level[level]++;
-  else x->counts.lines += lines;
+  if (how == READ) {
+    x->counts.load_requests++;
+    x->counts.load_sectors += n;
+    if (level != LATER) x->counts.level[level]++;
+  } else x->counts.lines += lines;
   if (how == WRITE) x->counts.store_requests++, x->counts.store_sectors += n;
   if (how == ATOMIC) x->counts.atomic_requests++, x->counts.atomic_sectors += n;
 }
 
+/* What a store changes, line by line, for replay.c. */
+static void log_range(sim_log *g, const sim_region *r, uint64_t from, uint64_t to) {
+  for (uint64_t line = from >> 7; line <= (to - 1) >> 7; line++) {
+    uint64_t start = line << 7;
+    sim_log_bytes(g, r, line, from > start ? (unsigned)(from - start) : 0,
+                  to - start < 128 ? (unsigned)(to - start) : 128);
+  }
+}
+
+static void log_mixed(sim_warp *w, const sim_region *r, const uint64_t *addr, unsigned size) {
+  uint64_t from = 0, to = 0;
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    uint64_t off = addr[l] - r->base;
+    if (!(w->mask >> l & 1)) continue;
+    if (off == to && to > from) { to += size; continue; }
+    if (to > from) log_range(w->exec->log, r, from, to);
+    from = off;
+    to = off + size;
+  }
+  if (to > from) log_range(w->exec->log, r, from, to);
+}
+
+/* Of a block that runs beside others, before it stores: 0: it must not. */
+static int may_store(sim_warp *w, sim_region *r, uint64_t from, uint64_t to) {
+  sim_log *g = w->exec->log;
+  if (g == NULL) return 1;
+  if (r->constant || !sim_undo_note(w->exec->device, r, from, to)) g->failed = 1;
+  return !g->failed;
+}
+
+static int may_scatter(sim_warp *w, sim_region *r, const uint64_t *addr, unsigned size) {
+  int may = 1;
+  for (unsigned l = 0; l < SIM_LANES && may; l++)
+    if (w->mask >> l & 1) may = may_store(w, r, addr[l] - r->base, addr[l] - r->base + size);
+  return may;
+}
+
 static void count_mixed(sim_warp *w, const sim_region *r, const uint64_t *addr, unsigned size, int how) {
+  sim_log *g = w->exec->log;
   uint64_t seen[SIM_LANES], *reads = r->bits + SIM_READS_NOW * r->words;
   unsigned n = mixed_sectors(r->base, addr, w->mask, seen), level = 0;
   unsigned bytes = size * (unsigned)__builtin_popcount(w->mask);
+  if (g != NULL) g->begins = 1;
   if (how == READ) level = load_list(w, r, seen, n);
   else store_list(w, r, seen, n, how == WRITE && bytes >= n * 32);
-  if (how != WRITE) touch_list(reads, seen, n);
-  if (how != READ) touch_list(r->bits + SIM_WRITES_NOW * r->words, seen, n);
+  if (g != NULL && how != READ) log_mixed(w, r, addr, size);
+  if (g == NULL && how != WRITE) touch_list(reads, seen, n);
+  if (g == NULL && how != READ) touch_list(r->bits + SIM_WRITES_NOW * r->words, seen, n);
   count_request(w->exec, how, n, how == READ ? 0 : lines_of(seen, n), level);
 }
 
-static inline void count_range(sim_warp *w, const sim_region *r, uint64_t first, uint64_t last, int how) {
+/* Bytes `from` up to `to` of a region. */
+static inline void count_range(sim_warp *w, const sim_region *r, uint64_t from, uint64_t to, int how) {
+  sim_log *g = w->exec->log;
+  uint64_t first = from >> 5, last = (to - 1) >> 5;
+  int exact = ((from | to) & 31) == 0;
+  if (g != NULL) g->begins = 1;
   unsigned level = how == READ ? load_range(w, r, first, last) : 0;
-  if (how != READ) store_range(w, r, first, last, first != last);
-  if (how != WRITE) touch_range(r->bits + SIM_READS_NOW * r->words, first, last);
-  if (how != READ) touch_range(r->bits + SIM_WRITES_NOW * r->words, first, last);
+  if (how != READ) store_range(w, r, first, last, first != last, exact);
+  if (g != NULL && how != READ && !exact) log_range(g, r, from, to);
+  if (g == NULL && how != WRITE) touch_range(r->bits + SIM_READS_NOW * r->words, first, last);
+  if (g == NULL && how != READ) touch_range(r->bits + SIM_WRITES_NOW * r->words, first, last);
   count_request(w->exec, how, (unsigned)(last - first) + 1, (unsigned)((last >> 2) - (first >> 2)) + 1, level);
 }
 
@@ -84,8 +133,11 @@ static inline int global_access(sim_warp *w, const sim_insn *in, const uint64_t 
   where->written = x->checks ? r->written : NULL;
   where->blocks = x->follows && r->notes.words != NULL ? &r->notes : NULL;
   if (!counted) return SIM_NEXT;
+  if (x->log != NULL && how != READ &&
+      !(where->pattern == MIXED ? may_scatter(w, r, addr, size)
+                                : may_store(w, r, lo - r->base, hi - r->base + size))) return SIM_FAULT;
   if (where->pattern == MIXED) count_mixed(w, r, addr, size, how);
-  else count_range(w, r, (lo - r->base) >> 5, (hi - r->base + size - 1) >> 5, how);
+  else count_range(w, r, lo - r->base, hi - r->base + size, how);
   if (how == ATOMIC) note_hot(x, addr, w->mask);
   return SIM_NEXT;
 }

@@ -120,8 +120,8 @@ static unsigned char *tile_line(sim_warp *w, const sim_insn *in, uint64_t addr, 
     return NULL;
   }
   range_set(w, in, r, (unsigned)__builtin_ctz(w->mask), addr, size, how);
-  uint64_t first = (addr - r->base) >> 5, last = (addr - r->base + size - 1) >> 5;
-  count_range(w, r, first, last, how);
+  if (how != READ && !may_store(w, r, addr - r->base, addr - r->base + size)) return NULL;
+  count_range(w, r, addr - r->base, addr - r->base + size, how);
   x->counts.global_requests--;                 /* of a tile, its lines are one */
   return r->host + (addr - r->base);
 }

@@ -317,38 +317,10 @@ static int run_warp(sim_warp *w) {
 
 /* -------------------------------------------------------------------- block */
 
-static void fill_places(sim_exec *x) {
-  const unsigned *b = x->block, *c = x->cluster;
-  const uint32_t v[] = { b[0], b[1], b[2], b[0] / c[0], b[1] / c[1], b[2] / c[2],
-                         b[0] % c[0], b[1] % c[1], b[2] % c[2], x->rank };
-  for (unsigned k = 0; k < sizeof v / sizeof *v; k++) {
-    u32 *at = (u32 *)(void *)(x->blockvals + 128 * k);
-    SIM_VECTOR for (unsigned l = 0; l < SIM_LANES; l++) at[l] = v[k];
-  }
-}
-
-static void begin_block(sim_exec *x) {
-  fill_places(x);
-  for (unsigned i = 0; i < x->nwarps; i++) {
-    sim_warp *w = &x->warps[i];
-    w->live = w->active = w->waited = w->born;
-    w->pc = 0;
-    w->next = UINT32_MAX;
-    w->ngroups = 0;
-    w->met = w->ncopies = 0;
-    memset(w->commits, 0, sizeof w->commits);
-  }
-  memset(x->barrier, 0, sizeof x->barrier);
-  x->exited = 0;
-  x->ended = 0;
-  x->meetings = 0;
-  x->nbulks = 0;
-  if (x->flying > 0) memset(x->flight, 0, x->shadow_size);
-  x->flying = 0;
-  if (x->checks && x->function->local_size > 0)
-    memset(x->local_set, 0, (size_t)x->local_stride / 4 * SIM_LANES * x->nwarps);
-  next_epoch(x);
-  x->born = x->epoch;
+/* A block beside others goes no further: one of them is in its way, or it does what no other does. */
+static int gives_up(const sim_exec *x) {
+  const sim_log *g = x->log;
+  return g != NULL && (g->failed || __atomic_load_n(g->halt, __ATOMIC_RELAXED) || x->counts.threads > g->patience);
 }
 
 /* Every warp of the block has a turn: SIM_FAULT, or whether that was of use. */
@@ -356,7 +328,7 @@ static int run_turns(sim_exec *x) {
   unsigned ended = 0, yielded = 0;
   for (unsigned i = 0; i < x->nwarps; i++) {
     int r = run_warp(&x->warps[i]);
-    if (r == SIM_FAULT) return SIM_FAULT;
+    if (r == SIM_FAULT || gives_up(x)) return SIM_FAULT;
     ended += r == WARP_ENDS;
     yielded += r == WARP_YIELDS;
   }

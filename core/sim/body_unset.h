@@ -13,6 +13,17 @@ static void note_unset(sim_warp *w, const sim_insn *in, int space, unsigned lane
   x->race.other = lane;
 }
 
+/* Mark bits; blocks beside this one may mark others of the same word. */
+static void mark_range(const sim_exec *x, uint64_t *bits, uint64_t first, uint64_t last) {
+  if (x->log == NULL) { touch_range(bits, first, last); return; }
+  for (uint64_t word = first >> 6; word <= last >> 6; word++) {
+    uint64_t m = UINT64_MAX;
+    if (word == first >> 6) m &= UINT64_MAX << (first & 63);
+    if (word == last >> 6) m &= UINT64_MAX >> (63 - (last & 63));
+    if ((__atomic_load_n(&bits[word], __ATOMIC_RELAXED) & m) != m) __atomic_fetch_or(&bits[word], m, __ATOMIC_RELAXED);
+  }
+}
+
 /* Whether all of these bits are set. */
 static inline int bits_set(const uint64_t *bits, uint64_t first, uint64_t last) {
   uint64_t missing = 0;
@@ -20,7 +31,7 @@ static inline int bits_set(const uint64_t *bits, uint64_t first, uint64_t last) 
     uint64_t m = UINT64_MAX;
     if (word == first >> 6) m &= UINT64_MAX << (first & 63);
     if (word == last >> 6) m &= UINT64_MAX >> (63 - (last & 63));
-    missing |= m & ~bits[word];
+    missing |= m & ~__atomic_load_n(&bits[word], __ATOMIC_RELAXED);
   }
   return missing == 0;
 }
@@ -32,7 +43,7 @@ static void check_set(sim_warp *w, const sim_insn *in, const sim_where *at, cons
   for (unsigned l = 0; l < SIM_LANES; l++)
     for (unsigned k = 0; k < in->vec && (w->mask >> l & 1); k++) {
       uint64_t off = addr[l] - at->base + (uint64_t)k * in->width, any = 0;
-      for (uint64_t i = off >> 2; i <= (off + in->width - 1) >> 2; i++) any |= at->written[i >> 6] >> (i & 63) & 1;
+      for (uint64_t i = off >> 2; i <= (off + in->width - 1) >> 2; i++) any |= __atomic_load_n(&at->written[i >> 6], __ATOMIC_RELAXED) >> (i & 63) & 1;
       if (!any) { note_unset(w, in, SIM_GLOBAL, l, at->base + off); return; }
     }
 }
@@ -40,12 +51,12 @@ static void check_set(sim_warp *w, const sim_insn *in, const sim_where *at, cons
 static void mark_set(const sim_warp *w, const sim_insn *in, const sim_where *at, const uint64_t *addr) {
   uint64_t from = addr[0] - at->base, size = (uint64_t)in->width * in->vec;
   if (at->pattern == DENSE) {
-    touch_range(at->written, from >> 2, (from + SIM_LANES * size - 1) >> 2);
+    mark_range(w->exec, at->written, from >> 2, (from + SIM_LANES * size - 1) >> 2);
     return;
   }
   for (unsigned l = 0; l < SIM_LANES; l++) {
     uint64_t off = addr[l] - at->base;
-    if (w->mask >> l & 1) touch_range(at->written, off >> 2, (off + size - 1) >> 2);
+    if (w->mask >> l & 1) mark_range(w->exec, at->written, off >> 2, (off + size - 1) >> 2);
   }
 }
 
@@ -54,7 +65,7 @@ static void range_set(sim_warp *w, const sim_insn *in, sim_region *r, unsigned l
   if (r->written == NULL) return;
   uint64_t first = (addr - r->base) >> 2, last = (addr - r->base + size - 1) >> 2;
   if (how != WRITE && !bits_set(r->written, first, last)) note_unset(w, in, SIM_GLOBAL, lane, addr);
-  if (how != READ) touch_range(r->written, first, last);
+  if (how != READ) mark_range(w->exec, r->written, first, last);
 }
 
 /* A thread's local memory: `addr` are places in the warp's area. */

@@ -1,4 +1,5 @@
 /* device_sim.c - the simulated device: opens it and fills the table of device.h. */
+#include "log.h"
 #include "sim.h"
 
 #include <stdio.h>
@@ -22,8 +23,15 @@ static void device_close(cawb_device *d) {
   for (unsigned i = SIM_SLOT_FIRST; s->slots != NULL && i < SIM_SLOTS; i++)
     if (s->slots[i] != NULL) sim_region_drop(s, s->slots[i]->base);
   free(s->slots);
-  free(s->cache);
+  for (unsigned i = 0; i < s->nl1; i++) free(s->l1[i]);
+  free(s->l1);
   free(s->hot);
+  while (s->spare != NULL) {
+    sim_chunk *c = s->spare;
+    s->spare = c->next;
+    free(c);
+  }
+  pthread_mutex_destroy(&s->undo);
   free(s);
 }
 
@@ -62,8 +70,10 @@ static void device_sample(cawb_device *d, uint64_t blocks) { ((sim_device *)d)->
 
 static void device_sanitize(cawb_device *d, int on) { ((sim_device *)d)->sanitize = on; }
 
+static void device_threads(cawb_device *d, unsigned n) { ((sim_device *)d)->threads = n; }
+
 static const cawb_device_ops ops = {
-  .close = device_close, .sample = device_sample, .sanitize = device_sanitize,
+  .close = device_close, .sample = device_sample, .sanitize = device_sanitize, .threads = device_threads,
   .alloc = sim_memory_alloc, .free = sim_memory_free,
   .write = sim_memory_write, .read = sim_memory_read, .copy = sim_memory_copy,
   .fill = sim_memory_fill, .attach = sim_memory_attach, .detach = sim_memory_free,
@@ -91,11 +101,22 @@ static void describe(const char *which, const sim_model *m, cawb_device_info *in
   info->rates.launch = m->launch;
 }
 
+sim_l1 *sim_l1_of(sim_device *d, unsigned i) {
+  while (d->nl1 <= i) {
+    sim_l1 **grown = realloc(d->l1, (d->nl1 + 1) * sizeof *grown);
+    if (grown == NULL) return NULL;
+    d->l1 = grown;
+    grown[d->nl1] = calloc(1, sizeof **grown);
+    if (grown[d->nl1] == NULL) return NULL;
+    d->nl1++;
+  }
+  return d->l1[i];
+}
+
 static int make_tables(sim_device *d) {
   d->slots = calloc(SIM_SLOTS, sizeof *d->slots);
-  d->cache = calloc(SIM_LINES, sizeof *d->cache);
   d->hot = calloc(SIM_HOT, sizeof *d->hot);
-  return d->slots != NULL && d->cache != NULL && d->hot != NULL;
+  return d->slots != NULL && d->hot != NULL && sim_l1_of(d, 0) != NULL;
 }
 
 cawb_status cawb_device_open_sim(cawb_device **out, const char *which, const cawb_figures *figures,
@@ -104,6 +125,7 @@ cawb_status cawb_device_open_sim(cawb_device **out, const char *which, const caw
   if (figures == NULL)
     return cawb_fail(err, CAWB_ERR_INVALID, "no figures came with the simulated device 'sim:%s'", which);
   sim_device *d = calloc(1, sizeof *d);
+  if (d != NULL) pthread_mutex_init(&d->undo, NULL);
   if (d == NULL || !make_tables(d)) {
     if (d != NULL) device_close(&d->base);
     return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a simulated device");
@@ -113,6 +135,7 @@ cawb_status cawb_device_open_sim(cawb_device **out, const char *which, const caw
   d->model = &d->figures;
   d->isa = sim_isa_best();
   d->sanitize = 1;
+  d->threads = 1;
   d->next_slot = SIM_SLOT_FIRST;
   describe(which, figures, &d->base.info);
   *out = &d->base;

@@ -100,7 +100,8 @@ struct sim_exec {
   unsigned nparked, parked_room;
   sim_bulk *bulks;              /* of the whole cluster, at its first block */
   uint32_t nbulks, bulks_room;
-  sim_line *cache;              /* SIM_LINES, the device's */
+  sim_l1 *l1;                   /* of the thread that executes it */
+  struct sim_log *log;          /* of a block that runs beside others, see log.h; else NULL */
   uint32_t *hot;                /* SIM_HOT, the device's: atomics by place */
   uint32_t cache_block;         /* the block's number there */
   uint64_t lowest, touches, news;        /* base of the first region; of all warps; lines new to the block */
@@ -117,6 +118,7 @@ struct sim_exec {
   sim_launch_facts facts;       /* once it is over */
   uint32_t first_block;         /* number of the launch's first block, see body_race.h */
   int follows;                  /* blocks' stores are compared */
+  int met;                      /* blocks that ran beside each other were in each other's way */
   struct {                      /* the first race */
     int kind, space;
     uint32_t line, other;            /* lines of this and the other access; */

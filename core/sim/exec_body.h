@@ -30,6 +30,7 @@
 #include "body_matrix.h"
 #include "body_tensor.h"
 #include "body_straight.h"
+#include "body_begin.h"
 #include "body_run.h"
 
 static const sim_fn table[] = {

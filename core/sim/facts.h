@@ -22,6 +22,11 @@ typedef struct sim_line {
   uint32_t touch;               /* the warp's count when it was last touched */
 } sim_line;
 
+typedef struct sim_l1 {
+  sim_line line[SIM_LINES];
+  uint32_t block;               /* the highest number given to a block */
+} sim_l1;
+
 /* Lines of atomics, by hash: how often. */
 enum { SIM_HOT = 1 << 10 };
 

@@ -67,6 +67,9 @@ typedef struct sim_constant {
   uint64_t value;         /* value, parameter's offset, dimension, addend */
 } sim_constant;
 
+/* Bytes of a warp's registers. */
+typedef struct sim_span { uint32_t off, size; } sim_span;
+
 typedef struct sim_function {
   char *name;             /* as PTX spells it */
   char *plain;            /* for messages */
@@ -81,9 +84,12 @@ typedef struct sim_function {
   uint32_t regs_used;     /* registers of one thread, from the cubin; 0: unknown */
   uint32_t local_size;    /* bytes of local memory of one thread */
   uint32_t shared_size;   /* static shared memory */
+  sim_span *unset;        /* registers that may be read before they are written; see unset.c */
+  uint32_t nunset;
   uint32_t dynamic_align; /* of the extern array, if there is one */
   uint32_t grain;         /* log2 of the smallest shared access */
   int fences;             /* blocks may take turns by fences and flags */
+  int turns;              /* its blocks run one after the other; see turns.c */
   uint32_t max_threads;   /* .maxntid, .reqntid; 0: none */
   uint32_t cluster[3];    /* .reqnctapercluster; 0: none */
   char *unknown;          /* the first instruction that is not known, or NULL */

@@ -182,7 +182,7 @@ cawb_status sim_exec_make(sim_exec *x, sim_device *d, const sim_function *f, con
   x->threads = s->block[0] * s->block[1] * s->block[2];
   x->nwarps = (x->threads + SIM_LANES - 1) / SIM_LANES;
   x->local_stride = (f->local_size + 15u) / 16u * 16u;
-  x->cache = d->cache;
+  x->l1 = d->l1[0];
   x->hot = d->hot;
   x->hits = calloc(f->count + 1, sizeof *x->hits);
   x->warps = calloc(x->nwarps, sizeof *x->warps);
@@ -314,7 +314,7 @@ static cawb_status number_blocks(sim_exec *x, cawb_err *err) {
 static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_step *s, cawb_report *report,
                               cawb_err *err) {
   sim_exec x;
-  const sim_function *f = sim_module_find(m, s->kernel);
+  sim_function *f = sim_module_find(m, s->kernel);
   if (f == NULL) return cawb_fail(err, CAWB_ERR_CANDIDATE, "no kernel '%s' in the compiled code", s->kernel);
   cawb_status status = check_launch(d, f, s, err);
   if (status == CAWB_OK) status = sim_exec_make(&x, d, f, s, err);
@@ -325,6 +325,7 @@ static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_st
   if (status == CAWB_OK) status = number_blocks(&x, err);
   if (status == CAWB_OK && (sim_sample_run(&x) == SIM_FAULT || sim_cluster_finish(&x) == SIM_FAULT))
     status = sim_fault_report(&x, err);
+  f->turns |= x.met;                            /* the next time they run in order at once */
   sim_straight_settle(&x);
   settle(&x, report);
   if (status == CAWB_OK && d->watch != NULL) status = sim_watch_launch(&x, &before, report, err);

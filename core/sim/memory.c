@@ -107,6 +107,7 @@ void sim_region_drop(sim_device *d, cawb_addr a) {
   free(r->notes.sectors);
   free(r->notes.words);
   free(r->written);
+  free(r->chunks);
   free(r->bits);
   free(r->last);
   free(r);

@@ -109,7 +109,7 @@ static void read_values(ptx_parser *p, sim_region *r, unsigned bytes) {
 
 /* -------------------------------------------------------------- variables */
 
-static void place_module(ptx_parser *p, uint32_t index, uint64_t size, unsigned bytes) {
+static void place_module(ptx_parser *p, uint32_t index, uint64_t size, unsigned bytes, int space) {
   char label[48];
   cawb_module *m = p->module;
   ptx_symbol *s = &p->symbols[index];
@@ -124,6 +124,7 @@ static void place_module(ptx_parser *p, uint32_t index, uint64_t size, unsigned 
   sim_region *r = sim_region_new(p->device, size, label, p->err);
   if (r == NULL) ptx_fail(p, CAWB_ERR_MEMORY, "out of memory for a module variable");
   memset(r->host, 0, size);
+  r->constant = space == SIM_CONST;
   m->variables[m->nvariables++] = r->base;
   s->offset = r->base;
   s->space = SIM_GLOBAL;
@@ -179,7 +180,7 @@ void ptx_declare_variable(ptx_parser *p, int space, int is_extern) {
     s->align = align != 0 ? align : bytes;
     if (space == SIM_SHARED) place_shared(p, s, size, is_extern);
     else if (space == SIM_LOCAL || space == SIM_PARAM) place_local(p, s, size);
-    else place_module(p, index, size, bytes);
+    else place_module(p, index, size, bytes, space);
   } while (ptx_take(p, ','));
   ptx_expect(p, ';');
 }

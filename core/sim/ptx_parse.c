@@ -243,7 +243,8 @@ static void read_entry(ptx_parser *p, const ptx_body *b) {
   ptx_symbols_cut(p, symbols);
   sim_costs(f);
   sim_straight(f);
-  if (!sim_schedule(f)) ptx_fail(p, CAWB_ERR_MEMORY, "out of memory for a kernel");
+  sim_turns(f);
+  if (!sim_schedule(f) || !sim_unset(f)) ptx_fail(p, CAWB_ERR_MEMORY, "out of memory for a kernel");
 }
 
 /* ---------------------------------------------------------------- module */
@@ -366,6 +367,7 @@ void sim_module_free(cawb_module *m) {
     free(f->code);
     free(f->consts);
     free(f->extras);
+    free(f->unset);
     free(f->unknown);
     free(f);
   }
@@ -374,8 +376,8 @@ void sim_module_free(cawb_module *m) {
   free(m);
 }
 
-const sim_function *sim_module_find(const cawb_module *m, const char *name) {
-  const sim_function *f = m->functions;
+sim_function *sim_module_find(const cawb_module *m, const char *name) {
+  sim_function *f = m->functions;
   while (f != NULL && strcmp(f->name, name) != 0) f = f->next;
   return f;
 }

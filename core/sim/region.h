@@ -37,6 +37,8 @@ typedef struct sim_region {
   uint64_t *written;      /* since it was poisoned: a bit for each 4 bytes; NULL: it was not */
   uint32_t *last;         /* by line of 128 bytes: the block that touched it last, stamped */
   sim_sectors half;       /* of a sample, see sample.c */
+  struct sim_chunk **chunks;            /* of a launch, what it has changed; see log.h */
+  int constant;           /* a variable that kernels do not store to */
   double grown;           /* what is not executed touches so much more */
   int attached;           /* mapped, and no area of malloc's */
   char label[48];

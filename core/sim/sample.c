@@ -36,8 +36,8 @@ static uint64_t pick(const sim_exec *x, uint64_t k, uint64_t n, uint64_t all) {
 }
 
 static void enter(sim_exec *x) {
-  if (++x->device->cache_block == 0) x->device->cache_block = 1;
-  x->cache_block = x->device->cache_block;
+  if (++x->l1->block == 0) x->l1->block = 1;
+  x->cache_block = x->l1->block;
   x->touches = x->news = 0;
   for (unsigned i = 0; i < x->nwarps; i++) x->warps[i].touches = 0;
 }
@@ -172,25 +172,44 @@ static void make_stamps(sim_exec *x) {
   d->last_stamp += blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX - 1;
 }
 
-static void note_block(sim_exec *x, uint64_t before, uint64_t done) {
-  double threads = (double)(x->counts.threads - before) / x->npeers;
+void sim_sample_begin(sim_exec *x, uint64_t k, uint64_t n) {
+  begin(x, pick(x, k, n, blocks_of(x->step) / x->npeers));
+}
+
+void sim_sample_ran(sim_exec *x, uint64_t k, double threads) {
+  uint64_t n = x->executed / x->npeers;
   x->longest = threads > x->longest ? threads : x->longest;
   x->squares += threads * threads;
-  x->block_sectors = (double)x->counts.filled / (double)(done * x->npeers);
+  x->block_sectors = (double)x->counts.filled / (double)((k + 1) * x->npeers);
+  if (x->executed < blocks_of(x->step) && k + 1 == (n + 1) / 2) note_half(x->device);
+}
+
+/* Blocks that ran beside each other must run in order after all. */
+static void start_over(sim_exec *x) {
+  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
+    sim_region *r = x->device->slots[i];
+    if (r != NULL) memset(r->bits, 0, 2 * r->words * sizeof *r->bits);
+  }
+  memset(&x->counts, 0, sizeof x->counts);
+  x->longest = x->squares = x->block_sectors = 0;
+  x->met = 1;
+  make_stamps(x);
 }
 
 int sim_sample_run(sim_exec *x) {
   uint64_t all = blocks_of(x->step) / x->npeers, most = x->device->sample / x->npeers, n = all;
   if (x->device->sample > 0 && most < all) n = most > 0 ? most : 1;
+  unsigned threads = sim_crew_threads(x, n);
   x->executed = n * x->npeers;
   make_room(x);
   make_stamps(x);
+  if (threads > 1 && sim_crew_run(x, n, threads)) return SIM_NEXT;
+  if (threads > 1) start_over(x);
   for (uint64_t k = 0; k < n; k++) {
     uint64_t before = x->counts.threads;
-    begin(x, pick(x, k, n, all));
+    sim_sample_begin(x, k, n);
     if (sim_cluster_run(x) == SIM_FAULT) return SIM_FAULT;
-    note_block(x, before, k + 1);
-    if (n < all && k + 1 == (n + 1) / 2) note_half(x->device);
+    sim_sample_ran(x, k, (double)(x->counts.threads - before) / x->npeers);
   }
   return SIM_NEXT;
 }

@@ -4,11 +4,13 @@
 ** ptx_lex, ptx_parse: PTX text -> declarations and statements
 ** decode*:            one statement -> one sim_insn, operands resolved
 ** body_*.h, exec_*.c: what the instructions do, compiled once per instruction set
+** crew, replay, undo: blocks on several cores, with the answer of one
 ** memory, launch, fault, time_model, device_sim: everything around them
 */
 #ifndef CAWB_SIM_H
 #define CAWB_SIM_H
 
+#include <pthread.h>
 #include <setjmp.h>
 
 #include "../device.h"
@@ -34,13 +36,18 @@ typedef struct sim_device {
   size_t followed;        /* bytes of regions that have notes */
   uint32_t last_block;    /* the highest number given to a block */
   sim_watch *watch;       /* what each launch is noted in, or NULL */
-  sim_line *cache;        /* SIM_LINES, see body_cache.h */
+  sim_l1 **l1;            /* a thread's each, see body_cache.h */
+  unsigned nl1;
   uint32_t *hot;          /* SIM_HOT */
-  uint32_t cache_block;   /* the highest number given to a block there */
   uint32_t last_stamp;    /* the highest in a region's `last` */
   uint64_t sample;        /* most blocks of a launch that are executed; 0: all are */
   int sanitize;           /* look for races, unwritten memory and copies under way */
   int launches;           /* of the run so far */
+  unsigned threads;       /* that execute blocks; 0: as many as there are cores, where it is worth it */
+  uint64_t beside;        /* launches whose blocks ran beside each other */
+  pthread_mutex_t undo;   /* of what follows, see undo.c */
+  struct sim_chunk *changed, *spare;
+  size_t kept, spares;    /* how many there are */
 } sim_device;
 
 struct cawb_module {
@@ -53,7 +60,7 @@ struct cawb_module {
 /* ptx_parse.c */
 cawb_status sim_module_parse(sim_device *d, const char *ptx, cawb_module **out, cawb_err *err);
 void        sim_module_free(cawb_module *m);
-const sim_function *sim_module_find(const cawb_module *m, const char *name);
+sim_function *sim_module_find(const cawb_module *m, const char *name);
 
 /* refuse.c: `out` is filled and cut to `room` */
 #define SIM_ELSEWHERE "use a real one (--device cuda:0)"
@@ -69,6 +76,9 @@ int sim_schedule(sim_function *f);
 
 void sim_straight(sim_function *f);           /* straight.c: stretches that are executed as a whole */
 void sim_straight_settle(sim_exec *x);        /* and what was counted of them */
+
+int sim_unset(sim_function *f);               /* unset.c; 0 when out of memory */
+void sim_turns(sim_function *f);              /* turns.c: whether blocks may run beside each other */
 
 /* cost.c: what the machine's compiler makes of an instruction */
 void sim_costs(sim_function *f);
@@ -116,8 +126,16 @@ void        sim_cluster_free(sim_exec *x);
 int         sim_cluster_run(sim_exec *x);     /* that of x->block; nothing where it is not the first */
 int         sim_cluster_finish(sim_exec *x);  /* those that waited for others to begin */
 
+/* crew.c: blocks on several cores; replay.c: a log's blocks, the first of them the k-th executed */
+sim_l1  *sim_l1_of(sim_device *d, unsigned i);  /* the i-th thread's; NULL when out of memory */
+unsigned sim_crew_threads(const sim_exec *x, uint64_t n);   /* how many n blocks may have; 1: they run in order */
+int      sim_crew_run(sim_exec *x, uint64_t n, unsigned threads);   /* 0: nothing was done, they must run in order */
+int      sim_replay(sim_exec *x, const struct sim_log *g, uint64_t k);    /* 0: blocks meet */
+
 /* sample.c */
 int    sim_sample_run(sim_exec *x);             /* the blocks: SIM_FAULT or SIM_NEXT */
+void   sim_sample_begin(sim_exec *x, uint64_t k, uint64_t n);   /* the k-th of n clusters that are executed */
+void   sim_sample_ran(sim_exec *x, uint64_t k, double threads); /* thread instructions of a block of it */
 void   sim_sample_join(sim_exec *p, const sim_exec *x);     /* another block of a cluster */
 void   sim_sample_sectors(sim_exec *x, sim_sectors *sum);
 double sim_sample_spread(const sim_exec *x);

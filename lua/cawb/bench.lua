@@ -45,9 +45,12 @@ end
 local function command(self, job)
   local words = { core.program, self.strategy, job.path, "--quiet", "--out", self.out, "--device", job.device,
                   "--run-id", job.run }
+  local lock = M.lock_path(job.device)
+  if not lock and (self.jobs or 1) > 1 then          -- the cores are spoken for
+    words[#words + 1], words[#words + 2] = "--set", "simulate.threads=1"
+  end
   for _, word in ipairs(self.words) do words[#words + 1] = word end
   if job.overrides then words[#words + 1], words[#words + 2] = "--config", job.overrides end
-  local lock = M.lock_path(job.device)
   if lock then words[#words + 1], words[#words + 2] = "--lock", lock end
   return words
 end

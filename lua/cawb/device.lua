@@ -41,6 +41,7 @@ local function start_worker(self)
   local reply
   reply, message, name = worker:call({ op = "open", device = self.requested, figures = self.figures,
     blocks = simulated and self.simulate.blocks or nil,
+    threads = simulated and self.simulate.threads or nil,
     sanitize = not simulated or self.simulate.sanitize ~= false },
     { timeout = self.deadlines.start })
   if not reply then

@@ -201,8 +201,9 @@ M.defaults = {
   -- address space of the worker of a simulated device, tensors and all
   -- and how many blocks of a launch are executed, of those that stand for all; 0: all are;
   -- whether launches look for races, reads of what nothing has written and accesses to where
-  -- a copy is under way, which takes a third to a half longer: a judge should
-  simulate = { memory = 32 << 30, blocks = 0, sanitize = true },
+  -- a copy is under way, which takes a third to a half longer: a judge should; and how many
+  -- threads execute blocks, the answer being the same: 0: one a core, where a launch is worth it
+  simulate = { memory = 32 << 30, blocks = 0, sanitize = true, threads = 0 },
 
   -- what plan.lua may use: bytes and instructions of its own; calls of NVIDIA's libraries
   -- (gemm, conv), and the bytes on the device that one may take where it names no `workspace`

@@ -35,6 +35,7 @@ local ranges = {
   ["simulate.memory"] = { function(v) return v >= 1 << 30 end, "must be at least 1073741824 (1 GiB)" },
   ["scale.memory"] = at_least_one, ["scale.operations"] = at_least_one, ["scale.share"] = share,
   ["scale.blocks"] = at_least_one, ["compile.headers"] = not_negative, ["simulate.blocks"] = not_negative,
+  ["simulate.threads"] = { function(v) return v >= 0 and v <= 256 end, "must lie between 0 and 256" },
   ["lines.period"] = { function(v) return v >= 5 and v <= 31 end, "must lie between 5 and 31" },
   ["lines.buffer"] = { function(v) return v >= 1 << 20 end, "must be at least 1048576 (1 MiB)" },
   ["model.connect"] = positive, ["model.first"] = positive, ["model.idle"] = positive,

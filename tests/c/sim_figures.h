@@ -2,6 +2,8 @@
 #ifndef CAWB_TESTS_SIM_FIGURES_H
 #define CAWB_TESTS_SIM_FIGURES_H
 
+#include <stdlib.h>
+
 #include "device.h"
 
 #define SIM_FIGURES \
@@ -23,7 +25,10 @@ static inline cawb_status open_h100(cawb_device **out, cawb_err *err) {
     rc = cawb_figures_read(&figures, json, err);
     cJSON_Delete(json);
   }
-  return rc == CAWB_OK ? cawb_device_open_sim(out, "h100", &figures, err) : rc;
+  if (rc == CAWB_OK) rc = cawb_device_open_sim(out, "h100", &figures, err);
+  const char *threads = getenv("CAWB_TEST_THREADS");
+  if (rc == CAWB_OK && threads != NULL) cawb_device_threads(*out, (unsigned)atoi(threads));
+  return rc;
 }
 
 #endif
