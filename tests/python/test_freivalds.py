@@ -127,6 +127,14 @@ class Freivalds(TaskCase):
                 wrong.view(-1)[wrong.numel() * 2 // 3] += 1 + wrong.abs().max()
                 self.assertGreater(max(self.error(check, module, inputs, wrong) for _ in range(4)), 1e-4)
 
+    def test_factors_of_zeros(self):
+        """As a draw of whole numbers may have them: nothing is off by nothing, and anything by too much."""
+        module = self.module(lambda a, b: a @ b)
+        check, _ = self.product(module, [torch.rand(1, 1), torch.rand(1, 1)])
+        inputs = [torch.zeros(1, 1), torch.ones(1, 1)]
+        self.assertEqual(self.error(check, module, inputs, torch.zeros(1, 1)), 0)
+        self.assertEqual(self.error(check, module, inputs, torch.ones(1, 1)), float("inf"))
+
     def test_each_output_has_its_own(self):
         forward = lambda a, b: (a @ b + 1, a + 1, {"mean": (a @ b).mean(0)})
         module, inputs = self.module(forward), [torch.randn(9, 40), torch.randn(40, 5)]
