@@ -87,6 +87,7 @@ end
 
 -- ---- relations: what needs no reference (core/taskhost/relations.py)
 
+local relations = { none = {}, linear = { "linear" }, rows = { "rows" }, all = { "linear", "rows" } }
 local says = { linear = "2 f(x) - f(y) is not f(2 x - y)", rows = "with its rows in another order it computes something else" }
 
 -- How well eager PyTorch keeps a relation: { holds, stages, eager = errors by output } or { holds = false,
@@ -172,7 +173,7 @@ function M.steps(task, opts, battery)
   local steps = {}
   for _, case in ipairs(M.kinds(task, opts)) do steps[#steps + 1] = { case = case } end
   if #steps == 0 or not is_huge(task) then return steps end
-  for _, name in ipairs(task.options.verify.relations) do
+  for _, name in ipairs(relations[task.options.verify.relations]) do
     local found, message, kind = relation(task, name)
     if not found then return nil, message, kind end
     if not found.holds then battery[name] = { left_out = found.why } end

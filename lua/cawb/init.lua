@@ -95,7 +95,7 @@ M.defaults = {
     battery = { "mixed", "integers", "edges", "outlier", "zeros", "offset", "nan", "ties" },
     battery_bytes = 1 << 30,  -- of inputs, beyond which there are only those in `huge`
     huge = { "mixed" },
-    relations = { "linear", "rows" },   -- and those of these that its operators have, without a reference
+    relations = "none",       -- "linear", "rows" or "all": and those of these that its operators have
     repeats = 1,              -- further runs on the first inputs: is every bit the same?
   },
 

@@ -57,7 +57,8 @@ local words = { ["profile"] = { "none", "quick", "default" }, ["tolerance.protoc
   ["tier2.jail"] = { "auto", "namespaces", "landlock", "none" },
   ["shell.jail"] = { "auto", "namespaces", "landlock" },
   ["model.protocol"] = { "openai", "anthropic" }, ["model.tools"] = { "native", "text" },
-  ["cassette.by"] = { "order", "hash" }, ["scale.mode"] = { "auto", "none", "fit", "full" } }
+  ["cassette.by"] = { "order", "hash" }, ["verify.relations"] = { "none", "linear", "rows", "all" },
+  ["scale.mode"] = { "auto", "none", "fit", "full" } }
 local lists = { ["measure.against"] = true, ["measure.matrix"] = true }   -- of baselines
 
 local function copy(value)

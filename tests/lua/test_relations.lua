@@ -11,6 +11,7 @@ local device <close> = assert(cawb.device "sim:h100")
 local function open(name)
   local task = assert(cawb.task(("%s/tests/cheats/tasks/%s.py"):format(core.home, name), { device = device }))
   task.options.verify.battery_bytes, task.options.verify.trials = 0, 1
+  task.options.verify.relations = "all"
   return task, assert(cawb.candidate(("%s/tests/cheats/kernels/%s"):format(core.home, name)))
 end
 
