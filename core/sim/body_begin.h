@@ -21,7 +21,7 @@ static void clear_block(sim_exec *x) {
       memset(x->warps[i].base[SIM_REGS] + f->unset[k].off, 0, f->unset[k].size);
     x->warps[i].carry = 0;
   }
-  memset(x->shared, 0xff, x->shared_size);
+  if (x->shared_size > 0) memset(x->shared, 0xff, x->shared_size);
   if (f->local_size > 0) memset(x->local, 0, (size_t)x->local_stride * SIM_LANES * x->nwarps);
 }
 
