@@ -24,7 +24,7 @@ typedef struct cawb_module cawb_module;      /* loaded code, owned by its device
 typedef struct cawb_device_info {
   char name[256];              /* "cuda:0", "sim:h100" */
   char model[96];              /* "NVIDIA H100 80GB HBM3" */
-  char arch[16];               /* what to compile for: "sm_90" */
+  char arch[16];               /* what to compile for: "sm_90", "sm_90a" */
   char driver[32];             /* driver version, "" where there is none */
   char uuid[48];               /* the GPU's own, "" where there is none */
   int modelled;                /* 1: times are computed, not measured */

@@ -100,7 +100,9 @@ static cawb_status describe_limits(cawb_cuda *c, cawb_err *err) {
   info->l2 = (size_t)l2;
   info->shared_block = (size_t)shared;
   info->threads_block = (unsigned)threads;
-  snprintf(info->arch, sizeof info->arch, "sm_%d%d", major, minor);
+  /* From 9.0 on some instructions, wgmma for one, exist in code for this very architecture only
+  ** (PTX ISA, .target, the suffix a); what is compiled here runs on this GPU and nowhere else. */
+  snprintf(info->arch, sizeof info->arch, "sm_%d%d%s", major, minor, major >= 9 ? "a" : "");
   return CAWB_OK;
 }
 

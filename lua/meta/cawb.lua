@@ -27,7 +27,7 @@ local cawb = {}
 ---@class cawb.DeviceInfo
 ---@field name string             "cuda:0", "sim:h100"
 ---@field model string            "NVIDIA H100 80GB HBM3"
----@field arch string             "sm_90"
+---@field arch string             "sm_90a": what sources are compiled for
 ---@field modelled boolean        times are computed, not measured
 ---@field lacks? { family: string, prefixes: string[] }[]  what a simulated device refuses
 ---@field sms integer

@@ -91,7 +91,7 @@ static void test_about(void) {
   if (!begin(&b)) return;
   const cawb_device_info *i = cawb_device_about(b.d);
   CHECK(strcmp(i->name, "cuda:0") == 0 && strcmp(i->model, "Fake 90") == 0);
-  CHECK(strcmp(i->arch, "sm_90") == 0 && i->sms == 2 && i->l2 == 4096);
+  CHECK(strcmp(i->arch, "sm_90a") == 0 && i->sms == 2 && i->l2 == 4096);
   CHECK(strcmp(i->uuid, "GPU-abababab-abab-abab-abab-abababababab") == 0);
   CHECK(i->shared_block == 232448 && i->threads_block == 1024 && i->memory == 1u << 30);
   CHECK(i->driver[0] != '\0' && !i->modelled && i->rates.dram == 0 && !cawb_device_lost(b.d));
