@@ -219,7 +219,9 @@ function M.candidate(task, candidate, how)
   end
   add_seconds(facts.seconds, all)
   facts.variants, facts.label = all, chosen:label(declared.tunables)
-  if not facts.ok then clocked(facts, "sanitize", sanitizer.explain, task, chosen, facts) end
+  local look = facts.ok and sanitizer.races or sanitizer.explain
+  facts, message, name = clocked(facts, "sanitize", look, task, chosen, facts)
+  if not facts then return nil, message, name end
   if facts.ok and task.options.profile ~= "none" then
     how.say "profile"
     facts.profile = clocked(facts, "profile", profile.turn, task, chosen)

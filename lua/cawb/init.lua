@@ -186,8 +186,9 @@ M.defaults = {
   },
 
   -- a candidate that faults on a GPU is executed once more under compute-sanitizer, for the
-  -- line: where the tool is, and the task's tensors take at most so many bytes
-  sanitize = { faults = true, memory = 256 << 20 },
+  -- line: where the tool is, and the task's tensors take at most so many bytes. With `races` one
+  -- that passed there is executed under racecheck too, which takes seconds
+  sanitize = { faults = true, races = false, memory = 256 << 20 },
 
   -- the jail of a Python candidate (tier 2): "auto", the strongest there is; "namespaces" or
   -- "landlock", that one or none; "none", no jail, for files that you would run anyway. Bytes

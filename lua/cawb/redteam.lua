@@ -14,6 +14,7 @@ local options = require "cawb.options"
 local modules = require "cawb.redteam_modules"
 local python = require "cawb.python"
 local rules = require "cawb.rules"
+local sanitizer = require "cawb.sanitizer"
 local strategy = require "cawb.strategy"
 local tasks = require "cawb.task"
 
@@ -86,6 +87,7 @@ local function options_of(set)
   all.measure.against, all.measure.launches = {}, 0
   -- Short: what does not end is to be stopped, not waited for.
   all.deadlines.run, all.deadlines.measure, all.sweep.variants = 2.0, 4.0, 1
+  all.sanitize.races = sanitizer.installed()
   modules.options(all)
   local name = set.protocol.tolerance
   if not name then return all end

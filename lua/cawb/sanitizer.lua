@@ -5,6 +5,7 @@
 local core = require "cawb.core"
 local device = require "cawb.device"
 local execute = require "cawb.execute"
+local file = require "cawb.file"
 local options = require "cawb.options"
 local tasks = require "cawb.task"
 
@@ -281,6 +282,31 @@ function M.explain(task, candidate, failure)
   failure.findings = result.findings
   failure.reason = ("%s (compute-sanitizer: %s)"):format(failure.reason, M.words(first))
   return failure
+end
+
+-- Only what threads share can race as racecheck sees it.
+local function shares(facts)
+  local text = facts.built and facts.built.ptx and file.read(facts.built.ptx)
+  return text and text:find("%.shared") ~= nil
+end
+
+--- Whether this machine has the tool.
+function M.installed() return tool_path() ~= nil end
+
+--- What passed on a GPU, as a failure at "verify" where racecheck finds a race in shared memory:
+--- outputs of such kernels are right as long as warps happen to be in step. The facts as they were
+--- where the option `sanitize.races` says no, nothing is shared, the tensors are larger than
+--- `sanitize.memory`, or none was found. Returns nil, message, name where the tool is missing.
+function M.races(task, candidate, facts)
+  local asked = task.options.sanitize.races and not task.device.info.modelled
+  if not (asked and facts.ok and small_enough(task) and shares(facts)) then return facts end
+  local result, message, name = watch_all(task, candidate, { "racecheck" })
+  if not result then return nil, message, name end
+  local first = result.findings and result.findings[1]
+  if not first then return facts end
+  facts.ok, facts.stage, facts.findings = false, "verify", result.findings
+  facts.reason = ("the outputs are right, but compute-sanitizer found a %s"):format(M.words(first))
+  return facts
 end
 
 return M
