@@ -100,7 +100,7 @@ typedef struct cawb_save {
 
 /* How to time, and room for the answer. */
 typedef struct cawb_timing {
-  unsigned warmup;             /* runs before the first sample */
+  unsigned warmup;             /* runs before the first sample; fewer of what takes long */
   unsigned max_samples;        /* capacity of `samples` */
   double budget;               /* stop early after about so many seconds */
   double *samples;             /* caller-owned; seconds of one run each */
@@ -110,7 +110,7 @@ typedef struct cawb_timing {
   size_t nsave;
   double slowest;              /* a sample with an SM clock below this share of the highest */
                                /*   seen is thrown away; 0: none is */
-  unsigned launch_calls;       /* calls to know launch_bound by; 0: do not */
+  unsigned launch_calls;       /* calls to know launch_bound by, fewer of long ones; 0: do not */
   double *clocks;              /* out: as `samples`, the SM clock around each, Hz; or NULL */
   unsigned count;              /* out: how many were taken */
   unsigned throttled;          /* out: how many were thrown away */

@@ -16,6 +16,7 @@
 #define FLUSH_L2 2u            /* sizes of L2 that one flush writes */
 #define FLUSH_LEAST (64u << 20)  /* bytes, where L2 is small or unknown */
 #define MOST_THROTTLED 3u      /* samples thrown away for each that is wanted */
+#define LONG_ENOUGH 0.1        /* seconds of calls that are no samples */
 #define MOST_FLUSHES 16u       /* in one sample; a host slower than that is not waited for */
 
 /* ---- the flush ---- */
@@ -92,14 +93,22 @@ static CUresult reset(cawb_cuda *c, const graphs *g) {
   return r;
 }
 
+/* A tenth of a second of calls warms as well, and says as much of the launch, as a minute. */
+static int worth_another(unsigned done, unsigned wanted, double begun) {
+  return done < wanted && (done == 0 || cawb_clock_now() - begun < LONG_ENOUGH);
+}
+
 /* The flush too: what is used for the first time is loaded then. */
 static CUresult warm_up(cawb_cuda *c, const graphs *g, unsigned runs) {
-  CUresult r = flush(c, 1);
-  for (unsigned i = 0; i < runs && r == CUDA_SUCCESS; i++) {
+  double begun = cawb_clock_now();
+  CUresult r = flush(c, 1), end = CUDA_SUCCESS;
+  for (unsigned i = 0; r == CUDA_SUCCESS && worth_another(i, runs, begun); i++) {
     r = reset(c, g);
     if (r == CUDA_SUCCESS) r = c->cu.cuGraphLaunch(g->plan, c->stream);
+    end = c->cu.cuStreamSynchronize(c->stream);
+    if (r == CUDA_SUCCESS) r = end;
   }
-  CUresult end = c->cu.cuStreamSynchronize(c->stream);
+  end = c->cu.cuStreamSynchronize(c->stream);
   return r != CUDA_SUCCESS ? r : end;
 }
 
@@ -204,10 +213,12 @@ static cawb_status launch_bound(cawb_cuda *c, const graphs *g, const cawb_step *
   if (t->launch_calls == 0) return CAWB_OK;
   double *seconds = calloc(t->launch_calls, sizeof *seconds);
   if (seconds == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for samples");
-  for (unsigned i = 0; i < t->launch_calls && r == CUDA_SUCCESS; i++)
-    r = call_once(c, g, steps, n, &seconds[i]);
-  qsort(seconds, t->launch_calls, sizeof *seconds, by_value);
-  t->launch_bound = seconds[t->launch_calls / 2];
+  double begun = cawb_clock_now();
+  unsigned done = 0;
+  while (r == CUDA_SUCCESS && worth_another(done, t->launch_calls, begun))
+    r = call_once(c, g, steps, n, &seconds[done++]);
+  qsort(seconds, done, sizeof *seconds, by_value);
+  t->launch_bound = seconds[done / 2];
   free(seconds);
   return cawb_cuda_blame(c, r, cawb_cuda_plan_name(steps, n), err);
 }

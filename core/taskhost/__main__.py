@@ -13,7 +13,7 @@ import warnings
 from channel import Channel
 from fault import Fault, from_host
 
-OPS = ("hello", "load", "inputs", "compare", "baselines", "peek", "sketch", "mark", "mutants", "relation",
+OPS = ("hello", "prepare", "load", "inputs", "compare", "baselines", "peek", "sketch", "mark", "mutants", "relation",
        "unload", "module_open", "module_round", "module_close")
 
 

@@ -173,6 +173,14 @@ def compiled(work, mode):
         else torch.compile(work.runner.copy())
 
 
+def warm(device):
+    """The first compilation of a process imports and starts what all others use. Where it
+    fails, so will the baseline, and say why."""
+    with contextlib.suppress(Exception):
+        torch.compile(lambda x: x + 1)(torch.ones(1, device=device))
+        torch.cuda.synchronize(device)
+
+
 def is_compiled(kind):
     return kind.removesuffix(TF32) in COMPILE
 

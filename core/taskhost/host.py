@@ -42,6 +42,20 @@ class Host:
                 "cudnn": torch.backends.cudnn.version() if torch.version.cuda else None,
                 "triton": version_of("triton"), "threads": torch.get_num_threads()}, ()
 
+    def prepare(self, request):
+        """What takes seconds once, ahead of any task: the context on a GPU, the handles of
+        products, and with `compile` what torch.compile imports and starts."""
+        device = open_device(field(request, "device", str))
+        if device.type == "cuda":
+            torch.cuda.set_device(device)
+            for dtype in (torch.float32, torch.float64):
+                one = torch.ones(1, 1, dtype=dtype, device=device)
+                torch.mm(one, one)
+            torch.cuda.synchronize()
+            if field(request, "compile", bool, False):
+                baseline.warm(device)
+        return {}, ()
+
     def load(self, request):
         path = field(request, "path", str)
         device = open_device(field(request, "device", str))

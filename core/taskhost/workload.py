@@ -1,6 +1,8 @@
 """A loaded task with its shares: what `load` makes and `unload` ends."""
 import ctypes
 import hashlib
+import math
+import statistics
 
 import torch
 
@@ -19,9 +21,12 @@ from trials import PRIVATE, Trial, Trials
 from watch import Shared
 
 OTHER_SEEDS = 4  # tried at load, until inputs and outputs have both changed
+FEW = 32         # elements; all of fewer may cancel at once
 
 MOST_SLOTS = 8                                      # copies of all outputs in their share,
 SLOT_BYTES = {"cuda": 256 << 20, "cpu": 64 << 20}   # as long as they fit in this
+
+FLOATING = ("float64", "float32", "float16", "bfloat16")
 
 RESERVE = 4 << 30        # bytes of GPU memory that others should find free
 
@@ -63,6 +68,7 @@ class Workload:
         self.runner.repeatable = self.deterministic and not self.random
         del trial
         self.constant = not self.moves(before, outputs, seed)
+        self.note_typical(seed)
         self.remark()
 
     def probe(self, trial, seed):
@@ -127,6 +133,23 @@ class Workload:
                            if inputs else "get_inputs() makes the same inputs for every seed: an"
                            " output that was seen once passes;") + " verification means little")
         return False
+
+    def note_typical(self, seed):
+        """How large an output of a few elements usually is, by some seeds: by its own size
+        alone one that happens to cancel would be far off."""
+        few = [i for i, spec in enumerate(self.outputs)
+               if spec["dtype"] in FLOATING and 0 < math.prod(spec["shape"]) < FEW]
+        sizes = {i: [] for i in few}
+        for other in range(seed, seed + OTHER_SEEDS if few else seed):
+            trial = Trial(self.trials, other)
+            found = self.runner.forward(trial.inputs, other)
+            for i in few:
+                sizes[i].append(float(found[i][1].abs().max()))
+            del trial
+        for i in few:
+            finite = [x for x in sizes[i] if math.isfinite(x)]
+            if finite:
+                self.outputs[i]["typical"] = statistics.median_low(finite)
 
     def remark(self):
         if self.random:

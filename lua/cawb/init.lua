@@ -152,7 +152,7 @@ M.defaults = {
   },
 
   -- what would be a run's new best is evaluated again in a fresh worker on fresh seeds,
-  -- and counts as what it is then
+  -- and counts as what it is then; not where it was measured to be slower than all baselines
   confirm = {
     enabled = true,
     trials = 2,

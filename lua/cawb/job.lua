@@ -96,18 +96,23 @@ local function perform(cli, s, all, dev, t)
   return exit_code(r)
 end
 
--- One's turn on a device that others use too: what takes long and needs no device, the
--- start of Python, is done while waiting. Returns { host = the task host }, to be closed.
-local function queue(cli, all)
+-- One's turn on a device that others use too: what takes long and computes nothing there, the
+-- start of Python, its first contact with the GPU, a warm compiler, is done while waiting.
+-- Returns { host = the task host }, to be closed.
+local function queue(cli, all, dev)
   local place = setmetatable({}, { __close = function(self)
     if self.host then self.host[1]:close() end
-    if self.lock then self.lock:close() end
+    if self.lock then                          -- the next one finds the device's memory free
+      dev:close()
+      self.lock:close()
+    end
   end })
   if not cli.lock then return place end
   local host, hello, name = python.start(all.deadlines.start)
   if not host then return nil, hello, name end
   place.host = { host, hello }
-  local message, why
+  local ready, message, why = task.prepare(host, dev, all)
+  if not ready then return nil, message, why end
   place.lock, message, why = core.fs.lock(cli.lock)
   if not place.lock then return nil, message, why end
   return place
@@ -137,12 +142,12 @@ function M.main(cli, value, body)
   if core.fs.kind(cli.words[2]) ~= "file" then
     return complain(("%s: there is no such file"):format(cli.words[2]), "usage")
   end
-  local place <close>, no, kind = queue(cli, all)
-  if not place then return complain(no, kind) end
   scale.prepare(all)
   local dev <close>, why, name = device.open(cli.device,
     { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate })
   if not dev then return complain(why, name) end
+  local place <close>, no, kind = queue(cli, all, dev)
+  if not place then return complain(no, kind) end
   local t <close>, why2, name2 = task.open(cli.words[2],
     { device = dev, seed = cli.seed, options = all, host = place.host })
   if not t then return complain(why2, name2) end

@@ -137,6 +137,17 @@ local function audited(facts)
   return false
 end
 
+-- Whether it is surely slower than all that it was timed against: then nothing is claimed that
+-- a second look could take back.
+local function hopeless(facts)
+  local slower = false
+  for _, s in pairs(facts.speedup or {}) do
+    if s.verdict ~= "slower" then return false end
+    slower = true
+  end
+  return slower
+end
+
 -- Sweep, verify, measure; and all of it once more for what would be the best, or is hard to
 -- believe.
 local function judge(self, turn)
@@ -147,7 +158,7 @@ local function judge(self, turn)
   local done, message, kind = rewarded(self, turn, facts)
   if not done then return nil, message, kind end
   local audit = audited(facts)
-  local again = audit or self.options.confirm.enabled and better(turn, self.best)
+  local again = audit or self.options.confirm.enabled and better(turn, self.best) and not hopeless(facts)
   if not (facts.ok and again) then return turn end
   facts, message, kind = confirm.again(self.task, member, facts, say, audit)
   if not facts then return nil, message, kind end

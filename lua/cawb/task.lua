@@ -89,6 +89,9 @@ function Task:compare(poison, slots)
   local reply, message, name = self:ask { op = "compare", poison = poison, slots = slots or 1 }
   if not reply then return nil, message, name end
   reply.slots = reply.slots or { reply.outputs }
+  for _, outputs in ipairs(reply.slots) do
+    for i, o in ipairs(outputs) do o.typical = self.outputs[i].typical end
+  end
   return reply
 end
 
@@ -165,6 +168,24 @@ local function judge_kernels(device)
   local built, why, name = compile.compile { source = source, device = device }
   if built and not built.ok then return nil, ("%s: %s"):format(path, built.reason), "missing" end
   return built, why, name
+end
+
+local function will_compile(against)
+  for _, kind in ipairs(against) do
+    if kind == "compile" or tostring(kind):match "^max_autotune" then return true end
+  end
+  return false
+end
+
+--- What a task on this device will want of a task host, ahead of its loading: next to nothing of
+--- it computes there, so that it disturbs nobody who measures. Returns true, or nil, message, name.
+function M.prepare(host, device, all)
+  local built, message, name = judge_kernels(device)
+  if not built then return nil, message, name end
+  local ready
+  ready, message, name = host:call({ op = "prepare", device = host_device(device.info),
+    compile = will_compile(all.measure.against) }, { timeout = all.deadlines.start })
+  return ready and true, message, name
 end
 
 -- What the task host says of a task, loaded or only sketched.

@@ -32,6 +32,19 @@ check.test("where eager is exact the floor counts, relative to the scale", funct
   check.matches(reason { eager = eager, scale = 1, worst = { error = 7e-4 } }, "wrong")
 end)
 
+check.test("a few elements that cancelled are held against what they usually are", function()
+  local function sum(typical, error)
+    return reason { numel = 1, scale = 0.001, typical = typical, worst = { error = error }, nrms = error / 0.001,
+                    eager = { worst = 0, nrms = 0 } }
+  end
+  check.matches(sum(nil, 1e-7), "is wrong")
+  check.equal(sum(1, 1e-7), nil)
+  check.equal(sum(1, 3.7e-6), nil)
+  check.matches(sum(1, 4e-6), "is wrong overall")
+  check.matches(sum(0.001, 1e-7), "is wrong")
+  check.matches(sum(0, 1e-7), "is wrong")
+end)
+
 check.test("what is not a number never passes", function()
   check.matches(reason { worst = {}, nrms = 1e-7 }, "wrong")
   check.matches(reason { worst = { error = 0 / 0 } }, "wrong")

@@ -11,6 +11,13 @@ SOFTMAX = task("return torch.softmax(x, dim=1)", "[torch.randn(rows, 64)]", head
 
 
 class Inputs(TaskCase):
+    def test_how_large_a_few_elements_usually_are(self):
+        text = task("return x.sum(), x * 2, (x > 0).sum()", "[torch.randn(rows)]", head="rows = 1000")
+        sums, doubled, count = self.load(text).reply["outputs"]
+        self.assertTrue(3 < sums["typical"] < 90, sums)      # a standard deviation is 31.6
+        self.assertNotIn("typical", doubled)
+        self.assertNotIn("typical", count)
+
     def test_a_seed_makes_the_same_inputs_again(self):
         loaded = self.load(SOFTMAX)
         seen = []

@@ -22,6 +22,13 @@ PLAIN = """
 """
 
 
+class Prepare(TaskCase):
+    def test_a_device_can_be_touched_ahead_of_any_task(self):
+        self.assertTrue(self.host.call("prepare", device="cpu", compile=True)["ok"])
+        self.assertEqual(self.host.call("prepare", device="cuda:99")["name"], "missing")
+        self.assertTrue(self.load(PLAIN).reply["ok"])
+
+
 class Errors(TaskCase):
     def message(self, text, name="task", **fields):
         """The one line, without the folder that the test made."""
