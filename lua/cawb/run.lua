@@ -142,7 +142,7 @@ end
 local function hopeless(facts)
   local slower = false
   for _, s in pairs(facts.speedup or {}) do
-    if s.verdict ~= "slower" then return false end
+    if not (s.verdict == "slower" or (s.hi or math.huge) < 1) or facts.modelled then return false end
     slower = true
   end
   return slower
