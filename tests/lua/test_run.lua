@@ -225,6 +225,29 @@ check.test("what would be the best is confirmed by a fresh worker on fresh input
   assert(not r.turns[2].first)
 end)
 
+check.test("what was measured to be slower than every baseline is not confirmed", function()
+  local path = strategy [[
+    local cawb = require "cawb"
+    local evaluate = require "cawb.evaluate"
+    local slower = { { verdict = "slower", hi = 0.9 }, { verdict = "undecided", hi = 0.02 }, { verdict = "same", hi = 1.01 } }
+    local one = evaluate.one
+    evaluate.one = function(task, candidate, how)
+      local facts = one(task, candidate, how)
+      local s = not how.battery and table.remove(slower, 1)      -- of a sweep's members none
+      if s then facts.modelled, facts.speedup = false, { eager = { median = 0.01, lo = 0.01, hi = s.hi, verdict = s.verdict } } end
+      return facts
+    end
+    local n = 3
+    return { turns = 3, sweep = { variants = 1 }, verify = { trials = 1 }, reward = function(facts) n = n + 1 return n end,
+      step = function(run)
+        local turn = run:evaluate(assert(cawb.candidate "kernels/softmax/v2_block_per_row"))
+        assert((turn.facts.first ~= nil) == (turn.number == 3), "turn " .. turn.number)
+        return true
+      end }]]
+  local out, status, err = run(path .. " examples/softmax.py --json --quiet " .. small)
+  check.equal(#last_object(out).turns, 3, err)
+end)
+
 check.test("a candidate that passes only once is not kept", function()
   local path = strategy [[
     local cawb = require "cawb"
