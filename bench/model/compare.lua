@@ -119,6 +119,7 @@ end
 -- name, how it is read, below what it is not compared, and what is close enough
 local counters = {
   { "instructions executed", get "smsp__inst_executed.sum", 1, 0.10 },
+  { "the same, by active lanes", get "smsp__thread_inst_executed.sum", 1, 0.10 },
   { "sectors per load", per("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"), 0, 0.02 },
   { "sectors per store", per("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
@@ -152,6 +153,51 @@ local function print_counters(measured, modelled)
   end
 end
 
+-- ---- instructions: of the machine code, as it is counted, and of the PTX
+
+local executed = "smsp__inst_executed.sum"
+
+local function instruction_ratios(measured, modelled)
+  local list = {}
+  for _, entry in ipairs(measured) do
+    local a, b = (entry.metrics or {})[executed], (modelled[entry.name] or {}).metrics or {}
+    if a and b[executed] then
+      list[#list + 1] = { name = entry.name, class = entry.class, machine = b[executed] / a,
+        ptx = (b.warp_instructions or 0) / a }
+    end
+  end
+  return list
+end
+
+local function close(list, key, limit)
+  local n = 0
+  for _, r in ipairs(list) do if math.abs(r[key] - 1) <= limit then n = n + 1 end end
+  return n
+end
+
+local function print_instructions(list)
+  local classes, names = {}, { "all" }
+  for _, r in ipairs(list) do
+    if not classes[r.class] then
+      classes[r.class] = {}
+      names[#names + 1] = r.class
+    end
+    table.insert(classes[r.class], r)
+  end
+  classes.all = list
+  print "\ninstructions, against CUPTI      n   within 0.1%     2%    10%   those of the PTX within 10%"
+  for _, name in ipairs(names) do
+    local c = classes[name]
+    print(("%-28s %6d   %11d %6d %6d   %d"):format(name == "all" and name or "  " .. name, #c, close(c, "machine", 0.001),
+      close(c, "machine", 0.02), close(c, "machine", 0.1), close(c, "ptx", 0.1)))
+  end
+  print(("\n%-58s %-10s %8s %8s"):format("more than 2% off", "class", "counted", "PTX"))
+  table.sort(list, function(x, y) return x.machine < y.machine end)
+  for _, r in ipairs(list) do
+    if math.abs(r.machine - 1) > 0.02 then print(("%-58s %-10s %8.3f %8.2f"):format(r.name, r.class, r.machine, r.ptx)) end
+  end
+end
+
 return function(measured_path, modelled_path)
   local measured = read(measured_path)
   local _, modelled = read(modelled_path)
@@ -169,5 +215,6 @@ return function(measured_path, modelled_path)
   print_times(list)
   print_plot(list)
   print_counters(measured, modelled)
+  print_instructions(instruction_ratios(measured, modelled))
   print_kernels(list)
 end

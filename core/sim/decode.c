@@ -53,6 +53,7 @@ sim_insn *ptx_emit(ptx_parser *p, int op, const ptx_statement *s) {
   in->op = (uint16_t)op;
   in->fn = p->device->isa->table[op];
   in->line = p->line;
+  in->text = p->text;
   in->guard = s != NULL ? s->guard : SIM_NOGUARD;
   in->guard_not = s != NULL ? s->guard_not : 0;
   in->pipe = op_pipes[op];

@@ -1,5 +1,6 @@
 /* device_sim.c - the simulated device: opens it and fills the table of device.h. */
 #include "log.h"
+#include "sass.h"
 #include "sim.h"
 
 #include <stdio.h>
@@ -39,8 +40,10 @@ static cawb_status device_load(cawb_device *d, const cawb_image *image, cawb_mod
   if (image->ptx == NULL)
     return cawb_fail(err, CAWB_ERR_INVALID, "a simulated device loads PTX, and there is none");
   cawb_status status = sim_module_parse((sim_device *)d, image->ptx, out, err);
-  if (status == CAWB_OK) sim_cubin_read(*out, image->cubin, image->cubin_size);
-  return status;
+  if (status != CAWB_OK) return status;
+  sim_cubin_read(*out, image->cubin, image->cubin_size);
+  sim_sass_read(*out, image->cubin, image->cubin_size);
+  return CAWB_OK;
 }
 
 static void device_unload(cawb_device *d, cawb_module *m) {

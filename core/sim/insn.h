@@ -55,6 +55,7 @@ struct sim_insn {
   uint8_t shared;         /* one for SIM_UNROLL turns of a loop */
   uint8_t leader;         /* SIM_LEADS_...: warps wait here, see schedule.c */
   uint16_t run, chain;    /* unguarded instructions, plain multiply-adds from here on; see straight.c */
+  uint32_t text;          /* line of the PTX */
 };
 
 /* A constant operand: `size` bytes per lane, filled at load or at launch. */
@@ -94,6 +95,7 @@ typedef struct sim_function {
   uint32_t cluster[3];    /* .reqnctapercluster; 0: none */
   char *unknown;          /* the first instruction that is not known, or NULL */
   uint32_t unknown_line;
+  struct sim_sass *sass;  /* what ptxas made of it, or NULL; see sass.h */
   struct sim_function *next;
 } sim_function;
 

@@ -1,8 +1,10 @@
 /*
 ** profile.c - what was counted of each launch, value by value, and of each line of its
 ** source: the warp instructions that it issued, by the unit that executed them. The
-** counts are exact for the PTX, seconds are modelled.
+** counts are exact for the PTX, those by NVIDIA's names are of the machine code where that is
+** at hand; seconds are modelled.
 */
+#include "sass.h"
 #include "sim.h"
 
 #include <math.h>
@@ -75,6 +77,7 @@ static cawb_status add_counters(sim_watch *w, const sim_exec *x, const cawb_repo
   double k = f->executed > 0 ? f->blocks / f->executed : 1, seconds = b->seconds - a->seconds;
   double executed = (double)(b->warp_instructions - a->warp_instructions);
   double lanes = (double)(b->thread_instructions - a->thread_instructions) / executed;
+  double machine = k * sim_sass_issued(x), issued = machine > 0 ? machine : f->issued;
   double conflicts = (double)c->shared_wavefronts - (double)c->shared_least;
   double here = ceil(f->blocks / m->sms), room = m->l2 * m->dirty / 32;
   double warps = (here < f->resident ? f->blocks / m->sms : f->resident) * f->warps * SIM_LANES / m->threads_sm;
@@ -83,11 +86,11 @@ static cawb_status add_counters(sim_watch *w, const sim_exec *x, const cawb_repo
   const value values[] = {
     { "gpu__time_duration.sum", seconds * 1e9 },
     { "sm__cycles_elapsed.max", seconds * m->clock },
-    { "smsp__inst_executed.sum", f->issued },
-    { "smsp__thread_inst_executed.sum", (double)(b->thread_instructions - a->thread_instructions) },
+    { "smsp__inst_executed.sum", issued },
+    { "smsp__thread_inst_executed.sum", issued * lanes },
     { "smsp__average_thread_inst_executed_per_inst_executed.ratio", lanes },
     { "smsp__issue_active.avg.pct_of_peak_sustained_active",
-      100 * f->issued / (m->issue * m->clock * seconds * m->sms) },
+      100 * issued / (m->issue * m->clock * seconds * m->sms) },
     { "sm__warps_active.avg.pct_of_peak_sustained_active", 100 * warps },
     { "dram__bytes_read.sum", 32 * reads }, { "dram__bytes_write.sum", 32 * writes },
     { "lts__t_sectors.sum", f->sectors + reads },

@@ -5,6 +5,7 @@
 */
 #include "ptx_parse.h"
 #include "ops.h"
+#include "sass.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -369,6 +370,7 @@ void sim_module_free(cawb_module *m) {
     free(f->extras);
     free(f->unset);
     free(f->unknown);
+    sim_sass_free(f->sass);
     free(f);
   }
   for (size_t i = 0; i < m->nvariables; i++) sim_region_drop(m->device, m->variables[i]);

@@ -96,6 +96,7 @@ typedef struct ptx_parser {
   uint32_t nentries, entries_room;
   unsigned depth, inlined;
   uint32_t line, file;                /* of the source, from .loc */
+  uint32_t text;                      /* line of the PTX that the statement at hand begins on */
   ptx_word mnemonic;                  /* of the statement at hand; size 0: none */
   int begun;                          /* .version was seen: the text is PTX */
   uint16_t opnames[PTX_OPNAMES];

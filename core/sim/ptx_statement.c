@@ -140,6 +140,7 @@ static void split(ptx_parser *p, ptx_statement *s) {
 void ptx_statement_read(ptx_parser *p, ptx_statement *s) {
   memset(s, 0, sizeof *s);
   s->guard = SIM_NOGUARD;
+  p->text = p->tok.line;
   if (ptx_take(p, '@')) read_guard(p, s);
   if (p->tok.kind != PTX_NAME)
     ptx_fail(p, CAWB_ERR_INVALID, "'%.*s' where an instruction is due",

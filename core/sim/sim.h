@@ -5,6 +5,7 @@
 ** decode*:            one statement -> one sim_insn, operands resolved
 ** body_*.h, exec_*.c: what the instructions do, compiled once per instruction set
 ** crew, replay, undo: blocks on several cores, with the answer of one
+** elf, cubin, sass*:   the machine code that ptxas made, and how often it would run
 ** memory, launch, fault, time_model, device_sim: everything around them
 */
 #ifndef CAWB_SIM_H

@@ -173,6 +173,44 @@ launch("touch", { grid = 4, block = 64 }, outputs[1], inputs[1], 256)
   check.equal(memory, 2 * (128 + 256) / 32, "a load and a store of each warp")
 end)
 
+-- The instructions of a kernel's machine code up to its EXIT, from the ELF file that a cubin is.
+local function instructions(path, kernel)
+  local file = assert(io.open(path, "rb"))
+  local elf = file:read "a"
+  file:close()
+  local at = ("<I8"):unpack(elf, 41)
+  local size, count, names = ("<I2I2I2"):unpack(elf, 59)
+  local function section(i) return ("<I4I4I8I8I8I8"):unpack(elf, at + i * size + 1) end
+  local texts = select(5, section(names))
+  for i = 0, count - 1 do
+    local name, _, _, _, from, bytes = section(i)
+    if ("z"):unpack(elf, texts + name + 1) == ".text." .. kernel then
+      for n = 1, bytes // 16 do
+        if ("<I2"):unpack(elf, from + 16 * n - 15) == 0x794d then return n end
+      end
+    end
+  end
+end
+
+check.test("instructions are counted as the machine code has them", function()
+  local task <close> = assert(cawb.task("examples/gelu.py", { device = device, task = { rows = 8, cols = 64 } }))
+  local source = [[
+extern "C" __global__ void twice(float *y, const float *x) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = 2 * x[i];
+}]]
+  local built = assert(cawb.compile { source = source, device = device })
+  local each = instructions(built.cubin, "twice")
+  assert(each > 8 and each < 30, each)
+  local candidate = cawb.candidate { source = source,
+    plan = 'launch("twice", { grid = 4, block = 128 }, outputs[1], inputs[1])' }
+  local p = assert(cawb.profile(task, candidate))
+  assert(p.ok, p.reason)
+  check.equal(p.metrics["smsp__inst_executed.sum"], 4 * 4 * each)
+  check.equal(p.metrics["smsp__thread_inst_executed.sum"], 4 * 4 * each * 32)
+  check.equal(p.metrics.warp_instructions % 16, 0, "those of the PTX are another number")
+end)
+
 check.test("what cannot be executed still has the facts of its text, and the reason", function()
   local task <close> = assert(cawb.task("examples/gelu.py", { device = device, task = { rows = 8, cols = 64 } }))
   local candidate = cawb.candidate { source = [[
