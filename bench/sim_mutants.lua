@@ -130,7 +130,7 @@ local function code_of(built)
 end
 
 -- One execution on inputs of a seed: "ok" and what its errors are, or how it was caught and why.
-local function judge(task, c, at)
+local function outcome(task, c, at)
   local ran = assert(execute.call(task, c, { op = "run" }, "run", all.deadlines.run, at))
   if not ran.ok then
     local stage = ran.stage == "compile" and "no code" or ran.name == "timeout" and "deadline" or "sanitizer"
@@ -181,9 +181,9 @@ local function try(tasks, rung, place, at)
     local code = compare_code(task, rung[i], mutant)
     if code == "no code" then return code end
     if code == "different" then
-      local how, what = judge(task, mutant, at)
+      local how, what = outcome(task, mutant, at)
       if how ~= "ok" then return how, what end
-      local _, expected = judge(task, rung[i], at)
+      local _, expected = outcome(task, rung[i], at)
       how = difference(what, expected)
       if how == "missed" or worst == "same code" or worst == "unchanged" then worst = how end
     end
@@ -209,7 +209,7 @@ end
 local function check_right(tasks, rungs)
   for _, rung in ipairs(rungs) do
     for i, task in ipairs(tasks) do
-      local how, why = judge(task, rung[i], seed)
+      local how, why = outcome(task, rung[i], seed)
       right = right + 1
       if how ~= "ok" then accused[#accused + 1] = ("%s: %s"):format(rung.name, why) end
     end
