@@ -1,4 +1,4 @@
-/* async.h - copies that are under way; see body_async.h. */
+/* async.h - copies and products that are under way; see body_async.h. */
 #ifndef CAWB_SIM_ASYNC_H
 #define CAWB_SIM_ASYNC_H
 
@@ -19,5 +19,13 @@ typedef struct sim_bulk {
   sim_exec *to, *teller;        /* blocks whose shared memory is meant */
   uint32_t at, size, barrier, line;
 } sim_bulk;
+
+/* A warpgroup product under way (wgmma.mma_async); see body_warpgroup.h. */
+typedef struct sim_lend {
+  const struct sim_insn *in;
+  uint64_t a, b;                /* descriptors */
+  uint32_t group;
+  uint8_t first, left, lent;    /* its first warp; those that have not waited for it; memory is lent */
+} sim_lend;
 
 #endif

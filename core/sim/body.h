@@ -13,6 +13,7 @@
 
 #include "ops.h"
 #include "sim.h"
+#include "wgmma.h"
 
 /* Lanes are read as whatever type an instruction says. */
 typedef uint8_t u8;

@@ -66,6 +66,7 @@ static void deliver(sim_warp *w, const sim_insn *in, const sim_copy *c) {
   memset(x->shared + c->to + c->take, 0, c->size - c->take);
   set_flight(x, c->to, c->size, 0);
   shadow_range(w, in, c->to >> x->grain, c->size >> x->grain, WRITE);
+  w->fenced = x->epoch;                        /* wgmma may read it as it is */
 }
 
 /* Of the lanes of w->mask: all copies but those of the last `keep` closed groups and the open one;

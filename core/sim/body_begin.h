@@ -36,14 +36,19 @@ static void begin_block(sim_exec *x) {
     w->ngroups = 0;
     w->met = w->ncopies = 0;
     memset(w->commits, 0, sizeof w->commits);
+    w->closed = w->fenced = 0;
+    w->ordered = 0;
   }
   memset(x->barrier, 0, sizeof x->barrier);
   x->exited = 0;
   x->ended = 0;
   x->meetings = 0;
   x->nbulks = 0;
-  if (x->flying > 0) memset(x->flight, 0, x->shadow_size);
-  x->flying = 0;
+  if (x->flying > 0) {
+    memset(x->flight, 0, x->shadow_size);
+    memset(x->lent, 0, x->shadow_size);
+  }
+  x->flying = x->nlends = 0;
   if (x->checks && x->function->local_size > 0)
     memset(x->local_set, 0, (size_t)x->local_stride / 4 * SIM_LANES * x->nwarps);
   next_epoch(x);

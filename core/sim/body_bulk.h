@@ -86,6 +86,15 @@ static unsigned char *bulk_global(sim_warp *w, const sim_insn *in, unsigned l, u
   return r->host + (addr - r->base);
 }
 
+/* A copy to what a warpgroup product may still read. */
+static void check_lent(sim_warp *w, const sim_insn *in, const sim_exec *to, uint32_t at, uint32_t size) {
+  for (uint32_t unit = at >> to->grain; unit < (at + size) >> to->grain; unit++) {
+    if (to->lent[unit] == 0) continue;
+    if (first_race(w, in, SIM_RACE_LENT, WRITE)) w->exec->race.place = (uint64_t)unit << to->grain;
+    return;
+  }
+}
+
 /* Shared memory of a bulk copy, 16 bytes at a time. NULL: the fault has been noted. */
 static unsigned char *bulk_shared(sim_warp *w, const sim_insn *in, unsigned l, uint32_t addr, uint32_t size,
                                   int how, sim_exec **owner) {
@@ -100,6 +109,7 @@ static unsigned char *bulk_shared(sim_warp *w, const sim_insn *in, unsigned l, u
     w->exec->counts.shared_wavefronts += (size + 127) / 128;
     w->exec->counts.shared_least += (size + 127) / 128;
     if (to == w->exec && how == READ) shadow_range(w, in, at >> to->grain, size >> to->grain, READ);
+    if (how == WRITE && to->flying > 0) check_lent(w, in, to, at, size);
     return to->shared + at;
   }
   return NULL;

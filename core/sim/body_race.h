@@ -18,6 +18,7 @@ static int first_race(sim_warp *w, const sim_insn *in, int kind, int how) {
   int better = x->race.kind == SIM_RACE_UNSET && kind != SIM_RACE_UNSET;
   if (x->counts.races++ != 0 && !better) return 0;
   x->race.kind = kind;
+  x->race.space = SIM_GENERIC;                  /* shared memory, unless told otherwise */
   x->race.line = in->line;
   x->race.warp = w->index;
   x->race.how = how;

@@ -223,9 +223,27 @@ static void meet_cluster(sim_warp *w, const sim_insn *in) {
   w->active = 0;
 }
 
+/* Warps of a warpgroup that wait at wgmma.mma_async for those that never come. */
+static int stuck_group(sim_exec *x) {
+  for (unsigned i = 0; i < x->nwarps; i++)
+    for (unsigned k = 0; k < x->warps[i].ngroups; k++) {
+      sim_warp *w = &x->warps[i];
+      if (w->group[k].state != SIM_AT_GROUP) continue;
+      char text[200];
+      unsigned first = i & ~3u, here = 0;
+      for (unsigned q = first; q < first + 4; q++) here += wg_waiting(&x->warps[q], w->group[k].pc) != NULL;
+      snprintf(text, sizeof text, "wgmma.mma_async was reached by %u of the warps %u to %u, the others wait elsewhere or "
+               "have ended: all four warps of a warpgroup must execute it", here, first, first + 3);
+      w->mask = w->group[k].mask;
+      return barrier_text(w, &x->function->code[w->group[k].pc], text);
+    }
+  return SIM_NEXT;
+}
+
 /* Nobody can go on: say who waits where. */
 static int stuck(sim_exec *x) {
   char text[200];
+  if (stuck_group(x) != SIM_NEXT) return SIM_FAULT;
   for (unsigned id = 0; id < 16; id++) {
     const sim_barrier *b = &x->barrier[id];
     if (b->arrived == 0) continue;
@@ -299,8 +317,8 @@ static int run_warp(sim_warp *w) {
       x->exited += (unsigned)__builtin_popcount(m);
       w->active &= ~m;
       w->pc++;
-    } else if (event == SIM_WAIT_WARP) {
-      park(w, w->pc, w->mask, SIM_AT_WARP, 0);
+    } else if (event == SIM_WAIT_WARP || event == SIM_WAIT_GROUP) {
+      park(w, w->pc, w->mask, event == SIM_WAIT_WARP ? SIM_AT_WARP : SIM_AT_GROUP, 0);
       park(w, w->pc + 1, w->active & ~w->mask, SIM_READY, 0);
       w->active = 0;
     } else if (event == SIM_WAIT_CLUSTER) meet_cluster(w, in);
@@ -333,7 +351,8 @@ static int run_turns(sim_exec *x) {
     yielded += r == WARP_YIELDS;
   }
   x->ended = ended == x->nwarps;
-  int released = release_complete(x);
+  int released = release_complete(x) + x->rallied;
+  x->rallied = 0;
   if (released) x->polling = 0;
   return released || yielded > 0 ? WARP_YIELDS : WARP_WAITS;
 }

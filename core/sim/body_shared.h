@@ -31,15 +31,16 @@ static inline int shared_addresses(sim_warp *w, const sim_insn *in, sim_ref ref,
   return SIM_NEXT;
 }
 
-/* An access to where a copy is still under way. */
+/* An access to where a copy is still under way, a store to what a warpgroup product may still read. */
 static void check_flight(sim_warp *w, const sim_insn *in, const uint32_t *addr, unsigned size, int how) {
   sim_exec *x = w->exec;
   uint32_t units = size >> x->grain > 0 ? size >> x->grain : 1;
   for (unsigned l = 0; l < SIM_LANES; l++)
     for (uint32_t i = 0; (w->mask >> l & 1) && i < units; i++) {
       uint32_t unit = (addr[l] >> x->grain) + i;
-      if (x->flight[unit] == 0) continue;
-      if (!first_race(w, in, SIM_RACE_COPY, how)) return;
+      int lent = how != READ && x->lent[unit] > 0;
+      if (x->flight[unit] == 0 && !lent) continue;
+      if (!first_race(w, in, lent ? SIM_RACE_LENT : SIM_RACE_COPY, how)) return;
       x->race.place = (uint64_t)unit << x->grain;
       x->race.other = x->lines[unit];
       return;

@@ -88,8 +88,8 @@ static inline void mma_place(const mma_shape *s, int wmma, int which, unsigned p
     *row = per * t + r * 4 * per + e;
     *column = g;
   } else {
-    *row = g + 8 * (i >> 1);
-    *column = 2 * t + (i & 1);
+    *row = g + 8 * (i >> 1 & 1);
+    *column = 8 * (i >> 2) + 2 * t + (i & 1);
   }
 }
 

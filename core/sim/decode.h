@@ -88,6 +88,14 @@ static inline unsigned ptx_word_at(const ptx_statement *s, const char *text) {
   return 0;
 }
 
+/* decode_tensor.c: matrices. Types are letters ('h': f16), in the order of the mnemonic. */
+unsigned ptx_tensor_types(const ptx_statement *s, char out[4]);
+int      ptx_tensor_shape(const ptx_statement *s, unsigned out[3]);
+unsigned ptx_tensor_bits(int code);
+unsigned ptx_tensor_cost(const unsigned m[3], int code);
+int      ptx_tensor_registers(ptx_parser *p, const ptx_statement *s, unsigned i, unsigned n, unsigned bytes,
+                              int target);
+
 /* Each returns 0 when the statement is not of its kind. */
 int ptx_decode_arith(ptx_parser *p, const ptx_statement *s, const ptx_form *f);
 int ptx_decode_compare(ptx_parser *p, const ptx_statement *s, const ptx_form *f);
@@ -97,6 +105,7 @@ int ptx_decode_memory(ptx_parser *p, const ptx_statement *s, const ptx_form *f);
 int ptx_decode_warp(ptx_parser *p, const ptx_statement *s, const ptx_form *f);
 int ptx_decode_hint(ptx_parser *p, const ptx_statement *s, const ptx_form *f);
 int ptx_decode_tensor(ptx_parser *p, const ptx_statement *s);
+int ptx_decode_wgmma(ptx_parser *p, const ptx_statement *s);
 int ptx_decode_async(ptx_parser *p, const ptx_statement *s);
 int ptx_decode_control(ptx_parser *p, const ptx_statement *s, const ptx_form *f);
 

@@ -263,6 +263,10 @@ int ptx_decode_async(ptx_parser *p, const ptx_statement *s) {
   const ptx_word *base = &s->word[0];
   if (ptx_word_is(base, "cp") && s->words > 1) return decode_cp(p, s);
   if (ptx_word_is(base, "mbarrier")) return decode_mbarrier(p, s);
+  if (ptx_word_is(base, "fence") && ptx_word_at(s, "proxy") && ptx_word_at(s, "async") && !ptx_word_at(s, "global")) {
+    ptx_emit(p, SIM_OP_fence_proxy, s);
+    return 1;
+  }
   if (ptx_word_is(base, "mapa")) return decode_map(p, s, 0);
   if (ptx_word_is(base, "getctarank")) return decode_map(p, s, 1);
   if (ptx_word_is(base, "st") && ptx_word_at(s, "async")) return decode_store(p, s);

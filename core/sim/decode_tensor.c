@@ -20,7 +20,7 @@ static int code_of(const ptx_word *w) {
 }
 
 /* The types of a mnemonic, in order; returns how many there are. */
-static unsigned types_of(const ptx_statement *s, char out[4]) {
+unsigned ptx_tensor_types(const ptx_statement *s, char out[4]) {
   unsigned n = 0;
   for (unsigned i = 1; i < s->words; i++) {
     int code = code_of(&s->word[i]);
@@ -31,7 +31,7 @@ static unsigned types_of(const ptx_statement *s, char out[4]) {
 }
 
 /* m16n8k16 */
-static int shape_of(const ptx_statement *s, unsigned out[3]) {
+int ptx_tensor_shape(const ptx_statement *s, unsigned out[3]) {
   char text[24];
   for (unsigned i = 1; i < s->words; i++) {
     if (s->word[i].size >= sizeof text) continue;
@@ -45,18 +45,18 @@ static int shape_of(const ptx_statement *s, unsigned out[3]) {
 
 /* ------------------------------------------------------------------ operands */
 
-static unsigned bits_of(int code) {
+unsigned ptx_tensor_bits(int code) {
   return code == 'd' ? 64 : code == 'f' || code == 't' || code == 'i' ? 32 : code == 'h' || code == 'b' ? 16
        : code == 'n' || code == 'N' ? 4 : code == '1' ? 1 : 8;
 }
 
 static unsigned registers_of(unsigned elements, int code, int repeated) {
   if (repeated) return 8;
-  return code == 'd' || code == 'f' || code == 'i' ? elements / 32 : elements * bits_of(code) / 1024;
+  return code == 'd' || code == 'f' || code == 'i' ? elements / 32 : elements * ptx_tensor_bits(code) / 1024;
 }
 
 /* The registers of operand i, which must be `n`, behind the function's other extras. */
-static int add_registers(ptx_parser *p, const ptx_statement *s, unsigned i, unsigned n, unsigned bytes, int target) {
+int ptx_tensor_registers(ptx_parser *p, const ptx_statement *s, unsigned i, unsigned n, unsigned bytes, int target) {
   const ptx_operand *o = ptx_operand_at(p, s, i);
   unsigned count = o->kind == PTX_O_VECTOR ? o->count : 1;
   if (count != n) return 0;
@@ -75,38 +75,38 @@ static unsigned lane_bytes(int code) { return code == 'd' ? 8 : 4; }
 /* ----------------------------------------------------------------------- mma */
 
 /* Multiply-adds of one clock of an SM, in quarters: 2048 of 16 bits (a Hopper SM; others in proportion). */
-static unsigned cost_of(const unsigned m[3], int code) {
+unsigned ptx_tensor_cost(const unsigned m[3], int code) {
   unsigned long long work = (unsigned long long)m[0] * m[1] * m[2] * 4;
-  unsigned rate = code == 'd' ? 128 : code == 't' ? 1024 : bits_of(code) == 16 ? 2048 : 4096;
+  unsigned rate = code == 'd' ? 128 : code == 't' ? 1024 : ptx_tensor_bits(code) == 16 ? 2048 : 4096;
   unsigned long long cost = (work + rate - 1) / rate;
   return cost > 65535 ? 65535 : (unsigned)cost;
 }
 
 static int fits(const char t[4], const unsigned m[3], int wmma) {
   int a = t[1], whole = t[0] == 'i';
-  unsigned depth = 256 / bits_of(a);           /* of the deepest instruction that there is */
+  unsigned depth = 256 / ptx_tensor_bits(a);           /* of the deepest instruction that there is */
   if (t[0] == 'd') return t[1] == 'd' && t[2] == 'd' && t[3] == 'd' && m[2] <= 16;
   if (whole != (strchr("cCnN1", a) != NULL) || (t[3] == 'i') != whole) return 0;
   if (!whole && (strchr("hf", t[0]) == NULL || strchr("hf", t[3]) == NULL)) return 0;
   if (wmma) return m[0] * m[1] == 256 || (a == 'd' && m[0] == 8);
   if (m[0] == 8 && !whole) return 0;           /* m8n8k4 of halves: an emulation on this GPU */
-  return (m[0] == 16 || m[0] == 8) && m[1] == 8 && m[2] <= depth && m[2] * bits_of(a) >= 128;
+  return (m[0] == 16 || m[0] == 8) && m[1] == 8 && m[2] <= depth && m[2] * ptx_tensor_bits(a) >= 128;
 }
 
 /* mma d, a, b, c; of wmma the types of a and b may be left out: they are f16. */
 static int decode_mma(ptx_parser *p, const ptx_statement *s, int wmma) {
   char t[4];
-  unsigned m[3], n = types_of(s, t);
-  if (!shape_of(s, m) || s->count != 4 || ptx_word_at(s, "sp") || ptx_word_at(s, "block_scale")) return 0;
+  unsigned m[3], n = ptx_tensor_types(s, t);
+  if (!ptx_tensor_shape(s, m) || s->count != 4 || ptx_word_at(s, "sp") || ptx_word_at(s, "block_scale")) return 0;
   if (wmma && n == 2) { t[3] = t[1]; t[1] = t[2] = 'h'; n = 4; }
-  if (n != 4 || bits_of(t[1]) != bits_of(t[2]) || !fits(t, m, wmma)) return 0;
+  if (n != 4 || ptx_tensor_bits(t[1]) != ptx_tensor_bits(t[2]) || !fits(t, m, wmma)) return 0;
   if (!wmma && !(ptx_word_at(s, "row") && ptx_word_at(s, "col"))) return 0;
   int twice = wmma && t[1] == 'h';
   uint32_t first = p->f->nextras;
-  if (!add_registers(p, s, 0, registers_of(m[0] * m[1], t[0], 0), lane_bytes(t[0]), 1) ||
-      !add_registers(p, s, 1, registers_of(m[0] * m[2], t[1], twice), lane_bytes(t[1]), 0) ||
-      !add_registers(p, s, 2, registers_of(m[2] * m[1], t[2], twice), lane_bytes(t[2]), 0) ||
-      !add_registers(p, s, 3, registers_of(m[0] * m[1], t[3], 0), lane_bytes(t[3]), 0)) return 0;
+  if (!ptx_tensor_registers(p, s, 0, registers_of(m[0] * m[1], t[0], 0), lane_bytes(t[0]), 1) ||
+      !ptx_tensor_registers(p, s, 1, registers_of(m[0] * m[2], t[1], twice), lane_bytes(t[1]), 0) ||
+      !ptx_tensor_registers(p, s, 2, registers_of(m[2] * m[1], t[2], twice), lane_bytes(t[2]), 0) ||
+      !ptx_tensor_registers(p, s, 3, registers_of(m[0] * m[1], t[3], 0), lane_bytes(t[3]), 0)) return 0;
   sim_insn *in = ptx_emit(p, SIM_OP_mma, s);
   in->extra = first;
   in->r[0] = p->f->extras[first];
@@ -118,7 +118,7 @@ static int decode_mma(ptx_parser *p, const ptx_statement *s, int wmma) {
   in->atomic = (uint8_t)((ptx_word_at(s, "satfinite") && t[0] == 'i' ? MMA_SATURATES : 0) |
                          (ptx_word_at(s, "xor") ? MMA_XOR : 0) | (ptx_word_at(s, "and") ? MMA_AND : 0) |
                          (wmma ? MMA_WMMA : 0));
-  in->cost = (uint16_t)cost_of(m, t[1]);
+  in->cost = (uint16_t)ptx_tensor_cost(m, t[1]);
   return 1;
 }
 
@@ -154,16 +154,16 @@ static int fill_address(ptx_parser *p, const ptx_statement *s, unsigned i, sim_i
 static int decode_tile(ptx_parser *p, const ptx_statement *s, int store) {
   char t[4];
   unsigned m[3], at = store ? 0 : 1, list = store ? 1 : 0;
-  if (types_of(s, t) != 1 || !shape_of(s, m) || s->count < 2 || bits_of(t[0]) < 8) return 0;
+  if (ptx_tensor_types(s, t) != 1 || !ptx_tensor_shape(s, m) || s->count < 2 || ptx_tensor_bits(t[0]) < 8) return 0;
   int which = ptx_word_is(&s->word[2], "a") ? 0 : ptx_word_is(&s->word[2], "b") ? 1 : 2;
   unsigned rows = which == 1 ? m[2] : m[0], columns = which == 0 ? m[2] : m[1];
   int turned = ptx_word_at(s, "col") != 0;
-  unsigned width = bits_of(t[0]) / 8, stride = width == 8 ? 8 : 4;
+  unsigned width = ptx_tensor_bits(t[0]) / 8, stride = width == 8 ? 8 : 4;
   unsigned n = registers_of(rows * columns, t[0], which != 2 && t[0] == 'h');
   if (t[0] == 't') n = rows * columns / 32;
   if (n == 0 || rows * columns > 1024) return 0;
   uint32_t first = p->f->nextras;
-  if (!add_registers(p, s, list, n, stride, !store)) return 0;
+  if (!ptx_tensor_registers(p, s, list, n, stride, !store)) return 0;
   sim_insn *in = ptx_emit(p, store ? SIM_OP_wmma_store : SIM_OP_wmma_load, s);
   if (!fill_address(p, s, at, in)) return 0;
   in->extra = first;
@@ -212,6 +212,7 @@ static int decode_movmatrix(ptx_parser *p, const ptx_statement *s) {
 int ptx_decode_tensor(ptx_parser *p, const ptx_statement *s) {
   if (s->words < 2) return 0;
   if (ptx_word_is(&s->word[0], "mma")) return decode_mma(p, s, 0);
+  if (ptx_word_is(&s->word[0], "wgmma")) return ptx_decode_wgmma(p, s);
   if (ptx_word_is(&s->word[0], "ldmatrix")) return decode_matrix(p, s, 0);
   if (ptx_word_is(&s->word[0], "stmatrix")) return decode_matrix(p, s, 1);
   if (ptx_word_is(&s->word[0], "movmatrix")) return decode_movmatrix(p, s);

@@ -13,7 +13,7 @@
 #define SIM_WARPS 32u                /* most warps in a block */
 
 /* A set of lanes of a warp that are at the same instruction. */
-enum { SIM_READY, SIM_AT_WARP, SIM_AT_BLOCK, SIM_AT_CLUSTER };
+enum { SIM_READY, SIM_AT_WARP, SIM_AT_BLOCK, SIM_AT_CLUSTER, SIM_AT_GROUP };
 typedef struct sim_group { uint32_t pc, mask; uint16_t state, barrier; } sim_group;
 
 enum { SIM_FAULT_NONE, SIM_FAULT_ADDRESS, SIM_FAULT_ALIGN, SIM_FAULT_TRAP,
@@ -33,7 +33,8 @@ typedef struct sim_barrier {
   uint32_t count, all, any;     /* bar.red */
 } sim_barrier;
 
-enum { SIM_RACE_WARPS, SIM_RACE_LANES, SIM_RACE_BLOCKS, SIM_RACE_COPY, SIM_RACE_UNSET };
+enum { SIM_RACE_WARPS, SIM_RACE_LANES, SIM_RACE_BLOCKS, SIM_RACE_COPY, SIM_RACE_UNSET,
+       SIM_RACE_LENT, SIM_RACE_PROXY, SIM_RACE_EARLY, SIM_RACE_ORDER };     /* of warpgroup products */
 
 enum { SIM_SHAPES = 1 << 7, SIM_WAW = 1024 };
 
@@ -54,6 +55,9 @@ struct sim_warp {
   uint32_t ncopies, copies_room;
   uint32_t commits[SIM_LANES];  /* groups of copies that each lane has closed */
   uint32_t touches;             /* of lines, in this block */
+  uint32_t closed;              /* groups of warpgroup products; */
+  int ordered;                  /* wgmma.fence was executed; */
+  uint32_t fenced;              /* the epoch of the last fence.proxy.async: see body_warpgroup.h */
   sim_group group[SIM_LANES];   /* the groups that are not running */
   unsigned char *local, *local_set;   /* a byte for each 4 of `local`: it was written */
   sim_exec *exec;
@@ -91,7 +95,11 @@ struct sim_exec {
   sim_shape *shapes;            /* SIM_SHAPES, by address register and size */
   uint64_t clock;
   uint8_t *flight;              /* copies under way to each unit of shared memory */
-  uint32_t flying;              /* copies under way to the block, in units */
+  uint32_t flying;              /* copies under way to the block, in units, and what is lent */
+  uint8_t *lent;                /* warpgroup products under way that read each unit */
+  sim_lend *lends;              /* the products under way */
+  uint32_t nlends, lends_room;
+  int rallied;                  /* four warps have met for one, so that others may go on */
   sim_exec **peers, *alone;     /* the blocks of the cluster; `alone`: where there is one */
   unsigned npeers, rank, cluster[3];
   uint32_t meetings;            /* times that the cluster has met */

@@ -29,6 +29,8 @@
 #include "body_bulk.h"
 #include "body_matrix.h"
 #include "body_tensor.h"
+#include "body_wgmma.h"
+#include "body_warpgroup.h"
 #include "body_straight.h"
 #include "body_begin.h"
 #include "body_run.h"

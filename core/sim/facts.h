@@ -44,6 +44,7 @@ typedef struct sim_counts {
   uint64_t merged_lines;        /* by line of 128 bytes */
   uint64_t partial;             /* sectors of which a store or atomic wrote a part */
   uint64_t shared_least;        /* wavefronts without conflicts */
+  uint64_t operands;            /* wavefronts of what warpgroup products read */
   uint64_t level[3];            /* loads whose last data came from L1, L2, DRAM */
   uint64_t hottest;             /* atomics on one line */
 } sim_counts;

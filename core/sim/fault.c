@@ -129,7 +129,26 @@ static int say_unset(const sim_exec *x, const char *at, const char *where, char 
   return snprintf(out, room, "uninitialised memory: %s: read of %s, to which nothing was written, by %s", at, where, who);
 }
 
-/* Begins with "shared memory: ", "global memory: " or "uninitialised memory: ". */
+/* What goes on beside warpgroup products. */
+static int say_group(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
+  const unsigned *b = x->race.block, warp = x->race.warp, line = x->race.other;
+  if (x->race.kind == SIM_RACE_LENT)
+    return snprintf(out, room, "shared memory: %s: warp %u %s %s, which a warpgroup product may still read: let "
+                    "wgmma.wait_group and a barrier come before, in block (%u,%u,%u)", at, warp,
+                    does[x->race.how], where, b[0], b[1], b[2]);
+  if (x->race.kind == SIM_RACE_PROXY)
+    return snprintf(out, room, "shared memory: %s: a warpgroup product reads %s, which warp %u wrote (line %u) without "
+                    "fence.proxy.async: every thread that writes needs it, between its stores and the barrier, in "
+                    "block (%u,%u,%u)", at, where, x->race.other_warp, line, b[0], b[1], b[2]);
+  if (x->race.kind == SIM_RACE_ORDER)
+    return snprintf(out, room, "register memory: %s: a warpgroup product with no wgmma.fence before it, by warp %u of "
+                    "block (%u,%u,%u)", at, warp, b[0], b[1], b[2]);
+  return snprintf(out, room, "register memory: %s: warp %u reads an accumulator of the warpgroup product of line %u, "
+                  "which is under way: wgmma.commit_group and wgmma.wait_group must come before, in block (%u,%u,%u)", at, warp,
+                  line, b[0], b[1], b[2]);
+}
+
+/* Begins with "shared memory: ", "global memory: ", "register memory: " or "uninitialised memory: ". */
 void sim_race_report(const sim_exec *x, cawb_report *report) {
   char at[160], where[96];
   size_t room = sizeof report->race;
@@ -140,6 +159,7 @@ void sim_race_report(const sim_exec *x, cawb_report *report) {
   else if (x->race.kind == SIM_RACE_LANES) n = say_lanes(x, at, where, report->race, room);
   else if (x->race.kind == SIM_RACE_UNSET) n = say_unset(x, at, where, report->race, room);
   else if (x->race.kind == SIM_RACE_COPY) n = say_copy(x, at, where, report->race, room);
+  else if (x->race.kind >= SIM_RACE_LENT) n = say_group(x, at, where, report->race, room);
   else n = say_blocks(x, at, where, report->race, room);
   if (n >= (int)room) memcpy(report->race + room - 4, "...", 4);
 }

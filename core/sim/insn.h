@@ -25,7 +25,7 @@ typedef int (*sim_fn)(sim_warp *, const sim_insn *);
 
 /* What a handler asks of the loop around it; 0: go on with the next one. */
 enum { SIM_NEXT, SIM_JUMP, SIM_SPLIT, SIM_EXIT, SIM_WAIT_WARP, SIM_WAIT_BLOCK, SIM_FAULT,
-       SIM_WAIT_CLUSTER, SIM_PARK };
+       SIM_WAIT_CLUSTER, SIM_PARK, SIM_WAIT_GROUP };
 
 enum { SIM_RN, SIM_RZ, SIM_RM, SIM_RP };
 enum { SIM_SAT = 1, SIM_RELU };
@@ -37,7 +37,7 @@ enum { SIM_GENERIC, SIM_GLOBAL, SIM_SHARED, SIM_LOCAL, SIM_PARAM, SIM_CONST,
 /* r[0] is the destination; vectors take r[0], r[2], r[3], r[4]. */
 struct sim_insn {
   sim_fn fn;
-  sim_fn inner;           /* behind a wrapper for rounding modes and saturation */
+  sim_fn inner;           /* behind a wrapper: rounding modes, saturation; wgmma.c */
   sim_ref r[5];
   uint32_t guard;         /* offset of the predicate, or SIM_NOGUARD */
   uint32_t guard_not;     /* 0 or SIM_ALL */

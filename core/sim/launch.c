@@ -136,6 +136,8 @@ void sim_exec_free(sim_exec *x) {
   for (unsigned i = 0; x->warps != NULL && i < x->nwarps; i++) free(x->warps[i].copies);
   free(x->bulks);
   free(x->flight);
+  free(x->lent);
+  free(x->lends);
   free(x->hits);
   free(x->warps);
   sim_area_free(x->registers);
@@ -164,9 +166,10 @@ static int make_shared(sim_exec *x) {
   x->readers = calloc(x->shadow_size, sizeof *x->readers);
   x->lines = calloc(x->shadow_size, sizeof *x->lines);
   x->flight = calloc(x->shadow_size, sizeof *x->flight);
+  x->lent = calloc(x->shadow_size, sizeof *x->lent);
   x->shapes = calloc(SIM_SHAPES, sizeof *x->shapes);
   x->waw = calloc(SIM_WAW, sizeof *x->waw);
-  if (x->shapes == NULL || x->shared == NULL || x->flight == NULL || x->writers == NULL || x->readers == NULL ||
+  if (x->shapes == NULL || x->shared == NULL || x->flight == NULL || x->lent == NULL || x->writers == NULL || x->readers == NULL ||
       x->lines == NULL || x->waw == NULL) return 0;
   memset(x->shared, 0xff, x->shared_size);
   return 1;
@@ -231,7 +234,7 @@ static void count_memory(const sim_exec *x, sim_launch_facts *facts) {
   double loads = (double)(c->level[0] + c->level[1] + c->level[2]);
   facts->sectors = (double)(c->global_sectors - c->load_hits);
   facts->lines = (double)(c->lines + c->local_requests);
-  facts->shared = (double)c->shared_wavefronts;
+  facts->shared = (double)(c->shared_wavefronts + c->operands);
   facts->evicted = (double)c->evicted;
   facts->merged = (double)c->merged;
   facts->merged_lines = (double)c->merged_lines;

@@ -105,7 +105,8 @@
   X(nop, NONE) X(bar, CONTROL) X(bar_warp, CONTROL) X(shfl, MEMORY) X(vote, INT) \
   X(activemask, INT) X(match, INT) X(redux, INT) X(elect, INT) X(clock_u32, INT) \
   X(clock_u64, INT) X(bar_cluster, CONTROL) X(nanosleep, CONTROL) X(movmatrix, MEMORY) \
-  X(mma, TENSOR) X(smid, INT) X(adjust, NONE) X(unknown, NONE)
+  X(mma, TENSOR) X(wgmma, TENSOR) X(wgmma_fence, CONTROL) X(wgmma_commit, NONE) \
+  X(wgmma_wait, CONTROL) X(wgmma_early, NONE) X(fence_proxy, NONE) X(smid, INT) X(adjust, NONE) X(unknown, NONE)
 
 #define SIM_OPS(X) SIM_OPS_INT(X) SIM_OPS_COMPARE(X) SIM_OPS_FLOAT(X) SIM_OPS_HALF(X) \
   SIM_OPS_CONVERT(X) SIM_OPS_MEMORY(X) SIM_OPS_CONTROL(X)

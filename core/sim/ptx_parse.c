@@ -147,6 +147,13 @@ static void read_directive(ptx_parser *p) {
                 (int)(p->tok.size < 40 ? p->tok.size : 40), p->tok.text);
 }
 
+/* Apart from read_one, whose place on the stack scopes within scopes have many of. */
+__attribute__((noinline)) static void read_statement(ptx_parser *p) {
+  ptx_statement s;
+  ptx_statement_read(p, &s);
+  ptx_decode(p, &s);
+}
+
 static void read_one(ptx_parser *p) {
   p->mnemonic.size = 0;
   if (ptx_take(p, '{')) {
@@ -167,9 +174,7 @@ static void read_one(ptx_parser *p) {
       return;
     }
   }
-  ptx_statement s;
-  ptx_statement_read(p, &s);
-  ptx_decode(p, &s);
+  read_statement(p);
 }
 
 /* { ... }, with every `ret` inside an expanded function leading to its end. */
@@ -243,6 +248,7 @@ static void read_entry(ptx_parser *p, const ptx_body *b) {
   ptx_body_parse(p);
   ptx_symbols_cut(p, symbols);
   sim_costs(f);
+  if (!sim_wgmma(f, p->device->isa)) ptx_fail(p, CAWB_ERR_MEMORY, "out of memory for a kernel");
   sim_straight(f);
   sim_turns(f);
   if (!sim_schedule(f) || !sim_unset(f)) ptx_fail(p, CAWB_ERR_MEMORY, "out of memory for a kernel");

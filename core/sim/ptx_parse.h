@@ -10,7 +10,7 @@
 
 #define PTX_RETURN "@ret"          /* the label at the end of a function; no text can spell it */
 
-enum { PTX_OPERANDS = 8, PTX_ITEMS = 40, PTX_WORDS = 16, PTX_DEPTH = 64, PTX_BUCKETS = 1024,
+enum { PTX_OPERANDS = 8, PTX_ITEMS = 136, PTX_WORDS = 16, PTX_DEPTH = 64, PTX_BUCKETS = 1024,
        PTX_OPNAMES = 2048 };
 
 typedef enum ptx_symbol_kind {
@@ -58,10 +58,11 @@ typedef struct ptx_statement {
   ptx_word whole, word[PTX_WORDS];    /* the mnemonic, and split at its dots */
   unsigned words;
   uint32_t guard, guard_not;
-  ptx_operand op[PTX_OPERANDS], items[PTX_ITEMS], second;
+  ptx_operand op[PTX_OPERANDS], second;
   unsigned count, nitems;
   int has_second;                     /* d|p */
   int skipped;                        /* nobody would know its operands */
+  ptx_operand items[PTX_ITEMS];       /* the first nitems of them; wgmma has up to 132 */
 } ptx_statement;
 
 typedef struct ptx_label { const char *name; size_t size; uint32_t pc; } ptx_label;

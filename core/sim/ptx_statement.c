@@ -1,6 +1,7 @@
 /* ptx_statement.c - one statement: guard, mnemonic, operands. */
 #include "ptx_parse.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static void resolve_register(const ptx_symbol *s, const char *name, size_t size, ptx_operand *o) {
@@ -138,7 +139,7 @@ static void split(ptx_parser *p, ptx_statement *s) {
 }
 
 void ptx_statement_read(ptx_parser *p, ptx_statement *s) {
-  memset(s, 0, sizeof *s);
+  memset(s, 0, offsetof(ptx_statement, items));
   s->guard = SIM_NOGUARD;
   p->text = p->tok.line;
   if (ptx_take(p, '@')) read_guard(p, s);

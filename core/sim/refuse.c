@@ -10,7 +10,8 @@
 ** `some`: only some of them are not known, and which ones shows when they are decoded.
 */
 static const struct { const char *prefix, *family; int some; } families[] = {
-  { "wgmma.", "warpgroup matrix instructions", 0 },
+  { "wgmma.mma_async.sp", "warpgroup products of sparse matrices", 0 },
+  { "wgmma.", "warpgroup products of this shape and these types", 1 },
   { "cp.async.bulk.tensor", "copies by tensor maps", 0 },
   { "cp.reduce.async.bulk.tensor", "copies by tensor maps", 0 },
   { "cp.async.bulk.prefetch.tensor", "copies by tensor maps", 0 },

@@ -79,6 +79,7 @@ void sim_straight(sim_function *f);           /* straight.c: stretches that are 
 void sim_straight_settle(sim_exec *x);        /* and what was counted of them */
 
 int sim_unset(sim_function *f);               /* unset.c; 0 when out of memory */
+int sim_wgmma(sim_function *f, const sim_isa *isa);   /* wgmma.c: who reads accumulators; 0 when out of memory */
 void sim_turns(sim_function *f);              /* turns.c: whether blocks may run beside each other */
 
 /* cost.c: what the machine's compiler makes of an instruction */

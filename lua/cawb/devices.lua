@@ -50,7 +50,7 @@ local function wrong(t)
   for _, key in ipairs(needed) do
     if t[key] == nil then return ("the figure '%s' is missing; devices/h100.lua shows all of them"):format(key) end
   end
-  if not t.arch:match "^sm_%d+$" then return ("'arch' is like sm_90, not '%s'"):format(t.arch) end
+  if not t.arch:match "^sm_%d+a?$" then return ("'arch' is like sm_90, not '%s'"):format(t.arch) end
 end
 
 local function complete(t)

@@ -228,7 +228,7 @@ end
 
 check.test("the doctor: what it takes, and what it says of ceilings", function()
   local out, status = doctor "--device sim:h100"
-  check.matches(out, "does not know:.*%* warpgroup matrix instructions %(wgmma%.%)")
+  check.matches(out, "does not know:.*%* warpgroup products of sparse matrices %(wgmma%.mma_async%.sp%)")
   check.equal(status, 0, out)
   check.matches(out, "ceilings%s+modelled%s+copy 3.02 TB/s, read 3.02 TB/s, fp32 67 TFLOP/s, .*launch 4.1 us")
   out, status = doctor "--calibrate --device sim:h100"

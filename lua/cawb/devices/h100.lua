@@ -13,7 +13,7 @@
 local clock = 1.98e9                        -- Hz, boost: what it holds without tensor cores
 
 return {
-  model = "H100 SXM (simulated)", arch = "sm_90",
+  model = "H100 SXM (simulated)", arch = "sm_90a",
   sms = 132, l1 = 256 << 10, l2 = 50 << 20, memory = 80 << 30,                  -- [1] [2]
   threads_block = 1024, threads_sm = 2048, blocks_sm = 32, registers_sm = 65536, -- [3]
   shared_block = 227 << 10, shared_sm = 228 << 10,                              -- [3]

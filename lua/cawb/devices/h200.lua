@@ -4,7 +4,7 @@
 local clock = 1.98e9
 
 return {
-  model = "H200 SXM (simulated)", arch = "sm_90",
+  model = "H200 SXM (simulated)", arch = "sm_90a",
   sms = 132, l1 = 256 << 10, l2 = 50 << 20, memory = 141 * 10 ^ 9 // 1,
   threads_block = 1024, threads_sm = 2048, blocks_sm = 32, registers_sm = 65536,
   shared_block = 227 << 10, shared_sm = 228 << 10,
