@@ -37,6 +37,7 @@ typedef struct cawb_figures {
   double sharpness;               /* of the maximum of the bounds: the p of a p-norm */
   double pipe_fp32, pipe_int, pipe_fp64, pipe_special, pipe_memory, pipe_control, pipe_tensor;
                                   /* warp instructions per clock and multiprocessor */
+  double mma_share;               /* of the tensor rate, what mma.sync reaches */
 } cawb_figures;
 
 /* From an object with exactly these keys. CAWB_ERR_INVALID names the key that is missing,

@@ -82,6 +82,12 @@ unsigned ptx_tensor_cost(const unsigned m[3], int code) {
   return cost > 65535 ? 65535 : (unsigned)cost;
 }
 
+/* Some devices keep a part of that rate for products of warpgroups; doubles have none of these. */
+static unsigned warp_cost(const ptx_parser *p, const unsigned m[3], int code) {
+  double cost = ptx_tensor_cost(m, code) / (code == 'd' ? 1 : p->device->model->mma_share) + 0.5;
+  return cost > 65535 ? 65535 : (unsigned)cost;
+}
+
 static int fits(const char t[4], const unsigned m[3], int wmma) {
   int a = t[1], whole = t[0] == 'i';
   unsigned depth = 256 / ptx_tensor_bits(a);           /* of the deepest instruction that there is */
@@ -118,7 +124,7 @@ static int decode_mma(ptx_parser *p, const ptx_statement *s, int wmma) {
   in->atomic = (uint8_t)((ptx_word_at(s, "satfinite") && t[0] == 'i' ? MMA_SATURATES : 0) |
                          (ptx_word_at(s, "xor") ? MMA_XOR : 0) | (ptx_word_at(s, "and") ? MMA_AND : 0) |
                          (wmma ? MMA_WMMA : 0));
-  in->cost = (uint16_t)ptx_tensor_cost(m, t[1]);
+  in->cost = (uint16_t)warp_cost(p, m, t[1]);
   return 1;
 }
 

@@ -28,7 +28,7 @@ local needed = { "model", "arch", "sms", "memory", "l1", "l2", "shared_block", "
   "pipe_special" }
 
 local function all_keys()
-  local known = { l2_rate = true, pipe_tensor = true }
+  local known = { l2_rate = true, pipe_tensor = true, mma_share = true }
   for _, key in ipairs(needed) do known[key] = true end
   for key in pairs(constants) do known[key] = true end
   local list = {}
@@ -61,6 +61,7 @@ local function complete(t)
   all.l2_rate_sm = nil
   -- An SM of Hopper multiplies 4096 halves a clock, or 2048 and adds them: others in proportion.
   all.pipe_tensor = t.pipe_tensor or all.fp16 / (all.sms * all.clock * 4096)
+  all.mma_share = t.mma_share or 1     -- of that rate, what mma.sync reaches
   return all
 end
 

@@ -109,7 +109,7 @@ static void test_waits(void) {
   finds(&p, "register memory: k, kernel.cu line 7: a warpgroup product with no wgmma.fence before it, by warp 3");
 }
 
-/* One warp instruction a warp, and four quarters of a clock for every 2048 multiply-adds of 16 bits. */
+/* One warp instruction a warp. */
 static void test_counts(void) {
   product p = right;
   p.before = FENCES;
@@ -118,6 +118,30 @@ static void test_counts(void) {
   uint64_t one = x.report.warp_instructions;
   p.after = "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%d0, %d1, %d2, %d3}, %rd3, %rd4, 1, 1, 1, 0, 0;" WAIT;
   CHECK(run(&p, 128, 0, SIZE) == CAWB_OK && x.report.warp_instructions == one + 4);
+}
+
+static double clocks(double seconds) { return seconds * 1.755e9; }
+
+/* 2048 multiply-adds of 16 bits a clock, 128 bytes of shared memory a clock; mma.sync has 0.66 of that rate. */
+static void test_rates(void) {
+  static char more[1 << 14];
+  product p = right;
+  for (int i = 0; i < 63; i++)
+    strcat(more, "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%d0, %d1, %d2, %d3}, %rd3, %rd4, 1, 1, 1, 0, 0;\n");
+  strcat(more, WAIT);
+  p.after = more;
+  CHECK(run(&p, 128, 0, SIZE) == CAWB_OK);
+  double tensor = clocks(x.report.bound.issue), shared = clocks(x.report.bound.shared);
+  CHECK(tensor > 63.9 * 4 && tensor < 64.1 * 4);
+  CHECK(shared > 64 * 18 - 1 && shared < 64 * 18 + 1);
+  more[0] = '\0';
+  for (int i = 0; i < 63; i++)
+    strcat(more, "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%d0, %d1, %d2, %d3}, {%r1, %r1, %r1, %r1}, "
+           "{%r1, %r1}, {%d0, %d1, %d2, %d3};\n");
+  p.after = strcat(more, WAIT);
+  CHECK(run(&p, 128, 0, SIZE) == CAWB_OK);
+  tensor = clocks(x.report.bound.issue);
+  CHECK(tensor > 4 + 63 * 6 - 1 && tensor < 4 + 63 * 6 + 1);
 }
 
 int main(void) {
@@ -131,6 +155,7 @@ int main(void) {
   test_memory();
   test_waits();
   test_counts();
+  test_rates();
   fixture_close(&x);
   return check_report();
 }

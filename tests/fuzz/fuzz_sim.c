@@ -1,8 +1,9 @@
 /*
 ** fuzz_sim.c - PTX text into the simulated device, and each of its entries run by
-** four small blocks. A kernel may loop for ever: it is left after 50 ms by a jump
-** out of a signal, whose device is then abandoned, not freed. libFuzzer has a thread
-** of its own: a signal that finds it is handed on.
+** four small blocks, of a warpgroup and some more where there are products of those. A
+** kernel may loop for ever: it is left after 50 ms by a jump out of a signal, whose device
+** is then abandoned, not freed. libFuzzer has a thread of its own: a signal that finds it
+** is handed on.
 */
 #include <pthread.h>
 #include <setjmp.h>
@@ -45,11 +46,11 @@ static unsigned char *pack(const cawb_kernel *k, cawb_addr buffer) {
   return args;
 }
 
-static void run_entry(cawb_device *d, cawb_module *m, const cawb_kernel *k, cawb_addr buffer) {
+static void run_entry(cawb_device *d, cawb_module *m, const cawb_kernel *k, cawb_addr buffer, unsigned threads) {
   cawb_report report;
   cawb_err err;
   unsigned char *args = pack(k, buffer);
-  cawb_step s = { .kind = CAWB_STEP_LAUNCH, .kernel = k->name, .grid = { 4, 1, 1 }, .block = { 48, 1, 1 },
+  cawb_step s = { .kind = CAWB_STEP_LAUNCH, .kernel = k->name, .grid = { 4, 1, 1 }, .block = { threads, 1, 1 },
                   .cluster = { 1, 1, 1 }, .args = args, .args_size = k->args_size };
   running = 1;
   set_timer(50000);
@@ -75,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (cawb_ptx_kernels(&kernels, text, NULL, &err) == CAWB_OK) {
       if (sigsetjmp(out_of_time, 1) != 0) return 0;
       for (size_t i = 0; i < kernels.count && i < 4; i++)
-        if (kernels.list[i].args_size < 4096) run_entry(d, m, &kernels.list[i], buffer);
+        if (kernels.list[i].args_size < 4096) run_entry(d, m, &kernels.list[i], buffer, strstr(text, "wgmma") != NULL ? 136 : 48);
       cawb_ptx_free(&kernels);
     }
     cawb_device_unload(d, m);

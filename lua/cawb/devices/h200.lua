@@ -15,4 +15,5 @@ return {
   latency_l1 = 40.7, latency_shared = 29,
   issue = 4, shared_wave = 1,
   pipe_fp32 = 4, pipe_int = 2, pipe_fp64 = 2, pipe_special = 0.5,
+  mma_share = 0.66,
 }
