@@ -31,20 +31,26 @@ static inline int shared_addresses(sim_warp *w, const sim_insn *in, sim_ref ref,
   return SIM_NEXT;
 }
 
-/* An access to where a copy is still under way, a store to what a warpgroup product may still read. */
-static void check_flight(sim_warp *w, const sim_insn *in, const uint32_t *addr, unsigned size, int how) {
+/* An access to where a copy is still under way, or a store to what a warpgroup product may still
+   read. Whether nothing of the kind was found. */
+static int check_units(sim_warp *w, const sim_insn *in, uint32_t first, uint32_t n, int how) {
   sim_exec *x = w->exec;
-  uint32_t units = size >> x->grain > 0 ? size >> x->grain : 1;
+  for (uint32_t unit = first; unit < first + n; unit++) {
+    int lent = how != READ && x->lent[unit] > 0;
+    if (x->flight[unit] == 0 && !lent) continue;
+    if (!first_race(w, in, lent ? SIM_RACE_LENT : SIM_RACE_COPY, how)) return 0;
+    x->race.place = (uint64_t)unit << x->grain;
+    x->race.other = x->lines[unit];
+    return 0;
+  }
+  return 1;
+}
+
+static void check_flight(sim_warp *w, const sim_insn *in, const uint32_t *addr, unsigned size, int how) {
+  unsigned grain = w->exec->grain;
+  uint32_t units = size >> grain > 0 ? size >> grain : 1;
   for (unsigned l = 0; l < SIM_LANES; l++)
-    for (uint32_t i = 0; (w->mask >> l & 1) && i < units; i++) {
-      uint32_t unit = (addr[l] >> x->grain) + i;
-      int lent = how != READ && x->lent[unit] > 0;
-      if (x->flight[unit] == 0 && !lent) continue;
-      if (!first_race(w, in, lent ? SIM_RACE_LENT : SIM_RACE_COPY, how)) return;
-      x->race.place = (uint64_t)unit << x->grain;
-      x->race.other = x->lines[unit];
-      return;
-    }
+    if ((w->mask >> l & 1) && !check_units(w, in, addr[l] >> grain, units, how)) return;
 }
 
 /* Whether the whole access lies in shared memory, and aligned. */

@@ -98,18 +98,19 @@ static void wg_lend(sim_exec *x, const wg_tile *t, int begins) {
 static void wg_read(sim_warp *w, const sim_insn *in, const wg_tile *t, int shared) {
   sim_exec *x = w->exec;
   sim_warp *q = wg_first(w), *other = q + (w == q ? 1 : 0);
-  uint32_t units = WG_PIECE >> x->grain, mask = w->mask;
+  uint32_t units = WG_PIECE >> x->grain;
   for (unsigned i = 0; i < t->pieces; i++) {
-    uint32_t at[SIM_LANES] = { t->at[i] }, first = t->at[i] >> x->grain;
+    uint32_t first = t->at[i] >> x->grain;
     unsigned rows = t->turned ? i % t->along / 2 : i / t->along / WG_QUARTER;
-    w->mask = 1;
-    if (x->flying > 0) check_flight(w, in, at, WG_PIECE, READ);
-    w->mask = mask;
+    if (x->flying > 0) check_units(w, in, first, units, READ);
     shadow_range(shared ? w : q + rows, in, first, units, READ);
     if (shared) shadow_range(other, in, first, units, READ);
     wg_check_fences(w, in, first, units);
   }
 }
+
+/* More products that nobody waits for are not followed. */
+enum { WG_LENDS = 1 << 16 };
 
 /* 0: out of memory. */
 static int wg_begin(sim_warp *w, const sim_insn *in, uint64_t a, uint64_t b) {
@@ -133,6 +134,7 @@ static int wg_watch(sim_warp *w, const sim_insn *in, const wg_tile *ta, const wg
   if (!(q[0].ordered & q[1].ordered & q[2].ordered & q[3].ordered)) first_race(w, in, SIM_RACE_ORDER, READ);
   if (!(in->atomic & WG_REGISTERS)) wg_read(w, in, ta, 0);
   wg_read(w, in, tb, 1);
+  if (x->nlends == WG_LENDS) return SIM_NEXT;
   if (!wg_begin(w, in, a, b)) return out_of_memory(w, in);
   if (!(in->atomic & WG_REGISTERS)) wg_lend(x, ta, 1);
   wg_lend(x, tb, 1);

@@ -45,6 +45,14 @@ local function own(name, from, to)
   return check.write(("%s/%s.lua"):format(folder, name), (text:gsub(from, to, 1)))
 end
 
+check.test("Hopper is compiled for as itself, and keeps a part of its tensor cores for warpgroups", function()
+  for name, arch in pairs { h100 = "sm_90a", h200 = "sm_90a", a100 = "sm_80" } do
+    local hopper = arch == "sm_90a"
+    check.equal(devices.find(name).arch, arch)
+    check.equal(devices.find(name).mma_share, hopper and 0.66 or 1)
+  end
+end)
+
 check.test("a file of one's own", function()
   local path = own("mine", 'model = "T4 %(simulated%)"', 'launch = 9e-6, model = "mine"')
   local t = assert(devices.find(path))
@@ -68,6 +76,7 @@ check.test("what is wrong with a description is said, with the file", function()
   fails(own("unknown", "sms = 40", "smss = 40"), "unknown.lua: unknown figure 'smss' %(did you mean 'sms'%?%)")
   fails(own("kind", "sms = 40", "sms = 'many'"), "kind.lua: 'sms' must be a number, got string")
   fails(own("arch", 'arch = "sm_75"', 'arch = "75"'), "'arch' is like sm_90, not '75'")
+  fails(own("suffix", 'arch = "sm_75"', 'arch = "sm_75b"'), "'arch' is like sm_90, not 'sm_75b'")
   fails(own("range", "sms = 40", "sms = -1"), "'sms' is a number from 1 to 4096")
   fails(own("syntax", "return {", "return return {"), "syntax.lua:%d+:")
   fails(own("reach", "return {", "io.open 'x' return {"), "attempt to index a nil value %(global 'io'%)")
