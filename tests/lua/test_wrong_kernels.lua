@@ -184,4 +184,31 @@ check.test("what nvcc's users take for granted is there", function()
   assert(result.ok, result.reason)
 end)
 
+check.test("a product of warpgroups with a step left out, or its tiles told wrongly", function()
+  local skills = require "cawb.skills"
+  local page = skills.get "warpgroup-mma"
+  local right, launches = skills.fragments(page, "cuda")[1], skills.fragments(page, "lua")[1]
+  local product <close> = assert(cawb.task("skills/product_bf16.py",
+    { device = device, task = { m = 64, n = 64, k = 32 } }))
+  local function result(from, to)
+    local changed = from and edit(right, from, to) or right
+    return assert(cawb.verify(product, cawb.candidate { source = changed, plan = launches }, { trials = 1 }))
+  end
+  local wait = '"wgmma.wait_group.sync.aligned 0;"'
+  assert(result().ok)
+  for _, wrong in ipairs {
+    { '"wgmma.fence.sync.aligned;"', '""', "register memory.*with no wgmma.fence before it" },
+    { '"fence.proxy.async.shared::cta;"', '""', "shared memory.*without fence.proxy.async" },
+    { wait, '""', "which a warpgroup product may still read" },
+    { wait .. ' ::: "memory");\n    __syncthreads();', wait .. ' ::: "memory");', "no __syncthreads%(%) between" },
+    { "(1024ull >> 4) << 16 | (128ull >> 4) << 32", "(128ull >> 4) << 16 | (1024ull >> 4) << 32",
+      "wgmma reads A up to byte" },
+    { "(k / 8) * 512 + (row / 8) * 64", "(k / 8) * 64 + (row / 8) * 128", "outputs%[1%]" }
+  } do
+    local got = result(wrong[1], wrong[2])
+    assert(not got.ok, wrong[3])
+    check.matches(got.reason, wrong[3])
+  end
+end)
+
 return check.done()
