@@ -10,7 +10,8 @@ local generate = dofile(here .. "/generate.lua")
 
 local M = {}
 
-M.files = { "integer", "float", "approximate", "warp", "memory", "control", "tensor", "async" }
+M.files = { "integer", "float", "approximate", "warp", "memory", "control", "tensor", "async", "wgmma" }
+M.unrecorded = { wgmma = true }         -- files that no GPU has executed yet; --record does it
 M.generated = { first = 1, last = 100, each = 10 }
 
 local function read(path)
@@ -48,13 +49,14 @@ local function kernels_of(file, text)
   for name, rest in text:gmatch "//: ([%w_]+)([^\n]*)" do
     local k = settings(rest)
     k.name, k.file, k.source = name, file, source
+    k.recorded = not M.unrecorded[file]
     list[#list + 1] = k
   end
   return list
 end
 
---- All kernels, in order: { name =, file =, source =, block =, grid =, cluster =, shared =, words =,
---- and one of float =, half =, double = (relative errors) or absolute = (of float32), or none }.
+--- All kernels, in order: { name =, file =, source =, recorded =, block =, grid =, cluster =, shared =,
+--- words =, and one of float =, half =, double = (relative errors) or absolute = (of float32), or none }.
 function M.kernels()
   local list = {}
   for _, file in ipairs(M.files) do

@@ -14,7 +14,7 @@ local kernels = corpus.kernels()
 check.test("every kernel was recorded, and none but these", function()
   local known = {}
   for _, k in ipairs(kernels) do
-    assert(recorded.kernels[k.name], k.name .. ": not recorded")
+    check.equal(recorded.kernels[k.name] ~= nil, k.recorded, k.name .. ": recorded")
     assert(not known[k.name], k.name .. ": two kernels of this name")
     known[k.name] = true
   end
@@ -40,10 +40,11 @@ end
 local device <close> = open(1)
 local four <close> = open(4)
 for _, k in ipairs(kernels) do
-  check.test(("%s leaves what the %s left"):format(k.name, recorded.device), function()
+  local what = k.recorded and "leaves what the %s left" or "ends, though no %s has executed it yet"
+  check.test(k.name .. " " .. what:format(recorded.device), function()
     local bytes, report = corpus.execute(device, k)
     assert(bytes, report)
-    local why = corpus.same(k, bytes, recorded.kernels[k.name])
+    local why = k.recorded and corpus.same(k, bytes, recorded.kernels[k.name])
     assert(not why, why)
     check.equal(report.races or 0, 0, report.race)
     local same, counted = corpus.execute(four, k)
