@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST 0x7fffffffL         /* no figure of ptxas is larger: it is none of its lines */
+
 static void forget(cawb_kernel *k) {
   k->registers = k->spill_stores = k->spill_loads = -1;
   k->stack = k->shared = k->constant = k->barriers = -1;
@@ -59,7 +61,7 @@ static void read_used(cawb_kernel *k, const char *s) {
     char *end;
     const char *item = after(s, "used ") != NULL ? s + 5 : s;
     long n = strtol(item, &end, 10);
-    if (end == item) return;
+    if (end == item || n < 0 || n > MOST) return;
     if (after(end, " registers") != NULL) k->registers = n;
     else if (after(end, " barriers") != NULL) k->barriers = n;
     else if (after(end, " bytes smem") != NULL) k->shared = n;

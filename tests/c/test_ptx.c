@@ -1,5 +1,6 @@
 /* test_ptx.c - kernels read from PTX text and ptxas' report; garbage is refused calmly. */
 #include "ptx.h"
+#include "ptx_report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,12 @@ static const char LOG[] =
   "ptxas info    : Function properties for _Z6noargsv\n"
   "ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
   "ptxas info    : Used 4 registers, used 0 barriers\n";
+
+/* Printed by a source, perhaps. */
+static const char ABSURD[] =
+  "ptxas info    : Compiling entry function 'gelu' for 'sm_90'\n"
+  "ptxas info    : Used 7 registers, 5 bytes cmem[0], 9223372036854775807 bytes cmem[2], 9 bytes smem\n"
+  "ptxas info    : Used -3 registers, 9 bytes smem\n";
 
 static int param_is(const cawb_kernel *k, size_t i, cawb_param_kind kind, size_t size, size_t offset) {
   const cawb_param *p = &k->params[i];
@@ -158,6 +165,9 @@ int main(void) {
   CHECK(cawb_ptx_kernels(&k, PTX, LOG, &err) == CAWB_OK);
   parameters(&k);
   report(&k);
+  cawb_ptx_report(&k, ABSURD);
+  CHECK(cawb_ptx_find(&k, "gelu")->registers == 7 && cawb_ptx_find(&k, "gelu")->constant == 5);
+  CHECK(cawb_ptx_find(&k, "gelu")->shared == 0);
   cawb_ptx_free(&k);
   CHECK(k.list == NULL && k.count == 0);
   finding();
