@@ -13,12 +13,13 @@ static void fill_places(sim_exec *x) {
   }
 }
 
-/* What a block may see before it has written it is the same for every block, whichever was here before. */
+/* What a block may see before it has written it is the same for every block, whichever was here
+   before; and no zero, which a sum that nobody began would go well with. */
 static void clear_block(sim_exec *x) {
   const sim_function *f = x->function;
   for (unsigned i = 0; i < x->nwarps; i++) {
     for (uint32_t k = 0; k < f->nunset; k++)
-      memset(x->warps[i].base[SIM_REGS] + f->unset[k].off, 0, f->unset[k].size);
+      memset(x->warps[i].base[SIM_REGS] + f->unset[k].off, 0xff, f->unset[k].size);
     x->warps[i].carry = 0;
   }
   if (x->shared_size > 0) memset(x->shared, 0xff, x->shared_size);

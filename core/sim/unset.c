@@ -1,6 +1,6 @@
 /*
 ** unset.c - which registers a kernel may read before it has written them. A block finds those
-** at zero, so that none sees what the block before it on the same core has left. Registers are
+** at all ones, so that none sees what the block before it on the same core has left. Registers are
 ** followed along every path (forwards; what is certainly written is what every path to a place
 ** has written); most kernels have none, or a few that no result depends on.
 */
