@@ -157,6 +157,23 @@ static void test_undo(void) {
   fixture_close(&x);
 }
 
+/* A sum that nobody began is no number, in every block. */
+static void test_unset(void) {
+  static const char PTX[] = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out) {\n"
+    ".reg .b32 %r<2>; .reg .f32 %f<3>; .reg .b64 %rd<4>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %ctaid.x;\n"
+    "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\nadd.f32 %f2, %f1, 0f3F800000;\n"
+    "st.global.f32 [%rd3], %f2;\nmov.f32 %f1, 0f40000000;\nret;\n}\n";
+  sim_fixture x = { 0 };
+  float out[BLOCKS];
+  CHECK(open_h100(&x.d, &x.err) == CAWB_OK && cawb_device_load(x.d, &(cawb_image){ .ptx = PTX }, &x.m, &x.err) == CAWB_OK);
+  cawb_addr a = tensor(&x, "outputs[1]", words, sizeof out);
+  ARG(&x, cawb_addr, a);
+  CHECK(launch(&x, "k", BLOCKS, 1, 1, 1, 0) == CAWB_OK);
+  fetch_tensor(&x, out, a, sizeof out);
+  for (int i = 0; i < BLOCKS; i++) CHECK(out[i] != out[i]);
+  fixture_close(&x);
+}
+
 int main(void) {
   for (int i = 0; i < WORDS; i++) words[i] = i == 0 ? 0x7ffffff0 : i < 64 ? i % 7 : (int)((unsigned)i * 2654435761u >> 8);
   test_apart();
@@ -166,5 +183,6 @@ int main(void) {
   test_leftovers();
   test_in_place();
   test_undo();
+  test_unset();
   return check_report();
 }
