@@ -27,24 +27,32 @@ __device__ float join(float a, float b) {
   return a + b;
 }
 
-__device__ float column(const float *x) {
+// The `rows` from x on, a multiple of UNROLL.
+__device__ float stretch(const float *x, int rows) {
   float sums[UNROLL];
 #pragma unroll
   for (int u = 0; u < UNROLL; u++) sums[u] = neutral();
-  int r = 0;
-  for (; r + UNROLL <= ROWS; r += UNROLL) {
+  for (int r = 0; r < rows; r += UNROLL) {
     float held[UNROLL];
 #pragma unroll
     for (int u = 0; u < UNROLL; u++) held[u] = __ldcs(x + (size_t)(r + u) * COLS);
 #pragma unroll
     for (int u = 0; u < UNROLL; u++) sums[u] = join(sums[u], held[u]);
   }
-  for (; r < ROWS; r++) sums[0] = join(sums[0], x[(size_t)r * COLS]);
 #pragma unroll
   for (int n = UNROLL / 2; n > 0; n /= 2)
 #pragma unroll
     for (int u = 0; u < n; u++) sums[u] = join(sums[u], sums[u + n]);
   return sums[0];
+}
+
+__device__ float column(const float *x) {
+  constexpr int TREES = ROWS / UNROLL * UNROLL, STRETCH = 64 * UNROLL;
+  float all = neutral();  // of stretches, as in v1: a column may have millions
+  for (int first = 0; first < TREES; first += STRETCH)
+    all = join(all, stretch(x + (size_t)first * COLS, min(STRETCH, TREES - first)));
+  for (int r = TREES; r < ROWS; r++) all = join(all, x[(size_t)r * COLS]);
+  return all;
 }
 
 extern "C" __global__ void __launch_bounds__(WIDTH)
