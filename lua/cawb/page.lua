@@ -51,21 +51,35 @@ end
 
 local function span(t) return t and { median = t[1], lo = t[2], hi = t[3] } end
 
+local headings = { "task", "best candidate", "verdict", "time", "vs eager", "vs compile", "error", "turns" }
+
+-- A task's or a run's row, of its best turn `t`, if any passed.
+local function row_of(task, verdict, t, modelled, turns)
+  if not t then return { task, "-", verdict, "-", "-", "-", "-", turns } end
+  local libraries = t.libraries and (" (%s)"):format(table.concat(t.libraries, ", ")) or ""
+  return { task, (t.name or "") .. (t.label and " " .. t.label or "") .. libraries, verdict,
+    report.interval(span(t.time)) .. (modelled and " modelled" or ""), report.speedup(span(t.eager)),
+    report.speedup(span(t.compile)), t.nrms and ("%.1e"):format(t.nrms) or "-", turns }
+end
+
 local function best_of(run)
   for _, t in ipairs(run.turns) do if t.n == run.best then return t end end
 end
 
-local function run_row(run)
-  local t = best_of(run)
-  if not t then return { run.task, "-", run.status, "-", "-", "-", "-", tostring(#run.turns) } end
-  return { run.task, (t.name or "") .. (t.label and " " .. t.label or ""), "pass",
-    report.interval(span(t.time)) .. (run.modelled and " modelled" or ""), report.speedup(span(t.eager)),
-    report.speedup(span(t.compile)), t.nrms and ("%.1e"):format(t.nrms) or "-", tostring(#run.turns) }
+-- The rows of a suite's tasks, all of them; `seen` learns which runs these were.
+local function task_rows(s, seen)
+  local rows = {}
+  for i, t in ipairs(s.tasks) do
+    if t.run then seen[t.run] = true end
+    local verdict = t.status .. (t.reason and ": " .. t.reason or "")
+    rows[i] = row_of(t.task, verdict, t.time and t, s.numbers.modelled, t.turns)
+  end
+  return rows
 end
 
---- The suites and the best of each run.
+--- The suites, each with its tasks, and the runs beside them: of each the best.
 function M.markdown(data, title)
-  local parts = { "### " .. title }
+  local parts, seen, others = { "### " .. title }, {}, {}
   for _, s in ipairs(data.suites) do
     for _, odd in ipairs(s.numbers.suspicious) do
       parts[#parts + 1] = ("**Suspicious, in no average:** %s: %s"):format(odd.task, table.concat(odd.why, "; "))
@@ -73,11 +87,15 @@ function M.markdown(data, title)
     parts[#parts + 1] = markdown_table(s.headings, s.rows)
     parts[#parts + 1] = (s.footnote:gsub("^%*", "\\*"))
     if s.numbers.modelled then parts[#parts + 1] = "Times are modelled, not measured." end
+    parts[#parts + 1] = markdown_table(headings, task_rows(s, seen))
   end
-  local rows = {}
-  for i, run in ipairs(data.runs) do rows[i] = run_row(run) end
-  parts[#parts + 1] = markdown_table({ "task", "best candidate", "verdict", "time", "vs eager",
-    "vs compile", "error", "turns" }, rows)
+  for _, run in ipairs(data.runs) do
+    local t = best_of(run)
+    if not seen[run.id] and (t or run.status ~= "unfinished") then   -- what a suite began and took up again
+      others[#others + 1] = row_of(run.task, t and "pass" or run.status, t, run.modelled, #run.turns)
+    end
+  end
+  if #others > 0 then parts[#parts + 1] = markdown_table(headings, others) end
   return table.concat(parts, "\n\n") .. "\n"
 end
 

@@ -11,11 +11,14 @@ Report.__index = Report
 
 local units = { { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" }, { 1e-9, "ns" } }
 
+-- Three digits; a whole number from a thousand on, where %g would begin to speak of powers.
+local function digits(x) return (x >= 999.5 and "%.0f" or "%.3g"):format(x) end
+
 --- Seconds as a person reads them: "4.21 us".
 function M.time(s)
   if not s then return "-" end
   for _, u in ipairs(units) do
-    if s >= u[1] or u[1] == 1e-9 then return ("%.3g %s"):format(s / u[1], u[2]) end
+    if s >= u[1] or u[1] == 1e-9 then return digits(s / u[1]) .. " " .. u[2] end
   end
 end
 
@@ -26,7 +29,7 @@ function M.interval(t)
   if t.samples == 1 then return M.time(t.median) end
   for _, u in ipairs(units) do
     if t.median >= u[1] or u[1] == 1e-9 then
-      return ("%.3g [%.3g, %.3g] %s"):format(t.median / u[1], t.lo / u[1], t.hi / u[1], u[2])
+      return ("%s [%s, %s] %s"):format(digits(t.median / u[1]), digits(t.lo / u[1]), digits(t.hi / u[1]), u[2])
     end
   end
 end

@@ -13,7 +13,7 @@ M.most_sources = 60             -- texts of one run that a page carries: those t
 M.most_source_bytes = 6 << 20   -- and of all runs
 
 local function first_line(text, most)
-  local line = tostring(text or ""):match "[^\n]*"
+  local line = tostring(text or ""):match "[^\n]*":gsub(":$", "")   -- what it announced is further down
   return #line > most and line:sub(1, most) .. "..." or line
 end
 
@@ -155,8 +155,8 @@ local function suite_of(store, s)
     local sp = best.speedup or {}
     tasks[i] = { task = row.task, level = row.level, status = row.status,
       reason = row.reason and first_line(row.reason, 300),
-      run = row.run, seconds = row.ended - row.started, name = best.name, label = best.label,
-        time = interval(best.time_s),
+      run = row.run, seconds = row.ended - row.started, turns = row.data.turns or 0, name = best.name,
+      label = best.label, time = interval(best.time_s),
       eager = interval(sp.eager), compile = interval(sp.compile), equal = interval(best.equal_error),
       nrms = best.error and best.error.nrms, libraries = best.libraries, odd = suite_report.suspicions(row)[1] }
   end

@@ -41,8 +41,8 @@ store:insert("run_ends", { run = "r", ended = 9.0, status = "passed", summary = 
 store:insert("suites", { id = "s", json = encode { strategy = "a.lua" } })
 for i, status in ipairs { "pass", "no candidate", "pass" } do
   store:insert("suite_tasks", { suite = "s", task = "task" .. i, attempt = 1, level = 1, problem_id = i, name = "t", code = "h", status = status,
-    reason = status ~= "pass" and "no family" or nil, started = 1.0, ended = 2.0, run = "r",
-    json = encode { best = status == "pass" and { name = "k", time_s = s(1e-5), speedup = { eager = s(2.0 / i), compile = s(1.5) } } or nil } })
+    reason = status ~= "pass" and "no family:\nconv" or nil, started = 1.0, ended = 2.0, run = "r",
+    json = encode { turns = 5, best = status == "pass" and { name = "k", libraries = { "cuBLAS" }, time_s = s(99e-5), speedup = { eager = s(2.0 / i), compile = s(1.5) } } or nil } })
 end
 assert(store:commit())
 """
@@ -249,6 +249,11 @@ class Text(unittest.TestCase):
             text = subprocess.run([PROGRAM, "report", folder + "/s", "--markdown"], check=True, capture_output=True, text=True).stdout
             self.assertIn("| a | 1 | 3 | 67%", text)
             self.assertIn("reported by its authors", text)
+            tasks = [line for line in text.splitlines() if line.startswith("| task") and " best " not in line]
+            self.assertEqual(tasks, [
+                "| task1 | k (cuBLAS) | pass | 990 [970, 1010] us | 2.00x +-0.04 | 1.50x +-0.03 | - | 5 |",
+                "| task2 | - | no candidate: no family | - | - | - | - | 5 |",
+                "| task3 | k (cuBLAS) | pass | 990 [970, 1010] us | 0.67x +-0.02 | 1.50x +-0.03 | - | 5 |"])
             wrong = subprocess.run([PROGRAM, "report", folder + "/s", "--csv", "--markdown"], capture_output=True, text=True)
             self.assertEqual(wrong.returncode, 2)
 
