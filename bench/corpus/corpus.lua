@@ -10,8 +10,8 @@ local generate = dofile(here .. "/generate.lua")
 
 local M = {}
 
-M.files = { "integer", "float", "approximate", "warp", "memory", "control", "tensor", "async", "wgmma" }
-M.unrecorded = { wgmma = true }         -- files that no GPU has executed yet; --record does it
+M.files = { "integer", "float", "approximate", "warp", "memory", "control", "tensor", "async", "wgmma", "dot" }
+M.unrecorded = {}                       -- files that no GPU has executed yet; --record does it
 M.generated = { first = 1, last = 100, each = 10 }
 
 local function read(path)

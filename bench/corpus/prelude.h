@@ -55,3 +55,11 @@ __device__ __forceinline__ u32 pair_bits(__half2 h) { return half_bits(__low2hal
 __device__ __forceinline__ u32 pair_bits(__nv_bfloat162 h) { return half_bits(__low2bfloat16(h)) | half_bits(__high2bfloat16(h)) << 16; }
 __device__ __forceinline__ __half2 halves(float x, float y) { return __floats2half2_rn(x, y); }
 __device__ __forceinline__ __nv_bfloat162 brains(float x, float y) { return __floats2bfloat162_rn(x, y); }
+// Products of warpgroups: what stands around them, and a
+// descriptor of shared memory at a byte of it; mode 0: not mixed, 1: by 128 bytes, 2: by 64, 3: by 32.
+__device__ __forceinline__ u64 tile(const void *p, u32 at, u32 leading, u32 stride, u32 mode, u32 base = 0) {
+  return (u64)(((u32)__cvta_generic_to_shared(p) + at) >> 4 & 0x3fff) | (u64)(leading >> 4) << 16 | (u64)(stride >> 4) << 32
+    | (u64)base << 49 | (u64)mode << 62;
+}
+__device__ __forceinline__ void begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void end() { asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory"); }

@@ -1,5 +1,5 @@
 // tensor.cu - tensor cores. Small whole numbers make every order of summing the same; the
-// kernels named _error have fractions and an error.
+// kernels named _error have fractions.
 #include <mma.h>
 using namespace nvcuda;
 __device__ __forceinline__ int small(const u32 *in, u32 i) { return (int)(noise(in, i) % 9) - 4; }
@@ -13,11 +13,11 @@ __device__ __forceinline__ u32 plain2b(const u32 *in, u32 i) { return pair_bits(
 KERNEL(mma_f16) MMA16("f16", small2, (float)small)
 //: mma_bf16 block=32 words=128
 KERNEL(mma_bf16) MMA16("bf16", small2b, (float)small)
-//: mma_f16_error block=32 words=128 absolute=4e-6
+//: mma_f16_error block=32 words=128
 KERNEL(mma_f16_error) MMA16("f16", plain2, plain)
-//: mma_bf16_error block=32 words=128 absolute=4e-6
+//: mma_bf16_error block=32 words=128
 KERNEL(mma_bf16_error) MMA16("bf16", plain2b, plain)
-//: mma_spread_error block=32 words=128 float=1
+//: mma_spread_error block=32 words=128
 KERNEL(mma_spread_error) {
   u32 a[4], b[2]; float c[4];
   for (int i = 0; i < 4; i++) a[i] = pair_bits(brains(strange(in, 2 * T + 64 * i + 24), plain(in, T + i))), c[i] = plain(in, T + i * 32) * (float)(1 << (T & 15));
@@ -36,7 +36,7 @@ KERNEL(mma_k8) { u32 a[2], b = small2(in, T + 99); float c[4] = { 1, 2, 3, (floa
   asm("mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};" : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[2]), "r"(a[1]), "r"(b[0])); for (int i = 0; i < 4; i++) out[128 + T * 4 + i] = bits(c[i]); }
 //: mma_tf32 block=32 words=256
 KERNEL(mma_tf32) TF32((float)small)
-//: mma_tf32_error block=32 words=256 absolute=4e-6
+//: mma_tf32_error block=32 words=256
 KERNEL(mma_tf32_error) TF32(plain)
 //: mma_f64 block=32 words=128
 KERNEL(mma_f64) { double a = small(in, T), b = small(in, T + 50), c[2] = { 0.5, (double)T }; asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};" : "+d"(c[0]), "+d"(c[1]) : "d"(a), "d"(b)); bits2(out + 4 * T, c[0]); bits2(out + 4 * T + 2, c[1]); }
@@ -93,5 +93,5 @@ KERNEL(wmma_u8) { __shared__ alignas(32) unsigned char a[512], b[128]; __shared_
 KERNEL(wmma_f64) WMMA(double, double, 8, 8, 4, row_major, col_major, mem_row_major, 4, 4, 8)
 //: wmma_tf32 block=32 words=256
 KERNEL(wmma_tf32) { __shared__ alignas(32) float a[128], b[128], c[256]; made(a, in, 128, 0); made(b, in, 128, 500); __syncwarp(); wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major> fa; wmma::fragment<wmma::matrix_b, 16, 16, 8, wmma::precision::tf32, wmma::row_major> fb; wmma::fragment<wmma::accumulator, 16, 16, 8, float> fc; wmma::fill_fragment(fc, 1.0f); wmma::load_matrix_sync(fa, a, 8); wmma::load_matrix_sync(fb, b, 16); for (int i = 0; i < fa.num_elements; i++) fa.x[i] = wmma::__float_to_tf32(fa.x[i]); wmma::mma_sync(fc, fa, fb, fc); wmma::store_matrix_sync(c, fc, 16, wmma::mem_col_major); __syncwarp(); for (int i = T; i < 256; i += 32) out[i] = bits(c[i]); }
-//: wmma_global_error block=32 words=256 absolute=4e-6
+//: wmma_global_error block=32 words=256
 KERNEL(wmma_global_error) { __half *a = (__half *)(out + 256); for (int i = T; i < 256; i += 32) a[i] = __float2half(plain(in, i)); __syncwarp(); __threadfence_block(); wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> fa; wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::col_major> fb; wmma::fragment<wmma::accumulator, 16, 16, 16, float> fc; wmma::fill_fragment(fc, 0.0f); wmma::load_matrix_sync(fa, a, 16); wmma::load_matrix_sync(fb, a, 16); wmma::mma_sync(fc, fa, fb, fc); wmma::store_matrix_sync((float *)out, fc, 16, wmma::mem_row_major); }

@@ -1,6 +1,6 @@
 // wgmma.cu - products of warpgroups. Shared memory is filled by address with small whole numbers,
 // so that whatever a descriptor means shows in the results; the kernels named _error have
-// fractions and an error. What factors mean: tests/c/test_sim_wgmma.c.
+// fractions. What factors mean: tests/c/test_sim_wgmma.c.
 #define LIST4 "{%0, %1, %2, %3}"
 #define INOUT4(c, d) "+" c(d[0]), "+" c(d[1]), "+" c(d[2]), "+" c(d[3])
 #define LIST32 "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, " \
@@ -28,19 +28,12 @@
   "+" c(d[110]), "+" c(d[111]), "+" c(d[112]), "+" c(d[113]), "+" c(d[114]), "+" c(d[115]), "+" c(d[116]), "+" c(d[117]), "+" c(d[118]), "+" c(d[119]), \
   "+" c(d[120]), "+" c(d[121]), "+" c(d[122]), "+" c(d[123]), "+" c(d[124]), "+" c(d[125]), "+" c(d[126]), "+" c(d[127])
 
-// A descriptor of shared memory at a byte of it; mode 0: not mixed, 1: by 128 bytes, 2: by 64, 3: by 32.
-__device__ __forceinline__ u64 tile(const void *p, u32 at, u32 leading, u32 stride, u32 mode, u32 base = 0) {
-  return (u64)(((u32)__cvta_generic_to_shared(p) + at) >> 4 & 0x3fff) | (u64)(leading >> 4) << 16 | (u64)(stride >> 4) << 32
-    | (u64)base << 49 | (u64)mode << 62;
-}
 __device__ __forceinline__ int digit(u32 i) { return (int)(mixed(i * 0x9e3779b9u + 7) % 9) - 4; }
 __device__ __forceinline__ u32 as_f16(u32 i) { return pair_bits(halves(digit(2 * i), digit(2 * i + 1))); }
 __device__ __forceinline__ u32 as_bf16(u32 i) { return pair_bits(brains(digit(2 * i), digit(2 * i + 1))); }
 __device__ __forceinline__ u32 as_tf32(u32 i) { return __float_as_uint((float)digit(i)); }
 __device__ __forceinline__ u32 as_s8(u32 i) { return mixed(i + 99); }
 __device__ __forceinline__ u32 as_e4m3(u32 i) { return (mixed(i + 5) & 0x88888888) | 0x30303030; }     // +-0.5, +-1
-__device__ __forceinline__ void begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ __forceinline__ void end() { asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory"); }
 #define FILL(f) __shared__ __align__(1024) u32 sm[8192]; for (u32 i = T; i < 8192; i += blockDim.x) sm[i] = f(i); \
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); __syncthreads(); begin();
 #define GROUP(regs, c, d, shape, tail, ...) asm volatile("wgmma.mma_async.sync.aligned." shape " " LIST##regs tail ";" : INOUT##regs(c, d) : __VA_ARGS__)
@@ -101,13 +94,13 @@ KERNEL(wgmma_two_groups) { FILL(as_bf16) float d[4] = {}; int g = T / 128; for (
 #define FRACTIONH(i) pair_bits(halves(plain(in, 2 * (i)), plain(in, 2 * (i) + 1)))
 #define FRACTION32(i) __float_as_uint(plain(in, i))
 #define FRACTION8(i) (noise(in, i) & 0xbfbfbfbf)
-//: wgmma_bf16_error block=128 words=1024 absolute=1e-5
+//: wgmma_bf16_error block=128 words=1024
 KERNEL(wgmma_bf16_error) PLAIN("m64n64k16.f32.bf16.bf16", tile(sm, 0, 128, 256, 0), tile(B, 0, 128, 256, 0), "1, 1, 0, 0", FRACTION)
-//: wgmma_f16_error block=128 words=1024 absolute=1e-5
+//: wgmma_f16_error block=128 words=1024
 KERNEL(wgmma_f16_error) PLAIN("m64n64k16.f32.f16.f16", tile(sm, 0, 128, 256, 0), tile(B, 0, 128, 256, 0), "1, 1, 0, 0", FRACTIONH)
-//: wgmma_tf32_error block=128 words=1024 absolute=1e-5
+//: wgmma_tf32_error block=128 words=1024
 KERNEL(wgmma_tf32_error) PLAIN("m64n64k8.f32.tf32.tf32", tile(sm, 0, 128, 256, 0), tile(B, 0, 128, 256, 0), "1, 1", FRACTION32)
-//: wgmma_e4m3_error block=128 words=1024 absolute=1e-2
+//: wgmma_e4m3_error block=128 words=1024
 KERNEL(wgmma_e4m3_error) PLAIN("m64n64k32.f32.e4m3.e4m3", tile(sm, 0, 128, 256, 0), tile(B, 0, 128, 256, 0), "1, 1", FRACTION8)
 // Four stages of bulk copies by a warp of their own, two warpgroups that multiply what has come.
 __device__ __forceinline__ void wait_for(u32 barrier, u32 parity) {

@@ -1,9 +1,6 @@
 /*
-** body_tensor.h - products of matrices: mma.sync and wmma.mma. Factors are exact;
-** the sum of an instruction's products and its addend is formed in double and rounded
-** once, to nearest. The hardware aligns the terms to the largest of them, cuts off what
-** is below about 2^-24 of it, and rounds towards zero: the two differ by at most
-** (K + 1) * 2^-23 times the largest term. Whole numbers are exact in both.
+** body_tensor.h - products of matrices: mma.sync and wmma.mma. Factors are exact; body_dot.h
+** adds up their products, in double for float64 with one rounding each. Whole numbers are exact.
 **
 ** `imm` has M, N, K (a byte, a byte, the rest); `mode`, `sext`, `cmp` the codes of A, B, C
 ** and D; `atomic` how (MMA_...); extras the registers of D, A, B, C.
@@ -127,20 +124,54 @@ static void mma_write(sim_warp *w, const mma_shape *s, int wmma, int code, const
     }
 }
 
+static void mma_doubles(const mma_shape *s, const double *a, const double *b, double *c) {
+  for (unsigned i = 0; i < s->m; i++)
+    for (unsigned k = 0; k < s->k; k++)
+      for (unsigned j = 0; j < s->n; j++)
+        c[i * s->n + j] = __builtin_fma(a[i * s->k + k], b[k * s->n + j], c[i * s->n + j]);
+}
+
+static dot_kind dot_of(const sim_insn *in, unsigned k) {
+  return (dot_kind){ .step = k < 16 ? k : 16, .bits = DOT_BITS, .kept = in->space == 'f' ? 23 : 52,
+                     .least_a = dot_least(in->mode), .least_b = dot_least(in->sext) };
+}
+
+/* Every other pair of K, from `first` on. */
+static void mma_pairs(const mma_shape *s, unsigned first, const double *a, const double *b, double *x, double *y) {
+  for (unsigned k = 0; k < s->k / 2; k++) {
+    unsigned from = (k >> 1) * 4 + first + (k & 1);
+    for (unsigned i = 0; i < s->m; i++) x[i * s->k / 2 + k] = a[i * s->k + from];
+    for (unsigned j = 0; j < s->n; j++) y[k * s->n + j] = b[from * s->n + j];
+  }
+}
+
+/* Of 8-bit floats an H100 has products in warpgroups alone. Two of float16 take their place, of the
+** lower and of the upper halves of all registers, and the addend comes last (as nvdisasm shows). */
+static void mma_eights(const sim_insn *in, const mma_shape *s, const double *a, const double *b, double *c) {
+  dot_kind kind = { .step = s->k / 2, .bits = DOT_BITS, .kept = in->space == 'f' ? 23 : 52,
+                    .least_a = dot_least('h'), .least_b = dot_least('h') };
+  double x[MMA_MOST * MMA_MOST], y[MMA_MOST * MMA_MOST], sum[MMA_MOST * MMA_MOST] = { 0 };
+  for (unsigned first = 0; first < 4; first += 2) {
+    mma_pairs(s, first, a, b, x, y);
+    dot_product(&kind, sum, x, y, s->m, s->k / 2, s->n);
+    for (unsigned i = 0; i < s->m * s->n && in->space == 'h'; i++)
+      sum[i] = half_to_float(float_to_half(sticky(sum[i]), SIM_RN));
+  }
+  for (unsigned i = 0; i < s->m * s->n; i++) c[i] = in->space == 'f' ? (float)c[i] + (float)sum[i] : c[i] + sum[i];
+}
+
 static void mma_floats(sim_warp *w, const sim_insn *in, const mma_shape *s) {
   double a[MMA_MOST * MMA_MOST], b[MMA_MOST * MMA_MOST], c[MMA_MOST * MMA_MOST];
   int wmma = in->atomic & MMA_WMMA;
   mma_read(w, s, wmma, 0, in->mode, s->at + s->d, s->a, a, NULL);
   mma_read(w, s, wmma, 1, in->sext, s->at + s->d + s->a, s->b, b, NULL);
   mma_read(w, s, wmma, 2, in->cmp, s->at + s->d + s->a + s->b, s->c, c, NULL);
-  for (unsigned i = 0; i < s->m; i++)
-    for (unsigned k = 0; k < s->k; k++) {
-      double f = a[i * s->k + k];
-      const double *from = b + k * s->n;
-      double *to = c + i * s->n;
-      if (in->cmp == 'd') for (unsigned j = 0; j < s->n; j++) to[j] = __builtin_fma(f, from[j], to[j]);
-      else SIM_VECTOR for (unsigned j = 0; j < s->n; j++) to[j] += f * from[j];
-    }
+  if (in->cmp == 'd') mma_doubles(s, a, b, c);
+  else if (code_bits(in->mode) == 8) mma_eights(in, s, a, b, c);
+  else {
+    dot_kind kind = dot_of(in, s->k);
+    dot_product(&kind, c, a, b, s->m, s->k, s->n);
+  }
   mma_write(w, s, wmma, in->space, c, NULL);
 }
 

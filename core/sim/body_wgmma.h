@@ -1,6 +1,6 @@
 /*
 ** body_wgmma.h - products of warpgroups (wgmma.mma_async): where factors lie in shared memory,
-** and the arithmetic, which is that of body_tensor.h. Warp i of the four has rows 16 i and on.
+** and the arithmetic, which is that of body_dot.h. Warp i of the four has rows 16 i and on.
 **
 ** A factor in shared memory is made of pieces of 16 bytes, side by side along K, or (turned)
 ** along M or N; eight lines of pieces make a core matrix. A descriptor has, in units of 16
@@ -86,17 +86,22 @@ static mma_shape wg_shape(const sim_warp *w, const sim_insn *in) {
   return s;
 }
 
-static void wg_multiply(sim_warp *q, const sim_insn *in, const mma_shape *s, const double *a, const double *b, int keep) {
+static dot_kind wg_kind(const sim_insn *in) {
+  int eight = code_bits(in->mode) == 8;
+  return (dot_kind){ .step = wg_k(in), .bits = eight ? DOT_BITS_8 : DOT_BITS,
+                     .kept = in->space != 'f' ? 52 : eight ? DOT_BITS_8 : 23,
+                     .least_a = dot_least(in->mode), .least_b = dot_least(in->sext) };
+}
+
+/* Changes the sign of `a` where the instruction does. */
+static void wg_multiply(sim_warp *q, const sim_insn *in, const mma_shape *s, double *a, const double *b, int keep) {
   double c[WG_QUARTER * WG_COLUMNS];
+  dot_kind kind = wg_kind(in);
   memset(c, 0, s->m * s->n * sizeof *c);
   if (keep) mma_read(q, s, 0, 2, in->space, s->at, s->d, c, NULL);
-  for (unsigned i = 0; i < s->m; i++)
-    for (unsigned k = 0; k < s->k; k++) {
-      double f = in->atomic & WG_MINUS ? -a[i * s->k + k] : a[i * s->k + k];
-      const double *from = b + k * s->n;
-      double *to = c + i * s->n;
-      SIM_VECTOR for (unsigned j = 0; j < s->n; j++) to[j] += f * from[j];
-    }
+  if (in->atomic & WG_MINUS)
+    for (unsigned i = 0; i < s->m * s->k; i++) a[i] = -a[i];
+  dot_product(&kind, c, a, b, s->m, s->k, s->n);
   mma_write(q, s, 0, in->space, c, NULL);
 }
 

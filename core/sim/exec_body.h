@@ -28,6 +28,7 @@
 #include "body_async.h"
 #include "body_bulk.h"
 #include "body_matrix.h"
+#include "body_dot.h"
 #include "body_tensor.h"
 #include "body_wgmma.h"
 #include "body_warpgroup.h"

@@ -22,9 +22,9 @@ extern "C" __global__ void reduce(float *__restrict__ y, const float *__restrict
   x += (size_t)row * cols;
 
   float all = neutral();  // of stretches: one sum from left to right would lose more digits than PyTorch
-  for (int first = 0; first < cols; first += 64) {
+  for (int first = 0; first < cols; first += 512) {
     float part = neutral();
-    for (int c = first; c < min(first + 64, cols); c++) part = join(part, x[c]);
+    for (int c = first; c < min(first + 512, cols); c++) part = join(part, x[c]);
     all = join(all, part);
   }
   y[row] = OP == 1 ? all / cols : all;
