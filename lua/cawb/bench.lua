@@ -100,7 +100,8 @@ local function finish(self, job, late)
     ok, message, name = rows.add(self.store, { suite = self.suite, task = job.task, replaces = job.replaces,
       status = row.status, reason = row.reason, run = job.run, started = job.started,
       ended = core.clock.wall(), data = row.data })
-    self.done[#self.done + 1] = core.clock.now() - job.from
+    local now = core.clock.now()
+    self.gaps[#self.gaps + 1], self.ended = now - self.ended, now
     self.say(job.task, row, core.clock.now() - job.from)
   end
   job.lock:close()
@@ -168,27 +169,27 @@ end
 --- Tasks that are still to do, running ones too.
 function Bench:left() return #self.tasks - self.next + 1 + #self.running end
 
---- Seconds that the rest will take, as far as the tasks so far tell: { mean, lo, hi }, or nil
---- before the third. The interval is that of a sum of tasks like them.
-function Bench:estimate()
-  local n, left = #self.done, self:left()
+--- Seconds until `left` tasks more have ended, where tasks have ended `gaps` seconds after each other:
+--- { mean, lo, hi }, or nil before the third. Gaps, not durations: those that run at once wait for
+--- each other, and the long ones end last. The interval (95%) is that of a sum of gaps like these.
+function M.time_left(gaps, left)
+  local n, sum, squares = #gaps, 0.0, 0.0
   if n < 3 or left == 0 then return nil end
-  local sum, squares = 0.0, 0.0
-  for _, s in ipairs(self.done) do sum, squares = sum + s, squares + s * s end
+  for _, s in ipairs(gaps) do sum, squares = sum + s, squares + s * s end
   local mean = sum / n
   local variance = math.max(0, squares - n * mean * mean) / (n - 1)
-  local lanes = 0
-  for _, device in ipairs(self.devices) do lanes = lanes + (M.lock_path(device) and 1 + self.ahead or self.jobs) end
-  lanes = math.min(lanes, left)
   local half = 1.96 * math.sqrt(variance * left + variance / n * left * left)
-  return { mean = mean * left / lanes, lo = math.max(0, mean * left - half) / lanes,
-    hi = (mean * left + half) / lanes }
+  return { mean = mean * left, lo = math.max(0, mean * left - half), hi = mean * left + half }
 end
+
+--- That of the rest.
+function Bench:estimate() return M.time_left(self.gaps, self:left()) end
 
 --- Run what is left. Returns "finished" or "interrupted"; or nil, message, name when this
 --- machine cannot go on.
 function Bench:loop()
   local ok, message, name = true, nil, nil
+  self.ended = core.clock.now()     -- the last task, so far none
   while ok do
     if core.clock.interrupted() then
       stop(self)
@@ -238,7 +239,7 @@ function M.new(spec)
   if not ok then return nil, message, name end
   local id, text = identity(spec)
   if not id then return nil, text, "usage" end
-  local self = setmetatable({ store = store, suite = id, running = {}, done = {}, next = 1, skipped = 0,
+  local self = setmetatable({ store = store, suite = id, running = {}, gaps = {}, next = 1, skipped = 0,
                               from = core.clock.wall() }, Bench)
   for key, value in pairs(spec) do self[key] = value end
   local keys = core.json.array {}

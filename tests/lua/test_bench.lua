@@ -2,6 +2,7 @@
 -- kill -9 at N random moments (3).
 
 local check = dofile "tests/lua/check.lua"
+local bench = require "cawb.bench"
 local core = require "cawb.core"
 local rows = require "cawb.suite_rows"
 local suite = require "cawb.suite"
@@ -199,6 +200,17 @@ check.test("two at once on one store: each task once", function()
   local store <close> = assert(core.store.open(out))
   check.equal(store:query("SELECT count(*) AS n FROM suite_tasks")[1].n, 3)
   check.equal(store:query("SELECT count(*) AS n FROM runs")[1].n, 3)
+end)
+
+check.test("the time left follows from when tasks ended, two at once or one by one", function()
+  check.equal(bench.time_left({ 10, 10 }, 5), nil)
+  check.equal(bench.time_left({ 10, 10, 10 }, 0), nil)
+  local even = bench.time_left({ 10, 10, 10 }, 5)
+  check.equal(even.mean, 50.0)
+  check.equal(even.hi, 50.0)
+  check.equal(bench.time_left({ 20, 0, 20, 0 }, 6).mean, 60.0)
+  local uneven = bench.time_left({ 8, 12, 8, 12 }, 4)    -- 40 +- 1.96 sqrt(4 * 16/3 + 16 * 16/3 / 4)
+  check.equal(("%.2f %.2f"):format(uneven.lo, uneven.hi), "27.20 52.80")
 end)
 
 check.test("a run that takes its process down is one row; one that never ends is another", function()
