@@ -3,6 +3,7 @@
 -- beside this file and not in kernels/, which holds what may be proposed for a task.
 
 local candidate = require "cawb.candidate"
+local ceilings = require "cawb.ceilings"
 local core = require "cawb.core"
 local evaluate = require "cawb.evaluate"
 local execute = require "cawb.execute"
@@ -248,6 +249,21 @@ function M.measure(device, say)
   result.manifest_key = manifest.key(manifest.of(device))
   result.seconds = core.clock.now() - from
   return result
+end
+
+--- A device's ceilings, measured and kept first where nobody has, which takes up to a minute. `lock`
+--- is a file to hold meanwhile. As ceilings.of returns them, or nil, message, name.
+function M.known(device, lock, say)
+  local held <close> = lock and core.fs.lock(lock, true)    -- whom it waits for may be at it
+  local known = ceilings.of(device)
+  if known then return known end
+  say(("measuring once what %s can do at most, as cawb doctor --calibrate does"):format(device.info.name))
+  local measured, message, name = M.measure(device)
+  if not measured then return nil, message, name end
+  local ok
+  ok, message, name = ceilings.keep(measured)
+  if not ok then return nil, message, name end
+  return measured
 end
 
 return M

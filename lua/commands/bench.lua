@@ -1,6 +1,7 @@
 -- cawb bench STRATEGY.lua SUITE: a strategy on every task of a suite, resumable at any point.
 
 local bench = require "cawb.bench"
+local calibrate = require "cawb.calibrate"
 local cli = require "cawb.cli"
 local command = require "cawb.command"
 local core = require "cawb.core"
@@ -86,8 +87,14 @@ local function check_options(parsed)
   return all
 end
 
+-- Without ceilings no time is too short to be true, and no share of the bound is known.
+local function calibrated(d, say)
+  local known, message = calibrate.known(d, bench.lock_path(d.info.name), say)
+  if not known then say(("%s: no ceilings, so no floor of times: %s"):format(d.info.name, message)) end
+end
+
 -- The devices that a name stands for. One that cannot be opened is no task's fault.
-local function devices_of(name, all)
+local function devices_of(name, all, say)
   local list, why, kind = {}, nil, nil
   local names = name == "cuda:all" and {} or { name }
   if name == "cuda:all" then for i = 0, 15 do names[#names + 1] = "cuda:" .. i end end
@@ -97,6 +104,7 @@ local function devices_of(name, all)
       why, kind = message, how
       break
     end
+    calibrated(d, say)
     list[#list + 1] = d.info.name
   end
   if #list == 0 then return nil, why, kind end
@@ -165,7 +173,7 @@ local function perform(parsed, given, n, all)
   local list, message, name = tasks_of(parsed, given)
   if not list then return fail(message, name) end
   local devices
-  devices, message, name = devices_of(parsed.device, all)
+  devices, message, name = devices_of(parsed.device, all, say)
   if not devices then return fail(message, name) end
   local limit = n.limit > 0 and n.limit or all.seconds + 2 * all.deadlines.start + all.deadlines.task
   local b

@@ -151,6 +151,24 @@ check.test("a file that holds no ceilings is named and ignored", function()
   assert(ceilings.of(gpu()))
 end)
 
+check.test("a suite measures them where nobody has, once", function()
+  local measure, said, times = calibrate.measure, {}, 0
+  function calibrate.measure(d)
+    times = times + 1
+    return measured(d)
+  end
+  local one, lock = gpu { uuid = "GPU-1" }, folder .. "/gpu.lock"
+  local function say(text) said[#said + 1] = text end
+  for _ = 1, 2 do check.equal(assert(calibrate.known(one, lock, say)).copy, 3e12) end
+  check.equal(times, 1)
+  check.equal(#said, 1)
+  check.matches(said[1], "what cuda:0 can do at most")
+  assert(assert(core.fs.lock(lock, false))):close()           -- nobody holds it any more
+  function calibrate.measure() return nil, "out of memory", "device" end
+  check.fails("device", "out of memory", calibrate.known(gpu { uuid = "GPU-2" }, nil, say))
+  calibrate.measure = measure
+end)
+
 -- ---- the simulated device
 
 local device <close> = assert(cawb.device "sim:h100")
