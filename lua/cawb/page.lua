@@ -25,10 +25,11 @@ local function inside(text) return (text:gsub("</", "<\\/"):gsub("<!%-%-", "<\\!
 --- The page of data.
 function M.html(data, title)
   local dir = core.home .. "/lua/cawb/page/"
-  local turns = 0
+  local turns, scripts = 0, {}
+  for i, name in ipairs { "page.js", "suite.js", "show.js" } do scripts[i] = assert(file.read(dir .. name)) end
   for _, r in ipairs(data.runs) do turns = turns + #r.turns end
   local parts = {
-    title = escape(title), style = assert(file.read(dir .. "page.css")), script = inside(assert(file.read(dir .. "page.js"))),
+    title = escape(title), style = assert(file.read(dir .. "page.css")), script = inside(table.concat(scripts)),
     subtitle = escape(("%d run%s, %d turns; cawb %s, %s"):format(#data.runs, #data.runs == 1 and "" or "s",
       turns, data.cawb, os.date "!%Y-%m-%d")),
     data = inside(core.json.encode(data)), library = M.library() or "" }

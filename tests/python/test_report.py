@@ -158,17 +158,17 @@ class Report(unittest.TestCase):
         self.assertEqual(self.page.complaints(), [])
 
     def test_charts_are_drawn(self):
-        for chart in ("chart-speed", "chart-error", "chart-roof"):
+        for chart in ("chart-speed", "chart-error", "chart-roof", "chart-fast-0"):
             inked = self.page.run("""(() => { const c = document.getElementById('%s'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
               let n = 0; for (let i = 3; i < d.length; i += 4) if (d[i]) n++; return n / (c.width * c.height); })()""" % chart)
             self.assertGreater(inked, 0.005, chart)
 
     def test_turns_sort_both_ways(self):
         self.click("turns", 4)
-        up = [float(x.rstrip("x")) for x in self.first_cells("turns", 4)]
+        up = [float(x.split("x")[0]) for x in self.first_cells("turns", 4)]
         self.assertEqual(up, sorted(up))
         self.click("turns", 4)
-        down = [float(x.rstrip("x")) for x in self.first_cells("turns", 4)]
+        down = [float(x.split("x")[0]) for x in self.first_cells("turns", 4)]
         self.assertEqual(down, sorted(down, reverse=True))
         self.assertGreater(down[0], up[-1])
         self.click("turns", 0)
@@ -190,6 +190,19 @@ class Report(unittest.TestCase):
         self.click("suite0", 4)
         self.assertEqual(self.first_cells("suite0", 0), ["task1", "task3", "task2"])
         self.assertIn("reported by its authors, other hardware", self.page.run("document.getElementById('suites').textContent"))
+
+    def test_speedups_have_their_errors(self):
+        self.assertEqual(self.first_cells("suite0", 4), ["2.00x \u00b10.04", "-", "0.67x \u00b10.02"])
+
+    def test_rates_have_their_intervals(self):
+        rows = self.page.run("[...document.querySelectorAll('#table-rates0 tbody tr')].map((r) => [...r.cells].slice(0, 5).map((c) => c.textContent))")
+        self.assertEqual([row[:2] for row in rows], [["1", "eager"], ["1", "compile"]])
+        self.assertRegex(rows[0][2], r"^33% \[\d+, \d+\]$")
+        self.assertRegex(rows[0][3], r"^1\.15x \[0\.67, 2\.00\]$")
+
+    def test_a_task_leads_to_its_run(self):
+        self.page.run("document.getElementById('chooser').value = ''; document.querySelector('#table-suite0 tbody button').click()")
+        self.assertEqual(self.page.run("document.getElementById('chooser').value"), "0")
 
     def test_source_diff(self):
         self.page.run("document.querySelectorAll('details')[1].open = true")

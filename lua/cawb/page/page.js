@@ -15,12 +15,22 @@ function el(tag, attributes, ...children) {
 
 // ---- numbers as people read them
 
+const digits = (x) => x >= 999.5 ? x.toFixed(0) : x.toPrecision(3);
 function time(s) {
   if (s === undefined || s === null) return "-";
-  for (const [size, unit] of [[1, "s"], [1e-3, "ms"], [1e-6, "us"]]) if (s >= size) return (s / size).toPrecision(3) + " " + unit;
-  return (s / 1e-9).toPrecision(3) + " ns";
+  for (const [size, unit] of [[1, "s"], [1e-3, "ms"], [1e-6, "us"]]) if (s >= size) return digits(s / size) + " " + unit;
+  return digits(s / 1e-9) + " ns";
 }
-const ratio = (t) => t ? t[0].toFixed(t[0] < 0.1 ? 3 : 2) + "x" : "-";
+// One digit, never less than it was: 0.034 is 0.04.
+function roundUp(x) {
+  const step = 10 ** Math.floor(Math.log10(x));
+  return +(Math.ceil(x / step - 1e-9) * step).toPrecision(1);
+}
+function ratio(t) {
+  if (!t) return "-";
+  const text = t[0].toFixed(t[0] < 0.1 ? 3 : 2) + "x", half = Math.max(t[0] - t[1], t[2] - t[0]);
+  return half > 0 ? `${text} \u00b1${roundUp(half)}` : text;
+}
 const withInterval = (t) => !t ? "-" : t[1] === t[2] ? time(t[0]) : `${time(t[0])} [${time(t[1])}, ${time(t[2])}]`;
 const small = (x) => x === undefined || x === null ? "-" : x === 0 ? "0" : x.toExponential(1);
 
@@ -49,8 +59,8 @@ function table(place, columns, rows, name) {
     const list = chosen();
     heads.forEach((h, i) => h.setAttribute("aria-sort", order !== i ? "none" : down ? "descending" : "ascending"));
     body.replaceChildren(...list.slice(0, shown).map((i) => el("tr", {}, ...columns.map((c) => {
-      const text = c.text(rows[i]);
-      return el("td", { class: (c.long ? "long " : "") + (c.mark ? c.mark(rows[i]) : "") }, text);
+      const text = c.text(rows[i]), act = c.act && c.act(rows[i]);
+      return el("td", { class: (c.long ? "long " : "") + (c.mark ? c.mark(rows[i]) : "") }, act ? el("button", { onclick: act }, text) : text);
     }))));
     count.textContent = `${list.length} of ${rows.length}`;
     more.textContent = `show more (${list.length - shown} hidden)`;
@@ -68,7 +78,19 @@ const verdict = (t) => t.ok ? "pass" : "rejected at " + t.stage;
 
 // ---- charts
 
-const charts = [];
+// Elements with charts in them. A canvas keeps its colours until it is drawn anew; the tables follow the style sheet.
+const groups = new Map();
+let charts = [];       // of the group that is being drawn
+function drawCharts(figures, draw) {
+  (groups.get(figures) || { charts: [] }).charts.forEach((c) => c.destroy());
+  figures.replaceChildren();
+  groups.set(figures, { draw, charts: charts = [] });
+  draw(figures);
+}
+function drawAll() {
+  for (const [figures, { draw }] of [...groups]) if (figures.isConnected) drawCharts(figures, draw); else groups.delete(figures);
+}
+
 const whiskers = {     // a line from lo to hi through each point that has both
   id: "whiskers",
   afterDatasetsDraw(chart) {
@@ -204,12 +226,6 @@ const turnColumns = [
   { head: "error", text: (t) => small(t.nrms), value: (t) => t.nrms }, { head: "reward", text: (t) => t.reward === undefined ? "-" : String(+t.reward.toPrecision(3)), value: (t) => t.reward },
   { head: "reason", text: (t) => t.reason || "", long: true } ];
 
-function drawFigures(figures, run) {
-  charts.splice(0).forEach((c) => c.destroy());
-  figures.replaceChildren();
-  speedChart(figures, run); errorChart(figures, run); roofChart(figures, run);
-}
-
 function showRun(run) {
   const place = $("run");
   place.replaceChildren();
@@ -219,7 +235,7 @@ function showRun(run) {
   if (run.reason) place.append(el("p", { class: "faint" }, run.reason));
   const figures = el("div", { class: "charts", id: "figures" });
   place.append(figures);
-  drawFigures(figures, run);
+  drawCharts(figures, () => { speedChart(figures, run); errorChart(figures, run); roofChart(figures, run); });
   lineage(place, run);
   profileTable(place, run);
   place.append(el("h2", {}, "Turns"));
@@ -230,32 +246,3 @@ function showRun(run) {
   place.append(el("h2", {}, "Environment"));
   table(place, [{ head: "what", text: ([k]) => k }, { head: "", text: ([, v]) => String(v) }], Object.entries(m).concat([["seed", run.seed || "-"], ["run", run.id]]), "environment");
 }
-
-function showSuites(place) {
-  data.suites.forEach((s, i) => {
-    place.append(el("h2", {}, `Suite: ${s.about.strategy || s.id}`));
-    if (s.numbers.suspicious.length) place.append(el("p", { class: "bad" }, "Suspicious, in no average: " + s.numbers.suspicious.map((x) => `${x.task} (${x.why.join("; ")})`).join(", ")));
-    if (s.numbers.modelled) place.append(el("p", { class: "bad" }, "Times are modelled, not measured: they rank candidates and are no result."));
-    place.append(el("div", { class: "scroll" }, el("table", { id: "summary-" + i }, el("thead", {}, el("tr", {}, ...s.headings.map((h) => el("th", {}, h)))),
-      el("tbody", {}, ...s.rows.map((r) => el("tr", {}, ...r.map((c) => el("td", {}, c))))))), el("p", { class: "faint" }, s.footnote));
-    table(place, [{ head: "task", text: (t) => t.task }, { head: "level", text: (t) => t.level === undefined ? "-" : String(t.level), value: (t) => t.level },
-      { head: "status", text: (t) => t.status, mark }, { head: "time", text: (t) => withInterval(t.time), value: (t) => t.time && t.time[0] },
-      { head: "vs eager", text: (t) => ratio(t.eager), value: (t) => t.eager && t.eager[0] }, { head: "vs compile", text: (t) => ratio(t.compile), value: (t) => t.compile && t.compile[0] },
-      { head: "at equal error", text: (t) => ratio(t.equal), value: (t) => t.equal && t.equal[0] }, { head: "error", text: (t) => small(t.nrms), value: (t) => t.nrms },
-      { head: "candidate", text: (t) => `${t.name || ""} ${t.label || ""}` + (t.libraries ? ` (calls ${t.libraries.join(", ")})` : "") },
-      { head: "took", text: (t) => time(t.seconds), value: (t) => t.seconds }, { head: "reason", text: (t) => t.odd || t.reason || "", long: true }], s.tasks, "suite" + i);
-  });
-}
-
-const longest = data.runs.reduce((a, b) => !a || b.turns.length > a.turns.length ? b : a, null);
-const chooser = el("select", { id: "chooser", "aria-label": "run", onchange: () => showRun(data.runs[chooser.value]) },
-  ...data.runs.map((r, i) => el("option", { value: i }, `${r.task}, ${r.turns.length} turns, ${r.status}: ${r.id}`)));
-showSuites($("suites"));
-if (longest) {
-  $("pick").append(el("h2", {}, "Run"), el("div", { class: "controls" }, chooser));
-  chooser.value = data.runs.indexOf(longest);
-  showRun(longest);
-}
-// A canvas keeps its colours until it is drawn anew; the tables follow the style sheet, and keep their filters.
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => longest && drawFigures($("figures"), data.runs[chooser.value]));
-document.documentElement.dataset.ready = "yes";
