@@ -1,7 +1,7 @@
 /*
 ** lua_json.c - JSON text and Lua values. An array is a table with [1], or an
 ** empty one marked by json.array{}; null is json.null. Numbers that are whole
-** become integers. What JSON cannot say exactly raises: NaN, a function, a list with
+** become integers, up to 2^53. What JSON cannot say exactly raises: NaN, a function, a list with
 ** holes or names, an integer beyond 2^53, a string with a NUL, a table in itself.
 */
 #include <math.h>
@@ -12,6 +12,7 @@
 #include "lua_util.h"
 
 #define ARRAY "cawb.json.array"
+#define EXACT ((lua_Integer)1 << 53)      /* a double holds every whole number up to here */
 static const char null_tag = 0;
 
 static int is_null(lua_State *L, int index) {
@@ -28,7 +29,7 @@ void cawb_lua_push_json(lua_State *L, const cJSON *j) {
   else if (cJSON_IsBool(j)) lua_pushboolean(L, cJSON_IsTrue(j));
   else if (cJSON_IsNumber(j)) {
     lua_Integer i;
-    if (lua_numbertointeger(j->valuedouble, &i) && (double)i == j->valuedouble)
+    if (fabs(j->valuedouble) <= EXACT && lua_numbertointeger(j->valuedouble, &i) && (double)i == j->valuedouble)
       lua_pushinteger(L, i);
     else lua_pushnumber(L, j->valuedouble);
   } else if (cJSON_IsArray(j)) {
@@ -54,8 +55,6 @@ void cawb_lua_push_json(lua_State *L, const cJSON *j) {
 /* ---- Lua to JSON: first checked, so that the conversion has little to raise ---- */
 
 enum { DEPTH = 200 };
-#define EXACT ((lua_Integer)1 << 53)      /* a double holds every whole number up to here */
-
 static cJSON *convert(lua_State *L, int index);
 
 static int is_array(lua_State *L, int index) {

@@ -197,11 +197,13 @@ function Run:evaluate(candidate)
   self.budget:spend("turns", 1)
   if is_best then self.budget:progress() else self.budget:spend("no_progress", 1) end
   turn.spent = self:spent()
-  if is_best then self.best = turn end
   local ok
   ok, message, name = self.ledger:turn(self, turn)
   if not ok then return broke(self, message, name) end
-  if is_best then ok, message, name = self.ledger:keep(self) end
+  if is_best then                  -- only now: the run's end names it as a row
+    self.best = turn
+    ok, message, name = self.ledger:keep(self)
+  end
   if not ok then return broke(self, message, name) end
   self.report:turn_ends(self, turn)
   return turn

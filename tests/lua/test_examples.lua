@@ -5,6 +5,9 @@ local core = require "cawb.core"
 
 local dir = check.folder()
 
+-- Under sanitizers, which are slow, the rungs have little to do: too little to tell them apart.
+local brief = os.getenv "CAWB_TEST_BRIEF"
+
 -- What each script has to show, beside ending well.
 local shows = {
   ["01_compile.lua"] = "scale: %d+ registers, 0 bytes spilled",
@@ -28,7 +31,7 @@ end
 
 local function climb(task)
   local out, status = check.shell(("'%s' strategies/ladder.lua examples/%s --device sim:h100 --json --quiet "
-    .. "--set sweep.variants=2 --set verify.battery_bytes=0 --set scale.memory=2000000 --out %s/runs"):format(core.program, task, dir))
+    .. "--set sweep.variants=2 --set verify.battery_bytes=0 --set scale.memory=%d --out %s/runs"):format(core.program, task, brief and 300000 or 2000000, dir))
   check.equal(status, 0, task)
   return assert(core.json.decode(out))
 end
@@ -40,7 +43,7 @@ for _, name in ipairs(assert(core.fs.list "examples")) do
       for _, turn in ipairs(r.turns) do assert(turn.ok, turn.reason) end
       local first, last = r.turns[1], r.turns[#r.turns]
       local gain = first.time_s.median / last.time_s.median
-      assert(gain >= 1.2, ("%s: %.2fx only"):format(name, gain))
+      assert(gain >= 1.2 or brief, ("%s: %.2fx only"):format(name, gain))
       print(("     %s: %.1fx over %d rungs"):format(name, gain, #r.turns))
     end)
   end

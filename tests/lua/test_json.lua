@@ -14,6 +14,15 @@ check.test("numbers keep every bit", function()
   end
 end)
 
+check.test("what is whole only because it is large stays a float, and goes through again", function()
+  for _, text in ipairs { "4.650967308280267e+18", "9007199254740994", "-1e+300" } do
+    local x = decode(("[%s]"):format(text))[1]
+    check.equal(math.type(x), "float", text)
+    check.equal(decode(encode { x })[1], x)
+  end
+  check.equal(math.type(decode "[9007199254740992]"[1]), "integer")
+end)
+
 check.test("what JSON cannot say exactly raises", function()
   check.raises("beyond 2%^53", encode, { (1 << 53) + 1 })
   check.raises("beyond 2%^53", encode, { math.mininteger })

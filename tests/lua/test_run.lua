@@ -303,6 +303,21 @@ check.test("a strategy that raises ends with 2 and its position; what was measur
   check.equal(#last_object(out).turns, 1)
 end)
 
+check.test("a turn that cannot be recorded ends the run; the best before it stays", function()
+  local path = strategy [[
+    local cawb = require "cawb"
+    local rungs = { "v1_thread_per_row", "v2_block_per_row" }
+    return { step = function(run)
+      if #run.turns == 1 then run.ledger.turn = function() return nil, "the disk is full", "io" end end
+      return run:evaluate(assert(cawb.candidate("kernels/softmax/" .. rungs[#run.turns + 1])))
+    end }]]
+  local out, status, err = run(path .. " examples/softmax.py --json --quiet " .. small)
+  check.equal(status, 3, err)
+  check.matches(err, "the disk is full")
+  check.equal(last_object(out).best, 1)
+  assert(not err:find "traceback", err)
+end)
+
 check.test("Ctrl-C: exit 130, and what was measured is kept", function()
   local path = strategy [[
     local cawb = require "cawb"

@@ -12,6 +12,9 @@ local modules = require "cawb.redteam_modules"
 
 local device <close> = assert(cawb.device(os.getenv "CAWB_TEST_DEVICE" or "cpu"))
 
+-- Under sanitizers, which are slow, a part of the corpus goes through the same code.
+local some = os.getenv "CAWB_TEST_BRIEF" and "^judge_" or nil
+
 -- What the corpus would leave behind if it could.
 local traces = { "/tmp/result.pt", "/dev/shm/result.pt", "/tmp/large", "/tmp/reward.txt",
                  core.home .. "/sitecustomize.py", core.home .. "/core/modulehost/sitecustomize.py" }
@@ -40,7 +43,7 @@ end)
 check.test("the strict rules catch every cheat at its layer, pass every look-alike, and nothing is left", function()
   local before = {}
   for i, path in ipairs(traces) do before[i] = core.fs.kind(path) end
-  local s = assert(redteam.run(device, { rules = "strict", tier = 2, say = function(r)
+  local s = assert(redteam.run(device, { rules = "strict", tier = 2, only = some, say = function(r)
     check.equal(inmates(), 0, r.name .. ": processes left")
     for i, path in ipairs(traces) do check.equal(core.fs.kind(path), before[i], r.name .. ": " .. path) end
   end }))
