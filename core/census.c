@@ -118,8 +118,7 @@ static void follow_value(census *c, const word *w, size_t n) {
 
 static void follow(census *c, const word *w, size_t n) {
   census_access how = cawb_census_access(w[0]);
-  if (cawb_ptx_starts(w[0], "call")) use(c, values(c, w, n, 1), ESCAPES);
-  else if (cawb_ptx_starts(w[0], "st.param")) use(c, values(c, w, n, 1), ESCAPES);
+  if (cawb_ptx_starts(w[0], "call") || cawb_ptx_starts(w[0], "st.param")) use(c, values(c, w, n, 1), ESCAPES);
   else if (how == CENSUS_NONE) follow_value(c, w, n);
   else follow_access(c, w, n, how);
 }
@@ -145,7 +144,7 @@ static word called(const word *w, size_t n) {
 
 static void count(census *c, const word *w, size_t n) {
   cJSON *all = cJSON_GetObjectItemCaseSensitive(c->now, "instructions");
-  cJSON_SetNumberValue(all, all->valuedouble + 1);
+  if (all != NULL) cJSON_SetNumberValue(all, all->valuedouble + 1);
   cawb_census_kinds(w[0], bump, c->now);
   if (cawb_ptx_starts(w[0], "call")) {
     word name = called(w, n);
@@ -178,7 +177,8 @@ static void body(census *c) {
   for (int depth = 1; depth > 0;) {
     word next = cawb_ptx_next(&c->at);
     if (next.size == 0) return;
-    char mark = next.size == 1 ? next.text[0] : 0;
+    char mark = '\0';
+    if (next.size == 1) mark = next.text[0];
     if (n == 0 && cawb_ptx_is(next, ".loc")) {       /* ends with its line */
       c->at += strcspn(c->at, "\n");
     } else if (mark == ';' || mark == ':' || (n == 0 && (mark == '{' || mark == '}')) ||
@@ -248,7 +248,8 @@ static void function(census *c, word name, int entry) {
 
 /* Neither a directive nor a mark nor a number. */
 static int is_name(word w) {
-  char c = w.size > 0 ? w.text[0] : 0;
+  if (w.size == 0) return 0;
+  char c = w.text[0];
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%';
 }
 

@@ -1,6 +1,7 @@
 /* census_kind.c - see census_kind.h. The names are those of the PTX ISA, version 9. */
 #include "census_kind.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef cawb_ptx_word word;
@@ -139,10 +140,10 @@ static void atomics(word op, bumper bump, void *data) {
   const char *what = "other";
   for (const char *const *d = does; *d != NULL; d++)
     if (has(op, *d)) what = *d;
-  char key[64] = "";
+  char key[64];
   word type = last_part(op);
-  strcat(strcat(strcat(key, space_of(op)), "."), what);
-  if (type.size < 16) strncat(strcat(key, "."), type.text, type.size);
+  int known = type.size < 16;
+  snprintf(key, sizeof key, "%s.%s%s%.*s", space_of(op), what, known ? "." : "", known ? (int)type.size : 0, type.text);
   bump(data, "atomics", word_of(key));
 }
 

@@ -86,7 +86,7 @@ CUresult cawb_cuda_clock_get(cawb_cuda *c, double *hz) {
   *hz = 0;
   if (r != CUDA_SUCCESS) return r;
   *hz = median_clock(both, both + MOST_SMS, c->clock_since);
-  for (size_t i = 0; i < 2 * MOST_SMS; i++)
+  for (size_t i = 0; i < (size_t)2 * MOST_SMS; i++)
     if (both[i].ns > c->clock_since) c->clock_since = both[i].ns;
   return r;
 }

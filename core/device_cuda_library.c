@@ -45,10 +45,11 @@ static void forget_calls(cawb_cuda_libraries *l) {
   l->count = 0;
 }
 
+/* Padding that differs costs a second search, no more. */
 static int same(const call *k, const cawb_step *s) {
   if (k->kind != s->kind) return 0;
-  return s->kind == CAWB_STEP_GEMM ? memcmp(&k->gemm, s->gemm, sizeof k->gemm) == 0
-                                   : memcmp(&k->conv, s->conv, sizeof k->conv) == 0;
+  return s->kind == CAWB_STEP_GEMM ? memcmp(&k->gemm, s->gemm, sizeof k->gemm) == 0     /* NOLINT */
+                                   : memcmp(&k->conv, s->conv, sizeof k->conv) == 0;    /* NOLINT */
 }
 
 static call *find_call(const cawb_cuda_libraries *l, const cawb_step *s) {

@@ -20,7 +20,7 @@ const char *cawb_status_name(cawb_status code) {
 static void format(cawb_err *err, cawb_status code, const char *fmt, va_list ap) {
   if (err == NULL) return;
   err->code = code;
-  vsnprintf(err->msg, sizeof err->msg, fmt, ap);
+  vsnprintf(err->msg, sizeof err->msg, fmt, ap);    /* NOLINT: its callers have begun it */
   cawb_utf8_clean(err->msg);      /* it may quote a candidate, or be cut short */
 }
 

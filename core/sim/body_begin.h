@@ -8,7 +8,7 @@ static void fill_places(sim_exec *x) {
   const uint32_t v[] = { b[0], b[1], b[2], b[0] / c[0], b[1] / c[1], b[2] / c[2],
                          b[0] % c[0], b[1] % c[1], b[2] % c[2], x->rank };
   for (unsigned k = 0; k < sizeof v / sizeof *v; k++) {
-    u32 *at = (u32 *)(void *)(x->blockvals + 128 * k);
+    u32 *at = (u32 *)(void *)(x->blockvals + (size_t)128 * k);
     SIM_VECTOR for (unsigned l = 0; l < SIM_LANES; l++) at[l] = v[k];
   }
 }

@@ -79,9 +79,9 @@ static void dot_sums(const dot_kind *kind, double *c, const double *a, const dou
   int32_t ea[DOT_FACTORS], eb[DOT_DEEP * DOT_COLUMNS];
   dot_exponents(ea, a, m * k, kind->least_a);
   dot_exponents(eb, b, k * n, kind->least_b);
-  for (unsigned i = 0; i < m; i++)
-    for (unsigned at = 0; at < k; at += kind->step)
-      for (unsigned j = 0; j < n; j += DOT_WIDE)
+  for (size_t i = 0; i < m; i++)
+    for (size_t at = 0; at < k; at += kind->step)
+      for (size_t j = 0; j < n; j += DOT_WIDE)
         dot_step(kind, c + i * n + j, a + i * k + at, ea + i * k + at, b + at * n + j, eb + at * n + j, n);
 }
 
@@ -93,7 +93,7 @@ static void dot_tame(double *to, const double *x, unsigned n) {
 static void dot_strange(const dot_kind *kind, double *c, const double *a, const double *b, unsigned m, unsigned k,
                         unsigned n) {
   double tame_a[DOT_FACTORS], tame_b[DOT_DEEP * DOT_COLUMNS], strange[DOT_SUMS];
-  memset(strange, 0, m * n * sizeof *strange);
+  memset(strange, 0, (size_t)m * n * sizeof *strange);
   for (unsigned i = 0; i < m; i++)
     for (unsigned l = 0; l < k; l++)
       for (unsigned j = 0; j < n; j++) strange[i * n + j] += a[i * k + l] * b[l * n + j];

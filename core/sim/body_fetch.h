@@ -48,7 +48,7 @@ static inline void NAME(fetch_words)(sim_warp *w, const sim_insn *in, const unsi
                                      const ADDR *addr) {
   for (unsigned k = 0; k < in->vec; k++) {
     u32 *d = SIM_PLACE(u32, w, element(in, k));
-    for (unsigned l = 0; l < SIM_LANES; l++) memcpy(d + l, HOST(l) + 4 * k, 4);
+    for (unsigned l = 0; l < SIM_LANES; l++) memcpy(d + l, HOST(l) + (size_t)4 * k, 4);
   }
 }
 
@@ -114,7 +114,7 @@ static inline uint32_t NAME(lost)(const sim_warp *w, const sim_insn *in, const u
       uint64_t there = 0;
       if (in->width == 4) {
         uint32_t v;
-        memcpy(&v, HOST(l) + 4 * k, 4);
+        memcpy(&v, HOST(l) + (size_t)4 * k, 4);
         lost |= (v != d[in->stride == 4 ? l : 2 * l] ? 1u : 0u) << l;
         continue;
       }

@@ -35,7 +35,7 @@ static int op_ldmatrix(sim_warp *w, const sim_insn *in) {
     for (unsigned l = 0; l < SIM_LANES; l++) {
       uint16_t part[2];
       for (unsigned h = 0; h < 2; h++)
-        memcpy(&part[h], w->exec->shared + addr[8 * m + pair_row(l, h, in->mode)] + 2 * pair_column(l, h, in->mode), 2);
+        memcpy(&part[h], w->exec->shared + addr[8 * m + pair_row(l, h, in->mode)] + (size_t)2 * pair_column(l, h, in->mode), 2);
       v[l] = part[0] | (uint32_t)part[1] << 16;
     }
     memcpy(d, v, sizeof v);
@@ -53,7 +53,7 @@ static int op_stmatrix(sim_warp *w, const sim_insn *in) {
     for (unsigned l = 0; l < SIM_LANES && event == SIM_NEXT; l++)
       for (unsigned h = 0; h < 2; h++) {
         uint16_t part = (uint16_t)(d[l] >> (16 * h));
-        memcpy(w->exec->shared + addr[8 * m + pair_row(l, h, in->mode)] + 2 * pair_column(l, h, in->mode), &part, 2);
+        memcpy(w->exec->shared + addr[8 * m + pair_row(l, h, in->mode)] + (size_t)2 * pair_column(l, h, in->mode), &part, 2);
       }
   }
   return event;
@@ -132,8 +132,9 @@ static int tile_lines(sim_warp *w, const sim_insn *in, const tile *t, int how, u
   unsigned lead = (unsigned)__builtin_ctz(w->mask);
   addresses(w, in, in->r[1], in->wide, in->atomic ? (int64_t)(int32_t)in->r[3].off : 0, addr);
   uint64_t apart = (uint64_t)SIM_PLACE(u32, w, in->r[2])[lead] * in->width;
-  if (addr[lead] % (in->width * 2u)) return memory_fault(w, in, SIM_FAULT_ALIGN, lead, addr[lead], in->width * 2u,
-                                                         in->space == SIM_SHARED ? SIM_SHARED : SIM_GLOBAL, how);
+  size_t unit = (size_t)in->width * 2;
+  if (addr[lead] % unit) return memory_fault(w, in, SIM_FAULT_ALIGN, lead, addr[lead], unit,
+                                             in->space == SIM_SHARED ? SIM_SHARED : SIM_GLOBAL, how);
   w->exec->counts.global_requests += in->space != SIM_SHARED;
   w->exec->counts.shared_requests += in->space == SIM_SHARED;
   for (unsigned k = 0; k < t->lines; k++) {

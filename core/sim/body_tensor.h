@@ -60,8 +60,8 @@ static inline int32_t whole_in(uint64_t raw, int code) {
     case 'c': return (int8_t)raw;
     case 'C': return (uint8_t)raw;
     case 'n': return (int32_t)((uint32_t)raw << 28) >> 28;
-    case 'N': return raw & 15;
-    case '1': return raw & 1;
+    case 'N': return (int32_t)(raw & 15);
+    case '1': return (int32_t)(raw & 1);
     default: return (int32_t)raw;
   }
 }

@@ -71,7 +71,7 @@ static void wg_load(const sim_exec *x, const wg_tile *t, int code, unsigned by_e
     unsigned step = t->turned ? by_edge : by_deep;
     for (unsigned e = 0; e < each; e++, to += step) {
       uint64_t v = 0;
-      memcpy(&v, x->shared + t->at[i] + e * bytes, bytes);
+      memcpy(&v, x->shared + t->at[i] + (size_t)e * bytes, bytes);
       if (f != NULL) f[to] = factor_in(v, code);
       else whole[to] = whole_in(v, code);
     }
@@ -97,7 +97,7 @@ static dot_kind wg_kind(const sim_insn *in) {
 static void wg_multiply(sim_warp *q, const sim_insn *in, const mma_shape *s, double *a, const double *b, int keep) {
   double c[WG_QUARTER * WG_COLUMNS];
   dot_kind kind = wg_kind(in);
-  memset(c, 0, s->m * s->n * sizeof *c);
+  memset(c, 0, (size_t)s->m * s->n * sizeof *c);
   if (keep) mma_read(q, s, 0, 2, in->space, s->at, s->d, c, NULL);
   if (in->atomic & WG_MINUS)
     for (unsigned i = 0; i < s->m * s->k; i++) a[i] = -a[i];
@@ -108,7 +108,7 @@ static void wg_multiply(sim_warp *q, const sim_insn *in, const mma_shape *s, dou
 static void wg_multiply_wholes(sim_warp *q, const sim_insn *in, const mma_shape *s, const int32_t *a, const int32_t *b,
                                int keep) {
   int32_t c[WG_QUARTER * WG_COLUMNS];
-  memset(c, 0, s->m * s->n * sizeof *c);
+  memset(c, 0, (size_t)s->m * s->n * sizeof *c);
   if (keep) mma_read(q, s, 0, 2, in->space, s->at, s->d, NULL, c);
   for (unsigned i = 0; i < s->m; i++)
     for (unsigned j = 0; j < s->n; j++) {
@@ -126,7 +126,7 @@ static void wg_floats(sim_warp *q, const sim_insn *in, const wg_tile *ta, const 
   if (s.a == 0) wg_load(q->exec, ta, in->mode, s.k, 1, a, NULL);
   wg_load(q->exec, tb, in->sext, 1, s.n, b, NULL);
   for (unsigned i = 0; i < 4; i++) {
-    double *rows = a + i * s.m * s.k;
+    double *rows = a + (size_t)i * s.m * s.k;
     if (s.a > 0) mma_read(q + i, &s, 0, 0, in->mode, s.at + s.d, s.a, rows, NULL);
     wg_multiply(q + i, in, &s, rows, b, keep);
   }
@@ -138,7 +138,7 @@ static void wg_wholes(sim_warp *q, const sim_insn *in, const wg_tile *ta, const 
   if (s.a == 0) wg_load(q->exec, ta, in->mode, s.k, 1, NULL, a);
   wg_load(q->exec, tb, in->sext, 1, s.n, NULL, b);
   for (unsigned i = 0; i < 4; i++) {
-    int32_t *rows = a + i * s.m * s.k;
+    int32_t *rows = a + (size_t)i * s.m * s.k;
     if (s.a > 0) mma_read(q + i, &s, 0, 0, in->mode, s.at + s.d, s.a, NULL, rows);
     wg_multiply_wholes(q + i, in, &s, rows, b, keep);
   }

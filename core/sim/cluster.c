@@ -130,12 +130,12 @@ static int run_one(sim_exec *x, sim_exec *c) {
 /* How many more blocks a GPU has under way at once, and this machine has room for. */
 static unsigned parked_most(const sim_exec *x) {
   const sim_model *m = x->device->model;
-  unsigned fit = m->threads_sm / (x->nwarps * SIM_LANES), blocks;
+  unsigned fit = (unsigned)m->threads_sm / (x->nwarps * SIM_LANES), blocks;
   size_t shared = x->shared_size + 1024, each = (size_t)x->function->regs_size * x->nwarps + 8 * shared +
                   (size_t)x->local_stride * x->threads + sizeof *x + SIM_SHAPES * sizeof(sim_shape);
-  if (fit > m->blocks_sm) fit = m->blocks_sm;
-  if (fit > m->shared_sm / shared) fit = (unsigned)(m->shared_sm / shared);
-  blocks = (fit > 0 ? fit : 1) * m->sms;
+  if (fit > m->blocks_sm) fit = (unsigned)m->blocks_sm;
+  if (fit > (size_t)m->shared_sm / shared) fit = (unsigned)((size_t)m->shared_sm / shared);
+  blocks = (fit > 0 ? fit : 1) * (unsigned)m->sms;
   if (blocks > PARKED_BYTES / each) blocks = (unsigned)(PARKED_BYTES / each);
   return blocks / x->npeers > 0 ? blocks / x->npeers - 1 : 0;
 }

@@ -79,7 +79,7 @@ static int load_parameter(ptx_parser *p, const ptx_statement *s, const ptx_type 
     unsigned lane = list[k]->kind == PTX_O_REG ? list[k]->bytes : ptx_lane(t->bytes);
     if (lane == 0) return 0;
     sim_constant c = { .kind = SIM_K_PARAM, .size = (uint8_t)lane, .width = (uint8_t)t->bytes,
-                       .sext = t->class == PTX_S, .value = off + k * t->bytes };
+                       .sext = t->class == PTX_S, .value = off + (uint64_t)k * t->bytes };
     sim_ref from = ptx_constant(p, &c), to = ptx_target_of(p, list[k], lane);
     sim_insn *in = ptx_emit(p, lane == 8 ? SIM_OP_mov_b64 : SIM_OP_mov_b32, s);
     in->r[0] = to;

@@ -38,7 +38,7 @@ int ptx_tensor_shape(const ptx_statement *s, unsigned out[3]) {
     memcpy(text, s->word[i].text, s->word[i].size);
     text[s->word[i].size] = '\0';
     int end = 0;
-    if (sscanf(text, "m%3un%3uk%3u%n", &out[0], &out[1], &out[2], &end) == 3 && text[end] == '\0') return 1;
+    if (sscanf(text, "m%3un%3uk%3u%n", &out[0], &out[1], &out[2], &end) == 3 && text[end] == '\0') return 1;   /* NOLINT: of three digits */
   }
   return 0;
 }
@@ -89,7 +89,7 @@ static unsigned warp_cost(const ptx_parser *p, const unsigned m[3], int code) {
 }
 
 static int fits(const char t[4], const unsigned m[3], int wmma) {
-  int a = t[1], whole = t[0] == 'i';
+  int a = (unsigned char)t[1], whole = t[0] == 'i';
   unsigned depth = 256 / ptx_tensor_bits(a);           /* of the deepest instruction that there is */
   if (t[0] == 'd') return t[1] == 'd' && t[2] == 'd' && t[3] == 'd' && m[2] <= 16;
   if (whole != (strchr("cCnN1", a) != NULL) || (t[3] == 'i') != whole) return 0;

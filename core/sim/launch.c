@@ -43,10 +43,10 @@ static cawb_status check_launch(const sim_device *d, const sim_function *f, cons
   if (status == CAWB_OK) status = check_shape(d, f, s, err);
   if (status == CAWB_OK) status = sim_cluster_check(f, s, err);
   if (status != CAWB_OK) return status;
-  if (s->shared + f->shared_size > d->model->shared_block || s->shared > d->model->shared_block)
+  size_t most = (size_t)d->model->shared_block;
+  if (s->shared + f->shared_size > most || s->shared > most)
     return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %zu bytes of shared memory (%zu dynamic, %u static), "
-                     "a block may have %zu", f->plain, s->shared + f->shared_size, s->shared, f->shared_size,
-                     (size_t)d->model->shared_block);
+                     "a block may have %zu", f->plain, s->shared + f->shared_size, s->shared, f->shared_size, most);
   if (s->args_size != f->args_size)
     return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %zu bytes of arguments, its parameters take %zu", f->plain,
                      s->args_size, f->args_size);
@@ -70,7 +70,7 @@ static uint32_t dynamic_start(const sim_function *f) {
 static uint64_t cluster_constant(const sim_exec *x, const sim_constant *c) {
   unsigned shape[3];
   sim_cluster_shape(x->function, x->step, shape);
-  if (c->kind == SIM_K_CLUSTER_SIZE) return shape[0] * shape[1] * shape[2];
+  if (c->kind == SIM_K_CLUSTER_SIZE) return (uint64_t)shape[0] * shape[1] * shape[2];
   return c->kind == SIM_K_CLUSTER ? shape[c->value] : x->step->grid[c->value] / shape[c->value];
 }
 
@@ -92,7 +92,7 @@ static void fill_constants(sim_exec *x) {
     unsigned char *at = x->consts + c->off;
     uint64_t v = constant_value(x, c);
     unsigned each = c->size == 0 ? 4 : c->size;
-    for (unsigned l = 0; l < SIM_LANES; l++) memcpy(at + l * each, &v, each);
+    for (unsigned l = 0; l < SIM_LANES; l++) memcpy(at + (size_t)l * each, &v, each);
   }
 }
 
@@ -102,13 +102,13 @@ static void fill_specials(sim_exec *x, sim_warp *w) {
     uint32_t t = w->index * SIM_LANES + l, bx = x->step->block[0], by = x->step->block[1], bit = 1u << l;
     const uint32_t v[] = { t % bx, t / bx % by, t / bx / by, l, w->index, bit, bit - 1, bit | (bit - 1),
                            ~(bit | (bit - 1)), ~(bit - 1) };
-    for (unsigned k = 0; k < sizeof v / sizeof *v; k++) memcpy(at + 128 * k + 4 * l, &v[k], 4);
+    for (unsigned k = 0; k < sizeof v / sizeof *v; k++) memcpy(at + (size_t)128 * k + (size_t)4 * l, &v[k], 4);
   }
 }
 
 static void fill_warps(sim_exec *x) {
   const sim_function *f = x->function;
-  size_t regs = (f->regs_size + 127u) / 128u * 128u;
+  size_t regs = (size_t)(f->regs_size + 127u) / 128u * 128u;
   for (unsigned i = 0; i < x->nwarps; i++) {
     sim_warp *w = &x->warps[i];
     unsigned left = x->threads - i * SIM_LANES;
@@ -189,7 +189,7 @@ cawb_status sim_exec_make(sim_exec *x, sim_device *d, const sim_function *f, con
   x->hot = d->hot;
   x->hits = calloc(f->count + 1, sizeof *x->hits);
   x->warps = calloc(x->nwarps, sizeof *x->warps);
-  x->registers = area((f->regs_size + 127u) / 128u * 128u * (size_t)x->nwarps);
+  x->registers = area((size_t)(f->regs_size + 127u) / 128u * 128u * x->nwarps);
   x->consts = area(f->consts_size);
   x->local = area((size_t)x->local_stride * SIM_LANES * x->nwarps);
   x->local_set = calloc((size_t)x->local_stride / 4 * SIM_LANES * x->nwarps + 1, 1);

@@ -183,7 +183,7 @@ static void write_tensor(const cawb_conv *v, const operands *o, const float *sum
     if (v->epilogue & CAWB_EPILOGUE_BIAS)
       bias = load(o->host[CAWB_OPERAND_BIAS], v->dtype, i / plane % v->y.shape[1]);
     store(o->host[CAWB_OPERAND_Y], v->dtype, place_of(&v->y, rank, i),
-          finish(sums[i], v->epilogue, bias));
+          finish(sums[i], v->epilogue, bias));    /* NOLINT: sim_convolve wrote all */
   }
 }
 

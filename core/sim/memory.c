@@ -12,7 +12,7 @@ enum { ALIGN = 128, FOLLOWED_MOST = 1 << 28, LARGE = 1 << 20 };
 
 /* Memory for vector code; the block that malloc gave is noted before it. */
 void *sim_area_new(size_t size) {
-  void *block = size < SIZE_MAX - 2 * ALIGN ? malloc(size + 2 * ALIGN) : NULL;
+  void *block = size < SIZE_MAX - (size_t)2 * ALIGN ? malloc(size + (size_t)2 * ALIGN) : NULL;
   if (block == NULL) return NULL;
   unsigned char *at = (unsigned char *)block + sizeof block;
   at += (ALIGN - (uintptr_t)at % ALIGN) % ALIGN;
@@ -28,7 +28,7 @@ void sim_area_free(void *area) {
 }
 
 static cawb_addr slot_base(unsigned slot) {
-  return ((cawb_addr)slot << SIM_SLOT_BITS) + SIM_SLOT_OFFSET;
+  return ((cawb_addr)slot << SIM_SLOT_BITS) + SIM_SLOT_OFFSET;   /* NOLINT: it is unsigned */
 }
 
 /* A free slot, never the one freed last: stale pointers should find a gap. */
@@ -80,7 +80,7 @@ static unsigned char *room_for(const sim_device *d, size_t size) {
 }
 
 sim_region *sim_region_new(sim_device *d, size_t size, const char *label, cawb_err *err) {
-  if (size > d->model->memory) {
+  if (size > (size_t)d->model->memory) {
     cawb_fail(err, CAWB_ERR_MEMORY, "%s has %zu bytes, more than the %zu of the device", label, size,
               (size_t)d->model->memory);
     return NULL;

@@ -130,7 +130,7 @@ static void run(program *p, reader r) {
   if (behind > (uint64_t)(r.end - first)) return;
   p->step = (unsigned)fixed(&r, 1);
   r.at++;                               /* whether rows begin statements */
-  p->base = (signed char)fixed(&r, 1);
+  p->base = (signed char)fixed(&r, 1);  /* NOLINT: it has a sign */
   p->range = (unsigned)fixed(&r, 1);
   p->opcodes = (unsigned)fixed(&r, 1);
   p->lengths = r.at;
