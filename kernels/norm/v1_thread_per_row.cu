@@ -22,9 +22,9 @@ extern "C" __global__ void normalize(float *__restrict__ y, const float *__restr
   x += (size_t)row * cols;
   y += (size_t)row * cols;
   float sum = 0.0f;  // of stretches: one sum from left to right would lose more digits than PyTorch
-  for (int first = 0; first < cols; first += 512) {
+  for (int first = 0; first < cols; first += 64) {
     float part = 0.0f;
-    for (int c = first; c < min(first + 512, cols); c++) part += weigh(x[c]);
+    for (int c = first; c < min(first + 64, cols); c++) part += weigh(x[c]);
     sum += part;
   }
   const float norm = norm_of(sum, cols);

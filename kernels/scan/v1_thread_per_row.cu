@@ -27,9 +27,9 @@ extern "C" __global__ void scan(float *__restrict__ y, const float *__restrict__
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= rows) return;
   float carry = NEUTRAL;  // of stretches: one sum from end to end would lose more digits than PyTorch
-  for (int first = 0; first < cols; first += 512) {
+  for (int first = 0; first < cols; first += 64) {
     float part = NEUTRAL;
-    for (int k = first; k < min(first + 512, cols); k++) {
+    for (int k = first; k < min(first + 64, cols); k++) {
       const size_t at = (size_t)row * cols + (REVERSE ? cols - 1 - k : k);
       const float v = MASKED ? x[at] * mask[at] : x[at];
       const float before = join(carry, part);
