@@ -10,8 +10,8 @@ local M = { summary = "runs and suites in progress: cawb watch STORE" }
 local usage = [[
 usage: cawb watch STORE [--once] [--every SECONDS]
 
-Shows the runs that have not ended, and suites, again every second until Ctrl-C; --once: once.
-A run of which nothing was heard for ten minutes counts as dead.
+Shows the runs that have not ended, and suites, again every second until Ctrl-C or until
+nobody reads it; --once: once. A run of which nothing was heard for ten minutes counts as dead.
 ]]
 
 local silent = 600.0            -- seconds
@@ -89,11 +89,12 @@ local function lines_of(store)
   return lines
 end
 
+-- False where nobody reads it any more.
 local function show(lines, live)
   if live then io.write "\27[H\27[J" end
   local width = live and core.fs.columns(1)
   for _, text in ipairs(lines) do io.write(width and text:sub(1, width) or text, "\n") end
-  io.flush()
+  return io.flush() ~= nil
 end
 
 function M.main(argv)
@@ -110,8 +111,8 @@ function M.main(argv)
   local store <close>, message, name = core.store.open(words[1])
   if not store then return fail(message, name) end
   repeat
-    show(lines_of(store), not given.once and core.fs.columns(1))
-    if given.once then return 0 end
+    local read = show(lines_of(store), not given.once and core.fs.columns(1))
+    if given.once or not read then return 0 end
     core.clock.sleep(every)
   until core.clock.interrupted()
   return 0

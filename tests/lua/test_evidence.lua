@@ -272,6 +272,15 @@ check.test("watch shows what is in progress", function()
   check.matches(cawb("watch --once " .. dir .. "/into"), "suite s, a%.lua: 2 of 2 tasks, 2 pass")
 end)
 
+check.test("watch ends when nobody reads it any more", function()
+  local path = new_store("unread", function(store) put_run(store, "over", "b.lua", true) end)
+  local out = check.shell(("(timeout 60 '%s' watch --every 0.01 '%s'; echo \"ended with $?\" >&2) 2>&1 >/dev/full"):format(core.program, path))
+  check.matches(out, "ended with 0")
+  out = check.shell(("(timeout 60 '%s' watch --every 0.01 '%s'; echo \"ended with $?\" >&2) 2>%s/ended | head -1; cat %s/ended")
+    :format(core.program, path, dir, dir))
+  check.matches(out, "ended with 0")
+end)
+
 -- ---- the stack, and what was measured on it
 
 local small = " --device sim:h100 --set task.rows=16 --set task.cols=64 --set turns=1 --set sweep.variants=1 --quiet "
