@@ -102,7 +102,7 @@ local function finish(self, job, late)
       ended = core.clock.wall(), data = row.data })
     local now = core.clock.now()
     self.gaps[#self.gaps + 1], self.ended = now - self.ended, now
-    self.say(job.task, row, core.clock.now() - job.from)
+    self.say(job.task, row, now - job.from)
   end
   job.lock:close()
   return ok, message, name

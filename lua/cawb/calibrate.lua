@@ -236,6 +236,8 @@ function M.measure(device, say)
   if device.info.modelled then
     return nil, device.info.name .. " is simulated: its ceilings are its model's", "unsupported"
   end
+  local _, none, never = ceilings.of(device)
+  if never then return nil, none, never end
   local from = core.clock.now()
   local c, message, name = begin(device, M.work)
   if not c then return nil, message, name end
@@ -255,8 +257,8 @@ end
 --- is a file to hold meanwhile. As ceilings.of returns them, or nil, message, name.
 function M.known(device, lock, say)
   local held <close> = lock and core.fs.lock(lock, true)    -- whom it waits for may be at it
-  local known = ceilings.of(device)
-  if known then return known end
+  local known, none, never = ceilings.of(device)
+  if known or never then return known, none, never end
   say(("measuring once what %s can do at most, as cawb doctor --calibrate does"):format(device.info.name))
   local measured, message, name = M.measure(device)
   if not measured then return nil, message, name end

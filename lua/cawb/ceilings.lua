@@ -48,9 +48,11 @@ end
 --- written; fp32 =, tf32 =, bf16 =, fp16 = FLOP/s; launch = s of the least that can be
 --- timed; source = "measured"|"modelled", manifest_key =, manifest = }. Measured ones also
 --- have step = s of each further kernel, call = s of one as its host sees it, date =,
---- details = { what was measured }. Or nil and why there is nothing.
+--- details = { what was measured }. Or nil and why there is nothing; "unsupported" behind it where
+--- there never will be, on a processor.
 function M.of(device)
   if device.info.modelled then return of_model(device) end
+  if device.info.name == "cpu" then return nil, "ceilings are a GPU's; name one by --device cuda:0", "unsupported" end
   local now = manifest.of(device)
   local key = manifest.key(now)
   local kept, why = shelf.get("ceilings", key)

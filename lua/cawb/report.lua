@@ -103,8 +103,8 @@ function Report:run_begins(run)
   self:line(("%s on %s: %s%s"):format(run.strategy.name, task.name, d.model,
     d.modelled and "; times are modelled, not measured" or ""))
   for _, note in ipairs(task.notes) do self:line("note: " .. note) end
-  local known, why = ceilings.of(run.task.device)
-  if not known then self:line("note: no time is too short to be believed: " .. why) end
+  local known, why, never = ceilings.of(run.task.device)
+  if not known and not never then self:line("note: no time is too short to be believed: " .. why) end
 end
 
 function Report:turn_begins(run, turn)

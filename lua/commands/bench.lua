@@ -89,8 +89,9 @@ end
 
 -- Without ceilings no time is too short to be true, and no share of the bound is known.
 local function calibrated(d, say)
-  local known, message = calibrate.known(d, bench.lock_path(d.info.name), say)
-  if not known then say(("%s: no ceilings, so no floor of times: %s"):format(d.info.name, message)) end
+  local known, message, name = calibrate.known(d, bench.lock_path(d.info.name), say)
+  if known or name == "unsupported" then return end
+  say(("%s: no ceilings, so no floor of times: %s; try cawb doctor --calibrate"):format(d.info.name, message))
 end
 
 -- The devices that a name stands for. One that cannot be opened is no task's fault.

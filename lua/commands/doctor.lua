@@ -91,8 +91,8 @@ end
 
 -- One line of what is known of a device's ceilings, or nil and why nothing is.
 local function ceilings_row(d)
-  local known, message = ceilings.of(d)
-  if not known then return nil, message end
+  local known, message, never = ceilings.of(d)
+  if not known then return nil, not never and message or nil end
   local words = {}
   for _, name in ipairs(ceilings.names) do
     if known[name] then words[#words + 1] = name .. " " .. amount(name, known[name]) end

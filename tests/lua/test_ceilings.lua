@@ -151,6 +151,16 @@ check.test("a file that holds no ceilings is named and ignored", function()
   assert(ceilings.of(gpu()))
 end)
 
+check.test("a processor has none, and nothing is measured there", function()
+  local cpu <close> = assert(cawb.device "cpu")
+  check.fails("unsupported", "a GPU's", ceilings.of(cpu))
+  check.fails("unsupported", "a GPU's", calibrate.measure(cpu))
+  check.fails("unsupported", "a GPU's", calibrate.known(cpu, nil, error))
+  local text, status = check.shell(("'%s' doctor --calibrate --device cpu 2>&1"):format(core.program))
+  check.equal(status, 2, text)
+  check.matches(text, "a GPU's; name one by %-%-device cuda:0")
+end)
+
 check.test("a suite measures them where nobody has, once", function()
   local measure, said, times = calibrate.measure, {}, 0
   function calibrate.measure(d)

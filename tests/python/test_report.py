@@ -204,6 +204,12 @@ class Report(unittest.TestCase):
         self.page.run("document.getElementById('chooser').value = ''; document.querySelector('#table-suite0 tbody button').click()")
         self.assertEqual(self.page.run("document.getElementById('chooser').value"), "0")
 
+    def test_charts_of_a_run_that_is_left_are_gone(self):
+        charts = "Object.keys(Chart.instances).length"
+        before = self.page.run(charts)
+        self.page.run("for (let i = 0; i < 3; i++) { chooser.value = '0'; chooser.dispatchEvent(new Event('change')); }")
+        self.assertEqual(self.page.run(charts), before)
+
     def test_source_diff(self):
         self.page.run("document.querySelectorAll('details')[1].open = true")
         self.page.wait("document.querySelector('details:nth-of-type(2) pre')")

@@ -82,13 +82,13 @@ const verdict = (t) => t.ok ? "pass" : "rejected at " + t.stage;
 const groups = new Map();
 let charts = [];       // of the group that is being drawn
 function drawCharts(figures, draw) {
-  (groups.get(figures) || { charts: [] }).charts.forEach((c) => c.destroy());
+  for (const [old, group] of groups) if (old === figures || !old.isConnected) { group.charts.forEach((c) => c.destroy()); groups.delete(old); }
   figures.replaceChildren();
   groups.set(figures, { draw, charts: charts = [] });
   draw(figures);
 }
 function drawAll() {
-  for (const [figures, { draw }] of [...groups]) if (figures.isConnected) drawCharts(figures, draw); else groups.delete(figures);
+  for (const [figures, { draw }] of [...groups]) if (figures.isConnected) drawCharts(figures, draw);
 }
 
 const whiskers = {     // a line from lo to hi through each point that has both
