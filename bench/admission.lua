@@ -5,14 +5,14 @@
 -- positive ones. --json prints one line a task; `--merge FILE ...` makes the tables of such
 -- lines.
 
-local admission = require "cawb.admission"
+local admission = require "cawb.judge.admission"
 local cawb = require "cawb"
 local core = require "cawb.core"
-local options = require "cawb.options"
-local precision = require "cawb.precision"
-local python = require "cawb.python"
-local report = require "cawb.report"
-local tasks = require "cawb.task"
+local options = require "cawb.base.options"
+local precision = require "cawb.judge.precision"
+local python = require "cawb.base.python"
+local report = require "cawb.door.report"
+local tasks = require "cawb.task.task"
 
 local words, flags = {}, {}
 do

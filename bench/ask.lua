@@ -4,7 +4,7 @@
 
 local cawb = require "cawb"
 local core = require "cawb.core"
-local loop = require "cawb.loop"
+local loop = require "cawb.base.loop"
 
 local many, questions = math.tointeger(tonumber(arg[1] or 64)), math.tointeger(tonumber(arg[2] or 5))
 local mock <close> = dofile(core.home .. "/tests/mock_llm/mock.lua")()

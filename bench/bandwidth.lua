@@ -4,11 +4,11 @@
 
 local core = require "cawb.core"
 local cawb = require "cawb"
-local evaluate = require "cawb.evaluate"
-local execute = require "cawb.execute"
-local families = require "cawb.families"
-local report = require "cawb.report"
-local stats = require "cawb.stats"
+local evaluate = require "cawb.run.evaluate"
+local execute = require "cawb.device.execute"
+local families = require "cawb.run.families"
+local report = require "cawb.door.report"
+local stats = require "cawb.base.stats"
 
 local name, rows, cols = ...
 rows, cols = math.tointeger(rows or 4096), math.tointeger(cols or 8192)

@@ -1,14 +1,14 @@
--- cawb bench/baselines.lua FOLDER RECORDED [DEVICE]: PyTorch's times as baseline_model.lua has
+-- cawb bench/baselines.lua FOLDER RECORDED [DEVICE]: PyTorch's times as graph/modelled.lua has
 -- them, against what was measured on a GPU. FOLDER/dev.jsonl holds KernelBench's tasks, one a
 -- line, RECORDED what they took: { level, problem_id, eager_ms, compile_ms }. Memory-bound are
 -- those without products and convolutions.
 
 local core = require "cawb.core"
-local baseline_model = require "cawb.baseline_model"
+local baseline_model = require "cawb.graph.modelled"
 local cawb = require "cawb"
-local python = require "cawb.python"
-local report = require "cawb.report"
-local task = require "cawb.task"
+local python = require "cawb.base.python"
+local report = require "cawb.door.report"
+local task = require "cawb.task.task"
 
 local folder, recorded, name = ...
 assert(recorded, "usage: cawb bench/baselines.lua FOLDER RECORDED [DEVICE]")

@@ -3,17 +3,17 @@
 -- bounds of each element's error: for any order of a sum (Higham), and for most (4 sqrt(k) u).
 --   cawb bench/bounds.lua -- [COUNT of products for each k and kind of inputs] [SEED]
 -- Prints what each rejects, by mistake, honest products beside them, and JSON last. One set of
--- inputs each: verify.lua has several kinds for every kernel.
+-- inputs each: judge/verify.lua has several kinds for every kernel.
 
 local cawb = require "cawb"
 local core = require "cawb.core"
-local judge = require "cawb.judge"
-local python = require "cawb.python"
-local report = require "cawb.report"
+local judge = require "cawb.judge.judge"
+local python = require "cawb.base.python"
+local report = require "cawb.door.report"
 
 local count, seed = tonumber(arg[1] or 20), tonumber(arg[2] or 1)
 local folder = arg[0]:match "^(.*)/" or "."
-local command = ("'%s' -W ignore '%s/bounds.py' '%s' %d %d"):format(python.path(), folder, python.host_folder(), count, seed)
+local command = ("'%s' -W ignore '%s/bounds.py' '%s' %d %d"):format(python.path(), folder, core.home .. "/core", count, seed)
 
 local order, tally = {}, {}
 local function row_of(line)

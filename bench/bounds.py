@@ -5,7 +5,7 @@ bound of a sum of products.
     |fl(a b) - a b| <= g(k) |a| |b|,  g(k) = k u / (1 - k u)   (Higham, 2002, section 3.5)
 
 An element's error beside (g(k) + u) |a| |b| is at most 1 for any order of summation in
-float32. Usage: bounds.py TASKHOST COUNT SEED
+float32. Usage: bounds.py CORE COUNT SEED
 """
 import json
 import sys
@@ -13,7 +13,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import torch  # noqa: E402
 
-from reference import Expected  # noqa: E402
+from host.judge.reference import Expected  # noqa: E402
 
 UNIT = 2.0 ** -24
 
@@ -96,7 +96,7 @@ def positive(rows, cols):
 
 
 def mixed(rows, cols):
-    """Both signs, and rows between a quarter and four times as large: as battery.py has it."""
+    """Both signs, and rows between a quarter and four times as large: as host/judge/battery.py has it."""
     return torch.randn(rows, cols) * 2 ** (4 * torch.rand(rows, 1) - 2)
 
 

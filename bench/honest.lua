@@ -7,10 +7,10 @@
 
 local cawb = require "cawb"
 local core = require "cawb.core"
-local evaluate = require "cawb.evaluate"
-local families = require "cawb.families"
-local options = require "cawb.options"
-local tasks = require "cawb.task"
+local evaluate = require "cawb.run.evaluate"
+local families = require "cawb.run.families"
+local options = require "cawb.base.options"
+local tasks = require "cawb.task.task"
 
 local count, name = tonumber(arg[1] or "100"), arg[2] or "sim:h100"
 local kinds = {}

@@ -7,10 +7,10 @@
 
 local core = require "cawb.core"
 local cawb = require "cawb"
-local evaluate = require "cawb.evaluate"
-local options = require "cawb.options"
-local report = require "cawb.report"
-local stats = require "cawb.stats"
+local evaluate = require "cawb.run.evaluate"
+local options = require "cawb.base.options"
+local report = require "cawb.door.report"
+local stats = require "cawb.base.stats"
 
 local name, count, seed = ... or "auto", tonumber((select(2, ...)) or 300), (select(3, ...)) or "1"
 local root = arg[0]:match "^(.*)/" or "."

@@ -5,9 +5,9 @@
 
 local cawb = require "cawb"
 local core = require "cawb.core"
-local manifest = require "cawb.manifest"
-local options = require "cawb.options"
-local python = require "cawb.python"
+local manifest = require "cawb.device.manifest"
+local options = require "cawb.base.options"
+local python = require "cawb.base.python"
 
 local text = [[
 import torch

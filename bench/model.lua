@@ -8,11 +8,11 @@ local core = require "cawb.core"
 local cawb = require "cawb"
 local here = arg[0]:match "^(.*)/" or "."
 local corpus = dofile(here .. "/model/corpus.lua")
-local execute = require "cawb.execute"
-local families = require "cawb.families"
-local options = require "cawb.options"
-local python = require "cawb.python"
-local stats = require "cawb.stats"
+local execute = require "cawb.device.execute"
+local families = require "cawb.run.families"
+local options = require "cawb.base.options"
+local python = require "cawb.base.python"
+local stats = require "cawb.base.stats"
 
 local mode, path, name, pattern, blocks = ...
 local usage = "usage: cawb bench/model.lua --record FILE [DEVICE] [PATTERN] [BLOCKS], or --compare MEASURED MODELLED"

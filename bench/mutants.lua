@@ -6,12 +6,12 @@
 
 local cawb = require "cawb"
 local core = require "cawb.core"
-local families = require "cawb.families"
-local options = require "cawb.options"
-local report = require "cawb.report"
-local seeds = require "cawb.seeds"
-local strategy = require "cawb.strategy"
-local tasks = require "cawb.task"
+local families = require "cawb.run.families"
+local options = require "cawb.base.options"
+local report = require "cawb.door.report"
+local seeds = require "cawb.base.seeds"
+local strategy = require "cawb.base.strategy"
+local tasks = require "cawb.task.task"
 
 local count, name, seed = tonumber(arg[1] or "40"), arg[2] or "sim:h100", arg[3] or seeds.fresh()
 local next_seed = seeds.generator(seed)

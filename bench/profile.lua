@@ -5,10 +5,10 @@
 
 local core = require "cawb.core"
 local cawb = require "cawb"
-local families = require "cawb.families"
-local metrics = require "cawb.metrics"
-local report = require "cawb.report"
-local stats = require "cawb.stats"
+local families = require "cawb.run.families"
+local metrics = require "cawb.look.metrics"
+local report = require "cawb.door.report"
+local stats = require "cawb.base.stats"
 
 local here = arg[0]:match "^(.*)/" or "."
 local seed = "70726f66696c65"            -- the same inputs, here and under ncu

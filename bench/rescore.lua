@@ -2,8 +2,8 @@
 -- store is filled with turns as a run on a GPU leaves them. The median of five, the least and the most.
 
 local core = require "cawb.core"
-local rescore = require "cawb.rescore"
-local rewards = require "cawb.rewards"
+local rescore = require "cawb.suite.rescore"
+local rewards = require "cawb.run.rewards"
 
 local turns = math.tointeger(tonumber((...) or 100000))
 local rounds = 5

@@ -4,12 +4,12 @@
 
 local cawb = require "cawb"
 local core = require "cawb.core"
-local evaluate = require "cawb.evaluate"
-local families = require "cawb.families"
-local manifest = require "cawb.manifest"
-local options = require "cawb.options"
-local python = require "cawb.python"
-local report = require "cawb.report"
+local evaluate = require "cawb.run.evaluate"
+local families = require "cawb.run.families"
+local manifest = require "cawb.device.manifest"
+local options = require "cawb.base.options"
+local python = require "cawb.base.python"
+local report = require "cawb.door.report"
 
 -- The idea; the task and its constants; rungs of its family, the simpler one first.
 local jobs = {

@@ -3,10 +3,10 @@
 
 local core = require "cawb.core"
 local cawb = require "cawb"
-local options = require "cawb.options"
-local python = require "cawb.python"
-local report = require "cawb.report"
-local scale = require "cawb.scale"
+local options = require "cawb.base.options"
+local python = require "cawb.base.python"
+local report = require "cawb.door.report"
+local scale = require "cawb.task.scale"
 
 local folder, name = ...
 assert(folder, "usage: cawb bench/scale.lua FOLDER [DEVICE]")

@@ -10,11 +10,11 @@
 
 local core = require "cawb.core"
 local cawb = require "cawb"
-local execute = require "cawb.execute"
-local families = require "cawb.families"
-local judge = require "cawb.judge"
-local options = require "cawb.options"
-local report = require "cawb.report"
+local execute = require "cawb.device.execute"
+local families = require "cawb.run.families"
+local judge = require "cawb.judge.judge"
+local options = require "cawb.base.options"
+local report = require "cawb.door.report"
 
 local count, seed, only = math.tointeger(tonumber(arg[1] or 40)), math.tointeger(tonumber(arg[2] or 1)), arg[3]
 local root = arg[0]:match "^(.*)/" or "."

@@ -7,10 +7,10 @@
 
 local core = require "cawb.core"
 local cawb = require "cawb"
-local execute = require "cawb.execute"
-local families = require "cawb.families"
-local report = require "cawb.report"
-local stats = require "cawb.stats"
+local execute = require "cawb.device.execute"
+local families = require "cawb.run.families"
+local report = require "cawb.door.report"
+local stats = require "cawb.base.stats"
 
 local size, count = math.tointeger(tonumber(arg[1] or 512)), math.tointeger(tonumber(arg[2] or 5))
 local root = arg[0]:match "^(.*)/" or "."

@@ -7,13 +7,13 @@
 
 local core = require "cawb.core"
 local cawb = require "cawb"
-local families = require "cawb.families"
-local ledger = require "cawb.ledger"
-local options = require "cawb.options"
-local report = require "cawb.report"
-local run = require "cawb.run"
-local stats = require "cawb.stats"
-local strategy = require "cawb.strategy"
+local families = require "cawb.run.families"
+local ledger = require "cawb.run.ledger"
+local options = require "cawb.base.options"
+local report = require "cawb.door.report"
+local run = require "cawb.run.run"
+local stats = require "cawb.base.stats"
+local strategy = require "cawb.base.strategy"
 
 local name, turns = ... or "sim:h100", tonumber((select(2, ...)) or 20)
 local root = arg[0]:match "^(.*)/" or "."

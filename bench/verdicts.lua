@@ -6,8 +6,8 @@
 
 local core = require "cawb.core"
 local cawb = require "cawb"
-local report = require "cawb.report"
-local stats = require "cawb.stats"
+local report = require "cawb.door.report"
+local stats = require "cawb.base.stats"
 
 local name, count = ... or "cuda:0", tonumber((select(2, ...)) or 200)
 local root = arg[0]:match "^(.*)/" or "."

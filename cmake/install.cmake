@@ -17,8 +17,8 @@ foreach(folder bench cluster lua strategies configs prompts kernels examples ski
   endif()
 endforeach()
 install(FILES tests/lua/check.lua tests/lua/features.lua tests/lua/kernels.lua tests/lua/library.lua tests/lua/skills.lua DESTINATION share/cawb/tests/lua)   # for tests/gpu
-foreach(folder taskhost modulehost headers)       # what core/ holds beside C
-  install(DIRECTORY core/${folder}/ DESTINATION share/cawb/${folder}
+foreach(folder host jailed compile/headers)       # what core/ holds beside C
+  install(DIRECTORY core/${folder}/ DESTINATION share/cawb/core/${folder}
     PATTERN __pycache__ EXCLUDE PATTERN .* EXCLUDE)
 endforeach()
 

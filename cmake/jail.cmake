@@ -1,7 +1,9 @@
-# The confinement as a library of its own: the module host is a Python, and no sanitizer
+# The confinement as a library of its own: the jail host is a Python, and no sanitizer
 # may be in what it loads.
-file(GLOB jail CONFIGURE_DEPENDS core/jail*.c)
-add_library(cawb_jail MODULE ${jail} core/err.c core/utf8.c)
+file(GLOB jail CONFIGURE_DEPENDS core/jail/*.c)
+list(FILTER jail EXCLUDE REGEX "/confined\\.c$")       # a process of the program's own
+add_library(cawb_jail MODULE ${jail} core/base/err.c core/base/utf8.c)
+target_include_directories(cawb_jail PRIVATE core)
 target_compile_definitions(cawb_jail PRIVATE _GNU_SOURCE)
 target_compile_options(cawb_jail PRIVATE -Wall -Wextra -Wshadow -Wstrict-prototypes
   -Wmissing-prototypes -Wvla -Werror)

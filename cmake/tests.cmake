@@ -65,7 +65,7 @@ target_compile_definitions(test_device_cuda PRIVATE CAWB_FAKE_CUDA="$<TARGET_FIL
 # And a libcupti that counts its launches; found where CAWB_CUDA_HOME points to.
 if(CAWB_CUPTI_INCLUDE)
   add_library(fake_cupti MODULE tests/c/fake_cupti.c)
-  target_include_directories(fake_cupti PRIVATE core/cupti_shim)
+  target_include_directories(fake_cupti PRIVATE core/cuda/cupti/shim)
   target_include_directories(fake_cupti SYSTEM PRIVATE ${CAWB_CUDA_INCLUDE} ${CAWB_CUPTI_INCLUDE})
   set_target_properties(fake_cupti PROPERTIES PREFIX lib OUTPUT_NAME cupti
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake_toolkit/lib64)

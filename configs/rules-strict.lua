@@ -1,5 +1,5 @@
 -- The default: facts of what was built, what it touched, how it erred, and what the device
--- can do at all. A number is a rule's own option; see lua/cawb/rules/.
+-- can do at all. A number is a rule's own option; see lua/cawb/judge/rules/.
 return {
   rules = {
     judge_talk = true,

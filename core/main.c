@@ -1,7 +1,7 @@
 /*
 ** main.c - the program. `cawb --worker`, `cawb --compiler` and `cawb --jail` are the
 ** processes that the judge starts; everything else is the judge, whose main program is
-** lua/cawb/main.lua. All Lua runs inside one protected call.
+** lua/cawb/door/main.lua. All Lua runs inside one protected call.
 */
 #include <limits.h>
 #include <stdio.h>
@@ -9,13 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "compiler.h"
-#include "confined.h"
-#include "interrupt.h"
-#include "lua_util.h"
-#include "worker.h"
+#include "compile/compiler.h"
+#include "jail/confined.h"
+#include "process/interrupt.h"
+#include "lua/util.h"
+#include "worker/worker.h"
 
-enum { CHILD_SOCKET = 3 };      /* where child.c puts it */
+enum { CHILD_SOCKET = 3 };      /* where process/child.c puts it */
 
 typedef struct arguments { int argc; char **argv; } arguments;
 
@@ -91,7 +91,7 @@ static int judge(lua_State *L) {
   lua_setfield(L, -2, "program");
   lua_pop(L, 1);
   lua_getglobal(L, "require");
-  lua_pushliteral(L, "cawb.main");
+  lua_pushliteral(L, "cawb.door.main");
   lua_call(L, 1, 1);
   push_args(L, a);
   lua_call(L, 1, 1);

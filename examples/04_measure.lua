@@ -1,6 +1,6 @@
 -- cawb examples/04_measure.lua: how fast, against PyTorch, and how sure we are.
 local cawb = require "cawb"
-local report = require "cawb.report"
+local report = require "cawb.door.report"
 local here = arg[0]:match "^(.*)/" or "."
 
 local device <close> = assert(cawb.device(... or "auto"))

@@ -48,7 +48,7 @@ M.defaults = {
     limit = 32 << 20,         -- bytes of a reply
   },
 
-  -- how an agent works: see lua/cawb/tools.lua and lua/cawb/context.lua
+  -- how an agent works: see lua/cawb/agent/tools.lua and lua/cawb/agent/context.lua
   agent = {
     prompt = "",              -- a file with the system prompt; "": the strategy's, in prompts/
     readable = { "task" },    -- what it may read beside its own files: task, kernels, skills, harness
@@ -72,7 +72,7 @@ M.defaults = {
   -- or the path of one; "off" asks nothing
   rules = "strict",
 
-  -- module-level constants of task.py to override: --set task.rows=64
+  -- module-level constants of host/task/source.py to override: --set task.rows=64
   task = {},
 
   -- sizes of the task (--scale): "none" takes them as they are, "fit" shrinks those that are
@@ -89,7 +89,7 @@ M.defaults = {
 
   verify = {
     trials = 5,               -- fresh secret inputs
-    -- further inputs of kinds that the task never announced (core/taskhost/battery.py), one of
+    -- further inputs of kinds that the task never announced (core/host/judge/battery.py), one of
     -- each; a kind that the reference itself cannot deal with is left out, and `ties` where no
     -- output is an index
     battery = { "mixed", "integers", "edges", "outlier", "zeros", "offset", "nan", "ties" },
@@ -217,16 +217,16 @@ local function from(module, name)
   return function(...) return require(module)[name](...) end
 end
 
-M.ask       = from("cawb.ask", "ask")
-M.candidate = from("cawb.candidate", "new")
-M.compile   = from("cawb.compile", "compile")
-M.device    = from("cawb.device", "open")
-M.families  = from("cawb.families", "list")
-M.measure   = from("cawb.measure", "measure")
-M.profile   = from("cawb.profile", "profile")
-M.sanitize  = from("cawb.sanitizer", "sanitize")
-M.run       = from("cawb.execute", "run")
-M.task      = from("cawb.task", "open")
-M.verify    = from("cawb.verify", "verify")
+M.ask       = from("cawb.agent.ask", "ask")
+M.candidate = from("cawb.task.candidate", "new")
+M.compile   = from("cawb.device.compile", "compile")
+M.device    = from("cawb.device.device", "open")
+M.families  = from("cawb.run.families", "list")
+M.measure   = from("cawb.time.measure", "measure")
+M.profile   = from("cawb.look.profile", "profile")
+M.sanitize  = from("cawb.judge.sanitizer", "sanitize")
+M.run       = from("cawb.device.execute", "run")
+M.task      = from("cawb.task.task", "open")
+M.verify    = from("cawb.judge.verify", "verify")
 
 return M

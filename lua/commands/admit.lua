@@ -1,16 +1,16 @@
 -- cawb admit TASK.py ...: can these tasks tell right from wrong?
 
-local admission = require "cawb.admission"
-local cli = require "cawb.cli"
-local command = require "cawb.command"
+local admission = require "cawb.judge.admission"
+local cli = require "cawb.door.cli"
+local command = require "cawb.door.command"
 local core = require "cawb.core"
 local defaults = require("cawb").defaults
-local device = require "cawb.device"
-local job = require "cawb.job"
-local options = require "cawb.options"
-local python = require "cawb.python"
-local report = require "cawb.report"
-local tasks = require "cawb.task"
+local device = require "cawb.device.device"
+local job = require "cawb.door.job"
+local options = require "cawb.base.options"
+local python = require "cawb.base.python"
+local report = require "cawb.door.report"
+local tasks = require "cawb.task.task"
 
 local M = { summary = "mutants of a task's reference against its tolerance: is the task to be trusted?" }
 

@@ -1,19 +1,19 @@
 -- cawb bench STRATEGY.lua SUITE: a strategy on every task of a suite, resumable at any point.
 
-local bench = require "cawb.bench"
-local calibrate = require "cawb.calibrate"
-local cli = require "cawb.cli"
-local command = require "cawb.command"
+local bench = require "cawb.suite.bench"
+local calibrate = require "cawb.door.calibrate"
+local cli = require "cawb.door.cli"
+local command = require "cawb.door.command"
 local core = require "cawb.core"
 local defaults = require("cawb").defaults
-local device = require "cawb.device"
-local job = require "cawb.job"
-local options = require "cawb.options"
-local report = require "cawb.report"
-local rows = require "cawb.suite_rows"
-local strategy = require "cawb.strategy"
-local suite = require "cawb.suite"
-local suite_report = require "cawb.suite_report"
+local device = require "cawb.device.device"
+local job = require "cawb.door.job"
+local options = require "cawb.base.options"
+local report = require "cawb.door.report"
+local rows = require "cawb.suite.rows"
+local strategy = require "cawb.base.strategy"
+local suite = require "cawb.suite.suite"
+local suite_report = require "cawb.suite.report"
 
 local M = { summary = "a strategy on every task of a suite: cawb bench STRATEGY.lua SUITE" }
 

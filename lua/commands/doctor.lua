@@ -1,17 +1,17 @@
 -- cawb doctor: what this machine offers, where it was found, what is missing and
 -- how to get it.
 
-local ceilings = require "cawb.ceilings"
+local ceilings = require "cawb.device.ceilings"
 local core = require "cawb.core"
-local file = require "cawb.file"
+local file = require "cawb.base.file"
 local defaults = require("cawb").defaults
-local device = require "cawb.device"
-local devices = require "cawb.devices"
-local manifest = require "cawb.manifest"
-local module_host = require "cawb.module_host"
-local python = require "cawb.python"
-local report = require "cawb.report"
-local suggest = require "cawb.suggest"
+local device = require "cawb.device.device"
+local devices = require "cawb.device.devices"
+local manifest = require "cawb.device.manifest"
+local module_host = require "cawb.device.jail_host"
+local python = require "cawb.base.python"
+local report = require "cawb.door.report"
+local suggest = require "cawb.base.suggest"
 
 local M = { summary = "what this machine offers and lacks; --calibrate its GPU's ceilings; --lock, --against the stack" }
 
@@ -225,7 +225,7 @@ local function calibrate(options)
   local d <close>, message, name = device.open(options.device)
   local measured, ok
   if d then
-    measured, message, name = require("cawb.calibrate").measure(d, function(text)
+    measured, message, name = require("cawb.door.calibrate").measure(d, function(text)
       io.stderr:write("measuring: ", text, "\n")
     end)
   end

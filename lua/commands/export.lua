@@ -1,7 +1,7 @@
 -- cawb export RUN --trajectory: a recorded run as JSON Lines.
 
 local core = require "cawb.core"
-local trajectory = require "cawb.trajectory"
+local trajectory = require "cawb.agent.trajectory"
 
 local M = { summary = "a recorded run as JSON Lines: messages, tool calls, rewards, verdicts" }
 

@@ -2,20 +2,20 @@
 -- Context Protocol on standard input and output. Budgets, rules and the judge are the run's own. A
 -- client that goes away pauses the run; --resume goes on with it.
 
-local baselines = require "cawb.baselines"
-local cli = require "cawb.cli"
+local baselines = require "cawb.time.baselines"
+local cli = require "cawb.door.cli"
 local core = require "cawb.core"
-local job = require "cawb.job"
-local ledger = require "cawb.ledger"
-local mcp = require "cawb.mcp"
-local prompt = require "cawb.prompt"
-local report = require "cawb.report"
-local resume = require "cawb.resume"
-local run = require "cawb.run"
-local session = require "cawb.session"
-local strategy = require "cawb.strategy"
-local tell = require "cawb.tell"
-local tools = require "cawb.tools"
+local job = require "cawb.door.job"
+local ledger = require "cawb.run.ledger"
+local mcp = require "cawb.agent.mcp"
+local prompt = require "cawb.agent.prompt"
+local report = require "cawb.door.report"
+local resume = require "cawb.run.resume"
+local run = require "cawb.run.run"
+local session = require "cawb.agent.session"
+local strategy = require "cawb.base.strategy"
+local tell = require "cawb.agent.words"
+local tools = require "cawb.agent.tools"
 
 local M = { summary = "let an agent of your own drive a run: a server of the Model Context Protocol" }
 
@@ -64,7 +64,7 @@ local function finish(r)
   r.report:run_ends(r)
 end
 
--- As lua/cawb/chat.lua records what its model does: a call, and what came of it.
+-- As lua/cawb/agent/chat.lua records what its model does: a call, and what came of it.
 local function record(r, tool, arguments, text, failed, turn)
   r.memory.calls = (r.memory.calls or 0) + 1
   local id = ("call-%d-%d"):format(r.memory.began, r.memory.calls)

@@ -1,8 +1,8 @@
 -- cawb merge INTO FROM...: join stores, such as the shards of a suite.
 
-local command = require "cawb.command"
+local command = require "cawb.door.command"
 local core = require "cawb.core"
-local merge = require "cawb.merge"
+local merge = require "cawb.suite.merge"
 
 local M = { summary = "join stores: cawb merge INTO FROM..." }
 

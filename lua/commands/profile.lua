@@ -1,10 +1,10 @@
 -- cawb profile TASK.py CANDIDATE: what a candidate does on a device, in counts; what limits
 -- it, and what to try.
 
-local command = require "cawb.command"
+local command = require "cawb.door.command"
 local core = require "cawb.core"
-local profile = require "cawb.profile"
-local report = require "cawb.report"
+local profile = require "cawb.look.profile"
+local report = require "cawb.door.report"
 
 local M = { summary = "what a candidate does on a device, what limits it, and what to try next" }
 

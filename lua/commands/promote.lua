@@ -1,11 +1,11 @@
 -- cawb promote RUN --into DIR: a candidate that passes every check, as an operator of PyTorch that
 -- runs without cawb.
 
-local command = require "cawb.command"
+local command = require "cawb.door.command"
 local core = require "cawb.core"
-local device = require "cawb.device"
-local promote = require "cawb.promote"
-local recorded = require "cawb.recorded"
+local device = require "cawb.device.device"
+local promote = require "cawb.door.promote"
+local recorded = require "cawb.run.replayed"
 
 local M = { summary = "a checked candidate as a PyTorch operator: cawb promote RUN --into DIR" }
 

@@ -1,10 +1,10 @@
 -- cawb redteam: known ways to cheat against a set of rules.
 
 local core = require "cawb.core"
-local device = require "cawb.device"
-local job = require "cawb.job"
-local redteam = require "cawb.redteam"
-local report = require "cawb.report"
+local device = require "cawb.device.device"
+local job = require "cawb.door.job"
+local redteam = require "cawb.suite.redteam"
+local report = require "cawb.door.report"
 
 local M = { summary = "known ways to cheat, and honest look-alikes, against a set of rules" }
 

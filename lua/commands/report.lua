@@ -1,10 +1,10 @@
 -- cawb report STORE: a page that opens by a double click, or Markdown, or CSV.
 
-local command = require "cawb.command"
+local command = require "cawb.door.command"
 local core = require "cawb.core"
-local file = require "cawb.file"
-local page = require "cawb.page"
-local report_data = require "cawb.report_data"
+local file = require "cawb.base.file"
+local page = require "cawb.suite.page"
+local report_data = require "cawb.suite.report_data"
 
 local M = { summary = "a self-contained page of a store; --markdown, --csv: cawb report STORE" }
 

@@ -1,14 +1,14 @@
 -- cawb reproduce RUN: measure a stored candidate again, on fresh inputs in a fresh worker, and say
 -- whether it agrees with what was stored.
 
-local command = require "cawb.command"
+local command = require "cawb.door.command"
 local core = require "cawb.core"
-local device = require "cawb.device"
-local evaluate = require "cawb.evaluate"
-local manifest = require "cawb.manifest"
-local recorded = require "cawb.recorded"
-local report = require "cawb.report"
-local task = require "cawb.task"
+local device = require "cawb.device.device"
+local evaluate = require "cawb.run.evaluate"
+local manifest = require "cawb.device.manifest"
+local recorded = require "cawb.run.replayed"
+local report = require "cawb.door.report"
+local task = require "cawb.task.task"
 
 local M = { summary = "measure a stored candidate again: cawb reproduce RUN" }
 

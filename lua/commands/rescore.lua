@@ -1,11 +1,11 @@
 -- cawb rescore STORE: what stored turns would have earned under other judgements.
 
-local command = require "cawb.command"
+local command = require "cawb.door.command"
 local core = require "cawb.core"
-local report = require "cawb.report"
-local rescore = require "cawb.rescore"
-local rewards = require "cawb.rewards"
-local strategy = require "cawb.strategy"
+local report = require "cawb.door.report"
+local rescore = require "cawb.suite.rescore"
+local rewards = require "cawb.run.rewards"
+local strategy = require "cawb.base.strategy"
 
 local M = { summary = "other rewards, tolerances, rules on stored measurements: cawb rescore STORE" }
 

@@ -1,8 +1,8 @@
 -- cawb sanitize TASK.py CANDIDATE: mistakes inside a candidate's kernels, with their lines.
 
-local command = require "cawb.command"
+local command = require "cawb.door.command"
 local core = require "cawb.core"
-local sanitizer = require "cawb.sanitizer"
+local sanitizer = require "cawb.judge.sanitizer"
 
 local M = { summary = "memory errors, races and misused barriers of a candidate, with their lines" }
 

@@ -1,16 +1,16 @@
 -- cawb shapes TASK.py CANDIDATE: does a candidate hold for sizes next to the task's own?
 
-local boundary = require "cawb.boundary"
-local candidates = require "cawb.candidate"
-local cli = require "cawb.cli"
-local command = require "cawb.command"
+local boundary = require "cawb.door.shapes"
+local candidates = require "cawb.task.candidate"
+local cli = require "cawb.door.cli"
+local command = require "cawb.door.command"
 local core = require "cawb.core"
 local defaults = require("cawb").defaults
-local device = require "cawb.device"
-local job = require "cawb.job"
-local options = require "cawb.options"
-local python = require "cawb.python"
-local tasks = require "cawb.task"
+local device = require "cawb.device.device"
+local job = require "cawb.door.job"
+local options = require "cawb.base.options"
+local python = require "cawb.base.python"
+local tasks = require "cawb.task.task"
 
 local M = { summary = "a candidate on sizes next to the task's own: one more, one less, a prime, 1" }
 

@@ -1,7 +1,7 @@
 -- cawb skill: pages on how to make kernels faster, by name, words or limiter.
 
-local report = require "cawb.report"
-local skills = require "cawb.skills"
+local report = require "cawb.door.report"
+local skills = require "cawb.agent.skills"
 
 local M = { summary = "pages on making kernels faster: by name, by words, by a profile's limiter" }
 

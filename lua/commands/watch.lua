@@ -1,9 +1,9 @@
 -- cawb watch STORE: what runs and suites are doing, from the store that another process writes.
 
-local command = require "cawb.command"
+local command = require "cawb.door.command"
 local core = require "cawb.core"
-local report = require "cawb.report"
-local rows = require "cawb.suite_rows"
+local report = require "cawb.door.report"
+local rows = require "cawb.suite.rows"
 
 local M = { summary = "runs and suites in progress: cawb watch STORE" }
 

@@ -49,7 +49,7 @@ function Device:drop_worker() end
 function Device:finish(seconds) end
 ---Let go of a task's memory and of the loaded candidate; the worker stays.
 function Device:forget() end
----One request to the worker (core/worker.h has the protocol).
+---One request to the worker (core/worker/worker.h has the protocol).
 ---@param request table
 ---@param fds? table
 ---@param timeout number seconds
@@ -225,7 +225,7 @@ function Run:loop() end
 ---@field message cawb.Message    to put behind the others
 
 ---Ask a model. Without a reply: nil, a message, and one of the names in
----lua/cawb/ask/outcome.lua.
+---lua/cawb/agent/ask/outcome.lua.
 ---@param model table             settings over the option `model`
 ---@param messages cawb.Message[]
 ---@param opts? { tools?: table[], deadline?: number, record?: table, replay?: table, say?: fun(text: string, name: string) }
@@ -243,7 +243,7 @@ function cawb.candidate(spec) end
 ---@return table|cawb.Failure|nil built, string? message, string? name
 function cawb.compile(spec) end
 
----Open "auto", "cuda:N", "sim:h100" (lua/cawb/devices has the others), a part of one
+---Open "auto", "cuda:N", "sim:h100" (lua/cawb/device/devices has the others), a part of one
 ---("sim:h100/16") or a description of your own ("sim:my/gpu.lua"); "cpu", for Python candidates.
 ---@param name? string
 ---@param options? { deadlines?: table, compile?: table, simulate?: table, cache?: string }
@@ -340,7 +340,7 @@ function cawb.sanitize(task, candidate, opts) end
 ---@return table|cawb.Failure|nil ran, string? message, string? name
 function cawb.run(task, candidate) end
 
----Load a task.py for a device.
+---Load a host/task/source.py for a device.
 ---@param path string
 ---@param opts { device: cawb.Device, seed?: string, task?: table, options?: table, host?: table }
 ---@return cawb.Task? task, string? message, string? name

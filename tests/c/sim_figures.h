@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "device.h"
+#include "device/device.h"
 
 #define SIM_FIGURES \
   "{\"model\":\"H100\",\"arch\":\"sm_90\",\"sms\":132,\"memory\":85899345920,\"l1\":262144," \

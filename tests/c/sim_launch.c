@@ -1,6 +1,6 @@
 /*
 ** sim_launch.c - the simulated device for Python's ctypes: load PTX, launch a kernel
-** with a ready block of arguments. Memory is the device's own, see device.h.
+** with a ready block of arguments. Memory is the device's own, see device/device.h.
 */
 #include <stdio.h>
 

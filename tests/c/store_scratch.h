@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "store.h"
+#include "record/store.h"
 
 #define TEXT(n, t) { .name = n, .type = CAWB_VALUE_TEXT, .data = t, .size = strlen(t) }
 #define INTEGER(n, i) { .name = n, .type = CAWB_VALUE_INTEGER, .integer = i }

@@ -1,5 +1,5 @@
 /* test_budget.c - amounts that grow up to their limits. */
-#include "budget.h"
+#include "record/budget.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* test_cache.c - entries on disk: whole, torn, and written by two processes at once. */
-#include "cache.h"
+#include "record/cache.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* test_census.c - what is counted in PTX, and who writes to what; garbage counts as nothing. */
-#include "census.h"
+#include "ptx/census.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* test_child.c - messages with descriptors, and processes that end in every way. */
-#include "child.h"
+#include "process/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "clock.h"
-#include "serve.h"
+#include "base/clock.h"
+#include "process/serve.h"
 
 static cawb_status echo(void *ctx, const cawb_message *m, cJSON *reply, cawb_err *err) {
   const char *op = cawb_request_text(m->json, "op");

@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "child.h"
-#include "clock.h"
-#include "serve.h"
+#include "process/child.h"
+#include "base/clock.h"
+#include "process/serve.h"
 
 static char *self;
 

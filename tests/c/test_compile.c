@@ -3,7 +3,7 @@
 ** says "skipped" and passes, unless CAWB_REQUIRE_NVRTC=1. With a folder name in
 ** CAWB_TEST_SITE_PACKAGES the whole is repeated with the toolkit hidden.
 */
-#include "compile.h"
+#include "compile/compile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,9 +7,9 @@
 #include "check.h"
 #include "failing_malloc.h"
 
-#include "cache.h"
-#include "compile.h"
-#include "source_check.h"
+#include "record/cache.h"
+#include "compile/compile.h"
+#include "compile/source_check.h"
 
 static char root[64] = "/tmp/cawb-memory-XXXXXX";
 static cawb_places places;

@@ -1,5 +1,5 @@
 /* test_compiler.c - what the compiler process answers to requests that it must not guess at. */
-#include "compiler.h"
+#include "compile/compiler.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "clock.h"
-#include "message.h"
+#include "base/clock.h"
+#include "process/message.h"
 
 static char folder[64] = "/tmp/cawb-compiler-XXXXXX";
 

@@ -1,9 +1,9 @@
 /*
 ** test_cupti.c - sets of metrics against the real libcupti, which needs no GPU for
-** them: the sets of lua/cawb/metrics.lua take the passes that they promise. Without
+** them: the sets of lua/cawb/look/metrics.lua take the passes that they promise. Without
 ** libcupti it says so and passes; CAWB_REQUIRE_CUPTI=1 makes that a failure.
 */
-#include "cupti.h"
+#include "cuda/cupti/cupti.h"
 
 #include <lauxlib.h>
 #include <lua.h>
@@ -38,7 +38,7 @@ static void test_no_library(void) {
 /* The names of a set; they stay on the stack of L. */
 static size_t read_set(lua_State *L, const char *name, const char **out) {
   size_t n = 0;
-  CHECK(luaL_dofile(L, CAWB_SOURCE "/lua/cawb/metrics.lua") == LUA_OK);
+  CHECK(luaL_dofile(L, CAWB_SOURCE "/lua/cawb/look/metrics.lua") == LUA_OK);
   lua_getfield(L, -1, name);
   CHECK(lua_istable(L, -1));
   int set = lua_gettop(L);

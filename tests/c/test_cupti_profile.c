@@ -2,7 +2,7 @@
 ** test_cupti_profile.c - what the GPU device makes of hardware counters, without a
 ** GPU: against test doubles of the driver and of CUPTI, built beside this.
 */
-#include "device_cuda.h"
+#include "cuda/device.h"
 
 #include <dlfcn.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 ** test_device_cuda.c - the GPU device without a GPU: names, a missing driver, and
 ** its logic against a test double of the driver (fake_cuda.c, built beside this).
 */
-#include "device_cuda.h"
+#include "cuda/device.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

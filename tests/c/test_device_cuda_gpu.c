@@ -1,9 +1,9 @@
 /*
-** test_device_cuda_gpu.c - the contract of device.h on a real GPU, each case in its
+** test_device_cuda_gpu.c - the contract of device/device.h on a real GPU, each case in its
 ** own process, since a fault takes the context with it. Without a GPU it says so
 ** and passes; CAWB_TEST_GPU=1 makes that a failure. This process never starts CUDA.
 */
-#include "device_cuda.h"
+#include "cuda/device.h"
 
 #include <dlfcn.h>
 #include <math.h>

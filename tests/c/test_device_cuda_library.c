@@ -2,7 +2,7 @@
 ** test_device_cuda_library.c - library calls of the GPU device without a GPU: against test
 ** doubles of the driver, of cuBLASLt and of cuDNN, built beside this.
 */
-#include "device_cuda.h"
+#include "cuda/device.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* test_lines.c - samples by line and reason. */
-#include "lines.h"
+#include "device/lines.h"
 
 #include <stdio.h>
 #include <string.h>

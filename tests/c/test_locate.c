@@ -1,5 +1,5 @@
 /* test_locate.c - the search order over made-up installations in a scratch folder. */
-#include "locate.h"
+#include "base/locate.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

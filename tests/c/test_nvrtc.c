@@ -2,7 +2,7 @@
 ** test_nvrtc.c - NVRTC opened at run time, and precompiled headers through it.
 ** Without NVRTC it says "skipped" and passes, unless CAWB_REQUIRE_NVRTC=1.
 */
-#include "cuda_nvrtc.h"
+#include "compile/nvrtc.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "pch.h"
+#include "compile/pch.h"
 
 static char root[64] = "/tmp/cawb-nvrtc-XXXXXX";
 static char include[4200];

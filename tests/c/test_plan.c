@@ -1,10 +1,10 @@
 /* test_plan.c - what a plan may say, and what an agent reads when it is wrong. */
-#include "plan.h"
+#include "plan/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "bytes.h"
+#include "base/bytes.h"
 #include "check.h"
 
 static const char ptx[] =

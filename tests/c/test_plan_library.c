@@ -2,12 +2,12 @@
 ** test_plan_library.c - gemm{}, conv{} and view() in a plan: what is recorded of a call, and
 ** what an agent reads when it is wrong.
 */
-#include "plan.h"
+#include "plan/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "bytes.h"
+#include "base/bytes.h"
 #include "check.h"
 
 typedef struct shape { const char *sizes, *strides, *dtype; int numel; } shape;

@@ -6,8 +6,8 @@
 #include "check.h"
 #include "failing_malloc.h"
 
-#include "plan.h"
-#include "tensor.h"
+#include "plan/plan.h"
+#include "base/tensor.h"
 
 static const char ptx[] = ".entry rows(.param .u64 a, .param .u64 .ptr .global b, .param .u32 c) { ret; }";
 static const char plan[] =

@@ -1,12 +1,12 @@
 /* test_ptx.c - kernels read from PTX text and ptxas' report; garbage is refused calmly. */
-#include "ptx.h"
-#include "ptx_report.h"
+#include "ptx/kernels.h"
+#include "ptx/report.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
-#include "mangle.h"
+#include "ptx/mangle.h"
 
 /* What NVRTC 13.0 writes for extern "C", a template, a struct, and inline PTX blocks. */
 static const char PTX[] =

@@ -1,5 +1,5 @@
 /* test_sandbox.c - every way out of the sealed state that we know, tried. */
-#include "sandbox.h"
+#include "plan/sandbox.h"
 
 #include <string.h>
 

@@ -7,9 +7,9 @@
 #include <math.h>
 
 #include "check.h"
-#include "cuda_nvrtc.h"
+#include "compile/nvrtc.h"
 #include "failing_malloc.h"
-#include "sim/sass.h"
+#include "sim/sass/sass.h"
 #include "sim_fixture.h"
 #include "tiny_cubin.h"
 

@@ -1,5 +1,5 @@
 /* test_secret.c - keys leave the environment, and texts. */
-#include "secret.h"
+#include "net/secret.h"
 
 #include <stdio.h>
 #include <stdlib.h>

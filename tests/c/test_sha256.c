@@ -1,5 +1,5 @@
 /* test_sha256.c - NIST's example vectors, and that pieces equal the whole. */
-#include "sha256.h"
+#include "base/sha256.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 ** leaves in memory, what is counted, found and modelled is what one core gives, bit for bit.
 */
 #include "check.h"
-#include "sim/log.h"
+#include "sim/cores/log.h"
 #include "sim/sim.h"
 #include "sim_fixture.h"
 

@@ -5,7 +5,7 @@
 */
 #define SIM_ISA sim_isa_of_the_test
 #define SIM_ISA_NAME "test"
-#include "sim/exec_body.h"
+#include "sim/exec/exec_body.h"
 
 #include "check.h"
 

@@ -2,7 +2,7 @@
 ** test_source_check.c - what may be included, through every disguise that the
 ** front end of NVRTC was seen to accept, and what must not be mistaken for it.
 */
-#include "source_check.h"
+#include "compile/source_check.h"
 
 #include <stdlib.h>
 #include <string.h>

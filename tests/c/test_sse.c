@@ -1,5 +1,5 @@
 /* test_sse.c - event streams in every packetisation. */
-#include "sse.h"
+#include "net/sse.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 */
 #include "check.h"
 
-#include "lua_util.h"
+#include "lua/util.h"
 #include "store_scratch.h"
 
 static const char script[] =

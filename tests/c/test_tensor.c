@@ -1,5 +1,5 @@
 /* test_tensor.c - what the spec of a tensor may say. */
-#include "tensor.h"
+#include "base/tensor.h"
 
 #include <string.h>
 

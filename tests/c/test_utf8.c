@@ -1,10 +1,10 @@
 /* test_utf8.c - bytes that are no UTF-8 become question marks, all others stay. */
-#include "utf8.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
 #include "check.h"
-#include "err.h"
+#include "base/err.h"
 
 static int becomes(const char *from, const char *to) {
   char text[64];

@@ -2,7 +2,7 @@
 ** test_worker.c - the worker as the judge sees it, on a simulated device: what it
 ** computes, and what it answers when a request is absurd. It must never crash.
 */
-#include "worker.h"
+#include "worker/worker.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "clock.h"
-#include "message.h"
+#include "base/clock.h"
+#include "process/message.h"
 #include "sim_figures.h"
 
 #define TENSOR "{\"shape\":[64],\"strides\":[1],\"dtype\":\"float32\",\"offset\":0,\"bytes\":256}"

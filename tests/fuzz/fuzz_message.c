@@ -7,10 +7,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/clock.h"
 #include "fuzz.h"
-#include "message.h"
-#include "worker.h"
+#include "process/message.h"
+#include "worker/worker.h"
 
 enum { REQUESTS = 16, SHARE = 4096 };
 

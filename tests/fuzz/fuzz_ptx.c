@@ -1,6 +1,6 @@
 /* fuzz_ptx.c - the table of kernels, from PTX and behind a byte 1 the compiler's log. */
 #include "fuzz.h"
-#include "ptx.h"
+#include "ptx/kernels.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *text = fuzz_text(data, size), *log = strchr(text, 1);

@@ -1,9 +1,9 @@
 /*
-** fuzz_reply.c - replies of endpoints: the readers of lua/cawb/ask on any bytes, in any
+** fuzz_reply.c - replies of endpoints: the readers of lua/cawb/agent/ask on any bytes, in any
 ** packets. reply.lua says what must hold. CAWB_SOURCE names the checkout, else it is ".".
 */
 #include "fuzz.h"
-#include "lua_util.h"
+#include "lua/util.h"
 
 #include <stdio.h>
 

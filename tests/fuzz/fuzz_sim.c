@@ -12,7 +12,7 @@
 
 #include "../c/sim_figures.h"
 #include "fuzz.h"
-#include "ptx.h"
+#include "ptx/kernels.h"
 
 enum { BUFFER = 65536 };
 

@@ -1,6 +1,6 @@
 /* fuzz_sse.c - an event stream at once, and in pieces: the same events. */
 #include "fuzz.h"
-#include "sse.h"
+#include "net/sse.h"
 
 enum { LIMIT = 4096 };
 

@@ -4,15 +4,15 @@
 
 local core = require "cawb.core"
 
-package.loaded["cawb.loop"] = {
+package.loaded["cawb.base.loop"] = {
   wait = function(ready) while not ready() do end return true end,
   sleep = function() return true end,
 }
-local loop = require "cawb.loop"
-local exchange = require "cawb.ask.exchange"
-local outcome = require "cawb.ask.outcome"
-local plain = require "cawb.ask.plain"
-local protocols = { require "cawb.ask.openai", require "cawb.ask.anthropic" }
+local loop = require "cawb.base.loop"
+local exchange = require "cawb.agent.ask.exchange"
+local outcome = require "cawb.agent.ask.outcome"
+local plain = require "cawb.agent.ask.plain"
+local protocols = { require "cawb.agent.ask.openai", require "cawb.agent.ask.anthropic" }
 
 local tools = { { name = "write_file", description = "", parameters = { { "path", "string", "" }, { "text", "string", "" },
   { "n", "integer", "", optional = true } } }, { name = "list", description = "" } }

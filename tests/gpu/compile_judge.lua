@@ -11,9 +11,8 @@ local function read(path)
   return text
 end
 
-local home = core.fs.kind(core.home .. "/taskhost") and core.home or core.home .. "/core"
 local device <close> = assert(cawb.device(... or "auto"))
-local built = assert(cawb.compile { source = read(home .. "/taskhost/judge.cu"), device = device })
+local built = assert(cawb.compile { source = read(core.home .. "/core/host/judge/judge.cu"), device = device })
 assert(built.ok, built.reason)
 print(built.ptx)
 print(built.cubin)

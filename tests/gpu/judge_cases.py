@@ -37,9 +37,9 @@ class JudgeCases:
 
     def both(self, reference, eager, outs, poison=NAN_POISON):
         """Pairs of entries for outputs in slots: PyTorch's, the kernels'."""
-        from judge import Readback
-        from judged import expected
-        from reference import Expected
+        from host.judge.judge import Readback
+        from host.judge.judged import expected
+        from host.judge.reference import Expected
         slow, fast = Expected(reference, eager), expected(self.judge, reference, eager)
         self.assertIsNot(type(fast), Expected)
         size = eager.numel() * eager.element_size()
@@ -105,8 +105,8 @@ class JudgeCases:
                     self.assertEqual([e["unwritten"] for e in entries], [2997, 1, 1, 0])
 
     def poison(self, out, poison, where):
-        from reference import poison_bits
-        from tensors import BITS
+        from host.judge.reference import poison_bits
+        from host.wire.tensors import BITS
         pattern = poison_bits(poison, out.numel(), out.dtype, self.device)
         out.view(-1).view(BITS[out.element_size()])[where] = pattern[where]
 
@@ -158,10 +158,10 @@ class JudgeCases:
                     self.assertEqual(entries[2]["first"]["index"], [1, 9])
 
     def test_indices_and_what_they_point_to(self):
-        from indices import Index, Place
-        from judge import Readback
-        from judged import expected
-        from reference import Expected
+        from host.judge.indices import Index, Place
+        from host.judge.judge import Readback
+        from host.judge.judged import expected
+        from host.judge.reference import Expected
         scores = self.random((40, 50), torch.float32)
         scores[3, 7] = scores[3, 9] = 9
         graph = {"op": "aten.argmax.default", "args": {"dim": 1}, "outputs": [{"shape": [40]}]}
@@ -184,8 +184,8 @@ class JudgeCases:
         self.assertEqual([i["gap"] > 0 for i in said[:3]], [False, False, True])
 
     def test_a_measured_output_of_pytorch_s(self):
-        from judged import expected
-        from reference import Expected
+        from host.judge.judged import expected
+        from host.judge.reference import Expected
         reference = self.random((30, 300))
         eager = reference.float()
         other = (reference * 1.001).float()
@@ -219,13 +219,13 @@ class JudgeCases:
 
 
 def place_of(out):
-    from reference import place
+    from host.judge.reference import place
     return place(out.numel() * 2 // 3, list(out.shape))
 
 
-def main(taskhost, kernels):
-    sys.path.insert(0, taskhost)
-    from judge import Judge
+def main(core, kernels):
+    sys.path.insert(0, core)
+    from host.judge.judge import Judge
 
     class OnGpu(JudgeCases, unittest.TestCase):
         @classmethod

@@ -3,7 +3,7 @@
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
-local options = require "cawb.options"
+local options = require "cawb.base.options"
 
 local all = options.copy(cawb.defaults)
 all.measure.budget = 0.3

@@ -2,12 +2,12 @@
 -- speed, but nothing may be faster than the clock allows.
 
 local check = dofile "tests/lua/check.lua"
-local calibrate = require "cawb.calibrate"
+local calibrate = require "cawb.door.calibrate"
 local cawb = require "cawb"
-local ceilings = require "cawb.ceilings"
+local ceilings = require "cawb.device.ceilings"
 local core = require "cawb.core"
-local manifest = require "cawb.manifest"
-local shelf = require "cawb.shelf"
+local manifest = require "cawb.device.manifest"
+local shelf = require "cawb.base.kept"
 
 local getenv, cache = os.getenv, check.folder()
 os.getenv = function(name) return name == "XDG_CACHE_HOME" and cache or getenv(name) end

@@ -4,7 +4,7 @@
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
-local families = require "cawb.families"
+local families = require "cawb.run.families"
 
 local device <close> = assert(cawb.device "cuda:0")
 

@@ -3,11 +3,10 @@
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
 local core = require "cawb.core"
-local python = require "cawb.python"
+local python = require "cawb.base.python"
 
 check.test("the kernels agree with PyTorch", function()
-  local home = core.fs.kind(core.home .. "/taskhost") and core.home or core.home .. "/core"
-  local f = assert(io.open(home .. "/taskhost/judge.cu"))
+  local f = assert(io.open(core.home .. "/core/host/judge/judge.cu"))
   local device <close> = assert(cawb.device "cuda:0")
   local built = assert(cawb.compile { source = f:read "a", device = device })
   f:close()
@@ -15,7 +14,7 @@ check.test("the kernels agree with PyTorch", function()
   local host, hello = assert(python.start(120))
   host:close()
   assert(os.execute(("'%s' tests/gpu/judge_cases.py '%s' '%s'")
-    :format(hello.path, home .. "/taskhost", built.cubin)))
+    :format(hello.path, core.home .. "/core", built.cubin)))
 end)
 
 return check.done()

@@ -3,7 +3,7 @@
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
-local families = require "cawb.families"
+local families = require "cawb.run.families"
 
 local device <close> = assert(cawb.device "cuda:0")
 local task <close> = assert(cawb.task("examples/softmax.py", { device = device, task = { rows = 4096, cols = 8192 } }))

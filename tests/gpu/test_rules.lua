@@ -3,12 +3,12 @@
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
-local ceilings = require "cawb.ceilings"
+local ceilings = require "cawb.device.ceilings"
 local core = require "cawb.core"
-local evaluate = require "cawb.evaluate"
-local options = require "cawb.options"
-local plausibility = require "cawb.plausibility"
-local redteam = require "cawb.redteam"
+local evaluate = require "cawb.run.evaluate"
+local options = require "cawb.base.options"
+local plausibility = require "cawb.graph.plausibility"
+local redteam = require "cawb.suite.redteam"
 
 local device <close> = assert(cawb.device "cuda:0")
 

@@ -3,8 +3,8 @@
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
-local evaluate = require "cawb.evaluate"
-local sanitizer = require "cawb.sanitizer"
+local evaluate = require "cawb.run.evaluate"
+local sanitizer = require "cawb.judge.sanitizer"
 
 local device <close> = assert(cawb.device "cuda:0")
 local task <close> = assert(cawb.task("examples/softmax.py", { device = device, task = { rows = 8, cols = 256 } }))

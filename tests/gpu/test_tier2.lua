@@ -4,8 +4,8 @@
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
 local core = require "cawb.core"
-local evaluate = require "cawb.evaluate"
-local options = require "cawb.options"
+local evaluate = require "cawb.run.evaluate"
+local options = require "cawb.base.options"
 
 local device <close> = assert(cawb.device "cuda:0")
 local all = options.copy(cawb.defaults)

@@ -22,7 +22,7 @@ cp -R "$tree" "$copy/elsewhere"
 cawb=$copy/elsewhere/bin/cawb
 share=$copy/elsewhere/share/cawb
 
-for file in bin/cawb lib/libcjson.so.1 share/cawb/lua/cawb/init.lua share/cawb/taskhost \
+for file in bin/cawb lib/libcjson.so.1 share/cawb/lua/cawb/init.lua share/cawb/core/host \
     share/cawb/strategies share/cawb/kernels share/cawb/examples share/cawb/configs \
     share/cawb/CTestTestfile.cmake share/doc/cawb/LICENSE; do
   [ -e "$copy/elsewhere/$file" ] || die "the install tree has no $file"

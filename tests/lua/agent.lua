@@ -2,14 +2,14 @@
 
 local cawb = require "cawb"
 local core = require "cawb.core"
-local device = require "cawb.device"
-local ledger = require "cawb.ledger"
-local options = require "cawb.options"
-local report = require "cawb.report"
-local result = require "cawb.result"
-local runs = require "cawb.run"
-local strategy = require "cawb.strategy"
-local task = require "cawb.task"
+local device = require "cawb.device.device"
+local ledger = require "cawb.run.ledger"
+local options = require "cawb.base.options"
+local report = require "cawb.door.report"
+local result = require "cawb.run.result"
+local runs = require "cawb.run.run"
+local strategy = require "cawb.base.strategy"
+local task = require "cawb.task.task"
 
 local M = {}
 

@@ -5,10 +5,10 @@
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
 local core = require "cawb.core"
-local evaluate = require "cawb.evaluate"
-local execute = require "cawb.execute"
-local families = require "cawb.families"
-local python = require "cawb.python"
+local evaluate = require "cawb.run.evaluate"
+local execute = require "cawb.device.execute"
+local families = require "cawb.run.families"
+local python = require "cawb.base.python"
 
 local host, hello = assert(python.start(cawb.defaults.deadlines.start))   -- one for all tasks
 

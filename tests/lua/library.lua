@@ -5,7 +5,7 @@
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
-local python = require "cawb.python"
+local python = require "cawb.base.python"
 
 local text = [[
 import torch

@@ -4,9 +4,9 @@
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
-local evaluate = require "cawb.evaluate"
-local python = require "cawb.python"
-local skills = require "cawb.skills"
+local evaluate = require "cawb.run.evaluate"
+local python = require "cawb.base.python"
+local skills = require "cawb.agent.skills"
 
 local host, hello = assert(python.start(cawb.defaults.deadlines.start))   -- one for all tasks
 

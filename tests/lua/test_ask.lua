@@ -4,7 +4,7 @@
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
 local core = require "cawb.core"
-local loop = require "cawb.loop"
+local loop = require "cawb.base.loop"
 
 local dir = check.folder()
 
@@ -288,7 +288,7 @@ check.test("misuse raises", function()
 end)
 
 check.test("Retry-After, as seconds and as a date", function()
-  local retry_after = require("cawb.ask").retry_after
+  local retry_after = require("cawb.agent.ask").retry_after
   check.equal(retry_after "7", 7)
   check.equal(retry_after "-1", nil)
   check.equal(retry_after "soon", nil)

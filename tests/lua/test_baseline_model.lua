@@ -2,7 +2,7 @@
 -- or more often, by an operator and by a fused kernel.
 
 local check = dofile "tests/lua/check.lua"
-local model = require "cawb.baseline_model"
+local model = require "cawb.graph.modelled"
 
 local rates = { launch = 0.0, dram = 1.0, fp32 = 1e30 }       -- so that seconds are bytes
 

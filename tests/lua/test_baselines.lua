@@ -1,11 +1,11 @@
 -- Baselines, and where their times are kept: without a device.
 
 local check = dofile "tests/lua/check.lua"
-local baselines = require "cawb.baselines"
+local baselines = require "cawb.time.baselines"
 local core = require "cawb.core"
-local options = require "cawb.options"
-local seeds = require "cawb.seeds"
-local shelf = require "cawb.shelf"
+local options = require "cawb.base.options"
+local seeds = require "cawb.base.seeds"
+local shelf = require "cawb.base.kept"
 
 local getenv, cache = os.getenv, check.folder()
 os.getenv = function(name) return name == "XDG_CACHE_HOME" and cache or getenv(name) end

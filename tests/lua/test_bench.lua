@@ -2,11 +2,11 @@
 -- kill -9 at N random moments (3).
 
 local check = dofile "tests/lua/check.lua"
-local bench = require "cawb.bench"
+local bench = require "cawb.suite.bench"
 local core = require "cawb.core"
-local rows = require "cawb.suite_rows"
-local suite = require "cawb.suite"
-local suite_report = require "cawb.suite_report"
+local rows = require "cawb.suite.rows"
+local suite = require "cawb.suite.suite"
+local suite_report = require "cawb.suite.report"
 
 local kills = math.tointeger(tonumber((...))) or 3
 local dir = check.folder()

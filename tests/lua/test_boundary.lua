@@ -1,7 +1,7 @@
 -- Sizes beside a task's own: which, and what a candidate that is only right on its own says.
 
 local check = dofile "tests/lua/check.lua"
-local boundary = require "cawb.boundary"
+local boundary = require "cawb.door.shapes"
 local core = require "cawb.core"
 
 local dir = check.folder()

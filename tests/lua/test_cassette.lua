@@ -1,7 +1,7 @@
 -- Cassettes: what was said is recorded without keys, and played in a model's place.
 
 local check = dofile "tests/lua/check.lua"
-local cassette = require "cawb.cassette"
+local cassette = require "cawb.agent.cassette"
 local cawb = require "cawb"
 local core = require "cawb.core"
 

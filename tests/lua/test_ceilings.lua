@@ -1,12 +1,12 @@
 -- The stack's manifest, a device's ceilings and the doctor, without a GPU.
 
 local check = dofile "tests/lua/check.lua"
-local calibrate = require "cawb.calibrate"
+local calibrate = require "cawb.door.calibrate"
 local cawb = require "cawb"
-local ceilings = require "cawb.ceilings"
+local ceilings = require "cawb.device.ceilings"
 local core = require "cawb.core"
-local manifest = require "cawb.manifest"
-local shelf = require "cawb.shelf"
+local manifest = require "cawb.device.manifest"
+local shelf = require "cawb.base.kept"
 
 local folder = check.folder()
 local getenv, cache = os.getenv, folder .. "/cache"

@@ -2,7 +2,7 @@
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
-local devices = require "cawb.devices"
+local devices = require "cawb.device.devices"
 
 local folder = check.folder()
 
@@ -36,7 +36,7 @@ end)
 
 local text
 do
-  local f = assert(io.open "lua/cawb/devices/t4.lua")
+  local f = assert(io.open "lua/cawb/device/devices/t4.lua")
   text = f:read "a"
   f:close()
 end

@@ -1,10 +1,10 @@
 -- Paired measurement without a device: a task and samples made of numbers.
 
 local check = dofile "tests/lua/check.lua"
-local duel = require "cawb.duel"
-local options = require "cawb.options"
-local seeds = require "cawb.seeds"
-local stats = require "cawb.stats"
+local duel = require "cawb.time.duel"
+local options = require "cawb.base.options"
+local seeds = require "cawb.base.seeds"
+local stats = require "cawb.base.stats"
 
 -- A task whose baselines take `times[kind]` seconds, times whatever the clock does;
 -- the log says in which order everyone was timed, the requests how they were asked.

@@ -2,10 +2,10 @@
 
 local check = dofile "tests/lua/check.lua"
 local core = require "cawb.core"
-local merge = require "cawb.merge"
-local rescore = require "cawb.rescore"
-local rows = require "cawb.suite_rows"
-local suite_report = require "cawb.suite_report"
+local merge = require "cawb.suite.merge"
+local rescore = require "cawb.suite.rescore"
+local rows = require "cawb.suite.rows"
+local suite_report = require "cawb.suite.report"
 
 local dir = check.folder()
 local encode = core.json.encode
@@ -59,7 +59,7 @@ end)
 
 local function rescored(how)
   local store <close> = assert(core.store.open(four))
-  how.reward = how.reward or require("cawb.rewards").get "tiers-paper"
+  how.reward = how.reward or require("cawb.run.rewards").get "tiers-paper"
   return assert(rescore.store(store, how))
 end
 

@@ -2,7 +2,7 @@
 
 local check = dofile "tests/lua/check.lua"
 local core = require "cawb.core"
-local file = require "cawb.file"
+local file = require "cawb.base.file"
 
 local dir = check.folder()
 

@@ -3,9 +3,9 @@
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
-local execute = require "cawb.execute"
-local families = require "cawb.families"
-local options = require "cawb.options"
+local execute = require "cawb.device.execute"
+local families = require "cawb.run.families"
+local options = require "cawb.base.options"
 
 local function opened(sanitize, set)
   local simulate = { memory = cawb.defaults.simulate.memory, blocks = 0, sanitize = sanitize }

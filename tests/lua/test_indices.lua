@@ -2,7 +2,7 @@
 -- pass on every kind of inputs, and those that settle ties or near-ties wrongly do not.
 
 local check = dofile "tests/lua/check.lua"
-local battery = require "cawb.battery"
+local battery = require "cawb.judge.battery"
 local cawb = require "cawb"
 local core = require "cawb.core"
 

@@ -1,8 +1,8 @@
 -- The judge's arithmetic, on statistics made by hand: no device, no task host.
 
 local check = dofile "tests/lua/check.lua"
-local judge = require "cawb.judge"
-local model = require "cawb.baseline_model"
+local judge = require "cawb.judge.judge"
+local model = require "cawb.graph.modelled"
 local tolerance = require("cawb").defaults.tolerance
 
 -- An output that passes; `changes` are laid over it.

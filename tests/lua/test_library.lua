@@ -3,7 +3,7 @@
 
 local cawb = require "cawb"
 local core = require "cawb.core"
-local options = require "cawb.options"
+local options = require "cawb.base.options"
 local device <close> = assert(cawb.device "sim:h100")
 local check, open, candidate, host = dofile "tests/lua/library.lua" (device)
 

@@ -4,7 +4,7 @@
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
 local core = require "cawb.core"
-local loop = require "cawb.loop"
+local loop = require "cawb.base.loop"
 
 local dir = check.folder()
 local mock <close> = dofile "tests/mock_llm/mock.lua" ()

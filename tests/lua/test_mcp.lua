@@ -3,7 +3,7 @@
 
 local check = dofile "tests/lua/check.lua"
 local core = require "cawb.core"
-local mcp = require "cawb.mcp"
+local mcp = require "cawb.agent.mcp"
 
 local dir = check.folder()
 

@@ -43,8 +43,8 @@ check.test("every field of the module is annotated", function()
   end
 end)
 
-for class, path in pairs { Device = "lua/cawb/device.lua", Task = "lua/cawb/task.lua",
-                           Candidate = "lua/cawb/candidate.lua", Run = "lua/cawb/run.lua" } do
+for class, path in pairs { Device = "lua/cawb/device/device.lua", Task = "lua/cawb/task/task.lua",
+                           Candidate = "lua/cawb/task/candidate.lua", Run = "lua/cawb/run/run.lua" } do
   check.test("the methods of " .. class .. " are annotated, and the other way round", function()
     same(methods_of(path), annotated(class), class)
   end)

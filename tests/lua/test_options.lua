@@ -2,12 +2,12 @@
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
-local cli = require "cawb.cli"
-local options = require "cawb.options"
-local rewards = require "cawb.rewards"
-local seeds = require "cawb.seeds"
-local stats = require "cawb.stats"
-local strategy = require "cawb.strategy"
+local cli = require "cawb.door.cli"
+local options = require "cawb.base.options"
+local rewards = require "cawb.run.rewards"
+local seeds = require "cawb.base.seeds"
+local stats = require "cawb.base.stats"
+local strategy = require "cawb.base.strategy"
 
 local function fresh()
   local all = options.copy(cawb.defaults)
@@ -91,7 +91,7 @@ end)
 
 check.test("a sweep leaves no value out in step, and starts with the first of each", function()
   local seen, first = { a = {}, b = {} }, nil
-  local evaluate = require "cawb.evaluate"
+  local evaluate = require "cawb.run.evaluate"
   for _, m in ipairs(evaluate.members({ { name = "a", values = { 1, 2, 3, 4, 5, 6, 7, 8 } },
                                         { name = "b", values = { 0, 1 } } }, 8)) do
     first = first or m

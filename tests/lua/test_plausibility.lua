@@ -2,7 +2,7 @@
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
-local plausibility = require "cawb.plausibility"
+local plausibility = require "cawb.graph.plausibility"
 
 local device <close> = assert(cawb.device "sim:h100")
 local dir = check.folder()

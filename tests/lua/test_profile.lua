@@ -3,10 +3,10 @@
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
-local options = require "cawb.options"
-local metrics = require "cawb.metrics"
-local lines = require "cawb.lines"
-local profile = require "cawb.profile"
+local options = require "cawb.base.options"
+local metrics = require "cawb.look.metrics"
+local lines = require "cawb.look.lines"
+local profile = require "cawb.look.profile"
 
 local function launch(kernel, values)
   local k = { kernel = kernel, metrics = { registers = 32 }, sources = { registers = "driver" } }
@@ -123,7 +123,7 @@ local device <close> = assert(cawb.device "sim:h100")
 
 check.test("the simulator counts what it executes", function()
   local task <close> = assert(cawb.task("examples/gelu.py", { device = device, task = { rows = 8, cols = 64 } }))
-  local candidate = assert(require("cawb.families").match(task)):rung(1, task)
+  local candidate = assert(require("cawb.run.families").match(task)):rung(1, task)
   local p = assert(cawb.profile(task, candidate))
   assert(p.ok, p.reason)
   check.equal(p.source, "simulator")
@@ -137,7 +137,7 @@ check.test("the simulator counts what it executes", function()
   check.equal(p.sources.ptx_global_loads, "ptx")
   check.equal(p.lines, nil, "they were not asked for")
   check.matches(p.roofline.sentence, "^modelled: ")
-  check.fails("invalid", "metrics must be a list of names", require("cawb.execute").call(task, candidate,
+  check.fails("invalid", "metrics must be a list of names", require("cawb.device.execute").call(task, candidate,
     { op = "profile", metrics = { 3 } }, "test", 30))
 end)
 
@@ -237,14 +237,14 @@ check.test("a turn that passes is profiled where the option asks for it", functi
   assert(options.set(all, "profile=quick"))
   all.measure.against = {}
   local task <close> = assert(cawb.task("examples/gelu.py", { device = device, options = all, task = { rows = 8, cols = 64 } }))
-  local candidate = assert(require("cawb.families").match(task)):rung(1, task)
-  local facts = assert(require("cawb.evaluate").candidate(task, candidate))
+  local candidate = assert(require("cawb.run.families").match(task)):rung(1, task)
+  local facts = assert(require("cawb.run.evaluate").candidate(task, candidate))
   assert(facts.ok, facts.reason)
   assert(facts.profile.ok and facts.seconds.profile > 0)
   check.equal(facts.profile.source, "simulator")
   check.equal(#facts.variants > 0 and facts.variants[1].profile, #facts.variants > 0 and nil, "its variants are not")
   all.profile = "none"
-  check.equal(require("cawb.evaluate").candidate(task, candidate).profile, nil)
+  check.equal(require("cawb.run.evaluate").candidate(task, candidate).profile, nil)
   local ok, message = options.set(all, "profile=quik")
   check.equal(ok, nil)
   check.matches(message, "one of none, quick, default, not 'quik' %(did you mean 'quick'")

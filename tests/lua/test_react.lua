@@ -3,7 +3,7 @@
 
 local check = dofile "tests/lua/check.lua"
 local agent = dofile "tests/lua/agent.lua"
-local context = require "cawb.context"
+local context = require "cawb.agent.context"
 local core = require "cawb.core"
 
 local dir = check.folder()

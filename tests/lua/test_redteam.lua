@@ -4,7 +4,7 @@
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
 local core = require "cawb.core"
-local redteam = require "cawb.redteam"
+local redteam = require "cawb.suite.redteam"
 
 local device <close> = assert(cawb.device "sim:h100")
 

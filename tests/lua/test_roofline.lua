@@ -2,9 +2,9 @@
 -- facts made by hand; and the mix of a PTX text.
 
 local check = dofile "tests/lua/check.lua"
-local ptx = require "cawb.ptx"
-local remedies = require "cawb.remedies"
-local roofline = require "cawb.roofline"
+local ptx = require "cawb.look.ptx"
+local remedies = require "cawb.look.remedies"
+local roofline = require "cawb.look.roofline"
 
 -- A task of `bytes` in all on a device with round ceilings: those of a model.
 local function task_of(bytes, flops)

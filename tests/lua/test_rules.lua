@@ -3,11 +3,11 @@
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
 local core = require "cawb.core"
-local evaluate = require "cawb.evaluate"
-local options = require "cawb.options"
-local precision = require "cawb.precision"
-local rule_facts = require "cawb.rule_facts"
-local rules = require "cawb.rules"
+local evaluate = require "cawb.run.evaluate"
+local options = require "cawb.base.options"
+local precision = require "cawb.judge.precision"
+local rule_facts = require "cawb.judge.rule_facts"
+local rules = require "cawb.judge.rules"
 
 local dir = check.folder()
 local count = 0
@@ -110,7 +110,7 @@ check.test("every set and every rule that came along can be read", function()
   local strict = {}
   for _, one in ipairs(assert(rules.set "strict").list) do strict[one.name] = true end
   for _, name in ipairs(rules.names()) do
-    local text = assert(io.open(("lua/cawb/rules/%s.lua"):format(name))):read "a"
+    local text = assert(io.open(("lua/cawb/judge/rules/%s.lua"):format(name))):read "a"
     check.matches(text, "^%-%-%- ")
     local elsewhere = { forbidden_words = true, library_calls = true, module_words = true }
     assert(strict[name] or elsewhere[name], name .. " is in no set")

@@ -183,7 +183,7 @@ check.test("CAWB_PYTHON may be a name: processes with another PATH get its path"
   local python = os.getenv "CAWB_PYTHON"
   if not python or not python:find "/" then return print "     no path in CAWB_PYTHON: nothing to show" end
   local folder, name = python:match "^(.*)/([^/]+)$"
-  local script = check.write(dir .. "/path.lua", 'print(require("cawb.python").path())')
+  local script = check.write(dir .. "/path.lua", 'print(require("cawb.base.python").path())')
   check.equal((run(script, ("PATH='%s':/usr/bin:/bin CAWB_PYTHON=%s"):format(folder, name))), folder .. "/" .. name .. "\n")
 end)
 
@@ -209,7 +209,7 @@ end)
 check.test("what would be the best is confirmed by a fresh worker on fresh inputs", function()
   local path = strategy [[
     local cawb = require "cawb"
-    local device = require "cawb.device"
+    local device = require "cawb.device.device"
     local c = assert(cawb.candidate "kernels/softmax/v2_block_per_row")
     return { turns = 2, verify = { trials = 1 }, sweep = { variants = 1 }, step = function(run)
       local before = run.task.device.workers
@@ -228,7 +228,7 @@ end)
 check.test("what was measured to be slower than every baseline is not confirmed", function()
   local path = strategy [[
     local cawb = require "cawb"
-    local evaluate = require "cawb.evaluate"
+    local evaluate = require "cawb.run.evaluate"
     local slower = { { verdict = "slower", hi = 0.9 }, { verdict = "undecided", hi = 0.02 }, { verdict = "same", hi = 1.01 } }
     local one = evaluate.one
     evaluate.one = function(task, candidate, how)
@@ -251,7 +251,7 @@ end)
 check.test("a candidate that passes only once is not kept", function()
   local path = strategy [[
     local cawb = require "cawb"
-    local evaluate = require "cawb.evaluate"
+    local evaluate = require "cawb.run.evaluate"
     local c = assert(cawb.candidate "kernels/softmax/v2_block_per_row")
     local one = evaluate.one
     evaluate.one = function(task, candidate, how)

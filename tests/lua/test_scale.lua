@@ -2,9 +2,9 @@
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
-local options = require "cawb.options"
-local python = require "cawb.python"
-local scale = require "cawb.scale"
+local options = require "cawb.base.options"
+local python = require "cawb.base.python"
+local scale = require "cawb.task.scale"
 
 local folder = check.folder()
 local device <close> = assert(cawb.device "sim:h100")
@@ -116,7 +116,7 @@ check.test("in full: some blocks stand for all, and nothing is called right", fu
 end)
 
 check.test("the flag", function()
-  local parsed = assert(require("cawb.cli").parse { "a", "b", "--scale", "full" })
+  local parsed = assert(require("cawb.door.cli").parse { "a", "b", "--scale", "full" })
   check.equal(parsed.sets[1], "scale.mode=full")
   local all = options.copy(cawb.defaults)
   local ok, message = options.set(all, "scale.mode=ful")

@@ -4,9 +4,9 @@
 local check = dofile "tests/lua/check.lua"
 local agent = dofile "tests/lua/agent.lua"
 local core = require "cawb.core"
-local jail = require "cawb.jail"
-local sessions = require "cawb.session"
-local tools = require "cawb.tools"
+local jail = require "cawb.agent.jail"
+local sessions = require "cawb.agent.session"
+local tools = require "cawb.agent.tools"
 
 local dir = check.folder()
 local place <close> = agent.open(dir)

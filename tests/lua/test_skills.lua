@@ -3,8 +3,8 @@
 
 local cawb = require "cawb"
 local core = require "cawb.core"
-local remedies = require "cawb.remedies"
-local skills = require "cawb.skills"
+local remedies = require "cawb.look.remedies"
+local skills = require "cawb.agent.skills"
 
 local device <close> = assert(cawb.device "sim:h100")
 local check = dofile "tests/lua/skills.lua" (device)
@@ -32,7 +32,7 @@ check.test("there are at least 24, and one for every remedy that a profile can n
 end)
 
 check.test("the limiters are those of the roofline", function()
-  local known, text = {}, read "lua/cawb/roofline.lua"
+  local known, text = {}, read "lua/cawb/look/roofline.lua"
   for _, word in ipairs(skills.limiters) do known[word] = true end
   local found = 0
   for word in text:gmatch 'return "(%l[%l%d]*)", ' do

@@ -2,9 +2,9 @@
 
 local check = dofile "tests/lua/check.lua"
 local agent = dofile "tests/lua/agent.lua"
-local compare = require "cawb.compare"
+local compare = require "cawb.door.compare"
 local core = require "cawb.core"
-local proposals = require "cawb.proposals"
+local proposals = require "cawb.agent.proposals"
 
 local dir = check.folder()
 local place <close> = agent.open(dir)

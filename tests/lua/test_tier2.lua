@@ -5,10 +5,10 @@
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
 local core = require "cawb.core"
-local evaluate = require "cawb.evaluate"
-local options = require "cawb.options"
-local redteam = require "cawb.redteam"
-local modules = require "cawb.redteam_modules"
+local evaluate = require "cawb.run.evaluate"
+local options = require "cawb.base.options"
+local redteam = require "cawb.suite.redteam"
+local modules = require "cawb.suite.redteam_python"
 
 local device <close> = assert(cawb.device(os.getenv "CAWB_TEST_DEVICE" or "cpu"))
 
@@ -17,7 +17,7 @@ local some = os.getenv "CAWB_TEST_BRIEF" and "^judge_" or nil
 
 -- What the corpus would leave behind if it could.
 local traces = { "/tmp/result.pt", "/dev/shm/result.pt", "/tmp/large", "/tmp/reward.txt",
-                 core.home .. "/sitecustomize.py", core.home .. "/core/modulehost/sitecustomize.py" }
+                 core.home .. "/sitecustomize.py", core.home .. "/core/jailed/sitecustomize.py" }
 
 -- Processes that the module host has: none between two evaluations.
 local function inmates()

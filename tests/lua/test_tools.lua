@@ -3,8 +3,8 @@
 
 local check = dofile "tests/lua/check.lua"
 local agent = dofile "tests/lua/agent.lua"
-local sessions = require "cawb.session"
-local tools = require "cawb.tools"
+local sessions = require "cawb.agent.session"
+local tools = require "cawb.agent.tools"
 
 local dir = check.folder()
 local place <close> = agent.open(dir)

@@ -185,7 +185,7 @@ check.test("what nvcc's users take for granted is there", function()
 end)
 
 check.test("a product of warpgroups with a step left out, or its tiles told wrongly", function()
-  local skills = require "cawb.skills"
+  local skills = require "cawb.agent.skills"
   local page = skills.get "warpgroup-mma"
   local right, launches = skills.fragments(page, "cuda")[1], skills.fragments(page, "lua")[1]
   local product <close> = assert(cawb.task("skills/product_bf16.py",

@@ -2,7 +2,7 @@
 -- { port, secure }, get(path) and close().
 
 local core = require "cawb.core"
-local loop = require "cawb.loop"
+local loop = require "cawb.base.loop"
 
 local Mock = {}
 Mock.__index = Mock

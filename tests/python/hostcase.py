@@ -14,7 +14,8 @@ import textwrap
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-TASKHOST = os.path.join(ROOT, "core", "taskhost")
+CORE = os.path.join(ROOT, "core")
+TASKHOST = os.path.join(CORE, "host")
 HAVE_TORCH = importlib.util.find_spec("torch") is not None
 POISON = 0x7ff97ff9  # a NaN at every floating width
 

@@ -6,12 +6,12 @@ import tempfile
 import unittest
 from unittest import mock
 
-from hostcase import HAVE_TORCH, TASKHOST, Host, Loaded, task
+from hostcase import HAVE_TORCH, CORE, Host, Loaded, task
 
-sys.path.insert(0, TASKHOST)
+sys.path.insert(0, CORE)
 if HAVE_TORCH:
     import torch
-    import baseline
+    from host.baselines import baseline
     from workload import Workload
 
 LINEAR = task("return F.gelu(self.fc(x))", "[torch.randn(8, 32)]",

@@ -2,12 +2,12 @@
 import sys
 import unittest
 
-from hostcase import HAVE_TORCH, POISON, TASKHOST, Loaded, TaskCase
+from hostcase import HAVE_TORCH, POISON, CORE, Loaded, TaskCase
 
-sys.path.insert(0, TASKHOST)
+sys.path.insert(0, CORE)
 if HAVE_TORCH:
     import torch
-    import battery
+    from host.judge import battery
 
 TASK = """
     import torch

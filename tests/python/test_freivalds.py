@@ -3,16 +3,16 @@ import sys
 import types
 import unittest
 
-from hostcase import HAVE_TORCH, POISON, TASKHOST, Loaded, TaskCase
+from hostcase import HAVE_TORCH, POISON, CORE, Loaded, TaskCase
 
-sys.path.insert(0, TASKHOST)
+sys.path.insert(0, CORE)
 if HAVE_TORCH:
     import torch
-    import algebra
-    import freivalds
-    from judge import Readback
-    from judged import rows_of_bytes
-    from runner import tensors_of
+    from host.judge import algebra
+    from host.judge import freivalds
+    from host.judge.judge import Readback
+    from host.judge.judged import rows_of_bytes
+    from host.task.runner import tensors_of
 
 TASK = """
     import torch

@@ -16,9 +16,9 @@ import time
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "core", "modulehost"), os.path.join(ROOT, "core", "taskhost")]
+sys.path.insert(0, os.path.join(ROOT, "core"))
 
-import confine  # noqa: E402  pylint: disable=wrong-import-position
+from jailed import confine  # noqa: E402  pylint: disable=wrong-import-position
 
 LIBRARY = os.environ.get("CAWB_JAIL_LIBRARY",
                          os.path.join(ROOT, "build", "release", "lib", "libcawb_jail.so"))
@@ -244,7 +244,7 @@ class Jail(unittest.TestCase):
         path = os.path.join(self.folder, "secret")
         write_file(path)
         self.denied(read_file, path)
-        self.denied(read_file, os.path.join(ROOT, "core", "taskhost", "judge.py"))
+        self.denied(read_file, os.path.join(ROOT, "core", "host", "judge", "judge.py"))
         self.allowed(read_file, "/bin/sh")
 
     def test_what_it_starts_is_confined_too(self):

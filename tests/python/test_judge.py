@@ -7,17 +7,17 @@ import tempfile
 import unittest
 from unittest import mock
 
-from hostcase import HAVE_TORCH, POISON, ROOT, TASKHOST, task
+from hostcase import HAVE_TORCH, POISON, ROOT, CORE, task
 
-sys.path.insert(0, TASKHOST)
+sys.path.insert(0, CORE)
 sys.path.insert(0, os.path.join(ROOT, "tests", "gpu"))
 LIBRARY, PROGRAM = os.environ.get("CAWB_SIM_LAUNCH"), os.environ.get("CAWB_PROGRAM")
 if HAVE_TORCH:
     import torch
     import trials
-    import watch
+    from host.judge import watch
     import workload
-    from judge import Judge
+    from host.judge.judge import Judge
     from judge_cases import JudgeCases
 else:
     Judge = JudgeCases = object

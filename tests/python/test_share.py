@@ -5,12 +5,12 @@ import os
 import sys
 import unittest
 
-from hostcase import HAVE_TORCH, TASKHOST
+from hostcase import HAVE_TORCH, CORE
 
-sys.path.insert(0, TASKHOST)
+sys.path.insert(0, CORE)
 if HAVE_TORCH:
     import torch
-    import share
+    from host.wire import share
 
 
 @unittest.skipUnless(HAVE_TORCH, "this Python has no PyTorch")

@@ -1,0 +1,47 @@
+/*
+** figures.h - the description of a simulated GPU: what it has, and how fast its parts
+** are. The figures come from outside, as JSON; nothing here knows a GPU.
+*/
+#ifndef CAWB_DEVICE_FIGURES_H
+#define CAWB_DEVICE_FIGURES_H
+
+#include <cjson/cJSON.h>
+
+#include "base/err.h"
+
+/* Bytes, seconds, Hz, and per second, where nothing else is said. All are finite. */
+typedef struct cawb_figures {
+  char model[96], arch[16];       /* "H100 SXM (simulated)", "sm_90" */
+  double sms, memory, l1, l2;     /* multiprocessors; bytes; of L1, shared memory included */
+  double shared_block, shared_sm, threads_block, threads_sm, blocks_sm, registers_sm;
+  double clock;                   /* of the multiprocessors, under load */
+  double dram, l2_rate;           /* bytes a second that streams reach */
+  double l2_sm;                   /* bytes a clock that one multiprocessor gets from L2 */
+  double fp32, tf32, bf16, fp16;  /* operations a second; the last three of tensor cores */
+  double launch;                  /* from the start of an empty kernel to its end */
+  double launch_next;             /* of each further kernel of a graph */
+  double latency_dram, latency_l2;        /* seconds from a load to its data */
+  double latency_l1, latency_shared;      /* clocks */
+  double step;                    /* clocks from an instruction to one that needs its result */
+  double overlap;                 /* how many instructions of a warp wait at the same time */
+  double issue;                   /* warp instructions per clock and multiprocessor */
+  double shared_wave, l1_wave;    /* wavefronts per clock and multiprocessor */
+  double atomic_same;             /* clocks between atomics on one place of global memory */
+  double block_start;             /* clocks from the start of a block to that of the next, anywhere */
+  double l2_share;                /* of L2, that data of one kind finds room in */
+  double dirty;                   /* of L2, what must be written back when a timed call begins */
+  double merge;                   /* sectors' worth of DRAM for a line that is stored to late, in part */
+  double partial;                 /* sectors' worth of L2 for one that is stored to in part */
+  double latency_line;            /* clocks for each line that a load must fetch */
+  double ramp;                    /* seconds in which memory comes up to speed */
+  double sharpness;               /* of the maximum of the bounds: the p of a p-norm */
+  double pipe_fp32, pipe_int, pipe_fp64, pipe_special, pipe_memory, pipe_control, pipe_tensor;
+                                  /* warp instructions per clock and multiprocessor */
+  double mma_share;               /* of the tensor rate, what mma.sync reaches */
+} cawb_figures;
+
+/* From an object with exactly these keys. CAWB_ERR_INVALID names the key that is missing,
+** unknown or out of range. */
+cawb_status cawb_figures_read(cawb_figures *out, const cJSON *json, cawb_err *err);
+
+#endif

@@ -1,0 +1,60 @@
+"""A user's own baseline: a Python file with a class ModelNew (or Model) that is made
+with the task's init inputs, has the task's weights and takes the task's inputs.
+KernelBench's candidates have this form."""
+import ast
+import copy
+import hashlib
+import os
+import sys
+import types
+
+import torch
+
+from host.wire.fault import Fault, blame
+from host.task.runner import made_on, seed_all
+from host.task.source import read
+
+CLASSES = ("ModelNew", "Model")
+
+
+def load(path):
+    """The module of a file, executed once for each content."""
+    raw = read(path)
+    name = "cawb_baseline_" + hashlib.sha256(raw).hexdigest()[:16]
+    if name not in sys.modules:
+        module = types.ModuleType(name)
+        module.__file__ = path
+        folder = os.path.dirname(os.path.abspath(path))
+        if folder not in sys.path:
+            sys.path.append(folder)
+        sys.modules[name] = module  # Triton reads the source of what it compiles
+        try:
+            with blame(path, "the baseline", 1):
+                exec(compile(ast.parse(raw, filename=path), path, "exec"), module.__dict__)
+        except BaseException:
+            del sys.modules[name]
+            raise
+    return sys.modules[name]
+
+
+def class_of(module, path):
+    for name in CLASSES:
+        if callable(getattr(module, name, None)):
+            return getattr(module, name)
+    raise Fault("task", "%s:1: a baseline defines the class %s" % (path, " or ".join(CLASSES)))
+
+
+def make(work, path):
+    """The rival's module on the task's device, with the task's weights. Where the names of
+    its weights differ, those that the same seed gives have to do."""
+    runner, made = work.runner, class_of(load(path), path)
+    seed_all(runner.init_seed)
+    with torch.no_grad(), made_on(work.device), blame(path, "the baseline", 1):
+        values = getattr(runner.task.module, "get_init_inputs", list)()
+        module = made(**values) if isinstance(values, dict) else made(*values)
+        module = module.to(work.device)
+    state = copy.deepcopy(runner.module.state_dict())
+    shapes = {k: v.shape for k, v in module.state_dict().items() if hasattr(v, "shape")}
+    if shapes == {k: v.shape for k, v in state.items() if hasattr(v, "shape")}:
+        module.load_state_dict(state)
+    return module

@@ -1,0 +1,199 @@
+"""The op graph: one entry per ATen operator that a forward executes.
+
+A Recorder is a dispatch mode around one call of the module. An entry names
+the operator, its tensors with their source, its other arguments, and what it
+costs at least: bytes read and written (each tensor once, views for free) and
+FLOPs (2 M N K for products; one per element elsewhere).
+"""
+import math
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from host.wire.tensors import NAMES
+
+LARGEST = 20000  # entries; an unrolled recurrence may go on for ever
+
+MATMUL = {"mm", "bmm", "addmm", "baddbmm", "addbmm", "mv", "addmv", "dot", "vdot",
+          "linear", "matmul", "_addmm_activation"}
+CONVOLUTION = {"convolution", "_convolution", "cudnn_convolution", "mkldnn_convolution",
+               "cudnn_convolution_transpose", "convolution_overrideable"}
+NORMALIZATION = {"_softmax", "_log_softmax", "_safe_softmax", "native_layer_norm",
+                 "native_group_norm", "native_batch_norm", "_native_batch_norm_legit",
+                 "_native_batch_norm_legit_no_training", "_batch_norm_with_update",
+                 "cudnn_batch_norm", "batch_norm", "_fused_rms_norm", "rms_norm"}
+REDUCTION = {"sum", "mean", "amax", "amin", "aminmax", "max", "min", "argmax", "argmin", "prod",
+             "var", "std", "var_mean", "std_mean", "norm", "linalg_vector_norm", "logsumexp",
+             "any", "all", "nansum", "count_nonzero", "nll_loss_forward", "nll_loss2d_forward",
+             "mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy"}
+POINTWISE = {"clone", "copy", "_to_copy", "fill", "zero", "zeros", "ones", "full", "zeros_like",
+             "ones_like", "full_like", "arange", "tril", "triu", "masked_fill", "where",
+             "native_dropout", "bernoulli", "constant_pad_nd"}
+ATTENTION = "_scaled_dot_product"
+NOTHING = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "resize_",
+           "set_", "sym_size", "is_same_size"}
+
+
+class Recorder(TorchDispatchMode):
+    def __init__(self, module, args):
+        super().__init__()
+        self.entries, self.notes = [], []
+        self.ticks = 0
+        self.exact, self.writes = {}, {}  # (time, label) by exact view, by storage
+        for name, tensor in module.state_dict(keep_vars=True).items():
+            if isinstance(tensor, torch.Tensor):
+                self.label(tensor, "param:" + name, True)
+        for i, item in enumerate(args):
+            for tensor in tensors_in(item):
+                self.label(tensor, "input:%d" % (i + 1), True)
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if func.namespace == "prim":  # questions, such as for a tensor's device
+            return func(*args, **kwargs)
+        named = arguments(func, args, kwargs)
+        inputs = [(name, tensor, self.source(tensor)) for name, value in named
+                  for tensor in tensors_in(value)]
+        result = func(*args, **kwargs)
+        outputs = list(tensors_in(result))
+        if len(self.entries) < LARGEST:
+            self.record(func, named, inputs, outputs)
+        elif len(self.notes) == 0:
+            self.notes.append("the op graph stops after %d operators" % LARGEST)
+        return result
+
+    def record(self, func, named, inputs, outputs):
+        sources = {storage(tensor) for _, tensor, _ in inputs}
+        writes = func._schema.is_mutable
+        aliases = bool(outputs) and not writes and all(storage(t) in sources for t in outputs)
+        kind = kind_of(func, aliases)
+        entry = {"op": str(func), "kind": kind,
+                 "inputs": [dict(about(t), arg=name, source=source, **where(t, kind))
+                            for name, t, source in inputs],
+                 "outputs": [about(t) for t in outputs],
+                 "args": {name: plain(value) for name, value in named
+                          if value is not None and not list(tensors_in(value))},
+                 "bytes_read": 0, "bytes_written": 0, "flops": 0}
+        if kind != "view":
+            entry["bytes_read"] = sum({key(t): touched(t) for _, t, _ in inputs}.values())
+            entry["bytes_written"] = sum(touched(t) for t in outputs)
+            entry["flops"] = flops(func, kind, [t for _, t, _ in inputs], outputs, dict(named))
+        self.entries.append(entry)
+        for tensor in outputs:
+            self.label(tensor, "op:%d" % len(self.entries), not aliases)
+
+    # Tensors are recognised by storage and view: Python objects come and go.
+
+    def label(self, tensor, text, written):
+        self.ticks += 1
+        self.exact[key(tensor)] = (self.ticks, text)
+        if written:
+            self.writes[storage(tensor)] = (self.ticks, text)
+
+    def source(self, tensor):
+        """Who made this tensor: the later of its view's maker and the last
+        operator that wrote to its memory."""
+        none = (0, "const")
+        return max(self.exact.get(key(tensor), none), self.writes.get(storage(tensor), none))[1]
+
+
+def tensors_in(value):
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from tensors_in(item)
+
+
+def storage(tensor):
+    return tensor.untyped_storage()._cdata  # the same for all views, data or none
+
+
+def key(tensor):
+    return (storage(tensor), tensor.storage_offset(), tuple(tensor.shape), tensor.stride(),
+            tensor.dtype)
+
+
+def about(tensor):
+    return {"shape": list(tensor.shape), "dtype": NAMES.get(tensor.dtype, str(tensor.dtype)[6:])}
+
+
+def where(tensor, kind):
+    """How a factor lies in its memory; others are known by shape alone."""
+    if kind != "matmul":
+        return {}
+    return {"strides": list(tensor.stride()), "offset": tensor.storage_offset()}
+
+
+def touched(tensor):
+    """Bytes behind a tensor, an expanded dimension counted once."""
+    return tensor.element_size() * math.prod(
+        n for n, s in zip(tensor.shape, tensor.stride()) if s != 0 or n == 0)
+
+
+def arguments(func, args, kwargs):
+    """Pairs (schema name, value), defaults filled in."""
+    pairs = []
+    for i, argument in enumerate(func._schema.arguments):
+        if i < len(args):
+            value = args[i]
+        else:
+            value = kwargs.get(argument.name, argument.default_value)
+        pairs.append((argument.name, value))
+    return pairs
+
+
+def plain(value):
+    """An argument as JSON takes it."""
+    if isinstance(value, (tuple, list)):
+        return [plain(x) for x in value]
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, torch.dtype):
+        return NAMES.get(value, str(value)[6:])
+    return str(value)
+
+
+def base_name(func):
+    """aten.add_.Tensor -> add: the operator without its overload and in-place mark."""
+    name = func._schema.name.split("::")[-1]
+    return name[:-1] if name.endswith("_") and not name.endswith("__") else name
+
+
+def kind_of(func, aliases):
+    name = base_name(func)
+    if aliases or name in NOTHING:
+        return "view"
+    for kind, names in (("matmul", MATMUL), ("convolution", CONVOLUTION),
+                        ("normalization", NORMALIZATION), ("reduction", REDUCTION),
+                        ("pointwise", POINTWISE)):
+        if name in names:
+            return kind
+    tags = {str(tag).rsplit(".", 1)[-1] for tag in func.tags}
+    return "pointwise" if "pointwise" in tags else \
+        "reduction" if "reduction" in tags else "other"
+
+
+def flops(func, kind, inputs, outputs, named):
+    if kind == "matmul":
+        return matmul_flops(inputs, outputs)
+    if kind == "convolution":
+        weight = named["weight"]
+        over = named["input"] if named.get("transposed") else outputs[0]
+        return 2 * over.numel() * math.prod(weight.shape[1:])
+    if base_name(func).startswith(ATTENTION) and "query" in named:
+        query, size = named["query"], named["key"].shape[-2]
+        return 2 * query.numel() * size + 2 * outputs[0].numel() * size
+    if kind in ("reduction", "normalization"):
+        return inputs[0].numel() if inputs else 0
+    return max((t.numel() for t in outputs), default=0)
+
+
+def matmul_flops(inputs, outputs):
+    """2 M N K: K is the last dimension of the product's left factor, which is
+    the second last of the tensors (an addmm has its bias in front)."""
+    factors = [t for t in inputs if t.dim() > 0][-2:] if len(inputs) > 1 else inputs
+    inner = factors[0].shape[-1] if factors else 0
+    return 2 * outputs[0].numel() * inner

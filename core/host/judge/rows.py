@@ -1,0 +1,228 @@
+"""Which inputs' rows are independent of one another, by a task's operators: rows in another
+order come out in that order.
+
+A tensor that depends on these inputs has an axis in which they lie: (dimension, length of
+each), where a view has joined them with what follows.
+"""
+import math
+
+from host.judge.affine import No, name_of
+
+REDUCTIONS = {"sum", "mean", "amax", "amin", "argmax", "argmin", "max", "min", "prod", "var", "std",
+              "logsumexp", "linalg_vector_norm", "norm", "any", "all", "median", "var_mean"}
+# Not all that goes element by element is marked so in PyTorch.
+ELEMENTWISE = {"leaky_relu", "hardswish", "hardtanh", "hardsigmoid", "elu", "softplus", "softshrink",
+               "hardshrink", "threshold", "log_sigmoid_forward"}
+ALONG = {"_softmax", "_log_softmax", "cumsum", "cumprod", "sort", "topk", "cummax", "cummin", "flip",
+         "_safe_softmax", "logcumsumexp"}
+BATCHED = {"native_group_norm", "convolution", "max_pool2d_with_indices", "max_pool3d_with_indices",
+           "avg_pool2d", "avg_pool3d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d",
+           "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_bilinear2d"}
+
+
+def follow(graph, varied, count):
+    """Labels to axes of `count` rows; `varied` have them in their first dimension."""
+    axes = {label: (0, 1) for label in varied}
+    for number, entry in enumerate(graph, 1):
+        given = [(t, axis_of(graph, axes, t)) for t in entry["inputs"]]
+        if any(axis for _, axis in given):
+            axes["op:%d" % number] = result(entry, given, count)
+    return axes
+
+
+def axis_of(graph, axes, tensor):
+    """Of a tensor as an operator takes it; what was written to through a view is not followed."""
+    axis, source = axes.get(tensor["source"]), tensor["source"]
+    if axis and source.startswith("op:"):
+        made = graph[int(source[3:]) - 1]["outputs"]
+        if tensor["shape"] not in [o["shape"] for o in made]:
+            raise No("%s is written to in part" % source)
+    return axis
+
+
+def result(entry, given, count):
+    name, kind = name_of(entry), entry["kind"]
+    if kind == "view":
+        return viewed(entry, given[0][0]["shape"], given[0][1], count)
+    rule = RULES.get(name) or (pointwise if kind == "pointwise" else None)
+    if rule is None:
+        raise No("%s may mix rows" % entry["op"])
+    return rule(entry, given)
+
+
+def agree(entry, axes):
+    found = set(axes)
+    if len(found) != 1:
+        raise No("%s takes rows that lie differently" % entry["op"])
+    return found.pop()
+
+
+def rank(tensor):
+    return len(tensor["shape"])
+
+
+def dims_of(entry, tensor):
+    """The dimensions that an operator is told, of those of a tensor; all without."""
+    dims = entry["args"].get("dim", entry["args"].get("dims"))
+    dims = list(range(rank(tensor))) if dims is None or dims == [] else dims
+    return [d % rank(tensor) for d in (dims if isinstance(dims, list) else [dims])]
+
+
+def pointwise(entry, given):
+    out = entry["outputs"][0]
+    dim, length = agree(entry, [(a[0] - rank(t), a[1]) for t, a in given if a])
+    for tensor, axis in given:
+        if not axis and rank(tensor) >= -dim and tensor["shape"][dim] != 1:
+            raise No("%s adds something to each row that does not come with it" % entry["op"])
+    if name_of(entry) in ("tril", "triu") and dim >= -2:
+        raise No("%s goes by a row's number" % entry["op"])
+    if name_of(entry) == "constant_pad_nd" and -dim <= len(entry["args"]["pad"]) // 2:
+        raise No("%s adds rows" % entry["op"])
+    return rank(out) + dim, length
+
+
+def one(entry, given):
+    """The axis of an operator's only tensor that has any."""
+    if given[0][1] is None or any(axis for _, axis in given[1:]):
+        raise No("%s takes rows beside its input" % entry["op"])
+    return given[0]
+
+
+def reduction(entry, given):
+    tensor, (dim, length) = one(entry, given)
+    dims = dims_of(entry, tensor)
+    if dim in dims or (name_of(entry) in ("max", "min", "median") and "dim" not in entry["args"]):
+        raise No("%s mixes rows" % entry["op"])
+    return (dim if entry["args"].get("keepdim") else dim - sum(d < dim for d in dims)), length
+
+
+def along(entry, given):
+    tensor, (dim, length) = one(entry, given)
+    if dim in dims_of(entry, tensor):
+        raise No("%s mixes rows" % entry["op"])
+    return dim, length
+
+
+def layer_norm(entry, given):
+    tensor, (dim, length) = one(entry, given)
+    if dim >= rank(tensor) - len(entry["args"]["normalized_shape"]):
+        raise No("%s mixes rows" % entry["op"])
+    return dim, length
+
+
+def batch_norm(entry, given):
+    _, (dim, length) = one(entry, given)
+    if entry["args"].get("training", True) or dim == 1:
+        raise No("%s mixes rows" % entry["op"])
+    return dim, length
+
+
+def batched(entry, given):
+    tensor, axis = one(entry, given)
+    if axis != (0, 1) or rank(tensor) < 3:
+        raise No("%s mixes rows" % entry["op"])
+    return axis
+
+
+def matrices(entry, given):
+    """The rows of the left factor, or the columns of the right one."""
+    (left, a), (right, b) = given[-2:]
+    if a and b or not (a and a[0] == 0 or b and b[0] == 1):
+        raise No("%s mixes rows" % entry["op"])
+    return checked_added(entry, given, a or b)
+
+
+def batches(entry, given):
+    (left, a), (right, b) = given[-2:]
+    if a and b:
+        axis = agree(entry, [a, b])
+    else:
+        axis = a or b
+        other = right if a else left
+        if axis[0] == 0 and other.get("strides", [1])[0] != 0:
+            raise No("%s takes another matrix for each row" % entry["op"])
+    if axis[0] > 0 and (a and b or axis[0] != (1 if a else 2)):
+        raise No("%s mixes rows" % entry["op"])
+    return checked_added(entry, given, axis)
+
+
+def checked_added(entry, given, axis):
+    """What is added to a product is added to all rows alike."""
+    for tensor, added in given[:-2]:
+        at = axis[0] - len(entry["outputs"][0]["shape"])
+        if added or rank(tensor) >= -at and tensor["shape"][at] != 1:
+            raise No("%s adds something to each row that does not come with it" % entry["op"])
+    return axis
+
+
+def joined(entry, given):
+    axis = agree(entry, [a for _, a in given])
+    if axis is None or axis[0] in dims_of(entry, given[0][0]):
+        raise No("%s joins rows with others" % entry["op"])
+    return axis
+
+
+def attention(entry, given):
+    axis = agree(entry, [a for t, a in given if rank(t) == 4])
+    if axis != (0, 1):
+        raise No("%s mixes rows" % entry["op"])
+    return axis
+
+
+RULES = {"native_layer_norm": layer_norm, "native_batch_norm": batch_norm, "mm": matrices,
+         "addmm": matrices, "bmm": batches, "baddbmm": batches, "cat": joined,
+         **{n: pointwise for n in ELEMENTWISE}, **{n: reduction for n in REDUCTIONS}, **{n: along for n in ALONG},
+         **{n: batched for n in BATCHED},
+         "_scaled_dot_product_flash_attention_for_cpu": attention,
+         "_scaled_dot_product_efficient_attention": attention}
+
+
+def viewed(entry, shape, axis, count):
+    """Where the rows lie in another view of them."""
+    name, out, (dim, length) = name_of(entry), entry["outputs"][0]["shape"], axis
+    args = entry["args"]
+    if name in ("view", "_unsafe_view", "reshape", "_reshape_alias"):
+        return split(entry, shape, out, dim, count)
+    if name in ("detach", "alias", "empty_like") and out == shape:
+        return axis
+    if name in ("t", "transpose", "permute"):
+        return ordered(name, args, len(shape)).index(dim), length
+    if name == "expand":
+        return dim + len(out) - len(shape), length
+    if name == "unsqueeze":
+        at = args["dim"] % len(out)
+        return dim + (at <= dim), length
+    if name in ("select", "slice", "narrow", "split", "split_with_sizes", "chunk", "unbind", "squeeze"):
+        at = [d % len(shape) for d in listed(args.get("dim", 0 if name != "squeeze" else None), shape)]
+        if dim in at and name != "squeeze":
+            raise No("%s picks rows" % entry["op"])
+        gone = [d for d in at if name in ("select", "unbind") or name == "squeeze" and shape[d] == 1]
+        return dim - sum(d < dim for d in gone), length
+    raise No("%s is a view that is not followed" % entry["op"])
+
+
+def listed(dim, shape):
+    """The dimensions of a squeeze, of a slice: those of length 1, where none is told."""
+    if dim is None:
+        return [d for d, n in enumerate(shape) if n == 1]
+    return dim if isinstance(dim, list) else [dim]
+
+
+def ordered(name, args, count):
+    order = list(range(count))
+    if name == "t":
+        return order[::-1]
+    if name == "permute":
+        return [d % count for d in args["dims"]]
+    a, b = args["dim0"] % count, args["dim1"] % count
+    order[a], order[b] = order[b], order[a]
+    return order
+
+
+def split(entry, shape, out, dim, count):
+    """The rows of a reshaped tensor: as many elements stand before them and in each."""
+    before = math.prod(shape[:dim])
+    for at in range(len(out)):
+        if math.prod(out[:at]) == before and out[at] % count == 0 and out[at] > 0:
+            return at, out[at] // count
+    raise No("%s cuts rows" % entry["op"])

@@ -1,0 +1,178 @@
+"""What is kept per secret seed: inputs and references.
+
+The inputs are private copies that the worker cannot write to, or, where they are
+large, views of the share whose hash is checked before they are used. References are
+computed on first use. The most recent seeds stay, up to a count and a number of
+bytes; a seed that comes back costs nothing.
+
+Bytes of GPU memory for a task with one input and one output of n elements in float32
+(I and O of them: 4 n), at its fullest, the worker's own copies of both included:
+
+    get_inputs               share I+O, worker I+O, new I                5 x 4 n
+    inputs in their share    share I+O, worker I+O                       4 x 4 n
+    reference in float64     share I+O, worker I+O, wide 2 I + 2 O       8 x 4 n
+    eager and its error      share I+O, worker I+O, wide 2 O, eager O    7 x 4 n
+    compare                  share I+O, worker I+O, wide 2 O             6 x 4 n
+
+    relation, drawing        share I+O, worker I+O, sum 2 O, new I       7 x 4 n
+    relation, other rows     share I+O, worker I+O, wide 2 O, new 2 I    8 x 4 n
+
+and what the operators themselves need. While the task is loaded there is no share
+and no worker: I + O, then 2 I + O.
+"""
+import collections
+import gc
+
+import torch
+
+from host.judge import battery
+from host.judge import indices
+from host.judge import relations
+from host.wire.fault import Fault, kind_of
+from host.judge.judged import expected
+from host.task.runner import made_on
+from host.wire.tensors import Layout, describe, dtype_name, leaves, mapped_views, shape_of
+
+KEPT_SEEDS = 8
+KEPT_BYTES = 2 << 30
+PRIVATE = 256 << 20      # bytes of inputs up to which a trial has them to itself
+
+
+class Trial:
+    def __init__(self, trials, seed, case=None):
+        self.trials, self.runner, self.seed, self.case = trials, trials.runner, seed, case
+        self._inputs, self.private = self.make_inputs(), True
+        layout = Layout()
+        with self.runner.task.located("get_inputs"):
+            self.specs = [describe(x, layout, "input %d" % (i + 1))
+                          for i, x in enumerate(self.inputs)]
+        self.share_size = layout.size
+        self.precision = None
+        self._expected = None
+
+    def make_inputs(self):
+        """From the seed alone; see host/judge/battery.py and host/judge/relations.py."""
+        if relations.stage_of(self.case):
+            return self.trials.relations.inputs(self.seed, self.case)
+        inputs = self.runner.inputs(self.seed)
+        with made_on(self.runner.device):
+            return battery.apply(self.case, inputs)
+
+    def leaves(self):
+        for x, spec in zip(self.inputs, self.specs):
+            yield from leaves(x, spec)
+
+    @property
+    def inputs(self):
+        if self._inputs is None:
+            self._inputs = self.make_inputs()
+        return self._inputs
+
+    def lend(self, memory):
+        """From now on the inputs are what lies in these bytes of the share."""
+        self._inputs = [mapped_views(x, s, memory) for x, s in zip(self.inputs, self.specs)]
+        self.private = False
+
+    def reclaim(self):
+        """The share will hold others, or does not hold these any more: where they are
+        needed they are made again."""
+        if not self.private:
+            self._inputs, self.private = None, True
+
+    def expected(self):
+        """What each output is held against; made once, without other trials where
+        memory is short."""
+        if self._expected is None and relations.stage_of(self.case):
+            self.precision = "relation"
+            self._expected = self.trials.relations.expected(self.seed, self.case)
+        if self._expected is None:
+            try:
+                self._expected = self.references()
+            except (Fault, RuntimeError, MemoryError) as error:
+                if not short_of_memory(error):
+                    raise
+        if self._expected is None:  # what the error held on to is free by now
+            self.trials.keep_only(self)
+            self._expected = self.references()
+        return self._expected
+
+    def references(self):
+        """In float64 first: its copy of the inputs is gone when eager PyTorch runs."""
+        scores = self.trials.watch(True), self.trials.watch(False)
+        wide = self.runner.forward_wide(self.inputs, self.seed, scores[0])
+        eager = self.runner.forward(self.inputs, self.seed, scores[1])
+        self.precision = "float64" if wide else precision(eager)
+        index = indices.found(self.trials.places, scores[1], scores[0] if wide else scores[1])
+        return [expected(self.trials.judge, w, e, i)
+                for (_, w), (_, e), i in zip(wide or eager, eager, index)]
+
+    def has_expected(self):
+        return self._expected is not None
+
+    def bytes(self):
+        kept = self.share_size if self.private and self._inputs is not None else 0
+        return kept + sum(e.bytes() for e in self._expected or ())
+
+    def shapes(self):
+        return [shape_of(s) for s in self.specs]
+
+
+def precision(outputs):
+    """What a reference is good to where float64 was impossible."""
+    floats = [t for _, t in outputs if t.is_floating_point()]
+    return dtype_name((floats or [outputs[0][1]])[0], "output 1")
+
+
+def short_of_memory(error):
+    return error.name == "memory" if isinstance(error, Fault) else kind_of(error) == "memory"
+
+
+class Trials:
+    """`judge` is None where PyTorch has to do it; `size` is how many bytes one more
+    trial is expected to take, references and all."""
+
+    def __init__(self, runner, judge=None):
+        self.runner, self.judge, self.size = runner, judge, 0
+        self.kept = collections.OrderedDict()
+        self.places = []         # of outputs that are indices; see host/judge/indices.py
+        self.relations = None    # see host/judge/relations.py
+
+    def watch(self, wide):
+        """The mode for a reference's forward, where outputs are indices. In float64 only those
+        are kept whose scores have an error."""
+        places = [p for p in self.places if p and not (wide and p.direct)]
+        return indices.Scores({p.number for p in places}) if any(self.places) else None
+
+    def get(self, seed, case=None):
+        """The trial of a seed and a case, now the most recent one."""
+        trial = self.kept.get((seed, case))
+        if trial is None:
+            self.trim(1, self.size)
+            trial = self.kept[seed, case] = Trial(self, seed, case)
+        self.kept.move_to_end((seed, case))
+        self.trim()
+        return trial
+
+    def trim(self, more=0, size=0):
+        """Drop the oldest beyond the limits, with so many more to come of a `size`. The
+        newest stays where none is to come."""
+        while len(self.kept) > (0 if more else 1) and (
+                len(self.kept) + more > KEPT_SEEDS or self.bytes() + size > KEPT_BYTES):
+            self.kept.popitem(last=False)
+
+    def bytes(self):
+        """Of all that is kept; of small trials more than there can be will do."""
+        most = len(self.kept) * self.size
+        return most if most < KEPT_BYTES // 2 else sum(t.bytes() for t in self.kept.values())
+
+    def keep_only(self, trial):
+        """Memory is short."""
+        for seed in [s for s, t in self.kept.items() if t is not trial]:
+            del self.kept[seed]
+        gc.collect()
+        if torch.cuda.is_initialized():
+            torch.cuda.empty_cache()
+
+    def drop(self, trial):
+        if self.kept.get((trial.seed, trial.case)) is trial:
+            del self.kept[trial.seed, trial.case]

@@ -1,0 +1,108 @@
+"""The jail host: a Python with PyTorch in memory that forks jailed workers.
+
+Started as `python3 core/jailed --jail LIBRARY` with a scrubbed environment and a
+connected socket on descriptor 3. It runs nothing of a candidate's: a request "spawn"
+makes a process that enters the jail (confine.py) before it looks at anything (worker.py),
+and sends the socket to it back. A worker costs a fork instead of an import of PyTorch.
+Nothing secret is ever in this process, so there is none in its forks.
+"""
+import ctypes
+import os
+import platform
+import signal
+import sys
+import warnings
+
+sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+from host.wire.channel import Channel  # noqa: E402  pylint: disable=wrong-import-position
+from jailed.confine import LEVELS, Confinement  # noqa: E402  pylint: disable=wrong-import-position
+from host.wire.fault import Fault, from_host  # noqa: E402  pylint: disable=wrong-import-position
+from jailed.inmates import Inmates  # noqa: E402  pylint: disable=wrong-import-position
+
+SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
+
+
+class Host:
+    def __init__(self, library):
+        self.confinement = Confinement(library)
+        self.inmates = Inmates(self.confinement)
+
+    def hello(self, _request):
+        torch = import_torch()
+        return {"python": platform.python_version(), "torch": torch.__version__}, ()
+
+    def probe(self, request):
+        """The first of the levels that this machine has, and why not the ones before it."""
+        wanted = request.get("jail", "auto")
+        if wanted not in LEVELS + ("auto", "none"):
+            raise Fault("invalid", "unknown jail '%s' (there are auto, %s, none)"
+                        % (wanted, ", ".join(LEVELS)))
+        return self.confinement.probe(wanted), ()
+
+    def spawn(self, request):
+        import_torch()
+        return self.inmates.spawn(request)
+
+    def end(self, request):
+        return self.inmates.end(request.get("id"), float(request.get("patience", 0))), ()
+
+
+def import_torch():
+    warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
+    try:
+        import torch  # pylint: disable=import-outside-toplevel
+        from jailed import worker  # noqa: F401  pylint: disable=import-outside-toplevel,unused-import
+        return torch
+    except (ImportError, OSError) as error:
+        raise Fault("missing", "Python %s at %s cannot import PyTorch (%s)"
+                    % (platform.python_version(), sys.executable, error)) from None
+
+
+def answer(host, request):
+    if request["op"] not in ("hello", "probe", "spawn", "end"):
+        raise Fault("invalid", "unknown op '%s'" % request["op"])
+    try:
+        reply, fds = getattr(host, request["op"])(request)
+        return dict(reply, ok=True), fds
+    except Fault:
+        raise
+    except Exception as error:  # pylint: disable=broad-except
+        raise from_host(error) from None
+
+
+def serve(channel, host):
+    while True:
+        fds = ()
+        try:
+            request = channel.receive()
+            if request is None:
+                return 0
+            reply, fds = answer(host, request)
+        except Fault as fault:
+            reply = fault.reply()
+        channel.send(reply, fds)
+        for fd in fds:
+            os.close(fd)
+
+
+def main(arguments):
+    if len(arguments) != 2 or arguments[0] != "--jail":
+        sys.stderr.write("jail host: cawb starts this program\n")
+        return 2
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)  # orphans of a jail without namespaces
+    sys.path[:] = [os.path.realpath(p) for p in sys.path]
+    host = Host(arguments[1])
+    try:
+        return serve(Channel(3), host)
+    except (BrokenPipeError, ConnectionError):
+        return 1
+    finally:
+        host.inmates.end_all()
+
+
+if __name__ == "__main__":
+    status = main(sys.argv[1:])
+    sys.stderr.flush()
+    os._exit(status)

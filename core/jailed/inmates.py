@@ -1,0 +1,139 @@
+"""The jailed workers of a module host: started, and ended with all that they started."""
+import ctypes
+import fcntl
+import os
+import signal
+import socket
+import time
+
+from jailed import confine
+from host.wire.fault import Fault
+
+OUTPUT = 1 << 20   # bytes kept of what one prints
+SHOWN = 2000       # and of these told
+
+
+class Inmate:
+    def __init__(self, level, limits, gpu):
+        self.level, self.pid = level, 0
+        self.folder = confine.private_folder(level)
+        self.description = confine.describe(level, limits, self.folder, gpu)
+        self.output = os.memfd_create("output", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(self.output, OUTPUT)
+        fcntl.fcntl(self.output, 1033, 1 | 2 | 4)  # F_ADD_SEALS: it neither grows nor shrinks
+
+    def printed(self):
+        end = min(os.lseek(self.output, 0, os.SEEK_CUR), OUTPUT)
+        start = max(0, end - SHOWN)
+        return os.pread(self.output, end - start, start).decode(errors="replace").strip()
+
+    def close(self):
+        os.close(self.output)
+        confine.remove(self.folder)
+
+
+class Inmates:
+    def __init__(self, confinement):
+        self.confinement, self.all, self.count = confinement, {}, 0
+
+    def spawn(self, request):
+        level = request.get("jail", "namespaces")
+        limits = {name: int(most) for name, most in request.get("limits", {}).items()}
+        inmate = Inmate(level, limits, bool(request.get("gpu")))
+        ours, theirs = socket.socketpair()
+        inmate.pid = os.fork()
+        if inmate.pid == 0:
+            self.become(inmate, theirs.fileno(), int(request.get("threads", 0)))
+        theirs.close()
+        self.count += 1
+        self.all[self.count] = inmate
+        return {"id": self.count, "pid": inmate.pid}, [ours.detach()]
+
+    def become(self, inmate, sock, threads):
+        """In the new process: never returns."""
+        try:
+            arrange(sock, inmate.output)
+            confine.set_environment(inmate.folder)
+            from jailed import worker  # pylint: disable=import-outside-toplevel
+            worker.main(3, lambda: self.confinement.enter(inmate.level, inmate.description),
+                        threads)
+        finally:
+            os._exit(1)
+
+    def end(self, number, patience=0.0):
+        """{"how": it ended, "printed": text}, once nothing of it is left. One that is
+        about to end by itself has `patience` seconds for it."""
+        inmate = self.all.pop(number, None)
+        if inmate is None:
+            raise Fault("invalid", "there is no worker %s" % number)
+        how, printed = finish(inmate, patience), inmate.printed()
+        inmate.close()
+        return {"how": how, "printed": printed}
+
+    def end_all(self):
+        for number in list(self.all):
+            self.end(number)
+
+
+def arrange(sock, output):
+    """Descriptors 0 to 3 and no other; it dies with the module host."""
+    os.setpgid(0, 0)
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+    null = os.open(os.devnull, os.O_RDONLY)
+    high = [fcntl.fcntl(fd, fcntl.F_DUPFD, 100) for fd in (null, output, sock)]
+    for fd, place in zip((high[0], high[1], high[1], high[2]), range(4)):
+        os.dup2(fd, place, inheritable=place < 3)
+    os.closerange(4, 4096)
+
+
+def finish(inmate, patience):
+    """End it, if it has not ended, and everything below it; what its end was like."""
+    status = wait_for(inmate.pid, patience)
+    alive = status is None
+    if alive and inmate.level == "namespaces":
+        os.kill(inmate.pid, signal.SIGTERM)  # its guard takes the jail with it
+        if wait_for(inmate.pid, 2.0) is None:  # ... unless it was stopped before it listened
+            os.kill(inmate.pid, signal.SIGKILL)
+            os.waitpid(inmate.pid, 0)
+    elif alive:
+        os.killpg(inmate.pid, signal.SIGKILL)
+        os.waitpid(inmate.pid, 0)
+    sweep(inmate.pid)
+    return "ended by the judge" if alive else tell(status)
+
+
+def wait_for(pid, patience):
+    """Its status, or None where it goes on for so many seconds."""
+    deadline = time.monotonic() + patience
+    while True:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return status
+        if time.monotonic() >= deadline:
+            return None
+        time.sleep(0.001)
+
+
+def sweep(group):
+    """Whoever is left of a process group, orphans included."""
+    while True:
+        try:
+            os.killpg(group, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            return
+        try:
+            os.waitpid(-group, 0)
+        except ChildProcessError:
+            return
+
+
+def tell(status):
+    code = os.waitstatus_to_exitcode(status)
+    if code > 128:
+        code = 128 - code                    # what its guard passed on
+    if code < 0:
+        try:
+            return "killed by signal %d (%s)" % (-code, signal.Signals(-code).name)
+        except ValueError:
+            return "killed by signal %d" % -code
+    return "ended with status %d" % code

@@ -1,0 +1,66 @@
+"""The reference's weights into a candidate's module: load_state_dict with a mapping.
+
+1. A weight goes to the one of the same name, if its shape is the same too.
+2. What is left is matched by shape, in the order in which each module lists it, where
+   both have the same number of weights of that shape left.
+3. Counters (integers of no dimension, as BatchNorm's) may be missing. All else may not:
+   the candidate would compute with weights of its own.
+Weights of the candidate's that match none of the reference's keep what its constructor
+gave them.
+"""
+import torch
+
+from host.wire.fault import Fault
+
+
+def load(module, given):
+    """`given` is [(name, tensor, kind)]. Returns {"renamed": {theirs: ours}, "skipped": [...]}."""
+    own = {name: t for name, t in module.state_dict().items() if isinstance(t, torch.Tensor)}
+    matched, left = exact(own, given)
+    renamed, missing = by_shape([n for n in own if n not in matched.values()], own, left)
+    skipped = [name for name, tensor, _ in missing if counter(tensor)]
+    lost = [(name, tensor) for name, tensor, _ in missing if not counter(tensor)]
+    if lost:
+        raise Fault("task", "ModelNew has no place for %s; it has %s. Weights are loaded by name"
+                    " and shape: keep the parameters of Model"
+                    % (listed(lost), listed([(n, own[n]) for n in own
+                                             if n not in matched.values()
+                                             and n not in renamed.values()]) or "no others"))
+    matched.update(renamed)
+    state = dict(own)
+    for name, tensor, _ in given:
+        if name in matched:
+            state[matched[name]] = tensor.to(own[matched[name]].dtype)
+    module.load_state_dict(state, strict=False)
+    return {"renamed": renamed, "skipped": skipped}
+
+
+def exact(own, given):
+    matched, left = {}, []
+    for name, tensor, kind in given:
+        if name in own and own[name].shape == tensor.shape:
+            matched[name] = name
+        else:
+            left.append((name, tensor, kind))
+    return matched, left
+
+
+def by_shape(free, own, left):
+    renamed, missing = {}, []
+    for shape in {tuple(t.shape): None for _, t, _ in left}:
+        theirs = [entry for entry in left if tuple(entry[1].shape) == shape]
+        ours = [name for name in free if tuple(own[name].shape) == shape]
+        if len(theirs) == len(ours):
+            renamed.update((entry[0], name) for entry, name in zip(theirs, ours))
+        else:
+            missing += theirs
+    return renamed, missing
+
+
+def counter(tensor):
+    return tensor.dim() == 0 and not tensor.is_floating_point()
+
+
+def listed(weights, most=6):
+    words = ["%s %s" % (name, list(t.shape)) for name, t in weights[:most]]
+    return ", ".join(words) + (", ..." if len(weights) > most else "")

@@ -1,0 +1,197 @@
+"""A module worker: the untrusted side. From the moment that a candidate's file has been
+executed nothing in this process can be believed, and nothing that it says is, except that
+it says it: it reports no time, no verdict and no number.
+
+    load {source, file, class, init, device, ...}   then `ready`, or why not
+    call {}           run forward on what lies in the inputs' share; `ready`
+    put  {slot}       copy the outputs to one of the places for them; `ready`
+
+Every call is these two messages, whatever it is for.
+"""
+import ast
+import base64
+import importlib.machinery
+import os
+import pickle
+import random
+import sys
+import types
+
+import torch
+
+from jailed import census
+from jailed import weights
+from host.wire.channel import Channel
+from host.wire.fault import Fault, one_line
+from host.wire.tensors import view
+from host.wire.vmm import attach
+
+OURS = ("host", "jailed")      # packages of ours that a candidate finds no trace of
+CORE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+MODES = {"compile": None, "max_autotune": "max-autotune-no-cudagraphs"}
+
+
+def main(fd, enter, threads):
+    """Enter the jail first; then serve until the judge has had enough."""
+    channel = Channel(fd)
+    try:
+        enter()
+    except Fault as fault:
+        channel.send(fault.reply())
+        return
+    if threads:
+        torch.set_num_threads(threads)
+    serve(channel, Worker())
+
+
+def serve(channel, worker):
+    while True:
+        request = channel.receive()
+        if request is None:
+            os._exit(0)
+        try:
+            reply = getattr(worker, request["op"])(request) or {}
+        except BaseException as error:  # pylint: disable=broad-except
+            reply = {"ok": False, "message": one_line(describe(error))}
+        channel.send(dict({"ok": True}, **reply))
+
+
+def describe(error):
+    if isinstance(error, Fault):
+        return error.message
+    text = "%s: %s" % (type(error).__name__, error or "no message")
+    trace, line = error.__traceback__, None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename.endswith("candidate.py"):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return text if line is None else "line %d: %s" % (line, text)
+
+
+class Worker:
+    def __init__(self):
+        self.outputs = None
+
+    def look(self, request):
+        """Facts about the file, before anything of it runs."""
+        return {"census": census.of(request["source"])}
+
+    def load(self, request):
+        self.request, self.device = request, torch.device(request["device"])
+        if self.device.type == "cuda":
+            torch.cuda.set_device(self.device)
+        shares = [attach(fd, size, self.device) for fd, size in zip(request["fds"], request["sizes"])]
+        self.params, self.inputs, self.places = shares
+        strict(request.get("tf32", False), request.get("class") != "ModelNew")
+        values = pickle.loads(base64.b64decode(request["init"]))
+        made = class_of(execute(request), request["class"])
+        with torch.no_grad(), self.made_on():
+            module = made(**values) if isinstance(values, dict) else made(*values)
+            module = module.to(self.device)
+        mapped = weights.load(module, [(spec["name"], view(self.params, spec), spec["kind"])
+                                       for spec in request["params"]])
+        self.module = compiled(module, request.get("mode"))
+        self.settle()
+        return mapped
+
+    def made_on(self):
+        return self.device if self.device.type == "cuda" else nothing()
+
+    def argument(self, spec):
+        if "items" in spec:
+            return [self.argument(s) for s in spec["items"]]
+        if "dtype" in spec:
+            return view(self.inputs, spec)
+        return spec.get("value")
+
+    def call(self, _request):
+        arguments = [self.argument(spec) for spec in self.request["inputs"]]
+        with torch.no_grad(), self.made_on():
+            result = self.module(*arguments)
+        self.outputs = list(tensors_of(result))
+        self.settle()
+
+    def put(self, request):
+        place = self.request["stride"] * int(request["slot"])
+        specs, outputs = self.request["outputs"], self.outputs
+        check(specs, outputs)
+        memory = self.places[place:]
+        with torch.no_grad():
+            for spec, out in zip(specs, outputs):
+                view(memory, spec).copy_(out.detach())
+        self.outputs = None
+        self.settle()
+
+    def settle(self):
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+
+
+class nothing:
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *_):
+        return False
+
+
+def strict(tf32, cudnn_free):
+    """As the references have it; baselines may choose cuDNN's algorithms freely."""
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = bool(tf32)
+    torch.backends.cudnn.deterministic = not cudnn_free
+
+
+def execute(request):
+    """The candidate's file as a module that Triton and inspect can find the source of."""
+    path = os.path.join(os.environ["TMPDIR"], "candidate.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(request["source"])
+    for name in [name for name in sys.modules if name.split(".")[0] in OURS]:
+        del sys.modules[name]
+    sys.path.remove(CORE)
+    seed = int.from_bytes(os.urandom(6), "little")   # weights come from elsewhere
+    torch.manual_seed(seed)
+    random.seed(seed)
+    module = types.ModuleType("candidate")
+    module.__file__ = path
+    module.__spec__ = importlib.machinery.ModuleSpec("candidate", None, origin=path)
+    sys.modules["candidate"] = module
+    exec(compile(ast.parse(request["source"], filename=path), path, "exec", dont_inherit=True),
+         module.__dict__)
+    return module
+
+
+def class_of(module, names):
+    for name in names.split():
+        if callable(getattr(module, name, None)):
+            return getattr(module, name)
+    raise Fault("task", "the file defines no class %s" % " or ".join(names.split()))
+
+
+def compiled(module, mode):
+    if mode not in MODES:
+        return module
+    return torch.compile(module, mode=MODES[mode]) if MODES[mode] else torch.compile(module)
+
+
+def tensors_of(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (tuple, list)):
+        for item in value:
+            yield from tensors_of(item)
+    else:
+        yield value
+
+
+def check(specs, outputs):
+    """What an honest mistake looks like; a dishonest one is found by its values."""
+    if outputs is None or len(outputs) != len(specs):
+        raise Fault("task", "forward returns %d tensors, the reference %d"
+                    % (len(outputs or ()), len(specs)))
+    for i, (spec, out) in enumerate(zip(specs, outputs)):
+        if not isinstance(out, torch.Tensor):
+            raise Fault("task", "output %d is a %s, not a tensor" % (i + 1, type(out).__name__))
+        if list(out.shape) != spec["shape"] or out.dtype != getattr(torch, spec["dtype"]):
+            raise Fault("task", "output %d is %s %s, the reference's %s %s" % (
+                i + 1, str(out.dtype)[6:], list(out.shape), spec["dtype"], spec["shape"]))

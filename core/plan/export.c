@@ -1,0 +1,99 @@
+/*
+** export.c - a plan as data that another program can execute: every byte of a launch's
+** parameters, and where in them which tensor's address goes.
+*/
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "plan/record.h"
+
+static const char *const roles[] = { "input", "output", "param", "scratch" };
+
+static int put(cJSON *o, const char *key, cJSON *item) {
+  if (item == NULL) return 0;
+  if (key == NULL ? cJSON_AddItemToArray(o, item) : cJSON_AddItemToObject(o, key, item)) return 1;
+  cJSON_Delete(item);
+  return 0;
+}
+
+static int put_numbers(cJSON *o, const char *key, const unsigned v[3]) {
+  const int three[3] = { (int)v[0], (int)v[1], (int)v[2] };
+  return put(o, key, cJSON_CreateIntArray(three, 3));
+}
+
+static int put_hex(cJSON *o, const char *key, const unsigned char *data, size_t n) {
+  char *text = malloc(2 * n + 1);
+  if (text == NULL) return 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < n; i++) snprintf(text + 2 * i, 3, "%02x", data[i]);
+  int ok = put(o, key, cJSON_CreateString(text));
+  free(text);
+  return ok;
+}
+
+/* [where in the block, tensor, bytes behind its address] */
+static int put_refs(cJSON *o, const plan_step *s) {
+  cJSON *all = cJSON_CreateArray();
+  int ok = all != NULL;
+  for (size_t i = 0; ok && i < s->nrefs; i++) {
+    const double one[3] = { (double)s->refs[i].at, (double)s->refs[i].tensor, (double)s->refs[i].plus };
+    ok = put(all, NULL, cJSON_CreateDoubleArray(one, 3));
+  }
+  if (ok) return put(o, "refs", all);
+  cJSON_Delete(all);
+  return 0;
+}
+
+static int put_launch(cJSON *o, const plan_step *s) {
+  return put(o, "kind", cJSON_CreateString("launch")) && put(o, "kernel", cJSON_CreateString(s->step.kernel)) &&
+         put_numbers(o, "grid", s->step.grid) && put_numbers(o, "block", s->step.block) &&
+         put_numbers(o, "cluster", s->step.cluster) && put(o, "shared", cJSON_CreateNumber((double)s->step.shared)) &&
+         put_hex(o, "args", s->args, s->step.args_size) && put_refs(o, s);
+}
+
+static int put_step(cJSON *all, const plan_step *s) {
+  cJSON *o = cJSON_CreateObject();
+  int ok = o != NULL;
+  if (ok && s->step.kind == CAWB_STEP_LAUNCH) ok = put_launch(o, s);
+  else if (ok && s->step.kind == CAWB_STEP_FILL)
+    ok = put(o, "kind", cJSON_CreateString("fill")) && put(o, "tensor", cJSON_CreateNumber((double)s->target)) &&
+         put(o, "bytes", cJSON_CreateNumber((double)s->step.size)) &&
+         put(o, "pattern", cJSON_CreateNumber(s->step.pattern));
+  else if (ok) ok = put(o, "kind", cJSON_CreateString("library"));
+  if (ok) return put(all, NULL, o);
+  cJSON_Delete(o);
+  return 0;
+}
+
+static int put_phase(cJSON *o, const char *key, const plan_list *l) {
+  cJSON *all = cJSON_CreateArray();
+  int ok = all != NULL;
+  for (size_t i = 0; ok && i < l->count; i++) ok = put_step(all, &l->steps[i]);
+  if (ok) return put(o, key, all);
+  cJSON_Delete(all);
+  return 0;
+}
+
+static int put_tensors(cJSON *o, const cawb_plan *p) {
+  cJSON *all = cJSON_CreateArray();
+  int ok = all != NULL;
+  for (size_t i = 0; ok && i < p->ntensors; i++) {
+    cJSON *t = cJSON_CreateObject();
+    ok = t != NULL && put(t, "role", cJSON_CreateString(roles[p->tensors[i].role])) &&
+         put(t, "bytes", cJSON_CreateNumber((double)p->tensors[i].spec.bytes));
+    if (ok) ok = put(all, NULL, t);
+    else cJSON_Delete(t);
+  }
+  if (ok) return put(o, "tensors", all);
+  cJSON_Delete(all);
+  return 0;
+}
+
+cJSON *cawb_plan_export(const cawb_plan *p) {
+  cJSON *o = cJSON_CreateObject();
+  if (o != NULL && put_tensors(o, p) && put_phase(o, "prepare", &p->phases[CAWB_PLAN_PREPARE]) &&
+      put_phase(o, "call", &p->phases[CAWB_PLAN_CALL]))
+    return o;
+  cJSON_Delete(o);
+  return NULL;
+}

@@ -1,0 +1,40 @@
+/*
+** sandbox.h - a sealed Lua state for text that is not trusted. It holds an
+** allow-list of pure functions, counts instructions and bytes, loads text only,
+** and has no way to catch its own errors. A count hook does not fire inside C
+** functions (string.find can be slow), so the process around it has a deadline.
+*/
+#ifndef CAWB_PLAN_SANDBOX_H
+#define CAWB_PLAN_SANDBOX_H
+
+#include <lua.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+typedef struct cawb_sandbox cawb_sandbox;
+
+typedef struct cawb_sandbox_limits {
+  size_t memory;        /* bytes */
+  long instructions;    /* Lua VM instructions for the whole life of the state */
+} cawb_sandbox_limits;
+
+cawb_status cawb_sandbox_new(cawb_sandbox **out, const cawb_sandbox_limits *limits,
+                             cawb_err *err);
+void        cawb_sandbox_free(cawb_sandbox *s);
+lua_State  *cawb_sandbox_state(cawb_sandbox *s);    /* borrowed; to add functions */
+
+/*
+** Protected call of a C function with one pointer argument: the only way to
+** touch the state safely, since any push may raise for lack of memory.
+*/
+cawb_status cawb_sandbox_call(cawb_sandbox *s, lua_CFunction f, void *data, cawb_err *err);
+
+/*
+** Load and run `text` as chunk `name` ("plan.lua"). CAWB_ERR_CANDIDATE with the
+** message and position when it fails or exceeds a limit.
+*/
+cawb_status cawb_sandbox_run(cawb_sandbox *s, const char *text, const char *name,
+                             cawb_err *err);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+** order.c - whether the blocks of a kernel may run beside each other, on several cores. Those
+** that may speak to each other run one after the other, in turns where one waits (sim/exec/cluster.c):
+** what they see depends on the order. They are the kernels with
+**
+**   atomics and reductions on global memory, or on generic addresses, which may be global
+**   volatile, relaxed, acquiring or releasing accesses to either
+**   fences wider than the block
+**   the clock, which counts what the blocks before have executed
+**   clusters, decided at the launch
+**
+** Plain accesses say nothing of the kind; blocks that exchange data by them are found out by
+** what they touch, see replay.c.
+*/
+#include "sim/exec/ops.h"
+#include "sim/sim.h"
+
+static int speaks(const sim_insn *in) {
+  switch (in->op) {
+    case SIM_OP_atom_global: case SIM_OP_atom_generic: case SIM_OP_bulk_reduce:
+    case SIM_OP_clock_u32: case SIM_OP_clock_u64: case SIM_OP_bar_cluster: return 1;
+    case SIM_OP_ld_global: case SIM_OP_ld_generic: case SIM_OP_st_global: case SIM_OP_st_generic:
+      return in->atomic;
+    default: return 0;
+  }
+}
+
+void sim_turns(sim_function *f) {
+  f->turns = f->fences;
+  for (uint32_t i = 0; i < f->count; i++) f->turns |= speaks(&f->code[i]);
+}

@@ -1,0 +1,146 @@
+/* device/device.c - the simulated device: opens it and fills the table of device/device.h. */
+#include "sim/cores/log.h"
+#include "sim/sass/sass.h"
+#include "sim/sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+const sim_isa *sim_isa_best(void) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  int v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+  if (v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512cd")) return &sim_isa_avx512;
+  if (v3) return &sim_isa_avx2;
+#endif
+  return &sim_isa_base;
+}
+
+static void device_close(cawb_device *d) {
+  sim_device *s = (sim_device *)d;
+  for (unsigned i = SIM_SLOT_FIRST; s->slots != NULL && i < SIM_SLOTS; i++)
+    if (s->slots[i] != NULL) sim_region_drop(s, s->slots[i]->base);
+  free(s->slots);
+  for (unsigned i = 0; i < s->nl1; i++) free(s->l1[i]);
+  free(s->l1);
+  free(s->hot);
+  while (s->spare != NULL) {
+    sim_chunk *c = s->spare;
+    s->spare = c->next;
+    free(c);
+  }
+  pthread_mutex_destroy(&s->undo);
+  free(s);
+}
+
+static cawb_status device_load(cawb_device *d, const cawb_image *image, cawb_module **out, cawb_err *err) {
+  if (image->ptx == NULL)
+    return cawb_fail(err, CAWB_ERR_INVALID, "a simulated device loads PTX, and there is none");
+  cawb_status status = sim_module_parse((sim_device *)d, image->ptx, out, err);
+  if (status != CAWB_OK) return status;
+  sim_cubin_read(*out, image->cubin, image->cubin_size);
+  sim_sass_read(*out, image->cubin, image->cubin_size);
+  return CAWB_OK;
+}
+
+static void device_unload(cawb_device *d, cawb_module *m) {
+  (void)d;
+  sim_module_free(m);
+}
+
+/* Modelled time does not vary: one execution, one sample. */
+static cawb_status device_time(cawb_device *d, cawb_module *m, const cawb_step *steps, size_t n,
+                               cawb_timing *timing, cawb_err *err) {
+  cawb_report report = { 0 };
+  if (timing->max_samples == 0) return cawb_fail(err, CAWB_ERR_INVALID, "no room for a timing sample");
+  int sanitize = ((sim_device *)d)->sanitize;
+  ((sim_device *)d)->sanitize = 0;               /* nobody would be told */
+  cawb_status status = sim_run(d, m, steps, n, &report, err);
+  ((sim_device *)d)->sanitize = sanitize;
+  if (status != CAWB_OK) return status;
+  timing->samples[0] = report.seconds;
+  timing->count = 1;
+  if (timing->clocks != NULL) timing->clocks[0] = d->info.rates.clock;
+  for (size_t i = 0; i < timing->nsave && status == CAWB_OK; i++)
+    status = sim_memory_copy(d, timing->save[i].to, timing->save[i].from, timing->save[i].size, err);
+  return status;
+}
+
+static void device_sample(cawb_device *d, uint64_t blocks) { ((sim_device *)d)->sample = blocks; }
+
+static void device_sanitize(cawb_device *d, int on) { ((sim_device *)d)->sanitize = on; }
+
+static void device_threads(cawb_device *d, unsigned n) { ((sim_device *)d)->threads = n; }
+
+static const cawb_device_ops ops = {
+  .close = device_close, .sample = device_sample, .sanitize = device_sanitize, .threads = device_threads,
+  .alloc = sim_memory_alloc, .free = sim_memory_free,
+  .write = sim_memory_write, .read = sim_memory_read, .copy = sim_memory_copy,
+  .fill = sim_memory_fill, .attach = sim_memory_attach, .detach = sim_memory_free,
+  .load = device_load, .unload = device_unload, .choose = sim_library_choose, .run = sim_run, .time = device_time,
+  .profile = sim_profile
+};
+
+static void describe(const char *which, const sim_model *m, cawb_device_info *info) {
+  snprintf(info->name, sizeof info->name, "sim:%s", which);
+  snprintf(info->model, sizeof info->model, "%s", m->model);
+  snprintf(info->arch, sizeof info->arch, "%s", m->arch);
+  info->modelled = 1;
+  info->sms = (unsigned)m->sms;
+  info->memory = (size_t)m->memory;
+  info->l2 = (size_t)m->l2;
+  info->shared_block = (size_t)m->shared_block;
+  info->threads_block = (unsigned)m->threads_block;
+  info->rates.clock = m->clock;
+  info->rates.dram = m->dram;
+  info->rates.l2 = m->l2_rate;
+  info->rates.fp32 = m->fp32;
+  info->rates.tf32 = m->tf32;
+  info->rates.bf16 = m->bf16;
+  info->rates.fp16 = m->fp16;
+  info->rates.launch = m->launch;
+}
+
+sim_l1 *sim_l1_of(sim_device *d, unsigned i) {
+  while (d->nl1 <= i) {
+    sim_l1 **grown = realloc(d->l1, (d->nl1 + 1) * sizeof *grown);
+    if (grown == NULL) return NULL;
+    d->l1 = grown;
+    grown[d->nl1] = calloc(1, sizeof **grown);
+    if (grown[d->nl1] == NULL) return NULL;
+    d->nl1++;
+  }
+  return d->l1[i];
+}
+
+static int make_tables(sim_device *d) {
+  d->slots = calloc(SIM_SLOTS, sizeof *d->slots);
+  d->hot = calloc(SIM_HOT, sizeof *d->hot);
+  return d->slots != NULL && d->hot != NULL && sim_l1_of(d, 0) != NULL;
+}
+
+cawb_status cawb_device_open_sim(cawb_device **out, const char *which, const cawb_figures *figures,
+                                 cawb_err *err) {
+  *out = NULL;
+  if (figures == NULL)
+    return cawb_fail(err, CAWB_ERR_INVALID, "no figures came with the simulated device 'sim:%s'", which);
+  sim_device *d = calloc(1, sizeof *d);
+  if (d != NULL) pthread_mutex_init(&d->undo, NULL);
+  if (d == NULL || !make_tables(d)) {
+    if (d != NULL) device_close(&d->base);
+    return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a simulated device");
+  }
+  d->base.ops = &ops;
+  d->figures = *figures;
+  d->model = &d->figures;
+  d->isa = sim_isa_best();
+  d->sanitize = 1;
+  d->threads = 1;
+  d->next_slot = SIM_SLOT_FIRST;
+  describe(which, figures, &d->base.info);
+  *out = &d->base;
+  return CAWB_OK;
+}

@@ -1,0 +1,140 @@
+/*
+** exec.h - a launch being executed: groups of lanes, warps, the block and its accounts.
+*/
+#ifndef CAWB_SIM_EXEC_EXEC_H
+#define CAWB_SIM_EXEC_EXEC_H
+
+#include "device/device.h"
+#include "sim/memory/async.h"
+#include "sim/time/facts.h"
+#include "sim/read/insn.h"
+#include "sim/memory/region.h"
+
+#define SIM_WARPS 32u                /* most warps in a block */
+
+/* A set of lanes of a warp that are at the same instruction. */
+enum { SIM_READY, SIM_AT_WARP, SIM_AT_BLOCK, SIM_AT_CLUSTER, SIM_AT_GROUP };
+typedef struct sim_group { uint32_t pc, mask; uint16_t state, barrier; } sim_group;
+
+enum { SIM_FAULT_NONE, SIM_FAULT_ADDRESS, SIM_FAULT_ALIGN, SIM_FAULT_TRAP,
+       SIM_FAULT_ASSERT, SIM_FAULT_BARRIER, SIM_FAULT_WARP, SIM_FAULT_READONLY };
+
+typedef struct sim_fault {
+  int kind;
+  const sim_insn *insn;
+  unsigned warp, lane, size, space;
+  int write;                    /* 0 read, 1 write, 2 atomic */
+  uint64_t addr;
+  char text[200];               /* of barrier faults */
+} sim_fault;
+
+typedef struct sim_barrier {
+  uint32_t expected, arrived;   /* threads; expected 0: the whole block */
+  uint32_t count, all, any;     /* bar.red */
+} sim_barrier;
+
+enum { SIM_RACE_WARPS, SIM_RACE_LANES, SIM_RACE_BLOCKS, SIM_RACE_COPY, SIM_RACE_UNSET,
+       SIM_RACE_LENT, SIM_RACE_PROXY, SIM_RACE_EARLY, SIM_RACE_ORDER };     /* of warpgroup products */
+
+enum { SIM_SHAPES = 1 << 7, SIM_WAW = 1024 };
+
+struct sim_warp {
+  unsigned char *base[SIM_BASES];
+  uint32_t mask;                /* lanes that execute the current instruction */
+  uint32_t active;              /* lanes of the running group */
+  uint32_t pc, target;
+  uint32_t born, live;          /* lanes that exist; that have not exited */
+  uint32_t waited;              /* the live lanes when waiting groups last tried */
+  uint32_t next;                /* lowest pc of another ready group */
+  uint32_t carry;               /* the condition code of add.cc and its kin */
+  unsigned index, ngroups;
+  uint32_t fails, polls;        /* waits in vain, looks at global memory, since its turn began */
+  uint32_t met;                 /* lanes that have arrived at the cluster's barrier */
+  uint32_t meeting;             /* which meeting of the cluster they arrived at */
+  sim_copy *copies;             /* under way */
+  uint32_t ncopies, copies_room;
+  uint32_t commits[SIM_LANES];  /* groups of copies that each lane has closed */
+  uint32_t touches;             /* of lines, in this block */
+  uint32_t closed;              /* groups of warpgroup products; */
+  int ordered;                  /* wgmma.fence was executed; */
+  uint32_t fenced;              /* the epoch of the last fence.proxy.async: see body_warpgroup.h */
+  sim_group group[SIM_LANES];   /* the groups that are not running */
+  unsigned char *local, *local_set;   /* a byte for each 4 of `local`: it was written */
+  sim_exec *exec;
+};
+
+enum { SIM_CTAID_X = 0, SIM_CTAID_Y = 128, SIM_CTAID_Z = 256, SIM_CLUSTERID_X = 384,
+       SIM_CLUSTERID_Y = 512, SIM_CLUSTERID_Z = 640, SIM_MEMBER_X = 768, SIM_MEMBER_Y = 896,
+       SIM_MEMBER_Z = 1024, SIM_RANK = 1152, SIM_BLOCK_BYTES = 1280 };
+enum { SIM_TID_X = 0, SIM_TID_Y = 128, SIM_TID_Z = 256, SIM_LANEID = 384,
+       SIM_WARPID = 512, SIM_MASK_EQ = 640, SIM_MASK_LT = 768, SIM_MASK_LE = 896,
+       SIM_MASK_GT = 1024, SIM_MASK_GE = 1152, SIM_WARP_BYTES = 1280 };
+
+/* One launch being executed. */
+struct sim_exec {
+  sim_device *device;
+  const sim_function *function;
+  const cawb_step *step;
+  uint64_t *hits;               /* per instruction: warps that executed it; see sim/read/stretches.c */
+  int checks;                   /* look for races, unwritten memory, copies under way */
+  sim_counts counts;
+  sim_warp *warps;
+  unsigned nwarps, threads;
+  unsigned char *registers, *consts, *local, *local_set, *blockvals, *warpvals;
+  unsigned char *params;        /* the parameter block, padded */
+  unsigned char *shared;
+  uint32_t local_stride;        /* bytes of local memory from thread to thread */
+  uint32_t shared_size, grain;
+  uint32_t *writers, *readers;  /* shadow of shared memory, see sim/watch/body_shadow.h */
+  uint32_t *lines;              /* source line of the last write */
+  uint32_t shadow_size, epoch;
+  uint32_t born;                /* the epoch in which the block began; 0: it is not known any more */
+  struct sim_waw { uint32_t unit, other, was; } *waw;   /* units that several warps wrote; see sim/watch/body_shadow.h */
+  uint32_t nwaw;
+  int collecting;               /* stores note such units there */
+  sim_shape *shapes;            /* SIM_SHAPES, by address register and size */
+  uint64_t clock;
+  uint8_t *flight;              /* copies under way to each unit of shared memory */
+  uint32_t flying;              /* copies under way to the block, in units, and what is lent */
+  uint8_t *lent;                /* warpgroup products under way that read each unit */
+  sim_lend *lends;              /* the products under way */
+  uint32_t nlends, lends_room;
+  int rallied;                  /* four warps have met for one, so that others may go on */
+  sim_exec **peers, *alone;     /* the blocks of the cluster; `alone`: where there is one */
+  unsigned npeers, rank, cluster[3];
+  uint32_t meetings;            /* times that the cluster has met */
+  int ended, suspended, polling;   /* it is over, its shared memory gone; it goes on; it waits for others */
+  sim_exec **parked;            /* clusters that wait for later ones, at the launch's own */
+  unsigned nparked, parked_room;
+  sim_bulk *bulks;              /* of the whole cluster, at its first block */
+  uint32_t nbulks, bulks_room;
+  sim_l1 *l1;                   /* of the thread that executes it */
+  struct sim_log *log;          /* of a block that runs beside others, see sim/cores/log.h; else NULL */
+  uint32_t *hot;                /* SIM_HOT, the device's: atomics by place */
+  uint32_t cache_block;         /* the block's number there */
+  uint64_t lowest, touches, news;        /* base of the first region; of all warps; lines new to the block */
+  uint64_t executed;            /* blocks, of those of the grid; see sim/time/sample.c */
+  double longest, squares;      /* thread instructions of a block: most; sum of squares */
+  double l1_room, l2_room;      /* lines of either for one block */
+  double at_once;               /* blocks under way */
+  double l2_sectors, block_sectors;      /* that L2 holds; that a block takes there */
+  uint32_t first_stamp;         /* of block 0 in a region's `last` */
+  unsigned block[3], serial;
+  unsigned exited;              /* threads of the block that are done */
+  sim_barrier barrier[16];
+  sim_fault fault;
+  sim_launch_facts facts;       /* once it is over */
+  uint32_t first_block;         /* number of the launch's first block, see sim/watch/body_race.h */
+  int follows;                  /* blocks' stores are compared */
+  int met;                      /* blocks that ran beside each other were in each other's way */
+  struct {                      /* the first race */
+    int kind, space;
+    uint32_t line, other;            /* lines of this and the other access; */
+    uint64_t place;                  /* between blocks: the other's serial */
+    unsigned warp, block[3];
+    int how, other_how;              /* 0 read, 1 wrote, 2 atomic */
+    int other_warp;                  /* -1: several */
+  } race;
+};
+
+#endif

@@ -1,0 +1,133 @@
+/*
+** body_cache.h - which sectors of a load L1 has, and which of those that it asks for L2 has.
+** Blocks are executed one after the other and their warps too, where the machine has many
+** under way at a time; so a hit is not looked up but judged by the lines that were fetched
+** since the line was last touched. The warps of a block are taken to be equally far, and to
+** fetch as many new lines a touch as the block has done so far:
+**
+**   age = touches of the warp since * warps * new lines of the block / its touches
+**
+** L1 holds what is younger than its share for a block, L2 what is younger than its share
+** for the blocks under way. A line that another block touched last is as old as the lines
+** that the blocks between the two touched, without those that others under way have too.
+*/
+#include "sim/memory/l2.h"
+#include "sim/cores/log.h"
+
+/* A load touches some of the 4 sectors of a line; returns those that L1 has not. `old`: this
+** block has touched them, but longer ago than L2 remembers. */
+static inline uint32_t cache_load(sim_warp *w, uint64_t line, uint32_t sectors, uint32_t *old) {
+  sim_exec *x = w->exec;
+  sim_line *e = &x->l1->line[(line * UINT64_C(0x9e3779b97f4a7c15)) >> 49];
+  uint32_t has = e->line & 15, missing = sectors;
+  w->touches++;
+  x->touches++;
+  if (e->line >> 4 != line || e->block != x->cache_block) {
+    e->block = x->cache_block;
+    has = 0;
+    x->news++;
+  } else {
+    double apart = w->touches > e->touch ? w->touches - e->touch : e->touch - w->touches;
+    double age = apart * x->nwarps * (double)x->news, touches = (double)x->touches;
+    if (age < x->l1_room * touches) missing &= ~has;
+    else {
+      if (age >= x->l2_room * touches) *old = sectors & has;
+      has = 0;
+    }
+  }
+  e->line = line << 4 | has | sectors;
+  e->touch = w->touches;
+  x->counts.lines++;
+  x->counts.load_hits += (unsigned)__builtin_popcount(sectors & ~missing);
+  return missing;
+}
+
+/* One line of a load. Returns its level: 0 L1, 1 L2, 2 DRAM, LATER where that is found out in the
+** order of the blocks. To be called before the sectors are noted as touched. */
+enum { LATER = 3 };
+static inline unsigned load_line(sim_warp *w, const sim_region *r, uint64_t first, uint32_t sectors) {
+  sim_exec *x = w->exec;
+  uint32_t old = 0, missing = cache_load(w, ((r->base - x->lowest) >> 7) + (first >> 2), sectors, &old);
+  if (missing == 0) return 0;
+  x->counts.load_lines++;
+  if (x->log == NULL) return l2_load(x, r, first, missing, old);
+  sim_log_load(x->log, r, first >> 2, missing, old);
+  return LATER;
+}
+
+/* One line of a store; `exact`: all bytes of these sectors are stored to. */
+static inline void store_line(sim_warp *w, const sim_region *r, uint64_t first, uint32_t sectors, int whole,
+                              int exact) {
+  sim_exec *x = w->exec;
+  if (!whole) x->counts.partial += (unsigned)__builtin_popcount(sectors);
+  if (x->log == NULL) l2_store(x, r, first, sectors, whole);
+  else sim_log_store(x->log, r, first >> 2, sectors, whole, exact);
+}
+
+/* The sectors of a line that lie between two. */
+static inline uint32_t part_of_line(uint64_t line, uint64_t first, uint64_t last) {
+  uint32_t mask = 15;
+  if (line < first) mask &= 15u << (first - line);
+  if (line + 3 > last) mask &= 15u >> (line + 3 - last);
+  return mask;
+}
+
+/* Sectors `first` to `last`, side by side. */
+static inline unsigned load_range(sim_warp *w, const sim_region *r, uint64_t first, uint64_t last) {
+  unsigned worst = 0;
+  for (uint64_t line = first & ~UINT64_C(3); line <= last; line += 4) {
+    unsigned level = load_line(w, r, line, part_of_line(line, first, last));
+    if (level > worst) worst = level;
+  }
+  return worst;
+}
+
+static inline void store_range(sim_warp *w, const sim_region *r, uint64_t first, uint64_t last, int whole,
+                               int exact) {
+  for (uint64_t line = first & ~UINT64_C(3); line <= last; line += 4)
+    store_line(w, r, line, part_of_line(line, first, last), whole, exact);
+}
+
+/* Of sectors in the order of the lanes, the next line's; `k` goes on behind them. */
+static inline uint32_t next_line(const uint64_t *sector, unsigned n, unsigned *k, uint64_t *line) {
+  uint32_t mask = 0;
+  *line = sector[*k] & ~UINT64_C(3);
+  for (; *k < n && (sector[*k] & ~UINT64_C(3)) == *line; (*k)++) mask |= 1u << (sector[*k] & 3);
+  return mask;
+}
+
+static inline unsigned load_list(sim_warp *w, const sim_region *r, const uint64_t *sector, unsigned n) {
+  unsigned worst = 0;
+  uint64_t line;
+  for (unsigned k = 0; k < n;) {
+    uint32_t mask = next_line(sector, n, &k, &line);
+    unsigned level = load_line(w, r, line, mask);
+    if (level > worst) worst = level;
+  }
+  return worst;
+}
+
+static inline void store_list(sim_warp *w, const sim_region *r, const uint64_t *sector, unsigned n, int whole) {
+  uint64_t line;
+  for (unsigned k = 0; k < n;) {
+    uint32_t mask = next_line(sector, n, &k, &line);
+    store_line(w, r, line, mask, whole, 0);
+  }
+}
+
+static unsigned lines_of(const uint64_t *sector, unsigned n) {
+  unsigned lines = 0;
+  for (unsigned k = 0; k < n; k++) lines += k == 0 || (sector[k] >> 2) != (sector[k - 1] >> 2);
+  return lines;
+}
+
+/* Atomics on one line take turns; neighbouring lanes on the same place go together. */
+static void note_hot(sim_exec *x, const uint64_t *addr, uint32_t mask) {
+  uint64_t last = 0;
+  for (unsigned l = 0; l < SIM_LANES; l++) {
+    if (!(mask >> l & 1) || addr[l] == last) continue;
+    last = addr[l];
+    uint32_t *n = &x->hot[((last >> 7) * UINT64_C(0x9e3779b97f4a7c15)) >> 54 & (SIM_HOT - 1)];
+    if (++*n > x->counts.hottest) x->counts.hottest = *n;
+  }
+}

@@ -1,0 +1,71 @@
+/*
+** region.h - the device's memory: regions in a wide and mostly empty address space. See memory.c.
+*/
+#ifndef CAWB_SIM_MEMORY_REGION_H
+#define CAWB_SIM_MEMORY_REGION_H
+
+#include "device/device.h"
+#include "sim/time/facts.h"
+
+typedef struct sim_device sim_device;
+
+/*
+** Device addresses are slots of 64 GiB with one region each, so that finding a
+** region is a shift and everything around a tensor is a gap. The first slots
+** are the windows of generic addresses onto the other spaces.
+*/
+#define SIM_SLOT_BITS 36
+#define SIM_SLOTS 4096u
+#define SIM_SLOT_FIRST 16u
+#define SIM_SLOT_OFFSET (UINT64_C(1) << 34)
+#define SIM_WINDOW(space) ((uint64_t)(space) << SIM_SLOT_BITS)
+
+/* Which block stored last: per 32 bytes, per 4 bytes; see sim/watch/body_race.h. Both or none. */
+#define SIM_PARTED 0x80000000u
+typedef struct sim_notes {
+  uint32_t *sectors, *words;
+  uint32_t last;          /* the last block that stored anywhere */
+} sim_notes;
+
+typedef struct sim_region {
+  cawb_addr base;
+  size_t size;
+  unsigned char *host;
+  uint64_t *bits;         /* sectors touched: reads now, writes now, reads and */
+  size_t words;           /* writes of the run; `words` 64-bit words each */
+  sim_notes notes;
+  uint64_t *written;      /* since it was poisoned: a bit for each 4 bytes; NULL: it was not */
+  uint32_t *last;         /* by line of 128 bytes: the block that touched it last, stamped */
+  sim_sectors half;       /* of a sample, see sim/time/sample.c */
+  struct sim_chunk **chunks;            /* of a launch, what it has changed; see sim/cores/log.h */
+  int constant;           /* a variable that kernels do not store to */
+  double grown;           /* what is not executed touches so much more */
+  int attached;           /* mapped, and no area of malloc's */
+  char label[48];
+} sim_region;
+
+enum { SIM_READS_NOW, SIM_WRITES_NOW, SIM_READS_RUN, SIM_WRITES_RUN, SIM_BITMAPS };
+
+/* memory.c */
+void *sim_area_new(size_t size);                   /* aligned to 128 bytes */
+void  sim_area_free(void *area);                   /* NULL is a no-op */
+sim_region *sim_region_new(sim_device *d, size_t size, const char *label, cawb_err *err);
+void        sim_region_drop(sim_device *d, cawb_addr a);
+sim_region *sim_region_at(const sim_device *d, cawb_addr a);
+sim_region *sim_region_near(const sim_device *d, cawb_addr a);
+int         sim_regions_follow(sim_device *d);     /* make notes; 0 when out of memory */
+void        sim_regions_unfollow(sim_device *d);   /* as if no block had ever stored */
+void        sim_region_poisoned(sim_region *r);    /* from now on `written` is kept, if memory allows */
+void        sim_region_written(sim_region *r, cawb_addr a, size_t size);
+void        sim_regions_forget(sim_device *d);     /* clear the touched sectors */
+uint64_t    sim_region_touch(sim_region *r, int map, cawb_addr a, size_t size);  /* those new to it */
+cawb_status sim_memory_alloc(cawb_device *d, size_t size, const char *label,
+                             cawb_addr *out, cawb_err *err);
+void        sim_memory_free(cawb_device *d, cawb_addr a);
+cawb_status sim_memory_write(cawb_device *, cawb_addr, const void *, size_t, cawb_err *);
+cawb_status sim_memory_read(cawb_device *, void *, cawb_addr, size_t, cawb_err *);
+cawb_status sim_memory_copy(cawb_device *, cawb_addr, cawb_addr, size_t, cawb_err *);
+cawb_status sim_memory_fill(cawb_device *, cawb_addr, uint32_t, size_t, cawb_err *);
+cawb_status sim_memory_attach(cawb_device *, const cawb_share *, cawb_addr *, cawb_err *);
+
+#endif

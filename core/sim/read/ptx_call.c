@@ -1,0 +1,208 @@
+/*
+** ptx_call.c - a call expands the function's body where it stands, with the
+** formal parameters bound to the caller's. Recursion is therefore refused. A call
+** through a pointer expands every function that it may mean, behind a comparison.
+*/
+#include "sim/read/ptx_parse.h"
+#include "sim/exec/ops.h"
+
+#include <string.h>
+
+enum { ARGS = 64, INLINE_DEPTH = 24, CODE_MAX = 1 << 20 };
+
+typedef struct actuals {
+  uint32_t symbol[ARGS];
+  unsigned count, next;
+} actuals;
+
+/* `(a, b)`: parameter variables. */
+static void read_list(ptx_parser *p, actuals *list) {
+  while (!ptx_at(p, ')')) {
+    uint32_t i = p->tok.kind == PTX_NAME ? ptx_symbol_find(p, p->tok.text, p->tok.size) : 0;
+    if (i == 0 || p->symbols[i - 1].kind != PTX_VARIABLE || list->count == ARGS)
+      ptx_fail(p, CAWB_ERR_UNSUPPORTED, "a call's arguments must be .param variables, %d at most", ARGS);
+    list->symbol[list->count++] = i;
+    ptx_next(p);
+    if (!ptx_take(p, ',')) break;
+  }
+  ptx_expect(p, ')');
+}
+
+/* `(.param .b32 a, ...)` of the callee: the same places under the callee's names. */
+static void bind_list(ptx_parser *p, actuals *list) {
+  while (!ptx_at(p, ')')) {
+    ptx_token name = p->tok;
+    while (!ptx_at(p, ',') && !ptx_at(p, ')')) {
+      if (p->tok.kind == PTX_NAME && *p->tok.text != '.') name = p->tok;
+      if (p->tok.kind == PTX_END) ptx_fail(p, CAWB_ERR_INVALID, "the text ends inside a signature");
+      ptx_next(p);
+    }
+    if (list->next == list->count) ptx_fail(p, CAWB_ERR_INVALID, "a call has too few arguments");
+    ptx_symbol actual = p->symbols[list->symbol[list->next++] - 1];
+    ptx_symbol *s = ptx_symbol_add(p, name.text, name.size);
+    s->kind = PTX_VARIABLE;
+    s->space = actual.space;
+    s->offset = actual.offset;
+    if (!ptx_take(p, ',')) break;
+  }
+  ptx_expect(p, ')');
+}
+
+/* 0: it is being expanded already, or this goes too deep. */
+static int expand(ptx_parser *p, ptx_body *b, actuals *results, actuals *args) {
+  ptx_lexer back = p->lex;
+  ptx_token tok = p->tok;
+  uint32_t line = p->line, file = p->file, symbols = p->nsymbols;
+  if (b->open || p->inlined == INLINE_DEPTH) return 0;
+  p->inlined++;
+  b->open = 1;
+  p->lex = b->at;
+  p->file = 0;
+  ptx_next(p);
+  if (ptx_take(p, '(')) bind_list(p, results);
+  ptx_next(p);
+  if (ptx_take(p, '(')) bind_list(p, args);
+  while (!ptx_at(p, '{')) {
+    if (p->tok.kind == PTX_END) ptx_fail(p, CAWB_ERR_INVALID, "the text ends before a function's body");
+    ptx_next(p);
+  }
+  ptx_body_parse(p);
+  if (p->f->count > CODE_MAX) ptx_fail(p, CAWB_ERR_UNSUPPORTED, "the calls expand to too much code");
+  p->inlined--;
+  b->open = 0;
+  ptx_symbols_cut(p, symbols);
+  p->lex = back;
+  p->tok = tok;
+  p->line = line;
+  p->file = file;
+  return 1;
+}
+
+static int is(const ptx_word *w, const char *s) {
+  return strlen(s) == w->size && memcmp(w->text, s, w->size) == 0;
+}
+
+/* A guarded call jumps around the body. */
+static uint32_t begin_guard(ptx_parser *p, const ptx_statement *s) {
+  if (s->guard == SIM_NOGUARD) return UINT32_MAX;
+  sim_insn *in = ptx_emit(p, SIM_OP_bra, s);
+  in->guard_not = ~in->guard_not;
+  return p->f->count - 1;
+}
+
+/* p->nbodies if there is none. */
+static uint32_t find_body(const ptx_parser *p, const char *name, size_t size) {
+  uint32_t i = 0;
+  while (i < p->nbodies && !(p->bodies[i].size == size && memcmp(p->bodies[i].name, name, size) == 0)) i++;
+  return i;
+}
+
+/* ------------------------------------------------------------------ pointers */
+
+/* A function's address is its number among those declared, in a window of its own. */
+uint64_t ptx_function_address(const ptx_parser *p, const char *name, size_t size) {
+  for (uint32_t i = 0; i < p->nnames; i++)
+    if (p->names[i].size == size && memcmp(p->names[i].text, name, size) == 0)
+      return SIM_WINDOW(SIM_FUNCTIONS) + 16 * ((uint64_t)i + 1);
+  return 0;
+}
+
+void ptx_function_declare(ptx_parser *p, const char *name, size_t size) {
+  if (ptx_function_address(p, name, size) != 0) return;
+  p->names = ptx_grow(p, p->names, p->nnames, &p->names_room, sizeof *p->names);
+  p->names[p->nnames++] = (ptx_word){ name, size };
+}
+
+/* Parameters in a list in parentheses, which `lex` goes past; tok is its first token. */
+static unsigned count_list(ptx_lexer *lex, ptx_token *tok) {
+  unsigned commas = 0, any = 0;
+  if (tok->kind != PTX_PUNCT || *tok->text != '(') return 0;
+  for (ptx_lex(lex, tok); tok->kind != PTX_END && !(tok->kind == PTX_PUNCT && *tok->text == ')'); ptx_lex(lex, tok)) {
+    any = 1;
+    commas += tok->kind == PTX_PUNCT && *tok->text == ',';
+  }
+  ptx_lex(lex, tok);
+  return any ? commas + 1 : 0;
+}
+
+static int same_shape(const ptx_body *b, const actuals *results, const actuals *args) {
+  ptx_lexer lex = b->at;
+  ptx_token tok;
+  ptx_lex(&lex, &tok);
+  unsigned given = count_list(&lex, &tok);
+  ptx_lex(&lex, &tok);                         /* its name */
+  return given == results->count && count_list(&lex, &tok) == args->count;
+}
+
+/* A jump past what follows where `target` is another function; returns its place. */
+static uint32_t emit_unless(ptx_parser *p, sim_ref target, uint64_t address) {
+  sim_ref other = ptx_sink(p), id = ptx_value(p, 8, address);
+  sim_insn *in = ptx_emit(p, SIM_OP_setp_u64, NULL);
+  in->r[0] = in->r[4] = other;
+  in->r[1] = target;
+  in->r[2] = id;
+  in->cmp = SIM_NE;
+  ptx_emit(p, SIM_OP_bra, NULL)->guard = other.off;
+  return p->f->count - 1;
+}
+
+/* Every function of this shape; the jumps to the end are a chain through `imm`. */
+static void expand_any(ptx_parser *p, sim_ref target, const actuals *results, const actuals *args) {
+  uint32_t chain = UINT32_MAX;
+  for (uint32_t i = 0; i < p->nbodies; i++) {
+    ptx_body *b = &p->bodies[i];
+    if (b->open || !same_shape(b, results, args)) continue;
+    actuals to = *results, from = *args;
+    uint32_t past = emit_unless(p, target, ptx_function_address(p, b->name, b->size));
+    if (!expand(p, b, &to, &from)) ptx_emit(p, SIM_OP_trap, NULL);
+    ptx_emit(p, SIM_OP_bra, NULL)->imm = chain;
+    chain = p->f->count - 1;
+    p->f->code[past].imm = p->f->count;
+  }
+  ptx_emit(p, SIM_OP_trap, NULL);
+  while (chain != UINT32_MAX) {
+    uint32_t next = (uint32_t)p->f->code[chain].imm;
+    p->f->code[chain].imm = p->f->count;
+    chain = next;
+  }
+}
+
+/* Nothing is printed; the result is 0. */
+static void emit_nothing_printed(ptx_parser *p, const actuals *results) {
+  if (results->count == 0) return;
+  sim_ref at = ptx_value(p, 8, p->symbols[results->symbol[0] - 1].offset), zero = ptx_value(p, 4, 0);
+  sim_insn *in = ptx_emit(p, SIM_OP_st_local, NULL);
+  in->r[0] = zero;
+  in->r[1] = at;
+  in->space = SIM_LOCAL;
+  in->wide = in->vec = 1;
+  in->width = in->stride = 4;
+}
+
+void ptx_call(ptx_parser *p, const ptx_statement *s) {
+  actuals results = { .count = 0 }, args = { .count = 0 };
+  if (ptx_take(p, '(')) {
+    read_list(p, &results);
+    ptx_expect(p, ',');
+  }
+  ptx_word name = { p->tok.text, p->tok.size };
+  ptx_operand target = { 0 };
+  int direct = p->tok.kind == PTX_NAME && *p->tok.text != '%';
+  if (direct) ptx_next(p);
+  else ptx_name_read(p, &target);
+  if (ptx_take(p, ',') && ptx_take(p, '(')) read_list(p, &args);
+  while (!ptx_at(p, ';') && p->tok.kind != PTX_END) ptx_next(p);
+  ptx_expect(p, ';');
+  uint32_t around = begin_guard(p, s), i = find_body(p, name.text, name.size);
+  if (is(&name, "__assertfail")) ptx_emit(p, SIM_OP_assertion, NULL);
+  else if (is(&name, "vprintf")) emit_nothing_printed(p, &results);
+  else if (!direct && (target.kind != PTX_O_REG || target.bytes != 8))
+    ptx_fail(p, CAWB_ERR_INVALID, "a call needs a function or a 64-bit register");
+  else if (!direct) expand_any(p, target.ref, &results, &args);
+  else if (i == p->nbodies) ptx_unknown(p, name.text, name.size);
+  else if (!expand(p, &p->bodies[i], &results, &args))
+    ptx_fail(p, CAWB_ERR_UNSUPPORTED, "'%.*s' calls itself, or calls nest more than %d deep: "
+             "calls are expanded",
+             (int)(name.size < 80 ? name.size : 80), name.text, INLINE_DEPTH);
+  if (around != UINT32_MAX) p->f->code[around].imm = p->f->count;
+}

@@ -1,0 +1,192 @@
+/*
+** unset_registers.c - which registers a kernel may read before it has written them. A block finds those
+** at all ones, so that none sees what the block before it on the same core has left. Registers are
+** followed along every path (forwards; what is certainly written is what every path to a place
+** has written); most kernels have none, or a few that no result depends on.
+*/
+#include "sim/exec/ops.h"
+#include "sim/sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of memory that the look may take, and times through the code; beyond either all are unset. */
+enum { BITS_MOST = 1 << 26, WALKS_MOST = 64 };
+
+typedef struct flow {
+  const sim_function *f;
+  uint32_t *off;                /* where registers begin, in order */
+  uint32_t n, words, blocks;
+  uint32_t *block;              /* of each instruction */
+  uint64_t *in, *now;           /* a bit a register: certainly written; where each block begins */
+  unsigned char *unset;
+} flow;
+
+/* Arithmetic, conversions, loads; of the rest, those that have one. */
+static int whole_target(unsigned op) {
+  return op <= SIM_OP_ld_generic || op == SIM_OP_shfl || op == SIM_OP_vote || op == SIM_OP_match ||
+         op == SIM_OP_redux || op == SIM_OP_activemask;
+}
+
+/* Whether operand k is one that an instruction writes and does not read. */
+static int is_target(const sim_insn *in, unsigned k) {
+  if (!whole_target(in->op)) return 0;
+  if (k == 0) return 1;
+  if (in->op >= SIM_OP_setp_s16 && in->op <= SIM_OP_setp_bf16x2) return k == 4;
+  int loads = in->op >= SIM_OP_ld_global && in->op <= SIM_OP_ld_generic;
+  return (loads || in->op == SIM_OP_unpack) && k >= 2 && k <= in->vec;
+}
+
+/* Some instructions keep numbers where others have an operand. */
+static int is_operand(const sim_insn *in, unsigned k) {
+  if (in->r[k].base != SIM_REGS) return 0;
+  if (in->op == SIM_OP_cp_async && k == 0) return 0;
+  return !((in->op == SIM_OP_wmma_load || in->op == SIM_OP_wmma_store) && k == 3);
+}
+
+static int leaves(const sim_insn *in) {
+  return in->guard == SIM_NOGUARD && (in->op == SIM_OP_bra || in->op == SIM_OP_exit);
+}
+
+static int by_offset(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static uint32_t number(const flow *w, uint32_t off) {
+  const uint32_t *at = bsearch(&off, w->off, w->n, sizeof off, by_offset);
+  return (uint32_t)(at - w->off);
+}
+
+/* Every register that an instruction names. */
+static void collect(flow *w) {
+  const sim_function *f = w->f;
+  for (uint32_t i = 0; i < f->count; i++) {
+    const sim_insn *in = &f->code[i];
+    for (unsigned k = 0; k < 5; k++)
+      if (is_operand(in, k)) w->off[w->n++] = in->r[k].off;
+    if (in->guard != SIM_NOGUARD) w->off[w->n++] = in->guard;
+    if (in->op == SIM_OP_shfl && in->vec) w->off[w->n++] = (uint32_t)in->imm;
+  }
+  for (uint32_t i = 0; i < f->nextras; i++)
+    if (f->extras[i].base == SIM_REGS) w->off[w->n++] = f->extras[i].off;
+  w->off[w->n++] = 0;
+  qsort(w->off, w->n, sizeof *w->off, by_offset);
+  uint32_t kept = 1;
+  for (uint32_t i = 1; i < w->n; i++)
+    if (w->off[i] != w->off[kept - 1]) w->off[kept++] = w->off[i];
+  w->n = kept;
+}
+
+/* Basic blocks begin at targets and behind jumps. 0: jumps by a table are not followed. */
+static int cut(flow *w) {
+  const sim_function *f = w->f;
+  for (uint32_t i = 0; i < f->count; i++) {
+    const sim_insn *in = &f->code[i];
+    if (in->op == SIM_OP_brx || in->op == SIM_OP_unknown) return 0;
+    if (in->op != SIM_OP_bra && in->op != SIM_OP_exit) continue;
+    w->block[i + 1] = 1;
+    if (in->op == SIM_OP_bra && in->imm >= 0 && in->imm < f->count) w->block[in->imm] = 1;
+  }
+  w->block[0] = 0;
+  for (uint32_t i = 1; i <= f->count; i++) w->block[i] += w->block[i - 1];
+  w->blocks = w->block[f->count] + 1;
+  return 1;
+}
+
+static void look(flow *w, uint32_t off) {
+  uint32_t r = number(w, off);
+  if (!(w->now[r / 64] >> (r % 64) & 1)) w->unset[r] = 1;
+}
+
+/* An instruction's reads, where `looks`; then its writes. */
+static void step(flow *w, const sim_insn *in, int looks) {
+  if (looks) {
+    if (in->guard != SIM_NOGUARD) look(w, in->guard);
+    for (unsigned k = 0; k < 5; k++)
+      if (is_operand(in, k) && !is_target(in, k)) look(w, in->r[k].off);
+  }
+  if (in->guard != SIM_NOGUARD) return;
+  for (unsigned k = 0; k < 5; k++)
+    if (is_operand(in, k) && is_target(in, k)) {
+      uint32_t r = number(w, in->r[k].off);
+      w->now[r / 64] |= UINT64_C(1) << (r % 64);
+    }
+}
+
+/* What is written when control comes to an instruction from here. */
+static int arrive(flow *w, uint32_t i) {
+  uint64_t *in = w->in + (size_t)w->block[i] * w->words, changed = 0;
+  for (uint32_t k = 0; k < w->words; k++) {
+    changed |= in[k] & ~w->now[k];
+    in[k] &= w->now[k];
+  }
+  return changed != 0;
+}
+
+/* Once through the code; whether a block now begins with less than was thought. */
+static int walk(flow *w, int looks) {
+  const sim_function *f = w->f;
+  int changed = 0;
+  for (uint32_t i = 0; i < f->count; i++) {
+    const sim_insn *in = &f->code[i];
+    if (i == 0 || w->block[i] != w->block[i - 1])
+      memcpy(w->now, w->in + (size_t)w->block[i] * w->words, w->words * sizeof *w->now);
+    step(w, in, looks);
+    if (in->op == SIM_OP_bra && in->imm >= 0 && in->imm < f->count) changed |= arrive(w, (uint32_t)in->imm);
+    if (!leaves(in) && w->block[i + 1] != w->block[i]) changed |= arrive(w, i + 1);
+  }
+  return changed;
+}
+
+/* All that is not known to be written first: from an unset register to the next one named. */
+static int keep(sim_function *f, const flow *w) {
+  f->unset = calloc(w->n, sizeof *f->unset);
+  if (f->unset == NULL) return 0;
+  for (uint32_t r = 0; r < w->n; r++) {
+    uint32_t end = r + 1 < w->n ? w->off[r + 1] : f->regs_size;
+    sim_span *last = f->nunset > 0 ? &f->unset[f->nunset - 1] : NULL;
+    if (!w->unset[r] || end <= w->off[r]) continue;
+    if (last != NULL && last->off + last->size == w->off[r]) last->size += end - w->off[r];
+    else f->unset[f->nunset++] = (sim_span){ w->off[r], end - w->off[r] };
+  }
+  return 1;
+}
+
+/* Returns 0 when out of memory. */
+static int solve(sim_function *f, flow *w) {
+  collect(w);
+  w->words = (w->n + 63) / 64;
+  w->unset = calloc(w->n, 1);
+  if (w->unset == NULL) return 0;
+  int known = cut(w) && (uint64_t)w->blocks * w->words * 64 <= BITS_MOST;
+  w->in = known ? malloc((size_t)w->blocks * w->words * sizeof *w->in) : NULL;
+  w->now = calloc(w->words, sizeof *w->now);
+  if (w->now == NULL || (known && w->in == NULL)) return 0;
+  if (known) {
+    memset(w->in, 0xff, (size_t)w->blocks * w->words * sizeof *w->in);
+    memset(w->in, 0, w->words * sizeof *w->in);
+    unsigned left = WALKS_MOST;
+    while (left > 0 && walk(w, 0)) left--;
+    walk(w, 1);
+    for (uint32_t i = 0; i < f->nextras; i++)
+      if (f->extras[i].base == SIM_REGS) w->unset[number(w, f->extras[i].off)] = 1;
+    known = left > 0;
+  }
+  if (!known) memset(w->unset, 1, w->n);
+  return keep(f, w);
+}
+
+/* Returns 0 when out of memory. */
+int sim_unset(sim_function *f) {
+  flow w = { .f = f };
+  w.off = calloc((size_t)f->count * 7 + f->nextras + 1, sizeof *w.off);
+  w.block = calloc((size_t)f->count + 1, sizeof *w.block);
+  int ok = w.off != NULL && w.block != NULL && solve(f, &w);
+  free(w.off);
+  free(w.block);
+  free(w.in);
+  free(w.now);
+  free(w.unset);
+  return ok;
+}

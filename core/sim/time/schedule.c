@@ -1,0 +1,150 @@
+/*
+** schedule.c - which loads of a kernel can be in flight together. Within a basic
+** block the machine's compiler moves a load up as long as its address depends on
+** no earlier load and no store may change what it reads; so such loads make one
+** batch, and a warp waits once for it. The first load of a batch is its leader.
+*/
+#include "sim/exec/ops.h"
+#include "sim/sim.h"
+
+#include <stdlib.h>
+
+enum { BATCH_MOST = 16 };
+
+/* One kind of load: `gen` stamps what depends on the batch that is open. */
+typedef struct batch {
+  uint32_t gen, size;      /* size 0: none is open */
+  uint32_t *stamp;         /* per 4 bytes of the register area */
+} batch;
+
+static int is_register(sim_ref r) { return r.base == SIM_REGS; }
+
+static int depends(const batch *b, const sim_insn *in, int first) {
+  if (b->size == 0) return 0;
+  if (in->guard != SIM_NOGUARD && b->stamp[in->guard / 4] == b->gen) return 1;
+  for (int i = first; i < 5; i++)
+    if (is_register(in->r[i]) && b->stamp[in->r[i].off / 4] == b->gen) return 1;
+  return 0;
+}
+
+static void mark(batch *b, sim_ref r, int tainted) {
+  if (is_register(r)) b->stamp[r.off / 4] = tainted ? b->gen : 0;
+}
+
+/* A load joins the batch, or leads a new one. */
+static void take_load(batch *b, sim_insn *in, int kind) {
+  int late = b->size > 0 && is_register(in->r[1]) && b->stamp[in->r[1].off / 4] == b->gen;
+  if (in->guard != SIM_NOGUARD && b->size > 0 && b->stamp[in->guard / 4] == b->gen) late = 1;
+  if (late || b->size == 0 || b->size == BATCH_MOST) {
+    in->leader = (uint8_t)kind;
+    b->gen++;
+    b->size = 0;
+  }
+  b->size++;
+  for (unsigned k = 0; k < in->vec || k == 0; k++) mark(b, in->r[k == 0 ? 0 : k + 1], 1);
+}
+
+static void take_other(batch *b, const sim_insn *in) {
+  int tainted = depends(b, in, 1);
+  mark(b, in->r[0], tainted);
+  if (in->op == SIM_OP_unpack) for (int k = 2; k < 5; k++) mark(b, in->r[k], tainted);
+}
+
+static int is_global_load(const sim_insn *in) {
+  return in->op == SIM_OP_ld_global || in->op == SIM_OP_ld_generic || in->op == SIM_OP_cp_async ||
+         in->op == SIM_OP_atom_global || in->op == SIM_OP_atom_generic;
+}
+static int is_near_load(const sim_insn *in) {
+  return in->op == SIM_OP_ld_shared || in->op == SIM_OP_ldmatrix || in->op == SIM_OP_shfl || in->op == SIM_OP_atom_shared ||
+      in->op == SIM_OP_bar;
+}
+static int is_global_store(const sim_insn *in) {
+  return in->op == SIM_OP_st_global || in->op == SIM_OP_st_generic;
+}
+static int ends_block(const sim_insn *in) {
+  return in->op == SIM_OP_bra || in->op == SIM_OP_brx || in->op == SIM_OP_exit || in->op == SIM_OP_bar;
+}
+
+static void mark_targets(const sim_function *f, unsigned char *starts) {
+  for (uint32_t i = 0; i < f->count; i++) {
+    const sim_insn *in = &f->code[i];
+    int jumps = in->op == SIM_OP_bra || (in->op == SIM_OP_nop && in->mode == 1);
+    if (jumps && in->imm >= 0 && in->imm < f->count) starts[in->imm] = 1;
+  }
+}
+
+/* mode 1 of a load: it reads what no store of the kernel changes (.nc). */
+static void walk(sim_function *f, const unsigned char *starts, batch *far, batch *near) {
+  for (uint32_t i = 0; i < f->count; i++) {
+    sim_insn *in = &f->code[i];
+    if (starts[i]) far->size = near->size = 0;
+    if (is_global_load(in)) take_load(far, in, SIM_LEADS_GLOBAL);
+    else take_other(far, in);
+    if (is_near_load(in)) take_load(near, in, SIM_LEADS_SHARED);
+    else take_other(near, in);
+    if (is_global_store(in)) far->size = 0;
+    if (ends_block(in)) far->size = near->size = 0;
+  }
+}
+
+/*
+** ptxas puts some turns of a small loop side by side, unless a load needs what the turn
+** before has loaded. Such loops are one basic block with few loads and no store to shared
+** memory or barrier in it.
+*/
+enum { LOOP_MOST = 48, LOOP_LOADS = 4 };
+
+static int is_loop(const sim_function *f, const unsigned char *starts, uint32_t first, uint32_t last) {
+  uint32_t loads = 0;
+  if (last - first >= LOOP_MOST) return 0;
+  for (uint32_t i = first; i <= last; i++) {
+    const sim_insn *in = &f->code[i];
+    if (i > first && starts[i]) return 0;
+    if (i < last && ends_block(in)) return 0;
+    if (in->op == SIM_OP_st_shared || in->op == SIM_OP_shfl) return 0;
+    loads += is_global_load(in) ? 1 : 0;
+  }
+  return loads > 0 && loads <= LOOP_LOADS;
+}
+
+/* Whether the leader's address depends on what the loop loads: seen in a second turn. */
+static int chases(const sim_function *f, uint32_t first, uint32_t last, batch *b) {
+  b->gen++;
+  b->size = 1;
+  for (int turn = 0; turn < 2; turn++)
+    for (uint32_t i = first; i < last; i++) {
+      const sim_insn *in = &f->code[i];
+      if (!is_global_load(in)) { take_other(b, in); continue; }
+      if (is_register(in->r[1]) && b->stamp[in->r[1].off / 4] == b->gen) return 1;
+      for (unsigned k = 0; k < in->vec || k == 0; k++) mark(b, in->r[k == 0 ? 0 : k + 1], 1);
+    }
+  return 0;
+}
+
+static void unroll(sim_function *f, const unsigned char *starts, batch *b) {
+  for (uint32_t i = 0; i < f->count; i++) {
+    const sim_insn *in = &f->code[i];
+    if (in->op != SIM_OP_bra || in->imm < 0 || in->imm >= i) continue;
+    uint32_t first = (uint32_t)in->imm;
+    if (!is_loop(f, starts, first, i) || chases(f, first, i, b)) continue;
+    for (uint32_t k = first; k < i; k++)
+      if (f->code[k].leader == SIM_LEADS_GLOBAL) f->code[k].leader = SIM_LEADS_UNROLLED;
+  }
+}
+
+/* Returns 0 when out of memory. */
+int sim_schedule(sim_function *f) {
+  size_t cells = f->regs_size / 4 + 64;
+  batch far = { 1, 0, calloc(cells, sizeof(uint32_t)) }, near = { 1, 0, calloc(cells, sizeof(uint32_t)) };
+  unsigned char *starts = calloc(f->count + 1, 1);
+  int ok = far.stamp != NULL && near.stamp != NULL && starts != NULL;
+  if (ok) {
+    mark_targets(f, starts);
+    walk(f, starts, &far, &near);
+    unroll(f, starts, &far);
+  }
+  free(far.stamp);
+  free(near.stamp);
+  free(starts);
+  return ok;
+}

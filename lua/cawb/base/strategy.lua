@@ -1,0 +1,80 @@
+-- strategy: a Lua file that returns a table. Settings only, settings with hooks,
+-- or its own loop (`step`). What is neither an option nor a hook is an error.
+
+local core = require "cawb.core"
+local defaults = require("cawb").defaults
+local options = require "cawb.base.options"
+local suggest = require "cawb.base.suggest"
+
+local M = {}
+
+local hooks = {
+  name = "string",        -- what it is called; the file's name without it
+  step = "function",      -- step(run, settings): evaluate something; false when nothing is left
+  stop = "function",      -- stop(run): true to end the run
+  settings = "table",     -- the strategy's own settings and their defaults
+  base = "string",        -- whose step to use: the name of a file in strategies/
+}
+
+local function check(strategy, source)
+  local layer = {}
+  for key, value in pairs(strategy) do
+    if hooks[key] then
+      if type(value) ~= hooks[key] then
+        return nil, ("%s: '%s' must be a %s, got %s"):format(source, key, hooks[key], type(value))
+      end
+    elseif defaults[key] == nil then
+      local known = {}
+      for name in pairs(defaults) do known[#known + 1] = name end
+      for name in pairs(hooks) do known[#known + 1] = name end
+      return nil, ("%s: unknown option '%s'%s"):format(source, tostring(key),
+        suggest.hint(tostring(key), known))
+    else
+      layer[key] = value
+    end
+  end
+  return layer
+end
+
+--- Load a chunk of Lua that returns a table. Returns it, or nil and a message.
+function M.load_table(path)
+  local chunk, message = loadfile(path, "t")
+  if not chunk then return nil, message end
+  local ok, value = pcall(chunk)
+  if not ok then return nil, tostring(value) end
+  if type(value) ~= "table" then
+    return nil, ("%s: must return a table, got %s"):format(path, type(value))
+  end
+  return value
+end
+
+-- The loop of a strategy that has none of its own.
+local function inherit(strategy, source)
+  local base = strategy.base or "ladder"
+  local path = ("%s/strategies/%s.lua"):format(core.home, base)
+  local parent, message = M.load_table(path)
+  if not parent then return nil, ("%s: base '%s': %s"):format(source, base, message) end
+  if not parent.step then return nil, ("%s: base '%s' has no step"):format(source, base) end
+  local settings = options.copy(parent.settings or {})
+  for k, v in pairs(strategy.settings or {}) do settings[k] = v end
+  strategy.step, strategy.settings = parent.step, settings
+  return true
+end
+
+--- Check a table that is to be a strategy; `source` names it in messages. Returns
+--- { name, step, stop, settings, options = its layer }, or nil and a message.
+function M.check(strategy, source)
+  if type(strategy) ~= "table" then
+    return nil, ("%s: must return a table, got %s"):format(source, type(strategy))
+  end
+  local layer, message = check(strategy, source)
+  if not layer then return nil, message end
+  local ok = true
+  if not strategy.step then ok, message = inherit(strategy, source) end
+  if not ok then return nil, message end
+  return { name = strategy.name or source:match "([^/]+)%.lua$" or source, path = source,
+    step = strategy.step, stop = strategy.stop,
+    settings = options.copy(strategy.settings or {}), options = layer }
+end
+
+return M

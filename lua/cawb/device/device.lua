@@ -1,0 +1,177 @@
+-- device: a place where candidates run, seen from the judge. It owns two
+-- processes: the worker, which is replaced whenever a candidate takes it down,
+-- and the compiler, which stays warm.
+
+local core = require "cawb.core"
+local defaults = require("cawb").defaults
+local devices = require "cawb.device.devices"
+local loop = require "cawb.base.loop"
+local python = require "cawb.base.python"
+
+local M = {}
+
+---@class cawb.Device
+local Device = {}
+Device.__index = Device
+Device.__name = "cawb.device"
+
+-- Compiled code is kept between runs, by content.
+local function default_cache()
+  local base = os.getenv "XDG_CACHE_HOME"
+  if not base or base == "" then base = (os.getenv "HOME" or "/tmp") .. "/.cache" end
+  return base .. "/cawb/compiled"
+end
+
+-- Parts of core/ that are no C lie at the top of an install tree.
+local function folder(name)
+  local path = core.home .. "/" .. name
+  return core.fs.kind(path) and path or core.home .. "/core/" .. name
+end
+
+-- After these the process at the other end is gone.
+local fatal = { timeout = true, died = true, interrupted = true, io = true }
+
+local function start_worker(self)
+  -- A driver maps far more than it uses: only a simulated device can be limited.
+  local simulated = self.requested:match "^sim:"
+  local command = table.move({ core.program, "--worker" }, 1, 2, #self.wrap + 1, { table.unpack(self.wrap) })
+  local worker, message, name = core.child.new("worker", command,
+    { memory = simulated and self.simulate.memory or 0 })
+  if not worker then return nil, message, name end
+  local reply
+  reply, message, name = worker:call({ op = "open", device = self.requested, figures = self.figures,
+    blocks = simulated and self.simulate.blocks or nil,
+    threads = simulated and self.simulate.threads or nil,
+    sanitize = not simulated or self.simulate.sanitize ~= false },
+    { timeout = self.deadlines.start })
+  if not reply then
+    worker:close()
+    return nil, message, name
+  end
+  self.worker, self.loaded, self.workers = worker, nil, self.workers + 1
+  return reply.device
+end
+
+--- Replace the worker at the next request.
+function Device:drop_worker()
+  if self.worker then self.worker:close() end
+  self.worker, self.loaded = nil, nil
+end
+
+--- Let the worker end by itself, so that what it runs under can write down what it saw;
+--- it is killed after `seconds`.
+function Device:finish(seconds)
+  local worker = self.worker
+  if worker and worker:alive() and worker:call({ op = "end" }, { timeout = seconds }) then
+    worker:call({ op = "end" }, { timeout = seconds })       -- answered by its end
+  end
+  self:drop_worker()
+end
+
+--- Let go of a task's memory, which the worker may still have mapped, and of the
+--- candidate that it has loaded.
+function Device:forget()
+  if self.worker and self.worker:alive() then
+    self:call({ op = "unload" }, nil, self.deadlines.load)
+  end
+  self.loaded = nil
+end
+
+--- One request to the worker: its reply, or nil, message, name. A worker that
+--- does not survive it is replaced at the next one.
+function Device:call(request, fds, timeout)
+  if self.requested == "cpu" then
+    return nil, "the device cpu runs Python files only (a candidate's `python`); kernels run on"
+      .. " sim:h100 or cuda:N", "unsupported"
+  end
+  if not self.worker or not self.worker:alive() then
+    self:drop_worker()
+    local info, message, name = start_worker(self)
+    if not info then return nil, message, name end
+  end
+  local from = core.clock.now()
+  local reply, message, name, raw = loop.call(self.worker, request, { timeout = timeout, fds = fds })
+  self.busy = self.busy + core.clock.now() - from
+  if reply then return reply end
+  if raw and raw.lost and #self.wrap > 0 then self:finish(timeout) end
+  if fatal[name] or raw and raw.lost then self:drop_worker() end
+  return nil, message, name
+end
+
+--- One request to the compiler, started when it is not running.
+function Device:ask_compiler(request)
+  if not self.compiler then
+    -- Asking every Python costs a tenth of a second each: only without a toolkit.
+    local found = core.locate.library "libnvrtc.so" and core.locate.includes()
+    local packages = found and "" or python.site_packages()
+    local compiler, message, name = core.child.new("compiler",
+      { core.program, "--compiler", self.cache, tostring(self.compile.headers),
+        core.home .. "/core/compile/headers", packages }, { memory = self.compile.memory })
+    if not compiler then return nil, message, name end
+    self.compiler = compiler
+  end
+  local reply, message, name, raw =
+    loop.call(self.compiler, request, { timeout = self.deadlines.compile })
+  if reply then return reply end
+  if fatal[name] then
+    self.compiler:close()
+    self.compiler = nil
+  end
+  return nil, message, name, raw
+end
+
+--- End both processes. The device can be used again; they start anew.
+function Device:close()
+  self:drop_worker()
+  if self.compiler then self.compiler:close() end
+  if self.modules then self.modules:close() end
+  self.compiler, self.modules = nil, nil
+end
+Device.__close = Device.close
+Device.__gc = Device.close
+
+function Device:__tostring()
+  return ("cawb.device (%s)"):format(self.info.name)
+end
+
+-- PyTorch on the processor, for Python candidates; it has no worker of its own.
+local function cpu_info()
+  local f, model = io.open "/proc/cpuinfo", nil
+  if f then
+    model = f:read("a"):match "model name%s*:%s*([^\n]+)"
+    f:close()
+  end
+  return { name = "cpu", model = model or "CPU", modelled = false, uuid = "", driver = "" }
+end
+
+-- The figures of a simulated device; "auto" may become sim:h100.
+local function figures_of(name)
+  if name ~= "auto" and not name:match "^sim:" then return true end
+  return devices.find(name == "auto" and "h100" or name:sub(5))
+end
+
+--- Open "auto", "cuda:N", "sim:h100" (see devices.lua), "sim:FILE.lua" or "cpu". Returns the
+--- device, or nil, message, name.
+--- `options`: { deadlines =, compile =, simulate = as the options of these names,
+--- cache = folder for compiled code, wrap = words ahead of the worker's command, as of a
+--- tool that watches it }.
+function M.open(name, options)
+  options = options or {}
+  local self = setmetatable({
+    requested = name or "auto", workers = 0, busy = 0.0, wrap = options.wrap or {},
+    deadlines = options.deadlines or defaults.deadlines,
+    cache = options.cache or default_cache(),
+    compile = options.compile or defaults.compile,
+    simulate = options.simulate or defaults.simulate,
+  }, Device)
+  local figures, message, why = figures_of(self.requested)
+  if not figures then return nil, message, why end
+  self.figures = figures ~= true and figures or nil
+  local info
+  if name == "cpu" then info = cpu_info() else info, message, why = start_worker(self) end
+  if not info then return nil, message, why end
+  self.info, self.requested = info, info.name     -- "auto" is settled once
+  return self
+end
+
+return M

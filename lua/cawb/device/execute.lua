@@ -1,0 +1,162 @@
+-- execute: get a candidate onto the worker and run it. The one place that knows
+-- which failures are the candidate's and which the machine's.
+
+local compile = require "cawb.device.compile"
+local python = require "cawb.base.python"
+local suggest = require "cawb.base.suggest"
+
+local M = {}
+
+local blamed = { candidate = true, timeout = true, died = true, unsupported = true }
+
+local explain = {
+  timeout = "it did not end in time (%s); is there an endless loop, or is the task too large "
+    .. "for this device (shrink it with --set task.NAME=, or --set deadlines.run=)?",
+  died = "it took the worker process down: %s",
+}
+
+--- A failed candidate, as data, where it is to blame; else nil, message, name.
+function M.failure(stage, message, name)
+  if not blamed[name] then return nil, message, name end
+  if explain[name] then message = explain[name]:format(message) end
+  return { ok = false, stage = stage, reason = message, name = name }
+end
+
+-- Two names that become one define, as text; or nil.
+local function collision(tunables)
+  local seen = {}
+  for _, t in ipairs(tunables) do
+    local define = t.name:upper()
+    if seen[define] then
+      return ("tunables '%s' and '%s' both become the define %s: rename one")
+        :format(seen[define], t.name, define)
+    end
+    seen[define] = t.name
+  end
+end
+
+--- The tunables that a candidate's plan declares: { { name =, values = {...} }, ... }.
+--- A failure as data where the plan is at fault, or nil, message, name.
+function M.tunables(task, candidate)
+  if candidate.python then
+    return nil, "a Python candidate is evaluated as a whole, by run:evaluate; the primitives take kernels", "unsupported"
+  end
+  local request = { op = "tunables", plan = candidate.plan, inputs = task.inputs,
+    outputs = task.outputs, params = task.params, limits = task.options.plan }
+  local reply, message, name = task.device:call(request, nil, task.options.deadlines.load)
+  if not reply then return M.failure("plan", message, name) end
+  local why = collision(reply.tunables)
+  if why then return { ok = false, stage = "plan", reason = why } end
+  return { ok = true, tunables = reply.tunables }
+end
+
+-- What is known of a candidate on a task: the same plan may choose other values
+-- for other shapes.
+local function known(task, candidate)
+  task.known[candidate] = task.known[candidate] or {}
+  return task.known[candidate]
+end
+
+-- What was chosen, completed by the first value of every other tunable: the plan
+-- uses those, and the source has to be compiled for the same ones.
+local function choose(task, candidate)
+  local declared, message, name = M.tunables(task, candidate)
+  if not declared or not declared.ok then return nil, declared, message, name end
+  local chosen, names = {}, {}
+  for i, t in ipairs(declared.tunables) do chosen[t.name], names[i] = t.values[1], t.name end
+  for key, value in pairs(candidate.tunables or {}) do
+    if chosen[key] == nil then
+      return nil, { ok = false, stage = "plan", reason = ("the plan declares no tunable '%s'%s")
+        :format(key, suggest.hint(key, names)) }
+    end
+    chosen[key] = value
+  end
+  return chosen
+end
+
+--- Compile a candidate for a task: what compile.compile returns, or a failure as data of
+--- its plan, or nil, message, name.
+function M.build(task, candidate)
+  local this = known(task, candidate)
+  if this.built then return this.built end
+  local tunables, failure, message, name = choose(task, candidate)
+  if not tunables then return failure, message, name end
+  this.built, message, name = compile.compile { source = candidate.source,
+    device = task.device, defines = candidate:all_defines(tunables), options = candidate.options }
+  return this.built, message, name
+end
+
+-- Where a Python keeps NVIDIA's libraries, for a plan that may call one on a GPU. Asking every
+-- Python takes a tenth of a second each: once.
+local function packages(device, plan)
+  if device.info.modelled then return nil end
+  if not (plan:find "%f[%w_]gemm%f[^%w_]" or plan:find "%f[%w_]conv%f[^%w_]") then return nil end
+  device.library_packages = device.library_packages or python.site_packages()
+  return device.library_packages
+end
+
+local function load(task, candidate, built, whole)
+  local request = { op = "load", ptx = built.ptx, cubin = built.cubin,
+    plan = candidate.plan, tunables = candidate.tunables, inputs = task.inputs,
+    outputs = task.outputs, params = task.params, limits = task.options.plan, export = whole,
+    packages = packages(task.device, candidate.plan) }
+  local fds = task:share(request, { "params" })
+  return task.device:call(request, fds, task.options.deadlines.load)
+end
+
+--- Compile and load. Returns { ok = true, built =, steps = } or a failure as data,
+--- or nil, message, name.
+function M.prepare(task, candidate)
+  local built, message, name = M.build(task, candidate)
+  if not built or not built.ok then return built, message, name end
+  local device = task.device
+  local loaded = device.loaded
+  if loaded and loaded.candidate == candidate and loaded.task == task then return loaded end
+  device.loaded = nil
+  local reply
+  reply, message, name = load(task, candidate, built)
+  if not reply then return M.failure("plan", message, name) end
+  device.loaded = { ok = true, task = task, candidate = candidate, built = built, steps = reply.steps,
+                    scratch = reply.scratch }
+  return device.loaded
+end
+
+--- A candidate's plan as data that another program can execute (core/plan/plan.h), and what it was
+--- built to: { plan =, built = }; a failure as data, or nil, message, name.
+function M.export(task, candidate)
+  local built, message, name = M.build(task, candidate)
+  if not built or not built.ok then return built, message, name end
+  task.device.loaded = nil
+  local reply
+  reply, message, name = load(task, candidate, built, true)
+  if not reply then return M.failure("plan", message, name) end
+  return { ok = true, plan = reply.export, built = built }
+end
+
+--- One request that executes the loaded candidate on fresh inputs, or on those of
+--- `seed`, of the kind `case` or the task's own: op "run" or "time". Returns { ok = true, ..., poison = }, a failure as
+--- data, or nil, message, name.
+function M.call(task, candidate, request, purpose, timeout, seed, case)
+  local loaded, message, name = M.prepare(task, candidate)
+  if not loaded or not loaded.ok then return loaded, message, name end
+  local poison
+  poison, message, name = task:fresh_inputs(purpose, seed, case)
+  if not poison then return nil, message, name end
+  request.poison = poison
+  local names = #task.params > 0 and { "inputs", "outputs", "params" } or { "inputs", "outputs" }
+  local fds = task:share(request, names)
+  local reply
+  reply, message, name = task.device:call(request, fds, timeout)
+  if not reply then return M.failure("run", message, name) end
+  reply.poison, reply.steps, reply.built = poison, loaded.steps, loaded.built
+  return reply
+end
+
+--- Run a candidate once on fresh inputs (of the kind `case`), or on those of `seed`: its outputs
+--- exist, nothing is judged. Returns { ok = true, report = counters, steps = launches }, a failure as data,
+--- or nil, message, name.
+function M.run(task, candidate, case, seed)
+  return M.call(task, candidate, { op = "run" }, "run", task.options.deadlines.run, seed, case)
+end
+
+return M

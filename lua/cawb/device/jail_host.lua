@@ -1,0 +1,107 @@
+-- jail_host: the process that forks jailed workers for Python candidates. One per device;
+-- it has PyTorch in memory, a scrubbed environment, and runs nothing of a candidate's.
+
+local core = require "cawb.core"
+
+local M = {}
+
+local Worker = {}
+Worker.__index = Worker
+
+-- What a candidate may know of the environment: nothing else of ours gets there.
+local passed = { "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "TORCH_CUDA_ARCH_LIST" }
+
+-- Of a build tree and of an install tree.
+local function library()
+  local base = core.program:match "^(.*)/[^/]+/[^/]+$" or "."
+  return base .. "/lib/libcawb_jail.so"
+end
+
+local function command(python)
+  local words = { core.fs.which "env" or "/usr/bin/env", "-i", "LANG=C.UTF-8", "MAX_JOBS=4",
+    "PATH=" .. (python:match "^(.*)/" or "/usr/bin") .. ":/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin",
+    "PYTHONDONTWRITEBYTECODE=1", "OMP_WAIT_POLICY=PASSIVE", "TORCHINDUCTOR_COMPILE_THREADS=1" }
+  for _, name in ipairs(passed) do
+    local value = os.getenv(name)
+    if value then words[#words + 1] = name .. "=" .. value end
+  end
+  return table.move({ python, "-s", core.home .. "/core/jailed", "--jail", library() }, 1, 5, #words + 1, words)
+end
+
+local function limits_of(options, gpu)
+  -- A GPU's driver reserves terabytes of addresses: there what is written to counts.
+  local limits = { disk = options.disk, file = options.disk, processes = options.processes,
+                   seconds = options.seconds, files = 1024 }
+  limits[gpu and "data" or "memory"] = options.memory
+  return limits
+end
+
+local remedy = "; --set tier2.jail=none runs it without one, on your own responsibility"
+
+local function no_jail(reply)
+  local why = {}
+  for level, text in pairs(reply["not"] or {}) do why[#why + 1] = ("%s: %s"):format(level, text) end
+  table.sort(why)
+  return nil, ("a Python candidate needs a jail, and this machine offers none (%s)%s")
+    :format(table.concat(why, "; "), remedy), "missing"
+end
+
+--- Start one, or nil, message, name. `wanted` is the option tier2.jail. What it found is in
+--- its field `jail` = { jail = level, parts = text }. With `torch` it imports PyTorch now.
+function M.start(python, wanted, timeout, torch)
+  local host, message, name = core.child.new("module host", command(python))
+  if not host then return nil, message, name end
+  local reply
+  reply, message, name = host:call({ op = "probe", jail = wanted }, { timeout = timeout })
+  if reply and not reply.jail then reply, message, name = no_jail(reply) end
+  if reply and torch then
+    local hello
+    hello, message, name = host:call({ op = "hello" }, { timeout = timeout })
+    reply = hello and reply
+  end
+  if reply then return host, reply end
+  host:close()
+  return nil, message, name
+end
+
+-- The device's, started when it is not running or another jail is asked for.
+local function host_of(task)
+  local device, wanted = task.device, task.options.tier2.jail
+  if device.modules and device.modules:alive() and device.modules_jail.wanted == wanted then
+    return device.modules
+  end
+  if device.modules then device.modules:close() end
+  device.modules = nil
+  local host, jail, name = M.start(task.python.executable or task.python.path, wanted,
+    task.options.deadlines.start, true)
+  if not host then return nil, jail, name end
+  jail.wanted = wanted
+  device.modules, device.modules_jail = host, jail
+  return host
+end
+
+--- A new worker in a jail of its own: { id, pid, fd, jail, parts }, or nil, message, name.
+function M.spawn(task)
+  local host, message, name = host_of(task)
+  if not host then return nil, message, name end
+  local jail, gpu = task.device.modules_jail, task.device.info.name ~= "cpu"
+  local reply
+  reply, message, name = host:call({ op = "spawn", jail = jail.jail, gpu = gpu,
+    limits = limits_of(task.options.tier2, gpu), threads = task.python.threads },
+    { timeout = task.options.deadlines.start })
+  if not reply then return nil, message, name end
+  return setmetatable({ host = host, id = reply.id, pid = reply.pid, fd = reply.fds[1],
+                        jail = jail.jail, parts = jail.parts }, Worker)
+end
+
+--- End it and all that it started. Returns how it ended and what it printed last. One
+--- that is about to end by itself has `patience` seconds for it.
+function Worker:close(patience)
+  if not self.id then return self.how, self.printed end
+  local reply = self.host:alive() and self.host:call({ op = "end", id = self.id, patience = patience or 0 }, { timeout = 60 })
+  self.id = nil
+  self.how, self.printed = reply and reply.how or "lost", reply and reply.printed or ""
+  return self.how, self.printed
+end
+
+return M

@@ -1,0 +1,103 @@
+-- command: what the commands that look at one candidate share: `cawb WORD TASK.py CANDIDATE
+-- [flags]`, from words to a device, a task and a candidate.
+
+local candidates = require "cawb.task.candidate"
+local cli = require "cawb.door.cli"
+local core = require "cawb.core"
+local defaults = require("cawb").defaults
+local device = require "cawb.device.device"
+local job = require "cawb.door.job"
+local options = require "cawb.base.options"
+local scale = require "cawb.task.scale"
+local strategy = require "cawb.base.strategy"
+local task = require "cawb.task.task"
+
+local M = {}
+
+local usage = { usage = true, task = true, invalid = true, strategy = true }
+
+--- Complain as `cawb WORD`, and return the exit code of a failure with this name.
+function M.fail(word, message, name)
+  io.stderr:write("cawb ", word, ": ", message, "\n")
+  if name == "candidate" then return job.codes.failed end
+  return usage[name] and job.codes.usage or job.codes.missing
+end
+
+--- The command's own flags, { ["--lines"] = "flag" or "value" }, out of the words: given, rest.
+function M.take(argv, own)
+  local given, rest, i = {}, {}, 1
+  while i <= #argv do
+    local name, value = argv[i]:match "^(%-%-[%w-]+)=(.*)$"
+    name = name or argv[i]
+    local kind = own[name]
+    if not kind then rest[#rest + 1] = argv[i]
+    elseif kind == "flag" then given[name:sub(3)] = true
+    else
+      if not value then
+        i = i + 1
+        value = argv[i]
+      end
+      if not value then return nil, name .. " needs a value" end
+      given[name:sub(3)] = value
+    end
+    i = i + 1
+  end
+  return given, rest
+end
+
+local function layered(parsed)
+  local all = options.copy(defaults)
+  for _, path in ipairs(parsed.configs) do
+    local layer, message = strategy.load_table(path)
+    if not layer then return nil, message end
+    local ok
+    ok, message = options.overlay(all, layer, path)
+    if not ok then return nil, message end
+  end
+  for _, assignment in ipairs(parsed.sets) do
+    local ok, message = options.set(all, assignment)
+    if not ok then return nil, message end
+  end
+  return all
+end
+
+-- A candidate as its files are named: a folder, or a path with or without an ending.
+local function load_candidate(path)
+  return candidates.new((path:gsub("%.cu$", ""):gsub("%.lua$", "")))
+end
+
+local function with_task(parsed, all, dev, body, given)
+  local t <close>, message, name = task.open(parsed.words[1], { device = dev, seed = parsed.seed, options = all })
+  if not t then return nil, message, name end
+  local c
+  c, message, name = load_candidate(parsed.words[2])
+  if not c then return nil, message, "usage" end
+  return body(t, c, given, parsed)
+end
+
+--- Parse, open, and call `body(task, candidate, given, cli)`, which returns an exit code, or
+--- nil, message, name. `own` are the flags besides those of a run.
+function M.main(word, argv, own, body)
+  local given, rest = M.take(argv, own)
+  if not given then return M.fail(word, rest, "usage") end
+  local parsed, message = cli.parse(rest)
+  if not parsed then return M.fail(word, message, "usage") end
+  if #parsed.words ~= 2 then
+    return M.fail(word, ("a task and a candidate are needed: cawb %s TASK.py CANDIDATE [flags]"):format(word), "usage")
+  end
+  if core.fs.kind(parsed.words[1]) ~= "file" then
+    return M.fail(word, parsed.words[1] .. ": there is no such file", "usage")
+  end
+  local all
+  all, message = layered(parsed)
+  if not all then return M.fail(word, message, "usage") end
+  scale.prepare(all)
+  local dev <close>, why, name = device.open(parsed.device,
+    { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate })
+  if not dev then return M.fail(word, why, name) end
+  local code
+  code, message, name = with_task(parsed, all, dev, body, given)
+  return code or M.fail(word, message, name)
+end
+
+return M

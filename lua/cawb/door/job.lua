@@ -1,0 +1,157 @@
+-- job: `cawb STRATEGY.lua TASK.py`. From a parsed command line to an exit code.
+
+local baselines = require "cawb.time.baselines"
+local core = require "cawb.core"
+local defaults = require("cawb").defaults
+local device = require "cawb.device.device"
+local ledger = require "cawb.run.ledger"
+local options = require "cawb.base.options"
+local python = require "cawb.base.python"
+local report = require "cawb.door.report"
+local result = require "cawb.run.result"
+local rules = require "cawb.judge.rules"
+local run = require "cawb.run.run"
+local scale = require "cawb.task.scale"
+local strategy = require "cawb.base.strategy"
+local task = require "cawb.task.task"
+
+local M = {}
+
+M.codes = { passed = 0, failed = 1, usage = 2, missing = 3, interrupted = 130 }
+
+-- Errors that the command line, the strategy or the task's file caused.
+local usage = { usage = true, task = true, strategy = true, invalid = true }
+
+local function complain(message, name)
+  io.stderr:write("cawb: ", message, "\n")
+  if name == "interrupted" then return M.codes.interrupted end
+  return usage[name] and M.codes.usage or M.codes.missing
+end
+
+local function layered(cli, s)
+  local all = options.copy(defaults)
+  all.settings = s.settings
+  local ok, message = options.overlay(all, s.options, s.path)
+  for _, path in ipairs(cli.configs) do
+    local layer
+    if ok then layer, message = strategy.load_table(path) end
+    ok = layer and true
+    if ok then ok, message = options.overlay(all, layer, path) end
+  end
+  for _, assignment in ipairs(cli.sets) do
+    if ok then ok, message = options.set(all, assignment) end
+  end
+  for _, path in ipairs(cli.baselines) do
+    local one, why
+    if ok then one, why = baselines.from_path(path) end
+    if ok and not one then ok, message = nil, ("--baseline: %s"):format(why) end
+    if one then table.insert(all.measure.against, one) end
+  end
+  if ok then ok, message = rules.set(all.rules) end
+  if not ok then return nil, message end
+  return all
+end
+
+local function print_json(r)
+  io.stdout:write(core.json.encode(result.run(r)), "\n")
+end
+
+-- Standard output is for one object then: what a strategy prints goes elsewhere.
+local function print_elsewhere()
+  print = function(...)
+    local words = table.pack(...)
+    for i = 1, words.n do words[i] = tostring(words[i]) end
+    io.stderr:write(table.concat(words, "\t"), "\n")
+  end
+end
+
+local function exit_code(r)
+  if r.ended == "interrupted" then return M.codes.interrupted end
+  if r.ended == "failed" then return complain(r.reason, r.reason_name) end
+  return r.best and M.codes.passed or M.codes.failed
+end
+
+-- The run itself, between opening and closing what it uses.
+local function perform(cli, s, all, dev, t)
+  local out, fd = io.stdout, 1
+  if cli.json then
+    out, fd = io.stderr, 2
+    print_elsewhere()
+  end
+  local book, message, name = ledger.open(cli.out)
+  if not book then return complain(message, name) end
+  local r
+  r, message, name = run.new { task = t, strategy = s, options = all, ledger = book,
+    report = report.new(out, fd, cli.quiet), id = cli.run_id }
+  if not r then return complain(message, name) end
+  r.report:run_begins(r)
+  r:loop()
+  local ok = true
+  if r.best and r.ended ~= "interrupted" then ok, message, name = baselines.complete(t) end
+  if not ok then complain(message, name) end
+  ok, message, name = book:finish(r)
+  if not ok then complain(message, name) end
+  r.report:run_ends(r)
+  if cli.json then print_json(r) end
+  return exit_code(r)
+end
+
+-- One's turn on a device that others use too: what takes long and computes nothing there, the
+-- start of Python, its first contact with the GPU, a warm compiler, is done while waiting.
+-- Returns { host = the task host }, to be closed.
+local function queue(cli, all, dev)
+  local place = setmetatable({}, { __close = function(self)
+    if self.host then self.host[1]:close() end
+    if self.lock then                          -- the next one finds the device's memory free
+      dev:close()
+      self.lock:close()
+    end
+  end })
+  if not cli.lock then return place end
+  local host, hello, name = python.start(all.deadlines.start)
+  if not host then return nil, hello, name end
+  place.host = { host, hello }
+  local ready, message, why = task.prepare(host, dev, all)
+  if not ready then return nil, message, why end
+  place.lock, message, why = core.fs.lock(cli.lock)
+  if not place.lock then return nil, message, why end
+  return place
+end
+
+local function check_seed(seed)
+  if seed and not seed:match "^%w+$" then
+    return nil, ("--seed '%s': use letters and digits"):format(seed)
+  end
+  return true
+end
+
+--- Run a strategy on a task. `cli` is what cli.parse returned, with two words; `value`
+--- is what the first one's chunk returned. `body(cli, strategy, options, device, task)`, which
+--- returns an exit code, is called in place of the strategy's loop where it is given. Returns the
+--- exit code.
+function M.main(cli, value, body)
+  local s, message = strategy.check(value, cli.words[1])
+  if not s then return complain(message, "usage") end
+  local all
+  all, message = layered(cli, s)
+  if not all then return complain(message, "usage") end
+  s.settings = all.settings
+  local good
+  good, message = check_seed(cli.seed)
+  if not good then return complain(message, "usage") end
+  if core.fs.kind(cli.words[2]) ~= "file" then
+    return complain(("%s: there is no such file"):format(cli.words[2]), "usage")
+  end
+  scale.prepare(all)
+  local dev <close>, why, name = device.open(cli.device,
+    { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate })
+  if not dev then return complain(why, name) end
+  local place <close>, no, kind = queue(cli, all, dev)
+  if not place then return complain(no, kind) end
+  local t <close>, why2, name2 = task.open(cli.words[2],
+    { device = dev, seed = cli.seed, options = all, host = place.host })
+  if not t then return complain(why2, name2) end
+  return (body or perform)(cli, s, all, dev, t)
+end
+
+return M

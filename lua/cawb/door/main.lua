@@ -1,0 +1,101 @@
+-- main: what `cawb ...` does. One of
+--   cawb STRATEGY.lua TASK.py [flags]   optimise (job.lua)
+--   cawb SCRIPT.lua [--] [arguments]    run a script that uses the module
+--   cawb WORD [arguments]               a command: lua/commands/WORD.lua
+
+local core = require "cawb.core"
+local cli = require "cawb.door.cli"
+local job = require "cawb.door.job"
+local suggest = require "cawb.base.suggest"
+
+local function usage(message)
+  io.stderr:write("cawb: ", message, "\nTry 'cawb help'.\n")
+  return job.codes.usage
+end
+
+local function commands()
+  local list = {}
+  for _, file in ipairs(core.fs.list(core.home .. "/lua/commands") or {}) do
+    list[#list + 1] = file:match "^(.*)%.lua$"
+  end
+  return list
+end
+
+local function command(word, argv)
+  local known = commands()
+  for _, name in ipairs(known) do
+    if name == word then
+      local run = assert(loadfile(("%s/lua/commands/%s.lua"):format(core.home, word), "t"))()
+      return run.main(table.move(argv, 2, #argv, 1, {}))
+    end
+  end
+  return usage(("unknown command '%s'%s"):format(word, suggest.hint(word, known)))
+end
+
+-- A Lua file, with its words in `arg` as the plain interpreter has them. Returns what
+-- it returned, or nil and a message.
+local function run_file(path, argv)
+  local chunk, message = loadfile(path, "t")
+  if not chunk then return nil, message end
+  arg = table.move(argv, 1, #argv, 0, {})
+  local ok, value = xpcall(chunk, debug.traceback, table.unpack(argv, 2))
+  if not ok then return nil, tostring(value) end
+  if value == nil then return "nothing" end
+  return value
+end
+
+-- A script run for its own sake: its value is its exit status. If it returns a
+-- strategy, a task is missing.
+local function script(argv)
+  if argv[2] == "--" then table.remove(argv, 2) end
+  local value, message = run_file(argv[1], argv)
+  if value == nil then return usage(message) end
+  if type(value) == "table" then
+    return usage(("%s returns a strategy: name a task too, as in 'cawb %s host/task/source.py'")
+      :format(argv[1], argv[1]))
+  end
+  return math.tointeger(value) or (value == false and 1) or 0
+end
+
+local function optimise(argv)
+  local parsed, message = cli.parse(argv)
+  if not parsed then return usage(message) end
+  if #parsed.words ~= 2 then
+    return usage "a strategy and a task are needed: cawb STRATEGY.lua TASK.py [flags]"
+  end
+  local value
+  value, message = run_file(parsed.words[1], parsed.words)
+  if value == nil then return usage(message) end
+  if value == "nothing" then
+    return usage(("%s returns nothing, a strategy returns a table (a script's own arguments "
+      .. "follow --)"):format(parsed.words[1]))
+  end
+  return job.main(parsed, value)
+end
+
+-- A task among the words makes it a job, unless a command comes first; what follows -- is a
+-- script's own.
+local function is_job(argv)
+  if argv[1]:match "^%l[%l-]*$" then return false end
+  for _, word in ipairs(argv) do
+    if word == "--" then return false end
+    if word:match "%.py$" then return true end
+  end
+  return argv[1]:sub(1, 1) == "-"
+end
+
+return function(argv)
+  local first = argv[1]
+  if not first then
+    command("help", {})
+    return job.codes.usage
+  end
+  if first == "--help" or first == "-h" then return command("help", argv) end
+  if first == "--version" then
+    print("cawb " .. core.version)
+    return 0
+  end
+  if is_job(argv) then return optimise(argv) end
+  if first:match "%.lua$" then return script(argv) end
+  return command(first, argv)
+end

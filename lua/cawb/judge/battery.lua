@@ -1,0 +1,188 @@
+-- battery: kinds of inputs that the task never announced. Which to try on a task, what each can
+-- say of it, and under which tolerance; core/host/judge/battery.py makes them.
+
+local judge = require "cawb.judge.judge"
+local options = require "cawb.base.options"
+
+local M = {}
+
+-- Operators that whole numbers go through without rounding, in any order of their sums.
+local exact = { add = true, sub = true, rsub = true, mul = true, neg = true, sum = true, mm = true, bmm = true,
+                addmm = true, baddbmm = true, relu = true, clamp = true, clamp_min = true, abs = true, max = true,
+                min = true, amax = true, amin = true, maximum = true, minimum = true, where = true, clone = true,
+                argmax = true, argmin = true, topk = true, sort = true, cumsum = true, tril = true, triu = true, cat = true, copy = true, threshold = true }
+
+local function is_exact(task)
+  for _, op in ipairs(task.graph) do
+    if not exact[(op.op or ""):match "^%w+%.([%w_]-)_?%." or ""] then return false end
+  end
+  return true
+end
+
+-- Whether a factor is known to hold zeros: a diagonal, a triangle, the padding that weights
+-- meet which are inputs.
+local function has_structure(task)
+  for _, op in ipairs(task.graph) do
+    local name, weight = op.op or "", op.inputs and op.inputs[2]
+    if name:find "%.diag" or name:find "%.tri[lu]" then return true end
+    if op.kind == "convolution" and weight and not (weight.source or ""):find "^param:" then return true end
+  end
+  return false
+end
+
+-- From about here on rounding decides whether a result is infinite.
+local overflows = { float32 = 1e37, bfloat16 = 1e37, float16 = 3e4, float64 = 1e307 }
+
+local function unsuitable_output(o, case)
+  local e = o.eager
+  if case ~= "nan" and case ~= "nonfinite" and (o.odd or 0) > 0 then return "the reference is not finite" end
+  if o.scale and o.scale > overflows[o.dtype] then return "the reference is out of the type's range" end
+  if not (e and e.worst and e.nrms and e.nrms <= 1e-2) then return "PyTorch itself is far from the reference" end
+end
+
+-- Indices say something where it is known what they point to.
+local function unsuitable_whole(o, case)
+  if not o.index then return "its outputs are whole numbers, where equals may be ordered differently" end
+  if case == "nan" or case == "nonfinite" then return "PyTorch documents no place for NaN among values in order" end
+  if not (o.index.eager <= 1e-2) then return "PyTorch itself is far from the reference" end
+end
+
+--- Why a kind says nothing of this task: the reference has values that are no numbers, or
+--- PyTorch's own result is far from it; or nil.
+function M.unsuitable(task, compared, case)
+  if (case == "nan" or case == "nonfinite") and has_structure(task) then
+    return "zeros times NaN are NaN, and a kernel that knows of the zeros need not multiply"
+  end
+  for _, o in ipairs(compared.slots[1]) do
+    local why
+    if o.mismatches then why = unsuitable_whole(o, case) else why = unsuitable_output(o, case) end
+    if why then return why end
+  end
+end
+
+local well_conditioned = { mixed = true, integers = true, edges = true, ties = true }
+
+--- The tolerance for one kind of inputs, from that for the task's own.
+function M.tolerance_of(task, tolerance, case, compared)
+  local t = options.copy(tolerance)
+  if case == "integers" and is_exact(task) then
+    local right = true
+    for _, o in ipairs(compared.slots[1]) do
+      right = right and (o.mismatches ~= nil or o.eager.worst == 0 and o.scale < 2 ^ 24)
+    end
+    if right then
+      for _, floor in pairs(t.floors) do floor.worst, floor.nrms = 0, 0 end
+    end
+  elseif not well_conditioned[case] then
+    t.factor = t.battery_factor
+  end
+  return t
+end
+
+local function bytes_of(specs)
+  local total = 0
+  for _, spec in ipairs(specs) do total = total + (spec.bytes or (spec.items and bytes_of(spec.items)) or 0) end
+  return total
+end
+
+-- ---- relations: what needs no reference (core/host/judge/relations.py)
+
+local relations = { none = {}, linear = { "linear" }, rows = { "rows" }, all = { "linear", "rows" } }
+local says = { linear = "2 f(x) - f(y) is not f(2 x - y)", rows = "with its rows in another order it computes something else" }
+
+-- How well eager PyTorch keeps a relation: { holds, stages, eager = errors by output } or { holds = false,
+-- why = }; or nil, message, name. Asked once of a task.
+local function relation(task, name)
+  task.held = task.held or {}
+  if task.held[name] then return task.held[name] end
+  local found, message, kind = task:ask { op = "relation", name = name, seed = task.next_seed "relation" }
+  if not found and kind == "memory" then found = { holds = false, why = message } end
+  if not found then return nil, message, kind end
+  for _, e in ipairs(found.eager or {}) do
+    if not (e.worst and e.nrms and e.nrms <= 1e-2) then
+      found.holds, found.why = false, "PyTorch itself does not keep it"
+    end
+  end
+  task.held[name] = found
+  return found
+end
+
+-- Each run may be off by as much as one that is compared with a reference; the weights of
+-- `linear` add up to 4.
+local function relation_tolerance(tolerance)
+  local t = options.copy(tolerance)
+  for _, floor in pairs(t.floors) do floor.worst, floor.nrms = 4 * floor.worst, 4 * floor.nrms end
+  return t
+end
+
+local function weigh_relation(task, compared, report, name, seen)
+  for i, o in ipairs(compared.slots[1]) do o.eager = task.held[name].eager[i] end
+  judge.note_error(seen.error, compared)
+  seen.nrms, seen.eager = seen.error.nrms, seen.error.eager.nrms
+  local why = judge.judge(compared, report, relation_tolerance(task.options.tolerance))
+  return why and ("%s: %s"):format(says[name], why)
+end
+
+-- ---- what is tried
+
+--- What a candidate wrote for one kind of inputs, or for a stage of a relation: why it is
+--- unacceptable, or nil. What was seen is put into battery[case], of a relation under its name.
+function M.weigh(task, compared, report, case, battery)
+  local name, stage = case:match "^(%a+):(%d)$"
+  local seen = { error = { eager = {} } }
+  battery[name or case] = seen
+  if name and tonumber(stage) == task.held[name].stages then
+    return weigh_relation(task, compared, report, name, seen)
+  elseif name then                             -- there is nothing to compare with yet
+    local why = judge.judge(compared, report, task.options.tolerance)
+    return why and ("on inputs for the relation '%s': %s"):format(name, why)
+  end
+  seen.left_out = M.unsuitable(task, compared, case)
+  if seen.left_out then return nil end
+  judge.note_error(seen.error, compared)
+  seen.nrms, seen.eager = seen.error.nrms, seen.error.eager.nrms
+  local why = judge.judge(compared, report, M.tolerance_of(task, task.options.tolerance, case, compared))
+  return why and ("on inputs of the kind '%s': %s"):format(case, why)
+end
+
+local function has_indices(task)
+  for _, o in ipairs(task.outputs) do if o.index then return true end end
+  return false
+end
+
+local function without(list, name)
+  local rest = {}
+  for _, case in ipairs(list) do if case ~= name then rest[#rest + 1] = case end end
+  return rest
+end
+
+local function is_huge(task) return bytes_of(task.inputs) > task.options.verify.battery_bytes end
+
+--- The kinds of inputs to try, few where inputs are large.
+function M.kinds(task, opts)
+  local asked = opts and opts.battery
+  local list = asked or task.options.verify.battery
+  list = (is_huge(task) and #list > 0) and task.options.verify.huge or list
+  return (asked or has_indices(task)) and list or without(list, "ties")
+end
+
+--- All that is tried beside the task's own inputs, in order: { { case =, seed = the same for
+--- the stages of a relation } }. Relations stand in for the kinds that large inputs are spared;
+--- why a task has none is put into `battery`. Or nil, message, name.
+function M.steps(task, opts, battery)
+  local steps = {}
+  for _, case in ipairs(M.kinds(task, opts)) do steps[#steps + 1] = { case = case } end
+  if #steps == 0 or not is_huge(task) then return steps end
+  for _, name in ipairs(relations[task.options.verify.relations]) do
+    local found, message, kind = relation(task, name)
+    if not found then return nil, message, kind end
+    if not found.holds then battery[name] = { left_out = found.why } end
+    local seed = task.next_seed "run"
+    for stage = 1, found.holds and found.stages or 0 do
+      steps[#steps + 1] = { case = ("%s:%d"):format(name, stage), seed = seed }
+    end
+  end
+  return steps
+end
+
+return M

@@ -1,0 +1,202 @@
+-- rule_facts: what rules are told, as plain data: the candidate's text, the census of what
+-- was built, the plan's steps with what each reads and writes, errors, times, floors.
+
+local core = require "cawb.core"
+local file = require "cawb.base.file"
+local plausibility = require "cawb.graph.plausibility"
+local precision = require "cawb.judge.precision"
+
+local M = {}
+
+-- Operators that a rule is told of: an unrolled recurrence may have thousands.
+local most_operators = 300
+
+local function add_counts(to, from)
+  for group, counts in pairs(from) do
+    if type(counts) == "table" and group ~= "params" then
+      to[group] = to[group] or {}
+      for key, n in pairs(counts) do to[group][key] = (to[group][key] or 0) + n end
+    end
+  end
+  to.asm = (to.asm or 0) + from.asm
+end
+
+--- The census of a build, with `total` over its functions; nil where its PTX cannot be read.
+function M.census(built)
+  if built.census then return built.census end
+  local text = built.ptx and file.read(built.ptx)
+  local census = text and core.census.read(text)
+  if not census then return nil end
+  census.total = {}
+  for _, fn in pairs(census.functions) do add_counts(census.total, fn) end
+  built.census = census
+  return census
+end
+
+local function base(label) return label:match "^view%((.*)%)$" or label end
+
+local function entry_of(census, name)
+  for full, fn in pairs(census and census.functions or {}) do
+    if fn.entry and (fn.plain == name or full == name) then return fn end
+  end
+end
+
+-- What a launch may read and write, by the names of tensors.
+local function launch_touches(step, census)
+  local fn = entry_of(census, step.kernel)
+  local reads, writes = {}, {}
+  for i, arg in ipairs(step.args or {}) do
+    local use = fn and fn.params[i]
+    if type(arg) == "string" and arg:find "[%[%(]" then
+      local open = not use or use.escapes > 0
+      if open or use.reads > 0 or use.atomics > 0 then reads[#reads + 1] = base(arg) end
+      if open or use.writes > 0 or use.atomics > 0 then writes[#writes + 1] = base(arg) end
+    end
+  end
+  return reads, writes
+end
+
+-- One step with `reads`, `writes`, and `whole`: nothing is left of what was there.
+local function described(step, census)
+  local s = {}
+  for key, value in pairs(step) do s[key] = value end
+  if step.kernel then
+    s.reads, s.writes = launch_touches(step, census)
+  elseif step.memset then
+    s.reads, s.writes, s.whole = {}, { base(step.memset) }, not step.memset:find "^view"
+  else
+    s.whole = step.kind == "gemm" and (step.beta or 0) == 0
+  end
+  s.reads, s.writes = core.json.array(s.reads or {}), core.json.array(s.writes or {})
+  return s
+end
+
+-- Whether what a step writes can still be seen in an output, from the last step to the first.
+local function mark_dead(steps, outputs)
+  local live = {}
+  for i = 1, outputs do live[("outputs[%d]"):format(i)] = true end
+  for i = #steps, 1, -1 do
+    local step, useful = steps[i], false
+    for _, t in ipairs(step.writes) do useful = useful or live[t] end
+    step.dead = not useful
+    if useful then
+      if step.whole then for _, t in ipairs(step.writes) do live[t] = nil end end
+      for _, t in ipairs(step.reads) do live[t] = true end
+    end
+  end
+end
+
+--- A plan's steps as rules see them, and counts: { steps, launches, libraries, launched }.
+function M.plan(steps, census, outputs)
+  local plan = { steps = core.json.array {}, launches = 0, libraries = 0, launched = {} }
+  for i, step in ipairs(steps or {}) do
+    local s = described(step, census)
+    plan.steps[i] = s
+    if s.kernel then
+      plan.launches = plan.launches + 1
+      plan.launched[s.kernel] = (plan.launched[s.kernel] or 0) + 1
+    elseif not s.memset then
+      plan.libraries = plan.libraries + 1
+    end
+  end
+  mark_dead(plan.steps, outputs)
+  return plan
+end
+
+-- Comments as spaces, literals as empty: what is left to be looked for words in.
+local function bare(text)
+  local out, i = {}, 1
+  while i <= #text do
+    local two = text:sub(i, i + 1)
+    local c = two:sub(1, 1)
+    local stop
+    if two == "//" then stop = (text:find("\n", i, true) or #text + 1) - 1
+    elseif two == "/*" then stop = select(2, text:find("*/", i + 2, true)) or #text
+    elseif c == '"' or c == "'" then
+      stop = i + 1
+      while stop <= #text and text:sub(stop, stop) ~= c and text:sub(stop, stop) ~= "\n" do
+        stop = stop + (text:sub(stop, stop) == "\\" and 2 or 1)
+      end
+      out[#out + 1] = c .. c
+    end
+    if stop then
+      i = stop + 1
+      if two:sub(1, 1) == "/" then out[#out + 1] = " " end
+    else
+      local last = (text:find("[/\"']", i + 1) or #text + 1) - 1
+      out[#out + 1] = text:sub(i, last)
+      i = last + 1
+    end
+  end
+  return table.concat(out)
+end
+M.bare = bare
+
+local function source_facts(candidate)
+  return { text = candidate.source, code = bare(candidate.source), plan = candidate.plan,
+           options = core.json.array { table.unpack(candidate.options) }, defines = candidate.defines }
+end
+
+local function task_facts(task)
+  local graph = core.json.array {}
+  for i = 1, math.min(#task.graph, most_operators) do
+    local op = task.graph[i]
+    graph[i] = { op = op.op, kind = op.kind, flops = op.flops, bytes_read = op.bytes_read,
+                 bytes_written = op.bytes_written }
+  end
+  local function shapes(list)
+    local out = core.json.array {}
+    for i, spec in ipairs(list) do
+      out[i] = { shape = spec.shape and core.json.array { table.unpack(spec.shape) }, dtype = spec.dtype,
+                 bytes = spec.bytes }
+    end
+    return out
+  end
+  return { name = task.name, graph = graph, inputs = shapes(task.inputs), outputs = shapes(task.outputs),
+           params = shapes(task.params) }
+end
+
+local function has(stages, stage)
+  for _, s in ipairs(stages) do if s == stage then return true end end
+  return false
+end
+
+-- Numbers as JSON holds them: no NaN, no infinity, no integer that a double has not.
+local function plain(value)
+  if math.type(value) == "integer" and (value > 1 << 53 or value < -(1 << 53)) then return value + 0.0 end
+  if type(value) == "number" and (value ~= value or value == math.huge or value == -math.huge) then
+    return tostring(value)
+  elseif type(value) ~= "table" then
+    return value
+  end
+  local t = {}
+  for k, v in pairs(value) do t[k] = plain(v) end
+  return setmetatable(t, getmetatable(value))
+end
+
+--- What is known of a candidate at some stages. `facts` are evaluate.one's.
+function M.new(task, candidate, facts, stages)
+  local census = facts.built and M.census(facts.built)
+  local told = { task = task_facts(task), stage = stages[#stages],
+    device = { name = task.device.info.name, modelled = task.device.info.modelled, l2 = task.device.info.l2, arch = task.device.info.arch } }
+  if has(stages, "source") then told.source = source_facts(candidate) end
+  told.compiled = census and { functions = census.functions, variables = census.variables, total = census.total,
+                               kernels = facts.kernels, options = core.json.array { table.unpack(candidate.options) } }
+  told.plan = M.plan(facts.steps, census, #task.outputs)
+  if facts.module then told.module = { census = facts.module.census, text = candidate.python } end
+  told.precision = facts.error and precision.of(task, facts, census)
+  told.verify = facts.error and { error = plain(facts.error), trials = #(facts.trials or {}),
+                                  report = plain(facts.report), repeatable = facts.repeatable,
+                                  battery = facts.battery and plain(facts.battery) }
+  told.timing = facts.time_s and { time_s = plain(facts.time_s), speedup = plain(facts.speedup),
+    samples = core.json.array { table.unpack(facts.samples or {}) }, launch_bound_s = facts.launch_bound_s }
+  told.counted = facts.counted
+  if has(stages, "plausibility") then
+    told.floor = plausibility.floor(task, precision.used(census, facts.steps))
+    told.costs = plausibility.costs(task)
+    facts.floor = told.floor
+  end
+  return plain(told)
+end
+
+return M

@@ -1,0 +1,210 @@
+-- rules: opinions about candidates, each a file that returns { stage =, severity =, options =,
+-- check = function(facts, options) }. A set (configs/rules-NAME.lua) switches and
+-- parametrises them. A rule runs in a Lua state of its own on a copy of the facts: it can
+-- say that a candidate is unacceptable, and nothing else.
+
+local core = require "cawb.core"
+local file = require "cawb.base.file"
+local facts_of = require "cawb.judge.rule_facts"
+local suggest = require "cawb.base.suggest"
+
+local M = {}
+
+--- Where a rule may stand, in the order in which a candidate passes them.
+M.stages = { "source", "compiled", "plan", "verify", "timing", "plausibility", "module" }
+local severities = { reject = true, flag = true, off = true }
+
+local limits = { memory = 256 << 20, instructions = 50000000 }
+local sets, files = {}, {}
+
+local function contains(list, value)
+  for _, x in ipairs(list) do if x == value then return true end end
+  return false
+end
+
+-- A rule's table, read once: its text runs again, sealed, for every check.
+local function load_rule(path)
+  if files[path] then return files[path] end
+  local text, message = file.read(path)
+  if not text then return nil, message end
+  local chunk
+  chunk, message = load(text, "@" .. path, "t", setmetatable({}, { __index = _G }))
+  if not chunk then return nil, message end
+  local ok, rule = pcall(chunk)
+  if not ok then return nil, tostring(rule) end
+  if type(rule) ~= "table" or type(rule.check) ~= "function" then
+    return nil, path .. ": a rule returns a table with a function 'check'"
+  end
+  if not contains(M.stages, rule.stage) then
+    return nil, ("%s: 'stage' must be one of %s, got %s"):format(path, table.concat(M.stages, ", "),
+      tostring(rule.stage))
+  end
+  files[path] = { path = path, text = text, stage = rule.stage, severity = rule.severity or "reject",
+                  options = rule.options or {} }
+  return files[path]
+end
+
+--- Names of the rules that cawb came with.
+function M.names()
+  local list = {}
+  for _, entry in ipairs(core.fs.list(core.home .. "/lua/cawb/judge/rules") or {}) do
+    list[#list + 1] = entry:match "^(.*)%.lua$"
+  end
+  table.sort(list)
+  return list
+end
+
+local function path_of(name, folder)
+  if name:find "%.lua$" then return name:sub(1, 1) == "/" and name or folder .. "/" .. name end
+  return ("%s/lua/cawb/judge/rules/%s.lua"):format(core.home, name)
+end
+
+-- The rule of a set with its options laid over its defaults, or nil and a message.
+local function configured(name, given, source, folder)
+  if not name:find "%.lua$" and not contains(M.names(), name) then
+    return nil, ("%s: there is no rule '%s'%s"):format(source, name, suggest.hint(name, M.names()))
+  end
+  local rule, message = load_rule(path_of(name, folder))
+  if not rule then return nil, message end
+  if given == true then given = {} elseif given == false then given = { severity = "off" } end
+  if type(given) ~= "table" then
+    return nil, ("%s: rule '%s' is set to true, false or a table of options, got %s"):format(source, name, type(given))
+  end
+  local one = { name = name:match "([%w_-]+)%.lua$" or name, rule = rule, severity = rule.severity, options = {} }
+  for key, value in pairs(rule.options) do one.options[key] = value end
+  for key, value in pairs(given) do
+    if key == "severity" then
+      if not severities[value] then
+        return nil, ("%s: rule '%s': severity is reject, flag or off, got '%s'"):format(source, name, tostring(value))
+      end
+      one.severity = value
+    elseif rule.options[key] == nil then
+      local known = { "severity" }
+      for k in pairs(rule.options) do known[#known + 1] = k end
+      return nil, ("%s: rule '%s' has no option '%s'%s"):format(source, name, tostring(key),
+        suggest.hint(tostring(key), known))
+    else
+      one.options[key] = value
+    end
+  end
+  return one
+end
+
+local function by_stage(list)
+  local order = {}
+  for i, stage in ipairs(M.stages) do order[stage] = i end
+  table.sort(list, function(a, b)
+    local x, y = order[a.rule.stage], order[b.rule.stage]
+    if x ~= y then return x < y end
+    return a.name < b.name
+  end)
+  return list
+end
+
+--- Where a set lies: a name of configs/rules-NAME.lua, or a path.
+function M.path(name)
+  if name:find "%.lua$" then return name end
+  return ("%s/configs/rules-%s.lua"):format(core.home, name)
+end
+
+local function known_sets()
+  local list = {}
+  for _, entry in ipairs(core.fs.list(core.home .. "/configs") or {}) do
+    list[#list + 1] = entry:match "^rules%-(.*)%.lua$"
+  end
+  return list
+end
+
+local function read_set(name, path)
+  local chunk, message = loadfile(path, "t")
+  if not chunk and not name:find "%.lua$" then
+    return nil, ("rules '%s': there is no such set%s; sets are the files configs/rules-NAME.lua, or a path")
+      :format(name, suggest.hint(name, known_sets()))
+  end
+  if not chunk then return nil, message end
+  local ok, value = pcall(chunk)
+  if not ok then return nil, tostring(value) end
+  if type(value) ~= "table" or type(value.rules) ~= "table" then
+    return nil, path .. ": a set of rules returns { rules = { name = true or a table of options } }"
+  end
+  return value
+end
+
+--- A set of rules: { name =, path =, list = rules by stage, protocol = { options that go with
+--- it } }, or nil and a message that names the file.
+function M.set(name)
+  if sets[name] then return sets[name] end
+  local path = M.path(name)
+  local value, message = read_set(name, path)
+  if not value then return nil, message end
+  local set = { name = path:match "rules%-([%w_-]+)%.lua$" or path, path = path, list = {},
+                protocol = value.protocol or {} }
+  for rule, given in pairs(value.rules) do
+    local one
+    one, message = configured(tostring(rule), given, path, path:match "^(.*)/" or ".")
+    if not one then return nil, message end
+    if one.severity ~= "off" then set.list[#set.list + 1] = one end
+  end
+  by_stage(set.list)
+  sets[name] = set
+  return set
+end
+
+-- What one rule says: nil, or { reason =, evidence = }; or nil, message where it is broken.
+local function ask(one, facts)
+  local found, message = core.sealed.call { text = one.rule.text, name = one.rule.path, entry = "check",
+    arguments = core.json.array { facts, one.options }, memory = limits.memory, instructions = limits.instructions }
+  if message then return nil, ("rule '%s': %s"):format(one.name, message) end
+  if found == nil then return nil end
+  if type(found) ~= "table" or type(found.reason) ~= "string" then
+    return nil, ("%s: rule '%s' must return nothing, or a table with a 'reason'"):format(one.rule.path, one.name)
+  end
+  return found
+end
+
+--- Ask the rules of some stages about facts (rule_facts.lua). Returns { rejected = finding or
+--- nil, flags = findings, asked = n }, a finding being { rule, stage, severity, reason,
+--- evidence }; or nil, message, "strategy" where a rule is broken. The first rejection ends it.
+function M.judge(set, facts, stages)
+  local result = { flags = {}, asked = 0 }
+  for _, one in ipairs(set.list) do
+    if contains(stages, one.rule.stage) then
+      local found, message = ask(one, facts)
+      if message then return nil, message, "strategy" end
+      result.asked = result.asked + 1
+      if found then
+        local finding = { rule = one.name, stage = one.rule.stage, severity = one.severity,
+                          reason = found.reason, evidence = found.evidence }
+        if one.severity == "reject" then
+          result.rejected = finding
+          return result
+        end
+        result.flags[#result.flags + 1] = finding
+      end
+    end
+  end
+  return result
+end
+
+--- Judge what is known of a task's candidate by the task's set (option `rules`), and put the
+--- outcome into `facts`: findings go to facts.rules; a rejection makes them a failure. Facts
+--- that are a failure stay one. Returns true, or nil, message, name.
+function M.apply(task, candidate, facts, stages)
+  local set, message = M.set(task.options.rules)
+  if not set then return nil, message, "strategy" end
+  facts.rules = facts.rules or { set = set.name, flags = {}, asked = 0 }
+  if #set.list == 0 then return true end
+  local outcome, why, name = M.judge(set, facts_of.new(task, candidate, facts, stages), stages)
+  if not outcome then return nil, why, name end
+  facts.rules.asked = facts.rules.asked + outcome.asked
+  for _, flag in ipairs(outcome.flags) do table.insert(facts.rules.flags, flag) end
+  local bad = outcome.rejected
+  if bad then
+    facts.rules.rejected = bad
+    facts.ok, facts.stage, facts.rule = false, bad.stage, bad.rule
+    facts.reason = ("%s (rule %s)"):format(bad.reason, bad.rule)
+  end
+  return true
+end
+
+return M

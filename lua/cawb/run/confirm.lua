@@ -1,0 +1,37 @@
+-- confirm: what would be a new best is evaluated again, by a worker that has never seen
+-- it and on inputs that nobody has: luck, a warm cache and what one process happened to
+-- be like do not count twice.
+
+local evaluate = require "cawb.run.evaluate"
+
+local M = {}
+
+local function add_seconds(first, again)
+  local seconds = { confirm = 0.0 }
+  for stage, s in pairs(first) do seconds[stage] = s end
+  for _, s in pairs(again) do seconds.confirm = seconds.confirm + s end
+  return seconds
+end
+
+--- The facts of `member`, which were `facts`, as they are when it is evaluated again:
+--- they keep the first times as `first` = { time_s, speedup }. A failure comes back as
+--- facts of the stage "confirm". With `count` the device's counters have a look, too. Returns nil, message, name when the machine failed.
+function M.again(task, member, facts, say, count)
+  task.device:drop_worker()
+  local again, message, name = evaluate.one(task, member,
+    { trials = task.options.confirm.trials, count = count, say = function() say "confirm" end })
+  if not again then return nil, message, name end
+  if not again.ok then
+    again.reason = ("it passed once, but not in a fresh worker on fresh inputs (%s): %s")
+      :format(again.stage, again.reason)
+    again.stage = "confirm"
+  end
+  again.first = { time_s = facts.time_s, speedup = facts.speedup, samples = facts.samples }
+  again.seconds = add_seconds(facts.seconds, again.seconds)
+  again.cached, again.log, again.profile = facts.cached, facts.log, facts.profile
+  again.variants, again.label = facts.variants, facts.label
+  again.rules = again.rules or facts.rules
+  return again
+end
+
+return M

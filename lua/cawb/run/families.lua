@@ -1,0 +1,99 @@
+-- families: the ladders in kernels/. Each folder has a family.lua that says which
+-- operator graphs it serves and names its versions, from naive to fast.
+
+local candidate = require "cawb.task.candidate"
+local core = require "cawb.core"
+
+local M = {}
+
+local Family = {}
+Family.__index = Family
+
+local function load(dir, name)
+  local path = ("%s/%s/family.lua"):format(dir, name)
+  if not core.fs.kind(path) then return nil end
+  local chunk, message = loadfile(path, "t")
+  if not chunk then error(message, 0) end
+  local family = chunk()
+  family.dir = dir .. "/" .. name
+  return setmetatable(family, Family)
+end
+
+--- All families, by name. `dir` defaults to the kernels/ that cawb came with.
+function M.list(dir)
+  dir = dir or core.home .. "/kernels"
+  local list = {}
+  for _, name in ipairs(core.fs.list(dir) or {}) do
+    list[#list + 1] = load(dir, name)
+  end
+  return list
+end
+
+-- The rungs that can serve a graph: `except` names those that cannot.
+local function fitting(family, graph)
+  local skip, list = family.except and family.except(graph) or {}, {}
+  for _, version in ipairs(family.versions) do
+    if not skip[version] then list[#list + 1] = version end
+  end
+  return list
+end
+
+-- The kernels read the task's inputs whole and in their order.
+local function seen_otherwise(graph)
+  for _, op in ipairs(graph) do
+    for _, x in ipairs(op.inputs) do
+      if x.view and x.source:find "^input:" then
+        return ("it takes inputs as they lie in memory, not through %s"):format(x.view)
+      end
+    end
+  end
+end
+
+--- The family that serves a task's graph, with the rungs that do. Returns nil and each family's reason
+--- when none does.
+function M.match(task, dir)
+  local why = {}
+  for _, family in ipairs(M.list(dir)) do
+    local serves, reason = family.serves(task.graph)
+    local otherwise = serves and seen_otherwise(task.graph)
+    if serves and not otherwise then
+      family.versions = fitting(family, task.graph)
+      return family
+    end
+    why[#why + 1] = ("  %s: %s"):format(family.name, otherwise or reason or "serves other graphs")
+  end
+  return nil, "no kernel family serves this task:\n" .. table.concat(why, "\n")
+end
+
+-- What a family tells its plans of the graph, on their first line: "local name = value; ".
+local function preamble(constants)
+  local names, words = {}, {}
+  for name in pairs(constants) do names[#names + 1] = name end
+  table.sort(names)
+  for i, name in ipairs(names) do words[i] = ("local %s = %q; "):format(name, constants[name]) end
+  return table.concat(words)
+end
+
+--- The n-th version as a candidate for a task, or nil when the ladder ends.
+function Family:rung(n, task)
+  local version = self.versions[n]
+  if not version then return nil end
+  local c = assert(candidate.new(("%s/%s"):format(self.dir, version)))
+  local told = self.constants and preamble(self.constants(task.graph)) or ""
+  return candidate.new { source = c.source, plan = told .. c.plan,
+    name = self.name .. "/" .. version, note = self:note(version, c.source),
+    defines = self.defines and self.defines(task.graph) or nil }
+end
+
+--- The comment lines that open a version: what changed, why it should help.
+function Family:note(_, source)
+  local lines = {}
+  for line in source:gmatch "[^\n]+" do
+    local text = line:match "^//%s*(.*)"
+    if not text then break end
+    lines[#lines + 1] = text
+  end
+  return table.concat(lines, "\n")
+end
+
+return M

@@ -1,0 +1,192 @@
+-- ledger: what a run leaves behind. Rows in the store, one transaction a turn, and
+-- the best candidate as plain files.
+
+local core = require "cawb.core"
+local file = require "cawb.base.file"
+local manifest = require "cawb.device.manifest"
+local result = require "cawb.run.result"
+
+local M = {}
+
+local Ledger = {}
+Ledger.__index = Ledger
+
+local encode = core.json.encode
+
+local function doubles(list) return string.pack("<" .. ("d"):rep(#list), table.unpack(list)) end
+
+local function environment(task)
+  local json = encode { device = task.device.info, python = task.python, cawb = core.version,
+                        manifest = manifest.of(task.device, task.python) }
+  return core.hash.sha256(json), json
+end
+
+-- A value as JSON can hold it: for a record, better a word than an error.
+local function plain(value)
+  local kind = type(value)
+  if kind == "table" then
+    local t = {}
+    for k, v in pairs(value) do t[#value > 0 and k or tostring(k)] = plain(v) end
+    return #value > 0 and core.json.array(t) or t
+  elseif kind == "function" or kind == "userdata" or kind == "thread" then
+    return "(" .. kind .. ")"
+  elseif kind == "number" and (value ~= value or value == math.huge or value == -math.huge) then
+    return tostring(value)
+  end
+  return value
+end
+
+-- Run the inserts in `body` as one transaction; what fails rolls all of it back.
+local function transaction(self, body)
+  local store = self.store
+  local ok, message, name = store:begin()
+  if not ok then return nil, message, name end
+  local function insert(...)
+    local done, why, kind = store:insert(...)
+    if not done then error({ why, kind }, 0) end
+  end
+  local good, failure = pcall(body, insert, store)
+  if good then return store:commit() end
+  store:rollback()
+  if type(failure) == "table" then return nil, failure[1], failure[2] end
+  error(failure, 0)
+end
+
+--- The run begins: its row, and its environment's.
+function Ledger:begin(run)
+  self.folder = ("%s/%s"):format(self.dir, run.id)
+  local task = run.task
+  return transaction(self, function(insert)
+    local hash, json = environment(task)
+    insert("environments", { hash = hash, json = json })
+    insert("runs", { id = run.id, started = run.started, strategy = run.strategy.path,
+      task = task.path, task_hash = task.info.source_sha256, device = task.device.info.name,
+      modelled = task.device.info.modelled, seed = task.seed, environment = hash,
+      options = encode(plain(run.options)) })
+  end)
+end
+
+-- What cannot be read off kernel.cu and plan.lua; cawb.candidate(folder) reads it.
+local function definition(candidate, tunables)
+  return encode { defines = candidate.defines, tunables = tunables,
+                  options = core.json.array { table.unpack(candidate.options) } } .. "\n"
+end
+
+local function texts_of(candidate, tunables)
+  if candidate.python then return { ["model_new.py"] = candidate.python } end
+  return { ["kernel.cu"] = candidate.source, ["plan.lua"] = candidate.plan,
+           ["candidate.json"] = definition(candidate, tunables) }
+end
+
+local function put_candidate(insert, store, candidate)
+  local files = {}
+  for name, text in pairs(texts_of(candidate)) do
+    local hash, message, kind = store:artifact(text)
+    if not hash then error({ message, kind }, 0) end
+    files[name] = hash
+  end
+  insert("candidates", { hash = candidate.hash, kind = candidate.python and "tier2" or "tier1", files = encode(files) })
+end
+
+local function put_samples(insert, run, turn, evaluation, facts)
+  local subjects = { candidate = facts.samples }
+  for kind, samples in pairs(facts.baseline_samples or {}) do subjects[kind] = samples end
+  for subject, samples in pairs(subjects) do
+    insert("samples", { run = run.id, turn = turn.number, evaluation = evaluation,
+      subject = subject, unit = "s", data = doubles(samples) })
+  end
+end
+
+-- The raw facts of one evaluated member, without what has rows of its own.
+local function facts_json(facts)
+  local kept = {}
+  for _, key in ipairs { "tunables", "ratios", "seconds", "time_s", "error", "trials", "report",
+                         "kernels", "steps", "log", "modelled", "first", "launch_bound_s", "clock_hz",
+                         "throttled", "equal_error", "profile", "battery", "repeatable", "precision", "rules", "floor",
+                         "tier", "jail", "module" } do
+    kept[key] = facts[key]
+  end
+  return encode(kept)
+end
+
+local function put_evaluation(insert, run, turn, number, facts)
+  insert("evaluations", { run = run.id, turn = turn.number, number = number,
+    defines = encode(facts.tunables or {}), ok = facts.ok, stage = facts.stage,
+    reason = facts.reason, facts = facts_json(facts) })
+  put_samples(insert, run, turn, number, facts)
+  insert("verdicts", { run = run.id, turn = turn.number, evaluation = number,
+    rule = facts.rule or facts.stage or "passed", pass = facts.ok, reason = facts.reason,
+    evidence = encode { error = facts.error, found = facts.rules and facts.rules.rejected,
+                        flags = facts.rules and facts.rules.flags } })
+end
+
+local function put_baselines(self, insert, run)
+  for subject, b in pairs(run.task.baselines) do
+    if not self.baselines[subject] then
+      local t = b.time_s or {}
+      insert("baselines", { run = run.id, subject = subject, modelled = b.modelled or false,
+        median = t.median, lo = t.lo, hi = t.hi, samples = b.samples and doubles(b.samples),
+        json = encode { failed = b.failed, error = b.error } })
+      self.baselines[subject] = true
+    end
+  end
+end
+
+--- One finished turn, all of it or nothing of it.
+function Ledger:turn(run, turn)
+  return transaction(self, function(insert, store)
+    put_candidate(insert, store, turn.candidate)
+    insert("turns", { run = run.id, number = turn.number, started = turn.started,
+      candidate = turn.candidate.hash, note = turn.note, ok = turn.ok, stage = turn.stage,
+      reason = turn.reason, reward = turn.reward, result = encode(result.turn(turn)) })
+    put_evaluation(insert, run, turn, 0, turn.facts)
+    for i, facts in ipairs(turn.facts.variants or {}) do
+      put_evaluation(insert, run, turn, i, facts)
+    end
+    put_baselines(self, insert, run)
+  end)
+end
+
+--- Write the best candidate so far as plain files: kernel.cu, plan.lua, candidate.json, or
+--- model_new.py; and result.json.
+function Ledger:keep(run)
+  local ok, message, name = core.fs.mkdir(self.folder)
+  if not ok then return nil, message, name end
+  local files = texts_of(run.best.candidate, run.best.tunables)
+  files["result.json"] = encode(result.turn(run.best)) .. "\n"
+  for entry, text in pairs(files) do
+    ok, message, name = file.replace(self.folder .. "/" .. entry, text)
+    if not ok then return nil, message, name end
+  end
+  return true
+end
+
+--- What a strategy wants remembered: `data` is a table that JSON can hold.
+function Ledger:event(run, kind, data, turn)
+  self.events = self.events + 1
+  return transaction(self, function(insert)
+    insert("events", { run = run.id, number = self.events, at = core.clock.wall(), kind = kind,
+      turn = turn, data = core.http.redact(encode(plain(data))) })
+  end)
+end
+
+--- The run is over.
+function Ledger:finish(run)
+  local status = run.ended == "interrupted" and "interrupted" or run.ended == "failed" and "error"
+    or run.best and "passed" or "failed"
+  return transaction(self, function(insert)
+    put_baselines(self, insert, run)
+    insert("run_ends", { run = run.id, ended = core.clock.wall(), status = status,
+      best_turn = run.best and run.best.number,
+      summary = encode { ended = run.ended, reason = run.reason, spent = run:spent() } })
+  end)
+end
+
+--- Open the ledger in `dir`, which is made when missing. Returns it, or nil, message, name.
+function M.open(dir)
+  local store, message, name = core.store.open(dir)
+  if not store then return nil, message, name end
+  return setmetatable({ store = store, dir = dir, baselines = {}, events = 0 }, Ledger)
+end
+
+return M

@@ -1,0 +1,327 @@
+-- module: a Python candidate (tier 2: a file with the class ModelNew) from its text to
+-- facts. It runs in a jail, in a process that is told nothing but inputs. All of its calls
+-- are alike, and every one of them is timed by the task host and judged; PyTorch's own
+-- times come from the task's Model in a jail beside it, called in the same way.
+
+local battery = require "cawb.judge.battery"
+local core = require "cawb.core"
+local file = require "cawb.base.file"
+local host = require "cawb.device.jail_host"
+local judge = require "cawb.judge.judge"
+local precision = require "cawb.judge.precision"
+local rules = require "cawb.judge.rules"
+local stats = require "cawb.base.stats"
+
+local M = {}
+
+local me = "candidate"
+
+-- ---- workers
+
+-- A process that ended, as a clause.
+local function death(worker, what, name)
+  local how, printed = worker:close(name == "died" and 0.5 or 0)
+  local said = printed ~= "" and ("; it last printed: %s"):format((printed:gsub("%s+", " "):sub(-400))) or ""
+  return ("%s (%s)%s"):format(what, how, said)
+end
+
+-- Open a worker under `name`: it, and what the task host says of it; or a failure as data;
+-- or nil, message, name.
+local function open(task, name, about)
+  local worker, message, kind = host.spawn(task)
+  if not worker then return nil, message, kind end
+  about.op, about.name, about.pid = "module_open", name, worker.pid
+  about.namespaces, about.deadline = worker.jail == "namespaces", task.options.deadlines.module
+  local reply
+  reply, message, kind = task:ask(about, { worker.fd }, 2 * about.deadline)
+  if reply and not reply.failed then return worker, reply end
+  local why = reply and reply.failed
+  if reply and reply.how ~= "load" then why = death(worker, why, reply.how) end
+  worker:close()
+  if not reply then return nil, message, kind end
+  return { failed = why, how = reply.how }
+end
+
+-- ---- rivals: PyTorch on the task's own Model, or a file of the user's
+
+local function described(rival)
+  if type(rival) == "table" then return { source = rival.python, class = "ModelNew" }, rival.name end
+  local path = rival:match "^file:(.*)$"
+  if path then
+    local text, message = file.read(path)
+    return text and { source = text, class = "ModelNew Model" } or { failed = message }, rival
+  end
+  local kind, tf32 = rival:gsub("_tf32$", "")
+  return { task = true, class = "Model", mode = kind, tf32 = tf32 > 0 }, rival
+end
+
+-- The rivals that run, by name; those that cannot are baselines that failed.
+local function rivals_of(task, against)
+  task.rivals = task.rivals or {}
+  local names = {}
+  for _, rival in ipairs(against) do
+    local about, name = described(rival)
+    local known = task.baselines[name]
+    if not task.rivals[name] and not (known and known.failed) then
+      local worker, message, kind = about, nil, nil
+      if not about.failed then worker, message, kind = open(task, name, about) end
+      if not worker then return nil, message, kind end
+      if worker.failed then task.baselines[name] = { failed = worker.failed, modelled = false }
+      else task.rivals[name] = worker end
+    end
+    if task.rivals[name] then names[#names + 1] = name end
+  end
+  return names
+end
+
+local function drop_rival(task, name, why)
+  task.baselines[name] = { failed = why, modelled = false }
+  if task.rivals[name] then task.rivals[name]:close() end
+  task.rivals[name] = nil
+end
+
+-- ---- rounds
+
+local words = {
+  load = "forward failed: %s",
+  timeout = "its process was ended: %s",
+  died = "it took its process down: %s",
+}
+
+-- Everyone in `order` once on inputs that nobody has seen; what those in `judged` wrote is
+-- judged. Who is called for the first time may compile. `step` is one of battery.steps, for
+-- other inputs than the task's own. Returns { ok = true, times =, compared = }, a failure as data, or nil,
+-- message, name.
+local function round(state, order, judged, step)
+  local task, limits, deadlines, all = state.task, state.task.options.deadlines, {}, 0
+  for _, name in ipairs(order) do
+    deadlines[name] = state.called[name] and limits.run or limits.module
+    state.called[name], all = true, all + 2 * deadlines[name]
+  end
+  local poison = task:new_poison()
+  local reply, message, name = task:ask({ op = "module_round", order = order, poison = poison,
+    judged = core.json.array(judged), seed = step and step.seed or task.next_seed "module", deadlines = deadlines,
+    case = step and step.case }, nil, all)
+  if not reply then return nil, message, name end
+  local failed = reply.failed
+  if failed and failed.who ~= me then
+    drop_rival(task, failed.who, failed.message)
+    return { ok = true, times = {}, compared = {} }       -- a round that does not count
+  elseif failed then
+    local why = failed.message
+    if failed.how ~= "load" then why = death(state.worker, why, failed.how) end
+    return { ok = false, reason = (words[failed.how] or "%s"):format(why), name = failed.how }
+  end
+  local compared = reply.compared[me]
+  local wrong
+  if compared and step then
+    wrong = battery.weigh(task, compared, nil, step.case, state.battery)
+  elseif compared then
+    judge.note_error(state.error, compared)
+    wrong = judge.judge(compared, nil, task.options.tolerance)
+  end
+  if wrong then return { ok = false, reason = wrong } end
+  return { ok = true, times = reply.times, compared = reply.compared }
+end
+
+local function verified(state, trials, how)
+  for _ = 1, trials do
+    local got, message, name = round(state, { me }, { me })
+    if not got or not got.ok then return got, message, name end
+    local c = got.compared[me]
+    state.trials[#state.trials + 1] = { outputs = c.slots[1], reference = c.reference }
+  end
+  local steps, why, kind = battery.steps(state.task, how, state.battery)
+  if not steps then return nil, why, kind end
+  for _, step in ipairs(steps) do
+    local got, message, name = round(state, { me }, { me }, step)
+    if not got or not got.ok then return got, message, name end
+  end
+  return { ok = true }
+end
+
+-- In a new random order each time, of those that still run.
+local function order_of(state)
+  local list = { me }
+  for _, name in ipairs(state.rivals) do
+    if state.task.rivals[name] then list[#list + 1] = name end
+  end
+  for i = #list, 2, -1 do
+    local j = state.task.next_seed "order" % i + 1
+    list[i], list[j] = list[j], list[i]
+  end
+  return list
+end
+
+local function note_times(state, times)
+  local mine = times[me]
+  if not mine then return end
+  for name, t in pairs(times) do
+    state.samples[name] = state.samples[name] or {}
+    table.insert(state.samples[name], t[1])
+    if name ~= me then
+      state.ratios[name] = state.ratios[name] or {}
+      table.insert(state.ratios[name], t[1] / mine[1])
+    end
+  end
+end
+
+local function settled(state, how, error_rate)
+  for name, ratios in pairs(state.ratios) do
+    local s = stats.paired(ratios, error_rate)
+    local verdict = how.decisive and stats.verdict(s, how.same)
+    if state.task.rivals[name] and s.hi - s.lo > 2 * how.precision * s.median
+       and verdict ~= "faster" and verdict ~= "slower" then
+      return false
+    end
+  end
+  return true
+end
+
+-- The errors of the rivals, from a round in which everyone is judged.
+local function note_errors(state, compared)
+  for name, c in pairs(compared) do
+    local error = {}
+    if name ~= me then
+      judge.note_error(error, c)
+      state.errors[name] = { worst = error.worst, nrms = error.nrms }
+    end
+  end
+end
+
+local function measured(state, how)
+  for i = 1, math.max(1, how.warmup) do
+    local order = order_of(state)
+    local got, message, name = round(state, order, i == 1 and order or state.timed)
+    if not got or not got.ok then return got, message, name end
+    note_errors(state, i == 1 and got.compared or {})
+  end
+  local alone = #state.rivals == 0
+  local looks = stats.looks(alone and how.samples or how.rounds, how.error_rate)
+  local from, look, most = core.clock.now(), 1, looks[#looks].at
+  for count = 1, most do
+    local got, message, name = round(state, order_of(state), state.timed)
+    if not got or not got.ok then return got, message, name end
+    note_times(state, got.times)
+    local spent = core.clock.now() - from >= how.budget
+    if count == looks[look].at or spent then
+      if spent or look == #looks or not alone and settled(state, how, looks[look].error) then break end
+      look = look + 1
+    end
+  end
+  state.error_rate = looks[look].error
+  return { ok = true }
+end
+
+-- ---- facts
+
+local function conclude(state, facts, how)
+  local task = state.task
+  facts.samples, facts.time_s = state.samples[me], stats.summary(state.samples[me])
+  facts.speedup, facts.baseline_samples, facts.ratios = {}, {}, state.ratios
+  for name, ratios in pairs(state.ratios) do
+    local s, samples = stats.paired(ratios, state.error_rate), state.samples[name]
+    s.verdict = stats.verdict(s, how.same)
+    if s.hi == math.huge then
+      local apart = stats.speedup(stats.summary(samples), facts.time_s)
+      s.lo, s.hi = apart.lo, apart.hi
+    end
+    facts.speedup[name], facts.baseline_samples[name] = s, samples
+    task.baselines[name] = { time_s = stats.summary(samples), samples = samples, modelled = false,
+                             error = state.errors[name] }
+  end
+  facts.equal_error = require("cawb.time.baselines").at_equal_error(task, facts.speedup, facts.error)
+  facts.baselines = task.baselines
+end
+
+local function fail(facts, stage, result)
+  facts.ok, facts.stage, facts.reason, facts.name = false, stage, result.reason, result.name
+  return facts
+end
+
+local function clocked(facts, key, f, ...)
+  local from = core.clock.now()
+  local result, message, name = f(...)
+  facts.seconds[key] = (facts.seconds[key] or 0) + core.clock.now() - from
+  return result, message, name
+end
+
+local function how_of(task, how)
+  local all = {}
+  for key, value in pairs(task.options.measure) do all[key] = value end
+  for key, value in pairs(how) do all[key] = value end
+  all.samples = all.samples or 30
+  return all
+end
+
+-- Ask the rules of some stages: true, false where they reject, or nil, message, name.
+local function pass(state, facts, ...)
+  local done, message, name = clocked(facts, "rules", rules.apply, state.task, state.candidate, facts, { ... })
+  if not done then return nil, message, name end
+  return facts.ok
+end
+
+local function stages(state, facts, how)
+  how.say "verify"
+  local got, message, name = clocked(facts, "verify", verified, state, how.trials or state.task.options.verify.trials, how)
+  facts.error, facts.trials, facts.battery = state.error, state.trials, state.battery
+  facts.products = state.task.products
+  if not got then return nil, message, name end
+  if not got.ok then return fail(facts, "verify", got) end
+  facts.precision = precision.of(state.task, facts)
+  got, message, name = pass(state, facts, "verify")
+  if not got then return got == false and facts or nil, message, name end
+  how.say "measure"
+  got, message, name = clocked(facts, "measure", measured, state, how)
+  if not got then return nil, message, name end
+  if not got.ok then
+    got.reason = "while it was timed, " .. got.reason
+    return fail(facts, "measure", got)
+  end
+  if not state.samples[me] then return nil, "no baseline survived beside the candidate; try again", "io" end
+  conclude(state, facts, how)
+  got, message, name = pass(state, facts, "timing", "plausibility")
+  if got == nil then return nil, message, name end
+  return facts
+end
+
+local function new_facts()
+  return { ok = true, tier = 2, modelled = false, variants = {}, label = "",
+           seconds = { compile = 0.0, verify = 0.0, measure = 0.0 } }
+end
+
+--- Evaluate a Python candidate: facts as evaluate.one's, with tier = 2, jail = what confined
+--- it, module = { census =, renamed =, skipped = }; or nil, message, name.
+function M.evaluate(task, candidate, how)
+  local facts = new_facts()
+  if task.device.info.modelled then
+    return nil, ("%s executes kernels only; a Python candidate runs on cuda:N or cpu")
+      :format(task.device.info.name), "unsupported"
+  end
+  how = how_of(task, how)
+  how.say = how.say or function() end
+  how.say "compile"
+  task.device:drop_worker()                       -- it may hold much of the GPU's memory
+  local rivals, message, name = rivals_of(task, how.against)
+  if not rivals then return nil, message, name end
+  local worker, about
+  worker, about, name = clocked(facts, "compile", open, task, me, { source = candidate.python, class = "ModelNew" })
+  if not worker then return nil, about, name end
+  if worker.failed then
+    return fail(facts, "compile", { reason = "ModelNew cannot be made: " .. worker.failed, name = worker.how })
+  end
+  facts.jail = worker.parts
+  facts.module = { census = about.census, renamed = about.renamed, skipped = about.skipped }
+  local state = { task = task, candidate = candidate, worker = worker, rivals = rivals, samples = {}, ratios = {},
+                  errors = {}, called = {}, error = { eager = {} }, battery = {}, trials = {},
+                  timed = task.options.tolerance.timed and { me } or {} }
+  local done
+  done, message, name = pass(state, facts, "module")
+  if done then done, message, name = stages(state, facts, how) elseif done == false then done = facts end
+  if task.host then task:ask { op = "module_close", name = me } end
+  worker:close()
+  if done and done.ok and facts.error then facts.error = state.error end
+  return done, message, name
+end
+
+return M

@@ -1,0 +1,93 @@
+-- recorded: a candidate and its circumstances, out of the record of a run.
+
+local candidates = require "cawb.task.candidate"
+local core = require "cawb.core"
+local file = require "cawb.base.file"
+local options = require "cawb.base.options"
+
+local M = {}
+
+local decode = core.json.decode
+
+--- Where a run is: its store's folder and its id, from an id and `--out`, or from the folder that
+--- the run left its best candidate in.
+function M.place(name, out)
+  if name:find "/" and core.fs.kind(name) == "folder" then
+    local path = core.fs.realpath(name)
+    return path:match "^(.*)/", path:match "([^/]+)$"
+  end
+  return out, name
+end
+
+-- The options that the run had; what this cawb does not know any more is left out.
+local function options_of(run)
+  local all, stored = options.copy(require("cawb").defaults), decode(run.options or "{}") or {}
+  for key, value in pairs(stored) do
+    if key ~= "reward" and key ~= "settings" and all[key] ~= nil then
+      if key == "measure" and type(value.against) == "table" then
+        local names = {}
+        for _, kind in ipairs(value.against) do if type(kind) == "string" then names[#names + 1] = kind end end
+        value.against = names
+      end
+      options.overlay(all, { [key] = value }, "stored")
+    end
+  end
+  return all
+end
+
+local function number_of(store, id, wanted)
+  if wanted then return wanted end
+  local ended = store:query("SELECT best_turn FROM run_ends WHERE run = ?", id)[1]
+  if ended and ended.best_turn then return ended.best_turn end
+  local best = store:query("SELECT number FROM turns WHERE run = ? AND ok = 1 ORDER BY reward DESC, number LIMIT 1", id)[1]
+  return best and best.number
+end
+
+local function candidate_of(store, turn, evaluation, result)
+  local row = store:query("SELECT files FROM candidates WHERE hash = ?", turn.candidate)[1]
+  local files, texts = decode(row.files), {}
+  for name, hash in pairs(files) do
+    local text, message, kind = store:read(hash)
+    if not text then return nil, message, kind end
+    texts[name] = text
+  end
+  if texts["model_new.py"] then return candidates.new { python = texts["model_new.py"], name = result.name } end
+  if not texts["kernel.cu"] then
+    return nil, "it is no kernel with a plan, and cannot be executed from here", "usage"
+  end
+  local more = decode(texts["candidate.json"] or "{}") or {}
+  return candidates.new { source = texts["kernel.cu"], plan = texts["plan.lua"], name = result.name,
+    defines = more.defines,
+    options = more.options, tunables = decode(evaluation.defines or "{}") }
+end
+
+--- A turn of a run (its best without `number`): { run = its row, number, candidate, result, facts, options,
+--- manifest }, or nil, message, name.
+function M.turn(store, id, number)
+  local run = store:query("SELECT * FROM runs WHERE id = ?", id)[1]
+  if not run then return nil, ("the store %s has no run '%s'"):format(store:path(), id), "usage" end
+  number = number_of(store, id, number)
+  if not number then return nil, ("no candidate of run %s passed: name a turn with --turn"):format(id), "usage" end
+  local turn = store:query("SELECT * FROM turns WHERE run = ? AND number = ?", id, number)[1]
+  if not turn then return nil, ("run %s has no turn %d"):format(id, number), "usage" end
+  local evaluation = store:query("SELECT * FROM evaluations WHERE run = ? AND turn = ? AND number = 0", id,
+    number)[1] or {}
+  local result = decode(turn.result)
+  local candidate, message, name = candidate_of(store, turn, evaluation, result)
+  if not candidate then return nil, message, name end
+  local environment = store:query("SELECT json FROM environments WHERE hash = ?", run.environment)[1]
+  return { run = run, number = number, candidate = candidate, result = result, options = options_of(run),
+           facts = evaluation.facts and decode(evaluation.facts) or {},
+           manifest = environment and (decode(environment.json) or {}).manifest or {} }
+end
+
+--- Why the run's task is not what it was, or nil.
+function M.task_changed(run)
+  local text = file.read(run.task or "")
+  if not text then return ("the task %s is gone: give its file with --task"):format(tostring(run.task)) end
+  if run.task_hash and core.hash.sha256(text) ~= run.task_hash then
+    return run.task .. " is not the file that the run had: give that with --task"
+  end
+end
+
+return M

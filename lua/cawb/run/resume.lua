@@ -1,0 +1,98 @@
+-- resume: a run that stopped before it ended, and goes on under its own name: turns, best and what
+-- was spent come from the record. Its workspace lies where it was.
+
+local candidates = require "cawb.task.candidate"
+local core = require "cawb.core"
+
+local M = {}
+
+-- What a turn's candidate was, from the artifacts.
+local function candidate_of(store, row, turn)
+  local files = assert(core.json.decode(row.files))
+  local texts = {}
+  for name, hash in pairs(files) do texts[name] = assert(store:read(hash)) end
+  if texts["model_new.py"] then return candidates.new { python = texts["model_new.py"], name = turn.name, note = turn.note } end
+  local more = assert(core.json.decode(texts["candidate.json"]))
+  return candidates.new { source = texts["kernel.cu"], plan = texts["plan.lua"], name = turn.name, note = turn.note,
+    defines = more.defines, options = more.options }
+end
+
+-- A turn as run.lua has it, as far as it was recorded.
+local function turn_of(store, row)
+  local turn = assert(core.json.decode(row.result))
+  turn.started, turn.candidate = row.started, candidate_of(store, row, turn)
+  turn.facts = { ok = turn.ok, stage = turn.stage, reason = turn.reason, time_s = turn.time_s, speedup = turn.speedup,
+    error = turn.error, equal_error = turn.equal_error, label = turn.label, seconds = turn.seconds,
+    modelled = turn.modelled, tunables = turn.tunables, variants = {} }
+  turn.variants = nil
+  return turn
+end
+
+-- Seconds between what was recorded, without the pauses: a "resumed" begins anew.
+local function seconds_of(started, turns, events)
+  local moments = { { at = started } }
+  for _, turn in ipairs(turns) do
+    local long = 0
+    for _, s in pairs(turn.seconds or {}) do long = long + s end
+    moments[#moments + 1] = { at = turn.started + long }
+  end
+  for _, event in ipairs(events) do moments[#moments + 1] = { at = event.at, fresh = event.kind == "resumed" } end
+  table.sort(moments, function(a, b) return a.at < b.at end)
+  local sum = 0.0
+  for i = 2, #moments do
+    if not moments[i].fresh then sum = sum + moments[i].at - moments[i - 1].at end
+  end
+  return sum
+end
+
+local function why_not(store, row, id, task)
+  if not row then return ("there is no run '%s' here: name one of the folders beside store.sqlite"):format(id) end
+  if #store:query("select run from run_ends where run = ?1", id) > 0 then return ("run %s has ended"):format(id) end
+  if row.task_hash ~= task.info.source_sha256 then return ("run %s is of another task, or this one has changed"):format(id) end
+  if row.device ~= task.device.info.name then
+    return ("run %s was on %s, this is %s: times do not compare"):format(id, row.device, task.device.info.name)
+  end
+end
+
+--- What is recorded of a run that has not ended: { id =, turns =, events = how many, seconds =,
+--- device_seconds = }; or nil, message, "usage".
+function M.read(book, id, task)
+  local store = book.store
+  local row = store:query("select * from runs where id = ?1", id)[1]
+  local why = why_not(store, row, id, task)
+  if why then return nil, why, "usage" end
+  local turns = {}
+  for i, one in ipairs(store:query("select t.started, t.result, c.files from turns t join candidates c "
+      .. "on c.hash = t.candidate where t.run = ?1 order by t.number", id)) do
+    turns[i] = turn_of(store, one)
+  end
+  local events = store:query("select number, at, kind, data from events where run = ?1 order by number", id)
+  local device = 0.0
+  for _, event in ipairs(events) do
+    if event.kind == "paused" then device = core.json.decode(event.data).spent.device_seconds or device end
+  end
+  return { id = id, turns = turns, events = #events, seconds = seconds_of(row.started, turns, events),
+           device_seconds = device }
+end
+
+--- A ledger that goes on with the run which `stopped` tells of, for run.new.
+function M.ledger(book, stopped)
+  local function begin(self, run)
+    run.id, self.folder = stopped.id, ("%s/%s"):format(self.dir, stopped.id)
+    return self:event(run, "resumed", { turns = #stopped.turns, seed = run.task.seed })
+  end
+  return setmetatable({ begin = begin, events = stopped.events }, { __index = book })
+end
+
+--- Give a new run what the old one had: turns, best, what was spent.
+function M.restore(run, stopped)
+  for i, turn in ipairs(stopped.turns) do
+    run.turns[i] = turn
+    run.budget:spend("turns", 1)
+  end
+  run.asked, run.best = #run.turns, run:top(1)[1]
+  run.budget:spend("no_progress", #run.turns - (run.best and run.best.number or 0))
+  run.budget:spend("device_seconds", stopped.device_seconds)
+end
+
+return M

@@ -1,0 +1,133 @@
+-- page: report_data as one HTML file that needs no network, as Markdown, and as CSV.
+
+local core = require "cawb.core"
+local file = require "cawb.base.file"
+local report = require "cawb.door.report"
+
+local M = {}
+
+--- The charting library (Chart.js): of the install tree, of the build, of the system; or nil.
+function M.library()
+  for _, path in ipairs { core.home .. "/page/chart.min.js", core.program:match "^(.*)/" .. "/../page/chart.min.js",
+                          "/usr/share/javascript/chart.js/chart.min.js" } do
+    local text = file.read(path)
+    if text then return text end
+  end
+end
+
+local function escape(text)
+  return (text:gsub("[&<>]", { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;" }))
+end
+
+-- A text inside a script element must not hold what would end it.
+local function inside(text) return (text:gsub("</", "<\\/"):gsub("<!%-%-", "<\\!--")) end
+
+--- The page of data.
+function M.html(data, title)
+  local dir = core.home .. "/lua/cawb/suite/page/"
+  local turns, scripts = 0, {}
+  for i, name in ipairs { "page.js", "suite.js", "show.js" } do scripts[i] = assert(file.read(dir .. name)) end
+  for _, r in ipairs(data.runs) do turns = turns + #r.turns end
+  local parts = {
+    title = escape(title), style = assert(file.read(dir .. "page.css")), script = inside(table.concat(scripts)),
+    subtitle = escape(("%d run%s, %d turns; cawb %s, %s"):format(#data.runs, #data.runs == 1 and "" or "s",
+      turns, data.cawb, os.date "!%Y-%m-%d")),
+    data = inside(core.json.encode(data)), library = M.library() or "" }
+  return (assert(file.read(dir .. "page.html")):gsub("{{(%l+)}}", parts))
+end
+
+-- ---- Markdown, for a pull request
+
+local function cell(text) return (tostring(text):gsub("|", "\\|"):gsub("\n", " ")) end
+
+local function markdown_table(headings, rows)
+  local lines = { "| " .. table.concat(headings, " | ") .. " |", "|" .. (" --- |"):rep(#headings) }
+  for _, row in ipairs(rows) do
+    local cells = {}
+    for i, text in ipairs(row) do cells[i] = cell(text) end
+    lines[#lines + 1] = "| " .. table.concat(cells, " | ") .. " |"
+  end
+  return table.concat(lines, "\n")
+end
+
+local function span(t) return t and { median = t[1], lo = t[2], hi = t[3] } end
+
+local headings = { "task", "best candidate", "verdict", "time", "vs eager", "vs compile", "error", "turns" }
+
+-- A task's or a run's row, of its best turn `t`, if any passed.
+local function row_of(task, verdict, t, modelled, turns)
+  if not t then return { task, "-", verdict, "-", "-", "-", "-", turns } end
+  local libraries = t.libraries and (" (%s)"):format(table.concat(t.libraries, ", ")) or ""
+  return { task, (t.name or "") .. (t.label and " " .. t.label or "") .. libraries, verdict,
+    report.interval(span(t.time)) .. (modelled and " modelled" or ""), report.speedup(span(t.eager)),
+    report.speedup(span(t.compile)), t.nrms and ("%.1e"):format(t.nrms) or "-", turns }
+end
+
+local function best_of(run)
+  for _, t in ipairs(run.turns) do if t.n == run.best then return t end end
+end
+
+-- The rows of a suite's tasks, all of them; `seen` learns which runs these were.
+local function task_rows(s, seen)
+  local rows = {}
+  for i, t in ipairs(s.tasks) do
+    if t.run then seen[t.run] = true end
+    local verdict = t.status .. (t.reason and ": " .. t.reason or "")
+    rows[i] = row_of(t.task, verdict, t.time and t, s.numbers.modelled, t.turns)
+  end
+  return rows
+end
+
+--- The suites, each with its tasks, and the runs beside them: of each the best.
+function M.markdown(data, title)
+  local parts, seen, others = { "### " .. title }, {}, {}
+  for _, s in ipairs(data.suites) do
+    for _, odd in ipairs(s.numbers.suspicious) do
+      parts[#parts + 1] = ("**Suspicious, in no average:** %s: %s"):format(odd.task, table.concat(odd.why, "; "))
+    end
+    parts[#parts + 1] = markdown_table(s.headings, s.rows)
+    parts[#parts + 1] = (s.footnote:gsub("^%*", "\\*"))
+    if s.numbers.modelled then parts[#parts + 1] = "Times are modelled, not measured." end
+    parts[#parts + 1] = markdown_table(headings, task_rows(s, seen))
+  end
+  for _, run in ipairs(data.runs) do
+    local t = best_of(run)
+    if not seen[run.id] and (t or run.status ~= "unfinished") then   -- what a suite began and took up again
+      others[#others + 1] = row_of(run.task, t and "pass" or run.status, t, run.modelled, #run.turns)
+    end
+  end
+  if #others > 0 then parts[#parts + 1] = markdown_table(headings, others) end
+  return table.concat(parts, "\n\n") .. "\n"
+end
+
+-- ---- CSV, for a spreadsheet: one line a turn
+
+local columns = { "run", "task", "strategy", "device", "modelled", "turn", "candidate", "label", "ok",
+  "stage", "reason", "reward",
+  "time_s", "time_lo_s", "time_hi_s", "speedup_eager", "speedup_compile", "speedup_equal_error", "nrms", "worst" }
+
+local function quoted(value)
+  if value == nil then return "" end
+  local text = tostring(value)
+  return text:find '[",\n\r]' and '"' .. text:gsub('"', '""') .. '"' or text
+end
+
+--- Every turn.
+function M.csv(data)
+  local lines = { table.concat(columns, ",") }
+  for _, r in ipairs(data.runs) do
+    for _, t in ipairs(r.turns) do
+      local time = t.time or {}
+      local values = { r.id, r.task, r.strategy, r.device, r.modelled, t.n, t.name, t.label, t.ok, t.stage,
+        t.reason, t.reward,
+        time[1], time[2], time[3], t.eager and t.eager[1], t.compile and t.compile[1],
+          t.equal and t.equal[1], t.nrms, t.worst }
+      local cells = {}
+      for i = 1, #columns do cells[i] = quoted(values[i]) end
+      lines[#lines + 1] = table.concat(cells, ",")
+    end
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return M

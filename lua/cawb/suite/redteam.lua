@@ -1,0 +1,233 @@
+-- redteam: known ways to cheat, each with an honest look-alike, against a set of rules. A
+-- fixture is a file in tests/cheats/tier1 that returns
+--   { entry = its number in the catalogue, family = "A".."H", task = name, caught = { stage =,
+--     rule = }, cheat = { source =, plan =, options = }, look_alike = { says =, source =, plan = } }
+-- What is not given is that of the task's honest kernel in tests/cheats/kernels. A fixture sees
+-- kernel(name) -> source, plan and edit(text, from, to). Of tier 2: see redteam_python.lua.
+
+local candidates = require "cawb.task.candidate"
+local core = require "cawb.core"
+local file = require "cawb.base.file"
+local defaults = require("cawb").defaults
+local evaluate = require "cawb.run.evaluate"
+local options = require "cawb.base.options"
+local modules = require "cawb.suite.redteam_python"
+local python = require "cawb.base.python"
+local rules = require "cawb.judge.rules"
+local sanitizer = require "cawb.judge.sanitizer"
+local strategy = require "cawb.base.strategy"
+local tasks = require "cawb.task.task"
+
+local M = {}
+
+M.families = { A = "output without the work", B = "paying once, charging many times", C = "lying about time",
+               D = "not the asked kind of work", E = "precision and numerics", F = "over-fitting the test",
+               G = "attacking the judge" }
+
+--- Where the corpus lies.
+function M.folder() return core.home .. "/tests/cheats" end
+
+local function read(path)
+  local text, message = file.read(path)
+  return text or error(message, 0)
+end
+
+local function kernel(name)
+  local base = M.folder() .. "/kernels/" .. name
+  return read(base .. ".cu"), read(base .. ".lua")
+end
+
+local function edit(text, from, to)
+  local at, last = text:find(from, 1, true)
+  if not at then error("the text to replace is not there: " .. from, 2) end
+  return text:sub(1, at - 1) .. to .. text:sub(last + 1)
+end
+
+local needed = { entry = "number", family = "string", task = "string", cheat = "table", look_alike = "table",
+                 caught = "table" }
+
+local function load_fixture(folder, entry)
+  local path = ("%s/%s"):format(folder, entry)
+  local chunk, message = loadfile(path, "t", setmetatable({ kernel = kernel, edit = edit }, { __index = _G }))
+  if not chunk then return nil, message end
+  local ok, f = pcall(chunk)
+  if not ok then return nil, ("%s: %s"):format(path, tostring(f)) end
+  for key, kind in pairs(needed) do
+    if type(f) ~= "table" or type(f[key]) ~= kind then
+      return nil, ("%s: a fixture returns a table with '%s', a %s"):format(path, key, kind)
+    end
+  end
+  f.name = entry:match "^(.*)%.lua$"
+  return f
+end
+
+--- The fixtures of a folder, by task, so that each task is opened once; or nil, message.
+function M.fixtures(folder)
+  local list = {}
+  local files, message = core.fs.list(folder)
+  if not files then return nil, message end
+  for _, entry in ipairs(files) do
+    if entry:match "%.lua$" then
+      local f, why = load_fixture(folder, entry)
+      if not f then return nil, why end
+      list[#list + 1] = f
+    end
+  end
+  table.sort(list, function(a, b)
+    if a.task ~= b.task then return a.task < b.task end
+    return a.name < b.name
+  end)
+  return list
+end
+
+-- Options of a run by a set of rules: its own protocol of verification goes with it.
+local function options_of(set)
+  local all = options.copy(defaults)
+  all.rules = set.path
+  all.measure.against, all.measure.launches = {}, 0
+  -- Short: what does not end is to be stopped, not waited for.
+  all.deadlines.run, all.deadlines.measure, all.sweep.variants = 2.0, 4.0, 1
+  all.sanitize.races = sanitizer.installed()
+  modules.options(all)
+  local name = set.protocol.tolerance
+  if not name then return all end
+  local path = ("%s/configs/tolerance-%s.lua"):format(core.home, name)
+  local layer, message = strategy.load_table(path)
+  local ok
+  if layer then ok, message = options.overlay(all, layer, path) end
+  if not ok then return nil, message end
+  return all
+end
+
+local function candidate_of(fixture, given, suffix)
+  local source, plan = kernel(fixture.task)
+  return candidates.new { source = given.source or source, plan = given.plan or plan, options = given.options,
+                          name = fixture.name .. suffix }
+end
+
+-- One fixture: what became of the cheat and of its look-alike.
+local function judge(task, fixture)
+  local r = { name = fixture.name, entry = fixture.entry, family = fixture.family, task = fixture.task }
+  local cheat, message, name = evaluate.candidate(task, (candidate_of(fixture, fixture.cheat, "")))
+  if not cheat then return nil, message, name end
+  -- What a simulated device cannot run was not judged.
+  r.caught = not cheat.ok and cheat.name ~= "unsupported"
+  r.stage, r.rule, r.reason = cheat.stage, cheat.rule, cheat.reason
+  r.precision = cheat.precision and cheat.precision.class
+  local honest
+  honest, message, name = evaluate.candidate(task, (candidate_of(fixture, fixture.look_alike, ", look-alike")))
+  if not honest then return nil, message, name end
+  r.look_alike = { ok = honest.ok, says = fixture.look_alike.says, stage = honest.stage, rule = honest.rule,
+                   reason = honest.reason }
+  r.expected = fixture.caught
+  return r
+end
+
+-- All fixtures of one task, which is opened for them.
+local function judge_task(device, host, all, list, results, say)
+  local path = list[1].path or ("%s/tasks/%s.py"):format(M.folder(), list[1].task)
+  local task <close>, message, name = tasks.open(path, { device = device, options = all, host = host })
+  if not task then return nil, message, name end
+  for _, fixture in ipairs(list) do
+    local r
+    r, message, name = (fixture.python and modules.judge or judge)(task, fixture)
+    if not r then return nil, ("%s: %s"):format(fixture.name, message), name end
+    results[#results + 1] = r
+    say(r)
+  end
+  return true
+end
+
+local function by_task(fixtures)
+  local groups = {}
+  for _, f in ipairs(fixtures) do
+    local last = groups[#groups]
+    if not last or last[1].task ~= f.task then
+      last = {}
+      groups[#groups + 1] = last
+    end
+    last[#last + 1] = f
+  end
+  return groups
+end
+
+-- Look-alikes, each once, and how many of them were rejected.
+local function count_honest(results)
+  local seen, count, alarms = {}, 0, 0
+  for _, r in ipairs(results) do
+    for _, h in ipairs(r.look_alikes or { r.look_alike }) do
+      local name = h.name or r.name
+      if not seen[name] then
+        seen[name], count = true, count + 1
+        if not h.ok then alarms = alarms + 1 end
+      end
+    end
+  end
+  return count, alarms
+end
+
+local function summary(set, device, results, tier)
+  table.sort(results, function(a, b) return a.name < b.name end)
+  local s = { rules = set.name, tier = tier, device = device.info.name, fixtures = core.json.array(results), caught = 0,
+              false_alarms = 0, families = {} }
+  for _, r in ipairs(results) do
+    local f = s.families[r.family] or { caught = 0, fixtures = 0, false_alarms = 0, name = M.families[r.family] }
+    s.families[r.family] = f
+    f.fixtures = f.fixtures + 1
+    if r.caught then f.caught, s.caught = f.caught + 1, s.caught + 1 end
+    f.results = f.results or {}
+    table.insert(f.results, r)
+  end
+  for _, f in pairs(s.families) do
+    f.look_alikes, f.false_alarms = count_honest(f.results)
+    f.results = nil
+  end
+  s.look_alikes, s.false_alarms = count_honest(results)
+  s.catch_rate = #results > 0 and s.caught / #results or 0
+  s.false_alarm_rate = s.look_alikes > 0 and s.false_alarms / s.look_alikes or 0
+  return s
+end
+
+local function corpus(opts)
+  if opts.tier == 2 then return modules.fixtures(opts.folder or M.folder() .. "/tier2") end
+  return M.fixtures(opts.folder or M.folder() .. "/tier1")
+end
+
+-- The fixtures that are asked for and can be shown on this device.
+local function chosen_of(fixtures, device, only)
+  local chosen = {}
+  for _, f in ipairs(fixtures) do
+    local here = not f.device or f.device == device.info.name
+    if here and (not only or f.name:find(only)) then chosen[#chosen + 1] = f end
+  end
+  return chosen
+end
+
+--- Run a corpus against `opts.rules` (a name or a path) on a device: of `opts.tier` (1: kernels
+--- with plans; 2: Python files), in `opts.folder`. `opts.say(result)` is called after each
+--- fixture, `opts.only` is a pattern of names. Returns { rules, caught, catch_rate,
+--- false_alarms, false_alarm_rate, families, fixtures }, or nil, message, name.
+function M.run(device, opts)
+  local set, message = rules.set(opts.rules)
+  if not set then return nil, message, "usage" end
+  local all
+  all, message = options_of(set)
+  if not all then return nil, message, "usage" end
+  local fixtures
+  fixtures, message = corpus(opts)
+  if not fixtures then return nil, message, "missing" end
+  local chosen = chosen_of(fixtures, device, opts.only)
+  if #chosen == 0 then return nil, "no fixture has such a name", "usage" end
+  local process, hello, why = python.start(all.deadlines.start)
+  if not process then return nil, hello, why end
+  local results, ok, name = {}, true, nil
+  for _, group in ipairs(by_task(chosen)) do
+    ok, message, name = judge_task(device, { process, hello }, all, group, results, opts.say or function() end)
+    if not ok then break end
+  end
+  process:close()
+  if not ok then return nil, message, name end
+  return summary(set, device, results, opts.tier or 1)
+end
+
+return M

@@ -1,0 +1,245 @@
+-- task: a host/task/source.py, held by a task host. It makes secret inputs, knows the right
+-- outputs, and compares what a candidate wrote with them.
+
+local compile = require "cawb.device.compile"
+local core = require "cawb.core"
+local file = require "cawb.base.file"
+local defaults = require("cawb").defaults
+local loop = require "cawb.base.loop"
+local options = require "cawb.base.options"
+local plausibility = require "cawb.graph.plausibility"
+local python = require "cawb.base.python"
+local scale = require "cawb.task.scale"
+local seeds = require "cawb.base.seeds"
+
+local M = {}
+
+---@class cawb.Task
+local Task = {}
+Task.__index = Task
+Task.__name = "cawb.task"
+
+local function host_device(info)
+  return info.modelled and "cpu" or info.name
+end
+
+--- One request to the task host, with descriptors, and seconds that it may take beyond the
+--- deadline: its reply, or nil, message, name.
+function Task:ask(request, fds, more)
+  if not self.host then return nil, "the task is closed", "died" end
+  local reply, message, name =
+    loop.call(self.host, request, { timeout = self.options.deadlines.task + (more or 0), fds = fds })
+  if not reply and (name == "timeout" or name == "died" or name == "interrupted") then
+    self:close()
+  end
+  return reply, message, name
+end
+
+-- Shares in a reply, by name; descriptors come in this order.
+local function take_shares(reply)
+  local shares, fd = {}, 0
+  for _, name in ipairs { "params", "inputs", "outputs" } do
+    local share = reply[name .. "_share"] or { size = 0 }
+    if not share.ipc and reply.fds then
+      fd = fd + 1
+      share.fd = reply.fds[fd]
+    end
+    shares[name] = share
+  end
+  return shares
+end
+
+--- Enter the named shares into a request to the worker; returns its descriptors.
+function Task:share(request, names)
+  local fds = {}
+  for _, name in ipairs(self.sketched and {} or names) do
+    local share = self.shares[name]
+    local entry = { size = share.size, ipc = share.ipc }
+    if share.fd and not share.ipc then
+      entry.fd = #fds
+      fds[#fds + 1] = share.fd
+    end
+    request[name .. "_share"] = entry
+  end
+  return fds
+end
+
+--- What outputs are to be filled with: one call NaN, the next a number.
+function Task:new_poison()
+  self.finite = not self.finite
+  return seeds.poison(self.next_seed, self.finite)
+end
+
+--- New inputs from a secret seed (or from a given one, to have them again), and
+--- outputs filled with poison. `case` is a kind of inputs other than the task's own. Returns
+--- the poison, or nil, message, name.
+function Task:fresh_inputs(purpose, seed, case)
+  local poison = self:new_poison()
+  if self.sketched then return poison end
+  local reply, message, name =
+    self:ask { op = "inputs", seed = seed or self.next_seed(purpose), poison = poison, case = case }
+  if not reply then return nil, message, name end
+  return poison
+end
+
+--- What was written to the outputs, against the references for these inputs, in each of
+--- the first `slots` copies of them (default: one): { slots = { { statistics, ... } },
+--- reference = "float64", changed = { names } }, or nil, message, name.
+function Task:compare(poison, slots)
+  local reply, message, name = self:ask { op = "compare", poison = poison, slots = slots or 1 }
+  if not reply then return nil, message, name end
+  reply.slots = reply.slots or { reply.outputs }
+  for _, outputs in ipairs(reply.slots) do
+    for i, o in ipairs(outputs) do o.typical = self.outputs[i].typical end
+  end
+  return reply
+end
+
+--- The first values of a tensor: { which = "inputs"|"outputs"|"reference"|"eager",
+--- index = 1, count = 8, offset = 0 }. For looking, not for judging.
+function Task:peek(what)
+  local reply, message, name = self:ask { op = "peek", what = what.which or "outputs",
+    index = what.index or 1, count = what.count or 8, offset = what.offset or 0 }
+  if not reply then return nil, message, name end
+  return reply.values
+end
+
+--- End the task host; one that was lent for this task forgets it.
+function Task:close()
+  if not self.host then return end
+  for _, worker in pairs(self.rivals or {}) do worker:close() end
+  self.rivals = nil
+  if self.device.loaded and self.device.loaded.task == self then self.device:forget() end
+  if not self.lent then self.host:close()
+  elseif self.host:alive() then
+    self.host:call({ op = "unload" }, { timeout = self.options.deadlines.task })
+  end
+  self.host = nil
+end
+Task.__close = Task.close
+Task.__gc = Task.close
+
+function Task:__tostring()
+  return ("cawb.task (%s on %s)"):format(self.name, self.device.info.name)
+end
+
+-- Views that leave the elements in their order.
+local reshapes = { view = true, _unsafe_view = true, _reshape_alias = true, unsqueeze = true, squeeze = true,
+                   alias = true, detach = true }
+
+--- Views move no bytes and cost nothing: a graph without them says what is done. What was made
+--- from a view was made from the tensor that it looks at; `view` names one that shows a part of
+--- it, or another order.
+function M.without_views(graph)
+  local list, behind, picked = {}, {}, {}
+  for number, op in ipairs(graph or {}) do
+    for _, input in ipairs(op.inputs) do
+      local from = behind[input.source]
+      if from then input.source, input.view = from.source, from.view end
+    end
+    if op.kind == "view" then
+      local from = op.inputs[1]
+      local name = op.op:match "^%w+%.([%w_]-)_?%."
+      behind["op:" .. number] = from and { source = from.source, view = from.view or not reshapes[name] and op.op or nil }
+      if from and plausibility.picks(op) then picked[from.source] = true end
+    else
+      op.number = number
+      list[#list + 1] = op
+    end
+  end
+  return list, picked
+end
+
+-- Nothing can be judged against an output that is another one the next time, nor
+-- against one that any constant gets right.
+local function unjudgeable(reply)
+  local what = reply.constant and "the output says nothing of the inputs"
+    or (not reply.deterministic or reply.random) and "the output is not deterministic"
+  return what and ("%s:%d: %s: %s"):format(reply.task.path, reply.task.forward_line, what,
+    table.concat(reply.notes or {}, "; "))
+end
+
+-- The kernels that judge outputs on a GPU, built like any other; none on a CPU.
+local function judge_kernels(device)
+  if device.info.modelled or device.info.name == "cpu" then return { ok = true } end
+  local path = python.host_folder() .. "/judge.cu"
+  local source, message, missing = file.read(path)
+  if not source then return nil, message, missing end
+  local built, why, name = compile.compile { source = source, device = device }
+  if built and not built.ok then return nil, ("%s: %s"):format(path, built.reason), "missing" end
+  return built, why, name
+end
+
+local function will_compile(against)
+  for _, kind in ipairs(against) do
+    if kind == "compile" or tostring(kind):match "^max_autotune" then return true end
+  end
+  return false
+end
+
+--- What a task on this device will want of a task host, ahead of its loading: next to nothing of
+--- it computes there, so that it disturbs nobody who measures. Returns true, or nil, message, name.
+function M.prepare(host, device, all)
+  local built, message, name = judge_kernels(device)
+  if not built then return nil, message, name end
+  local ready
+  ready, message, name = host:call({ op = "prepare", device = host_device(device.info),
+    compile = will_compile(all.measure.against) }, { timeout = all.deadlines.start })
+  return ready and true, message, name
+end
+
+-- What the task host says of a task, loaded or only sketched.
+local function load(host, path, device, opts)
+  if scale.mode(device, opts) == "full" then
+    if device.simulate.blocks == 0 then
+      return nil, "scale.mode is 'full', but the device executes whole grids: set simulate.blocks", "invalid"
+    end
+    return host:call({ op = "sketch", path = path, overrides = opts.task, init_seed = 42 },
+      { timeout = opts.deadlines.task })
+  end
+  local judge, message, name = judge_kernels(device)
+  if not judge then return nil, message, name end
+  return host:call({ op = "load", path = path, device = host_device(device.info), judge = judge.cubin,
+    overrides = opts.task, init_seed = 42 }, { timeout = opts.deadlines.task })
+end
+
+--- Load a task for a device. `opts`: { device = required, seed = hex digits,
+--- options = a full table of options, task = overrides of module constants, host =
+--- { process, hello } of python.start, lent for one task at a time }.
+--- Returns the task, or nil, message, name ("task": the file is at fault).
+function M.open(path, opts)
+  if type(opts) ~= "table" or not opts.device then
+    error("task: pass { device = cawb.device(...) }", 2)
+  end
+  local all = opts.options or options.copy(defaults)
+  if opts.task then for k, v in pairs(opts.task) do all.task[k] = v end end
+  local full, message, name = core.fs.realpath(path)
+  if not full then return nil, message, name end
+  local host, hello, why = table.unpack(opts.host or { python.start(all.deadlines.start) })
+  if not host then return nil, hello, why end
+  local scaled
+  if scale.mode(opts.device, all) == "fit" then scaled = scale.fit(host, full, opts.device, all) end
+  local sketched, reply = scale.mode(opts.device, all) == "full", nil
+  reply, message, name = load(host, full, opts.device, all)
+  if reply and not sketched and unjudgeable(reply) then reply, message, name = nil, unjudgeable(reply), "task" end
+  if not reply then
+    if not opts.host then host:close() end
+    return nil, message, name
+  end
+  reply.notes = reply.notes or {}
+  if scaled and scaled.text then table.insert(reply.notes, 1, scaled.text) end
+  local seed = opts.seed or seeds.fresh()
+  local graph, picked = M.without_views(reply.graph)
+  return setmetatable({
+    host = host, lent = opts.host ~= nil, python = hello, device = opts.device, options = all,
+    name = reply.task.name, path = full, info = reply.task, graph = graph, picked = picked, density = reply.density,
+    products = reply.products,
+    inputs = reply.inputs, outputs = reply.outputs, params = reply.params,
+    shares = take_shares(reply), notes = reply.notes,
+    scaled = scaled, sketched = sketched or nil, slots = reply.slots or 1, outputs_stride = reply.outputs_stride or 0,
+    seed = seed, next_seed = seeds.generator(seed), baselines = {},
+    known = setmetatable({}, { __mode = "k" }),    -- by candidate; see device/execute.lua
+  }, Task)
+end
+
+return M

@@ -1,0 +1,114 @@
+-- measure: how long does a candidate take, and how much faster is it than
+-- PyTorch? On a simulated device both are modelled, and say so. On a real one they
+-- take turns (duel.lua), so that clocks and heat treat them alike.
+
+local baseline_model = require "cawb.graph.modelled"
+local core = require "cawb.core"
+local duel = require "cawb.time.duel"
+local execute = require "cawb.device.execute"
+local judge = require "cawb.judge.judge"
+local options = require "cawb.base.options"
+local stats = require "cawb.base.stats"
+
+local M = {}
+
+local fewest = 3                             -- samples of a candidate alone
+
+-- Time it a few times; what every timed call wrote is judged like any other output.
+-- Returns { ok = true, samples = {...} }, a failure as data, or nil, message, name.
+local function sample(task, candidate, how)
+  local slots = not task.sketched and math.min(how.samples, task.slots) or nil
+  local request = { op = "time", warmup = how.warmup, samples = slots or 1, budget = how.budget,
+                    slots = slots, outputs_stride = task.outputs_stride,
+                    slowest = how.slowest or 0, launch_calls = how.launches or 0 }
+  local ran, message, name =
+    execute.call(task, candidate, request, "measure", task.options.deadlines.measure, how.seed)
+  if not ran or not ran.ok or task.sketched then return ran, message, name end
+  local compared
+  compared, message, name = task:compare(ran.poison, ran.saved)
+  if not compared then return nil, message, name end
+  local why = task.options.tolerance.timed and judge.judge(compared, nil, task.options.tolerance)
+  if why then
+    return { ok = false, stage = "measure", reason = "while it was timed, " .. why }
+  end
+  return ran
+end
+
+-- What a baseline would take: PyTorch's by its model, another candidate's by its own.
+local function modelled_rival(task, rival, times)
+  if type(rival) == "string" then
+    local t = times[rival]
+    return t and { time_s = stats.summary { t }, samples = { t }, modelled = true }
+      or { failed = (rival == "eager" or rival == "compile")
+        and "PyTorch starts no kernel for this task" or "it is timed on a GPU only" }
+  end
+  local ran, message, name = sample(task, rival, { samples = 1, warmup = 0, budget = 1.0 })
+  if not ran then return nil, message, name end
+  if not ran.ok then return { failed = ran.reason } end
+  return { time_s = stats.summary(ran.samples), samples = ran.samples, modelled = true }
+end
+
+local function modelled(task, candidate, how)
+  local ran, message, name = sample(task, candidate, { samples = 1, warmup = 0, budget = how.budget })
+  if not ran or not ran.ok then return ran, message, name end
+  local result = { ok = true, samples = ran.samples, time_s = stats.summary(ran.samples), speedup = {} }
+  local times = baseline_model.times(task.graph, task.device.info.rates)
+  for _, rival in ipairs(how.against) do
+    local b
+    b, message, name = modelled_rival(task, rival, times)
+    if not b then return nil, message, name end
+    local kind = type(rival) == "string" and rival or rival.name
+    task.baselines[kind] = b
+    if b.time_s then result.speedup[kind] = stats.speedup(b.time_s, result.time_s) end
+  end
+  return result
+end
+
+local function clock_of(ran) return ran.clocks and stats.quantile(ran.clocks, 0.5) end
+
+-- Without anyone to compare it with: up to how.samples within how.budget seconds.
+local function alone(task, candidate, how)
+  local all = { ok = true, samples = {}, throttled = 0, speedup = {} }
+  local from, seed = core.clock.now(), task.next_seed "measure"
+  repeat
+    local first = #all.samples == 0
+    local ran, message, name = sample(task, candidate, { warmup = first and how.warmup or 0,
+      samples = math.min(task.slots, how.samples - #all.samples), budget = how.budget,
+      slowest = how.slowest, launches = first and how.launches, seed = seed })
+    if not ran or not ran.ok then return ran, message, name end
+    all.launch_bound_s, all.clock_hz = all.launch_bound_s or ran.launch_bound, clock_of(ran) or all.clock_hz
+    table.move(ran.samples, 1, #ran.samples, #all.samples + 1, all.samples)
+    all.throttled = all.throttled + (ran.throttled or 0)
+  until #all.samples >= how.samples
+    or #all.samples >= fewest and core.clock.now() - from >= how.budget
+  all.time_s = stats.summary(all.samples)
+  return all
+end
+
+local function measured(task, candidate, how)
+  if #how.against > 0 then return duel.fight(task, candidate, how, sample) end
+  how.samples = how.samples or 2 * how.batch * how.rounds
+  return alone(task, candidate, how)
+end
+
+local known = { samples = true }
+for key in pairs(require("cawb").defaults.measure) do known[key] = true end
+
+--- Time a candidate. `opts` over the options of `measure`: { against = {"eager",
+--- "compile", or other candidates}, samples = without baselines, budget =, ... }. Returns
+--- { ok = true, time_s = { median, lo, hi, samples }, samples = {seconds}, speedup =
+--- { eager = { median, lo, hi, rounds, verdict } }, launch_bound_s =, clock_hz =,
+--- throttled =, baselines =, modelled = }, a failure as data, or nil, message, name.
+--- Another candidate's speedup stands under its name.
+function M.measure(task, candidate, opts)
+  local how = options.copy(task.options.measure)
+  options.known(opts, known, "measure", 2)
+  for key, value in pairs(opts or {}) do how[key] = value end
+  local is_modelled = task.device.info.modelled
+  local result, message, name = (is_modelled and modelled or measured)(task, candidate, how)
+  if not result or not result.ok then return result, message, name end
+  result.modelled, result.baselines = is_modelled, task.baselines
+  return result
+end
+
+return M
