@@ -11,7 +11,7 @@ local core = require "cawb.core"
 local options = require "cawb.base.options"
 local precision = require "cawb.judge.precision"
 local python = require "cawb.base.python"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local tasks = require "cawb.task.task"
 
 local words, flags = {}, {}
@@ -193,7 +193,7 @@ local function print_naming(list)
     end
     rows[#rows + 1] = cells
   end
-  for _, line in ipairs(report.table({ "named right", "the task's own inputs", "both signs", "positive" }, rows)) do print(line) end
+  for _, line in ipairs(display.table({ "named right", "the task's own inputs", "both signs", "positive" }, rows)) do print(line) end
   table.sort(lines)
   for _, line in ipairs(lines) do print(line) end
 end
@@ -215,7 +215,7 @@ local function print_tables(list)
   end
   print(("%d tasks on %s%s, %d admitted; mutants found out of how many, by tolerance"):format(#list, list[1].device,
     list[1].small and " at reduced shapes" or "", admitted))
-  for _, line in ipairs(report.table({ "id", "task", "strict", "kernelbench", "paper", "pass at 1e-2", "" }, rows)) do print(line) end
+  for _, line in ipairs(display.table({ "id", "task", "strict", "kernelbench", "paper", "pass at 1e-2", "" }, rows)) do print(line) end
   for _, protocol in ipairs(admission.protocols) do
     local t = totals[protocol] or { 0, 0 }
     print(("all, %s: %d of %d mutants found out (%.1f%%)"):format(protocol, t[1], t[2], 100 * t[1] / math.max(1, t[2])))

@@ -7,7 +7,7 @@ local cawb = require "cawb"
 local evaluate = require "cawb.run.evaluate"
 local execute = require "cawb.device.execute"
 local families = require "cawb.run.families"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local stats = require "cawb.base.stats"
 
 local name, rows, cols = ...
@@ -61,9 +61,9 @@ local ceiling = results.copy.bytes / results.copy.time_s.median
 local lines = {}
 local function row(what, r)
   local rate = r.bytes / r.time_s.median
-  lines[#lines + 1] = { what, r.label or "", report.interval(r.time_s), ("%.2f"):format(rate / 1e12),
-    ("%.1f%%"):format(100 * rate / ceiling), report.speedup(r.speedup and r.speedup.eager),
-    report.speedup(r.speedup and r.speedup.compile) }
+  lines[#lines + 1] = { what, r.label or "", display.interval(r.time_s), ("%.2f"):format(rate / 1e12),
+    ("%.1f%%"):format(100 * rate / ceiling), display.speedup(r.speedup and r.speedup.eager),
+    display.speedup(r.speedup and r.speedup.compile) }
 end
 row("copy", results.copy)
 for _, file in ipairs { "gelu", "softmax", "layernorm", "row_sum" } do
@@ -73,7 +73,7 @@ end
 
 print(("%s, %d x %d float32%s"):format(device.info.model, rows, cols,
   device.info.modelled and ", modelled" or ", cold L2"))
-for _, line in ipairs(report.table({ "task", "last rung", "time [95% interval]", "TB/s",
+for _, line in ipairs(display.table({ "task", "last rung", "time [95% interval]", "TB/s",
   "of the copy", "vs eager", "vs compile" }, lines)) do print(line) end
 print(core.json.encode { device = device.info, rows = rows, cols = cols, results = results,
   version = cawb.version, when = os.date "!%Y-%m-%d" })

@@ -7,7 +7,7 @@ local core = require "cawb.core"
 local baseline_model = require "cawb.graph.modelled"
 local cawb = require "cawb"
 local python = require "cawb.base.python"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local task = require "cawb.task.task"
 
 local folder, recorded, name = ...
@@ -69,7 +69,7 @@ for line in io.lines(folder .. "/dev.jsonl") do
 end
 os.remove(path)
 host:close()
-for _, line in ipairs(report.table({ "task", "", "eager, ms", "modelled", "ratio", "compile, ms", "modelled", "ratio" }, rows)) do
+for _, line in ipairs(display.table({ "task", "", "eager, ms", "modelled", "ratio", "compile, ms", "modelled", "ratio" }, rows)) do
   print(line)
 end
 print(("\nmemory-bound: eager %d tasks, median error %.1f%%, 90%% of them within %.1f%%; compile %d, %.1f%%, %.1f%%")

@@ -9,7 +9,7 @@ local cawb = require "cawb"
 local core = require "cawb.core"
 local judge = require "cawb.judge.judge"
 local python = require "cawb.base.python"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 
 local count, seed = tonumber(arg[1] or 20), tonumber(arg[2] or 1)
 local folder = arg[0]:match "^(.*)/" or "."
@@ -49,6 +49,6 @@ for _, key in ipairs(order) do
   rows[#rows + 1] = { (t.wrong and "" or "honest: ") .. key, tostring(t.made), tostring(t.rules), tostring(t.bound),
     tostring(t.only_bound), tostring(t.probable), tostring(t.only_probable), ("%.2g"):format(t.largest) }
 end
-for _, line in ipairs(report.table({ "product", "made", "rejected by the rules", "by the bound", "by it alone",
+for _, line in ipairs(display.table({ "product", "made", "rejected by the rules", "by the bound", "by it alone",
   "by the likely bound", "by it alone", "largest error / bound" }, rows)) do print(line) end
 print(core.json.encode { mutants = all[true], honest = all[false], seed = seed })

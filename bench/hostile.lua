@@ -9,7 +9,7 @@ local core = require "cawb.core"
 local cawb = require "cawb"
 local evaluate = require "cawb.run.evaluate"
 local options = require "cawb.base.options"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local stats = require "cawb.base.stats"
 
 local name, count, seed = ... or "auto", tonumber((select(2, ...)) or 300), (select(3, ...)) or "1"
@@ -157,10 +157,10 @@ for what in pairs(tally) do lists[#lists + 1] = what end
 table.sort(lists)
 for _, what in ipairs(lists) do
   local t = tally[what]
-  rows[#rows + 1] = { what, tostring(t.n), tostring(t.ok), report.time(stats.quantile(t.took, 0.5)),
+  rows[#rows + 1] = { what, tostring(t.n), tostring(t.ok), display.time(stats.quantile(t.took, 0.5)),
     (t.reason:gsub("%s+", " "):sub(1, 90)) }
 end
-for _, line in ipairs(report.table({ "kind", "n", "as it must be", "median turn", "last reason" }, rows)) do print(line) end
+for _, line in ipairs(display.table({ "kind", "n", "as it must be", "median turn", "last reason" }, rows)) do print(line) end
 
 local spread = stats.summary(times)
 local drift = first.time_s and last.time_s and last.time_s.median / first.time_s.median
@@ -171,9 +171,9 @@ local data = { device = device.info, count = count, seed = seed, seconds = secon
   workers = device.workers, replaced_s = #replaced > 0 and stats.summary(replaced) or nil,
   version = cawb.version, when = os.date "!%Y-%m-%d" }
 print(("%s: %d candidates in %s; good ones take %s%s; %d workers"):format(device.info.model, count,
-  report.time(seconds), report.interval(spread), device.info.modelled and " modelled" or "", device.workers))
+  display.time(seconds), display.interval(spread), device.info.modelled and " modelled" or "", device.workers))
 if data.replaced_s then
-  print(("a whole turn with a new worker: %s"):format(report.interval(data.replaced_s)))
+  print(("a whole turn with a new worker: %s"):format(display.interval(data.replaced_s)))
 end
 if memory then print(("device memory in use: %d MiB before, %d MiB after"):format(memory, after)) end
 print(("zombies: %d; eager at the end over eager at the start: %s"):format(data.zombies,

@@ -9,7 +9,7 @@ local cawb = require "cawb"
 local evaluate = require "cawb.run.evaluate"
 local execute = require "cawb.device.execute"
 local families = require "cawb.run.families"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local stats = require "cawb.base.stats"
 
 local words, every = {}, false
@@ -114,7 +114,7 @@ end
 
 local function baseline(task, kind)
   local b = task.baselines[kind]
-  return b and b.time_s and report.time(b.time_s.median) or "-"
+  return b and b.time_s and display.time(b.time_s.median) or "-"
 end
 
 local ceiling = time_copy()
@@ -131,9 +131,9 @@ local function show(entry, task, total)
   end
   local rate, own, eager = total / r.time_s.median, r.error or {}, r.error and r.error.eager or {}
   lines[#lines + 1] = { entry.name, r.name:match "[^/]+$" .. " " .. (r.label or ""),
-    report.interval(r.time_s), ("%.2f GB"):format(total / 1e9), ("%.2f"):format(rate / 1e12),
+    display.interval(r.time_s), ("%.2f GB"):format(total / 1e9), ("%.2f"):format(rate / 1e12),
     ("%.1f%%"):format(100 * rate / ceiling.rate), baseline(task, "eager"),
-    baseline(task, "compile"), report.speedup(over_better(r)),
+    baseline(task, "compile"), display.speedup(over_better(r)),
     ("%.1e (%.1e)"):format(own.nrms or 0 / 0, eager.nrms or 0 / 0), "pass" }
 end
 
@@ -167,8 +167,8 @@ end
 
 print(("%s%s; a float4 copy of %.0f MB each way: %s, %.2f TB/s"):format(device.info.model,
   device.info.modelled and ", modelled" or ", cold L2", ceiling.bytes / 2e6,
-  report.interval(ceiling.time_s), ceiling.rate / 1e12))
-for _, line in ipairs(report.table({ "task", "best rung", "time [95% interval]", "bytes, once",
+  display.interval(ceiling.time_s), ceiling.rate / 1e12))
+for _, line in ipairs(display.table({ "task", "best rung", "time [95% interval]", "bytes, once",
   "TB/s", "of the copy", "eager", "compile", "over the better", "error (eager's)", "verdict" },
   lines)) do print(line) end
 print(core.json.encode { device = device.info, copy = ceiling, tasks = entries,

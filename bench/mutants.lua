@@ -8,7 +8,7 @@ local cawb = require "cawb"
 local core = require "cawb.core"
 local families = require "cawb.run.families"
 local options = require "cawb.base.options"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local seeds = require "cawb.base.seeds"
 local strategy = require "cawb.base.strategy"
 local tasks = require "cawb.task.task"
@@ -150,7 +150,7 @@ for _, key in ipairs { "dropped term", "wrong epsilon", "wrong divisor", "low-pr
 end
 rows[#rows + 1] = { "all", tostring(all.made), ("%d, %.1f%%"):format(all.strict, 100 * all.strict / all.made),
                     ("%d, %.1f%%"):format(all.paper, 100 * all.paper / all.made) }
-for _, line in ipairs(report.table({ "mistake", "mutants", "rejected, strict", "allclose at 1e-2" }, rows)) do print(line) end
+for _, line in ipairs(display.table({ "mistake", "mutants", "rejected, strict", "allclose at 1e-2" }, rows)) do print(line) end
 for _, text in ipairs(missed) do print("not seen: " .. text) end
 print(core.json.encode { device = device.info.name, seed = seed, tally = tally, all = all, missed = core.json.array(missed) })
 return all.strict / all.made >= 0.99 and 0 or 1

@@ -7,7 +7,7 @@ local core = require "cawb.core"
 local cawb = require "cawb"
 local families = require "cawb.run.families"
 local metrics = require "cawb.look.metrics"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local stats = require "cawb.base.stats"
 
 local here = arg[0]:match "^(.*)/" or "."
@@ -105,16 +105,16 @@ each(device, "gelu", function(task, candidate)
 end)
 local rows = {}
 for i, c in ipairs(costs) do
-  rows[i] = { c.set, c.metrics, c.passes, report.time(c.kernel), report.time(c.first),
-              report.interval(c.counting), report.interval(c.call) }
+  rows[i] = { c.set, c.metrics, c.passes, display.time(c.kernel), display.time(c.first),
+              display.interval(c.counting), display.interval(c.call) }
 end
 print(("%s, a kernel of 256 MB each way, median of %d [95%% interval]"):format(device.info.model, turns))
-for _, line in ipairs(report.table({ "set", "metrics", "passes", "kernel", "first time", "counting",
+for _, line in ipairs(display.table({ "set", "metrics", "passes", "kernel", "first time", "counting",
   "cawb.profile, inputs and all" }, rows)) do print(line) end
 local seen, ncu_seconds = ncu("gelu", costs[1].name)
 if seen then
   print(("the default set of this launch by an ncu command, start to end: %s, %.0f times as long as cawb.profile")
-    :format(report.time(ncu_seconds), ncu_seconds / costs[1].call.median))
+    :format(display.time(ncu_seconds), ncu_seconds / costs[1].call.median))
 end
 
 -- ---- the agreement
@@ -145,14 +145,14 @@ local function compare()
     local a, b = rung.metrics, found[i]
     rung.ncu = b
     local traffic = b["dram__bytes_read.sum"] + b["dram__bytes_write.sum"]
-    lines[i] = { rung.version, report.time(a.seconds), report.time(b["gpu__time_duration.sum"] * 1e-9),
+    lines[i] = { rung.version, display.time(a.seconds), display.time(b["gpu__time_duration.sum"] * 1e-9),
       difference(a["gpu__time_duration.sum"], b["gpu__time_duration.sum"]),
       ("%.1f"):format(a.dram_bytes / 1e6), ("%.1f"):format(traffic / 1e6), difference(a.dram_bytes, traffic),
       ("%d"):format(a["smsp__inst_executed.sum"]),
       ("%+d"):format(a["smsp__inst_executed.sum"] - b["smsp__inst_executed.sum"]) }
   end
   print "\nsoftmax of 16384 x 4096: here and in ncu"
-  for _, line in ipairs(report.table({ "rung", "time", "ncu", "", "DRAM, MB", "ncu", "", "warp instructions",
+  for _, line in ipairs(display.table({ "rung", "time", "ncu", "", "DRAM, MB", "ncu", "", "warp instructions",
     "less ncu's" }, lines)) do print(line) end
   return mine
 end

@@ -9,7 +9,7 @@ local families = require "cawb.run.families"
 local manifest = require "cawb.device.manifest"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 
 -- The idea; the task and its constants; rungs of its family, the simpler one first.
 local jobs = {
@@ -48,7 +48,7 @@ end
 
 local function row(job, rung, facts, before)
   if not facts.ok then return { job[1], rung, "-", "-", "-", (tostring(facts.reason):gsub("\n.*", "")) } end
-  return { job[1], rung, report.interval(facts.time_s), facts.label or "", ("%.2g"):format(facts.error.nrms),
+  return { job[1], rung, display.interval(facts.time_s), facts.label or "", ("%.2g"):format(facts.error.nrms),
            before and before.ok and ("%.2fx"):format(before.time_s.median / facts.time_s.median) or "" }
 end
 
@@ -66,5 +66,5 @@ for _, job in ipairs(jobs) do
 end
 
 print(("%s%s, cold L2, %s"):format(device.info.model, device.info.modelled and ", modelled" or "", os.date "!%Y-%m-%d"))
-for _, line in ipairs(report.table({ "idea", "rung", "time [95% interval]", "tunables", "error", "gain" }, rows)) do print(line) end
+for _, line in ipairs(display.table({ "idea", "rung", "time [95% interval]", "tunables", "error", "gain" }, rows)) do print(line) end
 print(core.json.encode { manifest = manifest.of(device, hello), date = os.date "!%Y-%m-%d", results = results })

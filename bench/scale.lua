@@ -5,7 +5,7 @@ local core = require "cawb.core"
 local cawb = require "cawb"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local scale = require "cawb.task.scale"
 
 local folder, name = ...
@@ -35,7 +35,7 @@ for line in io.lines(folder .. "/dev.jsonl") do
 end
 os.remove(path)
 host:close()
-for _, line in ipairs(report.table({ "task", "", "MB", "then", "GFLOP", "then", "intensity x", "s", "sizes" }, rows)) do
+for _, line in ipairs(display.table({ "task", "", "MB", "then", "GFLOP", "then", "intensity x", "s", "sizes" }, rows)) do
   print(line)
 end
 print(("\n%d tasks: %d fit %s, %d of them as they are; %d too large; %d whose sizes follow from data or that lack a package")

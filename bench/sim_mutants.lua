@@ -14,7 +14,7 @@ local execute = require "cawb.device.execute"
 local families = require "cawb.run.families"
 local judge = require "cawb.judge.judge"
 local options = require "cawb.base.options"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 
 local count, seed, only = math.tointeger(tonumber(arg[1] or 40)), math.tointeger(tonumber(arg[2] or 1)), arg[3]
 local root = arg[0]:match "^(.*)/" or "."
@@ -273,7 +273,7 @@ for _, kind in ipairs(kinds) do
   for _, how in ipairs(ends) do row[#row + 1] = tostring(tally[kind][how] or 0) end
   rows[#rows + 1] = row
 end
-for _, line in ipairs(report.table({ "mutants", table.unpack(ends) }, rows)) do print(line) end
+for _, line in ipairs(display.table({ "mutants", table.unpack(ends) }, rows)) do print(line) end
 local caught = (sum.sanitizer or 0) + (sum.verification or 0) + (sum.deadline or 0)
 local changed = caught + (sum.missed or 0)
 for _, text in ipairs(missed) do print("missed: " .. text) end

@@ -9,7 +9,7 @@ local core = require "cawb.core"
 local cawb = require "cawb"
 local execute = require "cawb.device.execute"
 local families = require "cawb.run.families"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local stats = require "cawb.base.stats"
 
 local size, count = math.tointeger(tonumber(arg[1] or 512)), math.tointeger(tonumber(arg[2] or 5))
@@ -75,5 +75,5 @@ for _, threads in ipairs(numbers) do
   measure("sanitizer", true, threads)
 end
 local heads = { "", "rung", "threads", "warp instructions", "a second", "least and most", "of a processor" }
-for _, line in ipairs(report.table(heads, rows)) do print(line) end
+for _, line in ipairs(display.table(heads, rows)) do print(line) end
 print(core.json.encode { size = size, count = count, rungs = data, version = cawb.version, when = os.date "!%Y-%m-%d" })

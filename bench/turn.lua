@@ -10,6 +10,7 @@ local cawb = require "cawb"
 local families = require "cawb.run.families"
 local ledger = require "cawb.run.ledger"
 local options = require "cawb.base.options"
+local display = require "cawb.base.display"
 local report = require "cawb.door.report"
 local run = require "cawb.run.run"
 local stats = require "cawb.base.stats"
@@ -109,14 +110,14 @@ for i, path in ipairs(paths) do
       data.version, result.torch, data.when))
   end
   print(("%s, %s: %s%s; %d turns after a first one of %s; the task took %s to load"):format(result.task,
-    turn.name, report.interval(turn.time_s), turn.modelled and " modelled" or "", turns,
-    report.time(result.first_s), report.time(result.load_s)))
+    turn.name, display.interval(turn.time_s), turn.modelled and " modelled" or "", turns,
+    display.time(result.first_s), display.time(result.load_s)))
   local rows = {}
   for _, stage in ipairs(stages) do
     local s = result.stages[stage]
-    rows[#rows + 1] = { stage, report.interval(s), report.time(s.p95) }
+    rows[#rows + 1] = { stage, display.interval(s), display.time(s.p95) }
   end
-  for _, line in ipairs(report.table({ "", "median [95% interval]", "p95" }, rows)) do print(line) end
+  for _, line in ipairs(display.table({ "", "median [95% interval]", "p95" }, rows)) do print(line) end
   data.tasks[i] = result
 end
 print(core.json.encode(data))

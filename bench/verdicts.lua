@@ -6,7 +6,7 @@
 
 local core = require "cawb.core"
 local cawb = require "cawb"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local stats = require "cawb.base.stats"
 
 local name, count = ... or "cuda:0", tonumber((select(2, ...)) or 200)
@@ -51,10 +51,10 @@ local rows, data = {}, { device = device.info, count = count, version = cawb.ver
 
 local function add(what, time, result)
   local v = result.verdicts
-  rows[#rows + 1] = { what, report.time(time), tostring(v.faster or 0), tostring(v.slower or 0),
+  rows[#rows + 1] = { what, display.time(time), tostring(v.faster or 0), tostring(v.slower or 0),
     tostring(v.same or 0), tostring(v.undecided or 0),
     ("%.4f [%.4f, %.4f]"):format(result.ratio.median, result.ratio.lo, result.ratio.hi),
-    report.time(result.took.median) }
+    display.time(result.took.median) }
   io.stderr:write(table.concat(rows[#rows], "  "), "\n")
   result.what, result.time_s = what, time
   data.results[#data.results + 1] = result
@@ -82,6 +82,6 @@ end
 
 print(("%s, driver %s, cawb %s, %s: %d measurements each"):format(device.info.model,
   device.info.driver, data.version, data.when, count))
-for _, line in ipairs(report.table({ "", "time", "faster", "slower", "same", "undecided",
+for _, line in ipairs(display.table({ "", "time", "faster", "slower", "same", "undecided",
   "ratio [95% interval]", "took" }, rows)) do print(line) end
 print(core.json.encode(data))

@@ -1,6 +1,6 @@
 -- cawb examples/04_measure.lua: how fast, against PyTorch, and how sure we are.
 local cawb = require "cawb"
-local report = require "cawb.door.report"
+local display = require "cawb.display"
 local here = arg[0]:match "^(.*)/" or "."
 
 local device <close> = assert(cawb.device(... or "auto"))
@@ -9,6 +9,6 @@ for _, version in ipairs { "v1_thread_per_row", "v2_block_per_row", "v5_register
   local candidate = assert(cawb.candidate(here .. "/../kernels/softmax/" .. version))
   local time = assert(cawb.measure(task, candidate))
   if not time.ok then error(time.reason, 0) end
-  print(("%-18s %s  %s against eager%s"):format(version, report.interval(time.time_s),
-    report.speedup(time.speedup.eager), time.modelled and "  (modelled)" or ""))
+  print(("%-18s %s  %s against eager%s"):format(version, display.interval(time.time_s),
+    display.speedup(time.speedup.eager), time.modelled and "  (modelled)" or ""))
 end

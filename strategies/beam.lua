@@ -1,7 +1,7 @@
 -- beam: the `width` best so far are each asked for `branch` better ones, all at once; the best
 -- of all of them are the next beam.
 
-local parents = require "cawb.agent.generation"
+local parents = require "cawb.generation"
 
 return {
   turns = 48,

@@ -1,7 +1,7 @@
 -- best_of_n: n independent samples, all asked for at once, every one evaluated. Give the
 -- model a temperature: --set model.sampling.temperature=0.8
 
-local parents = require "cawb.agent.generation"
+local parents = require "cawb.generation"
 
 return {
   turns = 64,

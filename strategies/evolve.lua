@@ -2,7 +2,7 @@
 -- candidate from one of its own and, now and then, one of a neighbour's; all are asked for at
 -- once and evaluated one after the other.
 
-local parents = require "cawb.agent.generation"
+local parents = require "cawb.generation"
 
 -- Two of an archive, the better one: the good breed more often, not always.
 local function choose(archive, dice)

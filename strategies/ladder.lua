@@ -1,7 +1,7 @@
 -- ladder: climb the kernel family that serves the task, one version a turn. No
 -- model and no network. The runtime sweeps the tunables of each rung.
 
-local families = require "cawb.run.families"
+local families = require "cawb.families"
 
 return {
   step = function(run)

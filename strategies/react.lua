@@ -1,9 +1,9 @@
 -- react: reason, act, observe. A model works in a workspace of its own with the tools of
 -- lua/cawb/agent/tools/, until it submits or a budget ends. The prompt is prompts/react.md.
 
-local chats = require "cawb.agent.chat"
-local sessions = require "cawb.agent.session"
-local tools = require "cawb.agent.tools"
+local chats = require "cawb.chat"
+local sessions = require "cawb.session"
+local tools = require "cawb.tools"
 
 local function begin(run)
   local session, message, name = sessions.new(run)

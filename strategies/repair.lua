@@ -1,9 +1,9 @@
 -- repair: a fixed feedback loop. Each proposal is evaluated, and what came of it is the next
 -- question: the error and its line, or the time and what limits it.
 
-local chats = require "cawb.agent.chat"
-local proposals = require "cawb.agent.proposals"
-local tell = require "cawb.agent.words"
+local chats = require "cawb.chat"
+local proposals = require "cawb.proposals"
+local tell = require "cawb.words"
 
 return {
   turns = 8,

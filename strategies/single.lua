@@ -1,7 +1,7 @@
 -- single: one question, one candidate, one turn. What a model knows by itself.
 
-local chats = require "cawb.agent.chat"
-local proposals = require "cawb.agent.proposals"
+local chats = require "cawb.chat"
+local proposals = require "cawb.proposals"
 
 return {
   turns = 1,

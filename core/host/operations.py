@@ -17,7 +17,7 @@ from host.wire.fault import Fault
 from host.judge.reference import signed
 from host.task.sketch import attempt
 from host.wire.tensors import number
-from workload import Workload
+from host.workload import Workload
 
 
 def version_of(package):

@@ -17,7 +17,7 @@ from host.task.runner import Runner, loose_tensors
 from host.wire.share import open_share
 from host.task.source import Task
 from host.wire.tensors import Layout, copied, mapped, number, same_bits, store, values_of, view
-from trials import PRIVATE, Trial, Trials
+from host.trials import PRIVATE, Trial, Trials
 from host.judge.watch import Shared
 
 OTHER_SEEDS = 4  # tried at load, until inputs and outputs have both changed

@@ -1,6 +1,6 @@
 -- y = f(conv(x, w) + bias) over two dimensions in float32, where f is nothing or what follows.
 
-local pointwise = require "cawb.graph.pointwise"
+local pointwise = require "cawb.pointwise"
 
 local function is_list(v, n) return type(v) == "table" and #v == n end
 

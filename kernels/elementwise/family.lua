@@ -2,7 +2,7 @@
 -- How the bytes move does not depend on what is computed between them, and what stays in
 -- registers between two operators is not moved at all.
 
-local pointwise = require "cawb.graph.pointwise"
+local pointwise = require "cawb.pointwise"
 
 return {
   name = "elementwise",

@@ -2,7 +2,7 @@
 -- it by hand; the last two leave the product to a library, which knows the machine better, and
 -- ask what is still to be won around it.
 
-local pointwise = require "cawb.graph.pointwise"
+local pointwise = require "cawb.pointwise"
 
 -- The library's name for what follows the product, where it has one.
 local function epilogue(graph)

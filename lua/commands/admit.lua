@@ -4,12 +4,12 @@ local admission = require "cawb.judge.admission"
 local cli = require "cawb.door.cli"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
-local defaults = require("cawb").defaults
+local defaults = require "cawb.base.defaults"
 local device = require "cawb.device.device"
 local job = require "cawb.door.job"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local tasks = require "cawb.task.task"
 
 local M = { summary = "mutants of a task's reference against its tolerance: is the task to be trusted?" }
@@ -46,7 +46,7 @@ local function print_page(r)
     rows[i] = row(r, protocol)
     rows[i][1] = "  " .. rows[i][1]
   end
-  for _, line in ipairs(report.table(headings, rows)) do print(line) end
+  for _, line in ipairs(display.table(headings, rows)) do print(line) end
 end
 
 -- A task that cannot be opened for its own fault is refused, like one that fails.

@@ -5,11 +5,11 @@ local calibrate = require "cawb.door.calibrate"
 local cli = require "cawb.door.cli"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
-local defaults = require("cawb").defaults
+local defaults = require "cawb.base.defaults"
 local device = require "cawb.device.device"
 local job = require "cawb.door.job"
 local options = require "cawb.base.options"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local rows = require "cawb.suite.rows"
 local strategy = require "cawb.base.strategy"
 local suite = require "cawb.suite.suite"
@@ -126,10 +126,10 @@ local function outcome(row)
   local best = row.data and row.data.best
   if not best then return ("%s: %s"):format(row.status, (tostring(row.reason):match "[^\n]*":sub(1,
     200):gsub(":$", ""))) end
-  local parts = { row.status, report.interval(best.time_s) .. (best.modelled and " modelled" or "") }
+  local parts = { row.status, display.interval(best.time_s) .. (best.modelled and " modelled" or "") }
   for _, kind in ipairs { "eager", "compile" } do
     if best.speedup and best.speedup[kind] then
-      parts[#parts + 1] = ("%s %s"):format(kind, report.speedup(best.speedup[kind]))
+      parts[#parts + 1] = ("%s %s"):format(kind, display.speedup(best.speedup[kind]))
     end
   end
   return table.concat(parts, "  ")

@@ -4,13 +4,13 @@
 local ceilings = require "cawb.device.ceilings"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
-local defaults = require("cawb").defaults
+local defaults = require "cawb.base.defaults"
 local device = require "cawb.device.device"
 local devices = require "cawb.device.devices"
 local manifest = require "cawb.device.manifest"
 local module_host = require "cawb.device.jail_host"
 local python = require "cawb.base.python"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local suggest = require "cawb.base.suggest"
 
 local M = { summary = "what this machine offers and lacks; --calibrate its GPU's ceilings; --lock, --against the stack" }
@@ -28,7 +28,7 @@ end
 
 -- "2.96 TB/s", "67 TFLOP/s", "1.9 us".
 local function amount(ceiling, x)
-  if times[ceiling] then return report.time(x) end
+  if times[ceiling] then return display.time(x) end
   local scale, prefix = scale_of(x)
   return ("%.3g %s%s"):format(x / scale, prefix, unit_of(ceiling))
 end
@@ -177,7 +177,7 @@ local function diagnose(options)
   if not simulated then need(check_device(rows, "sim:h100")) end
   rows[#rows + 1] = found("simulated", table.concat(devices.names(), ", "), "--device sim:NAME, sim:NAME/16, sim:FILE.lua")
   need(check_compile(rows))
-  for _, line in ipairs(report.table({ "what", "found", "where" }, rows)) do print(line) end
+  for _, line in ipairs(display.table({ "what", "found", "where" }, rows)) do print(line) end
   list("\nNot ready:", problems)
   if #problems > 0 then return 3 end
   print(gpu and not simulated and ("\nReady. Candidates run on %s."):format(options.device)
@@ -192,7 +192,7 @@ end
 -- "2.96 [2.95, 2.97] TB/s", "1.9 [1.89, 1.92] us".
 local function with_interval(one)
   if one.failed then return "failed" end
-  if not one.rate then return report.interval(one.time_s) end
+  if not one.rate then return display.interval(one.time_s) end
   local r, unit = one.rate, unit_of(one.ceiling)
   local scale, prefix = scale_of(r.median)
   return ("%.3g [%.3g, %.3g] %s%s"):format(r.median / scale, r.lo / scale, r.hi / scale,
@@ -211,12 +211,12 @@ local function show(measured)
     local value = one.rate and one.rate.median or one.time_s and one.time_s.median
     local t = one.time_s or {}
     rows[#rows + 1] = { value == measured[one.ceiling] and one.ceiling or "", with_interval(one),
-      one.rate and report.time(t.median) or "", tostring(t.samples or ""),
+      one.rate and display.time(t.median) or "", tostring(t.samples or ""),
       one.clock_hz and ("%.0f MHz"):format(one.clock_hz / 1e6) or "", described(one) }
   end
   local m = measured.manifest
   print(("%s (%s), driver %s, PyTorch %s"):format(m.model, m.uuid or "no UUID", m.driver, m.torch))
-  for _, line in ipairs(report.table({ "ceiling", "rate or time [95% interval]", "call", "samples",
+  for _, line in ipairs(display.table({ "ceiling", "rate or time [95% interval]", "call", "samples",
     "SM clock", "of" }, rows)) do print(line) end
   print(("measured in %.0f s; kept in %s"):format(measured.seconds, ceilings.path(measured)))
 end
@@ -294,7 +294,7 @@ local function against(path, stack)
     print("the stack is the one in " .. path)
     return 0
   end
-  for _, line in ipairs(report.table({ "", "", "locked", "now" }, rows)) do print(line) end
+  for _, line in ipairs(display.table({ "", "", "locked", "now" }, rows)) do print(line) end
   print(refused and "Another stack: times of one say nothing of the other."
     or "What changes times is the same.")
   return refused and 1 or 0

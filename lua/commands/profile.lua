@@ -4,7 +4,7 @@
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local profile = require "cawb.look.profile"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 
 local M = { summary = "what a candidate does on a device, what limits it, and what to try next" }
 
@@ -35,7 +35,7 @@ local function print_metrics(one)
   for i, name in ipairs(sorted(one.metrics)) do
     rows[i] = { name, number(one.metrics[name]), one.sources[name] }
   end
-  for _, line in ipairs(report.table({ "metric", "value", "source" }, rows)) do print(line) end
+  for _, line in ipairs(display.table({ "metric", "value", "source" }, rows)) do print(line) end
 end
 
 local function percent(x) return x and ("%.1f%%"):format(100 * x) or "-" end
@@ -51,7 +51,7 @@ local function print_roofline(r)
   if r.ridge then row("ridge", ("%.3g FLOP/byte"):format(r.ridge), r.roof .. " side") end
   if #rows > 0 then
     print ""
-    for _, line in ipairs(report.table({ "roofline", "reached", "of the ceiling" }, rows)) do print(line) end
+    for _, line in ipairs(display.table({ "roofline", "reached", "of the ceiling" }, rows)) do print(line) end
     print(("operations: %s; ceilings: %s"):format(r.flops_source == "cupti" and "counted" or "of the task's graph",
       r.ceilings or r.note))
   end
@@ -71,7 +71,7 @@ local function print_lines(s)
                 table.concat(stalls, ", "), l.text or "" }
   end
   print(("lines, of %s %s"):format(number(s.samples), s.unit))
-  for _, line in ipairs(report.table({ "share", "line", "of these", "" }, rows)) do print(line) end
+  for _, line in ipairs(display.table({ "share", "line", "of these", "" }, rows)) do print(line) end
 end
 
 local function print_page(task, candidate, p)

@@ -4,7 +4,7 @@ local core = require "cawb.core"
 local device = require "cawb.device.device"
 local job = require "cawb.door.job"
 local redteam = require "cawb.suite.redteam"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 
 local M = { summary = "known ways to cheat, and honest look-alikes, against a set of rules" }
 
@@ -83,7 +83,7 @@ local function tables(list)
     alarms[#alarms + 1] = ("%d of %d"):format(s.false_alarms, s.look_alikes)
   end
   rows[#rows + 1], rows[#rows + 2] = total, alarms
-  for _, text in ipairs(report.table(headings, rows)) do print(text) end
+  for _, text in ipairs(display.table(headings, rows)) do print(text) end
 end
 
 local function run_all(dev, o)

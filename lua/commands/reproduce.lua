@@ -7,7 +7,7 @@ local device = require "cawb.device.device"
 local evaluate = require "cawb.run.evaluate"
 local manifest = require "cawb.device.manifest"
 local recorded = require "cawb.run.replayed"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local task = require "cawb.task.task"
 
 local M = { summary = "measure a stored candidate again: cawb reproduce RUN" }
@@ -37,10 +37,10 @@ local function compare(was, now, same)
   local function add(what, a, b, form, ok)
     if a and b then list[#list + 1] = { what = what, was = form(a), now = form(b), ok = ok } end
   end
-  add("time", was.time_s, now.time_s, report.interval, agree(was.time_s, now.time_s, same))
+  add("time", was.time_s, now.time_s, display.interval, agree(was.time_s, now.time_s, same))
   for _, kind in ipairs { "eager", "compile" } do
     local a, b = was.speedup and was.speedup[kind], now.speedup and now.speedup[kind]
-    add("over " .. kind, a, b, report.speedup, agree(a, b, same))
+    add("over " .. kind, a, b, display.speedup, agree(a, b, same))
   end
   return list
 end
@@ -53,7 +53,7 @@ local function show(r)
   local rows = {}
   for i, c in ipairs(r.compared) do rows[i] = { c.what, c.was, c.now, c.ok and "agrees" or "DIFFERS" } end
   if #rows > 0 then
-    for _, line in ipairs(report.table({ "", "stored", "now", "" }, rows)) do print(line) end
+    for _, line in ipairs(display.table({ "", "stored", "now", "" }, rows)) do print(line) end
   end
   print(r.agrees and "It agrees." or "It does not agree.")
 end

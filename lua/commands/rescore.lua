@@ -2,7 +2,7 @@
 
 local command = require "cawb.door.command"
 local core = require "cawb.core"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local rescore = require "cawb.suite.rescore"
 local rewards = require "cawb.run.rewards"
 local strategy = require "cawb.base.strategy"
@@ -68,7 +68,7 @@ local function show(r, all)
     rows[i] = { c.run, tostring(c.turn), number(c.was), number(c.now), verdict(c) }
   end
   if #rows > 0 then
-    for _, line in ipairs(report.table({ "run", "turn", "was", "now", "verdict" }, rows)) do print(line) end
+    for _, line in ipairs(display.table({ "run", "turn", "was", "now", "verdict" }, rows)) do print(line) end
     if #r.changes > #rows then print(("... and %d more (--all)"):format(#r.changes - #rows)) end
     print ""
   end
@@ -77,7 +77,7 @@ local function show(r, all)
     rows[i] = { tostring(s.rank_now), tostring(s.rank_was), s.strategy, tostring(s.runs), number(s.was),
       number(s.now) }
   end
-  for _, line in ipairs(report.table({ "rank", "was", "strategy", "runs", "mean best reward, was", "now" },
+  for _, line in ipairs(display.table({ "rank", "was", "strategy", "runs", "mean best reward, was", "now" },
     rows)) do print(line) end
   print(("%d turns: %d rewards change, %d verdicts flip%s"):format(r.turns, r.rewards, r.verdicts,
     r.unknown > 0 and (", %d would have to be timed"):format(r.unknown) or ""))

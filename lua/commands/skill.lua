@@ -1,6 +1,6 @@
 -- cawb skill: pages on how to make kernels faster, by name, words or limiter.
 
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local skills = require "cawb.agent.skills"
 
 local M = { summary = "pages on making kernels faster: by name, by words, by a profile's limiter" }
@@ -15,7 +15,7 @@ usage: cawb skill                      all of them, the most important first
 local function print_list(list)
   local rows = {}
   for i, page in ipairs(list) do rows[i] = { tostring(page.priority), page.name, page.summary } end
-  for _, line in ipairs(report.table({ "priority", "skill", "" }, rows)) do print(line) end
+  for _, line in ipairs(display.table({ "priority", "skill", "" }, rows)) do print(line) end
 end
 
 local function fail(message)

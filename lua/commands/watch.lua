@@ -2,7 +2,7 @@
 
 local command = require "cawb.door.command"
 local core = require "cawb.core"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local rows = require "cawb.suite.rows"
 
 local M = { summary = "runs and suites in progress: cawb watch STORE" }
@@ -47,7 +47,7 @@ local function describe(store, r, now)
   local options, shown = core.json.decode(r.options or "{}") or {}, "-"
   if best then
     local b = core.json.decode(best.result)
-    shown = ("turn %d, %s, reward %.3g"):format(best.number, report.interval(b.time_s), best.reward)
+    shown = ("turn %d, %s, reward %.3g"):format(best.number, display.interval(b.time_s), best.reward)
   end
   return { base(r.task), base(r.strategy), r.device or "-", ("%d of %s"):format(r.turns,
     tostring(options.turns or "?")),
@@ -79,7 +79,7 @@ local function lines_of(store)
   for i, r in ipairs(running(store, now)) do cells[i] = describe(store, r, now) end
   if #cells == 0 then lines[#lines + 1] = "no run is in progress"
   else
-    for _, text in ipairs(report.table({ "task", "strategy", "device", "turns", "since", "best",
+    for _, text in ipairs(display.table({ "task", "strategy", "device", "turns", "since", "best",
       "last turn" }, cells)) do
       lines[#lines + 1] = text
     end

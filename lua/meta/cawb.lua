@@ -8,6 +8,7 @@
 ---@class cawb
 ---@field version string
 ---@field defaults table          every option and its default
+---@field public table<string, string>  what a script may require beside `cawb`: `cawb.NAME`
 local cawb = {}
 
 ---A failed candidate, as data.

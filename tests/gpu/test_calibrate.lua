@@ -7,7 +7,7 @@ local cawb = require "cawb"
 local ceilings = require "cawb.device.ceilings"
 local core = require "cawb.core"
 local manifest = require "cawb.device.manifest"
-local shelf = require "cawb.base.kept"
+local kept = require "cawb.base.kept"
 
 local getenv, cache = os.getenv, check.folder()
 os.getenv = function(name) return name == "XDG_CACHE_HOME" and cache or getenv(name) end
@@ -61,8 +61,8 @@ end)
 check.test("after a change of the stack it is another's", function()
   local key = measured.manifest_key
   measured.manifest.driver = "1.2"
-  assert(shelf.put("ceilings", "abcd", measured))
-  os.remove(shelf.path("ceilings", key))
+  assert(kept.put("ceilings", "abcd", measured))
+  os.remove(kept.path("ceilings", key))
   local known, message = ceilings.of(device)
   check.equal(known, nil)
   check.matches(message, "measured with driver 1.2, this is %d+.*doctor %-%-calibrate")

@@ -2,10 +2,11 @@
 
 local check = dofile "tests/lua/check.lua"
 local baselines = require "cawb.time.baselines"
+local names = require "cawb.base.baseline_names"
 local core = require "cawb.core"
 local options = require "cawb.base.options"
 local seeds = require "cawb.base.seeds"
-local shelf = require "cawb.base.kept"
+local kept = require "cawb.base.kept"
 
 local getenv, cache = os.getenv, check.folder()
 os.getenv = function(name) return name == "XDG_CACHE_HOME" and cache or getenv(name) end
@@ -21,7 +22,7 @@ local function fake(known)
   local asked = {}
   local task = { baselines = known or {}, outputs = { { dtype = "float32" } }, python = { torch = "2" },
     device = device(), info = { source_sha256 = "abc", constants = { n = 3 } },
-    next_seed = seeds.generator "test", options = options.copy(require("cawb").defaults) }
+    next_seed = seeds.generator "test", options = options.copy(require "cawb.base.defaults") }
   function task:ask(request)
     local kind = request.order[1]
     asked[#asked + 1] = kind
@@ -83,25 +84,25 @@ check.test("the matrix is completed once, and kept for the next run", function()
 end)
 
 check.test("names of baselines", function()
-  assert(not baselines.check({ "eager", "max_autotune_tf32", "file:/a/b.py", { name = "x" } }, "o"))
-  check.matches(baselines.check({ "complie" }, "measure.against"), "measure.against.*did you mean 'compile'")
-  check.equal(baselines.label "file:/a/b.py", "b.py")
+  assert(not names.check({ "eager", "max_autotune_tf32", "file:/a/b.py", { name = "x" } }, "o"))
+  check.matches(names.check({ "complie" }, "measure.against"), "measure.against.*did you mean 'compile'")
+  check.equal(names.label "file:/a/b.py", "b.py")
   check.fails("missing", "none", baselines.from_path "/none.py")
   local file = check.write(check.folder() .. "/mine.py", "")
   check.matches(baselines.from_path(file), "^file:/.*/mine.py$")
   assert(baselines.from_path "kernels/softmax/v1_thread_per_row".source)
 end)
 
-check.test("a shelf's file that cannot be read counts as absent, and says so", function()
-  assert(shelf.put("things", "abc", { x = 1.5 }))
-  check.equal(shelf.get("things", "abc").x, 1.5)
-  check.equal(#shelf.all "things", 1)
-  check.write(shelf.path("things", "abc"), "{ not json")
-  local value, message = shelf.get("things", "abc")
+check.test("a kept file that cannot be read counts as absent, and says so", function()
+  assert(kept.put("things", "abc", { x = 1.5 }))
+  check.equal(kept.get("things", "abc").x, 1.5)
+  check.equal(#kept.all "things", 1)
+  check.write(kept.path("things", "abc"), "{ not json")
+  local value, message = kept.get("things", "abc")
   assert(value == nil)
   check.matches(message, "abc.json is not readable")
-  check.equal(#shelf.all "things", 0)
-  check.equal(core.fs.kind(shelf.path("things", "none")), nil)
+  check.equal(#kept.all "things", 0)
+  check.equal(core.fs.kind(kept.path("things", "none")), nil)
 end)
 
 os.getenv = getenv

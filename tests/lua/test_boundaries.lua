@@ -1,17 +1,22 @@
--- The boundaries of the design, as searches over the sources.
+-- The boundaries of the design, as searches over the sources: rooms, which may use what lies below
+-- them, and what one file or folder alone may know.
 
 local check = dofile "tests/lua/check.lua"
 local core = require "cawb.core"
 
-local function sources()
-  local list = {}
-  for _, dir in ipairs { "core", "core/sim" } do
-    for _, name in ipairs(assert(core.fs.list(dir))) do
-      if name:match "%.[ch]$" then list[#list + 1] = dir .. "/" .. name end
-    end
+-- Every file below `dir` whose name matches.
+local function walk(dir, pattern, list)
+  list = list or {}
+  for _, name in ipairs(assert(core.fs.list(dir))) do
+    local path = dir .. "/" .. name
+    if core.fs.kind(path) == "folder" then
+      if name ~= "__pycache__" then walk(path, pattern, list) end
+    elseif name:match(pattern) then list[#list + 1] = path end
   end
   return list
 end
+
+local function sources() return walk("core", "%.[ch]$") end
 
 local function read(path)
   local f = assert(io.open(path))
@@ -19,6 +24,78 @@ local function read(path)
   f:close()
   return text
 end
+
+-- ---- rooms
+
+local rooms = {
+  ["core"] = { "base", "process", "jail", "record", "net", "ptx", "compile", "device", "plan", "cuda", "sim", "worker",
+               "lua" },
+  ["core/host"] = { "wire", "graph", "task", "baselines", "judge" },
+  ["lua/cawb"] = { "base", "device", "graph", "task", "judge", "time", "look", "agent", "run", "suite", "door" },
+}
+
+-- What a file names of its own house: the first part of each path behind the house's name.
+local function named(path, text)
+  local found = {}
+  local function all(pattern)
+    for room, rest in text:gmatch(pattern) do found[#found + 1] = { room = room, name = room .. rest } end
+  end
+  if path:match "%.[ch]$" then all '#include%s*"([%w_]+)(/[%w_/.]+)"'
+  elseif path:match "%.lua$" then all '"cawb%.([%w_]+)(%.[%w_.]+)"'
+  else all "from host%.([%w_]+)(.-) import" end
+  return found
+end
+
+-- Edges that go up in a house, as "FILE uses NAME".
+local function upward(house, path, text)
+  local place, found = {}, {}
+  for i, room in ipairs(rooms[house]) do place[room] = i end
+  local own = place[path:sub(#house + 2):match "^([%w_]+)/"]
+  for _, use in ipairs(own and named(path, text) or {}) do
+    if place[use.room] and place[use.room] > own then found[#found + 1] = path .. " uses " .. use.name end
+  end
+  return found
+end
+
+check.test("a room uses what lies below it, and nothing above", function()
+  local seen = 0
+  for house, pattern in pairs { ["core"] = "%.[ch]$", ["core/host"] = "%.py$", ["lua/cawb"] = "%.lua$" } do
+    for _, path in ipairs(walk(house, pattern)) do
+      local text = read(path)
+      seen = seen + #named(path, text)
+      check.equal(table.concat(upward(house, path, text), "; "), "")
+    end
+  end
+  assert(seen > 500, "the test finds the edges")
+end)
+
+check.test("an edge upward is named with its two files", function()
+  check.equal(upward("core", "core/base/err.c", '#include "plan/plan.h"\n')[1], "core/base/err.c uses plan/plan.h")
+  check.equal(upward("lua/cawb", "lua/cawb/task/scale.lua", 'local run = require "cawb.run.run"')[1],
+              "lua/cawb/task/scale.lua uses run.run")
+  check.equal(upward("core/host", "core/host/wire/channel.py", "from host.judge.judge import Judge\n")[1],
+              "core/host/wire/channel.py uses judge.judge")
+end)
+
+check.test("every file has a room, and every room is in the plan", function()
+  for house, list in pairs(rooms) do
+    local planned = {}
+    for _, room in ipairs(list) do planned[room] = true end
+    for _, name in ipairs(assert(core.fs.list(house))) do
+      local is_room = core.fs.kind(house .. "/" .. name) == "folder" and name ~= "__pycache__"
+      local other = house == "core" and (name == "host" or name == "jailed")     -- the Python sides
+      assert(not is_room or planned[name] or other, house .. "/" .. name .. " is not in the plan")
+    end
+  end
+end)
+
+check.test("the jailed side knows the judge's wire alone", function()
+  for _, path in ipairs(walk("core/jailed", "%.py$")) do
+    for room in read(path):gmatch "from host%.([%w_]+)" do check.equal(room, "wire", path) end
+  end
+end)
+
+-- ---- what one file or folder alone may know
 
 -- Every file that includes `header` must match one of the patterns.
 local function only(header, ...)
@@ -35,19 +112,19 @@ local function only(header, ...)
 end
 
 check.test("Lua is seen by the bindings, the sandbox, the plan and main only", function()
-  for _, header in ipairs { "lua.h", "lauxlib.h", "lualib.h", "lua_util.h" } do
-    assert(only(header, "^core/lua_", "^core/sandbox%.[ch]$", "^core/plan", "^core/main%.c$") > 0)
+  for _, header in ipairs { "lua.h", "lauxlib.h", "lualib.h", "lua/util.h" } do
+    assert(only(header, "^core/lua/", "^core/plan/", "^core/main%.c$") > 0)
   end
 end)
 
-check.test("CUDA is seen by the cuda files only", function()
-  assert(only("cuda.h", "^core/[%w_]*cuda[%w_]*%.[ch]$") > 0)
+check.test("CUDA is seen by its own room only", function()
+  assert(only("cuda.h", "^core/cuda/") > 0)
 end)
 
 check.test("CUPTI is seen by its own files only", function()
   for _, header in ipairs { "cupti_result.h", "cupti_profiler_host.h", "cupti_profiler_target.h",
-                            "cupti_range_profiler.h", "cupti_target.h", "cupti_library.h" } do
-    assert(only(header, "^core/cupti[%w_]*%.c$") > 0)
+                            "cupti_range_profiler.h", "cupti_target.h" } do
+    assert(only(header, "^core/cuda/cupti/[%w_]+%.[ch]$") > 0)
   end
 end)
 
@@ -55,15 +132,15 @@ check.test("NVIDIA's libraries of operations have one file each, and need none o
   for _, header in ipairs { "cublasLt.h", "cublas_v2.h", "cudnn_v9.h", "cudnn_backend.h" } do
     check.equal(only(header), 0, header)
   end
-  assert(only("vendor.h", "^core/vendor%.c$", "^core/cublaslt%.c$", "^core/cudnn%.c$") == 3)
-  assert(only("cublaslt.h", "^core/cublaslt%.c$", "^core/device_cuda_library%.c$") == 2)
-  assert(only("cudnn.h", "^core/cudnn%.c$", "^core/device_cuda_library%.c$") == 2)
+  assert(only("cuda/vendor.h", "^core/cuda/vendor%.c$", "^core/cuda/cublaslt%.c$", "^core/cuda/cudnn%.c$") == 3)
+  assert(only("cuda/cublaslt.h", "^core/cuda/cublaslt%.c$", "^core/cuda/library%.c$") == 2)
+  assert(only("cuda/cudnn.h", "^core/cuda/cudnn%.c$", "^core/cuda/library%.c$") == 2)
 end)
 
 check.test("NVRTC, SQLite and libcurl have one file each", function()
-  check.equal(only("curl/curl.h", "^core/http%.c$"), 1)
-  check.equal(only("nvrtc.h", "^core/cuda_nvrtc%.c$"), 1)
-  check.equal(only("sqlite3.h", "^core/store%.c$"), 1)
+  check.equal(only("curl/curl.h", "^core/net/http%.c$"), 1)
+  check.equal(only("nvrtc.h", "^core/compile/nvrtc%.c$"), 1)
+  check.equal(only("sqlite3.h", "^core/record/store%.c$"), 1)
 end)
 
 check.test("nothing below main exits or prints", function()
@@ -78,8 +155,9 @@ end)
 
 check.test("public C names begin with cawb_ and their noun", function()
   for _, path in ipairs(sources()) do
-    local within = path:match "plan_record" or path:match "plan_library" or path:match "device_cuda"
-    if path:match "^core/[%w_]+%.h$" and not within then
+    local within = path:match "^core/plan/record" or path:match "^core/plan/library" or path:match "^core/cuda/device"
+      or path:match "^core/sim/"
+    if path:match "%.h$" and not within then
       for name in read(path):gmatch "\n[%w_ ]+[ %*]([%w_]+)%s*%([^%(%)]*%);" do
         assert(name:match "^cawb_" or name:match "^luaopen_cawb_", path .. " declares " .. name)
       end
@@ -91,12 +169,10 @@ end)
 local long = { ["core/record/store.c"] = "SQLite stays in one file" }
 
 check.test("no library file is longer than 400 lines", function()
-  for _, dir in ipairs { "core", "core/sim", "core/taskhost", "lua/cawb", "lua/commands" } do
-    for _, name in ipairs(assert(core.fs.list(dir))) do
-      if name:match "%.[chluapy]+$" and core.fs.kind(dir .. "/" .. name) == "file" then
-        local _, lines = read(dir .. "/" .. name):gsub("\n", "")
-        assert(lines <= 400 or long[dir .. "/" .. name], ("%s/%s has %d lines"):format(dir, name, lines))
-      end
+  for _, dir in ipairs { "core", "lua", "strategies", "configs" } do
+    for _, path in ipairs(walk(dir, "%.[chluapy]+$")) do
+      local _, lines = read(path):gsub("\n", "")
+      assert(lines <= 400 or long[path], ("%s has %d lines"):format(path, lines))
     end
   end
 end)

@@ -6,7 +6,7 @@ local cawb = require "cawb"
 local ceilings = require "cawb.device.ceilings"
 local core = require "cawb.core"
 local manifest = require "cawb.device.manifest"
-local shelf = require "cawb.base.kept"
+local kept = require "cawb.base.kept"
 
 local folder = check.folder()
 local getenv, cache = os.getenv, folder .. "/cache"
@@ -132,7 +132,7 @@ end)
 
 check.test("a file that holds no ceilings is named and ignored", function()
   local function with(text, pattern)
-    check.write(shelf.path("ceilings", measured(gpu()).manifest_key), text)
+    check.write(kept.path("ceilings", measured(gpu()).manifest_key), text)
     local known, message = ceilings.of(gpu())
     check.equal(known, nil)
     check.matches(message, "%x+%.json" .. pattern .. ".*it is ignored: run cawb doctor %-%-calibrate")

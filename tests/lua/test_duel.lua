@@ -39,7 +39,7 @@ end
 local mine = { name = "candidate" }
 
 local function how(changes)
-  local h = options.copy(require("cawb").defaults.measure)
+  local h = options.copy(require("cawb.base.defaults").measure)
   for k, v in pairs(changes or {}) do h[k] = v end
   return h
 end

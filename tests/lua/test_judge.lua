@@ -3,7 +3,7 @@
 local check = dofile "tests/lua/check.lua"
 local judge = require "cawb.judge.judge"
 local model = require "cawb.graph.modelled"
-local tolerance = require("cawb").defaults.tolerance
+local tolerance = require("cawb.base.defaults").tolerance
 
 -- An output that passes; `changes` are laid over it.
 local function output(changes)

@@ -12,7 +12,7 @@ sys.path.insert(0, CORE)
 if HAVE_TORCH:
     import torch
     from host.baselines import baseline
-    from workload import Workload
+    from host.workload import Workload
 
 LINEAR = task("return F.gelu(self.fc(x))", "[torch.randn(8, 32)]",
               setup="self.fc = nn.Linear(32, 16)")

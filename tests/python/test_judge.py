@@ -14,9 +14,9 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "gpu"))
 LIBRARY, PROGRAM = os.environ.get("CAWB_SIM_LAUNCH"), os.environ.get("CAWB_PROGRAM")
 if HAVE_TORCH:
     import torch
-    import trials
+    from host import trials
     from host.judge import watch
-    import workload
+    from host import workload
     from host.judge.judge import Judge
     from judge_cases import JudgeCases
 else:

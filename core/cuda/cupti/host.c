@@ -1,7 +1,7 @@
 /*
-** cupti_host.c - sets of metrics: scheduled on a chip's counters and computed from
+** host.c - sets of metrics: scheduled on a chip's counters and computed from
 ** them by CUPTI's Profiler Host API, which needs no GPU. Its header includes C++'s
-** <string>; cupti_shim/ holds an empty one, on the include path of this file alone.
+** <string>; shim/ holds an empty one, on the include path of this file alone.
 */
 #include <cupti_profiler_host.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
-** cupti_library.h - the opened library, for cupti*.c only. CUPTI's own types stay in
+** library.h - the opened library, for cupti*.c only. CUPTI's own types stay in
 ** those files: two of its headers do not go together with C or with each other's users.
 */
 #ifndef CAWB_CUDA_CUPTI_LIBRARY_H

@@ -1,5 +1,5 @@
 /*
-** cupti_none.c - cupti.h in a build made without CUPTI's headers: opening says so,
+** none.c - cupti.h in a build made without CUPTI's headers: opening says so,
 ** and nothing else can be reached without it.
 */
 #include "cuda/cupti/cupti.h"

@@ -1,5 +1,5 @@
 /*
-** cupti_range.c - sessions: counters collected with CUPTI's Range Profiler, one range
+** range.c - sessions: counters collected with CUPTI's Range Profiler, one range
 ** per kernel launch (memory sets and copies make none), replayed by the caller.
 */
 #include <cupti_profiler_target.h>

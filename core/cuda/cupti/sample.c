@@ -1,5 +1,5 @@
 /*
-** cupti_sample.c - samplers: CUPTI's PC sampling, continuous, between a start and a
+** sample.c - samplers: CUPTI's PC sampling, continuous, between a start and a
 ** stop. Every call but the first needs it enabled, and it cannot be while the Range
 ** Profiler is. What the hardware gives are instructions by their place in a function;
 ** CUPTI also reads the line tables of a cubin, which turn them into lines.

@@ -21,7 +21,7 @@ local protocols = { openai = require "cawb.agent.ask.openai", anthropic = requir
 --- A model's settings over the defaults. Raises on what is unknown or out of range.
 function M.model(given)
   if type(given) ~= "table" then error("ask: a model is a table such as { name =, url = }", 3) end
-  local all = { model = options.copy(require("cawb").defaults.model) }
+  local all = { model = options.copy(require("cawb.base.defaults").model) }
   local ok, message = options.overlay(all, { model = given }, "ask")
   if not ok then error(message, 3) end
   return all.model

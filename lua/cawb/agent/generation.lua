@@ -1,4 +1,4 @@
--- parents: asking for many candidates at once, each better than some others, as best_of_n,
+-- generation: asking for many candidates at once, each better than some others, as best_of_n,
 -- evolve and beam do.
 
 local chats = require "cawb.agent.chat"

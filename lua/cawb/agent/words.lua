@@ -1,7 +1,7 @@
--- tell: what happened, in words for a model: first the verdict, then the one thing to look
+-- words: what happened, in words for a model: first the verdict, then the one thing to look
 -- at. Long texts are cut in the middle, where compilers and logs repeat themselves.
 
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 
 local M = {}
 
@@ -78,7 +78,7 @@ local function speedups(turn)
   local parts = {}
   for _, kind in ipairs { "eager", "compile" } do
     local s = turn.speedup and turn.speedup[kind]
-    if s then parts[#parts + 1] = ("%s the speed of %s%s"):format(report.speedup(s), kind == "eager" and "eager PyTorch"
+    if s then parts[#parts + 1] = ("%s the speed of %s%s"):format(display.speedup(s), kind == "eager" and "eager PyTorch"
       or "torch.compile", s.verdict and (" (%s)"):format(s.verdict) or "") end
   end
   return table.concat(parts, ", ")
@@ -94,7 +94,7 @@ end
 
 --- One line on a turn: "turn 3: pass, 5.2 us modelled, reward 1: what it tried".
 function M.turn_line(turn)
-  local what = turn.ok and ("pass, %s%s, reward %.3g"):format(report.interval(turn.time_s),
+  local what = turn.ok and ("pass, %s%s, reward %.3g"):format(display.interval(turn.time_s),
     turn.modelled and " modelled" or "", turn.reward)
     or ("failed at %s: %s"):format(turn.stage, (tostring(turn.reason):gsub("\n.*", "")))
   return ("turn %d: %s%s"):format(turn.number, what, turn.note and ": " .. turn.note:gsub("%s+", " ") or "")
@@ -104,7 +104,7 @@ end
 function M.turn(run, turn)
   local parts = {}
   if turn.ok then
-    parts[1] = ("PASS: %s%s; %s; reward %.3g."):format(report.interval(turn.time_s),
+    parts[1] = ("PASS: %s%s; %s; reward %.3g."):format(display.interval(turn.time_s),
       turn.modelled and " modelled" or "", speedups(turn), turn.reward)
     if turn.error and turn.error.worst then
       parts[1] = parts[1] .. (" Error %.2g, eager PyTorch's %.2g."):format(turn.error.worst, turn.error.eager.worst)

@@ -2,7 +2,7 @@
 -- --set. The type of a default is the type of its option; what is not known is
 -- an error that names the source and suggests.
 
-local baselines = require "cawb.time.baselines"
+local baseline_names = require "cawb.base.baseline_names"
 local suggest = require "cawb.base.suggest"
 
 local M = {}
@@ -120,7 +120,7 @@ end
 -- What is wrong with a value for the option `name`, or nil.
 local function check(default, value, name)
   return check_type(default, value, name) or check_range(value, name) or check_word(value, name)
-    or (lists[name] and baselines.check(value, name) or nil)
+    or (lists[name] and baseline_names.check(value, name) or nil)
 end
 
 -- Lay `layer` over `base` in place. Returns nil, or what is wrong with it.

@@ -3,7 +3,7 @@
 -- that has PyTorch >= 2.1.
 
 local core = require "cawb.core"
-local defaults = require("cawb").defaults
+local defaults = require "cawb.base.defaults"
 
 local M = {}
 

@@ -2,7 +2,7 @@
 -- or its own loop (`step`). What is neither an option nor a hook is an error.
 
 local core = require "cawb.core"
-local defaults = require("cawb").defaults
+local defaults = require "cawb.base.defaults"
 local options = require "cawb.base.options"
 local suggest = require "cawb.base.suggest"
 

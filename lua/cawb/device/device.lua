@@ -3,7 +3,7 @@
 -- and the compiler, which stays warm.
 
 local core = require "cawb.core"
-local defaults = require("cawb").defaults
+local defaults = require "cawb.base.defaults"
 local devices = require "cawb.device.devices"
 local loop = require "cawb.base.loop"
 local python = require "cawb.base.python"

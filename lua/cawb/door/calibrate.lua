@@ -28,7 +28,7 @@ M.work = {
 }
 
 local function settings(work)
-  local all = options.copy(require("cawb").defaults)
+  local all = options.copy(require "cawb.base.defaults")
   all.verify.trials = 2
   all.sweep.samples, all.sweep.budget, all.sweep.variants = work.samples, work.budget, 16
   all.measure.against, all.measure.budget = {}, work.final

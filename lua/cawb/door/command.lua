@@ -4,7 +4,7 @@
 local candidates = require "cawb.task.candidate"
 local cli = require "cawb.door.cli"
 local core = require "cawb.core"
-local defaults = require("cawb").defaults
+local defaults = require "cawb.base.defaults"
 local device = require "cawb.device.device"
 local job = require "cawb.door.job"
 local options = require "cawb.base.options"

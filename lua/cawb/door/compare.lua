@@ -3,7 +3,7 @@
 
 local cli = require "cawb.door.cli"
 local core = require "cawb.core"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 
 local M = {}
 
@@ -62,7 +62,7 @@ end
 local function row_of(task, strategy, r)
   local best = r.best and r.turns[r.best] or {}
   local row = { (task:match "([^/]+)%.py$" or task), (strategy:match "([^/]+)%.lua$" or strategy),
-    report.speedup(best.speedup and best.speedup.eager), report.speedup(best.speedup and best.speedup.compile),
+    display.speedup(best.speedup and best.speedup.eager), display.speedup(best.speedup and best.speedup.compile),
     best.reward and ("%.3g"):format(best.reward) or "-", cell(#r.turns) }
   for _, name in ipairs(means) do row[#row + 1] = cell(r.spent[name]) end
   row[#row + 1] = r.ended
@@ -118,7 +118,7 @@ function M.main(argv)
   if #results == 0 then return missing end
   local rows = {}
   for i, one in ipairs(results) do rows[i] = row_of(one.task, one.strategy, one.result) end
-  for _, line in ipairs(report.table(headings, rows)) do print(line) end
+  for _, line in ipairs(display.table(headings, rows)) do print(line) end
   if results[1].result.modelled then print "times are modelled, not measured" end
   local path = ("%s/compare-%s.csv"):format(parsed.out, os.date "!%Y%m%dT%H%M%SZ")
   local ok, why = write_curves(path, results)

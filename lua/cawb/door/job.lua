@@ -2,11 +2,12 @@
 
 local baselines = require "cawb.time.baselines"
 local core = require "cawb.core"
-local defaults = require("cawb").defaults
+local defaults = require "cawb.base.defaults"
 local device = require "cawb.device.device"
 local ledger = require "cawb.run.ledger"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
+local display = require "cawb.base.display"
 local report = require "cawb.door.report"
 local result = require "cawb.run.result"
 local rules = require "cawb.judge.rules"

@@ -5,6 +5,7 @@
 
 local core = require "cawb.core"
 local cli = require "cawb.door.cli"
+require "cawb"                        -- gives the names that scripts may require
 local job = require "cawb.door.job"
 local suggest = require "cawb.base.suggest"
 

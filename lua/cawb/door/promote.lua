@@ -8,7 +8,7 @@ local evaluate = require "cawb.run.evaluate"
 local execute = require "cawb.device.execute"
 local file = require "cawb.base.file"
 local options = require "cawb.base.options"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local sanitizer = require "cawb.judge.sanitizer"
 local tasks = require "cawb.task.task"
 
@@ -62,7 +62,7 @@ local function check_speed(checks, label, facts, least)
     local s = facts.speedup and facts.speedup[kind]
     if s then
       local ok = s.median >= least and s.lo > math.min(1, least)
-      fine = note(checks, ("%s: at least %gx over %s"):format(label, least, kind), ok, report.speedup(s)) and fine
+      fine = note(checks, ("%s: at least %gx over %s"):format(label, least, kind), ok, display.speedup(s)) and fine
     end
   end
   return fine
@@ -76,7 +76,7 @@ local function check_incumbent(checks, label, task, incumbent, facts)
       "the incumbent does not run here: " .. tostring(old and old.reason or message))
   end
   return note(checks, label .. ": faster than the incumbent", facts.time_s.hi < old.time_s.lo,
-    ("%s, it has %s"):format(report.interval(facts.time_s), report.interval(old.time_s)))
+    ("%s, it has %s"):format(display.interval(facts.time_s), display.interval(old.time_s)))
 end
 
 -- One shape: verified, timed, exported. Returns what the launcher needs, or nil; or nil, message,
@@ -218,9 +218,9 @@ function M.page(result)
   if result.times and #result.times > 0 then
     lines[#lines + 1] = "\n| shape | time | vs eager | vs compile |\n| --- | --- | --- | --- |"
     for _, t in ipairs(result.times) do
-      lines[#lines + 1] = ("| %s | %s | %s | %s |"):format(t.label, report.interval(t.time_s),
-        report.speedup(t.speedup.eager),
-        report.speedup(t.speedup.compile))
+      lines[#lines + 1] = ("| %s | %s | %s | %s |"):format(t.label, display.interval(t.time_s),
+        display.speedup(t.speedup.eager),
+        display.speedup(t.speedup.compile))
     end
   end
   lines[#lines + 1] = "\nOther shapes, types, strides and GPUs run the reference. `python3 test_promoted.py` checks it again."
@@ -249,7 +249,7 @@ end
 
 local function open_shape(was, dev, overrides)
   local all = options.copy(was.options)
-  all.rules = require("cawb").defaults.rules and "strict" or nil
+  all.rules = require("cawb.base.defaults").rules and "strict" or nil
   local ok, message = options.overlay(all, { task = overrides }, "--shape")
   if not ok then return nil, message, "usage" end
   return tasks.open(was.run.task, { device = dev, options = all })

@@ -1,60 +1,16 @@
 -- report: what a person sees of a run. A live line a turn on a terminal, plain
 -- lines elsewhere, and a closing table.
 
+local baseline_names = require "cawb.base.baseline_names"
 local baselines = require "cawb.time.baselines"
 local ceilings = require "cawb.device.ceilings"
 local core = require "cawb.core"
+local display = require "cawb.base.display"
 
 local M = {}
 
 local Report = {}
 Report.__index = Report
-
-local units = { { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" }, { 1e-9, "ns" } }
-
--- Three digits; a whole number from a thousand on, where %g would begin to speak of powers.
-local function digits(x) return (x >= 999.5 and "%.0f" or "%.3g"):format(x) end
-
---- Seconds as a person reads them: "4.21 us".
-function M.time(s)
-  if not s then return "-" end
-  for _, u in ipairs(units) do
-    if s >= u[1] or u[1] == 1e-9 then return digits(s / u[1]) .. " " .. u[2] end
-  end
-end
-
---- "4.21 [4.18, 4.25] us", in the unit of the median; "4.21 us" of a single value,
---- which has no interval.
-function M.interval(t)
-  if not t then return "-" end
-  if t.samples == 1 then return M.time(t.median) end
-  for _, u in ipairs(units) do
-    if t.median >= u[1] or u[1] == 1e-9 then
-      return ("%s [%s, %s] %s"):format(digits(t.median / u[1]), digits(t.lo / u[1]), digits(t.hi / u[1]), u[2])
-    end
-  end
-end
-
---- A number with one digit, never less than it was: 0.034 is "0.04".
-function M.round_up(x)
-  if not (x > 0) or x == math.huge then return tostring(x) end
-  local step = 10.0 ^ math.floor(math.log(x, 10))
-  return ("%.1g"):format(math.ceil(x / step - 1e-9) * step)
-end
-
---- "1.32x +-0.03": the far side of the interval, so that it is never too narrow;
---- "1.32x" where both times are single values.
-function M.speedup(s)
-  if not s then return "-" end
-  local text = (s.median < 0.1 and "%.2gx" or "%.2fx"):format(s.median)
-  if s.lo == s.hi then return text end
-  return ("%s +-%s"):format(text, M.round_up(math.max(s.median - s.lo, s.hi - s.median)))
-end
-
-local function shorten(text, width)
-  if #text <= width then return text end
-  return text:sub(1, math.max(1, width - 3)) .. "..."
-end
 
 local function title(turn)
   if not turn.label or turn.label == "" then return turn.name end
@@ -63,10 +19,10 @@ end
 
 local function outcome(turn)
   if not turn.ok then return ("rejected at %s: %s"):format(turn.stage, turn.reason) end
-  local parts = { "pass", M.interval(turn.time_s) .. (turn.modelled and " modelled" or "") }
+  local parts = { "pass", display.interval(turn.time_s) .. (turn.modelled and " modelled" or "") }
   for _, kind in ipairs { "eager", "compile" } do
     if turn.speedup[kind] then
-      parts[#parts + 1] = ("%s %s"):format(kind, M.speedup(turn.speedup[kind]))
+      parts[#parts + 1] = ("%s %s"):format(kind, display.speedup(turn.speedup[kind]))
     end
   end
   return table.concat(parts, "  ")
@@ -94,7 +50,7 @@ end
 
 function Report:draft(text)
   if self.quiet or not self.live then return end
-  self.out:write("\r\27[K", shorten(text, self.live - 1))
+  self.out:write("\r\27[K", display.shorten(text, self.live - 1))
   self.out:flush()
 end
 
@@ -124,35 +80,18 @@ local columns = {
   { "turn", function(t) return tostring(t.number) end },
   { "candidate", title },
   { "verdict", function(t) return t.ok and "pass" or "rejected at " .. t.stage end },
-  { "time [95% interval]", function(t) return M.interval(t.time_s) end },
+  { "time [95% interval]", function(t) return display.interval(t.time_s) end },
   { "error", function(t)
       return t.error and t.error.worst and ("%.2g"):format(t.error.worst) or "-" end },
   { "precision", function(t) return t.facts.precision and t.facts.precision.class or "-" end },
-  { "vs eager", function(t) return M.speedup(t.speedup and t.speedup.eager) end },
-  { "vs compile", function(t) return M.speedup(t.speedup and t.speedup.compile) end },
+  { "vs eager", function(t) return display.speedup(t.speedup and t.speedup.eager) end },
+  { "vs compile", function(t) return display.speedup(t.speedup and t.speedup.compile) end },
   { "reward", function(t) return ("%.3g"):format(t.reward) end },
 }
 
---- Rows of text under headings, columns as wide as their widest cell.
-function M.table(headings, rows)
-  local widths = {}
-  for _, row in ipairs { headings, table.unpack(rows) } do
-    for i, cell in ipairs(row) do widths[i] = math.max(widths[i] or 0, utf8.len(cell) or #cell) end
-  end
-  local lines = {}
-  for _, row in ipairs { headings, table.unpack(rows) } do
-    local cells = {}
-    for i, cell in ipairs(row) do
-      cells[i] = cell .. (" "):rep(widths[i] - (utf8.len(cell) or #cell))
-    end
-    lines[#lines + 1] = (table.concat(cells, "  "):gsub("%s+$", ""))
-  end
-  return lines
-end
-
 -- A candidate's name may be long and a terminal narrow.
 local function fit(rows, column, most)
-  for _, row in ipairs(rows) do row[column] = shorten(row[column], math.max(16, most)) end
+  for _, row in ipairs(rows) do row[column] = display.shorten(row[column], math.max(16, most)) end
 end
 
 local function width(lines)
@@ -164,13 +103,13 @@ end
 -- What it was compared with: a line where all is modelled, else the matrix.
 local function baseline_lines(task)
   if not task.device.info.modelled then
-    return next(task.baselines) and M.table(baselines.headings, baselines.rows(task)) or {}
+    return next(task.baselines) and display.table(baselines.headings, baselines.rows(task)) or {}
   end
   local parts = {}
   for _, kind in ipairs { "eager", "compile" } do
     local b = task.baselines[kind]
     if b then
-      parts[#parts + 1] = ("%s %s%s"):format(kind, b.time_s and M.interval(b.time_s)
+      parts[#parts + 1] = ("%s %s%s"):format(kind, b.time_s and display.interval(b.time_s)
         or "failed: " .. tostring(b.failed), b.modelled and " modelled" or "")
     end
   end
@@ -190,9 +129,9 @@ local function closing(run)
   if not run.best then return ("no candidate passed; %s"):format(why) end
   local equal = run.best.facts.equal_error
   return ("best: turn %d, %s, %s%s%s, reward %.3g; %s"):format(run.best.number, title(run.best),
-    M.interval(run.best.time_s), run.best.modelled and " modelled" or "",
-    equal and (", %s against %s, the fastest at equal error"):format(M.speedup(equal),
-      baselines.label(equal.against)) or "", run.best.reward, why)
+    display.interval(run.best.time_s), run.best.modelled and " modelled" or "",
+    equal and (", %s against %s, the fastest at equal error"):format(display.speedup(equal),
+      baseline_names.label(equal.against)) or "", run.best.reward, why)
 end
 
 --- A line of a strategy's own.
@@ -207,12 +146,12 @@ function Report:run_ends(run)
       rows[i] = {}
       for j, c in ipairs(columns) do rows[i][j] = c[2](turn) end
     end
-    local lines = M.table(headings, rows)
+    local lines = display.table(headings, rows)
     if self.live and width(lines) > self.live then
       local longest = 0
       for _, row in ipairs(rows) do longest = math.max(longest, #row[2]) end
       fit(rows, 2, longest - (width(lines) - self.live))
-      lines = M.table(headings, rows)
+      lines = display.table(headings, rows)
     end
     self:line ""
     for _, text in ipairs(lines) do self:line(text) end

@@ -1,4 +1,4 @@
--- boundary: does a candidate hold for sizes next to the task's own? One more, one less, a prime
+-- shapes: does a candidate hold for sizes next to the task's own? One more, one less, a prime
 -- and 1 for each constant that a task declares: what was only ever run on multiples of 128
 -- fails there. To refuse a shape is honest, to be wrong on it is not.
 

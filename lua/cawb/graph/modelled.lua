@@ -1,4 +1,4 @@
--- baseline_model: PyTorch's time on a simulated device, from the task's operator graph and
+-- modelled: PyTorch's time on a simulated device, from the task's operator graph and
 -- the device's published rates. Modelled, never measured: eager starts one kernel for each
 -- operator; compile fuses runs of pointwise operators, reductions and scans, whose
 -- intermediate tensors then never leave the chip. bench/baselines.lua holds it against an

@@ -19,7 +19,7 @@ M.protocols = { "strict", "kernelbench", "paper" }
 -- The options of a protocol over those of a task.
 local function options_of(task, name)
   local all = options.copy(task.options)
-  all.tolerance = options.copy(require("cawb").defaults.tolerance)
+  all.tolerance = options.copy(require("cawb.base.defaults").tolerance)
   local path = ("%s/configs/tolerance-%s.lua"):format(core.home, name)
   local layer, message = strategy.load_table(path)
   local ok

@@ -3,7 +3,7 @@
 -- (remedies.lua). The numbers here are opinions: when a share counts as a limit.
 
 local remedies = require "cawb.look.remedies"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 
 local M = {}
 
@@ -156,9 +156,9 @@ local function modelled_sentence(f)
   local first, second = table.unpack(ordered(f.bound))
   if not first or first.seconds <= 0 then return nil end
   local next_one = second and second.seconds > 0
-    and ("; then %s, %s"):format(model_words[second.part], report.time(second.seconds)) or ""
+    and ("; then %s, %s"):format(model_words[second.part], display.time(second.seconds)) or ""
   return first.part, ("modelled: %s is the longest part, %s of %s%s"):format(model_words[first.part],
-    report.time(first.seconds), report.time(f.seconds), next_one)
+    display.time(first.seconds), display.time(f.seconds), next_one)
 end
 
 local function utmost(f, r)
@@ -178,7 +178,7 @@ function M.limiter(f, r)
   if not f.seconds or f.launches == 0 then return "unknown", "unknown: there was no launch" end
   if r.launch and f.seconds < at.launches * r.launch * f.launches then
     return "launch", ("launch bound: %s of kernels in %d launches, which cost %s each"):format(
-      report.time(f.seconds), f.launches, report.time(r.launch))
+      display.time(f.seconds), f.launches, display.time(r.launch))
   end
   local dram = r.dram_share or f.dram_busy
   if dram and dram >= at.dram then

@@ -1,4 +1,4 @@
--- module: a Python candidate (tier 2: a file with the class ModelNew) from its text to
+-- python_candidate: a Python candidate (tier 2: a file with the class ModelNew) from its text to
 -- facts. It runs in a jail, in a process that is told nothing but inputs. All of its calls
 -- are alike, and every one of them is timed by the task host and judged; PyTorch's own
 -- times come from the task's Model in a jail beside it, called in the same way.

@@ -1,4 +1,4 @@
--- recorded: a candidate and its circumstances, out of the record of a run.
+-- replayed: a candidate and its circumstances, out of the record of a run.
 
 local candidates = require "cawb.task.candidate"
 local core = require "cawb.core"
@@ -21,7 +21,7 @@ end
 
 -- The options that the run had; what this cawb does not know any more is left out.
 local function options_of(run)
-  local all, stored = options.copy(require("cawb").defaults), decode(run.options or "{}") or {}
+  local all, stored = options.copy(require "cawb.base.defaults"), decode(run.options or "{}") or {}
   for key, value in pairs(stored) do
     if key ~= "reward" and key ~= "settings" and all[key] ~= nil then
       if key == "measure" and type(value.against) == "table" then

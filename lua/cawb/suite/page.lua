@@ -2,7 +2,7 @@
 
 local core = require "cawb.core"
 local file = require "cawb.base.file"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 
 local M = {}
 
@@ -59,8 +59,8 @@ local function row_of(task, verdict, t, modelled, turns)
   if not t then return { task, "-", verdict, "-", "-", "-", "-", turns } end
   local libraries = t.libraries and (" (%s)"):format(table.concat(t.libraries, ", ")) or ""
   return { task, (t.name or "") .. (t.label and " " .. t.label or "") .. libraries, verdict,
-    report.interval(span(t.time)) .. (modelled and " modelled" or ""), report.speedup(span(t.eager)),
-    report.speedup(span(t.compile)), t.nrms and ("%.1e"):format(t.nrms) or "-", turns }
+    display.interval(span(t.time)) .. (modelled and " modelled" or ""), display.speedup(span(t.eager)),
+    display.speedup(span(t.compile)), t.nrms and ("%.1e"):format(t.nrms) or "-", turns }
 end
 
 local function best_of(run)

@@ -8,7 +8,7 @@
 local candidates = require "cawb.task.candidate"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
-local defaults = require("cawb").defaults
+local defaults = require "cawb.base.defaults"
 local evaluate = require "cawb.run.evaluate"
 local options = require "cawb.base.options"
 local modules = require "cawb.suite.redteam_python"

@@ -1,4 +1,4 @@
--- redteam_modules: the red team's corpus of tier 2, Python candidates. tests/cheats/tier2 has a
+-- redteam_python: the red team's corpus of tier 2, Python candidates. tests/cheats/tier2 has a
 -- file for each cheat and files NAME_honest.py, look-alikes that must pass. Comments at the
 -- head: `what`, `met by`, `caught by: LAYER: how` (rules, judge, jail, numbers), `task`, and for
 -- a look-alike `looks like`, the cheats that it resembles; `device` where it is about one only.

@@ -1,10 +1,10 @@
--- suite_report: the numbers of a suite as the field reports them, with their uncertainty. Rates
+-- report: the numbers of a suite as the field reports them, with their uncertainty. Rates
 -- are shares of all tasks with Wilson's 95% interval; geometric means and medians are of the tasks that
 -- passed, with a bootstrap over tasks (95%, percentile, 2000 draws from a fixed seed). What
 -- is suspicious counts as a task and in no average.
 
 local core = require "cawb.core"
-local report = require "cawb.door.report"
+local display = require "cawb.base.display"
 local published = require "cawb.suite.published"
 
 local M = {}
@@ -104,16 +104,16 @@ function M.suspicions(row)
   end
   local s = over_better(row)
   if s and s.median >= M.suspicious_from then
-    why[#why + 1] = ("%s over the better of eager and compile"):format(report.speedup(s))
+    why[#why + 1] = ("%s over the better of eager and compile"):format(display.speedup(s))
   end
   if best.floor and best.time_s and best.time_s.median < (best.floor.seconds or 0) then
-    why[#why + 1] = ("%s is less than the %s that the task must take"):format(report.time(best.time_s.median),
-      report.time(best.floor.seconds))
+    why[#why + 1] = ("%s is less than the %s that the task must take"):format(display.time(best.time_s.median),
+      display.time(best.floor.seconds))
   end
   local first = best.first and best.first.time_s
   if first and best.time_s and math.abs(first.median / best.time_s.median - 1) > M.moved then
-    why[#why + 1] = ("%s at first, %s when it was confirmed"):format(report.time(first.median),
-      report.time(best.time_s.median))
+    why[#why + 1] = ("%s at first, %s when it was confirmed"):format(display.time(first.median),
+      display.time(best.time_s.median))
   end
   return why
 end
@@ -252,7 +252,7 @@ local function curve_lines(g)
       lines[#lines + 1] = cells
     end
   end
-  return report.table(heads, lines)
+  return display.table(heads, lines)
 end
 
 --- All of it as lines of text: suspicious ones first, the table, fast_p, what became of the rest.
@@ -264,7 +264,7 @@ function M.lines(list, name)
     for _, s in ipairs(n.suspicious) do add(("  %s: %s"):format(s.task, table.concat(s.why, "; "))) end
     add ""
   end
-  for _, text in ipairs(report.table(M.headings, M.rows(n, name))) do add(text) end
+  for _, text in ipairs(display.table(M.headings, M.rows(n, name))) do add(text) end
   add(M.footnote)
   if n.modelled then add "Times are modelled, not measured: they rank candidates and are no result." end
   local all = n.groups[#n.groups]

@@ -46,7 +46,7 @@ end
 -- The run's own tolerance with the given one over it.
 local function tolerance_of(run, layer)
   if run.tolerance then return run.tolerance end
-  local all = options.copy(require("cawb").defaults)
+  local all = options.copy(require "cawb.base.defaults")
   local stored = decode(run.options or "{}") or {}
   options.overlay(all, { tolerance = stored.tolerance }, "stored")
   local ok, message = options.overlay(all, layer, "--tolerance")

@@ -1,4 +1,4 @@
--- suite_rows: what became of a task, as one row: taken from the record of its run, so that
+-- rows: what became of a task, as one row: taken from the record of its run, so that
 -- nothing depends on the process that watched it.
 
 local core = require "cawb.core"

@@ -4,7 +4,7 @@
 local compile = require "cawb.device.compile"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
-local defaults = require("cawb").defaults
+local defaults = require "cawb.base.defaults"
 local loop = require "cawb.base.loop"
 local options = require "cawb.base.options"
 local plausibility = require "cawb.graph.plausibility"

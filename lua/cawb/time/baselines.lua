@@ -3,27 +3,13 @@
 -- float64, and a speed-up is quoted against the fastest that is no less accurate.
 
 local core = require "cawb.core"
+local display = require "cawb.base.display"
 local manifest = require "cawb.device.manifest"
-local shelf = require "cawb.base.kept"
+local kept = require "cawb.base.kept"
+local names = require "cawb.base.baseline_names"
 local stats = require "cawb.base.stats"
-local suggest = require "cawb.base.suggest"
 
 local M = {}
-
-M.kinds = { "eager", "compile", "max_autotune", "eager_tf32", "compile_tf32", "max_autotune_tf32" }
-
-local known = {}
-for _, kind in ipairs(M.kinds) do known[kind] = true end
-
---- What is wrong with a list of baselines, or nil.
-function M.check(list, option)
-  for _, kind in ipairs(list) do
-    if type(kind) == "string" and not known[kind] and not kind:match "^file:" then
-      return ("option '%s' knows %s and file:PATH, not '%s'%s"):format(option,
-        table.concat(M.kinds, ", "), kind, suggest.hint(kind, M.kinds))
-    end
-  end
-end
 
 --- A user's own baseline as the list takes it: a Python file by its path, or a candidate
 --- (see cawb.candidate). Returns nil, message, name where there is none.
@@ -34,9 +20,6 @@ function M.from_path(path)
   end
   return require("cawb.task.candidate").new(path)
 end
-
---- A baseline's name as a table shows it.
-function M.label(kind) return kind:match "^file:.*/([^/]+)$" or kind end
 
 local function floor_of(task)
   local dtype = task.outputs[1] and task.outputs[1].dtype
@@ -96,13 +79,13 @@ function M.complete(task)
   for _, kind in ipairs(task.options.measure.matrix) do
     if not task.baselines[kind] then
       local key = key_of(task, kind)
-      local b = shelf.get("baselines", key)
+      local b = kept.get("baselines", key)
       if b then b.cached = true
       else
         local message, name
         b, message, name = time_one(task, kind)
         if not b then return nil, message, name end
-        if not b.failed then shelf.put("baselines", key, b) end   -- a cache may fail
+        if not b.failed then kept.put("baselines", key, b) end   -- a cache may fail
       end
       task.baselines[kind] = b
     end
@@ -130,15 +113,15 @@ end
 --- The matrix as rows of text: baseline, time, error (rms, worst), set-up, remark. The
 --- fastest comes first.
 function M.rows(task)
-  local report, rows = require "cawb.door.report", {}
+  local rows = {}
   local function error_of(b, name)
     local e = b.error and b.error[name]
     return type(e) == "number" and ("%.2g"):format(e) or "-"
   end
   for _, kind in ipairs(sorted_kinds(task)) do
     local b = task.baselines[kind]
-    rows[#rows + 1] = { M.label(kind), report.interval(b.time_s), error_of(b, "nrms"),
-      error_of(b, "worst"), b.setup_s and report.time(b.setup_s) or "-", remark(b) }
+    rows[#rows + 1] = { names.label(kind), display.interval(b.time_s), error_of(b, "nrms"),
+      error_of(b, "worst"), b.setup_s and display.time(b.setup_s) or "-", remark(b) }
   end
   return rows
 end

@@ -92,7 +92,7 @@ local function measured(task, candidate, how)
 end
 
 local known = { samples = true }
-for key in pairs(require("cawb").defaults.measure) do known[key] = true end
+for key in pairs(require("cawb.base.defaults").measure) do known[key] = true end
 
 --- Time a candidate. `opts` over the options of `measure`: { against = {"eager",
 --- "compile", or other candidates}, samples = without baselines, budget =, ... }. Returns
