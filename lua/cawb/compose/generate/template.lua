@@ -1,0 +1,75 @@
+-- template: kernels as text with holes. A template is a file of compose/templates. In it $WORD is a
+-- constant or a name that the generator gives, `$if WORD` to `$end` are lines that may be left out, and `$word(` calls an access function: what reads or
+-- writes one element of the graph's tensors, inlined by the compiler. So a template knows how work is
+-- divided and nothing of what is computed around it.
+--
+-- What every generator here is given, a description, has:
+--   name        of the kernel; whatever it defines begins with it
+--   parameters  { "const float *__restrict__ x", ... }: C, the first arguments of its kernels
+--   arguments   { ... }: the same in launches; whatever they are, they are passed through
+--   the bodies of its access functions: C statements, with the variables that the generator names;
+--   sizes, in elements, and how to go about it, which have defaults
+
+local core = require "cawb.core"
+local file = require "cawb.base.file"
+
+local M = {}
+
+local function read(name)
+  return assert(file.read(("%s/lua/cawb/compose/templates/%s.cu"):format(core.home, name)))
+end
+
+--- The parameters' names, as a call passes them on: the last word of each declaration.
+function M.names(parameters)
+  local list = {}
+  for k, declaration in ipairs(parameters) do list[k] = declaration:match "([%w_]+)%s*$" end
+  return table.concat(list, ", ")
+end
+
+--- An access function as C. `result` is its type, `variables` its parameters behind the kernel's.
+function M.access(kernel, what, result, variables, body)
+  local all = { table.unpack(kernel.parameters) }
+  for _, v in ipairs(variables) do all[#all + 1] = v end
+  return ("static __device__ __forceinline__ %s %s_%s(%s) {\n  %s\n}\n"):format(result, kernel.name, what,
+    table.concat(all, ", "), (body:gsub("\n", "\n  ")))
+end
+
+-- Lines between "$if WORD" and "$end" stay where the word has a value, those behind "$else" where it has none.
+local function chosen(text, holes)
+  return (text:gsub("%$if (%u+)\n(.-)%$end\n", function(word, lines)
+    local yes, no = lines:match "^(.-)%$else\n(.*)$"
+    if holes[word] then return yes or lines end
+    return no or ""
+  end))
+end
+
+--- The template with its holes filled: `holes` by name, text or number; NAME, PARAMETERS and PASS, what the
+--- kernel hands on, come from the kernel. A hole without a value raises.
+function M.fill(name, kernel, holes)
+  local pass = M.names(kernel.parameters)
+  local own = { NAME = kernel.name, PARAMETERS = table.concat(kernel.parameters, ", "), PASS = pass }
+  local text = chosen(read(name), holes):gsub("%$(%l[%l%d_]*)%(", function(what)
+    return ("%s_%s(%s, "):format(kernel.name, what, pass)
+  end)
+  return (text:gsub("%$(%u[%u%d]*)", function(hole)
+    local value = own[hole]
+    if value == nil then value = holes[hole] end
+    if value == nil then error(("template %s: nothing for $%s"):format(name, hole), 0) end
+    return tostring(value)
+  end))
+end
+
+--- The type of element numbers below n.
+function M.index(n) return n < 2 ^ 31 and "int" or "long long" end
+
+--- The arguments of a launch: the kernel's, then these.
+function M.arguments(kernel, ...)
+  local all = { table.unpack(kernel.arguments) }
+  for _, v in ipairs { ... } do all[#all + 1] = v end
+  return all
+end
+
+--- The smallest whole number that is at least a / b.
+function M.ceil(a, b) return (a + b - 1) // b end
+
+return M
