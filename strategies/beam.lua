@@ -1,7 +1,7 @@
 -- beam: the `width` best so far are each asked for `branch` better ones, all at once; the best
 -- of all of them are the next beam.
 
-local parents = require "cawb.generation"
+local generation = require "cawb.generation"
 
 return {
   turns = 48,
@@ -16,13 +16,13 @@ return {
         lists[#lists + 1] = { at.beam[i] }
       end
     end
-    for _, turn in ipairs(parents.evaluate(run, lists)) do
+    for _, turn in ipairs(generation.evaluate(run, lists)) do
       if turn then
         made = made + 1
         table.insert(at.beam, turn)
       end
     end
-    table.sort(at.beam, parents.better)
+    table.sort(at.beam, generation.better)
     for i = #at.beam, settings.width + 1, -1 do at.beam[i] = nil end
     return made > 0
   end,

@@ -1,7 +1,7 @@
 -- best_of_n: n independent samples, all asked for at once, every one evaluated. Give the
 -- model a temperature: --set model.sampling.temperature=0.8
 
-local parents = require "cawb.generation"
+local generation = require "cawb.generation"
 
 return {
   turns = 64,
@@ -10,7 +10,7 @@ return {
   step = function(run, settings)
     local from_nothing = {}
     for i = 1, settings.n do from_nothing[i] = {} end
-    parents.evaluate(run, from_nothing)
+    generation.evaluate(run, from_nothing)
     return false
   end,
 }

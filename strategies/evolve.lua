@@ -2,13 +2,13 @@
 -- candidate from one of its own and, now and then, one of a neighbour's; all are asked for at
 -- once and evaluated one after the other.
 
-local parents = require "cawb.generation"
+local generation = require "cawb.generation"
 
 -- Two of an archive, the better one: the good breed more often, not always.
 local function choose(archive, dice)
   if #archive == 0 then return nil end
   local a, b = archive[dice(#archive)], archive[dice(#archive)]
-  return parents.better(a, b) and a or b
+  return generation.better(a, b) and a or b
 end
 
 -- Who is to be bettered on an island.
@@ -21,7 +21,7 @@ end
 
 local function keep(archive, turn, most)
   archive[#archive + 1] = turn
-  table.sort(archive, parents.better)
+  table.sort(archive, generation.better)
   archive[most + 1] = nil
 end
 
@@ -32,12 +32,12 @@ return {
   step = function(run, settings)
     local at = run.memory
     if not at.islands then
-      at.islands, at.dice = {}, parents.dice(run)
+      at.islands, at.dice = {}, generation.dice(run)
       for i = 1, settings.islands do at.islands[i] = {} end
     end
     local couples, made = {}, 0
     for i = 1, settings.islands do couples[i] = couple(at.islands, i, settings, at.dice) end
-    for i, turn in ipairs(parents.evaluate(run, couples)) do
+    for i, turn in ipairs(generation.evaluate(run, couples)) do
       if turn then
         made = made + 1
         keep(at.islands[i], turn, settings.archive)

@@ -3,7 +3,7 @@
 
 local chats = require "cawb.chat"
 local proposals = require "cawb.proposals"
-local tell = require "cawb.words"
+local feedback = require "cawb.feedback"
 
 return {
   turns = 8,
@@ -16,6 +16,6 @@ return {
     local turn = candidate and run:evaluate(candidate)
     if not turn then return false end
     local what = turn.ok and "Make it faster." or "Repair it."
-    return chat:say(("%s\n\n%s Give both files whole."):format(tell.turn(run, turn), what))
+    return chat:say(("%s\n\n%s Give both files whole."):format(feedback.turn(run, turn), what))
   end,
 }

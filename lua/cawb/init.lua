@@ -20,7 +20,7 @@ M.public = {
   session = "agent.session",
   stats = "base.stats",
   tools = "agent.tools",
-  words = "agent.words",
+  feedback = "agent.feedback",
 }
 
 for name, place in pairs(M.public) do

@@ -15,7 +15,7 @@ local resume = require "cawb.run.resume"
 local run = require "cawb.run.run"
 local session = require "cawb.agent.session"
 local strategy = require "cawb.base.strategy"
-local tell = require "cawb.agent.words"
+local feedback = require "cawb.agent.feedback"
 local tools = require "cawb.agent.tools"
 
 local M = { summary = "let an agent of your own drive a run: a server of the Model Context Protocol" }
@@ -80,7 +80,7 @@ local function answer(r, s, tool, arguments, progress)
   local why = r:done()
   if why and not free[tool.name] then
     return ("The run has ended (%s); nothing further is evaluated. Best: %s"):format(r.reason or why,
-      r.best and tell.turn_line(r.best) or "none"), true
+      r.best and feedback.turn_line(r.best) or "none"), true
   end
   function r.report.stage(_, _, _, stage) progress(stage) end
   local text, failed = tools.call(s, tool.name, arguments)

@@ -5,7 +5,7 @@ local command = require "cawb.door.command"
 local core = require "cawb.core"
 local device = require "cawb.device.device"
 local promote = require "cawb.door.promote"
-local recorded = require "cawb.run.replayed"
+local restored = require "cawb.run.restored"
 
 local M = { summary = "a checked candidate as a PyTorch operator: cawb promote RUN --into DIR" }
 
@@ -59,10 +59,10 @@ local function show(r, into)
 end
 
 local function run(store, id, given, shapes)
-  local was, message, name = recorded.turn(store, id, given.turn and math.tointeger(tonumber(given.turn)))
+  local was, message, name = restored.turn(store, id, given.turn and math.tointeger(tonumber(given.turn)))
   if not was then return fail(message, name) end
   if given.task then was.run.task = given.task end
-  message = recorded.task_changed(was.run)
+  message = restored.task_changed(was.run)
   if message then return fail(message) end
   local dev <close>, why, kind = device.open(given.device or was.run.device, { deadlines = was.options.deadlines })
   if not dev then return fail(why, kind) end
@@ -90,7 +90,7 @@ function M.main(argv)
     1) == "-" or not given.into then return fail "a run and a folder are needed: cawb promote RUN --into DIR" end
   if given.name and not given.name:match "^[%a_][%w_]*$" then return fail("--name: letters, digits and _") end
   if given.speedup and not tonumber(given.speedup) then return fail("--speedup needs a number") end
-  local out, id = recorded.place(words[1], given.out or "cawb-runs")
+  local out, id = restored.place(words[1], given.out or "cawb-runs")
   if not core.fs.kind(out .. "/store.sqlite") then return fail(out .. ": there is no store in it") end
   local store <close>, message, name = core.store.open(out)
   if not store then return fail(message, name) end

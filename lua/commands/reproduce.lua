@@ -6,7 +6,7 @@ local core = require "cawb.core"
 local device = require "cawb.device.device"
 local evaluate = require "cawb.run.evaluate"
 local manifest = require "cawb.device.manifest"
-local recorded = require "cawb.run.replayed"
+local restored = require "cawb.run.restored"
 local display = require "cawb.base.display"
 local task = require "cawb.task.task"
 
@@ -77,10 +77,10 @@ local function perform(t, dev, was)
 end
 
 local function reproduce(store, id, given)
-  local was, message, name = recorded.turn(store, id, given.turn and math.tointeger(tonumber(given.turn)))
+  local was, message, name = restored.turn(store, id, given.turn and math.tointeger(tonumber(given.turn)))
   if not was then return fail(message, name) end
   if given.task then was.run.task = given.task end
-  message = recorded.task_changed(was.run)
+  message = restored.task_changed(was.run)
   if message then return fail(message) end
   local dev <close>, why, kind = device.open(given.device or was.run.device, { deadlines = was.options.deadlines })
   if not dev then return fail(why, kind) end
@@ -103,7 +103,7 @@ function M.main(argv)
   if #words ~= 1 or words[1]:sub(1,
     1) == "-" then return fail "one run is needed: cawb reproduce RUN [--out STORE]" end
   if given.turn and not math.tointeger(tonumber(given.turn)) then return fail("--turn needs a number") end
-  local out, id = recorded.place(words[1], given.out or "cawb-runs")
+  local out, id = restored.place(words[1], given.out or "cawb-runs")
   if not core.fs.kind(out .. "/store.sqlite") then return fail(out .. ": there is no store in it") end
   local store <close>, message, name = core.store.open(out)
   if not store then return fail(message, name) end

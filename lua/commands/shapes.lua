@@ -1,6 +1,6 @@
 -- cawb shapes TASK.py CANDIDATE: does a candidate hold for sizes next to the task's own?
 
-local boundary = require "cawb.door.shapes"
+local shapes = require "cawb.door.shapes"
 local candidates = require "cawb.task.candidate"
 local cli = require "cawb.door.cli"
 local command = require "cawb.door.command"
@@ -52,7 +52,7 @@ local function check(parsed, all, dev, candidate)
   local constants, message, name = constants_of(path, dev, all, host)
   local list
   if constants then
-    list, message, name = boundary.check(path, candidate, { device = dev, options = all, constants = constants,
+    list, message, name = shapes.check(path, candidate, { device = dev, options = all, constants = constants,
       host = host, say = not parsed.json and line or nil })
   end
   process:close()

@@ -185,7 +185,7 @@ static void headers(void) {
 static cawb_status open_compiler(const cawb_places *places, const char *scratch) {
   static char cache[128];
   snprintf(cache, sizeof cache, "%s/cache-%d", root, scratch != NULL);
-  cawb_compiler_setting s = { places, cache, scratch, (size_t)64 << 20, CAWB_SOURCE "/core/headers" };
+  cawb_compiler_setting s = { places, cache, scratch, (size_t)64 << 20, CAWB_SOURCE "/core/compile/headers" };
   return cawb_compiler_open(&compiler, &s, &err);
 }
 

@@ -7,10 +7,10 @@ local cawb = require "cawb"
 local ceilings = require "cawb.device.ceilings"
 local core = require "cawb.core"
 local manifest = require "cawb.device.manifest"
-local kept = require "cawb.base.kept"
+local cache = require "cawb.base.cache"
 
-local getenv, cache = os.getenv, check.folder()
-os.getenv = function(name) return name == "XDG_CACHE_HOME" and cache or getenv(name) end
+local getenv, place = os.getenv, check.folder()
+os.getenv = function(name) return name == "XDG_CACHE_HOME" and place or getenv(name) end
 
 local device <close> = assert(cawb.device "cuda:0")
 local stack = manifest.of(device)
@@ -26,7 +26,7 @@ check.test("the manifest names the GPU, its driver and its settings", function()
   check.equal(manifest.key(manifest.of(again)), manifest.key(stack))
 end)
 
-local text, status = check.shell(("XDG_CACHE_HOME='%s' '%s' doctor --calibrate --json"):format(cache, core.program))
+local text, status = check.shell(("XDG_CACHE_HOME='%s' '%s' doctor --calibrate --json"):format(place, core.program))
 local measured = status == 0 and core.json.decode(text)
 
 check.test("a calibration measures every ceiling", function()
@@ -54,15 +54,15 @@ end)
 
 check.test("what was measured is found again, and by the doctor", function()
   check.equal(assert(ceilings.of(device)).copy, measured.copy)
-  local out = check.shell(("XDG_CACHE_HOME='%s' '%s' doctor"):format(cache, core.program))
+  local out = check.shell(("XDG_CACHE_HOME='%s' '%s' doctor"):format(place, core.program))
   check.matches(out, "ceilings%s+measured %d%d%d%d%-%d%d%-%d%d%s+copy [%d.]+ TB/s")
 end)
 
 check.test("after a change of the stack it is another's", function()
   local key = measured.manifest_key
   measured.manifest.driver = "1.2"
-  assert(kept.put("ceilings", "abcd", measured))
-  os.remove(kept.path("ceilings", key))
+  assert(cache.put("ceilings", "abcd", measured))
+  os.remove(cache.path("ceilings", key))
   local known, message = ceilings.of(device)
   check.equal(known, nil)
   check.matches(message, "measured with driver 1.2, this is %d+.*doctor %-%-calibrate")

@@ -6,10 +6,10 @@ local names = require "cawb.base.baseline_names"
 local core = require "cawb.core"
 local options = require "cawb.base.options"
 local seeds = require "cawb.base.seeds"
-local kept = require "cawb.base.kept"
+local cache = require "cawb.base.cache"
 
-local getenv, cache = os.getenv, check.folder()
-os.getenv = function(name) return name == "XDG_CACHE_HOME" and cache or getenv(name) end
+local getenv, place = os.getenv, check.folder()
+os.getenv = function(name) return name == "XDG_CACHE_HOME" and place or getenv(name) end
 
 local function device(changes)
   local info = { name = "cuda:0", model = "a card", uuid = "", driver = "1", modelled = false, sms = 2,
@@ -94,15 +94,15 @@ check.test("names of baselines", function()
 end)
 
 check.test("a kept file that cannot be read counts as absent, and says so", function()
-  assert(kept.put("things", "abc", { x = 1.5 }))
-  check.equal(kept.get("things", "abc").x, 1.5)
-  check.equal(#kept.all "things", 1)
-  check.write(kept.path("things", "abc"), "{ not json")
-  local value, message = kept.get("things", "abc")
+  assert(cache.put("things", "abc", { x = 1.5 }))
+  check.equal(cache.get("things", "abc").x, 1.5)
+  check.equal(#cache.all "things", 1)
+  check.write(cache.path("things", "abc"), "{ not json")
+  local value, message = cache.get("things", "abc")
   assert(value == nil)
   check.matches(message, "abc.json is not readable")
-  check.equal(#kept.all "things", 0)
-  check.equal(core.fs.kind(kept.path("things", "none")), nil)
+  check.equal(#cache.all "things", 0)
+  check.equal(core.fs.kind(cache.path("things", "none")), nil)
 end)
 
 os.getenv = getenv

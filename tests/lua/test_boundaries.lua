@@ -31,7 +31,7 @@ local rooms = {
   ["core"] = { "base", "process", "jail", "record", "net", "ptx", "compile", "device", "plan", "cuda", "sim", "worker",
                "lua" },
   ["core/host"] = { "wire", "graph", "task", "baselines", "judge" },
-  ["lua/cawb"] = { "base", "device", "graph", "task", "judge", "time", "look", "agent", "run", "suite", "door" },
+  ["lua/cawb"] = { "base", "device", "graph", "task", "judge", "time", "look", "compose", "agent", "run", "suite", "door" },
 }
 
 -- What a file names of its own house: the first part of each path behind the house's name.

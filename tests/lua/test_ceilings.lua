@@ -6,11 +6,11 @@ local cawb = require "cawb"
 local ceilings = require "cawb.device.ceilings"
 local core = require "cawb.core"
 local manifest = require "cawb.device.manifest"
-local kept = require "cawb.base.kept"
+local cache = require "cawb.base.cache"
 
 local folder = check.folder()
-local getenv, cache = os.getenv, folder .. "/cache"
-os.getenv = function(name) return name == "XDG_CACHE_HOME" and cache or getenv(name) end
+local getenv, place = os.getenv, folder .. "/cache"
+os.getenv = function(name) return name == "XDG_CACHE_HOME" and place or getenv(name) end
 
 local uuid = "GPU-01234567-89ab-cdef-0123-456789abcdef"
 
@@ -132,7 +132,7 @@ end)
 
 check.test("a file that holds no ceilings is named and ignored", function()
   local function with(text, pattern)
-    check.write(kept.path("ceilings", measured(gpu()).manifest_key), text)
+    check.write(cache.path("ceilings", measured(gpu()).manifest_key), text)
     local known, message = ceilings.of(gpu())
     check.equal(known, nil)
     check.matches(message, "%x+%.json" .. pattern .. ".*it is ignored: run cawb doctor %-%-calibrate")
@@ -251,7 +251,7 @@ end)
 -- ---- the command
 
 local function doctor(words)
-  return check.shell(("XDG_CACHE_HOME='%s' '%s' doctor %s 2>&1"):format(cache, core.program, words))
+  return check.shell(("XDG_CACHE_HOME='%s' '%s' doctor %s 2>&1"):format(place, core.program, words))
 end
 
 check.test("the doctor: what it takes, and what it says of ceilings", function()

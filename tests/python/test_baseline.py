@@ -59,7 +59,7 @@ class Baselines(unittest.TestCase):
         self.watch = Counter(None)
         for name, value in (("Stopwatch", lambda device: self.watch),
                             ("torch.cuda.mem_get_info", lambda device: (1 << 40, 1 << 40))):
-            patch = mock.patch("baseline." + name, value)
+            patch = mock.patch("host.baselines.baseline." + name, value)
             patch.start()
             self.addCleanup(patch.stop)
 
@@ -74,7 +74,7 @@ class Baselines(unittest.TestCase):
 
     def test_a_kind_stays_set_up_between_calls(self):
         made = []
-        with mock.patch("baseline.eager", lambda work, module: made.append(1) or module):
+        with mock.patch("host.baselines.baseline.eager", lambda work, module: made.append(1) or module):
             for _ in range(3):
                 found = baseline.measure(self.work, ["eager"], 2, 60, 3)["eager"]
         self.assertEqual((len(made), found["samples"]), (1, [5.0, 6.0]))
@@ -106,7 +106,7 @@ class Baselines(unittest.TestCase):
 
     def test_tf32_is_allowed_while_it_runs_and_only_then(self):
         seen = []
-        with mock.patch("baseline.eager", lambda work, module: lambda *args: seen.append(
+        with mock.patch("host.baselines.baseline.eager", lambda work, module: lambda *args: seen.append(
                 torch.backends.cuda.matmul.allow_tf32) or module(*args)):
             baseline.in_turn(self.work, ["eager_tf32", "eager"], 1, 60, 3)
         half = len(seen) // 2
@@ -122,7 +122,7 @@ class Baselines(unittest.TestCase):
 
     def test_large_inputs_are_those_of_the_trial_under_way(self):
         self.work.begin(7, 0)
-        with mock.patch("baseline.LARGE", 1):
+        with mock.patch("host.baselines.baseline.LARGE", 1):
             baseline.in_turn(self.work, ["eager"], 2, 60, 3)
         self.assertIs(self.watch.seen[-1], self.work.current.inputs[0])
 

@@ -5,7 +5,7 @@
 -- `agent.keep` rounds stay.
 
 local core = require "cawb.core"
-local tell = require "cawb.agent.words"
+local feedback = require "cawb.agent.feedback"
 
 local M = {}
 
@@ -25,7 +25,7 @@ end
 
 local function first_line(text)
   if #text <= short then return text end
-  return tell.cut(text:match "^[^\n]*", short) .. ("\n[an older result: %d bytes are left out]"):format(#text)
+  return feedback.cut(text:match "^[^\n]*", short) .. ("\n[an older result: %d bytes are left out]"):format(#text)
 end
 
 -- A call with its long arguments left out.
@@ -47,8 +47,8 @@ local function shortened(m)
       calls = calls or {}
       calls[i] = shorter_call(c)
     end
-    return { role = "assistant", text = #m.text > 4 * short and tell.cut(m.text, 4 * short) or m.text, calls = calls,
-             written = m.written and tell.cut(m.written, 4 * short) }
+    return { role = "assistant", text = #m.text > 4 * short and feedback.cut(m.text, 4 * short) or m.text, calls = calls,
+             written = m.written and feedback.cut(m.written, 4 * short) }
   end
   return m
 end
@@ -65,7 +65,7 @@ end
 -- The lessons so far.
 local function summary(run, dropped)
   local lines = { ("[%d earlier messages are left out. What they came to:]"):format(dropped) }
-  for _, turn in ipairs(run.turns) do lines[#lines + 1] = "- " .. tell.turn_line(turn) end
+  for _, turn in ipairs(run.turns) do lines[#lines + 1] = "- " .. feedback.turn_line(turn) end
   if #run.turns == 0 then lines[#lines + 1] = "- nothing has been measured yet" end
   local best = run.best and run.best.candidate
   if best then

@@ -6,12 +6,12 @@ local loop = require "cawb.base.loop"
 local prompt = require "cawb.agent.prompt"
 local proposals = require "cawb.agent.proposals"
 local seeds = require "cawb.base.seeds"
-local tell = require "cawb.agent.words"
+local feedback = require "cawb.agent.feedback"
 
 local M = {}
 
 local function describe(run, turn)
-  return ("Turn %d.\n%s\n```cuda\n%s```\n```lua\n%s```"):format(turn.number, tell.turn(run, turn),
+  return ("Turn %d.\n%s\n```cuda\n%s```\n```lua\n%s```"):format(turn.number, feedback.turn(run, turn),
     turn.candidate.source, turn.candidate.plan)
 end
 

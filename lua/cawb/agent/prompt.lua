@@ -5,7 +5,7 @@
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local suggest = require "cawb.base.suggest"
-local tell = require "cawb.agent.words"
+local feedback = require "cawb.agent.feedback"
 
 local M = {}
 
@@ -72,7 +72,7 @@ function known.goal(run)
 end
 
 function known.contract() return (assert(file.read(core.home .. "/prompts/contract.md")):gsub("%s+$", "")) end
-function known.budget(run) return tell.budget(run) end
+function known.budget(run) return feedback.budget(run) end
 
 --- The prompt of this name (a file in prompts/, or the path of one), filled in for a run;
 --- `more` has further names. Returns the text, or nil and a message.

@@ -4,7 +4,7 @@
 local candidates = require "cawb.task.candidate"
 local core = require "cawb.core"
 local suggest = require "cawb.base.suggest"
-local tell = require "cawb.agent.words"
+local feedback = require "cawb.agent.feedback"
 
 local M = {}
 
@@ -188,13 +188,13 @@ function Session:evaluate(note)
   if not c then return why, true end
   local before = self:seen(c)
   if before then
-    return ("The same candidate as turn %d.\n%s"):format(before.number, tell.turn(self.run, before)), not before.ok, before
+    return ("The same candidate as turn %d.\n%s"):format(before.number, feedback.turn(self.run, before)), not before.ok, before
   end
   local turn, message = self.run:evaluate(c)
   if not turn then return "not evaluated: " .. message, true end
   if self.run.best == turn then keep_best(self) end
   self.turn = turn
-  return tell.turn(self.run, turn), not turn.ok, turn
+  return feedback.turn(self.run, turn), not turn.ok, turn
 end
 
 --- A session on a run. `opts`: { name = of its candidates, folder = under the run's own }.

@@ -8,7 +8,7 @@ local core = require "cawb.core"
 local loop = require "cawb.base.loop"
 local schema = require "cawb.agent.ask.schema"
 local suggest = require "cawb.base.suggest"
-local tell = require "cawb.agent.words"
+local feedback = require "cawb.agent.feedback"
 
 local M = {}
 
@@ -76,7 +76,7 @@ function M.call(session, name, arguments, names)
       local why = type(arguments) ~= "table" and "arguments are an object" or wrong(tool, arguments)
       if why then return ("%s: %s"):format(name, why), true end
       local text, failed = guarded(tool, session, arguments)
-      return tell.cut(text, session.run.options.agent.result), failed
+      return feedback.cut(text, session.run.options.agent.result), failed
     end
   end
   return ("there is no tool '%s'%s"):format(tostring(name), suggest.hint(tostring(name), known)), true

@@ -3,7 +3,7 @@
 -- device they are its model's. What a kernel reaches is a share of them.
 
 local manifest = require "cawb.device.manifest"
-local kept = require "cawb.base.kept"
+local cache = require "cawb.base.cache"
 
 local M = {}
 
@@ -37,7 +37,7 @@ end
 -- The newest that this GPU has on another stack.
 local function earlier(now)
   local newest
-  for _, other in ipairs(kept.all "ceilings") do
+  for _, other in ipairs(cache.all "ceilings") do
     local same = not wrong(other) and other.manifest.uuid == now.uuid
     if same and (not newest or tostring(other.date) > tostring(newest.date)) then newest = other end
   end
@@ -55,10 +55,10 @@ function M.of(device)
   if device.info.name == "cpu" then return nil, "ceilings are a GPU's; name one by --device cuda:0", "unsupported" end
   local now = manifest.of(device)
   local key = manifest.key(now)
-  local kept, why = kept.get("ceilings", key)
+  local kept, why = cache.get("ceilings", key)
   local bad = kept and wrong(kept)
   if kept and not bad then return kept end
-  if bad then why = ("%s: %s"):format(kept.path("ceilings", key), bad) end
+  if bad then why = ("%s: %s"):format(cache.path("ceilings", key), bad) end
   if why ~= "nothing is stored" then return nil, ("%s; it is ignored: %s"):format(why, again) end
   local other = earlier(now)
   if not other then return nil, "its ceilings were never measured: " .. again end
@@ -67,13 +67,13 @@ function M.of(device)
 end
 
 --- The file that they are kept in.
-function M.path(ceilings) return kept.path("ceilings", ceilings.manifest_key) end
+function M.path(ceilings) return cache.path("ceilings", ceilings.manifest_key) end
 
 --- Keep what calibrate.measure returned. Returns true, or nil, message, name.
 function M.keep(ceilings)
   local bad = wrong(ceilings)
   if bad then return nil, "these are no ceilings: " .. bad, "invalid" end
-  return kept.put("ceilings", ceilings.manifest_key, ceilings)
+  return cache.put("ceilings", ceilings.manifest_key, ceilings)
 end
 
 return M

@@ -5,7 +5,7 @@
 local core = require "cawb.core"
 local display = require "cawb.base.display"
 local manifest = require "cawb.device.manifest"
-local kept = require "cawb.base.kept"
+local cache = require "cawb.base.cache"
 local names = require "cawb.base.baseline_names"
 local stats = require "cawb.base.stats"
 
@@ -79,13 +79,13 @@ function M.complete(task)
   for _, kind in ipairs(task.options.measure.matrix) do
     if not task.baselines[kind] then
       local key = key_of(task, kind)
-      local b = kept.get("baselines", key)
+      local b = cache.get("baselines", key)
       if b then b.cached = true
       else
         local message, name
         b, message, name = time_one(task, kind)
         if not b then return nil, message, name end
-        if not b.failed then kept.put("baselines", key, b) end   -- a cache may fail
+        if not b.failed then cache.put("baselines", key, b) end   -- a cache may fail
       end
       task.baselines[kind] = b
     end

@@ -1,7 +1,7 @@
 -- compile: does it build, and what does it use? The plan is recorded too.
 
 local execute = require "cawb.device.execute"
-local tell = require "cawb.agent.words"
+local feedback = require "cawb.agent.feedback"
 
 local function kernel_line(k)
   local parts = { ("%s: %s registers"):format(k.name, k.registers or "?") }
@@ -31,7 +31,7 @@ return {
     local got, message = execute.prepare(session.task, c)
     if not got then return "the machine failed: " .. message, true end
     if not got.ok then
-      return tell.failure(c, got) .. (arguments.details and "\n\n" .. (got.log or "") or ""), true
+      return feedback.failure(c, got) .. (arguments.details and "\n\n" .. (got.log or "") or ""), true
     end
     local lines = { "OK, it compiles and the plan is accepted." }
     for _, k in ipairs(got.built.kernels) do lines[#lines + 1] = kernel_line(k) end

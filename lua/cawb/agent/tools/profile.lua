@@ -1,7 +1,7 @@
 -- profile: what the candidate does, what limits it, and what to try.
 
 local profile = require "cawb.look.profile"
-local tell = require "cawb.agent.words"
+local feedback = require "cawb.agent.feedback"
 
 local shown = { "registers", "occupancy", "shared_bytes", "blocks", "dram_bytes", "l2_hit_rate", "warp_instructions",
   "load_sectors_per_request", "sectors_per_request", "shared_bank_conflicts", "bank_conflicts", "ptx_bytes_per_load",
@@ -38,7 +38,7 @@ return {
     if not c then return why, true end
     local p, message = profile.profile(session.task, c, { lines = arguments.lines })
     if not p then return "the machine failed: " .. message, true end
-    if not p.ok then return tell.failure(c, p), true end
+    if not p.ok then return feedback.failure(c, p), true end
     local lines = { p.roofline.sentence .. (p.modelled and " (modelled)" or "") }
     for i, one in ipairs(p.roofline.remedies) do
       lines[#lines + 1] = ("%d. skill %s: %s (%s)"):format(i, one.skill, one.advice, one.why)

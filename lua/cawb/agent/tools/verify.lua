@@ -1,6 +1,6 @@
 -- verify: is it right? Nothing is timed, and no turn is spent.
 
-local tell = require "cawb.agent.words"
+local feedback = require "cawb.agent.feedback"
 local verify = require "cawb.judge.verify"
 
 return {
@@ -12,7 +12,7 @@ return {
     local most = session.task.options.verify.trials
     local got, message = verify.verify(session.task, c, { trials = math.max(1, math.min(arguments.trials or most, most)) })
     if not got then return "the machine failed: " .. message, true end
-    if not got.ok then return tell.failure(c, got), true end
+    if not got.ok then return feedback.failure(c, got), true end
     return ("OK: right on %d inputs. Error %.2g, eager PyTorch's %.2g."):format(#got.trials, got.error.worst,
       got.error.eager.worst)
   end,

@@ -1,14 +1,14 @@
 -- Sizes beside a task's own: which, and what a candidate that is only right on its own says.
 
 local check = dofile "tests/lua/check.lua"
-local boundary = require "cawb.door.shapes"
+local shapes = require "cawb.door.shapes"
 local core = require "cawb.core"
 
 local dir = check.folder()
 
 check.test("one more, one less, a prime and 1 of each whole constant", function()
   local seen = {}
-  for _, shape in ipairs(boundary.shapes { rows = 128, cols = 2, eps = 0.5, name = "x", one = 1 }) do
+  for _, shape in ipairs(shapes.shapes { rows = 128, cols = 2, eps = 0.5, name = "x", one = 1 }) do
     for name, value in pairs(shape) do seen[#seen + 1] = name .. "=" .. value end
   end
   check.equal(table.concat(seen, " "), "cols=3 cols=1 rows=129 rows=127 rows=137 rows=1")

@@ -1,4 +1,4 @@
--- words: what happened, in words for a model: first the verdict, then the one thing to look
+-- feedback: what happened, in words for a model: first the verdict, then the one thing to look
 -- at. Long texts are cut in the middle, where compilers and logs repeat themselves.
 
 local display = require "cawb.base.display"

@@ -1,4 +1,4 @@
--- replayed: a candidate and its circumstances, out of the record of a run.
+-- restored: a candidate and its circumstances, out of the record of a run.
 
 local candidates = require "cawb.task.candidate"
 local core = require "cawb.core"

@@ -1,4 +1,4 @@
--- kept: small JSON files under the cache folder, for what was measured once and holds
+-- cache: small JSON files under the cache folder, for what was measured once and holds
 -- as long as the stack does. A file that cannot be read counts as absent.
 
 local core = require "cawb.core"
