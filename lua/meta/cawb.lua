@@ -18,11 +18,12 @@ local cawb = {}
 ---@field reason string           one or a few lines, written for an agent
 ---@field log? string             the compiler's
 
----An estimate with its 95% interval. Times are in seconds.
+---An estimate with its 95% interval. Times are in seconds. A speed-up of too few rounds has no
+---interval: its lo is 0, its hi is absent.
 ---@class cawb.Estimate
 ---@field median number
 ---@field lo number
----@field hi number
+---@field hi? number
 ---@field samples? integer
 
 ---@class cawb.DeviceInfo

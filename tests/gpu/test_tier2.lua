@@ -32,7 +32,7 @@ local function tell(facts)
   local words = { facts.ok and "pass" or facts.stage .. ": " .. facts.reason }
   if facts.time_s then words[#words + 1] = ("%.1f us"):format(facts.time_s.median * 1e6) end
   for name, s in pairs(facts.speedup or {}) do
-    words[#words + 1] = ("%s %.2fx [%.2f, %.2f] in %d rounds"):format(name, s.median, s.lo, s.hi, s.rounds)
+    words[#words + 1] = ("%s %.2fx [%.2f, %.2f] in %d rounds"):format(name, s.median, s.lo, s.hi or math.huge, s.rounds)
   end
   words[#words + 1] = ("made in %.2f s"):format(facts.seconds.compile)
   print("     " .. table.concat(words, ", "))

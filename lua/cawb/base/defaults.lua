@@ -142,7 +142,7 @@ return {
     decisive = true,          -- stop at a sure "faster" or "slower", however wide
     error_rate = 0.01,        -- how often a verdict may be wrong
     same = 0.01,              -- a speed-up within 1 +- this is none
-    budget = 1.0,             -- seconds, at most
+    budget = 1.0,             -- seconds, at most, but for the rounds that an interval needs
     slowest = 0.75,           -- samples below this share of the highest SM clock are discarded
     launches = 20,            -- calls, one after another, to know what the host's launching costs
   },

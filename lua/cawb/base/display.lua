@@ -35,10 +35,11 @@ function M.round_up(x)
 end
 
 --- "1.32x +-0.03": the far side of the interval, so that it is never too narrow;
---- "1.32x" where both times are single values.
+--- "1.32x" where both times are single values; "1.32x (too few rounds)" without an interval.
 function M.speedup(s)
   if not s then return "-" end
   local text = (s.median < 0.1 and "%.2gx" or "%.2fx"):format(s.median)
+  if not s.hi then return text .. " (too few rounds)" end
   if s.lo == s.hi then return text end
   return ("%s +-%s"):format(text, M.round_up(math.max(s.median - s.lo, s.hi - s.median)))
 end

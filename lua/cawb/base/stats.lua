@@ -60,6 +60,23 @@ function M.paired(ratios, error_rate)
            hi = k > 0 and sorted[n + 1 - k] or math.huge }
 end
 
+--- How often each of two has to be timed, in turns, so that all times of one lie above all of
+--- the other's by chance at most at `error_rate`: 2 / C(2n, n). Five, for 0.01.
+function M.apart_needs(error_rate)
+  local n, chance = 1, 1.0
+  while chance > error_rate do
+    n = n + 1
+    chance = chance * n / (2 * (2 * n - 1))
+  end
+  return n
+end
+
+--- How many times faster b is than a, from all that was seen of both: { lo, hi }, the far ends
+--- of their ranges. It excludes 1 only where no time of one reaches into the other's.
+function M.apart(a, b)
+  return { lo = M.quantile(a, 0) / M.quantile(b, 1), hi = M.quantile(a, 1) / M.quantile(b, 0) }
+end
+
 --- When to look at paired ratios, and what error each look may make, so that all looks
 --- together make at most `error_rate`: looking after every round until the answer is
 --- welcome would make far more. The first look comes as soon as four fifths of the error

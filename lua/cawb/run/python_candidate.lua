@@ -3,14 +3,15 @@
 -- are alike, and every one of them is timed by the task host and judged; PyTorch's own
 -- times come from the task's Model in a jail beside it, called in the same way.
 
+local baselines = require "cawb.time.baselines"
 local battery = require "cawb.judge.battery"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local host = require "cawb.device.jail_host"
 local judge = require "cawb.judge.judge"
 local precision = require "cawb.judge.precision"
+local rounds = require "cawb.time.rounds"
 local rules = require "cawb.judge.rules"
-local stats = require "cawb.base.stats"
 
 local M = {}
 
@@ -140,45 +141,12 @@ local function verified(state, trials, how)
   return { ok = true }
 end
 
--- In a new random order each time, of those that still run.
-local function order_of(state)
-  local list = { me }
-  for _, name in ipairs(state.rivals) do
-    if state.task.rivals[name] then list[#list + 1] = name end
-  end
-  for i = #list, 2, -1 do
-    local j = state.task.next_seed "order" % i + 1
-    list[i], list[j] = list[j], list[i]
-  end
-  return list
-end
+-- ---- times: the side of rounds.lua
 
-local function note_times(state, times)
-  local mine = times[me]
-  if not mine then return end
-  for name, t in pairs(times) do
-    state.samples[name] = state.samples[name] or {}
-    table.insert(state.samples[name], t[1])
-    if name ~= me then
-      state.ratios[name] = state.ratios[name] or {}
-      table.insert(state.ratios[name], t[1] / mine[1])
-    end
-  end
-end
+local Side = {}
+Side.__index = Side
 
-local function settled(state, how, error_rate)
-  for name, ratios in pairs(state.ratios) do
-    local s = stats.paired(ratios, error_rate)
-    local verdict = how.decisive and stats.verdict(s, how.same)
-    if state.task.rivals[name] and s.hi - s.lo > 2 * how.precision * s.median
-       and verdict ~= "faster" and verdict ~= "slower" then
-      return false
-    end
-  end
-  return true
-end
-
--- The errors of the rivals, from a round in which everyone is judged.
+-- The errors of the rivals, from a pass in which everyone is judged.
 local function note_errors(state, compared)
   for name, c in pairs(compared) do
     local error = {}
@@ -189,49 +157,42 @@ local function note_errors(state, compared)
   end
 end
 
+-- One call of each: all inputs are new ones, so that further calls are further passes.
+function Side:play(order, _, take, first)
+  local state, names = self.state, {}
+  for i, who in ipairs(order) do names[i] = who == rounds.candidate and me or who end
+  local got, message, name = round(state, names, first and names or state.timed)
+  if not got or not got.ok then return got, message, name end
+  if first then note_errors(state, got.compared) end
+  for i, who in ipairs(order) do
+    local seconds = got.times[names[i]]
+    if seconds then take(who, { seconds[1] }) end
+  end
+  return got
+end
+
+function Side:alive(who) return self.state.task.rivals[who] ~= nil end
+
+function Side:draw() return self.state.task.next_seed "order" end
+
+function Side:keep(who, times)
+  times.error = self.state.errors[who]
+  self.state.task.baselines[who] = times
+end
+
 local function measured(state, how)
-  for i = 1, math.max(1, how.warmup) do
-    local order = order_of(state)
-    local got, message, name = round(state, order, i == 1 and order or state.timed)
-    if not got or not got.ok then return got, message, name end
-    note_errors(state, i == 1 and got.compared or {})
-  end
-  local alone = #state.rivals == 0
-  local looks = stats.looks(alone and how.samples or how.rounds, how.error_rate)
-  local from, look, most = core.clock.now(), 1, looks[#looks].at
-  for count = 1, most do
-    local got, message, name = round(state, order_of(state), state.timed)
-    if not got or not got.ok then return got, message, name end
-    note_times(state, got.times)
-    local spent = core.clock.now() - from >= how.budget
-    if count == looks[look].at or spent then
-      if spent or look == #looks or not alone and settled(state, how, looks[look].error) then break end
-      look = look + 1
-    end
-  end
-  state.error_rate = looks[look].error
-  return { ok = true }
+  how.batch = 1
+  return rounds.measure(setmetatable({ state = state, rivals = state.rivals, passes = 1,
+    warm_ups = math.max(1, how.warmup) }, Side), how)
 end
 
 -- ---- facts
 
-local function conclude(state, facts, how)
-  local task = state.task
-  facts.samples, facts.time_s = state.samples[me], stats.summary(state.samples[me])
-  facts.speedup, facts.baseline_samples, facts.ratios = {}, {}, state.ratios
-  for name, ratios in pairs(state.ratios) do
-    local s, samples = stats.paired(ratios, state.error_rate), state.samples[name]
-    s.verdict = stats.verdict(s, how.same)
-    if s.hi == math.huge then
-      local apart = stats.speedup(stats.summary(samples), facts.time_s)
-      s.lo, s.hi = apart.lo, apart.hi
-    end
-    facts.speedup[name], facts.baseline_samples[name] = s, samples
-    task.baselines[name] = { time_s = stats.summary(samples), samples = samples, modelled = false,
-                             error = state.errors[name] }
-  end
-  facts.equal_error = require("cawb.time.baselines").at_equal_error(task, facts.speedup, facts.error)
-  facts.baselines = task.baselines
+local function conclude(state, facts, got)
+  facts.samples, facts.time_s, facts.speedup = got.samples, got.time_s, got.speedup
+  facts.baseline_samples, facts.ratios = got.baseline_samples, got.ratios
+  facts.equal_error = baselines.at_equal_error(state.task, facts.speedup, facts.error)
+  facts.baselines = state.task.baselines
 end
 
 local function fail(facts, stage, result)
@@ -278,8 +239,7 @@ local function stages(state, facts, how)
     got.reason = "while it was timed, " .. got.reason
     return fail(facts, "measure", got)
   end
-  if not state.samples[me] then return nil, "no baseline survived beside the candidate; try again", "io" end
-  conclude(state, facts, how)
+  conclude(state, facts, got)
   got, message, name = pass(state, facts, "timing", "plausibility")
   if got == nil then return nil, message, name end
   return facts
@@ -312,8 +272,7 @@ function M.evaluate(task, candidate, how)
   end
   facts.jail = worker.parts
   facts.module = { census = about.census, renamed = about.renamed, skipped = about.skipped }
-  local state = { task = task, candidate = candidate, worker = worker, rivals = rivals, samples = {}, ratios = {},
-                  errors = {}, called = {}, error = { eager = {} }, battery = {}, trials = {},
+  local state = { task = task, candidate = candidate, worker = worker, rivals = rivals, errors = {}, called = {}, error = { eager = {} }, battery = {}, trials = {},
                   timed = task.options.tolerance.timed and { me } or {} }
   local done
   done, message, name = pass(state, facts, "module")

@@ -17,7 +17,11 @@ local function first_line(text, most)
   return #line > most and line:sub(1, most) .. "..." or line
 end
 
-local function interval(t) return t and { t.median, t.lo or t.median, t.hi or t.median } end
+-- A median and the ends of its interval; the median alone where rounds were too few for one.
+local function interval(t)
+  if t and t.lo == 0 and not t.hi then return { t.median } end
+  return t and { t.median, t.lo or t.median, t.hi or t.median }
+end
 
 -- One turn, from its own row alone.
 local function turn_of(row)

@@ -3,7 +3,6 @@
 -- take turns (duel.lua), so that clocks and heat treat them alike.
 
 local baseline_model = require "cawb.graph.modelled"
-local core = require "cawb.core"
 local duel = require "cawb.time.duel"
 local execute = require "cawb.device.execute"
 local judge = require "cawb.judge.judge"
@@ -11,8 +10,6 @@ local options = require "cawb.base.options"
 local stats = require "cawb.base.stats"
 
 local M = {}
-
-local fewest = 3                             -- samples of a candidate alone
 
 -- Time it a few times; what every timed call wrote is judged like any other output.
 -- Returns { ok = true, samples = {...} }, a failure as data, or nil, message, name.
@@ -64,31 +61,9 @@ local function modelled(task, candidate, how)
   return result
 end
 
-local function clock_of(ran) return ran.clocks and stats.quantile(ran.clocks, 0.5) end
-
--- Without anyone to compare it with: up to how.samples within how.budget seconds.
-local function alone(task, candidate, how)
-  local all = { ok = true, samples = {}, throttled = 0, speedup = {} }
-  local from, seed = core.clock.now(), task.next_seed "measure"
-  repeat
-    local first = #all.samples == 0
-    local ran, message, name = sample(task, candidate, { warmup = first and how.warmup or 0,
-      samples = math.min(task.slots, how.samples - #all.samples), budget = how.budget,
-      slowest = how.slowest, launches = first and how.launches, seed = seed })
-    if not ran or not ran.ok then return ran, message, name end
-    all.launch_bound_s, all.clock_hz = all.launch_bound_s or ran.launch_bound, clock_of(ran) or all.clock_hz
-    table.move(ran.samples, 1, #ran.samples, #all.samples + 1, all.samples)
-    all.throttled = all.throttled + (ran.throttled or 0)
-  until #all.samples >= how.samples
-    or #all.samples >= fewest and core.clock.now() - from >= how.budget
-  all.time_s = stats.summary(all.samples)
-  return all
-end
-
 local function measured(task, candidate, how)
-  if #how.against > 0 then return duel.fight(task, candidate, how, sample) end
   how.samples = how.samples or 2 * how.batch * how.rounds
-  return alone(task, candidate, how)
+  return duel.fight(task, candidate, how, sample)
 end
 
 local known = { samples = true }
