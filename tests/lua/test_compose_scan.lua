@@ -40,15 +40,15 @@ local function description(case)
   local n = case.shape[case.dim + 1]
   local at = ("(o * %d + k) * %d + i"):format(n, inner)
   local d = { name = "running", op = case.op or "sum", type = T, outer = outer, n = n, inner = inner,
-    reverse = case.reverse, parameters = { ("%s *__restrict__ y"):format(T), ("const %s *__restrict__ x"):format(T) },
+    reverse = case.reverse, parameters = { ("%s *__restrict__ y1"):format(T), ("const %s *__restrict__ x1"):format(T) },
     arguments = { "outputs[1]", "inputs[1]" },
-    load = ("return x[%s];"):format(at), store = ("y[%s] = %s;"):format(at, behind(case, "value", "own")) }
+    load = ("return x1[%s];"):format(at), store = ("y1[%s] = %s;"):format(at, behind(case, "value", "own")) }
   if case.vector then
     local pack = ("((o * %d + k) / 4)"):format(n)
-    d.load4 = ("const float4 a = ((const float4 *)x)[%s];\nv[0] = a.x, v[1] = a.y, v[2] = a.z, v[3] = a.w;"):format(pack)
+    d.load4 = ("const float4 a = ((const float4 *)x1)[%s];\nv[0] = a.x, v[1] = a.y, v[2] = a.z, v[3] = a.w;"):format(pack)
     local all = {}
     for j = 0, 3 do all[j + 1] = behind(case, ("v[%d]"):format(j), ("own[%d]"):format(j)) end
-    d.store4 = ("((float4 *)y)[%s] = make_float4(%s);"):format(pack, table.concat(all, ", "))
+    d.store4 = ("((float4 *)y1)[%s] = make_float4(%s);"):format(pack, table.concat(all, ", "))
   end
   return d
 end
@@ -57,7 +57,7 @@ local function right(what, case)
   check.test("a scan is right: " .. what, function()
     local constants = { shape = case.shape, dim = case.dim, op = case.op, dtype = case.dtype, reverse = case.reverse,
                         exclusive = case.exclusive }
-    generated.right(text, constants, { scan.generate(description(case), case.how) }, case.battery)
+    generated.right(text, constants, { scan.kernels(description(case), case.how) }, case.battery)
   end)
 end
 
@@ -80,9 +80,9 @@ right("columns from the end, first axis", { shape = { 300, 40 }, dim = 0, revers
 right("parts of columns", { shape = { 600, 33 }, dim = 0, how = { parts = 5, slices = 2, packs = 4 } })
 
 check.test("no elements are no launches, and equal descriptions equal texts", function()
-  check.equal(#scan.generate(description { shape = { 3, 0 }, dim = 1 }).launches, 0, "launches")
+  check.equal(#scan.kernels(description { shape = { 3, 0 }, dim = 1 }).launches, 0, "launches")
   local case = { shape = { 3, 9000 }, dim = 1 }
-  check.equal(scan.generate(description(case)).text, scan.generate(description(case)).text, "text")
+  check.equal(scan.kernels(description(case)).text, scan.kernels(description(case)).text, "text")
 end)
 
 return check.done()

@@ -63,8 +63,8 @@ local function lanes(d, h)
     local swap = d.reverse and "{ $T a = v[0]; v[0] = v[3]; v[3] = a; a = v[1]; v[1] = v[2]; v[2] = a; }" or ""
     h.LOAD = ("%s_load4(%s, v, o, %s); %s"):format(d.name, h.PASS, from, swap:gsub("%$T", d.type))
     h.STORE = d.reverse
-      and ("const %s r[4] = { v[3], v[2], v[1], v[0] }, x[4] = { own[3], own[2], own[1], own[0] };\n        "
-        .. "%s_store4(%s, o, %s, r, x);"):format(d.type, d.name, h.PASS, from)
+      and ("const %s back[4] = { v[3], v[2], v[1], v[0] }, kept[4] = { own[3], own[2], own[1], own[0] };\n        "
+        .. "%s_store4(%s, o, %s, back, kept);"):format(d.type, d.name, h.PASS, from)
       or ("%s_store4(%s, o, %s, v, own);"):format(d.name, h.PASS, from)
   else
     local from = d.reverse and "n - 1 - k" or "k"
@@ -73,6 +73,7 @@ local function lanes(d, h)
   end
 end
 
+-- What reads and writes.
 local function accesses(d)
   local place = { "long long o", "int k", "long long i" }
   local T = d.type
@@ -83,7 +84,7 @@ local function accesses(d)
     list[4] = template.access(d, "store4", "void", { "long long o", "int k", ("const %s *v"):format(T),
       ("const %s *own"):format(T) }, d.store4)
   end
-  return table.concat(list, "\n")
+  return list
 end
 
 local function rows(d, how)
@@ -122,10 +123,10 @@ end
 --- the axis; where inner is above 1 slices of a block (at most 32) in place of threads.
 ---@param d cawb.Scan
 ---@return table made  { text, launches }
-function M.generate(d, how)
+function M.kernels(d, how)
   if d.outer * d.n * d.inner == 0 then return { text = "", launches = {} } end
   local text, list = (d.inner == 1 and rows or columns)(d, how or {})
-  return { text = accesses(d) .. "\n" .. text, launches = list }
+  return { text = template.complete(d, accesses(d), text), launches = list }
 end
 
 return M

@@ -1,11 +1,12 @@
 -- template: kernels as text with holes. A template is a file of compose/templates. In it $WORD is a
--- constant or a name that the generator gives, `$if WORD` to `$end` are lines that may be left out, and `$word(` calls an access function: what reads or
--- writes one element of the graph's tensors, inlined by the compiler. So a template knows how work is
--- divided and nothing of what is computed around it.
+-- constant or a name that the generator gives, the lines from `$if WORD` to `$end` may be left out, and
+-- `$word(` calls an access function: what reads or writes one element of the graph's tensors, inlined by the
+-- compiler. So a template knows how work is divided and nothing of what is computed around it.
 --
 -- What every generator here is given, a description, has:
 --   name        of the kernel; whatever it defines begins with it
---   parameters  { "const float *__restrict__ x", ... }: C, the first arguments of its kernels
+--   parameters  { "const float *__restrict__ x1", ... }: C, the first arguments of its kernels. Their names are a
+--               letter and a number, as no variable of a template is
 --   arguments   { ... }: the same in launches; whatever they are, they are passed through
 --   the bodies of its access functions: C statements, with the variables that the generator names;
 --   sizes, in elements, and how to go about it, which have defaults
@@ -22,25 +23,38 @@ end
 --- The parameters' names, as a call passes them on: the last word of each declaration.
 function M.names(parameters)
   local list = {}
-  for k, declaration in ipairs(parameters) do list[k] = declaration:match "([%w_]+)%s*$" end
+  for k, declaration in ipairs(parameters) do
+    list[k] = declaration:match "[^%w_](%l%d+)$" or error(("the parameter '%s' is not named as x1 is"):format(declaration), 0)
+  end
   return table.concat(list, ", ")
 end
 
---- An access function as C. `result` is its type, `variables` its parameters behind the kernel's.
+--- An access function: { its name, C }. `result` is its type, `variables` its parameters behind the kernel's.
 function M.access(kernel, what, result, variables, body)
   local all = { table.unpack(kernel.parameters) }
   for _, v in ipairs(variables) do all[#all + 1] = v end
-  return ("static __device__ __forceinline__ %s %s_%s(%s) {\n  %s\n}\n"):format(result, kernel.name, what,
+  local text = ("static __device__ __forceinline__ %s %s_%s(%s) {\n  %s\n}\n"):format(result, kernel.name, what,
     table.concat(all, ", "), (body:gsub("\n", "\n  ")))
+  return { what, text }
 end
 
 -- Lines between "$if WORD" and "$end" stay where the word has a value, those behind "$else" where it has none.
 local function chosen(text, holes)
-  return (text:gsub("%$if (%u+)\n(.-)%$end\n", function(word, lines)
+  return (text:gsub("%$if (%u[%u%d]*)\n(.-)%$end\n", function(word, lines)
     local yes, no = lines:match "^(.-)%$else\n(.*)$"
     if holes[word] then return yes or lines end
     return no or ""
   end))
+end
+
+--- Access functions, those that are called, in front of the text that calls them. `list`: { what, C }, ...
+function M.complete(kernel, list, text)
+  local all = {}
+  for _, one in ipairs(list) do
+    if text:find(("%s_%s("):format(kernel.name, one[1]), 1, true) then all[#all + 1] = one[2] end
+  end
+  all[#all + 1] = text
+  return table.concat(all, "\n")
 end
 
 --- The template with its holes filled: `holes` by name, text or number; NAME, PARAMETERS and PASS, what the

@@ -1,0 +1,160 @@
+-- Generated poolings and small convolutions on the simulated device, against PyTorch's own.
+
+local cawb = require "cawb"
+local window = require "cawb.compose.generate.window"
+
+local device <close> = assert(cawb.device "sim:h100")
+local generated = dofile "tests/lua/generated.lua" (device)
+local check = generated.check
+
+local pooling = [[
+import torch, torch.nn.functional as F
+kind, shape, window, stride, padding, dilation = "max", [1, 1, 4], [2], [2], [0], [1]
+ceil, include, dtype, strange = False, True, "float32", False
+class Model(torch.nn.Module):
+    def forward(self, x):
+        n = len(window)
+        if kind == "max":
+            f = [F.max_pool1d, F.max_pool2d, F.max_pool3d][n - 1]
+            return f(x, window, stride, padding, dilation, ceil)
+        f = [F.avg_pool1d, F.avg_pool2d, F.avg_pool3d][n - 1]
+        return f(x, window, stride, padding, ceil, include)
+def get_inputs():
+    x = torch.randn(shape).to(getattr(torch, dtype))
+    if strange:
+        x.view(-1)[::17], x.view(-1)[5::19], x.view(-1)[3::23] = float("nan"), float("inf"), -float("inf")
+    return [x]
+def get_init_inputs():
+    return []
+]]
+
+local convolution = [[
+import torch
+shape, out, window, stride, padding, dilation, groups = [1, 2, 4], 2, [3], [1], [0], [1], 2
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        make = [torch.nn.Conv1d, torch.nn.Conv2d, torch.nn.Conv3d][len(window) - 1]
+        self.conv = make(shape[1], out, window, stride, padding, dilation, groups)
+    def forward(self, x):
+        return self.conv(x) * 2
+def get_inputs():
+    return [torch.randn(shape)]
+def get_init_inputs():
+    return []
+]]
+
+-- Three numbers from one for each axis of space.
+local function three(list, default)
+  local all = { table.unpack(list) }
+  while #all < 3 do table.insert(all, 1, default) end
+  return all
+end
+
+local function sizes(case)
+  local s = { size = three({ table.unpack(case.shape, 3) }, 1), window = three(case.window, 1), stride = three(case.stride, 1),
+              padding = three(case.padding or {}, 0), dilation = three(case.dilation or {}, 1), out = {} }
+  for a = 1, 3 do
+    local n = s.size[a] + 2 * s.padding[a] - s.dilation[a] * (s.window[a] - 1) - 1
+    s.out[a] = n // s.stride[a] + 1
+    if case.ceil and -(-n // s.stride[a]) * s.stride[a] < s.size[a] + s.padding[a] then s.out[a] = -(-n // s.stride[a]) + 1 end
+  end
+  return s
+end
+
+local function place(n) return ("((p * %d + d) * %d + h) * %d + w"):format(n[1], n[2], n[3]) end
+
+local function accesses(d, behind, T)
+  d.load = ("return x1[%s];"):format(place(d.size))
+  d.store = ("y1[%s] = %s;"):format(place(d.out), behind:format "value")
+  if T ~= "float" then return end
+  d.load4 = "const float4 q = *(const float4 *)(x1 + %s);\nv[0] = q.x, v[1] = q.y, v[2] = q.z, v[3] = q.w;"
+  d.load4 = d.load4:format(place(d.size))
+  d.store4 = ("*(float4 *)(y1 + %s) = make_float4(%s);"):format(place(d.out),
+    ("%s, %s, %s, %s"):format(behind:format "v[0]", behind:format "v[1]", behind:format "v[2]", behind:format "v[3]"))
+end
+
+local function described(case, T, parameters, arguments)
+  local d = sizes(case)
+  d.name, d.type, d.parameters, d.arguments = "windows", T, parameters, arguments
+  accesses(d, case.behind or "%s", T)
+  return d
+end
+
+local function pool(what, case)
+  check.test("a pooling is right: " .. what, function()
+    local T = case.dtype == "float64" and "double" or "float"
+    local d = described(case, T, { T .. " *__restrict__ y1", ("const %s *__restrict__ x1"):format(T) },
+      { "outputs[1]", "inputs[1]" })
+    d.op, d.planes = case.kind or "max", case.shape[1] * case.shape[2]
+    if d.op == "mean" then
+      d.divisor = case.include == false and "inside" or case.ceil and "padded" or d.window[1] * d.window[2] * d.window[3]
+    end
+    local constants = { shape = case.shape, window = case.window, stride = case.stride, kind = case.kind, dtype = case.dtype,
+                        strange = case.strange, ceil = case.ceil, include = case.include,
+                        padding = case.padding or { table.unpack({ 0, 0, 0 }, 1, #case.window) },
+                        dilation = case.dilation or { table.unpack({ 1, 1, 1 }, 1, #case.window) } }
+    generated.right(pooling, constants, { window.kernels(d, case.how) }, case.battery)
+  end)
+end
+
+local function conv(what, case)
+  check.test("a small convolution is right: " .. what, function()
+    case.behind = "(%s + x3[p % " .. case.out .. "]) * 2"
+    case.behind = case.behind:gsub("%% (%d)", "%%%% %1")
+    local d = described(case, "float", { "float *__restrict__ y1", "const float *__restrict__ x1", "const float *__restrict__ x2",
+      "const float *__restrict__ x3" }, { "outputs[1]", "inputs[1]", 'params["conv.weight"]', 'params["conv.bias"]' })
+    d.op, d.planes, d.groups = "product", case.shape[1] * case.out, case.groups
+    d.channels, d.each = case.shape[2] // case.groups, case.out // case.groups
+    local k = d.window
+    d.weight = ("return x2[(((o * %d + c) * %d + a) * %d + b) * %d + k];"):format(d.channels, k[1], k[2], k[3])
+    local constants = { shape = case.shape, out = case.out, window = case.window, stride = case.stride, groups = case.groups,
+                        padding = case.padding or { table.unpack({ 0, 0, 0 }, 1, #case.window) },
+                        dilation = case.dilation or { table.unpack({ 1, 1, 1 }, 1, #case.window) } }
+    generated.right(convolution, constants, { window.kernels(d, case.how) }, case.battery)
+  end)
+end
+
+pool("one axis, a tail", { shape = { 2, 3, 37 }, window = { 3 }, stride = { 2 } })
+pool("one window", { shape = { 2, 3, 5 }, window = { 5 }, stride = { 5 } })
+pool("padding, packs of four", { shape = { 2, 2, 12, 16 }, window = { 3, 3 }, stride = { 2, 2 }, padding = { 1, 1 } })
+pool("dilation and ceil_mode", { shape = { 1, 3, 17, 19 }, window = { 3, 2 }, stride = { 2, 3 }, padding = { 1, 1 },
+  dilation = { 2, 3 }, ceil = true })
+pool("NaN and infinities", { shape = { 1, 2, 12, 12 }, window = { 2, 2 }, stride = { 2, 2 }, strange = true, battery = {} })
+pool("three axes", { shape = { 1, 2, 7, 9, 8 }, window = { 3, 2, 3 }, stride = { 1, 2, 1 }, padding = { 1, 0, 1 } })
+pool("means, padding counted", { kind = "mean", shape = { 2, 2, 9, 12 }, window = { 3, 3 }, stride = { 1, 1 },
+  padding = { 1, 1 } })
+pool("means of what is inside", { kind = "mean", shape = { 2, 2, 9, 13 }, window = { 3, 4 }, stride = { 2, 2 },
+  padding = { 1, 2 }, include = false })
+pool("means, ceil_mode, padding counted", { kind = "mean", shape = { 1, 2, 10, 11 }, window = { 3, 3 }, stride = { 2, 2 },
+  padding = { 1, 1 }, ceil = true })
+pool("means, ceil_mode, of what is inside", { kind = "mean", shape = { 1, 2, 10, 11 }, window = { 3, 3 }, stride = { 2, 2 },
+  padding = { 1, 1 }, ceil = true, include = false })
+pool("means over three axes", { kind = "mean", shape = { 1, 2, 6, 7, 8 }, window = { 3, 3, 3 }, stride = { 2, 2, 2 },
+  padding = { 1, 1, 1 } })
+pool("float64, large windows", { kind = "mean", shape = { 1, 2, 22, 23 }, window = { 11, 11 }, stride = { 11, 1 },
+  dtype = "float64" })
+
+conv("depthwise", { shape = { 2, 5, 11, 12 }, out = 5, groups = 5, window = { 3, 3 }, stride = { 1, 1 }, padding = { 1, 1 } })
+conv("depthwise, stride, dilation, an odd width", { shape = { 1, 4, 15, 17 }, out = 4, groups = 4, window = { 3, 5 },
+  stride = { 2, 2 },
+  padding = { 2, 3 }, dilation = { 2, 1 } })
+conv("two outputs of a channel", { shape = { 2, 3, 40 }, out = 6, groups = 3, window = { 7 }, stride = { 1 }, padding = { 3 } })
+conv("few channels, many outputs", { shape = { 2, 3, 9, 16 }, out = 8, groups = 1, window = { 3, 3 }, stride = { 1, 1 } })
+conv("groups of several", { shape = { 1, 6, 9, 10 }, out = 4, groups = 2, window = { 3, 3 }, stride = { 2, 1 },
+  padding = { 0, 1 }, how = { wide = 2 } })
+conv("three axes", { shape = { 1, 2, 5, 6, 7 }, out = 2, groups = 2, window = { 3, 3, 3 }, stride = { 1, 1, 1 },
+  padding = { 1, 1, 1 } })
+
+check.test("a line beyond registers is refused, no elements are no launches", function()
+  local d = described({ shape = { 1, 1, 200 }, window = { 100 }, stride = { 1 } }, "float", {}, {})
+  d.op, d.planes = "max", 1
+  local made, why = window.kernels(d)
+  check.equal(made, nil, "kernel")
+  check.matches(why, "a line of 100 elements")
+  d = described({ shape = { 0, 1, 8 }, window = { 2 }, stride = { 2 } }, "float", {}, {})
+  d.op, d.planes = "max", 0
+  check.equal(#window.kernels(d).launches, 0, "launches")
+end)
+
+return check.done()
