@@ -1,0 +1,310 @@
+-- index: whole-number expressions of variables with known ranges, for places in tensors. An
+-- expression is a sum of atoms times constants; an atom is a variable, or the quotient or
+-- remainder of an expression by a constant. What is equal is mostly made equal while it is
+-- built, so that a chain of reshapes and transposes folds back to what it is.
+
+local M = {}
+
+---@class cawb.Index
+---@field base integer  the constant term
+---@field terms table   { { atom, factor }, ... }, by the atoms' keys
+---@field lo integer    the least and
+---@field hi integer    the largest value that it can have
+local Index = {}
+Index.__index = Index
+
+local function key_of(base, terms)
+  local words = { tostring(base) }
+  for i, t in ipairs(terms) do words[i + 1] = t[2] .. "*" .. t[1].key end
+  return table.concat(words, "+")
+end
+
+-- An expression from terms that are sorted and have no zeros.
+local function make(base, terms)
+  local lo, hi = base, base
+  for _, t in ipairs(terms) do
+    local a, f = t[1], t[2]
+    lo = lo + f * (f > 0 and a.lo or a.hi)
+    hi = hi + f * (f > 0 and a.hi or a.lo)
+  end
+  return setmetatable({ base = base, terms = terms, lo = lo, hi = hi, key = key_of(base, terms) }, Index)
+end
+
+local function from_atom(atom)
+  if atom.lo == atom.hi then return make(atom.lo, {}) end
+  return make(0, { { atom, 1 } })
+end
+
+--- The constant n.
+function M.const(n) return make(n, {}) end
+
+--- A variable that runs from 0 to n - 1; its name is its name in C.
+function M.var(name, n)
+  return from_atom { kind = "var", name = name, key = name, lo = 0, hi = n - 1 }
+end
+
+-- q times the quotient of x by c, q being how often the remainder's factor holds c, joins a
+-- remainder of the same x: k * (x % c) + k * c * (x // c) = k * x. Returns the terms without both, and
+-- k and x; or nothing.
+local function joined(terms)
+  for i, t in ipairs(terms) do
+    local rest = t[1]
+    for j, u in ipairs(rest.kind == "mod" and terms or {}) do
+      local whole = u[1]
+      if whole.kind == "div" and whole.by == rest.by and whole.of.key == rest.of.key and u[2] == t[2] * rest.by then
+        local left = {}
+        for n, v in ipairs(terms) do
+          if n ~= i and n ~= j then left[#left + 1] = v end
+        end
+        return left, t[2], rest.of
+      end
+    end
+  end
+end
+
+local function gather(into, terms, factor)
+  for _, t in ipairs(terms) do
+    local old = into[t[1].key]
+    into[t[1].key] = { t[1], (old and old[2] or 0) + t[2] * factor }
+  end
+end
+
+local function sorted(by_key)
+  local list = {}
+  for _, t in pairs(by_key) do
+    if t[2] ~= 0 then list[#list + 1] = t end
+  end
+  table.sort(list, function(a, b) return a[1].key < b[1].key end)
+  return list
+end
+
+--- a + factor * b.
+function M.add(a, b, factor)
+  factor = factor or 1
+  if #b.terms == 0 then return make(a.base + factor * b.base, a.terms) end
+  local all = {}
+  gather(all, a.terms, 1)
+  gather(all, b.terms, factor)
+  local terms = sorted(all)
+  local left, k, x = joined(terms)
+  local base = a.base + factor * b.base
+  if left then return M.add(make(base, left), x, k) end
+  return make(base, terms)
+end
+
+-- A sum of terms in any order, each atom in one of them at most.
+function M.sum(base, terms)
+  terms = { table.unpack(terms) }
+  table.sort(terms, function(a, b) return a[1].key < b[1].key end)
+  return make(base, terms)
+end
+
+--- a + n, n a number.
+function M.plus(a, n) return make(a.base + n, a.terms) end
+
+--- k times a, k a number.
+function M.scale(a, k) return M.add(M.const(0), a, k) end
+
+local function gcd(a, b)
+  while b ~= 0 do a, b = b, a % b end
+  return a
+end
+
+-- a = c * whole + rest, with what is left in the rest small: every factor lies between -c and c,
+-- and nothing in it can be negative.
+local function split(a, c)
+  local whole, rest = {}, {}
+  for _, t in ipairs(a.terms) do
+    local q = t[2] // c
+    if t[2] < 0 and t[2] % c ~= 0 then q = q + 1 end
+    if q ~= 0 then whole[#whole + 1] = { t[1], q } end
+    if t[2] ~= q * c then rest[#rest + 1] = { t[1], t[2] - q * c } end
+  end
+  local r = make(a.base, rest)
+  local shift = r.lo // c
+  return make(shift, whole), make(r.base - shift * c, rest)
+end
+
+-- Some factor g of c for which a = g * big + small, where small stays from 0 to g - 1: then the quotient
+-- of a by c is that of big by c // g. Returns g, big, small; or nothing.
+local function halves(a, c)
+  local by_size = { table.unpack(a.terms) }
+  table.sort(by_size, function(s, t)
+    local m, n = math.abs(s[2]), math.abs(t[2])
+    if m ~= n then return m > n end
+    return s[1].key < t[1].key
+  end)
+  for count = #by_size, 1, -1 do
+    local g = c
+    for i = 1, count do g = gcd(g, math.abs(by_size[i][2])) end
+    if g > 1 then
+      local big, small = {}, {}
+      for i, t in ipairs(by_size) do
+        if i <= count then big[#big + 1] = { t[1], t[2] // g } else small[#small + 1] = t end
+      end
+      local rest = M.sum(a.base % g, small)
+      if rest.lo >= 0 and rest.hi < g then return g, M.sum(a.base // g, big), rest end
+    end
+  end
+end
+
+local function single(a)
+  if a.base == 0 and #a.terms == 1 and a.terms[1][2] == 1 then return a.terms[1][1] end
+end
+
+-- The quotient of what `split` left, as an expression.
+local function quotient(a, c)
+  if a.hi < c then return M.const(0) end
+  local g, big = halves(a, c)
+  if g then return M.div(big, c // g) end
+  local atom = single(a)
+  if atom and atom.kind == "div" then return M.div(atom.of, atom.by * c) end
+  return from_atom { kind = "div", of = a, by = c, key = ("(%s)/%d"):format(a.key, c), lo = a.lo // c, hi = a.hi // c }
+end
+
+--- floor(a / c), c a number above zero.
+function M.div(a, c)
+  if c == 1 then return a end
+  local whole, rest = split(a, c)
+  return M.add(whole, quotient(rest, c))
+end
+
+--- a - c * floor(a / c), c a number above zero.
+function M.mod(a, c)
+  if c == 1 then return M.const(0) end
+  local _, rest = split(a, c)
+  if rest.hi < c then return rest end
+  local g, big, small = halves(rest, c)
+  if g then return M.add(small, M.mod(big, c // g), g) end
+  local atom = single(rest)
+  if atom and atom.kind == "mod" and atom.by % c == 0 then return M.mod(atom.of, c) end
+  return from_atom { kind = "mod", of = rest, by = c, key = ("(%s)%%%d"):format(rest.key, c), lo = 0, hi = c - 1 }
+end
+
+--- The expression with others in place of variables: `values` by name.
+function M.bind(a, values)
+  local sum = M.const(a.base)
+  for _, t in ipairs(a.terms) do
+    local atom, e = t[1], nil
+    if atom.kind == "var" then e = values[atom.name] or from_atom(atom)
+    else e = M[atom.kind](M.bind(atom.of, values), atom.by) end
+    sum = M.add(sum, e, t[2])
+  end
+  return sum
+end
+
+--- What it is with numbers for its variables.
+function M.evaluate(a, numbers)
+  local sum = a.base
+  for _, t in ipairs(a.terms) do
+    local atom, v = t[1], nil
+    if atom.kind == "var" then v = numbers[atom.name]
+    elseif atom.kind == "div" then v = M.evaluate(atom.of, numbers) // atom.by
+    else v = M.evaluate(atom.of, numbers) % atom.by end
+    sum = sum + t[2] * v
+  end
+  return sum
+end
+
+--- How much it grows by when the variable grows by one, wherever that is; nil where that differs.
+function M.stride(a, name)
+  local sum = 0
+  for _, t in ipairs(a.terms) do
+    local atom = t[1]
+    if atom.kind == "var" then
+      if atom.name == name then sum = sum + t[2] end
+    elseif M.uses(atom.of, name) then return nil end
+  end
+  return sum
+end
+
+--- Whether the variable occurs in it.
+function M.uses(a, name)
+  for _, t in ipairs(a.terms) do
+    local atom = t[1]
+    if atom.kind == "var" and atom.name == name or atom.of and M.uses(atom.of, name) then return true end
+  end
+  return false
+end
+
+--- Whether it is a multiple of n whatever its variables are, as far as its factors tell.
+function M.divisible(a, n)
+  for _, t in ipairs(a.terms) do
+    if t[2] % n ~= 0 then return false end
+  end
+  return a.base % n == 0
+end
+
+--- Its number, where it is one; else nil.
+function M.number(a)
+  if #a.terms == 0 then return a.base end
+end
+
+-- The largest number that comes up on the way.
+local function wide(a)
+  local most, inner = math.abs(a.base), 0
+  for _, t in ipairs(a.terms) do
+    most = most + math.abs(t[2]) * t[1].hi
+    if t[1].of then inner = math.max(inner, wide(t[1].of)) end
+  end
+  return math.max(most, inner)
+end
+
+local text
+
+local function atom_text(atom, long)
+  if atom.kind == "var" then return (long and "(long long)" or "") .. atom.name end
+  local inner = text(atom.of, long)
+  if #atom.of.terms > 1 or atom.of.base ~= 0 or atom.of.terms[1][2] ~= 1 then inner = "(" .. inner .. ")" end
+  return ("%s %s %d"):format(inner, atom.kind == "div" and "/" or "%", atom.by)
+end
+
+local function term_text(t, long)
+  local a, f = atom_text(t[1], long), math.abs(t[2])
+  if t[2] == 1 then return a end
+  if t[1].kind ~= "var" then a = "(" .. a .. ")" end
+  return f == 1 and a or ("%d * %s"):format(f, a)
+end
+
+function text(a, long)
+  local words = {}
+  for _, t in ipairs(a.terms) do
+    words[#words + 1] = (t[2] < 0 and "- " or #words > 0 and "+ " or "") .. term_text(t, long)
+  end
+  if a.base ~= 0 or #words == 0 then
+    words[#words + 1] = #words > 0 and ("%s %d"):format(a.base < 0 and "-" or "+", math.abs(a.base)) or tostring(a.base)
+  end
+  return table.concat(words, " ")
+end
+
+--- It in C: of type int, or long long where a part of it may be beyond int's range.
+function M.c(a) return text(a, M.is_long(a)) end
+
+--- Whether C needs more than an int for it.
+function M.is_long(a) return wide(a) > 2147483647 end
+
+--- The number of an element in a contiguous tensor of this shape.
+function M.ravel(index, shape)
+  local sum = M.const(0)
+  for d, n in ipairs(shape) do sum = M.add(index[d], sum, n) end
+  return sum
+end
+
+--- The opposite: indices of an element by its number.
+function M.unravel(number, shape)
+  local index = {}
+  for d = #shape, 1, -1 do
+    index[d] = d == 1 and number or M.mod(number, shape[d])
+    if d > 1 then number = M.div(number, shape[d]) end
+  end
+  return index
+end
+
+--- Where an element lies: offset and strides times its indices.
+function M.place(index, strides, offset)
+  local sum = M.const(offset or 0)
+  for d, s in ipairs(strides) do sum = M.add(sum, index[d], s) end
+  return sum
+end
+
+return M
