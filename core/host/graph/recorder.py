@@ -10,6 +10,7 @@ import math
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from host.graph.memory import Memory
 from host.wire.tensors import NAMES
 
 LARGEST = 20000  # entries; an unrolled recurrence may go on for ever
@@ -40,12 +41,15 @@ class Recorder(TorchDispatchMode):
         self.entries, self.notes = [], []
         self.ticks = 0
         self.exact, self.writes = {}, {}  # (time, label) by exact view, by storage
+        self.memory = Memory(module)
         for name, tensor in module.state_dict(keep_vars=True).items():
             if isinstance(tensor, torch.Tensor):
                 self.label(tensor, "param:" + name, True)
+                self.memory.base(tensor, "param:" + name)
         for i, item in enumerate(args):
             for tensor in tensors_in(item):
                 self.label(tensor, "input:%d" % (i + 1), True)
+                self.memory.base(tensor, "input:%d" % (i + 1))
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -79,6 +83,7 @@ class Recorder(TorchDispatchMode):
             entry["bytes_written"] = sum(touched(t) for t in outputs)
             entry["flops"] = flops(func, kind, [t for _, t, _ in inputs], outputs, dict(named))
         self.entries.append(entry)
+        self.memory.note([t for _, t, _ in inputs], outputs)
         for tensor in outputs:
             self.label(tensor, "op:%d" % len(self.entries), not aliases)
 

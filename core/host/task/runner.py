@@ -74,6 +74,7 @@ class Runner:
         result = self.raw(module, args, seed, recorder)
         self.sources = [recorder.source(t) for _, t in tensors_of(result, "")
                         if isinstance(t, torch.Tensor)]
+        self.memory = recorder.memory.describe([t for _, t in tensors_of(result, "")])
         outputs = self.named(result)
         self.changes_module = fingerprint(module) != before[0]
         self.changes_inputs = versions(args) != before[1]

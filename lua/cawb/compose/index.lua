@@ -227,6 +227,15 @@ function M.uses(a, name)
   return false
 end
 
+--- Whether all of its variables are in a set of names.
+function M.only(a, names)
+  for _, t in ipairs(a.terms) do
+    local atom = t[1]
+    if atom.kind == "var" and not names[atom.name] or atom.of and not M.only(atom.of, names) then return false end
+  end
+  return true
+end
+
 --- Whether it is a multiple of n whatever its variables are, as far as its factors tell.
 function M.divisible(a, n)
   for _, t in ipairs(a.terms) do

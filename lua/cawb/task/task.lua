@@ -233,7 +233,7 @@ function M.open(path, opts)
   return setmetatable({
     host = host, lent = opts.host ~= nil, python = hello, device = opts.device, options = all,
     name = reply.task.name, path = full, info = reply.task, graph = graph, picked = picked, density = reply.density,
-    products = reply.products,
+    products = reply.products, memory = reply.memory,
     inputs = reply.inputs, outputs = reply.outputs, params = reply.params,
     shares = take_shares(reply), notes = reply.notes,
     scaled = scaled, sketched = sketched or nil, slots = reply.slots or 1, outputs_stride = reply.outputs_stride or 0,

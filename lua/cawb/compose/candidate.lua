@@ -1,0 +1,90 @@
+-- candidate: a task, lowered: kernel.cu and plan.lua.
+
+local core = require "cawb.core"
+local expression = require "cawb.compose.expression"
+local file = require "cawb.file"
+local import = require "cawb.compose.import"
+local library = require "cawb.compose.library"
+local partition = require "cawb.compose.partition"
+local plan = require "cawb.compose.plan"
+local split = require "cawb.compose.split"
+
+local M = {}
+
+local generators = { stream = require "cawb.compose.stream", rows = require "cawb.compose.rows" }
+
+local function name_of(kernel, number)
+  local from = kernel.roots[#kernel.roots].from
+  local word = from and from.op:match "^%w+%.([%w_]-)_?%." or kernel.kind
+  return ("k%d_%s"):format(number, (word:gsub("^_+", "")))
+end
+
+-- Text and launches for each kernel; or nil and what cannot be made.
+local function generate(kernels, options)
+  for number, kernel in ipairs(kernels) do
+    kernel.name, kernel.reads, kernel.own = name_of(kernel, number), partition.reads(kernel), {}
+    for _, list in ipairs { kernel.roots, kernel.members } do
+      for _, x in ipairs(list) do kernel.own[x] = true end
+    end
+    if kernel.kind == "product" or kernel.kind == "conv" then
+      kernel.call = true
+      for _, x in ipairs(kernel.roots[1].inputs) do
+        local l = library.layout(x)
+        if l then kernel.reads[#kernel.reads + 1] = l.node end
+      end
+    else
+      local generator = generators[kernel.kind]
+      if not generator then return nil, ("no generator makes a %s"):format(kernel.kind) end
+      local tuned = options and options.kernels and options.kernels(kernel)
+      local made, why = expression.attempt(generator.generate, kernel, tuned)
+      if not made then return nil, ("%s: %s"):format(plan.about(kernel), why) end
+      kernel.made = made
+    end
+  end
+  return true
+end
+
+local function part(name)
+  return assert(file.read(("%s/lua/cawb/compose/parts/%s.cuh"):format(core.home, name)))
+end
+
+local function sorted(set)
+  local list = {}
+  for name in pairs(set) do list[#list + 1] = name end
+  table.sort(list)
+  return list
+end
+
+-- kernel.cu: what it is, headers, shared parts, kernels.
+local function source(kernels)
+  local headers, needs, texts, about = {}, {}, {}, {}
+  for _, kernel in ipairs(kernels) do
+    local made = kernel.made
+    about[#about + 1] = ("// %s: %s"):format(kernel.call and (kernel.kind == "conv" and "conv" or "gemm") or kernel.name,
+      plan.about(kernel))
+    for header in pairs(made and made.headers or {}) do headers[header] = true end
+    for _, need in ipairs(made and made.needs or {}) do needs[need] = true end
+    if made then texts[#texts + 1] = made.text end
+  end
+  local lines = { table.concat(about, "\n"), "" }
+  for _, header in ipairs(sorted(headers)) do lines[#lines + 1] = ("#include <%s>"):format(header) end
+  if #texts > 0 then lines[#lines + 1] = part "pack" end
+  for _, need in ipairs(sorted(needs)) do lines[#lines + 1] = part(need) end
+  return table.concat(lines, "\n") .. "\n" .. table.concat(texts, "\n")
+end
+
+--- A task as { source, plan, kernels }; or nil and what cannot be lowered, why, and where it stands.
+--- `options`: libraries (false: no calls of them), choice (of fusions), kernels (tunes one).
+function M.make(task, options)
+  options = options or {}
+  local g, why = import.graph(task, options)
+  if not g then return nil, why end
+  split.long(g, options)
+  local kernels = partition.kernels(g, { choice = options.choice, strided = library.strided })
+  local made
+  made, why = generate(kernels, options)
+  if not made then return nil, why end
+  return { source = source(kernels), plan = plan.text(g, kernels), kernels = kernels, graph = g }
+end
+
+return M

@@ -1,0 +1,53 @@
+-- memory: places in scratch for what lies between kernels. A place is one scratch tensor of a type; nodes
+-- whose lives do not meet share it.
+
+local M = {}
+
+-- The smallest free place that is large enough, else the largest free one, which grows.
+local function fitting(places, dtype, n)
+  local best
+  for _, p in ipairs(places) do
+    if p.free and p.dtype == dtype then
+      if not best then best = p
+      elseif p.numel >= n and (best.numel < n or p.numel < best.numel) then best = p
+      elseif best.numel < n and p.numel > best.numel then best = p end
+    end
+  end
+  return best
+end
+
+local function claim(places, dtype, n)
+  local p = fitting(places, dtype, n)
+  if not p then
+    p = { dtype = dtype, numel = n, number = #places + 1 }
+    places[p.number] = p
+  end
+  p.free, p.numel = false, math.max(p.numel, n)
+  return p
+end
+
+--- Places for what kernels write and read. `steps` is a list of { writes = { item }, reads = { item } }, an
+--- item being { dtype =, numel = }, the same table wherever it is meant. Returns the list of places,
+--- { dtype, numel, number }, and a table from item to place.
+function M.plan(steps)
+  local last, places, at = {}, {}, {}
+  for k, step in ipairs(steps) do
+    for _, item in ipairs(step.writes) do last[item] = k end
+    for _, item in ipairs(step.reads) do last[item] = k end
+  end
+  for k, step in ipairs(steps) do
+    for _, item in ipairs(step.writes) do at[item] = at[item] or claim(places, item.dtype, item.numel) end
+    local ended = {}
+    for _, list in ipairs { step.writes, step.reads } do
+      for _, item in ipairs(list) do
+        if last[item] == k and at[item] and not ended[item] then
+          at[item].free = true
+          ended[item] = true
+        end
+      end
+    end
+  end
+  return places, at
+end
+
+return M

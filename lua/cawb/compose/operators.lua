@@ -1,0 +1,85 @@
+-- operators: what recorded operators are made of. One constructor for each, by functional name:
+-- constructor(g, op) returns the nodes of its outputs, in order; nil, why where it cannot. `op` is
+-- { name, args, x = operands in order, by = operands by the schema's names, out = { { shape, dtype } } }.
+
+local expressions = require "cawb.compose.expressions"
+local graphs = require "cawb.compose.graph"
+local types = require "cawb.compose.types"
+
+local M = { table = {} }
+
+for _, room in ipairs { "fold", "norm", "pool", "move", "product" } do
+  for name, constructor in pairs(require("cawb.compose.operators." .. room)) do M.table[name] = constructor end
+end
+
+-- Numbers that stand where a tensor may: with their place among the operands.
+local numbers = {
+  add = { "other" }, sub = { "other" }, mul = { "other" }, div = { "other" }, rsub = { "other" }, remainder = { "other" },
+  fmod = { "other" }, floor_divide = { "other" }, eq = { "other" }, ne = { "other" }, lt = { "other" }, le = { "other" },
+  gt = { "other" }, ge = { "other" }, where = { "self", "other" }, masked_fill = { "value" }, pow = {},
+  maximum = { "other" }, minimum = { "other" }, bitwise_and = { "other" }, bitwise_or = { "other" },
+  bitwise_xor = { "other" }, bitwise_left_shift = { "other" }, bitwise_right_shift = { "other" },
+}
+
+local compares = { eq = true, ne = true, lt = true, le = true, gt = true, ge = true, isnan = true, isinf = true,
+                   isfinite = true, logical_and = true, logical_or = true, logical_xor = true, logical_not = true }
+
+-- A condition stays what it is; the others are converted to one type.
+local casts = { where = { "bool" }, masked_fill = { false, "bool" } }
+
+local function operands(g, op, dtype)
+  local list = { table.unpack(op.x) }
+  for _, name in ipairs(numbers[op.name] or {}) do
+    if op.args[name] ~= nil and not op.by[name] then list[#list + 1] = g:fill(op.args[name], {}, dtype) end
+  end
+  return list
+end
+
+-- `where` may have its first value as a number.
+local function ordered(op, list)
+  if op.name == "where" and op.args.self ~= nil and op.by.other then list[2], list[3] = list[3], list[2] end
+  return list
+end
+
+-- rpow: a number to the power of a tensor comes with `self` among the numbers.
+local function computing(op, dtype)
+  if not compares[op.name] then return dtype end
+  return types.promote(op.x, op.args.other)
+end
+
+--- An operator of the table of expressions as a map.
+local function pointwise(g, op)
+  local out = op.out[1]
+  local cast = computing(op, out.dtype)
+  local text = expressions.of(op.name, op.args, cast)
+  if not text then return nil, ("%s of %s has no expression"):format(op.name, cast) end
+  local list = ordered(op, operands(g, op, cast))
+  local mapped = g:map(text, out.dtype, list, cast)
+  mapped.casts = casts[op.name]
+  return { mapped }
+end
+
+--- The nodes of an operator's outputs; or nil and what is missing.
+function M.build(g, op)
+  for _, o in ipairs(op.out) do
+    if not types.known(o.dtype) then return nil, ("it makes %s, which no kernel here computes"):format(o.dtype) end
+  end
+  local constructor = M.table[op.name] or expressions.knows(op.name) and pointwise
+  if not constructor then return nil, "no constructor in lua/cawb/compose/operators makes it of nodes" end
+  local made, why = constructor(g, op)
+  if not made then return nil, why end
+  for k, o in ipairs(op.out) do
+    if made[k] and not graphs.same(made[k].shape, o.shape) then
+      made[k] = g:broadcast(g:reshape(made[k], made[k].shape), o.shape)
+    end
+  end
+  return made
+end
+
+--- A node in another type, by conversion.
+function M.to(g, x, dtype)
+  if x.dtype == dtype then return x end
+  return g:map("A", dtype, { x }, dtype)
+end
+
+return M

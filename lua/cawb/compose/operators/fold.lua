@@ -1,0 +1,171 @@
+-- Operators that join many elements into one: sums, extremes, norms, losses.
+
+local expressions = require "cawb.compose.expressions"
+local tools = require "cawb.compose.operators.tools"
+local types = require "cawb.compose.types"
+
+local M = {}
+
+local axes_of, count, mean, taken = tools.axes_of, tools.count, tools.mean, tools.taken
+
+local function dims(op) return op.args.dim end
+
+local function keep(op) return op.args.keepdim == true end
+
+local function fold(name)
+  return function(g, op)
+    local x = taken(g, op.x[1], op.out[1].dtype)
+    return { g:reduce(name, x, axes_of(dims(op), #x.shape), keep(op)) }
+  end
+end
+
+M.sum, M.prod, M.amax, M.amin = fold "sum", fold "prod", fold "max", fold "min"
+
+function M.mean(g, op)
+  local x = taken(g, op.x[1], op.out[1].dtype)
+  return { mean(g, x, axes_of(dims(op), #x.shape), keep(op)) }
+end
+
+local function truth(name)
+  return function(g, op)
+    local x = g:map("A != 0", "bool", { op.x[1] }, op.x[1].dtype)
+    return { g:reduce(name, x, axes_of(dims(op), #x.shape), keep(op)) }
+  end
+end
+
+M.any, M.all = truth "any", truth "all"
+
+-- The place of the extreme, in one dimension or in all of them.
+local function place(g, x, name, dim, kept)
+  if dim == nil then
+    local n = 1
+    for _, size in ipairs(x.shape) do n = n * size end
+    return g:reduce(name, g:reshape(x, { n }), { true }, kept, "int64")
+  end
+  return g:reduce(name, x, axes_of(dim, #x.shape), kept, "int64")
+end
+
+function M.argmax(g, op) return { place(g, op.x[1], "argmax", op.args.dim, keep(op)) } end
+
+function M.argmin(g, op) return { place(g, op.x[1], "argmin", op.args.dim, keep(op)) } end
+
+-- max and min: of all elements, of a dimension with places, or of two tensors.
+local function extreme(name)
+  return function(g, op)
+    local x = op.x[1]
+    if #op.x == 2 then
+      local text = name == "max" and "(A != A || A > B ? A : B)" or "(A != A || A < B ? A : B)"
+      return { g:map(text, op.out[1].dtype, { x, op.x[2] }) }
+    end
+    local axes = axes_of(op.args.dim, #x.shape)
+    return { g:reduce(name, x, axes, keep(op)),
+             #op.out > 1 and place(g, x, "arg" .. name, op.args.dim, keep(op)) or nil }
+  end
+end
+
+M.max, M.min = extreme "max", extreme "min"
+
+function M.aminmax(g, op)
+  local axes = axes_of(op.args.dim, #op.x[1].shape)
+  return { g:reduce("min", op.x[1], axes, keep(op)), g:reduce("max", op.x[1], axes, keep(op)) }
+end
+
+function M.logsumexp(g, op)
+  local x = taken(g, op.x[1], op.out[1].dtype)
+  local axes = axes_of(op.args.dim, #x.shape)
+  local e, base = tools.exponentials(g, x, axes, true)
+  local sum = g:reduce("sum", e, axes, true)
+  return { g:reshape(g:map("logf(A) + B", x.dtype, { sum, base }), op.out[1].shape) }
+end
+
+local function variance(g, op, root)
+  local x = taken(g, op.x[1], op.out[1].dtype)
+  local axes = axes_of(op.args.dim, #x.shape)
+  local less = op.args.correction or op.args.unbiased == false and 0 or 1
+  local sum, middle = tools.squared_distances(g, x, axes)
+  local n = math.max(0, count(x.shape, axes) - less)
+  local spread = g:map(root and "sqrtf(A / B)" or "A / B", x.dtype, { sum, g:fill(n, {}, x.dtype) })
+  return { g:reshape(spread, op.out[1].shape), op.out[2] and g:reshape(middle, op.out[2].shape) or nil }
+end
+
+function M.var(g, op) return variance(g, op, false) end
+
+function M.std(g, op) return variance(g, op, true) end
+
+M.var_mean, M.std_mean = M.var, M.std
+
+-- What a norm sums of each element, and what it makes of the sum, by its order.
+local norms = {
+  [0] = { "(A != 0.0f ? 1.0f : 0.0f)", "A" }, [1] = { "fabsf(A)", "A" }, [2] = { "A * A", "sqrtf(A)" },
+}
+
+local function norm(g, op, order)
+  local x = taken(g, op.x[1], op.out[1].dtype)
+  local axes = axes_of(op.args.dim, #x.shape)
+  if order == "inf" or order == "-inf" then
+    return { g:reduce(order == "inf" and "max" or "min", g:map("fabsf(A)", x.dtype, { x }), axes, keep(op)) }
+  end
+  local p = types.literal(order, x.dtype)
+  local how = norms[order] or { ("powf(fabsf(A), %s)"):format(p), ("powf(A, 1.0f / %s)"):format(p) }
+  local sum = g:reduce("sum", g:map(how[1], x.dtype, { x }), axes, keep(op))
+  return { g:map(how[2], x.dtype, { sum }) }
+end
+
+function M.linalg_vector_norm(g, op) return norm(g, op, op.args.ord or 2) end
+
+function M.norm(g, op) return norm(g, op, op.args.p or 2) end
+
+-- Losses: element by element, then their mean or sum (1 or 2).
+local function reduced(g, x, how)
+  if how == 0 then return x end
+  local axes = axes_of(nil, #x.shape)
+  return how == 1 and mean(g, x, axes) or g:reduce("sum", x, axes)
+end
+
+for _, name in ipairs { "mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy" } do
+  M[name] = function(g, op)
+    local dtype = op.out[1].dtype
+    local x = g:map(expressions.of(name, op.args, dtype), dtype, { op.x[1], op.x[2] })
+    if op.by.weight then x = g:map("A * B", dtype, { x, op.by.weight }) end
+    return { reduced(g, x, op.args.reduction or 1) }
+  end
+end
+
+-- Negative log likelihood: the class axis is the last but the trailing ones.
+local function picked(g, x, target, ignore)
+  local axis = #x.shape == 1 and 1 or 2
+  local at = g:reshape(target, #x.shape == 1 and { 1 } or { target.shape[1], 1, table.unpack(target.shape, 2) })
+  local safe = g:map("(A == B ? 0 : A)", "int64", { at, g:fill(ignore, {}, "int64") })
+  local pick = g:node { kind = "pick", inputs = { x, safe }, axis = axis, shape = safe.shape, dtype = x.dtype }
+  return pick, at, safe
+end
+
+local function nll(g, op)
+  local x, target, weight = op.by.self, op.by.target, op.by.weight
+  local ignore = op.args.ignore_index or -100
+  local pick, at, safe = picked(g, x, target, ignore)
+  local w = weight and g:node { kind = "pick", inputs = { weight, g:reshape(safe, target.shape) }, axis = 1,
+                                shape = target.shape, dtype = x.dtype } or g:fill(1, target.shape, x.dtype)
+  w = g:map("(A == B ? 0 : C)", x.dtype, { g:reshape(at, target.shape), g:fill(ignore, {}, "int64"), w })
+  w.casts = { "int64", "int64" }
+  local lost = g:map("(B == 0.0f ? 0.0f : -A * B)", x.dtype, { g:reshape(pick, target.shape), w })
+  if op.args.reduction == 0 then return { lost } end
+  local all = axes_of(nil, #target.shape)
+  local sum, total = g:reduce("sum", lost, all), g:reduce("sum", w, all)
+  return { op.args.reduction == 1 and g:map("A / B", x.dtype, { sum, total }) or sum, total }
+end
+
+M.nll_loss_forward, M.nll_loss2d_forward = nll, nll
+
+local function scan(name)
+  return function(g, op)
+    local x = taken(g, op.x[1], op.out[1].dtype)
+    if #x.shape == 0 then return { x } end
+    return { g:node { kind = "scan", op = name, inputs = { x }, axis = op.args.dim % #x.shape + 1, shape = x.shape,
+                      dtype = x.dtype } }
+  end
+end
+
+M.cumsum, M.cumprod = scan "sum", scan "prod"
+
+return M

@@ -1,0 +1,266 @@
+-- Operators that compute nothing: they make, copy, join, shift and pick elements.
+
+local index = require "cawb.compose.index"
+local tools = require "cawb.compose.operators.tools"
+
+local M = {}
+
+local function copy(g, op)
+  local x, dtype = op.x[1], op.out[1].dtype
+  if x.dtype == dtype then return { g:view(x, x.shape, function(i) return i end) } end
+  local to_whole = dtype ~= "bool" and (dtype:find "int")
+  local half = (dtype == "float16" or dtype == "bfloat16") and "ROUND(A)"
+  return { g:map(dtype == "bool" and "A != 0" or half or to_whole and "A" or "A", dtype, { x },
+                 dtype == "bool" and x.dtype or to_whole and x.dtype or dtype) }
+end
+
+M.clone, M._to_copy, M.lift_fresh, M.contiguous, M.alias = copy, copy, copy, copy, copy
+M.lift_fresh_copy, M._reshape_copy, M.expand_copy = copy, copy, copy
+
+-- Into the first operand's place: what comes is broadcast to it.
+function M.copy(g, op)
+  local y = op.by.src or op.x[2]
+  if y.dtype ~= op.out[1].dtype then y = g:map("A", op.out[1].dtype, { y }, op.out[1].dtype) end
+  return { g:broadcast(y, op.out[1].shape) }
+end
+
+local function filled(value)
+  return function(g, op)
+    local v = value
+    if v == nil then v = op.args.fill_value end
+    if v == nil then v = op.args.value end
+    if v == nil then return { g:broadcast(op.x[#op.x], op.out[1].shape) } end
+    return { g:fill(v, op.out[1].shape, op.out[1].dtype) }
+  end
+end
+
+M.zeros, M.zeros_like, M.new_zeros, M.zero = filled(0), filled(0), filled(0), filled(0)
+M.ones, M.ones_like, M.new_ones = filled(1), filled(1), filled(1)
+M.full, M.full_like, M.new_full, M.fill, M.scalar_tensor = filled(), filled(), filled(), filled(), filled()
+
+function M.arange(g, op)
+  local out = op.out[1]
+  local n = out.shape[1]
+  local first, step = op.args.start or 0, op.args.step or 1
+  local float = out.dtype:find "float"
+  return { g:map("B + C * A", out.dtype, { g:iota(n), g:fill(first, {}, out.dtype), g:fill(step, {}, out.dtype) },
+    float and out.dtype or "int64") }
+end
+
+function M.linspace(g, op)
+  local out, n = op.out[1], op.out[1].shape[1]
+  local step = n > 1 and (op.args["end"] - op.args.start) / (n - 1) or 0
+  return { g:map("(A < D ? B + C * A : E - C * (F - A))", out.dtype, { g:iota(n), g:fill(op.args.start, {}, out.dtype),
+    g:fill(step, {}, out.dtype), g:fill(n // 2, {}, out.dtype), g:fill(op.args["end"], {}, out.dtype),
+    g:fill(n - 1, {}, out.dtype) }) }
+end
+
+function M.eye(g, op)
+  local out = op.out[1]
+  return { g:view(g:fill(1, {}, out.dtype), out.shape, function() return {} end, function(i)
+    return { index.add(i[1], i[2], -1), index.add(i[2], i[1], -1) }
+  end, 0) }
+end
+
+-- Part after part along one axis.
+local function joined(g, parts, axis, shape)
+  local pieces, past = {}, 0
+  for _, x in ipairs(parts) do
+    if #x.shape == #shape and x.shape[axis] > 0 then
+      local first = past
+      past = past + x.shape[axis]
+      local last = past
+      pieces[#pieces + 1] = { x, function(i)
+        local j = { table.unpack(i) }
+        j[axis] = index.plus(i[axis], -first)
+        return j
+      end, function(i) return { index.plus(index.scale(i[axis], -1), last - 1) } end }
+    end
+  end
+  pieces[#pieces][3] = nil
+  return g:join(shape, pieces)
+end
+
+function M.cat(g, op)
+  local out, parts = op.out[1], {}
+  for k, x in ipairs(op.x) do parts[k] = tools.taken(g, x, out.dtype) end
+  return { joined(g, parts, op.args.dim % #out.shape + 1, out.shape) }
+end
+
+function M.stack(g, op)
+  local out, parts = op.out[1], {}
+  local axis = (op.args.dim or 0) % #out.shape + 1
+  for k, x in ipairs(op.x) do
+    local shape = { table.unpack(x.shape) }
+    table.insert(shape, axis, 1)
+    parts[k] = g:reshape(tools.taken(g, x, out.dtype), shape)
+  end
+  return { joined(g, parts, axis, out.shape) }
+end
+
+function M.flip(g, op)
+  local x = op.x[1]
+  local axes = tools.axes_of(op.args.dims, #x.shape)
+  if #op.args.dims == 0 then axes = {} end
+  return { g:view(x, x.shape, function(i)
+    local j = {}
+    for d, n in ipairs(x.shape) do j[d] = axes[d] and index.plus(index.scale(i[d], -1), n - 1) or i[d] end
+    return j
+  end) }
+end
+
+function M.roll(g, op)
+  local x, shifts, dims = op.x[1], op.args.shifts, op.args.dims
+  if type(shifts) == "number" then shifts = { shifts } end
+  if type(dims) == "number" then dims = { dims } end
+  if not dims or #dims == 0 then
+    local n = tools.count(x.shape, tools.axes_of(nil, #x.shape))
+    local flat = M.roll(g, { x = { g:reshape(x, { n }) }, args = { shifts = shifts, dims = { 0 } } })[1]
+    return { g:reshape(flat, x.shape) }
+  end
+  return { g:view(x, x.shape, function(i)
+    local j = { table.unpack(i) }
+    for k, d in ipairs(dims) do
+      local axis = d % #x.shape + 1
+      local n = x.shape[axis]
+      j[axis] = index.mod(index.plus(j[axis], -shifts[k] % n), n)
+    end
+    return j
+  end) }
+end
+
+-- Below or above a diagonal, 0 elsewhere.
+local function triangle(sign)
+  return function(g, op)
+    local x, k = op.x[1], op.args.diagonal or 0
+    local r = #x.shape
+    return { g:view(x, x.shape, function(i) return i end, function(i)
+      return { index.scale(index.plus(index.add(i[r - 1], i[r], -1), k), sign) }
+    end, 0) }
+  end
+end
+
+M.tril, M.triu = triangle(1), triangle(-1)
+
+function M.constant_pad_nd(g, op)
+  local x, pad, out = op.x[1], op.args.pad, op.out[1].shape
+  local function ahead(d) return pad[2 * (#x.shape - d) + 1] or 0 end
+  local function at(i)
+    local j = {}
+    for d = 1, #x.shape do j[d] = index.plus(i[d], -ahead(d)) end
+    return j
+  end
+  return { g:view(x, out, at, function(i)
+    local guards = {}
+    for d, place in ipairs(at(i)) do
+      guards[#guards + 1] = place
+      guards[#guards + 1] = index.plus(index.scale(place, -1), x.shape[d] - 1)
+    end
+    return guards
+  end, op.args.value or 0) }
+end
+
+-- Each of the last dimensions scaled up by whole neighbours.
+local function nearest(dims)
+  return function(g, op)
+    local x, out = op.x[1], op.out[1].shape
+    return { g:view(x, out, function(i)
+      local j = { table.unpack(i) }
+      for d = #out - dims + 1, #out do j[d] = index.div(index.scale(i[d], x.shape[d]), out[d]) end
+      return j
+    end) }
+  end
+end
+
+M.upsample_nearest1d, M.upsample_nearest2d, M.upsample_nearest3d = nearest(1), nearest(2), nearest(3)
+
+function M.pixel_shuffle(g, op)
+  local x, out, r = op.x[1], op.out[1].shape, op.args.upscale_factor
+  local n = #out
+  return { g:view(x, out, function(i)
+    local j = { table.unpack(i) }
+    local inner = index.add(index.scale(index.mod(i[n - 1], r), r), index.mod(i[n], r))
+    j[n - 2] = index.add(index.scale(i[n - 2], r * r), inner)
+    j[n - 1], j[n] = index.div(i[n - 1], r), index.div(i[n], r)
+    return j
+  end) }
+end
+
+function M.channel_shuffle(g, op)
+  local x, groups = op.x[1], op.args.groups
+  return { g:view(x, x.shape, function(i)
+    local j = { table.unpack(i) }
+    j[2] = index.add(index.scale(index.mod(i[2], groups), x.shape[2] // groups), index.div(i[2], groups))
+    return j
+  end) }
+end
+M.native_channel_shuffle = M.channel_shuffle
+
+local function pick(g, x, at, axis, shape)
+  return g:node { kind = "pick", inputs = { x, at }, axis = axis, shape = shape, dtype = x.dtype }
+end
+
+-- Rows by number: dimensions of the index take the place of x's axis.
+local function taken_along(g, x, at, axis, shape)
+  local rank = #at.shape
+  local where = g:view(at, shape, function(i) return { table.unpack(i, axis, axis + rank - 1) } end)
+  -- x with the index's dimensions behind the picked one, which it does not depend on
+  local wide = {}
+  for k = 1, axis - 1 do wide[#wide + 1] = shape[k] end
+  for k = 1, math.max(rank, 1) do wide[#wide + 1] = k == 1 and x.shape[axis] or shape[axis + k - 1] end
+  for k = axis + rank, #shape do wide[#wide + 1] = shape[k] end
+  if rank == 0 then
+    local one = { table.unpack(shape) }
+    table.insert(one, axis, 1)
+    return g:reshape(pick(g, x, g:broadcast(g:reshape(at, {}), one), axis, one), shape)
+  end
+  local source = g:view(x, wide, function(i)
+    local j = { table.unpack(i, 1, axis) }
+    for k = axis + rank, #i do j[#j + 1] = i[k] end
+    return j
+  end)
+  return pick(g, source, where, axis, shape)
+end
+
+function M.embedding(g, op)
+  return { taken_along(g, op.by.weight, op.by.indices, 1, op.out[1].shape) }
+end
+
+function M.index_select(g, op)
+  local x = op.x[1]
+  return { taken_along(g, x, op.by.index, op.args.dim % math.max(1, #x.shape) + 1, op.out[1].shape) }
+end
+
+function M.gather(g, op)
+  local x, axis = op.x[1], op.args.dim % #op.x[1].shape + 1
+  return { pick(g, x, op.by.index, axis, op.out[1].shape) }
+end
+
+-- x[a, b, ...]: one index tensor for each of the first dimensions, where none is missing between.
+function M.index(g, op)
+  local x, list = op.by.self, { table.unpack(op.x, 2) }
+  local first = 1
+  for k, what in ipairs(op.args.indices or {}) do
+    if what == "None" or what == false then first = k + 1 else break end
+  end
+  if list[1].dtype == "bool" then return nil, "an index of truth values makes shapes that follow from data" end
+  local node, axis = x, first
+  local together = require("cawb.compose.graph").together(list)
+  if #list > 1 then
+    -- neighbouring dimensions are one, and so is their index
+    local n, flat = 1, nil
+    for k, at in ipairs(list) do
+      local size = x.shape[axis + k - 1]
+      local safe = g:map("(A < 0 ? A + B : A)", "int64", { at, g:fill(size, {}, "int64") })
+      flat = flat and g:map("A * B + C", "int64", { flat, g:fill(size, {}, "int64"), safe }) or safe
+      n = n * size
+    end
+    local shape = { table.unpack(x.shape, 1, axis - 1) }
+    shape[axis] = n
+    for k = axis + #list, #x.shape do shape[#shape + 1] = x.shape[k] end
+    node, list = g:reshape(x, shape), { flat }
+  end
+  return { taken_along(g, node, g:broadcast(list[1], together), axis, op.out[1].shape) }
+end
+
+return M

@@ -1,0 +1,119 @@
+-- Normalisations: softmax, layer, group, batch, instance and root-mean-square norm, as reduces and maps.
+
+local tools = require "cawb.compose.operators.tools"
+
+local M = {}
+
+local function softmax(logarithm)
+  return function(g, op)
+    local x = tools.taken(g, op.x[1], op.out[1].dtype)
+    local axes = tools.axes_of(op.args.dim, #x.shape)
+    local e, base = tools.exponentials(g, x, axes)
+    local sum = g:reduce("sum", e, axes, true)
+    if not logarithm then return { g:map("A / B", x.dtype, { e, sum }) } end
+    return { g:map("A - B - logf(C)", x.dtype, { x, base, sum }) }
+  end
+end
+
+M._softmax, M._log_softmax = softmax(false), softmax(true)
+M._safe_softmax = function(g, op)                 -- rows of -inf alone are zeros
+  local x = tools.taken(g, op.x[1], op.out[1].dtype)
+  local axes = tools.axes_of(op.args.dim, #x.shape)
+  local e = tools.exponentials(g, x, axes, true)
+  return { g:map("(B == 0.0f ? 0.0f : A / B)", x.dtype, { e, g:reduce("sum", e, axes, true) }) }
+end
+
+-- The mean and the reciprocal deviation over axes that stay as ones.
+local function moments(g, x, axes, eps)
+  local sum, middle = tools.squared_distances(g, x, axes)
+  local spread = tools.divided(g, sum, tools.count(x.shape, axes))
+  return middle, g:map("1.0f / sqrtf(A + B)", x.dtype, { spread, g:fill(eps, {}, x.dtype) })
+end
+
+-- (x - mean) * rstd * weight + bias, of what there is.
+local function applied(g, x, middle, rstd, weight, bias)
+  local dtype = x.dtype
+  if weight and bias then return g:map("(A - B) * C * D + E", dtype, { x, middle, rstd, weight, bias }) end
+  if weight then return g:map("(A - B) * C * D", dtype, { x, middle, rstd, weight }) end
+  if bias then return g:map("(A - B) * C + D", dtype, { x, middle, rstd, bias }) end
+  return g:map("(A - B) * C", dtype, { x, middle, rstd })
+end
+
+local function last(n, rank)
+  local axes = {}
+  for d = rank - n + 1, rank do axes[d] = true end
+  return axes
+end
+
+function M.native_layer_norm(g, op)
+  local x = op.by.input
+  local axes = last(#op.args.normalized_shape, #x.shape)
+  local middle, rstd = moments(g, x, axes, op.args.eps)
+  return { applied(g, x, middle, rstd, op.by.weight, op.by.bias), middle, rstd }
+end
+
+function M.rms_norm(g, op)
+  local x = op.by.input
+  local axes = last(#op.args.normalized_shape, #x.shape)
+  local sum = g:reduce("sum", g:map("A * A", x.dtype, { x }), axes, true)
+  local eps = op.args.eps or 1.1920928955078125e-07
+  local rstd = g:map("1.0f / sqrtf(A + B)", x.dtype,
+    { tools.divided(g, sum, tools.count(x.shape, axes)), g:fill(eps, {}, x.dtype) })
+  if not op.by.weight then return { g:map("A * B", x.dtype, { x, rstd }), rstd } end
+  return { g:map("A * B * C", x.dtype, { x, rstd, op.by.weight }), rstd }
+end
+M._fused_rms_norm = M.rms_norm
+
+-- A value for each channel, beside x.
+local function by_channel(g, v, x)
+  if not v then return nil end
+  local shape = {}
+  for d = 1, #x.shape do shape[d] = d == 2 and x.shape[2] or 1 end
+  return g:reshape(v, shape)
+end
+
+function M.native_group_norm(g, op)
+  local x, groups = op.by.input, op.args.group
+  local n, c = x.shape[1], x.shape[2]
+  local rows = g:reshape(x, { n, groups, c // groups * (op.args.HxW or 1) })
+  local middle, rstd = moments(g, rows, { [3] = true }, op.args.eps)
+  local function each(v)                           -- of each group, for the channels of it
+    local wide = g:broadcast(g:reshape(v, { n, groups, 1 }), { n, groups, c // groups })
+    local shape = { n, c }
+    for d = 3, #x.shape do shape[d] = 1 end
+    return g:reshape(wide, shape)
+  end
+  local weight, bias = by_channel(g, op.by.weight, x), by_channel(g, op.by.bias, x)
+  return { applied(g, x, each(middle), each(rstd), weight, bias), g:reshape(middle, { n, groups }),
+           g:reshape(rstd, { n, groups }) }
+end
+
+-- All axes but the channels'.
+local function others(rank)
+  local axes = {}
+  for d = 1, rank do axes[d] = d ~= 2 or nil end
+  return axes
+end
+
+function M.native_batch_norm(g, op)
+  local x, eps = op.by.input, op.args.eps or op.args.epsilon
+  local training = op.args.training
+  if training == nil then training = not op.by.running_mean end
+  local middle, rstd
+  if training then
+    middle, rstd = moments(g, x, others(#x.shape), eps)
+  else
+    middle = by_channel(g, op.by.running_mean, x)
+    rstd = g:map("1.0f / sqrtf(A + B)", x.dtype, { by_channel(g, op.by.running_var, x), g:fill(eps, {}, x.dtype) })
+  end
+  local y = applied(g, x, middle, rstd, by_channel(g, op.by.weight, x), by_channel(g, op.by.bias, x))
+  return { y, g:reshape(middle, { x.shape[2] }), g:reshape(rstd, { x.shape[2] }) }
+end
+
+M.cudnn_batch_norm, M._native_batch_norm_legit = M.native_batch_norm, M.native_batch_norm
+M._batch_norm_with_update, M._native_batch_norm_legit_no_training = M.native_batch_norm, function(g, op)
+  op.args.training = false
+  return M.native_batch_norm(g, op)
+end
+
+return M

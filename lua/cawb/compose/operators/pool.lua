@@ -1,0 +1,139 @@
+-- Pooling: reduces over the axes of a window, which a view lays out behind each place.
+
+local index = require "cawb.compose.index"
+local tools = require "cawb.compose.operators.tools"
+
+local M = {}
+
+-- One value for each dimension of space: a list of one stands for all.
+local function each(list, dims, default)
+  if type(list) == "number" then list = { list } end
+  if not list or #list == 0 then list = default end
+  local out = {}
+  for d = 1, dims do out[d] = #list == 1 and list[1] or list[d] end
+  return out
+end
+
+-- A window's sizes, steps, paddings and dilations, and the dimensions ahead of space.
+local function window(op, x, dims)
+  local size = each(op.args.kernel_size, dims)
+  return { dims = dims, ahead = #x.shape - dims, size = size, stride = each(op.args.stride, dims, size),
+           padding = each(op.args.padding, dims, { 0 }), dilation = each(op.args.dilation, dims, { 1 }) }
+end
+
+-- x with the window's axes behind its own: outside x it is `fill`.
+local function windows(g, x, w, out, fill)
+  local shape = { table.unpack(out) }
+  for _, n in ipairs(w.size) do shape[#shape + 1] = n end
+  local function at(i)
+    local j = { table.unpack(i, 1, w.ahead) }
+    for d = 1, w.dims do
+      local place = index.scale(i[w.ahead + d], w.stride[d])
+      j[w.ahead + d] = index.plus(index.add(place, i[#out + d], w.dilation[d]), -w.padding[d])
+    end
+    return j
+  end
+  return g:view(x, shape, at, function(i)
+    local guards = {}
+    for d, place in ipairs { table.unpack(at(i), w.ahead + 1) } do
+      guards[#guards + 1] = place
+      guards[#guards + 1] = index.plus(index.scale(place, -1), x.shape[w.ahead + d] - 1)
+    end
+    return guards
+  end, fill)
+end
+
+-- The axes of the windows, as a set.
+local function behind(out, dims)
+  local axes = {}
+  for d = 1, dims do axes[#out + d] = true end
+  return axes
+end
+
+local function max_pool(dims)
+  return function(g, op)
+    local x, out = op.x[1], op.out[1].shape
+    local w = window(op, x, dims)
+    local view = windows(g, x, w, out, x.dtype:find "int" and math.mininteger or "-inf")
+    return { g:reduce("max", view, behind(out, dims)) }
+  end
+end
+
+M.max_pool2d_with_indices, M.max_pool3d_with_indices, M.max_pool2d = max_pool(2), max_pool(3), max_pool(2)
+
+-- How many elements each window counts. Windows may reach beyond the padding where ceil_mode is set.
+local function counted(g, x, w, out, include)
+  local ones = {}
+  for d = 1, #x.shape do ones[d] = d <= w.ahead and 1 or x.shape[d] + (include and 2 * w.padding[d - w.ahead] or 0) end
+  local one = g:fill(1, ones, x.dtype)
+  local wide = setmetatable({ padding = include and each(0, w.dims) or w.padding }, { __index = w })
+  local places = {}
+  for d = 1, #out do places[d] = d <= w.ahead and 1 or out[d] end
+  return g:reduce("sum", windows(g, one, wide, places, 0), behind(out, w.dims))
+end
+
+local function is_padded(op, x, w, out)
+  for d = 1, w.dims do
+    local n = x.shape[w.ahead + d] + (op.args.count_include_pad == false and 0 or 2 * w.padding[d])
+    local first = op.args.count_include_pad == false and -w.padding[d] or 0
+    if first < 0 or first + (out[w.ahead + d] - 1) * w.stride[d] + w.size[d] > n then return true end
+  end
+  return false
+end
+
+local function avg_pool(dims)
+  return function(g, op)
+    local x, out = op.x[1], op.out[1].shape
+    local w = window(op, x, dims)
+    local sum = g:reduce("sum", windows(g, x, w, out, 0), behind(out, dims))
+    local n = op.args.divisor_override
+    if not n and is_padded(op, x, w, out) then
+      return { g:map("A / B", x.dtype, { sum, counted(g, x, w, out, op.args.count_include_pad ~= false) }) }
+    end
+    n = n or tools.count(w.size, { true, dims > 1 or nil, dims > 2 or nil })
+    return { tools.divided(g, sum, n) }
+  end
+end
+
+M.avg_pool1d, M.avg_pool2d, M.avg_pool3d = avg_pool(1), avg_pool(2), avg_pool(3)
+
+-- Adaptive windows begin at i * from // to and end before ceil((i + 1) * from / to).
+local function adaptive(name, dims)
+  return function(g, op)
+    local x, out = op.x[1], op.out[1].shape
+    local ahead, shape = #x.shape - dims, { table.unpack(out) }
+    for d = 1, dims do
+      local from, to = x.shape[ahead + d], out[ahead + d]
+      shape[#out + d] = from % to == 0 and from // to or math.min(from, from // to + 2)
+    end
+    local function at(i)
+      local j = { table.unpack(i, 1, ahead) }
+      for d = 1, dims do
+        local first = index.div(index.scale(i[ahead + d], x.shape[ahead + d]), out[ahead + d])
+        j[ahead + d] = index.add(first, i[#out + d])
+      end
+      return j
+    end
+    local function guard(i)
+      local list, j = {}, at(i)
+      for d = 1, dims do
+        local from, to = x.shape[ahead + d], out[ahead + d]
+        if from % to ~= 0 then
+          local past = index.div(index.plus(index.scale(i[ahead + d], from), from + to - 1), to)
+          list[#list + 1] = index.plus(index.add(past, j[ahead + d], -1), -1)
+        end
+      end
+      return list
+    end
+    local view = g:view(x, shape, at, guard, name == "max" and "-inf" or 0)
+    local joined = g:reduce(name, view, behind(out, dims))
+    if name == "max" then return { joined } end
+    local one = g:view(g:fill(1, {}, x.dtype), shape, function() return {} end, guard, 0)
+    return { g:map("A / B", x.dtype, { joined, g:reduce("sum", one, behind(out, dims)) }) }
+  end
+end
+
+M._adaptive_avg_pool2d, M._adaptive_avg_pool3d = adaptive("sum", 2), adaptive("sum", 3)
+M.adaptive_max_pool2d, M.adaptive_max_pool3d = adaptive("max", 2), adaptive("max", 3)
+
+return M

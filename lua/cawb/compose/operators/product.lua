@@ -1,0 +1,203 @@
+-- Products: of matrices, convolutions, attention.
+
+local index = require "cawb.compose.index"
+
+local M = {}
+
+local libraries = { float32 = true, float16 = true, bfloat16 = true }
+
+-- A node by a library where it has the type and is allowed; else a sum of products of views.
+local function by_library(g, dtype)
+  return libraries[dtype] and not (g.options and g.options.libraries == false)
+end
+
+local function list(head, ...)
+  local all = { table.unpack(head) }
+  for _, x in ipairs { ... } do all[#all + 1] = x end
+  return all
+end
+
+-- A list ahead of further ones, which table.unpack would cut.
+local function indices(i, first, last, ...)
+  return list({ table.unpack(i, first, last) }, ...)
+end
+
+-- a (batch.., m, k) and b (batch.., k, n), as views with k last, multiplied and summed.
+local function summed(g, a, b, shape)
+  local rank, k = #shape, a.shape[#a.shape]
+  local wide = list(shape, k)
+  local x = g:view(a, wide, function(i) return indices(i, 1, rank - 2, i[rank - 1], i[rank + 1]) end)
+  local y = g:view(b, wide, function(i) return indices(i, 1, rank - 2, i[rank + 1], i[rank]) end)
+  return g:reduce("sum", g:map("A * B", a.dtype, { x, y }), { [rank + 1] = true })
+end
+
+-- The product, with `bias`, one number for each column, where given.
+local function product(g, a, b, bias)
+  local shape = list({ table.unpack(a.shape, 1, #a.shape - 1) }, b.shape[#b.shape])
+  if by_library(g, a.dtype) and a.dtype == b.dtype then
+    return g:node { kind = "product", inputs = { a, b, bias }, shape = shape, dtype = a.dtype }
+  end
+  local sum = summed(g, a, b, shape)
+  return bias and g:map("A + B", a.dtype, { sum, bias }) or sum
+end
+
+function M.mm(g, op) return { product(g, op.x[1], op.x[2]) } end
+M.bmm = M.mm
+
+-- beta * c + alpha * a b.
+local function added(g, op, c, a, b)
+  local alpha, beta = op.args.alpha or 1, op.args.beta or 1
+  local columns = #c.shape == 1 and c.shape[1] == b.shape[#b.shape]
+  if alpha == 1 and beta == 1 and columns then return { product(g, a, b, c) } end
+  local p, dtype = product(g, a, b), op.out[1].dtype
+  if beta == 0 then return { g:map("A * B", dtype, { p, g:fill(alpha, {}, dtype) }) } end
+  return { g:map("A * B + C * D", dtype, { p, g:fill(alpha, {}, dtype), c, g:fill(beta, {}, dtype) }) }
+end
+
+function M.addmm(g, op) return added(g, op, op.x[1], op.x[2], op.x[3]) end
+M.baddbmm = M.addmm
+
+-- Vectors are matrices of one row or column.
+function M.mv(g, op)
+  local a, v = op.x[1], op.x[2]
+  return { g:reshape(product(g, a, g:reshape(v, { v.shape[1], 1 })), op.out[1].shape) }
+end
+
+function M.dot(g, op)
+  local n = op.x[1].shape[1]
+  local x = g:map("A * B", op.out[1].dtype, { op.x[1], op.x[2] })
+  return { g:reduce("sum", g:reshape(x, { n }), { true }) }
+end
+M.vdot = M.dot
+
+function M.addmv(g, op)
+  local c, a, v = op.x[1], op.x[2], op.x[3]
+  local p = g:reshape(product(g, a, g:reshape(v, { v.shape[1], 1 })), op.out[1].shape)
+  local dtype = op.out[1].dtype
+  return { g:map("A * B + C * D", dtype, { p, g:fill(op.args.alpha or 1, {}, dtype), c,
+                                          g:fill(op.args.beta or 1, {}, dtype) }) }
+end
+
+-- A convolution as what it is made of: space, and for each dimension of it size, step, ...
+local function geometry(op, x, w)
+  local dims = #x.shape - 2
+  local function each(v, default)
+    if type(v) == "number" then v = { v } end
+    local out = {}
+    for d = 1, dims do out[d] = v and (#v == 1 and v[1] or v[d]) or default end
+    return out
+  end
+  return { dims = dims, groups = op.args.groups or 1, transposed = op.args.transposed == true,
+           stride = each(op.args.stride, 1), padding = each(op.args.padding, 0), dilation = each(op.args.dilation, 1),
+           output_padding = each(op.args.output_padding, 0), taps = { table.unpack(w.shape, 3) } }
+end
+
+-- Where tap k of output o lies in x along dimension d, and what must not be negative there.
+local function tap(c, x, d, o, k)
+  local n, place, guards = x.shape[d + 2], nil, nil
+  if not c.transposed then
+    place = index.plus(index.add(index.scale(o, c.stride[d]), k, c.dilation[d]), -c.padding[d])
+    guards = {}
+  else
+    local at = index.add(index.plus(o, c.padding[d]), k, -c.dilation[d])
+    place = index.div(at, c.stride[d])
+    guards = { index.scale(index.mod(at, c.stride[d]), -1) }
+  end
+  guards[#guards + 1] = place
+  guards[#guards + 1] = index.plus(index.scale(place, -1), n - 1)
+  return place, guards
+end
+
+-- Output channels, inputs of one, and the axes (n, o, space.., c, taps..) that products are summed over.
+local function direct(g, x, w, c, out)
+  local each = c.transposed and w.shape[2] or out[2] // c.groups       -- output channels of a group
+  local ins = x.shape[2] // c.groups
+  local first = #out + 1
+  local wide = list(out, ins, table.unpack(c.taps))
+  local function places(i)
+    local j, guards = { i[1], index.add(i[first], index.div(i[2], each), ins) }, {}
+    for d = 1, c.dims do
+      local place, more = tap(c, x, d, i[d + 2], i[first + d])
+      j[d + 2] = place
+      for _, e in ipairs(more) do guards[#guards + 1] = e end
+    end
+    return j, guards
+  end
+  local a = g:view(x, wide, function(i) return (places(i)) end, function(i) return (select(2, places(i))) end, 0)
+  local b = g:view(w, wide, function(i)
+    if not c.transposed then return list({ i[2], i[first] }, table.unpack(i, first + 1)) end
+    local from = index.add(i[first], index.div(i[2], each), ins)
+    return list({ from, index.mod(i[2], each) }, table.unpack(i, first + 1))
+  end)
+  local axes = {}
+  for d = first, #wide do axes[d] = true end
+  return g:reduce("sum", g:map("A * B", x.dtype, { a, b }), axes)
+end
+
+-- How many products an output is the sum of.
+local function terms(x, c)
+  local n = x.shape[2] // c.groups
+  for _, k in ipairs(c.taps) do n = n * k end
+  return n
+end
+
+local function convolution(g, op)
+  local x, w, bias = op.by.input, op.by.weight, op.by.bias
+  local out, c = op.out[1].shape, geometry(op, x, w)
+  local few = c.groups > 1 and terms(x, c) <= (g.options and g.options.direct or 64)
+  if by_library(g, x.dtype) and c.dims >= 1 and c.dims <= 3 and not few then
+    local node = { kind = "conv", inputs = { x, w, bias }, shape = out, dtype = x.dtype, conv = c }
+    return { g:node(node) }
+  end
+  local sum = direct(g, x, w, c, out)
+  if not bias then return { sum } end
+  local ones = {}
+  for d = 1, #out do ones[d] = d == 2 and out[2] or 1 end
+  return { g:map("A + B", x.dtype, { sum, g:reshape(bias, ones) }) }
+end
+
+M.convolution, M._convolution, M.cudnn_convolution = convolution, convolution, convolution
+M.convolution_overrideable, M.mkldnn_convolution = convolution, convolution
+
+function M.cudnn_convolution_transpose(g, op)
+  op.args.transposed = true
+  return convolution(g, op)
+end
+
+-- softmax(q k' * scale + mask) v; the mask may be of truth values.
+local function attention(g, op)
+  local tools = require "cawb.compose.operators.tools"
+  local q, k, v = op.by.query, op.by.key, op.by.value
+  local mask = op.by.attn_bias or op.by.attn_mask
+  local rank, dtype = #q.shape, q.dtype
+  if op.args.dropout_p and op.args.dropout_p ~= 0 then return nil, "its dropout is random" end
+  local order = {}
+  for d = 1, rank do order[d] = d end
+  order[rank - 1], order[rank] = rank, rank - 1
+  local scores = product(g, q, g:permute(k, order))
+  local scale = op.args.scale or 1 / math.sqrt(q.shape[rank])
+  scores = g:map("A * B", dtype, { scores, g:fill(scale, {}, dtype) })
+  if mask and mask.dtype == "bool" then
+    scores = g:map("(B ? A : C)", dtype, { scores, mask, g:fill("-inf", {}, dtype) })
+    scores.casts = { false, "bool" }
+  elseif mask then
+    scores = g:map("A + B", dtype, { scores, mask })
+  end
+  if op.args.is_causal then
+    scores = g:view(scores, scores.shape, function(i) return i end, function(i)
+      return { index.add(i[rank - 1], i[rank], -1) }
+    end, "-inf")
+  end
+  local axes = { [rank] = true }
+  local e = tools.exponentials(g, scores, axes, true)
+  local p = g:map("(B == 0.0f ? 0.0f : A / B)", dtype, { e, g:reduce("sum", e, axes, true) })
+  return { product(g, p, v) }
+end
+
+for _, how in ipairs { "flash_attention_for_cpu", "flash_attention", "efficient_attention", "cudnn_attention",
+                       "attention_math", "attention_math_for_mps" } do
+  M["_scaled_dot_product_" .. how] = attention
+end
+M.scaled_dot_product_attention = attention
+
+return M

@@ -1,0 +1,48 @@
+-- What constructors of several rooms share: sets of dimensions, means, exponentials.
+
+local M = {}
+
+--- The dimensions that an argument names, as a set from 1; all where it names none.
+function M.axes_of(dims, rank)
+  if type(dims) == "number" then dims = { dims } end
+  local set = {}
+  if not dims or #dims == 0 then
+    for d = 1, rank do set[d] = true end
+    return set
+  end
+  for _, d in ipairs(dims) do set[d % math.max(rank, 1) + 1] = true end
+  return set
+end
+
+--- How many elements a set of dimensions has.
+function M.count(shape, axes)
+  local n = 1
+  for d in pairs(axes) do n = n * (shape[d] or 1) end
+  return n
+end
+
+--- The operand in the type that the result is computed in.
+function M.taken(g, x, dtype) return x.dtype == dtype and x or g:map("A", dtype, { x }, dtype) end
+
+--- A node over a number.
+function M.divided(g, x, n) return g:map("A / B", x.dtype, { x, g:fill(n, {}, x.dtype) }) end
+
+--- The mean over a set of dimensions.
+function M.mean(g, x, axes, kept)
+  return M.divided(g, g:reduce("sum", x, axes, kept), M.count(x.shape, axes))
+end
+
+--- The sum of squared distances from the mean, and the mean, both with the dimensions kept.
+function M.squared_distances(g, x, axes)
+  local middle = M.mean(g, x, axes, true)
+  return g:reduce("sum", g:map("(A - B) * (A - B)", x.dtype, { x, middle }), axes, true), middle
+end
+
+--- exp(x - top) and top, the largest of each stretch. With `finite`, 0 stands for a top that is infinite.
+function M.exponentials(g, x, axes, finite)
+  local top = g:reduce("max", x, axes, true)
+  if finite then top = g:map("(fabsf(A) == INFINITY ? 0.0f : A)", x.dtype, { top }) end
+  return g:map("expf(A - B)", x.dtype, { x, top }), top
+end
+
+return M

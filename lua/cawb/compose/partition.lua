@@ -1,0 +1,325 @@
+-- partition: which nodes are stored, and which kernel computes them. Products, scans and sorts are
+-- kernels of their own. A reduce over long rows is one that others over the same rows join, and so do
+-- maps over these rows. Everything else is a stream, computed into its readers where that is cheap.
+
+local expression = require "cawb.compose.expression"
+local expressions = require "cawb.compose.expressions"
+local graphs = require "cawb.compose.graph"
+local rows = require "cawb.compose.rows"
+
+local M = {}
+
+local alone = { product = true, conv = true, scan = true, order = true, cell = true }
+
+local WINDOW = 64       -- elements that one thread may join where they are needed
+local TRIP = 24         -- what a trip to memory costs, in instructions
+local DEEP = 160        -- nodes that are computed in one place, at most
+
+local function numel(x) return graphs.numel(x.shape) end
+
+-- Instructions for one element, of what is not stored below it.
+local function cost_of(x)
+  if x.stored or x.kind == "leaf" then return x.source == "fill" and 0 or 4 end
+  local cost = x.kind == "map" and expressions.cost(x.expression) or 1
+  for _, input in ipairs(x.inputs) do cost = cost + (input.cost or 4) end
+  if x.kind == "reduce" then
+    local _, n = rows.space(x)
+    cost = cost * n
+  end
+  return cost
+end
+
+local function size_of(x)
+  local n = 1
+  for _, input in ipairs(x.inputs) do
+    if not input.stored and input.kind ~= "leaf" then n = n + (input.deep or 1) end
+  end
+  return n
+end
+
+-- How often each element of x is asked for.
+local function demand(x)
+  local sum = 0
+  for _, user in ipairs(x.users) do
+    local times = (user.stored or alone[user.kind]) and 1 or user.demand
+    if user.kind == "view" or user.kind == "pick" then times = times * numel(user) / math.max(1, numel(x)) end
+    sum = sum + times
+  end
+  return sum
+end
+
+local function is_window(x)
+  local _, n = rows.space(x)
+  return n <= WINDOW
+end
+
+-- Whether what reads the node, through views, has to find it in memory.
+local function feeds_alone(x)
+  for _, user in ipairs(x.users) do
+    if alone[user.kind] and user.kind ~= "scan" then return true end
+    if user.kind == "view" and not user.stored and feeds_alone(user) then return true end
+  end
+  return false
+end
+
+-- In reverse: users are decided before what they use.
+local function decide(g)
+  for k = #g.nodes, 1, -1 do
+    local x = g.nodes[k]
+    x.demand = demand(x)
+    if x.kind ~= "leaf" then
+      x.stored = x.is_output or alone[x.kind] or (x.kind == "reduce" and not (is_window(x) and x.demand <= 1))
+        or (x.kind ~= "view" and feeds_alone(x)) or nil
+    end
+  end
+end
+
+-- Forward: what is asked for often, costs much or became large is stored after all.
+local function settle(g)
+  for _, x in ipairs(g.nodes) do
+    x.cost, x.deep = cost_of(x), size_of(x)
+    local repeated = (x.demand - 1) * x.cost > TRIP
+    if x.kind == "map" and not x.stored and (repeated or x.deep > DEEP) then
+      x.stored = true
+      x.cost, x.deep = 4, 1
+    end
+  end
+end
+
+-- A product's operand: what lies in memory with strides, seen through views; else it is stored.
+local function operands(g)
+  for _, x in ipairs(g.nodes) do
+    if alone[x.kind] and x.kind ~= "scan" then
+      for _, input in ipairs(x.inputs) do
+        if input.kind == "view" and not input.stored and not g.strided(x, input) then input.stored = true end
+        if input.kind == "leaf" and (input.source == "fill" or input.source == "const" or input.source == "iota") then
+          input.wanted = true
+        end
+      end
+    end
+  end
+end
+
+-- An output is a tensor of its own: leaves, and what is asked for twice, are copied.
+local function claim(g)
+  local taken = {}
+  for k, x in ipairs(g.outputs) do
+    if taken[x] or x.kind == "leaf" then
+      x = g:view(x, x.shape, function(i) return i end)
+      g.outputs[k] = x
+    end
+    taken[x] = true
+  end
+  g:clean()
+  for k, x in ipairs(g.outputs) do x.is_output = k end
+end
+
+-- Leaves without memory that a library has to read.
+local function materialise(g)
+  for _, x in ipairs({ table.unpack(g.nodes) }) do
+    for k, input in ipairs(alone[x.kind] and x.inputs or {}) do
+      if input.kind == "leaf" and not input.source:find ":" then
+        local copy = g:map("A", input.dtype, { input })
+        copy.wanted = true
+        x.inputs[k] = copy
+      end
+    end
+  end
+end
+
+local function kernel_for(x)
+  local k = { kind = alone[x.kind] and x.kind or "stream", roots = { x }, members = {} }
+  if x.kind == "reduce" then k.kind, k.members = "rows", { x } end
+  return k
+end
+
+-- The stored nodes that a kernel reads.
+local function reads(kernel)
+  local found, seen, inside = {}, {}, {}
+  for _, list in ipairs { kernel.roots, kernel.members } do
+    for _, x in ipairs(list) do inside[x] = true end
+  end
+  local function visit(x)
+    if seen[x] then return end
+    seen[x] = true
+    if x.stored and not inside[x] then
+      found[#found + 1] = x
+      return
+    end
+    for _, input in ipairs(x.inputs) do visit(input) end
+  end
+  for _, list in ipairs { kernel.roots, kernel.members } do
+    for _, x in ipairs(list) do visit(x) end
+  end
+  return found
+end
+M.reads = reads
+
+-- Is there a way from kernel a to kernel b through others?
+local function detour(owner, a, b)
+  local seen = {}
+  local function visit(kernel)
+    if seen[kernel] then return false end
+    seen[kernel] = true
+    for _, x in ipairs(reads(kernel)) do
+      local from = owner[x]
+      if from == a and kernel ~= b then return true end
+      if from and from ~= a and visit(from) then return true end
+    end
+    return false
+  end
+  return visit(b)
+end
+
+local function all(list, more)
+  local out = { table.unpack(list) }
+  for _, x in ipairs(more) do out[#out + 1] = x end
+  table.sort(out, function(p, q) return p.id < q.id end)
+  return out
+end
+
+-- Kernel b after a, in one; or nil and why not.
+local function joined(a, b)
+  local both = { kind = "rows", name = "trial", roots = all(a.roots, b.roots), members = all(a.members, b.members) }
+  local made, why = expression.attempt(rows.generate, both)
+  return made and both, why
+end
+
+local function is_read_outside(x, kernels, own)
+  if x.is_output then return true end
+  for _, k in ipairs(kernels) do
+    if k ~= own then
+      for _, y in ipairs(reads(k)) do
+        if y == x then return true end
+      end
+    end
+  end
+  return false
+end
+
+-- A member that nobody else reads is not written.
+local function trim(kernel, kernels)
+  local roots = {}
+  for _, x in ipairs(kernel.roots) do
+    local member = false
+    for _, m in ipairs(kernel.members) do member = member or m == x end
+    if is_read_outside(x, kernels, kernel) then
+      roots[#roots + 1] = x
+    elseif not member then
+      roots[#roots + 1] = x
+      x.only_here = true
+    end
+  end
+  local left = {}
+  for _, x in ipairs(roots) do
+    if x.only_here then x.stored = nil else left[#left + 1] = x end
+    x.only_here = nil
+  end
+  for _, m in ipairs(kernel.members) do
+    local kept = false
+    for _, x in ipairs(left) do kept = kept or x == m end
+    m.stored = kept or nil
+  end
+  kernel.roots = left
+end
+
+local function replaced(kernels, a, b, both)
+  local list = {}
+  for _, k in ipairs(kernels) do
+    if k == b then list[#list + 1] = both elseif k ~= a then list[#list + 1] = k end
+  end
+  return list
+end
+
+local function owners(kernels)
+  local owner = {}
+  for _, k in ipairs(kernels) do
+    for _, x in ipairs(k.roots) do owner[x] = k end
+  end
+  return owner
+end
+
+local function fits(a, b)
+  local r, n = rows.space(a.members[1])
+  for _, m in ipairs(b.members) do
+    local s, t = rows.space(m)
+    if s ~= r or t ~= n then return false end
+  end
+  for _, x in ipairs(b.roots) do
+    if x.kind ~= "reduce" and numel(x) ~= r and numel(x) ~= r * n then return false end
+  end
+  return true
+end
+
+-- Kernels over the same rows become one where each reads what the other left of its own row.
+local function merge(kernels, choice)
+  local again = true
+  while again do
+    again = false
+    local owner = owners(kernels)
+    for _, b in ipairs(kernels) do
+      for _, x in ipairs((b.kind == "rows" or b.kind == "stream") and reads(b) or {}) do
+        local a = owner[x]
+        if a and a ~= b and a.kind == "rows" and not (b.refused and b.refused[a]) and fits(a, b)
+          and not detour(owner, a, b) and choice(a, b) then
+          local both = joined(a, b)
+          if both then
+            kernels = replaced(kernels, a, b, both)
+            trim(both, kernels)
+            again = true
+            break
+          end
+        end
+        if a then
+          b.refused = b.refused or {}
+          b.refused[a] = true
+        end
+      end
+      if again then break end
+    end
+  end
+  return kernels
+end
+
+-- Each kernel behind those that it reads from.
+local function ordered(kernels)
+  local owner, list, state = owners(kernels), {}, {}
+  local function visit(k)
+    if state[k] then return end
+    state[k] = true
+    local from = reads(k)
+    table.sort(from, function(p, q) return p.id < q.id end)
+    for _, x in ipairs(from) do
+      if owner[x] and owner[x] ~= k then visit(owner[x]) end
+    end
+    list[#list + 1] = k
+  end
+  for _, k in ipairs(kernels) do visit(k) end
+  return list
+end
+
+--- The kernels of a graph, in order. `options.choice(a, b)`: may kernel b be fused behind a?
+--- `options.strided(x, input)`: can x's library read this view as it lies?
+function M.kernels(g, options)
+  g.strided = options.strided
+  claim(g)
+  materialise(g)
+  g:clean()
+  decide(g)
+  for _, x in ipairs(g.nodes) do
+    if x.wanted then x.stored = true end
+  end
+  operands(g)
+  settle(g)
+  local kernels = {}
+  for _, x in ipairs(g.nodes) do
+    if x.kind ~= "leaf" then
+      if x.stored and not x.strides then x.strides = graphs.contiguous(x.shape) end
+      if x.stored then kernels[#kernels + 1] = kernel_for(x) end
+    end
+  end
+  kernels = merge(kernels, options.choice or function() return true end)
+  return ordered(kernels)
+end
+
+return M

@@ -1,0 +1,136 @@
+-- plan: the text of plan.lua. It begins with the shapes that it was made for and refuses others; then one
+-- line for each step, in order, under the name of what it computes.
+
+local graphs = require "cawb.compose.graph"
+local library = require "cawb.compose.library"
+local memory = require "cawb.compose.memory"
+
+local M = {}
+
+local function list(values)
+  local words = {}
+  for k, v in ipairs(values) do words[k] = ("%d"):format(v) end
+  return "{ " .. table.concat(words, ", ") .. " }"
+end
+
+-- A leaf in the words of a plan.
+local function leaf_name(x)
+  local number = x.source:match "^input:(%d+)$"
+  if number then return ("inputs[%s]"):format(number) end
+  return ("params[%q]"):format(x.source:match "^param:(.*)$")
+end
+
+local function leaves(g)
+  local found, seen = {}, {}
+  for _, x in ipairs(g.nodes) do
+    if x.kind == "leaf" and x.source:find ":" and not seen[x.source] then
+      found[#found + 1] = x
+      seen[x.source] = true
+    end
+  end
+  return found
+end
+
+local expect = [[
+local function expect(t, dtype, shape, strides)
+  local same = t.dtype == dtype and t.rank == #shape
+  for d = 1, #shape do
+    same = same and t.shape[d] == shape[d] and (shape[d] == 1 or t.strides[d] == strides[d])
+  end
+  assert(same, "this plan was made for tensors of other shapes, strides or types")
+end
+]]
+
+-- What a step writes and reads in scratch: items, the same table for a node wherever it is.
+local function items(kernels)
+  local of, steps = {}, {}
+  local function item(x)
+    if x.kind == "leaf" or x.is_output then return nil end
+    of[x] = of[x] or { dtype = x.dtype, numel = math.max(1, graphs.numel(x.shape)) }
+    return of[x]
+  end
+  for k, kernel in ipairs(kernels) do
+    local step = { writes = {}, reads = {} }
+    for _, x in ipairs(kernel.roots) do step.writes[#step.writes + 1] = item(x) end
+    for _, x in ipairs(kernel.reads) do step.reads[#step.reads + 1] = item(x) end
+    for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do
+      for _, argument in ipairs(launch.arguments) do
+        if type(argument) == "table" and argument.scratch and not of[argument.scratch .. kernel.name] then
+          local own = { dtype = argument.dtype, numel = argument.numel }
+          of[argument.scratch .. kernel.name] = own
+          step.writes[#step.writes + 1] = own
+        end
+      end
+    end
+    steps[k] = step
+  end
+  return steps, of
+end
+
+-- A function from what a kernel passes to words of the plan.
+local function namer(of, at)
+  return function(x, kernel)
+    if type(x) == "number" then return tostring(x) end
+    if x.scratch then return ("place[%d]"):format(at[of[x.scratch .. kernel.name]].number) end
+    if x.kind == "leaf" then return leaf_name(x) end
+    if x.is_output then return ("outputs[%d]"):format(x.is_output) end
+    return ("place[%d]"):format(at[of[x]].number)
+  end
+end
+
+local function launch_text(kernel, launch, name)
+  local words = {}
+  for k, x in ipairs(launch.arguments) do words[k] = name(x, kernel) end
+  local more = launch.shared and launch.shared > 0 and (", shared = %d"):format(launch.shared) or ""
+  return ("launch(%q, { grid = %s, block = %s%s }%s)"):format(launch.kernel, list(launch.grid), list(launch.block), more,
+    #words > 0 and ", " .. table.concat(words, ", ") or "")
+end
+
+--- What a kernel computes, in words: operators with their lines.
+function M.about(kernel)
+  local words, seen = {}, {}
+  local function visit(x)
+    if seen[x] then return end
+    seen[x] = true
+    if x.kind == "leaf" then return end
+    for _, input in ipairs(x.inputs) do
+      if not input.stored or kernel.own[input] then visit(input) end
+    end
+    local from = x.from
+    local word = from and (from.op:match "^%w+%.([%w_]+)" .. (from.line and " (line " .. from.line .. ")" or ""))
+    if word and not seen[word .. (from.number or 0)] then
+      seen[word .. (from.number or 0)] = true
+      words[#words + 1] = word
+    end
+  end
+  for _, x in ipairs(kernel.roots) do visit(x) end
+  return #words > 0 and table.concat(words, ", ") or "a copy"
+end
+
+--- The text. `kernels` in order, each with `roots`, `reads` and `made` (or a library's node).
+function M.text(g, kernels)
+  local steps, of = items(kernels)
+  local places, at = memory.plan(steps)
+  local name = namer(of, at)
+  local lines = { expect }
+  for _, x in ipairs(leaves(g)) do
+    lines[#lines + 1] = ("expect(%s, %q, %s, %s)"):format(leaf_name(x), x.dtype, list(x.shape), list(x.strides))
+  end
+  lines[#lines + 1] = ""
+  lines[#lines + 1] = "local place = {}"
+  for _, p in ipairs(places) do
+    lines[#lines + 1] = ("place[%d] = scratch{ shape = { %d }, dtype = %q }"):format(p.number, p.numel, p.dtype)
+  end
+  for _, kernel in ipairs(kernels) do
+    lines[#lines + 1] = ("\n-- %s"):format(M.about(kernel))
+    if kernel.call then
+      lines[#lines + 1] = library.call(kernel.roots[1], function(x) return name(x, kernel) end)
+    end
+    for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do
+      lines[#lines + 1] = launch_text(kernel, launch, name)
+    end
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return M

@@ -1,0 +1,14 @@
+-- compose: any task as fused kernels and library calls, without a model. One turn.
+
+local candidate = require "cawb.candidate"
+local compose = require "cawb.compose.candidate"
+
+return {
+  step = function(run)
+    if run.memory.done then return false end
+    run.memory.done = true
+    local made, why = compose.make(run.task)
+    if not made then return run:give_up(why) end
+    return run:evaluate(candidate.new { source = made.source, plan = made.plan, name = "compose" })
+  end,
+}
