@@ -79,6 +79,9 @@ def values(tensor, source):
     """Of a small constant, in order; words for what JSON has no number for."""
     if source != "const" or tensor.numel() > SMALL:
         return {}
+    tensor = getattr(tensor, "constant", None) if hasattr(tensor, "fake_mode") else tensor
+    if tensor is None:
+        return {}
     try:
         found = tensor.detach().reshape(-1).tolist()
     except Exception:  # pylint: disable=broad-except

@@ -454,7 +454,7 @@ function Body:text() return table.concat(self.lines, "\n") end
 
 --- Call a generator: what it returns, or nil and why it refused.
 function M.attempt(f, ...)
-  local ok, made, why = pcall(f, ...)
+  local ok, made, why = xpcall(f, function(e) return type(e) == "table" and e or debug.traceback(e, 2) end, ...)
   if ok then return made, why end
   if type(made) == "table" and made.refused then return nil, made.refused end
   error(made, 0)

@@ -16,13 +16,14 @@ local starts = { sum = 0, prod = 1, any = false, all = true, max = "-inf", min =
 
 -- The reduce's input with its axes as two: parts, and places in a part. Beyond the end there is `fill`.
 local function parted(g, x, parts, size, n)
+  local before = { inputs = x.inputs, axes = x.axes }
   local sizes, shape = expression.axes(x), { table.unpack(x.shape) }
   local first = #shape + 1
   shape[first], shape[first + 1] = parts, size
   local function column(i) return index.add(i[first + 1], i[first], size) end
   local guard = parts * size > n and function(i) return { index.plus(index.scale(column(i), -1), n - 1) } end or nil
   return g:view(x.inputs[1], shape, function(i)
-    return expression.merged(x, { table.unpack(i, 1, first - 1) }, index.unravel(column(i), sizes))
+    return expression.merged(before, { table.unpack(i, 1, first - 1) }, index.unravel(column(i), sizes))
   end, guard, starts[x.op])
 end
 
