@@ -1,7 +1,7 @@
 -- compose: any task as fused kernels and library calls, without a model. One turn.
 
-local candidate = require "cawb.candidate"
-local compose = require "cawb.compose.candidate"
+local cawb = require "cawb"
+local compose = require "cawb.compose"
 
 return {
   step = function(run)
@@ -9,6 +9,6 @@ return {
     run.memory.done = true
     local made, why = compose.make(run.task)
     if not made then return run:give_up(why) end
-    return run:evaluate(candidate.new { source = made.source, plan = made.plan, name = "compose" })
+    return run:evaluate(cawb.candidate { source = made.source, plan = made.plan, name = "compose" })
   end,
 }

@@ -10,6 +10,7 @@ M.public = {
   ceilings = "device.ceilings",
   chat = "agent.chat",
   compare = "door.compare",
+  compose = "compose.candidate",
   display = "base.display",
   families = "run.families",
   generation = "agent.generation",

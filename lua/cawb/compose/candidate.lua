@@ -2,7 +2,7 @@
 
 local core = require "cawb.core"
 local expression = require "cawb.compose.expression"
-local file = require "cawb.file"
+local file = require "cawb.base.file"
 local import = require "cawb.compose.import"
 local library = require "cawb.compose.library"
 local partition = require "cawb.compose.partition"

@@ -1,171 +1,25 @@
--- expression: nodes at given indices as C text. A body is the inside of one kernel: statements
--- in nested blocks, and the tensors that they read and write. What is stored is loaded, all else is
--- computed where it is asked for; nothing is computed twice where it is still in sight.
+-- expression: nodes at given indices as C text, in a body. What is stored is loaded, all else is computed
+-- where it is asked for; nothing is computed twice where it is still in sight.
 
+local bodies = require "cawb.compose.body"
 local expressions = require "cawb.compose.expressions"
 local index = require "cawb.compose.index"
 local types = require "cawb.compose.types"
 
-local M = {}
+local M = { new = bodies.new }
 
----@class cawb.Body
-local Body = {}
-Body.__index = Body
-
---- A body for a kernel; `vector`: how many neighbours one access may take.
-function M.new(kernel, vector)
-  local inside = {}
-  for _, list in ipairs { kernel.roots or {}, kernel.members or {} } do
-    for _, x in ipairs(list) do inside[x] = true end
-  end
-  return setmetatable({ kernel = kernel, inside = inside, vector = vector or 1, lines = {}, depth = 1, guarded = 0,
-                        scopes = { {} }, names = {}, order = {}, counts = {}, headers = {} }, Body)
-end
-
---- A new name that begins with `stem`.
-function Body:name(stem)
-  self.counts[stem] = (self.counts[stem] or 0) + 1
-  return stem .. self.counts[stem]
-end
-
---- One statement.
-function Body:line(text, ...)
-  if select("#", ...) > 0 then text = text:format(...) end
-  self.lines[#self.lines + 1] = ("  "):rep(self.depth) .. text
-end
-
---- Begin a block: what is computed in it is forgotten behind it.
-function Body:open(text, ...)
-  self:line(text, ...)
-  self.depth = self.depth + 1
-  self.scopes[#self.scopes + 1] = {}
-end
-
---- End it; with a text, such as "} else {", the next one begins.
-function Body:close(text)
-  self.depth, self.scopes[#self.scopes] = self.depth - 1, nil
-  self:line(text or "}")
-  if text and text:find "{$" then
-    self.depth = self.depth + 1
-    self.scopes[#self.scopes + 1] = {}
-  end
-end
-
-local function key_of(node, i)
-  local words = { tostring(node.id) }
-  for d, e in ipairs(i) do words[d + 1] = e.key end
-  return table.concat(words, ";")
-end
-
-local function recall(self, key)
-  for k = #self.scopes, 1, -1 do
-    if self.scopes[k][key] then return self.scopes[k][key] end
-  end
-end
-
-local function remember(self, key, name)
-  self.scopes[#self.scopes][key] = name
-  return name
-end
-
---- A variable holds the node's value at these indices.
-function Body:know(node, i, name) remember(self, key_of(node, i), name) end
-
--- A constant of a few values, declared once.
-local function constants(self, node)
-  local name = "c" .. node.id
-  if self.names[node] then return name end
-  self.names[node] = name
-  return name
-end
-
---- The name of a tensor that is read or written, as a parameter of the kernel.
-function Body:tensor(node, written)
-  local entry = self.names[node]
-  if not entry then
-    entry = { node = node, name = written and "y" .. (#self.order + 1) or "x" .. (#self.order + 1) }
-    self.names[node] = entry
-    self.order[#self.order + 1] = entry
-  end
-  entry.written = entry.written or written
-  local header = types.header(node.dtype)
-  if header then self.headers[header] = true end
-  return entry.name
-end
-
-local function extent(node)
-  local n = 1 + (node.offset or 0)
-  for d, size in ipairs(node.shape) do n = n + (size - 1) * node.strides[d] end
-  return n
-end
-
--- The first of the neighbours that an access takes together, and which one this is; nothing where
--- it has to be alone.
-local function packed(self, node, place)
-  local v = self.vector
-  if v == 1 or self.guarded > 0 or v * types.size(node.dtype) > 16 then return nil end
-  local lane = place.base % v
-  local first = index.plus(place, -lane)
-  if not index.divisible(first, v) or (place.hi // v + 1) * v > extent(node) then return nil end
-  return first, lane
-end
-
--- Registers that hold what a loop loaded, for the loops behind it: see `keep`.
-local function kept(self, node, key, place, width)
-  local keep = self.keeping
-  if not keep or self.guarded > keep.guarded or not index.uses(place, keep.name) or not index.only(place, keep.by) then
-    return nil
-  end
-  local old = keep.known[key]
-  if old then return ("%s[%s]"):format(old, keep.slot), true end
-  local words = keep.size * width * math.max(1, types.size(node.dtype) // 4)
-  if keep.room < words then return nil end
-  keep.room = keep.room - words
-  local name = self:name "kept"
-  keep.known[key] = name
-  local kind = width > 1 and ("pack<%s, %d>"):format(types.memory(node.dtype), width) or types.memory(node.dtype)
-  keep.declared[#keep.declared + 1] = ("%s %s[%d];"):format(kind, name, keep.size)
-  return ("%s[%s]"):format(name, keep.slot), false
-end
-
--- A pack of neighbours, or one element, in a variable.
-local function access(self, node, place, width)
-  local key = ("@%d;%d;%s"):format(width, node.id, place.key)
-  local name = recall(self, key)
-  if name then return name end
-  local memory = types.memory(node.dtype)
-  local kind = width > 1 and ("pack<%s, %d>"):format(memory, width) or memory
-  local from = width > 1 and ("*(const %s *)(%s + %s)"):format(kind, self:tensor(node), index.c(place))
-    or ("%s[%s]"):format(self:tensor(node), index.c(place))
-  local held, there = kept(self, node, key, place, width)
-  if held then
-    if not there then self:line("%s = %s;", held, from) end
-    return remember(self, key, held)
-  end
-  name = self:name "p"
-  self:line("const %s %s = %s;", kind, name, from)
-  return remember(self, key, name)
-end
-
-local function load(self, node, i)
-  local place = index.place(i, node.strides, node.offset)
-  local first, lane = packed(self, node, place)
-  local text
-  if first then text = ("%s.at[%d]"):format(access(self, node, first, self.vector), lane)
-  else text = access(self, node, place, 1) end
-  return types.loaded(node.dtype, text)
-end
+local Body = bodies.class
 
 local function leaf(self, node, i)
   if node.source == "fill" then return types.literal(node.value, node.dtype) end
   if node.source == "iota" then return ("(long long)(%s)"):format(index.c(i[1])) end
-  if node.source ~= "const" then return load(self, node, i) end
+  if node.source ~= "const" then return self:load(node, i) end
   local words = {}
   for k, value in ipairs(node.values) do words[k] = types.literal(value, node.dtype) end
-  local register, name = types.register(node.dtype), constants(self, node)
-  if not recall(self, name) then
+  local register, name = types.register(node.dtype), "c" .. node.id
+  if not self:recall(name) then
     self:line("const %s %s[%d] = { %s };", register, name, #words, table.concat(words, ", "))
-    remember(self, name, name)
+    self:remember(name, name)
   end
   return ("%s[%s]"):format(name, index.c(index.ravel(i, node.shape)))
 end
@@ -397,60 +251,14 @@ function M.refuse(why) error({ refused = why }, 0) end
 --- C text for a node at indices, one for each of its dimensions, of its register's type.
 function Body:value(node, i)
   if node.kind == "leaf" and node.source == "fill" then return leaf(self, node, i) end
-  local key = key_of(node, i)
-  local name = recall(self, key)
+  local key = bodies.key(node, i)
+  local name = self:recall(key)
   if name then return name end
-  if node.stored and not self.inside[node] then return load(self, node, i) end
+  if node.stored and not self.inside[node] then return self:load(node, i) end
   if self.known_only and self.known_only[node] then M.refuse(("node %d is needed at another place"):format(node.id)) end
   local kind = kinds[node.kind] or M.refuse(("a %s is computed by a kernel of its own"):format(node.kind))
-  return remember(self, key, kind(self, node, i))
+  return self:remember(key, kind(self, node, i))
 end
-
---- Write a node's element; its place is the node's.
-function Body:store(node, i, text)
-  local place = index.place(i, node.strides, node.offset)
-  self:line("%s[%s] = %s;", self:tensor(node, true), index.c(place), types.stored(node.dtype, text))
-end
-
---- Write neighbours: `texts` of the elements at `list` of indices. They go together where they lie together.
-function Body:store_all(node, list, texts)
-  local v = #texts
-  local first = index.place(list[1], node.strides, node.offset)
-  local together = v > 1 and v * types.size(node.dtype) <= 16 and index.divisible(first, v)
-  for k = 2, v do
-    local place = index.place(list[k], node.strides, node.offset)
-    together = together and place.key == index.plus(first, k - 1).key
-  end
-  if not together then
-    for k, text in ipairs(texts) do self:store(node, list[k], text) end
-    return
-  end
-  local words = {}
-  for k, text in ipairs(texts) do words[k] = types.stored(node.dtype, text) end
-  local kind = ("pack<%s, %d>"):format(types.memory(node.dtype), v)
-  self:line("*(%s *)(%s + %s) = %s{ { %s } };", kind, self:tensor(node, true), index.c(first), kind, table.concat(words, ", "))
-end
-
---- From here on, what loops load by the variable `name` stays in registers, `room` of them at most, by
---- the number of the step, `slot`, of which there are `size`; later loops find it there. Returns
---- the list that declarations are added to.
-function Body:keep(name, size, room, slot)
-  self.keeping = { name = name, slot = slot, size = size, room = room, known = {}, declared = {}, by = { [name] = true, row = true }, guarded = self.guarded }
-  return self.keeping.declared
-end
-
---- The parameters of the kernel: text, and the nodes to pass, in order.
-function Body:parameters()
-  local words, nodes = {}, {}
-  for k, entry in ipairs(self.order) do
-    words[k] = ("%s%s *__restrict__ %s"):format(entry.written and "" or "const ", types.memory(entry.node.dtype), entry.name)
-    nodes[k] = entry.node
-  end
-  return table.concat(words, ", "), nodes
-end
-
---- The statements so far.
-function Body:text() return table.concat(self.lines, "\n") end
 
 --- Call a generator: what it returns, or nil and why it refused.
 function M.attempt(f, ...)
