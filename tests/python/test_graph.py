@@ -38,6 +38,20 @@ class Graph(TaskCase):
         self.assertEqual(entry["args"], {"normalized_shape": [16], "eps": 1e-5})
         self.assertEqual(entry["bytes_read"], 512 + 2 * 64)
 
+    def test_memory(self):
+        reply = self.load(task("y = x.clone(); y[1:, 2] = 0.5; return y.t() + torch.tensor(2.5)",
+                               "[torch.rand(4, 3)]")).reply
+        memory, graph = reply["memory"], reply["graph"]
+        self.assertEqual(memory["bases"][0]["source"], "input:1")
+        self.assertIn([2.5], [b.get("values") for b in memory["bases"]])
+        self.assertEqual(len(memory["operators"]), len(graph))
+        fill = [o for o, e in zip(memory["operators"], graph) if "_." in e["op"]][0]
+        clone = memory["operators"][0]["outputs"][0]
+        self.assertEqual(fill["outputs"][0], {"memory": clone["memory"], "strides": [3], "offset": 5})
+        self.assertEqual({o["line"] for o in memory["operators"]}, {9})
+        self.assertEqual(memory["results"][0]["strides"], [1, 3])
+        self.assertEqual(memory["results"][0]["shape"], [3, 4])
+
     def test_sum(self):
         entry = self.single("return torch.sum(x, dim=1, keepdim=True)")
         self.assertEqual((entry["op"], entry["kind"]), ("aten.sum.dim_IntList", "reduction"))

@@ -11,7 +11,8 @@ local split = require "cawb.compose.split"
 
 local M = {}
 
-local generators = { stream = require "cawb.compose.stream", rows = require "cawb.compose.rows" }
+local generators = { stream = require "cawb.compose.stream", rows = require "cawb.compose.rows",
+                     scan = require "cawb.compose.scan" }
 
 local function name_of(kernel, number)
   local from = kernel.roots[#kernel.roots].from

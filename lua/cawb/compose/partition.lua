@@ -13,6 +13,8 @@ local alone = { product = true, conv = true, scan = true, order = true, cell = t
 
 local WINDOW = 64       -- elements that one thread may join where they are needed
 local TRIP = 24         -- what a trip to memory costs, in instructions
+local LAUNCH = 3e7      -- what a kernel more costs, in instructions of all threads
+local MOST = 2000       -- instructions of one element that is computed again
 local DEEP = 160        -- nodes that are computed in one place, at most
 
 local function numel(x) return graphs.numel(x.shape) end
@@ -78,7 +80,8 @@ end
 local function settle(g)
   for _, x in ipairs(g.nodes) do
     x.cost, x.deep = cost_of(x), size_of(x)
-    local repeated = (x.demand - 1) * x.cost > TRIP
+    local again = (x.demand - 1) * x.cost - TRIP
+    local repeated = again > 0 and (again * numel(x) > LAUNCH or x.cost > MOST)
     if x.kind == "map" and not x.stored and (repeated or x.deep > DEEP) then
       x.stored = true
       x.cost, x.deep = 4, 1

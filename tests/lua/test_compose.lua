@@ -1,0 +1,88 @@
+-- What compose fuses, how it stores, what it says where it cannot.
+
+local composed = dofile "tests/lua/composed.lua"
+local check, right, make = composed.check, composed.right, composed.make
+
+local function kinds(made)
+  local words = {}
+  for k, kernel in ipairs(made.kernels) do words[k] = kernel.kind end
+  return table.concat(words, " ")
+end
+
+check.test("a softmax is one kernel, whatever its axis", function()
+  check.equal(kinds(right("return torch.softmax(x, 1)", "[torch.randn(64, 200)]")), "rows")
+  check.equal(kinds(right("return torch.softmax(x, 0)", "[torch.randn(77, 200)]")), "rows")
+  check.equal(kinds(right("return torch.softmax(x, 1)", "[torch.randn(3, 20, 7, 11)]")), "rows")
+end)
+
+check.test("a norm with what stands before and behind it is one kernel", function()
+  local made = right("return F.gelu(self.n(x * 2 + y)) * y", "[torch.randn(5, 37, 96), torch.randn(5, 37, 96)]",
+    "self.n = nn.LayerNorm(96)")
+  check.equal(kinds(made), "rows")
+  check.equal(kinds(right("return torch.relu(self.n(x))", "[torch.randn(4, 12, 5, 7)]", "self.n = nn.GroupNorm(3, 12)")), "rows")
+  check.equal(kinds(right("return torch.relu(self.n(x))", "[torch.randn(4, 12, 5, 7)]", "self.n = nn.BatchNorm2d(12)")), "rows")
+end)
+
+check.test("pointwise chains are one kernel, and repeated where that is cheaper than a kernel more", function()
+  check.equal(kinds(right("return torch.tanh(x) * torch.sigmoid(y) + 0.5", "[torch.randn(100, 7), torch.randn(100, 1)]")), "stream")
+  local made = right("y = torch.tanh(x).exp()\nreturn y[:, :3].sum(1), y.t().contiguous()", "[torch.randn(50, 40)]")
+  check.equal((kinds(made):gsub("rows", "stream")), "stream stream")
+end)
+
+check.test("products are library calls, on operands as they lie", function()
+  check.equal(kinds(right("return torch.relu(self.l(x))", "[torch.randn(33, 20)]", "self.l = nn.Linear(20, 9)")), "product stream")
+  check.equal(kinds(right("return x.transpose(1, 2) @ y", "[torch.randn(3, 20, 8), torch.randn(3, 20, 6)]")), "product")
+  check.equal(kinds(right("return self.c(x)", "[torch.randn(2, 3, 9, 8)]", "self.c = nn.Conv2d(3, 5, 3, padding=1)")), "conv")
+end)
+
+check.test("without libraries the same is computed by kernels of its own", function()
+  local none = { libraries = false }
+  right("return self.l(x)", "[torch.randn(33, 20)]", "self.l = nn.Linear(20, 9)", none)
+  right("return x @ y", "[torch.randn(3, 20, 8), torch.randn(3, 8, 6)]", nil, none)
+  right("return self.c(x)", "[torch.randn(2, 4, 9, 8)]", "self.c = nn.Conv2d(4, 6, 3, padding=1, stride=2, groups=2)", none)
+  right("return self.c(x)", "[torch.randn(2, 4, 5, 6)]",
+    "self.c = nn.ConvTranspose2d(4, 6, 3, padding=1, stride=2, output_padding=1, groups=2, dilation=2)", none)
+end)
+
+check.test("long reduces with few results are cut into parts", function()
+  local made = right("return x.mean()", "[torch.randn(400, 301)]")
+  check.equal(kinds(made), "rows stream")
+  right("return x.amax(), x.std()", "[torch.randn(300, 307)]")
+end)
+
+check.test("running sums, with what stands before and behind them", function()
+  check.equal(kinds(right("return torch.cumsum(x * 2, 1) + y", "[torch.randn(6, 300), torch.randn(6, 1)]")), "scan stream")
+  right("return torch.cumprod(x, 0), torch.cumsum(x.flip(1), 1).flip(1)", "[torch.rand(20, 37) + 0.5]")
+  right("return torch.cumsum(x, 1)", "[torch.randint(-5, 5, (3, 40, 2))]")
+end)
+
+check.test("writes into parts of a tensor", function()
+  right("y = x.clone()\ny[:, 1:3] += 1\ny[2] = 0\ny[:, ::2].mul_(3)\nreturn y", "[torch.randn(6, 7)]")
+  right("y = torch.zeros(4, 6)\ny[1:3, 2:5] = x\nreturn y.t() * 2", "[torch.randn(2, 3)]")
+  right("x = x + 0\nx.view(-1)[3:9].relu_()\nreturn x.diagonal(), x", "[torch.randn(5, 5)]")
+end)
+
+check.test("the same graph gives the same texts", function()
+  local forward, inputs, setup = "return torch.softmax(self.c(x).flatten(1), 1), x.sum((2, 3))",
+    "[torch.randn(2, 3, 9, 8)]", "self.c = nn.Conv2d(3, 5, 3)"
+  local a, b = make(forward, inputs, setup), make(forward, inputs, setup)
+  check.equal(a.source, b.source)
+  check.equal(a.plan, b.plan)
+end)
+
+check.test("a plan refuses other shapes", function()
+  local cawb = require "cawb"
+  local made = assert(make("return torch.relu(x)", "[torch.randn(8, 6)]"))
+  local task <close> = assert(composed.task("return torch.relu(x)", "[torch.randn(6, 8)]"))
+  local r = assert(cawb.verify(task, cawb.candidate { source = made.source, plan = made.plan }, { trials = 1 }))
+  check.equal(r.stage, "plan")
+  assert(r.reason:find "other shapes", r.reason)
+end)
+
+check.test("what cannot be lowered is named with its shapes and its line", function()
+  local made, why = make("y = x + 1\nreturn torch.linalg.inv(y)", "[torch.randn(4, 4)]")
+  check.equal(made, nil)
+  assert(why:find "linalg_inv" and why:find "float32%[4, 4%]" and why:find "line 12", why)
+end)
+
+return check.done()
