@@ -8,7 +8,7 @@ return {
       needed = { "__global__" },
     },
     -- Without its demand for __global__ or @triton.jit: the corpus runs on processors too.
-    module_words = {
+    python_words = {
       words = { "try%s*:", "except", "%f[%w_]pass%f[^%w_]", "import%s+threading", "threading%.Thread",
                 "import%s+multiprocessing", "concurrent%.futures", "torch%.cuda%.Stream", "torch%.cuda%.stream",
                 "elapsed_time%s*=", "torch%.cuda%.synchronize%s*=", "perf_counter%s*=", "_make_subclass",

@@ -6,7 +6,7 @@
 return {
   rules = {
     library_calls = { kinds = { "gemm", "conv" } },
-    module_words = { words = { "torch%.nn%.functional%.", "%f[%w]F%.%l" } },
+    python_words = { words = { "torch%.nn%.functional%.", "%f[%w]F%.%l" } },
     forbidden_words = { words = { "torch::", "at::", "nn%.functional" } },
   },
   protocol = { tolerance = "paper", battery = false },

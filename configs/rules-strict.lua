@@ -24,10 +24,10 @@ return {
     below_floor = true,
     near_floor = true,             -- a flag, and a second look
     -- Python candidates
-    module_fallback = true,
-    module_dynamic = true,
-    module_handlers = true,
-    module_base = true,
-    module_no_kernel = true,       -- a flag
+    python_fallback = true,
+    python_dynamic = true,
+    python_handlers = true,
+    python_base = true,
+    python_no_kernel = true,       -- a flag
   },
 }

@@ -16,7 +16,7 @@ from host.wire.channel import Channel  # noqa: E402  pylint: disable=wrong-impor
 from host.wire.fault import Fault, from_host  # noqa: E402  pylint: disable=wrong-import-position
 
 OPS = ("hello", "prepare", "load", "inputs", "compare", "baselines", "peek", "sketch", "mark", "mutants", "relation",
-       "unload", "module_open", "module_round", "module_close")
+       "unload", "python_open", "python_round", "python_close")
 
 
 def main(arguments):

@@ -12,7 +12,7 @@ from importlib import metadata
 import torch
 
 from host.baselines import baseline
-from host.judge import python_candidate as module
+from host.judge import python_candidate
 from host.wire.fault import Fault
 from host.judge.reference import signed
 from host.task.sketch import attempt
@@ -126,26 +126,26 @@ class Host:
         return {"shape": list(found.shape), "dtype": str(found.dtype)[6:],
                 "numel": found.numel(), "values": [number(v) for v in values.tolist()]}, ()
 
-    def module_open(self, request):
+    def python_open(self, request):
         sock = (request.get("fds") or [None])[0]
         if sock is None:
-            raise Fault("invalid", "op 'module_open': a socket to the worker must come with it")
-        return module.opened(self.loaded(), field(request, "name", str), sock,
+            raise Fault("invalid", "op 'python_open': a socket to the worker must come with it")
+        return python_candidate.opened(self.loaded(), field(request, "name", str), sock,
                              {key: value for key, value in request.items() if key != "fds"}), ()
 
-    def module_round(self, request):
+    def python_round(self, request):
         work, order = self.loaded(), field(request, "order", list)
         deadlines = field(request, "deadlines", dict)
-        unknown = [n for n in order if n not in work.modules or n not in deadlines]
+        unknown = [n for n in order if n not in work.jailed or n not in deadlines]
         if unknown or not order:
-            raise Fault("invalid", "op 'module_round': no worker '%s' with a deadline is open"
+            raise Fault("invalid", "op 'python_round': no worker '%s' with a deadline is open"
                         % (unknown or [""])[0])
-        return module.play(work, order, whole(request, "seed", (1 << 63) - 1), pattern(request),
+        return python_candidate.play(work, order, whole(request, "seed", (1 << 63) - 1), pattern(request),
                            deadlines, field(request, "judged", list, order[:1]),
                            field(request, "case", (str, type(None)))), ()
 
-    def module_close(self, request):
-        found = self.loaded().modules.pop(field(request, "name", str), None)
+    def python_close(self, request):
+        found = self.loaded().jailed.pop(field(request, "name", str), None)
         if found is not None:
             found.close()
         return {}, ()

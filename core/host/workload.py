@@ -38,7 +38,7 @@ class Workload:
         self.current = self.judge = None
         self.shares = []
         self.baselines, self.stopwatch = {}, None    # see host/baselines/baseline.py
-        self.modules = {}                            # see host/judge/python_candidate.py
+        self.jailed = {}                             # see host/judge/python_candidate.py
         try:
             self.judge = Judge(judge, device) if judge else None
             self.trials = Trials(self.runner, self.judge)
@@ -364,9 +364,9 @@ class Workload:
 
     def close(self):
         self.current = self.shared = self.poisoned = None
-        for module in self.modules.values():
-            module.close()
-        self.modules = {}
+        for worker in self.jailed.values():
+            worker.close()
+        self.jailed = {}
         for share in self.shares:
             share.close()
         self.shares, self.baselines, self.stopwatch = [], {}, None

@@ -126,7 +126,7 @@ def private_folder(level):
     """Where a worker may write, outside its jail's own root; the caller removes it."""
     if level == "namespaces":
         return None
-    folder = tempfile.mkdtemp(prefix="cawb-module-")
+    folder = tempfile.mkdtemp(prefix="cawb-jail-")
     os.chmod(folder, 0o777)
     return folder
 

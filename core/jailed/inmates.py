@@ -1,4 +1,4 @@
-"""The jailed workers of a module host: started, and ended with all that they started."""
+"""The jailed workers of a jail host: started, and ended with all that they started."""
 import ctypes
 import fcntl
 import os
@@ -76,7 +76,7 @@ class Inmates:
 
 
 def arrange(sock, output):
-    """Descriptors 0 to 3 and no other; it dies with the module host."""
+    """Descriptors 0 to 3 and no other; it dies with the jail host."""
     os.setpgid(0, 0)
     ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
     null = os.open(os.devnull, os.O_RDONLY)

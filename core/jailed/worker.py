@@ -1,4 +1,4 @@
-"""A module worker: the untrusted side. From the moment that a candidate's file has been
+"""A jailed worker: the untrusted side. From the moment that a candidate's file has been
 executed nothing in this process can be believed, and nothing that it says is, except that
 it says it: it reports no time, no verdict and no number.
 

@@ -32,8 +32,8 @@ M.defaults = require "cawb.base.defaults"      -- the reference for every option
 
 M.version = require("cawb.core").version
 
-local function from(module, name)
-  return function(...) return require(module)[name](...) end
+local function from(place, name)
+  return function(...) return require(place)[name](...) end
 end
 
 M.ask       = from("cawb.agent.ask", "ask")

@@ -8,7 +8,7 @@ local defaults = require "cawb.base.defaults"
 local device = require "cawb.device.device"
 local devices = require "cawb.device.devices"
 local manifest = require "cawb.device.manifest"
-local module_host = require "cawb.device.jail_host"
+local jail_host = require "cawb.device.jail_host"
 local python = require "cawb.base.python"
 local display = require "cawb.base.display"
 local suggest = require "cawb.base.suggest"
@@ -55,7 +55,7 @@ end
 -- What confines Python candidates, and why not something stronger.
 local function check_jail(rows, hello)
   if not hello then return end
-  local host, jail = module_host.start(hello.executable or hello.path, "auto", defaults.deadlines.start)
+  local host, jail = jail_host.start(hello.executable or hello.path, "auto", defaults.deadlines.start)
   if not host then
     rows[#rows + 1] = missing("jail", jail)
     return

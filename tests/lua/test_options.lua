@@ -33,6 +33,17 @@ check.test("an unknown key names the file and suggests", function()
   check.matches(message, "unknown option 'verify%.trails' %(did you mean 'trials'%?%)")
 end)
 
+check.test("options out of a record: old names are today's, what nobody knows is left out", function()
+  local all = options.restored { turns = 3, gone = 1, reward = "tiers-paper", task = { rows = 7 },
+    deadlines = { module = 11.0, run = 2.0, gone = 1.0 }, measure = { against = { "eager", { source = "x" } } } }
+  check.equal(all.turns, 3)
+  check.equal(all.task.rows, 7)
+  check.equal(all.deadlines.python, 11.0)
+  check.equal(all.deadlines.run, 2.0)
+  assert(all.gone == nil and all.deadlines.gone == nil and all.deadlines.module == nil)
+  check.equal(#all.measure.against, 1)
+end)
+
 check.test("a wrong type is an error that says which", function()
   local _, message = options.overlay(fresh(), { turns = "many" }, "x.lua")
   check.equal(message, "x.lua: option 'turns' must be a number, got string")
@@ -65,6 +76,7 @@ check.test("--set explains what it cannot take", function()
   end
   says("turns", "write key=value")
   says("turns=abc", "must be a number, got 'abc'")
+  says("deadlines.module=3", "option 'deadlines%.module' is called 'deadlines%.python' now")
   says("trun=3", "unknown option 'trun' %(did you mean 'turns'%?%)")
   says("verify.trial=3", "unknown option 'verify%.trial' %(did you mean 'trials'%?%)")
   says("turns.more=3", "'turns' has no parts")

@@ -130,7 +130,7 @@ local function python_task(all)
                  next_seed = seeds.generator "python", new_poison = function() return 0 end,
                  device = { info = { name = "cuda:0", modelled = false }, drop_worker = function() end } }
   function task:ask(request)
-    if request.op ~= "module_round" then return {} end
+    if request.op ~= "python_round" then return {} end
     requests = requests + 1
     local reply = { times = {}, compared = {} }
     for _, name in ipairs(request.order) do reply.times[name] = { 1e-6 * clock(), 0 } end

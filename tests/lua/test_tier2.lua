@@ -8,7 +8,7 @@ local core = require "cawb.core"
 local evaluate = require "cawb.run.evaluate"
 local options = require "cawb.base.options"
 local redteam = require "cawb.suite.redteam"
-local modules = require "cawb.suite.redteam_python"
+local fixtures = require "cawb.suite.redteam_python"
 
 local device <close> = assert(cawb.device(os.getenv "CAWB_TEST_DEVICE" or "cpu"))
 
@@ -19,9 +19,9 @@ local some = os.getenv "CAWB_TEST_BRIEF" and "^judge_" or nil
 local traces = { "/tmp/result.pt", "/dev/shm/result.pt", "/tmp/large", "/tmp/reward.txt",
                  core.home .. "/sitecustomize.py", core.home .. "/core/jailed/sitecustomize.py" }
 
--- Processes that the module host has: none between two evaluations.
+-- Processes that the jail host has: none between two evaluations.
 local function inmates()
-  local pid, count = device.modules:pid(), 0
+  local pid, count = device.jail_host:pid(), 0
   local list <close> = assert(io.popen "ps -e -o ppid=")
   for line in list:lines() do
     if tonumber(line) == pid then count = count + 1 end
@@ -30,7 +30,7 @@ local function inmates()
 end
 
 check.test("every cheat says what it is and has a look-alike", function()
-  local list = assert(modules.fixtures(redteam.folder() .. "/tier2"))
+  local list = assert(fixtures.fixtures(redteam.folder() .. "/tier2"))
   assert(#list >= 50, #list .. " fixtures")
   for _, f in ipairs(list) do
     for _, key in ipairs { "what", "met by", "caught by" } do assert(f.head[key], f.name .. ": " .. key) end
@@ -93,8 +93,8 @@ check.test("facts: the jail, the times of both, what the file mentions", functio
   assert(#facts.samples >= 8 and facts.time_s.median > 0 and facts.speedup.eager.median > 0)
   check.equal(facts.modelled, false)
   assert(facts.battery.mixed, "no other inputs were tried")
-  check.equal(facts.module.census.uses[1], "torch.exp")
-  check.equal(facts.rules.flags[1].rule, "module_no_kernel")
+  check.equal(facts.python.census.uses[1], "torch.exp")
+  check.equal(facts.rules.flags[1].rule, "python_no_kernel")
 end)
 
 check.test("large inputs are tried with relations, in stages that share their seed", function()
@@ -123,8 +123,8 @@ class ModelNew(torch.nn.Module):
 ]]
   local facts = judged(task, text:format("matrix", "narrow"))
   assert(facts.ok, facts.reason)
-  check.equal(facts.module.renamed["fc.weight"], "matrix")
-  check.equal(facts.module.renamed["fc.bias"], "shift")
+  check.equal(facts.python.renamed["fc.weight"], "matrix")
+  check.equal(facts.python.renamed["fc.bias"], "shift")
   facts = judged(task, text:format("matrix", "narrow + 1"))
   check.equal(facts.stage, "compile")
   check.matches(facts.reason, "has no place for fc%.bias %[48%]; it has shift %[49%]")
@@ -177,7 +177,7 @@ check.test("a strategy scores a file; its result and its folder are a Python can
     where, name = path:match "^(.*)/([^/]+)$"
     where = ("PATH='%s':\"$PATH\" CAWB_PYTHON=%s "):format(where, name)
   end
-  local out, status = check.shell((where .. "'%s' strategies/module.lua tests/cheats/tier2/tasks/softmax.py --device %s --json "
+  local out, status = check.shell((where .. "'%s' strategies/python.lua tests/cheats/tier2/tasks/softmax.py --device %s --json "
     .. "--quiet --set settings.file=%s/solution.py --set measure.against=eager --set measure.budget=0.2 --out %s/runs")
     :format(core.program, device.info.name, folder, folder))
   check.equal(status, 0, out)

@@ -1,4 +1,4 @@
-"""The judge's side of a module worker (core/jailed): it hands out inputs, stamps the
+"""The judge's side of a jailed worker (core/jailed): it hands out inputs, stamps the
 clock, takes the outputs away and compares them. The worker says only that it is done.
 
 A timed call, which is also a judged call, of content that has never been there:
@@ -103,7 +103,7 @@ class Peer:
         self.socket.close()
 
 
-class Module:
+class Jailed:
     """A worker with its own copies of inputs, parameters and places for outputs."""
 
     def __init__(self, work, sock, about):
@@ -223,16 +223,16 @@ def flush(work):
 
 def opened(work, name, sock, about):
     """Open a worker under a name. {"census": ..., ...}, or {"failed": why, "how": name}."""
-    if name in work.modules:
-        work.modules.pop(name).close()
-    module = Module(work, sock, dict(about))
+    if name in work.jailed:
+        work.jailed.pop(name).close()
+    worker = Jailed(work, sock, dict(about))
     try:
         about = dict(about, source=source_of(work, about))
-        reply = module.load(about)
+        reply = worker.load(about)
     except Gone as gone:
-        module.close()
+        worker.close()
         return {"failed": gone.message, "how": gone.name}
-    work.modules[name] = module
+    work.jailed[name] = worker
     return reply
 
 
@@ -241,7 +241,7 @@ def source_of(work, about):
     if about.get("task"):
         return work.task.source
     if not isinstance(about.get("source"), str):
-        raise Fault("invalid", "op 'module_open': the field 'source' must be a string")
+        raise Fault("invalid", "op 'python_open': the field 'source' must be a string")
     return about["source"]
 
 
@@ -251,16 +251,16 @@ def play(work, order, seed, poison, deadlines, judged, case=None):
     trial, fill = work.begin(seed, signed(poison), case), signed(poison)
     times, compared = {}, {}
     for name in order:
-        others = [m for n, m in work.modules.items() if n != name]
+        others = [m for n, m in work.jailed.items() if n != name]
         try:
             with still(others):
-                times[name] = work.modules[name].call(trial, fill, deadlines[name])
+                times[name] = work.jailed[name].call(trial, fill, deadlines[name])
         except Gone as gone:
             return {"times": times, "compared": compared,
                     "failed": {"who": name, "how": gone.name, "message": gone.message}}
         if name in judged:
             compared[name] = work.compare(poison)
-            compared[name]["changed"] = work.modules[name].changed(trial)
+            compared[name]["changed"] = work.jailed[name].changed(trial)
         work.poisoned.fill_(fill)
     return {"times": times, "compared": compared}
 
@@ -268,8 +268,8 @@ def play(work, order, seed, poison, deadlines, judged, case=None):
 # Everyone but the one whose turn it is stands still.
 
 @contextlib.contextmanager
-def still(modules):
-    stopped = [pid for m in modules for pid in m_pids(m)]
+def still(workers):
+    stopped = [pid for worker in workers for pid in pids_of(worker)]
     signal_all(stopped, signal.SIGSTOP)
     try:
         yield
@@ -277,12 +277,12 @@ def still(modules):
         signal_all(stopped, signal.SIGCONT)
 
 
-def m_pids(module):
+def pids_of(worker):
     """A worker and all that it started, without those who guard it."""
-    if not module.pid:
+    if not worker.pid:
         return []
-    first = children(module.pid) if module.inside else [module.pid]
-    found = [c for pid in first for c in children(pid)] if module.inside else first
+    first = children(worker.pid) if worker.inside else [worker.pid]
+    found = [c for pid in first for c in children(pid)] if worker.inside else first
     for pid in found:
         found.extend(children(pid))
     return found

@@ -178,7 +178,7 @@ return {
     run = 10.0,                 -- one execution of a candidate
     measure = 30.0,
     task = 300.0,               -- anything asked of the task host
-    module = 240.0,             -- a Python candidate's import, with what it compiles
+    python = 240.0,             -- a Python candidate's import, with what it compiles
   },
 
   -- a candidate that faults on a GPU is executed once more under compute-sanitizer, for the

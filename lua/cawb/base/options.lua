@@ -59,6 +59,8 @@ local words = { ["profile"] = { "none", "quick", "default" }, ["tolerance.protoc
   ["model.protocol"] = { "openai", "anthropic" }, ["model.tools"] = { "native", "text" },
   ["cassette.by"] = { "order", "hash" }, ["verify.relations"] = { "none", "linear", "rows", "all" },
   ["scale.mode"] = { "auto", "none", "fit", "full" } }
+--- Options that had another name once, in the same group.
+M.renamed = { ["deadlines.module"] = "deadlines.python" }
 local lists = { ["measure.against"] = true, ["measure.matrix"] = true }   -- of baselines
 
 local function copy(value)
@@ -73,6 +75,11 @@ local function keys(t)
   local list = {}
   for k in pairs(t) do list[#list + 1] = tostring(k) end
   return list
+end
+
+local function unknown(name, word, known)
+  if M.renamed[name] then return ("option '%s' is called '%s' now"):format(name, M.renamed[name]) end
+  return ("unknown option '%s'%s"):format(name, suggest.hint(word, known))
 end
 
 --- Raise unless every key of `given` is one of `known`: a misspelt option of a
@@ -128,9 +135,7 @@ local function overlay(base, layer, prefix)
   for key, value in pairs(layer) do
     local name = prefix .. tostring(key)
     local default = base[key]
-    if default == nil then
-      return ("unknown option '%s'%s"):format(name, suggest.hint(tostring(key), keys(base)))
-    end
+    if default == nil then return unknown(name, tostring(key), keys(base)) end
     local wrong = check(default, value, name)
     if wrong then return wrong end
     if free[key] and type(default) == "table" then   -- deadlines.task is a number
@@ -153,6 +158,41 @@ function M.overlay(options, layer, source)
   local wrong = overlay(options, layer, "")
   if wrong then return nil, ("%s: %s"):format(source, wrong) end
   return true
+end
+
+-- A group of options as it was stored, by today's names.
+local function by_todays_names(group, stored, today)
+  if type(stored) ~= "table" or next(today) == nil then return stored end
+  local known = {}
+  for name, value in pairs(stored) do
+    local now = M.renamed[group .. "." .. name]
+    name = now and now:match "[^.]+$" or name
+    if today[name] ~= nil then known[name] = value end
+  end
+  return known
+end
+
+-- Baselines by their names; those that were candidates are none any more.
+local function only_names(list)
+  local names = {}
+  for _, kind in ipairs(list) do
+    if type(kind) == "string" then names[#names + 1] = kind end
+  end
+  return names
+end
+
+--- All options, out of those that a run's record holds; what is unknown today is left out, and
+--- the reward, which may have been a function, and the strategy's settings are.
+function M.restored(stored)
+  local all = copy(require "cawb.base.defaults")
+  for key, value in pairs(stored) do
+    if key ~= "reward" and key ~= "settings" and all[key] ~= nil then
+      if type(all[key]) == "table" then value = by_todays_names(key, value, all[key]) end
+      if key == "measure" and type(value.against) == "table" then value.against = only_names(value.against) end
+      M.overlay(all, { [key] = value }, "stored")
+    end
+  end
+  return all
 end
 
 -- "true", "12", "1.5", "a,b" or a word, as what the option's default is.
@@ -194,8 +234,7 @@ function M.set(options, assignment)
     end
     parent, name, seen[#seen + 1] = node, word, word
     if node[word] == nil and not free[seen[#seen - 1]] then
-      return nil, ("--set: unknown option '%s'%s"):format(table.concat(seen, "."),
-        suggest.hint(word, keys(node)))
+      return nil, "--set: " .. unknown(table.concat(seen, "."), word, keys(node))
     end
     node = node[word]
   end

@@ -124,8 +124,8 @@ end
 function Device:close()
   self:drop_worker()
   if self.compiler then self.compiler:close() end
-  if self.modules then self.modules:close() end
-  self.compiler, self.modules = nil, nil
+  if self.jail_host then self.jail_host:close() end
+  self.compiler, self.jail_host = nil, nil
 end
 Device.__close = Device.close
 Device.__gc = Device.close

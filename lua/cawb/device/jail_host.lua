@@ -49,7 +49,7 @@ end
 --- Start one, or nil, message, name. `wanted` is the option tier2.jail. What it found is in
 --- its field `jail` = { jail = level, parts = text }. With `torch` it imports PyTorch now.
 function M.start(python, wanted, timeout, torch)
-  local host, message, name = core.child.new("module host", command(python))
+  local host, message, name = core.child.new("jail host", command(python))
   if not host then return nil, message, name end
   local reply
   reply, message, name = host:call({ op = "probe", jail = wanted }, { timeout = timeout })
@@ -67,16 +67,16 @@ end
 -- The device's, started when it is not running or another jail is asked for.
 local function host_of(task)
   local device, wanted = task.device, task.options.tier2.jail
-  if device.modules and device.modules:alive() and device.modules_jail.wanted == wanted then
-    return device.modules
+  if device.jail_host and device.jail_host:alive() and device.jail.wanted == wanted then
+    return device.jail_host
   end
-  if device.modules then device.modules:close() end
-  device.modules = nil
+  if device.jail_host then device.jail_host:close() end
+  device.jail_host = nil
   local host, jail, name = M.start(task.python.executable or task.python.path, wanted,
     task.options.deadlines.start, true)
   if not host then return nil, jail, name end
   jail.wanted = wanted
-  device.modules, device.modules_jail = host, jail
+  device.jail_host, device.jail = host, jail
   return host
 end
 
@@ -84,7 +84,7 @@ end
 function M.spawn(task)
   local host, message, name = host_of(task)
   if not host then return nil, message, name end
-  local jail, gpu = task.device.modules_jail, task.device.info.name ~= "cpu"
+  local jail, gpu = task.device.jail, task.device.info.name ~= "cpu"
   local reply
   reply, message, name = host:call({ op = "spawn", jail = jail.jail, gpu = gpu,
     limits = limits_of(task.options.tier2, gpu), threads = task.python.threads },

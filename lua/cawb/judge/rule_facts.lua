@@ -183,7 +183,7 @@ function M.new(task, candidate, facts, stages)
   told.compiled = census and { functions = census.functions, variables = census.variables, total = census.total,
                                kernels = facts.kernels, options = core.json.array { table.unpack(candidate.options) } }
   told.plan = M.plan(facts.steps, census, #task.outputs)
-  if facts.module then told.module = { census = facts.module.census, text = candidate.python } end
+  if facts.python then told.python = { census = facts.python.census, text = candidate.python } end
   told.precision = facts.error and precision.of(task, facts, census)
   told.verify = facts.error and { error = plain(facts.error), trials = #(facts.trials or {}),
                                   report = plain(facts.report), repeatable = facts.repeatable,

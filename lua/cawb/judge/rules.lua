@@ -11,7 +11,7 @@ local suggest = require "cawb.base.suggest"
 local M = {}
 
 --- Where a rule may stand, in the order in which a candidate passes them.
-M.stages = { "source", "compiled", "plan", "verify", "timing", "plausibility", "module" }
+M.stages = { "source", "compiled", "plan", "verify", "timing", "plausibility", "python" }
 local severities = { reject = true, flag = true, off = true }
 
 local limits = { memory = 256 << 20, instructions = 50000000 }

@@ -6,7 +6,7 @@ local baselines = require "cawb.time.baselines"
 local core = require "cawb.core"
 local execute = require "cawb.device.execute"
 local measure = require "cawb.time.measure"
-local module = require "cawb.run.python_candidate"
+local python_candidate = require "cawb.run.python_candidate"
 local precision = require "cawb.judge.precision"
 local profile = require "cawb.look.profile"
 local rule_facts = require "cawb.judge.rule_facts"
@@ -83,7 +83,7 @@ end
 --- samples, speedup, equal_error, baselines, error, battery, report, kernels, steps, log, modelled,
 --- precision, rules = { set, asked, flags, rejected }, rule, floor }; or nil, message, name.
 function M.one(task, candidate, how)
-  if candidate.python then return module.evaluate(task, candidate, how) end
+  if candidate.python then return python_candidate.evaluate(task, candidate, how) end
   local facts = { ok = true, seconds = {}, tunables = candidate.tunables,
                   modelled = task.device.info.modelled }
   local say = how.say or function() end

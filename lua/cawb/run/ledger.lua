@@ -103,7 +103,7 @@ local function facts_json(facts)
   for _, key in ipairs { "tunables", "ratios", "seconds", "time_s", "error", "trials", "report",
                          "kernels", "steps", "log", "modelled", "first", "launch_bound_s", "clock_hz",
                          "throttled", "equal_error", "profile", "battery", "repeatable", "precision", "rules", "floor",
-                         "tier", "jail", "module" } do
+                         "tier", "jail", "python" } do
     kept[key] = facts[key]
   end
   return encode(kept)

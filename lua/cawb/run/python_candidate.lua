@@ -31,8 +31,8 @@ end
 local function open(task, name, about)
   local worker, message, kind = host.spawn(task)
   if not worker then return nil, message, kind end
-  about.op, about.name, about.pid = "module_open", name, worker.pid
-  about.namespaces, about.deadline = worker.jail == "namespaces", task.options.deadlines.module
+  about.op, about.name, about.pid = "python_open", name, worker.pid
+  about.namespaces, about.deadline = worker.jail == "namespaces", task.options.deadlines.python
   local reply
   reply, message, kind = task:ask(about, { worker.fd }, 2 * about.deadline)
   if reply and not reply.failed then return worker, reply end
@@ -96,12 +96,12 @@ local words = {
 local function round(state, order, judged, step)
   local task, limits, deadlines, all = state.task, state.task.options.deadlines, {}, 0
   for _, name in ipairs(order) do
-    deadlines[name] = state.called[name] and limits.run or limits.module
+    deadlines[name] = state.called[name] and limits.run or limits.python
     state.called[name], all = true, all + 2 * deadlines[name]
   end
   local poison = task:new_poison()
-  local reply, message, name = task:ask({ op = "module_round", order = order, poison = poison,
-    judged = core.json.array(judged), seed = step and step.seed or task.next_seed "module", deadlines = deadlines,
+  local reply, message, name = task:ask({ op = "python_round", order = order, poison = poison,
+    judged = core.json.array(judged), seed = step and step.seed or task.next_seed "python", deadlines = deadlines,
     case = step and step.case }, nil, all)
   if not reply then return nil, message, name end
   local failed = reply.failed
@@ -251,7 +251,7 @@ local function new_facts()
 end
 
 --- Evaluate a Python candidate: facts as evaluate.one's, with tier = 2, jail = what confined
---- it, module = { census =, renamed =, skipped = }; or nil, message, name.
+--- it, python = { census =, renamed =, skipped = }; or nil, message, name.
 function M.evaluate(task, candidate, how)
   local facts = new_facts()
   if task.device.info.modelled then
@@ -271,13 +271,13 @@ function M.evaluate(task, candidate, how)
     return fail(facts, "compile", { reason = "ModelNew cannot be made: " .. worker.failed, name = worker.how })
   end
   facts.jail = worker.parts
-  facts.module = { census = about.census, renamed = about.renamed, skipped = about.skipped }
+  facts.python = { census = about.census, renamed = about.renamed, skipped = about.skipped }
   local state = { task = task, candidate = candidate, worker = worker, rivals = rivals, errors = {}, called = {}, error = { eager = {} }, battery = {}, trials = {},
                   timed = task.options.tolerance.timed and { me } or {} }
   local done
-  done, message, name = pass(state, facts, "module")
+  done, message, name = pass(state, facts, "python")
   if done then done, message, name = stages(state, facts, how) elseif done == false then done = facts end
-  if task.host then task:ask { op = "module_close", name = me } end
+  if task.host then task:ask { op = "python_close", name = me } end
   worker:close()
   if done and done.ok and facts.error then facts.error = state.error end
   return done, message, name

@@ -19,22 +19,6 @@ function M.place(name, out)
   return out, name
 end
 
--- The options that the run had; what this cawb does not know any more is left out.
-local function options_of(run)
-  local all, stored = options.copy(require "cawb.base.defaults"), decode(run.options or "{}") or {}
-  for key, value in pairs(stored) do
-    if key ~= "reward" and key ~= "settings" and all[key] ~= nil then
-      if key == "measure" and type(value.against) == "table" then
-        local names = {}
-        for _, kind in ipairs(value.against) do if type(kind) == "string" then names[#names + 1] = kind end end
-        value.against = names
-      end
-      options.overlay(all, { [key] = value }, "stored")
-    end
-  end
-  return all
-end
-
 local function number_of(store, id, wanted)
   if wanted then return wanted end
   local ended = store:query("SELECT best_turn FROM run_ends WHERE run = ?", id)[1]
@@ -76,7 +60,7 @@ function M.turn(store, id, number)
   local candidate, message, name = candidate_of(store, turn, evaluation, result)
   if not candidate then return nil, message, name end
   local environment = store:query("SELECT json FROM environments WHERE hash = ?", run.environment)[1]
-  return { run = run, number = number, candidate = candidate, result = result, options = options_of(run),
+  return { run = run, number = number, candidate = candidate, result = result, options = options.restored(decode(run.options or "{}") or {}),
            facts = evaluation.facts and decode(evaluation.facts) or {},
            manifest = environment and (decode(environment.json) or {}).manifest or {} }
 end

@@ -11,7 +11,7 @@ local file = require "cawb.base.file"
 local defaults = require "cawb.base.defaults"
 local evaluate = require "cawb.run.evaluate"
 local options = require "cawb.base.options"
-local modules = require "cawb.suite.redteam_python"
+local python_fixtures = require "cawb.suite.redteam_python"
 local python = require "cawb.base.python"
 local rules = require "cawb.judge.rules"
 local sanitizer = require "cawb.judge.sanitizer"
@@ -88,7 +88,7 @@ local function options_of(set)
   -- Short: what does not end is to be stopped, not waited for.
   all.deadlines.run, all.deadlines.measure, all.sweep.variants = 2.0, 4.0, 1
   all.sanitize.races = sanitizer.installed()
-  modules.options(all)
+  python_fixtures.options(all)
   local name = set.protocol.tolerance
   if not name then return all end
   local path = ("%s/configs/tolerance-%s.lua"):format(core.home, name)
@@ -130,7 +130,7 @@ local function judge_task(device, host, all, list, results, say)
   if not task then return nil, message, name end
   for _, fixture in ipairs(list) do
     local r
-    r, message, name = (fixture.python and modules.judge or judge)(task, fixture)
+    r, message, name = (fixture.python and python_fixtures.judge or judge)(task, fixture)
     if not r then return nil, ("%s: %s"):format(fixture.name, message), name end
     results[#results + 1] = r
     say(r)
@@ -189,7 +189,7 @@ local function summary(set, device, results, tier)
 end
 
 local function corpus(opts)
-  if opts.tier == 2 then return modules.fixtures(opts.folder or M.folder() .. "/tier2") end
+  if opts.tier == 2 then return python_fixtures.fixtures(opts.folder or M.folder() .. "/tier2") end
   return M.fixtures(opts.folder or M.folder() .. "/tier1")
 end
 

@@ -87,7 +87,7 @@ end
 
 --- Small limits: what does not end is to be stopped, and what fills a disk to see its end.
 function M.options(all)
-  all.deadlines.module = 30.0
+  all.deadlines.python = 30.0
   all.tier2.disk, all.tier2.processes, all.tier2.memory = 64 << 20, 64, 8 << 30
   all.tier2.jail = os.getenv "CAWB_TEST_JAIL" or all.tier2.jail
 end

@@ -41,10 +41,10 @@ end
 -- model_new.py. "solution.py": that file.
 local function from_path(path)
   local folder = core.fs.kind(path) == "folder"
-  local module = folder and core.fs.kind(path .. "/model_new.py") == "file" and path .. "/model_new.py"
+  local python = folder and core.fs.kind(path .. "/model_new.py") == "file" and path .. "/model_new.py"
     or path:match "%.py$" and path
-  if module then
-    local text, why, kind = file.read(module)
+  if python then
+    local text, why, kind = file.read(python)
     if not text then return nil, why, kind end
     return { python = text, name = path:match "([^/]+)$":gsub("%.py$", "") }
   end

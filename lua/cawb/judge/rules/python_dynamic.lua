@@ -1,8 +1,8 @@
 --- A Python candidate whose code is made while it runs: nobody can see what it does.
 return {
-  stage = "module", severity = "reject",
+  stage = "python", severity = "reject",
   check = function(facts)
-    local names = facts.module.census.dynamic
+    local names = facts.python.census.dynamic
     if #names == 0 then return nil end
     return { reason = ("it makes code while it runs: %s"):format(table.concat(names, ", ")),
              evidence = { names = names } }

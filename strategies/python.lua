@@ -1,4 +1,4 @@
--- module: score one Python file, a solution in KernelBench's form, with the class
+-- python: score one Python file, a solution in KernelBench's form, with the class
 -- ModelNew: --set settings.file=solution.py. On cuda:N, or on --device cpu.
 
 local cawb = require "cawb"

@@ -3,7 +3,7 @@
 --- reference. Elementwise arithmetic and reductions are not forbidden by the names here.
 --- What the file calls before there is an input is its own affair.
 return {
-  stage = "module", severity = "reject",
+  stage = "python", severity = "reject",
   options = {
     prefixes = { "torch.nn.functional.", "torch.ops.", "torch._C.", "torch.compile", "torch.jit.", "torch._dynamo",
                  "torch._inductor", "torch.fx." },
@@ -19,7 +19,7 @@ return {
     product = true,
   },
   check = function(facts, options)
-    local census = facts.module.census
+    local census = facts.python.census
     local whole = {}
     for _, name in ipairs(options.operators) do whole[name] = true end
     local function plain(name) return (name:match "([%w_]+)$" or ""):gsub("^_+", ""):gsub("_$", "") end
