@@ -164,7 +164,8 @@ class JudgeCases:
         from host.judge.reference import Expected
         scores = self.random((40, 50), torch.float32)
         scores[3, 7] = scores[3, 9] = 9
-        graph = {"op": "aten.argmax.default", "args": {"dim": 1}, "outputs": [{"shape": [40]}]}
+        graph = {"name": "argmax", "args": {"dim": 1}, "traits": {"index": "first"}, "inputs": [{"shape": [40, 50]}],
+                 "outputs": [{"shape": [40]}]}
         index = Index(Place(0, graph, True), scores, None)
         right = scores.argmax(1)
         right[3] = 7

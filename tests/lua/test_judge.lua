@@ -94,7 +94,7 @@ check.test("an index is right where what it points to is as good, and the first 
   check.matches(index { gap = "inf" }, "off by inf")
   check.matches(index { gap = 0 / 0 }, "off by")
   check.matches(index { later = 1, exact = true, eager = 0 }, "equal values, of which PyTorch documents argmax to return the first")
-  check.matches(index { op = "sort", later = 1 }, "a stable sort keeps their order")
+  check.matches(index { op = "sort", ties = "order", later = 1 }, "a stable sort keeps their order")
   check.matches(index { outside = 1 }, "1 lie outside of their row")
   check.matches(index { repeated = 3 }, "3 come twice")
 end)

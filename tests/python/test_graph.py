@@ -15,7 +15,8 @@ class Graph(TaskCase):
     def test_softmax(self):
         entry = self.single("return torch.softmax(x, dim=1)")
         self.assertEqual(entry, {
-            "op": "aten._softmax.default", "kind": "normalization",
+            "op": "aten._softmax.default", "name": "_softmax", "kind": "normalization",
+            "traits": {"passes": 3},
             "inputs": [{"shape": [8, 16], "dtype": "float32", "arg": "self", "source": "input:1"}],
             "outputs": [{"shape": [8, 16], "dtype": "float32"}],
             "args": {"dim": 1, "half_to_float": False},
@@ -106,6 +107,51 @@ class Graph(TaskCase):
                             setup="self.k = torch.ones(1)")
         self.assertEqual((entry["bytes_read"], entry["bytes_written"]), (64 + 4, 512))
         self.assertEqual([i["source"] for i in entry["inputs"]], ["input:1", "const"])
+
+    def test_a_name_and_traits_are_those_of_the_functional_form(self):
+        for name, more, spellings in (
+                ("mul", {"factors": ["self"]}, ("x * 0.5", "x.mul_(0.5)", "torch.mul(x, 0.5, out=x.clone())")),
+                ("relu", {}, ("torch.relu(x)", "torch.relu_(x)")),
+                ("maximum", {}, ("torch.max(x, x)", "torch.maximum(x, x, out=x.clone())")),
+                ("bitwise_and", {}, ("(x > 0) & (x > 1)", "(x > 0).logical_not().__iand__(x > 1)"))):
+            entries = [self.graph("return 0 + (%s)" % s)[-2] for s in spellings]
+            for entry in entries:
+                self.assertEqual((entry["name"], entry["kind"]), (name, "pointwise"), entry)
+                self.assertEqual(entry["traits"], dict(more, exact=True))
+                self.assertEqual([i["arg"] for i in entry["inputs"]], [i["arg"] for i in entries[0]["inputs"]])
+
+    def test_what_is_overwritten_is_not_read(self):
+        fill = self.graph("y = torch.empty_like(x); y.fill_(2); return x + y")[1]
+        self.assertEqual((fill["name"], fill["bytes_read"], fill["bytes_written"]), ("fill", 0, 512))
+
+    def test_what_is_written_in_part_keeps_the_rest(self):
+        graph = self.graph("y = x * 2; torch.mul(x[:, :4], 3, out=y[:, :4]); return y + 1")
+        part, last = graph[-2:]
+        self.assertEqual((part["name"], part["traits"]["partial"]), ("mul", True))
+        self.assertEqual([(i["arg"], i["source"]) for i in part["inputs"]], [("self", "op:2"), ("out", "op:3")])
+        self.assertEqual(last["inputs"][0]["source"], "op:4")
+        self.assertNotIn("partial", graph[0]["traits"])
+
+    def test_traits_follow_the_arguments_of_a_call(self):
+        image = "[torch.rand(1, 2, 8, 8)]"
+        self.assertEqual(self.single("return F.avg_pool2d(x, 2)", image)["traits"], {"linear": ["self"], "sums": True})
+        self.assertEqual(self.single("return F.avg_pool2d(x, 2, 3)", image)["traits"]["picks"], ["self"])
+        self.assertEqual(self.single("return F.avg_pool2d(x, 3)", image)["traits"]["picks"], ["self"])
+        self.assertNotIn("picks", self.single("return F.avg_pool2d(x, 3, padding=1)", image)["traits"])
+        self.assertEqual(self.single("return x / 2")["traits"], {"factors": ["self"]})
+        self.assertEqual(self.single("return torch.div(x, 2, rounding_mode='floor')")["traits"], {})
+        norm = "self.n = nn.BatchNorm2d(2, affine=False)"
+        for mode, traits in ((".eval()", {"factors": ["input"]}), ("", {"scales": ["input"]})):
+            graph = self.graph("return self.n(x)", image, setup=norm + mode)
+            self.assertEqual([e["traits"] for e in graph if e["kind"] == "normalization"], [traits])
+        self.assertEqual(self.single("return x.max(1)[1]")["traits"]["index"], "first")
+        self.assertNotIn("index", self.single("return x.max()")["traits"])
+
+    def test_an_operator_that_the_table_lacks_says_so(self):
+        entry = self.single("return torch.special.bessel_j0(x) if x.dim() else x")
+        self.assertEqual(entry["kind"], "pointwise")
+        entry = self.graph("return torch.linalg.inv(x[:, :8])", "[torch.rand(8, 16)]")[-1]
+        self.assertEqual((entry["kind"], entry["traits"]), ("other", {"unknown": True}))
 
     def test_attention_counts_both_products(self):
         graph = self.graph("return F.scaled_dot_product_attention(x, x, x)",

@@ -68,7 +68,7 @@ class Indices(TaskCase):
     def test_ties_of_topk_and_sort_are_free_and_a_stable_sort_s_are_not(self):
         tied = "[torch.randint(0, 3, (4, 20)).float()]"
         for forward, ties in (("torch.topk(x, 5, dim=1)", "any"), ("torch.sort(x, 1)", "any"),
-                              ("torch.sort(x, dim=1, stable=True)", "first")):
+                              ("torch.sort(x, dim=1, stable=True)", "order")):
             text = task("return %s[1]" % forward, tied)
 
             def other(x, y):
@@ -77,7 +77,7 @@ class Indices(TaskCase):
                 y[0].copy_((19 - last)[:, :order.shape[1] if "sort" in forward else 5])
             index = self.entry(text, other)["index"]
             self.assertEqual((index["gap"], index["repeated"], index["ties"]), (0, 0, ties), forward)
-            self.assertEqual(index["later"] > 0, ties == "first")
+            self.assertEqual(index["later"] > 0, ties == "order")
 
     def test_topk_in_any_order_is_a_set(self):
         text = task("return torch.topk(x, 5, dim=0, sorted=False)[1]", "[torch.rand(20, 4)]")

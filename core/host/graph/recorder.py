@@ -1,38 +1,23 @@
 """The op graph: one entry per ATen operator that a forward executes.
 
 A Recorder is a dispatch mode around one call of the module. An entry names
-the operator, its tensors with their source, its other arguments, and what it
-costs at least: bytes read and written (each tensor once, views for free) and
-FLOPs (2 M N K for products; one per element elsewhere).
+the operator (`op` as PyTorch writes it; `name` and `traits` from operators.py),
+its tensors with their source, its other arguments, and what it costs at least:
+bytes read and written (each tensor once, views for free) and FLOPs (2 M N K for
+products; one per element elsewhere). However a computation is spelled, in place,
+with `out=` or as a function, its entry is the same but for `op`.
 """
+import functools
 import math
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from host.graph import operators
 from host.graph.memory import Memory
 from host.wire.tensors import NAMES
 
 LARGEST = 20000  # entries; an unrolled recurrence may go on for ever
-
-MATMUL = {"mm", "bmm", "addmm", "baddbmm", "addbmm", "mv", "addmv", "dot", "vdot",
-          "linear", "matmul", "_addmm_activation"}
-CONVOLUTION = {"convolution", "_convolution", "cudnn_convolution", "mkldnn_convolution",
-               "cudnn_convolution_transpose", "convolution_overrideable"}
-NORMALIZATION = {"_softmax", "_log_softmax", "_safe_softmax", "native_layer_norm",
-                 "native_group_norm", "native_batch_norm", "_native_batch_norm_legit",
-                 "_native_batch_norm_legit_no_training", "_batch_norm_with_update",
-                 "cudnn_batch_norm", "batch_norm", "_fused_rms_norm", "rms_norm"}
-REDUCTION = {"sum", "mean", "amax", "amin", "aminmax", "max", "min", "argmax", "argmin", "prod",
-             "var", "std", "var_mean", "std_mean", "norm", "linalg_vector_norm", "logsumexp",
-             "any", "all", "nansum", "count_nonzero", "nll_loss_forward", "nll_loss2d_forward",
-             "mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy"}
-POINTWISE = {"clone", "copy", "_to_copy", "fill", "zero", "zeros", "ones", "full", "zeros_like",
-             "ones_like", "full_like", "arange", "tril", "triu", "masked_fill", "where",
-             "native_dropout", "bernoulli", "constant_pad_nd"}
-ATTENTION = "_scaled_dot_product"
-NOTHING = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "resize_",
-           "set_", "sym_size", "is_same_size"}
 
 
 class Recorder(TorchDispatchMode):
@@ -55,7 +40,8 @@ class Recorder(TorchDispatchMode):
         kwargs = kwargs or {}
         if func.namespace == "prim":  # questions, such as for a tensor's device
             return func(*args, **kwargs)
-        named = arguments(func, args, kwargs)
+        named = [(name, value) for name, value in arguments(func, args, kwargs)
+                 if name not in results_of(func) or isinstance(value, torch.Tensor) and is_part(value)]
         inputs = [(name, tensor, self.source(tensor)) for name, value in named
                   for tensor in tensors_in(value)]
         result = func(*args, **kwargs)
@@ -70,8 +56,10 @@ class Recorder(TorchDispatchMode):
         sources = {storage(tensor) for _, tensor, _ in inputs}
         writes = func._schema.is_mutable
         aliases = bool(outputs) and not writes and all(storage(t) in sources for t in outputs)
-        kind = kind_of(func, aliases)
-        entry = {"op": str(func), "kind": kind,
+        row = operators.called(operators.of(func, aliases), dict(named))
+        kind = row.kind
+        entry = {"op": str(func), "name": row.name, "kind": kind,
+                 "traits": operators.traits(row, {name for name, _, _ in inputs}),
                  "inputs": [dict(about(t), arg=name, source=source, **where(t, kind))
                             for name, t, source in inputs],
                  "outputs": [about(t) for t in outputs],
@@ -79,9 +67,13 @@ class Recorder(TorchDispatchMode):
                           if value is not None and not list(tensors_in(value))},
                  "bytes_read": 0, "bytes_written": 0, "flops": 0}
         if kind != "view":
-            entry["bytes_read"] = sum({key(t): touched(t) for _, t, _ in inputs}.values())
+            unread = row.writes if writes else ()
+            entry["bytes_read"] = sum({key(t): touched(t) for name, t, _ in inputs
+                                       if name not in unread}.values())
             entry["bytes_written"] = sum(touched(t) for t in outputs)
-            entry["flops"] = flops(func, kind, [t for _, t, _ in inputs], outputs, dict(named))
+            entry["flops"] = flops(row, [t for _, t, _ in inputs], outputs, dict(named))
+        if writes and any(is_part(t) for t in outputs):
+            entry["traits"]["partial"] = True
         self.entries.append(entry)
         self.memory.note([t for _, t, _ in inputs], outputs)
         for tensor in outputs:
@@ -148,6 +140,18 @@ def arguments(func, args, kwargs):
     return pairs
 
 
+def is_part(tensor):
+    """Whether there is more in a tensor's memory: a write to it leaves the rest as it was."""
+    return touched(tensor) < tensor.untyped_storage().nbytes()
+
+
+@functools.lru_cache(maxsize=None)
+def results_of(func):
+    """Arguments that only say where the results go."""
+    return {a.name for a in func._schema.arguments
+            if a.kwarg_only and a.alias_info is not None and a.alias_info.is_write}
+
+
 def plain(value):
     """An argument as JSON takes it."""
     if isinstance(value, (tuple, list)):
@@ -161,37 +165,17 @@ def plain(value):
     return str(value)
 
 
-def base_name(func):
-    """aten.add_.Tensor -> add: the operator without its overload and in-place mark."""
-    name = func._schema.name.split("::")[-1]
-    return name[:-1] if name.endswith("_") and not name.endswith("__") else name
-
-
-def kind_of(func, aliases):
-    name = base_name(func)
-    if aliases or name in NOTHING:
-        return "view"
-    for kind, names in (("matmul", MATMUL), ("convolution", CONVOLUTION),
-                        ("normalization", NORMALIZATION), ("reduction", REDUCTION),
-                        ("pointwise", POINTWISE)):
-        if name in names:
-            return kind
-    tags = {str(tag).rsplit(".", 1)[-1] for tag in func.tags}
-    return "pointwise" if "pointwise" in tags else \
-        "reduction" if "reduction" in tags else "other"
-
-
-def flops(func, kind, inputs, outputs, named):
-    if kind == "matmul":
+def flops(row, inputs, outputs, named):
+    if row.kind == "matmul":
         return matmul_flops(inputs, outputs)
-    if kind == "convolution":
+    if row.kind == "convolution":
         weight = named["weight"]
         over = named["input"] if named.get("transposed") else outputs[0]
         return 2 * over.numel() * math.prod(weight.shape[1:])
-    if base_name(func).startswith(ATTENTION) and "query" in named:
+    if row.products and "query" in named:
         query, size = named["query"], named["key"].shape[-2]
         return 2 * query.numel() * size + 2 * outputs[0].numel() * size
-    if kind in ("reduction", "normalization"):
+    if row.kind in ("reduction", "normalization"):
         return inputs[0].numel() if inputs else 0
     return max((t.numel() for t in outputs), default=0)
 

@@ -8,16 +8,13 @@ import copy
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from host.graph.recorder import ATTENTION, base_name, kind_of
+from host.graph import operators
 from host.judge.judge import Readback
 from host.judge.judged import rows_of_bytes
 from host.task.runner import strict
 from host.wire.tensors import mapped
 
 POISON = 0x7ff87ff8
-
-SUMS = {"sum", "mean", "_softmax", "_log_softmax", "logsumexp", "linalg_vector_norm", "norm", "cumsum",
-        "var", "std", "var_mean", "native_layer_norm", "amax", "amin", "max", "min", "prod"}
 
 
 def rounded(tensor, bits):
@@ -29,12 +26,6 @@ def rounded(tensor, bits):
     return ((whole + (1 << drop - 1)) & -(1 << drop)).view(torch.float32)
 
 
-def is_product(func):
-    name = base_name(func)
-    return kind_of(func, False) in ("matmul", "convolution") or name.startswith(ATTENTION) or \
-        "rnn" in name or "lstm" in name or "gru" in name
-
-
 class Narrow(TorchDispatchMode):
     """Products take their factors rounded; what is added to them stays."""
 
@@ -44,11 +35,11 @@ class Narrow(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if is_product(func):
+        row = operators.of(func)
+        if row.products:
             self.hit = True
-            added = {"convolution": 2}.get(kind_of(func, False), 0 if base_name(func).startswith(
-                ("addm", "baddb", "addb", "_addmm")) else -1)
-            args = [mapped(a, self.narrow) if i != added else a for i, a in enumerate(args)]
+            args = [a if schema.name in row.linear else mapped(a, self.narrow)
+                    for schema, a in zip(func._schema.arguments, args)]
         return func(*args, **kwargs)
 
     def narrow(self, tensor):
@@ -76,15 +67,15 @@ class Without(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        name, kind = base_name(func), kind_of(func, False)
+        row = operators.of(func)
         tensors = [i for i, a in enumerate(args) if isinstance(a, torch.Tensor) and a.dim() > 0]
         at = None
-        if kind == "matmul" and len(tensors) >= 2:
+        if row.kind == "matmul" and len(tensors) >= 2:
             at, dim = tensors[-2], -1
-        elif kind == "convolution" and len(tensors) >= 2:
+        elif row.kind == "convolution" and len(tensors) >= 2:
             at, dim = tensors[0], 1
-        elif name in SUMS and tensors:
-            at, dim = tensors[0], reduced(name, args, kwargs)
+        elif row.terms and tensors:
+            at, dim = tensors[0], reduced(func, args, kwargs)
         if at is not None and args[at].is_floating_point() and args[at].shape[dim] > 1:
             short = args[at].clone()
             short.select(dim, -1).zero_()
@@ -93,15 +84,18 @@ class Without(TorchDispatchMode):
         return func(*args, **kwargs)
 
 
-def reduced(name, args, kwargs):
+def reduced(func, args, kwargs):
     """The dimension that an operator sums over, or the last one."""
-    dim = args[1] if len(args) > 1 else kwargs.get("dim")
-    if name in ("linalg_vector_norm", "norm"):
-        dim = args[2] if len(args) > 2 else None
+    at = [a.name for a in func._schema.arguments].index("dim") if takes_dim(func) else len(args)
+    dim = args[at] if len(args) > at else kwargs.get("dim")
     if isinstance(dim, (list, tuple)):
         dim = dim[0] if dim else None
     return dim if isinstance(dim, int) and not isinstance(dim, bool) and \
         -args[0].dim() <= dim < args[0].dim() else -1
+
+
+def takes_dim(func):
+    return any(a.name == "dim" for a in func._schema.arguments)
 
 
 class Mutants:

@@ -17,7 +17,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from host.judge.algebra import (Known, Product, Reshaped, Scaled, Sum, Transposed, Unfit, contracted,
                      depends, times)
 from host.wire.fault import Fault, kind_of as kind_of_error
-from host.graph.recorder import base_name, kind_of, storage, tensors_in
+from host.graph import operators
+from host.graph.recorder import results_of, storage, tensors_in
 from host.judge.judged import rows_of_bytes
 from host.wire.tensors import number
 
@@ -28,7 +29,6 @@ NEAR = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 2e-3, torch.bf
 
 # What may come before a product, done again for each check: it is cheap beside it.
 BEFORE = ("view", "pointwise", "reduction", "normalization")
-MOVED = ("cat", "stack", "embedding", "index_select")
 
 
 class Follow(TorchDispatchMode):
@@ -36,7 +36,7 @@ class Follow(TorchDispatchMode):
 
     def __init__(self, device):
         super().__init__()
-        self.device, self.nodes, self.kept = device, {}, []
+        self.device, self.nodes, self.kept, self.func = device, {}, [], None
 
     def node(self, value):
         """What stands behind an argument: a node for a tensor or a number, else itself."""
@@ -55,15 +55,19 @@ class Follow(TorchDispatchMode):
         return tensor
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        kwargs, name = kwargs or {}, base_name(func)
+        kwargs, form = kwargs or {}, operators.of(func).form
         given = list(tensors_in([list(args), list(kwargs.values())]))
-        if name not in PRODUCTS and not any(id(t) in self.nodes for t in given):
+        if form not in PRODUCTS and not any(id(t) in self.nodes for t in given):
             return self.execute(func, args, kwargs, given)
-        if name not in RULES:
+        if form not in RULES:
             raise Unfit("%s takes a product's result, and is not linear" % func)
-        made = RULES[name](self, [self.node(a) for a in args], args, kwargs)
+        self.func = func
+        made = RULES[form](self, [self.node(a) for a in args], args, kwargs)
+        places = [kwargs[name] for name in results_of(func)] or args[:1]
         if func._schema.is_mutable:
-            return self.place(made, args[0])
+            if tuple(places[0].shape) != tuple(made.shape):
+                raise Unfit("%s changes a product's shape in place" % func)
+            return self.place(made, places[0])
         dtype = kwargs.get("dtype") or given[-1].dtype
         return self.place(made, torch.empty(made.shape, dtype=dtype, device="meta"))
 
@@ -72,8 +76,8 @@ class Follow(TorchDispatchMode):
         result = func(*args, **kwargs)
         made, behind = list(tensors_in(result)), {storage(t) for t in given}
         aliases = bool(made) and all(storage(t) in behind for t in made)
-        if func.namespace == "aten" and kind_of(func, aliases) not in BEFORE and \
-                base_name(func) not in MOVED:
+        row = operators.of(func, aliases)
+        if func.namespace == "aten" and row.kind not in BEFORE and not row.moves:
             raise Unfit("%s would have to be done again for every check" % func)
         return result
 
@@ -120,13 +124,9 @@ def same(_mode, nodes, _args, kwargs):
     return nodes[0]
 
 
-def viewed(name):
-    def rule(_mode, nodes, args, _kwargs):
-        like = torch.empty(nodes[0].shape, device="meta")
-        more = [tuple(a) if isinstance(a, list) else a for a in args[1:]]
-        shaped = getattr(torch.Tensor, {"_unsafe_view": "view"}.get(name, name))(like, *more)
-        return Reshaped(nodes[0], shaped.shape)
-    return rule
+def viewed(mode, nodes, args, _kwargs):
+    shaped = mode.func(torch.empty(nodes[0].shape, device="meta"), *args[1:])
+    return Reshaped(nodes[0], shaped.shape)
 
 
 def swapped(_mode, nodes, args, _kwargs):
@@ -157,11 +157,10 @@ def reduced(mean):
     return rule
 
 
-PRODUCTS = {"mm": product, "bmm": product, "addmm": added_product, "baddbmm": added_product}
-RULES = dict(PRODUCTS, add=summed(1), sub=summed(-1), mul=scaled, div=divided, neg=negated,
-             t=swapped, transpose=swapped, permute=swapped, sum=reduced(False), mean=reduced(True),
-             **{name: same for name in ("clone", "detach", "alias", "_to_copy")},
-             **{name: viewed(name) for name in ("view", "_unsafe_view", "unsqueeze", "squeeze")})
+# By what the table of operators says that an operator is to a sum of products.
+PRODUCTS = {"product": product, "added product": added_product}
+RULES = dict(PRODUCTS, sum=summed(1), difference=summed(-1), scale=scaled, quotient=divided, negation=negated,
+             same=same, transpose=swapped, reshape=viewed, total=reduced(False), mean=reduced(True))
 
 
 class Check:

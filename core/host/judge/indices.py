@@ -13,11 +13,8 @@ equals, lie `outside`, or come twice (`repeated`).
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from host.graph.recorder import base_name, tensors_in
-
-FIRST = {"argmax", "argmin", "max", "min"}
-ANY = {"topk", "sort", "median", "kthvalue"}
-IN_ORDER = {"_to_copy", "clone", "view", "_unsafe_view", "unsqueeze", "squeeze", "detach", "alias"}
+from host.graph import operators
+from host.graph.recorder import arguments, tensors_in
 
 
 class Place:
@@ -25,13 +22,13 @@ class Place:
     indices, and what it was called with."""
 
     def __init__(self, number, entry, direct):
-        name, args = entry["op"].split(".")[1], entry["args"]
-        self.name, self.number, self.direct = name, number, direct
-        self.first = name in FIRST or bool(args.get("stable"))
-        self.sorted = name != "topk" or args.get("sorted", True)
-        self.dim = args.get("dim", None if name in ("argmax", "argmin") else -1)
-        self.keeps = name in ("topk", "sort") or bool(args.get("keepdim"))
+        args = entry["args"]
+        self.name, self.number, self.direct = entry["name"], number, direct
+        self.ties = entry["traits"]["index"]
+        self.sorted = args.get("sorted", True)
+        self.dim = args.get("dim")
         self.shape = entry["outputs"][-1]["shape"]
+        self.keeps = len(self.shape) == len(entry["inputs"][0]["shape"])
 
 
 def places(graph, outputs):
@@ -39,28 +36,31 @@ def places(graph, outputs):
     makers = [n for n, e in enumerate(graph) if makes(e)]
     found = []
     for tensor, source in outputs:
-        at = None if tensor.is_floating_point() else behind(graph, source, IN_ORDER)
+        at = None if tensor.is_floating_point() else behind(graph, source, in_order)
         entry = graph[at] if at in makers else None
-        direct = entry is not None and behind(graph, entry["inputs"][0]["source"]) is None
+        direct = entry is not None and behind(graph, entry["inputs"][0]["source"], is_view) is None
         found.append(Place(makers.index(at), entry, direct) if entry else None)
     return found
 
 
 def makes(entry):
-    parts = entry["op"].split(".")
-    return len(parts) > 1 and parts[1] in FIRST | ANY and entry["outputs"] and \
-        entry["outputs"][-1]["dtype"] == "int64" and \
-        (parts[1] in ("argmax", "argmin") or len(entry["outputs"]) == 2)
+    return "index" in entry["traits"] and entry["outputs"] and entry["outputs"][-1]["dtype"] == "int64"
 
 
-def behind(graph, source, through=None):
-    """The operator that made what a view looks at; None for an input or a parameter. Views
-    of any kind, or operators of these names."""
+def is_view(entry):
+    return entry["kind"] == "view"
+
+
+def in_order(entry):
+    return "in_order" in entry["traits"]
+
+
+def behind(graph, source, passes):
+    """The operator that made what is seen through those that let it pass; None for an input
+    or a parameter."""
     while source.startswith("op:"):
         at = int(source[3:]) - 1
-        passes = graph[at]["kind"] == "view" if through is None else \
-            graph[at]["op"].split(".")[1] in through
-        if not passes or not graph[at]["inputs"]:
+        if not passes(graph[at]) or not graph[at]["inputs"]:
             return at
         source = graph[at]["inputs"][0]["source"]
     return None
@@ -76,9 +76,8 @@ class Scores(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
         made = list(tensors_in(result))
-        name = base_name(func)
-        if name in FIRST | ANY and made and made[-1].dtype == torch.int64 and \
-                (name in ("argmax", "argmin") or len(made) == 2):
+        row = operators.called(operators.of(func), dict(arguments(func, args, kwargs or {})))
+        if row.index and made and made[-1].dtype == torch.int64:
             if self.seen in self.wanted:
                 self.kept[self.seen] = args[0], args[0]._version
             self.seen += 1
@@ -129,7 +128,7 @@ class Index:
 
     def describe(self, more=None):
         place = self.place
-        found = {"op": place.name, "ties": "first" if place.first else "any", "dtype": self.dtype,
+        found = {"op": place.name, "ties": place.ties, "dtype": self.dtype,
                  "eager": self.eager, "exact": self.eager == 0, "gap": 0.0, "later": 0,
                  "outside": 0, "repeated": 0}
         found.update(more or {})
@@ -154,13 +153,13 @@ class Index:
         gap = torch.where(equal, 0.0, (got - best).abs().nan_to_num_(nan=float("inf")))
         scale = self.lined_up(self.rows_scale()) if self.place.dim is not None else self.rows_scale()
         gap = float(torch.where(differs, gap / scale, 0.0).max())
-        later = differs & equal if self.place.first and self.eager == 0 else differs & False
+        later = differs & equal if self.place.ties != "any" and self.eager == 0 else differs & False
         return self.describe({"gap": gap if gap != float("inf") else "inf",
                               "later": int(later.sum()), "outside": int(outside.sum()),
                               "repeated": self.repeated(mine)})
 
     def repeated(self, mine):
-        if self.place.name not in ("topk", "sort") or mine.shape[-1] < 2:
+        if mine.shape[-1] < 2:
             return 0
         ordered = mine.sort(-1).values
         return int((ordered[..., 1:] == ordered[..., :-1]).sum())

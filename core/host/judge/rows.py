@@ -6,18 +6,8 @@ each), where a view has joined them with what follows.
 """
 import math
 
-from host.judge.affine import No, name_of
-
-REDUCTIONS = {"sum", "mean", "amax", "amin", "argmax", "argmin", "max", "min", "prod", "var", "std",
-              "logsumexp", "linalg_vector_norm", "norm", "any", "all", "median", "var_mean"}
-# Not all that goes element by element is marked so in PyTorch.
-ELEMENTWISE = {"leaky_relu", "hardswish", "hardtanh", "hardsigmoid", "elu", "softplus", "softshrink",
-               "hardshrink", "threshold", "log_sigmoid_forward"}
-ALONG = {"_softmax", "_log_softmax", "cumsum", "cumprod", "sort", "topk", "cummax", "cummin", "flip",
-         "_safe_softmax", "logcumsumexp"}
-BATCHED = {"native_group_norm", "convolution", "max_pool2d_with_indices", "max_pool3d_with_indices",
-           "avg_pool2d", "avg_pool3d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d",
-           "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_bilinear2d"}
+from host.graph import operators
+from host.judge.affine import No
 
 
 def follow(graph, varied, count):
@@ -41,10 +31,12 @@ def axis_of(graph, axes, tensor):
 
 
 def result(entry, given, count):
-    name, kind = name_of(entry), entry["kind"]
+    kind, rows = entry["kind"], operators.find(entry["name"]).rows
+    if "partial" in entry["traits"]:
+        raise No("%s writes to a part of a tensor" % entry["op"])
     if kind == "view":
-        return viewed(entry, given[0][0]["shape"], given[0][1], count)
-    rule = RULES.get(name) or (pointwise if kind == "pointwise" else None)
+        return viewed(entry, rows, given[0][0]["shape"], given[0][1], count)
+    rule = RULES.get(rows) or (pointwise if kind == "pointwise" else None)
     if rule is None:
         raise No("%s may mix rows" % entry["op"])
     return rule(entry, given)
@@ -74,11 +66,21 @@ def pointwise(entry, given):
     for tensor, axis in given:
         if not axis and rank(tensor) >= -dim and tensor["shape"][dim] != 1:
             raise No("%s adds something to each row that does not come with it" % entry["op"])
-    if name_of(entry) in ("tril", "triu") and dim >= -2:
-        raise No("%s goes by a row's number" % entry["op"])
-    if name_of(entry) == "constant_pad_nd" and -dim <= len(entry["args"]["pad"]) // 2:
-        raise No("%s adds rows" % entry["op"])
     return rank(out) + dim, length
+
+
+def triangle(entry, given):
+    dim, length = pointwise(entry, given)
+    if dim >= rank(entry["outputs"][0]) - 2:
+        raise No("%s goes by a row's number" % entry["op"])
+    return dim, length
+
+
+def padded(entry, given):
+    dim, length = pointwise(entry, given)
+    if rank(entry["outputs"][0]) - dim <= len(entry["args"]["pad"]) // 2:
+        raise No("%s adds rows" % entry["op"])
+    return dim, length
 
 
 def one(entry, given):
@@ -91,7 +93,7 @@ def one(entry, given):
 def reduction(entry, given):
     tensor, (dim, length) = one(entry, given)
     dims = dims_of(entry, tensor)
-    if dim in dims or (name_of(entry) in ("max", "min", "median") and "dim" not in entry["args"]):
+    if dim in dims:
         raise No("%s mixes rows" % entry["op"])
     return (dim if entry["args"].get("keepdim") else dim - sum(d < dim for d in dims)), length
 
@@ -169,51 +171,52 @@ def attention(entry, given):
     return axis
 
 
-RULES = {"native_layer_norm": layer_norm, "native_batch_norm": batch_norm, "mm": matrices,
-         "addmm": matrices, "bmm": batches, "baddbmm": batches, "cat": joined,
-         **{n: pointwise for n in ELEMENTWISE}, **{n: reduction for n in REDUCTIONS}, **{n: along for n in ALONG},
-         **{n: batched for n in BATCHED},
-         "_scaled_dot_product_flash_attention_for_cpu": attention,
-         "_scaled_dot_product_efficient_attention": attention}
+# By what the table of operators says of an operator's rows.
+RULES = {"layer_norm": layer_norm, "batch_norm": batch_norm, "matrices": matrices, "batches": batches,
+         "join": joined, "reduce": reduction, "along": along, "batch": batched, "attention": attention,
+         "triangle": triangle, "pad": padded}
 
 
-def viewed(entry, shape, axis, count):
+def viewed(entry, rows, shape, axis, count):
     """Where the rows lie in another view of them."""
-    name, out, (dim, length) = name_of(entry), entry["outputs"][0]["shape"], axis
+    out, (dim, length) = entry["outputs"][0]["shape"], axis
     args = entry["args"]
-    if name in ("view", "_unsafe_view", "reshape", "_reshape_alias"):
+    if rows == "reshape":
         return split(entry, shape, out, dim, count)
-    if name in ("detach", "alias", "empty_like") and out == shape:
+    if rows == "same" and out == shape:
         return axis
-    if name in ("t", "transpose", "permute"):
-        return ordered(name, args, len(shape)).index(dim), length
-    if name == "expand":
+    if rows == "reorder":
+        return ordered(args, len(shape)).index(dim), length
+    if rows == "expand":
         return dim + len(out) - len(shape), length
-    if name == "unsqueeze":
+    if rows == "unsqueeze":
         at = args["dim"] % len(out)
         return dim + (at <= dim), length
-    if name in ("select", "slice", "narrow", "split", "split_with_sizes", "chunk", "unbind", "squeeze"):
-        at = [d % len(shape) for d in listed(args.get("dim", 0 if name != "squeeze" else None), shape)]
-        if dim in at and name != "squeeze":
+    if rows == "squeeze":
+        at = [d % len(shape) for d in listed(args.get("dim"), shape)]
+        return dim - sum(d < dim and shape[d] == 1 for d in at), length
+    if rows == "cut":
+        at = args.get("dim", 0) % len(shape)
+        if at == dim:
             raise No("%s picks rows" % entry["op"])
-        gone = [d for d in at if name in ("select", "unbind") or name == "squeeze" and shape[d] == 1]
-        return dim - sum(d < dim for d in gone), length
+        return dim - (at < dim and len(out) < len(shape)), length
     raise No("%s is a view that is not followed" % entry["op"])
 
 
 def listed(dim, shape):
-    """The dimensions of a squeeze, of a slice: those of length 1, where none is told."""
+    """The dimensions of a squeeze: those of length 1, where none is told."""
     if dim is None:
         return [d for d, n in enumerate(shape) if n == 1]
     return dim if isinstance(dim, list) else [dim]
 
 
-def ordered(name, args, count):
+def ordered(args, count):
+    """The order of a transpose's dimensions: all are told, two, or none of a matrix."""
     order = list(range(count))
-    if name == "t":
-        return order[::-1]
-    if name == "permute":
+    if "dims" in args:
         return [d % count for d in args["dims"]]
+    if "dim0" not in args:
+        return order[::-1]
     a, b = args["dim0"] % count, args["dim1"] % count
     order[a], order[b] = order[b], order[a]
     return order

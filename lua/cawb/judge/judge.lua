@@ -57,7 +57,7 @@ local function check_index(o, label, tolerance)
   end
   if i.later == 0 then return nil end
   return ("%s: they point to equal values, of which PyTorch documents %s"):format(differ,
-    i.op == "sort" and "that a stable sort keeps their order" or i.op .. " to return the first")
+    i.ties == "order" and "that a stable sort keeps their order" or i.op .. " to return the first")
 end
 
 local function check_exact(o, label, tolerance)
