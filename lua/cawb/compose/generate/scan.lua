@@ -116,7 +116,8 @@ local function columns(d, how)
   local part = ceil(d.n, parts * chunk) * chunk
   parts = ceil(d.n, part)
   carry(h, parts, ("at.i < inner ? starts[(at.o * inner + at.i) * parts + blockIdx.x %% parts] : %s"):format(h.NEUTRAL))
-  return template.fill("scan_columns", d, h), launches(d, blocks, d.outer * d.inner, { 32, h.SLICES }, { d.n, d.inner, part, parts })
+  return template.fill("scan_columns", d, h),
+    launches(d, blocks, d.outer * d.inner, { 32, h.SLICES }, { d.n, d.inner, part, parts })
 end
 
 --- The kernels of a scan. `how`: threads (a power of two, 32 to 1024), packs of a thread, parts of

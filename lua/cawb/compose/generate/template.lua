@@ -47,14 +47,14 @@ local function chosen(text, holes)
   end))
 end
 
---- Access functions, those that are called, in front of the text that calls them. `list`: { what, C }, ...
+--- Access functions, those that are called, in front of the text that calls them. `list`: of what M.access
+--- returns, a function that another one calls ahead of it.
 function M.complete(kernel, list, text)
-  local all = {}
-  for _, one in ipairs(list) do
-    if text:find(("%s_%s("):format(kernel.name, one[1]), 1, true) then all[#all + 1] = one[2] end
+  for k = #list, 1, -1 do
+    local what, code = table.unpack(list[k])
+    if text:find(("%s_%s("):format(kernel.name, what), 1, true) then text = code .. "\n" .. text end
   end
-  all[#all + 1] = text
-  return table.concat(all, "\n")
+  return text
 end
 
 --- The template with its holes filled: `holes` by name, text or number; NAME, PARAMETERS and PASS, what the

@@ -1,0 +1,128 @@
+// $NAME: sums over k of a(m, k) b(k, n), for each z. A block computes $TM x $TN of them, a thread $RM x $RN; tiles of
+// both factors go through shared memory, the next one being fetched meanwhile.
+$if CHAIN
+// At most $CHAIN products are added one after the other: long sums are sums of short ones.
+$end
+
+struct alignas(16) $NAME_quad { $T v[4]; };
+
+struct $NAME_state { $FIELDS };      // what follows from a column of b
+
+static __device__ __forceinline__ void $NAME_fetch_a($PARAMETERS, $T (&held)[$HELDA], long long z, int first, int M, int from,
+                                                      int end) {
+#pragma unroll
+  for (int i = 0; i < $HELDA / $WIDEA; i++) {
+    const int e = threadIdx.x + i * $THREADS, m = first + $ROWA, k = from + $COLA;
+    $T *v = held + i * $WIDEA;
+    if (m < M && k < end) $LOADA
+    else for (int j = 0; j < $WIDEA; j++) v[j] = 0;
+  }
+}
+
+static __device__ __forceinline__ void $NAME_fetch_b($PARAMETERS, $T (&held)[$HELDB], const $NAME_state &state, long long z, int first,
+                                                      int N, int from, int end) {
+#pragma unroll
+  for (int i = 0; i < $HELDB / $WIDEB; i++) {
+    const int e = threadIdx.x + i * $THREADS, n = first + $ROWB, k = from + $COLB;
+    $T *v = held + i * $WIDEB;
+    if (n < N && k < end) $LOADB
+    else for (int j = 0; j < $WIDEB; j++) v[j] = 0;
+  }
+}
+
+extern "C" __global__ void __launch_bounds__($THREADS)
+$NAME($PARAMETERS, $PARTIAL int M, int N, int K, int part, int splits) {
+  __shared__ $NAME_quad as[2][$TK][$TM / 4 + 1], bs[2][$TK][$TN / 4 + 1];
+  const int down = (M + $TM - 1) / $TM, tiles = down * ((N + $TN - 1) / $TN);
+  const int tile = blockIdx.x % tiles, layer = blockIdx.x / tiles, split = layer % splits;
+  const int m0 = tile % down * $TM, n0 = tile / down * $TN;
+  const long long z = layer / splits;
+  const int begin = split * part, end = min($EXTENT, begin + part);
+  const int tx = threadIdx.x % ($TN / $RN), ty = threadIdx.x / ($TN / $RN);
+  $NAME_state state;
+  $COLUMN
+  $T acc[$RM][$RN], ha[$HELDA], hb[$HELDB];
+$if CHAIN
+  $T total[$RM][$RN];
+$end
+#pragma unroll
+  for (int i = 0; i < $RM; i++)
+#pragma unroll
+    for (int j = 0; j < $RN; j++) {
+      acc[i][j] = 0;
+$if CHAIN
+      total[i][j] = 0;
+$end
+    }
+  $fetch_a(ha, z, m0, M, begin, end);
+  $fetch_b(hb, state, z, n0, N, begin, end);
+  for (int from = begin, turn = 0; from < end; from += $TK, turn ^= 1) {
+#pragma unroll
+    for (int i = 0; i < $HELDA; i++) {
+      const int e = threadIdx.x + i / $WIDEA * $THREADS, j = i % $WIDEA;
+      as[turn][$COLA + $JCOLA][($ROWA + $JROWA) / 4].v[($ROWA + $JROWA) % 4] = ha[i];
+    }
+#pragma unroll
+    for (int i = 0; i < $HELDB; i++) {
+      const int e = threadIdx.x + i / $WIDEB * $THREADS, j = i % $WIDEB;
+      bs[turn][$COLB + $JCOLB][($ROWB + $JROWB) / 4].v[($ROWB + $JROWB) % 4] = hb[i];
+    }
+    __syncthreads();
+    if (from + $TK < end) {
+      $fetch_a(ha, z, m0, M, from + $TK, end);
+      $fetch_b(hb, state, z, n0, N, from + $TK, end);
+    }
+#pragma unroll
+    for (int k = 0; k < $TK; k++) {
+      $NAME_quad a[$RM / 4], b[$RN / 4];
+#pragma unroll
+      for (int q = 0; q < $RM / 4; q++) a[q] = as[turn][k][q * ($TM / $RM) + ty];
+#pragma unroll
+      for (int q = 0; q < $RN / 4; q++) b[q] = bs[turn][k][q * ($TN / $RN) + tx];
+#pragma unroll
+      for (int i = 0; i < $RM; i++)
+#pragma unroll
+        for (int j = 0; j < $RN; j++) acc[i][j] += a[i / 4].v[i % 4] * b[j / 4].v[j % 4];
+    }
+$if CHAIN
+    if ((from - begin) / $TK % ($CHAIN / $TK) == $CHAIN / $TK - 1) {
+#pragma unroll
+      for (int i = 0; i < $RM; i++)
+#pragma unroll
+        for (int j = 0; j < $RN; j++) total[i][j] += acc[i][j], acc[i][j] = 0;
+    }
+$end
+  }
+#pragma unroll
+  for (int j = 0; j < $RN; j++) {
+    const int n = n0 + j / 4 * (4 * ($TN / $RN)) + 4 * tx + j % 4;
+    if (n >= N) continue;
+    $OWN
+#pragma unroll
+    for (int i = 0; i < $RM; i++) {
+      const int m = m0 + i / 4 * (4 * ($TM / $RM)) + 4 * ty + i % 4;
+$if CHAIN
+      const $T value = total[i][j] + acc[i][j];
+$else
+      const $T value = acc[i][j];
+$end
+      if (m < M) $WRITE
+    }
+  }
+}
+$if SPLIT
+
+// The parts of each sum, in order; then what is behind it.
+extern "C" __global__ void __launch_bounds__(256)
+$NAME_sum($PARAMETERS, const $T *__restrict__ parts, int M, int N, int splits, long long all) {
+  const long long e = (long long)blockIdx.x * 256 + threadIdx.x;
+  if (e >= all) return;
+  const int n = (int)(e % N), m = (int)(e / N % M);
+  const long long z = e / N / M;
+  $T value = 0;
+  for (int s = 0; s < splits; s++) value += parts[((z * splits + s) * M + m) * N + n];
+  $NAME_state state;
+  $OWN
+  $store(state, z, m, n, value);
+}
+$end
