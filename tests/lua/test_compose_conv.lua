@@ -64,7 +64,7 @@ local function right(what, case)
     local constants = { shape = case.shape, out = case.out, window = case.window, groups = case.groups,
       transposed = case.transposed, stride = filled(case.stride, n, 1), padding = filled(case.padding, n, 0),
       dilation = filled(case.dilation, n, 1), extra = filled(case.extra, n, 0) }
-    generated.right(text, constants, { conv.kernels(description(case), case.how) }, case.battery)
+    generated.right(text, constants, { conv.generate(description(case), case.how) }, case.battery)
   end)
 end
 
@@ -88,8 +88,8 @@ right("transposed, three axes", { shape = { 1, 3, 3, 4, 5 }, out = 2, window = {
   extra = { 1, 1, 0 }, transposed = true })
 
 check.test("no outputs are no launches, and a table of taps has its limit", function()
-  check.equal(#conv.kernels(description { shape = { 0, 3, 10 }, out = 4, window = { 3 } }).launches, 0, "launches")
-  local made, why = conv.kernels(description { shape = { 1, 1, 5, 300 }, out = 1, window = { 3, 200 }, stride = { 3, 9 },
+  check.equal(#conv.generate(description { shape = { 0, 3, 10 }, out = 4, window = { 3 } }).launches, 0, "launches")
+  local made, why = conv.generate(description { shape = { 1, 1, 5, 300 }, out = 1, window = { 3, 200 }, stride = { 3, 9 },
     transposed = true })
   check.equal(made, nil, "kernels")
   check.matches(why, "table of taps")

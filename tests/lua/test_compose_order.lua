@@ -51,7 +51,7 @@ local function right(what, case)
   check.test("a sort is right: " .. what, function()
     local constants = { shape = case.shape, dim = case.dim, most = case.most, largest = case.largest, dtype = case.dtype,
                         values = case.values, strange = case.strange }
-    generated.right(text, constants, { order.kernels(description(case), case.how) }, {})
+    generated.right(text, constants, { order.generate(description(case), case.how) }, {})
   end)
 end
 
@@ -75,7 +75,7 @@ right("runs of a row beyond a block", { shape = { 1, 4999 }, dim = 1 })
 right("the first of merged runs", { shape = { 3, 300, 2 }, dim = 1, most = 200, how = { short = 64, select = false } })
 
 check.test("no elements are no launches", function()
-  check.equal(#order.kernels(description { shape = { 3, 0 }, dim = 1 }).launches, 0, "launches")
+  check.equal(#order.generate(description { shape = { 3, 0 }, dim = 1 }).launches, 0, "launches")
 end)
 
 return check.done()

@@ -43,7 +43,7 @@ local function right(what, case)
   check.test("a product is right: " .. what, function()
     local constants = { batch = case.batch, m = case.m, n = case.n, k = case.k, a_is_t = case.a_is_t, b_is_t = case.b_is_t,
                         dtype = case.dtype }
-    generated.right(text, constants, { product.kernels(description(case), case.how) }, case.battery)
+    generated.right(text, constants, { product.generate(description(case), case.how) }, case.battery)
   end)
 end
 
@@ -60,15 +60,15 @@ right("parts of k", { batch = 2, m = 20, n = 24, k = 1111, how = { splits = 5 },
 right("float64", { m = 20, n = 24, k = 70, dtype = "float64" })
 
 check.test("few blocks split k, sums over long axes are of short ones", function()
-  local made = product.kernels(description { m = 32, n = 32, k = 8192 })
+  local made = product.generate(description { m = 32, n = 32, k = 8192 })
   check.equal(#made.launches, 2, "launches")
-  check.matches(product.kernels(description { m = 4096, n = 4096, k = 4096 }).text, "At most 128 products")
-  assert(not product.kernels(description { m = 4096, n = 4096, k = 100 }).text:find "total%[")
-  check.equal(#product.kernels(description { m = 0, n = 4, k = 4 }).launches, 0, "launches of nothing")
+  check.matches(product.generate(description { m = 4096, n = 4096, k = 4096 }).text, "At most 128 products")
+  assert(not product.generate(description { m = 4096, n = 4096, k = 100 }).text:find "total%[")
+  check.equal(#product.generate(description { m = 0, n = 4, k = 4 }).launches, 0, "launches of nothing")
 end)
 
 check.test("a sum over nothing is zero, and what is behind it", function()
-  local made = product.kernels(description { m = 3, n = 4, k = 0 })
+  local made = product.generate(description { m = 3, n = 4, k = 0 })
   check.equal(#made.launches, 1, "launches")
 end)
 

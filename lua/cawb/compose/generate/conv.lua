@@ -156,9 +156,9 @@ end
 ---@param d cawb.Conv
 ---@return table? made  { text, launches }
 ---@return string? why
-function M.kernels(d, how)
+function M.generate(d, how)
   if d.transposed and numel(d.stride) * numel(d.window) > 4096 then return nil, "its table of taps is too large" end
-  return product.kernels((d.transposed and transposed or direct)(d), how)
+  return product.generate((d.transposed and transposed or direct)(d), how)
 end
 
 return M

@@ -104,7 +104,7 @@ end
 --- whether to look for the wanted ones by digits (32 bits at most).
 ---@param d cawb.Order
 ---@return table made  { text, launches }
-function M.kernels(d, how)
+function M.generate(d, how)
   how = how or {}
   local lines, most, short = d.outer * d.inner, d.most or d.n, how.short or SHORT
   if lines * most == 0 then return { text = "", launches = {} } end

@@ -145,7 +145,7 @@ end
 ---@param d cawb.Product
 ---@return table? made  { text, launches }
 ---@return string? why
-function M.kernels(d, how)
+function M.generate(d, how)
   how = how or {}
   if d.m >= 2 ^ 31 or d.n >= 2 ^ 31 or d.k >= 2 ^ 31 then return nil, "a side of the product is beyond 32 bits" end
   if d.batch * d.m * d.n == 0 then return { text = "", launches = {} } end

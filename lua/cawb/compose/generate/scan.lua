@@ -124,7 +124,7 @@ end
 --- the axis; where inner is above 1 slices of a block (at most 32) in place of threads.
 ---@param d cawb.Scan
 ---@return table made  { text, launches }
-function M.kernels(d, how)
+function M.generate(d, how)
   if d.outer * d.n * d.inner == 0 then return { text = "", launches = {} } end
   local text, list = (d.inner == 1 and rows or columns)(d, how or {})
   return { text = template.complete(d, accesses(d), text), launches = list }

@@ -117,7 +117,7 @@ end
 ---@param d cawb.Window
 ---@return table? made  { text, launches }
 ---@return string? why
-function M.kernels(d, how)
+function M.generate(d, how)
   if span(d, 1) > MOST then return nil, ("a line of %d elements for one output is no window"):format(span(d, 1)) end
   if d.planes * d.out[1] * d.out[2] * d.out[3] == 0 then return { text = "", launches = {} } end
   local h = holes(d, how or {})
