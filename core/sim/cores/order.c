@@ -16,13 +16,9 @@
 #include "sim/sim.h"
 
 static int speaks(const sim_insn *in) {
-  switch (in->op) {
-    case SIM_OP_atom_global: case SIM_OP_atom_generic: case SIM_OP_bulk_reduce:
-    case SIM_OP_clock_u32: case SIM_OP_clock_u64: case SIM_OP_bar_cluster: return 1;
-    case SIM_OP_ld_global: case SIM_OP_ld_generic: case SIM_OP_st_global: case SIM_OP_st_generic:
-      return in->atomic;
-    default: return 0;
-  }
+  if (sim_op_has(in->op, OP_CLOCK | OP_BARRIER_CLUSTER)) return 1;
+  if (!sim_op_has(in->op, OP_GLOBAL | OP_GENERIC)) return 0;
+  return sim_op_has(in->op, OP_ATOMIC) || (sim_op_has(in->op, OP_ELEMENTS) && in->atomic);
 }
 
 void sim_turns(sim_function *f) {

@@ -183,14 +183,16 @@ static int op_bra(sim_warp *w, const sim_insn *in) {
   return SIM_JUMP;
 }
 
-/* The table is a row of marked no-ops, each with a target. One target at a time. */
+static int op_target(sim_warp *w, const sim_insn *in) { return op_nop(w, in); }
+
+/* The table is a row of targets. One target at a time. */
 static int op_brx(sim_warp *w, const sim_insn *in) {
   const u32 *a = SIM_PLACE(u32, w, in->r[1]);
   const sim_function *f = w->exec->function;
   uint32_t which = a[__builtin_ctz(w->mask)], same = 0;
   for (unsigned l = 0; l < SIM_LANES; l++) if (a[l] == which) same |= 1u << l;
   uint64_t entry = (uint64_t)in->imm + which;
-  if (entry >= f->count || !(f->code[entry].op == SIM_OP_nop && f->code[entry].mode == 1))
+  if (entry >= f->count || f->code[entry].op != SIM_OP_target)
     return memory_fault(w, in, SIM_FAULT_TRAP, (unsigned)__builtin_ctz(w->mask), which, 0, 0, READ);
   w->target = (uint32_t)f->code[entry].imm;
   w->mask &= same;

@@ -37,7 +37,7 @@
 #include "sim/exec/body_run.h"
 
 static const sim_fn table[] = {
-#define X(name, pipe) op_##name,
+#define X(name, pipe, traits) op_##name,
   SIM_OPS(X)
 #undef X
 };

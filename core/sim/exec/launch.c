@@ -217,15 +217,16 @@ static void count_code(const sim_exec *x, sim_launch_facts *facts, cawb_report *
   facts->issued = (double)AROUND * x->nwarps * facts->executed;
   for (uint32_t i = 0; i < f->count; i++) {
     const sim_insn *in = &f->code[i];
+    unsigned pipe = sim_ops[in->op].pipe;
     sum->warp_instructions += x->hits[i];
     double times = in->shared ? (double)x->hits[i] / SIM_UNROLL : (double)x->hits[i];
-    facts->pipe[in->pipe] += times * in->cost;
-    if (in->pipe != SIM_PIPE_NONE) facts->issued += times * ((in->pipe == SIM_PIPE_TENSOR ? 1 : in->cost) + in->more);
+    facts->pipe[pipe] += times * in->cost;
+    if (pipe != SIM_PIPE_NONE) facts->issued += times * ((pipe == SIM_PIPE_TENSOR ? 1 : in->cost) + in->more);
     facts->pipe[SIM_PIPE_FP32] += times * in->more;
     if (in->leader == SIM_LEADS_GLOBAL) facts->waits_global += (double)x->hits[i];
     if (in->leader == SIM_LEADS_UNROLLED) facts->waits_global += (double)x->hits[i] / SIM_UNROLL;
     if (in->leader == SIM_LEADS_SHARED) facts->waits_shared += (double)x->hits[i];
-    if (in->op == SIM_OP_bra && in->guard != SIM_NOGUARD) sum->branches += x->hits[i];
+    if (sim_op_has(in->op, OP_JUMPS) && in->guard != SIM_NOGUARD) sum->branches += x->hits[i];
   }
 }
 

@@ -11,18 +11,6 @@
 
 /* -------------------------------------------------------- operation names */
 
-static const char *const op_names[] = {
-#define X(name, pipe) #name,
-  SIM_OPS(X)
-#undef X
-};
-
-static const uint8_t op_pipes[] = {
-#define X(name, pipe) SIM_PIPE_##pipe,
-  SIM_OPS(X)
-#undef X
-};
-
 static uint32_t hash(const char *s) {
   uint32_t h = 2166136261u;
   while (*s != '\0') h = (h ^ (unsigned char)*s++) * 16777619u;
@@ -31,7 +19,7 @@ static uint32_t hash(const char *s) {
 
 void ptx_opnames_fill(ptx_parser *p) {
   for (unsigned i = 0; i < SIM_OP_COUNT; i++) {
-    uint32_t h = hash(op_names[i]);
+    uint32_t h = hash(sim_ops[i].name);
     while (p->opnames[h] != 0) h = (h + 1) % PTX_OPNAMES;
     p->opnames[h] = (uint16_t)(i + 1);
   }
@@ -39,7 +27,7 @@ void ptx_opnames_fill(ptx_parser *p) {
 
 int ptx_op_named(const ptx_parser *p, const char *name) {
   for (uint32_t h = hash(name); p->opnames[h] != 0; h = (h + 1) % PTX_OPNAMES)
-    if (strcmp(op_names[p->opnames[h] - 1], name) == 0) return p->opnames[h] - 1;
+    if (strcmp(sim_ops[p->opnames[h] - 1].name, name) == 0) return p->opnames[h] - 1;
   return -1;
 }
 
@@ -56,7 +44,6 @@ sim_insn *ptx_emit(ptx_parser *p, int op, const ptx_statement *s) {
   in->text = p->text;
   in->guard = s != NULL ? s->guard : SIM_NOGUARD;
   in->guard_not = s != NULL ? s->guard_not : 0;
-  in->pipe = op_pipes[op];
   in->cost = 1;
   return in;
 }

@@ -214,7 +214,6 @@ int ptx_decode_arith(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   } else operands(p, s, in, widths, t);
   in->width = (uint8_t)t->bytes;
   in->ftz = (uint8_t)(ptx_has(f, W_FTZ) && t->class == PTX_F && t->bytes == 4);
-  if (t->bytes == 8 && in->pipe == SIM_PIPE_INT) in->cost = 2;
   in->cmp = value_code(t);
   in->approx = (uint8_t)(ptx_has(f, W_APPROX) || ptx_has(f, W_FULL));
   if (is_float(t))

@@ -34,7 +34,6 @@ static int emit_compare(ptx_parser *p, const ptx_statement *s, const ptx_form *f
   in->width = (uint8_t)both;
   in->mode = (uint8_t)how;
   in->ftz = (uint8_t)(ptx_has(f, W_FTZ) && t->class == PTX_F && t->bytes == 4);
-  if (t->bytes == 8 && in->pipe == SIM_PIPE_INT) in->cost = 2;
   if (how != COMBINE_NONE) {
     in->r[3] = ptx_source(p, s, 3, 0, NULL);
     in->vec = (uint8_t)ptx_operand_at(p, s, 3)->negate;

@@ -81,6 +81,5 @@ int ptx_decode_wgmma(ptx_parser *p, const ptx_statement *s) {
   uint64_t keep = ptx_immediate(p, s, 0);
   sim_insn *in = ptx_emit(p, SIM_OP_wgmma_wait, s);
   in->imm = keep > UINT32_MAX ? UINT32_MAX : (int64_t)keep;
-  in->leader = SIM_LEADS_SHARED;               /* the tensor cores' pipeline takes about as long to drain */
   return 1;
 }

@@ -49,8 +49,7 @@ struct sim_insn {
   uint8_t stride;         /* bytes of a register lane, where not the width */
   uint8_t space, wide;    /* state space; 1: addresses are 64-bit registers */
   uint8_t sext, ftz, sat, rnd, cmp, mode, atomic;
-  uint8_t pipe;           /* for the time model: which unit, */
-  uint16_t cost;          /* for how many slots; of tensor cores: in quarters of a clock */
+  uint16_t cost;          /* slots of its pipe; of tensor cores: in quarters of a clock */
   uint8_t more, approx;   /* further instructions of the machine; .approx or .full was asked for */
   uint8_t shared;         /* one for SIM_UNROLL turns of a loop */
   uint8_t leader;         /* SIM_LEADS_...: warps wait here, see sim/time/schedule.c */

@@ -114,7 +114,7 @@ static void read_one(ptx_parser *p);
 static void read_targets(ptx_parser *p) {
   do {
     if (p->tok.kind != PTX_NAME) ptx_fail(p, CAWB_ERR_INVALID, ".branchtargets needs labels");
-    ptx_emit(p, SIM_OP_nop, NULL)->mode = 1;
+    ptx_emit(p, SIM_OP_target, NULL);
     ptx_jump_to(p, p->tok.text, p->tok.size);
     ptx_next(p);
   } while (ptx_take(p, ','));

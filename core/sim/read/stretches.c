@@ -10,8 +10,8 @@
 enum { LONGEST = UINT16_MAX };
 
 static int leaves(const sim_insn *in) {
-  return in->op == SIM_OP_bra || in->op == SIM_OP_brx || in->op == SIM_OP_exit || in->op == SIM_OP_trap ||
-         in->op == SIM_OP_bar || in->op == SIM_OP_bar_warp || in->op == SIM_OP_bar_cluster;
+  return sim_op_has(in->op, OP_JUMPS | OP_JUMPS_BY_TABLE | OP_EXITS | OP_FAULTS | OP_BARRIER_WARP |
+                            OP_BARRIER_BLOCK | OP_BARRIER_CLUSTER);
 }
 
 static int is_plain_fma(const sim_insn *in) {

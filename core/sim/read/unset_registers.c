@@ -22,19 +22,11 @@ typedef struct flow {
   unsigned char *unset;
 } flow;
 
-/* Arithmetic, conversions, loads; of the rest, those that have one. */
-static int whole_target(unsigned op) {
-  return op <= SIM_OP_ld_generic || op == SIM_OP_shfl || op == SIM_OP_vote || op == SIM_OP_match ||
-         op == SIM_OP_redux || op == SIM_OP_activemask;
-}
-
 /* Whether operand k is one that an instruction writes and does not read. */
 static int is_target(const sim_insn *in, unsigned k) {
-  if (!whole_target(in->op)) return 0;
-  if (k == 0) return 1;
-  if (in->op >= SIM_OP_setp_s16 && in->op <= SIM_OP_setp_bf16x2) return k == 4;
-  int loads = in->op >= SIM_OP_ld_global && in->op <= SIM_OP_ld_generic;
-  return (loads || in->op == SIM_OP_unpack) && k >= 2 && k <= in->vec;
+  if (k == 0) return sim_op_has(in->op, OP_DEFINES | OP_DEFINES_BOTH | OP_DEFINES_VECTOR);
+  if (k == 4 && sim_op_has(in->op, OP_DEFINES_BOTH)) return 1;
+  return sim_op_has(in->op, OP_DEFINES_VECTOR) && k >= 2 && k <= in->vec;
 }
 
 /* Some instructions keep numbers where others have an operand. */
@@ -45,7 +37,7 @@ static int is_operand(const sim_insn *in, unsigned k) {
 }
 
 static int leaves(const sim_insn *in) {
-  return in->guard == SIM_NOGUARD && (in->op == SIM_OP_bra || in->op == SIM_OP_exit);
+  return in->guard == SIM_NOGUARD && sim_op_has(in->op, OP_JUMPS | OP_EXITS);
 }
 
 static int by_offset(const void *a, const void *b) {
@@ -83,10 +75,10 @@ static int cut(flow *w) {
   const sim_function *f = w->f;
   for (uint32_t i = 0; i < f->count; i++) {
     const sim_insn *in = &f->code[i];
-    if (in->op == SIM_OP_brx || in->op == SIM_OP_unknown) return 0;
-    if (in->op != SIM_OP_bra && in->op != SIM_OP_exit) continue;
+    if (sim_op_has(in->op, OP_JUMPS_BY_TABLE) || f->unknown != NULL) return 0;
+    if (!sim_op_has(in->op, OP_JUMPS | OP_EXITS)) continue;
     w->block[i + 1] = 1;
-    if (in->op == SIM_OP_bra && in->imm >= 0 && in->imm < f->count) w->block[in->imm] = 1;
+    if (sim_op_has(in->op, OP_JUMPS) && in->imm >= 0 && in->imm < f->count) w->block[in->imm] = 1;
   }
   w->block[0] = 0;
   for (uint32_t i = 1; i <= f->count; i++) w->block[i] += w->block[i - 1];
@@ -133,7 +125,7 @@ static int walk(flow *w, int looks) {
     if (i == 0 || w->block[i] != w->block[i - 1])
       memcpy(w->now, w->in + (size_t)w->block[i] * w->words, w->words * sizeof *w->now);
     step(w, in, looks);
-    if (in->op == SIM_OP_bra && in->imm >= 0 && in->imm < f->count) changed |= arrive(w, (uint32_t)in->imm);
+    if (sim_op_has(in->op, OP_JUMPS) && in->imm >= 0 && in->imm < f->count) changed |= arrive(w, (uint32_t)in->imm);
     if (!leaves(in) && w->block[i + 1] != w->block[i]) changed |= arrive(w, i + 1);
   }
   return changed;

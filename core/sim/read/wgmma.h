@@ -7,10 +7,10 @@
 
 /* Copies are let be: compilers put some between products, for their own ends. */
 static inline int wg_reads(const sim_insn *in, unsigned k) {
-  if (in->r[k].base != SIM_REGS || in->op == SIM_OP_mov_b32 || in->op == SIM_OP_mov_b64) return 0;
-  if (in->op == SIM_OP_unpack || in->op == SIM_OP_shfl) return k == 1;
-  if (in->op < SIM_OP_ld_global) return k > 0;
-  return in->op >= SIM_OP_st_global && in->op <= SIM_OP_st_generic && k != 1;
+  if (in->r[k].base != SIM_REGS || sim_op_has(in->op, OP_COPIES)) return 0;
+  if (sim_op_has(in->op, OP_DEFINES_VECTOR)) return k == 1;
+  if (sim_op_has(in->op, OP_DEFINES | OP_DEFINES_BOTH)) return k > 0;
+  return sim_op_has(in->op, OP_WRITES) && sim_op_has(in->op, OP_ELEMENTS) && k != 1;
 }
 
 #endif

@@ -37,17 +37,12 @@ typedef struct count {
 /* What becomes one such instruction, wherever it becomes any. A cp.async becomes one for each
    alignment that its source may have. */
 static int evidence_of(const sim_insn *in) {
-  unsigned op = in->op;
-  if (op == SIM_OP_ld_param || op == SIM_OP_ld_const) return 0;
-  if (op >= SIM_OP_ld_global && op <= SIM_OP_atom_generic) return SIM_SASS_STRONG;
-  if (op == SIM_OP_bar || op == SIM_OP_shfl || op == SIM_OP_redux || op == SIM_OP_ldmatrix) return SIM_SASS_STRONG;
-  if ((op >= SIM_OP_add_f32 && op <= SIM_OP_fma_f32) || (op >= SIM_OP_add_f64 && op <= SIM_OP_fma_f64) ||
-      (op >= SIM_OP_add_f16x2 && op <= SIM_OP_fma_f16x2)) return SIM_SASS_WEAK;
-  return 0;
+  if (sim_op_has(in->op, OP_ONE_TO_ONE)) return SIM_SASS_STRONG;
+  return sim_op_has(in->op, OP_REARRANGED) ? SIM_SASS_WEAK : 0;
 }
 
 static int leaves(const sim_insn *in) {
-  return (in->op == SIM_OP_bra || in->op == SIM_OP_brx || in->op == SIM_OP_exit) && in->guard == SIM_NOGUARD;
+  return sim_op_has(in->op, OP_JUMPS | OP_JUMPS_BY_TABLE | OP_EXITS) && in->guard == SIM_NOGUARD;
 }
 
 /* Each loop's executions from outside, for the instructions that have none within. */
@@ -55,7 +50,7 @@ static void add_loops(const sim_exec *x, double *entries, uint32_t *depth, uint3
   const sim_function *f = x->function;
   for (uint32_t i = 0; i < f->count; i++) {
     const sim_insn *in = &f->code[i];
-    if (in->op != SIM_OP_bra || in->imm < 0 || in->imm > i) continue;
+    if (!sim_op_has(in->op, OP_JUMPS) || in->imm < 0 || in->imm > i) continue;
     uint32_t first = (uint32_t)in->imm;
     uint64_t from = first > 0 && !leaves(in - (i - first) - 1) ? x->hits[first - 1]
                   : i + 1 < f->count ? x->hits[i + 1] : 0;

@@ -7,28 +7,18 @@
 #include "sim/exec/ops.h"
 #include "sim/sim.h"
 
-static int is_product(unsigned op) {
-  return (op >= SIM_OP_mul_lo_b32 && op <= SIM_OP_mad24_lo_u32);
-}
+/* Instructions beside the one of the unit: of programs in full, approximate, and those with
+   subnormals flushed. */
+static const uint8_t programs[SIM_PROGRAMS][3] = {
+  [SIM_DIVIDE] = { 18, 18, 18 }, [SIM_DIVIDE_WIDE] = { 60, 60, 60 }, [SIM_DIVIDE_FLOAT] = { 9, 1, 1 },
+  [SIM_ROOT_FLOAT] = { 7, 2, 0 }, [SIM_SPECIAL_FLOAT] = { 2, 2, 0 }, [SIM_DIVIDE_DOUBLE] = { 14, 14, 14 },
+  [SIM_ROOT_DOUBLE] = { 10, 10, 10 }
+};
 
-static int is_division(unsigned op) { return op >= SIM_OP_div_s16 && op <= SIM_OP_rem_u64; }
-
-static int is_wide(unsigned op) {
-  return op == SIM_OP_div_s64 || op == SIM_OP_div_u64 || op == SIM_OP_rem_s64 || op == SIM_OP_rem_u64;
-}
-
-/* What comes on top of the one instruction of the unit. */
 static unsigned extra_of(const sim_insn *in) {
-  if (is_wide(in->op)) return 60;
-  if (is_division(in->op)) return 18;
-  switch (in->op) {
-    case SIM_OP_div_f32: return in->approx ? 1 : 9;
-    case SIM_OP_rcp_f32: case SIM_OP_sqrt_f32: return in->approx ? (in->ftz ? 0 : 2) : 7;
-    case SIM_OP_ex2_f32: case SIM_OP_lg2_f32: case SIM_OP_rsqrt_f32: return in->ftz ? 0 : 2;
-    case SIM_OP_div_f64: return 14;
-    case SIM_OP_rcp_f64: case SIM_OP_sqrt_f64: case SIM_OP_rsqrt_f64: return 10;
-    default: return 0;
-  }
+  unsigned which = OP_PROGRAM_OF(sim_ops[in->op].traits);
+  int approx = in->approx || which == SIM_SPECIAL_FLOAT;
+  return programs[which][approx ? 1 + in->ftz : 0];
 }
 
 enum { LOOP_MOST = 24 };         /* instructions of a loop that is unrolled */
@@ -44,8 +34,7 @@ static int is_step(const sim_insn *in) {
 
 static int is_straight(const sim_function *f, uint32_t first, uint32_t last) {
   for (uint32_t i = first; i < last; i++) {
-    unsigned op = f->code[i].op;
-    if (op == SIM_OP_bra || op == SIM_OP_brx || op == SIM_OP_exit || op == SIM_OP_bar) return 0;
+    if (sim_op_has(f->code[i].op, OP_JUMPS | OP_JUMPS_BY_TABLE | OP_EXITS | OP_BARRIER_BLOCK)) return 0;
   }
   return 1;
 }
@@ -54,7 +43,7 @@ static int is_straight(const sim_function *f, uint32_t first, uint32_t last) {
 static void share_loops(sim_function *f) {
   for (uint32_t i = 0; i < f->count; i++) {
     sim_insn *jump = &f->code[i];
-    if (jump->op != SIM_OP_bra || jump->guard == SIM_NOGUARD || jump->imm < 0 || jump->imm >= i) continue;
+    if (!sim_op_has(jump->op, OP_JUMPS) || jump->guard == SIM_NOGUARD || jump->imm < 0 || jump->imm >= i) continue;
     uint32_t first = (uint32_t)jump->imm;
     if (i - first >= LOOP_MOST || !is_straight(f, first, i)) continue;
     jump->shared = 1;
@@ -71,6 +60,6 @@ void sim_costs(sim_function *f) {
   for (uint32_t i = 0; i < f->count; i++) {
     sim_insn *in = &f->code[i];
     in->more = (uint8_t)extra_of(in);
-    if (is_product(in->op)) in->pipe = SIM_PIPE_PRODUCT;
+    if (sim_op_has(in->op, OP_TWICE)) in->cost = 2;
   }
 }

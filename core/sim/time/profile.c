@@ -4,6 +4,7 @@
 ** counts are exact for the PTX, those by NVIDIA's names are of the machine code where that is
 ** at hand; seconds are modelled.
 */
+#include "sim/exec/ops.h"
 #include "sim/sass/sass.h"
 #include "sim/sim.h"
 
@@ -27,7 +28,7 @@ static cawb_status add_lines(const sim_exec *x, cawb_lines *lines, cawb_err *err
   for (uint32_t i = 0; i < f->count && rc == CAWB_OK; i++)
     if (x->hits[i] > 0)
       rc = cawb_lines_add(lines, f->name, f->code[i].line != 0 ? "kernel.cu" : "",
-                          f->code[i].line, f->code[i].pipe, x->hits[i], err);
+                          f->code[i].line, sim_ops[f->code[i].op].pipe, x->hits[i], err);
   return rc;
 }
 

@@ -47,29 +47,23 @@ static void take_load(batch *b, sim_insn *in, int kind) {
 static void take_other(batch *b, const sim_insn *in) {
   int tainted = depends(b, in, 1);
   mark(b, in->r[0], tainted);
-  if (in->op == SIM_OP_unpack) for (int k = 2; k < 5; k++) mark(b, in->r[k], tainted);
+  if (sim_op_has(in->op, OP_DEFINES_VECTOR)) for (int k = 2; k < 5; k++) mark(b, in->r[k], tainted);
 }
 
-static int is_global_load(const sim_insn *in) {
-  return in->op == SIM_OP_ld_global || in->op == SIM_OP_ld_generic || in->op == SIM_OP_cp_async ||
-         in->op == SIM_OP_atom_global || in->op == SIM_OP_atom_generic;
-}
-static int is_near_load(const sim_insn *in) {
-  return in->op == SIM_OP_ld_shared || in->op == SIM_OP_ldmatrix || in->op == SIM_OP_shfl || in->op == SIM_OP_atom_shared ||
-      in->op == SIM_OP_bar;
-}
-static int is_global_store(const sim_insn *in) {
-  return in->op == SIM_OP_st_global || in->op == SIM_OP_st_generic;
+static int is_global_load(const sim_insn *in) { return sim_op_has(in->op, OP_WAITS_GLOBAL); }
+static int is_near_load(const sim_insn *in) { return sim_op_has(in->op, OP_WAITS_SHARED); }
+static int is_store(const sim_insn *in, uint32_t spaces) {
+  uint32_t how = sim_ops[in->op].traits & (OP_WRITES | OP_ATOMIC | OP_ELEMENTS);
+  return how == OP_STORE && sim_op_has(in->op, spaces);
 }
 static int ends_block(const sim_insn *in) {
-  return in->op == SIM_OP_bra || in->op == SIM_OP_brx || in->op == SIM_OP_exit || in->op == SIM_OP_bar;
+  return sim_op_has(in->op, OP_JUMPS | OP_JUMPS_BY_TABLE | OP_EXITS | OP_BARRIER_BLOCK);
 }
 
 static void mark_targets(const sim_function *f, unsigned char *starts) {
   for (uint32_t i = 0; i < f->count; i++) {
     const sim_insn *in = &f->code[i];
-    int jumps = in->op == SIM_OP_bra || (in->op == SIM_OP_nop && in->mode == 1);
-    if (jumps && in->imm >= 0 && in->imm < f->count) starts[in->imm] = 1;
+    if (sim_op_has(in->op, OP_JUMPS | OP_TARGET) && in->imm >= 0 && in->imm < f->count) starts[in->imm] = 1;
   }
 }
 
@@ -82,7 +76,8 @@ static void walk(sim_function *f, const unsigned char *starts, batch *far, batch
     else take_other(far, in);
     if (is_near_load(in)) take_load(near, in, SIM_LEADS_SHARED);
     else take_other(near, in);
-    if (is_global_store(in)) far->size = 0;
+    if (sim_op_has(in->op, OP_DRAINS)) in->leader = SIM_LEADS_SHARED;
+    if (is_store(in, OP_GLOBAL | OP_GENERIC)) far->size = 0;
     if (ends_block(in)) far->size = near->size = 0;
   }
 }
@@ -101,7 +96,7 @@ static int is_loop(const sim_function *f, const unsigned char *starts, uint32_t 
     const sim_insn *in = &f->code[i];
     if (i > first && starts[i]) return 0;
     if (i < last && ends_block(in)) return 0;
-    if (in->op == SIM_OP_st_shared || in->op == SIM_OP_shfl) return 0;
+    if (is_store(in, OP_SHARED) || in->op == SIM_OP_shfl) return 0;
     loads += is_global_load(in) ? 1 : 0;
   }
   return loads > 0 && loads <= LOOP_LOADS;
@@ -124,7 +119,7 @@ static int chases(const sim_function *f, uint32_t first, uint32_t last, batch *b
 static void unroll(sim_function *f, const unsigned char *starts, batch *b) {
   for (uint32_t i = 0; i < f->count; i++) {
     const sim_insn *in = &f->code[i];
-    if (in->op != SIM_OP_bra || in->imm < 0 || in->imm >= i) continue;
+    if (!sim_op_has(in->op, OP_JUMPS) || in->imm < 0 || in->imm >= i) continue;
     uint32_t first = (uint32_t)in->imm;
     if (!is_loop(f, starts, first, i) || chases(f, first, i, b)) continue;
     for (uint32_t k = first; k < i; k++)
