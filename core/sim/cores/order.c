@@ -18,7 +18,7 @@
 static int speaks(const sim_insn *in) {
   if (sim_op_has(in->op, OP_CLOCK | OP_BARRIER_CLUSTER)) return 1;
   if (!sim_op_has(in->op, OP_GLOBAL | OP_GENERIC)) return 0;
-  return sim_op_has(in->op, OP_ATOMIC) || (sim_op_has(in->op, OP_ELEMENTS) && in->atomic);
+  return sim_op_has(in->op, OP_ATOMIC) || (sim_op_has(in->op, OP_ELEMENTS) && in->strong);
 }
 
 void sim_turns(sim_function *f) {

@@ -22,7 +22,7 @@ static inline uint64_t atomic_int(int op, uint64_t old, uint64_t b, uint64_t c, 
 static inline uint64_t atomic_float(const sim_insn *in, uint64_t old, uint64_t b) {
   uint32_t o = (uint32_t)old, v = (uint32_t)b;
   int op = in->mode;
-  switch (in->cmp) {
+  switch (in->type[0]) {
     case 'h': return op == A_ADD ? add_h(o, v, 0) : op == A_MIN ? min_h(o, v, 0) : max_h(o, v, 0);
     case 'H': return op == A_ADD ? add_h_2(o, v, 0) : op == A_MIN ? min_h_2(o, v, 0) : max_h_2(o, v, 0);
     case 'b': return op == A_ADD ? add_b(o, v, 0) : op == A_MIN ? min_b(o, v, 0) : max_b(o, v, 0);
@@ -34,8 +34,8 @@ static inline uint64_t atomic_float(const sim_insn *in, uint64_t old, uint64_t b
 }
 
 static inline uint64_t atomic_result(const sim_insn *in, uint64_t old, uint64_t b, uint64_t c) {
-  int whole = in->mode == A_EXCH || in->mode == A_CAS || in->cmp == 'u' || in->cmp == 's';
-  if (whole) return atomic_int(in->mode, old, b, c, in->width, in->cmp == 's');
+  int whole = in->mode == A_EXCH || in->mode == A_CAS || in->type[0] == 'u' || in->type[0] == 's';
+  if (whole) return atomic_int(in->mode, old, b, c, in->width, in->type[0] == 's');
   return atomic_float(in, old, b);
 }
 
@@ -46,12 +46,12 @@ static void atomic_lanes(sim_warp *w, const sim_insn *in, unsigned char *host, u
   for (unsigned l = 0; l < SIM_LANES; l++) {
     if (!(w->mask >> l & 1)) continue;
     uint64_t old = 0;
-    uint64_t b = lane_of(w, in->r[2], in->stride, l) & low;
-    uint64_t c = lane_of(w, in->r[3], in->stride, l) & low;
+    uint64_t b = lane_of(w, in->r[2], in->lane, l) & low;
+    uint64_t c = lane_of(w, in->r[3], in->lane, l) & low;
     memcpy(&old, host + (addr[l] - base), in->width);
     uint64_t now = atomic_result(in, old, b, c);
     memcpy(host + (addr[l] - base), &now, in->width);
-    put_lane(w, in->r[0], in->stride, l, old);
+    put_lane(w, in->r[0], in->lane, l, old);
     swapped |= old == b;
   }
   if (!swapped) w->fails++;                  /* a lock is waited for */
@@ -60,7 +60,7 @@ static void atomic_lanes(sim_warp *w, const sim_insn *in, unsigned char *host, u
 static int op_atom_global(sim_warp *w, const sim_insn *in) {
   uint64_t addr[SIM_LANES];
   sim_where at;
-  addresses(w, in, in->r[1], in->wide, in->imm, addr);
+  addresses(w, in, in->r[1], in->wide & 2, in->offset, addr);
   int event = global_access(w, in, addr, in->width, ATOMIC, 1, &at);
   if (event == SIM_SPLIT) return one_by_one(w, in, op_atom_global);
   if (event != SIM_NEXT) return event;
@@ -75,7 +75,7 @@ static int op_atom_global(sim_warp *w, const sim_insn *in) {
 static int op_atom_shared(sim_warp *w, const sim_insn *in) {
   uint32_t addr[SIM_LANES];
   uint64_t wide[SIM_LANES];
-  int pattern, event = shared_addresses(w, in, in->r[1], in->wide, in->imm, in->width, ATOMIC, addr);
+  int pattern, event = shared_addresses(w, in, in->r[1], in->wide & 2, in->offset, in->width, ATOMIC, addr);
   if (event == SIM_NEXT) event = shared_access(w, in, addr, in->width, ATOMIC, &pattern);
   if (event != SIM_NEXT) return event;
   widened(addr, wide);

@@ -125,7 +125,7 @@ static int move_far(sim_warp *w, const sim_insn *in, const uint32_t *addr, unsig
 static int cluster_access(sim_warp *w, const sim_insn *in, int how) {
   uint32_t addr[SIM_LANES], mask = w->mask, far, ranked = 0;
   unsigned size = (unsigned)in->width * in->vec;
-  int pattern, event = cluster_addresses(w, in, in->r[1], in->wide, in->imm, size, how, addr, &far);
+  int pattern, event = cluster_addresses(w, in, in->r[1], in->wide & 2, in->offset, size, how, addr, &far);
   if (event != SIM_NEXT) return event;
   for (unsigned l = 0; l < SIM_LANES; l++) ranked |= (addr[l] >> RANK_SHIFT) << l;
   if (far == 0 && (ranked & mask) == 0)
@@ -187,7 +187,7 @@ static int by_space(sim_warp *w, const sim_insn *in, sim_fn global, sim_fn share
                     sim_fn param) {
   uint64_t addr[SIM_LANES];
   uint32_t mask = w->mask, in_space[5] = { 0, 0, 0, 0, 0 };
-  addresses(w, in, in->r[1], in->wide, in->imm, addr);
+  addresses(w, in, in->r[1], in->wide & 2, in->offset, addr);
   for (unsigned l = 0; l < SIM_LANES; l++) {
     if (!(mask >> l & 1)) continue;
     uint64_t slot = addr[l] >> SIM_SLOT_BITS;

@@ -1,16 +1,16 @@
 /* body_compare.h - setp, set and testp. Predicates are masks of lanes. */
 
-/* d|n = (test) op p: `mode` is the operation, `vec` negates p, `width` says both. */
+/* d|n = (test) op p: `mode` is the operation, `second` is n. */
 static inline void put_tests(sim_warp *w, const sim_insn *in, uint32_t yes) {
   uint32_t no = ~yes;
   if (in->mode != 0) {
-    uint32_t p = SIM_MASK_OF(w, in->r[3]) ^ (in->vec ? SIM_ALL : 0);
+    uint32_t p = SIM_MASK_OF(w, in->r[3]) ^ (in->negate ? SIM_ALL : 0);
     if (in->mode == 1) yes &= p, no &= p;
     else if (in->mode == 2) yes |= p, no |= p;
     else yes ^= p, no ^= p;
   }
   set_mask(w, in->r[0], yes);
-  if (in->width) set_mask(w, in->r[4], no);
+  set_second(w, in, no);
 }
 
 #define COMPARE_INT(name, T, cast) SIM_BEGIN(setp_##name) \
@@ -79,22 +79,22 @@ COMPARE_HALF(bf16, BF_IN)
 #define COMPARE_PAIR(name, IN) SIM_BEGIN(setp_##name) \
   const u32 *a = SIM_PLACE(u32, w, in->r[1]), *b = SIM_PLACE(u32, w, in->r[2]); \
   float x[SIM_LANES], y[SIM_LANES]; \
-  uint32_t p = in->mode ? SIM_MASK_OF(w, in->r[3]) ^ (in->vec ? SIM_ALL : 0) : 0, m[2] = { 0, 0 }; \
+  uint32_t p = in->mode ? SIM_MASK_OF(w, in->r[3]) ^ (in->negate ? SIM_ALL : 0) : 0, m[2] = { 0, 0 }; \
   for (unsigned half = 0; half < 2; half++) { \
     for (unsigned l = 0; l < SIM_LANES; l++) x[l] = IN(a[l] >> 16 * half), y[l] = IN(b[l] >> 16 * half); \
     COMPARE_FLOAT(m[half], x[l], y[l]); \
     m[half] = in->mode == 1 ? m[half] & p : in->mode == 2 ? m[half] | p : m[half] ^ p; \
   } \
   set_mask(w, in->r[0], m[0]); \
-  if (in->width) { set_mask(w, in->r[4], m[1]); } \
+  set_second(w, in, m[1]); \
   SIM_END
 COMPARE_PAIR(f16x2, HALF_IN)
 COMPARE_PAIR(bf16x2, BF_IN)
 
-/* set: the value `imm` where the predicate holds, for pairs in each half. */
+/* set: the value `value` where the predicate holds, for pairs in each half. */
 SIM_BEGIN(set_from_pred)
   u32 *d = SIM_PLACE(u32, w, in->r[0]);
-  uint32_t low = SIM_MASK_OF(w, in->r[1]), high = SIM_MASK_OF(w, in->r[2]), one = (uint32_t)in->imm;
+  uint32_t low = SIM_MASK_OF(w, in->r[1]), high = SIM_MASK_OF(w, in->r[2]), one = (uint32_t)in->value;
   if (in->vec == 1) SIM_EACH(w, d[l] = low & lane_bit[l] ? one : 0);
   else SIM_EACH(w, d[l] = (low & lane_bit[l] ? 0xffffu : 0) | (high & lane_bit[l] ? 0xffff0000u : 0));
 SIM_END

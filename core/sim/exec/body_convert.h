@@ -26,8 +26,8 @@ SIM_OP1(cvt_s32_f32, s32, f32,
                                           : a[l] != a[l] ? 0 : INT32_MIN)
 
 /* Windows of generic addresses onto shared and local memory. */
-SIM_OP1(cvta_window, u64, u64, a[l] + (uint64_t)in->imm)
-SIM_OP1(cvta_to_window, u64, u64, a[l] - (uint64_t)in->imm)
+SIM_OP1(cvta_window, u64, u64, a[l] + (uint64_t)in->value)
+SIM_OP1(cvta_to_window, u64, u64, a[l] - (uint64_t)in->value)
 
 SIM_BEGIN(isspacep)
   const u64 *a = SIM_PLACE(u64, w, in->r[1]);
@@ -57,7 +57,7 @@ SIM_BEGIN(pack)
     uint64_t v = 0;
     for (unsigned k = in->vec; k-- > 0;)
       v = (bits == 64 ? 0 : v << bits) | (lane_of(w, in->r[k + 1], each, l) & low);
-    put_lane(w, in->r[0], in->stride, l, v);
+    put_lane(w, in->r[0], in->lane, l, v);
   }
 SIM_END
 
@@ -67,13 +67,13 @@ SIM_BEGIN(unpack)
   uint64_t low = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
   for (unsigned l = 0; l < SIM_LANES; l++) {
     if (!(w->mask >> l & 1)) continue;
-    uint64_t v = lane_of(w, in->r[1], in->stride, l);
+    uint64_t v = lane_of(w, in->r[1], in->lane, l);
     for (unsigned k = 0; k < in->vec; k++)
       put_lane(w, in->r[slot[k]], each, l, k == 0 ? v & low : v >> (bits * k) & low);
   }
 SIM_END
 
-/* ---------------------------------------------------------- any conversion */
+/* ------------------------------- any conversion; mode 1: to an integral value */
 
 typedef struct number { int is_float, is_signed; uint64_t i; double d; } number;
 
@@ -121,35 +121,35 @@ static inline uint64_t saturated(number n, unsigned bits, int is_signed) {
 }
 
 static inline uint64_t narrow(number n, const sim_insn *in) {
-  int code = in->mode, signed_int = n.is_signed && (int64_t)n.i < 0;
+  int code = in->type[0], signed_int = n.is_signed && (int64_t)n.i < 0;
   if (code < 'b') {
     unsigned bits = 8u * (code & 15);
-    if (n.is_float) return to_integer(n.d, bits, code & 16, in->rnd, in->space == 'd');
+    if (n.is_float) return to_integer(n.d, bits, code & 16, in->rnd, in->type[1] == 'd');
     if (in->sat && bits < 64) return saturated(n, bits, code & 16);
     if (in->sat && (code & 16) == 0 && signed_int) return 0;
     return n.i;
   }
   double x = n.d;
-  if (n.is_float && in->cmp) x = integral(x, in->rnd);
+  if (n.is_float && in->mode) x = integral(x, in->rnd);
   if (in->sat) x = x > 0 ? x < 1 ? x : 1 : 0;
   if (code == 'd') return bits_of64(n.is_float ? x : n.is_signed ? (double)(int64_t)n.i : (double)n.i);
   float f = n.is_float ? (float)x : n.is_signed ? (float)(int64_t)n.i : (float)n.i;
   if (code == 'f') return bits_of(in->ftz ? flushed(f) : f);
   if (!n.is_float) f = sticky(n.is_signed ? (double)(int64_t)n.i : (double)n.i);
   else f = sticky(x);
-  int mode = in->cmp ? SIM_RN : in->rnd;
+  int mode = in->mode ? SIM_RN : in->rnd;
   return code == 'h' ? float_to_half(f, mode) : float_to_bf(f, mode);
 }
 
 SIM_BEGIN(cvt_any)
   static const int modes[] = { FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD };
-  int turned = in->rnd != SIM_RN && !in->cmp && (in->mode == 'f' || in->mode == 'd');
+  int turned = in->rnd != SIM_RN && !in->mode && (in->type[0] == 'f' || in->type[0] == 'd');
   if (turned) fesetround(modes[in->rnd]);
   for (unsigned l = 0; l < SIM_LANES; l++) {
     if (!(w->mask >> l & 1)) continue;
-    uint64_t raw = lane_of(w, in->r[1], in->stride, l);
-    if (in->ftz && in->space == 'f') raw = bits_of(flushed(float_of((uint32_t)raw)));
-    put_lane(w, in->r[0], in->width, l, narrow(number_in(raw, in->space), in));
+    uint64_t raw = lane_of(w, in->r[1], in->from_lane, l);
+    if (in->ftz && in->type[1] == 'f') raw = bits_of(flushed(float_of((uint32_t)raw)));
+    put_lane(w, in->r[0], in->lane, l, narrow(number_in(raw, in->type[1]), in));
   }
   if (turned) fesetround(FE_TONEAREST);
 SIM_END
@@ -157,7 +157,7 @@ SIM_END
 /* cvt.f32.f32: to an integral value, saturated, flushed. */
 static inline float reshaped(float x, const sim_insn *in) {
   if (in->ftz) x = flushed(x);
-  if (in->cmp) x = in->rnd == SIM_RZ ? __builtin_truncf(x) : in->rnd == SIM_RM ? __builtin_floorf(x)
+  if (in->mode) x = in->rnd == SIM_RZ ? __builtin_truncf(x) : in->rnd == SIM_RM ? __builtin_floorf(x)
                  : in->rnd == SIM_RP ? __builtin_ceilf(x) : __builtin_rintf(x);
   if (in->sat) x = x > 0 ? x < 1 ? x : 1 : 0;
   return x;

@@ -68,8 +68,8 @@ static inline float sticky(double x) {
   HALF_FN(op##_h, HALF_IN, HALF_OUT, expr) HALF_FN(op##_b, BF_IN, BF_OUT, expr)
 #define HALF_OP(op, kind, fn) SIM_BEGIN(op##_##kind) \
   u32 *d = SIM_PLACE(u32, w, in->r[0]); const u32 *a = SIM_PLACE(u32, w, in->r[1]); \
-  const u32 *b = in->r[2].off | in->r[2].base ? SIM_PLACE(u32, w, in->r[2]) : a; \
-  const u32 *c = in->r[3].off | in->r[3].base ? SIM_PLACE(u32, w, in->r[3]) : a; \
+  const u32 *b = in->r[2].base != SIM_UNUSED ? SIM_PLACE(u32, w, in->r[2]) : a; \
+  const u32 *c = in->r[3].base != SIM_UNUSED ? SIM_PLACE(u32, w, in->r[3]) : a; \
   SIM_EACH(w, d[l] = fn(a[l], b[l], c[l])); SIM_END
 #define HALF_OPS(op, expr) HALF_BOTH(op, expr) \
   HALF_OP(op, f16, op##_h) HALF_OP(op, f16x2, op##_h_2) \
@@ -124,6 +124,6 @@ static int op_adjust(sim_warp *w, const sim_insn *in) {
   if (in->rnd != SIM_RN) fesetround(FE_TONEAREST);
   if (in->sat == 0) return SIM_NEXT;
   u32 *d = SIM_PLACE(u32, w, in->r[0]);
-  SIM_EACH(w, d[l] = bounded_bits(d[l], in->cmp, in->sat));
+  SIM_EACH(w, d[l] = bounded_bits(d[l], in->type[0], in->sat));
   return SIM_NEXT;
 }

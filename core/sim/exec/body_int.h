@@ -93,6 +93,10 @@ static inline void set_mask(sim_warp *w, sim_ref r, uint32_t value) {
   u32 *p = &SIM_MASK_OF(w, r);
   *p = (*p & ~w->mask) | (value & w->mask);
 }
+/* The second result, where there is one. */
+static inline void set_second(sim_warp *w, const sim_insn *in, uint32_t value) {
+  if (in->second != SIM_NONE) set_mask(w, (sim_ref){ SIM_REGS, in->second }, value);
+}
 #define MASK_OP(name, expr) SIM_BEGIN(name) \
   uint32_t a = SIM_MASK_OF(w, in->r[1]), b = SIM_MASK_OF(w, in->r[2]); \
   (void)b; set_mask(w, in->r[0], (expr)); SIM_END
@@ -211,7 +215,7 @@ static inline uint32_t lop3(uint32_t a, uint32_t b, uint32_t c, uint32_t table) 
     r |= (table >> i & 1 ? SIM_ALL : 0) & (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
   return r;
 }
-SIM_OP3(lop3_b32, u32, u32, u32, u32, lop3(a[l], b[l], c[l], (uint32_t)in->imm))
+SIM_OP3(lop3_b32, u32, u32, u32, u32, lop3(a[l], b[l], c[l], (uint32_t)in->value))
 SIM_OP3(sad_s32, u32, s32, s32, u32, c[l] + (a[l] < b[l] ? (u32)b[l] - (u32)a[l] : (u32)a[l] - (u32)b[l]))
 SIM_OP3(sad_u32, u32, u32, u32, u32, c[l] + (a[l] < b[l] ? b[l] - a[l] : a[l] - b[l]))
 
@@ -219,27 +223,27 @@ static inline uint32_t part(uint32_t x, unsigned i, unsigned bits, int is_signed
   uint32_t v = x >> (i * bits) & ((1u << bits) - 1);
   return is_signed && v >> (bits - 1) ? v - (1u << bits) : v;
 }
-static inline uint32_t dot4(uint32_t a, uint32_t b, uint32_t c, int mode) {
-  for (unsigned i = 0; i < 4; i++) c += part(a, i, 8, mode & 1) * part(b, i, 8, mode & 2);
+static inline uint32_t dot4(uint32_t a, uint32_t b, uint32_t c, int flags) {
+  for (unsigned i = 0; i < 4; i++) c += part(a, i, 8, flags & 1) * part(b, i, 8, flags & 2);
   return c;
 }
-static inline uint32_t dot2(uint32_t a, uint32_t b, uint32_t c, int mode) {
-  if (mode & 4) b >>= 16;
-  for (unsigned i = 0; i < 2; i++) c += part(a, i, 16, mode & 1) * part(b, i, 8, mode & 2);
+static inline uint32_t dot2(uint32_t a, uint32_t b, uint32_t c, int flags) {
+  if (flags & 4) b >>= 16;
+  for (unsigned i = 0; i < 2; i++) c += part(a, i, 16, flags & 1) * part(b, i, 8, flags & 2);
   return c;
 }
-SIM_OP3(dp4a, u32, u32, u32, u32, dot4(a[l], b[l], c[l], in->mode))
-SIM_OP3(dp2a, u32, u32, u32, u32, dot2(a[l], b[l], c[l], in->mode))
+SIM_OP3(dp4a, u32, u32, u32, u32, dot4(a[l], b[l], c[l], in->flags))
+SIM_OP3(dp2a, u32, u32, u32, u32, dot2(a[l], b[l], c[l], in->flags))
 
 /* ------------------------------------------- chains through the carry flag */
 
 static inline void set_carry(sim_warp *w, const sim_insn *in, uint32_t carry) {
-  if (in->mode & 2) w->carry = (w->carry & ~w->mask) | (carry & w->mask);
+  if (in->flags & 2) w->carry = (w->carry & ~w->mask) | (carry & w->mask);
 }
 #define CARRY_ADD(name, T, product) SIM_BEGIN(name) \
   T *d = SIM_PLACE(T, w, in->r[0]); const T *a = SIM_PLACE(T, w, in->r[1]); \
   const T *b = SIM_PLACE(T, w, in->r[2]), *c = SIM_PLACE(T, w, in->r[3]); \
-  uint32_t taken = in->mode & 1 ? w->carry : 0, given = 0; (void)c; \
+  uint32_t taken = in->flags & 1 ? w->carry : 0, given = 0; (void)c; \
   for (unsigned l = 0; l < SIM_LANES; l++) if (w->mask >> l & 1) { \
     T x, y; product; \
     T s = x + y, r = s + (T)(taken >> l & 1); \
@@ -260,7 +264,7 @@ CARRY_ADD(carry_mad_hi_s64, u64,
 #define CARRY_SUB(name, T) SIM_BEGIN(name) \
   T *d = SIM_PLACE(T, w, in->r[0]); const T *a = SIM_PLACE(T, w, in->r[1]); \
   const T *b = SIM_PLACE(T, w, in->r[2]); \
-  uint32_t taken = in->mode & 1 ? w->carry : 0, given = 0; \
+  uint32_t taken = in->flags & 1 ? w->carry : 0, given = 0; \
   for (unsigned l = 0; l < SIM_LANES; l++) if (w->mask >> l & 1) { \
     T x = a[l], y = b[l], s = x - y, r = s - (T)(taken >> l & 1); \
     given |= (uint32_t)((x < y) | (s < r)) << l; \
@@ -275,7 +279,7 @@ CARRY_SUB(carry_sub_b64, u64)
 #define SELECT(name, T) SIM_BEGIN(name) \
   T *d = SIM_PLACE(T, w, in->r[0]); const T *a = SIM_PLACE(T, w, in->r[1]); \
   const T *b = SIM_PLACE(T, w, in->r[2]); \
-  uint32_t m = SIM_MASK_OF(w, in->r[3]) ^ (in->mode ? SIM_ALL : 0); \
+  uint32_t m = SIM_MASK_OF(w, in->r[3]) ^ (in->negate ? SIM_ALL : 0); \
   SIM_EACH(w, d[l] = m & lane_bit[l] ? a[l] : b[l]); SIM_END
 SELECT(selp_b32, u32)
 SELECT(selp_b64, u64)

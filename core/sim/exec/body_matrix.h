@@ -26,7 +26,7 @@ static unsigned pair_column(unsigned l, unsigned half, int turned) { return turn
 static int op_ldmatrix(sim_warp *w, const sim_insn *in) {
   uint32_t addr[SIM_LANES];
   if (!whole_warp(w)) return SIM_WAIT_WARP;
-  int event = shared_addresses(w, in, in->r[1], in->wide, in->imm, 16, READ, addr);
+  int event = shared_addresses(w, in, in->r[1], in->wide & 2, in->offset, 16, READ, addr);
   for (unsigned m = 0; m < in->vec && event == SIM_NEXT; m++) {
     event = rows_of(w, in, m, addr, READ);
     if (event != SIM_NEXT) break;
@@ -46,7 +46,7 @@ static int op_ldmatrix(sim_warp *w, const sim_insn *in) {
 static int op_stmatrix(sim_warp *w, const sim_insn *in) {
   uint32_t addr[SIM_LANES];
   if (!whole_warp(w)) return SIM_WAIT_WARP;
-  int event = shared_addresses(w, in, in->r[1], in->wide, in->imm, 16, WRITE, addr);
+  int event = shared_addresses(w, in, in->r[1], in->wide & 2, in->offset, 16, WRITE, addr);
   for (unsigned m = 0; m < in->vec && event == SIM_NEXT; m++) {
     event = rows_of(w, in, m, addr, WRITE);
     const u32 *d = SIM_PLACE(u32, w, element(in, m));
@@ -77,8 +77,8 @@ static int op_movmatrix(sim_warp *w, const sim_insn *in) {
 /* --------------------------------------------------------------------- wmma */
 
 /*
-** A load or store of a fragment: `imm` has rows, columns, registers and the elements of
-** a lane, a byte each; `width` bytes of an element, `stride` of a register, `mode` 1 where
+** A load or store of a fragment: `shape` has rows and columns, `vec` is the number of
+** registers, `width` bytes of an element, `lane` of a lane of a register, `mode` 1 where
 ** columns lie side by side, r[2] the stride from one to the next, extras the registers.
 */
 typedef struct tile {
@@ -86,8 +86,7 @@ typedef struct tile {
 } tile;
 
 static tile tile_of(const sim_insn *in) {
-  uint64_t v = (uint64_t)in->imm;
-  tile t = { v & 255, v >> 8 & 255, v >> 16 & 255, v >> 24 & 255, 0, 0 };
+  tile t = { in->shape.m, in->shape.n, in->vec, in->shape.m * in->shape.n / SIM_LANES, 0, 0 };
   t.lines = in->mode ? t.columns : t.rows;
   t.along = in->mode ? t.rows : t.columns;
   return t;
@@ -130,7 +129,7 @@ static unsigned char *tile_line(sim_warp *w, const sim_insn *in, uint64_t addr, 
 static int tile_lines(sim_warp *w, const sim_insn *in, const tile *t, int how, unsigned char **line) {
   uint64_t addr[SIM_LANES];
   unsigned lead = (unsigned)__builtin_ctz(w->mask);
-  addresses(w, in, in->r[1], in->wide, in->atomic ? (int64_t)(int32_t)in->r[3].off : 0, addr);
+  addresses(w, in, in->r[1], in->wide & 2, in->offset, addr);
   uint64_t apart = (uint64_t)SIM_PLACE(u32, w, in->r[2])[lead] * in->width;
   size_t unit = (size_t)in->width * 2;
   if (addr[lead] % unit) return memory_fault(w, in, SIM_FAULT_ALIGN, lead, addr[lead], unit,
@@ -159,7 +158,7 @@ static int op_wmma_load(sim_warp *w, const sim_insn *in) {
   int event = tile_lines(w, in, &t, READ, line);
   if (event != SIM_NEXT) return event;
   const sim_ref *r = w->exec->function->extras + in->extra;
-  unsigned each = in->stride / in->width, at, along;
+  unsigned each = in->lane / in->width, at, along;
   for (unsigned k = 0; k < t.registers; k++)
     for (unsigned l = 0; l < SIM_LANES; l++) {
       uint64_t v = 0;
@@ -169,7 +168,7 @@ static int op_wmma_load(sim_warp *w, const sim_insn *in) {
         memcpy(&one, line[at] + (size_t)along * in->width, in->width);
         v = in->width == 8 ? one : v << (8 * in->width) | one;
       }
-      put_lane(w, r[k], in->stride, l, v);
+      put_lane(w, r[k], in->lane, l, v);
     }
   return SIM_NEXT;
 }
@@ -181,10 +180,10 @@ static int op_wmma_store(sim_warp *w, const sim_insn *in) {
   int event = tile_lines(w, in, &t, WRITE, line);
   if (event != SIM_NEXT) return event;
   const sim_ref *r = w->exec->function->extras + in->extra;
-  unsigned each = in->stride / in->width, at, along;
+  unsigned each = in->lane / in->width, at, along;
   for (unsigned k = 0; k < t.registers; k++)
     for (unsigned l = 0; l < SIM_LANES; l++) {
-      uint64_t v = lane_of(w, r[k], in->stride, l);
+      uint64_t v = lane_of(w, r[k], in->lane, l);
       for (unsigned e = 0; e < each; e++) {
         tile_place(&t, in, l, k * each + e, &at, &along);
         memcpy(line[at] + (size_t)along * in->width, &v, in->width);

@@ -95,18 +95,18 @@ static inline int32_t video_result(const sim_insn *in, int32_t x, int32_t y) {
   }
 }
 
-/* `width` bits of a part; `sext` 1, 2, 4: a, b, d are signed; `atomic`: the parts' sum is added to c. */
+/* `flags` 1, 2, 4: a, b, d are signed; 8: the parts' sum is added to c. */
 static inline uint32_t video_of(const sim_insn *in, uint32_t a, uint32_t b, uint32_t c) {
-  unsigned bits = in->width;
+  unsigned bits = 8u * in->width;
   uint32_t r = 0;
-  int32_t most = in->sext & 4 ? (1 << (bits - 1)) - 1 : (1 << bits) - 1, least = in->sext & 4 ? -most - 1 : 0;
+  int32_t most = in->flags & 4 ? (1 << (bits - 1)) - 1 : (1 << bits) - 1, least = in->flags & 4 ? -most - 1 : 0;
   for (unsigned at = 0; at < 32; at += bits) {
-    int32_t v = video_result(in, video_part(a, at, bits, in->sext & 1), video_part(b, at, bits, in->sext & 2));
+    int32_t v = video_result(in, video_part(a, at, bits, in->flags & 1), video_part(b, at, bits, in->flags & 2));
     if (in->sat) v = v > most ? most : v < least ? least : v;
-    if (in->atomic) c += (uint32_t)v;
+    if (in->flags & 8) c += (uint32_t)v;
     else r |= ((uint32_t)v & ((1u << bits) - 1)) << at;
   }
-  return in->atomic ? c : r;
+  return in->flags & 8 ? c : r;
 }
 SIM_OP3(video, u32, u32, u32, u32, video_of(in, a[l], b[l], c[l]))
 
@@ -120,12 +120,12 @@ static inline float with_sign(float r, float x, float y) {
 F32_2(min_xorsign_f32, with_sign(lesser(MAGNITUDE(x), MAGNITUDE(y)), x, y))
 F32_2(max_xorsign_f32, with_sign(greater(MAGNITUDE(x), MAGNITUDE(y)), x, y))
 
-/* To 16 bits, `sat` SIM_RELU: nothing below zero; `ftz` 1: finite. */
+/* To 16 bits. */
 static inline uint32_t small_half(float x, const sim_insn *in) {
-  int brain = in->mode == 'b';
-  if (in->sat == SIM_RELU) x = x < 0 || (x == 0 && bits_of(x)) ? 0.0f : x;
+  int brain = in->type[0] == 'b';
+  if (in->sat & SIM_RELU) x = x < 0 || (x == 0 && bits_of(x)) ? 0.0f : x;
   uint32_t h = brain ? float_to_bf(x, in->rnd) : float_to_half(x, in->rnd), top = brain ? 0x7f80 : 0x7c00;
-  return in->ftz && (h & 0x7fff) == top ? h - 1 : h;
+  return (in->sat & SIM_FINITE) && (h & 0x7fff) == top ? h - 1 : h;
 }
 /* One value, or (`vec` 2) a pair whose upper half is a. */
 SIM_BEGIN(cvt_pair)
@@ -151,12 +151,12 @@ static inline uint32_t eight_bits(float x, int code, int relu) {
 SIM_BEGIN(cvt_small)
   u32 *d = SIM_PLACE(u32, w, in->r[0]);
   const u32 *a = SIM_PLACE(u32, w, in->r[1]), *b = in->vec == 2 ? SIM_PLACE(u32, w, in->r[2]) : a;
-  int relu = in->sat == SIM_RELU;
+  int relu = in->sat & SIM_RELU;
   for (unsigned l = 0; l < SIM_LANES; l++) {
     if (!(w->mask >> l & 1)) continue;
     float high = in->vec == 2 ? float_of(a[l]) : half_to_float(a[l] >> 16);
     float low = in->vec == 2 ? float_of(b[l]) : half_to_float(a[l] & 0xffff);
-    d[l] = eight_bits(high, in->mode, relu) << 8 | eight_bits(low, in->mode, relu);
+    d[l] = eight_bits(high, in->type[0], relu) << 8 | eight_bits(low, in->type[0], relu);
   }
 SIM_END
 
@@ -172,16 +172,16 @@ static inline uint32_t widened_eight(uint32_t v, int code, int relu) {
   float x = code == 'e' ? e4m3_to_float(v & 255) : e5m2_to_float(v & 255);
   return float_to_half(relu && (x < 0 || (v & 255) == 128) ? 0.0f : x, SIM_RN);
 }
-SIM_OP1(cvt_unsmall, u32, u32, widened_eight(a[l] >> 8, in->mode, in->sat) << 16 | widened_eight(a[l], in->mode, in->sat))
+SIM_OP1(cvt_unsmall, u32, u32, widened_eight(a[l] >> 8, in->type[1], in->sat & SIM_RELU) << 16 | widened_eight(a[l], in->type[1], in->sat & SIM_RELU))
 
-/* tf32 is float32 with 10 bits of mantissa; `cmp`: ties go away from zero. */
+/* tf32 is float32 with 10 bits of mantissa; SIM_RNA: ties go away from zero. */
 static inline uint32_t tensor_float(float x, const sim_insn *in) {
   uint32_t u = bits_of(x), a = u & 0x7fffffff, r;
   if (x != x) return 0x7fffffff;
-  if (in->sat == SIM_RELU && (u & 0x80000000)) return 0;
-  if (a == 0x7f800000) return in->ftz ? u - 0x2000 : u;
-  r = in->cmp ? (a + 0x1000) >> 13 << 13 : rounded(a, 13, in->rnd, u & 0x80000000) << 13;
-  if (in->ftz && r >= 0x7f800000) r = 0x7f7fe000;
+  if ((in->sat & SIM_RELU) && (u & 0x80000000)) return 0;
+  if (a == 0x7f800000) return in->sat & SIM_FINITE ? u - 0x2000 : u;
+  r = in->rnd == SIM_RNA ? (a + 0x1000) >> 13 << 13 : rounded(a, 13, in->rnd, u & 0x80000000) << 13;
+  if ((in->sat & SIM_FINITE) && r >= 0x7f800000) r = 0x7f7fe000;
   return (u & 0x80000000) | r;
 }
 SIM_OP1(cvt_tf32, u32, f32, tensor_float(a[l], in))

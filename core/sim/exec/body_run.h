@@ -109,16 +109,17 @@ static int arrive(sim_warp *w, const sim_insn *in) {
   uint32_t id = SIM_PLACE(u32, w, in->r[1])[lane];
   if (id > 15) return barrier_text(w, in, "a barrier's number must be 0 to 15");
   sim_barrier *b = &x->barrier[id];
-  uint32_t expected = in->vec ? SIM_PLACE(u32, w, in->r[2])[lane] : 0;
-  if (in->vec && (expected == 0 || expected % SIM_LANES != 0))
+  int counted = in->r[2].base != SIM_UNUSED;
+  uint32_t expected = counted ? SIM_PLACE(u32, w, in->r[2])[lane] : 0;
+  if (counted && (expected == 0 || expected % SIM_LANES != 0))
     return barrier_text(w, in, "a barrier's number of threads must be a multiple of 32");
   if (b->arrived != 0 && b->expected != expected)
     return barrier_text(w, in, "threads expect different numbers of threads at one barrier");
   if (b->arrived == 0) *b = (sim_barrier){ expected, 0, 0, 1, 0 };
   b->arrived += (uint32_t)__builtin_popcount(w->mask);
-  if (in->vec) b->arrived += (uint32_t)__builtin_popcount(~w->born);   /* a partial warp counts whole */
+  if (counted) b->arrived += (uint32_t)__builtin_popcount(~w->born);   /* a partial warp counts whole */
   if (in->mode >= BAR_POPC) {
-    uint32_t p = (SIM_MASK_OF(w, in->r[3]) ^ (in->cmp ? SIM_ALL : 0)) & w->mask;
+    uint32_t p = (SIM_MASK_OF(w, in->r[3]) ^ (in->negate ? SIM_ALL : 0)) & w->mask;
     b->count += (uint32_t)__builtin_popcount(p);
     b->all &= p == w->mask;
     b->any |= p != 0;

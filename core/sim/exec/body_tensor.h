@@ -2,8 +2,7 @@
 ** body_tensor.h - products of matrices: mma.sync and wmma.mma. Factors are exact; body_dot.h
 ** adds up their products, in double for float64 with one rounding each. Whole numbers are exact.
 **
-** `imm` has M, N, K (a byte, a byte, the rest); `mode`, `sext`, `cmp` the codes of A, B, C
-** and D; `atomic` how (MMA_...); extras the registers of D, A, B, C.
+** `type` has the codes of D, A, B, C; `flags` how (MMA_...); extras the registers of D, A, B, C.
 */
 
 enum { MMA_SATURATES = 1, MMA_XOR = 2, MMA_AND = 4, MMA_WMMA = 8 };
@@ -32,14 +31,13 @@ static unsigned registers_of(unsigned elements, int code, int repeated) {
 }
 
 static mma_shape shape_of_mma(const sim_warp *w, const sim_insn *in) {
-  uint64_t v = (uint64_t)in->imm;
-  mma_shape s = { .m = v & 255, .n = v >> 8 & 255, .k = (unsigned)(v >> 16),
+  mma_shape s = { .m = in->shape.m, .n = in->shape.n, .k = in->shape.k,
                   .at = w->exec->function->extras + in->extra };
-  int twice = (in->atomic & MMA_WMMA) && in->mode == 'h';
-  s.d = registers_of(s.m * s.n, in->space, 0);
-  s.c = registers_of(s.m * s.n, in->cmp, 0);
-  s.a = registers_of(s.m * s.k, in->mode, twice);
-  s.b = registers_of(s.k * s.n, in->sext, twice);
+  int twice = (in->flags & MMA_WMMA) && in->type[1] == 'h';
+  s.d = registers_of(s.m * s.n, in->type[0], 0);
+  s.c = registers_of(s.m * s.n, in->type[3], 0);
+  s.a = registers_of(s.m * s.k, in->type[1], twice);
+  s.b = registers_of(s.k * s.n, in->type[2], twice);
   return s;
 }
 
@@ -132,8 +130,8 @@ static void mma_doubles(const mma_shape *s, const double *a, const double *b, do
 }
 
 static dot_kind dot_of(const sim_insn *in, unsigned k) {
-  return (dot_kind){ .step = k < 16 ? k : 16, .bits = DOT_BITS, .kept = in->space == 'f' ? 23 : 52,
-                     .least_a = dot_least(in->mode), .least_b = dot_least(in->sext) };
+  return (dot_kind){ .step = k < 16 ? k : 16, .bits = DOT_BITS, .kept = in->type[0] == 'f' ? 23 : 52,
+                     .least_a = dot_least(in->type[1]), .least_b = dot_least(in->type[2]) };
 }
 
 /* Every other pair of K, from `first` on. */
@@ -148,31 +146,31 @@ static void mma_pairs(const mma_shape *s, unsigned first, const double *a, const
 /* Of 8-bit floats an H100 has products in warpgroups alone. Two of float16 take their place, of the
 ** lower and of the upper halves of all registers, and the addend comes last (as nvdisasm shows). */
 static void mma_eights(const sim_insn *in, const mma_shape *s, const double *a, const double *b, double *c) {
-  dot_kind kind = { .step = s->k / 2, .bits = DOT_BITS, .kept = in->space == 'f' ? 23 : 52,
+  dot_kind kind = { .step = s->k / 2, .bits = DOT_BITS, .kept = in->type[0] == 'f' ? 23 : 52,
                     .least_a = dot_least('h'), .least_b = dot_least('h') };
   double x[MMA_MOST * MMA_MOST], y[MMA_MOST * MMA_MOST], sum[MMA_MOST * MMA_MOST] = { 0 };
   for (unsigned first = 0; first < 4; first += 2) {
     mma_pairs(s, first, a, b, x, y);
     dot_product(&kind, sum, x, y, s->m, s->k / 2, s->n);
-    for (unsigned i = 0; i < s->m * s->n && in->space == 'h'; i++)
+    for (unsigned i = 0; i < s->m * s->n && in->type[0] == 'h'; i++)
       sum[i] = half_to_float(float_to_half(sticky(sum[i]), SIM_RN));
   }
-  for (unsigned i = 0; i < s->m * s->n; i++) c[i] = in->space == 'f' ? (float)c[i] + (float)sum[i] : c[i] + sum[i];
+  for (unsigned i = 0; i < s->m * s->n; i++) c[i] = in->type[0] == 'f' ? (float)c[i] + (float)sum[i] : c[i] + sum[i];
 }
 
 static void mma_floats(sim_warp *w, const sim_insn *in, const mma_shape *s) {
   double a[MMA_MOST * MMA_MOST], b[MMA_MOST * MMA_MOST], c[MMA_MOST * MMA_MOST];
-  int wmma = in->atomic & MMA_WMMA;
-  mma_read(w, s, wmma, 0, in->mode, s->at + s->d, s->a, a, NULL);
-  mma_read(w, s, wmma, 1, in->sext, s->at + s->d + s->a, s->b, b, NULL);
-  mma_read(w, s, wmma, 2, in->cmp, s->at + s->d + s->a + s->b, s->c, c, NULL);
-  if (in->cmp == 'd') mma_doubles(s, a, b, c);
-  else if (code_bits(in->mode) == 8) mma_eights(in, s, a, b, c);
+  int wmma = in->flags & MMA_WMMA;
+  mma_read(w, s, wmma, 0, in->type[1], s->at + s->d, s->a, a, NULL);
+  mma_read(w, s, wmma, 1, in->type[2], s->at + s->d + s->a, s->b, b, NULL);
+  mma_read(w, s, wmma, 2, in->type[3], s->at + s->d + s->a + s->b, s->c, c, NULL);
+  if (in->type[3] == 'd') mma_doubles(s, a, b, c);
+  else if (code_bits(in->type[1]) == 8) mma_eights(in, s, a, b, c);
   else {
     dot_kind kind = dot_of(in, s->k);
     dot_product(&kind, c, a, b, s->m, s->k, s->n);
   }
-  mma_write(w, s, wmma, in->space, c, NULL);
+  mma_write(w, s, wmma, in->type[0], c, NULL);
 }
 
 static int32_t saturated_sum(int64_t v, int how) {
@@ -182,26 +180,26 @@ static int32_t saturated_sum(int64_t v, int how) {
 
 static void mma_wholes(sim_warp *w, const sim_insn *in, const mma_shape *s) {
   int32_t a[MMA_MOST * MMA_DEEP], b[MMA_MOST * MMA_DEEP], c[MMA_MOST * MMA_MOST];
-  int wmma = in->atomic & MMA_WMMA;
-  mma_read(w, s, wmma, 0, in->mode, s->at + s->d, s->a, NULL, a);
-  mma_read(w, s, wmma, 1, in->sext, s->at + s->d + s->a, s->b, NULL, b);
-  mma_read(w, s, wmma, 2, in->cmp, s->at + s->d + s->a + s->b, s->c, NULL, c);
+  int wmma = in->flags & MMA_WMMA;
+  mma_read(w, s, wmma, 0, in->type[1], s->at + s->d, s->a, NULL, a);
+  mma_read(w, s, wmma, 1, in->type[2], s->at + s->d + s->a, s->b, NULL, b);
+  mma_read(w, s, wmma, 2, in->type[3], s->at + s->d + s->a + s->b, s->c, NULL, c);
   for (unsigned i = 0; i < s->m; i++)
     for (unsigned j = 0; j < s->n; j++) {
       int64_t sum = c[i * s->n + j];
       for (unsigned k = 0; k < s->k; k++) {
         int32_t x = a[i * s->k + k], y = b[k * s->n + j];
-        sum += in->atomic & MMA_XOR ? x ^ y : (int64_t)x * y;
+        sum += in->flags & MMA_XOR ? x ^ y : (int64_t)x * y;
       }
-      c[i * s->n + j] = saturated_sum(sum, in->atomic);
+      c[i * s->n + j] = saturated_sum(sum, in->flags);
     }
-  mma_write(w, s, wmma, in->space, NULL, c);
+  mma_write(w, s, wmma, in->type[0], NULL, c);
 }
 
 static int op_mma(sim_warp *w, const sim_insn *in) {
   if (!whole_warp(w)) return SIM_WAIT_WARP;
   mma_shape s = shape_of_mma(w, in);
-  if (in->cmp == 'i') mma_wholes(w, in, &s);
+  if (in->type[3] == 'i') mma_wholes(w, in, &s);
   else mma_floats(w, in, &s);
   return SIM_NEXT;
 }

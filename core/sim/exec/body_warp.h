@@ -76,14 +76,14 @@ static int op_shfl(sim_warp *w, const sim_insn *in) {
     d[l] = copy[from];
     if (ok) ranges |= 1u << l;
   }
-  if (in->vec) set_mask(w, (sim_ref){ SIM_REGS, (uint32_t)in->imm }, ranges);
+  set_second(w, in, ranges);
   return SIM_NEXT;
 }
 
 static int op_vote(sim_warp *w, const sim_insn *in) {
   if (!gathered(w, in->r[4])) return SIM_WAIT_WARP;
   uint32_t here = w->mask, left = here, lanes;
-  uint32_t p = SIM_MASK_OF(w, in->r[1]) ^ (in->cmp ? SIM_ALL : 0);
+  uint32_t p = SIM_MASK_OF(w, in->r[1]) ^ (in->negate ? SIM_ALL : 0);
   while (left != 0) {
     w->mask = next_tile(w, in->r[4], &left, &lanes);
     uint32_t yes = p & lanes;
@@ -115,7 +115,7 @@ static void match_tile(sim_warp *w, const sim_insn *in, uint32_t lanes) {
   int all = equal[__builtin_ctz(w->mask)] == lanes;
   if (in->mode) SIM_EACH(w, d[l] = all ? lanes : 0);
   else SIM_EACH(w, d[l] = equal[l]);
-  if (in->vec) set_mask(w, in->r[3], all ? SIM_ALL : 0);
+  set_second(w, in, all ? SIM_ALL : 0);
 }
 
 static void redux_tile(sim_warp *w, const sim_insn *in, uint32_t lanes) {
@@ -133,7 +133,7 @@ static void elect_tile(sim_warp *w, const sim_insn *in, uint32_t lanes) {
   uint32_t leader = (uint32_t)__builtin_ctz(lanes ? lanes : w->mask);
   u32 *d = SIM_PLACE(u32, w, in->r[0]);
   SIM_EACH(w, d[l] = leader);
-  set_mask(w, in->r[3], 1u << leader);
+  set_second(w, in, 1u << leader);
 }
 
 /* Each tile by itself. */
@@ -158,7 +158,7 @@ static int op_elect(sim_warp *w, const sim_insn *in) { return by_tile(w, in, ele
 SIM_BEGIN(clock_u32)
   u32 *d = SIM_PLACE(u32, w, in->r[0]);
   uint64_t t = w->exec->clock;
-  SIM_EACH(w, d[l] = (uint32_t)(t >> in->mode));
+  SIM_EACH(w, d[l] = (uint32_t)(t >> (in->mode ? 32 : 0)));
 SIM_END
 SIM_BEGIN(clock_u64)
   u64 *d = SIM_PLACE(u64, w, in->r[0]);
@@ -179,7 +179,7 @@ static int op_nop(sim_warp *w, const sim_insn *in) {
 }
 
 static int op_bra(sim_warp *w, const sim_insn *in) {
-  w->target = (uint32_t)in->imm;
+  w->target = (uint32_t)in->target;
   return SIM_JUMP;
 }
 
@@ -191,10 +191,10 @@ static int op_brx(sim_warp *w, const sim_insn *in) {
   const sim_function *f = w->exec->function;
   uint32_t which = a[__builtin_ctz(w->mask)], same = 0;
   for (unsigned l = 0; l < SIM_LANES; l++) if (a[l] == which) same |= 1u << l;
-  uint64_t entry = (uint64_t)in->imm + which;
+  uint64_t entry = (uint64_t)in->target + which;
   if (entry >= f->count || f->code[entry].op != SIM_OP_target)
     return memory_fault(w, in, SIM_FAULT_TRAP, (unsigned)__builtin_ctz(w->mask), which, 0, 0, READ);
-  w->target = (uint32_t)f->code[entry].imm;
+  w->target = (uint32_t)f->code[entry].target;
   w->mask &= same;
   return SIM_JUMP;
 }

@@ -42,7 +42,7 @@ static int wg_agree(const sim_warp *q, sim_ref r, uint64_t *out) {
 }
 static int wg_agree_keep(const sim_warp *q, const sim_insn *in, int *keep) {
   uint32_t first = SIM_MASK_OF(q, in->r[3]);
-  *keep = (first != 0) != ((in->atomic & WG_KEEP_NOT) != 0);
+  *keep = (first != 0) != ((in->flags & WG_KEEP_NOT) != 0);
   for (unsigned i = 0; i < 4; i++) if (SIM_MASK_OF(q + i, in->r[3]) != first) return 0;
   return first == 0 || first == SIM_ALL;
 }
@@ -132,11 +132,11 @@ static int wg_watch(sim_warp *w, const sim_insn *in, const wg_tile *ta, const wg
   const sim_warp *q = wg_first(w);
   if (!x->checks) return SIM_NEXT;
   if (!(q[0].ordered & q[1].ordered & q[2].ordered & q[3].ordered)) first_race(w, in, SIM_RACE_ORDER, READ);
-  if (!(in->atomic & WG_REGISTERS)) wg_read(w, in, ta, 0);
+  if (!(in->flags & WG_REGISTERS)) wg_read(w, in, ta, 0);
   wg_read(w, in, tb, 1);
   if (x->nlends == WG_LENDS) return SIM_NEXT;
   if (!wg_begin(w, in, a, b)) return out_of_memory(w, in);
-  if (!(in->atomic & WG_REGISTERS)) wg_lend(x, ta, 1);
+  if (!(in->flags & WG_REGISTERS)) wg_lend(x, ta, 1);
   wg_lend(x, tb, 1);
   return SIM_NEXT;
 }
@@ -148,7 +148,7 @@ static void wg_return(sim_exec *x, sim_lend *l) {
   l->lent = 0;
   wg_places_b(&t, l->in, l->b);
   wg_lend(x, &t, 0);
-  if (l->in->atomic & WG_REGISTERS) return;
+  if (l->in->flags & WG_REGISTERS) return;
   wg_places_a(&t, l->in, l->a);
   wg_lend(x, &t, 0);
 }
@@ -162,14 +162,14 @@ static int op_wgmma(sim_warp *w, const sim_insn *in) {
   if (!whole_warp(w)) return SIM_WAIT_WARP;
   if ((event = wg_meet(w, in)) != SIM_NEXT) return event;
   sim_warp *q = wg_first(w);
-  int registers = in->atomic & WG_REGISTERS;
+  int registers = in->flags & WG_REGISTERS;
   if ((!registers && !wg_agree(q, in->r[1], &a)) || !wg_agree(q, in->r[2], &b) || !wg_agree_keep(q, in, &keep))
     return barrier_text(w, in, "wgmma needs the same descriptors, and the same scale-d, in all 128 threads of a warpgroup");
   if (!registers) wg_places_a(&ta, in, a);
   wg_places_b(&tb, in, b);
   if (!registers && wg_inside(w, in, &ta, 'A') != SIM_NEXT) return SIM_FAULT;
   if (wg_inside(w, in, &tb, 'B') != SIM_NEXT || wg_watch(w, in, &ta, &tb, a, b) != SIM_NEXT) return SIM_FAULT;
-  if (in->space == 'i') wg_wholes(q, in, &ta, &tb, keep);
+  if (in->type[0] == 'i') wg_wholes(q, in, &ta, &tb, keep);
   else wg_floats(q, in, &ta, &tb, keep);
   return SIM_NEXT;
 }
@@ -195,7 +195,7 @@ static int op_wgmma_wait(sim_warp *w, const sim_insn *in) {
   if (!whole_warp(w)) return SIM_WAIT_WARP;
   for (uint32_t i = 0; i < x->nlends; i++) {
     sim_lend l = x->lends[i];
-    if (l.first == (w->index & ~3u) && l.group + (uint64_t)in->imm < w->closed) {
+    if (l.first == (w->index & ~3u) && l.group + in->value < w->closed) {
       wg_return(x, &l);
       l.left &= (uint8_t)~bit;
     }

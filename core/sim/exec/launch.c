@@ -118,6 +118,7 @@ static void fill_warps(sim_exec *x) {
     w->base[SIM_REGS] = x->registers + i * regs;
     w->base[SIM_CONSTS] = x->consts;
     w->base[SIM_BLOCK] = x->blockvals;
+    w->base[SIM_UNUSED] = x->blockvals;        /* anything that is large enough */
     w->base[SIM_WARP] = x->warpvals + (size_t)i * SIM_WARP_BYTES;
     w->local = x->local + (size_t)i * SIM_LANES * x->local_stride;
     w->local_set = x->local_set + (size_t)i * SIM_LANES * x->local_stride / 4;
@@ -219,7 +220,7 @@ static void count_code(const sim_exec *x, sim_launch_facts *facts, cawb_report *
     const sim_insn *in = &f->code[i];
     unsigned pipe = sim_ops[in->op].pipe;
     sum->warp_instructions += x->hits[i];
-    double times = in->shared ? (double)x->hits[i] / SIM_UNROLL : (double)x->hits[i];
+    double times = in->unrolled ? (double)x->hits[i] / SIM_UNROLL : (double)x->hits[i];
     facts->pipe[pipe] += times * in->cost;
     if (pipe != SIM_PIPE_NONE) facts->issued += times * ((pipe == SIM_PIPE_TENSOR ? 1 : in->cost) + in->more);
     facts->pipe[SIM_PIPE_FP32] += times * in->more;

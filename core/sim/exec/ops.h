@@ -15,11 +15,10 @@
 #include <stdint.h>
 
 /* Registers: operand 0 is written as a whole, and not read; as are operands 2 up to the number
-   of elements (of vectors); as is operand 4 (the complement of a comparison). An instruction
-   without any of them may read what it writes. */
+   of elements (of vectors). An instruction without either may read what it writes. A second
+   result (`second`) is always written. */
 #define OP_DEFINES          (UINT32_C(1) << 0)
 #define OP_DEFINES_VECTOR   (UINT32_C(1) << 1)
-#define OP_DEFINES_BOTH     (UINT32_C(1) << 2)
 #define OP_COPIES           (UINT32_C(1) << 3)   /* a register to another, with nothing done to it */
 
 /* Memory, and the spaces that it may be in. GENERIC: the address, or an operand, says which. */
@@ -71,8 +70,6 @@ enum { SIM_ONE_INSTRUCTION, SIM_DIVIDE, SIM_DIVIDE_WIDE, SIM_DIVIDE_FLOAT, SIM_R
 #define OP_SUM         (OP_DEFINES | OP_REARRANGED)
 #define OP_QUOTIENT    (OP_DEFINES | OP_PROGRAM(DIVIDE))
 #define OP_QUOTIENT64  (OP_DEFINES | OP_TWICE | OP_PROGRAM(DIVIDE_WIDE))
-#define OP_COMPARE     OP_DEFINES_BOTH
-#define OP_COMPARE64   (OP_DEFINES_BOTH | OP_TWICE)
 #define OP_LOAD        (OP_DEFINES_VECTOR | OP_READS | OP_ELEMENTS)
 #define OP_STORE       (OP_WRITES | OP_ELEMENTS)
 #define OP_UPDATE      (OP_ATOMIC | OP_READS | OP_WRITES | OP_ELEMENTS)
@@ -121,9 +118,9 @@ enum { SIM_ONE_INSTRUCTION, SIM_DIVIDE, SIM_DIVIDE_WIDE, SIM_DIVIDE_FLOAT, SIM_R
   X(mad_hi_u16, PRODUCT, VALUE)
 
 #define SIM_OPS_COMPARE(X) \
-  X(setp_s16, INT, COMPARE) X(setp_u16, INT, COMPARE) X(setp_s32, INT, COMPARE) X(setp_u32, INT, COMPARE) \
-  X(setp_s64, INT, COMPARE64) X(setp_u64, INT, COMPARE64) X(setp_f32, INT, COMPARE) X(setp_f64, FP64, COMPARE) \
-  X(setp_f16, INT, COMPARE) X(setp_bf16, INT, COMPARE) X(setp_f16x2, INT, COMPARE) X(setp_bf16x2, INT, COMPARE) \
+  X(setp_s16, INT, VALUE) X(setp_u16, INT, VALUE) X(setp_s32, INT, VALUE) X(setp_u32, INT, VALUE) \
+  X(setp_s64, INT, VALUE64) X(setp_u64, INT, VALUE64) X(setp_f32, INT, VALUE) X(setp_f64, FP64, VALUE) \
+  X(setp_f16, INT, VALUE) X(setp_bf16, INT, VALUE) X(setp_f16x2, INT, VALUE) X(setp_bf16x2, INT, VALUE) \
   X(set_from_pred, INT, VALUE) X(set_f16x2, INT, VALUE) X(set_bf16x2, INT, VALUE) X(testp_f32, INT, VALUE) \
   X(testp_f64, FP64, VALUE)
 

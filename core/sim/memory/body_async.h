@@ -33,15 +33,15 @@ static sim_copy *copies_of(sim_warp *w) {
   return w->copies;
 }
 
-/* r[0].off is the shared offset, mode 1: r[3] has the bytes to take, 2: nothing where it holds. */
+/* Mode 1: r[3] has the bytes to take, 2: nothing where it holds. */
 static int op_cp_async(sim_warp *w, const sim_insn *in) {
   uint32_t to[SIM_LANES], skip = 0;
   uint64_t from[SIM_LANES];
   sim_where at;
   sim_exec *x = w->exec;
   unsigned size = (unsigned)in->width * in->vec;
-  int pattern, event = shared_addresses(w, in, in->r[2], in->cmp, (int32_t)in->r[0].off, size, WRITE, to);
-  addresses(w, in, in->r[1], in->wide, in->imm, from);
+  int pattern, event = shared_addresses(w, in, in->r[2], in->wide & 4, (int32_t)in->to_offset, size, WRITE, to);
+  addresses(w, in, in->r[1], in->wide & 2, in->offset, from);
   if (event == SIM_NEXT) event = global_access(w, in, from, size, READ, 1, &at);
   if (event == SIM_SPLIT) return one_by_one(w, in, op_cp_async);
   if (event == SIM_NEXT && at.written != NULL) check_set(w, in, &at, from);
@@ -49,7 +49,7 @@ static int op_cp_async(sim_warp *w, const sim_insn *in) {
   if (event != SIM_NEXT) return event;
   if (copies_of(w) == NULL) return out_of_memory(w, in);
   const u32 *take = in->mode == 1 ? SIM_PLACE(u32, w, in->r[3]) : NULL;
-  if (in->mode == 2) skip = SIM_MASK_OF(w, in->r[3]) ^ (in->sat ? SIM_ALL : 0);
+  if (in->mode == 2) skip = SIM_MASK_OF(w, in->r[3]) ^ (in->negate ? SIM_ALL : 0);
   for (unsigned l = 0; l < SIM_LANES; l++) {
     if (!(w->mask >> l & 1)) continue;
     unsigned n = skip >> l & 1 ? 0 : take != NULL && take[l] < size ? take[l] : size;
@@ -88,7 +88,7 @@ SIM_BEGIN(cp_commit)
 SIM_END
 
 SIM_BEGIN(cp_wait)
-  if (w->ncopies > 0) deliver_groups(w, in, (uint32_t)in->imm);
+  if (w->ncopies > 0) deliver_groups(w, in, (uint32_t)in->value);
 SIM_END
 
 /* ---------------------------------------------------------- barrier objects */
@@ -139,7 +139,7 @@ static int barrier_addresses(sim_warp *w, const sim_insn *in, uint32_t *addr) {
   w->exec->counts.shared_requests++;
   w->exec->counts.shared_wavefronts++;
   w->exec->counts.shared_least++;
-  return shared_addresses(w, in, in->r[1], in->wide, in->imm, 8, ATOMIC, addr);
+  return shared_addresses(w, in, in->r[1], in->wide & 2, in->offset, 8, ATOMIC, addr);
 }
 
 /* What the object of lane l holds, it being one. */
@@ -186,7 +186,7 @@ static int op_mbarrier_inval(sim_warp *w, const sim_insn *in) {
   return event;
 }
 
-/* Bits of an arrival's `mode`. */
+/* Bits of an arrival's flags. */
 enum { ARRIVE_DROPS = 1, ARRIVE_EXPECTS = 2, ARRIVE_COUNTS = 4, ARRIVE_STATE = 8, ARRIVE_OPEN = 16 };
 
 /* mbarrier.arrive: r[0] the state, r[2] the count or the bytes. */
@@ -194,7 +194,7 @@ static int op_mbarrier_arrive(sim_warp *w, const sim_insn *in) {
   uint32_t addr[SIM_LANES];
   uint64_t v;
   unsigned char *place;
-  int mode = in->mode, event = barrier_addresses(w, in, addr);
+  int mode = in->flags, event = barrier_addresses(w, in, addr);
   const u32 *arg = mode & (ARRIVE_EXPECTS | ARRIVE_COUNTS) ? SIM_PLACE(u32, w, in->r[2]) : NULL;
   for (unsigned l = 0; l < SIM_LANES && event == SIM_NEXT; l++) {
     if (!(w->mask >> l & 1)) continue;

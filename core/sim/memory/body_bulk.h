@@ -136,9 +136,9 @@ static int start_bulk(sim_warp *w, const sim_insn *in, unsigned l, const unsigne
 }
 
 /* The operands of bulk copies: r[0] address to, r[1] address from, r[2] bytes, r[3] barrier
-   object, r[4] blocks; `width`, `stride`, `cmp`: bytes of the registers of r[0], r[1], r[3]. */
-static uint64_t bulk_operand(const sim_warp *w, sim_ref r, unsigned bytes, unsigned l) {
-  uint64_t v = lane_of(w, r, bytes, l);
+   object, r[4] blocks. */
+static uint64_t bulk_operand(const sim_warp *w, sim_ref r, int wide, unsigned l) {
+  uint64_t v = lane_of(w, r, wide ? 8 : 4, l);
   return v >> SIM_SLOT_BITS == SIM_SHARED ? v - SIM_WINDOW(SIM_SHARED) : v;
 }
 
@@ -147,11 +147,11 @@ static int op_bulk_load(sim_warp *w, const sim_insn *in) {
     if (!(w->mask >> l & 1)) continue;
     uint32_t size = (uint32_t)lane_of(w, in->r[2], 4, l), mask = 0;
     if (bulk_size(w, in, size) != SIM_NEXT) return SIM_FAULT;
-    const unsigned char *from = bulk_global(w, in, l, lane_of(w, in->r[1], in->stride, l), size, READ);
+    const unsigned char *from = bulk_global(w, in, l, lane_of(w, in->r[1], in->wide & 2 ? 8 : 4, l), size, READ);
     if (from == NULL) return SIM_FAULT;
     if (in->mode) mask = (uint32_t)lane_of(w, in->r[4], 4, l) & 0xffff;
-    int event = start_bulk(w, in, l, from, (uint32_t)bulk_operand(w, in->r[0], in->width, l),
-                           (uint32_t)bulk_operand(w, in->r[3], in->cmp, l), size, mask);
+    int event = start_bulk(w, in, l, from, (uint32_t)bulk_operand(w, in->r[0], in->wide & 1, l),
+                           (uint32_t)bulk_operand(w, in->r[3], in->wide & 8, l), size, mask);
     if (event != SIM_NEXT) return event;
   }
   return SIM_NEXT;
@@ -164,34 +164,33 @@ static int op_bulk_send(sim_warp *w, const sim_insn *in) {
     if (!(w->mask >> l & 1)) continue;
     uint32_t size = (uint32_t)lane_of(w, in->r[2], 4, l);
     if (bulk_size(w, in, size) != SIM_NEXT) return SIM_FAULT;
-    const unsigned char *from = bulk_shared(w, in, l, (uint32_t)bulk_operand(w, in->r[1], in->stride, l), size,
+    const unsigned char *from = bulk_shared(w, in, l, (uint32_t)bulk_operand(w, in->r[1], in->wide & 2, l), size,
                                             READ, &owner);
     if (from == NULL) return SIM_FAULT;
-    int event = start_bulk(w, in, l, from, (uint32_t)bulk_operand(w, in->r[0], in->width, l),
-                           (uint32_t)bulk_operand(w, in->r[3], in->cmp, l), size, 0);
+    int event = start_bulk(w, in, l, from, (uint32_t)bulk_operand(w, in->r[0], in->wide & 1, l),
+                           (uint32_t)bulk_operand(w, in->r[3], in->wide & 8, l), size, 0);
     if (event != SIM_NEXT) return event;
   }
   return SIM_NEXT;
 }
 
-/* To global memory; `sext` bytes an element where they are combined (bulk_reduce). */
+/* To global memory; `width` bytes an element where they are combined (bulk_reduce). */
 static int bulk_out(sim_warp *w, const sim_insn *in, unsigned l, int combine) {
   sim_exec *owner;
   uint32_t size = (uint32_t)lane_of(w, in->r[2], 4, l);
   if (bulk_size(w, in, size) != SIM_NEXT) return SIM_FAULT;
-  unsigned char *to = bulk_global(w, in, l, lane_of(w, in->r[0], in->width, l), size, combine ? ATOMIC : WRITE);
+  unsigned char *to = bulk_global(w, in, l, lane_of(w, in->r[0], in->wide & 1 ? 8 : 4, l), size, combine ? ATOMIC : WRITE);
   if (to == NULL) return SIM_FAULT;
-  const unsigned char *from = bulk_shared(w, in, l, (uint32_t)bulk_operand(w, in->r[1], in->stride, l), size,
+  const unsigned char *from = bulk_shared(w, in, l, (uint32_t)bulk_operand(w, in->r[1], in->wide & 2, l), size,
                                           READ, &owner);
   if (from == NULL) return SIM_FAULT;
   if (!combine) memcpy(to, from, size);
-  sim_insn op = { .mode = in->mode, .cmp = in->cmp, .width = in->sext };
-  for (uint32_t i = 0; combine && i < size; i += op.width) {
+  for (uint32_t i = 0; combine && i < size; i += in->width) {
     uint64_t old = 0, v = 0;
-    memcpy(&old, to + i, op.width);
-    memcpy(&v, from + i, op.width);
-    v = atomic_result(&op, old, v, 0);
-    memcpy(to + i, &v, op.width);
+    memcpy(&old, to + i, in->width);
+    memcpy(&v, from + i, in->width);
+    v = atomic_result(in, old, v, 0);
+    memcpy(to + i, &v, in->width);
   }
   return SIM_NEXT;
 }
@@ -217,11 +216,11 @@ static int op_st_async(sim_warp *w, const sim_insn *in) {
   const sim_ref bar = w->exec->function->extras[in->extra];
   uint64_t v;
   unsigned char *place;
-  int event = shared_addresses(w, in, in->r[1], in->wide, in->imm, size, WRITE, addr);
+  int event = shared_addresses(w, in, in->r[1], in->wide & 2, in->offset, size, WRITE, addr);
   if (event == SIM_NEXT) event = move_far(w, in, addr, size, WRITE);
   for (unsigned l = 0; l < SIM_LANES && event == SIM_NEXT; l++) {
     if (!(w->mask >> l & 1)) continue;
-    event = barrier_read(w, in, l, (uint32_t)bulk_operand(w, bar, in->cmp, l), &place, &v);
+    event = barrier_read(w, in, l, (uint32_t)bulk_operand(w, bar, in->wide & 32, l), &place, &v);
     if (event == SIM_NEXT) change_tx(place, -(int64_t)size);
   }
   return event;

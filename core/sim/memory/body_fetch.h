@@ -54,14 +54,14 @@ static inline void NAME(fetch_words)(sim_warp *w, const sim_insn *in, const unsi
 
 static void NAME(fetch)(sim_warp *w, const sim_insn *in, const unsigned char *host, ADDR base,
                         const ADDR *addr, int pattern) {
-  if (in->width == 4 && in->stride == 4 && w->mask == SIM_ALL) {
+  if (in->width == 4 && in->lane == 4 && w->mask == SIM_ALL) {
     if (pattern == DENSE) fetch_dense(w, in, (const u32 *)(const void *)HOST(0));
     else if (pattern == SAME) fetch_same(w, in, (const u32 *)(const void *)HOST(0));
     else if (in->vec == 4) NAME(fetch_quads)(w, in, host, base, addr);
     else NAME(fetch_words)(w, in, host, base, addr);
     return;
   }
-  if (in->stride == 4)
+  if (in->lane == 4)
     switch (in->width | in->sext << 4) {
       case 1: FETCH(uint8_t, u32);
       case 2: FETCH(uint16_t, u32);
@@ -83,11 +83,11 @@ static void NAME(fetch)(sim_warp *w, const sim_insn *in, const unsigned char *ho
 
 static void NAME(put)(sim_warp *w, const sim_insn *in, unsigned char *host, ADDR base,
                       const ADDR *addr, int pattern) {
-  if (in->width == 4 && in->stride == 4 && pattern == DENSE) {
+  if (in->width == 4 && in->lane == 4 && pattern == DENSE) {
     put_dense(w, in, (u32 *)(void *)HOST(0));
     return;
   }
-  if (in->stride == 4)
+  if (in->lane == 4)
     switch (in->width) {
       case 1: PUT(uint8_t, u32);
       case 2: PUT(uint16_t, u32);
@@ -115,11 +115,11 @@ static inline uint32_t NAME(lost)(const sim_warp *w, const sim_insn *in, const u
       if (in->width == 4) {
         uint32_t v;
         memcpy(&v, HOST(l) + (size_t)4 * k, 4);
-        lost |= (v != d[in->stride == 4 ? l : 2 * l] ? 1u : 0u) << l;
+        lost |= (v != d[in->lane == 4 ? l : 2 * l] ? 1u : 0u) << l;
         continue;
       }
       memcpy(&there, HOST(l) + (size_t)k * in->width, in->width);
-      if (there != (lane_of(w, element(in, k), in->stride, l) & low)) lost |= 1u << l;
+      if (there != (lane_of(w, element(in, k), in->lane, l) & low)) lost |= 1u << l;
     }
   }
   return lost;

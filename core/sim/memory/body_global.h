@@ -147,13 +147,13 @@ static inline int global_access(sim_warp *w, const sim_insn *in, const uint64_t 
 static int op_ld_global(sim_warp *w, const sim_insn *in) {
   uint64_t addr[SIM_LANES];
   sim_where at;
-  addresses(w, in, in->r[1], in->wide, in->imm, addr);
+  addresses(w, in, in->r[1], in->wide & 2, in->offset, addr);
   int event = global_access(w, in, addr, (unsigned)in->width * in->vec, READ, 1, &at);
   if (event == SIM_SPLIT) return one_by_one(w, in, op_ld_global);
   if (event != SIM_NEXT) return event;
-  w->polls += in->atomic;
+  w->polls += in->strong;
   if (at.written != NULL) check_set(w, in, &at, addr);
-  if (at.blocks != NULL && at.blocks->last >= w->exec->first_block && !in->atomic) check_read(w, in, &at, addr);
+  if (at.blocks != NULL && at.blocks->last >= w->exec->first_block && !in->strong) check_read(w, in, &at, addr);
   fetch_far(w, in, at.host, at.base, addr, at.pattern);
   return SIM_NEXT;
 }
@@ -161,7 +161,7 @@ static int op_ld_global(sim_warp *w, const sim_insn *in) {
 static int op_ld_const(sim_warp *w, const sim_insn *in) {
   uint64_t addr[SIM_LANES];
   sim_where at;
-  addresses(w, in, in->r[1], in->wide, in->imm, addr);
+  addresses(w, in, in->r[1], in->wide & 2, in->offset, addr);
   int event = global_access(w, in, addr, (unsigned)in->width * in->vec, READ, 0, &at);
   if (event == SIM_SPLIT) return one_by_one(w, in, op_ld_const);
   if (event == SIM_NEXT) fetch_far(w, in, at.host, at.base, addr, at.pattern);
@@ -171,11 +171,11 @@ static int op_ld_const(sim_warp *w, const sim_insn *in) {
 static int op_st_global(sim_warp *w, const sim_insn *in) {
   uint64_t addr[SIM_LANES];
   sim_where at;
-  addresses(w, in, in->r[1], in->wide, in->imm, addr);
+  addresses(w, in, in->r[1], in->wide & 2, in->offset, addr);
   int event = global_access(w, in, addr, (unsigned)in->width * in->vec, WRITE, 1, &at);
   if (event == SIM_SPLIT) return one_by_one(w, in, op_st_global);
   if (event != SIM_NEXT) return event;
-  if (at.blocks != NULL && in->width >= 4 && !in->atomic) mark_blocks(w, in, &at, addr);
+  if (at.blocks != NULL && in->width >= 4 && !in->strong) mark_blocks(w, in, &at, addr);
   if (at.written != NULL) mark_set(w, in, &at, addr);
   put_far(w, in, at.host, at.base, addr, at.pattern);
   if (at.pattern != DENSE && w->exec->checks) {

@@ -150,7 +150,7 @@ static int small_access(sim_warp *w, const sim_insn *in, int space, unsigned cha
                         uint64_t limit, uint64_t stride, int how) {
   uint64_t addr[SIM_LANES];
   unsigned size = (unsigned)in->width * in->vec;
-  addresses(w, in, in->r[1], in->wide, in->imm, addr);
+  addresses(w, in, in->r[1], in->wide & 2, in->offset, addr);
   for (unsigned l = 0; l < SIM_LANES; l++) {
     if (!(w->mask >> l & 1)) continue;
     if (addr[l] >> SIM_SLOT_BITS == (unsigned)space) addr[l] -= SIM_WINDOW(space);

@@ -72,8 +72,8 @@ static inline int shared_shape(sim_warp *w, const sim_insn *in, const uint32_t *
   x->counts.shared_least += s->least;
   if (!x->checks) return SIM_NEXT;
   if (x->flying > 0) check_flight(w, in, addr, size, how);
-  if (how == READ && in->atomic) how = LOOK;         /* ld.relaxed, ld.acquire */
-  else if (how == WRITE && in->atomic) how = ATOMIC;
+  if (how == READ && in->strong) how = LOOK;         /* ld.relaxed, ld.acquire */
+  else if (how == WRITE && in->strong) how = ATOMIC;
   else if (how == ATOMIC && in->mode == A_CAS) how = SWAP;
   shadow_shape(w, in, s, start, how);
   return SIM_NEXT;
@@ -106,10 +106,10 @@ static int op_ld_shared(sim_warp *w, const sim_insn *in) {
   uint32_t addr[SIM_LANES];
   unsigned size = (unsigned)in->width * in->vec;
   const sim_shape *s;
-  int event = shared_addresses(w, in, in->r[1], in->wide, in->imm, size, READ, addr);
+  int event = shared_addresses(w, in, in->r[1], in->wide & 2, in->offset, size, READ, addr);
   if (event == SIM_NEXT) event = shared_shape(w, in, addr, size, READ, &s);
   if (event != SIM_NEXT) return event;
-  if (in->width == 4 && in->stride == 4 && w->mask == SIM_ALL && s->pattern != DENSE && s->pattern != SAME) {
+  if (in->width == 4 && in->lane == 4 && w->mask == SIM_ALL && s->pattern != DENSE && s->pattern != SAME) {
     if (s->pair) { fetch_pair(w, in, s, addr[0]); return SIM_NEXT; }
     if (s->words > 0 && look_up(w, in, s, w->exec->shared + (int64_t)addr[0] + s->from)) return SIM_NEXT;
   }
@@ -121,7 +121,7 @@ static int op_st_shared(sim_warp *w, const sim_insn *in) {
   uint32_t addr[SIM_LANES];
   unsigned size = (unsigned)in->width * in->vec;
   sim_exec *x = w->exec;
-  int pattern, event = shared_addresses(w, in, in->r[1], in->wide, in->imm, size, WRITE, addr);
+  int pattern, event = shared_addresses(w, in, in->r[1], in->wide & 2, in->offset, size, WRITE, addr);
   x->collecting = 1;
   if (event == SIM_NEXT) event = shared_access(w, in, addr, size, WRITE, &pattern);
   x->collecting = 0;

@@ -38,6 +38,8 @@ sim_insn *ptx_emit(ptx_parser *p, int op, const ptx_statement *s) {
   f->code = ptx_grow(p, f->code, f->count, &f->room, sizeof *f->code);
   sim_insn *in = &f->code[f->count++];
   memset(in, 0, sizeof *in);
+  for (unsigned k = 0; k < 5; k++) in->r[k].base = SIM_UNUSED;
+  in->second = SIM_NONE;
   in->op = (uint16_t)op;
   in->fn = p->device->isa->table[op];
   in->line = p->line;

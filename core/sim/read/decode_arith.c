@@ -108,7 +108,7 @@ static int decode_carry(ptx_parser *p, const ptx_statement *s, const ptx_form *f
     int op = ptx_op_named(p, name);
     if (op < 0) return 0;
     sim_insn *in = ptx_emit(p, op, s);
-    in->mode = (uint8_t)(ops[i].takes | ptx_has(f, W_CC) << 1);
+    in->flags = (uint8_t)(ops[i].takes | ptx_has(f, W_CC) << 1);
     operands(p, s, in, mad ? "tttt" : "ttt", t);
     return 1;
   }
@@ -128,8 +128,8 @@ static int decode_odd(ptx_parser *p, const ptx_statement *s, const ptx_form *f) 
   if (op < 0 || f->types == 0) return 0;
   sim_insn *in = ptx_emit(p, op, s);
   operands(p, s, in, widths, &f->type[0]);
-  in->mode = (uint8_t)((f->types > 0 && f->type[0].class == PTX_S) |
-                       (f->types > 1 && f->type[1].class == PTX_S) << 1 | ptx_has(f, W_HI) << 2);
+  in->flags = (uint8_t)((f->types > 0 && f->type[0].class == PTX_S) |
+                        (f->types > 1 && f->type[1].class == PTX_S) << 1 | ptx_has(f, W_HI) << 2);
   return 1;
 }
 
@@ -146,7 +146,7 @@ static int decode_select(ptx_parser *p, const ptx_statement *s, const ptx_form *
   in->r[1] = ptx_source(p, s, 1, bytes, &f->type[0]);
   in->r[2] = ptx_source(p, s, 2, bytes, &f->type[0]);
   in->r[3] = ptx_source(p, s, 3, selp ? 0 : 4, slct && f->types == 2 ? &f->type[1] : NULL);
-  in->mode = (uint8_t)ptx_operand_at(p, s, 3)->negate;
+  in->negate = (uint8_t)ptx_operand_at(p, s, 3)->negate;
   return 1;
 }
 
@@ -162,18 +162,17 @@ static int decode_video(ptx_parser *p, const ptx_statement *s, const ptx_form *f
   operands(p, s, in, "iiii", &f->type[0]);
   in->mode = (uint8_t)which;
   in->cmp = (uint8_t)cmp;
-  in->width = f->base[n - 1] == '2' ? 16 : 8;
+  in->width = f->base[n - 1] == '2' ? 2 : 1;
   in->sat = (uint8_t)ptx_has(f, W_SAT);
-  in->atomic = (uint8_t)ptx_has(f, W_ADD);
-  in->sext = (uint8_t)((f->type[types - 2].class == PTX_S) | (f->type[types - 1].class == PTX_S) << 1 |
-                       (!compares && f->type[0].class == PTX_S) << 2);
+  in->flags = (uint8_t)((f->type[types - 2].class == PTX_S) | (f->type[types - 1].class == PTX_S) << 1 |
+                        (!compares && f->type[0].class == PTX_S) << 2 | ptx_has(f, W_ADD) << 3);
   return 1;
 }
 
 /* prmt's mode; lop3's table; bfind.shiftamt; bfe of 16 bits does not exist. */
 static void finish(ptx_parser *p, const ptx_statement *s, const ptx_form *f, sim_insn *in) {
   static const uint8_t modes[] = { W_F4E, W_B4E, W_RC8, W_ECL, W_ECR, W_RC16 };
-  if (in->op == SIM_OP_lop3_b32) in->imm = (int64_t)(ptx_immediate(p, s, 4) & 255);
+  if (in->op == SIM_OP_lop3_b32) in->value = ptx_immediate(p, s, 4) & 255;
   if (in->op == SIM_OP_prmt_b32)
     for (unsigned i = 0; i < sizeof modes; i++)
       if (ptx_has(f, modes[i])) in->mode = (uint8_t)(i + 1);
@@ -214,7 +213,7 @@ int ptx_decode_arith(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   } else operands(p, s, in, widths, t);
   in->width = (uint8_t)t->bytes;
   in->ftz = (uint8_t)(ptx_has(f, W_FTZ) && t->class == PTX_F && t->bytes == 4);
-  in->cmp = value_code(t);
+  in->type[0] = value_code(t);
   in->approx = (uint8_t)(ptx_has(f, W_APPROX) || ptx_has(f, W_FULL));
   if (is_float(t))
     ptx_adjust(p, in, ptx_rounding(f), ptx_has(f, W_SAT) ? SIM_SAT : ptx_has(f, W_RELU) ? SIM_RELU : 0);

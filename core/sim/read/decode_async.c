@@ -52,18 +52,17 @@ static int decode_copy(ptx_parser *p, const ptx_statement *s) {
       !bracket(p, &s->op[1], &from, &from_wide, &from_offset)) return 0;
   sim_insn *in = ptx_emit(p, SIM_OP_cp_async, s);
   in->r[1] = from;
-  in->wide = from_wide;
-  in->imm = from_offset;
+  in->offset = from_offset;
   in->space = SIM_GLOBAL;
   in->r[2] = to;
-  in->cmp = wide;
-  in->r[0].off = (uint32_t)offset;             /* of the shared address */
+  in->wide = (uint8_t)(from_wide << 1 | wide << 2);
+  in->to_offset = (uint32_t)offset;
   in->width = 4;
   in->vec = (uint8_t)(bytes / 4);
   const ptx_operand *o = s->count > 3 ? &s->op[3] : NULL;
   if (o == NULL || (o->kind == PTX_O_REG && o->bytes == 8)) return 1;     /* a cache policy */
   in->mode = o->kind == PTX_O_REG && o->bytes == 0 ? 2 : 1;
-  in->sat = (uint8_t)o->negate;
+  in->negate = (uint8_t)o->negate;
   in->r[3] = ptx_source(p, s, 3, in->mode == 2 ? 0 : 4, NULL);
   return 1;
 }
@@ -77,7 +76,7 @@ static int decode_group(ptx_parser *p, const ptx_statement *s, int bulk) {
   if (!all && !ptx_word_at(s, "wait_group")) return 0;
   uint64_t keep = all ? UINT32_MAX : ptx_immediate(p, s, 0);
   sim_insn *in = ptx_emit(p, bulk ? SIM_OP_nop : SIM_OP_cp_wait, s);
-  in->imm = (int64_t)(keep > UINT32_MAX ? UINT32_MAX : keep);
+  in->value = keep > UINT32_MAX ? UINT32_MAX : keep;
   return 1;
 }
 
@@ -104,7 +103,7 @@ static int reduction_of(const ptx_statement *s) {
 
 /* [to], [from], bytes {, [barrier]} {, blocks} {, policy}. */
 static int decode_bulk(ptx_parser *p, const ptx_statement *s, int reduce) {
-  sim_ref r[5] = { { 0, 0 } };
+  sim_ref r[5] = { { SIM_UNUSED, 0 }, { SIM_UNUSED, 0 }, { SIM_UNUSED, 0 }, { SIM_UNUSED, 0 }, { SIM_UNUSED, 0 } };
   uint8_t to_bytes, from_bytes, barrier_bytes = 4, code = 'u', element = 0;
   unsigned to = 0, spaces[2] = { 0, 0 };
   for (unsigned i = 1; i < s->words && to < 2; i++)       /* where to, then where from */
@@ -121,11 +120,10 @@ static int decode_bulk(ptx_parser *p, const ptx_statement *s, int reduce) {
   sim_insn *in = ptx_emit(p, reduce ? SIM_OP_bulk_reduce : store ? SIM_OP_bulk_store
                            : send ? SIM_OP_bulk_send : SIM_OP_bulk_load, s);
   memcpy(in->r, r, sizeof r);
-  in->width = to_bytes;
-  in->stride = from_bytes;
-  in->cmp = reduce ? code : barrier_bytes;
+  in->wide = (uint8_t)((to_bytes == 8) | (from_bytes == 8) << 1 | (barrier_bytes == 8) << 3);
   in->mode = (uint8_t)(reduce ? op : cast);
-  in->sext = element;
+  in->type[0] = code;
+  in->width = element;
   return 1;
 }
 
@@ -146,8 +144,8 @@ static int decode_cp(ptx_parser *p, const ptx_statement *s) {
   if (!bracket(p, ptx_operand_at(p, s, 0), &r, &wide, &offset)) return 0;
   sim_insn *in = ptx_emit(p, SIM_OP_cp_arrive, s);
   in->r[1] = r;
-  in->wide = wide;
-  in->imm = offset;
+  in->wide = (uint8_t)(wide << 1);
+  in->offset = offset;
   in->mode = ptx_word_at(s, "noinc") != 0;
   return 1;
 }
@@ -161,8 +159,8 @@ static sim_insn *emit_barrier(ptx_parser *p, const ptx_statement *s, int op, uns
   if (!bracket(p, ptx_operand_at(p, s, at), &r, &wide, &offset)) return NULL;
   sim_insn *in = ptx_emit(p, op, s);
   in->r[1] = r;
-  in->wide = wide;
-  in->imm = offset;
+  in->wide = (uint8_t)(wide << 1);
+  in->offset = offset;
   return in;
 }
 
@@ -182,7 +180,7 @@ static int decode_arrive(ptx_parser *p, const ptx_statement *s) {
     mode |= ARRIVE_STATE;
     in->r[0] = ptx_target(p, s, 0, 8);
   }
-  in->mode = (uint8_t)mode;
+  in->flags = (uint8_t)mode;
   return 1;
 }
 
@@ -237,10 +235,9 @@ static int decode_store(ptx_parser *p, const ptx_statement *s) {
   sim_insn *in = ptx_emit(p, SIM_OP_st_async, s);
   in->extra = f->nextras - 1;
   in->r[1] = to;
-  in->wide = wide;
-  in->imm = offset;
-  in->cmp = barrier_bytes;
-  in->width = in->stride = bytes;
+  in->wide = (uint8_t)(wide << 1 | (barrier_bytes == 8) << 5);
+  in->offset = offset;
+  in->width = in->lane = bytes;
   in->vec = (uint8_t)n;
   for (unsigned k = 0; k < n; k++)
     in->r[slots[k]] = ptx_source_of(p, o->kind == PTX_O_VECTOR ? &s->items[o->first + k] : o, bytes, NULL);

@@ -19,9 +19,9 @@ static int find_op(const ptx_parser *p, const ptx_type *t) {
   return ptx_op_named(p, name);
 }
 
-/* The comparison itself, into the predicates `yes` and `no`. */
+/* The comparison itself, into the predicates `yes` and, where there is one, `no`. */
 static int emit_compare(ptx_parser *p, const ptx_statement *s, const ptx_form *f,
-                        const ptx_type *t, sim_ref yes, sim_ref no, int both) {
+                        const ptx_type *t, sim_ref yes, uint32_t no) {
   int op = find_op(p, t), cmp = ptx_compare(f), how = combine(f);
   if (op < 0 || cmp < 0 || (s->count < 4 && how != COMBINE_NONE)) return 0;
   sim_insn *in = ptx_emit(p, op, s);
@@ -29,23 +29,21 @@ static int emit_compare(ptx_parser *p, const ptx_statement *s, const ptx_form *f
   in->r[0] = yes;
   in->r[1] = ptx_source(p, s, 1, bytes, t);
   in->r[2] = ptx_source(p, s, 2, bytes, t);
-  in->r[4] = no;
+  in->second = no;
   in->cmp = (uint8_t)cmp;
-  in->width = (uint8_t)both;
   in->mode = (uint8_t)how;
   in->ftz = (uint8_t)(ptx_has(f, W_FTZ) && t->class == PTX_F && t->bytes == 4);
   if (how != COMBINE_NONE) {
     in->r[3] = ptx_source(p, s, 3, 0, NULL);
-    in->vec = (uint8_t)ptx_operand_at(p, s, 3)->negate;
+    in->negate = (uint8_t)ptx_operand_at(p, s, 3)->negate;
   }
   return 1;
 }
 
 static int decode_setp(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   if (f->types != 1) return 0;
-  sim_ref yes = ptx_target(p, s, 0, 0), no = yes;
-  if (s->has_second) no = ptx_target_of(p, &s->second, 0);
-  return emit_compare(p, s, f, &f->type[0], yes, no, s->has_second);
+  sim_ref yes = ptx_target(p, s, 0, 0);
+  return emit_compare(p, s, f, &f->type[0], yes, s->has_second ? ptx_target_of(p, &s->second, 0).off : SIM_NONE);
 }
 
 /* set.cmp.dtype.stype: a comparison, then all ones or 1.0 where it held. */
@@ -55,7 +53,7 @@ static int decode_set(ptx_parser *p, const ptx_statement *s, const ptx_form *f) 
   int packed = t->class == PTX_FX2 || t->class == PTX_BFX2;
   ptx_operand sink = { .kind = PTX_O_SINK };
   sim_ref yes = ptx_target_of(p, &sink, 0), no = ptx_target_of(p, &sink, 0);
-  if (!emit_compare(p, s, f, t, yes, no, packed)) return 0;
+  if (!emit_compare(p, s, f, t, yes, packed ? no.off : SIM_NONE)) return 0;
   int op = !packed || d->class == PTX_U || d->class == PTX_B ? SIM_OP_set_from_pred
          : d->class == PTX_FX2 ? SIM_OP_set_f16x2 : SIM_OP_set_bf16x2;
   sim_insn *in = ptx_emit(p, op, s);
@@ -63,8 +61,8 @@ static int decode_set(ptx_parser *p, const ptx_statement *s, const ptx_form *f) 
   in->r[1] = yes;
   in->r[2] = no;
   in->vec = (uint8_t)(packed ? 2 : 1);
-  in->imm = d->class == PTX_F ? d->bytes == 2 ? 0x3c00 : 0x3f800000
-          : d->class == PTX_BF ? 0x3f80 : (int64_t)UINT32_MAX;
+  in->value = d->class == PTX_F ? d->bytes == 2 ? 0x3c00 : 0x3f800000
+            : d->class == PTX_BF ? 0x3f80 : UINT32_MAX;
   return 1;
 }
 

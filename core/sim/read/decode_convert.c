@@ -18,7 +18,7 @@ static int decode_pack(ptx_parser *p, const ptx_statement *s, const ptx_type *t)
   sim_insn *in = ptx_emit(p, packing ? SIM_OP_pack : SIM_OP_unpack, s);
   in->vec = (uint8_t)v->count;
   in->width = (uint8_t)each;
-  in->stride = (uint8_t)ptx_lane(t->bytes);
+  in->lane = (uint8_t)ptx_lane(t->bytes);
   if (packing) in->r[0] = ptx_target_of(p, whole, ptx_lane(t->bytes));
   else in->r[1] = ptx_source_of(p, whole, ptx_lane(t->bytes), t);
   for (unsigned i = 0; i < v->count; i++) {
@@ -34,7 +34,7 @@ static int decode_computed(ptx_parser *p, const ptx_statement *s, const ptx_type
   int smid = o->size == 5, op = t->bytes == 8 ? SIM_OP_clock_u64 : SIM_OP_clock_u32;
   sim_insn *in = ptx_emit(p, smid ? SIM_OP_smid : op, s);
   in->r[0] = ptx_target(p, s, 0, ptx_lane(t->bytes));
-  in->mode = o->size > 3 && memcmp(o->text + o->size - 3, "_hi", 3) == 0 ? 32 : 0;
+  in->mode = o->size > 3 && memcmp(o->text + o->size - 3, "_hi", 3) == 0;
   return 1;
 }
 
@@ -73,7 +73,7 @@ static int decode_cvta(ptx_parser *p, const ptx_statement *s, const ptx_form *f)
   in->r[1] = ptx_source(p, s, 1, 8, NULL);
   if (s->op[1].kind == PTX_O_SYMBOL && p->symbols[s->op[1].symbol - 1].kind == PTX_ENTRY_PARAM)
     in->r[1] = ptx_value(p, 8, SIM_WINDOW(SIM_PARAM) + p->symbols[s->op[1].symbol - 1].offset);
-  in->imm = (int64_t)SIM_WINDOW(space);
+  in->value = SIM_WINDOW(space);
   return 1;
 }
 
@@ -157,8 +157,7 @@ static sim_insn *emit_packed(ptx_parser *p, const ptx_statement *s, const ptx_fo
   if (s->count == 3) in->r[2] = ptx_source(p, s, 2, 4, &f->type[1]);
   in->vec = (uint8_t)(s->count - 1);
   in->rnd = (uint8_t)ptx_rounding(f);
-  in->sat = (uint8_t)(ptx_has(f, W_RELU) ? SIM_RELU : 0);
-  in->ftz = (uint8_t)ptx_has(f, W_SATFINITE);
+  in->sat = (uint8_t)((ptx_has(f, W_RELU) ? SIM_RELU : 0) | (ptx_has(f, W_SATFINITE) ? SIM_FINITE : 0));
   return in;
 }
 
@@ -169,7 +168,7 @@ static int decode_pair(ptx_parser *p, const ptx_statement *s, const ptx_form *f)
   int pair = d->class == PTX_FX2 || d->class == PTX_BFX2;
   if (s->count != (pair ? 3u : 2u) || f->type[1].class != PTX_F || f->type[1].bytes != 4) return 0;
   int op = !plain ? SIM_OP_cvt_pair : brain ? SIM_OP_cvt_bf16x2_f32 : SIM_OP_cvt_f16x2_f32;
-  emit_packed(p, s, f, op)->mode = brain ? 'b' : 'h';
+  emit_packed(p, s, f, op)->type[0] = brain ? 'b' : 'h';
   return 1;
 }
 
@@ -180,10 +179,12 @@ static int decode_tiny(ptx_parser *p, const ptx_statement *s, const ptx_form *f)
   int from = a->class == PTX_E4X2 ? 'e' : a->class == PTX_E5X2 ? 'E' : 0;
   int two = a->class == PTX_F && a->bytes == 4, tensor = d->class == PTX_TF && two;
   if (s->count != (to && two ? 3u : 2u)) return 0;
-  if (to && (two || a->class == PTX_FX2)) emit_packed(p, s, f, SIM_OP_cvt_small)->mode = (uint8_t)to;
-  else if (from && d->class == PTX_FX2) emit_packed(p, s, f, SIM_OP_cvt_unsmall)->mode = (uint8_t)from;
-  else if (tensor) emit_packed(p, s, f, SIM_OP_cvt_tf32)->cmp = (uint8_t)ptx_has(f, W_RNA);
-  else return 0;
+  if (to && (two || a->class == PTX_FX2)) emit_packed(p, s, f, SIM_OP_cvt_small)->type[0] = (uint8_t)to;
+  else if (from && d->class == PTX_FX2) emit_packed(p, s, f, SIM_OP_cvt_unsmall)->type[1] = (uint8_t)from;
+  else if (tensor) {
+    sim_insn *in = emit_packed(p, s, f, SIM_OP_cvt_tf32);
+    if (ptx_has(f, W_RNA)) in->rnd = SIM_RNA;
+  } else return 0;
   return 1;
 }
 
@@ -202,13 +203,13 @@ int ptx_decode_convert(ptx_parser *p, const ptx_statement *s, const ptx_form *f)
   sim_insn *in = ptx_emit(p, op < 0 ? SIM_OP_cvt_any : op, s);
   in->r[0] = ptx_target(p, s, 0, (unsigned)dlane);
   in->r[1] = ptx_source(p, s, 1, (unsigned)alane, a);
-  in->mode = end_code(d);
-  in->space = end_code(a);
-  in->width = (uint8_t)dlane;
-  in->stride = (uint8_t)alane;
+  in->type[0] = end_code(d);
+  in->type[1] = end_code(a);
+  in->lane = (uint8_t)dlane;
+  in->from_lane = (uint8_t)alane;
   in->rnd = (uint8_t)ptx_rounding(f);
   in->sat = (uint8_t)ptx_has(f, W_SAT);
   in->ftz = (uint8_t)ptx_has(f, W_FTZ);
-  in->cmp = (uint8_t)(ptx_has(f, W_RNI) || ptx_has(f, W_RZI) || ptx_has(f, W_RMI) || ptx_has(f, W_RPI));
+  in->mode = (uint8_t)(ptx_has(f, W_RNI) || ptx_has(f, W_RZI) || ptx_has(f, W_RMI) || ptx_has(f, W_RPI));
   return 1;
 }

@@ -48,8 +48,8 @@ static void fill_address(ptx_parser *p, const ptx_statement *s, unsigned i, int 
   int64_t offset;
   sim_ref r = address(p, ptx_operand_at(p, s, i), space, &offset, &wide);
   in->r[1] = r;
-  in->imm = offset;
-  in->wide = wide;
+  in->offset = offset;
+  in->wide = (uint8_t)(wide << 1);
   in->space = (uint8_t)*space;
 }
 
@@ -117,11 +117,11 @@ static int decode_ld(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   in->width = (uint8_t)t->bytes;
   in->vec = (uint8_t)n;
   in->sext = t->class == PTX_S;
-  in->mode = (uint8_t)ptx_has(f, W_NC);
-  in->stride = list[0]->kind == PTX_O_REG ? list[0]->bytes : (uint8_t)ptx_lane(t->bytes);
-  in->atomic = (uint8_t)(ptx_has(f, W_RELAXED) || ptx_has(f, W_ACQUIRE) || ptx_has(f, W_VOLATILE));
-  if (in->stride == 0) return 0;
-  for (unsigned k = 0; k < n; k++) in->r[vector_slots[k]] = ptx_target_of(p, list[k], in->stride);
+  in->flags = (uint8_t)ptx_has(f, W_NC);
+  in->lane = list[0]->kind == PTX_O_REG ? list[0]->bytes : (uint8_t)ptx_lane(t->bytes);
+  in->strong = (uint8_t)(ptx_has(f, W_RELAXED) || ptx_has(f, W_ACQUIRE) || ptx_has(f, W_VOLATILE));
+  if (in->lane == 0) return 0;
+  for (unsigned k = 0; k < n; k++) in->r[vector_slots[k]] = ptx_target_of(p, list[k], in->lane);
   note_grain(p->f, space, t->bytes);
   return 1;
 }
@@ -142,10 +142,10 @@ static int decode_st(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   in->fn = p->device->isa->table[in->op];
   in->width = (uint8_t)t->bytes;
   in->vec = (uint8_t)n;
-  in->stride = list[0]->kind == PTX_O_REG ? list[0]->bytes : (uint8_t)ptx_lane(t->bytes);
-  in->atomic = (uint8_t)(ptx_has(f, W_RELAXED) || ptx_has(f, W_RELEASE) || ptx_has(f, W_VOLATILE));
-  if (in->stride == 0) return 0;
-  for (unsigned k = 0; k < n; k++) in->r[vector_slots[k]] = ptx_source_of(p, list[k], in->stride, t);
+  in->lane = list[0]->kind == PTX_O_REG ? list[0]->bytes : (uint8_t)ptx_lane(t->bytes);
+  in->strong = (uint8_t)(ptx_has(f, W_RELAXED) || ptx_has(f, W_RELEASE) || ptx_has(f, W_VOLATILE));
+  if (in->lane == 0) return 0;
+  for (unsigned k = 0; k < n; k++) in->r[vector_slots[k]] = ptx_source_of(p, list[k], in->lane, t);
   note_grain(p->f, space, t->bytes);
   return 1;
 }
@@ -172,14 +172,14 @@ static int emit_atom(ptx_parser *p, const ptx_statement *s, const ptx_type *t, i
   in->r[0] = ptx_target_of(p, red ? &sink : to[k], bytes);
   fill_address(p, s, b - 1, &space, in);
   if (s->op[b - 1].symbol != 0 && k > 0) return 0;
-  in->imm += (int64_t)k * t->bytes;
+  in->offset += (int64_t)k * t->bytes;
   in->r[2] = ptx_source_of(p, from[k], bytes, t);
   in->r[3] = mode == A_CAS ? ptx_source(p, s, b + 1, bytes, t) : in->r[2];
   in->width = (uint8_t)t->bytes;
   in->vec = 1;
-  in->stride = (uint8_t)bytes;
+  in->lane = (uint8_t)bytes;
   in->mode = (uint8_t)mode;
-  in->cmp = value_code(t);
+  in->type[0] = value_code(t);
   return 1;
 }
 

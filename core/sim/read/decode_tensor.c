@@ -116,14 +116,13 @@ static int decode_mma(ptx_parser *p, const ptx_statement *s, int wmma) {
   sim_insn *in = ptx_emit(p, SIM_OP_mma, s);
   in->extra = first;
   in->r[0] = p->f->extras[first];
-  in->imm = (int64_t)(m[0] | m[1] << 8 | m[2] << 16);
-  in->space = (uint8_t)t[0];
-  in->mode = (uint8_t)t[1];
-  in->sext = (uint8_t)t[2];
-  in->cmp = (uint8_t)t[3];
-  in->atomic = (uint8_t)((ptx_word_at(s, "satfinite") && t[0] == 'i' ? MMA_SATURATES : 0) |
-                         (ptx_word_at(s, "xor") ? MMA_XOR : 0) | (ptx_word_at(s, "and") ? MMA_AND : 0) |
-                         (wmma ? MMA_WMMA : 0));
+  in->shape.m = (uint16_t)m[0];
+  in->shape.n = (uint16_t)m[1];
+  in->shape.k = (uint16_t)m[2];
+  memcpy(in->type, t, sizeof in->type);
+  in->flags = (uint8_t)((ptx_word_at(s, "satfinite") && t[0] == 'i' ? MMA_SATURATES : 0) |
+                        (ptx_word_at(s, "xor") ? MMA_XOR : 0) | (ptx_word_at(s, "and") ? MMA_AND : 0) |
+                        (wmma ? MMA_WMMA : 0));
   in->cost = (uint16_t)warp_cost(p, m, t[1]);
   return 1;
 }
@@ -140,18 +139,17 @@ static void note_grain(sim_function *f, int space, unsigned width) {
   if (space != SIM_GLOBAL && grain < f->grain) f->grain = grain;
 }
 
-/* The address of operand i in r[1], its offset in r[3].off (there is `atomic` to say so). */
+/* The address of operand i. */
 static int fill_address(ptx_parser *p, const ptx_statement *s, unsigned i, sim_insn *in) {
   const ptx_operand *o = ptx_operand_at(p, s, i);
   if (o->kind != PTX_O_MEMORY) return 0;
-  in->wide = 1;
+  in->wide = 2;
   if (o->symbol != 0) in->r[1] = ptx_symbol_address(p, o->symbol, o->offset, 8);
   else if (o->bytes == 0) in->r[1] = ptx_value(p, 8, (uint64_t)o->offset);
   else {
     in->r[1] = o->ref;
-    in->wide = o->bytes == 8;
-    in->r[3].off = (uint32_t)(int32_t)o->offset;
-    in->atomic = 1;
+    in->wide = (uint8_t)((o->bytes == 8) << 1);
+    in->offset = (int32_t)o->offset;
   }
   return 1;
 }
@@ -175,9 +173,11 @@ static int decode_tile(ptx_parser *p, const ptx_statement *s, int store) {
   in->extra = first;
   in->space = (uint8_t)space_of(s);
   in->width = (uint8_t)width;
-  in->stride = (uint8_t)stride;
+  in->lane = (uint8_t)stride;
   in->mode = (uint8_t)turned;
-  in->imm = (int64_t)(rows | columns << 8 | n << 16 | (uint64_t)(rows * columns / 32) << 24);
+  in->shape.m = (uint16_t)rows;
+  in->shape.n = (uint16_t)columns;
+  in->vec = (uint8_t)n;
   in->r[2] = s->count > 2 ? ptx_source(p, s, 2, 4, NULL) : ptx_value(p, 4, turned ? rows : columns);
   if (!store) in->r[0] = p->f->extras[first];
   note_grain(p->f, in->space, width);
@@ -195,9 +195,6 @@ static int decode_matrix(ptx_parser *p, const ptx_statement *s, int store) {
   if (m->kind != PTX_O_MEMORY || (o->kind == PTX_O_VECTOR ? o->count : 1) != n) return 0;
   sim_insn *in = ptx_emit(p, store ? SIM_OP_stmatrix : SIM_OP_ldmatrix, s);
   if (!fill_address(p, s, store ? 0 : 1, in)) return 0;
-  in->imm = in->atomic ? (int64_t)(int32_t)in->r[3].off : 0;
-  in->atomic = 0;
-  in->r[3] = (sim_ref){ 0, 0 };
   in->vec = (uint8_t)n;
   in->width = 4;
   in->mode = ptx_word_at(s, "trans") != 0;

@@ -79,12 +79,11 @@ static int decode_bar(ptx_parser *p, const ptx_statement *s, const ptx_form *f) 
   sim_insn *in = ptx_emit(p, SIM_OP_bar, s);
   in->mode = (uint8_t)mode;
   in->r[1] = ptx_source(p, s, first, 4, NULL);
-  in->vec = first + 1 < last;
-  if (in->vec) in->r[2] = ptx_source(p, s, first + 1, 4, NULL);
+  if (first + 1 < last) in->r[2] = ptx_source(p, s, first + 1, 4, NULL);
   if (!red) return 1;
   in->r[0] = ptx_target(p, s, 0, mode == BAR_POPC ? 4 : 0);
   in->r[3] = ptx_source(p, s, last, 0, NULL);
-  in->cmp = (uint8_t)ptx_operand_at(p, s, last)->negate;
+  in->negate = (uint8_t)ptx_operand_at(p, s, last)->negate;
   return 1;
 }
 
@@ -97,9 +96,7 @@ static int decode_shfl(ptx_parser *p, const ptx_statement *s, const ptx_form *f)
   in->r[1] = ptx_source(p, s, 1, 4, NULL);
   in->r[2] = ptx_source(p, s, 2, 4, NULL);
   in->r[3] = ptx_source(p, s, 3, 4, NULL);
-  in->vec = (uint8_t)s->has_second;
-  in->imm = -1;
-  if (s->has_second) in->imm = ptx_target_of(p, &s->second, 0).off;
+  if (s->has_second) in->second = ptx_target_of(p, &s->second, 0).off;
   in->r[4] = ptx_has(f, W_SYNC) ? ptx_source(p, s, 4, 4, NULL) : ptx_value(p, 4, SIM_ALL);
   return 1;
 }
@@ -110,7 +107,7 @@ static int decode_vote(ptx_parser *p, const ptx_statement *s, const ptx_form *f)
   in->mode = ballot ? 0 : ptx_has(f, W_ALL) ? 1 : ptx_has(f, W_ANY) ? 2 : 3;
   in->r[0] = ptx_target(p, s, 0, ballot ? 4 : 0);
   in->r[1] = ptx_source(p, s, 1, 0, NULL);
-  in->cmp = (uint8_t)ptx_operand_at(p, s, 1)->negate;
+  in->negate = (uint8_t)ptx_operand_at(p, s, 1)->negate;
   in->r[4] = ptx_has(f, W_SYNC) ? ptx_source(p, s, 2, 4, NULL) : ptx_value(p, 4, SIM_ALL);
   return 1;
 }
@@ -123,8 +120,7 @@ static int decode_match(ptx_parser *p, const ptx_statement *s, const ptx_form *f
   in->r[0] = ptx_target(p, s, 0, 4);
   in->r[1] = ptx_source(p, s, 1, in->width, NULL);
   in->r[4] = ptx_source(p, s, 2, 4, NULL);
-  in->vec = (uint8_t)s->has_second;
-  if (s->has_second) in->r[3] = ptx_target_of(p, &s->second, 0);
+  if (s->has_second) in->second = ptx_target_of(p, &s->second, 0).off;
   return 1;
 }
 
@@ -154,7 +150,7 @@ int ptx_decode_warp(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   if (strcmp(f->base, "elect") == 0 && s->has_second) {
     sim_insn *in = ptx_emit(p, SIM_OP_elect, s);
     in->r[0] = ptx_target(p, s, 0, 4);
-    in->r[3] = ptx_target_of(p, &s->second, 0);
+    in->second = ptx_target_of(p, &s->second, 0).off;
     in->r[4] = ptx_source(p, s, 1, 4, NULL);
     return 1;
   }

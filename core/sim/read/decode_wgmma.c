@@ -63,11 +63,11 @@ static int decode_product(ptx_parser *p, const ptx_statement *s) {
   in->r[2] = b;
   in->r[3] = keep;
   in->extra = first;
-  in->imm = (int64_t)(m[1] | m[2] << 16);
-  in->space = (uint8_t)t[0];
-  in->mode = (uint8_t)t[1];
-  in->sext = (uint8_t)t[2];
-  in->atomic = (uint8_t)how;
+  in->shape.m = (uint16_t)m[0];
+  in->shape.n = (uint16_t)m[1];
+  in->shape.k = (uint16_t)m[2];
+  memcpy(in->type, t, 3);
+  in->flags = (uint8_t)how;
   in->cost = (uint16_t)ptx_tensor_cost(quarter, t[1]);
   return 1;
 }
@@ -80,6 +80,6 @@ int ptx_decode_wgmma(ptx_parser *p, const ptx_statement *s) {
   if (!ptx_word_is(&s->word[1], "wait_group")) return 0;
   uint64_t keep = ptx_immediate(p, s, 0);
   sim_insn *in = ptx_emit(p, SIM_OP_wgmma_wait, s);
-  in->imm = keep > UINT32_MAX ? UINT32_MAX : (int64_t)keep;
+  in->value = keep > UINT32_MAX ? UINT32_MAX : keep;
   return 1;
 }

@@ -138,7 +138,7 @@ static int same_shape(const ptx_body *b, const actuals *results, const actuals *
 static uint32_t emit_unless(ptx_parser *p, sim_ref target, uint64_t address) {
   sim_ref other = ptx_sink(p), id = ptx_value(p, 8, address);
   sim_insn *in = ptx_emit(p, SIM_OP_setp_u64, NULL);
-  in->r[0] = in->r[4] = other;
+  in->r[0] = other;
   in->r[1] = target;
   in->r[2] = id;
   in->cmp = SIM_NE;
@@ -155,14 +155,14 @@ static void expand_any(ptx_parser *p, sim_ref target, const actuals *results, co
     actuals to = *results, from = *args;
     uint32_t past = emit_unless(p, target, ptx_function_address(p, b->name, b->size));
     if (!expand(p, b, &to, &from)) ptx_emit(p, SIM_OP_trap, NULL);
-    ptx_emit(p, SIM_OP_bra, NULL)->imm = chain;
+    ptx_emit(p, SIM_OP_bra, NULL)->target = chain;
     chain = p->f->count - 1;
-    p->f->code[past].imm = p->f->count;
+    p->f->code[past].target = p->f->count;
   }
   ptx_emit(p, SIM_OP_trap, NULL);
   while (chain != UINT32_MAX) {
-    uint32_t next = (uint32_t)p->f->code[chain].imm;
-    p->f->code[chain].imm = p->f->count;
+    uint32_t next = (uint32_t)p->f->code[chain].target;
+    p->f->code[chain].target = p->f->count;
     chain = next;
   }
 }
@@ -175,8 +175,9 @@ static void emit_nothing_printed(ptx_parser *p, const actuals *results) {
   in->r[0] = zero;
   in->r[1] = at;
   in->space = SIM_LOCAL;
-  in->wide = in->vec = 1;
-  in->width = in->stride = 4;
+  in->wide = 2;
+  in->vec = 1;
+  in->width = in->lane = 4;
 }
 
 void ptx_call(ptx_parser *p, const ptx_statement *s) {
@@ -204,5 +205,5 @@ void ptx_call(ptx_parser *p, const ptx_statement *s) {
     ptx_fail(p, CAWB_ERR_UNSUPPORTED, "'%.*s' calls itself, or calls nest more than %d deep: "
              "calls are expanded",
              (int)(name.size < 80 ? name.size : 80), name.text, INLINE_DEPTH);
-  if (around != UINT32_MAX) p->f->code[around].imm = p->f->count;
+  if (around != UINT32_MAX) p->f->code[around].target = p->f->count;
 }

@@ -58,7 +58,7 @@ static void resolve(ptx_parser *p, uint32_t first_label, uint32_t first_fixup) {
     uint32_t l = p->nlabels;
     while (l > first_label && !(p->labels[l - 1].size == x->size &&
                                 memcmp(p->labels[l - 1].name, x->name, x->size) == 0)) l--;
-    if (l > first_label) p->f->code[x->insn].imm = p->labels[l - 1].pc;
+    if (l > first_label) p->f->code[x->insn].target = p->labels[l - 1].pc;
     else p->fixups[kept++] = *x;
   }
   p->nfixups = kept;

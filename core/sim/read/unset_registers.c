@@ -24,17 +24,11 @@ typedef struct flow {
 
 /* Whether operand k is one that an instruction writes and does not read. */
 static int is_target(const sim_insn *in, unsigned k) {
-  if (k == 0) return sim_op_has(in->op, OP_DEFINES | OP_DEFINES_BOTH | OP_DEFINES_VECTOR);
-  if (k == 4 && sim_op_has(in->op, OP_DEFINES_BOTH)) return 1;
+  if (k == 0) return sim_op_has(in->op, OP_DEFINES | OP_DEFINES_VECTOR);
   return sim_op_has(in->op, OP_DEFINES_VECTOR) && k >= 2 && k <= in->vec;
 }
 
-/* Some instructions keep numbers where others have an operand. */
-static int is_operand(const sim_insn *in, unsigned k) {
-  if (in->r[k].base != SIM_REGS) return 0;
-  if (in->op == SIM_OP_cp_async && k == 0) return 0;
-  return !((in->op == SIM_OP_wmma_load || in->op == SIM_OP_wmma_store) && k == 3);
-}
+static int is_operand(const sim_insn *in, unsigned k) { return in->r[k].base == SIM_REGS; }
 
 static int leaves(const sim_insn *in) {
   return in->guard == SIM_NOGUARD && sim_op_has(in->op, OP_JUMPS | OP_EXITS);
@@ -58,7 +52,7 @@ static void collect(flow *w) {
     for (unsigned k = 0; k < 5; k++)
       if (is_operand(in, k)) w->off[w->n++] = in->r[k].off;
     if (in->guard != SIM_NOGUARD) w->off[w->n++] = in->guard;
-    if (in->op == SIM_OP_shfl && in->vec) w->off[w->n++] = (uint32_t)in->imm;
+    if (in->second != SIM_NONE) w->off[w->n++] = in->second;
   }
   for (uint32_t i = 0; i < f->nextras; i++)
     if (f->extras[i].base == SIM_REGS) w->off[w->n++] = f->extras[i].off;
@@ -78,7 +72,7 @@ static int cut(flow *w) {
     if (sim_op_has(in->op, OP_JUMPS_BY_TABLE) || f->unknown != NULL) return 0;
     if (!sim_op_has(in->op, OP_JUMPS | OP_EXITS)) continue;
     w->block[i + 1] = 1;
-    if (sim_op_has(in->op, OP_JUMPS) && in->imm >= 0 && in->imm < f->count) w->block[in->imm] = 1;
+    if (sim_op_has(in->op, OP_JUMPS) && in->target >= 0 && in->target < f->count) w->block[in->target] = 1;
   }
   w->block[0] = 0;
   for (uint32_t i = 1; i <= f->count; i++) w->block[i] += w->block[i - 1];
@@ -91,6 +85,11 @@ static void look(flow *w, uint32_t off) {
   if (!(w->now[r / 64] >> (r % 64) & 1)) w->unset[r] = 1;
 }
 
+static void note_written(flow *w, uint32_t off) {
+  uint32_t r = number(w, off);
+  w->now[r / 64] |= UINT64_C(1) << (r % 64);
+}
+
 /* An instruction's reads, where `looks`; then its writes. */
 static void step(flow *w, const sim_insn *in, int looks) {
   if (looks) {
@@ -100,10 +99,8 @@ static void step(flow *w, const sim_insn *in, int looks) {
   }
   if (in->guard != SIM_NOGUARD) return;
   for (unsigned k = 0; k < 5; k++)
-    if (is_operand(in, k) && is_target(in, k)) {
-      uint32_t r = number(w, in->r[k].off);
-      w->now[r / 64] |= UINT64_C(1) << (r % 64);
-    }
+    if (is_operand(in, k) && is_target(in, k)) note_written(w, in->r[k].off);
+  if (in->second != SIM_NONE) note_written(w, in->second);
 }
 
 /* What is written when control comes to an instruction from here. */
@@ -125,7 +122,7 @@ static int walk(flow *w, int looks) {
     if (i == 0 || w->block[i] != w->block[i - 1])
       memcpy(w->now, w->in + (size_t)w->block[i] * w->words, w->words * sizeof *w->now);
     step(w, in, looks);
-    if (sim_op_has(in->op, OP_JUMPS) && in->imm >= 0 && in->imm < f->count) changed |= arrive(w, (uint32_t)in->imm);
+    if (sim_op_has(in->op, OP_JUMPS) && in->target >= 0 && in->target < f->count) changed |= arrive(w, (uint32_t)in->target);
     if (!leaves(in) && w->block[i + 1] != w->block[i]) changed |= arrive(w, i + 1);
   }
   return changed;

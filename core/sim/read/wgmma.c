@@ -16,9 +16,9 @@ static unsigned char *accumulators(const sim_function *f, int *products) {
   if (*products) is = calloc(f->regs_size / 4 + 1, 1);
   for (uint32_t i = 0; i < f->count && is != NULL; i++) {
     const sim_insn *in = &f->code[i];
-    uint32_t n = (uint32_t)in->imm & 0xffff;
+    uint32_t n = in->shape.n;
     if (in->op != SIM_OP_wgmma) continue;
-    for (uint32_t k = 0; k < (in->space == 'h' ? n / 4 : n / 2); k++) is[f->extras[in->extra + k].off / 4] = 1;
+    for (uint32_t k = 0; k < (in->type[0] == 'h' ? n / 4 : n / 2); k++) is[f->extras[in->extra + k].off / 4] = 1;
   }
   return is;
 }

@@ -9,7 +9,7 @@
 static inline int wg_reads(const sim_insn *in, unsigned k) {
   if (in->r[k].base != SIM_REGS || sim_op_has(in->op, OP_COPIES)) return 0;
   if (sim_op_has(in->op, OP_DEFINES_VECTOR)) return k == 1;
-  if (sim_op_has(in->op, OP_DEFINES | OP_DEFINES_BOTH)) return k > 0;
+  if (sim_op_has(in->op, OP_DEFINES)) return k > 0;
   return sim_op_has(in->op, OP_WRITES) && sim_op_has(in->op, OP_ELEMENTS) && k != 1;
 }
 

@@ -50,8 +50,8 @@ static void add_loops(const sim_exec *x, double *entries, uint32_t *depth, uint3
   const sim_function *f = x->function;
   for (uint32_t i = 0; i < f->count; i++) {
     const sim_insn *in = &f->code[i];
-    if (!sim_op_has(in->op, OP_JUMPS) || in->imm < 0 || in->imm > i) continue;
-    uint32_t first = (uint32_t)in->imm;
+    if (!sim_op_has(in->op, OP_JUMPS) || in->target < 0 || in->target > i) continue;
+    uint32_t first = (uint32_t)in->target;
     uint64_t from = first > 0 && !leaves(in - (i - first) - 1) ? x->hits[first - 1]
                   : i + 1 < f->count ? x->hits[i + 1] : 0;
     for (uint32_t k = first; k <= i; k++) {

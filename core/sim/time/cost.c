@@ -43,14 +43,14 @@ static int is_straight(const sim_function *f, uint32_t first, uint32_t last) {
 static void share_loops(sim_function *f) {
   for (uint32_t i = 0; i < f->count; i++) {
     sim_insn *jump = &f->code[i];
-    if (!sim_op_has(jump->op, OP_JUMPS) || jump->guard == SIM_NOGUARD || jump->imm < 0 || jump->imm >= i) continue;
-    uint32_t first = (uint32_t)jump->imm;
+    if (!sim_op_has(jump->op, OP_JUMPS) || jump->guard == SIM_NOGUARD || jump->target < 0 || jump->target >= i) continue;
+    uint32_t first = (uint32_t)jump->target;
     if (i - first >= LOOP_MOST || !is_straight(f, first, i)) continue;
-    jump->shared = 1;
+    jump->unrolled = 1;
     for (uint32_t k = first; k < i; k++) {
       sim_insn *in = &f->code[k];
       int tests = in->r[0].base == SIM_REGS && in->r[0].off == jump->guard;
-      if (tests || is_step(in)) in->shared = 1;
+      if (tests || is_step(in)) in->unrolled = 1;
     }
   }
 }

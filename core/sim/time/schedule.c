@@ -63,7 +63,7 @@ static int ends_block(const sim_insn *in) {
 static void mark_targets(const sim_function *f, unsigned char *starts) {
   for (uint32_t i = 0; i < f->count; i++) {
     const sim_insn *in = &f->code[i];
-    if (sim_op_has(in->op, OP_JUMPS | OP_TARGET) && in->imm >= 0 && in->imm < f->count) starts[in->imm] = 1;
+    if (sim_op_has(in->op, OP_JUMPS | OP_TARGET) && in->target >= 0 && in->target < f->count) starts[in->target] = 1;
   }
 }
 
@@ -119,8 +119,8 @@ static int chases(const sim_function *f, uint32_t first, uint32_t last, batch *b
 static void unroll(sim_function *f, const unsigned char *starts, batch *b) {
   for (uint32_t i = 0; i < f->count; i++) {
     const sim_insn *in = &f->code[i];
-    if (!sim_op_has(in->op, OP_JUMPS) || in->imm < 0 || in->imm >= i) continue;
-    uint32_t first = (uint32_t)in->imm;
+    if (!sim_op_has(in->op, OP_JUMPS) || in->target < 0 || in->target >= i) continue;
+    uint32_t first = (uint32_t)in->target;
     if (!is_loop(f, starts, first, i) || chases(f, first, i, b)) continue;
     for (uint32_t k = first; k < i; k++)
       if (f->code[k].leader == SIM_LEADS_GLOBAL) f->code[k].leader = SIM_LEADS_UNROLLED;

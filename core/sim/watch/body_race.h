@@ -29,7 +29,7 @@ static int first_race(sim_warp *w, const sim_insn *in, int kind, int how) {
 /* Lanes of a store went to one place and their values differ: `lost` are those whose did not stay. */
 static void note_lanes(sim_warp *w, const sim_insn *in, uint32_t lost, int space, uint64_t place) {
   sim_exec *x = w->exec;
-  if (lost == 0 || in->atomic || !first_race(w, in, SIM_RACE_LANES, WRITE)) return;
+  if (lost == 0 || in->strong || !first_race(w, in, SIM_RACE_LANES, WRITE)) return;
   x->race.space = space;
   x->race.place = place;
 }
@@ -60,7 +60,7 @@ static uint32_t *part_sector(const sim_exec *x, const sim_where *at, uint64_t se
 static void mark_element(sim_warp *w, const sim_insn *in, const sim_where *at, unsigned l, unsigned k,
                          uint64_t addr) {
   sim_exec *x = w->exec;
-  uint64_t v = lane_of(w, element(in, k), in->stride, l), off = addr - at->base;
+  uint64_t v = lane_of(w, element(in, k), in->lane, l), off = addr - at->base;
   for (unsigned i = 0; i < in->width / 4u; i++, v >>= 32, off += 4) {
     uint32_t now = (uint32_t)v, old, *note = part_sector(x, at, off / 32) + off / 4 % 8;
     memcpy(&old, at->host + off, 4);
