@@ -51,7 +51,7 @@ check.test("long reduces with few results are cut into parts", function()
 end)
 
 check.test("running sums, with what stands before and behind them", function()
-  check.equal(kinds(right("return torch.cumsum(x * 2, 1) + y", "[torch.randn(6, 300), torch.randn(6, 1)]")), "scan stream")
+  check.equal(kinds(right("return torch.cumsum(x * 2, 1) + y", "[torch.randn(6, 300), torch.randn(6, 1)]")), "scan")
   right("return torch.cumprod(x, 0), torch.cumsum(x.flip(1), 1).flip(1)", "[torch.rand(20, 37) + 0.5]")
   right("return torch.cumsum(x, 1)", "[torch.randint(-5, 5, (3, 40, 2))]")
 end)

@@ -85,4 +85,24 @@ check.test("no elements are no launches, and equal descriptions equal texts", fu
   check.equal(scan.generate(description(case)).text, scan.generate(description(case)).text, "text")
 end)
 
+-- The same from tasks: one kernel, whatever stands before and behind.
+local composed = dofile "tests/lua/composed.lua"
+
+local function one(forward, inputs)
+  check.test("a scan with what is around it is one kernel: " .. forward, function()
+    check.equal(#composed.right(forward, inputs).kernels, 1, "kernels")
+  end)
+end
+
+one("return torch.cumsum(x * 2, 1) + y", "[torch.randn(6, 300), torch.randn(6, 1)]")
+one("return torch.cumsum(x.flip(1), 1).flip(1)", "[torch.randn(3, 132)]")
+one("return torch.cumsum(x.flip(0), 0).flip(0) * 2", "[torch.randn(20, 37)]")
+one("return torch.cumsum(x, 1) - x", "[torch.randn(3, 516)]")
+one("return torch.cumsum(x * y, dim=1)", "[torch.randn(2, 1001), torch.randint(0, 2, (2, 1001)).bool()]")
+one("return torch.cumsum(x, 2)", "[torch.randint(-5, 5, (2, 3, 40), dtype=torch.int32)]")
+
+check.test("what another kernel reads too is stored", function()
+  check.equal(#composed.right("y = torch.cumsum(x, 1)\nreturn y * 2, y", "[torch.randn(3, 40)]").kernels, 2, "kernels")
+end)
+
 return check.done()

@@ -1,5 +1,6 @@
 -- candidate: a task, lowered: kernel.cu and plan.lua.
 
+local behind = require "cawb.compose.behind"
 local core = require "cawb.core"
 local expression = require "cawb.compose.expression"
 local file = require "cawb.base.file"
@@ -13,6 +14,9 @@ local M = {}
 
 local generators = { stream = require "cawb.compose.stream", rows = require "cawb.compose.rows",
                      scan = require "cawb.compose.scan" }
+
+-- Of these, what stands behind can be a part.
+local anchors = { scan = generators.scan }
 
 local function name_of(kernel, number)
   local from = kernel.roots[#kernel.roots].from
@@ -82,6 +86,7 @@ function M.make(task, options)
   if not g then return nil, why end
   split.long(g, options)
   local kernels = partition.kernels(g, { choice = options.choice, strided = library.strided })
+  kernels = behind.join(kernels, anchors)
   local made
   made, why = generate(kernels, options)
   if not made then return nil, why end

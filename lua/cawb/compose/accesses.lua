@@ -1,0 +1,118 @@
+-- accesses: the nodes of a kernel as a template's access functions: how an element is read, and what is written
+-- where a result is known. Each function is a body of its own; all have the kernel's tensors as parameters.
+
+local expression = require "cawb.compose.expression"
+local graphs = require "cawb.compose.graph"
+local index = require "cawb.compose.index"
+
+local M = {}
+
+---@class cawb.Accesses
+local Accesses = {}
+Accesses.__index = Accesses
+
+--- For a kernel of which `anchor` is the node that the template computes.
+function M.new(kernel, anchor)
+  return setmetatable({ kernel = kernel, anchor = anchor, names = {}, order = {}, headers = {} }, Accesses)
+end
+
+-- A body of one function.
+local function body_of(self, vector)
+  local body = expression.new(self.kernel, vector)
+  body.names, body.order, body.headers, body.depth = self.names, self.order, self.headers, 0
+  return body
+end
+
+--- C that returns a node's element at indices.
+function Accesses:value(node, i)
+  local body = body_of(self)
+  body:line("return %s;", body:value(node, i))
+  return body:text()
+end
+
+--- C that sets v[0], v[1], ... to the elements at each of a list of indices, behind a line that these need.
+function Accesses:values(node, list, first)
+  local body = body_of(self, #list)
+  body:line(first)
+  local texts = {}
+  for k, i in ipairs(list) do texts[k] = body:value(node, i) end
+  for k, text in ipairs(texts) do body:line("v[%d] = %s;", k - 1, text) end
+  return body:text()
+end
+
+--- C that writes every root. `known` is a list of { node, indices, name }; `at(root)` are a root's own indices.
+--- Where there are several elements, each of a list of `known` and `at` is for one of them.
+function Accesses:write(known, at, first)
+  local lanes = type(at) == "table" and at or { at }
+  local body = body_of(self, #lanes)
+  if first then body:line(first) end
+  for _, one in ipairs(known) do body:know(table.unpack(one)) end
+  for _, root in ipairs(self.kernel.roots) do
+    local list, texts = {}, {}
+    for k, where in ipairs(lanes) do
+      list[k] = where(root)
+      texts[k] = body:value(root, list[k])
+    end
+    body:store_all(root, list, texts)
+  end
+  return body:text()
+end
+
+--- What a description needs of it: name, parameters, arguments.
+function Accesses:describe(description)
+  local words, nodes = {}, {}
+  local body = body_of(self)
+  local text
+  text, nodes = body:parameters()
+  for word in text:gmatch "[^,]+" do words[#words + 1] = word:match "^%s*(.-)%s*$" end
+  description.name, description.parameters, description.arguments = self.kernel.name, words, nodes
+  return description
+end
+
+--- What the generator made, as this kernel's; raises the refusal where it made nothing.
+function Accesses:finish(made, why)
+  if not made then expression.refuse(why) end
+  made.headers = self.headers
+  return made
+end
+
+--- The node of these kinds that a kernel computes.
+function M.anchor(kernel, kinds)
+  for _, list in ipairs { kernel.members, kernel.roots } do
+    for _, x in ipairs(list) do
+      if kinds[x.kind] then return x end
+    end
+  end
+  expression.refuse "nothing in it is of this generator's kind"
+end
+
+--- The roots must have the anchor's shape.
+function M.alike(kernel, anchor)
+  for _, root in ipairs(kernel.roots) do
+    if not graphs.same(root.shape, anchor.shape) then expression.refuse "what stands behind has another shape" end
+  end
+end
+
+--- Elements in front of an axis, along it and behind it.
+function M.around(shape, axis)
+  local outer, inner = 1, 1
+  for d, n in ipairs(shape) do
+    if d < axis then outer = outer * n elseif d > axis then inner = inner * n end
+  end
+  return outer, shape[axis], inner
+end
+
+--- The indices of element o, k, i of a shape; `k` is an expression, the others are variables.
+function M.along(shape, axis, k)
+  local outer, _, inner = M.around(shape, axis)
+  local front, back = {}, {}
+  for d, n in ipairs(shape) do
+    if d < axis then front[d] = n elseif d > axis then back[d - axis] = n end
+  end
+  local i = index.unravel(index.var("o", outer), front)
+  i[axis] = k
+  for d, e in ipairs(index.unravel(index.var("i", inner), back)) do i[axis + d] = e end
+  return i
+end
+
+return M
