@@ -10,7 +10,7 @@ get_filename_component(cjson_name ${cjson_file} NAME)
 string(REGEX MATCH "^libcjson\\.so\\.[0-9]+" cjson_soname ${cjson_name})
 install(FILES ${cjson_file} DESTINATION lib RENAME ${cjson_soname})
 
-foreach(folder bench cluster lua strategies configs prompts kernels examples skills tests/cassettes tests/gpu tests/cheats)
+foreach(folder bench cluster docs lua strategies configs prompts kernels examples skills tests/cassettes tests/gpu tests/cheats)
   if(EXISTS ${CMAKE_SOURCE_DIR}/${folder})
     install(DIRECTORY ${folder}/ DESTINATION share/cawb/${folder} USE_SOURCE_PERMISSIONS
       PATTERN __pycache__ EXCLUDE PATTERN .* EXCLUDE)
@@ -35,6 +35,8 @@ foreach(file README.md CONTRIBUTING.md LICENSE)
     install(FILES ${file} DESTINATION share/doc/cawb)
   endif()
 endforeach()
+
+install(FILES README.md CONTRIBUTING.md DESTINATION share/cawb)      # where the pages of docs/ look for them
 
 # Where to look for a Python after $CAWB_PYTHON; of no effect where it does not exist.
 if(CAWB_PYTHON)

@@ -15,6 +15,8 @@ flags
   --config FILE.lua               lay a table of options over the strategy's; repeatable
   --set key=value                 lay one option over all of that; repeatable
                                   (task.NAME=value overrides a constant of the task)
+  --scale auto|none|fit|full      sizes of a task that is too large: as they are, shrunk to fit (auto
+                                  on a simulated device), or some blocks of each launch
   --baseline PATH                 compare with this too: a Python file with ModelNew, or a
                                   candidate's folder; repeatable
   --out DIR                       where runs are recorded (cawb-runs)
@@ -38,7 +40,7 @@ function M.main()
     local c = name and (name == "help" and M or dofile(core.home .. "/lua/commands/" .. file))
     if c then print(("  %-10s %s"):format(name, c.summary)) end
   end
-  print("\nThe scripting manual is " .. core.home .. "/lua/README.md")
+  print("\nThe manual is " .. core.home .. "/docs/README.md")
   return 0
 end
 

@@ -23,7 +23,7 @@ cawb=$copy/elsewhere/bin/cawb
 share=$copy/elsewhere/share/cawb
 
 for file in bin/cawb lib/libcjson.so.1 share/cawb/lua/cawb/init.lua share/cawb/core/host \
-    share/cawb/strategies share/cawb/kernels share/cawb/examples share/cawb/configs \
+    share/cawb/strategies share/cawb/kernels share/cawb/examples share/cawb/configs share/cawb/docs/README.md \
     share/cawb/CTestTestfile.cmake share/doc/cawb/LICENSE; do
   [ -e "$copy/elsewhere/$file" ] || die "the install tree has no $file"
 done

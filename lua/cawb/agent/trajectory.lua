@@ -4,7 +4,7 @@
 --            for the result of a tool that made a turn: turn, reward
 --   turn     what a turn was worth: reward, verdict, times, and the candidate itself
 --   end      how it ended: the final reward, which is the best turn's, and all that was spent
--- in the order in which they happened. lua/README.md has the fields.
+-- in the order in which they happened. docs/reference/record.md has the fields.
 
 local core = require "cawb.core"
 

@@ -1,4 +1,4 @@
--- result: a run as plain data, the shape that --json prints (lua/README.md).
+-- result: a run as plain data, the shape that --json prints (docs/reference/result.md).
 
 local core = require "cawb.core"
 local manifest = require "cawb.device.manifest"

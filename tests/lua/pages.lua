@@ -1,0 +1,83 @@
+-- pages: Markdown as the tests of the documentation see it. `pages.read(path)` returns { path =, lines =, headings =
+-- { [anchor] = title }, links = { { text =, target =, line = } }, fences = { ... } }; a fence is { language =, text =,
+-- line =, comment = the text of an HTML comment on the line before it }.
+
+local M = {}
+
+-- As GitHub makes an anchor of a title.
+local function anchor(title)
+  return (title:lower():gsub("[^%w%s_-]", ""):gsub("%s", "-"))
+end
+
+local function links_of(page, line, number)
+  for text, target in line:gsub("`[^`]*`", "``"):gmatch "%[([^%]]*)%]%(([^%)%s]+)%)" do
+    page.links[#page.links + 1] = { text = text, target = target, line = number }
+  end
+end
+
+-- One line outside of a fence.
+local function plain(page, line, number)
+  local title = line:match "^#+%s+(.*)$"
+  if title then page.headings[anchor(title)] = title end
+  links_of(page, line, number)
+end
+
+function M.read(path)
+  local page = { path = path, lines = 0, headings = {}, links = {}, fences = {} }
+  local open, comment
+  for line in assert(io.open(path)):lines() do
+    page.lines = page.lines + 1
+    if open and line:match "^```%s*$" then
+      open.text = table.concat(open.text, "\n") .. "\n"
+      open = nil
+    elseif open then open.text[#open.text + 1] = line
+    elseif line:match "^```" then
+      open = { language = line:match "^```(%w*)", text = {}, line = page.lines, comment = comment }
+      page.fences[#page.fences + 1] = open
+    else plain(page, line, page.lines) end
+    comment = line:match "^<!%-%- (.*) %-%->$"
+  end
+  assert(not open, path .. ": a fence is not closed")
+  return page
+end
+
+--- The rows of all tables of a file whose first cell holds code: { { names = { ... }, cells = { ... }, section = }, ... }.
+function M.rows(path)
+  local rows, section, before = {}, "", nil
+  for line in assert(io.open(path)):lines() do
+    section = line:match "^#+%s+(.*)$" or section
+    local cells, names = {}, {}
+    for cell in line:match "^|.*|$" and line:sub(2):gmatch "([^|]*)|" or function() end do
+      cells[#cells + 1] = cell:match "^%s*(.-)%s*$"
+    end
+    for name in (cells[1] or ""):gmatch "`([^`]+)`" do names[#names + 1] = name end
+    if line:match "^|%-%-%-" and before then rows[#rows] = nil end       -- that was a table's head
+    before = #names > 0 and { names = names, cells = cells, section = section } or nil
+    rows[#rows + 1] = before
+  end
+  return rows
+end
+
+--- The text below the heading `title`, up to the next one of its level or above.
+function M.section(path, title)
+  local found, level
+  for line in assert(io.open(path)):lines() do
+    local marks, name = line:match "^(#+)%s+(.*)$"
+    if marks and found and #marks <= level then break end
+    if found then found[#found + 1] = line end
+    if name == title then found, level = {}, #marks end
+  end
+  return found and table.concat(found, "\n")
+end
+
+--- The commands of a shell fence, continued lines joined, comments left out.
+function M.commands(text)
+  local list = {}
+  for line in text:gsub("\\\n%s*", " "):gmatch "[^\n]+" do
+    line = line:gsub("%s+#.*$", ""):gsub("^#.*$", "")
+    if line:find "%S" then list[#list + 1] = line end
+  end
+  return list
+end
+
+return M
