@@ -242,7 +242,7 @@ check.test("what is measured of a candidate, and what rules are told, is documen
     assert(text:find("facts%." .. name .. "%f[%W]") or text:find("%f[%w]" .. name .. " = "), name .. " is nowhere a fact")
   end
   local told = require "cawb.judge.rule_facts".new(task, chosen, facts, { "source", "plausibility" })
-  told.module, told.counted = {}, {}                       -- of Python candidates; of audits
+  told.python, told.counted = {}, {}                       -- of Python candidates; of audits
   same(told, named(page, "^What rules are told$"), page, "fact for rules")
 end)
 
