@@ -26,12 +26,22 @@ foreach(source ${c_tests})
   endif()
 endforeach()
 
+# Task hosts of tests are forked from one process that has PyTorch in memory; see tests/warm.
+set(warm_socket ${CMAKE_BINARY_DIR}/warm.socket)
+add_executable(warm_python tests/warm/python.c)
+target_compile_definitions(warm_python PRIVATE _GNU_SOURCE CAWB_REAL_PYTHON="${CAWB_PYTHON}"
+  CAWB_SOURCE="${CMAKE_SOURCE_DIR}" CAWB_WARM_SOCKET="${warm_socket}")
+target_compile_options(warm_python PRIVATE -Wall -Wextra -Werror)
+add_test(NAME warm COMMAND ${CAWB_PYTHON} tests/warm/server.py ${warm_socket}
+  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+set_tests_properties(warm PROPERTIES FIXTURES_SETUP warm)
+
 file(GLOB lua_tests CONFIGURE_DEPENDS tests/lua/test_*.lua)
 foreach(source ${lua_tests})
   get_filename_component(name ${source} NAME_WE)
   add_test(NAME lua/${name} COMMAND cawb ${source} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(lua/${name} PROPERTIES LABELS lua TIMEOUT 1800
-    ENVIRONMENT "CAWB_PYTHON=${CAWB_PYTHON}")
+    FIXTURES_REQUIRED warm ENVIRONMENT "CAWB_PYTHON=$<TARGET_FILE:warm_python>")
 endforeach()
 
 file(GLOB python_tests CONFIGURE_DEPENDS tests/python/test_*.py)
@@ -39,22 +49,23 @@ foreach(source ${python_tests})
   get_filename_component(name ${source} NAME_WE)
   add_test(NAME python/${name} COMMAND ${CAWB_PYTHON} ${source}
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(python/${name} PROPERTIES LABELS python TIMEOUT 1800)
+  set_tests_properties(python/${name} PROPERTIES LABELS python TIMEOUT 1800
+    FIXTURES_REQUIRED warm ENVIRONMENT "CAWB_WARM_PYTHON=$<TARGET_FILE:warm_python>")
 endforeach()
 
 # The simulated device for tests in Python.
 add_library(sim_launch MODULE tests/c/sim_launch.c)
 target_link_libraries(sim_launch PRIVATE cawb_core)
-set_tests_properties(python/test_judge PROPERTIES ENVIRONMENT
-  "CAWB_SIM_LAUNCH=$<TARGET_FILE:sim_launch>;CAWB_PROGRAM=$<TARGET_FILE:cawb>")
 
-set_tests_properties(python/test_report python/test_cluster python/test_promote PROPERTIES ENVIRONMENT
-  "CAWB_PROGRAM=$<TARGET_FILE:cawb>;CAWB_PYTHON=${CAWB_PYTHON}")
-set_tests_properties(python/test_mcp PROPERTIES ENVIRONMENT "CAWB_PROGRAM=$<TARGET_FILE:cawb>")
-
-# The jail, of this build.
-set_tests_properties(python/test_jail PROPERTIES ENVIRONMENT
-  "CAWB_JAIL_LIBRARY=$<TARGET_FILE:cawb_jail>")
+# What some of them need of this build.
+function(cawb_test_environment)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "TESTS;SET")
+  set_property(TEST ${arg_TESTS} APPEND PROPERTY ENVIRONMENT ${arg_SET})
+endfunction()
+cawb_test_environment(TESTS python/test_judge SET "CAWB_SIM_LAUNCH=$<TARGET_FILE:sim_launch>")
+cawb_test_environment(TESTS python/test_judge python/test_report python/test_cluster python/test_promote
+  python/test_mcp SET "CAWB_PROGRAM=$<TARGET_FILE:cawb>" "CAWB_PYTHON=$<TARGET_FILE:warm_python>")
+cawb_test_environment(TESTS python/test_jail SET "CAWB_JAIL_LIBRARY=$<TARGET_FILE:cawb_jail>")
 
 # A libcuda without a GPU behind it, for the logic of the real device.
 add_library(fake_cuda MODULE tests/c/fake_cuda.c)

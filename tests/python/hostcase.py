@@ -21,15 +21,18 @@ POISON = 0x7ff97ff9  # a NaN at every floating width
 
 
 class Host:
-    """A task host process and our end of its socket."""
+    """A task host process and our end of its socket. One that is started in the plain way is
+    forked from tests/warm/server.py where that runs."""
 
     def __init__(self, env=None, command=None):
         self.socket, theirs = socket.socketpair()
+        plain = command is None and env is None
         command = command or '"$0" "$1" --fd "$2"'
+        python = plain and os.environ.get("CAWB_WARM_PYTHON") or sys.executable
         with theirs, open(os.devnull, "w") as null:
             number = theirs.fileno()
             self.process = subprocess.Popen(
-                ["sh", "-c", "exec " + command, sys.executable, TASKHOST, str(number)],
+                ["sh", "-c", "exec " + command, python, TASKHOST, str(number)],
                 pass_fds=[number], stdout=subprocess.PIPE, stderr=null,
                 env=dict(os.environ, **(env or {})))
 

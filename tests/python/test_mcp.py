@@ -28,7 +28,7 @@ class Client:
     def __init__(self, out, *flags, strategy="strategies/ladder.lua", task="examples/softmax.py", hello=True):
         self.err = tempfile.TemporaryFile()
         self.said = None
-        environment = dict(os.environ, CAWB_PYTHON=sys.executable)
+        environment = dict(os.environ, CAWB_PYTHON=os.environ.get("CAWB_PYTHON", sys.executable))
         self.process = subprocess.Popen(
             [CAWB, "mcp", strategy, task, "--out", out, *SMALL, *flags], cwd=ROOT, env=environment,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.err)
