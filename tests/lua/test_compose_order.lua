@@ -78,4 +78,25 @@ check.test("no elements are no launches", function()
   check.equal(#order.generate(description { shape = { 3, 0 }, dim = 1 }).launches, 0, "launches")
 end)
 
+-- The same from tasks: places and values in one kernel.
+local composed = dofile "tests/lua/composed.lua"
+
+local function one(forward, inputs)
+  check.test("a sort with what is behind it is one kernel: " .. forward, function()
+    check.equal(#composed.right(forward, inputs).kernels, 1, "kernels")
+  end)
+end
+
+one("return torch.sort(x, dim=1, stable=True)", "[torch.randn(3, 40)]")
+one("return torch.topk(x, 3, dim=0)", "[torch.randn(20, 5)]")
+one("v, i = torch.topk(x, 4, largest=False)\nreturn torch.exp(v) * y", "[torch.randn(6, 50), torch.randn(4)]")
+one("return torch.sort(x, dim=-1, descending=True)[0]", "[torch.randint(-9, 9, (3, 40))]")
+one("return torch.argsort(x, dim=1, stable=True)", "[torch.randn(3, 33)]")
+
+check.test("sorts of what is computed, and the k-th of them", function()
+  composed.right("return torch.sort((x * y).transpose(1, 2), dim=1)[0].relu()", "[torch.randn(3, 7, 5), torch.randn(5)]")
+  composed.right("return torch.kthvalue(x, 3, dim=1)", "[torch.randn(4, 9)]")
+  composed.right("v, i = torch.sort(x, dim=1, stable=True)\nreturn torch.gather(y, 1, i) + v", "[torch.randn(4, 9), torch.randn(4, 9)]")
+end)
+
 return check.done()

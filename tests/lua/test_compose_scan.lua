@@ -101,8 +101,9 @@ one("return torch.cumsum(x, 1) - x", "[torch.randn(3, 516)]")
 one("return torch.cumsum(x * y, dim=1)", "[torch.randn(2, 1001), torch.randint(0, 2, (2, 1001)).bool()]")
 one("return torch.cumsum(x, 2)", "[torch.randint(-5, 5, (2, 3, 40), dtype=torch.int32)]")
 
-check.test("what another kernel reads too is stored", function()
-  check.equal(#composed.right("y = torch.cumsum(x, 1)\nreturn y * 2, y", "[torch.randn(3, 40)]").kernels, 2, "kernels")
+check.test("what others need too is written beside", function()
+  check.equal(#composed.right("y = torch.cumsum(x, 1)\nreturn y * 2, y", "[torch.randn(3, 40)]").kernels, 1, "kernels")
+  check.equal(#composed.right("y = torch.cumsum(x, 1)\nreturn y * 2, y.sum(1)", "[torch.randn(3, 400)]").kernels, 2, "kernels")
 end)
 
 return check.done()

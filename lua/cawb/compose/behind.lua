@@ -1,29 +1,42 @@
 -- behind: streams that read what an anchor makes (a scan, a sort, a product, a window) become a part of its
--- kernel, so that it is never stored, where the anchor's generator can write what they make.
+-- kernel, where the anchor's generator can write what they make. What nobody else reads is not stored then.
 
 local expression = require "cawb.compose.expression"
 local partition = require "cawb.compose.partition"
 
 local M = {}
 
--- The kernels that read a node.
-local function readers(kernels, x)
-  local list = {}
-  for _, k in ipairs(kernels) do
-    for _, y in ipairs(partition.reads(k)) do
-      if y == x then list[#list + 1] = k end
+-- Whether a kernel reads one of some nodes.
+local function reads_any(kernel, nodes)
+  for _, y in ipairs(partition.reads(kernel)) do
+    for _, x in ipairs(nodes) do
+      if x == y then return true end
     end
   end
-  return list
+  return false
 end
 
--- Both as one, b's roots being what is written; nil where the generator refuses.
-local function joined(a, b, generator)
-  local x = a.roots[#a.roots]
-  local members = { table.unpack(a.members) }
-  members[#members + 1] = x
-  local both = { kind = a.kind, name = "trial", roots = b.roots, members = members }
-  x.stored = nil
+-- The first kernel that reads what kernel a stores, if it is a stream; and whether another one reads `x` too.
+local function reader(kernels, a, x)
+  local first, others = nil, x.is_output ~= nil
+  for _, k in ipairs(kernels) do
+    if k ~= a and reads_any(k, a.roots) then
+      others = others or (first ~= nil and reads_any(k, { x }))
+      first = first or k
+    end
+  end
+  if first and first.kind == "stream" then return first, others end
+end
+
+-- Both as one, at b's place; nil where the generator refuses.
+local function joined(a, b, x, kept, generator)
+  local roots = {}
+  for _, root in ipairs(a.roots) do
+    if root ~= x or kept then roots[#roots + 1] = root end
+  end
+  for _, root in ipairs(b.roots) do roots[#roots + 1] = root end
+  local both = { kind = a.kind, name = "trial", roots = roots, members = { x } }
+  x.stored = kept or nil
   if expression.attempt(generator.generate, both) then return both end
   x.stored = true
 end
@@ -38,11 +51,13 @@ end
 
 local function once(kernels, generators)
   for _, a in ipairs(kernels) do
-    local generator, x = generators[a.kind], a.roots[1]
-    if generator and #a.roots == 1 and not x.is_output then
-      local all = readers(kernels, x)
-      local both = #all == 1 and all[1].kind == "stream" and joined(a, all[1], generator)
-      if both then return replaced(kernels, a, all[1], both) end
+    local generator, x = generators[a.kind], a.members[1] or a.roots[1]
+    local b, kept
+    if generator and not a.last then b, kept = reader(kernels, a, x) end
+    if b then
+      local both = joined(a, b, x, kept, generator)
+      if both then return replaced(kernels, a, b, both) end
+      a.last = true                              -- what comes behind b may need it first
     end
   end
 end

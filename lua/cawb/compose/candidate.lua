@@ -13,10 +13,10 @@ local split = require "cawb.compose.split"
 local M = {}
 
 local generators = { stream = require "cawb.compose.stream", rows = require "cawb.compose.rows",
-                     scan = require "cawb.compose.scan" }
+                     scan = require "cawb.compose.scan", order = require "cawb.compose.order" }
 
 -- Of these, what stands behind can be a part.
-local anchors = { scan = generators.scan }
+local anchors = { scan = generators.scan, order = generators.order }
 
 local function name_of(kernel, number)
   local from = kernel.roots[#kernel.roots].from
