@@ -162,7 +162,7 @@ end
 -- The kernels that judge outputs on a GPU, built like any other; none on a CPU.
 local function judge_kernels(device)
   if device.info.modelled or device.info.name == "cpu" then return { ok = true } end
-  local path = python.host_folder() .. "/judge.cu"
+  local path = python.host_folder() .. "/judge/judge.cu"
   local source, message, missing = file.read(path)
   if not source then return nil, message, missing end
   local built, why, name = compile.compile { source = source, device = device }
