@@ -49,7 +49,7 @@ class Graph(TaskCase):
         fill = [o for o, e in zip(memory["operators"], graph) if "_." in e["op"]][0]
         clone = memory["operators"][0]["outputs"][0]
         self.assertEqual(fill["outputs"][0], {"memory": clone["memory"], "strides": [3], "offset": 5})
-        self.assertEqual({o["line"] for o in memory["operators"]}, {9})
+        self.assertEqual({o["line"] for o in memory["operators"]}, {11})
         self.assertEqual(memory["results"][0]["strides"], [1, 3])
         self.assertEqual(memory["results"][0]["shape"], [3, 4])
 

@@ -203,7 +203,7 @@ local function columns_of(o, k)
   return list
 end
 
-local better = "[](auto a, auto b) { return (b.value %s a.value || (b.value != b.value && a.value == a.value) || "
+local better = "[](P a, P b) -> P { return (b.value %s a.value || (b.value != b.value && a.value == a.value) || "
   .. "((b.value == a.value || (b.value != b.value && a.value != a.value)) && b.at < a.at)) ? b : a; }"
 
 -- One result for all lanes.
@@ -215,7 +215,7 @@ local function join(body, o, acc)
     local sign = acc.node.op == "argmax" and ">" or "<"
     local both = body:name "both"
     body:line("const placed<%s> %s = %s(placed<%s>{ %s, %s }, %s);", register, both, call, register, acc.name, acc.at,
-      better:format(sign))
+      (better:format(sign):gsub("%f[%a]P%f[%A]", ("placed<%s>"):format(register))))
     return both .. ".at"
   end
   local all = body:name "all"

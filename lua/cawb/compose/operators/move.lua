@@ -29,6 +29,7 @@ local function filled(value)
     local v = value
     if v == nil then v = op.args.fill_value end
     if v == nil then v = op.args.value end
+    if v == nil then v = op.args.s end
     if v == nil then return { g:broadcast(op.x[#op.x], op.out[1].shape) } end
     return { g:fill(v, op.out[1].shape, op.out[1].dtype) }
   end
@@ -160,6 +161,15 @@ function M.constant_pad_nd(g, op)
   end, op.args.value or 0) }
 end
 
+M["repeat"] = function(g, op)
+  local x, out = op.x[1], op.out[1].shape
+  return { g:view(x, out, function(i)
+    local j = {}
+    for d, n in ipairs(x.shape) do j[d] = index.mod(i[#out - #x.shape + d], n) end
+    return j
+  end) }
+end
+
 -- Each of the last dimensions scaled up by whole neighbours.
 local function nearest(dims)
   return function(g, op)
@@ -235,6 +245,59 @@ function M.gather(g, op)
   local x, axis = op.x[1], op.args.dim % #op.x[1].shape + 1
   return { pick(g, x, op.by.index, axis, op.out[1].shape) }
 end
+
+-- For each element of x and each k along the axis of `at`: whether k puts something there.
+local function hits(g, x, at, axis)
+  local wide = { table.unpack(x.shape) }
+  wide[#wide + 1] = at.shape[axis]
+  local function guard(i)
+    local list = {}
+    for d, n in ipairs(at.shape) do
+      if d ~= axis and n < x.shape[d] then list[#list + 1] = index.plus(index.scale(i[d], -1), n - 1) end
+    end
+    return list
+  end
+  local function spread(node, fill)
+    return g:view(node, wide, function(i)
+      local j = { table.unpack(i, 1, #x.shape) }
+      j[axis] = i[#wide]
+      return j
+    end, guard, fill)
+  end
+  local own = g:view(g:iota(x.shape[axis]), wide, function(i) return { i[axis] } end)
+  local hit = g:map("A == B", "bool", { spread(at, -1), own }, "int64")
+  return hit, spread, #wide
+end
+
+-- Every element looks for what is put there: slow where many are, but the same every time.
+local function scatter(join)
+  return function(g, op)
+    local x, at, source = op.x[1], op.by.index, op.by.src or op.by.source
+    if #x.shape == 0 then return nil, "its tensors have no dimensions" end
+    local axis, how = op.args.dim % #x.shape + 1, join or op.args.reduce
+    local hit, spread, last = hits(g, x, at, axis)
+    local over = { [last] = true }
+    if how == "add" or how == "sum" then
+      local terms = g:map("(A ? B : 0)", x.dtype, { hit, spread(source, 0) })
+      terms.casts = { "bool" }
+      return { g:map("A + B", x.dtype, { x, g:reduce("sum", terms, over) }) }
+    elseif how then return nil, "it joins by " .. how end
+    local any = g:reduce("any", hit, over)
+    local value = source
+    if source then
+      local ranks = g:map("(A ? B : -1)", "int64", { hit, g:view(g:iota(at.shape[axis]), hit.shape, function(i)
+        return { i[last] } end) })
+      ranks.casts = { "bool" }
+      local k = g:map("(A < 0 ? 0 : A)", "int64", { g:reduce("max", ranks, over) })
+      value = g:node { kind = "pick", inputs = { spread(source, 0), k }, axis = last, shape = x.shape, dtype = x.dtype }
+    else value = g:fill(op.args.value, x.shape, x.dtype) end
+    local out = g:map("(A ? B : C)", x.dtype, { any, value, x })
+    out.casts = { "bool" }
+    return { out }
+  end
+end
+
+M.scatter, M.scatter_add = scatter(nil), scatter "add"
 
 -- x[a, b, ...]: one index tensor for each of the first dimensions, where none is missing between.
 function M.index(g, op)
