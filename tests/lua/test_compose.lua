@@ -79,6 +79,12 @@ check.test("a plan refuses other shapes", function()
   assert(r.reason:find "other shapes", r.reason)
 end)
 
+check.test("what follows from data is refused", function()
+  local made, why = make("return x[int(y[0])]", "[torch.randn(4, 4), torch.randint(0, 4, (3,))]")
+  check.equal(made, nil)
+  assert(why:find "follows from data" and why:find "line 11", why)
+end)
+
 check.test("what cannot be lowered is named with its shapes and its line", function()
   local made, why = make("y = x + 1\nreturn torch.linalg.inv(y)", "[torch.randn(4, 4)]")
   check.equal(made, nil)

@@ -69,7 +69,7 @@ each("moves", "[torch.randn(4, 6, 5), torch.randn(4, 2, 5)]", nil, {
 
 each("picks", "[torch.randn(9, 6), torch.randint(0, 9, (4, 3)), torch.randint(0, 6, (9, 2))]", "self.e = nn.Embedding(9, 7)", {
   "x[y]", "self.e(y)", "x.gather(1, z)", "x.index_select(0, y[0])", "x[y[:, 0], z[:4, 1]]", "x.t()[:, y]", "torch.take_along_dim(x, z, 1)",
-  "F.cross_entropy(x, z[:, 0])", "F.nll_loss(x, z[:, 1], reduction='sum')", "x[y[0, 0] - 9]", "F.one_hot(z, 6) * 2" })
+  "F.cross_entropy(x, z[:, 0])", "F.nll_loss(x, z[:, 1], reduction='sum')", "F.one_hot(z, 6) * 2" })
 
 each("losses", "[torch.randn(5, 23), torch.randn(5, 23)]", nil, {
   "F.mse_loss(x, y)", "F.l1_loss(x, y)", "F.smooth_l1_loss(x, y)", "F.huber_loss(x, y, delta=0.7)", "F.kl_div(x, y.softmax(1), reduction='batchmean')",
@@ -80,8 +80,12 @@ each("losses", "[torch.randn(5, 23), torch.randn(5, 23)]", nil, {
 each("products", "[torch.randn(3, 7, 9), torch.randn(3, 9, 5)]", "self.b = nn.Bilinear(9, 9, 4)\nself.l = nn.Linear(9, 6, bias=False)", {
   "x @ y", "torch.bmm(x, y)", "torch.baddbmm(x[..., :5], x, y, beta=0.5, alpha=2)", "self.l(x)", "x[0] @ y[0]", "x[0] @ y[0, :, 0]", "x[0, 0] @ y[0, :, 0]",
   "torch.einsum('bij,bjk->bki', x, y)", "torch.einsum('bij,bij->b', x, x)", "x.transpose(1, 2) @ x", "torch.outer(x[0, 0], y[0, 0])",
-  "torch.addmm(x[0, :, :5], x[0], y[0], beta=2)", "torch.tensordot(x, y, ((0, 2), (0, 1)))",
-  "F.scaled_dot_product_attention(x[None], x[None], x[None])", "F.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=True)" })
+  "torch.addmm(x[0, :, :5], x[0], y[0], beta=2)", "torch.tensordot(x, y, ((0, 2), (0, 1)))" })
+
+-- On a processor PyTorch's own attention drops a NaN here and there where a size is no multiple of 16.
+each("attention", "[torch.randn(2, 3, 32, 16), torch.randn(32, 32), torch.rand(32, 32) > 0.3]", nil, {
+  "F.scaled_dot_product_attention(x, x + 1, x * 2)", "F.scaled_dot_product_attention(x, x, x, is_causal=True)",
+  "F.scaled_dot_product_attention(x, x, x, attn_mask=y)", "F.scaled_dot_product_attention(x, x, x, attn_mask=z, scale=0.3)" })
 
 each("convolutions", "[torch.randn(2, 4, 9, 8)]", "self.a = nn.Conv2d(4, 6, 3, 2, 1, bias=False)\nself.b = nn.Conv2d(4, 8, 3, groups=4)\n"
   .. "self.c = nn.ConvTranspose2d(4, 6, 3, 2, 1, 1)\nself.d = nn.ConvTranspose2d(4, 4, 3, 2, groups=4)\nself.e = nn.Conv1d(4, 5, 3, dilation=2)\n"

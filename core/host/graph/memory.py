@@ -2,7 +2,8 @@
 of what, and what writes into a part of what, follows from this alone.
 
 Memories have numbers from 1. Those that an operator made hold nothing before; the others are
-`bases`: inputs, parameters, and constants, of which small ones come with their values.
+`bases`: inputs, parameters, constants, of which small ones come with their values, and "nothing",
+memory that was only reserved.
 """
 import sys
 
@@ -47,9 +48,18 @@ class Memory:
             self.base(tensor, "const")
         return self.place(tensor)
 
-    def note(self, inputs, outputs):
-        """One operator; tensors in the order of its entry."""
-        entry = {"inputs": [self.read(t) for t in inputs], "outputs": [self.place(t) for t in outputs]}
+    def note(self, named, inputs, outputs, view):
+        """One operator; tensors in the order of its entry. `given`: which items of a list are
+        there, where some are not. A view of nothing is memory that nobody wrote to."""
+        entry = {"inputs": [self.read(t) for t in inputs]}
+        for tensor in outputs if view else ():
+            if self.number(tensor)[1]:
+                self.base(tensor, "nothing")
+        entry["outputs"] = [self.place(t) for t in outputs]
+        gaps = {name: [item is not None for item in value] for name, value in named
+                if isinstance(value, (list, tuple)) and any(item is None for item in value)}
+        if gaps:
+            entry["given"] = gaps
         line = self.line()
         if line:
             entry["line"] = line

@@ -75,7 +75,7 @@ class Recorder(TorchDispatchMode):
         if writes and any(is_part(t) for t in outputs):
             entry["traits"]["partial"] = True
         self.entries.append(entry)
-        self.memory.note([t for _, t, _ in inputs], outputs)
+        self.memory.note(named, [t for _, t, _ in inputs], outputs, kind == "view")
         for tensor in outputs:
             self.label(tensor, "op:%d" % len(self.entries), not aliases)
 

@@ -92,6 +92,7 @@ local float = {
     local w = args.weight and number(args.weight, dtype) or "C"
     return ("(fabsf(%s) < 0.5f ? A + %s * (B - A) : B - (B - A) * (1.0f - %s))"):format(w, w, w)
   end,
+  xlogy = "(B != B ? B : A == 0.0f ? 0.0f : A * logf(B))",
   mse_loss = "(A - B) * (A - B)",
   smooth_l1_loss = function(args, dtype)
     local beta = number(args.beta or 1, dtype)

@@ -111,6 +111,7 @@ end
 -- Inputs, parameters, constants.
 local function leaf(self, base)
   local g = self.graph
+  if base.source == "nothing" then return g:fill(0, base.shape, base.dtype) end   -- it may hold anything
   if base.source ~= "const" then
     return g:node { kind = "leaf", source = base.source, shape = base.shape, dtype = base.dtype,
                     strides = self.strides[base.source] or base.strides }
@@ -159,11 +160,19 @@ local function unknown(self, entry, places, why)
   end
 end
 
+-- Operators that hand a number to the program: what follows from it is not in the record.
+local asks = { _local_scalar_dense = true, item = true, is_nonzero = true, equal = true }
+
 local function take(self, entry, places)
   self.graph.from = { number = entry.number, op = entry.op, line = places.line }
   local x, by = operands(self, entry, places)
   if not x then return unknown(self, entry, places, by) end
-  local op = { name = entry.name or M.functional(entry.op), args = {}, x = x, by = by, out = entry.outputs }
+  if asks[M.functional(entry.op)] and x[1].source ~= "fill" then
+    self.asked = trouble(entry, places, "the program goes on as this number says, so what it does follows from data")
+    return
+  end
+  local op = { name = entry.name or M.functional(entry.op), args = {}, x = x, by = by, out = entry.outputs,
+               given = places.given or {} }
   for name, value in pairs(entry.args or {}) do op.args[name] = value end
   local made, why = operators.build(self.graph, op)
   if not made then return unknown(self, entry, places, why) end
@@ -196,6 +205,7 @@ function M.graph(task, options)
     take(self, entry, places)
   end
   g.from = nil
+  if self.asked then return nil, self.asked end
   for k, result in ipairs(task.memory.results) do
     local node, why = read(self, tensor(result, result))
     if not node then return nil, ("output %d: %s"):format(k, why) end

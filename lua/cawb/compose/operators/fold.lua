@@ -131,6 +131,15 @@ for _, name in ipairs { "mse_loss", "smooth_l1_loss", "huber_loss", "binary_cros
   end
 end
 
+function M.binary_cross_entropy_with_logits(g, op)
+  local x, y, dtype = op.x[1], op.x[2], op.out[1].dtype
+  local positive = op.by.pos_weight or g:fill(1, {}, dtype)
+  local lost = g:map("(1.0f - B) * A - ((C - 1.0f) * B + 1.0f) * ((A < 0.0f ? A : 0.0f) - log1pf(expf(-fabsf(A))))", dtype,
+    { x, y, positive })
+  if op.by.weight then lost = g:map("A * B", dtype, { lost, op.by.weight }) end
+  return { reduced(g, lost, op.args.reduction or 1) }
+end
+
 -- Negative log likelihood: the class axis is the last but the trailing ones.
 local function picked(g, x, target, ignore)
   local axis = #x.shape == 1 and 1 or 2

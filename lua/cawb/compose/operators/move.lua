@@ -1,5 +1,6 @@
 -- Operators that compute nothing: they make, copy, join, shift and pick elements.
 
+local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
 local tools = require "cawb.compose.operators.tools"
 
@@ -299,31 +300,48 @@ end
 
 M.scatter, M.scatter_add = scatter(nil), scatter "add"
 
--- x[a, b, ...]: one index tensor for each of the first dimensions, where none is missing between.
+-- Neighbouring dimensions as one, and their index.
+local function flattened(g, x, list, axis)
+  local n, flat = 1, nil
+  for k, at in ipairs(list) do
+    local size = x.shape[axis + k - 1]
+    local safe = g:map("(A < 0 ? A + B : A)", "int64", { at, g:fill(size, {}, "int64") })
+    flat = flat and g:map("A * B + C", "int64", { flat, g:fill(size, {}, "int64"), safe }) or safe
+    n = n * size
+  end
+  local shape = { table.unpack(x.shape, 1, axis - 1) }
+  shape[axis] = n
+  for k = axis + #list, #x.shape do shape[#shape + 1] = x.shape[k] end
+  return g:reshape(x, shape), flat
+end
+
+-- x[a, b, ...]: index tensors for dimensions that are neighbours, behind some that are whole.
 function M.index(g, op)
   local x, list = op.by.self, { table.unpack(op.x, 2) }
-  local first = 1
-  for k, what in ipairs(op.args.indices or {}) do
-    if what == "None" or what == false then first = k + 1 else break end
+  local given, axis = op.given.indices or {}, 1
+  while given[axis] == false do axis = axis + 1 end
+  for k = 0, #list - 1 do
+    if given[axis + k] == false then return nil, "its index tensors are not for neighbouring dimensions" end
   end
   if list[1].dtype == "bool" then return nil, "an index of truth values makes shapes that follow from data" end
-  local node, axis = x, first
-  local together = require("cawb.compose.graph").together(list)
-  if #list > 1 then
-    -- neighbouring dimensions are one, and so is their index
-    local n, flat = 1, nil
-    for k, at in ipairs(list) do
-      local size = x.shape[axis + k - 1]
-      local safe = g:map("(A < 0 ? A + B : A)", "int64", { at, g:fill(size, {}, "int64") })
-      flat = flat and g:map("A * B + C", "int64", { flat, g:fill(size, {}, "int64"), safe }) or safe
-      n = n * size
-    end
-    local shape = { table.unpack(x.shape, 1, axis - 1) }
-    shape[axis] = n
-    for k = axis + #list, #x.shape do shape[#shape + 1] = x.shape[k] end
-    node, list = g:reshape(x, shape), { flat }
+  local together = graphs.together(list)
+  local node, at = x, list[1]
+  if #list > 1 then node, at = flattened(g, x, list, axis) end
+  return { taken_along(g, node, g:broadcast(at, together), axis, op.out[1].shape) }
+end
+
+-- The first half of an axis times the sigmoid of the other.
+function M.glu(g, op)
+  local x, out = op.x[1], op.out[1].shape
+  local axis = op.args.dim % #x.shape + 1
+  local function half(from)
+    return g:view(x, out, function(i)
+      local j = { table.unpack(i) }
+      j[axis] = index.plus(i[axis], from)
+      return j
+    end)
   end
-  return { taken_along(g, node, g:broadcast(list[1], together), axis, op.out[1].shape) }
+  return { g:map("A * (1.0f / (1.0f + expf(-B)))", x.dtype, { half(0), half(out[axis]) }) }
 end
 
 return M

@@ -50,6 +50,23 @@ local function behind(out, dims)
   return axes
 end
 
+-- A column for each window.
+function M.im2col(g, op)
+  local x, out = op.x[1], op.out[1].shape
+  local w = window(op, x, 2)
+  local reach = {}
+  for d = 1, 2 do
+    local room = x.shape[w.ahead + d] + 2 * w.padding[d] - w.dilation[d] * (w.size[d] - 1) - 1
+    reach[d] = room // w.stride[d] + 1
+  end
+  local n, order, places = w.ahead, {}, { table.unpack(x.shape, 1, w.ahead) }
+  places[n + 1], places[n + 2] = reach[1], reach[2]
+  local view = windows(g, x, w, places, 0)
+  for d = 1, n do order[d] = d end
+  order[n + 1], order[n + 2], order[n + 3], order[n + 4] = n + 3, n + 4, n + 1, n + 2
+  return { g:reshape(g:permute(view, order), out) }
+end
+
 local function max_pool(dims)
   return function(g, op)
     local x, out = op.x[1], op.out[1].shape

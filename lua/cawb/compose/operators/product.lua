@@ -22,16 +22,13 @@ local function indices(i, first, last, ...)
   return list({ table.unpack(i, first, last) }, ...)
 end
 
--- a (batch.., m, k) and b (batch.., k, n), as views with k last, multiplied and summed. Where `guard` is
--- given, of the indices (batch.., m, n, k), only what it lets through counts.
-local function summed(g, a, b, shape, guard)
+-- a (batch.., m, k) and b (batch.., k, n), as views with k last, multiplied and summed.
+local function summed(g, a, b, shape)
   local rank, k = #shape, a.shape[#a.shape]
   local wide = list(shape, k)
   local x = g:view(a, wide, function(i) return indices(i, 1, rank - 2, i[rank - 1], i[rank + 1]) end)
   local y = g:view(b, wide, function(i) return indices(i, 1, rank - 2, i[rank + 1], i[rank]) end)
-  local each = g:map("A * B", a.dtype, { x, y })
-  if guard then each = g:view(each, wide, function(i) return i end, guard, 0) end
-  return g:reduce("sum", each, { [rank + 1] = true })
+  return g:reduce("sum", g:map("A * B", a.dtype, { x, y }), { [rank + 1] = true })
 end
 
 -- The product, with `bias`, one number for each column, where given.
@@ -194,11 +191,7 @@ local function attention(g, op)
   local axes = { [rank] = true }
   local e = tools.exponentials(g, scores, axes, true)
   local p = g:map("(B == 0.0f ? 0.0f : A / B)", dtype, { e, g:reduce("sum", e, axes, true) })
-  if not op.args.is_causal then return { product(g, p, v) } end
-  local shape = list({ table.unpack(p.shape, 1, rank - 1) }, v.shape[rank])
-  return { summed(g, p, v, shape, function(i)        -- a NaN that is masked counts for nothing
-    return { index.add(i[rank - 1], i[rank + 1], -1) }
-  end) }
+  return { product(g, p, v) }
 end
 
 for _, how in ipairs { "flash_attention_for_cpu", "flash_attention", "efficient_attention", "cudnn_attention",
