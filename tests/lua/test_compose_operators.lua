@@ -23,7 +23,7 @@ each("activations", "[torch.randn(5, 44) * 3]", "self.p = nn.PReLU(44)", {
   "F.relu(x)", "F.relu6(x)", "F.leaky_relu(x, 0.2)", "F.elu(x, 1.5)", "F.selu(x)", "F.celu(x, 0.7)", "F.gelu(x)",
   "F.gelu(x, approximate='tanh')", "F.silu(x)", "F.mish(x)", "F.softplus(x, 2, 3)", "F.hardtanh(x, -2, 0.5)", "F.hardswish(x)",
   "F.hardsigmoid(x)", "F.hardshrink(x)", "F.softshrink(x)", "F.tanhshrink(x)", "F.softsign(x)", "F.logsigmoid(x)",
-  "F.threshold(x, 0.3, 7)", "self.p(x)", "x.clamp(-1, 0.5)", "x.clamp(min=0)", "x.clamp(max=0.1)", "F.glu(x)",
+  "F.threshold(x, 0.3, 7)", "self.p(x)", "x.clamp(-1, 0.5)", "x.clamp(min=0)", "x.clamp(max=0.1)", "x.clamp(x * 0.5, x.abs())", "F.glu(x)",
   "torch.nan_to_num(x)" })
 
 each("functions of two", "[torch.randn(6, 1, 21), torch.randn(5, 21) + 3]", nil, {
@@ -69,11 +69,12 @@ each("moves", "[torch.randn(4, 6, 5), torch.randn(4, 2, 5)]", nil, {
 
 each("picks", "[torch.randn(9, 6), torch.randint(0, 9, (4, 3)), torch.randint(0, 6, (9, 2))]", "self.e = nn.Embedding(9, 7)", {
   "x[y]", "self.e(y)", "x.gather(1, z)", "x.index_select(0, y[0])", "x[y[:, 0], z[:4, 1]]", "x.t()[:, y]", "torch.take_along_dim(x, z, 1)",
-  "F.cross_entropy(x, z[:, 0])", "F.nll_loss(x, z[:, 1], reduction='sum')", "F.one_hot(z, 6) * 2" })
+  "F.cross_entropy(x, z[:, 0])", "F.nll_loss(x, z[:, 1], reduction='sum')",
+  "torch.zeros(9, 6, dtype=torch.int64).scatter_(1, z, 1)", "torch.zeros_like(x).scatter_add_(1, z, x)", "x.scatter(0, z, x * 2)" })
 
 each("losses", "[torch.randn(5, 23), torch.randn(5, 23)]", nil, {
   "F.mse_loss(x, y)", "F.l1_loss(x, y)", "F.smooth_l1_loss(x, y)", "F.huber_loss(x, y, delta=0.7)", "F.kl_div(x, y.softmax(1), reduction='batchmean')",
-  "F.binary_cross_entropy(x.sigmoid(), y.sigmoid())", "F.binary_cross_entropy_with_logits(x, y.sigmoid())", "F.cosine_similarity(x, y)",
+  "F.binary_cross_entropy(x.sigmoid().nan_to_num(0.5), y.sigmoid().nan_to_num(0.5))", "F.binary_cross_entropy_with_logits(x, y.sigmoid())", "F.cosine_similarity(x, y)",
   "F.triplet_margin_loss(x, y, x + 1)", "F.mse_loss(x, y, reduction='none')", "F.hinge_embedding_loss(x, y.sign())",
   "F.pairwise_distance(x, y)", "F.poisson_nll_loss(x, y.abs())" })
 
