@@ -4,6 +4,7 @@
 local generation = require "cawb.generation"
 
 return {
+  proposes = "kernels",
   turns = 48,
   settings = { width = 3, branch = 2 },
 

@@ -4,6 +4,7 @@
 local generation = require "cawb.generation"
 
 return {
+  proposes = "kernels",
   turns = 64,
   settings = { n = 8 },
 

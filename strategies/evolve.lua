@@ -26,6 +26,7 @@ local function keep(archive, turn, most)
 end
 
 return {
+  proposes = "kernels",
   turns = 64,
   settings = { islands = 4, archive = 3, crossover = 0.3 },
 

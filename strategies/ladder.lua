@@ -4,6 +4,7 @@
 local families = require "cawb.families"
 
 return {
+  proposes = "kernels",
   step = function(run)
     local at = run.memory
     if not at.family then

@@ -4,6 +4,7 @@
 local cawb = require "cawb"
 
 return {
+  proposes = "python",
   settings = { file = "" },
   step = function(run, s)
     if s.file == "" then return run:give_up "name the file: --set settings.file=solution.py" end

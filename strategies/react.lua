@@ -14,6 +14,7 @@ local function begin(run)
 end
 
 return {
+  proposes = "kernels",
   turns = 200,
   seconds = 7200.0,
 

@@ -6,6 +6,7 @@ local proposals = require "cawb.proposals"
 local feedback = require "cawb.feedback"
 
 return {
+  proposes = "kernels",
   turns = 8,
   profile = "quick",
 

@@ -4,6 +4,7 @@ local chats = require "cawb.chat"
 local proposals = require "cawb.proposals"
 
 return {
+  proposes = "kernels",
   turns = 1,
 
   step = function(run)

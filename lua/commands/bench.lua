@@ -8,6 +8,7 @@ local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
 local device = require "cawb.device.device"
 local job = require "cawb.door.job"
+local kinds = require "cawb.device.kinds"
 local options = require "cawb.base.options"
 local display = require "cawb.base.display"
 local rows = require "cawb.suite.rows"
@@ -63,7 +64,8 @@ local function words_of(parsed)
   return words
 end
 
--- The options as a run will have them: what is wrong with them is wrong with every task.
+-- The options as a run will have them, and what the strategy proposes: what is wrong with them is
+-- wrong with every task.
 local function check_options(parsed)
   local value, message = strategy.load_table(parsed.words[1])
   if not value then return nil, message end
@@ -84,7 +86,7 @@ local function check_options(parsed)
     if ok then ok, message = options.set(all, assignment) end
   end
   if not ok then return nil, message end
-  return all
+  return all, s.proposes
 end
 
 -- Without ceilings no time is too short to be true, and no share of the bound is known.
@@ -94,8 +96,9 @@ local function calibrated(d, say)
   say(("%s: no ceilings, so no floor of times: %s; try cawb doctor --calibrate"):format(d.info.name, message))
 end
 
--- The devices that a name stands for. One that cannot be opened is no task's fault.
-local function devices_of(name, all, say)
+-- The devices that a name stands for. One that cannot be opened, or that cannot run what is
+-- proposed, is no task's fault.
+local function devices_of(name, all, proposes, say)
   local list, why, kind = {}, nil, nil
   local names = name == "cuda:all" and {} or { name }
   if name == "cuda:all" then for i = 0, 15 do names[#names + 1] = "cuda:" .. i end end
@@ -105,6 +108,8 @@ local function devices_of(name, all, say)
       why, kind = message, how
       break
     end
+    local refused = kinds.refusal(d, proposes)
+    if refused then return nil, refused, "usage" end
     calibrated(d, say)
     list[#list + 1] = d.info.name
   end
@@ -169,12 +174,12 @@ local function summary(b, all)
   return ("%d of %d tasks: %s"):format(n, #all, table.concat(names, ", ")), n, counts
 end
 
-local function perform(parsed, given, n, all)
+local function perform(parsed, given, n, all, proposes)
   local function say(text) if not parsed.quiet then io.stderr:write(text, "\n") end end
   local list, message, name = tasks_of(parsed, given)
   if not list then return fail(message, name) end
   local devices
-  devices, message, name = devices_of(parsed.device, all, say)
+  devices, message, name = devices_of(parsed.device, all, proposes, say)
   if not devices then return fail(message, name) end
   local limit = n.limit > 0 and n.limit or all.seconds + 2 * all.deadlines.start + all.deadlines.task
   local b
@@ -218,9 +223,10 @@ function M.main(argv)
   local n, all
   n, message = read_numbers(given)
   if not n then return fail(message, "usage") end
-  all, message = check_options(parsed)
-  if not all then return fail(message, "usage") end
-  return perform(parsed, given, n, all)
+  local proposes
+  all, proposes = check_options(parsed)
+  if not all then return fail(proposes, "usage") end
+  return perform(parsed, given, n, all, proposes)
 end
 
 return M

@@ -10,7 +10,7 @@ local roofline = require "cawb.look.roofline"
 local function task_of(bytes, flops)
   return { inputs = { { bytes = bytes / 2, dtype = "float32" } }, outputs = { { bytes = bytes / 2 } }, params = {},
     graph = { { flops = flops or bytes / 4 } },
-    device = { info = { modelled = true, sms = 100, rates = { dram = 1e12, fp32 = 10e12, launch = 1e-6 } } } }
+    device = { info = { name = "sim:test", modelled = true, sms = 100, rates = { dram = 1e12, fp32 = 10e12, launch = 1e-6 } } } }
 end
 
 local function counted(metrics, more)

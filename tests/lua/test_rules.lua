@@ -258,7 +258,7 @@ end)
 
 check.test("facts hold no integer that JSON would round, and no infinity", function()
   local task = { name = "t", graph = { { op = "aten.x", flops = 1 << 57, bytes_read = 0, bytes_written = 1 } },
-    inputs = {}, outputs = {}, params = {}, device = { info = { name = "d", modelled = true } } }
+    inputs = {}, outputs = {}, params = {}, device = { info = { name = "sim:test", modelled = true } } }
   local told = rule_facts.new(task, cawb.candidate { source = "// none", plan = "-- none" },
     { error = { nrms = math.huge, eager = {} } }, { "plan" })
   check.equal(math.type(told.task.graph[1].flops), "float")

@@ -158,7 +158,21 @@ check.test("each kind of candidate has its devices", function()
   check.matches(message, "a Python candidate runs on cuda:N or cpu")
   local here <close> = open "softmax"
   facts, message = evaluate.candidate(here, assert(cawb.candidate "kernels/softmax/v3_shuffle"), {})
-  check.matches(message or facts.reason, "runs Python files only")
+  check.equal(facts, nil)
+  check.matches(message, "cpu runs Python candidates only; kernels run on sim:h100 or cuda:N")
+end)
+
+check.test("what a device cannot run is refused once, at the start", function()
+  local task = "tests/cheats/tier2/tasks/softmax.py"
+  for words, what in pairs {
+    ["strategies/ladder.lua " .. task .. " --device cpu"] = "cpu runs Python candidates only",
+    ["bench strategies/ladder.lua tests/cheats/tier2/tasks --device cpu --out %s"] = "cpu runs Python candidates only",
+    ["profile " .. task .. " kernels/softmax/v3_shuffle --device cpu"] = "cpu runs Python candidates only",
+    ["strategies/python.lua " .. task .. " --device sim:h100"] = "sim:h100 executes kernels only" } do
+    local out, status = check.shell(("'%s' %s 2>&1"):format(core.program, words:format(check.folder())))
+    check.equal(status, 2, words)
+    check.matches(out, "^cawb[^\n]*: " .. what .. "[^\n]*\n$")
+  end
 end)
 
 -- ---- commands

@@ -14,10 +14,18 @@ local hooks = {
   stop = "function",      -- stop(run): true to end the run
   settings = "table",     -- the strategy's own settings and their defaults
   base = "string",        -- whose step to use: the name of a file in strategies/
+  proposes = "string",    -- "kernels" or "python": a device that cannot run those is refused at once
 }
+
+local proposals = { "kernels", "python" }
 
 local function check(strategy, source)
   local layer = {}
+  local proposes = strategy.proposes
+  if type(proposes) == "string" and proposes ~= "kernels" and proposes ~= "python" then
+    return nil, ("%s: 'proposes' is kernels or python, not '%s'%s"):format(source, proposes,
+      suggest.hint(proposes, proposals))
+  end
   for key, value in pairs(strategy) do
     if hooks[key] then
       if type(value) ~= hooks[key] then
@@ -58,11 +66,12 @@ local function inherit(strategy, source)
   local settings = options.copy(parent.settings or {})
   for k, v in pairs(strategy.settings or {}) do settings[k] = v end
   strategy.step, strategy.settings = parent.step, settings
+  strategy.proposes = strategy.proposes or parent.proposes
   return true
 end
 
 --- Check a table that is to be a strategy; `source` names it in messages. Returns
---- { name, step, stop, settings, options = its layer }, or nil and a message.
+--- { name, step, stop, proposes, settings, options = its layer }, or nil and a message.
 function M.check(strategy, source)
   if type(strategy) ~= "table" then
     return nil, ("%s: must return a table, got %s"):format(source, type(strategy))
@@ -73,7 +82,7 @@ function M.check(strategy, source)
   if not strategy.step then ok, message = inherit(strategy, source) end
   if not ok then return nil, message end
   return { name = strategy.name or source:match "([^/]+)%.lua$" or source, path = source,
-    step = strategy.step, stop = strategy.stop,
+    step = strategy.step, stop = strategy.stop, proposes = strategy.proposes,
     settings = options.copy(strategy.settings or {}), options = layer }
 end
 

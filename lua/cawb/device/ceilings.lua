@@ -2,6 +2,7 @@
 -- --calibrate` (door/calibrate.lua) and kept with the manifest of the stack; of a simulated
 -- device they are its model's. What a kernel reaches is a share of them.
 
+local kinds = require "cawb.device.kinds"
 local manifest = require "cawb.device.manifest"
 local cache = require "cawb.base.cache"
 
@@ -51,8 +52,9 @@ end
 --- details = { what was measured }. Or nil and why there is nothing; "unsupported" behind it where
 --- there never will be, on a processor.
 function M.of(device)
-  if device.info.modelled then return of_model(device) end
-  if device.info.name == "cpu" then return nil, "ceilings are a GPU's; name one by --device cuda:0", "unsupported" end
+  local none, unsupported = kinds.refusal(device, "ceilings")
+  if none then return nil, none, unsupported end
+  if kinds.of(device).ceilings == "model" then return of_model(device) end
   local now = manifest.of(device)
   local key = manifest.key(now)
   local kept, why = cache.get("ceilings", key)

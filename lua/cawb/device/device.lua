@@ -5,6 +5,7 @@
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
 local devices = require "cawb.device.devices"
+local kinds = require "cawb.device.kinds"
 local loop = require "cawb.base.loop"
 local python = require "cawb.base.python"
 
@@ -80,10 +81,8 @@ end
 --- One request to the worker: its reply, or nil, message, name. A worker that
 --- does not survive it is replaced at the next one.
 function Device:call(request, fds, timeout)
-  if self.requested == "cpu" then
-    return nil, "the device cpu runs Python files only (a candidate's `python`); kernels run on"
-      .. " sim:h100 or cuda:N", "unsupported"
-  end
+  local no, unsupported = kinds.refusal(self, "kernels")
+  if no then return nil, no, unsupported end
   if not self.worker or not self.worker:alive() then
     self:drop_worker()
     local info, message, name = start_worker(self)
@@ -134,16 +133,6 @@ function Device:__tostring()
   return ("cawb.device (%s)"):format(self.info.name)
 end
 
--- PyTorch on the processor, for Python candidates; it has no worker of its own.
-local function cpu_info()
-  local f, model = io.open "/proc/cpuinfo", nil
-  if f then
-    model = f:read("a"):match "model name%s*:%s*([^\n]+)"
-    f:close()
-  end
-  return { name = "cpu", model = model or "CPU", modelled = false, uuid = "", driver = "" }
-end
-
 -- The figures of a simulated device; "auto" may become sim:h100.
 local function figures_of(name)
   if name ~= "auto" and not name:match "^sim:" then return true end
@@ -168,7 +157,8 @@ function M.open(name, options)
   if not figures then return nil, message, why end
   self.figures = figures ~= true and figures or nil
   local info
-  if name == "cpu" then info = cpu_info() else info, message, why = start_worker(self) end
+  local kind = kinds.of(self.requested)
+  if kind and kind.info then info = kind.info() else info, message, why = start_worker(self) end
   if not info then return nil, message, why end
   self.info, self.requested = info, info.name     -- "auto" is settled once
   return self

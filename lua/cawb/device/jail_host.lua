@@ -2,6 +2,7 @@
 -- it has PyTorch in memory, a scrubbed environment, and runs nothing of a candidate's.
 
 local core = require "cawb.core"
+local kinds = require "cawb.device.kinds"
 
 local M = {}
 
@@ -84,7 +85,7 @@ end
 function M.spawn(task)
   local host, message, name = host_of(task)
   if not host then return nil, message, name end
-  local jail, gpu = task.device.jail, task.device.info.name ~= "cpu"
+  local jail, gpu = task.device.jail, kinds.of(task.device).gpu
   local reply
   reply, message, name = host:call({ op = "spawn", jail = jail.jail, gpu = gpu,
     limits = limits_of(task.options.tier2, gpu), threads = task.python.threads },

@@ -7,6 +7,7 @@ local ceilings = require "cawb.device.ceilings"
 local core = require "cawb.core"
 local evaluate = require "cawb.run.evaluate"
 local execute = require "cawb.device.execute"
+local device_kinds = require "cawb.device.kinds"
 local manifest = require "cawb.device.manifest"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
@@ -233,11 +234,11 @@ end
 --- Measure a real device. `say(text)` is told what is done. Returns what ceilings.of returns,
 --- not kept yet; or nil, message, name.
 function M.measure(device, say)
-  if device.info.modelled then
+  local none, unsupported = device_kinds.refusal(device, "ceilings")
+  if none then return nil, none, unsupported end
+  if device_kinds.of(device).ceilings == "model" then
     return nil, device.info.name .. " is simulated: its ceilings are its model's", "unsupported"
   end
-  local _, none, never = ceilings.of(device)
-  if never then return nil, none, never end
   local from = core.clock.now()
   local c, message, name = begin(device, M.work)
   if not c then return nil, message, name end

@@ -7,6 +7,7 @@ local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
 local device = require "cawb.device.device"
 local job = require "cawb.door.job"
+local kinds = require "cawb.device.kinds"
 local options = require "cawb.base.options"
 local scale = require "cawb.task.scale"
 local strategy = require "cawb.base.strategy"
@@ -67,11 +68,12 @@ local function load_candidate(path)
 end
 
 local function with_task(parsed, all, dev, body, given)
-  local t <close>, message, name = task.open(parsed.words[1], { device = dev, seed = parsed.seed, options = all })
-  if not t then return nil, message, name end
-  local c
-  c, message, name = load_candidate(parsed.words[2])
+  local c, message = load_candidate(parsed.words[2])
   if not c then return nil, message, "usage" end
+  local refused = kinds.refusal(dev, c.python and "python" or "kernels")
+  if refused then return nil, refused, "usage" end
+  local t <close>, why, name = task.open(parsed.words[1], { device = dev, seed = parsed.seed, options = all })
+  if not t then return nil, why, name end
   return body(t, c, given, parsed)
 end
 

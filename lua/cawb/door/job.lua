@@ -4,6 +4,7 @@ local baselines = require "cawb.time.baselines"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
 local device = require "cawb.device.device"
+local kinds = require "cawb.device.kinds"
 local ledger = require "cawb.run.ledger"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
@@ -147,6 +148,8 @@ function M.main(cli, value, body)
   local dev <close>, why, name = device.open(cli.device,
     { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate })
   if not dev then return complain(why, name) end
+  local refused = kinds.refusal(dev, s.proposes or body and "kernels")
+  if refused then return complain(refused, "usage") end
   local place <close>, no, kind = queue(cli, all, dev)
   if not place then return complain(no, kind) end
   local t <close>, why2, name2 = task.open(cli.words[2],

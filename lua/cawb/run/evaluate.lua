@@ -5,6 +5,7 @@
 local baselines = require "cawb.time.baselines"
 local core = require "cawb.core"
 local execute = require "cawb.device.execute"
+local kinds = require "cawb.device.kinds"
 local measure = require "cawb.time.measure"
 local python_candidate = require "cawb.run.python_candidate"
 local precision = require "cawb.judge.precision"
@@ -201,6 +202,8 @@ function M.candidate(task, candidate, how)
     local facts, message, name = M.one(task, candidate, how)
     return facts, facts and candidate or message, name
   end
+  local no, unsupported = kinds.refusal(task.device, "kernels")
+  if no then return nil, no, unsupported end
   local wrong = check_texts(candidate)
   if wrong then return stillborn(task, wrong) end
   local declared, message, name = execute.tunables(task, candidate)

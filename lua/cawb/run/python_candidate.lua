@@ -8,6 +8,7 @@ local battery = require "cawb.judge.battery"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local host = require "cawb.device.jail_host"
+local kinds = require "cawb.device.kinds"
 local judge = require "cawb.judge.judge"
 local precision = require "cawb.judge.precision"
 local rounds = require "cawb.time.rounds"
@@ -254,10 +255,8 @@ end
 --- it, python = { census =, renamed =, skipped = }; or nil, message, name.
 function M.evaluate(task, candidate, how)
   local facts = new_facts()
-  if task.device.info.modelled then
-    return nil, ("%s executes kernels only; a Python candidate runs on cuda:N or cpu")
-      :format(task.device.info.name), "unsupported"
-  end
+  local no, unsupported = kinds.refusal(task.device, "python")
+  if no then return nil, no, unsupported end
   how = how_of(task, how)
   how.say = how.say or function() end
   how.say "compile"

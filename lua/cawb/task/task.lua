@@ -5,6 +5,7 @@ local compile = require "cawb.device.compile"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local defaults = require "cawb.base.defaults"
+local kinds = require "cawb.device.kinds"
 local loop = require "cawb.base.loop"
 local options = require "cawb.base.options"
 local plausibility = require "cawb.graph.plausibility"
@@ -18,10 +19,6 @@ local M = {}
 local Task = {}
 Task.__index = Task
 Task.__name = "cawb.task"
-
-local function host_device(info)
-  return info.modelled and "cpu" or info.name
-end
 
 --- One request to the task host, with descriptors, and seconds that it may take beyond the
 --- deadline: its reply, or nil, message, name.
@@ -159,9 +156,9 @@ local function unjudgeable(reply)
     table.concat(reply.notes or {}, "; "))
 end
 
--- The kernels that judge outputs on a GPU, built like any other; none on a CPU.
+-- The kernels that judge outputs on a GPU, built like any other; elsewhere PyTorch does.
 local function judge_kernels(device)
-  if device.info.modelled or device.info.name == "cpu" then return { ok = true } end
+  if not kinds.of(device).gpu then return { ok = true } end
   local path = python.host_folder() .. "/judge/judge.cu"
   local source, message, missing = file.read(path)
   if not source then return nil, message, missing end
@@ -183,7 +180,7 @@ function M.prepare(host, device, all)
   local built, message, name = judge_kernels(device)
   if not built then return nil, message, name end
   local ready
-  ready, message, name = host:call({ op = "prepare", device = host_device(device.info),
+  ready, message, name = host:call({ op = "prepare", device = kinds.torch_device(device),
     compile = will_compile(all.measure.against) }, { timeout = all.deadlines.start })
   return ready and true, message, name
 end
@@ -199,7 +196,7 @@ local function load(host, path, device, opts)
   end
   local judge, message, name = judge_kernels(device)
   if not judge then return nil, message, name end
-  return host:call({ op = "load", path = path, device = host_device(device.info), judge = judge.cubin,
+  return host:call({ op = "load", path = path, device = kinds.torch_device(device), judge = judge.cubin,
     overrides = opts.task, init_seed = 42 }, { timeout = opts.deadlines.task })
 end
 
