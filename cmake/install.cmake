@@ -37,6 +37,8 @@ foreach(file README.md CONTRIBUTING.md LICENSE)
 endforeach()
 
 install(FILES README.md CONTRIBUTING.md DESTINATION share/cawb)      # where the pages of docs/ look for them
+install(FILES core/README.md DESTINATION share/cawb/core)
+install(FILES core/sim/README.md DESTINATION share/cawb/core/sim)
 
 # Where to look for a Python after $CAWB_PYTHON; of no effect where it does not exist.
 if(CAWB_PYTHON)
