@@ -1,6 +1,7 @@
 -- Every command and snippet of README.md and docs/ is executed, page by page, in a folder that looks like the checkout.
 -- An HTML comment on the line before a fence says otherwise:
 --   file: NAME            the snippet is saved under that name, for what comes after it on the page
+--   shows: TEXT           something is wrong, the last command says TEXT, and ends with 1
 --   needs ..., takes ...  a GPU, a model, a network, minutes: flags and options are checked, nothing is run
 --   strategy, options, rule, tool, plan    what a piece of Lua is; a plan that needs another task is only compiled
 -- Runs are made small: the commands themselves are as people type them. Under sanitizers, which are slow, they are
@@ -92,10 +93,13 @@ function kinds.sh(fence, page)
     if path:match "/[^/]+/[^/]+$" and name:find "/" then core.fs.mkdir(path:match "^(.*)/") end
     check.write(path, text)
   end
-  for _, command in ipairs(pages.commands(fence.text)) do
+  local list, shown = pages.commands(fence.text), why:match "^shows: (.*)$"
+  for i, command in ipairs(list) do
     local out, status = check.shell(("cd '%s' && PATH='%s/path':$PATH %s 2>&1"):format(page.folder, page.folder, "sh -ec '"
       .. command:gsub("'", "'\\''") .. "'"))
-    assert(status == 0, ("%s\nended with %d:\n%s"):format(command, status, out))
+    local wanted = shown and i == #list and shown or nil
+    assert(not wanted or out:find(wanted, 1, true), ("%s\ndoes not say '%s':\n%s"):format(command, shown, out))
+    assert(status == (wanted and 1 or 0), ("%s\nended with %d:\n%s"):format(command, status, out))
   end
 end
 
