@@ -17,7 +17,7 @@ foreach(folder bench cluster docs lua strategies configs prompts kernels example
   endif()
 endforeach()
 install(FILES tests/lua/check.lua tests/lua/features.lua tests/lua/kernels.lua tests/lua/library.lua tests/lua/skills.lua DESTINATION share/cawb/tests/lua)   # for tests/gpu
-foreach(folder host jailed compile/headers)       # what core/ holds beside C
+foreach(folder host jailed protocol compile/headers)       # what core/ holds beside C
   install(DIRECTORY core/${folder}/ DESTINATION share/cawb/core/${folder}
     PATTERN __pycache__ EXCLUDE PATTERN .* EXCLUDE)
 endforeach()

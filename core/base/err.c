@@ -11,7 +11,7 @@
 const char *cawb_status_name(cawb_status code) {
   static const char *const names[] = {
     "ok", "candidate", "invalid", "missing", "unsupported", "memory",
-    "io", "timeout", "died", "interrupted", "device"
+    "io", "timeout", "died", "interrupted", "device", "protocol"
   };
   size_t i = (size_t)code;
   return i < sizeof names / sizeof *names ? names[i] : "unknown";

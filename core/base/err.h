@@ -17,7 +17,8 @@ typedef enum cawb_status {
   CAWB_ERR_TIMEOUT,      /* a deadline passed */
   CAWB_ERR_DIED,         /* the process at the other end is gone */
   CAWB_ERR_INTERRUPTED,  /* the user asked to stop */
-  CAWB_ERR_DEVICE        /* the device or its driver failed, nobody's fault */
+  CAWB_ERR_DEVICE,       /* the device or its driver failed, nobody's fault */
+  CAWB_ERR_PROTOCOL      /* what came from another process is no message of its protocol */
 } cawb_status;
 
 typedef struct cawb_err {

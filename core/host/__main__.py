@@ -14,9 +14,7 @@ sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 from host.wire.channel import Channel  # noqa: E402  pylint: disable=wrong-import-position
 from host.wire.fault import Fault, from_host  # noqa: E402  pylint: disable=wrong-import-position
-
-OPS = ("hello", "prepare", "load", "inputs", "compare", "baselines", "peek", "sketch", "mark", "mutants", "relation",
-       "unload", "python_open", "python_round", "python_close")
+from host.wire.protocol import protocol  # noqa: E402  pylint: disable=wrong-import-position
 
 
 def main(arguments):
@@ -61,7 +59,7 @@ def protect():
 def serve(channel):
     host = None
     while True:
-        fds = ()
+        fds, request = (), {}
         try:
             request = channel.receive()
             if request is None:
@@ -71,9 +69,9 @@ def serve(channel):
         except Fault as fault:
             reply = fault.reply()
         try:
-            channel.send(reply, fds)
+            channel.send(reply, fds, request)
         except (Fault, ValueError) as error:
-            channel.send((error if isinstance(error, Fault) else from_host(error)).reply())
+            channel.send((error if isinstance(error, Fault) else from_host(error)).reply(), (), request)
 
 
 def start():
@@ -89,9 +87,7 @@ def start():
 
 def answer(host, request):
     """The reply, with "ok", and the descriptors that go with it."""
-    if request["op"] not in OPS:
-        raise Fault("invalid", "unknown op '%s' (there are %s)"
-                    % (request["op"], ", ".join(OPS)))
+    request = protocol("host").request(request)
     try:
         reply, fds = getattr(host, request["op"])(request)
     except Fault:

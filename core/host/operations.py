@@ -1,6 +1,7 @@
-"""The operations: checks a request's fields, calls the workload, shapes replies.
+"""The operations: calls the workload and shapes replies.
 
-Every operation takes the request and returns (reply, file descriptors).
+Every operation takes a request that was held to core/protocol/host.json and returns (reply,
+file descriptors).
 """
 import gc
 import os
@@ -45,107 +46,91 @@ class Host:
     def prepare(self, request):
         """What takes seconds once, ahead of any task: the context on a GPU, the handles of
         products, and with `compile` what torch.compile imports and starts."""
-        device = open_device(field(request, "device", str))
+        device = open_device(request["device"])
         if device.type == "cuda":
             torch.cuda.set_device(device)
             for dtype in (torch.float32, torch.float64):
                 one = torch.ones(1, 1, dtype=dtype, device=device)
                 torch.mm(one, one)
             torch.cuda.synchronize()
-            if field(request, "compile", bool, False):
+            if request.get("compile", False):
                 baseline.warm(device)
         return {}, ()
 
     def load(self, request):
-        path = field(request, "path", str)
-        device = open_device(field(request, "device", str))
-        overrides = field(request, "overrides", dict, {})
-        seed = whole(request, "init_seed", (1 << 63) - 1)
-        judge = field(request, "judge", (str, type(None)))
+        device, judge = open_device(request["device"]), request.get("judge")
         self.unload({})
         gc.collect()  # an earlier failure may still hold tensors
         if device.type == "cuda":
             torch.cuda.set_device(device)
-        self.workload = Workload(path, device, overrides, seed,
-                                 judge if device.type == "cuda" else None)
+        self.workload = Workload(request["path"], device, request.get("overrides", {}),
+                                 request["init_seed"], judge if device.type == "cuda" else None)
         return self.workload.describe()
 
     def sketch(self, request):
-        return attempt(field(request, "path", str), field(request, "overrides", dict, {}),
-                       whole(request, "init_seed", (1 << 63) - 1)), ()
+        return attempt(request["path"], request.get("overrides", {}), request["init_seed"]), ()
 
     def inputs(self, request):
-        seed, poison = whole(request, "seed", (1 << 63) - 1), pattern(request)
-        case = field(request, "case", (str, type(None)))
-        return {"inputs": self.loaded().begin(seed, signed(poison), case).specs}, ()
+        trial = self.loaded().begin(request["seed"], signed(request["poison"]), request.get("case"))
+        return {"inputs": trial.specs}, ()
 
     def compare(self, request):
-        work, poison = self.loaded(), pattern(request)
-        slots = whole(request, "slots", work.slots, 1)
-        if slots == 0:
-            raise Fault("invalid", "op 'compare': there is nothing to compare in 0 slots")
-        return work.compare(poison, slots), ()
+        work, slots = self.loaded(), request.get("slots", 1)
+        if slots > work.slots:
+            raise Fault("invalid", "op 'compare': the task has %d slots, not %d" % (work.slots, slots))
+        return work.compare(request["poison"], slots), ()
 
     def mark(self, _request):
         return {"mark": self.loaded().mark()}, ()
 
     def mutants(self, request):
-        work, case = self.loaded(), field(request, "case", (str, type(None)))
-        names = field(request, "names", (list, type(None)))
-        return work.mutants(whole(request, "seed", (1 << 63) - 1), case, names), ()
+        return self.loaded().mutants(request["seed"], request.get("case"), request.get("names")), ()
 
     def relation(self, request):
-        return self.loaded().relation(field(request, "name", str),
-                                      whole(request, "seed", (1 << 63) - 1)), ()
+        return self.loaded().relation(request["name"], request["seed"]), ()
 
     def baselines(self, request):
         work = self.loaded()
         if work.device.type != "cuda":
             raise Fault("unsupported", "PyTorch's baselines are timed on a GPU only; this task"
                         " is loaded on the CPU")
-        order = field(request, "order", list, [])
-        kinds = order or field(request, "kinds", list, ["eager", "compile"])
+        order = request.get("order", [])
+        kinds = order or request.get("kinds", ["eager", "compile"])
         unknown = [k for k in kinds if not baseline.known(k)]
         if unknown:
             raise Fault("invalid", "op 'baselines': unknown kind %r (there are %s, and file:PATH)"
                         % (unknown[0], ", ".join(baseline.KINDS)))
         how = baseline.in_turn if order else baseline.measure
-        return how(work, kinds, whole(request, "samples", 1 << 20),
-                   field(request, "budget", (int, float)),
-                   whole(request, "seed", (1 << 63) - 1)), ()
+        return how(work, kinds, request["samples"], request["budget"], request["seed"]), ()
 
     def peek(self, request):
-        what, index = field(request, "what", str), whole(request, "index", 1 << 31)
-        start = whole(request, "offset", 1 << 62, 0)
-        found = self.seen(what, index)
+        found, start = self.seen(request["what"], request["index"]), request.get("offset", 0)
         if found is None:
             return {"none": True}, ()
         if not isinstance(found, torch.Tensor):
             return {"value": found}, ()
-        values = found.reshape(-1)[start:start + whole(request, "count", 1 << 16, 8)]
+        values = found.reshape(-1)[start:start + request.get("count", 8)]
         return {"shape": list(found.shape), "dtype": str(found.dtype)[6:],
                 "numel": found.numel(), "values": [number(v) for v in values.tolist()]}, ()
 
     def python_open(self, request):
-        sock = (request.get("fds") or [None])[0]
+        sock = (request["fds"] or [None])[0]
         if sock is None:
             raise Fault("invalid", "op 'python_open': a socket to the worker must come with it")
-        return python_candidate.opened(self.loaded(), field(request, "name", str), sock,
+        return python_candidate.opened(self.loaded(), request["name"], sock,
                              {key: value for key, value in request.items() if key != "fds"}), ()
 
     def python_round(self, request):
-        work, order = self.loaded(), field(request, "order", list)
-        deadlines = field(request, "deadlines", dict)
+        work, order, deadlines = self.loaded(), request["order"], request["deadlines"]
         unknown = [n for n in order if n not in work.jailed or n not in deadlines]
         if unknown or not order:
             raise Fault("invalid", "op 'python_round': no worker '%s' with a deadline is open"
                         % (unknown or [""])[0])
-        return python_candidate.play(work, order, whole(request, "seed", (1 << 63) - 1), pattern(request),
-                           deadlines, field(request, "judged", list, order[:1]),
-                           field(request, "case", (str, type(None)))), ()
+        return python_candidate.play(work, order, request["seed"], request["poison"], deadlines,
+                           request.get("judged", order[:1]), request.get("case")), ()
 
     def python_close(self, request):
-        found = self.loaded().jailed.pop(field(request, "name", str), None)
+        found = self.loaded().jailed.pop(request["name"], None)
         if found is not None:
             found.close()
         return {}, ()
@@ -179,37 +164,6 @@ class Host:
             return work.runner.forward(trial.inputs, trial.seed)[index - 1][1]
         expected = trial.expected()[index - 1]
         return expected.reference.reshape(expected.shape)
-
-
-# Fields of a request. JSON from C knows doubles only: 64.0 is 64, and numbers
-# beyond 2^53 come as text.
-
-def field(request, name, kind, default=None):
-    value = request.get(name, default)
-    if not isinstance(value, kind):
-        raise Fault("invalid", "op '%s': the field '%s' must be %s, not %r"
-                    % (request["op"], name, WORDS[kind], value))
-    return value
-
-
-WORDS = {str: "a string", (str, type(None)): "a string", (list, type(None)): "a list", bool: "true or false",
-         dict: "an object", list: "a list", (int, float): "a number"}
-
-
-def whole(request, name, largest, default=None):
-    value = request.get(name, default)
-    if isinstance(value, str) and re.fullmatch(r"\d+|0x[0-9a-fA-F]+", value):
-        value = int(value, 0 if value.startswith("0x") else 10)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= largest:
-        raise Fault("invalid", "op '%s': the field '%s' must be a whole number from 0 to %d,"
-                    " not %r" % (request["op"], name, largest, value))
-    return value
-
-
-def pattern(request):
-    return whole(request, "poison", (1 << 32) - 1)
 
 
 # Devices

@@ -88,7 +88,7 @@ int cawb_confined_main(int fd) {
   cawb_message m;
   cawb_err err = { CAWB_OK, "" };
   order o = { .memory = 0 };
-  if (cawb_message_receive(fd, &m, CAWB_FOREVER, &err) != CAWB_OK) return 1;
+  if (cawb_message_receive(fd, &m, CAWB_MESSAGE_MAX, CAWB_FOREVER, &err) != CAWB_OK) return 1;
   cawb_status rc = read_order(&o, m.json, &err);
   if (rc == CAWB_OK) rc = go_inside(&o, &err);
   int told = reply(fd, rc, &err);

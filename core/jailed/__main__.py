@@ -18,6 +18,7 @@ sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 from host.wire.channel import Channel  # noqa: E402  pylint: disable=wrong-import-position
 from jailed.confine import LEVELS, Confinement  # noqa: E402  pylint: disable=wrong-import-position
 from host.wire.fault import Fault, from_host  # noqa: E402  pylint: disable=wrong-import-position
+from host.wire.protocol import protocol  # noqa: E402  pylint: disable=wrong-import-position
 from jailed.inmates import Inmates  # noqa: E402  pylint: disable=wrong-import-position
 
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
@@ -45,7 +46,7 @@ class Host:
         return self.inmates.spawn(request)
 
     def end(self, request):
-        return self.inmates.end(request.get("id"), float(request.get("patience", 0))), ()
+        return self.inmates.end(request["id"], request.get("patience", 0)), ()
 
 
 def import_torch():
@@ -60,8 +61,7 @@ def import_torch():
 
 
 def answer(host, request):
-    if request["op"] not in ("hello", "probe", "spawn", "end"):
-        raise Fault("invalid", "unknown op '%s'" % request["op"])
+    request = protocol("jail_host").request(request)
     try:
         reply, fds = getattr(host, request["op"])(request)
         return dict(reply, ok=True), fds
@@ -73,7 +73,7 @@ def answer(host, request):
 
 def serve(channel, host):
     while True:
-        fds = ()
+        fds, request = (), {}
         try:
             request = channel.receive()
             if request is None:
@@ -81,7 +81,7 @@ def serve(channel, host):
             reply, fds = answer(host, request)
         except Fault as fault:
             reply = fault.reply()
-        channel.send(reply, fds)
+        channel.send(reply, fds, request)
         for fd in fds:
             os.close(fd)
 

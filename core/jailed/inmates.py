@@ -38,12 +38,11 @@ class Inmates:
 
     def spawn(self, request):
         level = request.get("jail", "namespaces")
-        limits = {name: int(most) for name, most in request.get("limits", {}).items()}
-        inmate = Inmate(level, limits, bool(request.get("gpu")))
+        inmate = Inmate(level, request.get("limits", {}), request.get("gpu", False))
         ours, theirs = socket.socketpair()
         inmate.pid = os.fork()
         if inmate.pid == 0:
-            self.become(inmate, theirs.fileno(), int(request.get("threads", 0)))
+            self.become(inmate, theirs.fileno(), request.get("threads", 0))
         theirs.close()
         self.count += 1
         self.all[self.count] = inmate

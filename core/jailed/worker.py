@@ -23,11 +23,13 @@ from jailed import census
 from jailed import weights
 from host.wire.channel import Channel
 from host.wire.fault import Fault, one_line
+from host.wire.protocol import protocol
 from host.wire.tensors import view
 from host.wire.vmm import attach
 
 OURS = ("host", "jailed")      # packages of ours that a candidate finds no trace of
 CORE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+PROTOCOL = protocol("jailed")    # read now: its file is outside of the jail
 MODES = {"compile": None, "max_autotune": "max-autotune-no-cudagraphs"}
 
 
@@ -50,10 +52,11 @@ def serve(channel, worker):
         if request is None:
             os._exit(0)
         try:
+            request = PROTOCOL.request(request)
             reply = getattr(worker, request["op"])(request) or {}
         except BaseException as error:  # pylint: disable=broad-except
             reply = {"ok": False, "message": one_line(describe(error))}
-        channel.send(dict({"ok": True}, **reply))
+        channel.send(dict({"ok": True}, **reply), (), request)
 
 
 def describe(error):
@@ -112,7 +115,7 @@ class Worker:
         self.settle()
 
     def put(self, request):
-        place = self.request["stride"] * int(request["slot"])
+        place = self.request["stride"] * request["slot"]
         specs, outputs = self.request["outputs"], self.outputs
         check(specs, outputs)
         memory = self.places[place:]

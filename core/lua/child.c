@@ -1,9 +1,10 @@
 /*
 ** process/child.c - child processes for Lua.
-**   local c = child.new("worker", {argv...}, { dir =, memory = bytes })
+**   local c = child.new("worker", {argv...}, { dir =, memory = bytes, most = bytes of a reply })
 **   local reply, message, name = c:call(request, { timeout = seconds, fds = {fd,...} })
 ** or in two halves, for one who waits for other things too: c:send(request, { timeout =,
-** fds = }), c:ready(), c:receive(timeout, left). A reply with "ok":false comes back as nil, message, name, reply. Descriptors in
+** fds = }), c:ready(), c:receive(timeout, left); c:unasked() says whether it sent something that no request was sent
+** for. A reply with "ok":false comes back as nil, message, name, reply. Descriptors in
 ** a reply are in reply.fds, as handles that close themselves.
 */
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static char **read_argv(lua_State *L, int index) {
 
 static int child_new(lua_State *L) {
   const char *label = luaL_checkstring(L, 1), *dir = NULL;
-  lua_Integer memory = 0;
+  lua_Integer memory = 0, most = CAWB_MESSAGE_MAX;
   luaL_checktype(L, 2, LUA_TTABLE);
   lua_settop(L, 3);
   char **argv = read_argv(L, 2);
@@ -60,6 +61,9 @@ static int child_new(lua_State *L) {
     lua_getfield(L, 3, "memory");
     memory = luaL_optinteger(L, -1, 0);
     luaL_argcheck(L, memory >= 0, 3, "memory cannot be negative");
+    lua_getfield(L, 3, "most");
+    most = luaL_optinteger(L, -1, most);
+    luaL_argcheck(L, most > 0, 3, "a reply has one byte or more");
   }
   child_box *b = lua_newuserdatauv(L, sizeof *b, 0);
   b->c = NULL;
@@ -67,6 +71,7 @@ static int child_new(lua_State *L) {
   cawb_err err;
   if (cawb_child_new(&b->c, label, argv, dir, (size_t)memory, &err) != CAWB_OK)
     return cawb_lua_fail(L, &err);
+  cawb_child_limit(b->c, (size_t)most);
   return 1;
 }
 
@@ -126,20 +131,26 @@ static void push_fds(lua_State *L, cawb_message *m) {
   }
 }
 
+/* A text of the reply at `index`, or what stands for it. */
+static void push_text(lua_State *L, int index, const char *key, const char *otherwise) {
+  if (lua_getfield(L, index, key) == LUA_TSTRING) return;
+  lua_pop(L, 1);
+  lua_pushstring(L, otherwise);
+}
+
 static int push_reply(lua_State *L, cawb_message *m) {
-  const cJSON *ok = cJSON_GetObjectItemCaseSensitive(m->json, "ok");
   cawb_lua_push_json(L, m->json);
-  if (m->nfds > 0) {
-    push_fds(L, m);
-    lua_setfield(L, -2, "fds");
-  }
-  if (cJSON_IsTrue(ok)) return 1;
+  int reply = lua_gettop(L);
+  if (m->nfds > 0) push_fds(L, m);
+  else lua_pushnil(L);                   /* whatever it says itself */
+  lua_setfield(L, reply, "fds");
+  int ok = lua_getfield(L, reply, "ok") == LUA_TBOOLEAN && lua_toboolean(L, -1);
+  lua_settop(L, reply);
+  if (ok) return 1;
   lua_pushnil(L);
-  lua_getfield(L, -2, "message");
-  if (lua_isnil(L, -1)) lua_pushliteral(L, "it failed without a reason"), lua_replace(L, -2);
-  lua_getfield(L, -3, "name");
-  if (lua_isnil(L, -1)) lua_pushliteral(L, "invalid"), lua_replace(L, -2);
-  lua_pushvalue(L, -4);
+  push_text(L, reply, "message", "it failed without a reason");
+  push_text(L, reply, "name", "invalid");
+  lua_pushvalue(L, reply);
   return 4;                              /* nil, message, name, reply */
 }
 
@@ -186,6 +197,11 @@ static int child_receive(lua_State *L) {
 
 static int child_ready(lua_State *L) {
   lua_pushboolean(L, cawb_child_ready(check_child(L, 1)));
+  return 1;
+}
+
+static int child_unasked(lua_State *L) {
+  lua_pushboolean(L, cawb_child_unasked(check_child(L, 1)));
   return 1;
 }
 
@@ -256,7 +272,7 @@ int luaopen_cawb_child(lua_State *L) {
   static const luaL_Reg lib[] = { { "new", child_new }, { NULL, NULL } };
   static const luaL_Reg methods[] = {
     { "call", child_call }, { "send", child_send }, { "receive", child_receive },
-    { "ready", child_ready }, { "fd", child_fd }, { "close", child_close }, { "pid", child_pid },
+    { "ready", child_ready }, { "unasked", child_unasked }, { "fd", child_fd }, { "close", child_close }, { "pid", child_pid },
     { "alive", child_alive }, { "kill", child_kill }, { "status", child_status },
     { "output", child_output }, { "printed", child_printed }, { NULL, NULL }
   };

@@ -37,6 +37,7 @@ struct cawb_child {
   int status;         /* of waitpid, once reaped */
   int sock;
   int output;         /* a memfd behind its stdout and stderr */
+  size_t most;        /* bytes of a reply */
 };
 
 /*
@@ -143,6 +144,7 @@ cawb_status cawb_child_new(cawb_child **out, const char *label, char *const argv
   if (c == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a process");
   snprintf(c->label, sizeof c->label, "%s", label);
   c->sock = c->output = -1;
+  c->most = CAWB_MESSAGE_MAX;
   cawb_status rc;
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
@@ -162,6 +164,8 @@ fail:
   cawb_child_free(c);
   return rc;
 }
+
+void cawb_child_limit(cawb_child *c, size_t most) { c->most = most; }
 
 void cawb_child_kill(cawb_child *c) {
   if (c->pid == 0) return;
@@ -279,7 +283,7 @@ cawb_status cawb_child_send(cawb_child *c, const cJSON *request, const int *fds,
 cawb_status cawb_child_receive(cawb_child *c, double timeout, double left, cawb_message *reply,
                                cawb_err *err) {
   memset(reply, 0, sizeof *reply);
-  cawb_status rc = cawb_message_receive(c->sock, reply, cawb_clock_now() + left, err);
+  cawb_status rc = cawb_message_receive(c->sock, reply, c->most, cawb_clock_now() + left, err);
   return rc == CAWB_OK ? rc : give_up(c, rc, timeout, err);
 }
 
@@ -295,6 +299,11 @@ cawb_status cawb_child_call(cawb_child *c, const cJSON *request, const int *fds,
 int cawb_child_ready(const cawb_child *c) {
   struct pollfd p = { .fd = c->sock, .events = POLLIN };
   return poll(&p, 1, 0) != 0;
+}
+
+int cawb_child_unasked(const cawb_child *c) {
+  char one;
+  return recv(c->sock, &one, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 int cawb_child_fd(const cawb_child *c) { return c->sock; }

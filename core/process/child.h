@@ -20,10 +20,11 @@ typedef struct cawb_child cawb_child;
 ** the program cannot be executed. `label` names it in messages; both are copied.
 ** `memory` is the most address space in bytes, 0: no limit; not for a process that
 ** uses a GPU, and without effect under AddressSanitizer: both reserve terabytes.
-** No core is dumped.
+** No core is dumped. A reply may have CAWB_MESSAGE_MAX bytes, or what cawb_child_limit says.
 */
 cawb_status cawb_child_new(cawb_child **out, const char *label, char *const argv[],
                            const char *dir, size_t memory, cawb_err *err);
+void        cawb_child_limit(cawb_child *c, size_t most);    /* bytes of a reply */
 void        cawb_child_free(cawb_child *c);              /* NULL is a no-op */
 
 /*
@@ -46,6 +47,7 @@ cawb_status cawb_child_send(cawb_child *c, const cJSON *request, const int *fds,
 cawb_status cawb_child_receive(cawb_child *c, double timeout, double left, cawb_message *reply,
                                cawb_err *err);
 int   cawb_child_ready(const cawb_child *c);             /* a reply, or its end */
+int   cawb_child_unasked(const cawb_child *c);           /* bytes of a reply, where none is due */
 int   cawb_child_fd(const cawb_child *c);                /* to be polled; borrowed */
 
 void  cawb_child_kill(cawb_child *c);                    /* now, with its group */

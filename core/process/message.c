@@ -122,16 +122,15 @@ static cawb_status receive_all(int fd, char *data, size_t size, cawb_message *m,
   return CAWB_OK;
 }
 
-static cawb_status receive_text(int fd, char **out, size_t *length, cawb_message *m,
+static cawb_status receive_text(int fd, char **out, size_t *length, size_t most, cawb_message *m,
                                 double deadline, cawb_err *err) {
   unsigned char head[4];
   cawb_status rc = receive_all(fd, (char *)head, sizeof head, m, deadline, err);
   if (rc != CAWB_OK) return rc;
   size_t size = (size_t)head[0] | (size_t)head[1] << 8 | (size_t)head[2] << 16 |
                 (size_t)head[3] << 24;
-  if (size > CAWB_MESSAGE_MAX)
-    return cawb_fail(err, CAWB_ERR_INVALID, "a message of %zu bytes, at most %zu",
-                     size, CAWB_MESSAGE_MAX);
+  if (size > most)
+    return cawb_fail(err, CAWB_ERR_PROTOCOL, "a message of %zu bytes, at most %zu", size, most);
   char *text = malloc(size + 1);
   if (text == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a message");
   rc = receive_all(fd, text, size, m, deadline, err);
@@ -142,18 +141,45 @@ static cawb_status receive_text(int fd, char **out, size_t *length, cawb_message
   return CAWB_OK;
 }
 
-cawb_status cawb_message_receive(int fd, cawb_message *out, double deadline,
+/* Behind a quote: the end of the string, or of the text. */
+static const char *skip_string(const char *s) {
+  for (; *s != '\0' && *s != '"'; s++)
+    if (*s == '\\' && s[1] != '\0') s++;
+  return s;
+}
+
+/* Ahead of parsing, which takes memory and stack: how deep, and how many values. */
+static cawb_status check_size(const char *text, size_t most, cawb_err *err) {
+  size_t values = 0, depth = 0;
+  for (const char *s = text; *s != '\0'; s++) {
+    if (*s == '"') s = skip_string(s + 1);
+    if (*s == '\0') break;
+    if (*s == '[' || *s == '{') depth++;
+    if ((*s == ']' || *s == '}') && depth > 0) depth--;
+    values += *s == ',' || *s == '[' || *s == '{';
+    if (depth > CAWB_MESSAGE_DEPTH)
+      return cawb_fail(err, CAWB_ERR_PROTOCOL, "a message nested more than %d deep", CAWB_MESSAGE_DEPTH);
+  }
+  if (values <= most / CAWB_MESSAGE_VALUE) return CAWB_OK;
+  return cawb_fail(err, CAWB_ERR_PROTOCOL, "a message of more than %zu values", most / CAWB_MESSAGE_VALUE);
+}
+
+static cawb_status parse(cJSON **out, const char *text, size_t size, size_t most, cawb_err *err) {
+  const char *end = NULL;
+  cawb_status rc = check_size(text, most, err);
+  if (rc != CAWB_OK) return rc;
+  *out = strlen(text) == size ? cJSON_ParseWithLengthOpts(text, size + 1, &end, 1) : NULL;
+  if (cJSON_IsObject(*out) && end == text + size) return CAWB_OK;
+  return cawb_fail(err, CAWB_ERR_PROTOCOL, "a message that is no JSON object: %.80s", text);
+}
+
+cawb_status cawb_message_receive(int fd, cawb_message *out, size_t most, double deadline,
                                  cawb_err *err) {
   char *text = NULL;
-  const char *end = NULL;
   size_t size = 0;
   memset(out, 0, sizeof *out);
-  cawb_status rc = receive_text(fd, &text, &size, out, deadline, err);
-  if (rc == CAWB_OK) {
-    out->json = cJSON_ParseWithLengthOpts(text, size + 1, &end, 1);
-    if (!cJSON_IsObject(out->json) || end != text + size)
-      rc = cawb_fail(err, CAWB_ERR_INVALID, "a message that is no JSON object: %.80s", text);
-  }
+  cawb_status rc = receive_text(fd, &text, &size, most, out, deadline, err);
+  if (rc == CAWB_OK) rc = parse(&out->json, text, size, most, err);
   free(text);
   if (rc != CAWB_OK) cawb_message_free(out);
   return rc;

@@ -3,9 +3,17 @@
 
 #include <inttypes.h>
 
-/* Nothing of a reply that is too long was sent: its place is still to be filled. */
-static cawb_status send_excuse(int fd, const cawb_err *why, cawb_err *err) {
+/* The request's number, by which its answer is known. */
+static cJSON *new_reply(const cawb_message *m) {
+  const cJSON *call = cJSON_GetObjectItemCaseSensitive(m->json, "call");
   cJSON *reply = cJSON_CreateObject();
+  if (cJSON_IsNumber(call)) cJSON_AddNumberToObject(reply, "call", call->valuedouble);
+  return reply;
+}
+
+/* Nothing of a reply that is too long was sent: its place is still to be filled. */
+static cawb_status send_excuse(int fd, const cawb_message *m, const cawb_err *why, cawb_err *err) {
+  cJSON *reply = new_reply(m);
   cJSON_AddBoolToObject(reply, "ok", 0);
   cJSON_AddStringToObject(reply, "name", cawb_status_name(CAWB_ERR_INVALID));
   cJSON_AddStringToObject(reply, "message", why->msg);
@@ -16,7 +24,7 @@ static cawb_status send_excuse(int fd, const cawb_err *why, cawb_err *err) {
 
 static cawb_status answer(int fd, cawb_handler handle, void *ctx, const cawb_message *m,
                           cawb_err *err) {
-  cJSON *reply = cJSON_CreateObject();
+  cJSON *reply = new_reply(m);
   cawb_err why = { CAWB_OK, "" };
   cawb_status rc = handle(ctx, m, reply, &why);
   cJSON_AddBoolToObject(reply, "ok", rc == CAWB_OK);
@@ -26,7 +34,7 @@ static cawb_status answer(int fd, cawb_handler handle, void *ctx, const cawb_mes
   }
   rc = cawb_message_send(fd, reply, NULL, 0, CAWB_FOREVER, &why);
   cJSON_Delete(reply);
-  if (rc == CAWB_ERR_INVALID) return send_excuse(fd, &why, err);
+  if (rc == CAWB_ERR_INVALID) return send_excuse(fd, m, &why, err);
   if (rc != CAWB_OK) *err = why;
   return rc;
 }
@@ -35,7 +43,7 @@ int cawb_serve(int fd, cawb_handler handle, void *ctx) {
   cawb_message m;
   cawb_err err;
   for (;;) {
-    cawb_status rc = cawb_message_receive(fd, &m, CAWB_FOREVER, &err);
+    cawb_status rc = cawb_message_receive(fd, &m, CAWB_MESSAGE_MAX, CAWB_FOREVER, &err);
     if (rc == CAWB_ERR_DIED) return 0;       /* the judge closed its end */
     if (rc != CAWB_OK) return 1;
     rc = answer(fd, handle, ctx, &m, &err);

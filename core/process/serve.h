@@ -12,7 +12,8 @@
 /*
 ** Handle one request and fill `reply` (an empty object). The descriptors in `m`
 ** are closed after the call. A status other than CAWB_OK becomes
-** {"ok":false,"name":...,"message":...} on top of what `reply` holds.
+** {"ok":false,"name":...,"message":...} on top of what `reply` holds. The number `call` of a
+** request comes back in its reply.
 */
 typedef cawb_status (*cawb_handler)(void *ctx, const cawb_message *m, cJSON *reply,
                                     cawb_err *err);

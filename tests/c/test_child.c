@@ -321,7 +321,7 @@ static cawb_status receive(const void *bytes, size_t size, int nfds, cawb_messag
   }
   CHECK(sendmsg(pair[1], &h, 0) == (ssize_t)size);
   shutdown(pair[1], SHUT_WR);
-  cawb_status rc = cawb_message_receive(pair[0], m, cawb_clock_now() + 10, err);
+  cawb_status rc = cawb_message_receive(pair[0], m, CAWB_MESSAGE_MAX, cawb_clock_now() + 10, err);
   close(pair[0]);
   close(pair[1]);
   return rc;
@@ -330,11 +330,11 @@ static cawb_status receive(const void *bytes, size_t size, int nfds, cawb_messag
 static void test_malformed_messages(void) {
   static const struct { const char *bytes; size_t size; cawb_status rc; } cases[] = {
     { "\2\0\0\0{}", 6, CAWB_OK }, { "\4\0\0\0 {} ", 8, CAWB_OK },
-    { "\0\0\0\0", 4, CAWB_ERR_INVALID }, { "\2\0\0\0[]", 6, CAWB_ERR_INVALID },
-    { "\3\0\0\0{}x", 7, CAWB_ERR_INVALID }, { "\4\0\0\0{}\0x", 8, CAWB_ERR_INVALID },
-    { "\4\0\0\0{}{}", 8, CAWB_ERR_INVALID }, { "\3\0\0\0{\"a", 7, CAWB_ERR_INVALID },
+    { "\0\0\0\0", 4, CAWB_ERR_PROTOCOL }, { "\2\0\0\0[]", 6, CAWB_ERR_PROTOCOL },
+    { "\3\0\0\0{}x", 7, CAWB_ERR_PROTOCOL }, { "\4\0\0\0{}\0x", 8, CAWB_ERR_PROTOCOL },
+    { "\4\0\0\0{}{}", 8, CAWB_ERR_PROTOCOL }, { "\3\0\0\0{\"a", 7, CAWB_ERR_PROTOCOL },
     { "\3\0\0\0{}", 6, CAWB_ERR_DIED }, { "\3\0", 2, CAWB_ERR_DIED },
-    { "\1\0\0\4", 4, CAWB_ERR_INVALID }, { "\377\377\377\377", 4, CAWB_ERR_INVALID },
+    { "\1\0\0\4", 4, CAWB_ERR_PROTOCOL }, { "\377\377\377\377", 4, CAWB_ERR_PROTOCOL },
   };
   cawb_message m;
   cawb_err err;
@@ -344,7 +344,7 @@ static void test_malformed_messages(void) {
     CHECK(rc == cases[i].rc);
     cawb_message_free(&m);
   }
-  CHECK(cawb_message_receive(-1, &m, cawb_clock_now() + 1, &err) != CAWB_OK);
+  CHECK(cawb_message_receive(-1, &m, CAWB_MESSAGE_MAX, cawb_clock_now() + 1, &err) != CAWB_OK);
 }
 
 static void test_descriptors_are_not_lost_in_silence(void) {

@@ -29,7 +29,7 @@ static const char *ask(int sock, const char *request, const char *name) {
   double deadline = cawb_clock_now() + 60;
   message[0] = '\0';
   if (cawb_message_send(sock, q, NULL, 0, deadline, &err) != CAWB_OK ||
-      cawb_message_receive(sock, &reply, deadline, &err) != CAWB_OK) {
+      cawb_message_receive(sock, &reply, CAWB_MESSAGE_MAX, deadline, &err) != CAWB_OK) {
     fprintf(stderr, "%s\n  %s\n", request, err.msg);
     exit(1);
   }

@@ -42,7 +42,7 @@ static cJSON *ask(const char *request) {
   CHECK(q != NULL);
   double deadline = cawb_clock_now() + 60;
   if (cawb_message_send(sock, q, fds, 2, deadline, &err) != CAWB_OK ||
-      cawb_message_receive(sock, &reply, deadline, &err) != CAWB_OK) {
+      cawb_message_receive(sock, &reply, CAWB_MESSAGE_MAX, deadline, &err) != CAWB_OK) {
     fprintf(stderr, "%s\n  %s\n", request, err.msg);
     exit(1);
   }

@@ -22,7 +22,7 @@ static void feed_stream(const uint8_t *data, size_t size) {
   ssize_t sent = size > 0 ? send(pair[1], data, size, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
   (void)sent;                                   /* as much as the socket holds */
   close(pair[1]);
-  while (cawb_message_receive(pair[0], &m, cawb_clock_now() + 1, &err) == CAWB_OK) {
+  while (cawb_message_receive(pair[0], &m, CAWB_MESSAGE_MAX, cawb_clock_now() + 1, &err) == CAWB_OK) {
     FUZZ_CHECK(cJSON_IsObject(m.json));
     cawb_message_free(&m);
   }

@@ -37,7 +37,7 @@ class Framing(unittest.TestCase):
         self.assertEqual(reply["name"], "invalid")
         self.assertIn("unknown op 'hallo'", reply["message"])
         reply = self.host.call("load", device="cpu")
-        self.assertEqual(reply["message"], "op 'load': the field 'path' must be a string, not None")
+        self.assertEqual(reply["message"], "op 'load': the field 'path' is missing")
         reply = self.host.call("inputs", seed=1.5, poison=0)
         self.assertIn("the field 'seed' must be a whole number", reply["message"])
         reply = self.host.call("compare", poison=0)

@@ -29,12 +29,13 @@ import time
 import torch
 
 from host.wire.fault import Fault, one_line
+from host.wire.protocol import Misfit, protocol
 from host.judge.reference import signed
 from host.wire.tensors import flat, leaves, place_of, same_bits, store, view
 from host.wire.vmm import open_share
 from host.judge.watch import leaf_specs
 
-LARGEST = 1 << 20            # bytes of a worker's answer
+JAILED = protocol("jailed")
 MOST_PLACES = 8              # for outputs, and at least two
 PLACE_BYTES = 512 << 20
 WITHHELD = 64                # elements of each input that come last
@@ -44,7 +45,8 @@ secret = random.SystemRandom()
 
 
 class Gone(Exception):
-    """The worker failed: `stage` died, timeout or load, and a line about it."""
+    """The worker failed: `name` is load, timeout, died or protocol (it sent what is no answer),
+    and a line about it."""
 
     def __init__(self, name, message):
         super().__init__(message)
@@ -60,7 +62,8 @@ class Peer:
 
     def ask(self, request, deadline, fds=()):
         self.until = time.monotonic() + deadline
-        body = json.dumps(request, separators=(",", ":")).encode()
+        call = secret.getrandbits(52)           # not to be known before it is asked
+        body = json.dumps(dict(request, call=call), separators=(",", ":")).encode()
         try:
             self.socket.settimeout(deadline)
             head = struct.pack("<I", len(body))
@@ -68,23 +71,23 @@ class Peer:
                 sent = socket.send_fds(self.socket, [head], list(fds))
                 head = head[sent:]
             self.socket.sendall(head + body)
-            return self.answer()
+            return self.answer(request["op"], call)
         except TimeoutError:
             raise Gone("timeout", "it did not answer within %g s" % deadline) from None
         except OSError as error:
             raise Gone("died", "the connection to it broke: %s" % error) from None
 
-    def answer(self):
+    def answer(self, op, call):
         size, = struct.unpack("<I", self.read(4))
-        if size > LARGEST:
-            raise Gone("died", "it announced an answer of %d bytes" % size)
+        if size > JAILED.reply_bytes:
+            raise Gone("protocol", "it announced an answer of %d bytes, at most %d" % (size, JAILED.reply_bytes))
         try:
-            reply = json.loads(self.read(size).decode())
+            return JAILED.reply(op, json.loads(self.read(size).decode()), call)
         except (ValueError, RecursionError):
-            raise Gone("died", "it sent an answer that is not JSON") from None
-        if not isinstance(reply, dict):
-            raise Gone("died", "it sent an answer that is no object")
-        return reply
+            raise Gone("protocol", "it sent an answer that is not JSON") from None
+        except Misfit as misfit:
+            raise Gone("protocol", "its answer to '%s' does not fit core/protocol/jailed.json: %s"
+                       % (op, misfit)) from None
 
     def read(self, size):
         parts = b""
@@ -135,7 +138,7 @@ class Jailed:
         work.settle()
         source = about["source"]
         looked = self.done(self.peer.ask({"op": "look", "source": source}, deadline))
-        census = looked.get("census") if isinstance(looked.get("census"), dict) else {}
+        census = looked["census"]
         if "error" in census:
             raise Gone("load", "the file cannot be read: %s" % one_line(census["error"]))
         values = getattr(work.task.module, "get_init_inputs", list)()
@@ -146,13 +149,12 @@ class Jailed:
             "sizes": [s.size for s in self.shares], "stride": self.stride,
             "inputs": work.inputs, "outputs": work.outputs, "params": work.params},
             deadline, [s.fd for s in self.shares]))
-        return {"census": census, "renamed": reply.get("renamed"), "skipped": reply.get("skipped")}
+        return {"census": census, "renamed": reply["renamed"], "skipped": reply["skipped"]}
 
     def done(self, reply):
-        if reply.get("ok") is True:
+        if reply["ok"]:
             return reply
-        message = reply.get("message")
-        raise Gone("load", one_line(message if isinstance(message, str) else "it failed"))
+        raise Gone("load", one_line(reply.get("message", "it failed")))
 
     def lay_out(self, trial, poison):
         """All that a call needs but for the elements that come last."""

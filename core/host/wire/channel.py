@@ -38,10 +38,10 @@ class Channel:
             request["fds"] = fds
         return request
 
-    def send(self, reply, fds=()):
-        """Send one reply; the descriptors stay open here."""
-        if fds:
-            reply = dict(reply, fds=len(fds))
+    def send(self, reply, fds=(), request=None):
+        """Send one reply, with the number of its request; the descriptors stay open here."""
+        if request and "call" in request:
+            reply = dict(reply, call=request["call"])
         body = json.dumps(reply, allow_nan=False, separators=(",", ":")).encode()
         if len(body) > LARGEST:
             raise Fault("unsupported", "the reply has %d bytes; the limit is %d"

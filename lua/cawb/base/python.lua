@@ -4,6 +4,7 @@
 
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
+local wire = require "cawb.base.wire"
 
 local M = {}
 
@@ -59,7 +60,7 @@ local function recent(torch)
 end
 
 local function try(path, timeout)
-  local host, message, name = core.child.new("task host", { path, M.host_folder() })
+  local host, message, name = wire.start("host", { path, M.host_folder() })
   if not host then return nil, message, name end
   local hello
   hello, message, name = host:call({ op = "hello" }, { timeout = timeout })

@@ -4,7 +4,7 @@ local M = {}
 
 -- What ends a build without an answer is the candidate's doing: a template that
 -- never ends, a crash of the compiler on its source.
-local blamed = { candidate = true, timeout = true, died = true, memory = true }
+local blamed = { candidate = true, timeout = true, died = true, memory = true, protocol = true }
 
 local known = { source = true, device = true, defines = true, options = true }
 

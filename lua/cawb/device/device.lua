@@ -8,6 +8,7 @@ local devices = require "cawb.device.devices"
 local kinds = require "cawb.device.kinds"
 local loop = require "cawb.base.loop"
 local python = require "cawb.base.python"
+local wire = require "cawb.base.wire"
 
 local M = {}
 
@@ -30,13 +31,13 @@ local function folder(name)
 end
 
 -- After these the process at the other end is gone.
-local fatal = { timeout = true, died = true, interrupted = true, io = true }
+local fatal = { timeout = true, died = true, interrupted = true, io = true, protocol = true }
 
 local function start_worker(self)
   -- A driver maps far more than it uses: only a simulated device can be limited.
   local simulated = self.requested:match "^sim:"
   local command = table.move({ core.program, "--worker" }, 1, 2, #self.wrap + 1, { table.unpack(self.wrap) })
-  local worker, message, name = core.child.new("worker", command,
+  local worker, message, name = wire.start("worker", command,
     { memory = simulated and self.simulate.memory or 0 })
   if not worker then return nil, message, name end
   local reply
@@ -83,7 +84,7 @@ end
 function Device:call(request, fds, timeout)
   local no, unsupported = kinds.refusal(self, "kernels")
   if no then return nil, no, unsupported end
-  if not self.worker or not self.worker:alive() then
+  if not self.worker or not self.worker:alive() or not self.loaded and not self.worker:sound() then
     self:drop_worker()
     local info, message, name = start_worker(self)
     if not info then return nil, message, name end
@@ -97,13 +98,28 @@ function Device:call(request, fds, timeout)
   return nil, message, name
 end
 
+--- Replace the compiler at the next request.
+function Device:drop_compiler()
+  if self.compiler then self.compiler:close() end
+  self.compiler = nil
+end
+
+--- Whether a new worker starts. What a candidate's worker says of the machine is that
+--- candidate's word; this is the machine's own. Returns true, or nil, message, name.
+function Device:renew()
+  self:drop_worker()
+  local info, message, name = start_worker(self)
+  return info and true, message, name
+end
+
 --- One request to the compiler, started when it is not running.
 function Device:ask_compiler(request)
+  if self.compiler and not self.compiler:sound() then self:drop_compiler() end
   if not self.compiler then
     -- Asking every Python costs a tenth of a second each: only without a toolkit.
     local found = core.locate.library "libnvrtc.so" and core.locate.includes()
     local packages = found and "" or python.site_packages()
-    local compiler, message, name = core.child.new("compiler",
+    local compiler, message, name = wire.start("compiler",
       { core.program, "--compiler", self.cache, tostring(self.compile.headers),
         core.home .. "/core/compile/headers", packages }, { memory = self.compile.memory })
     if not compiler then return nil, message, name end
@@ -112,19 +128,16 @@ function Device:ask_compiler(request)
   local reply, message, name, raw =
     loop.call(self.compiler, request, { timeout = self.deadlines.compile })
   if reply then return reply end
-  if fatal[name] then
-    self.compiler:close()
-    self.compiler = nil
-  end
+  if fatal[name] then self:drop_compiler() end
   return nil, message, name, raw
 end
 
 --- End both processes. The device can be used again; they start anew.
 function Device:close()
   self:drop_worker()
-  if self.compiler then self.compiler:close() end
+  self:drop_compiler()
   if self.jail_host then self.jail_host:close() end
-  self.compiler, self.jail_host = nil, nil
+  self.jail_host = nil
 end
 Device.__close = Device.close
 Device.__gc = Device.close

@@ -2,22 +2,30 @@
 -- which failures are the candidate's and which the machine's.
 
 local compile = require "cawb.device.compile"
+local core = require "cawb.core"
 local python = require "cawb.base.python"
 local suggest = require "cawb.base.suggest"
 
 local M = {}
 
-local blamed = { candidate = true, timeout = true, died = true, unsupported = true }
+local blamed = { candidate = true, timeout = true, died = true, unsupported = true, protocol = true }
 
 local explain = {
   timeout = "it did not end in time (%s); is there an endless loop, or is the task too large "
     .. "for this device (shrink it with --set task.NAME=, or --set deadlines.run=)?",
   died = "it took the worker process down: %s",
+  protocol = "the worker that ran it was ended: %s",
 }
 
---- A failed candidate, as data, where it is to blame; else nil, message, name.
-function M.failure(stage, message, name)
-  if not blamed[name] then return nil, message, name end
+--- A failed candidate, as data, where it is to blame; else nil, message, name. Once a worker has
+--- had a candidate, its word that the machine failed is not enough: with `device`, that counts
+--- only where no other worker starts there.
+function M.failure(stage, message, name, device)
+  if not blamed[name] and device and not core.clock.asked() then
+    local ok, why, kind = device:renew()
+    if not ok then return nil, why, kind end
+    message = ("its worker failed (%s): %s"):format(name, message)
+  elseif not blamed[name] then return nil, message, name end
   if explain[name] then message = explain[name]:format(message) end
   return { ok = false, stage = stage, reason = message, name = name }
 end
@@ -44,7 +52,7 @@ function M.tunables(task, candidate)
   local request = { op = "tunables", plan = candidate.plan, inputs = task.inputs,
     outputs = task.outputs, params = task.params, limits = task.options.plan }
   local reply, message, name = task.device:call(request, nil, task.options.deadlines.load)
-  if not reply then return M.failure("plan", message, name) end
+  if not reply then return M.failure("plan", message, name, task.device) end
   local why = collision(reply.tunables)
   if why then return { ok = false, stage = "plan", reason = why } end
   return { ok = true, tunables = reply.tunables }
@@ -115,7 +123,7 @@ function M.prepare(task, candidate)
   device.loaded = nil
   local reply
   reply, message, name = load(task, candidate, built)
-  if not reply then return M.failure("plan", message, name) end
+  if not reply then return M.failure("plan", message, name, device) end
   device.loaded = { ok = true, task = task, candidate = candidate, built = built, steps = reply.steps,
                     scratch = reply.scratch }
   return device.loaded
@@ -129,7 +137,7 @@ function M.export(task, candidate)
   task.device.loaded = nil
   local reply
   reply, message, name = load(task, candidate, built, true)
-  if not reply then return M.failure("plan", message, name) end
+  if not reply then return M.failure("plan", message, name, task.device) end
   return { ok = true, plan = reply.export, built = built }
 end
 
@@ -147,7 +155,7 @@ function M.call(task, candidate, request, purpose, timeout, seed, case)
   local fds = task:share(request, names)
   local reply
   reply, message, name = task.device:call(request, fds, timeout)
-  if not reply then return M.failure("run", message, name) end
+  if not reply then return M.failure("run", message, name, task.device) end
   reply.poison, reply.steps, reply.built = poison, loaded.steps, loaded.built
   return reply
 end

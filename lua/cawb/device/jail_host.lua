@@ -3,6 +3,7 @@
 
 local core = require "cawb.core"
 local kinds = require "cawb.device.kinds"
+local wire = require "cawb.base.wire"
 
 local M = {}
 
@@ -50,7 +51,7 @@ end
 --- Start one, or nil, message, name. `wanted` is the option tier2.jail. What it found is in
 --- its field `jail` = { jail = level, parts = text }. With `torch` it imports PyTorch now.
 function M.start(python, wanted, timeout, torch)
-  local host, message, name = core.child.new("jail host", command(python))
+  local host, message, name = wire.start("jail_host", command(python))
   if not host then return nil, message, name end
   local reply
   reply, message, name = host:call({ op = "probe", jail = wanted }, { timeout = timeout })

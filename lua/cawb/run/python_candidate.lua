@@ -88,6 +88,7 @@ local words = {
   load = "forward failed: %s",
   timeout = "its process was ended: %s",
   died = "it took its process down: %s",
+  protocol = "its process was ended: %s",
 }
 
 -- Everyone in `order` once on inputs that nobody has seen; what those in `judged` wrote is
