@@ -46,18 +46,23 @@ local Device = {}
 function Device:close() end
 ---End the worker; the next request starts another.
 function Device:drop_worker() end
+---End the compiler; the next request starts another.
+function Device:drop_compiler() end
+---Start a new worker now: whether the machine can.
+---@return boolean? ok, string? message, string? name
+function Device:renew() end
 ---Let the worker end by itself, within so many seconds; the next request starts another.
 ---@param seconds number
 function Device:finish(seconds) end
 ---Let go of a task's memory and of the loaded candidate; the worker stays.
 function Device:forget() end
----One request to the worker (core/worker/worker.h has the protocol).
+---One request to the worker (core/protocol/worker.json).
 ---@param request table
 ---@param fds? table
 ---@param timeout number seconds
 ---@return table? reply, string? message, string? name
 function Device:call(request, fds, timeout) end
----One request to the compiler process.
+---One request to the compiler process (core/protocol/compiler.json).
 ---@param request table
 ---@return table? reply, string? message, string? name
 function Device:ask_compiler(request) end

@@ -56,7 +56,7 @@ class Protocol:
         stays: its descriptors, `fds`."""
         op = message.get("op")
         if op not in self.ops:
-            raise Fault("invalid", "unknown op '%s' (there are %s)" % (shown(op), ", ".join(self.ops)))
+            raise Fault("invalid", "unknown op %s (there are %s)" % (shown(op), ", ".join(self.ops)))
         fields = {key: value for key, value in message.items() if key != "fds"}
         try:
             found = fields_of(self.requests[op], fields, self.types)

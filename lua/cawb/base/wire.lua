@@ -92,8 +92,8 @@ end
 local function checked(self, reply)
   local form, types = self.protocol.forms[self.op], self.protocol.types
   local problem, fds = check_descriptors(reply, form.descriptors)
+  if math.type(reply.call) == "integer" and reply.call ~= self.number then problem = "it answers another request" end
   problem = problem or schema.check(reply.ok == false and form.failure or form.reply, reply, types)
-  if not problem and reply.call ~= self.number then problem = "it answers another request" end
   if problem then return misfit(self, problem) end
   reply.fds, reply.call = fds, nil
   if reply.ok then return reply end
