@@ -3,20 +3,25 @@
 local behind = require "cawb.compose.behind"
 local core = require "cawb.core"
 local expression = require "cawb.compose.expression"
+local factors = require "cawb.compose.factors"
 local file = require "cawb.base.file"
 local import = require "cawb.compose.import"
 local library = require "cawb.compose.library"
 local partition = require "cawb.compose.partition"
 local plan = require "cawb.compose.plan"
 local split = require "cawb.compose.split"
+local tensor = require "cawb.compose.generate.tensor"
 
 local M = {}
 
 local generators = { stream = require "cawb.compose.stream", rows = require "cawb.compose.rows",
                      scan = require "cawb.compose.scan", order = require "cawb.compose.order" }
 
--- Of these, what stands behind can be a part.
-local anchors = { scan = generators.scan, order = generators.order }
+-- Generators whose kernels can have a part that stands behind, by kind.
+local function anchors_for(options)
+  local product = { generate = function(kernel) return tensor.generate(kernel, options) end }
+  return { scan = generators.scan, order = generators.order, product = product }
+end
 
 local function name_of(kernel, number)
   local from = kernel.roots[#kernel.roots].from
@@ -31,7 +36,9 @@ local function generate(kernels, options)
     for _, list in ipairs { kernel.roots, kernel.members } do
       for _, x in ipairs(list) do kernel.own[x] = true end
     end
-    if kernel.kind == "product" or kernel.kind == "conv" then
+    local fast = kernel.kind == "product" and expression.attempt(tensor.generate, kernel, options)
+    if fast then kernel.made = fast
+    elseif kernel.kind == "product" or kernel.kind == "conv" then
       kernel.call = true
       for _, x in ipairs(kernel.roots[1].inputs) do
         local l = library.layout(x)
@@ -79,14 +86,15 @@ local function source(kernels)
 end
 
 --- A task as { source, plan, kernels }; or nil and what cannot be lowered, why, and where it stands.
---- `options`: libraries (false: no calls of them), choice (of fusions), kernels (tunes one).
+--- `options`: arch (of the device, as "sm_90a": without it nothing is made for one), libraries (false: no calls of them), choice (of fusions), kernels (tunes one).
 function M.make(task, options)
   options = options or {}
   local g, why = import.graph(task, options)
   if not g then return nil, why end
   split.long(g, options)
   local kernels = partition.kernels(g, { choice = options.choice, strided = library.strided })
-  kernels = behind.join(kernels, anchors)
+  kernels = behind.join(kernels, anchors_for(options))
+  kernels = factors.absorb(kernels, options)
   local made
   made, why = generate(kernels, options)
   if not made then return nil, why end

@@ -54,9 +54,9 @@ local function items(kernels)
     for _, x in ipairs(kernel.roots) do step.writes[#step.writes + 1] = item(x) end
     for _, x in ipairs(kernel.reads) do step.reads[#step.reads + 1] = item(x) end
     for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do
-      for _, argument in ipairs(launch.arguments) do
+      for _, argument in ipairs(launch.arguments or { launch.fill }) do
         if type(argument) == "table" and argument.scratch and not of[argument.scratch .. kernel.name] then
-          local own = { dtype = argument.dtype, numel = argument.numel }
+          local own = { dtype = argument.dtype, numel = argument.numel, kept = launch.prepare }
           of[argument.scratch .. kernel.name] = own
           step.writes[#step.writes + 1] = own
         end
@@ -78,8 +78,9 @@ local function namer(of, at)
   end
 end
 
-local function launch_text(kernel, launch, name)
+local function step_text(kernel, launch, name)
   local words = {}
+  if launch.fill then return ("memset(%s, %d)"):format(name(launch.fill, kernel), launch.value) end
   for k, x in ipairs(launch.arguments) do words[k] = name(x, kernel) end
   local more = launch.shared and launch.shared > 0 and (", shared = %d"):format(launch.shared) or ""
   return ("launch(%q, { grid = %s, block = %s%s }%s)"):format(launch.kernel, list(launch.grid), list(launch.block), more,
@@ -127,7 +128,8 @@ function M.text(g, kernels)
       lines[#lines + 1] = library.call(kernel.roots[1], function(x) return name(x, kernel) end)
     end
     for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do
-      lines[#lines + 1] = launch_text(kernel, launch, name)
+      local text = step_text(kernel, launch, name)
+      lines[#lines + 1] = launch.prepare and ("prepare(function(params) %s end)"):format(text) or text
     end
   end
   return table.concat(lines, "\n") .. "\n"

@@ -1,0 +1,64 @@
+-- factors: what computes a factor of a product on tensor cores, element by element, moves into its packing, which
+-- reads and writes every element anyway; the factor itself is not stored then.
+
+local expression = require "cawb.compose.expression"
+local partition = require "cawb.compose.partition"
+local tensor = require "cawb.compose.generate.tensor"
+
+local M = {}
+
+local function readers(kernels, x)
+  local count = 0
+  for _, k in ipairs(kernels) do
+    for _, y in ipairs(partition.reads(k)) do
+      if y == x then count = count + 1 end
+    end
+  end
+  return count
+end
+
+-- The stream that makes this node and nothing else.
+local function maker(kernels, x)
+  for _, k in ipairs(kernels) do
+    if k.kind == "stream" and #k.roots == 1 and k.roots[1] == x then return k end
+  end
+end
+
+-- The node that a factor shows, through views.
+local function seen(x)
+  while x.kind == "view" and not x.stored do
+    if #x.pieces > 1 then return nil end
+    x = x.inputs[x.pieces[1].input]
+  end
+  return x.kind ~= "leaf" and not x.is_output and x or nil
+end
+
+local function without(kernels, gone)
+  local list = {}
+  for _, k in ipairs(kernels) do
+    if k ~= gone then list[#list + 1] = k end
+  end
+  return list
+end
+
+local function absorb(kernels, a, options)
+  for side = 1, 2 do
+    local x = seen(tensor.product_of(a).inputs[side])
+    local k = x and maker(kernels, x)
+    if k and readers(kernels, x) == 1 then
+      x.stored, a.name = nil, "trial"
+      if expression.attempt(tensor.generate, a, options) then kernels = without(kernels, k) else x.stored = true end
+    end
+  end
+  return kernels
+end
+
+--- The kernels, without those that only make a factor which its product's packing can compute.
+function M.absorb(kernels, options)
+  for _, a in ipairs({ table.unpack(kernels) }) do
+    if a.kind == "product" and tensor.serves(tensor.product_of(a), options.arch) then kernels = absorb(kernels, a, options) end
+  end
+  return kernels
+end
+
+return M
