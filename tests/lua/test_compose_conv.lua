@@ -95,4 +95,21 @@ check.test("no outputs are no launches, and a table of taps has its limit", func
   check.matches(why, "table of taps")
 end)
 
+-- The same from tasks that no library serves: one kernel with what stands behind.
+local composed = dofile "tests/lua/composed.lua"
+
+local function one(forward, inputs, setup)
+  check.test("a convolution with what is behind it is one kernel: " .. setup, function()
+    local made = composed.right(forward, inputs, setup, { libraries = false })
+    check.equal(#made.kernels, 1, "kernels")
+    check.matches(made.source, "sums over k")
+  end)
+end
+
+one("return F.relu(self.c(x)) * 2", "[torch.randn(2, 5, 9, 8)]", "self.c = nn.Conv2d(5, 9, 3, padding=1, stride=2)")
+one("return self.c(x)", "[torch.randn(2, 16, 30)]", "self.c = nn.Conv1d(16, 20, 5, groups=2)")
+one("return torch.tanh(self.c(x))", "[torch.randn(2, 4, 5, 6)]",
+  "self.c = nn.ConvTranspose2d(4, 6, 3, padding=1, stride=2, output_padding=1, groups=2, dilation=2)")
+one("return self.c(x)", "[torch.randn(1, 3, 4, 5, 3)]", "self.c = nn.ConvTranspose3d(3, 4, 3, stride=2, bias=False)")
+
 return check.done()

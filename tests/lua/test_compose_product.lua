@@ -72,4 +72,22 @@ check.test("a sum over nothing is zero, and what is behind it", function()
   check.equal(#made.launches, 1, "launches")
 end)
 
+-- The same from tasks that no library serves: one kernel with what stands behind.
+local composed = dofile "tests/lua/composed.lua"
+
+local function one(forward, inputs, setup, options)
+  check.test("a product with what is behind it is one kernel: " .. forward, function()
+    local made = composed.right(forward, inputs, setup, options)
+    check.equal(#made.kernels, 1, "kernels")
+    check.matches(made.source, "sums over k")
+  end)
+end
+
+local none = { libraries = false }
+one("return F.gelu(self.l(x)) * 2", "[torch.randn(33, 20)]", "self.l = nn.Linear(20, 36)", none)
+one("return x.transpose(1, 2) @ y + 1", "[torch.randn(3, 20, 8), torch.randn(3, 20, 6)]", nil, none)
+one("return x @ y", "[torch.randn(2, 3, 9, 8), torch.randn(2, 3, 8, 5)]", nil, none)
+one("return x @ y", "[torch.randn(9, 30, dtype=torch.float64), torch.randn(30, 5, dtype=torch.float64)]")
+one("return torch.addmm(x, y, z, alpha=0.5, beta=2)", "[torch.randn(9, 5), torch.randn(9, 7), torch.randn(7, 5)]", nil, none)
+
 return check.done()

@@ -157,4 +157,32 @@ check.test("a line beyond registers is refused, no elements are no launches", fu
   check.equal(#window.generate(d).launches, 0, "launches")
 end)
 
+-- The same from tasks: one kernel, whatever stands before and behind.
+local composed = dofile "tests/lua/composed.lua"
+
+local function one(forward, inputs, setup)
+  check.test("a window with what is around it is one kernel: " .. forward, function()
+    local made = composed.right(forward, inputs, setup)
+    check.equal(#made.kernels, 1, "kernels")
+    check.matches(made.source, "over windows of")
+  end)
+end
+
+one("return F.max_pool2d(x, 3, 2, 1)", "[torch.randn(2, 3, 12, 16)]")
+one("return F.relu(F.avg_pool2d(torch.tanh(x), 2)) * y", "[torch.randn(2, 3, 12, 16), torch.randn(6, 8)]")
+one("return F.max_pool3d(x, 3, 2, dilation=2, ceil_mode=True)", "[torch.randn(1, 2, 9, 10, 11)]")
+one("return F.adaptive_avg_pool2d(x, (3, 2))", "[torch.randn(2, 3, 12, 14)]")
+one("return self.c(x)", "[torch.randn(2, 6, 9, 12)]", "self.c = nn.Conv2d(6, 6, 3, padding=1, groups=6)")
+one("return torch.relu(self.c(x)) + x", "[torch.randn(2, 6, 40)]", "self.c = nn.Conv1d(6, 6, 5, padding=2, groups=6)")
+
+check.test("means of what is inside divide by a tensor", function()
+  local made = composed.right("return F.avg_pool2d(x, 4, 3, 1, ceil_mode=True, count_include_pad=False)", "[torch.randn(2, 3, 9, 25)]")
+  check.matches(made.source, "sum over windows of")
+end)
+
+check.test("what is no window stays what it was", function()
+  assert(not composed.right("return x.sum(2)", "[torch.randn(3, 4, 8)]").source:find "over windows of")
+  assert(not composed.right("return F.adaptive_avg_pool2d(x, 1)", "[torch.randn(2, 3, 12, 14)]").source:find "over windows of")
+end)
+
 return check.done()

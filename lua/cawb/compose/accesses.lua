@@ -46,6 +46,7 @@ function Accesses:write(known, at, first)
   local lanes = type(at) == "table" and at or { at }
   local body = body_of(self, #lanes)
   if first then body:line(first) end
+  body.known_only = { [self.anchor] = true }
   for _, one in ipairs(known) do body:know(table.unpack(one)) end
   for _, root in ipairs(self.kernel.roots) do
     local list, texts = {}, {}
@@ -86,10 +87,20 @@ function M.anchor(kernel, kinds)
   expression.refuse "nothing in it is of this generator's kind"
 end
 
---- The roots must have the anchor's shape.
+--- The roots must have as many elements as the anchor.
 function M.alike(kernel, anchor)
   for _, root in ipairs(kernel.roots) do
-    if not graphs.same(root.shape, anchor.shape) then expression.refuse "what stands behind has another shape" end
+    if graphs.numel(root.shape) ~= graphs.numel(anchor.shape) then
+      expression.refuse "what stands behind has another number of elements"
+    end
+  end
+end
+
+--- A function from a root to its indices where those in the anchor's shape are these.
+function M.same_place(anchor, i)
+  return function(root)
+    if graphs.same(root.shape, anchor.shape) then return i end
+    return index.unravel(index.ravel(i, anchor.shape), root.shape)
   end
 end
 

@@ -1,7 +1,7 @@
 -- behind: streams that read what an anchor makes (a scan, a sort, a product, a window) become a part of its
 -- kernel, where the anchor's generator can write what they make. What nobody else reads is not stored then.
 
-local expression = require "cawb.compose.expression"
+local choose = require "cawb.compose.choose"
 local partition = require "cawb.compose.partition"
 
 local M = {}
@@ -29,7 +29,7 @@ local function reader(kernels, a, x)
 end
 
 -- Both as one, at b's place; nil where the generator refuses.
-local function joined(a, b, x, kept, generator)
+local function joined(a, b, x, kept, options)
   local roots = {}
   for _, root in ipairs(a.roots) do
     if root ~= x or kept then roots[#roots + 1] = root end
@@ -37,7 +37,7 @@ local function joined(a, b, x, kept, generator)
   for _, root in ipairs(b.roots) do roots[#roots + 1] = root end
   local both = { kind = a.kind, name = "trial", roots = roots, members = { x } }
   x.stored = kept or nil
-  if expression.attempt(generator.generate, both) then return both end
+  if choose.generate(both, options) then return both end
   x.stored = true
 end
 
@@ -49,25 +49,24 @@ local function replaced(kernels, a, b, both)
   return list
 end
 
-local function once(kernels, generators)
+local function once(kernels, options)
   for _, a in ipairs(kernels) do
-    local generator, x = generators[a.kind], a.members[1] or a.roots[1]
-    local b, kept
-    if generator and not a.last then b, kept = reader(kernels, a, x) end
+    local x, b, kept = a.members[1] or a.roots[1], nil, nil
+    if choose.is_anchor(a) and not a.last then b, kept = reader(kernels, a, x) end
     if b then
-      local both = joined(a, b, x, kept, generator)
+      local both = joined(a, b, x, kept, options)
       if both then return replaced(kernels, a, b, both) end
       a.last = true                              -- what comes behind b may need it first
     end
   end
 end
 
---- The kernels, with streams joined to those anchors whose kind has one of these generators.
-function M.join(kernels, generators)
+--- The kernels, with streams joined to anchors where one generator makes both; `options` as those of choose.generate.
+function M.join(kernels, options)
   local again = kernels
   while again do
     kernels = again
-    again = once(kernels, generators)
+    again = once(kernels, options)
   end
   return kernels
 end

@@ -1,8 +1,8 @@
 -- candidate: a task, lowered: kernel.cu and plan.lua.
 
 local behind = require "cawb.compose.behind"
+local choose = require "cawb.compose.choose"
 local core = require "cawb.core"
-local expression = require "cawb.compose.expression"
 local factors = require "cawb.compose.factors"
 local file = require "cawb.base.file"
 local import = require "cawb.compose.import"
@@ -10,18 +10,8 @@ local library = require "cawb.compose.library"
 local partition = require "cawb.compose.partition"
 local plan = require "cawb.compose.plan"
 local split = require "cawb.compose.split"
-local tensor = require "cawb.compose.generate.tensor"
 
 local M = {}
-
-local generators = { stream = require "cawb.compose.stream", rows = require "cawb.compose.rows",
-                     scan = require "cawb.compose.scan", order = require "cawb.compose.order" }
-
--- Generators whose kernels can have a part that stands behind, by kind.
-local function anchors_for(options)
-  local product = { generate = function(kernel) return tensor.generate(kernel, options) end }
-  return { scan = generators.scan, order = generators.order, product = product }
-end
 
 local function name_of(kernel, number)
   local from = kernel.roots[#kernel.roots].from
@@ -36,21 +26,15 @@ local function generate(kernels, options)
     for _, list in ipairs { kernel.roots, kernel.members } do
       for _, x in ipairs(list) do kernel.own[x] = true end
     end
-    local fast = kernel.kind == "product" and expression.attempt(tensor.generate, kernel, options)
-    if fast then kernel.made = fast
-    elseif kernel.kind == "product" or kernel.kind == "conv" then
+    local made, why = choose.generate(kernel, options)
+    if why then return nil, ("%s: %s"):format(plan.about(kernel), why) end
+    kernel.made = made
+    if not made then
       kernel.call = true
       for _, x in ipairs(kernel.roots[1].inputs) do
         local l = library.layout(x)
         if l then kernel.reads[#kernel.reads + 1] = l.node end
       end
-    else
-      local generator = generators[kernel.kind]
-      if not generator then return nil, ("no generator makes a %s"):format(kernel.kind) end
-      local tuned = options and options.kernels and options.kernels(kernel)
-      local made, why = expression.attempt(generator.generate, kernel, tuned)
-      if not made then return nil, ("%s: %s"):format(plan.about(kernel), why) end
-      kernel.made = made
     end
   end
   return true
@@ -85,6 +69,9 @@ local function source(kernels)
   return table.concat(lines, "\n") .. "\n" .. table.concat(texts, "\n")
 end
 
+-- Whether an operand is read as it lies: kernels of one's own read through any view.
+local function strided(x, input) return x.own or library.strided(x, input) end
+
 --- A task as { source, plan, kernels }; or nil and what cannot be lowered, why, and where it stands.
 --- `options`: arch (of the device, as "sm_90a": without it nothing is made for one), libraries (false: no calls of them), choice (of fusions), kernels (tunes one).
 function M.make(task, options)
@@ -92,8 +79,8 @@ function M.make(task, options)
   local g, why = import.graph(task, options)
   if not g then return nil, why end
   split.long(g, options)
-  local kernels = partition.kernels(g, { choice = options.choice, strided = library.strided })
-  kernels = behind.join(kernels, anchors_for(options))
+  local kernels = partition.kernels(g, { choice = options.choice, strided = strided })
+  kernels = behind.join(kernels, options)
   kernels = factors.absorb(kernels, options)
   local made
   made, why = generate(kernels, options)

@@ -19,7 +19,7 @@ function M.generate(kernel, options)
   local place = accesses.along(x.shape, x.axis, index.var("k", most))
   local d = { type = types.register(from.dtype), outer = outer, n = n, inner = inner, most = most, largest = x.largest }
   d.load = a:value(from, accesses.along(from.shape, x.axis, index.var("k", n)))
-  d.store = a:write({ { x, place, "at" } }, function() return place end)
+  d.store = a:write({ { x, place, "at" } }, accesses.same_place(x, place))
   return a:finish(orders.generate(a:describe(d), options))
 end
 

@@ -26,7 +26,7 @@ local function describe(kernel, x, reverse)
   local d = { op = x.op, type = sums[x.dtype] or expression.refuse("no scan sums " .. x.dtype), outer = outer, n = n,
               inner = inner, reverse = reverse }
   local function at(k) return accesses.along(x.shape, x.axis, counted(k, n, reverse)) end
-  local function root_at(k) return function() return accesses.along(x.shape, x.axis, k) end end
+  local function root_at(k) return accesses.same_place(x, accesses.along(x.shape, x.axis, k)) end
   local k = index.var("k", n)
   d.load = a:value(x.inputs[1], at(k))
   d.store = a:write({ { x, at(k), "value" }, { x.inputs[1], at(k), "own" } }, root_at(k))

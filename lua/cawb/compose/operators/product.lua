@@ -5,8 +5,10 @@ local index = require "cawb.compose.index"
 local M = {}
 
 local libraries = { float32 = true, float16 = true, bfloat16 = true }
+local own = { float32 = true, float16 = true, bfloat16 = true, float64 = true, int32 = true, int64 = true }
 
--- A node by a library where it has the type and is allowed; else a sum of products of views.
+-- A node by a library where it has the type and is allowed; else by a kernel of its own, which is marked `own`; of
+-- other types a sum of products of views.
 local function by_library(g, dtype)
   return libraries[dtype] and not (g.options and g.options.libraries == false)
 end
@@ -37,7 +39,8 @@ local function product(g, a, b, bias)
   if by_library(g, a.dtype) and a.dtype == b.dtype then
     return g:node { kind = "product", inputs = { a, b, bias }, shape = shape, dtype = a.dtype }
   end
-  local sum = summed(g, a, b, shape)
+  local sum = own[a.dtype] and a.dtype == b.dtype
+    and g:node { kind = "product", own = true, inputs = { a, b }, shape = shape, dtype = a.dtype } or summed(g, a, b, shape)
   return bias and g:map("A + B", a.dtype, { sum, bias }) or sum
 end
 
@@ -149,7 +152,8 @@ local function convolution(g, op)
     local node = { kind = "conv", inputs = { x, w, bias }, shape = out, dtype = x.dtype, conv = c }
     return { g:node(node) }
   end
-  local sum = direct(g, x, w, c, out)
+  local sum = own[x.dtype] and c.dims <= 3
+    and g:node { kind = "conv", own = true, inputs = { x, w }, shape = out, dtype = x.dtype, conv = c } or direct(g, x, w, c, out)
   if not bias then return { sum } end
   local ones = {}
   for d = 1, #out do ones[d] = d == 2 and out[2] or 1 end

@@ -1,0 +1,80 @@
+-- product: products of matrices that no library computes, or with what stands behind them, as the generator of
+-- products takes it.
+
+local accesses = require "cawb.compose.accesses"
+local expression = require "cawb.compose.expression"
+local graphs = require "cawb.compose.graph"
+local index = require "cawb.compose.index"
+local library = require "cawb.compose.library"
+local products = require "cawb.compose.generate.product"
+local types = require "cawb.compose.types"
+
+local M = {}
+
+local sums = { float = true, double = true, int = true, ["long long"] = true }
+
+--- Whether a product or a convolution of this type can be computed here.
+function M.computes(dtype) return types.known(dtype) and sums[types.register(dtype)] ~= nil end
+
+-- Along which of its last two dimensions neighbours of an operand lie: r - 1 or r; and whether they lie in packs
+-- of four that begin at multiples of 16 bytes.
+local function lie(x)
+  local l, r = library.layout(x), #x.shape
+  if not l then return r, false end
+  local along = l.strides[r - 1] == 1 and l.strides[r] ~= 1 and r - 1 or r
+  local packs = x.dtype == "float32" and l.strides[along] == 1 and l.offset % 4 == 0 and x.shape[along] % 4 == 0
+  for d, stride in ipairs(l.strides) do
+    packs = packs and (d == along or x.shape[d] == 1 or stride % 4 == 0)
+  end
+  return along, packs
+end
+
+-- The indices of an operand: z of the batch, then these two.
+local function at(x, row, column)
+  local rank = #x.shape
+  local batch = { table.unpack(x.shape, 1, rank - 2) }
+  local i = index.unravel(index.var("z", graphs.numel(batch)), batch)
+  i[rank - 1], i[rank] = row, column
+  return i
+end
+
+-- Four neighbours of an operand; `names` of its rows and columns, `along` which of them.
+local function four(a, x, along, names)
+  local rank, list = #x.shape, {}
+  local t = index.scale(index.var("t", x.shape[along] // 4), 4)
+  for lane = 0, 3 do
+    local i = {}
+    for k = 1, 2 do
+      local d = rank - 2 + k
+      i[k] = d == along and index.plus(t, lane) or index.var(names[k], x.shape[d])
+    end
+    list[lane + 1] = at(x, i[1], i[2])
+  end
+  return a:values(x, list, ("const int t = %s / 4;"):format(names[along - rank + 2]))
+end
+
+-- How an operand is read: C for one element, for four, and the name of what neighbours lie along.
+local function operand(a, x, names)
+  local rank = #x.shape
+  local along, packs = lie(x)
+  local one = a:value(x, at(x, index.var(names[1], x.shape[rank - 1]), index.var(names[2], x.shape[rank])))
+  return one, packs and four(a, x, along, names) or nil, names[along - rank + 2]
+end
+
+--- See the README.
+function M.generate(kernel, options)
+  local x = accesses.anchor(kernel, { product = true })
+  accesses.alike(kernel, x)
+  local rank, d = #x.shape, { type = types.register(x.dtype) }
+  if not M.computes(x.dtype) then expression.refuse("no product sums " .. x.dtype) end
+  local a = accesses.new(kernel, x)
+  d.m, d.n, d.k = x.shape[rank - 1], x.shape[rank], x.inputs[1].shape[rank]
+  d.batch = graphs.numel { table.unpack(x.shape, 1, rank - 2) }
+  d.a, d.a4, d.along_a = operand(a, x.inputs[1], { "m", "k" })
+  d.b, d.b4, d.along_b = operand(a, x.inputs[2], { "k", "n" })
+  local place = at(x, index.var("m", d.m), index.var("n", d.n))
+  d.store = a:write({ { x, place, "value" } }, accesses.same_place(x, place))
+  return a:finish(products.generate(a:describe(d), options))
+end
+
+return M
