@@ -86,6 +86,24 @@ check.test("pages are short, and the index has all of them", function()
   end
 end)
 
+-- ---- rooms
+
+for folder, page in pairs { ["core/"] = "core/README.md", ["core/sim/"] = "core/sim/README.md",
+                            ["core/host/"] = "core/host/README.md", ["lua/cawb/"] = "lua/cawb/README.md" } do
+  check.test(page .. " names every room and no other, and files that exist", function()
+    local real, documented = {}, {}
+    for _, name in ipairs(assert(core.fs.list(folder))) do
+      if core.fs.kind(folder .. name) == "folder" and name ~= "__pycache__" then real[name .. "/"] = true end
+    end
+    for name in read(page):gmatch "`([%l_]+/)`" do documented[name] = true end
+    same(real, documented, page, "room")
+    for name in read(page):gmatch "`([%w_]+/[%w_/]+%.%l+)`" do
+      local up = name:match "^tests/"
+      assert(core.fs.kind(up and name or folder .. name), ("%s: there is no %s"):format(page, name))
+    end
+  end)
+end
+
 -- ---- options
 
 -- Every option with its default: leaves, lists, the user's own tables, and each type's floors.

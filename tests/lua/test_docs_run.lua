@@ -3,7 +3,7 @@
 --   file: NAME            the snippet is saved under that name, for what comes after it on the page
 --   shows: TEXT           something is wrong, the last command says TEXT, and ends with 1
 --   needs ..., takes ...  a GPU, a model, a network, minutes: flags and options are checked, nothing is run
---   strategy, options, rule, tool, plan    what a piece of Lua is; a plan that needs another task is only compiled
+--   strategy, options, tool, plan of KERNEL on TASK    what a piece of Lua is; another plan is only compiled
 -- Runs are made small: the commands themselves are as people type them. Under sanitizers, which are slow, they are
 -- looked at only.
 
@@ -114,7 +114,14 @@ function lua.tool(fence, page)
   local tool = chunk(fence, page)()
   assert(tool.description and tool.parameters and tool.run)
 end
-function lua.plan(fence, page) chunk(fence, page) end
+function lua.plan(fence, page)
+  local kernel, path = fence.comment:match "^plan of (%S+) on (%S+)$"
+  if not kernel or os.getenv "CAWB_TEST_BRIEF" then return chunk(fence, page) end
+  local device <close> = assert(cawb.device "sim:h100")
+  local task <close> = assert(cawb.task(path, { device = device, task = { rows = 4, cols = 64 } }))
+  local checked = assert(cawb.verify(task, cawb.candidate { source = assert(io.open(kernel)):read "a", plan = fence.text }))
+  assert(checked.ok, checked.reason)
+end
 
 function kinds.lua(fence, page)
   local what = fence.comment and fence.comment:match "^%l+"
