@@ -26,7 +26,7 @@ end
 
 local manual = markdown("docs", {})
 local others = { "README.md", "CONTRIBUTING.md", "kernels/README.md", "skills/README.md", "bench/README.md",
-                 "examples/workshop/README.md", "core/README.md", "core/sim/README.md", "core/host/README.md",
+                 "examples/workshop/README.md", "core/README.md", "core/sim/README.md", "core/host/README.md", "core/protocol/README.md",
                  "lua/cawb/README.md" }
 local all = table.move(others, 1, #others, #manual + 1, { table.unpack(manual) })
 
