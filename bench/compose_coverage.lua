@@ -20,6 +20,7 @@ assert(core.fs.mkdir(folder))
 local function settings()
   local o = options.copy(cawb.defaults)
   o.scale.memory, o.scale.operations = tonumber(bytes or 1e6) // 1, tonumber(operations or 1e8) // 1
+  o.deadlines.run, o.deadlines.compile = 60, 60
   return o
 end
 

@@ -111,7 +111,7 @@ cawb_status sim_library_run(sim_device *d, const cawb_step *s, cawb_report *repo
 cawb_status sim_library_choose(cawb_device *d, const cawb_step *steps, size_t n,
                                const char *site_packages, cawb_choice *choices, cawb_err *err);
 void sim_product(float *c, const float *a, const float *b, size_t m, size_t n, size_t k);
-void sim_convolve(float *y, const float *x, const float *w, const cawb_conv *v);
+void sim_convolve(float *y, float *part, const float *x, const float *w, const cawb_conv *v);
 cawb_status sim_watch_library(sim_device *d, const char *name, const cawb_report *before,
                               const cawb_report *after, cawb_err *err);
 

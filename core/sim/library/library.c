@@ -190,12 +190,13 @@ static void write_tensor(const cawb_conv *v, const operands *o, const float *sum
 static cawb_status convolve(const cawb_conv *v, const operands *o, cawb_err *err) {
   int rank = v->space + 2;
   int64_t nx = elements(&v->x, rank), nw = elements(&v->w, rank), ny = elements(&v->y, rank);
-  float *x = malloc((size_t)(nx + nw + ny) * sizeof *x);
+  int64_t plane = ny / (v->y.shape[0] * v->y.shape[1]);
+  float *x = malloc((size_t)(nx + nw + ny + plane) * sizeof *x);
   if (x == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory to execute conv");
   float *w = x + nx, *y = w + nw;
   gather_tensor(x, o->host[CAWB_OPERAND_X], v, &v->x);
   gather_tensor(w, o->host[CAWB_OPERAND_W], v, &v->w);
-  sim_convolve(y, x, w, v);
+  sim_convolve(y, y + ny, x, w, v);
   write_tensor(v, o, y);
   free(x);
   return CAWB_OK;

@@ -76,13 +76,21 @@ local function decide(g)
   end
 end
 
+-- Parts put together that are asked for more than once, or are many: each element would look for its part.
+local function is_joined(x)
+  if x.kind ~= "view" or #x.pieces < 2 then return false end
+  local phases = 0
+  for _, user in ipairs(x.users) do phases = phases + (user.kind == "reduce" and 2 or 1) end
+  return #x.pieces > 4 or phases > 1 or x.demand > 1
+end
+
 -- Forward: what is asked for often, costs much or became large is stored after all.
 local function settle(g)
   for _, x in ipairs(g.nodes) do
     x.cost, x.deep = cost_of(x), size_of(x)
     local again = (x.demand - 1) * x.cost - TRIP
     local repeated = again > 0 and (again * numel(x) > LAUNCH or x.cost > MOST)
-    if x.kind == "map" and not x.stored and (repeated or x.deep > DEEP) then
+    if not x.stored and (x.kind == "map" and (repeated or x.deep > DEEP) or is_joined(x)) then
       x.stored = true
       x.cost, x.deep = 4, 1
     end
