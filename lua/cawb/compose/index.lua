@@ -43,20 +43,29 @@ function M.var(name, n)
   return from_atom { kind = "var", name = name, key = name, lo = 0, hi = n - 1 }
 end
 
--- q times the quotient of x by c, q being how often the remainder's factor holds c, joins a
--- remainder of the same x: k * (x % c) + k * c * (x // c) = k * x. Returns the terms without both, and
--- k and x; or nothing.
+-- What a remainder of x by c makes with another term whose factor is c times its own: with the quotient
+-- of x by c, x itself; with the remainder by m of that quotient, the remainder of x by c * m.
+local function whole_of(rest, other)
+  if other.kind == "div" then return other.by == rest.by and other.of.key == rest.of.key and rest.of end
+  local inner = other.kind == "mod" and other.of
+  local quotient = inner and inner.base == 0 and #inner.terms == 1 and inner.terms[1][2] == 1 and inner.terms[1][1]
+  if quotient and quotient.kind == "div" and quotient.by == rest.by and quotient.of.key == rest.of.key then
+    return M.mod(rest.of, rest.by * other.by)
+  end
+end
+
+-- Two terms that make one: the terms without both, the factor and what it is of; or nothing.
 local function joined(terms)
   for i, t in ipairs(terms) do
     local rest = t[1]
     for j, u in ipairs(rest.kind == "mod" and terms or {}) do
-      local whole = u[1]
-      if whole.kind == "div" and whole.by == rest.by and whole.of.key == rest.of.key and u[2] == t[2] * rest.by then
+      local whole = u[2] == t[2] * rest.by and whole_of(rest, u[1])
+      if whole then
         local left = {}
         for n, v in ipairs(terms) do
           if n ~= i and n ~= j then left[#left + 1] = v end
         end
-        return left, t[2], rest.of
+        return left, t[2], whole
       end
     end
   end

@@ -10,13 +10,13 @@ local M = {}
 
 local BLOCK = 256
 
--- Whether a thread loops: a reduce that is computed where it is needed.
-local function has_loop(kernel)
+-- Whether one element is much text: it loops, for a reduce, or looks for its part.
+local function is_long(kernel)
   local seen = {}
   local function visit(x, top)
     if seen[x] or (x.stored and not top) then return false end
     seen[x] = true
-    if x.kind == "reduce" then return true end
+    if x.kind == "reduce" or x.pieces and #x.pieces > 2 then return true end
     for _, input in ipairs(x.inputs) do
       if visit(input, false) then return true end
     end
@@ -32,7 +32,7 @@ end
 local function width(kernel, n)
   local widest = 1
   for _, root in ipairs(kernel.roots) do widest = math.max(widest, types.size(root.dtype)) end
-  local v = has_loop(kernel) and 1 or math.min(4, 16 // widest)
+  local v = is_long(kernel) and 1 or math.min(4, 16 // widest)
   while v > 1 and n % v ~= 0 do v = v // 2 end
   return v
 end
