@@ -1,4 +1,4 @@
-/* sim/cores/log.h - NVRTC's log, made fit to be shown to an agent and kept. */
+/* log.h - NVRTC's log, made fit to be shown to an agent and kept. */
 #ifndef CAWB_COMPILE_LOG_H
 #define CAWB_COMPILE_LOG_H
 

@@ -1,5 +1,5 @@
 /*
-** base/clock.c - how fast the SMs ran while something was timed. A kernel of one
+** clock.c - how fast the SMs ran while something was timed. A kernel of one
 ** block an SM notes the SM's cycle counter and the time, ahead and behind: cycles over
 ** seconds is the clock, whatever the driver says it is set to.
 */

@@ -1,4 +1,4 @@
-/* device/device.c - opens a GPU through the driver API, describes it, closes it. */
+/* device.c - opens a GPU through the driver API, describes it, closes it. */
 #include "cuda/device.h"
 
 #include <errno.h>

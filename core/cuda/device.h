@@ -1,5 +1,5 @@
 /*
-** device/device.h - the GPU behind cawb_device, for its own files only: one noun
+** device.h - the GPU behind cawb_device, for its own files only: one noun
 ** a file. device.c opens it, _memory holds its buffers, _map places them, _guard watches
 ** their bounds, _module loads code, _globals puts its variables back, _launch starts it,
 ** _library calls NVIDIA's, _time takes samples, _clock tells how fast it was then, _profile tells what is known

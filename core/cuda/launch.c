@@ -1,5 +1,5 @@
 /*
-** sim/exec/launch.c - checks the steps of a plan against the limits of the GPU
+** launch.c - checks the steps of a plan against the limits of the GPU
 ** and of each kernel, and puts them on the stream.
 */
 #include "cuda/device.h"

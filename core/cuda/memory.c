@@ -1,4 +1,4 @@
-/* sim/memory/memory.c - buffers on a GPU, their own or another process's. */
+/* memory.c - buffers on a GPU, their own or another process's. */
 #include "cuda/device.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
-** sim/time/profile.c - what is known of a plan's launches: facts of their code,
+** profile.c - what is known of a plan's launches: facts of their code,
 ** hardware counters where they can be had (count.c), else their times.
 ** The plan is first executed once as it is, so that a fault is found with nothing
 ** else under way.

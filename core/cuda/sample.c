@@ -1,5 +1,5 @@
 /*
-** sim/time/sample.c - what the lines of a plan's kernels wait for: the plan is
+** sample.c - what the lines of a plan's kernels wait for: the plan is
 ** executed again and again while CUPTI samples. The code is loaded once more for that,
 ** as CUPTI only knows code that was loaded after it was asked to sample.
 */

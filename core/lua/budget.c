@@ -1,5 +1,5 @@
 /*
-** record/budget.c - a run's budget, for Lua.
+** budget.c - a run's budget, for Lua.
 **   local b = budget.new{ turns = 20, seconds = 600 }        0 or nothing: no limit
 **   b:spend("tokens", 1200)  b:progress()  b:spent "tokens"  b:left "tokens"  b:over()
 */

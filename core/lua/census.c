@@ -1,4 +1,4 @@
-/* ptx/census.c - the census of a module's PTX, for Lua: census.read(ptx) -> table. */
+/* census.c - the census of a module's PTX, for Lua: census.read(ptx) -> table. */
 #include "ptx/census.h"
 #include "lua/util.h"
 

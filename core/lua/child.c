@@ -1,5 +1,5 @@
 /*
-** process/child.c - child processes for Lua.
+** child.c - child processes for Lua.
 **   local c = child.new("worker", {argv...}, { dir =, memory = bytes, most = bytes of a reply })
 **   local reply, message, name = c:call(request, { timeout = seconds, fds = {fd,...} })
 ** or in two halves, for one who waits for other things too: c:send(request, { timeout =,

@@ -1,4 +1,4 @@
-/* base/clock.c - the clocks, randomness and interruption, for Lua. */
+/* clock.c - the clocks, randomness and interruption, for Lua. */
 #include <errno.h>
 #include <sys/random.h>
 #include <time.h>

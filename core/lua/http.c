@@ -1,5 +1,5 @@
 /*
-** net/http.c - HTTP requests and server-sent events, for Lua.
+** http.c - HTTP requests and server-sent events, for Lua.
 **   local h = http.open()
 **   local t = h:start{ url =, headers = {"name: value"}, body =, connect = seconds, limit =
 **     bytes, ca = path, auth = { header =, prefix =, env = NAME or file = PATH } }

@@ -1,5 +1,5 @@
 /*
-** base/locate.c - where the CUDA libraries and headers are, for `cawb doctor`.
+** locate.c - where the CUDA libraries and headers are, for `cawb doctor`.
 **   locate.library("libnvrtc.so", site_packages) -> { path =, origin = }
 **   locate.includes(site_packages) -> { { path =, origin = }, ... }
 ** or nil, message, name.

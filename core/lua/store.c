@@ -1,5 +1,5 @@
 /*
-** record/store.c - record/store.h for Lua: open, and a handle with begin, commit,
+** store.c - record/store.h for Lua: open, and a handle with begin, commit,
 ** rollback, insert, query, artifact, read, path, close.
 ** A wrong table, column, type or SQL raises; a full disk returns nil, message, name.
 */

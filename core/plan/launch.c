@@ -1,4 +1,4 @@
-/* sim/exec/launch.c - launch and memset: the steps that a plan records. */
+/* launch.c - launch and memset: the steps that a plan records. */
 #include <lauxlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
-** device/library.h - what gemm{...} and conv{...} have in common: a table of options, of
+** library.h - what gemm{...} and conv{...} have in common: a table of options, of
 ** which some are tensors. Everything raises, with the call's name and what to change.
 */
 #ifndef CAWB_PLAN_LIBRARY_H

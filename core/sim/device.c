@@ -1,4 +1,4 @@
-/* device/device.c - the simulated device: opens it and fills the table of device/device.h. */
+/* device.c - the simulated device: opens it and fills the table of device/device.h. */
 #include "sim/cores/log.h"
 #include "sim/sass/sass.h"
 #include "sim/sim.h"

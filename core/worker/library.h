@@ -1,4 +1,4 @@
-/* device/library.h - a loaded plan's library calls: how the device is going to compute them. */
+/* library.h - a loaded plan's library calls: how the device is going to compute them. */
 #ifndef CAWB_WORKER_LIBRARY_H
 #define CAWB_WORKER_LIBRARY_H
 

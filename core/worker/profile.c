@@ -1,4 +1,4 @@
-/* sim/time/profile.c - see profile.h. */
+/* profile.c - see profile.h. */
 #include "worker/profile.h"
 
 #include <math.h>

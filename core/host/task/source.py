@@ -1,4 +1,4 @@
-"""A user's source.py: its source, its constants with overrides, its Model.
+"""A user's task file: its source, its constants with overrides, its Model.
 
 Overrides act on the syntax tree: right behind every module-level assignment
 of NAME the literal is assigned, so what is computed from NAME afterwards sees

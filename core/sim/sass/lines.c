@@ -1,5 +1,5 @@
 /*
-** device/lines.c - the section .nv_debug_line_sass: for each kernel a line program as in DWARF 2,
+** lines.c - the section .nv_debug_line_sass: for each kernel a line program as in DWARF 2,
 ** chapter 6.2, whose lines are those of the PTX text. Where a sequence begins is left to a
 ** relocation, which names the section of the code.
 */

@@ -68,7 +68,7 @@ return {
   -- or the path of one; "off" asks nothing
   rules = "strict",
 
-  -- module-level constants of host/task/source.py to override: --set task.rows=64
+  -- module-level constants of the task to override: --set task.rows=64
   task = {},
 
   -- sizes of the task (--scale): "none" takes them as they are, "fit" shrinks those that are
