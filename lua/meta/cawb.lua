@@ -48,6 +48,9 @@ function Device:close() end
 function Device:drop_worker() end
 ---End the compiler; the next request starts another.
 function Device:drop_compiler() end
+---Start a new compiler now: whether the machine can.
+---@return boolean? ok, string? message, string? name
+function Device:compiles() end
 ---Start a new worker now: whether the machine can.
 ---@return boolean? ok, string? message, string? name
 function Device:renew() end

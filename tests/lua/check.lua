@@ -4,6 +4,9 @@
 --   return check.done()
 
 local core = require "cawb.core"
+local wire = require "cawb.base.wire"
+
+wire.check_requests = true                   -- the judge's own messages have to fit, too
 
 local M = {}
 local passed, failed = 0, 0

@@ -219,5 +219,29 @@ check.test("an answer sent ahead is nobody's answer", function()
   refused("run", "twice", "before it was asked")
 end)
 
+check.test("a race that the device does not place is still one", function()
+  local judge = require "cawb.judge.judge"
+  check.matches(judge.judge({ slots = {} }, { races = 3 }, all.tolerance), "a race on shared memory, 3 times: the device does not say where")
+end)
+
+-- ---- a compiler that a source has taken over
+
+check.test("whatever the compiler answers costs the turn, too", function()
+  local fresh = core.clock.random(8):gsub(".", function(c) return ("%02x"):format(c:byte()) end)
+  local source = 'extern "C" __global__ void k' .. fresh .. "(float *y) { y[0] = 1; }"
+  for _, attack in ipairs { "nan", "missing", "types", "extra", "other", "no_json", "failure", "failure_io", "descriptors" } do
+    device:drop_compiler()
+    device.compiler = assert(wire.start("compiler", { "python3", "tests/hostile/worker.py", marker, core.program, "--compiler",
+      device.cache, "0", core.home .. "/core/compile/headers", require("cawb.base.python").site_packages() }))
+    check.write(marker, "compile " .. attack)
+    local built, message, name = cawb.compile { source = source, device = device }
+    assert(built, ("%s ends the run: %s: %s"):format(attack, tostring(name), tostring(message)))
+    assert(not built.ok, attack .. " passes")
+    check.matches(built.reason, attack:match "^failure" and "its compiler failed" or "the compiler's answer to 'compile' does not fit")
+    built = assert(cawb.compile { source = source, device = device })
+    assert(built.ok, built.reason)
+  end
+end)
+
 device:close()
 return check.done()

@@ -25,6 +25,13 @@ class Shares(unittest.TestCase):
         made.close()
         self.assertRaises(OSError, os.fstat, fd)
 
+    def test_nobody_who_has_its_descriptor_can_change_its_size(self):
+        made = share.open_share(10000, torch.device("cpu"), "test")
+        for size in (0, 100, 1 << 20):
+            self.assertRaises(PermissionError, os.ftruncate, made.fd, size)
+        made.memory[9999] = 1
+        made.close()
+
     def test_an_empty_share_can_be_mapped(self):
         made = share.open_share(0, torch.device("cpu"), "test")
         mmap.mmap(made.fd, 0).close()

@@ -116,9 +116,9 @@ def check(spec, value, types):
     return found(spec, value, types) if found else check(types[spec["type"]], value, types)
 
 
-def boolean(_spec, value, _types):
-    if not isinstance(value, bool):
-        raise must(value, "true or false")
+def boolean(spec, value, _types):
+    if not isinstance(value, bool) or value not in spec.get("values", (True, False)):
+        raise must(value, "true or false" if "values" not in spec else json.dumps(spec["values"][0]))
     return value
 
 

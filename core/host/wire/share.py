@@ -5,6 +5,7 @@ names a whole allocation. The owner frees it with close(); whoever mapped it
 must have let go before that.
 """
 import ctypes
+import fcntl
 import functools
 import mmap
 import os
@@ -12,6 +13,7 @@ import os
 import torch
 import torch.utils.dlpack
 
+ADD_SEALS, SEALS = 1033, 1 | 2 | 4  # F_ADD_SEALS; it neither shrinks nor grows, nor does that change
 SMALLEST = 4096  # bytes; an empty share can be mapped like any other
 BLOCK = 2 << 20  # bytes; smaller CUDA allocations share a block, and so its IPC handle
 
@@ -28,8 +30,9 @@ class FileShare:
 
     def __init__(self, size, label):
         self.size = size
-        self.fd = os.memfd_create("cawb-" + label)
+        self.fd = os.memfd_create("cawb-" + label, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(self.fd, size)
+        fcntl.fcntl(self.fd, ADD_SEALS, SEALS)      # one who shrank it would end who reads it
         self.map = mmap.mmap(self.fd, size)
         self.memory = torch.frombuffer(self.map, dtype=torch.uint8)
 

@@ -47,8 +47,9 @@ local function is_list(value) return type(value) == "table" and (getmetatable(va
 
 local checks = {}
 
-function checks.bool(_, value)
+function checks.bool(spec, value)
   if type(value) ~= "boolean" then return wrong(value, "must be true or false") end
+  if spec.values and spec.values[1] ~= value then return wrong(value, "must be %s", tostring(spec.values[1])) end
 end
 
 function checks.text(spec, value)

@@ -25,7 +25,11 @@ function M.compile(spec)
     arch = spec.device.info.arch, options = #(spec.options or {}) > 0 and spec.options or nil }
   local reply, message, name, raw = spec.device:ask_compiler(request)
   if reply then return reply end
-  if not blamed[name] then return nil, message, name end
+  if not blamed[name] then
+    local ok, why, kind = spec.device:compiles()
+    if not ok then return nil, why, kind end
+    message = ("its compiler failed (%s): %s"):format(name, message)
+  end
   return { ok = false, stage = "compile", reason = message, log = raw and raw.log or "",
            seconds = raw and raw.seconds or 0 }
 end

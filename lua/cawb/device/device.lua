@@ -112,6 +112,15 @@ function Device:renew()
   return info and true, message, name
 end
 
+--- Whether a new compiler works, once the last one had a source and said that the machine is at
+--- fault: as renew. Returns true, or nil, message, name.
+function Device:compiles()
+  self:drop_compiler()
+  if core.clock.asked() then return nil, "interrupted", "interrupted" end
+  local reply, message, name = self:ask_compiler { op = "version" }
+  return reply and true, message, name
+end
+
 --- One request to the compiler, started when it is not running.
 function Device:ask_compiler(request)
   if self.compiler and not self.compiler:sound() then self:drop_compiler() end

@@ -151,12 +151,13 @@ end
 -- What a candidate does besides computing: races, and inputs that are not as they were.
 local function misconduct(compared, report, tolerance)
   if tolerance.findings ~= false and report and report.races and report.races > 0 then
-    local where, what = report.race:match "^(%a+ memory): (.*)"
+    local race = report.race or "the device does not say where"
+    local where, what = race:match "^(%a+ memory): (.*)"
     if where == "uninitialised memory" then
       return ("it reads memory that nothing has written, %d times: %s"):format(report.races, what)
     end
     return ("a race on %s, %d times: %s"):format(where or "shared memory", report.races,
-      what or report.race)
+      what or race)
   end
   if compared.changed and #compared.changed > 0 then
     return ("it writes to %s; inputs and parameters are read-only")

@@ -118,9 +118,10 @@ end
 --- What a simulated device saw while it executed, out of a report; nil where it saw nothing.
 function M.simulated(report)
   if not report or (report.races or 0) == 0 then return nil end
-  local found = from_simulator(report.race:match "^%a+ memory: (.*)" or report.race, "simulator")
-  found.kind = report.race:match "^uninitialised memory" and "uninitialised read" or "race"
-  found.times, found.text = report.races, report.race
+  local race = report.race or "the device does not say where"
+  local found = from_simulator(race:match "^%a+ memory: (.*)" or race, "simulator")
+  found.kind = race:match "^uninitialised memory" and "uninitialised read" or "race"
+  found.times, found.text = report.races, race
   return found
 end
 

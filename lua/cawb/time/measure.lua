@@ -21,6 +21,10 @@ local function sample(task, candidate, how)
   local ran, message, name =
     execute.call(task, candidate, request, "measure", task.options.deadlines.measure, how.seed)
   if not ran or not ran.ok or task.sketched then return ran, message, name end
+  if slots and ran.saved ~= #ran.samples then
+    return { ok = false, stage = "measure", reason = ("its worker kept the outputs of %s of %d timed calls")
+      :format(tostring(ran.saved or "none"), #ran.samples) }
+  end
   local compared
   compared, message, name = task:compare(ran.poison, ran.saved)
   if not compared then return nil, message, name end
