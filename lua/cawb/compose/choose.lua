@@ -7,13 +7,17 @@ local product = require "cawb.compose.product"
 local rows = require "cawb.compose.rows"
 local scan = require "cawb.compose.scan"
 local stream = require "cawb.compose.stream"
-local tensor = require "cawb.compose.generate.tensor"
+local tensor_conv = require "cawb.compose.generate.tensor_conv"
+local tensor_matrix = require "cawb.compose.generate.tensor_matrix"
 local window = require "cawb.compose.window"
 
 local M = {}
 
 local generators = { stream = stream.generate, rows = rows.generate, scan = scan.generate, order = order.generate,
                      conv = conv.generate, product = product.generate }
+
+-- Where the device has them.
+local tensors = { product = tensor_matrix.generate, conv = tensor_conv.generate }
 
 local anchors = { scan = true, order = true, conv = true, product = true }
 
@@ -26,8 +30,9 @@ end
 --- Text and launches of a kernel; nil and why not where none here makes it, nil alone where a library does. `options`:
 --- arch, of the device; kernels(kernel): how to go about one.
 function M.generate(kernel, options)
-  if kernel.kind == "product" then
-    local made = expression.attempt(tensor.generate, kernel, options)
+  local on_tensor_cores = tensors[kernel.kind]
+  if on_tensor_cores then
+    local made = expression.attempt(on_tensor_cores, kernel, options)
     if made then return made end
   end
   if is_library(kernel) then return nil end

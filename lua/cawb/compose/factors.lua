@@ -3,7 +3,7 @@
 
 local expression = require "cawb.compose.expression"
 local partition = require "cawb.compose.partition"
-local tensor = require "cawb.compose.generate.tensor"
+local generators = { product = require "cawb.compose.generate.tensor_matrix", conv = require "cawb.compose.generate.tensor_conv" }
 
 local M = {}
 
@@ -42,12 +42,13 @@ local function without(kernels, gone)
 end
 
 local function absorb(kernels, a, options)
-  for side = 1, 2 do
-    local x = seen(tensor.product_of(a).inputs[side])
+  local generator, anchor = generators[a.kind], a.members[1] or a.roots[1]
+  for side = 1, a.kind == "conv" and 1 or 2 do
+    local x = seen(anchor.inputs[side])
     local k = x and maker(kernels, x)
     if k and readers(kernels, x) == 1 then
       x.stored, a.name = nil, "trial"
-      if expression.attempt(tensor.generate, a, options) then kernels = without(kernels, k) else x.stored = true end
+      if expression.attempt(generator.generate, a, options) then kernels = without(kernels, k) else x.stored = true end
     end
   end
   return kernels
@@ -56,7 +57,8 @@ end
 --- The kernels, without those that only make a factor which its product's packing can compute.
 function M.absorb(kernels, options)
   for _, a in ipairs({ table.unpack(kernels) }) do
-    if a.kind == "product" and tensor.serves(tensor.product_of(a), options.arch) then kernels = absorb(kernels, a, options) end
+    local generator = generators[a.kind]
+    if generator and generator.serves(a.members[1] or a.roots[1], options) then kernels = absorb(kernels, a, options) end
   end
   return kernels
 end

@@ -1,10 +1,20 @@
--- tensor: products of matrices on tensor cores at float32's accuracy (Hopper's warpgroup instructions). Each
--- factor is packed once as pairs of 16-bit numbers, those that parameters alone make up before the first call;
--- then one kernel multiplies and computes what follows each sum. Where a factor's range is too wide for 16 bits,
--- packing says so and a kernel without tensor cores does the work in the same plan.
+-- tensor: sums of products on tensor cores at float32's accuracy (Hopper's warpgroup instructions). Each factor is
+-- packed once as pairs of 16-bit numbers, what parameters alone make up before the first call; then one kernel
+-- multiplies and computes what follows each sum. Where a factor's range is too wide for 16 bits, packing says so
+-- and a kernel without tensor cores does the work in the same plan.
+--
+-- What is multiplied is a geometry, made by tensor_matrix.lua or tensor_conv.lua:
+--   what            in words
+--   batch           how many such products lie beside each other (z)
+--   rows, columns   of the result
+--   sets            { { shifts of the steps' taps, in rows of the left factor }, ... }: results that share factors;
+--                   a set has chunks * #shifts steps, chunk after chunk, the taps of each one behind the other
+--   left, right     { rows =, depth = of a row, element = function(body, z, row, k) -> C text, along = neighbours along
+--                   k are neighbours in memory }; the right one's depth is 64 a step where `stepped`
+--   write           function(body, root, names) writes two neighbouring columns' results, see `put`
+--   tables          C, in front
 
 local expression = require "cawb.compose.expression"
-local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
 local template = require "cawb.compose.generate.template"
 
@@ -15,40 +25,8 @@ local ceil = template.ceil
 local CHUNK, TILE = 64, 128           -- along k; rows of a tile
 local STAGES = 3
 local SMS = 132                       -- blocks that stay on their multiprocessors: one each
-local LEAST = 1 << 24                 -- operations below which a library's call is as good
 
--- ---- the product in numbers
-
---- The sizes of a product node: batch (its dimensions, and how many), m, n, k.
-local function sizes(x)
-  local a, rank = x.inputs[1], #x.shape
-  local dims, batch = { table.unpack(x.shape, 1, rank - 2) }, 1
-  for _, n in ipairs(dims) do batch = batch * n end
-  return { dims = dims, batch = batch, m = x.shape[rank - 1], n = x.shape[rank], k = a.shape[#a.shape] }
-end
-
---- Whether a product can be made here, or nil and why not. `arch`: of the device, as "sm_90a".
-function M.serves(x, arch)
-  if not (arch or ""):match "^sm_90" then return nil, "it needs the warpgroup instructions of sm_90" end
-  if x.kind ~= "product" then return nil, "it is no product of matrices" end
-  for _, input in ipairs(x.inputs) do
-    if input.dtype ~= "float32" then return nil, "it is for float32" end
-  end
-  local s = sizes(x)
-  if s.m < 32 or s.n < 32 or s.k < 32 then return nil, "it is too narrow" end
-  if 2 * s.batch * s.m * s.n * s.k < LEAST then return nil, "it is too small" end
-  if s.batch * s.m > 0x7fffffff or s.batch * s.n > 0x7fffffff then return nil, "it has too many rows" end
-  return true
-end
-
--- ---- access functions
-
--- Indices of an operand or result at batch number z and two more.
-local function at(dims, z, first, second)
-  local i = #dims > 0 and index.unravel(z, dims) or {}
-  i[#i + 1], i[#i + 2] = first, second
-  return i
-end
+local place = { "int z", "int row", "int k" }
 
 -- A body that reads and writes under the names of another.
 local function body_like(kernel, other, vector)
@@ -57,71 +35,29 @@ local function body_like(kernel, other, vector)
   return body
 end
 
--- One element of factor `side` (1 or 2) at z, its row (m or n) and k.
-local function element(body, x, s, side, row, k)
-  local z = index.var("z", s.batch)
-  if side == 1 then return body:value(x.inputs[1], at(s.dims, z, row, k)) end
-  return body:value(x.inputs[2], at(s.dims, z, k, row))
+local function variables(geometry, factor)
+  return index.var("z", geometry.batch), index.var("row", factor.rows), index.var("k", factor.depth)
 end
 
-local function width(s, side) return side == 1 and s.m or s.n end
-
-local place = { "int z", "int row", "int k" }
-
-local function reads_one(kernel, names, x, s, side)
+local function reads_one(kernel, names, geometry, factor)
   local body = body_like(kernel, names)
-  local text = element(body, x, s, side, index.var("row", width(s, side)), index.var("k", s.k))
-  body:line("return %s;", text)
+  body:line("return %s;", factor.element(body, variables(geometry, factor)))
   return body
 end
 
 -- Eight neighbours along k, from 8 p on.
-local function reads_eight(kernel, x, s, side)
-  local ragged = s.k % 8 ~= 0
+local function reads_eight(kernel, geometry, factor)
+  local ragged = factor.depth % 8 ~= 0
   local body = body_like(kernel, nil, ragged and 1 or 4)
-  local p, row = index.var("p", ceil(s.k, 8)), index.var("row", width(s, side))
+  local z, row = variables(geometry, factor)
+  local p = index.var("p", ceil(factor.depth, 8))
   for lane = 0, 7 do
     local k = index.plus(index.scale(p, 8), lane)
-    if ragged then body:open("if (%s < %d) {", index.c(k), s.k) end
-    body:line("v[%d] = %s;", lane, element(body, x, s, side, row, k))
+    if ragged then body:open("if (%s < %d) {", index.c(k), factor.depth) end
+    body:line("v[%d] = %s;", lane, factor.element(body, z, row, k))
     if ragged then body:close() end
   end
   return body
-end
-
--- What follows two neighbouring sums, of columns 2 pair and 2 pair + 1.
-local function writes(kernel, names, x, s, root)
-  local even = s.n % 2 == 0
-  local body = body_like(kernel, names, even and 2 or 1)
-  local z, row = index.var("z", s.batch), index.var("row", s.m)
-  local column = index.scale(index.var("pair", ceil(s.n, 2)), 2)
-  local list, texts = {}, {}
-  body.known_only = { [x] = true }
-  for lane = 0, 1 do
-    local i = at(s.dims, z, row, index.plus(column, lane))
-    local guard = lane == 1 and not even
-    if guard then body:open("if (2 * pair + 1 < %d) {", s.n) end
-    local name = lane == 0 and "first" or "second"
-    if x.inputs[3] then
-      local bias = x.inputs[3]
-      local sum = body:name "sum"
-      body:line("const float %s = %s + %s;", sum, name, body:value(bias, #bias.shape == 1 and { i[#i] } or i))
-      name = sum
-    end
-    body:know(x, i, name)
-    list[lane + 1] = graphs.same(root.shape, x.shape) and i or index.unravel(index.ravel(i, x.shape), root.shape)
-    texts[lane + 1] = root == x and name or body:value(root, list[lane + 1])
-    if not even then body:store(root, list[lane + 1], texts[lane + 1]) end
-    if guard then body:close() end
-  end
-  if even then body:store_all(root, list, texts) end
-  return body
-end
-
--- ---- texts
-
-local function access(own, what, result, variables, body)
-  return template.access(own, what, result, variables, body:text())
 end
 
 local function declared(body)
@@ -131,51 +67,56 @@ local function declared(body)
   return list, nodes
 end
 
--- Whether neighbours along k are neighbours in memory, rather than rows are.
-local function is_along(kernel, x, s, side)
-  local body = body_like(kernel)
-  local seen
-  body.load = function(self, node, i)
-    seen = seen or index.place(i, node.strides, node.offset)
-    return self:name "x"
+local function joined(...)
+  local all = {}
+  for _, list in ipairs { ... } do
+    for _, v in ipairs(list) do all[#all + 1] = v end
   end
-  element(body, x, s, side, index.var("row", width(s, side)), index.var("k", s.k))
-  if not seen then return true end
-  local along, across = index.stride(seen, "k"), index.stride(seen, "row")
-  return along == 1 or across ~= 1
+  return all
 end
 
--- The kernel that packs one factor: { text, launch, packed, scales, wide, octets, batch }.
-local function packing(kernel, x, s, side, tile)
-  local name = ("%s_%s"):format(kernel.name, side == 1 and "left" or "right")
-  local rows, chunks = width(s, side), ceil(s.k, CHUNK)
-  local octets = ceil(rows, tile) * tile // 8
-  local along = is_along(kernel, x, s, side)
-  local body = along and reads_eight(kernel, x, s, side) or reads_one(kernel, nil, x, s, side)
-  local parameters, nodes = declared(body)
-  if #nodes == 0 then expression.refuse "a factor is no tensor" end
-  local parts = math.min(ceil(chunks, 4), math.max(1, 4 * SMS // math.max(1, octets * s.batch)))
-  local per = ceil(chunks, parts)
-  local made = { name = name, octets = octets, chunks = chunks,
-    packed = { scratch = name .. "_halves", dtype = "uint8", numel = s.batch * chunks * 2 * octets * 1024 },
-    scales = { scratch = name .. "_scales", dtype = "float32", numel = s.batch * chunks * 8 * octets },
-    wide = { scratch = name .. "_wide", dtype = "int32", numel = 1 } }
-  local what = along and { "void", { "float *v", "int z", "int row", "int p" }, "eight" } or { "float", place, "one" }
-  local own = { name = name, parameters = parameters }
-  made.text = template.complete(own, { access(own, what[3], what[1], what[2], body) },
-    template.fill("tensor_pack", own, {
-      ALONG = along or nil, ROWS = rows, DEPTH = s.k, OCTETS = octets, CHUNKS = chunks, PARTS = ceil(chunks, per), PER = per,
-      BANDS = octets // 8, WHAT = side == 1 and "the left factor" or "the right factor" }))
-  local blocks = along and octets * ceil(chunks, per) * s.batch or chunks * (octets // 8) * s.batch
-  local arguments = { table.unpack(nodes) }
-  for _, v in ipairs { made.packed, made.scales, made.wide } do arguments[#arguments + 1] = v end
-  made.launch = { kernel = name, grid = { blocks }, block = { 256 }, arguments = arguments }
-  made.parameters_alone = true
+-- ---- packing
+
+local function of_parameters(nodes)
   for _, node in ipairs(nodes) do
-    made.parameters_alone = made.parameters_alone and node.kind == "leaf" and node.source:find "^param:" ~= nil
+    if node.kind ~= "leaf" or not node.source:find "^param:" then return false end
   end
+  return true
+end
+
+-- The access function that packing reads a factor by, and whether that is along k.
+local function reading(kernel, geometry, factor, own)
+  local body = factor.along and reads_eight(kernel, geometry, factor) or reads_one(kernel, nil, geometry, factor)
+  local nodes
+  own.parameters, nodes = declared(body)
+  if #nodes == 0 then expression.refuse "a factor is no tensor" end
+  local access = factor.along and template.access(own, "eight", "void", { "float *v", "int z", "int row", "int p" }, body:text())
+    or template.access(own, "one", "float", place, body:text())
+  return access, nodes, body.headers
+end
+
+-- The kernel that packs one factor, `octets` times eight rows of it.
+local function packing(kernel, geometry, side, octets)
+  local factor, own = geometry[side], { name = ("%s_%s"):format(kernel.name, side) }
+  local chunks = ceil(factor.depth, CHUNK)
+  local access, nodes, headers = reading(kernel, geometry, factor, own)
+  local parts = math.min(ceil(chunks, 4), math.max(1, 4 * SMS // math.max(1, octets * geometry.batch)))
+  local per = ceil(chunks, parts)
+  local bands = ceil(octets, 8)
+  local made = { octets = octets, chunks = chunks, headers = headers, parameters_alone = of_parameters(nodes),
+    packed = { scratch = own.name .. "_halves", dtype = "uint8", numel = geometry.batch * chunks * 2 * octets * 1024 },
+    scales = { scratch = own.name .. "_scales", dtype = "float32", numel = geometry.batch * chunks * 8 * octets },
+    wide = { scratch = own.name .. "_wide", dtype = "int32", numel = 1 } }
+  made.text = template.complete(own, { access }, template.fill("tensor_pack", own, {
+    ALONG = factor.along or nil, ROWS = factor.rows, DEPTH = factor.depth, OCTETS = octets, CHUNKS = chunks,
+    PARTS = ceil(chunks, per), PER = per, BANDS = bands, WHAT = ("the %s factor"):format(side) }))
+  local blocks = factor.along and octets * ceil(chunks, per) * geometry.batch or chunks * bands * geometry.batch
+  made.launch = { kernel = own.name, grid = { blocks }, block = { 256 },
+                  arguments = joined(nodes, { made.packed, made.scales, made.wide }) }
   return made
 end
+
+-- ---- multiplying
 
 -- Text of the instruction's operands for so many sums a thread.
 local function instruction(h, sums)
@@ -188,34 +129,67 @@ local function instruction(h, sums)
   h.ADA, h.ADB, h.AKEEP = sums, sums + 1, sums + 2
 end
 
+-- Columns of a tile: as few as cover all with no more tiles.
+local function tile_of(columns)
+  return ceil(ceil(columns, ceil(columns, TILE)), 16) * 16
+end
+
 -- So many parts of k that every multiprocessor has a tile, and none has less than eight steps.
 local function splits(tiles, steps)
   if tiles >= SMS // 2 then return 1 end
   return math.max(1, math.min(SMS // tiles, steps // 8))
 end
 
-local function product_holes(s, tile, left, right)
-  local down, across, steps = ceil(s.m, TILE), ceil(s.n, tile), ceil(s.k, CHUNK)
-  local parts = splits(down * across * s.batch, steps)
-  local per = ceil(steps, parts)
-  parts = ceil(steps, per)
-  local h = { M = s.m, N = s.n, DEPTH = s.k, BATCH = s.batch, TILEM = TILE // 2, TILEN = tile, SUMS = tile // 2, DOWN = down,
-              ACROSS = across, GROUP = 16, SPLITS = parts, PER = per, STEPS = steps, STAGES = STAGES, AROWS = TILE,
-              ITEMS = down * across * s.batch * parts, ABATCH = left.chunks, BBATCH = right.chunks, AOCTETS = left.octets,
-              BOCTETS = right.octets, PLACES = s.batch * s.m * ceil(s.n, 2), SPLIT = parts > 1 or nil,
-              PARTIAL = parts > 1 and ", float *__restrict__ partial" or "" }
+-- The steps of each set, as C of `set` and `step`.
+local function stepping(h, geometry, chunks)
+  local sets = geometry.sets
+  h.SETS, h.TABLES = #sets, ""
+  if #sets == 1 and #sets[1] == 1 and sets[1][1] == 0 then
+    h.STEPS, h.BEFORE, h.CHUNK, h.SHIFT = chunks, 0, "step", 0
+    return chunks, 0, chunks
+  end
+  local taps, first, shifts, most = {}, {}, {}, 0
+  for k, set in ipairs(sets) do
+    taps[k], first[k] = #set, #shifts
+    for _, shift in ipairs(set) do
+      shifts[#shifts + 1] = shift
+      most = math.max(most, shift)
+    end
+  end
+  h.TABLES = ("static __device__ const int %s_taps[] = { %s }, %s_first[] = { %s }, %s_shifts[] = { %s };\n"):format(h.KERNEL,
+    table.concat(taps, ", "), h.KERNEL, table.concat(first, ", "), h.KERNEL, table.concat(shifts, ", "))
+  local function at(what) return #sets == 1 and tostring(what[1]) or nil end
+  local count = at(taps) or h.KERNEL .. "_taps[set]"
+  h.STEPS, h.BEFORE = ("%d * %s"):format(chunks, count), ("%d * %s"):format(chunks, at(first) or h.KERNEL .. "_first[set]")
+  h.CHUNK = ("step / %s"):format(count)
+  h.SHIFT = ("%s_shifts[%sstep %% %s]"):format(h.KERNEL, #sets == 1 and "" or h.KERNEL .. "_first[set] + ", count)
+  local longest = 0
+  for _, n in ipairs(taps) do longest = math.max(longest, n) end
+  return chunks * longest, most, chunks * #shifts
+end
+
+local function holes(kernel, geometry)
+  local g, tile = geometry, tile_of(geometry.columns)
+  local h = { KERNEL = kernel.name, WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, ROWS = g.left.rows, BATCH = g.batch,
+              TILEM = TILE // 2, TILEN = tile, SUMS = tile // 2, DOWN = ceil(g.rows, TILE), ACROSS = ceil(g.columns, tile), GROUP = 16,
+              STAGES = STAGES, PLACES = g.batch * g.rows * ceil(g.columns, 2) }
+  local longest, most, all = stepping(h, g, ceil(g.left.depth, CHUNK))
+  h.AROWS, h.ALLSTEPS = most > 0 and TILE + 8 or TILE, all
+  h.REACH = h.DOWN * TILE + most // 8 * 8 + (most > 0 and 8 or 0)
+  local tiles = h.DOWN * h.ACROSS * g.batch * h.SETS
+  local parts = h.SETS == 1 and splits(tiles, longest) or 1
+  h.PER = ceil(longest, parts)
+  h.SPLITS = ceil(longest, h.PER)
+  h.SPLIT, h.ITEMS = h.SPLITS > 1 or nil, tiles * h.SPLITS
+  h.PARTIAL = h.SPLIT and ", float *__restrict__ partial" or ""
   instruction(h, h.SUMS)
   return h
 end
 
 -- Which thread of the plain kernel reads what: neighbours in memory go to neighbouring threads.
-local function plain_order(h, kernel, x, s)
-  local function order(side)
-    if is_along(kernel, x, s, side) then return "j % 16", "j / 16" end
-    return "j / 64", "j % 64"
-  end
-  h.AK, h.AR = order(1)
-  h.BK, h.BR = order(2)
+local function plain_order(factor)
+  if factor.along then return "j % 16", "j / 16" end
+  return "j / 64", "j % 64"
 end
 
 local function shared_bytes(h)
@@ -223,42 +197,46 @@ local function shared_bytes(h)
   return STAGES * ceil(bytes, 1024) * 1024
 end
 
-local function joined(...)
-  local all = {}
-  for _, list in ipairs { ... } do
-    for _, v in ipairs(list) do all[#all + 1] = v end
-  end
-  return all
+-- What follows two sums of neighbouring columns, 2 pair and 2 pair + 1.
+local function put(kernel, geometry)
+  local body = body_like(kernel, nil, geometry.columns % 2 == 0 and 2 or 1)
+  geometry.write(body, kernel.roots[1], { "first", "second" })
+  return body
 end
 
--- The kernels that multiply: text and launches.
-local function multiplying(kernel, x, s, tile, left, right)
-  local root = kernel.roots[1]
-  local put = writes(kernel, nil, x, s, root)
-  local one, other = reads_one(kernel, put, x, s, 1), reads_one(kernel, put, x, s, 2)
-  local parameters, nodes = declared(put)
-  local h = product_holes(s, tile, left, right)
-  plain_order(h, kernel, x, s)
-  h.STORE = ("        if (column < %d) %s_put(%s, tile.z, row, column / 2, first, second);"):format(s.n, kernel.name,
-    template.names(parameters))
-  local own = { name = kernel.name, parameters = parameters }
-  local text = template.complete(own, {
-    access(own, "put", "void", { "int z", "int row", "int pair", "float first", "float second" }, put),
-    access(own, "left", "float", place, one), access(own, "right", "float", place, other) },
+local function text_of(kernel, geometry, h)
+  local after = put(kernel, geometry)
+  local one, other = reads_one(kernel, after, geometry, geometry.left), reads_one(kernel, after, geometry, geometry.right)
+  local own, nodes = { name = kernel.name }, nil
+  own.parameters, nodes = declared(after)
+  h.STORE = ("        if (column < %d) %s_put(%s, tile.set, tile.z, row, column / 2, first, second);"):format(geometry.columns,
+    kernel.name, template.names(own.parameters))
+  local result = { "int set", "int z", "int row", "int pair", "float first", "float second" }
+  local text = template.complete(own, { template.access(own, "put", "void", result, after:text()),
+    template.access(own, "left", "float", place, one:text()), template.access(own, "right", "float", place, other:text()) },
     template.fill("tensor_product", own, h))
+  return text, nodes, after.headers
+end
+
+local function multiplying(kernel, geometry, h, left, right)
+  h.ABATCH, h.BBATCH, h.AOCTETS, h.BOCTETS = left.chunks, right.chunks, left.octets, right.octets
+  h.AK, h.AR = plain_order(geometry.left)
+  h.BK, h.BR = plain_order(geometry.right)
+  local text, nodes, headers = text_of(kernel, geometry, h)
   local flags = { left.wide, right.wide }
   local launches = { { kernel = kernel.name, grid = { math.min(h.ITEMS, SMS) }, block = { 384 }, shared = shared_bytes(h),
     arguments = joined(nodes, { left.packed, left.scales, right.packed, right.scales }, flags) } }
   if h.SPLIT then
-    local partial = { scratch = kernel.name .. "_partial", dtype = "float32", numel = s.batch * h.SPLITS * s.m * s.n }
+    local partial = { scratch = kernel.name .. "_partial", dtype = "float32",
+                      numel = geometry.batch * h.SPLITS * geometry.rows * geometry.columns }
     table.insert(launches[1].arguments, partial)
     launches[2] = { kernel = kernel.name .. "_finish", grid = { math.min(ceil(h.PLACES, 256), 16 * SMS) }, block = { 256 },
                     arguments = joined(nodes, flags, { partial }) }
   end
-  local tiles = s.batch * ceil(s.m, 64) * ceil(s.n, 64)
+  local tiles = h.SETS * geometry.batch * ceil(geometry.rows, 64) * ceil(geometry.columns, 64)
   launches[#launches + 1] = { kernel = kernel.name .. "_plain", grid = { math.min(tiles, 8 * SMS) }, block = { 256 },
                               arguments = joined(nodes, flags) }
-  return text, launches, put.headers
+  return text, launches, headers
 end
 
 -- One flag for two factors that are packed in the same call.
@@ -269,33 +247,34 @@ local function share_flag(left, right)
   right.wide = left.wide
 end
 
---- The node of the product in a kernel.
-function M.product_of(kernel) return kernel.members[1] or kernel.roots[1] end
-
---- The kernels of a product: `kernel.roots` is the product, or one node that follows it element by element, the
---- product being the one member. `options.arch`. Returns what every generator returns (README), a launch with
---- `prepare` being one that parameters alone determine; or nil and why not.
-function M.generate(kernel, options)
-  local x = M.product_of(kernel)
-  local fine, why = M.serves(x, options.arch)
-  if not fine then return nil, why end
-  if #kernel.roots > 1 then return nil, "it stores one result" end
-  local s = sizes(x)
-  local tile = s.n > 64 and 128 or 64
-  local left, right = packing(kernel, x, s, 1, TILE), packing(kernel, x, s, 2, tile)
-  if not left.parameters_alone and not right.parameters_alone then share_flag(left, right) end
-  local text, launches, headers = multiplying(kernel, x, s, tile, left, right)
-  local all = {}
+local function packing_steps(left, right)
+  local steps = {}
   for _, factor in ipairs { left, right } do
     local before = factor.parameters_alone
     if factor == left or right.wide ~= left.wide then
-      all[#all + 1] = { fill = factor.wide, value = 0, prepare = before }
+      steps[#steps + 1] = { fill = factor.wide, value = 0, prepare = before }
     end
     factor.launch.prepare = before
-    all[#all + 1] = factor.launch
+    steps[#steps + 1] = factor.launch
   end
-  return { text = left.text .. "\n" .. right.text .. "\n" .. text, headers = headers, needs = { "tensor" },
-           launches = joined(all, launches) }
+  return steps
 end
+
+--- The kernels of a geometry: text and launches, as every generator returns them. `kernel.roots[1]` is the
+--- result, or a node that follows it element by element.
+function M.kernels(kernel, geometry)
+  local h = holes(kernel, geometry)
+  local left = packing(kernel, geometry, "left", ceil(h.REACH, 8))
+  local right = packing(kernel, geometry, "right", h.ACROSS * h.TILEN // 8)
+  if not left.parameters_alone and not right.parameters_alone then share_flag(left, right) end
+  local text, launches, headers = multiplying(kernel, geometry, h, left, right)
+  for _, factor in ipairs { left, right } do
+    for header in pairs(factor.headers) do headers[header] = true end
+  end
+  return { text = h.TABLES .. (geometry.tables or "") .. "\n" .. left.text .. "\n" .. right.text .. "\n" .. text, headers = headers, needs = { "tensor" },
+           launches = joined(packing_steps(left, right), launches) }
+end
+
+M.body_like = body_like
 
 return M

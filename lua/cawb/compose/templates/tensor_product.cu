@@ -1,4 +1,4 @@
-// $NAME: $M x $N, sums of $DEPTH products. A block stays on its multiprocessor and takes tile after tile: one thread
+// $NAME: $WHAT. A block stays on its multiprocessor and takes tile after tile: one thread
 // fetches, two groups of four warps take turns at the tensor cores, each with $TILEM rows of a tile.
 
 // One step: three products of halves over 64 along k, the small ones first, into sums that begin at zero.
@@ -9,22 +9,25 @@ static __device__ __forceinline__ void $NAME_multiply(float (&d)[$SUMS], unsigne
     : "l"(a), "l"(b), "r"(keep));
 }
 
-struct $NAME_tile { int z, part, m, n, first, last; };
+// A tile: which of the sums that share a kernel (`set`), which batch or group, part of the steps, rows, columns.
+struct $NAME_tile { int set, z, part, m, n, first, last; };
+
+// A step is 64 terms: a chunk of a row of the left factor, so many rows further, and what the right one has for them.
+static __device__ __forceinline__ int $NAME_steps(int set) { return $STEPS; }
+static __device__ __forceinline__ int $NAME_before(int set) { return $BEFORE; }      // steps of the sets ahead
+static __device__ __forceinline__ int $NAME_chunk(int set, int step) { return $CHUNK; }
+static __device__ __forceinline__ int $NAME_shift(int set, int step) { return $SHIFT; }
 
 // Tiles in groups of $GROUP rows of tiles, so that what blocks read at a time stays in L2.
 static __device__ __forceinline__ $NAME_tile $NAME_at(int i) {
   const int t = i % ($DOWN * $ACROSS), group = t / ($GROUP * $ACROSS), in = t % ($GROUP * $ACROSS);
   const int rows = min($DOWN - group * $GROUP, $GROUP), part = i / ($DOWN * $ACROSS) % $SPLITS;
-  return { i / ($DOWN * $ACROSS * $SPLITS), part, group * $GROUP + in % rows, in / rows, part * $PER, min($STEPS, part * $PER + $PER) };
+  const int z = i / ($DOWN * $ACROSS * $SPLITS) % $BATCH, set = i / ($DOWN * $ACROSS * $SPLITS * $BATCH), steps = $NAME_steps(set);
+  return { set, z, part, group * $GROUP + in % rows, in / rows, part * $PER, min(steps, part * $PER + $PER) };
 }
 
 enum { $NAME_A = $AROWS * 128, $NAME_B = $TILEN * 128, $NAME_BYTES = 2 * ($NAME_A + $NAME_B) + ($AROWS + $TILEN) * 4,
        $NAME_STAGE = ($NAME_BYTES + 1023) / 1024 * 1024 };
-
-$if TAPS
-// How many rows further each tap of the window reads.
-static __device__ const int $NAME_shift[] = { $SHIFTS };
-$end
 
 extern "C" __global__ void __launch_bounds__(384, 1)
 $NAME($PARAMETERS, const unsigned char *__restrict__ a, const float *__restrict__ a_scales, const unsigned char *__restrict__ b,
@@ -45,13 +48,10 @@ $NAME($PARAMETERS, const unsigned char *__restrict__ a, const float *__restrict_
     for (int i = blockIdx.x; i < $ITEMS; i += gridDim.x) {
       const $NAME_tile tile = $NAME_at(i);
       for (int step = tile.first; step < tile.last; step++) {
-$if TAPS
-        const int chunk = step / $TAPS, row = (tile.m * 128 + $NAME_shift[step % $TAPS]) / 8 * 8;
-$else
-        const int chunk = step, row = tile.m * 128;
-$end
+        const int row = (tile.m * 128 + $NAME_shift(tile.set, step)) / 8 * 8;
         const unsigned to = shared_address(stages) + s * $NAME_STAGE, bar = shared_address(&full[s]);
-        const size_t ca = (size_t)tile.z * $ABATCH + chunk, cb = (size_t)tile.z * $BBATCH + step;
+        const size_t ca = (size_t)tile.z * $ABATCH + $NAME_chunk(tile.set, step);
+        const size_t cb = (size_t)tile.z * $BBATCH + $NAME_before(tile.set) + step;
         barrier_wait(shared_address(&empty[s]), phase ^ 1);
         barrier_expect(bar, $NAME_BYTES);
 #pragma unroll
@@ -75,11 +75,7 @@ $end
 #pragma unroll
     for (int j = 0; j < $SUMS; j++) sum[j] = 0.0f;
     for (int step = tile.first; step < tile.last; step++) {
-$if TAPS
-      const int off = $NAME_shift[step % $TAPS] % 8;
-$else
-      const int off = 0;
-$end
+      const int off = $NAME_shift(tile.set, step) % 8;
       const unsigned from = shared_address(stages) + s * $NAME_STAGE;
       const unsigned long long da = rows_descriptor(from + ((group - 1) * 64 + off) * 128), db = rows_descriptor(from + 2 * $NAME_A);
 #pragma unroll
@@ -144,7 +140,7 @@ $NAME_finish($PARAMETERS, const int *__restrict__ a_wide, const int *__restrict_
       first += from[0];
       if (column + 1 < $N) second += from[1];
     }
-    const $NAME_tile tile = { z, 0, 0, 0, 0, 0 };
+    const $NAME_tile tile = { 0, z, 0, 0, 0, 0, 0 };
 $STORE
   }
 }
@@ -156,27 +152,30 @@ $NAME_plain($PARAMETERS, const int *__restrict__ a_wide, const int *__restrict__
   __shared__ float a[16][68], b[16][68];
   if (!(*a_wide | *b_wide)) return;
   const int down = ($M + 63) / 64, across = ($N + 63) / 64, t = threadIdx.x;
-  for (int i = blockIdx.x; i < $BATCH * down * across; i += gridDim.x) {
-    const $NAME_tile tile = { i / (down * across), 0, i / across % down, i % across, 0, 0 };
-    float sum[4][4] = {}, part[4][4] = {};
-    for (int from = 0; from < $DEPTH; from += 16) {
-      for (int j = t; j < 16 * 64; j += 256) {
-        const int ka = $AK, ra = $AR, kb = $BK, rb = $BR;
-        a[ka][ra] = tile.m * 64 + ra < $M && from + ka < $DEPTH ? $left(tile.z, tile.m * 64 + ra, from + ka) : 0.0f;
-        b[kb][rb] = tile.n * 64 + rb < $N && from + kb < $DEPTH ? $right(tile.z, tile.n * 64 + rb, from + kb) : 0.0f;
+  for (int i = blockIdx.x; i < $SETS * $BATCH * down * across; i += gridDim.x) {
+    const $NAME_tile tile = { i / (down * across * $BATCH), i / (down * across) % $BATCH, 0, i / across % down, i % across, 0, 0 };
+    float sum[4][4] = {};
+    for (int step = 0; step < $NAME_steps(tile.set); step++) {
+      const int chunk = $NAME_chunk(tile.set, step) * 64, shift = $NAME_shift(tile.set, step), before = ($NAME_before(tile.set) + step) * 64;
+      float part[4][4] = {};
+      for (int from = 0; from < min(64, $DEPTH - chunk); from += 16) {
+        for (int j = t; j < 16 * 64; j += 256) {
+          const int ka = $AK, ra = tile.m * 64 + $AR + shift, kb = $BK, rb = tile.n * 64 + $BR;
+          a[ka][$AR] = ra < $ROWS && chunk + from + ka < $DEPTH ? $left(tile.z, ra, chunk + from + ka) : 0.0f;
+          b[kb][$BR] = rb < $N && chunk + from + kb < $DEPTH ? $right(tile.z, rb, before + from + kb) : 0.0f;
+        }
+        __syncthreads();
+        for (int k = 0; k < min(16, $DEPTH - chunk - from); k++)
+#pragma unroll
+          for (int y = 0; y < 4; y++)
+#pragma unroll
+            for (int x = 0; x < 4; x++) part[y][x] = fmaf(a[k][t / 16 + 16 * y], b[k][t % 16 * 4 + x], part[y][x]);
+        __syncthreads();
       }
-      __syncthreads();
-      for (int k = 0; k < min(16, $DEPTH - from); k++)
-#pragma unroll
-        for (int y = 0; y < 4; y++)
-#pragma unroll
-          for (int x = 0; x < 4; x++) part[y][x] = fmaf(a[k][t / 16 + 16 * y], b[k][t % 16 * 4 + x], part[y][x]);
-      __syncthreads();
-      if (from % 64 != 48 && from + 16 < $DEPTH) continue;
 #pragma unroll
       for (int y = 0; y < 4; y++)
 #pragma unroll
-        for (int x = 0; x < 4; x++) sum[y][x] += part[y][x], part[y][x] = 0.0f;
+        for (int x = 0; x < 4; x++) sum[y][x] += part[y][x];
     }
 #pragma unroll
     for (int y = 0; y < 4; y++)

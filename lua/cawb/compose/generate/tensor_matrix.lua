@@ -1,0 +1,104 @@
+-- tensor_matrix: products of matrices as tensor.lua has them.
+
+local expression = require "cawb.compose.expression"
+local graphs = require "cawb.compose.graph"
+local index = require "cawb.compose.index"
+local tensor = require "cawb.compose.generate.tensor"
+
+local M = {}
+
+local LEAST = 1 << 24                 -- operations below which a library's call is as good
+
+-- Batch (its dimensions, and how many), rows, columns, terms.
+local function sizes(x)
+  local a, rank = x.inputs[1], #x.shape
+  local dims, batch = { table.unpack(x.shape, 1, rank - 2) }, 1
+  for _, n in ipairs(dims) do batch = batch * n end
+  return { dims = dims, batch = batch, m = x.shape[rank - 1], n = x.shape[rank], k = a.shape[#a.shape] }
+end
+
+--- Whether a product can be made here, or nil and why not. `options.arch`: of the device, as "sm_90a";
+--- `options.least`: operations below which a library is as good.
+function M.serves(x, options)
+  if not (options.arch or ""):match "^sm_90" then return nil, "it needs the warpgroup instructions of sm_90" end
+  for _, input in ipairs(x.inputs) do
+    if input.dtype ~= "float32" then return nil, "it is for float32" end
+  end
+  local s = sizes(x)
+  if s.m < 32 or s.n < 32 or s.k < 32 then return nil, "it is too narrow" end
+  if 2 * s.batch * s.m * s.n * s.k < (options.least or LEAST) then return nil, "it is too small" end
+  if s.batch * s.m > 0x7fffffff or s.batch * s.n > 0x7fffffff then return nil, "it has too many rows" end
+  return true
+end
+
+-- Indices of an operand or result at batch number z and two more.
+local function at(dims, z, first, second)
+  local i = #dims > 0 and index.unravel(z, dims) or {}
+  i[#i + 1], i[#i + 2] = first, second
+  return i
+end
+
+-- Whether neighbours along k are neighbours in memory, rather than rows are.
+local function is_along(kernel, s, factor)
+  local body, seen = expression.new(kernel), nil
+  body.load = function(self, node, i)
+    seen = seen or index.place(i, node.strides, node.offset)
+    return self:name "x"
+  end
+  factor.element(body, index.var("z", s.batch), index.var("row", factor.rows), index.var("k", s.k))
+  return not seen or index.stride(seen, "k") == 1 or index.stride(seen, "row") ~= 1
+end
+
+local function factor(kernel, s, rows, element)
+  local f = { rows = rows, depth = s.k, element = element }
+  f.along = is_along(kernel, s, f)
+  return f
+end
+
+-- The sum with its bias, one number for each column or element.
+local function biased(body, x, i, name)
+  local bias = x.inputs[3]
+  if not bias then return name end
+  local sum = body:name "sum"
+  body:line("const float %s = %s + %s;", sum, name, body:value(bias, #bias.shape == 1 and { i[#i] } or i))
+  return sum
+end
+
+-- Writes what follows two sums; a row of an odd number of columns ends with one.
+local function write(body, x, s, root, names)
+  local even = s.n % 2 == 0
+  local z, row = index.var("z", s.batch), index.var("row", s.m)
+  local column = index.scale(index.var("pair", (s.n + 1) // 2), 2)
+  local list, texts = {}, {}
+  body.known_only = { [x] = true }
+  for lane = 1, 2 do
+    local i = at(s.dims, z, row, index.plus(column, lane - 1))
+    local guard = lane == 2 and not even
+    if guard then body:open("if (2 * pair + 1 < %d) {", s.n) end
+    local name = biased(body, x, i, names[lane])
+    body:know(x, i, name)
+    list[lane] = graphs.same(root.shape, x.shape) and i or index.unravel(index.ravel(i, x.shape), root.shape)
+    texts[lane] = root == x and name or body:value(root, list[lane])
+    if not even then body:store(root, list[lane], texts[lane]) end
+    if guard then body:close() end
+  end
+  if even then body:store_all(root, list, texts) end
+end
+
+--- The kernels of a product (README): `kernel.roots` is the product, or one node that follows it element by
+--- element, the product being the one member; or nil and why not. Options as for `serves`.
+function M.generate(kernel, options)
+  local x = kernel.members[1] or kernel.roots[1]
+  local fine, why = M.serves(x, options)
+  if not fine then return nil, why end
+  if #kernel.roots > 1 then return nil, "it stores one result" end
+  local s = sizes(x)
+  local a, b = x.inputs[1], x.inputs[2]
+  return tensor.kernels(kernel, { what = ("%d x %d, sums of %d products"):format(s.m, s.n, s.k), batch = s.batch, rows = s.m,
+    columns = s.n, sets = { { 0 } },
+    left = factor(kernel, s, s.m, function(body, z, row, k) return body:value(a, at(s.dims, z, row, k)) end),
+    right = factor(kernel, s, s.n, function(body, z, row, k) return body:value(b, at(s.dims, z, k, row)) end),
+    write = function(body, root, names) write(body, x, s, root, names) end })
+end
+
+return M
