@@ -347,6 +347,38 @@ static void test_malformed_messages(void) {
   CHECK(cawb_message_receive(-1, &m, CAWB_MESSAGE_MAX, cawb_clock_now() + 1, &err) != CAWB_OK);
 }
 
+/* An object nested `deep`, two or more, with `wide` numbers; brackets in a name are none. */
+static cawb_status receive_shaped(size_t deep, size_t wide, size_t most) {
+  static char bytes[1 << 16];
+  char *p = bytes + 4;
+  int pair[2];
+  cawb_message m;
+  cawb_err err;
+  p += sprintf(p, "{\"[\\\"[\":");
+  memset(p, '[', deep - 1);
+  memset(p + deep - 1, ']', deep - 1);
+  p += 2 * (deep - 1) + (size_t)sprintf(p + 2 * (deep - 1), ",\"b\":[1");
+  for (size_t i = 1; i < wide; i++) *p++ = ',', *p++ = '1';
+  p += sprintf(p, "]}");
+  size_t size = (size_t)(p - bytes) - 4;
+  bytes[0] = (char)size, bytes[1] = (char)(size >> 8), bytes[2] = bytes[3] = 0;
+  CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+  CHECK(write(pair[1], bytes, size + 4) == (ssize_t)(size + 4));
+  cawb_status rc = cawb_message_receive(pair[0], &m, most, cawb_clock_now() + 10, &err);
+  cawb_message_free(&m);
+  close(pair[0]);
+  close(pair[1]);
+  return rc;
+}
+
+static void test_messages_have_bounds(void) {
+  CHECK(receive_shaped(CAWB_MESSAGE_DEPTH, 1, 1 << 16) == CAWB_OK);
+  CHECK(receive_shaped(CAWB_MESSAGE_DEPTH + 1, 1, 1 << 16) == CAWB_ERR_PROTOCOL);
+  CHECK(receive_shaped(2, 1000, 1 << 16) == CAWB_OK);
+  CHECK(receive_shaped(2, 1000, 2100) == CAWB_ERR_PROTOCOL);      /* more values than most / 8 */
+  CHECK(receive_shaped(2, 1000, 2000) == CAWB_ERR_PROTOCOL);      /* more bytes than most */
+}
+
 static void test_descriptors_are_not_lost_in_silence(void) {
   cawb_message m;
   cawb_err err;
@@ -381,6 +413,7 @@ int main(int argc, char **argv) {
   test_a_reply_too_long(argv[0]);
   test_no_descriptors_left(argv[0]);
   test_malformed_messages();
+  test_messages_have_bounds();
   test_descriptors_are_not_lost_in_silence();
   return check_report();
 }

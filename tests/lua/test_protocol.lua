@@ -157,6 +157,12 @@ check.test("so it is with the compiler's", function()
   same(quoted({ "core/compile/compiler.c" }, { says[1], says[2] }), fields_of(p, "reply"), "replies")
 end)
 
+check.test("the page of the manual says what the documents say", function()
+  local path, text = "docs/reference/protocol.md", dofile "tests/lua/protocol_page.lua" (names)
+  if os.getenv "CAWB_WRITE_PAGES" then check.write(path, text) end
+  assert(file.read(path) == text, path .. " is not made from core/protocol as it is: write it anew, see tests/lua/protocol_page.lua")
+end)
+
 -- ---- a worker that a candidate has taken over
 
 local marker = dir .. "/attack"

@@ -88,7 +88,9 @@ end
 
 function checks.list(spec, value, types)
   local least, most = spec.least or 0, spec.most or list_items
-  if not is_list(value) then return wrong(value, "must be a list") end
+  if not is_list(value) and not (type(value) == "table" and next(value) == nil) then   -- Lua's own empty one
+    return wrong(value, "must be a list")
+  end
   if #value < least or #value > most then return wrong(value, "must be a list of %d to %d", least, most) end
   for i, item in ipairs(value) do
     local path, problem = check(spec.of, item, types)
