@@ -2,6 +2,8 @@
 -- { [anchor] = title }, links = { { text =, target =, line = } }, fences = { ... } }; a fence is { language =, text =,
 -- line =, comment = the text of an HTML comment on the line before it }.
 
+local core = require "cawb.core"
+
 local M = {}
 
 -- As GitHub makes an anchor of a title.
@@ -78,6 +80,42 @@ function M.commands(text)
     if line:find "%S" then list[#list + 1] = line end
   end
   return list
+end
+
+--- A whole file.
+function M.text(path)
+  local f = assert(io.open(path), path)
+  local text = f:read "a"
+  f:close()
+  return text
+end
+
+--- Every page below a folder, behind those of `list`.
+function M.below(folder, list)
+  for _, name in ipairs(assert(core.fs.list(folder))) do
+    local path = folder .. "/" .. name
+    if core.fs.kind(path) == "folder" then M.below(path, list)
+    elseif name:match "%.md$" then list[#list + 1] = path end
+  end
+  return list
+end
+
+--- Two sets of names, the program's and the page's: raise at what one of them lacks.
+function M.same(real, documented, page, what)
+  for name in pairs(real) do assert(documented[name] ~= nil, ("%s says nothing of the %s '%s'"):format(page, what, name)) end
+  for name in pairs(documented) do assert(real[name] ~= nil, ("%s: there is no %s '%s'"):format(page, what, name)) end
+end
+
+--- The names in the first cells of a page's tables, below headings that match: { name = row }.
+function M.named(path, section, pattern)
+  local found = {}
+  for _, row in ipairs(M.rows(path)) do
+    for _, name in ipairs(row.section:find(section) and row.names or {}) do
+      name = name:match(pattern or "^.*$")
+      if name then found[name] = row end
+    end
+  end
+  return found
 end
 
 return M

@@ -1,5 +1,5 @@
 -- The documentation and the program, held against each other both ways: what one of them has and the other lacks is a
--- failure. Links lead somewhere. (test_docs_run.lua runs the commands and snippets.)
+-- failure. test_docs_pages.lua looks at the pages themselves, test_docs_run.lua runs what they show.
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
@@ -7,101 +7,12 @@ local core = require "cawb.core"
 local pages = dofile "tests/lua/pages.lua"
 
 local dir = check.folder()
-
-local function read(path)
-  local f = assert(io.open(path), path)
-  local text = f:read "a"
-  f:close()
-  return text
-end
-
-local function markdown(folder, list)
-  for _, name in ipairs(assert(core.fs.list(folder))) do
-    local path = folder .. "/" .. name
-    if core.fs.kind(path) == "folder" then markdown(path, list)
-    elseif name:match "%.md$" then list[#list + 1] = path end
-  end
-  return list
-end
-
-local manual = markdown("docs", {})
-local others = { "README.md", "CONTRIBUTING.md", "kernels/README.md", "skills/README.md", "bench/README.md",
-                 "examples/workshop/README.md", "core/README.md", "core/sim/README.md", "core/host/README.md", "core/protocol/README.md",
-                 "lua/cawb/README.md" }
-local all = table.move(others, 1, #others, #manual + 1, { table.unpack(manual) })
-
--- Two sets of names, the program's and the page's.
-local function same(real, documented, page, what)
-  for name in pairs(real) do assert(documented[name] ~= nil, ("%s says nothing of the %s '%s'"):format(page, what, name)) end
-  for name in pairs(documented) do assert(real[name] ~= nil, ("%s: there is no %s '%s'"):format(page, what, name)) end
-end
+local read, same, named = pages.text, pages.same, pages.named
 
 local function set(list)
   local found = {}
   for _, name in ipairs(list) do found[name] = true end
   return found
-end
-
--- The names in the first cells of a page's tables, below headings that match.
-local function named(path, section, pattern)
-  local found = {}
-  for _, row in ipairs(pages.rows(path)) do
-    for _, name in ipairs(row.section:find(section) and row.names or {}) do
-      name = name:match(pattern or "^.*$")
-      if name then found[name] = row end
-    end
-  end
-  return found
-end
-
--- ---- links and sizes
-
-check.test("every link leads to a file, and to a heading of it", function()
-  local seen = 0
-  for _, path in ipairs(all) do
-    for _, link in ipairs(pages.read(path).links) do
-      local file, anchor = link.target:match "^([^#]*)#?(.*)$"
-      if not file:match "^%a+:" then
-        local target = file == "" and path or (path:match "^(.*/)" or "") .. file
-        assert(core.fs.kind(target), ("%s:%d: there is no %s"):format(path, link.line, target))
-        assert(anchor == "" or pages.read(target).headings[anchor],
-          ("%s:%d: %s has no heading #%s"):format(path, link.line, target, anchor))
-        seen = seen + 1
-      end
-    end
-  end
-  assert(seen > 100, seen .. " links were looked at")
-end)
-
-check.test("pages are short, and the index has all of them", function()
-  for _, path in ipairs(manual) do assert(pages.read(path).lines <= 250, path .. " is too long") end
-  assert(pages.read "README.md".lines <= 160, "README.md is longer than 160 lines")
-  for _, path in ipairs { "core/README.md", "core/sim/README.md", "core/host/README.md", "lua/cawb/README.md" } do
-    assert(pages.read(path).lines <= 40, path .. " is longer than 40 lines")
-  end
-  local index = read "docs/README.md"
-  for _, path in ipairs(manual) do
-    local name = path:match "^docs/(.*)$"
-    assert(name == "README.md" or index:find("(" .. name .. ")", 1, true), "docs/README.md does not name " .. name)
-  end
-end)
-
--- ---- rooms
-
-for folder, page in pairs { ["core/"] = "core/README.md", ["core/sim/"] = "core/sim/README.md",
-                            ["core/host/"] = "core/host/README.md", ["lua/cawb/"] = "lua/cawb/README.md" } do
-  check.test(page .. " names every room and no other, and files that exist", function()
-    local real, documented = {}, {}
-    for _, name in ipairs(assert(core.fs.list(folder))) do
-      if core.fs.kind(folder .. name) == "folder" and name ~= "__pycache__" then real[name .. "/"] = true end
-    end
-    for name in read(page):gmatch "`([%l_]+/)`" do documented[name] = true end
-    same(real, documented, page, "room")
-    for name in read(page):gmatch "`([%w_]+/[%w_/]+%.%l+)`" do
-      local up = name:match "^tests/"
-      assert(core.fs.kind(up and name or folder .. name), ("%s: there is no %s"):format(page, name))
-    end
-  end)
 end
 
 -- ---- options

@@ -149,16 +149,7 @@ local function try(page)
   end
 end
 
-local function markdown(dir, list)
-  for _, name in ipairs(assert(core.fs.list(dir))) do
-    local path = dir .. "/" .. name
-    if core.fs.kind(path) == "folder" then markdown(path, list)
-    elseif name:match "%.md$" then list[#list + 1] = path end
-  end
-  return list
-end
-
-for _, path in ipairs(markdown("docs", { "README.md" })) do
+for _, path in ipairs(pages.below("docs", { "README.md" })) do
   local page = pages.read(path)
   if #page.fences > 0 then
     check.test(("what %s shows works (%d snippets)"):format(path, #page.fences), function() try(page) end)

@@ -1,0 +1,105 @@
+-- The pages of the documentation by themselves: links lead somewhere, pages are short, those of rooms name every room,
+-- and numbers stand in the results that are cited.
+
+local check = dofile "tests/lua/check.lua"
+local core = require "cawb.core"
+local pages = dofile "tests/lua/pages.lua"
+
+local read, same = pages.text, pages.same
+
+local manual = pages.below("docs", {})
+local others = { "README.md", "CONTRIBUTING.md", "kernels/README.md", "skills/README.md", "bench/README.md",
+                 "examples/workshop/README.md", "core/README.md", "core/sim/README.md", "core/host/README.md", "core/protocol/README.md",
+                 "lua/cawb/README.md" }
+local all = table.move(others, 1, #others, #manual + 1, { table.unpack(manual) })
+
+-- ---- links and sizes
+
+check.test("every link leads to a file, and to a heading of it", function()
+  local seen = 0
+  for _, path in ipairs(all) do
+    for _, link in ipairs(pages.read(path).links) do
+      local file, anchor = link.target:match "^([^#]*)#?(.*)$"
+      if not file:match "^%a+:" then
+        local target = file == "" and path or (path:match "^(.*/)" or "") .. file
+        assert(core.fs.kind(target), ("%s:%d: there is no %s"):format(path, link.line, target))
+        assert(anchor == "" or pages.read(target).headings[anchor],
+          ("%s:%d: %s has no heading #%s"):format(path, link.line, target, anchor))
+        seen = seen + 1
+      end
+    end
+  end
+  assert(seen > 100, seen .. " links were looked at")
+end)
+
+check.test("pages are short, and the index has all of them", function()
+  for _, path in ipairs(manual) do assert(pages.read(path).lines <= 250, path .. " is too long") end
+  assert(pages.read "README.md".lines <= 160, "README.md is longer than 160 lines")
+  for _, path in ipairs { "core/README.md", "core/sim/README.md", "core/host/README.md", "lua/cawb/README.md" } do
+    assert(pages.read(path).lines <= 40, path .. " is longer than 40 lines")
+  end
+  local index = read "docs/README.md"
+  for _, path in ipairs(manual) do
+    local name = path:match "^docs/(.*)$"
+    assert(name == "README.md" or index:find("(" .. name .. ")", 1, true), "docs/README.md does not name " .. name)
+  end
+end)
+
+-- ---- rooms
+
+for folder, page in pairs { ["core/"] = "core/README.md", ["core/sim/"] = "core/sim/README.md",
+                            ["core/host/"] = "core/host/README.md", ["lua/cawb/"] = "lua/cawb/README.md" } do
+  check.test(page .. " names every room and no other, and files that exist", function()
+    local real, documented = {}, {}
+    for _, name in ipairs(assert(core.fs.list(folder))) do
+      if core.fs.kind(folder .. name) == "folder" and name ~= "__pycache__" then real[name .. "/"] = true end
+    end
+    for name in read(page):gmatch "`([%l_]+/)`" do documented[name] = true end
+    same(real, documented, page, "room")
+    for name in read(page):gmatch "`([%w_]+/[%w_/]+%.%l+)`" do
+      local up = name:match "^tests/"
+      assert(core.fs.kind(up and name or folder .. name), ("%s: there is no %s"):format(page, name))
+    end
+  end)
+end
+
+-- ---- results
+
+-- What the README says, the file that it cites, and what stands there.
+local cited = {
+  { "67 of 67, none", "redteam_sim.txt", "\nall .*67 of 67, 100%%\nfalse alarms .*0 of 67\n" },
+  { "92 of 92, none", "redteam_cpu.txt", "\nall .*92 of 92, 100%%\nfalse alarms .*0 of 29\n" },
+  { "42 of 67, 3 look-alikes rejected", "redteam_sim.txt", "\nall +%S+ of 67, %d+%% +42 of 67, 63%%.*\nfalse alarms +%d of 67 +3 of 67" },
+  { "500 of 500; allclose at 1e-2 rejects 358", "mutants_sim.txt", "500 mutants, 500 rejected.*, 358 by allclose at 1e%-2" },
+  { "0.08 s (128 elements) to 1.7 s", "turn_h100.txt", "\nturn +81.1 .*\nturn +1.67 " },
+  { "400 of 400", "verdicts_h100.txt", "chain 2%% longer against it +%S+ us +0 +200 .*chain 2%% longer against it +%S+ ms +0 +200 " },
+  { "median error 9%, rank correlation 0.98", "model_h100.txt", "\nall +176 +0.9796 +9.0%%" },
+  { "1.16x [1.06, 1.28] over `torch.compile`", "suite_h100.md", "| ladder | all | 125 | .* | 1.16x %[1.06, 1.28%] |" },
+  { "11.4 ms", "kernelbench_h100.txt", "#91 cumsum_reverse .* 2.89 %[.* 11.4 ms +7.36 ms +2.55x %+%-0.008" },
+}
+
+check.test("numbers of the README stand in the results that it cites", function()
+  local readme = read "README.md":gsub("%s+", " ")
+  for _, one in ipairs(cited) do
+    assert(readme:find(one[1], 1, true), "the README does not say: " .. one[1])
+    assert(readme:find("(bench/results/" .. one[2] .. ")", 1, true), "the README does not cite " .. one[2])
+    assert(("\n" .. read("bench/results/" .. one[2])):find(one[3]), one[2] .. " says something else than: " .. one[1])
+  end
+  local honest = 0
+  for verified, rejected in read "bench/results/honest_sim.txt":gmatch "(%d+) verified, (%d+) rejected" do
+    check.equal(rejected, "0")
+    honest = honest + math.tointeger(verified)
+  end
+  assert(honest >= 2000 and readme:find "in 2,000 verifications | none", honest)
+end)
+
+check.test("tables of cheats are those of the results", function()
+  local results, rows = read "bench/results/redteam_sim.txt" .. read "bench/results/redteam_cpu.txt", 0
+  for row in read "docs/explain/cheating.md":gmatch "\n    (%u?[%l ]*  [^\n]+)" do
+    assert(results:find(row, 1, true), "in no result: " .. row)
+    rows = rows + 1
+  end
+  assert(rows >= 18, rows)
+end)
+
+return check.done()
