@@ -87,7 +87,8 @@ end)
 
 check.test("everything that a plan can name is documented, and nothing else", function()
   local dev <close> = assert(cawb.device "sim:h100")
-  local _, message = dev:call({ op = "tunables", inputs = {}, outputs = {}, params = {}, limits = cawb.defaults.plan,
+  local none = core.json.array {}
+  local _, message = dev:call({ op = "tunables", inputs = none, outputs = none, params = none, limits = cawb.defaults.plan,
     plan = "local n = {} for k in pairs(_ENV) do n[#n + 1] = k end error('names ' .. table.concat(n, ' ') .. ' end')" },
     nil, 30.0)
   local page = "docs/reference/plan.md"
