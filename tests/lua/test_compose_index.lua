@@ -96,6 +96,13 @@ check.test("a reshape there and back is nothing", function()
   for d = 1, 4 do check.equal(back[d].key, i[d].key) end
 end)
 
+check.test("a row's number is its indices' again, whatever was between", function()
+  local row, k = index.var("row", 231), index.var("k", 20)
+  local at = index.unravel(row, { 3, 7, 11 })
+  local full = index.unravel(index.ravel({ at[1], k, at[2], at[3] }, { 3, 20, 7, 11 }), { 3, 20, 7, 11 })
+  for d, e in ipairs { at[1], k, at[2], at[3] } do check.equal(full[d].key, e.key) end
+end)
+
 check.test("shuffled channels: reshape, transpose, reshape, and the way back", function()
   local i = vars { 2, 12, 5 }
   local function shuffle(j, groups)                -- (n, c, w) -> where it comes from

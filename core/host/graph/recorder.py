@@ -15,6 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from host.graph import operators
 from host.graph.memory import Memory
+from host.graph.whole import Whole
 from host.wire.tensors import NAMES
 
 LARGEST = 20000  # entries; an unrolled recurrence may go on for ever
@@ -27,6 +28,7 @@ class Recorder(TorchDispatchMode):
         self.ticks = 0
         self.exact, self.writes = {}, {}  # (time, label) by exact view, by storage
         self.memory = Memory(module)
+        self.together, self.within = Whole(self.whole), 0
         for name, tensor in module.state_dict(keep_vars=True).items():
             if isinstance(tensor, torch.Tensor):
                 self.label(tensor, "param:" + name, True)
@@ -36,15 +38,36 @@ class Recorder(TorchDispatchMode):
                 self.label(tensor, "input:%d" % (i + 1), True)
                 self.memory.base(tensor, "input:%d" % (i + 1))
 
+    def __enter__(self):
+        self.together.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *raised):
+        super().__exit__(*raised)
+        self.together.__exit__(*raised)
+
+    def whole(self, func, args, call):
+        """One entry for what `call` does, as if it were the operator `func`."""
+        if self.within:
+            return call()
+        return self.observe(func, args, {}, call)
+
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if func.namespace == "prim":  # questions, such as for a tensor's device
+        if self.within or func.namespace == "prim":  # questions, such as for a tensor's device
             return func(*args, **kwargs)
+        return self.observe(func, args, kwargs, lambda: func(*args, **kwargs))
+
+    def observe(self, func, args, kwargs, call):
         named = [(name, value) for name, value in arguments(func, args, kwargs)
                  if name not in results_of(func) or isinstance(value, torch.Tensor) and is_part(value)]
         inputs = [(name, tensor, self.source(tensor)) for name, value in named
                   for tensor in tensors_in(value)]
-        result = func(*args, **kwargs)
+        self.within += 1
+        try:
+            result = call()
+        finally:
+            self.within -= 1
         outputs = list(tensors_in(result))
         if len(self.entries) < LARGEST:
             self.record(func, named, inputs, outputs)
@@ -175,6 +198,9 @@ def flops(row, inputs, outputs, named):
     if row.products and "query" in named:
         query, size = named["query"], named["key"].shape[-2]
         return 2 * query.numel() * size + 2 * outputs[0].numel() * size
+    if row.products and "params" in named:  # cells: each weight once for each place of a sequence
+        places = named["input"].shape[:2].numel()
+        return 2 * places * sum(t.numel() for t in named["params"] if t.dim() == 2)
     if row.kind in ("reduction", "normalization"):
         return inputs[0].numel() if inputs else 0
     return max((t.numel() for t in outputs), default=0)

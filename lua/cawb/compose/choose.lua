@@ -1,5 +1,6 @@
 -- choose: which generator makes a kernel, the fastest that serves first; and which kernels are calls of libraries.
 
+local cell = require "cawb.compose.cell"
 local conv = require "cawb.compose.conv"
 local expression = require "cawb.compose.expression"
 local order = require "cawb.compose.order"
@@ -14,7 +15,7 @@ local window = require "cawb.compose.window"
 local M = {}
 
 local generators = { stream = stream.generate, rows = rows.generate, scan = scan.generate, order = order.generate,
-                     conv = conv.generate, product = product.generate }
+                     cell = cell.generate, conv = conv.generate, product = product.generate }
 
 -- Where the device has them.
 local tensors = { product = tensor_matrix.generate, conv = tensor_conv.generate }

@@ -168,6 +168,7 @@ local function quotient(a, c)
   if g then return M.div(big, c // g) end
   local atom = single(a)
   if atom and atom.kind == "div" then return M.div(atom.of, atom.by * c) end
+  if atom and atom.kind == "mod" and atom.by % c == 0 then return M.mod(M.div(atom.of, c), atom.by // c) end
   return from_atom { kind = "div", of = a, by = c, key = ("(%s)/%d"):format(a.key, c), lo = a.lo // c, hi = a.hi // c }
 end
 

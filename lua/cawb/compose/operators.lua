@@ -8,7 +8,7 @@ local types = require "cawb.compose.types"
 
 local M = { table = {} }
 
-for _, room in ipairs { "bound", "fold", "norm", "pool", "move", "product", "order" } do
+for _, room in ipairs { "bound", "fold", "norm", "pool", "move", "product", "order", "cell" } do
   for name, constructor in pairs(require("cawb.compose.operators." .. room)) do M.table[name] = constructor end
 end
 

@@ -1,0 +1,94 @@
+-- Recurrent layers: the inputs' share of all gates is one product for the whole sequence; what follows from
+-- step to step is a `cell`, a node of shape (states, steps, batch, hidden).
+
+local index = require "cawb.compose.index"
+
+local M = {}
+
+local gates = { lstm = 4, gru = 3, rnn_tanh = 1, rnn_relu = 1 }
+
+-- One of the leading dimension.
+local function at(g, x, n)
+  local shape = { table.unpack(x.shape, 2) }
+  return g:view(x, shape, function(i) return { index.const(n), table.unpack(i) } end)
+end
+
+local function transposed(g, w) return g:permute(w, { 2, 1 }) end
+
+-- The weights of one layer and direction: { input, hidden, bias of input, bias of hidden }.
+local function weights(op, n)
+  local each = op.args.has_biases and 4 or 2
+  local list = {}
+  for k = 1, each do list[k] = op.params[(n - 1) * each + k] end
+  return list
+end
+
+local function layer(g, op, x, w, states, reverse)
+  local steps, batch, size = table.unpack(x.shape)
+  local n, hidden = w[1].shape[1], w[2].shape[2]
+  local flat = g:reshape(x, { steps * batch, size })
+  local product = require("cawb.compose.operators.product").mm
+  local share = product(g, { x = { flat, transposed(g, w[1]) }, out = { { dtype = x.dtype } }, args = {} })[1]
+  if w[3] then share = g:map("A + B", x.dtype, { share, w[3] }) end
+  local turned = g:view(transposed(g, w[2]), { hidden, n }, function(i) return i end)
+  turned.wanted = true
+  local count = op.name == "lstm" and 2 or 1
+  return g:node { kind = "cell", op = op.name, reverse = reverse, shape = { count, steps, batch, hidden }, dtype = x.dtype,
+    inputs = { g:reshape(share, { steps, batch, n }), turned, w[4] or g:fill(0, { n }, x.dtype), table.unpack(states) },
+    gates = gates[op.name] }
+end
+
+-- Side by side along the last dimension.
+local function beside(g, a, b)
+  local shape, rank = { table.unpack(a.shape) }, #a.shape
+  local n = shape[rank]
+  shape[rank] = 2 * n
+  return g:join(shape, { { a, function(i) return i end, function(i) return { index.plus(index.scale(i[rank], -1), n - 1) } end },
+    { b, function(i)
+      local j = { table.unpack(i) }
+      j[rank] = index.plus(i[rank], -n)
+      return j
+    end } })
+end
+
+-- The last state of each layer and direction, one behind the other.
+local function finals(g, list, which)
+  local pieces, shape = {}, { #list, table.unpack(list[1].cell.shape, 3) }
+  for k, one in ipairs(list) do
+    local last = one.reverse and 0 or one.cell.shape[2] - 1
+    pieces[k] = { one.cell, function(i) return { index.const(which), index.const(last), i[2], i[3] } end,
+                  k < #list and function(i) return { index.plus(index.scale(i[1], -1), k - 1) } end or nil }
+  end
+  return g:join(shape, pieces)
+end
+
+local function recurrent(states)
+  return function(g, op)
+    if op.args.dropout and op.args.dropout ~= 0 and op.args.train then return nil, "its dropout is random" end
+    local x = op.x[1]
+    op.params = { table.unpack(op.x, 2 + states) }
+    if #op.params[2].shape ~= 2 or op.params[1].shape[1] ~= gates[op.name] * op.params[2].shape[2] then
+      return nil, "its projections are not known here"
+    end
+    if op.args.batch_first then x = g:permute(x, { 2, 1, 3 }) end
+    local directions, all = op.args.bidirectional and 2 or 1, {}
+    for l = 1, op.args.num_layers do
+      local made = {}
+      for d = 1, directions do
+        local n = (l - 1) * directions + d
+        local begin = {}
+        for s = 1, states do begin[s] = at(g, op.x[1 + s], n - 1) end
+        local cell = layer(g, op, x, weights(op, n), begin, d == 2)
+        made[d] = at(g, cell, 0)
+        all[#all + 1] = { cell = cell, reverse = d == 2 }
+      end
+      x = directions == 2 and beside(g, made[1], made[2]) or made[1]
+    end
+    local y = op.args.batch_first and g:permute(x, { 2, 1, 3 }) or x
+    return { y, finals(g, all, 0), states == 2 and finals(g, all, 1) or nil }
+  end
+end
+
+M.lstm, M.gru, M.rnn_tanh, M.rnn_relu = recurrent(2), recurrent(1), recurrent(1), recurrent(1)
+
+return M
