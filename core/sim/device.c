@@ -1,23 +1,19 @@
 /* device.c - the simulated device: opens it and fills the table of device/device.h. */
-#include "sim/cores/log.h"
+#include "sim/access/cache.h"
+#include "sim/cores/cores.h"
+#include "sim/isa/isas.h"
+#include "sim/launch.h"
+#include "sim/library/library.h"
+#include "sim/memory/device.h"
+#include "sim/memory/log.h"
+#include "sim/read/module.h"
+#include "sim/read/passes.h"
 #include "sim/sass/sass.h"
-#include "sim/sim.h"
+#include "sim/time/profile.h"
+#include "sim/time/time.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-const sim_isa *sim_isa_best(void) {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  int v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
-  if (v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512cd")) return &sim_isa_avx512;
-  if (v3) return &sim_isa_avx2;
-#endif
-  return &sim_isa_base;
-}
 
 static void device_close(cawb_device *d) {
   sim_device *s = (sim_device *)d;
@@ -36,19 +32,35 @@ static void device_close(cawb_device *d) {
   free(s);
 }
 
+static void device_unload(cawb_device *d, cawb_module *m) {
+  (void)d;
+  for (sim_function *f = m->functions; f != NULL; f = f->next) sim_sass_free(f->sass);
+  sim_module_free(m);
+}
+
+/* All that is known of a kernel before it runs. 0: out of memory. */
+static int prepare(sim_function *f, const sim_isa *isa) {
+  sim_costs(f);
+  if (!sim_wgmma(f, isa)) return 0;
+  sim_stretches(f);
+  sim_order(f);
+  return sim_schedule(f) && sim_uninitialised(f);
+}
+
 static cawb_status device_load(cawb_device *d, const cawb_image *image, cawb_module **out, cawb_err *err) {
   if (image->ptx == NULL)
     return cawb_fail(err, CAWB_ERR_INVALID, "a simulated device loads PTX, and there is none");
   cawb_status status = sim_module_parse((sim_device *)d, image->ptx, out, err);
   if (status != CAWB_OK) return status;
+  for (sim_function *f = (*out)->functions; f != NULL; f = f->next)
+    if (!prepare(f, ((sim_device *)d)->isa)) {
+      device_unload(d, *out);
+      *out = NULL;
+      return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a kernel");
+    }
   sim_cubin_read(*out, image->cubin, image->cubin_size);
   sim_sass_read(*out, image->cubin, image->cubin_size);
   return CAWB_OK;
-}
-
-static void device_unload(cawb_device *d, cawb_module *m) {
-  (void)d;
-  sim_module_free(m);
 }
 
 /* Modelled time does not vary: one execution, one sample. */
@@ -69,6 +81,18 @@ static cawb_status device_time(cawb_device *d, cawb_module *m, const cawb_step *
   return status;
 }
 
+/* One run; there is nothing to replay. */
+static cawb_status device_profile(cawb_device *dev, cawb_module *m, const cawb_step *steps, size_t n,
+                                  const char *const *metrics, size_t nmetrics, cawb_profile *p, cawb_err *err) {
+  sim_watch w;
+  cawb_report report = { 0 };
+  (void)metrics; (void)nmetrics;
+  cawb_status rc = sim_profile_begin((sim_device *)dev, &w, p, err);
+  if (rc == CAWB_OK) rc = sim_run(dev, m, steps, n, &report, err);
+  sim_profile_end((sim_device *)dev);
+  return rc;
+}
+
 static void device_sample(cawb_device *d, uint64_t blocks) { ((sim_device *)d)->sample = blocks; }
 
 static void device_sanitize(cawb_device *d, int on) { ((sim_device *)d)->sanitize = on; }
@@ -81,7 +105,7 @@ static const cawb_device_ops ops = {
   .write = sim_memory_write, .read = sim_memory_read, .copy = sim_memory_copy,
   .fill = sim_memory_fill, .attach = sim_memory_attach, .detach = sim_memory_free,
   .load = device_load, .unload = device_unload, .choose = sim_library_choose, .run = sim_run, .time = device_time,
-  .profile = sim_profile
+  .profile = device_profile
 };
 
 static void describe(const char *which, const sim_model *m, cawb_device_info *info) {
@@ -102,18 +126,6 @@ static void describe(const char *which, const sim_model *m, cawb_device_info *in
   info->rates.bf16 = m->bf16;
   info->rates.fp16 = m->fp16;
   info->rates.launch = m->launch;
-}
-
-sim_l1 *sim_l1_of(sim_device *d, unsigned i) {
-  while (d->nl1 <= i) {
-    sim_l1 **grown = realloc(d->l1, (d->nl1 + 1) * sizeof *grown);
-    if (grown == NULL) return NULL;
-    d->l1 = grown;
-    grown[d->nl1] = calloc(1, sizeof **grown);
-    if (grown[d->nl1] == NULL) return NULL;
-    d->nl1++;
-  }
-  return d->l1[i];
 }
 
 static int make_tables(sim_device *d) {

@@ -3,8 +3,9 @@
 ** leaves in memory, what is counted, found and modelled is what one core gives, bit for bit.
 */
 #include "check.h"
-#include "sim/cores/log.h"
-#include "sim/sim.h"
+#include "sim/memory/device.h"
+#include "sim/memory/log.h"
+#include "sim/read/module.h"
 #include "sim_fixture.h"
 
 enum { WORDS = 1 << 14, BLOCKS = 37 };
@@ -95,7 +96,7 @@ static int takes_turns(const char *file, const char *kernel) {
   sim_fixture x;
   fixture_open(&x, file);
   const sim_function *f = sim_module_find(x.m, kernel);
-  int turns = f != NULL ? f->turns : -1;
+  int turns = f != NULL ? f->in_order : -1;
   fixture_close(&x);
   return turns;
 }

@@ -4,7 +4,8 @@
 ** and blocks in each other's way. Each wrong kernel stands beside a right one.
 */
 #include "check.h"
-#include "sim/sim.h"
+#include "sim/isa/isas.h"
+#include "sim/memory/device.h"
 #include "sim_fixture.h"
 
 enum { THREADS = 256, WORDS = 8192 };

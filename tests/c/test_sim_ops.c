@@ -6,7 +6,7 @@
 
 #include "check.h"
 #include "sim/exec/ops.h"
-#include "sim/sim.h"
+#include "sim/isa/isas.h"
 
 static int begins(const char *s, const char *with) { return strncmp(s, with, strlen(with)) == 0; }
 

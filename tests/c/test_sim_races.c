@@ -3,7 +3,8 @@
 ** not: each wrong kernel stands beside a right one that differs in little else.
 */
 #include "check.h"
-#include "sim/sim.h"
+#include "sim/isa/isas.h"
+#include "sim/memory/device.h"
 #include "sim_fixture.h"
 
 enum { THREADS = 256 };

@@ -5,7 +5,8 @@
 #include <math.h>
 
 #include "check.h"
-#include "sim/sim.h"
+#include "sim/isa/isas.h"
+#include "sim/memory/device.h"
 #include "sim_fixture.h"
 
 static const sim_isa *isas[3];

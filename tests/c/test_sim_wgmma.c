@@ -4,7 +4,8 @@
 ** Whole numbers make every order of summing the same.
 */
 #include "check.h"
-#include "sim/sim.h"
+#include "sim/isa/isas.h"
+#include "sim/memory/device.h"
 #include "sim_wgmma.h"
 
 enum { ROWS = 64, WIDE = 256, B_AT = 16384, SHARED = 65536, THREADS = 128 };

@@ -12,8 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/cores/log.h"
-#include "sim/sim.h"
+#include "sim/access/cache.h"
+#include "sim/cores/cores.h"
+#include "sim/exec/block.h"
+#include "sim/memory/device.h"
+#include "sim/time/time.h"
 
 enum {
   AHEAD = 4,                    /* logs that wait, a thread */
@@ -27,15 +30,15 @@ enum {
 #define ASTRAY 256
 #define PATIENCE (UINT64_C(1) << 26)
 
-typedef struct crew crew;
+typedef struct workers workers;
 
-typedef struct mate {
-  crew *c;
+typedef struct worker {
+  workers *c;
   sim_exec exec;
   pthread_t thread;
-} mate;
+} worker;
 
-struct crew {
+struct workers {
   sim_exec *x;                  /* the launch's accounts */
   uint64_t n, next, stretch;    /* blocks; the first that nobody has taken; taken at once */
   uint64_t taken, replayed;     /* stretches */
@@ -43,8 +46,8 @@ struct crew {
   pthread_mutex_t lock;
   pthread_cond_t moved;
   int replaying, halt;
-  unsigned nmates, nlogs;
-  mate *mates;
+  unsigned nthreads, nlogs;
+  worker *threads;
   struct pending { sim_log log; uint64_t first; int ready; } *logs;   /* stretch i's: i % nlogs */
 };
 
@@ -63,7 +66,7 @@ static int note_ran(sim_log *g, const sim_exec *x, uint64_t threads) {
 }
 
 /* Blocks `from` up to `to`; 0: they must run in order. */
-static int run_blocks(mate *m, sim_log *g, uint64_t from, uint64_t to, uint64_t patience) {
+static int run_blocks(worker *m, sim_log *g, uint64_t from, uint64_t to, uint64_t patience) {
   sim_exec *x = &m->exec;
   g->count = g->nran = 0;
   g->failed = 0;
@@ -73,7 +76,7 @@ static int run_blocks(mate *m, sim_log *g, uint64_t from, uint64_t to, uint64_t 
     uint64_t before = x->counts.threads;
     g->patience = before + patience;
     sim_sample_begin(x, k, m->c->n);
-    if (x->device->isa->block(x) != SIM_NEXT || x->counts.races > 0 || g->failed ||
+    if (sim_block_run(x) != SIM_NEXT || x->counts.races > 0 || g->failed ||
         !note_ran(g, x, x->counts.threads - before)) return 0;
   }
   return 1;
@@ -81,13 +84,13 @@ static int run_blocks(mate *m, sim_log *g, uint64_t from, uint64_t to, uint64_t 
 
 /* ---------------------------------------------------------------- in order */
 
-static struct pending *pending(crew *c, uint64_t stretch) { return &c->logs[stretch % c->nlogs]; }
+static struct pending *pending(workers *c, uint64_t stretch) { return &c->logs[stretch % c->nlogs]; }
 
-static int is_due(crew *c) { return !c->replaying && c->replayed < c->taken && pending(c, c->replayed)->ready; }
+static int is_due(workers *c) { return !c->replaying && c->replayed < c->taken && pending(c, c->replayed)->ready; }
 
-static void halt(crew *c) { __atomic_store_n(&c->halt, 1, __ATOMIC_RELAXED); }
+static void halt(workers *c) { __atomic_store_n(&c->halt, 1, __ATOMIC_RELAXED); }
 
-static void note_length(crew *c, const sim_log *g) {
+static void note_length(workers *c, const sim_log *g) {
   for (size_t i = 0; i < g->nran; i++) {
     c->sum += g->ran[i].threads;
     if (g->ran[i].threads > c->longest) c->longest = g->ran[i].threads;
@@ -96,7 +99,7 @@ static void note_length(crew *c, const sim_log *g) {
 }
 
 /* What is ready and next. The lock is held, and let go meanwhile. */
-static void replay_due(crew *c) {
+static void replay_due(workers *c) {
   while (!c->halt && is_due(c)) {
     struct pending *p = pending(c, c->replayed);
     c->replaying = 1;
@@ -112,8 +115,8 @@ static void replay_due(crew *c) {
 }
 
 /* Take stretches until there are none, or `most` have been taken by this thread. */
-static void work(mate *m, uint64_t most) {
-  crew *c = m->c;
+static void work(worker *m, uint64_t most) {
+  workers *c = m->c;
   pthread_mutex_lock(&c->lock);
   while (!c->halt && c->next < c->n && most > 0) {
     if (c->taken - c->replayed == c->nlogs) {
@@ -143,56 +146,56 @@ static void *start(void *arg) {
   return NULL;
 }
 
-/* ----------------------------------------------------------------- the crew */
+/* -------------------------------------------------------------- the workers */
 
 /* A block's own, and L1: each thread has one. */
-static int mate_make(crew *c) {
-  mate *m = &c->mates[c->nmates];
+static int worker_make(workers *c) {
+  worker *m = &c->threads[c->nthreads];
   sim_exec *x = c->x;
   cawb_err err;
-  sim_l1 *l1 = sim_l1_of(x->device, c->nmates);
+  sim_l1 *l1 = sim_l1_of(x->device, c->nthreads);
   m->c = c;
   if (l1 == NULL || sim_exec_make(&m->exec, x->device, x->function, x->step, &err) != CAWB_OK) return 0;
   m->exec.l1 = l1;
   sim_sample_join(&m->exec, x);
-  c->nmates++;
+  c->nthreads++;
   return sim_cluster_make(&m->exec, &err) == CAWB_OK;      /* of one block: it takes no memory */
 }
 
-static int crew_make(crew *c, sim_exec *x, uint64_t n, unsigned threads) {
-  *c = (crew){ .x = x, .n = n, .stretch = 1, .nlogs = AHEAD * threads };
+static int workers_make(workers *c, sim_exec *x, uint64_t n, unsigned threads) {
+  *c = (workers){ .x = x, .n = n, .stretch = 1, .nlogs = AHEAD * threads };
   pthread_mutex_init(&c->lock, NULL);
   pthread_cond_init(&c->moved, NULL);
-  c->mates = calloc(threads, sizeof *c->mates);
+  c->threads = calloc(threads, sizeof *c->threads);
   c->logs = calloc(c->nlogs, sizeof *c->logs);
-  return c->mates != NULL && c->logs != NULL && sim_undo_begin(x->device) && mate_make(c);
+  return c->threads != NULL && c->logs != NULL && sim_undo_begin(x->device) && worker_make(c);
 }
 
-static void crew_free(crew *c) {
-  for (unsigned i = 0; i < c->nmates; i++) sim_exec_free(&c->mates[i].exec);
+static void workers_free(workers *c) {
+  for (unsigned i = 0; i < c->nthreads; i++) sim_exec_free(&c->threads[i].exec);
   for (unsigned i = 0; c->logs != NULL && i < c->nlogs; i++) {
     free(c->logs[i].log.words);
     free(c->logs[i].log.ran);
   }
-  free(c->mates);
+  free(c->threads);
   free(c->logs);
   pthread_cond_destroy(&c->moved);
   pthread_mutex_destroy(&c->lock);
 }
 
 /* The others' accounts into the launch's. */
-static void gather(crew *c) {
+static void gather(workers *c) {
   sim_exec *x = c->x;
   uint64_t *sum = (uint64_t *)&x->counts;
-  for (unsigned i = 0; i < c->nmates; i++) {
-    const uint64_t *add = (const uint64_t *)&c->mates[i].exec.counts;
+  for (unsigned i = 0; i < c->nthreads; i++) {
+    const uint64_t *add = (const uint64_t *)&c->threads[i].exec.counts;
     for (size_t k = 0; k < sizeof x->counts / sizeof *sum; k++) sum[k] += add[k];
-    for (uint32_t k = 0; k <= x->function->count; k++) x->hits[k] += c->mates[i].exec.hits[k];
+    for (uint32_t k = 0; k <= x->function->count; k++) x->hits[k] += c->threads[i].exec.hits[k];
   }
 }
 
 /* Blocks so far say how many are worth taking at once, and whether others should help. */
-static int is_worth(crew *c, unsigned threads) {
+static int is_worth(workers *c, unsigned threads) {
   uint64_t each = c->sum / c->blocks / SIM_LANES + 1, left = c->n - c->next;
   uint64_t share = left / ((uint64_t)AHEAD * threads) + 1;
   c->stretch = STRETCH / each + 1 < share ? STRETCH / each + 1 : share;
@@ -200,17 +203,17 @@ static int is_worth(crew *c, unsigned threads) {
 }
 
 /* Signals are for the thread that has been there. */
-static void help(crew *c, unsigned threads) {
+static void help(workers *c, unsigned threads) {
   sigset_t all, were;
   unsigned started = 1;
-  while (c->nmates < threads && mate_make(c)) continue;
+  while (c->nthreads < threads && worker_make(c)) continue;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &were);
-  while (started < c->nmates &&
-         pthread_create(&c->mates[started].thread, NULL, start, &c->mates[started]) == 0) started++;
+  while (started < c->nthreads &&
+         pthread_create(&c->threads[started].thread, NULL, start, &c->threads[started]) == 0) started++;
   pthread_sigmask(SIG_SETMASK, &were, NULL);
-  work(&c->mates[0], UINT64_MAX);
-  for (unsigned i = 1; i < started; i++) pthread_join(c->mates[i].thread, NULL);
+  work(&c->threads[0], UINT64_MAX);
+  for (unsigned i = 1; i < started; i++) pthread_join(c->threads[i].thread, NULL);
 }
 
 static unsigned cores(void) {
@@ -220,23 +223,23 @@ static unsigned cores(void) {
   return n < 1 ? 1 : (unsigned)n;
 }
 
-unsigned sim_crew_threads(const sim_exec *x, uint64_t n) {
+unsigned sim_workers_count(const sim_exec *x, uint64_t n) {
   unsigned most = x->device->threads > 0 ? x->device->threads : cores();
   if (most > THREADS_MOST) most = THREADS_MOST;
   if (most > n) most = (unsigned)n;
-  if (x->function->turns || x->npeers > 1) return 1;
+  if (x->function->in_order || x->npeers > 1) return 1;
   if (x->device->threads == 0 && n * x->nwarps < WARPS) return 1;
   return most;
 }
 
-int sim_crew_run(sim_exec *x, uint64_t n, unsigned threads) {
-  crew c;
-  int made = crew_make(&c, x, n, threads);
+int sim_workers_run(sim_exec *x, uint64_t n, unsigned threads) {
+  workers c;
+  int made = workers_make(&c, x, n, threads);
   if (made) {
-    work(&c.mates[0], 1);
+    work(&c.threads[0], 1);
     while (!c.halt && c.next < n) {
       if (is_worth(&c, threads)) help(&c, threads);
-      else work(&c.mates[0], 1);
+      else work(&c.threads[0], 1);
     }
     made = !c.halt;
     x->device->beside += (uint64_t)made;
@@ -244,6 +247,6 @@ int sim_crew_run(sim_exec *x, uint64_t n, unsigned threads) {
     else sim_undo_restore(x->device);
   }
   sim_undo_end(x->device);
-  crew_free(&c);
+  workers_free(&c);
   return made;
 }

@@ -1,6 +1,6 @@
 /*
 ** order.c - whether the blocks of a kernel may run beside each other, on several cores. Those
-** that may speak to each other run one after the other, in turns where one waits (sim/exec/cluster.c):
+** that may affect each other run one after the other, each for a while where one waits (cluster.c):
 ** what they see depends on the order. They are the kernels with
 **
 **   atomics and reductions on global memory, or on generic addresses, which may be global
@@ -12,8 +12,8 @@
 ** Plain accesses say nothing of the kind; blocks that exchange data by them are found out by
 ** what they touch, see replay.c.
 */
+#include "sim/cores/cores.h"
 #include "sim/exec/ops.h"
-#include "sim/sim.h"
 
 static int speaks(const sim_insn *in) {
   if (sim_op_has(in->op, OP_CLOCK | OP_BARRIER_CLUSTER)) return 1;
@@ -21,7 +21,7 @@ static int speaks(const sim_insn *in) {
   return sim_op_has(in->op, OP_ATOMIC) || (sim_op_has(in->op, OP_ELEMENTS) && in->strong);
 }
 
-void sim_turns(sim_function *f) {
-  f->turns = f->fences;
-  for (uint32_t i = 0; i < f->count; i++) f->turns |= speaks(&f->code[i]);
+void sim_order(sim_function *f) {
+  f->in_order = f->fences;
+  for (uint32_t i = 0; i < f->count; i++) f->in_order |= speaks(&f->code[i]);
 }

@@ -7,9 +7,11 @@
 ** something else than it does in order. A sector is no finer than that, so blocks may be taken
 ** to meet which do not; they run in order then, and nothing is lost but time.
 */
-#include "sim/cores/log.h"
-#include "sim/memory/l2.h"
-#include "sim/sim.h"
+#include "sim/access/l2.h"
+#include "sim/cores/cores.h"
+#include "sim/memory/device.h"
+#include "sim/memory/log.h"
+#include "sim/time/time.h"
 
 static uint32_t bits_at(const sim_region *r, int map, uint64_t line) {
   const uint64_t *bits = r->bits + (size_t)map * r->words;

@@ -5,10 +5,16 @@
 #define CAWB_SIM_EXEC_EXEC_H
 
 #include "device/device.h"
-#include "sim/memory/async.h"
-#include "sim/time/facts.h"
-#include "sim/read/insn.h"
+#include "sim/exec/counts.h"
+#include "sim/exec/insn.h"
 #include "sim/memory/region.h"
+
+typedef struct sim_exec sim_exec;
+typedef struct sim_copy sim_copy;          /* sim/access/async.h */
+typedef struct sim_bulk sim_bulk;
+typedef struct sim_product sim_product;
+typedef struct sim_shape sim_shape;        /* shape.h */
+typedef struct sim_log sim_log;            /* sim/memory/log.h */
 
 #define SIM_WARPS 32u                /* most warps in a block */
 
@@ -33,10 +39,8 @@ typedef struct sim_barrier {
   uint32_t count, all, any;     /* bar.red */
 } sim_barrier;
 
-enum { SIM_RACE_WARPS, SIM_RACE_LANES, SIM_RACE_BLOCKS, SIM_RACE_COPY, SIM_RACE_UNSET,
-       SIM_RACE_LENT, SIM_RACE_PROXY, SIM_RACE_EARLY, SIM_RACE_ORDER };     /* of warpgroup products */
-
-enum { SIM_SHAPES = 1 << 7, SIM_WAW = 1024 };
+enum { SIM_RACE_WARPS, SIM_RACE_LANES, SIM_RACE_BLOCKS, SIM_RACE_COPY, SIM_RACE_UNINITIALISED,
+       SIM_RACE_PRODUCT, SIM_RACE_PROXY, SIM_RACE_EARLY, SIM_RACE_ORDER };     /* of warpgroup products */
 
 struct sim_warp {
   unsigned char *base[SIM_BASES];
@@ -57,7 +61,7 @@ struct sim_warp {
   uint32_t touches;             /* of lines, in this block */
   uint32_t closed;              /* groups of warpgroup products; */
   int ordered;                  /* wgmma.fence was executed; */
-  uint32_t fenced;              /* the epoch of the last fence.proxy.async: see body_warpgroup.h */
+  uint32_t fenced;              /* the epoch of the last fence.proxy.async: see sim/access/warpgroup.c */
   sim_group group[SIM_LANES];   /* the groups that are not running */
   unsigned char *local, *local_set;   /* a byte for each 4 of `local`: it was written */
   sim_exec *exec;
@@ -85,20 +89,20 @@ struct sim_exec {
   unsigned char *shared;
   uint32_t local_stride;        /* bytes of local memory from thread to thread */
   uint32_t shared_size, grain;
-  uint32_t *writers, *readers;  /* shadow of shared memory, see sim/watch/body_shadow.h */
+  uint32_t *writers, *readers;  /* shadow of shared memory, see sim/watch/shadow.h */
   uint32_t *lines;              /* source line of the last write */
   uint32_t shadow_size, epoch;
   uint32_t born;                /* the epoch in which the block began; 0: it is not known any more */
-  struct sim_waw { uint32_t unit, other, was; } *waw;   /* units that several warps wrote; see sim/watch/body_shadow.h */
+  struct sim_waw *waw;          /* units that several warps wrote */
   uint32_t nwaw;
   int collecting;               /* stores note such units there */
   sim_shape *shapes;            /* SIM_SHAPES, by address register and size */
   uint64_t clock;
   uint8_t *flight;              /* copies under way to each unit of shared memory */
-  uint32_t flying;              /* copies under way to the block, in units, and what is lent */
-  uint8_t *lent;                /* warpgroup products under way that read each unit */
-  sim_lend *lends;              /* the products under way */
-  uint32_t nlends, lends_room;
+  uint32_t flying;              /* copies under way to the block, and reads of products, in units */
+  uint8_t *reading;             /* warpgroup products under way that read each unit */
+  sim_product *products;        /* under way */
+  uint32_t nproducts, products_room;
   int rallied;                  /* four warps have met for one, so that others may go on */
   sim_exec **peers, *alone;     /* the blocks of the cluster; `alone`: where there is one */
   unsigned npeers, rank, cluster[3];
@@ -108,8 +112,8 @@ struct sim_exec {
   unsigned nparked, parked_room;
   sim_bulk *bulks;              /* of the whole cluster, at its first block */
   uint32_t nbulks, bulks_room;
-  sim_l1 *l1;                   /* of the thread that executes it */
-  struct sim_log *log;          /* of a block that runs beside others, see sim/cores/log.h; else NULL */
+  struct sim_l1 *l1;                   /* of the thread that executes it */
+  sim_log *log;          /* of a block that runs beside others, see sim/memory/log.h; else NULL */
   uint32_t *hot;                /* SIM_HOT, the device's: atomics by place */
   uint32_t cache_block;         /* the block's number there */
   uint64_t lowest, touches, news;        /* base of the first region; of all warps; lines new to the block */
@@ -124,7 +128,7 @@ struct sim_exec {
   sim_barrier barrier[16];
   sim_fault fault;
   sim_launch_facts facts;       /* once it is over */
-  uint32_t first_block;         /* number of the launch's first block, see sim/watch/body_race.h */
+  uint32_t first_block;         /* number of the launch's first block, see sim/watch/race.h */
   int follows;                  /* blocks' stores are compared */
   int met;                      /* blocks that ran beside each other were in each other's way */
   struct {                      /* the first race */

@@ -1,8 +1,6 @@
 /* ops.c - the table of instructions, as rows that can be looked up. See ops.h. */
 #include "sim/exec/ops.h"
 
-#include "sim/time/facts.h"
-
 const sim_op sim_ops[SIM_OP_COUNT] = {
 #define X(name, pipe, traits) { #name, OP_##traits, SIM_PIPE_##pipe },
   SIM_OPS(X)

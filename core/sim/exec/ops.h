@@ -58,6 +58,10 @@
 #define OP_ONE_TO_ONE       (UINT32_C(1) << 30)
 #define OP_REARRANGED       (UINT32_C(1) << 31)
 
+/* The pipes. */
+enum { SIM_PIPE_NONE, SIM_PIPE_FP32, SIM_PIPE_INT, SIM_PIPE_FP64, SIM_PIPE_SPECIAL,
+       SIM_PIPE_MEMORY, SIM_PIPE_CONTROL, SIM_PIPE_TENSOR, SIM_PIPE_PRODUCT, SIM_PIPES };
+
 /* The programs; time/cost.c says how long they are. */
 enum { SIM_ONE_INSTRUCTION, SIM_DIVIDE, SIM_DIVIDE_WIDE, SIM_DIVIDE_FLOAT, SIM_ROOT_FLOAT, SIM_SPECIAL_FLOAT,
        SIM_DIVIDE_DOUBLE, SIM_ROOT_DOUBLE, SIM_PROGRAMS };
@@ -176,21 +180,11 @@ enum { SIM_ONE_INSTRUCTION, SIM_DIVIDE, SIM_DIVIDE_WIDE, SIM_DIVIDE_FLOAT, SIM_R
   X(ld_local, MEMORY, HAS(OP_LOAD | OP_LOCAL | OP_ONE_TO_ONE)) \
   X(ld_param, MEMORY, HAS(OP_LOAD | OP_CONSTANT)) \
   X(ld_const, MEMORY, HAS(OP_LOAD | OP_CONSTANT)) \
-  X(ld_generic, MEMORY, HAS(OP_LOAD | OP_GENERIC | OP_WAITS_GLOBAL | OP_ONE_TO_ONE)) \
   X(st_global, MEMORY, HAS(OP_STORE | OP_GLOBAL | OP_ONE_TO_ONE)) \
   X(st_shared, MEMORY, HAS(OP_STORE | OP_SHARED | OP_ONE_TO_ONE)) \
   X(st_local, MEMORY, HAS(OP_STORE | OP_LOCAL | OP_ONE_TO_ONE)) \
-  X(st_generic, MEMORY, HAS(OP_STORE | OP_GENERIC | OP_ONE_TO_ONE)) \
   X(atom_global, MEMORY, HAS(OP_UPDATE | OP_GLOBAL | OP_WAITS_GLOBAL | OP_ONE_TO_ONE)) \
-  X(atom_shared, MEMORY, HAS(OP_UPDATE | OP_SHARED | OP_WAITS_SHARED | OP_ONE_TO_ONE)) \
-  X(atom_generic, MEMORY, HAS(OP_UPDATE | OP_GENERIC | OP_WAITS_GLOBAL | OP_ONE_TO_ONE)) \
-  X(ld_cluster, MEMORY, HAS(OP_LOAD | OP_SHARED)) \
-  X(st_cluster, MEMORY, HAS(OP_STORE | OP_SHARED)) \
-  X(atom_cluster, MEMORY, HAS(OP_UPDATE | OP_SHARED)) \
-  X(ldmatrix, MEMORY, HAS(OP_DEFINES_VECTOR | OP_READS | OP_SHARED | OP_WAITS_SHARED | OP_ONE_TO_ONE)) \
-  X(stmatrix, MEMORY, HAS(OP_WRITES | OP_SHARED)) \
-  X(wmma_load, MEMORY, HAS(OP_READS | OP_GENERIC)) \
-  X(wmma_store, MEMORY, HAS(OP_WRITES | OP_GENERIC))
+  X(atom_shared, MEMORY, HAS(OP_UPDATE | OP_SHARED | OP_WAITS_SHARED | OP_ONE_TO_ONE))
 
 /* Copies that go on by themselves, and the barrier objects that they tell. */
 #define SIM_OPS_ASYNC(X) \
@@ -228,7 +222,7 @@ enum { SIM_ONE_INSTRUCTION, SIM_DIVIDE, SIM_DIVIDE_WIDE, SIM_DIVIDE_FLOAT, SIM_R
   X(clock_u64, INT, HAS(OP_DEFINES | OP_CLOCK)) \
   X(smid, INT, VALUE)
 
-/* What the lanes of a warp, the warps of a warpgroup, the blocks of a cluster do together. */
+/* What the lanes of a warp do together. `adjust` goes around another: other roundings, saturation. */
 #define SIM_OPS_TOGETHER(X) \
   X(shfl, MEMORY, HAS(OP_DEFINES | OP_WAITS_SHARED | OP_ONE_TO_ONE)) \
   X(vote, INT, VALUE) \
@@ -236,22 +230,36 @@ enum { SIM_ONE_INSTRUCTION, SIM_DIVIDE, SIM_DIVIDE_WIDE, SIM_DIVIDE_FLOAT, SIM_R
   X(match, INT, VALUE) \
   X(redux, INT, HAS(OP_DEFINES | OP_ONE_TO_ONE)) \
   X(elect, INT, VALUE) \
+  X(mma, TENSOR, NOTHING) \
+  X(adjust, NONE, NOTHING)
+
+/* Addresses that may lie in several spaces, or in another block; matrices; warps and blocks together.
+   `wgmma_early` goes around another, and looks whether what that reads is ready. */
+#define SIM_OPS_ELSEWHERE(X) \
+  X(ld_generic, MEMORY, HAS(OP_LOAD | OP_GENERIC | OP_WAITS_GLOBAL | OP_ONE_TO_ONE)) \
+  X(st_generic, MEMORY, HAS(OP_STORE | OP_GENERIC | OP_ONE_TO_ONE)) \
+  X(atom_generic, MEMORY, HAS(OP_UPDATE | OP_GENERIC | OP_WAITS_GLOBAL | OP_ONE_TO_ONE)) \
+  X(ld_cluster, MEMORY, HAS(OP_LOAD | OP_SHARED)) \
+  X(st_cluster, MEMORY, HAS(OP_STORE | OP_SHARED)) \
+  X(atom_cluster, MEMORY, HAS(OP_UPDATE | OP_SHARED)) \
+  X(ldmatrix, MEMORY, HAS(OP_DEFINES_VECTOR | OP_READS | OP_SHARED | OP_WAITS_SHARED | OP_ONE_TO_ONE)) \
+  X(stmatrix, MEMORY, HAS(OP_WRITES | OP_SHARED)) \
+  X(wmma_load, MEMORY, HAS(OP_READS | OP_GENERIC)) \
+  X(wmma_store, MEMORY, HAS(OP_WRITES | OP_GENERIC)) \
   X(movmatrix, MEMORY, VALUE) \
   X(mapa, INT, VALUE) \
   X(rank_of, INT, VALUE) \
-  X(mma, TENSOR, NOTHING) \
   X(wgmma, TENSOR, HAS(OP_READS | OP_SHARED | OP_ASYNC)) \
   X(wgmma_fence, CONTROL, NOTHING) \
   X(wgmma_commit, NONE, NOTHING) \
-  X(wgmma_wait, CONTROL, HAS(OP_DRAINS))
-
-/* Around another instruction: other roundings, saturation; a look at what is read. */
-#define SIM_OPS_AROUND(X) \
-  X(adjust, NONE, NOTHING) \
+  X(wgmma_wait, CONTROL, HAS(OP_DRAINS)) \
   X(wgmma_early, NONE, NOTHING)
 
-#define SIM_OPS(X) SIM_OPS_INT(X) SIM_OPS_COMPARE(X) SIM_OPS_FLOAT(X) SIM_OPS_HALF(X) SIM_OPS_CONVERT(X) \
-  SIM_OPS_MEMORY(X) SIM_OPS_ASYNC(X) SIM_OPS_CONTROL(X) SIM_OPS_TOGETHER(X) SIM_OPS_AROUND(X)
+/* Compiled once per instruction set (sim/isa); ordinary functions. */
+#define SIM_OPS_LANES(X) SIM_OPS_INT(X) SIM_OPS_COMPARE(X) SIM_OPS_FLOAT(X) SIM_OPS_HALF(X) SIM_OPS_CONVERT(X) \
+  SIM_OPS_MEMORY(X) SIM_OPS_TOGETHER(X)
+#define SIM_OPS_PLAIN(X) SIM_OPS_ELSEWHERE(X) SIM_OPS_ASYNC(X) SIM_OPS_CONTROL(X)
+#define SIM_OPS(X) SIM_OPS_LANES(X) SIM_OPS_PLAIN(X)
 
 enum {
 #define X(name, pipe, traits) SIM_OP_##name,

@@ -2,7 +2,7 @@
 ** convolve.c - a convolution on the CPU, tap by tap. Positions of the narrow side (y, or x
 ** of a transposed one) step over the wide side by `stride`.
 */
-#include "sim/sim.h"
+#include "sim/library/library.h"
 
 #include <string.h>
 

@@ -2,7 +2,9 @@
 ** library.c - the libraries' calls on the simulated device: the same results in plain C, and
 ** times from the published rates. Operands are checked as a kernel's accesses are.
 */
-#include "sim/sim.h"
+#include "sim/library/library.h"
+#include "sim/time/profile.h"
+#include "sim/time/time.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -143,7 +145,7 @@ static cawb_status multiply(const cawb_gemm *g, const operands *o, cawb_err *err
   for (int64_t s = 0; s < g->count; s++) {
     gather(a, o->host[CAWB_OPERAND_A], &g->a, g->m, g->k, s, g->compute);
     gather(b, o->host[CAWB_OPERAND_B], &g->b, g->k, g->n, s, g->compute);
-    sim_product(c, a, b, m, n, k);
+    sim_product_of(c, a, b, m, n, k);
     write_product(g, o, c, s);
   }
   free(a);
@@ -229,7 +231,7 @@ cawb_status sim_library_run(sim_device *d, const cawb_step *s, cawb_report *repo
   if (rc != CAWB_OK) return rc;
   take_time(d->model, s, report);
   return d->watch == NULL ? CAWB_OK
-    : sim_watch_library(d, s->kind == CAWB_STEP_GEMM ? "gemm" : "conv", &before, report, err);
+    : sim_profile_library(d, s->kind == CAWB_STEP_GEMM ? "gemm" : "conv", &before, report, err);
 }
 
 cawb_status sim_library_choose(cawb_device *d, const cawb_step *steps, size_t n,

@@ -2,7 +2,7 @@
 ** product.c - a matrix product on the CPU: float32 sums, in stretches of k as blocked
 ** libraries have them, so that long sums err no more than theirs.
 */
-#include "sim/sim.h"
+#include "sim/library/library.h"
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ static void tile(float *c, const float *a, const float *b, size_t rows, size_t c
   }
 }
 
-void sim_product(float *c, const float *a, const float *b, size_t m, size_t n, size_t k) {
+void sim_product_of(float *c, const float *a, const float *b, size_t m, size_t n, size_t k) {
   for (size_t j = 0; j < n; j += COLUMNS)
     for (size_t i = 0; i < m; i += ROWS)
       tile(c + i * n + j, a + i * k, b + j, m - i < ROWS ? m - i : ROWS,

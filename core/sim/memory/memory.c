@@ -1,5 +1,5 @@
 /* memory.c - the device's memory: regions in a wide and mostly empty address space. */
-#include "sim/sim.h"
+#include "sim/memory/device.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #define CAWB_SIM_MEMORY_REGION_H
 
 #include "device/device.h"
-#include "sim/time/facts.h"
 
 typedef struct sim_device sim_device;
 
@@ -20,12 +19,15 @@ typedef struct sim_device sim_device;
 #define SIM_SLOT_OFFSET (UINT64_C(1) << 34)
 #define SIM_WINDOW(space) ((uint64_t)(space) << SIM_SLOT_BITS)
 
-/* Which block stored last: per 32 bytes, per 4 bytes; see sim/watch/body_race.h. Both or none. */
+/* Which block stored last: per 32 bytes, per 4 bytes; see sim/watch/race.h. Both or none. */
 #define SIM_PARTED 0x80000000u
 typedef struct sim_notes {
   uint32_t *sectors, *words;
   uint32_t last;          /* the last block that stored anywhere */
 } sim_notes;
+
+/* Sectors of 32 bytes: touched by this launch first, by it and an earlier one, by earlier ones. */
+typedef struct sim_sectors { double fresh, again, earlier; } sim_sectors;
 
 typedef struct sim_region {
   cawb_addr base;
@@ -37,7 +39,7 @@ typedef struct sim_region {
   uint64_t *written;      /* since it was poisoned: a bit for each 4 bytes; NULL: it was not */
   uint32_t *last;         /* by line of 128 bytes: the block that touched it last, stamped */
   sim_sectors half;       /* of a sample, see sim/time/sample.c */
-  struct sim_chunk **chunks;            /* of a launch, what it has changed; see sim/cores/log.h */
+  struct sim_chunk **chunks;            /* of a launch, what it has changed; see undo.c */
   int constant;           /* a variable that kernels do not store to */
   double grown;           /* what is not executed touches so much more */
   int attached;           /* mapped, and no area of malloc's */

@@ -3,6 +3,7 @@
 #define CAWB_SIM_READ_DECODE_H
 
 #include "sim/exec/ops.h"
+#include "sim/exec/variants.h"
 #include "sim/read/ptx_parse.h"
 
 /* Modifiers of a mnemonic, as bits of form.has. */

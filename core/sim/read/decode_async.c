@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { ARRIVE_DROPS = 1, ARRIVE_EXPECTS = 2, ARRIVE_COUNTS = 4, ARRIVE_STATE = 8, ARRIVE_OPEN = 16 };
-
 static void note_words(sim_function *f) { if (f->grain > 2) f->grain = 2; }
 
 /* An address in brackets as a register and an offset, or a constant. */

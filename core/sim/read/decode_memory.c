@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { VECTOR_MOST = 8, A_CAS = 7 };          /* the latter as in sim/memory/body_memory.h */
+enum { VECTOR_MOST = 8 };
 
 static const uint8_t vector_slots[] = { 0, 2, 3, 4 };
 

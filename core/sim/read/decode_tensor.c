@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MMA_SATURATES = 1, MMA_XOR = 2, MMA_AND = 4, MMA_WMMA = 8 };    /* as in sim/exec/body_tensor.h */
-
 /* ---------------------------------------------------------------- mnemonics */
 
 static const struct { const char *name; char code; } codes[] = {

@@ -62,8 +62,6 @@ int ptx_decode_control(ptx_parser *p, const ptx_statement *s, const ptx_form *f)
 
 /* ---------------------------------------------------------------- barriers */
 
-enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
-
 /* bar.sync a {, b}; bar.red.popc.u32 d, a {, b}, p. */
 static int decode_bar(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   if (ptx_has(f, W_CLUSTER)) return 0;

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { WG_SATURATES = 1, WG_REGISTERS = 2, WG_TURN_A = 4, WG_TURN_B = 8, WG_MINUS = 16, WG_KEEP_NOT = 32 };
-
 /* Whether there is a product of these types (D, A, B) and this shape. */
 static int exists(const char t[4], const unsigned m[3]) {
   int whole = t[0] == 'i', small = strchr("eEcC", t[1]) != NULL;

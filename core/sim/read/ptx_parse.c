@@ -5,7 +5,6 @@
 */
 #include "sim/read/ptx_parse.h"
 #include "sim/exec/ops.h"
-#include "sim/sass/sass.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,11 +246,6 @@ static void read_entry(ptx_parser *p, const ptx_body *b) {
   while (p->tok.kind == PTX_NAME) read_bounds(p);
   ptx_body_parse(p);
   ptx_symbols_cut(p, symbols);
-  sim_costs(f);
-  if (!sim_wgmma(f, p->device->isa)) ptx_fail(p, CAWB_ERR_MEMORY, "out of memory for a kernel");
-  sim_straight(f);
-  sim_turns(f);
-  if (!sim_schedule(f) || !sim_unset(f)) ptx_fail(p, CAWB_ERR_MEMORY, "out of memory for a kernel");
 }
 
 /* ---------------------------------------------------------------- module */
@@ -374,9 +368,8 @@ void sim_module_free(cawb_module *m) {
     free(f->code);
     free(f->consts);
     free(f->extras);
-    free(f->unset);
+    free(f->uninitialised);
     free(f->unknown);
-    sim_sass_free(f->sass);
     free(f);
   }
   for (size_t i = 0; i < m->nvariables; i++) sim_region_drop(m->device, m->variables[i]);

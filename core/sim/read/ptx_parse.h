@@ -6,7 +6,10 @@
 #define CAWB_SIM_READ_PTX_PARSE_H
 
 #include "sim/read/ptx_lex.h"
-#include "sim/sim.h"
+#include "sim/exec/isa.h"
+#include "sim/read/module.h"
+
+#include <setjmp.h>
 
 #define PTX_RETURN "@ret"          /* the label at the end of a function; no text can spell it */
 

@@ -1,4 +1,5 @@
 /* refuse.c - what the simulated device does not know, in words that an author can act on. */
+#include "sim/exec/fault.h"
 #include "sim/read/ptx_parse.h"
 
 #include <stdarg.h>
@@ -52,12 +53,6 @@ const char *cawb_sim_lacks(unsigned i, const char **family) {
   if (i >= FAMILIES) return NULL;
   *family = families[i].family;
   return families[i].prefix;
-}
-
-/* "softmax_rows, kernel.cu line 12", or without the line where PTX says none. */
-void sim_place(char *out, size_t room, const char *kernel, uint32_t line) {
-  if (line != 0) snprintf(out, room, "%s, kernel.cu line %u", kernel, line);
-  else snprintf(out, room, "%s", kernel);
 }
 
 void sim_refusal(char *out, size_t room, const char *what, size_t size) {

@@ -5,7 +5,7 @@
 ** behind its end.
 */
 #include "sim/exec/ops.h"
-#include "sim/sim.h"
+#include "sim/read/passes.h"
 
 enum { LONGEST = UINT16_MAX };
 
@@ -18,7 +18,7 @@ static int is_plain_fma(const sim_insn *in) {
   return in->op == SIM_OP_fma_f32 && in->inner == NULL && !in->ftz;
 }
 
-void sim_straight(sim_function *f) {
+void sim_stretches(sim_function *f) {
   for (uint32_t i = f->count; i-- > 0;) {
     sim_insn *in = &f->code[i], *next = i + 1 < f->count ? in + 1 : NULL;
     if (in->guard != SIM_NOGUARD) continue;
@@ -28,7 +28,7 @@ void sim_straight(sim_function *f) {
   }
 }
 
-void sim_straight_settle(sim_exec *x) {
+void sim_stretches_settle(sim_exec *x) {
   uint64_t hits = 0;
   for (uint32_t i = 0; i < x->function->count; i++) x->hits[i] = hits += x->hits[i];
 }

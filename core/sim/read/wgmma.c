@@ -2,9 +2,8 @@
 ** wgmma.c - instructions that read accumulators of warpgroup products are found when a kernel
 ** is decoded, and go around by op_wgmma_early, which looks whether the product was waited for.
 */
-#include "sim/read/wgmma.h"
-
-#include "sim/sim.h"
+#include "sim/exec/operands.h"
+#include "sim/read/passes.h"
 
 #include <stdlib.h>
 
@@ -16,9 +15,8 @@ static unsigned char *accumulators(const sim_function *f, int *products) {
   if (*products) is = calloc(f->regs_size / 4 + 1, 1);
   for (uint32_t i = 0; i < f->count && is != NULL; i++) {
     const sim_insn *in = &f->code[i];
-    uint32_t n = in->shape.n;
     if (in->op != SIM_OP_wgmma) continue;
-    for (uint32_t k = 0; k < (in->type[0] == 'h' ? n / 4 : n / 2); k++) is[f->extras[in->extra + k].off / 4] = 1;
+    for (uint32_t k = 0; k < sim_accumulators(in); k++) is[f->extras[in->extra + k].off / 4] = 1;
   }
   return is;
 }
@@ -30,7 +28,7 @@ int sim_wgmma(sim_function *f, const sim_isa *isa) {
   for (uint32_t i = 0; i < f->count; i++) {
     sim_insn *in = &f->code[i];
     int reads = 0;
-    for (unsigned k = 0; k < 5; k++) reads |= wg_reads(in, k) && is[in->r[k].off / 4];
+    for (unsigned k = 0; k < 5; k++) reads |= sim_reads(in, k) && is[in->r[k].off / 4];
     if (!reads || in->inner != NULL) continue;
     in->inner = in->fn;
     in->fn = isa->table[SIM_OP_wgmma_early];

@@ -4,8 +4,7 @@
 ** attribute, two bytes size, then a symbol's index and a value: attribute 0x2f
 ** is the number of registers. Anything odd is skipped: the figure stays unknown.
 */
-#include "sim/sass/elf_file.h"
-#include "sim/sim.h"
+#include "sim/sass/sass.h"
 
 #include <string.h>
 

@@ -8,7 +8,8 @@
 #define CAWB_SIM_SASS_SASS_H
 
 #include "sim/sass/elf_file.h"
-#include "sim/sim.h"
+#include "sim/exec/exec.h"
+#include "sim/read/module.h"
 
 #define SIM_SASS_NOWHERE UINT32_MAX
 
@@ -42,6 +43,9 @@ typedef struct sim_sass {
   sim_sass_edge *edges;
   uint32_t count, nblocks, nedges;
 } sim_sass;
+
+/* cubin.c: note the registers that each kernel needs, where the cubin tells. */
+void sim_cubin_read(cawb_module *m, const void *cubin, size_t size);
 
 /* Of every kernel of the module that the cubin has. What is odd or missing is left NULL. */
 void sim_sass_read(cawb_module *m, const void *cubin, size_t size);

@@ -5,7 +5,7 @@
 ** once for all of them. Counted in what it makes of these for sm_90.
 */
 #include "sim/exec/ops.h"
-#include "sim/sim.h"
+#include "sim/time/time.h"
 
 /* Instructions beside the one of the unit: of programs in full, approximate, and those with
    subnormals flushed. */

@@ -4,17 +4,14 @@
 ** counts are exact for the PTX, those by NVIDIA's names are of the machine code where that is
 ** at hand; seconds are modelled.
 */
+#include "sim/time/profile.h"
+
 #include "sim/exec/ops.h"
 #include "sim/sass/sass.h"
-#include "sim/sim.h"
+#include "sim/time/time.h"
 
 #include <math.h>
 #include <string.h>
-
-struct sim_watch {
-  cawb_profile *p;
-  unsigned launches;
-};
 
 static const char *const units[SIM_PIPES] = {
   [SIM_PIPE_NONE] = "none", [SIM_PIPE_FP32] = "fp32", [SIM_PIPE_INT] = "int",
@@ -62,7 +59,7 @@ static cawb_status add_counts(sim_watch *w, const char *kernel, const cawb_repor
   return add_values(w, kernel, values, sizeof values / sizeof *values, err);
 }
 
-cawb_status sim_watch_library(sim_device *d, const char *name, const cawb_report *a,
+cawb_status sim_profile_library(sim_device *d, const char *name, const cawb_report *a,
                               const cawb_report *b, cawb_err *err) {
   cawb_status rc = add_counts(d->watch, name, a, b, err);
   d->watch->launches++;
@@ -128,7 +125,7 @@ static cawb_status add_facts(sim_watch *w, const sim_exec *x, cawb_err *err) {
   return add_values(w, x->step->kernel, values, sizeof values / sizeof *values, err);
 }
 
-cawb_status sim_watch_launch(const sim_exec *x, const cawb_report *a, const cawb_report *b,
+cawb_status sim_profile_launch(const sim_exec *x, const cawb_report *a, const cawb_report *b,
                              cawb_err *err) {
   sim_watch *w = x->device->watch;
   const unsigned *g = x->step->grid;
@@ -147,20 +144,15 @@ cawb_status sim_watch_launch(const sim_exec *x, const cawb_report *a, const cawb
   return rc;
 }
 
-cawb_status sim_profile(cawb_device *dev, cawb_module *m, const cawb_step *steps, size_t n,
-                        const char *const *metrics, size_t nmetrics, cawb_profile *p,
-                        cawb_err *err) {
-  sim_device *d = (sim_device *)dev;
-  sim_watch w = { p, 0 };
-  cawb_report report;
-  (void)metrics; (void)nmetrics;
-  memset(&report, 0, sizeof report);
-  cawb_status rc = cawb_lines_begin(&p->sampling.seen.lines, units, SIM_PIPES, err);
-  if (rc != CAWB_OK) return rc;
-  d->watch = &w;
-  rc = sim_run(dev, m, steps, n, &report, err);
+cawb_status sim_profile_begin(sim_device *d, sim_watch *w, cawb_profile *p, cawb_err *err) {
+  *w = (sim_watch){ p, 0 };
+  d->watch = w;
+  return cawb_lines_begin(&p->sampling.seen.lines, units, SIM_PIPES, err);
+}
+
+void sim_profile_end(sim_device *d) {
+  cawb_profile *p = d->watch->p;
   d->watch = NULL;
   p->passes = p->sampling.runs = 1;
   p->sampling.unit = "warp instructions";
-  return rc;
 }

@@ -13,12 +13,14 @@
 ** For v = 1, blocks that share nothing, that is U(n) B / n. No more than there is can be
 ** touched.
 */
-#include "sim/sim.h"
+#include "sim/access/cache.h"
+#include "sim/memory/device.h"
+#include "sim/time/time.h"
 
 #include <math.h>
 #include <string.h>
 
-static uint64_t blocks_of(const cawb_step *s) { return (uint64_t)s->grid[0] * s->grid[1] * s->grid[2]; }
+uint64_t sim_sample_blocks(const cawb_step *s) { return (uint64_t)s->grid[0] * s->grid[1] * s->grid[2]; }
 
 static uint64_t mixed(uint64_t k) {
   k = (k ^ (k >> 31)) * UINT64_C(0x9e3779b97f4a7c15);
@@ -118,7 +120,7 @@ static double all_of(double half, double whole, double ratio, double most) {
 
 /* Sectors that the launch touched; from now on they belong to the run. */
 void sim_sample_sectors(sim_exec *x, sim_sectors *sum) {
-  double ratio = (double)blocks_of(x->step) / (double)(x->executed > 0 ? x->executed : 1);
+  double ratio = (double)sim_sample_blocks(x->step) / (double)(x->executed > 0 ? x->executed : 1);
   for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
     sim_region *r = x->device->slots[i];
     if (r == NULL) continue;
@@ -145,9 +147,9 @@ void sim_sample_sectors(sim_exec *x, sim_sectors *sum) {
 /* ------------------------------------------------------------------- the grid */
 
 /* Room in the caches for what one block fetches. */
-static void make_room(sim_exec *x) {
+void sim_sample_room(sim_exec *x) {
   const sim_model *m = x->device->model;
-  double blocks = (double)blocks_of(x->step), here = ceil(blocks / m->sms), resident = sim_resident(m, x);
+  double blocks = (double)sim_sample_blocks(x->step), here = ceil(blocks / m->sms), resident = sim_resident(m, x);
   if (here > resident) here = resident;
   double l1 = m->l1 - (x->shared_size > 0 ? here * ((double)x->shared_size + 1024) : 0);
   double on_gpu = here * m->sms < blocks ? here * m->sms : blocks;
@@ -160,9 +162,9 @@ static void make_room(sim_exec *x) {
 }
 
 /* Numbers for the blocks in the regions' `last`. */
-static void make_stamps(sim_exec *x) {
+void sim_sample_stamps(sim_exec *x) {
   sim_device *d = x->device;
-  uint64_t blocks = blocks_of(x->step);
+  uint64_t blocks = sim_sample_blocks(x->step);
   if (blocks >= UINT32_MAX - d->last_stamp) {
     for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++)
       if (d->slots[i] != NULL) memset(d->slots[i]->last, 0, (d->slots[i]->size / 128 + 1) * sizeof(uint32_t));
@@ -173,7 +175,7 @@ static void make_stamps(sim_exec *x) {
 }
 
 void sim_sample_begin(sim_exec *x, uint64_t k, uint64_t n) {
-  begin(x, pick(x, k, n, blocks_of(x->step) / x->npeers));
+  begin(x, pick(x, k, n, sim_sample_blocks(x->step) / x->npeers));
 }
 
 void sim_sample_ran(sim_exec *x, uint64_t k, double threads) {
@@ -181,43 +183,13 @@ void sim_sample_ran(sim_exec *x, uint64_t k, double threads) {
   x->longest = threads > x->longest ? threads : x->longest;
   x->squares += threads * threads;
   x->block_sectors = (double)x->counts.filled / (double)((k + 1) * x->npeers);
-  if (x->executed < blocks_of(x->step) && k + 1 == (n + 1) / 2) note_half(x->device);
-}
-
-/* Blocks that ran beside each other must run in order after all. */
-static void start_over(sim_exec *x) {
-  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
-    sim_region *r = x->device->slots[i];
-    if (r != NULL) memset(r->bits, 0, 2 * r->words * sizeof *r->bits);
-  }
-  memset(&x->counts, 0, sizeof x->counts);
-  x->longest = x->squares = x->block_sectors = 0;
-  x->met = 1;
-  make_stamps(x);
-}
-
-int sim_sample_run(sim_exec *x) {
-  uint64_t all = blocks_of(x->step) / x->npeers, most = x->device->sample / x->npeers, n = all;
-  if (x->device->sample > 0 && most < all) n = most > 0 ? most : 1;
-  unsigned threads = sim_crew_threads(x, n);
-  x->executed = n * x->npeers;
-  make_room(x);
-  make_stamps(x);
-  if (threads > 1 && sim_crew_run(x, n, threads)) return SIM_NEXT;
-  if (threads > 1) start_over(x);
-  for (uint64_t k = 0; k < n; k++) {
-    uint64_t before = x->counts.threads;
-    sim_sample_begin(x, k, n);
-    if (sim_cluster_run(x) == SIM_FAULT) return SIM_FAULT;
-    sim_sample_ran(x, k, (double)(x->counts.threads - before) / x->npeers);
-  }
-  return SIM_NEXT;
+  if (x->executed < sim_sample_blocks(x->step) && k + 1 == (n + 1) / 2) note_half(x->device);
 }
 
 /* How sure the mean of the sample is: its standard error over itself. */
 double sim_sample_spread(const sim_exec *x) {
   double n = (double)x->executed / x->npeers, mean = (double)x->counts.threads / (double)x->executed;
-  if (x->executed == blocks_of(x->step) || n < 2 || !(mean > 0)) return 0;
+  if (x->executed == sim_sample_blocks(x->step) || n < 2 || !(mean > 0)) return 0;
   double variance = (x->squares / n - mean * mean) * n / (n - 1);
   return variance > 0 ? sqrt(variance / n) / mean : 0;
 }

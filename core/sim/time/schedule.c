@@ -5,7 +5,7 @@
 ** batch, and a warp waits once for it. The first load of a batch is its leader.
 */
 #include "sim/exec/ops.h"
-#include "sim/sim.h"
+#include "sim/time/time.h"
 
 #include <stdlib.h>
 
@@ -67,7 +67,6 @@ static void mark_targets(const sim_function *f, unsigned char *starts) {
   }
 }
 
-/* mode 1 of a load: it reads what no store of the kernel changes (.nc). */
 static void walk(sim_function *f, const unsigned char *starts, batch *far, batch *near) {
   for (uint32_t i = 0; i < f->count; i++) {
     sim_insn *in = &f->code[i];

@@ -1,0 +1,36 @@
+/* grid.c - the blocks of a launch: on several cores where that is worth it and they allow it, else in order. */
+#include "sim/cores/cores.h"
+#include "sim/memory/device.h"
+#include "sim/time/time.h"
+
+#include <string.h>
+
+/* Blocks that ran beside each other must run in order after all. */
+static void start_over(sim_exec *x) {
+  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
+    sim_region *r = x->device->slots[i];
+    if (r != NULL) memset(r->bits, 0, 2 * r->words * sizeof *r->bits);
+  }
+  memset(&x->counts, 0, sizeof x->counts);
+  x->longest = x->squares = x->block_sectors = 0;
+  x->met = 1;
+  sim_sample_stamps(x);
+}
+
+int sim_grid_run(sim_exec *x) {
+  uint64_t all = sim_sample_blocks(x->step) / x->npeers, most = x->device->sample / x->npeers, n = all;
+  if (x->device->sample > 0 && most < all) n = most > 0 ? most : 1;
+  unsigned threads = sim_workers_count(x, n);
+  x->executed = n * x->npeers;
+  sim_sample_room(x);
+  sim_sample_stamps(x);
+  if (threads > 1 && sim_workers_run(x, n, threads)) return SIM_NEXT;
+  if (threads > 1) start_over(x);
+  for (uint64_t k = 0; k < n; k++) {
+    uint64_t before = x->counts.threads;
+    sim_sample_begin(x, k, n);
+    if (sim_cluster_run(x) == SIM_FAULT) return SIM_FAULT;
+    sim_sample_ran(x, k, (double)(x->counts.threads - before) / x->npeers);
+  }
+  return SIM_NEXT;
+}

@@ -1,0 +1,55 @@
+/*
+** warp.h - instructions with a member mask wait until the lanes that it names have come to them;
+** lanes that have exited are not waited for.
+*/
+#ifndef CAWB_SIM_EXEC_WARP_H
+#define CAWB_SIM_EXEC_WARP_H
+
+#include "sim/exec/lanes.h"
+
+/* Whether all of `named` are here, those that have exited apart. */
+static inline int all_here(sim_warp *w, uint32_t named) {
+  uint32_t absent = named & w->live & ~w->mask;
+  if (absent == 0) return 1;
+  for (unsigned i = 0; i < w->ngroups;) {     /* others may be waiting right here */
+    sim_group *g = &w->group[i];
+    if (g->state == SIM_AT_WARP && g->pc == w->pc) {
+      w->active |= g->mask;
+      w->mask |= g->mask;
+      *g = w->group[--w->ngroups];
+    } else i++;
+  }
+  return (named & w->live & ~w->mask) == 0;
+}
+
+/* Whether all lanes that the masks of these lanes name are here. */
+static inline int gathered(sim_warp *w, sim_ref mask) {
+  const u32 *m = SIM_PLACE(u32, w, mask);
+  uint32_t before, named = 0;
+  if (w->mask == SIM_ALL) return 1;
+  do {
+    before = w->mask;
+    for (unsigned l = 0; l < SIM_LANES; l++) named |= before >> l & 1 ? m[l] : 0;
+    if (!all_here(w, named)) return 0;
+  } while (w->mask != before);               /* those who waited name others, perhaps */
+  return 1;
+}
+
+/* Tiles of a warp come with masks of their own: the lanes of `left` whose mask is that of
+   the first of them, which leave `left`. `members`: the lanes that it names and that are here. */
+static inline uint32_t next_tile(const sim_warp *w, sim_ref mask, uint32_t *left, uint32_t *members) {
+  const u32 *m = SIM_PLACE(u32, w, mask);
+  uint32_t named = m[__builtin_ctz(*left)], same = 0;
+  SIM_VECTOR for (unsigned l = 0; l < SIM_LANES; l++) same |= m[l] == named ? lane_bit[l] : 0;
+  same &= *left;
+  *left &= ~same;
+  *members = named & w->mask;
+  return same;
+}
+
+/* All lanes that live must be here: 1, or 0 to wait for the others. */
+static inline int whole_warp(sim_warp *w) {
+  return w->mask == SIM_ALL || all_here(w, SIM_ALL);
+}
+
+#endif

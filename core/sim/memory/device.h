@@ -1,0 +1,45 @@
+/*
+** device.h - the simulated device: what its rooms keep there. Each field belongs to the room that is
+** named with it.
+*/
+#ifndef CAWB_SIM_MEMORY_DEVICE_H
+#define CAWB_SIM_MEMORY_DEVICE_H
+
+#include <pthread.h>
+
+#include "device/device.h"
+#include "sim/memory/region.h"
+
+typedef cawb_figures sim_model;
+
+struct sim_device {
+  cawb_device base;
+  const sim_model *model;       /* &figures */
+  sim_model figures;
+  /* Settings. */
+  uint64_t sample;              /* most blocks of a launch that are executed; 0: all are */
+  int sanitize;                 /* look for races, uninitialised memory and copies under way */
+  unsigned threads;             /* that execute blocks; 0: as many as there are cores, where it is worth it */
+  /* memory */
+  sim_region **slots;           /* SIM_SLOTS of them */
+  unsigned next_slot;
+  size_t followed;              /* bytes of regions that have notes */
+  pthread_mutex_t undo;         /* of what follows, see undo.c */
+  struct sim_chunk *changed, *spare;
+  size_t kept, spares;          /* how many there are */
+  /* exec */
+  const struct sim_isa *isa;
+  uint32_t last_block;          /* the highest number given to a block */
+  /* access */
+  struct sim_l1 **l1;           /* a thread's each, see cache.h */
+  unsigned nl1;
+  uint32_t *hot;                /* SIM_HOT */
+  /* time */
+  uint32_t last_stamp;          /* the highest in a region's `last` */
+  struct sim_watch *watch;      /* what each launch is noted in, or NULL; see profile.h */
+  int launches;                 /* of the run so far */
+  /* cores */
+  uint64_t beside;              /* launches whose blocks ran beside each other */
+};
+
+#endif
