@@ -34,7 +34,7 @@ static inline uint32_t cache_load(sim_warp *w, uint64_t line, uint32_t sectors, 
     x->news++;
   } else {
     double apart = w->touches > e->touch ? w->touches - e->touch : e->touch - w->touches;
-    double age = apart * x->nwarps * (double)x->news, touches = (double)x->touches;
+    double age = apart * x->nwarps * (double)(int64_t)x->news, touches = (double)(int64_t)x->touches;
     if (age < x->l1_room * touches) missing &= ~has;
     else {
       if (age >= x->l2_room * touches) *old = sectors & has;

@@ -87,10 +87,9 @@ static void count_mixed(sim_warp *w, const sim_region *r, const uint64_t *addr, 
   sim_log *g = w->exec->log;
   uint64_t seen[SIM_LANES], *reads = r->bits + SIM_READS_NOW * r->words;
   unsigned n = mixed_sectors(r->base, addr, w->mask, seen), level = 0;
-  unsigned bytes = size * (unsigned)__builtin_popcount(w->mask);
   if (g != NULL) g->begins = 1;
   if (how == READ) level = sim_cache_load_list(w, r, seen, n);
-  else sim_cache_store_list(w, r, seen, n, how == WRITE && bytes >= n * 32);
+  else sim_cache_store_list(w, r, seen, n, how == WRITE && size * (unsigned)__builtin_popcount(w->mask) >= n * 32);
   if (g != NULL && how != READ) log_mixed(w, r, addr, size);
   if (g == NULL && how != WRITE) touch_list(reads, seen, n);
   if (g == NULL && how != READ) touch_list(r->bits + SIM_WRITES_NOW * r->words, seen, n);

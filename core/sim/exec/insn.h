@@ -42,17 +42,17 @@ enum { SIM_GENERIC, SIM_GLOBAL, SIM_SHARED, SIM_LOCAL, SIM_PARAM, SIM_CONST,
 */
 struct sim_insn {
   sim_fn fn;
-  sim_fn inner;           /* what fn goes around: other roundings, saturation; see sim/read/wgmma.c */
   sim_ref r[5];
+  uint16_t run, chain;    /* unguarded instructions, plain multiply-adds from here on; see sim/read/stretches.c */
   uint32_t guard;         /* offset of the predicate, or SIM_NOGUARD */
   uint32_t guard_not;     /* 0 or SIM_ALL */
-  uint16_t run, chain;    /* unguarded instructions, plain multiply-adds from here on; see sim/read/stretches.c */
   uint32_t second;        /* offset of a second result, a predicate, or SIM_NONE */
   union {
     int64_t offset;       /* of an address, in bytes */
     int64_t target;       /* of jumps: number of an instruction; -1: not known yet */
     uint64_t value;       /* of others: a constant, as the function that executes it says */
   };
+  sim_fn inner;           /* what fn goes around: other roundings, saturation; see sim/read/wgmma.c */
   union {
     uint32_t to_offset;   /* of the address that a copy goes to, where offset is of the other */
     struct { uint16_t m, n, k; } shape;       /* of matrices */
@@ -60,23 +60,26 @@ struct sim_insn {
   uint32_t extra;         /* further operands, from here on in the function's extras */
   uint32_t line;          /* of the source; 0: unknown */
   uint32_t text;          /* line of the PTX */
-  uint16_t op;            /* SIM_OP_..., see sim/exec/ops.h */
+  uint16_t op;            /* SIM_OP_..., see ops.h */
   uint8_t mode;           /* which of the instruction's variants, */
-  uint8_t flags;          /* and bits for what it may do besides: the function that executes it says */
+  uint8_t flags;          /* and bits for what it may do besides: see variants.h, or what executes it */
   uint8_t width, vec;     /* bytes of an element; elements */
   uint8_t lane;           /* bytes of a lane of the registers with the data; of conversions, of the result, */
   uint8_t from_lane;      /* and of what is converted */
   uint8_t type[4];        /* of values and matrices, a letter each: the result's, its operands' */
   uint8_t space, wide;    /* state space; bit k: operand k is an address of 64 bits (5: the one in extras) */
-  uint8_t sext, negate;   /* integers have a sign; the predicate operand is negated */
-  uint8_t ftz, sat, rnd, cmp;   /* subnormals are flushed; SIM_SAT ...; SIM_RN ...; SIM_EQ ... */
-  uint8_t approx;         /* .approx or .full was asked for */
-  uint8_t strong;         /* other threads may look at the same place: volatile, relaxed, acquire, release */
-  /* For the time model. */
-  uint8_t more;           /* further instructions of the machine */
-  uint8_t unrolled;       /* one for SIM_UNROLL turns of a loop */
-  uint8_t leader;         /* SIM_LEADS_...: warps wait here, see sim/time/schedule.c */
+  uint8_t cmp;            /* SIM_EQ ... */
+  uint8_t more;           /* for the time model: further instructions of the machine, */
   uint16_t cost;          /* slots of its pipe; of tensor cores: in quarters of a clock */
+  uint16_t leader : 2,    /* SIM_LEADS_...: warps wait here, see sim/time/schedule.c */
+           unrolled : 1,  /* one for SIM_UNROLL iterations of a loop */
+           sext : 1,      /* integers have a sign */
+           negate : 1,    /* the predicate operand is negated */
+           ftz : 1,       /* subnormals are flushed */
+           sat : 3,       /* SIM_SAT ... */
+           rnd : 3,       /* SIM_RN ... */
+           approx : 1,    /* .approx or .full was asked for */
+           strong : 1;    /* other threads may look at the same place: volatile, relaxed, acquire, release */
 };
 
 /* A constant operand: `size` bytes per lane, filled at load or at launch. */

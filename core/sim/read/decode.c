@@ -76,8 +76,8 @@ void ptx_adjust(ptx_parser *p, sim_insn *in, int round, int saturate) {
   if (round == SIM_RN && !saturate) return;
   in->inner = in->fn;
   in->fn = p->device->isa->table[SIM_OP_adjust];
-  in->rnd = (uint8_t)round;
-  in->sat = (uint8_t)saturate;
+  in->rnd = (uint16_t)round;
+  in->sat = (uint16_t)saturate;
 }
 
 /* --------------------------------------------------------------- constants */

@@ -146,7 +146,7 @@ static int decode_select(ptx_parser *p, const ptx_statement *s, const ptx_form *
   in->r[1] = ptx_source(p, s, 1, bytes, &f->type[0]);
   in->r[2] = ptx_source(p, s, 2, bytes, &f->type[0]);
   in->r[3] = ptx_source(p, s, 3, selp ? 0 : 4, slct && f->types == 2 ? &f->type[1] : NULL);
-  in->negate = (uint8_t)ptx_operand_at(p, s, 3)->negate;
+  in->negate = (uint16_t)ptx_operand_at(p, s, 3)->negate;
   return 1;
 }
 
@@ -163,7 +163,7 @@ static int decode_video(ptx_parser *p, const ptx_statement *s, const ptx_form *f
   in->mode = (uint8_t)which;
   in->cmp = (uint8_t)cmp;
   in->width = f->base[n - 1] == '2' ? 2 : 1;
-  in->sat = (uint8_t)ptx_has(f, W_SAT);
+  in->sat = (uint16_t)ptx_has(f, W_SAT);
   in->flags = (uint8_t)((f->type[types - 2].class == PTX_S) | (f->type[types - 1].class == PTX_S) << 1 |
                         (!compares && f->type[0].class == PTX_S) << 2 | ptx_has(f, W_ADD) << 3);
   return 1;
@@ -212,9 +212,9 @@ int ptx_decode_arith(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
     in->r[0] = ptx_target(p, s, 0, 4);
   } else operands(p, s, in, widths, t);
   in->width = (uint8_t)t->bytes;
-  in->ftz = (uint8_t)(ptx_has(f, W_FTZ) && t->class == PTX_F && t->bytes == 4);
+  in->ftz = (uint16_t)(ptx_has(f, W_FTZ) && t->class == PTX_F && t->bytes == 4);
   in->type[0] = value_code(t);
-  in->approx = (uint8_t)(ptx_has(f, W_APPROX) || ptx_has(f, W_FULL));
+  in->approx = (uint16_t)(ptx_has(f, W_APPROX) || ptx_has(f, W_FULL));
   if (is_float(t))
     ptx_adjust(p, in, ptx_rounding(f), ptx_has(f, W_SAT) ? SIM_SAT : ptx_has(f, W_RELU) ? SIM_RELU : 0);
   finish(p, s, f, in);

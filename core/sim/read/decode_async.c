@@ -60,7 +60,7 @@ static int decode_copy(ptx_parser *p, const ptx_statement *s) {
   const ptx_operand *o = s->count > 3 ? &s->op[3] : NULL;
   if (o == NULL || (o->kind == PTX_O_REG && o->bytes == 8)) return 1;     /* a cache policy */
   in->mode = o->kind == PTX_O_REG && o->bytes == 0 ? 2 : 1;
-  in->negate = (uint8_t)o->negate;
+  in->negate = (uint16_t)o->negate;
   in->r[3] = ptx_source(p, s, 3, in->mode == 2 ? 0 : 4, NULL);
   return 1;
 }

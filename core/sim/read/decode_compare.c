@@ -32,10 +32,10 @@ static int emit_compare(ptx_parser *p, const ptx_statement *s, const ptx_form *f
   in->second = no;
   in->cmp = (uint8_t)cmp;
   in->mode = (uint8_t)how;
-  in->ftz = (uint8_t)(ptx_has(f, W_FTZ) && t->class == PTX_F && t->bytes == 4);
+  in->ftz = (uint16_t)(ptx_has(f, W_FTZ) && t->class == PTX_F && t->bytes == 4);
   if (how != COMBINE_NONE) {
     in->r[3] = ptx_source(p, s, 3, 0, NULL);
-    in->negate = (uint8_t)ptx_operand_at(p, s, 3)->negate;
+    in->negate = (uint16_t)ptx_operand_at(p, s, 3)->negate;
   }
   return 1;
 }

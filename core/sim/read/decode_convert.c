@@ -156,8 +156,8 @@ static sim_insn *emit_packed(ptx_parser *p, const ptx_statement *s, const ptx_fo
   in->r[1] = in->r[2] = ptx_source(p, s, 1, 4, &f->type[1]);
   if (s->count == 3) in->r[2] = ptx_source(p, s, 2, 4, &f->type[1]);
   in->vec = (uint8_t)(s->count - 1);
-  in->rnd = (uint8_t)ptx_rounding(f);
-  in->sat = (uint8_t)((ptx_has(f, W_RELU) ? SIM_RELU : 0) | (ptx_has(f, W_SATFINITE) ? SIM_FINITE : 0));
+  in->rnd = (uint16_t)ptx_rounding(f);
+  in->sat = (uint16_t)((ptx_has(f, W_RELU) ? SIM_RELU : 0) | (ptx_has(f, W_SATFINITE) ? SIM_FINITE : 0));
   return in;
 }
 
@@ -207,9 +207,9 @@ int ptx_decode_convert(ptx_parser *p, const ptx_statement *s, const ptx_form *f)
   in->type[1] = end_code(a);
   in->lane = (uint8_t)dlane;
   in->from_lane = (uint8_t)alane;
-  in->rnd = (uint8_t)ptx_rounding(f);
-  in->sat = (uint8_t)ptx_has(f, W_SAT);
-  in->ftz = (uint8_t)ptx_has(f, W_FTZ);
+  in->rnd = (uint16_t)ptx_rounding(f);
+  in->sat = (uint16_t)ptx_has(f, W_SAT);
+  in->ftz = (uint16_t)ptx_has(f, W_FTZ);
   in->mode = (uint8_t)(ptx_has(f, W_RNI) || ptx_has(f, W_RZI) || ptx_has(f, W_RMI) || ptx_has(f, W_RPI));
   return 1;
 }

@@ -119,7 +119,7 @@ static int decode_ld(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   in->sext = t->class == PTX_S;
   in->flags = (uint8_t)ptx_has(f, W_NC);
   in->lane = list[0]->kind == PTX_O_REG ? list[0]->bytes : (uint8_t)ptx_lane(t->bytes);
-  in->strong = (uint8_t)(ptx_has(f, W_RELAXED) || ptx_has(f, W_ACQUIRE) || ptx_has(f, W_VOLATILE));
+  in->strong = (uint16_t)(ptx_has(f, W_RELAXED) || ptx_has(f, W_ACQUIRE) || ptx_has(f, W_VOLATILE));
   if (in->lane == 0) return 0;
   for (unsigned k = 0; k < n; k++) in->r[vector_slots[k]] = ptx_target_of(p, list[k], in->lane);
   note_grain(p->f, space, t->bytes);
@@ -143,7 +143,7 @@ static int decode_st(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   in->width = (uint8_t)t->bytes;
   in->vec = (uint8_t)n;
   in->lane = list[0]->kind == PTX_O_REG ? list[0]->bytes : (uint8_t)ptx_lane(t->bytes);
-  in->strong = (uint8_t)(ptx_has(f, W_RELAXED) || ptx_has(f, W_RELEASE) || ptx_has(f, W_VOLATILE));
+  in->strong = (uint16_t)(ptx_has(f, W_RELAXED) || ptx_has(f, W_RELEASE) || ptx_has(f, W_VOLATILE));
   if (in->lane == 0) return 0;
   for (unsigned k = 0; k < n; k++) in->r[vector_slots[k]] = ptx_source_of(p, list[k], in->lane, t);
   note_grain(p->f, space, t->bytes);

@@ -81,7 +81,7 @@ static int decode_bar(ptx_parser *p, const ptx_statement *s, const ptx_form *f) 
   if (!red) return 1;
   in->r[0] = ptx_target(p, s, 0, mode == BAR_POPC ? 4 : 0);
   in->r[3] = ptx_source(p, s, last, 0, NULL);
-  in->negate = (uint8_t)ptx_operand_at(p, s, last)->negate;
+  in->negate = (uint16_t)ptx_operand_at(p, s, last)->negate;
   return 1;
 }
 
@@ -105,7 +105,7 @@ static int decode_vote(ptx_parser *p, const ptx_statement *s, const ptx_form *f)
   in->mode = ballot ? 0 : ptx_has(f, W_ALL) ? 1 : ptx_has(f, W_ANY) ? 2 : 3;
   in->r[0] = ptx_target(p, s, 0, ballot ? 4 : 0);
   in->r[1] = ptx_source(p, s, 1, 0, NULL);
-  in->negate = (uint8_t)ptx_operand_at(p, s, 1)->negate;
+  in->negate = (uint16_t)ptx_operand_at(p, s, 1)->negate;
   in->r[4] = ptx_has(f, W_SYNC) ? ptx_source(p, s, 2, 4, NULL) : ptx_value(p, 4, SIM_ALL);
   return 1;
 }

@@ -36,7 +36,7 @@ static void take_load(batch *b, sim_insn *in, int kind) {
   int late = b->size > 0 && is_register(in->r[1]) && b->stamp[in->r[1].off / 4] == b->gen;
   if (in->guard != SIM_NOGUARD && b->size > 0 && b->stamp[in->guard / 4] == b->gen) late = 1;
   if (late || b->size == 0 || b->size == BATCH_MOST) {
-    in->leader = (uint8_t)kind;
+    in->leader = (uint16_t)kind;
     b->gen++;
     b->size = 0;
   }
