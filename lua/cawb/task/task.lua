@@ -26,7 +26,7 @@ function Task:ask(request, fds, more)
   if not self.host then return nil, "the task is closed", "died" end
   local reply, message, name =
     loop.call(self.host, request, { timeout = self.options.deadlines.task + (more or 0), fds = fds })
-  if not reply and (name == "timeout" or name == "died" or name == "interrupted") then
+  if not reply and (name == "timeout" or name == "died" or name == "interrupted" or name == "protocol") then
     self:close()
   end
   return reply, message, name
