@@ -146,6 +146,14 @@ conv("groups of several", { shape = { 1, 6, 9, 10 }, out = 4, groups = 2, window
 conv("three axes", { shape = { 1, 2, 5, 6, 7 }, out = 2, groups = 2, window = { 3, 3, 3 }, stride = { 1, 1, 1 },
   padding = { 1, 1, 1 } })
 
+pool("several rows of a thread", { kind = "mean", shape = { 1, 3, 13, 16 }, window = { 3, 3 }, stride = { 1, 1 },
+  padding = { 1, 1 }, include = false, how = { down = 4 } })
+pool("several rows of a thread, stride", { shape = { 1, 2, 17, 18 }, window = { 3, 3 }, stride = { 2, 2 }, how = { down = 2 } })
+pool("several rows of a thread, dilation", { shape = { 1, 2, 17, 18 }, window = { 3, 3 }, stride = { 1, 1 }, dilation = { 2, 1 },
+  how = { down = 3 } })
+conv("several rows of a thread", { shape = { 1, 6, 9, 12 }, out = 12, groups = 3, window = { 3, 3 }, stride = { 1, 1 },
+  padding = { 1, 1 }, how = { down = 4, wide = 2 } })
+
 check.test("a line beyond registers is refused, no elements are no launches", function()
   local d = described({ shape = { 1, 1, 200 }, window = { 100 }, stride = { 1 } }, "float", {}, {})
   d.op, d.planes = "max", 1

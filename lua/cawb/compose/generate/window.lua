@@ -31,6 +31,7 @@ local ceil = template.ceil
 ---@field weight string?       returns the weight of output channel o, channel c of its group, at a, b, k of the window
 
 local MOST = 48             -- elements of a line in registers
+local CROWD = 65536         -- threads that keep a device busy
 
 local joins = { max = "b > a || b != b ? b : a", min = "b < a || b != b ? b : a", sum = "a + b", mean = "a + b",
                 product = "a + b" }
@@ -70,7 +71,7 @@ end
 local function mean(d)
   if d.op ~= "mean" then return nil end
   if type(d.divisor) == "number" then return ("(%s)%s"):format(d.type, tostring(d.divisor)) end
-  return ("(%s)(%s * %s * %s)"):format(d.type, counted(d, 1, "od", "D"), counted(d, 2, "oh", "H"),
+  return ("(%s)(%s * %s * %s)"):format(d.type, counted(d, 1, "od", "D"), counted(d, 2, "y", "H"),
     counted(d, 3, "(ow + t)", "W"))
 end
 
@@ -80,6 +81,26 @@ local function wide_of(d, how, outputs)
   local n = how.wide or 8
   while d.each % n ~= 0 or (not how.wide and n * outputs > 16) do n = n // 2 end
   return n
+end
+
+-- Rows of a thread: more where windows of neighbouring rows read the same lines and threads are left over.
+local function down_of(d, how, each)
+  if how.down then return how.down end
+  local threads = d.planes * d.out[1] * d.out[2] * d.out[3] // each
+  local n = d.window[2] > d.stride[2] and d.dilation[2] == 1 and 4 or 1
+  while n > 1 and (n >= 2 * d.out[2] or threads // n < CROWD or n * each > 32 or d.window[2] * d.window[3] > 32) do n = n // 2 end
+  return n
+end
+
+-- Lines that a thread's windows read, and how far apart they are.
+local function rows(d, h)
+  local only = h.DOWN == 1
+  h.STEP = only and d.dilation[2] or 1
+  h.LINES = only and d.window[2] or (h.DOWN - 1) * d.stride[2] + (d.window[2] - 1) * d.dilation[2] + 1
+  local taps = d.window[1] * d.window[2] * d.window[3] * h.WIDE
+  h.HELD = d.op == "product" and taps <= 36 or nil
+  h.FACTOR = h.HELD and "held[q / " .. h.DOWN .. "][a][b][k]"
+    or ("%s_weight(%s, (int)(to %% %d) + q / %d, c, a, b, k)"):format(d.name, template.names(d.parameters), h.ALL, h.DOWN)
 end
 
 local function holes(d, how)
@@ -92,8 +113,10 @@ local function holes(d, how)
     h["K" .. axis - 1], h["S" .. axis - 1] = d.window[axis], d.stride[axis]
     h["P" .. axis - 1], h["D" .. axis - 1] = d.padding[axis], d.dilation[axis]
   end
-  local taps = d.window[2] * d.window[3] * h.WIDE
-  h.UNROLL1 = taps <= 128 and "" or "1"
+  h.DOWN = down_of(d, how, outputs * h.WIDE)
+  rows(d, h)
+  local taps = h.LINES * d.window[3] * h.WIDE
+  h.UNROLL1 = (taps <= 128 or h.DOWN > 1) and "" or "1"
   h.UNROLL0 = taps * d.window[1] <= 128 and "" or "1"
   lines(d, h, outputs)
   return h
@@ -113,7 +136,7 @@ local function accesses(d)
 end
 
 --- The kernel of a pooling or a small convolution; or nil and why another serves better. `how`: outputs of a
---- thread along the inner axis, wide: output channels of a thread (it divides `each`).
+--- thread along the inner axis, down: its rows; wide: its output channels (it divides `each`).
 ---@param d cawb.Window
 ---@return table? made  { text, launches }
 ---@return string? why
@@ -121,7 +144,7 @@ function M.generate(d, how)
   if span(d, 1) > MOST then return nil, ("a line of %d elements for one output is no window"):format(span(d, 1)) end
   if d.planes * d.out[1] * d.out[2] * d.out[3] == 0 then return { text = "", launches = {} } end
   local h = holes(d, how or {})
-  local all = d.planes // h.WIDE * d.out[1] * d.out[2] * ceil(d.out[3], h.OUTPUTS)
+  local all = d.planes // h.WIDE * d.out[1] * ceil(d.out[2], h.DOWN) * ceil(d.out[3], h.OUTPUTS)
   h.INDEX = template.index(all + 128)
   local launch = { kernel = d.name, grid = { ceil(all, 128) }, block = { 128 }, arguments = template.arguments(d,
     d.size[1], d.size[2], d.size[3], d.out[1], d.out[2], d.out[3], all) }

@@ -1,4 +1,4 @@
-// $NAME: $WHAT over windows of $K0 x $K1 x $K2. A thread computes $OUTPUTS neighbours along the inner axis of
+// $NAME: $WHAT over windows of $K0 x $K1 x $K2. A thread computes $DOWN x $OUTPUTS neighbours of
 // $WIDE planes; what their windows read of a line is in its registers once.
 
 static __device__ __forceinline__ $T $NAME_join($T a, $T b) { return $JOIN; }
@@ -22,15 +22,17 @@ extern "C" __global__ void __launch_bounds__(128)
 $NAME($PARAMETERS, int D, int H, int W, int OD, int OH, int OW, long long all) {
   const $INDEX e = ($INDEX)blockIdx.x * 128 + threadIdx.x;
   if (e >= all) return;
-  const int tiles = (OW + $OUTPUTS - 1) / $OUTPUTS;
-  const int ow = (int)(e % tiles) * $OUTPUTS, oh = (int)(e / tiles % OH), od = (int)(e / tiles / OH % OD);
-  const long long to = (long long)(e / tiles / OH / OD) * $WIDE;      // the first plane that is written
+  const int tiles = (OW + $OUTPUTS - 1) / $OUTPUTS, high = (OH + $DOWN - 1) / $DOWN;
+  const int ow = (int)(e % tiles) * $OUTPUTS, oh = (int)(e / tiles % high) * $DOWN, od = (int)(e / tiles / high % OD);
+  const long long to = (long long)(e / tiles / high / OD) * $WIDE;      // the first plane that is written
   const int w = ow * $S2 - $P2;
-  $T acc[$WIDE][$OUTPUTS];
+  $T acc[$WIDE][$DOWN][$OUTPUTS];
 #pragma unroll
   for (int q = 0; q < $WIDE; q++)
 #pragma unroll
-    for (int t = 0; t < $OUTPUTS; t++) acc[q][t] = $NEUTRAL;
+    for (int r = 0; r < $DOWN; r++)
+#pragma unroll
+      for (int t = 0; t < $OUTPUTS; t++) acc[q][r][t] = $NEUTRAL;
 $if CHANNELS
   const long long n = to / $ALL, group = to % $ALL / $EACH;
   for (int c = 0; c < $CHANNELS; c++) {
@@ -39,23 +41,33 @@ $else
   {
     const long long p = to;
 $end
+$if HELD
+    $T held[$WIDE][$K0][$K1][$K2];
+#pragma unroll
+    for (int e = 0; e < $WIDE * $K0 * $K1 * $K2; e++) {
+      const int q = e / ($K0 * $K1 * $K2), a = e / ($K1 * $K2) % $K0, b = e / $K2 % $K1, k = e % $K2;
+      held[q][a][b][k] = $weight((int)(to % $ALL) + q, c, a, b, k);
+    }
+$end
 #pragma unroll $UNROLL0
     for (int a = 0; a < $K0; a++) {
       const int d = od * $S0 - $P0 + a * $D0;
       if (d < 0 || d >= D) continue;
 #pragma unroll $UNROLL1
-      for (int b = 0; b < $K1; b++) {
-        const int h = oh * $S1 - $P1 + b * $D1;
+      for (int l = 0; l < $LINES; l++) {
+        const int h = oh * $S1 - $P1 + l * $STEP;
         if (h < 0 || h >= H) continue;
         $T line[$ROOM];
         $line(line, p, d, h, w, W);
 #pragma unroll
-        for (int q = 0; q < $WIDE; q++) {
+        for (int q = 0; q < $WIDE * $DOWN; q++) {
+          const int r = q % $DOWN, past = l * $STEP - r * $S1, b = past / $D1;      // where the line is in the window of row r
+          if (past < 0 || past % $D1 != 0 || b >= $K1) continue;
           $T part[$OUTPUTS];
 #pragma unroll
           for (int k = 0; k < $K2; k++) {
 $if CHANNELS
-            const $T f = $weight((int)(to % $ALL) + q, c, a, b, k);
+            const $T f = $FACTOR;
 #pragma unroll
             for (int t = 0; t < $OUTPUTS; t++) {
               const $T v = line[$LEAD + t * $S2 + k * $D2];
@@ -70,23 +82,26 @@ $else
 $end
           }
 #pragma unroll
-          for (int t = 0; t < $OUTPUTS; t++) acc[q][t] = $NAME_join(acc[q][t], part[t]);
+          for (int t = 0; t < $OUTPUTS; t++) acc[q / $DOWN][r][t] = $NAME_join(acc[q / $DOWN][r][t], part[t]);
         }
       }
     }
   }
+#pragma unroll
+  for (int q = 0; q < $WIDE * $DOWN; q++) {
+    const int y = oh + q % $DOWN;
+    if (y >= OH) continue;
+    $T (&v)[$OUTPUTS] = acc[q / $DOWN][q % $DOWN];
 $if MEAN
 #pragma unroll
-  for (int t = 0; t < $OUTPUTS; t++) acc[0][t] /= $MEAN;
+    for (int t = 0; t < $OUTPUTS; t++) v[t] /= $MEAN;
 $end
-#pragma unroll
-  for (int q = 0; q < $WIDE; q++) {
 $if STORE4
-    $store4(to + q, od, oh, ow, acc[q]);
+    $store4(to + q / $DOWN, od, y, ow, v);
 $else
 #pragma unroll
     for (int t = 0; t < $OUTPUTS; t++)
-      if (ow + t < OW) $store(to + q, od, oh, ow + t, acc[q][t]);
+      if (ow + t < OW) $store(to + q / $DOWN, od, y, ow + t, v[t]);
 $end
   }
 }
