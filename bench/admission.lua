@@ -66,13 +66,13 @@ end
 
 -- ---- one task
 
-local function named(task, case)
+local function named(task, all, case)
   local reply = task:ask { op = "mutants", seed = task.next_seed "bench", case = case, names = { "tf32", "bf16" } }
   if not (reply and reply.mutants.tf32) then return nil end
   local eager, found = reply.mutants.eager[1].nrms, {}
   for _, kind in ipairs { "eager", "tf32", "bf16" } do
     local e = reply.mutants[kind] and reply.mutants[kind][1].nrms
-    if e then found[kind] = { nrms = e, class = precision.named(task, case, e, eager) or "unnamed" } end
+    if e then found[kind] = { nrms = e, class = precision.named(task, case, e, eager, all.verify) or "unnamed" } end
   end
   return found
 end
@@ -84,10 +84,10 @@ local function look(entry, path, device, host, batch)
     task = flags.small and shrunk(entry.code) or batch and { batch_size = batch } or {} })
   if not task then return { admitted = false, reason = message, failed = name } end
   local r
-  r, message, name = admission.examine(task)
+  r, message, name = admission.examine(task, all)
   if not r then return { admitted = false, reason = message, failed = name } end
   r.batch = batch
-  r.named = { own = named(task), mixed = named(task, "mixed"), positive = named(task, "positive") }
+  r.named = { own = named(task, all), mixed = named(task, all, "mixed"), positive = named(task, all, "positive") }
   return r
 end
 

@@ -41,7 +41,7 @@ end
 -- The copy writes what no task asks for, so it is timed and not judged.
 local function time_copy()
   local task <close> = open "gelu"
-  local ran = assert(execute.call(task, copy, { op = "time", warmup = 10, samples = 500, budget = 2 },
+  local ran = assert(execute.call(task, copy, cawb.defaults, { op = "time", warmup = 10, samples = 500, budget = 2 },
     "bench", 60))
   assert(ran.ok, ran.reason)
   return { bytes = bytes(task), time_s = stats.summary(ran.samples) }
@@ -50,7 +50,7 @@ end
 local function time_last_rung(file)
   local task <close> = open(file)
   local family = assert(families.match(task))
-  local facts = assert(evaluate.candidate(task, family:rung(#family.versions, task)))
+  local facts = assert(evaluate.candidate(task, family:rung(#family.versions, task), cawb.defaults))
   assert(facts.ok, facts.reason)
   return { bytes = bytes(task), time_s = facts.time_s, speedup = facts.speedup, error = facts.error,
            baselines = task.baselines, label = family.versions[#family.versions] .. " " .. facts.label }

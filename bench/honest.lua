@@ -52,8 +52,8 @@ local function stop(message, name_of)
   if name_of == "interrupted" then count = done end
 end
 
-local function try(task, candidate, shape)
-  local facts, message, name_of = evaluate.candidate(task, candidate, { samples = 3, budget = 0.2 })
+local function try(task, candidate, all, shape)
+  local facts, message, name_of = evaluate.candidate(task, candidate, all, { samples = 3, budget = 0.2 })
   if not facts then return stop(message, name_of) end
   if not facts.ok and facts.stage == "plan" and not facts.rule then
     unfit = unfit + 1                       -- the rung says that it does not serve this shape
@@ -78,11 +78,11 @@ local function round(path)
   end
   local own = path:match "cheats/tasks/(.*)%.py$"
   if own then
-    return try(task, assert(cawb.candidate(("%s/tests/cheats/kernels/%s"):format(core.home, own))), shape)
+    return try(task, assert(cawb.candidate(("%s/tests/cheats/kernels/%s"):format(core.home, own))), all, shape)
   end
   local family = families.match(task)
   for n = 1, family and #family.versions or 0 do
-    if done < count then try(task, family:rung(n, task), shape) end
+    if done < count then try(task, family:rung(n, task), all, shape) end
   end
 end
 

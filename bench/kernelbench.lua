@@ -76,7 +76,7 @@ def get_init_inputs():
     return []
 ]]):format(device.info.modelled and 1 << 22 or 1 << 28))
   local task <close> = assert(cawb.task(path, { device = device }))
-  local ran = assert(execute.call(task, copy,
+  local ran = assert(execute.call(task, copy, cawb.defaults,
     { op = "time", warmup = 3, samples = 100, budget = 2 }, "bench", 60))
   assert(ran.ok, ran.reason)
   return { bytes = bytes(task), time_s = stats.summary(ran.samples) }
@@ -88,7 +88,7 @@ local function climb(task)
   if not family then return nil, why end
   local results = {}
   for n = every and 1 or #family.versions, #family.versions do
-    local facts, message = evaluate.candidate(task, family:rung(n, task))
+    local facts, message = evaluate.candidate(task, family:rung(n, task), cawb.defaults)
     facts = facts or { ok = false, reason = message }
     results[#results + 1] = { name = family.name .. "/" .. family.versions[n], label = facts.label,
       ok = facts.ok, reason = facts.reason, stage = facts.stage, time_s = facts.time_s,

@@ -75,8 +75,8 @@ all.tolerance.factor, all.tolerance.far = 1e9, 1.0
 
 local function entry_of(job, task, c)
   local against = job[4]:find "tf32" and "eager_tf32" or "eager"
-  local v = assert(cawb.verify(task, c, { trials = 1 }))
-  local time = v.ok and assert(cawb.measure(task, c, { against = { against } })) or v
+  local v = assert(cawb.verify(task, c, { trials = 1, options = all }))
+  local time = v.ok and assert(cawb.measure(task, c, { against = { against }, options = all })) or v
   if not time.ok then return { name = job[1], failed = time.reason } end
   local ratio = time.speedup and time.speedup[against]        -- modelled ones have not all
   return { name = job[1], time_s = time.time_s, against = against, speedup = ratio, error = v.error,

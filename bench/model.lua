@@ -89,7 +89,7 @@ end
 -- ---- one kernel
 
 local function look(task, candidate, entry)
-  local ran, message = execute.call(task, candidate, { op = "time", warmup = 3, samples = 100, budget = 0.2 },
+  local ran, message = execute.call(task, candidate, cawb.defaults, { op = "time", warmup = 3, samples = 100, budget = 0.2 },
     "bench", 120.0)
   if not ran or not ran.ok then
     entry.failed = ran and ran.reason or message

@@ -96,8 +96,7 @@ local strict, paper = options_of "strict", options_of "paper"
 
 -- A mistake must show in what is computed: one that cannot be built or planned counts nothing.
 local function verify(task, all, candidate)
-  task.options = all
-  local r = assert(cawb.verify(task, candidate))
+  local r = assert(cawb.verify(task, candidate, { options = all }))
   assert(r.ok or r.stage ~= "compile" and r.stage ~= "plan", ("%s: %s"):format(candidate.name, r.reason))
   return r.ok
 end

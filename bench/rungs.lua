@@ -41,7 +41,7 @@ local root = (arg[0]:match "^(.*)/" or ".") .. "/.."
 -- The facts of the fastest member of a rung.
 local function time(task, family, rung)
   for n, name in ipairs(family.versions) do
-    if name == rung then return assert(evaluate.candidate(task, family:rung(n, task), { against = {} })) end
+    if name == rung then return assert(evaluate.candidate(task, family:rung(n, task), all, { against = {} })) end
   end
   return { ok = false, reason = "no rung " .. rung .. " serves this task" }
 end

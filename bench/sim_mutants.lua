@@ -131,7 +131,7 @@ end
 
 -- One execution on inputs of a seed: "ok" and what its errors are, or how it was caught and why.
 local function outcome(task, c, at)
-  local ran = assert(execute.call(task, c, { op = "run" }, "run", all.deadlines.run, at))
+  local ran = assert(execute.call(task, c, all, { op = "run" }, "run", all.deadlines.run, at))
   if not ran.ok then
     local stage = ran.stage == "compile" and "no code" or ran.name == "timeout" and "deadline" or "sanitizer"
     return stage, ran.reason or "it does not compile"
@@ -166,7 +166,7 @@ end
 local function compare_code(task, base, mutant)
   local code = {}
   for i, c in ipairs { base, mutant } do
-    local built = assert(execute.build(task, c))
+    local built = assert(execute.build(task, c, all))
     if not built.ok then return "no code" end
     code[i] = code_of(built)
   end

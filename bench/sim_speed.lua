@@ -36,7 +36,7 @@ local function rates(device, task, rung)
   local clock, processor, instructions, from = {}, {}, 0, computed_by_all(device.worker:pid())
   for _ = 1, count do
     local before, busy = computed(device.worker:pid()), device.busy
-    local ran = assert(execute.run(task, rung))
+    local ran = assert(execute.run(task, rung, cawb.defaults))
     assert(ran.ok, ran.reason)
     instructions = ran.report.warp_instructions
     clock[#clock + 1] = instructions / (device.busy - busy)

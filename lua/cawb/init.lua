@@ -36,16 +36,31 @@ local function from(place, name)
   return function(...) return require(place)[name](...) end
 end
 
+-- The same for what works by the options of a run, which a script gives as `opts.options`; those
+-- that nobody gives are the defaults.
+local function by_options(place, name)
+  return function(task, candidate, opts)
+    local rest = {}
+    for key, value in pairs(opts or {}) do rest[key] = value end
+    rest.options = nil
+    return require(place)[name](task, candidate, opts and opts.options or M.defaults, rest)
+  end
+end
+
+local function run_once(task, candidate, opts)
+  return require("cawb.device.execute").run(task, candidate, opts and opts.options or M.defaults)
+end
+
 M.ask       = from("cawb.agent.ask", "ask")
 M.candidate = from("cawb.task.candidate", "new")
 M.compile   = from("cawb.device.compile", "compile")
 M.device    = from("cawb.device.device", "open")
 M.families  = from("cawb.run.families", "list")
-M.measure   = from("cawb.time.measure", "measure")
-M.profile   = from("cawb.look.profile", "profile")
-M.sanitize  = from("cawb.judge.sanitizer", "sanitize")
-M.run       = from("cawb.device.execute", "run")
+M.measure   = by_options("cawb.time.measure", "measure")
+M.profile   = by_options("cawb.look.profile", "profile")
+M.sanitize  = by_options("cawb.judge.sanitizer", "sanitize")
+M.run       = run_once
 M.task      = from("cawb.task.task", "open")
-M.verify    = from("cawb.judge.verify", "verify")
+M.verify    = by_options("cawb.judge.verify", "verify")
 
 return M

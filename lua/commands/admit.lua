@@ -54,7 +54,7 @@ local function examine(path, dev, all, parsed, host)
   local t <close>, message, name = tasks.open(path, { device = dev, seed = parsed.seed, options = all, host = host })
   if not t and name == "task" then return { task = path, admitted = false, reason = message } end
   if not t then return nil, message, name end
-  return admission.examine(t)
+  return admission.examine(t, all)
 end
 
 local function options_of(parsed)

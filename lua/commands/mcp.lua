@@ -9,7 +9,6 @@ local job = require "cawb.door.job"
 local ledger = require "cawb.run.ledger"
 local mcp = require "cawb.agent.mcp"
 local prompt = require "cawb.agent.prompt"
-local display = require "cawb.base.display"
 local report = require "cawb.door.report"
 local resume = require "cawb.run.resume"
 local run = require "cawb.run.run"
@@ -57,7 +56,7 @@ local function finish(r)
   if r.closed or not r:done() or r.ended == "interrupted" then return end
   r.closed = true
   if r.best then
-    local ok, message = baselines.complete(r.task)
+    local ok, message = baselines.complete(r.task, r.options.measure)
     if not ok then log(message) end
   end
   local ok, message = r.ledger:finish(r)

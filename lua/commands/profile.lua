@@ -106,11 +106,11 @@ local function counters(text)
   return { metrics = list }
 end
 
-local function body(task, candidate, given, cli)
+local function body(task, candidate, all, given, cli)
   local opts = counters(given.counters)
   if opts.metrics and #opts.metrics == 0 then return nil, "--counters needs at least one name", "usage" end
   opts.lines = given.lines
-  local p, message, name = profile.profile(task, candidate, opts)
+  local p, message, name = profile.profile(task, candidate, all, opts)
   if not p then return nil, message, name end
   if cli.json then print(core.json.encode(p))
   elseif p.ok then print_page(task, candidate, p) end

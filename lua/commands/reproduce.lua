@@ -59,7 +59,7 @@ local function show(r)
 end
 
 local function perform(t, dev, was)
-  local facts, message, name = evaluate.one(t, was.candidate, {})
+  local facts, message, name = evaluate.one(t, was.candidate, was.options, {})
   if not facts then return nil, message, name end
   local r = { run = was.run.id, turn = was.number, name = was.result.name, device = dev.info.model,
     modelled = dev.info.modelled,

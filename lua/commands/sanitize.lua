@@ -27,7 +27,7 @@ local function print_page(r)
   end
 end
 
-local function body(task, candidate, given, cli)
+local function body(task, candidate, all, given, cli)
   local tools
   for name in (given.tools or ""):gmatch "[^,]+" do
     tools = tools or {}
@@ -37,7 +37,7 @@ local function body(task, candidate, given, cli)
       return nil, ("--tools: no tool '%s' (there are: %s)"):format(name, known), "usage"
     end
   end
-  local r, message, name = sanitizer.sanitize(task, candidate, { tools = tools })
+  local r, message, name = sanitizer.sanitize(task, candidate, all, { tools = tools })
   if not r then return nil, message, name end
   if cli.json then print(core.json.encode(r)) elseif r.ok then print_page(r) end
   if not r.ok then return nil, ("%s: %s"):format(r.stage, r.reason), "candidate" end

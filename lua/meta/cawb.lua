@@ -268,7 +268,7 @@ function cawb.families(dir) end
 ---Time a candidate against PyTorch.
 ---@param task cawb.Task
 ---@param candidate cawb.Candidate
----@param opts? { against?: (string|cawb.Candidate)[], samples?: integer, budget?: number, warmup?: integer, batch?: integer, slice?: number, rounds?: integer, precision?: number, resolution?: number, decisive?: boolean, slowest?: number, launches?: integer }
+---@param opts? { against?: (string|cawb.Candidate)[], samples?: integer, budget?: number, warmup?: integer, batch?: integer, slice?: number, rounds?: integer, precision?: number, resolution?: number, decisive?: boolean, slowest?: number, launches?: integer, options?: table }
 ---@return table|cawb.Failure|nil measured, string? message, string? name
 function cawb.measure(task, candidate, opts) end
 
@@ -320,7 +320,7 @@ function cawb.measure(task, candidate, opts) end
 ---What a candidate did on fresh inputs, in counts, and what that means.
 ---@param task cawb.Task
 ---@param candidate cawb.Candidate
----@param opts? { set?: "default"|"quick", metrics?: string[], lines?: boolean }
+---@param opts? { set?: "default"|"quick", metrics?: string[], lines?: boolean, options?: table }
 ---@return cawb.Profile|cawb.Failure|nil profile, string? message, string? name
 function cawb.profile(task, candidate, opts) end
 
@@ -340,15 +340,16 @@ function cawb.profile(task, candidate, opts) end
 ---Mistakes inside a candidate's kernels, with their lines.
 ---@param task cawb.Task
 ---@param candidate cawb.Candidate
----@param opts? { tools?: ("memcheck"|"racecheck"|"initcheck"|"synccheck")[], task?: table }
+---@param opts? { tools?: ("memcheck"|"racecheck"|"initcheck"|"synccheck")[], task?: table, options?: table }
 ---@return { ok: true, clean: boolean, findings: cawb.Finding[], tools: table<string, table> }|cawb.Failure|nil result, string? message, string? name
 function cawb.sanitize(task, candidate, opts) end
 
 ---Run a candidate once on fresh inputs; nothing is judged.
 ---@param task cawb.Task
 ---@param candidate cawb.Candidate
+---@param opts? { options?: table }
 ---@return table|cawb.Failure|nil ran, string? message, string? name
-function cawb.run(task, candidate) end
+function cawb.run(task, candidate, opts) end
 
 ---Load a host/task/source.py for a device.
 ---@param path string
@@ -360,7 +361,7 @@ function cawb.task(path, opts) end
 ---simulated device saw (cawb.Finding[]), where it saw any.
 ---@param task cawb.Task
 ---@param candidate cawb.Candidate
----@param opts? { trials?: integer, battery?: string[], repeats?: integer }
+---@param opts? { trials?: integer, battery?: string[], repeats?: integer, options?: table }
 ---@return table|cawb.Failure|nil checked, string? message, string? name
 function cawb.verify(task, candidate, opts) end
 

@@ -22,7 +22,7 @@ local function rung(name)
 end
 
 local function measured(against)
-  local r = assert(cawb.measure(task, rung "v3_tiled", { against = against }))
+  local r = assert(cawb.measure(task, rung "v3_tiled", { against = against, options = all }))
   assert(r.ok, tostring(r.reason))
   return r
 end
@@ -84,7 +84,7 @@ check.test("a file that fails, or is wrong, is told and holds nobody up", functi
     ["boom"] = "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, a, b): raise ValueError('boom')\n",
   } do
     local kind = "file:" .. check.write(check.folder() .. "/bad.py", text)
-    local r = assert(cawb.measure(task, rung "v3_tiled", { against = { "eager", kind } }))
+    local r = assert(cawb.measure(task, rung "v3_tiled", { against = { "eager", kind }, options = all }))
     assert(r.ok and r.speedup.eager and not r.speedup[kind])
     check.matches(task.baselines[kind].failed, words)
   end

@@ -5,6 +5,7 @@
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
 local families = require "cawb.run.families"
+local options = require "cawb.base.options"
 
 local device <close> = assert(cawb.device "cuda:0")
 
@@ -36,9 +37,9 @@ local plan = 'launch("softmax", { grid = inputs[1].shape[1], block = 32 }, outpu
 
 local edit = check.edit
 
-local function verify(changed_source, changed_plan)
+local function verify(changed_source, changed_plan, all)
   return assert(cawb.verify(task, cawb.candidate { source = changed_source or source,
-    plan = changed_plan or plan }))
+    plan = changed_plan or plan }, { options = all }))
 end
 
 local function rejected(stage, pattern, ...)
@@ -90,9 +91,9 @@ check.test("a trap", function()
 end)
 
 check.test("an endless loop is stopped by its deadline", function()
-  task.options.deadlines.run = 1
-  local result = verify(edit(source, "float m =", "while (*(volatile const float *)x != 1e30f) {} float m ="))
-  task.options.deadlines.run = cawb.defaults.deadlines.run
+  local hasty = options.copy(cawb.defaults)
+  hasty.deadlines.run = 1
+  local result = verify(edit(source, "float m =", "while (*(volatile const float *)x != 1e30f) {} float m ="), nil, hasty)
   assert(not result.ok, "it was accepted")
   check.matches(result.reason, "did not end in time")
   local after = verify()

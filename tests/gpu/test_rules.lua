@@ -12,10 +12,11 @@ local redteam = require "cawb.suite.redteam"
 
 local device <close> = assert(cawb.device "cuda:0")
 
+local all = options.copy(cawb.defaults)
+all.measure.against, all.measure.launches = {}, 0
+
 local function open(name, constants)
-  local all = options.copy(cawb.defaults)
-  all.measure.against, all.measure.launches = {}, 0
-  return assert(cawb.task(("tests/cheats/tasks/%s.py"):format(name), { device = device, options = all, task = constants }))
+  return assert(cawb.task(("tests/cheats/tasks/%s.py"):format(name), { device = device, options = options.copy(all), task = constants }))
 end
 
 local function call(compute)
@@ -26,12 +27,12 @@ end
 check.test("a product in TF32 is called TF32, whatever its inputs; one in float32 passes", function()
   local task <close> = open("matmul", { m = 256, n = 256, k = 1024 })
   for _, kind in ipairs { "tf32", "bf16" } do
-    local facts = assert(evaluate.candidate(task, call(kind)))
+    local facts = assert(evaluate.candidate(task, call(kind), all))
     check.equal(facts.ok, false, kind)
     check.equal(facts.precision and facts.precision.class, kind, facts.reason)
     check.matches(facts.reason, "products in " .. kind)
   end
-  local facts = assert(evaluate.candidate(task, call "float32"))
+  local facts = assert(evaluate.candidate(task, call "float32", all))
   assert(facts.ok, facts.reason)
   check.equal(facts.precision.class, "float32")
 end)
@@ -50,7 +51,7 @@ check.test("the floor stands below what a copy takes", function()
   local known, why = ceilings.of(device)
   if not known then return print("     not tried: " .. why) end
   local task <close> = open("relu", { rows = 4096, cols = 8192 })
-  local facts = assert(evaluate.candidate(task, assert(cawb.candidate "tests/cheats/kernels/relu")))
+  local facts = assert(evaluate.candidate(task, assert(cawb.candidate "tests/cheats/kernels/relu"), all))
   assert(facts.ok, facts.reason)
   local floor = assert(plausibility.floor(task, {}))
   assert(facts.time_s.median >= floor.seconds, ("%g s measured, floor %g s"):format(facts.time_s.median, floor.seconds))

@@ -4,6 +4,7 @@
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
 local evaluate = require "cawb.run.evaluate"
+local options = require "cawb.base.options"
 local sanitizer = require "cawb.judge.sanitizer"
 
 local device <close> = assert(cawb.device "cuda:0")
@@ -56,7 +57,7 @@ extern "C" __global__ void stray(float *y) {
   check.equal(table.concat(f.block, ","), "0,0,0")
   local ran = assert(cawb.run(task, stray))
   check.equal(ran.ok, false)
-  check.matches(sanitizer.explain(task, stray, ran).reason, "kernel%.cu line 3")
+  check.matches(sanitizer.explain(task, stray, ran, cawb.defaults).reason, "kernel%.cu line 3")
 end)
 
 check.test("a misaligned access", function()
@@ -100,11 +101,12 @@ extern "C" __global__ void stray(float *y, float *x) {
   y[threadIdx.x] = x[threadIdx.x];
 }]]
   local plan = 'launch("stray", { grid = 1, block = 64 }, outputs[1], inputs[1])'
-  task.options.rules = "off"                  -- they would see the store before it is made
-  local facts = assert(evaluate.candidate(task, candidate(source, plan)))
+  local all = options.copy(cawb.defaults)
+  all.rules = "off"                  -- they would see the store before it is made
+  local facts = assert(evaluate.candidate(task, candidate(source, plan), all))
   check.matches(facts.reason, "reached outside its tensors.*ILLEGAL_ADDRESS.*kernel%.cu line 2")
   assert(facts.seconds.sanitize > 0)
-  facts = assert(evaluate.candidate(task, candidate((source:gsub(" %+ %(1 << 24%)", "")), plan)))
+  facts = assert(evaluate.candidate(task, candidate((source:gsub(" %+ %(1 << 24%)", "")), plan), all))
   print("     " .. facts.reason)
   check.matches(facts.reason, task.device.info.protects and "wrote to an input" or "writes to inputs")
 end)

@@ -23,7 +23,7 @@ def rows(x):
 ]]
 
 local function judged(text, against)
-  local facts, message = evaluate.candidate(task, cawb.candidate { python = prelude .. text },
+  local facts, message = evaluate.candidate(task, cawb.candidate { python = prelude .. text }, all,
     { trials = 3, samples = 20, against = against or {} })
   return assert(facts, message)
 end
@@ -233,7 +233,7 @@ check.test("the GPU works after all of that, for kernels too", function()
   assert(facts.ok, facts.reason)
   for _, family in ipairs(cawb.families()) do
     if family.name == "softmax" then
-      local again = assert(evaluate.candidate(task, family:rung(1, task), { trials = 1, against = {} }))
+      local again = assert(evaluate.candidate(task, family:rung(1, task), all, { trials = 1, against = {} }))
       assert(again.ok, again.reason)
     end
   end

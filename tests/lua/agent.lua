@@ -56,7 +56,6 @@ function Place:run(set, name)
   local given = options.copy(set or {})
   given.settings = nil
   assert(options.overlay(all, given, "test"))
-  self.task.options = all
   return assert(runs.new { task = self.task, strategy = checked, options = all,
     ledger = assert(ledger.open(self.dir .. "/runs")), report = report.new(io.stderr, 2, true) })
 end

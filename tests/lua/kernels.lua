@@ -21,7 +21,7 @@ local function right(task, candidate, what)
 end
 
 local function some_members(task, rung, name, most)
-  local declared = assert(execute.tunables(task, rung))
+  local declared = assert(execute.tunables(task, rung, cawb.defaults))
   if declared.ok == false then return false, ("%s: %s"):format(name, declared.reason) end
   for _, values in ipairs(evaluate.members(declared, most)) do
     local ok, why = right(task, rung:with(values), name .. " " .. core.json.encode(values))

@@ -31,7 +31,7 @@ local function try(device, page)
   local built_for = device.info.arch
   if page.arch then device.info.arch = page.arch end
   local task <close> = assert(cawb.task(path, { device = device, task = constants, host = { host, hello } }))
-  local ok, result, message = pcall(evaluate.candidate, task, candidate_of(page), { against = {} })
+  local ok, result, message = pcall(evaluate.candidate, task, candidate_of(page), cawb.defaults, { against = {} })
   device.info.arch = built_for
   assert(ok, result)
   assert(result, message)

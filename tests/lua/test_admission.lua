@@ -20,12 +20,12 @@ def get_init_inputs():
     return []
 ]]):format(forward, inputs))
   local task <close> = assert(cawb.task(path, { device = device }))
-  return assert(admission.examine(task))
+  return assert(admission.examine(task, cawb.defaults))
 end
 
 check.test("a product of positive matrices: the paper's tolerance sees neither TF32 nor a forgotten term", function()
   local task <close> = assert(cawb.task("tests/cheats/tasks/matmul.py", { device = device }))
-  local r = assert(admission.examine(task))
+  local r = assert(admission.examine(task, cawb.defaults))
   check.equal(r.admitted, true)
   check.equal(r.protocols.strict.score, 1)
   local paper = r.protocols.paper.alive

@@ -4,6 +4,7 @@ local check = dofile "tests/lua/check.lua"
 local baselines = require "cawb.time.baselines"
 local names = require "cawb.base.baseline_names"
 local core = require "cawb.core"
+local defaults = require "cawb.base.defaults"
 local options = require "cawb.base.options"
 local seeds = require "cawb.base.seeds"
 local cache = require "cawb.base.cache"
@@ -22,7 +23,7 @@ local function fake(known)
   local asked = {}
   local task = { baselines = known or {}, outputs = { { dtype = "float32" } }, python = { torch = "2" },
     device = device(), info = { source_sha256 = "abc", constants = { n = 3 } },
-    next_seed = seeds.generator "test", options = options.copy(require "cawb.base.defaults") }
+    next_seed = seeds.generator "test" }
   function task:ask(request)
     local kind = request.order[1]
     asked[#asked + 1] = kind
@@ -33,6 +34,13 @@ local function fake(known)
   return task, asked
 end
 
+-- The options `measure` with this matrix.
+local function matrix(kinds)
+  local how = options.copy(defaults.measure)
+  how.matrix = kinds
+  return how
+end
+
 local function base(time, nrms)
   return { time_s = { median = time, lo = time, hi = time, samples = 1 }, error = { nrms = nrms, worst = nrms } }
 end
@@ -41,41 +49,39 @@ local function speedup(x) return { median = x, lo = x - 0.1, hi = x + 0.1, verdi
 check.test("a speed-up is quoted against the fastest that is no less accurate", function()
   local task = fake { eager = base(4, 1e-7), compile = base(3, 1e-7), compile_tf32 = base(1, 3e-4) }
   local s = { eager = speedup(4), compile = speedup(3), compile_tf32 = speedup(1) }
-  local strict = baselines.at_equal_error(task, s, { nrms = 2e-7 })
+  local strict = baselines.at_equal_error(task, s, { nrms = 2e-7 }, defaults.tolerance)
   check.equal(strict.against, "compile")
   check.equal(strict.median, 3)
   check.equal(table.concat(strict.less_accurate, " "), "compile_tf32")
-  check.equal(baselines.at_equal_error(task, s, { nrms = 3e-4 }).against, "compile_tf32")
-  check.equal(baselines.at_equal_error(task, s, { nrms = 2.8e-4 }).against, "compile_tf32")   -- 10%
-  check.equal(baselines.at_equal_error(task, s, { nrms = 2.5e-4 }).against, "compile")
+  check.equal(baselines.at_equal_error(task, s, { nrms = 3e-4 }, defaults.tolerance).against, "compile_tf32")
+  check.equal(baselines.at_equal_error(task, s, { nrms = 2.8e-4 }, defaults.tolerance).against, "compile_tf32")   -- 10%
+  check.equal(baselines.at_equal_error(task, s, { nrms = 2.5e-4 }, defaults.tolerance).against, "compile")
 end)
 
 check.test("below one type's floor all errors are equal; without any, the most accurate", function()
   local task = fake { eager = base(4, 3e-6), compile = base(3, 1e-7) }
   local s = { eager = speedup(2), compile = speedup(3) }
-  check.equal(baselines.at_equal_error(task, s, { nrms = 1e-9 }).against, "eager")
+  check.equal(baselines.at_equal_error(task, s, { nrms = 1e-9 }, defaults.tolerance).against, "eager")
   task = fake { eager = base(4, 1e-3), compile = base(3, 1e-2) }
-  local r = baselines.at_equal_error(task, s, { nrms = 1e-9 })
+  local r = baselines.at_equal_error(task, s, { nrms = 1e-9 }, defaults.tolerance)
   check.equal(r.against, "eager")
   check.equal(#r.less_accurate, 2)
-  assert(not baselines.at_equal_error(task, {}, { nrms = 1 }))
+  assert(not baselines.at_equal_error(task, {}, { nrms = 1 }, defaults.tolerance))
 end)
 
 check.test("the matrix is completed once, and kept for the next run", function()
   local task, asked = fake { eager = base(4, 1e-7) }
-  task.options.measure.matrix = { "eager", "compile_tf32", "max_autotune" }
-  assert(baselines.complete(task))
+  assert(baselines.complete(task, matrix { "eager", "compile_tf32", "max_autotune" }))
   check.equal(table.concat(asked, " "), "compile_tf32 max_autotune")
   check.equal(task.baselines.compile_tf32.time_s.median, 2e-3)
   check.equal(task.baselines.max_autotune.failed, "no Triton")
   local again, second = fake()
-  again.options.measure.matrix = { "compile_tf32", "max_autotune" }
-  assert(baselines.complete(again))
+  assert(baselines.complete(again, matrix { "compile_tf32", "max_autotune" }))
   check.equal(table.concat(second, " "), "max_autotune")             -- a failure is not kept
   assert(again.baselines.compile_tf32.cached and again.baselines.compile_tf32.error.nrms == 3e-4)
   local other, third = fake()
-  other.options.measure.matrix, other.device = { "compile_tf32" }, device { driver = "2" }
-  assert(baselines.complete(other))
+  other.device = device { driver = "2" }
+  assert(baselines.complete(other, matrix { "compile_tf32" }))
   check.equal(#third, 1)                                             -- another stack
   local rows = baselines.rows(again)
   check.equal(rows[1][1], "compile_tf32")

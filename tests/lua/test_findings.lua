@@ -7,12 +7,10 @@ local execute = require "cawb.device.execute"
 local families = require "cawb.run.families"
 local options = require "cawb.base.options"
 
-local function opened(sanitize, set)
+local function opened(sanitize)
   local simulate = { memory = cawb.defaults.simulate.memory, blocks = 0, sanitize = sanitize }
-  local device, all = assert(cawb.device("sim:h100", { simulate = simulate })), options.copy(cawb.defaults)
-  options.overlay(all, set or {}, "test")
-  local task = assert(cawb.task("examples/gelu.py", { device = device, task = { rows = 8, cols = 64 },
-    options = all }))
+  local device = assert(cawb.device("sim:h100", { simulate = simulate }))
+  local task = assert(cawb.task("examples/gelu.py", { device = device, task = { rows = 8, cols = 64 } }))
   return device, task
 end
 
@@ -81,11 +79,13 @@ check.test("findings fail a candidate, and are data", function()
 end)
 
 check.test("with tolerance.findings off they are data only", function()
-  local at_device, at_task = opened(true, { tolerance = { findings = false } })
+  local at_device, at_task = opened(true)
+  local all = options.copy(cawb.defaults)
+  all.tolerance.findings = false
   local device <close> = at_device
   local task <close> = at_task
   for _, name in ipairs(names) do
-    local r = assert(cawb.verify(task, candidate(name), { trials = 2, battery = {} }))
+    local r = assert(cawb.verify(task, candidate(name), { trials = 2, battery = {}, options = all }))
     assert(r.ok, ("%s: %s"):format(name, r.reason))
     check.equal(#r.findings, 1)
     assert(r.report.races > 0)
@@ -101,8 +101,8 @@ check.test("without the sanitizer there are none, and the counts are the same", 
   local other <close> = at_other
   for _, name in ipairs(names) do
     local seed = task.next_seed "run"
-    local a = assert(execute.run(task, candidate(name), nil, seed))
-    local b = assert(execute.run(other, candidate(name), nil, seed))
+    local a = assert(execute.run(task, candidate(name), cawb.defaults, nil, seed))
+    local b = assert(execute.run(other, candidate(name), cawb.defaults, nil, seed))
     assert(a.report.races > 0)
     check.equal(b.report.races, 0)
     check.equal(counts(b.report), counts(a.report), name)
@@ -131,7 +131,7 @@ check.test("ladders count the same without the sanitizer", function()
       local family = assert(families.match(task))
       for n = 1, #family.versions do
         seeds[n] = seeds[n] or task.next_seed "run"
-        local ran = assert(execute.run(task, family:rung(n, task), nil, seeds[n]))
+        local ran = assert(execute.run(task, family:rung(n, task), cawb.defaults, nil, seeds[n]))
         if ran.ok then reports[n] = (reports[n] or "") .. "|" .. i .. "\n" .. counts(ran.report) end
       end
     end

@@ -116,8 +116,8 @@ end)
 
 check.test("tasks without indices are spared the kind", function()
   local task <close> = task_of("x + 1", "torch.rand(5)")
-  for _, case in ipairs(battery.kinds(task)) do assert(case ~= "ties") end
-  check.equal(battery.kinds(task, { battery = { "ties" } })[1], "ties")
+  for _, case in ipairs(battery.kinds(task, cawb.defaults.verify)) do assert(case ~= "ties") end
+  check.equal(battery.kinds(task, cawb.defaults.verify, { "ties" })[1], "ties")
 end)
 
 return check.done()

@@ -10,8 +10,8 @@ local check, open, candidate, host = dofile "tests/lua/library.lua" (device)
 local product = { "product", { "torch.randn(40, 64)", "torch.randn(64, 24)" }, "a @ b",
                   "gemm{ a = a, b = b, c = y }" }
 
-local function reason(task, plan)
-  local result = assert(cawb.verify(task, cawb.candidate { source = "// none\n", plan = plan }))
+local function reason(task, plan, all)
+  local result = assert(cawb.verify(task, cawb.candidate { source = "// none\n", plan = plan }, { options = all }))
   assert(not result.ok, "it was accepted: " .. plan)
   return result.reason, result.stage
 end
@@ -31,7 +31,7 @@ check.test("a setting forbids them, and says which", function()
   check.write(path, "import torch\nclass Model(torch.nn.Module):\n  def forward(self, a, b): return a @ b\n"
     .. "def get_inputs(): return [torch.randn(8, 8), torch.randn(8, 8)]\ndef get_init_inputs(): return []\n")
   local task <close> = assert(cawb.task(path, { device = device, options = all, host = host }))
-  local why, stage = reason(task, "gemm{ a = inputs[1], b = inputs[2], c = outputs[1] }")
+  local why, stage = reason(task, "gemm{ a = inputs[1], b = inputs[2], c = outputs[1] }", all)
   check.equal(stage, "plan")
   check.matches(why, "gemm: library calls are not allowed here %(option plan.libraries is false%)")
 end)

@@ -241,13 +241,13 @@ check.test("a turn that passes is profiled where the option asks for it", functi
   all.measure.against = {}
   local task <close> = assert(cawb.task("examples/gelu.py", { device = device, options = all, task = { rows = 8, cols = 64 } }))
   local candidate = assert(require("cawb.run.families").match(task)):rung(1, task)
-  local facts = assert(require("cawb.run.evaluate").candidate(task, candidate))
+  local facts = assert(require("cawb.run.evaluate").candidate(task, candidate, all))
   assert(facts.ok, facts.reason)
   assert(facts.profile.ok and facts.seconds.profile > 0)
   check.equal(facts.profile.source, "simulator")
   check.equal(#facts.variants > 0 and facts.variants[1].profile, #facts.variants > 0 and nil, "its variants are not")
   all.profile = "none"
-  check.equal(require("cawb.run.evaluate").candidate(task, candidate).profile, nil)
+  check.equal(require("cawb.run.evaluate").candidate(task, candidate, all).profile, nil)
   local ok, message = options.set(all, "profile=quik")
   check.equal(ok, nil)
   check.matches(message, "one of none, quick, default, not 'quik' %(did you mean 'quick'")

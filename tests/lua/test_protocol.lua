@@ -175,7 +175,7 @@ local candidate = assert(cawb.candidate "kernels/softmax/v2_block_per_row"):with
 -- The candidate evaluated while its worker attacks at one operation: facts, which must be there.
 local function attacked(op, attack)
   check.write(marker, op .. " " .. attack)
-  local facts, message, name = evaluate.candidate(task, candidate, {})
+  local facts, message, name = evaluate.candidate(task, candidate, all, {})
   assert(facts, ("%s at %s ends the run: %s: %s"):format(attack, op, tostring(name), tostring(message)))
   assert(not core.fs.kind(marker), attack .. " was never tried")
   return facts
@@ -185,7 +185,7 @@ local function refused(op, attack, pattern)
   local before, facts = device.workers, attacked(op, attack)
   assert(not facts.ok, attack .. " passes")
   check.matches(facts.reason, pattern)
-  facts = assert(evaluate.candidate(task, candidate, {}))
+  facts = assert(evaluate.candidate(task, candidate, all, {}))
   assert(facts.ok, ("after %s: %s"):format(attack, tostring(facts.reason)))
   assert(device.workers > before, "the worker was replaced")
 end

@@ -4,32 +4,33 @@
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
 local core = require "cawb.core"
+local options = require "cawb.base.options"
 
 local device <close> = assert(cawb.device "sim:h100")
 
 -- A task of tests/cheats with its honest kernel; every input counts as large.
 local function open(name)
   local task = assert(cawb.task(("%s/tests/cheats/tasks/%s.py"):format(core.home, name), { device = device }))
-  task.options.verify.battery_bytes, task.options.verify.trials = 0, 1
-  task.options.verify.relations = "all"
-  return task, assert(cawb.candidate(("%s/tests/cheats/kernels/%s"):format(core.home, name)))
+  local all = options.copy(cawb.defaults)
+  all.verify.battery_bytes, all.verify.trials, all.verify.relations = 0, 1, "all"
+  return task, assert(cawb.candidate(("%s/tests/cheats/kernels/%s"):format(core.home, name))), all
 end
 
-local function verify(task, candidate, from, to)
+local function verify(task, candidate, all, from, to)
   local source = candidate.source
   if from then
     local at, last = source:find(from, 1, true)
     assert(at, "not in the text: " .. from)
     source = source:sub(1, at - 1) .. to .. source:sub(last + 1)
   end
-  return assert(cawb.verify(task, cawb.candidate { source = source, plan = candidate.plan, name = "one" }))
+  return assert(cawb.verify(task, cawb.candidate { source = source, plan = candidate.plan, name = "one" }, { options = all }))
 end
 
 check.test("an honest kernel keeps the relations that its task has, and the result names them", function()
   for name, want in pairs { matmul = { linear = true, rows = true }, softmax = { rows = true },
                             row_sum = { linear = true, rows = true }, relu = { rows = true } } do
-    local task <close>, candidate = open(name)
-    local r = verify(task, candidate)
+    local task <close>, candidate, all = open(name)
+    local r = verify(task, candidate, all)
     check.equal(r.ok, true, r.reason)
     assert(r.battery.mixed and not r.battery.edges, core.json.encode(r.battery))
     for _, relation in ipairs { "linear", "rows" } do
@@ -42,16 +43,16 @@ check.test("an honest kernel keeps the relations that its task has, and the resu
 end)
 
 check.test("what is not linear is seen without a reference", function()
-  local task <close>, candidate = open "row_sum"
-  task.options.verify.huge = { "zeros" }        -- so that nothing else can see it
-  check.equal(verify(task, candidate).ok, true)
-  local r = verify(task, candidate, "row[i]", "fminf(row[i], 6)")     -- no larger input was announced
+  local task <close>, candidate, all = open "row_sum"
+  all.verify.huge = { "zeros" }        -- so that nothing else can see it
+  check.equal(verify(task, candidate, all).ok, true)
+  local r = verify(task, candidate, all, "row[i]", "fminf(row[i], 6)")     -- no larger input was announced
   check.equal(r.ok, false)
   check.matches(r.reason, "2 f%(x%) %- f%(y%) is not f%(2 x %- y%)")
 end)
 
 check.test("an output that is remembered by its inputs' sum is seen when only their order changes", function()
-  local task <close> = open "row_sum"
+  local task <close>, _, all = open "row_sum"
   local function remembering(most)
     return assert(cawb.verify(task, cawb.candidate { name = "remembers", source = ([[
 __device__ float known[1024];
@@ -71,9 +72,9 @@ extern "C" __global__ void row_sum(float *y, const float *x, int rows, int cols)
 ]]):format(most), plan = [[
 local y, x = outputs[1], inputs[1]
 launch("row_sum", { grid = 1, block = 1 }, y, x, x.shape[1], x.shape[2])
-]] }))
+]] }, { options = all }))
   end
-  task.options.verify.huge = { "mixed" }
+  all.verify.huge = { "mixed" }
   check.equal(remembering("0").ok, true)
   local r = remembering "1e-9"
   check.equal(r.ok, false)
@@ -81,11 +82,11 @@ launch("row_sum", { grid = 1, block = 1 }, y, x, x.shape[1], x.shape[2])
 end)
 
 check.test("small inputs, and sweeps that try nothing, have no stages", function()
-  local task <close>, candidate = open "row_sum"
-  local r = assert(cawb.verify(task, candidate, { battery = {} }))
+  local task <close>, candidate, all = open "row_sum"
+  local r = assert(cawb.verify(task, candidate, { battery = {}, options = all }))
   check.equal(next(r.battery), nil)
-  task.options.verify.battery_bytes = 1 << 30
-  r = verify(task, candidate)
+  all.verify.battery_bytes = 1 << 30
+  r = verify(task, candidate, all)
   check.equal(r.battery.linear, nil)
   assert(r.battery.edges)
 end)
@@ -94,7 +95,7 @@ check.test("a candidate that writes to its inputs is caught in an early stage", 
   local task <close>, candidate = open "relu"
   task.held = { rows = { holds = true, stages = 2, eager = {} } }
   local battery = require "cawb.judge.battery"
-  local why = battery.weigh(task, { slots = { {} }, changed = { "inputs[1]" } }, nil, "rows:1", {})
+  local why = battery.weigh(task, { slots = { {} }, changed = { "inputs[1]" } }, nil, "rows:1", {}, cawb.defaults.tolerance)
   check.matches(why, "for the relation 'rows': it writes to inputs%[1%]")
 end)
 

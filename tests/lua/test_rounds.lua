@@ -124,9 +124,9 @@ end)
 -- ---- a Python candidate: the same core
 
 -- A task whose candidate and eager PyTorch both take a microsecond, give or take a tenth.
-local function python_task(all)
+local function python_task()
   local clock, requests = noise(7, 0.1), 0
-  local task = { options = all, graph = {}, inputs = {}, outputs = {}, params = {}, baselines = {}, name = "fake",
+  local task = { graph = {}, inputs = {}, outputs = {}, params = {}, baselines = {}, name = "fake",
                  next_seed = seeds.generator "python", new_poison = function() return 0 end,
                  device = { info = { name = "cuda:0", modelled = false }, drop_worker = function() end } }
   function task:ask(request)
@@ -146,10 +146,10 @@ local function judged(change)
   local all = options.copy(cawb.defaults)
   all.rules, all.verify.battery, all.measure.against = "off", {}, { "eager" }
   change(all.measure)
-  local task, requests = python_task(all)
+  local task, requests = python_task()
   local spawn = jail_host.spawn
   jail_host.spawn = function() return { pid = 1, fd = 0, parts = "fake", jail = "none", close = function() end } end
-  local facts, message = evaluate.candidate(task, cawb.candidate { python = "class ModelNew: pass" },
+  local facts, message = evaluate.candidate(task, cawb.candidate { python = "class ModelNew: pass" }, all,
     { against = all.measure.against })
   jail_host.spawn = spawn
   assert(facts and facts.ok, message or facts and facts.reason)

@@ -205,7 +205,7 @@ check.test("facts of a failure stay a failure", function()
   local all = options.copy(cawb.defaults)
   local task <close> = assert(cawb.task("tests/cheats/tasks/relu.py", { device = device, options = all }))
   local c = cawb.candidate { source = "x", plan = "launch('k', { grid = 1, block = 1 })" }
-  local facts = assert(evaluate.candidate(task, c))
+  local facts = assert(evaluate.candidate(task, c, all))
   check.equal(facts.ok, false)
   check.equal(facts.stage, "compile")
   check.equal(facts.rules, nil)
@@ -235,11 +235,11 @@ check.test("two runs that differ in a bit are flagged; others are repeatable", f
   all.measure.against = {}
   local task <close> = assert(cawb.task("tests/cheats/tasks/relu.py", { device = device, options = all }))
   local c = assert(cawb.candidate "tests/cheats/kernels/relu")
-  local facts = assert(evaluate.candidate(task, c))
+  local facts = assert(evaluate.candidate(task, c, all))
   assert(facts.ok, facts.reason)
   check.equal(facts.repeatable, true)
   check.equal(facts.counted, nil)
-  facts = assert(evaluate.one(task, c, { count = true }))
+  facts = assert(evaluate.one(task, c, all, { count = true }))
   assert(facts.ok and facts.counted.dram_bytes > 0, facts.reason)
   -- A GPU's atomics may do this; the simulated device is the same every time.
   local marks, ask = 0, task.ask
@@ -248,7 +248,7 @@ check.test("two runs that differ in a bit are flagged; others are repeatable", f
     marks = marks + 1
     return { mark = tostring(marks) }
   end
-  facts = assert(evaluate.candidate(task, c))
+  facts = assert(evaluate.candidate(task, c, all))
   check.equal(facts.ok, true, facts.reason)
   check.equal(facts.repeatable, false)
   local names = {}
@@ -260,7 +260,7 @@ check.test("facts hold no integer that JSON would round, and no infinity", funct
   local task = { name = "t", graph = { { op = "aten.x", flops = 1 << 57, bytes_read = 0, bytes_written = 1 } },
     inputs = {}, outputs = {}, params = {}, device = { info = { name = "sim:test", modelled = true } } }
   local told = rule_facts.new(task, cawb.candidate { source = "// none", plan = "-- none" },
-    { error = { nrms = math.huge, eager = {} } }, { "plan" })
+    { error = { nrms = math.huge, eager = {} } }, { "plan" }, cawb.defaults)
   check.equal(math.type(told.task.graph[1].flops), "float")
   assert(core.json.encode(told))
 end)

@@ -231,8 +231,8 @@ check.test("what was measured to be slower than every baseline is not confirmed"
     local evaluate = require "cawb.run.evaluate"
     local slower = { { verdict = "slower", hi = 0.9 }, { verdict = "undecided", hi = 0.02 }, { verdict = "same", hi = 1.01 } }
     local one = evaluate.one
-    evaluate.one = function(task, candidate, how)
-      local facts = one(task, candidate, how)
+    evaluate.one = function(task, candidate, options, how)
+      local facts = one(task, candidate, options, how)
       local s = not how.battery and table.remove(slower, 1)      -- of a sweep's members none
       if s then facts.modelled, facts.speedup = false, { eager = { median = 0.01, lo = 0.01, hi = s.hi, verdict = s.verdict } } end
       return facts
@@ -254,9 +254,9 @@ check.test("a candidate that passes only once is not kept", function()
     local evaluate = require "cawb.run.evaluate"
     local c = assert(cawb.candidate "kernels/softmax/v2_block_per_row")
     local one = evaluate.one
-    evaluate.one = function(task, candidate, how)
-      local facts = one(task, candidate, how)
-      if how.trials == task.options.confirm.trials then facts.ok, facts.stage, facts.reason = false, "verify", "wrong this time" end
+    evaluate.one = function(task, candidate, options, how)
+      local facts = one(task, candidate, options, how)
+      if how.trials == options.confirm.trials then facts.ok, facts.stage, facts.reason = false, "verify", "wrong this time" end
       return facts
     end
     return { turns = 1, sweep = { variants = 1 }, step = function(run) return run:evaluate(c) end }]]

@@ -139,7 +139,7 @@ end)
 check.test("a failure on the simulated device already has its line", function()
   local ran = cawb.run(task, cawb.candidate { source = copy,
     plan = 'launch("touch", { grid = 8, block = 64 }, outputs[1], inputs[1], 1)' })
-  check.equal(sanitizer.explain(task, {}, ran), ran)
+  check.equal(sanitizer.explain(task, {}, ran, cawb.defaults), ran)
   check.matches(ran.reason, "kernel%.cu line 3")
 end)
 

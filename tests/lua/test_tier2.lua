@@ -72,15 +72,19 @@ class ModelNew(torch.nn.Module):
         return e / e.sum(1, keepdim=True)
 ]]
 
-local function open(name, change)
+local function open(name)
+  return assert(cawb.task(("%s/tier2/tasks/%s.py"):format(redteam.folder(), name), { device = device }))
+end
+
+local function with(change)
   local all = options.copy(cawb.defaults)
   all.measure.budget = 0.2
   if change then change(all) end
-  return assert(cawb.task(("%s/tier2/tasks/%s.py"):format(redteam.folder(), name), { device = device, options = all }))
+  return all
 end
 
-local function judged(task, text, against)
-  return assert(evaluate.candidate(task, cawb.candidate { python = text },
+local function judged(task, text, against, all)
+  return assert(evaluate.candidate(task, cawb.candidate { python = text }, all or with(),
     { trials = 2, samples = 8, against = against or {} }))
 end
 
@@ -98,10 +102,10 @@ check.test("facts: the jail, the times of both, what the file mentions", functio
 end)
 
 check.test("large inputs are tried with relations, in stages that share their seed", function()
-  local task <close> = open("softmax", function(all)
+  local task <close> = open "softmax"
+  local facts = judged(task, honest, nil, with(function(all)
     all.verify.battery_bytes, all.verify.relations = 0, "all"
-  end)
-  local facts = judged(task, honest)
+  end))
   assert(facts.ok, facts.reason)
   assert(facts.battery.rows.nrms < 1e-5 and not facts.battery.edges)
   check.matches(facts.battery.linear.left_out, "is not linear")
@@ -143,8 +147,8 @@ check.test("a mistake is told with its line, and what was printed last", functio
 end)
 
 check.test("no jail only where it is asked for, and that is said", function()
-  local task <close> = open("softmax", function(all) all.tier2.jail = "none" end)
-  local facts = judged(task, honest)
+  local task <close> = open "softmax"
+  local facts = judged(task, honest, nil, with(function(all) all.tier2.jail = "none" end))
   assert(facts.ok, facts.reason)
   check.equal(facts.jail, "nothing")
 end)
@@ -152,12 +156,12 @@ end)
 check.test("each kind of candidate has its devices", function()
   local simulated <close> = assert(cawb.device "sim:h100")
   local task <close> = assert(cawb.task("examples/softmax.py", { device = simulated }))
-  local facts, message, name = evaluate.candidate(task, cawb.candidate { python = honest }, {})
+  local facts, message, name = evaluate.candidate(task, cawb.candidate { python = honest }, cawb.defaults, {})
   check.equal(facts, nil)
   check.equal(name, "unsupported")
   check.matches(message, "a Python candidate runs on cuda:N or cpu")
   local here <close> = open "softmax"
-  facts, message = evaluate.candidate(here, assert(cawb.candidate "kernels/softmax/v3_shuffle"), {})
+  facts, message = evaluate.candidate(here, assert(cawb.candidate "kernels/softmax/v3_shuffle"), cawb.defaults, {})
   check.equal(facts, nil)
   check.matches(message, "cpu runs Python candidates only; kernels run on sim:h100 or cuda:N")
 end)

@@ -3,6 +3,7 @@
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
+local options = require "cawb.base.options"
 
 local device <close> = assert(cawb.device "sim:h100")
 local task <close> = assert(cawb.task("examples/softmax.py",
@@ -130,10 +131,10 @@ end)
 
 check.test("an endless loop is stopped by its deadline, and the next candidate runs", function()
   local before = device.workers
-  task.options.deadlines.run = 0.5
+  local hasty = options.copy(cawb.defaults)
+  hasty.deadlines.run = 0.5
   rejected("run", "did not end in time.*endless loop", edit(source, "  float sum = 0;",
-    "  float sum = 0; while (cols > 0) { volatile int *p = &cols; if (*p < 0) break; }"))
-  task.options.deadlines.run = cawb.defaults.deadlines.run
+    "  float sum = 0; while (cols > 0) { volatile int *p = &cols; if (*p < 0) break; }"), nil, { trials = 2, options = hasty })
   local result = verify()
   assert(result.ok, result.reason)
   check.equal(device.workers, before + 1, "workers started")

@@ -1,5 +1,6 @@
 -- execute: get a candidate onto the worker and run it. The one place that knows
--- which failures are the candidate's and which the machine's.
+-- which failures are the candidate's and which the machine's. `options` are those of a run, of
+-- which `deadlines` and `plan` count here.
 
 local compile = require "cawb.device.compile"
 local core = require "cawb.core"
@@ -45,13 +46,13 @@ end
 
 --- The tunables that a candidate's plan declares: { { name =, values = {...} }, ... }.
 --- A failure as data where the plan is at fault, or nil, message, name.
-function M.tunables(task, candidate)
+function M.tunables(task, candidate, options)
   if candidate.python then
     return nil, "a Python candidate is evaluated as a whole, by run:evaluate; the primitives take kernels", "unsupported"
   end
   local request = { op = "tunables", plan = candidate.plan, inputs = task.inputs,
-    outputs = task.outputs, params = task.params, limits = task.options.plan }
-  local reply, message, name = task.device:call(request, nil, task.options.deadlines.load)
+    outputs = task.outputs, params = task.params, limits = options.plan }
+  local reply, message, name = task.device:call(request, nil, options.deadlines.load)
   if not reply then return M.failure("plan", message, name, task.device) end
   local why = collision(reply.tunables)
   if why then return { ok = false, stage = "plan", reason = why } end
@@ -67,8 +68,8 @@ end
 
 -- What was chosen, completed by the first value of every other tunable: the plan
 -- uses those, and the source has to be compiled for the same ones.
-local function choose(task, candidate)
-  local declared, message, name = M.tunables(task, candidate)
+local function choose(task, candidate, options)
+  local declared, message, name = M.tunables(task, candidate, options)
   if not declared or not declared.ok then return nil, declared, message, name end
   local chosen, names = {}, {}
   for i, t in ipairs(declared.tunables) do chosen[t.name], names[i] = t.values[1], t.name end
@@ -84,10 +85,10 @@ end
 
 --- Compile a candidate for a task: what compile.compile returns, or a failure as data of
 --- its plan, or nil, message, name.
-function M.build(task, candidate)
+function M.build(task, candidate, options)
   local this = known(task, candidate)
   if this.built then return this.built end
-  local tunables, failure, message, name = choose(task, candidate)
+  local tunables, failure, message, name = choose(task, candidate, options)
   if not tunables then return failure, message, name end
   this.built, message, name = compile.compile { source = candidate.source,
     device = task.device, defines = candidate:all_defines(tunables), options = candidate.options }
@@ -103,26 +104,26 @@ local function packages(device, plan)
   return device.library_packages
 end
 
-local function load(task, candidate, built, whole)
+local function load(task, candidate, built, options, whole)
   local request = { op = "load", ptx = built.ptx, cubin = built.cubin,
     plan = candidate.plan, tunables = candidate.tunables, inputs = task.inputs,
-    outputs = task.outputs, params = task.params, limits = task.options.plan, export = whole,
+    outputs = task.outputs, params = task.params, limits = options.plan, export = whole,
     packages = packages(task.device, candidate.plan) }
   local fds = task:share(request, { "params" })
-  return task.device:call(request, fds, task.options.deadlines.load)
+  return task.device:call(request, fds, options.deadlines.load)
 end
 
 --- Compile and load. Returns { ok = true, built =, steps = } or a failure as data,
 --- or nil, message, name.
-function M.prepare(task, candidate)
-  local built, message, name = M.build(task, candidate)
+function M.prepare(task, candidate, options)
+  local built, message, name = M.build(task, candidate, options)
   if not built or not built.ok then return built, message, name end
   local device = task.device
   local loaded = device.loaded
   if loaded and loaded.candidate == candidate and loaded.task == task then return loaded end
   device.loaded = nil
   local reply
-  reply, message, name = load(task, candidate, built)
+  reply, message, name = load(task, candidate, built, options)
   if not reply then return M.failure("plan", message, name, device) end
   device.loaded = { ok = true, task = task, candidate = candidate, built = built, steps = reply.steps,
                     scratch = reply.scratch }
@@ -131,12 +132,12 @@ end
 
 --- A candidate's plan as data that another program can execute (core/plan/plan.h), and what it was
 --- built to: { plan =, built = }; a failure as data, or nil, message, name.
-function M.export(task, candidate)
-  local built, message, name = M.build(task, candidate)
+function M.export(task, candidate, options)
+  local built, message, name = M.build(task, candidate, options)
   if not built or not built.ok then return built, message, name end
   task.device.loaded = nil
   local reply
-  reply, message, name = load(task, candidate, built, true)
+  reply, message, name = load(task, candidate, built, options, true)
   if not reply then return M.failure("plan", message, name, task.device) end
   return { ok = true, plan = reply.export, built = built }
 end
@@ -144,8 +145,8 @@ end
 --- One request that executes the loaded candidate on fresh inputs, or on those of
 --- `seed`, of the kind `case` or the task's own: op "run" or "time". Returns { ok = true, ..., poison = }, a failure as
 --- data, or nil, message, name.
-function M.call(task, candidate, request, purpose, timeout, seed, case)
-  local loaded, message, name = M.prepare(task, candidate)
+function M.call(task, candidate, options, request, purpose, timeout, seed, case)
+  local loaded, message, name = M.prepare(task, candidate, options)
   if not loaded or not loaded.ok then return loaded, message, name end
   local poison
   poison, message, name = task:fresh_inputs(purpose, seed, case)
@@ -163,8 +164,8 @@ end
 --- Run a candidate once on fresh inputs (of the kind `case`), or on those of `seed`: its outputs
 --- exist, nothing is judged. Returns { ok = true, report = counters, steps = launches }, a failure as data,
 --- or nil, message, name.
-function M.run(task, candidate, case, seed)
-  return M.call(task, candidate, { op = "run" }, "run", task.options.deadlines.run, seed, case)
+function M.run(task, candidate, options, case, seed)
+  return M.call(task, candidate, options, { op = "run" }, "run", options.deadlines.run, seed, case)
 end
 
 return M

@@ -67,30 +67,30 @@ function M.start(python, wanted, timeout, torch)
 end
 
 -- The device's, started when it is not running or another jail is asked for.
-local function host_of(task)
-  local device, wanted = task.device, task.options.tier2.jail
+local function host_of(task, options)
+  local device, wanted = task.device, options.tier2.jail
   if device.jail_host and device.jail_host:alive() and device.jail.wanted == wanted then
     return device.jail_host
   end
   if device.jail_host then device.jail_host:close() end
   device.jail_host = nil
   local host, jail, name = M.start(task.python.executable or task.python.path, wanted,
-    task.options.deadlines.start, true)
+    options.deadlines.start, true)
   if not host then return nil, jail, name end
   jail.wanted = wanted
   device.jail_host, device.jail = host, jail
   return host
 end
 
---- A new worker in a jail of its own: { id, pid, fd, jail, parts }, or nil, message, name.
-function M.spawn(task)
-  local host, message, name = host_of(task)
+--- A new worker in a jail of its own, by the options `tier2` and `deadlines`: { id, pid, fd, jail, parts }, or nil, message, name.
+function M.spawn(task, options)
+  local host, message, name = host_of(task, options)
   if not host then return nil, message, name end
   local jail, gpu = task.device.jail, kinds.of(task.device).gpu
   local reply
   reply, message, name = host:call({ op = "spawn", jail = jail.jail, gpu = gpu,
-    limits = limits_of(task.options.tier2, gpu), threads = task.python.threads },
-    { timeout = task.options.deadlines.start })
+    limits = limits_of(options.tier2, gpu), threads = task.python.threads },
+    { timeout = options.deadlines.start })
   if not reply then return nil, message, name end
   return setmetatable({ host = host, id = reply.id, pid = reply.pid, fd = reply.fds[1],
                         jail = jail.jail, parts = jail.parts }, Worker)

@@ -60,8 +60,8 @@ end
 
 -- The answer's entry for a kernel of ours on a task, after a sweep; a kernel that this
 -- device cannot run is an entry too. `amount` is bytes or operations of one call.
-local function entry(task, kernel, ceiling, what, amount)
-  local facts, message, name = evaluate.candidate(task, kernel)
+local function entry(c, task, kernel, ceiling, what, amount)
+  local facts, message, name = evaluate.candidate(task, kernel, c.options)
   if not facts then return nil, message, name end
   if not facts.ok then return { ceiling = ceiling, what = what, failed = facts.reason } end
   return { ceiling = ceiling, what = what, label = facts.label, clock_hz = facts.clock_hz,
@@ -81,7 +81,7 @@ local function streams(c, ceiling, file, kernels, moved)
     for _, kernel in ipairs(kernels) do
       local what = ("%s of %g MiB, %s"):format(ceiling, size / 2 ^ 20, kernel[2])
       local one
-      one, message, name = entry(task, own(kernel[1]), ceiling, what, moved * size)
+      one, message, name = entry(c, task, own(kernel[1]), ceiling, what, moved * size)
       if not one then return nil, message, name end
       one.bytes = moved * size
       list[#list + 1] = one
@@ -114,11 +114,11 @@ local function arithmetic(c)
   local task <close>, message, name = open(c, "copy", { n = n, whole = true })
   if not task then return nil, message, name end
   local list = {}
-  list[1], message, name = entry(task, own("fma", { LENGTH = w.length }), "fp32",
+  list[1], message, name = entry(c, task, own("fma", { LENGTH = w.length }), "fp32",
     "float32 multiply-adds in registers", 2.0 * 8 * w.length * n)
   if not list[1] then return nil, message, name end
   for _, f in ipairs(generation(c.device) >= 80 and formats or {}) do
-    list[#list + 1], message, name = entry(task, own("mma", { LENGTH = w.length, SHAPE = f.shape,
+    list[#list + 1], message, name = entry(c, task, own("mma", { LENGTH = w.length, SHAPE = f.shape,
         FORMAT = f[1] == "fp16" and "f16" or f[1], ONE = f.one, SIGN = f.sign }),
       f[1], f[1] .. " products in registers (mma.sync)", 2.0 * 8 * w.length * f.operations * n / 32)
     if message then return nil, message, name end
@@ -162,11 +162,11 @@ end
 -- An empty kernel writes nothing that could be judged: it is timed and no more.
 local calls = 50
 
-local function empties(task, count)
-  local how = { op = "time", warmup = 5, samples = 200, budget = task.options.measure.budget,
-                slowest = task.options.measure.slowest, launch_calls = calls }
+local function empties(c, task, count)
+  local how = { op = "time", warmup = 5, samples = 200, budget = c.options.measure.budget,
+                slowest = c.options.measure.slowest, launch_calls = calls }
   local kernel = own "empty":with { count = count }
-  local ran, message, name = execute.call(task, kernel, how, "calibrate", task.options.deadlines.measure)
+  local ran, message, name = execute.call(task, kernel, c.options, how, "calibrate", c.options.deadlines.measure)
   if ran and not ran.ok then return nil, "an empty kernel: " .. ran.reason, ran.name end
   return ran, message, name
 end
@@ -175,9 +175,9 @@ local function launches(c)
   local task <close>, message, name = open(c, "copy", { n = 1 << 10 })
   if not task then return nil, message, name end
   local one, many
-  one, message, name = empties(task, 1)
+  one, message, name = empties(c, task, 1)
   if not one then return nil, message, name end
-  many, message, name = empties(task, c.work.launches)
+  many, message, name = empties(c, task, c.work.launches)
   if not many then return nil, message, name end
   local a, b, between = stats.summary(one.samples), stats.summary(many.samples), c.work.launches - 1
   local call = one.launch_bound            -- the median of as many calls

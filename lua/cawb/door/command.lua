@@ -74,10 +74,10 @@ local function with_task(parsed, all, dev, body, given)
   if refused then return nil, refused, "usage" end
   local t <close>, why, name = task.open(parsed.words[1], { device = dev, seed = parsed.seed, options = all })
   if not t then return nil, why, name end
-  return body(t, c, given, parsed)
+  return body(t, c, all, given, parsed)
 end
 
---- Parse, open, and call `body(task, candidate, given, cli)`, which returns an exit code, or
+--- Parse, open, and call `body(task, candidate, options, given, cli)`, which returns an exit code, or
 --- nil, message, name. `own` are the flags besides those of a run.
 function M.main(word, argv, own, body)
   local given, rest = M.take(argv, own)

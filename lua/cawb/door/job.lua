@@ -8,7 +8,6 @@ local kinds = require "cawb.device.kinds"
 local ledger = require "cawb.run.ledger"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
-local display = require "cawb.base.display"
 local report = require "cawb.door.report"
 local result = require "cawb.run.result"
 local rules = require "cawb.judge.rules"
@@ -89,7 +88,7 @@ local function perform(cli, s, all, dev, t)
   r.report:run_begins(r)
   r:loop()
   local ok = true
-  if r.best and r.ended ~= "interrupted" then ok, message, name = baselines.complete(t) end
+  if r.best and r.ended ~= "interrupted" then ok, message, name = baselines.complete(t, all.measure) end
   if not ok then complain(message, name) end
   ok, message, name = book:finish(r)
   if not ok then complain(message, name) end

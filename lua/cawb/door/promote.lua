@@ -44,8 +44,8 @@ local function unexportable(task, plan)
 end
 
 -- The member for a shape: what a tunable must be there, and else what was chosen.
-local function member(task, candidate)
-  local declared, message, name = execute.tunables(task, candidate)
+local function member(task, candidate, options)
+  local declared, message, name = execute.tunables(task, candidate, options)
   if not declared or not declared.ok then return nil, declared and declared.reason or message, name end
   local values = {}
   for _, t in ipairs(declared.tunables) do
@@ -68,9 +68,9 @@ local function check_speed(checks, label, facts, least)
   return fine
 end
 
-local function check_incumbent(checks, label, task, incumbent, facts)
+local function check_incumbent(checks, label, task, incumbent, facts, options)
   if not incumbent then return true end
-  local old, message = evaluate.one(task, incumbent, { against = {}, trials = 1 })
+  local old, message = evaluate.one(task, incumbent, options, { against = {}, trials = 1 })
   if not old or not old.ok then
     return note(checks, label .. ": faster than the incumbent", true,
       "the incumbent does not run here: " .. tostring(old and old.reason or message))
@@ -81,12 +81,12 @@ end
 
 -- One shape: verified, timed, exported. Returns what the launcher needs, or nil; or nil, message,
 -- name when the machine failed.
-local function try_shape(checks, task, candidate, incumbent, how)
+local function try_shape(checks, task, candidate, incumbent, options, how)
   local label = spec_words(task.inputs)
-  local one, message, name = member(task, candidate)
+  local one, message, name = member(task, candidate, options)
   if not one then return nil, message, name end
   local facts
-  facts, message, name = evaluate.one(task, one, { trials = M.trials })
+  facts, message, name = evaluate.one(task, one, options, { trials = M.trials })
   if not facts then return nil, message, name end
   if not note(checks, ("%s: the strict judge, %d trials"):format(label, M.trials), facts.ok,
       facts.ok and ("error %.2g, PyTorch's %.2g"):format(facts.error.nrms or 0,
@@ -95,9 +95,9 @@ local function try_shape(checks, task, candidate, incumbent, how)
   local flags = facts.rules and facts.rules.flags or {}
   for _, flag in ipairs(flags) do note(checks, ("%s: flag %s"):format(label, flag.rule), true, flag.reason) end
   check_speed(checks, label, facts, how.speedup)
-  check_incumbent(checks, label, task, incumbent, facts)
+  check_incumbent(checks, label, task, incumbent, facts, options)
   local whole
-  whole, message, name = execute.export(task, one)
+  whole, message, name = execute.export(task, one, options)
   if not whole then return nil, message, name end
   local why = not whole.ok and whole.reason or unexportable(task, whole.plan)
   if not note(checks, label .. ": the plan can be exported", not why, why) then return nil end
@@ -105,9 +105,9 @@ local function try_shape(checks, task, candidate, incumbent, how)
            params = task.params, label = label }
 end
 
-local function check_sanitizer(checks, task, candidate)
-  local one = member(task, candidate)
-  local r, message, name = sanitizer.sanitize(task, one or candidate, {})
+local function check_sanitizer(checks, task, candidate, options)
+  local one = member(task, candidate, options)
+  local r, message, name = sanitizer.sanitize(task, one or candidate, options, {})
   if not r then
     if name ~= "missing" then return nil, message, name end
     return note(checks, "the sanitizer", false, message)
@@ -199,7 +199,7 @@ local function about(name, task, shapes)
     list[i] = { tensors = tensors_of(all), outputs = tensors_of(s.outputs), roles = roles, scratch = scratch }
   end
   local major, minor = task.device.info.arch:match "^sm_(%d+)(%d)"
-  return { name = name, inputs = #shapes[1].inputs, params = params, shapes = list, constants = task.options.task,
+  return { name = name, inputs = #shapes[1].inputs, params = params, shapes = list, constants = task.overrides,
            capability = core.json.array { math.tointeger(tonumber(major)),
              math.tointeger(tonumber(minor)) }, cawb = core.version }
 end
@@ -247,12 +247,13 @@ end
 
 -- ---- all of it
 
-local function open_shape(was, dev, overrides)
+-- The run's options for one shape, under the strict rules.
+local function options_for(was, overrides)
   local all = options.copy(was.options)
   all.rules = require("cawb.base.defaults").rules and "strict" or nil
   local ok, message = options.overlay(all, { task = overrides }, "--shape")
   if not ok then return nil, message, "usage" end
-  return tasks.open(was.run.task, { device = dev, options = all })
+  return all
 end
 
 local function bytes_of(specs)
@@ -268,10 +269,12 @@ local function try_all(was, dev, how, result)
   local list = { {} }
   for _, overrides in ipairs(how.shapes) do list[#list + 1] = overrides end
   for _, overrides in ipairs(list) do
-    local t <close>, message, name = open_shape(was, dev, overrides)
+    local all, wrong, kind = options_for(was, overrides)
+    if not all then return nil, wrong, kind end
+    local t <close>, message, name = tasks.open(was.run.task, { device = dev, options = all })
     if not t then return nil, message, name end
     local shape
-    shape, message, name = try_shape(result.checks, t, was.candidate, incumbent, how)
+    shape, message, name = try_shape(result.checks, t, was.candidate, incumbent, all, how)
     if message then return nil, message, name end
     if shape then
       shapes[#shapes + 1] = shape
@@ -279,12 +282,13 @@ local function try_all(was, dev, how, result)
         speedup = shape.facts.speedup }
     end
     if bytes_of(t.inputs) < least then least, least_at = bytes_of(t.inputs), overrides end
-    first = first or { path = t.path, options = t.options, device = { info = dev.info } }
+    first = first or { path = t.path, overrides = t.overrides, device = { info = dev.info } }
   end
-  local t <close>, message, name = open_shape(was, dev, least_at)
+  local all = assert(options_for(was, least_at))          -- it was good above
+  local t <close>, message, name = tasks.open(was.run.task, { device = dev, options = all })
   if not t then return nil, message, name end
   local ok
-  ok, message, name = check_sanitizer(result.checks, t, was.candidate)
+  ok, message, name = check_sanitizer(result.checks, t, was.candidate, all)
   if ok == nil then return nil, message, name end
   return shapes, first
 end

@@ -57,7 +57,7 @@ local function try(path, candidate, opts, shape)
   if not task and name == "task" then return { shape = shape, outcome = "none", reason = message } end
   if not task then return nil, message, name end
   local r
-  r, message, name = verify.verify(task, candidate, { trials = 1 })
+  r, message, name = verify.verify(task, candidate, all, { trials = 1 })
   if not r then return nil, message, name end
   local outcome = r.ok and "right" or refusals[r.stage] and "refused" or "wrong"
   return { shape = shape, outcome = outcome, stage = r.stage, reason = r.reason }

@@ -16,9 +16,9 @@ M.mutants = { "zeros", "mean", "identity", "tf32", "bf16", "drop_last", "skip_ro
 --- The protocols that a task is looked at with: the files configs/tolerance-NAME.lua.
 M.protocols = { "strict", "kernelbench", "paper" }
 
--- The options of a protocol over those of a task.
-local function options_of(task, name)
-  local all = options.copy(task.options)
+-- The options of a protocol over others.
+local function options_of(given, name)
+  local all = options.copy(given)
   all.tolerance = options.copy(require("cawb.base.defaults").tolerance)
   local path = ("%s/configs/tolerance-%s.lua"):format(core.home, name)
   local layer, message = strategy.load_table(path)
@@ -81,20 +81,20 @@ local function unfit(seen, strict)
   end
 end
 
---- Look at a task: { admitted =, reason =, identity = the task is the identity, protocols = { name
+--- Look at a task, with the options `given`: { admitted =, reason =, identity = the task is the identity, protocols = { name
 --- = { alive = { mutant = passes }, killed =, mutants =, score = } }, left_out = { mutant = why } },
 --- or nil, message, name.
-function M.examine(task)
+function M.examine(task, given)
   local seen, message, name = {}, nil, nil
   seen[1], message, name = ask(task)
   if not seen[1] then return nil, message, name end
-  for _, case in ipairs(battery.kinds(task)) do
+  for _, case in ipairs(battery.kinds(task, given.verify)) do
     seen[case] = ask(task, case)               -- one that the task cannot digest is left out
   end
   local r = { task = task.name, protocols = {}, left_out = seen[1].left_out, notes = task.notes }
   for _, protocol in ipairs(M.protocols) do
     local all
-    all, message = options_of(task, protocol)
+    all, message = options_of(given, protocol)
     if not all then return nil, message, "usage" end
     local alive = survivors(task, all, seen)
     local killed, total = score(alive)

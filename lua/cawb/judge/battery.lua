@@ -115,33 +115,33 @@ local function relation_tolerance(tolerance)
   return t
 end
 
-local function weigh_relation(task, compared, report, name, seen)
+local function weigh_relation(task, compared, report, name, seen, tolerance)
   for i, o in ipairs(compared.slots[1]) do o.eager = task.held[name].eager[i] end
   judge.note_error(seen.error, compared)
   seen.nrms, seen.eager = seen.error.nrms, seen.error.eager.nrms
-  local why = judge.judge(compared, report, relation_tolerance(task.options.tolerance))
+  local why = judge.judge(compared, report, relation_tolerance(tolerance))
   return why and ("%s: %s"):format(says[name], why)
 end
 
 -- ---- what is tried
 
 --- What a candidate wrote for one kind of inputs, or for a stage of a relation: why it is
---- unacceptable, or nil. What was seen is put into battery[case], of a relation under its name.
-function M.weigh(task, compared, report, case, battery)
+--- unacceptable under a tolerance, or nil. What was seen is put into battery[case], of a relation under its name.
+function M.weigh(task, compared, report, case, battery, tolerance)
   local name, stage = case:match "^(%a+):(%d)$"
   local seen = { error = { eager = {} } }
   battery[name or case] = seen
   if name and tonumber(stage) == task.held[name].stages then
-    return weigh_relation(task, compared, report, name, seen)
+    return weigh_relation(task, compared, report, name, seen, tolerance)
   elseif name then                             -- there is nothing to compare with yet
-    local why = judge.judge(compared, report, task.options.tolerance)
+    local why = judge.judge(compared, report, tolerance)
     return why and ("on inputs for the relation '%s': %s"):format(name, why)
   end
   seen.left_out = M.unsuitable(task, compared, case)
   if seen.left_out then return nil end
   judge.note_error(seen.error, compared)
   seen.nrms, seen.eager = seen.error.nrms, seen.error.eager.nrms
-  local why = judge.judge(compared, report, M.tolerance_of(task, task.options.tolerance, case, compared))
+  local why = judge.judge(compared, report, M.tolerance_of(task, tolerance, case, compared))
   return why and ("on inputs of the kind '%s': %s"):format(case, why)
 end
 
@@ -156,24 +156,23 @@ local function without(list, name)
   return rest
 end
 
-local function is_huge(task) return bytes_of(task.inputs) > task.options.verify.battery_bytes end
+local function is_huge(task, verify) return bytes_of(task.inputs) > verify.battery_bytes end
 
---- The kinds of inputs to try, few where inputs are large.
-function M.kinds(task, opts)
-  local asked = opts and opts.battery
-  local list = asked or task.options.verify.battery
-  list = (is_huge(task) and #list > 0) and task.options.verify.huge or list
+--- The kinds of inputs to try, few where inputs are large: by the options `verify`, or those `asked` for.
+function M.kinds(task, verify, asked)
+  local list = asked or verify.battery
+  list = (is_huge(task, verify) and #list > 0) and verify.huge or list
   return (asked or has_indices(task)) and list or without(list, "ties")
 end
 
 --- All that is tried beside the task's own inputs, in order: { { case =, seed = the same for
 --- the stages of a relation } }. Relations stand in for the kinds that large inputs are spared;
 --- why a task has none is put into `battery`. Or nil, message, name.
-function M.steps(task, opts, battery)
+function M.steps(task, verify, asked, battery)
   local steps = {}
-  for _, case in ipairs(M.kinds(task, opts)) do steps[#steps + 1] = { case = case } end
-  if #steps == 0 or not is_huge(task) then return steps end
-  for _, name in ipairs(relations[task.options.verify.relations]) do
+  for _, case in ipairs(M.kinds(task, verify, asked)) do steps[#steps + 1] = { case = case } end
+  if #steps == 0 or not is_huge(task, verify) then return steps end
+  for _, name in ipairs(relations[verify.relations]) do
     local found, message, kind = relation(task, name)
     if not found then return nil, message, kind end
     if not found.holds then battery[name] = { left_out = found.why } end

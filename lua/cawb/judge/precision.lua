@@ -91,14 +91,14 @@ end
 
 --- The errors of a task's reference with its products' factors in narrower types, on inputs of
 --- a kind (nil: its own): { eager =, tf32 =, bf16 = normalised rms }; empty where it has no
---- products, is too large, or cannot say. Asked once of a task.
-function M.scales(task, case)
+--- products, is too large by the options `verify`, or cannot say. Asked once of a task.
+function M.scales(task, case, verify)
   local key = case or "own"
   task.scales = task.scales or {}
   if task.scales[key] then return task.scales[key] end
   local found = {}
   task.scales[key] = found
-  if not (task.ask and has_products(task)) or bytes_of(task.inputs) > 8 * task.options.verify.battery_bytes then
+  if not (task.ask and has_products(task)) or bytes_of(task.inputs) > 8 * verify.battery_bytes then
     return found
   end
   local reply = task:ask { op = "mutants", seed = task.next_seed "precision", case = case,
@@ -110,8 +110,8 @@ function M.scales(task, case)
 end
 
 --- What to call an error: its class by the task's own scales, or nil where they say nothing.
-function M.named(task, case, nrms, eager)
-  return by_scales(nrms, eager, M.scales(task, case))
+function M.named(task, case, nrms, eager, verify)
+  return by_scales(nrms, eager, M.scales(task, case, verify))
 end
 
 local function narrowest(used)
@@ -125,7 +125,7 @@ end
 --- The precision of a candidate that was verified: { task = its outputs' class, instructions
 --- = the narrowest that products are computed in, error = the class of its errors, class =
 --- what to call it }. The errors decide; instructions tell fp16 from tf32.
-function M.of(task, facts, census)
+function M.of(task, facts, census, verify)
   local p = { task = of_dtype[task.outputs[1] and task.outputs[1].dtype], used = M.used(census, facts.steps) }
   p.instructions = narrowest(p.used)
   local e = facts.error or {}
@@ -133,7 +133,7 @@ function M.of(task, facts, census)
   p.nrms = nrms
   local eager = facts.battery and facts.battery.mixed and facts.battery.mixed.eager or (e.eager or {}).nrms
   local case = facts.battery and facts.battery.mixed and "mixed" or nil
-  p.error = p.task == "float32" and M.named(task, case, nrms, eager)
+  p.error = p.task == "float32" and M.named(task, case, nrms, eager, verify)
   p.scaled = p.error and true or nil
   p.error = p.error or nrms and by_error(nrms)
   -- A sum that cancels is as far off in PyTorch's own precision.

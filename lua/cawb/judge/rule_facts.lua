@@ -174,8 +174,9 @@ local function plain(value)
   return setmetatable(t, getmetatable(value))
 end
 
---- What is known of a candidate at some stages. `facts` are evaluate.one's.
-function M.new(task, candidate, facts, stages)
+--- What is known of a candidate at some stages. `facts` are evaluate.one's; of `options`, `verify`
+--- says how large a task may be that is asked for its precision.
+function M.new(task, candidate, facts, stages, options)
   local census = facts.built and M.census(facts.built)
   local told = { task = task_facts(task), stage = stages[#stages],
     device = { name = task.device.info.name, modelled = task.device.info.modelled, l2 = task.device.info.l2, arch = task.device.info.arch } }
@@ -184,7 +185,7 @@ function M.new(task, candidate, facts, stages)
                                kernels = facts.kernels, options = core.json.array { table.unpack(candidate.options) } }
   told.plan = M.plan(facts.steps, census, #task.outputs)
   if facts.python then told.python = { census = facts.python.census, text = candidate.python } end
-  told.precision = facts.error and precision.of(task, facts, census)
+  told.precision = facts.error and precision.of(task, facts, census, options.verify)
   told.verify = facts.error and { error = plain(facts.error), trials = #(facts.trials or {}),
                                   report = plain(facts.report), repeatable = facts.repeatable,
                                   battery = facts.battery and plain(facts.battery) }

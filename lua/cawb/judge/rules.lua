@@ -186,15 +186,15 @@ function M.judge(set, facts, stages)
   return result
 end
 
---- Judge what is known of a task's candidate by the task's set (option `rules`), and put the
+--- Judge what is known of a task's candidate by a set (`options.rules`), and put the
 --- outcome into `facts`: findings go to facts.rules; a rejection makes them a failure. Facts
 --- that are a failure stay one. Returns true, or nil, message, name.
-function M.apply(task, candidate, facts, stages)
-  local set, message = M.set(task.options.rules)
+function M.apply(task, candidate, facts, stages, options)
+  local set, message = M.set(options.rules)
   if not set then return nil, message, "strategy" end
   facts.rules = facts.rules or { set = set.name, flags = {}, asked = 0 }
   if #set.list == 0 then return true end
-  local outcome, why, name = M.judge(set, facts_of.new(task, candidate, facts, stages), stages)
+  local outcome, why, name = M.judge(set, facts_of.new(task, candidate, facts, stages, options), stages)
   if not outcome then return nil, why, name end
   facts.rules.asked = facts.rules.asked + outcome.asked
   for _, flag in ipairs(outcome.flags) do table.insert(facts.rules.flags, flag) end

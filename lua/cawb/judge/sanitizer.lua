@@ -125,8 +125,8 @@ function M.simulated(report)
   return found
 end
 
-local function simulate(task, candidate)
-  local ran, message, name = execute.run(task, candidate)
+local function simulate(task, candidate, all)
+  local ran, message, name = execute.run(task, candidate, all)
   if not ran then return nil, message, name end
   local found = {}
   if not ran.ok then
@@ -171,22 +171,23 @@ local function longer(deadlines)
 end
 
 -- One execution under one tool: { findings =, text =, ok =, reason = of the candidate's end }.
-local function watch(task, candidate, path, tool)
+local function watch(task, candidate, all, path, tool)
   local log = os.tmpname()
-  local real, deadlines = task.device, task.options.deadlines
+  local real, patient = task.device, options.copy(all)
+  patient.deadlines = longer(all.deadlines)
   local wrap = { path, "--tool", tool, "--log-file", log, "--print-limit", "200", "--show-backtrace", "no" }
   table.move(flags[tool] or {}, 1, #(flags[tool] or {}), #wrap + 1, wrap)
   local watched, message, name = device.open(real.info.name,
-    { deadlines = longer(deadlines), cache = real.cache, wrap = wrap })
+    { deadlines = patient.deadlines, cache = real.cache, wrap = wrap })
   if not watched then
     return nil, ("compute-sanitizer: %s"):format(read_and_remove(log) .. message), name
   end
-  task.device, task.options.deadlines = watched, watched.deadlines
+  task.device = watched
   -- what is poisoned is written: initcheck wants outputs and scratch as they were allocated
-  local ok, ran, why, kind = pcall(execute.call, task, candidate, { op = "run", bare = tool == "initcheck" },
-    "sanitize", watched.deadlines.run)
-  task.device, task.options.deadlines = real, deadlines
-  watched:finish(deadlines.measure)
+  local ok, ran, why, kind = pcall(execute.call, task, candidate, patient, { op = "run", bare = tool == "initcheck" },
+    "sanitize", patient.deadlines.run)
+  task.device = real
+  watched:finish(all.deadlines.measure)
   watched:close()
   local text = read_and_remove(log)
   if not ok then error(ran, 0) end
@@ -205,14 +206,14 @@ local function check(opts)
   end
 end
 
-local function watch_all(task, candidate, tools)
+local function watch_all(task, candidate, all, tools)
   local path, message, name = tool_path()
   if not path then return nil, message, name end
   local result = { ok = true, clean = true, findings = {}, tools = {} }
   for _, tool in ipairs(tools or M.tools) do
     local from = core.clock.now()
     local one
-    one, message, name = watch(task, candidate, path, tool)
+    one, message, name = watch(task, candidate, all, path, tool)
     if not one then return nil, message, name end
     if not one.ok and one.stage ~= "run" then return { ok = false, stage = one.stage, reason = one.reason } end
     table.move(one.findings, 1, #one.findings, #result.findings + 1, result.findings)
@@ -222,20 +223,23 @@ local function watch_all(task, candidate, tools)
   return result
 end
 
---- Execute a candidate once on fresh inputs and look for mistakes. `opts`: { tools = some of
+--- Execute a candidate once on fresh inputs and look for mistakes. `all` are the options of
+--- a run. `opts`: { tools = some of
 --- "memcheck", "racecheck", "initcheck", "synccheck" (all), task = constants that make the
 --- task small }. Returns { ok = true, clean = boolean, findings = see parse, tools = { [name] =
 --- { findings = count, seconds =, text =, reason = why the execution failed } } }; a failure to
 --- build as data; or nil, message, name ("missing": no tool).
-function M.sanitize(task, candidate, opts)
+function M.sanitize(task, candidate, all, opts)
   opts = opts or {}
   check(opts)
+  local resized = options.copy(all)
+  resized.task = options.copy(task.overrides)
   local small <close>, message, name = opts.task and tasks.open(task.path,
-    { device = task.device, options = options.copy(task.options), task = opts.task }) or nil
+    { device = task.device, options = resized, task = opts.task }) or nil
   if opts.task and not small then return nil, message, name end
   local at = small or task
-  if at.device.info.modelled then return simulate(at, candidate) end
-  return watch_all(at, candidate, opts.tools)
+  if at.device.info.modelled then return simulate(at, candidate, all) end
+  return watch_all(at, candidate, all, opts.tools)
 end
 
 -- ---- a failure explained
@@ -263,21 +267,21 @@ local function is_fault(reason)
   return false
 end
 
-local function small_enough(task)
+local function small_enough(task, memory)
   local bytes = 0
   for _, list in ipairs { task.inputs, task.outputs, task.params } do
     for _, tensor in ipairs(list) do bytes = bytes + tensor.bytes end
   end
-  return bytes <= task.options.sanitize.memory
+  return bytes <= memory
 end
 
 --- A candidate's failure with the line that a memcheck pass finds put behind its reason, and
---- its `findings`. The failure as it was where it is no fault of memory, the option `sanitize`
---- says no, the tool is missing, or nothing was found.
-function M.explain(task, candidate, failure)
+--- its `findings`. The failure as it was where it is no fault of memory, the option `sanitize` says no, the tool is missing, or nothing was found.
+function M.explain(task, candidate, failure, all)
   if task.device.info.modelled or not failure or failure.ok ~= false then return failure end
-  local apt = task.options.sanitize.faults and is_fault(failure.reason) and small_enough(task)
-  local result = apt and watch_all(task, candidate, { "memcheck" })
+  local how = all.sanitize
+  local apt = how.faults and is_fault(failure.reason) and small_enough(task, how.memory)
+  local result = apt and watch_all(task, candidate, all, { "memcheck" })
   local first = result and result.ok and result.findings[1]
   if not first then return failure end
   failure.findings = result.findings
@@ -298,10 +302,11 @@ function M.installed() return tool_path() ~= nil end
 --- outputs of such kernels are right as long as warps happen to be in step. The facts as they were
 --- where the option `sanitize.races` says no, nothing is shared, the tensors are larger than
 --- `sanitize.memory`, or none was found. Returns nil, message, name where the tool is missing.
-function M.races(task, candidate, facts)
-  local asked = task.options.sanitize.races and not task.device.info.modelled
-  if not (asked and facts.ok and small_enough(task) and shares(facts)) then return facts end
-  local result, message, name = watch_all(task, candidate, { "racecheck" })
+function M.races(task, candidate, facts, all)
+  local how = all.sanitize
+  local asked = how.races and not task.device.info.modelled
+  if not (asked and facts.ok and small_enough(task, how.memory) and shares(facts)) then return facts end
+  local result, message, name = watch_all(task, candidate, all, { "racecheck" })
   if not result then return nil, message, name end
   local first = result.findings and result.findings[1]
   if not first then return facts end

@@ -161,8 +161,8 @@ function M.digest(reply, steps, built, asked, text)
 end
 
 -- The last rung: nothing was executed.
-local function static(task, candidate, why)
-  local built, message, name = execute.build(task, candidate)
+local function static(task, candidate, all, why)
+  local built, message, name = execute.build(task, candidate, all)
   if not built or not built.ok then return built, message, name end
   local kernels = {}
   for full, mix in pairs(ptx.read(built.ptx)) do
@@ -199,32 +199,32 @@ local function chosen(opts)
   return names
 end
 
-local function request_of(task, candidate, names, sample)
+local function request_of(task, candidate, names, lines, all)
   local request = { op = "profile", metrics = names,
                     packages = not task.device.info.modelled and packages(task.device) or nil }
-  if not sample then return request end
-  local built, message, name = execute.build(task, candidate)
+  if not lines then return request end
+  local built, message, name = execute.build(task, candidate, all)
   if not built or not built.ok then return nil, built, message, name end
-  request.lines, request.ptx, request.cubin = task.options.lines, built.ptx, built.cubin
+  request.lines, request.ptx, request.cubin = lines, built.ptx, built.cubin
   return request
 end
 
---- What a candidate did on fresh inputs. `opts`: { set = "default" or "quick" (one pass),
+--- What a candidate did on fresh inputs. `all` are the options of a run. `opts`: { set = "default" or "quick" (one pass),
 --- metrics = a list of NVIDIA's names instead, lines = true for where the time goes }. Returns
 --- { ok = true, source = "cupti", "events", "simulator" or "ptx", metrics = { name = value },
 --- sources =, roofline = see roofline.lua, ... }, see digest. A failure as data, or nil,
 --- message, name.
-function M.profile(task, candidate, opts)
+function M.profile(task, candidate, all, opts)
   opts = opts or {}
   local names = chosen(opts)
-  local request, failure, message, name = request_of(task, candidate, names, opts.lines)
+  local request, failure, message, name = request_of(task, candidate, names, opts.lines and all.lines, all)
   if not request then return failure, message, name end
   local ran
-  ran, message, name = execute.call(task, candidate, request, "profile", task.options.deadlines.measure)
+  ran, message, name = execute.call(task, candidate, all, request, "profile", all.deadlines.measure)
   if not ran then return nil, message, name end
   local p
   if ran.ok then p = M.digest(ran.profile, ran.steps, ran.built, names, candidate.source)
-  elseif ran.name == "unsupported" then p, message, name = static(task, candidate, ran.reason)
+  elseif ran.name == "unsupported" then p, message, name = static(task, candidate, all, ran.reason)
   else return ran end
   if p and p.ok then p.roofline = roofline.of(task, p) end
   return p, message, name
@@ -232,10 +232,10 @@ end
 
 --- The same for a turn that passed, if the option `profile` asks for it: never the reason why
 --- a turn fails. Returns the profile, or { ok = false, reason = }, or nothing.
-function M.turn(task, candidate)
-  local set = task.options.profile
+function M.turn(task, candidate, all)
+  local set = all.profile
   if set == "none" then return nil end
-  local p, message = M.profile(task, candidate, { set = set })
+  local p, message = M.profile(task, candidate, all, { set = set })
   if not p then return { ok = false, reason = message } end
   return p
 end

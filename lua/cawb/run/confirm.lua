@@ -13,13 +13,13 @@ local function add_seconds(first, again)
   return seconds
 end
 
---- The facts of `member`, which were `facts`, as they are when it is evaluated again:
+--- The facts of `member`, which were `facts`, as they are when it is evaluated again, by `options`:
 --- they keep the first times as `first` = { time_s, speedup }. A failure comes back as
 --- facts of the stage "confirm". With `count` the device's counters have a look, too. Returns nil, message, name when the machine failed.
-function M.again(task, member, facts, say, count)
+function M.again(task, member, facts, options, say, count)
   task.device:drop_worker()
-  local again, message, name = evaluate.one(task, member,
-    { trials = task.options.confirm.trials, count = count, say = function() say "confirm" end })
+  local again, message, name = evaluate.one(task, member, options,
+    { trials = options.confirm.trials, count = count, say = function() say "confirm" end })
   if not again then return nil, message, name end
   if not again.ok then
     again.reason = ("it passed once, but not in a fresh worker on fresh inputs (%s): %s")

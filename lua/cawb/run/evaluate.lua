@@ -1,19 +1,27 @@
--- evaluate: everything that is measured about one candidate: build, verify, time.
--- A candidate with tunables is a family; its members are tried cheaply and the
--- fastest right one is then evaluated in full.
+-- evaluate: everything that is measured about one candidate: build, verify, time. One sequence of
+-- stages for every kind of candidate; what differs is a subject (kernel.lua, python_candidate.lua):
+--   subject.stages              those at which rules are asked before anything runs
+--   subject:open(facts)         make it ready; what is known of it is put into facts
+--   subject:verify(how)         as verify.check
+--   subject:measure(how)        as rounds.measure
+--   subject:count()             bytes by the device's counters, or nil
+--   subject:close()
+-- open, verify and measure return { ok = true, ... }, a failure as data, or nil, message, name.
+--
+-- A kernel with tunables is a family; its members are tried cheaply and the fastest right one is
+-- then evaluated in full.
 
 local baselines = require "cawb.time.baselines"
 local core = require "cawb.core"
 local execute = require "cawb.device.execute"
+local kernel = require "cawb.run.kernel"
 local kinds = require "cawb.device.kinds"
-local measure = require "cawb.time.measure"
-local python_candidate = require "cawb.run.python_candidate"
 local precision = require "cawb.judge.precision"
 local profile = require "cawb.look.profile"
+local python_candidate = require "cawb.run.python_candidate"
 local rule_facts = require "cawb.judge.rule_facts"
 local rules = require "cawb.judge.rules"
 local sanitizer = require "cawb.judge.sanitizer"
-local verify = require "cawb.judge.verify"
 
 local M = {}
 
@@ -24,24 +32,107 @@ local function clocked(facts, key, f, ...)
   return result, message, name
 end
 
-local function fail(facts, result)
-  facts.ok, facts.stage, facts.reason, facts.log = false, result.stage, result.reason, result.log
+local function fail(facts, result, stage)
+  facts.ok, facts.stage, facts.reason, facts.log = false, result.stage or stage, result.reason, result.log
   facts.error, facts.report = result.error or facts.error, result.report or facts.report
-  facts.battery = result.battery or facts.battery
+  facts.battery, facts.trials = result.battery or facts.battery, result.trials or facts.trials
   facts.name = result.name                   -- "timeout", "died": the worker was lost
   return facts
 end
 
+-- ---- the stages of one candidate: each returns whether it goes on, or nil, message, name
+
+local function census_of(facts) return facts.built and rule_facts.census(facts.built) end
+
 -- An error that looks like that of products in a narrower type is called so.
-local function name_precision(task, facts)
-  if not facts.error or facts.name then return facts end
-  local p = precision.of(task, facts, facts.built and rule_facts.census(facts.built))
+local function name_precision(e)
+  local facts = e.facts
+  if not facts.error or facts.name then return end
+  local p = precision.of(e.task, facts, census_of(facts), e.options.verify)
   if p.scaled and p.task and precision.coarser(p.class, p.task) then
     facts.precision = p
     facts.reason = ("%s; products in %s make errors of this size"):format(facts.reason, p.class)
   end
+end
+
+-- Ask the rules of some stages.
+local function pass(e, stages)
+  local done, message, name = clocked(e.facts, "rules", rules.apply, e.task, e.candidate, e.facts, stages, e.options)
+  if not done then return nil, message, name end
+  return e.facts.ok
+end
+
+-- One thing that a subject does, timed under `key`: what came of it; false where it failed.
+local function attempt(e, key, method, ...)
+  e.say(key)
+  local got, message, name = clocked(e.facts, key, e.subject[method], e.subject, ...)
+  if not got then return nil, message, name end
+  if got.ok then return got end
+  fail(e.facts, got, key)
+  return false
+end
+
+local function open(e)
+  local got, message, name = attempt(e, "compile", "open", e.facts)
+  if not got then return got, message, name end
+  return pass(e, e.subject.stages)
+end
+
+local function verify(e)
+  local facts, how = e.facts, e.how
+  local got, message, name = attempt(e, "verify", "verify",
+    { trials = how.trials, battery = how.battery, repeats = how.repeats })
+  if got == false then name_precision(e) end
+  if not got then return got, message, name end
+  facts.error, facts.report, facts.trials, facts.battery = got.error, got.report, got.trials, got.battery
+  facts.repeatable, facts.products = got.repeatable, got.products
+  facts.precision = precision.of(e.task, facts, census_of(facts), e.options.verify)
+  return pass(e, { "verify" })
+end
+
+local function measure(e)
+  local facts, how = e.facts, e.how
+  local got, message, name = attempt(e, "measure", "measure",
+    { samples = how.samples, budget = how.budget, against = how.against, launches = how.launches })
+  if not got then return got, message, name end
+  for _, key in ipairs { "time_s", "samples", "speedup", "baseline_samples", "ratios", "launch_bound_s",
+                         "clock_hz", "throttled" } do
+    facts[key] = got[key]
+  end
+  facts.equal_error = baselines.at_equal_error(e.task, got.speedup, facts.error, e.options.tolerance)
+  if how.count then facts.counted = clocked(facts, "profile", e.subject.count, e.subject) end
+  return pass(e, { "timing", "plausibility" })
+end
+
+--- One candidate, or one member of a family. `how` = { trials =, battery =, repeats =, samples =,
+--- budget =, against =, launches =, count = with the device's counters on once, say =
+--- function(stage) }, over `options`. Returns facts: { ok, stage, reason, seconds = { compile,
+--- verify, measure }, time_s, samples, speedup, equal_error, error, battery, report, kernels,
+--- steps, log, modelled, precision, rules = { set, asked, flags, rejected }, rule, floor }, of a Python
+--- candidate also tier = 2, jail = what confined it, python = { census =, renamed =, skipped = };
+--- or nil, message, name.
+function M.one(task, candidate, options, how)
+  local kind = candidate.python and "python" or "kernels"
+  local no, unsupported = kinds.refusal(task.device, kind)
+  if no then return nil, no, unsupported end
+  local facts = { ok = true, seconds = { compile = 0.0, verify = 0.0, measure = 0.0 },
+                  tunables = candidate.tunables, modelled = task.device.info.modelled,
+                  tier = candidate.python and 2 or nil }
+  local subject, message, name = (candidate.python and python_candidate or kernel).new(task, candidate, options, how)
+  if not subject then return nil, message, name end
+  local e = { task = task, candidate = candidate, options = options, how = how, facts = facts, subject = subject,
+              say = how.say or function() end }
+  local go
+  for _, stage in ipairs { open, verify, measure } do
+    go, message, name = stage(e)
+    if not go then break end
+  end
+  subject:close()
+  if go == nil then return nil, message, name end
   return facts
 end
+
+-- ---- a family
 
 local most_text = 1 << 20                    -- bytes; NVRTC and the plan take no more
 
@@ -55,70 +146,6 @@ local function check_texts(candidate)
       return { stage = stage, reason = what .. " holds a NUL byte" }
     end
   end
-end
-
-local function note_build(facts, prepared)
-  local built = prepared.built
-  facts.cached, facts.kernels, facts.steps = built.cached, built.kernels, prepared.steps
-  facts.log, facts.built = built.log, built
-end
-
--- Ask the rules of some stages. Returns true where the candidate may go on, false where facts
--- are a failure now, or nil, message, name.
-local function pass(task, candidate, facts, ...)
-  local done, message, name = clocked(facts, "rules", rules.apply, task, candidate, facts, { ... })
-  if not done then return nil, message, name end
-  return facts.ok
-end
-
--- Bytes to and from memory by the device's counters, where there are any.
-local function counted(task, candidate)
-  local p = profile.profile(task, candidate, { set = "quick" })
-  local bytes = p and p.ok and p.metrics.dram_bytes
-  return bytes and { dram_bytes = bytes, source = p.source } or nil
-end
-
---- One member of a candidate. `how` = { trials =, battery =, repeats =, samples =, budget =, against =,
---- launches =, count = with the device's counters on once, say = function(stage) }.
---- Returns facts: { ok, stage, reason, seconds = { compile, verify, measure }, time_s,
---- samples, speedup, equal_error, baselines, error, battery, report, kernels, steps, log, modelled,
---- precision, rules = { set, asked, flags, rejected }, rule, floor }; or nil, message, name.
-function M.one(task, candidate, how)
-  if candidate.python then return python_candidate.evaluate(task, candidate, how) end
-  local facts = { ok = true, seconds = {}, tunables = candidate.tunables,
-                  modelled = task.device.info.modelled }
-  local say = how.say or function() end
-  say "compile"
-  local got, message, name = clocked(facts, "compile", execute.prepare, task, candidate)
-  if not got then return nil, message, name end
-  if not got.ok then return fail(facts, got) end
-  note_build(facts, got)
-  local go
-  go, message, name = pass(task, candidate, facts, "source", "compiled", "plan")
-  if not go then return go == false and facts or nil, message, name end
-  say "verify"
-  got, message, name = clocked(facts, "verify", verify.verify, task, candidate,
-    { trials = how.trials, battery = how.battery, repeats = how.repeats })
-  if not got then return nil, message, name end
-  if not got.ok then return name_precision(task, fail(facts, got)) end
-  facts.error, facts.report, facts.trials, facts.battery = got.error, got.report, got.trials, got.battery
-  facts.repeatable, facts.products = got.repeatable, got.products
-  facts.precision = precision.of(task, facts, rule_facts.census(facts.built))
-  go, message, name = pass(task, candidate, facts, "verify")
-  if not go then return go == false and facts or nil, message, name end
-  say "measure"
-  got, message, name = clocked(facts, "measure", measure.measure, task, candidate,
-    { samples = how.samples, budget = how.budget, against = how.against, launches = how.launches })
-  if not got then return nil, message, name end
-  if not got.ok then return fail(facts, got) end
-  facts.time_s, facts.samples, facts.speedup = got.time_s, got.samples, got.speedup
-  facts.baseline_samples, facts.ratios = got.baseline_samples, got.ratios
-  facts.equal_error = baselines.at_equal_error(task, got.speedup, facts.error)
-  facts.launch_bound_s, facts.clock_hz, facts.throttled = got.launch_bound_s, got.clock_hz, got.throttled
-  if how.count then facts.counted = clocked(facts, "profile", counted, task, candidate) end
-  go, message, name = pass(task, candidate, facts, "timing", "plausibility")
-  if go == nil then return nil, message, name end
-  return facts
 end
 
 -- How many members a family has; more than a sweep could ever try is all the same.
@@ -160,12 +187,12 @@ end
 
 -- Try the members; returns the best one, the facts of all and its own, or nil, message,
 -- name.
-local function sweep(task, candidate, declared, variants, how)
-  local limits, all, best, chosen = task.options.sweep, {}, nil, nil
+local function sweep(task, candidate, declared, variants, options, how)
+  local limits, all, best, chosen = options.sweep, {}, nil, nil
   for i, tunables in ipairs(variants) do
     if i > 1 and how.spent and how.spent() then break end
     local one = candidate:with(tunables)
-    local facts, message, name = M.one(task, one, { trials = limits.trials, battery = {}, repeats = 0,
+    local facts, message, name = M.one(task, one, options, { trials = limits.trials, battery = {}, repeats = 0,
       samples = limits.samples, budget = limits.budget, against = {}, launches = 0, say = function(stage)
         how.say(("%s %d/%d %s"):format(stage, i, #variants, one:label(declared)))
       end })
@@ -191,45 +218,54 @@ local function stillborn(task, result)
                 modelled = task.device.info.modelled }, result)
 end
 
---- A candidate, swept over its tunables when it has any. `how` = { say =, spent = }.
---- Returns the facts of the best member in full, with `variants` (facts of each member
---- tried) and, where the option `profile` asks for it and it passed, `profile`; and that
---- member; or nil, message, name.
-function M.candidate(task, candidate, how)
-  how = how or {}
-  how.say = how.say or function() end
-  if candidate.python then
-    local facts, message, name = M.one(task, candidate, how)
-    return facts, facts and candidate or message, name
+-- What else is looked at in the member that was chosen.
+local function looked_at(task, chosen, facts, options, how)
+  local look, message, name = facts.ok and sanitizer.races or sanitizer.explain, nil, nil
+  facts, message, name = clocked(facts, "sanitize", look, task, chosen, facts, options)
+  if not facts then return nil, message, name end
+  if facts.ok and options.profile ~= "none" then
+    how.say "profile"
+    facts.profile = clocked(facts, "profile", profile.turn, task, chosen, options)
   end
-  local no, unsupported = kinds.refusal(task.device, "kernels")
-  if no then return nil, no, unsupported end
+  return facts, chosen
+end
+
+local function family(task, candidate, options, how)
   local wrong = check_texts(candidate)
   if wrong then return stillborn(task, wrong) end
-  local declared, message, name = execute.tunables(task, candidate)
+  local declared, message, name = execute.tunables(task, candidate, options)
   if not declared then return nil, message, name end
   if not declared.ok then return stillborn(task, declared) end
   local list = candidate.tunables and { candidate.tunables }      -- already chosen
-    or M.members(declared.tunables, task.options.sweep.variants)
+    or M.members(declared.tunables, options.sweep.variants)
   local chosen, all, facts = candidate:with(list[1]), {}, nil
   if #list > 1 then
-    chosen, all, facts = sweep(task, candidate, declared.tunables, list, how)
+    chosen, all, facts = sweep(task, candidate, declared.tunables, list, options, how)
     if not chosen then return nil, all, facts end
   end
   if not facts or facts.ok then              -- the best of a sweep failed: so it is known
-    facts, message, name = M.one(task, chosen, how)
+    facts, message, name = M.one(task, chosen, options, how)
     if not facts then return nil, message, name end
   end
   add_seconds(facts.seconds, all)
   facts.variants, facts.label = all, chosen:label(declared.tunables)
-  local look = facts.ok and sanitizer.races or sanitizer.explain
-  facts, message, name = clocked(facts, "sanitize", look, task, chosen, facts)
+  return looked_at(task, chosen, facts, options, how)
+end
+
+--- A candidate, swept over its tunables when it has any. `options` are those of a run; `how` =
+--- { say =, spent = }, and what M.one takes. Returns the facts of the best member in full, with
+--- `variants` (facts of each member tried) and, where the option `profile` asks for it and it
+--- passed, `profile`; and that member; or nil, message, name.
+function M.candidate(task, candidate, options, how)
+  how = how or {}
+  how.say = how.say or function() end
+  local no, unsupported = kinds.refusal(task.device, candidate.python and "python" or "kernels")
+  if no then return nil, no, unsupported end
+  if not candidate.python then return family(task, candidate, options, how) end
+  local facts, message, name = M.one(task, candidate, options, how)
   if not facts then return nil, message, name end
-  if facts.ok and task.options.profile ~= "none" then
-    how.say "profile"
-    facts.profile = clocked(facts, "profile", profile.turn, task, chosen)
-  end
-  return facts, chosen
+  facts.variants, facts.label = {}, ""
+  return facts, candidate
 end
 
 return M

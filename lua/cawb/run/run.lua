@@ -152,7 +152,7 @@ end
 -- believe.
 local function judge(self, turn)
   local function say(stage) self.report:stage(self, turn, stage) end
-  local facts, member, name = evaluate.candidate(self.task, turn.candidate, { say = say,
+  local facts, member, name = evaluate.candidate(self.task, turn.candidate, self.options, { say = say,
     spent = function() return self:elapsed() >= self.options.seconds end })
   if not facts then return nil, member, name end
   local done, message, kind = rewarded(self, turn, facts)
@@ -160,7 +160,7 @@ local function judge(self, turn)
   local audit = audited(facts)
   local again = audit or self.options.confirm.enabled and better(turn, self.best) and not hopeless(facts)
   if not (facts.ok and again) then return turn end
-  facts, message, kind = confirm.again(self.task, member, facts, say, audit)
+  facts, message, kind = confirm.again(self.task, member, facts, self.options, say, audit)
   if not facts then return nil, message, kind end
   return rewarded(self, turn, facts)
 end

@@ -106,16 +106,16 @@ local function candidate_of(fixture, given, suffix)
 end
 
 -- One fixture: what became of the cheat and of its look-alike.
-local function judge(task, fixture)
+local function judge(task, fixture, all)
   local r = { name = fixture.name, entry = fixture.entry, family = fixture.family, task = fixture.task }
-  local cheat, message, name = evaluate.candidate(task, (candidate_of(fixture, fixture.cheat, "")))
+  local cheat, message, name = evaluate.candidate(task, (candidate_of(fixture, fixture.cheat, "")), all)
   if not cheat then return nil, message, name end
   -- What a simulated device cannot run was not judged.
   r.caught = not cheat.ok and cheat.name ~= "unsupported"
   r.stage, r.rule, r.reason = cheat.stage, cheat.rule, cheat.reason
   r.precision = cheat.precision and cheat.precision.class
   local honest
-  honest, message, name = evaluate.candidate(task, (candidate_of(fixture, fixture.look_alike, ", look-alike")))
+  honest, message, name = evaluate.candidate(task, (candidate_of(fixture, fixture.look_alike, ", look-alike")), all)
   if not honest then return nil, message, name end
   r.look_alike = { ok = honest.ok, says = fixture.look_alike.says, stage = honest.stage, rule = honest.rule,
                    reason = honest.reason }
@@ -130,7 +130,7 @@ local function judge_task(device, host, all, list, results, say)
   if not task then return nil, message, name end
   for _, fixture in ipairs(list) do
     local r
-    r, message, name = (fixture.python and python_fixtures.judge or judge)(task, fixture)
+    r, message, name = (fixture.python and python_fixtures.judge or judge)(task, fixture, all)
     if not r then return nil, ("%s: %s"):format(fixture.name, message), name end
     results[#results + 1] = r
     say(r)

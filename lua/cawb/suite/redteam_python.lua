@@ -92,17 +92,17 @@ function M.options(all)
   all.tier2.jail = os.getenv "CAWB_TEST_JAIL" or all.tier2.jail
 end
 
-local function evaluated(task, fixture)
-  return evaluate.candidate(task, candidates.new { python = fixture.python, name = fixture.name },
+local function evaluated(task, fixture, all)
+  return evaluate.candidate(task, candidates.new { python = fixture.python, name = fixture.name }, all,
     { samples = 8, budget = 0.2, against = {} })
 end
 
 -- A look-alike is judged once in a run, on the task of the cheat that comes first.
-local function honest_of(task, h)
+local function honest_of(task, h, all)
   if h.device and h.device ~= task.device.info.name then return nil end
   task.look_alikes = task.look_alikes or {}
   if not task.look_alikes[h.name] then
-    local facts, message, name = evaluated(task, h)
+    local facts, message, name = evaluated(task, h, all)
     if not facts then return nil, message, name end
     task.look_alikes[h.name] = { ok = facts.ok, name = h.name, says = h.head.what, stage = facts.stage,
                                  rule = facts.rule, reason = facts.reason }
@@ -111,16 +111,16 @@ local function honest_of(task, h)
 end
 
 --- One cheat and those that look like it; of these the first that is rejected counts.
-function M.judge(task, fixture)
+function M.judge(task, fixture, all)
   local r = { name = fixture.name, family = fixture.family, task = fixture.task, layer = fixture.layer,
               look_alikes = core.json.array {} }
-  local facts, message, name = evaluated(task, fixture)
+  local facts, message, name = evaluated(task, fixture, all)
   if not facts then return nil, message, name end
   r.caught = not facts.ok
   r.stage, r.rule, r.reason, r.jail = facts.stage, facts.rule, facts.reason, facts.jail
   for _, h in ipairs(fixture.look_alikes) do
     local found
-    found, message, name = honest_of(task, h)
+    found, message, name = honest_of(task, h, all)
     if not found and message then return nil, ("%s: %s"):format(h.name, message), name end
     table.insert(r.look_alikes, found)
     if found and (not r.look_alike or not found.ok) then r.look_alike = found end

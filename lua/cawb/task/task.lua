@@ -25,7 +25,7 @@ Task.__name = "cawb.task"
 function Task:ask(request, fds, more)
   if not self.host then return nil, "the task is closed", "died" end
   local reply, message, name =
-    loop.call(self.host, request, { timeout = self.options.deadlines.task + (more or 0), fds = fds })
+    loop.call(self.host, request, { timeout = self.deadline + (more or 0), fds = fds })
   if not reply and (name == "timeout" or name == "died" or name == "interrupted" or name == "protocol") then
     self:close()
   end
@@ -109,7 +109,7 @@ function Task:close()
   if self.device.loaded and self.device.loaded.task == self then self.device:forget() end
   if not self.lent then self.host:close()
   elseif self.host:alive() then
-    self.host:call({ op = "unload" }, { timeout = self.options.deadlines.task })
+    self.host:call({ op = "unload" }, { timeout = self.deadline })
   end
   self.host = nil
 end
@@ -228,7 +228,8 @@ function M.open(path, opts)
   local seed = opts.seed or seeds.fresh()
   local graph, picked = M.without_views(reply.graph)
   return setmetatable({
-    host = host, lent = opts.host ~= nil, python = hello, device = opts.device, options = all,
+    host = host, lent = opts.host ~= nil, python = hello, device = opts.device, deadline = all.deadlines.task,
+    overrides = all.task,
     name = reply.task.name, path = full, info = reply.task, graph = graph, picked = picked, density = reply.density,
     products = reply.products, memory = reply.memory,
     inputs = reply.inputs, outputs = reply.outputs, params = reply.params,

@@ -21,18 +21,18 @@ function M.from_path(path)
   return require("cawb.task.candidate").new(path)
 end
 
-local function floor_of(task)
+local function floor_of(task, tolerance)
   local dtype = task.outputs[1] and task.outputs[1].dtype
-  local floor = task.options.tolerance.floors[dtype]
+  local floor = tolerance.floors[dtype]
   return floor and floor.nrms or 0
 end
 
 --- The fastest of `speedups` (by kind) whose normalised rms error against float64 is at
---- most `equal_error` times the candidate's; below the floor of its type all errors are
+--- most `tolerance.equal_error` times the candidate's; below the floor of its type all errors are
 --- equal. Where none is that accurate, the most accurate. Returns { against =, median, lo,
 --- hi, verdict, less_accurate = { kinds passed over } }, or nil without any.
-function M.at_equal_error(task, speedups, error)
-  local most = task.options.tolerance.equal_error * math.max(error.nrms or math.huge, floor_of(task))
+function M.at_equal_error(task, speedups, error, tolerance)
+  local most = tolerance.equal_error * math.max(error.nrms or math.huge, floor_of(task, tolerance))
   local best, over, accurate, kinds = nil, {}, nil, {}
   for kind in pairs(speedups) do kinds[#kinds + 1] = kind end
   table.sort(kinds)                          -- so that a tie is always the same one's
@@ -53,15 +53,13 @@ function M.at_equal_error(task, speedups, error)
 end
 
 -- What a stored time is true of.
-local function key_of(task, kind)
-  local how = task.options.measure
+local function key_of(task, kind, how)
   return core.hash.sha256(core.json.encode { task = task.info.source_sha256,
     constants = task.info.constants, kind = kind, samples = how.matrix_samples,
     stack = manifest.key(manifest.of(task.device, task.python)) })
 end
 
-local function time_one(task, kind)
-  local how = task.options.measure
+local function time_one(task, kind, how)
   local reply, message, name = task:ask { op = "baselines", order = { kind },
     samples = how.matrix_samples, budget = how.budget, seed = task.next_seed "baselines" }
   if not reply then return nil, message, name end
@@ -72,18 +70,18 @@ local function time_one(task, kind)
            measured = os.date "!%Y-%m-%d" }
 end
 
---- Complete the matrix: time the kinds of the option measure.matrix that nothing is known
---- of yet, or take their times from an earlier run. Returns true, or nil, message, name.
-function M.complete(task)
+--- Complete the matrix: time the kinds of `how.matrix` (`how` is the options `measure`) that nothing
+--- is known of yet, or take their times from an earlier run. Returns true, or nil, message, name.
+function M.complete(task, how)
   if task.device.info.modelled or task.rivals then return true end   -- those were timed otherwise
-  for _, kind in ipairs(task.options.measure.matrix) do
+  for _, kind in ipairs(how.matrix) do
     if not task.baselines[kind] then
-      local key = key_of(task, kind)
+      local key = key_of(task, kind, how)
       local b = cache.get("baselines", key)
       if b then b.cached = true
       else
         local message, name
-        b, message, name = time_one(task, kind)
+        b, message, name = time_one(task, kind, how)
         if not b then return nil, message, name end
         if not b.failed then cache.put("baselines", key, b) end   -- a cache may fail
       end

@@ -13,13 +13,13 @@ local M = {}
 
 -- Time it a few times; what every timed call wrote is judged like any other output.
 -- Returns { ok = true, samples = {...} }, a failure as data, or nil, message, name.
-local function sample(task, candidate, how)
+local function sample(task, candidate, how, all)
   local slots = not task.sketched and math.min(how.samples, task.slots) or nil
   local request = { op = "time", warmup = how.warmup, samples = slots or 1, budget = how.budget,
                     slots = slots, outputs_stride = task.outputs_stride,
                     slowest = how.slowest or 0, launch_calls = how.launches or 0 }
   local ran, message, name =
-    execute.call(task, candidate, request, "measure", task.options.deadlines.measure, how.seed)
+    execute.call(task, candidate, all, request, "measure", all.deadlines.measure, how.seed)
   if not ran or not ran.ok or task.sketched then return ran, message, name end
   if slots and ran.saved ~= #ran.samples then
     return { ok = false, stage = "measure", reason = ("its worker kept the outputs of %s of %d timed calls")
@@ -28,7 +28,7 @@ local function sample(task, candidate, how)
   local compared
   compared, message, name = task:compare(ran.poison, ran.saved)
   if not compared then return nil, message, name end
-  local why = task.options.tolerance.timed and judge.judge(compared, nil, task.options.tolerance)
+  local why = all.tolerance.timed and judge.judge(compared, nil, all.tolerance)
   if why then
     return { ok = false, stage = "measure", reason = "while it was timed, " .. why }
   end
@@ -36,27 +36,27 @@ local function sample(task, candidate, how)
 end
 
 -- What a baseline would take: PyTorch's by its model, another candidate's by its own.
-local function modelled_rival(task, rival, times)
+local function modelled_rival(task, rival, times, all)
   if type(rival) == "string" then
     local t = times[rival]
     return t and { time_s = stats.summary { t }, samples = { t }, modelled = true }
       or { failed = (rival == "eager" or rival == "compile")
         and "PyTorch starts no kernel for this task" or "it is timed on a GPU only" }
   end
-  local ran, message, name = sample(task, rival, { samples = 1, warmup = 0, budget = 1.0 })
+  local ran, message, name = sample(task, rival, { samples = 1, warmup = 0, budget = 1.0 }, all)
   if not ran then return nil, message, name end
   if not ran.ok then return { failed = ran.reason } end
   return { time_s = stats.summary(ran.samples), samples = ran.samples, modelled = true }
 end
 
-local function modelled(task, candidate, how)
-  local ran, message, name = sample(task, candidate, { samples = 1, warmup = 0, budget = how.budget })
+local function modelled(task, candidate, how, all)
+  local ran, message, name = sample(task, candidate, { samples = 1, warmup = 0, budget = how.budget }, all)
   if not ran or not ran.ok then return ran, message, name end
   local result = { ok = true, samples = ran.samples, time_s = stats.summary(ran.samples), speedup = {} }
   local times = baseline_model.times(task.graph, task.device.info.rates)
   for _, rival in ipairs(how.against) do
     local b
-    b, message, name = modelled_rival(task, rival, times)
+    b, message, name = modelled_rival(task, rival, times, all)
     if not b then return nil, message, name end
     local kind = type(rival) == "string" and rival or rival.name
     task.baselines[kind] = b
@@ -65,26 +65,31 @@ local function modelled(task, candidate, how)
   return result
 end
 
-local function measured(task, candidate, how)
+local function measured(task, candidate, how, all)
   how.samples = how.samples or 2 * how.batch * how.rounds
-  return duel.fight(task, candidate, how, sample)
+  return duel.fight(task, candidate, how, function(t, c, batch) return sample(t, c, batch, all) end)
 end
 
 local known = { samples = true }
 for key in pairs(require("cawb.base.defaults").measure) do known[key] = true end
 
---- Time a candidate. `opts` over the options of `measure`: { against = {"eager",
---- "compile", or other candidates}, samples = without baselines, budget =, ... }. Returns
---- { ok = true, time_s = { median, lo, hi, samples }, samples = {seconds}, speedup =
---- { eager = { median, lo, hi, rounds, verdict } }, launch_bound_s =, clock_hz =,
---- throttled =, baselines =, modelled = }, a failure as data, or nil, message, name.
---- Another candidate's speedup stands under its name.
-function M.measure(task, candidate, opts)
-  local how = options.copy(task.options.measure)
-  options.known(opts, known, "measure", 2)
+--- How to measure: `opts` over the options `measure`.
+function M.how(measure, opts)
+  local how = options.copy(measure)
   for key, value in pairs(opts or {}) do how[key] = value end
-  local is_modelled = task.device.info.modelled
-  local result, message, name = (is_modelled and modelled or measured)(task, candidate, how)
+  return how
+end
+
+--- Time a kernel. `all` are options, of which `measure`, `tolerance`, `deadlines` and `plan` count; `opts` stands over
+--- `measure`: { against = {"eager", "compile", or other candidates}, samples = without baselines,
+--- budget =, ... }. Returns { ok = true, time_s = { median, lo, hi, samples }, samples =
+--- {seconds}, speedup = { eager = { median, lo, hi, rounds, verdict } }, launch_bound_s =,
+--- clock_hz =, throttled =, baselines =, modelled = }, a failure as data, or nil, message,
+--- name. Another candidate's speedup stands under its name.
+function M.measure(task, candidate, all, opts)
+  options.known(opts, known, "measure", 2)
+  local how, is_modelled = M.how(all.measure, opts), task.device.info.modelled
+  local result, message, name = (is_modelled and modelled or measured)(task, candidate, how, all)
   if not result or not result.ok then return result, message, name end
   result.modelled, result.baselines = is_modelled, task.baselines
   return result

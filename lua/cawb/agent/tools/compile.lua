@@ -28,7 +28,7 @@ return {
   run = function(session, arguments)
     local c, why = session:candidate()
     if not c then return why, true end
-    local got, message = execute.prepare(session.task, c)
+    local got, message = execute.prepare(session.task, c, session.run.options)
     if not got then return "the machine failed: " .. message, true end
     if not got.ok then
       return feedback.failure(c, got) .. (arguments.details and "\n\n" .. (got.log or "") or ""), true

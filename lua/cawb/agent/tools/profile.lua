@@ -36,7 +36,7 @@ return {
   run = function(session, arguments)
     local c, why = session:candidate()
     if not c then return why, true end
-    local p, message = profile.profile(session.task, c, { lines = arguments.lines })
+    local p, message = profile.profile(session.task, c, session.run.options, { lines = arguments.lines })
     if not p then return "the machine failed: " .. message, true end
     if not p.ok then return feedback.failure(c, p), true end
     local lines = { p.roofline.sentence .. (p.modelled and " (modelled)" or "") }

@@ -9,8 +9,8 @@ return {
   run = function(session, arguments)
     local c, why = session:candidate()
     if not c then return why, true end
-    local most = session.task.options.verify.trials
-    local got, message = verify.verify(session.task, c, { trials = math.max(1, math.min(arguments.trials or most, most)) })
+    local most = session.run.options.verify.trials
+    local got, message = verify.verify(session.task, c, session.run.options, { trials = math.max(1, math.min(arguments.trials or most, most)) })
     if not got then return "the machine failed: " .. message, true end
     if not got.ok then return feedback.failure(c, got), true end
     return ("OK: right on %d inputs. Error %.2g, eager PyTorch's %.2g."):format(#got.trials, got.error.worst,
