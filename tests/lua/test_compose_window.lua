@@ -188,6 +188,12 @@ check.test("means of what is inside divide by a tensor", function()
   check.matches(made.source, "sum over windows of")
 end)
 
+check.test("neighbours are read and written together", function()
+  local made = composed.right("return self.c(x)", "[torch.randn(2, 6, 9, 12)]", "self.c = nn.Conv2d(6, 6, 3, padding=1, groups=6)")
+  check.matches(made.source, "__stwb%(%(float4 %*%)")
+  check.matches(made.source, "_load4%(")
+end)
+
 check.test("what is no window stays what it was", function()
   assert(not composed.right("return x.sum(2)", "[torch.randn(3, 4, 8)]").source:find "over windows of")
   assert(not composed.right("return F.adaptive_avg_pool2d(x, 1)", "[torch.randn(2, 3, 12, 14)]").source:find "over windows of")

@@ -1,6 +1,7 @@
 -- accesses: the nodes of a kernel as a template's access functions: how an element is read, and what is written
 -- where a result is known. Each function is a body of its own; all have the kernel's tensors as parameters.
 
+local bodies = require "cawb.compose.body"
 local expression = require "cawb.compose.expression"
 local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
@@ -16,10 +17,20 @@ function M.new(kernel, anchor)
   return setmetatable({ kernel = kernel, anchor = anchor, names = {}, order = {}, headers = {} }, Accesses)
 end
 
+-- Four neighbours go out by an intrinsic: of an aggregate that is built in an unrolled loop the compiler makes four
+-- stores otherwise.
+local packs = { ["pack<float, 4>"] = { "float4", "make_float4" }, ["pack<int, 4>"] = { "int4", "make_int4" } }
+
+local function put(body, kind, address, words)
+  local own = packs[kind]
+  if not own then return bodies.class.put(body, kind, address, words) end
+  body:line("__stwb((%s *)(%s), %s(%s));", own[1], address, own[2], table.concat(words, ", "))
+end
+
 -- A body of one function.
 local function body_of(self, vector)
   local body = expression.new(self.kernel, vector)
-  body.names, body.order, body.headers, body.depth = self.names, self.order, self.headers, 0
+  body.names, body.order, body.headers, body.depth, body.put = self.names, self.order, self.headers, 0, put
   return body
 end
 

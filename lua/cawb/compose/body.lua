@@ -158,6 +158,11 @@ function Body:store(node, i, text)
   self:line("%s[%s] = %s;", self:tensor(node, true), index.c(place), types.stored(node.dtype, text))
 end
 
+--- One store of a pack of this type at an address.
+function Body:put(kind, address, words)
+  self:line("*(%s *)(%s) = %s{ { %s } };", kind, address, kind, table.concat(words, ", "))
+end
+
 --- Write neighbours: `texts` of the elements at `list` of indices. They go together where they lie together.
 function Body:store_all(node, list, texts)
   local v = #texts
@@ -173,8 +178,8 @@ function Body:store_all(node, list, texts)
   end
   local words = {}
   for k, text in ipairs(texts) do words[k] = types.stored(node.dtype, text) end
-  local kind = ("pack<%s, %d>"):format(types.memory(node.dtype), v)
-  self:line("*(%s *)(%s + %s) = %s{ { %s } };", kind, self:tensor(node, true), index.c(first), kind, table.concat(words, ", "))
+  self:put(("pack<%s, %d>"):format(types.memory(node.dtype), v), ("%s + %s"):format(self:tensor(node, true), index.c(first)),
+    words)
 end
 
 --- From here on, what loops load by the variable `name` stays in registers, `room` of them at most, by

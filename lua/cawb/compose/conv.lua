@@ -29,6 +29,19 @@ local function at(x)
   return i
 end
 
+-- The indices of four neighbours from w on, a multiple of four; nil where its lines are not packs of four.
+local FIRST = "const int t = w / 4;"
+
+local function four(x)
+  local n, list = x.shape[#x.shape], {}
+  if n % 4 ~= 0 or #x.shape < 3 then return nil end
+  for lane = 0, 3 do
+    list[lane + 1] = at(x)
+    list[lane + 1][#x.shape] = index.plus(index.scale(var("t", n // 4), 4), lane)
+  end
+  return list
+end
+
 -- The weight of o and c at a place, given as one index for each axis of its window.
 local function weight(a, x, c, taps)
   local w = x.inputs[2]
@@ -61,6 +74,12 @@ local function by_window(a, d, x)
   local names, taps = { "a", "b", "k" }, {}
   for k, n in ipairs(x.conv.taps) do taps[k] = var(names[3 - #x.conv.taps + k], n) end
   d.op, d.planes, d.weight = "product", x.shape[1] * x.shape[2], weight(a, x, x.conv, taps)
+  d.load4 = types.size(x.dtype) == 4 and four(x.inputs[1]) and a:values(x.inputs[1], four(x.inputs[1]), FIRST) or nil
+  local known, roots = {}, {}
+  for lane, i in ipairs(four(x) or {}) do
+    known[lane], roots[lane] = { x, i, ("v[%d]"):format(lane - 1) }, accesses.same_place(x, i)
+  end
+  d.store4 = #roots > 0 and a:write(known, roots, FIRST) or nil
   return windows.generate(a:describe(d))
 end
 
