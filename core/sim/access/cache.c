@@ -18,7 +18,9 @@ sim_l1 *sim_l1_of(sim_device *d, unsigned i) {
 }
 
 /* Sectors of a line, of which there are four. */
-static inline unsigned sectors_in(uint32_t mask) { return (unsigned)(UINT64_C(0x4332322132212110) >> 4 * (mask & 15)) & 15; }
+static inline unsigned sectors_in(uint32_t mask) {
+  return (unsigned)(UINT64_C(0x4332322132212110) >> 4 * (mask & 15)) & 15;
+}
 
 /* A load touches some of the 4 sectors of a line; returns those that L1 has not. `old`: this
 ** block has touched them, but longer ago than L2 remembers. */

@@ -134,7 +134,7 @@ int op_rank_of(sim_warp *w, const sim_insn *in) {
 
 /* ----------------------------------------------------------------- generic */
 
-/* The windows of the lanes' addresses decide; several: each in its turn. */
+/* The windows of the lanes' addresses decide; several: one after the other. */
 static int by_space(sim_warp *w, const sim_insn *in, unsigned global, unsigned shared, unsigned local,
                     unsigned param) {
   uint64_t addr[SIM_LANES];

@@ -162,7 +162,7 @@ int op_cp_arrive(sim_warp *w, const sim_insn *in) {
 }
 
 /* test_wait, try_wait: r[0] the predicate, r[2] the state or (mode 1) the parity. A wait in vain
-   ends the warp's turn soon; one that is not starts a new epoch. */
+   lets other warps run soon; one that is not starts a new epoch. */
 int op_mbarrier_wait(sim_warp *w, const sim_insn *in) {
   uint32_t addr[SIM_LANES], yes = 0;
   uint64_t v;

@@ -12,7 +12,8 @@
 unsigned char *sim_mbarrier_at(sim_warp *w, const sim_insn *in, unsigned l, uint32_t addr, sim_exec **owner, int how);
 
 /* What the object of lane l holds, it being one: SIM_NEXT or SIM_FAULT. */
-int sim_mbarrier_read(sim_warp *w, const sim_insn *in, unsigned l, uint32_t addr, unsigned char **place, uint64_t *value);
+int sim_mbarrier_read(sim_warp *w, const sim_insn *in, unsigned l, uint32_t addr, unsigned char **place,
+                      uint64_t *value);
 
 void sim_mbarrier_bytes(unsigned char *place, int64_t bytes);       /* more of them are due, or less */
 

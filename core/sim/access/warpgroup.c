@@ -24,7 +24,7 @@ static sim_warp *wg_first(const sim_warp *w) { return w->exec->warps + (w->index
 /* SIM_NEXT: all four are here, and the others go on behind it. */
 static int wg_meet(sim_warp *w, const sim_insn *in) {
   sim_warp *q = wg_first(w);
-  if ((w->index | 3) >= w->exec->nwarps || q[3].born != SIM_ALL)
+  if ((w->index | 3) >= w->exec->nwarps || q[3].lanes != SIM_ALL)
     return sim_fault_text(w, in, "wgmma needs warpgroups of four whole warps: a block's threads must be a multiple of 128");
   if (w->live != SIM_ALL) return sim_fault_text(w, in, "wgmma needs all threads of a warp, and some have exited");
   for (unsigned i = 0; i < 4; i++)
@@ -35,7 +35,7 @@ static int wg_meet(sim_warp *w, const sim_insn *in) {
     g->state = SIM_READY;
     g->pc++;
   }
-  w->exec->rallied = 1;
+  w->exec->regrouped = 1;
   return SIM_NEXT;
 }
 
@@ -72,7 +72,7 @@ static int wg_inside(sim_warp *w, const sim_insn *in, const wg_tile *t, char whi
 /* Plain stores are for the generic proxy; see the head of this file. */
 static int wg_fenced(const sim_warp *w, uint32_t note) {
   uint32_t epoch = note >> 8;
-  if (epoch == 0 || epoch < w->exec->born || (note & (SHADOW_MANY | SHADOW_ATOMIC))) return 1;
+  if (epoch == 0 || epoch < w->exec->first_epoch || (note & (SHADOW_MANY | SHADOW_ATOMIC))) return 1;
   const sim_warp *q = wg_first(w);
   int fenced = w->exec->warps[note & SHADOW_WARP].fenced >= epoch;
   for (unsigned i = 0; i < 4; i++) fenced |= q[i].fenced >= epoch;

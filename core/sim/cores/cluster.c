@@ -2,7 +2,7 @@
 ** cluster.c - blocks that run together. Each has all that a block has; the first one
 ** of a cluster owns the others, and its accounts are those of all. A cluster that does
 ** nothing but look at global memory waits for a later one: it is parked, with all that
-** it has, and goes on in turns with those behind it, as many as a GPU would hold.
+** it has, and goes on beside those behind it, each for a while, as many as a GPU would hold.
 */
 #include "sim/access/async.h"
 #include "sim/cores/cores.h"

@@ -26,7 +26,8 @@ void sim_order(sim_function *f);              /* order.c: whether blocks must ru
 unsigned sim_workers_count(const sim_exec *x, uint64_t n);    /* threads that n blocks may have; 1: they run in order */
 int      sim_workers_run(sim_exec *x, uint64_t n, unsigned threads);  /* 0: nothing was done, they must run in order */
 
-int sim_replay(sim_exec *x, const sim_log *g, uint64_t k);    /* replay.c: a log's blocks, the first of them the k-th executed; 0: blocks meet */
+/* replay.c: a log's blocks, the first of them the k-th executed; 0: blocks meet. */
+int sim_replay(sim_exec *x, const sim_log *g, uint64_t k);
 
 int sim_grid_run(sim_exec *x);                /* grid.c: all blocks: SIM_FAULT or SIM_NEXT */
 

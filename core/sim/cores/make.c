@@ -67,7 +67,7 @@ static void fill_warps(sim_exec *x) {
     unsigned left = x->threads - i * SIM_LANES;
     w->index = i;
     w->exec = x;
-    w->born = left >= SIM_LANES ? SIM_ALL : (1u << left) - 1;
+    w->lanes = left >= SIM_LANES ? SIM_ALL : (1u << left) - 1;
     w->base[SIM_REGS] = x->registers + i * regs;
     w->base[SIM_CONSTS] = x->consts;
     w->base[SIM_BLOCK] = x->blockvals;
@@ -123,8 +123,8 @@ static int make_shared(sim_exec *x) {
   x->reading = calloc(x->shadow_size, sizeof *x->reading);
   x->shapes = calloc(SIM_SHAPES, sizeof *x->shapes);
   x->waw = calloc(SIM_WAW, sizeof *x->waw);
-  if (x->shapes == NULL || x->shared == NULL || x->flight == NULL || x->reading == NULL || x->writers == NULL || x->readers == NULL ||
-      x->lines == NULL || x->waw == NULL) return 0;
+  if (x->shapes == NULL || x->shared == NULL || x->flight == NULL || x->reading == NULL || x->writers == NULL ||
+      x->readers == NULL || x->lines == NULL || x->waw == NULL) return 0;
   memset(x->shared, 0xff, x->shared_size);
   return 1;
 }

@@ -22,7 +22,7 @@ int sim_barrier_arrive(sim_warp *w, const sim_insn *in) {
     return sim_fault_text(w, in, "threads expect different numbers of threads at one barrier");
   if (b->arrived == 0) *b = (sim_barrier){ expected, 0, 0, 1, 0 };
   b->arrived += (uint32_t)__builtin_popcount(w->mask);
-  if (counted) b->arrived += (uint32_t)__builtin_popcount(~w->born);   /* a partial warp counts whole */
+  if (counted) b->arrived += (uint32_t)__builtin_popcount(~w->lanes);   /* a partial warp counts whole */
   if (in->mode >= BAR_POPC) {
     uint32_t p = (SIM_MASK_OF(w, in->r[3]) ^ (in->negate ? SIM_ALL : 0)) & w->mask;
     b->count += (uint32_t)__builtin_popcount(p);

@@ -20,7 +20,7 @@ void sim_epoch_next(sim_exec *x) {
   if (++x->epoch < 1u << 24) return;           /* it must fit beside the flags */
   memset(x->writers, 0, x->shadow_size * sizeof *x->writers);
   memset(x->readers, 0, x->shadow_size * sizeof *x->readers);
-  x->born = 0;
+  x->first_epoch = 0;
   x->epoch = 1;
 }
 
@@ -52,7 +52,7 @@ void sim_block_begin(sim_exec *x) {
   fill_places(x);
   for (unsigned i = 0; i < x->nwarps; i++) {
     sim_warp *w = &x->warps[i];
-    w->live = w->active = w->waited = w->born;
+    w->live = w->active = w->waited = w->lanes;
     w->pc = 0;
     w->next = UINT32_MAX;
     w->ngroups = 0;
@@ -74,7 +74,7 @@ void sim_block_begin(sim_exec *x) {
   if (x->checks && x->function->local_size > 0)
     memset(x->local_set, 0, (size_t)x->local_stride / 4 * SIM_LANES * x->nwarps);
   sim_epoch_next(x);
-  x->born = x->epoch;
+  x->first_epoch = x->epoch;
 }
 
 /* A block beside others goes no further: one of them is in its way, or it does what no other does. */
@@ -83,8 +83,8 @@ static int gives_up(const sim_exec *x) {
   return g != NULL && (g->failed || __atomic_load_n(g->halt, __ATOMIC_RELAXED) || x->counts.threads > g->patience);
 }
 
-/* Every warp of the block has a turn: SIM_FAULT, or whether that was of use. */
-static int run_turns(sim_exec *x) {
+/* Every warp of the block runs for a while: SIM_FAULT, or whether that was of use. */
+static int run_warps(sim_exec *x) {
   unsigned ended = 0, yielded = 0;
   for (unsigned i = 0; i < x->nwarps; i++) {
     int r = x->device->isa->warp(&x->warps[i]);
@@ -93,8 +93,8 @@ static int run_turns(sim_exec *x) {
     yielded += r == SIM_WARP_YIELDS;
   }
   x->ended = ended == x->nwarps;
-  int released = sim_barrier_complete(x) + x->rallied;
-  x->rallied = 0;
+  int released = sim_barrier_complete(x) + x->regrouped;
+  x->regrouped = 0;
   if (released) x->polling = 0;
   return released || yielded > 0 ? SIM_WARP_YIELDS : SIM_WARP_WAITS;
 }
@@ -108,7 +108,7 @@ int sim_block_run(sim_exec *x) {
     int polling = 0;
     for (unsigned k = 0; k < x->npeers; k++) {
       x->peers[k]->polling = 0;
-      int r = x->peers[k]->ended ? SIM_WARP_WAITS : run_turns(x->peers[k]);
+      int r = x->peers[k]->ended ? SIM_WARP_WAITS : run_warps(x->peers[k]);
       if (r == SIM_FAULT) return SIM_FAULT;
       if (x->peers[k]->ended) ended++;
       useful += r == SIM_WARP_YIELDS;

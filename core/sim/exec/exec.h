@@ -47,12 +47,12 @@ struct sim_warp {
   uint32_t mask;                /* lanes that execute the current instruction */
   uint32_t active;              /* lanes of the running group */
   uint32_t pc, target;
-  uint32_t born, live;          /* lanes that exist; that have not exited */
+  uint32_t lanes, live;         /* that exist; that have not exited */
   uint32_t waited;              /* the live lanes when waiting groups last tried */
   uint32_t next;                /* lowest pc of another ready group */
   uint32_t carry;               /* the condition code of add.cc and its kin */
   unsigned index, ngroups;
-  uint32_t fails, polls;        /* waits in vain, looks at global memory, since its turn began */
+  uint32_t fails, polls;        /* waits in vain, looks at global memory, since it was let run */
   uint32_t met;                 /* lanes that have arrived at the cluster's barrier */
   uint32_t meeting;             /* which meeting of the cluster they arrived at */
   sim_copy *copies;             /* under way */
@@ -92,7 +92,7 @@ struct sim_exec {
   uint32_t *writers, *readers;  /* shadow of shared memory, see sim/watch/shadow.h */
   uint32_t *lines;              /* source line of the last write */
   uint32_t shadow_size, epoch;
-  uint32_t born;                /* the epoch in which the block began; 0: it is not known any more */
+  uint32_t first_epoch;         /* in which the block began; 0: it is not known any more */
   struct sim_waw *waw;          /* units that several warps wrote */
   uint32_t nwaw;
   int collecting;               /* stores note such units there */
@@ -103,7 +103,7 @@ struct sim_exec {
   uint8_t *reading;             /* warpgroup products under way that read each unit */
   sim_product *products;        /* under way */
   uint32_t nproducts, products_room;
-  int rallied;                  /* four warps have met for one, so that others may go on */
+  int regrouped;                /* four warps have met for one, so that others may go on */
   sim_exec **peers, *alone;     /* the blocks of the cluster; `alone`: where there is one */
   unsigned npeers, rank, cluster[3];
   uint32_t meetings;            /* times that the cluster has met */

@@ -94,10 +94,10 @@ static inline float sine_of(float v, int quarter) {
   double r = x - k * 1.5707963267948966, q = r * r;
   double s = r * (1 + q * (-1.0 / 6 + q * (1.0 / 120 + q * (-1.0 / 5040 + q * (1.0 / 362880)))));
   double c = 1 + q * (-0.5 + q * (1.0 / 24 + q * (-1.0 / 720 + q * (1.0 / 40320 - q * (1.0 / 3628800)))));
-  int64_t turn = (int64_t)(k > 4e15 || k < -4e15 || k != k ? 0 : k) + quarter;
-  double y = turn & 1 ? c : s;
+  int64_t quarters = (int64_t)(k > 4e15 || k < -4e15 || k != k ? 0 : k) + quarter;
+  double y = quarters & 1 ? c : s;
   float bad = v - v;                              /* NaN for infinities and NaN */
-  return (float)(turn & 2 ? -y : y) + bad;
+  return (float)(quarters & 2 ? -y : y) + bad;
 }
 
 /* tanh: a series near zero, 1 - 2/(e^2x + 1) elsewhere. */

@@ -8,7 +8,7 @@ static int run_warp(sim_warp *w) {
   sim_exec *x = w->exec;
   const sim_insn *code = x->function->code;
   uint64_t *hits = x->hits, threads = 0;
-  uint32_t turn = SIM_JUMPS_MOST;
+  uint32_t jumps = SIM_JUMPS_MOST;
   int result = SIM_WARP_WAITS;
   w->fails = w->polls = 0;
   if (w->active == 0 && !sim_group_choose(w)) return w->ngroups == 0 ? SIM_WARP_ENDS : SIM_WARP_WAITS;
@@ -21,7 +21,7 @@ static int run_warp(sim_warp *w) {
     uint32_t m = w->active;
     int event;
     if (in->run > 1) {
-      event = run_straight(w, &threads);
+      event = run_stretch(w, &threads);
       in = code + w->pc;
     } else {
       if (in->guard != SIM_NOGUARD) m &= *(u32 *)(void *)(w->base[SIM_REGS] + in->guard) ^ in->guard_not;
@@ -38,7 +38,7 @@ static int run_warp(sim_warp *w) {
       if (in->op == SIM_OP_brx) sim_group_scatter(w, m);
       else if (w->mask == w->active) w->pc = w->target;
       else sim_group_split(w);
-      if (w->target <= from && (--turn == 0 || w->fails > SIM_FAILS_MOST || w->polls > SIM_POLLS_MOST)) {
+      if (w->target <= from && (--jumps == 0 || w->fails > SIM_FAILS_MOST || w->polls > SIM_POLLS_MOST)) {
         x->polling |= w->polls > SIM_POLLS_MOST;
         sim_group_switch(w);
         result = SIM_WARP_YIELDS;
@@ -61,6 +61,6 @@ static int run_warp(sim_warp *w) {
     break;
   }
   x->counts.threads += threads;
-  x->clock += SIM_JUMPS_MOST - turn + 1;
+  x->clock += SIM_JUMPS_MOST - jumps + 1;
   return result;
 }

@@ -13,7 +13,7 @@ static void fma_chain(const sim_warp *w, const sim_insn *in, uint32_t n) {
 ** The stretch of code at w->pc, up to where another group waits. Where something other than
 ** the next instruction follows, w->pc is left there: what lies behind it was not executed.
 */
-static inline int run_straight(sim_warp *w, uint64_t *threads) {
+static inline int run_stretch(sim_warp *w, uint64_t *threads) {
   const sim_insn *in = w->exec->function->code + w->pc;
   uint64_t *hits = w->exec->hits;
   uint32_t from = w->pc, m = w->active, n = w->next - from < in->run ? w->next - from : in->run, left = n;

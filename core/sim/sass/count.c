@@ -1,8 +1,8 @@
 /*
 ** count.c - how many warp instructions a launch would have issued. A statement of the PTX
 ** that moves or adds data becomes one instruction, or several that share its executions:
-** copies. Of a loop ptxas makes several, one for many turns at a time and others for what
-** remains: as many turns as fit go to the one with the most copies, the rest to the next.
+** copies. Of a loop ptxas makes several, one for many iterations at a time and others for what
+** remains: as many iterations as fit go to the one with the most copies, the rest to the next.
 ** What such instructions say of their blocks is passed on along the jumps.
 */
 #include "sim/exec/ops.h"
@@ -177,16 +177,16 @@ static double last_share(const count *c, const statement *t, const copy *at, dou
   return depth == 0 && times > c->warps ? c->warps : times;
 }
 
-static void share_turns(count *c, const statement *t, const copy *from, const copy *end) {
-  double entries = t->entries > 0 ? t->entries : t->times, turns = t->times / entries;
+static void share_iterations(count *c, const statement *t, const copy *from, const copy *end) {
+  double entries = t->entries > 0 ? t->entries : t->times, iterations = t->times / entries;
   const copy *at = next_group(c, from, end);
   while (at != NULL) {
     size_t n = same_loop(at, end);
-    double rounds = floor(turns / (double)n + 1e-9);
+    double rounds = floor(iterations / (double)n + 1e-9);
     give(c, at, n, entries * rounds);
     const copy *next = next_group(c, from, end);
-    if (next == NULL) give(c, at, n, last_share(c, t, at, entries * turns / (double)n));
-    turns -= rounds * (double)n;
+    if (next == NULL) give(c, at, n, last_share(c, t, at, entries * iterations / (double)n));
+    iterations -= rounds * (double)n;
     at = next;
   }
 }
@@ -194,7 +194,7 @@ static void share_turns(count *c, const statement *t, const copy *from, const co
 /* Outside of loops the instructions of other statements are taken to be executed all. */
 static void share_line(count *c, const copy *from, const copy *end) {
   const statement *t = &c->line[from->line];
-  if (t->times > 1.0001 * t->entries && t->entries > 0) share_turns(c, t, from, end);
+  if (t->times > 1.0001 * t->entries && t->entries > 0) share_iterations(c, t, from, end);
   else give(c, from, (size_t)(end - from), t->proven ? t->times / (double)(end - from) : t->times);
 }   /* NOLINT: what clang-tidy 14 takes for lost here is freed in sim_sass_issued */
 

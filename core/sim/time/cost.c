@@ -1,7 +1,7 @@
 /*
 ** cost.c - how many machine instructions become of one of PTX, where it is not one. Divisions
 ** and exact roots are short programs; integers are multiplied by the units of float32, at half
-** their rate. Of a small loop ptxas puts some turns side by side, and steps, tests and jumps
+** their rate. Of a small loop ptxas puts some iterations side by side, and steps, tests and jumps
 ** once for all of them. Counted in what it makes of these for sm_90.
 */
 #include "sim/exec/ops.h"
@@ -32,7 +32,7 @@ static int is_step(const sim_insn *in) {
           (same(in->r[0], in->r[2]) && in->r[1].base == SIM_CONSTS));
 }
 
-static int is_straight(const sim_function *f, uint32_t first, uint32_t last) {
+static int is_plain(const sim_function *f, uint32_t first, uint32_t last) {
   for (uint32_t i = first; i < last; i++) {
     if (sim_op_has(f->code[i].op, OP_JUMPS | OP_JUMPS_BY_TABLE | OP_EXITS | OP_BARRIER_BLOCK)) return 0;
   }
@@ -45,7 +45,7 @@ static void share_loops(sim_function *f) {
     sim_insn *jump = &f->code[i];
     if (!sim_op_has(jump->op, OP_JUMPS) || jump->guard == SIM_NOGUARD || jump->target < 0 || jump->target >= i) continue;
     uint32_t first = (uint32_t)jump->target;
-    if (i - first >= LOOP_MOST || !is_straight(f, first, i)) continue;
+    if (i - first >= LOOP_MOST || !is_plain(f, first, i)) continue;
     jump->unrolled = 1;
     for (uint32_t k = first; k < i; k++) {
       sim_insn *in = &f->code[k];

@@ -10,7 +10,7 @@
 **            after more than L2 holds are paid again. A timed call begins with an L2 full of
 **            somebody's data that must be written back, and ends with its own there.
 **   l2       sectors that L1 asks for * 32 / its bandwidth, and atomics on one place, which
-**            take turns.
+**            wait for each other.
 **   l1       lines of 128 bytes, looked up one after the other.
 **   shared   wavefronts, as many as the unit takes.
 **   issue    the busiest of the issue slots and the execution units.

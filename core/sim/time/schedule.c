@@ -82,7 +82,7 @@ static void walk(sim_function *f, const unsigned char *starts, batch *far, batch
 }
 
 /*
-** ptxas puts some turns of a small loop side by side, unless a load needs what the turn
+** ptxas puts some iterations of a small loop side by side, unless a load needs what the one
 ** before has loaded. Such loops are one basic block with few loads and no store to shared
 ** memory or barrier in it.
 */
@@ -101,11 +101,11 @@ static int is_loop(const sim_function *f, const unsigned char *starts, uint32_t 
   return loads > 0 && loads <= LOOP_LOADS;
 }
 
-/* Whether the leader's address depends on what the loop loads: seen in a second turn. */
+/* Whether the leader's address depends on what the loop loads: seen in a second iteration. */
 static int chases(const sim_function *f, uint32_t first, uint32_t last, batch *b) {
   b->gen++;
   b->size = 1;
-  for (int turn = 0; turn < 2; turn++)
+  for (int round = 0; round < 2; round++)
     for (uint32_t i = first; i < last; i++) {
       const sim_insn *in = &f->code[i];
       if (!is_global_load(in)) { take_other(b, in); continue; }

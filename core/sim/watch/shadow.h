@@ -46,17 +46,17 @@ static inline uint32_t read_note(uint32_t r, uint32_t key) {
 static inline void shadow_range(sim_warp *w, const sim_insn *in, uint32_t first, uint32_t n, int how) {
   sim_exec *x = w->exec;
   if (!x->checks) return;
-  uint32_t key = x->epoch << 8 | w->index, odd = 0, born = x->born << 8;
+  uint32_t key = x->epoch << 8 | w->index, odd = 0, oldest = x->first_epoch << 8;
   u32 *wr = x->writers + first, *rd = x->readers + first, *lines = x->lines + first;
   if (how == READ && n <= 4) {
     for (uint32_t i = 0; i < n; i++) {
-      odd |= conflicts(wr[i], key) | (wr[i] < born);
+      odd |= conflicts(wr[i], key) | (wr[i] < oldest);
       rd[i] = read_note(rd[i], key);
     }
     if (!odd) return;
   } else if (how == READ) {
     SIM_VECTOR for (uint32_t i = 0; i < n; i++) {
-      odd |= conflicts(wr[i], key) | (wr[i] < born);
+      odd |= conflicts(wr[i], key) | (wr[i] < oldest);
       rd[i] = read_note(rd[i], key);
     }
     if (!odd) return;
@@ -74,12 +74,12 @@ static inline void shadow_range(sim_warp *w, const sim_insn *in, uint32_t first,
 /* The same of units that lie apart, with others between them. */
 static inline void shadow_touched(sim_warp *w, const sim_insn *in, const sim_shape *s, uint32_t first, int how) {
   sim_exec *x = w->exec;
-  uint32_t key = x->epoch << 8 | w->index, odd = 0, born = x->born << 8, n = s->units;
+  uint32_t key = x->epoch << 8 | w->index, odd = 0, oldest = x->first_epoch << 8, n = s->units;
   u32 *wr = x->writers + first, *rd = x->readers + first, *lines = x->lines + first;
   const uint32_t *touched = s->touched;
   if (how == READ) {
     SIM_VECTOR for (uint32_t i = 0; i < n; i++) {
-      odd |= (conflicts(wr[i], key) | (wr[i] < born)) & touched[i];
+      odd |= (conflicts(wr[i], key) | (wr[i] < oldest)) & touched[i];
       rd[i] = touched[i] ? read_note(rd[i], key) : rd[i];
     }
     if (!odd) return;

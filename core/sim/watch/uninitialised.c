@@ -40,7 +40,8 @@ void sim_uninitialised_check(sim_warp *w, const sim_insn *in, const sim_where *a
   for (unsigned l = 0; l < SIM_LANES; l++)
     for (unsigned k = 0; k < in->vec && (w->mask >> l & 1); k++) {
       uint64_t off = addr[l] - at->base + (uint64_t)k * in->width, any = 0;
-      for (uint64_t i = off >> 2; i <= (off + in->width - 1) >> 2; i++) any |= __atomic_load_n(&at->written[i >> 6], __ATOMIC_RELAXED) >> (i & 63) & 1;
+      for (uint64_t i = off >> 2; i <= (off + in->width - 1) >> 2; i++)
+        any |= __atomic_load_n(&at->written[i >> 6], __ATOMIC_RELAXED) >> (i & 63) & 1;
       if (!any) { sim_uninitialised_note(w, in, SIM_GLOBAL, l, at->base + off); return; }
     }
 }
