@@ -2,7 +2,7 @@
 -- and the tensors that are read and written. What is stored is loaded by 16 bytes where neighbours are asked for.
 
 local index = require "cawb.compose.index"
-local types = require "cawb.compose.types"
+local types = require "cawb.graph.types"
 
 local M = {}
 

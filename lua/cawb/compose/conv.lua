@@ -6,7 +6,7 @@ local convs = require "cawb.compose.generate.conv"
 local expression = require "cawb.compose.expression"
 local index = require "cawb.compose.index"
 local product = require "cawb.compose.product"
-local types = require "cawb.compose.types"
+local types = require "cawb.graph.types"
 local windows = require "cawb.compose.generate.window"
 
 local M = {}

@@ -2,9 +2,9 @@
 -- where it is asked for; nothing is computed twice where it is still in sight.
 
 local bodies = require "cawb.compose.body"
-local expressions = require "cawb.compose.expressions"
+local expressions = require "cawb.graph.expressions"
 local index = require "cawb.compose.index"
-local types = require "cawb.compose.types"
+local types = require "cawb.graph.types"
 
 local M = { new = bodies.new }
 

@@ -2,9 +2,9 @@
 -- constructor(g, op) returns the nodes of its outputs, in order; nil, why where it cannot. `op` is
 -- { name, args, x = operands in order, by = operands by the schema's names, out = { { shape, dtype } } }.
 
-local expressions = require "cawb.compose.expressions"
+local expressions = require "cawb.graph.expressions"
 local graphs = require "cawb.compose.graph"
-local types = require "cawb.compose.types"
+local types = require "cawb.graph.types"
 
 local M = { table = {} }
 

@@ -4,7 +4,7 @@
 local accesses = require "cawb.compose.accesses"
 local index = require "cawb.compose.index"
 local orders = require "cawb.compose.generate.order"
-local types = require "cawb.compose.types"
+local types = require "cawb.graph.types"
 
 local M = {}
 

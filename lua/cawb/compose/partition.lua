@@ -3,7 +3,7 @@
 -- maps over these rows. Everything else is a stream, computed into its readers where that is cheap.
 
 local expression = require "cawb.compose.expression"
-local expressions = require "cawb.compose.expressions"
+local expressions = require "cawb.graph.expressions"
 local graphs = require "cawb.compose.graph"
 local rows = require "cawb.compose.rows"
 

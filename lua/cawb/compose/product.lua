@@ -7,7 +7,7 @@ local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
 local library = require "cawb.compose.library"
 local products = require "cawb.compose.generate.product"
-local types = require "cawb.compose.types"
+local types = require "cawb.graph.types"
 
 local M = {}
 

@@ -4,7 +4,7 @@
 local expression = require "cawb.compose.expression"
 local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
-local types = require "cawb.compose.types"
+local types = require "cawb.graph.types"
 
 local M = {}
 

@@ -4,7 +4,7 @@
 local accesses = require "cawb.compose.accesses"
 local expression = require "cawb.compose.expression"
 local index = require "cawb.compose.index"
-local types = require "cawb.compose.types"
+local types = require "cawb.graph.types"
 local windows = require "cawb.compose.generate.window"
 
 local M = {}

@@ -2,94 +2,26 @@
 -- put into a kernel's -DFUNCTION: one operator is an expression, several are statements of a
 -- function that is called at once. In float32.
 
+local expressions = require "cawb.graph.expressions"
+local types = require "cawb.graph.types"
+
 local M = {}
 
--- A C literal of type float, exact to float32's last bit. What is not finite comes
--- as a word, because JSON has no number for it.
-local words = { inf = "INFINITY", ["-inf"] = "(-INFINITY)", nan = "NAN" }
+local function name_of(op) return op.name or op.op:match "^%w+%.([%w_]-)_?%." end
 
-local function literal(v)
-  if words[v] then return words[v] end
-  local digits = string.format("%.9g", v)
-  return digits .. (string.find(digits, "[.e]") and "f" or ".0f")
-end
-
-local function always(template)
-  return function() return template end
-end
-
--- The second operand of a sum: times alpha.
-local function scaled(op)
-  return op.args.alpha == 1 and "B" or "B * " .. literal(op.args.alpha or 1)
-end
-
--- Powers that PyTorch computes without pow.
-local powers = { [0.5] = "sqrtf(A)", [1] = "A", [2] = "A * A", [3] = "A * A * A", [-0.5] = "1.0f / sqrtf(A)",
-                 [-1] = "1.0f / A", [-2] = "1.0f / (A * A)" }
-
--- ATen operator -> C in the operands A and B. A comparison that is false for NaN keeps A, as
--- PyTorch does.
-local functions = {
-  ["aten.gelu.default"] = function(op)
-    if op.args.approximate == "tanh" then
-      return "0.5f * A * (1.0f + tanhf(0.7978845608f * (A + 0.044715f * A * A * A)))"
-    end
-    return "0.5f * A * (1.0f + erff(A * 0.7071067812f))"
-  end,
-  ["aten.relu.default"] = always "(A < 0.0f ? 0.0f : A)",
-  ["aten.sigmoid.default"] = always "1.0f / (1.0f + expf(-A))",
-  ["aten.silu.default"] = always "A / (1.0f + expf(-A))",
-  ["aten.mish.default"] = always "A * tanhf(A > 20.0f ? A : log1pf(expf(A)))",
-  ["aten.hardswish.default"] = always "A * (A < -3.0f ? 0.0f : A > 3.0f ? 6.0f : A + 3.0f) / 6.0f",
-  ["aten.hardsigmoid.default"] = always "(A < -3.0f ? 0.0f : A > 3.0f ? 6.0f : A + 3.0f) / 6.0f",
-  ["aten.tanh.default"] = always "tanhf(A)",
-  ["aten.exp.default"] = always "expf(A)",
-  ["aten.log.default"] = always "logf(A)",
-  ["aten.sqrt.default"] = always "sqrtf(A)",
-  ["aten.rsqrt.default"] = always "1.0f / sqrtf(A)",
-  ["aten.reciprocal.default"] = always "1.0f / A",
-  ["aten.erf.default"] = always "erff(A)",
-  ["aten.abs.default"] = always "fabsf(A)",
-  ["aten.neg.default"] = always "-A",
-  ["aten.leaky_relu.default"] = function(op)
-    return string.format("(A > 0.0f ? A : A * %s)", literal(op.args.negative_slope))
-  end,
-  ["aten.elu.default"] = function(op)  -- SELU arrives here too, with its two scales
-    local scale, steep = literal(op.args.scale), literal(op.args.input_scale)
-    return string.format("(A > 0.0f ? A * %s : expm1f(A * %s) * (%s * %s))",
-      scale, steep, literal(op.args.alpha), scale)
-  end,
-  ["aten.hardtanh.default"] = function(op)
-    local lo, hi = literal(op.args.min_val), literal(op.args.max_val)
-    return string.format("(A < %s ? %s : A > %s ? %s : A)", lo, lo, hi, hi)
-  end,
-  ["aten.clamp.default"] = function(op)
-    local lo, hi = literal(op.args.min or "-inf"), literal(op.args.max or "inf")
-    return string.format("(A < %s ? %s : A > %s ? %s : A)", lo, lo, hi, hi)
-  end,
-  ["aten.softplus.default"] = function(op)
-    local beta, most = literal(op.args.beta), literal(op.args.threshold)
-    return string.format("(A * %s > %s ? A : log1pf(expf(A * %s)) / %s)", beta, most, beta, beta)
-  end,
-  ["aten.pow.Tensor_Scalar"] = function(op)
-    return powers[op.args.exponent] or string.format("powf(A, %s)", literal(op.args.exponent))
-  end,
-  ["aten.mul.Tensor"] = always "A * B",
-  ["aten.div.Tensor"] = always "A / B",
-  ["aten.add.Tensor"] = function(op) return "A + " .. scaled(op) end,
-  ["aten.sub.Tensor"] = function(op) return "A - " .. scaled(op) end,
-}
+-- The operator in C, in the operands A and B.
+local function template(op) return expressions.of(name_of(op), op.args, "float32") end
 
 -- The C name of an operand: what the graph begins with, what an operator before left, or a number.
 local function operand(op, i, root, name)
   local x = op.inputs[i]
-  if not x then return op.args.other and literal(op.args.other) end
+  if not x then return op.args.other and types.literal(op.args.other, "float32") end
   return x.source == root and name or x.source:gsub("^op:", "v")
 end
 
 local function expression(op, root, name)
   local names = { A = operand(op, 1, root, name), B = operand(op, 2, root, name) }
-  return (functions[op.op](op):gsub("%f[%w_][AB]%f[^%w_]", names))
+  return (template(op):gsub("%f[%w_][AB]%f[^%w_]", names))
 end
 
 local function same_shape(a, b)
@@ -101,7 +33,11 @@ end
 
 -- `made` holds what operands may come of.
 local function serves_op(op, made, shape)
-  if not functions[op.op] then return false, op.op .. " is not in the table of functions" end
+  local text = op.outputs[1].dtype == "float32" and template(op)
+  if not text then return false, op.op .. " is not in the table of functions" end
+  if text:find "%f[%w_][C-F]%f[^%w_]" or text:find "%f[%w_]B%f[^%w_]" and not operand(op, 2, "", "") then
+    return false, op.op .. " has more operands than two"
+  end
   for _, x in ipairs(op.inputs) do
     if not made[x.source] then return false, ("%s meets a tensor that is not made of the first"):format(op.op) end
     if x.dtype ~= "float32" then return false, "it computes in float32 only" end

@@ -2,7 +2,7 @@
 -- and numbers in the order of the schema. NaN, infinities and ties are as PyTorch has them: a comparison
 -- that is false for NaN keeps A. Texts are written for float32; `widen` makes float64 of one.
 
-local types = require "cawb.compose.types"
+local types = require "cawb.graph.types"
 
 local M = {}
 
