@@ -103,6 +103,34 @@ check.test("the jailed side knows the judge's wire alone", function()
   end
 end)
 
+-- What each Lua file requires of the workbench, at once or later.
+local function requires()
+  local uses = {}
+  for _, path in ipairs(walk("lua/cawb", "%.lua$")) do
+    local list = {}
+    for name in read(path):gmatch 'require *%(?"(cawb%.[%w_.]+)"' do list[#list + 1] = name end
+    uses[path:match "^lua/(.*)%.lua$":gsub("/", ".")] = list
+  end
+  return uses
+end
+
+-- A circle that begins at a file, as "a -> b -> a", or nil. `state` holds who was looked at: true is done.
+local function circle(uses, name, state, trail)
+  if state[name] then return state[name] == "open" and trail .. " -> " .. name or nil end
+  state[name] = "open"
+  for _, other in ipairs(uses[name] or {}) do
+    local found = circle(uses, other, state, trail .. " -> " .. other)
+    if found then return found end
+  end
+  state[name] = true
+end
+
+check.test("no file of the workbench requires itself by way of others", function()
+  local uses, state = requires(), {}
+  for name in pairs(uses) do check.equal(circle(uses, name, state, name), nil) end
+  assert(circle({ a = { "b" }, b = { "a" } }, "a", {}, "a"), "a circle is seen")
+end)
+
 -- ---- what one file or folder alone may know
 
 -- Every file that includes `header` must match one of the patterns.
@@ -169,6 +197,14 @@ check.test("public C names begin with cawb_ and their noun", function()
       for name in read(path):gmatch "\n[%w_ ]+[ %*]([%w_]+)%s*%([^%(%)]*%);" do
         assert(name:match "^cawb_" or name:match "^luaopen_cawb_", path .. " declares " .. name)
       end
+    end
+  end
+end)
+
+check.test("options are arguments: no task keeps them", function()
+  for _, dir in ipairs { "lua", "bench", "tests/gpu", "strategies" } do
+    for _, path in ipairs(walk(dir, "%.lua$")) do
+      assert(not read(path):find "task%.options", path .. " reads options out of a task")
     end
   end
 end)

@@ -139,7 +139,7 @@ check.test("the simulator counts what it executes", function()
   check.matches(p.roofline.sentence, "^modelled: ")
   local wire = require "cawb.base.wire"
   wire.check_requests = false                  -- the worker's own check
-  check.matches(require("cawb.device.execute").call(task, candidate, { op = "profile", metrics = { 3 } }, "test", 30).reason,
+  check.matches(require("cawb.device.execute").call(task, candidate, cawb.defaults, { op = "profile", metrics = { 3 } }, "test", 30).reason,
     "metrics must be a list of names")
   wire.check_requests = true
 end)

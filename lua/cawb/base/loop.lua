@@ -30,7 +30,7 @@ local function resume(task, ...)
 end
 
 -- What a waiting task is to be told now, if anything: true, or nil, message, name.
-local function verdict(ready, deadline)
+local function outcome(ready, deadline)
   if ready() then return true, true end
   if core.clock.asked() then return true, nil, "interrupted", "interrupted" end
   if core.clock.now() >= deadline then return true, nil, "the deadline passed", "timeout" end
@@ -41,7 +41,7 @@ local function resume_ready()
   local list = tasks
   tasks = {}
   for _, task in ipairs(list) do
-    local now = table.pack(verdict(task.ready, task.deadline))
+    local now = table.pack(outcome(task.ready, task.deadline))
     if now[1] then resume(task, table.unpack(now, 2, 4))
     else tasks[#tasks + 1] = task end
   end
@@ -67,7 +67,7 @@ function M.wait(ready, deadline, fd)
   if running[coroutine.running()] then return coroutine.yield(ready, deadline, fd) end
   if http then http:wait(0) end
   while true do
-    local now = table.pack(verdict(ready, deadline))
+    local now = table.pack(outcome(ready, deadline))
     if now[1] then return table.unpack(now, 2, 4) end
     turn(deadline, fd)
   end

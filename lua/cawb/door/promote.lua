@@ -250,7 +250,7 @@ end
 -- The run's options for one shape, under the strict rules.
 local function options_for(was, overrides)
   local all = options.copy(was.options)
-  all.rules = require("cawb.base.defaults").rules and "strict" or nil
+  all.rules = "strict"
   local ok, message = options.overlay(all, { task = overrides }, "--shape")
   if not ok then return nil, message, "usage" end
   return all
@@ -293,7 +293,7 @@ local function try_all(was, dev, how, result)
   return shapes, first
 end
 
---- Promote a recorded turn (cawb.recorded) on an open device. `how` = { into = folder, name =, shapes = list of
+--- Promote a turn out of a record (run/restored.lua) on an open device. `how` = { into = folder, name =, shapes = list of
 --- overrides besides the task's own, speedup = least, modelled = accept modelled times }. Returns { ok, checks,
 --- times, ... }; nothing is written unless all passed. Or nil, message, name.
 function M.run(was, dev, how)

@@ -4,6 +4,7 @@
 
 local battery = require "cawb.judge.battery"
 local core = require "cawb.core"
+local defaults = require "cawb.base.defaults"
 local judge = require "cawb.judge.judge"
 local options = require "cawb.base.options"
 local strategy = require "cawb.base.strategy"
@@ -19,7 +20,7 @@ M.protocols = { "strict", "kernelbench", "paper" }
 -- The options of a protocol over others.
 local function options_of(given, name)
   local all = options.copy(given)
-  all.tolerance = options.copy(require("cawb.base.defaults").tolerance)
+  all.tolerance = options.copy(defaults.tolerance)
   local path = ("%s/configs/tolerance-%s.lua"):format(core.home, name)
   local layer, message = strategy.load_table(path)
   local ok

@@ -2,6 +2,7 @@
 -- do (device/ceilings.lua), what holds it back in one sentence, and which skills promise most
 -- (remedies.lua). The numbers here are opinions: when a share counts as a limit.
 
+local ceilings = require "cawb.device.ceilings"
 local remedies = require "cawb.look.remedies"
 local display = require "cawb.base.display"
 
@@ -205,7 +206,7 @@ end
 --- "compute", share = of that roof, ceilings = "measured" or "modelled", note = why there are
 --- none }.
 function M.of(task, p)
-  local known, why = require("cawb.device.ceilings").of(task.device)   -- which measures with us
+  local known, why = ceilings.of(task.device)
   local f = M.facts(task, p)
   local r = place(task, f, known)
   if not known then r.note = why end

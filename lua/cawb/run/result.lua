@@ -60,7 +60,7 @@ end
 
 --- The whole run.
 function M.run(run)
-  local turns = require("cawb.core").json.array {}
+  local turns = core.json.array {}
   for i, turn in ipairs(run.turns) do turns[i] = turn_data(turn) end
   return {
     run = run.id, strategy = run.strategy.name, seed = run.task.seed,

@@ -2,6 +2,7 @@
 -- others are timed once and kept, by task, stack and settings. All have an error against
 -- float64, and a speed-up is quoted against the fastest that is no less accurate.
 
+local candidates = require "cawb.task.candidate"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
 local manifest = require "cawb.device.manifest"
@@ -18,7 +19,7 @@ function M.from_path(path)
     local full, message, name = core.fs.realpath(path)
     return full and "file:" .. full, message, name
   end
-  return require("cawb.task.candidate").new(path)
+  return candidates.new(path)
 end
 
 local function floor_of(task, tolerance)
