@@ -88,6 +88,8 @@ one("return F.gelu(self.l(x)) * 2", "[torch.randn(33, 20)]", "self.l = nn.Linear
 one("return x.transpose(1, 2) @ y + 1", "[torch.randn(3, 20, 8), torch.randn(3, 20, 6)]", nil, none)
 one("return x @ y", "[torch.randn(2, 3, 9, 8), torch.randn(2, 3, 8, 5)]", nil, none)
 one("return x @ y", "[torch.randn(9, 30, dtype=torch.float64), torch.randn(30, 5, dtype=torch.float64)]")
+one("return x @ y", "[torch.randint(-99, 99, (9, 30)), torch.randint(-99, 99, (30, 5))]")
+one("return x @ y", "[torch.randn(9, 30, dtype=torch.float16), torch.randn(30, 5, dtype=torch.float16)]", nil, none)
 one("return torch.addmm(x, y, z, alpha=0.5, beta=2)", "[torch.randn(9, 5), torch.randn(9, 7), torch.randn(7, 5)]", nil, none)
 
 return check.done()

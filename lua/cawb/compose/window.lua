@@ -3,6 +3,7 @@
 
 local accesses = require "cawb.compose.accesses"
 local expression = require "cawb.compose.expression"
+local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
 local types = require "cawb.graph.types"
 local windows = require "cawb.compose.generate.window"
@@ -153,6 +154,7 @@ function M.generate(kernel, options)
   local moves, from, view = geometry(x)
   if not moves or not is_neutral(x, view) then expression.refuse "it is no pooling" end
   local ahead = in_front(moves)
+  if graphs.numel { table.unpack(x.shape, ahead + 1) } == 1 then expression.refuse "of one window a plane neighbours share nothing" end
   if #moves - ahead > 3 or #moves == ahead then expression.refuse "it has no windows of one to three axes" end
   local a, d = accesses.new(kernel, x), describe(x, moves, from, ahead)
   d.load = a:value(from, (place(from.shape, ahead)))
