@@ -11,6 +11,7 @@ foreach(source ${c_tests})
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
   target_link_libraries(${name} PRIVATE cawb_core)
+  target_compile_options(${name} PRIVATE -O0)    # they run for moments, and one compiles the simulator again
   target_compile_definitions(${name} PRIVATE CAWB_SOURCE="${CMAKE_SOURCE_DIR}")
   add_test(NAME c/${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
   set_tests_properties(c/${name} PROPERTIES LABELS c TIMEOUT 900
@@ -98,3 +99,8 @@ endforeach()
 add_dependencies(test_device_cuda_library fake_cuda)
 target_compile_definitions(test_device_cuda_library PRIVATE
   CAWB_FAKE_CUDA="$<TARGET_FILE:fake_cuda>" CAWB_FAKE_LIBRARIES="${CMAKE_BINARY_DIR}/fake_libraries")
+
+# The longest first, so that no core waits for one at the end.
+set_tests_properties(lua/test_examples PROPERTIES COST 30)
+set_tests_properties(lua/test_react lua/test_run lua/test_tier2 PROPERTIES COST 20)
+set_tests_properties(lua/test_export lua/test_redteam python/test_judge python/test_promote PROPERTIES COST 10)

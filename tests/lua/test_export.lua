@@ -30,7 +30,7 @@ local function of(lines, kind)
 end
 
 local agent = run("strategies/react.lua examples/softmax.py --set model.name=hand "
-  .. "--set cassette.replay=tests/cassettes/react_softmax.jsonl")
+  .. "--set cassette.replay=tests/cassettes/react_softmax.jsonl --set task.rows=64 --set sweep.variants=2")
 local ladder = run "strategies/ladder.lua examples/softmax.py --set turns=2 --set task.rows=8 --set task.cols=64"
 
 check.test("an agent's run: the conversation, a reward for every turn, and the final one", function()
