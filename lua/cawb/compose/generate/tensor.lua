@@ -103,7 +103,8 @@ local function packing(kernel, geometry, side, octets)
   local parts = math.min(ceil(chunks, 4), math.max(1, 4 * SMS // math.max(1, octets * geometry.batch)))
   local per = ceil(chunks, parts)
   local bands = ceil(octets, 8)
-  local made = { octets = octets, chunks = chunks, headers = headers, parameters_alone = of_parameters(nodes),
+  local most = 16 + geometry.batch * factor.rows * factor.depth // (1 << 27)
+  local made = { octets = octets, chunks = chunks, most = most, headers = headers, parameters_alone = of_parameters(nodes),
     packed = { scratch = own.name .. "_halves", dtype = "uint8", numel = geometry.batch * chunks * 2 * octets * 1024 },
     scales = { scratch = own.name .. "_scales", dtype = "float32", numel = geometry.batch * chunks * 8 * octets },
     wide = { scratch = own.name .. "_wide", dtype = "int32", numel = 1 } }
@@ -156,7 +157,7 @@ local function stepping(h, geometry, chunks)
       most = math.max(most, shift)
     end
   end
-  h.TABLES = ("static __device__ const int %s_taps[] = { %s }, %s_first[] = { %s }, %s_shifts[] = { %s };\n"):format(h.KERNEL,
+  h.TABLES = ("static __constant__ int %s_taps[] = { %s }, %s_first[] = { %s }, %s_shifts[] = { %s };\n"):format(h.KERNEL,
     table.concat(taps, ", "), h.KERNEL, table.concat(first, ", "), h.KERNEL, table.concat(shifts, ", "))
   local function at(what) return #sets == 1 and tostring(what[1]) or nil end
   local count = at(taps) or h.KERNEL .. "_taps[set]"
@@ -219,6 +220,7 @@ local function text_of(kernel, geometry, h)
 end
 
 local function multiplying(kernel, geometry, h, left, right)
+  h.AMOST, h.BMOST = left.most, right.most
   h.ABATCH, h.BBATCH, h.AOCTETS, h.BOCTETS = left.chunks, right.chunks, left.octets, right.octets
   h.AK, h.AR = plain_order(geometry.left)
   h.BK, h.BR = plain_order(geometry.right)
@@ -244,7 +246,8 @@ local function share_flag(left, right)
   for k, v in ipairs(right.launch.arguments) do
     if v == right.wide then right.launch.arguments[k] = left.wide end
   end
-  right.wide = left.wide
+  right.wide, left.most = left.wide, left.most + right.most
+  right.most = left.most
 end
 
 local function packing_steps(left, right)

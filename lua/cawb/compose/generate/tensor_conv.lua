@@ -170,7 +170,7 @@ local function tap_table(kernel, p, c, strides)
     for d = 1, c.dims - #p.fold do at = at + k[d] * strides[d + 2] end
     places[n] = at
   end
-  return ("static __device__ const int %s_weights[] = { %s };\n"):format(kernel.name, table.concat(places, ", "))
+  return ("static __constant__ int %s_weights[] = { %s };\n"):format(kernel.name, table.concat(places, ", "))
 end
 
 -- Weights as rows of output channels: 64 numbers for each step, in the order of the steps. The sets' steps lie one

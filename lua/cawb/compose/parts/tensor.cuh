@@ -47,18 +47,29 @@ __device__ __forceinline__ int exponent_of(const float *v) {
   return most > 0.0f ? 14 - max(e, -126) : 0;
 }
 
-// Scale eight numbers by 2^e. Returns whether a product of 16-bit halves would not do: where one is infinite, so large
-// that scaling back might overflow, or so small beside the largest that too few of its bits are kept.
-__device__ __forceinline__ bool scale_by(float *v, int e) {
+enum { TOO_WIDE = 1 << 20 };
+
+// Scale eight numbers by 2^e. Returns how many are so small beside the largest that 16-bit halves keep too few of their
+// bits, or TOO_WIDE where one is infinite, or so large that scaling back might overflow.
+__device__ __forceinline__ int scale_by(float *v, int e) {
   const float first = power_of_two(e / 2), second = power_of_two(e - e / 2);
-  bool wide = e < -66;
+  int lost = e < -66 ? TOO_WIDE : 0;
 #pragma unroll
   for (int j = 0; j < 8; j++) {
-    wide |= fabsf(v[j]) == INFINITY;
+    if (fabsf(v[j]) == INFINITY) lost = TOO_WIDE;
     v[j] = v[j] * first * second;
-    wide |= v[j] != 0.0f && fabsf(v[j]) < 1.52587890625e-5f;      // 2^-16 = 2^-30 of 2^14
+    if (v[j] != 0.0f && fabsf(v[j]) < 1.52587890625e-5f) lost++;      // 2^-16 = 2^-30 of 2^14
   }
-  return wide;
+  return lost;
+}
+
+// Where two of the 64 numbers of a row lose bits, a factor's range is too wide. A single one does where random numbers
+// are many: it is off by 2^-39 of its largest neighbour at most, so such are counted, and only many of them matter.
+__device__ __forceinline__ void count_lost(int *wide, int lost, int piece) {
+#pragma unroll
+  for (int d = 1; d < 8; d *= 2) lost += __shfl_xor_sync(~0u, lost, d);
+  if (piece > 0 || lost == 0) return;
+  if (lost == 1) atomicAdd(wide, 1); else atomicMax(wide, TOO_WIDE);
 }
 
 // Packed: [chunk of 64 along k][high, low][8 rows][8 rows of 128 bytes]; the 16-byte pieces of a row change places as
@@ -71,7 +82,7 @@ __device__ __forceinline__ size_t packed_at(int chunk, int part, int row, int pi
 __device__ __forceinline__ void pack_row(unsigned char *out, float *scales, int *wide, float *v, int chunk, int row, int piece,
                                          int octets) {
   const int e = exponent_of(v);
-  if (scale_by(v, e)) *wide = 1;
+  count_lost(wide, scale_by(v, e), piece);
   if (piece == 0) scales[(size_t)chunk * (8 * octets) + row] = power_of_two(-e);
   const halves h = split(v);
   *(uint4 *)(out + packed_at(chunk, 0, row, piece, octets)) = h.high;

@@ -20,9 +20,11 @@ static __device__ __forceinline__ int $NAME_shift(int set, int step) { return $S
 
 // Tiles in groups of $GROUP rows of tiles, so that what blocks read at a time stays in L2.
 static __device__ __forceinline__ $NAME_tile $NAME_at(int i) {
+  const int set = i % $SETS;                               // innermost: their results lie between each other
+  i /= $SETS;
   const int t = i % ($DOWN * $ACROSS), group = t / ($GROUP * $ACROSS), in = t % ($GROUP * $ACROSS);
   const int rows = min($DOWN - group * $GROUP, $GROUP), part = i / ($DOWN * $ACROSS) % $SPLITS;
-  const int z = i / ($DOWN * $ACROSS * $SPLITS) % $BATCH, set = i / ($DOWN * $ACROSS * $SPLITS * $BATCH), steps = $NAME_steps(set);
+  const int z = i / ($DOWN * $ACROSS * $SPLITS), steps = $NAME_steps(set);
   return { set, z, part, group * $GROUP + in % rows, in / rows, part * $PER, min(steps, part * $PER + $PER) };
 }
 
@@ -34,7 +36,7 @@ $NAME($PARAMETERS, const unsigned char *__restrict__ a, const float *__restrict_
       const float *__restrict__ b_scales, const int *__restrict__ a_wide, const int *__restrict__ b_wide$PARTIAL) {
   extern __shared__ __align__(1024) unsigned char stages[];
   __shared__ unsigned long long full[$STAGES], empty[$STAGES];
-  if (*a_wide | *b_wide) return;                          // $NAME_plain does it
+  if (*a_wide > $AMOST || *b_wide > $BMOST) return;                          // $NAME_plain does it
   const int group = threadIdx.x / 128;
   if (threadIdx.x == 0) {
     for (int s = 0; s < $STAGES; s++) barrier_init(shared_address(&full[s]), 1), barrier_init(shared_address(&empty[s]), 2);
@@ -131,7 +133,7 @@ $if SPLIT
 // The sums of all parts of k.
 extern "C" __global__ void __launch_bounds__(256)
 $NAME_finish($PARAMETERS, const int *__restrict__ a_wide, const int *__restrict__ b_wide, const float *__restrict__ partial) {
-  if (*a_wide | *b_wide) return;
+  if (*a_wide > $AMOST || *b_wide > $BMOST) return;
   for (long long i = blockIdx.x * 256ll + threadIdx.x; i < $PLACES; i += gridDim.x * 256ll) {
     const int z = i / ((long long)$M * (($N + 1) / 2)), row = i / (($N + 1) / 2) % $M, column = i % (($N + 1) / 2) * 2;
     const float *from = partial + ((size_t)z * $SPLITS * $M + row) * $N + column;
@@ -150,7 +152,7 @@ $end
 extern "C" __global__ void __launch_bounds__(256)
 $NAME_plain($PARAMETERS, const int *__restrict__ a_wide, const int *__restrict__ b_wide) {
   __shared__ float a[16][68], b[16][68];
-  if (!(*a_wide | *b_wide)) return;
+  if (*a_wide <= $AMOST && *b_wide <= $BMOST) return;
   const int down = ($M + 63) / 64, across = ($N + 63) / 64, t = threadIdx.x;
   for (int i = blockIdx.x; i < $SETS * $BATCH * down * across; i += gridDim.x) {
     const $NAME_tile tile = { i / (down * across * $BATCH), i / (down * across) % $BATCH, 0, i / across % down, i % across, 0, 0 };

@@ -6,7 +6,8 @@ return {
   check = function(facts, options)
     local total, names = 0, {}
     for name, v in pairs(facts.compiled and facts.compiled.variables or {}) do
-      if v.space == "global" and v.writes + v.atomics + v.escapes > 0 then
+      local followed = v.writes ~= nil         -- else there are too many: any may be written to
+      if v.space == "global" and (not followed or v.writes + v.atomics + v.escapes > 0) then
         total, names[#names + 1] = total + v.bytes, name
       end
     end
