@@ -3,8 +3,10 @@
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
 local plausibility = require "cawb.graph.plausibility"
+local python = require "cawb.base.python"
 
 local device <close> = assert(cawb.device "sim:h100")
+local host = { assert(python.start(cawb.defaults.deadlines.start)) }     -- one for all tasks
 local dir = check.folder()
 
 -- A task with this forward and these inputs, its costs and its floor.
@@ -24,7 +26,7 @@ def get_inputs():
 def get_init_inputs():
     return []
 ]]):format(select(2, inputs:gsub(";", "")) == 1 and "x, y" or "x", before or "pass", forward, (inputs:gsub(";", ", "))))
-  local task <close> = assert(cawb.task(path, { device = device }))
+  local task <close> = assert(cawb.task(path, { device = device, host = host }))
   return plausibility.costs(task), assert(plausibility.floor(task, used or {})), device.info.rates
 end
 
@@ -94,4 +96,5 @@ check.test("a simulated device is not faster than its own floor", function()
   assert(m.time_s.median >= floor.seconds, ("%g < %g"):format(m.time_s.median, floor.seconds))
 end)
 
+host[1]:close()
 return check.done()
