@@ -62,6 +62,26 @@ check.test("writes into parts of a tensor", function()
   right("x = x + 0\nx.view(-1)[3:9].relu_()\nreturn x.diagonal(), x", "[torch.randn(5, 5)]")
 end)
 
+check.test("a table says what became of a task", function()
+  local made = make("return torch.softmax(self.l(x), 1)", "[torch.randn(33, 20)]", "self.l = nn.Linear(20, 9)", { fuse = false })
+  local lines = require("cawb.compose").table(made)
+  check.equal(#lines, #made.kernels + 1)
+  assert(lines[2]:find "gemm" and lines[2]:find "addmm %(line 11%)" and lines[2]:find "%[33, 9%]" and lines[2]:find "4.58 kB", lines[2])
+end)
+
+check.test("kernels with the same text are built once", function()
+  local made = right("for _ in range(3): x = torch.softmax(x @ y, 1)\nreturn x", "[torch.randn(33, 20), torch.randn(20, 20)]")
+  local _, count = made.source:gsub("__global__", "")
+  check.equal(#made.kernels, 6)
+  assert(count <= 2, count)
+end)
+
+check.test("without fusion the same is right", function()
+  local made = right("return torch.softmax(self.l(x), 1) * y", "[torch.randn(33, 20), torch.randn(33, 1)]",
+    "self.l = nn.Linear(20, 9)", { fuse = false })
+  assert(#made.kernels >= 4, #made.kernels)
+end)
+
 check.test("the same graph gives the same texts", function()
   local forward, inputs, setup = "return torch.softmax(self.c(x).flatten(1), 1), x.sum((2, 3))",
     "[torch.randn(2, 3, 9, 8)]", "self.c = nn.Conv2d(3, 5, 3)"

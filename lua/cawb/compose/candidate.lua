@@ -9,6 +9,7 @@ local import = require "cawb.compose.import"
 local library = require "cawb.compose.library"
 local partition = require "cawb.compose.partition"
 local plan = require "cawb.compose.plan"
+local show = require "cawb.compose.show"
 local split = require "cawb.compose.split"
 
 local M = {}
@@ -40,6 +41,23 @@ local function generate(kernels, options)
   return true
 end
 
+-- Kernels whose texts differ in their name alone are built once, under the first one's name.
+local function share(kernels)
+  local first = {}
+  for _, kernel in ipairs(kernels) do
+    local made = kernel.made
+    if made then
+      local key = made.text:gsub("%f[%w_]" .. kernel.name, "@")
+      local name = first[key]
+      first[key] = name or kernel.name
+      if name then
+        made.text, kernel.as = nil, name
+        for _, launch in ipairs(made.launches) do launch.kernel = launch.kernel:gsub("^" .. kernel.name, name) end
+      end
+    end
+  end
+end
+
 local function part(name)
   return assert(file.read(("%s/lua/cawb/compose/parts/%s.cuh"):format(core.home, name)))
 end
@@ -57,10 +75,10 @@ local function source(kernels)
   for _, kernel in ipairs(kernels) do
     local made = kernel.made
     about[#about + 1] = ("// %s: %s"):format(kernel.call and (kernel.kind == "conv" and "conv" or "gemm") or kernel.name,
-      plan.about(kernel))
+      kernel.as and "as " .. kernel.as or plan.about(kernel))
     for header in pairs(made and made.headers or {}) do headers[header] = true end
     for _, need in ipairs(made and made.needs or {}) do needs[need] = true end
-    if made then texts[#texts + 1] = made.text end
+    if made and made.text then texts[#texts + 1] = made.text end
   end
   local lines = { table.concat(about, "\n"), "" }
   for _, header in ipairs(sorted(headers)) do lines[#lines + 1] = ("#include <%s>"):format(header) end
@@ -72,19 +90,26 @@ end
 -- Whether an operand is read as it lies: kernels of one's own read through any view.
 local function strided(x, input) return x.own or library.strided(x, input) end
 
+local function never() return false end
+
+--- What was made, as the lines of a table.
+function M.table(made) return show.lines(made) end
+
 --- A task as { source, plan, kernels }; or nil and what cannot be lowered, why, and where it stands.
---- `options`: arch (of the device, as "sm_90a": without it nothing is made for one), libraries (false: no calls of them), choice (of fusions), kernels (tunes one).
+--- `options`: arch (of the device, as "sm_90a": without it nothing is made for one), libraries (false: no calls of
+--- them), fuse (false: a kernel for whatever can have one), choice (of fusions), kernels (tunes one).
 function M.make(task, options)
   options = options or {}
   local g, why = import.graph(task, options)
   if not g then return nil, why end
   split.long(g, options)
-  local kernels = partition.kernels(g, { choice = options.choice, strided = strided })
-  kernels = behind.join(kernels, options)
-  kernels = factors.absorb(kernels, options)
+  local fuse = options.fuse ~= false
+  local kernels = partition.kernels(g, { choice = not fuse and never or options.choice, strided = strided })
+  if fuse then kernels = factors.absorb(behind.join(kernels, options), options) end
   local made
   made, why = generate(kernels, options)
   if not made then return nil, why end
+  share(kernels)
   return { source = source(kernels), plan = plan.text(g, kernels), kernels = kernels, graph = g }
 end
 
