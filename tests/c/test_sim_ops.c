@@ -50,7 +50,8 @@ static unsigned char registers[6 * ROOM] __attribute__((aligned(128)));
 static void execute(const sim_isa *isa, unsigned op, int before, unsigned vec) {
   sim_exec x = { .nwarps = 1 };
   sim_warp w = { .exec = &x, .mask = SIM_ALL, .active = SIM_ALL, .live = SIM_ALL, .lanes = SIM_ALL };
-  sim_insn in = { .op = (uint16_t)op, .fn = isa->table[op], .second = 5 * ROOM, .width = 4, .vec = (uint8_t)vec,
+  sim_insn in = { .op = (uint16_t)op, .fn = isa->table[op], .second = 5 * ROOM, .vec = (uint8_t)vec,
+                  .width = op == SIM_OP_video ? 2 : 4,
                   .lane = vec > 1 ? 8 : 4, .from_lane = 4, .type = { 'f', 'f', 'f', 'f' }, .cmp = SIM_LT };
   for (unsigned i = 0; i < sizeof registers; i++) registers[i] = (unsigned char)(i * 37 + 11);
   for (unsigned k = 0; k < SIM_BASES; k++) w.base[k] = registers;

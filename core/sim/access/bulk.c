@@ -162,7 +162,8 @@ static int bulk_out(sim_warp *w, const sim_insn *in, unsigned l, int combine) {
   sim_exec *owner;
   uint32_t size = (uint32_t)lane_of(w, in->r[2], 4, l);
   if (bulk_size(w, in, size) != SIM_NEXT) return SIM_FAULT;
-  unsigned char *to = bulk_global(w, in, l, lane_of(w, in->r[0], in->wide & 1 ? 8 : 4, l), size, combine ? ATOMIC : WRITE);
+  unsigned char *to = bulk_global(w, in, l, lane_of(w, in->r[0], in->wide & 1 ? 8 : 4, l), size,
+                                  combine ? ATOMIC : WRITE);
   if (to == NULL) return SIM_FAULT;
   const unsigned char *from = bulk_shared(w, in, l, (uint32_t)bulk_operand(w, in->r[1], in->wide & 2, l), size,
                                           READ, &owner);

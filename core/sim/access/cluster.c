@@ -117,7 +117,8 @@ int op_mapa(sim_warp *w, const sim_insn *in) {
     if (rank[l] >= w->exec->npeers)
       return sim_fault_memory(w, in, SIM_FAULT_ADDRESS, l, a, 0, SIM_SHARED, READ);
     uint64_t window = a >> SIM_SLOT_BITS << SIM_SLOT_BITS;
-    put_lane(w, in->r[0], in->width, l, window | (uint64_t)(rank[l] + 1) << SIM_RANK_SHIFT | sim_cluster_within((uint32_t)a));
+    put_lane(w, in->r[0], in->width, l,
+             window | (uint64_t)(rank[l] + 1) << SIM_RANK_SHIFT | sim_cluster_within((uint32_t)a));
   }
   return SIM_NEXT;
 }

@@ -24,6 +24,11 @@ static int rows_of(sim_warp *w, const sim_insn *in, unsigned m, const uint32_t *
 static unsigned pair_row(unsigned l, unsigned half, int turned) { return turned ? 2 * (l % 4) + half : l / 4; }
 static unsigned pair_column(unsigned l, unsigned half, int turned) { return turned ? l / 4 : 2 * (l % 4) + half; }
 
+/* In shared memory; `addr` are those of the matrix's rows. */
+static unsigned char *pair_at(const sim_warp *w, const sim_insn *in, const uint32_t *addr, unsigned l, unsigned h) {
+  return w->exec->shared + addr[pair_row(l, h, in->mode)] + (size_t)2 * pair_column(l, h, in->mode);
+}
+
 int op_ldmatrix(sim_warp *w, const sim_insn *in) {
   uint32_t addr[SIM_LANES];
   if (!whole_warp(w)) return SIM_WAIT_WARP;
@@ -36,7 +41,7 @@ int op_ldmatrix(sim_warp *w, const sim_insn *in) {
     for (unsigned l = 0; l < SIM_LANES; l++) {
       uint16_t part[2];
       for (unsigned h = 0; h < 2; h++)
-        memcpy(&part[h], w->exec->shared + addr[8 * m + pair_row(l, h, in->mode)] + (size_t)2 * pair_column(l, h, in->mode), 2);
+        memcpy(&part[h], pair_at(w, in, addr + 8 * (size_t)m, l, h), 2);
       v[l] = part[0] | (uint32_t)part[1] << 16;
     }
     memcpy(d, v, sizeof v);
@@ -54,7 +59,7 @@ int op_stmatrix(sim_warp *w, const sim_insn *in) {
     for (unsigned l = 0; l < SIM_LANES && event == SIM_NEXT; l++)
       for (unsigned h = 0; h < 2; h++) {
         uint16_t part = (uint16_t)(d[l] >> (16 * h));
-        memcpy(w->exec->shared + addr[8 * m + pair_row(l, h, in->mode)] + (size_t)2 * pair_column(l, h, in->mode), &part, 2);
+        memcpy(pair_at(w, in, addr + 8 * (size_t)m, l, h), &part, 2);
       }
   }
   return event;
@@ -187,7 +192,7 @@ int op_wmma_store(sim_warp *w, const sim_insn *in) {
       uint64_t v = lane_of(w, r[k], in->lane, l);
       for (unsigned e = 0; e < each; e++) {
         tile_place(&t, in, l, k * each + e, &at, &along);
-        memcpy(line[at] + (size_t)along * in->width, &v, in->width);
+        memcpy(line[at] + (size_t)along * in->width, &v, in->width);   /* NOLINT: tile_lines filled it */
         v = in->width == 8 ? 0 : v >> (8 * in->width);
       }
     }

@@ -107,10 +107,11 @@ int op_mbarrier_arrive(sim_warp *w, const sim_insn *in) {
     event = sim_mbarrier_read(w, in, l, addr[l], &place, &v);
     if (event != SIM_NEXT) return event;
     if (mode & ARRIVE_STATE) put_lane(w, in->r[0], 8, l, v);
-    uint64_t count = mode & ARRIVE_COUNTS ? arg[l] : 1, pending = pending_of(v), expected = expected_of(v);
+    uint32_t given = arg != NULL ? arg[l] : 1;
+    uint64_t count = mode & ARRIVE_COUNTS ? given : 1, pending = pending_of(v), expected = expected_of(v);
     if (count > pending)
       return sim_fault_text(w, in, "more threads arrive at a barrier object in one phase than it was made for");
-    int64_t tx = tx_of(v) + (mode & ARRIVE_EXPECTS ? (int64_t)arg[l] : 0);
+    int64_t tx = tx_of(v) + (mode & ARRIVE_EXPECTS ? (int64_t)given : 0);
     if (mode & ARRIVE_DROPS) expected -= count;
     v = mode & ARRIVE_OPEN ? barrier_of(pending - count, expected, tx, parity_of(v))
                            : settled(pending - count, expected, tx, parity_of(v));

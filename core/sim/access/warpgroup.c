@@ -25,7 +25,8 @@ static sim_warp *wg_first(const sim_warp *w) { return w->exec->warps + (w->index
 static int wg_meet(sim_warp *w, const sim_insn *in) {
   sim_warp *q = wg_first(w);
   if ((w->index | 3) >= w->exec->nwarps || q[3].lanes != SIM_ALL)
-    return sim_fault_text(w, in, "wgmma needs warpgroups of four whole warps: a block's threads must be a multiple of 128");
+    return sim_fault_text(w, in, "wgmma needs warpgroups of four whole warps: a block's threads must be a multiple of "
+                          "128");
   if (w->live != SIM_ALL) return sim_fault_text(w, in, "wgmma needs all threads of a warp, and some have exited");
   for (unsigned i = 0; i < 4; i++)
     if (q + i != w && sim_group_waiting(q + i, w->pc) == NULL) return SIM_WAIT_GROUP;
@@ -61,9 +62,9 @@ static int wg_inside(sim_warp *w, const sim_insn *in, const wg_tile *t, char whi
   for (unsigned i = 0; i < t->pieces; i++) if (t->at[i] > most) most = t->at[i];
   w->exec->counts.operands += t->pieces * WG_PIECE / 128;
   if (most + WG_PIECE <= size) return SIM_NEXT;
-  snprintf(text, sizeof text, "wgmma reads %c up to byte %u of the block's %u bytes of shared memory: its descriptor has "
-           "start %u, leading offset %u, stride offset %u, swizzle %u", which, most + WG_PIECE, size, t->start, t->leading,
-           t->stride, t->swizzle == 1 ? 0 : t->swizzle * WG_PIECE);
+  snprintf(text, sizeof text, "wgmma reads %c up to byte %u of the block's %u bytes of shared memory: its descriptor "
+           "has start %u, leading offset %u, stride offset %u, swizzle %u", which, most + WG_PIECE, size, t->start,
+           t->leading, t->stride, t->swizzle == 1 ? 0 : t->swizzle * WG_PIECE);
   return sim_fault_text(w, in, text);
 }
 
@@ -171,7 +172,8 @@ int op_wgmma(sim_warp *w, const sim_insn *in) {
   sim_warp *q = wg_first(w);
   int registers = in->flags & WG_REGISTERS;
   if ((!registers && !wg_agree(q, in->r[1], &a)) || !wg_agree(q, in->r[2], &b) || !wg_agree_keep(q, in, &keep))
-    return sim_fault_text(w, in, "wgmma needs the same descriptors, and the same scale-d, in all 128 threads of a warpgroup");
+    return sim_fault_text(w, in, "wgmma needs the same descriptors, and the same scale-d, in all 128 threads of a "
+                          "warpgroup");
   if (!registers) sim_wg_places_a(&ta, in, a);
   sim_wg_places_b(&tb, in, b);
   if (!registers && wg_inside(w, in, &ta, 'A') != SIM_NEXT) return SIM_FAULT;

@@ -14,8 +14,8 @@ static int stuck_group(sim_exec *x) {
       char text[200];
       unsigned first = i & ~3u, here = 0;
       for (unsigned q = first; q < first + 4; q++) here += sim_group_waiting(&x->warps[q], w->group[k].pc) != NULL;
-      snprintf(text, sizeof text, "wgmma.mma_async was reached by %u of the warps %u to %u, the others wait elsewhere or "
-               "have ended: all four warps of a warpgroup must execute it, whole", here, first, first + 3);
+      snprintf(text, sizeof text, "wgmma.mma_async was reached by %u of the warps %u to %u, the others wait elsewhere "
+               "or have ended: all four warps of a warpgroup must execute it, whole", here, first, first + 3);
       w->mask = w->group[k].mask;
       return sim_fault_text(w, &x->function->code[w->group[k].pc], text);
     }

@@ -169,7 +169,8 @@ static inline uint32_t widened_eight(uint32_t v, int code, int relu) {
   float x = code == 'e' ? e4m3_to_float(v & 255) : e5m2_to_float(v & 255);
   return float_to_half(relu && (x < 0 || (v & 255) == 128) ? 0.0f : x, SIM_RN);
 }
-SIM_OP1(cvt_unsmall, u32, u32, widened_eight(a[l] >> 8, in->type[1], in->sat & SIM_RELU) << 16 | widened_eight(a[l], in->type[1], in->sat & SIM_RELU))
+SIM_OP1(cvt_unsmall, u32, u32, widened_eight(a[l] >> 8, in->type[1], in->sat & SIM_RELU) << 16 |
+                               widened_eight(a[l], in->type[1], in->sat & SIM_RELU))
 
 /* tf32 is float32 with 10 bits of mantissa; SIM_RNA: ties go away from zero. */
 static inline uint32_t tensor_float(float x, const sim_insn *in) {

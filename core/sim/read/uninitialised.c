@@ -116,7 +116,8 @@ static int walk(flow *w, int looks) {
     if (i == 0 || w->block[i] != w->block[i - 1])
       memcpy(w->now, w->in + (size_t)w->block[i] * w->words, w->words * sizeof *w->now);
     step(w, in, looks);
-    if (sim_op_has(in->op, OP_JUMPS) && in->target >= 0 && in->target < f->count) changed |= arrive(w, (uint32_t)in->target);
+    int jumps = sim_op_has(in->op, OP_JUMPS) && in->target >= 0 && in->target < f->count;
+    if (jumps) changed |= arrive(w, (uint32_t)in->target);
     if (!leaves(in) && w->block[i + 1] != w->block[i]) changed |= arrive(w, i + 1);
   }
   return changed;

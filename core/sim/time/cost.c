@@ -43,7 +43,8 @@ static int is_plain(const sim_function *f, uint32_t first, uint32_t last) {
 static void share_loops(sim_function *f) {
   for (uint32_t i = 0; i < f->count; i++) {
     sim_insn *jump = &f->code[i];
-    if (!sim_op_has(jump->op, OP_JUMPS) || jump->guard == SIM_NOGUARD || jump->target < 0 || jump->target >= i) continue;
+    if (!sim_op_has(jump->op, OP_JUMPS) || jump->guard == SIM_NOGUARD) continue;
+    if (jump->target < 0 || jump->target >= i) continue;
     uint32_t first = (uint32_t)jump->target;
     if (i - first >= LOOP_MOST || !is_plain(f, first, i)) continue;
     jump->unrolled = 1;

@@ -58,7 +58,8 @@ void sim_uninitialised_mark(const sim_warp *w, const sim_insn *in, const sim_whe
   }
 }
 
-void sim_uninitialised_range(sim_warp *w, const sim_insn *in, sim_region *r, unsigned lane, uint64_t addr, uint32_t size, int how) {
+void sim_uninitialised_range(sim_warp *w, const sim_insn *in, sim_region *r, unsigned lane, uint64_t addr,
+                             uint32_t size, int how) {
   if (r->written == NULL) return;
   uint64_t first = (addr - r->base) >> 2, last = (addr - r->base + size - 1) >> 2;
   if (how != WRITE && !bits_set(r->written, first, last)) sim_uninitialised_note(w, in, SIM_GLOBAL, lane, addr);
@@ -73,6 +74,8 @@ void sim_uninitialised_local(sim_warp *w, const sim_insn *in, const uint64_t *ad
         any |= w->local_set[i];
         if (how == WRITE) w->local_set[i] = 1;
       }
-      if (how == READ && !any) { sim_uninitialised_note(w, in, SIM_LOCAL, l, off - (uint64_t)l * w->exec->local_stride); return; }
+      if (how != READ || any) continue;
+      sim_uninitialised_note(w, in, SIM_LOCAL, l, off - (uint64_t)l * w->exec->local_stride);
+      return;
     }
 }
