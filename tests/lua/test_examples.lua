@@ -31,7 +31,7 @@ end
 
 local function climb(task)
   local out, status = check.shell(("'%s' strategies/ladder.lua examples/%s --device sim:h100 --json --quiet "
-    .. "--set sweep.variants=2 --set verify.battery_bytes=0 --set scale.memory=%d --out %s/runs"):format(core.program, task, brief and 300000 or 2000000, dir))
+    .. "--set sweep.variants=2 --set verify.battery_bytes=0 --set scale.memory=%d --out %s/runs"):format(core.program, task, brief and 300000 or 1000000, dir))
   check.equal(status, 0, task)
   return assert(core.json.decode(out))
 end
