@@ -181,7 +181,7 @@ end)
 
 -- ---- the simulated device
 
-local device <close> = assert(cawb.device "sim:h100")
+local device <close> = assert(cawb.device "sim:h100/12")       -- a GPU of 11 multiprocessors
 
 check.test("a simulated device has its model's", function()
   local c = assert(ceilings.of(device))
