@@ -9,6 +9,7 @@ local cawb = require "cawb"
 local python = require "cawb.base.python"
 local display = require "cawb.base.display"
 local task = require "cawb.task.task"
+local traits = require "cawb.graph.traits"
 
 local folder, recorded, name = ...
 assert(recorded, "usage: cawb bench/baselines.lua FOLDER RECORDED [DEVICE]")
@@ -34,7 +35,7 @@ end
 
 local function is_bound_by_memory(graph)
   for _, op in ipairs(graph) do
-    if op.kind == "matmul" or op.kind == "convolution" or op.op:find "attention" or op.op:find "lstm" then return false end
+    if traits.of(op, "products") then return false end
   end
   return true
 end

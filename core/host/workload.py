@@ -207,7 +207,7 @@ class Workload:
                      "source_sha256": task.sha256, "constants": task.constants,
                      "forward_line": task.line("Model.forward")},
             "params": self.params, "inputs": self.inputs, "outputs": self.outputs,
-            "graph": self.graph, "memory": self.runner.memory, "deterministic": self.deterministic, "random": self.random,
+            "graph": self.graph, "sources": self.runner.sources, "memory": self.runner.memory, "deterministic": self.deterministic, "random": self.random,
             "constant": self.constant, "param_count": self.param_count, "notes": self.notes,
             "params_share": self.params_share.describe(),
             "inputs_share": self.inputs_share.describe(),

@@ -2,9 +2,7 @@
 -- the last. What is reduced lies `cols` floats apart: x is (outer, rows, cols), y (outer, cols).
 
 local kinds = {                              -- of operator, and what OP calls them
-  ["aten.sum.dim_IntList"] = 0, ["aten.mean.dim"] = 1,
-  ["aten.max.dim"] = 2, ["aten.amax.default"] = 2,
-  ["aten.min.dim"] = 3, ["aten.amin.default"] = 3,
+  sum = 0, mean = 1, max = 2, amax = 2, min = 3, amin = 3,
 }
 
 -- The first and last of the reduced dimensions, from 0; nothing where they are not neighbours.
@@ -38,7 +36,7 @@ return {
   serves = function(graph)
     if #graph ~= 1 then return false, "it takes exactly one operator" end
     local op = graph[1]
-    if not kinds[op.op] then return false, op.op .. " is not a sum, mean, maximum or minimum" end
+    if not kinds[op.name] then return false, op.op .. " is not a sum, mean, maximum or minimum" end
     local x = op.inputs[1]
     if x.source ~= "input:1" then return false, "its operand must be the task's first input" end
     if x.dtype ~= "float32" or op.outputs[1].dtype ~= "float32" then
@@ -55,7 +53,7 @@ return {
     local op = graph[1]
     local first, last = reduced(op)
     local shape = op.inputs[1].shape
-    return { OP = kinds[op.op], ROWS = product(shape, first + 1, last + 1),
+    return { OP = kinds[op.name], ROWS = product(shape, first + 1, last + 1),
              COLS = product(shape, last + 2, #shape) }
   end,
 

@@ -5,7 +5,7 @@ local pointwise = require "cawb.pointwise"
 local function is_list(v, n) return type(v) == "table" and #v == n end
 
 -- The only function that the library applies; a kernel has to follow with others.
-local function is_relu(graph) return #graph == 2 and graph[2].op == "aten.relu.default" end
+local function is_relu(graph) return #graph == 2 and graph[2].name == "relu" end
 local function follows(graph) return #graph > 1 and not is_relu(graph) end
 
 return {
@@ -13,7 +13,7 @@ return {
 
   serves = function(graph)
     local conv = graph[1]
-    if conv.op ~= "aten.convolution.default" then return false, conv.op .. " is not a convolution" end
+    if conv.name ~= "convolution" then return false, conv.op .. " is not a convolution" end
     local x, w, bias = table.unpack(conv.inputs)
     if x.source ~= "input:1" or not w.source:find "^param:" then
       return false, "it applies a parameter to the task's first input"

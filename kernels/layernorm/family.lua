@@ -12,7 +12,7 @@ return {
   serves = function(graph)
     if #graph ~= 1 then return false, "it takes exactly one operator" end
     local op = graph[1]
-    if op.op ~= "aten.native_layer_norm.default" then return false, op.op .. " is not a layer norm" end
+    if op.name ~= "native_layer_norm" then return false, op.op .. " is not a layer norm" end
     local x = op.inputs[1]
     if x.source ~= "input:1" then return false, "its operand must be the task's first input" end
     for i, input in ipairs(op.inputs) do

@@ -8,8 +8,8 @@ local pointwise = require "cawb.pointwise"
 local function epilogue(graph)
   local f = graph[2]
   if #graph > 2 then return nil end
-  if f.op == "aten.gelu.default" and f.args.approximate == "tanh" then return "gelu_tanh" end
-  return f.op == "aten.relu.default" and "relu" or nil
+  if f.name == "gelu" and f.args.approximate == "tanh" then return "gelu_tanh" end
+  return f.name == "relu" and "relu" or nil
 end
 
 local function root(graph) return "op:" .. graph[1].number end
@@ -20,7 +20,7 @@ return {
   serves = function(graph)
     if #graph < 2 then return false, "it takes a linear layer and a function" end
     local product = graph[1]
-    if product.op ~= "aten.addmm.default" then
+    if product.name ~= "addmm" then
       return false, product.op .. " is not a linear layer with a bias"
     end
     local bias, x, w = table.unpack(product.inputs)

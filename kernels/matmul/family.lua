@@ -6,7 +6,7 @@ return {
   serves = function(graph)
     if #graph ~= 1 then return false, "it takes exactly one operator" end
     local op = graph[1]
-    if op.op ~= "aten.mm.default" then return false, op.op .. " is not a matrix product" end
+    if op.name ~= "mm" then return false, op.op .. " is not a matrix product" end
     local a, b = op.inputs[1], op.inputs[2]
     if a.source ~= "input:1" or b.source ~= "input:2" then
       return false, "its operands must be the task's first two inputs, in order"

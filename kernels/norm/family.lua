@@ -8,7 +8,7 @@ local function last(op)
     and op.args.keepdim
 end
 
-local sums = { ["aten.sum.dim_IntList"] = 0, ["aten.mean.dim"] = 1 }
+local sums = { sum = 0, mean = 1 }
 
 -- What the graph computes, as the defines of the kernels; or nil and why not.
 local function read(graph)
@@ -18,19 +18,19 @@ local function read(graph)
   if first.inputs[1].source ~= "input:1" then
     return nil, "its operand must be the task's first input"
   end
-  if divide.op ~= "aten.div.Tensor" or #divide.inputs ~= 2 or divide.inputs[1].source ~= "input:1"
+  if divide.name ~= "div" or divide.args.rounding_mode or #divide.inputs ~= 2 or divide.inputs[1].source ~= "input:1"
     or divide.inputs[2].source ~= "op:" .. (norm.number or #graph - 1) then
     return nil, "it takes a division of the first input by its norm"
   end
   if not last(norm) then return nil, "it works along the last dimension only, and keeps it" end
   local order = norm.args.ord
-  if #graph == 2 and norm.op == "aten.linalg_vector_norm.default"
+  if #graph == 2 and norm.name == "linalg_vector_norm"
     and (order == 1 or order == 2) then
     return { SQUARE = order == 2 and 1 or 0, MEAN = 0 }
   end
-  if #graph == 3 and first.op == "aten.abs.default" and sums[norm.op]
+  if #graph == 3 and first.name == "abs" and sums[norm.name]
     and norm.inputs[1].source == "op:" .. (first.number or 1) then
-    return { SQUARE = 0, MEAN = sums[norm.op] }
+    return { SQUARE = 0, MEAN = sums[norm.name] }
   end
   return nil, "it takes an L1 or L2 norm, or a sum or mean of absolute values"
 end

@@ -1,9 +1,7 @@
 -- Sum, mean, maximum or minimum over the last dimensions: one number for each row.
 
 local kinds = {                              -- of operator, and what OP calls them
-  ["aten.sum.dim_IntList"] = 0, ["aten.mean.dim"] = 1,
-  ["aten.max.dim"] = 2, ["aten.amax.default"] = 2,
-  ["aten.min.dim"] = 3, ["aten.amin.default"] = 3,
+  sum = 0, mean = 1, max = 2, amax = 2, min = 3, amin = 3,
 }
 
 -- True if `dims`, counted from 0 or from the end, are the last ones of `rank`.
@@ -25,7 +23,7 @@ return {
   serves = function(graph)
     if #graph ~= 1 then return false, "it takes exactly one operator" end
     local op = graph[1]
-    if not kinds[op.op] then
+    if not kinds[op.name] then
       return false, op.op .. " is not a sum, mean, maximum or minimum over a dimension"
     end
     local x = op.inputs[1]
@@ -42,7 +40,7 @@ return {
   end,
 
   defines = function(graph)
-    return { OP = kinds[graph[1].op] }
+    return { OP = kinds[graph[1].name] }
   end,
 
   versions = { "v1_thread_per_row", "v2_block_per_row", "v3_shuffle", "v4_vector", "v5_split" },

@@ -1,17 +1,17 @@
 -- Running sums and products along the last dimension: inclusive or exclusive, from
 -- either end, of x or of x times a mask.
 
-local joins = { ["aten.cumsum.default"] = "sum", ["aten.cumprod.default"] = "product" }
+local joins = { cumsum = "sum", cumprod = "product" }
 
 local function last(dim, x) return #x.shape > 0 and dim % #x.shape == #x.shape - 1 end
 
 local function flips(op)
-  return op and op.op == "aten.flip.default" and #op.args.dims == 1
+  return op and op.name == "flip" and #op.args.dims == 1
     and last(op.args.dims[1], op.inputs[1])
 end
 
 local function masks(op)
-  if not op or op.op ~= "aten.mul.Tensor" or #op.inputs ~= 2 then return false end
+  if not op or op.name ~= "mul" or #op.inputs ~= 2 then return false end
   local x, mask = op.inputs[1], op.inputs[2]
   return mask.source == "input:2" and mask.dtype == "bool" and #mask.shape == #x.shape
     and table.concat(mask.shape, ",") == table.concat(x.shape, ",")
@@ -31,12 +31,12 @@ local function read(graph)
   end
   if take(masks) then what.MASKED = 1 end
   if take(flips) then what.REVERSE = 1 end
-  local scan = take(function(op) return joins[op.op] and last(op.args.dim, op.inputs[1]) end)
+  local scan = take(function(op) return joins[op.name] and last(op.args.dim, op.inputs[1]) end)
   if not scan then return nil, "it takes a cumsum or cumprod along the last dimension" end
-  if joins[scan.op] == "product" then what.PRODUCT = 1 end
+  if joins[scan.name] == "product" then what.PRODUCT = 1 end
   if what.REVERSE == 1 and not take(flips) then return nil, "what it flips it must flip back" end
   if what.REVERSE == 0 and what.PRODUCT == 0 and take(function(op)
-    return op.op == "aten.sub.Tensor" and op.args.alpha == 1 and op.inputs[2].source == "input:1"
+    return op.name == "sub" and op.args.alpha == 1 and op.inputs[2].source == "input:1"
   end) then
     if what.MASKED == 1 then return nil, "it has no exclusive sum of a masked tensor" end
     what.EXCLUSIVE = 1

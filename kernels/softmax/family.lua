@@ -6,7 +6,7 @@ return {
   serves = function(graph)
     if #graph ~= 1 then return false, "it takes exactly one operator" end
     local op = graph[1]
-    if op.op ~= "aten._softmax.default" then return false, op.op .. " is not a softmax" end
+    if op.name ~= "_softmax" then return false, op.op .. " is not a softmax" end
     local x = op.inputs[1]
     if x.source ~= "input:1" then return false, "its operand must be the task's first input" end
     if x.dtype ~= "float32" or op.outputs[1].dtype ~= "float32" then

@@ -8,7 +8,7 @@ local rates = { launch = 0.0, dram = 1.0, fp32 = 1e30 }       -- so that seconds
 
 local function tensor(source, ...) return { source = source, dtype = "float32", shape = { ... } } end
 
-local function op(number, name, kind, inputs, output, args)
+local function op(number, name, kind, inputs, output, args, traits)
   local read = 0
   for _, t in ipairs(inputs) do
     local n = 4
@@ -17,7 +17,7 @@ local function op(number, name, kind, inputs, output, args)
   end
   local written = 4
   for _, s in ipairs(output) do written = written * s end
-  return { number = number, op = "aten." .. name .. ".default", kind = kind, inputs = inputs, args = args or {},
+  return { number = number, op = "aten." .. name .. ".default", name = name, kind = kind, traits = traits, inputs = inputs, args = args or {},
     outputs = { { dtype = "float32", shape = output } }, bytes_read = read, bytes_written = written, flops = 1 }
 end
 
@@ -39,7 +39,8 @@ end)
 check.test("rows that a block does not keep are read again", function()
   local long = 64 << 10
   local function softmax(cols)
-    return model.times({ op(1, "_softmax", "normalization", { tensor("input:1", 8, cols) }, { 8, cols }, { dim = -1 }) }, rates)
+    return model.times({ op(1, "_softmax", "normalization", { tensor("input:1", 8, cols) }, { 8, cols }, { dim = -1 },
+      { passes = 3 }) }, rates)
   end
   near(softmax(1000).eager, 2 * 4 * 8 * 1000, "short")
   near(softmax(long).eager, 4 * 4 * 8 * long, "eager: the largest, the sum, the quotient")
@@ -51,7 +52,7 @@ end)
 
 check.test("a scan is slower by itself and fuses with what feeds it", function()
   local graph = { op(1, "mul", "pointwise", { x }, { 64, 1000 }),
-                  op(2, "cumsum", "other", { tensor("op:1", 64, 1000) }, { 64, 1000 }) }
+                  op(2, "cumsum", "other", { tensor("op:1", 64, 1000) }, { 64, 1000 }, {}, { cumulative = true }) }
   local t = model.times(graph, rates)
   near(t.compile, 2 * n)
   near(t.eager, 2 * n + 2 * n / model.reached.scan)

@@ -40,9 +40,12 @@ check.test("inputs are read once, outputs written once", function()
 end)
 
 check.test("what an operator may leave unread does not count", function()
-  check.equal(costs("x[:, :8] * 1", "torch.randn(64, 64)").read, 0)
-  check.equal(costs("torch.where(x > 0, y, x)", "torch.randn(64, 64);torch.randn(64, 64)").read, 0)
+  check.equal(costs("x[:, :8] * 1", "torch.randn(64, 64)").read, 64 * 8 * 4)
+  check.equal(costs("(x * 2)[:, :8] + 1", "torch.randn(64, 64)").read, 64 * 8 * 4)
+  check.equal(costs("x * 2", "torch.randn(64, 64);torch.randn(64, 64)", "y * 2").read, 64 * 64 * 4)  -- y for nothing
+  check.equal(costs("torch.where(x > 0, y, x)", "torch.randn(64, 64);torch.randn(64, 64)").read, 64 * 64 * 4)
   check.equal(costs("F.max_pool1d(x, 1, 4)", "torch.randn(2, 4, 64)").read, 0)
+  check.equal(costs("F.max_pool1d(x, 4)", "torch.randn(2, 4, 64)").read, 2 * 4 * 64 * 4)
   check.equal(costs("x.sum(1)", "torch.randn(64, 64)").read, 64 * 64 * 4)
 end)
 

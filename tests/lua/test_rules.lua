@@ -229,6 +229,16 @@ check.test("bytes that were not moved: the device's counters, and where they say
   check.equal(asked(100, { modelled = true, l2 = 50 }, 1), nil)
 end)
 
+check.test("a store through the address of a parameter is found by its name", function()
+  local function use(reads, writes) return { reads = reads, writes = writes, atomics = 0, escapes = 0 } end
+  local census = { functions = { k = { entry = true, plain = "k", params = { use(0, 1), use(1, 1), use(0, 0) } } } }
+  local plan = rule_facts.plan({ { kernel = "k", args = { "outputs[1]", "params.fc.weight", "inf" } } }, census, 1)
+  check.equal(plan.steps[1].reads[1], "params.fc.weight")
+  check.equal(plan.steps[1].writes[2], "params.fc.weight")
+  local r = assert(rules.judge(assert(rules.set "strict"), { plan = plan }, { "plan" }))
+  check.matches(r.rejected.reason, "step 1, k, has a store through the address of params%.fc%.weight")
+end)
+
 check.test("two runs that differ in a bit are flagged; others are repeatable", function()
   local device <close> = assert(cawb.device "sim:h100")
   local all = options.copy(cawb.defaults)

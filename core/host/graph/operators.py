@@ -8,9 +8,9 @@ they are empty:
   kind        view, pointwise, reduction, normalization, matmul, convolution or other
   linear      operands in which it is affine together: what is added to them stays
   factors     operands in which it is affine one at a time, together with the linear ones
-  scales      operands that it shifts and scales by numbers which it takes from them: norms
+  scales      operands in which it is linear but for numbers that it takes from them: norms, squares
   exact       whole numbers go through without rounding, in any order of sums
-  sums        adds up terms; so do products. A product in front may be moved behind it
+  sums        adds up terms or their squares; so do products. A product in front may be moved behind it
   picks       operands of which a part may stay unread
   gathers     reads about as much as it writes, however large its operands are
   moves       elements of its operands and constants, elsewhere; nothing is computed
@@ -23,6 +23,7 @@ they are empty:
   index       its last output points to values: `first` of equals as PyTorch documents,
               in their `order`, or `any`
   terms       its results are made of all terms along a dimension
+  whole       recorded as one operator, whatever a device makes of it
   writes      operands that its in-place form overwrites unread
   rows        how rows go through it (judge/rows.py)
   form        what it is to a sum of products (judge/algebra.py)
@@ -56,6 +57,7 @@ class Operator:
     byproduct: bool = False
     index: str = ""
     terms: bool = False
+    whole: bool = False
     writes: tuple = ()
     rows: str = ""
     form: str = ""
@@ -132,6 +134,10 @@ def when_causal(named):
     return {"picks": ("key", "value")} if named.get("is_causal") else {}
 
 
+def when_squared(named):
+    return {"scales": ("self",)} if named.get("exponent") == 2 else {}
+
+
 def when_stable(named):
     return {"index": "order"} if named.get("stable") else {}
 
@@ -152,7 +158,8 @@ define("t transpose permute", kind="view", linear="self", exact=True, moves=True
 define("expand", kind="view", linear="self", exact=True, moves=True, rows="expand")
 define("select unbind slice narrow split split_with_sizes chunk unsafe_split unsafe_split_with_sizes unsafe_chunk",
        kind="view", linear="self", exact=True, moves=True, picks="self", gathers=True, rows="cut")
-define("diagonal as_strided unfold", kind="view", linear="self", exact=True, moves=True, picks="self", gathers=True)
+define("diagonal", kind="view", linear="self", exact=True, moves=True, picks="self", gathers=True)
+define("as_strided unfold", kind="view", linear="self", exact=True, moves=True, picks="self")
 define("view_as_real view_as_complex _conj", kind="view")
 define("empty empty_like empty_strided new_empty new_empty_strided empty_permuted resize set sym_size is_same_size",
        kind="view", exact=True, moves=True, rows="same")
@@ -216,13 +223,16 @@ define("lerp", kind="pointwise", linear="self end")
 define("addcmul", kind="pointwise", linear="self", factors="tensor1 tensor2", exact=True)
 define("addcdiv", kind="pointwise", linear="self", factors="tensor1")
 define("relu relu6 clamp clamp_min clamp_max clip abs maximum minimum fmax fmin threshold hardtanh sign sgn floor ceil "
-       "round trunc square positive", kind="pointwise", exact=True)
+       "round trunc", kind="pointwise", exact=True)
+define("positive", kind="pointwise", linear="self", exact=True)
+define("square", kind="pointwise", scales="self", exact=True)
+define("pow", kind="pointwise", when=when_squared)
 define("eq ne lt le gt ge logical_and logical_or logical_xor logical_not isnan isinf isfinite signbit "
        "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift",
        kind="pointwise", exact=True)
 define("exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh tanh asinh acosh "
        "atanh erf erfc erfinv lgamma digamma sigmoid log_sigmoid_forward silu mish gelu elu celu selu leaky_relu "
-       "hardswish hardsigmoid hardshrink softshrink softplus logit pow float_power atan2 fmod remainder floor_divide "
+       "hardswish hardsigmoid hardshrink softshrink softplus logit float_power atan2 fmod remainder floor_divide "
        "hypot logaddexp logaddexp2 xlogy frac deg2rad rad2deg nan_to_num copysign ldexp heaviside sinc i0 polar "
        "_prelu_kernel prelu rrelu_with_noise", kind="pointwise")
 define("glu", kind="pointwise")
@@ -240,16 +250,18 @@ define("max min", kind="reduction", exact=True, terms=True, rows="reduce", index
        when=when_along)
 define("aminmax", kind="reduction", exact=True)
 define("argmax argmin", kind="reduction", exact=True, rows="reduce", index="first")
-define("prod var std var_mean", kind="reduction", terms=True, rows="reduce")
-define("std_mean trace", kind="reduction")
-define("norm linalg_vector_norm logsumexp", kind="reduction", terms=True, rows="reduce")
+define("prod logsumexp", kind="reduction", terms=True, rows="reduce")
+define("var std var_mean norm linalg_vector_norm", kind="reduction", scales="self", sums=True, terms=True, rows="reduce")
+define("std_mean", kind="reduction", scales="self", sums=True)
+define("trace", kind="reduction", linear="self", exact=True, sums=True, picks="self")
 define("any all", kind="reduction", picks="self", rows="reduce")
 define("median", kind="reduction", exact=True, rows="reduce", index="any", when=when_along)
 define("nanmedian", kind="reduction", exact=True, index="any", when=when_along)
 define("mode kthvalue", kind="reduction", exact=True, index="any")
 define("nll_loss_forward nll_loss2d_forward", kind="reduction", linear="self", picks="self weight", gathers=True,
        sums=True)
-define("mse_loss smooth_l1_loss huber_loss binary_cross_entropy", kind="reduction")
+define("mse_loss", kind="reduction", scales="self target", sums=True)
+define("smooth_l1_loss huber_loss binary_cross_entropy", kind="reduction")
 define("_cdist_forward _pdist_forward", products=True)
 define("topk", exact=True, rows="along", index="any")
 define("sort", exact=True, rows="along", index="any", when=when_stable)
@@ -324,8 +336,9 @@ define("_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_efficien
 define("_scaled_dot_product_flash_attention _scaled_dot_product_cudnn_attention scaled_dot_product_attention "
        "_scaled_dot_product_attention_math _scaled_dot_product_fused_attention_overrideable _flash_attention_forward "
        "_efficient_attention_forward", products=True, when=when_causal)
-define("mkldnn_rnn_layer _cudnn_rnn _cudnn_rnn_flatten_weight miopen_rnn lstm gru rnn_tanh rnn_relu lstm_cell gru_cell "
+define("mkldnn_rnn_layer _cudnn_rnn _cudnn_rnn_flatten_weight miopen_rnn lstm_cell gru_cell "
        "rnn_tanh_cell rnn_relu_cell _thnn_fused_lstm_cell _thnn_fused_gru_cell _lstm_mps", products=True)
+define("lstm gru rnn_tanh rnn_relu", products=True, whole=True)
 
 
 # What is asked.

@@ -3,17 +3,17 @@ recurrent cells. The graph is the same then for every kind of device."""
 import torch
 from torch.overrides import TorchFunctionMode
 
-OPERATORS = {"lstm": torch.ops.aten.lstm.input, "gru": torch.ops.aten.gru.input,
-             "rnn_tanh": torch.ops.aten.rnn_tanh.input, "rnn_relu": torch.ops.aten.rnn_relu.input}
+from host.graph import operators
 
 
 def whole(func, args):
-    """The operator that this call is recorded as; None for all but those above. A packed
-    sequence is recorded as what it is made of: it has the sizes of its batches in second place."""
-    name = getattr(func, "__name__", "")
-    if name not in OPERATORS or len(args) < 9 or not isinstance(args[3], bool):
+    """The operator that this call is recorded as; None for those that the table has not
+    as whole. A packed sequence is recorded as what it is made of: it has the sizes of its batches
+    in second place."""
+    row = operators.TABLE.get(getattr(func, "__name__", ""))
+    if row is None or not row.whole or len(args) < 9 or not isinstance(args[3], bool):
         return None
-    return OPERATORS[name]
+    return getattr(torch.ops.aten, row.name).input
 
 
 class Whole(TorchFunctionMode):

@@ -36,6 +36,7 @@ def describe_all(task, module, inputs, outputs, recorder):
                      "source_sha256": task.sha256, "constants": task.constants,
                      "forward_line": task.line("Model.forward")},
             "inputs": specs, "outputs": results, "params": params, "graph": recorder.entries,
+            "sources": [recorder.source(t) for _, t in outputs],
             "memory": recorder.memory.describe([t for _, t in outputs]),
             "notes": recorder.notes, "bytes": places.size + made.size + own.size}
 

@@ -16,7 +16,7 @@ local M = {}
 
 local function name_of(kernel, number)
   local from = kernel.roots[#kernel.roots].from
-  local word = from and from.op:match "^%w+%.([%w_]-)_?%." or kernel.kind
+  local word = from and from.name or kernel.kind
   return ("k%d_%s"):format(number, (word:gsub("^_+", "")))
 end
 

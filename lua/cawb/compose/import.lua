@@ -8,12 +8,6 @@ local operators = require "cawb.compose.operators"
 
 local M = {}
 
---- The name of an operator without overload and in-place mark: "aten.add_.Tensor" -> "add".
-function M.functional(op)
-  local name = op:match "^[%w_]+%.([%w_]+)" or op
-  return name:match "^__" and name or (name:gsub("_$", ""))
-end
-
 local function extent(t)
   local n = 1
   for d, size in ipairs(t.shape) do n = n + (size - 1) * t.strides[d] end
@@ -164,14 +158,14 @@ end
 local asks = { _local_scalar_dense = true, item = true, is_nonzero = true, equal = true }
 
 local function take(self, entry, places)
-  self.graph.from = { number = entry.number, op = entry.op, line = places.line }
+  self.graph.from = { number = entry.number, op = entry.op, name = entry.name, line = places.line }
   local x, by = operands(self, entry, places)
   if not x then return unknown(self, entry, places, by) end
-  if asks[M.functional(entry.op)] and x[1].source ~= "fill" then
+  if asks[entry.name] and x[1].source ~= "fill" then
     self.asked = trouble(entry, places, "the program goes on as this number says, so what it does follows from data")
     return
   end
-  local op = { name = entry.name or M.functional(entry.op), args = {}, x = x, by = by, out = entry.outputs,
+  local op = { name = entry.name, args = {}, x = x, by = by, out = entry.outputs,
                given = places.given or {} }
   for name, value in pairs(entry.args or {}) do op.args[name] = value end
   local made, why = operators.build(self.graph, op)

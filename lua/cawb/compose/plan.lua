@@ -98,7 +98,7 @@ function M.about(kernel)
       if not input.stored or kernel.own[input] then visit(input) end
     end
     local from = x.from
-    local word = from and (from.op:match "^%w+%.([%w_]+)" .. (from.line and " (line " .. from.line .. ")" or ""))
+    local word = from and (from.name .. (from.line and " (line " .. from.line .. ")" or ""))
     if word and not seen[word .. (from.number or 0)] then
       seen[word .. (from.number or 0)] = true
       words[#words + 1] = word

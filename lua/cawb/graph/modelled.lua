@@ -4,6 +4,8 @@
 -- intermediate tensors then never leave the chip. bench/baselines.lua holds it against an
 -- H100.
 
+local traits = require "cawb.graph.traits"
+
 local M = {}
 
 -- Of the published rates, what PyTorch's kernels reach: float32 products run into the limit
@@ -18,13 +20,7 @@ M.kept = 64 << 10
 
 local fusible = { pointwise = true, reduction = true, normalization = true }
 
-local function base_name(op) return (op.op or ""):match "^%w+%.([%w_]+)" or op.op or "" end
-
-local function is_scan(op)
-  local name = base_name(op)
-  return name:find "^cumsum" ~= nil or name:find "^cumprod" ~= nil or name:find "^cummax" ~= nil
-    or name:find "^logcumsumexp" ~= nil
-end
+local function is_scan(op) return traits.of(op, "cumulative") ~= nil end
 
 local sizes = { float64 = 8, int64 = 8, float32 = 4, int32 = 4, float16 = 2, bfloat16 = 2, int16 = 2 }
 
@@ -36,10 +32,7 @@ end
 
 -- Operators that pick from a large tensor read about as much as they write.
 local function bytes_read(op)
-  local name = op.op or ""
-  local picks = name:find "embedding" or name:find "gather" or name:find "index_select"
-    or name:find "index%.Tensor" or name:find "%.slice" or name:find "nll_loss"
-  return picks and math.min(op.bytes_read, 2 * op.bytes_written) or op.bytes_read
+  return traits.of(op, "gathers") and math.min(op.bytes_read, 2 * op.bytes_written) or op.bytes_read
 end
 
 local function product(list)
@@ -50,22 +43,22 @@ end
 
 -- Bytes that a normalisation sees as one, or 0 where it is no such thing.
 local function group_of(op)
-  local name, args, input = base_name(op), op.args or {}, op.inputs[1]
+  local args, input = op.args or {}, op.inputs[1]
   if not input or op.kind ~= "normalization" then return 0 end
   local size = sizes[input.dtype] or 1
-  if name:find "softmax" then
-    local dim = math.tointeger(args.dim) or -1
+  if args.dim then
+    local dim = math.tointeger(args.dim)
     return size * (input.shape[dim < 0 and #input.shape + dim + 1 or dim + 1] or 1)
   end
-  if name:find "layer_norm" then return size * product(args.normalized_shape) end
-  if name:find "group_norm" then return size * (args.C or 1) * (args.HxW or 1) / (args.group or 1) end
-  return 0
+  if args.normalized_shape then return size * product(args.normalized_shape) end
+  return args.group and size * (args.C or 1) * (args.HxW or 1) / args.group or 0
 end
 
--- Further reads of the input: eager's softmax looks for the largest and sums up by itself.
-local function reads_again(op, times)
+-- Further reads of the input, `most` at most: eager's softmax looks for the largest and sums up
+-- by itself.
+local function reads_again(op, most)
   if group_of(op) <= M.kept then return 0 end
-  return bytes_of(op.inputs[1]) * (base_name(op):find "softmax" and times or 1)
+  return bytes_of(op.inputs[1]) * math.min(most, (traits.of(op, "passes") or 2) - 1)
 end
 
 local function seconds(bytes, flops, rates, op)
@@ -99,7 +92,7 @@ end
 
 -- Indices that nobody asked for are not made.
 local function bytes_made(op)
-  if not base_name(op):find "_with_indices" or not op.outputs then return op.bytes_written end
+  if not traits.of(op, "byproduct") or not op.outputs then return op.bytes_written end
   return bytes_of(op.outputs[1])
 end
 

@@ -1,94 +1,11 @@
 -- plausibility: what a task costs at least, whoever writes the kernel. From the operator
 -- graph: bytes that must come from memory, products that must be computed; against the
--- device's ceilings. A time below that is no time. Where cheap tricks exist (structure in
--- the inputs, associativity, fast convolutions) the floor gives way: it may be too low,
--- never too high.
+-- device's ceilings. A time below that is no time.
 
 local ceilings = require "cawb.device.ceilings"
+local needs = require "cawb.graph.needs"
 
 local M = {}
-
-local picking = { "slice", "select", "narrow", "split", "chunk", "unbind", "diagonal", "index",
-                  "gather", "embedding", "take", "where", "masked", "pool", "unfold", "as_strided",
-                  "nll_loss", "topk", "scatter" }
-
---- Whether an operator may leave a part of its inputs unread.
-function M.picks(op)
-  local name = op.op or ""
-  for _, word in ipairs(picking) do
-    if name:find(word, 1, true) then return true end
-  end
-  return false
-end
-
--- Whether a place of the window meets padding alone, wherever the window stands in this dimension.
-local function is_idle(tap, size, places, stride, padding, dilation)
-  for at = 0, places - 1 do
-    local from = at * stride - padding + tap * dilation
-    if from >= 0 and from < size then return false end
-  end
-  return true
-end
-
--- A convolution whose steps are longer than its window leaves gaps in the image; a small image
--- leaves places of the window unused.
-local function has_gaps(op)
-  local args, weight = op.args, op.inputs[2]
-  if op.kind ~= "convolution" or not weight or type(args.stride) ~= "table" then return false end
-  for i, stride in ipairs(args.stride) do
-    local window, size, places = weight.shape[i + 2] or 1, op.inputs[1].shape[i + 2], op.outputs[1].shape[i + 2]
-    if stride > window then return true end
-    local last = not args.transposed and places and { 0, window - 1 } or {}
-    for _, tap in ipairs(last) do
-      if is_idle(tap, size, places, stride, args.padding[i], args.dilation[i]) then return true end
-    end
-  end
-  return false
-end
-
--- Tensors by their source ("input:1", "param:fc.weight"): { bytes =, density = }.
-local function tensors_of(task)
-  local found, leaf = {}, 0
-  local function add(name, spec)
-    if spec.items then
-      for _, item in ipairs(spec.items) do add(name, item) end
-    elseif spec.dtype then
-      leaf = leaf + 1
-      local t = found[name] or { bytes = 0, density = 1 }
-      t.bytes = t.bytes + spec.bytes
-      t.density = math.min(t.density, task.density and task.density.inputs[leaf] or 1)
-      found[name] = t
-    end
-  end
-  for i, spec in ipairs(task.inputs) do add("input:" .. i, spec) end
-  for _, spec in ipairs(task.params) do
-    local d = task.density and task.density.params[spec.name] or 1
-    found["param:" .. spec.name] = { bytes = spec.bytes, density = d }
-  end
-  return found
-end
-
--- Sources that some operator needs in full. `picked` ones are needed in part by a view.
-local function needed(task)
-  local all, partly = {}, {}
-  for source in pairs(task.picked or {}) do partly[source] = true end
-  for _, op in ipairs(task.graph) do
-    for _, input in ipairs(op.inputs) do
-      all[input.source] = true
-      if M.picks(op) or has_gaps(op) then partly[input.source] = true end
-    end
-  end
-  for source in pairs(partly) do all[source] = nil end
-  return all
-end
-
-local function bytes_read(task)
-  local total, need = 0, needed(task)
-  for source, t in pairs(tensors_of(task)) do
-    if need[source] then total = total + t.bytes * t.density end
-  end
-  return total
-end
 
 local function bytes_written(task)
   local total = 0
@@ -96,76 +13,41 @@ local function bytes_written(task)
   return total
 end
 
--- ---- products
-
-local linear = { add = true, sub = true, rsub = true, mul = true, div = true, neg = true, sum = true, mean = true,
-                 cat = true, clone = true, copy = true, _to_copy = true, cumsum = true, mm = true, bmm = true,
-                 addmm = true, baddbmm = true, convolution = true, native_batch_norm = true }
-
-local function name_of(op) return (op.op or ""):match "^%w+%.([%w_]+)" or "" end
-
-local function is_product(op) return op.kind == "matmul" or op.kind == "convolution" end
-
--- Operators whose arithmetic might be saved: a product whose result goes, by linear steps
--- alone, into a sum or another product can be reordered: sum(x W) = x sum(W).
-local function reorderable(graph)
-  local from, exempt = {}, {}                  -- products that each result is linear in
-  for _, op in ipairs(graph) do
-    local name, reached = name_of(op), {}
-    for _, input in ipairs(op.inputs) do
-      for product in pairs(from[input.source] or {}) do reached[product] = true end
-    end
-    local joins = is_product(op) or op.kind == "reduction" and linear[name] or name == "cumsum"
-    for product in pairs(reached) do
-      if joins then exempt[product] = true end
-      if is_product(op) then exempt[op] = true end
-    end
-    if not linear[name] then reached = {} end
-    if is_product(op) then reached[op] = true end
-    from["op:" .. op.number] = reached
+-- What does not depend on the candidate: { inputs = bytes, written = bytes, flops =, params = { [name] =
+-- bytes of those that are needed } }.
+local function counted(task)
+  local tensors, found = needs.tensors(task), { inputs = 0, written = bytes_written(task), params = {} }
+  local shares = needs.shares(task.graph, task.results)
+  for source, t in pairs(tensors) do
+    local bytes, param = t.bytes * t.density * (shares[source] or 0), source:match "^param:(.*)"
+    if param then found.params[param] = bytes else found.inputs = found.inputs + bytes end
   end
-  return exempt
+  found.flops = needs.flops(task.graph, tensors, shares)
+  return found
 end
 
--- The share of a result's elements that can differ from zero, where its maker says so.
-local function density_of(source, tensors, graph)
-  if tensors[source] then return tensors[source].density end
-  for _, op in ipairs(graph) do
-    if "op:" .. op.number == source then
-      local name, shape = name_of(op), op.outputs[1] and op.outputs[1].shape or {}
-      if name == "tril" or name == "triu" then return 0.5 end
-      if name:find "^diag" then return 1 / math.max(1, shape[#shape] or 1) end
-      return 1
-    end
-  end
-  return 1
-end
+local cache = setmetatable({}, { __mode = "k" })
 
--- What remains of a product's operations where algorithms are known that save some:
--- Strassen's for products, Winograd's and Fourier's for convolutions.
-local function saving(op)
-  if op.kind == "matmul" then return 7 / 8 end
-  local window, weight = 1, op.inputs[2]
-  for i = 3, #(weight and weight.shape or {}) do window = window * weight.shape[i] end
-  return window == 1 and 7 / 8 or window <= 9 and 1 / 4 or 1 / 8
-end
-
-local function flops_needed(task)
-  local total, exempt, tensors = 0, reorderable(task.graph), tensors_of(task)
-  for _, op in ipairs(task.graph) do
-    if is_product(op) and not exempt[op] then
-      local share, sparse = saving(op), 0
-      for _, input in ipairs(op.inputs) do
-        local d = density_of(input.source, tensors, task.graph)
-        if d < 0.9 then
-          share, sparse = share * d, sparse + 1
-        end
-      end
-      if sparse > 1 then share = share * 2 / 3 end      -- two triangles: n^3 / 3 of 2 n^3
-      total = total + op.flops * share
+-- The bytes of parameters that the steps of a call read; others have had their use before.
+local function params_read(params, steps)
+  local total, seen = 0, {}
+  for _, step in ipairs(steps or {}) do
+    for _, name in ipairs(step.reads or {}) do
+      local param = name:match "^params%.(.*)"
+      if param and not seen[param] then total = total + (params[param] or 0) end
+      seen[param or name] = true
     end
   end
   return total
+end
+
+--- What a task costs at least, of bytes and operations: { read =, written =, flops = }. A plan may
+--- make something else of the parameters before the clock starts: they count where `steps`, a plan's
+--- as rules see them, read them.
+function M.costs(task, steps)
+  cache[task] = cache[task] or counted(task)
+  local c = cache[task]
+  return { read = c.inputs + params_read(c.params, steps), written = c.written, flops = c.flops }
 end
 
 -- ---- the floor
@@ -188,22 +70,13 @@ local function peak(limits, used)
   return best, name
 end
 
-local cache = setmetatable({}, { __mode = "k" })
-
---- What a task costs at least, of bytes and operations: { read =, written =, flops = }.
-function M.costs(task)
-  cache[task] = cache[task] or { read = bytes_read(task), written = bytes_written(task),
-                                 flops = flops_needed(task) }
-  return cache[task]
-end
-
 --- The least time of a task on its device, for a candidate that computes with the
---- precisions `used` ({ tf32 = true }): { seconds =, memory =, compute =, launch =, read =,
+--- precisions `used` ({ tf32 = true }) in `steps` (as for costs): { seconds =, memory =, compute =, launch =, read =,
 --- written =, flops =, precision =, source = }; or nil and why it is not known.
-function M.floor(task, used)
+function M.floor(task, used, steps)
   local limits, why = ceilings.of(task.device)
   if not limits then return nil, why end
-  local costs = M.costs(task)
+  local costs = M.costs(task, steps)
   local rate = math.max(limits.copy, limits.read or 0)
   -- What was written may still lie in the cache when the clock stops.
   local bytes = costs.read + math.max(0, costs.written - (task.device.info.l2 or 0))

@@ -3,14 +3,13 @@
 -- function that is called at once. In float32.
 
 local expressions = require "cawb.graph.expressions"
+local traits = require "cawb.graph.traits"
 local types = require "cawb.graph.types"
 
 local M = {}
 
-local function name_of(op) return op.name or op.op:match "^%w+%.([%w_]-)_?%." end
-
 -- The operator in C, in the operands A and B.
-local function template(op) return expressions.of(name_of(op), op.args, "float32") end
+local function template(op) return expressions.of(op.name, op.args, "float32") end
 
 -- The C name of an operand: what the graph begins with, what an operator before left, or a number.
 local function operand(op, i, root, name)
@@ -38,6 +37,7 @@ local function serves_op(op, made, shape)
   if text:find "%f[%w_][C-F]%f[^%w_]" or text:find "%f[%w_]B%f[^%w_]" and not operand(op, 2, "", "") then
     return false, op.op .. " has more operands than two"
   end
+  if traits.of(op, "partial") then return false, op.op .. " writes to a part of a tensor" end
   for _, x in ipairs(op.inputs) do
     if not made[x.source] then return false, ("%s meets a tensor that is not made of the first"):format(op.op) end
     if x.dtype ~= "float32" then return false, "it computes in float32 only" end

@@ -3,18 +3,14 @@
 
 local judge = require "cawb.judge.judge"
 local options = require "cawb.base.options"
+local traits = require "cawb.graph.traits"
 
 local M = {}
 
--- Operators that whole numbers go through without rounding, in any order of their sums.
-local exact = { add = true, sub = true, rsub = true, mul = true, neg = true, sum = true, mm = true, bmm = true,
-                addmm = true, baddbmm = true, relu = true, clamp = true, clamp_min = true, abs = true, max = true,
-                min = true, amax = true, amin = true, maximum = true, minimum = true, where = true, clone = true,
-                argmax = true, argmin = true, topk = true, sort = true, cumsum = true, tril = true, triu = true, cat = true, copy = true, threshold = true }
-
+-- Whether whole numbers go through all operators without rounding, in any order of their sums.
 local function is_exact(task)
   for _, op in ipairs(task.graph) do
-    if not exact[(op.op or ""):match "^%w+%.([%w_]-)_?%." or ""] then return false end
+    if not traits.of(op, "exact") then return false end
   end
   return true
 end
@@ -23,8 +19,8 @@ end
 -- meet which are inputs.
 local function has_structure(task)
   for _, op in ipairs(task.graph) do
-    local name, weight = op.op or "", op.inputs and op.inputs[2]
-    if name:find "%.diag" or name:find "%.tri[lu]" then return true end
+    local weight = op.inputs and op.inputs[2]
+    if traits.of(op, "structure") then return true end
     if op.kind == "convolution" and weight and not (weight.source or ""):find "^param:" then return true end
   end
   return false

@@ -2,6 +2,8 @@
 -- errors that it makes. The two are independent: an instruction says what could be, an error
 -- what was.
 
+local traits = require "cawb.graph.traits"
+
 local M = {}
 
 -- From wide to narrow. `unit` is the roundoff, half a unit in the last place.
@@ -75,10 +77,7 @@ end
 
 local function has_products(task)
   for _, op in ipairs(task.graph or {}) do
-    local name = op.op or ""
-    if op.kind == "matmul" or op.kind == "convolution" or name:find "_scaled_dot_product" or name:find "rnn" then
-      return true
-    end
+    if traits.of(op, "products") then return true end
   end
   return false
 end

@@ -41,13 +41,16 @@ local function entry_of(census, name)
   end
 end
 
+-- Whether an argument is the name of a tensor: inputs[1], params.fc.weight, view(scratch[1]).
+local function is_tensor(arg) return arg:find "[%[%(]" or arg:find "^params%." end
+
 -- What a launch may read and write, by the names of tensors.
 local function launch_touches(step, census)
   local fn = entry_of(census, step.kernel)
   local reads, writes = {}, {}
   for i, arg in ipairs(step.args or {}) do
     local use = fn and fn.params[i]
-    if type(arg) == "string" and arg:find "[%[%(]" then
+    if type(arg) == "string" and is_tensor(arg) then
       local open = not use or use.escapes > 0
       if open or use.reads > 0 or use.atomics > 0 then reads[#reads + 1] = base(arg) end
       if open or use.writes > 0 or use.atomics > 0 then writes[#writes + 1] = base(arg) end
@@ -141,7 +144,7 @@ local function task_facts(task)
   local graph = core.json.array {}
   for i = 1, math.min(#task.graph, most_operators) do
     local op = task.graph[i]
-    graph[i] = { op = op.op, kind = op.kind, flops = op.flops, bytes_read = op.bytes_read,
+    graph[i] = { op = op.op, name = op.name, kind = op.kind, flops = op.flops, bytes_read = op.bytes_read,
                  bytes_written = op.bytes_written }
   end
   local function shapes(list)
@@ -193,8 +196,8 @@ function M.new(task, candidate, facts, stages, options)
     samples = core.json.array { table.unpack(facts.samples or {}) }, launch_bound_s = facts.launch_bound_s }
   told.counted = facts.counted
   if has(stages, "plausibility") then
-    told.floor = plausibility.floor(task, precision.used(census, facts.steps))
-    told.costs = plausibility.costs(task)
+    told.floor = plausibility.floor(task, precision.used(census, facts.steps), told.plan.steps)
+    told.costs = plausibility.costs(task, told.plan.steps)
     facts.floor = told.floor
   end
   return plain(told)

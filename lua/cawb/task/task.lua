@@ -8,7 +8,7 @@ local defaults = require "cawb.base.defaults"
 local kinds = require "cawb.device.kinds"
 local loop = require "cawb.base.loop"
 local options = require "cawb.base.options"
-local plausibility = require "cawb.graph.plausibility"
+local traits = require "cawb.graph.traits"
 local python = require "cawb.base.python"
 local scale = require "cawb.task.scale"
 local seeds = require "cawb.base.seeds"
@@ -120,31 +120,44 @@ function Task:__tostring()
   return ("cawb.task (%s on %s)"):format(self.name, self.device.info.name)
 end
 
--- Views that leave the elements in their order.
-local reshapes = { view = true, _unsafe_view = true, _reshape_alias = true, unsqueeze = true, squeeze = true,
-                   alias = true, detach = true }
+local function numel(shape)
+  local n = 1
+  for _, size in ipairs(shape) do n = n * size end
+  return n
+end
+
+-- The share of what it looks at that a view shows at least, or nil for all of it.
+local function shown(op, from)
+  if not traits.picks(op, op.inputs[1]) then return from.share end
+  local least = traits.of(op, "gathers") and 1 or 0
+  for _, output in ipairs(op.outputs) do
+    least = math.min(least, numel(output.shape) / math.max(1, numel(op.inputs[1].shape)))
+  end
+  return least * (from.share or 1)
+end
 
 --- Views move no bytes and cost nothing: a graph without them says what is done. What was made
 --- from a view was made from the tensor that it looks at; `view` names one that shows a part of
---- it, or another order.
-function M.without_views(graph)
-  local list, behind, picked = {}, {}, {}
+--- it, or another order, and `share` is how much of it is seen, where that is not all. `sources`
+--- are what made the outputs; returns the graph, and for each output { source =, share = } behind views.
+function M.without_views(graph, sources)
+  local list, behind, results = {}, {}, {}
   for number, op in ipairs(graph or {}) do
     for _, input in ipairs(op.inputs) do
       local from = behind[input.source]
-      if from then input.source, input.view = from.source, from.view end
+      if from then input.source, input.view, input.share = from.source, from.view, from.share end
     end
     if op.kind == "view" then
       local from = op.inputs[1]
-      local name = op.op:match "^%w+%.([%w_]-)_?%."
-      behind["op:" .. number] = from and { source = from.source, view = from.view or not reshapes[name] and op.op or nil }
-      if from and plausibility.picks(op) then picked[from.source] = true end
+      behind["op:" .. number] = from and { source = from.source, share = shown(op, from),
+                                           view = from.view or not traits.of(op, "in_order") and op.op or nil }
     else
       op.number = number
       list[#list + 1] = op
     end
   end
-  return list, picked
+  for i, source in ipairs(sources or {}) do results[i] = behind[source] or { source = source } end
+  return list, sources and results
 end
 
 -- Nothing can be judged against an output that is another one the next time, nor
@@ -226,11 +239,11 @@ function M.open(path, opts)
   reply.notes = reply.notes or {}
   if scaled and scaled.text then table.insert(reply.notes, 1, scaled.text) end
   local seed = opts.seed or seeds.fresh()
-  local graph, picked = M.without_views(reply.graph)
+  local graph, results = M.without_views(reply.graph, reply.sources)
   return setmetatable({
     host = host, lent = opts.host ~= nil, python = hello, device = opts.device, deadline = all.deadlines.task,
     overrides = all.task,
-    name = reply.task.name, path = full, info = reply.task, graph = graph, picked = picked, density = reply.density,
+    name = reply.task.name, path = full, info = reply.task, graph = graph, results = results, density = reply.density,
     products = reply.products, memory = reply.memory,
     inputs = reply.inputs, outputs = reply.outputs, params = reply.params,
     shares = take_shares(reply), notes = reply.notes,

@@ -2,7 +2,7 @@
 --- found by comparing inputs after each call; what was changed back would not be.
 return {
   stage = "plan", severity = "reject",
-  options = { patterns = { "^inputs%[", "^params%[" } },
+  options = { patterns = { "^inputs%[", "^params%." } },
   check = function(facts, options)
     for i, step in ipairs(facts.plan.steps) do
       for _, name in ipairs(step.writes) do
