@@ -12,6 +12,27 @@ for _, room in ipairs { "bound", "fold", "norm", "pool", "move", "product", "ord
   for name, constructor in pairs(require("cawb.compose.operators." .. room)) do M.table[name] = constructor end
 end
 
+-- Rooms whose operators add up many elements: those of 16 bits are computed in float32 all the way.
+local sums = {}
+for _, room in ipairs { "fold", "norm", "pool" } do
+  for name in pairs(require("cawb.compose.operators." .. room)) do sums[name] = true end
+end
+
+local halves = { float16 = true, bfloat16 = true }
+
+-- The operator on operands in float32, with results in it.
+local function widened(g, op)
+  local wide = setmetatable({ x = {}, by = {}, out = {} }, { __index = op })
+  for k, x in ipairs(op.x) do
+    wide.x[k] = halves[x.dtype] and g:map("A", "float32", { x }) or x
+    for name, y in pairs(op.by) do
+      if y == x then wide.by[name] = wide.x[k] end
+    end
+  end
+  for k, o in ipairs(op.out) do wide.out[k] = { shape = o.shape, dtype = halves[o.dtype] and "float32" or o.dtype } end
+  return wide
+end
+
 -- Numbers that stand where a tensor may: with their place among the operands.
 local numbers = {
   add = { "other" }, sub = { "other" }, mul = { "other" }, div = { "other" }, rsub = { "other" }, remainder = { "other" },
@@ -66,8 +87,12 @@ function M.build(g, op)
   end
   local constructor = M.table[op.name] or expressions.knows(op.name) and pointwise
   if not constructor then return nil, "no constructor in lua/cawb/compose/operators makes it of nodes" end
-  local made, why = constructor(g, op)
+  local narrow = sums[op.name] and op.x[1] and halves[op.x[1].dtype]
+  local made, why = constructor(g, narrow and widened(g, op) or op)
   if not made then return nil, why end
+  for k, o in ipairs(narrow and op.out or {}) do
+    if made[k] and halves[o.dtype] then made[k] = g:map("A", o.dtype, { made[k] }, "float32") end
+  end
   for k, o in ipairs(op.out) do
     if made[k] and not graphs.same(made[k].shape, o.shape) then
       made[k] = g:broadcast(g:reshape(made[k], made[k].shape), o.shape)
