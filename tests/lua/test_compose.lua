@@ -99,6 +99,19 @@ check.test("a plan refuses other shapes", function()
   assert(r.reason:find "other shapes", r.reason)
 end)
 
+check.test("the strategy tries plainer candidates until one is right, and shows the first", function()
+  local strategy = dofile "strategies/compose.lua"
+  local task <close> = assert(composed.task("return torch.softmax(x, 1)", "[torch.randn(8, 6)]"))
+  local names, notes = {}, {}
+  local run = { memory = {}, task = task, report = { note = function(_, line) notes[#notes + 1] = line end },
+                evaluate = function(_, c) names[#names + 1] = c.name return {} end }
+  while strategy.step(run) do end
+  check.equal(table.concat(names, " "), "compose compose/unfused compose/plain")
+  check.equal(#notes, 2)
+  run.memory, run.best, names = {}, {}, {}
+  check.equal(strategy.step(run), false)
+end)
+
 check.test("what follows from data is refused", function()
   local made, why = make("return x[int(y[0])]", "[torch.randn(4, 4), torch.randint(0, 4, (3,))]")
   check.equal(made, nil)
