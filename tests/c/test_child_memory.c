@@ -50,7 +50,8 @@ static cawb_status call(const char *nth) {
   else rc = cawb_child_call(c, q, NULL, 0, 60, &reply, &err);
   if (rc == CAWB_OK && !cJSON_IsTrue(cJSON_GetObjectItem(reply.json, "ok"))) rc = CAWB_ERR_INVALID;
   if (rc == CAWB_OK && cJSON_GetObjectItem(reply.json, "text") == NULL) rc = CAWB_ERR_MEMORY;
-  else if (rc != CAWB_OK && rc != CAWB_ERR_MEMORY && rc != CAWB_ERR_DIED && rc != CAWB_ERR_INVALID)
+  else if (rc != CAWB_OK && rc != CAWB_ERR_MEMORY && rc != CAWB_ERR_DIED && rc != CAWB_ERR_INVALID
+           && rc != CAWB_ERR_PROTOCOL)
     rc = CAWB_ERR_DEVICE;
   if (rc != CAWB_ERR_MEMORY || cJSON_GetArraySize(q) > 0) cawb_message_free(&reply);
   cJSON_Delete(q);
@@ -72,7 +73,7 @@ static void test_the_judge(void) {
     failing_start(n);
     cawb_status rc = call("-1");
     failing_stop();
-    CHECK(rc == CAWB_OK || (failing_done && (rc == CAWB_ERR_MEMORY || rc == CAWB_ERR_INVALID)));
+    CHECK(rc == CAWB_OK || (failing_done && (rc == CAWB_ERR_MEMORY || rc == CAWB_ERR_PROTOCOL)));
     CHECK(failing_live == before && next_descriptor() == first);
     if (failing_live != before) fprintf(stderr, "  allocation %ld: %s\n", n, cawb_status_name(rc));
   }
@@ -85,7 +86,8 @@ static void test_the_child(void) {
   for (int n = 0; n < 200 && good < 3; n++) {
     snprintf(nth, sizeof nth, "%d", n);
     cawb_status rc = call(nth);
-    CHECK(rc == CAWB_OK || rc == CAWB_ERR_DIED || rc == CAWB_ERR_MEMORY || rc == CAWB_ERR_INVALID);
+    CHECK(rc == CAWB_OK || rc == CAWB_ERR_DIED || rc == CAWB_ERR_MEMORY || rc == CAWB_ERR_INVALID
+          || rc == CAWB_ERR_PROTOCOL);
     good = rc == CAWB_OK ? good + 1 : 0;
   }
   CHECK(good == 3);

@@ -5,6 +5,7 @@
 --
 -- What is multiplied is a geometry, made by tensor_matrix.lua or tensor_conv.lua:
 --   what            in words
+--   terms           products of a sum
 --   batch           how many such products lie beside each other (z)
 --   rows, columns   of the result
 --   sets            { { shifts of the steps' taps, in rows of the left factor }, ... }: results that share factors;
@@ -24,6 +25,7 @@ local ceil = template.ceil
 
 local CHUNK, TILE = 64, 128           -- along k; rows of a tile
 local STAGES = 3
+local SHORT = 640                     -- terms: an error of float32's own is so small then that low x low counts
 local SMS = 132                       -- blocks that stay on their multiprocessors: one each
 
 local place = { "int z", "int row", "int k" }
@@ -175,6 +177,8 @@ local function holes(kernel, geometry)
               TILEM = TILE // 2, TILEN = tile, SUMS = tile // 2, DOWN = ceil(g.rows, TILE), ACROSS = ceil(g.columns, tile), GROUP = 16,
               STAGES = STAGES, PLACES = g.batch * g.rows * ceil(g.columns, 2) }
   local longest, most, all = stepping(h, g, ceil(g.left.depth, CHUNK))
+  h.FOURTH = g.terms <= SHORT or nil
+  h.PRODUCTS = h.FOURTH and "four" or "three"
   h.AROWS, h.ALLSTEPS = most > 0 and TILE + 8 or TILE, all
   h.REACH = h.DOWN * TILE + most // 8 * 8 + (most > 0 and 8 or 0)
   local tiles = h.DOWN * h.ACROSS * g.batch * h.SETS

@@ -304,7 +304,7 @@ function M.generate(kernel, options)
   return tensor.kernels(kernel, {
     what = ("%s of %d channels to %d, %d taps"):format(c.transposed and "a transposed convolution" or "a convolution", channels, columns,
       product(c.taps)),
-    batch = c.groups, rows = x.shape[1] * product(p.places), columns = columns, sets = p.sets,
+    terms = (c.transposed and x.inputs[1].shape[2] // c.groups or channels) * product(c.taps), batch = c.groups, rows = x.shape[1] * product(p.places), columns = columns, sets = p.sets,
     left = { rows = view.shape[2], depth = view.shape[3], along = false,
              element = function(body, z, row, k) return body:value(view, { z, row, k }) end },
     right = { rows = columns, depth = 64 * steps, along = false, element = weights },

@@ -94,7 +94,7 @@ function M.generate(kernel, options)
   if #kernel.roots > 1 then return nil, "it stores one result" end
   local s = sizes(x)
   local a, b = x.inputs[1], x.inputs[2]
-  return tensor.kernels(kernel, { what = ("%d x %d, sums of %d products"):format(s.m, s.n, s.k), batch = s.batch, rows = s.m,
+  return tensor.kernels(kernel, { what = ("%d x %d, sums of %d products"):format(s.m, s.n, s.k), terms = s.k, batch = s.batch, rows = s.m,
     columns = s.n, sets = { { 0 } },
     left = factor(kernel, s, s.m, function(body, z, row, k) return body:value(a, at(s.dims, z, row, k)) end),
     right = factor(kernel, s, s.n, function(body, z, row, k) return body:value(b, at(s.dims, z, k, row)) end),

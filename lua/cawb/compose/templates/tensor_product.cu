@@ -1,7 +1,8 @@
 // $NAME: $WHAT. A block stays on its multiprocessor and takes tile after tile: one thread
 // fetches, two groups of four warps take turns at the tensor cores, each with $TILEM rows of a tile.
 
-// One step: three products of halves over 64 along k, the small ones first, into sums that begin at zero.
+// One product of halves over 16 along k. A step has $PRODUCTS of these for 64, the small ones first, into sums that begin
+// at zero.
 static __device__ __forceinline__ void $NAME_multiply(float (&d)[$SUMS], unsigned long long a, unsigned long long b, int keep) {
   asm volatile("{ .reg .pred p;\n setp.ne.b32 p, %$AKEEP, 0;\n"
     "wgmma.mma_async.sync.aligned.m64n$TILENk16.f32.f16.f16 {$REGISTERS}, %$ADA, %$ADB, p, 1, 1, 0, 0; }"
@@ -85,8 +86,15 @@ $NAME($PARAMETERS, const unsigned char *__restrict__ a, const float *__restrict_
       barrier_wait(shared_address(&full[s]), phase);
       if (group == 1) asm volatile("bar.sync 1, 256;" ::: "memory"); else asm volatile("bar.sync 2, 256;" ::: "memory");
       asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+$if FOURTH
+#pragma unroll
+      for (int k = 0; k < 4; k++) $NAME_multiply(part, da + $NAME_A / 16 + 2 * k, db + $NAME_B / 16 + 2 * k, k > 0);
+#pragma unroll
+      for (int k = 0; k < 4; k++) $NAME_multiply(part, da + $NAME_A / 16 + 2 * k, db + 2 * k, 1);
+$else
 #pragma unroll
       for (int k = 0; k < 4; k++) $NAME_multiply(part, da + $NAME_A / 16 + 2 * k, db + 2 * k, k > 0);
+$end
 #pragma unroll
       for (int k = 0; k < 4; k++) $NAME_multiply(part, da + 2 * k, db + $NAME_B / 16 + 2 * k, 1);
 #pragma unroll
