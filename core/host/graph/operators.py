@@ -135,7 +135,8 @@ def when_causal(named):
 
 
 def when_squared(named):
-    return {"scales": ("self",)} if named.get("exponent") == 2 else {}
+    exponent = named.get("exponent")          # a number, or a tensor
+    return {"scales": ("self",)} if isinstance(exponent, (int, float)) and exponent == 2 else {}
 
 
 def when_stable(named):
