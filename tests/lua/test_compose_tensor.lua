@@ -53,4 +53,10 @@ check.test("small products, other types and other devices are left to others", f
   assert(composed.make("return x @ y", half, nil, hopper).plan:find "gemm{")
 end)
 
+check.test("a text that would be too long leaves small products to libraries", function()
+  local made = composed.make("return (x @ y) @ z", "[torch.randn(64, 1024), torch.randn(1024, 1024), torch.randn(1024, 64)]", nil,
+    { arch = "sm_90a", least = 1, largest = 20000 })
+  assert(made.plan:find "gemm{", "the smaller one is a library's")
+end)
+
 return check.done()

@@ -34,6 +34,17 @@ local function near(got, want, what)
   if not (math.abs(got - want) <= 1e-12 * math.abs(want)) then check.equal(got, want, what) end
 end
 
+check.test("a worker that cannot count what was asked for says so to who asked", function()
+  local execute = require "cawb.device.execute"
+  local call = execute.call
+  execute.call = function() return { ok = false, name = "invalid", reason = "none of the metrics asked for" } end
+  local device <close> = assert(cawb.device "sim:h100")
+  local task <close> = assert(cawb.task("examples/gelu.py", { device = device }))
+  local candidate = cawb.candidate { source = "", plan = "" }
+  check.fails("invalid", "none of the metrics", cawb.profile(task, candidate, { metrics = { "no_such.sum" } }))
+  execute.call = call
+end)
+
 check.test("one launch is the whole plan, every value with its source", function()
   local p = digest({ launch("_Z5firstv", counts(1)) }, 3)
   check.equal(p.source, "cupti")

@@ -95,11 +95,9 @@ local function never() return false end
 --- What was made, as the lines of a table.
 function M.table(made) return show.lines(made) end
 
---- A task as { source, plan, kernels }; or nil and what cannot be lowered, why, and where it stands.
---- `options`: arch (of the device, as "sm_90a": without it nothing is made for one), libraries (false: no calls of
---- them), fuse (false: a kernel for whatever can have one), choice (of fusions), kernels (tunes one).
-function M.make(task, options)
-  options = options or {}
+local LARGEST = 1000000               -- bytes of a kernel.cu: a little below what is taken
+
+local function once(task, options)
   local g, why = import.graph(task, options)
   if not g then return nil, why end
   split.long(g, options)
@@ -111,6 +109,20 @@ function M.make(task, options)
   if not made then return nil, why end
   share(kernels)
   return { source = source(kernels), plan = plan.text(g, kernels), kernels = kernels, graph = g }
+end
+
+--- A task as { source, plan, kernels }; or nil and what cannot be lowered, why, and where it stands.
+--- Where the text would be too long, products with few operations are left to libraries, until it is not.
+--- `options`: arch (of the device, as "sm_90a": without it nothing is made for one), libraries (false: no calls of
+--- them), fuse (false: a kernel for whatever can have one), choice (of fusions), kernels (tunes one).
+function M.make(task, options)
+  local all = setmetatable({}, { __index = options })
+  local made, why = once(task, all)
+  while made and #made.source > (all.largest or LARGEST) and all.arch and (all.least or 0) < 1 << 40 do
+    all.least = all.least and all.least * 4 or 1 << 28
+    made, why = once(task, all)
+  end
+  return made, why
 end
 
 return M

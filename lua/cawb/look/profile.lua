@@ -225,6 +225,7 @@ function M.profile(task, candidate, all, opts)
   local p
   if ran.ok then p = M.digest(ran.profile, ran.steps, ran.built, names, candidate.source)
   elseif ran.name == "unsupported" then p, message, name = static(task, candidate, all, ran.reason)
+  elseif ran.name == "invalid" then return nil, ran.reason, ran.name      -- of what was asked for
   else return ran end
   if p and p.ok then p.roofline = roofline.of(task, p) end
   return p, message, name
