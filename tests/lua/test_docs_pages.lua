@@ -74,6 +74,9 @@ local cited = {
   { "0.08 s (128 elements) to 1.7 s", "turn_h100.txt", "\nturn +81.1 .*\nturn +1.67 " },
   { "400 of 400", "verdicts_h100.txt", "chain 2%% longer against it +%S+ us +0 +200 .*chain 2%% longer against it +%S+ ms +0 +200 " },
   { "median error 9%, rank correlation 0.98", "model_h100.txt", "\nall +176 +0.9796 +9.0%%" },
+  { "better of eager and `torch.compile` at equal error 1.91x", "compose_h100.md", "all 1.91x %(113, 76%)" },
+  { "107 pass", "compose_h100.md", "| compose | all | 114 | 94%% .*| 1.98x " },
+  { "9.94 us", "demo_h100.txt", "scan/v4_vector .* 9.94 %[.* 1.97x %+%-0.09 .*\ncompile +19.6 .*\neager +54.1 " },
   { "1.16x [1.06, 1.28] over `torch.compile`", "suite_h100.md", "| ladder | all | 125 | .* | 1.16x %[1.06, 1.28%] |" },
   { "11.4 ms", "kernelbench_h100.txt", "#91 cumsum_reverse .* 2.89 %[.* 11.4 ms +7.36 ms +2.55x %+%-0.008" },
 }
