@@ -1,16 +1,16 @@
 -- choose: which generator makes a kernel, the fastest that serves first; and which kernels are calls of libraries.
 
-local cell = require "cawb.compose.cell"
-local conv = require "cawb.compose.conv"
-local expression = require "cawb.compose.expression"
-local order = require "cawb.compose.order"
-local product = require "cawb.compose.product"
-local rows = require "cawb.compose.rows"
-local scan = require "cawb.compose.scan"
-local stream = require "cawb.compose.stream"
-local tensor_conv = require "cawb.compose.generate.tensor_conv"
-local tensor_matrix = require "cawb.compose.generate.tensor_matrix"
-local window = require "cawb.compose.window"
+local cell = require "cawb.compose.kernel.cell"
+local conv = require "cawb.compose.kernel.conv"
+local expression = require "cawb.compose.kernel.expression"
+local order = require "cawb.compose.kernel.order"
+local product = require "cawb.compose.kernel.product"
+local rows = require "cawb.compose.kernel.rows"
+local scan = require "cawb.compose.kernel.scan"
+local stream = require "cawb.compose.kernel.stream"
+local tensor_conv = require "cawb.compose.kernel.tensor_conv"
+local tensor_matrix = require "cawb.compose.kernel.tensor_matrix"
+local window = require "cawb.compose.kernel.window"
 
 local M = {}
 

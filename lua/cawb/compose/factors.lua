@@ -1,9 +1,9 @@
 -- factors: what computes a factor of a product on tensor cores, element by element, moves into its packing, which
 -- reads and writes every element anyway; the factor itself is not stored then.
 
-local expression = require "cawb.compose.expression"
+local expression = require "cawb.compose.kernel.expression"
 local partition = require "cawb.compose.partition"
-local generators = { product = require "cawb.compose.generate.tensor_matrix", conv = require "cawb.compose.generate.tensor_conv" }
+local generators = { product = require "cawb.compose.kernel.tensor_matrix", conv = require "cawb.compose.kernel.tensor_conv" }
 
 local M = {}
 

@@ -2,10 +2,10 @@
 -- kernels of their own. A reduce over long rows is one that others over the same rows join, and so do
 -- maps over these rows. Everything else is a stream, computed into its readers where that is cheap.
 
-local expression = require "cawb.compose.expression"
+local expression = require "cawb.compose.kernel.expression"
 local expressions = require "cawb.graph.expressions"
 local graphs = require "cawb.compose.graph"
-local rows = require "cawb.compose.rows"
+local rows = require "cawb.compose.kernel.rows"
 
 local M = {}
 

@@ -1,9 +1,9 @@
 -- split: long reduces with few results become two, of parts and of what these leave, so that all of a
 -- device has work and no sum is long.
 
-local expression = require "cawb.compose.expression"
+local expression = require "cawb.compose.kernel.expression"
 local index = require "cawb.compose.index"
-local rows = require "cawb.compose.rows"
+local rows = require "cawb.compose.kernel.rows"
 
 local M = {}
 

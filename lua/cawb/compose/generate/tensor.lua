@@ -15,7 +15,7 @@
 --   write           function(body, root, names) writes two neighbouring columns' results, see `put`
 --   tables          C, in front
 
-local expression = require "cawb.compose.expression"
+local expression = require "cawb.compose.kernel.expression"
 local index = require "cawb.compose.index"
 local template = require "cawb.compose.generate.template"
 

@@ -1,8 +1,8 @@
 -- product: products of matrices that no library computes, or with what stands behind them, as the generator of
 -- products takes it.
 
-local accesses = require "cawb.compose.accesses"
-local expression = require "cawb.compose.expression"
+local accesses = require "cawb.compose.kernel.accesses"
+local expression = require "cawb.compose.kernel.expression"
 local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
 local library = require "cawb.compose.library"

@@ -1,6 +1,6 @@
 -- tensor_matrix: products of matrices as tensor.lua has them.
 
-local expression = require "cawb.compose.expression"
+local expression = require "cawb.compose.kernel.expression"
 local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
 local tensor = require "cawb.compose.generate.tensor"

@@ -1,7 +1,7 @@
 -- scan: a running sum or product, with what stands before and behind it, as the generator of scans takes it.
 
-local accesses = require "cawb.compose.accesses"
-local expression = require "cawb.compose.expression"
+local accesses = require "cawb.compose.kernel.accesses"
+local expression = require "cawb.compose.kernel.expression"
 local index = require "cawb.compose.index"
 local scans = require "cawb.compose.generate.scan"
 

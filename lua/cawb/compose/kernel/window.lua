@@ -1,8 +1,8 @@
 -- window: poolings, which are reduces over windows of a view, with what stands before and behind them, as the
 -- generator of windows takes them.
 
-local accesses = require "cawb.compose.accesses"
-local expression = require "cawb.compose.expression"
+local accesses = require "cawb.compose.kernel.accesses"
+local expression = require "cawb.compose.kernel.expression"
 local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
 local types = require "cawb.graph.types"

@@ -1,8 +1,8 @@
 -- accesses: the nodes of a kernel as a template's access functions: how an element is read, and what is written
 -- where a result is known. Each function is a body of its own; all have the kernel's tensors as parameters.
 
-local bodies = require "cawb.compose.body"
-local expression = require "cawb.compose.expression"
+local bodies = require "cawb.compose.kernel.body"
+local expression = require "cawb.compose.kernel.expression"
 local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
 

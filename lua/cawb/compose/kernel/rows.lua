@@ -2,7 +2,7 @@
 -- them on the same rows. Lanes are neighbours along what is joined, or across it (columns) where memory
 -- is contiguous that way. What a lane loads once stays in its registers where it fits.
 
-local expression = require "cawb.compose.expression"
+local expression = require "cawb.compose.kernel.expression"
 local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
 local types = require "cawb.graph.types"

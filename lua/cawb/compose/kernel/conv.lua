@@ -1,11 +1,11 @@
 -- conv: convolutions that no library computes, or with what stands behind them, as the generators of windows
 -- (few channels) and of convolutions take them.
 
-local accesses = require "cawb.compose.accesses"
+local accesses = require "cawb.compose.kernel.accesses"
 local convs = require "cawb.compose.generate.conv"
-local expression = require "cawb.compose.expression"
+local expression = require "cawb.compose.kernel.expression"
 local index = require "cawb.compose.index"
-local product = require "cawb.compose.product"
+local product = require "cawb.compose.kernel.product"
 local types = require "cawb.graph.types"
 local windows = require "cawb.compose.generate.window"
 

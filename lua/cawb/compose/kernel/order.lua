@@ -1,7 +1,7 @@
 -- order: the places of a sort's or topk's elements, and what stands behind them (their values, above all), as the
 -- generator of sorts takes it.
 
-local accesses = require "cawb.compose.accesses"
+local accesses = require "cawb.compose.kernel.accesses"
 local index = require "cawb.compose.index"
 local orders = require "cawb.compose.generate.order"
 local types = require "cawb.graph.types"

@@ -1,7 +1,7 @@
 -- stream: elements that are computed each from what it needs, a thread for a few neighbours of each
 -- output. The outputs have equally many elements.
 
-local expression = require "cawb.compose.expression"
+local expression = require "cawb.compose.kernel.expression"
 local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
 local types = require "cawb.graph.types"

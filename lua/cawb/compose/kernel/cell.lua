@@ -1,7 +1,7 @@
 -- cell: what follows from step to step in a recurrent layer. A block for each sequence keeps its state in
 -- shared memory; a thread has one hidden unit after the other, and all of its gates.
 
-local expression = require "cawb.compose.expression"
+local expression = require "cawb.compose.kernel.expression"
 local index = require "cawb.compose.index"
 
 local M = {}

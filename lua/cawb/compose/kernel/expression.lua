@@ -1,7 +1,7 @@
 -- expression: nodes at given indices as C text, in a body. What is stored is loaded, all else is computed
 -- where it is asked for; nothing is computed twice where it is still in sight.
 
-local bodies = require "cawb.compose.body"
+local bodies = require "cawb.compose.kernel.body"
 local expressions = require "cawb.graph.expressions"
 local index = require "cawb.compose.index"
 local types = require "cawb.graph.types"
