@@ -1,9 +1,10 @@
--- compose: any task as fused kernels and library calls, without a model. One turn; where that is not right,
--- which is a bug of compose, a second without any fusion and a third of kernels as plain as there are,
--- without tensor cores.
+-- compose: any task as fused kernels and library calls, without a model. One turn, and a second where a ladder
+-- of kernels serves the whole task too. Where the first is not right, which is a bug of compose, one without any
+-- fusion follows, and one of kernels as plain as there are, without tensor cores.
 
 local cawb = require "cawb"
 local compose = require "cawb.compose"
+local families = require "cawb.families"
 
 local ways = { { name = "compose" }, { name = "compose/unfused", fuse = false },
                { name = "compose/plain", fuse = false, libraries = false, plain = true } }
@@ -13,14 +14,36 @@ local function show(run, made)
   for _, line in ipairs(compose.table(made)) do run.report:note(line) end
 end
 
+-- The last rung of a ladder that serves the task: tuned by hand, and its tunables are swept. Products are left
+-- out: no ladder has them on tensor cores.
+local function last_rung(task, made)
+  for _, kernel in ipairs(made.kernels) do
+    if kernel.kind == "product" or kernel.kind == "conv" then return nil end
+  end
+  local family = families.match(task)
+  return family and family:rung(#family.versions, task)
+end
+
+local function climb(run)
+  local at = run.memory
+  if not at.made or at.climbed then return false end
+  at.climbed = true
+  local candidate = last_rung(run.task, at.made)
+  return candidate and run:evaluate(candidate) or false
+end
+
 return {
+  proposes = "kernels",
   step = function(run)
     local at = run.memory
+    if run.best then return climb(run) end
     at.turn = (at.turn or 0) + 1
     local way = ways[at.turn]
-    if not way or run.best then return false end
-    local made, why = compose.make(run.task, { arch = not way.plain and run.task.device.info.arch or nil, fuse = way.fuse, libraries = way.libraries })
+    if not way then return false end
+    local made, why = compose.make(run.task, { arch = not way.plain and run.task.device.info.arch or nil, fuse = way.fuse,
+                                               libraries = way.libraries })
     if not made then return run:give_up(why) end
+    at.made = made
     if at.turn == 1 then show(run, made) end
     return run:evaluate(cawb.candidate { source = made.source, plan = made.plan, name = way.name,
                                          note = table.concat(compose.table(made), "\n") })
