@@ -5,7 +5,8 @@ local core = require "cawb.core"
 local text = [[
 cawb %s: optimise GPU kernels from a Lua script, with the hardware in the loop.
 
-  cawb STRATEGY.lua TASK.py [flags]   run a strategy on a task
+  cawb TASK.py [flags]                lower a task to fast kernels, without a model
+  cawb STRATEGY TASK.py [flags]       run a strategy on a task: a file, or one of strategies/ by its name
   cawb SCRIPT.lua [arguments]         run a script that uses the module `cawb`
   cawb WORD [arguments]               run a command
 

@@ -351,7 +351,7 @@ function cawb.sanitize(task, candidate, opts) end
 ---@return table|cawb.Failure|nil ran, string? message, string? name
 function cawb.run(task, candidate, opts) end
 
----Load a host/task/source.py for a device.
+---Load a task.py for a device.
 ---@param path string
 ---@param opts { device: cawb.Device, seed?: string, task?: table, options?: table, host?: table }
 ---@return cawb.Task? task, string? message, string? name

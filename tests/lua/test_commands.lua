@@ -73,4 +73,17 @@ check.test("wrong words are exit code 2 and say what is meant", function()
   check.matches(out, "usage: cawb profile TASK%.py CANDIDATE")
 end)
 
+check.test("a strategy of the workbench is known by its name, and a task alone means compose", function()
+  local flags = " --device sim:h100 --set task.rows=8 --set confirm.enabled=false --out " .. dir .. "/runs"
+  local out, status = cawb("ladder examples/softmax.py --set turns=1" .. flags)
+  check.equal(status, 0, out)
+  check.matches(out, "ladder on softmax")
+  out, status = cawb("examples/softmax.py --set turns=1" .. flags)
+  check.equal(status, 0, out)
+  check.matches(out, "compose on softmax")
+  out, status = cawb "ladder --quiet"
+  check.equal(status, 2)
+  check.matches(out, "a strategy and a task are needed")
+end)
+
 return check.done()

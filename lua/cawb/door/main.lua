@@ -1,5 +1,6 @@
 -- main: what `cawb ...` does. One of
---   cawb STRATEGY.lua TASK.py [flags]   optimise (job.lua)
+--   cawb STRATEGY.lua TASK.py [flags]   optimise (job.lua); a strategy of strategies/ by its name too
+--   cawb TASK.py [flags]                the same with compose
 --   cawb SCRIPT.lua [--] [arguments]    run a script that uses the module
 --   cawb WORD [arguments]               a command: lua/commands/WORD.lua
 
@@ -52,18 +53,26 @@ local function script(argv)
   local value, message = run_file(argv[1], argv)
   if value == nil then return usage(message) end
   if type(value) == "table" then
-    return usage(("%s returns a strategy: name a task too, as in 'cawb %s host/task/source.py'")
+    return usage(("%s returns a strategy: name a task too, as in 'cawb %s task.py'")
       :format(argv[1], argv[1]))
   end
   return math.tointeger(value) or (value == false and 1) or 0
 end
 
+-- The file of a strategy that cawb comes with, by its name.
+local function strategy_file(word)
+  local path = ("%s/strategies/%s.lua"):format(core.home, word)
+  return word:match "^[%l_]+$" and core.fs.kind(path) == "file" and path or nil
+end
+
 local function optimise(argv)
   local parsed, message = cli.parse(argv)
   if not parsed then return usage(message) end
+  if #parsed.words == 1 and parsed.words[1]:match "%.py$" then table.insert(parsed.words, 1, "compose") end
   if #parsed.words ~= 2 then
-    return usage "a strategy and a task are needed: cawb STRATEGY.lua TASK.py [flags]"
+    return usage "a strategy and a task are needed: cawb STRATEGY TASK.py [flags]"
   end
+  parsed.words[1] = strategy_file(parsed.words[1]) or parsed.words[1]
   local value
   value, message = run_file(parsed.words[1], parsed.words)
   if value == nil then return usage(message) end
@@ -77,6 +86,7 @@ end
 -- A task among the words makes it a job, unless a command comes first; what follows -- is a
 -- script's own.
 local function is_job(argv)
+  if strategy_file(argv[1]) and argv[2] then return true end
   if argv[1]:match "^%l[%l-]*$" then return false end
   for _, word in ipairs(argv) do
     if word == "--" then return false end

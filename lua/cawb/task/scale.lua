@@ -1,4 +1,4 @@
--- scale: sizes of a task that fit. The module-level sizes of host/task/source.py are divided, step by
+-- scale: sizes of a task that fit. The module-level sizes of task.py are divided, step by
 -- step, until its tensors and operations stay below the limits of the options `scale`. Each
 -- step is tried on a sketch of the task, which has shapes and no data: sizes that do not go
 -- together are not taken. Of the steps that help the one is taken that changes operations a

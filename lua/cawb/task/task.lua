@@ -1,4 +1,4 @@
--- task: a host/task/source.py, held by a task host. It makes secret inputs, knows the right
+-- task: a task.py, held by a task host. It makes secret inputs, knows the right
 -- outputs, and compares what a candidate wrote with them.
 
 local compile = require "cawb.device.compile"

@@ -5,7 +5,7 @@ reference's Model.
     y = promoted.run(x)
 
 Only what was verified runs the promoted kernels: these shapes, types and strides, on this kind
-of GPU (promoted.json). Everything else falls back to the reference, host/judge/reference.py; `why_not`
+of GPU (promoted.json). Everything else falls back to the reference, reference.py; `why_not`
 says why. Gradients are those of the reference. Needs PyTorch and a C compiler, not cawb.
 """
 import ctypes
