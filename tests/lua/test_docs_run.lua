@@ -67,6 +67,7 @@ local function look(command, page)
   for word in command:gsub("^%S+=%S+%s+", ""):gmatch "%S+" do words[#words + 1] = word end
   if words[1] ~= "cawb" then return end
   table.remove(words, 1)
+  if words[1]:match "%.py$" then table.insert(words, 1, "strategies/compose.lua") end      -- a task alone
   if words[1]:match "%.lua$" then return parsed_run(words, page) end
   local known = flags_of(words[1])
   local run = flags_of "STRATEGY.lua TASK.py"
