@@ -38,7 +38,7 @@ local function outcome(row)
   if not task then return "refused", message end
   local made, why = compose.make(task)
   if not made then return "no candidate", why end
-  local r = assert(cawb.verify(task, cawb.candidate { source = made.source, plan = made.plan }, { trials = 2, options = settings() }))
+  local r = assert(cawb.verify(task, cawb.candidate { source = made.source, plan = made.plan, options = made.options }, { trials = 2, options = settings() }))
   if r.ok then return "pass", ("%d kernels, %d bytes"):format(#made.kernels, #made.source) end
   return "rejected", ("%s: %s"):format(r.stage, r.reason)
 end

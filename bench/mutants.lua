@@ -1,155 +1,131 @@
--- bench/mutants.lua: kernels with one mistake each, put into rungs of the ladders by editing: a
--- dropped term, a wrong epsilon, low-precision accumulation, a stale tile, a skipped tail. How
--- many does the strict judge reject, and how many would allclose at 1e-2 on five of the task's
--- own inputs? COUNT mutants on random shapes. Prints JSON last.
---   cawb bench/mutants.lua -- [COUNT] [DEVICE] [SEED]
+-- bench/mutants.lua: kernels with one mistake each. How many does the strict judge reject, and how many would allclose
+-- at 1e-2 on five of the task's own inputs? COUNT mutants on random shapes, of a list in mutants/: `grammar`
+-- (mistakes by kind, in every ladder, in the red team's kernels and in what `compose` makes) or `hand` (mistakes that
+-- somebody thought of). With a JOURNAL what was done is kept, and a run that was ended goes on.
+--   cawb bench/mutants.lua -- [COUNT] [DEVICE] [SEED] [LIST] [JOURNAL]
+-- The grammar's mutants are shown to allclose one in four. One that was not rejected and is, bit by bit, what it was made
+-- of on some forty further inputs (mutants/same.lua) counts apart, but for kinds of mistakes that inputs may well hide, and
+-- so does one that mutants/explained.lua explains.
+-- Prints each other one that was not rejected, a table, and JSON last.
+
+local root = arg[0]:match "^(.*)/" or "."
+package.path = ("%s/?.lua;%s"):format(root, package.path)
 
 local cawb = require "cawb"
 local core = require "cawb.core"
-local families = require "cawb.run.families"
-local options = require "cawb.base.options"
 local display = require "cawb.base.display"
+local explained = require "mutants.explained"
+local journals = require "mutants.journal"
+local options = require "cawb.base.options"
+local python = require "cawb.base.python"
+local same = require "mutants.same"
 local seeds = require "cawb.base.seeds"
 local strategy = require "cawb.base.strategy"
 local tasks = require "cawb.task.task"
 
 local count, name, seed = tonumber(arg[1] or "40"), arg[2] or "sim:h100", arg[3] or seeds.fresh()
-local next_seed = seeds.generator(seed)
-local function pick(lo, hi) return lo + next_seed "mutants" % (hi - lo + 1) end
+local list_name = arg[4] or "grammar"
+assert(list_name == "grammar" or list_name == "hand", "LIST is grammar or hand")
+local list, journal = require("mutants." .. list_name), journals.open(arg[5], list_name, seed)
+local CELL = 8                                     -- mutants of one task
+local ALLCLOSE_EACH = list_name == "hand" and 1 or 4
 
-local function half(x) return ("__uint_as_float(__float_as_uint(%s) & 0xffff0000u)"):format(x) end
+-- What a simulator executes in an order of its own may be the same by luck, and these others because no kind of inputs
+-- shows the difference (of a maximum all elements but one are idle): such a mutant is explained, or counts.
+local doubted = { ["missing synchronisation"] = true, ["initial value"] = true, ["wrong identity"] = true }
 
--- By family: the example that it is tried on, ranges of its constants, and mistakes: { kind, rung,
--- what to replace, by what }. Each changes some output on every shape.
-local mutations = {
-  { example = "softmax.py", shape = { rows = { 2, 20 }, cols = { 64, 700 } },
-    { "dropped term", "v3_shuffle", "c < cols; c += BLOCK) sum", "c < cols - 1; c += BLOCK) sum" },
-    { "dropped term", "v3_shuffle", "d > 0; d /= 2) v +=", "d > 1; d /= 2) v +=" },
-    { "dropped term", "v4_online", "c < cols; c += BLOCK) {", "c < cols - 1; c += BLOCK) {" },
-    { "wrong epsilon", "v3_shuffle", "1.0f / warp_sum(sums[lane % WARPS], WARPS)",
-      "1.0f / (warp_sum(sums[lane % WARPS], WARPS) + 1e-3f)" },
-    { "wrong epsilon", "v4_online", "1.0f / row.sum", "1.0f / (row.sum + 1e-2f)" },
-    { "stale tile", "v3_shuffle", "y[c] = expf(x[c] - top)",
-      "y[c] = expf(x[blockIdx.x > 0 && c >= cols - 32 ? c - cols : c] - top)" },
-    { "low-precision accumulation", "v3_shuffle", "sum += expf(x[c] - top)", "sum = " .. half "sum + expf(x[c] - top)" },
-    { "low-precision accumulation", "v4_online", "1.0f / row.sum", half "1.0f / row.sum" },
-    { "skipped tail", "v3_shuffle", "c < cols; c += BLOCK) y[c]", "c < cols - 1; c += BLOCK) y[c]" } },
-  { example = "matmul.py", shape = { m = { 17, 64 }, n = { 33, 64 }, k = { 64, 1024 } },
-    { "dropped term", "v1_naive", "i < k", "i < k - 1" },
-    { "dropped term", "v3_tiled", "first + x < k ?", "first + x < k - 1 ?" },
-    { "dropped term", "v4_register_tile", "for (int i = 0; i < BK; i++) {", "for (int i = 1; i < BK; i++) {" },
-    { "stale tile", "v3_tiled", "b[(size_t)(first + y) * n + col]", "b[(size_t)(first + (y & ~1)) * n + col]" },
-    { "stale tile", "v3_tiled", "__syncthreads();\n  }", "}" },
-    { "low-precision accumulation", "v3_tiled", "sum += as[y][i] * bs[i][x]", "sum = " .. half "sum + as[y][i] * bs[i][x]" },
-    { "low-precision accumulation", "v3_tiled", "n + col] = sum", "n + col] = " .. half "sum" },
-    { "low-precision accumulation", "v4_register_tile", "sum[r][s] += av[r] * bv[s]",
-      "sum[r][s] = " .. half "sum[r][s] + av[r] * bv[s]" },
-    { "skipped tail", "v3_tiled", "row < m && col < n) c[", "row < m && col < n - 1) c[" },
-    { "skipped tail", "v4_register_tile", "row < m && col < n) c[", "row < m - 1 && col < n) c[" } },
-  { example = "row_sum.py", shape = { rows = { 2, 9 }, cols = { 500, 9000 } },
-    { "dropped term", "v3_shuffle", "64 * BLOCK, cols); c", "64 * BLOCK, cols - 1); c" },
-    { "dropped term", "v3_shuffle", "d > 0; d /= 2) v", "d > 1; d /= 2) v" },
-    { "skipped tail", "v3_shuffle", "64 * BLOCK, cols); c", "64 * BLOCK, cols / BLOCK * BLOCK - 1); c" },
-    { "stale tile", "v3_shuffle", "(size_t)blockIdx.x * cols", "(size_t)(blockIdx.x & ~1) * cols" },
-    { "low-precision accumulation", "v3_shuffle", "few = join(few, x[c])", "few = " .. half "join(few, x[c])" },
-    { "low-precision accumulation", "v3_shuffle", "part[warp] = all", "part[warp] = " .. half "all" } },
-  { example = "layernorm.py", shape = { rows = { 2, 20 }, cols = { 64, 700 } },
-    { "wrong epsilon", "v3_shuffle", "/ cols + EPS", "/ cols + 1e-3f" },
-    { "wrong epsilon", "v3_shuffle", "/ cols + EPS", "/ cols + 1e-6f" },
-    { "wrong epsilon", "v3_shuffle", "/ cols + EPS", "/ cols" },
-    { "dropped term", "v3_shuffle", "c < cols; c += BLOCK) sum", "c < cols - 1; c += BLOCK) sum" },
-    { "dropped term", "v3_shuffle", "c < cols; c += BLOCK) squares", "c < cols - 1; c += BLOCK) squares" },
-    { "wrong divisor", "v3_shuffle", "block_sum(squares, spreads) / cols", "block_sum(squares, spreads) / (cols - 1)" },
-    { "low-precision accumulation", "v3_shuffle", "sum += x[c]", "sum = " .. half "sum + x[c]" },
-    { "low-precision accumulation", "v3_shuffle", "rsqrtf(block_sum(squares, spreads) / cols + EPS)",
-      half "rsqrtf(block_sum(squares, spreads) / cols + EPS)" },
-    { "stale tile", "v3_shuffle", "float v = (x[c] - mean)", "float v = (x[blockIdx.x > 0 && c >= cols - 32 ? c - cols : c] - mean)" },
-    { "skipped tail", "v3_shuffle", "c < cols; c += BLOCK) {", "c < cols - 1; c += BLOCK) {" } },
-  { example = "gelu.py", shape = { rows = { 2, 20 }, cols = { 64, 700 } },
-    { "skipped tail", "v2_coalesced", "i < n", "i < n - 1" },
-    { "stale tile", "v2_coalesced", "f(x[i])", "f(x[i >= n - 32 ? i - 32 : i])" },
-    { "low-precision accumulation", "v2_coalesced", "f(x[i])", half "f(x[i])" },
-    { "low-precision accumulation", "v2_coalesced", "f(x[i])", "f(" .. half "x[i]" .. ")" } },
-  { example = "cumsum.py", shape = { rows = { 2, 20 }, cols = { 64, 700 } },
-    { "dropped term", "v3_shuffle", "lane >= d", "lane > d" },
-    { "stale tile", "v3_shuffle", "k < cols ? x[at]", "k < cols ? x[row + (k & ~1)]" },
-    { "low-precision accumulation", "v3_shuffle", "v = join(before, v)", "v = " .. half "join(before, v)" },
-    { "skipped tail", "v3_shuffle", "k < cols && !EXCLUSIVE", "k < cols - 1 && !EXCLUSIVE" } },
-}
-
-local function edit(text, from, to)
-  local at, last = text:find(from, 1, true)
-  assert(at, "not in the text: " .. from)
-  return text:sub(1, at - 1) .. to .. text:sub(last + 1)
+local function is_doubted(row)
+  if row.kind ~= "skipped element" then return doubted[row.kind] end
+  for _, word in ipairs { "max", "min", "arg", "pool", "choice", "place" } do
+    if row.says:find(word, 1, true) then return true end
+  end
 end
-
-local device <close> = assert(cawb.device(name))
-local tally, missed = {}, {}
 
 local function options_of(protocol)
   local all = options.copy(cawb.defaults)
   local path = ("%s/configs/tolerance-%s.lua"):format(core.home, protocol)
   assert(options.overlay(all, assert(strategy.load_table(path)), path))
+  all.deadlines.run = 5.0
   return all
 end
 local strict, paper = options_of "strict", options_of "paper"
 
--- A mistake must show in what is computed: one that cannot be built or planned counts nothing.
+-- A mistake must show in what is computed: one that cannot be planned counts nothing.
 local function verify(task, all, candidate)
   local r = assert(cawb.verify(task, candidate, { options = all }))
-  assert(r.ok or r.stage ~= "compile" and r.stage ~= "plan", ("%s: %s"):format(candidate.name, r.reason))
-  return r.ok
+  if not r.ok and (r.stage == "compile" or r.stage == "plan") then return nil end
+  return r.ok, r.reason
 end
 
-local function rung(task, version)
-  local family = assert(families.match(task))
-  for n, name_of in ipairs(family.versions) do
-    if name_of == version then return family:rung(n, task) end
-  end
-  error("there is no rung " .. version)
+local function apart(row)
+  if row.rejected then return nil end
+  return explained(row.says) and "explained" or row.same and not is_doubted(row) and "same" or nil
 end
 
-local function one(task, mutation, shape)
-  local honest = rung(task, mutation[2])
-  local c = cawb.candidate { source = edit(honest.source, mutation[3], mutation[4]), plan = honest.plan,
-                             defines = honest.defines, name = honest.name }
-  local t = tally[mutation[1]] or { made = 0, strict = 0, paper = 0 }
-  tally[mutation[1]] = t
-  t.made = t.made + 1
-  if verify(task, strict, c) then
-    missed[#missed + 1] = ("%s %s: %s -> %s"):format(honest.name, core.json.encode(shape), mutation[3], mutation[4])
-  else
-    t.strict = t.strict + 1
-  end
-  if not verify(task, paper, c) then t.paper = t.paper + 1 end
+local function one(task, mutant, cell, n)
+  local ok, why = verify(task, strict, mutant.candidate)
+  if ok == nil then return end
+  local row = { cell = cell, kind = mutant.kind, rejected = not ok, why = why, says = mutant.says }
+  if ok and mutant.base then row.same, row.compared = same.check(task, mutant.base, mutant.candidate, strict) end
+  if n % ALLCLOSE_EACH == 0 then row.allclose = not verify(task, paper, mutant.candidate) end
+  journal:keep(row)
+  if row.rejected or apart(row) then return end
+  print("not rejected: " .. row.says)
+  io.stdout:flush()
 end
 
-local done = 0
-while done < count do
-  local set, shape = mutations[pick(1, #mutations)], {}
-  for _, key in ipairs { "rows", "cols", "m", "n", "k" } do
-    local range = set.shape[key]
-    if range then shape[key] = pick(range[1], range[2]) end
-  end
+local device <close> = assert(cawb.device(name))
+local host = { python.start(strict.deadlines.start) }
+assert(host[1], host[2])
+
+local function fill(cell, pick)
+  local c = list.cell(pick)
   strict.task, paper.task = {}, {}
-  local task <close> = assert(tasks.open(core.home .. "/examples/" .. set.example,
-    { device = device, options = strict, task = shape }))
-  for _ = 1, math.min(8, count - done) do
-    one(task, set[pick(1, #set)], shape)
-    done = done + 1
+  local task <close> = assert(tasks.open(c.path, { device = device, options = strict, task = c.shape, host = host }))
+  for n = 0, CELL - 1 do
+    local mutant = #journal.rows < count and c.make(task, strict)
+    if not mutant then return end
+    mutant.says = ("%s %s"):format(mutant.says, core.json.encode(c.shape))
+    one(task, mutant, cell, n)
   end
 end
 
-local all = { made = 0, strict = 0, paper = 0 }
-local rows = {}
-for _, key in ipairs { "dropped term", "wrong epsilon", "wrong divisor", "low-precision accumulation", "stale tile", "skipped tail" } do
-  local t = tally[key] or { made = 0, strict = 0, paper = 0 }
-  rows[#rows + 1] = { key, tostring(t.made), tostring(t.strict), tostring(t.paper) }
-  for k, v in pairs(t) do all[k] = all[k] + v end
+while #journal.rows < count do fill(journal:next()) end
+host[1]:close()
+
+-- ---- what came of it
+
+local function counts() return { made = 0, strict = 0, shown = 0, paper = 0, same = 0, explained = 0 } end
+local all, tally, missed, rows = counts(), {}, {}, {}
+for _, key in ipairs(list.kinds) do tally[key] = counts() end
+
+local function weigh(t, row)
+  local how = apart(row)
+  if how then
+    t[how] = t[how] + 1
+    return
+  end
+  t.made = t.made + 1
+  if row.rejected then t.strict = t.strict + 1 end
+  if row.allclose ~= nil then t.shown = t.shown + 1 end
+  if row.allclose then t.paper = t.paper + 1 end
 end
-rows[#rows + 1] = { "all", tostring(all.made), ("%d, %.1f%%"):format(all.strict, 100 * all.strict / all.made),
-                    ("%d, %.1f%%"):format(all.paper, 100 * all.paper / all.made) }
-for _, line in ipairs(display.table({ "mistake", "mutants", "rejected, strict", "allclose at 1e-2" }, rows)) do print(line) end
+
+for _, row in ipairs(journal.rows) do
+  weigh(tally[row.kind], row)
+  weigh(all, row)
+  if not row.rejected and not apart(row) then missed[#missed + 1] = row.says end
+end
+local function share(part, whole) return ("%d of %d, %.1f%%"):format(part, whole, 100 * part / math.max(1, whole)) end
+local function line(key, t)
+  return { key, tostring(t.made), share(t.strict, t.made), share(t.paper, t.shown), tostring(t.same), tostring(t.explained) }
+end
+for _, key in ipairs(list.kinds) do rows[#rows + 1] = line(key, tally[key]) end
+rows[#rows + 1] = line("all", all)
+for _, text in ipairs(display.table({ "mistake", "mutants", "rejected, strict", "allclose at 1e-2", "the same", "explained" }, rows)) do
+  print(text)
+end
 for _, text in ipairs(missed) do print("not seen: " .. text) end
-print(core.json.encode { device = device.info.name, seed = seed, tally = tally, all = all, missed = core.json.array(missed) })
-return all.strict / all.made >= 0.99 and 0 or 1
+print(core.json.encode { device = device.info.name, seed = seed, list = list_name, tally = tally, all = all,
+                         missed = core.json.array(missed), version = cawb.version, when = os.date "!%Y-%m-%d" })
+return all.strict / math.max(1, all.made) >= 0.99 and 0 or 1

@@ -1,6 +1,6 @@
-# Lua and SQLite from their static archives, cJSON shared (Debian has no static
-# one; it is installed beside the program), CUDA as headers only: libcuda, NVRTC
-# and the rest are opened at run time.
+# Lua and SQLite from their static archives, cJSON and civetweb shared (Debian has no
+# static ones; they are installed beside the program), CUDA as headers only: libcuda,
+# NVRTC and the rest are opened at run time.
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
@@ -20,6 +20,7 @@ endfunction()
 cawb_import(lua lua.h liblua5.4.a liblua5.4-dev)
 cawb_import(sqlite sqlite3.h libsqlite3.a libsqlite3-dev)
 cawb_import(cjson cjson/cJSON.h libcjson.so libcjson-dev)
+cawb_import(civetweb civetweb.h libcivetweb.so libcivetweb-dev)
 
 # libcurl as headers only: it is opened at run time, like NVIDIA's libraries.
 find_path(curl_include curl/curl.h)

@@ -12,7 +12,7 @@ target_include_directories(cawb_fuzz_core SYSTEM PUBLIC ${CAWB_CUDA_INCLUDE})
 target_compile_definitions(cawb_fuzz_core PUBLIC _GNU_SOURCE CAWB_VERSION="${PROJECT_VERSION}")
 target_compile_options(cawb_fuzz_core PUBLIC ${fuzz_flags}
   -fsanitize=fuzzer-no-link,address,undefined)
-target_link_libraries(cawb_fuzz_core PUBLIC cawb::lua cawb::sqlite cawb::cjson
+target_link_libraries(cawb_fuzz_core PUBLIC cawb::lua cawb::sqlite cawb::cjson cawb::civetweb
   Threads::Threads m ${CMAKE_DL_LIBS})
 
 # The simulator converts all lanes of a warp, those that hold no number too.

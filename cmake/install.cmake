@@ -1,16 +1,20 @@
-# A relocatable tree: bin/cawb, lib/libcjson.so.1, share/cawb/..., share/doc/cawb/...
+# A relocatable tree: bin/cawb, lib/libcjson.so.1, lib/libcivetweb.so.1, share/cawb/..., share/doc/cawb/...
 # Folders with nothing in them yet are left out.
 set(CMAKE_INSTALL_MESSAGE NEVER)
 install(TARGETS cawb RUNTIME DESTINATION bin)
 
-# The file that the program asks the loader for, under that name and no link.
-get_target_property(cjson_file cawb::cjson IMPORTED_LOCATION)
-get_filename_component(cjson_file ${cjson_file} REALPATH)
-get_filename_component(cjson_name ${cjson_file} NAME)
-string(REGEX MATCH "^libcjson\\.so\\.[0-9]+" cjson_soname ${cjson_name})
-install(FILES ${cjson_file} DESTINATION lib RENAME ${cjson_soname})
+# The files that the program asks the loader for, under those names and no links.
+foreach(name cjson civetweb)
+  get_target_property(file cawb::${name} IMPORTED_LOCATION)
+  get_filename_component(file ${file} REALPATH)
+  string(REGEX MATCH "lib${name}\\.so\\.[0-9]+" soname ${file})
+  install(FILES ${file} DESTINATION lib RENAME ${soname})
+  if(EXISTS /usr/share/doc/lib${name}1/copyright)
+    install(FILES /usr/share/doc/lib${name}1/copyright DESTINATION share/doc/cawb RENAME LICENSE.${name})
+  endif()
+endforeach()
 
-foreach(folder bench cluster docs lua strategies configs prompts kernels examples skills tests/cassettes tests/gpu tests/cheats)
+foreach(folder bench cluster docs lua python train strategies configs prompts kernels examples skills tests/cassettes tests/gpu tests/cheats)
   if(EXISTS ${CMAKE_SOURCE_DIR}/${folder})
     install(DIRECTORY ${folder}/ DESTINATION share/cawb/${folder} USE_SOURCE_PERMISSIONS
       PATTERN __pycache__ EXCLUDE PATTERN .* EXCLUDE)

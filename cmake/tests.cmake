@@ -65,7 +65,8 @@ function(cawb_test_environment)
 endfunction()
 cawb_test_environment(TESTS python/test_judge SET "CAWB_SIM_LAUNCH=$<TARGET_FILE:sim_launch>")
 cawb_test_environment(TESTS python/test_judge python/test_report python/test_cluster python/test_promote
-  python/test_mcp SET "CAWB_PROGRAM=$<TARGET_FILE:cawb>" "CAWB_PYTHON=$<TARGET_FILE:warm_python>")
+  python/test_mcp python/test_serve python/test_serve_sessions
+  python/test_serve_dialects python/test_serve_cheats python/test_client SET "CAWB_PROGRAM=$<TARGET_FILE:cawb>" "CAWB_PYTHON=$<TARGET_FILE:warm_python>")
 cawb_test_environment(TESTS python/test_jail SET "CAWB_JAIL_LIBRARY=$<TARGET_FILE:cawb_jail>")
 
 # A libcuda without a GPU behind it, for the logic of the real device.

@@ -7,6 +7,7 @@ return {
     place_reads = true,
     cache_policy = true,
     kept_state = true,
+    changed_state = true,
     device_calls = true,
     embedded_data = true,
     fast_math = true,
@@ -23,11 +24,14 @@ return {
     unsteady = true,               -- a flag
     below_floor = true,
     near_floor = true,             -- a flag, and a second look
-    -- Python candidates
+    -- Python candidates: by what they were seen to do; by their text where that cannot be seen
+    python_work = true,
     python_fallback = true,
     python_dynamic = true,
     python_handlers = true,
     python_base = true,
     python_no_kernel = true,       -- a flag
+    python_clocks = true,          -- a flag
+    python_threads = true,         -- a flag
   },
 }

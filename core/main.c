@@ -3,6 +3,7 @@
 ** processes that the judge starts; everything else is the judge, whose main program is
 ** lua/cawb/door/main.lua. All Lua runs inside one protected call.
 */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +99,15 @@ static int judge(lua_State *L) {
   return 1;
 }
 
+/* A full disk or a closed pipe may show only when the last buffer is written. */
+static int flush_output(int status) {
+  errno = 0;
+  if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+  fprintf(stderr, "cawb: what was printed could not all be written%s%s; what was recorded is kept\n",
+          errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
+  return status == 0 ? 3 : status;
+}
+
 static int run_judge(int argc, char **argv) {
   arguments a = { argc, argv };
   lua_State *L = luaL_newstate();
@@ -113,7 +123,7 @@ static int run_judge(int argc, char **argv) {
   if (lua_pcall(L, 1, 1, 1) == LUA_OK) status = (int)lua_tointeger(L, -1);
   else fprintf(stderr, "cawb: %s\n", lua_tostring(L, -1));
   lua_close(L);
-  return status;
+  return flush_output(status);
 }
 
 int main(int argc, char **argv) {

@@ -5,6 +5,7 @@ local generation = require "cawb.generation"
 
 return {
   proposes = "kernels",
+  asks = true,
   turns = 48,
   settings = { width = 3, branch = 2 },
 

@@ -5,6 +5,7 @@ local generation = require "cawb.generation"
 
 return {
   proposes = "kernels",
+  asks = true,
   turns = 64,
   settings = { n = 8 },
 

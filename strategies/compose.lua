@@ -3,15 +3,19 @@
 -- fusion follows, and one of kernels as plain as there are, without tensor cores.
 
 local cawb = require "cawb"
+local ceilings = require "cawb.ceilings"
 local compose = require "cawb.compose"
 local families = require "cawb.families"
 
 local ways = { { name = "compose" }, { name = "compose/unfused", fuse = false },
                { name = "compose/plain", fuse = false, libraries = false, plain = true } }
 
--- What the task became, once, on the screen.
-local function show(run, made)
-  for _, line in ipairs(compose.table(made)) do run.report:note(line) end
+-- What the task became, once, on the screen, with the time of each kernel.
+local function show(run, made, candidate)
+  if run.report.quiet then return end
+  local known = ceilings.of(run.task.device)
+  local profile = cawb.profile(run.task, candidate, { options = run.options, set = "quick" })
+  for _, line in ipairs(compose.table(made, profile, known and known.copy)) do run.report:note(line) end
 end
 
 -- The last rung of a ladder that serves the task: tuned by hand, and its tunables are swept. Products are left
@@ -32,20 +36,33 @@ local function climb(run)
   return candidate and run:evaluate(candidate) or false
 end
 
+-- What compose makes of a task, one way.
+local function made_of(task, options, way)
+  local device = task.device.info
+  local tensor_cores = options.compose.tensor_cores and not way.plain
+  return compose.make(task, { arch = tensor_cores and device.arch or nil, memory = device.memory, fuse = way.fuse,
+                              libraries = way.libraries, rewrite = options.compose.rewrites and way.fuse ~= false })
+end
+
 return {
   proposes = "kernels",
+  glance = function(task, options)
+    local made = made_of(task, options, ways[1])
+    if not made then return false end
+    cawb.compile { source = made.source, device = task.device, options = made.options }      -- it waits in the cache
+  end,
   step = function(run)
     local at = run.memory
     if run.best then return climb(run) end
     at.turn = (at.turn or 0) + 1
     local way = ways[at.turn]
     if not way then return false end
-    local made, why = compose.make(run.task, { arch = not way.plain and run.task.device.info.arch or nil, fuse = way.fuse,
-                                               libraries = way.libraries })
+    local made, why = made_of(run.task, run.options, way)
     if not made then return run:give_up(why) end
     at.made = made
-    if at.turn == 1 then show(run, made) end
-    return run:evaluate(cawb.candidate { source = made.source, plan = made.plan, name = way.name,
-                                         note = table.concat(compose.table(made), "\n") })
+    local candidate = cawb.candidate { source = made.source, plan = made.plan, options = made.options, name = way.name,
+                                       note = table.concat(compose.table(made), "\n") }
+    if at.turn == 1 then show(run, made, candidate) end
+    return run:evaluate(candidate)
   end,
 }

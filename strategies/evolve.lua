@@ -27,6 +27,7 @@ end
 
 return {
   proposes = "kernels",
+  asks = true,
   turns = 64,
   settings = { islands = 4, archive = 3, crossover = 0.3 },
 

@@ -7,6 +7,7 @@ local feedback = require "cawb.feedback"
 
 return {
   proposes = "kernels",
+  asks = true,
   turns = 8,
   profile = "quick",
 

@@ -5,6 +5,7 @@ local proposals = require "cawb.proposals"
 
 return {
   proposes = "kernels",
+  asks = true,
   turns = 1,
 
   step = function(run)

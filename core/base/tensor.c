@@ -10,7 +10,7 @@ size_t cawb_tensor_dtype_size(const char *dtype) {
   static const struct { const char *name; size_t size; } sizes[] = {
     { "float32", 4 }, { "float64", 8 }, { "float16", 2 }, { "bfloat16", 2 },
     { "int64", 8 }, { "int32", 4 }, { "int16", 2 }, { "int8", 1 }, { "uint8", 1 },
-    { "bool", 1 }
+    { "bool", 1 }, { "float8_e4m3fn", 1 }, { "float8_e5m2", 1 }
   };
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
     if (strcmp(sizes[i].name, dtype) == 0) return sizes[i].size;

@@ -20,6 +20,7 @@
 
 enum {
   OPTIONS_MOST = 32,
+  LONG_SOURCE = 1 << 16,       /* bytes */
   STATIC_SHARED = 48 << 10, CONSTANT = 64 << 10   /* bytes; of every architecture (CUDA */
 };                                                /* programming guide, compute capabilities) */
 
@@ -154,11 +155,19 @@ static void add_option(job *j, const char *option) {
   if (j->noptions < OPTIONS_MOST) j->options[j->noptions++] = option;
 }
 
+/* Whether a source is long enough for several threads: kernels are optimised side by side then. From 13.0 on. */
+static int is_long(const job *j) {
+  int major = 0, minor = 0;
+  cawb_nvrtc_version(j->compiler->nvrtc, &major, &minor);
+  return major >= 13 && j->request->size > LONG_SOURCE;
+}
+
 /* What NVRTC is told, the candidate's own options among it. */
 static void gather_options(job *j) {
   cawb_compiler *c = j->compiler;
   int std = 0;
   add_option(j, j->arch);
+  if (is_long(j)) add_option(j, "--split-compile=8");
   add_option(j, "--ptxas-options=-v");
   add_option(j, "-lineinfo");
   for (size_t at = 0; at < j->flags.size; at += strlen(j->flags.data + at) + 1) {

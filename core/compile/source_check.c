@@ -268,6 +268,18 @@ static cawb_status directive(lexer *l) {
   return CAWB_OK;
 }
 
+/*
+** Whether a word is __DATE__ or __TIME__, or so much of one that ## could make it of it. NVRTC lets nobody
+** give these another value, and a build that follows the clock could not be repeated.
+*/
+static int tells_the_time(const char *text) {
+  static const char *const names[] = { "__DATE__", "__TIME__" };
+  size_t n = strlen(text);
+  for (size_t i = 0; n >= 3 && n <= 8 && i < sizeof names / sizeof names[0]; i++)
+    if (strncmp(text, names[i], n) == 0 || (n > 3 && strcmp(text, names[i] + 8 - n) == 0)) return 1;
+  return 0;
+}
+
 /* A word, and the string or character that it may be the prefix of. */
 static cawb_status word(lexer *l) {
   char text[NAME_MOST];
@@ -281,6 +293,9 @@ static cawb_status word(lexer *l) {
   if (raw && suffix && peek(l) == '"')
     return refuse(l, l->line, "a literal and a raw string literal need a blank between them");
   if (raw && accept(l, '"')) return skip_raw(l);
+  if (tells_the_time(text))
+    return refuse(l, l->line, "__DATE__ and __TIME__ differ from build to build, so that nothing could be repeated: "
+                  "write a constant (parts of these names are refused too, ## could join them)");
   if (strncmp(text, "__has_include", 13) == 0 || strcmp(text, "__has_embed") == 0)
     return has_include(l, text);
   return CAWB_OK;

@@ -247,7 +247,8 @@ static const cawb_device_ops ops = {
   .copy = cawb_cuda_copy, .fill = cawb_cuda_fill,
   .attach = cawb_cuda_attach, .detach = cawb_cuda_detach,
   .load = cawb_cuda_load, .unload = cawb_cuda_unload, .choose = cawb_cuda_choose,
-  .run = cawb_cuda_run, .time = cawb_cuda_time, .profile = cawb_cuda_profile
+  .run = cawb_cuda_run, .time = cawb_cuda_time, .profile = cawb_cuda_profile,
+  .changed = cawb_cuda_globals_changed
 };
 
 static cawb_status draw_secret(cawb_cuda *c, cawb_err *err) {

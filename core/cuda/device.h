@@ -39,6 +39,7 @@ typedef struct cawb_cuda_function {
 typedef struct cawb_cuda_global {
   CUdeviceptr at, copy;        /* where it is, and what it held when it was loaded */
   size_t size;
+  char name[48];               /* cut */
 } cawb_cuda_global;
 
 struct cawb_module {
@@ -133,6 +134,7 @@ void        cawb_cuda_release_modules(cawb_cuda *c);
 /* Its __device__ variables: found in `ptx` and copied; put back, on the stream. */
 cawb_status cawb_cuda_globals_keep(cawb_cuda *c, cawb_module *m, const char *ptx, cawb_err *err);
 CUresult    cawb_cuda_globals_restore(cawb_cuda *c, const cawb_module *m);
+cawb_status cawb_cuda_globals_changed(cawb_device *d, cawb_module *m, char *names, size_t room, cawb_err *err);
 void        cawb_cuda_globals_free(cawb_cuda *c, cawb_module *m);
 
 /* A kernel by name, borrowed until the next call; CAWB_ERR_CANDIDATE if absent. */

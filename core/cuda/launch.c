@@ -144,17 +144,24 @@ cawb_status cawb_cuda_prepare(cawb_cuda *c, cawb_module *m, const cawb_step *ste
 /* ---- starting ---- */
 
 static CUresult launch(cawb_cuda *c, const cawb_step *s, const cawb_cuda_function *f) {
-  CUlaunchAttribute cluster;
-  memset(&cluster, 0, sizeof cluster);
-  cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-  cluster.value.clusterDim.x = s->cluster[0];
-  cluster.value.clusterDim.y = s->cluster[1];
-  cluster.value.clusterDim.z = s->cluster[2];
+  CUlaunchAttribute attrs[2];
+  unsigned n = 0;
+  memset(attrs, 0, sizeof attrs);
+  if (has_cluster(s)) {
+    attrs[n].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attrs[n].value.clusterDim.x = s->cluster[0];
+    attrs[n].value.clusterDim.y = s->cluster[1];
+    attrs[n++].value.clusterDim.z = s->cluster[2];
+  }
+  if (s->cooperative) {
+    attrs[n].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    attrs[n++].value.cooperative = 1;
+  }
   CUlaunchConfig config = {
     .gridDimX = s->grid[0], .gridDimY = s->grid[1], .gridDimZ = s->grid[2],
     .blockDimX = s->block[0], .blockDimY = s->block[1], .blockDimZ = s->block[2],
     .sharedMemBytes = (unsigned)s->shared, .hStream = c->stream,
-    .attrs = has_cluster(s) ? &cluster : NULL, .numAttrs = has_cluster(s) ? 1 : 0
+    .attrs = n > 0 ? attrs : NULL, .numAttrs = n
   };
   size_t size = s->args_size;
   void *extra[] = {

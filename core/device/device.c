@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 static cawb_status open_auto(cawb_device **out, const cawb_figures *figures, cawb_err *err) {
   cawb_err ignored;  /* no GPU is an ordinary outcome here */
   if (cawb_device_open_cuda(out, "0", &ignored) == CAWB_OK) return CAWB_OK;
@@ -104,6 +106,17 @@ cawb_status cawb_device_run(cawb_device *d, cawb_module *m, const cawb_step *ste
                             size_t n, cawb_report *report, cawb_err *err) {
   memset(report, 0, sizeof *report);
   return d->ops->run(d, m, steps, n, report, err);
+}
+
+cawb_status cawb_device_changed(cawb_device *d, cawb_module *m, char *names, size_t room, cawb_err *err) {
+  names[0] = '\0';
+  return m != NULL ? d->ops->changed(d, m, names, room, err) : CAWB_OK;
+}
+
+void cawb_device_name(char *names, size_t room, const char *name) {
+  size_t used = strlen(names);
+  snprintf(names + used, room - used, "%s%s", used > 0 ? ", " : "", name);
+  cawb_utf8_clean(names);
 }
 
 cawb_status cawb_device_time(cawb_device *d, cawb_module *m, const cawb_step *steps,

@@ -60,6 +60,7 @@ typedef struct cawb_step {
   const char *kernel;          /* the entry's full (mangled) name in the PTX */
   unsigned grid[3], block[3], cluster[3];
   size_t shared;               /* dynamic shared memory, bytes */
+  int cooperative;             /* all blocks are under way at once, so that they may wait for each other */
   const void *args;            /* the parameter block as PTX lays it out:  */
   size_t args_size;            /* each parameter at its natural alignment  */
   /* FILL: `pattern` repeated over `size` bytes (a multiple of 4) at `addr` */
@@ -87,7 +88,7 @@ typedef struct cawb_report {
   uint64_t dram_bytes;           /* sectors that came to L2 or must go from it, times 32 */
   uint64_t barriers;             /* block barriers passed, per warp */
   uint64_t races;                /* unordered conflicting shared accesses seen */
-  char race[256];                /* the first one, in words; "" for none */
+  char race[512];                /* the first one, in words; "" for none */
   double seconds;                /* modelled time of the whole run; 0: not modelled */
   struct { double memory, l2, l1, shared, issue, latency, blocks, launch; } bound;  /* its parts, seconds */
 } cawb_report;
@@ -216,6 +217,16 @@ cawb_status cawb_device_choose(cawb_device *d, const cawb_step *steps, size_t n,
 cawb_status cawb_device_run(cawb_device *d, cawb_module *m, const cawb_step *steps,
                             size_t n, cawb_report *report, cawb_err *err);
 
+/*
+** The names of the module's variables that hold something else than when it was loaded, ", " between
+** them, cut to `room`; "" for none. Before every run and every timed execution they are put back, so
+** what the last one has left is told.
+*/
+cawb_status cawb_device_changed(cawb_device *d, cawb_module *m, char *names, size_t room, cawb_err *err);
+
+/* For implementations: one more name. */
+void cawb_device_name(char *names, size_t room, const char *name);
+
 /* Execute the steps repeatedly with a cold L2 cache, timing each execution. */
 cawb_status cawb_device_time(cawb_device *d, cawb_module *m, const cawb_step *steps,
                              size_t n, cawb_timing *timing, cawb_err *err);
@@ -278,6 +289,7 @@ typedef struct cawb_device_ops {
                       cawb_timing *, cawb_err *);
   cawb_status (*profile)(cawb_device *, cawb_module *, const cawb_step *, size_t,
                          const char *const *, size_t, cawb_profile *, cawb_err *);
+  cawb_status (*changed)(cawb_device *, cawb_module *, char *, size_t, cawb_err *);
 } cawb_device_ops;
 
 /* An implementation embeds this as its first member and fills all of it. */

@@ -27,7 +27,8 @@ static const field fields[] = {
   F(ramp, 0, 1), F(sharpness, 1, 100),
   F(pipe_fp32, 1e-3, 1024), F(pipe_int, 1e-3, 1024), F(pipe_fp64, 1e-3, 1024),
   F(pipe_special, 1e-3, 1024), F(pipe_memory, 1e-3, 1024), F(pipe_control, 1e-3, 1024),
-  F(pipe_tensor, 1e-3, 1024), F(mma_share, 0.01, 1)
+  F(pipe_tensor, 1e-3, 1024), F(mma_share, 0.01, 1), F(library_gemm, 0.01, 1), F(library_conv, 0.01, 1),
+  F(library_conv_tensor, 0.01, 1), F(library_conv_back, 0.01, 1)
 #undef F
 };
 enum { FIELDS = sizeof fields / sizeof *fields };

@@ -38,6 +38,9 @@ typedef struct cawb_figures {
   double pipe_fp32, pipe_int, pipe_fp64, pipe_special, pipe_memory, pipe_control, pipe_tensor;
                                   /* warp instructions per clock and multiprocessor */
   double mma_share;               /* of the tensor rate, what mma.sync reaches */
+  double library_gemm, library_conv, library_conv_tensor, library_conv_back;
+                                  /* of the rate, what a library's product reaches; a convolution on the units of */
+                                  /* float32, on tensor cores, and transposed */
 } cawb_figures;
 
 /* From an object with exactly these keys. CAWB_ERR_INVALID names the key that is missing,

@@ -4,6 +4,7 @@ Every operation takes a request that was held to core/protocol/host.json and ret
 file descriptors).
 """
 import gc
+import importlib
 import os
 import platform
 import re
@@ -14,11 +15,15 @@ import torch
 
 from host.baselines import baseline
 from host.judge import python_candidate
-from host.wire.fault import Fault
+from host.wire.fault import Fault, Refused, one_line
 from host.judge.reference import signed
 from host.task.sketch import attempt
 from host.wire.tensors import number
 from host.workload import Workload
+
+
+def synthesis():
+    return importlib.import_module("host.synth.service")
 
 
 def version_of(package):
@@ -26,6 +31,12 @@ def version_of(package):
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
+
+
+def path_of(request):
+    """The path that a request names: any bytes, as Python has them."""
+    path = request["path"]
+    return os.fsdecode(bytes.fromhex(path[4:])) if path.startswith("hex:") else path
 
 
 class Host:
@@ -63,16 +74,21 @@ class Host:
         gc.collect()  # an earlier failure may still hold tensors
         if device.type == "cuda":
             torch.cuda.set_device(device)
-        self.workload = Workload(request["path"], device, request.get("overrides", {}),
-                                 request["init_seed"], judge if device.type == "cuda" else None)
+        self.workload = Workload(path_of(request), device, request.get("overrides", {}),
+                                 request["init_seed"], judge if device.type == "cuda" else None,
+                                 request.get("weights_seed"))
         return self.workload.describe()
 
     def sketch(self, request):
-        return attempt(request["path"], request.get("overrides", {}), request["init_seed"]), ()
+        return attempt(path_of(request), request.get("overrides", {}), request["init_seed"],
+                       open_device(request.get("device", "cpu"))), ()
 
     def inputs(self, request):
-        trial = self.loaded().begin(request["seed"], signed(request["poison"]), request.get("case"))
-        return {"inputs": trial.specs}, ()
+        try:
+            trial = self.loaded().begin(request["seed"], signed(request["poison"]), request.get("case"))
+        except Refused as refused:
+            return {"inputs": [], "refused": one_line(refused)}, ()
+        return {"inputs": trial.specs, "level": trial.level}, ()
 
     def compare(self, request):
         work, slots = self.loaded(), request.get("slots", 1)
@@ -101,7 +117,8 @@ class Host:
             raise Fault("invalid", "op 'baselines': unknown kind %r (there are %s, and file:PATH)"
                         % (unknown[0], ", ".join(baseline.KINDS)))
         how = baseline.in_turn if order else baseline.measure
-        return how(work, kinds, request["samples"], request["budget"], request["seed"]), ()
+        other = (request["other"], request["case"]) if "other" in request and "case" in request else None
+        return how(work, kinds, request["samples"], request["budget"], request["seed"], other), ()
 
     def peek(self, request):
         found, start = self.seen(request["what"], request["index"]), request.get("offset", 0)
@@ -129,11 +146,32 @@ class Host:
         return python_candidate.play(work, order, request["seed"], request["poison"], deadlines,
                            request.get("judged", order[:1]), request.get("case")), ()
 
+    def python_work(self, request):
+        found = self.loaded().jailed.get(request["name"])
+        return (found.work_seen.told() if found else {"means": [], "lost": 0, "seen": []}), ()
+
     def python_close(self, request):
         found = self.loaded().jailed.pop(request["name"], None)
         if found is not None:
             found.close()
         return {}, ()
+
+    # Synthesis of tasks. Its rooms are imported by its first request: no judge needs them.
+
+    def synth_seeds(self, _request):
+        return synthesis().seeds(), ()
+
+    def synth_names(self, request):
+        return synthesis().names(request), ()
+
+    def synth_draw(self, request):
+        return synthesis().drawn(request), ()
+
+    def synth_examine(self, request):
+        return synthesis().examined(request, path_of(request)), ()
+
+    def synth_nearest(self, request):
+        return synthesis().nearest(request), ()
 
     def unload(self, _request):
         if self.workload is not None:

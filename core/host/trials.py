@@ -27,28 +27,34 @@ import torch
 
 from host.judge import battery
 from host.judge import indices
+from host.judge import places
+from host.judge import plain
 from host.judge import relations
 from host.wire.fault import Fault, kind_of
-from host.judge.judged import expected
+from host.judge.guard import Guard
+from host.judge.judged import expected, known
+from host.judge.terms import Terms
 from host.task.runner import made_on
-from host.wire.tensors import Layout, describe, dtype_name, leaves, mapped_views, shape_of
+from host.task.wide import Both
+from host.wire.tensors import Layout, describe_all, dtype_name, flat, leaves, mapped_views, shape_of
 
 KEPT_SEEDS = 8
 KEPT_BYTES = 2 << 30
+FAR_OFF = 1e-2           # normalised rms error of eager PyTorch's with which nothing can be judged
 PRIVATE = 256 << 20      # bytes of inputs up to which a trial has them to itself
 
 
 class Trial:
-    def __init__(self, trials, seed, case=None):
+    def __init__(self, trials, seed, case=None, level="free"):
         self.trials, self.runner, self.seed, self.case = trials, trials.runner, seed, case
+        self.level = level       # see host/judge/battery.py
         self._inputs, self.private = self.make_inputs(), True
         layout = Layout()
         with self.runner.task.located("get_inputs"):
-            self.specs = [describe(x, layout, "input %d" % (i + 1))
-                          for i, x in enumerate(self.inputs)]
+            self.specs = describe_all(self.inputs, layout, self.runner.task.form)
         self.share_size = layout.size
         self.precision = None
-        self._expected = None
+        self._expected = self._terms = self._plain = None
 
     def make_inputs(self):
         """From the seed alone; see host/judge/battery.py and host/judge/relations.py."""
@@ -56,7 +62,8 @@ class Trial:
             return self.trials.relations.inputs(self.seed, self.case)
         inputs = self.runner.inputs(self.seed)
         with made_on(self.runner.device):
-            return battery.apply(self.case, inputs)
+            choices = (self.trials.choices, self.seed) if places.stage_of(self.case) else None
+            return battery.apply(self.case, inputs, self.level, self.trials.fixed, choices)
 
     def leaves(self):
         for x, spec in zip(self.inputs, self.specs):
@@ -98,23 +105,72 @@ class Trial:
 
     def references(self):
         """In float64 first: its copy of the inputs is gone when eager PyTorch runs."""
+        guard = Guard() if self.trials.guarded and self.case else None
         scores = self.trials.watch(True), self.trials.watch(False)
-        wide = self.runner.forward_wide(self.inputs, self.seed, scores[0])
-        eager = self.runner.forward(self.inputs, self.seed, scores[1])
+        wide = self.runner.forward_wide(self.inputs, self.seed, Both(guard, scores[0]))
+        eager = self.runner.forward(self.inputs, self.seed, Both(guard, scores[1]))
+        if self.case and [list(t.shape) for _, t in eager] != self.trials.shapes:
+            raise Fault("task", "the output has another shape")
         self.precision = "float64" if wide else precision(eager)
         index = indices.found(self.trials.places, scores[1], scores[0] if wide else scores[1])
         return [expected(self.trials.judge, w, e, i)
                 for (_, w), (_, e), i in zip(wide or eager, eager, index)]
+
+    def unfit(self):
+        """Why nothing can be learnt from these inputs, or None: the reference is not finite, or
+        PyTorch itself far from it. What it raises is for the caller."""
+        expected = self.expected()
+        known(expected)
+        for e in expected:
+            if not e.dtype.is_floating_point or self.case in battery.STRANGE:
+                continue
+            if e.odd:
+                return "the reference is not finite"
+            if not (e.eager_error["nrms"] or 0) <= FAR_OFF:
+                return "PyTorch itself is far from the reference"
+        return None
+
+    def terms(self):
+        """For a second look, made once: see host/judge/terms.py; None where there can be none."""
+        if self._terms is None and self.precision == "float64":
+            try:
+                self._terms = Terms(self.runner, self.inputs, self.seed, self.expected())
+            except (Fault, RuntimeError, MemoryError) as error:
+                if isinstance(error, Fault) and error.name == "device" or kind_of(error) == "device":
+                    raise
+                self.precision = "float64, once"      # no room, or no way to move the factors
+        return self._terms
+
+    def plain(self):
+        """What straightforward kernels are off by, made once (host/judge/plain.py): by output, errors and
+        looks at them; empty where there is nothing to say."""
+        if self._plain is None:
+            made, expected, terms = plain.outputs(self.runner, self.inputs, self.seed), self.expected(), self.terms()
+            self._plain = {i: ([e.measure(outs[i]) for outs in made], [terms.look(i, outs[i]) for outs in made])
+                           for i, e in enumerate(expected) if made and terms and i in terms.sizes}
+        return self._plain
+
+    def largest(self):
+        """The largest magnitude among inputs that are finite."""
+        found = [float(flat(t).to(torch.float64).nan_to_num(nan=0.0, posinf=0.0, neginf=0.0).abs().max())
+                 for t, _ in self.leaves() if t.is_floating_point() and t.numel()]
+        return max(found, default=0.0)
 
     def has_expected(self):
         return self._expected is not None
 
     def bytes(self):
         kept = self.share_size if self.private and self._inputs is not None else 0
-        return kept + sum(e.bytes() for e in self._expected or ())
+        terms = 2 if self._terms else 1
+        return kept + terms * sum(e.bytes() for e in self._expected or ())
 
     def shapes(self):
         return [shape_of(s) for s in self.specs]
+
+
+def kind(case):
+    """Of a case, its name without the stage."""
+    return case and case.partition(":")[0]
 
 
 def precision(outputs):
@@ -136,6 +192,11 @@ class Trials:
         self.kept = collections.OrderedDict()
         self.places = []         # of outputs that are indices; see host/judge/indices.py
         self.relations = None    # see host/judge/relations.py
+        self.guarded = False     # has it operators that stop a GPU? see host/judge/guard.py
+        self.shapes = []         # of outputs
+        self.fixed = set()       # numbers of input tensors that are the same for every seed
+        self.choices = None      # along what the task chooses; see host/judge/places.py
+        self.level = {}          # by kind: how far inputs may reach, as far as is known
 
     def watch(self, wide):
         """The mode for a reference's forward, where outputs are indices. In float64 only those
@@ -143,12 +204,23 @@ class Trials:
         places = [p for p in self.places if p and not (wide and p.direct)]
         return indices.Scores({p.number for p in places}) if any(self.places) else None
 
-    def get(self, seed, case=None):
+    def levels(self, case):
+        """How far inputs of a case may reach, the furthest first; those are left out that the
+        reference could not deal with."""
+        if case is None or relations.stage_of(case):
+            return battery.LEVELS[:1]
+        return battery.LEVELS[battery.LEVELS.index(self.level.get(kind(case), battery.LEVELS[0])):]
+
+    def reaches(self, case, level):
+        """Let it be known how far inputs of a case may reach."""
+        self.level[kind(case)] = level
+
+    def get(self, seed, case=None, level=battery.LEVELS[0]):
         """The trial of a seed and a case, now the most recent one."""
         trial = self.kept.get((seed, case))
-        if trial is None:
+        if trial is None or trial.level != level:
             self.trim(1, self.size)
-            trial = self.kept[seed, case] = Trial(self, seed, case)
+            trial = self.kept[seed, case] = Trial(self, seed, case, level)
         self.kept.move_to_end((seed, case))
         self.trim()
         return trial

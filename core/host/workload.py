@@ -1,38 +1,38 @@
 """A loaded task with its shares: what `load` makes and `unload` ends."""
 import ctypes
 import hashlib
-import math
-import statistics
 
 import torch
 
 from host.judge import admission
+from host.judge import battery
 from host.judge import freivalds
-from host.judge import indices
 from host.judge import relations
-from host.wire.fault import Fault
-from host.graph.recorder import Recorder
+from host.judge import roundings
+from host.wire.fault import Fault, Refused
 from host.judge.judge import Judge, Readback
-from host.task.runner import Runner, loose_tensors
+from host.task.runner import Runner, seed_all
+from host.wire.forms import state_of
 from host.wire.share import open_share
 from host.task.source import Task
-from host.wire.tensors import Layout, copied, mapped, number, same_bits, store, values_of, view
-from host.trials import PRIVATE, Trial, Trials
+from host.wire.tensors import Layout, judged, store, values_of, view
+from host.study import Study
+from host.trials import PRIVATE, Trials
+from host.judge.terms import doubtful, largest, plain_matters
 from host.judge.watch import Shared
-
-OTHER_SEEDS = 4  # tried at load, until inputs and outputs have both changed
-FEW = 32         # elements; all of fewer may cancel at once
 
 MOST_SLOTS = 8                                      # copies of all outputs in their share,
 SLOT_BYTES = {"cuda": 256 << 20, "cpu": 64 << 20}   # as long as they fit in this
 
-FLOATING = ("float64", "float32", "float16", "bfloat16")
+SLIGHT = 1e-3            # an output of which all is below this may be slight beside what went in
 
 RESERVE = 4 << 30        # bytes of GPU memory that others should find free
 
-class Workload:
-    def __init__(self, path, device, overrides, init_seed, judge=None):
+
+class Workload(Study):
+    def __init__(self, path, device, overrides, init_seed, judge=None, weights_seed=None):
         self.device = device
+        seed_all(init_seed)                          # a file may draw numbers while it is read
         self.task = Task(path, overrides)
         self.runner = Runner(self.task, device, init_seed)
         self.current = self.judge = None
@@ -42,7 +42,10 @@ class Workload:
         try:
             self.judge = Judge(judge, device) if judge else None
             self.trials = Trials(self.runner, self.judge)
+            self.unseen = []                         # weights that hardly show in the output
+            self.varied = [] if weights_seed is None else self.vary(init_seed, weights_seed)
             self.study(init_seed)
+            self.roundings = roundings.steps(self.graph)
             self.release()
             self.place_parameters()
             self.place_inputs_outputs()
@@ -50,141 +53,28 @@ class Workload:
             self.close()
             raise
 
-    def study(self, seed):
-        """Run it a few times: outputs, op graph, is it deterministic, random? Of inputs
-        and outputs only marks are kept: large ones are not there twice."""
-        trial = Trial(self.trials, seed)
-        self.inputs, self.shapes, self.inputs_size = trial.specs, trial.shapes(), trial.share_size
-        self.signature = repr(trial.specs)
-        self.density = {"inputs": [density(t) for t, _ in trial.leaves()],
-                        "params": {n: density(t) for n, t in self.runner.module.state_dict().items()
-                                   if isinstance(t, torch.Tensor)}}
-        outputs = self.probe(trial, seed)
-        if self.runner.changes_inputs and self.inputs_size > PRIVATE:
-            trial = Trial(self.trials, seed)
-        before = self.marks(t for t, _ in trial.leaves())
-        self.deterministic = self.repeats(trial, outputs, seed)
-        self.random = self.deterministic and self.outputs_of(trial, seed + 1) != outputs
-        self.runner.repeatable = self.deterministic and not self.random
-        del trial
-        self.constant = not self.moves(before, outputs, seed)
-        self.note_typical(seed)
-        self.remark()
-
-    def probe(self, trial, seed):
-        """The first call, observed; marks of its outputs."""
-        recorder = []
-
-        def mode(module, args):
-            recorder.append(Recorder(module, args))
-            return recorder[0]
-
-        large = self.inputs_size > PRIVATE
-        found = self.runner.probe(trial.inputs if large else mapped(trial.inputs, copied), seed,
-                                  mode)
-        self.graph, self.notes = recorder[0].entries, recorder[0].notes
-        made = [(t, source) for (_, t), source in zip(found, self.runner.sources)]
-        self.trials.places = indices.places(self.graph, made)
-        self.trials.relations = relations.Relations(self.runner, self.judge, self.graph,
-                                                    trial.inputs, made)
-        self.products = freivalds.Check(self.runner)
-        if any(e["kind"] == "matmul" for e in self.graph):
-            self.products.accept(trial, [t for _, t in found])
-        self.place_outputs(found)
-        self.trials.size = (0 if large else self.inputs_size) + sum(
-            max(8, 2 * t.element_size()) * t.numel() for _, t in found)
-        return self.marks(t for _, t in found)
-
-    def marks(self, tensors):
-        """One for each tensor; two are equal where all of the tensors' bits are."""
-        if self.judge is None:
-            return [Mark(t) for t in tensors]
-        back, shapes = Readback(), []
-        for tensor in tensors:
-            shapes.append((tensor.dtype, tensor.shape, back.add(self.judge.hash(
-                tensor.contiguous()))))
-        back.read()
-        return [(dtype, shape, back.whole(at)) for dtype, shape, at in shapes]
-
-    def outputs_of(self, trial, seed):
-        return self.marks(t for _, t in self.runner.forward(trial.inputs, seed))
-
-    def repeats(self, trial, found, seed):
-        for i, (a, b) in enumerate(zip(found, self.outputs_of(trial, seed))):
-            if a != b:
-                self.notes.append("output %d changes from run to run, though the input and the"
-                                  " torch seed are the same" % (i + 1))
-                return False
-        return True
-
-    def moves(self, first, found, seed):
-        """Whether inputs and outputs change with the seed. A small output may be
-        the same for two seeds by chance, so there are a few."""
-        inputs = outputs = False
-        for other in range(seed + 1, seed + 1 + OTHER_SEEDS):
-            trial = Trial(self.trials, other)
-            self.check(trial)
-            inputs = inputs or self.marks(t for t, _ in trial.leaves()) != first
-            outputs = outputs or (inputs and self.outputs_of(trial, seed) != found)
-            if inputs and outputs:
-                return True
-            del trial
-        self.notes.append(("the output is the same for different inputs: any constant passes;"
-                           if inputs else "get_inputs() makes the same inputs for every seed: an"
-                           " output that was seen once passes;") + " verification means little")
-        return False
-
-    def note_typical(self, seed):
-        """How large an output of a few elements usually is, by some seeds: by its own size
-        alone one that happens to cancel would be far off."""
-        few = [i for i, spec in enumerate(self.outputs)
-               if spec["dtype"] in FLOATING and 0 < math.prod(spec["shape"]) < FEW]
-        sizes = {i: [] for i in few}
-        for other in range(seed, seed + OTHER_SEEDS if few else seed):
-            trial = Trial(self.trials, other)
-            found = self.runner.forward(trial.inputs, other)
-            for i in few:
-                sizes[i].append(float(found[i][1].abs().max()))
-            del trial
-        for i in few:
-            finite = [x for x in sizes[i] if math.isfinite(x)]
-            if finite:
-                self.outputs[i]["typical"] = statistics.median_low(finite)
-
-    def remark(self):
-        if self.random:
-            self.notes.append("the outputs depend on torch's random state (dropout?): no kernel"
-                              " can repeat them; switch it off in the task")
-        if self.runner.changes_module:
-            self.notes.append("forward changes the module's own state; every call here starts"
-                              " from a fresh copy")
-        if self.runner.changes_inputs:
-            self.notes.append("forward writes to its inputs; every call here gets copies")
-        for name in loose_tensors(self.runner.module):
-            self.notes.append("the tensor '%s' is neither a parameter nor a buffer: kernels do"
-                              " not see it (use register_buffer)" % name)
-
     def place_outputs(self, found):
         layout = Layout()
         self.outputs = []
         for i, (name, tensor) in enumerate(found):
             with self.task.located("Model.forward"):
-                spec = layout.add(tensor, "output %d" % (i + 1))
+                spec = layout.add(*judged(tensor, "output %d" % (i + 1)))
             place = self.trials.places[i]
             self.outputs.append(dict(spec, **named(name), **({"index": place.name} if place else {})))
         self.outputs_size = layout.size
+        self.trials.shapes = [spec["shape"] for spec in self.outputs]
 
     def place_parameters(self):
         layout, module = Layout(), self.runner.module
         own = {name for name, _ in module.named_parameters(remove_duplicate=False)}
-        state = [(n, t) for n, t in module.state_dict().items() if isinstance(t, torch.Tensor)]
+        state = list(state_of(module).items())
         with self.task.located("Model.__init__"):
             self.params = [dict(layout.add(t, "parameter '%s'" % n), name=n,
                                 kind="parameter" if n in own else "buffer") for n, t in state]
         self.params_size = layout.size
         self.params_share = self.share(layout.size, "params")
         for spec, (_, tensor) in zip(self.params, state):
-            store(self.params_share.memory, spec, tensor.detach())
+            store(self.params_share.memory, spec, tensor)
         self.param_count = sum(p.numel() for p in module.parameters())
 
     def place_inputs_outputs(self):
@@ -208,33 +98,73 @@ class Workload:
                      "forward_line": task.line("Model.forward")},
             "params": self.params, "inputs": self.inputs, "outputs": self.outputs,
             "graph": self.graph, "sources": self.runner.sources, "memory": self.runner.memory, "deterministic": self.deterministic, "random": self.random,
-            "constant": self.constant, "param_count": self.param_count, "notes": self.notes,
+            "constant": self.constant, "varied": self.varied, "unseen": self.unseen, "param_count": self.param_count, "notes": self.notes,
             "params_share": self.params_share.describe(),
             "inputs_share": self.inputs_share.describe(),
             "outputs_share": self.outputs_share.describe(),
-            "relations": self.trials.relations.describe(), "density": self.density, **freivalds.describe(self.graph, self.products),
+            "places": self.trials.choices.stages(), "relations": self.trials.relations.describe(), "density": self.density, **freivalds.describe(self.graph, self.products),
             "slots": self.slots, "outputs_stride": self.outputs_size}
         return reply, [s.fd for s in self.shares if s.fd >= 0]
 
     def begin(self, seed, poison, case=None):
-        """Make this seed's inputs the current ones and poison the outputs."""
-        self.leave(seed, case)
-        trial = self.trials.get(seed, case)
+        """Make this seed's inputs the current ones and poison the outputs. Of a kind that the task
+        never announced its own reference goes first, and further draws reach less far where it
+        refuses; Refused, where it does so for all."""
+        why = None
+        for level in self.trials.levels(case):
+            self.leave(seed, case, level)
+            trial = self.place(seed, case, level)
+            last = level == battery.LEVELS[-1]
+            if case is None or relations.stage_of(case) or not self.refuses(trial) or last and trial.has_expected():
+                self.trials.reaches(case, level)
+                break
+        else:
+            why = self.refusal
+            self.current = None
+            self.trials.drop(trial)
+            raise Refused(why)
+        self.poisoned.fill_(poison)
+        self.settle()
+        return trial
+
+    def fitted(self, seed, case):
+        """A trial of a kind that the reference can deal with, which is not made the current one; or
+        None."""
+        for level in self.trials.levels(case):
+            trial = self.trials.get(seed, case, level)
+            if not self.refuses(trial):
+                return trial
+        return None
+
+    def place(self, seed, case, level):
+        """Put a trial's inputs where the worker finds them."""
+        trial = self.trials.get(seed, case, level)
         self.check(trial)
         self.current = trial
         if trial.private:
             self.shared.fill(trial, self.judge is not None and self.inputs_size > PRIVATE)
         else:
             self.shared.changed()  # the worker has had them since
-        self.poisoned.fill_(poison)
-        self.settle()
         return trial
 
-    def leave(self, seed, case=None):
+    def refuses(self, trial):
+        """Whether the reference cannot deal with these inputs; what it says is kept."""
+        try:
+            self.refusal = trial.unfit()
+        except Fault as fault:
+            if fault.name in ("device", "memory"):
+                raise
+            self.refusal = fault.message
+        if self.refusal:
+            levels = self.trials.levels(trial.case)
+            self.trials.reaches(trial.case, levels[min(1, len(levels) - 1)])
+        return bool(self.refusal)
+
+    def leave(self, seed, case=None, level=battery.LEVELS[0]):
         """Nothing is current until begin() ends; what lies in the share goes, unless
         it is this seed's."""
         trial, self.current = self.current, None
-        same = trial is not None and (trial.seed, trial.case) == (seed, case)
+        same = trial is not None and (trial.seed, trial.case, trial.level) == (seed, case, level)
         if trial is not None and not same and not trial.private:
             trial.reclaim()
             self.trials.drop(trial)
@@ -283,12 +213,50 @@ class Workload:
             freivalds.note(entries[i], back.numbers(handle), self.products.eager[i])
         if late:
             changed = self.shared.finish(watched, back)
+        self.note_roundings(trial, entries)
+        self.look_again(trial, entries)
         if relations.stage_of(trial.case):   # the same seed would find what is held now
             self.trials.drop(trial)
         self.trials.trim()
         self.relieve()
         return {"outputs": [each[0] for each in entries], "reference": trial.precision,
                 "slots": [list(each) for each in zip(*entries)], "changed": changed}
+
+    def note_roundings(self, trial, entries):
+        """Where a reference has the output's own type, its sums are as inexact as a candidate's."""
+        for entry in (entry for each in entries for entry in each):
+            if entry.get("scale") is not None and entry["dtype"] == trial.precision:
+                entry["roundings"] = self.roundings
+
+    def look_again(self, trial, entries):
+        """Where an output is in doubt, and of two kinds of inputs that are not large: its errors
+        beside the terms that it is made of."""
+        always = trial.case in ("mixed", "heavy") and self.inputs_size + self.outputs_size <= PRIVATE
+        for i, e in enumerate(trial.expected()):
+            for slot, entry in enumerate(entries[i]):
+                if not e.dtype.is_floating_point or entry.get("scale") is None:
+                    continue
+                if trial.case and entry["scale"] < SLIGHT:
+                    entry["largest"] = trial.largest()
+                terms = trial.terms() if always and slot == 0 or doubtful(entry, e.dtype) else None
+                found = terms and terms.beside(i, self.slot(i, slot))
+                if found and plain_matters(entry, found, e.dtype):
+                    found = self.beside_plain(trial, i, slot, entry) or found
+                if found:
+                    entry["terms"] = found
+
+    def beside_plain(self, trial, i, slot, entry):
+        """The same look, beside what straightforward kernels are off by; None where that is no number."""
+        errors, looks = trial.plain().get(i, ((), ()))
+        if not errors or None in looks or any(e["worst"] is None for e in errors):
+            return None
+        entry["plain"] = largest(errors)
+        return trial.terms().beside(i, self.slot(i, slot), looks)
+
+    def slot(self, index, slot):
+        """One copy of an output."""
+        spec = self.outputs[index]
+        return view(self.outputs_at(index, slot + 1)[slot], dict(spec, offset=0))
 
     def keep(self, trial):
         """An earlier stage of a relation: nothing is judged yet."""
@@ -383,18 +351,3 @@ def digest(tensor):
 
 def named(name):
     return {"name": name} if name else {}
-
-
-def density(tensor):
-    """The share of a tensor's elements that are not zero: 1/2 of a triangle."""
-    return float(torch.count_nonzero(tensor)) / tensor.numel() if tensor.numel() else 1.0
-
-
-class Mark:
-    """A tensor kept to be compared bit by bit."""
-
-    def __init__(self, tensor):
-        self.tensor = tensor
-
-    def __eq__(self, other):
-        return same_bits(self.tensor, other.tensor)

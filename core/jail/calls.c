@@ -57,6 +57,14 @@ static const int shared_world[] = { SYS_setsid, SYS_setpgid, SYS_shmget, SYS_shm
 static const int signals[] = { SYS_kill, SYS_tkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
                                424 /* pidfd_send_signal */ };
 
+/* Without namespaces others can be named, the judge among them, and who has its user may change
+** its limits, its priority, where it runs and where its memory lies: of oneself only. */
+static const int of_others[] = { SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setscheduler,
+                                 SYS_sched_setparam, SYS_sched_setattr, SYS_migrate_pages,
+                                 SYS_move_pages };
+static const int of_anyone[] = { SYS_setpriority, SYS_ioprio_set, SYS_mq_open,
+                                 440 /* process_madvise */, 448 /* process_mrelease */ };
+
 enum { NEW_NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC |
                         CLONE_NEWUTS | CLONE_NEWCGROUP, MOST = 256 };
 
@@ -96,6 +104,17 @@ static void refuse_most_sockets(program *p) {
   give(p, SECCOMP_RET_ERRNO | EACCES);
 }
 
+/* Where the first argument, a process or a thread, is not 0: oneself. */
+static void refuse_of_others(program *p) {
+  for (size_t i = 0; i < sizeof of_others / sizeof *of_others; i++) {
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 4, (unsigned int)of_others[i]);
+    load(p, offsetof(struct seccomp_data, args));
+    emit(p, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 0);
+    give(p, SECCOMP_RET_ERRNO | EPERM);
+    load(p, offsetof(struct seccomp_data, nr));
+  }
+}
+
 /* Last: it loses the number of the call. */
 static void refuse_clone(program *p) {
   emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 3, SYS_clone);
@@ -118,6 +137,8 @@ static void write_program(program *p, const cawb_jail *j) {
   else REFUSE(p, no_sockets, EACCES);
   REFUSE(p, not_there, ENOSYS);
   if (!j->namespaces) REFUSE(p, shared_world, EPERM);
+  if (!j->namespaces) REFUSE(p, of_anyone, EPERM);
+  if (!j->namespaces) refuse_of_others(p);
   if (!j->namespaces && cawb_jail_landlock_abi() < 6) REFUSE(p, signals, EPERM);
   if (j->listens) refuse_most_sockets(p);
   refuse_clone(p);

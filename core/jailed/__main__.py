@@ -1,6 +1,6 @@
 """The jail host: a Python with PyTorch in memory that forks jailed workers.
 
-Started as `python3 core/jailed --jail LIBRARY` with a scrubbed environment and a
+Started as `python3 core/jailed --jail LIBRARY --cache FOLDER` with a scrubbed environment and a
 connected socket on descriptor 3. It runs nothing of a candidate's: a request "spawn"
 makes a process that enters the jail (confine.py) before it looks at anything (worker.py),
 and sends the socket to it back. A worker costs a fork instead of an import of PyTorch.
@@ -25,13 +25,21 @@ SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 
 
 class Host:
-    def __init__(self, library):
-        self.confinement = Confinement(library)
+    def __init__(self, library, cache):
+        self.confinement, self.cache, self.watcher = Confinement(library), cache, None
         self.inmates = Inmates(self.confinement)
 
     def hello(self, _request):
-        torch = import_torch()
-        return {"python": platform.python_version(), "torch": torch.__version__}, ()
+        torch, watcher = import_torch(), self.watch()
+        return {"python": platform.python_version(), "torch": torch.__version__,
+                **({"blind": watcher.why[:1000]} if watcher.why else {})}, ()
+
+    def watch(self):
+        """The watcher, loaded: what is forked from here on has it."""
+        if self.watcher is None:
+            from jailed.watch import Watcher  # pylint: disable=import-outside-toplevel
+            self.watcher = Watcher(self.cache)
+        return self.watcher
 
     def probe(self, request):
         """The first of the levels that this machine has, and why not the ones before it."""
@@ -43,7 +51,7 @@ class Host:
 
     def spawn(self, request):
         import_torch()
-        return self.inmates.spawn(request)
+        return self.inmates.spawn(request, self.watch())
 
     def end(self, request):
         return self.inmates.end(request["id"], request.get("patience", 0)), ()
@@ -87,13 +95,13 @@ def serve(channel, host):
 
 
 def main(arguments):
-    if len(arguments) != 2 or arguments[0] != "--jail":
+    if len(arguments) != 4 or arguments[0] != "--jail" or arguments[2] != "--cache":
         sys.stderr.write("jail host: cawb starts this program\n")
         return 2
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)  # orphans of a jail without namespaces
     sys.path[:] = [os.path.realpath(p) for p in sys.path]
-    host = Host(arguments[1])
+    host = Host(arguments[1], arguments[3])
     try:
         return serve(Channel(3), host)
     except (BrokenPipeError, ConnectionError):

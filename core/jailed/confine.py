@@ -12,8 +12,11 @@ import sys
 import tempfile
 
 from host.wire.fault import Fault
+from jailed import groups
 
 LEVELS = ("namespaces", "landlock")
+LACKS = {"landlock": ("disk is bounded for each file, not for all of them together",
+                      "it sees that other processes exist")}
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache",
           "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/passwd",
@@ -46,15 +49,18 @@ class Confinement:
             raise Fault("missing", failure.text.decode(errors="replace"))
 
     def probe(self, wanted):
-        """{"jail": level, "parts": text, "not": {level: why}}, jail missing where none works."""
+        """{"jail": level, "parts": text, "lacks": [what is not held], "not": {level: why}}, jail missing
+        where none works."""
         if wanted == "none":
-            return {"jail": "none", "parts": "nothing", "not": {}}
+            return {"jail": "none", "parts": "nothing", "lacks": [], "not": {}}
         why = {}
         for level in LEVELS if wanted == "auto" else (wanted,):
             why[level] = self.attempt(level)
             if why[level] is None:
                 del why[level]
-                return {"jail": level, "parts": self.parts(level), "not": why}
+                lacks = groups.attempt()
+                return {"jail": level, "parts": self.parts(level, lacks), "not": why,
+                        "lacks": lacks + [text for text in LACKS.get(level, ()) ]}
         return {"not": why}
 
     def attempt(self, level):
@@ -75,12 +81,14 @@ class Confinement:
         status = os.waitpid(pid, 0)[1]
         return None if status == 0 else text or "it ended with status %d" % status
 
-    def parts(self, level):
+    def parts(self, level, lacks):
         abi = self.library.cawb_jail_landlock_abi()
         words = ["user, mount, pid, network, ipc and uts namespaces"] if level == LEVELS[0] else []
         if abi:
             words.append("Landlock %d" % abi)
-        return ", ".join(words + ["seccomp", "resource limits"])
+        words += ["seccomp", "resource limits"]
+        held = [what for what, text in groups.LACKS.items() if text not in lacks]
+        return ", ".join(words + (["a control group (%s)" % ", ".join(held)] if held else []))
 
 
 def describe(level, limits, folder, gpu=False):
@@ -89,8 +97,8 @@ def describe(level, limits, folder, gpu=False):
     lines += ["show " + path for path in shown(gpu)]
     lines += ["device " + path for path in devices(gpu)]
     lines += ["disk %d" % limits.get("disk", 64 << 20)]
-    lines += ["limit %s %d" % (name, most) for name, most in sorted(limits.items())
-              if name != "disk"]
+    ours = ("disk", "addresses", *(["memory"] if "addresses" in limits else []))
+    lines += ["limit %s %d" % (name, most) for name, most in sorted(limits.items()) if name not in ours]
     if gpu:
         lines += GPU_NEEDS
     if level == "landlock" and folder:

@@ -6,7 +6,7 @@ import signal
 import socket
 import time
 
-from jailed import confine
+from jailed import confine, groups
 from host.wire.fault import Fault
 
 OUTPUT = 1 << 20   # bytes kept of what one prints
@@ -14,8 +14,8 @@ SHOWN = 2000       # and of these told
 
 
 class Inmate:
-    def __init__(self, level, limits, gpu):
-        self.level, self.pid = level, 0
+    def __init__(self, level, limits, gpu, group):
+        self.level, self.pid, self.group = level, 0, group
         self.folder = confine.private_folder(level)
         self.description = confine.describe(level, limits, self.folder, gpu)
         self.output = os.memfd_create("output", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
@@ -28,6 +28,8 @@ class Inmate:
         return os.pread(self.output, end - start, start).decode(errors="replace").strip()
 
     def close(self):
+        if self.group:
+            self.group.end()
         os.close(self.output)
         confine.remove(self.folder)
 
@@ -36,26 +38,30 @@ class Inmates:
     def __init__(self, confinement):
         self.confinement, self.all, self.count = confinement, {}, 0
 
-    def spawn(self, request):
+    def spawn(self, request, watcher):
         level = request.get("jail", "namespaces")
-        inmate = Inmate(level, request.get("limits", {}), request.get("gpu", False))
+        self.count += 1
+        limits = request.get("limits", {})
+        group = groups.new("cawb-%d-%d" % (os.getpid(), self.count), limits, request.get("groups", True))
+        inmate = Inmate(level, limits, request.get("gpu", False), group)
         ours, theirs = socket.socketpair()
         inmate.pid = os.fork()
         if inmate.pid == 0:
-            self.become(inmate, theirs.fileno(), request.get("threads", 0))
+            self.become(inmate, theirs.fileno(), request.get("threads", 0), watcher)
         theirs.close()
-        self.count += 1
         self.all[self.count] = inmate
-        return {"id": self.count, "pid": inmate.pid}, [ours.detach()]
+        return {"id": self.count, "pid": inmate.pid, "group": group.files if group else {}}, [ours.detach()]
 
-    def become(self, inmate, sock, threads):
+    def become(self, inmate, sock, threads, watcher):
         """In the new process: never returns."""
         try:
+            if inmate.group:
+                inmate.group.join()
             arrange(sock, inmate.output)
             confine.set_environment(inmate.folder)
             from jailed import worker  # pylint: disable=import-outside-toplevel
             worker.main(3, lambda: self.confinement.enter(inmate.level, inmate.description),
-                        threads)
+                        threads, watcher)
         finally:
             os._exit(1)
 
@@ -65,6 +71,8 @@ class Inmates:
         inmate = self.all.pop(number, None)
         if inmate is None:
             raise Fault("invalid", "there is no worker %s" % number)
+        if inmate.group:
+            inmate.group.thaw()
         how, printed = finish(inmate, patience), inmate.printed()
         inmate.close()
         return {"how": how, "printed": printed}

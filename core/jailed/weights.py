@@ -1,4 +1,4 @@
-"""The reference's weights into a candidate's module: load_state_dict with a mapping.
+"""The reference's weights into a candidate's module: as load_state_dict does, with a mapping.
 
 1. A weight goes to the one of the same name, if its shape is the same too.
 2. What is left is matched by shape, in the order in which each module lists it, where
@@ -11,11 +11,12 @@ gave them.
 import torch
 
 from host.wire.fault import Fault
+from host.wire.forms import state_of
 
 
 def load(module, given):
     """`given` is [(name, tensor, kind)]. Returns {"renamed": {theirs: ours}, "skipped": [...]}."""
-    own = {name: t for name, t in module.state_dict().items() if isinstance(t, torch.Tensor)}
+    own = state_of(module)
     matched, left = exact(own, given)
     renamed, missing = by_shape([n for n in own if n not in matched.values()], own, left)
     skipped = [name for name, tensor, _ in missing if counter(tensor)]
@@ -27,11 +28,10 @@ def load(module, given):
                                              if n not in matched.values()
                                              and n not in renamed.values()]) or "no others"))
     matched.update(renamed)
-    state = dict(own)
-    for name, tensor, _ in given:
-        if name in matched:
-            state[matched[name]] = tensor.to(own[matched[name]].dtype)
-    module.load_state_dict(state, strict=False)
+    with torch.no_grad():
+        for name, tensor, _ in given:
+            if name in matched:
+                own[matched[name]].copy_(tensor)
     return {"renamed": renamed, "skipped": skipped}
 
 

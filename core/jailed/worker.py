@@ -22,7 +22,9 @@ import torch
 from jailed import census
 from jailed import weights
 from host.wire.channel import Channel
+from host.wire.elsewhere import Elsewhere
 from host.wire.fault import Fault, one_line
+from host.wire.forms import Form, adapt, results
 from host.wire.protocol import protocol
 from host.wire.tensors import view
 from host.wire.vmm import attach
@@ -33,7 +35,7 @@ PROTOCOL = protocol("jailed")    # read now: its file is outside of the jail
 MODES = {"compile": None, "max_autotune": "max-autotune-no-cudagraphs"}
 
 
-def main(fd, enter, threads):
+def main(fd, enter, threads, watcher):
     """Enter the jail first; then serve until the judge has had enough."""
     channel = Channel(fd)
     try:
@@ -43,7 +45,7 @@ def main(fd, enter, threads):
         return
     if threads:
         torch.set_num_threads(threads)
-    serve(channel, Worker())
+    serve(channel, Worker(watcher))
 
 
 def serve(channel, worker):
@@ -72,8 +74,8 @@ def describe(error):
 
 
 class Worker:
-    def __init__(self):
-        self.outputs = None
+    def __init__(self, watcher):
+        self.outputs, self.watcher = None, watcher
 
     def look(self, request):
         """Facts about the file, before anything of it runs."""
@@ -83,22 +85,33 @@ class Worker:
         self.request, self.device = request, torch.device(request["device"])
         if self.device.type == "cuda":
             torch.cuda.set_device(self.device)
+        self.watcher.begin(request["fds"].pop(), request["sizes"][-1], self.device.type == "cuda")
         shares = [attach(fd, size, self.device) for fd, size in zip(request["fds"], request["sizes"])]
         self.params, self.inputs, self.places = shares
         strict(request.get("tf32", False), request.get("class") != "ModelNew")
         values = pickle.loads(base64.b64decode(request["init"]))
-        made = class_of(execute(request), request["class"])
+        file = execute(request)
+        made, form = class_of(file, request["class"]), Form.read(request["form"], records(file))
+        self.elsewhere = self.device.type == "cpu" and "cuda" in request["source"]
+        begin(request["init_seed"])
         with torch.no_grad(), self.made_on():
             module = made(**values) if isinstance(values, dict) else made(*values)
-            module = module.to(self.device)
+            module = adapt(module.to(self.device), form)
+            if any(torch.nn.parameter.is_lazy(p) for p in [*module.parameters(), *module.buffers()]):
+                module(*self.arguments())        # it knows its weights when it has seen inputs
         mapped = weights.load(module, [(spec["name"], view(self.params, spec), spec["kind"])
                                        for spec in request["params"]])
         self.module = compiled(module, request.get("mode"))
         self.settle()
+        self.watcher.libraries()
         return mapped
 
     def made_on(self):
-        return self.device if self.device.type == "cuda" else nothing()
+        return self.device if self.device.type == "cuda" else \
+            Elsewhere(self.device) if self.elsewhere else nothing()
+
+    def arguments(self):
+        return [self.argument(spec) for spec in self.request["inputs"]]
 
     def argument(self, spec):
         if "items" in spec:
@@ -108,10 +121,10 @@ class Worker:
         return spec.get("value")
 
     def call(self, _request):
-        arguments = [self.argument(spec) for spec in self.request["inputs"]]
+        arguments = self.arguments()
         with torch.no_grad(), self.made_on():
             result = self.module(*arguments)
-        self.outputs = list(tensors_of(result))
+        self.outputs = [t for _, t in results(result)]
         self.settle()
 
     def put(self, request):
@@ -124,6 +137,7 @@ class Worker:
                 view(memory, spec).copy_(out.detach())
         self.outputs = None
         self.settle()
+        self.watcher.libraries()
 
     def settle(self):
         if self.device.type == "cuda":
@@ -152,9 +166,7 @@ def execute(request):
     for name in [name for name in sys.modules if name.split(".")[0] in OURS]:
         del sys.modules[name]
     sys.path.remove(CORE)
-    seed = int.from_bytes(os.urandom(6), "little")   # weights come from elsewhere
-    torch.manual_seed(seed)
-    random.seed(seed)
+    begin(request["init_seed"])
     module = types.ModuleType("candidate")
     module.__file__ = path
     module.__spec__ = importlib.machinery.ModuleSpec("candidate", None, origin=path)
@@ -162,6 +174,25 @@ def execute(request):
     exec(compile(ast.parse(request["source"], filename=path), path, "exec", dont_inherit=True),
          module.__dict__)
     return module
+
+
+def begin(seed):
+    """Plain attributes of a module may be random: the reference's began here. Weights come from
+    elsewhere."""
+    torch.manual_seed(seed)
+    random.seed(seed)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(seed % (1 << 32))
+
+
+def records(module):
+    """Classes of the candidate's own that an input may be of: a tuple with names, a dataclass."""
+    found = {}
+    for name, value in vars(module).items():
+        if isinstance(value, type):
+            found[name if issubclass(value, tuple) else "=" + name] = value
+    return found
 
 
 def class_of(module, names):
@@ -175,16 +206,6 @@ def compiled(module, mode):
     if mode not in MODES:
         return module
     return torch.compile(module, mode=MODES[mode]) if MODES[mode] else torch.compile(module)
-
-
-def tensors_of(value):
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (tuple, list)):
-        for item in value:
-            yield from tensors_of(item)
-    else:
-        yield value
 
 
 def check(specs, outputs):

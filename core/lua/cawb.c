@@ -16,6 +16,7 @@ int luaopen_cawb_core(lua_State *L) {
     { "json", luaopen_cawb_json },      /* JSON text and Lua values */
     { "locate", luaopen_cawb_locate },  /* where the CUDA libraries are */
     { "sealed", luaopen_cawb_sealed },  /* a function in a Lua state of its own */
+    { "serve", luaopen_cawb_serve },    /* a server of HTTP and WebSockets */
     { "store", luaopen_cawb_store },    /* the ledger of runs */
     { NULL, NULL }
   };

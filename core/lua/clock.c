@@ -1,5 +1,6 @@
 /* clock.c - the clocks, randomness and interruption, for Lua. */
 #include <errno.h>
+#include <poll.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -31,12 +32,17 @@ static int clock_random(lua_State *L) {
   return 1;
 }
 
-/* Sleep so many seconds, or until a signal: an hour at most. */
+/* sleep(seconds, { fd, ... }): or until a signal, or one of these can be read: an hour at most. */
 static int clock_sleep(lua_State *L) {
+  enum { FDS = 256 };
+  struct pollfd fds[FDS];
+  nfds_t n = 0;
   lua_Number s = luaL_checknumber(L, 1);
   s = !(s > 0) ? 0 : s > 3600 ? 3600 : s;
   struct timespec t = { .tv_sec = (time_t)s, .tv_nsec = (long)((s - (lua_Number)(time_t)s) * 1e9) };
-  nanosleep(&t, NULL);
+  for (; lua_istable(L, 2) && n < FDS && lua_rawgeti(L, 2, (lua_Integer)n + 1) == LUA_TNUMBER; lua_pop(L, 1))
+    fds[n++] = (struct pollfd){ .fd = (int)lua_tointeger(L, -1), .events = POLLIN };
+  ppoll(fds, n, &t, NULL);
   return 0;
 }
 

@@ -45,6 +45,10 @@ static cawb_secrets *secrets_of(lua_State *L) {
   return b->s;
 }
 
+const char *cawb_lua_secret_file(lua_State *L, const char *path, cawb_err *err) {
+  return cawb_secrets_file(secrets_of(L), path, err);
+}
+
 static int http_open(lua_State *L) {
   http_box *b = lua_newuserdatauv(L, sizeof *b, 0);
   cawb_err err;

@@ -2,13 +2,15 @@
 ** json.c - JSON text and Lua values. An array is a table with [1], or an
 ** empty one marked by json.array{}; null is json.null. Numbers that are whole
 ** become integers, up to 2^53. What JSON cannot say exactly raises: NaN, a function, a list with
-** holes or names, an integer beyond 2^53, a string with a NUL, a table in itself.
+** holes or names, an integer beyond 2^53, a string with a NUL, a table in itself. Bytes that are
+** no UTF-8 become '?'.
 */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "lua/util.h"
 
 #define ARRAY "cawb.json.array"
@@ -95,6 +97,8 @@ static void fill_object(lua_State *L, int index, cJSON *o) {
     cJSON_AddItemToObject(o, keys[i], convert(L, lua_gettop(L)));
     lua_pop(L, 1);
   }
+  cJSON *item;
+  cJSON_ArrayForEach(item, o) cawb_utf8_clean(item->string);
   lua_pop(L, 1);
 }
 
@@ -113,12 +117,18 @@ static cJSON *convert_number(lua_State *L, int index) {
   return cJSON_CreateRaw(text);
 }
 
+/* A path, or what a candidate printed, may be any bytes; JSON is UTF-8. */
+static cJSON *clean(cJSON *text) {
+  if (text != NULL) cawb_utf8_clean(text->valuestring);
+  return text;
+}
+
 static cJSON *convert(lua_State *L, int index) {
   cJSON *j;
   switch (lua_type(L, index)) {
     case LUA_TBOOLEAN: return cJSON_CreateBool(lua_toboolean(L, index));
     case LUA_TNUMBER: return convert_number(L, index);
-    case LUA_TSTRING: return cJSON_CreateString(lua_tostring(L, index));
+    case LUA_TSTRING: return clean(cJSON_CreateString(lua_tostring(L, index)));
     case LUA_TTABLE: break;
     default: return cJSON_CreateNull();
   }

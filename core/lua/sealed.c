@@ -1,6 +1,6 @@
 /*
 ** sealed.c - one function of a text in a Lua state of its own, for Lua:
-** sealed.call{ text =, name =, entry =, arguments = {...}, memory = bytes, instructions = n }
+** sealed.call{ text =, name =, entry =, arguments = {...}, memory = bytes, instructions = n, seconds = }
 ** runs `text`, which returns a table, and calls its field `entry`. Arguments and the result
 ** are plain data and cross as copies, so the text can change nothing here; it has the
 ** sandbox's allow-list of functions (plan/sandbox.h). Returns the result (nil for nothing), or
@@ -85,7 +85,9 @@ static int push_result(lua_State *L, char *text) {
 static int sealed_call(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   job j = { need_text(L, "text"), need_text(L, "name"), need_text(L, "entry"), NULL, NULL };
-  cawb_sandbox_limits limits = { (size_t)need_count(L, "memory"), (long)need_count(L, "instructions") };
+  cawb_sandbox_limits limits = { (size_t)need_count(L, "memory"), (long)need_count(L, "instructions"), 0 };
+  lua_getfield(L, 1, "seconds");
+  limits.seconds = luaL_optnumber(L, -1, 0);
   cawb_err err;
   lua_getfield(L, 1, "arguments");
   cJSON *arguments = take_arguments(L);

@@ -27,6 +27,9 @@ void cawb_lua_class(lua_State *L, const char *name, const luaL_Reg *methods,
 void   cawb_lua_push_json(lua_State *L, const cJSON *j);
 cJSON *cawb_lua_to_json(lua_State *L, int index);   /* raises on what JSON cannot say */
 
+/* The first line of a key file, kept out of what is recorded; NULL and `err`. Borrowed. */
+const char *cawb_lua_secret_file(lua_State *L, const char *path, cawb_err *err);
+
 int luaopen_cawb_core(lua_State *L);   /* the module of all bindings below */
 int luaopen_cawb_budget(lua_State *L);
 int luaopen_cawb_census(lua_State *L);
@@ -38,6 +41,7 @@ int luaopen_cawb_http(lua_State *L);
 int luaopen_cawb_json(lua_State *L);
 int luaopen_cawb_locate(lua_State *L);
 int luaopen_cawb_sealed(lua_State *L);
+int luaopen_cawb_serve(lua_State *L);
 int luaopen_cawb_store(lua_State *L);
 
 #endif

@@ -127,13 +127,21 @@ static void sort_tunables(lua_State *L, cJSON *list) {
   lua_pop(L, 1);
 }
 
+/* JSON text of a value as a Lua string, on the stack. */
+static const char *push_json(lua_State *L, const cJSON *value) {
+  char *text = cJSON_PrintUnformatted(value);
+  lua_pushstring(L, text != NULL ? text : "?");
+  cJSON_free(text);
+  return lua_tostring(L, -1);
+}
+
 static const cJSON *choose(lua_State *L, const cawb_plan *p, const cJSON *tunable) {
   const char *name = tunable->child->valuestring;
   const cJSON *values = cJSON_GetObjectItemCaseSensitive(tunable, "values"), *v;
   const cJSON *wanted = cJSON_GetObjectItemCaseSensitive(p->setting->tunables, name);
   if (wanted == NULL) return values->child;
   cJSON_ArrayForEach(v, values) if (cJSON_Compare(v, wanted, 1)) return v;
-  luaL_error(L, "tunables: the chosen value of '%s' is not in its list", name);
+  luaL_error(L, "tunables: %s is chosen for '%s', whose values are %s", push_json(L, wanted), name, push_json(L, values));
   return NULL;
 }
 

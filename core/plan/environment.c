@@ -74,7 +74,12 @@ static void push_list(lua_State *L, cawb_plan *p, const cJSON *list, const char 
   lua_newtable(L);
   cJSON_ArrayForEach(spec, list) {
     const char *label = lua_pushfstring(L, "%s[%d]", name, ++i);
-    push_item(L, p, spec, label, role);
+    push_item(L, p, spec, label, role);            /* list label item */
+    const char *known = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(spec, "name"));
+    if (known != NULL) {
+      lua_pushvalue(L, -1);
+      lua_setfield(L, -4, known);
+    }
     lua_rawseti(L, -3, i);
     lua_pop(L, 1);
   }

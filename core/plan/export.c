@@ -48,6 +48,7 @@ static int put_launch(cJSON *o, const plan_step *s) {
   return put(o, "kind", cJSON_CreateString("launch")) && put(o, "kernel", cJSON_CreateString(s->step.kernel)) &&
          put_numbers(o, "grid", s->step.grid) && put_numbers(o, "block", s->step.block) &&
          put_numbers(o, "cluster", s->step.cluster) && put(o, "shared", cJSON_CreateNumber((double)s->step.shared)) &&
+         put(o, "cooperative", cJSON_CreateBool(s->step.cooperative)) &&
          put_hex(o, "args", s->args, s->step.args_size) && put_refs(o, s);
 }
 

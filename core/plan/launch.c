@@ -55,12 +55,12 @@ static void check_limits(lua_State *L, const cawb_plan *p, const cawb_step *s) {
 }
 
 static void read_config(lua_State *L, const cawb_plan *p, cawb_step *s) {
-  static const char *const keys[] = { "grid", "block", "shared", "cluster", NULL };
+  static const char *const keys[] = { "grid", "block", "shared", "cluster", "cooperative", NULL };
   for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1)) {
     int known = 0;
     const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
     for (int i = 0; keys[i] != NULL; i++) known |= strcmp(key, keys[i]) == 0;
-    if (!known) luaL_error(L, "launch: unknown option '%s' (grid, block, shared, cluster)", key);
+    if (!known) luaL_error(L, "launch: unknown option '%s' (grid, block, shared, cluster, cooperative)", key);
   }
   read_dim3(L, "grid", s->grid, 0);
   read_dim3(L, "block", s->block, 0);
@@ -70,6 +70,10 @@ static void read_config(lua_State *L, const cawb_plan *p, cawb_step *s) {
   if (shared < 0) luaL_error(L, "launch: 'shared' is negative");
   lua_pop(L, 1);
   s->shared = (size_t)shared;
+  lua_getfield(L, 2, "cooperative");
+  if (!lua_isnoneornil(L, -1) && !lua_isboolean(L, -1)) luaL_error(L, "launch: 'cooperative' must be true or false");
+  s->cooperative = lua_toboolean(L, -1);
+  lua_pop(L, 1);
   check_limits(L, p, s);
 }
 

@@ -6,14 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "plan/strings.h"
+#include "process/interrupt.h"
+
 struct cawb_sandbox {
   lua_State *L;
   size_t used, memory;
   long left;             /* instructions */
+  double deadline;       /* of cawb_clock_now; 0: none */
   int starved;           /* the machine, not the limit, refused memory */
 };
 
-enum { HOOK_EVERY = 1000 };
+enum { HOOK_EVERY = 1000, STEPS = 4, BYTES = 256 };    /* the latter two cost one instruction */
 
 static void *count_alloc(void *ud, void *ptr, size_t osize, size_t nsize) {
   cawb_sandbox *s = ud;
@@ -24,28 +29,51 @@ static void *count_alloc(void *ud, void *ptr, size_t osize, size_t nsize) {
     return NULL;
   }
   if (nsize > old && s->used - old + nsize > s->memory) return NULL;
+  s->left -= nsize > BYTES ? (long)(nsize / BYTES) : 0;       /* it is copied or filled, too */
+  if (nsize > old && s->left < 0) return NULL;
   void *p = realloc(ptr, nsize);
   if (p != NULL) s->used = s->used - old + nsize;
   else s->starved = 1;
   return p;
 }
 
-static void charge(lua_State *L, lua_Integer n, int level) {
+static const char endless[] = "too many instructions (is there an endless loop?)";
+
+static cawb_sandbox *box_of(lua_State *L) {
   void *ud;
   lua_getallocf(L, &ud);
-  cawb_sandbox *s = ud;
-  s->left = n < s->left ? s->left - (long)n : 0;
-  if (s->left > 0) return;
+  return ud;
+}
+
+/* An error with a position needs memory, of which there is none when nothing is left. */
+static void end_with(lua_State *L, const char *why, int level) {
+  box_of(L)->left += 1 << 10;
   luaL_where(L, level);
-  lua_pushliteral(L, "too many instructions (is there an endless loop?)");
+  lua_pushstring(L, why);
   lua_concat(L, 2);
   lua_error(L);
 }
 
+static void charge(lua_State *L, lua_Integer n, int level) {
+  cawb_sandbox *s = box_of(L);
+  s->left = n < s->left ? s->left - (long)n : 0;
+  if (s->left <= 0) end_with(L, endless, level);
+}
+
 static void on_count(lua_State *L, lua_Debug *ar) {
+  const cawb_sandbox *s = box_of(L);
   (void)ar;
   charge(L, HOOK_EVERY, 0);               /* in a hook, 0 is the function that runs */
+  if (cawb_interrupted()) end_with(L, "interrupted", 0);
+  if (s->deadline > 0 && cawb_clock_now() > s->deadline) end_with(L, "it takes too long (is there an endless loop?)", 0);
 }
+
+size_t cawb_sandbox_steps(lua_State *L) {
+  long left = box_of(L)->left;
+  return left > 0 ? (size_t)left * STEPS : 0;
+}
+
+void cawb_sandbox_stepped(lua_State *L, size_t steps) { charge(L, (lua_Integer)(steps / STEPS), 1); }
 
 /* Two functions of the libraries can turn in C without end and without memory;
 ** each turn costs as much as an instruction. The real ones are the upvalues. */
@@ -53,8 +81,8 @@ static int charged_call(lua_State *L, lua_Integer turns) {
   charge(L, turns > 0 ? turns : 0, 1);
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
-  lua_call(L, lua_gettop(L) - 1, 1);
-  return 1;
+  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+  return lua_gettop(L);
 }
 
 static int charged_rep(lua_State *L) {    /* ("").rep(n) */
@@ -65,6 +93,52 @@ static int charged_move(lua_State *L) {   /* table.move(t, from, to, ...) */
   lua_Integer from = luaL_checkinteger(L, 2), to = luaL_checkinteger(L, 3), turns;
   if (__builtin_sub_overflow(to, from, &turns)) turns = LUA_MAXINTEGER;
   return charged_call(L, turns);
+}
+
+static lua_Integer length(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  return luaL_len(L, 1);
+}
+
+/* table.insert(t, at, x), table.remove(t, at): what lies behind moves. At the end nothing does. */
+static int charged_insert(lua_State *L) { return charged_call(L, lua_gettop(L) > 2 ? length(L) / 4 : 1); }
+static int charged_remove(lua_State *L) { return charged_call(L, lua_gettop(L) > 1 ? length(L) / 4 : 1); }
+
+static int charged_sort(lua_State *L) {
+  lua_Integer n = length(L), turns = n;
+  for (lua_Integer m = n; m > 1; m /= 2) turns += n;
+  return charged_call(L, turns);
+}
+
+static int charged_concat(lua_State *L) { return charged_call(L, length(L)); }
+
+/* ---- what would show an address, by which two executions differ */
+
+static int has_text(lua_State *L, int index) {
+  if (lua_type(L, index) == LUA_TNIL || lua_type(L, index) == LUA_TBOOLEAN || lua_isstring(L, index)) return 1;
+  return luaL_getmetafield(L, index, "__tostring") != LUA_TNIL ? (lua_pop(L, 1), 1) : 0;
+}
+
+static int plain_tostring(lua_State *L) {
+  luaL_checkany(L, 1);
+  if (has_text(L, 1)) luaL_tolstring(L, 1, NULL);
+  else lua_pushstring(L, luaL_typename(L, 1));
+  return 1;
+}
+
+static int plain_format(lua_State *L) {
+  const char *s = luaL_checkstring(L, 1);
+  for (s = strchr(s, '%'); s != NULL; s = strchr(s + 1, '%')) {
+    s += 1 + strspn(s + 1, "-+ #0123456789.");
+    if (*s == 'p') return luaL_error(L, "invalid conversion '%%p' to 'format'");
+    if (*s == '\0') break;
+  }
+  for (int i = 2; i <= lua_gettop(L); i++) {
+    if (has_text(L, i)) continue;
+    lua_pushstring(L, luaL_typename(L, i));
+    lua_replace(L, i);
+  }
+  return charged_call(L, 0);
 }
 
 /* In the table at the top. */
@@ -135,15 +209,22 @@ static void seal_globals(lua_State *L) {
 
 static int fill_state(lua_State *L) {
   open_library(L, "_G", luaopen_base, allowed);         /* globals */
+  wrap(L, "tostring", plain_tostring);
   open_library(L, "math", luaopen_math, allowed_math);
   lua_setfield(L, -2, "math");
   open_library(L, "string", luaopen_string, allowed_string);
   wrap(L, "rep", charged_rep);
+  wrap(L, "format", plain_format);
+  cawb_strings_install(L);
   lua_pushvalue(L, -1);
   lua_setfield(L, LUA_REGISTRYINDEX, "cawb.string");
   lua_setfield(L, -2, "string");
   open_library(L, "table", luaopen_table, allowed_table);
   wrap(L, "move", charged_move);
+  wrap(L, "insert", charged_insert);
+  wrap(L, "remove", charged_remove);
+  wrap(L, "sort", charged_sort);
+  wrap(L, "concat", charged_concat);
   lua_setfield(L, -2, "table");
   seal_strings(L);
   seal_globals(L);
@@ -158,6 +239,7 @@ cawb_status cawb_sandbox_new(cawb_sandbox **out, const cawb_sandbox_limits *limi
   if (s == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a Lua state");
   s->memory = limits->memory;
   s->left = limits->instructions;
+  s->deadline = limits->seconds > 0 ? cawb_clock_now() + limits->seconds : 0;
   s->L = lua_newstate(count_alloc, s);
   if (s->L == NULL) {
     free(s);
@@ -188,7 +270,13 @@ static cawb_status outcome(cawb_sandbox *s, int rc, cawb_err *err) {
     lua_settop(s->L, 0);
     return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a Lua state");
   }
-  if (rc == LUA_ERRMEM)
+  if (cawb_interrupted()) {
+    lua_settop(s->L, 0);
+    return cawb_fail(err, CAWB_ERR_INTERRUPTED, "interrupted");
+  }
+  if (rc == LUA_ERRMEM && s->left < 0)
+    cawb_fail(err, CAWB_ERR_CANDIDATE, "%s", endless);
+  else if (rc == LUA_ERRMEM)
     cawb_fail(err, CAWB_ERR_CANDIDATE, "it needs more than %zu bytes of memory", s->memory);
   else
     cawb_fail(err, CAWB_ERR_CANDIDATE, "%s", lua_type(s->L, -1) == LUA_TSTRING

@@ -2,7 +2,8 @@
 ** sandbox.h - a sealed Lua state for text that is not trusted. It holds an
 ** allow-list of pure functions, counts instructions and bytes, loads text only,
 ** and has no way to catch its own errors. A count hook does not fire inside C
-** functions (string.find can be slow), so the process around it has a deadline.
+** functions: those that may take long there are charged for it (strings.h), and so is
+** memory that is asked for. What is left is short, but a plan's process has a deadline, too.
 */
 #ifndef CAWB_PLAN_SANDBOX_H
 #define CAWB_PLAN_SANDBOX_H
@@ -17,6 +18,7 @@ typedef struct cawb_sandbox cawb_sandbox;
 typedef struct cawb_sandbox_limits {
   size_t memory;        /* bytes */
   long instructions;    /* Lua VM instructions for the whole life of the state */
+  double seconds;       /* the same, by the clock; 0: no limit */
 } cawb_sandbox_limits;
 
 cawb_status cawb_sandbox_new(cawb_sandbox **out, const cawb_sandbox_limits *limits,
@@ -32,7 +34,7 @@ cawb_status cawb_sandbox_call(cawb_sandbox *s, lua_CFunction f, void *data, cawb
 
 /*
 ** Load and run `text` as chunk `name` ("plan.lua"). CAWB_ERR_CANDIDATE with the
-** message and position when it fails or exceeds a limit.
+** message and position when it fails or exceeds a limit; CAWB_ERR_INTERRUPTED on Ctrl-C.
 */
 cawb_status cawb_sandbox_run(cawb_sandbox *s, const char *text, const char *name,
                              cawb_err *err);

@@ -38,6 +38,7 @@ struct cawb_child {
   int sock;
   int output;         /* a memfd behind its stdout and stderr */
   size_t most;        /* bytes of a reply */
+  cawb_err gone;      /* why it was given up, for whoever asks it again */
 };
 
 /*
@@ -243,6 +244,10 @@ static void forget_output(cawb_child *c) {
 
 /* "killed by signal 11 (Segmentation fault); it last said: ..." */
 static cawb_status tell_death(cawb_child *c, cawb_err *err) {
+  if (c->gone.code != CAWB_OK) {
+    *err = c->gone;
+    return c->gone.code;
+  }
   char last[400], how[96];
   cawb_child_kill(c);                     /* a closed socket: it is going anyway */
   if (WIFSIGNALED(c->status))
@@ -270,6 +275,7 @@ static cawb_status give_up(cawb_child *c, cawb_status rc, double timeout, cawb_e
   cawb_child_kill(c);                     /* its next reply would answer this call */
   if (rc == CAWB_ERR_TIMEOUT)
     cawb_fail(err, rc, "the %s did not answer within %g s", c->label, timeout);
+  if (err != NULL && c->gone.code == CAWB_OK) c->gone = *err;
   return rc;
 }
 

@@ -19,11 +19,13 @@ static void on_signal(int sig) {
 }
 
 void cawb_interrupt_install(void) {
-  struct sigaction act;
+  struct sigaction act, hangup;
   memset(&act, 0, sizeof act);
   act.sa_handler = on_signal;          /* no SA_RESTART: poll must return */
   sigaction(SIGINT, &act, NULL);
   sigaction(SIGTERM, &act, NULL);
+  if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+    sigaction(SIGHUP, &act, NULL);     /* nohup ignores it, and that is inherited */
   act.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &act, NULL);
 }

@@ -6,7 +6,7 @@
 #ifndef CAWB_PROCESS_INTERRUPT_H
 #define CAWB_PROCESS_INTERRUPT_H
 
-void cawb_interrupt_install(void);          /* SIGINT and SIGTERM; ignores SIGPIPE */
+void cawb_interrupt_install(void);          /* SIGINT, SIGTERM, SIGHUP; ignores SIGPIPE */
 void cawb_interrupt_patient(int patient);
 int  cawb_interrupted(void);                /* stop now */
 int  cawb_interrupt_asked(void);            /* stop, once what is under way is done */

@@ -41,11 +41,12 @@ static int one_of(word w, const char *const *list) {
 
 census_access cawb_census_access(word op) {
   static const char *const reads[] = { "ldu", "tex", "tld4", "suld", "ldmatrix", NULL };
-  static const char *const writes[] = { "st", "stmatrix", "sust", "wgmma", NULL };
+  static const char *const writes[] = { "st", "stmatrix", "sust", "wgmma", "discard", "tensormap", NULL };
   static const char *const atomics[] = { "atom", "red", "sured", "multimem", NULL };
   word h = head(op);
   if (cawb_ptx_is(h, "ld")) return has(op, "param") ? CENSUS_NONE : CENSUS_READ;
   if (cawb_ptx_is(h, "wmma")) return has(op, "load") ? CENSUS_READ : has(op, "store") ? CENSUS_WRITE : CENSUS_NONE;
+  if (cawb_ptx_is(h, "cp") && has(op, "prefetch")) return CENSUS_READ;
   if (cawb_ptx_is(h, "cp")) return has(op, "reduce") ? CENSUS_ATOMIC : CENSUS_WRITE;
   if (one_of(h, reads)) return CENSUS_READ;
   if (one_of(h, writes)) return cawb_ptx_is(h, "wgmma") ? CENSUS_NONE : CENSUS_WRITE;

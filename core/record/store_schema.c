@@ -12,6 +12,7 @@
 #define DOUBLES(name) name " BLOB CHECK (length(" name ") % 8 = 0)"
 #define RUN "run TEXT NOT NULL REFERENCES runs(id) DEFERRABLE INITIALLY DEFERRED"
 #define SUITE "suite TEXT NOT NULL REFERENCES suites(id) DEFERRABLE INITIALLY DEFERRED"
+#define SYNTH "synth TEXT NOT NULL REFERENCES synth_sets(id) DEFERRABLE INITIALLY DEFERRED"
 #define TURN "turn INTEGER NOT NULL"
 #define LATER " DEFERRABLE INITIALLY DEFERRED"
 #define OF_TURN "FOREIGN KEY (run, turn) REFERENCES turns(run, number)" LATER
@@ -94,6 +95,21 @@ const cawb_store_table cawb_store_tables[] = {
                " status TEXT NOT NULL, reason TEXT, run TEXT, started REAL NOT NULL,"
                " ended REAL NOT NULL, " JSON("json") ", PRIMARY KEY (suite, task, attempt)",
     .key = "suite = NEW.suite AND task = NEW.task AND attempt = NEW.attempt" },
+
+  /* Synthesised tasks: a set by what it is drawn from, a row for each draw, times of what was kept. */
+  { .name = "synth_sets",
+    .columns = "id TEXT NOT NULL PRIMARY KEY, " JSON("json") " NOT NULL",
+    .key = "id = NEW.id", .content = 1 },
+
+  { .name = "synth_draws",
+    .columns = SYNTH ", number INTEGER NOT NULL, status TEXT NOT NULL, reason TEXT, graph TEXT,"
+               " code TEXT, " JSON("json") ", PRIMARY KEY (synth, number)",
+    .key = "synth = NEW.synth AND number = NEW.number" },
+
+  { .name = "synth_times",
+    .columns = SYNTH ", number INTEGER NOT NULL, device TEXT NOT NULL, started REAL NOT NULL, "
+               JSON("json") " NOT NULL, PRIMARY KEY (synth, number, device)",
+    .key = "synth = NEW.synth AND number = NEW.number AND device = NEW.device" },
 
   { .name = NULL }
 };

@@ -5,24 +5,28 @@
 #include "sim/launch.h"
 #include "sim/library/library.h"
 #include "sim/memory/device.h"
+#include "sim/memory/heap.h"
 #include "sim/memory/log.h"
 #include "sim/read/module.h"
 #include "sim/read/passes.h"
 #include "sim/sass/sass.h"
 #include "sim/time/profile.h"
 #include "sim/time/time.h"
+#include "sim/variables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 static void device_close(cawb_device *d) {
   sim_device *s = (sim_device *)d;
+  sim_heap_drop(s);
   for (unsigned i = SIM_SLOT_FIRST; s->slots != NULL && i < SIM_SLOTS; i++)
     if (s->slots[i] != NULL) sim_region_drop(s, s->slots[i]->base);
   free(s->slots);
   for (unsigned i = 0; i < s->nl1; i++) free(s->l1[i]);
   free(s->l1);
   free(s->hot);
+  free(s->owners);
   while (s->spare != NULL) {
     sim_chunk *c = s->spare;
     s->spare = c->next;
@@ -33,7 +37,7 @@ static void device_close(cawb_device *d) {
 }
 
 static void device_unload(cawb_device *d, cawb_module *m) {
-  (void)d;
+  sim_heap_drop((sim_device *)d);                /* nobody knows its addresses any more */
   for (sim_function *f = m->functions; f != NULL; f = f->next) sim_sass_free(f->sass);
   sim_module_free(m);
 }
@@ -43,8 +47,8 @@ static int prepare(sim_function *f, const sim_isa *isa) {
   sim_costs(f);
   if (!sim_wgmma(f, isa)) return 0;
   sim_stretches(f);
-  sim_order(f);
-  return sim_schedule(f) && sim_uninitialised(f);
+  sim_in_order(f);
+  return sim_schedule(f) && sim_lanes(f) && sim_uninitialised(f);
 }
 
 static cawb_status device_load(cawb_device *d, const cawb_image *image, cawb_module **out, cawb_err *err) {
@@ -58,6 +62,12 @@ static cawb_status device_load(cawb_device *d, const cawb_image *image, cawb_mod
       *out = NULL;
       return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a kernel");
     }
+  status = sim_variables_keep(*out, err);
+  if (status != CAWB_OK) {
+    device_unload(d, *out);
+    *out = NULL;
+    return status;
+  }
   sim_cubin_read(*out, image->cubin, image->cubin_size);
   sim_sass_read(*out, image->cubin, image->cubin_size);
   return CAWB_OK;
@@ -101,11 +111,11 @@ static void device_threads(cawb_device *d, unsigned n) { ((sim_device *)d)->thre
 
 static const cawb_device_ops ops = {
   .close = device_close, .sample = device_sample, .sanitize = device_sanitize, .threads = device_threads,
-  .alloc = sim_memory_alloc, .free = sim_memory_free,
+  .alloc = sim_memory_alloc, .free = sim_memory_free, .protect = sim_memory_protect,
   .write = sim_memory_write, .read = sim_memory_read, .copy = sim_memory_copy,
   .fill = sim_memory_fill, .attach = sim_memory_attach, .detach = sim_memory_free,
   .load = device_load, .unload = device_unload, .choose = sim_library_choose, .run = sim_run, .time = device_time,
-  .profile = device_profile
+  .profile = device_profile, .changed = sim_variables_changed
 };
 
 static void describe(const char *which, const sim_model *m, cawb_device_info *info) {
@@ -113,6 +123,7 @@ static void describe(const char *which, const sim_model *m, cawb_device_info *in
   snprintf(info->model, sizeof info->model, "%s", m->model);
   snprintf(info->arch, sizeof info->arch, "%s", m->arch);
   info->modelled = 1;
+  info->protects = 1;
   info->sms = (unsigned)m->sms;
   info->memory = (size_t)m->memory;
   info->l2 = (size_t)m->l2;

@@ -8,8 +8,12 @@
 #include "sim/memory/device.h"
 #include "sim/read/module.h"
 #include "sim/read/passes.h"
+#include "sim/sass/sass.h"
 #include "sim/time/profile.h"
 #include "sim/time/time.h"
+#include "sim/variables.h"
+#include "sim/watch/order.h"
+#include "sim/watch/race.h"
 #include "sim/watch/report.h"
 
 #include <stdio.h>
@@ -62,6 +66,27 @@ static cawb_status check_launch(const sim_device *d, const sim_function *f, cons
   return CAWB_OK;
 }
 
+/* Blocks that wait for all others must all be there. */
+static cawb_status check_cooperative(const sim_exec *x, cawb_err *err) {
+  const sim_model *m = x->device->model;
+  const unsigned *g = x->step->grid;
+  double blocks = (double)g[0] * g[1] * g[2], most = sim_resident(m, x) * m->sms;
+  if (!x->step->cooperative || blocks <= most) return CAWB_OK;
+  return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s: %.0f blocks cannot be under way at once, as a cooperative launch "
+                   "needs: the device holds %.0f of them", x->function->plain, blocks, most);
+}
+
+/* The words where grid.sync() counts begin at 0. */
+static cawb_status ready_grid_barrier(sim_device *d, const cawb_step *s, cawb_err *err) {
+  if (!s->cooperative) return CAWB_OK;
+  if (d->grid_barrier == 0) {
+    sim_region *r = sim_region_new(d, 128, "the grid's barrier", err);
+    if (r == NULL) return CAWB_ERR_MEMORY;
+    d->grid_barrier = r->base;
+  }
+  return sim_memory_fill(&d->base, d->grid_barrier, 0, 128, err);
+}
+
 /* ----------------------------------------------------------------- counting */
 
 /* ptxas begins and ends a kernel with instructions of its own. */
@@ -98,6 +123,37 @@ static void count_memory(const sim_exec *x, sim_launch_facts *facts) {
   facts->hottest = (double)c->hottest;
   facts->spread = loads > 0 ? (double)c->load_lines / loads : 0;
   for (int i = 0; i < 3; i++) facts->level[i] = loads > 0 ? (double)c->level[i] / loads : 0;
+}
+
+/*
+** Registers that ptxas keeps in local memory: what the machine code accesses there beyond the PTX. Each such access
+** is a lookup of L1, and a load is waited for, some at a time; what L1 has no room for goes to L2.
+*/
+enum { SPILLS_AT_ONCE = 4 };
+
+static void count_spills(const sim_exec *x, sim_launch_facts *facts) {
+  const sim_function *f = x->function;
+  const sim_model *m = x->device->model;
+  double own = 0, words = 0;
+  if (f->sass == NULL || !f->sass->locals) return;
+  sim_sass_counts machine = sim_sass_issued(x);
+  for (uint32_t i = 0; i < f->count; i++) {
+    const sim_insn *in = &f->code[i];
+    if (in->op != SIM_OP_ld_local && in->op != SIM_OP_st_local) continue;
+    own += (double)x->hits[i];
+    words += (double)x->hits[i] * in->vec * (in->width > 4 ? 2 : 1);
+  }
+  double spills = machine.locals - own, lines = machine.words - words;
+  if (!(machine.issued > 0) || spills <= 0) return;
+  if (lines < spills) lines = spills;
+  double room = m->l1 - facts->resident * (x->shared_size + 1024.0);
+  double asked = (double)f->stack * facts->resident * facts->warps * SIM_LANES;
+  double missed = asked > room && asked > 0 ? 1 - (room > 0 ? room : 0) / asked : 0;
+  facts->lines += lines;
+  facts->sectors += 4 * lines * missed;
+  facts->pipe[SIM_PIPE_MEMORY] += spills;
+  facts->issued += spills;
+  facts->waits_shared += spills / 2 / SPILLS_AT_ONCE * m->latency_l1 / m->latency_shared;
 }
 
 /* What was executed stands for the whole grid. */
@@ -140,6 +196,7 @@ static void settle(sim_exec *x, cawb_report *report) {
   f->first = x->device->launches++ == 0;
   count_code(x, f, &sum);
   count_memory(x, f);
+  count_spills(x, f);
   scale_facts(f);
   sim_sample_sectors(x, &touched);
   f->fresh = touched.fresh;
@@ -152,22 +209,31 @@ static void settle(sim_exec *x, cawb_report *report) {
 
 /* -------------------------------------------------------------------- steps */
 
-/* Numbers for the launch's blocks, where their stores are to be compared. */
-static cawb_status number_blocks(sim_exec *x, cawb_err *err) {
+/* What blocks and warps do to each other in global memory is looked at. */
+static cawb_status follow_blocks(sim_exec *x, cawb_err *err) {
   sim_device *d = x->device;
   const unsigned *g = x->step->grid;
   uint64_t blocks = (uint64_t)g[0] * g[1] * g[2];
-  x->follows = x->checks && !x->function->fences && blocks > 1 && blocks < SIM_PARTED / 2;
+  x->follows = x->checks && blocks < SIM_STRETCH_MOST / 2 ? SIM_FOLLOWS : SIM_FOLLOWS_NOT;
   if (!x->follows) return CAWB_OK;
-  if (!sim_regions_follow(d))
+  if (x->function->fences && blocks > 1) x->order = sim_order_new(blocks);
+  if (!sim_stretches_room(d, (uint32_t)blocks) || !sim_regions_follow(d) || (x->function->fences && blocks > 1 && x->order == NULL))
     return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory to execute %s", x->function->plain);
-  if (blocks >= SIM_PARTED - d->last_block) {
+  if (d->last_stretch >= SIM_STRETCH_MOST / 2) {
     sim_regions_unfollow(d);
-    d->last_block = 0;
+    d->last_stretch = 0;
   }
-  x->first_block = d->last_block + 1;
-  d->last_block += (uint32_t)blocks;
+  x->first_stretch = d->last_stretch + 1;
+  x->stretches = sim_stretch_next;
+  x->turn = x->function->speaks ? d->turn : 0;
   return CAWB_OK;
+}
+
+/* As a GPU does where it maps inputs read-only, but only when the kernel has ended. */
+static cawb_status check_guarded(const sim_device *d, const sim_function *f, cawb_err *err) {
+  const sim_region *r = sim_region_trespassed(d);
+  if (r == NULL) return CAWB_OK;
+  return cawb_fail(err, CAWB_ERR_CANDIDATE, "%s wrote to %s: inputs and parameters are read-only", f->plain, r->label);
 }
 
 static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_step *s, cawb_report *report,
@@ -176,25 +242,31 @@ static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_st
   sim_function *f = sim_module_find(m, s->kernel);
   if (f == NULL) return cawb_fail(err, CAWB_ERR_CANDIDATE, "no kernel '%s' in the compiled code", s->kernel);
   cawb_status status = check_launch(d, f, s, err);
+  if (status == CAWB_OK) status = ready_grid_barrier(d, s, err);
   if (status == CAWB_OK) status = sim_exec_make(&x, d, f, s, err);
   if (status != CAWB_OK) return status;
   memset(d->hot, 0, SIM_HOT * sizeof *d->hot);
   cawb_report before = *report;
   status = sim_cluster_make(&x, err);
-  if (status == CAWB_OK) status = number_blocks(&x, err);
+  if (status == CAWB_OK) status = check_cooperative(&x, err);
+  if (status == CAWB_OK) status = follow_blocks(&x, err);
   if (status == CAWB_OK && (sim_grid_run(&x) == SIM_FAULT || sim_cluster_finish(&x) == SIM_FAULT))
     status = sim_fault_report(&x, err);
   f->in_order |= x.met;                         /* the next time at once */
   sim_stretches_settle(&x);
   settle(&x, report);
+  if (status == CAWB_OK) status = check_guarded(d, f, err);
   if (status == CAWB_OK && d->watch != NULL) status = sim_profile_launch(&x, &before, report, err);
+  sim_order *order = x.order;
   sim_exec_free(&x);
+  sim_order_free(order);
   return status;
 }
 
 static cawb_status run_fill(sim_device *d, const cawb_step *s, cawb_report *report, cawb_err *err) {
   cawb_status status = sim_memory_fill(&d->base, s->addr, s->pattern, s->size, err);
   if (status != CAWB_OK) return status;
+  if (s->poison) d->turn = s->pattern;           /* drawn anew for each call */
   if (s->poison && d->sample == 0 && d->sanitize) sim_region_poisoned(sim_region_at(d, s->addr));
   report->dram_bytes += 32 * sim_region_touch(sim_region_at(d, s->addr), SIM_WRITES_RUN, s->addr,
                                               s->size);
@@ -207,6 +279,7 @@ cawb_status sim_run(cawb_device *dev, cawb_module *m, const cawb_step *steps, si
   sim_device *d = (sim_device *)dev;
   cawb_status status = CAWB_OK;
   sim_regions_forget(d);
+  sim_variables_restore(m);
   d->launches = 0;
   report->counted = 1;
   for (size_t i = 0; i < n && status == CAWB_OK; i++)

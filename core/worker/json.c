@@ -70,7 +70,7 @@ cawb_status cawb_worker_read_limits(cawb_plan_setting *out, const cJSON *limits,
     rc = cawb_request_count(&instructions, limits, "instructions", MOST_BYTES, err);
   if (rc == CAWB_OK)
     rc = cawb_request_count(&workspace, limits, "workspace", MOST_WORKSPACE, err);
-  out->limits = (cawb_sandbox_limits){ (size_t)memory, (long)instructions };
+  out->limits = (cawb_sandbox_limits){ (size_t)memory, (long)instructions, 0 };
   out->workspace = (size_t)workspace;
   out->no_libraries = cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(limits, "libraries"));
   return rc;
@@ -210,6 +210,13 @@ cawb_status cawb_worker_add_bytes(cJSON *reply, const unsigned char *bytes, size
   cJSON_AddStringToObject(reply, "bytes", text);
   free(text);
   return CAWB_OK;
+}
+
+cawb_status cawb_worker_add_changed(cJSON *reply, cawb_device *d, cawb_module *m, cawb_err *err) {
+  char names[1024];
+  cawb_status rc = cawb_device_changed(d, m, names, sizeof names, err);
+  if (rc == CAWB_OK && names[0] != '\0') cJSON_AddStringToObject(reply, "changed", names);
+  return rc;
 }
 
 cawb_status cawb_worker_describe_plan(cJSON *reply, const cawb_plan *p, int whole, cawb_err *err) {

@@ -31,6 +31,9 @@ cJSON *cawb_worker_describe_report(const cawb_report *r);
 /* The steps of a plan into a reply: in words, and with `whole` as cawb_plan_export has them. */
 cawb_status cawb_worker_describe_plan(cJSON *reply, const cawb_plan *p, int whole, cawb_err *err);
 
+/* `changed` of the reply: the module's variables that a call has left changed, where there are any. */
+cawb_status cawb_worker_add_changed(cJSON *reply, cawb_device *d, cawb_module *m, cawb_err *err);
+
 /* `bytes` of the reply, in hexadecimal. */
 cawb_status cawb_worker_add_bytes(cJSON *reply, const unsigned char *bytes, size_t size, cawb_err *err);
 

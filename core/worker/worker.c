@@ -326,6 +326,7 @@ static cawb_status execute(worker *w, const cawb_message *m, cJSON *reply, cawb_
   cawb_status rc = transfer(w, CAWB_PLAN_INPUT, 0, field(q, "inputs_share"), m, err);
   if (rc == CAWB_OK) rc = reset(w, q, &fresh, err);
   if (rc == CAWB_OK) rc = how(w, m, &fresh, reply, err);
+  if (rc == CAWB_OK) rc = cawb_worker_add_changed(reply, w->device, w->module, err);
   return rc == CAWB_OK ? give_back(w, m, reply, err) : rc;
 }
 

@@ -14,7 +14,7 @@ local tasks = require "cawb.task.task"
 
 local M = { summary = "mutants of a task's reference against its tolerance: is the task to be trusted?" }
 
-local usage = [[
+M.usage = [[
 usage: cawb admit TASK.py ... [flags]
 
   --set task.rows=64   a smaller shape, of every task that has the constant
@@ -78,10 +78,6 @@ local function each(parsed, dev, all, host, say)
 end
 
 function M.main(argv)
-  if argv[1] == "help" or argv[1] == "--help" then
-    io.stdout:write(usage)
-    return 0
-  end
   local parsed, message = cli.parse(argv)
   if not parsed then return command.fail("admit", message, "usage") end
   if #parsed.words == 0 then return command.fail("admit", "name at least one task: cawb admit TASK.py ...", "usage") end

@@ -1,4 +1,4 @@
--- cawb bench STRATEGY.lua SUITE: a strategy on every task of a suite, resumable at any point.
+-- cawb bench STRATEGY SUITE: a strategy on every task of a suite, resumable at any point.
 
 local bench = require "cawb.suite.bench"
 local calibrate = require "cawb.door.calibrate"
@@ -9,6 +9,7 @@ local defaults = require "cawb.base.defaults"
 local device = require "cawb.device.device"
 local job = require "cawb.door.job"
 local kinds = require "cawb.device.kinds"
+local loop = require "cawb.base.loop"
 local options = require "cawb.base.options"
 local display = require "cawb.base.display"
 local rows = require "cawb.suite.rows"
@@ -16,10 +17,10 @@ local strategy = require "cawb.base.strategy"
 local suite = require "cawb.suite.suite"
 local suite_report = require "cawb.suite.report"
 
-local M = { summary = "a strategy on every task of a suite: cawb bench STRATEGY.lua SUITE" }
+local M = { summary = "a strategy on every task of a suite: cawb bench STRATEGY SUITE" }
 
-local usage = [[
-usage: cawb bench STRATEGY.lua SUITE [filters] [flags]
+M.usage = [[
+usage: cawb bench STRATEGY SUITE [filters] [flags]   (a file, or one of strategies/ by its name)
 
 SUITE is a folder of task files, a .jsonl or .parquet file with the columns level, problem_id,
 name, code (or ops, data_source, code), or a .lua file that returns a list of tasks. What is
@@ -29,18 +30,19 @@ filters
   --level 1,2  --id 1-20  --name PATTERN     tasks of these levels, ids, names (a Lua pattern)
   --shard 3/16                               the third of sixteen parts of what is left
 flags
-  --device cuda:all      one measurement at a time on every GPU; also cuda:N, sim:h100, auto
+  --device cuda:all      one measurement at a time on every GPU; also cuda:0,cuda:2, sim:h100, auto
   --limit SECONDS        the longest that a task may take
   --jobs N               tasks at once on a simulated device (1)
   --ahead N              processes per GPU that get ready while another measures (1)
   --retry                try again what crashed, took too long or met an error
+  --tokens N, --dollars D  what all tasks together may spend on a model; no request overshoots it
   --seed N               the same secret inputs for every run; --config, --set, --baseline and
   --out as for a run; --quiet, --json
 ]]
 
 local own = { ["--level"] = "value", ["--id"] = "value", ["--name"] = "value", ["--shard"] = "value",
-              ["--limit"] = "value", ["--jobs"] = "value", ["--ahead"] = "value",
-              ["--retry"] = "flag", ["--help"] = "flag" }
+              ["--limit"] = "value", ["--jobs"] = "value", ["--ahead"] = "value", ["--tokens"] = "value", ["--dollars"] = "value",
+              ["--retry"] = "flag" }
 
 local function fail(message, name) return command.fail("bench", message, name) end
 
@@ -96,25 +98,48 @@ local function calibrated(d, say)
   say(("%s: no ceilings, so no floor of times: %s; try cawb doctor --calibrate"):format(d.info.name, message))
 end
 
--- The devices that a name stands for. One that cannot be opened, or that cannot run what is
--- proposed, is no task's fault.
-local function devices_of(name, all, proposes, say)
-  local list, why, kind = {}, nil, nil
-  local names = name == "cuda:all" and {} or { name }
-  if name == "cuda:all" then for i = 0, 15 do names[#names + 1] = "cuda:" .. i end end
-  for _, one in ipairs(names) do
-    local d <close>, message, how = device.open(one, { deadlines = all.deadlines })
-    if not d then
-      why, kind = message, how
-      break
-    end
-    local refused = kinds.refusal(d, proposes)
-    if refused then return nil, refused, "usage" end
-    calibrated(d, say)
-    list[#list + 1] = d.info.name
+-- "cuda:all" as names to try, "cuda:0,cuda:2" as those.
+local function names_of(text)
+  local names = {}
+  if text == "cuda:all" then
+    for i = 0, 15 do names[#names + 1] = "cuda:" .. i end
+  else
+    for name in text:gmatch "[^,]+" do names[#names + 1] = name end
   end
-  if #list == 0 then return nil, why, kind end
+  return names
+end
+
+local function close_all(list)
+  for _, d in ipairs(list) do d:close() end
+end
+
+-- Opened; of "cuda:all" as many as there are. One that cannot be opened, or that cannot run what is proposed, is
+-- no task's fault.
+local function open_all(text, all, proposes)
+  local list = setmetatable({}, { __close = close_all })
+  for _, name in ipairs(names_of(text)) do
+    local d, message, why = device.open(name, { deadlines = all.deadlines })
+    if not d and text == "cuda:all" and #list > 0 then return list end
+    local refused = d and kinds.refusal(d, proposes)
+    list[#list + 1] = d
+    if not d or refused then
+      close_all(list)
+      return nil, message or refused, d and "usage" or why
+    end
+  end
   return list
+end
+
+-- The names of the devices that a text stands for. All are calibrated at once.
+local function devices_of(text, all, proposes, say)
+  local list <close>, message, why = open_all(text, all, proposes)
+  if not list then return nil, message, why end
+  local names, work = {}, {}
+  for i, d in ipairs(list) do
+    names[i], work[i] = d.info.name, function() calibrated(d, say) end
+  end
+  loop.all(work)
+  return names
 end
 
 local function minutes(s)
@@ -142,7 +167,7 @@ end
 
 local function read_numbers(given)
   local n = {}
-  for name, default in pairs { limit = 0, jobs = 1, ahead = 1 } do
+  for name, default in pairs { limit = 0, jobs = 1, ahead = 1, tokens = 0, dollars = 0 } do
     local message
     n[name], message = count_of(given, name, default)
     if not n[name] then return nil, message end
@@ -174,6 +199,10 @@ local function summary(b, all)
   return ("%d of %d tasks: %s"):format(n, #all, table.concat(names, ", ")), n, counts
 end
 
+local function totals_of(n)
+  return { tokens = n.tokens > 0 and n.tokens or nil, dollars = n.dollars > 0 and n.dollars or nil }
+end
+
 local function perform(parsed, given, n, all, proposes)
   local function say(text) if not parsed.quiet then io.stderr:write(text, "\n") end end
   local list, message, name = tasks_of(parsed, given)
@@ -185,7 +214,7 @@ local function perform(parsed, given, n, all, proposes)
   local b
   b, message, name = bench.new { strategy = parsed.words[1], tasks = list, out = parsed.out, devices = devices,
     words = words_of(parsed), configs = parsed.configs, limit = limit, jobs = math.max(1, n.jobs), ahead = n.ahead,
-    retry = given.retry, suite_path = parsed.words[2], shard = given.shard,
+    retry = given.retry, totals = totals_of(n), budget = all.budget, suite_path = parsed.words[2], shard = given.shard,
     say = function(task, row, seconds)
       local b = M.current
       say(("[%d/%d] %s  %s  (%.0f s)  %s"):format(#b.tasks - b:left(), #b.tasks, task.key, outcome(row), seconds,
@@ -204,6 +233,10 @@ local function perform(parsed, given, n, all, proposes)
     for _, line in ipairs(suite_report.lines(rows.read(b.store, b.suite), "this suite")) do print(line) end
     print(text)
   end
+  if ended == "spent" then
+    say(("what --tokens or --dollars allow is spent; %d tasks were not begun: the same command with more goes on")
+      :format(#list - done))
+  end
   if ended == "interrupted" then return job.codes.interrupted end
   return done == #list and job.codes.passed or job.codes.failed
 end
@@ -211,14 +244,11 @@ end
 function M.main(argv)
   local given, rest = command.take(argv, own)
   if not given then return fail(rest, "usage") end
-  if given.help or argv[1] == "help" then
-    io.write(usage)
-    return 0
-  end
   local parsed, message = cli.parse(rest)
   if not parsed then return fail(message, "usage") end
+  if parsed.words[1] then parsed.words[1] = strategy.file(parsed.words[1]) or parsed.words[1] end
   if #parsed.words ~= 2 then
-    return fail("a strategy and a suite are needed: cawb bench STRATEGY.lua SUITE [flags]", "usage")
+    return fail("a strategy and a suite are needed: cawb bench STRATEGY SUITE [flags]", "usage")
   end
   local n, all
   n, message = read_numbers(given)

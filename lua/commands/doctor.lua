@@ -55,7 +55,7 @@ end
 -- What confines Python candidates, and why not something stronger.
 local function check_jail(rows, hello)
   if not hello then return end
-  local host, jail = jail_host.start(hello.executable or hello.path, "auto", defaults.deadlines.start)
+  local host, jail = jail_host.start(hello.executable or hello.path, "auto", defaults.deadlines.start, true)
   if not host then
     rows[#rows + 1] = missing("jail", jail)
     return
@@ -64,6 +64,7 @@ local function check_jail(rows, hello)
   local text = jail.parts
   for level, why in pairs(jail["not"] or {}) do text = ("%s; no %s (%s)"):format(text, level, why) end
   rows[#rows + 1] = found("jail", jail.jail, text)
+  for _, lack in ipairs(jail.lacks or {}) do rows[#rows + 1] = { "jail", "not held", lack } end
 end
 
 local function check_library(rows, what, name, site_packages)
@@ -311,7 +312,7 @@ local function lock(options)
   return 0
 end
 
-local usage = "usage: cawb doctor [--device NAME] [--calibrate [--json]] [--lock FILE] [--against FILE]"
+M.usage = "usage: cawb doctor [--device NAME] [--calibrate [--json]] [--lock FILE] [--against FILE]"
 
 local function parse(words)
   local options, i = { device = "cuda:0" }, 1
@@ -324,11 +325,11 @@ local function parse(words)
       i = i + 1
       options[words[i - 1]:sub(3)] = words[i]
     else return nil, ("unknown word '%s'%s; %s"):format(words[i],
-      suggest.hint(words[i], { "--calibrate", "--device", "--json", "--lock", "--against" }), usage) end
+      suggest.hint(words[i], { "--calibrate", "--device", "--json", "--lock", "--against" }), M.usage) end
     i = i + 1
   end
   if options.json and not options.calibrate then
-    return nil, "--json goes with --calibrate; " .. usage
+    return nil, "--json goes with --calibrate; " .. M.usage
   end
   return options
 end

@@ -5,7 +5,7 @@ local trajectory = require "cawb.agent.trajectory"
 
 local M = { summary = "a recorded run as JSON Lines: messages, tool calls, rewards, verdicts" }
 
-local usage = [[
+M.usage = [[
 usage: cawb export RUN --trajectory [--out DIR] [--to FILE]
        cawb export --all --trajectory [--out DIR] [--to FILE]
 
@@ -78,10 +78,6 @@ local function write_all(o, store)
 end
 
 function M.main(argv)
-  if argv[1] == "help" or argv[1] == "--help" then
-    io.stdout:write(usage)
-    return 0
-  end
   local o, message = parse(argv)
   if not o then return fail(message) end
   local ok

@@ -8,7 +8,7 @@ cawb %s: optimise GPU kernels from a Lua script, with the hardware in the loop.
   cawb TASK.py [flags]                lower a task to fast kernels, without a model
   cawb STRATEGY TASK.py [flags]       run a strategy on a task: a file, or one of strategies/ by its name
   cawb SCRIPT.lua [arguments]         run a script that uses the module `cawb`
-  cawb WORD [arguments]               run a command
+  cawb WORD [arguments]               run a command; cawb help WORD prints its own page
 
 flags
   --device auto|cuda:N|sim:h100   where candidates run (auto: the first GPU, else sim:h100);
@@ -21,6 +21,7 @@ flags
   --baseline PATH                 compare with this too: a Python file with ModelNew, or a
                                   candidate's folder; repeatable
   --out DIR                       where runs are recorded (cawb-runs)
+  --resume RUN                    go on with a run that was interrupted or killed
   --seed N                        repeat the secret inputs of an earlier run
   --json                          print the result as one JSON object, last on stdout
   --quiet                         print nothing but that

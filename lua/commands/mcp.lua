@@ -2,9 +2,9 @@
 -- Context Protocol on standard input and output. Budgets, rules and the judge are the run's own. A
 -- client that goes away pauses the run; --resume goes on with it.
 
-local baselines = require "cawb.time.baselines"
 local cli = require "cawb.door.cli"
 local core = require "cawb.core"
+local driver = require "cawb.agent.driver"
 local job = require "cawb.door.job"
 local ledger = require "cawb.run.ledger"
 local mcp = require "cawb.agent.mcp"
@@ -14,12 +14,11 @@ local resume = require "cawb.run.resume"
 local run = require "cawb.run.run"
 local session = require "cawb.agent.session"
 local strategy = require "cawb.base.strategy"
-local feedback = require "cawb.agent.feedback"
 local tools = require "cawb.agent.tools"
 
 local M = { summary = "let an agent of your own drive a run: a server of the Model Context Protocol" }
 
-local usage = [[
+M.usage = [[
 usage: cawb mcp STRATEGY.lua TASK.py [flags of a run] [--resume RUN]
 
 Speaks the Model Context Protocol on standard input and output; what it has to say goes to
@@ -27,9 +26,6 @@ standard error. The strategy gives the options: budgets, rules, reward; its own 
 
   --resume RUN    go on with a run that was paused, by its name under --out
 ]]
-
--- What needs neither the device nor the budget, and stays after the end.
-local free = { list = true, read_file = true, search = true, skill = true }
 
 local function log(text) io.stderr:write("cawb mcp: ", text, "\n") end
 
@@ -51,53 +47,16 @@ local function take_output()
   return out
 end
 
--- The run is over: complete the record, once.
-local function finish(r)
-  if r.closed or not r:done() or r.ended == "interrupted" then return end
-  r.closed = true
-  if r.best then
-    local ok, message = baselines.complete(r.task, r.options.measure)
-    if not ok then log(message) end
-  end
-  local ok, message = r.ledger:finish(r)
-  if not ok then log(message) end
-  r.report:run_ends(r)
-end
-
--- As lua/cawb/agent/chat.lua records what its model does: a call, and what came of it.
-local function record(r, tool, arguments, text, failed, turn)
-  r.memory.calls = (r.memory.calls or 0) + 1
-  local id = ("call-%d-%d"):format(r.memory.began, r.memory.calls)
-  r:record("message", { chat = 1, role = "assistant", text = "",
-    calls = { { id = id, name = tool.name, arguments = core.json.encode(arguments) } } })
-  r:record("message", { chat = 1, role = "tool", id = id, name = tool.name, text = text, failed = failed or nil,
-    turn = turn and turn.number, reward = turn and turn.reward }, turn and turn.number)
-end
-
--- The answer to a call.
-local function answer(r, s, tool, arguments, progress)
-  local why = r:done()
-  if why and not free[tool.name] then
-    return ("The run has ended (%s); nothing further is evaluated. Best: %s"):format(r.reason or why,
-      r.best and feedback.turn_line(r.best) or "none"), true
-  end
-  function r.report.stage(_, _, _, stage) progress(stage) end
-  local text, failed = tools.call(s, tool.name, arguments)
-  if s.submitted then r.ended = r.ended or "finished" end
-  record(r, tool, arguments, text, failed, s.turn)
-  finish(r)
-  return text, failed
-end
-
 -- The client is gone. What ended stays ended; what did not can be resumed.
 local function close(r, how)
-  finish(r)
+  driver.finish(r, log)
   if r.closed then
     if r.ended == "failed" then return fail(r.reason, r.reason_name) end
     return r.best and job.codes.passed or job.codes.failed
   end
   r.ended = nil
   r:record("paused", { spent = r:spent(), why = how })
+  r.ledger:release(r.id)
   log(("paused after %d turns; go on with --resume %s"):format(#r.turns, r.id))
   if how == "interrupted" then return job.codes.interrupted end
   return r.best and job.codes.passed or job.codes.failed
@@ -137,42 +96,19 @@ local function serve(out)
     log("run " .. r.id)
     core.clock.patient(true)                 -- a client that leaves asks with a signal: the turn is finished
     local how = mcp.serve { tools = tools.list(work), instructions = instructions, log = log,
-      call = function(tool, arguments, progress) return answer(r, work, tool, arguments, progress) end,
+      call = function(tool, arguments, progress) return driver.call(r, work, tool, arguments, progress, log) end,
       read = mcp.lines(io.stdin, mcp.most),
       write = function(text) return out:write(text) and out:flush() end }
     return close(r, how)
   end
 end
 
--- The value of --resume, taken out of the words; or nil and a message.
-local function take_resume(argv)
-  local rest, id = {}, nil
-  local i = 1
-  while i <= #argv do
-    local value = argv[i]:match "^%-%-resume=(.+)$"
-    if argv[i] == "--resume" then
-      i = i + 1
-      value = argv[i]
-      if not value then return nil, "--resume needs the name of a run" end
-    end
-    if value then id = value else rest[#rest + 1] = argv[i] end
-    i = i + 1
-  end
-  return rest, id
-end
-
 function M.main(argv)
-  if argv[1] == "help" or argv[1] == "--help" then
-    io.stdout:write(usage)
-    return 0
-  end
   local out = take_output()
-  local rest, resumed = take_resume(argv)
-  if not rest then return fail(resumed, "usage") end
-  local parsed, message = cli.parse(rest)
+  local parsed, message = cli.parse(argv)
   if not parsed then return fail(message, "usage") end
   if #parsed.words ~= 2 then return fail("a strategy and a task are needed: cawb mcp STRATEGY.lua TASK.py", "usage") end
-  parsed.resume = resumed
+  parsed.words[1] = strategy.file(parsed.words[1]) or parsed.words[1]
   local value
   value, message = strategy.load_table(parsed.words[1])
   if not value then return fail(message, "usage") end

@@ -6,10 +6,10 @@ local merge = require "cawb.suite.merge"
 
 local M = { summary = "join stores: cawb merge INTO FROM..." }
 
-local usage = "usage: cawb merge INTO FROM...   (folders, as given to --out)"
+M.usage = "usage: cawb merge INTO FROM...   (folders, as given to --out)"
 
 function M.main(argv)
-  if #argv < 2 then return command.fail("merge", usage, "usage") end
+  if #argv < 2 then return command.fail("merge", M.usage, "usage") end
   for i = 2, #argv do
     if not core.fs.kind(argv[i] .. "/store.sqlite") then
       return command.fail("merge", argv[i] .. ": there is no store in it", "usage")
@@ -26,8 +26,8 @@ function M.main(argv)
     local added
     added, why, kind = merge.stores(into, from)
     if not added then return command.fail("merge", why, kind) end
-    print(("%s: %d runs, %d turns, %d rows of suites were new"):format(argv[i], added.runs, added.turns,
-      added.tasks))
+    print(("%s: %d runs, %d turns, %d rows of suites, %d draws of tasks were new"):format(argv[i], added.runs, added.turns,
+      added.tasks, added.draws))
   end
   return 0
 end

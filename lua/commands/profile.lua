@@ -8,11 +8,12 @@ local display = require "cawb.base.display"
 
 local M = { summary = "what a candidate does on a device, what limits it, and what to try next" }
 
-local usage = [[
+M.usage = [[
 usage: cawb profile TASK.py CANDIDATE [flags]
 
   CANDIDATE         a folder with kernel.cu and plan.lua, or a path as kernels/softmax/v3_shuffle
-  --counters LIST   default (three passes), quick (one), or NVIDIA's names with commas between
+  --counters LIST   what to count: default (three passes), quick (one), or NVIDIA's names with commas between
+  --metrics         all counts too, each with its source
   --lines           where the time goes, line by line
   --json            one JSON object in place of the page
   --device, --set, --config, --seed    as of a run
@@ -74,11 +75,7 @@ local function print_lines(s)
   for _, line in ipairs(display.table({ "share", "line", "of these", "" }, rows)) do print(line) end
 end
 
-local function print_page(task, candidate, p)
-  print(("%s on %s, %s%s"):format(candidate.name, task.device.info.model, task.name,
-    p.modelled and " (modelled)" or ""))
-  print(("source: %s%s"):format(p.source, p.passes > 0 and (", executions counted: %d"):format(p.passes) or ""))
-  if p.note then print("note: " .. p.note) end
+local function print_all_metrics(p)
   for _, k in ipairs(p.kernels) do
     print ""
     if #p.kernels > 1 then print(k.kernel .. ":") end
@@ -88,13 +85,28 @@ local function print_page(task, candidate, p)
     print "\nall launches:"
     print_metrics(p)
   end
-  print_roofline(p.roofline)
-  print_lines(p.sampling)
-  print("\nlimiter: " .. p.roofline.sentence)
+end
+
+local function print_conclusion(p)
+  print("limiter: " .. p.roofline.sentence)
   for i, one in ipairs(p.roofline.remedies) do
     print(("%d. %s: %s (%s)"):format(i, one.skill, one.advice, one.why))
   end
   if p.roofline.remedies[1] then print("more: cawb skill " .. p.roofline.remedies[1].skill) end
+end
+
+local function print_page(task, candidate, p, given)
+  print(("%s on %s, %s%s"):format(candidate.name, task.device.info.model, task.name,
+    p.modelled and " (modelled)" or ""))
+  print_conclusion(p)
+  if p.note then print("note: " .. p.note) end
+  print_roofline(p.roofline)
+  print_lines(p.sampling)
+  print(("\nsource: %s%s"):format(p.source, p.passes > 0 and (", executions counted: %d"):format(p.passes) or ""))
+  if given.metrics or given.counters then return print_all_metrics(p) end
+  local n = 0
+  for _ in pairs(p.metrics) do n = n + 1 end
+  print(("%d metrics: --metrics prints them; where the time goes by line: --lines"):format(n))
 end
 
 -- "quick", or { "a.sum", "b.sum" }
@@ -113,17 +125,13 @@ local function body(task, candidate, all, given, cli)
   local p, message, name = profile.profile(task, candidate, all, opts)
   if not p then return nil, message, name end
   if cli.json then print(core.json.encode(p))
-  elseif p.ok then print_page(task, candidate, p) end
+  elseif p.ok then print_page(task, candidate, p, given) end
   if p.ok then return 0 end
   return nil, ("%s: %s"):format(p.stage, p.reason), "candidate"
 end
 
 function M.main(argv)
-  if argv[1] == "help" or argv[1] == "--help" then
-    io.stdout:write(usage)
-    return 0
-  end
-  return command.main("profile", argv, { ["--lines"] = "flag", ["--counters"] = "value" }, body)
+  return command.main("profile", argv, { ["--lines"] = "flag", ["--metrics"] = "flag", ["--counters"] = "value" }, body)
 end
 
 return M

@@ -9,7 +9,7 @@ local restored = require "cawb.run.restored"
 
 local M = { summary = "a checked candidate as a PyTorch operator: cawb promote RUN --into DIR" }
 
-local usage = [[
+M.usage = [[
 usage: cawb promote RUN --into DIR [--shape rows=64,cols=128]... [--name NAME] [--speedup 1.05]
        [--out STORE] [--turn N] [--device NAME] [--task FILE] [--modelled] [--json]
 
@@ -23,8 +23,7 @@ times, to try it out.
 local own = { ["--into"] = "value", ["--shape"] = "value", ["--name"] = "value", ["--speedup"] = "value",
   ["--out"] = "value",
               ["--turn"] = "value", ["--device"] = "value", ["--task"] = "value", ["--modelled"] = "flag",
-                ["--json"] = "flag",
-              ["--help"] = "flag" }
+                ["--json"] = "flag" }
 
 local function fail(message, name) return command.fail("promote", message, name or "usage") end
 
@@ -82,10 +81,6 @@ function M.main(argv)
   if not shapes then return fail(rest) end
   local given, words = command.take(rest, own)
   if not given then return fail(words) end
-  if given.help or argv[1] == "help" then
-    io.write(usage)
-    return 0
-  end
   if #words ~= 1 or words[1]:sub(1,
     1) == "-" or not given.into then return fail "a run and a folder are needed: cawb promote RUN --into DIR" end
   if given.name and not given.name:match "^[%a_][%w_]*$" then return fail("--name: letters, digits and _") end

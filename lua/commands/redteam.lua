@@ -8,7 +8,7 @@ local display = require "cawb.base.display"
 
 local M = { summary = "known ways to cheat, and honest look-alikes, against a set of rules" }
 
-local usage = [[
+M.usage = [[
 usage: cawb redteam [flags]
 
   --rules NAME      a set in configs/rules-NAME.lua, or a path; repeatable, side by side (strict)
@@ -101,10 +101,6 @@ local function run_all(dev, o)
 end
 
 function M.main(argv)
-  if argv[1] == "help" or argv[1] == "--help" then
-    io.stdout:write(usage)
-    return 0
-  end
   local o, message = parse(argv)
   if not o then return fail(message, "usage") end
   local dev <close>, why, name = device.open(o.device)

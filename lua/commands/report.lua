@@ -8,15 +8,14 @@ local report_data = require "cawb.suite.report_data"
 
 local M = { summary = "a self-contained page of a store; --markdown, --csv: cawb report STORE" }
 
-local usage = [[
+M.usage = [[
 usage: cawb report STORE [--run ID] [--markdown | --csv] [--to FILE]
 
 Writes STORE/report.html: one file, no network. --markdown: suites and best candidates, for a
 pull request; --csv: one line a turn; both to standard output without --to.
 ]]
 
-local own = { ["--run"] = "value", ["--to"] = "value", ["--markdown"] = "flag", ["--csv"] = "flag",
-  ["--help"] = "flag" }
+local own = { ["--run"] = "value", ["--to"] = "value", ["--markdown"] = "flag", ["--csv"] = "flag" }
 
 local function fail(message, name) return command.fail("report", message, name or "usage") end
 
@@ -29,10 +28,6 @@ end
 function M.main(argv)
   local given, words = command.take(argv, own)
   if not given then return fail(words) end
-  if given.help or argv[1] == "help" then
-    io.write(usage)
-    return 0
-  end
   if #words ~= 1 or words[1]:sub(1, 1) == "-" then return fail "one store is needed: cawb report STORE [flags]" end
   if given.markdown and given.csv then return fail "--markdown and --csv are two reports: ask for one" end
   local dir = words[1]:gsub("/+$", "")

@@ -12,7 +12,7 @@ local task = require "cawb.task.task"
 
 local M = { summary = "measure a stored candidate again: cawb reproduce RUN" }
 
-local usage = [[
+M.usage = [[
 usage: cawb reproduce RUN [--out STORE] [--turn N] [--device NAME] [--task FILE] [--json]
 
 RUN is a run's id in the store (cawb-runs), or the folder that it left. The best turn, unless
@@ -21,8 +21,7 @@ Exit code 0: it agrees; 1: it does not.
 ]]
 
 local own = { ["--out"] = "value", ["--turn"] = "value", ["--device"] = "value", ["--task"] = "value",
-  ["--json"] = "flag",
-              ["--help"] = "flag" }
+  ["--json"] = "flag" }
 
 local function fail(message, name) return command.fail("reproduce", message, name or "usage") end
 
@@ -96,10 +95,6 @@ end
 function M.main(argv)
   local given, words = command.take(argv, own)
   if not given then return fail(words) end
-  if given.help or argv[1] == "help" then
-    io.write(usage)
-    return 0
-  end
   if #words ~= 1 or words[1]:sub(1,
     1) == "-" then return fail "one run is needed: cawb reproduce RUN [--out STORE]" end
   if given.turn and not math.tointeger(tonumber(given.turn)) then return fail("--turn needs a number") end

@@ -9,10 +9,11 @@ local strategy = require "cawb.base.strategy"
 
 local M = { summary = "other rewards, tolerances, rules on stored measurements: cawb rescore STORE" }
 
-local usage = [[
+M.usage = [[
 usage: cawb rescore STORE [--reward NAME|FILE] [--tolerance FILE] [--rules FILE] [--all] [--json]
 
-  --reward     a name in configs/, or a file that returns { reward = function(facts) } (tiers-paper)
+  --reward     a name in configs/, or a file that returns { reward = function(facts) }; without it each
+               run's own where --tolerance or --rules is given, else tiers-paper
   --tolerance  a file that returns { tolerance = { ... } }, laid over what each run had
   --rules      a set of rules (strict, configs/rules-NAME.lua), or a file that returns function(facts), or a
                list of them: a reason rejects
@@ -20,7 +21,7 @@ usage: cawb rescore STORE [--reward NAME|FILE] [--tolerance FILE] [--rules FILE]
 ]]
 
 local own = { ["--reward"] = "value", ["--tolerance"] = "value", ["--rules"] = "value", ["--all"] = "flag",
-              ["--json"] = "flag", ["--help"] = "flag" }
+              ["--json"] = "flag" }
 
 local function fail(message, name) return command.fail("rescore", message, name or "usage") end
 
@@ -35,8 +36,9 @@ end
 
 local function how_of(given)
   local how, message = {}, nil
-  how.reward, message = reward_of(given.reward or "tiers-paper")
-  if not how.reward then return nil, message end
+  local name = given.reward or not (given.tolerance or given.rules) and "tiers-paper"
+  if name then how.reward, message = reward_of(name) end
+  if name and not how.reward then return nil, message end
   if given.tolerance then
     local layer
     layer, message = strategy.load_table(given.tolerance)
@@ -86,10 +88,6 @@ end
 function M.main(argv)
   local given, words = command.take(argv, own)
   if not given then return fail(words) end
-  if given.help or argv[1] == "help" then
-    io.write(usage)
-    return 0
-  end
   if #words ~= 1 or words[1]:sub(1,
     1) == "-" then return fail("one store is needed: cawb rescore STORE [flags]") end
   if not core.fs.kind(words[1] .. "/store.sqlite") then return fail(words[1] .. ": there is no store in it") end

@@ -6,7 +6,7 @@ local sanitizer = require "cawb.judge.sanitizer"
 
 local M = { summary = "memory errors, races and misused barriers of a candidate, with their lines" }
 
-local usage = [[
+M.usage = [[
 usage: cawb sanitize TASK.py CANDIDATE [flags]
 
   CANDIDATE      a folder with kernel.cu and plan.lua, or a path as kernels/softmax/v3_shuffle
@@ -45,10 +45,6 @@ local function body(task, candidate, all, given, cli)
 end
 
 function M.main(argv)
-  if argv[1] == "help" or argv[1] == "--help" then
-    io.stdout:write(usage)
-    return 0
-  end
   return command.main("sanitize", argv, { ["--tools"] = "value" }, body)
 end
 

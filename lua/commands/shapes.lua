@@ -1,12 +1,12 @@
 -- cawb shapes TASK.py CANDIDATE: does a candidate hold for sizes next to the task's own?
 
 local shapes = require "cawb.door.shapes"
-local candidates = require "cawb.task.candidate"
 local cli = require "cawb.door.cli"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
 local device = require "cawb.device.device"
+local given_words = require "cawb.door.given"
 local job = require "cawb.door.job"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
@@ -14,7 +14,7 @@ local tasks = require "cawb.task.task"
 
 local M = { summary = "a candidate on sizes next to the task's own: one more, one less, a prime, 1" }
 
-local usage = [[
+M.usage = [[
 usage: cawb shapes TASK.py CANDIDATE [flags]
 
   CANDIDATE         a folder with kernel.cu and plan.lua, or a path as kernels/softmax/v3_shuffle
@@ -60,10 +60,6 @@ local function check(parsed, all, dev, candidate)
 end
 
 function M.main(argv)
-  if argv[1] == "help" or argv[1] == "--help" then
-    io.stdout:write(usage)
-    return 0
-  end
   local parsed, message = cli.parse(argv)
   if not parsed then return command.fail("shapes", message, "usage") end
   if #parsed.words ~= 2 then return command.fail("shapes", "name a task and a candidate", "usage") end
@@ -72,7 +68,7 @@ function M.main(argv)
     local ok, why = options.set(all, assignment)
     if not ok then return command.fail("shapes", why, "usage") end
   end
-  candidate, message = candidates.new(parsed.words[2])
+  candidate, message = given_words.candidate(parsed.words[2])
   if not candidate then return command.fail("shapes", message, "usage") end
   local dev <close>, why, name = device.open(parsed.device)
   if not dev then return command.fail("shapes", why, name) end

@@ -5,7 +5,7 @@ local skills = require "cawb.agent.skills"
 
 local M = { summary = "pages on making kernels faster: by name, by words, by a profile's limiter" }
 
-local usage = [[
+M.usage = [[
 usage: cawb skill                      all of them, the most important first
        cawb skill NAME                 one page
        cawb skill WORDS...             pages about these words, best first
@@ -33,10 +33,6 @@ local function by_limiter(limiter)
 end
 
 function M.main(argv)
-  if argv[1] == "help" or argv[1] == "--help" then
-    io.stdout:write(usage)
-    return 0
-  end
   if #argv == 0 then return print_list(skills.list()) or 0 end
   local limiter = argv[1]:match "^%-%-limiter=(.+)$" or argv[1] == "--limiter" and (argv[2] or "")
   if limiter then return by_limiter(limiter) end

@@ -3,20 +3,19 @@
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
+local ledger = require "cawb.run.ledger"
 local rows = require "cawb.suite.rows"
 
 local M = { summary = "runs and suites in progress: cawb watch STORE" }
 
-local usage = [[
+M.usage = [[
 usage: cawb watch STORE [--once] [--every SECONDS]
 
 Shows the runs that have not ended, and suites, again every second until Ctrl-C or until
-nobody reads it; --once: once. A run of which nothing was heard for ten minutes counts as dead.
+nobody reads it; --once: once. A run whose process is gone is no longer shown.
 ]]
 
-local silent = 600.0            -- seconds
-
-local own = { ["--once"] = "flag", ["--every"] = "value", ["--help"] = "flag" }
+local own = { ["--once"] = "flag", ["--every"] = "value" }
 
 local function fail(message, name) return command.fail("watch", message, name or "usage") end
 
@@ -28,13 +27,13 @@ end
 local function base(path) return tostring(path):match "([^/]+)$" end
 
 -- Runs without an end, the last begun first.
-local function running(store, now)
+local function running(store)
   local list = store:query [[SELECT r.id, r.started, r.strategy, r.task, r.device, r.options,
-      count(t.number) AS turns, max(t.started) AS heard FROM runs r LEFT JOIN run_ends e ON e.run = r.id
+      count(t.number) AS turns FROM runs r LEFT JOIN run_ends e ON e.run = r.id
       LEFT JOIN turns t ON t.run = r.id WHERE e.run IS NULL GROUP BY r.id ORDER BY r.started DESC LIMIT 50]]
   local kept = {}
   for _, r in ipairs(list) do
-    if now - math.max(r.heard or 0, r.started) < silent then kept[#kept + 1] = r end
+    if ledger.under_way(store:path(), r.id) then kept[#kept + 1] = r end
   end
   return kept
 end
@@ -76,7 +75,7 @@ local function lines_of(store)
   local now, lines = core.clock.wall(), {}
   for _, s in ipairs(rows.suites(store)) do lines[#lines + 1] = suite_line(store, s) end
   local cells = {}
-  for i, r in ipairs(running(store, now)) do cells[i] = describe(store, r, now) end
+  for i, r in ipairs(running(store)) do cells[i] = describe(store, r, now) end
   if #cells == 0 then lines[#lines + 1] = "no run is in progress"
   else
     for _, text in ipairs(display.table({ "task", "strategy", "device", "turns", "since", "best",
@@ -100,10 +99,6 @@ end
 function M.main(argv)
   local given, words = command.take(argv, own)
   if not given then return fail(words) end
-  if given.help or argv[1] == "help" then
-    io.write(usage)
-    return 0
-  end
   local every = tonumber(given.every or 1)
   if not every or every <= 0 then return fail(("--every '%s': seconds are expected"):format(given.every)) end
   if #words ~= 1 or words[1]:sub(1, 1) == "-" then return fail("one store is needed: cawb watch STORE") end

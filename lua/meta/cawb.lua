@@ -112,6 +112,9 @@ function Task:new_poison() end
 ---@param more? number
 ---@return table? reply, string? message, string? name
 function Task:ask(request, fds, more) end
+---Start another task host for this task, once one was lost.
+---@return boolean? ok, string? message, string? name
+function Task:revive() end
 ---End the task host.
 function Task:close() end
 

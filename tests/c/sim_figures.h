@@ -15,7 +15,7 @@
   "\"latency_l1\":40,\"latency_shared\":30,\"step\":4,\"overlap\":2,\"issue\":4," \
   "\"shared_wave\":1,\"l1_wave\":1,\"atomic_same\":4,\"block_start\":1.2,\"l2_share\":0.6,\"dirty\":0.5,\"merge\":4,\"partial\":3,\"latency_line\":4,\"ramp\":1e-6," \
   "\"sharpness\":4,\"pipe_fp32\":4,\"pipe_int\":2,\"pipe_fp64\":2,\"pipe_special\":0.5," \
-  "\"pipe_memory\":1,\"pipe_control\":2,\"pipe_tensor\":1,\"mma_share\":0.66}"
+  "\"pipe_memory\":1,\"pipe_control\":2,\"pipe_tensor\":1,\"mma_share\":0.66,\"library_gemm\":0.78,\"library_conv\":0.6,\"library_conv_tensor\":0.3,\"library_conv_back\":0.09}"
 
 static inline cawb_status open_h100(cawb_device **out, cawb_err *err) {
   static cawb_figures figures;         /* read once: some tests let malloc fail */

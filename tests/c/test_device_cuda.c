@@ -348,15 +348,18 @@ static void test_late_host(void) {
 static void test_variables_are_put_back(void) {
   bench b;
   double samples[10];
+  char names[64];
   if (!begin(&b)) return;
   poke_args args = { b.y, 7 };
   cawb_step s = launch("poke", &args);
   cawb_timing t = { .warmup = 3, .max_samples = 10, .budget = 60, .samples = samples };
   cawb_report report;
+  CHECK(cawb_device_changed(b.d, b.m, names, sizeof names, &b.err) == CAWB_OK && names[0] == '\0');
   CHECK(cawb_device_run(b.d, b.m, &s, 1, &report, &b.err) == CAWB_OK && fake->counter == 1);
   CHECK(cawb_device_run(b.d, b.m, &s, 1, &report, &b.err) == CAWB_OK && fake->counter == 1);
   CHECK(cawb_device_time(b.d, b.m, &s, 1, &t, &b.err) == CAWB_OK);
   CHECK(fake->launches == 2 + 3 + 10 && fake->counter == 1);
+  CHECK(cawb_device_changed(b.d, b.m, names, sizeof names, &b.err) == CAWB_OK && strcmp(names, "counter") == 0);
   end(&b);
 }
 

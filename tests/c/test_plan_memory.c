@@ -34,7 +34,7 @@ static cawb_plan_setting setting(void) {
 }
 
 static cawb_status sandbox(void) {
-  const cawb_sandbox_limits limits = { 8 << 20, 1000000 };
+  const cawb_sandbox_limits limits = { 8 << 20, 1000000, 0 };
   cawb_sandbox *s;
   cawb_status rc = cawb_sandbox_new(&s, &limits, NULL);
   if (rc != CAWB_OK) return s == NULL ? rc : CAWB_ERR_INVALID;

@@ -5,7 +5,7 @@
 
 #include "check.h"
 
-static const cawb_sandbox_limits limits = { 8 << 20, 5000000 };
+static const cawb_sandbox_limits limits = { 8 << 20, 5000000, 0 };
 
 /* Run text in a fresh state; the message of its failure, "" when it passed. */
 static const char *run(const char *text) {
@@ -47,6 +47,21 @@ static void test_nothing_else_is_there(void) {
 static void test_strings_lead_nowhere_else(void) {
   CHECK(passes("assert((''):rep(2) == '' and ('').dump == nil)"));
   CHECK(passes("local s = ''; assert(s.format == string.format)"));
+}
+
+static void test_no_address_is_shown(void) {
+  CHECK(passes("assert(tostring({}) == 'table' and tostring(next) == 'function' and tostring(1.5) == '1.5')"));
+  CHECK(passes("assert(('%s %s %d%%'):format({}, nil, 7) == 'table nil 7%')"));
+  CHECK(fails("local s = ('%10p'):format({})", "invalid conversion"));
+  CHECK(fails("local s = ('%s %p'):format('%', 'x')", "invalid conversion"));
+}
+
+static void test_tables_are_charged(void) {
+  CHECK(fails("local t = {} for i = 1, 100000 do t[i] = i * 7919 % 100003 end while true do table.sort(t) end", "too many instructions"));
+  CHECK(fails("local t = {} for i = 1, 100000 do t[i] = i end while true do table.insert(t, 1, 0) table.remove(t, 1) end", "too many instructions"));
+  CHECK(fails("local t = {} for i = 1, 1000 do t[i] = 'x' end while true do table.concat(t) end", "too many instructions"));
+  CHECK(passes("local t = {} for i = 1, 100000 do t[#t + 1] = i table.insert(t, i) table.remove(t) end assert(#t == 100000)"));
+  CHECK(passes("local t = {3, 1, 2} table.sort(t) assert(table.concat(t, ',') == '1,2,3' and table.remove(t, 1) == 1 and t[1] == 2)"));
 }
 
 static void test_limits_hold(void) {
@@ -106,6 +121,8 @@ int main(void) {
   test_useful_things_work();
   test_nothing_else_is_there();
   test_strings_lead_nowhere_else();
+  test_no_address_is_shown();
+  test_tables_are_charged();
   test_limits_hold();
   test_functions_cost_their_turns();
   test_abuse_of_what_is_there();

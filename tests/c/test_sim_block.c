@@ -116,7 +116,7 @@ static void test_cache(void) {
 /* ------------------------------------------------------- what nothing has written */
 
 static void test_uninitialised(void) {
-  uint64_t written[2] = { 0 }, addr[SIM_LANES];
+  uint64_t written[5] = { 0 }, addr[SIM_LANES];
   sim_insn in = { .width = 4, .vec = 1, .line = 7 };
   sim_exec x = { .checks = 1 };
   sim_warp w = { .exec = &x, .mask = SIM_ALL };
@@ -124,7 +124,7 @@ static void test_uninitialised(void) {
   for (unsigned l = 0; l < SIM_LANES; l++) addr[l] = at.base + 4 * l;
   sim_uninitialised_mark(&w, &in, &at, addr);
   sim_uninitialised_check(&w, &in, &at, addr);
-  CHECK(written[0] == UINT32_MAX && x.counts.races == 0);
+  CHECK(written[0] == UINT64_MAX && written[1] == UINT64_MAX && x.counts.races == 0);
   at.pattern = MIXED;
   addr[5] += 4 * SIM_LANES;
   sim_uninitialised_check(&w, &in, &at, addr);

@@ -53,6 +53,7 @@ static void execute(const sim_isa *isa, unsigned op, int before, unsigned vec) {
   sim_insn in = { .op = (uint16_t)op, .fn = isa->table[op], .second = 5 * ROOM, .vec = (uint8_t)vec,
                   .width = op == SIM_OP_video ? 2 : 4,
                   .lane = vec > 1 ? 8 : 4, .from_lane = 4, .type = { 'f', 'f', 'f', 'f' }, .cmp = SIM_LT };
+  if (op == SIM_OP_video_one) memset(in.type, 0, sizeof in.type);        /* parts of registers: all of each */
   for (unsigned i = 0; i < sizeof registers; i++) registers[i] = (unsigned char)(i * 37 + 11);
   for (unsigned k = 0; k < SIM_BASES; k++) w.base[k] = registers;
   for (unsigned k = 0; k < 5; k++) in.r[k] = (sim_ref){ SIM_REGS, k * ROOM };

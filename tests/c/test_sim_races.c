@@ -5,6 +5,7 @@
 #include "check.h"
 #include "sim/isa/isas.h"
 #include "sim/memory/device.h"
+#include "sim/watch/race.h"
 #include "sim_fixture.h"
 
 enum { THREADS = 256 };
@@ -38,14 +39,14 @@ static void test_atomics(void) {
   CHECK(races("swapped", 1, "") == 0);
 }
 
-/* Blocks' numbers begin again; what they left before is forgotten. */
+/* Numbers of stretches begin again; what was noted before is forgotten. */
 static void test_numbers(void) {
   sim_device *d = (sim_device *)x.d;
   CHECK(races("blocks_apart", 4, "") == 0);
-  d->last_block = SIM_PARTED - 4;
-  CHECK(races("blocks_race", 3, "wrote another value") == 2 && d->last_block == SIM_PARTED - 1);
-  CHECK(races("blocks_race", 4, "wrote another value") == 3 && d->last_block == 4);
-  CHECK(races("blocks_apart", 4, "") == 0 && d->last_block == 8);
+  d->last_stretch = SIM_STRETCH_MOST / 2 - 4;
+  CHECK(races("blocks_race", 3, "wrote another value") == 2 && d->last_stretch == SIM_STRETCH_MOST / 2 - 1);
+  CHECK(races("blocks_race", 4, "wrote another value") == 3 && d->last_stretch > SIM_STRETCH_MOST / 2);
+  CHECK(races("blocks_apart", 4, "") == 0 && d->last_stretch == 4);
 }
 
 static void test_lanes(void) {

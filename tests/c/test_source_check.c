@@ -58,7 +58,11 @@ static void refused(void) {
     { "int a;\r#include " F, "carriage return" }, { "int \x1a;", "control character" },
     { "int a;\n// caf\xe9\n", "kernel.cu(2): the byte 0xe9 is no UTF-8" },
     { "/*\n\n\xff*/", "kernel.cu(3): the byte 0xff" }, { "\"\xe2\x82\"", "byte 0xe2" },
-    { "\xef\xbb\xbf#include <a.h>", "not ASCII" }, { "int $a;", "not ASCII" }
+    { "\xef\xbb\xbf#include <a.h>", "not ASCII" }, { "int $a;", "not ASCII" },
+    { "int a = __TIME__[7];", "kernel.cu(1): __DATE__ and __TIME__ differ from build to build" },
+    { "\n#ifdef __DA\\\nTE__\n#endif", "kernel.cu(3): __DATE__ and __TIME__" },
+    { "#define C(a, b) a##b\nint a = C(__TI, x)[0];", "kernel.cu(2): __DATE__ and __TIME__" },
+    { "C(__, TIME__)", "__DATE__ and __TIME__" }
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     cawb_status code = run(table[i].source);
@@ -76,7 +80,8 @@ static void accepted(void) {
     "#define C(a, b) a ## b\n", "#ifdef __has_include\n#endif\n", "#if defined(__has_include)\n#endif",
     "#if __has_include(<cuda_fp16.h>) && __has_include(\"mma.h\")\n#endif", "asm(R\"(add.s32 %0;)\");",
     "asm(R\"(\n add.s32 %0;\n)\");", "int n = 1'000'000; // million", "// don't\n/* don't */",
-    "/* \xc3\xa9 $ */ const char *s = \"\xc3\xa9 $\";", "0x1.8p+3f 1e-5f .5f", "#error don't /*\n", "u8R", "\\", "/", "/*", "'"
+    "/* \xc3\xa9 $ */ const char *s = \"\xc3\xa9 $\";", "0x1.8p+3f 1e-5f .5f", "#error don't /*\n", "u8R", "\\", "/", "/*", "'",
+    "int __T_, DATE, __, TIME, E__, __TIMER__; // __TIME__", "\"__DATE__\""
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     CHECK(run(table[i]) == CAWB_OK);

@@ -1,6 +1,21 @@
-/* fuzz_ptx.c - the table of kernels, from PTX and behind a byte 1 the compiler's log. */
+/* fuzz_ptx.c - the table of kernels, from PTX and behind a byte 1 the compiler's log; and the census. */
 #include "fuzz.h"
+#include "ptx/census.h"
 #include "ptx/kernels.h"
+
+/* A census says of each parameter what is done to it, or that nothing is known. */
+static void census(const char *text) {
+  cJSON *all;
+  cawb_err err;
+  FUZZ_CHECK(cawb_census_new(&all, text, &err) == CAWB_OK && all != NULL);
+  const cJSON *function, *lost = cJSON_GetObjectItemCaseSensitive(all, "lost");
+  cJSON_ArrayForEach(function, cJSON_GetObjectItemCaseSensitive(all, "functions")) {
+    const cJSON *param, *params = cJSON_GetObjectItemCaseSensitive(function, "params");
+    FUZZ_CHECK(cJSON_IsArray(params) && (lost == NULL || cJSON_GetArraySize(params) == 0));
+    cJSON_ArrayForEach(param, params) FUZZ_CHECK(cJSON_GetObjectItemCaseSensitive(param, "maybe") != NULL);
+  }
+  cJSON_Delete(all);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *text = fuzz_text(data, size), *log = strchr(text, 1);
@@ -23,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     FUZZ_CHECK(kernels.count == 0 && kernels.list == NULL && err.msg[0] != '\0');
   }
   cawb_ptx_free(&kernels);
+  census(text);
   free(text);
   return 0;
 }

@@ -1,5 +1,5 @@
 -- Random tasks of 2 to 12 operators, composed with random choices of fusion, and judged:
---   cawb tests/fuzz/graphs.lua FIRST COUNT       the seeds from FIRST on, from the folder of the sources
+--   cawb tests/fuzz/graphs.lua FIRST COUNT       the seeds from FIRST on, from the folder of the sources; bench/compose_fuzz.lua keeps count
 -- A failure is cut down to the first value that is wrong, with what it is made of. A test draws a few.
 
 local M = {}
@@ -93,10 +93,139 @@ local moves = {
   function(r, s)
     if #s ~= 3 or s[2] < 3 or s[3] < 3 or s[1] > 40 then return nil end
     local out = copy(s)
-    out[1], out[2], out[3] = 4, s[2] - 2, s[3] - 2
-    return ("torch.tanh(F.conv2d(%%s[None], self.w[:4, :1].expand(4, %d, 3, 3)))[0]"):format(s[1]), out
+    local to = 4 * r(5)
+    out[1], out[2], out[3] = to, s[2] - 2, s[3] - 2
+    return ("torch.tanh(F.conv2d(%%s[None], self.w[:%d, :1].expand(%d, %d, 3, 3)))[0]"):format(to, to, s[1]), out
+  end,
+  function(r, s)                                            -- a convolution of parameters, plain or transposed, what stands around it
+    if #s ~= 3 or s[2] < 3 or s[3] < 3 or s[1] > 12 then return nil end
+    local out, stride, to = copy(s), r(2), 8 * r(3)
+    out[1] = to
+    if r(2) == 1 then
+      for d = 2, 3 do out[d] = (s[d] - 1) // stride + 1 end
+      return ("F.gelu(F.conv2d(torch.relu(%%s)[None], self.v[:%d, :%d], self.b[:%d], stride=%d, padding=1))[0]"):format(to, s[1], to, stride), out
+    end
+    for d = 2, 3 do out[d] = (s[d] - 1) * stride + 1 end
+    return ("torch.tanh(F.conv_transpose2d(%%s[None], self.v[:%d, :%d], stride=%d, padding=1))[0]"):format(s[1], to, stride), out
+  end,
+  function(r, s)                                            -- a linear layer, activations on both sides
+    if #s < 2 or s[#s] > 64 then return nil end
+    local out, to = copy(s), 8 * r(8)
+    out[#s] = to
+    return ("F.silu(F.linear(%%s.tanh(), self.l[:%d, :%d], self.b[:%d])) * 0.5"):format(to, s[#s], to), out
   end,
   function(r, s) return ("%%s.index_select(%d, torch.arange(%d).flip(0))"):format(0, s[1]), copy(s) end,
+  function(r, s)                                            -- sorted, or the largest few
+    local d, out = r(#s), copy(s)
+    if s[d] > 300 then return nil end
+    if r(2) == 1 then return ("torch.sort(%%s, %d, descending=%s)[0]"):format(d - 1, r(2) == 1 and "True" or "False"), out end
+    out[d] = r(s[d])
+    return ("torch.topk(%%s, %d, %d)[0]"):format(out[d], d - 1), out
+  end,
+  function(r, s)                                            -- picked along an axis, by places that follow from values
+    local d = r(#s)
+    return ("%%s.gather(%d, %%s.argmax(%d, keepdim=True).expand_as(%%s))"):format(d - 1, d - 1), copy(s)
+  end,
+  function(r, s)
+    local out, n = copy(s), r(5)
+    out[1] = n
+    return ("%%s[torch.tensor([%s])]"):format(list((function()
+      local at = {}
+      for k = 1, n do at[k] = r(s[1]) - 1 end
+      return at
+    end)())), out
+  end,
+  function(r, s)
+    if #s ~= 2 or s[2] > 64 or s[1] > 64 then return nil end
+    return ("%%s.scatter_add(%d, torch.arange(%d).flip(0)[None].expand(%d, -1) %% %d, torch.tanh(%%s))"):format(0, s[2], s[1], s[1]), copy(s)
+  end,
+  function(r, s)
+    if #s < 2 then return nil end
+    return ("%%s.%s(%d)"):format(r(2) == 1 and "tril" or "triu", r(4) - 2), copy(s)
+  end,
+  function(r, s)                                            -- a mask, and a softmax of what it leaves
+    if #s < 2 then return nil end
+    return ("torch.softmax(%%s.masked_fill(torch.ones(%d, %d).tril(-1) > 0, -3.0), -1)"):format(s[#s - 1], s[#s]), copy(s)
+  end,
+  function(r, s)                                            -- chains of views of one memory
+    local n = numel(s)
+    local a, b = r(math.min(n, 20)), r(math.min(n, 20))
+    local p, q = r(4) - 1, r(3) - 1
+    local last = (a - 1) * p + (b - 1) * q
+    if last >= n then return nil end
+    return ("(%%s * 1).as_strided((%d, %d), (%d, %d), %d)"):format(a, b, p, q, r(n - last) - 1), { a, b }
+  end,
+  function(r, s)
+    local d, out = r(#s), copy(s)
+    local size = r(math.min(s[d], 6))
+    local step = r(3)
+    out[d] = (s[d] - size) // step + 1
+    out[#out + 1] = size
+    if #out > 4 then return nil end
+    return ("%%s.unfold(%d, %d, %d)"):format(d - 1, size, step), out
+  end,
+  function(r, s)
+    local out = copy(s)
+    if #s > 3 then return nil end
+    local d = r(#s + 1)
+    table.insert(out, d, 1 + r(3))
+    return ("%%s.unsqueeze(%d).expand(%s)"):format(d - 1, list(out)), out
+  end,
+  function(r, s)                                            -- writes into a part
+    local d = r(#s)
+    if s[d] < 2 then return nil end
+    local from = r(s[d]) - 1
+    return ("%%s.index_fill(%d, torch.tensor([%d]), 0.5).narrow(%d, 0, %d).mul(2)"):format(d - 1, from, d - 1, s[d]), copy(s)
+  end,
+  function(r, s) return ("F.%s(%%s, dim=%d)"):format(r(2) == 1 and "log_softmax" or "normalize", r(#s) - 1), copy(s) end,
+  function(r, s)
+    local d, out = r(#s), copy(s)
+    if s[d] < 2 then return nil end
+    out[d] = 1
+    return ("torch.%s(%%s, %d, keepdim=True)"):format(({ "logsumexp", "var", "std" })[r(3)], d - 1), out
+  end,
+  function(r, s)                                            -- a product whose weights are parameters, with what follows
+    local after = ({ "%s", "torch.relu(%s)", "F.gelu(%s) * 0.5", "torch.sigmoid(%s)" })[r(4)]
+    local out, n = copy(s), 1 + r(12)
+    if s[#s] > 200 then return nil end
+    out[#s] = n
+    return after:format(("F.linear(%%s, self.a[:%d, :%d], self.c[:%d])"):format(n, s[#s], n)), out
+  end,
+  function(r, s)                                            -- attention of a value with itself
+    if #s < 2 or s[#s] > 64 or s[#s - 1] > 64 then return nil end
+    local scores = "torch.tanh(%s) @ torch.tanh(%s).transpose(-1, -2) * 0.3"
+    if r(2) == 1 then scores = ("(%s).masked_fill(torch.ones(%d, %d).triu(1) > 0, float('-inf'))"):format(scores, s[#s - 1], s[#s - 1]) end
+    return ("torch.softmax(%s, -1) @ torch.tanh(%%s)"):format(scores), copy(s)
+  end,
+  function(r, s)                                            -- convolutions of all kinds, with an epilogue
+    if #s ~= 3 or s[2] < 4 or s[3] < 4 or s[1] > 16 then return nil end
+    local stride, pad, out = r(2), r(2) - 1, copy(s)
+    local after = ({ "%s", "torch.relu(%s)", "torch.tanh(%s)", "F.hardswish(%s) + 0.5" })[r(4)]
+    if r(2) == 1 then
+      out[1] = 6
+      for d = 2, 3 do out[d] = (s[d] + 2 * pad - 3) // stride + 1 end
+      return after:format(("F.conv2d(torch.tanh(%%s)[None], self.k[:6, :%d], self.c[:6], %d, %d)[0]"):format(s[1], stride, pad)), out
+    end
+    out[1] = 5
+    for d = 2, 3 do out[d] = (s[d] - 1) * stride - 2 * pad + 3 end
+    return after:format(("F.conv_transpose2d(torch.tanh(%%s)[None], self.k[:%d, :5], None, %d, %d)[0]"):format(s[1], stride, pad)), out
+  end,
+  function(r, s)
+    if #s ~= 3 or s[1] % 2 ~= 0 then return nil end
+    return ("F.group_norm(%%s[None], %d)[0]"):format(2), copy(s)
+  end,
+  function(r, s)
+    if #s ~= 3 or s[1] < 2 then return nil end
+    return "F.batch_norm(%s, None, None, training=True)", copy(s)
+  end,
+  function(r, s) return ("%%s.to(torch.%s).float()"):format(r(2) == 1 and "float16" or "bfloat16"), copy(s) end,
+  function(r, s) return ("%%s.roll(%d, %d)"):format(r(5) - 3, r(#s) - 1), copy(s) end,
+  function(r, s)
+    if #s ~= 3 or s[2] > 40 or s[3] > 40 then return nil end
+    local out = copy(s)
+    out[2], out[3] = 2 * s[2], 2 * s[3]
+    return "F.interpolate(%s[None], scale_factor=2)[0]", out
+  end,
   function(r, s)
     local d = r(#s)
     return ("torch.where(%%s == %%s.amax(%d, keepdim=True), 0.0, %%s)"):format(d - 1), copy(s)
@@ -122,9 +251,13 @@ local function pair(r, values)
   end
 end
 
+-- What rounding decides says something of values that nothing has rounded yet.
+local function is_discrete(text) return text:find " == " or text:find "%.to%(torch" or text:find "argmax" end
+
 local function single(r, values)
   local a = values[#values - (r(3) == 1 and r(#values) - 1 or 0)]
   local text, shape = moves[r(#moves)](r, a.shape)
+  if text and is_discrete(text) and a.text then return nil end
   if text and numel(shape) > 0 and numel(shape) < 40000 then return text:gsub("%%s", a.name), shape, { a } end
 end
 
@@ -164,14 +297,31 @@ function M.text(values, outputs)
   return table.concat(lines, "\n"), ("[torch.randn(%s), torch.randn(%s)]"):format(list(values[1].shape), list(values[2].shape))
 end
 
---- Random choices for compose.make.
+local setup = [[self.w = nn.Parameter(torch.randn(20, 1, 3, 3))
+self.v = nn.Parameter(torch.randn(24, 24, 3, 3) / 8)
+self.l = nn.Parameter(torch.randn(64, 64) / 8)
+self.b = nn.Parameter(torch.randn(64))
+self.a = nn.Parameter(torch.randn(13, 200) / 8)
+self.c = nn.Parameter(torch.randn(13))
+self.k = nn.Parameter(torch.randn(16, 16, 3, 3) / 8)]]
+
+local archs = { "sm_90a", "sm_80" }
+
+--- Random choices for compose.make. Two in three have products on tensor cores, small ones too.
 function M.options(seed)
   local r = generator(seed + 77)
-  return { choice = function() return r(3) > 1 end, libraries = r(4) > 1, least = r(2) == 1 and 64 or nil }
+  local o = { choice = function() return r(3) > 1 end, fuse = r(5) > 1, libraries = r(4) > 1, least = r(2) == 1 and 64 or nil,
+              arch = archs[r(3)] }
+  if o.arch then o.least, o.narrowest, o.conv = 64, 2, r(2) == 1 and "packed" or nil end
+  local cluster = 2 ^ (r(8) - 1) // 1
+  if o.arch and cluster <= 16 then                          -- what rows load twice stays in shared memory
+    o.kernels = function(k) return k.kind == "rows" and { cluster = cluster, block = 32, stay = cluster ~= 4, places = 2 } or nil end
+  end
+  return o
 end
 
---- Compose and judge one seed, with the last value and two more as outputs. Returns true, or false, why
---- and the task that shows it.
+--- Compose and judge one seed, with the last value and two more as outputs. Returns true, why nobody can judge it where
+--- that is so, and what was made; or false, why and the task that shows it.
 function M.try(composed, seed)
   local values = M.draw(seed)
   local r = generator(seed + 5)
@@ -180,14 +330,15 @@ function M.try(composed, seed)
     local v = values[2 + r(#values - 2)]
     if v ~= outputs[1] and v ~= outputs[2] then outputs[#outputs + 1] = v end
   end
-  local setup = "self.w = nn.Parameter(torch.randn(4, 1, 3, 3))"
   local function right(list_of)
     local forward, inputs = M.text(values, list_of)
-    local ok, message = pcall(composed.right, forward, inputs, setup, M.options(seed))
-    return ok or message:find "says nothing of the inputs" ~= nil, message      -- a task that nobody can judge
+    local ok, message = pcall(composed.right, forward, inputs, setup, M.options(seed), nil, "graph " .. seed)
+    -- a task that nobody can judge, or that PyTorch does not take
+    local void = not ok and (message:find "says nothing of the inputs" or message:find "is not deterministic" or message:find "task.py:%d+: %a*Error")
+    return ok or void and true or false, message, ok and message or nil
   end
-  local fine, why = right(outputs)
-  if fine then return true end
+  local fine, why, made = right(outputs)
+  if fine then return true, not made and why or nil, nil, made end
   for k = 3, #values do
     local good, reason = right { values[k] }
     if not good then return false, reason, (M.text(values, { values[k] })) end
@@ -201,7 +352,9 @@ if not first then return M end
 local composed = dofile "tests/lua/composed.lua"
 local failed = 0
 for seed = tonumber(first) // 1, tonumber(first) // 1 + tonumber(count or 1) // 1 - 1 do
+  if (seed - first) % 25 == 0 and seed > first // 1 then print(("-- %d done, %d failed"):format(seed - first, failed)) io.stdout:flush() end
   local fine, why, text = M.try(composed, seed)
+  if require("cawb.core").clock.asked() then break end
   if not fine then
     failed = failed + 1
     print(("seed %d\n%s\n%s\n"):format(seed, text, tostring(why):sub(1, 6000)))

@@ -2,6 +2,7 @@
 
 Between the judge and a real worker it passes everything on, until FILE exists and says
 "OP ATTACK": then that file is removed and the answer to the next request OP is the attack.
+Any other process that answers requests can stand in the place of `cawb --worker`.
 """
 import json
 import os
@@ -9,6 +10,7 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 
 LARGE = 100 << 20
 
@@ -85,6 +87,7 @@ ATTACKS = {
     "empty": lambda body, _: b"",
     "ok_text": lambda body, _: replaced(body, ok="yes"),
     "failure": lambda body, _: replaced(missing(body), ok=False, name="invalid", message="stop the run"),
+    "failure_device": lambda body, _: replaced(missing(body), ok=False, name="device", message="CUDA error"),
     "failure_io": lambda body, _: replaced(missing(body), ok=False, name="io", message="stop the run"),
     "failure_interrupted": lambda body, _: replaced(missing(body), ok=False, name="interrupted", message="Ctrl-C"),
     "failure_odd": lambda body, _: replaced(missing(body), ok=False, name={"a": 1}, message=[5]),
@@ -106,13 +109,18 @@ def main(arguments):
         send(ours, body, fds)
         for fd in fds:
             os.close(fd)
-        reply, _ = receive(ours)
+        reply, fds = receive(ours)
         honest = reply
         if os.path.exists(path):
             with open(path, encoding="ascii") as file:
                 op, attack = file.read().split()
             if json.loads(body)["op"] == op:
                 os.remove(path)
+                if attack == "die":
+                    worker.kill()
+                    sys.exit(9)
+                if attack == "hang":
+                    time.sleep(3600)
                 if attack == "twice":
                     send(judge, reply)
                 elif attack == "descriptors":
@@ -121,7 +129,9 @@ def main(arguments):
                 else:
                     reply = ATTACKS[attack](reply, last)
         last = honest
-        send(judge, reply)
+        send(judge, reply, fds)
+        for fd in fds:
+            os.close(fd)
 
 
 main(sys.argv[1:])

@@ -22,34 +22,36 @@ cp -R "$tree" "$copy/elsewhere"
 cawb=$copy/elsewhere/bin/cawb
 share=$copy/elsewhere/share/cawb
 
-for file in bin/cawb lib/libcjson.so.1 share/cawb/lua/cawb/init.lua share/cawb/core/host \
+for file in bin/cawb lib/libcjson.so.1 lib/libcivetweb.so.1 share/cawb/lua/cawb/init.lua share/cawb/core/host \
     share/cawb/strategies share/cawb/kernels share/cawb/examples share/cawb/configs share/cawb/docs/README.md \
     share/cawb/CTestTestfile.cmake share/doc/cawb/LICENSE; do
   [ -e "$copy/elsewhere/$file" ] || die "the install tree has no $file"
 done
-[ ! -L "$copy/elsewhere/lib/libcjson.so.1" ] || die 'lib/libcjson.so.1 is a link, not the library'
+for library in libcjson.so.1 libcivetweb.so.1; do
+  [ ! -L "$copy/elsewhere/lib/$library" ] || die "lib/$library is a link, not the library"
+done
 ok 'every part is there'
 
 if links=$(find "$copy/elsewhere" -type l) && [ -n "$links" ]; then die "links in the tree: $links"; fi
 ok 'no links'
 
-# What the loader would open: libc's own parts, and the tree's libcjson.
+# What the loader would open: libc's own parts, and the tree's libraries.
 ldd "$cawb" | while read -r name rest; do
   case $name in
     linux-vdso.so.* | linux-gate.so.* | libc.so.6 | libm.so.6 | /lib*/ld-linux*) ;;
     libpthread.so.0 | libdl.so.2) ;;  # parts of glibc
-    libcjson.so.1)
+    libcjson.so.1 | libcivetweb.so.1)
       case $rest in
-        *"$copy/elsewhere/"*libcjson.so.1*) ;;
-        *) die "libcjson is not the tree's own: $rest" ;;
+        *"$copy/elsewhere/"*"$name"*) ;;
+        *) die "$name is not the tree's own: $rest" ;;
       esac ;;
     *) die "bin/cawb needs $name, which another machine may not have" ;;
   esac
 done
-ok 'needs glibc and its own libcjson only'
+ok 'needs glibc and its own libcjson and libcivetweb only'
 
 # No symbol version of glibc above 2.36.
-newest=$(objdump -T "$cawb" "$copy/elsewhere/lib/libcjson.so.1" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1)
+newest=$(objdump -T "$cawb" "$copy/elsewhere/lib/libcjson.so.1" "$copy/elsewhere/lib/libcivetweb.so.1" | grep -o 'GLIBC_[0-9.]*' | sort -Vu | tail -n 1)
 [ "$(printf '%s\nGLIBC_2.36\n' "$newest" | sort -V | tail -n 1)" = GLIBC_2.36 ] \
   || die "needs $newest; glibc 2.36 is the promise"
 ok "needs $newest at most"

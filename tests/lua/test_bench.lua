@@ -202,6 +202,28 @@ check.test("two at once on one store: each task once", function()
   check.equal(store:query("SELECT count(*) AS n FROM runs")[1].n, 3)
 end)
 
+check.test("a strategy that sees at a glance that it has nothing does not wait for the device", function()
+  local held <close> = assert(core.fs.lock(dir .. "/device.lock", true))       -- somebody measures
+  local path = check.write(dir .. "/fft.py", task(64, "torch.fft.fft(x).real"))
+  local out, status = check.shell(("'%s' compose %s --device sim:h100 --lock %s/device.lock --out %s/glance 2>&1"):format(core.program, path, dir, dir))
+  check.equal(status, 1, out)
+  check.matches(out, "_fft_r2c.* cannot be lowered")
+end)
+
+check.test("several devices share the tasks", function()
+  local out = dir .. "/devices"
+  local _, status, err = cawb((ladder:gsub("sim:h100", "sim:h100,sim:h100/4"):gsub("strategies/ladder.lua", "ladder")) .. "--level 1 --id 1,2 --out " .. out)
+  check.equal(status, 0, err)
+  check.matches(err, "2 tasks on sim:h100, sim:h100/4")
+  local store <close> = assert(core.store.open(out))
+  local names = {}
+  for _, run in ipairs(store:query "SELECT DISTINCT device FROM runs ORDER BY device") do names[#names + 1] = run.device end
+  check.equal(table.concat(names, " "), "sim:h100 sim:h100/4")
+  _, status, err = cawb((ladder:gsub("sim:h100", "sim:h100,sim:nowhere")) .. "--out " .. out)
+  check.equal(status, 2, err)
+  check.matches(err, "nowhere")
+end)
+
 check.test("the time left follows from when tasks ended, two at once or one by one", function()
   check.equal(bench.time_left({ 10, 10 }, 5), nil)
   check.equal(bench.time_left({ 10, 10, 10 }, 0), nil)

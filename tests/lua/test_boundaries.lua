@@ -28,11 +28,11 @@ end
 -- ---- rooms
 
 local rooms = {
-  ["core"] = { "base", "process", "jail", "record", "net", "ptx", "compile", "device", "plan", "cuda", "sim", "worker",
+  ["core"] = { "base", "process", "jail", "record", "net", "serve", "ptx", "compile", "device", "plan", "cuda", "sim", "worker",
                "lua" },
-  ["core/host"] = { "wire", "graph", "task", "baselines", "judge" },
+  ["core/host"] = { "wire", "graph", "task", "baselines", "judge", "synth" },
   ["core/sim"] = { "memory", "exec", "watch", "access", "isa", "read", "sass", "time", "cores", "library" },
-  ["lua/cawb"] = { "base", "device", "graph", "task", "judge", "time", "look", "compose", "agent", "run", "suite", "door" },
+  ["lua/cawb"] = { "base", "device", "graph", "task", "judge", "time", "look", "compose", "agent", "run", "suite", "serve", "synth", "door" },
 }
 
 -- What a file names of its own house: the first part of each path behind the house's name.
@@ -173,7 +173,8 @@ check.test("NVIDIA's libraries of operations have one file each, and need none o
   assert(only("cuda/cudnn.h", "^core/cuda/cudnn%.c$", "^core/cuda/library%.c$") == 2)
 end)
 
-check.test("NVRTC, SQLite and libcurl have one file each", function()
+check.test("NVRTC, SQLite, libcurl and civetweb have one file each", function()
+  check.equal(only("civetweb.h", "^core/serve/server%.c$"), 1)
   check.equal(only("curl/curl.h", "^core/net/http%.c$"), 1)
   check.equal(only("nvrtc.h", "^core/compile/nvrtc%.c$"), 1)
   check.equal(only("sqlite3.h", "^core/record/store%.c$"), 1)

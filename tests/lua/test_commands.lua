@@ -22,7 +22,7 @@ extern "C" __global__ void past(float *y, const float *x) {
 write("plan.lua", 'launch("past", { grid = 1, block = 32 }, outputs[1], inputs[1])')
 
 check.test("profile prints a page: metrics with sources, roofline, lines, limiter, remedies", function()
-  local out, status = cawb("profile " .. softmax .. "--lines")
+  local out, status = cawb("profile " .. softmax .. "--lines --metrics")
   check.equal(status, 0, out)
   check.matches(out, "warp_instructions +%d+ +simulator")
   check.matches(out, "ptx_shuffles +%d+ +ptx")

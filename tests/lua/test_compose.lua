@@ -44,10 +44,60 @@ check.test("without libraries the same is computed by kernels of its own", funct
     "self.c = nn.ConvTranspose2d(4, 6, 3, padding=1, stride=2, output_padding=1, groups=2, dilation=2)", none)
 end)
 
+check.test("a row stays in shared memory, of several blocks where one has too little", function()
+  local function on(cluster, block, forward, inputs, setup)
+    local made = right(forward, inputs, setup, { arch = "sm_90a", kernels = function() return { cluster = cluster, block = block } end })
+    check.equal(kinds(made), "rows")
+    check.equal(made.plan:match "cluster = { (%d+) }", cluster > 1 and tostring(cluster) or nil)
+    assert(made.plan:find "shared = %d", made.plan)
+  end
+  on(4, 64, "return torch.softmax(x, 1)", "[torch.randn(3, 2052)]")
+  on(2, 32, "return F.normalize(x, dim=1), x.argmax(1)", "[torch.randn(3, 1023)]")
+  on(1, 64, "return F.gelu(self.n(x * 2 + y)) * y", "[torch.randn(5, 37, 96), torch.randn(5, 37, 96)]", "self.n = nn.LayerNorm((37, 96))")
+  on(16, 32, "return torch.softmax(x, 1) * (x > x.mean(1, keepdim=True))", "[torch.randn(3, 4001).half()]")
+  on(2, 64, "return x - x.amax(1, keepdim=True), (x > 3).any(1)", "[torch.randint(-9, 9, (4, 3000), dtype=torch.int16)]")
+end)
+
+check.test("a cluster that stays loads the next row as it stores this one", function()
+  local function on(cluster, forward, inputs)
+    local made = right(forward, inputs, nil, { arch = "sm_90a", kernels = function() return { cluster = cluster, block = 64, stay = true, places = 2 } end })
+    check.equal(kinds(made), "rows")
+    check.matches(made.source, "row %+= 2")
+    check.equal(made.plan:match "grid = { (%d+) }", tostring(2 * cluster))
+  end
+  on(4, "return torch.softmax(x, 1)", "[torch.randn(7, 2052)]")
+  on(1, "return torch.softmax(x, 1)", "[torch.randn(5, 1023)]")
+  on(2, "return F.normalize(x, dim=1)", "[torch.randn(7, 1023)]")
+  on(2, "return F.normalize(torch.asinh(torch.asinh(x) * y) * x, dim=1)", "[torch.randn(7, 6001), torch.randn(6001)]")
+end)
+
+check.test("what stands before rows and is dear is computed once, in their kernel", function()
+  local forward = "y = torch.asinh(x) * 3\nreturn self.n(torch.asinh(y * y.abs()))"
+  local function one(rows, options)
+    local made = right(forward, ("[torch.randn(%d, 3001)]"):format(rows), "self.n = nn.LayerNorm(3001)", options)
+    check.equal(kinds(made), "rows")
+    local _, count = made.source:gsub("asinhf%(", "")
+    check.equal(count, 2, "times that asinh is computed")
+  end
+  one(600)
+  one(600, { arch = "sm_90a", kernels = function() return { cluster = 2, block = 64 } end })
+end)
+
+check.test("small kernels over the same rows are one", function()
+  check.equal(kinds(right("return x.sum(1), (x * y).amax(1)", "[torch.randn(30, 50), torch.randn(30, 50)]")), "rows")
+end)
+
 check.test("long reduces with few results are cut into parts", function()
   local made = right("return x.mean()", "[torch.randn(400, 301)]")
   check.equal(kinds(made), "rows stream")
   right("return x.amax(), x.std()", "[torch.randn(300, 307)]")
+end)
+
+check.test("squared distances of long rows are taken by parts, in one pass", function()
+  local made = right("return self.n(x)", "[torch.randn(50, 3, 36) + 7]", "self.n = nn.BatchNorm1d(3)", { least = 64 })
+  check.equal(kinds(made), "rows rows stream")
+  right("return x.std(1), x.var(0), x.std()", "[torch.randn(61, 131) * 3 - 5]", nil, { least = 64 })
+  right("return x.var(1)", "[torch.full((2, 997), 3e4) + torch.rand(2, 997)]", nil, { least = 64 })
 end)
 
 check.test("running sums, with what stands before and behind them", function()
@@ -99,15 +149,49 @@ check.test("a plan refuses other shapes", function()
   assert(r.reason:find "other shapes", r.reason)
 end)
 
+check.test("equal elements have no deviations", function()
+  right("y = (x.sum(1, keepdim=True) * 1000).expand(39, 43)\nreturn F.layer_norm(y, (43,)) + x, y.std(1) + x[:, 0]", "[torch.randn(39, 43)]")
+end)
+
+check.test("neighbours at the end of a tensor are not loaded together", function()
+  right("return x.unfold(0, 1, 2) * 1, x[::2] + 1", "[torch.randn(7)]")
+end)
+
+check.test("what is compared is the same where it is computed twice", function()
+  local made = right("y = x * torch.tanh(x + 1)\ny = y + y.flip(1)\nreturn (y == y.amax(1, keepdim=True)).any(1).float() + x[:, 0]", "[torch.randn(40, 30)]")
+  check.equal(made.options[1], "-fmad=false")
+  check.equal(#assert(make("return torch.where(x > 0, x, y)", "[torch.randn(8, 6), torch.randn(8, 6)]")).options, 0)
+end)
+
+check.test("elements are put at places along an axis", function()
+  right("return x.index_fill(1, torch.tensor([2, 0]), 0.5), x.index_copy(0, torch.tensor([3, 1]), x[:2] * 2), "
+    .. "x.index_add(1, torch.tensor([1, 1, 4]), x[:, :3], alpha=2), x.index_fill(0, torch.tensor(1), x.sum())", "[torch.randn(6, 7)]")
+end)
+
+check.test("inputs and parameters may be float8, outputs not", function()
+  for _, dtype in ipairs { "float8_e4m3fn", "float8_e5m2" } do
+    right("return x.float() * 2, x.to(torch.float16).sum(1), x.t().contiguous().float() @ y, x.float() @ self.w.float()",
+      ("[torch.randn(20, 9).to(torch.%s), torch.randn(20, 5)]"):format(dtype), ("self.register_buffer('w', torch.randn(9, 7).to(torch.%s))"):format(dtype))
+  end
+  local task, message = composed.task("return x.t()", "[torch.randn(20, 9).to(torch.float8_e5m2)]")
+  assert(not task and message:find "task.py:10: output 1 has dtype torch.float8_e5m2, which inputs may have, outputs not", message)
+end)
+
+check.test("what the device has no memory for is said", function()
+  local made, why = make("return torch.softmax(x @ y, 1)", "[torch.randn(33, 20), torch.randn(20, 20)]", nil, { memory = 5000 })
+  assert(not made and why:find "needs 2.64e%-06 GB of scratch beside 6.88e%-06 GB", why)
+end)
+
 check.test("the strategy tries plainer candidates until one is right, and shows the first", function()
   local strategy = dofile "strategies/compose.lua"
   local task <close> = assert(composed.task("return torch.softmax(x, 1)", "[torch.randn(8, 6)]"))
   local names, notes = {}, {}
-  local run = { memory = {}, task = task, report = { note = function(_, line) notes[#notes + 1] = line end },
+  local run = { memory = {}, task = task, options = require("cawb.base.defaults"), report = { note = function(_, line) notes[#notes + 1] = line end },
                 evaluate = function(_, c) names[#names + 1] = c.name return {} end }
   while strategy.step(run) do end
   check.equal(table.concat(names, " "), "compose compose/unfused compose/plain")
   check.equal(#notes, 2)
+  assert(notes[1]:find "modelled time" and notes[2]:find "rows .* us .*%%", notes[2])
   run.memory, run.best, names = {}, {}, {}
   check.equal(strategy.step(run), false)
 end)
@@ -117,7 +201,7 @@ check.test("where a ladder serves the whole task, its last rung follows", functi
   local function tried(forward, inputs)
     local task <close> = assert(composed.task(forward, inputs))
     local names = {}
-    local run = { memory = {}, task = task, report = { note = function() end } }
+    local run = { memory = {}, task = task, options = require("cawb.base.defaults"), report = { quiet = true } }
     run.evaluate = function(_, c) run.best, names[#names + 1] = {}, c.name return {} end
     while strategy.step(run) do end
     return table.concat(names, " ")
@@ -136,7 +220,13 @@ end)
 check.test("what cannot be lowered is named with its shapes and its line", function()
   local made, why = make("y = x + 1\nreturn torch.linalg.inv(y)", "[torch.randn(4, 4)]")
   check.equal(made, nil)
-  assert(why:find "linalg_inv" and why:find "float32%[4, 4%]" and why:find "line 12", why)
+  assert(why:find "linalg_inv" and why:find "float32%[4, 4%]" and why:find "line 12" and why:find "would serve", why)
+  made, why = make("return torch.polar(x, x).real", "[torch.randn(30)]")
+  assert(not made and why:find "polar" and why:find "it makes complex64.*line 11" or why:find "line 11.*it makes complex64", why)
+  made, why = make("return x[x > 0].sum()", "[torch.randn(30)]")
+  assert(not made and why:find "index" and why:find "torch.where", why)
+  made, why = make("return x + torch.nonzero(x > 0).sum()", "[torch.randn(30)]")
+  assert(not made and why:find "nonzero" and why:find "would serve", why)
 end)
 
 return check.done()

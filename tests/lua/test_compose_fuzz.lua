@@ -3,7 +3,7 @@
 local composed = dofile "tests/lua/composed.lua"
 local graphs = dofile "tests/fuzz/graphs.lua"
 
-for seed = 1, 8 do
+for seed = 300, 323 do
   composed.check.test(("random task %d"):format(seed), function()
     local fine, why, text = graphs.try(composed, seed)
     if not fine then error(text .. "\n" .. why, 0) end

@@ -31,7 +31,8 @@ each("functions of two", "[torch.randn(6, 1, 21), torch.randn(5, 21) + 3]", nil,
   "torch.fmod(x, y)", "torch.remainder(x, y)", "torch.floor_divide(x, y)", "torch.div(x, y, rounding_mode='trunc')",
   "torch.atan2(x, y)", "x > y", "(x <= y) & (y != 3)", "torch.where(x > 0, y, x)", "torch.where(x > 0, y, 0.5)",
   "x.masked_fill(x < 0, 2.0)", "torch.lerp(x, y, 0.3)", "torch.addcmul(x, x, y, value=0.5)", "torch.addcdiv(x, x, y)",
-  "torch.logical_or(x > 0, y > 3)", "y.pow(x)", "torch.where(x > 0, 0.5, y)" })
+  "torch.logical_or(x > 0, y > 3)", "torch.copysign(x, y)", "torch.hypot(x, y)", "torch.logaddexp(x, y)", "torch.logaddexp2(x, y)", "torch.heaviside(x, y)",
+  "torch.special.xlog1py(y, x.abs())", "torch.sinc(x)", "torch.special.ndtr(x)", "torch.special.entr(x)", "torch.deg2rad(x)", "y.pow(x)", "torch.where(x > 0, 0.5, y)" })
 
 each("whole numbers", "[torch.randint(-9, 9, (6, 31)), torch.randint(1, 5, (6, 31))]", nil, {
   "x + y", "x * y - 3", "x // y", "x % y", "-x", "x.abs()", "x / y", "x ** 2", "x & y", "x | y", "x ^ y", "~x", "x > y", "x.clamp(-2, 3)",
@@ -65,7 +66,18 @@ each("moves", "[torch.randn(4, 6, 5), torch.randn(4, 2, 5)]", nil, {
   "x.transpose(0, 2).reshape(5, 24)", "x[:, 1::2, 1:-1].clone()", "x.unfold(1, 3, 2).clone()", "x.expand(3, 4, 6, 5).sum(0)",
   "x.chunk(3, 1)[1] * 1", "torch.arange(5) * x", "torch.linspace(0, 1, 5) + x", "torch.eye(6, 5) * x", "torch.zeros_like(x) + 1",
   "F.interpolate(x, scale_factor=2)", "F.pixel_shuffle(x.reshape(1, 24, 1, 5), 2)", "x.diagonal(dim1=1, dim2=2) * 2",
-  "torch.tril(torch.ones(6, 6)) @ x", "x.as_strided((3, 4), (2, 5), 3) * 1", "torch.full((5,), 2.5) * x", "F.channel_shuffle(x, 3)" })
+  "torch.tril(torch.ones(6, 6)) @ x", "x.as_strided((3, 4), (2, 5), 3) * 1", "torch.full((5,), 2.5) * x", "F.channel_shuffle(x, 3)", "F.pixel_unshuffle(x[:, :4, :4], 2)",
+  "F.pad(x, (2, 1), mode='reflect')", "F.pad(x[None], (1, 2, 3, 0), mode='replicate')", "torch.linspace(3, 4, 1) + x" })
+
+each("resizing", "[torch.randn(2, 3, 7, 6)]", nil, {
+  "F.interpolate(x, scale_factor=2, mode='bilinear')", "F.interpolate(x, size=(11, 4), mode='bilinear', align_corners=True)", "F.interpolate(x, scale_factor=0.4, mode='bilinear')",
+  "F.interpolate(x, size=(5, 13), mode='bicubic')", "F.interpolate(x, size=(9, 4), mode='nearest-exact')", "F.interpolate(x[None], scale_factor=2, mode='trilinear')",
+  "F.interpolate(x.flatten(2), scale_factor=1.5, mode='linear')", "F.fold(F.unfold(x, (3, 2), (1, 2), 1, (2, 3)), (7, 6), (3, 2), (1, 2), 1, (2, 3))",
+  "F.max_pool2d(x, (2, 3), 2, dilation=(2, 1), return_indices=True)" })
+
+each("diagonals", "[torch.randn(4, 5, 6), torch.randn(4, 6), torch.randn(4, 5)]", nil, {
+  "torch.diag_embed(z, 2)", "torch.diag_embed(z, -1, 0, 2)", "torch.diag(z[0], 1)", "torch.diagonal_copy(x, 1, 1, 2)", "torch.diagonal_scatter(z, y[:, 0], 1)", "torch.select_scatter(x, y, 1, -2)",
+  "torch.slice_scatter(x, y[:, None].expand(4, 2, 6), 1, 1, 5, 2)", "torch.block_diag(z, y, y[0])", "torch.addr(y, y[:, 0], x[0, 0], beta=0.5, alpha=2)", "torch.addbmm(z[:, :4], x.transpose(1, 2)[:, :4], x[..., :4])" })
 
 each("picks", "[torch.randn(9, 6), torch.randint(0, 9, (4, 3)), torch.randint(0, 6, (9, 2))]", "self.e = nn.Embedding(9, 7)", {
   "x[y]", "self.e(y)", "x.gather(1, z)", "x.index_select(0, y[0])", "x[y[:, 0], z[:4, 1]]", "x.t()[:, y]", "torch.take_along_dim(x, z, 1)",
@@ -76,10 +88,10 @@ each("losses", "[torch.randn(5, 23), torch.randn(5, 23)]", nil, {
   "F.mse_loss(x, y)", "F.l1_loss(x, y)", "F.smooth_l1_loss(x, y)", "F.huber_loss(x, y, delta=0.7)", "F.kl_div(x, y.softmax(1), reduction='batchmean')",
   "F.binary_cross_entropy(x.sigmoid().nan_to_num(0.5), y.sigmoid().nan_to_num(0.5))", "F.binary_cross_entropy_with_logits(x, y.sigmoid())", "F.cosine_similarity(x, y)",
   "F.triplet_margin_loss(x, y, x + 1)", "F.mse_loss(x, y, reduction='none')", "F.hinge_embedding_loss(x, y.sign())",
-  "F.pairwise_distance(x, y)", "F.poisson_nll_loss(x, y.abs())" })
+  "F.pairwise_distance(x, y)", "F.soft_margin_loss(x, y.sign())", "F.poisson_nll_loss(x, y.abs())" })
 
 each("products", "[torch.randn(3, 7, 9), torch.randn(3, 9, 5)]", "self.b = nn.Bilinear(9, 9, 4)\nself.l = nn.Linear(9, 6, bias=False)", {
-  "x @ y", "torch.bmm(x, y)", "torch.baddbmm(x[..., :5], x, y, beta=0.5, alpha=2)", "self.l(x)", "x[0] @ y[0]", "x[0] @ y[0, :, 0]", "x[0, 0] @ y[0, :, 0]",
+  "x @ y", "torch.bmm(x, y)", "torch.baddbmm(x[..., :5], x, y, beta=0.5, alpha=2)", "self.l(x)", "self.b(x[0], y[0].t()[[0, 1, 2, 3, 4, 0, 1]])", "x[0] @ y[0]", "x[0] @ y[0, :, 0]", "x[0, 0] @ y[0, :, 0]",
   "torch.einsum('bij,bjk->bki', x, y)", "torch.einsum('bij,bij->b', x, x)", "x.transpose(1, 2) @ x", "torch.outer(x[0, 0], y[0, 0])",
   "torch.addmm(x[0, :, :5], x[0], y[0], beta=2)", "torch.tensordot(x, y, ((0, 2), (0, 1)))" })
 

@@ -1,11 +1,16 @@
 -- Products on tensor cores at float32's accuracy: packed factors, what they take in, ranges that 16 bits cannot hold.
 
+local cawb = require "cawb"
+local compose = require "cawb.compose"
 local composed = dofile "tests/lua/composed.lua"
+local evaluate = require "cawb.run.evaluate"
+local options = require "cawb.base.options"
 local check = composed.check
+local h100 = composed.device
 
 local hopper = { arch = "sm_90a" }
 
-local function right(forward, inputs, setup) return composed.right(forward, inputs, setup, hopper) end
+local function right(forward, inputs, setup, options) return composed.right(forward, inputs, setup, options or hopper) end
 
 local function steps(made)
   local words = {}
@@ -14,7 +19,9 @@ local function steps(made)
 end
 
 check.test("factors are packed, multiplied, and done without tensor cores where packing says so", function()
-  check.equal(steps(right("return x @ y", "[torch.randn(256, 512), torch.randn(512, 136)]")), "mm_left mm_right mm mm_plain")
+  local made = right("return x @ y", "[torch.randn(256, 512), torch.randn(512, 136)]")
+  check.equal(steps(made), "mm_left mm_right mm")
+  check.matches(table.concat(compose.table(made), "\n"), "float32 by four products of fp16 pairs %(wgmma%)")
 end)
 
 check.test("batches, transposed factors and ragged sizes", function()
@@ -25,13 +32,19 @@ end)
 
 check.test("long sums over few tiles are cut into parts that one more kernel joins", function()
   local made = right("return torch.tanh(x @ y)", "[torch.rand(96, 4160), torch.rand(4160, 161) / 4160]")
-  check.equal(steps(made), "tanh_left tanh_right tanh tanh_finish tanh_plain")
+  check.equal(steps(made), "tanh_left tanh_right tanh tanh_finish")
+end)
+
+check.test("of a triangle's product only the tiles that show are multiplied", function()
+  local made = right("return torch.tril(x @ y)", "[torch.rand(300, 40), torch.rand(40, 400)]", nil, { arch = "sm_90a", least = 0 })
+  check.matches(made.source, "< 0 %? part %* 1 : min%(")
+  right("return torch.triu(x @ y, diagonal=3)", "[torch.rand(2, 300, 40), torch.rand(40, 200)]", nil, { arch = "sm_90a", least = 0 })
 end)
 
 check.test("weights are packed before the first call; what stands ahead and behind takes no step of its own", function()
   local made = right("return torch.sigmoid(self.l(F.gelu(x) * 2)) + y", "[torch.randn(300, 192), torch.randn(300, 160)]",
     "self.l = nn.Linear(192, 160)")
-  check.equal(steps(made), "add_left add_right add add_plain")
+  check.equal(steps(made), "add_left add_right add")
   check.matches(made.plan, 'prepare%(function%(params%) launch%("k1_add_right"')
   assert(not made.plan:find 'prepare%(function%(params%) launch%("k1_add_left"')
 end)
@@ -48,9 +61,39 @@ end)
 
 check.test("small products, other types and other devices are left to others", function()
   assert(composed.make("return x @ y", "[torch.randn(64, 64), torch.randn(64, 64)]", nil, hopper).plan:find "gemm{")
-  assert(composed.make("return x @ y", "[torch.randn(256, 512), torch.randn(512, 136)]", nil, { arch = "sm_80" }).plan:find "gemm{")
+  for _, arch in ipairs { "sm_75", "sm_89" } do
+    assert(composed.make("return x @ y", "[torch.randn(256, 512), torch.randn(512, 136)]", nil, { arch = arch }).plan:find "gemm{")
+  end
   local half = "[torch.randn(256, 512).half(), torch.randn(512, 136).half()]"
   assert(composed.make("return x @ y", half, nil, hopper).plan:find "gemm{")
+end)
+
+-- Where plain arithmetic is as fast as three products of halves (sm_89) they are made when they are asked for.
+check.test("tensor cores of other GPUs: the instruction of a warp, factors fetched a step ahead", function()
+  for _, name in ipairs { "a100", "l40s", "b200" } do
+    local device <close> = assert(cawb.device("sim:" .. name))
+    composed.device = device
+    local wanted = { arch = device.info.arch, least = 0, emulate = true }
+    local made = composed.right("return torch.tanh(x @ y)", "[torch.randn(2, 150, 130), torch.randn(130, 71)]", nil, wanted)
+    assert(made.source:find("ldmatrix", 1, true), "not by the loop of this device")
+    made = composed.right("return self.c(x)", "[torch.randn(2, 8, 14, 13)]", "self.c = nn.Conv2d(8, 16, 3)", wanted)
+    assert(compose.table(made)[2]:find("mma, boxes", 1, true), "not by boxes")
+  end
+  composed.device = h100
+  local made = composed.right("return x @ y", "[torch.rand(70, 2060), torch.rand(2060, 36)]", nil, { arch = "sm_80", least = 0 })
+  check.equal(steps(made), "mm_left mm_right mm mm_finish")
+end)
+
+check.test("they keep all rules", function()
+  local settings = options.copy(cawb.defaults)
+  settings.verify.trials, settings.verify.battery = 1, {}
+  for _, case in ipairs { { "return x @ y", "[torch.rand(256, 512), torch.rand(512, 136)]" },
+                          { "return self.c(x)", "[torch.rand(4, 8, 70, 70)]", "self.c = nn.Conv2d(8, 16, 3)" } } do
+    local task <close> = assert(composed.task(table.unpack(case)))
+    local made = assert(compose.make(task, { arch = "sm_90a", least = 0, full = 1 }))
+    local facts = assert(evaluate.candidate(task, cawb.candidate { source = made.source, plan = made.plan }, settings, { against = {} }))
+    assert(facts.ok, facts.reason)
+  end
 end)
 
 check.test("a text that would be too long leaves small products to libraries", function()

@@ -1,13 +1,22 @@
--- Convolutions on tensor cores at float32's accuracy, against PyTorch in float64.
+-- Convolutions on tensor cores at float32's accuracy, against PyTorch in float64: of packed factors, and of boxes.
 
 local composed = dofile "tests/lua/composed.lua"
+local cawb = require "cawb"
+local compose = require "cawb.compose"
+local options = require "cawb.base.options"
 local check = composed.check
 
-local function right(inputs, layer, forward)
-  local made = composed.right(forward or "return self.c(x)", inputs, "self.c = nn." .. layer, { arch = "sm_90a", least = 0 })
-  assert(made.source:find "wgmma", layer .. " is not on tensor cores")
+local instructions = { packed = "wgmma", box = "mma.sync.aligned.m16n8k16" }
+
+local function made_by(way, inputs, layer, forward)
+  local made = composed.right(forward or "return self.c(x)", inputs, "self.c = nn." .. layer, { arch = "sm_90a", least = 0, conv = way })
+  assert(made.source:find(instructions[way], 1, true), layer .. " is not on tensor cores")
   return made
 end
+
+local function right(...) return made_by("packed", ...) end
+
+local function boxed(...) return made_by("box", ...) end
 
 check.test("windows, strides, dilation, padding", function()
   right("[torch.randn(2, 64, 14, 13)]", "Conv2d(64, 48, 3, padding=1)")
@@ -36,11 +45,73 @@ check.test("what stands around", function()
   local made = right("[torch.randn(2, 64, 14, 13), torch.randn(48, 1, 1)]", "Conv2d(64, 48, 3, padding=1)",
     "return F.hardswish(self.c(torch.relu(x))) * y")
   local launches = select(2, made.plan:gsub("launch%(", ""))
-  check.equal(launches, 4)                     -- packing twice, the product, and without tensor cores
+  check.equal(launches, 3)                     -- packing twice, the product
 end)
 
 check.test("infinities are multiplied in float32", function()
   right("[torch.randn(2, 64, 14, 13) / (torch.arange(13) != 3)]", "Conv2d(64, 48, 3, padding=1)")
+end)
+
+-- Modelled seconds of a call on the task's own inputs.
+local function seconds(inputs, layer)
+  local task <close> = assert(composed.task("return self.c(x)", inputs, "self.c = nn." .. layer))
+  local made = assert(compose.make(task, { arch = "sm_90a", least = 0, conv = "packed" }))
+  local all = options.copy(cawb.defaults)
+  all.verify.battery = {}
+  local m = assert(cawb.measure(task, cawb.candidate { source = made.source, plan = made.plan }, { against = {}, options = all }))
+  assert(m.ok, m.reason)
+  return m.time_s.median
+end
+
+-- Two of 64 channels lose their bits beside the others, or all but three do.
+check.test("numbers that lose bits leave the tensor cores only where no large one need meet another", function()
+  local layer, some = "Conv2d(64, 48, 3, padding=1)", "[torch.randn(2, 64, 24, 23) * 2.0 ** (-35.0 * (torch.arange(64) %% 32 %s)).view(64, 1, 1)]"
+  local few, most = some:format "== 3", some:format "> 1"
+  right(few, layer)
+  right(most:gsub("> 1", "> 0"), layer)
+  if composed.device.info.modelled then
+    local normal = seconds("[torch.randn(2, 64, 24, 23)]", layer)
+    assert(seconds(few, layer) < 1.1 * normal, "a few small numbers left the tensor cores")
+    assert(seconds(most, layer) > 1.5 * normal, "what only small numbers may meet stayed there")
+  end
+end)
+
+-- Of all but two in 32 channels so little is left beside those that the convolution is in three parts of bfloat16.
+check.test("a wide range: three parts of bfloat16, which hold every float32", function()
+  local function full(shape, layer, channels)
+    local inputs = ("[torch.randn(%s) * 2.0 ** (-35.0 * (torch.arange(%d) %% 32 > 1)).view(%d%s)]"):format(shape, channels, channels,
+      (", 1"):rep(select(2, shape:gsub(",", "")) - 1))
+    local made = composed.right("return self.c(x)", inputs, "self.c = nn." .. layer, { arch = "sm_90a", least = 0, conv = "packed", full = 0 })
+    assert(made.plan:find("_full", 1, true), layer .. " has no kernels for a wide range")
+  end
+  full("2, 64, 14, 13", "Conv2d(64, 48, 3, padding=1)", 64)
+  full("2, 70, 17, 15", "Conv2d(70, 33, 3, stride=2, padding=1)", 70)
+  full("4, 32, 300", "Conv1d(32, 32, 5, dilation=2, groups=2)", 32)
+  full("1, 96, 5, 6, 7", "ConvTranspose3d(96, 32, 3, stride=(1, 2, 2), padding=1, dilation=(1, 1, 2), groups=2)", 96)
+end)
+
+check.test("boxes: few channels, windows with strides and dilation, groups, one to three dimensions", function()
+  boxed("[torch.randn(2, 3, 30, 34)]", "Conv2d(3, 24, 5, stride=2, padding=1, bias=False)")
+  boxed("[torch.randn(2, 32, 10, 12)]", "Conv2d(32, 72, 3, dilation=2, padding=2, groups=2)")
+  boxed("[torch.randn(1, 3, 9, 10, 11)]", "Conv3d(3, 20, 3, padding=1)")
+  boxed("[torch.randn(2, 1, 300)]", "Conv1d(1, 32, 9)")
+end)
+
+check.test("boxes: transposed ones, by sets of outputs, some of which nothing meets", function()
+  boxed("[torch.randn(2, 16, 7, 6)]", "ConvTranspose2d(16, 32, (3, 5), stride=(2, 3), padding=(1, 2), dilation=(2, 1), groups=2)")
+  boxed("[torch.randn(2, 3, 5, 6, 7)]", "ConvTranspose3d(3, 16, 3, stride=2, padding=1, output_padding=1)")
+end)
+
+check.test("boxes: weights are packed before the first call, what stands ahead and behind takes no step of its own", function()
+  local made = boxed("[torch.randn(2, 8, 14, 13), torch.randn(48, 1, 1)]", "Conv2d(8, 48, 3, padding=1)",
+    "return F.hardswish(self.c(torch.relu(x))) * y")
+  check.equal(select(2, made.plan:gsub("launch%(", "")), 2)
+  check.matches(made.plan, 'prepare%(function%(params%) launch%("k1_[%w_]+_weights"')
+end)
+
+check.test("boxes of numbers too far apart for 16 bits, and infinities, are multiplied in float32", function()
+  boxed("[torch.randn(2, 8, 14, 13) * 10.0 ** (torch.arange(13) % 5 * 8 - 16)]", "Conv2d(8, 16, 3)")
+  boxed("[torch.randn(2, 8, 14, 13) / (torch.arange(13) != 3)]", "Conv2d(8, 16, 3, padding=1)")
 end)
 
 return check.done()

@@ -151,6 +151,14 @@ pool("several rows of a thread", { kind = "mean", shape = { 1, 3, 13, 16 }, wind
 pool("several rows of a thread, stride", { shape = { 1, 2, 17, 18 }, window = { 3, 3 }, stride = { 2, 2 }, how = { down = 2 } })
 pool("several rows of a thread, dilation", { shape = { 1, 2, 17, 18 }, window = { 3, 3 }, stride = { 1, 1 }, dilation = { 2, 1 },
   how = { down = 3 } })
+local strips = { strip = true, columns = 64, threads = 32 }
+pool("columns first, dilation, a tail", { shape = { 2, 3, 200 }, window = { 8 }, stride = { 1 }, padding = { 4 }, dilation = { 3 }, how = strips })
+pool("columns first, NaN and infinities", { shape = { 1, 2, 9, 260 }, window = { 3, 3 }, stride = { 2, 2 }, padding = { 1, 1 }, strange = true,
+  battery = {}, how = { strip = true, columns = 128, down = 2 } })
+pool("columns first, means of what is inside", { kind = "mean", shape = { 2, 2, 23, 131 }, window = { 11, 11 }, stride = { 11, 11 },
+  padding = { 2, 2 }, include = false, how = strips })
+pool("columns first, three axes, ceil_mode, float64", { kind = "mean", shape = { 1, 2, 5, 10, 84 }, window = { 3, 3, 3 }, stride = { 2, 1, 2 },
+  padding = { 1, 1, 1 }, ceil = true, dtype = "float64", how = { strip = true, columns = 32, threads = 32, down = 3 } })
 conv("several rows of a thread", { shape = { 1, 6, 9, 12 }, out = 12, groups = 3, window = { 3, 3 }, stride = { 1, 1 },
   padding = { 1, 1 }, how = { down = 4, wide = 2 } })
 
@@ -178,7 +186,10 @@ end
 
 one("return F.max_pool2d(x, 3, 2, 1)", "[torch.randn(2, 3, 12, 16)]")
 one("return F.relu(F.avg_pool2d(torch.tanh(x), 2)) * y", "[torch.randn(2, 3, 12, 16), torch.randn(6, 8)]")
+one("return F.max_pool1d(x, 8, 1, 4, dilation=3)", "[torch.randn(2, 3, 300)]")
 one("return F.max_pool3d(x, 3, 2, dilation=2, ceil_mode=True)", "[torch.randn(1, 2, 9, 10, 11)]")
+one("return F.avg_pool2d(x[:, 1:3], 3)", "[torch.randn(2, 4, 12, 14)]")
+
 one("return F.adaptive_avg_pool2d(x, (3, 2))", "[torch.randn(2, 3, 12, 14)]")
 one("return self.c(x)", "[torch.randn(2, 6, 9, 12)]", "self.c = nn.Conv2d(6, 6, 3, padding=1, groups=6)")
 one("return torch.relu(self.c(x)) + x", "[torch.randn(2, 6, 40)]", "self.c = nn.Conv1d(6, 6, 5, padding=2, groups=6)")
@@ -197,6 +208,11 @@ end)
 check.test("what is no window stays what it was", function()
   assert(not composed.right("return x.sum(2)", "[torch.randn(3, 4, 8)]").source:find "over windows of")
   assert(not composed.right("return F.adaptive_avg_pool2d(x, 1)", "[torch.randn(2, 3, 5, 5)]").source:find "over windows of")
+end)
+
+check.test("sums that repeat elements, or go along a diagonal, are no windows", function()
+  composed.right("return x.as_strided((14, 19), (2, 0), 3).sum(1),", "[torch.randn(60)]")
+  composed.right("return torch.diagonal(x.unfold(0, 3, 1).unfold(1, 3, 1), dim1=2, dim2=3).sum(-1),", "[torch.randn(16, 16)]")
 end)
 
 return check.done()

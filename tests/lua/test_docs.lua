@@ -173,7 +173,8 @@ check.test("what is measured of a candidate, and what rules are told, is documen
     assert(text:find("facts%." .. name .. "%f[%W]") or text:find("%f[%w]" .. name .. " = "), name .. " is nowhere a fact")
   end
   local told = require "cawb.judge.rule_facts".new(task, chosen, facts, { "source", "plausibility" }, cawb.defaults)
-  told.python, told.counted = {}, {}                       -- of Python candidates; of audits
+  told.python, told.shares, told.counted = {}, {}, {}      -- of Python candidates; of audits
+  told.changed = ""                                        -- of what keeps state
   same(told, named(page, "^What rules are told$"), page, "fact for rules")
 end)
 

@@ -33,7 +33,9 @@ check.test("every link leads to a file, and to a heading of it", function()
 end)
 
 check.test("pages are short, and the index has all of them", function()
-  for _, path in ipairs(manual) do assert(pages.read(path).lines <= 250, path .. " is too long") end
+  for _, path in ipairs(manual) do            -- what is looked up may be longer than what is read
+    assert(pages.read(path).lines <= (path:find "/reference/" and 350 or 250), path .. " is too long")
+  end
   assert(pages.read "README.md".lines <= 160, "README.md is longer than 160 lines")
   for _, path in ipairs { "core/README.md", "core/sim/README.md", "core/host/README.md", "lua/cawb/README.md" } do
     assert(pages.read(path).lines <= 40, path .. " is longer than 40 lines")
@@ -67,10 +69,12 @@ end
 
 -- What the README says, the file that it cites, and what stands there.
 local cited = {
-  { "67 of 67, none", "redteam_sim.txt", "\nall .*67 of 67, 100%%\nfalse alarms .*0 of 67\n" },
-  { "92 of 92, none", "redteam_cpu.txt", "\nall .*92 of 92, 100%%\nfalse alarms .*0 of 29\n" },
-  { "42 of 67, 3 look-alikes rejected", "redteam_sim.txt", "\nall +%S+ of 67, %d+%% +42 of 67, 63%%.*\nfalse alarms +%d of 67 +3 of 67" },
+  { "171 of 171, none", "redteam_sim.txt", "\nall .*171 of 171, 100%%\nfalse alarms .*0 of 171\n" },
+  { "159 of 159, none", "redteam_cpu.txt", "\nall .*159 of 159, 100%%\nfalse alarms .*0 of 51\n" },
+  { "61 of 171, 4 look-alikes rejected", "redteam_sim.txt", "\nall +%S+ of 171, %d+%% +61 of 171, 36%%.*\nfalse alarms +%d of 171 +4 of 171" },
   { "500 of 500; allclose at 1e-2 rejects 358", "mutants_sim.txt", "500 mutants, 500 rejected.*, 358 by allclose at 1e%-2" },
+  { "3,312 of 3,340 rejected (99.2%)", "mutants_grammar_sim.txt", "\nall +3340 +3312 of 3340, 99.2%%" },
+  { "none of 2,063", "variants_sim.txt", "\n0 of 2063 right kernels written otherwise rejected" },
   { "0.08 s (128 elements) to 1.7 s", "turn_h100.txt", "\nturn +81.1 .*\nturn +1.67 " },
   { "400 of 400", "verdicts_h100.txt", "chain 2%% longer against it +%S+ us +0 +200 .*chain 2%% longer against it +%S+ ms +0 +200 " },
   { "median error 9%, rank correlation 0.98", "model_h100.txt", "\nall +176 +0.9796 +9.0%%" },

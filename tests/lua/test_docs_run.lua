@@ -27,7 +27,7 @@ local function folder()
   assert(core.fs.mkdir(dir .. "/path"))
   check.write(dir .. "/path/cawb", ([[#!/bin/sh
 case $1 in -*|examples/*|look.lua) small= ;;
-  *.lua|bench|profile|sanitize|mcp)
+  *.lua|bench|tune|profile|sanitize|mcp)
     small='--set scale.memory=200000 --set sweep.variants=1 --set verify.battery=mixed --set verify.trials=1' ;;
 esac
 exec '%s' "$@" $small
@@ -68,6 +68,7 @@ local function look(command, page)
   if words[1] ~= "cawb" then return end
   table.remove(words, 1)
   if words[1]:match "%.py$" then table.insert(words, 1, "strategies/compose.lua") end      -- a task alone
+  if strategy.file(words[1]) then words[1] = ("strategies/%s.lua"):format(words[1]) end
   if words[1]:match "%.lua$" then return parsed_run(words, page) end
   local known = flags_of(words[1])
   local run = flags_of "STRATEGY.lua TASK.py"

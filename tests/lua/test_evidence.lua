@@ -2,6 +2,7 @@
 
 local check = dofile "tests/lua/check.lua"
 local core = require "cawb.core"
+local ledger = require "cawb.run.ledger"
 local merge = require "cawb.suite.merge"
 local rescore = require "cawb.suite.rescore"
 local rows = require "cawb.suite.rows"
@@ -262,23 +263,26 @@ check.test("watch shows what is in progress", function()
     put_turn(store, "running", 1, { ok = true, reward = 2, time_s = { median = 1e-5, lo = 1e-5, hi = 1e-5,
       samples = 9 } })
     put_run(store, "over", "b.lua", true)
+    put_run(store, "gone", "c.lua")                  -- and nobody holds its lock
   end)
+  assert(core.fs.mkdir(path .. "/locks"))
+  local lock <close> = assert(core.fs.lock(ledger.lock_path(path, "running")))
   local out, status = cawb("watch --once " .. path)
   check.equal(status, 0, out)
   check.matches(out, "t%.py +a%.lua +sim:h100 +1 of")
   check.matches(out, "turn 1, 10 %[10, 10%] us, reward 2")
   check.matches(out, "1 run has ended")
-  assert(not out:find "b%.lua")
+  assert(not out:find "b%.lua" and not out:find "c%.lua")
   check.matches(cawb("watch --once " .. dir .. "/into"), "suite s, a%.lua: 2 of 2 tasks, 2 pass")
 end)
 
 check.test("watch ends when nobody reads it any more", function()
   local path = new_store("unread", function(store) put_run(store, "over", "b.lua", true) end)
   local out = check.shell(("(timeout 60 '%s' watch --every 0.01 '%s'; echo \"ended with $?\" >&2) 2>&1 >/dev/full"):format(core.program, path))
-  check.matches(out, "ended with 0")
+  check.matches(out, "ended with 3")
   out = check.shell(("(timeout 60 '%s' watch --every 0.01 '%s'; echo \"ended with $?\" >&2) 2>%s/ended | head -1; cat %s/ended")
     :format(core.program, path, dir, dir))
-  check.matches(out, "ended with 0")
+  check.matches(out, "ended with 3")
 end)
 
 -- ---- the stack, and what was measured on it
@@ -310,6 +314,15 @@ check.test("reproduce: a stored candidate agrees with itself; another time does 
   check.equal(said.agrees, false)
   check.equal(said.compared[1].ok, false)
   check.equal(said.compared[2].ok, true)
+end)
+
+check.test("what a kernel does with denormal numbers is kept", function()
+  local out, status = cawb(("strategies/ladder.lua examples/gelu.py %s --out %s/denormals"):format(small, dir))
+  check.equal(status, 0, out)
+  local store <close> = assert(core.store.open(dir .. "/denormals"))
+  local facts = core.json.decode(store:query("SELECT facts FROM evaluations WHERE number = 0")[1].facts)
+  check.equal(facts.denormals, "kept")
+  check.equal(core.json.decode(store:query("SELECT result FROM turns")[1].result).denormals, "kept")
 end)
 
 check.test("reproduce says what is missing", function()

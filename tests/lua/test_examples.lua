@@ -49,4 +49,14 @@ for _, name in ipairs(assert(core.fs.list "examples")) do
   end
 end
 
+for _, name in ipairs(assert(core.fs.list "examples/operators")) do
+  check.test("the operator " .. name .. " is lowered whole, and right", function()
+    local out, status = check.shell(("'%s' examples/operators/%s --device sim:h100 --json --quiet --set turns=1 "
+      .. "--set scale.memory=%d --set scale.operations=20000000 --out %s/runs"):format(core.program, name, brief and 300000 or 1000000, dir))
+    check.equal(status, 0, out)
+    local r = assert(core.json.decode(out))
+    assert(#r.turns == 1 and r.turns[1].ok and r.turns[1].name == "compose", r.turns[1].reason)
+  end)
+end
+
 return check.done()

@@ -250,5 +250,67 @@ check.test("whatever the compiler answers costs the turn, too", function()
   end
 end)
 
+-- ---- a task host that answers anything
+
+-- What it says to `mark`, the answer of an honest one being {"ok":true,"mark":"a"}.
+local echo = check.write(dir .. "/echo.py", [[
+import json, socket, struct
+judge = socket.socket(fileno=3)
+while True:
+    head = judge.recv(4)
+    if len(head) < 4:
+        break
+    body = b""
+    while len(body) < struct.unpack("<I", head)[0]:
+        body += judge.recv(1 << 16)
+    reply = json.dumps({"ok": True, "mark": "a", "call": json.loads(body)["call"]}).encode()
+    judge.sendall(struct.pack("<I", len(reply)) + reply)
+]])
+
+check.test("whatever a task host answers is held to its protocol", function()
+  local function ask(attack)
+    local host <close> = assert(wire.start("host", { "python3", "tests/hostile/worker.py", marker, "python3", echo }))
+    assert(host:call({ op = "mark" }, { timeout = 20 }).mark == "a")
+    check.write(marker, "mark " .. attack)
+    return host:call({ op = "mark" }, { timeout = 20 })
+  end
+  for attack in pairs(misfits) do
+    check.fails("protocol", "task host's answer to 'mark' does not fit core/protocol/host.json: ", ask(attack))
+  end
+  check.fails("died", "status 9", ask "die")
+  check.fails("protocol", "name must be one of", ask "failure_io")
+end)
+
+check.test("a task host that is lost costs the turn; another one does the next one's", function()
+  local python = require "cawb.base.python"
+  local real = assert(python.path())
+  local wrapper = check.write(dir .. "/python", ("#!/bin/sh\nexec python3 '%s/tests/hostile/worker.py' '%s' '%s' \"$@\"\n")
+    :format(core.home, marker, real))
+  os.execute("chmod +x " .. wrapper)
+  local strategy = check.write(dir .. "/lost.lua", ([[
+local attacks = { "compare no_json", "", "inputs die", "mark failure_device", "" }
+return { measure = { against = {} }, confirm = { enabled = false }, verify = { trials = 1, battery = {} }, turns = 5, step = function(run)
+  local attack = attacks[#run.turns + 1]
+  if attack ~= "" then
+    local f = io.open(%q, "w")
+    f:write(attack)
+    f:close()
+  end
+  return run:evaluate(require "cawb".candidate(%q):with { block = 128 })
+end }]]):format(marker, core.home .. "/kernels/softmax/v2_block_per_row"))
+  local out, status = check.shell(("CAWB_PYTHON='%s' '%s' %s examples/softmax.py --device sim:h100 --json --quiet --set task.rows=16 "
+    .. "--set task.cols=64 --out %s/runs 2>&1"):format(wrapper, core.program, strategy, dir))
+  check.equal(status, 0, out)
+  local r = assert(core.json.decode(out), out)
+  check.equal(#r.turns, 5)
+  for i, pattern in pairs { "answer to 'compare' does not fit core/protocol/host.json", false, "the task host ended with status 9",
+                            "CUDA error", false } do
+    local turn = r.turns[i]
+    check.equal(turn.ok, not pattern, tostring(turn.reason))
+    check.equal(turn.stage, pattern and "host" or nil)
+    if pattern then check.matches(turn.reason, "the task host was lost while it judged this candidate, and started again: .*" .. pattern) end
+  end
+end)
+
 device:close()
 return check.done()

@@ -87,18 +87,20 @@ check.test("a replayed run is the same run, to the last digit", function()
 end)
 
 check.test("each budget ends the run by its name, and leaves the best", function()
-  local cheap = { input = 1000, output = 500, cached = 0, written = 0, reasoning = 0 }
+  local cheap = { input = 25000, output = 500, cached = 0, written = 0, reasoning = 0 }
   local write, first = { files[1], files[2], files[3], usage = cheap }, { measure[1], measure[2], usage = cheap }
   local replies = { write, first, { "Look.", { "list" }, usage = cheap }, { "Look.", { "list" }, usage = cheap },
                     { "Worse.", { "edit_file", { path = "kernel.cu", old = "* scale;", new = "* 2 * scale;" } }, { "measure" } }, submit }
-  for name, set in pairs { replies = { budget = { replies = 3 } }, tokens = { budget = { tokens = 4000 } },
-    dollars = { budget = { dollars = 0.004 }, model = { price = { input = 1, output = 1 } } },
+  for name, set in pairs { replies = { budget = { replies = 3 } }, tokens = { budget = { tokens = 60000 } },
+    dollars = { budget = { dollars = 0.06 }, model = { price = { input = 1, output = 1 } } },
     no_progress = { budget = { no_progress = 1 } }, device_seconds = { budget = { device_seconds = 0.001 } }, turns = { turns = 1 } } do
     local run, r = react(replies, set)
     check.equal(r.ended, name)
     check.equal(r.best, 1, name)
     check.equal(core.fs.kind(r.folder .. "/kernel.cu"), "file")
-    assert(run:spent()[name] > 0)
+    local spent = run:spent()
+    assert(spent[name] > 0)
+    if set.budget then assert(spent[name] <= math.max(set.budget[name], name == "device_seconds" and math.huge or 0), name) end
   end
 end)
 
@@ -122,6 +124,19 @@ check.test("a model with nothing to do ends the run", function()
   check.matches(r.reason, "nothing to do")
 end)
 
+check.test("an agent begins with what compose makes and improves its schedule", function()
+  local short = { "Fewer lanes.", { "compose", { schedule = '{ kernels = { ["1.6"] = { lanes = 32 } } }' } } }
+  local talk = agent.cassette(dir, "start", { short, measure, submit })
+  local r, status, err = program(talk, "--set settings.start=compose --set task.rows=64 --set task.cols=256 --set verify.trials=1")
+  check.equal(status, 0, err)
+  check.equal(#r.turns, 2)
+  check.equal(r.turns[1].note, "what compose makes")
+  assert(r.turns[1].ok and r.turns[2].ok and r.turns[1].hash ~= r.turns[2].hash)
+  check.equal(r.ended, "submitted")
+  local _, wrong = program(talk, "--set settings.start=ladder")
+  check.equal(wrong, 1)
+end)
+
 check.test("failures of the endpoint: those that may pass are outlived, the others end the run with its best", function()
   local _, r = react { { error = { "empty", "nothing" } }, { error = { "context", "too long" } }, files,
     { error = { "malformed", "no JSON" } }, measure, { error = { "auth", "HTTP 401: no" } } }
@@ -134,7 +149,7 @@ end)
 
 check.test("submit without anything right is refused once", function()
   local _, r = react { { "", { "submit" } }, { "", { "submit", { give_up = true } } } }
-  check.equal(r.ended, "finished")
+  check.equal(r.ended, "submitted")
   check.equal(#r.turns, 0)
   check.equal(r.spent.replies, 2)
 end)

@@ -51,7 +51,7 @@ check.test("what is not linear is seen without a reference", function()
   check.matches(r.reason, "2 f%(x%) %- f%(y%) is not f%(2 x %- y%)")
 end)
 
-check.test("an output that is remembered by its inputs' sum is seen when only their order changes", function()
+check.test("nothing is remembered from call to call: a module's variables are put back", function()
   local task <close>, _, all = open "row_sum"
   local function remembering(most)
     return assert(cawb.verify(task, cawb.candidate { name = "remembers", source = ([[
@@ -76,9 +76,7 @@ launch("row_sum", { grid = 1, block = 1 }, y, x, x.shape[1], x.shape[2])
   end
   all.verify.huge = { "mixed" }
   check.equal(remembering("0").ok, true)
-  local r = remembering "1e-9"
-  check.equal(r.ok, false)
-  check.matches(r.reason, "with its rows in another order it computes something else")
+  check.equal(remembering("1e-9").ok, true)          -- `last` is 1e30 again at every call
 end)
 
 check.test("small inputs, and sweeps that try nothing, have no stages", function()

@@ -126,10 +126,11 @@ end)
 -- A task whose candidate and eager PyTorch both take a microsecond, give or take a tenth.
 local function python_task()
   local clock, requests = noise(7, 0.1), 0
-  local task = { graph = {}, inputs = {}, outputs = {}, params = {}, baselines = {}, name = "fake",
+  local task = { graph = {}, inputs = {}, outputs = {}, params = {}, baselines = {}, known = {}, name = "fake",
                  next_seed = seeds.generator "python", new_poison = function() return 0 end,
                  device = { info = { name = "cuda:0", modelled = false }, drop_worker = function() end } }
   function task:ask(request)
+    if request.op == "python_work" then return { means = {}, lost = 0, seen = {} } end
     if request.op ~= "python_round" then return {} end
     requests = requests + 1
     local reply = { times = {}, compared = {} }
@@ -168,6 +169,35 @@ check.test("a Python candidate: one round is no interval", function()
   local s = judged(function(m) m.rounds = 1 end).speedup.eager
   check.equal(s.verdict, "undecided")
   assert(s.lo == 0 and s.hi == nil)
+end)
+
+check.test("a Python candidate: processes differ, and the interval covers it", function()
+  -- each process has a speed of its own, within a tenth: calls alone would be sure of a difference
+  local speeds = noise(11, 0.1)
+  local own = {}
+  local function between(share)
+    local function group(scale)
+      local list = {}
+      for i = 1, 4 do own[i] = speeds(); list[i] = { scale * own[i], scale * own[i] * 1.0001 } end
+      return list
+    end
+    return stats.between(group(share), group(1), 0.01)
+  end
+  local wrong = 0
+  for _ = 1, 400 do
+    local b = between(1)
+    if b.lo > 1 or b.hi < 1 then wrong = wrong + 1 end
+  end
+  assert(wrong <= 12, wrong .. " of 400 are called different")
+  assert(between(2).lo > 1.5)
+  check.equal(stats.between({ { 1 } }, { { 2 } }, 0.01).hi, math.huge, "one process of each")
+end)
+
+check.test("Student's quantiles", function()
+  for df, q in pairs { [1] = 63.6567, [2] = 9.9248, [6] = 3.7074, [30] = 2.7500 } do
+    assert(math.abs(stats.student(0.01, df) - q) < 1e-3, df)
+  end
+  check.equal(stats.student(0.01, 0), math.huge)
 end)
 
 return check.done()

@@ -66,6 +66,12 @@ check.test("a product shrinks on all sides; odd sizes stay odd; what does not go
   assert(s.fits and (all.task.cols or 65535) % 2 == 1, s.text)
 end)
 
+check.test("something is left of every output", function()
+  local crop = task_file("crop", "images = 64\nside = 512\n", "x[:, 16:-16, 16:-16] * 2", "torch.rand(images, side, side)")
+  local s, all = fit(crop, { "scale.memory=20000" })
+  assert((all.task.side or 512) > 32, s.text)
+end)
+
 check.test("what cannot be made to fit is said", function()
   local s = fit(task_file("stiff", "dim = 3\n", "torch.relu(x)", "torch.rand(1 << 26, dim)"))
   check.equal(s.fits, false)

@@ -1,7 +1,7 @@
 -- Sizes beside a task's own: which, and what a candidate that is only right on its own says.
 
 local check = dofile "tests/lua/check.lua"
-local shapes = require "cawb.door.shapes"
+local shapes = require "cawb.judge.sizes"
 local core = require "cawb.core"
 
 local dir = check.folder()
@@ -42,6 +42,33 @@ check.test("a kernel without a bound is wrong beside its own shape; one with it 
   out, status = run(relu .. dir)
   check.equal(status, 0, out)
   check.matches(out, "rows=9%s+refused: .*for 2048 only")
+end)
+
+check.test("a new best that is right at its size alone is named when it is confirmed", function()
+  local cawb = require "cawb"
+  local confirm = require "cawb.run.confirm"
+  local evaluate = require "cawb.run.evaluate"
+  local options = require "cawb.base.options"
+  local all = options.copy(cawb.defaults)
+  all.verify.sizes, all.measure.against, all.verify.trials = 3, {}, 1
+  local device <close> = assert(cawb.device "sim:h100")
+  local task <close> = assert(cawb.task("tests/cheats/tasks/relu.py", { device = device, options = all, task = { rows = 8, cols = 256 } }))
+  local right = assert(cawb.candidate "tests/cheats/kernels/relu")
+  local fitted = cawb.candidate { source = check.edit(right.source, "i < n", "i < n && n == 2048"), plan = right.plan }
+  local function sizes_of(candidate)
+    local facts = assert(evaluate.one(task, candidate, all, {}))
+    assert(facts.ok, facts.reason)
+    facts = assert(confirm.again(task, candidate, facts, all, function() end))
+    assert(facts.ok, facts.reason)
+    return facts.sizes
+  end
+  local found = sizes_of(right)
+  check.equal(found.right, 3)
+  check.equal(found.fitted, false)
+  found = sizes_of(fitted)
+  check.equal(found.wrong, 3, core.json.encode(found))
+  check.equal(found.fitted, true)
+  assert(found.first.shape and found.first.reason)
 end)
 
 check.test("what is wrong with its words", function()

@@ -99,6 +99,11 @@ check.test("facts: the jail, the times of both, what the file mentions", functio
   assert(facts.battery.mixed, "no other inputs were tried")
   check.equal(facts.python.census.uses[1], "torch.exp")
   check.equal(facts.rules.flags[1].rule, "python_no_kernel")
+  check.equal(facts.speedup.eager.processes, 4)
+  local seen = {}
+  for _, w in ipairs(facts.python.work.seen) do if w.calls then seen[w.name] = w.count end end
+  assert(seen["aten::exp"] >= facts.python.work.calls and not seen["aten::softmax"], "what it executes was not seen")
+  assert(facts.jail_lacks, "what the jail does not hold is not said")
 end)
 
 check.test("large inputs are tried with relations, in stages that share their seed", function()
@@ -151,6 +156,32 @@ check.test("no jail only where it is asked for, and that is said", function()
   local facts = judged(task, honest, nil, with(function(all) all.tier2.jail = "none" end))
   assert(facts.ok, facts.reason)
   check.equal(facts.jail, "nothing")
+end)
+
+check.test("without a control group it is stopped by signals, and that is said", function()
+  local task <close> = open "softmax"
+  local facts = judged(task, honest, nil, with(function(all) all.tier2.groups = false end))
+  assert(facts.ok, facts.reason)
+  check.matches(table.concat(facts.jail_lacks, "; "), "no control group")
+end)
+
+check.test("where a task has no such operator, PyTorch's may do small work, not all of it", function()
+  local task <close> = open "variance"
+  local text = [[
+import torch
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        few = x[:, :%d]
+        product = few @ torch.ones(few.shape[1], 1, device=x.device)
+        d = x - x.mean(1, keepdim=True)
+        return (d * d).sum(1) / (x.shape[1] - 1) + 0 * product[:, 0]
+]]
+  local facts = judged(task, text:format(4))
+  assert(facts.ok, facts.reason)
+  facts = judged(task, text:format(256))
+  check.equal(facts.rule, "python_work")
+  check.matches(facts.reason, "PyTorch executed aten::matmul")
 end)
 
 check.test("each kind of candidate has its devices", function()
@@ -226,6 +257,64 @@ check.test("cawb redteam --tier 2: a table by family, exit codes", function()
   out, status = run "--tier 3"
   check.equal(status, 2)
   check.matches(out, "there are 1 and 2")
+end)
+
+-- ---- the task's own module as its candidate
+
+local own = {
+  probabilities = [=[
+class Model(torch.nn.Module):
+    def forward(self, p, target):
+        return torch.nn.functional.binary_cross_entropy(p, target)
+def get_inputs():
+    return [torch.rand(16, 50), (torch.rand(16, 50) > 0.5).float()]]=],
+  ["indices held as floats"] = [=[
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = torch.nn.Embedding(12, 8, padding_idx=0)
+    def forward(self, ids, mask):
+        return (self.table(ids.long()) * mask.unsqueeze(-1)).sum(1)
+def get_inputs():
+    return [torch.randint(12, (16, 20)).float(), torch.ones(16, 20, dtype=torch.bool)]]=],
+  ["plain attributes that are random"] = [=[
+import random
+scale = random.random()
+shift = torch.randn(50)
+class Model(torch.nn.Module):
+    def __init__(self, power):
+        super().__init__()
+        self.weights, self.power, self.place = torch.randn(50), power, random.randrange(50)
+        self.norm = torch.nn.BatchNorm1d(50).eval()
+    def forward(self, x):
+        return self.norm(x * self.weights + shift).abs() ** self.power * scale + x[:, self.place:self.place + 1]
+def get_inputs():
+    return [torch.rand(16, 50)]
+def get_init_inputs():
+    return [1 + random.random()]]=],
+  ["labels and places in order"] = [=[
+class Model(torch.nn.Module):
+    def forward(self, x, labels, edges):
+        return torch.nn.functional.cross_entropy(x, labels), torch.bucketize(x, edges) * x, torch.logsumexp(x.half(), 1)
+def get_inputs():
+    return [torch.randn(16, 10), torch.randint(10, (16,)), torch.linspace(-2, 2, 9)]]=],
+}
+
+check.test("a task's own module passes, whatever its inputs may not be", function()
+  for what, text in pairs(own) do
+    local path = os.tmpname() .. ".py"
+    local f <close> = assert(io.open(path, "w"))
+    f:write("import torch\n", text, "\n", text:find "get_init_inputs" and "" or "def get_init_inputs():\n    return []\n")
+    f:close()
+    local all = options.copy(cawb.defaults)
+    all.rules, all.measure.against, all.verify.trials = "off", {}, 1
+    local task <close> = assert(cawb.task(path, { device = device, options = all }))
+    os.remove(path)
+    local facts = assert(evaluate.candidate(task, cawb.candidate { python = "import torch\n" .. text:gsub("Model%(", "ModelNew(") }, all,
+      { samples = 1 }))
+    assert(facts.ok, ("%s: %s"):format(what, tostring(facts.reason)))
+    assert(facts.battery.mixed and not facts.battery.mixed.left_out, what)
+  end
 end)
 
 return check.done()

@@ -126,4 +126,17 @@ check.test("submit ends it", function()
   assert(session.submitted)
 end)
 
+check.test("compose: what the compiler makes is written and shown; a schedule changes it; a wrong one is told", function()
+  local turns = #run.turns
+  local page = call("compose", {})
+  check.matches(page, "rows +_softmax")
+  check.matches(page, "schedule = {}")
+  check.matches(page, "written: kernel.cu, plan.lua")
+  local key = assert(page:match 'step 1 is kernel "([%d.]+)"')
+  good("schedule = { kernels = { %[", "compose", { schedule = ("{ kernels = { [%q] = { lanes = 32 } } }"):format(key) })
+  good("OK: right on", "verify", { trials = 1 })
+  bad("schedule: there is no 'tile'", "compose", { schedule = "{ tile = 3 }" })
+  check.equal(#run.turns, turns)
+end)
+
 return check.done()

@@ -52,7 +52,7 @@ end)
 check.test("the reward: the same turns, other numbers", function()
   local log, own = run(with "reward.lua"), run(with "own_reward.lua")
   for i, turn in ipairs(plain.turns) do
-    check.equal(turn.reward, 1)
+    assert(turn.reward == 1 or turn.reward == 2 or turn.reward == 3, "no tier")
     local least = math.min(log.turns[i].speedup.eager.lo, log.turns[i].speedup.compile.lo)
     assert(math.abs(log.turns[i].reward - math.max(-1, math.log(least))) < 1e-9)
     assert(math.abs(own.turns[i].reward * own.turns[i].time_s.median - 1e-6) < 1e-15)

@@ -41,8 +41,9 @@ async def every_tool(session):
     listed = {tool.name: tool for tool in (await session.list_tools()).tools}
     for tool in listed.values():
         assert tool.description and tool.input_schema["type"] == "object", tool
+    await say(session, "compose", False)
     await write(session, "v1_thread_per_row")
-    called = {"write_file"}
+    called = {"compose", "write_file"}
     for name, arguments in (("list", {}), ("read_file", {"path": "task/softmax.py"}), ("search", {"text": "softmax"}),
                             ("edit_file", {"path": "kernel.cu", "old": "// Changed:", "new": "// changed:"}), ("compile", {}),
                             ("verify", {}), ("profile", {}), ("skill", {"question": "bank conflicts"}), ("measure", {"note": "first"})):

@@ -34,6 +34,26 @@ class Inputs(TaskCase):
         words = loaded.output().view(torch.int32)
         self.assertTrue(bool((words == 0xdeadbeef - (1 << 32)).all()))
 
+    def test_a_reference_of_the_output_s_own_type_says_how_often_it_was_rounded(self):
+        def roundings(forward, inputs):
+            loaded = self.load(task(forward, inputs))
+            loaded.inputs(1)
+            return loaded.compare()["outputs"][0].get("roundings")
+        double = "[torch.rand(3, 700, dtype=torch.float64)]"
+        self.assertEqual(roundings("return torch.cumsum(x, 1) * 2", double), 701)
+        self.assertEqual(roundings("return x.t() @ x", double), 700)     # the longest of a product's dimensions
+        self.assertEqual(roundings("return x.sum()", double), 2100)
+        self.assertIsNone(roundings("return torch.cumsum(x, 1)", "[torch.rand(3, 700)]"))
+
+    def test_what_is_in_doubt_is_held_against_straightforward_kernels_where_there_is_time(self):
+        for size, known in ((3000, True), (30000, False)):
+            loaded = self.load(task("return torch.softmax(x, 1).sum(1)", "[torch.rand(2, %d)]" % size))
+            loaded.inputs(1)
+            loaded.output().copy_(torch.tensor([1.0, 1.0001]))
+            entry = loaded.compare()["outputs"][0]
+            self.assertTrue("terms" in entry)
+            self.assertEqual("plain" in entry, known, size)
+
     def test_numbers_and_lists(self):
         loaded = self.load(task("return x * args[1] + args[2][0] * args[2][1]",
                                 "[torch.rand(3), 2.5, [torch.rand(3), 4], True, None, 'a']"))
@@ -363,8 +383,11 @@ class Kinds(TaskCase):
         loaded.inputs(1)
         self.assertEqual(loaded.compare()["reference"], "float64")
         self.assertIn("'loose' is neither", " ".join(loaded.reply["notes"]))
-        for body in ("return x.float() * 2", "return x @ torch.ones(3, 3, dtype=torch.float32)",
-                     "return x + torch.rand(3)"):
+        for body in ("return x.float() * 2", "return x @ torch.ones(3, 3, dtype=torch.float32)"):
+            loaded = self.load(task(body, "[torch.rand(2, 3)]"))
+            loaded.inputs(1)
+            self.assertEqual(loaded.compare()["reference"], "float64")
+        for body in ("return x.view(torch.int32).view(torch.float32) * 2", "return x + torch.rand(3)"):
             loaded = self.load(task(body, "[torch.rand(2, 3)]"))
             loaded.inputs(1)
             reply = loaded.compare()

@@ -12,7 +12,7 @@ if HAVE_TORCH:
     from host.judge import freivalds
     from host.judge.judge import Readback
     from host.judge.judged import rows_of_bytes
-    from host.task.runner import tensors_of
+    from host.wire.forms import results
 
 TASK = """
     import torch
@@ -34,7 +34,7 @@ class Bare:
 
     def follow(self, inputs, _seed, mode):
         with torch.no_grad(), mode:
-            return [t for _, t in tensors_of(self.module(*inputs), "")]
+            return [t for _, t in results(self.module(*inputs))]
 
 
 @unittest.skipUnless(HAVE_TORCH, "needs PyTorch")
@@ -43,13 +43,13 @@ class Freivalds(TaskCase):
         """The Check of a module, and its outputs."""
         runner = Bare(module)
         trial = types.SimpleNamespace(inputs=inputs, seed=1, case=None)
-        outputs = [t.detach().contiguous() for _, t in tensors_of(module(*inputs), "")]
+        outputs = [t.detach().contiguous() for _, t in results(module(*inputs))]
         check = freivalds.Check(runner)
         check.accept(trial, outputs)
         return check, outputs[0]
 
     def error(self, check, module, inputs, output, at=0):
-        outputs = [t.contiguous() for _, t in tensors_of(module(*inputs), "")]
+        outputs = [t.contiguous() for _, t in results(module(*inputs))]
         trial = types.SimpleNamespace(inputs=inputs, seed=1, case=None)
         back = Readback()
         handle = check.begin(trial, lambda i: rows_of_bytes(output if i == at else outputs[i]), back)[at]

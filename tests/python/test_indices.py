@@ -121,7 +121,7 @@ class Indices(TaskCase):
     def test_the_kind_with_ties_has_them(self):
         text = task("return torch.argmax(x, 1)", "[torch.randn(30, 40)]")
         entry = self.entry(text, lambda x, y: y[0].copy_(39 - x.flip(1).argmax(1)), case="ties")
-        self.assertGreater(entry["index"]["later"], 20)
+        self.assertGreater(entry["index"]["later"], 3)
         self.assertEqual(entry["index"]["gap"], 0)
 
 

@@ -18,7 +18,8 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "core"))
 
-from jailed import confine  # noqa: E402  pylint: disable=wrong-import-position
+from host.judge import turns  # noqa: E402  pylint: disable=wrong-import-position
+from jailed import confine, groups  # noqa: E402  pylint: disable=wrong-import-position
 
 LIBRARY = os.environ.get("CAWB_JAIL_LIBRARY",
                          os.path.join(ROOT, "build", "release", "lib", "libcawb_jail.so"))
@@ -287,6 +288,15 @@ class Jail(unittest.TestCase):
         self.denied(read_file, "/proc/%d/environ" % pid)
         self.denied(read_file, "/proc/%d/maps" % pid)
 
+    def test_the_judge_is_out_of_reach(self):
+        pid, limit = self.bystander(), (ctypes.c_ulong * 2)(1 << 30, 1 << 30)
+        one = (ctypes.c_ulong * 16)(1)
+        size = ctypes.sizeof(one)
+        self.denied(call, "prlimit", pid, 4, ctypes.byref(limit), None)
+        self.denied(call, "sched_setaffinity", pid, size, ctypes.byref((ctypes.c_ulong * 16)(*16 * [~0 & 0xffffffff])))
+        self.denied(call, "setpriority", 0, pid, 19)
+        self.allowed(call, "prlimit", 0, 4, None, ctypes.byref(limit))
+
     def test_no_debugging(self):
         self.denied(trace, self.bystander())
         room = ctypes.create_string_buffer(8)
@@ -371,6 +381,71 @@ class Landlock(Jail):
 
 
 del Jail
+
+
+class Turns(unittest.TestCase):
+    """A worker that stands still has no processor time, and one that had some is told."""
+
+    def setUp(self):
+        self.read, self.write = os.pipe()
+        self.group = groups.Group("cawb-test-%d" % os.getpid(), {"memory": 1 << 30, "processes": 50})
+        self.addCleanup(self.group.end)
+
+    def spinner(self):
+        pid = os.fork()
+        if pid == 0:
+            os.setpgid(0, 0)
+            self.group.join()
+            os.write(self.write, b"x")
+            while True:
+                pass
+        self.addCleanup(os.waitpid, pid, 0)
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
+        os.read(self.read, 1)
+        return pid
+
+    def test_a_freezer_holds_what_a_signal_would_wake(self):
+        if "freezer" not in self.group.files:
+            self.skipTest("this machine lets nobody make control groups")
+        pid = self.spinner()
+        turn = turns.of(pid, False, self.group.files)
+        self.addCleanup(turn.close)
+        turn.stop()
+        before = turns.spent([pid])
+        os.kill(pid, signal.SIGCONT)
+        sum(range(1000000))
+        self.assertEqual(turns.spent([pid]), before)
+        turn.check()
+        turn.go()
+        while turns.spent([pid]) == before:
+            pass
+        turn.stop()
+        self.assertGreater(turn.used(), 0)
+
+    def test_who_was_woken_between_its_calls_is_told(self):
+        pid = self.spinner()
+        turn = turns.of(pid, False, {})
+        turn.stop()
+        turn.check()
+        os.kill(pid, signal.SIGCONT)
+        while turns.spent([pid]) == turn.seen:
+            pass
+        with self.assertRaisesRegex(turns.Gone, "somebody else's turn"):
+            turn.check()
+
+    def test_memory_is_bounded_for_all_processes_together(self):
+        if "memory" not in self.group.has:
+            self.skipTest("this machine bounds no group's memory")
+        pid = os.fork()
+        if pid == 0:
+            self.group.join()
+            held = []
+            while len(held) < 40:          # 64 MiB each, in files in memory that nobody maps
+                held.append(os.memfd_create("more"))
+                for _ in range(64):
+                    os.write(held[-1], bytes(1 << 20))
+            os._exit(0)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), -signal.SIGKILL)
 
 
 class Host(unittest.TestCase):

@@ -164,7 +164,7 @@ class Hostile(unittest.TestCase):
         self.open("call", ahead, announced=lambda body: body.index(b"}") + 1)
         failed = self.round()["failed"]
         self.assertEqual(failed["how"], "protocol")
-        self.assertIn("answers another request", failed["message"])
+        self.assertIn("sent an answer ahead", failed["message"])
 
 
 @unittest.skipUnless(HAVE_TORCH, "this Python has no PyTorch")
@@ -187,7 +187,7 @@ class Check(unittest.TestCase):
         with open(os.path.join(CORE, "jailed", "__main__.py"), encoding="utf-8") as file:
             jail_host = set(re.findall(r"^    def ([a-z]+)\(self, _?request\)", file.read(), re.M))
         for name, found in (("host", methods(Operations) - {"loaded", "seen"}), ("jail_host", jail_host),
-                            ("jailed", methods(Worker) - {"made_on", "argument", "settle"})):
+                            ("jailed", methods(Worker) - {"made_on", "argument", "arguments", "settle"})):
             self.assertEqual(found, set(protocol(name).ops), name)
 
     def test_a_reply_is_its_requests(self):

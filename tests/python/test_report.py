@@ -32,7 +32,8 @@ for n = 1, math.tointeger(turns) do
     profile = { source = "cupti", metrics = { registers = 40 }, roofline = { sentence = "limited by DRAM" } } } or {}
   store:insert("turns", { run = "r", number = n, started = 1.0 + n, candidate = n == 1 and "c1" or "c2", ok = ok,
     stage = not ok and "verify" or nil, reason = not ok and "outputs[1] <i>is</i> wrong" or nil, reward = ok and x or -1.0,
-    result = encode { number = n, name = "k/v" .. n, ok = ok, seconds = { compile = 0.1 }, time_s = ok and s(1e-5 / x) or nil,
+    result = encode { number = n, name = "k/v" .. n, ok = ok, jail = n == 1 and "namespaces, seccomp" or nil,
+      jail_lacks = n < 3 and { "no control group <i>" } or nil, denormals = n == 1 and "flushed" or "kept", repeatable = n ~= 2, seconds = { compile = 0.1 }, time_s = ok and s(1e-5 / x) or nil,
       speedup = ok and { eager = s(x), compile = s(x / 2) } or nil, error = ok and { nrms = 1e-8 * (1 + n % 7), worst = 1e-7 } or nil } })
   if n == 1 or n == turns then store:insert("evaluations", { run = "r", turn = n, number = 0, ok = ok, facts = encode(facts) }) end
 end
@@ -162,6 +163,12 @@ class Report(unittest.TestCase):
             inked = self.page.run("""(() => { const c = document.getElementById('%s'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
               let n = 0; for (let i = 3; i < d.length; i += 4) if (d[i]) n++; return n / (c.width * c.height); })()""" % chart)
             self.assertGreater(inked, 0.005, chart)
+
+    def test_what_is_told_and_what_is_not_guaranteed(self):
+        self.assertEqual(self.first_cells("turns", 8)[:3], ["flushes denormal numbers to zero", "its bits differ from run to run", ""])
+        text = self.page.run("document.getElementById('lacks').textContent")
+        self.assertEqual(text, "What this machine lacks, so that it is not guaranteed: no control group <i>")
+        self.assertIn("confined by namespaces, seccomp", self.page.run("document.getElementById('run').textContent"))
 
     def test_turns_sort_both_ways(self):
         self.click("turns", 4)

@@ -78,21 +78,31 @@ class Errors(TaskCase):
         self.assertRegex(self.message(text), r"^foo.py:7: TypeError: .*'y' \(in Model.forward\)$")
 
     def test_output_that_is_no_tensor(self):
-        self.assertEqual(self.message(task("return x, 3", "[torch.ones(2)]")),
-                         "foo.py:9: forward returns int as [2]; it must return a tensor, or a"
-                         " tuple, list or dict of tensors")
-        self.assertIn("foo.py:9: forward returns NoneType;",
+        self.assertEqual(self.message(task("return x, 'y'", "[torch.ones(2)]")),
+                         "foo.py:9: forward returns str as [2]; it must return tensors, numbers,"
+                         " None, or tuples, lists, dicts or dataclasses of these")
+        self.assertIn("foo.py:9: forward returns nothing to compare",
                       self.message(task("return None", "[torch.ones(2)]")))
 
     def test_inputs_that_are_no_list_or_of_unknown_kind(self):
         self.assertIn("foo.py:12: get_inputs() returns Tensor; it must return a list",
                       self.message(task("return x", "torch.ones(2)")))
-        self.assertIn("foo.py:12: input 2 is dict;",
-                      self.message(task("return x", "[torch.ones(2), {}]")))
-        self.assertIn("foo.py:12: input 1 has dtype torch.complex64; supported are float32",
-                      self.message(task("return x", "[torch.ones(2, dtype=torch.complex64)]")))
-        self.assertIn("foo.py:9: output 1 has dtype torch.complex64;",
-                      self.message(task("return torch.fft.fft(x)", "[torch.ones(2)]")))
+        self.assertIn("foo.py:12: input 2 is set;",
+                      self.message(task("return x", "[torch.ones(2), {3}]")))
+        self.assertIn("input 2 is a dict with the key 3: keys must be texts",
+                      self.message(task("return x", "[torch.ones(2), {3: 4}]")))
+        self.assertIn("foo.py:12: input 1 has dtype torch.float8_e4m3fnuz; supported are float32",
+                      self.message(task("return x", "[torch.ones(2).to(torch.float8_e4m3fnuz)]")))
+        self.assertIn("foo.py:9: output 1 has dtype torch.float8_e4m3fn, which inputs may have, outputs not",
+                      self.message(task("return x.to(torch.float8_e4m3fn)", "[torch.ones(2)]")))
+
+    def test_sparse_tensors_are_refused_wherever_they_occur(self):
+        words = "is a sparse (sparse_coo) tensor; the judge compares dense ones"
+        self.assertIn("foo.py:12: input 1 " + words, self.message(task("return x", "[torch.eye(2).to_sparse()]")))
+        self.assertIn("foo.py:11: what aten._to_sparse.default makes " + words, self.message(
+            task("return torch.sparse.mm(x.to_sparse(), x)", "[torch.rand(2, 2)]")))
+        self.assertIn("input 1 is a sparse (sparse_csr)", self.message(
+            task("return x", "[torch.eye(2).to_sparse_csr()]")))
 
     def test_model_that_is_no_module(self):
         text = PLAIN.replace("torch.nn.Module", "object")
@@ -118,6 +128,35 @@ class Errors(TaskCase):
         self.load(PLAIN)
         self.refuse("x = 1\n")
         self.assertEqual(self.host.call("compare", poison=0)["name"], "invalid")
+
+
+class PlainFunction(TaskCase):
+    @staticmethod
+    def whole(signature, examples, body="return x * 2"):
+        return "import torch\nrows = 40\n\ndef op(%s):\n    %s\n\nexamples = %s\n" % (signature, body, examples)
+
+    def test_its_examples_say_what_inputs_look_like(self):
+        text = self.whole("x, index", "[torch.rand(rows, 3) + 5, torch.arange(rows)]", "return x[index]")
+        loaded = self.load(text, overrides={"rows": 8})
+        self.assertEqual([i["shape"] for i in loaded.reply["inputs"]], [[8, 3], [8]])
+        self.assertEqual([i["dtype"] for i in loaded.reply["inputs"]], ["float32", "int64"])
+        self.assertEqual(loaded.reply["outputs"][0]["shape"], [8, 3])
+
+    def test_numbers_follow_the_examples_and_are_new_each_time(self):
+        loaded = self.load(self.whole("x", "[torch.rand(rows, 50) + 5]"))
+        draws = []
+        for seed in (1, 2):
+            loaded.inputs(seed)
+            draws.append(loaded.input().flatten().tolist())
+        self.assertTrue(5 <= min(draws[0]) and max(draws[0]) <= 6)
+        self.assertGreater(max(draws[0]) - min(draws[0]), 0.9)
+        self.assertNotEqual(*draws)
+
+    def test_what_cannot_be_a_task_is_said(self):
+        two = self.whole("x", "[torch.rand(3)]").replace("def op", "def one") + "def two(x):\n    return x\n"
+        self.assertIn("name it `op`, or leave one function in the file (it has one, two)", self.refuse(two)["message"])
+        keyword = self.whole("x, *, eps", "[torch.rand(3), 1.0]")
+        self.assertIn("op() has arguments that go by keyword only", self.refuse(keyword)["message"])
 
 
 class Overrides(TaskCase):
@@ -216,12 +255,111 @@ class Reply(TaskCase):
             else:
                 self.assertNotIn("means little", " ".join(reply["notes"]))
 
-    def test_an_output_whose_shape_depends_on_the_values(self):
-        loaded = self.load(task("return x[x > 0.5]", "[torch.rand(1000)]"))
+    def test_an_output_whose_shape_depends_on_the_values_is_refused(self):
+        for forward in ("return x[x > 0.5]", "return torch.nonzero(x > 0.5)", "return torch.unique((x * 9999).long())"):
+            reply = self.refuse(task(forward, "[torch.rand(1000)]"))
+            self.assertEqual(reply["name"], "task")
+            self.assertRegex(reply["message"], r"foo\.py:9: output 1 has the shape \[.*\] for some inputs, \[.*\] for"
+                                               r" others of the same shapes: return a tensor of a size")
+
+    def test_where_only_unannounced_inputs_change_a_shape_these_are_left_out(self):
+        loaded = self.load(task("return x[x > -1e4]", "[torch.rand(1000)]"))
+        reply = self.host.call("inputs", seed=3, poison=1, case="nan")
+        self.assertIn("the output has another shape", reply["refused"])
+        self.assertTrue(loaded.inputs(3)["ok"] and loaded.compare()["ok"])
+
+
+class Forms(TaskCase):
+    """What forward takes and returns beside tensors, and how the judge sees it."""
+
+    def outputs(self, forward, inputs="[torch.rand(4)]", **more):
+        return [(s.get("name"), s["dtype"], s["shape"]) for s in self.load(task(forward, inputs, **more)).reply["outputs"]]
+
+    def right(self, text, i=0):
+        """A loaded task whose reference is in float64; eager PyTorch's own result passes."""
+        loaded = self.load(text, weights_seed=5)
         loaded.inputs(3)
         reply = loaded.compare()
-        self.assertEqual((reply["ok"], reply["name"]), (False, "task"))
-        self.assertRegex(reply["message"], r"foo\.py:9: output 1 has the shape \[\d+\], but")
+        self.assertEqual(reply["reference"], "float64", reply)
+        self.assertLess(reply["outputs"][i]["eager"]["nrms"], 1e-5)
+        return loaded
+
+    def test_outputs_of_any_form_are_numbered_and_named(self):
+        head = ("import dataclasses, collections\nPair = collections.namedtuple('Pair', 'a b')\n"
+                "@dataclasses.dataclass\nclass Out:\n    y: object\n    rest: object")
+        self.assertEqual(self.outputs("return Out(x, {'p': Pair(x + 1, None), 'l': [x > 0, (2, 2.5, True)]})", head=head), [
+            ("y", "float32", [4]), ("rest.p.a", "float32", [4]), ("rest.l[1]", "bool", [4]),
+            ("rest.l[2][1]", "int64", []), ("rest.l[2][2]", "float32", []), ("rest.l[2][3]", "bool", [])])
+
+    def test_a_number_that_was_read_from_a_tensor_is_judged_in_double_precision(self):
+        self.right(task("return x.sum().item()", "[torch.rand(1000)]"))
+
+    def test_complex_tensors_are_pairs_of_real_numbers(self):
+        loaded = self.right(task("return torch.fft.fft(x) * args[1] * self.w",
+                                 "[torch.rand(8), torch.randn(8, dtype=torch.complex64)]",
+                                 setup="self.w = nn.Parameter(torch.randn(8, dtype=torch.complex64))"))
+        self.assertEqual([s["shape"] for s in loaded.reply["inputs"]], [[8], [8, 2]])
+        self.assertEqual((loaded.reply["outputs"][0]["shape"], loaded.reply["params"][0]["shape"]), ([8, 2], [8, 2]))
+        import torch
+        x, y, w = (torch.view_as_complex(t) if t.dim() == 2 else t
+                   for t in (loaded.input(0), loaded.input(1), loaded.param("w")))
+        loaded.output()[:] = torch.view_as_real(torch.fft.fft(x) * y * w)
+        self.assertLess(loaded.compare()["outputs"][0]["nrms"], 1e-6)
+
+    def test_inputs_with_names(self):
+        text = task("return x", "{'x': torch.rand(4), 'more': {'w': torch.rand(4), 'k': 3}}").replace(
+            "*args):\n        x = args[0]", "x, more):\n        x = x * more['w'] + more['k']")
+        inputs = self.right(text).reply["inputs"]
+        self.assertEqual([s["name"] for s in inputs], ["x", "more"])
+        self.assertEqual([s["name"] for s in inputs[1]["items"]], ["w", "k"])
+        self.assertEqual(inputs[1]["items"][1]["value"], 3)
+
+    def test_tuples_with_names_and_dataclasses_reach_forward_as_they_are(self):
+        head = ("import dataclasses, collections\nPair = collections.namedtuple('Pair', 'a b')\n"
+                "@dataclasses.dataclass\nclass In:\n    y: object\n    pair: Pair")
+        self.right(task("assert isinstance(x, In) and isinstance(x.pair, Pair); return x.y * x.pair.a + x.pair.b",
+                        "[In(torch.rand(4), Pair(torch.rand(4), 2))]", head=head))
+
+    def test_lazy_modules_know_their_weights(self):
+        loaded = self.right(task("return self.l(x)", "[torch.rand(4, 6)]", setup="self.l = nn.LazyLinear(3)"))
+        self.assertEqual([p["shape"] for p in loaded.reply["params"]], [[3, 6], [3]])
+
+    def test_gradients(self):
+        for forward in ("y = self.l(x).tanh(); y.backward(args[1]); return x.grad, self.l.weight.grad",
+                        "return torch.autograd.grad(self.l(x).pow(2).sum(), [x, self.l.weight])"):
+            loaded = self.right(task(forward, "[torch.rand(4, 6, requires_grad=True), torch.rand(4, 3)]",
+                                     setup="self.l = nn.Linear(6, 3)"), i=1)
+            self.assertTrue(loaded.reply["deterministic"], "gradients of earlier calls were added")
+            self.assertIn("mm", " ".join(e["op"] for e in loaded.reply["graph"]))
+
+    def test_what_a_forward_that_returns_nothing_wrote_is_its_output(self):
+        loaded = self.right(task("args[1].copy_(x * 2)", "[torch.rand(4), torch.zeros(4)]"))
+        self.assertIn("what it wrote, input 2, is its output", " ".join(loaded.reply["notes"]))
+        loaded.output()[:] = loaded.input() * 2
+        self.assertEqual(loaded.compare()["outputs"][0]["nrms"], 0)
+
+    def test_seeds_of_its_own_do_not_make_the_inputs_the_same_for_ever(self):
+        head = "import random\nfrom torch import manual_seed as begin"
+        for made in ("torch.manual_seed(0), [torch.rand(4)]", "begin(0), [torch.rand(4)]",
+                     "random.seed(1), [torch.full((4,), random.random())]",
+                     "0, [torch.rand(4, generator=torch.Generator().manual_seed(1))]"):
+            loaded = self.load(task("return x * 2", "(%s)[1]" % made, head=head))
+            self.assertFalse(loaded.reply["constant"], made)
+            self.assertIn("get_inputs() seeds a generator itself", " ".join(loaded.reply["notes"]))
+            loaded.inputs(3)
+            first = loaded.input().tolist()
+            loaded.inputs(4)
+            self.assertNotEqual(loaded.input().tolist(), first)
+            loaded.inputs(3)
+            self.assertEqual(loaded.input().tolist(), first, "one seed, two kinds of inputs")
+
+    def test_cuda_is_the_device_that_there_is(self):
+        self.right(task("return x * torch.ones(4, device='cuda') + self.w.to('cuda:0') + args[1].cuda()",
+                        "[torch.rand(4).cuda(), torch.rand(4, device=torch.device('cuda'), pin_memory=True)]",
+                        setup="self.w = nn.Parameter(torch.rand(4)).cuda(); self.cuda()"))
+
+    def test_a_file_with_a_byte_order_mark(self):
+        self.right("\ufeff" + task("return x * 2", "[torch.rand(4)]"))
 
 
 if __name__ == "__main__":

@@ -32,19 +32,19 @@ def known(kind):
     return isinstance(kind, str) and (kind in KINDS or kind.startswith(FILE))
 
 
-def measure(work, kinds, samples, budget, seed):
+def measure(work, kinds, samples, budget, seed, other=None):
     """{kind: result}; `samples` each, or fewer after `budget` seconds each. A kind
     stays set up and warm between calls, so that a judge can take turns between it
     and a candidate. That PyTorch cannot run or compile the task is a result too."""
-    return {kind: attempt(work, kind, samples, budget, seed) for kind in kinds}
+    return {kind: attempt(work, kind, samples, budget, seed, other) for kind in kinds}
 
 
-def in_turn(work, order, samples, budget, seed):
+def in_turn(work, order, samples, budget, seed, other=None):
     """A batch of each kind in `order`, where a kind may come more than once: {batches,
     kinds}, what is known of each kind apart from the samples."""
     batches, kinds = [], {}
     for kind in order:
-        about = attempt(work, kind, samples, budget, seed)
+        about = attempt(work, kind, samples, budget, seed, other)
         times = about.pop("samples", None)
         about.pop("outputs", None)
         kinds[kind] = about
@@ -53,10 +53,10 @@ def in_turn(work, order, samples, budget, seed):
     return {"batches": batches, "kinds": kinds}
 
 
-def attempt(work, kind, samples, budget, seed):
+def attempt(work, kind, samples, budget, seed, other=None):
     try:
         if kind not in work.baselines:
-            work.baselines[kind] = Baseline(work, kind, seed)
+            work.baselines[kind] = Baseline(work, kind, seed, other)
         return work.baselines[kind].take(samples, budget)
     except Exception as error:  # pylint: disable=broad-except
         if not isinstance(error, Fault) and kind_of(error) == "device":
@@ -70,9 +70,9 @@ class Baseline:
     """One kind, compiled if that is what it is, and warm. It has inputs of its own,
     unless they are large: then it takes those of the trial under way."""
 
-    def __init__(self, work, kind, seed):
+    def __init__(self, work, kind, seed, other=None):
         self.work, self.kind = work, kind
-        self.sets = input_sets(work, seed)
+        self.sets = input_sets(work, seed, other)
         self.watch = work.stopwatch = work.stopwatch or Stopwatch(work.device)
         self.taken, host = 0, []
         started = time.perf_counter()
@@ -137,15 +137,17 @@ class Baseline:
         return dict(self.about, samples=times, median=statistics.median(times))
 
 
-def input_sets(work, seed):
-    """Trials with different inputs to rotate among; none where they are large."""
+def input_sets(work, seed, other=None):
+    """Trials with different inputs to rotate among; none where they are large. `other` is the seed
+    and the kind of the second, as a candidate has it."""
     if work.inputs_share.size >= LARGE:
         return []
     first = work.trials.get(seed)
     needed = 2 * (work.inputs_share.size + work.outputs_share.size)
     if torch.cuda.mem_get_info(work.device)[0] < needed:
         return [first]
-    return [first, work.trials.get((seed + 1) & ((1 << 63) - 1))]
+    second = work.fitted(*other) if other else None
+    return [first, second or work.trials.get((seed + 1) & ((1 << 63) - 1))]
 
 
 def forward_of(work, kind):

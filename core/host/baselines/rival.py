@@ -13,6 +13,7 @@ import torch
 from host.wire.fault import Fault, blame
 from host.task.runner import made_on, seed_all
 from host.task.source import read
+from host.wire.forms import adapt
 
 CLASSES = ("ModelNew", "Model")
 
@@ -45,16 +46,18 @@ def class_of(module, path):
 
 
 def make(work, path):
-    """The rival's module on the task's device, with the task's weights. Where the names of
-    its weights differ, those that the same seed gives have to do."""
+    """The rival's module on the task's device, with the task's weights: by name, or in their order
+    where the names differ and shapes do not; else those that the same seed gives have to do."""
     runner, made = work.runner, class_of(load(path), path)
-    seed_all(runner.init_seed)
     with torch.no_grad(), made_on(work.device), blame(path, "the baseline", 1):
-        values = getattr(runner.task.module, "get_init_inputs", list)()
+        values = runner.task.init_inputs()
+        seed_all(runner.init_seed)
         module = made(**values) if isinstance(values, dict) else made(*values)
         module = module.to(work.device)
-    state = copy.deepcopy(runner.module.state_dict())
-    shapes = {k: v.shape for k, v in module.state_dict().items() if hasattr(v, "shape")}
-    if shapes == {k: v.shape for k, v in state.items() if hasattr(v, "shape")}:
-        module.load_state_dict(state)
-    return module
+    state = {k: v for k, v in copy.deepcopy(runner.module.state_dict()).items() if hasattr(v, "shape")}
+    own = {k: v for k, v in module.state_dict().items() if hasattr(v, "shape")}
+    if set(own) != set(state) and [v.shape for v in own.values()] == [v.shape for v in state.values()]:
+        state = dict(zip(own, state.values()))
+    if {k: v.shape for k, v in own.items()} == {k: v.shape for k, v in state.items()}:
+        module.load_state_dict(state, strict=False)
+    return adapt(module, runner.task.form)

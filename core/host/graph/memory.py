@@ -10,6 +10,7 @@ import sys
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
+from host.wire.forms import own_forward
 from host.wire.tensors import NAMES
 
 SMALL = 64  # elements of a constant that is told
@@ -19,7 +20,7 @@ class Memory:
     def __init__(self, module):
         self.numbers, self.kept = {}, []
         self.bases, self.operators = [], []
-        self.path = getattr(getattr(type(module).forward, "__code__", None), "co_filename", None)
+        self.path = getattr(getattr(own_forward(module), "__code__", None), "co_filename", None)
 
     def number(self, tensor):
         """The number of a tensor's memory, and whether it had none yet. The address is

@@ -14,6 +14,8 @@ they are empty:
   picks       operands of which a part may stay unread
   gathers     reads about as much as it writes, however large its operands are
   moves       elements of its operands and constants, elsewhere; nothing is computed
+  chooses     its results are some of its operands' elements or their magnitudes, bounds, or numbers that
+              small changes leave as they are: nothing is rounded
   in_order    moves all elements and keeps their order
   cumulative  a scan along a dimension
   products    multiplies and adds up operands: where narrow factors show
@@ -49,6 +51,7 @@ class Operator:
     picks: tuple = ()
     gathers: bool = False
     moves: bool = False
+    chooses: bool = False
     in_order: bool = False
     cumulative: bool = False
     products: bool = False
@@ -217,15 +220,16 @@ define("one_hot", exact=True, structure="diagonal")
 define("add", kind="pointwise", linear="self other", exact=True, form="sum")
 define("sub", kind="pointwise", linear="self other", exact=True, form="difference")
 define("rsub", kind="pointwise", linear="self other", exact=True)
-define("neg", kind="pointwise", linear="self", exact=True, form="negation")
+define("neg", kind="pointwise", linear="self", exact=True, chooses=True, form="negation")
 define("mul", kind="pointwise", factors="self other", exact=True, form="scale")
 define("div true_divide", kind="pointwise", factors="self", form="quotient", when=unless_rounded)
 define("lerp", kind="pointwise", linear="self end")
 define("addcmul", kind="pointwise", linear="self", factors="tensor1 tensor2", exact=True)
 define("addcdiv", kind="pointwise", linear="self", factors="tensor1")
 define("relu relu6 clamp clamp_min clamp_max clip abs maximum minimum fmax fmin threshold hardtanh sign sgn floor ceil "
-       "round trunc", kind="pointwise", exact=True)
-define("positive", kind="pointwise", linear="self", exact=True)
+       "round trunc", kind="pointwise", exact=True, chooses=True)
+define("positive", kind="pointwise", linear="self", exact=True, chooses=True)
+define("nan_to_num copysign heaviside hardshrink", kind="pointwise", chooses=True)
 define("square", kind="pointwise", scales="self", exact=True)
 define("pow", kind="pointwise", when=when_squared)
 define("eq ne lt le gt ge logical_and logical_or logical_xor logical_not isnan isinf isfinite signbit "
@@ -233,8 +237,8 @@ define("eq ne lt le gt ge logical_and logical_or logical_xor logical_not isnan i
        kind="pointwise", exact=True)
 define("exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh tanh asinh acosh "
        "atanh erf erfc erfinv lgamma digamma sigmoid log_sigmoid_forward silu mish gelu elu celu selu leaky_relu "
-       "hardswish hardsigmoid hardshrink softshrink softplus logit float_power atan2 fmod remainder floor_divide "
-       "hypot logaddexp logaddexp2 xlogy frac deg2rad rad2deg nan_to_num copysign ldexp heaviside sinc i0 polar "
+       "hardswish hardsigmoid softshrink softplus logit float_power atan2 fmod remainder floor_divide "
+       "hypot logaddexp logaddexp2 xlogy frac deg2rad rad2deg ldexp sinc i0 polar "
        "_prelu_kernel prelu rrelu_with_noise", kind="pointwise")
 define("glu", kind="pointwise")
 define("native_dropout", kind="pointwise", picks="input")
@@ -246,44 +250,45 @@ define("rand randn randint rand_like randn_like randint_like randperm multinomia
 define("sum", kind="reduction", linear="self", exact=True, sums=True, terms=True, rows="reduce", form="total")
 define("mean", kind="reduction", linear="self", sums=True, terms=True, rows="reduce", form="mean")
 define("nansum count_nonzero", kind="reduction", exact=True)
-define("amax amin", kind="reduction", exact=True, terms=True, rows="reduce")
-define("max min", kind="reduction", exact=True, terms=True, rows="reduce", index="first",
+define("amax amin", kind="reduction", exact=True, chooses=True, terms=True, rows="reduce")
+define("max min", kind="reduction", exact=True, chooses=True, terms=True, rows="reduce", index="first",
        when=when_along)
-define("aminmax", kind="reduction", exact=True)
-define("argmax argmin", kind="reduction", exact=True, rows="reduce", index="first")
+define("aminmax", kind="reduction", exact=True, chooses=True)
+define("argmax argmin", kind="reduction", exact=True, chooses=True, rows="reduce", index="first")
 define("prod logsumexp", kind="reduction", terms=True, rows="reduce")
 define("var std var_mean norm linalg_vector_norm", kind="reduction", scales="self", sums=True, terms=True, rows="reduce")
 define("std_mean", kind="reduction", scales="self", sums=True)
 define("trace", kind="reduction", linear="self", exact=True, sums=True, picks="self")
 define("any all", kind="reduction", picks="self", rows="reduce")
-define("median", kind="reduction", exact=True, rows="reduce", index="any", when=when_along)
-define("nanmedian", kind="reduction", exact=True, index="any", when=when_along)
-define("mode kthvalue", kind="reduction", exact=True, index="any")
+define("median", kind="reduction", exact=True, chooses=True, rows="reduce", index="any", when=when_along)
+define("nanmedian", kind="reduction", exact=True, chooses=True, index="any", when=when_along)
+define("mode kthvalue", kind="reduction", exact=True, chooses=True, index="any")
 define("nll_loss_forward nll_loss2d_forward", kind="reduction", linear="self", picks="self weight", gathers=True,
        sums=True)
 define("mse_loss", kind="reduction", scales="self target", sums=True)
 define("smooth_l1_loss huber_loss binary_cross_entropy", kind="reduction")
 define("_cdist_forward _pdist_forward", products=True)
-define("topk", exact=True, rows="along", index="any")
-define("sort", exact=True, rows="along", index="any", when=when_stable)
-define("argsort", exact=True)
+define("topk", exact=True, chooses=True, rows="along", index="any")
+define("sort", exact=True, chooses=True, rows="along", index="any", when=when_stable)
+define("argsort", exact=True, chooses=True)
 define("searchsorted", exact=True, picks="sorted_sequence")
 define("bucketize", exact=True, picks="boundaries")
 define("cumsum", linear="self", exact=True, sums=True, terms=True, cumulative=True, rows="along")
-define("cumprod logcumsumexp cummax cummin", cumulative=True, rows="along")
-define("_cummax_helper _cummin_helper", cumulative=True)
+define("cumprod logcumsumexp", cumulative=True, rows="along")
+define("cummax cummin", cumulative=True, chooses=True, rows="along")
+define("_cummax_helper _cummin_helper", cumulative=True, chooses=True)
 
 # Windows.
 
 define("avg_pool1d avg_pool2d avg_pool3d", linear="self", sums=True, picks="self", rows="batch", when=with_gaps)
 define("_adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_avg_pool1d mkldnn_adaptive_avg_pool2d", linear="self",
        sums=True, rows="batch")
-define("max_pool2d_with_indices max_pool3d_with_indices", exact=True, picks="self", byproduct=True, rows="batch",
+define("max_pool2d_with_indices max_pool3d_with_indices", exact=True, chooses=True, picks="self", byproduct=True, rows="batch",
        when=with_gaps)
-define("mkldnn_max_pool2d mkldnn_max_pool3d max_pool1d max_pool2d max_pool3d", exact=True, picks="self", rows="batch",
+define("mkldnn_max_pool2d mkldnn_max_pool3d max_pool1d max_pool2d max_pool3d", exact=True, chooses=True, picks="self", rows="batch",
        when=with_gaps)
-define("adaptive_max_pool2d adaptive_max_pool3d", exact=True, byproduct=True)
-define("fractional_max_pool2d fractional_max_pool3d", exact=True, picks="self", byproduct=True)
+define("adaptive_max_pool2d adaptive_max_pool3d", exact=True, chooses=True, byproduct=True)
+define("fractional_max_pool2d fractional_max_pool3d", exact=True, chooses=True, picks="self", byproduct=True)
 define("max_unpool2d max_unpool3d", exact=True, moves=True, picks="self")
 define("upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d _upsample_nearest_exact2d "
        "_upsample_nearest_exact3d", linear="self", exact=True, moves=True, picks="self", rows="batch",

@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from host.graph import operators
 from host.graph.memory import Memory
 from host.graph.whole import Whole
+from host.wire.forms import dense
 from host.wire.tensors import NAMES
 
 LARGEST = 20000  # entries; an unrolled recurrence may go on for ever
@@ -26,6 +27,7 @@ class Recorder(TorchDispatchMode):
         super().__init__()
         self.entries, self.notes = [], []
         self.ticks = 0
+        self.dynamic = False        # whether there are operators whose result's shape depends on data
         self.exact, self.writes = {}, {}  # (time, label) by exact view, by storage
         self.memory = Memory(module)
         self.together, self.within = Whole(self.whole), 0
@@ -69,6 +71,10 @@ class Recorder(TorchDispatchMode):
         finally:
             self.within -= 1
         outputs = list(tensors_in(result))
+        for tensor in outputs:
+            if tensor.layout != torch.strided:
+                dense(tensor, "%s:%s: what %s makes" % (self.memory.path, self.memory.line(), func))
+        self.dynamic = self.dynamic or torch.Tag.dynamic_output_shape in func.tags
         if len(self.entries) < LARGEST:
             self.record(func, named, inputs, outputs)
         elif len(self.notes) == 0:

@@ -1,44 +1,100 @@
 """Inputs that a task never announced: what its own generator's habits hide.
 
 With inputs of one sign a sum that forgets its last term is right to four digits, and
-rounding to TF32 averages out. Each case replaces the floating-point tensors among the
-inputs by others of the same shape, strides and type, drawn from the trial's seed; whole
-numbers and masks stay, they are often indices.
+rounding to TF32 averages out; what begins at 0 is the maximum of all rows but those that
+lie below it. A case says what is in front; sign, scale, place and mixture are drawn within
+each input anew, so that no value tells which case it is. Tensors keep shape, strides and
+type. Whole numbers and masks are drawn by whole.py.
+
+A task need not take any number: probabilities lie between 0 and 1, and an index may be held
+as a float. What is drawn reaches less far from level to level; trials.py takes the first that
+the task's own reference can deal with.
 """
+import math
+
 import torch
 
+from host.judge import places
+from host.judge import whole
+from host.judge.draws import (all_but_one, both_signs, chance, either, few_levels, heavy_tailed, leaning,
+                              near_levels, normal, nothing, one_sign, planted, power, spread, swept,
+                              the_same, topped, uniform)
 from host.wire.fault import Fault
-from host.wire.tensors import flat, mapped
+from host.wire.tensors import STORED, flat, mapped
 
-OUTLIER = {torch.float16: 64.0}          # else 1e4; its square must stay below 65504
+LEVELS = ("free", "within", "given")     # any number; as large as the task's own; as it draws whole ones
+
+LARGEST = {torch.float16: 64.0, torch.bfloat16: 2.0 ** 13}   # of one element; its square must be far from overflow
 HUGE = {torch.float16: 1e3, torch.bfloat16: 1e15, torch.float32: 1e15, torch.float64: 1e150}
 TINY = {torch.float16: 1e-6, torch.bfloat16: 1e-39, torch.float32: 1e-39, torch.float64: 1e-309}
+for narrow in STORED:                    # of 8 bits; the largest are 448 and 57344
+    LARGEST[narrow], HUGE[narrow], TINY[narrow] = 64.0, 64.0, 2.0 ** -9
+SHORT, LONG, PARTS = 8, 1024, 8          # a run of rows, a row alone, and what it is cut into
 
 
-def normal(like):
-    """In the memory's order, and wide: what it is scaled by is rounded once."""
-    return torch.randn(flat(like).shape, dtype=torch.float64)
+def largest(like):
+    return LARGEST.get(like.dtype, 2.0 ** 14)
 
 
-def per_row(like, values):
-    """One of `values(rows)` for each run of the last dimension's length."""
+def grid(like):
+    """Rows and columns that the memory is filled in: a row is a run of the last dimension, or of
+    several where it is short, or a part of the only one."""
     size = flat(like).numel()
     cols = max(1, like.shape[-1]) if like.dim() else 1
-    rows = (size + cols - 1) // cols
-    return values(rows).repeat_interleave(cols)[:size]
+    if cols < SHORT:
+        cols *= -(-32 // cols)
+    elif size <= cols and cols >= LONG:
+        cols = -(-cols // PARTS)
+    return -(-size // cols), cols
 
 
-def spread(count):
-    """Numbers from 0 to 1 in any order, one from each of as many parts."""
-    return (torch.randperm(count) + torch.rand(count, dtype=torch.float64)) / max(1, count)
+def cut(like, made):
+    return made.reshape(-1)[:flat(like).numel()]
 
+
+def mixture(like, kinds):
+    """Rows of kinds by their shares; of many rows at least one each. `kinds` are pairs."""
+    rows, cols = grid(like)
+    shares = torch.tensor([share for _, share in kinds], dtype=torch.float64).cumsum(0)
+    which = torch.bucketize(torch.rand(rows, dtype=torch.float64) * shares[-1], shares[:-1], right=True)
+    if rows >= 2 * len(kinds):
+        which[torch.randperm(rows)[:len(kinds)]] = torch.arange(len(kinds))
+    made = torch.empty(rows, cols, dtype=torch.float64)
+    for number, (kind, _) in enumerate(kinds):
+        at = (which == number).nonzero().squeeze(1)
+        if at.numel():
+            made[at] = given_rows(like, at, rows, cols) if kind is None else kind(at.numel(), cols)
+    return made, which
+
+
+def given_rows(like, at, rows, cols):
+    """Rows of the task's own, not larger than others."""
+    own = torch.zeros(rows * cols, dtype=torch.float64)
+    own[:flat(like).numel()] = flat(like)
+    own = own.view(rows, cols)[at].nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
+    return own / own.abs().amax(1, keepdim=True).clamp(min=1e-30)
+
+
+WELL = ((both_signs, 5), (one_sign, 2), (heavy_tailed, 1), (leaning, 1), (None, 1), (few_levels, 0.3))
+LEANS = 3                                # its place there
+DEGENERATE = ((the_same, 3), (all_but_one, 3), (few_levels, 2), (near_levels, 1), (nothing, 1))
+
+
+def of_one_sign(made):
+    """All of it below zero, or above; or as it is."""
+    sign = float(torch.rand(()))
+    return -made.abs() if sign < 0.5 else made.abs() if sign < 0.7 else made
+
+
+# Cases: each makes what lies in a tensor's memory, wide: what it is scaled by is rounded once
 
 def mixed(like):
-    """Both signs; each row has a scale of its own, a quarter to four times: spread evenly, so
-    that of two rows one is small."""
-    scale = per_row(like, lambda n: 2 ** (4 * spread(n) - 2))
-    shift = per_row(like, lambda n: torch.randn(n, dtype=torch.float64) / 4)
-    return (normal(like) + shift) * scale
+    """Both signs and one; each row has a scale of its own, a quarter to four times: spread evenly,
+    so that of two rows one is small."""
+    made, which = mixture(like, WELL)
+    powers = 4 * spread(made.shape[0]) - 2
+    powers = torch.where(which == LEANS, (powers.floor() - 1).clamp_(max=0), powers)
+    return cut(like, planted(made) * torch.exp2(powers).unsqueeze(1))
 
 
 def positive(like):
@@ -47,37 +103,82 @@ def positive(like):
 
 
 def integers(like):
-    return torch.randint(-4, 5, flat(like).shape).to(torch.float64)
+    """Rows of small whole numbers; others from 0 to 1, multiples of an eighth or a 32nd."""
+    rows, cols = grid(like)
+    narrow = like.element_size() <= 2
+    most = int(torch.randint(2, 5, ()))
+    parts = 8 if narrow or chance(0.5) else 32
+    made = torch.randint(-most, most + 1, (rows, cols)).to(torch.float64)
+    shares = torch.randint(parts, (rows, cols)).to(torch.float64) / parts
+    return cut(like, torch.where(spread(rows).unsqueeze(1) < (0.5 if rows > 1 else float(chance(0.5))), shares, made))
 
 
 def eighths(like):
     """Few bits: sums of some are exact in every type."""
-    return (normal(like) * 8).round_().clamp_(-32, 32) / 8
+    return (normal(*flat(like).shape) * 8).round_().clamp_(-32, 32) / 8
 
 
 def ties(like):
-    """Three values, so that largest and smallest come many times."""
-    levels = torch.randn(3, dtype=torch.float64)
-    return levels[torch.randint(3, flat(like).shape)]
+    """Few values, far apart or next to one another: largest and smallest come many times, or
+    nearly, and not always at the front. Rows and columns that are nearly another's make what is
+    computed from them tie."""
+    made, _ = mixture(like, ((few_levels, 2), (near_levels, 2), (topped, 4), (all_but_one, 1), (both_signs, 2)))
+    below = made.amax(1, keepdim=True).clamp(min=0) * (1 + torch.rand(made.shape[0], 1))
+    made = cut(like, torch.where(torch.rand(made.shape[0], 1) < 0.4, made - below, made))
+    if like.dim() < 2 or not like.is_contiguous():
+        return made
+    shaped = made.reshape(-1, like.shape[-1]).contiguous()
+    paired(shaped)
+    paired(shaped.t())
+    return shaped.reshape(-1)
+
+
+def paired(rows):
+    """Let some rows be nearly the one before them."""
+    at = (torch.rand(max(1, rows.shape[0] // 2)) < 0.5).nonzero().squeeze(1) * 2
+    at = at[at + 1 < rows.shape[0]]
+    if at.numel():
+        near = 1 + normal(at.numel(), rows.shape[1]) * power(-14, -9, at.numel(), 1)
+        rows[at + 1] = rows[at] * near
+
+
+def heavy(like):
+    """A weight for each element, and often one sign; rows from a thousandth to eight in size."""
+    made, which = mixture(like, ((swept, 2), (heavy_tailed, 3), (one_sign, 2), (all_but_one, 0.5)))
+    low, high = (-4, 2) if like.element_size() <= 2 else (-10, 3)
+    scales = torch.exp2((high - low) * spread(made.shape[0]) + low)
+    scales = torch.where(which == 0, 1.0, scales)
+    return cut(like, of_one_sign(made) * scales.unsqueeze(1))
 
 
 def outlier(like):
-    made = torch.zeros(flat(like).shape, dtype=torch.float64)
-    if made.numel():
-        made[int(torch.randint(made.numel(), ()))] = OUTLIER.get(like.dtype, 1e4)
-    return made
+    """Some elements stand out, all others are small; or one, and there is nothing else."""
+    rows, cols = grid(like)
+    small = 0.0 if chance(0.15) else float(power(-14, -2))
+    made = normal(rows, cols) * small
+    if not made.numel():
+        return cut(like, made)
+    count = 1 if chance(0.25) else max(1, int(rows * float(uniform(0.2, 2))))
+    chosen = torch.randint(flat(like).numel(), (count,))
+    sizes = power(2, math.log2(largest(like)), count)
+    made.view(-1)[chosen] = sizes * (either(1) if chance(0.25) else either(count))
+    return cut(like, made)
 
 
 def edges(like):
-    """Six more in each last place of a dimension: a tail that was left out is missed."""
-    made = normal(like)
+    """More in each last place of a dimension, and in another: what was left out is missed."""
+    made = cut(like, both_signs(*grid(like)))
+    made = of_one_sign(made) if chance(0.4) else made
     shape = [1 if step == 0 else size for size, step in zip(like.shape, like.stride())]
+    made = made.contiguous()
     shaped = made.as_strided(shape, like.stride())
     if torch._debug_has_internal_overlap(shaped) == 1:      # windows of one memory
         return made
     for dim, size in enumerate(shape):
         if size > 1:
-            shaped.select(dim, -1).add_(6)
+            more = float(uniform(3, 12)) * float(either())
+            shaped.select(dim, -1).add_(more)
+            shaped.select(dim, int(torch.randint(size, ()))).sub_(more / 2)
     return made
 
 
@@ -85,68 +186,149 @@ def zeros(like):
     return torch.zeros(flat(like).shape, dtype=torch.float64)
 
 
+def constant(like):
+    """Rows of one value, of one but for an element, of few; of nothing."""
+    made, _ = mixture(like, DEGENERATE)
+    return cut(like, of_one_sign(made) * power(-6, 3, made.shape[0]).unsqueeze(1))
+
+
 def offset(like):
-    return normal(like) + (16 if like.element_size() == 2 else 1000)
+    """Far from zero beside how much it varies; mostly on one side."""
+    rows, cols = grid(like)
+    low, high = (1, 4) if like.element_size() <= 2 else (3, 11)
+    signs = torch.where(spread(rows).unsqueeze(1) < 0.6, -1.0, 1.0)
+    if rows == 1 or chance(0.3):
+        signs = torch.full_like(signs, -1.0 if rows > 1 or chance(0.8) else 1.0)
+    sizes = torch.exp2(low + (high - low) * spread(rows)).unsqueeze(1)
+    return cut(like, normal(rows, cols) * power(-1, 1, rows, 1) + sizes * signs)
+
+
+def scales(like):
+    """Rows of every size from 1 to where a square of their squares is far from overflow."""
+    made, _ = mixture(like, SCATTERED)
+    high = 6 if like.element_size() <= 2 and like.dtype != torch.bfloat16 else 24
+    return cut(like, made * torch.exp2(high * spread(made.shape[0])).unsqueeze(1))
 
 
 def huge(like):
-    return normal(like) * HUGE[like.dtype]
+    return normal(*flat(like).shape) * HUGE[like.dtype]
 
 
 def tiny(like):
-    return normal(like) * TINY[like.dtype]
+    return normal(*flat(like).shape) * TINY[like.dtype]
 
 
-def nonfinite(like):
-    """Mostly numbers; a NaN, infinities of both signs in three places each at most."""
-    made = normal(like)
-    for value in (float("nan"), float("inf"), float("-inf")):
-        for _ in range(min(3, made.numel())):
+def strewn(like, values):
+    """Mostly numbers; each of the values in a few places."""
+    made = mixed(like).contiguous()
+    for value in values:
+        for _ in range(min(int(torch.randint(1, 6, ())), made.numel())):
             made[int(torch.randint(made.numel(), ()))] = value
     return made
 
 
+def nonfinite(like):
+    """NaN and infinities of both signs in some places."""
+    return strewn(like, (float("nan"), float("inf"), float("-inf")))
+
+
 def nan(like):
-    """Mostly numbers; NaN in three places at most."""
-    made = normal(like)
-    for _ in range(min(3, made.numel())):
-        made[int(torch.randint(made.numel(), ()))] = float("nan")
-    return made
+    return strewn(like, (float("nan"),))
 
 
-BY_ROWS = (mixed, positive, integers, eighths, zeros, offset, huge, tiny)    # any part is like the whole
+WHOLE = (edges, outlier, nonfinite, nan)    # all others are made in parts, where there is much of them
+STRANGE = ("nonfinite", "nan")           # where a reference need not be finite
 PIECE = 1 << 26                          # elements
 
-CASES = {f.__name__: f for f in (mixed, positive, integers, edges, ties, outlier, zeros, offset, huge,
+CASES = {f.__name__: f for f in (mixed, positive, integers, edges, ties, heavy, outlier, zeros, constant, offset, scales, huge,
                                  tiny, nonfinite, nan)}
 
 
 def fill(place, like, make, put=torch.Tensor.copy_):
     """In pieces of whole rows where there is much of it: in float64 it would be twice as much.
-    `put` does something else with what is there than to replace it."""
+    `put` does something else with what is there than to replace it. `place` is a vector."""
     cols = max(1, like.shape[-1]) if like.dim() else 1
     rows = max(1, PIECE // cols)
-    if make not in BY_ROWS or place.numel() <= rows * cols:
+    if make in WHOLE or place.numel() <= rows * cols:
         put(place, make(like))
         return
+    own = flat(like) if like.device.type != "meta" else place
     for start in range(0, place.numel(), rows * cols):
-        part = place[start:start + rows * cols]
-        put(part, make(part.view(-1, cols) if part.numel() % cols == 0 else part))
+        part, given = (t[start:start + rows * cols] for t in (place, own))
+        put(part, make(given.view(-1, cols) if given.numel() % cols == 0 else given))
 
 
-def apply(case, inputs):
-    """Inputs of one case, from torch's generator as it stands; the task's own without one."""
+def reach(place, like):
+    """Bring what was drawn to between the task's own smallest and largest; what are whole numbers
+    there stay whole."""
+    own = flat(like).to(torch.float64)
+    known = own[torch.isfinite(own)]
+    if not known.numel():
+        return
+    low, high = torch.aminmax(known)
+    if low == high:
+        place.copy_(own)
+        return
+    finite = torch.nan_to_num(place.to(torch.float64), nan=0.0, posinf=0.0, neginf=0.0)
+    least, most = torch.aminmax(finite)
+    share = (place.to(torch.float64) - least) / (most - least) if most > least else \
+        torch.full_like(finite, float(torch.rand(())))
+    made = low + (high - low).to(torch.float64) * share
+    if bool((known == known.round()).all()):
+        made = made.round_()
+    place.copy_(made.clamp_(low, high))
+
+
+def in_order(made, like):
+    """Rows that ascend where the task's own do."""
+    own = like.to(torch.float64)
+    if like.dim() and like.shape[-1] > 1 and bool((own[..., 1:] >= own[..., :-1]).all()):
+        return made.copy_(made.to(torch.float64).sort(-1).values)
+    return made
+
+
+def drawn(case, tensor, choices):
+    """A tensor of one case; `choices` are what places.py plans with, and a seed."""
+    made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+    stage = places.stage_of(case)
+    if not stage or torch._debug_has_internal_overlap(made) == 1 or not made.numel():
+        fill(flat(made), tensor, CASES["mixed" if stage else case])
+        return made
+    plan, seed = choices
+    rows = mixture_of(SCATTERED)
+    return made.copy_(places.fill(tensor, plan, stage, seed, rows))
+
+
+def mixture_of(kinds):
+    """What makes so many rows of these kinds."""
+    def rows_of(rows, cols):
+        made, _ = mixture(torch.empty(rows, cols, device="meta"), kinds)    # its rows may be longer or shorter
+        return made.reshape(-1)[:rows * cols].view(rows, cols)
+    return rows_of
+
+
+SCATTERED = ((both_signs, 5), (one_sign, 2), (heavy_tailed, 1), (few_levels, 0.5))
+
+
+def apply(case, inputs, level="free", fixed=(), choices=None):
+    """Inputs of one case, from torch's generator as it stands; the task's own without one. `fixed`
+    are the numbers of tensors that are the same for every seed; `choices` see drawn()."""
     if case is None:
         return inputs
-    if case not in CASES:
+    if case not in CASES and not (places.stage_of(case) and choices):
         raise Fault("invalid", "there is no case '%s' (there are %s)" % (case, ", ".join(CASES)))
+    if choices:                          # stages share a seed, and no more
+        torch.manual_seed((choices[1] + 0x9e3779b97f4a7c15 * places.stage_of(case)) & ((1 << 62) - 1))
+
+    number = iter(range(1 << 30))
 
     def change(tensor):
+        known = next(number) in fixed
         if not tensor.is_floating_point():
-            return tensor
-        made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype,
-                                   device=tensor.device)
-        fill(flat(made), tensor, CASES[case])
-        return made
+            return tensor if level == "given" else whole.drawn(tensor, known)
+        made = drawn(case, tensor, choices)
+        if level != "free":
+            reach(flat(made), tensor)
+        return in_order(made, tensor) if level == "given" else made
 
     return mapped(inputs, change)

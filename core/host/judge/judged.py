@@ -22,6 +22,15 @@ def expected(judge, reference, eager, index=None):
     return JudgedExactly(judge, reference, eager, index)
 
 
+def known(all_expected):
+    """Let it be known how far eager PyTorch is off, where that still lies on the device."""
+    back = Readback()
+    begun = [(e, e.begin_known(back)) for e in all_expected if isinstance(e, Judged)]
+    back.read()
+    for e, handles in begun:
+        e.finish_known(handles, back)
+
+
 def rows_of_bytes(tensor):
     """One row: the bytes of a contiguous tensor."""
     return tensor.reshape(1, -1).view(torch.uint8)

@@ -3,54 +3,49 @@ clock, takes the outputs away and compares them. The worker says only that it is
 
 A timed call, which is also a judged call, of content that has never been there:
 
-    the inputs are put into the worker's share, but for a few elements at secret places;
-    its places for outputs are poisoned, and the caches are flushed
+    the worker stands still, with all that it started (turns.py)
+    its inputs are put into its share; its places for outputs are poisoned; caches are flushed
     start of the clock
-    the missing elements follow; "call"; it answers when it has the outputs
+    it may go on; "call", with a number drawn now; it answers when it has the outputs
     "put" into one place among several, drawn now; it answers when they are there
     they are copied to where the judge compares
-    end of the clock
+    end of the clock; it stands still again
 
-So work that begins before the clock starts has the wrong inputs, work that is left for
-later is missing from what is compared, and nobody can have written to the right place
-instead of copying. What the exchange itself costs is charged to everyone alike.
+So nothing can be begun before the clock starts, because nothing true has been there while
+anything of it ran; work that is left for later is missing from what is compared, and nobody
+can have written to the right place instead of copying. On a GPU kernels go on while processes
+stand still: one that does is seen by how long the judge's own take (busy()). What the exchange
+itself costs is charged to everyone alike.
 """
 import base64
-import contextlib
 import json
 import os
 import pickle
 import random
-import signal
 import socket
 import struct
 import time
 
 import torch
 
-from host.wire.fault import Fault, one_line
+from host.wire.fault import Fault, Refused, one_line
 from host.wire.protocol import Misfit, protocol
+from host.judge import turns
 from host.judge.reference import signed
+from host.judge.turns import Gone
+from host.wire.forms import state_of
 from host.wire.tensors import flat, leaves, place_of, same_bits, store, view
 from host.wire.vmm import open_share
 from host.judge.watch import leaf_specs
+from host.judge.work import Work
 
 JAILED = protocol("jailed")
 MOST_PLACES = 8              # for outputs, and at least two
 PLACE_BYTES = 512 << 20
-WITHHELD = 64                # elements of each input that come last
 UNKNOWN_L2 = 64 << 20
+PROBES, IDLE = 20, 500e-6    # of a GPU that nobody else should use; s, ten times what one takes
 
 secret = random.SystemRandom()
-
-
-class Gone(Exception):
-    """The worker failed: `name` is load, timeout, died or protocol (it sent what is no answer),
-    and a line about it."""
-
-    def __init__(self, name, message):
-        super().__init__(message)
-        self.name, self.message = name, message
 
 
 class Peer:
@@ -65,6 +60,7 @@ class Peer:
         call = secret.getrandbits(52)           # not to be known before it is asked
         body = json.dumps(dict(request, call=call), separators=(",", ":")).encode()
         try:
+            self.nothing_yet()
             self.socket.settimeout(deadline)
             head = struct.pack("<I", len(body))
             if fds:
@@ -76,6 +72,16 @@ class Peer:
             raise Gone("timeout", "it did not answer within %g s" % deadline) from None
         except OSError as error:
             raise Gone("died", "the connection to it broke: %s" % error) from None
+
+    def nothing_yet(self):
+        """Whatever is there before the question was not its answer."""
+        self.socket.setblocking(False)
+        try:
+            if self.socket.recv(1, socket.MSG_PEEK):
+                raise Gone("protocol", "it sent an answer ahead of the question")
+            raise Gone("died", "it ended")
+        except BlockingIOError:
+            pass
 
     def answer(self, op, call):
         size, = struct.unpack("<I", self.read(4))
@@ -111,7 +117,8 @@ class Jailed:
 
     def __init__(self, work, sock, about):
         self.work, self.peer, self.pid = work, Peer(sock), int(about.get("pid") or 0)
-        self.inside = bool(about.get("namespaces"))
+        self.turn = turns.of(self.pid, bool(about.get("namespaces")), about.get("group") or {})
+        self.seconds = about.get("seconds") or float("inf")
         self.shares = []
         try:
             self.params = self.share(work.params_size, "params")
@@ -120,6 +127,8 @@ class Jailed:
             self.count = max(2, min(MOST_PLACES, PLACE_BYTES // stride))
             self.stride = stride
             self.places = self.share(self.count * stride, "outputs")
+            self.work_seen = Work()
+            self.shares.append(self.work_seen)
         except BaseException:
             self.close()
             raise
@@ -132,22 +141,22 @@ class Jailed:
     def load(self, about):
         """What the worker says of the file: its census, and how weights were mapped."""
         work, deadline = self.work, about["deadline"]
-        state = work.runner.module.state_dict()
+        state = state_of(work.runner.module)
         for spec in work.params:
-            store(self.params.memory, spec, state[spec["name"]].detach())
+            store(self.params.memory, spec, state[spec["name"]])
         work.settle()
         source = about["source"]
         looked = self.done(self.peer.ask({"op": "look", "source": source}, deadline))
         census = looked["census"]
         if "error" in census:
             raise Gone("load", "the file cannot be read: %s" % one_line(census["error"]))
-        values = getattr(work.task.module, "get_init_inputs", list)()
+        values = work.task.init_inputs()
         reply = self.done(self.peer.ask({
             "op": "load", "source": source, "class": about["class"], "mode": about.get("mode"),
             "tf32": about.get("tf32", False), "device": str(work.device),
-            "init": base64.b64encode(pickle.dumps(values)).decode(),
+            "init_seed": work.runner.init_seed, "init": base64.b64encode(pickle.dumps(values)).decode(),
             "sizes": [s.size for s in self.shares], "stride": self.stride,
-            "inputs": work.inputs, "outputs": work.outputs, "params": work.params},
+            "inputs": work.inputs, "form": work.task.form.describe(), "outputs": work.outputs, "params": work.params},
             deadline, [s.fd for s in self.shares]))
         return {"census": census, "renamed": reply["renamed"], "skipped": reply["skipped"]}
 
@@ -157,17 +166,9 @@ class Jailed:
         raise Gone("load", one_line(reply.get("message", "it failed")))
 
     def lay_out(self, trial, poison):
-        """All that a call needs but for the elements that come last."""
+        """All that a call needs, while the worker stands still."""
         for (tensor, _), place in zip(trial.leaves(), self.inputs_at):
             place.copy_(flat(tensor))
-        self.held = []
-        for (tensor, _), place in zip(trial.leaves(), self.inputs_at):
-            if place.numel() == 0:
-                continue
-            at = torch.tensor([secret.randrange(place.numel()) for _ in range(WITHHELD)],
-                              device=place.device)
-            self.held.append((place, at, flat(tensor)[at].clone()))
-            place[at] = garbage(place, at)
         self.places.memory[:self.count * self.stride].view(torch.int32).fill_(poison)
 
     def call(self, trial, poison, deadline):
@@ -179,16 +180,29 @@ class Jailed:
         work.settle()
         target = work.outputs_share.memory[:work.outputs_size]
         source = self.places.memory[slot * self.stride:slot * self.stride + work.outputs_size]
+        busy(work)
+        self.turn.check()
         started = time.perf_counter()
-        for place, at, values in self.held:
-            place[at] = values
-        work.settle()
+        self.turn.go()
         self.done(self.peer.ask({"op": "call"}, deadline))
         ready = time.perf_counter()
         self.done(self.peer.ask({"op": "put", "slot": slot}, deadline))
         target.copy_(source)
         work.settle()
-        return time.perf_counter() - started, ready - started
+        ended = time.perf_counter()
+        self.rest()
+        busy(work)
+        return ended - started, ready - started
+
+    def rest(self):
+        """Stand still until the next call."""
+        self.turn.stop()
+        self.work_seen.note_programs(self.turn.others())
+        self.work_seen.note_started()
+        self.work_seen.must_go_on()
+        if self.turn.used() > self.seconds:
+            raise Gone("timeout", "its processes had %g s of processor time, all together; the limit"
+                       " is %g" % (self.turn.used(), self.seconds))
 
     def changed(self, trial):
         """Names of the inputs that it wrote to."""
@@ -202,15 +216,29 @@ class Jailed:
 
     def close(self):
         self.peer.close()
-        self.inputs_at, self.held = [], []
+        self.turn.close()
+        self.inputs_at = []
         for share in self.shares:
             share.close()
         self.shares = []
 
 
-def garbage(place, at):
-    """Other elements of the same input: nothing tells them from the right ones."""
-    return place[(at + secret.randrange(1, 1 << 20)) % place.numel()].flip(0)
+def busy(work):
+    """That no kernel of anybody else's runs on the GPU: one that does takes turns with the
+    judge's, of milliseconds, and a short kernel waits for its own. The least of a few, so
+    that a machine that is busy itself is not taken for a GPU that is."""
+    if work.device.type != "cuda":
+        return
+    least = float("inf")
+    for _ in range(PROBES):
+        started = time.perf_counter()
+        work.poisoned[:1].add_(0)
+        work.settle()
+        least = min(least, time.perf_counter() - started)
+        if least < IDLE:
+            return
+    raise Gone("protocol", "its kernels ran on while it should stand still, in somebody else's turn"
+               " (a kernel of the judge's took %.0f us)" % (least * 1e6))
 
 
 def flush(work):
@@ -231,6 +259,8 @@ def opened(work, name, sock, about):
     try:
         about = dict(about, source=source_of(work, about))
         reply = worker.load(about)
+        worker.rest()
+        worker.work_seen.begin_calls()
     except Gone as gone:
         worker.close()
         return {"failed": gone.message, "how": gone.name}
@@ -250,13 +280,14 @@ def source_of(work, about):
 def play(work, order, seed, poison, deadlines, judged, case=None):
     """Everyone in `order` once on the inputs of `seed`, of a kind of battery.py where one is given. {"times": {name: [seconds, forward]},
     "compared": {name: as the op compare}, "failed": {name: {...}}}: a failure ends it."""
-    trial, fill = work.begin(seed, signed(poison), case), signed(poison)
-    times, compared = {}, {}
+    fill, times, compared = signed(poison), {}, {}
+    try:
+        trial = work.begin(seed, fill, case)
+    except Refused as refused:
+        return {"times": times, "compared": compared, "refused": one_line(refused)}
     for name in order:
-        others = [m for n, m in work.jailed.items() if n != name]
         try:
-            with still(others):
-                times[name] = work.jailed[name].call(trial, fill, deadlines[name])
+            times[name] = work.jailed[name].call(trial, fill, deadlines[name])
         except Gone as gone:
             return {"times": times, "compared": compared,
                     "failed": {"who": name, "how": gone.name, "message": gone.message}}
@@ -265,43 +296,3 @@ def play(work, order, seed, poison, deadlines, judged, case=None):
             compared[name]["changed"] = work.jailed[name].changed(trial)
         work.poisoned.fill_(fill)
     return {"times": times, "compared": compared}
-
-
-# Everyone but the one whose turn it is stands still.
-
-@contextlib.contextmanager
-def still(workers):
-    stopped = [pid for worker in workers for pid in pids_of(worker)]
-    signal_all(stopped, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        signal_all(stopped, signal.SIGCONT)
-
-
-def pids_of(worker):
-    """A worker and all that it started, without those who guard it."""
-    if not worker.pid:
-        return []
-    first = children(worker.pid) if worker.inside else [worker.pid]
-    found = [c for pid in first for c in children(pid)] if worker.inside else first
-    for pid in found:
-        found.extend(children(pid))
-    return found
-
-
-def children(pid):
-    found = []
-    try:
-        for task in os.listdir("/proc/%d/task" % pid):
-            with open("/proc/%d/task/%s/children" % (pid, task), encoding="ascii") as file:
-                found += [int(word) for word in file.read().split()]
-    except OSError:
-        pass
-    return found
-
-
-def signal_all(pids, number):
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            os.kill(pid, number)

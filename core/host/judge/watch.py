@@ -4,6 +4,7 @@ With the judge's kernels a hash of each share tells that nothing was written to 
 only where it differs, or where there is none, is every tensor compared.
 """
 from host.judge.judge import Readback
+from host.wire.forms import state_of
 from host.wire.tensors import flat, leaves, place_of, same_bits, store, view
 
 
@@ -71,9 +72,9 @@ class Shared:
         return names
 
     def changed_params(self):
-        names, state = [], self.work.runner.module.state_dict()
+        names, state = [], state_of(self.work.runner.module)
         for spec in self.work.params:
-            tensor = state[spec["name"]].detach()
+            tensor = state[spec["name"]]
             if not same_bits(view(self.params.memory, spec), tensor):
                 names.append("params." + spec["name"])
                 store(self.params.memory, spec, tensor)

@@ -12,7 +12,10 @@ import sys
 import torch
 
 from host.wire.fault import Fault, kind_of
-from host.wire.tensors import copied, mapped
+from host.task.vary import varied
+from host.task.wide import Both, Wide, widened
+from host.wire.forms import adapt, dense, results
+from host.wire.tensors import copied, mapped, wide
 
 
 def seed_all(seed):
@@ -43,6 +46,7 @@ def made_on(device):
 class Runner:
     def __init__(self, task, device, init_seed):
         self.task, self.device, self.init_seed = task, device, init_seed
+        self.weights = None     # how they are varied: see vary()
         self.module = self.build()
         self.wide_module = None
         self.repeatable = True  # else float64 would draw other random numbers
@@ -52,16 +56,51 @@ class Runner:
     def build(self):
         strict()
         seed_all(self.init_seed)
-        with torch.no_grad(), made_on(self.device):
-            model = self.task.build()
+        with torch.no_grad(), made_on(self.device), self.task.elsewhere(self.device):
+            model = self.task.build(lambda: seed_all(self.init_seed))
             with self.task.blame("Model.__init__"):
-                return model.to(self.device)
+                model = model.to(self.device)
+            check_weights(self.task, model)
+        if is_lazy(model):
+            self.settle(model)
+        if self.weights:
+            varied(model, *self.weights)
+        return self.adapted(model)
+
+    def settle(self, model):
+        """A lazy module knows its weights when it has seen inputs."""
+        inputs = self.inputs(self.init_seed)
+        seed_all(self.init_seed)
+        adapt(model, self.task.form)
+        with self.task.blame("Model.forward"), torch.no_grad(), made_on(self.device), \
+                self.task.elsewhere(self.device):
+            model(*inputs)
+
+    def adapted(self, model):
+        """A module that takes inputs as they lie in shares, once it is known what that means."""
+        return adapt(model, self.task.form) if self.task.form else model
+
+    def build_own(self):
+        """A module with the constructor's weights."""
+        kept, self.weights = self.weights, None
+        try:
+            return self.build()
+        finally:
+            self.weights = kept
+
+    def vary(self, seed, strength, boosts=None):
+        """From here on the weights are others: see vary.py. Names of those that are; with a
+        strength of 0 the constructor's."""
+        self.weights = None
+        self.module, self.wide_module = self.build(), None
+        self.weights = (seed, strength, boosts) if strength else None
+        return varied(self.module, *self.weights) if strength else []
 
     def inputs(self, seed):
         """The task's inputs for one seed, on the device, without gradients."""
         seed_all(seed)
-        with torch.no_grad(), made_on(self.device):
-            inputs = self.task.make_inputs()
+        with torch.no_grad(), made_on(self.device), self.task.elsewhere(self.device):
+            inputs = self.task.make_inputs(seed)
         return mapped(inputs, lambda t: t.detach().to(self.device))
 
     def probe(self, inputs, seed, mode):
@@ -72,9 +111,9 @@ class Runner:
         before = fingerprint(module), versions(args), versions(parameters)
         recorder = mode(module, args)
         result = self.raw(module, args, seed, recorder)
-        self.sources = [recorder.source(t) for _, t in tensors_of(result, "")
-                        if isinstance(t, torch.Tensor)]
-        self.memory = recorder.memory.describe([t for _, t in tensors_of(result, "")])
+        found = [t for _, t in results(result)]
+        self.sources = [recorder.source(t) for t in found if isinstance(t, torch.Tensor)]
+        self.memory = recorder.memory.describe(found)
         outputs = self.named(result)
         self.changes_module = fingerprint(module) != before[0]
         self.changes_inputs = versions(args) != before[1]
@@ -96,7 +135,7 @@ class Runner:
                 self.wide_module = widened(self.copy())
             args = mapped(inputs, wide)
             args = mapped(args, copied) if self.changes_inputs else args
-            outputs = self.call(self.wide_module, args, seed, mode, torch.float64)
+            outputs = self.call(self.wide_module, args, seed, Both(mode, Wide()), torch.float64)
         except Fault as fault:
             if fault.name in ("device", "memory"):
                 raise
@@ -105,38 +144,58 @@ class Runner:
         lost = any(t.is_floating_point() and t.dtype != torch.float64 for _, t in outputs)
         return None if lost else outputs
 
+    def forward_near(self, inputs, seed, moved, mode):
+        """The reference in float64 of factors, weights too, of which `moved` makes a private, moved
+        copy; under a dispatch mode."""
+        module = widened(self.copy())
+        for tensor in dict.fromkeys(list(module.parameters()) + list(module.buffers())):
+            tensor.data = moved(tensor.data)
+        return self.call(module, mapped(inputs, moved), seed, Both(Wide(), mode), torch.float64)
+
     def follow(self, inputs, seed, mode):
         """What forward returns under a mode that makes its own of it: tensors in order."""
         module = self.copy() if self.changes_module else self.module
         args = mapped(inputs, copied) if self.changes_inputs else inputs
-        return [t for _, t in tensors_of(self.raw(module, args, seed, mode), "")]
+        return [t for _, t in results(self.raw(module, args, seed, mode))]
 
     def call(self, module, args, seed, mode=None, default=None):
-        return self.named(self.raw(module, args, seed, mode, default))
+        return self.named(self.raw(module, args, seed, mode, default), default)
 
     def raw(self, module, args, seed, mode=None, default=None):
         strict()
         seed_all(seed)
         usual = torch.get_default_dtype()
         torch.set_default_dtype(default or usual)
+        module, before = self.adapted(module), versions(args)
         try:
             with self.task.blame("Model.forward"), torch.no_grad(), made_on(self.device), \
-                    mode or contextlib.nullcontext():
-                return module(*args)
+                    self.task.elsewhere(self.device), mode or contextlib.nullcontext():
+                result = module(*args)
         finally:
             torch.set_default_dtype(usual)
+        return self.written(args, before) if result is None else result
 
-    def named(self, result):
-        """Outputs in order: of a tensor, or of a tuple, list or dict of tensors."""
-        found = list(tensors_of(result, ""))
+    def written(self, args, before):
+        """What a forward that returns nothing wrote: those of its inputs are its outputs, from
+        now on for every module of the task."""
+        at = [i for i, item in enumerate(args) if isinstance(item, torch.Tensor)
+              and (id(item), item._version) not in before]
+        self.task.form.written = at
+        return [args[i] for i in at]
+
+    def named(self, result, dtype=None):
+        """Outputs in order, with their names, of whatever forward returned; floats of `dtype`."""
+        found = list(results(result, "", dtype))
         for name, value in found:
             if not isinstance(value, torch.Tensor):
-                raise self.task.fault("Model.forward", "forward returns %s%s; it must return a"
-                                      " tensor, or a tuple, list or dict of tensors"
+                raise self.task.fault("Model.forward", "forward returns %s%s; it must return tensors, numbers,"
+                                      " None, or tuples, lists, dicts or dataclasses of these"
                                       % (type(value).__name__, " as " + name if name else ""))
+            with self.task.located("Model.forward"):
+                dense(value, "output" + (" " + name if name else ""))
         if not found:
             raise self.task.fault("Model.forward", "forward returns nothing to compare")
-        return [(name, value.detach().contiguous()) for name, value in found]
+        return [(name, value.detach().to(self.device).contiguous()) for name, value in found]
 
     def copy(self):
         """A module that has not run yet. Parameters are shared where no forward
@@ -151,29 +210,16 @@ class Runner:
             return self.build()  # what cannot be copied is made again
 
 
-def tensors_of(value, name):
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from tensors_of(item, "%s.%s" % (name, key) if name else str(key))
-    elif isinstance(value, (tuple, list)):
-        for i, item in enumerate(value):
-            yield from tensors_of(item, "%s[%d]" % (name, i + 1))
-    else:
-        yield name, value
+def is_lazy(module):
+    """Whether it has weights whose shapes are not known yet."""
+    return any(torch.nn.parameter.is_lazy(t) for t in [*module.parameters(), *module.buffers()])
 
 
-def wide(tensor):
-    return tensor.to(torch.float64) if tensor.is_floating_point() else tensor
-
-
-def widened(module):
-    """The module in float64, tensors kept outside its parameters included."""
-    module = copy.deepcopy(module).to(torch.float64)
-    for part in module.modules():
-        for name, value in list(vars(part).items()):
-            if isinstance(value, torch.Tensor):
-                setattr(part, name, wide(value))
-    return module
+def check_weights(task, module):
+    with task.located("Model.__init__"):
+        for name, tensor in module.state_dict().items():
+            if isinstance(tensor, torch.Tensor):
+                dense(tensor, "parameter '%s'" % name)
 
 
 def loose_tensors(module):

@@ -5,32 +5,42 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from host.wire.fault import Fault, from_host
 from host.graph.recorder import Recorder
-from host.task.runner import seed_all, strict, tensors_of
+from host.task.runner import check_weights, is_lazy, made_on, seed_all, strict, versions
 from host.task.source import Task
-from host.wire.tensors import Layout, describe, dtype_name, mapped
+from host.wire.forms import adapt, dense, results, state_of
+from host.wire.tensors import Layout, dtype_name, judged, mapped
+from host.wire.tensors import describe_all as describe_all_inputs
 
 
-def sketch(path, overrides, seed):
+def sketch(path, overrides, seed, device):
     task = Task(path, overrides)
     strict()
-    with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
+    with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad(), made_on(device):
         seed_all(seed)
-        module, inputs = task.build(), mapped(task.make_inputs(), lambda t: t.detach())
-        recorder = Recorder(module, inputs)
-        with task.blame("Model.forward"), recorder:
-            result = module(*inputs)
-        return describe_all(task, module, inputs, list(tensors_of(result, "")), recorder)
+        with task.elsewhere(device):
+            module, inputs = task.build(), mapped(task.make_inputs(), lambda t: t.detach())
+            adapt(module, task.form)
+            check_weights(task, module)
+            if is_lazy(module):
+                with task.blame("Model.forward"):
+                    module(*inputs)
+            recorder, before = Recorder(module, inputs), versions(inputs)
+            with task.blame("Model.forward"), recorder:
+                result = module(*inputs)
+        if result is None:
+            result = [t for t in inputs if isinstance(t, torch.Tensor) and (id(t), t._version) not in before]
+        return describe_all(task, module, inputs, list(results(result)), recorder)
 
 
 def describe_all(task, module, inputs, outputs, recorder):
     """As the op `load` does, but for what takes data to know."""
     places, made, own = Layout(), Layout(), Layout()
     with task.located("get_inputs"):
-        specs = [describe(x, places, "input %d" % (i + 1)) for i, x in enumerate(inputs)]
+        specs = describe_all_inputs(inputs, places, task.form)
     with task.located("Model.forward"):
         results = [dict(made.add(tensor_of(t, i), "output %d" % (i + 1)), **named(name))
                    for i, (name, t) in enumerate(outputs)]
-    state = [(n, t) for n, t in module.state_dict().items() if isinstance(t, torch.Tensor)]
+    state = state_of(module).items()
     params = [dict(own.add(t, "parameter '%s'" % n), name=n, kind="parameter") for n, t in state]
     return {"task": {"name": task.name, "path": task.path, "class_doc": task.doc(),
                      "source_sha256": task.sha256, "constants": task.constants,
@@ -44,19 +54,19 @@ def describe_all(task, module, inputs, outputs, recorder):
 def tensor_of(value, index):
     if not isinstance(value, torch.Tensor):
         raise Fault("task", "output %d is %s, not a tensor" % (index + 1, type(value).__name__))
-    dtype_name(value, "output %d" % (index + 1))
-    return value
+    dtype_name(dense(value, "output %d" % (index + 1)), "output %d" % (index + 1))
+    return judged(value, "output %d" % (index + 1))[0]
 
 
 def named(name):
     return {"name": name} if name else {}
 
 
-def attempt(path, overrides, seed):
+def attempt(path, overrides, seed, device=torch.device("cpu")):
     """The same; what stands in the way is a fault with a name: "task" where the sizes do not
     go together, "unsupported" where shapes follow from data."""
     try:
-        return sketch(path, overrides, seed)
+        return sketch(path, overrides, seed, device)
     except Fault:
         raise
     except Exception as error:  # pylint: disable=broad-except

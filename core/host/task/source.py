@@ -16,6 +16,10 @@ import types
 
 import torch
 
+from host.task import plain
+from host.task.reseeded import reseeded
+from host.wire import forms
+from host.wire.elsewhere import Elsewhere
 from host.wire.fault import Fault, blame
 
 NEEDED = ("Model", "get_inputs")
@@ -35,13 +39,19 @@ class Task:
         self.lines = definitions(tree)
         names = assigned(tree)
         override(tree, overrides, names, path)
+        if plain.is_plain(tree, names):
+            plain.complete(tree, path)
         self.source = ast.unparse(tree)     # as it runs, for a process that has no file
+        self.init_values = None
+        self.form, self.reseeds = None, False       # of its inputs; whether get_inputs() seeds by itself
+        self.grad = needs_gradients(tree)
         self.module = self.execute(tree)
         self.constants = simple_constants(self.module, names)
         for name in NEEDED:
             if not callable(getattr(self.module, name, None)):
                 raise Fault("task", "%s:1: no %s in the file (a task defines the class Model"
-                            " and the functions get_inputs and get_init_inputs)" % (path, name))
+                            " and the functions get_inputs and get_init_inputs; or a function"
+                            " `op` and `examples`, a list of its inputs)" % (path, name))
 
     def execute(self, tree):
         module = types.ModuleType("cawb_task_" + self.name)
@@ -76,11 +86,20 @@ class Task:
             if isinstance(self.module.Model, type) else None
         return inspect.cleandoc(text) if text else None
 
-    def build(self):
-        """Model(*get_init_inputs()); a dict of init inputs means keywords."""
-        get = getattr(self.module, "get_init_inputs", list)
-        with self.blame("get_init_inputs"):
-            values = get()
+    def init_inputs(self):
+        """What get_init_inputs() returns, once: it may draw numbers."""
+        if self.init_values is None:
+            get = getattr(self.module, "get_init_inputs", list)
+            with self.blame("get_init_inputs"):
+                self.init_values = get()
+        return self.init_values
+
+    def build(self, ready=None):
+        """Model(*get_init_inputs()); a dict of init inputs means keywords. `ready` is called
+        between the two."""
+        values = self.init_inputs()
+        if ready:
+            ready()
         if not isinstance(values, (list, tuple, dict)):
             raise self.fault("get_init_inputs", "get_init_inputs() returns %s; it must return a"
                              " list (or a dict of keyword arguments)" % type(values).__name__)
@@ -91,13 +110,26 @@ class Task:
             raise self.fault("Model", "Model is not a torch.nn.Module")
         return model
 
-    def make_inputs(self):
-        with self.blame("get_inputs"):
+    def make_inputs(self, secret=None):
+        """What get_inputs() returns, as the judge has it; `secret` is mixed into seeds of its own."""
+        with self.blame("get_inputs"), reseeded(secret, self) as own:
             inputs = self.module.get_inputs()
-        if not isinstance(inputs, (list, tuple)):
+        self.reseeds = self.reseeds or bool(own and own.used)
+        if not isinstance(inputs, (list, tuple, dict)):
             raise self.fault("get_inputs", "get_inputs() returns %s; it must return a list"
-                             % type(inputs).__name__)
-        return list(inputs)
+                             " (or a dict of keyword arguments)" % type(inputs).__name__)
+        with self.located("get_inputs"):
+            inputs, form = forms.taken(inputs, self.grad)
+        if self.form is None:
+            self.form = form
+        elif (form.tree, form.names) != (self.form.tree, self.form.names):
+            raise self.fault("get_inputs", "the lists, dicts and types that get_inputs() returns differ"
+                             " from call to call; they must not depend on the seed")
+        return inputs
+
+    def elsewhere(self, device):
+        """A context in which a file that was written for a GPU runs where there is none."""
+        return Elsewhere(device) if device.type == "cpu" and "cuda" in self.source else contextlib.nullcontext()
 
 
 def read(path):
@@ -118,6 +150,18 @@ def definitions(tree):
             lines.update(("%s.%s" % (node.name, f.name), f.lineno)
                          for f in node.body if isinstance(f, ast.FunctionDef))
     return lines
+
+
+def needs_gradients(tree):
+    """Whether the file asks for gradients of what it computes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and (
+                node.attr == "backward" or node.attr == "grad" and "autograd" in ast.unparse(node.value)):
+            return True
+        if isinstance(node, ast.ImportFrom) and node.module == "torch.autograd" and \
+                any(alias.name in ("grad", "backward") for alias in node.names):
+            return True
+    return False
 
 
 # Overrides

@@ -42,7 +42,8 @@ class Channel:
         """Send one reply, with the number of its request; the descriptors stay open here."""
         if request and "call" in request:
             reply = dict(reply, call=request["call"])
-        body = json.dumps(reply, allow_nan=False, separators=(",", ":")).encode()
+        body = json.dumps(reply, allow_nan=False, ensure_ascii=False,
+                          separators=(",", ":")).encode("utf-8", "replace")
         if len(body) > LARGEST:
             raise Fault("unsupported", "the reply has %d bytes; the limit is %d"
                         % (len(body), LARGEST))

@@ -5,6 +5,7 @@ Names: task (the user's file is at fault), invalid, missing, unsupported,
 memory, device.
 """
 import contextlib
+import sys
 import traceback
 
 
@@ -17,6 +18,10 @@ class Fault(Exception):
 
     def reply(self):
         return dict(self.extra, ok=False, name=self.name, message=self.message)
+
+
+class Refused(Exception):
+    """The task's own reference takes no inputs of a kind; `str` says why."""
 
 
 def one_line(text, limit=800):
@@ -69,6 +74,8 @@ def from_user(error, path, stage, line):
 def detail(error):
     if isinstance(error, SyntaxError):
         return error.msg
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return "%s; install it into %s" % (error, sys.executable)
     if isinstance(error, SystemExit):
         return "the task called sys.exit(%s)" % ("" if error.code is None else repr(error.code))
     return str(error) or "no message"

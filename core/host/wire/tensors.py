@@ -14,6 +14,11 @@ NAMES = {
     torch.int16: "int16", torch.int8: "int8", torch.uint8: "uint8", torch.bool: "bool",
 }
 
+# Types of inputs and parameters alone: PyTorch computes nothing in them that could be judged. Old ones lack them.
+STORED = {getattr(torch, name): name for name in ("float8_e4m3fn", "float8_e5m2")
+          if hasattr(torch, name)}
+NAMES.update(STORED)
+
 BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
@@ -22,6 +27,14 @@ def dtype_name(tensor, what):
         raise Fault("task", "%s has dtype %s; supported are %s"
                     % (what, tensor.dtype, ", ".join(NAMES.values())))
     return NAMES[tensor.dtype]
+
+
+def judged(tensor, what):
+    """The same two, of an output."""
+    if tensor.dtype in STORED:
+        raise Fault("task", "%s has dtype %s, which inputs may have, outputs not; convert it in forward"
+                    % (what, tensor.dtype))
+    return tensor, what
 
 
 def extent(tensor):
@@ -41,6 +54,12 @@ def flat(tensor):
 def copied(tensor):
     """A copy with the same strides, overlaps and gaps included."""
     return flat(tensor).clone().as_strided(tensor.shape, tensor.stride())
+
+
+def wide(tensor):
+    if tensor.is_complex():
+        return tensor.to(torch.complex128)
+    return tensor.to(torch.float64) if tensor.is_floating_point() else tensor
 
 
 def bits(tensor):
@@ -100,6 +119,21 @@ def describe(item, layout, what):
         return {"value": item}
     raise Fault("task", "%s is %s; an input is a tensor, a finite number, a bool, a string,"
                 " None, or a list of these" % (what, type(item).__name__))
+
+
+def describe_all(inputs, layout, form):
+    """The wire form of all inputs; those that have names in the task have them here."""
+    specs = [describe(x, layout, "input %d" % (i + 1)) for i, x in enumerate(inputs)]
+    name_all(specs, form.names, form.tree)
+    return specs
+
+
+def name_all(specs, names, tree):
+    for i, (spec, node) in enumerate(zip(specs, tree)):
+        if names:
+            spec["name"] = names[i]
+        if node and "of" in node:
+            name_all(spec["items"], node.get("names"), node["of"])
 
 
 def leaves(item, spec):

@@ -82,7 +82,7 @@ static int cluster_access(sim_warp *w, const sim_insn *in, int how) {
   unsigned size = (unsigned)in->width * in->vec;
   int pattern, event = cluster_addresses(w, in, in->r[1], in->wide & 2, in->offset, size, how, addr, &far);
   if (event != SIM_NEXT) return event;
-  for (unsigned l = 0; l < SIM_LANES; l++) ranked |= (addr[l] >> SIM_RANK_SHIFT) << l;
+  for (unsigned l = 0; l < SIM_LANES; l++) ranked |= (uint32_t)(addr[l] >> SIM_RANK_SHIFT != 0) << l;
   if (far == 0 && (ranked & mask) == 0)
     return w->exec->device->isa->table[how == READ ? SIM_OP_ld_shared : how == WRITE ? SIM_OP_st_shared
                                                                       : SIM_OP_atom_shared](w, in);

@@ -38,7 +38,7 @@ static inline int global_access(sim_warp *w, const sim_insn *in, const uint64_t 
   where->host = r->host;
   where->base = r->base;
   where->written = x->checks ? r->written : NULL;
-  where->blocks = x->follows && r->notes.words != NULL ? &r->notes : NULL;
+  where->blocks = x->follows && r->notes.writers != NULL ? &r->notes : NULL;
   return counted ? sim_global_count(w, r, addr, size, how, where->pattern, lo, hi) : SIM_NEXT;
 }
 

@@ -133,7 +133,7 @@ static int run_one(sim_exec *x, sim_exec *c) {
 /* ----------------------------------------------------------------- parking */
 
 /* How many more blocks a GPU has under way at once, and this machine has room for. */
-static unsigned parked_most(const sim_exec *x) {
+unsigned sim_cluster_most(const sim_exec *x) {
   const sim_model *m = x->device->model;
   unsigned fit = (unsigned)m->threads_sm / (x->nwarps * SIM_LANES), blocks;
   size_t shared = x->shared_size + 1024, each = (size_t)x->function->regs_size * x->nwarps + 8 * shared +
@@ -182,7 +182,10 @@ static void take_accounts(sim_exec *x, sim_exec *c) {
   x->race = c->race;
   memcpy(x->block, c->block, sizeof x->block);
   x->serial = c->serial;
-  x->first_block = c->first_block;
+  x->first_stretch = c->first_stretch;
+  x->stretches = c->stretches;
+  x->order = c->order;
+  x->turn = c->turn;
   x->first_stamp = c->first_stamp;
   x->follows = c->follows;
   x->executed = c->executed;
@@ -202,7 +205,7 @@ static void take_accounts(sim_exec *x, sim_exec *c) {
 
 /* The cluster in x goes into a set of its own, x is free for the next one. 0: no room. */
 static int park(sim_exec *x) {
-  if (x->nparked >= parked_most(x)) return 0;
+  if (x->nparked >= sim_cluster_most(x)) return 0;
   if (x->nparked == x->parked_room) {
     unsigned room = x->parked_room == 0 ? 16 : 2 * x->parked_room;
     sim_exec **grown = realloc(x->parked, room * sizeof *grown);
@@ -249,8 +252,11 @@ int sim_cluster_run(sim_exec *x) {
     first[i] = x->block[i];
   }
   for (unsigned i = 1; i < x->npeers; i++) {
-    x->peers[i]->first_block = x->first_block;
-    x->peers[i]->follows = x->follows;
+    sim_exec *p = x->peers[i];
+    p->first_stretch = x->first_stretch;
+    p->follows = x->follows;
+    p->stretches = x->stretches;
+    p->order = x->order;
     place(x->peers[i], first);
     if (i > 0) sim_sample_join(x->peers[i], x);
   }

@@ -17,6 +17,7 @@
 #include "sim/exec/block.h"
 #include "sim/memory/device.h"
 #include "sim/time/time.h"
+#include "sim/watch/race.h"
 
 enum {
   AHEAD = 4,                    /* logs that wait, a thread */
@@ -157,6 +158,9 @@ static int worker_make(workers *c) {
   m->c = c;
   if (l1 == NULL || sim_exec_make(&m->exec, x->device, x->function, x->step, &err) != CAWB_OK) return 0;
   m->exec.l1 = l1;
+  m->exec.follows = x->follows ? SIM_FOLLOWS_ALONE : SIM_FOLLOWS_NOT;
+  m->exec.first_stretch = x->first_stretch;
+  m->exec.stretches = x->stretches;
   sim_sample_join(&m->exec, x);
   c->nthreads++;
   return sim_cluster_make(&m->exec, &err) == CAWB_OK;      /* of one block: it takes no memory */

@@ -18,9 +18,10 @@ cawb_status sim_cluster_check(const sim_function *f, const cawb_step *s, cawb_er
 cawb_status sim_cluster_make(sim_exec *x, cawb_err *err);
 void        sim_cluster_free(sim_exec *x);
 int         sim_cluster_run(sim_exec *x);     /* that of x->block; nothing where it is not the first */
+unsigned    sim_cluster_most(const sim_exec *x);     /* how many more may be under way beside that one */
 int         sim_cluster_finish(sim_exec *x);  /* those that waited for others to begin */
 
-void sim_order(sim_function *f);              /* order.c: whether blocks must run one after the other */
+void sim_in_order(sim_function *f);              /* order.c: whether blocks must run one after the other */
 
 /* cores.c: blocks on several cores. */
 unsigned sim_workers_count(const sim_exec *x, uint64_t n);    /* threads that n blocks may have; 1: they run in order */

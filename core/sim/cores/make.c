@@ -1,8 +1,10 @@
 /* make.c - all that a block needs to be executed: registers, constants, shared and local memory. */
 #include "sim/access/async.h"
 #include "sim/cores/cores.h"
+#include "sim/exec/calls.h"
 #include "sim/exec/shape.h"
 #include "sim/memory/device.h"
+#include "sim/watch/order.h"
 #include "sim/watch/shadow.h"
 
 #include <stdlib.h>
@@ -34,6 +36,7 @@ static uint64_t constant_value(const sim_exec *x, const sim_constant *c) {
     case SIM_K_NCTAID: return x->step->grid[c->value];
     case SIM_K_DYNAMIC: return dynamic_start(x->function) + c->value;
     case SIM_K_DYNSIZE: return c->value == 0 ? x->step->shared : x->shared_size;
+    case SIM_K_GRID_BARRIER: return (x->step->cooperative ? x->device->grid_barrier : 0) >> c->value & UINT32_MAX;
     case SIM_K_CLUSTER: case SIM_K_NCLUSTER: case SIM_K_CLUSTER_SIZE: return cluster_constant(x, c);
     default: return c->value;
   }
@@ -74,7 +77,7 @@ static void fill_warps(sim_exec *x) {
     w->base[SIM_UNUSED] = x->blockvals;        /* anything that is large enough */
     w->base[SIM_WARP] = x->warpvals + (size_t)i * SIM_WARP_BYTES;
     w->local = x->local + (size_t)i * SIM_LANES * x->local_stride;
-    w->local_set = x->local_set + (size_t)i * SIM_LANES * x->local_stride / 4;
+    w->local_set = x->local_set + (size_t)i * SIM_LANES * x->local_stride;
     fill_specials(x, w);
   }
 }
@@ -87,7 +90,12 @@ static void *area(size_t size) {
 
 void sim_exec_free(sim_exec *x) {
   sim_cluster_free(x);
-  for (unsigned i = 0; x->warps != NULL && i < x->nwarps; i++) free(x->warps[i].copies);
+  sim_order_leave(x);
+  for (unsigned i = 0; x->warps != NULL && i < x->nwarps; i++) {
+    free(x->warps[i].copies);
+    free(x->warps[i].lane_seen);
+    sim_calls_free(&x->warps[i]);
+  }
   free(x->bulks);
   free(x->flight);
   free(x->reading);
@@ -107,6 +115,7 @@ void sim_exec_free(sim_exec *x) {
   free(x->readers);
   free(x->lines);
   free(x->shapes);
+  free(x->lane_writes);
 }
 
 /* Shared memory begins as NaN: what is read before it is written should show. */
@@ -123,6 +132,11 @@ static int make_shared(sim_exec *x) {
   x->reading = calloc(x->shadow_size, sizeof *x->reading);
   x->shapes = calloc(SIM_SHAPES, sizeof *x->shapes);
   x->waw = calloc(SIM_WAW, sizeof *x->waw);
+  if (x->checks && f->lanes && x->shared_size > 0) {
+    x->lane_writes = calloc(2 * (size_t)x->shadow_size, sizeof *x->lane_writes);
+    if (x->lane_writes == NULL) return 0;
+    x->lane_reads = x->lane_writes + x->shadow_size;
+  }
   if (x->shapes == NULL || x->shared == NULL || x->flight == NULL || x->reading == NULL || x->writers == NULL ||
       x->readers == NULL || x->lines == NULL || x->waw == NULL) return 0;
   memset(x->shared, 0xff, x->shared_size);
@@ -146,7 +160,7 @@ cawb_status sim_exec_make(sim_exec *x, sim_device *d, const sim_function *f, con
   x->registers = area((size_t)(f->regs_size + 127u) / 128u * 128u * x->nwarps);
   x->consts = area(f->consts_size);
   x->local = area((size_t)x->local_stride * SIM_LANES * x->nwarps);
-  x->local_set = calloc((size_t)x->local_stride / 4 * SIM_LANES * x->nwarps + 1, 1);
+  x->local_set = calloc((size_t)x->local_stride * SIM_LANES * x->nwarps + 1, 1);
   x->blockvals = area(SIM_BLOCK_BYTES);
   x->warpvals = area((size_t)SIM_WARP_BYTES * x->nwarps);
   x->params = area(f->args_size + 16);

@@ -21,7 +21,8 @@ static int speaks(const sim_insn *in) {
   return sim_op_has(in->op, OP_ATOMIC) || (sim_op_has(in->op, OP_ELEMENTS) && in->strong);
 }
 
-void sim_order(sim_function *f) {
+void sim_in_order(sim_function *f) {
   f->in_order = f->fences;
   for (uint32_t i = 0; i < f->count; i++) f->in_order |= speaks(&f->code[i]);
+  f->speaks = f->in_order;
 }

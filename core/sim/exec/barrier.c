@@ -5,6 +5,7 @@
 #include "sim/exec/fault.h"
 #include "sim/exec/groups.h"
 #include "sim/exec/lanes.h"
+#include "sim/exec/meeting.h"
 #include "sim/exec/variants.h"
 
 /* A group has come to a barrier: note it, and leave it there unless it only arrives. */
@@ -52,7 +53,18 @@ static void finish_group(sim_warp *w, sim_group *g, const sim_barrier *b) {
   g->pc++;
 }
 
+/* __syncthreads() is for whole warps, but for lanes that have exited. */
+static void check_whole(sim_exec *x, unsigned id) {
+  for (unsigned i = 0; i < x->nwarps; i++)
+    for (unsigned k = 0; k < x->warps[i].ngroups; k++) {
+      const sim_group *g = &x->warps[i].group[k];
+      if (g->state != SIM_AT_BLOCK || g->barrier != id || g->mask == x->warps[i].live) continue;
+      if (x->function->code[g->pc].flags & BAR_ALIGNED) sim_meeting_diverged(&x->warps[i], g->pc, g->mask);
+    }
+}
+
 void sim_barrier_release(sim_exec *x, unsigned id) {
+  if (x->checks) check_whole(x, id);
   for (unsigned i = 0; i < x->nwarps; i++)
     for (unsigned k = 0; k < x->warps[i].ngroups; k++) {
       sim_group *g = &x->warps[i].group[k];

@@ -7,8 +7,10 @@
 #include "sim/exec/block.h"
 
 #include "sim/exec/barrier.h"
+#include "sim/exec/calls.h"
 #include "sim/exec/isa.h"
 #include "sim/exec/lanes.h"
+#include "sim/exec/meeting.h"
 #include "sim/memory/device.h"
 #include "sim/memory/log.h"
 
@@ -17,6 +19,8 @@ enum { ROUNDS = 32 };
 
 /* What was accessed before is over: at a barrier, and between blocks. */
 void sim_epoch_next(sim_exec *x) {
+  if (x->stretches != NULL) x->stretches(x, 0);
+  for (unsigned i = 0; x->lane_writes != NULL && i < x->nwarps; i++) sim_meeting_whole(&x->warps[i]);
   if (++x->epoch < 1u << 24) return;           /* it must fit beside the flags */
   memset(x->writers, 0, x->shadow_size * sizeof *x->writers);
   memset(x->readers, 0, x->shadow_size * sizeof *x->readers);
@@ -48,6 +52,7 @@ static void clear_block(sim_exec *x) {
 }
 
 void sim_block_begin(sim_exec *x) {
+  if (x->stretches != NULL) x->stretches(x, 1);
   clear_block(x);
   fill_places(x);
   for (unsigned i = 0; i < x->nwarps; i++) {
@@ -60,6 +65,7 @@ void sim_block_begin(sim_exec *x) {
     memset(w->commits, 0, sizeof w->commits);
     w->closed = w->fenced = 0;
     w->ordered = 0;
+    sim_calls_begin(w);
   }
   memset(x->barrier, 0, sizeof x->barrier);
   x->exited = 0;
@@ -72,7 +78,7 @@ void sim_block_begin(sim_exec *x) {
   }
   x->flying = x->nproducts = 0;
   if (x->checks && x->function->local_size > 0)
-    memset(x->local_set, 0, (size_t)x->local_stride / 4 * SIM_LANES * x->nwarps);
+    memset(x->local_set, 0, (size_t)x->local_stride * SIM_LANES * x->nwarps);
   sim_epoch_next(x);
   x->first_epoch = x->epoch;
 }

@@ -60,8 +60,31 @@ int op_bar_cluster(sim_warp *w, const sim_insn *in) {
   return SIM_WAIT_CLUSTER;
 }
 
+/* Lanes may come to one __syncwarp() at several places of the code: those that wait at others. */
+static uint32_t elsewhere(const sim_warp *w) {
+  uint32_t lanes = 0;
+  for (unsigned i = 0; i < w->ngroups; i++)
+    if (w->group[i].state == SIM_AT_WARP && w->exec->function->code[w->group[i].pc].op == SIM_OP_bar_warp) lanes |= w->group[i].mask;
+  return lanes;
+}
+
 int op_bar_warp(sim_warp *w, const sim_insn *in) {
-  return gathered(w, in->r[1]) ? SIM_NEXT : SIM_WAIT_WARP;
+  const u32 *m = SIM_PLACE(u32, w, in->r[1]);
+  if (gathered(w, in->r[1])) return SIM_NEXT;
+  uint32_t named = m[__builtin_ctz(w->mask)], others = named & w->live & ~w->mask;
+  if ((others & ~elsewhere(w)) != 0) return SIM_WAIT_WARP;
+  for (unsigned i = 0; i < w->ngroups; i++) {
+    sim_group *g = &w->group[i];
+    if (g->state != SIM_AT_WARP || !(g->mask & others)) continue;
+    g->state = SIM_READY;
+    if (++g->pc < w->next) w->next = g->pc;
+  }
+  uint32_t here = w->mask;
+  w->mask |= others;
+  if (w->mask == w->live) sim_meeting_whole(w);
+  else sim_meeting_named(w, m);
+  w->mask = here;
+  return SIM_NEXT;
 }
 
 /* Whoever sleeps lets others go on. */

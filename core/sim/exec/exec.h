@@ -40,6 +40,7 @@ typedef struct sim_barrier {
 } sim_barrier;
 
 enum { SIM_RACE_WARPS, SIM_RACE_LANES, SIM_RACE_BLOCKS, SIM_RACE_COPY, SIM_RACE_UNINITIALISED,
+       SIM_RACE_IN_WARP, SIM_RACE_MASK, SIM_RACE_DIVERGED,      /* of lanes; masks and barriers that are misused */
        SIM_RACE_PRODUCT, SIM_RACE_PROXY, SIM_RACE_EARLY, SIM_RACE_ORDER };     /* of warpgroup products */
 
 struct sim_warp {
@@ -63,7 +64,11 @@ struct sim_warp {
   int ordered;                  /* wgmma.fence was executed; */
   uint32_t fenced;              /* the epoch of the last fence.proxy.async: see sim/access/warpgroup.c */
   sim_group group[SIM_LANES];   /* the groups that are not running */
-  unsigned char *local, *local_set;   /* a byte for each 4 of `local`: it was written */
+  unsigned char *local, *local_set;   /* a byte for each of `local`: it was written */
+  struct sim_clock *clock, *fence;    /* what it knows of other blocks, see sim/watch/order.h */
+  uint64_t met_at, lane_met[SIM_LANES];       /* when its lanes last met, see meeting.h; */
+  uint64_t (*lane_seen)[SIM_LANES];   /* since then some of them; NULL: none did */
+  struct sim_stack *calls;      /* see calls.c; NULL: there was none */
   sim_exec *exec;
 };
 
@@ -91,6 +96,8 @@ struct sim_exec {
   uint32_t shared_size, grain;
   uint32_t *writers, *readers;  /* shadow of shared memory, see sim/watch/shadow.h */
   uint32_t *lines;              /* source line of the last write */
+  uint64_t *lane_writes, *lane_reads;   /* of the same units, see sim/watch/lanes.h; NULL: lanes cannot race */
+  uint64_t meeting;             /* of lanes, so far */
   uint32_t shadow_size, epoch;
   uint32_t first_epoch;         /* in which the block began; 0: it is not known any more */
   struct sim_waw *waw;          /* units that several warps wrote */
@@ -128,14 +135,18 @@ struct sim_exec {
   sim_barrier barrier[16];
   sim_fault fault;
   sim_launch_facts facts;       /* once it is over */
-  uint32_t first_block;         /* number of the launch's first block, see sim/watch/race.h */
-  int follows;                  /* blocks' stores are compared */
+  int follows;                  /* stores to global memory are compared, see sim/watch/race.h; */
+  uint32_t first_stretch, stretch;      /* the launch's first stretch; the block's */
+  void (*stretches)(sim_exec *, int begins);    /* told of blocks and barriers; NULL: nobody is */
+  struct sim_order *order;      /* what blocks know of each other, see sim/watch/order.h; NULL: nothing */
+  int learned;                  /* since the last barrier a warp came to know something */
+  uint32_t turn;                /* the order of the blocks, drawn from this; 0: one after the other */
   int met;                      /* blocks that ran beside each other were in each other's way */
   struct {                      /* the first race */
     int kind, space;
     uint32_t line, other;            /* lines of this and the other access; */
     uint64_t place;                  /* between blocks: the other's serial */
-    unsigned warp, block[3];
+    unsigned warp, lane, block[3];
     int how, other_how;              /* 0 read, 1 wrote, 2 atomic */
     int other_warp;                  /* -1: several */
   } race;

@@ -79,18 +79,29 @@ struct sim_insn {
            sat : 3,       /* SIM_SAT ... */
            rnd : 3,       /* SIM_RN ... */
            approx : 1,    /* .approx or .full was asked for */
-           strong : 1;    /* other threads may look at the same place: volatile, relaxed, acquire, release */
+           strong : 1,    /* other threads may look at the same place: volatile, relaxed, acquire, release */
+           keeps : 1,     /* of shared memory: another lane may access it before the lanes meet, */
+           looks : 1;     /* or may have; see sim/read/lanes.c */
 };
 
 /* A constant operand: `size` bytes per lane, filled at load or at launch. */
 enum { SIM_K_VALUE, SIM_K_PARAM, SIM_K_NTID, SIM_K_NCTAID, SIM_K_DYNAMIC, SIM_K_DYNSIZE,
-       SIM_K_CLUSTER, SIM_K_NCLUSTER, SIM_K_CLUSTER_SIZE };
+       SIM_K_CLUSTER, SIM_K_NCLUSTER, SIM_K_CLUSTER_SIZE, SIM_K_GRID_BARRIER };
 
 typedef struct sim_constant {
   uint8_t kind, size, width, sext;
   uint32_t off;           /* in the constants' area */
   uint64_t value;         /* value, parameter's offset, dimension, addend */
 } sim_constant;
+
+/* A function that is called by itself, however far around: what one call of it keeps on the caller's stack. */
+typedef struct sim_saved { uint32_t off, count, bytes; } sim_saved;      /* registers: bytes of a lane, 0: predicates */
+typedef struct sim_frame {
+  uint32_t first, end;    /* of the function's list of saved registers */
+  uint32_t local, size;   /* bytes of local memory */
+  uint32_t registers;     /* bytes of a lane's registers, a byte for each predicate */
+  int64_t start;          /* its first instruction */
+} sim_frame;
 
 /* Bytes of a warp's registers. */
 typedef struct sim_span { uint32_t off, size; } sim_span;
@@ -107,14 +118,22 @@ typedef struct sim_function {
   uint32_t nconsts, consts_room, consts_size;
   uint32_t regs_size;     /* bytes of registers of one warp */
   uint32_t regs_used;     /* registers of one thread, from the cubin; 0: unknown */
+  uint32_t stack;         /* bytes of a thread's local memory, from the cubin: registers that found no room, too */
   uint32_t local_size;    /* bytes of local memory of one thread */
   uint32_t shared_size;   /* static shared memory */
   sim_span *uninitialised;        /* registers that may be read before they are written; see sim/read/uninitialised.c */
   uint32_t nuninitialised;
+  sim_frame *frames;      /* functions that are not expanded where they are called; see sim/read/ptx_recurse.c */
+  uint32_t nframes, frames_room;
+  sim_saved *saved;
+  uint32_t nsaved, saved_room;
   uint32_t dynamic_align; /* of the extern array, if there is one */
   uint32_t grain;         /* log2 of the smallest shared access */
+  int heap;               /* it allocates memory */
+  int lanes;              /* lanes of a warp may race */
   int fences;             /* blocks may wait for each other by fences and flags */
-  int in_order;           /* its blocks run one after the other; see sim/cores/order.c */
+  int speaks;             /* its blocks may speak to each other, by what its instructions say, */
+  int in_order;           /* or were seen to do so: its blocks run one after the other; see sim/cores/order.c */
   uint32_t max_threads;   /* .maxntid, .reqntid; 0: none */
   uint32_t cluster[3];    /* .reqnctapercluster; 0: none */
   char *unknown;          /* the first instruction that is not known, or NULL */

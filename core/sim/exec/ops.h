@@ -42,7 +42,7 @@
 #define OP_BARRIER_WARP     (UINT32_C(1) << 19)
 #define OP_BARRIER_BLOCK    (UINT32_C(1) << 20)
 #define OP_BARRIER_CLUSTER  (UINT32_C(1) << 21)
-#define OP_CLOCK            (UINT32_C(1) << 22)  /* reads how much was executed before */
+#define OP_CLOCK            (UINT32_C(1) << 22)  /* what it gives depends on what was executed before */
 
 /* For the time model: warps wait for the result, as long as global or as shared memory takes;
    for all that is under way; the machine needs two instructions, or a program of some. */
@@ -117,7 +117,7 @@ enum { SIM_ONE_INSTRUCTION, SIM_DIVIDE, SIM_DIVIDE_WIDE, SIM_DIVIDE_FLOAT, SIM_R
   X(fns_b32, INT, VALUE) X(sad_s16, INT, VALUE) X(sad_u16, INT, VALUE) X(sad_s64, INT, VALUE64) \
   X(sad_u64, INT, VALUE64) X(min_relu_s32, INT, VALUE) X(max_relu_s32, INT, VALUE) X(add_s16x2, INT, VALUE) \
   X(add_u16x2, INT, VALUE) X(min_s16x2, INT, VALUE) X(min_u16x2, INT, VALUE) X(max_s16x2, INT, VALUE) \
-  X(max_u16x2, INT, VALUE) X(min_relu_s16x2, INT, VALUE) X(max_relu_s16x2, INT, VALUE) X(video, INT, VALUE) \
+  X(max_u16x2, INT, VALUE) X(min_relu_s16x2, INT, VALUE) X(max_relu_s16x2, INT, VALUE) X(video, INT, VALUE) X(video_one, INT, VALUE) \
   X(mul24_hi_s32, PRODUCT, VALUE) X(mul24_hi_u32, PRODUCT, VALUE) X(mad_hi_s16, PRODUCT, VALUE) \
   X(mad_hi_u16, PRODUCT, VALUE)
 
@@ -220,6 +220,11 @@ enum { SIM_ONE_INSTRUCTION, SIM_DIVIDE, SIM_DIVIDE_WIDE, SIM_DIVIDE_FLOAT, SIM_R
   X(bar_cluster, CONTROL, HAS(OP_BARRIER_CLUSTER)) \
   X(clock_u32, INT, HAS(OP_DEFINES | OP_CLOCK)) \
   X(clock_u64, INT, HAS(OP_DEFINES | OP_CLOCK)) \
+  X(call, CONTROL, HAS(OP_JUMPS)) \
+  X(come_back, CONTROL, HAS(OP_JUMPS_BY_TABLE)) \
+  X(local_move, MEMORY, NOTHING) \
+  X(heap_alloc, MEMORY, HAS(OP_DEFINES | OP_CLOCK)) \
+  X(heap_free, MEMORY, HAS(OP_CLOCK)) \
   X(smid, INT, VALUE)
 
 /* What the lanes of a warp do together. `adjust` goes around another: other roundings, saturation. */
@@ -239,6 +244,8 @@ enum { SIM_ONE_INSTRUCTION, SIM_DIVIDE, SIM_DIVIDE_WIDE, SIM_DIVIDE_FLOAT, SIM_R
   X(ld_generic, MEMORY, HAS(OP_LOAD | OP_GENERIC | OP_WAITS_GLOBAL | OP_ONE_TO_ONE)) \
   X(st_generic, MEMORY, HAS(OP_STORE | OP_GENERIC | OP_ONE_TO_ONE)) \
   X(atom_generic, MEMORY, HAS(OP_UPDATE | OP_GENERIC | OP_WAITS_GLOBAL | OP_ONE_TO_ONE)) \
+  X(fence, NONE, NOTHING) \
+  X(atom_wide, MEMORY, HAS(OP_ATOMIC | OP_READS | OP_WRITES | OP_GENERIC | OP_WAITS_GLOBAL | OP_ONE_TO_ONE)) \
   X(ld_cluster, MEMORY, HAS(OP_LOAD | OP_SHARED)) \
   X(st_cluster, MEMORY, HAS(OP_STORE | OP_SHARED)) \
   X(atom_cluster, MEMORY, HAS(OP_UPDATE | OP_SHARED)) \

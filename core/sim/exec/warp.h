@@ -6,6 +6,7 @@
 #define CAWB_SIM_EXEC_WARP_H
 
 #include "sim/exec/lanes.h"
+#include "sim/exec/meeting.h"
 
 /* Whether all of `named` are here, those that have exited apart. */
 static inline int all_here(sim_warp *w, uint32_t named) {
@@ -22,17 +23,31 @@ static inline int all_here(sim_warp *w, uint32_t named) {
   return (named & w->live & ~w->mask) == 0;
 }
 
+/* Lanes have come together where these are their masks. */
+static inline int meet_as_named(sim_warp *w, const u32 *m) {
+  uint32_t missing = 0;
+  if (!w->exec->checks) return 1;
+  for (unsigned l = 0; l < SIM_LANES; l++) missing |= (w->mask & ~m[l]) & lane_bit[l];
+  if (missing != 0) sim_meeting_misnamed(w, (unsigned)__builtin_ctz(missing), m[__builtin_ctz(missing)]);
+  sim_meeting_named(w, m);
+  return 1;
+}
+
 /* Whether all lanes that the masks of these lanes name are here. */
 static inline int gathered(sim_warp *w, sim_ref mask) {
   const u32 *m = SIM_PLACE(u32, w, mask);
   uint32_t before, named = 0;
-  if (w->mask == SIM_ALL) return 1;
+  if (w->mask == SIM_ALL) {
+    if (mask.base != SIM_CONSTS || m[0] != SIM_ALL) return meet_as_named(w, m);
+    if (w->exec->lane_writes != NULL) sim_meeting_whole(w);
+    return 1;
+  }
   do {
     before = w->mask;
     for (unsigned l = 0; l < SIM_LANES; l++) named |= before >> l & 1 ? m[l] : 0;
     if (!all_here(w, named)) return 0;
   } while (w->mask != before);               /* those who waited name others, perhaps */
-  return 1;
+  return meet_as_named(w, m);
 }
 
 /* Tiles of a warp come with masks of their own: the lanes of `left` whose mask is that of
@@ -49,7 +64,9 @@ static inline uint32_t next_tile(const sim_warp *w, sim_ref mask, uint32_t *left
 
 /* All lanes that live must be here: 1, or 0 to wait for the others. */
 static inline int whole_warp(sim_warp *w) {
-  return w->mask == SIM_ALL || all_here(w, SIM_ALL);
+  if (w->mask != SIM_ALL && !all_here(w, SIM_ALL)) return 0;
+  sim_meeting_whole(w);
+  return 1;
 }
 
 #endif

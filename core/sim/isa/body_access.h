@@ -12,7 +12,10 @@ static int op_ld_global(sim_warp *w, const sim_insn *in) {
   if (event != SIM_NEXT) return event;
   w->polls += in->strong;
   if (at.written != NULL) sim_uninitialised_check(w, in, &at, addr);
-  if (at.blocks != NULL && at.blocks->last >= w->exec->first_block && !in->strong) sim_race_load(w, in, &at, addr);
+  if (at.blocks != NULL) {
+    if (in->strong) sim_order_access(w, in, addr, READ);
+    sim_race_load(w, in, &at, addr);
+  }
   fetch_far(w, in, at.host, at.base, addr, at.pattern);
   return SIM_NEXT;
 }
@@ -34,7 +37,10 @@ static int op_st_global(sim_warp *w, const sim_insn *in) {
   int event = global_access(w, in, addr, (unsigned)in->width * in->vec, WRITE, 1, &at);
   if (event == SIM_SPLIT) return one_by_one(w, in, op_st_global);
   if (event != SIM_NEXT) return event;
-  if (at.blocks != NULL && in->width >= 4 && !in->strong) sim_race_store(w, in, &at, addr);
+  if (at.blocks != NULL) {
+    if (w->exec->order != NULL) sim_order_access(w, in, addr, WRITE);
+    if (!in->strong) sim_race_store(w, in, &at, addr);
+  }
   if (at.written != NULL) sim_uninitialised_mark(w, in, &at, addr);
   put_far(w, in, at.host, at.base, addr, at.pattern);
   if (at.pattern != DENSE && w->exec->checks) {
@@ -101,6 +107,7 @@ static int op_ld_shared(sim_warp *w, const sim_insn *in) {
   int event = shared_addresses(w, in, in->r[1], in->wide & 2, in->offset, size, READ, addr);
   if (event == SIM_NEXT) event = shared_shape(w, in, addr, size, READ, &s);
   if (event != SIM_NEXT) return event;
+  if (in->looks | in->keeps) sim_lanes_access(w, in, addr, size, READ);
   if (in->width == 4 && in->lane == 4 && w->mask == SIM_ALL && s->pattern != DENSE && s->pattern != SAME) {
     if (s->pair) { fetch_pair(w, in, s, addr[0]); return SIM_NEXT; }
     if (s->words > 0 && look_up(w, in, s, w->exec->shared + (int64_t)addr[0] + s->from)) return SIM_NEXT;
@@ -118,6 +125,7 @@ static int op_st_shared(sim_warp *w, const sim_insn *in) {
   if (event == SIM_NEXT) event = shared_access(w, in, addr, size, WRITE, &pattern);
   x->collecting = 0;
   if (event != SIM_NEXT) return event;
+  if (in->looks | in->keeps) sim_lanes_access(w, in, addr, size, WRITE);
   put_near(w, in, x->shared, 0, addr, pattern);
   if (x->nwaw > 0) sim_shadow_settle(w, in);
   if (x->checks && (pattern == SAME || pattern == CROSSED)) {

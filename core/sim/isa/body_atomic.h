@@ -68,7 +68,10 @@ static int op_atom_global(sim_warp *w, const sim_insn *in) {
   if (event == SIM_SPLIT) return one_by_one(w, in, op_atom_global);
   if (event != SIM_NEXT) return event;
   w->polls++;
-  if (at.blocks != NULL) sim_race_atomic(w, in, &at, addr);
+  if (at.blocks != NULL) {
+    sim_order_access(w, in, addr, ATOMIC);
+    sim_race_atomic(w, in, &at, addr);
+  }
   if (at.written != NULL && in->mode != A_EXCH) sim_uninitialised_check(w, in, &at, addr);
   if (at.written != NULL) sim_uninitialised_mark(w, in, &at, addr);
   atomic_lanes(w, in, at.host, at.base, addr);

@@ -66,7 +66,7 @@ PAIRED(max_relu_s16x2, int16_t, GREATER(GREATER(x, y), 0))
 /* ------------------------------------------------------------------------- video */
 
 static inline int32_t video_part(uint32_t v, unsigned at, unsigned bits, int is_signed) {
-  uint32_t shifted = v << (32 - bits - at);
+  uint32_t shifted = v << ((32 - bits - at) & 31);      /* of a whole word `at` says more than a place */
   return is_signed ? (int32_t)shifted >> (32 - bits) : (int32_t)(shifted >> (32 - bits));
 }
 
@@ -88,6 +88,7 @@ static inline int32_t video_result(const sim_insn *in, int32_t x, int32_t y) {
     case VIDEO_ABSDIFF: return x < y ? y - x : x - y;
     case VIDEO_MIN: return LESSER(x, y);
     case VIDEO_MAX: return GREATER(x, y);
+    case VIDEO_AVRG: return (x + y + (x + y >= 0)) >> 1;
     default: return compared(x, y, in->cmp);
   }
 }
@@ -106,6 +107,56 @@ static inline uint32_t video_of(const sim_insn *in, uint32_t a, uint32_t b, uint
   return in->flags & 8 ? c : r;
 }
 SIM_OP3(video, u32, u32, u32, u32, video_of(in, a[l], b[l], c[l]))
+
+/* A byte, a half or all of a register, as the decoder numbers them. */
+static inline int64_t one_part(uint32_t v, unsigned part, int is_signed) {
+  unsigned bits = part == 0 ? 32 : part <= 4 ? 8 : 16, at = part == 0 ? 0 : part <= 4 ? 8 * (part - 1) : 16 * (part - 5);
+  return video_part(v, at, bits, is_signed) + (is_signed || part != 0 ? 0 : (int64_t)(v >> 31) << 32);
+}
+
+static inline int64_t one_result(const sim_insn *in, int64_t x, int64_t y) {
+  unsigned by = (unsigned)(in->flags & 8 ? y & 31 : y < 0 || y > 32 ? 32 : y);
+  switch (in->mode) {
+    case VIDEO_ADD: return x + y;
+    case VIDEO_SUB: return x - y;
+    case VIDEO_ABSDIFF: return x < y ? y - x : x - y;
+    case VIDEO_MIN: return LESSER(x, y);
+    case VIDEO_MAX: return GREATER(x, y);
+    case VIDEO_SHL: return by < 32 || x <= INT32_MAX ? (int64_t)((uint64_t)x << by) : INT64_C(1) << 62;
+    case VIDEO_SHR: return x >> by;
+    case VIDEO_SET: return in->cmp == SIM_EQ ? x == y : in->cmp == SIM_NE ? x != y : in->cmp == SIM_LT ? x < y
+                         : in->cmp == SIM_LE ? x <= y : in->cmp == SIM_GT ? x > y : x >= y;
+    default: return x * y;
+  }
+}
+
+/* a * b + c, plus one with .po, shifted; as wide as it takes. */
+static inline uint32_t one_mad(const sim_insn *in, int64_t x, int64_t y, uint32_t c) {
+  int either = (in->flags & 3) != 0;
+  __int128 v = (__int128)x * y + (either ? (__int128)(int32_t)c : (__int128)c) + (in->flags >> 4 & 1);
+  v >>= in->vec;
+  if (in->sat && either) v = v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v;
+  else if (in->sat) v = v > UINT32_MAX ? UINT32_MAX : v;
+  return (uint32_t)v;
+}
+
+/* `flags` 1, 2, 4: a, b, d are signed; 8: shifts wrap; `type`: the parts of d, a, b. */
+static inline uint32_t video_one_of(const sim_insn *in, uint32_t a, uint32_t b, uint32_t c) {
+  int64_t x = one_part(a, in->type[1], in->flags & 1), y = one_part(b, in->type[2], in->flags & 2 ? 1 : 0), v;
+  unsigned part = in->type[0], bits = part == 0 ? 32 : part <= 4 ? 8 : 16, at = part == 0 ? 0 : part <= 4 ? 8 * (part - 1) : 16 * (part - 5);
+  if (in->mode == VIDEO_MAD) return one_mad(in, x, y, c);
+  int64_t most = in->flags & 4 ? (INT64_C(1) << (bits - 1)) - 1 : (INT64_C(1) << bits) - 1, least = in->flags & 4 ? -most - 1 : 0;
+  v = one_result(in, x, y);
+  if (in->sat) v = v > most ? most : v < least ? least : v;
+  uint32_t r = (uint32_t)v, keep = bits == 32 ? 0 : ~(((1u << bits) - 1) << at);
+  switch (in->from_lane) {
+    case 1: return r + c;
+    case 2: return in->flags & 4 ? (uint32_t)LESSER((int32_t)r, (int32_t)c) : LESSER(r, c);
+    case 3: return in->flags & 4 ? (uint32_t)GREATER((int32_t)r, (int32_t)c) : GREATER(r, c);
+    default: return keep == 0 ? r : (r << at & ~keep) | (c & keep);
+  }
+}
+SIM_OP3(video_one, u32, u32, u32, u32, video_one_of(in, a[l], b[l], c[l]))
 
 /* ------------------------------------------------------------------------ floats */
 

@@ -35,7 +35,7 @@ static int run_warp(sim_warp *w) {
     if (__builtin_expect(event == SIM_NEXT, 1)) continue;
     if (event == SIM_JUMP) {
       uint32_t from = w->pc;
-      if (in->op == SIM_OP_brx) sim_group_scatter(w, m);
+      if (sim_op_has(in->op, OP_JUMPS_BY_TABLE)) sim_group_scatter(w, m);
       else if (w->mask == w->active) w->pc = w->target;
       else sim_group_split(w);
       if (w->target <= from && (--jumps == 0 || w->fails > SIM_FAILS_MOST || w->polls > SIM_POLLS_MOST)) {

@@ -15,6 +15,8 @@
 #include "sim/exec/groups.h"
 #include "sim/exec/warp.h"
 #include "sim/isa/isas.h"
+#include "sim/watch/lanes.h"
+#include "sim/watch/order.h"
 #include "sim/watch/race.h"
 #include "sim/watch/uninitialised.h"
 

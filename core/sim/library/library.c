@@ -1,6 +1,6 @@
 /*
 ** library.c - the libraries' calls on the simulated device: the same results in plain C, and
-** times from the published rates. Operands are checked as a kernel's accesses are.
+** times from what libraries reach of the published rates. Operands are checked as a kernel's accesses are.
 */
 #include "sim/library/library.h"
 #include "sim/time/profile.h"
@@ -213,13 +213,29 @@ static double rate_of(const sim_model *m, cawb_dtype t, cawb_compute how) {
   return rates[how];
 }
 
+/* Of the multiprocessors, those that have work: results are cut into tiles, long sums too where tiles are few. */
+enum { TILE = 128, STRETCH = 512 };
+
+static double filled(const sim_model *m, const cawb_gemm *g) {
+  double rows = g->m < TILE ? 1 : ceil((double)g->m / TILE), columns = g->n < TILE ? 1 : ceil((double)g->n / TILE);
+  double tiles = rows * columns * (double)g->count, cuts = ceil((double)g->k / STRETCH);
+  if (tiles * cuts > m->sms) cuts = tiles < m->sms ? floor(m->sms / tiles) : 1;
+  return tiles * cuts / (ceil(tiles * cuts / m->sms) * m->sms);
+}
+
+enum { LAYOUTS = 3 };            /* passes over memory where inputs and outputs are laid out anew for tensor cores */
+
 static void take_time(const sim_model *m, const cawb_step *s, cawb_report *r) {
   const cawb_gemm *g = s->gemm;
   const cawb_conv *v = s->conv;
-  if (s->kind == CAWB_STEP_GEMM)
-    sim_time_library(m, cawb_gemm_flops(g), rate_of(m, g->a.dtype, g->compute), cawb_gemm_bytes(g), r);
-  else
-    sim_time_library(m, cawb_conv_flops(v), rate_of(m, v->dtype, v->compute), cawb_conv_bytes(v), r);
+  if (s->kind == CAWB_STEP_GEMM) {
+    double rate = rate_of(m, g->a.dtype, g->compute) * m->library_gemm * filled(m, g);
+    sim_time_library(m, cawb_gemm_flops(g), rate, cawb_gemm_bytes(g), 1, r);
+    return;
+  }
+  int tensor = v->dtype != CAWB_FLOAT32 || v->compute != CAWB_COMPUTE_FLOAT32;
+  double share = v->transposed ? m->library_conv_back : tensor ? m->library_conv_tensor : m->library_conv;
+  sim_time_library(m, cawb_conv_flops(v), rate_of(m, v->dtype, v->compute) * share, cawb_conv_bytes(v), tensor ? LAYOUTS : 1, r);
 }
 
 cawb_status sim_library_run(sim_device *d, const cawb_step *s, cawb_report *report, cawb_err *err) {

@@ -24,12 +24,15 @@ struct sim_device {
   sim_region **slots;           /* SIM_SLOTS of them */
   unsigned next_slot;
   size_t followed;              /* bytes of regions that have notes */
+  struct sim_heap *heap;        /* see heap.h; NULL: no kernel has allocated */
+  cawb_addr grid_barrier;       /* a word or two where cooperative launches meet; 0: there was none */
   pthread_mutex_t undo;         /* of what follows, see undo.c */
   struct sim_chunk *changed, *spare;
   size_t kept, spares;          /* how many there are */
   /* exec */
   const struct sim_isa *isa;
-  uint32_t last_block;          /* the highest number given to a block */
+  uint32_t last_stretch;        /* the highest number given to one, see sim/watch/race.h; and of the launch at hand */
+  uint32_t *owners, owners_room;        /* whose each is */
   /* access */
   struct sim_l1 **l1;           /* a thread's each, see cache.h */
   unsigned nl1;
@@ -38,6 +41,7 @@ struct sim_device {
   uint32_t last_stamp;          /* the highest in a region's `last` */
   struct sim_watch *watch;      /* what each launch is noted in, or NULL; see profile.h */
   int launches;                 /* of the run so far */
+  uint32_t turn;                /* what the order of blocks is drawn from, the last poison; 0: none is drawn */
   /* cores */
   uint64_t beside;              /* launches whose blocks ran beside each other */
 };

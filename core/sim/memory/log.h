@@ -95,7 +95,7 @@ typedef struct sim_chunk {
   sim_region *region;
   size_t index;
   uint64_t bytes[SIM_CHUNK / 64];       /* that blocks have stored to, a bit each; of those replayed */
-  uint64_t written[SIM_CHUNK / 4 / 64];
+  uint64_t written[SIM_CHUNK / 64];
   unsigned char data[SIM_CHUNK];
 } sim_chunk;
 

@@ -103,9 +103,9 @@ void sim_region_drop(sim_device *d, cawb_addr a) {
   d->slots[a >> SIM_SLOT_BITS] = NULL;
   if (r->attached) munmap(r->host, r->size);
   else sim_area_free(r->host);
-  if (r->notes.words != NULL) d->followed -= r->size;
-  free(r->notes.sectors);
-  free(r->notes.words);
+  if (r->notes.writers != NULL) d->followed -= r->size;
+  free(r->notes.writers);
+  free(r->notes.readers);
   free(r->written);
   free(r->chunks);
   free(r->bits);
@@ -131,15 +131,15 @@ sim_region *sim_region_near(const sim_device *d, cawb_addr a) {
   return best;
 }
 
-static size_t sectors_of(const sim_region *r) { return r->size / 32 + 1; }
+static size_t words_of(const sim_region *r) { return r->size / 4 + 1; }
 
 static int follow(sim_region *r) {
-  r->notes.sectors = calloc(sectors_of(r), sizeof *r->notes.sectors);
-  r->notes.words = calloc(sectors_of(r) * 8, sizeof *r->notes.words);
-  if (r->notes.sectors != NULL && r->notes.words != NULL) return 1;
-  free(r->notes.sectors);
-  free(r->notes.words);
-  r->notes = (sim_notes){ NULL, NULL, 0 };
+  r->notes.writers = calloc(words_of(r), sizeof *r->notes.writers);
+  r->notes.readers = calloc(words_of(r), sizeof *r->notes.readers);
+  if (r->notes.writers != NULL && r->notes.readers != NULL) return 1;
+  free(r->notes.writers);
+  free(r->notes.readers);
+  r->notes = (sim_notes){ .writers = NULL };
   return 0;
 }
 
@@ -147,7 +147,7 @@ static int follow(sim_region *r) {
 int sim_regions_follow(sim_device *d) {
   for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
     sim_region *r = d->slots[i];
-    if (r == NULL || r->notes.words != NULL || r->size > FOLLOWED_MOST - d->followed) continue;
+    if (r == NULL || r->notes.writers != NULL || r->size > FOLLOWED_MOST - d->followed || r->heap) continue;
     if (!follow(r)) return 0;
     d->followed += r->size;
   }
@@ -157,10 +157,10 @@ int sim_regions_follow(sim_device *d) {
 void sim_regions_unfollow(sim_device *d) {
   for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
     sim_region *r = d->slots[i];
-    if (r == NULL || r->notes.words == NULL) continue;
-    r->notes.last = 0;
-    memset(r->notes.sectors, 0, sectors_of(r) * sizeof *r->notes.sectors);
-    memset(r->notes.words, 0, sectors_of(r) * 8 * sizeof *r->notes.words);
+    if (r == NULL || r->notes.writers == NULL) continue;
+    memset(r->notes.writers, 0, words_of(r) * sizeof *r->notes.writers);
+    memset(r->notes.readers, 0, words_of(r) * sizeof *r->notes.readers);
+    r->notes.stored = r->notes.read = r->notes.mixed = 0;
   }
 }
 
@@ -181,18 +181,44 @@ uint64_t sim_region_touch(sim_region *r, int map, cawb_addr a, size_t size) {
 
 /* Without memory for it nobody looks: that is no reason to fail. */
 void sim_region_poisoned(sim_region *r) {
-  size_t words = r->size / 4 / 64 + 1;
+  size_t words = r->size / 64 + 1;
   if (r->written == NULL) r->written = calloc(words, sizeof *r->written);
   else memset(r->written, 0, words * sizeof *r->written);
 }
 
-void sim_region_written(sim_region *r, cawb_addr a, size_t size) {
-  uint64_t from = a - r->base;
-  for (uint64_t i = from / 4; r->written != NULL && size > 0 && i <= (from + size - 1) / 4; i++)
-    r->written[i / 64] |= UINT64_C(1) << (i % 64);
+static void set_bits(sim_region *r, cawb_addr a, size_t size, int set) {
+  uint64_t from = a - r->base, end = from + size;
+  if (r->written == NULL) return;
+  for (uint64_t i = from; i < end;) {
+    uint64_t last = (i | 63) < end - 1 ? i | 63 : end - 1, m = UINT64_MAX << (i & 63) & UINT64_MAX >> (63 - (last & 63));
+    if (set) r->written[i / 64] |= m;
+    else r->written[i / 64] &= ~m;
+    i = last + 1;
+  }
+}
+
+void sim_region_written(sim_region *r, cawb_addr a, size_t size) { set_bits(r, a, size, 1); }
+void sim_region_unwritten(sim_region *r, cawb_addr a, size_t size) { set_bits(r, a, size, 0); }
+
+const sim_region *sim_region_trespassed(const sim_device *d) {
+  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
+    const sim_region *r = d->slots[i];
+    if (r == NULL || !r->guarded) continue;
+    const uint64_t *bits = r->bits + SIM_WRITES_RUN * r->words;
+    for (size_t k = 0; k < r->words; k++)
+      if (bits[k] != 0) return r;
+  }
+  return NULL;
 }
 
 /* ------------------------------------------------------ the device's table */
+
+cawb_status sim_memory_protect(cawb_device *d, cawb_addr a, cawb_err *err) {
+  sim_region *r = sim_region_at((sim_device *)d, a);
+  (void)err;
+  if (r != NULL) r->guarded = 1;
+  return CAWB_OK;
+}
 
 cawb_status sim_memory_alloc(cawb_device *d, size_t size, const char *label, cawb_addr *out, cawb_err *err) {
   sim_region *r = sim_region_new((sim_device *)d, size, label, err);

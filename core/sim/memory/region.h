@@ -19,11 +19,11 @@ typedef struct sim_device sim_device;
 #define SIM_SLOT_OFFSET (UINT64_C(1) << 34)
 #define SIM_WINDOW(space) ((uint64_t)(space) << SIM_SLOT_BITS)
 
-/* Which block stored last: per 32 bytes, per 4 bytes; see sim/watch/race.h. Both or none. */
-#define SIM_PARTED 0x80000000u
+/* Who stored to each word (4 bytes) last and who read it, see sim/watch/race.h: both or none. And the launches, by
+   their first stretch, that stored to the region and read it last; whether one has done both. */
 typedef struct sim_notes {
-  uint32_t *sectors, *words;
-  uint32_t last;          /* the last block that stored anywhere */
+  uint32_t *writers, *readers;
+  uint32_t stored, read, mixed;
 } sim_notes;
 
 /* Sectors of 32 bytes: touched by this launch first, by it and an earlier one, by earlier ones. */
@@ -36,12 +36,14 @@ typedef struct sim_region {
   uint64_t *bits;         /* sectors touched: reads now, writes now, reads and */
   size_t words;           /* writes of the run; `words` 64-bit words each */
   sim_notes notes;
-  uint64_t *written;      /* since it was poisoned: a bit for each 4 bytes; NULL: it was not */
+  uint64_t *written;      /* since it was poisoned: a bit for each byte; NULL: it was not */
   uint32_t *last;         /* by line of 128 bytes: the block that touched it last, stamped */
   sim_sectors half;       /* of a sample, see sim/time/sample.c */
   struct sim_chunk **chunks;            /* of a launch, what it has changed; see undo.c */
   int constant;           /* a variable that kernels do not store to */
+  int guarded;            /* a tensor that they must not store to */
   double grown;           /* what is not executed touches so much more */
+  int heap;               /* what kernels allocate: pieces change hands */
   int attached;           /* mapped, and no area of malloc's */
   char label[48];
 } sim_region;
@@ -56,11 +58,14 @@ void        sim_region_drop(sim_device *d, cawb_addr a);
 sim_region *sim_region_at(const sim_device *d, cawb_addr a);
 sim_region *sim_region_near(const sim_device *d, cawb_addr a);
 int         sim_regions_follow(sim_device *d);     /* make notes; 0 when out of memory */
-void        sim_regions_unfollow(sim_device *d);   /* as if no block had ever stored */
+void        sim_regions_unfollow(sim_device *d);   /* as if no block had ever stored or read */
+const sim_region *sim_region_trespassed(const sim_device *d);   /* guarded, and a kernel stored there; or NULL */
 void        sim_region_poisoned(sim_region *r);    /* from now on `written` is kept, if memory allows */
 void        sim_region_written(sim_region *r, cawb_addr a, size_t size);
+void        sim_region_unwritten(sim_region *r, cawb_addr a, size_t size);
 void        sim_regions_forget(sim_device *d);     /* clear the touched sectors */
 uint64_t    sim_region_touch(sim_region *r, int map, cawb_addr a, size_t size);  /* those new to it */
+cawb_status sim_memory_protect(cawb_device *d, cawb_addr a, cawb_err *err);
 cawb_status sim_memory_alloc(cawb_device *d, size_t size, const char *label,
                              cawb_addr *out, cawb_err *err);
 void        sim_memory_free(cawb_device *d, cawb_addr a);

@@ -40,7 +40,7 @@ static size_t length(const sim_region *r, size_t index) {
 }
 
 /* The words of `written` that speak of a piece. */
-static size_t words(const sim_region *r, size_t index) { return (length(r, index) / 4 + 63) / 64; }
+static size_t words(const sim_region *r, size_t index) { return (length(r, index) + 63) / 64; }
 
 static void copy(sim_chunk *c, sim_region *r, size_t index) {
   c->region = r;
@@ -48,7 +48,7 @@ static void copy(sim_chunk *c, sim_region *r, size_t index) {
   memset(c->bytes, 0, sizeof c->bytes);
   memcpy(c->data, r->host + index * SIM_CHUNK, length(r, index));
   if (r->written != NULL)
-    memcpy(c->written, r->written + index * SIM_CHUNK / 4 / 64, words(r, index) * sizeof *c->written);
+    memcpy(c->written, r->written + index * SIM_CHUNK / 64, words(r, index) * sizeof *c->written);
 }
 
 int sim_undo_keep(sim_device *d, sim_region *r, size_t index) {

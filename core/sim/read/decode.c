@@ -147,7 +147,8 @@ static const struct { const char *name; uint8_t kind; uint16_t value; } fixed[] 
   { "%nclusterid.y", SIM_K_NCLUSTER, 1 }, { "%nclusterid.z", SIM_K_NCLUSTER, 2 },
   { "%cluster_nctaid.x", SIM_K_CLUSTER, 0 }, { "%cluster_nctaid.y", SIM_K_CLUSTER, 1 },
   { "%cluster_nctaid.z", SIM_K_CLUSTER, 2 }, { "%cluster_nctarank", SIM_K_CLUSTER_SIZE, 0 },
-  { "%dynamic_smem_size", SIM_K_DYNSIZE, 0 }, { "WARP_SZ", SIM_K_VALUE, 32 },
+  { "%dynamic_smem_size", SIM_K_DYNSIZE, 0 }, { "%envreg1", SIM_K_GRID_BARRIER, 32 },
+  { "%envreg2", SIM_K_GRID_BARRIER, 0 },                   /* where cooperative_groups' grid.sync() meets */
   { "%gridid", SIM_K_VALUE, 0 }, { "%nwarpid", SIM_K_VALUE, 64 },
   { "%total_smem_size", SIM_K_DYNSIZE, 1 }, { "%reserved_smem_offset_begin", SIM_K_VALUE, 0 },
   { "%clock", SIM_K_VALUE, 0 }, { "%clock_hi", SIM_K_VALUE, 0 }, { "%clock64", SIM_K_VALUE, 0 },
@@ -209,6 +210,7 @@ static uint64_t literal_bits(const ptx_operand *o, const ptx_type *t) {
 }
 
 sim_ref ptx_source_of(ptx_parser *p, const ptx_operand *o, unsigned bytes, const ptx_type *t) {
+  if (o->part != 0) ptx_fail(p, CAWB_ERR_INVALID, "a part of a register where all of it is due");
   if (o->kind == PTX_O_REG) {
     if (o->bytes != bytes) {
       if (o->ref.base == SIM_CONSTS && o->bytes == 4 && bytes == 8)
@@ -248,7 +250,7 @@ sim_ref ptx_sink(ptx_parser *p) {
 /* `_` writes to a sink. */
 sim_ref ptx_target_of(ptx_parser *p, const ptx_operand *o, unsigned bytes) {
   if (o->kind == PTX_O_SINK) return ptx_sink(p);
-  if (o->kind != PTX_O_REG || o->ref.base != SIM_REGS || o->negate)
+  if (o->kind != PTX_O_REG || o->ref.base != SIM_REGS || o->negate || o->part != 0)
     ptx_fail(p, CAWB_ERR_INVALID, "a destination must be a register");
   if (o->bytes != bytes)
     ptx_fail(p, CAWB_ERR_INVALID, "register '%.*s' has the wrong size here",
@@ -283,7 +285,7 @@ static int read_type(const ptx_word *w, ptx_type *t) {
     { "f16", PTX_F, 2 }, { "f32", PTX_F, 4 }, { "f64", PTX_F, 8 }, { "bf16", PTX_BF, 2 },
     { "f16x2", PTX_FX2, 4 }, { "bf16x2", PTX_BFX2, 4 }, { "pred", PTX_P, 0 },
     { "s16x2", PTX_SX2, 4 }, { "u16x2", PTX_UX2, 4 }, { "e4m3x2", PTX_E4X2, 2 },
-    { "e5m2x2", PTX_E5X2, 2 }, { "tf32", PTX_TF, 4 }
+    { "e5m2x2", PTX_E5X2, 2 }, { "tf32", PTX_TF, 4 }, { "b128", PTX_B, 16 }
   };
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     if (same(w->text, w->size, types[i].name)) {

@@ -32,7 +32,7 @@
   X(NORMAL, "normal") X(SUBNORMAL, "subnormal") X(NOINC, "noinc") X(HINT, "::") \
   X(PROXY, "proxy") X(ASYNC, "async") X(NOFTZ, "noftz") X(COMMIT, "commit_group") \
   X(WAIT, "wait_group") X(WAIT_ALL, "wait_all") X(ABS, "abs") X(SHARED_CLUSTER, "shared::cluster") \
-  X(FRACTIONAL, "fractional") X(RANGE, "range") X(SATF, "satf")
+  X(FRACTIONAL, "fractional") X(RANGE, "range") X(SATF, "satf") X(SHR7, "shr7") X(SHR15, "shr15") X(PO, "po")
 
 enum {
 #define X(id, text) W_##id,
@@ -97,7 +97,13 @@ unsigned ptx_tensor_cost(const unsigned m[3], int code);
 int      ptx_tensor_registers(ptx_parser *p, const ptx_statement *s, unsigned i, unsigned n, unsigned bytes,
                               int target);
 
+/* decode_wide.c: values of 128 bits are two of 64 side by side. */
+unsigned ptx_halves(ptx_parser *p, const ptx_operand *whole, ptx_operand half[2]);     /* 2, or 0: it is no such register */
+int      ptx_decode_wide_mov(ptx_parser *p, const ptx_statement *s);
+int      ptx_decode_wide_atom(ptx_parser *p, const ptx_statement *s, int space, int mode, uint8_t order);
+
 /* Each returns 0 when the statement is not of its kind. */
+int ptx_decode_video(ptx_parser *p, const ptx_statement *s, const ptx_form *f);
 int ptx_decode_arith(ptx_parser *p, const ptx_statement *s, const ptx_form *f);
 int ptx_decode_compare(ptx_parser *p, const ptx_statement *s, const ptx_form *f);
 int ptx_decode_move(ptx_parser *p, const ptx_statement *s, const ptx_form *f);

@@ -150,25 +150,6 @@ static int decode_select(ptx_parser *p, const ptx_statement *s, const ptx_form *
   return 1;
 }
 
-/* vadd4.u32.u32.u32{.add} d, a, b, c: parts of 8 or 16 bits side by side. */
-static int decode_video(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
-  static const char *const names[] = { "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vset" };
-  size_t n = strlen(f->base), which = 0, count = sizeof names / sizeof *names;
-  if (n < 5 || f->base[0] != 'v' || (f->base[n - 1] != '2' && f->base[n - 1] != '4')) return 0;
-  while (which < count && (strlen(names[which]) != n - 1 || memcmp(names[which], f->base, n - 1) != 0)) which++;
-  int compares = which == 5, types = compares ? 2 : 3, cmp = compares ? ptx_compare(f) : 0;
-  if (which == count || f->types != (unsigned)types || cmp < 0 || cmp > SIM_GE) return 0;
-  sim_insn *in = ptx_emit(p, SIM_OP_video, s);
-  operands(p, s, in, "iiii", &f->type[0]);
-  in->mode = (uint8_t)which;
-  in->cmp = (uint8_t)cmp;
-  in->width = f->base[n - 1] == '2' ? 2 : 1;
-  in->sat = (uint16_t)ptx_has(f, W_SAT);
-  in->flags = (uint8_t)((f->type[types - 2].class == PTX_S) | (f->type[types - 1].class == PTX_S) << 1 |
-                        (!compares && f->type[0].class == PTX_S) << 2 | ptx_has(f, W_ADD) << 3);
-  return 1;
-}
-
 /* prmt's mode; lop3's table; bfind.shiftamt; bfe of 16 bits does not exist. */
 static void finish(ptx_parser *p, const ptx_statement *s, const ptx_form *f, sim_insn *in) {
   static const uint8_t modes[] = { W_F4E, W_B4E, W_RC8, W_ECL, W_ECR, W_RC16 };
@@ -196,7 +177,7 @@ static int all_known(const ptx_form *f, const ptx_type *t) {
 int ptx_decode_arith(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   char widths[8];
   if (decode_carry(p, s, f) || decode_odd(p, s, f) || decode_select(p, s, f) ||
-      decode_video(p, s, f)) return 1;
+      ptx_decode_video(p, s, f)) return 1;
   const rule *r = rule_for(f->base);
   ptx_type plain = { PTX_B, 4, "b32" };
   if (r == NULL || f->types > 1) return 0;

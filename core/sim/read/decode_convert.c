@@ -41,6 +41,7 @@ static int decode_computed(ptx_parser *p, const ptx_statement *s, const ptx_type
 static int decode_mov(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   if (f->types != 1 || s->count != 2) return 0;
   const ptx_type *t = &f->type[0];
+  if (t->bytes == 16) return ptx_decode_wide_mov(p, s);
   if (s->op[0].kind == PTX_O_VECTOR || s->op[1].kind == PTX_O_VECTOR) return decode_pack(p, s, t);
   if (s->op[1].kind == PTX_O_SPECIAL) return decode_computed(p, s, t);
   unsigned bytes = t->class == PTX_P ? 0 : ptx_lane(t->bytes);

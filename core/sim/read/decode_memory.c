@@ -62,9 +62,26 @@ static unsigned elements(ptx_parser *p, const ptx_statement *s, unsigned i, cons
   return o->count;
 }
 
+/* An element of 128 bits as two of 64. */
+static const ptx_type b64 = { PTX_B, 8, "b64" };
+static unsigned split(ptx_parser *p, const ptx_type **t, const ptx_operand **list, unsigned n, ptx_operand half[2]) {
+  if ((*t)->bytes != 16) return n;
+  if (n != 1 || ptx_halves(p, list[0], half) == 0) return 0;
+  *t = &b64;
+  list[0] = &half[0];
+  list[1] = &half[1];
+  return 2;
+}
+
 /* At most 16 bytes a thread. */
 static unsigned vector_of(const ptx_form *f) {
   return ptx_has(f, W_V2) ? 2 : ptx_has(f, W_V4) ? 4 : ptx_has(f, W_V8) ? 8 : 1;
+}
+
+/* How it orders what comes before and after it, see sim/watch/order.h; .cta: within the block. */
+static uint8_t order_of(const ptx_form *f) {
+  return (uint8_t)(((ptx_has(f, W_ACQUIRE) || ptx_has(f, W_ACQ_REL)) << 1) | ((ptx_has(f, W_RELEASE) || ptx_has(f, W_ACQ_REL)) << 2) |
+                   (ptx_has(f, W_CTA) << 3));
 }
 
 /* ld.param of a kernel's parameter is a constant of the launch. */
@@ -102,11 +119,12 @@ static int decode_ld(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
                              SIM_OP_ld_local, SIM_OP_ld_param, SIM_OP_ld_const,
                              SIM_OP_ld_cluster };
   const ptx_operand *list[VECTOR_MOST];
+  ptx_operand half[2];
   int space = space_of(f);
   if (space < 0 || f->types != 1 || f->type[0].bytes == 0) return 0;
   const ptx_type *t = &f->type[0];
   unsigned n = elements(p, s, 0, list);
-  if (n != vector_of(f) || n == 0 || n > 4 || n * t->bytes > 16) return 0;
+  if (n != vector_of(f) || n == 0 || n > 4 || n * t->bytes > 16 || (n = split(p, &t, list, n, half)) == 0) return 0;
   const ptx_operand *m = ptx_operand_at(p, s, 1);
   if (space == SIM_PARAM && m->kind == PTX_O_MEMORY && m->symbol != 0 &&
       p->symbols[m->symbol - 1].kind == PTX_ENTRY_PARAM) return load_parameter(p, s, t, list, n);
@@ -117,7 +135,7 @@ static int decode_ld(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   in->width = (uint8_t)t->bytes;
   in->vec = (uint8_t)n;
   in->sext = t->class == PTX_S;
-  in->flags = (uint8_t)ptx_has(f, W_NC);
+  in->flags = (uint8_t)(ptx_has(f, W_NC) | order_of(f));
   in->lane = list[0]->kind == PTX_O_REG ? list[0]->bytes : (uint8_t)ptx_lane(t->bytes);
   in->strong = (uint16_t)(ptx_has(f, W_RELAXED) || ptx_has(f, W_ACQUIRE) || ptx_has(f, W_VOLATILE));
   if (in->lane == 0) return 0;
@@ -128,11 +146,12 @@ static int decode_ld(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
 
 static int decode_st(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   const ptx_operand *list[VECTOR_MOST];
+  ptx_operand half[2];
   int space = space_of(f);
   if (space < 0 || space == SIM_CONST || f->types != 1 || f->type[0].bytes == 0) return 0;
   const ptx_type *t = &f->type[0];
   unsigned n = elements(p, s, 1, list);
-  if (n != vector_of(f) || n == 0 || n > 4 || n * t->bytes > 16) return 0;
+  if (n != vector_of(f) || n == 0 || n > 4 || n * t->bytes > 16 || (n = split(p, &t, list, n, half)) == 0) return 0;
   sim_insn *in = ptx_emit(p, SIM_OP_st_generic, s);
   fill_address(p, s, 0, &space, in);
   if (space == SIM_PARAM) return 0;
@@ -144,6 +163,7 @@ static int decode_st(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   in->vec = (uint8_t)n;
   in->lane = list[0]->kind == PTX_O_REG ? list[0]->bytes : (uint8_t)ptx_lane(t->bytes);
   in->strong = (uint16_t)(ptx_has(f, W_RELAXED) || ptx_has(f, W_RELEASE) || ptx_has(f, W_VOLATILE));
+  in->flags = order_of(f);
   if (in->lane == 0) return 0;
   for (unsigned k = 0; k < n; k++) in->r[vector_slots[k]] = ptx_source_of(p, list[k], in->lane, t);
   note_grain(p->f, space, t->bytes);
@@ -159,7 +179,8 @@ static uint8_t value_code(const ptx_type *t) {
 }
 
 /* One of them for element k of the vectors, which lies `k` elements on. */
-static int emit_atom(ptx_parser *p, const ptx_statement *s, const ptx_type *t, int space, int mode, unsigned k) {
+static int emit_atom(ptx_parser *p, const ptx_statement *s, const ptx_type *t, int space, int mode, uint8_t order,
+                     unsigned k) {
   static const uint16_t ops[] = { SIM_OP_atom_generic, SIM_OP_atom_global, SIM_OP_atom_shared };
   int red = s->word[0].size == 3, op = space == SIM_NEAR ? SIM_OP_atom_cluster : ops[space];
   unsigned bytes = ptx_lane(t->bytes), b = red ? 1 : 2;
@@ -179,6 +200,7 @@ static int emit_atom(ptx_parser *p, const ptx_statement *s, const ptx_type *t, i
   in->vec = 1;
   in->lane = (uint8_t)bytes;
   in->mode = (uint8_t)mode;
+  in->flags = order;
   in->type[0] = value_code(t);
   return 1;
 }
@@ -194,8 +216,9 @@ static int decode_atom(ptx_parser *p, const ptx_statement *s, const ptx_form *f)
   if (mode < 0 || t->bytes < 2) return 0;
   if (t->bytes == 2 && t->class != PTX_F && t->class != PTX_BF && mode != A_CAS) return 0;
   note_grain(p->f, space, t->bytes);
+  if (t->bytes == 16) return vector_of(f) == 1 && ptx_decode_wide_atom(p, s, space, mode, order_of(f));
   for (unsigned k = 0; k < vector_of(f); k++)
-    if (!emit_atom(p, s, t, space, mode, k)) return 0;
+    if (!emit_atom(p, s, t, space, mode, order_of(f), k)) return 0;
   return 1;
 }
 

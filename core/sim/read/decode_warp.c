@@ -42,7 +42,7 @@ int ptx_decode_hint(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(f->base, names[i]) == 0) {
       if (i < 2 && !ptx_has(f, W_CTA)) p->f->fences = 1;
-      ptx_emit(p, i == 4 ? SIM_OP_nanosleep : SIM_OP_nop, s);
+      ptx_emit(p, i < 2 ? SIM_OP_fence : i == 4 ? SIM_OP_nanosleep : SIM_OP_nop, s)->mode = !ptx_has(f, W_CTA);
       return 1;
     }
   return 0;
@@ -76,6 +76,7 @@ static int decode_bar(ptx_parser *p, const ptx_statement *s, const ptx_form *f) 
   unsigned first = red ? 1 : 0, last = red ? s->count - 1 : s->count;
   sim_insn *in = ptx_emit(p, SIM_OP_bar, s);
   in->mode = (uint8_t)mode;
+  in->flags = (uint8_t)(f->base[3] == '\0' || ptx_has(f, W_ALIGNED) ? BAR_ALIGNED : 0);     /* bar is barrier.aligned */
   in->r[1] = ptx_source(p, s, first, 4, NULL);
   if (first + 1 < last) in->r[2] = ptx_source(p, s, first + 1, 4, NULL);
   if (!red) return 1;

@@ -10,6 +10,7 @@ struct cawb_module {
   sim_function *functions;      /* entries */
   cawb_addr *variables;         /* regions of the module's own variables */
   size_t nvariables, variables_room, variables_bytes;
+  unsigned char *initial;       /* values of those that kernels may store to: see variables.c */
 };
 
 /* ptx_parse.c */

@@ -1,7 +1,8 @@
 /*
 ** ptx_call.c - a call expands the function's body where it stands, with the
-** formal parameters bound to the caller's. Recursion is therefore refused. A call
-** through a pointer expands every function that it may mean, behind a comparison.
+** formal parameters bound to the caller's; but for functions that call themselves, or are
+** called from too deep: see ptx_recurse.c. A call through a pointer expands every function that
+** it may mean, behind a comparison.
 */
 #include "sim/read/ptx_parse.h"
 #include "sim/exec/ops.h"
@@ -10,10 +11,7 @@
 
 enum { ARGS = 64, INLINE_DEPTH = 24, CODE_MAX = 1 << 20 };
 
-typedef struct actuals {
-  uint32_t symbol[ARGS];
-  unsigned count, next;
-} actuals;
+typedef ptx_actuals actuals;
 
 /* `(a, b)`: parameter variables. */
 static void read_list(ptx_parser *p, actuals *list) {
@@ -48,12 +46,17 @@ static void bind_list(ptx_parser *p, actuals *list) {
   ptx_expect(p, ')');
 }
 
-/* 0: it is being expanded already, or this goes too deep. */
-static int expand(ptx_parser *p, ptx_body *b, actuals *results, actuals *args) {
+/* One that is being expanded already calls itself: the entry is read again, with that known. */
+static void expand(ptx_parser *p, ptx_body *b, actuals *results, actuals *args) {
   ptx_lexer back = p->lex;
   ptx_token tok = p->tok;
   uint32_t line = p->line, file = p->file, symbols = p->nsymbols;
-  if (b->open || p->inlined == INLINE_DEPTH) return 0;
+  if (!b->recursive && (b->open || p->inlined == INLINE_DEPTH)) b->recursive = p->again = 1;
+  if (p->again) return;
+  if (b->recursive) {
+    ptx_recurse_call(p, b, results, args);
+    return;
+  }
   p->inlined++;
   b->open = 1;
   p->lex = b->at;
@@ -75,7 +78,6 @@ static int expand(ptx_parser *p, ptx_body *b, actuals *results, actuals *args) {
   p->tok = tok;
   p->line = line;
   p->file = file;
-  return 1;
 }
 
 static int is(const ptx_word *w, const char *s) {
@@ -151,10 +153,10 @@ static void expand_any(ptx_parser *p, sim_ref target, const actuals *results, co
   uint32_t chain = UINT32_MAX;
   for (uint32_t i = 0; i < p->nbodies; i++) {
     ptx_body *b = &p->bodies[i];
-    if (b->open || !same_shape(b, results, args)) continue;
+    if (!same_shape(b, results, args)) continue;
     actuals to = *results, from = *args;
     uint32_t past = emit_unless(p, target, ptx_function_address(p, b->name, b->size));
-    if (!expand(p, b, &to, &from)) ptx_emit(p, SIM_OP_trap, NULL);
+    expand(p, b, &to, &from);
     ptx_emit(p, SIM_OP_bra, NULL)->target = chain;
     chain = p->f->count - 1;
     p->f->code[past].target = p->f->count;
@@ -167,17 +169,45 @@ static void expand_any(ptx_parser *p, sim_ref target, const actuals *results, co
   }
 }
 
-/* Nothing is printed; the result is 0. */
-static void emit_nothing_printed(ptx_parser *p, const actuals *results) {
-  if (results->count == 0) return;
-  sim_ref at = ptx_value(p, 8, p->symbols[results->symbol[0] - 1].offset), zero = ptx_value(p, 4, 0);
-  sim_insn *in = ptx_emit(p, SIM_OP_st_local, NULL);
-  in->r[0] = zero;
+/* An access to a .param variable, of as many bytes as the register's lanes have. */
+static void emit_param(ptx_parser *p, int op, uint32_t symbol, sim_ref data, unsigned bytes) {
+  sim_ref at = ptx_value(p, 8, p->symbols[symbol - 1].offset);
+  sim_insn *in = ptx_emit(p, op, NULL);
+  in->r[0] = data;
   in->r[1] = at;
   in->space = SIM_LOCAL;
   in->wide = 2;
   in->vec = 1;
-  in->width = in->lane = 4;
+  in->width = in->lane = (uint8_t)bytes;
+}
+
+/* Nothing is printed; the result is 0. */
+static void emit_nothing_printed(ptx_parser *p, const actuals *results) {
+  if (results->count > 0) emit_param(p, SIM_OP_st_local, results->symbol[0], ptx_value(p, 4, 0), 4);
+}
+
+/* p = malloc(n); free(p): see sim/access/heap.c. */
+static void emit_heap(ptx_parser *p, const actuals *results, const actuals *args, int frees) {
+  if (args->count != 1 || results->count != (frees ? 0u : 1u))
+    ptx_fail(p, CAWB_ERR_INVALID, "malloc and free have one argument");
+  sim_ref given = ptx_sink(p), made = ptx_sink(p);
+  emit_param(p, SIM_OP_ld_local, args->symbol[0], given, 8);
+  sim_insn *in = ptx_emit(p, frees ? SIM_OP_heap_free : SIM_OP_heap_alloc, NULL);
+  in->r[1] = given;
+  p->f->heap = 1;
+  if (frees) return;
+  in->r[0] = made;
+  emit_param(p, SIM_OP_st_local, results->symbol[0], made, 8);
+}
+
+/* What every GPU brings along. 0: it is none of that. */
+static int call_builtin(ptx_parser *p, const ptx_word *name, const actuals *results, const actuals *args) {
+  if (is(name, "__assertfail")) ptx_emit(p, SIM_OP_assertion, NULL);
+  else if (is(name, "vprintf")) emit_nothing_printed(p, results);
+  else if (is(name, "malloc")) emit_heap(p, results, args, 0);
+  else if (is(name, "free")) emit_heap(p, results, args, 1);
+  else return 0;
+  return 1;
 }
 
 void ptx_call(ptx_parser *p, const ptx_statement *s) {
@@ -195,15 +225,11 @@ void ptx_call(ptx_parser *p, const ptx_statement *s) {
   while (!ptx_at(p, ';') && p->tok.kind != PTX_END) ptx_next(p);
   ptx_expect(p, ';');
   uint32_t around = begin_guard(p, s), i = find_body(p, name.text, name.size);
-  if (is(&name, "__assertfail")) ptx_emit(p, SIM_OP_assertion, NULL);
-  else if (is(&name, "vprintf")) emit_nothing_printed(p, &results);
+  if (direct && i == p->nbodies && call_builtin(p, &name, &results, &args)) i = 0;
   else if (!direct && (target.kind != PTX_O_REG || target.bytes != 8))
     ptx_fail(p, CAWB_ERR_INVALID, "a call needs a function or a 64-bit register");
   else if (!direct) expand_any(p, target.ref, &results, &args);
   else if (i == p->nbodies) ptx_unknown(p, name.text, name.size);
-  else if (!expand(p, &p->bodies[i], &results, &args))
-    ptx_fail(p, CAWB_ERR_UNSUPPORTED, "'%.*s' calls itself, or calls nest more than %d deep: "
-             "calls are expanded",
-             (int)(name.size < 80 ? name.size : 80), name.text, INLINE_DEPTH);
+  else expand(p, &p->bodies[i], &results, &args);
   if (around != UINT32_MAX) p->f->code[around].target = p->f->count;
 }

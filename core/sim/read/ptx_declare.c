@@ -27,13 +27,12 @@ static uint64_t read_number(ptx_parser *p, uint64_t most) {
 
 /* -------------------------------------------------------------- registers */
 
-static void place_family(ptx_parser *p, ptx_symbol *s, unsigned bytes) {
+static void place_family(ptx_parser *p, ptx_symbol *s) {
   uint64_t end = p->f->regs_size, lane = s->bytes == 0 ? 4 : s->bytes * SIM_LANES;
   s->offset = ptx_place(&end, (uint64_t)s->count * lane, s->bytes == 0 ? 4 : 128);
-  if (end > REGISTERS_MAX || bytes > 8)
-    ptx_fail(p, CAWB_ERR_UNSUPPORTED, bytes > 8 ? "128-bit registers"
-                                                : "a function with so many registers");
+  if (end > REGISTERS_MAX) ptx_fail(p, CAWB_ERR_UNSUPPORTED, "a function with so many registers");
   p->f->regs_size = (uint32_t)end;
+  ptx_frame_note(p, s);
 }
 
 /* .reg .b32 %r<10>, %x; */
@@ -44,7 +43,7 @@ void ptx_declare_registers(ptx_parser *p) {
     if (p->tok.kind != PTX_NAME) ptx_fail(p, CAWB_ERR_INVALID, "a register needs a name");
     ptx_symbol *s = ptx_symbol_add(p, p->tok.text, p->tok.size);
     s->kind = PTX_REG;
-    s->bytes = pred ? 0 : bytes > 4 ? 8 : 4;
+    s->bytes = pred ? 0 : bytes > 8 ? 16 : bytes > 4 ? 8 : 4;
     s->count = 1;
     ptx_next(p);
     if (ptx_take(p, '<')) {
@@ -54,7 +53,7 @@ void ptx_declare_registers(ptx_parser *p) {
       s->count = count;
       ptx_expect(p, '>');
     }
-    place_family(p, s, bytes);
+    place_family(p, s);
   } while (ptx_take(p, ','));
   ptx_expect(p, ';');
 }

@@ -193,61 +193,6 @@ void ptx_body_parse(ptx_parser *p) {
   ptx_symbols_cut(p, symbols);
 }
 
-/* --------------------------------------------------------------- entries */
-
-static char *copy_name(ptx_parser *p, const char *name, size_t size) {
-  char *s = malloc(size + 1);
-  if (s == NULL) ptx_fail(p, CAWB_ERR_MEMORY, "out of memory for a name");
-  memcpy(s, name, size);
-  s[size] = '\0';
-  return s;
-}
-
-/* _Z4gemmILi8EEvPf -> gemm: enough of the mangling to name a kernel. */
-static char *plain_name(ptx_parser *p, const char *name, size_t size) {
-  size_t at = 2, length = 0;
-  if (size < 4 || memcmp(name, "_Z", 2) != 0) return copy_name(p, name, size);
-  while (at < size && name[at] >= '0' && name[at] <= '9' && length < size)
-    length = length * 10 + (size_t)(name[at++] - '0');
-  if (length == 0 || at + length > size) return copy_name(p, name, size);
-  return copy_name(p, name + at, length);
-}
-
-static void read_bounds(ptx_parser *p) {
-  uint32_t *most = NULL, product = 1, number[3] = { 1, 1, 1 }, n = 0;
-  if (ptx_is(p, ".maxntid") || ptx_is(p, ".reqntid")) most = &p->f->max_threads;
-  int cluster = ptx_is(p, ".reqnctapercluster");
-  ptx_next(p);
-  while (p->tok.kind == PTX_INT) {
-    product *= (uint32_t)p->tok.value;
-    if (n < 3) number[n++] = (uint32_t)p->tok.value;
-    ptx_next(p);
-    if (!ptx_take(p, ',')) break;
-  }
-  if (most != NULL) *most = product;
-  if (cluster && n > 0) memcpy(p->f->cluster, number, sizeof number);
-}
-
-static void read_entry(ptx_parser *p, const ptx_body *b) {
-  sim_function *f = calloc(1, sizeof *f);
-  if (f == NULL) ptx_fail(p, CAWB_ERR_MEMORY, "out of memory for a kernel");
-  f->next = p->module->functions;
-  p->module->functions = p->f = f;
-  f->grain = 2;
-  p->lex = b->at;
-  p->line = p->file = 0;
-  p->mnemonic.size = 0;
-  uint32_t symbols = p->nsymbols;
-  ptx_next(p);
-  f->name = copy_name(p, p->tok.text, p->tok.size);
-  f->plain = plain_name(p, p->tok.text, p->tok.size);
-  ptx_next(p);
-  ptx_declare_params(p);
-  while (p->tok.kind == PTX_NAME) read_bounds(p);
-  ptx_body_parse(p);
-  ptx_symbols_cut(p, symbols);
-}
-
 /* ---------------------------------------------------------------- module */
 
 static void skip_braces(ptx_parser *p) {
@@ -279,7 +224,9 @@ static void note_function(ptx_parser *p, int is_entry) {
   if (p->tok.kind != PTX_NAME) ptx_fail(p, CAWB_ERR_INVALID, "a function needs a name");
   b.name = p->tok.text;
   b.size = p->tok.size;
-  b.open = 0;
+  b.open = b.recursive = 0;
+  b.frame = b.nresults = b.nformals = b.formals_room = 0;
+  b.formals = NULL;
   if (!is_entry) ptx_function_declare(p, b.name, b.size);
   ptx_next(p);
   if (ptx_take(p, '(')) skip_parens(p);
@@ -330,7 +277,7 @@ static void read_module(ptx_parser *p, const char *ptx) {
     ptx_fail(p, CAWB_ERR_INVALID, "this is not PTX: it does not begin with .version");
   p->begun = 1;
   while (p->tok.kind != PTX_END) read_top(p);
-  for (uint32_t i = 0; i < p->nentries; i++) read_entry(p, &p->entries[i]);
+  ptx_entries_read(p);
 }
 
 cawb_status sim_module_parse(sim_device *d, const char *ptx, cawb_module **out, cawb_err *err) {
@@ -352,6 +299,7 @@ cawb_status sim_module_parse(sim_device *d, const char *ptx, cawb_module **out, 
   free(p->symbols);
   free(p->labels);
   free(p->fixups);
+  for (uint32_t i = 0; i < p->nbodies; i++) free(p->bodies[i].formals);
   free(p->bodies);
   free(p->names);
   free(p->entries);
@@ -363,17 +311,11 @@ void sim_module_free(cawb_module *m) {
   while (m->functions != NULL) {
     sim_function *f = m->functions;
     m->functions = f->next;
-    free(f->name);
-    free(f->plain);
-    free(f->code);
-    free(f->consts);
-    free(f->extras);
-    free(f->uninitialised);
-    free(f->unknown);
-    free(f);
+    ptx_function_free(f);
   }
   for (size_t i = 0; i < m->nvariables; i++) sim_region_drop(m->device, m->variables[i]);
   free(m->variables);
+  free(m->initial);
   free(m);
 }
 

@@ -26,7 +26,7 @@ typedef struct ptx_symbol {
   const char *name;
   size_t size;
   ptx_symbol_kind kind;
-  uint8_t bytes;            /* of a register's lane: 0 (predicate), 4, 8 */
+  uint8_t bytes;            /* of a register's lane: 0 (predicate), 4, 8, 16 (two of 8, see decode_wide.c) */
   uint8_t space;
   int family, dynamic, lazy;
   uint32_t count, align;
@@ -45,6 +45,7 @@ typedef struct ptx_operand {
   ptx_operand_kind kind;
   sim_ref ref;
   uint8_t bytes;
+  uint8_t part;             /* of a register: 1 to 4 is .b0 to .b3, 5 and 6 are .h0 and .h1; 0: all of it */
   int negate;
   ptx_kind literal;
   uint64_t value;
@@ -75,6 +76,10 @@ typedef struct ptx_body {
   size_t size;
   ptx_lexer at;
   int open;                 /* it is being expanded */
+  int recursive;            /* it calls itself: calls of it are not expanded */
+  uint32_t frame;           /* of the entry at hand, + 1; 0: none */
+  struct ptx_formal { uint32_t size, transfer; } *formals;      /* results, then arguments, and where they are handed over */
+  uint32_t nresults, nformals, formals_room;
 } ptx_body;
 
 typedef struct ptx_parser {
@@ -99,6 +104,7 @@ typedef struct ptx_parser {
   ptx_body *entries;
   uint32_t nentries, entries_room;
   unsigned depth, inlined;
+  int again;                          /* a function was found to call itself: read the entry once more */
   uint32_t line, file;                /* of the source, from .loc */
   uint32_t text;                      /* line of the PTX that the statement at hand begins on */
   ptx_word mnemonic;                  /* of the statement at hand; size 0: none */
@@ -122,6 +128,10 @@ int  ptx_is(const ptx_parser *p, const char *name);
 void ptx_skip_to(ptx_parser *p, char c);       /* and past it */
 void ptx_body_parse(ptx_parser *p);
 
+/* ptx_entry.c */
+void ptx_entries_read(ptx_parser *p);
+void ptx_function_free(sim_function *f);
+
 /* ptx_symbol.c */
 ptx_symbol *ptx_symbol_add(ptx_parser *p, const char *name, size_t size);
 uint32_t ptx_symbol_find(const ptx_parser *p, const char *name, size_t size);
@@ -142,6 +152,13 @@ void ptx_name_read(ptx_parser *p, ptx_operand *o);          /* and past it */
 void ptx_call(ptx_parser *p, const ptx_statement *s);
 void ptx_function_declare(ptx_parser *p, const char *name, size_t size);
 uint64_t ptx_function_address(const ptx_parser *p, const char *name, size_t size);   /* 0: none */
+
+/* ptx_recurse.c: functions that call themselves */
+typedef struct ptx_actuals { uint32_t symbol[64]; unsigned count, next; } ptx_actuals;
+void ptx_frame_note(ptx_parser *p, const ptx_symbol *s);     /* registers declared */
+void ptx_recurse_call(ptx_parser *p, ptx_body *b, const ptx_actuals *results, const ptx_actuals *args);
+void ptx_recurse_finish(ptx_parser *p);                      /* their code, behind the entry's own */
+void ptx_recurse_forget(ptx_parser *p);                      /* before an entry is read */
 
 /* decode.c */
 void ptx_opnames_fill(ptx_parser *p);

@@ -14,21 +14,47 @@ static void resolve_register(const ptx_symbol *s, const char *name, size_t size,
   o->ref.off = (uint32_t)s->offset + n * (s->bytes == 0 ? 4u : s->bytes * SIM_LANES);
 }
 
+/* %r1.b0, %r1.h1: the part's number, and the name without it; 0: it is no part of a register. */
+static uint8_t part_of(const char *text, size_t *size) {
+  size_t n = *size;
+  if (n < 4 || text[n - 3] != '.' || (text[n - 2] != 'b' && text[n - 2] != 'h')) return 0;
+  int bytes = text[n - 2] == 'b', which = text[n - 1] - '0';
+  if (which < 0 || which > (bytes ? 3 : 1)) return 0;
+  *size = n - 3;
+  return (uint8_t)((bytes ? 1 : 5) + which);
+}
+
 void ptx_name_read(ptx_parser *p, ptx_operand *o) {
   const char *text = p->tok.text;
   size_t size = p->tok.size;
   uint32_t i = ptx_symbol_find(p, text, size);
+  if (i == 0) {
+    size_t stem = size;
+    uint8_t part = part_of(text, &stem);
+    uint32_t whole = part != 0 ? ptx_symbol_find(p, text, stem) : 0;
+    if (whole != 0 && p->symbols[whole - 1].kind == PTX_REG && p->symbols[whole - 1].bytes == 4) {
+      i = whole;
+      size = stem;
+      o->part = part;
+    }
+  }
   o->text = text;
   o->size = size;
   ptx_next(p);
   if (i == 0) {
     if (size == 1 && *text == '_') o->kind = PTX_O_SINK;
+    else if (size == 7 && memcmp(text, "WARP_SZ", 7) == 0) {        /* a constant, wherever one may stand */
+      o->kind = PTX_O_LITERAL;
+      o->literal = PTX_INT;
+      o->value = SIM_LANES;
+    }
     else if (*text == '%') {
-      if (sim_family(text, size) != NULL) {
+      int known = ptx_special(p, text, size, o);
+      if (!known && sim_family(text, size) != NULL) {
         ptx_unknown(p, text, size);
         o->kind = PTX_O_LITERAL;
         o->literal = PTX_INT;
-      } else if (!ptx_special(p, text, size, o))
+      } else if (!known)
         ptx_fail(p, CAWB_ERR_INVALID, "no register '%.*s'", (int)(size < 60 ? size : 60), text);
     } else o->kind = PTX_O_NAME;
     return;

@@ -27,12 +27,9 @@ static const struct { const char *prefix, *family; int some; } families[] = {
   { "suq.", "textures and surfaces", 0 },
   { "red.async", "asynchronous reductions", 0 },
   { "multimem.", "memory of several devices", 0 },
-  { "%envreg", "barriers of a whole grid", 0 },
-  { "vadd", "scalar video instructions", 1 }, { "vsub", "scalar video instructions", 1 },
-  { "vabsdiff", "scalar video instructions", 1 }, { "vmin", "scalar video instructions", 1 },
-  { "vmax", "scalar video instructions", 1 }, { "vsh", "scalar video instructions", 1 },
-  { "vmad", "scalar video instructions", 1 }, { "vset", "scalar video instructions", 1 },
-  { "vavrg", "scalar video instructions", 1 }
+  { "%envreg", "registers that a driver fills", 0 },
+  { "%reserved_smem_offset_", "tiles of several warps in cooperative groups", 0 },
+  { "vmad", "scalar video instructions with negated operands", 1 }
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 

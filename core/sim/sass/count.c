@@ -224,22 +224,28 @@ static void judge_block(count *c, uint32_t b) {
   }
 }
 
-static double count_all(count *c) {
-  double sum = 0;
+static sim_sass_counts count_all(count *c) {
+  sim_sass_counts sum = { 0, 0, 0 };
   find_copies(c);
   share_lines(c);
   for (uint32_t b = 0; b < c->s->nblocks; b++) judge_block(c, b);
-  if (!sim_sass_flow(c->s, c->warps, c->guess, c->times)) return -1;
-  for (uint32_t b = 0; b < c->s->nblocks; b++)
-    sum += c->times[b] * (double)(c->s->blocks[b].last - c->s->blocks[b].first);
+  if (!sim_sass_flow(c->s, c->warps, c->guess, c->times)) return (sim_sass_counts){ -1, 0, 0 };
+  for (uint32_t b = 0; b < c->s->nblocks; b++) {
+    const sim_sass_block *at = &c->s->blocks[b];
+    sum.issued += c->times[b] * (double)(at->last - at->first);
+    for (uint32_t i = at->first; i < at->last && c->s->locals; i++) {
+      sum.locals += c->s->code[i].local > 0 ? c->times[b] : 0;
+      sum.words += c->times[b] * c->s->code[i].local;
+    }
+  }
   return sum;
 }
 
-double sim_sass_issued(const sim_exec *x) {
+sim_sass_counts sim_sass_issued(const sim_exec *x) {
   const sim_sass *s = x->function->sass;
   count c = { .x = x, .s = s, .warps = (double)x->executed * x->nwarps };
-  double sum = -1;
-  if (s == NULL) return -1;
+  sim_sass_counts sum = { -1, 0, 0 };
+  if (s == NULL) return sum;
   c.copies = malloc(s->count * sizeof *c.copies);
   c.share = malloc(s->count * sizeof *c.share);
   c.times = malloc(s->nblocks * sizeof *c.times);

@@ -1,21 +1,21 @@
 /*
-** cubin.c - registers of each kernel, from the machine code that ptxas made.
+** cubin.c - registers and local memory of each kernel, from the machine code that ptxas made.
 ** A cubin is an ELF file; section .nv.info holds records of two bytes format and
 ** attribute, two bytes size, then a symbol's index and a value: attribute 0x2f
-** is the number of registers. Anything odd is skipped: the figure stays unknown.
+** is the number of registers, 0x11 the bytes of local memory. Anything odd is skipped: the figure stays unknown.
 */
 #include "sim/sass/sass.h"
 
 #include <string.h>
 
-enum { FORMAT_SIZED = 4, ATTRIBUTE_REGISTERS = 0x2f };
+enum { FORMAT_SIZED = 4, ATTRIBUTE_REGISTERS = 0x2f, ATTRIBUTE_FRAME = 0x11 };
 
-static void set_registers(cawb_module *mod, const sim_elf *m, const Elf64_Shdr *symbols,
-                          const Elf64_Shdr *names, uint32_t index, uint32_t registers) {
+static void set_value(cawb_module *mod, const sim_elf *m, const Elf64_Shdr *symbols,
+                      const Elf64_Shdr *names, uint32_t index, unsigned attribute, uint32_t value) {
   Elf64_Sym sym;
   const char *name = sim_elf_symbol(m, symbols, index, &sym) ? sim_elf_text(m, names, sym.st_name) : NULL;
   for (sim_function *f = mod->functions; name != NULL && f != NULL; f = f->next)
-    if (strcmp(f->name, name) == 0) f->regs_used = registers;
+    if (strcmp(f->name, name) == 0) *(attribute == ATTRIBUTE_REGISTERS ? &f->regs_used : &f->stack) = value;
 }
 
 void sim_cubin_read(cawb_module *mod, const void *data, size_t size) {
@@ -29,9 +29,9 @@ void sim_cubin_read(cawb_module *mod, const void *data, size_t size) {
     uint64_t length = r[0] == FORMAT_SIZED ? 4 + (r[2] | (unsigned)r[3] << 8) : 4;
     uint32_t v[2];
     const void *value = length >= 12 ? sim_elf_at(&m, info.sh_offset + off + 4, sizeof v) : NULL;
-    if (r[0] == FORMAT_SIZED && r[1] == ATTRIBUTE_REGISTERS && value != NULL) {
+    if (r[0] == FORMAT_SIZED && (r[1] == ATTRIBUTE_REGISTERS || r[1] == ATTRIBUTE_FRAME) && value != NULL) {
       memcpy(v, value, sizeof v);
-      set_registers(mod, &m, &symbols, &names, v[0], v[1]);
+      set_value(mod, &m, &symbols, &names, v[0], r[1], v[1]);
     }
     off += length;
   }

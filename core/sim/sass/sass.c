@@ -13,6 +13,7 @@
 enum { BYTES = 16, ALWAYS = 7, JUMP_PLAIN = 0x947 };
 enum { WHEN_APART = 2, WHEN_TOGETHER };          /* if the lanes are not at one place, if they are */
 enum { CONTROL_FIRST = 0x140, CONTROL_LAST = 0x15f, NOP = 0x118 };
+enum { OP_LOAD_LOCAL = 0x183, OP_STORE_LOCAL = 0x187, WORDS_2 = 5, WORDS_4 = 6 };
 enum { OP_CALL_ABSOLUTE = 0x143, OP_CALL = 0x144, OP_JUMP = 0x147, OP_JUMP_TABLE = 0x149,
        OP_JUMP_FAR = 0x14a, OP_JUMP_FAR_TABLE = 0x14c, OP_EXIT = 0x14d, OP_RETURN = 0x150,
        OP_JUMP_UNIFORM_TABLE = 0x158, OP_JUMP_UNIFORM_FAR = 0x159, OP_KILL = 0x15b };
@@ -75,6 +76,8 @@ static void decode(const unsigned char *text, uint32_t i, uint32_t count, int sp
   unsigned op = operation(w);
   *out = (sim_sass_insn){ .target = SIM_SASS_NOWHERE, .kind = kind_of(op), .evidence = evidence_of(op) };
   out->guarded = (w.low >> 12 & 15) != ALWAYS;
+  unsigned size = (unsigned)(w.high >> 9 & 7);
+  if (op == OP_LOAD_LOCAL || op == OP_STORE_LOCAL) out->local = size == WORDS_4 ? 4 : size == WORDS_2 ? 2 : 1;
   if (out->kind != SIM_SASS_JUMP && op != OP_CALL) return;
   int64_t to = target(w, i, split);
   if (to >= 0 && to < count) out->target = (uint32_t)to;
@@ -98,7 +101,10 @@ static sim_sass *read_text(const sim_elf *m, unsigned number, const Elf64_Shdr *
     sim_sass_free(s);
     return NULL;
   }
-  for (uint32_t i = 0; i < n; i++) decode(text, i, n, split, &s->code[i]);
+  for (uint32_t i = 0; i < n; i++) {
+    decode(text, i, n, split, &s->code[i]);
+    s->locals |= s->code[i].local > 0;
+  }
   sim_sass_lines(m, number, s);
   return s;
 }

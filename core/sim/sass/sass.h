@@ -26,6 +26,7 @@ typedef struct sim_sass_insn {
   uint32_t line;                /* of the PTX; 0: unknown */
   uint32_t target;              /* of a jump or a call: the number of an instruction */
   uint8_t kind, guarded, rare, evidence;
+  uint8_t local;                /* words of local memory that a lane loads or stores */
 } sim_sass_insn;
 
 typedef struct sim_sass_block {
@@ -42,6 +43,7 @@ typedef struct sim_sass {
   sim_sass_block *blocks;
   sim_sass_edge *edges;
   uint32_t count, nblocks, nedges;
+  int locals;                   /* there are accesses to local memory */
 } sim_sass;
 
 /* cubin.c: note the registers that each kernel needs, where the cubin tells. */
@@ -57,8 +59,10 @@ void sim_sass_lines(const sim_elf *m, unsigned text, sim_sass *s);
 /* graph.c: blocks and edges; 0 when there are too many, or no memory */
 int sim_sass_graph(sim_sass *s);
 
-/* count.c: warp instructions of the blocks that were executed; negative: not known */
-double sim_sass_issued(const sim_exec *x);
+/* count.c: warp instructions of the blocks that were executed; negative: not known. And what of them accesses local
+   memory: how often, and words of a lane. */
+typedef struct sim_sass_counts { double issued, locals, words; } sim_sass_counts;
+sim_sass_counts sim_sass_issued(const sim_exec *x);
 
 /* flow.c: executions of each block. `times` has those that are known, NaN the others; `guess`
    is what an unknown one is taken to be where its neighbours do not tell. 0: no memory. */

@@ -120,13 +120,13 @@ void sim_time_launch(const sim_model *m, const sim_launch_facts *f, cawb_report 
   r->seconds += launch + norm(bounds, sizeof bounds / sizeof *bounds, m->sharpness);
 }
 
-/* A library's call is taken to reach the published rate, or that of memory. */
-void sim_time_library(const sim_model *m, double flops, double rate, double bytes, cawb_report *r) {
-  double memory = bytes / m->dram, issue = flops / rate;
+/* A library's call: its arithmetic at the rate that it reaches, beside or behind what memory takes. */
+void sim_time_library(const sim_model *m, double flops, double rate, double bytes, int passes, cawb_report *r) {
+  double memory = passes * bytes / m->dram, issue = flops / rate;
   r->bound.memory += memory;
   r->bound.issue += issue;
   r->bound.launch += m->launch;
-  r->seconds += m->launch + most(memory, issue);
+  r->seconds += m->launch + (passes > 1 ? memory + issue : most(memory, issue));
 }
 
 void sim_time_fill(const sim_model *m, size_t size, cawb_report *r) {

@@ -75,7 +75,7 @@ static cawb_status add_counters(sim_watch *w, const sim_exec *x, const cawb_repo
   double k = f->executed > 0 ? f->blocks / f->executed : 1, seconds = b->seconds - a->seconds;
   double executed = (double)(b->warp_instructions - a->warp_instructions);
   double lanes = (double)(b->thread_instructions - a->thread_instructions) / executed;
-  double machine = k * sim_sass_issued(x), issued = machine > 0 ? machine : f->issued;
+  double machine = k * sim_sass_issued(x).issued, issued = machine > 0 ? machine : f->issued;
   double conflicts = (double)c->shared_wavefronts - (double)c->shared_least;
   double here = ceil(f->blocks / m->sms), room = m->l2 * m->dirty / 32;
   double warps = (here < f->resident ? f->blocks / m->sms : f->resident) * f->warps * SIM_LANES / m->threads_sm;

@@ -30,6 +30,7 @@ double sim_resident(const sim_model *m, const sim_exec *x);
 double sim_traffic(const sim_model *m, const sim_launch_facts *f);
 void   sim_time_launch(const sim_model *m, const sim_launch_facts *facts, cawb_report *report);
 void   sim_time_fill(const sim_model *m, size_t size, cawb_report *report);
-void   sim_time_library(const sim_model *m, double flops, double rate, double bytes, cawb_report *report);
+/* `passes` over memory, before the arithmetic where there are several: other layouts are made. */
+void   sim_time_library(const sim_model *m, double flops, double rate, double bytes, int passes, cawb_report *report);
 
 #endif

@@ -2,6 +2,7 @@
 #include "sim/watch/report.h"
 
 #include "sim/exec/fault.h"
+#include "sim/exec/ops.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -97,9 +98,33 @@ static int say_warps(const sim_exec *x, const char *at, const char *where, char 
   if (x->race.other_warp < 0) snprintf(other, sizeof other, "several warps");
   else snprintf(other, sizeof other, "warp %d", x->race.other_warp);
   if (x->race.other != 0) snprintf(line, sizeof line, " (line %u)", x->race.other);
-  return snprintf(out, room, "shared memory: %s: warp %u %s %s, which %s %s%s with no __syncthreads() "
-                  "between, in block (%u,%u,%u)", at, x->race.warp, does[x->race.how], where, other,
+  return snprintf(out, room, "%s memory: %s: warp %u %s %s, which %s %s%s with no __syncthreads() "
+                  "between, in block (%u,%u,%u)", x->race.space == SIM_GLOBAL ? "global" : "shared", at, x->race.warp, does[x->race.how], where, other,
                   did[x->race.other_how], line, b[0], b[1], b[2]);
+}
+
+static int say_in_warp(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
+  char other[32], line[32] = "";
+  const unsigned *b = x->race.block;
+  if (x->race.other_warp < 0) snprintf(other, sizeof other, "several lanes");
+  else snprintf(other, sizeof other, "lane %d", x->race.other_warp);
+  if (x->race.other != 0) snprintf(line, sizeof line, " (line %u)", x->race.other);
+  return snprintf(out, room, "shared memory: %s: lane %u of warp %u %s %s, which %s %s%s with no __syncwarp() "
+                  "between, in block (%u,%u,%u)", at, x->race.lane, x->race.warp, does[x->race.how], where, other,
+                  did[x->race.other_how], line, b[0], b[1], b[2]);
+}
+
+/* Masks and barriers that are misused. */
+static int say_misuse(const sim_exec *x, const char *at, char *out, size_t room) {
+  char who[96];
+  unsigned lanes = (unsigned)x->race.place;
+  thread_at(x, x->race.block, x->race.warp, x->race.lane, who, sizeof who);
+  if (x->race.kind == SIM_RACE_MASK)
+    return snprintf(out, room, "misused mask: %s: %s whose mask 0x%08x does not name the lane that executes it (%u), "
+                    "by %s", at, x->race.space == SIM_OP_bar_warp ? "a __syncwarp()" : "a shuffle, a vote or the like", lanes,
+                    x->race.lane, who);
+  return snprintf(out, room, "misused barrier: %s: lanes 0x%08x of warp %u come to this __syncthreads(), the others of "
+                  "the warp to another one: all threads must come to the same one, by %s", at, lanes, x->race.warp, who);
 }
 
 static int say_lanes(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
@@ -112,10 +137,14 @@ static int say_lanes(const sim_exec *x, const char *at, const char *where, char 
 
 static int say_blocks(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
   const unsigned *b = x->race.block, *g = x->step->grid, s = x->race.other;
-  return snprintf(out, room, "global memory: %s: block (%u,%u,%u) %s %s, where block (%u,%u,%u) wrote %s; "
-                  "blocks run in any order", at, b[0], b[1], b[2], does[x->race.how], where,
-                  s % g[0], s / g[0] % g[1], s / g[0] / g[1],
-                  x->race.how == 1 ? "another value" : x->race.how == 0 ? "in the same launch" : "without an atomic");
+  if (x->race.how == 1 && x->race.other_how == 0)
+    return snprintf(out, room, "global memory: %s: block (%u,%u,%u) writes %s, which block (%u,%u,%u) read in the same "
+                    "launch; %s", at, b[0], b[1], b[2], where, s % g[0], s / g[0] % g[1], s / g[0] / g[1],
+                    x->order != NULL ? "no fence and flag put them in order" : "blocks run in any order");
+  return snprintf(out, room, "global memory: %s: block (%u,%u,%u) %s %s, where block (%u,%u,%u) wrote %s; %s", at, b[0], b[1], b[2], does[x->race.how], where,
+                  s % g[0], s / g[0] % g[1], s / g[0] / g[1], x->race.how == 1 ? "another value"
+                  : x->race.how == 0 ? "in the same launch" : "without an atomic",
+                  x->order != NULL ? "no fence and flag put them in order" : "blocks run in any order");
 }
 
 static int say_copy(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
@@ -150,7 +179,8 @@ static int say_group(const sim_exec *x, const char *at, const char *where, char 
                   line, b[0], b[1], b[2]);
 }
 
-/* Begins with "shared memory: ", "global memory: ", "register memory: " or "uninitialised memory: ". */
+/* Begins with "shared memory: ", "global memory: ", "register memory: ", "uninitialised memory: ", "misused mask: " or
+   "misused barrier: ". */
 void sim_race_report(const sim_exec *x, cawb_report *report) {
   char at[160], where[96];
   size_t room = sizeof report->race;
@@ -161,6 +191,8 @@ void sim_race_report(const sim_exec *x, cawb_report *report) {
   else if (x->race.kind == SIM_RACE_LANES) n = say_lanes(x, at, where, report->race, room);
   else if (x->race.kind == SIM_RACE_UNINITIALISED) n = say_uninitialised(x, at, where, report->race, room);
   else if (x->race.kind == SIM_RACE_COPY) n = say_copy(x, at, where, report->race, room);
+  else if (x->race.kind == SIM_RACE_IN_WARP) n = say_in_warp(x, at, where, report->race, room);
+  else if (x->race.kind == SIM_RACE_MASK || x->race.kind == SIM_RACE_DIVERGED) n = say_misuse(x, at, report->race, room);
   else if (x->race.kind >= SIM_RACE_PRODUCT) n = say_group(x, at, where, report->race, room);
   else n = say_blocks(x, at, where, report->race, room);
   if (n >= (int)room) memcpy(report->race + room - 4, "...", 4);

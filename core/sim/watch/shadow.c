@@ -35,7 +35,7 @@ static void shadow_atomic(sim_warp *w, const sim_insn *in, uint32_t i, int how) 
   sim_exec *x = w->exec;
   uint32_t key = x->epoch << 8 | w->index, wr = x->writers[i], rd = x->readers[i], flags = SHADOW_ATOMIC;
   int written = wr >> 8 == x->epoch;
-  if (wr >> 8 < x->first_epoch && in->mode != A_EXCH)
+  if (wr >> 8 < x->first_epoch && sim_op_has(in->op, OP_READS | OP_ATOMIC) && in->mode != A_EXCH)
     sim_uninitialised_note(w, in, SIM_SHARED, (unsigned)__builtin_ctz(w->mask), (uint64_t)i << x->grain);
   int by_other = written && ((wr & SHADOW_MANY) || (wr & SHADOW_WARP) != w->index);
   if (by_other && !(wr & SHADOW_ATOMIC)) note_race(w, in, i, wr, how, WRITE);

@@ -36,11 +36,11 @@ static inline int bits_set(const uint64_t *bits, uint64_t first, uint64_t last) 
 
 void sim_uninitialised_check(sim_warp *w, const sim_insn *in, const sim_where *at, const uint64_t *addr) {
   uint64_t from = addr[0] - at->base, size = (uint64_t)in->width * in->vec;
-  if (at->pattern == DENSE && bits_set(at->written, from >> 2, (from + SIM_LANES * size - 1) >> 2)) return;
+  if (at->pattern == DENSE && bits_set(at->written, from, from + SIM_LANES * size - 1)) return;
   for (unsigned l = 0; l < SIM_LANES; l++)
     for (unsigned k = 0; k < in->vec && (w->mask >> l & 1); k++) {
       uint64_t off = addr[l] - at->base + (uint64_t)k * in->width, any = 0;
-      for (uint64_t i = off >> 2; i <= (off + in->width - 1) >> 2; i++)
+      for (uint64_t i = off; i < off + in->width; i++)
         any |= __atomic_load_n(&at->written[i >> 6], __ATOMIC_RELAXED) >> (i & 63) & 1;
       if (!any) { sim_uninitialised_note(w, in, SIM_GLOBAL, l, at->base + off); return; }
     }
@@ -49,19 +49,19 @@ void sim_uninitialised_check(sim_warp *w, const sim_insn *in, const sim_where *a
 void sim_uninitialised_mark(const sim_warp *w, const sim_insn *in, const sim_where *at, const uint64_t *addr) {
   uint64_t from = addr[0] - at->base, size = (uint64_t)in->width * in->vec;
   if (at->pattern == DENSE) {
-    mark_range(w->exec, at->written, from >> 2, (from + SIM_LANES * size - 1) >> 2);
+    mark_range(w->exec, at->written, from, from + SIM_LANES * size - 1);
     return;
   }
   for (unsigned l = 0; l < SIM_LANES; l++) {
     uint64_t off = addr[l] - at->base;
-    if (w->mask >> l & 1) mark_range(w->exec, at->written, off >> 2, (off + size - 1) >> 2);
+    if (w->mask >> l & 1) mark_range(w->exec, at->written, off, off + size - 1);
   }
 }
 
 void sim_uninitialised_range(sim_warp *w, const sim_insn *in, sim_region *r, unsigned lane, uint64_t addr,
                              uint32_t size, int how) {
   if (r->written == NULL) return;
-  uint64_t first = (addr - r->base) >> 2, last = (addr - r->base + size - 1) >> 2;
+  uint64_t first = addr - r->base, last = first + size - 1;
   if (how != WRITE && !bits_set(r->written, first, last)) sim_uninitialised_note(w, in, SIM_GLOBAL, lane, addr);
   if (how != READ) mark_range(w->exec, r->written, first, last);
 }
@@ -70,7 +70,7 @@ void sim_uninitialised_local(sim_warp *w, const sim_insn *in, const uint64_t *ad
   for (unsigned l = 0; l < SIM_LANES; l++)
     for (unsigned k = 0; k < in->vec && (w->mask >> l & 1); k++) {
       uint64_t off = addr[l] + (uint64_t)k * in->width, any = 0;
-      for (uint64_t i = off >> 2; i <= (off + in->width - 1) >> 2; i++) {
+      for (uint64_t i = off; i < off + in->width; i++) {
         any |= w->local_set[i];
         if (how == WRITE) w->local_set[i] = 1;
       }

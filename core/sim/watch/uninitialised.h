@@ -1,6 +1,6 @@
 /*
 ** uninitialised.h - reads of memory that nothing has written: global memory that was poisoned
-** (outputs, scratch tensors) and the thread's local memory. A bit, or a byte, for each 4 bytes says
+** (outputs, scratch tensors) and the thread's local memory. A bit, or a byte, for each byte says
 ** that something was stored there. An element of which any part was is not reported: compilers copy
 ** structures with their gaps. Shared memory is in shadow.h.
 */

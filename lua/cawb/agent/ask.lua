@@ -7,6 +7,7 @@
 -- or a JSON schema }.
 
 local core = require "cawb.core"
+local display = require "cawb.base.display"
 local exchange = require "cawb.agent.ask.exchange"
 local loop = require "cawb.base.loop"
 local options = require "cawb.base.options"
@@ -62,28 +63,28 @@ local function headers_of(model, protocol)
   return list
 end
 
+-- The model's settings, with replies of at most `most` tokens.
+local function shortened(model, most)
+  if not most or model.max_tokens > 0 and model.max_tokens <= most then return model end
+  return setmetatable({ max_tokens = most }, { __index = model })
+end
+
 -- The request as it travels, or nil, message, name.
-local function request_of(model, messages, tools)
+local function request_of(model, messages, tools, most)
   local protocol = protocols[model.protocol]
   if model.name == "" then return nil, "no model is named: set model.name (--set model.name=...)", "invalid" end
   local auth, message, name = auth_of(model, protocol)
   if auth == nil then return nil, message, name end
-  local body = protocol.body(model, messages, tools)
+  local body = protocol.body(shortened(model, most), messages, tools)
   for key, value in pairs(model.sampling) do body[key] = value end
   return { url = model.url:gsub("/+$", "") .. protocol.path, headers = headers_of(model, protocol),
            body = core.json.encode(body), auth = auth or nil }
 end
 
--- Texts come from compilers and candidates: any bytes. JSON wants UTF-8 without NULs.
-local function clean(text)
-  if not text:find("\0", 1, true) and utf8.len(text) then return text end
-  return (text:gsub("[\0\128-\255]", "?"))
-end
-
 local function cleaned(messages)
   local out = {}
   for i, m in ipairs(messages) do
-    out[i] = setmetatable({ text = clean(m.text or "") }, { __index = m })
+    out[i] = setmetatable({ text = display.utf8(m.text or "") }, { __index = m })
   end
   return out
 end
@@ -137,7 +138,7 @@ local function over_the_wire(model, messages, opts)
   local tools = #(opts.tools or {}) > 0 and opts.tools or nil
   local as_text = tools and model.tools == "text"
   local sent = as_text and plain.messages(messages, tools) or messages
-  local request, message, name = request_of(model, sent, not as_text and tools or nil)
+  local request, message, name = request_of(model, sent, not as_text and tools or nil, opts.most)
   if not request then return nil, message, name end
   local attempts = 0
   while true do
@@ -164,7 +165,7 @@ local function over_the_wire(model, messages, opts)
   end
 end
 
-local known = { tools = true, deadline = true, record = true, replay = true, say = true }
+local known = { tools = true, deadline = true, record = true, replay = true, say = true, most = true }
 
 local function check_messages(messages)
   if type(messages) ~= "table" or #messages == 0 then error("ask: messages are a list of { role =, text = }", 3) end
@@ -176,8 +177,8 @@ local function check_messages(messages)
 end
 
 --- Ask a model. `model`: settings over the option `model`; `opts`: { tools =, deadline = of
---- core.clock.now, record =, replay = cassettes, say = function(text) called before each
---- retry }. Returns the reply: { text =, calls = { { id =, name =, arguments =, or bad = why } },
+--- core.clock.now, record =, replay = cassettes, most = tokens that the reply may have beside
+--- model.max_tokens, say = function(text) called before each retry }. Returns the reply: { text =, calls = { { id =, name =, arguments =, or bad = why } },
 --- reasoning =, stop = "end", "tools", "length" or "filter", usage = { input, output, cached,
 --- written, reasoning, estimated }, cost = dollars or nil, seconds =, first_token_s =, attempts =,
 --- unknown = fields that are not known, logprobs =, message = to put behind the others };

@@ -232,13 +232,21 @@ local function take(server, line)
   take_batch(server, message)
 end
 
---- Serve until the client is gone or Ctrl-C. `spec` = { tools = { { name =, description =,
---- parameters =, ... }, ... }, call = function(tool, arguments, progress) that returns text and whether
---- that is a failure, read = function as lines gives, write = function(text) that returns false when
---- nobody reads, instructions = for the model, log = function(text) }. Returns "gone" or "interrupted".
-function M.serve(spec)
-  local server = setmetatable({ tools = spec.tools, call = spec.call, write = spec.write,
+--- A server for one client, which is told messages by server:take(text). `spec` = { tools = { { name =,
+--- description =, parameters =, ... }, ... }, call = function(tool, arguments, progress) that returns text and whether
+--- that is a failure, write = function(text) that returns false when nobody reads, instructions = for the model,
+--- log = function(text) }.
+function M.new(spec)
+  return setmetatable({ tools = spec.tools, call = spec.call, write = spec.write,
     instructions = spec.instructions, log = spec.log }, Server)
+end
+
+Server.take = take
+
+--- Serve until the client is gone or Ctrl-C. `spec` as of M.new, and read = function as lines gives. Returns "gone"
+--- or "interrupted".
+function M.serve(spec)
+  local server = M.new(spec)
   while not server.gone do
     local line = spec.read()
     if core.clock.asked() then return "interrupted" end

@@ -13,7 +13,7 @@ local feedback = require "cawb.agent.feedback"
 local M = {}
 
 local order = { "list", "read_file", "write_file", "edit_file", "search", "compile", "verify", "measure",
-                "profile", "skill", "shell", "submit" }
+                "profile", "skill", "compose", "shell", "submit" }
 
 -- By name: read once.
 local loaded = {}
@@ -61,7 +61,7 @@ end
 local function guarded(tool, session, arguments)
   local ok, text, failed = pcall(loop.exclusive, session.task.device, tool.run, session, arguments)
   if ok then return text, failed == true end
-  if core.clock.asked() then error("interrupted", 0) end
+  if loop.asked() then error("interrupted", 0) end
   return "the tool failed: " .. tostring(text), true
 end
 

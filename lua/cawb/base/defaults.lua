@@ -77,7 +77,7 @@ return {
   scale = {
     mode = "auto",
     memory = 64 << 20,        -- "fit": bytes of inputs, outputs and parameters, and
-    operations = 1 << 30,     --   operations of a call, on a simulated device
+    operations = 1 << 30,     --   operations of a call, on a simulated device or a processor
     share = 0.12,             -- "fit": of a GPU's memory, for the same bytes: eight times as
                               --   much is in use while a reference is computed
     blocks = 256,             -- "full": of each launch, where simulate.blocks says nothing
@@ -88,9 +88,13 @@ return {
     -- further inputs of kinds that the task never announced (core/host/judge/battery.py), one of
     -- each; a kind that the reference itself cannot deal with is left out, and `ties` where no
     -- output is an index
-    battery = { "mixed", "integers", "edges", "outlier", "zeros", "offset", "nan", "ties" },
+    battery = { "mixed", "integers", "edges", "heavy", "outlier", "constant", "offset", "scales", "nan", "ties" },
     battery_bytes = 1 << 30,  -- of inputs, beyond which there are only those in `huge`
     huge = { "mixed" },
+    places = 64,              -- draws at most, in which the largest and the smallest come to every place in turn, where the task chooses
+    sizes = 0,                -- other sizes of the task that a new best is verified on when it is confirmed. Told, and no failure
+    denormals = true,         -- one more run: does it flush denormal numbers? Told, and no failure
+    weights = "drawn",        -- from a secret seed, as training might have left them; or "own", the constructor's
     relations = "none",       -- "linear", "rows" or "all": and those of these that its operators have
     repeats = 1,              -- further runs on the first inputs: is every bit the same?
   },
@@ -109,17 +113,25 @@ return {
     conduct = true,           -- are races and changed inputs failures?
     findings = true,          -- of these, races and reads of what nothing has written; or data only
     factor = 3,
-    battery_factor = 100,     -- the same for kinds of inputs that are badly conditioned
+    plain = 3,                -- times the error of straightforward kernels, where that is more: sums added up in order
+    battery_factor = 100,     -- `factor` for kinds of inputs that are badly conditioned
     equal_error = 1.1,
     row = 4,
     short = 32,               -- a row of fewer elements may have `short_row` times that error
     short_row = 10,
+    vanishing = 1e-9,         -- of the largest input, times the floor: an error below it is none
+    few = 4096,               -- elements of an output, of which each is held against its own size, too
     far = 0.001,
+    part = 8,                 -- times the floor: of one sign and magnitude, relative to its own size,
+    slight = 0.02,            --   down to a thousandth of the whole's; below that this
     floors = {
+      -- Where the reference is no wider than the output, `worst` is at least `step` times the
+      -- roundings on the way: one unit roundoff for each of the reference's and of the candidate's.
+      -- No more than `most`, a 64th of the next narrower type's roundoff.
       -- 64 and 128 unit roundoffs of float32 (6e-8): room for a sequential sum of
       -- some thousand terms, and far below one roundoff of TF32 (4.9e-4)
       float32  = { worst = 7.6e-6, nrms = 3.8e-6 },
-      float64  = { worst = 1.5e-14, nrms = 7.5e-15 },
+      float64  = { worst = 1.5e-14, nrms = 7.5e-15, step = 2.3e-16, most = 9.4e-10 },
       -- one unit roundoff: the output's own rounding
       float16  = { worst = 4.9e-4, nrms = 4.9e-4 },
       bfloat16 = { worst = 3.9e-3, nrms = 3.9e-3 },
@@ -143,6 +155,9 @@ return {
     error_rate = 0.01,        -- how often a verdict may be wrong
     same = 0.01,              -- a speed-up within 1 +- this is none
     budget = 1.0,             -- seconds, at most, but for the rounds that an interval needs
+    processes = 4,            -- of Python candidates and of PyTorch beside them: how many of each take turns,
+    process_seconds = 5.0,    --   where one loads within this, and
+    process_bytes = 512 << 20, --  all of them together hold no more tensors than this; two, where one holds more
     slowest = 0.75,           -- samples below this share of the highest SM clock are discarded
     launches = 20,            -- calls, one after another, to know what the host's launching costs
   },
@@ -162,6 +177,11 @@ return {
   -- `buffer` bytes, for `budget` seconds or `most` executions
   lines = { period = 12, buffer = 64 << 20, budget = 0.05, most = 500 },
 
+  -- what `compose` may use: tensor cores for float32 products and convolutions, in parts of 16 bits at
+  -- float32's accuracy; the same computed in another way, where that is less work. Without them a suite shows what
+  -- they are worth
+  compose = { tensor_cores = true, rewrites = true },
+
   -- a plan with tunables is a family: how much of it is tried in one turn
   sweep = {
     variants = 8,             -- at most, spread evenly over all combinations
@@ -178,6 +198,7 @@ return {
     run = 10.0,                 -- one execution of a candidate
     measure = 30.0,
     task = 300.0,               -- anything asked of the task host
+    rule = 10.0,                -- one rule about one candidate, or its reward
     python = 240.0,             -- a Python candidate's import, with what it compiles
   },
 
@@ -188,8 +209,9 @@ return {
 
   -- the jail of a Python candidate (tier 2): "auto", the strongest there is; "namespaces" or
   -- "landlock", that one or none; "none", no jail, for files that you would run anyway. Bytes
-  -- of memory and of disk, processes, and seconds of processor time that it may use.
-  tier2 = { jail = "auto", memory = 16 << 30, disk = 1 << 30, processes = 256, seconds = 1800 },
+  -- of memory and of disk, processes, and seconds of processor time that it may use; 0: by the
+  -- machine's size. Whether all that it starts is put into a control group, where there are any.
+  tier2 = { jail = "auto", memory = 0, disk = 0, processes = 0, seconds = 1800, groups = true },
 
   -- disk for precompiled headers, which make cooperative_groups.h bearable, and the
   -- address space that the compiler may use: a template can ask for any amount

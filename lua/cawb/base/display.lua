@@ -50,6 +50,12 @@ function M.shorten(text, width)
   return text:sub(1, math.max(1, width - 3)) .. "..."
 end
 
+--- `text` as UTF-8 without NULs, which records and endpoints want: any other byte is '?'.
+function M.utf8(text)
+  if not text:find("\0", 1, true) and utf8.len(text) then return text end
+  return (text:gsub("[\0\128-\255]", "?"))
+end
+
 --- Rows of text under headings, columns as wide as their widest cell.
 function M.table(headings, rows)
   local widths = {}

@@ -18,7 +18,10 @@ function M.http()
   return http, message, name
 end
 
+local moved = false                          -- did a task go on? What it did may be what another waits for
+
 local function resume(task, ...)
+  moved = true
   local results = table.pack(coroutine.resume(task.co, ...))
   if coroutine.status(task.co) == "dead" then
     running[task.co], task.done = nil, true
@@ -29,10 +32,21 @@ local function resume(task, ...)
   tasks[#tasks + 1] = task
 end
 
+local patient = false
+
+--- Whether a first Ctrl-C, or a signal to end, ends nothing that waits: a server finishes what is under way.
+function M.patient(yes) patient = yes end
+
+--- Whether what waits is to end, and nothing further to begin.
+function M.asked()
+  if patient then return core.clock.interrupted() end
+  return core.clock.asked()
+end
+
 -- What a waiting task is to be told now, if anything: true, or nil, message, name.
 local function outcome(ready, deadline)
   if ready() then return true, true end
-  if core.clock.asked() then return true, nil, "interrupted", "interrupted" end
+  if M.asked() then return true, nil, "interrupted", "interrupted" end
   if core.clock.now() >= deadline then return true, nil, "the deadline passed", "timeout" end
   return false
 end
@@ -47,16 +61,17 @@ local function resume_ready()
   end
 end
 
--- One look at the world: until a transfer gets on, or the nearest deadline. Ready tasks
--- are asked after the transfers moved, so a busy process misses no reply.
+-- One look at the world: until a transfer gets on, a descriptor can be read, or the nearest deadline.
+-- Ready tasks are asked after the transfers moved, so a busy process misses no reply.
 local function turn(deadline, fd)
   local nearest, fds = deadline, { fd }
   for _, task in ipairs(tasks) do
     nearest = math.min(nearest, task.deadline)
     fds[#fds + 1] = task.fd
   end
-  local seconds = math.max(0, math.min(0.25, nearest - core.clock.now()))
-  if http then http:wait(seconds, fds) else core.clock.sleep(#fds > 0 and math.min(seconds, 0.001) or seconds) end
+  local seconds = moved and 0 or math.max(0, math.min(0.25, nearest - core.clock.now()))
+  if http then http:wait(seconds, fds) else core.clock.sleep(seconds, fds) end
+  moved = false
   resume_ready()
 end
 
@@ -100,7 +115,10 @@ end
 
 --- One request to a child process: as child:call, but conversations go on meanwhile.
 function M.call(child, request, opts)
-  if #tasks == 0 and not running[coroutine.running()] then return child:call(request, opts) end
+  local within = running[coroutine.running()]
+  if within and not coroutine.isyieldable() or not within and #tasks == 0 then     -- a finalizer, or nobody else
+    return child:call(request, opts)
+  end
   local from = core.clock.now()
   local ok, message, name, raw = child:send(request, opts)
   if not ok then return nil, message, name, raw end

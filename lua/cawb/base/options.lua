@@ -57,7 +57,7 @@ local words = { ["profile"] = { "none", "quick", "default" }, ["tolerance.protoc
   ["tier2.jail"] = { "auto", "namespaces", "landlock", "none" },
   ["shell.jail"] = { "auto", "namespaces", "landlock" },
   ["model.protocol"] = { "openai", "anthropic" }, ["model.tools"] = { "native", "text" },
-  ["cassette.by"] = { "order", "hash" }, ["verify.relations"] = { "none", "linear", "rows", "all" },
+  ["cassette.by"] = { "order", "hash" }, ["verify.relations"] = { "none", "linear", "rows", "all" }, ["verify.weights"] = { "drawn", "own" },
   ["scale.mode"] = { "auto", "none", "fit", "full" } }
 --- Options that had another name once, in the same group.
 M.renamed = { ["deadlines.module"] = "deadlines.python" }

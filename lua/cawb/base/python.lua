@@ -4,6 +4,7 @@
 
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
+local loop = require "cawb.base.loop"
 local wire = require "cawb.base.wire"
 
 local M = {}
@@ -63,7 +64,7 @@ local function try(path, timeout)
   local host, message, name = wire.start("host", { path, M.host_folder() })
   if not host then return nil, message, name end
   local hello
-  hello, message, name = host:call({ op = "hello" }, { timeout = timeout })
+  hello, message, name = loop.call(host, { op = "hello" }, { timeout = timeout })
   if hello and recent(hello.torch) then return host, hello end
   host:close()
   if hello then

@@ -77,6 +77,56 @@ function M.apart(a, b)
   return { lo = M.quantile(a, 0) / M.quantile(b, 1), hi = M.quantile(a, 1) / M.quantile(b, 0) }
 end
 
+-- P(|T| < t) of Student's distribution with a whole number of degrees of freedom (a finite sum).
+local function within(t, df)
+  local angle = math.atan(t / math.sqrt(df))
+  local square, term, sum = math.cos(angle) ^ 2, 1.0, 0.0
+  if df % 2 == 0 then
+    for k = 0, df - 2, 2 do
+      sum, term = sum + term, term * square * (k + 1) / (k + 2)
+    end
+    return math.sin(angle) * sum
+  end
+  for k = 1, df - 2, 2 do
+    sum, term = sum + term, term * square * (k + 1) / (k + 2)
+  end
+  return 2 / math.pi * (angle + math.sin(angle) * math.cos(angle) * sum)
+end
+
+--- What a mean lies away from the truth at most, in its own estimated deviations, but for this share
+--- of cases: Student's quantile. Infinity without a degree of freedom.
+function M.student(error_rate, df)
+  if df < 1 then return math.huge end
+  local lo, hi = 0.0, 1e9
+  for _ = 1, 200 do
+    local mid = (lo + hi) / 2
+    if within(mid, df) < 1 - error_rate then lo = mid else hi = mid end
+  end
+  return hi
+end
+
+--- How many times faster the second of two groups of processes is, each process given by all that
+--- was seen of it: { median, lo, hi, processes }. A process has a speed of its own (where its memory
+--- lies, which processor it had), so that the processes are what was drawn, not their calls. `others`
+--- are groups that say how much processes differ, too. Without two of any kind nothing is known.
+function M.between(a, b, error_rate, others)
+  local function logs(group)
+    local list, mean = {}, 0.0
+    for i, times in ipairs(group) do list[i] = math.log(M.quantile(times, 0.5)) end
+    for _, y in ipairs(list) do mean = mean + y / #list end
+    return list, mean
+  end
+  local squares, df, means = 0.0, 0, {}
+  for i, group in ipairs { a, b, table.unpack(others or {}) } do
+    local list, mean = logs(group)
+    means[i], df = mean, df + #list - 1
+    for _, y in ipairs(list) do squares = squares + (y - mean) ^ 2 end
+  end
+  local ratio = math.exp(means[1] - means[2])
+  local wide = df > 0 and M.student(error_rate, df) * math.sqrt(squares / df * (1 / #a + 1 / #b)) or math.huge
+  return { median = ratio, lo = ratio * math.exp(-wide), hi = ratio * math.exp(wide), processes = math.min(#a, #b) }
+end
+
 --- When to look at paired ratios, and what error each look may make, so that all looks
 --- together make at most `error_rate`: looking after every round until the answer is
 --- welcome would make far more. The first look comes as soon as four fifths of the error

@@ -12,8 +12,10 @@ local hooks = {
   name = "string",        -- what it is called; the file's name without it
   step = "function",      -- step(run, settings): evaluate something; false when nothing is left
   stop = "function",      -- stop(run): true to end the run
+  glance = "function",    -- glance(task, options): at shapes alone, before the device is free; false: nothing to propose
   settings = "table",     -- the strategy's own settings and their defaults
   base = "string",        -- whose step to use: the name of a file in strategies/
+  asks = "boolean",       -- it asks a model: one that is not named is told before anything starts
   proposes = "string",    -- "kernels" or "python": a device that cannot run those is refused at once
 }
 
@@ -44,6 +46,12 @@ local function check(strategy, source)
   return layer
 end
 
+--- The file of a strategy that cawb comes with, by its name; nil for any other word.
+function M.file(word)
+  local path = ("%s/strategies/%s.lua"):format(core.home, word)
+  return word:match "^[%l_]+$" and core.fs.kind(path) == "file" and path or nil
+end
+
 --- Load a chunk of Lua that returns a table. Returns it, or nil and a message.
 function M.load_table(path)
   local chunk, message = loadfile(path, "t")
@@ -67,11 +75,12 @@ local function inherit(strategy, source)
   for k, v in pairs(strategy.settings or {}) do settings[k] = v end
   strategy.step, strategy.settings = parent.step, settings
   strategy.proposes = strategy.proposes or parent.proposes
+  if strategy.asks == nil then strategy.asks = parent.asks end
   return true
 end
 
 --- Check a table that is to be a strategy; `source` names it in messages. Returns
---- { name, step, stop, proposes, settings, options = its layer }, or nil and a message.
+--- { name, step, stop, proposes, asks, settings, options = its layer }, or nil and a message.
 function M.check(strategy, source)
   if type(strategy) ~= "table" then
     return nil, ("%s: must return a table, got %s"):format(source, type(strategy))
@@ -82,7 +91,7 @@ function M.check(strategy, source)
   if not strategy.step then ok, message = inherit(strategy, source) end
   if not ok then return nil, message end
   return { name = strategy.name or source:match "([^/]+)%.lua$" or source, path = source,
-    step = strategy.step, stop = strategy.stop, proposes = strategy.proposes,
+    step = strategy.step, glance = strategy.glance, stop = strategy.stop, proposes = strategy.proposes, asks = strategy.asks,
     settings = options.copy(strategy.settings or {}), options = layer }
 end
 

@@ -136,6 +136,12 @@ for _, name in ipairs { "ready", "fd", "pid", "alive", "kill", "status", "output
 end
 Peer.__close = Peer.close
 
+--- A path as requests carry it: as it is, or "hex:" and its bytes, since JSON is UTF-8.
+function M.path(path)
+  if utf8.len(path) then return path end
+  return "hex:" .. path:gsub(".", function(c) return ("%02x"):format(c:byte()) end)
+end
+
 --- Start a process that speaks the protocol of this name: it, or nil, message, name. `argv` and
 --- `opts` as core.child.new takes them.
 function M.start(name, argv, opts)

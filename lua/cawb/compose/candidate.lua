@@ -7,10 +7,15 @@ local factors = require "cawb.compose.factors"
 local file = require "cawb.base.file"
 local import = require "cawb.compose.import"
 local library = require "cawb.compose.library"
+local limits = require "cawb.compose.limits"
 local partition = require "cawb.compose.partition"
 local plan = require "cawb.compose.plan"
+local prepared = require "cawb.compose.prepared"
+local rewrite = require "cawb.compose.rewrite"
+local schedule = require "cawb.compose.schedule"
 local show = require "cawb.compose.show"
 local split = require "cawb.compose.split"
+local tune = require "cawb.compose.tune"
 
 local M = {}
 
@@ -52,7 +57,9 @@ local function share(kernels)
       first[key] = name or kernel.name
       if name then
         made.text, kernel.as = nil, name
-        for _, launch in ipairs(made.launches) do launch.kernel = launch.kernel:gsub("^" .. kernel.name, name) end
+        for _, launch in ipairs(made.launches) do
+          launch.kernel = launch.kernel and launch.kernel:gsub("^" .. kernel.name, name)
+        end
       end
     end
   end
@@ -92,29 +99,67 @@ local function strided(x, input) return x.own or library.strided(x, input) end
 
 local function never() return false end
 
---- What was made, as the lines of a table.
-function M.table(made) return show.lines(made) end
+-- Which kernels may be one, beside what `options` say.
+local function choice_of(options)
+  if options.fuse == false then return never end
+  local may = options.choice
+  return function(a, b) return prepared.together(a, b) and (not may or may(a, b)) end
+end
+
+--- What was made, as the lines of a table; with a profile of it and the device's bandwidth, see show.lua.
+M.table = show.lines
+
+--- Seconds of each of its kernels, of a profile of it: see show.lua. Schedules, and a search among them: schedule.lua, tune.lua.
+M.times, M.schedule, M.tune = show.times, schedule, tune
+
+local compares = { eq = true, ne = true, lt = true, le = true, gt = true, ge = true }
+
+local function is_computed(x)
+  while x.kind == "view" and #x.pieces == 1 do x = x.inputs[1] end
+  return x.kind ~= "leaf"
+end
+
+-- Where computed values are compared, one that is computed in two places has to be the same in both: products and
+-- sums are not contracted then, which a compiler may do here and not there.
+local function flags(g)
+  for _, x in ipairs(g.nodes) do
+    if x.kind == "map" and x.from and compares[x.from.name] and #x.inputs == 2 and is_computed(x.inputs[1])
+      and is_computed(x.inputs[2]) and x.cast:find "float" then
+      return { "-fmad=false" }
+    end
+  end
+  return {}
+end
 
 local LARGEST = 1000000               -- bytes of a kernel.cu: a little below what is taken
 
-local function once(task, options)
+local function once(task, given)
+  local joins = {}
+  local options = schedule.options(given, joins)
   local g, why = import.graph(task, options)
   if not g then return nil, why end
+  local steps = options.rewrite == false and {} or rewrite.apply(g, options.kept)
   split.long(g, options)
+  schedule.label(g)
   local fuse = options.fuse ~= false
-  local kernels = partition.kernels(g, { choice = not fuse and never or options.choice, strided = strided })
+  local kernels = partition.kernels(g, { choice = choice_of(options), strided = strided,
+                                         arch = options.arch })
   if fuse then kernels = factors.absorb(behind.join(kernels, options), options) end
   local made
   made, why = generate(kernels, options)
   if not made then return nil, why end
   share(kernels)
-  return { source = source(kernels), plan = plan.text(g, kernels), kernels = kernels, graph = g }
+  prepared.mark(kernels)
+  local text, scratch = plan.text(g, kernels)
+  return { source = source(kernels), plan = text, kernels = kernels, graph = g, scratch = scratch, rewrites = steps, schedule = options.schedule or schedule.default(), joins = joins,
+           options = flags(g) }
 end
 
---- A task as { source, plan, kernels }; or nil and what cannot be lowered, why, and where it stands.
+--- A task as { source, plan, options of the compiler, kernels }; or nil and what cannot be lowered, why, and where it stands.
 --- Where the text would be too long, products with few operations are left to libraries, until it is not.
 --- `options`: arch (of the device, as "sm_90a": without it nothing is made for one), libraries (false: no calls of
---- them), fuse (false: a kernel for whatever can have one), choice (of fusions), kernels (tunes one).
+--- them), memory (bytes of the device), fuse (false: a kernel for whatever can have one), choice (of fusions), kernels (tunes
+--- one), rewrite (false: nothing is computed otherwise than the task has it, see rewrite.lua), schedule (see schedule.lua).
 function M.make(task, options)
   local all = setmetatable({}, { __index = options })
   local made, why = once(task, all)
@@ -122,7 +167,10 @@ function M.make(task, options)
     all.least = all.least and all.least * 4 or 1 << 28
     made, why = once(task, all)
   end
-  return made, why
+  if not made then return nil, why end
+  local beyond = limits.refusal(made, task, all.memory, plan.about)
+  if beyond then return nil, beyond end
+  return made
 end
 
 return M

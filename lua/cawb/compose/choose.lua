@@ -8,17 +8,13 @@ local product = require "cawb.compose.kernel.product"
 local rows = require "cawb.compose.kernel.rows"
 local scan = require "cawb.compose.kernel.scan"
 local stream = require "cawb.compose.kernel.stream"
-local tensor_conv = require "cawb.compose.kernel.tensor_conv"
-local tensor_matrix = require "cawb.compose.kernel.tensor_matrix"
+local tensors = require "cawb.compose.kernel.tensor"
 local window = require "cawb.compose.kernel.window"
 
 local M = {}
 
 local generators = { stream = stream.generate, rows = rows.generate, scan = scan.generate, order = order.generate,
                      cell = cell.generate, conv = conv.generate, product = product.generate }
-
--- Where the device has them.
-local tensors = { product = tensor_matrix.generate, conv = tensor_conv.generate }
 
 local anchors = { scan = true, order = true, conv = true, product = true }
 
@@ -28,23 +24,40 @@ local function is_library(kernel)
   return (kernel.kind == "product" or kernel.kind == "conv") and not x.own
 end
 
+-- `loop`: what a schedule asks for, "tensor", "packed", "box", "library" or "simt"; nil for what should be fastest.
+local function on_tensor_cores(kernel, options, loop)
+  if loop == "library" or loop == "simt" then return nil end
+  if loop == "box" or loop == "packed" then options = setmetatable({ conv = loop }, { __index = options }) end
+  return tensors.generate(kernel, options)
+end
+
+--- Whether a product or convolution can be made without libraries and tensor cores: a bias is not a part of it then.
+function M.may_be_own(kernel)
+  local x = kernel.members[1] or kernel.roots[1]
+  return not x.inputs[3]
+end
+
 --- Text and launches of a kernel; nil and why not where none here makes it, nil alone where a library does. `options`:
---- arch, of the device; kernels(kernel): how to go about one.
+--- arch, of the device; kernels(kernel): how to go about one. The kernel gains `by`, the generator's kind, and `loop` of a product.
 function M.generate(kernel, options)
-  local on_tensor_cores = tensors[kernel.kind]
-  if on_tensor_cores then
-    local made = expression.attempt(on_tensor_cores, kernel, options)
-    if made then return made end
-  end
-  if is_library(kernel) then return nil end
   local how = options.kernels and options.kernels(kernel)
+  local loop = how and how.loop
+  local made = on_tensor_cores(kernel, options, loop)
+  kernel.by, kernel.loop = "tensor", loop or "tensor"
+  if made then return made end
+  kernel.by, kernel.loop = kernel.kind, "library"
+  if is_library(kernel) and not (loop == "simt" and M.may_be_own(kernel)) then return nil end
+  kernel.loop = "simt"
   if kernel.kind == "stream" or (kernel.kind == "rows" and #kernel.members == 1) then
     local made = expression.attempt(window.generate, kernel, how)
+    kernel.by = made and "window" or kernel.kind
     if made then return made end
   end
   local generate = generators[kernel.kind]
   if not generate then return nil, ("no generator makes a %s"):format(kernel.kind) end
-  return expression.attempt(generate, kernel, how)
+  local own, why = expression.attempt(generate, kernel, how, options.arch)
+  if own or not how then return own, why end
+  return expression.attempt(generate, kernel, nil, options.arch)       -- what is asked for does not go
 end
 
 --- Whether what stands behind a kernel may become a part of it, if M.generate then makes it.

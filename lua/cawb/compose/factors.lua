@@ -1,9 +1,8 @@
 -- factors: what computes a factor of a product on tensor cores, element by element, moves into its packing, which
 -- reads and writes every element anyway; the factor itself is not stored then.
 
-local expression = require "cawb.compose.kernel.expression"
 local partition = require "cawb.compose.partition"
-local generators = { product = require "cawb.compose.kernel.tensor_matrix", conv = require "cawb.compose.kernel.tensor_conv" }
+local tensors = require "cawb.compose.kernel.tensor"
 
 local M = {}
 
@@ -42,13 +41,13 @@ local function without(kernels, gone)
 end
 
 local function absorb(kernels, a, options)
-  local generator, anchor = generators[a.kind], a.members[1] or a.roots[1]
+  local anchor = a.members[1] or a.roots[1]
   for side = 1, a.kind == "conv" and 1 or 2 do
     local x = seen(anchor.inputs[side])
     local k = x and maker(kernels, x)
     if k and readers(kernels, x) == 1 then
       x.stored, a.name = nil, "trial"
-      if expression.attempt(generator.generate, a, options) then kernels = without(kernels, k) else x.stored = true end
+      if tensors.generate(a, options) then kernels = without(kernels, k) else x.stored = true end
     end
   end
   return kernels
@@ -57,8 +56,7 @@ end
 --- The kernels, without those that only make a factor which its product's packing can compute.
 function M.absorb(kernels, options)
   for _, a in ipairs({ table.unpack(kernels) }) do
-    local generator = generators[a.kind]
-    if generator and generator.serves(a.members[1] or a.roots[1], options) then kernels = absorb(kernels, a, options) end
+    if tensors.serves(a, options) then kernels = absorb(kernels, a, options) end
   end
   return kernels
 end

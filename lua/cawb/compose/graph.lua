@@ -79,8 +79,32 @@ function Graph:join(shape, pieces)
   return self:node { kind = "view", inputs = inputs, shape = shape, dtype = pieces[1][1].dtype, pieces = list }
 end
 
+-- For each dimension of `from` the one of `to` that it is, where shapes differ in ones alone; else nil.
+local function without_ones(from, to)
+  local at, d = {}, 1
+  for k, n in ipairs(from) do
+    while n ~= 1 and to[d] == 1 do d = d + 1 end
+    if n ~= 1 then
+      if to[d] ~= n then return nil end
+      at[k], d = d, d + 1
+    end
+  end
+  for k = d, #to do
+    if to[k] ~= 1 then return nil end
+  end
+  return at
+end
+
 function Graph:reshape(x, shape)
   if same(x.shape, shape) then return x end
+  local at = without_ones(x.shape, shape)
+  if at then                           -- so that an index beyond the end, which a guard keeps out, stays simple
+    return self:view(x, shape, function(i)
+      local j = {}
+      for k = 1, #x.shape do j[k] = at[k] and i[at[k]] or index.const(0) end
+      return j
+    end)
+  end
   return self:view(x, shape, function(i) return index.unravel(index.ravel(i, shape), x.shape) end)
 end
 
@@ -140,8 +164,11 @@ end
 function Graph:reduce(op, x, axes, keep, dtype)
   local node = self:node { kind = "reduce", op = op, inputs = { x }, axes = axes,
                            shape = without(x.shape, axes), dtype = dtype or x.dtype }
-  return keep and self:reshape(node, without(x.shape, axes, true)) or node
+  return keep and self:kept(node, x, axes) or node
 end
+
+--- A reduce of x, with the dimensions that are gone as ones.
+function Graph:kept(node, x, axes) return self:reshape(node, without(x.shape, axes, true)) end
 
 -- What the outputs need: inputs ahead of what uses them, else in the order they were made.
 local function reachable(self)

@@ -46,6 +46,23 @@ local function same_layout(a, b)
   return true
 end
 
+-- For each dimension of h the one of t that runs through the same places, where t is h with its dimensions in
+-- another order, without or with more of size one; else nil. So an index beyond a dimension's end, which a guard
+-- keeps out, stays one of that dimension.
+local function reordered(h, t)
+  if h.offset ~= t.offset then return nil end
+  local at, found = {}, 0
+  for d, n in ipairs(h.shape) do
+    for e = 1, n > 1 and #t.shape or 0 do
+      if t.shape[e] == n and t.strides[e] == h.strides[d] then at[d] = e end
+    end
+    if n > 1 and not at[d] then return nil end
+    found = found + (at[d] and 1 or 0)
+  end
+  for _, n in ipairs(t.shape) do found = found - (n > 1 and 1 or 0) end
+  return found == 0 and at or nil
+end
+
 -- A recorded tensor: its place in memory with its shape and type.
 local function tensor(about, place)
   return { shape = about.shape, dtype = about.dtype, memory = place.memory, strides = place.strides,
@@ -66,6 +83,14 @@ local function read(self, t)
   if not h then return nil, "it reads memory that nothing was written to" end
   if h.dtype ~= t.dtype then return nil, ("it takes the bytes of %s for %s"):format(h.dtype, t.dtype) end
   if same_layout(h, t) then return h.node end
+  local order = reordered(h, t)
+  if order then
+    return self.graph:view(h.node, t.shape, function(i)
+      local j = {}
+      for d in ipairs(h.shape) do j[d] = order[d] and i[order[d]] or index.const(0) end
+      return j
+    end)
+  end
   return self.graph:view(h.node, t.shape, function(i)
     return (decode(h, index.plus(index.place(i, t.strides, t.offset), -h.offset)))
   end)
@@ -148,6 +173,7 @@ end
 -- An operator whose results nobody needs may be anything.
 local function unknown(self, entry, places, why)
   local message = trouble(entry, places, why)
+  self.unknown = self.unknown or message
   for k, about in ipairs(entry.outputs) do
     local node = self.graph:node { kind = "unknown", why = message, shape = about.shape, dtype = about.dtype }
     write(self, tensor(about, places.outputs[k]), node)
@@ -162,7 +188,8 @@ local function take(self, entry, places)
   local x, by = operands(self, entry, places)
   if not x then return unknown(self, entry, places, by) end
   if asks[entry.name] and x[1].source ~= "fill" then
-    self.asked = trouble(entry, places, "the program goes on as this number says, so what it does follows from data")
+    self.asked = trouble(entry, places, "the program goes on as this number says, so what it does follows from data; "
+      .. "where it only computes with it, leave it in its tensor")
     return
   end
   local op = { name = entry.name, args = {}, x = x, by = by, out = entry.outputs,
@@ -202,7 +229,7 @@ function M.graph(task, options)
   if self.asked then return nil, self.asked end
   for k, result in ipairs(task.memory.results) do
     local node, why = read(self, tensor(result, result))
-    if not node then return nil, ("output %d: %s"):format(k, why) end
+    if not node then return nil, self.unknown or ("output %d: %s"):format(k, why) end
     g.outputs[k] = node
   end
   g:clean()

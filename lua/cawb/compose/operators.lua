@@ -8,7 +8,7 @@ local types = require "cawb.graph.types"
 
 local M = { table = {} }
 
-for _, room in ipairs { "bound", "fold", "norm", "pool", "move", "product", "order", "cell" } do
+for _, room in ipairs { "bound", "fold", "norm", "pool", "move", "product", "order", "cell", "place", "pad", "resize", "diagonal" } do
   for name, constructor in pairs(require("cawb.compose.operators." .. room)) do M.table[name] = constructor end
 end
 
@@ -83,10 +83,12 @@ end
 --- The nodes of an operator's outputs; or nil and what is missing.
 function M.build(g, op)
   for _, o in ipairs(op.out) do
-    if not types.known(o.dtype) then return nil, ("it makes %s, which no kernel here computes"):format(o.dtype) end
+    if not types.known(o.dtype) then return nil, ("it makes %s, which no kernel here computes%s"):format(o.dtype,
+      o.dtype:find "complex" and "; real and imaginary parts as tensors of their own would serve" or "") end
   end
   local constructor = M.table[op.name] or expressions.knows(op.name) and pointwise
-  if not constructor then return nil, "no constructor in lua/cawb/compose/operators makes it of nodes" end
+  if not constructor then return nil, "compose has no way to make it (lua/cawb/compose/operators); other operators that compute the same "
+    .. "would serve, or a kernel by hand or of an agent" end
   local narrow = sums[op.name] and op.x[1] and halves[op.x[1].dtype]
   local made, why = constructor(g, narrow and widened(g, op) or op)
   if not made then return nil, why end

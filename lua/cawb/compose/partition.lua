@@ -1,13 +1,13 @@
 -- partition: which nodes are stored, and which kernel computes them. Products, scans and sorts are
--- kernels of their own. A reduce over long rows is one that others over the same rows join, and so do
--- maps over these rows. Everything else is a stream, computed into its readers where that is cheap.
+-- kernels of their own. A reduce over long rows is one that others over the same rows join (fuse.lua), and so
+-- do maps over these rows. Everything else is a stream, computed into its readers where that is cheap.
 
-local expression = require "cawb.compose.kernel.expression"
 local expressions = require "cawb.graph.expressions"
+local fuse = require "cawb.compose.fuse"
 local graphs = require "cawb.compose.graph"
 local rows = require "cawb.compose.kernel.rows"
 
-local M = {}
+local M = { reads = fuse.reads }
 
 local alone = { product = true, conv = true, scan = true, order = true, cell = true }
 
@@ -144,161 +144,13 @@ local function kernel_for(x)
   return k
 end
 
--- The stored nodes that a kernel reads.
-local function reads(kernel)
-  local found, seen, inside = {}, {}, {}
-  for _, list in ipairs { kernel.roots, kernel.members } do
-    for _, x in ipairs(list) do inside[x] = true end
-  end
-  local function visit(x)
-    if seen[x] then return end
-    seen[x] = true
-    if x.stored and not inside[x] then
-      found[#found + 1] = x
-      return
-    end
-    for _, input in ipairs(x.inputs) do visit(input) end
-  end
-  for _, list in ipairs { kernel.roots, kernel.members } do
-    for _, x in ipairs(list) do visit(x) end
-  end
-  return found
-end
-M.reads = reads
-
--- Is there a way from kernel a to kernel b through others?
-local function detour(owner, a, b)
-  local seen = {}
-  local function visit(kernel)
-    if seen[kernel] then return false end
-    seen[kernel] = true
-    for _, x in ipairs(reads(kernel)) do
-      local from = owner[x]
-      if from == a and kernel ~= b then return true end
-      if from and from ~= a and visit(from) then return true end
-    end
-    return false
-  end
-  return visit(b)
-end
-
-local function all(list, more)
-  local out = { table.unpack(list) }
-  for _, x in ipairs(more) do out[#out + 1] = x end
-  table.sort(out, function(p, q) return p.id < q.id end)
-  return out
-end
-
--- Kernel b after a, in one; or nil and why not.
-local function joined(a, b)
-  local both = { kind = "rows", name = "trial", roots = all(a.roots, b.roots), members = all(a.members, b.members) }
-  local made, why = expression.attempt(rows.generate, both)
-  return made and both, why
-end
-
-local function is_read_outside(x, kernels, own)
-  if x.is_output then return true end
-  for _, k in ipairs(kernels) do
-    if k ~= own then
-      for _, y in ipairs(reads(k)) do
-        if y == x then return true end
-      end
-    end
-  end
-  return false
-end
-
--- A member that nobody else reads is not written.
-local function trim(kernel, kernels)
-  local roots = {}
-  for _, x in ipairs(kernel.roots) do
-    local member = false
-    for _, m in ipairs(kernel.members) do member = member or m == x end
-    if is_read_outside(x, kernels, kernel) then
-      roots[#roots + 1] = x
-    elseif not member then
-      roots[#roots + 1] = x
-      x.only_here = true
-    end
-  end
-  local left = {}
-  for _, x in ipairs(roots) do
-    if x.only_here then x.stored = nil else left[#left + 1] = x end
-    x.only_here = nil
-  end
-  for _, m in ipairs(kernel.members) do
-    local kept = false
-    for _, x in ipairs(left) do kept = kept or x == m end
-    m.stored = kept or nil
-  end
-  kernel.roots = left
-end
-
-local function replaced(kernels, a, b, both)
-  local list = {}
-  for _, k in ipairs(kernels) do
-    if k == b then list[#list + 1] = both elseif k ~= a then list[#list + 1] = k end
-  end
-  return list
-end
-
-local function owners(kernels)
-  local owner = {}
-  for _, k in ipairs(kernels) do
-    for _, x in ipairs(k.roots) do owner[x] = k end
-  end
-  return owner
-end
-
-local function fits(a, b)
-  local r, n = rows.space(a.members[1])
-  for _, m in ipairs(b.members) do
-    local s, t = rows.space(m)
-    if s ~= r or t ~= n then return false end
-  end
-  for _, x in ipairs(b.roots) do
-    if x.kind ~= "reduce" and numel(x) ~= r and numel(x) ~= r * n then return false end
-  end
-  return true
-end
-
--- Kernels over the same rows become one where each reads what the other left of its own row.
-local function merge(kernels, choice)
-  local again = true
-  while again do
-    again = false
-    local owner = owners(kernels)
-    for _, b in ipairs(kernels) do
-      for _, x in ipairs((b.kind == "rows" or b.kind == "stream") and reads(b) or {}) do
-        local a = owner[x]
-        if a and a ~= b and a.kind == "rows" and not (b.refused and b.refused[a]) and fits(a, b)
-          and not detour(owner, a, b) and choice(a, b) then
-          local both = joined(a, b)
-          if both then
-            kernels = replaced(kernels, a, b, both)
-            trim(both, kernels)
-            again = true
-            break
-          end
-        end
-        if a then
-          b.refused = b.refused or {}
-          b.refused[a] = true
-        end
-      end
-      if again then break end
-    end
-  end
-  return kernels
-end
-
 -- Each kernel behind those that it reads from.
 local function ordered(kernels)
-  local owner, list, state = owners(kernels), {}, {}
+  local owner, list, state = fuse.owners(kernels), {}, {}
   local function visit(k)
     if state[k] then return end
     state[k] = true
-    local from = reads(k)
+    local from = fuse.reads(k)
     table.sort(from, function(p, q) return p.id < q.id end)
     for _, x in ipairs(from) do
       if owner[x] and owner[x] ~= k then visit(owner[x]) end
@@ -310,7 +162,7 @@ local function ordered(kernels)
 end
 
 --- The kernels of a graph, in order. `options.choice(a, b)`: may kernel b be fused behind a?
---- `options.strided(x, input)`: can x's library read this view as it lies?
+--- `options.strided(x, input)`: can x's library read this view as it lies? `options.arch`: of the device.
 function M.kernels(g, options)
   g.strided = options.strided
   claim(g)
@@ -329,7 +181,7 @@ function M.kernels(g, options)
       if x.stored then kernels[#kernels + 1] = kernel_for(x) end
     end
   end
-  kernels = merge(kernels, options.choice or function() return true end)
+  kernels = fuse.kernels(kernels, options.choice or function() return true end, options.arch)
   return ordered(kernels)
 end
 

@@ -4,6 +4,7 @@
 local graphs = require "cawb.compose.graph"
 local library = require "cawb.compose.library"
 local memory = require "cawb.compose.memory"
+local types = require "cawb.graph.types"
 
 local M = {}
 
@@ -41,12 +42,28 @@ local function expect(t, dtype, shape, strides)
 end
 ]]
 
+-- Numbers that are zero before a kernel, a few each: they lie beside each other and are cleared in one step. Those of
+-- steps before the first call are apart. Returns of each its group and place in it, and how many a group has.
+local function flags_of(kernels)
+  local flags, counts = {}, {}
+  for _, kernel in ipairs(kernels) do
+    for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do
+      if launch.fill and launch.fill.flag then
+        local group = launch.prepare and "prepared" or "called"
+        flags[launch.fill.scratch .. kernel.name] = { group = group, at = counts[group] or 0, numel = launch.fill.numel }
+        counts[group] = (counts[group] or 0) + launch.fill.numel
+      end
+    end
+  end
+  return flags, counts
+end
+
 -- What a step writes and reads in scratch: items, the same table for a node wherever it is.
-local function items(kernels)
+local function items(kernels, flags)
   local of, steps = {}, {}
   local function item(x)
     if x.kind == "leaf" or x.is_output then return nil end
-    of[x] = of[x] or { dtype = x.dtype, numel = math.max(1, graphs.numel(x.shape)) }
+    of[x] = of[x] or { dtype = x.dtype, numel = math.max(1, graphs.numel(x.shape)), kept = x.kept }
     return of[x]
   end
   for k, kernel in ipairs(kernels) do
@@ -55,9 +72,10 @@ local function items(kernels)
     for _, x in ipairs(kernel.reads) do step.reads[#step.reads + 1] = item(x) end
     for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do
       for _, argument in ipairs(launch.arguments or { launch.fill }) do
-        if type(argument) == "table" and argument.scratch and not of[argument.scratch .. kernel.name] then
+        local key = type(argument) == "table" and argument.scratch and argument.scratch .. kernel.name
+        if key and not of[key] and not flags[key] then
           local own = { dtype = argument.dtype, numel = argument.numel, kept = launch.prepare }
-          of[argument.scratch .. kernel.name] = own
+          of[key] = own
           step.writes[#step.writes + 1] = own
         end
       end
@@ -68,9 +86,11 @@ local function items(kernels)
 end
 
 -- A function from what a kernel passes to words of the plan.
-local function namer(of, at)
+local function namer(of, at, flags)
   return function(x, kernel)
     if type(x) == "number" then return tostring(x) end
+    local flag = x.scratch and flags[x.scratch .. kernel.name]
+    if flag then return ("view(%s, { shape = { %d }, offset = %d })"):format(flag.group, flag.numel, flag.at) end
     if x.scratch then return ("place[%d]"):format(at[of[x.scratch .. kernel.name]].number) end
     if x.kind == "leaf" then return leaf_name(x) end
     if x.is_output then return ("outputs[%d]"):format(x.is_output) end
@@ -83,8 +103,20 @@ local function step_text(kernel, launch, name)
   if launch.fill then return ("memset(%s, %d)"):format(name(launch.fill, kernel), launch.value) end
   for k, x in ipairs(launch.arguments) do words[k] = name(x, kernel) end
   local more = launch.shared and launch.shared > 0 and (", shared = %d"):format(launch.shared) or ""
+  if launch.cluster then more = ("%s, cluster = %s"):format(more, list(launch.cluster)) end
   return ("launch(%q, { grid = %s, block = %s%s }%s)"):format(launch.kernel, list(launch.grid), list(launch.block), more,
     #words > 0 and ", " .. table.concat(words, ", ") or "")
+end
+
+-- The places of flags, and the steps that clear them.
+local function add_flags(lines, counts)
+  for _, group in ipairs { "prepared", "called" } do
+    if counts[group] then
+      lines[#lines + 1] = ('local %s = scratch{ shape = { %d }, dtype = "int32" }'):format(group, counts[group])
+      local text = ("memset(%s, 0)"):format(group)
+      lines[#lines + 1] = group == "prepared" and ("prepare(function(params) %s end)"):format(text) or text
+    end
+  end
 end
 
 --- What a kernel computes, in words: operators with their lines.
@@ -108,11 +140,18 @@ function M.about(kernel)
   return #words > 0 and table.concat(words, ", ") or "a copy"
 end
 
---- The text. `kernels` in order, each with `roots`, `reads` and `made` (or a library's node).
+local function bytes_of(places)
+  local sum = 0
+  for _, p in ipairs(places) do sum = sum + p.numel * types.size(p.dtype) end
+  return sum
+end
+
+--- The text, and the bytes of scratch that it takes. `kernels` in order, each with `roots`, `reads` and `made` (or a library's node).
 function M.text(g, kernels)
-  local steps, of = items(kernels)
+  local flags, counts = flags_of(kernels)
+  local steps, of = items(kernels, flags)
   local places, at = memory.plan(steps)
-  local name = namer(of, at)
+  local name = namer(of, at, flags)
   local lines = { expect }
   for _, x in ipairs(leaves(g)) do
     lines[#lines + 1] = ("expect(%s, %q, %s, %s)"):format(leaf_name(x), x.dtype, list(x.shape), list(x.strides))
@@ -122,17 +161,18 @@ function M.text(g, kernels)
   for _, p in ipairs(places) do
     lines[#lines + 1] = ("place[%d] = scratch{ shape = { %d }, dtype = %q }"):format(p.number, p.numel, p.dtype)
   end
+  add_flags(lines, counts)
   for _, kernel in ipairs(kernels) do
     lines[#lines + 1] = ("\n-- %s"):format(M.about(kernel))
     if kernel.call then
       lines[#lines + 1] = library.call(kernel.roots[1], function(x) return name(x, kernel) end)
     end
     for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do
-      local text = step_text(kernel, launch, name)
-      lines[#lines + 1] = launch.prepare and ("prepare(function(params) %s end)"):format(text) or text
+      local text = not (launch.fill and launch.fill.flag) and step_text(kernel, launch, name)
+      if text then lines[#lines + 1] = launch.prepare and ("prepare(function(params) %s end)"):format(text) or text end
     end
   end
-  return table.concat(lines, "\n") .. "\n"
+  return table.concat(lines, "\n") .. "\n", bytes_of(places)
 end
 
 return M

@@ -49,15 +49,58 @@ local function shape(kernel)
   return table.concat(words, " ")
 end
 
---- The lines of the table, for what compose made of a task.
-function M.lines(made)
-  local rows = {}
+-- Launches and calls of a kernel in each call of the plan.
+local function steps_of(kernel)
+  local count = kernel.call and 1 or 0
+  for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do count = count + (launch.prepare and 0 or 1) end
+  return count
+end
+
+--- Seconds of each kernel, of a profile's launches in order; nil where these are others.
+function M.times(made, profile)
+  local sums, at = {}, 0
   for k, kernel in ipairs(made.kernels) do
-    local what = kernel.call and (kernel.kind == "conv" and "conv{}" or "gemm{}") or kernel.kind
-    rows[k] = { tostring(k), what, display.shorten(plan.about(kernel), 70), display.shorten(shape(kernel), 40),
-                readable(bytes(kernel)) }
+    sums[k] = 0.0
+    for _ = 1, steps_of(kernel) do
+      at = at + 1
+      local launch = profile.kernels[at]
+      local seconds = launch and launch.metrics.seconds
+      if not seconds then return nil end
+      sums[k] = sums[k] + seconds
+    end
   end
-  return display.table({ "step", "kind", "computes", "writes", "bytes" }, rows)
+  return at == #profile.kernels and sums or nil
+end
+
+-- What was computed otherwise, a line for each operator and way.
+local function rewritten(steps)
+  local lines, told = {}, {}
+  for _, s in ipairs(steps) do
+    local line = ("rewritten: %s%s: %s"):format(s.from and s.from.name or "a view",
+      s.from and s.from.line and (" (line %d)"):format(s.from.line) or "", s.says)
+    if not told[line] then lines[#lines + 1] = line end
+    told[line] = true
+  end
+  return lines
+end
+
+--- The lines of the table, for what compose made of a task. A product that is emulated says how. With a `profile` of
+--- it (cawb.profile), each kernel's time, and the share of it that the least bytes take at `rate`, the device's bytes a second.
+function M.lines(made, profile, rate)
+  local rows, head = {}, { "step", "kind", "computes", "writes", "bytes" }
+  local seconds = profile and profile.ok and profile.kernels and M.times(made, profile)
+  for k, kernel in ipairs(made.kernels) do
+    local what, moved = kernel.call and (kernel.kind == "conv" and "conv{}" or "gemm{}") or kernel.kind, bytes(kernel)
+    if kernel.prepare then what = what .. ", before the first call" end
+    if kernel.made and kernel.made.how then what = ("%s: %s"):format(what, kernel.made.how) end
+    rows[k] = { tostring(k), what, display.shorten(plan.about(kernel), 70), display.shorten(shape(kernel), 40), readable(moved) }
+    if seconds then rows[k][6] = kernel.prepare and "-" or display.time(seconds[k]) end
+    if seconds and rate and not kernel.prepare then rows[k][7] = ("%.0f%%"):format(100 * moved / rate / seconds[k]) end
+  end
+  if seconds then head[6], head[7] = profile.modelled and "modelled time" or "time", rate and "of bandwidth" or nil end
+  local lines = display.table(head, rows)
+  for _, line in ipairs(rewritten(made.rewrites)) do lines[#lines + 1] = line end
+  return lines
 end
 
 return M

@@ -41,7 +41,7 @@ local function start_worker(self)
     { memory = simulated and self.simulate.memory or 0 })
   if not worker then return nil, message, name end
   local reply
-  reply, message, name = worker:call({ op = "open", device = self.requested, figures = self.figures,
+  reply, message, name = loop.call(worker, { op = "open", device = self.requested, figures = self.figures,
     blocks = simulated and self.simulate.blocks or nil,
     threads = simulated and self.simulate.threads or nil,
     sanitize = not simulated or self.simulate.sanitize ~= false },
@@ -116,7 +116,7 @@ end
 --- fault: as renew. Returns true, or nil, message, name.
 function Device:compiles()
   self:drop_compiler()
-  if core.clock.asked() then return nil, "interrupted", "interrupted" end
+  if loop.asked() then return nil, "interrupted", "interrupted" end
   local reply, message, name = self:ask_compiler { op = "version" }
   return reply and true, message, name
 end

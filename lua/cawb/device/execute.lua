@@ -4,6 +4,7 @@
 
 local compile = require "cawb.device.compile"
 local core = require "cawb.core"
+local loop = require "cawb.base.loop"
 local python = require "cawb.base.python"
 local suggest = require "cawb.base.suggest"
 
@@ -22,7 +23,7 @@ local explain = {
 --- had a candidate, its word that the machine failed is not enough: with `device`, that counts
 --- only where no other worker starts there.
 function M.failure(stage, message, name, device)
-  if not blamed[name] and device and not core.clock.asked() then
+  if not blamed[name] and device and not loop.asked() then
     local ok, why, kind = device:renew()
     if not ok then return nil, why, kind end
     message = ("its worker failed (%s): %s"):format(name, message)
@@ -157,9 +158,14 @@ function M.call(task, candidate, options, request, purpose, timeout, seed, case)
   local reply
   reply, message, name = task.device:call(request, fds, timeout)
   if not reply then return M.failure("run", message, name, task.device) end
+  local this = known(task, candidate)
+  this.changed = this.changed or reply.changed
   reply.poison, reply.steps, reply.built = poison, loaded.steps, loaded.built
   return reply
 end
+
+--- The variables of the module that a call of a candidate has left changed, as text, or nil.
+function M.changed(task, candidate) return known(task, candidate).changed end
 
 --- Run a candidate once on fresh inputs (of the kind `case`), or on those of `seed`: its outputs
 --- exist, nothing is judged. Returns { ok = true, report = counters, steps = launches }, a failure as data,

@@ -1,8 +1,11 @@
 -- jail_host: the process that forks jailed workers for Python candidates. One per device;
 -- it has PyTorch in memory, a scrubbed environment, and runs nothing of a candidate's.
 
+local cache = require "cawb.base.cache"
 local core = require "cawb.core"
+local file = require "cawb.base.file"
 local kinds = require "cawb.device.kinds"
+local loop = require "cawb.base.loop"
 local wire = require "cawb.base.wire"
 
 local M = {}
@@ -27,14 +30,33 @@ local function command(python)
     local value = os.getenv(name)
     if value then words[#words + 1] = name .. "=" .. value end
   end
-  return table.move({ python, "-s", core.home .. "/core/jailed", "--jail", library() }, 1, 5, #words + 1, words)
+  return table.move({ python, "-s", core.home .. "/core/jailed", "--jail", library(), "--cache", cache.folder "watch" },
+    1, 7, #words + 1, words)
+end
+
+-- Bytes of memory that this machine has, and processors.
+local function machine()
+  local memory = (file.read "/proc/meminfo" or ""):match "MemTotal:%s*(%d+) kB"
+  local _, processors = (file.read "/proc/cpuinfo" or ""):gsub("\nprocessor%s*:", "")
+  return (tonumber(memory) or 8 << 20) << 10, processors + 1
+end
+
+--- What all processes of a candidate may use, by the options `tier2`; where these say 0 by the
+--- machine's size: half of its memory, of that an eighth as files, and 64 processes for each processor.
+function M.limits(options)
+  local memory, processors = machine()
+  local function given(value, otherwise) return value > 0 and value or otherwise end
+  local limits = { memory = given(options.memory, memory // 2), processes = given(options.processes, 128 + 64 * processors),
+                   seconds = options.seconds, files = 1024 }
+  limits.disk = given(options.disk, limits.memory // 8)
+  limits.file = limits.disk
+  return limits
 end
 
 local function limits_of(options, gpu)
+  local limits = M.limits(options)
   -- A GPU's driver reserves terabytes of addresses: there what is written to counts.
-  local limits = { disk = options.disk, file = options.disk, processes = options.processes,
-                   seconds = options.seconds, files = 1024 }
-  limits[gpu and "data" or "memory"] = options.memory
+  if gpu then limits.data, limits.addresses = limits.memory, 0 end
   return limits
 end
 
@@ -54,12 +76,13 @@ function M.start(python, wanted, timeout, torch)
   local host, message, name = wire.start("jail_host", command(python))
   if not host then return nil, message, name end
   local reply
-  reply, message, name = host:call({ op = "probe", jail = wanted }, { timeout = timeout })
+  reply, message, name = loop.call(host, { op = "probe", jail = wanted }, { timeout = timeout })
   if reply and not reply.jail then reply, message, name = no_jail(reply) end
   if reply and torch then
     local hello
-    hello, message, name = host:call({ op = "hello" }, { timeout = timeout })
+    hello, message, name = loop.call(host, { op = "hello" }, { timeout = timeout })
     reply = hello and reply
+    if reply and hello.blind then table.insert(reply.lacks, hello.blind) end
   end
   if reply then return host, reply end
   host:close()
@@ -82,25 +105,32 @@ local function host_of(task, options)
   return host
 end
 
+-- What is not held: said with every verdict.
+local function lacks_of(jail, options)
+  local list = core.json.array { table.unpack(jail.lacks or {}) }
+  if not options.groups then list[#list + 1] = "no control group was asked for (tier2.groups)" end
+  return list
+end
+
 --- A new worker in a jail of its own, by the options `tier2` and `deadlines`: { id, pid, fd, jail, parts }, or nil, message, name.
 function M.spawn(task, options)
   local host, message, name = host_of(task, options)
   if not host then return nil, message, name end
   local jail, gpu = task.device.jail, kinds.of(task.device).gpu
   local reply
-  reply, message, name = host:call({ op = "spawn", jail = jail.jail, gpu = gpu,
-    limits = limits_of(options.tier2, gpu), threads = task.python.threads },
+  reply, message, name = loop.call(host, { op = "spawn", jail = jail.jail, gpu = gpu,
+    limits = limits_of(options.tier2, gpu), threads = task.python.threads, groups = options.tier2.groups },
     { timeout = options.deadlines.start })
   if not reply then return nil, message, name end
-  return setmetatable({ host = host, id = reply.id, pid = reply.pid, fd = reply.fds[1],
-                        jail = jail.jail, parts = jail.parts }, Worker)
+  return setmetatable({ host = host, id = reply.id, pid = reply.pid, fd = reply.fds[1], group = reply.group, seconds = options.tier2.seconds,
+                        jail = jail.jail, parts = jail.parts, lacks = lacks_of(jail, options.tier2) }, Worker)
 end
 
 --- End it and all that it started. Returns how it ended and what it printed last. One
 --- that is about to end by itself has `patience` seconds for it.
 function Worker:close(patience)
   if not self.id then return self.how, self.printed end
-  local reply = self.host:alive() and self.host:call({ op = "end", id = self.id, patience = patience or 0 }, { timeout = 60 })
+  local reply = self.host:alive() and loop.call(self.host, { op = "end", id = self.id, patience = patience or 0 }, { timeout = 60 })
   self.id = nil
   self.how, self.printed = reply and reply.how or "lost", reply and reply.printed or ""
   return self.how, self.printed

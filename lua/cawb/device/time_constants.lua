@@ -17,6 +17,9 @@ return {
   latency_line = 13,            -- clocks for each line of a load that L1 has not
   sharpness = 2.6,              -- of the maximum of the bounds: the p of a p-norm
   pipe_memory = 1, pipe_control = 2,
+  -- Of the published rates, what cuBLASLt's products reach, and cuDNN's convolutions on the units of float32, on tensor
+  -- cores, and transposed: bench/results/library_h100.txt. Tensor cores want other layouts, which are made beside.
+  library_gemm = 0.78, library_conv = 0.6, library_conv_tensor = 0.3, library_conv_back = 0.09,
   l2_rate_sm = 23.7,            -- bytes of L2 per clock and SM: the H100's 5.5 TB/s
   l2_sm = 64,                   -- bytes per clock that one SM alone gets
 }

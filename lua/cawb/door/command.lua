@@ -1,11 +1,10 @@
 -- command: what the commands that look at one candidate share: `cawb WORD TASK.py CANDIDATE
 -- [flags]`, from words to a device, a task and a candidate.
 
-local candidates = require "cawb.task.candidate"
 local cli = require "cawb.door.cli"
-local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
 local device = require "cawb.device.device"
+local given_words = require "cawb.door.given"
 local job = require "cawb.door.job"
 local kinds = require "cawb.device.kinds"
 local options = require "cawb.base.options"
@@ -62,13 +61,8 @@ local function layered(parsed)
   return all
 end
 
--- A candidate as its files are named: a folder, or a path with or without an ending.
-local function load_candidate(path)
-  return candidates.new((path:gsub("%.cu$", ""):gsub("%.lua$", "")))
-end
-
 local function with_task(parsed, all, dev, body, given)
-  local c, message = load_candidate(parsed.words[2])
+  local c, message = given_words.candidate(parsed.words[2])
   if not c then return nil, message, "usage" end
   local refused = kinds.refusal(dev, c.python and "python" or "kernels")
   if refused then return nil, refused, "usage" end
@@ -87,9 +81,9 @@ function M.main(word, argv, own, body)
   if #parsed.words ~= 2 then
     return M.fail(word, ("a task and a candidate are needed: cawb %s TASK.py CANDIDATE [flags]"):format(word), "usage")
   end
-  if core.fs.kind(parsed.words[1]) ~= "file" then
-    return M.fail(word, parsed.words[1] .. ": there is no such file", "usage")
-  end
+  parsed.words = { given_words.order(table.unpack(parsed.words)) }
+  local no_task = given_words.no_task(parsed.words[1])
+  if no_task then return M.fail(word, no_task, "usage") end
   local all
   all, message = layered(parsed)
   if not all then return M.fail(word, message, "usage") end

@@ -1,15 +1,18 @@
 -- job: `cawb STRATEGY.lua TASK.py`. From a parsed command line to an exit code.
 
+local afford = require "cawb.agent.afford"
 local baselines = require "cawb.time.baselines"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
 local device = require "cawb.device.device"
+local given = require "cawb.door.given"
 local kinds = require "cawb.device.kinds"
 local ledger = require "cawb.run.ledger"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local report = require "cawb.door.report"
 local result = require "cawb.run.result"
+local resume = require "cawb.run.resume"
 local rules = require "cawb.judge.rules"
 local run = require "cawb.run.run"
 local scale = require "cawb.task.scale"
@@ -57,8 +60,8 @@ local function print_json(r)
   io.stdout:write(core.json.encode(result.run(r)), "\n")
 end
 
--- Standard output is for one object then: what a strategy prints goes elsewhere.
-local function print_elsewhere()
+--- With --json standard output is for one object: what a strategy prints goes elsewhere.
+function M.print_elsewhere()
   print = function(...)
     local words = table.pack(...)
     for i = 1, words.n do words[i] = tostring(words[i]) end
@@ -72,35 +75,58 @@ local function exit_code(r)
   return r.best and M.codes.passed or M.codes.failed
 end
 
--- The run itself, between opening and closing what it uses.
-local function perform(cli, s, all, dev, t)
-  local out, fd = io.stdout, 1
-  if cli.json then
-    out, fd = io.stderr, 2
-    print_elsewhere()
-  end
+--- A run of the strategy on the open task, recorded in the store `cli.out` and told to `report` (report.lua). Returns the
+--- run, or nil and the exit code of what was complained about.
+function M.carry_out(cli, s, all, dev, t, report)
   local book, message, name = ledger.open(cli.out)
-  if not book then return complain(message, name) end
+  if not book then return nil, complain(message, name) end
+  local stopped
+  if cli.resume then
+    stopped, message, name = resume.read(book, cli.resume, t)
+    if not stopped then return nil, complain(message, name) end
+    all.seconds, book = math.max(1e-3, all.seconds - stopped.seconds), resume.ledger(book, stopped)
+  end
   local r
-  r, message, name = run.new { task = t, strategy = s, options = all, ledger = book,
-    report = report.new(out, fd, cli.quiet), id = cli.run_id }
-  if not r then return complain(message, name) end
-  r.report:run_begins(r)
+  r, message, name = run.new { task = t, strategy = s, options = all, ledger = book, report = report, id = cli.run_id }
+  if not r then return nil, complain(message, name) end
+  if stopped then resume.restore(r, stopped) end
+  report:run_begins(r)
   r:loop()
   local ok = true
   if r.best and r.ended ~= "interrupted" then ok, message, name = baselines.complete(t, all.measure) end
   if not ok then complain(message, name) end
   ok, message, name = book:finish(r)
   if not ok then complain(message, name) end
-  r.report:run_ends(r)
+  report:run_ends(r)
+  return r
+end
+
+-- The run itself, between opening and closing what it uses.
+local function perform(cli, s, all, dev, t)
+  local out, fd = io.stdout, 1
+  if cli.json then
+    out, fd = io.stderr, 2
+    M.print_elsewhere()
+  end
+  local r, code = M.carry_out(cli, s, all, dev, t, report.new(out, fd, cli.quiet))
+  if not r then return code end
   if cli.json then print_json(r) end
   return exit_code(r)
 end
 
+-- Shapes and the op graph of the task, where the strategy sees in them that it has nothing to propose: then the device
+-- is not needed. A strategy may begin to build meanwhile. Nil: the task is to be loaded.
+local function glanced(cli, s, all, dev, host)
+  if not s.glance then return nil end
+  local t = task.open(cli.words[2], { device = dev, seed = cli.seed, options = options.copy(all), host = host, look = true })
+  if t and s.glance(t, all) == false then return t end
+  if t then t:close() end
+end
+
 -- One's turn on a device that others use too: what takes long and computes nothing there, the
 -- start of Python, its first contact with the GPU, a warm compiler, is done while waiting.
--- Returns { host = the task host }, to be closed.
-local function queue(cli, all, dev)
+-- Returns { host = the task host, glanced = the task where this strategy has nothing for it }, to be closed.
+local function queue(cli, s, all, dev)
   local place = setmetatable({}, { __close = function(self)
     if self.host then self.host[1]:close() end
     if self.lock then                          -- the next one finds the device's memory free
@@ -114,9 +140,21 @@ local function queue(cli, all, dev)
   place.host = { host, hello }
   local ready, message, why = task.prepare(host, dev, all)
   if not ready then return nil, message, why end
+  place.glanced = glanced(cli, s, all, dev, place.host)
+  if place.glanced then return place end
   place.lock, message, why = core.fs.lock(cli.lock)
   if not place.lock then return nil, message, why end
   return place
+end
+
+-- Why a strategy that asks a model cannot, as far as its options tell; or nil.
+local function no_model(s, all)
+  if not s.asks or all.cassette.replay ~= "" then return nil end
+  if all.model.name == "" then
+    return ("%s asks a language model, and none is named: --set model.name=NAME, and model.url where it is "
+      .. "not %s"):format(s.name, all.model.url)
+  end
+  return afford.unknown_price(all.model, all.budget.dollars)
 end
 
 local function check_seed(seed)
@@ -137,22 +175,26 @@ function M.main(cli, value, body)
   all, message = layered(cli, s)
   if not all then return complain(message, "usage") end
   s.settings = all.settings
+  message = no_model(s, all)
+  if message then return complain(message, "usage") end
   local good
   good, message = check_seed(cli.seed)
   if not good then return complain(message, "usage") end
-  if core.fs.kind(cli.words[2]) ~= "file" then
-    return complain(("%s: there is no such file"):format(cli.words[2]), "usage")
-  end
+  local no_task = given.no_task(cli.words[2])
+  if no_task then return complain(no_task, "usage") end
   scale.prepare(all)
   local dev <close>, why, name = device.open(cli.device,
     { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate })
   if not dev then return complain(why, name) end
   local refused = kinds.refusal(dev, s.proposes or body and "kernels")
   if refused then return complain(refused, "usage") end
-  local place <close>, no, kind = queue(cli, all, dev)
+  local place <close>, no, kind = queue(cli, s, all, dev)
   if not place then return complain(no, kind) end
-  local t <close>, why2, name2 = task.open(cli.words[2],
-    { device = dev, seed = cli.seed, options = all, host = place.host })
+  local function open()
+    if place.glanced then return place.glanced end
+    return task.open(cli.words[2], { device = dev, seed = cli.seed, options = all, host = place.host })
+  end
+  local t <close>, why2, name2 = open()
   if not t then return complain(why2, name2) end
   return (body or perform)(cli, s, all, dev, t)
 end

@@ -8,6 +8,7 @@ local core = require "cawb.core"
 local cli = require "cawb.door.cli"
 require "cawb"                        -- gives the names that scripts may require
 local job = require "cawb.door.job"
+local strategy = require "cawb.base.strategy"
 local suggest = require "cawb.base.suggest"
 
 local function usage(message)
@@ -23,24 +24,49 @@ local function commands()
   return list
 end
 
-local function command(word, argv)
-  local known = commands()
-  for _, name in ipairs(known) do
-    if name == word then
-      local run = assert(loadfile(("%s/lua/commands/%s.lua"):format(core.home, word), "t"))()
-      return run.main(table.move(argv, 2, #argv, 1, {}))
-    end
+local function load_command(word)
+  for _, name in ipairs(commands()) do
+    if name == word then return assert(loadfile(("%s/lua/commands/%s.lua"):format(core.home, word), "t"))() end
   end
-  return usage(("unknown command '%s'%s"):format(word, suggest.hint(word, known)))
+end
+
+-- Whether a command's own page is asked for, among its words.
+local function wants_help(argv)
+  if argv[2] == "help" then return true end
+  for i = 2, #argv do
+    if argv[i] == "--" then return false end
+    if argv[i] == "--help" or argv[i] == "-h" then return true end
+  end
+  return false
+end
+
+local function print_usage(found)
+  io.stdout:write(found.usage, found.usage:sub(-1) == "\n" and "" or "\n")
+  return 0
+end
+
+local function unknown(word)
+  if strategy.file(word) then
+    return usage(("the strategy %s needs a task: cawb %s TASK.py"):format(word, word))
+  end
+  return usage(("unknown command '%s'%s"):format(word, suggest.hint(word, commands())))
+end
+
+local function command(word, argv)
+  if word == "help" and argv[2] then word, argv = argv[2], { argv[2], "help" } end
+  local found = load_command(word)
+  if not found then return unknown(word) end
+  if found.usage and wants_help(argv) then return print_usage(found) end
+  return found.main(table.move(argv, 2, #argv, 1, {}))
 end
 
 -- A Lua file, with its words in `arg` as the plain interpreter has them. Returns what
--- it returned, or nil and a message.
-local function run_file(path, argv)
+-- it returned, or nil and a message, which `handler` has made of an error.
+local function run_file(path, argv, handler)
   local chunk, message = loadfile(path, "t")
   if not chunk then return nil, message end
   arg = table.move(argv, 1, #argv, 0, {})
-  local ok, value = xpcall(chunk, debug.traceback, table.unpack(argv, 2))
+  local ok, value = xpcall(chunk, handler, table.unpack(argv, 2))
   if not ok then return nil, tostring(value) end
   if value == nil then return "nothing" end
   return value
@@ -50,19 +76,13 @@ end
 -- strategy, a task is missing.
 local function script(argv)
   if argv[2] == "--" then table.remove(argv, 2) end
-  local value, message = run_file(argv[1], argv)
+  local value, message = run_file(argv[1], argv, debug.traceback)
   if value == nil then return usage(message) end
   if type(value) == "table" then
     return usage(("%s returns a strategy: name a task too, as in 'cawb %s task.py'")
       :format(argv[1], argv[1]))
   end
   return math.tointeger(value) or (value == false and 1) or 0
-end
-
--- The file of a strategy that cawb comes with, by its name.
-local function strategy_file(word)
-  local path = ("%s/strategies/%s.lua"):format(core.home, word)
-  return word:match "^[%l_]+$" and core.fs.kind(path) == "file" and path or nil
 end
 
 local function optimise(argv)
@@ -72,9 +92,12 @@ local function optimise(argv)
   if #parsed.words ~= 2 then
     return usage "a strategy and a task are needed: cawb STRATEGY TASK.py [flags]"
   end
-  parsed.words[1] = strategy_file(parsed.words[1]) or parsed.words[1]
+  if parsed.words[1]:match "%.py$" and not parsed.words[2]:match "%.py$" then   -- the other way round
+    parsed.words[1], parsed.words[2] = parsed.words[2], parsed.words[1]
+  end
+  parsed.words[1] = strategy.file(parsed.words[1]) or parsed.words[1]
   local value
-  value, message = run_file(parsed.words[1], parsed.words)
+  value, message = run_file(parsed.words[1], parsed.words, tostring)
   if value == nil then return usage(message) end
   if value == "nothing" then
     return usage(("%s returns nothing, a strategy returns a table (a script's own arguments "
@@ -86,7 +109,7 @@ end
 -- A task among the words makes it a job, unless a command comes first; what follows -- is a
 -- script's own.
 local function is_job(argv)
-  if strategy_file(argv[1]) and argv[2] then return true end
+  if strategy.file(argv[1]) and argv[2] then return true end
   if argv[1]:match "^%l[%l-]*$" then return false end
   for _, word in ipairs(argv) do
     if word == "--" then return false end

@@ -149,8 +149,9 @@ local function c_step(out, s, id)
     #bytes > 0 and table.concat(bytes, ",") or "0")
   out[#out + 1] = ("static const ref refs_%s[] = {%s};"):format(id, #refs > 0 and table.concat(refs,
     ",") or "{0,0,0}")
-  return ("  { .kernel = %q, .grid = %s, .block = %s, .cluster = %s, .shared = %d, .args = args_%s,\n    .args_size = %d, .refs = refs_%s, .nrefs = %d }")
-    :format(s.kernel, c_three(s.grid), c_three(s.block), c_three(s.cluster), s.shared, id, #bytes, id, #refs)
+  return ("  { .kernel = %q, .grid = %s, .block = %s, .cluster = %s, .shared = %d, .cooperative = %d, .args = args_%s,\n    .args_size = %d, .refs = refs_%s, .nrefs = %d }")
+    :format(s.kernel, c_three(s.grid), c_three(s.block), c_three(s.cluster), s.shared,
+      s.cooperative and 1 or 0, id, #bytes, id, #refs)
 end
 
 -- The data of launcher.c: machine code, each once, and the plans.
@@ -303,8 +304,9 @@ function M.run(was, dev, how)
   local result = { name = how.name, run = was.run.id, turn = was.number, hash = was.candidate.hash,
     model = dev.info.model,
                    modelled = dev.info.modelled, checks = {}, times = {}, ok = true }
-  note(result.checks, "times are measured", not dev.info.modelled or how.modelled,
-    dev.info.modelled and "modelled" or "")
+  local modelled = dev.info.modelled
+  note(result.checks, modelled and how.modelled and "times are modelled, which --modelled allows" or "times are measured",
+    not modelled or how.modelled, modelled and not how.modelled and "modelled" or "")
   local shapes, first, name = try_all(was, dev, how, result)
   if not shapes then return nil, first, name end
   for _, c in ipairs(result.checks) do result.ok = result.ok and c.ok end

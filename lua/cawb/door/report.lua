@@ -37,6 +37,7 @@ end
 local function spent_on_models(run)
   local spent = run:spent()
   if spent.replies == 0 then return "" end
+  if spent.tokens == 0 then return ("no reply to %d request%s"):format(spent.replies, spent.replies == 1 and "" or "s") end
   local text = ("%d replies, %.3gk tokens"):format(spent.replies, spent.tokens / 1000)
   return spent.dollars > 0 and ("%s, $%.2f"):format(text, spent.dollars) or text
 end
@@ -74,6 +75,18 @@ end
 function Report:turn_ends(run, turn)
   self:line(("turn %d  %s  %s  reward %.3g  (%s)"):format(turn.number, title(turn),
     (outcome(turn):gsub("\n.*", ""):gsub("%c", "?")), turn.reward, budget(run)))
+  self:unknowns(turn)
+end
+
+--- What rules could not tell of a candidate, each reason once in a run.
+function Report:unknowns(turn)
+  self.told = self.told or {}
+  for _, flag in ipairs(turn.facts.rules and turn.facts.rules.flags or {}) do
+    if flag.unknown and not self.told[flag.reason] then
+      self.told[flag.reason] = true
+      self:line(("  unknown to rule '%s': %s"):format(flag.rule, (flag.reason:gsub("%c", "?"))))
+    end
+  end
 end
 
 local columns = {
@@ -113,12 +126,19 @@ local function baseline_lines(task)
         or "failed: " .. tostring(b.failed), b.modelled and " modelled" or "")
     end
   end
-  return #parts > 0 and { "PyTorch: " .. table.concat(parts, "; ") } or {}
+  local lines = { #parts > 0 and "PyTorch: " .. table.concat(parts, "; ") or nil }
+  for kind, b in pairs(task.baselines) do
+    if kind ~= "eager" and kind ~= "compile" then
+      lines[#lines + 1] = ("%s: %s"):format(baseline_names.label(kind), b.time_s and display.interval(b.time_s) .. " modelled"
+        or "not compared with: " .. tostring(b.failed))
+    end
+  end
+  return lines
 end
 
 local endings = {
   turns = "all turns are spent", seconds = "the time is spent", stop = "the strategy's stop said so",
-  finished = "the strategy has nothing left to try", interrupted = "interrupted",
+  finished = "the strategy has nothing left to try", submitted = "submitted", interrupted = "interrupted",
   replies = "all replies of the model are spent", tokens = "the tokens are spent", dollars = "the money is spent",
   device_seconds = "the device's time is spent", no_progress = "too many turns without progress",
 }
@@ -130,7 +150,7 @@ local function closing(run)
   local equal = run.best.facts.equal_error
   return ("best: turn %d, %s, %s%s%s, reward %.3g; %s"):format(run.best.number, title(run.best),
     display.interval(run.best.time_s), run.best.modelled and " modelled" or "",
-    equal and (", %s against %s, the fastest at equal error"):format(display.speedup(equal),
+    equal and (", %s against %s, which is the fastest baseline at equal error"):format(display.speedup(equal),
       baseline_names.label(equal.against)) or "", run.best.reward, why)
 end
 
@@ -161,7 +181,9 @@ function Report:run_ends(run)
   self:line(closing(run))
   local spent = spent_on_models(run)
   if spent ~= "" then self:line("model: " .. spent) end
-  if run.best then self:line("kept in " .. run.ledger.folder) end
+  self:line(run.best and "kept in " .. run.ledger.folder
+    or ("recorded in %s as run %s"):format(run.ledger.dir, run.id))
+  if run.ended == "interrupted" then self:line("go on with --resume " .. run.id) end
 end
 
 --- A report to a file handle. `quiet` prints nothing.

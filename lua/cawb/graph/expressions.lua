@@ -26,6 +26,10 @@ end
 
 local hard = "(A < -3.0f ? 0.0f : A > 3.0f ? 6.0f : A + 3.0f) / 6.0f"
 
+-- What is left of a division has the divisor's sign: where it has not, the quotient is one less.
+local unlike = "fmodf(A, B) != 0.0f && (B < 0.0f) != (fmodf(A, B) < 0.0f)"
+local floored = "(B == 0.0f ? A / B : rintf((A - fmodf(A, B)) / B - (" .. unlike .. " ? 1.0f : 0.0f)))"
+
 -- For float types, and where `whole` has none, for the others too.
 local float = {
   abs = "fabsf(A)", exp = "expf(A)", exp2 = "exp2f(A)", expm1 = "expm1f(A)", log = "logf(A)",
@@ -77,9 +81,9 @@ local float = {
       or ("powf(A, %s)"):format(number(args.exponent, dtype))
   end,
   atan2 = "atan2f(A, B)", fmod = "fmodf(A, B)",
-  remainder = "(A - B * floorf(A / B))", floor_divide = "floorf(A / B)",
+  remainder = "(" .. unlike .. " ? fmodf(A, B) + B : fmodf(A, B))", floor_divide = floored,
   div = function(args)
-    local rounds = { floor = "floorf(A / B)", trunc = "truncf(A / B)" }
+    local rounds = { floor = floored, trunc = "truncf(A / B)" }
     return rounds[args.rounding_mode] or "A / B"
   end,
   nan_to_num = function(args, dtype)
@@ -92,8 +96,15 @@ local float = {
     local w = args.weight and number(args.weight, dtype) or "C"
     return ("(fabsf(%s) < 0.5f ? A + %s * (B - A) : B - (B - A) * (1.0f - %s))"):format(w, w, w)
   end,
+  copysign = "copysignf(A, B)", hypot = "hypotf(A, B)", deg2rad = "A * 0.017453292519943295f", rad2deg = "A * 57.29577951308232f",
+  logaddexp = "(A == B ? A + 0.6931471805599453f : (A != A || A > B ? A : B) + log1pf(expf(-fabsf(A - B))))",
+  logaddexp2 = "(A == B ? A + 1.0f : (A != A || A > B ? A : B) + log1pf(exp2f(-fabsf(A - B))) * 1.4426950408889634f)",
+  sinc = "(A == 0.0f ? 1.0f : sinf(3.141592653589793f * A) / (3.141592653589793f * A))",
+  heaviside = "(A == 0.0f ? B : A > 0.0f ? 1.0f : 0.0f)", erfinv = "erfinvf(A)", lgamma = "lgammaf(A)", special_erfcx = "erfcxf(A)",
+  special_ndtr = "0.5f * erfcf(A * -0.7071067811865476f)", special_xlog1py = "(B != B ? B : A == 0.0f ? 0.0f : A * log1pf(B))",
+  special_entr = "(A != A ? A : A > 0.0f ? -A * logf(A) : A == 0.0f ? 0.0f : -INFINITY)",
   xlogy = "(B != B ? B : A == 0.0f ? 0.0f : A * logf(B))",
-  mse_loss = "(A - B) * (A - B)",
+  soft_margin_loss = "log1pf(expf(-B * A))", mse_loss = "(A - B) * (A - B)",
   smooth_l1_loss = function(args, dtype)
     local beta = number(args.beta or 1, dtype)
     return ("(fabsf(A - B) < %s ? 0.5f * (A - B) * (A - B) / %s : fabsf(A - B) - 0.5f * %s)"):format(beta, beta, beta)
@@ -146,7 +157,7 @@ local whole = {
 
 local functions = {}
 for word in ([[fabs exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh
-               atanh erf erfc floor ceil rint trunc pow atan2 fmod fmax fmin]]):gmatch "%w+" do
+               atanh erf erfc floor ceil rint trunc pow atan2 fmod fmax fmin copysign hypot erfinv lgamma erfcx]]):gmatch "%w+" do
   functions[word .. "f"] = word
 end
 
@@ -173,7 +184,7 @@ function M.knows(name) return (any[name] or float[name] or whole[name]) ~= nil e
 
 local costly = {}
 for word in ([[exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc
-               pow sqrt fmod atan2]]):gmatch "%w+" do
+               pow sqrt fmod atan2 hypot erfinv lgamma erfcx]]):gmatch "%w+" do
   costly[word .. "f"], costly[word] = true, true
 end
 

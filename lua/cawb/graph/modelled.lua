@@ -2,18 +2,35 @@
 -- the device's published rates. Modelled, never measured: eager starts one kernel for each
 -- operator; compile fuses runs of pointwise operators, reductions and scans, whose
 -- intermediate tensors then never leave the chip. bench/baselines.lua holds it against an
--- H100.
+-- H100: its constants are fitted to half of those tasks.
 
+local libraries = require "cawb.graph.libraries"
 local traits = require "cawb.graph.traits"
 
 local M = {}
 
--- Of the published rates, what PyTorch's kernels reach: float32 products run into the limit
--- of power; a scan of rows takes turns; convolutions of many shapes, roughly.
-M.reached = { matmul = 0.78, convolution = 0.6, scan = 0.65 }
+-- Of memory's rate, what kernels reach: eager's by kind, and compile's. A scan of rows takes turns;
+-- a batch norm in training reads twice, the second time partly from L2; a maximum over windows writes indices, too.
+M.reached = {
+  eager = { scan = 0.57, reduction = 1 / 1.13, batch_norm = 1 / 1.27, pool = 1 / 2.2 },
+  compile = { reduction = 1 / 1.08, pool = 1 / 1.3 },
+  matmul = 0.65,                     -- of float32's rate, by operators that have products inside
+}
 
--- What a kernel takes beyond its launch, however small: it waits for memory once or twice.
-M.least = 5e-7
+-- Seconds that a kernel takes beyond its launch and its bytes, however small: it waits for memory, and
+-- its threads for one another.
+M.waits = {
+  eager = { matmul = 3e-6, convolution = 2.2e-5, reduction = 5.5e-6, normalization = 4.5e-6, scan = 2.6e-5 },
+  compile = { matmul = 3e-6, convolution = 2.2e-5, reduction = 8e-7, normalization = 8e-7, scan = 2e-6 },
+}
+
+M.least = 5e-7                       -- of any kernel
+M.next = 1.3e-6                      -- the launch of one that follows another
+
+-- torch.compile has convolutions of planes with channels last: how often the input goes through memory
+-- on the way there, and a result that nothing else takes on the way back; and what those without a sum
+-- over channels lose by it.
+M.turned, M.depthwise_turned = 2.6, 5.5
 
 -- What is normalised together and is larger than a block keeps is read again: bytes.
 M.kept = 64 << 10
@@ -61,16 +78,31 @@ local function reads_again(op, most)
   return bytes_of(op.inputs[1]) * math.min(most, (traits.of(op, "passes") or 2) - 1)
 end
 
-local function seconds(bytes, flops, rates, op)
-  local compute = flops / (rates.fp32 * (M.reached[op.kind] or 1))
-  return rates.launch + math.max(bytes / rates.dram, compute, M.least)
+-- What an operator is to the tables above.
+local function class_of(op)
+  if is_scan(op) then return "scan" end
+  local name = op.name or ""
+  return name:find "max_pool" and "pool" or name:find "batch_norm" and "batch_norm" or op.kind
 end
 
+local function wait_of(waits, op) return waits[is_scan(op) and "scan" or op.kind] or 0 end
+
+-- Seconds of the operator that does the work of a kernel, `bytes` of which go through memory.
+local function work(op, bytes, rates, how)
+  local memory = bytes / (rates.dram * (M.reached[how][class_of(op)] or 1))
+  if op.kind == "matmul" then return math.max(memory, libraries.matmul(op, rates)) end
+  if op.kind == "convolution" then return math.max(memory, libraries.convolution(op, rates)) end
+  local inside = traits.of(op, "products") and M.reached.matmul or 1
+  return math.max(memory, op.flops / (rates.fp32 * inside))
+end
+
+local function launches(count, rates) return rates.launch + (count - 1) * math.min(M.next, rates.launch) end
+
 local function eager(graph, rates)
-  local total = 0
+  local total = launches(#graph, rates)
   for _, op in ipairs(graph) do
     local bytes = bytes_read(op) + op.bytes_written + reads_again(op, 2)
-    total = total + seconds(is_scan(op) and bytes / M.reached.scan or bytes, op.flops, rates, op)
+    total = total + math.max(work(op, bytes, rates, "eager"), M.least) + wait_of(M.waits.eager, op)
   end
   return total
 end
@@ -119,22 +151,35 @@ local function bytes_in(group)
   return bytes
 end
 
-local function group_seconds(group, rates)
-  local flops = 0
-  for _, op in ipairs(group) do flops = flops + op.flops end
-  return seconds(bytes_in(group) + bytes_made(group[#group]), flops, rates, group[1])
+-- A convolution of planes with channels last: what that adds.
+local function turning(op, is_last, rates)
+  local input, weight = op.inputs[1], op.inputs[2]
+  if #input.shape ~= 4 or ((op.args.groups or 1) > 1 and weight.shape[2] > 1) then return 0 end
+  local bytes = (input.source:find "^op:" and 0 or bytes_of(input)) + (is_last and op.bytes_written or 0)
+  local alone = libraries.is_depthwise(op) and (M.depthwise_turned - 1) * libraries.convolution(op, rates) or 0
+  return 2 * M.turned * bytes / rates.dram + alone
+end
+
+local function group_seconds(group, is_last, rates)
+  local first, wait = group[1], 0
+  for _, op in ipairs(group) do wait = math.max(wait, wait_of(M.waits.compile, op)) end
+  local seconds = work(first, bytes_in(group) + bytes_made(group[#group]), rates, "compile")
+  if first.kind == "convolution" then seconds = seconds + turning(first, is_last, rates) end
+  return math.max(seconds, M.least) + wait
 end
 
 local function compiled(graph, rates)
-  local total = 0
-  for _, group in ipairs(groups(graph)) do total = total + group_seconds(group, rates) end
+  local list = groups(graph)
+  local total = launches(#list, rates)
+  for i, group in ipairs(list) do total = total + group_seconds(group, i == #list, rates) end
   return total
 end
 
---- { eager = seconds, compile = seconds } for a graph without its views; {} for one
---- that then has nothing in it.
-function M.times(graph, rates)
+--- { eager = seconds, compile = seconds } for a graph without its views; {} for one that then has
+--- nothing in it. `rates` are the device's, `sms` its multiprocessors.
+function M.times(graph, rates, sms)
   if #graph == 0 then return {} end
+  rates = setmetatable({ sms = sms }, { __index = rates })
   return { eager = eager(graph, rates), compile = compiled(graph, rates) }
 end
 

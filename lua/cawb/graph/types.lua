@@ -10,14 +10,18 @@ local types = {
   bfloat16 = { "__nv_bfloat16", "float", "__float2bfloat16(%s)", "__bfloat162float(%s)" },
   int64 = { "long long", "long long" }, int32 = { "int", "int" }, int16 = { "short", "short" },
   int8 = { "signed char", "signed char" }, uint8 = { "unsigned char", "unsigned char" }, bool = { "bool", "bool" },
+  float8_e4m3fn = { "unsigned char", "float", "__nv_cvt_float_to_fp8(%s, __NV_NOSAT, __NV_E4M3)",
+                    "__half2float(__half(__nv_cvt_fp8_to_halfraw(%s, __NV_E4M3)))" },
+  float8_e5m2 = { "unsigned char", "float", "__nv_cvt_float_to_fp8(%s, __NV_NOSAT, __NV_E5M2)",
+                  "__half2float(__half(__nv_cvt_fp8_to_halfraw(%s, __NV_E5M2)))" },
 }
 
 local sizes = { float32 = 4, float64 = 8, float16 = 2, bfloat16 = 2, int64 = 8, int32 = 4, int16 = 2, int8 = 1,
-                uint8 = 1, bool = 1 }
+                uint8 = 1, bool = 1, float8_e4m3fn = 1, float8_e5m2 = 1 }
 
 -- From narrow to wide, by kind.
 local order = { bool = 1, uint8 = 2, int8 = 3, int16 = 4, int32 = 5, int64 = 6, float16 = 7, bfloat16 = 7,
-                float32 = 9, float64 = 10 }
+                float8_e4m3fn = 7, float8_e5m2 = 7, float32 = 9, float64 = 10 }
 
 function M.known(dtype) return types[dtype] ~= nil end
 
@@ -36,7 +40,7 @@ function M.loaded(dtype, text) return types[dtype][4] and types[dtype][4]:format
 
 --- The header that a type needs, or nil.
 function M.header(dtype)
-  return dtype == "float16" and "cuda_fp16.h" or dtype == "bfloat16" and "cuda_bf16.h" or nil
+  return dtype == "float16" and "cuda_fp16.h" or dtype == "bfloat16" and "cuda_bf16.h" or dtype:find "^float8" and "cuda_fp8.h" or nil
 end
 
 --- The wider of two types, as PyTorch promotes tensors of equal standing.

@@ -29,6 +29,8 @@ end
 -- From about here on rounding decides whether a result is infinite.
 local overflows = { float32 = 1e37, bfloat16 = 1e37, float16 = 3e4, float64 = 1e307 }
 
+local least_normal = { float32 = 1.17e-38, bfloat16 = 1.17e-38, float16 = 6.1e-5, float64 = 2.2e-308 }
+
 local function unsuitable_output(o, case)
   local e = o.eager
   if case ~= "nan" and case ~= "nonfinite" and (o.odd or 0) > 0 then return "the reference is not finite" end
@@ -44,15 +46,22 @@ local function unsuitable_whole(o, case)
 end
 
 --- Why a kind says nothing of this task: the reference has values that are no numbers, or
---- PyTorch's own result is far from it; or nil.
+--- PyTorch's own result is far from it; or nil. Of several outputs those of whole numbers of which it
+--- says nothing are no longer held against anybody.
 function M.unsuitable(task, compared, case)
   if (case == "nan" or case == "nonfinite") and has_structure(task) then
     return "zeros times NaN are NaN, and a kernel that knows of the zeros need not multiply"
   end
-  for _, o in ipairs(compared.slots[1]) do
-    local why
-    if o.mismatches then why = unsuitable_whole(o, case) else why = unsuitable_output(o, case) end
-    if why then return why end
+  local outs, spared, why = compared.slots[1], {}, nil
+  for i, o in ipairs(outs) do
+    local constant = ((task.results or {})[i] or {}).source == "const"     -- a number that the task has for all inputs
+    local no = not o.mismatches and unsuitable_output(o, case) or o.mismatches and not constant and unsuitable_whole(o, case)
+    if no and (o.index or not o.mismatches) then return no end
+    if no then spared[#spared + 1], why = i, no end
+  end
+  if #spared == #outs then return why end
+  for _, slot in ipairs(compared.slots) do
+    for _, i in ipairs(spared) do slot[i].mismatches = 0 end
   end
 end
 
@@ -124,8 +133,9 @@ end
 --- What a candidate wrote for one kind of inputs, or for a stage of a relation: why it is
 --- unacceptable under a tolerance, or nil. What was seen is put into battery[case], of a relation under its name.
 function M.weigh(task, compared, report, case, battery, tolerance)
-  local name, stage = case:match "^(%a+):(%d)$"
-  local seen = { error = { eager = {} } }
+  local name, stage = case:match "^(%a+):(%d+)$"
+  if name == "places" then name, case = nil, name end
+  local seen = case == "places" and battery[case] or { error = { eager = {} } }      -- of all of its stages
   battery[name or case] = seen
   if name and tonumber(stage) == task.held[name].stages then
     return weigh_relation(task, compared, report, name, seen, tolerance)
@@ -134,7 +144,10 @@ function M.weigh(task, compared, report, case, battery, tolerance)
     return why and ("on inputs for the relation '%s': %s"):format(name, why)
   end
   seen.left_out = M.unsuitable(task, compared, case)
-  if seen.left_out then return nil end
+  if seen.left_out then
+    M.unsuited(task, case)
+    return nil
+  end
   judge.note_error(seen.error, compared)
   seen.nrms, seen.eager = seen.error.nrms, seen.error.eager.nrms
   local why = judge.judge(compared, report, M.tolerance_of(task, tolerance, case, compared))
@@ -152,22 +165,59 @@ local function without(list, name)
   return rest
 end
 
-local function is_huge(task, verify) return bytes_of(task.inputs) > verify.battery_bytes end
+--- Whether inputs are so large that few kinds are tried.
+function M.is_huge(task, verify) return bytes_of(task.inputs) > verify.battery_bytes end
+
+--- What inputs that are denormal numbers say: whether results were flushed to zero. Told, and no failure.
+function M.flushes(task, compared, tolerance)
+  for _, o in ipairs(compared.slots[1]) do
+    if o.mismatches or unsuitable_output(o, "tiny") or not (o.scale and o.scale > 0 and o.scale < least_normal[o.dtype]) then
+      return nil
+    end
+  end
+  return judge.judge(compared, nil, tolerance) ~= nil
+end
 
 --- The kinds of inputs to try, few where inputs are large: by the options `verify`, or those `asked` for.
 function M.kinds(task, verify, asked)
   local list = asked or verify.battery
-  list = (is_huge(task, verify) and #list > 0) and verify.huge or list
+  list = (M.is_huge(task, verify) and #list > 0) and verify.huge or list
   return (asked or has_indices(task)) and list or without(list, "ties")
 end
 
+--- The kind of which every second timed input is: what is timed must not be told from what is
+--- verified. Nil where a protocol has no kinds, or the task's reference cannot deal with it.
+function M.timed(task, verify)
+  for _, case in ipairs(verify.battery) do
+    if case == "mixed" then return not (task.unsuited and task.unsuited[case]) and case or nil end
+  end
+end
+
+--- Let it be known that a kind says nothing of a task.
+function M.unsuited(task, case)
+  task.unsuited = task.unsuited or {}
+  task.unsuited[case] = true
+end
+
+-- Where a task chooses: the largest and the smallest at every place in turn, as far as that is few draws.
+local function add_places(task, verify, steps)
+  local stages = math.min(task.places or 0, verify.places)
+  if stages == 0 or M.is_huge(task, verify) then return end
+  local seed = task.next_seed "run"
+  for stage = 1, stages do steps[#steps + 1] = { case = ("places:%d"):format(stage), kind = "places", seed = seed } end
+end
+
+--- Whether that is known of a kind (nil: no).
+function M.is_unsuited(task, kind) return kind ~= nil and task.unsuited ~= nil and task.unsuited[kind] == true end
+
 --- All that is tried beside the task's own inputs, in order: { { case =, seed = the same for
---- the stages of a relation } }. Relations stand in for the kinds that large inputs are spared;
+--- the stages of a relation, kind = of a stage } }. Relations stand in for the kinds that large inputs are spared;
 --- why a task has none is put into `battery`. Or nil, message, name.
 function M.steps(task, verify, asked, battery)
   local steps = {}
   for _, case in ipairs(M.kinds(task, verify, asked)) do steps[#steps + 1] = { case = case } end
-  if #steps == 0 or not is_huge(task, verify) then return steps end
+  if #steps > 0 and not asked then add_places(task, verify, steps) end
+  if #steps == 0 or not M.is_huge(task, verify) then return steps end
   for _, name in ipairs(relations[verify.relations]) do
     local found, message, kind = relation(task, name)
     if not found then return nil, message, kind end

@@ -139,13 +139,94 @@ local function check_far(o, label, tolerance, floor)
     .. "PyTorch has %.3g%%"):format(label, 100 * o.far, 100 * (o.eager.far or 0))
 end
 
+-- An error that the whole hides: at one sign and magnitude.
+local function check_part(o, label, tolerance, floor)
+  local part = o.terms and o.terms.part
+  local most = part and (part["from"] < 1e-3 and tolerance.slight or tolerance.part * floor.nrms)
+  if not part or part.nrms <= math.max(most, 3 * part.eager) then return nil end
+  return ("%s: where the reference is %s and near %s of its root mean square, the error is %s of its size, at most %s passes")
+    :format(label, part.sign == "-" and "negative" or "positive", number(part["from"]), number(part.nrms), number(most))
+end
+
+-- Each of few elements by its own size, or that of its terms.
+local function check_own(o, label, tolerance, floor)
+  local t = o.terms
+  if not t or not t.own or o.numel > tolerance.few then return nil end
+  local most = math.max(tolerance.factor * (t.eager.own or 0), tolerance.row * floor.worst)
+  if t.own <= most then return nil end
+  return ("%s: an element is off by %s of its own size and that of its terms, at most %s passes"):format(label, number(t.own),
+    number(most))
+end
+
+local function check_errors(o, label, tolerance, floor)
+  return check_worst(o, label, tolerance, floor) or check_nrms(o, label, tolerance, floor)
+    or check_row(o, label, tolerance, floor) or check_far(o, label, tolerance, floor)
+end
+
+-- Eager PyTorch's errors, or those of straightforward kernels where these are larger, in the measure of `factor`.
+local function larger(eager, plain, share)
+  local found = {}
+  for key, value in pairs(eager) do found[key] = value end
+  for _, key in ipairs { "worst", "nrms", "far", "own" } do
+    if plain[key] then found[key] = math.max(found[key] or 0, share * plain[key]) end
+  end
+  local mine, row = eager.worst_row, plain.worst_row
+  if row and not (mine and mine.nrms >= share * row.nrms) then
+    found.worst_row = { index = row.index, rows = row.rows, nrms = share * row.nrms }
+  end
+  return found
+end
+
+-- The same output held against the less exact of eager PyTorch and straightforward kernels.
+local function beside_plain(o, tolerance)
+  if not o.plain then return o end
+  local share, seen = (tolerance.plain or 3) / tolerance.factor, {}
+  for key, value in pairs(o) do seen[key] = value end
+  seen.eager = larger(o.eager, o.plain, share)
+  if o.terms and o.terms.plain then
+    seen.terms = {}
+    for key, value in pairs(o.terms) do seen.terms[key] = value end
+    seen.terms.eager = larger(o.terms.eager, o.terms.plain, share)
+  end
+  return seen
+end
+
+-- The same output with its errors beside the terms that its elements are made of: what cancels may
+-- be off by more than its own size allows.
+local function beside_terms(o)
+  local t, seen = o.terms, {}
+  for key, value in pairs(o) do seen[key] = value end
+  seen.nrms, seen.far, seen.worst_row, seen.eager, seen.typical = t.nrms, t.far, t.worst_row, t.eager, nil
+  seen.worst = { index = o.worst and o.worst.index, got = o.worst and o.worst.got, want = o.worst and o.worst.want,
+                 error = t.worst }
+  return seen
+end
+
+-- Whether an output's errors are nothing beside what went in: where all of a sigmoid's results vanish
+-- nothing but rounding is left.
+local function vanishes(o, tolerance, floor)
+  return o.largest and o.worst and o.worst.error and o.worst.error <= tolerance.vanishing * floor.worst * o.largest
+end
+
+-- The floor for an output. What a reference of its own type is off by grows with its sums' lengths;
+-- a floor of 0 asks for every bit, and stays.
+local function floor_of(o, tolerance)
+  local floor = tolerance.floors[o.dtype] or tolerance.floors.float32
+  if not (o.roundings and floor.step) or floor.worst == 0 then return floor end
+  local most = math.min(floor.step * o.roundings, floor.most)
+  return { worst = math.max(floor.worst, most), nrms = math.max(floor.nrms, most) }
+end
+
 local function judge_output(o, label, tolerance)
   local why = check_unwritten(o, label) or check_finite(o, label) or check_exact(o, label, tolerance)
   if why or o.mismatches then return why end
-  local floor = tolerance.floors[o.dtype] or tolerance.floors.float32
-  return check_worst(o, label, tolerance, floor) or check_nrms(o, label, tolerance, floor)
-    or check_row(o, label, tolerance, floor) or check_far(o, label, tolerance, floor)
-    or check_product(o, label, tolerance, floor)
+  o = beside_plain(o, tolerance)
+  local floor = floor_of(o, tolerance)
+  if vanishes(o, tolerance, floor) then return nil end
+  why = check_errors(o, label, tolerance, floor)
+  if why and o.terms and floor.nrms > 0 then why = check_errors(beside_terms(o), label, tolerance, floor) and why end
+  return why or check_product(o, label, tolerance, floor) or check_part(o, label, tolerance, floor)
+    or check_own(o, label, tolerance, floor)
 end
 
 -- What a candidate does besides computing: races, and inputs that are not as they were.
@@ -156,6 +237,8 @@ local function misconduct(compared, report, tolerance)
     if where == "uninitialised memory" then
       return ("it reads memory that nothing has written, %d times: %s"):format(report.races, what)
     end
+    local misused, how = race:match "^misused (%a+): (.*)"
+    if misused then return ("it misuses a %s, %d times: %s"):format(misused, report.races, how) end
     return ("a race on %s, %d times: %s"):format(where or "shared memory", report.races,
       what or race)
   end

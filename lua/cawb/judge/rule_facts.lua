@@ -13,7 +13,7 @@ local most_operators = 300
 
 local function add_counts(to, from)
   for group, counts in pairs(from) do
-    if type(counts) == "table" and group ~= "params" then
+    if type(counts) == "table" and group ~= "params" and group ~= "distant" then
       to[group] = to[group] or {}
       for key, n in pairs(counts) do to[group][key] = (to[group][key] or 0) + n end
     end
@@ -33,38 +33,110 @@ function M.census(built)
   return census
 end
 
+local function numel(shape)
+  local n = 1
+  for _, size in ipairs(shape or {}) do n = n * size end
+  return n
+end
+
 local function base(label) return label:match "^view%((.*)%)$" or label end
 
+local entries = setmetatable({}, { __mode = "k" })        -- by census: kernels by both of their names
+
 local function entry_of(census, name)
-  for full, fn in pairs(census and census.functions or {}) do
-    if fn.entry and (fn.plain == name or full == name) then return fn end
+  if not census then return nil end
+  local known = entries[census]
+  if not known then
+    known = {}
+    for full, fn in pairs(census.functions) do
+      if fn.entry then known[full], known[fn.plain] = fn, fn end
+    end
+    entries[census] = known
   end
+  return known[name]
 end
 
 -- Whether an argument is the name of a tensor: inputs[1], params.fc.weight, view(scratch[1]).
 local function is_tensor(arg) return arg:find "[%[%(]" or arg:find "^params%." end
 
--- What a launch may read and write, by the names of tensors.
-local function launch_touches(step, census)
-  local fn = entry_of(census, step.kernel)
-  local reads, writes = {}, {}
-  for i, arg in ipairs(step.args or {}) do
-    local use = fn and fn.params[i]
-    if type(arg) == "string" and is_tensor(arg) then
-      local open = not use or use.escapes > 0
-      if open or use.reads > 0 or use.atomics > 0 then reads[#reads + 1] = base(arg) end
-      if open or use.writes > 0 or use.atomics > 0 then writes[#writes + 1] = base(arg) end
+-- The functions that a launch may come to: the kernel, and all that are no kernels.
+local function within(census, fn)
+  local list = { fn }
+  for _, other in pairs(census and census.functions or {}) do
+    if not other.entry then list[#list + 1] = other end
+  end
+  return list
+end
+
+-- All arguments that steps of a plan give to a kernel's parameter.
+local function given(steps, census, distant)
+  local list = {}
+  for _, step in ipairs(steps) do
+    local fn = step.kernel and entry_of(census, step.kernel)
+    if fn and fn == census.functions[distant["function"]] then list[#list + 1] = step.args and step.args[distant.param] end
+  end
+  return list
+end
+
+local lists = setmetatable({}, { __mode = "k" })          -- by list of steps
+
+-- The tensors that a plan's launches are given, each once.
+local function arguments(steps)
+  if lists[steps] then return lists[steps] end
+  local list, seen = {}, {}
+  for _, step in ipairs(steps) do
+    for _, arg in ipairs(step.args or {}) do
+      if type(arg) == "string" and not seen[arg] then list[#list + 1], seen[arg] = arg, true end
     end
   end
-  return reads, writes
+  lists[steps] = list
+  return list
+end
+
+-- A tally of tensors by name: { [name] = { reads =, sure =, perhaps = } }.
+local function note(touched, arg, use, open, sure)
+  if type(arg) ~= "string" or not is_tensor(arg) then return end
+  local t = touched[base(arg)] or {}
+  touched[base(arg)] = t
+  open = open or not use or use.escapes > 0
+  local writes = use and (use.writes > 0 or use.atomics > 0)
+  t.reads = t.reads or open or use.reads > 0 or use.atomics > 0
+  t.sure = t.sure or writes and sure
+  t.perhaps = t.perhaps or open or writes or use.maybe > 0
+end
+
+-- What a launch may read and write, by the names of tensors; `perhaps` are those written that it is
+-- not sure of. A store that goes nobody knows where may go to any tensor of the plan; one through an
+-- address that another kernel has left in memory goes to what that one was given.
+local function launch_touches(step, steps, census)
+  local fn, touched = entry_of(census, step.kernel), {}
+  local open = not fn
+  for i, arg in ipairs(step.args or {}) do note(touched, arg, fn and fn.params[i], not fn, true) end
+  for _, one in ipairs(within(census, fn)) do
+    open = open or one.unknown ~= nil
+    for _, distant in ipairs(one.distant or {}) do
+      for _, arg in ipairs(given(steps, census, distant)) do note(touched, arg, distant, false, one == fn) end
+    end
+  end
+  for _, arg in ipairs(open and arguments(steps) or {}) do note(touched, arg, nil, true) end
+  local reads, writes, perhaps = {}, {}, core.json.array {}
+  for name, t in pairs(touched) do
+    if t.reads then reads[#reads + 1] = name end
+    if t.sure or t.perhaps then writes[#writes + 1] = name end
+    if t.perhaps and not t.sure then perhaps[#perhaps + 1] = name end
+  end
+  table.sort(reads)
+  table.sort(writes)
+  table.sort(perhaps)
+  return reads, writes, perhaps
 end
 
 -- One step with `reads`, `writes`, and `whole`: nothing is left of what was there.
-local function described(step, census)
+local function described(step, steps, census)
   local s = {}
   for key, value in pairs(step) do s[key] = value end
   if step.kernel then
-    s.reads, s.writes = launch_touches(step, census)
+    s.reads, s.writes, s.perhaps = launch_touches(step, steps, census)
   elseif step.memset then
     s.reads, s.writes, s.whole = {}, { base(step.memset) }, not step.memset:find "^view"
   else
@@ -93,7 +165,7 @@ end
 function M.plan(steps, census, outputs)
   local plan = { steps = core.json.array {}, launches = 0, libraries = 0, launched = {} }
   for i, step in ipairs(steps or {}) do
-    local s = described(step, census)
+    local s = described(step, steps, census)
     plan.steps[i] = s
     if s.kernel then
       plan.launches = plan.launches + 1
@@ -164,6 +236,28 @@ local function has(stages, stage)
   return false
 end
 
+-- What each operator of the task takes of it at least, as shares of the whole; and how many elements
+-- it is given. By the figures of an H100: it is about what is heavy beside what.
+local function shares(task)
+  local list, all = {}, 0
+  for i, op in ipairs(task.graph) do
+    local time = math.max(((op.bytes_read or 0) + (op.bytes_written or 0)) / 3e12, (op.flops or 0) / 6e13)
+    local elements = 0
+    for _, t in ipairs(op.inputs or {}) do elements = elements + numel(t.shape) end
+    list[i], all = { op = op.op, name = op.name, kind = op.kind, time = time, elements = elements }, all + time
+  end
+  local found = {}
+  for _, one in ipairs(list) do
+    local f = found[one.name] or { name = one.name, kind = one.kind, share = 0.0, elements = 0 }
+    found[one.name] = f
+    f.share, f.elements = f.share + (all > 0 and one.time / all or 1.0), math.max(f.elements, one.elements)
+  end
+  local out = core.json.array {}
+  for _, f in pairs(found) do out[#out + 1] = f end
+  table.sort(out, function(a, b) return a.name < b.name end)
+  return out
+end
+
 -- Numbers as JSON holds them: no NaN, no infinity, no integer that a double has not.
 local function plain(value)
   if math.type(value) == "integer" and (value > 1 << 53 or value < -(1 << 53)) then return value + 0.0 end
@@ -182,19 +276,21 @@ end
 function M.new(task, candidate, facts, stages, options)
   local census = facts.built and M.census(facts.built)
   local told = { task = task_facts(task), stage = stages[#stages],
-    device = { name = task.device.info.name, modelled = task.device.info.modelled, l2 = task.device.info.l2, arch = task.device.info.arch } }
+    device = { name = task.device.info.name, modelled = task.device.info.modelled, l2 = task.device.info.l2, arch = task.device.info.arch,
+               protects = task.device.info.protects } }
   if has(stages, "source") then told.source = source_facts(candidate) end
   told.compiled = census and { functions = census.functions, variables = census.variables, total = census.total,
-                               kernels = facts.kernels, options = core.json.array { table.unpack(candidate.options) } }
+                               lost = census.lost, kernels = facts.kernels, options = core.json.array { table.unpack(candidate.options) } }
   told.plan = M.plan(facts.steps, census, #task.outputs)
-  if facts.python then told.python = { census = facts.python.census, text = candidate.python } end
+  if facts.python then told.python = { census = facts.python.census, text = candidate.python, work = facts.python.work } end
   told.precision = facts.error and precision.of(task, facts, census, options.verify)
   told.verify = facts.error and { error = plain(facts.error), trials = #(facts.trials or {}),
                                   report = plain(facts.report), repeatable = facts.repeatable,
                                   battery = facts.battery and plain(facts.battery) }
   told.timing = facts.time_s and { time_s = plain(facts.time_s), speedup = plain(facts.speedup),
     samples = core.json.array { table.unpack(facts.samples or {}) }, launch_bound_s = facts.launch_bound_s }
-  told.counted = facts.counted
+  told.counted, told.changed = facts.counted, facts.changed
+  if has(stages, "work") and facts.python then told.shares = shares(task) end
   if has(stages, "plausibility") then
     told.floor = plausibility.floor(task, precision.used(census, facts.steps), told.plan.steps)
     told.costs = plausibility.costs(task, told.plan.steps)

@@ -1,9 +1,12 @@
 -- rules: opinions about candidates, each a file that returns { stage =, severity =, options =,
 -- check = function(facts, options) }. A set (configs/rules-NAME.lua) switches and
 -- parametrises them. A rule runs in a Lua state of its own on a copy of the facts: it can
--- say that a candidate is unacceptable, and nothing else.
+-- say that a candidate is unacceptable, or that it cannot tell, and nothing else. A rule that fails, or
+-- runs out of time or memory, cannot tell either: that is a flag with the reason, for everybody the same.
 
+local bounded = require "cawb.base.bounded"
 local core = require "cawb.core"
+local defaults = require "cawb.base.defaults"
 local file = require "cawb.base.file"
 local facts_of = require "cawb.judge.rule_facts"
 local suggest = require "cawb.base.suggest"
@@ -11,10 +14,11 @@ local suggest = require "cawb.base.suggest"
 local M = {}
 
 --- Where a rule may stand, in the order in which a candidate passes them.
-M.stages = { "source", "compiled", "plan", "verify", "timing", "plausibility", "python" }
+M.stages = { "source", "compiled", "plan", "verify", "timing", "plausibility", "python", "work" }
 local severities = { reject = true, flag = true, off = true }
+local unknowns = { reject = true, flag = true }         -- what a rule that cannot tell counts as
 
-local limits = { memory = 256 << 20, instructions = 50000000 }
+local limits = { memory = 256 << 20, instructions = 100000000 }
 local sets, files = {}, {}
 
 local function contains(list, value)
@@ -30,7 +34,7 @@ local function load_rule(path)
   local chunk
   chunk, message = load(text, "@" .. path, "t", setmetatable({}, { __index = _G }))
   if not chunk then return nil, message end
-  local ok, rule = pcall(chunk)
+  local ok, rule = bounded.call(defaults.deadlines.rule, chunk)
   if not ok then return nil, tostring(rule) end
   if type(rule) ~= "table" or type(rule.check) ~= "function" then
     return nil, path .. ": a rule returns a table with a function 'check'"
@@ -70,7 +74,8 @@ local function configured(name, given, source, folder)
   if type(given) ~= "table" then
     return nil, ("%s: rule '%s' is set to true, false or a table of options, got %s"):format(source, name, type(given))
   end
-  local one = { name = name:match "([%w_-]+)%.lua$" or name, rule = rule, severity = rule.severity, options = {} }
+  local one = { name = name:match "([%w_-]+)%.lua$" or name, rule = rule, severity = rule.severity,
+                unknown = "flag", options = {} }
   for key, value in pairs(rule.options) do one.options[key] = value end
   for key, value in pairs(given) do
     if key == "severity" then
@@ -78,8 +83,13 @@ local function configured(name, given, source, folder)
         return nil, ("%s: rule '%s': severity is reject, flag or off, got '%s'"):format(source, name, tostring(value))
       end
       one.severity = value
+    elseif key == "unknown" then
+      if not unknowns[value] then
+        return nil, ("%s: rule '%s': unknown is flag or reject, got '%s'"):format(source, name, tostring(value))
+      end
+      one.unknown = value
     elseif rule.options[key] == nil then
-      local known = { "severity" }
+      local known = { "severity", "unknown" }
       for k in pairs(rule.options) do known[#known + 1] = k end
       return nil, ("%s: rule '%s' has no option '%s'%s"):format(source, name, tostring(key),
         suggest.hint(tostring(key), known))
@@ -122,7 +132,7 @@ local function read_set(name, path)
       :format(name, suggest.hint(name, known_sets()))
   end
   if not chunk then return nil, message end
-  local ok, value = pcall(chunk)
+  local ok, value = bounded.call(defaults.deadlines.rule, chunk)
   if not ok then return nil, tostring(value) end
   if type(value) ~= "table" or type(value.rules) ~= "table" then
     return nil, path .. ": a set of rules returns { rules = { name = true or a table of options } }"
@@ -150,37 +160,50 @@ function M.set(name)
   return set
 end
 
--- What one rule says: nil, or { reason =, evidence = }; or nil, message where it is broken.
-local function ask(one, facts)
-  local found, message = core.sealed.call { text = one.rule.text, name = one.rule.path, entry = "check",
-    arguments = core.json.array { facts, one.options }, memory = limits.memory, instructions = limits.instructions }
-  if message then return nil, ("rule '%s': %s"):format(one.name, message) end
+-- A rule that could not tell, and why.
+local function unknown(why) return { unknown = true, reason = why } end
+
+-- Its message with file and line, where it has none of its own.
+local function placed(one, message)
+  return message:find(one.rule.path, 1, true) and message or ("%s: %s"):format(one.rule.path, message)
+end
+
+-- What one rule says: nil, or { reason =, evidence =, unknown = }; or nil, message, name on Ctrl-C.
+local function ask(one, facts, seconds)
+  local found, message, name = core.sealed.call { text = one.rule.text, name = one.rule.path, entry = "check",
+    arguments = core.json.array { facts, one.options }, memory = limits.memory, instructions = limits.instructions,
+    seconds = seconds }
+  if name == "interrupted" then return nil, message, name end
+  if message then return unknown(placed(one, message)) end
   if found == nil then return nil end
   if type(found) ~= "table" or type(found.reason) ~= "string" then
-    return nil, ("%s: rule '%s' must return nothing, or a table with a 'reason'"):format(one.rule.path, one.name)
+    return unknown(("%s: it must return nothing, or a table with a 'reason'"):format(one.rule.path))
   end
   return found
 end
 
---- Ask the rules of some stages about facts (rule_facts.lua). Returns { rejected = finding or
---- nil, flags = findings, asked = n }, a finding being { rule, stage, severity, reason,
---- evidence }; or nil, message, "strategy" where a rule is broken. The first rejection ends it.
-function M.judge(set, facts, stages)
+local function finding_of(one, found)
+  return { rule = one.name, stage = one.rule.stage, severity = found.unknown and one.unknown or one.severity,
+           reason = found.reason, evidence = found.evidence, unknown = found.unknown and true or nil }
+end
+
+--- Ask the rules of some stages about facts (rule_facts.lua), each for so many `seconds` at most.
+--- Returns { rejected = finding or nil, flags = findings, asked = n }, a finding being { rule, stage,
+--- severity, reason, evidence, unknown = true where the rule could not tell }. The first rejection
+--- ends it. Returns nil, message, "interrupted" on Ctrl-C.
+function M.judge(set, facts, stages, seconds)
   local result = { flags = {}, asked = 0 }
   for _, one in ipairs(set.list) do
     if contains(stages, one.rule.stage) then
-      local found, message = ask(one, facts)
-      if message then return nil, message, "strategy" end
+      local found, message, name = ask(one, facts, seconds or defaults.deadlines.rule)
+      if message then return nil, message, name end
       result.asked = result.asked + 1
-      if found then
-        local finding = { rule = one.name, stage = one.rule.stage, severity = one.severity,
-                          reason = found.reason, evidence = found.evidence }
-        if one.severity == "reject" then
-          result.rejected = finding
-          return result
-        end
-        result.flags[#result.flags + 1] = finding
+      local finding = found and finding_of(one, found)
+      if finding and finding.severity == "reject" then
+        result.rejected = finding
+        return result
       end
+      if finding then result.flags[#result.flags + 1] = finding end
     end
   end
   return result
@@ -194,7 +217,8 @@ function M.apply(task, candidate, facts, stages, options)
   if not set then return nil, message, "strategy" end
   facts.rules = facts.rules or { set = set.name, flags = {}, asked = 0 }
   if #set.list == 0 then return true end
-  local outcome, why, name = M.judge(set, facts_of.new(task, candidate, facts, stages, options), stages)
+  local outcome, why, name = M.judge(set, facts_of.new(task, candidate, facts, stages, options), stages,
+    options.deadlines.rule)
   if not outcome then return nil, why, name end
   facts.rules.asked = facts.rules.asked + outcome.asked
   for _, flag in ipairs(outcome.flags) do table.insert(facts.rules.flags, flag) end

@@ -108,7 +108,7 @@ end
 
 -- "softmax, kernel.cu line 5: read of 4 bytes, ..., by block (0,0,0) thread (3,0,0)"
 local function from_simulator(text, tool)
-  local kernel, line, what = text:match "^([%w_]+), kernel%.cu line (%d+): (.*)$"
+  local kernel, line, what = text:match "^([%w_.]+), kernel%.cu line (%d+): (.*)$"
   local kind = (what or text):match("^[^,(:]*"):gsub(" of %d+ bytes$", "")
   return { tool = tool, kind = kind, kernel = kernel, file = line and "kernel.cu",
     line = tonumber(line), size = tonumber(text:match "of (%d+) bytes"), block = triple(text:match "block (%(.*)" or ""),
@@ -119,8 +119,9 @@ end
 function M.simulated(report)
   if not report or (report.races or 0) == 0 then return nil end
   local race = report.race or "the device does not say where"
-  local found = from_simulator(race:match "^%a+ memory: (.*)" or race, "simulator")
-  found.kind = race:match "^uninitialised memory" and "uninitialised read" or "race"
+  local misused = race:match "^misused (%a+): "
+  local found = from_simulator(race:match "^%a+ memory: (.*)" or race:match "^misused %a+: (.*)" or race, "simulator")
+  found.kind = misused and "misused " .. misused or race:match "^uninitialised memory" and "uninitialised read" or "race"
   found.times, found.text = report.races, race
   return found
 end

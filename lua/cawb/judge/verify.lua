@@ -61,13 +61,28 @@ end
 -- One kind, or one stage of a relation.
 local function challenge(state, step)
   local ran, message, name = state.once(step.case, step.seed)
+  if not ran and name == "refused" then
+    battery.unsuited(state.task, step.kind or step.case)
+    state.result.battery[step.kind or step.case] = { left_out = "PyTorch refuses such inputs: " .. message }
+    return state.result
+  end
   if not ran then return nil, message, name end
   if not ran.ok then
-    ran.reason = ("on inputs of the kind '%s': %s"):format(step.case, ran.reason)
+    ran.reason = ("on inputs of the kind '%s': %s"):format(step.kind or step.case, ran.reason)
     return ran
   end
   local why = battery.weigh(state.task, ran.compared, ran.report, step.case, state.result.battery, state.tolerance)
   return why and { ok = false, stage = "verify", reason = why } or ran
+end
+
+-- Whether it flushes denormal numbers, where the task's results of such are some.
+local function denormals(state)
+  local ran, message, name = state.once "tiny"
+  if not ran and name ~= "refused" then return nil, message, name end
+  if not ran or not ran.ok then return state.result end
+  local flushed = battery.flushes(state.task, ran.compared, state.tolerance)
+  if flushed ~= nil then state.result.denormals = flushed and "flushed" or "kept" end
+  return state.result
 end
 
 -- Everything in order, until something fails. Returns as a trial does.
@@ -81,10 +96,11 @@ local function all(state, options, how)
   local steps, message, name = battery.steps(state.task, options.verify, how.battery, state.result.battery)
   if not steps then return nil, message, name end
   for _, step in ipairs(steps) do
-    local ran
-    ran, message, name = challenge(state, step)
+    local ran = state.result
+    if not battery.is_unsuited(state.task, step.kind) then ran, message, name = challenge(state, step) end
     if not ran or not ran.ok then return ran, message, name end
   end
+  if how.denormals and #steps > 0 and not battery.is_huge(state.task, options.verify) then return denormals(state) end
   return state.result
 end
 
@@ -97,7 +113,8 @@ end
 --- Judge a candidate by what `once(case, seed, same)` does: run it once on fresh inputs of a kind
 --- (nil: the task's own) and compare; { ok = true, compared =, report = where the device counts }, a
 --- failure as data, or nil, message, name. `same` asks for no comparison: the inputs come again.
---- `options` has verify and tolerance; `how` is { trials =, repeats =, battery = kinds or nil }.
+--- `options` has verify and tolerance; `how` is { trials =, repeats =, battery = kinds or nil, denormals = are
+--- they looked at }.
 --- Returns what M.verify does.
 function M.check(task, once, options, how)
   local result = { ok = true, trials = {}, error = { eager = {} }, battery = {}, products = task.products }
@@ -131,12 +148,13 @@ end
 --- `opts.repeats` (verify.repeats) times more. Returns { ok = true, trials =
 --- {statistics}, error = { worst, nrms, eager = {...} }, battery = { kind = { nrms, eager } },
 --- repeatable = bit by bit, products = { checked = against a secret vector, outputs = which, or why
---- not }, report = counters of the last run, findings = of a simulated device,
+--- not }, denormals = "kept" or "flushed" where it shows, report = counters of the last run, findings = of a simulated device,
 --- as of cawb.sanitize, where there are any }, a failure as data, or nil,
 --- message, name.
 function M.verify(task, candidate, options, opts)
   known(opts, { trials = true, battery = true, repeats = true }, "verify", 2)
   local how = { trials = trials_of(opts, options), battery = opts and opts.battery,
+                denormals = options.verify.denormals and not (opts and opts.battery),
                 repeats = opts and opts.repeats or options.verify.repeats }
   if task.sketched then
     return { ok = false, stage = "verify", reason = "not checked: with --scale full only some blocks are "

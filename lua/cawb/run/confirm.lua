@@ -3,8 +3,18 @@
 -- be like do not count twice.
 
 local evaluate = require "cawb.run.evaluate"
+local sizes = require "cawb.judge.sizes"
 
 local M = {}
+
+-- What it does on other sizes of the task, where that is asked for: told, and no failure.
+local function look_at_sizes(task, member, facts, options)
+  if not facts.ok or options.verify.sizes == 0 or member.python then return true end
+  local found, message, name = sizes.look(task, member, options)
+  if not found then return nil, message, name end
+  facts.sizes = found
+  return true
+end
 
 local function add_seconds(first, again)
   local seconds = { confirm = 0.0 }
@@ -26,6 +36,9 @@ function M.again(task, member, facts, options, say, count)
       :format(again.stage, again.reason)
     again.stage = "confirm"
   end
+  local looked
+  looked, message, name = look_at_sizes(task, member, again, options)
+  if not looked then return nil, message, name end
   again.first = { time_s = facts.time_s, speedup = facts.speedup, samples = facts.samples }
   again.seconds = add_seconds(facts.seconds, again.seconds)
   again.cached, again.log, again.profile = facts.cached, facts.log, facts.profile

@@ -85,9 +85,9 @@ local function verify(e)
   if got == false then name_precision(e) end
   if not got then return got, message, name end
   facts.error, facts.report, facts.trials, facts.battery = got.error, got.report, got.trials, got.battery
-  facts.repeatable, facts.products = got.repeatable, got.products
+  facts.repeatable, facts.products, facts.denormals = got.repeatable, got.products, got.denormals
   facts.precision = precision.of(e.task, facts, census_of(facts), e.options.verify)
-  return pass(e, { "verify" })
+  return pass(e, { "verify", "work" })
 end
 
 local function measure(e)
@@ -99,9 +99,10 @@ local function measure(e)
                          "clock_hz", "throttled" } do
     facts[key] = got[key]
   end
+  facts.changed = execute.changed(e.task, e.candidate)
   facts.equal_error = baselines.at_equal_error(e.task, got.speedup, facts.error, e.options.tolerance)
   if how.count then facts.counted = clocked(facts, "profile", e.subject.count, e.subject) end
-  return pass(e, { "timing", "plausibility" })
+  return pass(e, { "timing", "work", "plausibility" })
 end
 
 --- One candidate, or one member of a family. `how` = { trials =, battery =, repeats =, samples =,
@@ -109,7 +110,8 @@ end
 --- function(stage) }, over `options`. Returns facts: { ok, stage, reason, seconds = { compile,
 --- verify, measure }, time_s, samples, speedup, equal_error, error, battery, report, kernels,
 --- steps, log, modelled, precision, rules = { set, asked, flags, rejected }, rule, floor }, of a Python
---- candidate also tier = 2, jail = what confined it, python = { census =, renamed =, skipped = };
+--- candidate also tier = 2, jail = what confined it, jail_lacks = what that
+--- does not hold on this machine, python = { census =, renamed =, skipped =, work = { means =, seen =, calls =, lost = } };
 --- or nil, message, name.
 function M.one(task, candidate, options, how)
   local kind = candidate.python and "python" or "kernels"

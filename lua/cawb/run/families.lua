@@ -63,6 +63,7 @@ function M.match(task, dir)
     why[#why + 1] = ("  %s: %s"):format(family.name, otherwise or reason or "serves other graphs")
   end
   return nil, "no kernel family serves this task:\n" .. table.concat(why, "\n")
+    .. "\nthe strategy compose lowers any operator: cawb TASK.py"
 end
 
 -- What a family tells its plans of the graph, on their first line: "local name = value; ".

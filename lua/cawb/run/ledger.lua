@@ -2,6 +2,7 @@
 -- the best candidate as plain files.
 
 local core = require "cawb.core"
+local display = require "cawb.base.display"
 local file = require "cawb.base.file"
 local manifest = require "cawb.device.manifest"
 local result = require "cawb.run.result"
@@ -36,13 +37,22 @@ local function plain(value)
   return value
 end
 
+-- A row whose texts are UTF-8, whatever a candidate said; samples are bytes.
+local function readable(row)
+  local t = {}
+  for name, value in pairs(row) do
+    t[name] = type(value) == "string" and name ~= "data" and display.utf8(value) or value
+  end
+  return t
+end
+
 -- Run the inserts in `body` as one transaction; what fails rolls all of it back.
 local function transaction(self, body)
   local store = self.store
   local ok, message, name = store:begin()
   if not ok then return nil, message, name end
-  local function insert(...)
-    local done, why, kind = store:insert(...)
+  local function insert(into, row)
+    local done, why, kind = store:insert(into, readable(row))
     if not done then error({ why, kind }, 0) end
   end
   local good, failure = pcall(body, insert, store)
@@ -52,9 +62,37 @@ local function transaction(self, body)
   error(failure, 0)
 end
 
+--- Where the lock of a run lies that its process holds while it lives.
+function M.lock_path(dir, id) return ("%s/locks/run-%s"):format(dir, id) end
+
+--- Whether a run's process lives, on this machine or on another that shares the folder.
+function M.under_way(dir, id)
+  local path = M.lock_path(dir, id)
+  if not core.fs.kind(path) then return false end
+  local lock, _, name = core.fs.lock(path, false)
+  if lock then lock:close() end
+  return not lock and name == "busy"
+end
+
+--- Take that lock: true, or nil, message, name ("busy": the run is under way).
+function Ledger:hold(id)
+  local ok, message, name = core.fs.mkdir(self.dir .. "/locks")
+  if ok then self.held, message, name = core.fs.lock(M.lock_path(self.dir, id), false) end
+  if self.held then return true end
+  return nil, name == "busy" and ("run %s is under way: another process has it"):format(id) or message, name
+end
+
+--- The process of a run is done with it.
+function Ledger:release(id)
+  os.remove(M.lock_path(self.dir, id))
+  if self.held then self.held:close() end
+end
+
 --- The run begins: its row, and its environment's.
 function Ledger:begin(run)
   self.folder = ("%s/%s"):format(self.dir, run.id)
+  local held, message, name = self:hold(run.id)
+  if not held then return nil, message, name end
   local task = run.task
   return transaction(self, function(insert)
     local hash, json = environment(task)
@@ -102,8 +140,8 @@ local function facts_json(facts)
   local kept = {}
   for _, key in ipairs { "tunables", "ratios", "seconds", "time_s", "error", "trials", "report",
                          "kernels", "steps", "log", "modelled", "first", "launch_bound_s", "clock_hz",
-                         "throttled", "equal_error", "profile", "battery", "repeatable", "precision", "rules", "floor",
-                         "tier", "jail", "python" } do
+                         "throttled", "equal_error", "profile", "battery", "repeatable", "denormals", "sizes", "products", "precision", "rules", "floor",
+                         "tier", "jail", "jail_lacks", "python" } do
     kept[key] = facts[key]
   end
   return encode(kept)
@@ -170,16 +208,30 @@ function Ledger:event(run, kind, data, turn)
   end)
 end
 
---- The run is over.
+--- The run stopped before its end: what was spent, for who resumes it.
+function Ledger:pause(run)
+  local ok, message, name = self:event(run, "paused", { spent = run:spent(), why = run.ended })
+  self:release(run.id)
+  return ok, message, name
+end
+
+--- The run is over. One that was interrupted is not: it is paused, and can go on.
 function Ledger:finish(run)
-  local status = run.ended == "interrupted" and "interrupted" or run.ended == "failed" and "error"
-    or run.best and "passed" or "failed"
-  return transaction(self, function(insert)
+  if run.ended == "interrupted" then return self:pause(run) end
+  local status = run.ended == "failed" and "error" or run.best and "passed" or "failed"
+  local ok, message, name = transaction(self, function(insert)
     put_baselines(self, insert, run)
     insert("run_ends", { run = run.id, ended = core.clock.wall(), status = status,
       best_turn = run.best and run.best.number,
       summary = encode { ended = run.ended, reason = run.reason, spent = run:spent() } })
   end)
+  self:release(run.id)
+  return ok, message, name
+end
+
+--- Another run's ledger on the same store.
+function M.share(book)
+  return setmetatable({ store = book.store, dir = book.dir, baselines = {}, events = 0 }, Ledger)
 end
 
 --- Open the ledger in `dir`, which is made when missing. Returns it, or nil, message, name.

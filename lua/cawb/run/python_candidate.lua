@@ -3,12 +3,14 @@
 -- of its calls are alike, and every one of them is timed by the task host and judged; PyTorch's
 -- own times come from the task's Model in a jail beside it, called in the same way.
 
+local battery = require "cawb.judge.battery"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local host = require "cawb.device.jail_host"
 local judge = require "cawb.judge.judge"
 local measure = require "cawb.time.measure"
 local rounds = require "cawb.time.rounds"
+local stats = require "cawb.base.stats"
 local verify = require "cawb.judge.verify"
 
 local M = {}
@@ -29,10 +31,13 @@ end
 local function open(task, options, name, about)
   local worker, message, kind = host.spawn(task, options)
   if not worker then return nil, message, kind end
-  about.op, about.name, about.pid = "python_open", name, worker.pid
+  local from = core.clock.now()
+  about.op, about.name, about.pid, worker.as = "python_open", name, worker.pid, name
   about.namespaces, about.deadline = worker.jail == "namespaces", options.deadlines.python
+  about.group, about.seconds = worker.group, worker.seconds
   local reply
   reply, message, kind = task:ask(about, { worker.fd }, 2 * about.deadline)
+  worker.loading = core.clock.now() - from
   if reply and not reply.failed then return worker, reply end
   local why = reply and reply.failed
   if reply and reply.how ~= "load" then why = death(worker, why, reply.how) end
@@ -48,10 +53,36 @@ local function described(rival)
   local path = rival:match "^file:(.*)$"
   if path then
     local text, message = file.read(path)
-    return text and { source = text, class = "ModelNew Model" } or { failed = message }, rival
+    return text and { source = (text:gsub("^\xEF\xBB\xBF", "")), class = "ModelNew Model" } or { failed = message }, rival
   end
   local kind, tf32 = rival:gsub("_tf32$", "")
   return { task = true, class = "Model", mode = kind, tf32 = tf32 > 0 }, rival
+end
+
+-- How many processes of each there are to be: a process has a speed of its own, so that what one of
+-- each says holds for these two only. Fewer where what they hold would be much.
+local function processes_of(task, options)
+  local each, most = 0, options.measure.processes
+  for _, list in ipairs { task.inputs, task.outputs, task.params } do
+    for _, spec in ipairs(list) do each = each + (spec.bytes or 0) end
+  end
+  return math.max(math.min(most, 2), math.min(most, options.measure.process_bytes // math.max(1, each)))
+end
+
+-- Further processes of what runs under `name`: a list of workers, each with `as`, its own name. None
+-- of what took long to load, or is compiled at its first call: how much processes differ is then known
+-- from the others.
+local function replicate(task, options, worker, name, about)
+  local list = {}
+  local compiled = about.mode and about.mode ~= "eager"
+  if compiled or worker.loading > options.measure.process_seconds then return list end
+  for i = 2, processes_of(task, options) do
+    local one, message, kind = open(task, options, ("%s process %d"):format(name, i), about)
+    if not one then return nil, message, kind end
+    if one.failed then break end
+    list[#list + 1] = one
+  end
+  return list
 end
 
 -- The rivals that run, by name; those that cannot are baselines that failed.
@@ -66,7 +97,11 @@ local function rivals_of(task, options, against)
       if not about.failed then worker, message, kind = open(task, options, name, about) end
       if not worker then return nil, message, kind end
       if worker.failed then task.baselines[name] = { failed = worker.failed, modelled = false }
-      else task.rivals[name] = worker end
+      else
+        task.rivals[name] = worker
+        worker.more, message, kind = replicate(task, options, worker, name, about)
+        if not worker.more then return nil, message, kind end
+      end
     end
     if task.rivals[name] then names[#names + 1] = name end
   end
@@ -75,7 +110,8 @@ end
 
 local function drop_rival(task, name, why)
   task.baselines[name] = { failed = why, modelled = false }
-  if task.rivals[name] then task.rivals[name]:close() end
+  local rival = task.rivals[name]
+  for _, worker in ipairs(rival and { rival, table.unpack(rival.more or {}) } or {}) do worker:close() end
   task.rivals[name] = nil
 end
 
@@ -101,14 +137,18 @@ local function deadlines_of(self, order)
   return list, all
 end
 
+-- Whose process a name is of.
+local function owner(name) return name:match "^(.-) process %d+$" or name end
+
 -- What a round that failed says of the candidate; one in which a rival failed does not count.
 local function failure_of(self, failed)
-  if failed.who ~= me then
-    drop_rival(self.task, failed.who, failed.message)
+  if owner(failed.who) ~= me then
+    drop_rival(self.task, owner(failed.who), failed.message)
     return { ok = true, times = {}, compared = {} }
   end
-  local why = failed.message
-  if failed.how ~= "load" then why = death(self.worker, why, failed.how) end
+  local why, worker = failed.message, self.worker
+  for _, one in ipairs(self.more or {}) do if one.as == failed.who then worker = one end end
+  if failed.how ~= "load" then why = death(worker, why, failed.how) end
   return { ok = false, reason = (words[failed.how] or "%s"):format(why), name = failed.how }
 end
 
@@ -118,15 +158,37 @@ end
 local function call(self, order, judged, case, seed)
   local task = self.task
   local deadlines, all = deadlines_of(self, order)
+  for _, who in ipairs(order) do if owner(who) == me then self.calls = self.calls + 1 end end
   local reply, message, name = task:ask({ op = "python_round", order = order, poison = task:new_poison(),
     judged = core.json.array(judged), seed = seed or task.next_seed "python", deadlines = deadlines,
     case = case }, nil, all)
   if not reply then return nil, message, name end
+  if reply.refused then return nil, reply.refused, "refused" end
   if reply.failed then return failure_of(self, reply.failed) end
   return { ok = true, times = reply.times, compared = reply.compared }
 end
 
 -- ---- the stages of evaluate.lua
+
+-- What its process was seen to do so far, for rules; where that cannot be had, nothing.
+local function note_work(self)
+  local work = { seen = {}, lost = 0, calls = self.calls }
+  for _, worker in ipairs { self.worker, table.unpack(self.more or {}) } do
+    local seen = self.task:ask { op = "python_work", name = worker.as }
+    if not seen then return end
+    work.means, work.lost = work.means and #work.means <= #seen.means and work.means or seen.means, work.lost + seen.lost
+    for _, one in ipairs(seen.seen) do
+      local key = (one.calls and "c " or "l ") .. one.name
+      local known = work.seen[key]
+      if known then known.count, known.largest = known.count + one.count, math.max(known.largest, one.largest)
+      else
+        work.seen[key], work.seen[#work.seen + 1] = one, one
+      end
+    end
+  end
+  work.seen = core.json.array { table.unpack(work.seen) }
+  self.facts.python.work = work
+end
 
 --- Start the candidate's process, in its jail.
 function Python:open(facts)
@@ -135,18 +197,23 @@ function Python:open(facts)
   if worker.failed then
     return { ok = false, reason = "ModelNew cannot be made: " .. worker.failed, name = worker.how }
   end
-  self.worker, facts.jail = worker, worker.parts
+  self.facts = facts
+  self.worker, facts.jail, facts.jail_lacks = worker, worker.parts, worker.lacks
   facts.python = { census = about.census, renamed = about.renamed, skipped = about.skipped }
+  note_work(self)
   return { ok = true }
 end
 
 --- No inputs come twice: a call that repeats others could be told from them.
 function Python:verify(how)
-  return verify.check(self.task, function(case, seed)
+  local result, message, name = verify.check(self.task, function(case, seed)
     local got, message, name = call(self, { me }, { me }, case, seed)
     if got and got.ok then got.compared = got.compared[me] end
     return got, message, name
-  end, self.options, { trials = how.trials or self.options.verify.trials, battery = how.battery, repeats = 0 })
+  end, self.options, { trials = how.trials or self.options.verify.trials, battery = how.battery, repeats = 0,
+    denormals = self.options.verify.denormals and not how.battery })
+  note_work(self)
+  return result, message, name
 end
 
 -- ---- times: the side of rounds.lua
@@ -158,7 +225,7 @@ Side.__index = Side
 local function note_errors(self, compared)
   for name, c in pairs(compared) do
     local error = {}
-    if name ~= me then
+    if owner(name) == name and name ~= me then
       judge.note_error(error, c)
       self.errors[name] = { worst = error.worst, nrms = error.nrms }
     end
@@ -167,24 +234,97 @@ end
 
 -- Why what the candidate wrote while it was timed is unacceptable, or nil.
 local function wrong(self, compared)
-  return compared[me] and judge.judge(compared[me], nil, self.options.tolerance)
+  for name, c in pairs(compared) do
+    local why = owner(name) == me and judge.judge(c, nil, self.options.tolerance)
+    if why then return why end
+  end
 end
 
--- One call of each: all inputs are new ones, so that further calls are further passes.
+-- The names of all processes of those in `order`, in an order that nobody can know.
+local function everyone(of, order)
+  local names = {}
+  for _, who in ipairs(order) do
+    local first = who == rounds.candidate and of.worker or of.task.rivals[who]
+    names[#names + 1] = who == rounds.candidate and me or who
+    local more = who == rounds.candidate and of.more or first and first.more
+    for _, worker in ipairs(more or {}) do names[#names + 1] = worker.as end
+  end
+  for i = #names, 2, -1 do
+    local j = of.task.next_seed "order" % i + 1
+    names[i], names[j] = names[j], names[i]
+  end
+  return names
+end
+
+-- The kind of inputs of the next pass: each second one is of a kind that the task never announced.
+local function next_case(self)
+  self.turn = not self.turn
+  return not self.turn and battery.timed(self.of.task, self.of.options.verify) or nil
+end
+
+-- Whether a pass has to be played again: nothing can be learnt of the task from inputs of this kind.
+local function is_unfit(self, case, got, name)
+  local compared = case and got and got.compared and got.compared[me]
+  if name ~= "refused" and not (compared and battery.unsuitable(self.of.task, compared, case)) then return false end
+  battery.unsuited(self.of.task, case)
+  return true
+end
+
+-- One call of each process of each: all inputs are new ones, so that further calls are further passes.
 function Side:play(order, _, take, first)
-  local of, names = self.of, {}
-  for i, who in ipairs(order) do names[i] = who == rounds.candidate and me or who end
-  local timed = of.options.tolerance.timed and { me } or {}
-  local got, message, name = call(of, names, first and names or timed)
+  local of = self.of
+  local names, timed = everyone(of, order), {}
+  for _, name in ipairs(names) do
+    if of.options.tolerance.timed and owner(name) == me then timed[#timed + 1] = name end
+  end
+  local case = not first and next_case(self) or nil
+  local got, message, name = call(of, names, first and names or timed, case)
+  if is_unfit(self, case, got, name) then return self:play(order, _, take, first) end
   if not got or not got.ok then return got, message, name end
   local why = wrong(of, got.compared)
   if why then return { ok = false, reason = why } end
   if first then note_errors(of, got.compared) end
-  for i, who in ipairs(order) do
-    local seconds = got.times[names[i]]
-    if seconds then take(who, { seconds[1] }) end
+  for _, who in ipairs(order) do
+    local mine, all = who == rounds.candidate and me or who, {}
+    for _, process in ipairs(names) do
+      local seconds = owner(process) == mine and got.times[process]
+      if seconds then
+        all[#all + 1] = seconds[1]
+        if not first then
+          self.seen[process] = self.seen[process] or {}
+          table.insert(self.seen[process], seconds[1])
+        end
+      end
+    end
+    if #all > 0 then take(who, all) end
   end
   return got
+end
+
+-- The times of each process of one.
+local function processes(self, who)
+  local list = {}
+  for process, times in pairs(self.seen) do
+    if owner(process) == who then list[#list + 1] = times end
+  end
+  return list
+end
+
+-- An interval holds for other processes, too: it takes the far ends of what rounds say and of what
+-- processes say. Where nothing is known of how these differ there is no verdict.
+local function widen(self, result, how)
+  local mine, groups = processes(self, me), {}
+  for who in pairs(result.speedup) do groups[who] = processes(self, who) end
+  for who, s in pairs(result.speedup) do
+    local others = {}
+    for other, group in pairs(groups) do if other ~= who then others[#others + 1] = group end end
+    local b = #mine > 0 and #groups[who] > 0 and stats.between(groups[who], mine, how.error_rate, others)
+    s.processes = b and b.processes or 0
+    if b and b.hi < math.huge then
+      s.lo, s.hi = math.min(s.lo, b.lo), s.hi and math.max(s.hi, b.hi)
+    end
+    s.verdict = b and b.hi < math.huge and s.hi and stats.verdict(s, how.same) or "undecided"
+  end
 end
 
 function Side:alive(who) return self.of.task.rivals[who] ~= nil end
@@ -197,10 +337,18 @@ function Side:keep(who, times)
 end
 
 function Python:measure(opts)
-  local how = measure.how(self.options.measure, opts)
+  local how, message, name = measure.how(self.options.measure, opts), nil, nil
   how.samples, how.batch = how.samples or 30, 1
-  local side = setmetatable({ of = self, rivals = self.rivals, passes = 1, warm_ups = math.max(1, how.warmup) }, Side)
-  local result, message, name = rounds.measure(side, how)
+  if #self.rivals > 0 then
+    self.more, message, name = replicate(self.task, self.options, self.worker, me, { source = self.candidate.python, class = "ModelNew" })
+    if not self.more then return nil, message, name end
+    how.budget = how.budget * (1 + #self.more)
+  end
+  local side = setmetatable({ of = self, seen = {}, rivals = self.rivals, passes = 1, warm_ups = math.max(1, how.warmup) }, Side)
+  local result
+  result, message, name = rounds.measure(side, how)
+  note_work(self)
+  if result and result.ok then widen(side, result, how) end
   if result and not result.ok then result.reason = "while it was timed, " .. result.reason end
   return result, message, name
 end
@@ -211,8 +359,10 @@ function Python:count() end
 --- End its process; the rivals' stay with the task.
 function Python:close()
   if not self.worker then return end
-  if self.task.host then self.task:ask { op = "python_close", name = me } end
-  self.worker:close()
+  for _, worker in ipairs { self.worker, table.unpack(self.more or {}) } do
+    if self.task.host then self.task:ask { op = "python_close", name = worker.as } end
+    worker:close()
+  end
 end
 
 --- A Python candidate on a task, a subject of evaluate.one; the rivals of `how.against` (or of the
@@ -222,7 +372,7 @@ function M.new(task, candidate, options, how)
   local rivals, message, name = rivals_of(task, options, how.against or options.measure.against)
   if not rivals then return nil, message, name end
   return setmetatable({ task = task, candidate = candidate, options = options, rivals = rivals, errors = {},
-                        called = {} }, Python)
+                        called = {}, calls = 0 }, Python)
 end
 
 return M

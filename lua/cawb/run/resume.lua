@@ -3,6 +3,7 @@
 
 local candidates = require "cawb.task.candidate"
 local core = require "cawb.core"
+local ledger = require "cawb.run.ledger"
 
 local M = {}
 
@@ -23,6 +24,7 @@ local function turn_of(store, row)
   turn.started, turn.candidate = row.started, candidate_of(store, row, turn)
   turn.facts = { ok = turn.ok, stage = turn.stage, reason = turn.reason, time_s = turn.time_s, speedup = turn.speedup,
     error = turn.error, equal_error = turn.equal_error, label = turn.label, seconds = turn.seconds,
+    precision = turn.precision and { class = turn.precision },
     modelled = turn.modelled, tunables = turn.tunables, variants = {} }
   turn.variants = nil
   return turn
@@ -45,8 +47,18 @@ local function seconds_of(started, turns, events)
   return sum
 end
 
+-- What was spent when it was last heard of: at a pause, else after a turn.
+local function spent_of(turns, events)
+  local spent = #turns > 0 and turns[#turns].spent or {}
+  for _, event in ipairs(events) do
+    if event.kind == "paused" then spent = core.json.decode(event.data).spent or spent end
+  end
+  return spent
+end
+
 local function why_not(store, row, id, task)
   if not row then return ("there is no run '%s' here: name one of the folders beside store.sqlite"):format(id) end
+  if ledger.under_way(store:path(), id) then return ("run %s is under way: another process has it"):format(id) end
   if #store:query("select run from run_ends where run = ?1", id) > 0 then return ("run %s has ended"):format(id) end
   if row.task_hash ~= task.info.source_sha256 then return ("run %s is of another task, or this one has changed"):format(id) end
   if row.device ~= task.device.info.name then
@@ -55,7 +67,7 @@ local function why_not(store, row, id, task)
 end
 
 --- What is recorded of a run that has not ended: { id =, turns =, events = how many, seconds =,
---- device_seconds = }; or nil, message, "usage".
+--- spent = { device_seconds =, tokens =, ... } }; or nil, message, "usage".
 function M.read(book, id, task)
   local store = book.store
   local row = store:query("select * from runs where id = ?1", id)[1]
@@ -67,32 +79,34 @@ function M.read(book, id, task)
     turns[i] = turn_of(store, one)
   end
   local events = store:query("select number, at, kind, data from events where run = ?1 order by number", id)
-  local device = 0.0
-  for _, event in ipairs(events) do
-    if event.kind == "paused" then device = core.json.decode(event.data).spent.device_seconds or device end
-  end
   return { id = id, turns = turns, events = #events, seconds = seconds_of(row.started, turns, events),
-           device_seconds = device }
+           spent = spent_of(turns, events) }
 end
 
 --- A ledger that goes on with the run which `stopped` tells of, for run.new.
 function M.ledger(book, stopped)
   local function begin(self, run)
     run.id, self.folder = stopped.id, ("%s/%s"):format(self.dir, stopped.id)
+    local held, message, name = self:hold(run.id)
+    if not held then return nil, message, name end
     return self:event(run, "resumed", { turns = #stopped.turns, seed = run.task.seed })
   end
   return setmetatable({ begin = begin, events = stopped.events }, { __index = book })
 end
 
---- Give a new run what the old one had: turns, best, what was spent.
+--- Give a new run what the old one had: turns, best, what was spent. A candidate that the
+--- strategy proposes again, because it begins anew, is answered from the record.
 function M.restore(run, stopped)
+  run.recorded = {}
   for i, turn in ipairs(stopped.turns) do
-    run.turns[i] = turn
+    run.turns[i], run.recorded[turn.candidate.hash] = turn, turn
     run.budget:spend("turns", 1)
   end
   run.asked, run.best = #run.turns, run:top(1)[1]
   run.budget:spend("no_progress", #run.turns - (run.best and run.best.number or 0))
-  run.budget:spend("device_seconds", stopped.device_seconds)
+  for _, means in ipairs { "device_seconds", "replies", "tokens", "dollars" } do
+    run.budget:spend(means, stopped.spent[means] or 0)
+  end
 end
 
 return M

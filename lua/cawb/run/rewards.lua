@@ -1,7 +1,9 @@
 -- rewards: from a turn's facts to a number. The functions live in configs/; this
 -- finds them, and calls them on facts that they cannot change.
 
+local bounded = require "cawb.base.bounded"
 local core = require "cawb.core"
+local defaults = require "cawb.base.defaults"
 
 local M = {}
 
@@ -26,7 +28,8 @@ local function from_file(name)
   if not chunk then
     return nil, ("reward '%s': %s (names are those of the files in configs/)"):format(name, message)
   end
-  local config = chunk()
+  local ok, config = bounded.call(defaults.deadlines.rule, chunk)
+  if not ok then return nil, tostring(config) end
   if type(config) ~= "table" or type(config.reward) ~= "function" then
     return nil, ("%s: returns no reward function"):format(path)
   end
@@ -40,9 +43,9 @@ function M.get(reward)
 end
 
 --- The reward of `facts`, a finite number; nil and a message where the function
---- raises or returns anything else.
-function M.value(reward, facts)
-  local ok, value = pcall(reward, readonly(facts))
+--- raises, returns anything else, or takes more than `seconds`.
+function M.value(reward, facts, seconds)
+  local ok, value = bounded.call(seconds or defaults.deadlines.rule, reward, readonly(facts))
   if not ok then return nil, ("the reward function failed: %s"):format(value) end
   if type(value) ~= "number" or value ~= value or value == math.huge or value == -math.huge then
     return nil, ("the reward function returned %s, not a finite number"):format(tostring(value))

@@ -1,6 +1,7 @@
 -- run: one strategy on one task. It spends the budget, keeps the best, and has
 -- every turn recorded before the next one starts.
 
+local afford = require "cawb.agent.afford"
 local ask_model = require "cawb.agent.ask"
 local candidates = require "cawb.task.candidate"
 local cassette = require "cawb.agent.cassette"
@@ -8,6 +9,7 @@ local confirm = require "cawb.run.confirm"
 local core = require "cawb.core"
 local evaluate = require "cawb.run.evaluate"
 local loop = require "cawb.base.loop"
+local prices = require "cawb.agent.prices"
 local rewards = require "cawb.run.rewards"
 
 local M = {}
@@ -58,8 +60,10 @@ function Run:spent()
   return amounts(self, "spent")
 end
 
--- The run cannot go on, and says why.
+-- The run cannot go on, and says why. What went wrong first is the reason: a strategy that goes on
+-- without a turn fails by that.
 local function broke(self, message, name)
+  if self.ended == "failed" then return nil, message, name end
   self.ended = name == "interrupted" and "interrupted" or "failed"
   self.reason, self.reason_name = message, name
   return nil, message, name
@@ -68,7 +72,7 @@ end
 -- The first Ctrl-C ends what is no turn, and what comes after one; the second ends a turn too.
 local function stopper(self)
   return function()
-    if core.clock.interrupted() or core.clock.asked() and not self.busy then error("interrupted", 0) end
+    if core.clock.interrupted() or loop.asked() and not self.busy then error("interrupted", 0) end
   end
 end
 
@@ -79,7 +83,7 @@ local function ask(self, hook, ...)
   local ok, value = pcall(self.strategy[hook], ...)
   debug.sethook()
   if ok then return value end
-  if core.clock.asked() then return broke(self, "interrupted", "interrupted") end
+  if loop.asked() then return broke(self, "interrupted", "interrupted") end
   broke(self, ("%s: in %s: %s"):format(self.strategy.path, hook, tostring(value)), "strategy")
 end
 
@@ -89,7 +93,7 @@ end
 function Run:done()
   if self.ended then return self.ended end
   count_device(self)
-  self.ended = core.clock.asked() and "interrupted" or self.budget:over()
+  self.ended = loop.asked() and "interrupted" or self.budget:over()
   if self.ended then return self.ended
   elseif self.strategy.stop and #self.turns > self.asked then
     self.asked = #self.turns                   -- once after every turn
@@ -124,7 +128,7 @@ end
 local function rewarded(self, turn, facts)
   local message
   show(turn, facts)
-  turn.reward, message = rewards.value(self.reward, facts)
+  turn.reward, message = rewards.value(self.reward, facts, self.options.deadlines.rule)
   if not turn.reward then return nil, message, "strategy" end
   return turn
 end
@@ -165,6 +169,22 @@ local function judge(self, turn)
   return rewarded(self, turn, facts)
 end
 
+-- What was under way when the task host was lost is that turn's failure: it had met the candidate. A
+-- new one does the next turn's, unless none starts, or several in a row are lost. Returns the turn,
+-- or nil, message, name.
+local most_lost = 3
+local function lost(self, turn, message, name)
+  local task = self.task
+  if not task.lost or self.hosts_lost == most_lost or loop.asked() then return nil, message, name end
+  local why = task.lost
+  self.hosts_lost = self.hosts_lost + 1
+  local again, no, kind = task:revive()
+  if not again then return nil, ("%s; no other starts: %s"):format(why, no), kind end
+  return rewarded(self, turn, { ok = false, stage = "host", name = "host", label = "", variants = {},
+    seconds = turn.facts and turn.facts.seconds or { compile = 0, verify = 0, measure = 0 }, modelled = task.device.info.modelled,
+    reason = "the task host was lost while it judged this candidate, and started again: " .. why })
+end
+
 -- Why no more candidates are evaluated, or nil. What a model's last reply proposed still is,
 -- though there are no further replies.
 local asking = { replies = true, tokens = true, dollars = true }
@@ -174,22 +194,27 @@ local function closed(self)
   for _, name in ipairs { "turns", "seconds", "device_seconds", "no_progress" } do
     if self.budget:left(name) == 0 then return name end
   end
-  return core.clock.asked() and "interrupted" or nil
+  return loop.asked() and "interrupted" or nil
 end
 
 --- Evaluate a candidate as the next turn: compile, sweep, verify, measure, reward,
---- confirm, record. Returns the turn, or nil, message, name when the machine failed.
+--- confirm, record. What a resumed run had evaluated before is that turn again. Returns the turn, or nil, message, name when the machine failed.
 function Run:evaluate(candidate)
   if not candidates.is(candidate) then
     error("evaluate: pass a candidate, as cawb.candidate{ source =, plan = } returns it", 2)
   end
   local why = closed(self)
   if why then return nil, "the run has ended: " .. why, "ended" end
+  local known = self.recorded[candidate.hash]
+  self.recorded[candidate.hash] = nil
+  if known then return known end
   local turn = { number = #self.turns + 1, candidate = candidate, name = candidate.name,
                  note = candidate.note, started = core.clock.wall() }
   self.report:turn_begins(self, turn)
   self.busy = true
   local judged, message, name = loop.exclusive(self.task.device, judge, self, turn)
+  if judged then self.hosts_lost = 0
+  else judged, message, name = loop.exclusive(self.task.device, lost, self, turn, message, name) end
   self.busy = false
   if not judged then return broke(self, message, name) end
   self.turns[turn.number] = turn
@@ -234,6 +259,33 @@ local function open_cassettes(self)
   return opened
 end
 
+-- What a request may spend: what is left, less what requests under way may.
+local function open_to(self)
+  local left = {}
+  for _, means in ipairs { "tokens", "dollars" } do
+    local n = self.budget:left(means)
+    left[means] = n and n - (self.pledged[means] or 0)
+  end
+  return left
+end
+
+-- Set aside what a request of `input` tokens and its reply can cost; returns how to give it back.
+local function pledge(self, input, most)
+  if not most then return function() end end
+  local output = self.options.model.max_tokens > 0 and math.min(most, self.options.model.max_tokens) or most
+  local cost = prices.cost(self.options.model, { input = input, cached = 0, written = 0, output = output }) or 0
+  local p = self.pledged
+  p.tokens, p.dollars = p.tokens + input + output, p.dollars + cost
+  return function() p.tokens, p.dollars = p.tokens - input - output, p.dollars - cost end
+end
+
+-- The run ends before a request that could overshoot its budget.
+local function too_dear(self, means, input)
+  self.ended = self.ended or means
+  self.reason = ("the next request may have %d tokens, more than budget.%s leaves room for"):format(input, means)
+  return nil, "the run has ended: " .. self.reason, "ended"
+end
+
 --- Ask the run's model (option `model`), within the budget and the time that is left; what
 --- it costs is counted. Returns the reply, or nil, message, name as cawb.ask, "ended" where
 --- the run has.
@@ -242,11 +294,17 @@ function Run:ask(messages, tools)
   if why then return nil, "the run has ended: " .. why, "ended" end
   local tapes, wrong, kind = open_cassettes(self)
   if not tapes then return nil, wrong, kind end
-  local reply, message, name, about = ask_model.ask(self.options.model, messages, { tools = tools,
+  local input = afford.tokens_of(messages, tools, self.per_byte)
+  local most, short = afford.reply(self.options.model, input, open_to(self))
+  if most == false then return too_dear(self, short, input) end
+  local give_back = pledge(self, input, most)
+  local reply, message, name, about = ask_model.ask(self.options.model, messages, { tools = tools, most = most,
     record = tapes.record, replay = tapes.replay, deadline = core.clock.now() + self.budget:left "seconds",
     say = function(text) self.report:note("model: " .. text) end })
+  give_back()
   self.budget:spend("replies", 1)
   if not reply then return nil, message, name, about end
+  self.per_byte = math.max(self.per_byte, afford.seen(messages, tools, reply.usage))
   self.budget:spend("tokens", reply.usage.input + reply.usage.output)
   self.budget:spend("dollars", reply.cost or 0)
   return reply
@@ -289,9 +347,13 @@ function M.new(spec)
   local run = setmetatable({
     id = spec.id or M.new_id(spec.task.name), task = spec.task, strategy = spec.strategy,
     settings = spec.strategy.settings, options = spec.options, reward = reward,
-    ledger = spec.ledger, report = spec.report, turns = {}, memory = {}, asked = 0,
+    ledger = spec.ledger, report = spec.report, turns = {}, memory = {}, asked = 0, hosts_lost = 0,
+    recorded = {},                       -- by candidate: turns of a resumed run
+    pledged = { tokens = 0, dollars = 0 }, per_byte = 0,
     from = core.clock.now(), started = core.clock.wall(), device_busy = spec.task.device.busy,
   }, Run)
+  local unknown = afford.unknown_price(spec.options.model, spec.options.budget.dollars)
+  if unknown then return nil, unknown, "usage" end
   local limits = { turns = spec.options.turns, seconds = spec.options.seconds }
   for name, most in pairs(spec.options.budget) do limits[name] = most end
   run.budget = core.budget.new(limits)

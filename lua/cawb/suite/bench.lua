@@ -50,13 +50,30 @@ local function command(self, job)
     words[#words + 1], words[#words + 2] = "--set", "simulate.threads=1"
   end
   for _, word in ipairs(self.words) do words[#words + 1] = word end
+  for means, most in pairs(job.may) do
+    words[#words + 1], words[#words + 2] = "--set", ("budget.%s=%.10g"):format(means, most)
+  end
   if job.overrides then words[#words + 1], words[#words + 2] = "--config", job.overrides end
   if lock then words[#words + 1], words[#words + 2] = "--lock", lock end
   return words
 end
 
+-- What the next task may spend, where the suite has totals: its own budget, at most what neither
+-- ended tasks spent nor those under way may. Or nil: nothing is left.
+local function allowance(self)
+  local may = {}
+  for means, total in pairs(self.totals) do
+    local left = total - self.spent[means]
+    for _, job in ipairs(self.running) do left = left - job.may[means] end
+    local own = self.budget[means]
+    may[means] = own > 0 and math.min(own, left) or left
+    if may[means] <= 0 then return nil end
+  end
+  return may
+end
+
 -- Start a task on a device; false where another process has it or has done it.
-local function begin(self, task, device)
+local function begin(self, task, device, may)
   local lock, message, name = core.fs.lock(("%s/locks/%s"):format(self.out, task.hash), false)
   if not lock then
     if name == "busy" then return false end
@@ -67,7 +84,7 @@ local function begin(self, task, device)
     lock:close()
     return false
   end
-  local job = { task = task, device = device, replaces = attempt - 1, lock = lock, run = run.new_id(task.name),
+  local job = { task = task, device = device, replaces = attempt - 1, lock = lock, run = run.new_id(task.name), may = may,
                 started = core.clock.wall(), from = core.clock.now() }
   job.path, job.overrides, name = suite.file(task, self.out .. "/tasks")
   if not job.path then return nil, job.overrides, name end
@@ -94,6 +111,7 @@ end
 
 local function finish(self, job, late)
   local row = outcome(self, job, late)
+  for means, n in pairs(row and rows.spent { row } or {}) do self.spent[means] = self.spent[means] + n end
   job.child:close()
   local ok, message, name = true, nil, nil
   if row then
@@ -127,14 +145,15 @@ local function fill(self)
     for _, job in ipairs(self.running) do
       if job.device == device then room = room - 1 end
     end
-    while room > 0 and self.next <= #self.tasks do
+    local may = allowance(self)
+    while may and room > 0 and self.next <= #self.tasks do
       local task = self.tasks[self.next]
       self.next = self.next + 1
-      local job, message, name = begin(self, task, device)
+      local job, message, name = begin(self, task, device, may)
       if job == nil then return nil, message, name end
       if job then
         self.running[#self.running + 1] = job
-        room = room - 1
+        room, may = room - 1, allowance(self)
       else
         self.skipped = self.skipped + 1
       end
@@ -185,7 +204,7 @@ end
 --- That of the rest.
 function Bench:estimate() return M.time_left(self.gaps, self:left()) end
 
---- Run what is left. Returns "finished" or "interrupted"; or nil, message, name when this
+--- Run what is left. Returns "finished", "interrupted", or "spent" where a total of the suite is; or nil, message, name when this
 --- machine cannot go on.
 function Bench:loop()
   local ok, message, name = true, nil, nil
@@ -198,6 +217,7 @@ function Bench:loop()
     ok, message, name = fill(self)
     if ok then ok, message, name = reap(self) end
     if ok and #self.running == 0 and self.next > #self.tasks then return "finished" end
+    if ok and #self.running == 0 and not allowance(self) then return "spent" end
     if ok then core.clock.sleep(0.05) end
   end
   stop(self)
@@ -229,8 +249,8 @@ end
 
 --- A bench. `spec`: { strategy = path, tasks = of cawb.suite, out = folder, devices = names, words =
 --- flags for every run, configs = the files among them, limit = seconds a task may take, jobs =
---- at once on a simulated device, ahead = processes that prepare while another measures, retry,
---- suite_path, shard, say = function(task, row, seconds) }. Returns it, or nil, message, name.
+--- at once on a simulated device, ahead = processes that prepare while another measures, retry, totals = { tokens =, dollars = } of
+--- all tasks, budget = the option, suite_path, shard, say = function(task, row, seconds) }. Returns it, or nil, message, name.
 function M.new(spec)
   local store, message, name = core.store.open(spec.out)
   if not store then return nil, message, name end
@@ -242,6 +262,7 @@ function M.new(spec)
   local self = setmetatable({ store = store, suite = id, running = {}, gaps = {}, next = 1, skipped = 0,
                               from = core.clock.wall() }, Bench)
   for key, value in pairs(spec) do self[key] = value end
+  self.totals, self.spent = spec.totals or {}, rows.spent(rows.read(store, id))
   local keys = core.json.array {}
   for i, task in ipairs(spec.tasks) do keys[i] = task.key end
   ok, message, name = store:begin()

@@ -113,7 +113,38 @@ local function copy_suites(into, from)
   return ok, message, name, rows
 end
 
---- Add what `from` holds to `into`, both open stores. Returns { runs, turns, tasks } that were new,
+-- Draws and times of a set of synthesised tasks, with the files that they name.
+local function copy_set(into, from, set)
+  local rows = 0
+  local ok, message, name = transaction(into, function()
+    insert(into, "synth_sets", set)
+    local there = set_of(into:query("SELECT number FROM synth_draws WHERE synth = ?", set.id), "number")
+    for _, row in ipairs(from:query("SELECT * FROM synth_draws WHERE synth = ? ORDER BY number", set.id)) do
+      if not there[row.number] then
+        if row.code then assert(into:artifact(assert(from:read(row.code)))) end
+        insert(into, "synth_draws", row)
+        rows = rows + 1
+      end
+    end
+    for _, row in ipairs(from:query("SELECT * FROM synth_times WHERE synth = ?", set.id)) do
+      local same = into:query("SELECT number FROM synth_times WHERE synth = ? AND number = ? AND device = ?", set.id, row.number, row.device)
+      if #same == 0 then insert(into, "synth_times", row) end
+    end
+  end)
+  return ok, message, name, rows
+end
+
+local function copy_sets(into, from)
+  local draws = 0
+  for _, set in ipairs(from:query "SELECT * FROM synth_sets ORDER BY id") do
+    local ok, message, name, rows = copy_set(into, from, set)
+    if not ok then return nil, message, name end
+    draws = draws + rows
+  end
+  return draws
+end
+
+--- Add what `from` holds to `into`, both open stores. Returns { runs, turns, tasks, draws } that were new,
 --- or nil, message, name.
 function M.stores(into, from)
   local added, there = { runs = 0, turns = 0, tasks = 0 }, set_of(into:query "SELECT id FROM runs", "id")
@@ -126,6 +157,8 @@ function M.stores(into, from)
   local ok, message, name, rows = copy_suites(into, from)
   if not ok then return nil, message, name end
   added.tasks = rows
+  added.draws, message, name = copy_sets(into, from)
+  if not added.draws then return nil, message, name end
   return added
 end
 

@@ -81,14 +81,14 @@ function M.fixtures(folder)
 end
 
 -- Options of a run by a set of rules: its own protocol of verification goes with it.
-local function options_of(set)
+local function options_of(set, device)
   local all = options.copy(defaults)
   all.rules = set.path
   all.measure.against, all.measure.launches = {}, 0
   -- Short: what does not end is to be stopped, not waited for.
   all.deadlines.run, all.deadlines.measure, all.sweep.variants = 2.0, 4.0, 1
   all.sanitize.races = sanitizer.installed()
-  python_fixtures.options(all)
+  python_fixtures.options(all, device)
   local name = set.protocol.tolerance
   if not name then return all end
   local path = ("%s/configs/tolerance-%s.lua"):format(core.home, name)
@@ -211,7 +211,7 @@ function M.run(device, opts)
   local set, message = rules.set(opts.rules)
   if not set then return nil, message, "usage" end
   local all
-  all, message = options_of(set)
+  all, message = options_of(set, device)
   if not all then return nil, message, "usage" end
   local fixtures
   fixtures, message = corpus(opts)

@@ -7,6 +7,7 @@ local candidates = require "cawb.task.candidate"
 local core = require "cawb.core"
 local evaluate = require "cawb.run.evaluate"
 local file = require "cawb.base.file"
+local kinds = require "cawb.device.kinds"
 
 local M = {}
 
@@ -86,9 +87,10 @@ function M.fixtures(folder)
 end
 
 --- Small limits: what does not end is to be stopped, and what fills a disk to see its end.
-function M.options(all)
-  all.deadlines.python = 30.0
-  all.tier2.disk, all.tier2.processes, all.tier2.memory = 64 << 20, 64, 8 << 30
+function M.options(all, device)
+  local gpu = kinds.of(device).gpu                     -- its libraries are large, and slow to load
+  all.deadlines.python = gpu and 60.0 or 30.0
+  all.tier2.disk, all.tier2.processes, all.tier2.memory = 64 << 20, 0, (gpu and 16 or 4) << 30
   all.tier2.jail = os.getenv "CAWB_TEST_JAIL" or all.tier2.jail
 end
 

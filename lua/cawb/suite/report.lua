@@ -6,6 +6,7 @@
 local core = require "cawb.core"
 local display = require "cawb.base.display"
 local published = require "cawb.suite.published"
+local task_rows = require "cawb.suite.rows"
 
 local M = {}
 
@@ -275,6 +276,11 @@ function M.lines(list, name)
       100 * (all.bound.lo or all.bound.value), 100 * (all.bound.hi or all.bound.value)))
   end
   add(("%d task%s: %s"):format(all.n, all.n == 1 and "" or "s", statuses(all)))
+  local spent = task_rows.spent(list)
+  if spent.replies > 0 then
+    add(("models: %d replies, %.4gk tokens%s"):format(spent.replies, spent.tokens / 1000,
+      spent.dollars > 0 and (", $%.2f"):format(spent.dollars) or ""))
+  end
   return lines
 end
 

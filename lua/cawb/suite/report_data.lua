@@ -2,6 +2,7 @@
 -- is judged here; what was never measured is absent.
 
 local core = require "cawb.core"
+local ledger = require "cawb.run.ledger"
 local rows = require "cawb.suite.rows"
 local suite_report = require "cawb.suite.report"
 
@@ -23,6 +24,19 @@ local function interval(t)
   return t and { t.median, t.lo or t.median, t.hi or t.median }
 end
 
+-- What is told of a candidate and rejects nobody.
+local function told(r)
+  local words = {}
+  if r.denormals == "flushed" then words[1] = "flushes denormal numbers to zero" end
+  if r.repeatable == false then words[#words + 1] = "its bits differ from run to run" end
+  local sizes = r.sizes or {}
+  if (sizes.wrong or 0) > 0 then
+    words[#words + 1] = ("%s: wrong on %d other sizes, right on %d"):format(sizes.fitted and "fitted to the size" or "not right on every size",
+      sizes.wrong, sizes.right)
+  end
+  return #words > 0 and table.concat(words, "; ") or nil
+end
+
 -- One turn, from its own row alone.
 local function turn_of(row)
   local r = decode(row.result)
@@ -36,7 +50,21 @@ local function turn_of(row)
     equal = interval(r.equal_error), against = r.equal_error and r.equal_error.against,
     nrms = r.error and r.error.nrms, worst = r.error and r.error.worst,
       eager_nrms = r.error and r.error.eager and r.error.eager.nrms,
-    spent = spent, limiter = r.profile and r.profile.limiter }
+    spent = spent, limiter = r.profile and r.profile.limiter, told = told(r), jail = r.jail, lacks = r.jail_lacks }
+end
+
+-- What confined the candidates of a run, and what that does not hold on its machine: each said once.
+local function confinement(turns)
+  local lacks, seen, jail = array {}, {}, nil
+  for _, t in ipairs(turns) do
+    jail = jail or t.jail
+    for _, lack in ipairs(t.lacks or {}) do
+      if not seen[lack] then lacks[#lacks + 1] = lack end
+      seen[lack] = true
+    end
+    t.jail, t.lacks = nil, nil
+  end
+  return jail and { jail = jail, lacks = lacks }
 end
 
 local function is_better(a, b)
@@ -122,8 +150,12 @@ local function profiles(store, run, list)
 end
 
 -- "failed" in the store is told apart by what was tried.
-local function status_of(ended, turns)
-  if not ended then return "unfinished" end
+local function status_of(store, id, ended, turns)
+  if not ended and ledger.under_way(store:path(), id) then return "under way" end
+  if not ended then
+    local last = store:query("SELECT kind FROM events WHERE run = ? ORDER BY number DESC LIMIT 1", id)[1]
+    return last and last.kind == "paused" and "interrupted" or "unfinished"
+  end
   if ended.status ~= "failed" then return ended.status end
   return #turns > 0 and "rejected" or "no candidate"
 end
@@ -145,9 +177,9 @@ local function run_of(store, r, room)
   return { id = r.id, started = r.started, strategy = r.strategy, task = (r.task or "?"):match "([^/]+)$",
     device = r.device,
     modelled = r.modelled == 1, seed = r.seed, environment = r.environment,
-    status = status_of(ended, turns),
+    status = status_of(store, r.id, ended, turns),
     ended = summary.ended, reason = summary.reason and first_line(summary.reason, 300), best = best and best.n,
-    turns = turns, sources = texts, baselines = baselines, roof = roof(store, r.id, list),
+    confinement = confinement(turns), turns = turns, sources = texts, baselines = baselines, roof = roof(store, r.id, list),
     profiles = profiles(store, r.id, list) }
 end
 

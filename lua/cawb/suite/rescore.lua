@@ -78,6 +78,15 @@ local function apply_rules(facts, rules)
   end
 end
 
+-- What a run was paid by, where it had a name; a function is not in the record.
+local function reward_of(run)
+  if run.reward == nil then
+    local stored = (decode(run.options or "{}") or {}).reward
+    run.reward = type(stored) == "string" and stored:match "^[%w_-]+$" and rewards.get(stored) or false
+  end
+  return run.reward
+end
+
 -- One turn under the new judgement: { ok, reward, reason, unknown }.
 local function rejudge(store, row, run, how)
   local facts = lazily(store, row, decode(row.result))
@@ -86,7 +95,12 @@ local function rejudge(store, row, run, how)
   if how.set and not unknown then unknown = rescore_rules.apply(facts, how.set) end
   if how.rules then apply_rules(facts, how.rules) end
   if unknown then return { ok = true, was_ok = was_ok, unknown = true } end
-  local value, message = rewards.value(how.reward, facts)
+  local reward = how.reward or reward_of(run)
+  if not reward then
+    if facts.ok == was_ok then return { ok = was_ok, was_ok = was_ok, reward = row.reward } end
+    return { ok = facts.ok, was_ok = was_ok, reason = rawget(facts, "reason") }
+  end
+  local value, message = rewards.value(reward, facts)
   if not value then error(("run %s, turn %d: %s"):format(row.run, row.number, message), 0) end
   return { ok = facts.ok, was_ok = was_ok, reward = value, reason = rawget(facts, "reason") }
 end
@@ -117,7 +131,8 @@ local function ranking(best, runs)
   return list
 end
 
---- Judge every turn of a store again. `how` = { reward = function, tolerance = layer of options or
+--- Judge every turn of a store again. `how` = { reward = function, or nil for
+--- each run's own, tolerance = layer of options or
 --- nil, set = of cawb.rescore_rules, rules = list of functions(facts) that return a reason to
 --- reject, or nil }. Returns { turns, rewards =
 --- how many changed, verdicts = how many flipped, unknown, changes = { { run, task, turn, was, now,

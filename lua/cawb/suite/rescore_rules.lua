@@ -24,7 +24,7 @@ function M.new(name)
 end
 
 local function told(facts)
-  return { stage = "plausibility", floor = facts.floor, precision = facts.precision,
+  return { stage = "plausibility", floor = facts.floor, precision = facts.precision, changed = facts.changed,
            timing = facts.time_s and { time_s = facts.time_s, speedup = facts.speedup, samples = {} } }
 end
 
@@ -50,7 +50,7 @@ function M.apply(facts, set)
     if not fell or unknown then return unknown end
   end
   for _, flag in ipairs(facts.rules and facts.rules.flags or {}) do
-    if set.of[flag.rule] == "reject" and not askable[flag.stage] then
+    if set.of[flag.rule] == "reject" and not flag.unknown and not askable[flag.stage] then
       return reject(facts, flag.rule, flag.reason, flag.stage)
     end
   end

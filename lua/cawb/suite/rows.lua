@@ -72,7 +72,23 @@ local function best_of(store, run, number)
     libraries = library_calls(facts.steps), floor = facts.floor, flags = facts.rules and facts.rules.flags }
 end
 
---- A run as a row: { status, reason, data = { turns, best, baselines } }; nil where the run never
+-- What a run spent: at its end, or when it was last heard of.
+local function spent_of(store, run, ended)
+  if ended then return (decode(ended.summary or "{}") or {}).spent end
+  local last = store:query("SELECT result FROM turns WHERE run = ? ORDER BY number DESC LIMIT 1", run)[1]
+  return last and (decode(last.result) or {}).spent
+end
+
+--- Of rows the sums of what their runs spent on models: { replies, tokens, dollars }.
+function M.spent(list)
+  local sum = { replies = 0, tokens = 0, dollars = 0 }
+  for _, row in ipairs(list) do
+    for means in pairs(sum) do sum[means] = sum[means] + ((row.data.spent or {})[means] or 0) end
+  end
+  return sum
+end
+
+--- A run as a row: { status, reason, data = { turns, best, baselines, spent } }; nil where the run never
 --- began.
 function M.of_run(store, run)
   local begun = store:query("SELECT device, modelled, seed FROM runs WHERE id = ?", run)[1]
@@ -83,7 +99,7 @@ function M.of_run(store, run)
   local status, reason = verdict(ended, turns)
   local row = { status = status, reason = reason, finished = ended ~= nil,
     data = { turns = #turns, baselines = baselines_of(store, run), device = begun.device,
-             modelled = begun.modelled == 1 } }
+             modelled = begun.modelled == 1, spent = spent_of(store, run, ended) } }
   if ended and ended.best_turn and status == "pass" then row.data.best = best_of(store, run, ended.best_turn) end
   return row
 end

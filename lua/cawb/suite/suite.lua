@@ -229,14 +229,23 @@ local function config_of(overrides)
   return ("return { task = {\n%s} }\n"):format(table.concat(lines))
 end
 
---- Write a task's file under `folder`, by its content, and its overrides beside it. Returns
---- both paths, the second false where there are none; or nil, message, name.
+-- A file of one's own runs where it lies, beside the modules that it imports, unless it has changed
+-- since the suite was read.
+local function in_place(task)
+  local path = task.path and core.fs.realpath(task.path)
+  return path and file.read(path) == task.code and path
+end
+
+--- A task's file: its own, or one written under `folder` by its content; and its overrides there.
+--- Returns both paths, the second false where there are none; or nil, message, name.
 function M.file(task, folder)
+  local own = in_place(task)
+  if own and not next(task.overrides or {}) then return own, false end
   local dir = ("%s/%s"):format(folder, task.hash:sub(1, 16))
   local ok, message, name = core.fs.mkdir(dir)
   if not ok then return nil, message, name end
-  local path
-  path, message, name = put(("%s/%s.py"):format(dir, task.name), task.code)
+  local path = own
+  if not path then path, message, name = put(("%s/%s.py"):format(dir, task.name), task.code) end
   if not path or not next(task.overrides or {}) then return path, path and false or message, name end
   local overrides
   overrides, message, name = put(dir .. "/overrides.lua", config_of(task.overrides))

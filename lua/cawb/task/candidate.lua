@@ -63,6 +63,9 @@ local function from_path(path)
   return spec
 end
 
+-- A text without the mark that some editors put in front of it.
+local function text_of(text) return text and (text:gsub("^\xEF\xBB\xBF", "")) end
+
 --- A candidate from { source =, plan =, name =, note =, defines = {NAME = value},
 --- options = {...}, tunables = {name = value} }; from a path without its ending
 --- ("kernels/softmax/v1_naive" reads that .cu and .lua); or from the folder that a run
@@ -78,7 +81,7 @@ function M.new(spec)
   if type(spec) ~= "table" then error("candidate: a table or a path is expected", 2) end
   check(spec)
   local c = setmetatable({
-    python = spec.python, source = spec.source, plan = spec.plan, name = spec.name or "candidate",
+    python = text_of(spec.python), source = text_of(spec.source), plan = text_of(spec.plan), name = spec.name or "candidate",
     note = spec.note, defines = spec.defines or {}, options = spec.options or {},
     tunables = spec.tunables and next(spec.tunables) and spec.tunables or nil,
   }, Candidate)

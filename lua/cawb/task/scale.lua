@@ -5,6 +5,8 @@
 -- byte least for what it saves; where several are alike, the batch goes first.
 
 local core = require "cawb.core"
+local loop = require "cawb.base.loop"
+local wire = require "cawb.base.wire"
 
 local M = {}
 
@@ -27,7 +29,7 @@ end
 -- ---- what a task needs
 
 local function limits_of(device, how)
-  if device.info.modelled then return how.memory, how.operations end
+  if device.info.modelled or not device.info.memory then return how.memory, how.operations end
   return device.info.memory * how.share, math.huge
 end
 
@@ -97,6 +99,14 @@ local function better(a, b)
   return a.size.value > b.size.value
 end
 
+-- Whether nothing is left of an output: of a crop whose margins are as wide as the image, say.
+local function empty(sketch)
+  for _, output in ipairs(sketch.outputs) do
+    for _, n in ipairs(output.shape) do if n == 0 then return true end end
+  end
+  return false
+end
+
 -- Tried and understood: what the sketch with one size changed needs, or nil.
 local function try(state, size, least)
   local value = smaller(size.value, least)
@@ -104,7 +114,7 @@ local function try(state, size, least)
   state.left = state.left - 1
   local overrides = with(state.overrides, state.constants, size, value)
   local sketch = state.ask(overrides)
-  local need = sketch and need_of(sketch, state.memory, state.operations)
+  local need = sketch and not empty(sketch) and need_of(sketch, state.memory, state.operations)
   if not need or not (need.over < 0.999 * state.need.over) then return nil end
   local saved = math.log(state.need.over / need.over)
   return { size = size, value = value, need = need, overrides = overrides,
@@ -152,7 +162,7 @@ end
 function M.fit(host, path, device, options)
   local deadline = { timeout = options.deadlines.task }
   local function ask(overrides)
-    return host:call({ op = "sketch", path = path, overrides = overrides, init_seed = 42 }, deadline)
+    return loop.call(host, { op = "sketch", path = wire.path(path), overrides = overrides, init_seed = 42 }, deadline)
   end
   local sketch, message = ask(options.task)
   if not sketch then return nil, message end

@@ -12,6 +12,7 @@ local traits = require "cawb.graph.traits"
 local python = require "cawb.base.python"
 local scale = require "cawb.task.scale"
 local seeds = require "cawb.base.seeds"
+local wire = require "cawb.base.wire"
 
 local M = {}
 
@@ -20,16 +21,21 @@ local Task = {}
 Task.__index = Task
 Task.__name = "cawb.task"
 
+-- After these the process at the other end is gone, or of no use any more.
+local fatal = { timeout = true, died = true, protocol = true, io = true, interrupted = true }
+local broken = { memory = true, device = true }
+
 --- One request to the task host, with descriptors, and seconds that it may take beyond the
---- deadline: its reply, or nil, message, name.
+--- deadline: its reply, or nil, message, name. `lost` is the message then, where another task host may
+--- do what this one cannot.
 function Task:ask(request, fds, more)
   if not self.host then return nil, "the task is closed", "died" end
   local reply, message, name =
     loop.call(self.host, request, { timeout = self.deadline + (more or 0), fds = fds })
-  if not reply and (name == "timeout" or name == "died" or name == "interrupted" or name == "protocol") then
-    self:close()
-  end
-  return reply, message, name
+  if reply then return reply end
+  if (fatal[name] or broken[name]) and name ~= "interrupted" then self.lost = message end
+  if fatal[name] then self:close() end
+  return nil, message, name
 end
 
 -- Shares in a reply, by name; descriptors come in this order.
@@ -69,13 +75,14 @@ end
 
 --- New inputs from a secret seed (or from a given one, to have them again), and
 --- outputs filled with poison. `case` is a kind of inputs other than the task's own. Returns
---- the poison, or nil, message, name.
+--- the poison, or nil, message, name ("refused": the task's own reference takes none of this kind).
 function Task:fresh_inputs(purpose, seed, case)
   local poison = self:new_poison()
   if self.sketched then return poison end
   local reply, message, name =
     self:ask { op = "inputs", seed = seed or self.next_seed(purpose), poison = poison, case = case }
   if not reply then return nil, message, name end
+  if reply.refused then return nil, reply.refused, "refused" end
   return poison
 end
 
@@ -193,29 +200,42 @@ function M.prepare(host, device, all)
   local built, message, name = judge_kernels(device)
   if not built then return nil, message, name end
   local ready
-  ready, message, name = host:call({ op = "prepare", device = kinds.torch_device(device),
+  ready, message, name = loop.call(host, { op = "prepare", device = kinds.torch_device(device),
     compile = will_compile(all.measure.against) }, { timeout = all.deadlines.start })
   return ready and true, message, name
 end
 
--- What the task host says of a task, loaded or only sketched.
-local function load(host, path, device, opts)
+-- What the task host says of a task, loaded or, for a `look` at it, only sketched.
+local function load(host, path, device, opts, weights_seed, look)
+  if look then
+    return loop.call(host, { op = "sketch", path = wire.path(path), overrides = opts.task, init_seed = 42,
+      device = kinds.torch_device(device) }, { timeout = opts.deadlines.task })
+  end
   if scale.mode(device, opts) == "full" then
     if device.simulate.blocks == 0 then
       return nil, "scale.mode is 'full', but the device executes whole grids: set simulate.blocks", "invalid"
     end
-    return host:call({ op = "sketch", path = path, overrides = opts.task, init_seed = 42 },
+    return loop.call(host, { op = "sketch", path = wire.path(path), overrides = opts.task, init_seed = 42 },
       { timeout = opts.deadlines.task })
   end
   local judge, message, name = judge_kernels(device)
   if not judge then return nil, message, name end
-  return host:call({ op = "load", path = path, device = kinds.torch_device(device), judge = judge.cubin,
-    overrides = opts.task, init_seed = 42 }, { timeout = opts.deadlines.task })
+  return loop.call(host, { op = "load", path = wire.path(path), device = kinds.torch_device(device), judge = judge.cubin,
+    overrides = opts.task, init_seed = 42, weights_seed = opts.verify.weights == "drawn" and weights_seed or nil },
+    { timeout = opts.deadlines.task })
+end
+
+-- What belongs to a task host, from its answer: where tensors lie.
+local function placed(self, reply)
+  self.inputs, self.outputs, self.params = reply.inputs, reply.outputs, reply.params
+  self.shares, self.slots, self.outputs_stride = take_shares(reply), reply.slots or 1, reply.outputs_stride or 0
+  return self
 end
 
 --- Load a task for a device. `opts`: { device = required, seed = hex digits,
 --- options = a full table of options, task = overrides of module constants, host =
---- { process, hello } of python.start, lent for one task at a time }.
+--- { process, hello } of python.start, lent for one task at a time, look = true for shapes and the op graph alone,
+--- which take no memory and a part of a second }.
 --- Returns the task, or nil, message, name ("task": the file is at fault).
 function M.open(path, opts)
   if type(opts) ~= "table" or not opts.device then
@@ -229,8 +249,11 @@ function M.open(path, opts)
   if not host then return nil, hello, why end
   local scaled
   if scale.mode(opts.device, all) == "fit" then scaled = scale.fit(host, full, opts.device, all) end
-  local sketched, reply = scale.mode(opts.device, all) == "full", nil
-  reply, message, name = load(host, full, opts.device, all)
+  local sketched, reply = opts.look or scale.mode(opts.device, all) == "full", nil
+  local seed = opts.seed or seeds.fresh()
+  local next_seed = seeds.generator(seed)
+  local weights_seed = next_seed "weights"
+  reply, message, name = load(host, full, opts.device, all, weights_seed, opts.look)
   if reply and not sketched and unjudgeable(reply) then reply, message, name = nil, unjudgeable(reply), "task" end
   if not reply then
     if not opts.host then host:close() end
@@ -238,19 +261,33 @@ function M.open(path, opts)
   end
   reply.notes = reply.notes or {}
   if scaled and scaled.text then table.insert(reply.notes, 1, scaled.text) end
-  local seed = opts.seed or seeds.fresh()
   local graph, results = M.without_views(reply.graph, reply.sources)
-  return setmetatable({
+  return setmetatable(placed({
     host = host, lent = opts.host ~= nil, python = hello, device = opts.device, deadline = all.deadlines.task,
-    overrides = all.task,
+    overrides = all.task, options = all,
     name = reply.task.name, path = full, info = reply.task, graph = graph, results = results, density = reply.density,
-    products = reply.products, memory = reply.memory,
-    inputs = reply.inputs, outputs = reply.outputs, params = reply.params,
-    shares = take_shares(reply), notes = reply.notes,
-    scaled = scaled, sketched = sketched or nil, slots = reply.slots or 1, outputs_stride = reply.outputs_stride or 0,
-    seed = seed, next_seed = seeds.generator(seed), baselines = {},
+    products = reply.products, memory = reply.memory, notes = reply.notes,
+    scaled = scaled, sketched = sketched or nil,
+    seed = seed, next_seed = next_seed, weights_seed = weights_seed, varied = reply.varied, unseen = reply.unseen, places = reply.places, baselines = {},
     known = setmetatable({}, { __mode = "k" }),    -- by candidate; see device/execute.lua
-  }, Task)
+  }, reply), Task)
+end
+
+--- Start another task host for this task and have it loaded there, once one was lost: true, or nil,
+--- message, name. Inputs and references are new ones; what was timed stays.
+function Task:revive()
+  if self.host then self.host:kill() end          -- it may be alive, and of no use
+  self:close()
+  local host, hello, why = python.start(self.options.deadlines.start)
+  if not host then return nil, hello, why end
+  local reply, message, name = load(host, self.path, self.device, self.options, self.weights_seed)
+  if not reply then
+    host:close()
+    return nil, message, name
+  end
+  self.host, self.lent, self.python, self.lost = host, false, hello, nil
+  placed(self, reply)
+  return true
 end
 
 return M

@@ -24,7 +24,7 @@ end
 -- Batches of PyTorch's, one for each of `kinds`, in one request.
 local function host_batches(side, kinds, samples, take)
   local reply, message, name = side.task:ask { op = "baselines", order = kinds,
-    samples = samples, budget = side.how.budget, seed = side.pool[1] }
+    samples = samples, budget = side.how.budget, seed = side.pool[1], other = side.pool[2], case = side.pool[2] and side.case and side.case() or nil }
   if not reply then return nil, message, name end
   for kind, about in pairs(reply.kinds) do note_kind(side, kind, about) end
   for _, batch in ipairs(reply.batches) do
@@ -46,6 +46,7 @@ local function kernel_batch(side, who, samples, take, first)
   side.next = side.next % #side.pool + 1
   local ran, message, name = side.sample(side.task, subject, { samples = samples,
     warmup = first and how.warmup or side.between, budget = how.budget, seed = side.pool[side.next],
+    case = side.next == #side.pool,
     slowest = how.slowest, launches = first and how.launches })
   if not ran then return nil, message, name end
   if not ran.ok and mine then return ran end
@@ -92,8 +93,8 @@ function Side:keep(who, times)
   self.task.baselines[who] = times
 end
 
--- Two secret inputs of this measurement in turn, whose references are made once; of
--- large ones there is room for one, and a candidate alone needs no more.
+-- Two secret inputs of this measurement in turn, whose references are made once, the last of a kind
+-- that the task never announced; of large ones there is room for one, and a candidate alone needs no more.
 local function input_pool(task, alone)
   local pool = { task.next_seed "measure" }
   local bytes = task.shares and task.shares.inputs.size or 0
@@ -101,9 +102,9 @@ local function input_pool(task, alone)
   return pool
 end
 
-local function new_side(task, candidate, how, sample)
+local function new_side(task, candidate, how, sample, case)
   local alone = #how.against == 0
-  local side = setmetatable({ task = task, candidate = candidate, how = how, sample = sample,
+  local side = setmetatable({ task = task, candidate = candidate, how = how, sample = sample, case = case,
     pool = input_pool(task, alone), next = 0, throttled = 0, between = alone and 0 or 1,
     rivals = {}, kernels = {}, failed = {}, about = {}, passes = 2, warm_ups = alone and 0 or 1 }, Side)
   for i, subject in ipairs(how.against) do
@@ -116,11 +117,12 @@ local function new_side(task, candidate, how, sample)
 end
 
 --- Time `candidate` against how.against, or alone. `sample(task, candidate, { samples, warmup,
---- budget, seed, slowest, launches })` times and judges a batch of a kernel. Returns what
+--- budget, seed, case = of the kind that `case()` names, slowest, launches })` times and judges a batch of a
+--- kernel. Returns what
 --- rounds.measure does, with throttled =, launch_bound_s = and clock_hz =; the baselines are
 --- left in task.baselines.
-function M.fight(task, candidate, how, sample)
-  local side = new_side(task, candidate, how, sample)
+function M.fight(task, candidate, how, sample, case)
+  local side = new_side(task, candidate, how, sample, case)
   local result, message, name = rounds.measure(side, how)
   if not result or not result.ok then return result, message, name end
   result.throttled, result.launch_bound_s = side.throttled, side.launch_bound

@@ -2,6 +2,7 @@
 -- PyTorch? On a simulated device both are modelled, and say so. On a real one they
 -- take turns (duel.lua), so that clocks and heat treat them alike.
 
+local battery = require "cawb.judge.battery"
 local baseline_model = require "cawb.graph.modelled"
 local duel = require "cawb.time.duel"
 local execute = require "cawb.device.execute"
@@ -12,14 +13,21 @@ local stats = require "cawb.base.stats"
 local M = {}
 
 -- Time it a few times; what every timed call wrote is judged like any other output.
--- Returns { ok = true, samples = {...} }, a failure as data, or nil, message, name.
-local function sample(task, candidate, how, all)
+-- Returns { ok = true, samples = {...} }, a failure as data, or nil, message, name. Inputs of a kind that turns
+-- out to say nothing of the task are not taken again.
+local sample
+function sample(task, candidate, how, all)
+  local case = how.case and battery.timed(task, all.verify) or nil
   local slots = not task.sketched and math.min(how.samples, task.slots) or nil
   local request = { op = "time", warmup = how.warmup, samples = slots or 1, budget = how.budget,
                     slots = slots, outputs_stride = task.outputs_stride,
                     slowest = how.slowest or 0, launch_calls = how.launches or 0 }
   local ran, message, name =
-    execute.call(task, candidate, all, request, "measure", all.deadlines.measure, how.seed)
+    execute.call(task, candidate, all, request, "measure", all.deadlines.measure, how.seed, case)
+  if not ran and name == "refused" then
+    battery.unsuited(task, case)
+    return sample(task, candidate, how, all)
+  end
   if not ran or not ran.ok or task.sketched then return ran, message, name end
   if slots and ran.saved ~= #ran.samples then
     return { ok = false, stage = "measure", reason = ("its worker kept the outputs of %s of %d timed calls")
@@ -28,6 +36,10 @@ local function sample(task, candidate, how, all)
   local compared
   compared, message, name = task:compare(ran.poison, ran.saved)
   if not compared then return nil, message, name end
+  if case and battery.unsuitable(task, compared, case) then
+    battery.unsuited(task, case)
+    return sample(task, candidate, how, all)
+  end
   local why = all.tolerance.timed and judge.judge(compared, nil, all.tolerance)
   if why then
     return { ok = false, stage = "measure", reason = "while it was timed, " .. why }
@@ -43,17 +55,17 @@ local function modelled_rival(task, rival, times, all)
       or { failed = (rival == "eager" or rival == "compile")
         and "PyTorch starts no kernel for this task" or "it is timed on a GPU only" }
   end
-  local ran, message, name = sample(task, rival, { samples = 1, warmup = 0, budget = 1.0 }, all)
+  local ran, message, name = sample(task, rival, { samples = 1, warmup = 0, budget = 1.0, case = true }, all)
   if not ran then return nil, message, name end
   if not ran.ok then return { failed = ran.reason } end
   return { time_s = stats.summary(ran.samples), samples = ran.samples, modelled = true }
 end
 
 local function modelled(task, candidate, how, all)
-  local ran, message, name = sample(task, candidate, { samples = 1, warmup = 0, budget = how.budget }, all)
+  local ran, message, name = sample(task, candidate, { samples = 1, warmup = 0, budget = how.budget, case = true }, all)
   if not ran or not ran.ok then return ran, message, name end
   local result = { ok = true, samples = ran.samples, time_s = stats.summary(ran.samples), speedup = {} }
-  local times = baseline_model.times(task.graph, task.device.info.rates)
+  local times = baseline_model.times(task.graph, task.device.info.rates, task.device.info.sms)
   for _, rival in ipairs(how.against) do
     local b
     b, message, name = modelled_rival(task, rival, times, all)
@@ -67,7 +79,8 @@ end
 
 local function measured(task, candidate, how, all)
   how.samples = how.samples or 2 * how.batch * how.rounds
-  return duel.fight(task, candidate, how, function(t, c, batch) return sample(t, c, batch, all) end)
+  return duel.fight(task, candidate, how, function(t, c, batch) return sample(t, c, batch, all) end,
+    function() return battery.timed(task, all.verify) end)
 end
 
 local known = { samples = true }

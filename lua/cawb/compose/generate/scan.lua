@@ -20,6 +20,8 @@ local ceil = template.ceil
 ---@field store string       writes what follows from `value` and the element itself, `own`, to o, k, i
 ---@field store4 string?     with load4: from v[0..3] and own[0..3]
 
+local LONG = 16384          -- elements of a row of which a thread has more at a time
+
 local dtypes = { float = "float32", double = "float64", int = "int32", ["long long"] = "int64" }
 local sizes = { float = 4, double = 8, int = 4, ["long long"] = 8 }
 
@@ -92,6 +94,7 @@ local function rows(d, how)
   h.PASS = template.names(d.parameters)
   lanes(d, h)
   local packs, threads = how.packs or 16 // sizes[d.type], how.threads
+  if not how.packs and h.LANES == 4 and d.n >= LONG then packs = 8 end      -- fewer threads with more registers
   if not threads then                          -- no more of them than packs
     threads = 32
     while threads < 1024 and threads * h.LANES < d.n do threads = threads * 2 end

@@ -1,7 +1,11 @@
--- tensor: sums of products on tensor cores at float32's accuracy (Hopper's warpgroup instructions). Each factor is
+-- tensor: sums of products on tensor cores at float32's accuracy. There are two main loops: `wgmma`, Hopper's warpgroup
+-- instructions, and `mma`, those of every tensor core since Ampere. Each factor is
 -- packed once as pairs of 16-bit numbers, what parameters alone make up before the first call; then one kernel
--- multiplies and computes what follows each sum. Where a factor's range is too wide for 16 bits, packing says so
--- and a kernel without tensor cores does the work in the same plan.
+-- multiplies and computes what follows each sum. Where numbers lose bits and nothing large need stand beside them in a
+-- sum (count_lost, parts/tensor.cuh), packing says so. A large product (`again`) then looks at each result: what was lost
+-- counts in those that are small beside their row's and column's largest, and these are computed again in float32. Where they are
+-- many, or most rows lose bits, further kernels of the plan do all of it in three parts of bfloat16 (`full`), which keep every bit
+-- of a float32. Otherwise, and where something is infinite, it is done without tensor cores (`plain`).
 --
 -- What is multiplied is a geometry, made by tensor_matrix.lua or tensor_conv.lua:
 --   what            in words
@@ -11,115 +15,29 @@
 --   sets            { { shifts of the steps' taps, in rows of the left factor }, ... }: results that share factors;
 --                   a set has chunks * #shifts steps, chunk after chunk, the taps of each one behind the other
 --   left, right     { rows =, depth = of a row, element = function(body, z, row, k) -> C text, along = neighbours along
---                   k are neighbours in memory }; the right one's depth is 64 a step where `stepped`
+--                   k are neighbours in memory, count = numbers of a row that there are in a chunk, as C of `chunk`, where
+--                   its depth does not say }; the right one's depth is 64 a step
 --   write           function(body, root, names) writes two neighbouring columns' results, see `put`
 --   tables          C, in front
+--   hidden          function(rows, columns) returns C of m and n: whether a tile of this size has nothing that `write` writes
+--   again           is large enough for a kernel that does some results again
+--   full            is, and for kernels that do all in three parts of bfloat16
 
-local expression = require "cawb.compose.kernel.expression"
-local index = require "cawb.compose.index"
+local pack = require "cawb.compose.generate.pack"
 local template = require "cawb.compose.generate.template"
 
 local M = {}
 
 local ceil = template.ceil
 
-local CHUNK, TILE = 64, 128           -- along k; rows of a tile
-local STAGES = 3
+local CHUNK, TILE = pack.CHUNK, 128   -- along k; rows of a tile
+local STAGES = 3                      -- of the loop `wgmma`
+local WIDEST = { wgmma = 128, mma = 64 }      -- columns of a tile, and what they are a multiple of
+local MULTIPLE = { wgmma = 16, mma = 32 }
 local SHORT = 640                     -- terms: an error of float32's own is so small then that low x low counts
-local SMS = 132                       -- blocks that stay on their multiprocessors: one each
+local SMS = pack.SMS                  -- blocks that stay on their multiprocessors: one each
 
-local place = { "int z", "int row", "int k" }
-
--- A body that reads and writes under the names of another.
-local function body_like(kernel, other, vector)
-  local body = expression.new(kernel, vector)
-  if other then body.names, body.order, body.headers = other.names, other.order, other.headers end
-  return body
-end
-
-local function variables(geometry, factor)
-  return index.var("z", geometry.batch), index.var("row", factor.rows), index.var("k", factor.depth)
-end
-
-local function reads_one(kernel, names, geometry, factor)
-  local body = body_like(kernel, names)
-  body:line("return %s;", factor.element(body, variables(geometry, factor)))
-  return body
-end
-
--- Eight neighbours along k, from 8 p on.
-local function reads_eight(kernel, geometry, factor)
-  local ragged = factor.depth % 8 ~= 0
-  local body = body_like(kernel, nil, ragged and 1 or 4)
-  local z, row = variables(geometry, factor)
-  local p = index.var("p", ceil(factor.depth, 8))
-  for lane = 0, 7 do
-    local k = index.plus(index.scale(p, 8), lane)
-    if ragged then body:open("if (%s < %d) {", index.c(k), factor.depth) end
-    body:line("v[%d] = %s;", lane, factor.element(body, z, row, k))
-    if ragged then body:close() end
-  end
-  return body
-end
-
-local function declared(body)
-  local text, nodes = body:parameters()
-  local list = {}
-  for word in text:gmatch "[^,]+" do list[#list + 1] = word:match "^%s*(.-)%s*$" end
-  return list, nodes
-end
-
-local function joined(...)
-  local all = {}
-  for _, list in ipairs { ... } do
-    for _, v in ipairs(list) do all[#all + 1] = v end
-  end
-  return all
-end
-
--- ---- packing
-
-local function of_parameters(nodes)
-  for _, node in ipairs(nodes) do
-    if node.kind ~= "leaf" or not node.source:find "^param:" then return false end
-  end
-  return true
-end
-
--- The access function that packing reads a factor by, and whether that is along k.
-local function reading(kernel, geometry, factor, own)
-  local body = factor.along and reads_eight(kernel, geometry, factor) or reads_one(kernel, nil, geometry, factor)
-  local nodes
-  own.parameters, nodes = declared(body)
-  if #nodes == 0 then expression.refuse "a factor is no tensor" end
-  local access = factor.along and template.access(own, "eight", "void", { "float *v", "int z", "int row", "int p" }, body:text())
-    or template.access(own, "one", "float", place, body:text())
-  return access, nodes, body.headers
-end
-
--- The kernel that packs one factor, `octets` times eight rows of it.
-local function packing(kernel, geometry, side, octets)
-  local factor, own = geometry[side], { name = ("%s_%s"):format(kernel.name, side) }
-  local chunks = ceil(factor.depth, CHUNK)
-  local access, nodes, headers = reading(kernel, geometry, factor, own)
-  local parts = math.min(ceil(chunks, 4), math.max(1, 4 * SMS // math.max(1, octets * geometry.batch)))
-  local per = ceil(chunks, parts)
-  local bands = ceil(octets, 8)
-  local most = 16 + geometry.batch * factor.rows * factor.depth // (1 << 27)
-  local made = { octets = octets, chunks = chunks, most = most, headers = headers, parameters_alone = of_parameters(nodes),
-    packed = { scratch = own.name .. "_halves", dtype = "uint8", numel = geometry.batch * chunks * 2 * octets * 1024 },
-    scales = { scratch = own.name .. "_scales", dtype = "float32", numel = geometry.batch * chunks * 8 * octets },
-    wide = { scratch = own.name .. "_wide", dtype = "int32", numel = 1 } }
-  made.text = template.complete(own, { access }, template.fill("tensor_pack", own, {
-    ALONG = factor.along or nil, ROWS = factor.rows, DEPTH = factor.depth, OCTETS = octets, CHUNKS = chunks,
-    PARTS = ceil(chunks, per), PER = per, BANDS = bands, WHAT = ("the %s factor"):format(side) }))
-  local blocks = factor.along and octets * ceil(chunks, per) * geometry.batch or chunks * bands * geometry.batch
-  made.launch = { kernel = own.name, grid = { blocks }, block = { 256 },
-                  arguments = joined(nodes, { made.packed, made.scales, made.wide }) }
-  return made
-end
-
--- ---- multiplying
+local joined, place = pack.joined, pack.place
 
 -- Text of the instruction's operands for so many sums a thread.
 local function instruction(h, sums)
@@ -133,8 +51,8 @@ local function instruction(h, sums)
 end
 
 -- Columns of a tile: as few as cover all with no more tiles.
-local function tile_of(columns)
-  return ceil(ceil(columns, ceil(columns, TILE)), 16) * 16
+local function tile_of(columns, loop)
+  return ceil(ceil(columns, ceil(columns, WIDEST[loop])), MULTIPLE[loop]) * MULTIPLE[loop]
 end
 
 -- So many parts of k that every multiprocessor has a tile, and none has less than eight steps.
@@ -171,11 +89,24 @@ local function stepping(h, geometry, chunks)
   return chunks * longest, most, chunks * #shifts
 end
 
-local function holes(kernel, geometry)
-  local g, tile = geometry, tile_of(geometry.columns)
+-- The products of a step, the small ones first, as C: which parts of the left factor and the right one.
+local pairs_of = { three = { { 1, 0 }, { 0, 1 }, { 0, 0 } }, four = { { 1, 1 }, { 1, 0 }, { 0, 1 }, { 0, 0 } },
+                   six = { { 2, 0 }, { 1, 1 }, { 0, 2 }, { 1, 0 }, { 0, 1 }, { 0, 0 } } }
+
+local function list_of(h)
+  local lines = {}
+  for n, pair in ipairs(pairs_of[h.PRODUCTS]) do
+    lines[n] = ("#pragma unroll\n        for (int k = 0; k < %d; k++)\n          %s_multiply(part, da + %d * %s_A / 16 + 2 * (first + k), db + %d * %s_B / 16 + 2 * (first + k), %s);")
+      :format(h.TERMS // 16, h.LOOP, pair[1], h.LOOP, pair[2], h.LOOP, n == 1 and "k > 0" or "1")
+  end
+  return table.concat(lines, "\n")
+end
+
+local function holes(kernel, geometry, loop)
+  local g, tile = geometry, tile_of(geometry.columns, loop)
   local h = { KERNEL = kernel.name, WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, ROWS = g.left.rows, BATCH = g.batch,
               TILEM = TILE // 2, TILEN = tile, SUMS = tile // 2, DOWN = ceil(g.rows, TILE), ACROSS = ceil(g.columns, tile), GROUP = 16,
-              STAGES = STAGES, PLACES = g.batch * g.rows * ceil(g.columns, 2) }
+              STAGES = STAGES, PARTS = 2, TYPE = "f16", TERMS = CHUNK, LOOP = kernel.name, FIRST = true, PLACES = g.batch * g.rows * ceil(g.columns, 2) }
   local longest, most, all = stepping(h, g, ceil(g.left.depth, CHUNK))
   h.FOURTH = g.terms <= SHORT or nil
   h.PRODUCTS = h.FOURTH and "four" or "three"
@@ -186,9 +117,42 @@ local function holes(kernel, geometry)
   h.PER = ceil(longest, parts)
   h.SPLITS = ceil(longest, h.PER)
   h.SPLIT, h.ITEMS = h.SPLITS > 1 or nil, tiles * h.SPLITS
-  h.PARTIAL = h.SPLIT and ", float *__restrict__ partial" or ""
-  instruction(h, h.SUMS)
+  h.MORE = h.SPLIT and ", float *__restrict__ partial" or ""
+  h.HIDDEN = g.hidden and ("%s ? part * %d : "):format(g.hidden(TILE, tile), h.PER) or ""
+  h.loop = loop
+  if loop == "wgmma" then
+    instruction(h, h.SUMS)
+    h.LIST = list_of(h)
+  end
   return h
+end
+
+-- What is said of the plan's other kernels: when each of them has nothing to do.
+local function divide(h, left, right)
+  local beyond = "is_beyond(a_wide, b_wide)"
+  h.WIDE = ("too_wide(a_wide, %d, b_wide, %d)"):format(left.most, right.most)
+  h.VAST = ("a_wide[4] > %d || b_wide[4] > %d"):format(left.vast, right.vast)
+  h.PLAIN = h.CHECK and beyond or beyond .. " || " .. h.WIDE
+  h.OTHER = h.PLAIN
+  h.NOTFULL = ("%s || *many <= %d"):format(beyond, h.AGAIN)
+  h.PLAINLY = h.is_full and "what is infinite, or nearly" or "what is infinite, and numbers of too wide a range"
+end
+
+-- Results that may be computed again before it is better to compute all: one in 2048, and a place for each.
+local function again(kernel, geometry, h)
+  h.AGAIN = math.max(1 << 12, #geometry.sets * geometry.batch * geometry.rows * geometry.columns >> 11)
+  return { list = { scratch = kernel.name .. "_again", dtype = "int64", numel = h.AGAIN },
+           many = { scratch = kernel.name .. "_many", dtype = "int32", numel = 1, flag = true } }
+end
+
+-- The loop's holes for three parts of bfloat16.
+local function full_holes(h)
+  local f = setmetatable({}, { __index = h })
+  h.FULL = true
+  f.MORE, f.CHECK = h.MORE .. ", const int *__restrict__ many", false
+  f.LOOP, f.TYPE, f.PARTS, f.STAGES, f.TERMS, f.PRODUCTS, f.OTHER = h.LOOP .. "_full", "bf16", 3, 2, 32, "six", h.NOTFULL
+  f.LIST, f.FIRST = list_of(f), false
+  return f
 end
 
 -- Which thread of the plain kernel reads what: neighbours in memory go to neighbouring threads.
@@ -198,87 +162,131 @@ local function plain_order(factor)
 end
 
 local function shared_bytes(h)
-  local bytes = 2 * (h.AROWS + h.TILEN) * 128 + (h.AROWS + h.TILEN) * 4
-  return STAGES * ceil(bytes, 1024) * 1024
+  if h.loop == "mma" then return 4 * (TILE + h.TILEN) * 128 end
+  local bytes = h.PARTS * (h.AROWS + h.TILEN) * 128 + (h.AROWS + h.TILEN) * 4
+  return h.STAGES * ceil(bytes, 1024) * 1024
 end
 
 -- What follows two sums of neighbouring columns, 2 pair and 2 pair + 1.
 local function put(kernel, geometry)
-  local body = body_like(kernel, nil, geometry.columns % 2 == 0 and 2 or 1)
+  local body = pack.body_like(kernel, nil, geometry.columns % 2 == 0 and 2 or 1)
   geometry.write(body, kernel.roots[1], { "first", "second" })
   return body
 end
 
-local function text_of(kernel, geometry, h)
+local function text_of(kernel, geometry, h, f)
   local after = put(kernel, geometry)
-  local one, other = reads_one(kernel, after, geometry, geometry.left), reads_one(kernel, after, geometry, geometry.right)
+  local one, other = pack.reads_one(kernel, after, geometry, geometry.left), pack.reads_one(kernel, after, geometry, geometry.right)
   local own, nodes = { name = kernel.name }, nil
-  own.parameters, nodes = declared(after)
+  own.parameters, nodes = pack.declared(after)
   h.STORE = ("        if (column < %d) %s_put(%s, tile.set, tile.z, row, column / 2, first, second);"):format(geometry.columns,
     kernel.name, template.names(own.parameters))
   local result = { "int set", "int z", "int row", "int pair", "float first", "float second" }
   local text = template.complete(own, { template.access(own, "put", "void", result, after:text()),
     template.access(own, "left", "float", place, one:text()), template.access(own, "right", "float", place, other:text()) },
-    template.fill("tensor_product", own, h))
+    table.concat({ template.fill("tensor_tiles", own, h), template.fill("tensor_plain", own, h), template.fill("tensor_" .. h.loop, own, h),
+      f and template.fill("tensor_wgmma", own, f) or "", template.fill("tensor_rest", own, h), h.CHECK and template.fill("tensor_again", own, h) or "" }, "\n"))
   return text, nodes, after.headers
 end
 
+local function octets_of(h) return { left = ceil(h.REACH, 8), right = h.ACROSS * h.TILEN // 8 } end
+
+-- A factor in three parts lies where its halves did, which nobody reads any more, unless these were made before the first call.
+local function share_place(made, half)
+  if half.parameters_alone then return end
+  half.packed.numel = made.packed.numel
+  made.packed, made.scales = half.packed, half.scales
+end
+
+-- The launches for three parts of bfloat16, and the texts of their packing. `packed`: the factors in halves, by side.
+local function full_launches(kernel, geometry, h, f, nodes, flags, more, packed)
+  local steps, texts, factors = {}, {}, {}
+  for _, side in ipairs { "left", "right" } do
+    local made = pack.kernel(kernel, geometry, side, octets_of(h)[side], pack.full, h.NOTFULL)
+    share_place(made, packed[side])
+    made.launch.arguments = joined(made.nodes, { made.packed, made.scales }, flags)
+    steps[#steps + 1], texts[#texts + 1] = made.launch, made.text
+    factors[#factors + 1], factors[#factors + 2] = made.packed, made.scales
+  end
+  steps[3] = { kernel = f.LOOP, grid = { math.min(h.ITEMS, SMS) }, block = { 384 }, shared = shared_bytes(f),
+               arguments = joined(nodes, factors, more) }
+  return steps, table.concat(texts, "\n")
+end
+
 local function multiplying(kernel, geometry, h, left, right)
-  h.AMOST, h.BMOST = left.most, right.most
   h.ABATCH, h.BBATCH, h.AOCTETS, h.BOCTETS = left.chunks, right.chunks, left.octets, right.octets
   h.AK, h.AR = plain_order(geometry.left)
   h.BK, h.BR = plain_order(geometry.right)
-  local text, nodes, headers = text_of(kernel, geometry, h)
+  local checked = again(kernel, geometry, h)
+  divide(h, left, right)
+  local f = h.is_full and full_holes(h) or nil
+  if h.CHECK then h.MORE = h.MORE .. ", long long *__restrict__ again, int *many" end
+  local text, nodes, headers = text_of(kernel, geometry, h, f)
   local flags = { left.wide, right.wide }
-  local launches = { { kernel = kernel.name, grid = { math.min(h.ITEMS, SMS) }, block = { 384 }, shared = shared_bytes(h),
+  local launches = { { kernel = kernel.name, grid = { math.min(h.ITEMS, SMS) }, block = { h.loop == "mma" and 256 or 384 }, shared = shared_bytes(h),
     arguments = joined(nodes, { left.packed, left.scales, right.packed, right.scales }, flags) } }
+  local partial
   if h.SPLIT then
-    local partial = { scratch = kernel.name .. "_partial", dtype = "float32",
-                      numel = geometry.batch * h.SPLITS * geometry.rows * geometry.columns }
+    partial = { scratch = kernel.name .. "_partial", dtype = "float32",
+                numel = geometry.batch * h.SPLITS * geometry.rows * geometry.columns }
     table.insert(launches[1].arguments, partial)
-    launches[2] = { kernel = kernel.name .. "_finish", grid = { math.min(ceil(h.PLACES, 256), 16 * SMS) }, block = { 256 },
-                    arguments = joined(nodes, flags, { partial }) }
   end
-  local tiles = h.SETS * geometry.batch * ceil(geometry.rows, 64) * ceil(geometry.columns, 64)
-  launches[#launches + 1] = { kernel = kernel.name .. "_plain", grid = { math.min(tiles, 8 * SMS) }, block = { 256 },
-                              arguments = joined(nodes, flags) }
+  if h.CHECK then
+    launches[1].arguments = joined(launches[1].arguments, { checked.list, checked.many })
+    table.insert(launches, 1, { fill = checked.many, value = 0 })
+  end
+  if f then
+    local behind = joined(flags, partial and { partial } or {}, { checked.many })
+    local steps, more = full_launches(kernel, geometry, h, f, nodes, joined(flags, { checked.many }), behind, { left = left, right = right })
+    launches, text = joined(launches, steps), more .. "\n" .. text
+  end
+  if h.SPLIT then
+    launches[#launches + 1] = { kernel = kernel.name .. "_finish", grid = { math.min(ceil(h.PLACES, 256), 16 * SMS) }, block = { 256 },
+                                arguments = joined(nodes, flags, { partial }) }
+  end
+  if h.CHECK then
+    launches[#launches + 1] = { kernel = kernel.name .. "_again", grid = { 8 * SMS }, block = { 256 },
+                                arguments = joined(nodes, flags, { checked.list, checked.many }) }
+  end
   return text, launches, headers
-end
-
--- One flag for two factors that are packed in the same call.
-local function share_flag(left, right)
-  for k, v in ipairs(right.launch.arguments) do
-    if v == right.wide then right.launch.arguments[k] = left.wide end
-  end
-  right.wide, left.most = left.wide, left.most + right.most
-  right.most = left.most
 end
 
 local function packing_steps(left, right)
   local steps = {}
   for _, factor in ipairs { left, right } do
     local before = factor.parameters_alone
-    if factor == left or right.wide ~= left.wide then
-      steps[#steps + 1] = { fill = factor.wide, value = 0, prepare = before }
-    end
     factor.launch.prepare = before
+    steps[#steps + 1] = { fill = factor.wide, value = 0, prepare = before }
     steps[#steps + 1] = factor.launch
   end
   return steps
 end
 
+-- GPUs whose tensor cores are so much faster than plain arithmetic that three products of halves are worth it.
+local worth = { [80] = "mma", [90] = "wgmma", [100] = "mma", [103] = "mma" }
+
+--- The main loop for a device of this `arch`, or nil and why there is none; `any`: where it is slower than plain arithmetic, too.
+function M.loop(arch, any)
+  local number = tonumber((arch or ""):match "^sm_(%d+)") or 0
+  if number < 80 then return nil, "it needs tensor cores of sm_80 or later" end
+  if not worth[number] and not any then return nil, "plain arithmetic is as fast on this device" end
+  return worth[number] or "mma"
+end
+
 --- The kernels of a geometry: text and launches, as every generator returns them. `kernel.roots[1]` is the
---- result, or a node that follows it element by element.
-function M.kernels(kernel, geometry)
-  local h = holes(kernel, geometry)
-  local left = packing(kernel, geometry, "left", ceil(h.REACH, 8))
-  local right = packing(kernel, geometry, "right", h.ACROSS * h.TILEN // 8)
-  if not left.parameters_alone and not right.parameters_alone then share_flag(left, right) end
+--- result, or a node that follows it element by element. `loop`: as M.loop returns it.
+function M.kernels(kernel, geometry, loop)
+  local h = holes(kernel, geometry, loop)
+  h.is_full = geometry.full and loop == "wgmma"
+  h.CHECK = loop == "wgmma" and (geometry.full or geometry.again) or nil
+  local octets = octets_of(h)
+  local left, right = pack.kernel(kernel, geometry, "left", octets.left, pack.halves), pack.kernel(kernel, geometry, "right", octets.right, pack.halves)
   local text, launches, headers = multiplying(kernel, geometry, h, left, right)
   for _, factor in ipairs { left, right } do
     for header in pairs(factor.headers) do headers[header] = true end
   end
-  return { text = h.TABLES .. (geometry.tables or "") .. "\n" .. left.text .. "\n" .. right.text .. "\n" .. text, headers = headers, needs = { "tensor" },
+  return { text = h.TABLES .. (geometry.tables or "") .. "\n" .. left.text .. "\n" .. right.text .. "\n" .. text, headers = headers,
+           how = ("float32 by %s products of fp16 pairs (%s)"):format(h.PRODUCTS, loop), needs = { "tensor", loop == "mma" and "tensor_mma" or nil },
            launches = joined(packing_steps(left, right), launches) }
 end
 

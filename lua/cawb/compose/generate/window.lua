@@ -36,6 +36,9 @@ local CROWD = 65536         -- threads that keep a device busy
 local joins = { max = "b > a || b != b ? b : a", min = "b < a || b != b ? b : a", sum = "a + b", mean = "a + b",
                 product = "a + b" }
 
+-- The instruction that joins floats, where there is one.
+local function one(d) return d.type == "float" and (d.op == "max" or d.op == "min") and d.op or nil end
+
 local function span(d, outputs)
   return (outputs - 1) * d.stride[3] + (d.window[3] - 1) * d.dilation[3] + 1
 end
@@ -105,7 +108,7 @@ end
 
 local function holes(d, how)
   local outputs = outputs_of(d, how)
-  local h = { T = d.type, WHAT = d.op, JOIN = joins[d.op], OUTPUTS = outputs, WIDE = wide_of(d, how, outputs), MEAN = mean(d),
+  local h = { T = d.type, WHAT = d.op, JOIN = joins[d.op], ONE = one(d), OUTPUTS = outputs, WIDE = wide_of(d, how, outputs), MEAN = mean(d),
               NEUTRAL = d.op == "max" and (d.least or "-INFINITY") or d.op == "min" and (d.least or "INFINITY") or "0",
               CHANNELS = d.op == "product" and d.channels or nil, EACH = d.each, ALL = (d.groups or 1) * (d.each or 1),
               STORE4 = d.store4 and outputs == 4 and d.out[3] % 4 == 0 or nil }
@@ -122,6 +125,40 @@ local function holes(d, how)
   return h
 end
 
+-- ---- strips: a block for neighbours along lines
+
+local STRIP, WIDE = 2048, 128    -- elements of a strip; results of a line from which on it pays
+
+-- Whether threads of their own would read or write far from each other.
+local function is_strip(d, how)
+  if d.op == "product" then return false end
+  if how.strip ~= nil then return how.strip end
+  local outputs = outputs_of(d, how)
+  return d.out[3] >= WIDE and (outputs * d.stride[3] > 8 or not (d.store4 and outputs == 4))
+end
+
+local function strip(d, how)
+  local h = { T = d.type, WHAT = d.op, JOIN = joins[d.op], ONE = one(d), MEAN = mean(d), WIDE = 1, ALL = 1, LANES = d.load4 and d.size[3] % 4 == 0 and 4 or 1,
+              NEUTRAL = d.op == "max" and (d.least or "-INFINITY") or d.op == "min" and (d.least or "INFINITY") or "0" }
+  for axis = 1, 3 do
+    h["K" .. axis - 1], h["S" .. axis - 1] = d.window[axis], d.stride[axis]
+    h["P" .. axis - 1], h["D" .. axis - 1] = d.padding[axis], d.dilation[axis]
+  end
+  h.QUADS = h.LANES == 4 or nil
+  local room = (how.columns or STRIP) - h.LANES
+  h.TILE = math.max(1, math.min(d.out[3], (room - (d.window[3] - 1) * d.dilation[3] - 1) // d.stride[3] + 1))
+  h.COLS = ceil(span(d, h.TILE) + h.LANES - 1, h.LANES) * h.LANES
+  local most = d.window[1] * d.window[2] > 1 and 512 or 256      -- the more lines, the more that should be on their way
+  h.THREADS = how.threads or math.min(most, 32 * ceil(h.COLS // h.LANES, 32))
+  h.DOWN = how.down or (d.window[2] > d.stride[2] and d.dilation[2] == 1 and h.LANES == 4 and math.min(4, d.out[2])) or 1
+  rows(d, h)
+  h.PACKS = math.min(2, ceil(h.COLS // h.LANES, h.THREADS))
+  h.UNROLL1 = h.LINES <= 16 and "" or "1"
+  h.UNROLL0 = h.LINES * d.window[1] <= 16 and "" or "1"
+  h.UNROLL2 = d.window[3] <= 32 and "" or "4"
+  return h
+end
+
 local function accesses(d)
   local T, place = d.type, { "long long p", "int d", "int h", "int w" }
   local function with(...) return { place[1], place[2], place[3], place[4], ... } end
@@ -135,20 +172,32 @@ local function accesses(d)
   return list
 end
 
+local function launches(d, grid, threads, last)
+  return { { kernel = d.name, grid = { grid }, block = { threads }, arguments = template.arguments(d,
+    d.size[1], d.size[2], d.size[3], d.out[1], d.out[2], d.out[3], last) } }
+end
+
 --- The kernel of a pooling or a small convolution; or nil and why another serves better. `how`: outputs of a
---- thread along the inner axis, down: its rows; wide: its output channels (it divides `each`).
+--- thread along the inner axis, down: its rows; wide: its output channels (it divides `each`); strip: whether blocks
+--- join columns first, then of columns elements at most.
 ---@param d cawb.Window
 ---@return table? made  { text, launches }
 ---@return string? why
 function M.generate(d, how)
   if span(d, 1) > MOST then return nil, ("a line of %d elements for one output is no window"):format(span(d, 1)) end
   if d.planes * d.out[1] * d.out[2] * d.out[3] == 0 then return { text = "", launches = {} } end
-  local h = holes(d, how or {})
+  how = how or {}
+  if is_strip(d, how) then
+    local h = strip(d, how)
+    local blocks = d.planes * d.out[1] * ceil(d.out[2], h.DOWN) * ceil(d.out[3], h.TILE)
+    return { text = template.complete(d, accesses(d), template.fill("window_strip", d, h)),
+             launches = launches(d, blocks, h.THREADS) }
+  end
+  local h = holes(d, how)
   local all = d.planes // h.WIDE * d.out[1] * ceil(d.out[2], h.DOWN) * ceil(d.out[3], h.OUTPUTS)
   h.INDEX = template.index(all + 128)
-  local launch = { kernel = d.name, grid = { ceil(all, 128) }, block = { 128 }, arguments = template.arguments(d,
-    d.size[1], d.size[2], d.size[3], d.out[1], d.out[2], d.out[3], all) }
-  return { text = template.complete(d, accesses(d), template.fill("window", d, h)), launches = { launch } }
+  return { text = template.complete(d, accesses(d), template.fill("window", d, h)),
+           launches = launches(d, ceil(all, 128), 128, all) }
 end
 
 return M

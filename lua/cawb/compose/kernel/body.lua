@@ -101,26 +101,38 @@ local function packed(self, node, place)
   if v == 1 or self.guarded > 0 or v * types.size(node.dtype) > 16 then return nil end
   local lane = place.base % v
   local first = index.plus(place, -lane)
-  if not index.divisible(first, v) or (place.hi // v + 1) * v > extent(node) then return nil end
+  if not index.divisible(first, v) then return nil end
+  if (place.hi // v + 1) * v > extent(node) then
+    self.ends = true                      -- the compiler would load the neighbours together, beyond the tensor's end
+    return nil
+  end
   return first, lane
 end
 
--- Registers that hold what a loop loaded, for the loops behind it: see `keep`.
-local function kept(self, node, key, place, width)
+-- A place on the chip for what a loop needs at `place`, for the loops behind it: see `keep`. Returns its element, and
+-- whether it is filled already, which a long loop of two parts does in both. `from` is C of what is loaded.
+local function kept(self, key, place, kind, bytes, from)
   local keep = self.keeping
   if not keep or self.guarded > keep.guarded or not index.uses(place, keep.name) or not index.only(place, keep.by) then
     return nil
   end
+  if keep.survey then return keep.survey(key, bytes, not from) end
   local old = keep.known[key]
-  if old then return ("%s[%s]"):format(old, keep.slot), true end
-  local words = keep.size * width * math.max(1, types.size(node.dtype) // 4)
-  if keep.room < words then return nil end
-  keep.room = keep.room - words
+  if old then return ("%s[%s]"):format(old.name, keep.slot), from ~= nil or old.phase ~= keep.phase end
+  if not keep.wanted[key] then return nil end
   local name = self:name "kept"
-  keep.known[key] = name
-  local kind = width > 1 and ("pack<%s, %d>"):format(types.memory(node.dtype), width) or types.memory(node.dtype)
-  keep.declared[#keep.declared + 1] = ("%s %s[%d];"):format(kind, name, keep.size)
-  return ("%s[%s]"):format(name, keep.slot), false
+  keep.known[key] = { name = name, phase = keep.phase }
+  keep.list[#keep.list + 1] = { name = name, kind = kind, bytes = bytes, from = from }
+  return ("%s[%s]"):format(name, keep.slot), keep.ahead and from ~= nil
+end
+
+local wide = { ["double"] = 8, ["long long"] = 8, ["bool"] = 1 }
+
+--- The place on the chip for a computed value, and whether it is there already; nil where it does not stay.
+function Body:kept_value(node, i, key)
+  if not self.keeping then return nil end
+  local kind = types.register(node.dtype)
+  return kept(self, key, index.ravel(i, node.shape), kind, wide[kind] or 4)
 end
 
 -- A pack of neighbours, or one element, in a variable.
@@ -132,11 +144,10 @@ local function access(self, node, place, width)
   local kind = width > 1 and ("pack<%s, %d>"):format(memory, width) or memory
   local from = width > 1 and ("*(const %s *)(%s + %s)"):format(kind, self:tensor(node), index.c(place))
     or ("%s[%s]"):format(self:tensor(node), index.c(place))
-  local held, there = kept(self, node, key, place, width)
-  if held then
-    if not there then self:line("%s = %s;", held, from) end
-    return self:remember(key, held)
-  end
+  local held, there = kept(self, key, place, kind, width * types.size(node.dtype), from)
+  if held and not there then self:line("%s = %s;", held, from) end
+  if held and not self.keeping.ahead then return self:remember(key, held) end
+  if held then from = held end
   name = self:name "p"
   self:line("const %s %s = %s;", kind, name, from)
   return self:remember(key, name)
@@ -182,13 +193,19 @@ function Body:store_all(node, list, texts)
     words)
 end
 
---- From here on, what loops load by the variable `name` stays in registers, `room` of them at most, by
---- the number of the step, `slot`, of which there are `size`; later loops find it there. Returns
---- the list that declarations are added to.
-function Body:keep(name, size, room, slot)
-  self.keeping = { name = name, slot = slot, size = size, room = room, known = {}, declared = {}, by = { [name] = true, row = true }, guarded = self.guarded }
-  return self.keeping.declared
+--- From here on, what loops load by the variable `how.name` and the row alone stays on the chip, in an array of
+--- which `how.slot` is the loop's element; later loops find it there. `how.wanted` is the set of keys of what
+--- does; or `how.survey(key, bytes)` is told of what could. With `how.ahead` the array is filled before the
+--- first loop, not by it; values that are computed never are. Returns the list of arrays, { name, kind, bytes, from },
+--- which grows.
+function Body:keep(how)
+  self.keeping = setmetatable({ phase = 0, known = {}, list = {}, by = { [how.name] = true, row = true }, guarded = self.guarded },
+    { __index = how })
+  return self.keeping.list
 end
+
+--- The next loop over the same begins.
+function Body:next_phase() self.keeping.phase = self.keeping.phase + 1 end
 
 --- The parameters of the kernel: text, and the nodes to pass, in order.
 function Body:parameters()

@@ -43,8 +43,8 @@ local function four(x)
 end
 
 -- The weight of o and c at a place, given as one index for each axis of its window.
-local function weight(a, x, c, taps)
-  local w = x.inputs[2]
+local function weight(a, x, taps)
+  local w, c = x.inputs[2], x.conv
   local first, second = var("o", w.shape[1]), var("c", w.shape[2])
   if c.transposed then first, second = var("c", w.shape[1]), var("o", w.shape[2]) end
   return a:value(w, { first, second, table.unpack(taps) })
@@ -56,15 +56,18 @@ local function numel(list)
   return n
 end
 
-local function describe(kernel, x)
+-- What a description has without texts.
+local function sizes(x)
   local c, in_x = x.conv, x.inputs[1]
-  local a = accesses.new(kernel, x)
-  local place = at(x)
-  local d = { type = types.register(x.dtype), groups = c.groups, transposed = c.transposed, batch = x.shape[1],
-              channels = in_x.shape[2] // c.groups, each = x.shape[2] // c.groups, window = three(c.taps, 1),
-              stride = three(c.stride, 1), padding = three(c.padding, 0), dilation = three(c.dilation, 1),
-              size = three({ table.unpack(in_x.shape, 3) }, 1), out = three({ table.unpack(x.shape, 3) }, 1) }
-  d.load = a:value(in_x, at(in_x))
+  return { type = types.register(x.dtype), groups = c.groups, transposed = c.transposed, batch = x.shape[1],
+           channels = in_x.shape[2] // c.groups, each = x.shape[2] // c.groups, window = three(c.taps, 1),
+           stride = three(c.stride, 1), padding = three(c.padding, 0), dilation = three(c.dilation, 1),
+           size = three({ table.unpack(in_x.shape, 3) }, 1), out = three({ table.unpack(x.shape, 3) }, 1) }
+end
+
+local function describe(kernel, x)
+  local a, d, place = accesses.new(kernel, x), sizes(x), at(x)
+  d.load = a:value(x.inputs[1], at(x.inputs[1]))
   d.store = a:write({ { x, place, "value" } }, accesses.same_place(x, place))
   return a, d
 end
@@ -73,7 +76,7 @@ end
 local function by_window(a, d, x)
   local names, taps = { "a", "b", "k" }, {}
   for k, n in ipairs(x.conv.taps) do taps[k] = var(names[3 - #x.conv.taps + k], n) end
-  d.op, d.planes, d.weight = "product", x.shape[1] * x.shape[2], weight(a, x, x.conv, taps)
+  d.op, d.planes, d.weight = "product", x.shape[1] * x.shape[2], weight(a, x, taps)
   d.load4 = types.size(x.dtype) == 4 and four(x.inputs[1]) and a:values(x.inputs[1], four(x.inputs[1]), FIRST) or nil
   local known, roots = {}, {}
   for lane, i in ipairs(four(x) or {}) do
@@ -96,8 +99,12 @@ function M.generate(kernel, options)
   local small = is_small(d) and by_window(a, d, x)
   if small then return a:finish(small) end
   a, d = describe(kernel, x)
-  d.weight = weight(a, x, x.conv, index.unravel(var("t", numel(x.conv.taps)), x.conv.taps))
+  d.weight = weight(a, x, index.unravel(var("t", numel(x.conv.taps)), x.conv.taps))
   return a:finish(convs.generate(a:describe(d), options))
 end
+
+--- For other generators of convolutions: a description's sizes; accesses and a description that reads the input and
+--- writes the roots; the text of an access function for a weight, at an index for each axis of the window.
+M.sizes, M.describe, M.weight = sizes, describe, weight
 
 return M

@@ -148,8 +148,9 @@ end
 --- and the first NaN before all.
 function Body:join_place(op, best, at, value, place)
   local sign = op == "argmax" and ">" or "<"
-  self:line("if (%s %s %s || (%s != %s && %s == %s)) { %s = %s; %s = %s; }", value, sign, best, value, value, best, best,
-    best, value, at, place)
+  local better = self:name "better"
+  self:line("const bool %s = %s %s %s || (%s != %s && %s == %s);", better, value, sign, best, value, value, best, best)
+  self:line("%s = %s ? %s : %s, %s = %s ? %s : %s;", best, better, value, best, at, better, place, at)
 end
 
 -- The reduce's input at indices where its axes are these.
@@ -257,7 +258,12 @@ function Body:value(node, i)
   if node.stored and not self.inside[node] then return self:load(node, i) end
   if self.known_only and self.known_only[node] then M.refuse(("node %d is needed at another place"):format(node.id)) end
   local kind = kinds[node.kind] or M.refuse(("a %s is computed by a kernel of its own"):format(node.kind))
-  return self:remember(key, kind(self, node, i))
+  local held, there
+  if node.held then held, there = self:kept_value(node, i, key) end
+  if there then return self:remember(key, held) end
+  name = kind(self, node, i)
+  if held then self:line("%s = %s;", held, name) end
+  return self:remember(key, name)
 end
 
 --- Call a generator: what it returns, or nil and why it refused.

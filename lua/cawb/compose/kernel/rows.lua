@@ -5,12 +5,12 @@
 local expression = require "cawb.compose.kernel.expression"
 local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
+local lanes = require "cawb.compose.kernel.lanes"
 local types = require "cawb.graph.types"
 
 local M = {}
 
-local LONG = 32        -- steps of a loop that are added one after the other
-local ROOM = 64        -- registers for what is kept
+local THREADS = 1024        -- of a block, at most
 
 local function count(list)
   local n = 1
@@ -68,12 +68,6 @@ local function strides(kernel, row, column)
   return found[1], found[2]
 end
 
-local function power_above(n)
-  local p = 1
-  while p < n do p = p * 2 end
-  return p
-end
-
 -- Columns that a lane takes together.
 local function width(kernel, columns)
   local v = columns % 4 == 0 and 4 or columns % 2 == 0 and 2 or 1
@@ -83,26 +77,17 @@ local function width(kernel, columns)
   return v
 end
 
---- How the kernel is cut, unless options say so: lanes of a row, rows of a block, columns of a lane's step.
-local function choose(kernel, options)
+-- How the kernel is cut, unless options say so: see lanes.cut. `vector`: columns of a lane's step.
+local function choose(kernel, options, phases)
   local rows, columns = M.space(kernel.members[1])
   local across, along = strides(kernel, index.var("row", rows), index.var("k", columns))
   local by_columns = math.abs(along) ~= 1 and math.abs(across) == 1 and rows >= 8
   local o = { columns = by_columns, vector = by_columns and 1 or width(kernel, columns) }
   for key, value in pairs(options or {}) do o[key] = value end
   if columns % o.vector ~= 0 then o.vector = 1 end
-  local steps = columns // o.vector
-  if o.columns then
-    o.across = o.across or math.min(32, power_above(rows))
-    o.lanes = o.lanes or math.min(1024 // o.across, math.max(32 // o.across, power_above((steps + 15) // 16)))
-    o.threads, o.high = o.across * o.lanes, o.across
-  else
-    o.lanes = o.lanes or math.min(512, power_above((steps + 3) // 4))
-    o.threads = math.max(o.lanes, 128)
-    o.high = o.threads // o.lanes
-  end
-  o.threads = math.max(o.threads, 32)
-  o.rows, o.count, o.steps = rows, columns, steps
+  o.rows, o.count = rows, columns
+  lanes.cut(o, phases)
+  if o.threads > THREADS then expression.refuse(("blocks of %d threads"):format(o.threads)) end
   return o
 end
 
@@ -130,13 +115,13 @@ local function levels(kernel)
 end
 
 -- Variables for a reduce on its way.
-local function begin(body, x)
+local function begin(body, o, x)
   local place = x.op:find "^arg"
   local dtype = place and x.inputs[1].dtype or x.dtype
   local how = expression.joining(place and x.op:sub(4) or x.op, dtype)
   local acc = { node = x, dtype = dtype, how = how, place = place, name = body:name "acc", at = place and body:name "at" }
   body:line("%s %s = %s;", types.register(dtype), acc.name, how.start)
-  if place then body:line("long long %s = 0;", acc.at) end
+  if place then body:line("%s %s = 0;", o.count > 2147483647 and "long long" or "int", acc.at) end
   return acc
 end
 
@@ -158,43 +143,24 @@ local function take(body, acc, into, values)
   body:line("%s = %s;", into, acc.how.join(into, values[1]))
 end
 
--- The loop of a lane over its columns; `step(k)` is called once, k being the number of its pack.
-local function loop(body, o, j, step)
-  local ceil = (o.steps + o.lanes - 1) // o.lanes
-  if ceil <= LONG then body:line "#pragma unroll" end
-  body:open("for (int %s = 0; %s < %d; %s++) {", j, j, ceil, j)
-  body:line("const int k = %s * %d + lane;", j, o.lanes)
-  local partial = o.steps % o.lanes ~= 0
-  if partial then body:open("if (k < %d) {", o.steps) end
-  step(index.var("k", o.steps))
-  if partial then body:close() end
-  body:close()
-end
-
--- The same with sums of short stretches, where it is long.
-local function long_loop(body, o, accs, j, step)
-  local ceil = (o.steps + o.lanes - 1) // o.lanes
-  if ceil <= LONG then
+-- Sums of stretches of a long loop, each in a variable of its own; a place has none.
+local function stretches(body, accs)
+  local all = {}
+  for k, acc in ipairs(accs) do all[k] = acc.name end
+  local function begin()
     local into = {}
-    for k, acc in ipairs(accs) do into[k] = acc.name end
-    return loop(body, o, j, function(k) step(k, into) end)
+    for k, acc in ipairs(accs) do
+      into[k] = acc.place and acc.name or body:name "part"
+      if not acc.place then body:line("%s %s = %s;", types.register(acc.dtype), into[k], acc.how.start) end
+    end
+    return into
   end
-  body:open("for (int q = 0; q < %d; q += %d) {", ceil, LONG)
-  local into = {}
-  for k, acc in ipairs(accs) do
-    into[k] = acc.place and acc.name or body:name "part"
-    if not acc.place then body:line("%s %s = %s;", types.register(acc.dtype), into[k], acc.how.start) end
+  local function finish(into)
+    for k, acc in ipairs(accs) do
+      if not acc.place then body:line("%s = %s;", acc.name, acc.how.join(acc.name, into[k])) end
+    end
   end
-  body:open("for (int %s = q; %s < min(q + %d, %d); %s++) {", j, j, LONG, ceil, j)
-  body:line("const int k = %s * %d + lane;", j, o.lanes)
-  body:open("if (k < %d) {", o.steps)
-  step(index.var("k", o.steps), into)
-  body:close()
-  body:close()
-  for k, acc in ipairs(accs) do
-    if not acc.place then body:line("%s = %s;", acc.name, acc.how.join(acc.name, into[k])) end
-  end
-  body:close()
+  return { all = all, begin = begin, finish = finish }
 end
 
 local function columns_of(o, k)
@@ -209,6 +175,7 @@ local better = "[](P a, P b) -> P { return (b.value %s a.value || (b.value != b.
 -- One result for all lanes.
 local function join(body, o, acc)
   local call = o.columns and ("join_columns<%d, %d>"):format(o.lanes, o.across)
+    or o.stays == "shared" and o.cluster > 1 and ("join_cluster<%d, %d>"):format(o.cluster, o.threads)
     or ("join_rows<%d, %d>"):format(o.lanes, o.threads)
   local register = types.register(acc.dtype)
   if acc.place then
@@ -224,10 +191,10 @@ local function join(body, o, acc)
   return all
 end
 
-local function fold(body, kernel, o, members, row)
+local function fold(body, o, members, row, first)
   local accs = {}
-  for k, x in ipairs(members) do accs[k] = begin(body, x) end
-  long_loop(body, o, accs, "j", function(step, into)
+  for k, x in ipairs(members) do accs[k] = begin(body, o, x) end
+  lanes.loop(body, o, stretches(body, accs), function(step, into)
     for n, acc in ipairs(accs) do
       local values = {}
       for k, column in ipairs(columns_of(o, step)) do
@@ -237,14 +204,14 @@ local function fold(body, kernel, o, members, row)
       end
       if not acc.place then take(body, acc, into[n], values) end
     end
-  end)
+  end, { waits = first and o.stays == "shared" })
   for _, acc in ipairs(accs) do
     body:know(acc.node, index.unravel(row, acc.node.shape), join(body, o, acc))
   end
 end
 
-local function write_whole(body, kernel, o, roots, row)
-  loop(body, o, "j", function(step)
+local function write_whole(body, kernel, o, roots, row, kept)
+  lanes.each(body, o, function(step)
     local columns = columns_of(o, step)
     for _, root in ipairs(roots) do
       local list, texts = {}, {}
@@ -254,18 +221,24 @@ local function write_whole(body, kernel, o, roots, row)
       end
       body:store_all(root, list, texts)
     end
-  end)
+  end, lanes.refill(body, o, kept))
 end
 
-local function write(body, kernel, o, row)
+-- The roots that have an element for each column, and those that have one for each row.
+local function parted(kernel)
   local whole, single = {}, {}
   for _, root in ipairs(kernel.roots) do
     local list = is_whole(kernel, root) and whole or single
     list[#list + 1] = root
   end
+  return whole, single
+end
+
+local function write(body, kernel, o, row, kept)
+  local whole, single = parted(kernel)
   local guard = o.rows % o.high ~= 0
   if guard then body:open "if (real) {" end
-  if #whole > 0 then write_whole(body, kernel, o, whole, row) end
+  if #whole > 0 then write_whole(body, kernel, o, whole, row, kept) end
   if #single > 0 then
     body:open "if (lane == 0) {"
     for _, root in ipairs(single) do
@@ -277,38 +250,96 @@ local function write(body, kernel, o, row)
   if guard then body:close() end
 end
 
--- Which row and lane a thread is. Of a block's rows beyond the last, threads do the last row's work.
-local function places(body, o)
-  local a, b = "threadIdx.x / %d", "threadIdx.x %% %d"
-  body:line("const int lane = " .. (o.columns and a or b):format(o.columns and o.across or o.lanes) .. ";")
-  local mine = (o.columns and b or a):format(o.columns and o.across or o.lanes)
-  if o.high == 1 then mine = "0" end
-  local first = o.high == 1 and "blockIdx.x" or ("blockIdx.x * %d + %s"):format(o.high, mine)
-  if o.rows % o.high == 0 then return body:line("const int row = %s;", first) end
-  body:line("const bool real = %s < %d;", first, o.rows)
-  body:line("const int row = real ? %s : %d;", first, o.rows - 1)
-end
-
---- See the README. `options`: columns, lanes, across, vector.
-function M.generate(kernel, options)
-  local o = choose(kernel, options)
+-- All of the kernel's statements. `how`: what stays on the chip, as Body.keep has it; `phase()` is called ahead
+-- of each loop over the row. Returns the body, its line ahead of the first loop, and what stays.
+local function statements(kernel, o, how, phase)
   local body = expression.new(kernel, o.vector)
-  kernel.inside = body.inside
   body.known_only = {}
   for _, x in ipairs(kernel.members) do body.known_only[x] = true end
-  places(body, o)
-  local row = index.var("row", o.rows)
-  local steps = (o.steps + o.lanes - 1) // o.lanes
-  local at = #body.lines
-  local declared = steps <= LONG and body:keep("k", steps, ROOM, "j") or {}
-  for _, members in ipairs(levels(kernel)) do fold(body, kernel, o, members, row) end
-  write(body, kernel, o, row)
-  for k, text in ipairs(declared) do table.insert(body.lines, at + k, "  " .. text) end
+  lanes.places(body, o)
+  local row, at = index.var("row", o.rows), #body.lines
+  how.name, how.slot = "k", lanes.slot(o)
+  local list = body:keep(how)
+  for n, members in ipairs(levels(kernel)) do
+    phase()
+    body:next_phase()
+    fold(body, o, members, row, n == 1)
+  end
+  phase()
+  body:next_phase()
+  write(body, kernel, o, row, list)
+  lanes.leave(body, o, #kernel.members)
+  return body, at, list
+end
+
+local function none() end
+
+-- What several loops would load: { key, bytes } in order.
+local function loaded_again(kernel, o)
+  local phase, list, known = 0, {}, {}
+  statements(kernel, o, { survey = function(key, bytes, computed)
+    local e = known[key]
+    if not e then
+      known[key] = { key = key, bytes = bytes, first = phase, computed = computed }
+    elseif e.first ~= phase and not e.listed then
+      e.listed, list[#list + 1] = true, e
+    end
+  end }, function() phase = phase + 1 end)
+  return list
+end
+
+-- What stays, declared ahead of the first loop. Returns the bytes of shared memory.
+local function declare(body, o, list, at)
+  local lines, bytes = {}, nil
+  if o.stays == "shared" then
+    lines, bytes = lanes.fill(o, list)
+  else
+    local each = (o.steps + o.lanes - 1) // o.lanes
+    for k, e in ipairs(list) do lines[k] = ("%s %s[%d];"):format(e.kind, e.name, each) end
+  end
+  for k, text in ipairs(lines) do table.insert(body.lines, at + k, "  " .. text) end
+  return bytes
+end
+
+local function launch(kernel, o, nodes, shared)
+  local cluster = o.stays == "shared" and o.cluster or 1
+  return { kernel = kernel.name, grid = { (o.stays == "shared" and o.places or (o.rows + o.high - 1) // o.high) * cluster }, block = { o.threads },
+           shared = shared, cluster = cluster > 1 and { cluster } or nil, arguments = nodes }
+end
+
+-- Places of extremes take more than their memory's time: they want the multiprocessor full.
+local function is_plain(kernel)
+  for _, x in ipairs(kernel.members) do
+    if x.op:find "^arg" then return false end
+  end
+  return true
+end
+
+local function needs(o)
+  local list = { "join" }
+  if o.stays == "shared" then
+    list[2] = "hold"
+    if o.cluster > 1 then list[3] = "join_cluster" end
+  end
+  return list
+end
+
+--- See the README. `options`: columns, lanes, across, vector; cluster, block (its threads), stay (true: takes one
+--- row after another), places (rows at a time, then) and hold (false: not in shared memory) of what stays there. `arch` is the device's.
+function M.generate(kernel, options, arch)
+  kernel.inside = expression.new(kernel).inside
+  local whole = parted(kernel)
+  local o = choose(kernel, options, #levels(kernel) + math.min(1, #whole))
+  o.stores, o.joins = #whole > 0, #kernel.members
+  if not lanes.stay(o, loaded_again(kernel, o), arch) then expression.refuse "what it computes does not stay on the chip" end
+  local body, at, list = statements(kernel, o, { wanted = o.wanted, ahead = o.stays == "shared" }, none)
+  local shared = declare(body, o, list, at)
+  local taken = shared or is_plain(kernel) and lanes.alone(o, arch) or nil
   local parameters, nodes = body:parameters()
-  return { text = ("extern \"C\" __global__ void __launch_bounds__(%d)\n%s(%s) {\n%s\n}\n"):format(o.threads, kernel.name,
-             parameters, body:text()), headers = body.headers, needs = { "join" },
-           launches = { { kernel = kernel.name, grid = { (o.rows + o.high - 1) // o.high }, block = { o.threads },
-                          arguments = nodes } } }
+  local bounds = o.stays == "shared" and ("%d, %d"):format(o.threads, o.beside) or tostring(o.threads)
+  return { text = ("%sextern \"C\" __global__ void __launch_bounds__(%s)\n%s(%s) {\n%s\n}\n"):format(
+             shared and "extern __shared__ __align__(16) unsigned char held[];\n\n" or "", bounds, kernel.name, parameters, body:text()),
+           headers = body.headers, needs = needs(o), launches = { launch(kernel, o, nodes, taken) } }
 end
 
 return M

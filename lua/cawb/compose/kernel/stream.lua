@@ -57,6 +57,7 @@ function M.generate(kernel, options)
     end
     body:store_all(root, list, texts)
   end
+  if body.ends and v > 1 then return M.generate(kernel, { vector = 1 }) end
   local parameters, nodes = body:parameters()
   return { text = ("extern \"C\" __global__ void __launch_bounds__(%d)\n%s(%s) {\n%s\n}\n"):format(BLOCK, kernel.name,
              parameters, body:text()), headers = body.headers,

@@ -12,6 +12,7 @@ local M = {}
 
 local LEAST = 1 << 26                 -- operations below which a library's call is as good
 local ROOM = 12 << 30                 -- bytes that a packed factor may take
+local FULL = 1 << 36                  -- operations from which a wide range has kernels of its own: they cost four launches
 
 local function product(list)
   local n = 1
@@ -197,6 +198,24 @@ local function weight_reader(kernel, x, c, p, channels, columns)
   end
 end
 
+-- How many of the 64 weights of a step there are, as C of the step's number, `chunk`.
+local function weight_count(kernel, p, depth)
+  local chunks = ceil(depth, 64)
+  if depth % 64 == 0 then return "64" end
+  if chunks == 1 then return tostring(depth) end
+  if #p.sets == 1 then return ("min(64, %d - 64 * (chunk / %d))"):format(depth, #p.sets[1]) end
+  return ("%s_count(chunk)"):format(kernel.name)
+end
+
+-- What that calls, of several sets.
+local function count_function(kernel, p, depth)
+  if #p.sets == 1 then return "" end
+  local chunks = ceil(depth, 64)
+  return ("static __device__ __forceinline__ int %s_count(int step) {\n"
+    .. "  int taps = %s_taps[0];\n  for (int set = 0; step >= %d * taps && set + 1 < %d; taps = %s_taps[++set]) step -= %d * taps;\n"
+    .. "  return taps > 0 ? min(64, max(1, %d - 64 * (step / taps))) : 64;\n}\n"):format(kernel.name, kernel.name, chunks, #p.sets, kernel.name, chunks, depth)
+end
+
 -- ---- the result
 
 -- Conditions in C of expressions that must not be negative.
@@ -269,20 +288,40 @@ local function terms(x, c, channels)
   return product(outputs.shape) * product(c.taps) * (c.transposed and x.shape[2] // c.groups or channels)
 end
 
+-- Whether numbers of a wide range have kernels of their own: these need half as much memory again.
+local function is_full(x, c, p, channels, columns, options)
+  return 2 * terms(x, c, channels) >= (options.full or FULL) and 3 * select(3, work(x, c, p, channels, columns)) <= 2 * ROOM
+end
+
 --- Whether a convolution can be made here, or nil and why not. `options.arch`: of the device, as "sm_90a";
---- `options.least`: operations below which a library is as good.
+--- `options.least`: operations below which a library is as good; `options.emulate`: also where plain arithmetic is as fast.
 function M.serves(x, options)
   local c = x.conv
-  if not (options.arch or ""):match "^sm_90" then return nil, "it needs the warpgroup instructions of sm_90" end
+  local loop, why = tensor.loop(options.arch, options.emulate)
+  if not loop then return nil, why end
   if x.dtype ~= "float32" or x.inputs[2].dtype ~= "float32" then return nil, "it is for float32" end
   local channels, columns = x.inputs[1].shape[2] // c.groups, x.shape[2] // c.groups
-  if columns < 16 then return nil, "a group has too few output channels" end
+  if columns < (options.narrowest or 16) then return nil, "a group has too few output channels" end
   if 2 * terms(x, c, channels) < (options.least or LEAST) then return nil, "it is too small" end
   local p, executed = best_shape(x, c, channels, columns)
   if executed > 6 * terms(x, c, channels) then return nil, "too much of it would be padding" end
   local rows = x.shape[1] * product(p.places) * product(p.phases)
   if rows > 0x3fffffff or select(3, work(x, c, p, channels, columns)) > ROOM then return nil, "its packed input takes too much memory" end
   return true
+end
+
+local BYTES, FLOPS = 2.6e12, 600e12   -- a second, of memory and of 16-bit products, roughly
+
+--- Seconds that it would take on an H100, roughly; or nil where it cannot be made.
+function M.cost(x, options)
+  if not M.serves(x, options) then return nil end
+  local c = x.conv
+  local channels, columns = x.inputs[1].shape[2] // c.groups, x.shape[2] // c.groups
+  local p, executed = best_shape(x, c, channels, columns)
+  local packed = select(3, work(x, c, p, channels, columns))
+  local bytes = 4 * product(x.inputs[1].shape) + 2.2 * packed + 4 * product(x.shape)
+  local scattered = c.transposed and c.stride[c.dims] > 1 and 1.9 or 1        -- what it writes
+  return scattered * (bytes / BYTES + 2 * executed * (channels * product(c.taps) <= 640 and 4 or 3) / FLOPS)
 end
 
 --- The kernels of a convolution (README): `kernel.roots` is the convolution, or one node of its shape that
@@ -304,12 +343,13 @@ function M.generate(kernel, options)
   return tensor.kernels(kernel, {
     what = ("%s of %d channels to %d, %d taps"):format(c.transposed and "a transposed convolution" or "a convolution", channels, columns,
       product(c.taps)),
+    full = is_full(x, c, p, channels, columns, options),
     terms = (c.transposed and x.inputs[1].shape[2] // c.groups or channels) * product(c.taps), batch = c.groups, rows = x.shape[1] * product(p.places), columns = columns, sets = p.sets,
     left = { rows = view.shape[2], depth = view.shape[3], along = false,
              element = function(body, z, row, k) return body:value(view, { z, row, k }) end },
-    right = { rows = columns, depth = 64 * steps, along = false, element = weights },
-    tables = tap_table(kernel, p, c, library.layout(x.inputs[2]).strides),
-    write = function(body, r, names) write(body, x, c, p, columns, r, names) end })
+    right = { rows = columns, depth = 64 * steps, along = false, element = weights, count = weight_count(kernel, p, view.shape[3]) },
+    tables = tap_table(kernel, p, c, library.layout(x.inputs[2]).strides) .. count_function(kernel, p, view.shape[3]),
+    write = function(body, r, names) write(body, x, c, p, columns, r, names) end }, tensor.loop(options.arch, true))
 end
 
 return M

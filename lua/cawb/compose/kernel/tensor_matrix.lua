@@ -7,7 +7,10 @@ local tensor = require "cawb.compose.generate.tensor"
 
 local M = {}
 
-local LEAST = 1 << 24                 -- operations below which a library's call is as good
+local LEAST = 1 << 24                 -- operations below which a library's call is as good,
+local NARROW = 32                     -- and rows, columns and terms
+local FULL = 1 << 36                  -- operations from which a wide range has kernels of its own: they cost four launches,
+local AGAIN = 1 << 33                 -- and of two factors that no parameters are one, which costs one launch
 
 -- Batch (its dimensions, and how many), rows, columns, terms.
 local function sizes(x)
@@ -18,14 +21,15 @@ local function sizes(x)
 end
 
 --- Whether a product can be made here, or nil and why not. `options.arch`: of the device, as "sm_90a";
---- `options.least`: operations below which a library is as good.
+--- `options.least`, `options.narrowest`: operations, and rows, columns and terms, below which a library is as good; `options.emulate`: also where plain arithmetic is as fast.
 function M.serves(x, options)
-  if not (options.arch or ""):match "^sm_90" then return nil, "it needs the warpgroup instructions of sm_90" end
+  local loop, why = tensor.loop(options.arch, options.emulate)
+  if not loop then return nil, why end
   for _, input in ipairs(x.inputs) do
     if input.dtype ~= "float32" then return nil, "it is for float32" end
   end
   local s = sizes(x)
-  if s.m < 32 or s.n < 32 or s.k < 32 then return nil, "it is too narrow" end
+  if math.min(s.m, s.n, s.k) < (options.narrowest or NARROW) then return nil, "it is too narrow" end
   if 2 * s.batch * s.m * s.n * s.k < (options.least or LEAST) then return nil, "it is too small" end
   if s.batch * s.m > 0x7fffffff or s.batch * s.n > 0x7fffffff then return nil, "it has too many rows" end
   return true
@@ -85,20 +89,58 @@ local function write(body, x, s, root, names)
   if even then body:store_all(root, list, texts) end
 end
 
+-- Guards of a root that shows nothing of the product where one of them is negative, as of a triangle: expressions in row and column.
+local function guards_of(root, x, s)
+  local piece = root.kind == "view" and #root.pieces == 1 and root.pieces[1]
+  if not piece or not piece.guard or root.inputs[piece.input] ~= x or not graphs.same(root.shape, x.shape) then return {} end
+  local list = {}
+  for _, e in ipairs(piece.guard(at(s.dims, index.var("z", s.batch), index.var("row", s.m), index.var("column", s.n)))) do
+    if e.lo < 0 and index.only(e, { row = true, column = true }) and index.stride(e, "row") and index.stride(e, "column") then list[#list + 1] = e end
+  end
+  return list
+end
+
+-- Whether a tile of `rows` by `columns` has nothing to show, as C of its numbers m and n; nil where all have.
+local function hidden(root, x, s)
+  local guards = guards_of(root, x, s)
+  if #guards == 0 then return nil end
+  return function(rows, columns)
+    local words = {}
+    for k, e in ipairs(guards) do
+      local function most(name, size, tile)
+        local factor = index.stride(e, name)
+        return ("%d * (%s * %d + %d)"):format(factor, tile, size, factor > 0 and size - 1 or 0)
+      end
+      words[k] = ("%d + %s + %s < 0"):format(e.base, most("row", rows, "m"), most("column", columns, "n"))
+    end
+    return table.concat(words, " || ")
+  end
+end
+
+-- Whether one of the factors is a parameter: its numbers do not lie far apart.
+local function has_parameter(x)
+  for k = 1, 2 do
+    local node = x.inputs[k]
+    while node.kind == "view" and not node.stored do node = node.inputs[1] end
+    if node.kind == "leaf" and node.source:find "^param:" then return true end
+  end
+end
+
 --- The kernels of a product (README): `kernel.roots` is the product, or one node that follows it element by
 --- element, the product being the one member; or nil and why not. Options as for `serves`.
 function M.generate(kernel, options)
   local x = kernel.members[1] or kernel.roots[1]
   local fine, why = M.serves(x, options)
   if not fine then return nil, why end
-  if #kernel.roots > 1 then return nil, "it stores one result" end
+  if #kernel.roots > 1 or graphs.numel(kernel.roots[1].shape) ~= graphs.numel(x.shape) then return nil, "it stores one result of its own size" end
   local s = sizes(x)
   local a, b = x.inputs[1], x.inputs[2]
   return tensor.kernels(kernel, { what = ("%d x %d, sums of %d products"):format(s.m, s.n, s.k), terms = s.k, batch = s.batch, rows = s.m,
-    columns = s.n, sets = { { 0 } },
+    columns = s.n, sets = { { 0 } }, hidden = hidden(kernel.roots[1], x, s), full = 2 * s.batch * s.m * s.n * s.k >= (options.full or FULL),
+    again = not has_parameter(x) and 2 * s.batch * s.m * s.n * s.k >= (options.again or AGAIN),
     left = factor(kernel, s, s.m, function(body, z, row, k) return body:value(a, at(s.dims, z, row, k)) end),
     right = factor(kernel, s, s.n, function(body, z, row, k) return body:value(b, at(s.dims, z, k, row)) end),
-    write = function(body, root, names) write(body, x, s, root, names) end })
+    write = function(body, root, names) write(body, x, s, root, names) end }, tensor.loop(options.arch, true))
 end
 
 return M

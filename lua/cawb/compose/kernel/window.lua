@@ -63,7 +63,21 @@ local function only_inside(guards, places, shape)
   return true
 end
 
--- What a reduce over a view is as windows: how each dimension of space moves; nil where it is none.
+-- Whether every dimension of a window moves one dimension of what is viewed. One that moves none repeats elements,
+-- one that moves two goes along a diagonal.
+local function each_once(moves, view, rank)
+  local count = {}
+  for _, m in ipairs(moves) do
+    if m.r then count[m.r] = (count[m.r] or 0) + 1 end
+  end
+  for d = rank + 1, #view.shape do
+    if view.shape[d] > 1 and count[d] ~= 1 then return false end
+  end
+  return true
+end
+
+-- What a reduce over a view is as windows: how each dimension of what is viewed moves, `o` being the dimension of the
+-- result that it follows; nil where it is none. Dimensions of the result that none follows have size one.
 local function geometry(x)
   local view, rank = x.inputs[1], #x.shape
   if not ops[x.op] or view.kind ~= "view" or view.stored or #view.pieces > 1 then return nil end
@@ -73,14 +87,18 @@ local function geometry(x)
     vars[d] = index.var("i" .. d, n)
   end
   local places = piece.index(vars)
-  if #from.shape ~= rank or not only_inside(piece.guard and piece.guard(vars), places, from.shape) then return nil end
-  local moves = {}
+  if not only_inside(piece.guard and piece.guard(vars), places, from.shape) then return nil end
+  local moves, last, covered = {}, 0, 1
   for d, e in ipairs(places) do
     local f = affine(e, rank, #vars)
-    if not f or (x.shape[d] > 1 and f.o ~= d) or (f.o and f.o ~= d) then return nil end
-    moves[d] = { stride = f.o_by or 1, size = f.r and view.shape[f.r] or 1, dilation = f.r_by or 1, padding = -f.base,
-                 is_space = f.r ~= nil or f.base ~= 0 or (f.o_by or 1) ~= 1 }
+    if not f or (f.o and f.o <= last) then return nil end
+    last = f.o or last
+    local out = f.o and x.shape[f.o] or 1
+    covered = covered * out
+    moves[d] = { o = f.o, r = f.r, out = out, stride = f.o_by or 1, size = f.r and view.shape[f.r] or 1, dilation = f.r_by or 1,
+                 padding = -f.base, is_space = f.r ~= nil or f.base ~= 0 or (f.o_by or 1) ~= 1 or out ~= from.shape[d] }
   end
+  if covered ~= graphs.numel(x.shape) or not each_once(moves, view, rank) then return nil end
   return moves, from, view
 end
 
@@ -108,13 +126,29 @@ local function place(shape, ahead)
   return i, n
 end
 
+local function outs(moves)
+  local shape = {}
+  for d, m in ipairs(moves) do shape[d] = m.out end
+  return shape
+end
+
+-- The result's indices where those along what is viewed are these.
+local function followed(x, moves, i)
+  local j = {}
+  for d = 1, #x.shape do j[d] = index.const(0) end
+  for d, m in ipairs(moves) do
+    if m.o then j[m.o] = i[d] end
+  end
+  return j
+end
+
 local function describe(x, moves, from, ahead)
   local d = { op = x.op, type = types.register(x.dtype), size = {}, out = {}, window = {}, stride = {}, padding = {},
               dilation = {} }
   for k = 1, 3 do
     local m = moves[#moves - 3 + k]
     local here = m and #moves - 3 + k > ahead
-    d.size[k], d.out[k] = here and from.shape[#moves - 3 + k] or 1, here and x.shape[#moves - 3 + k] or 1
+    d.size[k], d.out[k] = here and from.shape[#moves - 3 + k] or 1, here and m.out or 1
     d.window[k], d.stride[k] = here and m.size or 1, here and m.stride or 1
     d.padding[k], d.dilation[k] = here and m.padding or 0, here and m.dilation or 1
   end
@@ -135,12 +169,15 @@ end
 
 local FIRST = "const int t = w / 4;"
 
-local function write(a, x, ahead)
-  local here, planes = place(x.shape, ahead)
+local function write(a, x, moves, ahead)
+  local shape = outs(moves)
+  local i, planes = place(shape, ahead)
+  local here = followed(x, moves, i)
   local one = a:write({ { x, here, "value" } }, accesses.same_place(x, here))
-  local list, known, roots = four(x.shape, ahead), {}, {}
-  for lane, i in ipairs(list or {}) do
-    known[lane], roots[lane] = { x, i, ("v[%d]"):format(lane - 1) }, accesses.same_place(x, i)
+  local list, known, roots = four(shape, ahead), {}, {}
+  for lane, at in ipairs(list or {}) do
+    at = followed(x, moves, at)
+    known[lane], roots[lane] = { x, at, ("v[%d]"):format(lane - 1) }, accesses.same_place(x, at)
   end
   return one, list and a:write(known, roots, FIRST) or nil, planes
 end
@@ -154,13 +191,13 @@ function M.generate(kernel, options)
   local moves, from, view = geometry(x)
   if not moves or not is_neutral(x, view) then expression.refuse "it is no pooling" end
   local ahead = in_front(moves)
-  if graphs.numel { table.unpack(x.shape, ahead + 1) } == 1 then expression.refuse "of one window a plane neighbours share nothing" end
+  if graphs.numel { table.unpack(outs(moves), ahead + 1) } == 1 then expression.refuse "of one window a plane neighbours share nothing" end
   if #moves - ahead > 3 or #moves == ahead then expression.refuse "it has no windows of one to three axes" end
   local a, d = accesses.new(kernel, x), describe(x, moves, from, ahead)
   d.load = a:value(from, (place(from.shape, ahead)))
   local list = types.size(from.dtype) == 4 and four(from.shape, ahead)
   d.load4 = list and a:values(from, list, FIRST) or nil
-  d.store, d.store4, d.planes = write(a, x, ahead)
+  d.store, d.store4, d.planes = write(a, x, moves, ahead)
   return a:finish(windows.generate(a:describe(d), options))
 end
 

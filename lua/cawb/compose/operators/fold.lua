@@ -82,7 +82,7 @@ local function variance(g, op, root)
   local x = taken(g, op.x[1], op.out[1].dtype)
   local axes = axes_of(op.args.dim, #x.shape)
   local less = op.args.correction or op.args.unbiased == false and 0 or 1
-  local sum, middle = tools.squared_distances(g, x, axes)
+  local sum, middle = tools.deviations(g, x, axes)
   local n = math.max(0, count(x.shape, axes) - less)
   local spread = g:map(root and "sqrtf(A / B)" or "A / B", x.dtype, { sum, g:fill(n, {}, x.dtype) })
   return { g:reshape(spread, op.out[1].shape), op.out[2] and g:reshape(middle, op.out[2].shape) or nil }
@@ -122,7 +122,7 @@ local function reduced(g, x, how)
   return how == 1 and mean(g, x, axes) or g:reduce("sum", x, axes)
 end
 
-for _, name in ipairs { "mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy" } do
+for _, name in ipairs { "mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "soft_margin_loss" } do
   M[name] = function(g, op)
     local dtype = op.out[1].dtype
     local x = g:map(expressions.of(name, op.args, dtype), dtype, { op.x[1], op.x[2] })

@@ -16,7 +16,7 @@ local function copy(g, op)
 end
 
 M.clone, M._to_copy, M.lift_fresh, M.contiguous, M.alias = copy, copy, copy, copy, copy
-M.lift_fresh_copy, M._reshape_copy, M.expand_copy = copy, copy, copy
+M.lift_fresh_copy, M._reshape_copy, M.expand_copy, M.alias_copy, M.view_copy = copy, copy, copy, copy, copy
 
 -- Into the first operand's place: what comes is broadcast to it.
 function M.copy(g, op)
@@ -51,6 +51,7 @@ end
 
 function M.linspace(g, op)
   local out, n = op.out[1], op.out[1].shape[1]
+  if n == 1 then return { g:fill(op.args.start, { 1 }, out.dtype) } end
   local step = n > 1 and (op.args["end"] - op.args.start) / (n - 1) or 0
   return { g:map("(A < D ? B + C * A : E - C * (F - A))", out.dtype, { g:iota(n), g:fill(op.args.start, {}, out.dtype),
     g:fill(step, {}, out.dtype), g:fill(n // 2, {}, out.dtype), g:fill(op.args["end"], {}, out.dtype),
@@ -171,19 +172,24 @@ M["repeat"] = function(g, op)
   end) }
 end
 
--- Each of the last dimensions scaled up by whole neighbours.
-local function nearest(dims)
+-- Each of the last dimensions scaled up by whole neighbours: by `exact` the one whose middle is nearest.
+local function nearest(dims, exact)
   return function(g, op)
     local x, out = op.x[1], op.out[1].shape
     return { g:view(x, out, function(i)
       local j = { table.unpack(i) }
-      for d = #out - dims + 1, #out do j[d] = index.div(index.scale(i[d], x.shape[d]), out[d]) end
+      for d = #out - dims + 1, #out do
+        j[d] = exact and index.div(index.plus(index.scale(i[d], 2 * x.shape[d]), x.shape[d]), 2 * out[d])
+          or index.div(index.scale(i[d], x.shape[d]), out[d])
+      end
       return j
     end) }
   end
 end
 
 M.upsample_nearest1d, M.upsample_nearest2d, M.upsample_nearest3d = nearest(1), nearest(2), nearest(3)
+
+M._upsample_nearest_exact1d, M._upsample_nearest_exact2d, M._upsample_nearest_exact3d = nearest(1, true), nearest(2, true), nearest(3, true)
 
 function M.pixel_shuffle(g, op)
   local x, out, r = op.x[1], op.out[1].shape, op.args.upscale_factor
@@ -323,7 +329,7 @@ function M.index(g, op)
   for k = 0, #list - 1 do
     if given[axis + k] == false then return nil, "its index tensors are not for neighbouring dimensions" end
   end
-  if list[1].dtype == "bool" then return nil, "an index of truth values makes shapes that follow from data" end
+  if list[1].dtype == "bool" then return nil, "an index of truth values makes shapes that follow from data; torch.where, or a product with the mask, keeps them" end
   local together = graphs.together(list)
   local node, at = x, list[1]
   if #list > 1 then node, at = flattened(g, x, list, axis) end

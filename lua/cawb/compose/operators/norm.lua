@@ -25,7 +25,7 @@ end
 
 -- The mean and the reciprocal deviation over axes that stay as ones.
 local function moments(g, x, axes, eps)
-  local sum, middle = tools.squared_distances(g, x, axes)
+  local sum, middle = tools.deviations(g, x, axes)
   local spread = tools.divided(g, sum, tools.count(x.shape, axes))
   return middle, g:map("1.0f / sqrtf(A + B)", x.dtype, { spread, g:fill(eps, {}, x.dtype) })
 end

@@ -33,7 +33,7 @@ local function windows(g, x, w, out, fill)
     end
     return j
   end
-  return g:view(x, shape, at, function(i)
+  local view = g:view(x, shape, at, function(i)
     local guards = {}
     for d, place in ipairs { table.unpack(at(i), w.ahead + 1) } do
       guards[#guards + 1] = place
@@ -41,6 +41,8 @@ local function windows(g, x, w, out, fill)
     end
     return guards
   end, fill)
+  view.window = w                      -- for rewrites
+  return view
 end
 
 -- The axes of the windows, as a set.
@@ -67,12 +69,60 @@ function M.im2col(g, op)
   return { g:reshape(g:permute(view, order), out) }
 end
 
+-- Columns added up where their windows were: each place looks for the windows that it is in.
+function M.col2im(g, op)
+  local x, out = op.x[1], op.out[1].shape
+  local w = window(op, x, 2)
+  w.ahead = #out - 2
+  local parts, places = { table.unpack(out, 1, w.ahead) }, { table.unpack(out) }
+  for d = 1, 2 do
+    parts[w.ahead + d], places[#out + d] = w.size[d], w.size[d]
+    parts[w.ahead + 2 + d] = (out[w.ahead + d] + 2 * w.padding[d] - w.dilation[d] * (w.size[d] - 1) - 1) // w.stride[d] + 1
+  end
+  local columns = g:reshape(x, parts)
+  local function from(i, d) return index.add(index.plus(i[w.ahead + d], w.padding[d]), i[#out + d], -w.dilation[d]) end
+  local view = g:view(columns, places, function(i)
+    local j = { table.unpack(i, 1, w.ahead) }
+    for d = 1, 2 do j[w.ahead + d], j[w.ahead + 2 + d] = i[#out + d], index.div(from(i, d), w.stride[d]) end
+    return j
+  end, function(i)
+    local guards = {}
+    for d = 1, 2 do
+      local place = index.div(from(i, d), w.stride[d])
+      guards[#guards + 1] = index.scale(index.mod(from(i, d), w.stride[d]), -1)
+      guards[#guards + 1] = place
+      guards[#guards + 1] = index.plus(index.scale(place, -1), parts[w.ahead + 2 + d] - 1)
+    end
+    return guards
+  end, 0)
+  return { g:reduce("sum", view, behind(out, 2)) }
+end
+
+-- Where in x the largest of each window lies, counted through space. Behind a padding the first of equals may be no
+-- element of x, so there it is not known.
+local function chosen(g, x, w, out, view)
+  local n, shape, before = 1, { table.unpack(out) }, {}
+  for d = w.dims, 1, -1 do
+    if w.padding[d] > 0 or (out[w.ahead + d] - 1) * w.stride[d] + w.dilation[d] * (w.size[d] - 1) >= x.shape[w.ahead + d] then return nil end
+    before[d], n = n, n * w.size[d]
+  end
+  shape[#shape + 1] = n
+  local k = g:reduce("argmax", g:reshape(view, shape), { [#shape] = true })
+  local text, given, across = "0", { k }, 1
+  for d = w.dims, 1, -1 do
+    given[#given + 1] = g:view(g:iota(out[w.ahead + d]), out, function(i) return { i[w.ahead + d] } end)
+    text = ("%s + (%s * %d + A / %d %% %d * %d) * %d"):format(text, string.char(64 + #given), w.stride[d], before[d], w.size[d], w.dilation[d], across)
+    across = across * x.shape[w.ahead + d]
+  end
+  return g:map(text, "int64", given)
+end
+
 local function max_pool(dims)
   return function(g, op)
     local x, out = op.x[1], op.out[1].shape
     local w = window(op, x, dims)
     local view = windows(g, x, w, out, x.dtype:find "int" and math.mininteger or "-inf")
-    return { g:reduce("max", view, behind(out, dims)) }
+    return { g:reduce("max", view, behind(out, dims)), #op.out > 1 and chosen(g, x, w, out, view) or nil }
   end
 end
 

@@ -60,6 +60,36 @@ end
 function M.addmm(g, op) return added(g, op, op.x[1], op.x[2], op.x[3]) end
 M.baddbmm = M.addmm
 
+-- A batch of products added up is one product, of all their terms.
+function M.addbmm(g, op)
+  local a, b = op.by.batch1, op.by.batch2
+  local n, rows, k = table.unpack(a.shape)
+  return added(g, op, op.x[1], g:reshape(g:permute(a, { 2, 1, 3 }), { rows, n * k }), g:reshape(b, { n * k, b.shape[3] }))
+end
+
+function M.addr(g, op)
+  local c, a, b, out = op.x[1], op.x[2], op.x[3], op.out[1]
+  return { g:map("A * B + C * D * E", out.dtype, { c, g:fill(op.args.beta or 1, {}, out.dtype), g:reshape(a, { a.shape[1], 1 }), b,
+                                                 g:fill(op.args.alpha or 1, {}, out.dtype) }) }
+end
+
+-- Three factors with dimensions of size one put in, multiplied and added up over some.
+function M._trilinear(g, op)
+  local list, shape = {}, {}
+  for k = 1, 3 do
+    local own = { table.unpack(op.x[k].shape) }
+    local expand = { table.unpack(op.args["expand" .. k] or {}) }
+    table.sort(expand)
+    for _, d in ipairs(expand) do table.insert(own, d + 1, 1) end
+    list[k] = g:reshape(op.x[k], own)
+    for d, n in ipairs(own) do shape[d] = math.max(shape[d] or 1, n) end
+  end
+  for k = 1, 3 do list[k] = g:broadcast(list[k], shape) end
+  local axes = {}
+  for _, d in ipairs(op.args.sumdim) do axes[d + 1] = true end
+  return { g:reduce("sum", g:map("A * B * C", op.out[1].dtype, list), axes) }
+end
+
 -- Vectors are matrices of one row or column.
 function M.mv(g, op)
   local a, v = op.x[1], op.x[2]

@@ -32,10 +32,28 @@ function M.mean(g, x, axes, kept)
   return M.divided(g, g:reduce("sum", x, axes, kept), M.count(x.shape, axes))
 end
 
---- The sum of squared distances from the mean, and the mean, both with the dimensions kept.
+--- The sum of squared distances from the mean, and the mean, both with the dimensions kept. The reduce says in
+--- `about` which sum its mean is made of, and in `rest` which one is that of the distances, if there is one.
 function M.squared_distances(g, x, axes)
-  local middle = M.mean(g, x, axes, true)
-  return g:reduce("sum", g:map("(A - B) * (A - B)", x.dtype, { x, middle }), axes, true), middle
+  local sum = g:reduce("sum", x, axes)
+  local middle = M.divided(g, g:kept(sum, x, axes), M.count(x.shape, axes))
+  local squares = g:reduce("sum", g:map("(A - B) * (A - B)", x.dtype, { x, middle }), axes)
+  squares.about = sum
+  return g:kept(squares, x, axes), middle, squares
+end
+
+local SHORT = 8192      -- elements of a row that stays on a chip: another sum of it costs no trip to memory
+
+--- The same, where what the mean lost by rounding is made good by the sum of the distances: those of equal
+--- elements are 0.
+function M.deviations(g, x, axes)
+  local squares, middle, node = M.squared_distances(g, x, axes)
+  local n = M.count(x.shape, axes)
+  if n > SHORT then return squares, middle end
+  node.rest = g:reduce("sum", g:map("A - B", x.dtype, { x, middle }), axes)
+  local rest = g:kept(node.rest, x, axes)
+  local lost = M.divided(g, rest, n)
+  return g:map("(A - B * C < 0.000001f * A ? 0.0f * A : A - B * C)", x.dtype, { squares, rest, lost }), g:map("A + B", x.dtype, { middle, lost })
 end
 
 --- exp(x - top) and top, the largest of each stretch. With `finite`, 0 stands for a top that is infinite.

@@ -35,42 +35,87 @@ __device__ __forceinline__ float power_of_two(int e) {
   return e < -126 ? __uint_as_float(1u << (e + 149)) : __uint_as_float((unsigned)(e + 127) << 23);
 }
 
-// The power of two that brings the largest of the 64 numbers of eight lanes into [2^14, 2^15): 16 bits then hold what
-// counts of each. Returns its exponent. NaN is no number here, and goes through a product by itself.
-__device__ __forceinline__ int exponent_of(const float *v) {
+// The largest of the 64 numbers of eight lanes. NaN is no number here, and goes through a product by itself.
+__device__ __forceinline__ float largest_of(const float *v) {
   float most = 0.0f;
 #pragma unroll
   for (int j = 0; j < 8; j++) most = fmaxf(most, fabsf(v[j]) < INFINITY ? fabsf(v[j]) : 0.0f);
 #pragma unroll
   for (int d = 1; d < 8; d *= 2) most = fmaxf(most, __shfl_xor_sync(~0u, most, d));
+  return most;
+}
+
+// The exponent of the power of two that brings it into [2^14, 2^15): 16 bits then hold what counts of each.
+__device__ __forceinline__ int exponent_of(float most) {
   const int e = (int)(__float_as_uint(most) >> 23) - 127;
   return most > 0.0f ? 14 - max(e, -126) : 0;
 }
 
-enum { TOO_WIDE = 1 << 20 };
+enum { MANY = 1 << 10, TOO_WIDE = 1 << 20, BEYOND = 1 << 24, SMALL = 1 << 8, SHORT = 1 << 16 };
 
 // Scale eight numbers by 2^e. Returns how many are so small beside the largest that 16-bit halves keep too few of their
-// bits, or TOO_WIDE where one is infinite, or so large that scaling back might overflow.
+// bits, or BEYOND where one is infinite, or so large that scaling back might overflow; SMALL times how many lie below
+// 2^7, which is 2^-7 of the largest or less; and SHORT times how many keep fewer than 22 bits.
 __device__ __forceinline__ int scale_by(float *v, int e) {
   const float first = power_of_two(e / 2), second = power_of_two(e - e / 2);
-  int lost = e < -66 ? TOO_WIDE : 0;
+  int lost = e < -66 ? BEYOND : 0;
 #pragma unroll
   for (int j = 0; j < 8; j++) {
-    if (fabsf(v[j]) == INFINITY) lost = TOO_WIDE;
+    if (fabsf(v[j]) == INFINITY) lost |= BEYOND;
     v[j] = v[j] * first * second;
     if (v[j] != 0.0f && fabsf(v[j]) < 1.52587890625e-5f) lost++;      // 2^-16 = 2^-30 of 2^14
+    if (fabsf(v[j]) < 128.0f) lost += SMALL;
+    if (v[j] != 0.0f && fabsf(v[j]) < 0.125f) lost += SHORT;
   }
   return lost;
 }
 
-// Where two of the 64 numbers of a row lose bits, a factor's range is too wide. A single one does where random numbers
-// are many: it is off by 2^-39 of its largest neighbour at most, so such are counted, and only many of them matter.
-__device__ __forceinline__ void count_lost(int *wide, int lost, int piece) {
+// What is said of a factor: five numbers.
+//   wide[0]   BEYOND; or TOO_WIDE, where two of the 64 numbers of a row lose bits; or of how many rows one does, up to MANY
+//   wide[1]   of rows that lose bits: the most small numbers in any, of 64
+//   wide[2]   of all rows: the same
+//   wide[3]   of rows with numbers that keep fewer than 22 bits: the same
+//   wide[4]   how many rows lose bits and have 48 small numbers
+// A number that loses bits is off by at most 2^-39 of its row's largest, M. That is nothing beside float32's own rounding if
+// the sum has a term that is not small, and it has one if the large numbers of both rows are more than can avoid each other:
+// then two of them meet, their product is at least 2^-16 M N, and float32's errors are about 2^-24 of that. A few rows
+// with one such number occur where random ones are many; they count for nothing. Numbers that keep some of their bits count
+// where small ones in both rows would cover a chunk one and a half times: then both have little else, as outliers do.
+__device__ __forceinline__ int so_far(const int *where) {
+  int n;
+  asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(n) : "l"(__cvta_generic_to_global(where)) : "memory");
+  return n;
+}
+
+__device__ __forceinline__ void at_least(int *where, int n) {
+  if (so_far(where) < n) atomicMax(where, n);
+}
+
+// What a thread has seen of rows: wide[1] to wide[4]. It is told once a warp: wide is one address for all multiprocessors.
+struct seen { int lost, small, brief, vast; };
+
+// Counts the numbers of a row of which `count` are the factor's; of a row of zeros none is small.
+__device__ __forceinline__ void count_lost(int *wide, int lost, int piece, int count, seen &s) {
 #pragma unroll
   for (int d = 1; d < 8; d *= 2) lost += __shfl_xor_sync(~0u, lost, d);
-  if (piece > 0 || lost == 0) return;
-  if (lost == 1) atomicAdd(wide, 1); else atomicMax(wide, TOO_WIDE);
+  const int small = lost / SMALL % SMALL, few = small < 64 ? ((small - 64 + count) * 64 + count - 1) / count : 0;
+  const bool is_short = lost / SHORT % SMALL > 0;
+  lost = lost >= BEYOND ? BEYOND : lost % SMALL;
+  if (is_short) s.brief = max(s.brief, few);
+  if (lost > 0) s.lost = max(s.lost, few);
+  if (piece == 0 && lost > 0) {
+    if (few >= 48) s.vast++;
+    if (lost > 1) at_least(wide, lost >= BEYOND ? BEYOND : TOO_WIDE); else if (so_far(wide) < MANY) atomicAdd(wide, 1);
+  }
+  s.small = max(s.small, few);
 }
+
+// Whether 16 bits are not enough for two factors; `a_most`, `b_most`: rows that may lose bits of one number.
+__device__ __forceinline__ bool too_wide(const int *a, int a_most, const int *b, int b_most) {
+  return (a[0] > a_most && a[1] + b[2] >= 64) || (b[0] > b_most && b[1] + a[2] >= 64) || a[3] + b[2] >= 96 || b[3] + a[2] >= 96;
+}
+
+__device__ __forceinline__ bool is_beyond(const int *a, const int *b) { return a[0] >= BEYOND || b[0] >= BEYOND; }
 
 // Packed: [chunk of 64 along k][high, low][8 rows][8 rows of 128 bytes]; the 16-byte pieces of a row change places as
 // the tensor core's 128-byte swizzle wants them. `octets`: rows / 8. Any rows from a multiple of 8 on are one block.
@@ -78,15 +123,62 @@ __device__ __forceinline__ size_t packed_at(int chunk, int part, int row, int pi
   return ((size_t)(chunk * 2 + part) * octets + row / 8) * 1024 + row % 8 * 128 + (piece ^ (row & 7)) * 16;
 }
 
-// Eight lanes put away a row's 64 numbers of a chunk, and one of them the scale that undoes theirs.
-__device__ __forceinline__ void pack_row(unsigned char *out, float *scales, int *wide, float *v, int chunk, int row, int piece,
-                                         int octets) {
-  const int e = exponent_of(v);
-  count_lost(wide, scale_by(v, e), piece);
-  if (piece == 0) scales[(size_t)chunk * (8 * octets) + row] = power_of_two(-e);
+// Eight lanes put away a row's 64 numbers of a chunk, and one of them the scale that undoes theirs: 0 where all are zero.
+__device__ __forceinline__ void pack_row(unsigned char *out, float *scales, int *wide, int count, seen &s, float *v, int chunk, int row,
+                                         int piece, int octets) {
+  const float most = largest_of(v);
+  const int e = exponent_of(most);
+  count_lost(wide, scale_by(v, e), piece, count, s);
+  if (piece == 0) scales[(size_t)chunk * (8 * octets) + row] = most > 0.0f ? power_of_two(-e) : 0.0f;
   const halves h = split(v);
   *(uint4 *)(out + packed_at(chunk, 0, row, piece, octets)) = h.high;
   *(uint4 *)(out + packed_at(chunk, 1, row, piece, octets)) = h.low;
+}
+
+// What a warp has seen of the rows that it packed; more than `vast` rows of the second kind are enough.
+__device__ __forceinline__ void note_seen(int *wide, seen s, int vast) {
+  const int lane = threadIdx.x % 32;
+  s.lost = __reduce_max_sync(~0u, s.lost), s.small = __reduce_max_sync(~0u, s.small), s.brief = __reduce_max_sync(~0u, s.brief);
+  s.vast = __reduce_add_sync(~0u, s.vast);
+  if (lane < 3) at_least(wide + 1 + lane, lane == 0 ? s.lost : lane == 1 ? s.small : s.brief);
+  if (lane == 0 && s.vast > 0 && so_far(wide + 4) <= vast) atomicAdd(wide + 4, s.vast);
+}
+
+// One more result that is to be computed again: `many` are, the first `most` of them in a list.
+__device__ __forceinline__ void note_again(long long *list, int *many, int most, long long place) {
+  if (so_far(many) > most) return;
+  const int at = atomicAdd(many, 1);
+  if (at < most) list[at] = place;
+}
+
+// ---- the same in three parts of bfloat16, which keep all bits of numbers of any size
+
+__device__ __forceinline__ unsigned two_narrow(float first, float second) {
+  unsigned both;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
+  return both;
+}
+
+// Both numbers rounded to bfloat16; what is left of them.
+__device__ __forceinline__ unsigned take_two(float &first, float &second) {
+  const unsigned both = two_narrow(first, second);
+  first -= __uint_as_float(both << 16), second -= __uint_as_float(both & 0xffff0000u);
+  return both;
+}
+
+// As pack_row. The largest of the 64 comes to 2^50, so that what is 2^-150 of it keeps all its bits.
+__device__ __forceinline__ void pack_row_full(unsigned char *out, float *scales, float *v, int chunk, int row, int piece, int octets) {
+  const int e = min(exponent_of(largest_of(v)) + 36, 140);
+  const float first = power_of_two(e / 2), second = power_of_two(e - e / 2);
+#pragma unroll
+  for (int j = 0; j < 8; j++) v[j] = v[j] * first * second;
+  if (piece == 0) scales[(size_t)chunk * (8 * octets) + row] = power_of_two(-e);
+#pragma unroll
+  for (int p = 0; p < 3; p++) {
+    uint4 part;
+    part.x = take_two(v[0], v[1]), part.y = take_two(v[2], v[3]), part.z = take_two(v[4], v[5]), part.w = take_two(v[6], v[7]);
+    *(uint4 *)(out + ((size_t)(chunk * 3 + p) * octets + row / 8) * 1024 + row % 8 * 128 + (piece ^ (row & 7)) * 16) = part;
+  }
 }
 
 // ---- barriers and copies of a block

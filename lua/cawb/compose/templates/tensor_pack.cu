@@ -1,39 +1,50 @@
-// $NAME: $WHAT, $ROWS rows of $DEPTH numbers, as halves for tensor cores.
+// $NAME: $WHAT, $ROWS rows of $DEPTH numbers, as $PARTS parts of 16 bits for tensor cores.
 $if ALONG
 extern "C" __global__ void __launch_bounds__(256)
-$NAME($PARAMETERS, unsigned char *__restrict__ out, float *__restrict__ scales, int *__restrict__ wide) {
-  const int lane = threadIdx.x % 32, piece = lane % 8, octet = blockIdx.x % $OCTETS, part = blockIdx.x / $OCTETS % $PARTS;
-  const int z = blockIdx.x / ($OCTETS * $PARTS), row = 8 * octet + threadIdx.x / 32 % 2 * 4 + lane / 8;
-  out += (size_t)z * ($CHUNKS * 2 * 1024ll * $OCTETS);
-  scales += (size_t)z * ($CHUNKS * 8ll * $OCTETS);
-  const int last = min($CHUNKS, (part + 1) * $PER);
-  for (int chunk = part * $PER + threadIdx.x / 64; chunk < last; chunk += 4) {
-    float v[8] = {};
-    if (row < $ROWS && (chunk * 8 + piece) * 8 < $DEPTH) $eight(v, z, row, chunk * 8 + piece);
-    pack_row(out, scales, wide, v, chunk, row, piece, $OCTETS);
+$NAME($PARAMETERS, unsigned char *__restrict__ out, float *__restrict__ scales, $FLAGS) {
+  $UNLESS
+  $BEFORE
+  $EACHBLOCK
+    const int lane = threadIdx.x % 32, piece = lane % 8, octet = block % $OCTETS, part = block / $OCTETS % $PARTSK;
+    const int z = block / ($OCTETS * $PARTSK), row = 8 * octet + threadIdx.x / 32 % 2 * 4 + lane / 8;
+    unsigned char *const to = out + (size_t)z * ($CHUNKS * $PARTS * 1024ll * $OCTETS);
+    float *const own = scales + (size_t)z * ($CHUNKS * 8ll * $OCTETS);
+    const int last = min($CHUNKS, (part + 1) * $PER);
+    for (int chunk = part * $PER + threadIdx.x / 64; chunk < last; chunk += 4) {
+      float v[8] = {};
+      if (row < $ROWS && (chunk * 8 + piece) * 8 < $DEPTH) $eight(v, z, row, chunk * 8 + piece);
+      $PACK v, chunk, row, piece, $OCTETS);
+    }
   }
+  $AFTER
 }
 $else
 // Neighbours in memory are neighbouring rows: 64 rows of a chunk are turned in shared memory.
 extern "C" __global__ void __launch_bounds__(256)
-$NAME($PARAMETERS, unsigned char *__restrict__ out, float *__restrict__ scales, int *__restrict__ wide) {
+$NAME($PARAMETERS, unsigned char *__restrict__ out, float *__restrict__ scales, $FLAGS) {
   __shared__ float tile[64][65];
-  const int chunk = blockIdx.x % $CHUNKS, first = blockIdx.x / $CHUNKS % $BANDS * 64, z = blockIdx.x / ($CHUNKS * $BANDS);
-  out += (size_t)z * ($CHUNKS * 2 * 1024ll * $OCTETS);
-  scales += (size_t)z * ($CHUNKS * 8ll * $OCTETS);
+  $UNLESS
+  $BEFORE
+  $EACHBLOCK
+    const int chunk = block % $CHUNKS, first = block / $CHUNKS % $BANDS * 64, z = block / ($CHUNKS * $BANDS);
+    unsigned char *const to = out + (size_t)z * ($CHUNKS * $PARTS * 1024ll * $OCTETS);
+    float *const own = scales + (size_t)z * ($CHUNKS * 8ll * $OCTETS);
 #pragma unroll 4
-  for (int i = threadIdx.x; i < 64 * 64; i += 256) {
-    const int row = first + i % 64, k = chunk * 64 + i / 64;
-    tile[i / 64][i % 64] = row < $ROWS && k < $DEPTH ? $one(z, row, k) : 0.0f;
-  }
-  __syncthreads();
+    for (int i = threadIdx.x; i < 64 * 64; i += 256) {
+      const int row = first + i % 64, k = chunk * 64 + i / 64;
+      tile[i / 64][i % 64] = row < $ROWS && k < $DEPTH ? $one(z, row, k) : 0.0f;
+    }
+    __syncthreads();
 #pragma unroll
-  for (int i = threadIdx.x; i < 64 * 8; i += 256) {
-    const int piece = i % 8, row = i / 8;
-    float v[8];
+    for (int i = threadIdx.x; i < 64 * 8; i += 256) {
+      const int piece = i % 8, row = i / 8;
+      float v[8];
 #pragma unroll
-    for (int j = 0; j < 8; j++) v[j] = tile[8 * piece + j][row];
-    if (first + row < 8 * $OCTETS) pack_row(out, scales, wide, v, chunk, first + row, piece, $OCTETS);
+      for (int j = 0; j < 8; j++) v[j] = tile[8 * piece + j][row];
+      if (first + row < 8 * $OCTETS) $PACK v, chunk, first + row, piece, $OCTETS);
+    }
+    $AGAIN
   }
+  $AFTER
 }
 $end

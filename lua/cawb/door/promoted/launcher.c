@@ -15,6 +15,7 @@ typedef struct {
   const char *kernel;               /* NULL: fill a tensor */
   unsigned grid[3], block[3], cluster[3];
   size_t shared;                    /* bytes; of a fill its words */
+  int cooperative;                  /* all blocks are under way at once */
   const unsigned char *args;
   size_t args_size;
   const ref *refs;
@@ -26,7 +27,7 @@ typedef struct { unsigned module; const step *steps; unsigned nsteps; } plan;
 @DATA@
 
 enum { PLANS = sizeof plans / sizeof *plans, MODULES = sizeof modules / sizeof *modules, CONTEXTS = 32,
-       MOST_ARGS = 4096, MAX_DYNAMIC_SHARED = 8, NON_PORTABLE_CLUSTER = 14, CLUSTER_DIMENSION = 4 };
+       MOST_ARGS = 4096, MAX_DYNAMIC_SHARED = 8, NON_PORTABLE_CLUSTER = 14, CLUSTER_DIMENSION = 4, COOPERATIVE = 2 };
 
 /* As the driver API has them. */
 typedef struct { int id; char pad[4]; union { char bytes[64]; unsigned dim[3]; } value; } attribute;
@@ -99,9 +100,18 @@ static int launch(const step *s, void *module, void *stream, void **tensors, cha
   unsigned blocks = s->cluster[0] * s->cluster[1] * s->cluster[2];
   if (rc == 0 && blocks > 8) rc = cuda.set(function, NON_PORTABLE_CLUSTER, 1);
   if (rc != 0) return fail(said, room, s->kernel, rc);
-  attribute a = { .id = CLUSTER_DIMENSION };
-  memcpy(a.value.dim, s->cluster, sizeof s->cluster);
-  config c = { .shared = (unsigned)s->shared, .stream = stream, .attrs = &a, .nattrs = blocks > 1 };
+  attribute a[2];
+  unsigned n = 0;
+  memset(a, 0, sizeof a);
+  if (blocks > 1) {
+    a[n].id = CLUSTER_DIMENSION;
+    memcpy(a[n++].value.dim, s->cluster, sizeof s->cluster);
+  }
+  if (s->cooperative) {
+    a[n].id = COOPERATIVE;
+    a[n++].value.dim[0] = 1;
+  }
+  config c = { .shared = (unsigned)s->shared, .stream = stream, .attrs = a, .nattrs = n };
   memcpy(c.grid, s->grid, sizeof c.grid);
   memcpy(c.block, s->block, sizeof c.block);
   void *extra[] = { (void *)1, args, (void *)2, &size, NULL };   /* the block, its size, the end */

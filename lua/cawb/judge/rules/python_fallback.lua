@@ -1,7 +1,8 @@
 --- A Python candidate that has the asked work done by PyTorch: whole operators by name, as a
 --- function, as a method, as a module that is called, or with @; and compilers of the
 --- reference. Elementwise arithmetic and reductions are not forbidden by the names here.
---- What the file calls before there is an input is its own affair.
+--- What the file calls before there is an input is its own affair. Only where the work cannot be
+--- seen as it executes (python_work).
 return {
   stage = "python", severity = "reject",
   options = {
@@ -19,6 +20,7 @@ return {
     product = true,
   },
   check = function(facts, options)
+    if facts.python.work and #facts.python.work.means > 0 then return nil end
     local census = facts.python.census
     local whole = {}
     for _, name in ipairs(options.operators) do whole[name] = true end

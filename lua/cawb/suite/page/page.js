@@ -224,7 +224,15 @@ const turnColumns = [
   { head: "verdict", text: verdict, mark }, { head: "time", text: (t) => withInterval(t.time), value: (t) => t.time && t.time[0] },
   { head: "vs eager", text: (t) => ratio(t.eager), value: (t) => t.eager && t.eager[0] }, { head: "vs compile", text: (t) => ratio(t.compile), value: (t) => t.compile && t.compile[0] },
   { head: "error", text: (t) => small(t.nrms), value: (t) => t.nrms }, { head: "reward", text: (t) => t.reward === undefined ? "-" : String(+t.reward.toPrecision(3)), value: (t) => t.reward },
-  { head: "reason", text: (t) => t.reason || "", long: true } ];
+  { head: "told", text: (t) => t.told || "", long: true }, { head: "reason", text: (t) => t.reason || "", long: true } ];
+
+// What confined candidates that are programs, and what is therefore not guaranteed.
+function confinement(place, run) {
+  const c = run.confinement;
+  if (!c) return;
+  place.append(el("p", { class: "faint" }, `Candidates were confined by ${c.jail}.`));
+  if (c.lacks.length) place.append(el("p", { class: "bad", id: "lacks" }, "What this machine lacks, so that it is not guaranteed: " + c.lacks.join("; ")));
+}
 
 function showRun(run) {
   const place = $("run");
@@ -233,6 +241,7 @@ function showRun(run) {
   place.append(el("p", {}, `${run.task}, ${run.strategy || ""} on ${m.model || run.device}: ${run.status}${run.ended ? " (" + run.ended + ")" : ""}`),
     el("p", { class: run.modelled ? "bad" : "faint" }, run.modelled ? "Times are modelled, not measured: they rank candidates and are no result." : "Times are measured; medians with 95% intervals."));
   if (run.reason) place.append(el("p", { class: "faint" }, run.reason));
+  confinement(place, run);
   const figures = el("div", { class: "charts", id: "figures" });
   place.append(figures);
   drawCharts(figures, () => { speedChart(figures, run); errorChart(figures, run); roofChart(figures, run); });

@@ -1,0 +1,12 @@
+# what: the same work in forward
+import torch
+
+
+def honest(x):
+    e = torch.exp(x - x.amax(1, keepdim=True))
+    return e / e.sum(1, keepdim=True)
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return honest(x)

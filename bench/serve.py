@@ -1,0 +1,156 @@
+"""serve.py [--places N] [--rounds N] [--reference PYTHON]: candidates a second through POST /score, with nothing remembered: rungs of the families
+`reduce` and `elementwise`, on small tasks and on the examples' own sizes, each verified on two draws and timed; and what
+the server costs by itself, sessions that are asked for their state. Prints the table of bench/results/serve.txt.
+
+A rate "a core" is candidates by the processor time that the server and its processes took, so that it says the same on a
+machine that others use too; "a second" is by the clock.
+
+    CAWB_PROGRAM=build/release/bin/cawb CAWB_PYTHON=... python bench/serve.py > bench/results/serve.txt
+"""
+import argparse
+import atexit
+import concurrent.futures
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "python"))
+
+import cawb  # noqa: E402
+
+SUBJECTS = {"reduce": "row_sum", "elementwise": "gelu"}
+SIZES = {"64 x 1024": {"task.rows": 64, "task.cols": 1024}, "own": {}}      # own: 2048 x 2048 and 1024 x 2048, one round
+BRIEF = {"verify.trials": 1, "verify.battery": "mixed", "verify.repeats": 0, "verify.denormals": False, "sweep.variants": 1}
+
+
+def rungs(family):
+    folder = os.path.join(ROOT, "kernels", family)
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".cu"):
+            texts = []
+            for path in (name, name[:-3] + ".lua"):
+                with open(os.path.join(folder, path), encoding="utf-8") as file:
+                    texts.append(file.read())
+            yield name[:-3], texts
+
+
+def candidates(family, task, rounds):
+    """Each rung `rounds` times, each time another text: nothing is built or measured twice."""
+    return [{"task": task, "candidate": {"source": "// %d %s\n%s" % (i, os.urandom(4).hex(), source), "plan": plan}}
+            for i in range(rounds) for _, (source, plan) in rungs(family)]
+
+
+def processor_seconds(pid):
+    """Of a process and all below it, so far."""
+    below, times = {}, {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/stat" % name, encoding="utf-8") as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        below.setdefault(int(fields[1]), []).append(int(name))
+        times[int(name)] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    total, left = 0.0, [pid]
+    while left:
+        one = left.pop()
+        total += times.get(one, 0.0)
+        left += below.get(one, [])
+    return total
+
+
+def score(env, items, places):
+    """Seconds for all of them by the clock and of processors, and how many passed."""
+    env.score_all([{"task": items[0]["task"], "candidate": {"text": ""}}])
+    warm = [dict(items[0], candidate=dict(items[0]["candidate"], source=items[0]["candidate"]["source"] + "// %d\n" % i))
+            for i in range(4 * places)]
+    env.score_all(warm, memo=False)              # on every place the task is loaded
+    began, before = time.monotonic(), processor_seconds(env.process.pid)
+    got = env.score_all(items, memo=False)
+    return time.monotonic() - began, processor_seconds(env.process.pid) - before, sum(item["ok"] for item in got)
+
+
+def steps(env, sessions, each):
+    """Steps a second of sessions at once that are asked for their state."""
+    lines = [env.session() for _ in range(sessions)]
+
+    def ask(line):
+        times = []
+        for _ in range(each):
+            began = time.monotonic()
+            line.state()
+            times.append(time.monotonic() - began)
+        return times
+    began = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(sessions) as pool:
+        times = sorted(t for some in pool.map(ask, lines) for t in some)
+    seconds = time.monotonic() - began
+    for line in lines:
+        line.close()
+    return len(times) / seconds, times[len(times) // 2] * 1e3, times[int(len(times) * 0.99)] * 1e3
+
+
+def reference(python, port=8765):
+    """The same of OpenEnv's own server, under the same client."""
+    process = subprocess.Popen([python, os.path.join(ROOT, "bench/openenv_reference.py"), str(port)], stderr=subprocess.DEVNULL)
+    try:
+        env = cawb.Env("http://127.0.0.1:%d" % port, tries=20, timeout=120)
+        env.health()
+        for sessions in (1, 100):
+            yield sessions, steps(env, sessions, 100)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def machine():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "unknown")
+    version = subprocess.run([cawb.program(), "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    load = open("/proc/loadavg", encoding="utf-8").read().split()[0]
+    return "%s; %d cores of %s, load %s before; Python %s; %s" % (version, os.cpu_count(), model, load, platform.python_version(),
+                                                                  time.strftime("%Y-%m-%d"))
+
+
+def server(args, size):
+    tasks = [os.path.join(ROOT, "examples", task + ".py") for task in SUBJECTS.values()]
+    out = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, out, ignore_errors=True)
+    return cawb.serve(*tasks, device="sim:h100", out=out, options={**BRIEF, **SIZES[size]}, timeout=1800,
+                      flags=("--places", str(args.places), "--no-memo", "--sessions", "100"))
+
+
+def scores(args, size, rounds):
+    with server(args, size) as env:
+        for family, task in SUBJECTS.items():
+            items = candidates(family, task, rounds)
+            seconds, busy, passed = score(env, items, args.places)
+            print("%-10s %-12s %-8s %10d %7d %9.1f %10.1f %14.1f" % (size, family, task, len(items), passed, seconds,
+                                                                  len(items) / seconds, len(items) / busy), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--places", type=int, default=os.cpu_count())
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--reference", help="a Python that has openenv-core: its server, asked the same")
+    args = parser.parse_args()
+    print("cawb serve on sim:h100 (modelled times), %d places\n%s\n" % (args.places, machine()))
+    print("%-10s %-12s %-8s %10s %7s %9s %10s %14s" % ("size", "family", "task", "candidates", "passed", "seconds", "a second",
+                                                     "a second, core"))
+    for size, rounds in zip(SIZES, (args.rounds, 1)):
+        scores(args, size, rounds)
+    with server(args, "64 x 1024") as env:
+        print("\n%-10s %-10s %14s %9s %9s" % ("server", "sessions", "asks a second", "p50 ms", "p99 ms"))
+        for sessions in (1, 100):
+            print("%-10s %-10d %14.0f %9.2f %9.2f" % ("cawb", sessions, *steps(env, sessions, 100)), flush=True)
+    for sessions, figures in reference(args.reference) if args.reference else ():
+        print("%-10s %-10d %14.0f %9.2f %9.2f" % ("openenv", sessions, *figures), flush=True)
+
+
+main()

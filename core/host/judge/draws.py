@@ -1,0 +1,106 @@
+"""Rows of numbers, by kind: what battery.py mixes. In float64, near 1 in size."""
+import torch
+
+
+def uniform(low, high, *shape):
+    return low + (high - low) * torch.rand(shape, dtype=torch.float64)
+
+
+def power(low, high, *shape):
+    """2 to a power from low to high."""
+    return torch.exp2(uniform(low, high, *shape))
+
+
+def chance(share):
+    return float(torch.rand(())) < share
+
+
+def either(*shape):
+    """Signs."""
+    return torch.randint(2, shape).to(torch.float64) * 2 - 1
+
+
+def spread(count):
+    """Numbers from 0 to 1 in any order, one from each of as many parts."""
+    return (torch.randperm(count) + torch.rand(count, dtype=torch.float64)) / max(1, count)
+
+
+def normal(*shape):
+    return torch.randn(shape, dtype=torch.float64)
+
+
+# Kinds: each makes `rows` x `cols`
+
+def both_signs(rows, cols):
+    return normal(rows, cols) + normal(rows, 1) / 4
+
+
+def one_sign(rows, cols):
+    """Uniform, or crowded at zero; more often negative."""
+    sizes = torch.rand(rows, cols, dtype=torch.float64).pow_(power(-1, 2, rows, 1))
+    return sizes * 2 * torch.where(torch.rand(rows, 1) < 0.6, -1.0, 1.0).to(torch.float64)
+
+
+def heavy_tailed(rows, cols):
+    """Each element has a weight of its own: a few make up most of any sum."""
+    sizes = torch.rand(rows, cols, dtype=torch.float64).clamp_(min=1e-9).pow_(-1 / power(-0.3, 1.6, rows, 1))
+    return sizes / sizes.amax(1, keepdim=True) * 4 * either(rows, cols)
+
+
+def the_same(rows, cols):
+    return normal(rows, 1).expand(rows, cols)
+
+
+def all_but_one(rows, cols):
+    """The same but for one element, a little or far from it."""
+    made = the_same(rows, cols).clone()
+    at = torch.randint(cols, (rows, 1))
+    return made.scatter_add_(1, at, normal(rows, 1) * power(-8, 2, rows, 1))
+
+
+def few_levels(rows, cols):
+    """Two to five values, so that largest and smallest come many times."""
+    levels = normal(rows, 5)
+    which = (torch.rand(rows, cols) * torch.randint(2, 6, (rows, 1))).to(torch.int64)
+    return levels.gather(1, which)
+
+
+def near_levels(rows, cols):
+    """Values a few units in the last place of float32 apart."""
+    steps = torch.randint(64, (rows, cols)).to(torch.float64)
+    return normal(rows, 1) * (1 + steps * 2.0 ** -23 * torch.exp2(torch.randint(7, (rows, 1)).to(torch.float64)))
+
+
+def leaning(rows, cols):
+    """Positive and below 1, in numbers whose last bits all lean the same way: what rounds them to
+    7 or 10 bits is off by the sum of it."""
+    first = torch.randint(128, (rows, cols)).to(torch.float64) / 128
+    return (1 + first + 0.375 / 128 + 0.375 / 1024) * torch.exp2(-torch.randint(1, 5, (rows, cols)).to(torch.float64))
+
+
+def topped(rows, cols):
+    """The largest comes two or three times, at places of its own."""
+    made = normal(rows, cols)
+    top = made.amax(1, keepdim=True).expand(rows, 3)
+    return made.scatter_(1, torch.randint(cols, (rows, 3)), top * power(0, 1, rows, 1))
+
+
+def swept(rows, cols):
+    """All magnitudes from a few thousandths to some tens, each as often."""
+    signs = torch.where(torch.rand(rows, 1) < 0.5, either(rows, cols), either(rows, 1))
+    return power(-9, 5, rows, cols) * signs
+
+
+def nothing(rows, cols):
+    return torch.zeros(rows, cols, dtype=torch.float64)
+
+
+def planted(made):
+    """In every second row the largest goes to another place, often one of the last."""
+    rows, cols = made.shape
+    last = (cols - 1 - torch.randint(min(cols, 8), (rows, 1))) if cols else 0
+    at = torch.where(torch.rand(rows, 1) < 0.6, last, torch.randint(max(1, cols), (rows, 1)))
+    top = made.argmax(1, keepdim=True)
+    at = torch.where(torch.rand(rows, 1) < 0.5, at, top)
+    largest_ones, there = made.gather(1, top), made.gather(1, at)
+    return made.scatter_(1, top, there).scatter_(1, at, largest_ones)

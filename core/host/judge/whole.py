@@ -1,0 +1,54 @@
+"""Inputs of whole numbers and masks that a task never announced.
+
+An index or a label may be anything that the task's own are: they stay between the smallest
+and the largest of those. Where a row's are all different they stay so, in another order. Where they
+ascend (offsets, lengths) they go on to do so, unless they are the same for every seed: then
+nothing but reading them shows which they are. A mask allows other places, in each row at least
+one where it always did.
+"""
+import torch
+
+from host.wire.tensors import flat
+
+MANY = 1 << 26               # elements of which no order is looked for
+
+
+def drawn(tensor, fixed=False):
+    """Another tensor of the same shape, strides and range; `fixed`: it is the same for every seed."""
+    if tensor.numel() < 2 or flat(tensor).numel() != tensor.numel():
+        return tensor
+    rows = tensor.reshape(-1, tensor.shape[-1] or 1)
+    made = mask(rows) if tensor.dtype == torch.bool else numbers(rows, fixed)
+    found = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
+    return found.copy_(made.reshape(tensor.shape))
+
+
+def mask(rows):
+    """Each row has a share of its own, in runs or not."""
+    count, cols = rows.shape
+    chances = torch.rand(count, 1)
+    made = torch.rand(count, cols) < chances
+    if float(torch.rand(())) < 0.3 and cols > 1:       # runs: the same again and again
+        made = made.gather(1, torch.arange(cols).div(1 + cols // 7, rounding_mode="floor").expand(count, cols))
+    for value in (True, False):
+        if bool((rows == value).any(1).all()):          # there was always one
+            made.scatter_(1, torch.randint(cols, (count, 1)), value)
+    return made
+
+
+def numbers(rows, fixed):
+    low, high = int(rows.min()), int(rows.max())
+    if low == high:
+        return rows
+    count, cols = rows.shape
+    if cols > 1 and rows.numel() < MANY:
+        ordered = rows.sort(1).values
+        ascends = not fixed and bool((rows == ordered).all())
+        if bool((ordered[:, 1:] != ordered[:, :-1]).all()):
+            return rows if ascends else rows.gather(1, torch.rand(count, cols).argsort(1))
+        if ascends:
+            return torch.randint(low, high + 1, (count, cols), dtype=torch.int64).sort(1).values.to(rows.dtype)
+    made = torch.randint(low, high + 1, (count, cols), dtype=torch.int64)
+    few = torch.randint(low, high + 1, (count, 3), dtype=torch.int64)
+    often = few.gather(1, torch.randint(3, (count, cols)))
+    return torch.where(torch.rand(count, 1) < 0.3, often, made).to(rows.dtype)

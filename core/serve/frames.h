@@ -1,0 +1,31 @@
+/*
+** frames.h - from the frames of a WebSocket (RFC 6455, section 5) to whole messages of text. Masks and
+** lengths are civetweb's affair, and so are pings; which frames follow which is decided here.
+*/
+#ifndef CAWB_SERVE_FRAMES_H
+#define CAWB_SERVE_FRAMES_H
+
+#include "base/bytes.h"
+
+/* Zero-initialise, set `most`, free. */
+typedef struct cawb_frames {
+  size_t most;                /* bytes of a message */
+  int open;                   /* a message has begun, and its last frame has not come */
+  cawb_bytes message;
+} cawb_frames;
+
+typedef enum cawb_frames_state {
+  CAWB_FRAMES_PART,           /* nothing to do: a part of a message, a ping, a pong */
+  CAWB_FRAMES_WHOLE,          /* a message is there: take it */
+  CAWB_FRAMES_END,            /* the other side closes */
+  CAWB_FRAMES_TOO_LONG, CAWB_FRAMES_NO_TEXT, CAWB_FRAMES_BROKEN          /* close, and say so */
+} cawb_frames_state;
+
+/* `bits` is a frame's first byte: its last-frame flag and its opcode. */
+cawb_frames_state cawb_frames_add(cawb_frames *f, int bits, const char *bytes, size_t size);
+
+/* Move the whole message into `to`, which is empty. */
+void cawb_frames_take(cawb_frames *f, cawb_bytes *to);
+void cawb_frames_free(cawb_frames *f);
+
+#endif

@@ -1,0 +1,14 @@
+/*
+** variables.h - a module's __device__ variables: what they were when it was loaded comes back before
+** every run, and a run that leaves another value behind is told.
+*/
+#ifndef CAWB_SIM_VARIABLES_H
+#define CAWB_SIM_VARIABLES_H
+
+#include "device/device.h"
+
+cawb_status sim_variables_keep(cawb_module *m, cawb_err *err);       /* once, after loading */
+void        sim_variables_restore(cawb_module *m);
+cawb_status sim_variables_changed(cawb_device *d, cawb_module *m, char *names, size_t room, cawb_err *err);
+
+#endif

@@ -1,0 +1,82 @@
+-- compose: what the compiler makes of the task, by a schedule; its two files go into the workspace, to go on by hand.
+
+local candidate = require "cawb.compose.candidate"
+local candidates = require "cawb.task.candidate"
+local core = require "cawb.core"
+local profile = require "cawb.look.profile"
+local schedule = require "cawb.compose.schedule"
+
+local MOST = 60          -- edits that are shown
+
+local function make(session, s)
+  local device, options = session.task.device.info, session.run.options.compose
+  return candidate.make(session.task, { arch = options.tensor_cores and device.arch or nil, memory = device.memory,
+                                        rewrite = options.rewrites, schedule = s })
+end
+
+local function times_of(session, made)
+  local c = candidates.new { source = made.source, plan = made.plan, options = made.options, name = "compose" }
+  return profile.profile(session.task, c, session.run.options, { set = "quick" })
+end
+
+-- The files of what was made; a build's options where it has any.
+local function write(session, made)
+  local files = { ["kernel.cu"] = made.source, ["plan.lua"] = made.plan }
+  if #made.options > 0 or session:readable "candidate.json" then      -- of an earlier one
+    files["candidate.json"] = core.json.encode { defines = {}, options = core.json.array { table.unpack(made.options) } }
+  end
+  for name, text in pairs(files) do
+    local ok, why = session:write(name, text)
+    if not ok then return nil, why end
+  end
+  return true
+end
+
+-- Legal edits by kernel: "5.2: vector 1 2 4; lanes 16 32".
+local function edits(made)
+  local lines, at, shown = {}, {}, 0
+  for _, e in ipairs(schedule.legal(made)) do
+    shown = shown + 1
+    if e.kernel and e.value ~= nil and shown <= MOST then
+      local key = e.kernel .. " " .. e.name
+      if not at[key] then
+        lines[#lines + 1] = ("kernels[%q].%s:"):format(e.kernel, e.name)
+        at[key] = #lines
+      end
+      lines[at[key]] = lines[at[key]] .. " " .. tostring(e.value)
+    elseif e.cut then lines[#lines + 1] = ("cuts: %q"):format(e.cut)
+    elseif e.keep then lines[#lines + 1] = ("kept: %d"):format(e.keep) end
+  end
+  return lines
+end
+
+local function page(session, made)
+  local p = times_of(session, made)
+  local lines = candidate.table(made, p)
+  for k, kernel in ipairs(made.kernels) do lines[#lines + 1] = ("step %d is kernel %q of the schedule"):format(k, schedule.key(kernel)) end
+  if p and p.ok then lines[#lines + 1] = "limiter: " .. p.roofline.sentence end
+  if p and not p.ok then lines[#lines + 1] = "it was not timed: " .. tostring(p.reason) end
+  lines[#lines + 1] = "schedule = " .. schedule.text(made.schedule)
+  lines[#lines + 1] = "what a schedule may say besides:"
+  table.move(edits(made), 1, 200, #lines + 1, lines)
+  lines[#lines + 1] = "written: kernel.cu, plan.lua; edit them, or call compose with another schedule; measure evaluates them"
+  return table.concat(lines, "\n")
+end
+
+return {
+  description = "What the compiler of this workbench makes of the task: its kernels, their times, their schedule and what else a "
+    .. "schedule may say. The result is written to kernel.cu and plan.lua, in place of what was there.",
+  parameters = { { "schedule", "string", 'a schedule as text, such as { kernels = { ["5.2"] = { vector = 2 } }, cuts = { "3.1|5.2" } }; '
+    .. "without it the compiler's own", optional = true } },
+  run = function(session, arguments)
+    local s, why = schedule.parse(arguments.schedule or "{}")
+    if not s then return why, true end
+    local made
+    made, why = make(session, s)
+    if not made then return "the task cannot be lowered: " .. why, true end
+    local ok
+    ok, why = write(session, made)
+    if not ok then return why, true end
+    return page(session, made)
+  end,
+}

@@ -1,0 +1,131 @@
+-- pack: kernels that pack a factor of a product on tensor cores: its numbers as parts of 16 bits, in the order in which the
+-- tensor cores take them, with a scale for each row and chunk, and what was lost.
+
+local expression = require "cawb.compose.kernel.expression"
+local index = require "cawb.compose.index"
+local prepared = require "cawb.compose.prepared"
+local template = require "cawb.compose.generate.template"
+
+local M = {}
+
+local ceil = template.ceil
+
+--- Terms of a chunk, along k; multiprocessors of the device that is worked for.
+M.CHUNK, M.SMS = 64, 132
+
+--- What the access functions of a factor take.
+M.place = { "int z", "int row", "int k" }
+
+--- A body that reads and writes under the names of another.
+function M.body_like(kernel, other, vector)
+  local body = expression.new(kernel, vector)
+  if other then body.names, body.order, body.headers = other.names, other.order, other.headers end
+  return body
+end
+
+local function variables(geometry, factor)
+  return index.var("z", geometry.batch), index.var("row", factor.rows), index.var("k", factor.depth)
+end
+
+--- A body that returns one number of a factor.
+function M.reads_one(kernel, names, geometry, factor)
+  local body = M.body_like(kernel, names)
+  body:line("return %s;", factor.element(body, variables(geometry, factor)))
+  return body
+end
+
+-- Eight neighbours along k, from 8 p on.
+local function reads_eight(kernel, geometry, factor)
+  local ragged = factor.depth % 8 ~= 0
+  local body = M.body_like(kernel, nil, ragged and 1 or 4)
+  local z, row = variables(geometry, factor)
+  local p = index.var("p", ceil(factor.depth, 8))
+  for lane = 0, 7 do
+    local k = index.plus(index.scale(p, 8), lane)
+    if ragged then body:open("if (%s < %d) {", index.c(k), factor.depth) end
+    body:line("v[%d] = %s;", lane, factor.element(body, z, row, k))
+    if ragged then body:close() end
+  end
+  return body
+end
+
+--- A body's parameters as a list, and their nodes.
+function M.declared(body)
+  local text, nodes = body:parameters()
+  local list = {}
+  for word in text:gmatch "[^,]+" do list[#list + 1] = word:match "^%s*(.-)%s*$" end
+  return list, nodes
+end
+
+--- Lists behind each other.
+function M.joined(...)
+  local all = {}
+  for _, list in ipairs { ... } do
+    for _, v in ipairs(list) do all[#all + 1] = v end
+  end
+  return all
+end
+
+local function of_parameters(nodes)
+  for _, node in ipairs(nodes) do
+    if not prepared.is(node) then return false end
+  end
+  return true
+end
+
+-- The access function that packing reads a factor by, and whether that is along k.
+local function reading(kernel, geometry, factor, own)
+  local body = factor.along and reads_eight(kernel, geometry, factor) or M.reads_one(kernel, nil, geometry, factor)
+  local nodes
+  own.parameters, nodes = M.declared(body)
+  if #nodes == 0 then expression.refuse "a factor is no tensor" end
+  local access = factor.along and template.access(own, "eight", "void", { "float *v", "int z", "int row", "int p" }, body:text())
+    or template.access(own, "one", "float", M.place, body:text())
+  return access, nodes, body.headers
+end
+
+--- What a factor is packed as.
+M.halves = { parts = 2, suffix = "", before = "seen s = {};", call = "pack_row(to, own, wide, %s, s,",
+                 after = "note_seen(wide, s, %d);", flags = "int *wide" }
+M.full = { parts = 3, suffix = "_full", before = "", call = "pack_row_full(to, own,", after = "",
+               flags = "const int *__restrict__ a_wide, const int *__restrict__ b_wide, const int *__restrict__ many" }
+
+-- Numbers of a row that there are in a chunk, as C of `chunk`.
+local function count_of(factor)
+  if factor.count then return factor.count end
+  return factor.depth % M.CHUNK == 0 and tostring(M.CHUNK) or ("min(%d, %d - %d * chunk)"):format(M.CHUNK, factor.depth, M.CHUNK)
+end
+
+local FEW = 4 * M.SMS                   -- blocks of a kernel that mostly has nothing to do
+
+-- Blocks of a packing kernel; where there is mostly nothing to do few blocks go over all of them.
+local function divide_packing(h, geometry, factor, unless)
+  local blocks = factor.along and h.OCTETS * h.PARTSK * geometry.batch or h.CHUNKS * h.BANDS * geometry.batch
+  h.EACHBLOCK = unless and ("for (int block = blockIdx.x; block < %d; block += gridDim.x) {"):format(blocks) or "{ const int block = blockIdx.x;"
+  h.AGAIN = unless and "__syncthreads();" or ""
+  return unless and math.min(blocks, FEW) or blocks
+end
+
+--- The kernel that packs one factor, `octets` times eight rows of it. `unless`: C; where it holds there is nothing to do.
+function M.kernel(kernel, geometry, side, octets, how, unless)
+  local factor, own = geometry[side], { name = ("%s_%s%s"):format(kernel.name, side, how.suffix) }
+  local chunks = ceil(factor.depth, M.CHUNK)
+  local access, nodes, headers = reading(kernel, geometry, factor, own)
+  local parts = math.min(ceil(chunks, 4), math.max(1, 4 * M.SMS // math.max(1, octets * geometry.batch)))
+  local per = ceil(chunks, parts)
+  local made = { octets = octets, chunks = chunks, most = 16 + geometry.batch * factor.rows * factor.depth // (1 << 27), headers = headers,
+    nodes = nodes, parameters_alone = of_parameters(nodes),
+    packed = { scratch = own.name .. "_parts", dtype = "uint8", numel = geometry.batch * chunks * how.parts * octets * 1024 },
+    scales = { scratch = own.name .. "_scales", dtype = "float32", numel = geometry.batch * chunks * 8 * octets },
+    wide = { scratch = own.name .. "_wide", dtype = "int32", numel = 5, flag = true },
+    vast = geometry.batch * factor.rows * chunks // 8 }
+  local h = { ALONG = factor.along or nil, ROWS = factor.rows, DEPTH = factor.depth, OCTETS = octets, CHUNKS = chunks,
+    PARTSK = ceil(chunks, per), PER = per, BANDS = ceil(octets, 8), WHAT = ("the %s factor"):format(side), PARTS = how.parts,
+    BEFORE = how.before, PACK = how.call:format(count_of(factor)), AFTER = how.after:format(made.vast), FLAGS = how.flags, UNLESS = unless and ("if (%s) return;"):format(unless) or "" }
+  local grid = divide_packing(h, geometry, factor, unless)
+  made.text = template.complete(own, { access }, template.fill("tensor_pack", own, h))
+  made.launch = { kernel = own.name, grid = { grid }, block = { 256 }, arguments = M.joined(nodes, { made.packed, made.scales, made.wide }) }
+  return made
+end
+
+return M

@@ -1,0 +1,105 @@
+-- Diagonals, and writes into a part of a copy.
+
+local index = require "cawb.compose.index"
+
+local M = {}
+
+local function axis(d, rank) return (d or 0) % rank + 1 end
+
+-- The dimensions but two, in order.
+local function others(rank, a, b)
+  local list = {}
+  for d = 1, rank do
+    if d ~= a and d ~= b then list[#list + 1] = d end
+  end
+  return list
+end
+
+-- In the plane of dimensions a and b: for an index i of the whole the place along the diagonal, and what is 0 there.
+local function diagonal(i, a, b, offset)
+  local off = index.plus(index.add(i[b], i[a], -1), -offset)
+  return offset < 0 and i[b] or i[a], { off, index.scale(off, -1) }
+end
+
+-- An index of the whole as one of the diagonal, which is the last dimension.
+local function on(i, rest, place)
+  local j = {}
+  for k, d in ipairs(rest) do j[k] = i[d] end
+  j[#j + 1] = place
+  return j
+end
+
+function M.diag_embed(g, op)
+  local out = op.out[1].shape
+  local a, b, offset = axis(op.args.dim1 or -2, #out), axis(op.args.dim2 or -1, #out), op.args.offset or 0
+  local rest = others(#out, a, b)
+  return { g:view(op.x[1], out, function(i) return on(i, rest, (diagonal(i, a, b, offset))) end,
+    function(i) return (select(2, diagonal(i, a, b, offset))) end, 0) }
+end
+
+function M.diagonal_copy(g, op)
+  local x, out = op.x[1], op.out[1].shape
+  local a, b, offset = axis(op.args.dim1, #x.shape), axis(op.args.dim2 or 1, #x.shape), op.args.offset or 0
+  local rest = others(#x.shape, a, b)
+  return { g:view(x, out, function(i)
+    local j = {}
+    for k, d in ipairs(rest) do j[d] = i[k] end
+    j[a], j[b] = index.plus(i[#out], math.max(0, -offset)), index.plus(i[#out], math.max(0, offset))
+    return j
+  end) }
+end
+
+-- x, where `inside` has no place in y for an index.
+local function written(g, x, y, inside)
+  return { g:join(x.shape, { { y, function(i) return (inside(i)) end, function(i) return (select(2, inside(i))) end },
+    { x, function(i) return i end } }) }
+end
+
+function M.diagonal_scatter(g, op)
+  local x, y = op.x[1], op.by.src
+  local a, b, offset = axis(op.args.dim1, #x.shape), axis(op.args.dim2 or 1, #x.shape), op.args.offset or 0
+  local rest = others(#x.shape, a, b)
+  return written(g, x, y, function(i)
+    local place, guards = diagonal(i, a, b, offset)
+    return on(i, rest, place), guards
+  end)
+end
+
+function M.select_scatter(g, op)
+  local x, d = op.x[1], axis(op.args.dim, #op.x[1].shape)
+  local n = op.args.index % x.shape[d]
+  return written(g, x, op.by.src, function(i)
+    local j = { table.unpack(i) }
+    table.remove(j, d)
+    return j, { index.plus(i[d], -n), index.plus(index.scale(i[d], -1), n) }
+  end)
+end
+
+function M.slice_scatter(g, op)
+  local x, y, d = op.x[1], op.by.src, axis(op.args.dim, #op.x[1].shape)
+  local first, step = op.args.start or 0, op.args.step or 1
+  if first < 0 then first = first + x.shape[d] end
+  return written(g, x, y, function(i)
+    local from, j = index.plus(i[d], -first), { table.unpack(i) }
+    j[d] = index.div(from, step)
+    return j, { from, index.scale(index.mod(from, step), -1), index.plus(index.scale(j[d], -1), y.shape[d] - 1) }
+  end)
+end
+
+-- Blocks along a diagonal, zeros elsewhere.
+function M.block_diag(g, op)
+  local out, pieces, down, across = op.out[1], {}, 0, 0
+  for k, x in ipairs(op.x) do
+    local rows, columns = #x.shape == 2 and x.shape[1] or 1, #x.shape > 0 and x.shape[#x.shape] or 1
+    local r, c = down, across
+    pieces[k] = { g:reshape(x.dtype == out.dtype and x or g:map("A", out.dtype, { x }, out.dtype), { rows, columns }),
+      function(i) return { index.plus(i[1], -r), index.plus(i[2], -c) } end,
+      function(i) return { index.plus(i[1], -r), index.plus(i[2], -c), index.plus(index.scale(i[1], -1), r + rows - 1),
+                           index.plus(index.scale(i[2], -1), c + columns - 1) } end }
+    down, across = down + rows, across + columns
+  end
+  pieces[#pieces + 1] = { g:fill(0, {}, out.dtype), function() return {} end }
+  return { g:join(out.shape, pieces) }
+end
+
+return M

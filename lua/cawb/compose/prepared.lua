@@ -1,0 +1,58 @@
+-- prepared: what parameters alone make up. It is computed before the first call, and again where they have changed.
+
+local M = {}
+
+-- What a library may compute is not: a plan calls it when it is called. Nor is an output.
+local kinds = { map = true, view = true, reduce = true, pick = true }
+
+-- What is below a node: "params", "inputs" (among others), "nothing" of both.
+local function made_of(x)
+  if x.made_of then return x.made_of end
+  local found = "inputs"
+  if x.kind == "leaf" then
+    found = x.source:find "^param:" and "params" or x.source:find "^input:" and "inputs" or "nothing"
+  elseif kinds[x.kind] and not x.is_output then
+    found = "nothing"
+    for _, input in ipairs(x.inputs) do
+      local one = made_of(input)
+      if one == "inputs" or found == "nothing" then found = one end
+      if found == "inputs" then break end
+    end
+  end
+  x.made_of = found
+  return found
+end
+
+--- Whether a node is made of parameters alone, so that its kernel may run before the first call.
+function M.is(x) return made_of(x) == "params" end
+
+--- Whether two kernels may be one: what runs before the first call is no part of what runs in it.
+function M.together(a, b)
+  local function all(kernel)
+    for _, x in ipairs(kernel.roots) do if not M.is(x) then return false end end
+    return true
+  end
+  return all(a) == all(b)
+end
+
+-- Whether a kernel has nothing to do with inputs and outputs.
+local function is_ahead(kernel)
+  if kernel.call or not kernel.made then return false end
+  for _, x in ipairs(kernel.roots) do
+    if not M.is(x) then return false end
+  end
+  return true
+end
+
+--- Mark the launches of kernels that may run before the first call, and what they write.
+function M.mark(kernels)
+  for _, kernel in ipairs(kernels) do
+    if is_ahead(kernel) then
+      kernel.prepare = true
+      for _, x in ipairs(kernel.roots) do x.kept = true end
+      for _, launch in ipairs(kernel.made.launches) do launch.prepare = true end
+    end
+  end
+end
+
+return M

@@ -1,0 +1,219 @@
+-- schedule: how a graph is lowered, as data: which rewrites are left out, which kernels are not joined, and how a kernel's
+-- generator goes about it. Any schedule computes the same function; only time and last bits differ. What a schedule
+-- says of kernels that are not there has no effect.
+--   { kept = { 2 }, cuts = { "3.1|5.2" }, kernels = { ["5.2"] = { vector = 2 } } }
+-- `kept` are steps of rewrite.lua by their number that are not done. A kernel's name here is the label of the last node
+-- that it stores: the number of the operator that it was recorded as, and which of that operator's nodes it is.
+
+local choose = require "cawb.compose.choose"
+
+local rewrite_steps = 32
+
+local M = {}
+
+--- The schedule that compose takes by itself.
+function M.default() return {} end
+
+local function set_of(list)
+  local set = {}
+  for _, x in ipairs(list or {}) do set[x] = true end
+  return set
+end
+
+local function copy(t)
+  if type(t) ~= "table" then return t end
+  local c = {}
+  for k, v in pairs(t) do c[k] = copy(v) end
+  return c
+end
+
+--- Name the nodes of a graph.
+function M.label(g)
+  local counts = {}
+  for _, x in ipairs(g.nodes) do
+    local number = x.from and x.from.number or 0
+    counts[number] = (counts[number] or 0) + 1
+    x.label = ("%d.%d"):format(number, counts[number])
+  end
+end
+
+--- A kernel's name in schedules.
+function M.key(kernel) return kernel.roots[#kernel.roots].label or "0.0" end
+
+local function pair(a, b) return M.key(a) .. "|" .. M.key(b) end
+
+--- Options of candidate.make with a schedule among them: `joins` gains the pairs of kernels that are joined.
+function M.options(options, joins)
+  local s = options.schedule or {}
+  local cuts, choice, seen = set_of(s.cuts), options.choice, {}
+  local all = { kept = set_of(s.kept) }
+  function all.choice(a, b)
+    if cuts[pair(a, b)] then return false end
+    if choice and not choice(a, b) then return false end
+    if not seen[pair(a, b)] then joins[#joins + 1] = pair(a, b) end
+    seen[pair(a, b)] = true
+    return true
+  end
+  local kernels = options.kernels
+  function all.kernels(kernel)
+    local own = (s.kernels or {})[M.key(kernel)]
+    return own or kernels and kernels(kernel)
+  end
+  return setmetatable(all, { __index = options })
+end
+
+-- ---- what may be changed
+
+local powers = { 1, 2, 4, 8, 16 }
+
+-- For each kind of generator (choose.lua) its options with values to try. What does not apply has no effect or is refused.
+local knobs = {
+  stream = { vector = { 1, 2, 4, 8 } },
+  rows = { vector = { 1, 2, 4 }, lanes = { 16, 32, 64, 128, 256, 512 }, across = { 32, 64, 128, 256 }, block = { 64, 128, 256, 512, 1024 },
+           cluster = { 1, 2, 4, 8 }, stay = { true, false }, hold = { false } },
+  scan = { threads = { 64, 128, 256, 512, 1024 }, packs = powers, parts = powers, slices = powers },
+  window = { outputs = { 1, 2, 4, 8 }, down = { 1, 2, 4 }, wide = { 2, 4, 8, 16 }, strip = { true, false }, threads = { 64, 128, 256 } },
+  order = { short = { 512, 1024, 2048 } },
+  product = { tile = { 1, 2, 3, 4, 5, 6 }, splits = powers },
+}
+knobs.conv = knobs.product
+
+local loops = { product = { "tensor", "library", "simt" }, conv = { "packed", "box", "library", "simt" } }
+
+local function sorted(t)
+  local names = {}
+  for name in pairs(t) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+local function of_kernel(list, kernel, own)
+  local key = M.key(kernel)
+  local function add(name, value)
+    if own[name] ~= value then list[#list + 1] = { kernel = key, name = name, value = value } end
+  end
+  for _, loop in ipairs(loops[kernel.kind] or {}) do
+    if loop ~= kernel.loop and (loop ~= "simt" or choose.may_be_own(kernel)) then add("loop", loop) end
+  end
+  local mine = knobs[kernel.by] or {}
+  for _, name in ipairs(sorted(mine)) do
+    for _, value in ipairs(mine[name]) do add(name, value) end
+  end
+  for _, name in ipairs(sorted(own)) do list[#list + 1] = { kernel = key, name = name } end
+end
+
+--- The edits that lead on from the schedule of what was made: a kernel's option with a value, or without one (back to the
+--- generator's own choice), { kernel, name, value }; a join that is cut, { cut }, or made again, { join }; a rewrite that is
+--- not done, { keep = step }, or done again, { rewrite = step }. In an order that depends on the graph alone.
+function M.legal(made)
+  local s, list = made.schedule or {}, {}
+  for _, kernel in ipairs(made.kernels) do of_kernel(list, kernel, (s.kernels or {})[M.key(kernel)] or {}) end
+  for _, one in ipairs(made.joins) do list[#list + 1] = { cut = one } end
+  for _, one in ipairs(s.cuts or {}) do list[#list + 1] = { join = one } end
+  local kept = set_of(s.kept)
+  for step = 1, math.min(rewrite_steps, made.rewrites.matched or 0) do
+    list[#list + 1] = kept[step] and { rewrite = step } or { keep = step }
+  end
+  return list
+end
+
+local function added(list, x)
+  local new = copy(list or {})
+  new[#new + 1] = x
+  table.sort(new)
+  return new
+end
+
+local function removed(list, x)
+  local new = {}
+  for _, y in ipairs(list or {}) do if y ~= x then new[#new + 1] = y end end
+  return #new > 0 and new or nil
+end
+
+--- The schedule with one edit.
+function M.apply(schedule, edit)
+  local s = copy(schedule)
+  if edit.kernel then
+    s.kernels = s.kernels or {}
+    local own = s.kernels[edit.kernel] or {}
+    own[edit.name] = edit.value
+    s.kernels[edit.kernel] = next(own) and own or nil
+    s.kernels = next(s.kernels) and s.kernels or nil
+  elseif edit.cut then s.cuts = added(s.cuts, edit.cut)
+  elseif edit.join then s.cuts = removed(s.cuts, edit.join)
+  elseif edit.keep then s.kept = added(s.kept, edit.keep)
+  elseif edit.rewrite then s.kept = removed(s.kept, edit.rewrite) end
+  return s
+end
+
+-- ---- as text
+
+local function word(value) return type(value) == "string" and ("%q"):format(value) or tostring(value) end
+
+local function words(list)
+  local all = {}
+  for i, x in ipairs(list) do all[i] = word(x) end
+  return "{ " .. table.concat(all, ", ") .. " }"
+end
+
+--- The schedule as text, the same for equal ones.
+function M.text(schedule)
+  local parts = {}
+  if schedule.kept then parts[#parts + 1] = "kept = " .. words(schedule.kept) end
+  if schedule.cuts then parts[#parts + 1] = "cuts = " .. words(schedule.cuts) end
+  local kernels = {}
+  for _, key in ipairs(sorted(schedule.kernels or {})) do
+    local own = {}
+    for _, name in ipairs(sorted(schedule.kernels[key])) do own[#own + 1] = ("%s = %s"):format(name, word(schedule.kernels[key][name])) end
+    kernels[#kernels + 1] = ("[%q] = { %s }"):format(key, table.concat(own, ", "))
+  end
+  if #kernels > 0 then parts[#parts + 1] = "kernels = { " .. table.concat(kernels, ", ") .. " }" end
+  return #parts > 0 and "{ " .. table.concat(parts, ", ") .. " }" or "{}"
+end
+
+local function check_lists(s)
+  for _, name in ipairs { "kept", "cuts" } do
+    local wanted = name == "kept" and "number" or "string"
+    if s[name] ~= nil and type(s[name]) ~= "table" then return ("%s must be a list"):format(name) end
+    for _, x in ipairs(s[name] or {}) do
+      if type(x) ~= wanted then return ("%s has a %s, it takes %ss"):format(name, type(x), wanted) end
+    end
+  end
+end
+
+local simple = { number = true, string = true, boolean = true }
+
+local function check_kernels(kernels)
+  if type(kernels) ~= "table" then return "kernels must be a table" end
+  for key, own in pairs(kernels) do
+    if type(key) ~= "string" or type(own) ~= "table" then return "kernels has tables of options by the kernels' names, as [\"5.2\"]" end
+    for name, value in pairs(own) do
+      if type(name) ~= "string" or not simple[type(value)] then return ("kernels[%q]: an option has a name and a plain value"):format(key) end
+    end
+  end
+end
+
+--- Whether a table is a schedule: true, or nil and what is wrong with it.
+function M.check(s)
+  for key in pairs(s) do
+    if key ~= "kept" and key ~= "cuts" and key ~= "kernels" then
+      return nil, ("schedule: there is no '%s'; there are kept, cuts and kernels"):format(tostring(key))
+    end
+  end
+  local wrong = check_lists(s) or s.kernels and check_kernels(s.kernels)
+  if wrong then return nil, "schedule: " .. wrong end
+  return true
+end
+
+--- A schedule from its text; or nil and what is wrong with it.
+function M.parse(text)
+  local chunk, message = load("return " .. text, "=schedule", "t", {})
+  if not chunk then return nil, message end
+  local ok, s = pcall(chunk)
+  if not ok or type(s) ~= "table" then return nil, "schedule: a table is expected, { kept =, cuts =, kernels = }" end
+  local good, why = M.check(s)
+  if not good then return nil, why end
+  return s
+end
+
+return M

@@ -1,0 +1,34 @@
+// Results whose numbers lost bits that might count, once more in float32: a warp takes two neighbours.
+extern "C" __global__ void __launch_bounds__(256)
+$NAME_again($PARAMETERS, const int *__restrict__ a_wide, const int *__restrict__ b_wide, const long long *__restrict__ list,
+            const int *__restrict__ many) {
+  if (is_beyond(a_wide, b_wide)) return;
+  if (*many > $AGAIN) {
+$if FULL
+$else
+    __shared__ float a[16][68], b[16][68];
+    $NAME_plain($PASS, a, b);
+$end
+    return;
+  }
+  const int lane = threadIdx.x % 32, pairs = ($N + 1) / 2;
+  for (int i = blockIdx.x * 8 + threadIdx.x / 32; i < *many; i += gridDim.x * 8) {
+    const long long at = list[i] / pairs, z = at / $M;
+    const int row = at % $M, column = list[i] % pairs * 2;
+    const $NAME_tile tile = { (int)(z / $BATCH), (int)(z % $BATCH), 0, 0, 0, 0, 0 };
+    float first = 0.0f, second = 0.0f;
+    for (int step = 0; step < $NAME_steps(tile.set); step++) {
+      const int chunk = $NAME_chunk(tile.set, step) * 64, before = ($NAME_before(tile.set) + step) * 64, from = row + $NAME_shift(tile.set, step);
+      if (from >= $ROWS) continue;
+      for (int k = lane; k < min(64, $DEPTH - chunk); k += 32) {
+        const float a = $left(tile.z, from, chunk + k);
+        first = fmaf(a, $right(tile.z, column, before + k), first);
+        if (column + 1 < $N) second = fmaf(a, $right(tile.z, column + 1, before + k), second);
+      }
+    }
+#pragma unroll
+    for (int d = 16; d > 0; d /= 2) first += __shfl_xor_sync(~0u, first, d), second += __shfl_xor_sync(~0u, second, d);
+    if (lane > 0) continue;
+$STORE
+  }
+}

@@ -1,0 +1,180 @@
+// $NAME: $WHAT. A block takes a box of $ROWS outputs after the other: what these
+// read comes to shared memory once, as pairs of halves under one scale, and each warp gathers its factor from there. The weights
+// stay in shared memory.
+
+struct $NAME_tile { int n, d, h, w; };
+
+static __device__ __forceinline__ $NAME_tile $NAME_at(int i) {
+  return { i / ($DOWND * $DOWNH * $DOWNW), i / ($DOWNH * $DOWNW) % $DOWND * $BOXD, i / $DOWNW % $DOWNH * $BOXH, i % $DOWNW * $BOXW };
+}
+
+// What a box reads: each thread has $UNIT channels of some places.
+static __device__ __forceinline__ void $NAME_fetch($PARAMETERS, float (&v)[$TURNS][$UNIT], int z, $NAME_tile tile) {
+#pragma unroll
+  for (int i = 0; i < $TURNS; i++) {
+    const int u = threadIdx.x + $THREADS * i, place = u % $PLACES, channel = u / $PLACES * $UNIT;
+    const int d = tile.d * $STEPD + $FIRSTD + place / ($INH * $INW), h = tile.h * $STEPH + $FIRSTH + place / $INW % $INH;
+    const int w = tile.w * $STEPW + $FIRSTW + place % $INW;
+    const bool in = u < $UNITS && d >= 0 && d < $SIZED && h >= 0 && h < $SIZEH && w >= 0 && w < $SIZEW;
+#pragma unroll
+    for (int j = 0; j < $UNIT; j++) v[i][j] = in ? $load(((long long)tile.n * $GROUPS + z) * $CHANNELS + channel + j, d, h, w) : 0.0f;
+  }
+}
+
+// The value of a sum, and what follows it, where it lies inside.
+static __device__ __forceinline__ void $NAME_result($PARAMETERS, int z, int n, int column, int d, int h, int w, float sum) {
+  if (d >= $LASTD || h >= $LASTH || w >= $LASTW || column >= $EACH) return;
+  const int o = z * $EACH + column;
+  $put((long long)n * $ALL + o, d, h, w, $VALUE);
+}
+
+// A box without tensor cores, where its numbers, or the weights, lie too far apart for 16 bits.
+static __device__ __forceinline__ void $NAME_exact($PARAMETERS, int z, int cut, $NAME_tile tile) {
+  for (int i = threadIdx.x; i < $ROWS * $COLUMNS * $SETS; i += $THREADS) {
+    const int row = i % $ROWS, column = cut * $COLUMNS + i / $ROWS % $COLUMNS, set = i / ($ROWS * $COLUMNS), o = z * $EACH + column;
+    if (column >= $EACH) continue;
+    float sum = 0.0f;
+    for (int c = 0; c < $CHANNELS; c++) {
+      float part = 0.0f;
+      for (int t = $NAME_sets[set][0]; t < $NAME_sets[set][0] + $NAME_sets[set][1]; t++) {
+        const int *const tap = $NAME_taps[t];
+        const int d = (tile.d + row / ($BOXH * $BOXW)) * $STEPD + $FIRSTD + tap[1], h = (tile.h + row / $BOXW % $BOXH) * $STEPH + $FIRSTH + tap[2];
+        const int w = (tile.w + row % $BOXW) * $STEPW + $FIRSTW + tap[3];
+        if (d < 0 || d >= $SIZED || h < 0 || h >= $SIZEH || w < 0 || w >= $SIZEW) continue;
+        const int2 at = { c, 0 };
+        part = fmaf($load(((long long)tile.n * $GROUPS + z) * $CHANNELS + c, d, h, w), $weight($OUTIN, tap[0]), part);
+      }
+      sum += part;
+    }
+    const int *const rest = $NAME_sets[set] + 4;
+    $NAME_result($PASS, z, tile.n, column, (tile.d + row / ($BOXH * $BOXW)) * $OUTD + rest[0], (tile.h + row / $BOXW % $BOXH) * $OUTH + rest[1],
+                 (tile.w + row % $BOXW) * $OUTW + rest[2], sum);
+  }
+}
+
+// COUNT steps of 16 products: the small ones of all steps first, because a tensor core cuts its sum off towards zero.
+template <int COUNT>
+static __device__ __forceinline__ void $NAME_steps(float (&sum)[$TILES][4], const unsigned *upper, const unsigned *lower,
+                                                   const int *offsets, const uint4 *weights) {
+  unsigned high[COUNT][4], low[COUNT][4];
+#pragma unroll
+  for (int s = 0; s < COUNT; s++) {
+    const int2 near = *(const int2 *)(offsets + 16 * s), far = *(const int2 *)(offsets + 16 * s + 8);
+    join_pairs(upper[near.x], upper[near.y], high[s][0], low[s][0]);
+    join_pairs(lower[near.x], lower[near.y], high[s][1], low[s][1]);
+    join_pairs(upper[far.x], upper[far.y], high[s][2], low[s][2]);
+    join_pairs(lower[far.x], lower[far.y], high[s][3], low[s][3]);
+  }
+#pragma unroll
+  for (int j = 0; j < $TILES; j++) {
+    uint4 b[COUNT];
+    float part[4] = {};
+#pragma unroll
+    for (int s = 0; s < COUNT; s++) b[s] = weights[(s * ($COLUMNS / 8) + j) * 32];
+$if FOURTH
+#pragma unroll
+    for (int s = 0; s < COUNT; s++) multiply_16(part, low[s], b[s].z, b[s].w);
+$end
+#pragma unroll
+    for (int s = 0; s < COUNT; s++) multiply_16(part, low[s], b[s].x, b[s].y);
+#pragma unroll
+    for (int s = 0; s < COUNT; s++) multiply_16(part, high[s], b[s].z, b[s].w);
+#pragma unroll
+    for (int s = 0; s < COUNT; s++) multiply_16(part, high[s], b[s].x, b[s].y);
+#pragma unroll
+    for (int k = 0; k < 4; k++) sum[j][k] += part[k];
+  }
+}
+
+extern "C" __global__ void __launch_bounds__($THREADS, $BLOCKS)
+$NAME($PARAMETERS, const uint4 *__restrict__ weights, const float *__restrict__ scales, const int *__restrict__ wide) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  uint4 *const own = (uint4 *)shared;
+  int *const offsets = (int *)(own + $STEPS * ($COLUMNS / 8) * 32);
+  float *const columns = (float *)(offsets + $STEPS * 16);
+  float *const stage = columns + $SETS * $COLUMNS;
+  unsigned *const box = (unsigned *)(stage + $TILES * 8 * $PITCH);
+  __shared__ float all[$THREADS / 32];
+  const int cut = blockIdx.x % ($GROUPS * $CUTS), z = cut / $CUTS, lane = threadIdx.x % 32, bad = *wide;
+  for (int i = threadIdx.x; i < $STEPS * ($COLUMNS / 8) * 32; i += $THREADS) own[i] = weights[(size_t)cut * ($STEPS * ($COLUMNS / 8) * 32) + i];
+  for (int i = threadIdx.x; i < $SETS * $COLUMNS; i += $THREADS) columns[i] = scales[cut * ($SETS * $COLUMNS) + i];
+  for (int set = 0; set < $SETS; set++)
+    for (int k = threadIdx.x; k < $NAME_sets[set][3] * 16; k += $THREADS) {
+      const int taps = $NAME_sets[set][1];
+      const int2 at = $NAME_part(k < taps * $CHANNELS ? k : 0, taps);       // beyond the last weights are zero
+      const int *const tap = $NAME_taps[$NAME_sets[set][0] + at.y];
+      offsets[$NAME_sets[set][2] * 16 + k] = at.x * $APART + (tap[1] * $INH + tap[2]) * $INW + tap[3];
+    }
+  const int first = threadIdx.x / 32 * 16 + lane / 4;
+  const unsigned *const upper = box + (first / ($BOXH * $BOXW) * $STEPD * $INH + first / $BOXW % $BOXH * $STEPH) * $INW + first % $BOXW * $STEPW;
+  const unsigned *const lower = box + ((first + 8) / ($BOXH * $BOXW) * $STEPD * $INH + (first + 8) / $BOXW % $BOXH * $STEPH) * $INW
+                                + (first + 8) % $BOXW * $STEPW;
+  float v[$TURNS][$UNIT];
+  int i = blockIdx.x / ($GROUPS * $CUTS);
+  if (i < $ITEMS) $NAME_fetch($PASS, v, z, $NAME_at(i));
+  for (; i < $ITEMS; i += gridDim.x / ($GROUPS * $CUTS)) {
+    const $NAME_tile tile = $NAME_at(i);
+    float most = 0.0f;
+#pragma unroll
+    for (int k = 0; k < $TURNS; k++)
+#pragma unroll
+      for (int j = 0; j < $UNIT; j++) most = fmaxf(most, finite(v[k][j]));
+    most = widest(most);
+    if (lane == 0) all[threadIdx.x / 32] = most;
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < $THREADS / 32; k++) most = fmaxf(most, all[k]);
+    const int e = exponent_for(most);
+    int lost = bad | (e < -66);
+#pragma unroll
+    for (int k = 0; k < $TURNS; k++) {
+      const int u = threadIdx.x + $THREADS * k;
+      float here = 0.0f;
+#pragma unroll
+      for (int j = 0; j < $UNIT; j++) {
+        here = fmaxf(here, fabsf(v[k][j]));
+        if (u < $UNITS) box[(u / $PLACES * $UNIT + j) * $APART + u % $PLACES] = split_one(scaled(v[k][j], e));
+      }
+$if PAIR
+      here = fmaxf(here, __shfl_down_sync(~0u, here, 1));                  // a neighbour's size does as well
+$end
+      lost |= here > 0.0f && !(here >= most * 1.52587890625e-5f && here < INFINITY);      // 2^-16
+    }
+    lost = __syncthreads_or(lost);
+    if (i + gridDim.x / ($GROUPS * $CUTS) < $ITEMS) $NAME_fetch($PASS, v, z, $NAME_at(i + gridDim.x / ($GROUPS * $CUTS)));
+    const float undo = power_of_two(-e);
+    // Sets whose outputs lie in the same lines are put side by side in shared memory, so that what is written is one run.
+    for (int pass = lost ? $LINES * $PASSES : 0; pass < $LINES * $PASSES; pass++) {
+      const int line = pass / $PASSES * $SIDE, column = pass % $PASSES * $TILES * 8;
+      for (int side = 0; side < $SIDE; side++) {
+        const int *const set = $NAME_sets[line + side], *const from = offsets + lane % 4 * 2;
+        const int end = set[2] + set[3];
+        int step = set[2];
+        float sum[$TILES][4] = {};
+        for (; step + 1 < end; step += 2) $NAME_steps<2>(sum, upper, lower, from + step * 16, own + (step * ($COLUMNS / 8) + column / 8) * 32 + lane);
+        if (step < end) $NAME_steps<1>(sum, upper, lower, from + step * 16, own + (step * ($COLUMNS / 8) + column / 8) * 32 + lane);
+#pragma unroll
+        for (int j = 0; j < $TILES; j++)
+#pragma unroll
+          for (int k = 0; k < 4; k++) {
+            const int at = 8 * j + lane % 4 * 2 + k % 2;
+            stage[at * $PITCH + (first + k / 2 * 8) * $SIDE + side] = sum[j][k] * undo * columns[(line + side) * $COLUMNS + column + at];
+          }
+      }
+      __syncthreads();
+      const int *const rest = $NAME_sets[line] + 4;
+#pragma unroll
+      for (int run = 0; run < $RUNS; run++) {
+        const int at = threadIdx.x % $SPREAD + run * $SPREAD, row = at / ($BOXW * $SIDE);
+        const int d = (tile.d + row / $BOXH) * $OUTD + rest[0], h = (tile.h + row % $BOXH) * $OUTH + rest[1];
+        const int w = tile.w * $OUTW + at % ($BOXW * $SIDE);
+#pragma unroll 4
+        for (int k = threadIdx.x / $SPREAD; k < $TILES * 8; k += $THREADS / $SPREAD)
+          $NAME_result($PASS, z, tile.n, cut % $CUTS * $COLUMNS + column + k, d, h, w, stage[k * $PITCH + at]);
+      }
+      __syncthreads();
+    }
+    if (lost) $NAME_exact($PASS, z, cut % $CUTS, tile);
+    __syncthreads();
+  }
+}

@@ -1,0 +1,172 @@
+-- verdict: one judged candidate as an answer: is it right, is it faster, what holds it back, what is next. From a run
+-- with one turn, and the profile of that turn's candidate where there is one.
+
+local baseline_names = require "cawb.base.baseline_names"
+local display = require "cawb.base.display"
+local result = require "cawb.run.result"
+local stats = require "cawb.base.stats"
+
+local M = {}
+
+--- The exit status of `cawb judge` by its word.
+M.codes = { faster = 0, right = 1, wrong = 2, undecided = 3 }
+
+local model_margin = 0.05      -- a modelled speed-up within 1 +- this is none: docs/explain/time-model.md says why
+
+-- "faster", "slower", "same" or "undecided": measurements bring it along, a modelled time has no interval.
+local function verdict_of(facts)
+  local equal = facts.equal_error
+  return equal.verdict or stats.verdict(equal, model_margin)
+end
+
+--- "faster": right, and faster than the fastest baseline that is no less accurate; "right"; "wrong"; "undecided": the run
+--- ended before it could tell.
+function M.word(run)
+  local turn = run.turns[1]
+  if not turn or run.ended == "failed" or run.ended == "interrupted" then return "undecided" end
+  if not turn.ok then return "wrong" end
+  return turn.facts.equal_error and verdict_of(turn.facts) == "faster" and "faster" or "right"
+end
+
+local pytorch = { eager = "eager PyTorch", compile = "torch.compile" }
+
+local function rival(equal) return pytorch[equal.against] or baseline_names.label(equal.against) end
+
+local function right_sentence(facts)
+  local equal = facts.equal_error
+  if not equal then return "right; no baseline could be timed beside it" end
+  local modelled, found = facts.modelled and " (modelled)" or "", verdict_of(facts)
+  if found == "faster" then
+    return ("right, and %s as fast as %s at equal error%s"):format(display.speedup(equal), rival(equal), modelled)
+  elseif found == "same" then
+    return ("right, and as fast as %s%s"):format(rival(equal), modelled)
+  elseif found == "slower" then
+    return ("right, but slower than %s: %s%s"):format(rival(equal), display.speedup(equal), modelled)
+  end
+  return ("right; whether it is faster than %s is not decided: %s%s"):format(rival(equal), display.speedup(equal), modelled)
+end
+
+local failed_words = { compile = "it does not compile", plan = "its plan is wrong", run = "it does not run",
+  verify = "wrong", measure = "wrong while it was timed", confirm = "wrong when it was looked at again" }
+
+--- The answer in one sentence.
+function M.sentence(run)
+  local turn = run.turns[1]
+  if M.word(run) == "undecided" then return "not judged: " .. tostring(run.reason or run.ended) end
+  if turn.ok then return right_sentence(turn.facts) end
+  return ("%s: %s"):format(failed_words[turn.stage] or "rejected at " .. turn.stage, (turn.reason:gsub("\n.*", "")))
+end
+
+local function error_of(e) return e and e.worst and ("%.2g"):format(e.worst) or "-" end
+
+local function timing_rows(run)
+  local turn = run.turns[1]
+  local rows = { { "candidate", display.interval(turn.time_s), error_of(turn.error), "" } }
+  for _, kind in ipairs { "eager", "compile", "max_autotune" } do
+    local b = run.task.baselines[kind]
+    if b then
+      rows[#rows + 1] = { baseline_names.label(kind), b.time_s and display.interval(b.time_s) or "failed", error_of(b.error),
+                          display.speedup(turn.speedup and turn.speedup[kind]) }
+    end
+  end
+  return rows
+end
+
+-- Lines of "what  text", the words under each other.
+local function pairs_of(list)
+  local lines = {}
+  for _, one in ipairs(list) do lines[#lines + 1] = ("%-10s %s"):format(one[1], one[2]) end
+  return lines
+end
+
+local function hottest(p, most)
+  local words = {}
+  for i, l in ipairs(p and p.lines or {}) do
+    if i > most then break end
+    words[i] = { i == 1 and "hottest" or "", ("line %d  %.0f%%  %s"):format(l.line, 100 * l.share, l.text or "") }
+  end
+  return words
+end
+
+local function flags_of(facts)
+  local list = {}
+  for _, flag in ipairs(facts.rules and facts.rules.flags or {}) do
+    list[#list + 1] = { #list == 0 and "flags" or "", ("rule '%s': %s"):format(flag.rule, (flag.reason:gsub("%c", " "))) }
+  end
+  return list
+end
+
+local function share_of_bound(facts)
+  local floor = facts.floor
+  if not (floor and floor.seconds and facts.time_s) then return nil end
+  return ("%.0f%% of the least time that the device's ceilings allow, %s (%s)"):format(
+    100 * floor.seconds / facts.time_s.median, display.time(floor.seconds), floor.source)
+end
+
+local function known(run, p)
+  local facts, list = run.turns[1].facts, {}
+  local function say(what, text) if text then list[#list + 1] = { what, text } end end
+  say("precision", facts.precision and facts.precision.class)
+  say("bound", share_of_bound(facts))
+  say("limiter", p and p.ok and p.roofline.sentence)
+  table.move(hottest(p, 3), 1, 3, #list + 1, list)
+  local remedy = p and p.ok and p.roofline.remedies[1]
+  say("next", remedy and ("%s (%s); more: cawb skill %s"):format(remedy.advice, remedy.why, remedy.skill))
+  table.move(flags_of(facts), 1, #flags_of(facts), #list + 1, list)
+  return list
+end
+
+-- The end of what a compiler or a sanitizer said.
+local function log_lines(turn, most)
+  local lines = {}
+  for line in ((turn.log or "") .. "\n"):gmatch "(.-)\n" do
+    if line ~= "" and #lines < most then lines[#lines + 1] = "  " .. line:gsub("%c", " ") end
+  end
+  return lines
+end
+
+local function wrong_page(run)
+  local turn = run.turns[1]
+  local lines = {}
+  for line in turn.reason:gmatch "\n([^\n]*)" do lines[#lines + 1] = "  " .. line end
+  table.move(log_lines(turn, 16), 1, 16, #lines + 1, lines)
+  table.move(pairs_of(flags_of(turn.facts)), 1, #flags_of(turn.facts), #lines + 1, lines)
+  if turn.stage == "run" then lines[#lines + 1] = "next       cawb sanitize, with the same words, names each bad access" end
+  return lines
+end
+
+local function recorded(run)
+  local words = ("recorded   run %s in %s"):format(run.id, run.ledger.dir)
+  if M.word(run) ~= "faster" then return words end
+  return ("%s; as a PyTorch operator: cawb promote %s --into DIR%s"):format(words, run.id,
+    run.ledger.dir == "cawb-runs" and "" or " --out " .. run.ledger.dir)
+end
+
+--- The page: a list of lines. `p` is the profile of the candidate, or nil.
+function M.page(run, p)
+  local turn, d = run.turns[1], run.task.device.info
+  local lines = { M.sentence(run) }
+  local function add(more) table.move(more, 1, #more, #lines + 1, lines) end
+  if turn then
+    add { "", ("%s%s on %s, %s%s"):format(turn.name, turn.label ~= "" and turn.label and " " .. turn.label or "", run.task.name,
+      d.model, turn.modelled and "; times are modelled, not measured" or "") }
+    for _, note in ipairs(run.task.notes) do add { "note: " .. note } end
+    if turn.ok then
+      add { "" }
+      add(display.table({ "", turn.modelled and "modelled time" or "time", "error", "speed-up" }, timing_rows(run)))
+      add { "" }
+      add(pairs_of(known(run, p)))
+    else add(wrong_page(run)) end
+  end
+  add { recorded(run) }
+  return lines
+end
+
+--- The same as data: { verdict =, sentence =, limiter =, lines =, remedies =, run = as --json of a run }.
+function M.data(run, p)
+  local good = p and p.ok
+  return { verdict = M.word(run), sentence = M.sentence(run), limiter = good and p.roofline.sentence or nil,
+    remedies = good and p.roofline.remedies or nil, lines = good and p.lines or nil, run = result.run(run) }
+end
+
+return M

@@ -1,0 +1,89 @@
+-- libraries: what cuBLAS and cuDNN take for products and convolutions in float32, modelled from sizes
+-- alone. A product is cut into tiles, and tiles go over the multiprocessors in waves: what is small
+-- or of an odd size fills neither. Constants are fitted to half of bench/results/baselines_h100.txt's
+-- tasks, which says how far off the other half is.
+
+local M = {}
+
+-- Of the published rate, what large products reach (the limit of power), and what convolutions do:
+-- forwards with long sums; `back`: transposed ones, by dimensions and strides, with 64 channels or more.
+M.reached = {
+  matmul = 0.77, convolution = 0.655, sum = 512, sum_power = 0.293, grouped = 0.5,
+  back = { plane = 0.33, wide = 0.72, plane_strided = 0.127, volume = 0.2, volume_strided = 0.115 },
+  wide = 15, channels = 64, channels_power = 0.6,       -- `wide`: windows from which cuDNN takes other ways
+  depthwise = 1 / 5.2,                                  -- of memory's rate
+}
+
+-- Tiles that libraries choose from, and what each reaches of the best; ways to cut a sum, of at least so
+-- many terms, and what joining the parts takes.
+local tiles = { { 128, 128, 1.0 }, { 128, 64, 0.92 }, { 64, 64, 0.75 }, { 32, 64, 0.5 }, { 32, 32, 0.3 } }
+local splits, least_terms, join = { 1, 2, 4, 8 }, 256, 2e-6
+local FEW = 8                                           -- waves, beyond which a part of one hardly matters
+
+local function product(list, from, to)
+  local n = 1
+  for i = from or 1, to or #list do n = n * list[i] end
+  return n
+end
+
+--- Seconds of `batch` products of m by n sums of k terms.
+function M.product(batch, m, n, k, reached, rates)
+  local best, sms = math.huge, rates.sms
+  for _, t in ipairs(tiles) do
+    for _, parts in ipairs(splits) do
+      if parts == 1 or k / parts >= least_terms then
+        local waves = batch * math.ceil(m / t[1]) * math.ceil(n / t[2]) * parts / sms
+        if waves < FEW then waves = math.ceil(waves) end
+        local one = 2 * t[1] * t[2] * (k / parts) / (rates.fp32 / sms * reached * t[3])
+        best = math.min(best, waves * one + (parts > 1 and join or 0))
+      end
+    end
+  end
+  return best
+end
+
+--- Seconds of a product's operator: its results are stored when the sums are done.
+function M.matmul(op, rates)
+  local shape = op.outputs[1].shape
+  local n, m = shape[#shape] or 1, shape[#shape - 1] or 1
+  local made = math.max(1, product(shape))
+  return M.product(product(shape, 1, #shape - 2), m, n, op.flops / 2 / made, M.reached.matmul, rates)
+    + op.bytes_written / rates.dram
+end
+
+local function is_strided(args)
+  for _, s in ipairs(args.stride or {}) do
+    if s > 1 then return true end
+  end
+  return false
+end
+
+-- A transposed convolution is what a gradient takes: how well it goes depends on the window.
+local function back(op, rates)
+  local r, args, weight = M.reached, op.args, op.inputs[2].shape
+  local plane = #weight <= 4
+  local name = (plane and "plane" or "volume") .. (is_strided(args) and "_strided" or "")
+  if name == "plane" and product(weight, 3) >= r.wide then name = "wide" end
+  local channels = math.min(math.sqrt(weight[1] * weight[2]), r.channels) / r.channels
+  local reached = r.back[name] * channels ^ r.channels_power * (args.groups > 1 and r.grouped or 1)
+  return op.flops / (rates.fp32 * reached) + op.bytes_written / rates.dram
+end
+
+--- Whether every channel is convolved alone.
+function M.is_depthwise(op)
+  local args = op.args
+  return (args.groups or 1) > 1 and not args.transposed and op.inputs[2].shape[2] == 1
+end
+
+--- Seconds of a convolution's operator.
+function M.convolution(op, rates)
+  local r, args = M.reached, op.args
+  if M.is_depthwise(op) then return (op.bytes_read + op.bytes_written) / (rates.dram * r.depthwise) end
+  if args.transposed then return back(op, rates) end
+  local weight, out, groups = op.inputs[2].shape, op.outputs[1].shape, args.groups or 1
+  local k = product(weight, 2)
+  local reached = r.convolution * (math.min(k, r.sum) / r.sum) ^ r.sum_power * (groups > 1 and r.grouped or 1)
+  return M.product(groups, out[1] * product(out, 3), weight[1] // groups, k, reached, rates) + op.bytes_written / rates.dram
+end
+
+return M

@@ -1,0 +1,162 @@
+-- cawb serve TASKS...: an environment that trainers ask over HTTP: candidates in, verdicts and rewards out.
+
+local cli = require "cawb.door.cli"
+local command = require "cawb.door.command"
+local core = require "cawb.core"
+local defaults = require "cawb.base.defaults"
+local device = require "cawb.device.device"
+local file = require "cawb.base.file"
+local job = require "cawb.door.job"
+local options = require "cawb.base.options"
+local rules = require "cawb.judge.rules"
+local scale = require "cawb.task.scale"
+local server = require "cawb.serve.server"
+local strategy = require "cawb.base.strategy"
+
+local M = { summary = "an environment for trainers: candidates over HTTP, verdicts and rewards back" }
+
+M.usage = [[
+usage: cawb serve TASK.py|SUITE ... [flags]
+
+Evaluates candidates that others send, on tasks that are loaded once. POST /score takes lists of
+them; docs/howto/serve.md has every path. Prints one line when it listens.
+
+  --host ADDRESS     where to listen (127.0.0.1); any other address needs --token-file
+  --port N           0 takes a free one (8000)
+  --token-file FILE  clients must send the first line of this file: Authorization: Bearer TOKEN
+  --places N         candidates at once on a simulated device (one a core); on GPUs one each
+  --resident N       tasks that a place keeps loaded (8)
+  --sessions N       sessions at once (64)
+  --body BYTES       the largest body of a request (8388608)
+  --rate N           requests a second from one address (0: no limit)
+  --wait SECONDS     after so long a request is answered as queued (50)
+  --no-memo          evaluate again what the record has
+  --accept-tasks     take tasks that clients send: their Python is executed here
+  --device auto|cuda:0,cuda:1|sim:h100, --config, --set, --out    as of a run
+]]
+
+local own = { ["--host"] = "value", ["--port"] = "value", ["--token-file"] = "value", ["--places"] = "value",
+              ["--resident"] = "value", ["--sessions"] = "value", ["--body"] = "value", ["--rate"] = "value",
+              ["--wait"] = "value", ["--no-memo"] = "flag", ["--accept-tasks"] = "flag" }
+
+local numbers = { port = { 8000, 0, 65535 }, places = { 0, 1, 1024 }, resident = { 8, 1, 4096 }, sessions = { 64, 0, 3000 },
+                  body = { 8 << 20, 1024, 1 << 30 }, rate = { 0, 0, 1 << 20 }, wait = { 50, 1, 3600 } }
+
+local function log(text) io.stderr:write("cawb serve: ", text, "\n") end
+
+local function fail(message, name) return command.fail("serve", message, name) end
+
+local function read_numbers(given)
+  local all = {}
+  for name, about in pairs(numbers) do
+    local text = given[name]
+    local n = text and math.tointeger(tonumber(text))
+    if text and not (n and n >= about[2] and n <= about[3]) then
+      return nil, ("--%s '%s': write a whole number from %d to %d"):format(name, text, about[2], about[3])
+    end
+    all[name] = n or about[1]
+  end
+  return all
+end
+
+local local_hosts = { ["127.0.0.1"] = true, ["::1"] = true }
+
+local function check_host(given)
+  local host = given.host or "127.0.0.1"
+  if host == "localhost" then host = "127.0.0.1" end
+  if local_hosts[host] or given["token-file"] then return host end
+  return nil, ("--host %s: others can reach that address: name a file with a token, --token-file FILE"):format(host)
+end
+
+-- Options, and the text of the files that they came from. A new best is confirmed in sessions; what a candidate of
+-- POST /score is worth must not depend on those before it.
+local function layered(parsed, confirm)
+  local all, texts = options.copy(defaults), core.json.array {}
+  all.confirm.enabled = confirm
+  for _, path in ipairs(parsed.configs) do
+    local layer, message = strategy.load_table(path)
+    if not layer then return nil, message end
+    local ok
+    ok, message = options.overlay(all, layer, path)
+    if not ok then return nil, message end
+    texts[#texts + 1] = file.read(path)
+  end
+  for _, assignment in ipairs(parsed.sets) do
+    local ok, message = options.set(all, assignment)
+    if not ok then return nil, message end
+  end
+  local ok, message = rules.set(all.rules)
+  if not ok then return nil, message end
+  return all, texts
+end
+
+local function cores()
+  local n = 0
+  for line in io.lines "/proc/cpuinfo" do if line:match "^processor" then n = n + 1 end end
+  return math.max(1, n)
+end
+
+-- The devices of the places: a simulated one is there as often as asked for, and takes one core.
+local function open_devices(parsed, all, places)
+  local names = {}
+  for name in parsed.device:gmatch "[^,]+" do names[#names + 1] = name end
+  local list = {}
+  for _, name in ipairs(names) do
+    local one, message, kind = device.open(name, { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate })
+    if not one then return nil, message, kind end
+    list[#list + 1] = one
+  end
+  if #list > 1 or not list[1].info.modelled then return list end
+  local count = places > 0 and places or cores()
+  if count > 1 and all.simulate.threads == 0 then
+    all.simulate.threads = 1
+    list[1]:drop_worker()
+  end
+  for i = 2, count do
+    local one, message, kind = device.open(list[1].requested, { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate })
+    if not one then return nil, message, kind end
+    list[i] = one
+  end
+  return list
+end
+
+local function shown_host(host) return host:find ":" and "[" .. host .. "]" or host end
+
+local function serve(parsed, given, number, host)
+  local all, texts = layered(parsed, false)
+  if not all then return fail(texts, "usage") end
+  local session = assert(layered(parsed, true))
+  scale.prepare(all)
+  local devices, message, name = open_devices(parsed, all, number.places)
+  if not devices then return fail(message, name) end
+  local s
+  s, message, name = server.open { paths = parsed.words, devices = devices, options = all, session_options = session, configs = texts, out = parsed.out,
+    host = host, port = number.port, token_file = given["token-file"], accept = given["accept-tasks"], memo = not given["no-memo"],
+    rate = number.rate, body = number.body, sessions = number.sessions, resident = number.resident, wait = number.wait, log = log }
+  if not s then return fail(message, name) end
+  io.stdout:write(("cawb serve: http://%s:%d, %d tasks on %s, %d places, %d candidates remembered\n"):format(shown_host(host),
+    s.http:port(), #s.tasks.list, devices[1].info.name, #devices, s.runs.restored))
+  io.stdout:flush()
+  return s:serve()
+end
+
+function M.main(argv)
+  local given, rest = command.take(argv, own)
+  if not given then return fail(rest, "usage") end
+  local parsed, message = cli.parse(rest)
+  if not parsed then return fail(message, "usage") end
+  if #parsed.words == 0 and not given["accept-tasks"] then
+    return fail("tasks are needed: cawb serve TASK.py|SUITE ... [flags]", "usage")
+  end
+  local number, host
+  number, message = read_numbers(given)
+  if not number then return fail(message, "usage") end
+  host, message = check_host(given)
+  if not host then return fail(message, "usage") end
+  if parsed.resume or parsed.seed or parsed.json or #parsed.baselines > 0 then
+    return fail("--resume, --seed, --json and --baseline are a run's: a server has none of them", "usage")
+  end
+  return serve(parsed, given, number, host) or job.codes.passed
+end
+
+return M

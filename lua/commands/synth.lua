@@ -1,0 +1,290 @@
+-- cawb synth: training tasks, composed of PyTorch's operators and filtered by execution.
+
+local benchmark = require "cawb.synth.benchmark"
+local card = require "cawb.synth.card"
+local cli = require "cawb.door.cli"
+local command = require "cawb.door.command"
+local confirm = require "cawb.synth.confirm"
+local core = require "cawb.core"
+local defaults = require "cawb.base.defaults"
+local device = require "cawb.device.device"
+local display = require "cawb.base.display"
+local export = require "cawb.synth.export"
+local file = require "cawb.base.file"
+local job = require "cawb.door.job"
+local loop = require "cawb.synth.loop"
+local maker = require "cawb.synth.make"
+local options = require "cawb.base.options"
+local propose = require "cawb.synth.propose"
+local sets = require "cawb.synth.set"
+local strategy = require "cawb.base.strategy"
+
+local M = { summary = "training tasks, synthesised and filtered by execution: cawb synth --out DIR --count N" }
+
+local usage = [[
+usage: cawb synth --out DIR [--count N] [flags]
+
+Composes operators of PyTorch into tasks of KernelBench's form, runs each, and keeps those that pass every
+filter. DIR gets the store, tasks.jsonl, tasks.parquet (with pyarrow) and card.md. The same command goes on
+after any interruption, and the same seed makes the same tasks.
+
+flags
+  --out DIR            where all of it goes (cawb-runs)
+  --count N            tasks to keep (100); with --shard, of this shard; 0 writes DIR's files again
+  --seed N             what is drawn (1)
+  --shard 3/16         the third of sixteen parts; each has a DIR of its own, which cawb merge joins
+  --benchmark FILE     keep nothing that has an operator graph, or nearly its source, in common with this
+                       suite: a folder, .jsonl, .parquet or .lua file
+  --draws N            draws at most, kept or not (100 for each task)
+  --propose llm        a model composes, of seeds that it is given: options model, cassette
+  --confirm            with --device cuda:N: time the kept tasks there, at their real sizes; --count at most
+  --seeds              list the operators that compositions are drawn from, and end
+  --device sim:h100    whose published rates the modelled times are of
+  --config FILE.lua, --set synth.KEY=VALUE   see configs/synth-paper.lua
+  --quiet              print nothing but the table at the end; --json: one JSON object
+
+exit codes: 0 as many tasks as asked for; 1 fewer; 2 wrong usage; 3 the machine lacks something; 130 interrupted
+]]
+
+local own = { ["--count"] = "value", ["--shard"] = "value", ["--benchmark"] = "value", ["--draws"] = "value",
+              ["--propose"] = "value", ["--confirm"] = "flag",
+              ["--seeds"] = "flag", ["--help"] = "flag" }
+
+local function fail(message, name)
+  if name == "interrupted" then
+    io.stderr:write("cawb synth: interrupted; the same command goes on\n")
+    return job.codes.interrupted
+  end
+  return command.fail("synth", message, name)
+end
+
+-- Defaults, with those of synthesis, under --config and --set.
+local function layered(parsed)
+  local all = options.copy(defaults)
+  local layer, message = strategy.load_table(core.home .. "/configs/synth-paper.lua")
+  if not layer then return nil, message end
+  all.synth = layer.synth
+  local ok = true
+  for _, path in ipairs(parsed.configs) do
+    layer, message = strategy.load_table(path)
+    if not layer then return nil, message end
+    ok, message = options.overlay(all, layer, path)
+    if not ok then return nil, message end
+  end
+  for _, assignment in ipairs(parsed.sets) do
+    ok, message = options.set(all, assignment)
+    if not ok then return nil, message end
+  end
+  -- The filters' kinds of inputs are few: a task is asked whether it tells right from wrong, not how well.
+  all.verify.battery = { "mixed", "integers" }
+  all.measure.against = {}
+  return all
+end
+
+local function whole(given, name, default)
+  local n = math.tointeger(tonumber(given[name] or default))
+  if not n or n < 0 then return nil, ("--%s '%s': a whole number is expected"):format(name, given[name]) end
+  return n
+end
+
+local function shard_of(text)
+  local i, n = (text or "1/1"):match "^(%d+)/(%d+)$"
+  i, n = math.tointeger(tonumber(i)), math.tointeger(tonumber(n))
+  if not (i and n and i >= 1 and i <= n) then
+    return nil, ("--shard '%s': write i/n with 1 <= i <= n, such as 3/16"):format(text)
+  end
+  return { i, n }
+end
+
+-- What of the options is not as configs/synth-paper.lua has it.
+local function changed(how)
+  local usual, list = assert(strategy.load_table(core.home .. "/configs/synth-paper.lua")).synth, {}
+  for key, value in pairs(usual) do
+    if how[key] ~= value then list[key] = how[key] end
+  end
+  return list
+end
+
+-- What a set is drawn from. All that changes a task stands here, and nothing else.
+local function about_of(state, given)
+  local b = state.benchmark
+  return { seed = state.seed, device = state.device.info.name, torch = state.torch, cawb = core.version, generator = M.generator(),
+    changed = changed(state.all.synth), similar = state.all.synth.similar, benchmark = b and b.hash, benchmark_tasks = b and b.tasks,
+    benchmark_unreadable = b and b.unreadable, propose = given.propose, model = given.propose and state.all.model.name }
+end
+
+--- A hash of the code that draws and filters; what only tells of it, such as the card, may change meanwhile.
+function M.generator()
+  local texts = {}
+  local names = core.fs.list(core.home .. "/core/host/synth") or {}
+  table.sort(names)
+  for _, name in ipairs(names) do
+    if name:match "%.py$" then texts[#texts + 1] = file.read(core.home .. "/core/host/synth/" .. name) end
+  end
+  for _, name in ipairs { "filters", "graphs", "make", "propose", "sizes" } do
+    texts[#texts + 1] = file.read(("%s/lua/cawb/synth/%s.lua"):format(core.home, name))
+  end
+  return core.hash.sha256(table.concat(texts, "\0")):sub(1, 12)
+end
+
+local function list_seeds(m, parsed)
+  local reply, message, name = m:ask { op = "synth_seeds" }
+  if not reply then return fail(message, name) end
+  if parsed.json then
+    print(core.json.encode(reply))
+    return 0
+  end
+  local rows = {}
+  for i, seed in ipairs(reply.seeds) do
+    local ranks = {}
+    for rank in pairs(seed.forms) do ranks[#ranks + 1] = rank end
+    table.sort(ranks)
+    rows[i] = { seed.name, seed.kind, table.concat(ranks, " "), seed.wants, seed.gives }
+  end
+  for _, line in ipairs(display.table({ "seed", "kind", "dimensions", "wants", "gives" }, rows)) do print(line) end
+  print(("%d seeds of %d names that were looked at"):format(#reply.seeds, reply.looked))
+  return 0
+end
+
+-- The files beside the store, and the table.
+local function finish(set, parsed, say)
+  local rows = set:rows()
+  local written, message, name = export.write(set, rows)
+  if not written then return nil, message, name end
+  local ok
+  ok, message, name = file.replace(set.folder .. "/card.md", card.markdown(set, rows) .. "\n")
+  if not ok then return nil, message, name end
+  local kept, counts, all = card.counts(rows)
+  if parsed.json then
+    print(core.json.encode { kept = #kept, draws = all, counts = counts, set = set.id })
+    return #kept
+  end
+  for _, line in ipairs(card.table(rows)) do print(line) end
+  local refused = card.not_lowered(rows)
+  print(("%d tasks of %d draws; compose lowers %d of them"):format(#kept, all, #kept - #refused))
+  say(("%s/tasks.jsonl and card.md are written%s"):format(set.folder, written.parquet and "; no Parquet: " .. written.parquet
+    or written.tasks > 0 and ", tasks.parquet too" or ""))
+  return #kept
+end
+
+-- Begin, or go on with, a set.
+local function perform(state, parsed, given, say)
+  local set <close>, message, name = sets.open(parsed.out, about_of(state, given))
+  if not set then return fail(message, name) end
+  state.maker.set, state.maker.benchmark = set, state.benchmark
+  local ended
+  ended, message, name = loop.run(set, state.maker, state.count, state.shard, state.draws, say)
+  if not ended then return fail(message, name) end
+  if ended == "interrupted" then return fail("", "interrupted") end
+  local kept
+  kept, message, name = finish(set, parsed, say)
+  if not kept then return fail(message, name) end
+  if ended == "exhausted" then
+    io.stderr:write(("cawb synth: %d draws kept %d tasks of %d; --draws N allows more\n"):format(state.draws, kept, state.count))
+  end
+  return kept >= state.count and job.codes.passed or job.codes.failed
+end
+
+local function rewrite(parsed, say)
+  local set <close>, message, name = sets.open(parsed.out)
+  if not set then return fail(message, name) end
+  local kept
+  kept, message, name = finish(set, parsed, say)
+  return kept and job.codes.passed or fail(message, name)
+end
+
+-- One process makes a set at a time; its lock and the folder for files that are looked at.
+local function place(out)
+  local work = out .. "/work"
+  local ok, message, name = core.fs.mkdir(work)
+  if not ok then return nil, message, name end
+  local lock
+  lock, message, name = core.fs.lock(out .. "/lock", false)
+  if not lock then
+    if name == "busy" then message, name = out .. ": another process makes this set; a shard has a folder of its own", "usage" end
+    return nil, message, name
+  end
+  return lock, work
+end
+
+local function with_device(parsed, given, state, say)
+  local dev <close>, message, name = device.open(parsed.device == "auto" and "sim:h100" or parsed.device,
+    { deadlines = state.all.deadlines, compile = state.all.compile, simulate = state.all.simulate })
+  if not dev then return fail(message, name) end
+  if not dev.info.rates then return fail("--device: tasks are sized by a simulated device's rates, such as sim:h100", "usage") end
+  local m <close> = maker.new { device = dev, seed = state.seed, options = state.all, how = state.how, folder = state.work }
+  if given.seeds then return list_seeds(m, parsed) end
+  local hello
+  hello, message, name = m:ask { op = "hello" }
+  if not hello then return fail(message, name) end
+  state.device, state.maker, state.torch = dev, m, hello.torch
+  if given.propose then
+    m.propose, message, name = propose.new(state.all)
+    if not m.propose then return fail(message, name) end
+  end
+  if given.benchmark then
+    state.benchmark, message, name = benchmark.open(given.benchmark, m, state.work, hello.torch, say)
+    if not state.benchmark then return fail(message, name) end
+  end
+  return perform(state, parsed, given, say)
+end
+
+-- Times of what is kept on a GPU, and how well the modelled ones agree.
+local function confirmed(parsed, state, say)
+  local dev <close>, message, name = device.open(parsed.device, { deadlines = state.all.deadlines, compile = state.all.compile })
+  if not dev then return fail(message, name) end
+  if dev.info.modelled then return fail("--confirm measures: give --device cuda:N", "usage") end
+  local set <close>, why, kind = sets.open(parsed.out)
+  if not set then return fail(why, kind) end
+  local card_name = dev.info.model or dev.info.name
+  local ended
+  ended, why, kind = confirm.run(set, { device = dev, name = card_name, options = state.all, folder = state.work, count = state.count,
+    say = say, time = confirm.time })
+  if not ended then return fail(why, kind) end
+  if ended == "interrupted" then return fail("", "interrupted") end
+  local a = confirm.agreement(set, card_name)
+  if a then
+    print(("%d tasks on %s: rank correlation of modelled and measured eager time %.3f, median error %.0f%%"):format(a.tasks, card_name,
+      a.rank or 0, 100 * a.error))
+  end
+  local kept
+  kept, why, kind = finish(set, parsed, say)
+  return kept and job.codes.passed or fail(why, kind)
+end
+
+-- What the command line says: a table, or nil and what is wrong.
+local function read(parsed, given)
+  if #parsed.words > 0 then return nil, ("'%s': the command takes flags alone"):format(parsed.words[1]) end
+  local state, message = { seed = parsed.seed or "1" }, nil
+  state.count, message = whole(given, "count", 100)
+  if state.count then state.draws, message = whole(given, "draws", 100 * state.count + 100) end
+  if state.draws then state.shard, message = shard_of(given.shard) end
+  if state.shard then state.all, message = layered(parsed) end
+  if state.all then state.how, message = maker.read(state.all.synth) end
+  if not state.how then return nil, message end
+  if given.propose and given.propose ~= "llm" then return nil, ("--propose '%s': llm is the one there is"):format(given.propose) end
+  return state
+end
+
+function M.main(argv)
+  local given, rest = command.take(argv, own)
+  if not given then return fail(rest, "usage") end
+  if given.help or argv[1] == "help" then
+    io.write(usage)
+    return 0
+  end
+  local parsed, message = cli.parse(rest)
+  if not parsed then return fail(message, "usage") end
+  local state
+  state, message = read(parsed, given)
+  if not state then return fail(message, "usage") end
+  local function say(text) if not parsed.quiet and not parsed.json then io.stderr:write(text, "\n") end end
+  if state.count == 0 and not given.seeds then return rewrite(parsed, say) end
+  local lock <close>, work, name = place(parsed.out)
+  if not lock then return fail(work, name) end
+  state.work = work
+  if given.confirm then return confirmed(parsed, state, say) end
+  return with_device(parsed, given, state, say)
+end
+
+return M

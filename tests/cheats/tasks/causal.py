@@ -1,0 +1,18 @@
+"""A triangle as a mask, always the same one."""
+import torch
+import torch.nn as nn
+
+n = 64
+
+
+class Model(nn.Module):
+    def forward(self, x, mask):
+        return torch.where(mask, x, 0.0)
+
+
+def get_inputs():
+    return [torch.randn(n, n), torch.ones(n, n, dtype=torch.bool).tril()]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,19 @@
+"""GELU, the exact one."""
+import torch
+import torch.nn as nn
+
+rows = 16
+cols = 300
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.nn.functional.gelu(x)
+
+
+def get_inputs():
+    return [torch.randn(rows, cols)]
+
+
+def get_init_inputs():
+    return []

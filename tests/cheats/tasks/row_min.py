@@ -1,0 +1,19 @@
+"""Smallest of each row."""
+import torch
+import torch.nn as nn
+
+rows = 16
+cols = 300
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.min(x, dim=-1)[0]
+
+
+def get_inputs():
+    return [torch.randn(rows, cols)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,19 @@
+"""Sigmoid."""
+import torch
+import torch.nn as nn
+
+rows = 16
+cols = 300
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.sigmoid(x)
+
+
+def get_inputs():
+    return [torch.randn(rows, cols)]
+
+
+def get_init_inputs():
+    return []

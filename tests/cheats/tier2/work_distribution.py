@@ -1,0 +1,11 @@
+# what: PyTorch's softmax behind a distribution
+# met by: found by an adversary who knew the whole corpus
+# caught by: rules: what executes while forward runs
+# expect: reject
+# task: softmax
+import torch
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return torch.distributions.Categorical(logits=x, validate_args=False).probs

@@ -1,0 +1,225 @@
+-- Rewrites: the same in real arithmetic, shown on random instances of small whole numbers, bit by bit; where a guard does
+-- not hold nothing is rewritten; and what becomes of tasks passes the judge.
+
+local check = dofile "tests/lua/check.lua"
+local graphs = require "cawb.compose.graph"
+local affine = require "cawb.compose.rewrites.affine"
+local interpret = dofile "tests/lua/interpret.lua"
+local rewrite = require "cawb.compose.rewrite"
+
+local seed = math.tointeger(tonumber(os.getenv "CAWB_TEST_SEED" or 7))
+math.randomseed(seed)
+local rounds = os.getenv "CAWB_TEST_BRIEF" and 8 or 50
+
+-- Small whole numbers, the same for the same place of the same tensor.
+local function leaves(seeds)
+  return setmetatable({}, { __index = function(_, source)
+    local salt = seeds[source] or #source
+    return function(n) return (n * 7919 + salt * 104729 + (n * n) % 31) % 9 - 4 end
+  end })
+end
+
+local function leaf(g, name, ...)
+  local shape = { ... }
+  return g:node { kind = "leaf", source = name, shape = shape, dtype = "float64", strides = graphs.contiguous(shape) }
+end
+
+-- What `build` makes, twice: once as it is and once rewritten. Returns the steps.
+local function same(build, dims)
+  local function made(change)
+    local g = graphs.new()
+    g.outputs = { build(g, dims) }
+    local steps = change and rewrite.apply(g:clean()) or {}
+    return interpret(g:clean(), leaves {}), steps
+  end
+  local want, _ = made(false)
+  local got, steps = made(true)
+  for k, values in ipairs(want) do
+    for i, v in ipairs(values) do
+      assert(got[k][i] == v, ("output %d, element %d: %s, want %s (seed %d)"):format(k, i, tostring(got[k][i]), tostring(v), seed))
+    end
+  end
+  return steps
+end
+
+local random = math.random
+
+-- 2^k: quotients by it are exact.
+local function power() return 1 << random(0, 3) end
+
+local function rule(what, draw, build, name)
+  check.test(what, function()
+    local matched = 0
+    for _ = 1, rounds do
+      local steps = same(build, draw())
+      for _, s in ipairs(steps) do matched = matched + (s.rule == (name or "sum") and 1 or 0) end
+    end
+    assert(matched >= rounds // 2, ("matched %d times of %d (seed %d)"):format(matched, rounds, seed))
+  end)
+end
+
+local function mean(g, x, axes)
+  local n = 1
+  for d in pairs(axes) do n = n * x.shape[d] end
+  return g:map("A / B", "float64", { g:reduce("sum", x, axes), g:fill(n, {}, "float64") })
+end
+
+-- ---- products
+
+local function product(g, d)
+  return g:node { kind = "product", inputs = { leaf(g, "input:1", d.m, d.k), leaf(g, "param:w", d.k, d.n), leaf(g, "param:b", d.n) },
+                  shape = { d.m, d.n }, dtype = "float64" }
+end
+
+local function matrix() return { m = 4 * power(), n = 4 * power(), k = random(1, 9), which = random(3) } end
+
+rule("a sum over rows, columns or all of a product", matrix, function(g, d)
+  return g:reduce("sum", product(g, d), d.which == 3 and { true, true } or { [d.which] = true })
+end)
+
+rule("a mean of what is affine in products", matrix, function(g, d)
+  local p, q = product(g, d), g:node { kind = "product", inputs = { leaf(g, "input:2", d.m, 3), leaf(g, "input:3", 3, d.n) },
+                                        shape = { d.m, d.n }, dtype = "float64" }
+  return mean(g, g:map("(A - C) * B + D * 2.0f", "float64", { p, g:fill(3, {}, "float64"), leaf(g, "input:4", d.n), q }), { [2] = true })
+end)
+
+rule("through views: other orders, other shapes, repeated", matrix, function(g, d)
+  local p = g:reshape(product(g, d), { d.m // 4, 4, d.n })
+  local turned = g:permute(p, { 3, 1, 2 })
+  local wide = g:broadcast(g:reshape(turned, { d.n, 1, d.m // 4, 4 }), { d.n, 2, d.m // 4, 4 })
+  local axes = ({ { [1] = true }, { [3] = true, [4] = true }, { [1] = true, [2] = true } })[d.which]
+  return g:reduce("sum", wide, axes)
+end)
+
+-- ---- convolutions
+
+-- Sizes of results as PyTorch has them.
+local function conv(g, d)
+  local x = leaf(g, "input:1", 2, d.groups * 2, table.unpack(d.size))
+  local outs = d.groups * d.outs
+  local w = d.transposed and leaf(g, "param:w", d.groups * 2, d.outs, table.unpack(d.taps)) or leaf(g, "param:w", outs, 2, table.unpack(d.taps))
+  local shape = { 2, outs }
+  for k, n in ipairs(d.size) do
+    local reach = d.dilation[k] * (d.taps[k] - 1)
+    shape[k + 2] = d.transposed and (n - 1) * d.stride[k] - 2 * d.padding[k] + reach + 1
+      or (n + 2 * d.padding[k] - reach - 1) // d.stride[k] + 1
+  end
+  local c = { dims = #d.size, groups = d.groups, transposed = d.transposed, stride = d.stride, padding = d.padding,
+              dilation = d.dilation, taps = d.taps, output_padding = { 0, 0, 0 } }
+  return g:node { kind = "conv", inputs = { x, w, leaf(g, "param:b", outs) }, shape = shape, dtype = "float64", conv = c }
+end
+
+local function geometry()
+  local d = { groups = random(2), outs = random(2), transposed = random(2) == 1, size = {}, taps = {}, stride = {}, padding = {},
+              dilation = {}, axes = {} }
+  for k = 1, random(2) do
+    d.taps[k], d.dilation[k], d.padding[k] = random(3), random(2), random(0, 2)
+    d.stride[k] = d.transposed and random(3) or 1
+    local reach = d.dilation[k] * (d.taps[k] - 1)
+    d.padding[k] = math.min(d.padding[k], reach // 2)          -- so that something is left
+    d.size[k] = reach + random(2, 6)
+    d.axes[k + 2] = (k == 1 or random(2) == 1) or nil
+  end
+  return d
+end
+
+rule("a sum over places of a convolution", geometry, function(g, d) return g:reduce("sum", conv(g, d), d.axes) end)
+
+local function windowed()
+  local d = geometry()
+  d.transposed, d.window = false, {}
+  for k in ipairs(d.size) do
+    d.taps[k], d.dilation[k], d.padding[k], d.stride[k], d.window[k] = random(2, 3), 1, random(0, 1), 1, 1 << random(1, 2)
+    d.size[k] = d.taps[k] + d.window[k] * random(2, 3)
+  end
+  return d
+end
+
+rule("an average over windows of a convolution", windowed, function(g, d)
+  local x = conv(g, d)
+  local out = { 2, x.shape[2] }
+  for k, n in ipairs(d.window) do out[k + 2] = x.shape[k + 2] // n end
+  local op = { x = { x }, out = { { shape = out, dtype = "float64" } }, args = { kernel_size = d.window, stride = d.window } }
+  return require("cawb.compose.operators.pool")[#d.window == 1 and "avg_pool1d" or "avg_pool2d"](g, op)[1]
+end)
+
+rule("what joins one element", function() return { n = random(5) } end, function(g, d)
+  return g:reduce("sum", g:reshape(leaf(g, "input:1", d.n), { d.n, 1 }), { [2] = true })
+end, "one")
+
+-- ---- guards
+
+local function kept(what, build)
+  check.test("nothing is rewritten: " .. what, function()
+    check.equal(#same(build, { m = 8, n = 8, k = 5 }), 0)
+  end)
+end
+
+kept("what is no sum", function(g, d) return g:reduce("max", product(g, d), { [2] = true }) end)
+kept("a product that is read by others", function(g, d)
+  local p = product(g, d)
+  return g:reduce("sum", p, { [2] = true }), p
+end)
+kept("what is not affine", function(g, d) return g:reduce("sum", g:map("A * A", "float64", { product(g, d) }), { [2] = true }) end)
+kept("two products with each other", function(g, d)
+  return g:reduce("sum", g:map("A * B", "float64", { product(g, d), product(g, d) }), { [2] = true })
+end)
+kept("few rows share the sum", function(g, d)
+  d.m = 3
+  return g:reduce("sum", product(g, d), { [2] = true })
+end)
+kept("a part of what a view shows", function(g, d)
+  local p = product(g, d)
+  return g:reduce("sum", g:view(p, { d.m, 3 }, function(i) return i end), { [2] = true })
+end)
+kept("strided results of a convolution", function(g)
+  return g:reduce("sum", conv(g, { groups = 1, outs = 1, transposed = false, size = { 9, 9 }, taps = { 3, 3 }, stride = { 2, 2 },
+    padding = { 0, 0 }, dilation = { 1, 1 } }), { [3] = true })
+end)
+
+check.test("what is affine, and what is not", function()
+  for _, text in ipairs { "A", "A * 0.5f", "(A - B) * C + D", "-A / B", "2.0f - (A + C) * (B - D)", "A * B / 3.0f + C", "B * 1e-5f" } do
+    assert(affine.is(text, { A = true, C = text:find "A %+ C" and true or nil }), text)
+  end
+  for _, text in ipairs { "A * A", "B / A", "expf(A)", "(A > 0.0f ? A : 0.0f)", "A * (B + A)", "A B", "fabsf(A)", "A +", "sqrtf(B) * A" } do
+    assert(not affine.is(text, { A = true }), text)
+  end
+end)
+
+-- ---- as tasks
+
+local composed = dofile "tests/lua/composed.lua"
+
+local function right(forward, inputs, setup, steps)
+  check.test("rewritten, and right: " .. forward, function()
+    local made = composed.right(forward, inputs, setup, { arch = "sm_90a" })
+    local words = {}
+    for i, s in ipairs(made.rewrites) do words[i] = s.rule end
+    check.equal(table.concat(words, " "), steps)
+  end)
+end
+
+right("return F.gelu(torch.logsumexp((self.c(x) - y).mean(1, keepdim=True), 1, keepdim=True)) + x", "[torch.rand(20, 64), torch.rand(48)]",
+  "self.c = nn.Linear(64, 48)", "one one sum")
+right("return torch.tanh(torch.softmax(self.c(x).mean(dim=2, keepdim=True) + y, dim=1)) * 2",
+  "[torch.rand(2, 3, 8, 6, 7), torch.randn(1, 8, 1, 1, 1)]", "self.c = nn.ConvTranspose3d(3, 8, 3, padding=1)", "sum")
+right("return torch.sigmoid(F.avg_pool2d(self.c(x), 4)).sum(dim=[1, 2, 3])", "[torch.rand(2, 3, 22, 27)]", "self.c = nn.Conv2d(3, 8, 3)", "sum")
+right("return F.avg_pool2d(self.c(x), 2)", "[torch.rand(1, 64, 18, 18)]", "self.c = nn.Conv2d(64, 64, 3)", "sum")
+
+check.test("what parameters alone make up is computed before the first call", function()
+  local made = composed.right("return (self.c(x) * 2 - y).mean(1)", "[torch.rand(30, 19), torch.rand(27)]", "self.c = nn.Linear(19, 27)")
+  local _, ahead = made.plan:gsub("prepare%(function%(params%) launch", "")
+  check.equal(ahead, 2)
+  local prepared = made.plan:match('prepare%(function%(params%) launch%([^\n]*params%["c.weight"%], (place%[%d+%])')
+  assert(prepared, made.plan)
+  local _, reads = made.plan:gsub(prepared:gsub("%p", "%%%0"), "")
+  check.equal(reads, 3, "declared, written once, read once")
+end)
+
+check.test("without rewrites nothing is rewritten", function()
+  local made = assert(composed.make("return self.c(x).mean(1)", "[torch.rand(30, 19)]", "self.c = nn.Linear(19, 27)", { rewrite = false }))
+  check.equal(#made.rewrites, 0)
+  assert(made.plan:find "gemm", made.plan)
+end)
+
+return check.done()

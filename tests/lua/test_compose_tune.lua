@@ -1,0 +1,88 @@
+-- The search for a better schedule, on times that are made up, so that what is best is known; and as a strategy.
+
+local composed = dofile "tests/lua/composed.lua"
+local check = composed.check
+local core = require "cawb.core"
+local compose = require "cawb.compose"
+local schedule = compose.schedule
+
+local task <close> = assert(composed.task("return torch.softmax(x * y, -1).mean(0), torch.tanh(x)",
+  "[torch.randn(64, 512), torch.randn(512)]"))
+
+local function make(s) return compose.make(task, { schedule = s }) end
+
+-- Seconds of each kernel by its options: some are better than what compose takes.
+local worth = { vector = { [1] = 0.8, [2] = 0.6 }, lanes = { [64] = 0.7 }, across = { [64] = 0.9 } }
+
+local function seconds(own)
+  local t = 1.0
+  for name, value in pairs(own or {}) do t = t * (worth[name] and worth[name][value] or 1) end
+  return t
+end
+
+local function counted()
+  local n = { asked = 0 }
+  return n, function(made)
+    n.asked = n.asked + 1
+    local times = {}
+    for k, kernel in ipairs(made.kernels) do times[k] = seconds((made.schedule.kernels or {})[schedule.key(kernel)]) end
+    return times
+  end
+end
+
+local function searched(how, measurements, seed)
+  local n, measure = counted()
+  local best, curve = compose.tune[how]({}, { make = make, measure = measure, measurements = measurements, seed = seed })
+  return best, curve, n.asked
+end
+
+check.test("it finds better options of all kernels at once, within its measurements", function()
+  local best, curve, asked = searched("search", 30, 7)
+  assert(asked <= 30, asked)
+  check.equal(#curve, asked)
+  for i = 2, #curve do assert(curve[i] <= curve[i - 1]) end
+  assert(best.seconds < 0.75 * curve[1], ("%g of %g: %s"):format(best.seconds, curve[1], schedule.text(best.schedule)))
+  check.equal(make(best.schedule).source, best.made.source)
+end)
+
+check.test("it beats drawing at as many measurements", function()
+  local ahead, rounds = 0, 8
+  for seed = 1, rounds do
+    local mine, others = searched("search", 16, seed * 101), searched("random", 16, seed * 101)
+    if mine.seconds < others.seconds then ahead = ahead + 1 elseif mine.seconds > others.seconds then ahead = ahead - 1 end
+  end
+  assert(ahead >= rounds // 2, ("%d more of %d"):format(ahead, rounds))
+end)
+
+check.test("the same seed searches alike; what changes nothing is not in the schedule", function()
+  local a, b = searched("search", 12, 3), searched("search", 12, 3)
+  check.equal(schedule.text(a.schedule), schedule.text(b.schedule))
+  for key, own in pairs(a.schedule.kernels or {}) do
+    for name in pairs(own) do
+      local less = make(schedule.apply(a.schedule, { kernel = key, name = name }))
+      assert(less.source ~= a.made.source or less.plan ~= a.made.plan, key .. " " .. name)
+    end
+  end
+end)
+
+check.test("it stops when it is told, and where nothing runs it says so", function()
+  local best, curve = compose.tune.search({}, { make = make, measure = select(2, counted()), measurements = 9, stop = function() return true end })
+  check.equal(#curve, 1)
+  check.equal(schedule.text(best.schedule), "{}")
+  check.equal(compose.tune.search({}, { make = make, measure = function() end, measurements = 9 }), nil)
+end)
+
+check.test("as a strategy: the second turn is what was found, and the record has the schedules", function()
+  local dir = check.folder()
+  local out, status = check.shell(("'%s' tune examples/layernorm.py --device sim:h100 --set task.rows=16 --set task.cols=512 "
+    .. "--set settings.measurements=6 --set confirm.enabled=false --set verify.battery=mixed --set verify.trials=1 --out %s 2>&1")
+    :format(core.program, dir))
+  check.equal(status, 0, out)
+  check.matches(out, "measurements: kernels [%d.]+ %-> [%d.]+ us; schedule = {")
+  out, status = check.shell(("'%s' tune examples/layernorm.py --device sim:h100 --set 'settings.schedule={ tile = 3 }' --out %s 2>&1")
+    :format(core.program, dir))
+  check.equal(status, 1, out)
+  check.matches(out, "schedule: there is no 'tile'; there are kept, cuts and kernels")
+end)
+
+return check.done()

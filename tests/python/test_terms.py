@@ -1,0 +1,88 @@
+"""The reference in float64 of forwards that name types themselves, and the sizes of terms."""
+import contextlib
+import sys
+import unittest
+
+from hostcase import CORE, HAVE_TORCH
+
+sys.path.insert(0, CORE)
+if HAVE_TORCH:
+    import torch
+    from host.judge.terms import MOVE, Moves
+    from host.task.runner import Runner
+
+
+class Task:
+    """One forward of one input."""
+    form = None
+
+    def __init__(self, forward):
+        self.forward = forward
+
+    def build(self, again):
+        again()
+        module = torch.nn.Module()
+        module.forward = self.forward
+        return module
+
+    def elsewhere(self, device):
+        return contextlib.nullcontext(device)
+
+    def located(self, where):
+        return contextlib.nullcontext(where)
+
+    def blame(self, where):
+        return contextlib.nullcontext(where)
+
+
+@unittest.skipUnless(HAVE_TORCH, "no PyTorch")
+class Terms(unittest.TestCase):
+    def runner(self, forward):
+        return Runner(Task(forward), torch.device("cpu"), 1)
+
+    def wide(self, forward, x):
+        found = self.runner(forward).forward_wide([x], 1)
+        return found and found[0][1]
+
+    def sizes(self, forward, x):
+        """By how much the output moves, as a multiple of the share that all is moved by."""
+        runner, reference, squares = self.runner(forward), self.wide(forward, x), 0
+        for number in range(4):
+            moves = Moves(torch.device("cpu"), 7, number, MOVE)
+            squares = squares + (runner.forward_near([x], 1, moves.factor, moves)[0][1] - reference).square()
+        return (squares / 4).sqrt() / MOVE
+
+    def test_a_forward_that_names_float32_has_a_reference_in_float64(self):
+        x = torch.rand(50) + 0.5
+        found = self.wide(lambda x: (x * 1.1).float() + torch.full((50,), 0.5, dtype=torch.float32), x)
+        self.assertTrue(torch.equal(found, x.double() * 1.1 + 0.5))
+
+    def test_what_a_forward_rounds_to_16_bits_is_rounded(self):
+        x = torch.rand(50) + 0.5
+        for dtype in (torch.float16, torch.bfloat16):
+            found = self.wide(lambda x: (x * 3).to(dtype).float() / 7, x)
+            self.assertTrue(torch.equal(found, (x.double() * 3).to(dtype).double() / 7))
+
+    def test_bits_have_no_wide_form(self):
+        self.assertIsNone(self.wide(lambda x: x.float().view(torch.int32) + 0.5, torch.rand(4)))
+
+    def test_what_softens_its_factor_is_rounded_all_the_same(self):
+        x = torch.full((4, 64), 1e-6)
+        sizes = self.sizes(lambda x: torch.softmax(x, 1) - 1 / 64, x)
+        self.assertGreater(float(sizes.mean()), 0.3 / 64)     # moved factors alone: 1e-6 of that
+
+    def test_what_is_chosen_still_equals_itself(self):
+        x = torch.randn(8, 30)
+        sizes = self.sizes(lambda x: torch.where(x == x.amax(1, keepdim=True), 0.0, x), x)
+        self.assertTrue(bool((sizes <= x.abs() + 1e-6).all()))
+
+    def test_what_is_rounded_to_16_bits_may_be_off_by_one_roundoff(self):
+        x = torch.rand(1000) + 0.5
+        for dtype, roundoff in ((torch.float16, 2.0 ** -11), (torch.bfloat16, 2.0 ** -8)):
+            sizes = self.sizes(lambda x: x.to(dtype).float(), x)
+            allowed = float((sizes / x).median()) * 7.6e-6
+            self.assertTrue(roundoff / 2 < allowed < 2 * roundoff, allowed)
+
+
+if __name__ == "__main__":
+    unittest.main()
