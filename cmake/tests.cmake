@@ -6,6 +6,9 @@ if(CAWB_PYTHON)          # for the tests that find NVRTC among a Python's packag
     OUTPUT_VARIABLE site_packages OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()
 
+# Tests that judge draw all secrets from this: the same verdicts in each run. Empty: fresh ones, to hunt with.
+set(CAWB_SEED 2602 CACHE STRING "what the secrets of tests follow from; empty: fresh ones each time")
+
 file(GLOB c_tests CONFIGURE_DEPENDS tests/c/test_*.c)
 foreach(source ${c_tests})
   get_filename_component(name ${source} NAME_WE)
@@ -42,7 +45,7 @@ foreach(source ${lua_tests})
   get_filename_component(name ${source} NAME_WE)
   add_test(NAME lua/${name} COMMAND cawb ${source} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(lua/${name} PROPERTIES LABELS lua TIMEOUT 1800
-    FIXTURES_REQUIRED warm ENVIRONMENT "CAWB_PYTHON=$<TARGET_FILE:warm_python>")
+    FIXTURES_REQUIRED warm ENVIRONMENT "CAWB_PYTHON=$<TARGET_FILE:warm_python>;CAWB_SEED=${CAWB_SEED}")
 endforeach()
 
 file(GLOB python_tests CONFIGURE_DEPENDS tests/python/test_*.py)
@@ -51,7 +54,7 @@ foreach(source ${python_tests})
   add_test(NAME python/${name} COMMAND ${CAWB_PYTHON} ${source}
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(python/${name} PROPERTIES LABELS python TIMEOUT 1800
-    FIXTURES_REQUIRED warm ENVIRONMENT "CAWB_WARM_PYTHON=$<TARGET_FILE:warm_python>")
+    FIXTURES_REQUIRED warm ENVIRONMENT "CAWB_WARM_PYTHON=$<TARGET_FILE:warm_python>;CAWB_SEED=${CAWB_SEED}")
 endforeach()
 
 # The simulated device for tests in Python.

@@ -67,9 +67,23 @@ static int limit(int what, rlim_t most) {
 /* A program and what it is started with. */
 typedef struct recipe {
   char *const *argv;
+  char **env;
   const char *dir;
   size_t memory;
 } recipe;
+
+/* The environment without what secrets are drawn from; NULL: no memory. The strings are the judge's. */
+static char **environment_for_children(void) {
+  static const char secret[] = "CAWB_SEED=";
+  size_t n = 0, kept = 0;
+  while (environ[n] != NULL) n++;
+  char **env = malloc((n + 1) * sizeof *env);
+  if (env == NULL) return NULL;
+  for (size_t i = 0; i < n; i++)
+    if (strncmp(environ[i], secret, sizeof secret - 1) != 0) env[kept++] = environ[i];
+  env[kept] = NULL;
+  return env;
+}
 
 /* In the new process: never returns. Only async-signal-safe calls. */
 static void become(const recipe *r, pid_t judge, int sock, int output, int report) {
@@ -83,7 +97,7 @@ static void become(const recipe *r, pid_t judge, int sock, int output, int repor
                (r->memory > 0 && !SANITIZER && limit(RLIMIT_AS, r->memory) != 0);
   if (!failed) {
     seal_descriptors();
-    execvp(r->argv[0], r->argv);
+    execvpe(r->argv[0], r->argv, r->env);
   }
   int code = errno;
   ssize_t ignored = write(report, &code, sizeof code);
@@ -139,10 +153,14 @@ static int open_output(void) {
 
 cawb_status cawb_child_new(cawb_child **out, const char *label, char *const argv[],
                            const char *dir, size_t memory, cawb_err *err) {
-  const recipe r = { argv, dir, memory };
   *out = NULL;
   cawb_child *c = calloc(1, sizeof *c);
-  if (c == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a process");
+  const recipe r = { argv, environment_for_children(), dir, memory };
+  if (c == NULL || r.env == NULL) {
+    free(c);
+    free(r.env);
+    return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a process");
+  }
   snprintf(c->label, sizeof c->label, "%s", label);
   c->sock = c->output = -1;
   c->most = CAWB_MESSAGE_MAX;
@@ -160,9 +178,11 @@ cawb_status cawb_child_new(cawb_child **out, const char *label, char *const argv
   if (theirs >= 0) close(theirs);
   if (rc != CAWB_OK) goto fail;
   *out = c;
+  free(r.env);
   return CAWB_OK;
 fail:
   cawb_child_free(c);
+  free(r.env);
   return rc;
 }
 

@@ -3,7 +3,8 @@
 ** compiler. It runs in its own process group with its socket on descriptor 3,
 ** its input empty and its output and error text kept for the judge to read.
 ** It is killed when the thread that started it ends, however that comes about:
-** start it from one that outlives it. No other descriptor of the judge reaches it.
+** start it from one that outlives it. No other descriptor of the judge reaches it, and
+** of its environment all but CAWB_SEED, which secrets follow from.
 ** Owned by one thread; cawb_child_free kills what is still alive and reaps it.
 */
 #ifndef CAWB_PROCESS_CHILD_H

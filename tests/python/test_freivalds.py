@@ -1,4 +1,5 @@
 """A product against a secret vector: what it sees of a wrong one, and when there is none."""
+import itertools
 import sys
 import types
 import unittest
@@ -48,9 +49,11 @@ class Freivalds(TaskCase):
         check.accept(trial, outputs)
         return check, outputs[0]
 
-    def error(self, check, module, inputs, output, at=0):
+    seeds = itertools.count(2)          # every trial has another secret vector
+
+    def error(self, check, module, inputs, output, at=0, seed=None):
         outputs = [t.contiguous() for _, t in results(module(*inputs))]
-        trial = types.SimpleNamespace(inputs=inputs, seed=1, case=None)
+        trial = types.SimpleNamespace(inputs=inputs, seed=seed or next(self.seeds), case=None)
         back = Readback()
         handle = check.begin(trial, lambda i: rows_of_bytes(output if i == at else outputs[i]), back)[at]
         back.read()
@@ -83,8 +86,11 @@ class Freivalds(TaskCase):
         stale = right.clone()
         stale[8:16] = right[:8]
         for wrong in (short, skipped, stale, torch.zeros_like(right), right.mean() + 0 * right):
-            # one secret vector may lie badly; every call has another
+            # one secret vector may lie badly; every trial has another
             self.assertGreater(max(self.error(product, module, inputs, wrong) for _ in range(4)), 1e-5)
+        near = right + 0.1 * torch.randn(40, 50)
+        self.assertEqual(self.error(product, module, inputs, near, seed=7), self.error(product, module, inputs, near, seed=7))
+        self.assertNotEqual(self.error(product, module, inputs, near, seed=7), self.error(product, module, inputs, near, seed=8))
         right[3, 3] = float("nan")
         self.assertFalse(self.error(product, module, inputs, right) <= 1)
 

@@ -45,7 +45,12 @@ PLACE_BYTES = 512 << 20
 UNKNOWN_L2 = 64 << 20
 PROBES, IDLE = 20, 500e-6    # of a GPU that nobody else should use; s, ten times what one takes
 
-secret = random.SystemRandom()
+secret = random.SystemRandom()          # of numbers that name a call: no verdict depends on which they are
+
+
+def place_for(seed, count):
+    """Which of its places a worker copies its outputs to: nobody can tell from the inputs that the seed made."""
+    return random.Random("places %d" % seed).randrange(count)
 
 
 class Peer:
@@ -174,7 +179,7 @@ class Jailed:
     def call(self, trial, poison, deadline):
         """(seconds, of which forward as far as it says). The outputs are where the task's
         own share has its first ones."""
-        work, slot = self.work, secret.randrange(self.count)
+        work, slot = self.work, place_for(trial.seed, self.count)
         self.lay_out(trial, poison)
         flush(work)
         work.settle()

@@ -5,8 +5,23 @@ local core = require "cawb.core"
 
 local M = {}
 
---- A fresh seed for a run: 64 bits of the kernel's randomness, as hex digits.
-function M.fresh()
+local given = os.getenv "CAWB_SEED"
+if given == "" then given = nil end
+local taken = {}
+
+--- Whether all seeds of this process follow from CAWB_SEED, so that whoever knows it can predict them.
+function M.are_given() return given ~= nil end
+
+-- The next one about something: it depends neither on what else was drawn nor on when.
+local function follows(about)
+  taken[about] = (taken[about] or 0) + 1
+  return core.hash.sha256(("%s:%s:%d"):format(given, core.hash.sha256(about), taken[about])):sub(1, 16)
+end
+
+--- A fresh seed for a run: 64 bits of the kernel's randomness, as hex digits. Where CAWB_SEED is in the
+--- environment it follows from that, from `about` (a text; none) and from how many were drawn about it.
+function M.fresh(about)
+  if given then return follows(about or "") end
   return (assert(core.clock.random(8)):gsub(".", function(c) return ("%02x"):format(c:byte()) end))
 end
 

@@ -120,6 +120,7 @@ function M.one(task, candidate, options, how)
   local facts = { ok = true, seconds = { compile = 0.0, verify = 0.0, measure = 0.0 },
                   tunables = candidate.tunables, modelled = task.device.info.modelled,
                   tier = candidate.python and 2 or nil }
+  task:begin_evaluation(candidate.hash)
   local subject, message, name = (candidate.python and python_candidate or kernel).new(task, candidate, options, how)
   if not subject then return nil, message, name end
   local e = { task = task, candidate = candidate, options = options, how = how, facts = facts, subject = subject,

@@ -6,6 +6,7 @@ local display = require "cawb.base.display"
 local file = require "cawb.base.file"
 local manifest = require "cawb.device.manifest"
 local result = require "cawb.run.result"
+local seeds = require "cawb.base.seeds"
 
 local M = {}
 
@@ -18,7 +19,7 @@ local function doubles(list) return string.pack("<" .. ("d"):rep(#list), table.u
 
 local function environment(task)
   local json = encode { device = task.device.info, python = task.python, cawb = core.version,
-                        manifest = manifest.of(task.device, task.python) }
+                        seeds = seeds.are_given() and "CAWB_SEED" or nil, manifest = manifest.of(task.device, task.python) }
   return core.hash.sha256(json), json
 end
 

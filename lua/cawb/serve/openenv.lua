@@ -5,6 +5,7 @@
 local candidate = require "cawb.serve.candidate"
 local core = require "cawb.core"
 local http = require "cawb.serve.http"
+local seeds = require "cawb.base.seeds"
 
 local M = {}
 
@@ -52,7 +53,7 @@ local function task_of(self, data)
   if data.task ~= nil then return self.tasks:find(data.task) end
   local list = self.tasks.list
   if #list == 0 then return nil, "no task is served: send one as task = {code = ...}" end
-  local seed = math.type(data.seed) == "integer" and data.seed or string.unpack("<I6", core.clock.random(6))
+  local seed = math.type(data.seed) == "integer" and data.seed or tonumber(seeds.fresh "reset":sub(1, 12), 16)
   return list[seed % #list + 1]
 end
 

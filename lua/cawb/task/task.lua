@@ -67,6 +67,14 @@ function Task:share(request, names)
   return fds
 end
 
+--- From here on secrets are those of one more evaluation of this candidate (its hash): they follow from the
+--- task's seed and from how often it was evaluated, not from what was evaluated before it.
+function Task:begin_evaluation(hash)
+  self.evaluated[hash] = (self.evaluated[hash] or 0) + 1
+  self.next_seed = seeds.generator(("%s:%s:%d"):format(self.seed, hash, self.evaluated[hash]))
+  self.finite = nil
+end
+
 --- What outputs are to be filled with: one call NaN, the next a number.
 function Task:new_poison()
   self.finite = not self.finite
@@ -250,7 +258,7 @@ function M.open(path, opts)
   local scaled
   if scale.mode(opts.device, all) == "fit" then scaled = scale.fit(host, full, opts.device, all) end
   local sketched, reply = opts.look or scale.mode(opts.device, all) == "full", nil
-  local seed = opts.seed or seeds.fresh()
+  local seed = opts.seed or seeds.fresh(seeds.are_given() and file.read(full) or nil)
   local next_seed = seeds.generator(seed)
   local weights_seed = next_seed "weights"
   reply, message, name = load(host, full, opts.device, all, weights_seed, opts.look)
@@ -268,7 +276,7 @@ function M.open(path, opts)
     name = reply.task.name, path = full, info = reply.task, graph = graph, results = results, density = reply.density,
     products = reply.products, memory = reply.memory, notes = reply.notes,
     scaled = scaled, sketched = sketched or nil,
-    seed = seed, next_seed = next_seed, weights_seed = weights_seed, varied = reply.varied, unseen = reply.unseen, places = reply.places, baselines = {},
+    seed = seed, next_seed = next_seed, evaluated = {}, weights_seed = weights_seed, varied = reply.varied, unseen = reply.unseen, places = reply.places, baselines = {},
     known = setmetatable({}, { __mode = "k" }),    -- by candidate; see device/execute.lua
   }, reply), Task)
 end
