@@ -3,11 +3,14 @@
 local composed = dofile "tests/lua/composed.lua"
 local graphs = dofile "tests/fuzz/graphs.lua"
 
-for seed = 300, 323 do
+local function try(seed)
   composed.check.test(("random task %d"):format(seed), function()
     local fine, why, text = graphs.try(composed, seed)
     if not fine then error(text .. "\n" .. why, 0) end
   end)
 end
+
+for seed = 300, 323 do try(seed) end
+try(311091)                -- the sum of a layer norm's results, which cancels, where the mean is rounded
 
 return composed.check.done()

@@ -7,6 +7,7 @@ local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
 local lanes = require "cawb.compose.kernel.lanes"
 local rows = require "cawb.compose.kernel.rows"
+local tools = require "cawb.compose.operators.tools"
 local types = require "cawb.graph.types"
 
 local M = {}
@@ -91,7 +92,7 @@ local function moments(g, squares, parts, size, n)
   local l = layout(sum, parts, size, n)
   local x = parted(g, sum, l)
   local first, last = pivot(g, sum), { [#sum.shape + 1] = true }
-  local y = inside(g, g:map("A - B", dtype, { x, spread(g, first, l.shape) }), l)
+  local y = inside(g, g:map(tools.apart, dtype, { x, spread(g, first, l.shape) }), l)
   local sums, moved = g:reduce("sum", x, l.axes), g:reduce("sum", y, l.axes)
   local count = counts(g, sums.shape, size, n, dtype)
   local means = g:map("A / B", dtype, { moved, count })

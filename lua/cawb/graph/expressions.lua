@@ -160,10 +160,11 @@ for word in ([[fabs exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan asin ac
                atanh erf erfc floor ceil rint trunc pow atan2 fmod fmax fmin copysign hypot erfinv lgamma erfcx]]):gmatch "%w+" do
   functions[word .. "f"] = word
 end
+functions.__fsub_rn = "__dsub_rn"
 
 --- The same text in float64.
 function M.widen(text)
-  text = text:gsub("%f[%w_](%a[%w_]*)(%s*%()", function(name, open) return (functions[name] or name) .. open end)
+  text = text:gsub("%f[%w_]([%a_][%w_]*)(%s*%()", function(name, open) return (functions[name] or name) .. open end)
   return (text:gsub("(%d%.%d+)f%f[^%w_]", "%1"):gsub("(%de[%+%-]?%d+)f%f[^%w_]", "%1"))
 end
 

@@ -94,16 +94,18 @@ local function extent(node)
   return n
 end
 
--- The first of the neighbours that an access takes together, and which one this is; nothing where
--- it has to be alone.
+-- The first of the neighbours that an access takes together, and which one this is; nothing where it has to be
+-- alone. A tensor that ends amid neighbours is never read by packs: one pack tells the compiler how the whole tensor
+-- is aligned, and then it takes what is left at the end for a pack too, beyond the tensor's end.
 local function packed(self, node, place)
   local v = self.vector
   if v == 1 or self.guarded > 0 or v * types.size(node.dtype) > 16 then return nil end
   local lane = place.base % v
   local first = index.plus(place, -lane)
   if not index.divisible(first, v) then return nil end
-  if (place.hi // v + 1) * v > extent(node) then
-    self.ends = true                      -- the compiler would load the neighbours together, beyond the tensor's end
+  local n = extent(node)
+  if n % v ~= 0 or (place.hi // v + 1) * v > n then
+    self.ends = true
     return nil
   end
   return first, lane

@@ -82,10 +82,10 @@ local function variance(g, op, root)
   local x = taken(g, op.x[1], op.out[1].dtype)
   local axes = axes_of(op.args.dim, #x.shape)
   local less = op.args.correction or op.args.unbiased == false and 0 or 1
-  local sum, middle = tools.deviations(g, x, axes)
+  local sum, middle, lost = tools.deviations(g, x, axes)
   local n = math.max(0, count(x.shape, axes) - less)
   local spread = g:map(root and "sqrtf(A / B)" or "A / B", x.dtype, { sum, g:fill(n, {}, x.dtype) })
-  return { g:reshape(spread, op.out[1].shape), op.out[2] and g:reshape(middle, op.out[2].shape) or nil }
+  return { g:reshape(spread, op.out[1].shape), op.out[2] and g:reshape(lost and g:map("A + B", x.dtype, { middle, lost }) or middle, op.out[2].shape) or nil }
 end
 
 function M.var(g, op) return variance(g, op, false) end

@@ -23,20 +23,29 @@ M._safe_softmax = function(g, op)                 -- rows of -inf alone are zero
   return { g:map("(B == 0.0f ? 0.0f : A / B)", x.dtype, { e, g:reduce("sum", e, axes, true) }) }
 end
 
--- The mean and the reciprocal deviation over axes that stay as ones.
+-- The mean, the reciprocal deviation, and what the mean lost by rounding where that is known, over axes that stay as ones.
 local function moments(g, x, axes, eps)
-  local sum, middle = tools.deviations(g, x, axes)
+  local sum, middle, lost = tools.deviations(g, x, axes)
   local spread = tools.divided(g, sum, tools.count(x.shape, axes))
-  return middle, g:map("1.0f / sqrtf(A + B)", x.dtype, { spread, g:fill(eps, {}, x.dtype) })
+  return middle, g:map("1.0f / sqrtf(A + B)", x.dtype, { spread, g:fill(eps, {}, x.dtype) }), lost
 end
 
--- (x - mean) * rstd * weight + bias, of what there is.
-local function applied(g, x, middle, rstd, weight, bias)
-  local dtype = x.dtype
-  if weight and bias then return g:map("(A - B) * C * D + E", dtype, { x, middle, rstd, weight, bias }) end
-  if weight then return g:map("(A - B) * C * D", dtype, { x, middle, rstd, weight }) end
-  if bias then return g:map("(A - B) * C + D", dtype, { x, middle, rstd, bias }) end
-  return g:map("(A - B) * C", dtype, { x, middle, rstd })
+-- The mean as one number.
+local function whole(g, middle, lost) return lost and g:map("A + B", middle.dtype, { middle, lost }) or middle end
+
+-- (x - mean) * rstd * weight + bias, of what there is. What the mean lost goes in behind the product, where no element
+-- is rounded before it.
+local function applied(g, x, m, weight, bias)
+  local list, text = { x, m.middle, m.rstd }, tools.apart .. " * C"
+  local function more(how, operand)
+    if not operand then return end
+    list[#list + 1] = operand
+    text = how:format(text, string.char(64 + #list))
+  end
+  more("(%s - %s * C)", m.lost)
+  more("%s * %s", weight)
+  more("%s + %s", bias)
+  return g:map(text, x.dtype, list)
 end
 
 local function last(n, rank)
@@ -48,8 +57,9 @@ end
 function M.native_layer_norm(g, op)
   local x = op.by.input
   local axes = last(#op.args.normalized_shape, #x.shape)
-  local middle, rstd = moments(g, x, axes, op.args.eps)
-  return { applied(g, x, middle, rstd, op.by.weight, op.by.bias), middle, rstd }
+  local middle, rstd, lost = moments(g, x, axes, op.args.eps)
+  local y = applied(g, x, { middle = middle, rstd = rstd, lost = lost }, op.by.weight, op.by.bias)
+  return { y, whole(g, middle, lost), rstd }
 end
 
 function M.rms_norm(g, op)
@@ -76,16 +86,17 @@ function M.native_group_norm(g, op)
   local x, groups = op.by.input, op.args.group
   local n, c = x.shape[1], x.shape[2]
   local rows = g:reshape(x, { n, groups, c // groups * (op.args.HxW or 1) })
-  local middle, rstd = moments(g, rows, { [3] = true }, op.args.eps)
+  local middle, rstd, lost = moments(g, rows, { [3] = true }, op.args.eps)
   local function each(v)                           -- of each group, for the channels of it
+    if not v then return nil end
     local wide = g:broadcast(g:reshape(v, { n, groups, 1 }), { n, groups, c // groups })
     local shape = { n, c }
     for d = 3, #x.shape do shape[d] = 1 end
     return g:reshape(wide, shape)
   end
   local weight, bias = by_channel(g, op.by.weight, x), by_channel(g, op.by.bias, x)
-  return { applied(g, x, each(middle), each(rstd), weight, bias), g:reshape(middle, { n, groups }),
-           g:reshape(rstd, { n, groups }) }
+  local y = applied(g, x, { middle = each(middle), rstd = each(rstd), lost = each(lost) }, weight, bias)
+  return { y, g:reshape(whole(g, middle, lost), { n, groups }), g:reshape(rstd, { n, groups }) }
 end
 
 -- All axes but the channels'.
@@ -99,15 +110,15 @@ function M.native_batch_norm(g, op)
   local x, eps = op.by.input, op.args.eps or op.args.epsilon
   local training = op.args.training
   if training == nil then training = not op.by.running_mean end
-  local middle, rstd
+  local middle, rstd, lost
   if training then
-    middle, rstd = moments(g, x, others(#x.shape), eps)
+    middle, rstd, lost = moments(g, x, others(#x.shape), eps)
   else
     middle = by_channel(g, op.by.running_mean, x)
     rstd = g:map("1.0f / sqrtf(A + B)", x.dtype, { by_channel(g, op.by.running_var, x), g:fill(eps, {}, x.dtype) })
   end
-  local y = applied(g, x, middle, rstd, by_channel(g, op.by.weight, x), by_channel(g, op.by.bias, x))
-  return { y, g:reshape(middle, { x.shape[2] }), g:reshape(rstd, { x.shape[2] }) }
+  local y = applied(g, x, { middle = middle, rstd = rstd, lost = lost }, by_channel(g, op.by.weight, x), by_channel(g, op.by.bias, x))
+  return { y, g:reshape(whole(g, middle, lost), { x.shape[2] }), g:reshape(rstd, { x.shape[2] }) }
 end
 
 M.cudnn_batch_norm, M._native_batch_norm_legit = M.native_batch_norm, M.native_batch_norm

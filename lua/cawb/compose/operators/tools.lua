@@ -32,12 +32,16 @@ function M.mean(g, x, axes, kept)
   return M.divided(g, g:reduce("sum", x, axes, kept), M.count(x.shape, axes))
 end
 
+--- A less B, where A is rounded first: the compiler may not make A's last product a part of the difference, or an
+--- element that is the mean would have a distance from it.
+M.apart = "__fsub_rn(A, B)"
+
 --- The sum of squared distances from the mean, and the mean, both with the dimensions kept. The reduce says in
 --- `about` which sum its mean is made of, and in `rest` which one is that of the distances, if there is one.
 function M.squared_distances(g, x, axes)
   local sum = g:reduce("sum", x, axes)
   local middle = M.divided(g, g:kept(sum, x, axes), M.count(x.shape, axes))
-  local squares = g:reduce("sum", g:map("(A - B) * (A - B)", x.dtype, { x, middle }), axes)
+  local squares = g:reduce("sum", g:map(M.apart .. " * " .. M.apart, x.dtype, { x, middle }), axes)
   squares.about = sum
   return g:kept(squares, x, axes), middle, squares
 end
@@ -45,15 +49,16 @@ end
 local SHORT = 8192      -- elements of a row that stays on a chip: another sum of it costs no trip to memory
 
 --- The same, where what the mean lost by rounding is made good by the sum of the distances: those of equal
---- elements are 0.
+--- elements are 0. Returns what the mean lost, too: a sum of distances from the mean and from that cancels as it should,
+--- where the mean as one number is off by as much for every element.
 function M.deviations(g, x, axes)
   local squares, middle, node = M.squared_distances(g, x, axes)
   local n = M.count(x.shape, axes)
   if n > SHORT then return squares, middle end
-  node.rest = g:reduce("sum", g:map("A - B", x.dtype, { x, middle }), axes)
+  node.rest = g:reduce("sum", g:map(M.apart, x.dtype, { x, middle }), axes)
   local rest = g:kept(node.rest, x, axes)
   local lost = M.divided(g, rest, n)
-  return g:map("(A - B * C < 0.000001f * A ? 0.0f * A : A - B * C)", x.dtype, { squares, rest, lost }), g:map("A + B", x.dtype, { middle, lost })
+  return g:map("(A - B * C < 0.000001f * A ? 0.0f * A : A - B * C)", x.dtype, { squares, rest, lost }), middle, lost
 end
 
 --- exp(x - top) and top, the largest of each stretch. With `finite`, 0 stands for a top that is infinite.

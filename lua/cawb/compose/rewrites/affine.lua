@@ -9,8 +9,20 @@ local expression
 
 local function skip(text, at) return text:match("^%s*()", at) end
 
+-- A difference by its intrinsic: __fsub_rn(A, B).
+local function difference(text, at, varies)
+  local degree, past = expression(text, at, varies)
+  if not degree or text:sub(past, past) ~= "," then return nil end
+  local other
+  other, past = expression(text, past + 1, varies)
+  if not other or text:sub(past, past) ~= ")" then return nil end
+  return math.max(degree, other), past + 1
+end
+
 local function atom(text, at, varies)
   at = skip(text, at)
+  local inner = text:match("^__fsub_rn%(()", at)
+  if inner then return difference(text, inner, varies) end
   local head = text:sub(at, at)
   if head == "-" then return atom(text, at + 1, varies) end
   if head == "(" then
