@@ -8,8 +8,10 @@ local file = require "cawb.base.file"
 local import = require "cawb.compose.import"
 local library = require "cawb.compose.library"
 local limits = require "cawb.compose.limits"
+local omit = require "cawb.compose.omit"
 local partition = require "cawb.compose.partition"
 local plan = require "cawb.compose.plan"
+local points = require "cawb.compose.points"
 local prepared = require "cawb.compose.prepared"
 local rewrite = require "cawb.compose.rewrite"
 local schedule = require "cawb.compose.schedule"
@@ -33,8 +35,9 @@ local function generate(kernels, options)
       for _, x in ipairs(list) do kernel.own[x] = true end
     end
     local made, why = choose.generate(kernel, options)
+    why = why or schedule.unmet(options.schedule, kernel)
     if why then return nil, ("%s: %s"):format(plan.about(kernel), why) end
-    kernel.made = made
+    kernel.made = made and omit.apply(made, options.kernels(kernel))
     if not made then
       kernel.call = true
       for _, x in ipairs(kernel.roots[1].inputs) do
@@ -78,19 +81,21 @@ end
 
 -- kernel.cu: what it is, headers, shared parts, kernels.
 local function source(kernels)
-  local headers, needs, texts, about = {}, {}, {}, {}
+  local headers, needs, texts, about, unsynced = {}, {}, {}, {}, nil
   for _, kernel in ipairs(kernels) do
     local made = kernel.made
     about[#about + 1] = ("// %s: %s"):format(kernel.call and (kernel.kind == "conv" and "conv" or "gemm") or kernel.name,
       kernel.as and "as " .. kernel.as or plan.about(kernel))
     for header in pairs(made and made.headers or {}) do headers[header] = true end
     for _, need in ipairs(made and made.needs or {}) do needs[need] = true end
+    unsynced = unsynced or made and made.unsynced
     if made and made.text then texts[#texts + 1] = made.text end
   end
   local lines = { table.concat(about, "\n"), "" }
   for _, header in ipairs(sorted(headers)) do lines[#lines + 1] = ("#include <%s>"):format(header) end
   if #texts > 0 then lines[#lines + 1] = part "pack" end
   for _, need in ipairs(sorted(needs)) do lines[#lines + 1] = part(need) end
+  lines[#lines + 1] = unsynced
   return table.concat(lines, "\n") .. "\n" .. table.concat(texts, "\n")
 end
 
@@ -109,8 +114,9 @@ end
 --- What was made, as the lines of a table; with a profile of it and the device's bandwidth, see show.lua.
 M.table = show.lines
 
---- Seconds of each of its kernels, of a profile of it: see show.lua. Schedules, and a search among them: schedule.lua, tune.lua.
-M.times, M.schedule, M.tune = show.times, schedule, tune
+--- Seconds of each of its kernels, of a profile of it: see show.lua. Schedules, their decisions, and a search among them:
+--- schedule.lua, points.lua, tune.lua.
+M.times, M.schedule, M.points, M.tune = show.times, schedule, points, tune
 
 local compares = { eq = true, ne = true, lt = true, le = true, gt = true, ge = true }
 
@@ -141,6 +147,9 @@ local function once(task, given)
   local steps = options.rewrite == false and {} or rewrite.apply(g, options.kept)
   split.long(g, options)
   schedule.label(g)
+  for _, x in ipairs(g.nodes) do
+    if options.stores[x.label] and x.kind == "map" then x.wanted = true end
+  end
   local fuse = options.fuse ~= false
   local kernels = partition.kernels(g, { choice = choice_of(options), strided = strided,
                                          arch = options.arch })

@@ -29,18 +29,19 @@ local function from_text(text)
   return failed(why)
 end
 
-local schedule_keys = { fuse = "boolean", libraries = "boolean", tensor_cores = "boolean", kept = "table", cuts = "table",
-                        kernels = "table" }
+local schedule_keys = { fuse = "boolean", libraries = "boolean", tensor_cores = "boolean", kept = "table", stores = "table",
+                        cuts = "table", kernels = "table", strict = "boolean", points = "string" }
 
 -- The part of a schedule that is one of compose's own, or nil and what is wrong.
 local function inner_schedule(schedule)
   for key, value in pairs(schedule) do
     if type(value) ~= schedule_keys[key] then
-      return nil, ("schedule: '%s' is no choice, or of another type; there are fuse, libraries and tensor_cores, true or false, "
-        .. "and kept, cuts and kernels as the tool compose and `cawb tune` have them"):format(tostring(key))
+      return nil, ("schedule: '%s' is no choice, or of another type; there are fuse, libraries, tensor_cores and strict, "
+        .. "true or false, kept, stores, cuts and kernels as the tool compose and `cawb tune` have them, and points, a text"):format(tostring(key))
     end
   end
-  local own = { kept = schedule.kept, cuts = schedule.cuts, kernels = schedule.kernels }
+  if schedule.points and schedule.points ~= "sound" and schedule.points ~= "free" then return nil, "schedule: points is \"sound\" or \"free\"" end
+  local own = { kept = schedule.kept, stores = schedule.stores, cuts = schedule.cuts, kernels = schedule.kernels, strict = schedule.strict }
   local good, why = compose.schedule.check(own)
   if not good then return nil, why end
   return own
@@ -55,7 +56,8 @@ local function from_schedule(schedule, held)
   local made, why = compose.make(held.task, { arch = wide and info.arch or nil, memory = info.memory, fuse = schedule.fuse,
                                               libraries = schedule.libraries, schedule = own })
   if not made then return failed(tostring(why)) end
-  return candidates.new { source = made.source, plan = made.plan, options = made.options, name = "schedule" }
+  local points = schedule.points and compose.points.of(made, schedule.points == "free") or nil
+  return candidates.new { source = made.source, plan = made.plan, options = made.options, name = "schedule" }, nil, points
 end
 
 local texts = { source = "string", plan = "string", python = "string", text = "string", name = "string", note = "string",
@@ -105,7 +107,8 @@ function M.misfit(spec)
   end
 end
 
---- The candidate of a form that fits; a schedule needs `held`, its task on a place. Returns it; or nil and a failure as data.
+--- The candidate of a form that fits; a schedule needs `held`, its task on a place. Returns it; or nil and a failure as data;
+--- then the decisions of a schedule that asks for them.
 function M.new(spec, held)
   if spec.text then return from_text(spec.text) end
   if spec.schedule then return from_schedule(spec.schedule, held) end

@@ -91,18 +91,18 @@ end
 -- A schedule becomes a candidate where its task is loaded.
 local function lowered(self, entry, spec)
   return self.pool:run(entry, function(held)
-    local c, facts = candidate.new(spec, held)
-    return { candidate = c, facts = facts }
+    local c, facts, points = candidate.new(spec, held)
+    return { candidate = c, facts = facts, points = points }
   end)
 end
 
 --- What one candidate is worth on a task, as POST /score answers it; or nil, message, name where the machine or the task failed.
 function Score:one(entry, spec, memo)
-  local c, facts
+  local c, facts, points
   if spec.schedule then
     local made, message, name = lowered(self, entry, spec)
     if not made then return nil, message, name end
-    c, facts = made.candidate, made.facts
+    c, facts, points = made.candidate, made.facts, made.points
   else
     c, facts = candidate.new(spec)
   end
@@ -110,7 +110,7 @@ function Score:one(entry, spec, memo)
   if refused then c, facts = nil, { ok = false, stage = "reply", reason = refused } end
   if not c then return self:unread(facts) end
   local item, message, name = measured(self, entry, c, memo)
-  if item and spec.schedule then item.source, item.plan = c.source, c.plan end
+  if item and spec.schedule then item.source, item.plan, item.points = c.source, c.plan, points end
   return item, message, name
 end
 

@@ -1,0 +1,110 @@
+"""lang: tasks, programs and verdicts as tokens. A program is one value for each decision of a task, in the order in which the server
+lists them (`compose.points`); what the policy reads and writes are numbers of VOCABULARY, which is the same for every task."""
+import math
+import zlib
+
+KINDS = ("keep", "store", "cut")
+MAKERS = ("stream", "rows", "columns", "scan", "window", "order", "product", "conv")
+NAMES = ("vector", "lanes", "block", "cluster", "hold", "across", "threads", "packs", "parts", "outputs", "wide", "strip", "short",
+         "loop", "tile", "splits", "guards", "barriers")
+VALUES = ("done", "kept", "inline", "stored", "joined", "cut", "auto", True, False, 1, 2, 3, 4, 5, 6, 8, 16, 32, 64, 128, 256, 512, 1024,
+          2048, "tensor", "packed", "box", "library", "simt")
+STAGES = ("pass", "reply", "compile", "plan", "run", "verify", "other")
+LIMITS = ("memory", "compute", "latency", "launch", "other")
+OPERATORS = 48                     # buckets that names of operators fall into
+FIELD = {"keep": "kept", "store": "stores", "cut": "cuts"}
+
+
+def _vocabulary():
+    words = ["<pad>", "<task>", "<turn>", "<end>", "go", "stop"]
+    words += ["point:%s" % kind for kind in KINDS] + ["point:%s.%s" % (maker, name) for maker in MAKERS for name in NAMES]
+    words += ["value:%s" % (value,) for value in VALUES] + ["maker:%s" % maker for maker in MAKERS]
+    words += ["operator:%d" % k for k in range(OPERATORS)] + ["size:%d" % k for k in range(41)] + ["even:%d" % k for k in range(7)]
+    words += ["stage:%s" % stage for stage in STAGES] + ["limit:%s" % limit for limit in LIMITS] + ["speed:%d" % k for k in range(17)]
+    return {word: number for number, word in enumerate(words)}
+
+
+VOCABULARY = _vocabulary()
+PAD, GO, STOP = VOCABULARY["<pad>"], VOCABULARY["go"], VOCABULARY["stop"]
+VALUE_AT = VOCABULARY["value:%s" % (VALUES[0],)]
+
+
+def token_of(value):
+    """The token of a value of a decision."""
+    return VOCABULARY["value:%s" % (value,)]
+
+
+def value_of(token):
+    """The value of a token, or None where the token is none of a value."""
+    at = token - VALUE_AT
+    return VALUES[at] if 0 <= at < len(VALUES) else None
+
+
+def point_token(point):
+    """What names a decision in the policy's input."""
+    return VOCABULARY["point:%s" % (point["kind"] if point["kind"] in KINDS else "%s.%s" % (point["by"], point["name"]))]
+
+
+def is_in(values, value):
+    """Whether a value is one of a list: true is not 1 here."""
+    return any(value == other and isinstance(value, bool) == isinstance(other, bool) for other in values)
+
+
+def schedule(points, program, free):
+    """What compose is told, for the values of a program; None where a value is none of its decision: such a text cannot be read."""
+    told = {"strict": True} if free else {}
+    for point, value in zip(points, program):
+        if not is_in(point["values"], value):
+            return None
+        if point["kind"] in FIELD:
+            if value == point["values"][1]:
+                told.setdefault(FIELD[point["kind"]], []).append(point["what"])
+        elif value != "auto" and not (point["name"] in ("guards", "barriers") and value is True):
+            told.setdefault("kernels", {}).setdefault(point["kernel"], {})[point["name"]] = value
+    return told
+
+
+def default(points):
+    """The program that is compose's own schedule."""
+    return [point["values"][0] for point in points]
+
+
+def random_program(points, rng):
+    """One that is drawn evenly, value by value."""
+    return [point["values"][rng.randrange(len(point["values"]))] for point in points]
+
+
+def _log2(n):
+    return "size:%d" % min(40, int(math.log2(max(1, n))))
+
+
+def _even(n):
+    return "even:%d" % min(6, (n & -n).bit_length() - 1 if n > 0 else 0)
+
+
+def task_tokens(operators, points):
+    """What the policy is told of a task: its operators, its kernels with their sizes, and how often two divides these."""
+    words, seen = ["<task>"], set()
+    words += ["operator:%d" % (zlib.crc32(name.encode()) % OPERATORS) for name in operators[:6]]
+    for point in points:
+        if point["kind"] == "knob" and point["kernel"] not in seen:
+            seen.add(point["kernel"])
+            words += ["maker:%s" % point["by"], _log2(point["size"]), _even(point["size"]), _log2(point["row"]), _even(point["row"])]
+    return [VOCABULARY[word] for word in words]
+
+
+def speed_bin(ratio):
+    """A speed-up in seventeen bins, an eighth of a power of two around 1, wider further away."""
+    steps = 4.0 * math.log2(max(ratio, 1e-3))
+    return int(max(-8, min(8, round(steps)))) + 8
+
+
+def verdict_tokens(result, profile=True):
+    """What the policy reads of a turn: verdict, speed-ups, and what limits it where the state has a profile."""
+    if not result["ok"]:
+        stage = result["stage"] if result["stage"] in STAGES else "other"
+        return [VOCABULARY["<end>"], VOCABULARY["stage:%s" % stage]]
+    words = ["<end>", "stage:pass", "speed:%d" % speed_bin(result["eager"]), "speed:%d" % speed_bin(result["compile"])]
+    if profile:
+        words.append("limit:%s" % (result["limit"] if result["limit"] in LIMITS else "other"))
+    return [VOCABULARY[word] for word in words]

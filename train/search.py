@@ -1,0 +1,52 @@
+"""search: what a policy has to beat at equal numbers of evaluations: random programs, and evolution. Each returns its curve,
+the best seconds after each evaluation, or None where nothing is right yet."""
+import random
+
+
+def _curve(results, best=None):
+    curve = []
+    for result in results:
+        if result["ok"] and (best is None or result["seconds"] < best):
+            best = result["seconds"]
+        curve.append(best)
+    return curve
+
+
+def drawn(tasks, task, evaluations, seed=0):
+    """Programs that are drawn evenly."""
+    rng = random.Random("%s %d" % (task, seed))
+    return _curve(tasks.score([(task, tasks.random(task, rng)) for _ in range(evaluations)]))
+
+
+def _child(parents, points, rng):
+    """Two parents, value by value, and one or two values of it drawn anew."""
+    first, second = rng.choice(parents)[1], rng.choice(parents)[1]
+    child = [rng.choice(pair) for pair in zip(first, second)]
+    for _ in range(rng.choice((1, 1, 2))):
+        at = rng.randrange(len(points))
+        child[at] = rng.choice(points[at]["values"])
+    return child
+
+
+def evolution(tasks, task, evaluations, seed=0, size=8, start=None):
+    """The better half of `size` programs has children, each round as many as there were; `start` is among the first."""
+    rng, points = random.Random("%s evolution %d" % (task, seed)), tasks.points(task)
+    young = ([start] if start else []) + [tasks.random(task, rng) for _ in range(size - bool(start))]
+    alive, curve = [], []
+    while len(curve) < evaluations:
+        young = young[:evaluations - len(curve)]
+        results = tasks.score([(task, program) for program in young])
+        curve += _curve(results, curve[-1] if curve else None)
+        alive += [(result["seconds"], program) for result, program in zip(results, young) if result["ok"]]
+        alive = sorted(alive, key=lambda one: one[0])[:max(2, size // 2)]
+        young = [_child(alive, points, rng) if alive else tasks.random(task, rng) for _ in range(size)]
+    return curve
+
+
+def neighbours(tasks, task, rng, of=None):
+    """Programs that differ from one, or from compose's own, in one value."""
+    points = tasks.points(task)
+    base = of or [point["values"][0] for point in points]
+    all_of = [base[:k] + [value] + base[k + 1:] for k, point in enumerate(points) for value in point["values"] if value != base[k]]
+    rng.shuffle(all_of)
+    return all_of
