@@ -230,7 +230,7 @@ local function perform(parsed, given, n, all, proposes)
   if parsed.json then print(core.json.encode { suite = b.suite, tasks = #list, done = done, counts = counts,
     ended = ended })
   elseif not parsed.quiet then
-    for _, line in ipairs(suite_report.lines(rows.read(b.store, b.suite), "this suite")) do print(line) end
+    for _, line in ipairs(suite_report.lines(rows.read(b.store, b.suite), "this suite", { parsed.words[2] })) do print(line) end
     print(text)
   end
   if ended == "spent" then

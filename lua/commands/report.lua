@@ -19,10 +19,10 @@ local own = { ["--run"] = "value", ["--to"] = "value", ["--markdown"] = "flag", 
 
 local function fail(message, name) return command.fail("report", message, name or "usage") end
 
-local function text_of(data, given, title)
-  if given.markdown then return page.markdown(data, title) end
+local function text_of(data, given, folder)
+  if given.markdown then return page.markdown(data) end
   if given.csv then return page.csv(data) end
-  return page.html(data, title)
+  return page.html(data, folder)
 end
 
 function M.main(argv)
@@ -37,7 +37,7 @@ function M.main(argv)
   local data = report_data.read(store, given.run)
   if given.run and #data.runs == 0 then return fail(("%s has no run '%s'"):format(dir, given.run)) end
   local html = not (given.markdown or given.csv)
-  local text = text_of(data, given, "cawb: " .. (core.fs.realpath(dir) or dir):match "([^/]+)$")
+  local text = text_of(data, given, (core.fs.realpath(dir) or dir):match "([^/]+)$")
   local path = given.to or html and dir .. "/report.html"
   if not path then
     io.write(text)

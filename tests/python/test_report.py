@@ -16,34 +16,47 @@ TURNS = 10000
 
 FILL = r"""
 local core = require "cawb.core"
-local dir, turns = ...
+local dir, turns, from = ...
 local store, encode = assert(core.store.open(dir)), core.json.encode
 local function s(x) return { median = x, lo = x * 0.98, hi = x * 1.02, samples = 9 } end
 assert(store:begin())
 store:insert("environments", { hash = "e", json = encode { manifest = { model = "H100 </script><b>", driver = "580" } } })
 local first, second = "line one\nline two\n", "line one\nline 2 </script>\n"
-for i, text in ipairs { first, second } do
+for i, text in ipairs { first, second, "line one\nline 5\n" } do
   store:insert("candidates", { hash = "c" .. i, kind = "tier1", files = encode { ["kernel.cu"] = assert(store:artifact(text)) } })
 end
 store:insert("runs", { id = "r", started = 1.0, strategy = "a.lua", task = "t.py", device = "cuda:0", environment = "e", modelled = false, options = "{}" })
 for n = 1, math.tointeger(turns) do
   local ok, x = n % 5 ~= 0, 0.5 + (n * 7919 % 1000) / 500
   local facts = n == 1 and { floor = { memory = 5e-6, compute = 1e-6, read = 1e7, written = 1e7, flops = 1e8, source = "measured" },
-    profile = { source = "cupti", metrics = { registers = 40 }, roofline = { sentence = "limited by DRAM" } } } or {}
-  store:insert("turns", { run = "r", number = n, started = 1.0 + n, candidate = n == 1 and "c1" or "c2", ok = ok,
-    stage = not ok and "verify" or nil, reason = not ok and "outputs[1] <i>is</i> wrong" or nil, reward = ok and x or -1.0,
+    profile = { source = "cupti", metrics = { registers = 40, spills = 0 }, roofline = { sentence = "limited by DRAM" } } } or {}
+  store:insert("turns", { run = "r", number = n, started = 1.0 + n, candidate = n == 1 and "c1" or n == 5 and "c3" or "c2", ok = ok,
+    stage = not ok and "verify" or nil, reason = not ok and "outputs[1] <i>is</i> wrong" .. (n == 5 and "\nat element 7" or "") or nil, reward = ok and x or -1.0,
     result = encode { number = n, name = "k/v" .. n, ok = ok, jail = n == 1 and "namespaces, seccomp" or nil,
+      note = n == 5 and "tried a wider tile" or nil, spent = { tokens = 1000 * n, dollars = 0.5, replies = n },
+      bound = ok and n < 4 and { memory = 5e-6, launch = 4e-6, l2 = 1e-7, shared = 0 } or nil,
+      equal_error = ok and { against = "compile", median = x / 2, lo = x * 0.49, hi = x * 0.51, verdict = x / 2 > 1 and "faster" or "slower" } or nil,
       jail_lacks = n < 3 and { "no control group <i>" } or nil, denormals = n == 1 and "flushed" or "kept", repeatable = n ~= 2, seconds = { compile = 0.1 }, time_s = ok and s(1e-5 / x) or nil,
       speedup = ok and { eager = s(x), compile = s(x / 2) } or nil, error = ok and { nrms = 1e-8 * (1 + n % 7), worst = 1e-7 } or nil } })
   if n == 1 or n == turns then store:insert("evaluations", { run = "r", turn = n, number = 0, ok = ok, facts = encode(facts) }) end
 end
 store:insert("baselines", { run = "r", subject = "eager", modelled = false, median = 1e-5, lo = 1e-5, hi = 1e-5, json = encode { error = { nrms = 2e-8 } } })
-store:insert("run_ends", { run = "r", ended = 9.0, status = "passed", summary = encode { ended = "turns" } })
+for i, m in ipairs {
+  { chat = 1, role = "system", text = "write a <b>kernel</b>" },
+  { chat = 1, role = "assistant", text = "A wider tile.", usage = { input = 900, output = 100 }, cost = 0.25,
+    calls = { { id = "a", name = "write_file", arguments = encode { path = "kernel.cu", text = ("line\n"):rep(20) } } } },
+  { chat = 1, role = "tool", name = "measure", text = "rejected </script>", failed = true, turn = 5, reward = -1.0 } } do
+  store:insert("events", { run = "r", number = i, at = 1.0 + i, kind = "message", turn = m.turn, data = encode(m) })
+end
+store:insert("run_ends", { run = "r", ended = 9.0, status = "passed", summary = encode { ended = "turns", spent = { replies = 10000, tokens = 1e7, dollars = 0.5 } } })
 store:insert("suites", { id = "s", json = encode { strategy = "a.lua" } })
+store:insert("suite_sessions", { suite = "s", started = 1.0, json = encode { suite = from or "data/KernelBench/level_1.parquet", tasks = { "task1", "task2", "task3", "task4" },
+  devices = { "cuda:0" } } })
 for i, status in ipairs { "pass", "no candidate", "pass" } do
   store:insert("suite_tasks", { suite = "s", task = "task" .. i, attempt = 1, level = 1, problem_id = i, name = "t", code = "h", status = status,
     reason = status ~= "pass" and "no family:\nconv" or nil, started = 1.0, ended = 2.0, run = "r",
-    json = encode { turns = 5, best = status == "pass" and { name = "k", libraries = { "cuBLAS" }, time_s = s(99e-5), speedup = { eager = s(2.0 / i), compile = s(1.5) } } or nil } })
+    json = encode { turns = 5, best = status == "pass" and { name = "k", libraries = { "cuBLAS" }, time_s = s(99e-5), speedup = { eager = s(2.0 / i), compile = s(1.5) },
+      error = { nrms = 1e-7 * i }, equal_error = { against = "eager", median = 2.0 / i, lo = 1.96 / i, hi = 2.04 / i } } or nil } })
 end
 assert(store:commit())
 """
@@ -145,8 +158,14 @@ class Report(unittest.TestCase):
         shutil.rmtree(cls.folder, ignore_errors=True)
 
     def first_cells(self, name, column):
-        return self.page.run("[...document.querySelectorAll('#table-%s tbody tr')].slice(0, 5).map((r) => r.cells[%d].textContent)"
+        return self.page.run("[...document.querySelectorAll('#table-%s tbody tr:not(.more)')].slice(0, 5).map((r) => r.cells[%d].textContent)"
                              % (name, column))
+
+    def lines_below(self, name):
+        return self.page.run("[...document.querySelectorAll('#table-%s tbody tr.more')].map((r) => r.textContent)" % name)
+
+    def texts(self, selector):
+        return self.page.run("[...document.querySelectorAll(%s)].map((e) => e.textContent)" % json.dumps(selector))
 
     def click(self, name, column):
         self.page.run("document.querySelectorAll('#table-%s th button')[%d].click()" % (name, column))
@@ -159,13 +178,13 @@ class Report(unittest.TestCase):
         self.assertEqual(self.page.complaints(), [])
 
     def test_charts_are_drawn(self):
-        for chart in ("chart-speed", "chart-error", "chart-roof", "chart-fast-0"):
+        for chart in ("chart-speed", "chart-cost", "chart-error", "chart-roof", "chart-fast-0", "chart-tasks-0"):
             inked = self.page.run("""(() => { const c = document.getElementById('%s'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
               let n = 0; for (let i = 3; i < d.length; i += 4) if (d[i]) n++; return n / (c.width * c.height); })()""" % chart)
             self.assertGreater(inked, 0.005, chart)
 
     def test_what_is_told_and_what_is_not_guaranteed(self):
-        self.assertEqual(self.first_cells("turns", 8)[:3], ["flushes denormal numbers to zero", "its bits differ from run to run", ""])
+        self.assertEqual(self.lines_below("turns")[:3], ["flushes denormal numbers to zero", "its bits differ from run to run", "outputs[1] <i>is</i> wrong"])
         text = self.page.run("document.getElementById('lacks').textContent")
         self.assertEqual(text, "What this machine lacks, so that it is not guaranteed: no control group <i>")
         self.assertIn("confined by namespaces, seccomp", self.page.run("document.getElementById('run').textContent"))
@@ -203,13 +222,13 @@ class Report(unittest.TestCase):
 
     def test_rates_have_their_intervals(self):
         rows = self.page.run("[...document.querySelectorAll('#table-rates0 tbody tr')].map((r) => [...r.cells].slice(0, 5).map((c) => c.textContent))")
-        self.assertEqual([row[:2] for row in rows], [["1", "eager"], ["1", "compile"]])
+        self.assertEqual([row[:2] for row in rows], [["1", "eager"], ["1", "compile"], ["1", "the fastest at equal error"]])
         self.assertRegex(rows[0][2], r"^33% \[\d+, \d+\]$")
         self.assertRegex(rows[0][3], r"^1\.15x \[0\.67, 2\.00\]$")
 
     def test_a_task_leads_to_its_run(self):
-        self.page.run("document.getElementById('chooser').value = ''; document.querySelector('#table-suite0 tbody button').click()")
-        self.assertEqual(self.page.run("document.getElementById('chooser').value"), "0")
+        self.page.run("chooser.value = ''; document.querySelector('#table-suite0 tbody button').click()")
+        self.assertEqual(self.page.run("chooser.value"), "0")
 
     def test_charts_of_a_run_that_is_left_are_gone(self):
         charts = "Object.keys(Chart.instances).length"
@@ -217,11 +236,77 @@ class Report(unittest.TestCase):
         self.page.run("for (let i = 0; i < 3; i++) { chooser.value = '0'; chooser.dispatchEvent(new Event('change')); }")
         self.assertEqual(self.page.run(charts), before)
 
+    def opened(self, turn):
+        self.page.run("(() => { const c = document.getElementById('only-best'); if (c.checked) c.click(); document.getElementById('turn-%d').open = true; })()" % turn)
+        self.page.wait("document.querySelector('#turn-%d pre')" % turn)
+
     def test_source_diff(self):
-        self.page.run("document.querySelectorAll('details')[1].open = true")
-        self.page.wait("document.querySelector('details:nth-of-type(2) pre')")
-        lines = self.page.run("[...document.querySelectorAll('details')[1].querySelectorAll('.add, .del')].map((e) => e.textContent)")
-        self.assertEqual(sorted(lines), ["+ line 2 </script>", "- line two"])
+        self.opened(2)
+        self.assertEqual(sorted(self.texts("#turn-2 .add, #turn-2 .del")), ["+ line 2 </script>", "- line two"])
+
+    def test_a_failed_turn_has_its_note_reason_and_changes(self):
+        self.opened(5)
+        self.assertEqual(self.texts("#turn-5 .said"), ["tried a wider tile", "outputs[1] <i>is</i> wrong"])
+        self.assertEqual(self.texts("#turn-5 pre")[0], "at element 7")
+        self.assertEqual(sorted(self.texts("#turn-5 .add, #turn-5 .del")), ["+ line 5", "- line two"])
+
+    def test_the_answer_comes_first(self):
+        first = self.page.run("document.querySelector('#run').firstElementChild.id")
+        self.assertEqual(first, "answer")
+        self.assertEqual(self.texts("#answer .headline"), ["1.25x +-0.03 as fast as torch.compile at equal error"])
+        lines = self.texts("#answer li")
+        self.assertIn("how sure: measured; 95% interval 1.22x to 1.27x", lines)
+        self.assertTrue(any(line.startswith("model: 10000 replies") for line in lines), lines)
+        self.assertEqual(self.texts("#answer-suite0 .headline"),
+                         ["1.15x [0.67, 2.00] as fast as the fastest baseline at equal error, geometric mean of the 2 of 3 tasks with a right candidate that was timed"])
+        self.assertIn("3 of 4 tasks have ended so far", self.texts("#answer-suite0 li"))
+
+    def test_what_bounds_each_candidate(self):
+        self.assertEqual(self.texts("#bounds .bound:first-child .part span"), ["DRAM %.0f%%" % (100 * 5e-6 / (1e-5 / 2.338)),
+                         "the launch itself %.0f%%" % (100 * 4e-6 / (1e-5 / 2.338)), "L2 2%"])
+        self.assertEqual(self.page.run("document.querySelectorAll('#bounds .longest').length"), self.page.run("document.querySelectorAll('#bounds .bound').length"))
+
+    def test_the_conversation_with_its_calls(self):
+        self.assertEqual(self.texts("#talk .call b"), ["write_file"])
+        self.assertIn("path: kernel.cu", self.texts("#talk .call p")[0])
+        self.assertEqual(self.texts("#talk .failed .who"), ["tool measure, failed  turn 5: rejected at verify, reward -1"])
+        self.assertIn("900 tokens in, 100 out, $0.2500", self.texts("#talk .assistant .who")[0])
+
+    def shown(self, chart):
+        """Of a chart: its x ticks, and for each set its label, its points, and how many lie outside of the frame."""
+        return self.page.run("""(() => { const c = Chart.getChart('%s'), a = c.chartArea; return { ticks: c.scales.x.ticks.map((t) => t.value), sets: c.data.datasets.map((s, i) =>
+          [s.label, s.data.length, c.getDatasetMeta(i).data.filter((p) => p.x < a.left + 2 || p.x > a.right - 2 || p.y < a.top + 2 || p.y > a.bottom - 2).length]) }; })()""" % chart)
+
+    def test_charts_hold_their_points(self):
+        for chart in ("chart-speed", "chart-cost", "chart-error", "chart-roof", "chart-tasks-0"):
+            for label, count, outside in self.shown(chart)["sets"]:
+                self.assertGreater(count, 0, (chart, label))
+                if label not in ("as fast", "seconds taken", "tokens", "dollars"):      # lines across all of the frame, or from nothing
+                    self.assertEqual(outside, 0, (chart, label))
+        speed = self.shown("chart-speed")
+        self.assertEqual([n for label, n, _ in speed["sets"] if label == "rejected"], [TURNS // 5])
+        self.assertTrue(all(float(x).is_integer() for x in speed["ticks"]), speed["ticks"])
+
+    def test_a_profile_has_no_zeros(self):
+        self.assertIn("1 metrics; 1 more are 0 in every profile", self.page.run("document.getElementById('run').textContent"))
+        self.assertEqual(self.first_cells("profile", 0), ["registers"])
+
+    def choose(self, name, value):
+        self.page.run("(() => { const s = document.getElementById('%s'); s.value = '%s'; s.dispatchEvent(new Event('change')); })()" % (name, value))
+
+    def test_filters_hold_for_the_dots_too(self):
+        dots = "Chart.getChart('chart-tasks-0').data.datasets.filter((s) => s.label !== 'as fast').flatMap((s) => s.data.map((p) => p.what.split(':')[0]))"
+        self.assertEqual(sorted(self.page.run(dots)), ["task1", "task3"])
+        self.choose("verdict-suite0", "no candidate")
+        self.assertEqual(self.first_cells("suite0", 0), ["task2"])
+        self.assertIsNone(self.page.run("document.getElementById('chart-tasks-0')"))
+        self.choose("verdict-suite0", "")
+        self.filter("suite0", "task3")
+        self.assertEqual(self.page.run(dots), ["task3"])
+        self.filter("suite0", "")
+
+    def test_it_is_called_by_what_was_run(self):
+        self.assertEqual(self.texts("h1"), ["a on level_1.parquet, 3 tasks, cuda:0"])
 
     def test_what_is_in_the_store_is_text(self):
         self.assertEqual(self.page.run("document.querySelectorAll('td i, td b').length"), 0)
@@ -253,8 +338,8 @@ class Report(unittest.TestCase):
 
     def test_it_stays_usable(self):
         """What a person waits for: a filter and a sort over all turns. Rows on the page are few."""
-        self.assertLessEqual(self.page.run("document.querySelectorAll('#table-turns tbody tr').length"), 200)
-        self.page.run("[...document.querySelectorAll('#run > button')].find((b) => !b.hidden).click()")
+        self.assertLessEqual(self.page.run("document.querySelectorAll('#table-turns tbody tr:not(.more)').length"), 200)
+        self.page.run("document.querySelector('#table-turns').closest('.scroll').nextElementSibling.click()")
         self.assertGreater(self.page.run("document.querySelectorAll('#table-turns tbody tr').length"), 200)
 
 
@@ -275,11 +360,17 @@ class Text(unittest.TestCase):
             text = subprocess.run([PROGRAM, "report", folder + "/s", "--markdown"], check=True, capture_output=True, text=True).stdout
             self.assertIn("| a | 1 | 3 | 67%", text)
             self.assertIn("reported by its authors", text)
+            self.assertTrue(text.startswith("### a on level_1.parquet, 3 tasks, cuda:0\n\n**1.15x [0.67, 2.00] as fast as the fastest"), text[:200])
+            other = folder + "/other"
+            subprocess.run([PROGRAM, script, other, "5", "my/own/suite.lua"], check=True)
+            beside = subprocess.run([PROGRAM, "report", other, "--markdown"], check=True, capture_output=True, text=True).stdout
+            self.assertNotIn("reported by its authors", beside)          # others' rates stand beside their benchmark alone
+            self.assertNotIn("CUDA Agent", beside)
             tasks = [line for line in text.splitlines() if line.startswith("| task") and " best " not in line]
             self.assertEqual(tasks, [
-                "| task1 | k (cuBLAS) | pass | 990 [970, 1010] us | 2.00x +-0.04 | 1.50x +-0.03 | - | 5 |",
+                "| task1 | k (cuBLAS) | pass | 990 [970, 1010] us | 2.00x +-0.04 | 1.50x +-0.03 | 1.0e-07 | 5 |",
                 "| task2 | - | no candidate: no family | - | - | - | - | 5 |",
-                "| task3 | k (cuBLAS) | pass | 990 [970, 1010] us | 0.67x +-0.02 | 1.50x +-0.03 | - | 5 |"])
+                "| task3 | k (cuBLAS) | pass | 990 [970, 1010] us | 0.67x +-0.02 | 1.50x +-0.03 | 3.0e-07 | 5 |"])
             wrong = subprocess.run([PROGRAM, "report", folder + "/s", "--csv", "--markdown"], capture_output=True, text=True)
             self.assertEqual(wrong.returncode, 2)
 

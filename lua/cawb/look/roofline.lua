@@ -142,8 +142,9 @@ local function wait_words(stall)
   return ("; warps wait on %s (%s)"):format(stall, stall_words[stall] or "see the stall reasons")
 end
 
-local model_words = { memory = "DRAM", l2 = "L2", l1 = "L1", shared = "shared memory", issue = "instructions",
-  latency = "waiting of warps", blocks = "starting of blocks", launch = "the launch itself" }
+--- The parts of a modelled time (`bound`), in words.
+M.parts = { memory = "DRAM", l2 = "L2", l1 = "L1", shared = "shared memory", issue = "instructions",
+            latency = "waiting of warps", blocks = "starting of blocks", launch = "the launch itself" }
 
 -- The parts of the modelled time, the longest first.
 local function ordered(bound)
@@ -157,8 +158,8 @@ local function modelled_sentence(f)
   local first, second = table.unpack(ordered(f.bound))
   if not first or first.seconds <= 0 then return nil end
   local next_one = second and second.seconds > 0
-    and ("; then %s, %s"):format(model_words[second.part], display.time(second.seconds)) or ""
-  return first.part, ("modelled: %s is the longest part, %s of %s%s"):format(model_words[first.part],
+    and ("; then %s, %s"):format(M.parts[second.part], display.time(second.seconds)) or ""
+  return first.part, ("modelled: %s is the longest part, %s of %s%s"):format(M.parts[first.part],
     display.time(first.seconds), display.time(f.seconds), next_one)
 end
 

@@ -6,6 +6,8 @@ local display = require "cawb.base.display"
 
 local M = {}
 
+M.most_answers = 5              -- of more runs than these Markdown has the table alone
+
 --- The charting library (Chart.js): of the install tree, of the build, of the system; or nil.
 function M.library()
   for _, path in ipairs { core.home .. "/page/chart.min.js", core.program:match "^(.*)/" .. "/../page/chart.min.js",
@@ -22,16 +24,25 @@ end
 -- A text inside a script element must not hold what would end it.
 local function inside(text) return (text:gsub("</", "<\\/"):gsub("<!%-%-", "<\\!--")) end
 
---- The page of data.
-function M.html(data, title)
+--- What a report is called: by what was run.
+function M.title(data)
+  local runs, suite = data.runs, data.suites[1]
+  if suite then return suite.title .. (#data.suites > 1 and (", and %d suite%s more"):format(#data.suites - 1, #data.suites > 2 and "s" or "") or "") end
+  if #runs ~= 1 then return #runs == 0 and "nothing was run" or ("%d runs"):format(#runs) end
+  local device = (data.environments[runs[1].environment] or {}).model or runs[1].device
+  return ("%s: %s on %s"):format(runs[1].task:gsub("%.py$", ""), tostring(runs[1].strategy):match "([^/]+)%.lua$" or "?", device or "?")
+end
+
+--- The page of the data of the store in a folder.
+function M.html(data, folder)
   local dir = core.home .. "/lua/cawb/suite/page/"
   local turns, scripts = 0, {}
-  for i, name in ipairs { "page.js", "suite.js", "show.js" } do scripts[i] = assert(file.read(dir .. name)) end
+  for i, name in ipairs { "page.js", "charts.js", "talk.js", "run.js", "suite.js", "show.js" } do scripts[i] = assert(file.read(dir .. name)) end
   for _, r in ipairs(data.runs) do turns = turns + #r.turns end
   local parts = {
-    title = escape(title), style = assert(file.read(dir .. "page.css")), script = inside(table.concat(scripts)),
-    subtitle = escape(("%d run%s, %d turns; cawb %s, %s"):format(#data.runs, #data.runs == 1 and "" or "s",
-      turns, data.cawb, os.date "!%Y-%m-%d")),
+    title = escape(M.title(data)), style = assert(file.read(dir .. "page.css")), script = inside(table.concat(scripts)),
+    subtitle = escape(("%s: %d run%s, %d turns; cawb %s, %s"):format(folder, #data.runs,
+      #data.runs == 1 and "" or "s", turns, data.cawb, os.date "!%Y-%m-%d")),
     data = inside(core.json.encode(data)), library = M.library() or "" }
   return (assert(file.read(dir .. "page.html")):gsub("{{(%l+)}}", parts))
 end
@@ -50,7 +61,8 @@ local function markdown_table(headings, rows)
   return table.concat(lines, "\n")
 end
 
-local function span(t) return t and { median = t[1], lo = t[2], hi = t[3] } end
+-- Without an interval it is a single value.
+local function span(t) return t and { median = t[1], lo = t[2], hi = t[3], samples = t[2] == t[3] and 1 or nil } end
 
 local headings = { "task", "best candidate", "verdict", "time", "vs eager", "vs compile", "error", "turns" }
 
@@ -78,24 +90,34 @@ local function task_rows(s, seen)
   return rows
 end
 
---- The suites, each with its tasks, and the runs beside them: of each the best.
-function M.markdown(data, title)
-  local parts, seen, others = { "### " .. title }, {}, {}
-  for _, s in ipairs(data.suites) do
+-- What is said first of a run or a suite.
+local function opening(answer)
+  local lines = { "**" .. cell(answer.headline) .. "**", "" }
+  for _, line in ipairs(answer.lines) do lines[#lines + 1] = "* " .. cell(line) end
+  return table.concat(lines, "\n")
+end
+
+--- The suites, each with its tasks, and the runs beside them: of each the answer and the best.
+function M.markdown(data)
+  local parts, seen, others, answers = { "### " .. M.title(data) }, {}, {}, {}
+  for i, s in ipairs(data.suites) do
+    if i > 1 then parts[#parts + 1] = "### " .. s.title end
+    parts[#parts + 1] = opening(s.answer)
     for _, odd in ipairs(s.numbers.suspicious) do
       parts[#parts + 1] = ("**Suspicious, in no average:** %s: %s"):format(odd.task, table.concat(odd.why, "; "))
     end
     parts[#parts + 1] = markdown_table(s.headings, s.rows)
-    parts[#parts + 1] = (s.footnote:gsub("^%*", "\\*"))
-    if s.numbers.modelled then parts[#parts + 1] = "Times are modelled, not measured." end
+    parts[#parts + 1] = (s.of_others and "\\" .. s.of_others .. " " or "") .. s.footnote
     parts[#parts + 1] = markdown_table(headings, task_rows(s, seen))
   end
   for _, run in ipairs(data.runs) do
     local t = best_of(run)
     if not seen[run.id] and (t or run.status ~= "unfinished") then   -- what a suite began and took up again
+      answers[#answers + 1] = opening(run.answer)
       others[#others + 1] = row_of(run.task, t and "pass" or run.status, t, run.modelled, #run.turns)
     end
   end
+  if #answers <= M.most_answers then table.move(answers, 1, #answers, #parts + 1, parts) end
   if #others > 0 then parts[#parts + 1] = markdown_table(headings, others) end
   return table.concat(parts, "\n\n") .. "\n"
 end

@@ -2,7 +2,19 @@
 -- measured with cawb: other hardware, other baselines, other tolerances; see each source.
 -- Rates are shares of all tasks, speed-ups geometric means unless `note` says otherwise.
 
-return {
+local M = {}
+
+--- Whether a suite, by the files and folders that its tasks came from, is KernelBench: only there do these rates say
+--- anything. They are called as the data set is ("KernelBench", "kernel-bench") or as its files are (level_1.parquet).
+function M.belongs(paths)
+  for _, path in ipairs(paths) do
+    local name = path:lower():gsub("[-_ ]", "")
+    if name:find("kernelbench", 1, true) or path:lower():match "level_?[1-4]%.%a+$" then return true end
+  end
+  return false
+end
+
+M.rows = {
   { name = "CUDA Agent", level = "all", pass = 0.988, faster_eager = 0.984, faster_compile = 0.968,
     speedup_eager = 2.60, speedup_compile = 2.11, source = "arXiv 2602.24286, project page" },
   { name = "CUDA Agent", level = 3, pass = 0.94, faster_eager = 0.94, faster_compile = 0.90,
@@ -18,3 +30,5 @@ return {
   { name = "KernelAgent", level = "all", pass = 1.0, note = "level 1: 1.56x against compile, H100",
     source = "pytorch.org" },
 }
+
+return M

@@ -213,8 +213,8 @@ local function share(x, form) return x and form:format(x) or "-" end
 M.headings = { "", "level", "tasks", "pass", "faster than eager", "faster than compile", "geomean eager",
                "geomean compile", "median compile", "at equal error" }
 
---- Rows of text for the table in the paper's shape: ours, then what others published.
-function M.rows(numbers, name)
+--- Rows of text for the table in the paper's shape: ours, then, where `beside`, what others published.
+function M.rows(numbers, name, beside)
   local rows = {}
   for _, g in ipairs(numbers.groups) do
     rows[#rows + 1] = { name .. (numbers.modelled and " (modelled)" or ""), tostring(g.level),
@@ -222,7 +222,7 @@ function M.rows(numbers, name)
       percent(g.faster.eager), percent(g.faster.compile), times(g.geomean.eager), times(g.geomean.compile),
       times(g.median.compile), times(g.geomean.equal_error) }
   end
-  for _, p in ipairs(published) do
+  for _, p in ipairs(beside and published.rows or {}) do
     rows[#rows + 1] = { p.name .. " *", tostring(p.level), "-", share(p.pass and 100 * p.pass, "%.1f%%"),
       share(p.faster_eager and 100 * p.faster_eager, "%.1f%%"),
         share(p.faster_compile and 100 * p.faster_compile, "%.1f%%"),
@@ -231,7 +231,8 @@ function M.rows(numbers, name)
   return rows
 end
 
-M.footnote = "* reported by its authors, other hardware. Rates: of all tasks, 5% margin, Wilson's 95% interval. "
+M.of_others = "* reported by its authors, other hardware."
+M.footnote = "Rates: of all tasks, 5% margin, Wilson's 95% interval. "
   .. "Means and medians: of the tasks that passed, bootstrap over tasks, 95%."
 
 local function statuses(g)
@@ -256,16 +257,18 @@ local function curve_lines(g)
   return display.table(heads, lines)
 end
 
---- All of it as lines of text: suspicious ones first, the table, fast_p, what became of the rest.
-function M.lines(list, name)
-  local n, lines = M.numbers(list), {}
+--- All of it as lines of text: suspicious ones first, the table, fast_p, what became of the rest. `paths`: what the
+--- tasks came from.
+function M.lines(list, name, paths)
+  local n, lines, beside = M.numbers(list), {}, published.belongs(paths or {})
   local function add(text) lines[#lines + 1] = text end
   if #n.suspicious > 0 then
     add "Suspicious, in no average:"
     for _, s in ipairs(n.suspicious) do add(("  %s: %s"):format(s.task, table.concat(s.why, "; "))) end
     add ""
   end
-  for _, text in ipairs(display.table(M.headings, M.rows(n, name))) do add(text) end
+  for _, text in ipairs(display.table(M.headings, M.rows(n, name, beside))) do add(text) end
+  if beside then add(M.of_others) end
   add(M.footnote)
   if n.modelled then add "Times are modelled, not measured: they rank candidates and are no result." end
   local all = n.groups[#n.groups]

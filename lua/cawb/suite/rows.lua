@@ -72,8 +72,8 @@ local function best_of(store, run, number)
     libraries = library_calls(facts.steps), floor = facts.floor, flags = facts.rules and facts.rules.flags }
 end
 
--- What a run spent: at its end, or when it was last heard of.
-local function spent_of(store, run, ended)
+--- What a run spent: at its end (`ended` is its row of run_ends), or when it was last heard of.
+function M.spent_of(store, run, ended)
   if ended then return (decode(ended.summary or "{}") or {}).spent end
   local last = store:query("SELECT result FROM turns WHERE run = ? ORDER BY number DESC LIMIT 1", run)[1]
   return last and (decode(last.result) or {}).spent
@@ -99,7 +99,7 @@ function M.of_run(store, run)
   local status, reason = verdict(ended, turns)
   local row = { status = status, reason = reason, finished = ended ~= nil,
     data = { turns = #turns, baselines = baselines_of(store, run), device = begun.device,
-             modelled = begun.modelled == 1, spent = spent_of(store, run, ended) } }
+             modelled = begun.modelled == 1, spent = M.spent_of(store, run, ended) } }
   if ended and ended.best_turn and status == "pass" then row.data.best = best_of(store, run, ended.best_turn) end
   return row
 end
@@ -139,6 +139,24 @@ function M.read(store, suite)
     ORDER BY s.level, s.problem_id, s.task]], suite))
   for _, row in ipairs(list) do row.data = decode(row.json or "{}") end
   return list
+end
+
+--- What the tasks of a suite came from and how many were set out to be done: { paths = { files, folders }, tasks = number,
+--- devices = { names } }.
+function M.sessions(store, suite)
+  local about, seen = { paths = {}, tasks = 0, devices = {} }, {}
+  local function once(list, what)
+    if what and not seen[what] then list[#list + 1] = what end
+    if what then seen[what] = true end
+  end
+  for _, row in ipairs(assert(store:query("SELECT json FROM suite_sessions WHERE suite = ? ORDER BY started", suite))) do
+    local s, keys = decode(row.json), {}
+    once(about.paths, s.suite)
+    for _, device in ipairs(s.devices or {}) do once(about.devices, device) end
+    for _, key in ipairs(s.tasks or {}) do once(keys, "task " .. key) end
+    about.tasks = about.tasks + #keys
+  end
+  return about
 end
 
 --- The suites of a store, the one begun last first: { id, started, about }.

@@ -13,8 +13,7 @@ function fastLine(label, name, curve) {
 function fastCharts(figures, s, i) {
   const colours = ["one", "two", "three", "four"], groups = s.numbers.groups, all = groups[groups.length - 1];
   const most = (list) => Math.max(1, ...list.flatMap((line) => line.data.map((p) => p.hi)));
-  const scales = (list) => ({ x: Object.assign(axis("times as fast, at least", true), { min: 0.4, max: 6 }),
-    y: Object.assign(axis("% of all tasks"), { min: 0, suggestedMax: most(list) }) });
+  const scales = (list) => ({ x: logAxis("times as fast, at least", list, "x"), y: linearAxis("% of all tasks", list, "y", most(list)) });
   const kindLines = kinds.filter(([k]) => all.curve[k]).map(([k, label], at) => fastLine("over " + label, colours[at], all.curve[k]));
   const levelLines = groups.slice(0, -1).map((g, at) => fastLine("level " + g.level, colours[at % 4], g.curve.compile));
   chart(figures, `chart-fast-${i}`, "fast_p of all tasks with 95% intervals, by what is compared with", kindLines, scales(kindLines));
@@ -43,21 +42,54 @@ const taskColumns = [
   { head: "candidate", text: (t) => `${t.name || ""} ${t.label || ""}` + (t.libraries ? ` (calls ${t.libraries.join(", ")})` : "") },
   { head: "took", text: (t) => time(t.seconds), value: (t) => t.seconds }, { head: "reason", text: (t) => t.odd || t.reason || "", long: true } ];
 
+// ---- speed-up against error, a dot a task
+
+const classes = [["faster by 5%", "three", (t) => t.equal[0] >= 1.05], ["within 5%", "one", (t) => t.equal[0] > 1 / 1.05], ["slower", "two", () => true]];
+function classOf(t) { return t.odd ? "suspicious" : classes.find(([, , is]) => is(t))[0]; }
+
+// The tasks that are left by the filters. Without any error stands a result that is exact: at the left edge.
+function dotChart(place, s, i, tasks) {
+  const timed = tasks.filter((t) => t.equal), errors = timed.map((t) => t.nrms).filter((x) => x > 0), edge = errors.length ? Math.min(...errors) / 3 : 1e-9;
+  const dot = (t) => ({ x: t.nrms > 0 ? t.nrms : edge, y: t.equal[0], lo: t.equal[1], hi: t.equal[2], act: leadTo(t.run),
+    what: `${t.task}: ${ratio(t.equal)} against ${t.against || "the fastest"}, error ${t.nrms > 0 ? small(t.nrms) : t.nrms === 0 ? "none" : "unknown"}` });
+  const of = (label, name) => points(label, name, timed.filter((t) => classOf(t) === label).map(dot), { whiskers: true });
+  const sets = [...classes.map(([label, name]) => of(label, name)), of("suspicious", "bad")];
+  if (!timed.length) return;
+  const x = logAxis("error (normalised rms, against float64)", sets, "x");
+  sets.push(path("as fast", "faint", [{ x: x.min, y: 1 }, { x: x.max, y: 1 }], { borderDash: [4, 4], borderWidth: 1 }));
+  const left = tasks.length - timed.length, exact = timed.filter((t) => !(t.nrms > 0)).length;
+  chart(place, `chart-tasks-${i}`, `Speed-up at equal error against error, a dot a task${s.numbers.modelled ? " (modelled)" : " with its 95% interval"}.`
+    + (left ? ` ${left} of ${tasks.length} tasks have no right candidate that was timed, and no dot.` : "") + (exact ? ` ${exact} at the left edge: exact, or of unknown error.` : ""),
+    sets, { x, y: logAxis("times as fast", sets, "y", [1]) });
+}
+
+function tasksOf(place, s, i) {
+  const dots = el("div", { class: "charts wide" });
+  const picks = [{ name: "verdict", of: (t) => t.status }];
+  if (s.tasks.some((t) => t.level !== undefined)) picks.unshift({ name: "level", of: (t) => t.level === undefined ? "none" : t.level });
+  let last = null;
+  const follow = (list) => {
+    const now = list.map((t) => t.task).sort().join("\n");         // a sort leaves the dots as they are
+    if (now !== last) { last = now; drawCharts(dots, () => dotChart(dots, s, i, list)); }
+  };
+  place.append(el("h3", {}, "Tasks"));
+  table(place, taskColumns, s.tasks, "suite" + i, { picks, between: dots, follow });
+}
+
 function showSuite(place, s, i) {
-  const n = s.numbers, all = n.groups[n.groups.length - 1];
-  place.append(el("h2", {}, `Suite: ${s.about.strategy || s.id}`));
+  const n = s.numbers;
+  if (data.suites.length > 1) place.append(el("h2", {}, s.title));
+  place.append(answerBox("answer-suite" + i, s.answer, `${s.about.strategy || s.id}; ${s.title}`));
   if (n.suspicious.length) place.append(el("p", { class: "bad" }, "Suspicious, in no average: " + n.suspicious.map((x) => `${x.task} (${x.why.join("; ")})`).join(", ")));
-  if (n.modelled) place.append(el("p", { class: "bad" }, "Times are modelled, not measured: they rank candidates and are no result."));
-  place.append(el("div", { class: "scroll" }, el("table", { id: "summary-" + i }, el("thead", {}, el("tr", {}, ...s.headings.map((h) => el("th", {}, h)))),
-    el("tbody", {}, ...s.rows.map((r) => el("tr", {}, ...r.map((c) => el("td", {}, c))))))), el("p", { class: "faint" }, s.footnote));
-  place.append(el("p", {}, Object.entries(all.statuses).sort((a, b) => b[1] - a[1]).map(([status, k]) => `${k} ${status}`).join(", ")
-    + (all.bound ? `; share of the bound that memory and arithmetic set: median ${percent({ rate: all.bound.value, lo: all.bound.lo ?? all.bound.value, hi: all.bound.hi ?? all.bound.value })}` : "")));
+  tasksOf(place, s, i);
+  place.append(el("h3", {}, "As the field reports it"), el("div", { class: "scroll" }, el("table", { id: "summary-" + i, class: "cards" }, el("thead", {}, el("tr", {}, ...s.headings.map((h) => el("th", {}, h)))),
+    el("tbody", {}, ...s.rows.map((r) => el("tr", {}, ...r.map((c, at) => el("td", { "data-head": s.headings[at] }, c))))))), el("p", { class: "faint" }, (s.of_others ? s.of_others + " " : "") + s.footnote));
+  const bound = n.groups[n.groups.length - 1].bound;
+  if (bound) place.append(el("p", {}, `Share of the bound that memory and arithmetic set: median ${percent({ rate: bound.value, lo: bound.lo ?? bound.value, hi: bound.hi ?? bound.value })}`));
   const figures = el("div", { class: "charts" });
   place.append(figures);
   drawCharts(figures, () => fastCharts(figures, s, i));
   rates(place, s, i);
-  place.append(el("h3", {}, "Tasks"));
-  table(place, taskColumns, s.tasks, "suite" + i);
 }
 
 function showSuites(place) { data.suites.forEach((s, i) => showSuite(place, s, i)); }
