@@ -94,8 +94,10 @@ class Workload(Study):
         task = self.task
         reply = {
             "task": {"name": task.name, "path": task.path, "class_doc": task.doc(),
-                     "source_sha256": task.sha256, "constants": task.constants,
+                     "source_sha256": task.sha256, "source": task.source, "constants": task.constants,
                      "forward_line": task.line("Model.forward")},
+            "alters": [what for what, does in (("module", self.runner.changes_module),
+                                               ("inputs", self.runner.changes_inputs)) if does],
             "params": self.params, "inputs": self.inputs, "outputs": self.outputs,
             "graph": self.graph, "sources": self.runner.sources, "memory": self.runner.memory, "deterministic": self.deterministic, "random": self.random,
             "constant": self.constant, "varied": self.varied, "unseen": self.unseen, "param_count": self.param_count, "notes": self.notes,

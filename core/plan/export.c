@@ -31,7 +31,7 @@ static int put_hex(cJSON *o, const char *key, const unsigned char *data, size_t 
   return ok;
 }
 
-/* [where in the block, tensor, bytes behind its address] */
+/* [where in the block, or which operand of a library call; tensor; bytes behind its address] */
 static int put_refs(cJSON *o, const plan_step *s) {
   cJSON *all = cJSON_CreateArray();
   int ok = all != NULL;
@@ -52,6 +52,58 @@ static int put_launch(cJSON *o, const plan_step *s) {
          put_hex(o, "args", s->args, s->step.args_size) && put_refs(o, s);
 }
 
+static int put_list(cJSON *o, const char *key, const int64_t *v, int n) {
+  double list[CAWB_CONV_RANK];
+  for (int i = 0; i < n; i++) list[i] = (double)v[i];
+  return put(o, key, cJSON_CreateDoubleArray(list, n));
+}
+
+/* Extents, then strides: of a factor and a result of a product, { rows, columns, batch }. */
+static int put_view(cJSON *o, const char *key, const int64_t *shape, const int64_t *strides, int n) {
+  cJSON *view = cJSON_CreateObject();
+  int ok = view != NULL && put_list(view, "shape", shape, n) && put_list(view, "strides", strides, n);
+  if (ok) return put(o, key, view);
+  cJSON_Delete(view);
+  return 0;
+}
+
+static int put_matrix(cJSON *o, const char *key, const cawb_matrix *m, int64_t rows, int64_t columns,
+                      int64_t count) {
+  const int64_t shape[3] = { count, rows, columns }, strides[3] = { m->batch, m->row, m->column };
+  return put_view(o, key, shape, strides, 3);
+}
+
+static int put_ending(cJSON *o, int epilogue) {
+  return put(o, "bias", cJSON_CreateBool((epilogue & CAWB_EPILOGUE_BIAS) != 0)) &&
+         put(o, "activation", cJSON_CreateString(epilogue & CAWB_EPILOGUE_RELU ? "relu"
+                                                 : epilogue & CAWB_EPILOGUE_GELU_TANH ? "gelu_tanh" : "none"));
+}
+
+static int put_gemm(cJSON *o, const plan_step *s) {
+  const cawb_gemm *g = s->gemm;
+  return put(o, "kind", cJSON_CreateString("gemm")) && put_matrix(o, "a", &g->a, g->m, g->k, g->count) &&
+         put_matrix(o, "b", &g->b, g->k, g->n, g->count) && put_matrix(o, "c", &g->c, g->m, g->n, g->count) &&
+         put(o, "dtype", cJSON_CreateString(cawb_dtype_name(g->a.dtype))) &&
+         put(o, "out_dtype", cJSON_CreateString(cawb_dtype_name(g->c.dtype))) &&
+         put(o, "compute", cJSON_CreateString(cawb_compute_name(g->compute))) &&
+         put(o, "alpha", cJSON_CreateNumber(g->alpha)) && put(o, "beta", cJSON_CreateNumber(g->beta)) &&
+         put_ending(o, g->epilogue) && put_refs(o, s);
+}
+
+static int put_conv(cJSON *o, const plan_step *s) {
+  const cawb_conv *v = s->conv;
+  int n = v->space + 2;
+  return put(o, "kind", cJSON_CreateString("conv")) && put_view(o, "a", v->x.shape, v->x.strides, n) &&
+         put_view(o, "b", v->w.shape, v->w.strides, n) && put_view(o, "c", v->y.shape, v->y.strides, n) &&
+         put_list(o, "stride", v->stride, v->space) && put_list(o, "padding", v->padding, v->space) &&
+         put_list(o, "dilation", v->dilation, v->space) && put(o, "groups", cJSON_CreateNumber((double)v->groups)) &&
+         put(o, "transposed", cJSON_CreateBool(v->transposed)) &&
+         put(o, "dtype", cJSON_CreateString(cawb_dtype_name(v->dtype))) &&
+         put(o, "out_dtype", cJSON_CreateString(cawb_dtype_name(v->dtype))) &&
+         put(o, "compute", cJSON_CreateString(cawb_compute_name(v->compute))) &&
+         put_ending(o, v->epilogue) && put_refs(o, s);
+}
+
 static int put_step(cJSON *all, const plan_step *s) {
   cJSON *o = cJSON_CreateObject();
   int ok = o != NULL;
@@ -60,7 +112,7 @@ static int put_step(cJSON *all, const plan_step *s) {
     ok = put(o, "kind", cJSON_CreateString("fill")) && put(o, "tensor", cJSON_CreateNumber((double)s->target)) &&
          put(o, "bytes", cJSON_CreateNumber((double)s->step.size)) &&
          put(o, "pattern", cJSON_CreateNumber(s->step.pattern));
-  else if (ok) ok = put(o, "kind", cJSON_CreateString("library"));
+  else if (ok) ok = s->gemm != NULL ? put_gemm(o, s) : put_conv(o, s);
   if (ok) return put(all, NULL, o);
   cJSON_Delete(o);
   return 0;

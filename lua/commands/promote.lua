@@ -10,22 +10,72 @@ local restored = require "cawb.run.restored"
 local M = { summary = "a checked candidate as a PyTorch operator: cawb promote RUN --into DIR" }
 
 M.usage = [[
-usage: cawb promote RUN --into DIR [--shape rows=64,cols=128]... [--name NAME] [--speedup 1.05]
-       [--out STORE] [--turn N] [--device NAME] [--task FILE] [--modelled] [--json]
+usage: cawb promote RUN --into DIR [--package NAME] [--shape rows=64..4096/64,cols=128]...
+       [--otherwise reference|warn|refuse] [--name NAME] [--speedup 1.05] [--out STORE]
+       [--turn N] [--device NAME] [--task FILE] [--modelled] [--json]
 
 Checks the task's own shape and every --shape (constants of the task): the strict judge on ten
 fresh inputs, 5% over eager and over torch.compile with confidence, the incumbent where DIR has
-one; and the sanitizer. Writes source, plan, a C launcher, promoted.py (torch.library), a test
-and report.md, or nothing. Exit code 0: promoted; 1: refused. --modelled accepts modelled
-times, to try it out.
+one; and the sanitizer. Of a range FIRST..LAST, or FIRST..LAST/STEP, the ends are checked so, and
+every size between them is judged once. Writes a Python package, or nothing: the folder DIR, or
+DIR/NAME with a pyproject.toml for pip. Its Module takes the place of the task's Model; what was
+not verified runs the reference, or as --otherwise says. RUN is what `cawb` printed as kept,
+or a name in --out. Exit code 0: promoted; 1: refused. --modelled accepts modelled times, to try
+it out.
 ]]
 
-local own = { ["--into"] = "value", ["--shape"] = "value", ["--name"] = "value", ["--speedup"] = "value",
-  ["--out"] = "value",
-              ["--turn"] = "value", ["--device"] = "value", ["--task"] = "value", ["--modelled"] = "flag",
-                ["--json"] = "flag" }
+local own = { ["--into"] = "value", ["--package"] = "value", ["--otherwise"] = "value", ["--name"] = "value",
+  ["--speedup"] = "value", ["--out"] = "value", ["--turn"] = "value", ["--device"] = "value", ["--task"] = "value",
+  ["--modelled"] = "flag", ["--json"] = "flag" }
+
+local most_shapes = 1024
 
 local function fail(message, name) return command.fail("promote", message, name or "usage") end
+
+-- The values of `64`, `64..256` or `64..256/64`: a list, and whether each is an end of it.
+local function values_of(text)
+  local first, last, step = text:match "^(%d+)%.%.(%d+)$"
+  if not first then first, last, step = text:match "^(%d+)%.%.(%d+)/(%d+)$" end
+  if not first then return { { math.tointeger(tonumber(text)) or tonumber(text) or text, true } } end
+  local from, to, by, list = tonumber(first), tonumber(last), tonumber(step or 1), {}
+  if from > to or by < 1 then return nil end
+  for v = from, to, by do
+    if #list == most_shapes then return nil end
+    list[#list + 1] = { v, v == from or v + by > to }
+  end
+  return list
+end
+
+-- Every combination of one more name with what there is.
+local function combined(shapes, name, values)
+  local list = {}
+  for _, shape in ipairs(shapes) do
+    for _, value in ipairs(values) do
+      local overrides = {}
+      for k, v in pairs(shape.overrides) do overrides[k] = v end
+      overrides[name] = value[1]
+      list[#list + 1] = { overrides = overrides, quick = shape.quick or not value[2] }
+    end
+  end
+  return list
+end
+
+local wrong_shape = "--shape '%s': write NAME=value, NAME=first..last or NAME=first..last/step, with commas between"
+
+--- The shapes that one --shape means, or nil and a message.
+local function shapes_of(text)
+  local shapes = { { overrides = {}, quick = false } }
+  for part in text:gmatch "[^,]+" do
+    local name, value = part:match "^([%w_]+)=(.+)$"
+    local values = name and values_of(value)
+    if not values then return nil, wrong_shape:format(text) end
+    shapes = combined(shapes, name, values)
+    if #shapes > most_shapes then
+      return nil, ("--shape '%s' means more than %d shapes; a larger step takes fewer"):format(text, most_shapes)
+    end
+  end
+  return shapes
+end
 
 -- --shape may come more than once: taken out before the other flags.
 local function take_shapes(argv)
@@ -38,26 +88,56 @@ local function take_shapes(argv)
       if not text then return nil, "--shape needs a value" end
     end
     if text then
-      local overrides = {}
-      for part in text:gmatch "[^,]+" do
-        local name, value = part:match "^([%w_]+)=(.+)$"
-        if not name then return nil, ("--shape '%s': write NAME=value,NAME=value"):format(text) end
-        overrides[name] = math.tointeger(tonumber(value)) or tonumber(value) or value
-      end
-      shapes[#shapes + 1] = overrides
+      local more, message = shapes_of(text)
+      if not more then return nil, message end
+      table.move(more, 1, #more, #shapes + 1, shapes)
     else rest[#rest + 1] = argv[i] end
     i = i + 1
   end
   return shapes, rest
 end
 
-local function show(r, into)
-  for _, c in ipairs(r.checks) do print(("%s  %s%s"):format(c.ok and "passed" or "FAILED", c.what,
-    c.detail ~= "" and ": " .. c.detail or "")) end
-  print(r.ok and ("promoted into %s"):format(into) or "refused: nothing was written")
+-- Names that Python or PyTorch have already.
+local taken = {}
+for word in ([[False None True and as assert async await break class continue def del elif else except finally for from global if
+  import in is lambda nonlocal not or pass raise return try while with yield torch aten prim prims numpy]]):gmatch "%S+" do
+  taken[word] = true
 end
 
-local function run(store, id, given, shapes)
+-- Where the package goes and what it is called: { folder, package, project }, or nil and a message.
+local function place_of(given)
+  local into = given.into:gsub("(.)/+$", "%1")
+  local package = given.package or (core.fs.realpath(into) or into):match "([^/]+)$"
+  if not package:match "^[%a_][%w_]*$" or taken[package] then
+    return nil, ("%s is no name for a Python package: letters, digits and _, no word of Python's, nor PyTorch's own; "
+      .. "%s"):format(package, given.package and "choose another --package" or "choose another folder, or --package NAME")
+  end
+  return { folder = given.package and into .. "/" .. package or into, package = package, project = given.package and into }
+end
+
+local function show(r)
+  for _, c in ipairs(r.checks) do print(("%s  %s%s"):format(c.ok and "passed" or "FAILED", c.what,
+    c.detail ~= "" and ": " .. c.detail or "")) end
+  if not r.ok then return print "refused: nothing was written" end
+  print(("promoted into %s"):format(r.folder))
+  print(("try it: python3 %s/test_promoted.py; then, with %s on Python's path: from %s import Module"):format(r.folder,
+    r.project or (r.folder:match "^(.*)/[^/]+$" or "."), r.package))
+end
+
+-- Which of many shapes is under way, for who waits at a terminal.
+local function progress(i, n)
+  if n > 2 and core.fs.columns(2) then io.stderr:write(("\r  shape %d of %d%s"):format(i, n, i == n and "\n" or "")) end
+end
+
+local function how_of(was, given, shapes, place)
+  local stem = was.run.task:match "([^/]+)%.py$" or "operator"
+  return { folder = place.folder, package = place.package, project = place.project, shapes = shapes,
+    otherwise = given.otherwise or "reference", speedup = tonumber(given.speedup or promote.speedup), modelled = given.modelled,
+    name = given.name or (stem:gsub("[^%w_]", "_"):gsub("^%d", "_%0")) .. "_" .. was.candidate.hash:sub(1, 8),
+    say = not given.json and progress or nil }
+end
+
+local function run(store, id, given, shapes, place)
   local was, message, name = restored.turn(store, id, given.turn and math.tointeger(tonumber(given.turn)))
   if not was then return fail(message, name) end
   if given.task then was.run.task = given.task end
@@ -65,15 +145,25 @@ local function run(store, id, given, shapes)
   if message then return fail(message) end
   local dev <close>, why, kind = device.open(given.device or was.run.device, { deadlines = was.options.deadlines })
   if not dev then return fail(why, kind) end
-  local stem = was.run.task:match "([^/]+)%.py$" or "operator"
   local r
-  r, message, name = promote.run(was, dev, { into = (given.into:gsub("/+$", "")), shapes = shapes,
-    speedup = tonumber(given.speedup or promote.speedup),
-    name = given.name or (stem:gsub("[^%w_]", "_"):gsub("^%d", "_%0")) .. "_" .. was.candidate.hash:sub(1,
-      8), modelled = given.modelled })
+  r, message, name = promote.run(was, dev, how_of(was, given, shapes, place))
   if not r then return fail(message, name) end
-  if given.json then print(core.json.encode(r)) else show(r, given.into) end
+  if given.json then print(core.json.encode(r)) else show(r) end
   return r.ok and 0 or 1
+end
+
+local choices = { reference = true, warn = true, refuse = true }
+
+-- What is wrong with the flags, or nil.
+local function wrong(given, words)
+  if #words ~= 1 or words[1]:sub(1, 1) == "-" or not given.into then
+    return "a run and a folder are needed: cawb promote RUN --into DIR"
+  end
+  if given.name and not given.name:match "^[%a_][%w_]*$" then return "--name: letters, digits and _" end
+  if given.speedup and not tonumber(given.speedup) then return "--speedup needs a number" end
+  if given.otherwise and not choices[given.otherwise] then
+    return ("--otherwise %s: it is reference, warn or refuse"):format(given.otherwise)
+  end
 end
 
 function M.main(argv)
@@ -81,15 +171,17 @@ function M.main(argv)
   if not shapes then return fail(rest) end
   local given, words = command.take(rest, own)
   if not given then return fail(words) end
-  if #words ~= 1 or words[1]:sub(1,
-    1) == "-" or not given.into then return fail "a run and a folder are needed: cawb promote RUN --into DIR" end
-  if given.name and not given.name:match "^[%a_][%w_]*$" then return fail("--name: letters, digits and _") end
-  if given.speedup and not tonumber(given.speedup) then return fail("--speedup needs a number") end
+  local why = wrong(given, words)
+  if why then return fail(why) end
+  local place, message = place_of(given)
+  if not place then return fail(message) end
   local out, id = restored.place(words[1], given.out or "cawb-runs")
-  if not core.fs.kind(out .. "/store.sqlite") then return fail(out .. ": there is no store in it") end
-  local store <close>, message, name = core.store.open(out)
-  if not store then return fail(message, name) end
-  return run(store, id, given, shapes)
+  if not core.fs.kind(out .. "/store.sqlite") then
+    return fail(("%s: there is no store in it; --out says where the run was recorded"):format(out))
+  end
+  local store <close>, what, name = core.store.open(out)
+  if not store then return fail(what, name) end
+  return run(store, id, given, shapes, place)
 end
 
 return M

@@ -99,6 +99,14 @@ static void test_a_product(void) {
   CHECK(strstr(text, "\"writes\":[\"outputs[1]\"]") != NULL);
   free(text);
   cJSON_Delete(words);
+  words = cawb_plan_export(p);
+  text = cJSON_PrintUnformatted(words);
+  CHECK(strstr(text, "{\"kind\":\"gemm\",\"a\":{\"shape\":[1,6,8],\"strides\":[0,8,1]}") != NULL);
+  CHECK(strstr(text, "\"b\":{\"shape\":[1,8,10],\"strides\":[0,10,1]}") != NULL);
+  CHECK(strstr(text, "\"alpha\":1,\"beta\":0,\"bias\":true,\"activation\":\"none\"") != NULL);
+  CHECK(strstr(text, "\"refs\":[[0,0,0],[1,1,0],[3,2,0],[2,12,0],[4,16,0]]") != NULL);   /* operand, tensor, bytes behind */
+  free(text);
+  cJSON_Delete(words);
   cawb_plan_free(p);
 }
 

@@ -50,6 +50,43 @@ local c = assert(cawb.candidate "%s/k")
 return { turns = 1, step = function(run) return run:evaluate(c) and false end }
 """
 
+# Products and a convolution by library calls, of weights that prepare() has put in another order: all of it can be executed
+# without a GPU, by PyTorch, but for the launch.
+LIBRARY_TASK = """import torch
+rows = 4
+class Model(torch.nn.Module):
+    def __init__(self, inner, bias=True):
+        super().__init__()
+        self.fc = torch.nn.Linear(16, inner, bias=bias)
+        self.conv = torch.nn.Conv1d(inner, 6, 3, stride=2, padding=1)
+    def forward(self, x):
+        y = torch.relu(self.fc(x))
+        return self.conv(y.transpose(1, 2))
+def get_inputs():
+    return [torch.randn(rows, 10, 16)]
+def get_init_inputs():
+    return [8]
+"""
+LIBRARY_KERNEL = r"""extern "C" __global__ void turn(float *to, const float *from, int rows, int columns) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < rows * columns) to[i % columns * rows + i / columns] = from[i];
+}
+extern "C" __global__ void turn_all(float *to, const float *from, int rows, int columns, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) to[i / (rows * columns) * rows * columns + i % columns * rows + i / columns % rows] = from[i];
+}
+"""
+LIBRARY_PLAN = """local x, y = inputs[1], outputs[1]
+local rows, steps, inner = x.shape[1], x.shape[2], params["fc.bias"].numel
+local w = scratch{ shape = { 16, inner }, dtype = "float32" }
+prepare(function(p) launch("turn", { grid = 1, block = 1024 }, w, p["fc.weight"], inner, 16) end)
+local between = scratch{ shape = { rows * steps, inner }, dtype = "float32" }
+gemm{ a = view(x, { shape = { rows * steps, 16 } }), b = w, bias = params["fc.bias"], c = between, epilogue = "bias_relu" }
+local turned = scratch{ shape = { rows, inner, steps }, dtype = "float32" }
+launch("turn_all", { grid = 4, block = 1024 }, turned, between, steps, inner, between.numel)
+conv{ x = turned, w = params["conv.weight"], bias = params["conv.bias"], y = y, stride = 2, padding = 1 }
+"""
+
 # Every call as a line of text.
 FAKE = r"""
 #include <stdio.h>
@@ -80,7 +117,8 @@ import ctypes, sys
 lib = ctypes.CDLL(sys.argv[1])
 said = ctypes.create_string_buffer(512)
 pointers = (ctypes.c_void_p * 4)(*[0x1000000 * (i + 1) for i in range(4)])
-rc = lib.cawb_promoted_launch(int(sys.argv[2]), ctypes.c_void_p(0xabc), pointers, said, ctypes.c_size_t(512))
+first, count = int(sys.argv[3]), int(sys.argv[4])
+rc = lib.cawb_promoted_launch(int(sys.argv[2]), first, count, ctypes.c_void_p(0xabc), pointers, said, ctypes.c_size_t(512))
 print(rc, said.value.decode())
 """
 
@@ -91,14 +129,20 @@ class Promote(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="cawb-promote-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        for name, text in (("scaled.py", TASK), ("k.cu", KERNEL), ("k.lua", PLAN), ("s.lua", STRATEGY % cls.folder)):
-            (cls.folder / name).write_text(text)
-        done = cls.cawb(str(cls.folder / "s.lua"), str(cls.folder / "scaled.py"), "--device", "sim:h100", "--quiet", "--set", "rules=off",
-                        "--out", str(cls.folder / "runs"))
-        assert done.returncode == 0, done.stderr
-        cls.run_id = next(p.name for p in (cls.folder / "runs").iterdir() if "scaled" in p.name)
+        cls.run_id = cls.recorded("scaled", TASK, KERNEL, PLAN)
         cls.into = cls.folder / "op"
-        cls.done = cls.promote("--modelled", "--speedup", "0.001", "--shape", "rows=6", "--into", str(cls.into))
+        cls.done = cls.promote("--modelled", "--speedup", "0.001", "--shape", "rows=6..10/2", "--into", str(cls.into))
+
+    @classmethod
+    def recorded(cls, name, task, kernel, plan):
+        """A run of this candidate: its name in the store."""
+        for ending, text in ((".py", task), ("_k.cu", kernel), ("_k.lua", plan),
+                             ("_s.lua", (STRATEGY % cls.folder).replace("/k\"", "/%s_k\"" % name))):
+            (cls.folder / (name + ending)).write_text(text)
+        done = cls.cawb(str(cls.folder / (name + "_s.lua")), str(cls.folder / (name + ".py")), "--device", "sim:h100", "--quiet",
+                        "--set", "rules=off", "--out", str(cls.folder / "runs"))
+        assert done.returncode == 0, done.stdout + done.stderr
+        return next(p.name for p in (cls.folder / "runs").iterdir() if name in p.name)
 
     @classmethod
     def cawb(cls, *words):
@@ -108,13 +152,23 @@ class Promote(unittest.TestCase):
     def promote(cls, *words):
         return cls.cawb("promote", cls.run_id, "--out", str(cls.folder / "runs"), *words)
 
+    def python(self, code, *paths):
+        """In a Python that knows these folders and nothing of cawb; as a user would have it."""
+        done = subprocess.run([sys.executable, "-c", code], cwd=self.folder / "elsewhere" if (self.folder / "elsewhere").exists() else "/",
+                              capture_output=True, text=True,
+                              env={"PATH": os.environ["PATH"], "HOME": str(self.folder), "PYTHONPATH": os.pathsep.join(map(str, paths))})
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        return done.stdout
+
     def test_what_is_delivered(self):
         self.assertEqual(self.done.returncode, 0, self.done.stdout + self.done.stderr)
         names = {p.name for p in self.into.iterdir()}
-        self.assertLessEqual({"kernel.cu", "plan.lua", "launcher.c", "promoted.py", "promoted.json", "test_promoted.py", "reference.py",
+        self.assertLessEqual({"kernel.cu", "plan.lua", "launcher.c", "__init__.py", "promoted.json", "test_promoted.py", "reference.py",
                               "report.md"}, names)
         about = json.loads((self.into / "promoted.json").read_text())
-        self.assertEqual([s["tensors"][0][1] for s in about["shapes"]], [[4, 32], [6, 32]])
+        self.assertEqual([s["tensors"][0][1] for s in about["shapes"]], [[4, 32], [6, 32], [8, 32], [10, 32]])
+        self.assertIn("float32[8, 32]: the strict judge, one trial", self.done.stdout)           # between the ends of a range
+        self.assertIn("float32[10, 32]: the strict judge, 10 trials", self.done.stdout)
         self.assertEqual(about["params"], ["weight"])
         self.assertIn("modelled, not measured", (self.into / "report.md").read_text())
 
@@ -136,6 +190,11 @@ class Promote(unittest.TestCase):
 
     def test_wrong_words(self):
         for words, says in ((["promote"], "a run and a folder are needed"), (["promote", "x", "--into", "y", "--shape", "rows"], "write NAME=value"),
+                            (["promote", "x", "--into", "y", "--shape", "rows=9..3"], "NAME=first..last"),
+                            (["promote", "x", "--into", "y", "--shape", "a=1..100,b=1..100"], "more than 1024 shapes"),
+                            (["promote", "x", "--into", "y", "--otherwise", "panic"], "reference, warn or refuse"),
+                            (["promote", "x", "--into", "my-op"], "my-op is no name for a Python package"),
+                            (["promote", "x", "--into", "y", "--package", "torch"], "nor PyTorch's own"),
                             (["promote", "x", "--into", "y", "--out", "/nosuch"], "there is no store")):
             done = self.cawb(*words)
             self.assertEqual(done.returncode, 2)
@@ -148,21 +207,123 @@ class Promote(unittest.TestCase):
         self.assertIn("OK", done.stderr)
 
     def test_module_and_gradients_without_a_gpu(self):
-        code = """
-import promoted, torch
-m = promoted.Module()
+        self.python("""
+import torch
+from op import Module, reference, run, why_not
+m = Module()
+assert list(m.state_dict()) == ["weight"], list(m.state_dict())
+m.load_state_dict({"weight": torch.linspace(-1, 1, 32)})
 x = torch.randn(4, 32, requires_grad=True)
 m(x).sum().backward()
-assert torch.equal(x.grad, m.model.weight.expand(4, 32)), x.grad
-assert torch.allclose(m.model.weight.grad, x.detach().sum(0))
-assert "not on one GPU" in promoted.why_not(x, m.model.weight)
+assert torch.equal(x.grad, m.weight.expand(4, 32)), x.grad
+assert torch.allclose(m.weight.grad, x.detach().sum(0))
+assert "not on one GPU" in why_not(x, m.weight) and "not on one GPU" in m.why_not(x)
+assert "not verified for float32[5, 32]" in m.why_not(torch.randn(5, 32))
 y = torch.compile(m, backend="eager", fullgraph=True)(x)
-assert torch.equal(y, x * m.model.weight)
-"""
-        done = subprocess.run([sys.executable, "-c", code], cwd=self.into, capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+assert torch.equal(y, x * m.weight)
+assert torch.equal(m(x=x), y)
+""", self.folder)
 
-    def launcher(self, which, **environment):
+    def test_what_was_not_verified_falls_back_warns_or_refuses(self):
+        into = self.folder / "pack"
+        done = self.promote("--modelled", "--speedup", "0.001", "--into", str(into), "--package", "second_op", "--otherwise", "refuse")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn('packages = ["second_op"]', (into / "pyproject.toml").read_text())
+        self.python("""
+import copy, io, pickle, warnings
+import op, second_op, torch                      # two operators in one process
+x = torch.randn(5, 32)
+assert torch.equal(op.Module()(x), second_op.reference(x, op.Module().weight)[0])
+for call in (second_op.Module(), lambda x: second_op.run(x, torch.ones(32)), copy.deepcopy(second_op.Module())):
+    try:
+        call(x)
+        raise SystemExit("not refused")
+    except RuntimeError as error:
+        assert "was not verified for float32[5, 32]" in str(error) and 'otherwise("reference")' in str(error), error
+second_op.otherwise("warn")
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    for _ in range(3):
+        second_op.Module()(x)
+assert len(seen) == 1 and "not verified" in str(seen[0].message), seen
+assert op.otherwise() == "reference" and second_op.otherwise() == "warn"
+again = pickle.loads(pickle.dumps(op.Module()))
+assert torch.equal(again(x), x * again.weight)
+try:
+    op.otherwise("panic")
+    raise SystemExit("taken")
+except ValueError as error:
+    assert "reference, warn, refuse" in str(error)
+""", self.folder, into)
+
+    def test_library_calls_prepare_and_constructor(self):
+        run_id = self.recorded("mixed", LIBRARY_TASK, LIBRARY_KERNEL, LIBRARY_PLAN)
+        done = self.cawb("promote", run_id, "--out", str(self.folder / "runs"), "--modelled", "--speedup", "0.001", "--into",
+                         str(self.folder / "mixed_op"))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("another algorithm than the one that was judged", (self.folder / "mixed_op" / "report.md").read_text())
+        self.python("""
+import inspect, torch
+import mixed_op
+from mixed_op import launch
+launched = []
+def kernels(index, first, count, held, device):          # what launcher.c would have the GPU do
+    launched.append((first, count))
+    f = lambda t: t.view(torch.float32)
+    if first == 0:
+        made = [t for t in held if t is not None and t.dtype == torch.uint8 and t.numel() == 16 * 8 * 4][0]
+        f(made).copy_(held[roles.index("param")].t().reshape(-1))
+    else:
+        a, b = [t for t in held if t is not None and t.dtype == torch.uint8 and t.numel() == 4 * 10 * 8 * 4]
+        f(b).copy_(f(a).view(4, 10, 8).transpose(1, 2).reshape(-1))
+roles = launch.ABOUT["shapes"][0]["roles"]
+launch.launch = kernels
+m = mixed_op.Module(8)
+assert str(inspect.signature(mixed_op.Module)) == "(inner, bias=True)", inspect.signature(mixed_op.Module)
+x = torch.randn(4, 10, 16)
+tensors = [x] + m._weights()
+def check():
+    with torch.no_grad():
+        out, want = launch.execute(0, tensors)[0], mixed_op.reference(*tensors)[0]
+    assert (out - want).abs().max() <= 1e-5 * want.abs().max(), (out - want).abs().max()
+check()
+check()
+assert launched == [(0, 1), (1, 1), (1, 1)], launched           # what weights alone make up is made once,
+with torch.no_grad():
+    m.fc.weight.mul_(-2)
+check()
+assert launched[3:] == [(0, 1), (1, 1)], launched               # and again where they have changed
+assert len(launch._prepared[0, x.device, 0]) == 1               # what was made of the old ones is let go
+torch.backends.cuda.matmul.allow_tf32 = True
+with launch.Strict():
+    for where, name, want in launch._switches():
+        assert getattr(where, name) == want, name
+assert torch.backends.cuda.matmul.allow_tf32
+with torch.inference_mode():
+    inner = mixed_op.Module(8)
+    assert launch._state(inner._weights()) is None              # nothing tells of their changes
+# Made otherwise than it was verified: the reference's own forward, of its own sizes.
+other = mixed_op.Module(12)
+assert "another 'inner'" in other.why_not(x)
+assert other(x).shape == (4, 6, 5) and other.fc.weight.shape == (12, 16)
+assert "another 'bias'" in mixed_op.Module(8, bias=False).why_not(x)
+assert mixed_op.Module(inner=8).why_not(x) != other.why_not(x)
+lost = mixed_op.Module(8)
+lost.fc = torch.nn.Sequential(lost.fc)
+assert "lost a parameter" in lost.why_not(x) and torch.isfinite(lost(x)).all()
+""", self.folder)
+
+    def test_tasks_that_cannot_be_a_module_elsewhere(self):
+        task = TASK.replace("self.weight =", "self.n = torch.nn.BatchNorm1d(32)\n        self.weight =") \
+            .replace("return x * self.weight", "self.n(x)\n        return x * self.weight")
+        run_id = self.recorded("counting", task, KERNEL, PLAN)
+        done = self.cawb("promote", run_id, "--out", str(self.folder / "runs"), "--modelled", "--speedup", "0.001", "--into",
+                         str(self.folder / "counted"))
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("put the module into eval()", done.stdout)
+        self.assertFalse((self.folder / "counted").exists())
+
+    def launcher(self, which, first=0, count=3, **environment):
         folder = self.folder / "fake"
         folder.mkdir(exist_ok=True)
         (folder / "cuda.c").write_text(FAKE)
@@ -171,7 +332,8 @@ assert torch.equal(y, x * m.model.weight)
             subprocess.run(["cc", "-O2", "-shared", "-fPIC"] + words, check=True)
         log = folder / "log"
         log.write_text("")
-        done = subprocess.run([sys.executable, "-c", CALL, str(folder / "launcher.so"), str(which)], capture_output=True, text=True,
+        done = subprocess.run([sys.executable, "-c", CALL, str(folder / "launcher.so"), str(which), str(first), str(count)],
+                              capture_output=True, text=True,
                               env=dict(os.environ, LD_LIBRARY_PATH=str(folder), FAKE_LOG=str(log), **environment))
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout.strip(), [line.split() for line in log.read_text().splitlines()]
@@ -202,6 +364,7 @@ assert torch.equal(y, x * m.model.weight)
     @unittest.skipUnless(shutil.which("cc"), "no C compiler")
     def test_launcher_says_what_failed(self):
         self.assertIn("there is no such plan", self.launcher(9)[0])
+        self.assertIn("there are no such steps", self.launcher(0, 2, 2)[0])
         self.assertEqual(self.launcher(0, FAKE_FAIL="1")[0], "700 copy: CUDA_ERROR_ILLEGAL_ADDRESS")
 
 

@@ -275,6 +275,7 @@ function M.open(path, opts)
     overrides = all.task, options = all,
     name = reply.task.name, path = full, info = reply.task, graph = graph, results = results, density = reply.density,
     products = reply.products, memory = reply.memory, notes = reply.notes,
+    alters = reply.alters or {},
     scaled = scaled, sketched = sketched or nil,
     seed = seed, next_seed = next_seed, evaluated = {}, weights_seed = weights_seed, varied = reply.varied, unseen = reply.unseen, places = reply.places, baselines = {},
     known = setmetatable({}, { __mode = "k" }),    -- by candidate; see device/execute.lua

@@ -119,15 +119,17 @@ static int launch(const step *s, void *module, void *stream, void **tensors, cha
   return rc == 0 ? 0 : fail(said, room, s->kernel, rc);
 }
 
-/* Run plan `which` on `stream`; 0, or a code with words in `said`. */
-int cawb_promoted_launch(int which, void *stream, void **tensors, char *said, size_t room) {
+/* Run `count` steps of plan `which`, from step `first` on, on `stream`; 0, or a code with words in `said`. */
+int cawb_promoted_launch(int which, unsigned first, unsigned count, void *stream, void **tensors, char *said,
+                         size_t room) {
   void *module = NULL;
   if (which < 0 || which >= (int)PLANS) return fail(said, room, "there is no such plan", 0);
   const plan *p = &plans[which];
+  if (first > p->nsteps || count > p->nsteps - first) return fail(said, room, "there are no such steps", 0);
   pthread_mutex_lock(&lock);
   int rc = module_of(&module, p->module, said, room);
   pthread_mutex_unlock(&lock);
-  for (unsigned i = 0; rc == 0 && i < p->nsteps; i++) {
+  for (unsigned i = first; rc == 0 && i < first + count; i++) {
     const step *s = &p->steps[i];
     if (s->kernel != NULL) rc = launch(s, module, stream, tensors, said, room);
     else {
