@@ -1,6 +1,7 @@
 """serve.py [--places N] [--rounds N] [--reference PYTHON]: candidates a second through POST /score, with nothing remembered: rungs of the families
-`reduce` and `elementwise`, on small tasks and on the examples' own sizes, each verified on two draws and timed; and what
-the server costs by itself, sessions that are asked for their state. Prints the table of bench/results/serve.txt.
+`reduce` and `elementwise`, each verified on two draws and timed: on small tasks; with --scale both, which verifies at small
+sizes and models the time at the examples' own on some blocks of each launch; and on the examples' own sizes in full. And what the server
+costs by itself, sessions that are asked for their state. Prints the table of bench/results/serve.txt.
 
 A rate "a core" is candidates by the processor time that the server and its processes took, so that it says the same on a
 machine that others use too; "a second" is by the clock.
@@ -24,7 +25,8 @@ sys.path.insert(0, os.path.join(ROOT, "python"))
 import cawb  # noqa: E402
 
 SUBJECTS = {"reduce": "row_sum", "elementwise": "gelu"}
-SIZES = {"64 x 1024": {"task.rows": 64, "task.cols": 1024}, "own": {}}      # own: 2048 x 2048 and 1024 x 2048, one round
+SIZES = {"64 x 1024": {"task.rows": 64, "task.cols": 1024}, "both": {"scale.mode": "both"}, "own": {}}
+ROUNDS = {"own": 1}                                                          # own: 2048 x 2048 and 1024 x 2048
 BRIEF = {"verify.trials": 1, "verify.battery": "mixed", "verify.repeats": 0, "verify.denormals": False, "sweep.variants": 1}
 
 
@@ -143,8 +145,8 @@ def main():
     print("cawb serve on sim:h100 (modelled times), %d places\n%s\n" % (args.places, machine()))
     print("%-10s %-12s %-8s %10s %7s %9s %10s %14s" % ("size", "family", "task", "candidates", "passed", "seconds", "a second",
                                                      "a second, core"))
-    for size, rounds in zip(SIZES, (args.rounds, 1)):
-        scores(args, size, rounds)
+    for size in SIZES:
+        scores(args, size, ROUNDS.get(size, args.rounds))
     with server(args, "64 x 1024") as env:
         print("\n%-10s %-10s %14s %9s %9s" % ("server", "sessions", "asks a second", "p50 ms", "p99 ms"))
         for sessions in (1, 100):

@@ -16,8 +16,9 @@ flags
   --config FILE.lua               lay a table of options over the strategy's; repeatable
   --set key=value                 lay one option over all of that; repeatable
                                   (task.NAME=value overrides a constant of the task)
-  --scale auto|none|fit|full      sizes of a task that is too large: as they are, shrunk to fit (auto
-                                  on a simulated device), or some blocks of each launch
+  --scale auto|none|fit|full|both sizes of a task that is too large: as they are, shrunk to fit (auto on
+                                  a simulated device), some blocks of each launch, or both: verified
+                                  at sizes that fit, timed on some blocks at its own
   --baseline PATH                 compare with this too: a Python file with ModelNew, or a
                                   candidate's folder; repeatable
   --out DIR                       where runs are recorded (cawb-runs)

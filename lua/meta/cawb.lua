@@ -83,6 +83,7 @@ function Device:ask_compiler(request) end
 ---@field notes string[]
 ---@field scaled? table           what --scale fit chose: { changes, fits, text, before, after }
 ---@field sketched? boolean       sizes only, nothing is verified (--scale full)
+---@field own? cawb.Task          with --scale both: the task at its own sizes, sizes only
 ---@field seed string             repeats the run's secret inputs with --seed
 local Task = {}
 ---New inputs from a secret seed, or those of a given one; outputs poisoned.

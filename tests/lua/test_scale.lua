@@ -2,6 +2,7 @@
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
+local evaluate = require "cawb.run.evaluate"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local scale = require "cawb.task.scale"
@@ -121,13 +122,65 @@ check.test("in full: some blocks stand for all, and nothing is called right", fu
   check.matches(v.reason, "not checked: with %-%-scale full")
 end)
 
+-- A task and options under which it is verified small and timed at its own sizes.
+local function open_both(name)
+  local all = options.copy(cawb.defaults)
+  assert(options.set(all, "scale.mode=both"))
+  all.verify.trials, all.verify.battery, all.verify.repeats, all.verify.denormals = 1, { "mixed" }, 0, false
+  local path = task_file(name, "rows = 4096\ncols = 2048\n", "torch.relu(x)", "torch.randn(rows, cols)")
+  return assert(cawb.task(path, { device = device, options = all })), all
+end
+
+local source = [[extern "C" __global__ void relu(float *y, const float *x, int n, int most) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n && n <= most) y[i] = fmaxf(x[i], 0.0f);
+}]]
+
+-- Right for so many elements. `width` follows from the shapes, as a plan says it.
+local function relu_up_to(most)
+  return cawb.candidate { source = source, plan = ([[
+local t = tunables{ width = { inputs[1].shape[2] }, most = { %s } }
+launch("relu", { grid = (inputs[1].numel + 255) // 256, block = 256 }, outputs[1], inputs[1], inputs[1].numel, t.most)]]):format(most) }
+end
+
+check.test("verified where it fits, timed at its own sizes, as of the whole grid", function()
+  local task <close>, all = open_both "twofold"
+  assert(task.inputs[1].bytes <= 128 << 10 and task.own.inputs[1].shape[1] == 4096)
+  check.matches(task.notes[1], "verified so, and timed at its own sizes on 32 blocks of each launch")
+  local facts = assert(evaluate.candidate(task, relu_up_to "1 << 30", all))
+  assert(facts.ok, facts.reason)
+  check.equal(facts.fitted.own_tunables.width, 2048)
+  local bytes = 2 * 4096 * 2048 * 4
+  assert(facts.time_s.median > bytes / 3.35e12 and facts.time_s.median < 3 * bytes / 3.35e12, facts.time_s.median)
+  assert(facts.fitted.time_s.median < facts.time_s.median / 3)
+  check.equal(task.baselines.eager.time_s.median / facts.time_s.median, facts.speedup.eager.median)
+  assert(facts.floor.read == bytes / 2, "the floor is that of the task's own sizes")
+end)
+
+check.test("a kernel that does nothing at the task's own sizes is rejected there", function()
+  local task <close>, all = open_both "idle"
+  local facts = assert(evaluate.candidate(task, relu_up_to "1 << 20", all))
+  check.equal(facts.ok, false)
+  check.equal(facts.stage, "plausibility")
+  assert(facts.rule == "below_floor" or facts.rule == "untouched_bytes", facts.rule)
+end)
+
+check.test("a plan that refuses the task's own sizes fails there, as data", function()
+  local task <close>, all = open_both "narrow"
+  local c = relu_up_to "1 << 30"
+  c = cawb.candidate { source = c.source, plan = "if inputs[1].shape[1] > 1000 then error 'too many rows' end\n" .. c.plan }
+  local facts = assert(evaluate.candidate(task, c, all))
+  check.equal(facts.ok, false)
+  check.matches(facts.reason, "too many rows")
+end)
+
 check.test("the flag", function()
   local parsed = assert(require("cawb.door.cli").parse { "a", "b", "--scale", "full" })
   check.equal(parsed.sets[1], "scale.mode=full")
   local all = options.copy(cawb.defaults)
   local ok, message = options.set(all, "scale.mode=ful")
   check.equal(ok, nil)
-  check.matches(message, "one of auto, none, fit, full, not 'ful' %(did you mean 'full'")
+  check.matches(message, "one of auto, none, fit, full, both, not 'ful' %(did you mean 'full'")
 end)
 
 host[1]:close()

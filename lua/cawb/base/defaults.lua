@@ -73,7 +73,8 @@ return {
 
   -- sizes of the task (--scale): "none" takes them as they are, "fit" shrinks those that are
   -- not overridden, "full" executes some blocks of each launch on a simulated device, which
-  -- counts and times but checks nothing; "auto" is "fit" on a simulated device, else "none"
+  -- counts and times but checks nothing, "both" verifies as "fit" does and times as "full" does;
+  -- "auto" is "fit" on a simulated device, else "none"
   scale = {
     mode = "auto",
     memory = 64 << 20,        -- "fit": bytes of inputs, outputs and parameters, and
@@ -81,6 +82,8 @@ return {
     share = 0.12,             -- "fit": of a GPU's memory, for the same bytes: eight times as
                               --   much is in use while a reference is computed
     blocks = 256,             -- "full": of each launch, where simulate.blocks says nothing
+    -- "both": bytes and operations of the sizes that are verified, and blocks of each launch at the task's own
+    both = { memory = 256 << 10, operations = 1 << 24, blocks = 32 },
   },
 
   verify = {

@@ -34,7 +34,8 @@ local ranges = {
   ["compile.memory"] = { function(v) return v >= 1 << 30 end, "must be at least 1073741824 (1 GiB)" },
   ["simulate.memory"] = { function(v) return v >= 1 << 30 end, "must be at least 1073741824 (1 GiB)" },
   ["scale.memory"] = at_least_one, ["scale.operations"] = at_least_one, ["scale.share"] = share,
-  ["scale.blocks"] = at_least_one, ["compile.headers"] = not_negative, ["simulate.blocks"] = not_negative,
+  ["scale.blocks"] = at_least_one, ["scale.both.memory"] = at_least_one, ["scale.both.operations"] = at_least_one,
+  ["scale.both.blocks"] = at_least_one, ["compile.headers"] = not_negative, ["simulate.blocks"] = not_negative,
   ["simulate.threads"] = { function(v) return v >= 0 and v <= 256 end, "must lie between 0 and 256" },
   ["lines.period"] = { function(v) return v >= 5 and v <= 31 end, "must lie between 5 and 31" },
   ["lines.buffer"] = { function(v) return v >= 1 << 20 end, "must be at least 1048576 (1 MiB)" },
@@ -58,7 +59,7 @@ local words = { ["profile"] = { "none", "quick", "default" }, ["tolerance.protoc
   ["shell.jail"] = { "auto", "namespaces", "landlock" },
   ["model.protocol"] = { "openai", "anthropic" }, ["model.tools"] = { "native", "text" },
   ["cassette.by"] = { "order", "hash" }, ["verify.relations"] = { "none", "linear", "rows", "all" }, ["verify.weights"] = { "drawn", "own" },
-  ["scale.mode"] = { "auto", "none", "fit", "full" } }
+  ["scale.mode"] = { "auto", "none", "fit", "full", "both" } }
 --- Options that had another name once, in the same group.
 M.renamed = { ["deadlines.module"] = "deadlines.python" }
 local lists = { ["measure.against"] = true, ["measure.matrix"] = true }   -- of baselines

@@ -54,6 +54,19 @@ local function start_worker(self)
   return reply.device
 end
 
+--- The same simulated device with a worker of its own that executes at most `blocks` of each launch, which stand for
+--- all: it counts and times, and has no data. It asks this device's compiler, and ends with it.
+function Device:sampled(blocks)
+  if self.sampler and self.sampler.simulate.blocks == blocks then return self.sampler end
+  if self.sampler then self.sampler:close() end
+  local simulate = {}
+  for key, value in pairs(self.simulate) do simulate[key] = value end
+  simulate.blocks, simulate.sanitize = blocks, false
+  self.sampler = setmetatable({ requested = self.requested, workers = 0, busy = 0.0, wrap = {}, deadlines = self.deadlines,
+    cache = self.cache, compile = self.compile, simulate = simulate, figures = self.figures, info = self.info, parent = self }, Device)
+  return self.sampler
+end
+
 --- Replace the worker at the next request.
 function Device:drop_worker()
   if self.worker then self.worker:close() end
@@ -91,7 +104,8 @@ function Device:call(request, fds, timeout)
   end
   local from = core.clock.now()
   local reply, message, name, raw = loop.call(self.worker, request, { timeout = timeout, fds = fds })
-  self.busy = self.busy + core.clock.now() - from
+  local spent = self.parent or self           -- what a sampler does is done for its device
+  spent.busy = spent.busy + core.clock.now() - from
   if reply then return reply end
   if raw and raw.lost and #self.wrap > 0 then self:finish(timeout) end
   if fatal[name] or raw and raw.lost then self:drop_worker() end
@@ -123,6 +137,7 @@ end
 
 --- One request to the compiler, started when it is not running.
 function Device:ask_compiler(request)
+  if self.parent then return self.parent:ask_compiler(request) end
   if self.compiler and not self.compiler:sound() then self:drop_compiler() end
   if not self.compiler then
     -- Asking every Python costs a tenth of a second each: only without a toolkit.
@@ -143,6 +158,8 @@ end
 
 --- End both processes. The device can be used again; they start anew.
 function Device:close()
+  if self.sampler then self.sampler:close() end
+  self.sampler = nil
   self:drop_worker()
   self:drop_compiler()
   if self.jail_host then self.jail_host:close() end

@@ -25,6 +25,17 @@ function Kernel:verify(how) return verify.verify(self.task, self.candidate, self
 
 function Kernel:measure(how) return measure.measure(self.task, self.candidate, self.options, how) end
 
+--- At the task's own sizes, where smaller ones are verified: times, the counters' report, and the tunables there.
+function Kernel:measure_own(how)
+  local own = self.task.own
+  local moved, message, name = execute.moved(self.task, own, self.candidate, self.options)
+  if not moved or not moved.ok then return moved, message, name end
+  local got
+  got, message, name = measure.measure(own, moved.candidate, self.options, how)
+  if got then got.tunables = moved.candidate.tunables end
+  return got, message, name
+end
+
 --- Bytes to and from memory by the device's counters, where there are any.
 function Kernel:count()
   local p = profile.profile(self.task, self.candidate, self.options, { set = "quick" })

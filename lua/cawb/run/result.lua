@@ -38,7 +38,7 @@ local function turn_data(turn)
     first = turn.facts.first and { time_s = turn.facts.first.time_s, speedup = turn.facts.first.speedup },
     launch_bound_s = turn.facts.launch_bound_s, clock_hz = turn.facts.clock_hz,
     throttled = turn.facts.throttled, equal_error = turn.facts.equal_error,
-    time_s = turn.time_s, speedup = turn.speedup, error = turn.error,
+    fitted = turn.facts.fitted, time_s = turn.time_s, speedup = turn.speedup, error = turn.error,
     repeatable = turn.facts.repeatable, denormals = turn.facts.denormals, sizes = turn.facts.sizes, precision = turn.facts.precision and turn.facts.precision.class, rule = turn.facts.rule,
     rules = rules_data(turn.facts.rules), floor = floor_data(turn.facts),
     modelled = turn.facts.modelled, bound = turn.facts.report and turn.facts.report.bound,

@@ -12,12 +12,15 @@ local M = {}
 
 local most_tries, most_seconds = 400, 20   -- an unrolled recurrence takes seconds to sketch
 
---- How a task is to be opened on a device: "none", "fit" or "full".
+--- How a task is to be opened on a device: "none", "fit", "full" or "both".
 function M.mode(device, options)
   local mode, simulated = options.scale.mode, device.info.modelled
   if mode == "auto" then return simulated and "fit" or "none" end
-  return mode == "full" and not simulated and "none" or mode
+  return (mode == "full" or mode == "both") and not simulated and "none" or mode
 end
+
+--- Whether sizes shrink in that mode.
+function M.shrinks(mode) return mode == "fit" or mode == "both" end
 
 --- What "full" asks of a simulated device that is about to be opened.
 function M.prepare(options)
@@ -28,7 +31,9 @@ end
 
 -- ---- what a task needs
 
-local function limits_of(device, how)
+local function limits_of(device, options)
+  local how = options.scale
+  if M.mode(device, options) == "both" then return how.both.memory, how.both.operations end
   if device.info.modelled or not device.info.memory then return how.memory, how.operations end
   return device.info.memory * how.share, math.huge
 end
@@ -157,8 +162,8 @@ end
 
 --- Shrink a task to fit the device: enters what it chose into options.task. Returns
 --- { changes = { "rows 4096 -> 256", ... }, fits =, text = all of it in words, or nil where
---- nothing had to change, before =, after = { bytes, flops } }; or nil and why the task's sizes
---- cannot be known without loading it.
+--- nothing had to change, before =, after = { bytes, flops }, own = the sketch of the task as it was };
+--- or nil and why the task's sizes cannot be known without loading it.
 function M.fit(host, path, device, options)
   local deadline = { timeout = options.deadlines.task }
   local function ask(overrides)
@@ -166,7 +171,7 @@ function M.fit(host, path, device, options)
   end
   local sketch, message = ask(options.task)
   if not sketch then return nil, message end
-  local memory, operations = limits_of(device, options.scale)
+  local memory, operations = limits_of(device, options)
   local state = { ask = ask, memory = memory, operations = operations, constants = sketch.task.constants,
     sizes = sizes_of(sketch.task.constants, options.task), overrides = options.task,
     need = need_of(sketch, memory, operations), left = most_tries, ends = core.clock.now() + most_seconds }
@@ -181,7 +186,7 @@ function M.fit(host, path, device, options)
   if not fits then
     text = (text and text .. "; " or "") .. "still larger than the options scale.memory and scale.operations ask for"
   end
-  return { changes = words, fits = fits, text = text, before = before, after = state.need }
+  return { changes = words, fits = fits, text = text, before = before, after = state.need, own = sketch }
 end
 
 return M

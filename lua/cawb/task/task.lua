@@ -122,6 +122,7 @@ function Task:close()
   for _, worker in pairs(self.rivals or {}) do worker:close() end
   self.rivals = nil
   if self.device.loaded and self.device.loaded.task == self then self.device:forget() end
+  if self.own and self.own.device.loaded then self.own.device:forget() end
   if not self.lent then self.host:close()
   elseif self.host:alive() then
     self.host:call({ op = "unload" }, { timeout = self.deadline })
@@ -233,11 +234,29 @@ local function load(host, path, device, opts, weights_seed, look)
     { timeout = opts.deadlines.task })
 end
 
+-- The task at its own sizes, beside one that was shrunk: on a device that executes some blocks of each launch, which is
+-- asked for times and has no data.
+local function at_own_sizes(task, device, all)
+  local sketch = task.scaled.own
+  local own = { device = device:sampled(all.scale.both.blocks), deadline = task.deadline, options = all, name = task.name,
+    path = task.path, info = sketch.task, density = sketch.density, products = sketch.products, memory = sketch.memory, notes = {},
+    sketched = true, next_seed = task.next_seed, baselines = task.baselines, known = setmetatable({}, { __mode = "k" }), places = sketch.places }
+  own.graph, own.results = M.without_views(sketch.graph, sketch.sources)
+  own.inputs, own.outputs, own.params = sketch.inputs, sketch.outputs, sketch.params
+  return setmetatable(own, Task)
+end
+
 -- What belongs to a task host, from its answer: where tensors lie.
 local function placed(self, reply)
   self.inputs, self.outputs, self.params = reply.inputs, reply.outputs, reply.params
   self.shares, self.slots, self.outputs_stride = take_shares(reply), reply.slots or 1, reply.outputs_stride or 0
   return self
+end
+
+-- What is said of times where they are not those of the sizes that are verified.
+local function timed_apart(device, all)
+  if scale.mode(device, all) ~= "both" then return "" end
+  return ("; verified so, and timed at its own sizes on %d blocks of each launch"):format(all.scale.both.blocks)
 end
 
 --- Load a task for a device. `opts`: { device = required, seed = hex digits,
@@ -256,7 +275,7 @@ function M.open(path, opts)
   local host, hello, why = table.unpack(opts.host or { python.start(all.deadlines.start) })
   if not host then return nil, hello, why end
   local scaled
-  if scale.mode(opts.device, all) == "fit" then scaled = scale.fit(host, full, opts.device, all) end
+  if scale.shrinks(scale.mode(opts.device, all)) then scaled = scale.fit(host, full, opts.device, all) end
   local sketched, reply = opts.look or scale.mode(opts.device, all) == "full", nil
   local seed = opts.seed or seeds.fresh(seeds.are_given() and file.read(full) or nil)
   local next_seed = seeds.generator(seed)
@@ -268,9 +287,9 @@ function M.open(path, opts)
     return nil, message, name
   end
   reply.notes = reply.notes or {}
-  if scaled and scaled.text then table.insert(reply.notes, 1, scaled.text) end
+  if scaled and scaled.text then table.insert(reply.notes, 1, scaled.text .. timed_apart(opts.device, all)) end
   local graph, results = M.without_views(reply.graph, reply.sources)
-  return setmetatable(placed({
+  local task = setmetatable(placed({
     host = host, lent = opts.host ~= nil, python = hello, device = opts.device, deadline = all.deadlines.task,
     overrides = all.task, options = all,
     name = reply.task.name, path = full, info = reply.task, graph = graph, results = results, density = reply.density,
@@ -280,6 +299,8 @@ function M.open(path, opts)
     seed = seed, next_seed = next_seed, evaluated = {}, weights_seed = weights_seed, varied = reply.varied, unseen = reply.unseen, places = reply.places, baselines = {},
     known = setmetatable({}, { __mode = "k" }),    -- by candidate; see device/execute.lua
   }, reply), Task)
+  if not sketched and scaled and scaled.text and scale.mode(opts.device, all) == "both" then task.own = at_own_sizes(task, opts.device, all) end
+  return task
 end
 
 --- Start another task host for this task and have it loaded there, once one was lost: true, or nil,

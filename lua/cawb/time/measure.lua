@@ -18,8 +18,8 @@ local M = {}
 local sample
 function sample(task, candidate, how, all)
   local case = how.case and battery.timed(task, all.verify) or nil
-  local slots = not task.sketched and math.min(how.samples, task.slots) or nil
-  local request = { op = "time", warmup = how.warmup, samples = slots or 1, budget = how.budget,
+  local slots = math.min(how.samples, task.slots)
+  local request = { op = "time", warmup = how.warmup, samples = slots, budget = how.budget,
                     slots = slots, outputs_stride = task.outputs_stride,
                     slowest = how.slowest or 0, launch_calls = how.launches or 0 }
   local ran, message, name =
@@ -28,8 +28,8 @@ function sample(task, candidate, how, all)
     battery.unsuited(task, case)
     return sample(task, candidate, how, all)
   end
-  if not ran or not ran.ok or task.sketched then return ran, message, name end
-  if slots and ran.saved ~= #ran.samples then
+  if not ran or not ran.ok then return ran, message, name end
+  if ran.saved ~= #ran.samples then
     return { ok = false, stage = "measure", reason = ("its worker kept the outputs of %s of %d timed calls")
       :format(tostring(ran.saved or "none"), #ran.samples) }
   end
@@ -47,6 +47,14 @@ function sample(task, candidate, how, all)
   return ran
 end
 
+-- One call whose time is modelled; of a task that is sizes only nothing was written that could be judged.
+local function one_call(task, candidate, budget, all)
+  if not task.sketched then return sample(task, candidate, { samples = 1, warmup = 0, budget = budget, case = true }, all) end
+  local ran, message, name = execute.call(task, candidate, all, { op = "run" }, "measure", all.deadlines.measure)
+  if ran and ran.ok then ran.samples = { ran.report.seconds or 0.0 } end
+  return ran, message, name
+end
+
 -- What a baseline would take: PyTorch's by its model, another candidate's by its own.
 local function modelled_rival(task, rival, times, all)
   if type(rival) == "string" then
@@ -55,16 +63,16 @@ local function modelled_rival(task, rival, times, all)
       or { failed = (rival == "eager" or rival == "compile")
         and "PyTorch starts no kernel for this task" or "it is timed on a GPU only" }
   end
-  local ran, message, name = sample(task, rival, { samples = 1, warmup = 0, budget = 1.0, case = true }, all)
+  local ran, message, name = one_call(task, rival, 1.0, all)
   if not ran then return nil, message, name end
   if not ran.ok then return { failed = ran.reason } end
   return { time_s = stats.summary(ran.samples), samples = ran.samples, modelled = true }
 end
 
 local function modelled(task, candidate, how, all)
-  local ran, message, name = sample(task, candidate, { samples = 1, warmup = 0, budget = how.budget, case = true }, all)
+  local ran, message, name = one_call(task, candidate, how.budget, all)
   if not ran or not ran.ok then return ran, message, name end
-  local result = { ok = true, samples = ran.samples, time_s = stats.summary(ran.samples), speedup = {} }
+  local result = { ok = true, samples = ran.samples, time_s = stats.summary(ran.samples), speedup = {}, report = ran.report }
   local times = baseline_model.times(task.graph, task.device.info.rates, task.device.info.sms)
   for _, rival in ipairs(how.against) do
     local b
@@ -97,7 +105,7 @@ end
 --- `measure`: { against = {"eager", "compile", or other candidates}, samples = without baselines,
 --- budget =, ... }. Returns { ok = true, time_s = { median, lo, hi, samples }, samples =
 --- {seconds}, speedup = { eager = { median, lo, hi, rounds, verdict } }, launch_bound_s =,
---- clock_hz =, throttled =, baselines =, modelled = }, a failure as data, or nil, message,
+--- clock_hz =, throttled =, baselines =, modelled =, report = counters of a task that is sizes only }, a failure as data, or nil, message,
 --- name. Another candidate's speedup stands under its name.
 function M.measure(task, candidate, all, opts)
   options.known(opts, known, "measure", 2)
