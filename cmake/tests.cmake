@@ -72,6 +72,12 @@ cawb_test_environment(TESTS python/test_judge python/test_report python/test_clu
   python/test_serve_dialects python/test_serve_cheats python/test_client SET "CAWB_PROGRAM=$<TARGET_FILE:cawb>" "CAWB_PYTHON=$<TARGET_FILE:warm_python>")
 cawb_test_environment(TESTS python/test_jail SET "CAWB_JAIL_LIBRARY=$<TARGET_FILE:cawb_jail>")
 
+# Programs of others that load a runtime of this build must load its sanitizer ahead of it.
+if(CAWB_SANITIZE MATCHES "address")
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE libasan OUTPUT_STRIP_TRAILING_WHITESPACE)
+  cawb_test_environment(TESTS lua/test_exec SET "CAWB_TEST_PRELOAD=${libasan}")
+endif()
+
 # A libcuda without a GPU behind it, for the logic of the real device.
 add_library(fake_cuda MODULE tests/c/fake_cuda.c)
 target_include_directories(fake_cuda SYSTEM PRIVATE ${CAWB_CUDA_INCLUDE})

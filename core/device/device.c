@@ -113,6 +113,27 @@ cawb_status cawb_device_changed(cawb_device *d, cawb_module *m, char *names, siz
   return m != NULL ? d->ops->changed(d, m, names, room, err) : CAWB_OK;
 }
 
+void cawb_device_lasting(cawb_device *d) {
+  if (d->ops->lasting != NULL) d->ops->lasting(d);
+}
+
+cawb_status cawb_device_variable(cawb_device *d, const cawb_module *m, const char *name,
+                                 cawb_addr *at, size_t *size, cawb_err *err) {
+  *at = 0;
+  *size = 0;
+  if (d->ops->variable == NULL)
+    return cawb_fail(err, CAWB_ERR_UNSUPPORTED, "%s does not tell where variables are", d->info.name);
+  return d->ops->variable(d, m, name, at, size, err);
+}
+
+cawb_status cawb_device_kernel(cawb_device *d, const cawb_module *m, const char *name, unsigned threads,
+                               size_t shared, cawb_kernel_facts *out, cawb_err *err) {
+  memset(out, 0, sizeof *out);
+  if (d->ops->kernel == NULL)
+    return cawb_fail(err, CAWB_ERR_UNSUPPORTED, "%s does not tell about kernels", d->info.name);
+  return d->ops->kernel(d, m, name, threads, shared, out, err);
+}
+
 void cawb_device_name(char *names, size_t room, const char *name) {
   size_t used = strlen(names);
   snprintf(names + used, room - used, "%s%s", used > 0 ? ", " : "", name);

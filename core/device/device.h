@@ -163,7 +163,16 @@ typedef struct cawb_share {
   int fd;                      /* -1: none */
   unsigned char ipc[64];
   size_t size;
+  const char *label;           /* names it in fault messages; NULL: "shared memory" */
 } cawb_share;
+
+/* What is known of a kernel, and of blocks of it with so much beside. */
+typedef struct cawb_kernel_facts {
+  size_t shared, local;        /* static shared memory of a block, local memory of a thread; bytes */
+  unsigned registers;          /* of a thread; 0: unknown */
+  unsigned threads;            /* most threads that its code allows in a block */
+  unsigned resident;           /* blocks that a multiprocessor holds at a time */
+} cawb_kernel_facts;
 
 /* Open "auto", "cuda:N" or "sim:MODEL". `figures` (copied, may be NULL) are of the model; "auto"
 ** is the first GPU, else what they describe, as sim:h100. */
@@ -223,6 +232,20 @@ cawb_status cawb_device_run(cawb_device *d, cawb_module *m, const cawb_step *ste
 ** what the last one has left is told.
 */
 cawb_status cawb_device_changed(cawb_device *d, cawb_module *m, char *names, size_t room, cawb_err *err);
+
+/*
+** For a program in place of a candidate: from here on the runs are one. Variables keep what kernels
+** leave in them, and what was touched stays in L2. A real device takes no notice.
+*/
+void cawb_device_lasting(cawb_device *d);
+
+/* Where a variable of the module is: CAWB_ERR_MISSING where it has none of that (mangled) name. */
+cawb_status cawb_device_variable(cawb_device *d, const cawb_module *m, const char *name,
+                                 cawb_addr *at, size_t *size, cawb_err *err);
+
+/* `threads` in a block, and `shared` bytes of dynamic shared memory. CAWB_ERR_MISSING without such a kernel. */
+cawb_status cawb_device_kernel(cawb_device *d, const cawb_module *m, const char *name, unsigned threads,
+                               size_t shared, cawb_kernel_facts *out, cawb_err *err);
 
 /* For implementations: one more name. */
 void cawb_device_name(char *names, size_t room, const char *name);
@@ -290,6 +313,11 @@ typedef struct cawb_device_ops {
   cawb_status (*profile)(cawb_device *, cawb_module *, const cawb_step *, size_t,
                          const char *const *, size_t, cawb_profile *, cawb_err *);
   cawb_status (*changed)(cawb_device *, cawb_module *, char *, size_t, cawb_err *);
+  void (*lasting)(cawb_device *);                                 /* NULL: runs are what they are; */
+  cawb_status (*variable)(cawb_device *, const cawb_module *, const char *, cawb_addr *, size_t *,
+                          cawb_err *);                            /* and of its modules nothing is */
+  cawb_status (*kernel)(cawb_device *, const cawb_module *, const char *, unsigned, size_t,
+                        cawb_kernel_facts *, cawb_err *);         /*   known */
 } cawb_device_ops;
 
 /* An implementation embeds this as its first member and fills all of it. */

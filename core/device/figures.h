@@ -18,6 +18,7 @@ typedef struct cawb_figures {
   double dram, l2_rate;           /* bytes a second that streams reach */
   double l2_sm;                   /* bytes a clock that one multiprocessor gets from L2 */
   double fp32, tf32, bf16, fp16;  /* operations a second; the last three of tensor cores */
+  double link;                    /* bytes a second from the host, and to it */
   double launch;                  /* from the start of an empty kernel to its end */
   double launch_next;             /* of each further kernel of a graph */
   double latency_dram, latency_l2;        /* seconds from a load to its data */

@@ -2,6 +2,7 @@
 #include "sim/access/cache.h"
 #include "sim/cores/cores.h"
 #include "sim/isa/isas.h"
+#include "sim/kernel.h"
 #include "sim/launch.h"
 #include "sim/library/library.h"
 #include "sim/memory/device.h"
@@ -107,6 +108,8 @@ static void device_sample(cawb_device *d, uint64_t blocks) { ((sim_device *)d)->
 
 static void device_sanitize(cawb_device *d, int on) { ((sim_device *)d)->sanitize = on; }
 
+static void device_lasting(cawb_device *d) { ((sim_device *)d)->lasting = 1; }
+
 static void device_threads(cawb_device *d, unsigned n) { ((sim_device *)d)->threads = n; }
 
 static const cawb_device_ops ops = {
@@ -115,7 +118,8 @@ static const cawb_device_ops ops = {
   .write = sim_memory_write, .read = sim_memory_read, .copy = sim_memory_copy,
   .fill = sim_memory_fill, .attach = sim_memory_attach, .detach = sim_memory_free,
   .load = device_load, .unload = device_unload, .choose = sim_library_choose, .run = sim_run, .time = device_time,
-  .profile = device_profile, .changed = sim_variables_changed
+  .profile = device_profile, .changed = sim_variables_changed, .lasting = device_lasting,
+  .variable = sim_variables_find, .kernel = sim_kernel_facts
 };
 
 static void describe(const char *which, const sim_model *m, cawb_device_info *info) {

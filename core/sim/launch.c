@@ -274,13 +274,17 @@ static cawb_status run_fill(sim_device *d, const cawb_step *s, cawb_report *repo
   return CAWB_OK;
 }
 
+static void begin_anew(sim_device *d, cawb_module *m) {
+  sim_regions_forget(d);
+  sim_variables_restore(m);
+  d->launches = 0;
+}
+
 cawb_status sim_run(cawb_device *dev, cawb_module *m, const cawb_step *steps, size_t n,
                     cawb_report *report, cawb_err *err) {
   sim_device *d = (sim_device *)dev;
   cawb_status status = CAWB_OK;
-  sim_regions_forget(d);
-  sim_variables_restore(m);
-  d->launches = 0;
+  if (!d->lasting) begin_anew(d, m);
   report->counted = 1;
   for (size_t i = 0; i < n && status == CAWB_OK; i++)
     status = steps[i].kind == CAWB_STEP_FILL ? run_fill(d, &steps[i], report, err)

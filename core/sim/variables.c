@@ -51,3 +51,15 @@ cawb_status sim_variables_changed(cawb_device *d, cawb_module *m, char *names, s
   }
   return CAWB_OK;
 }
+
+cawb_status sim_variables_find(cawb_device *d, const cawb_module *m, const char *name, cawb_addr *at, size_t *size,
+                               cawb_err *err) {
+  (void)d;
+  for (size_t i = 0; i < m->nvariables; i++)
+    if (strcmp(m->names[i], name) == 0) {
+      *at = m->variables[i];
+      *size = sim_region_at(m->device, *at)->size;
+      return CAWB_OK;
+    }
+  return cawb_fail(err, CAWB_ERR_MISSING, "the compiled code has no variable '%.200s'", name);
+}

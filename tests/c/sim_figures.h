@@ -11,7 +11,7 @@
   "\"l2\":52428800,\"shared_block\":232448,\"shared_sm\":233472,\"threads_block\":1024," \
   "\"threads_sm\":2048,\"blocks_sm\":32,\"registers_sm\":65536,\"clock\":1.755e9,\"dram\":3e12," \
   "\"l2_rate\":5.5e12,\"l2_sm\":64,\"fp32\":67e12,\"tf32\":494.5e12,\"bf16\":989.5e12,\"fp16\":989.5e12," \
-  "\"launch\":2e-6,\"launch_next\":1e-6,\"latency_dram\":3e-7,\"latency_l2\":1.5e-7," \
+  "\"link\":64e9,\"launch\":2e-6,\"launch_next\":1e-6,\"latency_dram\":3e-7,\"latency_l2\":1.5e-7," \
   "\"latency_l1\":40,\"latency_shared\":30,\"step\":4,\"overlap\":2,\"issue\":4," \
   "\"shared_wave\":1,\"l1_wave\":1,\"atomic_same\":4,\"block_start\":1.2,\"l2_share\":0.6,\"dirty\":0.5,\"merge\":4,\"partial\":3,\"latency_line\":4,\"ramp\":1e-6," \
   "\"sharpness\":4,\"pipe_fp32\":4,\"pipe_int\":2,\"pipe_fp64\":2,\"pipe_special\":0.5," \

@@ -28,7 +28,7 @@ end
 -- ---- rooms
 
 local rooms = {
-  ["core"] = { "base", "process", "jail", "record", "net", "serve", "ptx", "compile", "device", "plan", "cuda", "sim", "worker",
+  ["core"] = { "base", "process", "jail", "record", "net", "serve", "ptx", "compile", "device", "plan", "cuda", "sim", "cudart", "worker",
                "lua" },
   ["core/host"] = { "wire", "graph", "task", "baselines", "judge", "synth" },
   ["core/sim"] = { "memory", "exec", "watch", "access", "isa", "read", "sass", "time", "cores", "library" },

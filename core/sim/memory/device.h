@@ -19,6 +19,7 @@ struct sim_device {
   /* Settings. */
   uint64_t sample;              /* most blocks of a launch that are executed; 0: all are */
   int sanitize;                 /* look for races, uninitialised memory and copies under way */
+  int lasting;                  /* runs are one: nothing is put back or forgotten between them */
   unsigned threads;             /* that execute blocks; 0: as many as there are cores, where it is worth it */
   /* memory */
   sim_region **slots;           /* SIM_SLOTS of them */

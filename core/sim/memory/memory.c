@@ -303,7 +303,8 @@ cawb_status sim_memory_attach(cawb_device *d, const cawb_share *share, cawb_addr
   void *at = mmap(NULL, share->size, PROT_READ | PROT_WRITE, MAP_SHARED, share->fd, 0);
   if (at == MAP_FAILED)
     return cawb_fail_errno(err, CAWB_ERR_IO, "cannot map %zu bytes of shared memory", share->size);
-  sim_region *r = region_blank((sim_device *)d, share->size, "shared memory", err);
+  sim_region *r = region_blank((sim_device *)d, share->size,
+                               share->label != NULL ? share->label : "shared memory", err);
   if (r == NULL) {
     munmap(at, share->size);
     return CAWB_ERR_MEMORY;

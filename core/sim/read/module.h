@@ -9,6 +9,7 @@ struct cawb_module {
   sim_device *device;
   sim_function *functions;      /* entries */
   cawb_addr *variables;         /* regions of the module's own variables */
+  char **names;                 /* of each, as PTX spells it */
   size_t nvariables, variables_room, variables_bytes;
   unsigned char *initial;       /* values of those that kernels may store to: see variables.c */
 };

@@ -108,6 +108,18 @@ static void read_values(ptx_parser *p, sim_region *r, unsigned bytes) {
 
 /* -------------------------------------------------------------- variables */
 
+/* Room for one more variable, which has no place yet. */
+static void note_name(ptx_parser *p, cawb_module *m, const ptx_symbol *s) {
+  uint32_t room = (uint32_t)m->variables_room, same = room;
+  m->variables = ptx_grow(p, m->variables, (uint32_t)m->nvariables, &room, sizeof *m->variables);
+  m->names = ptx_grow(p, m->names, (uint32_t)m->nvariables, &same, sizeof *m->names);
+  m->variables_room = room;
+  char *name = strndup(s->name, s->size);
+  if (name == NULL) ptx_fail(p, CAWB_ERR_MEMORY, "out of memory for a module variable");
+  m->names[m->nvariables] = name;
+  m->variables[m->nvariables++] = 0;
+}
+
 static void place_module(ptx_parser *p, uint32_t index, uint64_t size, unsigned bytes, int space) {
   char label[48];
   cawb_module *m = p->module;
@@ -117,14 +129,12 @@ static void place_module(ptx_parser *p, uint32_t index, uint64_t size, unsigned 
     ptx_fail(p, CAWB_ERR_UNSUPPORTED, "one module variable of %llu bytes too many: there may be %d, "
              "of %d bytes together", (unsigned long long)size, VARIABLES_MOST, VARIABLES_BYTES);
   m->variables_bytes += size;
-  uint32_t room = (uint32_t)m->variables_room;
-  m->variables = ptx_grow(p, m->variables, (uint32_t)m->nvariables, &room, sizeof *m->variables);
-  m->variables_room = room;
+  note_name(p, m, s);
   sim_region *r = sim_region_new(p->device, size, label, p->err);
   if (r == NULL) ptx_fail(p, CAWB_ERR_MEMORY, "out of memory for a module variable");
   memset(r->host, 0, size);
   r->constant = space == SIM_CONST;
-  m->variables[m->nvariables++] = r->base;
+  m->variables[m->nvariables - 1] = r->base;
   s->offset = r->base;
   s->space = SIM_GLOBAL;
   if (ptx_take(p, '=')) read_values(p, r, bytes);

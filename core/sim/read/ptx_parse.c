@@ -313,8 +313,12 @@ void sim_module_free(cawb_module *m) {
     m->functions = f->next;
     ptx_function_free(f);
   }
-  for (size_t i = 0; i < m->nvariables; i++) sim_region_drop(m->device, m->variables[i]);
+  for (size_t i = 0; i < m->nvariables; i++) {
+    sim_region_drop(m->device, m->variables[i]);
+    free(m->names[i]);
+  }
   free(m->variables);
+  free(m->names);
   free(m->initial);
   free(m);
 }

@@ -3,6 +3,7 @@
 -- taken to be alike per clock and multiprocessor. A device's own file may say otherwise.
 
 return {
+  link = 32e9,                  -- bytes a second from the host: PCIe 4.0 x16, where a device's file says nothing else
   launch = 4.1e-6,              -- seconds of an empty kernel of a graph
   launch_next = 1.3e-6,         -- and of each that follows
   ramp = 1e-7,                  -- seconds in which memory comes up to speed

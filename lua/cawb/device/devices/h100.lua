@@ -2,7 +2,7 @@
 --
 -- [1] NVIDIA H100 Tensor Core GPU datasheet: 80 GB HBM3, 3.35 TB/s, 67 TFLOP/s float32
 --     without tensor cores; 989 TFLOP/s TF32 and 1979 bf16 and fp16 "with sparsity", which
---     is twice what dense matrices get.
+--     is twice what dense matrices get; PCIe Gen5, 128 GB/s both ways together.
 -- [2] NVIDIA H100 Tensor Core GPU Architecture white paper: 132 SMs, 50 MB L2, 256 KB of
 --     L1 and shared memory, 4 schedulers and 128 float32 lanes an SM, 64 float64 lanes.
 -- [3] CUDA C++ Programming Guide, tables "Compute Capabilities" and "Arithmetic
@@ -22,6 +22,7 @@ return {
   clock = clock,
   dram = 0.90 * 3.35e12,                    -- [1], and the share that streams reach
   fp32 = 67e12, tf32 = 494.5e12, bf16 = 989.5e12, fp16 = 989.5e12,              -- [1] dense
+  link = 64e9,                              -- [1], one way
   latency_dram = 478.8 / clock, latency_l2 = 263 / clock,                       -- [4], idle
   latency_l1 = 40.7, latency_shared = 29,                                       -- [4]
   issue = 4, shared_wave = 1,                                                   -- [2]

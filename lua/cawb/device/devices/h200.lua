@@ -11,6 +11,7 @@ return {
   clock = clock,
   dram = 0.90 * 4.8e12,
   fp32 = 67e12, tf32 = 494.5e12, bf16 = 989.5e12, fp16 = 989.5e12,
+  link = 64e9,
   latency_dram = 478.8 / clock, latency_l2 = 263 / clock,
   latency_l1 = 40.7, latency_shared = 29,
   issue = 4, shared_wave = 1,

@@ -1,7 +1,7 @@
 -- NVIDIA T4.
 --
 -- [1] NVIDIA T4 datasheet: 16 GB GDDR6, 320 GB/s, 8.1 TFLOP/s float32, 65 TFLOP/s fp16 on
---     tensor cores. They know neither TF32 nor bf16: those go at the float32 rate.
+--     tensor cores; PCIe Gen3 x16, 32 GB/s both ways together. They know neither TF32 nor bf16: those go at the float32 rate.
 -- [2] NVIDIA Turing GPU Architecture white paper (TU104): 40 SMs of it, 4 MB L2, 96 KB of L1
 --     and shared memory, 64 float32 and 64 integer lanes an SM, 2 float64 lanes; boost 1.59 GHz.
 -- [3] CUDA C++ Programming Guide, compute capability 7.5.
@@ -18,6 +18,7 @@ return {
   clock = clock,
   dram = 0.85 * 320e9,                      -- [1], and the share that streams reach [4]
   fp32 = 8.1e12, tf32 = 8.1e12, bf16 = 8.1e12, fp16 = 65e12,                    -- [1]
+  link = 16e9,                              -- [1], one way
   latency_dram = 296 / clock, latency_l2 = 188 / clock,                         -- [4]
   latency_l1 = 32, latency_shared = 19,                                         -- [4]
   issue = 4, shared_wave = 1,
