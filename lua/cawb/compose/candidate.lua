@@ -1,5 +1,6 @@
 -- candidate: a task, lowered: kernel.cu and plan.lua.
 
+local attend = require "cawb.compose.attend"
 local behind = require "cawb.compose.behind"
 local choose = require "cawb.compose.choose"
 local core = require "cawb.core"
@@ -153,7 +154,7 @@ local function once(task, given)
   local fuse = options.fuse ~= false
   local kernels = partition.kernels(g, { choice = choice_of(options), strided = strided,
                                          arch = options.arch })
-  if fuse then kernels = factors.absorb(behind.join(kernels, options), options) end
+  if fuse then kernels = factors.absorb(attend.join(behind.join(kernels, options), options), options) end
   local made
   made, why = generate(kernels, options)
   if not made then return nil, why end
@@ -167,7 +168,7 @@ end
 --- A task as { source, plan, options of the compiler, kernels }; or nil and what cannot be lowered, why, and where it stands.
 --- Where the text would be too long, products with few operations are left to libraries, until it is not.
 --- `options`: arch (of the device, as "sm_90a": without it nothing is made for one), libraries (false: no calls of
---- them), memory (bytes of the device), fuse (false: a kernel for whatever can have one), choice (of fusions), kernels (tunes
+--- them), memory (bytes of the device), fuse (false: a kernel for whatever can have one), attend (false: no attention in one kernel; or from how many scores on), choice (of fusions), kernels (tunes
 --- one), rewrite (false: nothing is computed otherwise than the task has it, see rewrite.lua), schedule (see schedule.lua).
 function M.make(task, options)
   local all = setmetatable({}, { __index = options })

@@ -41,10 +41,19 @@ function Accesses:value(node, i)
   return body:text()
 end
 
---- C that sets v[0], v[1], ... to the elements at each of a list of indices, behind a line that these need.
+--- The same of a node that follows from another one, whose element is in a variable: `known` = { node, indices, name }.
+function Accesses:following(node, i, known)
+  local body = body_of(self)
+  body.known_only = { [known[1]] = true }
+  body:know(table.unpack(known))
+  body:line("return %s;", body:value(node, i))
+  return body:text()
+end
+
+--- C that sets v[0], v[1], ... to the elements at each of a list of indices, behind a line that these need, if any.
 function Accesses:values(node, list, first)
   local body = body_of(self, #list)
-  body:line(first)
+  if first then body:line(first) end
   local texts = {}
   for k, i in ipairs(list) do texts[k] = body:value(node, i) end
   for k, text in ipairs(texts) do body:line("v[%d] = %s;", k - 1, text) end

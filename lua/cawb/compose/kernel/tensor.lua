@@ -1,5 +1,6 @@
--- tensor: which generator makes a product or a convolution on tensor cores.
+-- tensor: which generator makes a product, a convolution or attention on tensor cores.
 
+local attend = require "cawb.compose.kernel.attend"
 local expression = require "cawb.compose.kernel.expression"
 local tensor_box = require "cawb.compose.kernel.tensor_box"
 local tensor_conv = require "cawb.compose.kernel.tensor_conv"
@@ -12,6 +13,7 @@ local none = {}
 -- The generators to ask for a node, the one that should be fastest first.
 local function generators(x, kind, options)
   if kind == "product" then return { tensor_matrix } end
+  if kind == "attend" then return { attend } end
   if kind ~= "conv" then return none end
   if options.conv then return { options.conv == "box" and tensor_box or tensor_conv } end
   local boxed, packed = tensor_box.cost(x, options), tensor_conv.cost(x, options)

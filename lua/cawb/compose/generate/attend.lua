@@ -1,0 +1,76 @@
+-- attend: attention in one kernel, its scores never in memory (online softmax: Milakov and Gimelshein 2018, Dao et al. 2022).
+-- Both products run on tensor cores at float32's accuracy: factors are three parts of bfloat16, six of their products count.
+
+local template = require "cawb.compose.generate.template"
+
+local M = {}
+
+local ceil = template.ceil
+
+---@class cawb.Attend: a description (template.lua), and
+---@field batch integer    attentions beside each other (z)
+---@field m integer        queries
+---@field n integer        keys
+---@field k integer        products of a score's sum
+---@field v integer        columns of the values
+---@field query string     returns an element at z, row, k; key: at z, column, k; value: at z, row (a key), column
+---@field query4 string?   sets v[0] to v[3] from element 4 t of the row on; key4, value4: the same
+---@field score string     returns the score at z, row, column, whose sum of products is `product`
+---@field hidden function? (rows, columns) returns C: no score of so many rows from `first` and columns from `64 * step` counts
+---@field finite boolean   a row without a score above -inf is 0 instead of NaN
+---@field put string       writes what follows from `result` at z, row, column
+---@field put2 string?     the same of `left` and `right`, at columns 2 pair and 2 pair + 1
+
+local KEYS = 64                       -- a step
+local SMALL = 112 << 10               -- bytes of shared memory with which two blocks fit a multiprocessor
+
+-- C that reads eight neighbours, from `eight` on, of the row that `at` names.
+local function reading(name, four, at, depth)
+  if four then
+    return ("for (int half = 0; half < 2; half++) if (2 * eight + half < %d) $%s4(v + 4 * half, z, %s, 2 * eight + half);"):format(depth // 4, name, at)
+  end
+  return ("for (int j = 0; j < 8; j++) if (8 * eight + j < %d) v[j] = $%s(z, %s, 8 * eight + j);"):format(depth, name, at)
+end
+
+local function pitch(padded) return 2 * padded + 16 end
+
+local function holes(d)
+  local rows = d.m > 64 and 128 or 64
+  local h = { M = d.m, N = d.n, D = d.k, V = d.v, ROWS = rows, WARPS = rows // 16, THREADS = 2 * rows, DPAD = ceil(d.k, 16) * 16,
+              VPAD = ceil(d.v, 16) * 16, DOWN = ceil(d.m, rows), STEPS = ceil(d.n, KEYS), STRIPS = ceil(d.v, 32), PAIRS = d.put2,
+              FINITE = d.finite and "finite_or_zero" or "", EMPTY = d.finite and "is_zero" or "never_empty",
+              HIDDEN = d.hidden and d.hidden(rows, KEYS) or "false" }
+  h.shared = 3 * ((rows + KEYS) * pitch(h.DPAD) + KEYS * pitch(h.VPAD))
+  h.BLOCKS = h.shared <= SMALL and 2 or 1
+  h.READQ, h.READK = reading("query", d.query4, "first + row", d.k), reading("key", d.key4, "64 * step + row", d.k)
+  h.READV = reading("value", d.value4, "64 * step + row", d.v)
+  return h
+end
+
+-- Access functions in words inside a hole are called as in the template.
+local function called(h, own)
+  for _, hole in ipairs { "READQ", "READK", "READV" } do
+    h[hole] = h[hole]:gsub("%$(%l[%l%d]*)%(", function(what) return ("%s_%s(%s, "):format(own.name, what, template.names(own.parameters)) end)
+  end
+end
+
+--- Text and launches; or nil and why not. `most`: bytes of shared memory that a block may have.
+function M.generate(d, most)
+  local h = holes(d)
+  if h.shared > most then return nil, ("%d bytes of shared memory are more than a block has"):format(h.shared) end
+  if d.batch * h.DOWN > 0x7fffffff then return nil, "it has too many queries" end
+  called(h, d)
+  local place, list = { "int z", "int row", "int k" }, {}
+  for _, name in ipairs { "query", "key", "value" } do
+    list[#list + 1] = template.access(d, name, "float", place, d[name])
+    if d[name .. "4"] then list[#list + 1] = template.access(d, name .. "4", "void", { "float *v", "int z", "int row", "int t" }, d[name .. "4"]) end
+  end
+  list[#list + 1] = template.access(d, "score", "float", { "int z", "int row", "int column", "float product" }, d.score)
+  list[#list + 1] = template.access(d, "put", "void", { "int z", "int row", "int column", "float result" }, d.put)
+  if d.put2 then list[#list + 1] = template.access(d, "put2", "void", { "int z", "int row", "int pair", "float left", "float right" }, d.put2) end
+  return { text = template.complete(d, list, template.fill("attend", d, h)), needs = { "tensor", "tensor_mma", "tensor_parts" },
+           how = "attention in one kernel, float32 by six products of bfloat16 parts (mma)",
+           launches = { { kernel = d.name, grid = { d.batch * h.DOWN }, block = { h.THREADS }, shared = h.shared, arguments = d.arguments } } }
+end
+
+return M
