@@ -5,6 +5,7 @@ local device = require "cawb.device.device"
 local job = require "cawb.door.job"
 local redteam = require "cawb.suite.redteam"
 local display = require "cawb.base.display"
+local seeds = require "cawb.base.seeds"
 
 local M = { summary = "known ways to cheat, and honest look-alikes, against a set of rules" }
 
@@ -15,6 +16,7 @@ usage: cawb redteam [flags]
   --only PATTERN    fixtures whose name matches
   --tier 1|2        candidates that are kernels with plans (1), or Python files in a jail (2)
   --device NAME     tier 1: sim:h100; tier 2: cpu, or cuda:N
+  --seed HEX        repeat the verdicts of an earlier run, whose last line says its seed
   --json            one JSON object in place of the tables
   --quiet           only the closing table
 
@@ -30,7 +32,7 @@ end
 -- The words after `cawb redteam`, or nil and a message.
 local function parse(argv)
   local o, i = { rules = {}, tier = "1" }, 1
-  local takes = { ["--rules"] = true, ["--only"] = true, ["--device"] = true, ["--tier"] = true }
+  local takes = { ["--rules"] = true, ["--only"] = true, ["--device"] = true, ["--tier"] = true, ["--seed"] = true }
   while i <= #argv do
     local name, value = argv[i]:match "^(%-%-[%w-]+)=(.*)$"
     name = name or argv[i]
@@ -48,6 +50,8 @@ local function parse(argv)
   if #o.rules == 0 then o.rules = { "strict" } end
   if o.tier ~= "1" and o.tier ~= "2" then return nil, ("--tier %s: there are 1 and 2"):format(o.tier) end
   o.tier = tonumber(o.tier)
+  if o.seed and not o.seed:match "^%w+$" then return nil, ("--seed %s: use letters and digits"):format(o.seed) end
+  o.seed = o.seed or seeds.fresh "redteam"
   o.device = o.device or (o.tier == 2 and "cpu" or "sim:h100")
   return o
 end
@@ -91,7 +95,7 @@ local function run_all(dev, o)
   for _, name in ipairs(o.rules) do
     local quiet = o.quiet or o.json
     if not quiet then print(("rules: %s"):format(name)) end
-    local s, message, why = redteam.run(dev, { rules = name, only = o.only, tier = o.tier,
+    local s, message, why = redteam.run(dev, { rules = name, only = o.only, tier = o.tier, seed = o.seed,
       say = not quiet and function(r) print(line(r)) io.stdout:flush() end or nil })
     if not s then return nil, message, why end
     list[#list + 1] = s
@@ -108,7 +112,11 @@ function M.main(argv)
   local list
   list, message, name = run_all(dev, o)
   if not list then return fail(message, name) end
-  if o.json then print(core.json.encode(#list == 1 and list[1] or core.json.array(list))) else tables(list) end
+  if o.json then print(core.json.encode(#list == 1 and list[1] or core.json.array(list)))
+  else
+    tables(list)
+    print("seed " .. o.seed)
+  end
   local clean = true
   for _, s in ipairs(list) do clean = clean and s.caught == #s.fixtures and s.false_alarms == 0 end
   return clean and 0 or 1

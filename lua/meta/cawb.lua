@@ -107,6 +107,15 @@ function Task:share(request, names) end
 ---What outputs are to be filled with next: NaN, then a number, in turn.
 ---@return integer poison
 function Task:new_poison() end
+
+--- Secrets are those of one more evaluation of a candidate from here on: they follow from the task's seed, and not from
+--- what was evaluated before.
+---@param hash string the candidate's
+function Task:begin_evaluation(hash) end
+
+--- Secrets of the evaluations that come now follow from another seed.
+---@param seed string
+function Task:reseed(seed) end
 ---One request to the task host, which may take so many seconds `more` than its deadline.
 ---@param request table
 ---@param fds? integer[]

@@ -143,6 +143,19 @@ check.test("a strategy's keys are checked", function()
   check.equal(message, "s.lua: 'step' must be a function, got number")
 end)
 
+check.test("a share of cases has an exact interval", function()
+  local function near(got, want) assert(math.abs(got - want) < 1e-4, ("%.5f, want %.5f"):format(got, want)) end
+  local s = stats.share(0, 20)
+  near(s.lo, 0) near(s.hi, 0.16843)                     -- 1 - 0.025^(1/20)
+  s = stats.share(20, 20)
+  near(s.lo, 0.83157) near(s.hi, 1)
+  s = stats.share(3, 10)
+  near(s.share, 0.3) near(s.lo, 0.06674) near(s.hi, 0.65245)
+  s = stats.share(1, 3000)
+  near(s.lo, 8.4e-6) near(s.hi, 1.856e-3)
+  assert(stats.share(3, 10, 0.01).hi > s.hi)
+end)
+
 check.test("the median and its interval", function()
   local list = {}
   for i = 1, 101 do list[i] = (i * 37) % 101 + 1 end      -- 1..101 in some order

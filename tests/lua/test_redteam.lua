@@ -23,10 +23,11 @@ end)
 check.test("the strict rules catch every cheat, where its fixture says, and pass every look-alike", function()
   local s = assert(redteam.run(device, { rules = "strict" }))
   for _, r in ipairs(s.fixtures) do
-    assert(r.caught, ("%s passed (%s)"):format(r.name, tostring(r.reason)))
-    check.equal(r.stage, r.expected.stage, ("%s: stage (%s)"):format(r.name, r.reason))
-    check.equal(r.rule, r.expected.rule, r.name .. ": rule")
-    assert(r.look_alike.ok, ("%s: its look-alike was rejected: %s"):format(r.name, tostring(r.look_alike.reason)))
+    local name = ("%s (--seed %s)"):format(r.name, s.seed)
+    assert(r.caught, name .. " passed")
+    check.equal(r.stage, r.expected.stage, ("%s: stage (%s)"):format(name, r.reason))
+    check.equal(r.rule, r.expected.rule, name .. ": rule")
+    assert(r.look_alike.ok, ("%s: its look-alike was rejected: %s"):format(name, tostring(r.look_alike.reason)))
   end
   check.equal(s.catch_rate, 1, "catch rate")
 end)
@@ -40,6 +41,18 @@ check.test("what allclose at 1e-2 lets through, and what no rule at all", functi
   for _, r in ipairs(off.fixtures) do assert(not r.caught, r.name .. ": " .. tostring(r.reason)) end
 end)
 
+check.test("a seed repeats a verdict to the last digit, whichever other fixtures are judged", function()
+  local function numbers(seed, only)
+    local s = assert(redteam.run(device, { rules = "strict", only = only, seed = seed }))
+    check.equal(s.seed, seed)
+    for _, r in ipairs(s.fixtures) do if r.name == "a07_last_term" then return r.reason end end
+  end
+  local first = numbers("2a", "^a07_last_term$")
+  check.matches(first, "the error %d")
+  check.equal(numbers("2a", "^a07_"), first)
+  assert(numbers("2b", "^a07_last_term$") ~= first, "another seed, the same error")
+end)
+
 check.test("the command: JSON, exit codes, and what is wrong with its words", function()
   local run = function(words) return check.shell(("'%s' redteam %s 2>&1"):format(core.program, words)) end
   local out, status = run "--only a07_last --json"
@@ -51,6 +64,10 @@ check.test("the command: JSON, exit codes, and what is wrong with its words", fu
   check.equal(status, 1)
   check.matches(out, "a07_last_term%s+PASSED")
   check.matches(out, "family%s+off%s+paper")
+  check.matches(out, "\nseed %x+\n$")
+  out, status = run "--seed 2/3"
+  check.equal(status, 2)
+  check.matches(out, "use letters and digits")
   out, status = run "--rules strickt"
   check.equal(status, 2)
   check.matches(out, "did you mean 'strict'")

@@ -1,5 +1,6 @@
 """Inputs that a task never announced, and mutants of its reference."""
 import sys
+import types
 import unittest
 
 from hostcase import HAVE_TORCH, POISON, CORE, Loaded, TaskCase
@@ -61,10 +62,35 @@ class Plain(unittest.TestCase):
                      lambda: x.var(1), lambda: x.norm(dim=1), lambda: torch.logsumexp(x, 1), lambda: x.mean(0),
                      lambda: torch.addmm(w[0], x, w, beta=2), lambda: torch.bmm(x.view(5, 1, 300), w.expand(5, 300, 7)),
                      lambda: torch.nn.functional.gelu(x), lambda: x[:, :9].prod(1), lambda: torch.cumprod(x, 1)):
-            for order in range(plain.ORDERS):
-                made, did = self.run_plain(call, order)
+            for way in range(plain.WAYS):
+                made, did = self.run_plain(call, way)
                 self.assertTrue(did)
                 torch.testing.assert_close(made, call(), rtol=1e-4, atol=1e-5)
+
+    def test_a_variance_in_one_pass_counts_as_straightforward(self):
+        """Beside a first element that lies far out its sums are nearly alike."""
+        x = torch.randn(8, 300) + 3000
+        x[:, 0] += 200
+        exact, errors = x.double().var(1), {}
+        for way in range(plain.WAYS):
+            made, _ = self.run_plain(lambda: torch.var_mean(x, 1), way)
+            errors[way] = float(((made[0] - exact) / exact).abs().max())
+            torch.testing.assert_close(made[1], x.mean(1), rtol=1e-6, atol=0)
+        inferior = float(((x.square().mean(1) - x.mean(1).square()) * 300 / 299 / exact - 1).abs().max())
+        for way in range(plain.ORDERS):
+            self.assertLess(errors[way], 1e-5)
+            self.assertLess(errors[plain.ORDERS + way], inferior / 10)
+        self.assertGreater(max(errors[way] for way in range(plain.ORDERS, plain.WAYS)), 2 * max(map(errors.get, range(plain.ORDERS))))
+
+    def test_ways_of_one_pass_are_gone_only_where_there_is_a_variance(self):
+        runner = types.SimpleNamespace()
+        for call, count in ((lambda: torch.sum(x, 1), plain.ORDERS), (lambda: x.std(1), plain.WAYS)):
+            x = torch.randn(5, 300)
+            def forward(_inputs, _seed, mode, call=call):
+                with mode:
+                    return [("result", call())]
+            runner.forward = forward
+            self.assertEqual(len(plain.outputs(runner, [x], 3)), count)
 
     def test_what_would_take_long_is_left(self):
         with self.assertRaises(plain.Short):
@@ -209,6 +235,9 @@ class Battery(unittest.TestCase):
         self.assertEqual(int(self.make("zeros", like).count_nonzero()), 0)
         offset = self.make("offset", like)
         self.assertTrue(bool(((offset > 0).all(1) | (offset < 0).all(1)).float().mean() > 0.5))
+        middle, far = offset.mean(1).abs(), offset.mean(1).abs() / offset.std(1)
+        for lies in (middle < 8, (middle > 10) & (middle < 200), middle > 1000):    # how large they are does not tell how far
+            self.assertTrue(bool((far[lies] > 500).any()), lies)
         edges = self.make("edges", like)
         self.assertGreater(abs(float(edges[:, -1].mean())), 1)
         tiny = self.make("tiny", like)

@@ -17,7 +17,7 @@ import torch
 from host.judge import places
 from host.judge import whole
 from host.judge.draws import (all_but_one, both_signs, chance, either, few_levels, heavy_tailed, leaning,
-                              near_levels, normal, nothing, one_sign, planted, power, spread, swept,
+                              near_levels, normal, nothing, one_sign, planted, power, spread, spread_of, swept,
                               the_same, topped, uniform)
 from host.wire.fault import Fault
 from host.wire.tensors import STORED, flat, mapped
@@ -193,14 +193,17 @@ def constant(like):
 
 
 def offset(like):
-    """Far from zero beside how much it varies; mostly on one side."""
+    """Far from zero beside how much it varies; mostly on one side. Half of the rows are as large as they are
+    far; the others are as far as the first ones at most, and of any size, so that neither tells the other."""
     rows, cols = grid(like)
     low, high = (1, 4) if like.element_size() <= 2 else (3, 11)
     signs = torch.where(spread(rows).unsqueeze(1) < 0.6, -1.0, 1.0)
     if rows == 1 or chance(0.3):
         signs = torch.full_like(signs, -1.0 if rows > 1 or chance(0.8) else 1.0)
-    sizes = torch.exp2(low + (high - low) * spread(rows)).unsqueeze(1)
-    return cut(like, normal(rows, cols) * power(-1, 1, rows, 1) + sizes * signs)
+    small = spread(rows) < (0.5 if rows > 1 else float(chance(0.3)))
+    octaves = torch.where(small, high - 1.5 + 2 * spread_of(small), low + (high - low) * spread_of(~small))
+    made = normal(rows, cols) * power(-1, 1, rows, 1) + torch.exp2(octaves).unsqueeze(1) * signs
+    return cut(like, made * torch.exp2(torch.where(small, -high * spread_of(small), 0.0)).unsqueeze(1))
 
 
 def scales(like):

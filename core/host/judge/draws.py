@@ -25,6 +25,13 @@ def spread(count):
     return (torch.randperm(count) + torch.rand(count, dtype=torch.float64)) / max(1, count)
 
 
+def spread_of(chosen):
+    """The same for those that are chosen; others get 0."""
+    made = torch.zeros(chosen.shape, dtype=torch.float64)
+    made[chosen] = spread(int(chosen.sum()))
+    return made
+
+
 def normal(*shape):
     return torch.randn(shape, dtype=torch.float64)
 

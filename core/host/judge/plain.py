@@ -15,6 +15,7 @@ from host.graph.recorder import arguments
 from host.wire.fault import Fault
 
 ORDERS = 3                       # from the front; from the end; in parts of PART, which are added up in order
+WAYS = 2 * ORDERS                # the same again with a variance made in one pass, where there is one
 PART = 64
 STEPS, WORK = 20000, 1 << 27     # additions one after another, and elements of all of them, in one forward
 ULP = 2.0 ** -23                 # of float32, and most functions' error
@@ -33,11 +34,12 @@ class Short(Exception):
 class Plain(TorchDispatchMode):
     """Of float32 tensors; what else there is stays as it is."""
 
-    def __init__(self, order, seed):
+    def __init__(self, way, seed):
         super().__init__()
-        self.order, self.steps, self.work, self.did = order, 0, 0, False
+        self.order, self.one_pass = way % ORDERS, way >= ORDERS
+        self.steps, self.work, self.did, self.moments = 0, 0, False, False
         self.draws = torch.Generator()
-        self.draws.manual_seed((seed + order) & ((1 << 62) - 1))
+        self.draws.manual_seed((seed + way) & ((1 << 62) - 1))
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -128,10 +130,25 @@ def fits(named):
 
 def moments(mode, named):
     rows, dims = front(named["self"], named.get("dim"))
-    middle = mode.added(rows) / len(rows)
+    mode.moments = True
     correction = named.get("correction", 1 if named.get("unbiased", True) else 0)
-    spread = mode.added((rows - middle).square()) / max(len(rows) - (1 if correction is None else correction), 0)
+    squares, middle = (in_one_pass if mode.one_pass else in_two_passes)(mode, rows)
+    spread = squares / max(len(rows) - (1 if correction is None else correction), 0)
     return back(named, spread, dims), back(named, middle, dims)
+
+
+def in_two_passes(mode, rows):
+    """The sum of the squares of what is left of the mean, and the mean."""
+    middle = mode.added(rows) / len(rows)
+    return mode.added((rows - middle).square()), middle
+
+
+def in_one_pass(mode, rows):
+    """The same from two sums of what is left of each row's first element: right however far from zero a row lies, and
+    as inexact as the first lies far from the others."""
+    rest = rows - rows[0]
+    middle = mode.added(rest) / len(rows)
+    return mode.added(rest.square()) - len(rows) * middle.square(), rows[0] + middle
 
 
 def spread(mode, named):
@@ -197,10 +214,12 @@ RULES = {"sum": total, "mean": mean, "var": spread, "std": deviation, "var_mean"
 
 
 def outputs(runner, inputs, seed):
-    """The outputs in each order, as lists of tensors; none where there is nothing to add up, or too much."""
-    found = []
-    for order in range(ORDERS):
-        mode = Plain(order, seed)
+    """The outputs in each way, as lists of tensors; none where there is nothing to add up, or too much."""
+    found, moments = [], False
+    for way in range(WAYS):
+        if way == ORDERS and not moments:
+            break
+        mode = Plain(way, seed)
         try:
             made = [t for _, t in runner.forward(inputs, seed, mode)]
         except Fault as fault:       # Short, or what the decompositions do not take
@@ -209,5 +228,6 @@ def outputs(runner, inputs, seed):
             return []
         if not mode.did:
             return []
+        moments = moments or mode.moments
         found.append(made)
     return found

@@ -93,6 +93,35 @@ local function within(t, df)
   return 2 / math.pi * (angle + math.sin(angle) * math.cos(angle) * sum)
 end
 
+-- The chance of at most `count` of `n`, each with the chance p.
+local function at_most(count, n, p)
+  local term, sum = n * math.log(1 - p), 0.0
+  for k = 0, count do
+    sum = sum + math.exp(term)
+    term = term + math.log((n - k) / (k + 1)) + math.log(p / (1 - p))
+  end
+  return sum
+end
+
+-- Where a function of 0 to 1 that falls goes through a value.
+local function crossing(f, value)
+  local lo, hi = 0.0, 1.0
+  for _ = 1, 60 do
+    local middle = (lo + hi) / 2
+    if f(middle) > value then lo = middle else hi = middle end
+  end
+  return (lo + hi) / 2
+end
+
+--- The share that `count` of `n` independent cases make, with an interval that misses at most at `error_rate`
+--- whatever the share is (Clopper and Pearson): { share, lo, hi }.
+function M.share(count, n, error_rate)
+  local rate = (error_rate or 0.05) / 2
+  local lo = count == 0 and 0.0 or crossing(function(p) return at_most(count - 1, n, p) end, 1 - rate)
+  local hi = count == n and 1.0 or crossing(function(p) return at_most(count, n, p) end, rate)
+  return { share = count / n, lo = lo, hi = hi }
+end
+
 --- What a mean lies away from the truth at most, in its own estimated deviations, but for this share
 --- of cases: Student's quantile. Infinity without a degree of freedom.
 function M.student(error_rate, df)

@@ -15,6 +15,7 @@ local python_fixtures = require "cawb.suite.redteam_python"
 local python = require "cawb.base.python"
 local rules = require "cawb.judge.rules"
 local sanitizer = require "cawb.judge.sanitizer"
+local seeds = require "cawb.base.seeds"
 local strategy = require "cawb.base.strategy"
 local tasks = require "cawb.task.task"
 
@@ -106,7 +107,8 @@ local function candidate_of(fixture, given, suffix)
 end
 
 -- One fixture: what became of the cheat and of its look-alike.
-local function judge(task, fixture, all)
+local function judge(task, fixture, all, seed)
+  task:reseed(("%s:%s"):format(seed, fixture.name))
   local r = { name = fixture.name, entry = fixture.entry, family = fixture.family, task = fixture.task }
   local cheat, message, name = evaluate.candidate(task, (candidate_of(fixture, fixture.cheat, "")), all)
   if not cheat then return nil, message, name end
@@ -123,14 +125,15 @@ local function judge(task, fixture, all)
   return r
 end
 
--- All fixtures of one task, which is opened for them.
-local function judge_task(device, host, all, list, results, say)
+-- All fixtures of one task, which is opened for them. What is secret of a
+-- fixture follows from the seed and its name.
+local function judge_task(device, host, all, list, results, say, seed)
   local path = list[1].path or ("%s/tasks/%s.py"):format(M.folder(), list[1].task)
-  local task <close>, message, name = tasks.open(path, { device = device, options = all, host = host })
+  local task <close>, message, name = tasks.open(path, { device = device, options = all, host = host, seed = seed })
   if not task then return nil, message, name end
   for _, fixture in ipairs(list) do
     local r
-    r, message, name = (fixture.python and python_fixtures.judge or judge)(task, fixture, all)
+    r, message, name = (fixture.python and python_fixtures.judge or judge)(task, fixture, all, seed)
     if not r then return nil, ("%s: %s"):format(fixture.name, message), name end
     results[#results + 1] = r
     say(r)
@@ -205,8 +208,9 @@ end
 
 --- Run a corpus against `opts.rules` (a name or a path) on a device: of `opts.tier` (1: kernels
 --- with plans; 2: Python files), in `opts.folder`. `opts.say(result)` is called after each
---- fixture, `opts.only` is a pattern of names. Returns { rules, caught, catch_rate,
---- false_alarms, false_alarm_rate, families, fixtures }, or nil, message, name.
+--- fixture, `opts.only` is a pattern of names, `opts.seed` (of an earlier run; fresh) what all secrets
+--- follow from: with the same one each fixture is judged alike, whichever others are. Returns { rules, seed, caught,
+--- catch_rate, false_alarms, false_alarm_rate, families, fixtures }, or nil, message, name.
 function M.run(device, opts)
   local set, message = rules.set(opts.rules)
   if not set then return nil, message, "usage" end
@@ -221,13 +225,16 @@ function M.run(device, opts)
   local process, hello, why = python.start(all.deadlines.start)
   if not process then return nil, hello, why end
   local results, ok, name = {}, true, nil
+  local seed = opts.seed or seeds.fresh "redteam"
   for _, group in ipairs(by_task(chosen)) do
-    ok, message, name = judge_task(device, { process, hello }, all, group, results, opts.say or function() end)
+    ok, message, name = judge_task(device, { process, hello }, all, group, results, opts.say or function() end, seed)
     if not ok then break end
   end
   process:close()
   if not ok then return nil, message, name end
-  return summary(set, device, results, opts.tier or 1)
+  local s = summary(set, device, results, opts.tier or 1)
+  s.seed = seed
+  return s
 end
 
 return M

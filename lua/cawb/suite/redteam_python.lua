@@ -94,17 +94,18 @@ function M.options(all, device)
   all.tier2.jail = os.getenv "CAWB_TEST_JAIL" or all.tier2.jail
 end
 
-local function evaluated(task, fixture, all)
+local function evaluated(task, fixture, all, seed)
+  task:reseed(("%s:%s"):format(seed, fixture.name))
   return evaluate.candidate(task, candidates.new { python = fixture.python, name = fixture.name }, all,
     { samples = 8, budget = 0.2, against = {} })
 end
 
 -- A look-alike is judged once in a run, on the task of the cheat that comes first.
-local function honest_of(task, h, all)
+local function honest_of(task, h, all, seed)
   if h.device and h.device ~= task.device.info.name then return nil end
   task.look_alikes = task.look_alikes or {}
   if not task.look_alikes[h.name] then
-    local facts, message, name = evaluated(task, h, all)
+    local facts, message, name = evaluated(task, h, all, seed)
     if not facts then return nil, message, name end
     task.look_alikes[h.name] = { ok = facts.ok, name = h.name, says = h.head.what, stage = facts.stage,
                                  rule = facts.rule, reason = facts.reason }
@@ -112,17 +113,18 @@ local function honest_of(task, h, all)
   return task.look_alikes[h.name]
 end
 
---- One cheat and those that look like it; of these the first that is rejected counts.
-function M.judge(task, fixture, all)
+--- One cheat and those that look like it; of these the first that is rejected counts. Secrets follow from the seed
+--- and from a candidate's name.
+function M.judge(task, fixture, all, seed)
   local r = { name = fixture.name, family = fixture.family, task = fixture.task, layer = fixture.layer,
               look_alikes = core.json.array {} }
-  local facts, message, name = evaluated(task, fixture, all)
+  local facts, message, name = evaluated(task, fixture, all, seed)
   if not facts then return nil, message, name end
   r.caught = not facts.ok
   r.stage, r.rule, r.reason, r.jail = facts.stage, facts.rule, facts.reason, facts.jail
   for _, h in ipairs(fixture.look_alikes) do
     local found
-    found, message, name = honest_of(task, h, all)
+    found, message, name = honest_of(task, h, all, seed)
     if not found and message then return nil, ("%s: %s"):format(h.name, message), name end
     table.insert(r.look_alikes, found)
     if found and (not r.look_alike or not found.ok) then r.look_alike = found end

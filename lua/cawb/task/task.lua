@@ -75,6 +75,9 @@ function Task:begin_evaluation(hash)
   self.finite = nil
 end
 
+--- Secrets of the evaluations that come now follow from another seed.
+function Task:reseed(seed) self.seed, self.evaluated = seed, {} end
+
 --- What outputs are to be filled with: one call NaN, the next a number.
 function Task:new_poison()
   self.finite = not self.finite

@@ -1,0 +1,99 @@
+-- bench/redteam_seeds: how often, over seeds, does a cheat of the corpus pass, and is its honest look-alike rejected? Each
+-- fixture of tier 1 is judged with COUNT seeds by the strict rules.
+--   cawb bench/redteam_seeds.lua -- [COUNT] [JOURNAL] [PATTERN] [FIRST]
+-- The seeds are the numbers from FIRST (1) on: `cawb redteam --seed N --only NAME` repeats a verdict. JOURNAL is a file that
+-- gets a line for each fixture and seed: a run that was ended goes on with the seeds that are missing. PATTERN chooses fixtures.
+
+local cawb = require "cawb"
+local core = require "cawb.core"
+local display = require "cawb.base.display"
+local redteam = require "cawb.suite.redteam"
+local stats = require "cawb.base.stats"
+
+local count, path, only, first = tonumber(arg[1] or "20"), arg[2], arg[3], tonumber(arg[4] or "1")
+local rows, known = {}, {}
+
+local function take(row)
+  known[row.seed] = (known[row.seed] or 0) + 1
+  rows[#rows + 1] = row
+end
+
+local function read(from)
+  local f = io.open(from)
+  for line in f and f:lines() or function() end do
+    local row = core.json.decode(line)
+    if row and (not only or row.name:find(only)) then take(row) end
+  end
+  if f then f:close() end
+end
+
+if path then read(path) end
+local file = path and assert(io.open(path, "a"))
+
+local function keep(row)
+  take(row)
+  if file then
+    file:write(core.json.encode(row), "\n")
+    file:flush()
+  end
+  if not row.caught then print(("--seed %s: %s passed"):format(row.seed, row.name)) end
+  if row.rejected then print(("--seed %s: the look-alike of %s was rejected: %s"):format(row.seed, row.name, row.rejected)) end
+  io.stdout:flush()
+end
+
+-- All fixtures with one seed. A run that was ended in the middle of them begins them again, and keeps those that are missing.
+local function round(device, seed)
+  local had = {}
+  for _, row in ipairs(rows) do if row.seed == seed then had[row.name] = true end end
+  local s, message, name = redteam.run(device, { rules = "strict", only = only, seed = seed, say = function(r)
+    if had[r.name] then return end
+    keep { seed = seed, name = r.name, caught = r.caught, stage = r.stage, rule = r.rule, reason = r.reason,
+           rejected = not r.look_alike.ok and r.look_alike.reason or nil }
+  end })
+  return s or name == "interrupted" or error(message, 0), name
+end
+
+local function tally()
+  local by, names = {}, {}
+  for _, row in ipairs(rows) do
+    local t = by[row.name] or { judged = 0, passed = 0, rejected = 0 }
+    if not by[row.name] then names[#names + 1], by[row.name] = row.name, t end
+    t.judged, t.passed = t.judged + 1, t.passed + (row.caught and 0 or 1)
+    t.rejected = t.rejected + (row.rejected and 1 or 0)
+  end
+  table.sort(names)
+  return by, names
+end
+
+local function share(k, n)
+  local s = stats.share(k, n)
+  return ("%d of %d, %.2f%% [%.2f%%, %.2f%%]"):format(k, n, 100 * s.share, 100 * s.lo, 100 * s.hi)
+end
+
+local function print_table()
+  local by, names = tally()
+  local total, lines = { judged = 0, passed = 0, rejected = 0 }, {}
+  for _, name in ipairs(names) do
+    local t = by[name]
+    lines[#lines + 1] = { name, tostring(t.judged), tostring(t.passed), tostring(t.rejected) }
+    for key, n in pairs(t) do total[key] = total[key] + n end
+  end
+  for _, line in ipairs(display.table({ "fixture", "seeds", "cheat passed", "look-alike rejected" }, lines)) do print(line) end
+  print(("cheats that passed:             %s"):format(share(total.passed, total.judged)))
+  print(("look-alikes that were rejected: %s"):format(share(total.rejected, total.judged)))
+  print(core.json.encode(total))
+  return total.passed + total.rejected
+end
+
+local fixtures = assert(redteam.fixtures(redteam.folder() .. "/tier1"))
+local wanted = 0
+for _, f in ipairs(fixtures) do if not only or f.name:find(only) then wanted = wanted + 1 end end
+local device <close> = assert(cawb.device "sim:h100")
+for n = first, first + count - 1 do
+  local seed = tostring(n)
+  if (known[seed] or 0) < wanted then
+    local _, why = round(device, seed)
+    if why == "interrupted" then break end
+  end
+end
+return print_table() > 0 and 1 or 0
