@@ -67,6 +67,28 @@ check.test("a product shrinks on all sides; odd sizes stay odd; what does not go
   assert(s.fits and (all.task.cols or 65535) % 2 == 1, s.text)
 end)
 
+check.test("a constructor may ask what numbers a tensor has", function()
+  local path = check.write(folder .. "/asks.py", [[
+import torch
+import torch.nn as nn
+batch_size = 4096
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rates = [x.item() for x in torch.linspace(0, 0.5, 3)]
+        self.weight = nn.Parameter(torch.rand(393216))
+    def forward(self, x):
+        return x * self.weight + self.rates[2]
+def get_inputs():
+    return [torch.rand(batch_size, 393216)]
+def get_init_inputs():
+    return []
+]])
+  local s, _, why = fit(path)
+  assert(s, why)
+  check.equal(table.concat(s.changes, ", "), "batch_size 4096 -> 16")
+end)
+
 check.test("something is left of every output", function()
   local crop = task_file("crop", "images = 64\nside = 512\n", "x[:, 16:-16, 16:-16] * 2", "torch.rand(images, side, side)")
   local s, all = fit(crop, { "scale.memory=20000" })

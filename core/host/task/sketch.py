@@ -1,7 +1,7 @@
 """What a task would be: shapes and the op graph, of tensors without data. A task of any size
 takes no memory and no time, so that sizes can be tried."""
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode, unset_fake_temporarily
 
 from host.wire.fault import Fault, from_host
 from host.graph.recorder import Recorder
@@ -18,7 +18,7 @@ def sketch(path, overrides, seed, device):
     with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad(), made_on(device):
         seed_all(seed)
         with task.elsewhere(device):
-            module, inputs = task.build(), mapped(task.make_inputs(), lambda t: t.detach())
+            module, inputs = built(task), mapped(task.make_inputs(), lambda t: t.detach())
             adapt(module, task.form)
             check_weights(task, module)
             if is_lazy(module):
@@ -30,6 +30,17 @@ def sketch(path, overrides, seed, device):
         if result is None:
             result = [t for t in inputs if isinstance(t, torch.Tensor) and (id(t), t._version) not in before]
         return describe_all(task, module, inputs, list(results(result)), recorder)
+
+
+def built(task):
+    """The module: without data, unless its constructor asks what numbers a tensor has, as of torch.linspace."""
+    try:
+        return task.build()
+    except Fault as fault:
+        if DataDependentOutputException.__name__ not in fault.message:
+            raise
+    with unset_fake_temporarily():
+        return task.build()
 
 
 def describe_all(task, module, inputs, outputs, recorder):
