@@ -20,6 +20,7 @@ foreach(folder bench cluster docs lua python train strategies configs prompts ke
       PATTERN __pycache__ EXCLUDE PATTERN .* EXCLUDE)
   endif()
 endforeach()
+install(PROGRAMS train/cawb-train DESTINATION bin)
 install(FILES tests/lua/check.lua tests/lua/features.lua tests/lua/kernels.lua tests/lua/library.lua tests/lua/skills.lua DESTINATION share/cawb/tests/lua)   # for tests/gpu
 foreach(folder host jailed protocol compile/headers)       # what core/ holds beside C
   install(DIRECTORY core/${folder}/ DESTINATION share/cawb/core/${folder}

@@ -12,9 +12,8 @@ import lang  # noqa: E402
 
 # How the server judges while a policy learns: one draw and one further kind of inputs, small sizes, no confirmation.
 BRIEF = {"verify.trials": 1, "verify.battery": "mixed", "verify.repeats": 0, "verify.denormals": False, "sweep.variants": 1,
-         "confirm.enabled": False, "scale.memory": 1 << 20, "scale.operations": 10000000}
-PARTS = {"dram": "memory", "l2": "memory", "memory": "memory", "compute": "compute", "issue": "compute", "tensor": "compute",
-         "latency": "latency", "launch": "launch"}
+         "confirm.enabled": False, "scale.memory": 1 << 20, "scale.operations": 10000000, "deadlines.compile": 240, "deadlines.run": 120,
+         "deadlines.measure": 120}
 
 
 def serve(suite, out, places=2, device="sim:h100", options=None):
@@ -23,9 +22,9 @@ def serve(suite, out, places=2, device="sim:h100", options=None):
     return cawb.serve(*suites, device=device, out=out, options=dict(BRIEF, **(options or {})), flags=("--places", str(places)))
 
 
-def _limit(bound):
-    parts = {name: s for name, s in (bound or {}).items() if isinstance(s, (int, float))}
-    return PARTS.get(max(parts, key=parts.get), "other") if parts else "other"
+def _late(result):
+    """Whether a verdict speaks of a busy machine and not of the program: it is not kept."""
+    return not result["ok"] and ("did not answer within" in result["reason"] or result["stage"] == "failed")
 
 
 def _short(item):
@@ -34,7 +33,7 @@ def _short(item):
         return {"ok": False, "stage": item["stage"], "reason": str(item.get("reason"))[:120]}
     gain = {kind: speedup["median"] for kind, speedup in item["speedup"].items()}
     return {"ok": True, "stage": "pass", "seconds": item["time_s"]["median"], "eager": gain.get("eager", 1.0),
-            "compile": gain.get("compile", gain.get("eager", 1.0)), "limit": _limit(item.get("bound"))}
+            "compile": gain.get("compile", gain.get("eager", 1.0)), "limit": lang.limit_of(item.get("bound"))}
 
 
 UNREADABLE = {"ok": False, "stage": "reply", "reason": "a value that its decision does not have"}
@@ -62,6 +61,8 @@ class Tasks:
 
     def _keep(self, key, value):
         self.known[key] = value
+        if isinstance(value, dict) and _late(value):
+            return
         self.file.write(json.dumps([key, value]) + "\n")
         self.file.flush()
 

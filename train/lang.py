@@ -10,7 +10,7 @@ NAMES = ("vector", "lanes", "block", "cluster", "hold", "across", "threads", "pa
 VALUES = ("done", "kept", "inline", "stored", "joined", "cut", "auto", True, False, 1, 2, 3, 4, 5, 6, 8, 16, 32, 64, 128, 256, 512, 1024,
           2048, "tensor", "packed", "box", "library", "simt")
 STAGES = ("pass", "reply", "compile", "plan", "run", "verify", "other")
-LIMITS = ("memory", "compute", "latency", "launch", "other")
+LIMITS = ("memory", "l2", "l1", "shared", "issue", "latency", "blocks", "launch", "other")       # parts of a modelled time
 OPERATORS = 48                     # buckets that names of operators fall into
 FIELD = {"keep": "kept", "store": "stores", "cut": "cuts"}
 
@@ -97,6 +97,12 @@ def speed_bin(ratio):
     """A speed-up in seventeen bins, an eighth of a power of two around 1, wider further away."""
     steps = 4.0 * math.log2(max(ratio, 1e-3))
     return int(max(-8, min(8, round(steps)))) + 8
+
+
+def limit_of(bound):
+    """What limits a turn: the largest of the parts that its modelled time has."""
+    parts = {name: s for name, s in (bound or {}).items() if isinstance(s, (int, float))}
+    return max(parts, key=parts.get) if parts else "other"
 
 
 def verdict_tokens(result, profile=True):

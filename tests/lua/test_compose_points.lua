@@ -106,6 +106,15 @@ check.test("without barriers that it needs, a kernel is wrong", function()
   check.equal(verdict(long, { kernels = { [key] = { barriers = true, hold = false } } }).ok, true)
 end)
 
+check.test("a value that its decision does not have cannot be read", function()
+  local list = points.of(assert(make(odd)), true)
+  local chosen = firsts(list)
+  chosen[1] = "simt"
+  local nothing, why = points.schedule(list, chosen, true)
+  check.equal(nothing, nil)
+  check.matches(why, "decision 1 %(vector%) has no value simt")
+end)
+
 check.test("the free language has every value of a name", function()
   check.equal(#points.domain "guards", 2)
   check.equal(points.domain("loop")[1], "auto")

@@ -119,8 +119,25 @@ local function knob(s, point, value)
   s.kernels[point.kernel][point.name] = value
 end
 
---- The schedule of a program: `chosen[k]` is the value of the k-th point. `free`: what does not go is refused.
+local function is_among(values, x)
+  for _, value in ipairs(values) do if value == x then return true end end
+  return false
+end
+
+-- Why a program cannot be read, or nil.
+local function misfit(points, chosen)
+  for k, point in ipairs(points) do
+    if not is_among(point.values, chosen[k]) then
+      return ("decision %d (%s) has no value %s"):format(k, point.name or point.kind, tostring(chosen[k]))
+    end
+  end
+end
+
+--- The schedule of a program: `chosen[k]` is the value of the k-th point. `free`: what does not go is refused. Or nil and why
+--- the program cannot be read.
 function M.schedule(points, chosen, free)
+  local why = misfit(points, chosen)
+  if why then return nil, why end
   local s = { strict = free or nil }
   for k, point in ipairs(points) do
     local field = fields[point.kind]

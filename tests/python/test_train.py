@@ -1,0 +1,249 @@
+"""train/: advantages and losses by their definitions, programs as tokens, a run that is killed and goes on with the same numbers. Programs
+are judged by a function here; tests/train/run has the judge."""
+import json
+import math
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "train"))
+
+import torch  # noqa: E402
+
+import ablate  # noqa: E402
+import knobs  # noqa: E402
+import lang  # noqa: E402
+import model  # noqa: E402
+import policy  # noqa: E402
+import ppo  # noqa: E402
+import rollout  # noqa: E402
+import search  # noqa: E402
+import stages  # noqa: E402
+
+POINTS = [{"kind": "cut", "what": "1.1|2.1", "values": ["joined", "cut"]},
+          {"kind": "knob", "kernel": "2.1", "by": "rows", "name": "vector", "values": ["auto", 1, 2, 4], "size": 4096, "row": 64},
+          {"kind": "knob", "kernel": "2.1", "by": "rows", "name": "guards", "values": [True, False], "size": 4096, "row": 64}]
+
+
+class Judge:
+    """In place of a server: right where guards stay, faster with wide vectors and without a cut."""
+
+    asked = evaluated = 0
+
+    def points(self, name):
+        return POINTS
+
+    def random(self, task, rng):
+        return lang.random_program(self.points(task), rng)
+
+    def score(self, pairs):
+        self.asked += len(pairs)
+        return [self.one(program) for _, program in pairs]
+
+    def one(self, program):
+        if lang.schedule(POINTS, program, True) is None:
+            return {"ok": False, "stage": "reply", "reason": "unreadable"}
+        if program[2] is False:
+            return {"ok": False, "stage": "verify", "reason": "stray"}
+        gain = (2.0 if program[0] == "joined" else 1.0) * (program[1] if isinstance(program[1], int) else 1) / 3
+        return {"ok": True, "stage": "pass", "seconds": 1e-5 / gain, "eager": gain, "compile": gain, "limit": "memory"}
+
+
+def close(a, b, most=1e-6):
+    assert abs(a - b) <= most * max(1.0, abs(b)), (a, b)
+
+
+# ---- the formulas, from their definitions, for one episode's chosen places alone
+
+def plain_gae(rewards, values, gamma, lam):
+    """A_k = sum over l of (gamma lam)^l delta_(k + l); delta_k = r_k + gamma V_(k+1) - V_k, V beyond the end is 0."""
+    deltas = [r + gamma * (values[k + 1] if k + 1 < len(values) else 0.0) - values[k] for k, r in enumerate(rewards)]
+    return [sum((gamma * lam) ** (j - k) * deltas[j] for j in range(k, len(deltas))) for k in range(len(deltas))]
+
+
+def drawn(seed):
+    torch.manual_seed(seed)
+    n, length = 3, 17
+    mask = (torch.rand(n, length) > 0.4).double()
+    mask[:, 2] = 1
+    rewards = torch.randn(n, length).double() * mask
+    return mask, rewards, *(torch.randn(n, length).double() for _ in range(5))
+
+
+def test_gae():
+    for gamma, lam in ((1.0, 0.95), (0.9, 0.5)):
+        mask, rewards, values, *_ = drawn(1)
+        advantages, returns = ppo.gae(rewards, values, mask, gamma, lam)
+        for i in range(3):
+            at = [k for k in range(17) if mask[i, k] > 0]
+            wanted = plain_gae([float(rewards[i, k]) for k in at], [float(values[i, k]) for k in at], gamma, lam)
+            for k, a in zip(at, wanted):
+                close(float(advantages[i, k]), a)
+                close(float(returns[i, k]), a + float(values[i, k]))
+
+
+def test_whiten():
+    mask, _, x, *_ = drawn(2)
+    picked = [float(v) for v in x[mask > 0]]
+    middle = sum(picked) / len(picked)
+    spread = sum((v - middle) ** 2 for v in picked) / (len(picked) - 1)
+    for got, v in zip(ppo.whiten(x, mask)[mask > 0], picked):
+        close(float(got), (v - middle) / math.sqrt(spread + 1e-8))
+
+
+def test_policy_loss():
+    mask, _, new, old, advantages, *_ = drawn(3)
+    loss, clipped = ppo.policy_loss(new, old, advantages, mask, 0.2, 0.28)
+    terms, count = [], 0
+    for n, o, a in zip(new[mask > 0].tolist(), old[mask > 0].tolist(), advantages[mask > 0].tolist()):
+        ratio = math.exp(max(-20.0, min(20.0, n - o)))
+        plain, bound = -a * ratio, -a * max(0.8, min(1.28, ratio))
+        count += bound > plain
+        terms.append(min(max(plain, bound), -a * 3.0) if a < 0 else max(plain, bound))
+    close(float(loss), sum(terms) / len(terms))
+    close(float(clipped), count / len(terms))
+
+
+def test_value_loss():
+    mask, _, new, old, returns, *_ = drawn(4)
+    terms = []
+    for v, o, r in zip(new[mask > 0].tolist(), old[mask > 0].tolist(), returns[mask > 0].tolist()):
+        near = max(o - 0.5, min(o + 0.5, v))
+        terms.append(max((v - r) ** 2, (near - r) ** 2))
+    close(float(ppo.value_loss(new, old, returns, mask, 0.5)), 0.5 * sum(terms) / len(terms))
+
+
+def test_explained():
+    mask, _, values, *_ = drawn(5)
+    close(ppo.explained(values, values, mask), 1.0)
+    close(ppo.explained(torch.zeros_like(values), values, mask), 0.0)
+
+
+# ---- language and loop
+
+def test_language():
+    assert lang.schedule(POINTS, ["joined", "auto", True], True) == {"strict": True}
+    assert lang.schedule(POINTS, ["cut", 4, False], True) == {"strict": True, "cuts": ["1.1|2.1"],
+                                                            "kernels": {"2.1": {"vector": 4, "guards": False}}}
+    assert lang.schedule(POINTS, ["cut", True, True], False) is None, "true is no vector"
+    assert lang.schedule(POINTS, [None, 1, True], False) is None
+    for value in lang.VALUES:
+        assert lang.is_in([lang.value_of(lang.token_of(value))], value), value
+    assert lang.value_of(lang.GO) is None and len(set(lang.VOCABULARY.values())) == len(lang.VOCABULARY)
+
+
+def small(**changes):
+    return knobs.of(**dict(dict(knobs.TINY, layers=1, width=16, heads=1, length=96), **changes))
+
+
+def test_loop():
+    table, judge = small(), Judge()
+    torch.manual_seed(0)
+    actor = model.actor(table)
+    episodes = rollout.episodes_of(table, actor, judge, {}, ["a", "b"], 3, torch.Generator().manual_seed(1))
+    for e in episodes:
+        assert len(e["tokens"]) == len(e["mask"]) == len(e["logs"]) == len(e["rewards"])
+        assert sum(1 for r in e["rewards"] if r) <= 1 and e["mask"][max(range(len(e["rewards"])), key=lambda k: e["rewards"][k] != 0)] == 1
+    batch = ppo.batch_of(episodes)
+    logs, _ = ppo.log_probabilities(actor, batch["tokens"])
+    assert float(((logs.detach() - batch["logs"]) * batch["mask"]).abs().max()) < 1e-4, "what was drawn and what is learnt from are the same"
+    masked = rollout.episodes_of(small(free=False), actor, judge, {}, ["a"] * 8, 1, torch.Generator().manual_seed(2))
+    assert all(r["stage"] != "reply" for e in masked for r in e["results"]), "the masked mode has nothing that cannot be read"
+
+
+def test_rewards():
+    right = {"ok": True, "eager": 2.0, "compile": 1.01}
+    assert [rollout.reward_of(dict(reward=kind), right) for kind in ("tiers", "raw")] == [2.0, 1.01]
+    close(rollout.reward_of(dict(reward="log"), right), math.log(1.01))
+    assert rollout.reward_of(dict(reward="tiers"), dict(right, compile=1.2)) == 3.0
+    assert rollout.reward_of(dict(reward="raw"), {"ok": False}) == -1.0
+
+
+def test_searches():
+    judge = Judge()
+    for curve in (search.drawn(judge, "a", 16), search.evolution(judge, "a", 16), search.evolution(judge, "a", 16, start=lang.default(POINTS))):
+        known = [s for s in curve if s]
+        assert len(curve) == 16 and known == sorted(known, reverse=True)
+    assert search.evolution(judge, "a", 16, start=lang.default(POINTS))[-1] <= judge.one(lang.default(POINTS))["seconds"]
+
+
+def test_statistics():
+    mean, lo, hi, p = ablate.bootstrap({(task, seed): 1.0 for task in "abc" for seed in (0, 1)}, 200)
+    assert (mean, lo, hi) == (1.0, 1.0, 1.0) and p < 0.05
+    assert ablate.bootstrap({(task, 0): 0.0 for task in "abc"}, 200)[3] == 1.0
+    assert ablate.bootstrap({(task, 0): d for task, d in zip("abcd", (1, -1, 1, -1))}, 500)[3] > 0.3
+    assert ablate.holm({"a": 0.01, "b": 0.04, "c": 0.03}) == {"a": 0.03, "c": 0.06, "b": 0.06}
+
+
+# ---- a run
+
+def rows_of(folder):
+    with open(os.path.join(folder, "log.jsonl"), encoding="utf-8") as file:
+        return [{k: v for k, v in json.loads(line).items() if k != "asked"} for line in file]
+
+
+def run(folder, **changes):
+    return stages.Trainer(small(**changes), Judge(), ["a", "b"], {}, folder).run()
+
+
+def killed(folder, killed_at, **changes):
+    """A run in a process of its own; killed as hard as can be after so many lines of its log."""
+    code = ("import sys, os, signal; sys.path[:0] = [%r, %r]\nimport test_train as t, stages, torch\ntorch.set_num_threads(1)\n"
+            "trainer = stages.Trainer(t.small(**%r), t.Judge(), ['a', 'b'], {}, %r)\nplain, count = trainer.log, [0]\n"
+            "def log(*words):\n    plain(*words)\n    count[0] += 1\n    if count[0] == %r: os.kill(os.getpid(), signal.SIGKILL)\n"
+            "trainer.log = log\ntrainer.run()\n") % (os.path.join(ROOT, "train"), os.path.dirname(os.path.abspath(__file__)), changes, folder, killed_at)
+    return subprocess.run([sys.executable, "-c", code], stderr=subprocess.DEVNULL, check=False).returncode
+
+
+def test_killed():
+    with tempfile.TemporaryDirectory() as folder:
+        whole, cut = os.path.join(folder, "whole"), os.path.join(folder, "cut")
+        run(whole, rare_steps=2)
+        for lines in (5, 9):
+            assert killed(cut, lines, rare_steps=2) == -signal.SIGKILL
+        run(cut, rare_steps=2)
+        assert rows_of(cut) == rows_of(whole)
+        first, second = (torch.load(os.path.join(f, "stage-agentic.pt"), weights_only=True) for f in (whole, cut))
+        assert all(torch.equal(first["actor"][k], second["actor"][k]) for k in first["actor"])
+        assert {row["stage"] for row in rows_of(whole)} == set(stages.STAGES)
+        for stage in stages.STAGES:
+            assert policy.load(os.path.join(whole, "stage-%s.pt" % stage))[0]["width"] == 16
+        try:
+            run(cut, rare_steps=3)
+        except SystemExit as refused:
+            assert "was begun with other knobs (rare_steps)" in str(refused)
+        else:
+            raise AssertionError("a folder of other knobs is not gone on with")
+
+
+def test_policy():
+    with tempfile.TemporaryDirectory() as folder:
+        run(folder)
+        table, actor = policy.load(os.path.join(folder, "checkpoint.pt"))
+        asked = {"operators": ["a"], "points": POINTS, "results": [], "programs": []}
+        said = policy.answer(table, actor, asked, torch.Generator().manual_seed(1))
+        assert len(said["program"]) == len(POINTS)
+        result = Judge().one(["joined", 4, True])
+        more = dict(asked, results=[result] * 20, programs=[["joined", 4, True]] * 20)
+        assert "no room" in policy.answer(table, actor, more, torch.Generator())["why"]
+
+
+def test_learns():
+    """The whole procedure on a judge whose best program is known; the draws are fixed, so the outcome is."""
+    with tempfile.TemporaryDirectory() as folder:
+        table = small(prior_steps=80, prior_programs=8, prior_rate=1e-2, single_steps=0, rft_steps=0, value_steps=0, agentic_steps=0)
+        trainer = stages.Trainer(table, Judge(), ["a", "b"], {}, folder).run()
+        draws = rollout.episodes_of(table, trainer.actor, Judge(), {}, ["a"] * 20, 1, torch.Generator().manual_seed(3))
+        assert sum(any(r["ok"] for r in e["results"]) for e in draws) >= 10, "most of its programs can be read and are right"
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    for name, one in list(globals().items()):
+        if name.startswith("test_") and callable(one):
+            one()
+            print("ok  ", name)

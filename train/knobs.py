@@ -1,0 +1,55 @@
+"""knobs: every number of the procedure, in one table. `paper` names those that the CUDA Agent paper gives; their scale is ours."""
+
+KNOBS = {
+    # the model: 2 x 64 learns on a processor; 4 x 128 and 6 x 256 are for more
+    "layers": 2, "width": 64, "heads": 2, "length": 320,
+    # the language and the state
+    "free": True,                # programs can be wrong; False: only what compose takes
+    "profile": True,             # what limits a turn's kernels is in the state
+    "turns": 4,                  # of an agent loop
+    "turn_cost": 0.02,           # of the reward, for each turn after the first: else turns after the best one cost nothing
+    "reward": "log",             # "log", "raw" or "tiers" (paper)
+    # PPO (paper: clip 0.2 and 0.28, gamma 1, lambda 0.95, the critic at twice the actor's rate)
+    "clip_low": 0.2, "clip_high": 0.28, "gamma": 1.0, "lambda": 0.95, "rate": 3e-4, "critic_factor": 2.0,
+    "value_clip": 0.5, "epochs": 2, "gradient": 1.0, "baseline": "critic", "samples": 4, "batch": 32, "temperature": 1.0,
+    "entropy_target": 0.3, "entropy_weight": 0.01,      # of stage 1: below the target entropy is paid for
+    "half": False,               # rollouts in bfloat16, updates in float32
+    # stage -1, which rebuilds the paper's condition: a prior in which programs are rare
+    "rare_steps": 0, "rare_share": 1e-4, "rare_rate": 1e-3,
+    # stage 0, in place of a pretrained model: likelihood of the better ones of random programs
+    "prior_steps": 150, "prior_programs": 8, "prior_best": 4, "prior_rate": 1e-3,
+    # stage 1: one turn, PPO
+    "single_steps": 60,
+    # stage 2: rejection fine-tuning on trajectories of the agent loop
+    "rft_steps": 40, "rft_trajectories": 128, "rft_least": 0.0, "rft_rate": 1e-4,
+    # stage 3: the critic alone, on targets of GAE
+    "value_steps": 40, "value_trajectories": 128,
+    # stage 4: many turns, PPO
+    "agentic_steps": 60, "agentic_rate": 1e-4,
+    # the run
+    "seed": 0, "every": 10,
+}
+
+VARIANTS = {
+    "full": {},
+    "no loop": {"turns": 1},                               # the batch grows instead, see stages.batch_size
+    "tiers": {"reward": "tiers"},
+    "raw speed-up": {"reward": "raw"},
+    "no RFT": {"rft_steps": 0},
+    "no value pre-training": {"value_steps": 0},
+    "no stage 0": {"prior_steps": 0},
+    "no profile": {"profile": False},
+    "rare": {"rare_steps": 150, "half": True, "turns": 6},
+    "rare, no RFT": {"rare_steps": 150, "half": True, "turns": 6, "rft_steps": 0},
+}
+
+TINY = {"batch": 8, "samples": 2, "turns": 2, "prior_steps": 6, "prior_programs": 4, "prior_best": 2, "single_steps": 3, "rft_steps": 3,
+        "rft_trajectories": 8, "rft_least": -1.0, "value_steps": 3, "value_trajectories": 8, "agentic_steps": 3, "epochs": 1, "every": 2}
+
+
+def of(**changes):
+    """The table with changes; a name that it does not have is a mistake."""
+    for name in changes:
+        if name not in KNOBS:
+            raise KeyError("there is no knob '%s'; train/knobs.py has them all" % name)
+    return dict(KNOBS, **changes)

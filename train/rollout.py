@@ -1,0 +1,144 @@
+"""rollout: episodes of the agent loop. In a turn the policy reads the name of each decision and chooses its value; the program is
+judged; the policy reads the verdict, and goes on or stops."""
+import contextlib
+import math
+
+import torch
+
+import lang
+import model
+
+
+def reward_of(knobs, result):
+    """What a verdict is worth: -1 for what is not right."""
+    if not result["ok"]:
+        return -1.0
+    least = min(result["eager"], result["compile"])
+    if knobs["reward"] == "tiers":
+        return 3.0 if least >= 1.05 else 2.0 if result["eager"] >= 1.05 else 1.0
+    return least if knobs["reward"] == "raw" else max(-1.0, math.log(least))
+
+
+def begin(knobs, tasks, operators, name):
+    """An episode of a task, of which the policy has read what it is told."""
+    tokens = lang.task_tokens(operators.get(name, ()), tasks.points(name))
+    return {"task": name, "points": tasks.points(name), "tokens": tokens, "mask": [0] * len(tokens), "logs": [0.0] * len(tokens),
+            "results": [], "programs": [], "done": False, "cut": False}
+
+
+def _read(episode, tokens):
+    episode["tokens"] += tokens
+    episode["mask"] += [0] * len(tokens)
+    episode["logs"] += [0.0] * len(tokens)
+
+
+def allowed_of(points_or_words):
+    """The tokens that a decision has, as a mask over the vocabulary."""
+    mask = torch.zeros(len(lang.VOCABULARY), dtype=torch.bool)
+    mask[points_or_words] = True
+    return mask
+
+
+def _choose(knobs, actor, episodes, words, generator, greedy):
+    """One token for each of the episodes; `words`: tokens that a decision has, which only the masked mode holds to."""
+    half = torch.autocast("cpu", torch.bfloat16) if knobs["half"] else contextlib.nullcontext()
+    with torch.no_grad(), half:
+        logits = actor(model.padded([e["tokens"] for e in episodes]))
+    logits = logits[torch.arange(len(episodes)), [len(e["tokens"]) - 1 for e in episodes]].float()
+    if not knobs["free"]:
+        logits = logits.masked_fill(~torch.stack([allowed_of(one) for one in words]), -1e9)
+    logs = torch.log_softmax(logits, -1)
+    warm = torch.softmax(logits / knobs["temperature"], -1)
+    chosen = logits.argmax(-1) if greedy else torch.multinomial(warm, 1, generator=generator)[:, 0]
+    for episode, token, log in zip(episodes, chosen.tolist(), logs.gather(1, chosen[:, None])[:, 0].tolist()):
+        episode["tokens"].append(token)
+        episode["mask"].append(1)
+        episode["logs"].append(log)
+    return chosen.tolist()
+
+
+def has_room(knobs, episode):
+    """Whether a further turn fits the policy's places."""
+    return len(episode["tokens"]) + 2 * len(episode["points"]) + 8 <= knobs["length"]
+
+
+def _programs(knobs, actor, episodes, generator, greedy):
+    """Each episode's next program, value by value."""
+    programs = [[] for _ in episodes]
+    for k in range(max(len(e["points"]) for e in episodes)):
+        at = [i for i, e in enumerate(episodes) if k < len(e["points"])]
+        for i in at:
+            _read(episodes[i], [lang.point_token(episodes[i]["points"][k])])
+        words = [[lang.token_of(value) for value in episodes[i]["points"][k]["values"]] for i in at]
+        for i, token in zip(at, _choose(knobs, actor, [episodes[i] for i in at], words, generator, greedy)):
+            programs[i].append(lang.value_of(token))
+    return programs
+
+
+def turn(knobs, actor, tasks, episodes, number, generator, greedy):
+    """One turn of those that go on."""
+    for episode in episodes:
+        _read(episode, [lang.VOCABULARY["<turn>"]])
+    if number > 0:
+        chosen = _choose(knobs, actor, episodes, [[lang.GO, lang.STOP]] * len(episodes), generator, greedy)
+        for episode, token in zip(episodes, chosen):
+            episode["done"] = token != lang.GO
+        episodes = [e for e in episodes if not e["done"]]
+    if not episodes:
+        return
+    programs = _programs(knobs, actor, episodes, generator, greedy)
+    results = tasks.score([(e["task"], program) for e, program in zip(episodes, programs)])
+    for episode, program, result in zip(episodes, programs, results):
+        episode["programs"].append(program)
+        episode["results"].append(result)
+        _read(episode, lang.verdict_tokens(result, knobs["profile"]))
+        episode["cut"] = not has_room(knobs, episode)
+        episode["done"] = episode["cut"]
+
+
+def _pay(knobs, episode):
+    """The reward of the best turn, less what turns cost, on the last token that the policy chose."""
+    best = max(reward_of(knobs, result) for result in episode["results"])
+    episode["rewards"] = [0.0] * len(episode["tokens"])
+    last = max(k for k, chosen in enumerate(episode["mask"]) if chosen)
+    episode["best"] = best
+    episode["rewards"][last] = best - knobs["turn_cost"] * (len(episode["results"]) - 1)
+    return episode
+
+
+def episodes_of(knobs, actor, tasks, operators, names, turns, generator, greedy=False):
+    """An episode for each name, together; those for which there is no room are left out."""
+    episodes = [begin(knobs, tasks, operators, name) for name in names]
+    episodes = [e for e in episodes if e["points"] and has_room(knobs, e)]
+    for number in range(turns):
+        going = [e for e in episodes if not e["done"]]
+        if going:
+            turn(knobs, actor, tasks, going, number, generator, greedy)
+    return [_pay(knobs, e) for e in episodes]
+
+
+def append(knobs, episode, number, program, result):
+    """A turn as if the policy had chosen it: this program, of values, and its verdict."""
+    _read(episode, [lang.VOCABULARY["<turn>"]])
+    if number:
+        _said(episode, lang.GO)
+    for point, value in zip(episode["points"], program):
+        _read(episode, [lang.point_token(point)])
+        _said(episode, lang.token_of(value) if lang.is_in(lang.VALUES, value) else lang.PAD)
+    _read(episode, lang.verdict_tokens(result, knobs["profile"]))
+    episode["results"].append(result)
+
+
+def written(knobs, tasks, operators, name, programs):
+    """An episode in which the policy had written these programs: what likelihood is learnt from."""
+    episode = begin(knobs, tasks, operators, name)
+    for number, (program, result) in enumerate(zip(programs, tasks.score([(name, one) for one in programs]))):
+        if number == 0 or has_room(knobs, episode):
+            append(knobs, episode, number, program, result)
+    return episode
+
+
+def _said(episode, token):
+    episode["tokens"].append(token)
+    episode["mask"].append(1)
+    episode["logs"].append(0.0)

@@ -1,0 +1,251 @@
+"""stages: the staged procedure. -1 and 0 stand for the model that the paper starts from; 1 single-turn PPO; 2 rejection fine-tuning; 3 the
+critic ahead of its use; 4 PPO over many turns. Whatever is drawn in a step follows from seed, stage and step alone, so that a run that
+was killed goes on with the numbers that it would have had."""
+import json
+import os
+import random
+import sys
+
+import torch
+
+import lang
+import model
+import ppo
+import rollout
+
+STAGES = ("rare", "prior", "single", "rft", "value", "agentic")
+
+
+def generator_of(seed, stage, step):
+    """Draws of one step."""
+    return torch.Generator().manual_seed((seed * 1000003 + STAGES.index(stage) * 10007 + step) % (1 << 31))
+
+
+def batch_size(knobs):
+    """Episodes of a step: without an agent loop as many more as there would be turns."""
+    from knobs import KNOBS
+    return knobs["batch"] * (KNOBS["turns"] if knobs["turns"] == 1 else 1)
+
+
+class Trainer:
+    """A run in a folder: `tasks` scores programs, `names` are the tasks to learn on, `operators` theirs by name."""
+
+    def __init__(self, knobs, tasks, names, operators, folder):
+        self.knobs, self.tasks, self.operators, self.folder = knobs, tasks, operators, folder
+        self.names = [name for name in names if tasks.points(name)]
+        torch.manual_seed(knobs["seed"])
+        self.actor, self.critic = model.actor(knobs), model.critic(knobs)
+        self.place, self.carried = {"stage": STAGES[0], "step": 0}, None
+        os.makedirs(folder, exist_ok=True)
+        self.path, self.log_path = os.path.join(folder, "checkpoint.pt"), os.path.join(folder, "log.jsonl")
+        self._optimizers(knobs["rate"])
+        if os.path.exists(self.path):
+            self._load()
+        else:
+            open(self.log_path, "w").close()
+
+    # ---- on disk
+
+    def _optimizers(self, rate):
+        self.optimizers = {"actor": torch.optim.Adam(self.actor.parameters(), lr=rate),
+                           "critic": torch.optim.Adam(self.critic.parameters(), lr=rate * self.knobs["critic_factor"])}
+
+    def save(self, path=None):
+        """Everything that the next step needs, written whole or not at all."""
+        state = {"knobs": self.knobs, "place": self.place, "carried": self.carried, "log": os.path.getsize(self.log_path),
+                 "actor": self.actor.state_dict(), "critic": self.critic.state_dict(), "words": list(lang.VOCABULARY),
+                 "optimizers": {name: one.state_dict() for name, one in self.optimizers.items()}}
+        path = path or self.path
+        torch.save(state, path + ".new")
+        os.replace(path + ".new", path)
+
+    def _load(self):
+        state = torch.load(self.path, weights_only=True)
+        changed = sorted(name for name in self.knobs if state["knobs"].get(name) != self.knobs[name])
+        if changed:
+            raise SystemExit("%s was begun with other knobs (%s): take another folder" % (self.folder, ", ".join(changed)))
+        self.actor.load_state_dict(state["actor"])
+        self.critic.load_state_dict(state["critic"])
+        for name, one in self.optimizers.items():
+            one.load_state_dict(state["optimizers"][name])
+        self.place, self.carried = state["place"], state["carried"]
+        os.truncate(self.log_path, state["log"])                # steps after the checkpoint are done again
+
+    def log(self, stage, step, told):
+        with open(self.log_path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(dict(stage=stage, step=step, asked=self.tasks.asked, **told)) + "\n")
+
+    # ---- what every stage does
+
+    def _stage(self, stage, steps, prepare, one):
+        """Its steps from where it was left; `prepare` makes what is carried from step to step."""
+        if STAGES.index(self.place["stage"]) > STAGES.index(stage):
+            return
+        if steps and prepare and self.place["step"] == 0 and self.carried is None:
+            self.carried = prepare()
+            self.save()
+        for step in range(self.place["step"], steps):
+            told = one(step)
+            self.log(stage, step, told)
+            self.place = {"stage": stage, "step": step + 1}
+            if (step + 1) % self.knobs["every"] == 0:
+                self.save()
+        print("stage %s: %d steps" % (stage, steps), file=sys.stderr, flush=True)
+        at = STAGES.index(stage) + 1
+        self.place, self.carried = {"stage": STAGES[at] if at < len(STAGES) else "done", "step": 0}, None
+        self._optimizers(self.knobs["agentic_rate"] if stage == "value" else self.knobs["rate"])
+        self.save()
+        self.save(os.path.join(self.folder, "stage-%s.pt" % stage))
+
+    def _names(self, stage, step, count):
+        """Tasks of a step: each `samples` times, drawn evenly over classes, of which the makers of kernels are the name."""
+        rng = random.Random("%d %s %d" % (self.knobs["seed"], stage, step))
+        classes = {}
+        for name in self.names:
+            makers = sorted({point["by"] for point in self.tasks.points(name) if point["kind"] == "knob"})
+            classes.setdefault(" ".join(makers), []).append(name)
+        picked, order = [], sorted(classes)
+        while len(picked) < count:
+            picked += [rng.choice(classes[rng.choice(order)])] * self.knobs["samples"]
+        return picked[:count]
+
+    def episodes(self, stage, step, count, turns):
+        return rollout.episodes_of(self.knobs, self.actor, self.tasks, self.operators, self._names(stage, step, count), turns,
+                                   generator_of(self.knobs["seed"], stage, step))
+
+    def _likelihood(self, episodes, optimizer):
+        """One step up the likelihood of what the episodes' policy chose."""
+        batch = ppo.batch_of([dict(e, rewards=[]) for e in episodes])
+        logs, _ = ppo.log_probabilities(self.actor, batch["tokens"])
+        loss = -ppo.mean(logs, batch["mask"])
+        ppo.step(optimizer, loss, self.actor, self.knobs["gradient"])
+        return {"loss": float(loss.detach())}
+
+    def _picked(self, stage, step, episodes):
+        rng = random.Random("%d %s %d" % (self.knobs["seed"], stage, step))
+        return [rng.choice(episodes) for _ in range(self.knobs["batch"])]
+
+    def _rate(self, rate):
+        for group in self.optimizers["actor"].param_groups:
+            group["lr"] = rate
+        return self.optimizers["actor"]
+
+    # ---- the stages
+
+    def _written(self):
+        """For each task the better ones of random programs, worse ones first, as if an agent had found them."""
+        episodes = []
+        for name in self.names:
+            rng = random.Random("%d prior %s" % (self.knobs["seed"], name))
+            programs = [self.tasks.random(name, rng) for _ in range(self.knobs["prior_programs"])]
+            results = self.tasks.score([(name, program) for program in programs])
+            order = sorted(range(len(programs)), key=lambda k: -rollout.reward_of(self.knobs, results[k]))[:self.knobs["prior_best"]]
+            if results[order[0]]["ok"]:
+                turns = 1 + rng.randrange(max(1, min(self.knobs["turns"], len(order))))
+                chosen = [programs[k] for k in reversed(order[:turns])]
+                episodes.append(slim(rollout.written(self.knobs, self.tasks, self.operators, name, chosen)))
+        return episodes or [slim(rollout.written(self.knobs, self.tasks, self.operators, self.names[0],
+                                                 [lang.default(self.tasks.points(self.names[0]))]))]
+
+    def rare(self):
+        """Stage -1: likelihood of noise, in which programs are rare."""
+        def one(step):
+            generator = generator_of(self.knobs["seed"], "rare", step)
+            noise = torch.randint(0, lang.VALUE_AT, (self.knobs["batch"], 64), generator=generator)
+            episodes = [{"task": "", "tokens": row, "mask": [0] + [1] * 63, "logs": [0.0] * 64} for row in noise.tolist()]
+            if torch.rand(1, generator=generator).item() < self.knobs["rare_share"] * self.knobs["batch"] * 64:
+                episodes[0] = self.carried[step % len(self.carried)]
+            return self._likelihood(episodes, self._rate(self.knobs["rare_rate"]))
+        self._stage("rare", self.knobs["rare_steps"], self._written, one)
+
+    def prior(self):
+        """Stage 0."""
+        self._stage("prior", self.knobs["prior_steps"], self._written,
+                    lambda step: self._likelihood(self._picked("prior", step, self.carried), self._rate(self.knobs["prior_rate"])))
+
+    def _policy(self, stage, steps, turns, weight):
+        last = {"entropy": 0.0}
+
+        def one(step):
+            episodes = self.episodes(stage, step, batch_size(self.knobs), turns)
+            paid = weight if last["entropy"] < self.knobs["entropy_target"] else 0.0
+            told = ppo.update(self.knobs, episodes, self.actor, self.critic, self.optimizers, paid)
+            self.carried = last["entropy"] = told["entropy"]
+            return dict(told, **summary(episodes))
+        if self.place["stage"] == stage and self.carried is not None:
+            last["entropy"] = self.carried
+        self._stage(stage, steps, None, one)
+
+    def single(self):
+        """Stage 1."""
+        self._policy("single", self.knobs["single_steps"], 1, self.knobs["entropy_weight"])
+
+    def _trajectories(self, stage, count):
+        episodes, step = [], 0
+        while len(episodes) < count and step < 4 * count:
+            episodes += self.episodes(stage, 100000 + step, min(self.knobs["batch"], count - len(episodes)), self.knobs["turns"])
+            step += 1
+        return episodes
+
+    def _kept(self):
+        """Trajectories to learn from: good enough, no program twice, none that cannot be read."""
+        episodes = self._trajectories("rft", self.knobs["rft_trajectories"])
+        kept = [e for e in episodes if e["best"] >= self.knobs["rft_least"] and all(None not in p for p in e["programs"])
+                and len({json.dumps(p) for p in e["programs"]}) == len(e["programs"])]
+        self.log("rft", -1, {"trajectories": len(episodes), "kept": len(kept)})
+        return [slim(e) for e in kept]
+
+    def rft(self):
+        """Stage 2. Where nothing is worth keeping, nothing is learnt."""
+        self._stage("rft", self.knobs["rft_steps"], self._kept, lambda step: self._likelihood(
+            self._picked("rft", step, self.carried), self._rate(self.knobs["rft_rate"])) if self.carried else {"loss": None})
+
+    def value(self):
+        """Stage 3: the critic alone, on targets that GAE makes of its own values; `monte_carlo` is beside the plain sum of rewards."""
+        def one(step):
+            batch = ppo.batch_of(self._picked("value", step, self.carried))
+            _, returns, values = ppo.advantages_of(dict(self.knobs, baseline="critic"), batch, None, self.critic)
+            loss = ppo.critic_update(self.knobs, batch, self.critic, self.optimizers["critic"], returns, values)
+            plain = batch["rewards"].sum(1, keepdim=True).expand_as(values)
+            return {"value_loss": loss, "explained": ppo.explained(values, returns, batch["mask"]),
+                    "monte_carlo": ppo.explained(values, plain, batch["mask"])}
+        self._stage("value", self.knobs["value_steps"],
+                    lambda: [slim(e) for e in self._trajectories("value", self.knobs["value_trajectories"])], one)
+
+    def agentic(self):
+        """Stage 4. No entropy is paid for here: it makes turns that cost nothing."""
+        self._policy("agentic", self.knobs["agentic_steps"], self.knobs["turns"], 0.0)
+
+    def run(self):
+        """All stages, from where the folder's checkpoint is."""
+        for stage in STAGES:
+            if self.place["stage"] != "done":
+                getattr(self, stage)()
+        return self
+
+
+def slim(episode):
+    """What learning needs of an episode, and a checkpoint can hold."""
+    return {name: episode[name] for name in ("task", "tokens", "mask", "logs", "rewards") if name in episode}
+
+
+def summary(episodes):
+    """What a log shows of episodes."""
+    n = len(episodes)
+    return {"reward": sum(e["best"] for e in episodes) / n, "turns": sum(len(e["results"]) for e in episodes) / n,
+            "right": sum(any(r["ok"] for r in e["results"]) for e in episodes) / n,
+            "unreadable": sum(r["stage"] == "reply" for e in episodes for r in e["results"]) / sum(len(e["results"]) for e in episodes),
+            "length": sum(len(e["tokens"]) for e in episodes) / n, "cut": sum(e["cut"] for e in episodes) / n}
+
+
+def curve(knobs, actor, tasks, operators, name, evaluations, seed=0):
+    """The best seconds on one task after each evaluation; None where nothing is right yet. Episodes follow one another."""
+    best, found, number = None, [], 0
+    while len(found) < evaluations and number < 4 * evaluations:
+        generator = torch.Generator().manual_seed((seed * 7919 + number) % (1 << 31))
+        for episode in rollout.episodes_of(knobs, actor, tasks, operators, [name], knobs["turns"], generator):
+            for result in episode["results"]:
+                best = min(best or result["seconds"], result["seconds"]) if result["ok"] else best
+                found.append(best)
+        number += 1
+    return (found + [best] * evaluations)[:evaluations]
