@@ -123,11 +123,29 @@ check.test("every command has a page: cawb help WORD and cawb WORD --help print 
   end
 end)
 
+check.test("what cawb comes with has its name in any folder: tasks, strategies, options; a file that is there comes first", function()
+  local words = "strategies/ladder.lua examples/gelu.py --config tolerance-paper --quiet --set turns=1 --set task.rows=8" .. quick
+  local out, status = cawb(words, dir)
+  check.equal(status, 0, out)
+  check.write(dir .. "/tolerance-paper", 'return { turns = "many" }')
+  out, status = cawb(words, dir)
+  check.equal(status, 2, out)
+  check.matches(out, "^cawb: tolerance%-paper: ")
+  check.shell("rm " .. dir .. "/tolerance-paper")
+end)
+
 check.test("dead ends say what to do", function()
   check.write(dir .. "/boom.lua", 'error("boom")')
   for words, says in pairs {
     ["compose examples"] = "examples is a folder; a task is one Python file, such as examples/",
     ["ladder"] = "the strategy ladder needs a task: cawb ladder TASK%.py",
+    ["examples"] = "examples is a folder; a task is one Python file, such as examples/",
+    ["ladr examples/gelu.py"] = "unknown command 'ladr' %(did you mean 'ladder'",
+    ["kernels/softmax/v1_thread_per_row.cu"] = "is a kernel; .*cawb judge TASK%.py kernels/softmax/v1_thread_per_row%.cu",
+    ["kernels/softmax/v1_thread_per_row examples/softmax.py"] = "cawb judge examples/softmax%.py kernels/softmax/v1_thread_per_row\n",
+    ["nosuch.lua examples/gelu.py"] = "there is no such strategy %(known: .*ladder",
+    ["examples/gelu.py --config rules-stric"] = "rules%-stric: there is no such file %(did you mean 'rules%-strict'",
+    ["compose nosuch.py"] = "nosuch%.py: there is no such file; a task is one Python file, as .*/examples/softmax%.py is",
     ["help judg"] = "unknown command 'judg' %(did you mean 'judge'",
     [dir .. "/boom.lua examples/softmax.py"] = "boom%.lua:1: boom\nTry 'cawb help'%.\n$",
   } do

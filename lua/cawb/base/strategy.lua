@@ -4,6 +4,7 @@
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
 local options = require "cawb.base.options"
+local place = require "cawb.base.place"
 local suggest = require "cawb.base.suggest"
 
 local M = {}
@@ -52,9 +53,20 @@ function M.file(word)
   return word:match "^[%l_]+$" and core.fs.kind(path) == "file" and path or nil
 end
 
---- Load a chunk of Lua that returns a table. Returns it, or nil and a message.
+--- The names of the strategies that cawb comes with.
+function M.names()
+  local list = {}
+  for _, name in ipairs(core.fs.list(core.home .. "/strategies") or {}) do list[#list + 1] = name:match "^(.*)%.lua$" end
+  return list
+end
+
+--- Load a chunk of Lua that returns a table: a file, or one of configs/ by its name. Returns it, or nil and a message.
 function M.load_table(path)
-  local chunk, message = loadfile(path, "t")
+  local found = place.config(path)
+  if not core.fs.kind(found) then
+    return nil, ("%s: there is no such file%s"):format(path, suggest.hint(path, place.configs()))
+  end
+  local chunk, message = loadfile(found, "t")
   if not chunk then return nil, message end
   local ok, value = pcall(chunk)
   if not ok then return nil, tostring(value) end

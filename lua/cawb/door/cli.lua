@@ -1,19 +1,20 @@
 -- cli: the command line of `cawb STRATEGY.lua TASK.py`, as a table.
 
+local place = require "cawb.base.place"
 local suggest = require "cawb.base.suggest"
 
 local M = {}
 
 local function text(into, key) return function(o, value) o[into or key] = value end end
-local function list(key) return function(o, value) table.insert(o[key], value) end end
+local function list(key, meant) return function(o, value) table.insert(o[key], meant and meant(value) or value) end end
 local function set(name) return function(o, value) table.insert(o.sets, name .. "=" .. value) end end
 local function flag(key) return function(o) o[key] = true end end
 
 -- name -> { takes a value, how it is kept }
 local flags = {
   ["--device"] = { true, text "device" },
-  ["--config"] = { true, list "configs" },
-  ["--baseline"] = { true, list "baselines" },
+  ["--config"] = { true, list("configs", place.config) },
+  ["--baseline"] = { true, list("baselines", place.candidate) },
   ["--set"]    = { true, list "sets" },
   ["--scale"]  = { true, set "scale.mode" },
   ["--out"]    = { true, text "out" },

@@ -4,6 +4,7 @@
 local candidates = require "cawb.task.candidate"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
+local place = require "cawb.base.place"
 
 local M = {}
 
@@ -16,18 +17,14 @@ local plan_hint = [[
 (docs/reference/plan.md)]]
 
 -- Where the files of the candidate are: a folder, a Python file, or a path without its ending.
--- A name of one that cawb comes with is known from any folder.
-local function find(path)
-  if core.fs.kind(path) == "folder" or path:match "%.py$" then return path end
-  local stem = path:gsub("%.cu$", ""):gsub("%.lua$", "")
-  if stem:match "[^/]+$" == "kernel" or stem:match "[^/]+$" == "plan" then
-    local folder = stem:match "^(.*)/[^/]+$" or "."
+local function find(word)
+  local path = place.candidate((word:gsub("%.lua$", ""):gsub("%.cu$", "")))
+  if core.fs.kind(path) == "folder" or word:match "%.py$" then return path end
+  if path:match "[^/]+$" == "kernel" or path:match "[^/]+$" == "plan" then
+    local folder = path:match "^(.*)/[^/]+$" or "."
     if is_file(folder .. "/kernel.cu") and is_file(folder .. "/plan.lua") then return folder end
   end
-  if not is_file(stem .. ".cu") and is_file(("%s/%s.cu"):format(core.home, stem)) then
-    return ("%s/%s"):format(core.home, stem)
-  end
-  return stem
+  return path
 end
 
 --- The candidate that a path names: a folder with kernel.cu and plan.lua, or with model_new.py; NAME.cu with NAME.lua
@@ -41,6 +38,18 @@ function M.candidate(path)
   return candidates.new(found)
 end
 
+--- Whether a word where a strategy is expected names a kernel.
+function M.is_candidate(word)
+  if word:match "%.lua$" then return false end
+  local path = find(word)
+  return is_file(path .. ".cu") or is_file(path .. "/kernel.cu")
+end
+
+--- What to do with a kernel, for somebody who gave it where a strategy is expected.
+function M.a_kernel(word, task)
+  return ("%s is a kernel; is it right, and is it fast? cawb judge %s %s"):format(word, task or "TASK.py", word)
+end
+
 -- Some of the Python files in a folder, for somebody who named the folder.
 local function python_files(folder)
   local found = {}
@@ -52,9 +61,11 @@ end
 
 --- Why a path names no task's file, or nil.
 function M.no_task(path)
-  local kind = core.fs.kind(path)
+  local kind = core.fs.kind(place.file(path))
   if kind == "file" then return nil end
-  if kind ~= "folder" then return ("%s: there is no such file"):format(path) end
+  if kind ~= "folder" then
+    return ("%s: there is no such file; a task is one Python file, as %s/examples/softmax.py is"):format(path, core.home)
+  end
   local files = python_files((path:gsub("/+$", "")))
   if #files == 0 then return ("%s is a folder without Python files; a task is one Python file"):format(path) end
   return ("%s is a folder; a task is one Python file, such as %s. A suite of all of them: cawb bench STRATEGY %s")

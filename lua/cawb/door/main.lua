@@ -7,7 +7,9 @@
 local core = require "cawb.core"
 local cli = require "cawb.door.cli"
 require "cawb"                        -- gives the names that scripts may require
+local given = require "cawb.door.given"
 local job = require "cawb.door.job"
+local place = require "cawb.base.place"
 local strategy = require "cawb.base.strategy"
 local suggest = require "cawb.base.suggest"
 
@@ -49,7 +51,11 @@ local function unknown(word)
   if strategy.file(word) then
     return usage(("the strategy %s needs a task: cawb %s TASK.py"):format(word, word))
   end
-  return usage(("unknown command '%s'%s"):format(word, suggest.hint(word, commands())))
+  if core.fs.kind(word) == "folder" then return usage(given.no_task(word)) end
+  if word:match "%.cu$" then return usage(given.a_kernel(word)) end
+  local known = commands()
+  return usage(("unknown command '%s'%s"):format(word,
+    suggest.hint(word, table.move(strategy.names(), 1, #strategy.names(), #known + 1, known))))
 end
 
 local function command(word, argv)
@@ -95,7 +101,11 @@ local function optimise(argv)
   if parsed.words[1]:match "%.py$" and not parsed.words[2]:match "%.py$" then   -- the other way round
     parsed.words[1], parsed.words[2] = parsed.words[2], parsed.words[1]
   end
-  parsed.words[1] = strategy.file(parsed.words[1]) or parsed.words[1]
+  if given.is_candidate(parsed.words[1]) then return usage(given.a_kernel(parsed.words[1], parsed.words[2])) end
+  parsed.words[1] = strategy.file(parsed.words[1]) or place.file(parsed.words[1])
+  if core.fs.kind(parsed.words[1]) ~= "file" then
+    return usage(("%s: there is no such strategy%s"):format(parsed.words[1], suggest.hint(parsed.words[1], strategy.names())))
+  end
   local value
   value, message = run_file(parsed.words[1], parsed.words, tostring)
   if value == nil then return usage(message) end

@@ -3,6 +3,7 @@
 
 local core = require "cawb.core"
 local file = require "cawb.base.file"
+local place = require "cawb.base.place"
 
 local M = {}
 
@@ -39,7 +40,8 @@ end
 -- "kernels/softmax/v1": that .cu and .lua. A folder: its kernel.cu, plan.lua and, where
 -- a run left one, candidate.json with defines, options and chosen tunables; or its
 -- model_new.py. "solution.py": that file.
-local function from_path(path)
+local function from_path(word)
+  local path = place.candidate(word)
   local folder = core.fs.kind(path) == "folder"
   local python = folder and core.fs.kind(path .. "/model_new.py") == "file" and path .. "/model_new.py"
     or path:match "%.py$" and path

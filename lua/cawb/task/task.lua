@@ -9,6 +9,7 @@ local kinds = require "cawb.device.kinds"
 local loop = require "cawb.base.loop"
 local options = require "cawb.base.options"
 local traits = require "cawb.graph.traits"
+local place = require "cawb.base.place"
 local python = require "cawb.base.python"
 local scale = require "cawb.task.scale"
 local seeds = require "cawb.base.seeds"
@@ -273,7 +274,7 @@ function M.open(path, opts)
   end
   local all = opts.options or options.copy(defaults)
   if opts.task then for k, v in pairs(opts.task) do all.task[k] = v end end
-  local full, message, name = core.fs.realpath(path)
+  local full, message, name = core.fs.realpath(place.file(path))
   if not full then return nil, message, name end
   local host, hello, why = table.unpack(opts.host or { python.start(all.deadlines.start) })
   if not host then return nil, hello, why end
