@@ -100,6 +100,28 @@ check.test("numbers of the README stand in the results that it cites", function(
   assert(honest >= 2000 and readme:find "in 2,000 verifications | none", honest)
 end)
 
+-- ---- what a project's first page stands on
+
+check.test("the picture on the first page is what bench/plot.lua draws of the results", function()
+  local made = os.tmpname()
+  local _, status = check.shell(("'%s' bench/plot.lua bench/results/compose_h200.md '%s'"):format(core.program, made))
+  check.equal(status, 0)
+  assert(read(made) == read "bench/results/compose_h200.svg", "draw it again: cawb bench/plot.lua bench/results/compose_h200.md bench/results/compose_h200.svg")
+  os.remove(made)
+  local dots = select(2, read "bench/results/compose_h200.svg":gsub("<title>", ""))
+  check.equal(dots, select(2, read "bench/results/compose_h200.md":gsub("\n| [123]/[^\n]-| pass |", "")))
+end)
+
+check.test("citation, changes and what runs in public say the same as the build", function()
+  local version = read "CMakeLists.txt":match "project%(cawb VERSION ([%d.]+)"
+  check.equal(read "CITATION.cff":match "\nversion: ([%d.]+)", version)
+  assert(read "CHANGELOG.md":find("## " .. version, 1, true), "CHANGELOG.md has nothing of " .. version)
+  check.matches(read ".github/workflows/ci.yml", "run: %.ci/run\n")
+  for _, name in ipairs(core.fs.list ".github/ISSUE_TEMPLATE") do
+    check.matches(read(".github/ISSUE_TEMPLATE/" .. name), "\n    cawb doctor %-%-lock stack%.json\n")
+  end
+end)
+
 check.test("tables of cheats are those of the results", function()
   local results, rows = read "bench/results/redteam_sim.txt" .. read "bench/results/redteam_cpu.txt", 0
   for row in read "docs/explain/cheating.md":gmatch "\n    (%u?[%l ]*  [^\n]+)" do

@@ -135,9 +135,16 @@ function kinds.json(fence)
   for line in fence.text:gmatch "[^\n]+" do assert(core.json.decode(line)) end
 end
 
--- Snippets of these are files, which a command of the page uses.
-function kinds.python(fence) assert(fence.comment and fence.comment:match "^file:", "it is no file of the page") end
-kinds.cuda = kinds.python
+-- Snippets of these are files, which a command of the page uses; Python that needs something is at least Python.
+function kinds.cuda(fence) assert(fence.comment and fence.comment:match "^file:", "it is no file of the page") end
+function kinds.python(fence)
+  if not (fence.comment and fence.comment:match "^needs ") then return kinds.cuda(fence) end
+  local path = check.folder() .. "/snippet.py"
+  check.write(path, fence.text)
+  local out, status = check.shell(("'%s' -c 'import sys; compile(open(sys.argv[1]).read(), sys.argv[1], \"exec\")' '%s' 2>&1")
+    :format(os.getenv "CAWB_PYTHON" or "python3", path))
+  check.equal(status, 0, out)
+end
 
 local seen = 0
 

@@ -124,7 +124,7 @@ check.test("every command has a page: cawb help WORD and cawb WORD --help print 
 end)
 
 check.test("what cawb comes with has its name in any folder: tasks, strategies, options; a file that is there comes first", function()
-  local words = "strategies/ladder.lua examples/gelu.py --config tolerance-paper --quiet --set turns=1 --set task.rows=8" .. quick
+  local words = "strategies/ladder.lua examples/gelu.py --config tolerance-paper --quiet --set turns=1 --set task.rows=8 --device sim:h100 --out " .. dir .. "/runs"
   local out, status = cawb(words, dir)
   check.equal(status, 0, out)
   check.write(dir .. "/tolerance-paper", 'return { turns = "many" }')
