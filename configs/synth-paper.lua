@@ -4,7 +4,11 @@
 return {
   synth = {
     ops = "1:4,2:80,3:8,4:4,5:4",        -- number of operators : weight
-    shares = "nn:5,torch:3,F:2",         -- where they are from : weight
+    shares = "nn:5,torch:3,F:2",         -- where they are from : weight; transformers:1 needs that library
+    -- Not drawn: solvers, which nobody fuses; special functions that CUDA has none of; what works on a number's bits; a class that
+    -- reads memory which nothing was written to.
+    without = "torch.lu torch.qr torch.svd torch.pinverse torch.nuclear_norm torch.inverse torch.cholesky torch.matrix_exp"
+      .. " torch.digamma torch.igamma torch.igammac torch.mvlgamma torch.polygamma torch.frexp torch.nextafter nn.CrossMapLRN2d",
     ranks = "2:25,3:25,4:40,5:10",       -- dimensions of an input : weight
     from = 1e-3, to = 0.1,               -- seconds of eager PyTorch, modelled, drawn log-uniformly, and kept
     tensor = 4 << 30,                    -- bytes of a tensor, and

@@ -158,8 +158,8 @@ class Host:
 
     # Synthesis of tasks. Its rooms are imported by its first request: no judge needs them.
 
-    def synth_seeds(self, _request):
-        return synthesis().seeds(), ()
+    def synth_seeds(self, request):
+        return synthesis().seeds(request), ()
 
     def synth_names(self, request):
         return synthesis().names(request), ()

@@ -15,6 +15,7 @@ local job = require "cawb.door.job"
 local loop = require "cawb.synth.loop"
 local maker = require "cawb.synth.make"
 local options = require "cawb.base.options"
+local python = require "cawb.base.python"
 local propose = require "cawb.synth.propose"
 local sets = require "cawb.synth.set"
 local strategy = require "cawb.base.strategy"
@@ -109,6 +110,7 @@ end
 local function about_of(state, given)
   local b = state.benchmark
   return { seed = state.seed, device = state.device.info.name, torch = state.torch, cawb = core.version, generator = M.generator(),
+    transformers = (state.how.shares.transformers or 0) > 0 and state.transformers or nil,
     changed = changed(state.all.synth), similar = state.all.synth.similar, benchmark = b and b.hash, benchmark_tasks = b and b.tasks,
     benchmark_unreadable = b and b.unreadable, propose = given.propose, model = given.propose and state.all.model.name }
 end
@@ -121,29 +123,68 @@ function M.generator()
   for _, name in ipairs(names) do
     if name:match "%.py$" then texts[#texts + 1] = file.read(core.home .. "/core/host/synth/" .. name) end
   end
+  texts[#texts + 1] = file.read(core.home .. "/configs/synth-paper.lua")
   for _, name in ipairs { "filters", "graphs", "make", "propose", "sizes" } do
     texts[#texts + 1] = file.read(("%s/lua/cawb/synth/%s.lua"):format(core.home, name))
   end
   return core.hash.sha256(table.concat(texts, "\0")):sub(1, 12)
 end
 
-local function list_seeds(m, parsed)
-  local reply, message, name = m:ask { op = "synth_seeds" }
-  if not reply then return fail(message, name) end
+-- All seeds, some names a time, for a class of transformers may take a second: { seeds =, looked = names }.
+local function all_seeds(m, borrow, say)
+  local found = { seeds = core.json.array {}, looked = 0 }
+  repeat
+    local reply, message, name = m:ask { op = "synth_seeds", first = found.looked, count = 64, borrow = borrow }
+    if not reply then return nil, message, name end
+    table.move(reply.seeds, 1, #reply.seeds, #found.seeds + 1, found.seeds)
+    found.looked = math.min(found.looked + 64, reply.looked)
+    say(("%d of %d names"):format(found.looked, reply.looked))
+  until found.looked >= reply.looked
+  return found
+end
+
+-- The last line: how many, and how many sources those of transformers have, since models copy from each other.
+local function counted(found)
+  local sources, borrowed, own = {}, 0, 0
+  for _, seed in ipairs(found.seeds) do
+    if seed.source then
+      borrowed = borrowed + 1
+      if not sources[seed.source] then sources[seed.source], own = true, own + 1 end
+    end
+  end
+  return ("%d seeds of %d names that were looked at%s"):format(#found.seeds, found.looked,
+    borrowed > 0 and ("; %d of them from transformers, with %d different sources"):format(borrowed, own) or "")
+end
+
+local function list_seeds(m, parsed, borrow, say)
+  local found, message, name = all_seeds(m, borrow, say)
+  if not found then return fail(message, name) end
   if parsed.json then
-    print(core.json.encode(reply))
+    print(core.json.encode(found))
     return 0
   end
   local rows = {}
-  for i, seed in ipairs(reply.seeds) do
+  for i, seed in ipairs(found.seeds) do
     local ranks = {}
     for rank in pairs(seed.forms) do ranks[#ranks + 1] = rank end
     table.sort(ranks)
     rows[i] = { seed.name, seed.kind, table.concat(ranks, " "), seed.wants, seed.gives }
   end
   for _, line in ipairs(display.table({ "seed", "kind", "dimensions", "wants", "gives" }, rows)) do print(line) end
-  print(("%d seeds of %d names that were looked at"):format(#reply.seeds, reply.looked))
+  print(counted(found))
   return 0
+end
+
+--- The version of transformers, where its classes are drawn: text, or nil, message, name.
+function M.library(m, how)
+  if (how.shares.transformers or 0) == 0 then return "" end
+  local reply, message, name = m:ask { op = "synth_seeds", first = 0, count = 0 }
+  if not reply then return nil, message, name end
+  if reply.transformers == "" then
+    return nil, ("synth.shares draws from transformers, which %s lacks: %s -m pip install transformers, or leave it out")
+      :format(python.path(), python.path()), "missing"
+  end
+  return reply.transformers
 end
 
 -- The files beside the store, and the table.
@@ -213,7 +254,9 @@ local function with_device(parsed, given, state, say)
   if not dev then return fail(message, name) end
   if not dev.info.rates then return fail("--device: tasks are sized by a simulated device's rates, such as sim:h100", "usage") end
   local m <close> = maker.new { device = dev, seed = state.seed, options = state.all, how = state.how, folder = state.work }
-  if given.seeds then return list_seeds(m, parsed) end
+  state.transformers, message, name = M.library(m, state.how)
+  if not state.transformers then return fail(message, name) end
+  if given.seeds then return list_seeds(m, parsed, state.transformers ~= "", say) end
   local hello
   hello, message, name = m:ask { op = "hello" }
   if not hello then return fail(message, name) end

@@ -6,6 +6,11 @@ random.Random, so that the same seed gives the same arguments.
 """
 import inspect
 
+
+class Refused(Exception):
+    """What does not fit: a step of a composition, or a class that cannot be taken over."""
+
+
 HIDDEN = (64, 128, 256, 512, 1024, 2048, 4096)
 CHANNELS = (16, 24, 32, 48, 64, 96, 128)
 

@@ -14,7 +14,7 @@ import warnings
 
 import torch
 
-from host.synth import arguments
+from host.synth import arguments, borrowed
 from host.task.runner import seed_all
 
 SHAPES = {2: (4, 16), 3: (4, 8, 16), 4: (4, 8, 12, 16), 5: (4, 8, 6, 10, 16)}
@@ -30,7 +30,7 @@ SERVES = {"any": ("any",), "positive": ("positive", "any"), "unit": ("unit", "po
 @dataclasses.dataclass
 class Seed:
     name: str                   # nn.Linear, torch.relu, F.gelu
-    kind: str                   # module or function
+    kind: str                   # module, function, or borrowed: a class of transformers
     what: object
     forms: dict                 # by the number of dimensions: ways to call it
     wants: str = "any"
@@ -154,13 +154,13 @@ def works(what, form, forms, shape):
         return False, False
 
 
-def on_numbers(what, form, forms, rank, values):
+def on_numbers(what, form, forms, shape, values):
     """Results of the same call with two states of the generator, and of other numbers; None where it
     fails."""
     found = []
     for draws, state in ((0, 1), (0, 2), (7, 1)):
         seed_all(draws)
-        x = DRAWS[values](SHAPES[rank])
+        x = DRAWS[values](shape)
         made = []
 
         def make(shape):
@@ -181,10 +181,10 @@ def on_numbers(what, form, forms, rank, values):
     return found
 
 
-def nature(seed, form, forms, rank, what):
+def nature(seed, form, forms, shape, what):
     """What values it wants and gives: fills them in. False where it is random, or good for none."""
     for values in ("any", "positive", "unit", "above"):
-        found = on_numbers(what, form, forms, rank, values)
+        found = on_numbers(what, form, forms, shape, values)
         if found is None:
             return False
         one, two, other = found
@@ -210,7 +210,7 @@ def function_seed(name, f):
         found = [(rank, works(f, form, arguments.FORMS, shape)) for rank, shape in SHAPES.items()]
         ranks = [rank for rank, (good, _) in found if good]
         before = seed.wants, seed.gives
-        if ranks and nature(seed, form, arguments.FORMS, ranks[0], f):
+        if ranks and nature(seed, form, arguments.FORMS, SHAPES[ranks[0]], f):
             if seed.forms:                       # what the first form wants and gives holds of all
                 seed.wants = max(before[0], seed.wants, key=WIDTHS.index)
                 seed.gives = min(before[1], seed.gives, key=WIDTHS.index)
@@ -240,12 +240,34 @@ def module_seed(name, kind):
             with quiet():
                 seed_all(3)
                 real = kind(**given)
-            if nature(seed, call, arguments.CALLS, rank, real):
+            if nature(seed, call, arguments.CALLS, shape, real):
                 seed.forms.setdefault(rank, []).append(call)
                 seed.first = seed.first or several
                 break
     if "batch_first" in {p.name for p in arguments.parameters(kind) or ()} and seed.forms:
         seed.forms = {max(seed.forms): seed.forms[max(seed.forms)]}    # of fewer dimensions it is one sequence, no batch
+    return seed if seed.forms else None
+
+
+def borrowed_seed(name, where):
+    """Of a class of transformers. What it wants and gives is looked at in the first number of dimensions."""
+    calls = arguments.CALLS
+    try:
+        with quiet():
+            found = borrowed.borrowed(name, where)
+            ranks = list(borrowed.widths_of(found, lambda what, shape: works(what, "x", calls, shape)[0]))
+            if not ranks:
+                return None
+            found.take_over()
+            seed = Seed(name, "borrowed", found, {})
+            what, shape = borrowed.small_of(found, ranks[0])
+            _, seed.first = works(found.there, "x", calls, borrowed.operand(ranks[0], *found.places[ranks[0]]))
+            if nature(seed, "x", calls, shape, what):
+                seed.forms = {rank: ["x"] for rank in ranks}
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # pylint: disable=broad-except
+        return None                              # a library may raise anything; what it lacks is no Exception in transformers
     return seed if seed.forms else None
 
 
@@ -260,6 +282,13 @@ class Catalogue:
             self.names.setdefault(name.split(".")[0], []).append(name)
         self.known = {}
 
+    def borrow(self):
+        """The names of transformers' classes too, where it is installed; reading them takes a second."""
+        if borrowed.PACKAGE not in self.names and borrowed.here():
+            found = borrowed.listed()
+            self.what.update((name, (borrowed_seed, where)) for name, where in found.items())
+            self.names[borrowed.PACKAGE] = sorted(found)
+
     def seed(self, name):
         """The seed of this name, or None where it is none."""
         if name not in self.known:
@@ -269,19 +298,26 @@ class Catalogue:
             torch.random.set_rng_state(state)
         return self.known[name]
 
-    def all(self):
-        return [seed for seed in map(self.seed, sorted(self.what)) if seed is not None]
+    def all(self, first=0, last=None):
+        """The seeds among the names from the first to the last, in their order."""
+        return [seed for seed in map(self.seed, sorted(self.what)[first:last]) if seed is not None]
 
-    def draw(self, random_numbers, shares):
+    def draw(self, random_numbers, shares, without=()):
         """A drawn seed: first the module, by its share, then one of its names."""
+        if shares.get(borrowed.PACKAGE):
+            self.borrow()
+        words = sorted(word for word in shares if word in self.names)
         while True:
-            words = sorted(shares)
             word = random_numbers.choices(words, [shares[w] for w in words])[0]
-            seed = self.seed(random_numbers.choice(self.names[word]))
+            name = random_numbers.choice(self.names[word])
+            seed = self.seed(name) if name not in without else None
             if seed is not None:
                 return seed
 
 
 def described(seed):
-    return {"name": seed.name, "kind": seed.kind, "wants": seed.wants, "gives": seed.gives,
-            "forms": {str(rank): forms for rank, forms in seed.forms.items()}}
+    about = {"name": seed.name, "kind": seed.kind, "wants": seed.wants, "gives": seed.gives,
+             "forms": {str(rank): forms for rank, forms in seed.forms.items()}}
+    if seed.kind == "borrowed":
+        about["source"] = seed.what.alike()
+    return about

@@ -6,6 +6,7 @@ that does not fit is drawn again. The same number gives the same program on the 
 import random
 
 from host.synth import arguments
+from host.synth.borrowed import WHERE
 from host.synth.catalogue import SERVES
 from host.synth.program import Program, Refused
 
@@ -104,6 +105,17 @@ def words_of(program, given):
     return words
 
 
+def borrowed(program, what, value):
+    """A module of a class that is taken over, as wide as the value."""
+    where, was = what.places[len(value.shape)]
+    try:
+        return program.add_borrowed(what, value.shape[WHERE[where](len(value.shape))], was)
+    except Refused:
+        raise
+    except Exception as error:  # pylint: disable=broad-except
+        raise Refused(str(error)) from None
+
+
 def step(program, seed, value, draw, join=None):
     """One operator more on a value; with `join` it is to take that value, too."""
     if seed.wants not in SERVES[value.gives]:
@@ -115,7 +127,9 @@ def step(program, seed, value, draw, join=None):
         raise Refused("no form")
     form = draw.choice(ways)
     asked = Asked(program, seed, value, draw, join)
-    if seed.kind == "module":
+    if seed.kind == "borrowed":
+        called, parts = borrowed(program, seed.what, value), [value.name]
+    elif seed.kind == "module":
         given = arguments.constructor(seed.what, value.shape, draw)
         if given is None:
             raise Refused("a parameter without a rule")
@@ -134,8 +148,8 @@ def step(program, seed, value, draw, join=None):
 
 
 class Drawing:
-    def __init__(self, catalogue, number, counts, shares, ranks):
-        self.catalogue, self.shares, self.random = catalogue, shares, random.Random(number)
+    def __init__(self, catalogue, number, counts, shares, ranks, without=()):
+        self.catalogue, self.shares, self.without, self.random = catalogue, shares, frozenset(without), random.Random(number)
         self.count = int(self.weighted(counts))
         self.rank = int(self.weighted(ranks))
         self.program = Program(first_sizes(self.random, self.rank))
@@ -155,7 +169,7 @@ class Drawing:
 
     def one(self):
         """A step, or nothing where it is refused."""
-        seed, mark, join = self.catalogue.draw(self.random, self.shares), self.program.mark(), self.join
+        seed, mark, join = self.catalogue.draw(self.random, self.shares, self.without), self.program.mark(), self.join
         try:
             if not self.program.values:
                 self.program.add_input(list(self.program.sizes.values()), seed.wants)
@@ -177,7 +191,7 @@ class Drawing:
         return self.program
 
 
-def draw(catalogue, number, counts, shares, ranks):
+def draw(catalogue, number, counts, shares, ranks, without=()):
     """(program or None, steps refused) for a number."""
-    drawing = Drawing(catalogue, number, counts, shares, ranks)
+    drawing = Drawing(catalogue, number, counts, shares, ranks, without)
     return drawing.make(), drawing.refused

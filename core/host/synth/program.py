@@ -8,6 +8,7 @@ import re
 import torch
 import torch.nn.functional as F
 
+from host.synth.arguments import Refused
 from host.synth.catalogue import quiet, result_of, usable
 
 BATCHES = (16, 24)
@@ -22,10 +23,6 @@ def mentions(lines, name):
     return any(re.search(r"\b%s\b" % name, line) for line in lines)
 
 
-class Refused(Exception):
-    """A step that does not fit."""
-
-
 class Value:
     def __init__(self, name, tensors, gives):
         self.name, self.tensors, self.gives = name, tensors, gives
@@ -38,15 +35,16 @@ class Program:
         self.inputs, self.values, self.steps = [], [], []
         self.attributes, self.modules = [], {}   # lines of __init__; name -> module on meta
         self.ops = []
+        self.borrowed = {}                       # classes that were taken over, by their names
 
     # What a step may add; undone where the step is refused.
 
     def mark(self):
         return (dict(self.sizes), list(self.inputs), list(self.values), list(self.steps), list(self.attributes),
-                dict(self.modules), list(self.ops))
+                dict(self.modules), list(self.ops), dict(self.borrowed))
 
     def undo(self, mark):
-        (self.sizes, self.inputs, self.values, self.steps, self.attributes, self.modules, self.ops) = mark
+        (self.sizes, self.inputs, self.values, self.steps, self.attributes, self.modules, self.ops, self.borrowed) = mark
 
     def size_text(self, n):
         """A number, by the name of the size that has it."""
@@ -89,14 +87,38 @@ class Program:
         return "self." + name
 
     def add_module(self, seed, given, words):
-        base = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", seed.what.__name__).lower()
-        name = base
-        while name in self.modules:
-            name = "%s_%d" % (base, sum(key.startswith(base) for key in self.modules) + 1)
+        name = self.attribute(seed.what.__name__)
         with quiet(), torch.device("meta"):
             self.modules[name] = seed.what(**given)
         self.attributes.append("self.%s = %s(%s)" % (name, seed.name, ", ".join("%s=%s" % w for w in words)))
         return "self." + name
+
+    def attribute(self, kind):
+        base = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", kind).lower()
+        name = base
+        while name in self.modules:
+            name = "%s_%d" % (base, sum(key.startswith(base) for key in self.modules) + 1)
+        return name
+
+    def definitions(self):
+        """The text of what was taken over, by name."""
+        return {name: text for what in self.borrowed.values() for name, text in what.texts.items()}
+
+    def add_borrowed(self, what, width, was):
+        """A module of a class that is taken over, for an operand of this width."""
+        known = self.definitions()
+        if any(known.get(name, text) != text for name, text in what.texts.items()):
+            raise Refused("another definition of the same name")
+        name = self.attribute(what.kind.__name__)
+        with quiet(), torch.device("meta"):
+            self.modules[name] = what.module(width, was)
+        self.borrowed[what.name] = what
+        self.attributes.append("self.%s = %s" % (name, what.words(width, was, self.setting)))
+        return "self." + name
+
+    def setting(self, name, n):
+        """A class's setting: large ones are sizes of the file."""
+        return self.new_size(name, n) if n >= 32 else self.size_text(n)
 
     def run(self, text, which):
         env = {v.name: v.tensors[which] for v in self.values}
@@ -125,6 +147,16 @@ class Program:
         self.ops.append(seed.name)
         return self.values[-1]
 
+    def head(self):
+        """Imports, and what was taken over with its notices."""
+        if not self.borrowed:
+            return HEAD
+        known = self.definitions()
+        lines = "".join(text + "\n" for text in sorted(known.values()) if text.startswith(("import ", "from ")))
+        notices = "\n\n".join(dict.fromkeys(notice for what in self.borrowed.values() for notice in what.notices))
+        texts = [text for text in known.values() if not text.startswith(("import ", "from "))]
+        return "%sfrom types import SimpleNamespace\n%s\n%s\n\n\n%s\n" % (HEAD, lines, notices, "\n\n\n".join(texts))
+
     def text(self, batch="BATCH"):
         """The file, in KernelBench's form. The batch is to be filled in."""
         used = [n for n in self.sizes if mentions(self.attributes, n)]
@@ -139,6 +171,6 @@ class Program:
         return ("%s\n\nclass Model(nn.Module):\n    \"\"\"%s\"\"\"\n\n    def __init__(self%s):\n        super().__init__()\n%s\n"
                 "    def forward(self, %s):\n%s\n\n%s\n\ndef get_inputs():\n    return [%s]\n\n\n"
                 "def get_init_inputs():\n    return [%s]\n") % (
-                    HEAD, ", ".join(self.ops), arguments, body + "\n" if body else "",
+                    self.head(), ", ".join(self.ops), arguments, body + "\n" if body else "",
                     ", ".join(name for name, _ in self.inputs), forward, sizes,
                     ", ".join(text for _, text in self.inputs), ", ".join(used))

@@ -2,7 +2,7 @@
 are kept from one request to the next."""
 import torch
 
-from host.synth import draw, examine, similar
+from host.synth import borrowed, draw, examine, similar
 from host.synth.catalogue import Catalogue, described
 
 torch.set_num_threads(1)          # sizes are small, and sums do not depend on how many cores there are
@@ -11,22 +11,31 @@ CATALOGUE = Catalogue()
 SOURCES = {}
 
 
-def seeds():
-    return {"seeds": [described(seed) for seed in CATALOGUE.all()], "looked": len(CATALOGUE.what)}
+def seeds(request):
+    if request.get("borrow", False):
+        CATALOGUE.borrow()
+    first, count = request["first"], request["count"]
+    return {"seeds": [described(seed) for seed in CATALOGUE.all(first, first + count)], "looked": len(CATALOGUE.what),
+            "transformers": borrowed.version()}
 
 
 def drawn(request):
-    program, refused = draw.draw(CATALOGUE, request["seed"], request["counts"], request["shares"], request["ranks"])
+    program, refused = draw.draw(CATALOGUE, request["seed"], request["counts"], request["shares"], request["ranks"],
+                               request["without"])
     reply = {"refused": refused}
     if program is not None:
-        reply.update(code=program.text(), ops=program.ops, source="torch")
+        taken = sorted({what.licence for what in program.borrowed.values()})
+        reply.update(code=program.text(), ops=program.ops, source=borrowed.PACKAGE if taken else "torch")
+        if taken:
+            reply["licence"] = "; ".join(taken)
     return reply
 
 
 def names(request):
-    """So many drawn seeds, for somebody else to compose."""
+    """So many drawn seeds of PyTorch, for somebody else to compose."""
     numbers = draw.random.Random(request["seed"])
-    return {"names": [CATALOGUE.draw(numbers, request["shares"]).name for _ in range(request["count"])]}
+    shares = {word: share for word, share in request["shares"].items() if word != borrowed.PACKAGE and share > 0} or {"nn": 1}
+    return {"names": [CATALOGUE.draw(numbers, shares, request["without"]).name for _ in range(request["count"])]}
 
 
 def examined(request, path):

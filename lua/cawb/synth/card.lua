@@ -155,8 +155,8 @@ function M.markdown(set, rows)
     lines[#lines + 1] = ""
   end
   add("# Synthesised tasks: data card", "",
-    ("%d tasks, kept of %d draws. Each is a file in KernelBench's form (`Model`, `get_inputs`, `get_init_inputs`), drawn from PyTorch's own operators and filtered by execution.")
-      :format(#kept, #rows), "",
+    ("%d tasks, kept of %d draws. Each is a file in KernelBench's form (`Model`, `get_inputs`, `get_init_inputs`), drawn from PyTorch's own operators%s and filtered by execution.")
+      :format(#kept, #rows, about.transformers and (" and module classes of transformers %s"):format(about.transformers) or ""), "",
     ("Made by `cawb synth` of cawb %s (code that draws and filters: %s) with PyTorch %s; this card was written on %s, on %s. "
       .. "Times are modelled for %s where no GPU measured them."):format(about.cawb, about.generator, about.torch, os.date "!%Y-%m-%d",
       processor(), about.device), "")
@@ -193,7 +193,7 @@ function M.markdown(set, rows)
   times_section(set, add)
   add("## Licences", "")
   add_table({ "licence of source that was taken over", "tasks", "share" },
-    (counted(kept, function(row) return row.data.licence or "none was taken over" end)))
+    (counted(kept, function(row) return (row.data.licence or "none was taken over"):match "^[^:]+" end)))
   return table.concat(lines, "\n")
 end
 

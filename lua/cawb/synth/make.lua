@@ -46,12 +46,14 @@ end
 --- What options `synth` mean: the same, with tables for texts of weights; or nil and what is wrong.
 function M.read(how)
   local read = setmetatable({}, { __index = how })
-  for option, known in pairs { ops = "|1|2|3|4|5|", shares = "|nn|torch|F|", ranks = "|2|3|4|5|" } do
+  for option, known in pairs { ops = "|1|2|3|4|5|", shares = "|nn|torch|F|transformers|", ranks = "|2|3|4|5|" } do
     local message
     read[option], message = weights(how[option], option)
     message = message or unknown(read[option], known, option)
     if message then return nil, message end
   end
+  read.without = core.json.array {}
+  for name in how.without:gmatch "%S+" do read.without[#read.without + 1] = name end
   if not (how.from > 0 and how.to >= how.from) then return nil, "synth.from and synth.to: times above 0, the second no shorter" end
   return read
 end
@@ -99,7 +101,7 @@ end
 local function composed(self, number)
   if self.propose then return self.propose(self, number) end
   local reply, message, name = self:ask { op = "synth_draw", seed = self:number_of(number, "draw"), counts = self.how.ops,
-    shares = self.how.shares, ranks = self.how.ranks }
+    shares = self.how.shares, ranks = self.how.ranks, without = self.how.without }
   if not reply then return nil, message, name end
   if not reply.code then return { status = "draw" } end
   return { code = reply.code, ops = reply.ops, source = ("%s#%d"):format(reply.source, #reply.ops), licence = reply.licence,

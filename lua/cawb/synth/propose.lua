@@ -61,6 +61,7 @@ function M.new(options)
   if not prompt then return nil, message, name end
   return function(maker, number)
     local drawn, why, kind = maker:ask { op = "synth_names", seed = maker:number_of(number, "names"), shares = maker.how.shares,
+      without = maker.how.without,
       count = maker.how.prompt }
     if not drawn then return nil, why, kind end
     local reply
