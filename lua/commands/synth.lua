@@ -15,7 +15,6 @@ local job = require "cawb.door.job"
 local loop = require "cawb.synth.loop"
 local maker = require "cawb.synth.make"
 local options = require "cawb.base.options"
-local python = require "cawb.base.python"
 local propose = require "cawb.synth.propose"
 local sets = require "cawb.synth.set"
 local strategy = require "cawb.base.strategy"
@@ -182,15 +181,15 @@ function M.library(m, how)
   if not reply then return nil, message, name end
   if reply.transformers == "" then
     return nil, ("synth.shares draws from transformers, which %s lacks: %s -m pip install transformers, or leave it out")
-      :format(python.path(), python.path()), "missing"
+      :format(m.hello.path, m.hello.path), "missing"
   end
   return reply.transformers
 end
 
 -- The files beside the store, and the table.
-local function finish(set, parsed, say)
+local function finish(set, parsed, say, program)
   local rows = set:rows()
-  local written, message, name = export.write(set, rows)
+  local written, message, name = export.write(set, rows, program)
   if not written then return nil, message, name end
   local ok
   ok, message, name = file.replace(set.folder .. "/card.md", card.markdown(set, rows) .. "\n")
@@ -218,7 +217,7 @@ local function perform(state, parsed, given, say)
   if not ended then return fail(message, name) end
   if ended == "interrupted" then return fail("", "interrupted") end
   local kept
-  kept, message, name = finish(set, parsed, say)
+  kept, message, name = finish(set, parsed, say, state.maker.hello.path)
   if not kept then return fail(message, name) end
   if ended == "exhausted" then
     io.stderr:write(("cawb synth: %d draws kept %d tasks of %d; --draws N allows more\n"):format(state.draws, kept, state.count))

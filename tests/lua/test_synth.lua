@@ -196,12 +196,12 @@ check.test("the same seed is the same bytes, in shards too; merged, they are one
 end)
 
 check.test("a share for transformers where it is not installed is a machine that lacks it", function()
-  local function asked(version) return { ask = function() return { transformers = version, seeds = {}, looked = 0 } end } end
+  local function asked(version) return { hello = { path = "PY" }, ask = function() return { transformers = version, seeds = {}, looked = 0 } end } end
   local how = assert(maker.read(setmetatable({ shares = "nn:1,transformers:1" }, { __index = usual })))
   local got, message, name = synth.library(asked "", how)
   check.equal(got, nil)
   check.equal(name, "missing")
-  check.matches(message, "%-m pip install transformers, or leave it out")
+  check.matches(message, "which PY lacks: PY %-m pip install transformers, or leave it out")
   check.equal(synth.library(asked "5.0", how), "5.0")
   check.equal(synth.library(nil, assert(maker.read(usual))), "")
 end)

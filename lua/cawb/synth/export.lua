@@ -48,9 +48,11 @@ end
 
 local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
 
--- tasks.parquet of tasks.jsonl: true, or nil and why there is none.
-local function parquet(folder)
-  local program, message, kind = python.path()
+-- tasks.parquet of tasks.jsonl: true, or nil and why there is none. To ask which Python serves starts a task host, so one that
+-- is known already is given.
+local function parquet(folder, known)
+  local program, message, kind = known, nil, nil
+  if not program then program, message, kind = python.path() end
   if not program then return nil, message, kind end
   local pipe = assert(io.popen(("%s %s %s %s %s 2>&1"):format(quoted(program), quoted(python.host_folder() .. "/task/parquet_writer.py"),
     quoted(folder .. "/tasks.jsonl"), quoted(folder .. "/tasks.parquet"), table.concat(M.columns, " "))))
@@ -59,9 +61,9 @@ local function parquet(folder)
   return nil, said:match "([^\n]+)%s*$" or "it cannot be written", "missing"
 end
 
---- Write tasks.jsonl and tasks.parquet beside the store. Returns { tasks =, parquet = nil or why there is none }, or nil,
+--- Write tasks.jsonl and tasks.parquet beside the store; `program`, if known, is the Python of the task host. Returns { tasks =, parquet = nil or why there is none }, or nil,
 --- message, name.
-function M.write(set, rows)
+function M.write(set, rows, program)
   local lines, times = {}, times_of(set)
   for _, row in ipairs(rows) do
     if row.status == "kept" then
@@ -73,7 +75,7 @@ function M.write(set, rows)
   local ok, message, name = file.replace(set.folder .. "/tasks.jsonl", table.concat(lines))
   if not ok then return nil, message, name end
   local why
-  if #lines > 0 then ok, why = parquet(set.folder) end
+  if #lines > 0 then ok, why = parquet(set.folder, program) end
   return { tasks = #lines, parquet = not ok and why or nil }
 end
 
