@@ -99,6 +99,8 @@ M.groups = {
     "x + 1.5", "1 - x", "x * 2", "x / 3", "x.to(torch.float64)", "x.to(torch.float16)", "x.float()", "(x.clamp(-5, 5).nan_to_num() * 10).to(torch.int32)", "x.bool()",
     "torch.zeros_like(x) + x", "torch.ones_like(x) * x", "torch.full_like(x, 2.5) - x", "x.new_zeros(3) + x.sum()", "x.new_ones(2) * x.amax()", "x.new_full((2,), 7) + x.amin()",
     "torch.deg2rad(x)", "torch.rad2deg(x)", "torch.sinc(x)", "torch.special.ndtr(x)", "torch.special.entr(x)", "torch.special.erfcx(x.clamp(min=-2))", "(x.tanh() * 0.9).erfinv()",
+    "torch.digamma(x)", "torch.i0(x.float())", "torch.special.i0e(x.float())", "torch.special.i1e(x.float())", "torch.special.i1(x.float())", "torch.special.log_ndtr(x)", "torch.special.ndtri(x.float().sigmoid())",
+    "torch.special.bessel_j0(x.float())", "torch.special.bessel_j1(x.float())", "F.rrelu(x)", "F.hardshrink(x, -0.3)",
     "torch.where(x > 0.1, x, -1.0)", "x.masked_fill(x > 0.3, -2.0)", "torch.lerp(x, x * 2, 0.3)" }),
   elementwise("of one positive number", reals, "positive", {
     "x.log()", "x.log2()", "x.log10()", "x.log1p()", "x.sqrt()", "x.rsqrt()", "x.reciprocal()", "x ** 0.5", "x ** -1", "x ** -2", "x ** -0.5",
@@ -131,7 +133,8 @@ M.groups = {
     "torch.linalg.vector_norm(x, float('inf'), {d})", "torch.linalg.vector_norm(x, float('-inf'), {d})", "torch.linalg.vector_norm(x, 0, {d})",
     "torch.linalg.vector_norm(x, 3, {d})", "torch.logsumexp(x, {d})", "torch.logsumexp(x, ({d}, {e}) if {d} != {e} else {d}, True)", "(x > 0).any({d})", "(x > -9).all({d})", "(x > 0).any()",
     "x.any({d})", "x.all({d})", "(x * 0.1 + 1).prod({d})", "torch.aminmax(x, dim={d})[0]", "torch.aminmax(x, dim={d})[1]", "x.aminmax()[1]", "(x * 0.01 + 1).prod()",
-    "x.sum({d}, dtype=torch.float32)", "torch.norm(x, p=3, dim={d})" }),
+    "x.sum({d}, dtype=torch.float32)", "torch.norm(x, p=3, dim={d})",
+    "torch.where(x > 0.7, float('nan'), x).nansum({d})", "x.nansum()", "torch.nanmean(x, {d})", "torch.dist(x, x * 2 + 1)", "torch.dist(x, x * 2, 1)" }),
   shaped("reductions of whole numbers", wholes, 1, 3, {
     "x.sum()", "x.sum({d})", "x.amax({d})", "x.amin({d})", "x.max({d})[1]", "x.argmin({d})", "x.prod({d})", "x.any({d})", "x.all({d})", "x.max()", "x.float().mean({d})",
     "x.sum({d}, dtype=torch.float32)", "x.cumsum({d})", "x.argmax()" }),
@@ -143,16 +146,21 @@ M.groups = {
     "torch.softmax(x, {d})", "torch.log_softmax(x, {d})", "F.softmin(x, {d})", "x.cumsum({d})", "(x * 0.1 + 1).cumprod({d})", "F.normalize(x, dim={d})",
     "F.normalize(x, p=1, dim={d})", "torch.sort(x, {d})[0]", "torch.sort(x, {d}, descending=True)[0]", "torch.topk(x, {k}, {d})[0]", "torch.topk(x, {k}, {d}, largest=False)[0]",
     "torch.kthvalue(x, {k}, {d})[0]", "torch.msort(x)", "torch.softmax(x, {d}, dtype=torch.float32)",
+    "torch.cummax(x, {d})[0]", "torch.cummin(x, {d})[0]", "torch.logcumsumexp(x, {d})", "x.median({d})[0]", "x.median()", "x.nanmedian({d}, True)[0]",
+    "torch._softmax_backward_data(x, x.softmax({d}), {d}, {dtype})", "torch._log_softmax_backward_data(x, x.log_softmax({d}), {d}, {dtype})",
     "torch.softmax(x.masked_fill(x < 0, float('-inf')), {d}).nan_to_num(0.5)", "F.layer_norm(x, ({last},))", "F.rms_norm(x, ({last},))" }),
   shaped("order", { "float32", "int64" }, 1, 3, {
     "torch.argsort(x, {d}, stable=True)", "torch.sort(x, {d}, stable=True)[1]", "torch.sort(x, {d}, descending=True, stable=True)[1]", "x.gather({d}, x.argmax({d}, keepdim=True))",
-    "torch.sort(x, {d})[0]" }),
+    "torch.sort(x, {d})[0]", "torch.cummax(x, {d})[1]", "torch.cummin(x, {d})[1]", "torch.searchsorted(x.sort(-1)[0], x.flip(0).contiguous())",
+    "torch.bucketize(x, torch.tensor([-2, -1, 0, 0, 3], dtype={dtype}), right=True)" }),
   shaped("moves", { "float32", "float16", "int64", "bool", "uint8" }, 1, 4, {
     "torch.cat((x, x.flip({d})), {d})", "torch.stack((x, ~x if x.dtype == torch.bool else x + 1), {d})", "x.flip({d})", "x.flip(({d}, {e}) if {d} != {e} else {d})", "x.roll(2, {d})", "x.roll((1, -1), ({d}, {e}))",
     "x.roll(3)", "F.pad(x, (1, 2))", "F.pad(x, (2, 0, 0, 3)) if x.dim() > 1 else F.pad(x, (0, 1))", "x.repeat(2, *[1] * {rank})", "x.repeat(*[2] * {rank})", "x.transpose({d}, {e}).contiguous()",
     "x.movedim({d}, 0).clone()", "x.reshape(-1).clone()", "x.narrow({d}, {k} - 1, {nd} - {k} + 1).clone()", "x.select({d}, {k} - 1).clone()", "x.unsqueeze({d}).expand(*x.shape[:{d}], 3, *x.shape[{d}:]).clone()",
     "x.unfold({d}, {k}, 2).clone()", "x.split({k}, {d})[-1].clone()", "x.chunk(3, {d})[0].clone()", "x[..., ::2].clone()", "x.index_select({d}, torch.arange({nd}).flip(0))",
     "x.as_strided((2, ({last} + 1) // 2), (1, 1)).clone()", "x.squeeze().clone()", "x.flatten().clone()", "x.unflatten({d}, (1, {nd})).clone()", "x.tile(2).clone()", "x.repeat_interleave(2, {d})",
+    "torch.rot90(x, {k}, ({d}, {e})) if {d} != {e} else x.clone()", "torch.take(x, torch.tensor([0, -1]))", "x.masked_scatter(x.bool(), x.flip(0))", "torch.narrow_copy(x, {d}, {k} - 1, 1)",
+    "torch.view_copy(x, (-1,))", "torch.transpose_copy(x, {d}, {e})", "torch.unsqueeze_copy(x, {d})", "torch.split_copy(x, {k}, {d})[0]",
     "torch.diag_embed(x)", "x.index_select({d}, torch.tensor([0, {k} - 1]))", "torch.zeros({nd} + 2, dtype={dtype})[1:-1].copy_(x.select({e}, 0).reshape(-1)[:1].expand({nd})).clone()",
     "torch.empty_like(x).copy_(x)", "torch.full({shape}, 1, dtype={dtype}).add_(x.to({dtype})) if {dtype} != torch.bool else x.clone()", "x.movedim(0, -1).reshape(-1).clone()", "x.diff(dim={d}) if {dtype} != torch.bool else x.clone()" }),
   shaped("matrices", reals, 2, 4, {
@@ -163,13 +171,35 @@ M.groups = {
   { name = "picks", dtypes = { "float32", "float16", "int64" }, forms = {
     "x[z]", "x.gather(1, w)", "x.index_select(0, z[0])", "x.index_select(1, w[0])", "x.t()[:, z]", "torch.take_along_dim(x, w, 1)", "x[z[0], w[:1].expand(z.shape[1], -1)[:, 0]]",
     "x.scatter(1, w, x[:w.shape[0], :w.shape[1]] + 1)", "x.scatter(1, w, 7)", "torch.zeros_like(x).scatter_add_(1, w, x)", "x.scatter_add(0, z[:1, :1].expand(1, x.shape[1]), x)", "x[z.min()]", "x[:, w[0]]",
-    "F.embedding(z, x)", "x[-1 - z]", "x[:, 0][z]" },
+    "F.embedding(z, x)", "x[-1 - z]", "x[:, 0][z]", "x.scatter_reduce(1, w, x[:w.shape[0], :w.shape[1]] + 1, 'prod')", "x.scatter_reduce(1, w, x + 1, 'sum', include_self=False)",
+    "x.index_put((z[0],), x[0] * 2)", "x.index_put((z[:1], w[:1, :1]), x[:1, :1], accumulate=True)" },
     draw = function(r, dtype)
       local n, c = 1 + sizes[r(#sizes)], 1 + sizes[r(#sizes)]
       local rows = r(n)
       return { fill(dtype, { n, c }), ("torch.randn(3)"),
                ("torch.randint(0, %d, (%d, %d))"):format(n, r(5), r(7)),
                ("torch.randn(%d, %d).argsort(1)[:, :%d].contiguous()"):format(rows, c, r(c)) }, words(r, { n, c }, dtype)
+    end },
+  { name = "picks of real numbers", dtypes = single, forms = {
+    "x.scatter_reduce(1, w, x[:w.shape[0], :w.shape[1]] + 1, 'amax')", "x.scatter_reduce(1, w, x + 1, 'mean', include_self=False)", "x.index_reduce(1, w[0], x[:, :w.shape[1]], 'amin')", "x.index_put((x > 1,), torch.tensor(0.5))",
+    "F.embedding_bag(z, x)", "F.embedding_bag(z, x, mode='sum')", "F.embedding_bag(z, x, mode='max')", "F.embedding_bag(z.flatten(), x, torch.tensor([0, 1, 1]), mode='sum')",
+    "F.embedding_bag(z, x, mode='mean', padding_idx=0)", "F.embedding_bag(z, x, mode='sum', per_sample_weights=x[z, 0])", "x.trace()" },
+    draw = function(r, dtype)
+      local n, c = 1 + sizes[r(#sizes)], 1 + sizes[r(#sizes)]
+      return { fill(dtype, { n, c }), ("torch.randn(3)"), ("torch.randint(0, %d, (%d, %d))"):format(n, r(5), r(7)),
+               ("torch.randn(%d, %d).argsort(1)[:, :%d].contiguous()"):format(r(n), c, r(c)) }, words(r, { n, c }, dtype)
+    end },
+  { name = "grids", dtypes = { "float32", "float64" }, forms = (function()
+      local list = { "F.grid_sample(x, F.affine_grid(z, x.shape, align_corners=True), align_corners=True)", "F.affine_grid(z, x.shape, align_corners=False)" }
+      for _, mode in ipairs { "bilinear", "nearest", "bicubic" } do
+        for k, outside in ipairs { "zeros", "border", "reflection" } do
+          list[#list + 1] = ("F.grid_sample(x, y, mode='%s', padding_mode='%s', align_corners=%s)"):format(mode, outside, k % 2 == 0 and "True" or "False")
+        end
+      end
+      return list
+    end)(), draw = function(r, dtype)
+      local s = { r(3), r(4), 1 + r(9), 1 + r(9) }
+      return { fill(dtype, s), ("torch.rand((%d, %d, %d, 2), dtype=torch.%s) * 2.4 - 1.2"):format(s[1], r(6), r(6), dtype), fill(dtype, { s[1], 2, 3 }) }, words(r, s, dtype)
     end },
   { name = "losses", dtypes = single, forms = {
     "F.cross_entropy(x, z)", "F.cross_entropy(x, z, weight=y[0].abs())", "F.cross_entropy(x, z, reduction='none')", "F.cross_entropy(x, z, ignore_index=0)", "F.nll_loss(x, z, reduction='sum')",
@@ -191,8 +221,9 @@ M.groups = {
     "F.adaptive_avg_pool2d(x, (5, 4))", "F.max_pool1d(x.flatten(2), 4, 3)", "F.avg_pool1d(x.flatten(2), 4, 3, 1)", "F.lp_pool2d(x, 2, 2)", "F.adaptive_max_pool2d(x, (3, 2))", "F.max_pool2d(x[0], 2)", "F.unfold(x, 3, padding=1, stride=2)",
     "F.interpolate(x, scale_factor=2)", "F.interpolate(x, size=(7, 5))", "F.pixel_shuffle(x, 2)", "F.channel_shuffle(x, 2)", "F.interpolate(x.flatten(2), scale_factor=3)", "F.pixel_unshuffle(x[..., :6, :6], 2)",
     "F.pad(x, (1, 2, 3, 0), mode='reflect')", "F.pad(x, (1, 2, 3, 0), mode='replicate')", "F.pad(x, (1, 2, 3, 0), mode='circular')", "F.pad(x, (-1, 1, 2, -2))", "F.fold(F.unfold(x, 2), x.shape[-2:], 2)", "F.interpolate(x, scale_factor=2, mode='bilinear')",
-    "F.adaptive_avg_pool1d(x.flatten(2), 3)", "F.max_pool2d(x, 3, 2, return_indices=True)[1]", "F.fold(F.unfold(x, 3, 2, 2, 2), x.shape[-2:], 3, 2, 2, 2)" }),
-  image("resizing", { "float32", "float16" }, 2, {      -- float64's reference is PyTorch's own, which rounds places
+    "F.adaptive_avg_pool1d(x.flatten(2), 3)", "F.max_pool2d(x, 3, 2, return_indices=True)[1]", "F.max_pool2d(x, 3, 2, 1, return_indices=True)[1]", "F.adaptive_max_pool2d(x, (3, 2), return_indices=True)[1]",
+    "F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2, output_size=x.shape[-2:])", "F.pad(x, (-1, 2, 1, -2), mode='replicate')", "F.pad(x, (-1, 2, 1, -2), mode='reflect')", "F.fold(F.unfold(x, 3, 2, 2, 2), x.shape[-2:], 3, 2, 2, 2)" }),
+  image("resizing", { "float32", "float16", "float64" }, 2, {
     "F.interpolate(x, size=(9, 4), mode='nearest-exact')", "F.interpolate(x, size=(11, 4), mode='bilinear')", "F.interpolate(x, size=(5, 13), mode='bilinear', align_corners=True)",
     "F.interpolate(x, scale_factor=1.5, mode='bilinear')", "F.interpolate(x, scale_factor=0.4, mode='bilinear')", "F.interpolate(x, size=(5, 13), mode='bicubic')",
     "F.interpolate(x, scale_factor=2, mode='bicubic', align_corners=True)", "F.interpolate(x.flatten(2), scale_factor=3, mode='linear')", "F.interpolate(x, size=(1, 1), mode='bilinear', align_corners=True)" }),

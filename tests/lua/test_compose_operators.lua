@@ -72,6 +72,7 @@ each("moves", "[torch.randn(4, 6, 5), torch.randn(4, 2, 5)]", nil, {
 each("resizing", "[torch.randn(2, 3, 7, 6)]", nil, {
   "F.interpolate(x, scale_factor=2, mode='bilinear')", "F.interpolate(x, size=(11, 4), mode='bilinear', align_corners=True)", "F.interpolate(x, scale_factor=0.4, mode='bilinear')",
   "F.interpolate(x, size=(5, 13), mode='bicubic')", "F.interpolate(x, size=(9, 4), mode='nearest-exact')", "F.interpolate(x[None], scale_factor=2, mode='trilinear')",
+  "F.interpolate(x.double(), size=(5, 13), mode='bicubic')", "F.interpolate(x.double(), size=(11, 5), mode='bilinear', align_corners=True)",
   "F.interpolate(x.flatten(2), scale_factor=1.5, mode='linear')", "F.fold(F.unfold(x, (3, 2), (1, 2), 1, (2, 3)), (7, 6), (3, 2), (1, 2), 1, (2, 3))",
   "F.max_pool2d(x, (2, 3), 2, dilation=(2, 1), return_indices=True)" })
 
@@ -83,6 +84,26 @@ each("picks", "[torch.randn(9, 6), torch.randint(0, 9, (4, 3)), torch.randint(0,
   "x[y]", "self.e(y)", "x.gather(1, z)", "x.index_select(0, y[0])", "x[y[:, 0], z[:4, 1]]", "x.t()[:, y]", "torch.take_along_dim(x, z, 1)",
   "F.cross_entropy(x, z[:, 0])", "F.nll_loss(x, z[:, 1], reduction='sum')",
   "torch.zeros(9, 6, dtype=torch.int64).scatter_(1, z, 1)", "torch.zeros_like(x).scatter_add_(1, z, x)", "x.scatter(0, z, x * 2)" })
+
+each("running extremes, medians, places in order", "[torch.randn(6, 37), torch.randn(6, 37)]", nil, {
+  "torch.cummax(x, 1)[0]", "torch.cummax(x, 1)[1]", "torch.cummin(x, 0)[0]", "torch.logcumsumexp(x, 1)", "x.median(1)[0]", "x.median()",
+  "torch.where(x > 1, float('nan'), x).nanmedian(1)[0]", "torch.where(x > 1, float('nan'), x).nansum(0)", "x.trace()", "torch.dist(x, y)",
+  "torch.searchsorted(x.sort(1)[0], y)", "torch.bucketize(x, torch.tensor([-1., 0., 0., 2.]), right=True)",
+  "torch._softmax_backward_data(x, y.softmax(1), 1, torch.float32)", "torch._log_softmax_backward_data(x, y.log_softmax(0), 0, torch.float32)" })
+
+each("special functions", "[torch.randn(6, 37)]", nil, {
+  "torch.digamma(x)", "torch.special.i0e(x)", "torch.special.i1e(x)", "torch.special.log_ndtr(x)", "F.rrelu(x)", "F.hardshrink(x, -0.3)", "torch.ldexp(x, x.round())" })
+
+each("elements put and taken", "[torch.randn(9, 6), torch.randint(0, 9, (4, 3)), torch.randint(0, 6, (9, 2))]", nil, {
+  "torch.rot90(x)", "torch.rot90(x, 2)", "torch.rot90(x, 3)", "torch.take(x, torch.tensor([3, -1]))", "x.masked_scatter(x > 0, x * 2)", "torch.view_copy(x, (6, 9))",
+  "x.scatter_reduce(1, z, x[:, :2] + 1, 'amax')", "x.scatter_reduce(1, z, x[:, 1:3], 'mean', include_self=False)", "x.index_reduce(1, z[0], x[:, 3:5], 'prod')",
+  "x.index_put((y[0],), x[0] * 2)", "x.index_put((y, y % 6), x[:4, :3], accumulate=True)", "x.index_put((x > 1,), torch.tensor(0.5))",
+  "F.embedding_bag(y, x)", "F.embedding_bag(y, x, mode='max')", "F.embedding_bag(y.flatten(), x, torch.tensor([0, 3, 3]), mode='sum')" })
+
+each("grids and places of maxima", "[torch.randn(2, 3, 6, 8), torch.rand(2, 4, 5, 2) * 2.4 - 1.2]", nil, {
+  "F.grid_sample(x, y, align_corners=False)", "F.grid_sample(x, y, padding_mode='reflection', align_corners=True)", "F.grid_sample(x, y, mode='bicubic', padding_mode='border', align_corners=False)",
+  "F.affine_grid(x[:, 0, :2, :3], (2, 1, 3, 4), align_corners=False)", "F.max_pool2d(x, 3, 2, 1, return_indices=True)[1]", "F.adaptive_max_pool2d(x, (4, 3), return_indices=True)[1]",
+  "F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2)", "F.pad(x, (-1, 2, 1, -2), mode='replicate')" })
 
 each("losses", "[torch.randn(5, 23), torch.randn(5, 23)]", nil, {
   "F.mse_loss(x, y)", "F.l1_loss(x, y)", "F.smooth_l1_loss(x, y)", "F.huber_loss(x, y, delta=0.7)", "F.kl_div(x, y.softmax(1), reduction='batchmean')",

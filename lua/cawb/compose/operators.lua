@@ -8,7 +8,8 @@ local types = require "cawb.graph.types"
 
 local M = { table = {} }
 
-for _, room in ipairs { "bound", "fold", "norm", "pool", "move", "product", "order", "cell", "place", "pad", "resize", "diagonal" } do
+for _, room in ipairs { "bound", "fold", "norm", "pool", "move", "product", "order", "cell", "place", "pad", "resize", "diagonal",
+                         "special", "running", "copies", "sample" } do
   for name, constructor in pairs(require("cawb.compose.operators." .. room)) do M.table[name] = constructor end
 end
 

@@ -37,7 +37,7 @@ local float = {
   reciprocal = "1.0f / A", sin = "sinf(A)", cos = "cosf(A)", tan = "tanf(A)", asin = "asinf(A)", acos = "acosf(A)",
   atan = "atanf(A)", sinh = "sinhf(A)", cosh = "coshf(A)", tanh = "tanhf(A)", asinh = "asinhf(A)",
   acosh = "acoshf(A)", atanh = "atanhf(A)", erf = "erff(A)", erfc = "erfcf(A)", floor = "floorf(A)",
-  ceil = "ceilf(A)", round = "rintf(A)", trunc = "truncf(A)", frac = "A - truncf(A)",
+  ceil = "ceilf(A)", trunc = "truncf(A)", frac = "A - truncf(A)",
   sigmoid = "1.0f / (1.0f + expf(-A))", silu = "A / (1.0f + expf(-A))",
   log_sigmoid_forward = "(A < 0.0f ? A : 0.0f) - log1pf(expf(-fabsf(A)))",
   mish = "A * tanhf(A > 20.0f ? A : log1pf(expf(A)))",
@@ -49,6 +49,14 @@ local float = {
     end
     return "0.5f * A * (1.0f + erff(A * 0.7071067811865476f))"
   end,
+  round = function(args, dtype)
+    local decimals = args.decimals or 0
+    local by = number(10.0 ^ math.abs(decimals), dtype)
+    if decimals == 0 then return "rintf(A)" end
+    return decimals > 0 and ("rintf(A * %s) / %s"):format(by, by) or ("rintf(A / %s) * %s"):format(by, by)
+  end,
+  nextafter = function(_, dtype) return (dtype == "float32" or dtype == "float64") and "nextafterf(A, B)" or nil end,
+  ldexp = "A * exp2f(B)",
   leaky_relu = function(args, dtype) return ("(A > 0.0f ? A : A * %s)"):format(number(args.negative_slope, dtype)) end,
   elu = function(args, dtype)                      -- SELU arrives here too, with its two scales
     local scale, steep = number(args.scale or 1, dtype), number(args.input_scale or 1, dtype)
@@ -64,11 +72,12 @@ local float = {
   end,
   hardshrink = function(args, dtype)
     local at = number(args.lambd or 0.5, dtype)
-    return ("(A >= -%s && A <= %s ? 0.0f : A)"):format(at, at)
+    return ("(A >= %s && A <= %s ? 0.0f : A)"):format(number(-(args.lambd or 0.5), dtype), at)
   end,
   softshrink = function(args, dtype)
     local at = number(args.lambd or 0.5, dtype)
-    return ("(A > %s ? A - %s : A < -%s ? A + %s : A != A ? A : 0.0f)"):format(at, at, at, at)
+    local below = number(-(args.lambd or 0.5), dtype)
+    return ("(A > %s ? A - %s : A < %s ? A - %s : A != A ? A : 0.0f)"):format(at, at, below, below)
   end,
   logit = function(args, dtype)
     if not args.eps then return "logf(A / (1.0f - A))" end
@@ -157,10 +166,10 @@ local whole = {
 
 local functions = {}
 for word in ([[fabs exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh
-               atanh erf erfc floor ceil rint trunc pow atan2 fmod fmax fmin copysign hypot erfinv lgamma erfcx]]):gmatch "%w+" do
+               atanh erf erfc floor ceil rint trunc pow atan2 fmod fmax fmin copysign hypot erfinv lgamma erfcx nextafter]]):gmatch "%w+" do
   functions[word .. "f"] = word
 end
-functions.__fsub_rn = "__dsub_rn"
+functions.__fsub_rn, functions.__fmul_rn = "__dsub_rn", "__dmul_rn"
 
 --- The same text in float64.
 function M.widen(text)

@@ -1,7 +1,8 @@
--- scan: running sums and products along one axis. The elements are numbered (o, k, i): axes in front, the
+-- scan: running sums, products and extremes along one axis. The elements are numbered (o, k, i): axes in front, the
 -- axis, axes behind it. Each block takes a part of the axis; where there are several, two launches ahead
 -- take the parts' totals, and what lies before each.
 
+local expressions = require "cawb.graph.expressions"
 local template = require "cawb.compose.generate.template"
 
 local M = {}
@@ -9,7 +10,7 @@ local M = {}
 local ceil = template.ceil
 
 ---@class cawb.Scan: a description (template.lua), and
----@field op string          "sum" or "prod"
+---@field op string          "sum", "prod", "max", "min" or "logsumexp", the logarithm of a sum of exponentials
 ---@field type string        of the sums, in C
 ---@field outer integer      elements in front of the axis
 ---@field n integer          along it
@@ -25,9 +26,24 @@ local LONG = 16384          -- elements of a row of which a thread has more at a
 local dtypes = { float = "float32", double = "float64", int = "int32", ["long long"] = "int64" }
 local sizes = { float = 4, double = 8, int = 4, ["long long"] = 8 }
 
+-- What joins nothing: the least or the largest of a type.
+local bounds = { float = { "-INFINITY", "INFINITY" }, double = { "-INFINITY", "INFINITY" }, int = { "(-2147483647 - 1)", "2147483647" },
+                 ["long long"] = { "(-9223372036854775807LL - 1)", "9223372036854775807LL" } }
+
+local more = "(a == b ? a + 0.6931471805599453f : (a != a || a > b ? a : b) + log1pf(expf(-fabsf(a - b))))"
+
+-- How two are joined, in a and b, what changes nothing, and what it makes. NaN stays.
+local function joining(d)
+  local least, most = table.unpack(bounds[d.type])
+  local ways = { sum = { "a + b", "0", "sums" }, prod = { "a * b", "1", "products" }, max = { "(b > a || b != b ? b : a)", least, "maxima" },
+                 min = { "(b < a || b != b ? b : a)", most, "minima" },
+                 logsumexp = { d.type == "double" and expressions.widen(more) or more, least, "sums of exponentials" } }
+  return table.unpack(ways[d.op])
+end
+
 local function holes(d)
-  return { T = d.type, JOIN = d.op == "sum" and "+" or "*", NEUTRAL = d.op == "sum" and "0" or "1",
-           WHAT = (d.op == "sum" and "sums" or "products") .. (d.reverse and " from the end" or "") }
+  local join, neutral, what = joining(d)
+  return { T = d.type, JOIN = join, NEUTRAL = neutral, WHAT = what .. (d.reverse and " from the end" or "") }
 end
 
 -- As many parts as make about 500 blocks, none of less than 8192 elements.

@@ -26,6 +26,18 @@ function M.mean(g, op)
   return { mean(g, x, axes_of(dims(op), #x.shape), keep(op)) }
 end
 
+-- NaN counts as 0.
+function M.nansum(g, op)
+  local x = taken(g, op.x[1], op.out[1].dtype)
+  return { g:reduce("sum", g:map("(A != A ? 0 : A)", x.dtype, { x }), axes_of(dims(op), #x.shape), keep(op)) }
+end
+
+function M.trace(g, op)
+  local x = taken(g, op.x[1], op.out[1].dtype)
+  local diagonal = g:view(x, { math.min(x.shape[1], x.shape[2]) }, function(i) return { i[1], i[1] } end)
+  return { g:reduce("sum", diagonal, { true }) }
+end
+
 local function truth(name)
   return function(g, op)
     local x = g:map("A != 0", "bool", { op.x[1] }, op.x[1].dtype)
@@ -114,6 +126,11 @@ end
 function M.linalg_vector_norm(g, op) return norm(g, op, op.args.ord or 2) end
 
 function M.norm(g, op) return norm(g, op, op.args.p or 2) end
+
+function M.dist(g, op)
+  local apart = g:map("A - B", op.out[1].dtype, { op.x[1], op.x[2] })
+  return { g:reshape(norm(g, { x = { apart }, out = op.out, args = {} }, op.args.p or 2)[1], {}) }
+end
 
 -- Losses: element by element, then their mean or sum (1 or 2).
 local function reduced(g, x, how)

@@ -16,7 +16,7 @@ local function copy(g, op)
 end
 
 M.clone, M._to_copy, M.lift_fresh, M.contiguous, M.alias = copy, copy, copy, copy, copy
-M.lift_fresh_copy, M._reshape_copy, M.expand_copy, M.alias_copy, M.view_copy = copy, copy, copy, copy, copy
+M.lift_fresh_copy, M.expand_copy, M.alias_copy, M.detach_copy = copy, copy, copy, copy
 
 -- Into the first operand's place: what comes is broadcast to it.
 function M.copy(g, op)
@@ -253,74 +253,6 @@ function M.gather(g, op)
   return { pick(g, x, op.by.index, axis, op.out[1].shape) }
 end
 
--- For each element of x and each k along the axis of `at`: whether k puts something there.
-local function hits(g, x, at, axis)
-  local wide = { table.unpack(x.shape) }
-  wide[#wide + 1] = at.shape[axis]
-  local function guard(i)
-    local list = {}
-    for d, n in ipairs(at.shape) do
-      if d ~= axis and n < x.shape[d] then list[#list + 1] = index.plus(index.scale(i[d], -1), n - 1) end
-    end
-    return list
-  end
-  local function spread(node, fill)
-    return g:view(node, wide, function(i)
-      local j = { table.unpack(i, 1, #x.shape) }
-      j[axis] = i[#wide]
-      return j
-    end, guard, fill)
-  end
-  local own = g:view(g:iota(x.shape[axis]), wide, function(i) return { i[axis] } end)
-  local hit = g:map("A == B", "bool", { spread(at, -1), own }, "int64")
-  return hit, spread, #wide
-end
-
--- Every element looks for what is put there: slow where many are, but the same every time.
-local function scatter(join)
-  return function(g, op)
-    local x, at, source = op.x[1], op.by.index, op.by.src or op.by.source
-    if #x.shape == 0 then return nil, "its tensors have no dimensions" end
-    local axis, how = op.args.dim % #x.shape + 1, join or op.args.reduce
-    local hit, spread, last = hits(g, x, at, axis)
-    local over = { [last] = true }
-    if how == "add" or how == "sum" then
-      local terms = g:map("(A ? B : 0)", x.dtype, { hit, spread(source, 0) })
-      terms.casts = { "bool" }
-      return { g:map("A + B", x.dtype, { x, g:reduce("sum", terms, over) }) }
-    elseif how then return nil, "it joins by " .. how end
-    local any = g:reduce("any", hit, over)
-    local value = source
-    if source then
-      local ranks = g:map("(A ? B : -1)", "int64", { hit, g:view(g:iota(at.shape[axis]), hit.shape, function(i)
-        return { i[last] } end) })
-      ranks.casts = { "bool" }
-      local k = g:map("(A < 0 ? 0 : A)", "int64", { g:reduce("max", ranks, over) })
-      value = g:node { kind = "pick", inputs = { spread(source, 0), k }, axis = last, shape = x.shape, dtype = x.dtype }
-    else value = g:fill(op.args.value, x.shape, x.dtype) end
-    local out = g:map("(A ? B : C)", x.dtype, { any, value, x })
-    out.casts = { "bool" }
-    return { out }
-  end
-end
-
-M.scatter, M.scatter_add = scatter(nil), scatter "add"
-
--- Neighbouring dimensions as one, and their index.
-local function flattened(g, x, list, axis)
-  local n, flat = 1, nil
-  for k, at in ipairs(list) do
-    local size = x.shape[axis + k - 1]
-    local safe = g:map("(A < 0 ? A + B : A)", "int64", { at, g:fill(size, {}, "int64") })
-    flat = flat and g:map("A * B + C", "int64", { flat, g:fill(size, {}, "int64"), safe }) or safe
-    n = n * size
-  end
-  local shape = { table.unpack(x.shape, 1, axis - 1) }
-  shape[axis] = n
-  for k = axis + #list, #x.shape do shape[#shape + 1] = x.shape[k] end
-  return g:reshape(x, shape), flat
-end
-
 -- x[a, b, ...]: index tensors for dimensions that are neighbours, behind some that are whole.
 function M.index(g, op)
   local x, list = op.by.self, { table.unpack(op.x, 2) }
@@ -332,7 +264,7 @@ function M.index(g, op)
   if list[1].dtype == "bool" then return nil, "an index of truth values makes shapes that follow from data; torch.where, or a product with the mask, keeps them" end
   local together = graphs.together(list)
   local node, at = x, list[1]
-  if #list > 1 then node, at = flattened(g, x, list, axis) end
+  if #list > 1 then node, at = tools.flattened(g, x, list, axis) end
   return { taken_along(g, node, g:broadcast(at, together), axis, op.out[1].shape) }
 end
 

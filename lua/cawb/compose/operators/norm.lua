@@ -16,6 +16,22 @@ local function softmax(logarithm)
 end
 
 M._softmax, M._log_softmax = softmax(false), softmax(true)
+
+-- What a softmax hands back of what it was handed.
+local function handed_back(logarithm)
+  return function(g, op)
+    local handed, y = op.by.grad_output, op.by.output
+    local axes = tools.axes_of(op.args.dim, #y.shape)
+    if logarithm then
+      return { g:map("A - expf(B) * C", y.dtype, { handed, y, g:reduce("sum", handed, axes, true) }) }
+    end
+    local sum = g:reduce("sum", g:map("A * B", y.dtype, { handed, y }), axes, true)
+    return { g:map("A * (B - C)", y.dtype, { y, handed, sum }) }
+  end
+end
+
+M._softmax_backward_data, M._log_softmax_backward_data = handed_back(false), handed_back(true)
+
 M._safe_softmax = function(g, op)                 -- rows of -inf alone are zeros
   local x = tools.taken(g, op.x[1], op.out[1].dtype)
   local axes = tools.axes_of(op.args.dim, #x.shape)
@@ -110,6 +126,9 @@ function M.native_batch_norm(g, op)
   local x, eps = op.by.input, op.args.eps or op.args.epsilon
   local training = op.args.training
   if training == nil then training = not op.by.running_mean end
+  if training and op.by.running_mean and (op.by.running_mean.source or ""):find "^input" then
+    return nil, "it writes running statistics into inputs; a module keeps them as buffers"
+  end
   local middle, rstd, lost
   if training then
     middle, rstd, lost = moments(g, x, others(#x.shape), eps)

@@ -1,6 +1,8 @@
 -- Operators that put elements in order: a node of their places, and the elements there.
 
+local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
+local types = require "cawb.graph.types"
 
 local M = {}
 
@@ -48,6 +50,70 @@ function M.kthvalue(g, op)
   end
   local values, places = ordered(g, x, axis, false, op.args.k)
   return { last(values), last(places) }
+end
+
+-- The middle of the sorted elements, the lower one of two; NaN where there is one. Without a dimension, of all elements.
+-- With `skip` NaN is no element.
+local function middle(skip)
+  return function(g, op)
+    local x, whole = op.x[1], op.args.dim == nil
+    if whole then x = g:reshape(x, { graphs.numel(x.shape) }) end
+    if #x.shape == 0 then return { x, g:fill(0, {}, "int64") } end
+    local axis = axis_of(x, op.args.dim or 0)
+    local n, float = x.shape[axis], x.dtype:find "float"
+    if n == 0 then return nil, "it is of no elements" end
+    local values, places = ordered(g, x, axis, false)
+    local one = replaced(x.shape, axis, 1)
+    local k = g:fill((n - 1) // 2, one, "int64")
+    if float and skip then
+      local counted = g:reduce("sum", g:map("(A != A ? 0 : 1)", "int64", { x }, x.dtype), { [axis] = true }, true)
+      k = g:map("(A < 1 ? 0 : (A - 1) / 2)", "int64", { counted })
+    elseif float then
+      local spoilt = g:reduce("any", g:map("A != A", "bool", { x }, x.dtype), { [axis] = true }, true)
+      k = g:map("(A ? B : C)", "int64", { spoilt, g:fill(n - 1, {}, "int64"), k })
+      k.casts = { "bool" }
+    end
+    local function at(node)
+      local picked = g:node { kind = "pick", inputs = { node, k }, axis = axis, shape = one, dtype = node.dtype }
+      return g:reshape(picked, op.out[1].shape)
+    end
+    return { at(values), #op.out > 1 and at(places) or nil }
+  end
+end
+
+M.median, M.nanmedian = middle(false), middle(true)
+
+-- Where each value has its place among sorted boundaries, by halving: as many steps as that takes, each for all.
+local function searched(g, sorted, value, after)
+  local rank = #sorted.shape
+  local n, shape = sorted.shape[rank], value.shape
+  local low, high = g:fill(0, shape, "int64"), g:fill(n, shape, "int64")
+  for _ = 0, n > 0 and math.floor(math.log(n, 2)) or -1 do
+    local mid = g:map("(A + (B - A) / 2 > C ? C : A + (B - A) / 2)", "int64", { low, high, g:fill(n - 1, {}, "int64") })
+    local source = rank < #shape and g:view(sorted, replaced(shape, #shape, n), function(i) return { i[#shape] } end) or sorted
+    local there = g:node { kind = "pick", inputs = { source, mid }, axis = #shape, shape = shape, dtype = sorted.dtype }
+    local further = g:map(after and "!(A > B)" or "!(A >= B)", "bool", { there, value }, types.promote({ sorted, value }))
+    local function step(text, a, b)
+      local node = g:map(text, "int64", { further, low, high, a, b })
+      node.casts = { "bool" }
+      return node
+    end
+    low, high = step("(A && B < C ? D + 1 : B)", mid, mid), step("(!A && B < C ? D : C)", mid, mid)
+  end
+  return low
+end
+
+function M.searchsorted(g, op)
+  local sorted, value = op.by.sorted_sequence, op.by.self
+  if op.by.sorter or not value then return nil, "a sorter, or a number in place of the values, has no way here" end
+  local shape = value.shape
+  local found = searched(g, sorted, #shape == 0 and g:reshape(value, { 1 }) or value, op.args.right == true or op.args.side == "right")
+  found = #shape == 0 and g:reshape(found, {}) or found
+  return { op.out[1].dtype == "int64" and found or g:map("A", op.out[1].dtype, { found }, "int64") }
+end
+
+function M.bucketize(g, op)
+  return M.searchsorted(g, { by = { sorted_sequence = op.by.boundaries, self = op.by.self }, args = op.args, out = op.out })
 end
 
 return M

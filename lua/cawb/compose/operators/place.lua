@@ -1,9 +1,88 @@
--- Operators that put elements at places which a list of whole numbers names: as scatters with that list repeated.
+-- Operators that put elements at places which whole numbers name: for each element, as scatters; those of a list along one
+-- axis as scatters with that list repeated.
 
-local move = require "cawb.compose.operators.move"
+local graphs = require "cawb.compose.graph"
+local index = require "cawb.compose.index"
 local tools = require "cawb.compose.operators.tools"
 
 local M = {}
+
+-- For each element of x and each k along the axis of `at`: whether k puts something there.
+local function hits(g, x, at, axis)
+  local wide = { table.unpack(x.shape) }
+  wide[#wide + 1] = at.shape[axis]
+  local function guard(i)
+    local list = {}
+    for d, n in ipairs(at.shape) do
+      if d ~= axis and n < x.shape[d] then list[#list + 1] = index.plus(index.scale(i[d], -1), n - 1) end
+    end
+    return list
+  end
+  local function spread(node, fill)
+    return g:view(node, wide, function(i)
+      local j = { table.unpack(i, 1, #x.shape) }
+      j[axis] = i[#wide]
+      return j
+    end, guard, fill)
+  end
+  local own = g:view(g:iota(x.shape[axis]), wide, function(i) return { i[axis] } end)
+  local hit = g:map("A == B", "bool", { spread(at, -1), own }, "int64")
+  return hit, spread, #wide
+end
+
+-- How what is put at an element joins it: the reduce, what joins nothing, and the element A with what was joined, B.
+local joins = { amax = { "max", "-inf", "(A != A || A > B ? A : B)" }, amin = { "min", "inf", "(A != A || A < B ? A : B)" },
+                prod = { "prod", 1, "A * B" }, mean = { "sum", 0, "A + B" } }
+joins.multiply, joins.sum = joins.prod, { "sum", 0, "A + B" }
+
+-- The elements x joined with the terms that hit them; without `own` those that are hit do not count themselves.
+local function folded(g, x, hit, terms, last, how, own)
+  local way = joins[how]
+  if how == "mean" and not x.dtype:find "float" then return nil, "a mean of whole numbers is rounded in a way of its own" end
+  local over, start = { [last] = true }, way[2]
+  if type(start) == "string" and not x.dtype:find "float" then return nil, "it joins whole numbers by " .. how end
+  local counted = g:map("(A ? B : C)", x.dtype, { hit, terms, g:fill(start, {}, x.dtype) })
+  counted.casts = { "bool" }
+  local red, any = g:reduce(way[1], counted, over), g:reduce("any", hit, over)
+  local result = own and g:map(way[3], x.dtype, { x, red }) or red
+  if how == "mean" then
+    local n = g:reduce("sum", g:map("A ? 1 : 0", x.dtype, { hit }, "bool"), over)
+    result = g:map(own and "A / (B + 1)" or "A / B", x.dtype, { result, n })
+  end
+  local out = g:map("(A ? B : C)", x.dtype, { any, result, x })
+  out.casts = { "bool" }
+  return out
+end
+
+-- Every element looks for what is put there: slow where many are, but the same every time.
+local function scatter(join)
+  return function(g, op)
+    local x, at, source = op.x[1], op.by.index, op.by.src or op.by.source
+    if #x.shape == 0 then return nil, "its tensors have no dimensions" end
+    local axis, how = op.args.dim % #x.shape + 1, join or op.args.reduce
+    local hit, spread, last = hits(g, x, at, axis)
+    local over = { [last] = true }
+    if (how == "add" or how == "sum") and op.args.include_self ~= false then
+      local terms = g:map("(A ? B : 0)", x.dtype, { hit, spread(source, 0) })
+      terms.casts = { "bool" }
+      return { g:map("A + B", x.dtype, { x, g:reduce("sum", terms, over) }) }
+    elseif how then return { folded(g, x, hit, spread(source, 0), last, how, op.args.include_self ~= false) } end
+    local any = g:reduce("any", hit, over)
+    local value = source
+    if source then
+      local ranks = g:map("(A ? B : -1)", "int64", { hit, g:view(g:iota(at.shape[axis]), hit.shape, function(i)
+        return { i[last] } end) })
+      ranks.casts = { "bool" }
+      local k = g:map("(A < 0 ? 0 : A)", "int64", { g:reduce("max", ranks, over) })
+      value = g:node { kind = "pick", inputs = { spread(source, 0), k }, axis = last, shape = x.shape, dtype = x.dtype }
+    else value = g:fill(op.args.value, x.shape, x.dtype) end
+    local out = g:map("(A ? B : C)", x.dtype, { any, value, x })
+    out.casts = { "bool" }
+    return { out }
+  end
+end
+
+M.scatter, M.scatter_add, M.scatter_reduce = scatter(nil), scatter "add", scatter(nil)
 
 -- The list along one axis of x, repeated along the others.
 local function spread(g, x, list, axis)
@@ -21,9 +100,9 @@ local function put(join, source)
     local axis = op.args.dim % #x.shape + 1
     if #list.shape == 0 then list = g:reshape(list, { 1 }) end
     local at = spread(g, x, list, axis)
-    local by, args = { index = at }, { dim = axis - 1 }
+    local by, args = { index = at }, { dim = axis - 1, reduce = op.args.reduce, include_self = op.args.include_self }
     by.src, args.value = source(g, op, at)
-    return move[join](g, { x = { x }, by = by, args = args, out = op.out })
+    return M[join](g, { x = { x }, by = by, args = args, out = op.out })
   end
 end
 
@@ -39,5 +118,54 @@ M.index_add = put("scatter_add", function(g, op)
   if alpha == nil or alpha == 1 then return source end
   return g:map("A * B", source.dtype, { source, g:fill(alpha, {}, source.dtype) })
 end)
+
+M.index_reduce = put("scatter_reduce", function(_, op) return op.by.source end)
+
+-- Places of all dimensions as one, in memory of one dimension.
+local function flat(g, x) return g:reshape(x, { graphs.numel(x.shape) }) end
+
+-- x[a, b, ...] = values, of index tensors for the first dimensions; or for all of them a mask, and one value.
+function M.index_put(g, op)
+  local x, values = op.by.self or op.x[1], op.by.values or op.x[#op.x]
+  local given, list = op.given.indices or {}, { table.unpack(op.x, 2, #op.x - 1) }
+  if #list == 1 and list[1].dtype == "bool" then
+    if #list[1].shape ~= #x.shape or graphs.numel(values.shape) ~= 1 or op.args.accumulate then
+      return nil, "a mask that is not the tensor's own shape, or values of its own, put as many as data says; torch.where keeps them all"
+    end
+    local one = g:reshape(values, {})
+    local out = g:map("(A ? B : C)", x.dtype, { list[1], one, x })
+    out.casts = { "bool" }
+    return { out }
+  end
+  for k = 1, #list do
+    if given[k] == false or list[k].dtype == "bool" then return nil, "its index tensors are not whole numbers for the first dimensions" end
+  end
+  local together = graphs.together(list)
+  for k, at in ipairs(list) do list[k] = g:broadcast(at, together) end
+  local all, at = tools.flattened(g, x, list, 1)
+  local shape, n = { table.unpack(together) }, graphs.numel(together)
+  for d = #list + 1, #x.shape do shape[#shape + 1] = x.shape[d] end
+  local rows = { n, table.unpack(shape, #together + 1) }
+  local source = g:reshape(g:broadcast(values, shape), rows)
+  local made, why = M[op.args.accumulate and "index_add" or "index_copy"](g, { x = { all }, by = { index = flat(g, at), source = source },
+    args = { dim = 0 }, out = op.out })
+  return made and { g:reshape(made[1], x.shape) }, why
+end
+M._unsafe_index_put, M._index_put_impl = M.index_put, M.index_put
+
+-- Elements at their places in the planes of a larger tensor that is 0 elsewhere.
+local function unpooled(dims)
+  return function(g, op)
+    local x, at, out = op.x[1], op.by.indices, op.out[1].shape
+    local lots = graphs.numel { table.unpack(out, 1, #out - dims) }
+    local place = graphs.numel { table.unpack(out, #out - dims + 1) }
+    local few = { lots, graphs.numel(x.shape) // math.max(lots, 1) }
+    local made = M.scatter(g, { x = { g:fill(0, { lots, place }, x.dtype) }, by = { index = g:reshape(at, few), src = g:reshape(x, few) },
+      args = { dim = 1 }, out = op.out })
+    return { g:reshape(made[1], out) }
+  end
+end
+
+M.max_unpool2d, M.max_unpool3d = unpooled(2), unpooled(3)
 
 return M

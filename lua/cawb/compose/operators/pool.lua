@@ -98,8 +98,18 @@ function M.col2im(g, op)
   return { g:reduce("sum", view, behind(out, 2)) }
 end
 
--- Where in x the largest of each window lies, counted through space. Behind a padding the first of equals may be no
--- element of x, so there it is not known.
+-- Where in x the largest of each window lies, counted through space: the first of equals, or the first NaN. `shown` makes the
+-- same view of another tensor, with another value outside.
+local function found(g, x, dims, view, largest, shown)
+  local space = { table.unpack(x.shape, #x.shape - dims + 1) }
+  local numbers = g:broadcast(g:reshape(g:iota(tools.count(space, tools.axes_of(nil, dims))), space), x.shape)
+  local best = g:view(largest, view.shape, function(i) return { table.unpack(i, 1, #largest.shape) } end)
+  local hit = g:map("(A == B || (A != A && B != B) ? C : D)", "int64", { view, best, shown(numbers, math.maxinteger), g:fill(math.maxinteger, {}, "int64") })
+  hit.casts = { x.dtype, x.dtype }
+  return g:reduce("min", hit, behind(largest.shape, dims))
+end
+
+-- The same by the place in the window, where no padding may be the first of equals; else nil.
 local function chosen(g, x, w, out, view)
   local n, shape, before = 1, { table.unpack(out) }, {}
   for d = w.dims, 1, -1 do
@@ -122,7 +132,10 @@ local function max_pool(dims)
     local x, out = op.x[1], op.out[1].shape
     local w = window(op, x, dims)
     local view = windows(g, x, w, out, x.dtype:find "int" and math.mininteger or "-inf")
-    return { g:reduce("max", view, behind(out, dims)), #op.out > 1 and chosen(g, x, w, out, view) or nil }
+    local largest = g:reduce("max", view, behind(out, dims))
+    return { largest, #op.out > 1 and (chosen(g, x, w, out, view) or found(g, x, dims, view, largest, function(node, outside)
+      return windows(g, node, w, out, outside)
+    end)) or nil }
   end
 end
 
@@ -194,7 +207,9 @@ local function adaptive(name, dims)
     end
     local view = g:view(x, shape, at, guard, name == "max" and "-inf" or 0)
     local joined = g:reduce(name, view, behind(out, dims))
-    if name == "max" then return { joined } end
+    if name == "max" then
+      return { joined, found(g, x, dims, view, joined, function(node, outside) return g:view(node, shape, at, guard, outside) end) }
+    end
     local one = g:view(g:fill(1, {}, x.dtype), shape, function() return {} end, guard, 0)
     return { g:map("A / B", x.dtype, { joined, g:reduce("sum", one, behind(out, dims)) }) }
   end

@@ -1,5 +1,8 @@
 -- Changes of size between whole neighbours: linear and cubic weights, one dimension after the other. Places follow
--- from an output's number o in whole numbers: o lies at (p o + s) / q of the input.
+-- from an output's number o in whole numbers: o lies at (p o + s) / q of the input. In float64, where PyTorch's own places
+-- are the reference, they are rounded as PyTorch rounds them.
+
+local tools = require "cawb.compose.operators.tools"
 
 local M = {}
 
@@ -11,17 +14,33 @@ local function ratio(value)
   end
 end
 
--- p, s and q: corners on corners, or middles on middles; `factor` where the caller named one.
+-- p, s and q: corners on corners, or middles on middles; `factor` where the caller named one. And the step between outputs
+-- as one number.
 local function place(from, to, aligned, factor)
-  if aligned then return { p = to > 1 and from - 1 or 0, s = 0, q = math.max(to - 1, 1) } end
+  if aligned then
+    local p, q = to > 1 and from - 1 or 0, math.max(to - 1, 1)
+    return { p = p, s = 0, q = q, step = p / q, aligned = true }
+  end
+  local step = factor and 1 / factor or from / to
   local p, q = from, to
   if factor then p, q = ratio(1 / factor) end
-  return p and { p = 2 * p, s = p - q, q = 2 * q } or nil
+  return p and { p = 2 * p, s = p - q, q = 2 * q, step = step } or nil
+end
+
+-- The same two as `parts` returns, of places in float64. PyTorch takes the neighbour ahead of a place in float32.
+local function rounded(g, to, at, within)
+  local text = at.aligned and "__fmul_rn(A, B)" or "__fsub_rn(__fmul_rn(A + 0.5f, B), 0.5f)"
+  local real = g:map(text, "float64", { g:iota(to), g:fill(at.step, {}, "float64") })
+  if within then real = g:map("(A < 0.0f ? 0.0f : A)", "float64", { real }) end
+  local first = g:map("floorf(A)", "int64", { real }, "float32")
+  local part = g:map("(A - B < 0.0f ? 0.0f : A - B > 1.0f ? 1.0f : A - B)", "float64", { real, first })
+  return first, part
 end
 
 -- Of each of `to` outputs the number of the neighbour ahead of its place, from -1 on, and the share of the way from there. With
 -- `within` no place is ahead of the first element: as in PyTorch the second counts there, 0 times, and its NaN is one.
 local function parts(g, to, at, within, dtype)
+  if dtype == "float64" then return rounded(g, to, at, within) end
   local function of(text)
     local function n(v) return g:fill(v, {}, "int64") end
     return g:map(text, "int64", { g:iota(to), n(at.p), n(at.s + at.q), n(at.q) })
@@ -47,10 +66,6 @@ end
 
 local linear, same = { { 0, "1.0f - A" }, { 1, "A" } }, { { 0, "1.0f - A" }, { 0, "A" } }
 
-local function near(t) return ("((1.25f * %s - 2.25f) * %s * %s + 1.0f)"):format(t, t, t) end
-local function far(t) return ("(((-0.75f * %s + 3.75f) * %s - 6.0f) * %s + 3.0f)"):format(t, t, t) end
-local cubic = { { -1, far "(A + 1.0f)" }, { 0, near "A" }, { 1, near "(1.0f - A)" }, { 2, far "(2.0f - A)" } }
-
 -- Factors by dimension where the caller named some, under either of the names that an overload has.
 local function factors(op, dims)
   local list = op.args.scale_factors
@@ -61,6 +76,7 @@ local function factors(op, dims)
   return out
 end
 
+-- With linear taps, or cubic ones where there are none.
 local function resized(dims, taps)
   return function(g, op)
     local x, out = op.x[1], op.out[1].shape
@@ -71,14 +87,15 @@ local function resized(dims, taps)
       local from, to = x.shape[ahead + d], out[ahead + d]
       local where = place(from, to, op.args.align_corners, given[d])
       if not where then return nil, ("its factor %s is no ratio of small whole numbers; give sizes, or recompute_scale_factor=True"):format(given[d]) end
-      local at, part = parts(g, to, where, taps == linear, wide)
-      y = along(g, y, ahead + d, to, at, part, taps == linear and from == to and same or taps)
+      local at, part = parts(g, to, where, taps ~= nil, wide)
+      local weights = taps or tools.cubic(wide)
+      y = along(g, y, ahead + d, to, at, part, taps and from == to and same or weights)
     end
     return { y.dtype == x.dtype and y or g:map("A", x.dtype, { y }, wide) }
   end
 end
 
 M.upsample_linear1d, M.upsample_bilinear2d, M.upsample_trilinear3d = resized(1, linear), resized(2, linear), resized(3, linear)
-M.upsample_bicubic2d = resized(2, cubic)
+M.upsample_bicubic2d = resized(2)
 
 return M

@@ -68,4 +68,32 @@ function M.exponentials(g, x, axes, finite)
   return g:map("expf(A - B)", x.dtype, { x, top }), top
 end
 
+-- Weights of the four neighbours of a place, as a cubic's, of the share A of the way to the next one: { which, weight }.
+-- In products, so that none loses bits where it is small.
+local exact = { { -1, "-0.75f * A * (1.0f - A) * (1.0f - A)" }, { 0, "(1.0f - A) * (1.0f + A - 1.25f * A * A)" },
+                { 1, "A * (2.0f - A - 1.25f * (1.0f - A) * (1.0f - A))" }, { 2, "-0.75f * (1.0f - A) * A * A" } }
+
+-- As PyTorch writes them.
+local function near(t) return ("((1.25f * %s - 2.25f) * %s * %s + 1.0f)"):format(t, t, t) end
+local function far(t) return ("(((-0.75f * %s + 3.75f) * %s - 6.0f) * %s + 3.0f)"):format(t, t, t) end
+local written = { { -1, far "(A + 1.0f)" }, { 0, near "A" }, { 1, near "(1.0f - A)" }, { 2, far "(2.0f - A)" } }
+
+--- The weights of a type: in float64 PyTorch's own are the reference.
+function M.cubic(dtype) return dtype == "float64" and written or exact end
+
+--- Dimensions from `axis` on, as many as the list has index tensors, as one, and the index there; negative ones count from the end.
+function M.flattened(g, x, list, axis)
+  local n, flat = 1, nil
+  for k, at in ipairs(list) do
+    local size = x.shape[axis + k - 1]
+    local safe = g:map("(A < 0 ? A + B : A)", "int64", { at, g:fill(size, {}, "int64") })
+    flat = flat and g:map("A * B + C", "int64", { flat, g:fill(size, {}, "int64"), safe }) or safe
+    n = n * size
+  end
+  local shape = { table.unpack(x.shape, 1, axis - 1) }
+  shape[axis] = n
+  for k = axis + #list, #x.shape do shape[#shape + 1] = x.shape[k] end
+  return g:reshape(x, shape), flat
+end
+
 return M

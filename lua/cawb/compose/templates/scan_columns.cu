@@ -1,7 +1,7 @@
 // $NAME: running $WHAT along an axis with others behind it. A block takes 32 neighbouring lines and a part of
 // the axis, chunk by chunk: $SLICES rows of threads, each with $PACKS elements of a chunk in registers.
 
-static __device__ __forceinline__ $T $NAME_join($T a, $T b) { return a $JOIN b; }
+static __device__ __forceinline__ $T $NAME_join($T a, $T b) { return $JOIN; }
 
 // Over the lanes of a warp, each with those before it.
 static __device__ __forceinline__ $T $NAME_warp($T v) {

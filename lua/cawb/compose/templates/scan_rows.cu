@@ -3,7 +3,7 @@
 
 struct $NAME_chunk { $T v[$PACKS][$LANES]; };
 
-static __device__ __forceinline__ $T $NAME_join($T a, $T b) { return a $JOIN b; }
+static __device__ __forceinline__ $T $NAME_join($T a, $T b) { return $JOIN; }
 
 // The k-th pack in scanning order; what lies behind the row's end changes nothing.
 static __device__ __forceinline__ void $NAME_fetch($PARAMETERS, $T *v, long long o, int k, int n) {

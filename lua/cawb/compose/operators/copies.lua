@@ -1,0 +1,116 @@
+-- Copies of views, turned planes, and elements taken by their number in a whole tensor.
+
+local graphs = require "cawb.compose.graph"
+local index = require "cawb.compose.index"
+local tools = require "cawb.compose.operators.tools"
+
+local M = {}
+
+local function reshaped(g, op)
+  local x, out = op.x[1], op.out[1]
+  if x.dtype ~= out.dtype then return nil, ("it takes the bytes of %s for %s"):format(x.dtype, out.dtype) end
+  return { g:reshape(x, out.shape) }
+end
+
+M.view_copy, M._reshape_copy, M.unsqueeze_copy, M.squeeze_copy = reshaped, reshaped, reshaped, reshaped
+
+local function swapped(g, x, a, b)
+  local order = {}
+  for d = 1, #x.shape do order[d] = d end
+  if #order > 0 then order[a], order[b] = order[b], order[a] end
+  return { g:permute(x, order) }
+end
+
+function M.t_copy(g, op) return swapped(g, op.x[1], 1, math.max(1, #op.x[1].shape)) end
+
+function M.transpose_copy(g, op)
+  local rank = math.max(1, #op.x[1].shape)
+  return swapped(g, op.x[1], op.args.dim0 % rank + 1, op.args.dim1 % rank + 1)
+end
+
+function M.permute_copy(g, op)
+  local order = {}
+  for d, from in ipairs(op.args.dims) do order[d] = from % #op.x[1].shape + 1 end
+  return { g:permute(op.x[1], order) }
+end
+
+-- Elements from `first` on along an axis.
+local function part(g, x, axis, first, shape)
+  return g:view(x, shape, function(i)
+    local j = { table.unpack(i) }
+    j[axis] = index.plus(i[axis], first)
+    return j
+  end)
+end
+
+function M.narrow_copy(g, op)
+  local x = op.x[1]
+  local axis = (op.args.dim or 0) % #x.shape + 1
+  return { part(g, x, axis, (op.args.start or 0) % math.max(1, x.shape[axis]), op.out[1].shape) }
+end
+
+local function split(g, op)
+  local x, made, past = op.x[1], {}, 0
+  local axis = (op.args.dim or 0) % #x.shape + 1
+  for k, out in ipairs(op.out) do
+    made[k] = part(g, x, axis, past, out.shape)
+    past = past + out.shape[axis]
+  end
+  return made
+end
+
+M.split_copy, M.split_with_sizes_copy = split, split
+
+-- A plane turned by quarters.
+function M.rot90(g, op)
+  local x, dims = op.x[1], op.args.dims or { 0, 1 }
+  local a, b, quarters = dims[1] % #x.shape + 1, dims[2] % #x.shape + 1, (op.args.k or 1) % 4
+  local function back(e, n) return index.plus(index.scale(e, -1), n - 1) end
+  return { g:view(x, op.out[1].shape, function(i)
+    local j = { table.unpack(i) }
+    if quarters % 2 == 1 then j[a], j[b] = i[b], i[a] end
+    if quarters == 1 or quarters == 2 then j[b] = back(j[b], x.shape[b]) end
+    if quarters == 3 or quarters == 2 then j[a] = back(j[a], x.shape[a]) end
+    return j
+  end) }
+end
+
+local function flat(g, x) return g:reshape(x, { graphs.numel(x.shape) }) end
+
+function M.take(g, op)
+  local x, at = flat(g, op.x[1]), flat(g, op.by.index)
+  local picked = g:node { kind = "pick", inputs = { x, at }, axis = 1, shape = at.shape, dtype = x.dtype }
+  return { g:reshape(picked, op.out[1].shape) }
+end
+
+-- Where the mask is set the source's elements, one after the other.
+function M.masked_scatter(g, op)
+  local out = op.out[1].shape
+  local mask, source = flat(g, g:broadcast(op.by.mask, out)), flat(g, op.by.source)
+  local ones = g:map("A ? 1 : 0", "int64", { mask }, "bool")
+  local count = g:node { kind = "scan", op = "sum", inputs = { ones }, axis = 1, shape = ones.shape, dtype = "int64" }
+  local at = g:map("(A < 1 ? 0 : A > B ? B - 1 : A - 1)", "int64", { count, g:fill(graphs.numel(source.shape), {}, "int64") })
+  local picked = g:node { kind = "pick", inputs = { source, at }, axis = 1, shape = at.shape, dtype = source.dtype }
+  local joined = g:map("(A ? B : C)", op.out[1].dtype, { mask, picked, flat(g, g:broadcast(op.x[1], out)) })
+  joined.casts = { "bool" }
+  return { g:reshape(joined, out) }
+end
+
+-- Of vectors of three along an axis: each part is made of the other two.
+function M.linalg_cross(g, op)
+  local out, dtype = op.out[1].shape, op.out[1].dtype
+  local axis = (op.args.dim or -1) % #out + 1
+  local function turned(x, by)
+    local wide = g:broadcast(tools.taken(g, x, dtype), out)
+    return g:view(wide, out, function(i)
+      local j = { table.unpack(i) }
+      j[axis] = index.mod(index.plus(i[axis], by), 3)
+      return j
+    end)
+  end
+  local x, y = op.x[1], op.x[2]
+  local text = dtype:find "float" and "__fsub_rn(__fmul_rn(A, B), __fmul_rn(C, D))" or "A * B - C * D"
+  return { g:map(text, dtype, { turned(x, 1), turned(y, 2), turned(x, 2), turned(y, 1) }) }
+end
+
+return M
