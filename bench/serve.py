@@ -1,7 +1,9 @@
-"""serve.py [--places N] [--rounds N] [--reference PYTHON]: candidates a second through POST /score, with nothing remembered: rungs of the families
+"""serve.py [--places N] [--rounds N] [--turns N] [--sizes ...] [--reference PYTHON]: candidates a second through POST /score, with nothing remembered: rungs of the families
 `reduce` and `elementwise`, each verified on two draws and timed: on small tasks; with --scale both, which verifies at small
 sizes and models the time at the examples' own on some blocks of each launch; and on the examples' own sizes in full. And what the server
-costs by itself, sessions that are asked for their state. Prints the table of bench/results/serve.txt.
+costs by itself: sessions on OpenEnv's wire that are asked for their state, and that take steps in which nothing is
+evaluated (to cawb a reply without a candidate, which has a reward). With --reference the same is asked of OpenEnv's own
+server with an environment that does nothing, in turns with cawb. Prints the table of bench/results/serve.txt.
 
 A rate "a core" is candidates by the processor time that the server and its processes took, so that it says the same on a
 machine that others use too; "a second" is by the clock.
@@ -11,6 +13,7 @@ machine that others use too; "a second" is by the clock.
 import argparse
 import atexit
 import concurrent.futures
+import contextlib
 import os
 import platform
 import shutil
@@ -77,37 +80,57 @@ def score(env, items, places):
     return time.monotonic() - began, processor_seconds(env.process.pid) - before, sum(item["ok"] for item in got)
 
 
-def steps(env, sessions, each):
-    """Steps a second of sessions at once that are asked for their state."""
+def steps(env, pid, sessions, each, ask, reset=False):
+    """Asks a second of sessions at once, by the clock and by the server's processor time, and what they wait, in ms."""
     lines = [env.session() for _ in range(sessions)]
+    for line in lines if reset else ():
+        line.reset()
 
-    def ask(line):
+    def one(line):
         times = []
         for _ in range(each):
             began = time.monotonic()
-            line.state()
+            ask(line)
             times.append(time.monotonic() - began)
         return times
-    began = time.monotonic()
+    began, before = time.monotonic(), processor_seconds(pid)
     with concurrent.futures.ThreadPoolExecutor(sessions) as pool:
-        times = sorted(t for some in pool.map(ask, lines) for t in some)
-    seconds = time.monotonic() - began
+        times = sorted(t for some in pool.map(one, lines) for t in some)
+    seconds, busy = time.monotonic() - began, processor_seconds(pid) - before
     for line in lines:
         line.close()
-    return len(times) / seconds, times[len(times) // 2] * 1e3, times[int(len(times) * 0.99)] * 1e3
+    return len(times) / seconds, len(times) / max(busy, 0.01), times[len(times) // 2] * 1e3, times[int(len(times) * 0.99)] * 1e3
 
 
+@contextlib.contextmanager
 def reference(python, port=8765):
-    """The same of OpenEnv's own server, under the same client."""
+    """OpenEnv's own server, under the same client; or none."""
+    if not python:
+        yield None, None
+        return
     process = subprocess.Popen([python, os.path.join(ROOT, "bench/openenv_reference.py"), str(port)], stderr=subprocess.DEVNULL)
     try:
-        env = cawb.Env("http://127.0.0.1:%d" % port, tries=20, timeout=120)
+        env = cawb.Env("http://127.0.0.1:%d" % port, tries=20, timeout=600)
         env.health()
-        for sessions in (1, 100):
-            yield sessions, steps(env, sessions, 100)
+        yield env, process.pid
     finally:
         process.terminate()
         process.wait()
+
+
+def asks(args):
+    """Both servers in turns, so that what else the machine does treats them alike."""
+    print("\n%-8s %-8s %8s %14s %14s %9s %9s" % ("server", "asked", "sessions", "asks a second", "a second, core", "p50 ms", "p99 ms"))
+    row = "%-8s %-8s %8d %14.0f %14.0f %9.2f %9.2f"
+    with server(args, "64 x 1024") as env, reference(args.reference) as (other, pid):
+        for sessions in (1, 100):
+            for _ in range(args.turns):
+                print(row % ("cawb", "state", sessions, *steps(env, env.process.pid, sessions, 100, lambda line: line.state())), flush=True)
+                print(row % ("cawb", "step", sessions, *steps(env, env.process.pid, sessions, 100, lambda line: line.step(text="none"), True)),
+                      flush=True)
+                if other:
+                    print(row % ("openenv", "state", sessions, *steps(other, pid, sessions, 100, lambda line: line.state())), flush=True)
+                    print(row % ("openenv", "step", sessions, *steps(other, pid, sessions, 100, lambda line: line.step())), flush=True)
 
 
 def machine():
@@ -140,19 +163,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--places", type=int, default=os.cpu_count())
     parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--turns", type=int, default=2, help="how often the servers take turns")
+    parser.add_argument("--sizes", nargs="*", default=list(SIZES), help="of the tasks; none: only what the server costs")
     parser.add_argument("--reference", help="a Python that has openenv-core: its server, asked the same")
     args = parser.parse_args()
     print("cawb serve on sim:h100 (modelled times), %d places\n%s\n" % (args.places, machine()))
     print("%-10s %-12s %-8s %10s %7s %9s %10s %14s" % ("size", "family", "task", "candidates", "passed", "seconds", "a second",
                                                      "a second, core"))
-    for size in SIZES:
+    for size in args.sizes:
         scores(args, size, ROUNDS.get(size, args.rounds))
-    with server(args, "64 x 1024") as env:
-        print("\n%-10s %-10s %14s %9s %9s" % ("server", "sessions", "asks a second", "p50 ms", "p99 ms"))
-        for sessions in (1, 100):
-            print("%-10s %-10d %14.0f %9.2f %9.2f" % ("cawb", sessions, *steps(env, sessions, 100)), flush=True)
-    for sessions, figures in reference(args.reference) if args.reference else ():
-        print("%-10s %-10d %14.0f %9.2f %9.2f" % ("openenv", sessions, *figures), flush=True)
+    asks(args)
 
 
 main()

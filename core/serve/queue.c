@@ -1,4 +1,4 @@
-/* queue.c - see queue.h. One lock and one condition for all: answers are few and waiters tens. */
+/* queue.c - see queue.h. One lock for all, and a condition for each that waits: an answer wakes nobody else. */
 #include "serve/queue.h"
 
 #include <pthread.h>
@@ -10,13 +10,14 @@
 typedef struct node {
   cawb_asked asked;           /* first: a request is its node */
   atomic_int owners;
-  struct node *next;
+  struct node *next;          /* in the line of those that nobody has taken */
+  struct node *before, *after;          /* among those that wait for their answer */
+  pthread_cond_t answered;
 } node;
 
 struct cawb_queue {
   pthread_mutex_t lock;
-  pthread_cond_t answered;
-  node *first, **end;
+  node *first, **end, *waiters;
   size_t waiting, most;
   int fd, closed;
 };
@@ -31,7 +32,6 @@ cawb_status cawb_queue_new(cawb_queue **out, size_t most, cawb_err *err) {
     return cawb_fail_errno(err, CAWB_ERR_IO, "eventfd");
   }
   pthread_mutex_init(&q->lock, NULL);
-  pthread_cond_init(&q->answered, NULL);
   q->end = &q->first;
   q->most = most;
   *out = q;
@@ -45,12 +45,14 @@ cawb_asked *cawb_asked_new(cawb_asked_kind kind) {
   if (n == NULL) return NULL;
   n->asked.kind = kind;
   n->owners = 1;
+  pthread_cond_init(&n->answered, NULL);
   return &n->asked;
 }
 
 void cawb_asked_drop(cawb_asked *a) {
   node *n = (node *)a;
   if (n == NULL || --n->owners > 0) return;
+  pthread_cond_destroy(&n->answered);
   free(a->method);
   free(a->path);
   free(a->query);
@@ -75,6 +77,17 @@ static void put(cawb_queue *q, node *n) {
   tell(q);
 }
 
+/* Under the lock, until there is an answer or will be none. */
+static void await(cawb_queue *q, node *n) {
+  n->after = q->waiters;
+  if (n->after != NULL) n->after->before = n;
+  q->waiters = n;
+  while (n->asked.status == 0 && !q->closed) pthread_cond_wait(&n->answered, &q->lock);
+  if (n->after != NULL) n->after->before = n->before;
+  if (n->before != NULL) n->before->after = n->after;
+  else q->waiters = n->after;
+}
+
 int cawb_queue_ask(cawb_queue *q, cawb_asked *a) {
   int refused = 0;
   pthread_mutex_lock(&q->lock);
@@ -84,7 +97,7 @@ int cawb_queue_ask(cawb_queue *q, cawb_asked *a) {
     refused = 503;
   } else {
     put(q, (node *)a);
-    while (a->status == 0 && !q->closed) pthread_cond_wait(&q->answered, &q->lock);
+    await(q, (node *)a);
     if (a->status == 0) refused = 503;
   }
   pthread_mutex_unlock(&q->lock);
@@ -108,14 +121,14 @@ cawb_asked *cawb_queue_take(cawb_queue *q) {
 void cawb_queue_answer(cawb_queue *q, cawb_asked *a, int status) {
   pthread_mutex_lock(&q->lock);
   a->status = status;
-  pthread_cond_broadcast(&q->answered);
+  pthread_cond_signal(&((node *)a)->answered);
   pthread_mutex_unlock(&q->lock);
 }
 
 void cawb_queue_close(cawb_queue *q) {
   pthread_mutex_lock(&q->lock);
   q->closed = 1;
-  pthread_cond_broadcast(&q->answered);
+  for (node *n = q->waiters; n != NULL; n = n->after) pthread_cond_signal(&n->answered);
   pthread_mutex_unlock(&q->lock);
 }
 
@@ -123,7 +136,6 @@ void cawb_queue_free(cawb_queue *q) {
   if (q == NULL) return;
   for (cawb_asked *a; (a = cawb_queue_take(q)) != NULL;) cawb_asked_drop(a);
   close(q->fd);
-  pthread_cond_destroy(&q->answered);
   pthread_mutex_destroy(&q->lock);
   free(q);
 }

@@ -101,8 +101,10 @@ static void add_headers(cawb_bytes *to, const struct mg_request_info *info) {
   for (int i = 0; i < info->num_headers; i++) {
     const char *name = info->http_headers[i].name;
     if (strcasecmp(name, "Authorization") == 0) continue;
-    for (const char *p = name; *p != '\0'; p++) cawb_bytes_print(to, "%c", *p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
-    cawb_bytes_print(to, ": %s\n", info->http_headers[i].value);
+    size_t from = to->size;
+    cawb_bytes_print(to, "%s: %s\n", name, info->http_headers[i].value);
+    for (size_t k = from; k < to->size && to->data[k] != ':'; k++)
+      if (to->data[k] >= 'A' && to->data[k] <= 'Z') to->data[k] += 32;
   }
 }
 
@@ -116,7 +118,7 @@ static cawb_asked *describe(const struct mg_connection *c, cawb_asked_kind kind,
   a->path = strdup(info->local_uri != NULL ? info->local_uri : "");
   a->query = strdup(info->query_string != NULL ? info->query_string : "");
   a->remote = strdup(info->remote_addr);
-  add_headers(&a->headers, info);
+  if (kind == CAWB_ASKED_HTTP || kind == CAWB_ASKED_OPEN) add_headers(&a->headers, info);
   if (a->method != NULL && a->path != NULL && a->query != NULL && a->remote != NULL && !a->headers.failed) return a;
   cawb_asked_drop(a);
   return NULL;
@@ -159,13 +161,29 @@ typedef struct line {
   uint64_t number;
   cawb_frames frames;
   cawb_bytes farewell;        /* it is opened to be told this, and closed */
-  pthread_t thread;           /* while `answering`: it has `asked`, and says whether the line has `ended` */
-  int answering;
-  cawb_asked *asked;
+  pthread_t thread;           /* answers what is `asked`; there is one from the first message on */
+  pthread_mutex_t lock;       /* of the next two */
+  pthread_cond_t changed;
+  cawb_asked *asked;          /* NULL: the answer to the message before is out */
+  int over;
+  int answering;              /* whether there is a thread */
   atomic_int ended;
 } line;
 
+static line *new_line(cawb_server *s) {
+  line *l = calloc(1, sizeof *l);
+  if (l == NULL) return NULL;
+  pthread_mutex_init(&l->lock, NULL);
+  pthread_cond_init(&l->changed, NULL);
+  l->server = s;
+  l->number = ++s->connections;
+  l->frames.most = s->body;
+  return l;
+}
+
 static void free_line(line *l) {
+  pthread_mutex_destroy(&l->lock);
+  pthread_cond_destroy(&l->changed);
   cawb_frames_free(&l->frames);
   cawb_bytes_free(&l->farewell);
   free(l);
@@ -188,14 +206,8 @@ static int ask_to_open(cawb_server *s, const struct mg_connection *c, line *l) {
 static int open_line(const struct mg_connection *c, void *data) {
   cawb_server *s = data;
   int status = refusal(s, c);
-  line *l = calloc(1, sizeof *l);
-  if (l == NULL) status = 503;
-  if (status == 0) {
-    l->server = s;
-    l->number = ++s->connections;
-    l->frames.most = s->body;
-    status = ask_to_open(s, c, l);
-  }
+  line *l = status == 0 ? new_line(s) : NULL;
+  if (status == 0) status = l != NULL ? ask_to_open(s, c, l) : 503;
   if (status == 0) {
     mg_set_user_connection_data(c, l);
     return 0;
@@ -221,10 +233,7 @@ static void greet(struct mg_connection *c, void *data) {
   end_line(c, 1013, "CAPACITY_REACHED");
 }
 
-/* In a thread of its own, so that the connection's goes on to read: a client whose pings find no answer gives up. */
-static void *answer_message(void *of) {
-  line *l = of;
-  cawb_asked *a = l->asked;
+static void answer_message(line *l, cawb_asked *a) {
   int status = cawb_queue_ask(l->server->queue, a);
   if (status != 0) end_line(l->connection, 1013, reason_of(status));
   else {
@@ -234,24 +243,63 @@ static void *answer_message(void *of) {
   if (status != 0 || a->last) l->ended = 1;
   cawb_asked_drop(a);
   l->server->busy--;
+}
+
+/* In a thread of its own, so that the connection's goes on to read: a client whose pings find no answer gives up. */
+static void *answer_messages(void *of) {
+  line *l = of;
+  pthread_mutex_lock(&l->lock);
+  for (;;) {
+    while (l->asked == NULL && !l->over) pthread_cond_wait(&l->changed, &l->lock);
+    if (l->asked == NULL) break;
+    pthread_mutex_unlock(&l->lock);
+    answer_message(l, l->asked);
+    pthread_mutex_lock(&l->lock);
+    l->asked = NULL;
+    pthread_cond_signal(&l->changed);
+  }
+  pthread_mutex_unlock(&l->lock);
   return NULL;
 }
 
-/* The answer to the message before is out. */
+/* Hand a message to the thread that answers, once the answer to the one before is out. */
+static void hand_over(line *l, cawb_asked *a) {
+  if (!l->answering) l->answering = pthread_create(&l->thread, NULL, answer_messages, l) == 0;
+  if (!l->answering) {
+    answer_message(l, a);
+    return;
+  }
+  pthread_mutex_lock(&l->lock);
+  l->asked = a;
+  pthread_cond_signal(&l->changed);
+  pthread_mutex_unlock(&l->lock);
+}
+
 static void await_answer(line *l) {
-  if (l->answering) pthread_join(l->thread, NULL);
-  l->answering = 0;
+  pthread_mutex_lock(&l->lock);
+  while (l->asked != NULL) pthread_cond_wait(&l->changed, &l->lock);
+  pthread_mutex_unlock(&l->lock);
+}
+
+/* The thread ends, after what it was answering. */
+static void end_thread(line *l) {
+  if (!l->answering) return;
+  pthread_mutex_lock(&l->lock);
+  l->over = 1;
+  pthread_cond_signal(&l->changed);
+  pthread_mutex_unlock(&l->lock);
+  pthread_join(l->thread, NULL);
 }
 
 /* A whole message: 1 where the line goes on. One that comes before the last one is answered waits. */
 static int take_message(struct mg_connection *c, line *l) {
+  cawb_asked *a;
   await_answer(l);
   l->connection = c;
-  if (l->ended || (l->asked = describe(l->connection, CAWB_ASKED_MESSAGE, l->number)) == NULL) return 0;
-  cawb_frames_take(&l->frames, &l->asked->body);
+  if (l->ended || (a = describe(c, CAWB_ASKED_MESSAGE, l->number)) == NULL) return 0;
+  cawb_frames_take(&l->frames, &a->body);
   l->server->busy++;
-  l->answering = pthread_create(&l->thread, NULL, answer_message, l) == 0;
-  if (!l->answering) answer_message(l);
+  hand_over(l, a);
   return 1;
 }
 
@@ -274,7 +322,7 @@ static void close_line(const struct mg_connection *c, void *data) {
   const cawb_server *s = data;
   line *l = mg_get_user_connection_data(c);
   if (l == NULL) return;
-  await_answer(l);
+  end_thread(l);
   cawb_asked *a = describe(c, CAWB_ASKED_CLOSED, l->number);
   if (a != NULL) cawb_queue_ask(s->queue, a);
   cawb_asked_drop(a);

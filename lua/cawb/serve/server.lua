@@ -139,6 +139,7 @@ end
 
 --- Serve until a signal. Returns the exit code.
 function Server:serve()
+  collectgarbage("incremental", 400)         -- what stays is much, and each request leaves little
   core.clock.patient(true)
   loop.patient(true)
   while not core.clock.asked() do
