@@ -86,13 +86,13 @@ class Env:
         """What is served: a list of {"key", "name", "hash", ...}."""
         return self._get("GET", "/tasks")[1]["tasks"]
 
-    def score_all(self, items, memo=True, request_id=None):
+    def score_all(self, items, memo=True, request_id=None, confirm=False):
         """What each of `items`, {"task": ..., "candidate": {...}}, is worth: a list of dictionaries with "ok", "reward"
-        and more, in their order. Raises Failed where the machine failed for one of them."""
+        and more, in their order; with `confirm` what passes is evaluated again in a fresh worker. Raises Failed where the machine failed for one of them."""
         items = list(items)
         if not items:
             return []
-        body = {"items": items, "memo": memo, "request_id": request_id or uuid.uuid4().hex}
+        body = {"items": items, "memo": memo, "request_id": request_id or uuid.uuid4().hex, "confirm": confirm}
         ends = time.monotonic() + self.timeout
         status, answer = self._get("POST", "/score", body)
         while status == 202:
@@ -105,10 +105,10 @@ class Env:
                 raise Failed(item["error"])
         return answer["items"]
 
-    def score(self, task, source=None, plan=None, *, python=None, text=None, schedule=None, memo=True, **more):
-        """What one candidate is worth on a task. `more`: defines, options, tunables, name, note."""
+    def score(self, task, source=None, plan=None, *, python=None, text=None, schedule=None, memo=True, confirm=False, **more):
+        """What one candidate is worth on a task; memo, confirm: as of score_all. `more`: defines, options, tunables, name, note."""
         fields = dict(more, source=source, plan=plan, python=python, text=text, schedule=schedule)
-        return self.score_all([{"task": task, "candidate": candidate(fields)}], memo)[0]
+        return self.score_all([{"task": task, "candidate": candidate(fields)}], memo, confirm=confirm)[0]
 
     def session(self, **reset):
         """A Session: a run that is driven step by step. With keywords it is reset with them."""

@@ -31,7 +31,22 @@ class Serving(unittest.TestCase):
 
 @unittest.skipUnless(CAWB, "CAWB_PROGRAM is not set")
 class Score(Serving):
-    flags = ("--set", "deadlines.run=4")
+    flags = ("--set", "deadlines.run=4", "--set", "verify.sizes=1")
+
+    def test_what_is_to_be_confirmed_is_evaluated_twice_and_remembered_apart(self):
+        mine = dict(RIGHT, source=RIGHT["source"] + "// to be confirmed\n")
+        once, bad = (self.server.score(c)[1]["items"][0] for c in (mine, WRONG))
+        self.assertNotIn("first", once)
+        status, answer = self.server.score(mine, WRONG, confirm=True)
+        self.assertEqual(status, 200, answer)
+        twice, bad = answer["items"]
+        self.assertEqual((twice["ok"], twice["memo"]), (True, False), twice)
+        self.assertGreater(twice["seconds"]["confirm"], 0)
+        self.assertEqual(twice["sizes"]["wrong"], 0)
+        self.assertEqual((bad["ok"], "first" in bad), (False, False))
+        self.assertTrue(self.server.score(mine, confirm=True)[1]["items"][0]["memo"])
+        self.assertNotIn("first", self.server.score(mine)[1]["items"][0])
+        self.assertEqual(self.server.score(mine, confirm=1)[0], 422)
 
     def test_a_batch_has_a_verdict_and_a_reward_each(self):
         self.assertNotEqual(WRONG["source"], RIGHT["source"])

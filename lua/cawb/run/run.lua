@@ -162,7 +162,7 @@ local function judge(self, turn)
   local done, message, kind = rewarded(self, turn, facts)
   if not done then return nil, message, kind end
   local audit = audited(facts)
-  local again = audit or self.options.confirm.enabled and better(turn, self.best) and not hopeless(facts)
+  local again = audit or turn.confirm or self.options.confirm.enabled and better(turn, self.best) and not hopeless(facts)
   if not (facts.ok and again) then return turn end
   facts, message, kind = confirm.again(self.task, member, facts, self.options, say, audit)
   if not facts then return nil, message, kind end
@@ -198,8 +198,9 @@ local function closed(self)
 end
 
 --- Evaluate a candidate as the next turn: compile, sweep, verify, measure, reward,
---- confirm, record. What a resumed run had evaluated before is that turn again. Returns the turn, or nil, message, name when the machine failed.
-function Run:evaluate(candidate)
+--- confirm, record. What a resumed run had evaluated before is that turn again. `how` = { confirm = true: evaluate it again
+--- whatever was best, where it passed }. Returns the turn, or nil, message, name when the machine failed.
+function Run:evaluate(candidate, how)
   if not candidates.is(candidate) then
     error("evaluate: pass a candidate, as cawb.candidate{ source =, plan = } returns it", 2)
   end
@@ -209,7 +210,7 @@ function Run:evaluate(candidate)
   self.recorded[candidate.hash] = nil
   if known then return known end
   local turn = { number = #self.turns + 1, candidate = candidate, name = candidate.name,
-                 note = candidate.note, started = core.clock.wall() }
+                 note = candidate.note, started = core.clock.wall(), confirm = how and how.confirm }
   self.report:turn_begins(self, turn)
   self.busy = true
   local judged, message, name = loop.exclusive(self.task.device, judge, self, turn)

@@ -14,7 +14,7 @@ Dialects.__index = Dialects
 local function value_of(self, task, spec)
   local entry, why = self.tasks:find(task)
   if not entry then return nil, 422, why end
-  local item, message = self.score:one(entry, spec, self.score.memo)
+  local item, message = self.score:one(entry, spec, { memo = self.score.memo })
   if not item then return nil, 503, message end
   return item
 end

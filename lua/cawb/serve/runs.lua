@@ -14,8 +14,9 @@ Runs.__index = Runs
 --- A report that says nothing.
 M.silent = setmetatable({ quiet = true }, { __index = function() return function() end end })
 
---- The note of a turn whose tunables the client has chosen: they are no part of a candidate's hash in the record.
-M.chosen = "tunables chosen by the client"
+--- Notes of turns that a candidate's hash in the record does not tell from others: whose tunables the client has chosen, and
+--- that it wanted confirmed.
+M.chosen, M.confirmed = "tunables chosen by the client", "confirmed for the client"
 
 local endless = 1 << 50
 
@@ -26,10 +27,10 @@ local function unbounded(all)
 end
 
 --- The key under which what is measured of a candidate holds: of the task, the device, the stack, and every option.
---- `tunables` that a client has chosen are the candidate's own.
-function Runs:key(entry, candidate)
+--- `tunables` that a client has chosen are the candidate's own; `confirm`: it is evaluated twice.
+function Runs:key(entry, candidate, confirm)
   return ("%s %s %s"):format(self.stack, entry.hash, candidate.hash
-    .. (candidate.tunables and core.hash.sha256(core.json.encode(candidate.tunables)) or ""))
+    .. (candidate.tunables and core.hash.sha256(core.json.encode(candidate.tunables)) or "") .. (confirm and " confirmed" or ""))
 end
 
 --- The run of a held task; begun when there is none.
@@ -72,7 +73,7 @@ function Runs:remember(key, id, number) self.known[key] = { run = id, turn = num
 local function restore(self)
   local rows, message, name = self.book.store:query([[select t.run as run, t.number as number, t.candidate as candidate,
     json_extract(r.options, '$.settings.served') as served from turns t join runs r on r.id = t.run
-    where r.strategy = 'serve' and served like ?1 || ' %' and coalesce(t.note, '') <> ?2]], self.stack, M.chosen)
+    where r.strategy = 'serve' and served like ?1 || ' %' and coalesce(t.note, '') not in (?2, ?3)]], self.stack, M.chosen, M.confirmed)
   if not rows then return nil, message, name end
   for _, row in ipairs(rows) do
     self.known[("%s %s"):format(row.served, row.candidate)] = { run = row.run, turn = row.number }

@@ -39,11 +39,11 @@ function Score:unread(facts)
 end
 
 -- On a place: evaluate, record, remember.
-local function evaluate(self, held, c, key)
+local function evaluate(self, held, c, key, confirm)
   local r, message, name = self.runs:of(held)
   if not r then return nil, message, name end
   local turn
-  turn, message, name = r:evaluate(c)
+  turn, message, name = r:evaluate(c, { confirm = confirm })
   if not turn then
     held.spoilt = true
     return nil, message, name
@@ -71,16 +71,17 @@ local function once(self, key, f)
   return table.unpack(mine.results, 1, mine.results.n)
 end
 
-local function measured(self, entry, c, memo)
-  if c.tunables then c.note = self.runs.chosen end
-  local key = self.runs:key(entry, c)
+local function measured(self, entry, c, how)
+  local memo = how.memo
+  if c.tunables or how.confirm then c.note = c.tunables and self.runs.chosen or self.runs.confirmed end
+  local key = self.runs:key(entry, c, how.confirm)
   local known = memo and self.runs:recall(key)
   if known then
     self.metrics:add "memo_hits"
     return shown(known, true)
   end
   local function work()
-    return self.pool:run(entry, function(held) return evaluate(self, held, c, key) end)
+    return self.pool:run(entry, function(held) return evaluate(self, held, c, key, how.confirm) end)
   end
   local turn, message, name
   if memo then turn, message, name = once(self, key, work) else turn, message, name = work() end
@@ -97,7 +98,8 @@ local function lowered(self, entry, spec)
 end
 
 --- What one candidate is worth on a task, as POST /score answers it; or nil, message, name where the machine or the task failed.
-function Score:one(entry, spec, memo)
+--- `how` = { memo = use what was measured, confirm = evaluate again what passes }.
+function Score:one(entry, spec, how)
   local c, facts, points
   if spec.schedule then
     local made, message, name = lowered(self, entry, spec)
@@ -109,7 +111,7 @@ function Score:one(entry, spec, memo)
   local refused = c and kinds.refusal(self.device, c.python and "python" or "kernels")
   if refused then c, facts = nil, { ok = false, stage = "reply", reason = refused } end
   if not c then return self:unread(facts) end
-  local item, message, name = measured(self, entry, c, memo)
+  local item, message, name = measured(self, entry, c, how)
   if item and spec.schedule then item.source, item.plan, item.points = c.source, c.plan, points end
   return item, message, name
 end
@@ -120,6 +122,7 @@ end
 local function read_items(self, body)
   local items = body.items or { { task = body.task, candidate = body.candidate } }
   if type(items) ~= "table" or #items == 0 then return nil, "'items' must be a list of {task, candidate}" end
+  if body.confirm ~= nil and type(body.confirm) ~= "boolean" then return nil, "'confirm' must be true or false" end
   if #items > most_items then return nil, ("%d items; at most %d in one request"):format(#items, most_items) end
   local list = {}
   for i, item in ipairs(items) do
@@ -151,13 +154,13 @@ function Score:forget(id)
   end
 end
 
-local function begin(self, id, digest, list, memo)
+local function begin(self, id, digest, list, how)
   local one = { digest = digest, items = core.json.array {}, count = 0, of = #list }
   self.requests[id], self.order[#self.order + 1], self.remembered = one, id, self.remembered + #list
   forget_old(self)
   for i, item in ipairs(list) do
     loop.spawn(function()
-      local ok, value, message, name = xpcall(self.one, debug.traceback, self, item.entry, item.spec, memo)
+      local ok, value, message, name = xpcall(self.one, debug.traceback, self, item.entry, item.spec, how)
       if not ok then value, message, name = nil, value, "mistake" end
       if name == "mistake" then
         self.log(message)
@@ -201,14 +204,15 @@ function Score:post(request)
   local id
   id, why = id_of(body)
   if not id then return http.no(422, why) end
-  local digest = core.hash.sha256(core.json.encode { items = body.items, task = body.task, candidate = body.candidate })
+  local digest = core.hash.sha256(core.json.encode { items = body.items, task = body.task, candidate = body.candidate,
+    confirm = body.confirm or nil })
   local one = self.requests[id]
   if one and one.digest ~= digest then return http.no(409, ("the request '%s' was another one"):format(id)) end
   if not one then
     local list
     list, why = read_items(self, body)
     if not list then return http.no(422, why) end
-    one = begin(self, id, digest, list, self.memo and body.memo ~= false)
+    one = begin(self, id, digest, list, { memo = self.memo and body.memo ~= false, confirm = body.confirm == true })
   end
   local seconds = type(body.wait_s) == "number" and math.max(0, math.min(body.wait_s, self.wait)) or self.wait
   loop.wait(function() return one.done end, core.clock.now() + seconds)

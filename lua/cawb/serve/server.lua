@@ -211,7 +211,7 @@ function M.open(spec)
   self.runs, message, name = runs.new { out = spec.out, log = spec.log,
     stack = stack_of(first, self.pool.python, spec.options, spec.configs) }
   if not self.runs then return nil, message, name end
-  self.runs.chosen = runs.chosen
+  self.runs.chosen, self.runs.confirmed = runs.chosen, runs.confirmed
   self.score = score.new { tasks = self.tasks, pool = self.pool, runs = self.runs, options = spec.options, reward = reward,
     result = result, metrics = self.metrics, device = first, modelled = first.info.modelled, memo = spec.memo, wait = spec.wait, log = spec.log }
   self.openenv = openenv.new { tasks = self.tasks, most = spec.sessions, metrics = self.metrics, log = spec.log,
