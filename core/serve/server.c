@@ -1,13 +1,11 @@
 /*
-** server.c - see server.h. The one file that knows civetweb. It is built without files, scripts and
+** server.c - see server.h. This and lines.c know civetweb. It is built without files, scripts and
 ** CGI in mind: a handler for every path is all that it serves.
 */
-#include "serve/server.h"
+#include "serve/connection.h"
 
-#include <civetweb.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +13,7 @@
 #include <time.h>
 
 #include "base/sha256.h"
-#include "serve/frames.h"
-
-struct cawb_server {
-  struct mg_context *context;
-  cawb_queue *queue;
-  char *token;
-  size_t body;
-  int port;
-  atomic_uint_fast64_t connections;
-  atomic_int busy;            /* threads between a request and the end of its answer */
-};
+#include "serve/lines.h"
 
 int cawb_server_same(const char *a, const char *b) {
   unsigned char x[32], y[32], differ = 0;
@@ -58,15 +46,14 @@ static int has_token(const cawb_server *s, const struct mg_connection *c) {
   return cawb_server_same(bearer ? given + 7 : "", s->token) && bearer;
 }
 
-/* 0, or the status to refuse a connection with. */
-static int refusal(const cawb_server *s, const struct mg_connection *c) {
+int cawb_server_refusal(const cawb_server *s, const struct mg_connection *c) {
   const char *host = mg_get_header(c, "Host");
   if (s->token != NULL) return has_token(s, c) ? 0 : 401;
   if (mg_get_header(c, "Origin") != NULL) return 403;
   return host == NULL || is_local_name(host) ? 0 : 403;
 }
 
-static const char *reason_of(int status) {
+const char *cawb_server_reason(int status) {
   switch (status) {
     case 401: return "this server wants its token: send the header 'Authorization: Bearer TOKEN'";
     case 403: return "web pages and foreign names are refused here: start the server with --token-file to let them in";
@@ -86,9 +73,9 @@ static void write_answer(struct mg_connection *c, int status, const char *type, 
   if (size > 0) mg_write(c, body, size);
 }
 
-static int refuse(struct mg_connection *c, int status) {
+int cawb_server_refuse(struct mg_connection *c, int status) {
   char body[256];
-  int n = snprintf(body, sizeof body, "{\"error\":\"%s\"}\n", reason_of(status));
+  int n = snprintf(body, sizeof body, "{\"error\":\"%s\"}\n", cawb_server_reason(status));
   write_answer(c, status, "application/json", status == 503 ? "Retry-After: 1\r\n" : "", body, (size_t)n);
   return status;
 }
@@ -108,8 +95,7 @@ static void add_headers(cawb_bytes *to, const struct mg_request_info *info) {
   }
 }
 
-/* What is known of a request before its body; NULL: no memory. */
-static cawb_asked *describe(const struct mg_connection *c, cawb_asked_kind kind, uint64_t number) {
+cawb_asked *cawb_server_describe(const struct mg_connection *c, cawb_asked_kind kind, uint64_t number) {
   const struct mg_request_info *info = mg_get_request_info(c);
   cawb_asked *a = cawb_asked_new(kind);
   if (a == NULL) return NULL;
@@ -139,11 +125,11 @@ static int read_body(const cawb_server *s, struct mg_connection *c, cawb_bytes *
 static int answer_request(struct mg_connection *c, void *data) {
   cawb_server *s = data;
   s->busy++;
-  int status = refusal(s, c);
-  cawb_asked *a = status == 0 ? describe(c, CAWB_ASKED_HTTP, 0) : NULL;
+  int status = cawb_server_refusal(s, c);
+  cawb_asked *a = status == 0 ? cawb_server_describe(c, CAWB_ASKED_HTTP, 0) : NULL;
   if (status == 0) status = a == NULL ? 503 : read_body(s, c, &a->body);
   if (status == 0) status = cawb_queue_ask(s->queue, a);
-  if (status != 0) refuse(c, status);
+  if (status != 0) cawb_server_refuse(c, status);
   else
     write_answer(c, a->status, a->type.size > 0 ? a->type.data : "application/json", text_of(&a->extra),
                  text_of(&a->answer), a->answer.size);
@@ -151,183 +137,6 @@ static int answer_request(struct mg_connection *c, void *data) {
   cawb_asked_drop(a);
   s->busy--;
   return status;
-}
-
-/* ---- WebSockets: a line of messages, each answered before the next is read */
-
-typedef struct line {
-  cawb_server *server;
-  struct mg_connection *connection;
-  uint64_t number;
-  cawb_frames frames;
-  cawb_bytes farewell;        /* it is opened to be told this, and closed */
-  pthread_t thread;           /* answers what is `asked`; there is one from the first message on */
-  pthread_mutex_t lock;       /* of the next two */
-  pthread_cond_t changed;
-  cawb_asked *asked;          /* NULL: the answer to the message before is out */
-  int over;
-  int answering;              /* whether there is a thread */
-  atomic_int ended;
-} line;
-
-static line *new_line(cawb_server *s) {
-  line *l = calloc(1, sizeof *l);
-  if (l == NULL) return NULL;
-  pthread_mutex_init(&l->lock, NULL);
-  pthread_cond_init(&l->changed, NULL);
-  l->server = s;
-  l->number = ++s->connections;
-  l->frames.most = s->body;
-  return l;
-}
-
-static void free_line(line *l) {
-  pthread_mutex_destroy(&l->lock);
-  pthread_cond_destroy(&l->changed);
-  cawb_frames_free(&l->frames);
-  cawb_bytes_free(&l->farewell);
-  free(l);
-}
-
-/* Ask whether it may be opened: 0, or a status of HTTP. */
-static int ask_to_open(cawb_server *s, const struct mg_connection *c, line *l) {
-  cawb_asked *a = describe(c, CAWB_ASKED_OPEN, l->number);
-  int status = a != NULL ? cawb_queue_ask(s->queue, a) : 503;
-  if (status == 0 && a->status != 200) {
-    l->farewell = a->answer;
-    memset(&a->answer, 0, sizeof a->answer);
-    if (l->farewell.size == 0) status = a->status;
-  }
-  cawb_asked_drop(a);
-  return status;
-}
-
-/* Before the handshake is answered: 0 lets it happen. A refusal is told as HTTP. */
-static int open_line(const struct mg_connection *c, void *data) {
-  cawb_server *s = data;
-  int status = refusal(s, c);
-  line *l = status == 0 ? new_line(s) : NULL;
-  if (status == 0) status = l != NULL ? ask_to_open(s, c, l) : 503;
-  if (status == 0) {
-    mg_set_user_connection_data(c, l);
-    return 0;
-  }
-  if (l != NULL) free_line(l);
-  refuse((struct mg_connection *)c, status);      /* nothing else is written where this returns 1 */
-  return 1;
-}
-
-static void end_line(struct mg_connection *c, int code, const char *why) {
-  char text[125];
-  text[0] = (char)(code >> 8);
-  text[1] = (char)(code & 255);
-  int n = snprintf(text + 2, sizeof text - 2, "%s", why);
-  mg_websocket_write(c, MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE, text, (size_t)n + 2);
-}
-
-static void greet(struct mg_connection *c, void *data) {
-  const line *l = mg_get_user_connection_data(c);
-  (void)data;
-  if (l == NULL || l->farewell.size == 0) return;
-  mg_websocket_write(c, MG_WEBSOCKET_OPCODE_TEXT, l->farewell.data, l->farewell.size);
-  end_line(c, 1013, "CAPACITY_REACHED");
-}
-
-static void answer_message(line *l, cawb_asked *a) {
-  int status = cawb_queue_ask(l->server->queue, a);
-  if (status != 0) end_line(l->connection, 1013, reason_of(status));
-  else {
-    if (a->answer.size > 0) mg_websocket_write(l->connection, MG_WEBSOCKET_OPCODE_TEXT, a->answer.data, a->answer.size);
-    if (a->last) end_line(l->connection, 1000, "");
-  }
-  if (status != 0 || a->last) l->ended = 1;
-  cawb_asked_drop(a);
-  l->server->busy--;
-}
-
-/* In a thread of its own, so that the connection's goes on to read: a client whose pings find no answer gives up. */
-static void *answer_messages(void *of) {
-  line *l = of;
-  pthread_mutex_lock(&l->lock);
-  for (;;) {
-    while (l->asked == NULL && !l->over) pthread_cond_wait(&l->changed, &l->lock);
-    if (l->asked == NULL) break;
-    pthread_mutex_unlock(&l->lock);
-    answer_message(l, l->asked);
-    pthread_mutex_lock(&l->lock);
-    l->asked = NULL;
-    pthread_cond_signal(&l->changed);
-  }
-  pthread_mutex_unlock(&l->lock);
-  return NULL;
-}
-
-/* Hand a message to the thread that answers, once the answer to the one before is out. */
-static void hand_over(line *l, cawb_asked *a) {
-  if (!l->answering) l->answering = pthread_create(&l->thread, NULL, answer_messages, l) == 0;
-  if (!l->answering) {
-    answer_message(l, a);
-    return;
-  }
-  pthread_mutex_lock(&l->lock);
-  l->asked = a;
-  pthread_cond_signal(&l->changed);
-  pthread_mutex_unlock(&l->lock);
-}
-
-static void await_answer(line *l) {
-  pthread_mutex_lock(&l->lock);
-  while (l->asked != NULL) pthread_cond_wait(&l->changed, &l->lock);
-  pthread_mutex_unlock(&l->lock);
-}
-
-/* The thread ends, after what it was answering. */
-static void end_thread(line *l) {
-  if (!l->answering) return;
-  pthread_mutex_lock(&l->lock);
-  l->over = 1;
-  pthread_cond_signal(&l->changed);
-  pthread_mutex_unlock(&l->lock);
-  pthread_join(l->thread, NULL);
-}
-
-/* A whole message: 1 where the line goes on. One that comes before the last one is answered waits. */
-static int take_message(struct mg_connection *c, line *l) {
-  cawb_asked *a;
-  await_answer(l);
-  l->connection = c;
-  if (l->ended || (a = describe(c, CAWB_ASKED_MESSAGE, l->number)) == NULL) return 0;
-  cawb_frames_take(&l->frames, &a->body);
-  l->server->busy++;
-  hand_over(l, a);
-  return 1;
-}
-
-static int take_frame(struct mg_connection *c, int bits, char *bytes, size_t size, void *data) {
-  line *l = mg_get_user_connection_data(c);
-  (void)data;
-  if (l == NULL || l->farewell.size > 0) return 0;
-  if ((bits & 15) == MG_WEBSOCKET_OPCODE_PING && size <= 125) mg_websocket_write(c, MG_WEBSOCKET_OPCODE_PONG, bytes, size);
-  switch (cawb_frames_add(&l->frames, bits, bytes, size)) {
-    case CAWB_FRAMES_WHOLE: return take_message(c, l);
-    case CAWB_FRAMES_PART: return 1;
-    case CAWB_FRAMES_TOO_LONG: end_line(c, 1009, "the message is larger than this server takes"); return 0;
-    case CAWB_FRAMES_NO_TEXT: end_line(c, 1003, "messages are text"); return 0;
-    case CAWB_FRAMES_BROKEN: end_line(c, 1002, "frames in an order that there is not"); return 0;
-    case CAWB_FRAMES_END: default: return 0;
-  }
-}
-
-static void close_line(const struct mg_connection *c, void *data) {
-  const cawb_server *s = data;
-  line *l = mg_get_user_connection_data(c);
-  if (l == NULL) return;
-  end_thread(l);
-  cawb_asked *a = describe(c, CAWB_ASKED_CLOSED, l->number);
-  if (a != NULL) cawb_queue_ask(s->queue, a);
-  cawb_asked_drop(a);
-  free_line(l);
-  mg_set_user_connection_data(c, NULL);
 }
 
 /* ---- starting and stopping */
@@ -366,7 +175,7 @@ static cawb_status listen_on(cawb_server *s, const cawb_server_options *o, cawb_
     return cawb_fail(err, CAWB_ERR_IO, "cannot listen on %s: %s", address, *why != '\0' ? why : "is the port taken?");
   if (mg_get_server_ports(s->context, 1, &port) == 1) s->port = port.port;
   mg_set_request_handler(s->context, "**", answer_request, s);
-  mg_set_websocket_handler(s->context, "/ws", open_line, greet, take_frame, close_line, s);
+  cawb_lines_serve(s);
   return CAWB_OK;
 }
 
