@@ -114,6 +114,7 @@ def main(args, knobs):
         _write(os.path.join(args.out, "setting.json"), {"suite": os.path.basename(args.subject), "learn": place.learn, "test": place.test,
                "device": args.device, "decisions": args.decisions, "without": args.without, "processors": os.cpu_count(), "knobs": knobs, "brief": client.BRIEF})
         baselines(place, args.out, args.search, 1)
+        anchors(place, args.out)                     # so that a report can be had at any time
         for name, seed, own in _runs(args, knobs):
             if time.monotonic() > ends:
                 print("the hours are over ahead of '%s', seed %d; the same command goes on" % (name, seed), file=sys.stderr)
@@ -121,8 +122,8 @@ def main(args, knobs):
             folder = os.path.join(args.out, "runs", "%s-%d" % (name.replace(" ", "_").replace(",", ""), seed))
             trainer = trained(place, own, folder)
             tested(place, trainer, 16, folder)
+            anchors(place, args.out)
             print("%s, seed %d: done" % (name, seed), file=sys.stderr, flush=True)
-        anchors(place, args.out)
     report.main(args.out)
 
 

@@ -226,6 +226,18 @@ local function check_lists(s)
   end
 end
 
+-- What type the values of an option have, by its name.
+local takes = { loop = "string", guards = "boolean", barriers = "boolean" }
+for _, options in pairs(knobs) do
+  for name, values in pairs(options) do takes[name] = type(values[1]) end
+end
+
+local function misfit_value(name, value)
+  local wanted = takes[name]
+  if wanted and type(value) ~= wanted then return ("%s takes a %s"):format(name, wanted) end
+  if wanted == "number" and not (math.tointeger(value) and value >= 1) then return ("%s takes a whole number from 1"):format(name) end
+end
+
 local simple = { number = true, string = true, boolean = true }
 
 local function check_kernels(kernels)
@@ -234,6 +246,8 @@ local function check_kernels(kernels)
     if type(key) ~= "string" or type(own) ~= "table" then return "kernels has tables of options by the kernels' names, as [\"5.2\"]" end
     for name, value in pairs(own) do
       if type(name) ~= "string" or not simple[type(value)] then return ("kernels[%q]: an option has a name and a plain value"):format(key) end
+      local why = misfit_value(name, value)
+      if why then return ("kernels[%q]: %s"):format(key, why) end
     end
   end
 end
