@@ -129,14 +129,16 @@ function M.generator()
   return core.hash.sha256(table.concat(texts, "\0")):sub(1, 12)
 end
 
--- All seeds, some names a time, for a class of transformers may take a second: { seeds =, looked = names }.
+local AT_ONCE = 16            -- names that are looked at for one question, which has its time to be answered
+
+-- All seeds, a few names a time, for a class of transformers may take seconds: { seeds =, looked = names }.
 local function all_seeds(m, borrow, say)
   local found = { seeds = core.json.array {}, looked = 0 }
   repeat
-    local reply, message, name = m:ask { op = "synth_seeds", first = found.looked, count = 64, borrow = borrow }
+    local reply, message, name = m:ask { op = "synth_seeds", first = found.looked, count = AT_ONCE, borrow = borrow }
     if not reply then return nil, message, name end
     table.move(reply.seeds, 1, #reply.seeds, #found.seeds + 1, found.seeds)
-    found.looked = math.min(found.looked + 64, reply.looked)
+    found.looked = math.min(found.looked + AT_ONCE, reply.looked)
     say(("%d of %d names"):format(found.looked, reply.looked))
   until found.looked >= reply.looked
   return found
