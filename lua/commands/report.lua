@@ -3,25 +3,28 @@
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
+local leaderboard = require "cawb.suite.leaderboard"
 local page = require "cawb.suite.page"
 local report_data = require "cawb.suite.report_data"
 
 local M = { summary = "a self-contained page of a store; --markdown, --csv: cawb report STORE" }
 
 M.usage = [[
-usage: cawb report STORE [--run ID] [--markdown | --csv] [--to FILE]
+usage: cawb report STORE [--run ID] [--markdown | --csv | --leaderboard] [--to FILE]
 
 Writes STORE/report.html: one file, no network. --markdown: suites and best candidates, for a
-pull request; --csv: one line a turn; both to standard output without --to.
+pull request; --csv: one line a turn; --leaderboard: suites as one JSON object with the stack that
+they ran on, for others to compare with; these go to standard output without --to.
 ]]
 
-local own = { ["--run"] = "value", ["--to"] = "value", ["--markdown"] = "flag", ["--csv"] = "flag" }
+local own = { ["--run"] = "value", ["--to"] = "value", ["--markdown"] = "flag", ["--csv"] = "flag", ["--leaderboard"] = "flag" }
 
 local function fail(message, name) return command.fail("report", message, name or "usage") end
 
 local function text_of(data, given, folder)
   if given.markdown then return page.markdown(data) end
   if given.csv then return page.csv(data) end
+  if given.leaderboard then return leaderboard.text(data) end
   return page.html(data, folder)
 end
 
@@ -29,15 +32,18 @@ function M.main(argv)
   local given, words = command.take(argv, own)
   if not given then return fail(words) end
   if #words ~= 1 or words[1]:sub(1, 1) == "-" then return fail "one store is needed: cawb report STORE [flags]" end
-  if given.markdown and given.csv then return fail "--markdown and --csv are two reports: ask for one" end
+  if (given.markdown and 1 or 0) + (given.csv and 1 or 0) + (given.leaderboard and 1 or 0) > 1 then
+    return fail "--markdown, --csv and --leaderboard are several reports: ask for one"
+  end
   local dir = words[1]:gsub("/+$", "")
   if not core.fs.kind(dir .. "/store.sqlite") then return fail(dir .. ": there is no store in it") end
   local store <close>, message, name = core.store.open(dir)
   if not store then return fail(message, name) end
   local data = report_data.read(store, given.run)
   if given.run and #data.runs == 0 then return fail(("%s has no run '%s'"):format(dir, given.run)) end
-  local html = not (given.markdown or given.csv)
-  local text = text_of(data, given, (core.fs.realpath(dir) or dir):match "([^/]+)$")
+  local html = not (given.markdown or given.csv or given.leaderboard)
+  local text, why = text_of(data, given, (core.fs.realpath(dir) or dir):match "([^/]+)$")
+  if not text then return fail(("%s: %s"):format(dir, why)) end
   local path = given.to or html and dir .. "/report.html"
   if not path then
     io.write(text)

@@ -134,6 +134,19 @@ check.test("what cawb comes with has its name in any folder: tasks, strategies, 
   check.shell("rm " .. dir .. "/tolerance-paper")
 end)
 
+-- As a full disk leaves it.
+check.test("a best candidate whose files are not there is not called kept", function()
+  check.write(dir .. "/gone.lua", ([[local cawb = require "cawb"
+    return { step = function(run)
+      if #run.turns > 0 then return os.execute "rm -f %s/gone/*/kernel.cu" and false end
+      return run:evaluate(assert(cawb.candidate "kernels/softmax/v3_shuffle")) and true
+    end }]]):format(dir))
+  local out, status = cawb("gone.lua examples/softmax.py --device sim:h100 --set task.rows=8 --set task.cols=64 --out gone", dir)
+  check.equal(status, 0, out)
+  check.matches(out, "its files could not be kept in gone/%S+: is the disk full%? %(df gone%)")
+  assert(not out:find "\nkept in", out)
+end)
+
 check.test("dead ends say what to do", function()
   check.write(dir .. "/boom.lua", 'error("boom")')
   for words, says in pairs {

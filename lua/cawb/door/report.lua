@@ -154,6 +154,15 @@ local function closing(run)
       baseline_names.label(equal.against)) or "", run.best.reward, why)
 end
 
+-- Where the best candidate is, if its files are there: a full disk keeps none.
+local function kept(run)
+  local folder = run.ledger.folder
+  for _, name in ipairs { "kernel.cu", "model_new.py" } do
+    if core.fs.kind(folder .. "/" .. name) then return "kept in " .. folder end
+  end
+  return ("its files could not be kept in %s: is the disk full? (df %s)"):format(folder, folder:match "^(.*)/" or ".")
+end
+
 --- A line of a strategy's own.
 function Report:note(text) self:line(text) end
 
@@ -181,7 +190,7 @@ function Report:run_ends(run)
   self:line(closing(run))
   local spent = spent_on_models(run)
   if spent ~= "" then self:line("model: " .. spent) end
-  self:line(run.best and "kept in " .. run.ledger.folder
+  self:line(run.best and kept(run)
     or ("recorded in %s as run %s"):format(run.ledger.dir, run.id))
   if run.ended == "interrupted" then self:line("go on with --resume " .. run.id) end
 end
