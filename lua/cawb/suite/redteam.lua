@@ -86,8 +86,8 @@ local function options_of(set, device)
   local all = options.copy(defaults)
   all.rules = set.path
   all.measure.against, all.measure.launches = {}, 0
-  -- Short: what does not end is to be stopped, not waited for.
-  all.deadlines.run, all.deadlines.measure, all.sweep.variants = 2.0, 4.0, 1
+  -- Short: what does not end is to be stopped, not waited for. But no compiler is given up on because a machine is busy.
+  all.deadlines.run, all.deadlines.measure, all.deadlines.compile, all.sweep.variants = 5.0, 10.0, 120.0, 1
   all.sanitize.races = sanitizer.installed()
   python_fixtures.options(all, device)
   local name = set.protocol.tolerance
