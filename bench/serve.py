@@ -1,4 +1,5 @@
-"""serve.py [--places N] [--rounds N] [--turns N] [--sizes ...] [--reference PYTHON]: candidates a second through POST /score, with nothing remembered: rungs of the families
+"""serve.py [--places N] [--rounds N] [--turns N] [--sizes ...] [--reference PYTHON]: candidates a second through POST /score,
+with nothing remembered: rungs of the families
 `reduce` and `elementwise`, each verified on two draws and timed: on small tasks; with --scale both, which verifies at small
 sizes and models the time at the examples' own on some blocks of each launch; and on the examples' own sizes in full. And what the server
 costs by itself: sessions on OpenEnv's wire that are asked for their state, and that take steps in which nothing is
@@ -125,12 +126,10 @@ def asks(args):
     with server(args, "64 x 1024") as env, reference(args.reference) as (other, pid):
         for sessions in (1, 100):
             for _ in range(args.turns):
-                print(row % ("cawb", "state", sessions, *steps(env, env.process.pid, sessions, 100, lambda line: line.state())), flush=True)
-                print(row % ("cawb", "step", sessions, *steps(env, env.process.pid, sessions, 100, lambda line: line.step(text="none"), True)),
-                      flush=True)
-                if other:
-                    print(row % ("openenv", "state", sessions, *steps(other, pid, sessions, 100, lambda line: line.state())), flush=True)
-                    print(row % ("openenv", "step", sessions, *steps(other, pid, sessions, 100, lambda line: line.step())), flush=True)
+                for name, url, number, step in (("cawb", env, env.process.pid, {"text": "none"}), ("openenv", other, pid, {})):
+                    for asked, ask in (("state", lambda line: line.state()), ("step", lambda line, step=step: line.step(**step))):
+                        if url:
+                            print(row % (name, asked, sessions, *steps(url, number, sessions, 100, ask, asked == "step" and bool(step))), flush=True)
 
 
 def machine():
