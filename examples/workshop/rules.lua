@@ -1,2 +1,2 @@
--- What a candidate must not be, besides wrong: a set of rules, configs/rules-NAME.lua.
-return { rules = "off" }
+-- What a candidate must not be, besides wrong: a set of rules, by its file or by its name (strict, paper, off).
+return { rules = "examples/workshop/no_shuffles.lua" }

@@ -12,7 +12,7 @@ local preload = os.getenv "CAWB_TEST_PRELOAD"            -- what a sanitized run
 
 -- Standard output, what was told, and the exit status.
 local function exec(words)
-  local env = preload and ("LD_PRELOAD=%s ASAN_OPTIONS=detect_leaks=0 "):format(preload) or ""
+  local env = preload and ("LD_PRELOAD=%s ASAN_OPTIONS=detect_leaks=0:handle_segv=0 "):format(preload) or ""
   local out, code = check.shell(("%s'%s' exec %s 2>%s/told"):format(env, core.program, words, dir))
   local f = assert(io.open(dir .. "/told"))
   local told = f:read "a"

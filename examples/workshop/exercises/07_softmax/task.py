@@ -1,0 +1,19 @@
+"""Softmax over the rows of a matrix."""
+import torch
+import torch.nn as nn
+
+rows = 528
+cols = 2048
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, dim=-1)
+
+
+def get_inputs():
+    return [torch.randn(rows, cols)]
+
+
+def get_init_inputs():
+    return []

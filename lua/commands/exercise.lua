@@ -1,0 +1,133 @@
+-- cawb exercise [N [my.cu]]: the workshop's exercises, and what an answer still lacks.
+
+local cawb = require "cawb"
+local command = require "cawb.door.command"
+local core = require "cawb.core"
+local display = require "cawb.base.display"
+local exercises = require "cawb.door.exercises"
+local file = require "cawb.base.file"
+
+local M = { summary = "ten exercises in CUDA, and what an answer still lacks" }
+
+M.usage = [[
+usage: cawb exercise                      list them
+       cawb exercise N                    what is to be done in exercise N
+       cawb exercise N --start my.cu      write the file to begin with
+       cawb exercise N my.cu              judge an answer
+       cawb exercise N --hint             a hint
+       cawb exercise N --solution         an answer
+
+  --device NAME   where answers run (sim:h100)
+  --small         sizes that are soon done; the counts are as telling, the times are not
+  --json          one JSON object in place of the page
+
+An answer is CUDA source; the exercise launches it. A plan of your own, my.lua beside my.cu, takes the place of the exercise's.
+The goals are counts. A time beside them is modelled on a simulated device.
+
+exit codes: 0 the answer is right and reaches its goals; 1 not yet; 2 wrong usage; 3 the machine lacks something
+]]
+
+local function list()
+  local rows = {}
+  for i, e in ipairs(exercises.list()) do
+    local goals = {}
+    for k, goal in ipairs(e.goals) do goals[k] = goal[1] end
+    if e.compose then goals[#goals + 1] = "modelled time" end
+    rows[i] = { tostring(e.number), e.title, table.concat(goals, "; ") }
+  end
+  for _, line in ipairs(display.table({ "", "exercise", "counts" }, rows)) do print(line) end
+  print "\ncawb exercise 1 says what is to be done in the first one"
+  return 0
+end
+
+local function limit(goal)
+  local parts = {}
+  if goal.least then parts[#parts + 1] = ("at least %g"):format(goal.least) end
+  if goal.most then parts[#parts + 1] = (goal.name:match "^modelled" and "less than %.3g" or "at most %g"):format(goal.most) end
+  return table.concat(parts, ", ")
+end
+
+local function explain(e)
+  print(("Exercise %d: %s\n\n%s\n"):format(e.number, e.title, e.about))
+  for _, goal in ipairs(e.goals) do
+    print(("goal: %s, %s: %s"):format(goal[1], limit { name = goal[1], least = goal.least, most = goal.most }, goal.says))
+  end
+  if e.compose then print "goal: a shorter modelled time than that of what cawb's own compose makes of the task" end
+  print(("\nthe task and the launch: %s/task.py, plan.lua\nbegin: cawb exercise %d --start my.cu; judge: cawb exercise %d my.cu")
+    :format(e.dir, e.number, e.number))
+  return 0
+end
+
+local function begin(e, path)
+  if core.fs.kind(path) then return command.fail("exercise", path .. " is there already; it is not overwritten", "usage") end
+  local ok, message = file.write(path, exercises.text(e, "start"))
+  if not ok then return command.fail("exercise", message, "missing") end
+  print(("%s is written. Edit it, then: cawb exercise %d %s"):format(path, e.number, path))
+  return 0
+end
+
+-- ---- an answer
+
+local function print_goals(v)
+  local rows = {}
+  for i, goal in ipairs(v.goals) do
+    rows[i] = { goal.name, goal.value and ("%.4g"):format(goal.value) or "none", limit(goal), goal.reached and "reached" or "not yet" }
+  end
+  for _, line in ipairs(display.table({ "goal", "counted", "wanted", "" }, rows)) do print(line) end
+  for _, goal in ipairs(v.goals) do
+    if not goal.reached then print(("%s: %s"):format(goal.name, goal.says)) end
+  end
+end
+
+local function print_wrong(v)
+  print(("wrong (%s): %s"):format(v.stage, v.reason))
+  if v.log and v.log ~= "" and v.log ~= v.reason then print(v.log) end
+end
+
+local function print_verdict(e, v)
+  if v.ok then print(("right, in %s modelled"):format(display.time(v.seconds))) else print_wrong(v) end
+  for _, f in ipairs(v.found) do print(f.text) end
+  if v.goals[1] then print_goals(v) end
+  if v.passed then return print(("Exercise %d is solved."):format(e.number)) end
+  print(("Not yet. A hint: cawb exercise %d --hint"):format(e.number))
+end
+
+local function judge(e, path, given)
+  local source = file.read(path)
+  if not source then return command.fail("exercise", ("there is no file %s: cawb exercise %d --start %s writes one"):format(path, e.number,
+    path), "usage") end
+  local device <close>, message, name = cawb.device(given.device or "sim:h100")
+  if not device then return command.fail("exercise", message, name) end
+  local list
+  list, message, name = exercises.judge(e, device, { source }, { small = given.small, plan = file.read((path:gsub("%.cu$", "") .. ".lua")) })
+  if not list then return command.fail("exercise", message, name) end
+  local v = list[1]
+  if given.json then print(core.json.encode(v)) else print_verdict(e, v) end
+  return v.passed and 0 or 1
+end
+
+local own = { ["--start"] = "value", ["--hint"] = "flag", ["--solution"] = "flag", ["--device"] = "value", ["--small"] = "flag",
+  ["--json"] = "flag" }
+
+local function one(e, path, given)
+  if given.start then return begin(e, given.start) end
+  if given.hint then return print(e.hint) or 0 end
+  if given.solution then return io.write(exercises.text(e, "solution")) and 0 end
+  if path then return judge(e, path, given) end
+  return explain(e)
+end
+
+function M.main(argv)
+  local given, rest = command.take(argv, own)
+  if not given then return command.fail("exercise", rest, "usage") end
+  for _, word in ipairs(rest) do
+    if word:sub(1, 1) == "-" then return command.fail("exercise", ("unknown flag '%s'"):format(word), "usage") end
+  end
+  if #rest > 2 then return command.fail("exercise", "an exercise and one file: cawb exercise 3 my.cu", "usage") end
+  if not rest[1] then return list() end
+  local e, message = exercises.find(rest[1])
+  if not e then return command.fail("exercise", message, "usage") end
+  return one(e, rest[2], given)
+end
+
+return M
