@@ -22,6 +22,7 @@ import lang  # noqa: E402
 import search  # noqa: E402
 
 DRAWS = (1, 4, 16, 64)
+MANY = 8                            # decisions; tasks with more of them are shown apart, too
 
 
 def read(one, task, draws, evolution):
@@ -127,6 +128,11 @@ def main():
              client.BRIEF["scale.operations"]))
     table(all_found, args.draws)
     failures(all_found)
+    many = [found for found in all_found if found["points"] > MANY]
+    if many and len(many) < len(all_found):
+        print("\nThe same for the %d tasks with more than %d decisions in the free language:\n" % (len(many), MANY))
+        table(many, args.draws)
+        failures(many)
 
 
 if __name__ == "__main__":

@@ -102,7 +102,13 @@ def _runs(args, knobs):
     for name in names:
         if name not in table.VARIANTS:
             raise SystemExit("there is no variant '%s'; there are %s" % (name, ", ".join(table.VARIANTS)))
-    return [(name, seed, dict(knobs, **table.VARIANTS[name], seed=seed)) for seed in range(args.seeds) for name in names]
+    return [(name, seed, variant(knobs, name, seed)) for seed in range(args.seeds) for name in names]
+
+
+def variant(knobs, name, seed):
+    """Its knobs. One without an agent loop has as many more episodes a step as the others have turns: equal evaluations at most."""
+    own = dict(knobs, **table.VARIANTS[name], seed=seed)
+    return dict(own, batch=own["batch"] * knobs["turns"]) if own["turns"] == 1 else own
 
 
 def main(args, knobs):

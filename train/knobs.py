@@ -32,7 +32,7 @@ KNOBS = {
 
 VARIANTS = {
     "full": {},
-    "no loop": {"turns": 1},                               # the batch grows instead, see stages.batch_size
+    "no loop": {"turns": 1},                               # the batch grows instead, see ablate.variant
     "tiers": {"reward": "tiers"},
     "raw speed-up": {"reward": "raw"},
     "no RFT": {"rft_steps": 0},

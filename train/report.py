@@ -114,7 +114,7 @@ def drawing(all_runs):
 
 def stages_table(all_runs):
     """What the critic knew at the first agentic step, and how entropy went in the first twenty."""
-    lines = ["| variant, seed | kept by RFT | explained variance at the first agentic step | entropy, first and 20th step | ratio p99.9, largest |",
+    lines = ["| variant, seed | kept by RFT | explained variance at the first agentic step | entropy, first step and 20th or last | ratio p99.9, largest |",
              "|---|---|---|---|---|"]
     for name, runs in all_runs.items():
         for seed, run in runs.items():

@@ -21,12 +21,6 @@ def generator_of(seed, stage, step):
     return torch.Generator().manual_seed((seed * 1000003 + STAGES.index(stage) * 10007 + step) % (1 << 31))
 
 
-def batch_size(knobs):
-    """Episodes of a step: without an agent loop as many more as there would be turns."""
-    from knobs import KNOBS
-    return knobs["batch"] * (KNOBS["turns"] if knobs["turns"] == 1 else 1)
-
-
 class Trainer:
     """A run in a folder: `tasks` scores programs, `names` are the tasks to learn on, `operators` theirs by name."""
 
@@ -167,7 +161,7 @@ class Trainer:
         last = {"entropy": 0.0}
 
         def one(step):
-            episodes = self.episodes(stage, step, batch_size(self.knobs), turns)
+            episodes = self.episodes(stage, step, self.knobs["batch"], turns)
             paid = weight if last["entropy"] < self.knobs["entropy_target"] else 0.0
             told = ppo.update(self.knobs, episodes, self.actor, self.critic, self.optimizers, paid)
             self.carried = last["entropy"] = told["entropy"]

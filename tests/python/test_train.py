@@ -171,6 +171,13 @@ def test_searches():
     assert search.evolution(judge, "a", 16, start=lang.default(POINTS))[-1] <= judge.one(lang.default(POINTS))["seconds"]
 
 
+def test_variants():
+    assert ablate.variant(knobs.of(turns=3, batch=8), "no loop", 2) == knobs.of(turns=1, batch=24, seed=2)
+    assert ablate.variant(knobs.of(turns=3, batch=8), "tiers", 0) == knobs.of(turns=3, batch=8, reward="tiers")
+    for name in knobs.VARIANTS:
+        assert set(ablate.variant(knobs.of(), name, 0)) == set(knobs.KNOBS), name
+
+
 def test_statistics():
     mean, lo, hi, p = ablate.bootstrap({(task, seed): 1.0 for task in "abc" for seed in (0, 1)}, 200)
     assert (mean, lo, hi) == (1.0, 1.0, 1.0) and p < 0.05
