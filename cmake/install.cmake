@@ -41,7 +41,7 @@ foreach(file README.md CONTRIBUTING.md LICENSE)
   endif()
 endforeach()
 
-install(FILES README.md CONTRIBUTING.md DESTINATION share/cawb)      # where the pages of docs/ look for them
+install(FILES README.md CONTRIBUTING.md CHANGELOG.md CITATION.cff DESTINATION share/cawb)      # where the pages of docs/ look for them
 install(FILES core/README.md DESTINATION share/cawb/core)
 install(FILES core/sim/README.md DESTINATION share/cawb/core/sim)
 

@@ -48,6 +48,11 @@ function Device:close() end
 function Device:drop_worker() end
 ---End the compiler; the next request starts another.
 function Device:drop_compiler() end
+---The same simulated device with a worker of its own that executes at most so many blocks of each launch, which stand
+---for all: it counts and times, and has no data.
+---@param blocks integer
+---@return cawb.Device
+function Device:sampled(blocks) end
 ---Start a new compiler now: whether the machine can.
 ---@return boolean? ok, string? message, string? name
 function Device:compiles() end
