@@ -30,6 +30,7 @@ static int add(cawb_cudart *rt, cawb_cuda_block b) {
     rt->blocks = grown;
     rt->blocks_room = room;
   }
+  if (rt->blocks == NULL) return CAWB_CUDA_MEMORY;
   size_t i = before(rt, b.at);
   memmove(&rt->blocks[i + 1], &rt->blocks[i], (rt->nblocks - i) * sizeof *rt->blocks);
   rt->blocks[i] = b;

@@ -68,10 +68,9 @@ void cawb_modules_free(cawb_cudart *rt) {
 /* The number in `text`'s first mark, and the name in quotes behind the mark with that number. */
 static void find_source(char *out, size_t room, const char *ptx, const char *body) {
   const char *loc = body != NULL ? strstr(body, ".loc\t") : NULL;
-  char mark[32], path[512] = "";
-  unsigned file = 0;
-  if (loc == NULL || sscanf(loc, ".loc %u", &file) != 1) return;
-  snprintf(mark, sizeof mark, ".file\t%u \"", file);
+  char mark[48], path[512] = "";
+  if (loc == NULL) return;
+  snprintf(mark, sizeof mark, ".file\t%lu \"", strtoul(loc + strlen(".loc\t"), NULL, 10));
   const char *at = strstr(ptx, mark);
   if (at == NULL || sscanf(at + strlen(mark), "%511[^\"]", path) != 1) return;
   const char *slash = strrchr(path, '/');

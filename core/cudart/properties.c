@@ -46,7 +46,7 @@ typedef struct LAYOUT(DROP) layout_13;
 
 enum { ENDS_12 = 1032, ENDS_13 = 1008, CONSTANT = 65536, WITHOUT_ASKING = 48 << 10, RESERVED = 1024 };
 
-static int arch_of(const cawb_cudart *rt) { return atoi(rt->figures.arch + strlen("sm_")); }
+static int arch_of(const cawb_cudart *rt) { return (int)strtol(rt->figures.arch + strlen("sm_"), NULL, 10); }
 
 #define FILL(p, rt) do { \
   const cawb_figures *f = &(rt)->figures; \

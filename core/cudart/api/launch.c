@@ -104,7 +104,7 @@ static int attributes(cawb_cudart *rt, function_attributes *out, const void *f) 
   cawb_cuda_kernel *k;
   int error = facts_of(rt, f, 0, 0, &facts, &k), arch;
   if (error != CAWB_CUDA_OK) return error;
-  arch = atoi(cawb_device_about(rt->device)->arch + strlen("sm_"));
+  arch = (int)strtol(cawb_device_about(rt->device)->arch + strlen("sm_"), NULL, 10);
   memset(out, 0, sizeof *out);
   out->shared = facts.shared;
   out->local = facts.local;
