@@ -9,6 +9,8 @@ local defaults = require "cawb.base.defaults"
 local device = require "cawb.device.device"
 local job = require "cawb.door.job"
 local kinds = require "cawb.device.kinds"
+local ledger = require "cawb.run.ledger"
+local live = require "cawb.door.live"
 local loop = require "cawb.base.loop"
 local options = require "cawb.base.options"
 local display = require "cawb.base.display"
@@ -142,14 +144,24 @@ local function devices_of(text, all, proposes, say)
   return names
 end
 
-local function minutes(s)
-  return s < 90 and ("%.0f s"):format(s) or s < 5400 and ("%.0f min"):format(s / 60) or ("%.1f h"):format(s / 3600)
-end
-
 local function estimate(b)
   local e = b:estimate()
   if not e then return "" end
-  return ("about %s left (%s to %s)"):format(minutes(e.mean), minutes(e.lo), minutes(e.hi))
+  return ("about %s left (%s to %s)"):format(live.glance(e.mean), live.glance(e.lo), live.glance(e.hi))
+end
+
+-- The terminal's last line: how far the suite is, and what its oldest task does.
+local function tick(b, line)
+  local now = core.clock.now()
+  if now < (line.due or 0) then return end
+  line.due = now + 1.0
+  local job = b:oldest()
+  if not job then return end
+  local list = { { ("[%d/%d]"):format(#b.tasks - b:left(), #b.tasks), 0 }, { job.task.key, 1 }, { live.glance(now - job.from), 1 } }
+  for _, part in ipairs(live.told(ledger.now_path(b.out, job.run))) do list[#list + 1] = part end
+  if #b.running > 1 then list[#list + 1] = { ("%d under way"):format(#b.running), 9 } end
+  local left = estimate(b)
+  line:say(list, left ~= "" and { { left, 4 } } or {})
 end
 
 local function outcome(row)
@@ -204,7 +216,13 @@ local function totals_of(n)
 end
 
 local function perform(parsed, given, n, all, proposes)
-  local function say(text) if not parsed.quiet then io.stderr:write(text, "\n") end end
+  local line <close> = live.of(io.stderr, 2, parsed.quiet):begin(all.live.every)
+  local function say(text)
+    line:clear()
+    if parsed.quiet then return end
+    local width = line:width()
+    for _, part in ipairs(width and display.wrap(text, width, "  ") or { text }) do io.stderr:write(part, "\n") end
+  end
   local list, message, name = tasks_of(parsed, given)
   if not list then return fail(message, name) end
   local devices
@@ -215,6 +233,7 @@ local function perform(parsed, given, n, all, proposes)
   b, message, name = bench.new { strategy = parsed.words[1], tasks = list, out = parsed.out, devices = devices,
     words = words_of(parsed), configs = parsed.configs, limit = limit, jobs = math.max(1, n.jobs), ahead = n.ahead,
     retry = given.retry, totals = totals_of(n), budget = all.budget, suite_path = parsed.words[2], shard = given.shard,
+    tick = function(b) tick(b, line) end,
     say = function(task, row, seconds)
       local b = M.current
       say(("[%d/%d] %s  %s  (%.0f s)  %s"):format(#b.tasks - b:left(), #b.tasks, task.key, outcome(row), seconds,
@@ -225,12 +244,15 @@ local function perform(parsed, given, n, all, proposes)
   say(("suite %s: %d tasks on %s"):format(b.suite, #list, table.concat(devices, ", ")))
   local ended
   ended, message, name = b:loop()
+  line:say({}, {})
+  line:clear()
   if not ended then return fail(message, name) end
   local text, done, counts = summary(b, list)
   if parsed.json then print(core.json.encode { suite = b.suite, tasks = #list, done = done, counts = counts,
     ended = ended })
   elseif not parsed.quiet then
-    for _, line in ipairs(suite_report.lines(rows.read(b.store, b.suite), "this suite", { parsed.words[2] })) do print(line) end
+    for _, line in ipairs(suite_report.lines(rows.read(b.store, b.suite), "this suite", { parsed.words[2] },
+      core.fs.columns(1))) do print(line) end
     print(text)
   end
   if ended == "spent" then

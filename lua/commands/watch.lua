@@ -3,6 +3,7 @@
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
+local live = require "cawb.door.live"
 local ledger = require "cawb.run.ledger"
 local rows = require "cawb.suite.rows"
 
@@ -11,18 +12,14 @@ local M = { summary = "runs and suites in progress: cawb watch STORE" }
 M.usage = [[
 usage: cawb watch STORE [--once] [--every SECONDS]
 
-Shows the runs that have not ended, and suites, again every second until Ctrl-C or until
-nobody reads it; --once: once. A run whose process is gone is no longer shown.
+Shows the runs that have not ended, what each is doing now and about how long that will take,
+and suites, again every second until Ctrl-C or until nobody reads it; --once: once. A run whose
+process is gone is no longer shown.
 ]]
 
 local own = { ["--once"] = "flag", ["--every"] = "value" }
 
 local function fail(message, name) return command.fail("watch", message, name or "usage") end
-
-local function ago(s)
-  if s < 90 then return ("%.0f s"):format(s) end
-  return s < 5400 and ("%.0f min"):format(s / 60) or ("%.1f h"):format(s / 3600)
-end
 
 local function base(path) return tostring(path):match "([^/]+)$" end
 
@@ -38,6 +35,13 @@ local function running(store)
   return kept
 end
 
+-- What its process said last that it is doing: "verify  3 of 21  simulating  12 s  about 60 s left".
+local function doing(store, r)
+  local words = {}
+  for i, part in ipairs(live.told(ledger.now_path(store:path(), r.id))) do words[i] = part[1] end
+  return #words > 0 and table.concat(words, "  ") or "-"
+end
+
 local function describe(store, r, now)
   local best = store:query([[SELECT number, reward, result FROM turns WHERE run = ? AND ok = 1
     ORDER BY reward DESC, json_extract(result, '$.time_s.median') LIMIT 1]], r.id)[1]
@@ -49,9 +53,8 @@ local function describe(store, r, now)
     shown = ("turn %d, %s, reward %.3g"):format(best.number, display.interval(b.time_s), best.reward)
   end
   return { base(r.task), base(r.strategy), r.device or "-", ("%d of %s"):format(r.turns,
-    tostring(options.turns or "?")),
-           ago(now - r.started), shown,
-             last and (last.ok == 1 and "pass" or "rejected at " .. tostring(last.stage)) or "-" }
+    tostring(options.turns or "?")), live.glance(now - r.started), doing(store, r), shown,
+    last and (last.ok == 1 and "pass" or "rejected at " .. tostring(last.stage)) or "-" }
 end
 
 -- All tasks that any session of a suite set out to do, and how many have a row.
@@ -71,28 +74,29 @@ local function suite_line(store, s)
     math.max(total, #done), passed)
 end
 
-local function lines_of(store)
+local headings = { "task", "strategy", "device", "turns", "since", "now", "best", "last turn" }
+local long = 6                  -- what is shortened first
+
+local function lines_of(store, width)
   local now, lines = core.clock.wall(), {}
-  for _, s in ipairs(rows.suites(store)) do lines[#lines + 1] = suite_line(store, s) end
+  local function add(text) table.move(width and display.wrap(text, width, "  ") or { text }, 1, width or 1, #lines + 1, lines) end
+  for _, s in ipairs(rows.suites(store)) do add(suite_line(store, s)) end
   local cells = {}
   for i, r in ipairs(running(store)) do cells[i] = describe(store, r, now) end
-  if #cells == 0 then lines[#lines + 1] = "no run is in progress"
+  if #cells == 0 then add "no run is in progress"
   else
-    for _, text in ipairs(display.table({ "task", "strategy", "device", "turns", "since", "best",
-      "last turn" }, cells)) do
-      lines[#lines + 1] = text
-    end
+    local list = display.records(headings, cells, width, long)
+    table.move(list, 1, #list, #lines + 1, lines)
   end
   local ended = store:query "SELECT count(*) AS n FROM run_ends"[1].n
-  lines[#lines + 1] = ("%d run%s ended"):format(ended, ended == 1 and " has" or "s have")
+  add(("%d run%s ended"):format(ended, ended == 1 and " has" or "s have"))
   return lines
 end
 
 -- False where nobody reads it any more.
-local function show(lines, live)
-  if live then io.write "\27[H\27[J" end
-  local width = live and core.fs.columns(1)
-  for _, text in ipairs(lines) do io.write(width and text:sub(1, width) or text, "\n") end
+local function show(lines, again)
+  if again then io.write "\27[H\27[J" end
+  for _, text in ipairs(lines) do io.write(text, "\n") end
   return io.flush() ~= nil
 end
 
@@ -106,7 +110,8 @@ function M.main(argv)
   local store <close>, message, name = core.store.open(words[1])
   if not store then return fail(message, name) end
   repeat
-    local read = show(lines_of(store), not given.once and core.fs.columns(1))
+    local width = core.fs.columns(1)
+    local read = show(lines_of(store, width), not given.once and width)
     if given.once or not read then return 0 end
     core.clock.sleep(every)
   until core.clock.interrupted()

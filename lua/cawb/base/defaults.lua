@@ -194,6 +194,8 @@ return {
   },
 
   -- after so long a process is killed and the request counts as failed
+  live = { every = 1.0 },      -- how often a terminal's last line, and the store, say what goes on
+
   deadlines = {
     start = 120.0,              -- a process, its imports, its first contact
     compile = 30.0,

@@ -73,4 +73,66 @@ function M.table(headings, rows)
   return lines
 end
 
+--- `text` as lines of at most `width` characters, broken between words; further lines begin with `indent`. A word that
+--- is wider is broken within.
+function M.wrap(text, width, indent)
+  if #text <= width then return { text } end
+  local lines, line = {}, ""
+  local function push()
+    lines[#lines + 1] = line:gsub("%s+$", "")
+    line = indent
+  end
+  for gap, word in text:gmatch "(%s*)(%S+)" do
+    if #line + #gap + #word > width and line:find "%S" then
+      push()
+      gap = ""
+    end
+    line = line .. gap .. word
+    while #line > width do
+      local most = width
+      while most > #indent + 1 and line:byte(most + 1) >= 0x80 and line:byte(most + 1) < 0xC0 do most = most - 1 end
+      lines[#lines + 1] = line:sub(1, most)
+      line = indent .. line:sub(most + 1)
+    end
+  end
+  if line:find "%S" then push() end
+  return lines
+end
+
+local function widest(lines)
+  local most = 0
+  for _, line in ipairs(lines) do most = math.max(most, utf8.len(line) or #line) end
+  return most
+end
+
+-- A row as a title and lines "heading  cell", for what is too narrow for a table. What says nothing is left out.
+local function record(headings, row, width, lines)
+  for i, cell in ipairs(row) do
+    local heading = i > 1 and cell ~= "-" and cell ~= "" and ("  %s  %s"):format(headings[i], cell)
+    if i == 1 then lines[#lines + 1] = M.shorten((("%s %s"):format(headings[1], cell):gsub("^%s+", "")), width)
+    elseif heading then table.move(M.wrap(heading, width, "    "), 1, width, #lines + 1, lines) end
+  end
+end
+
+--- Rows as a table where `width` (nil: any) has room for it, at first with the cells of column `long` shortened, to no
+--- less than 16 characters; else each row as a few lines.
+function M.records(headings, rows, width, long)
+  local lines = M.table(headings, rows)
+  local over = width and widest(lines) - width or 0
+  if over <= 0 then return lines end
+  local most = #headings[long]
+  for _, row in ipairs(rows) do most = math.max(most, #row[long]) end
+  if most - over >= 16 then
+    local shorter = {}
+    for i, row in ipairs(rows) do
+      shorter[i] = table.move(row, 1, #row, 1, {})
+      shorter[i][long] = M.shorten(row[long], most - over)
+    end
+    return M.table(headings, shorter)
+  end
+  lines = {}
+  for _, row in ipairs(rows) do record(headings, row, width, lines) end
+  return lines
+end
+
 return M

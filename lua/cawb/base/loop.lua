@@ -2,6 +2,7 @@
 -- coroutine that waits for a reply yields; whoever waits outside of one drives all of them
 -- meanwhile.
 
+local activity = require "cawb.base.activity"
 local core = require "cawb.core"
 
 local M = {}
@@ -30,6 +31,21 @@ local function resume(task, ...)
   end
   task.ready, task.deadline, task.fd = results[2], results[3], results[4]
   tasks[#tasks + 1] = task
+end
+
+local pulse, due, every              -- what is called while anything is waited for, when next, and how often
+
+--- Call `f` every so many seconds while this process waits, and from `beat`; nil: nothing any more.
+function M.pulse(f, seconds)
+  pulse, every = f, seconds or 1.0
+  due = f and core.clock.now() + every or math.huge
+end
+
+--- For who computes for long and waits for nothing: call it now and then.
+function M.beat()
+  if not pulse or core.clock.now() < due then return end
+  due = core.clock.now() + every
+  pulse()
 end
 
 local patient = false
@@ -64,7 +80,7 @@ end
 -- One look at the world: until a transfer gets on, a descriptor can be read, or the nearest deadline.
 -- Ready tasks are asked after the transfers moved, so a busy process misses no reply.
 local function turn(deadline, fd)
-  local nearest, fds = deadline, { fd }
+  local nearest, fds = pulse and math.min(deadline, due) or deadline, { fd }
   for _, task in ipairs(tasks) do
     nearest = math.min(nearest, task.deadline)
     fds[#fds + 1] = task.fd
@@ -72,6 +88,7 @@ local function turn(deadline, fd)
   local seconds = moved and 0 or math.max(0, math.min(0.25, nearest - core.clock.now()))
   if http then http:wait(seconds, fds) else core.clock.sleep(seconds, fds) end
   moved = false
+  M.beat()
   resume_ready()
 end
 
@@ -116,9 +133,9 @@ end
 --- One request to a child process: as child:call, but conversations go on meanwhile.
 function M.call(child, request, opts)
   local within = running[coroutine.running()]
-  if within and not coroutine.isyieldable() or not within and #tasks == 0 then     -- a finalizer, or nobody else
-    return child:call(request, opts)
-  end
+  local alone = not within and #tasks == 0 and not pulse
+  if within and not coroutine.isyieldable() or alone then return child:call(request, opts) end     -- a finalizer, or nobody else
+  local _ <close> = activity.begin { process = child.protocol and child.protocol.process, op = request.op, request = request }
   local from = core.clock.now()
   local ok, message, name, raw = child:send(request, opts)
   if not ok then return nil, message, name, raw end

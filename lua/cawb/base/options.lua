@@ -52,7 +52,7 @@ local ranges = {
   ["shell.seconds"] = positive, ["shell.disk"] = at_least_one, ["shell.file"] = at_least_one,
   ["shell.processes"] = at_least_one,
   ["shell.memory"] = { function(v) return v >= 64 << 20 end, "must be at least 67108864 (64 MiB)" },
-  ["lines.budget"] = not_negative, ["lines.most"] = at_least_one,
+  ["live.every"] = positive, ["lines.budget"] = not_negative, ["lines.most"] = at_least_one,
 }
 local words = { ["profile"] = { "none", "quick", "default" }, ["tolerance.protocol"] = { "errors", "allclose" },
   ["tier2.jail"] = { "auto", "namespaces", "landlock", "none" },

@@ -8,6 +8,7 @@ local device = require "cawb.device.device"
 local given = require "cawb.door.given"
 local kinds = require "cawb.device.kinds"
 local ledger = require "cawb.run.ledger"
+local live = require "cawb.door.live"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local report = require "cawb.door.report"
@@ -27,6 +28,7 @@ M.codes = { passed = 0, failed = 1, usage = 2, missing = 3, interrupted = 130 }
 local usage = { usage = true, task = true, strategy = true, invalid = true }
 
 local function complain(message, name)
+  live.clear()
   io.stderr:write("cawb: ", message, "\n")
   if name == "interrupted" then return M.codes.interrupted end
   return usage[name] and M.codes.usage or M.codes.missing
@@ -89,6 +91,7 @@ function M.carry_out(cli, s, all, dev, t, report)
   local r
   r, message, name = run.new { task = t, strategy = s, options = all, ledger = book, report = report, id = cli.run_id }
   if not r then return nil, complain(message, name) end
+  report.live:tell(ledger.now_path(book.dir, r.id))
   if stopped then resume.restore(r, stopped) end
   report:run_begins(r)
   r:loop()
@@ -97,6 +100,7 @@ function M.carry_out(cli, s, all, dev, t, report)
   if not ok then complain(message, name) end
   ok, message, name = book:finish(r)
   if not ok then complain(message, name) end
+  report.live:tell(nil)
   report:run_ends(r)
   return r
 end
@@ -183,6 +187,9 @@ function M.main(cli, value, body)
   local no_task = given.no_task(cli.words[2])
   if no_task then return complain(no_task, "usage") end
   scale.prepare(all)
+  local aside = cli.json or body ~= nil        -- standard output is for something else
+  local line <close> = live.of(aside and io.stderr or io.stdout, aside and 2 or 1, cli.quiet):begin(all.live.every)
+  line:tell(cli.run_id and ledger.now_path(cli.out, cli.run_id))     -- who gave it a name may look already
   local dev <close>, why, name = device.open(cli.device,
     { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate })
   if not dev then return complain(why, name) end

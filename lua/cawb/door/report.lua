@@ -6,6 +6,7 @@ local baselines = require "cawb.time.baselines"
 local ceilings = require "cawb.device.ceilings"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
+local live = require "cawb.door.live"
 
 local M = {}
 
@@ -30,7 +31,7 @@ end
 
 local function budget(run)
   local left = run:left()
-  return ("%d turns, %.0f s left"):format(left.turns, left.seconds)
+  return ("%d turn%s, %.0f s left"):format(left.turns, left.turns == 1 and "" or "s", left.seconds)
 end
 
 --- What models cost: "12 replies, 81.2k tokens, $0.34"; "" where none was asked.
@@ -42,21 +43,19 @@ local function spent_on_models(run)
   return spent.dollars > 0 and ("%s, $%.2f"):format(text, spent.dollars) or text
 end
 
+-- On a terminal a line that is too long breaks between words.
 function Report:line(text)
   if self.quiet then return end
-  if self.live then self.out:write "\r\27[K" end
-  self.out:write(text, "\n")
-  self.out:flush()
-end
-
-function Report:draft(text)
-  if self.quiet or not self.live then return end
-  self.out:write("\r\27[K", display.shorten(text, self.live - 1))
+  self.live:clear()
+  local width = self.live:width()
+  for _, line in ipairs(width and display.wrap(text, width, "  ") or { text }) do self.out:write(line, "\n") end
   self.out:flush()
 end
 
 function Report:run_begins(run)
   local d, task = run.task.device.info, run.task
+  self.live.modelled = d.modelled
+  self.live:say({ { task.name, 1 } }, {})
   self:line(("%s on %s: %s%s"):format(run.strategy.name, task.name, d.model,
     d.modelled and "; times are modelled, not measured" or ""))
   for _, note in ipairs(task.notes) do self:line("note: " .. note) end
@@ -65,16 +64,20 @@ function Report:run_begins(run)
 end
 
 function Report:turn_begins(run, turn)
-  self:draft(("turn %d  %s  (%s)"):format(turn.number, turn.name, budget(run)))
+  self:stage(run, turn)
 end
 
+-- The stage, then what goes on; a narrow terminal does without the budget and the name.
 function Report:stage(run, turn, stage)
-  self:draft(("turn %d  %s  %s  (%s)"):format(turn.number, turn.name, stage, budget(run)))
+  self.live:say({ { ("turn %d"):format(turn.number), 0 }, { turn.name, 6 }, stage and { stage, 1 } },
+    { { ("(%s)"):format(budget(run)), 7 } })
 end
 
 function Report:turn_ends(run, turn)
   self:line(("turn %d  %s  %s  reward %.3g  (%s)"):format(turn.number, title(turn),
     (outcome(turn):gsub("\n.*", ""):gsub("%c", "?")), turn.reward, budget(run)))
+  self.live:say({ { run.task.name, 1 }, { ("after turn %d"):format(turn.number), 5 } },
+    { { ("(%s)"):format(budget(run)), 7 } })
   self:unknowns(turn)
 end
 
@@ -101,17 +104,6 @@ local columns = {
   { "vs compile", function(t) return display.speedup(t.speedup and t.speedup.compile) end },
   { "reward", function(t) return ("%.3g"):format(t.reward) end },
 }
-
--- A candidate's name may be long and a terminal narrow.
-local function fit(rows, column, most)
-  for _, row in ipairs(rows) do row[column] = display.shorten(row[column], math.max(16, most)) end
-end
-
-local function width(lines)
-  local most = 0
-  for _, line in ipairs(lines) do most = math.max(most, #line) end
-  return most
-end
 
 -- What it was compared with: a line where all is modelled, else the matrix.
 local function baseline_lines(task)
@@ -150,7 +142,7 @@ local function closing(run)
   local equal = run.best.facts.equal_error
   return ("best: turn %d, %s, %s%s%s, reward %.3g; %s"):format(run.best.number, title(run.best),
     display.interval(run.best.time_s), run.best.modelled and " modelled" or "",
-    equal and (", %s against %s, which is the fastest baseline at equal error"):format(display.speedup(equal),
+    equal and (", %s against %s, the fastest of the baselines that are no less accurate"):format(display.speedup(equal),
       baseline_names.label(equal.against)) or "", run.best.reward, why)
 end
 
@@ -167,6 +159,7 @@ end
 function Report:note(text) self:line(text) end
 
 function Report:run_ends(run)
+  self.live:say({}, {})
   if #run.turns > 0 then
     local headings, rows = {}, {}
     for i, c in ipairs(columns) do headings[i] = c[1] end
@@ -175,15 +168,8 @@ function Report:run_ends(run)
       rows[i] = {}
       for j, c in ipairs(columns) do rows[i][j] = c[2](turn) end
     end
-    local lines = display.table(headings, rows)
-    if self.live and width(lines) > self.live then
-      local longest = 0
-      for _, row in ipairs(rows) do longest = math.max(longest, #row[2]) end
-      fit(rows, 2, longest - (width(lines) - self.live))
-      lines = display.table(headings, rows)
-    end
     self:line ""
-    for _, text in ipairs(lines) do self:line(text) end
+    for _, text in ipairs(display.records(headings, rows, self.live:width(), 2)) do self:line(text) end
     if not run.task.device.info.modelled then self:line "" end
     for _, text in ipairs(baseline_lines(run.task)) do self:line(text) end
   end
@@ -197,7 +183,7 @@ end
 
 --- A report to a file handle. `quiet` prints nothing.
 function M.new(out, fd, quiet)
-  return setmetatable({ out = out, live = core.fs.columns(fd), quiet = quiet }, Report)
+  return setmetatable({ out = out, live = live.of(out, fd, quiet), quiet = quiet }, Report)
 end
 
 return M

@@ -2,6 +2,7 @@
 -- secret inputs, its outputs poisoned before; what it wrote is judged (judge.lua), on kinds of
 -- inputs that the task never announced too (battery.lua).
 
+local activity = require "cawb.base.activity"
 local battery = require "cawb.judge.battery"
 local execute = require "cawb.device.execute"
 local judge = require "cawb.judge.judge"
@@ -85,8 +86,16 @@ local function denormals(state)
   return state.result
 end
 
+-- How many times the candidate will run; before the kinds of inputs are drawn, about.
+local function expected(state, options, how, steps)
+  local kinds = steps and #steps or #(how.battery or options.verify.battery)
+  state.total = how.trials + how.repeats + kinds
+  state.progress:step(state.ran, state.total)
+end
+
 -- Everything in order, until something fails. Returns as a trial does.
 local function all(state, options, how)
+  expected(state, options, how)
   for i = 1, how.trials do
     local seed = state.task.next_seed "run"
     local ran, message, name = trial(state, seed)
@@ -95,6 +104,7 @@ local function all(state, options, how)
   end
   local steps, message, name = battery.steps(state.task, options.verify, how.battery, state.result.battery)
   if not steps then return nil, message, name end
+  expected(state, options, how, steps)
   for _, step in ipairs(steps) do
     local ran = state.result
     if not battery.is_unsuited(state.task, step.kind) then ran, message, name = challenge(state, step) end
@@ -118,7 +128,14 @@ end
 --- Returns what M.verify does.
 function M.check(task, once, options, how)
   local result = { ok = true, trials = {}, error = { eager = {} }, battery = {}, products = task.products }
-  local state = { task = task, once = once, tolerance = options.tolerance, result = result }
+  local progress <close> = activity.begin {}
+  local state = { task = task, tolerance = options.tolerance, result = result, progress = progress, ran = 0, total = 1 }
+  function state.once(...)
+    local ran, message, name = once(...)
+    state.ran = state.ran + 1
+    progress:step(math.min(state.ran, state.total), state.total)
+    return ran, message, name
+  end
   local done, message, name = all(state, options, how)
   if not done then return nil, message, name end
   return done.ok and result or with_what_was_seen(done, result)

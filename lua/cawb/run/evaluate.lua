@@ -12,6 +12,7 @@
 -- A kernel with tunables is a family; its members are tried cheaply and the fastest right one is
 -- then evaluated in full.
 
+local activity = require "cawb.base.activity"
 local baselines = require "cawb.time.baselines"
 local core = require "cawb.core"
 local execute = require "cawb.device.execute"
@@ -217,7 +218,9 @@ end
 -- name.
 local function sweep(task, candidate, declared, variants, options, how)
   local limits, all, best, chosen = options.sweep, {}, nil, nil
+  local progress <close> = activity.begin { told = true }   -- `say` has how far it is
   for i, tunables in ipairs(variants) do
+    progress:step(i - 1, #variants)
     if i > 1 and how.spent and how.spent() then break end
     local one = candidate:with(tunables)
     local facts, message, name = M.one(task, one, options, { trials = limits.trials, battery = {}, repeats = 0,

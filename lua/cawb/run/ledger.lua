@@ -66,6 +66,9 @@ end
 --- Where the lock of a run lies that its process holds while it lives.
 function M.lock_path(dir, id) return ("%s/locks/run-%s"):format(dir, id) end
 
+--- Where that process says what it is doing, for who watches.
+function M.now_path(dir, id) return ("%s/locks/now-%s"):format(dir, id) end
+
 --- Whether a run's process lives, on this machine or on another that shares the folder.
 function M.under_way(dir, id)
   local path = M.lock_path(dir, id)

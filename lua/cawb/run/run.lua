@@ -1,6 +1,7 @@
 -- run: one strategy on one task. It spends the budget, keeps the best, and has
 -- every turn recorded before the next one starts.
 
+local activity = require "cawb.base.activity"
 local afford = require "cawb.agent.afford"
 local ask_model = require "cawb.agent.ask"
 local candidates = require "cawb.task.candidate"
@@ -72,6 +73,7 @@ end
 -- The first Ctrl-C ends what is no turn, and what comes after one; the second ends a turn too.
 local function stopper(self)
   return function()
+    loop.beat()
     if core.clock.interrupted() or loop.asked() and not self.busy then error("interrupted", 0) end
   end
 end
@@ -299,6 +301,7 @@ function Run:ask(messages, tools)
   local most, short = afford.reply(self.options.model, input, open_to(self))
   if most == false then return too_dear(self, short, input) end
   local give_back = pledge(self, input, most)
+  local waiting <close> = activity.begin { what = "waiting for " .. self.options.model.name }
   local reply, message, name, about = ask_model.ask(self.options.model, messages, { tools = tools, most = most,
     record = tapes.record, replay = tapes.replay, deadline = core.clock.now() + self.budget:left "seconds",
     say = function(text) self.report:note("model: " .. text) end })

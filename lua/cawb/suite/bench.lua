@@ -4,6 +4,7 @@
 
 local core = require "cawb.core"
 local file = require "cawb.base.file"
+local ledger = require "cawb.run.ledger"
 local manifest = require "cawb.device.manifest"
 local rows = require "cawb.suite.rows"
 local run = require "cawb.run.run"
@@ -122,6 +123,7 @@ local function finish(self, job, late)
     self.gaps[#self.gaps + 1], self.ended = now - self.ended, now
     self.say(job.task, row, now - job.from)
   end
+  os.remove(ledger.now_path(self.out, job.run))     -- of one that was killed
   job.lock:close()
   return ok, message, name
 end
@@ -201,6 +203,15 @@ function M.time_left(gaps, left)
   return { mean = mean * left, lo = math.max(0, mean * left - half), hi = mean * left + half }
 end
 
+--- The task that is under way for the longest time, if any: { task =, run =, from = }.
+function Bench:oldest()
+  local oldest
+  for _, job in ipairs(self.running) do
+    if not oldest or job.from < oldest.from then oldest = job end
+  end
+  return oldest
+end
+
 --- That of the rest.
 function Bench:estimate() return M.time_left(self.gaps, self:left()) end
 
@@ -218,6 +229,7 @@ function Bench:loop()
     if ok then ok, message, name = reap(self) end
     if ok and #self.running == 0 and self.next > #self.tasks then return "finished" end
     if ok and #self.running == 0 and not allowance(self) then return "spent" end
+    if self.tick then self:tick() end
     if ok then core.clock.sleep(0.05) end
   end
   stop(self)
@@ -250,7 +262,8 @@ end
 --- A bench. `spec`: { strategy = path, tasks = of cawb.suite, out = folder, devices = names, words =
 --- flags for every run, configs = the files among them, limit = seconds a task may take, jobs =
 --- at once on a simulated device, ahead = processes that prepare while another measures, retry, totals = { tokens =, dollars = } of
---- all tasks, budget = the option, suite_path, shard, say = function(task, row, seconds) }. Returns it, or nil, message, name.
+--- all tasks, budget = the option, suite_path, shard, tick = function(bench), called all the time,
+--- say = function(task, row, seconds) }. Returns it, or nil, message, name.
 function M.new(spec)
   local store, message, name = core.store.open(spec.out)
   if not store then return nil, message, name end

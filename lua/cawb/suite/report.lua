@@ -244,7 +244,7 @@ local function statuses(g)
   return table.concat(names, ", ")
 end
 
-local function curve_lines(g)
+local function curve_lines(g, width)
   local heads, lines = { "at least" }, {}
   for i, p in ipairs(M.curve) do heads[i + 1] = ("%gx"):format(p) end
   for _, kind in ipairs(M.kinds) do
@@ -254,26 +254,35 @@ local function curve_lines(g)
       lines[#lines + 1] = cells
     end
   end
-  return display.table(heads, lines)
+  local whole = display.table(heads, lines)
+  if not width or #whole[1] <= width then return whole end
+  for i, cells in ipairs(lines) do
+    for at = 2, #cells do cells[at] = ("%s on %s"):format(heads[at], cells[at]) end
+    whole[i + 1] = ("%s: at least %s"):format(cells[1], table.concat(cells, ", ", 2))
+  end
+  return table.move(whole, 2, #lines + 1, 1, {})
 end
 
 --- All of it as lines of text: suspicious ones first, the table, fast_p, what became of the rest. `paths`: what the
---- tasks came from.
-function M.lines(list, name, paths)
+--- tasks came from; `width`: of a terminal, nil for any.
+function M.lines(list, name, paths, width)
   local n, lines, beside = M.numbers(list), {}, published.belongs(paths or {})
-  local function add(text) lines[#lines + 1] = text end
+  local function add(text)
+    local parts = width and display.wrap(text, width, "  ") or { text }
+    table.move(parts, 1, #parts, #lines + 1, lines)
+  end
   if #n.suspicious > 0 then
     add "Suspicious, in no average:"
     for _, s in ipairs(n.suspicious) do add(("  %s: %s"):format(s.task, table.concat(s.why, "; "))) end
     add ""
   end
-  for _, text in ipairs(display.table(M.headings, M.rows(n, name, beside))) do add(text) end
+  for _, text in ipairs(display.records(M.headings, M.rows(n, name, beside), width, 1)) do add(text) end
   if beside then add(M.of_others) end
   add(M.footnote)
   if n.modelled then add "Times are modelled, not measured: they rank candidates and are no result." end
   local all = n.groups[#n.groups]
   add ""
-  for _, text in ipairs(curve_lines(all)) do add(text) end
+  for _, text in ipairs(curve_lines(all, width)) do add(text) end
   if all.bound then
     add(("share of the bound that memory and arithmetic set: median %.0f%% [%.0f, %.0f]"):format(100 * all.bound.value,
       100 * (all.bound.lo or all.bound.value), 100 * (all.bound.hi or all.bound.value)))
