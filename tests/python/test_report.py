@@ -343,6 +343,29 @@ class Report(unittest.TestCase):
         self.assertGreater(self.page.run("document.querySelectorAll('#table-turns tbody tr').length"), 200)
 
 
+@unittest.skipUnless(BROWSER, "no Chromium (Debian's package chromium)")
+@unittest.skipUnless(os.path.exists(PROGRAM), "no cawb at %s" % PROGRAM)
+class Training(unittest.TestCase):
+    def test_curves_of_a_training_log(self):
+        with tempfile.TemporaryDirectory(prefix="cawb-report-") as folder:
+            with open(os.path.join(folder, "log.jsonl"), "w") as file:
+                for stage, steps in (("prior", 5), ("single", 20), ("agentic", 20)):
+                    for step in range(steps):
+                        more = {"loss": 1.0 / (1 + step)} if stage == "prior" else {"reward": step / 10.0 - 1, "entropy": 4.0, "ratio_p1": 0.9, "ratio_p99.9": 1.0 + step}
+                        file.write(json.dumps(dict(stage=stage, step=step, **more)) + "\n")
+            subprocess.run([PROGRAM, "report", folder], check=True, stdout=subprocess.DEVNULL)
+            page = Page(os.path.join(folder, "profile"))
+            try:
+                page.open(os.path.join(folder, "report.html"))
+                self.assertEqual(page.run("document.querySelector('.headline').textContent"), "reward 0.45 in stage agentic, mean of its last 10 steps")
+                drawn = page.run("""Object.values(Chart.instances).map((c) => { const a = c.chartArea; return [c.data.datasets.map((s) => s.label).join(), c.data.datasets.map((s) => s.data.length).join(),
+                  c.getDatasetMeta(0).data.every((p) => p.x > a.left && p.x < a.right && p.y > a.top && p.y < a.bottom), c.scales.x.ticks.every((t) => Number.isInteger(t.value))]; })""")
+                self.assertEqual(drawn, [["reward", "40", True, True], ["entropy", "40", True, True], ["ratio_p1,ratio_p99.9", "40,40", True, True], ["loss", "5", True, True]])
+                self.assertEqual(page.complaints(), [])
+            finally:
+                page.close()
+
+
 class Text(unittest.TestCase):
     @unittest.skipUnless(os.path.exists(PROGRAM), "no cawb at %s" % PROGRAM)
     def test_csv_and_markdown(self):
