@@ -4,6 +4,7 @@ local cli = require "cawb.door.cli"
 local core = require "cawb.core"
 local given = require "cawb.door.given"
 local job = require "cawb.door.job"
+local live = require "cawb.door.live"
 local profile = require "cawb.look.profile"
 local report = require "cawb.door.report"
 local verdict = require "cawb.door.verdict"
@@ -33,7 +34,7 @@ end
 -- Progress on a terminal, and nothing else: the page is printed when all is known.
 local function quiet_report(parsed)
   local r = report.new(io.stderr, 2, parsed.quiet)
-  function r:line() if self.live then self.out:write "\r\27[K" end end
+  function r:line() self.live:clear() end
   return r
 end
 
@@ -52,6 +53,7 @@ local function judged(say)
     local run, code = job.carry_out(parsed, s, all, dev, t, quiet_report(parsed))
     if not run then return code end
     local p = look(t, run, all)
+    live.clear()
     if parsed.json then io.stdout:write(core.json.encode(verdict.data(run, p)), "\n")
     else for _, line in ipairs(verdict.page(run, p)) do print(line) end end
     if run.ended ~= "interrupted" then say(verdict.word(run)) end

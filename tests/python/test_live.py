@@ -73,6 +73,16 @@ class Live(unittest.TestCase):
         self.assertEqual(self.lines[at + 1:at + 3], ["  candidate  softmax/v1_thread_per_row", "  verdict  pass"])
         self.assertIn("modelled, 0.0", " ".join(line.strip() for line in self.lines[at:]))
 
+    def test_the_page_of_judge_begins_on_a_line_of_its_own(self):
+        words = ["judge", "examples/softmax.py", "kernels/softmax/v2_block_per_row", "--device", "sim:h100", "--set", "task.rows=16", "--set", "sweep.variants=1",
+                 "--set", "live.every=0.001", "--out", self.out + "-judge"]
+        text, status = shown(words, 200)
+        self.assertIn(status, (0, 1), text)
+        self.assertTrue(any(line.startswith("right") for line in pieces(text)), text)
+        self.assertNotRegex(text, r"[^\r\n]\x1b\[K")
+        done = subprocess.run([PROGRAM] + words, cwd=ROOT, capture_output=True, text=True)
+        self.assertNotIn("\x1b", done.stdout + done.stderr)
+
     def test_watch_fits_too(self):
         text, status = shown(["watch", self.out, "--once"])
         self.assertEqual(status, 0, text)
