@@ -47,7 +47,7 @@ install(FILES core/sim/README.md DESTINATION share/cawb/core/sim)
 
 # Where to look for a Python after $CAWB_PYTHON; of no effect where it does not exist.
 if(CAWB_PYTHON)
-  file(WRITE ${CMAKE_BINARY_DIR}/python "${CAWB_PYTHON}\n")
-  install(FILES ${CMAKE_BINARY_DIR}/python DESTINATION share/cawb)
+  file(WRITE ${CMAKE_BINARY_DIR}/python.path "${CAWB_PYTHON}\n")
+  install(FILES ${CMAKE_BINARY_DIR}/python.path DESTINATION share/cawb)
 endif()
 install(FILES cmake/gpu_tests.cmake DESTINATION share/cawb RENAME CTestTestfile.cmake)

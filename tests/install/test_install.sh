@@ -76,7 +76,7 @@ listed=$(ctest --test-dir "$share" -N -L gpu | sed -n 's/^Total Tests: //p')
 [ "$listed" = "$scripts" ] || die "$scripts GPU scripts, but ctest lists '$listed'"
 ok "ctest finds the $scripts GPU tests"
 
-if grep -rIl --exclude=python "$(cd "$OLDPWD" && pwd)" "$copy/elsewhere/share" >found.txt; then
+if grep -rIl --exclude=python.path "$(cd "$OLDPWD" && pwd)" "$copy/elsewhere/share" >found.txt; then
   die "names the folder it was built in: $(cat found.txt)"
 fi
 ok 'nothing but the hint at a Python names the build folder'

@@ -27,8 +27,8 @@ local function candidates()
     path = path and core.fs.which(path)
     if path then list[#list + 1] = path end
   end
-  add(read_line(core.home .. "/python"))                       -- an install tree
-  add(read_line(core.program:match "^(.*)/" .. "/../python"))   -- a build tree
+  add(read_line(core.home .. "/python.path"))                       -- an install tree
+  add(read_line(core.program:match "^(.*)/" .. "/../python.path"))   -- a build tree
   for _, name in ipairs { "python3", "python3.13", "python3.12", "python3.11", "python3.10" } do
     add(name)
   end
