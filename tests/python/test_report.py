@@ -351,7 +351,7 @@ class Training(unittest.TestCase):
             with open(os.path.join(folder, "log.jsonl"), "w") as file:
                 for stage, steps in (("prior", 5), ("single", 20), ("agentic", 20)):
                     for step in range(steps):
-                        more = {"loss": 1.0 / (1 + step)} if stage == "prior" else {"reward": step / 10.0 - 1, "entropy": 4.0, "ratio_p1": 0.9, "ratio_p99.9": 1.0 + step}
+                        more = {"loss": 1.0 / (1 + step)} if stage == "prior" else {"reward": step / 10.0 - 1, "entropy": 4.0 + step * 1e-5, "ratio_p1": 0.9, "ratio_p99.9": 1.0 + step}
                         file.write(json.dumps(dict(stage=stage, step=step, **more)) + "\n")
             subprocess.run([PROGRAM, "report", folder], check=True, stdout=subprocess.DEVNULL)
             page = Page(os.path.join(folder, "profile"))
@@ -361,6 +361,8 @@ class Training(unittest.TestCase):
                 drawn = page.run("""Object.values(Chart.instances).map((c) => { const a = c.chartArea; return [c.data.datasets.map((s) => s.label).join(), c.data.datasets.map((s) => s.data.length).join(),
                   c.getDatasetMeta(0).data.every((p) => p.x > a.left && p.x < a.right && p.y > a.top && p.y < a.bottom), c.scales.x.ticks.every((t) => Number.isInteger(t.value))]; })""")
                 self.assertEqual(drawn, [["reward", "40", True, True], ["entropy", "40", True, True], ["ratio_p1,ratio_p99.9", "40,40", True, True], ["loss", "5", True, True]])
+                alike = page.run("Object.values(Chart.instances).filter((c) => new Set(c.scales.y.ticks.map((t) => t.label)).size < c.scales.y.ticks.length).length")
+                self.assertEqual(alike, 0)          # values that lie close have ticks that differ
                 self.assertEqual(page.complaints(), [])
             finally:
                 page.close()

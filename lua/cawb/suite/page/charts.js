@@ -31,9 +31,16 @@ const whiskers = {     // a line from lo to hi through each point that has both
 // ---- axes: their ends lie outside of all points, their ticks at round values
 
 // 1e-8, 0.5, 20, 3T: short enough for a tick.
-function compact(x) {
-  for (const [size, letter] of [[1e12, "T"], [1e9, "G"], [1e6, "M"]]) if (Math.abs(x) >= size) return +(x / size).toPrecision(3) + letter;
-  return x !== 0 && Math.abs(x) < 1e-2 ? x.toExponential(1).replace(".0e", "e") : String(+x.toPrecision(3));
+function compact(x, most = 3) {
+  for (const [size, letter] of [[1e12, "T"], [1e9, "G"], [1e6, "M"]]) if (Math.abs(x) >= size) return +(x / size).toPrecision(most) + letter;
+  return x !== 0 && Math.abs(x) < 1e-2 ? x.toExponential(most - 2).replace(/\.0+e/, "e") : String(+x.toPrecision(most));
+}
+
+// A tick beside all others: with as many digits as tell them apart.
+function tick(x, _, all) {
+  let most = 3;
+  while (most < 9 && new Set(all.map((t) => compact(t.value, most))).size < all.length) most++;
+  return compact(x, most);
 }
 
 // 1, 2 or 5 times a power of ten, at least x.
@@ -58,7 +65,7 @@ function decades(lo, hi, most) {
 
 const shape = (heading, type, min, max, ticks) => ({ type, min, max, title: { display: true, text: heading, color: colour("faint") },
   afterBuildTicks: (a) => { a.ticks = ticks(a.width && a.axis === "x" ? Math.max(3, Math.min(10, Math.floor(a.width / 55))) : 7).map((value) => ({ value })); },
-  ticks: { color: colour("faint"), maxRotation: 0, autoSkip: true, autoSkipPadding: 10, callback: compact }, grid: { color: colour("line") } });
+  ticks: { color: colour("faint"), maxRotation: 0, autoSkip: true, autoSkipPadding: 10, callback: tick }, grid: { color: colour("line") } });
 
 // Of all points of some data sets along one axis: the least and the most, with their whiskers.
 function ends(sets, key) {
