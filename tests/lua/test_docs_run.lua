@@ -61,6 +61,13 @@ local function parsed_run(words, page)
   end
 end
 
+-- What --set can change of a command: of cawb synth its own options too.
+local function defaults_of(word)
+  local all = options.copy(cawb.defaults)
+  if word == "synth" then all.synth = assert(strategy.load_table(core.home .. "/configs/synth-paper.lua")).synth end
+  return all
+end
+
 -- Whether a command could be typed, as far as one knows without running it.
 local function look(command, page)
   local words = {}
@@ -75,7 +82,7 @@ local function look(command, page)
   for i, word in ipairs(words) do
     local flag = word:match "^%-%-[%w-]+"
     assert(not flag or known[flag] or words[1] == "mcp" and run[flag], ("cawb %s knows no %s"):format(words[1], word))
-    if word == "--set" then assert(options.set(options.copy(cawb.defaults), words[i + 1])) end
+    if word == "--set" then assert(options.set(defaults_of(words[1]), words[i + 1])) end
   end
 end
 
