@@ -63,15 +63,16 @@ function Report:run_begins(run)
   if not known and not never then self:line("note: no time is too short to be believed: " .. why) end
 end
 
-function Report:turn_begins(run, turn)
-  self:stage(run, turn)
-end
-
--- The stage, then what goes on; a narrow terminal does without the budget and the name.
-function Report:stage(run, turn, stage)
+-- The stage, if any, then what goes on; a narrow terminal does without the budget and the name.
+local function goes_on(self, run, turn, stage)
   self.live:say({ { ("turn %d"):format(turn.number), 0 }, { turn.name, 6 }, stage and { stage, 1 } },
     { { ("(%s)"):format(budget(run)), 7 } })
 end
+
+function Report:turn_begins(run, turn) goes_on(self, run, turn) end
+
+--- What comes next of a turn. It may be replaced by whoever is told of stages.
+Report.stage = goes_on
 
 function Report:turn_ends(run, turn)
   self:line(("turn %d  %s  %s  reward %.3g  (%s)"):format(turn.number, title(turn),
