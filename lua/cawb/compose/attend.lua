@@ -1,6 +1,7 @@
 -- attend: finds attention in a graph, softmax(scores) v whose scores follow from a product element by element, however it is
 -- written, and makes one kernel of the three or more that partition has made of it.
 
+local accesses = require "cawb.compose.kernel.accesses"
 local choose = require "cawb.compose.choose"
 local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
@@ -32,10 +33,7 @@ end
 -- Indices of batch, row and column in a shape, the batch counted through.
 local function places(shape)
   local rank = #shape
-  local dims = { table.unpack(shape, 1, rank - 2) }
-  local i = #dims > 0 and index.unravel(index.var("z", graphs.numel(dims)), dims) or {}
-  i[rank - 1], i[rank] = index.var("row", shape[rank - 1]), index.var("column", shape[rank])
-  return i
+  return accesses.in_batch(shape, index.var("row", shape[rank - 1]), index.var("column", shape[rank]))
 end
 
 -- Whether y, at i, is this reduce of x along its last dimension, in the same row; behind a map with this expression, if any.

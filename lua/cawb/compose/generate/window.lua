@@ -177,6 +177,10 @@ local function launches(d, grid, threads, last)
     d.size[1], d.size[2], d.size[3], d.out[1], d.out[2], d.out[3], last) } }
 end
 
+local function text_of(d, name, h)
+  return template.complete(d, accesses(d), template.fill("window_join", d, h) .. "\n" .. template.fill(name, d, h))
+end
+
 --- The kernel of a pooling or a small convolution; or nil and why another serves better. `how`: outputs of a
 --- thread along the inner axis, down: its rows; wide: its output channels (it divides `each`); strip: whether blocks
 --- join columns first, then of columns elements at most.
@@ -190,13 +194,13 @@ function M.generate(d, how)
   if is_strip(d, how) then
     local h = strip(d, how)
     local blocks = d.planes * d.out[1] * ceil(d.out[2], h.DOWN) * ceil(d.out[3], h.TILE)
-    return { text = template.complete(d, accesses(d), template.fill("window_strip", d, h)),
+    return { text = text_of(d, "window_strip", h),
              launches = launches(d, blocks, h.THREADS) }
   end
   local h = holes(d, how)
   local all = d.planes // h.WIDE * d.out[1] * ceil(d.out[2], h.DOWN) * ceil(d.out[3], h.OUTPUTS)
   h.INDEX = template.index(all + 128)
-  return { text = template.complete(d, accesses(d), template.fill("window", d, h)),
+  return { text = text_of(d, "window", h),
            launches = launches(d, ceil(all, 128), 128, all) }
 end
 

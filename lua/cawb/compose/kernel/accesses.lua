@@ -124,6 +124,15 @@ function M.same_place(anchor, i)
   end
 end
 
+--- The indices in a shape of matrices beside each other: number z of them, then these two.
+function M.in_batch(shape, row, column)
+  local rank = #shape
+  local batch = { table.unpack(shape, 1, rank - 2) }
+  local i = #batch > 0 and index.unravel(index.var("z", graphs.numel(batch)), batch) or {}
+  i[rank - 1], i[rank] = row, column
+  return i
+end
+
 --- Elements in front of an axis, along it and behind it.
 function M.around(shape, axis)
   local outer, inner = 1, 1

@@ -4,6 +4,7 @@ local accesses = require "cawb.compose.kernel.accesses"
 local attend = require "cawb.compose.generate.attend"
 local expression = require "cawb.compose.kernel.expression"
 local graphs = require "cawb.compose.graph"
+local guards = require "cawb.compose.kernel.guards"
 local index = require "cawb.compose.index"
 local tensor = require "cawb.compose.generate.tensor"
 
@@ -14,13 +15,7 @@ local FEWEST = 16                     -- and queries, of which a warp takes so m
 local DEEPEST = 128                   -- numbers of a query, and columns of the values
 local SHARED = { [80] = 163 << 10, [90] = 227 << 10, [100] = 227 << 10, [103] = 227 << 10 }      -- bytes a block may have
 
--- Indices at batch number z and two more, in a shape.
-local function at(shape, first, second)
-  local dims = { table.unpack(shape, 1, #shape - 2) }
-  local i = #dims > 0 and index.unravel(index.var("z", graphs.numel(dims)), dims) or {}
-  i[#i + 1], i[#i + 2] = first, second
-  return i
-end
+local at = accesses.in_batch
 
 local function sizes(x, first)
   local rank = #x.shape
@@ -60,22 +55,9 @@ end
 
 -- Where no score of a tile counts: the scores are -inf where a guard is negative, as above a diagonal.
 local function hidden(scores, s)
-  local piece = scores.kind == "view" and #scores.pieces == 1 and scores.pieces[1]
-  if not piece or not piece.guard or scores.fill ~= "-inf" then return nil end
-  local list = {}
-  for _, e in ipairs(piece.guard(at(scores.shape, index.var("row", s.m), index.var("column", s.n)))) do
-    if e.lo < 0 and index.only(e, { row = true, column = true }) and index.stride(e, "row") and index.stride(e, "column") then list[#list + 1] = e end
-  end
+  local list = scores.fill == "-inf" and guards.of(scores, at(scores.shape, index.var("row", s.m), index.var("column", s.n))) or {}
   if #list == 0 then return nil end
-  return function(rows, columns)
-    local words = {}
-    for k, e in ipairs(list) do
-      local down, across = index.stride(e, "row"), index.stride(e, "column")
-      words[k] = ("%d + %d * (first + %d) + %d * (64 * step + %d) < 0"):format(e.base, down, down > 0 and rows - 1 or 0, across,
-        across > 0 and columns - 1 or 0)
-    end
-    return table.concat(words, " || ")
-  end
+  return function(rows, columns) return guards.nowhere(list, rows, columns, "first", ("%d * step"):format(columns)) end
 end
 
 -- What is written: one result, or two neighbours where a row has an even number.

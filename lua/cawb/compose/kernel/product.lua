@@ -29,15 +29,6 @@ local function lie(x)
   return along, packs
 end
 
--- The indices of an operand: z of the batch, then these two.
-local function at(x, row, column)
-  local rank = #x.shape
-  local batch = { table.unpack(x.shape, 1, rank - 2) }
-  local i = index.unravel(index.var("z", graphs.numel(batch)), batch)
-  i[rank - 1], i[rank] = row, column
-  return i
-end
-
 -- Four neighbours of an operand; `names` of its rows and columns, `along` which of them.
 local function four(a, x, along, names)
   local rank, list = #x.shape, {}
@@ -48,7 +39,7 @@ local function four(a, x, along, names)
       local d = rank - 2 + k
       i[k] = d == along and index.plus(t, lane) or index.var(names[k], x.shape[d])
     end
-    list[lane + 1] = at(x, i[1], i[2])
+    list[lane + 1] = accesses.in_batch(x.shape, i[1], i[2])
   end
   return a:values(x, list, ("const int t = %s / 4;"):format(names[along - rank + 2]))
 end
@@ -57,7 +48,7 @@ end
 local function operand(a, x, names)
   local rank = #x.shape
   local along, packs = lie(x)
-  local one = a:value(x, at(x, index.var(names[1], x.shape[rank - 1]), index.var(names[2], x.shape[rank])))
+  local one = a:value(x, accesses.in_batch(x.shape, index.var(names[1], x.shape[rank - 1]), index.var(names[2], x.shape[rank])))
   return one, packs and four(a, x, along, names) or nil, names[along - rank + 2]
 end
 
@@ -72,7 +63,7 @@ function M.generate(kernel, options)
   d.batch = graphs.numel { table.unpack(x.shape, 1, rank - 2) }
   d.a, d.a4, d.along_a = operand(a, x.inputs[1], { "m", "k" })
   d.b, d.b4, d.along_b = operand(a, x.inputs[2], { "k", "n" })
-  local place = at(x, index.var("m", d.m), index.var("n", d.n))
+  local place = accesses.in_batch(x.shape, index.var("m", d.m), index.var("n", d.n))
   d.store = a:write({ { x, place, "value" } }, accesses.same_place(x, place))
   return a:finish(products.generate(a:describe(d), options))
 end

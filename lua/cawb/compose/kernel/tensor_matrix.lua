@@ -2,6 +2,7 @@
 
 local expression = require "cawb.compose.kernel.expression"
 local graphs = require "cawb.compose.graph"
+local guards = require "cawb.compose.kernel.guards"
 local index = require "cawb.compose.index"
 local tensor = require "cawb.compose.generate.tensor"
 
@@ -89,32 +90,12 @@ local function write(body, x, s, root, names)
   if even then body:store_all(root, list, texts) end
 end
 
--- Guards of a root that shows nothing of the product where one of them is negative, as of a triangle: expressions in row and column.
-local function guards_of(root, x, s)
-  local piece = root.kind == "view" and #root.pieces == 1 and root.pieces[1]
-  if not piece or not piece.guard or root.inputs[piece.input] ~= x or not graphs.same(root.shape, x.shape) then return {} end
-  local list = {}
-  for _, e in ipairs(piece.guard(at(s.dims, index.var("z", s.batch), index.var("row", s.m), index.var("column", s.n)))) do
-    if e.lo < 0 and index.only(e, { row = true, column = true }) and index.stride(e, "row") and index.stride(e, "column") then list[#list + 1] = e end
-  end
-  return list
-end
-
 -- Whether a tile of `rows` by `columns` has nothing to show, as C of its numbers m and n; nil where all have.
 local function hidden(root, x, s)
-  local guards = guards_of(root, x, s)
-  if #guards == 0 then return nil end
-  return function(rows, columns)
-    local words = {}
-    for k, e in ipairs(guards) do
-      local function most(name, size, tile)
-        local factor = index.stride(e, name)
-        return ("%d * (%s * %d + %d)"):format(factor, tile, size, factor > 0 and size - 1 or 0)
-      end
-      words[k] = ("%d + %s + %s < 0"):format(e.base, most("row", rows, "m"), most("column", columns, "n"))
-    end
-    return table.concat(words, " || ")
-  end
+  local shows = root.kind == "view" and root.inputs[root.pieces[1].input] == x and graphs.same(root.shape, x.shape)
+  local list = shows and guards.of(root, at(s.dims, index.var("z", s.batch), index.var("row", s.m), index.var("column", s.n))) or {}
+  if #list == 0 then return nil end
+  return function(rows, columns) return guards.nowhere(list, rows, columns, ("m * %d"):format(rows), ("n * %d"):format(columns)) end
 end
 
 -- Whether one of the factors is a parameter: its numbers do not lie far apart.

@@ -1,20 +1,6 @@
 // $NAME: $WHAT over windows of $K0 x $K1 x $K2. A thread computes $DOWN x $OUTPUTS neighbours of
 // $WIDE planes; what their windows read of a line is in its registers once.
 
-static __device__ __forceinline__ $T $NAME_join($T a, $T b) {
-$if ONE
-#if __CUDA_ARCH__ >= 800      // a NaN stays, in one instruction
-  float v;
-  asm("$ONE.NaN.f32 %0, %1, %2;" : "=f"(v) : "f"(a), "f"(b));
-  return v;
-#else
-  return $JOIN;
-#endif
-$else
-  return $JOIN;
-$end
-}
-
 // A line of what is read: from w on, $SPAN elements; outside the tensor it is neutral.
 static __device__ __forceinline__ void $NAME_line($PARAMETERS, $T *line, long long p, int d, int h, int w, int W) {
 $if QUADS

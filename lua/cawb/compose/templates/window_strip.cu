@@ -1,20 +1,6 @@
 // $NAME: $WHAT over windows of $K0 x $K1 x $K2. A block computes $TILE neighbours of $DOWN lines: first it
 // joins what its windows read down each column, side by side, then along the lines, from shared memory.
 
-static __device__ __forceinline__ $T $NAME_join($T a, $T b) {
-$if ONE
-#if __CUDA_ARCH__ >= 800      // a NaN stays, in one instruction
-  float v;
-  asm("$ONE.NaN.f32 %0, %1, %2;" : "=f"(v) : "f"(a), "f"(b));
-  return v;
-#else
-  return $JOIN;
-#endif
-$else
-  return $JOIN;
-$end
-}
-
 extern "C" __global__ void __launch_bounds__($THREADS)
 $NAME($PARAMETERS, int D, int H, int W, int OD, int OH, int OW) {
   __shared__ __align__(16) $T line[$DOWN][$COLS];
