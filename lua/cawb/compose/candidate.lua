@@ -167,11 +167,11 @@ end
 
 --- A task as { source, plan, options of the compiler, kernels }; or nil and what cannot be lowered, why, and where it stands.
 --- Where the text would be too long, products with few operations are left to libraries, until it is not.
---- `options`: arch (of the device, as "sm_90a": without it nothing is made for one), libraries (false: no calls of
+--- `options`: arch (of the device, as "sm_90a": without it nothing is made for one), sms (its multiprocessors, where not the task's device's), libraries (false: no calls of
 --- them), memory (bytes of the device), fuse (false: a kernel for whatever can have one), attend (false: no attention in one kernel; or from how many scores on), choice (of fusions), kernels (tunes
 --- one), rewrite (false: nothing is computed otherwise than the task has it, see rewrite.lua), schedule (see schedule.lua).
 function M.make(task, options)
-  local all = setmetatable({}, { __index = options })
+  local all = setmetatable({ sms = options and options.sms or task.device and task.device.info.sms }, { __index = options })
   local made, why = once(task, all)
   while made and #made.source > (all.largest or LARGEST) and all.arch and (all.least or 0) < 1 << 40 do
     all.least = all.least and all.least * 4 or 1 << 28

@@ -38,7 +38,7 @@ function M.may_be_own(kernel)
 end
 
 --- Text and launches of a kernel; nil and why not where none here makes it, nil alone where a library does. `options`:
---- arch, of the device; kernels(kernel): how to go about one. The kernel gains `by`, the generator's kind, and `loop` of a product.
+--- arch, sms, of the device; kernels(kernel): how to go about one. The kernel gains `by`, the generator's kind, and `loop` of a product.
 function M.generate(kernel, options)
   local how = options.kernels and options.kernels(kernel)
   local loop = how and how.loop
@@ -55,9 +55,9 @@ function M.generate(kernel, options)
   end
   local generate = generators[kernel.kind]
   if not generate then return nil, ("no generator makes a %s"):format(kernel.kind) end
-  local own, why = expression.attempt(generate, kernel, how, options.arch)
+  local own, why = expression.attempt(generate, kernel, how, options.arch, options.sms)
   if own or not how or options.strict then return own, why end
-  return expression.attempt(generate, kernel, nil, options.arch)       -- what is asked for does not go
+  return expression.attempt(generate, kernel, nil, options.arch, options.sms)       -- what is asked for does not go
 end
 
 --- Whether what stands behind a kernel may become a part of it, if M.generate then makes it.

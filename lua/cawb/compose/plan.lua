@@ -104,6 +104,7 @@ local function step_text(kernel, launch, name)
   for k, x in ipairs(launch.arguments) do words[k] = name(x, kernel) end
   local more = launch.shared and launch.shared > 0 and (", shared = %d"):format(launch.shared) or ""
   if launch.cluster then more = ("%s, cluster = %s"):format(more, list(launch.cluster)) end
+  if launch.cooperative then more = more .. ", cooperative = true" end
   return ("launch(%q, { grid = %s, block = %s%s }%s)"):format(launch.kernel, list(launch.grid), list(launch.block), more,
     #words > 0 and ", " .. table.concat(words, ", ") or "")
 end

@@ -79,6 +79,7 @@ local knobs = {
            cluster = { 1, 2, 4, 8 }, stay = { true, false }, hold = { false } },
   scan = { threads = { 64, 128, 256, 512, 1024 }, packs = powers, parts = powers, slices = powers },
   window = { outputs = { 1, 2, 4, 8 }, down = { 1, 2, 4 }, wide = { 2, 4, 8, 16 }, strip = { true, false }, threads = { 64, 128, 256 } },
+  cell = { blocks = { 1, 2, 4, 8, 16, 32, 64 }, sequences = powers },
   order = { short = { 512, 1024, 2048 } },
   product = { tile = { 1, 2, 3, 4, 5, 6 }, splits = powers },
 }

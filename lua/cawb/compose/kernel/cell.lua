@@ -1,96 +1,47 @@
--- cell: what follows from step to step in a recurrent layer. A block for each sequence keeps its state in
--- shared memory; a thread has one hidden unit after the other, and all of its gates.
+-- cell: what follows from step to step in a recurrent layer, for the generator of the same name; where that does not serve,
+-- by a block for each sequence (cell_block).
 
+local accesses = require "cawb.compose.kernel.accesses"
+local block = require "cawb.compose.kernel.cell_block"
+local cells = require "cawb.compose.generate.cell"
 local expression = require "cawb.compose.kernel.expression"
 local index = require "cawb.compose.index"
+local lanes = require "cawb.compose.kernel.lanes"
 
 local M = {}
 
-local STRETCH = 32      -- products that are added one after the other
-
-local sigmoid = "1.0f / (1.0f + expf(-(%s)))"
-
--- The new state of a unit from the inputs' share `x` and the state's share `s` of each gate, and the old states.
-local steps = {
-  lstm = { "const float i = " .. sigmoid:format "x[0] + s[0]" .. ";", "const float f = " .. sigmoid:format "x[1] + s[1]" .. ";",
-           "const float m = tanhf(x[2] + s[2]);", "const float o = " .. sigmoid:format "x[3] + s[3]" .. ";",
-           "const float c = f * kept[j] + i * m;", "const float next = o * tanhf(c);", "kept[j] = c;" },
-  gru = { "const float r = " .. sigmoid:format "x[0] + s[0]" .. ";", "const float z = " .. sigmoid:format "x[1] + s[1]" .. ";",
-          "const float m = tanhf(x[2] + r * s[2]);", "const float next = (1.0f - z) * m + z * state[now][j];" },
-  rnn_tanh = { "const float next = tanhf(x[0] + s[0]);" },
-  rnn_relu = { "const float v = x[0] + s[0];", "const float next = v < 0.0f ? 0.0f : v;" },
-}
-
--- The state's share of every gate of unit j.
-local function products(body, x, hidden)
-  local k, j = index.var("k", hidden), index.var("j", hidden)
-  body:line("float s[%d] = {};", x.gates)
-  body:open("for (int first = 0; first < %d; first += %d) {", hidden, STRETCH)
-  body:line("float part[%d] = {};", x.gates)
-  body:open("for (int k = first; k < min(first + %d, %d); k++) {", STRETCH, hidden)
-  for gate = 0, x.gates - 1 do
-    local w = body:value(x.inputs[2], { k, index.plus(j, gate * hidden) })
-    body:line("part[%d] += state[now][k] * %s;", gate, w)
+local function describe(kernel, x)
+  local _, time, batch, hidden = table.unpack(x.shape)
+  local a, n = accesses.new(kernel, x), x.gates * hidden
+  local t, b, k, j = index.var("t", time), index.var("b", batch), index.var("k", hidden), index.var("j", hidden)
+  local column = index.var("column", n)
+  local d = { op = x.op, gates = x.gates, steps = time, batch = batch, hidden = hidden, reverse = x.reverse }
+  d.share, d.weight = a:value(x.inputs[1], { t, b, column }), a:value(x.inputs[2], { k, column })
+  d.bias, d.begin = a:value(x.inputs[3], { column }), a:value(x.inputs[4], { b, k })
+  d.cell = x.inputs[5] and a:value(x.inputs[5], { b, k }) or "return 0.0f;"
+  local known, places = {}, {}
+  for part = 0, x.shape[1] - 1 do
+    local at = { index.const(part), t, b, j }
+    known[part + 1], places[part + 1] = { x, at, part == 0 and "next" or "c" }, accesses.same_place(x, at)
   end
-  body:close()
-  for gate = 0, x.gates - 1 do body:line("s[%d] += part[%d];", gate, gate) end
-  body:close()
-  for gate = 0, x.gates - 1 do body:line("s[%d] += %s;", gate, body:value(x.inputs[3], { index.plus(j, gate * hidden) })) end
+  d.put = a:write(known, places)
+  return a, d
 end
 
-local function share(body, x, t, hidden)
-  local words = {}
-  for gate = 0, x.gates - 1 do
-    words[gate + 1] = body:value(x.inputs[1], { t, index.var("b", x.shape[3]), index.plus(index.var("j", hidden), gate * hidden) })
-  end
-  body:line("const float x[%d] = { %s };", x.gates, table.concat(words, ", "))
+local function persistent(kernel, x, chip, how)
+  local a, d = describe(kernel, x)
+  return a:finish(cells.generate(a:describe(d), chip, how))
 end
 
--- The loop over a block's units.
-local function units(body, hidden, threads)
-  body:open("for (int j = threadIdx.x; j < %d; j += %d) {", hidden, threads)
-end
-
-local function begin(body, x, hidden, threads)
-  local b, j = index.var("b", x.shape[3]), index.var("j", hidden)
-  body:line("__shared__ float state[2][%d];", hidden)
-  if x.op == "lstm" then body:line("__shared__ float kept[%d];", hidden) end
-  body:line "const int b = blockIdx.x;"
-  units(body, hidden, threads)
-  body:line("state[0][j] = %s;", body:value(x.inputs[4], { b, j }))
-  if x.op == "lstm" then body:line("kept[j] = %s;", body:value(x.inputs[5], { b, j })) end
-  body:close()
-  body:line "__syncthreads();"
-end
-
---- See the README.
-function M.generate(kernel)
+--- See the README. `options`: blocks (that share a layer's units), sequences (of a group, at a time). `arch`, `sms`: of the device.
+function M.generate(kernel, options, arch, sms)
   local x = kernel.roots[1]
-  if x.dtype ~= "float32" then expression.refuse("recurrent cells of " .. x.dtype) end
-  local count, time, batch, hidden = table.unpack(x.shape)
-  if hidden > 4000 then expression.refuse(("a state of %d does not fit a block"):format(hidden)) end
-  local threads = math.min(512, (hidden + 31) // 32 * 32)
-  local body = expression.new(kernel)
-  local b, j = index.var("b", batch), index.var("j", hidden)
-  begin(body, x, hidden, threads)
-  body:line "int now = 0;"
-  body:open("for (int step = 0; step < %d; step++, now ^= 1) {", time)
-  local t = index.var("step", time)
-  if x.reverse then t = index.plus(index.scale(t, -1), time - 1) end
-  units(body, hidden, threads)
-  share(body, x, t, hidden)
-  products(body, x, hidden)
-  for _, text in ipairs(steps[x.op]) do body:line(text) end
-  body:line "state[now ^ 1][j] = next;"
-  body:store(x, { index.const(0), t, b, j }, "next")
-  if count == 2 then body:store(x, { index.const(1), t, b, j }, "c") end
-  body:close()
-  body:line "__syncthreads();"
-  body:close()
-  local parameters, nodes = body:parameters()
-  return { text = ("extern \"C\" __global__ void __launch_bounds__(%d)\n%s(%s) {\n%s\n}\n"):format(threads, kernel.name, parameters,
-             body:text()), headers = body.headers,
-           launches = { { kernel = kernel.name, grid = { batch }, block = { threads }, arguments = nodes } } }
+  local chip = x.dtype == "float32" and sms and lanes.chip(arch)
+  if not chip then return block.generate(kernel) end
+  chip.sms = sms
+  local made, why = expression.attempt(persistent, kernel, x, chip, options or {})
+  if not made and options then expression.refuse(why) end
+  return made or block.generate(kernel)
 end
 
 return M

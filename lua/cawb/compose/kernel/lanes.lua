@@ -25,6 +25,12 @@ local function chip_of(arch)
   return c and { block = c[1] << 10, all = c[2] << 10, cluster = c[3] }
 end
 
+--- The same for others: shared (bytes of a block), cluster (whether there are any).
+function M.chip(arch)
+  local chip = chip_of(arch)
+  return chip and { shared = chip.block, cluster = chip.cluster > 1 }
+end
+
 --- Elements of a row, of `bytes` each, that stay on the chip of this architecture at most, be it lanes along
 --- rows or across them.
 function M.capacity(arch, bytes, across)

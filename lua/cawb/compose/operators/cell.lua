@@ -33,7 +33,7 @@ local function layer(g, op, x, w, states, reverse)
   local turned = g:view(transposed(g, w[2]), { hidden, n }, function(i) return i end)
   turned.wanted = true
   local count = op.name == "lstm" and 2 or 1
-  return g:node { kind = "cell", op = op.name, reverse = reverse, shape = { count, steps, batch, hidden }, dtype = x.dtype,
+  return g:node { kind = "cell", own = true, op = op.name, reverse = reverse, shape = { count, steps, batch, hidden }, dtype = x.dtype,
     inputs = { g:reshape(share, { steps, batch, n }), turned, w[4] or g:fill(0, { n }, x.dtype), table.unpack(states) },
     gates = gates[op.name] }
 end

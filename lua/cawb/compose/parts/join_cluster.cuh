@@ -10,6 +10,10 @@ __device__ __forceinline__ void cluster_meet() {
   asm volatile("barrier.cluster.arrive;\n\tbarrier.cluster.wait;" ::: "memory");
 }
 
+// The same in two: what is done between them need not be seen.
+__device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive;" ::: "memory"); }
+__device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait;" ::: "memory"); }
+
 // To the same place in the shared memory of another block of the cluster.
 template <class V> __device__ __forceinline__ void cluster_send(V *to, const V &v, int block) {
   unsigned far;

@@ -1,0 +1,11 @@
+// Blocks that are all under way: each arrives at a counter in memory, and waits until all have.
+__device__ __forceinline__ void arrive(int *counter) {
+  __threadfence();
+  asm volatile("red.release.gpu.global.add.s32 [%0], 1;" :: "l"(__cvta_generic_to_global(counter)) : "memory");
+}
+
+__device__ __forceinline__ void await(const int *counter, int all) {
+  int n;
+  do asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(n) : "l"(__cvta_generic_to_global(counter)) : "memory");
+  while (n < all);
+}

@@ -1,0 +1,130 @@
+// $NAME: what follows from step to step in a recurrent layer: $B sequences of $T steps, $H units of $G gates. $N blocks share the
+// units; each holds the weights of its $U in registers for all steps. After a step each block tells the others its part of the state$BY.
+
+enum { $NAME_PART = $BUFFERS * $S * $KPAD, $NAME_KEPT = $NAME_PART + $KW * $S * $RPAD };
+
+static __device__ __forceinline__ float $NAME_next(const float *x, const float *s, float before, float &cell) {
+  $STEP
+  return next;
+}
+
+// Eight sums over $KL lanes: a lane has the one of row lane % $KL * 8 / $KL in the end.
+static __device__ __forceinline__ float $NAME_sum(float (&v)[8]) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int keep = 4; keep > 0; keep /= 2) {
+    const bool upper = lane & ($KL * keep / 8);
+#pragma unroll
+    for (int r = 0; r < keep; r++) {
+      const float away = upper ? v[r] : v[r + keep];
+      v[r] = (upper ? v[r + keep] : v[r]) + __shfl_xor_sync(~0u, away, $KL * keep / 8);
+    }
+  }
+#pragma unroll
+  for (int d = $KL / 16; d > 0; d /= 2) v[0] += __shfl_xor_sync(~0u, v[0], d);
+  return v[0];
+}
+
+extern "C" __global__ void __launch_bounds__($THREADS, 1)
+$NAME($PARAMETERS$MORE) {
+  extern __shared__ __align__(16) float memory[];
+  float *const state = memory, *const part = memory + $NAME_PART, *const kept = memory + $NAME_KEPT;
+  const int rank = blockIdx.x % $N, group = blockIdx.x / $N, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int row = (warp % $RW * (32 / $KL) + lane / $KL) * 8, place = warp / $RW * $KL + lane % $KL;
+  float w[8][$KT];
+#pragma unroll
+  for (int r = 0; r < 8; r++)
+#pragma unroll
+    for (int i = 0; i < $KT; i++) {
+      const int gate = (row + r) / $U, j = rank * $U + (row + r) % $U, k = (i / 4 * $PLACES + place) * 4 + i % 4;
+      w[r][i] = gate < $G && j < $H && k < $H ? $weight(k, gate * $H + j) : 0.0f;
+    }
+$if GRID
+  int met = 0;
+$end
+  for (int first = group * $S; first < $B; first += $GROUPS * $S) {
+    for (int p = threadIdx.x; p < $S * $KPAD; p += $THREADS) {
+      const int b = first + p / $KPAD, k = p % $KPAD;
+      state[p] = b < $B && k < $H ? $begin(b, k) : 0.0f;
+$if CLUSTER
+      state[$S * $KPAD + p] = 0.0f;
+$end
+    }
+    for (int p = threadIdx.x; p < $S * $U; p += $THREADS) {
+      const int b = first + p / $U, j = rank * $U + p % $U;
+      kept[p] = b < $B && j < $H ? $cell(b, j) : 0.0f;
+    }
+$if CLUSTER
+    $MEET
+$else
+    __syncthreads();
+$end
+    for (int step = 0; step < $T; step++) {
+      const int t = $TIME, now = $NOW;
+      float x[$EACH][$G], s[$EACH][$G], next[$EACH], cell[$EACH];
+#pragma unroll
+      for (int e = 0; e < $EACH; e++) {
+        const int p = threadIdx.x + e * $THREADS, b = first + p / $U, j = rank * $U + p % $U;
+#pragma unroll
+        for (int gate = 0; gate < $G; gate++)
+          if (p < $S * $U && b < $B && j < $H) x[e][gate] = $share(t, b, gate * $H + j), s[e][gate] = $bias(gate * $H + j);
+      }
+#pragma unroll 1
+      for (int one = 0; one < $S; one++) {
+        const float4 *const h = (const float4 *)(state + (now * $S + one) * $KPAD) + place;
+        float v[8] = {};
+#pragma unroll
+        for (int i = 0; i < $KT / 4; i++) {
+          const float4 a = h[i * $PLACES];
+#pragma unroll
+          for (int r = 0; r < 8; r++) {
+            v[r] = fmaf(w[r][4 * i], a.x, v[r]), v[r] = fmaf(w[r][4 * i + 1], a.y, v[r]);
+            v[r] = fmaf(w[r][4 * i + 2], a.z, v[r]), v[r] = fmaf(w[r][4 * i + 3], a.w, v[r]);
+          }
+        }
+        const float sum = $NAME_sum(v);
+        if (lane % ($KL / 8) == 0) part[(warp / $RW * $S + one) * $RPAD + row + lane % $KL / ($KL / 8)] = sum;
+      }
+      __syncthreads();
+#pragma unroll
+      for (int e = 0; e < $EACH; e++) {
+        const int p = threadIdx.x + e * $THREADS, b = first + p / $U, j = rank * $U + p % $U;
+        if (p >= $S * $U || b >= $B || j >= $H) continue;
+#pragma unroll
+        for (int gate = 0; gate < $G; gate++)
+#pragma unroll
+          for (int k = 0; k < $KW; k++) s[e][gate] += part[(k * $S + p / $U) * $RPAD + gate * $U + p % $U];
+        cell[e] = kept[p];
+        next[e] = $NAME_next(x[e], s[e], state[(now * $S + p / $U) * $KPAD + j], cell[e]);
+        kept[p] = cell[e];
+$if CLUSTER
+        float *const to = state + ((now ^ 1) * $S + p / $U) * $KPAD + j;
+#pragma unroll
+        for (int block = 0; block < $N; block++) $SEND
+$else
+        __stcg(exchange + ((step & 1) * $B + b) * $H + j, next[e]);
+$end
+      }
+$if CLUSTER
+      $ARRIVE
+$else
+      __syncthreads();
+      if (threadIdx.x == 0) arrive(arrived + group);
+$end
+#pragma unroll
+      for (int e = 0; e < $EACH; e++) {
+        const int p = threadIdx.x + e * $THREADS, b = first + p / $U, j = rank * $U + p % $U;
+        if (p < $S * $U && b < $B && j < $H) $put(t, b, j, next[e], cell[e]);
+      }
+$if CLUSTER
+      $WAIT
+$else
+      met += $N;
+      if (threadIdx.x == 0) await(arrived + group, met);
+      __syncthreads();
+      $LOAD
+      __syncthreads();
+$end
+    }
+  }
+}

@@ -1,0 +1,62 @@
+-- Recurrent layers by blocks that keep the weights, each part of the state by one block of a group: right for every
+-- cell, and wherever the groups' borders fall.
+
+local composed = dofile "tests/lua/composed.lua"
+local check, right = composed.check, composed.right
+
+-- With so many blocks for the units of a layer (nil: as many as the weights need), and so many sequences at a time.
+local function by(blocks, more, sequences)
+  local function how(kernel) return kernel.kind == "cell" and { blocks = blocks, sequences = sequences } or nil end
+  local o = { arch = "sm_90a", kernels = blocks and how }
+  for name, value in pairs(more or {}) do o[name] = value end
+  return o
+end
+
+-- The launches of the recurrent kernels in a plan.
+local function launches(made)
+  local list = {}
+  for _, kernel in ipairs(made.kernels) do
+    for _, launch in ipairs(kernel.kind == "cell" and kernel.made.launches or {}) do
+      if launch.kernel then list[#list + 1] = launch end
+    end
+  end
+  return list
+end
+
+local states = "[torch.randn(4, 3, 5), torch.randn(4, 3, 20), torch.randn(4, 3, 20)]"
+
+check.test("a block alone: layers, both directions, no bias, plain cells", function()
+  local made = right("a, (h, c) = self.r(x, (y, z))\nreturn a, h, c", states, "self.r = nn.LSTM(5, 20, 2, bidirectional=True)", by(1))
+  check.equal(launches(made)[1].cluster, nil)
+  right("return self.r(x)[0]", "[torch.randn(3, 4, 5)]", "self.r = nn.RNN(5, 20, 2, batch_first=True, bias=False)", by(1))
+end)
+
+check.test("blocks of a cluster, of which the last has fewer units", function()
+  local made = right("return self.r(x)", "[torch.randn(5, 3, 5)]", "self.r = nn.GRU(5, 21, bidirectional=True)", by(4))
+  check.equal(launches(made)[1].cluster[1], 4)
+end)
+
+check.test("blocks that meet in memory, of which the last have no units", function()
+  local made = right("a, (h, c) = self.r(x, (y, z))\nreturn a, h, c", (states:gsub("%(4, 3, 20", "(2, 3, 20")), "self.r = nn.LSTM(5, 20, 2)", by(16))
+  check.equal(launches(made)[1].cooperative, true)
+  check.equal(launches(made)[1].cluster, nil)
+end)
+
+check.test("without clusters blocks meet in memory", function()
+  local made = right("return self.r(x)", "[torch.randn(5, 3, 5)]", "self.r = nn.GRU(5, 20)", by(2, { arch = "sm_80" }))
+  check.equal(launches(made)[1].cooperative, true)
+end)
+
+check.test("groups take several sequences, and some again, where the device has few multiprocessors", function()
+  local made = right("return self.r(x)", "[torch.randn(3, 7, 5)]", "self.r = nn.RNN(5, 20, nonlinearity='relu')", by(2, { sms = 8 }, 2))
+  check.equal(launches(made)[1].grid[1], 6)                  -- 3 groups, two sequences at a time
+  made = right("return self.r(x)[0]", "[torch.randn(3, 7, 5)]", "self.r = nn.LSTM(5, 20)", by(11, { sms = 22 }, 3))
+  check.equal(launches(made)[1].grid[1], 22)
+end)
+
+check.test("as many blocks as the weights need", function()
+  local made = right("return self.r(x)[0]", "[torch.randn(3, 2, 5)]", "self.r = nn.LSTM(5, 128)", by())
+  check.equal(launches(made)[1].cluster[1], 2)
+end)
+
+return check.done()
