@@ -1,4 +1,4 @@
-"""serve.py [--places N] [--rounds N] [--turns N] [--sizes ...] [--reference PYTHON]: candidates a second through POST /score,
+"""serve.py [--device NAME] [--places N] [--rounds N] [--turns N] [--sizes ...] [--reference PYTHON]: candidates a second through POST /score,
 with nothing remembered: rungs of the families
 `reduce` and `elementwise`, each verified on two draws and timed: on small tasks; with --scale both, which verifies at small
 sizes and models the time at the examples' own on some blocks of each launch; and on the examples' own sizes in full. And what the server
@@ -32,6 +32,10 @@ SUBJECTS = {"reduce": "row_sum", "elementwise": "gelu"}
 SIZES = {"64 x 1024": {"task.rows": 64, "task.cols": 1024}, "both": {"scale.mode": "both"}, "own": {}}
 ROUNDS = {"own": 1}                                                          # own: 2048 x 2048 and 1024 x 2048
 BRIEF = {"verify.trials": 1, "verify.battery": "mixed", "verify.repeats": 0, "verify.denormals": False, "sweep.variants": 1}
+
+
+# On a GPU times are measured, in turns with PyTorch's: few of them, and no second look at what is the best so far.
+MEASURED = {"confirm.enabled": False, "measure.rounds": 4, "measure.precision": 0.05, "measure.budget": 0.03, "measure.launches": 3}
 
 
 def rungs(family):
@@ -145,8 +149,10 @@ def server(args, size):
     tasks = [os.path.join(ROOT, "examples", task + ".py") for task in SUBJECTS.values()]
     out = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, out, ignore_errors=True)
-    return cawb.serve(*tasks, device="sim:h100", out=out, options={**BRIEF, **SIZES[size]}, timeout=1800,
-                      flags=("--places", str(args.places), "--no-memo", "--sessions", "100"))
+    brief = BRIEF if args.device.startswith("sim:") else {**BRIEF, **MEASURED, "measure.against": args.against}
+    places = ("--places", str(args.places)) if args.device.startswith("sim:") else ()
+    return cawb.serve(*tasks, device=args.device, out=out, options={**brief, **SIZES[size]}, timeout=1800,
+                      flags=(*places, "--no-memo", "--sessions", "100"))
 
 
 def scores(args, size, rounds):
@@ -164,14 +170,19 @@ def main():
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--turns", type=int, default=2, help="how often the servers take turns")
     parser.add_argument("--sizes", nargs="*", default=list(SIZES), help="of the tasks; none: only what the server costs")
+    parser.add_argument("--device", default="sim:h100", help="a GPU has one place, and its times are measured, briefly")
+    parser.add_argument("--against", default="eager,compile", help="what a GPU's times are measured in turns with")
+    parser.add_argument("--no-asks", action="store_true", help="leave out what the server costs")
     parser.add_argument("--reference", help="a Python that has openenv-core: its server, asked the same")
     args = parser.parse_args()
-    print("cawb serve on sim:h100 (modelled times), %d places\n%s\n" % (args.places, machine()))
+    how = "modelled times" if args.device.startswith("sim:") else "measured in turns with %s, %s" % (args.against, MEASURED)
+    print("cawb serve on %s (%s), %d places\n%s\n" % (args.device, how, args.places, machine()))
     print("%-10s %-12s %-8s %10s %7s %9s %10s %14s" % ("size", "family", "task", "candidates", "passed", "seconds", "a second",
                                                      "a second, core"))
     for size in args.sizes:
         scores(args, size, ROUNDS.get(size, args.rounds))
-    asks(args)
+    if not args.no_asks:
+        asks(args)
 
 
 main()

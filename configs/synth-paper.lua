@@ -23,6 +23,7 @@ return {
     compiled = 1e-4,                     -- difference of torch.compile to eager at most, relative to the largest
     similar = 0.9,                       -- similarity of its syntax tree to the benchmark's, below
     seconds = 180.0,                     -- that the task host may take for one question
+    times = "eager compile max_autotune", -- what --confirm measures
     prompt = 5,                          -- seeds that a model is given, with --propose llm
   },
 }

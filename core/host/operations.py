@@ -170,6 +170,13 @@ class Host:
     def synth_examine(self, request):
         return synthesis().examined(request, path_of(request)), ()
 
+    def synth_times(self, request):
+        device = open_device(request["device"])
+        if device.type != "cuda":
+            raise Fault("unsupported", "op 'synth_times': PyTorch is timed on a GPU only, not on '%s'" % request["device"])
+        self.unload({})
+        return synthesis().timed_on(request, path_of(request), device), ()
+
     def synth_nearest(self, request):
         return synthesis().nearest(request), ()
 

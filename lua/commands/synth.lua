@@ -100,7 +100,7 @@ end
 local function changed(how)
   local usual, list = assert(strategy.load_table(core.home .. "/configs/synth-paper.lua")).synth, {}
   for key, value in pairs(usual) do
-    if how[key] ~= value then list[key] = how[key] end
+    if how[key] ~= value and key ~= "times" then list[key] = how[key] end
   end
   return list
 end
@@ -120,7 +120,7 @@ function M.generator()
   local names = core.fs.list(core.home .. "/core/host/synth") or {}
   table.sort(names)
   for _, name in ipairs(names) do
-    if name:match "%.py$" then texts[#texts + 1] = file.read(core.home .. "/core/host/synth/" .. name) end
+    if name:match "%.py$" and name ~= "timed.py" then texts[#texts + 1] = file.read(core.home .. "/core/host/synth/" .. name) end
   end
   texts[#texts + 1] = file.read(core.home .. "/configs/synth-paper.lua")
   for _, name in ipairs { "filters", "graphs", "make", "propose", "sizes" } do
@@ -281,9 +281,9 @@ local function confirmed(parsed, state, say)
   local set <close>, why, kind = sets.open(parsed.out)
   if not set then return fail(why, kind) end
   local card_name = dev.info.model or dev.info.name
+  local timer <close> = confirm.timer { device = dev.info.name, kinds = state.kinds, options = state.all, seconds = state.how.seconds }
   local ended
-  ended, why, kind = confirm.run(set, { device = dev, name = card_name, options = state.all, folder = state.work, count = state.count,
-    say = say, time = confirm.time })
+  ended, why, kind = confirm.run(set, { timer = timer, name = card_name, folder = state.work, count = state.count, say = say })
   if not ended then return fail(why, kind) end
   if ended == "interrupted" then return fail("", "interrupted") end
   local a = confirm.agreement(set, card_name)
@@ -306,6 +306,8 @@ local function read(parsed, given)
   if state.shard then state.all, message = layered(parsed) end
   if state.all then state.how, message = maker.read(state.all.synth) end
   if not state.how then return nil, message end
+  state.kinds, message = confirm.kinds(state.how.times)
+  if not state.kinds then return nil, message end
   if given.propose and given.propose ~= "llm" then return nil, ("--propose '%s': llm is the one there is"):format(given.propose) end
   return state
 end

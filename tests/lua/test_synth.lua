@@ -3,6 +3,7 @@
 local check = dofile "tests/lua/check.lua"
 local confirm = require "cawb.synth.confirm"
 local core = require "cawb.core"
+local defaults = require "cawb.base.defaults"
 local filters = require "cawb.synth.filters"
 local graphs = require "cawb.synth.graphs"
 local maker = require "cawb.synth.make"
@@ -111,7 +112,7 @@ end)
 
 check.test("wrong words are exit code 2, and say what to do", function()
   for words, says in pairs { ["x"] = "takes flags alone", ["--count many"] = "a whole number", ["--shard 5"] = "write i/n",
-    ["--set synth.opps=1"] = "did you mean 'ops'", ["--set synth.ops=x"] = "write pairs", ["--out " .. dir .. "/none --count 0"] = "no set of tasks" } do
+    ["--set synth.times=warm"] = "none of eager", ["--set synth.opps=1"] = "did you mean 'ops'", ["--set synth.ops=x"] = "write pairs", ["--out " .. dir .. "/none --count 0"] = "no set of tasks" } do
     local _, status, err = cawb(words .. " --device sim:h100")
     check.equal(status, 2, words .. ": " .. err)
     check.matches(err, says)
@@ -261,12 +262,13 @@ end)
 check.test("kept tasks are timed once each, and modelled times held against the measured ones", function()
   local set <close> = assert(sets.open(whole))
   local asked = 0
-  local function time(path)
+  local timer = {}
+  function timer:time(path)
     asked = asked + 1
     check.matches(read(path), "class Model")
     return asked == 3 and { failed = { eager = "no memory" } } or { eager = 1e-3 * asked, compile = 1e-3, failed = {} }
   end
-  local spec = { name = "GPU", options = {}, folder = dir, count = 4, say = function() end, time = time }
+  local spec = { name = "GPU", folder = dir, count = 4, say = function() end, timer = timer }
   check.equal(confirm.run(set, spec), "finished")
   check.equal(asked, 4)
   spec.count = 100
@@ -279,6 +281,14 @@ check.test("kept tasks are timed once each, and modelled times held against the 
   local _, status = cawb("--out " .. whole .. " --count 0 --quiet")
   check.equal(status, 0)
   check.matches(read(whole .. "/tasks.jsonl"), '"device": "GPU", "eager_s": 0.001, "compile_s": 0.001}')
+end)
+
+check.test("a GPU that is not there ends the timing, and is no task's fault", function()
+  local timer <close> = confirm.timer { device = "cuda:77", kinds = assert(confirm.kinds "eager"), options = defaults, seconds = 60 }
+  local times, message, name = timer:time(check.write(dir .. "/task.py", written))
+  check.equal(times, nil)
+  check.equal(name, "missing")
+  check.matches(message, "cuda:77")
 end)
 
 check.test("--confirm on a simulated device is wrong usage", function()

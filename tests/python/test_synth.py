@@ -10,7 +10,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(
 
 import torch  # noqa: E402
 
-from host.synth import arguments, draw, examine, similar  # noqa: E402
+from host.baselines import baseline  # noqa: E402
+from host.synth import arguments, draw, examine, similar, timed  # noqa: E402
 from host.synth.catalogue import Catalogue  # noqa: E402
 
 COUNTS, SHARES, RANKS = {"2": 1, "3": 1}, {"nn": 5, "torch": 3, "F": 2}, {"2": 1, "3": 1, "4": 1}
@@ -29,6 +30,54 @@ def facts_of(code):
         with open(path, "w", encoding="utf-8") as file:
             file.write(code)
         return examine.run(path, {}, 7)
+
+
+class Watch:
+    """A stopwatch without a GPU: every call takes two seconds, and is made."""
+
+    def __init__(self, _device):
+        self.calls = 0
+
+    def wait(self):
+        pass
+
+    def launch_time(self, forward, args):
+        self.calls += 1
+        forward(*args)
+        return 1e-3
+
+    call_time = launch_time
+
+    def batch(self, forward, inputs, _spin):
+        return [(2.0 * self.launch_time(forward, args) / 1e-3, False) for args in inputs]
+
+
+def times_of(code, kinds=("eager",), samples=5):
+    kept, baseline.Stopwatch = baseline.Stopwatch, Watch
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "task.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(code)
+            return timed.run(path, torch.device("cpu"), kinds, samples, 1.0, 1)
+    finally:
+        baseline.Stopwatch = kept
+
+
+class Times(unittest.TestCase):
+    def test_a_kind_is_its_median_and_how_many(self):
+        self.assertEqual(times_of(task("torch.relu(x)")), {"eager": {"seconds": 2.0, "samples": 5}})
+
+    def test_what_does_not_run_says_why_for_that_kind_alone(self):
+        found = times_of(task("torch.relu(x) if not torch.compiler.is_compiling() else x.nothing"), ("compile", "eager"))
+        self.assertIn("nothing", found["compile"]["failed"])
+        self.assertEqual(found["eager"]["seconds"], 2.0)
+
+    def test_what_cannot_be_loaded_fails_for_all_kinds(self):
+        found = times_of("import torch\n1 / 0\n", ("eager", "compile"))
+        self.assertEqual(sorted(found), ["compile", "eager"])
+        for each in found.values():
+            self.assertIn("division by zero", each["failed"])
 
 
 class Seeds(unittest.TestCase):

@@ -2,7 +2,7 @@
 are kept from one request to the next."""
 import torch
 
-from host.synth import borrowed, draw, examine, similar
+from host.synth import borrowed, draw, examine, similar, timed
 from host.synth.catalogue import Catalogue, described
 
 torch.set_num_threads(1)          # sizes are small, and sums do not depend on how many cores there are
@@ -40,6 +40,10 @@ def names(request):
 
 def examined(request, path):
     return examine.run(path, request.get("overrides", {}), request["seed"])
+
+
+def timed_on(request, path, device):
+    return {"kinds": timed.run(path, device, request["kinds"], request["samples"], request["budget"], request["seed"])}
 
 
 def nearest(request):

@@ -1,5 +1,6 @@
 -- card: what can be said of a set: the table of rejections, and the data card, which is Markdown.
 
+local confirm = require "cawb.synth.confirm"
 local display = require "cawb.base.display"
 local file = require "cawb.base.file"
 local filters = require "cawb.synth.filters"
@@ -135,7 +136,13 @@ local function times_section(set, add)
   local rows = set.store:query("SELECT * FROM synth_times WHERE synth = ?", set.id)
   add("## Times on a GPU", "")
   if #rows == 0 then return add("None was measured: `cawb synth --confirm --device cuda:0` measures them. All times here are modelled.", "") end
-  add(("%d tasks were measured; see the columns `eager_s`, `compile_s`, `max_autotune_s`."):format(#rows), "")
+  local counts, names = tally(rows, function(row) return row.device end)
+  for _, name in ipairs(names) do
+    local a = confirm.agreement(set, name)
+    add(("%d tasks were timed on %s%s; see the columns `eager_s`, `compile_s`, `max_autotune_s`."):format(counts[name], name,
+      a and (" and %d have a time of eager PyTorch: its rank correlation with the modelled one is %.3f, the median error %.1f%%")
+        :format(a.tasks, a.rank or 0, 100 * a.error) or ""), "")
+  end
 end
 
 -- The machine's processor, as it calls itself.

@@ -1,32 +1,61 @@
 -- confirm: kept tasks on a GPU at their real sizes: times of eager PyTorch, torch.compile and max-autotune, beside the
 -- modelled ones.
 
-local baselines = require "cawb.time.baselines"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
-local options = require "cawb.base.options"
-local tasks = require "cawb.task.task"
+local loop = require "cawb.base.loop"
+local python = require "cawb.base.python"
+local wire = require "cawb.base.wire"
 
 local M = {}
 
-M.kinds = { "eager", "compile", "max_autotune" }
+-- The host is of no use any more; the next task gets a new one.
+local lost = { timeout = true, died = true, protocol = true, io = true, device = true, memory = true }
 
---- Times of one task on an open device: { eager =, compile =, max_autotune = seconds, failed = { kind = why } }, or nil, message,
---- name.
-function M.time(path, device, all)
-  all = options.copy(all)
-  all.scale.mode, all.measure.matrix = "none", M.kinds
-  local task <close>, message, name = tasks.open(path, { device = device, options = all })
-  if not task and name == "task" then return { failed = { load = message } } end
-  if not task then return nil, message, name end
-  local ok
-  ok, message, name = baselines.complete(task, all.measure)
-  if not ok then return nil, message, name end
+--- The kinds of options `synth.times`, or nil and what is wrong.
+function M.kinds(text)
+  local known, list = { eager = true, compile = true, max_autotune = true }, core.json.array {}
+  for kind in text:gmatch "%S+" do
+    if not known[kind] then return nil, ("synth.times: '%s' is none of eager, compile, max_autotune"):format(kind) end
+    list[#list + 1] = kind
+  end
+  if #list == 0 then return nil, "synth.times: at least one of eager, compile, max_autotune" end
+  return list
+end
+
+local Timer = {}
+Timer.__index = Timer
+
+--- What times tasks on a GPU, with one task host for all: `spec` = { device = name, kinds =, options = all of them, seconds = for one task }.
+function M.timer(spec) return setmetatable(spec, Timer) end
+
+function Timer:close()
+  if self.host then self.host:close() end
+  self.host = nil
+end
+Timer.__close = Timer.close
+
+local function asked(self, path)
+  local message, name
+  if not (self.host and self.host:alive()) then
+    self:close()
+    self.host, message, name = python.start(self.options.deadlines.start)
+    if not self.host then return nil, message, name end
+  end
+  local how = self.options.measure
+  return loop.call(self.host, { op = "synth_times", path = wire.path(path), device = self.device, kinds = self.kinds,
+    samples = how.matrix_samples, budget = how.budget, seed = 1 }, { timeout = self.seconds })
+end
+
+--- Times of one task's file: { eager =, compile =, max_autotune = seconds, failed = { kind = why } }, or nil, message, name.
+function Timer:time(path)
   local times = { failed = {} }
-  for _, kind in ipairs(M.kinds) do
-    local b = task.baselines[kind]
-    if b and b.time_s then times[kind] = b.time_s.median
-    else times.failed[kind] = b and b.failed or "it was not timed" end
+  local reply, message, name = asked(self, path)
+  if name == "interrupted" or name == "missing" or name == "unsupported" then return nil, message, name end
+  if lost[name] then self:close() end
+  for _, kind in ipairs(self.kinds) do
+    local found = reply and reply.kinds[kind] or { failed = message or "it was not timed" }
+    times[kind], times.failed[kind] = found.seconds, found.failed
   end
   return times
 end
@@ -39,7 +68,7 @@ local function one(set, row, spec)
   ok, message, name = file.write(path, code)
   if not ok then return nil, message, name end
   local times
-  times, message, name = spec.time(path, spec.device, spec.options)
+  times, message, name = spec.timer:time(path)
   os.remove(path)
   if not times then return nil, message, name end
   return set.store:insert("synth_times", { synth = set.id, number = row.number, device = spec.name, started = core.clock.wall(),
@@ -54,8 +83,8 @@ local function known(set, name)
   return there
 end
 
---- Time the kept tasks that have no times on this device yet, `count` of them at most. `spec` = { device =, name = of the card,
---- options =, folder = for files, count =, say =, time = M.time or a stand-in }. Returns "finished" or "interrupted", or nil, message, name.
+--- Time the kept tasks that have no times on this device yet, `count` of them at most. `spec` = { timer = of M.timer, name = of the card,
+--- folder = for files, count =, say = }. Returns "finished" or "interrupted", or nil, message, name.
 function M.run(set, spec)
   local there, done = known(set, spec.name), 0
   for _, row in ipairs(set:rows()) do
