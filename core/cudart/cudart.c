@@ -1,6 +1,7 @@
 /* cudart.c - see cudart.h. */
 #include "cudart/cudart.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ static void begin(void) {
   cJSON_Delete(told);
   if (rt->device == NULL) return;
   cawb_device_lasting(rt->device);
+  cawb_device_prints(rt->device, stdout);
   cawb_device_threads(rt->device, 0);
   cawb_note_begin(rt);
 }

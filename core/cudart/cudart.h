@@ -3,7 +3,7 @@
 **
 ** libcudart.so.12 and .13 are made of this room (cmake/cudart.cmake). `cawb exec` lets a program find
 ** them in place of NVIDIA's. There is one runtime in a process, it opens its device at the first call,
-** and every call enters and leaves it. It does not print: what happened goes to the report, see note.h.
+** and every call enters and leaves it. It does not print, except what kernels print: what happened goes to the report, see note.h.
 */
 #ifndef CAWB_CUDART_CUDART_H
 #define CAWB_CUDART_CUDART_H

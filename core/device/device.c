@@ -113,6 +113,10 @@ cawb_status cawb_device_changed(cawb_device *d, cawb_module *m, char *names, siz
   return m != NULL ? d->ops->changed(d, m, names, room, err) : CAWB_OK;
 }
 
+void cawb_device_prints(cawb_device *d, FILE *to) {
+  if (d->ops->prints != NULL) d->ops->prints(d, to);
+}
+
 void cawb_device_lasting(cawb_device *d) {
   if (d->ops->lasting != NULL) d->ops->lasting(d);
 }

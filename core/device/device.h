@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/err.h"
 #include "device/figures.h"
@@ -239,6 +240,10 @@ cawb_status cawb_device_changed(cawb_device *d, cawb_module *m, char *names, siz
 */
 void cawb_device_lasting(cawb_device *d);
 
+/* Where printf of kernels goes from here on, at the moment of the launch; NULL, as at first: nowhere. A real device takes
+** no notice. */
+void cawb_device_prints(cawb_device *d, FILE *to);
+
 /* Where a variable of the module is: CAWB_ERR_MISSING where it has none of that (mangled) name. */
 cawb_status cawb_device_variable(cawb_device *d, const cawb_module *m, const char *name,
                                  cawb_addr *at, size_t *size, cawb_err *err);
@@ -296,6 +301,7 @@ typedef struct cawb_device_ops {
   void (*sample)(cawb_device *, uint64_t);                        /* NULL: it cannot */
   void (*sanitize)(cawb_device *, int);                           /* NULL: it cannot */
   void (*threads)(cawb_device *, unsigned);                       /* NULL: it has none */
+  void (*prints)(cawb_device *, FILE *);                          /* NULL: nothing is printed */
   cawb_status (*write)(cawb_device *, cawb_addr, const void *, size_t, cawb_err *);
   cawb_status (*read)(cawb_device *, void *, cawb_addr, size_t, cawb_err *);
   cawb_status (*copy)(cawb_device *, cawb_addr, cawb_addr, size_t, cawb_err *);

@@ -110,6 +110,8 @@ static void device_sanitize(cawb_device *d, int on) { ((sim_device *)d)->sanitiz
 
 static void device_lasting(cawb_device *d) { ((sim_device *)d)->lasting = 1; }
 
+static void device_prints(cawb_device *d, FILE *to) { ((sim_device *)d)->prints = to; }
+
 static void device_threads(cawb_device *d, unsigned n) { ((sim_device *)d)->threads = n; }
 
 static const cawb_device_ops ops = {
@@ -118,7 +120,7 @@ static const cawb_device_ops ops = {
   .write = sim_memory_write, .read = sim_memory_read, .copy = sim_memory_copy,
   .fill = sim_memory_fill, .attach = sim_memory_attach, .detach = sim_memory_free,
   .load = device_load, .unload = device_unload, .choose = sim_library_choose, .run = sim_run, .time = device_time,
-  .profile = device_profile, .changed = sim_variables_changed, .lasting = device_lasting,
+  .profile = device_profile, .changed = sim_variables_changed, .lasting = device_lasting, .prints = device_prints,
   .variable = sim_variables_find, .kernel = sim_kernel_facts
 };
 

@@ -43,6 +43,9 @@ namespace unwritten_ {
 namespace graph_ {
 #include "graph.cu"
 }
+namespace printing_ {
+#include "printing.cu"
+}
 #undef main
 
 int main(int argc, char **argv) {
@@ -60,6 +63,7 @@ int main(int argc, char **argv) {
   if (!strcmp(name, "stray")) return stray_::program();
   if (!strcmp(name, "unwritten")) return unwritten_::program();
   if (!strcmp(name, "graph")) return graph_::program();
+  if (!strcmp(name, "printing")) return printing_::program(argc - 1, argv + 1);
   printf("there is no program '%s'\n", name);
   return 2;
 }

@@ -180,12 +180,13 @@ check.test("NVRTC, SQLite, libcurl and civetweb have one file each", function()
   check.equal(only("sqlite3.h", "^core/record/store%.c$"), 1)
 end)
 
+-- But for what kernels print, into the file that they are given.
 check.test("nothing below main exits or prints", function()
   for _, path in ipairs(sources()) do
     local text = read(path)
     if path ~= "core/main.c" then
       assert(not text:find "[^%w_]exit%s*%("  , path .. " calls exit")
-      assert(not text:find "[^%w_]f?printf%s*%(" , path .. " prints")
+      assert(path == "core/sim/access/print.c" or not text:find "[^%w_]f?printf%s*%(" , path .. " prints")
     end
   end
 end)

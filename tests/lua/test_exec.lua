@@ -107,6 +107,22 @@ check.test("wrong calls are told, each once, and answered as CUDA answers them",
     "6 found" } do check.matches(told, pattern) end
 end)
 
+check.test("printf of kernels goes to standard output, thread after thread and block after block", function()
+  local out, told, status = exec(("'%s' printing"):format(all))
+  check.equal(status, 0, told)
+  local tail = "|3.14|1.500000e+00|  42|2.2|100%]\n"
+  local lines = { "before\n" }
+  for block = 0, 1 do
+    lines[#lines + 1] = ("block %d thread 0: block %d thread 1: [   -3|7   |ff|-5000000000|18446744073709551615|c|%s|  "):format(block, block,
+      block == 1 and "text" or "") .. tail:sub(2)
+  end
+  check.equal(out, table.concat(lines) .. "no arguments\nafter 13\n")
+  out, told, status = exec(("--quiet '%s' printing wrong"):format(all))
+  check.equal(status, 1)
+  check.equal(out, "")
+  check.matches(told, "^fault: wrong, printing.cu line 15: .*printf%(%) of a string at an address where there is nothing")
+end)
+
 check.test("a call that is not known ends the program, and is named", function()
   local out, told, status = exec(("'%s' graph"):format(all))
   check.equal(status, 3)

@@ -225,6 +225,7 @@ enum { SIM_ONE_INSTRUCTION, SIM_DIVIDE, SIM_DIVIDE_WIDE, SIM_DIVIDE_FLOAT, SIM_R
   X(local_move, MEMORY, NOTHING) \
   X(heap_alloc, MEMORY, HAS(OP_DEFINES | OP_CLOCK)) \
   X(heap_free, MEMORY, HAS(OP_CLOCK)) \
+  X(print, MEMORY, HAS(OP_DEFINES | OP_CLOCK)) \
   X(smid, INT, VALUE)
 
 /* What the lanes of a warp do together. `adjust` goes around another: other roundings, saturation. */

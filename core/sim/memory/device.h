@@ -6,6 +6,7 @@
 #define CAWB_SIM_MEMORY_DEVICE_H
 
 #include <pthread.h>
+#include <stdio.h>
 
 #include "device/device.h"
 #include "sim/memory/region.h"
@@ -19,6 +20,7 @@ struct sim_device {
   /* Settings. */
   uint64_t sample;              /* most blocks of a launch that are executed; 0: all are */
   int sanitize;                 /* look for races, uninitialised memory and copies under way */
+  FILE *prints;                 /* where printf of kernels goes; NULL: nowhere */
   int lasting;                  /* runs are one: nothing is put back or forgotten between them */
   unsigned threads;             /* that execute blocks; 0: as many as there are cores, where it is worth it */
   /* memory */

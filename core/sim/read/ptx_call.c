@@ -181,9 +181,17 @@ static void emit_param(ptx_parser *p, int op, uint32_t symbol, sim_ref data, uns
   in->width = in->lane = (uint8_t)bytes;
 }
 
-/* Nothing is printed; the result is 0. */
-static void emit_nothing_printed(ptx_parser *p, const actuals *results) {
-  if (results->count > 0) emit_param(p, SIM_OP_st_local, results->symbol[0], ptx_value(p, 4, 0), 4);
+/* n = vprintf(format, arguments): see sim/access/print.c. */
+static void emit_print(ptx_parser *p, const actuals *results, const actuals *args) {
+  if (args->count != 2 || results->count > 1) ptx_fail(p, CAWB_ERR_INVALID, "vprintf has a format and its arguments");
+  sim_ref format = ptx_sink(p), list = ptx_sink(p), made = ptx_sink(p);
+  emit_param(p, SIM_OP_ld_local, args->symbol[0], format, 8);
+  emit_param(p, SIM_OP_ld_local, args->symbol[1], list, 8);
+  sim_insn *in = ptx_emit(p, SIM_OP_print, NULL);
+  in->r[0] = made;
+  in->r[1] = format;
+  in->r[2] = list;
+  if (results->count > 0) emit_param(p, SIM_OP_st_local, results->symbol[0], made, 4);
 }
 
 /* p = malloc(n); free(p): see sim/access/heap.c. */
@@ -203,7 +211,7 @@ static void emit_heap(ptx_parser *p, const actuals *results, const actuals *args
 /* What every GPU brings along. 0: it is none of that. */
 static int call_builtin(ptx_parser *p, const ptx_word *name, const actuals *results, const actuals *args) {
   if (is(name, "__assertfail")) ptx_emit(p, SIM_OP_assertion, NULL);
-  else if (is(name, "vprintf")) emit_nothing_printed(p, results);
+  else if (is(name, "vprintf")) emit_print(p, results, args);
   else if (is(name, "malloc")) emit_heap(p, results, args, 0);
   else if (is(name, "free")) emit_heap(p, results, args, 1);
   else return 0;
