@@ -268,8 +268,10 @@ static cawb_status explain_header(job *j, cawb_status code, const char *line) {
   const cawb_includes *in = &j->compiler->includes;
   if (in->count == 0)
     return cawb_fail(j->err, CAWB_ERR_MISSING, "%s: %s", line, j->compiler->no_includes.msg);
+  const char *less = strstr(line, "\"crt/") != NULL
+    ? "'pip install nvidia-cuda-crt' of its nvidia-cuda-runtime's version into that Python, or " : "";
   return cawb_fail(j->err, code, "%s (headers come from %.200s; if it is one of CUDA's own, "
-                   "install a full toolkit and set CAWB_CUDA_HOME)", line, in->list[0].path);
+                   "%sinstall a full toolkit and set CAWB_CUDA_HOME)", line, in->list[0].path, less);
 }
 
 /* Name the first error. */
