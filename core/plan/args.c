@@ -15,7 +15,10 @@ static const char *kind_name(const cawb_param *p, char buf[24]) {
       if (p->size == 4 || p->size == 8) return p->size == 8 ? "double" : "float";
       snprintf(buf, 24, "float%zu", p->size * 8);
       return buf;
-    case CAWB_PARAM_INT: snprintf(buf, 24, "int%zu", p->size * 8); return buf;
+    case CAWB_PARAM_INT:                  /* PTX does not tell a pointer that is not used from a number */
+      if (p->size == 8) return "int64 or pointer";
+      snprintf(buf, 24, "int%zu", p->size * 8);
+      return buf;
     case CAWB_PARAM_BYTES: snprintf(buf, 24, "struct of %zu bytes", p->size); return buf;
   }
   return "?";

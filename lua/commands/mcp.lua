@@ -85,7 +85,7 @@ local function serve(out)
     local r, message, name = open_run(parsed, s, all, t)
     if not r then return fail(message, name) end
     local work
-    work, message, name = session.new(r)
+    work, message, name = session.new(r, { name = "mcp" })
     if not work then return fail(message, name) end
     local instructions
     instructions, message = prompt.fill(all.agent.prompt ~= "" and all.agent.prompt or "mcp", r)

@@ -87,6 +87,14 @@ check.test("a model behind an endpoint proposes it, and the report shows both", 
   local html = assert(io.open(dir .. "/made/report.html")):read "a"
   check.matches(html, "__global__ void discount")
   check.matches(html, "compose")
+  local drawn = "Object.keys(Chart.instances).length > 0"
+  out, status = check.shell(("'%s' tests/python/browsing.py '%s/made/report.html' '%s' 2>&1"):format(python, dir, drawn))
+  if status == 77 then return print "skipped: there is no browser to look at the report with" end
+  check.equal(status, 0, out)
+  local seen = assert(core.json.decode(out))
+  check.equal(#seen.complaints, 0, out)
+  check.matches(seen.text, "discount")
+  check.matches(seen.text, "modelled")
 end)
 
 check.test("a suite is a leaderboard's row, and a store without one says what makes it so", function()
