@@ -160,6 +160,13 @@ check.test("neighbours at the end of a tensor are not loaded together", function
   right("return torch.cumsum(x.flip(0)[::2], 0) * 1", "[torch.randn(7)]")
 end)
 
+check.test("neighbours are loaded together beside one number that all read", function()
+  local made = right("return x / torch.norm(x)", "[torch.randn(64, 2048)]")
+  local last = made.kernels[#made.kernels]
+  check.equal(last.kind, "stream")
+  assert(last.made.text:find("pack<float, 4>", 1, true), last.made.text)
+end)
+
 check.test("what is compared is the same where it is computed twice", function()
   local made = right("y = x * torch.tanh(x + 1)\ny = y + y.flip(1)\nreturn (y == y.amax(1, keepdim=True)).any(1).float() + x[:, 0]", "[torch.randn(40, 30)]")
   check.equal(made.options[1], "-fmad=false")

@@ -135,13 +135,21 @@ local function windowed()
   return d
 end
 
-rule("an average over windows of a convolution", windowed, function(g, d)
+local function averaged(g, d)
   local x = conv(g, d)
   local out = { 2, x.shape[2] }
   for k, n in ipairs(d.window) do out[k + 2] = x.shape[k + 2] // n end
   local op = { x = { x }, out = { { shape = out, dtype = "float64" } }, args = { kernel_size = d.window, stride = d.window } }
   return require("cawb.compose.operators.pool")[#d.window == 1 and "avg_pool1d" or "avg_pool2d"](g, op)[1]
-end)
+end
+
+rule("an average over windows of a convolution", windowed, averaged)
+
+rule("an average over windows of a convolution of one tap", function()
+  local d = windowed()
+  for k in ipairs(d.size) do d.taps[k], d.padding[k], d.size[k] = 1, 0, d.window[k] * random(2, 3) + random(0, 1) end
+  return d
+end, averaged)
 
 rule("what joins one element", function() return { n = random(5) } end, function(g, d)
   return g:reduce("sum", g:reshape(leaf(g, "input:1", d.n), { d.n, 1 }), { [2] = true })
@@ -205,6 +213,8 @@ right("return torch.tanh(torch.softmax(self.c(x).mean(dim=2, keepdim=True) + y, 
   "[torch.rand(2, 3, 8, 6, 7), torch.randn(1, 8, 1, 1, 1)]", "self.c = nn.ConvTranspose3d(3, 8, 3, padding=1)", "sum")
 right("return torch.sigmoid(F.avg_pool2d(self.c(x), 4)).sum(dim=[1, 2, 3])", "[torch.rand(2, 3, 22, 27)]", "self.c = nn.Conv2d(3, 8, 3)", "sum")
 right("return F.avg_pool2d(self.c(x), 2)", "[torch.rand(1, 64, 18, 18)]", "self.c = nn.Conv2d(64, 64, 3)", "sum")
+right("return F.avg_pool2d(self.c(torch.relu(x)), 2)", "[torch.randn(2, 8, 9, 18)]", "self.c = nn.Conv2d(8, 24, 1)", "sum")
+right("return F.avg_pool2d(self.c(x), 2)", "[torch.randn(2, 32, 6, 8)]", "self.c = nn.Conv2d(32, 6, 1)", "")      -- the results are fewer
 
 check.test("what parameters alone make up is computed before the first call", function()
   local made = composed.right("return (self.c(x) * 2 - y).mean(1)", "[torch.rand(30, 19), torch.rand(27)]", "self.c = nn.Linear(19, 27)")

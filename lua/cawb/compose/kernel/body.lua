@@ -96,10 +96,11 @@ end
 
 -- The first of the neighbours that an access takes together, and which one this is; nothing where it has to be
 -- alone. A tensor that ends amid neighbours is never read by packs: one pack tells the compiler how the whole tensor
--- is aligned, and then it takes what is left at the end for a pack too, beyond the tensor's end.
+-- is aligned, and then it takes what is left at the end for a pack too, beyond the tensor's end. One element that all
+-- ask for, as a norm of all, has no neighbours.
 local function packed(self, node, place)
   local v = self.vector
-  if v == 1 or self.guarded > 0 or v * types.size(node.dtype) > 16 then return nil end
+  if v == 1 or self.guarded > 0 or v * types.size(node.dtype) > 16 or place.lo == place.hi then return nil end
   local lane = place.base % v
   local first = index.plus(place, -lane)
   if not index.divisible(first, v) then return nil end

@@ -1,5 +1,6 @@
 -- pooled: the sums over windows of a convolution's results are a convolution with larger taps: each tap of it is the sum of
--- those that reach it from the places of the window.
+-- those that reach it from the places of the window. A convolution of one tap is applied to the sums over windows of what
+-- it reads: there are fewer of them.
 
 local index = require "cawb.compose.index"
 
@@ -54,6 +55,34 @@ local function whole(view, axes, dims)
   return true
 end
 
+-- The bias as often as a window has places.
+local function biased(g, x, y, w)
+  local bias, ones = x.inputs[3], {}
+  if not bias then return y end
+  for d = 1, #y.shape do ones[d] = d == 2 and y.shape[2] or 1 end
+  return g:map("A + B * C", x.dtype, { y, g:reshape(bias, ones), g:fill(product(w.size), {}, x.dtype) })
+end
+
+-- Whether a result follows from one place of the input, the same.
+local function is_point(c)
+  for d = 1, c.dims do
+    if c.taps[d] ~= 1 or c.stride[d] ~= 1 or c.padding[d] ~= 0 then return false end
+  end
+  return true
+end
+
+-- Of one tap: the windows' sums are those of the input, which must not be more than the results were.
+local function of_point(g, view, axes, out)
+  local x, w, from = view.inputs[1], view.window, view.inputs[1].inputs[1]
+  local places, left = product { table.unpack(x.shape, 3) }, product { table.unpack(out, 3) }
+  if left >= 0.7 * places or left * from.shape[2] > places * x.shape[2] then return nil end
+  local shape = { from.shape[1], from.shape[2], table.unpack(view.shape, 3) }
+  local shown = g:view(from, shape, view.pieces[1].index)
+  shown.window = w
+  local y = g:node { kind = "conv", own = x.own, inputs = { g:reduce("sum", shown, axes), x.inputs[2] }, shape = out, dtype = x.dtype, conv = x.conv }
+  return biased(g, x, y, w)
+end
+
 --- The sums over the axes of the windows that `view` shows of a convolution; nil where they are no such, or it is not less
 --- work.
 function M.sum(g, view, axes)
@@ -62,6 +91,7 @@ function M.sum(g, view, axes)
   local c, out = x.conv, { table.unpack(view.shape, 1, #view.shape - w.dims) }
   if not whole(view, axes, w.dims) then return nil end
   local taps = reach(c, w, x, out)
+  if taps and is_point(c) then return of_point(g, view, axes, out) end
   if not taps or product(taps) * product { table.unpack(out, 3) } >= 0.7 * product(c.taps) * product { table.unpack(x.shape, 3) } then
     return nil
   end
@@ -70,11 +100,7 @@ function M.sum(g, view, axes)
   local all = setmetatable({ taps = taps, stride = stride }, { __index = c })
   local y = g:node { kind = "conv", own = x.own, inputs = { x.inputs[1], weights(g, x.inputs[2], c, w, taps) }, shape = out,
                      dtype = x.dtype, conv = all }
-  local bias = x.inputs[3]
-  if not bias then return y end
-  local ones = {}
-  for d = 1, #out do ones[d] = d == 2 and out[2] or 1 end
-  return g:map("A + B * C", x.dtype, { y, g:reshape(bias, ones), g:fill(product(w.size), {}, x.dtype) })
+  return biased(g, x, y, w)
 end
 
 return M
