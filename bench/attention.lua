@@ -1,4 +1,4 @@
--- Attention of float32: compose's one kernel, the same in three or more (attend = false), and PyTorch's own. On a GPU measured,
+-- Attention of float32 and bfloat16: compose's one kernel, the same in three or more (attend = false), and PyTorch's own. On a GPU measured,
 -- with errors against float64 beside eager's; on a simulated device modelled, at full sizes by some blocks of each launch.
 --   cawb bench/attention.lua [DEVICE] [PATTERN of names]
 
@@ -19,7 +19,7 @@ class Model(nn.Module):
     def forward(self, q, k, v):
         %s
 def get_inputs():
-    return [torch.randn(%d, %d, %d, %d) for _ in range(3)]
+    return [torch.randn(%d, %d, %d, %d, dtype=torch.%s) for _ in range(3)]
 def get_init_inputs():
     return []
 ]]
@@ -27,12 +27,20 @@ def get_init_inputs():
 local own = "return F.scaled_dot_product_attention(q, k, v%s)"
 local by_hand = "return torch.softmax(q @ k.transpose(-2, -1) * %.6f, -1) @ v"
 
+local sizes = {
+  bfloat16 = { { 1, 64, 4096, 64 }, { 4, 16, 2048, 128 }, { 2, 16, 2048, 256 }, { 8, 16, 512, 64 } },
+  float32 = { { 8, 16, 512, 64 }, { 1, 64, 4096, 64 }, { 8, 12, 1024, 64 }, { 4, 16, 1024, 128 } },
+}
+
 local jobs = {}
-for _, s in ipairs { { 8, 16, 512, 64 }, { 1, 64, 4096, 64 }, { 8, 12, 1024, 64 }, { 4, 16, 1024, 128 } } do
-  local size = ("%d x %d heads, %d x %d"):format(table.unpack(s))
-  jobs[#jobs + 1] = { name = size, forward = own:format "", size = s, part = 1 }
-  jobs[#jobs + 1] = { name = size .. ", causal", forward = own:format ", is_causal=True", size = s, part = 0.5 }
-  jobs[#jobs + 1] = { name = size .. ", by hand", forward = by_hand:format(s[4] ^ -0.5), size = s, part = 1 }
+for _, dtype in ipairs { "bfloat16", "float32" } do
+  for _, s in ipairs(sizes[dtype]) do
+    local size = ("%d x %d heads, %d x %d, %s"):format(s[1], s[2], s[3], s[4], dtype)
+    local function job(about, forward, part) jobs[#jobs + 1] = { name = size .. about, forward = forward, size = s, part = part, dtype = dtype } end
+    job("", own:format "", 1)
+    job(", causal", own:format ", is_causal=True", 0.5)
+    job(", by hand", by_hand:format(s[4] ^ -0.5), 1)
+  end
 end
 
 -- Products of both sums, twice each; half of them where half of the scores are hidden.
@@ -51,7 +59,8 @@ local host, hello = assert(python.start(cawb.defaults.deadlines.start))
 local function open(job)
   local path = os.tmpname()
   local f = assert(io.open(path, "w"))
-  f:write(text:format(job.forward, table.unpack(job.size)))
+  local b, h, n, d = table.unpack(job.size)
+  f:write(text:format(job.forward, b, h, n, d, job.dtype))
   f:close()
   local task = assert(cawb.task(path, { device = device, host = { host, hello }, options = all }))
   os.remove(path)

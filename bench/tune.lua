@@ -1,8 +1,9 @@
 -- What search is worth: the tuner of compose/tune.lua beside random drawing, from compose's own schedule, at equal numbers
 -- of measurements, over the tasks of a suite at sizes that fit a simulated device, or in full on a GPU.
---   cawb bench/tune.lua SUITE.jsonl [MEASUREMENTS] [PATTERN of names] [DEVICE]
+--   cawb bench/tune.lua SUITE.jsonl [MEASUREMENTS] [PATTERN of names] [DEVICE] [SECONDS]
 -- Prints the geometric mean of compose's time over the best so far, after each number of measurements, and the paired
--- ratio of both searches with its 95% interval over tasks.
+-- ratio of both searches with its 95% interval over tasks. After SECONDS no further task begins: every seventh is taken
+-- first, so that those that remain are of all kinds.
 
 local cawb = require "cawb"
 local compose = require "cawb.compose"
@@ -11,9 +12,10 @@ local display = require "cawb.display"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 
-local suite, measurements, pattern, name = ...
-assert(suite, "usage: cawb bench/tune.lua SUITE.jsonl [MEASUREMENTS] [PATTERN] [DEVICE]")
+local suite, measurements, pattern, name, seconds = ...
+assert(suite, "usage: cawb bench/tune.lua SUITE.jsonl [MEASUREMENTS] [PATTERN] [DEVICE] [SECONDS]")
 measurements = math.tointeger(tonumber(measurements or 16))
+local ends = os.time() + (tonumber(seconds) or 1e9) // 1
 
 local device <close> = assert(cawb.device(name or "sim:h100"))
 local folder = os.tmpname()
@@ -55,11 +57,25 @@ local function curves(task, all, seed)
   return found
 end
 
+local function label_of(row) return ("%s/%s"):format(row.level, row.name) end
+
+-- The rows of the suite that are meant, every seventh first.
+local function rows_of()
+  local list, mixed = {}, {}
+  for line in io.lines(suite) do
+    local row = core.json.decode(line)
+    if label_of(row):find(pattern or ".") then list[#list + 1] = row end
+  end
+  for first = 1, 7 do
+    for k = first, #list, 7 do mixed[#mixed + 1] = list[k] end
+  end
+  return mixed
+end
+
 local all_curves, tasks = {}, 0
-for line in io.lines(suite) do
-  local row = core.json.decode(line)
-  local label = ("%s/%s"):format(row.level, row.name)
-  if label:find(pattern or ".") then
+for _, row in ipairs(rows_of()) do
+  local label = label_of(row)
+  if os.time() < ends then
     local all = settings()
     local task <close> = open(row, all)
     local both = task and curves(task, all, 7919 + tasks)

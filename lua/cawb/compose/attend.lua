@@ -98,9 +98,18 @@ local function are_private(set, x)
   return true
 end
 
+local casts = { A = true, ["ROUND(A)"] = true }
+
+-- The weights as they were computed, where they are another type for their product: a softmax of 16-bit numbers is in float32.
+local function without_casts(p)
+  while p.kind == "map" and casts[p.expression] and #p.inputs == 1 do p = p.inputs[1] end
+  return p
+end
+
 -- What a product of matrices has to do with attention: { first, scores, finite, inside = set of nodes }, or nil.
 local function found_in(x)
   local p, i = below(x.inputs[1], places(x.inputs[1].shape))
+  p = p and without_casts(p)
   if not p or #p.shape < 2 or not same(i, places(p.shape)) then return nil end
   local scores, finite = softmax_of(p)
   local first = scores and product_below(scores)
@@ -112,6 +121,15 @@ local function found_in(x)
     return nil
   end
   return { first = first, scores = scores, finite = finite, inside = inside }
+end
+
+-- The kernel that stores a node.
+local function maker(kernels, x)
+  for _, k in ipairs(kernels) do
+    for _, root in ipairs(k.roots) do
+      if root == x then return k end
+    end
+  end
 end
 
 -- The kernels without those that make these nodes alone; nil where one makes others too.
@@ -141,7 +159,7 @@ end
 local function joined(kernels, k, x, options)
   local found = found_in(x)
   local left = found and without(kernels, found.inside)
-  if not left then return nil end
+  if not left or options.choice and not options.choice(maker(kernels, found.scores) or maker(kernels, found.first), k, true) then return nil end
   local nothing = {}
   for y in pairs(found.inside) do nothing[y] = {} end
   local before = set_stored(nothing)

@@ -35,7 +35,7 @@ local function joined(a, b, x, kept, options)
     if root ~= x or kept then roots[#roots + 1] = root end
   end
   for _, root in ipairs(b.roots) do roots[#roots + 1] = root end
-  local both = { kind = a.kind, name = "trial", roots = roots, members = { x } }
+  local both = { kind = a.kind, name = "trial", roots = roots, members = { x }, attend = a.attend }
   x.stored = kept or nil
   if choose.generate(both, options) then return both end
   x.stored = true

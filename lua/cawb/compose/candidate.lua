@@ -154,7 +154,7 @@ local function once(task, given)
   local fuse = options.fuse ~= false
   local kernels = partition.kernels(g, { choice = choice_of(options), strided = strided,
                                          arch = options.arch })
-  if fuse then kernels = factors.absorb(attend.join(behind.join(kernels, options), options), options) end
+  if fuse then kernels = factors.absorb(behind.join(attend.join(behind.join(kernels, options), options), options), options) end
   local made
   made, why = generate(kernels, options)
   if not made then return nil, why end

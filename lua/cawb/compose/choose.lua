@@ -16,7 +16,7 @@ local M = {}
 local generators = { stream = stream.generate, rows = rows.generate, scan = scan.generate, order = order.generate,
                      cell = cell.generate, conv = conv.generate, product = product.generate }
 
-local anchors = { scan = true, order = true, conv = true, product = true }
+local anchors = { scan = true, order = true, conv = true, product = true, attend = true }
 
 -- What a library would compute.
 local function is_library(kernel)
@@ -25,8 +25,10 @@ local function is_library(kernel)
 end
 
 -- `loop`: what a schedule asks for, "tensor", "packed", "box", "library" or "simt"; nil for what should be fastest.
-local function on_tensor_cores(kernel, options, loop)
+local function on_tensor_cores(kernel, options, how)
+  local loop = how and how.loop
   if loop == "library" or loop == "simt" then return nil end
+  if kernel.kind == "attend" then options = setmetatable({ how = how or false }, { __index = options }) end
   if loop == "box" or loop == "packed" then options = setmetatable({ conv = loop }, { __index = options }) end
   return tensors.generate(kernel, options)
 end
@@ -42,8 +44,8 @@ end
 function M.generate(kernel, options)
   local how = options.kernels and options.kernels(kernel)
   local loop = how and how.loop
-  local made = on_tensor_cores(kernel, options, loop)
-  kernel.by, kernel.loop = "tensor", loop or "tensor"
+  local made = on_tensor_cores(kernel, options, how)
+  kernel.by, kernel.loop = kernel.kind == "attend" and "attend" or "tensor", loop or "tensor"
   if made then return made end
   kernel.by, kernel.loop = kernel.kind, "library"
   if is_library(kernel) and not (loop == "simt" and M.may_be_own(kernel)) then return nil end

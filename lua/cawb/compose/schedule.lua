@@ -48,15 +48,16 @@ function M.key(kernel) return kernel.roots[#kernel.roots].label or "0.0" end
 
 local function pair(a, b) return M.key(a) .. "|" .. M.key(b) end
 
---- Options of candidate.make with a schedule among them: `joins` gains the pairs of kernels that are joined.
+--- Options of candidate.make with a schedule among them: `joins` gains the pairs of kernels that are joined; choice(a, b, first)
+--- puts one ahead of the others, which much depends on.
 function M.options(options, joins)
   local s = options.schedule or {}
   local cuts, choice, seen = set_of(s.cuts), options.choice, {}
   local all = { kept = set_of(s.kept), stores = set_of(s.stores), strict = s.strict or nil }
-  function all.choice(a, b)
+  function all.choice(a, b, first)
     if cuts[pair(a, b)] then return false end
     if choice and not choice(a, b) then return false end
-    if not seen[pair(a, b)] then joins[#joins + 1] = pair(a, b) end
+    if not seen[pair(a, b)] then table.insert(joins, first and 1 or #joins + 1, pair(a, b)) end
     seen[pair(a, b)] = true
     return true
   end
@@ -82,6 +83,7 @@ local knobs = {
   cell = { blocks = { 1, 2, 4, 8, 16, 32, 64 }, sequences = powers },
   order = { short = { 512, 1024, 2048 } },
   product = { tile = { 1, 2, 3, 4, 5, 6 }, splits = powers },
+  attend = { queries = { 64, 128 }, keys = { 32, 64 } },
 }
 knobs.conv = knobs.product
 M.knobs = knobs

@@ -15,8 +15,9 @@ local ceil = template.ceil
 ---@field v integer        columns of the values
 ---@field query string     returns an element at z, row, k; key: at z, column, k; value: at z, row (a key), column
 ---@field query4 string?   sets v[0] to v[3] from element 4 t of the row on; key4, value4: the same
+---@field query8 string?   returns where eight neighbours lie, from element 8 eight of the row on; key8, value8: the same (attend_half)
 ---@field score string     returns the score at z, row, column, whose sum of products is `product`
----@field hidden function? (rows, columns) returns C: no score of so many rows from `first` and columns from `64 * step` counts
+---@field hidden function? (rows, columns) returns C: no score of so many rows from `first` and columns from `columns * step` counts
 ---@field finite boolean   a row without a score above -inf is 0 instead of NaN
 ---@field put string       writes what follows from `result` at z, row, column
 ---@field put2 string?     the same of `left` and `right`, at columns 2 pair and 2 pair + 1
@@ -34,43 +35,60 @@ end
 
 local function pitch(padded) return 2 * padded + 16 end
 
-local function holes(d)
-  local rows = d.m > 64 and 128 or 64
-  local h = { M = d.m, N = d.n, D = d.k, V = d.v, ROWS = rows, WARPS = rows // 16, THREADS = 2 * rows, DPAD = ceil(d.k, 16) * 16,
-              VPAD = ceil(d.v, 16) * 16, DOWN = ceil(d.m, rows), STEPS = ceil(d.n, KEYS), STRIPS = ceil(d.v, 32), PAIRS = d.put2,
+--- Holes of every template of attention, for blocks of so many rows and threads and steps of so many keys.
+function M.holes(d, rows, threads, keys)
+  local h = { M = d.m, N = d.n, D = d.k, V = d.v, ROWS = rows, WARPS = threads // 32, THREADS = threads, DPAD = ceil(d.k, 16) * 16, VPAD = ceil(d.v, 16) * 16,
+              SCALE = d.scale and ("%.9gf * "):format(d.scale) or "", DOWN = ceil(d.m, rows), STEPS = ceil(d.n, keys), STRIPS = ceil(d.v, 32), PAIRS = d.put2,
               FINITE = d.finite and "finite_or_zero" or "", EMPTY = d.finite and "is_zero" or "never_empty",
-              HIDDEN = d.hidden and d.hidden(rows, KEYS) or "false" }
-  h.shared = 3 * ((rows + KEYS) * pitch(h.DPAD) + KEYS * pitch(h.VPAD))
-  h.BLOCKS = h.shared <= SMALL and 2 or 1
-  h.READQ, h.READK = reading("query", d.query4, "first + row", d.k), reading("key", d.key4, "64 * step + row", d.k)
-  h.READV = reading("value", d.value4, "64 * step + row", d.v)
+              HIDES = d.hidden, HIDDEN = d.hidden and d.hidden(rows, keys) or "false" }
+  h.READQ, h.READK = reading("query", d.query4, "first + row", d.k), reading("key", d.key4, ("%d * step + row"):format(keys), d.k)
+  h.READV = reading("value", d.value4, ("%d * step + row"):format(keys), d.v)
+  for _, hole in ipairs { "READQ", "READK", "READV" } do         -- access functions in words inside a hole are called as in the template
+    h[hole] = h[hole]:gsub("%$(%l[%l%d]*)%(", function(what) return ("%s_%s(%s, "):format(d.name, what, template.names(d.parameters)) end)
+  end
   return h
 end
 
--- Access functions in words inside a hole are called as in the template.
-local function called(h, own)
-  for _, hole in ipairs { "READQ", "READK", "READV" } do
-    h[hole] = h[hole]:gsub("%$(%l[%l%d]*)%(", function(what) return ("%s_%s(%s, "):format(own.name, what, template.names(own.parameters)) end)
-  end
-end
-
---- Text and launches; or nil and why not. `most`: bytes of shared memory that a block may have.
-function M.generate(d, most)
-  local h = holes(d)
-  if h.shared > most then return nil, ("%d bytes of shared memory are more than a block has"):format(h.shared) end
-  if d.batch * h.DOWN > 0x7fffffff then return nil, "it has too many queries" end
-  called(h, d)
+-- The access functions.
+local function functions(d)
   local place, list = { "int z", "int row", "int k" }, {}
   for _, name in ipairs { "query", "key", "value" } do
     list[#list + 1] = template.access(d, name, "float", place, d[name])
     if d[name .. "4"] then list[#list + 1] = template.access(d, name .. "4", "void", { "float *v", "int z", "int row", "int t" }, d[name .. "4"]) end
+    if d[name .. "8"] then list[#list + 1] = template.access(d, name .. "8", "const void *", { "int z", "int row", "int eight" }, d[name .. "8"]) end
   end
   list[#list + 1] = template.access(d, "score", "float", { "int z", "int row", "int column", "float product" }, d.score)
   list[#list + 1] = template.access(d, "put", "void", { "int z", "int row", "int column", "float result" }, d.put)
   if d.put2 then list[#list + 1] = template.access(d, "put2", "void", { "int z", "int row", "int pair", "float left", "float right" }, d.put2) end
-  return { text = template.complete(d, list, template.fill("attend", d, h)), needs = { "tensor", "tensor_mma", "tensor_parts" },
-           how = "attention in one kernel, float32 by six products of bfloat16 parts (mma)",
+  return list
+end
+
+--- What is made of these templates, in order, with their holes filled: `how` in words, `needs` of parts.
+function M.made(d, h, templates, how, needs)
+  local texts = {}
+  for k, name in ipairs(templates) do texts[k] = template.fill(name, d, h) end
+  return { text = template.complete(d, functions(d), table.concat(texts, "\n")), needs = needs, how = how,
            launches = { { kernel = d.name, grid = { d.batch * h.DOWN }, block = { h.THREADS }, shared = h.shared, arguments = d.arguments } } }
+end
+
+--- Why there can be no kernel with these holes, in blocks of at most so many bytes of shared memory; or nil.
+function M.refusal(d, h, most)
+  if h.shared > most then return ("%d bytes of shared memory are more than a block has"):format(h.shared) end
+  if d.batch * h.DOWN > 0x7fffffff then return "it has too many queries" end
+end
+
+M.pitch = pitch
+
+--- Text and launches; or nil and why not. `most`: bytes of shared memory that a block may have.
+function M.generate(d, most)
+  local rows = d.m > 64 and 128 or 64
+  local h = M.holes(d, rows, 2 * rows, KEYS)
+  h.shared = 3 * ((rows + KEYS) * pitch(h.DPAD) + KEYS * pitch(h.VPAD))
+  h.BLOCKS = h.shared <= SMALL and 2 or 1
+  local why = M.refusal(d, h, most)
+  if why then return nil, why end
+  return M.made(d, h, { "attend_plain", "attend" }, "attention in one kernel, float32 by six products of bfloat16 parts (mma)",
+    { "tensor", "tensor_attend", "tensor_mma", "tensor_parts" })
 end
 
 return M

@@ -79,6 +79,24 @@ function Accesses:write(known, at, first)
   return body:text()
 end
 
+--- C that returns where neighbours lie, the first of a list of indices first; nil where they are computed, or not read as they
+--- lie behind each other from a place that their number divides.
+function Accesses:address(node, list)
+  local body, found = body_of(self), {}
+  function body.load(_, x, i)
+    found[#found + 1] = { x = x, place = index.place(i, x.strides, x.offset) }
+    return "there"
+  end
+  for k, i in ipairs(list) do
+    local first, one = found[1], nil
+    if body:value(node, i) ~= "there" or #found ~= k or #body.lines > 0 then return nil end
+    one = found[k]
+    if one.x.dtype ~= node.dtype or k > 1 and (one.x ~= first.x or one.place.key ~= index.plus(first.place, k - 1).key) then return nil end
+  end
+  if not index.divisible(found[1].place, #list) then return nil end
+  return ("return %s + %s;"):format(body:tensor(found[1].x), index.c(found[1].place))
+end
+
 --- What a description needs of it: name, parameters, arguments.
 function Accesses:describe(description)
   local words, nodes = {}, {}

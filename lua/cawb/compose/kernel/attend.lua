@@ -2,6 +2,7 @@
 
 local accesses = require "cawb.compose.kernel.accesses"
 local attend = require "cawb.compose.generate.attend"
+local attend_half = require "cawb.compose.generate.attend_half"
 local expression = require "cawb.compose.kernel.expression"
 local graphs = require "cawb.compose.graph"
 local guards = require "cawb.compose.kernel.guards"
@@ -12,7 +13,7 @@ local M = {}
 
 local LEAST = 1 << 14                 -- scores below which it is launches that count
 local FEWEST = 16                     -- and queries, of which a warp takes so many
-local DEEPEST = 128                   -- numbers of a query, and columns of the values
+local DEEPEST = { float32 = 128, float16 = 256, bfloat16 = 256 }      -- numbers of a query, and columns of the values
 local SHARED = { [80] = 163 << 10, [90] = 227 << 10, [100] = 227 << 10, [103] = 227 << 10 }      -- bytes a block may have
 
 local at = accesses.in_batch
@@ -23,17 +24,18 @@ local function sizes(x, first)
            batch = graphs.numel { table.unpack(x.shape, 1, rank - 2) } }
 end
 
-local function is_plain_product(x)
-  return x.inputs[1].dtype == "float32" and x.inputs[2].dtype == "float32" and not x.inputs[3]
+local function is_plain_product(x, dtype)
+  return x.dtype == dtype and x.inputs[1].dtype == dtype and x.inputs[2].dtype == dtype and not x.inputs[3]
 end
 
 -- Bytes of shared memory; or nil and why it is not made here. `options.attend`: scores that it is worth it for.
 local function served(x, first, options)
   local loop, why = tensor.loop(options.arch, options.emulate)
   if not loop then return nil, why end
-  if not is_plain_product(x) or not is_plain_product(first) then return nil, "it is for float32" end
+  local deepest = DEEPEST[x.dtype]
+  if not deepest or not is_plain_product(x, x.dtype) or not is_plain_product(first, x.dtype) then return nil, "it is for float32, float16 and bfloat16" end
   local s = sizes(x, first)
-  if s.k > DEEPEST or s.v > DEEPEST then return nil, "its rows are too long" end
+  if s.k > deepest or s.v > deepest then return nil, "its rows are too long" end
   if s.batch * s.m * s.n < (options.attend or LEAST) or (s.m < FEWEST and not options.attend) then return nil, "it is too small" end
   return SHARED[tonumber(options.arch:match "^sm_(%d+)")] or 99 << 10
 end
@@ -46,11 +48,20 @@ local function four(a, node, element, depth)
   return a:values(node, list)
 end
 
+-- Where eight neighbours of a row lie, where a row is a multiple of eight.
+local function eight(a, node, element, depth)
+  if depth % 8 ~= 0 then return nil end
+  local list = {}
+  for lane = 0, 7 do list[lane + 1] = element(index.plus(index.scale(index.var("eight", depth // 8), 8), lane)) end
+  return a:address(node, list)
+end
+
 -- A factor's access functions: `turned` where its last dimension but one is what a row's numbers are counted by.
 local function factor(a, d, name, node, rows, depth, turned)
   local row = index.var("row", rows)
   local function element(k) return turned and at(node.shape, k, row) or at(node.shape, row, k) end
   d[name], d[name .. "4"] = a:value(node, element(index.var("k", depth))), four(a, node, element, depth)
+  if node.dtype ~= "float32" then d[name .. "8"] = eight(a, node, element, depth) end
 end
 
 -- Where no score of a tile counts: the scores are -inf where a guard is negative, as above a diagonal.
@@ -58,6 +69,46 @@ local function hidden(scores, s)
   local list = scores.fill == "-inf" and guards.of(scores, at(scores.shape, index.var("row", s.m), index.var("column", s.n))) or {}
   if #list == 0 then return nil end
   return function(rows, columns) return guards.nowhere(list, rows, columns, "first", ("%d * step"):format(columns)) end
+end
+
+-- The node that this one shows element by element, whatever the type.
+local function shown(x)
+  while x.kind == "view" and #x.pieces == 1 and not x.pieces[1].guard or x.kind == "map" and x.expression == "A" and #x.inputs == 1 do x = x.inputs[1] end
+  return x
+end
+
+-- A number that every element of a node is, or nil.
+local function constant(x)
+  x = shown(x)
+  return x.kind == "leaf" and x.source == "fill" and tonumber(x.value) or nil
+end
+
+-- What the product is multiplied with to be this node; nil where it is something else, or not multiplied with a number above zero.
+local function multiple(x, first)
+  x = shown(x)
+  if x == first then return 1.0 end
+  local by = x.kind == "map" and (x.expression == "A * B" or x.expression == "A / B") and shown(x.inputs[1]) == first and constant(x.inputs[2])
+  if not by or not (by > 1e-6 and by < 1e6) then return nil end
+  return x.expression == "A * B" and by or 1 / by
+end
+
+-- Scores that are a multiple of the product, but for those that guards hide: of such a score the kernel sees the product, and
+-- takes the factor for its powers. Sets scale, score and open, if it is so.
+local function plain_scores(d, a, found, s)
+  local scores = found.scores
+  local i = at(scores.shape, index.var("row", s.m), index.var("column", s.n))
+  local x, inner, list = scores, i, {}
+  if scores.kind == "view" and scores.fill == "-inf" then
+    list = guards.all(scores, i)
+    x, inner = scores.inputs[1], scores.pieces[1].index(i)
+  end
+  d.scale = multiple(x, found.first)
+  if not d.scale then return end
+  d.score = a:following(scores, i, { x, inner, "product" })
+  function d.open(rows, columns)
+    return #list > 0 and " && " .. guards.everywhere(list, rows, columns, "first", ("%d * step"):format(columns)) or ""
+  end
+  if not list then d.open = nil end
 end
 
 -- What is written: one result, or two neighbours where a row has an even number.
@@ -85,16 +136,17 @@ function M.generate(kernel, options)
   if not most then expression.refuse(why) end
   accesses.alike(kernel, x)
   local s = sizes(x, found.first)
-  local a, d = accesses.new(kernel, x), { finite = found.finite }
+  local a, d = accesses.new(kernel, x), { finite = found.finite, dtype = x.dtype }
   for name, value in pairs(s) do d[name] = value end
   factor(a, d, "query", found.first.inputs[1], s.m, s.k)
   factor(a, d, "key", found.first.inputs[2], s.n, s.k, true)
   factor(a, d, "value", x.inputs[2], s.n, s.v)
   local row, column = index.var("row", s.m), index.var("column", s.n)
   d.score = a:following(found.scores, at(found.scores.shape, row, column), { found.first, at(found.first.shape, row, column), "product" })
+  if x.dtype ~= "float32" then plain_scores(d, a, found, s) end
   d.hidden = hidden(found.scores, s)
   put(a, d, x, s)
-  return a:finish(attend.generate(a:describe(d), most))
+  return a:finish((x.dtype == "float32" and attend or attend_half).generate(a:describe(d), most, options.how))
 end
 
 return M

@@ -13,17 +13,36 @@ function M.of(view, i)
   return list
 end
 
+--- All guards of a view at indices in `row` and `column` that may be negative; nil where one of them is not linear in both.
+function M.all(view, i)
+  local list, count = M.of(view, i), 0
+  for _, e in ipairs(#view.pieces == 1 and view.pieces[1].guard and view.pieces[1].guard(i) or {}) do
+    if e.lo < 0 then count = count + 1 end
+  end
+  return #view.pieces == 1 and count == #list and list or nil
+end
+
+-- C of the largest, or least, value of a guard in so many rows and columns.
+local function extreme(e, rows, columns, row, column, sign)
+  local function part(name, size, first)
+    local factor = index.stride(e, name)
+    return ("%d * (%s + %d)"):format(factor, first, factor * sign > 0 and size - 1 or 0)
+  end
+  return ("%d + %s + %s"):format(e.base, part("row", rows, row), part("column", columns, column))
+end
+
 --- Whether one of them is negative in all of so many rows and columns, as C; `row` and `column`: C of the first ones.
 function M.nowhere(list, rows, columns, row, column)
   local words = {}
-  for k, e in ipairs(list) do
-    local function most(name, size, first)
-      local factor = index.stride(e, name)
-      return ("%d * (%s + %d)"):format(factor, first, factor > 0 and size - 1 or 0)
-    end
-    words[k] = ("%d + %s + %s < 0"):format(e.base, most("row", rows, row), most("column", columns, column))
-  end
+  for k, e in ipairs(list) do words[k] = extreme(e, rows, columns, row, column, 1) .. " < 0" end
   return table.concat(words, " || ")
+end
+
+--- Whether all of them hold everywhere in so many rows and columns.
+function M.everywhere(list, rows, columns, row, column)
+  local words = {}
+  for k, e in ipairs(list) do words[k] = extreme(e, rows, columns, row, column, -1) .. " >= 0" end
+  return table.concat(words, " && ")
 end
 
 return M
