@@ -27,6 +27,7 @@ local states = "[torch.randn(4, 3, 5), torch.randn(4, 3, 20), torch.randn(4, 3, 
 
 check.test("a block alone: layers, both directions, no bias, plain cells", function()
   local made = right("a, (h, c) = self.r(x, (y, z))\nreturn a, h, c", states, "self.r = nn.LSTM(5, 20, 2, bidirectional=True)", by(1))
+  check.equal(#launches(made), 2)                            -- a layer, its directions at the same time
   check.equal(launches(made)[1].cluster, nil)
   right("return self.r(x)[0]", "[torch.randn(3, 4, 5)]", "self.r = nn.RNN(5, 20, 2, batch_first=True, bias=False)", by(1))
 end)
@@ -37,9 +38,20 @@ check.test("blocks of a cluster, of which the last has fewer units", function()
 end)
 
 check.test("blocks that meet in memory, of which the last have no units", function()
-  local made = right("a, (h, c) = self.r(x, (y, z))\nreturn a, h, c", (states:gsub("%(4, 3, 20", "(2, 3, 20")), "self.r = nn.LSTM(5, 20, 2)", by(16))
+  local made = right("a, (h, c) = self.r(x, (y, z))\nreturn a, h, c", (states:gsub("%(4, 3, 20", "(2, 3, 20")), "self.r = nn.LSTM(5, 20, bidirectional=True)", by(16))
+  check.equal(#launches(made), 1)
   check.equal(launches(made)[1].cooperative, true)
   check.equal(launches(made)[1].cluster, nil)
+end)
+
+check.test("a schedule may leave directions apart", function()
+  local task = "[torch.randn(5, 3, 5)]"
+  local made = assert(composed.make("return self.r(x)", task, "self.r = nn.GRU(5, 20, bidirectional=True)", by(2)))
+  check.equal(#launches(made), 1)
+  local joins = {}
+  for _, join in ipairs(made.joins) do joins[#joins + 1] = join end
+  made = right("return self.r(x)", task, "self.r = nn.GRU(5, 20, bidirectional=True)", by(2, { schedule = { cuts = joins } }))
+  check.equal(#launches(made), 2)
 end)
 
 check.test("without clusters blocks meet in memory", function()

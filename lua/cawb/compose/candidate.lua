@@ -2,6 +2,7 @@
 
 local attend = require "cawb.compose.attend"
 local behind = require "cawb.compose.behind"
+local cells = require "cawb.compose.cells"
 local choose = require "cawb.compose.choose"
 local core = require "cawb.core"
 local factors = require "cawb.compose.factors"
@@ -152,9 +153,12 @@ local function once(task, given)
     if options.stores[x.label] and x.kind == "map" then x.wanted = true end
   end
   local fuse = options.fuse ~= false
-  local kernels = partition.kernels(g, { choice = choice_of(options), strided = strided,
-                                         arch = options.arch })
-  if fuse then kernels = factors.absorb(behind.join(attend.join(behind.join(kernels, options), options), options), options) end
+  local choice = choice_of(options)
+  local kernels = partition.kernels(g, { choice = choice, strided = strided, arch = options.arch })
+  if fuse then
+    kernels = cells.join(behind.join(kernels, options), options, choice)
+    kernels = factors.absorb(behind.join(attend.join(kernels, options), options), options)
+  end
   local made
   made, why = generate(kernels, options)
   if not made then return nil, why end

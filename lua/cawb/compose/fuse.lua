@@ -183,6 +183,7 @@ local function needs(owner, a, b)
   end
   return visit(b)
 end
+M.needs = needs
 
 -- What a kernel loads, leaves among it, as a set.
 local function loads(kernel)

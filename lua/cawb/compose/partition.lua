@@ -144,8 +144,8 @@ local function kernel_for(x)
   return k
 end
 
--- Each kernel behind those that it reads from.
-local function ordered(kernels)
+--- Each kernel behind those that it reads from.
+function M.ordered(kernels)
   local owner, list, state = fuse.owners(kernels), {}, {}
   local function visit(k)
     if state[k] then return end
@@ -182,7 +182,7 @@ function M.kernels(g, options)
     end
   end
   kernels = fuse.kernels(kernels, options.choice or function() return true end, options.arch)
-  return ordered(kernels)
+  return M.ordered(kernels)
 end
 
 return M

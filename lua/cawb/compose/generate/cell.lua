@@ -10,16 +10,17 @@ local ceil = template.ceil
 
 ---@class cawb.Cell: a description (template.lua), and
 ---@field op string        lstm, gru, rnn_tanh, rnn_relu
+---@field cells integer     that go on at the same time, as two directions: z
 ---@field gates integer
 ---@field steps integer
 ---@field batch integer    sequences
 ---@field hidden integer   units
----@field reverse boolean  from the last step to the first
----@field share string     returns the inputs' share of a gate, at t, b, column
----@field bias string      returns what is added to the state's share, at column
----@field weight string    returns the weight of unit k in a gate, at k, column
----@field begin string     returns the state ahead of the first step, at b, k; cell: the same of an LSTM's cell
----@field put string       writes `next` and `c`, the new state and cell, at t, b, j
+---@field reverse string   returns whether cell z goes from the last step to the first
+---@field share string     returns the inputs' share of a gate, at z, t, b, column
+---@field bias string      returns what is added to the state's share, at z, column
+---@field weight string    returns the weight of unit k in a gate, at z, k, column
+---@field begin string     returns the state ahead of the first step, at z, b, k; cell: the same of an LSTM's cell
+---@field put string       writes `next` and `c`, the new state and cell, at z, t, b, j
 
 local ROWS = 8                -- sums of a thread, each of a gate of a unit
 local WEIGHTS = 8             -- of each of them: together 64 registers
@@ -61,7 +62,7 @@ end
 local function blocks(d, chip)
   local n = 1
   while n <= math.min(chip.sms, d.hidden) do
-    local h = cut(d, n)
+    local h = n * d.cells <= chip.sms and cut(d, n)
     if h then return h end
     n = n < CLUSTER and 2 * n or n + 1
   end
@@ -73,7 +74,7 @@ local function bytes(h) return 4 * h.S * (h.BUFFERS * h.KPAD + h.KW * h.RPAD + h
 -- How many sequences a group takes at a time: all groups are under way at once, and their states fit shared memory.
 local function sequences(d, h, chip, most)
   local places = h.GRID and chip.sms or h.N > 1 and math.floor(SPARE * chip.sms) or chip.sms
-  local groups = math.max(1, math.min(d.batch, places // h.N))
+  local groups = math.max(1, math.min(d.batch, places // (h.N * d.cells)))
   h.S, h.BUFFERS = 1, h.GRID and 1 or 2
   h.S = math.min(most or d.batch, ceil(d.batch, groups), chip.shared // bytes(h))
   if h.S < 1 then return nil, ("a state of %d does not fit shared memory"):format(d.hidden) end
@@ -86,7 +87,7 @@ end
 local function meeting(d, h)
   if h.GRID then
     h.BY, h.MORE, h.NOW = " through memory", ", float *exchange, int *arrived", "0"
-    local from = "exchange + ((step & 1) * $B + first + p / $W) * $H"
+    local from = "exchange + ((z * 2 + (step & 1)) * $B + first + p / $W) * $H"
     local text = "if (step + 1 < $T)\n        for (int p = threadIdx.x; p < $S * $W; p += $THREADS)\n          if (first + p / $W < $B) "
     if d.hidden % 4 == 0 then
       h.LOAD = text .. "*(float4 *)(state + p / $W * $KPAD + p % $W * 4) = __ldcg((const float4 *)(" .. from .. ") + p % $W);"
@@ -110,27 +111,27 @@ end
 local function sizes(d, h)
   h.T, h.B, h.H, h.G = d.steps, d.batch, d.hidden, d.gates
   h.STEP = table.concat(M.steps[d.op], "\n  ")
-  h.TIME = d.reverse and ("%d - step"):format(d.steps - 1) or "step"
 end
 
 local function accesses(d)
-  return { template.access(d, "share", "float", { "int t", "int b", "int column" }, d.share),
-    template.access(d, "bias", "float", { "int column" }, d.bias),
-    template.access(d, "weight", "float", { "int k", "int column" }, d.weight),
-    template.access(d, "begin", "float", { "int b", "int k" }, d.begin),
-    template.access(d, "cell", "float", { "int b", "int k" }, d.cell),
-    template.access(d, "put", "void", { "int t", "int b", "int j", "float next", "float c" }, d.put) }
+  return { template.access(d, "reverse", "bool", { "int z" }, d.reverse),
+    template.access(d, "share", "float", { "int z", "int t", "int b", "int column" }, d.share),
+    template.access(d, "bias", "float", { "int z", "int column" }, d.bias),
+    template.access(d, "weight", "float", { "int z", "int k", "int column" }, d.weight),
+    template.access(d, "begin", "float", { "int z", "int b", "int k" }, d.begin),
+    template.access(d, "cell", "float", { "int z", "int b", "int k" }, d.cell),
+    template.access(d, "put", "void", { "int z", "int t", "int b", "int j", "float next", "float c" }, d.put) }
 end
 
 local function launches(d, h)
-  local launch = { kernel = d.name, grid = { h.N * h.GROUPS }, block = { h.THREADS }, shared = bytes(h), arguments = d.arguments }
+  local launch = { kernel = d.name, grid = { h.N * h.GROUPS * d.cells }, block = { h.THREADS }, shared = bytes(h), arguments = d.arguments }
   if not h.GRID then
     launch.cluster = h.N > 1 and { h.N } or nil
     return { launch }
   end
-  local arrived = { scratch = d.name .. "_arrived", dtype = "int32", numel = h.GROUPS, flag = true }
+  local arrived = { scratch = d.name .. "_arrived", dtype = "int32", numel = h.GROUPS * d.cells, flag = true }
   launch.cooperative = true
-  launch.arguments = template.arguments(d, { scratch = d.name .. "_exchange", dtype = "float32", numel = 2 * d.batch * d.hidden }, arrived)
+  launch.arguments = template.arguments(d, { scratch = d.name .. "_exchange", dtype = "float32", numel = 2 * d.cells * d.batch * d.hidden }, arrived)
   return { { fill = arrived, value = 0 }, launch }
 end
 

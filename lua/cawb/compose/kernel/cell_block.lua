@@ -54,6 +54,7 @@ end
 --- See the README.
 function M.generate(kernel)
   local x = kernel.roots[1]
+  if #kernel.roots > 1 then expression.refuse "a block has one sequence of one layer" end
   if x.dtype ~= "float32" then expression.refuse("recurrent cells of " .. x.dtype) end
   local count, time, batch, hidden = table.unpack(x.shape)
   if hidden > 4000 then expression.refuse(("a state of %d does not fit a block"):format(hidden)) end

@@ -29,7 +29,7 @@ extern "C" __global__ void __launch_bounds__($THREADS, 1)
 $NAME($PARAMETERS$MORE) {
   extern __shared__ __align__(16) float memory[];
   float *const state = memory, *const part = memory + $NAME_PART, *const kept = memory + $NAME_KEPT;
-  const int rank = blockIdx.x % $N, group = blockIdx.x / $N, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int rank = blockIdx.x % $N, group = blockIdx.x / $N % $GROUPS, z = blockIdx.x / ($N * $GROUPS), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int row = (warp % $RW * (32 / $KL) + lane / $KL) * 8, place = warp / $RW * $KL + lane % $KL;
   float w[8][$KT];
 #pragma unroll
@@ -37,7 +37,7 @@ $NAME($PARAMETERS$MORE) {
 #pragma unroll
     for (int i = 0; i < $KT; i++) {
       const int gate = (row + r) / $U, j = rank * $U + (row + r) % $U, k = (i / 4 * $PLACES + place) * 4 + i % 4;
-      w[r][i] = gate < $G && j < $H && k < $H ? $weight(k, gate * $H + j) : 0.0f;
+      w[r][i] = gate < $G && j < $H && k < $H ? $weight(z, k, gate * $H + j) : 0.0f;
     }
 $if GRID
   int met = 0;
@@ -45,14 +45,14 @@ $end
   for (int first = group * $S; first < $B; first += $GROUPS * $S) {
     for (int p = threadIdx.x; p < $S * $KPAD; p += $THREADS) {
       const int b = first + p / $KPAD, k = p % $KPAD;
-      state[p] = b < $B && k < $H ? $begin(b, k) : 0.0f;
+      state[p] = b < $B && k < $H ? $begin(z, b, k) : 0.0f;
 $if CLUSTER
       state[$S * $KPAD + p] = 0.0f;
 $end
     }
     for (int p = threadIdx.x; p < $S * $U; p += $THREADS) {
       const int b = first + p / $U, j = rank * $U + p % $U;
-      kept[p] = b < $B && j < $H ? $cell(b, j) : 0.0f;
+      kept[p] = b < $B && j < $H ? $cell(z, b, j) : 0.0f;
     }
 $if CLUSTER
     $MEET
@@ -60,14 +60,14 @@ $else
     __syncthreads();
 $end
     for (int step = 0; step < $T; step++) {
-      const int t = $TIME, now = $NOW;
+      const int t = $reverse(z) ? $T - 1 - step : step, now = $NOW;
       float x[$EACH][$G], s[$EACH][$G], next[$EACH], cell[$EACH];
 #pragma unroll
       for (int e = 0; e < $EACH; e++) {
         const int p = threadIdx.x + e * $THREADS, b = first + p / $U, j = rank * $U + p % $U;
 #pragma unroll
         for (int gate = 0; gate < $G; gate++)
-          if (p < $S * $U && b < $B && j < $H) x[e][gate] = $share(t, b, gate * $H + j), s[e][gate] = $bias(gate * $H + j);
+          if (p < $S * $U && b < $B && j < $H) x[e][gate] = $share(z, t, b, gate * $H + j), s[e][gate] = $bias(z, gate * $H + j);
       }
 #pragma unroll 1
       for (int one = 0; one < $S; one++) {
@@ -102,25 +102,25 @@ $if CLUSTER
 #pragma unroll
         for (int block = 0; block < $N; block++) $SEND
 $else
-        __stcg(exchange + ((step & 1) * $B + b) * $H + j, next[e]);
+        __stcg(exchange + ((z * 2 + (step & 1)) * $B + b) * $H + j, next[e]);
 $end
       }
 $if CLUSTER
       $ARRIVE
 $else
       __syncthreads();
-      if (threadIdx.x == 0) arrive(arrived + group);
+      if (threadIdx.x == 0) arrive(arrived + blockIdx.x / $N);
 $end
 #pragma unroll
       for (int e = 0; e < $EACH; e++) {
         const int p = threadIdx.x + e * $THREADS, b = first + p / $U, j = rank * $U + p % $U;
-        if (p < $S * $U && b < $B && j < $H) $put(t, b, j, next[e], cell[e]);
+        if (p < $S * $U && b < $B && j < $H) $put(z, t, b, j, next[e], cell[e]);
       }
 $if CLUSTER
       $WAIT
 $else
       met += $N;
-      if (threadIdx.x == 0) await(arrived + group, met);
+      if (threadIdx.x == 0) await(arrived + blockIdx.x / $N, met);
       __syncthreads();
       $LOAD
       __syncthreads();
