@@ -1,16 +1,34 @@
 -- bench/redteam_seeds: how often, over seeds, does a cheat of the corpus pass, and is its honest look-alike rejected? Each
--- fixture of tier 1 is judged with COUNT seeds by the strict rules.
---   cawb bench/redteam_seeds.lua -- [COUNT] [JOURNAL] [PATTERN] [FIRST]
+-- fixture of a tier is judged with COUNT seeds by the strict rules.
+--   cawb bench/redteam_seeds.lua -- [COUNT] [JOURNAL] [PATTERN] [FIRST] [--tier 2] [--device NAME]
+--   cawb bench/redteam_seeds.lua -- --table JOURNAL...   what several of them hold together
 -- The seeds are the numbers from FIRST (1) on: `cawb redteam --seed N --only NAME` repeats a verdict. JOURNAL is a file that
 -- gets a line for each fixture and seed: a run that was ended goes on with the seeds that are missing. PATTERN chooses fixtures.
 
 local cawb = require "cawb"
 local core = require "cawb.core"
+local defaults = require "cawb.base.defaults"
 local display = require "cawb.base.display"
+local python = require "cawb.base.python"
 local redteam = require "cawb.suite.redteam"
 local stats = require "cawb.base.stats"
 
-local count, path, only, first = tonumber(arg[1] or "20"), arg[2], arg[3], tonumber(arg[4] or "1")
+-- The words that are no flags, in order, and these by name.
+local function parsed(given)
+  local words, flags, i = {}, { tier = "1", device = nil }, 1
+  while given[i] do
+    local flag = given[i]:match "^%-%-(%l+)$"
+    if flag == "table" then flags.table = true
+    elseif flag then flags[flag], i = given[i + 1], i + 1
+    else words[#words + 1] = given[i] end
+    i = i + 1
+  end
+  return words, flags
+end
+
+local words, flags = parsed(arg)
+local tier = tonumber(flags.tier)
+local count, path, only, first = tonumber(words[1] or "20"), words[2], words[3], tonumber(words[4] or "1")
 local rows, known = {}, {}
 
 local function take(row)
@@ -27,8 +45,11 @@ local function read(from)
   if f then f:close() end
 end
 
-if path then read(path) end
-local file = path and assert(io.open(path, "a"))
+if flags.table then
+  only = nil
+  for _, journal in ipairs(words) do read(journal) end
+elseif path then read(path) end
+local file = path and not flags.table and assert(io.open(path, "a"))
 
 local function keep(row)
   take(row)
@@ -42,10 +63,10 @@ local function keep(row)
 end
 
 -- All fixtures with one seed. A run that was ended in the middle of them begins them again, and keeps those that are missing.
-local function round(device, seed)
+local function round(device, host, seed)
   local had = {}
   for _, row in ipairs(rows) do if row.seed == seed then had[row.name] = true end end
-  local s, message, name = redteam.run(device, { rules = "strict", only = only, seed = seed, say = function(r)
+  local s, message, name = redteam.run(device, { rules = "strict", only = only, seed = seed, tier = tier, host = host, say = function(r)
     if had[r.name] then return end
     keep { seed = seed, name = r.name, caught = r.caught, stage = r.stage, rule = r.rule, reason = r.reason,
            rejected = not r.look_alike.ok and r.look_alike.reason or nil }
@@ -85,15 +106,16 @@ local function print_table()
   return total.passed + total.rejected
 end
 
-local fixtures = assert(redteam.fixtures(redteam.folder() .. "/tier1"))
-local wanted = 0
-for _, f in ipairs(fixtures) do if not only or f.name:find(only) then wanted = wanted + 1 end end
-local device <close> = assert(cawb.device "sim:h100")
+if flags.table then return print_table() > 0 and 1 or 0 end
+local device <close> = assert(cawb.device(flags.device or tier == 2 and "cpu" or "sim:h100"))
+local wanted = #redteam.chosen(device, tier, only)
+local process, hello = assert(python.start(defaults.deadlines.start))
 for n = first, first + count - 1 do
   local seed = tostring(n)
   if (known[seed] or 0) < wanted then
-    local _, why = round(device, seed)
+    local _, why = round(device, { process, hello }, seed)
     if why == "interrupted" then break end
   end
 end
+process:close()
 return print_table() > 0 and 1 or 0

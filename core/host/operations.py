@@ -69,14 +69,13 @@ class Host:
         return {}, ()
 
     def load(self, request):
-        device, judge = open_device(request["device"]), request.get("judge")
+        device = open_device(request["device"])
         self.unload({})
         gc.collect()  # an earlier failure may still hold tensors
         if device.type == "cuda":
             torch.cuda.set_device(device)
         self.workload = Workload(path_of(request), device, request.get("overrides", {}),
-                                 request["init_seed"], judge if device.type == "cuda" else None,
-                                 request.get("weights_seed"))
+                                 request["init_seed"], request.get("judge"), request.get("weights_seed"))
         return self.workload.describe()
 
     def sketch(self, request):

@@ -7,6 +7,7 @@ import torch
 from host.judge import admission
 from host.judge import battery
 from host.judge import freivalds
+from host.judge import native
 from host.judge import relations
 from host.judge import roundings
 from host.wire.fault import Fault, Refused
@@ -40,7 +41,8 @@ class Workload(Study):
         self.baselines, self.stopwatch = {}, None    # see host/baselines/baseline.py
         self.jailed = {}                             # see host/judge/python_candidate.py
         try:
-            self.judge = Judge(judge, device) if judge else None
+            self.judge = Judge(judge, device) if judge and device.type == "cuda" else None
+            native.open_library(judge if device.type == "cpu" else None)
             self.trials = Trials(self.runner, self.judge)
             self.unseen = []                         # weights that hardly show in the output
             self.varied = [] if weights_seed is None else self.vary(init_seed, weights_seed)

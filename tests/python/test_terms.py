@@ -8,7 +8,7 @@ from hostcase import CORE, HAVE_TORCH
 sys.path.insert(0, CORE)
 if HAVE_TORCH:
     import torch
-    from host.judge.terms import MOVE, Moves
+    from host.judge.terms import DOWN, MOVE, UP, Moves, furthest, plain_matters
     from host.task.runner import Runner
 
 
@@ -82,6 +82,25 @@ class Terms(unittest.TestCase):
             sizes = self.sizes(lambda x: x.to(dtype).float(), x)
             allowed = float((sizes / x).median()) * 7.6e-6
             self.assertTrue(roundoff / 2 < allowed < 2 * roundoff, allowed)
+
+    def matters(self, numel, own, part=None):
+        entry = {"nrms": 1e-8, "worst": {"error": 1e-8}, "worst_row": {"nrms": 1e-8}, "scale": 1.0, "numel": numel, "far": 0, "eager": {}}
+        return plain_matters(entry, {"own": own, "part": part}, torch.float32)
+
+    def test_kernels_in_order_are_asked_where_that_may_change_what_is_thought(self):
+        self.assertTrue(self.matters(4096, 1e-5))
+        self.assertFalse(self.matters(4096, 1e-7))
+        self.assertFalse(self.matters(1 << 20, 1e-5))        # no element of a large output is held against its own size
+        self.assertTrue(self.matters(1 << 20, 0, {"nrms": 1e-5, "from": 2.0 ** -9}))
+        self.assertFalse(self.matters(1 << 20, 0, {"nrms": 1e-3, "from": 2.0 ** -10}))
+        self.assertTrue(self.matters(1 << 20, 0, {"nrms": 1e-2, "from": 2.0 ** -10}))
+
+    def test_an_error_of_slight_elements_does_not_hide_one_of_large_ones(self):
+        errors, eager = [0.0] * (2 * (DOWN + UP + 1) + 1), [0.0] * (2 * (DOWN + UP + 1))
+        for below in (10, 20, 30):                           # octaves: less than a thousandth of the rms
+            errors[DOWN], errors[DOWN - below] = 1e-4, 1e-3
+            self.assertEqual(furthest(errors, eager)["from"], 1.0)
+            errors[DOWN - below] = 0.0
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import sys
 
 import torch
 
+from host.judge import native
 from host.wire.tensors import BITS, bits, number
 
 CLASSES = ("nan", "nan_missing", "inf_mismatch")  # ways to be of the wrong kind
@@ -58,6 +59,19 @@ class Expected:
 
     def measure_scale(self):
         """rms and largest magnitude of the reference's finite elements."""
+        square, count = self.native_scale() if native.takes(self.reference) else self.torch_scale()
+        self.odd = self.numel - int(count.sum())     # elements that are not finite
+        self.rms = math.sqrt(float(square.sum()) / max(1.0, float(count.sum())))
+        # An all-zero row has no scale of its own: the whole output's serves.
+        rms = (square / count.clamp(min=1)).sqrt_()
+        self.row_rms = torch.where(rms > 0, rms, torch.full_like(rms, self.rms or 1.0))
+
+    def native_scale(self):
+        square, count, found = native.reference(self.reference)
+        self.scale, self.zeros = found.scale, found.zeros
+        return square, count
+
+    def torch_scale(self):
         square = torch.zeros(self.rows, dtype=torch.float64, device=self.reference.device)
         count, self.scale, self.zeros = square.clone(), 0.0, 0
         for r, c in self.blocks():
@@ -66,11 +80,7 @@ class Expected:
             count[r] += torch.isfinite(self.reference[r, c]).sum(1)
             self.scale = max(self.scale, float(finite.abs().max()))
             self.zeros += int((self.reference[r, c] == 0).sum())
-        self.odd = self.numel - int(count.sum())     # elements that are not finite
-        self.rms = math.sqrt(float(square.sum()) / max(1.0, float(count.sum())))
-        # An all-zero row has no scale of its own: the whole output's serves.
-        rms = (square / count.clamp(min=1)).sqrt_()
-        self.row_rms = torch.where(rms > 0, rms, torch.full_like(rms, self.rms or 1.0))
+        return square, count
 
     def blocks(self):
         """Pairs of slices that cover rows x cols in pieces of BLOCK elements."""
@@ -127,8 +137,10 @@ class Expected:
             return found
         if self.scale > torch.finfo(self.dtype).max:  # some belong to infinity
             return dict(found, worst=None)
-        out, rows, peaks = out.reshape(self.rows, self.cols), self.new_rows(), []
-        total = self.new_total()
+        out = out.reshape(self.rows, self.cols)
+        if native.takes(out, self.reference):
+            return self.native_errors(out)
+        rows, peaks, total = self.new_rows(), [], self.new_total()
         for r, c in self.blocks():
             d = out[r, c].to(torch.float64, copy=True).sub_(self.reference[r, c])
             rows[r] += torch.linalg.vector_norm(d, dim=1).square_()
@@ -137,6 +149,16 @@ class Expected:
             total[2] = torch.maximum(total[2], loosest(d, self.reference[r, c]))
             total[1] += self.count_far(d, self.reference[r, c])
         return self.summary(out, rows, peaks, total)
+
+    def native_errors(self, out):
+        rows, found = native.errors(out, self.reference, self.far, self.rms or sys.float_info.min)
+        return statistics(self, found.square, found.sum, found.far, found.worst, self.worst_row(rows), found.close, found.worst_at)
+
+    def worst_row(self, rows):
+        """Where the squared errors are largest beside the row's own size, and what they come to."""
+        row_nrms = (rows / self.cols).sqrt_().div_(self.row_rms)
+        row = int(row_nrms.argmax())
+        return row, float(row_nrms[row])
 
     def new_total(self):
         """The sum of the errors, how many are far ones, the largest as allclose has it."""

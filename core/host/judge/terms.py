@@ -15,6 +15,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from host.graph import operators
+from host.judge import native
 from host.judge.reference import FAR, grid
 from host.wire.forms import real
 from host.wire.tensors import copied, flat, mapped, wide
@@ -26,7 +27,7 @@ SHORT = {torch.float16: 2.0 ** -18, torch.bfloat16: 2.0 ** -15}
 ELEMENTS = 1 << 24                       # at a time
 FEW, PROBES, MOST_PROBES = 1 << 20, 2, 4  # elements of all outputs, up to which there are the most
 DOWN, UP = 40, 6                         # octaves of magnitude around the rms
-NEAR, SLIGHT = 10, 1e-3                  # octaves below the rms in which an error counts in full; beyond
+NEAR, SLIGHT = 9, 1e-3                   # octaves below the rms in which an error counts in full: to a thousandth; beyond
 ENOUGH, SOME = 32, 4                     # elements of a part, and of one further down
 
 # In unit roundoffs of a type, from where on a second look may matter: far below any limit. The
@@ -37,12 +38,14 @@ HOPELESS, SMALL = 0.01, 4096             # normalised rms error of outputs that 
 
 
 LEAST = 100                              # unit roundoffs that no element's own size is held against
+OWN = 1 << 16                            # elements of an output, beyond which nobody asks for each one's own size
 
 
 def plain_matters(entry, found, dtype):
     """Whether it may matter what a straightforward kernel is off by."""
-    part = found.get("part") or {"nrms": 0}
-    return doubtful(entry, dtype) or max(found["own"], part["nrms"]) > LEAST * UNIT[dtype]
+    own, part = found["own"] if entry["numel"] <= OWN else 0, found.get("part")
+    of_part = part["nrms"] * weight(part["from"]) if part else 0
+    return doubtful(entry, dtype) or max(own, of_part) > LEAST * UNIT[dtype]
 
 
 def doubtful(entry, dtype):
@@ -137,6 +140,8 @@ class Terms:
         e, sizes = self.expected[i], self.sizes[i]
         rows, cols = grid(e.shape)
         out, look = out.reshape(rows, cols), Look(e, rows, cols)
+        if native.takes(out, e.reference, sizes):
+            return look.native(native.look(out, e.reference, sizes, look))
         step = max(1, ELEMENTS // max(1, cols))
         for start in range(0, rows, step):
             part = slice(start, start + step)
@@ -147,6 +152,8 @@ class Terms:
 
 
 class Look:
+    """Of one output; `worst` and `square` are beside the scale and the rms."""
+
     def __init__(self, e, rows, cols):
         self.scale, self.rms = e.scale or 1.0, e.rms or 1.0
         self.rows, self.cols, self.far_above = rows, cols, FAR[e.dtype]
@@ -155,8 +162,8 @@ class Look:
 
     def take(self, start, d, ref, sizes):
         d = d.abs_()
-        self.worst = max(self.worst, float((d / (sizes / self.scale).clamp_(min=1)).max()))
-        self.square += float((d / (sizes / self.rms).clamp_(min=1)).square_().sum())
+        self.worst = max(self.worst, float((d / sizes.clamp(min=self.scale)).max()))
+        self.square += float((d / sizes.clamp(min=self.rms)).square_().sum())
         own = ref.square().mean(1).sqrt_()
         own = torch.maximum(torch.where(own > 0, own, self.rms), sizes.square().mean(1).sqrt_())
         each = d.square().mean(1).sqrt_() / own
@@ -168,6 +175,13 @@ class Look:
         self.own = max(self.own, float(share.max()))
         self.far += int((share > self.far_above).sum())
         self.note_parts(ref, share)
+
+    def native(self, found):
+        """All rows at once, as the library has found them."""
+        self.worst, self.square, self.own, self.far = found.worst, found.square, found.own, found.far
+        self.row = found.row, found.row_at
+        self.parts = torch.tensor([list(found.squares), list(found.counts)], dtype=torch.float64)
+        return self.result()
 
     def note_parts(self, ref, share):
         """Sums of squares by sign and octave."""
@@ -181,10 +195,10 @@ class Look:
 
     def result(self):
         """As reference.py has them, relative to the terms; None where one is no number."""
-        nrms = math.sqrt(self.square / (self.rows * self.cols)) / self.rms if self.square == self.square else math.nan
-        if not all(map(math.isfinite, (self.worst, nrms, self.row[0]))):
+        worst, nrms = self.worst * self.scale, math.sqrt(self.square / (self.rows * self.cols)) if self.square == self.square else math.nan
+        if not all(map(math.isfinite, (worst, nrms, self.row[0]))):
             return None
-        return {"worst": self.worst, "own": self.own, "nrms": nrms, "far": self.far / (self.rows * self.cols),
+        return {"worst": worst, "own": self.own, "nrms": nrms, "far": self.far / (self.rows * self.cols),
                 "worst_row": {"index": self.row[1], "nrms": self.row[0], "rows": self.rows},
                 "parts": self.errors_of_parts()}
 
@@ -204,11 +218,15 @@ def largest(all_errors):
     return dict(found, worst_row=max((each["worst_row"] for each in all_errors), key=lambda row: row["nrms"]))
 
 
+def weight(size):
+    """What an error counts for at a multiple of the rms: below a thousandth of it for a thousandth."""
+    return 1 if size >= SLIGHT else SLIGHT
+
+
 def furthest(mine, eager):
-    """The part whose error is the largest of those that are beyond three of eager's; what is below
-    a thousandth of the rms counts for a thousandth."""
+    """The part whose error is the largest of those that are beyond three of eager's."""
     octaves = DOWN + UP + 1
-    beyond = [(error * (1 if i % octaves >= DOWN - NEAR else SLIGHT), error, other, i)
+    beyond = [(error * weight(2.0 ** (i % octaves - DOWN)), error, other, i)
               for i, (error, other) in enumerate(zip(mine[:-1], eager)) if error > 3 * other]
     if not beyond:
         return None

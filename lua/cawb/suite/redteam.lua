@@ -206,10 +206,17 @@ local function chosen_of(fixtures, device, only)
   return chosen
 end
 
+--- The fixtures of a tier that can be shown on a device, whose names match, where a pattern is given; or nil, message.
+function M.chosen(device, tier, only)
+  local fixtures, message = corpus { tier = tier }
+  return fixtures and chosen_of(fixtures, device, only), message
+end
+
 --- Run a corpus against `opts.rules` (a name or a path) on a device: of `opts.tier` (1: kernels
 --- with plans; 2: Python files), in `opts.folder`. `opts.say(result)` is called after each
 --- fixture, `opts.only` is a pattern of names, `opts.seed` (of an earlier run; fresh) what all secrets
---- follow from: with the same one each fixture is judged alike, whichever others are. Returns { rules, seed, caught,
+--- follow from: with the same one each fixture is judged alike, whichever others are; `opts.host` is a task host to use, as
+--- python.start returns it, in a table (one of its own, closed at the end). Returns { rules, seed, caught,
 --- catch_rate, false_alarms, false_alarm_rate, families, fixtures }, or nil, message, name.
 function M.run(device, opts)
   local set, message = rules.set(opts.rules)
@@ -222,7 +229,8 @@ function M.run(device, opts)
   if not fixtures then return nil, message, "missing" end
   local chosen = chosen_of(fixtures, device, opts.only)
   if #chosen == 0 then return nil, "no fixture has such a name", "usage" end
-  local process, hello, why = python.start(all.deadlines.start)
+  local process, hello, why
+  if opts.host then process, hello = table.unpack(opts.host) else process, hello, why = python.start(all.deadlines.start) end
   if not process then return nil, hello, why end
   local results, ok, name = {}, true, nil
   local seed = opts.seed or seeds.fresh "redteam"
@@ -230,7 +238,7 @@ function M.run(device, opts)
     ok, message, name = judge_task(device, { process, hello }, all, group, results, opts.say or function() end, seed)
     if not ok then break end
   end
-  process:close()
+  if not opts.host then process:close() end
   if not ok then return nil, message, name end
   local s = summary(set, device, results, opts.tier or 1)
   s.seed = seed

@@ -189,9 +189,15 @@ local function unjudgeable(reply)
     table.concat(reply.notes or {}, "; "))
 end
 
--- The kernels that judge outputs on a GPU, built like any other; elsewhere PyTorch does.
+-- The library that judges outputs on a processor, of a build tree and of an install tree; without it PyTorch does.
+local function judge_library()
+  local path = (core.program:match "^(.*)/[^/]+/[^/]+$" or ".") .. "/lib/libcawb_native.so"
+  return core.fs.kind(path) == "file" and path or nil
+end
+
+-- What judges outputs: the kernels on a GPU, built like any other; that library elsewhere.
 local function judge_kernels(device)
-  if not kinds.of(device).gpu then return { ok = true } end
+  if not kinds.of(device).gpu then return { ok = true, cubin = judge_library() } end
   local path = python.host_folder() .. "/judge/judge.cu"
   local source, message, missing = file.read(path)
   if not source then return nil, message, missing end
