@@ -1,4 +1,6 @@
 """Inputs that a task never announced, and mutants of its reference."""
+import ast
+import pathlib
 import sys
 import types
 import unittest
@@ -378,6 +380,18 @@ class Seen(TaskCase):
         self.assertEqual(loaded.reply["unseen"], ["idle"])
         small = max(abs(v) for v in loaded.tensor("params", loaded.reply["params"][0]).tolist())
         self.assertGreater(small, 2)
+
+
+@unittest.skipUnless(HAVE_TORCH, "needs PyTorch")
+class Devices(unittest.TestCase):
+    """Inputs are drawn while tensors that name no device are made on a GPU, and a processor's generator serves none of those."""
+
+    def test_who_gives_a_generator_names_its_device(self):
+        for path in sorted(pathlib.Path(places.__file__).parent.parent.rglob("*.py")):
+            for call in ast.walk(ast.parse(path.read_text())):
+                words = [k.arg for k in call.keywords] if isinstance(call, ast.Call) else ()
+                if "generator" in words:
+                    self.assertIn("device", words, "%s, line %d" % (path, call.lineno))
 
 
 if __name__ == "__main__":

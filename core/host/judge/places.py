@@ -68,12 +68,12 @@ class Plan:
 
 def order(count, generator):
     """All places, in an order in which the ends of blocks come before others."""
-    at = torch.arange(count)
-    rank = torch.full((count,), len(STEPS) + 1)
+    at = torch.arange(count, device=generator.device)
+    rank = torch.full_like(at, len(STEPS) + 1)
     for number, step in reversed(list(enumerate(STEPS, 1))):
         rank[(at % step == 0) | (at % step == step - 1)] = number
     rank[:1] = rank[-1:] = 0
-    return (rank + torch.rand(count, generator=generator, dtype=torch.float64) * 0.99).argsort()
+    return (rank + torch.rand(count, generator=generator, device=generator.device, dtype=torch.float64) * 0.99).argsort()
 
 
 def ends_first(rows, cols):
@@ -90,8 +90,8 @@ def planted(made, stage, seed):
     rows, cols = made.shape
     if not rows or not cols:
         return made
-    generator = torch.Generator().manual_seed((seed ^ 0x2545f4914f6cdd1d) & ((1 << 62) - 1))
-    at, lines = order(cols, generator), torch.randperm(rows, generator=generator)
+    generator = torch.Generator(made.device).manual_seed((seed ^ 0x2545f4914f6cdd1d) & ((1 << 62) - 1))
+    at, lines = order(cols, generator), torch.randperm(rows, generator=generator, device=made.device)
     if ends_first(rows, cols) and stage == 1:        # half of the lines at either end
         top, bottom = (torch.where(lines % 2 == side, 0, cols - 1).unsqueeze(1) for side in (0, 1))
     else:

@@ -38,8 +38,7 @@ class Plain(TorchDispatchMode):
         super().__init__()
         self.order, self.one_pass = way % ORDERS, way >= ORDERS
         self.steps, self.work, self.did, self.moments = 0, 0, False, False
-        self.draws = torch.Generator()
-        self.draws.manual_seed((seed + way) & ((1 << 62) - 1))
+        self.seed, self.draws = (seed + way) & ((1 << 62) - 1), {}
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -60,8 +59,15 @@ class Plain(TorchDispatchMode):
     def near(self, value):
         """Off by up to two units in the last place."""
         self.did = True
-        off = torch.randint(-2, 3, value.shape, generator=self.draws, dtype=torch.int8)
-        return value + value * off.to(value.device, value.dtype).mul_(ULP)
+        off = torch.randint(-2, 3, value.shape, generator=self.draws_on(value.device), device=value.device, dtype=torch.int8)
+        return value + value * off.to(value.dtype).mul_(ULP)
+
+    def draws_on(self, device):
+        """The generator of a device: a GPU's tensors take none of the processor's."""
+        if device not in self.draws:
+            self.draws[device] = torch.Generator(device)
+            self.draws[device].manual_seed(self.seed)
+        return self.draws[device]
 
     def take(self, steps, each):
         self.steps, self.work = self.steps + steps, self.work + steps * each

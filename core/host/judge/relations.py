@@ -117,7 +117,7 @@ class Relations:
     def order(self, seed):
         generator = torch.Generator()
         generator.manual_seed(seed ^ OTHER)
-        return torch.randperm(self.count, generator=generator).to(self.runner.device)
+        return torch.randperm(self.count, generator=generator, device="cpu").to(self.runner.device)
 
     # Outputs
 
