@@ -113,7 +113,8 @@ function M.kernel(kernel, geometry, side, octets, how, unless)
   local access, nodes, headers = reading(kernel, geometry, factor, own)
   local parts = math.min(ceil(chunks, 4), math.max(1, 4 * M.SMS // math.max(1, octets * geometry.batch)))
   local per = ceil(chunks, parts)
-  local made = { octets = octets, chunks = chunks, most = 16 + geometry.batch * factor.rows * factor.depth // (1 << 27), headers = headers,
+  local numel = geometry.batch * factor.rows * factor.depth
+  local made = { octets = octets, chunks = chunks, most = math.min(16, numel >> 20) + (numel >> 27), headers = headers,
     nodes = nodes, parameters_alone = of_parameters(nodes),
     packed = { scratch = own.name .. "_parts", dtype = "uint8", numel = geometry.batch * chunks * how.parts * octets * 1024 },
     scales = { scratch = own.name .. "_scales", dtype = "float32", numel = geometry.batch * chunks * 8 * octets },

@@ -50,15 +50,15 @@ end
 local function whole(g, middle, lost) return lost and g:map("A + B", middle.dtype, { middle, lost }) or middle end
 
 -- (x - mean) * rstd * weight + bias, of what there is. What the mean lost goes in behind the product, where no element
--- is rounded before it.
+-- is rounded before it; as a product of its own, so that equal elements leave nothing.
 local function applied(g, x, m, weight, bias)
-  local list, text = { x, m.middle, m.rstd }, tools.apart .. " * C"
+  local list, text = { x, m.middle, m.rstd }, m.lost and "__fmul_rn(" .. tools.apart .. ", C)" or tools.apart .. " * C"
   local function more(how, operand)
     if not operand then return end
     list[#list + 1] = operand
     text = how:format(text, string.char(64 + #list))
   end
-  more("(%s - %s * C)", m.lost)
+  more("(%s - __fmul_rn(%s, C))", m.lost)
   more("%s * %s", weight)
   more("%s + %s", bias)
   return g:map(text, x.dtype, list)

@@ -79,7 +79,7 @@ __device__ __forceinline__ int scale_by(float *v, int e) {
 // A number that loses bits is off by at most 2^-39 of its row's largest, M. That is nothing beside float32's own rounding if
 // the sum has a term that is not small, and it has one if the large numbers of both rows are more than can avoid each other:
 // then two of them meet, their product is at least 2^-16 M N, and float32's errors are about 2^-24 of that. A few rows
-// with one such number occur where random ones are many; they count for nothing. Numbers that keep some of their bits count
+// with one such number occur where random ones are many (two of 2^30); they count for nothing. Numbers that keep some of their bits count
 // where small ones in both rows would cover a chunk one and a half times: then both have little else, as outliers do.
 __device__ __forceinline__ int so_far(const int *where) {
   int n;
