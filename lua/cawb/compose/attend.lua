@@ -9,7 +9,7 @@ local index = require "cawb.compose.index"
 local M = {}
 
 -- A softmax as operators/ write it: with rows of -inf alone as NaN, or as zeros.
-local quotients = { ["A / B"] = "plain", ["(B == 0.0f ? 0.0f : A / B)"] = "finite" }
+local quotients = { ["A * (1.0f / B)"] = "plain", ["(B == 0.0f ? 0.0f : A / B)"] = "finite" }
 local FINITE = "(fabsf(A) == INFINITY ? 0.0f : A)"
 
 -- The node below views, and its indices; nil where one of them has parts or guards.

@@ -10,7 +10,7 @@ local function softmax(logarithm)
     local axes = tools.axes_of(op.args.dim, #x.shape)
     local e, base = tools.exponentials(g, x, axes)
     local sum = g:reduce("sum", e, axes, true)
-    if not logarithm then return { g:map("A / B", x.dtype, { e, sum }) } end
+    if not logarithm then return { g:map("A * (1.0f / B)", x.dtype, { e, sum }) } end       -- one quotient a row
     return { g:map("A - B - logf(C)", x.dtype, { x, base, sum }) }
   end
 end
