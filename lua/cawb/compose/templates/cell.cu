@@ -59,16 +59,27 @@ $if CLUSTER
 $else
     __syncthreads();
 $end
-    for (int step = 0; step < $T; step++) {
-      const int t = $reverse(z) ? $T - 1 - step : step, now = $NOW;
-      float x[$EACH][$G], s[$EACH][$G], next[$EACH], cell[$EACH];
+    // A thread's states: `e` says which. What the inputs add to a step is on its way while the step before ends.
+    const auto sequence = [&](int e) { return first + (threadIdx.x + e * $THREADS) / $U; };
+    const auto unit = [&](int e) { return rank * $U + (threadIdx.x + e * $THREADS) % $U; };
+    const auto is_own = [&](int e) { return threadIdx.x + e * $THREADS < $S * $U && sequence(e) < $B && unit(e) < $H; };
+    float x[$EACH][$G];
+    const auto fetch = [&](int step) {
 #pragma unroll
-      for (int e = 0; e < $EACH; e++) {
-        const int p = threadIdx.x + e * $THREADS, b = first + p / $U, j = rank * $U + p % $U;
+      for (int e = 0; e < $EACH; e++)
 #pragma unroll
         for (int gate = 0; gate < $G; gate++)
-          if (p < $S * $U && b < $B && j < $H) x[e][gate] = $share(z, t, b, gate * $H + j), s[e][gate] = $bias(z, gate * $H + j);
-      }
+          if (step < $T && is_own(e)) x[e][gate] = $share(z, $reverse(z) ? $T - 1 - step : step, sequence(e), gate * $H + unit(e));
+    };
+    fetch(0);
+    for (int step = 0; step < $T; step++) {
+      const int t = $reverse(z) ? $T - 1 - step : step, now = $NOW;
+      float s[$EACH][$G], next[$EACH], cell[$EACH];
+#pragma unroll
+      for (int e = 0; e < $EACH; e++)
+#pragma unroll
+        for (int gate = 0; gate < $G; gate++)
+          if (is_own(e)) s[e][gate] = $bias(z, gate * $H + unit(e));
 #pragma unroll 1
       for (int one = 0; one < $S; one++) {
         const float4 *const h = (const float4 *)(state + (now * $S + one) * $KPAD) + place;
@@ -88,8 +99,8 @@ $end
       __syncthreads();
 #pragma unroll
       for (int e = 0; e < $EACH; e++) {
-        const int p = threadIdx.x + e * $THREADS, b = first + p / $U, j = rank * $U + p % $U;
-        if (p >= $S * $U || b >= $B || j >= $H) continue;
+        const int p = threadIdx.x + e * $THREADS, b = sequence(e), j = unit(e);
+        if (!is_own(e)) continue;
 #pragma unroll
         for (int gate = 0; gate < $G; gate++)
 #pragma unroll
@@ -112,10 +123,9 @@ $else
       if (threadIdx.x == 0) arrive(arrived + blockIdx.x / $N);
 $end
 #pragma unroll
-      for (int e = 0; e < $EACH; e++) {
-        const int p = threadIdx.x + e * $THREADS, b = first + p / $U, j = rank * $U + p % $U;
-        if (p < $S * $U && b < $B && j < $H) $put(z, t, b, j, next[e], cell[e]);
-      }
+      for (int e = 0; e < $EACH; e++)
+        if (is_own(e)) $put(z, t, sequence(e), unit(e), next[e], cell[e]);
+      fetch(step + 1);
 $if CLUSTER
       $WAIT
 $else
