@@ -71,4 +71,11 @@ check.test("as many blocks as the weights need", function()
   check.equal(launches(made)[1].cluster[1], 2)
 end)
 
+check.test("the table says where a device has too few registers for the weights", function()
+  local made = assert(composed.make("return self.r(x)[0]", "[torch.randn(2, 1, 5)]", "self.r = nn.LSTM(5, 130)", by(nil, { sms = 1 })))
+  check.equal(launches(made)[1].grid[1], 1)
+  local text = table.concat(require("cawb.compose").table(made), "\n")
+  check.matches(text, "the weights of 130 units are more than the registers of the device hold")
+end)
+
 return check.done()

@@ -66,7 +66,7 @@ local function blocks(d, chip)
     if h then return h end
     n = n < CLUSTER and 2 * n or n + 1
   end
-  return nil, ("the weights of %d units are more than the registers of %d multiprocessors hold"):format(d.hidden, chip.sms)
+  return nil, ("the weights of %d units are more than the registers of the device hold"):format(d.hidden)
 end
 
 local function bytes(h) return 4 * h.S * (h.BUFFERS * h.KPAD + h.KW * h.RPAD + h.U) end

@@ -56,7 +56,10 @@ function M.generate(kernel, options, arch, sms)
   chip.sms = sms
   local made, why = expression.attempt(persistent, kernel, chip, options or {})
   if not made and options then expression.refuse(why) end
-  return made or block.generate(kernel)
+  if made then return made end
+  made = block.generate(kernel)
+  made.how = ("a block for each sequence reads all weights in each step: %s"):format(why)
+  return made
 end
 
 return M
