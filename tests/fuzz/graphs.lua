@@ -312,7 +312,7 @@ function M.options(seed)
   local r = generator(seed + 77)
   local o = { choice = function() return r(3) > 1 end, fuse = r(5) > 1, libraries = r(4) > 1, least = r(2) == 1 and 64 or nil,
               arch = archs[r(3)] }
-  if o.arch then o.least, o.narrowest, o.conv = 64, 2, r(2) == 1 and "packed" or nil end
+  if o.arch then o.least, o.narrowest, o.conv = 64, 2, ({ "packed", "gathered" })[r(4)] end
   local cluster = 2 ^ (r(8) - 1) // 1
   if o.arch and cluster <= 16 then                          -- what rows load twice stays in shared memory
     o.kernels = function(k) return k.kind == "rows" and { cluster = cluster, block = 32, stay = cluster ~= 4, places = 2 } or nil end

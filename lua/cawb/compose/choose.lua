@@ -24,12 +24,12 @@ local function is_library(kernel)
   return (kernel.kind == "product" or kernel.kind == "conv") and not x.own
 end
 
--- `loop`: what a schedule asks for, "tensor", "packed", "box", "library" or "simt"; nil for what should be fastest.
+-- `loop`: what a schedule asks for, "tensor", "packed", "box", "gathered", "library" or "simt"; nil for what should be fastest.
 local function on_tensor_cores(kernel, options, how)
   local loop = how and how.loop
   if loop == "library" or loop == "simt" then return nil end
   if kernel.kind == "attend" then options = setmetatable({ how = how or false }, { __index = options }) end
-  if loop == "box" or loop == "packed" then options = setmetatable({ conv = loop }, { __index = options }) end
+  if loop == "box" or loop == "packed" or loop == "gathered" then options = setmetatable({ conv = loop }, { __index = options }) end
   return tensors.generate(kernel, options)
 end
 

@@ -90,6 +90,8 @@ M.halves = { parts = 2, suffix = "", before = "seen s = {};", call = "pack_row(t
 M.full = { parts = 3, suffix = "_full", before = "", call = "pack_row_full(to, own,", after = "",
                flags = "const int *__restrict__ a_wide, const int *__restrict__ b_wide, const int *__restrict__ many" }
 
+M.parts = { parts = 3, suffix = "", before = "", call = "pack_row_parts(to, wide,", after = "", flags = "int *wide" }
+
 -- Numbers of a row that there are in a chunk, as C of `chunk`.
 local function count_of(factor)
   if factor.count then return factor.count end

@@ -290,6 +290,7 @@ function M.kernels(kernel, geometry, loop)
            launches = joined(packing_steps(left, right), launches) }
 end
 
-M.body_like = body_like
+--- For the generator of gathered factors: the products of a step as C, their instruction's operands, what follows two sums.
+M.list_of, M.instruction, M.put = list_of, instruction, put
 
 return M

@@ -5,26 +5,36 @@ local expression = require "cawb.compose.kernel.expression"
 local tensor_box = require "cawb.compose.kernel.tensor_box"
 local tensor_conv = require "cawb.compose.kernel.tensor_conv"
 local tensor_matrix = require "cawb.compose.kernel.tensor_matrix"
+local tensor_point = require "cawb.compose.kernel.tensor_point"
 
 local M = {}
 
 local none = {}
+
+local ways = { box = tensor_box, packed = tensor_conv, gathered = tensor_point }
+
+local PACKING = 4e-6      -- seconds that a kernel costs beside its own: of packing
+
+-- Those of a convolution: the one that should be fastest first.
+local function of_conv(x, options)
+  local boxed, packed, point = tensor_box.cost(x, options), tensor_conv.cost(x, options), tensor_point.cost(x, options)
+  local list = boxed and packed and packed < boxed and { tensor_conv, tensor_box } or { tensor_box, tensor_conv }
+  if point and point < math.min(boxed or math.huge, packed and packed + PACKING or math.huge) then table.insert(list, 1, tensor_point) end
+  return list
+end
 
 -- The generators to ask for a node, the one that should be fastest first.
 local function generators(x, kind, options)
   if kind == "product" then return { tensor_matrix } end
   if kind == "attend" then return { attend } end
   if kind ~= "conv" then return none end
-  if options.conv then return { options.conv == "box" and tensor_box or tensor_conv } end
-  local boxed, packed = tensor_box.cost(x, options), tensor_conv.cost(x, options)
-  if boxed and packed and packed < boxed then return { tensor_conv, tensor_box } end
-  return { tensor_box, tensor_conv }
+  return options.conv and { ways[options.conv] } or of_conv(x, options)
 end
 
 local function anchor(kernel) return kernel.members[1] or kernel.roots[1] end
 
---- Whether a generator here makes the kernel's product or convolution; `options` as of choose.generate, and conv: "box" or
---- "packed", which one is to make convolutions.
+--- Whether a generator here makes the kernel's product or convolution; `options` as of choose.generate, and conv: "box",
+--- "packed" or "gathered", which one is to make convolutions.
 function M.serves(kernel, options)
   local x = anchor(kernel)
   for _, generator in ipairs(generators(x, kernel.kind, options)) do

@@ -324,23 +324,15 @@ function M.cost(x, options)
   return scattered * (bytes / BYTES + 2 * executed * (channels * product(c.taps) <= 640 and 4 or 3) / FLOPS)
 end
 
---- The kernels of a convolution (README): `kernel.roots` is the convolution, or one node of its shape that
---- follows it element by element, it being the one member; or nil and why not. Options as for `serves`.
-function M.generate(kernel, options)
-  local x = kernel.members[1] or kernel.roots[1]
-  local fine, why = M.serves(x, options)
-  if not fine then return nil, why end
-  local c, root = x.conv, kernel.roots[1]
-  if #kernel.roots > 1 or product(root.shape) ~= product(x.shape) or #root.shape ~= #x.shape then
-    return nil, "it stores one result of its own shape"
-  end
-  local channels, columns = x.inputs[1].shape[2] // c.groups, x.shape[2] // c.groups
+--- A convolution as a geometry of tensor.lua; nil where its weights do not lie in memory. Options as for `serves`.
+function M.geometry(kernel, x, options)
+  local c, channels, columns = x.conv, x.inputs[1].shape[2] // x.conv.groups, x.shape[2] // x.conv.groups
   local p = best_shape(x, c, channels, columns)
   local weights = weight_reader(kernel, x, c, p, channels, columns)
-  if not weights then return nil, "its weights do not lie in memory" end
+  if not weights then return nil end
   local view = pixels(x, c, p, channels)
   local steps = ceil(view.shape[3], 64) * #p.taps
-  return tensor.kernels(kernel, {
+  return {
     what = ("%s of %d channels to %d, %d taps"):format(c.transposed and "a transposed convolution" or "a convolution", channels, columns,
       product(c.taps)),
     full = is_full(x, c, p, channels, columns, options),
@@ -349,7 +341,25 @@ function M.generate(kernel, options)
              element = function(body, z, row, k) return body:value(view, { z, row, k }) end },
     right = { rows = columns, depth = 64 * steps, along = false, element = weights, count = weight_count(kernel, p, view.shape[3]) },
     tables = tap_table(kernel, p, c, library.layout(x.inputs[2]).strides) .. count_function(kernel, p, view.shape[3]),
-    write = function(body, r, names) write(body, x, c, p, columns, r, names) end }, tensor.loop(options.arch, true))
+    write = function(body, r, names) write(body, x, c, p, columns, r, names) end }
+end
+
+--- Whether a kernel stores what one here can: a node of the convolution's shape.
+function M.stores(kernel, x)
+  local root = kernel.roots[1]
+  return #kernel.roots == 1 and product(root.shape) == product(x.shape) and #root.shape == #x.shape
+end
+
+--- The kernels of a convolution (README): `kernel.roots` is the convolution, or one node of its shape that
+--- follows it element by element, it being the one member; or nil and why not. Options as for `serves`.
+function M.generate(kernel, options)
+  local x = kernel.members[1] or kernel.roots[1]
+  local fine, why = M.serves(x, options)
+  if not fine then return nil, why end
+  if not M.stores(kernel, x) then return nil, "it stores one result of its own shape" end
+  local geometry = M.geometry(kernel, x, options)
+  if not geometry then return nil, "its weights do not lie in memory" end
+  return tensor.kernels(kernel, geometry, tensor.loop(options.arch, true))
 end
 
 return M

@@ -1,4 +1,5 @@
-// Attention on tensor cores: factors in shared memory as three parts of bfloat16, which hold all bits of a float32.
+// Factors in shared memory as three parts of bfloat16, which hold all bits of a float32: of attention, and of products whose
+// factors are not packed ahead.
 
 // Whether three parts do not hold a number: it is NaN, infinite, nearly so, or its last bits are below what bfloat16 has.
 __device__ __forceinline__ bool is_past_parts(float v) { return !(v == 0.0f || (fabsf(v) >= 0x1p-100f && fabsf(v) <= 0x1p126f)); }
@@ -11,6 +12,25 @@ __device__ __forceinline__ int any_past(const float (&v)[8]) {
   return past;
 }
 
+// Eight numbers, as 16 bytes of each part: `put(p, bytes)`.
+template <class Put>
+__device__ __forceinline__ void in_parts(float *v, Put put) {
+#pragma unroll
+  for (int p = 0; p < 3; p++) {
+    uint4 part;
+    part.x = take_two(v[0], v[1]), part.y = take_two(v[2], v[3]), part.z = take_two(v[4], v[5]), part.w = take_two(v[6], v[7]);
+    put(p, part);
+  }
+}
+
+// As pack_row_full, without a scale: wide[0] says whether a number is none that the parts hold.
+__device__ __forceinline__ void pack_row_parts(unsigned char *out, int *wide, float (&v)[8], int chunk, int row, int piece, int octets) {
+  if (any_past(v)) at_least(wide, BEYOND);
+  in_parts(v, [&](int p, uint4 part) {
+    *(uint4 *)(out + ((size_t)(chunk * 3 + p) * octets + row / 8) * 1024 + row % 8 * 128 + (piece ^ (row & 7)) * 16) = part;
+  });
+}
+
 // A tile of ROWS rows, each of EIGHTS times eight numbers, into shared memory: the three parts behind each other, PITCH bytes a
 // row. `read(v, row, eight)` sets eight neighbours. Returns whether one of them is none that the parts hold.
 template <int ROWS, int EIGHTS, int PITCH, class Read>
@@ -21,12 +41,7 @@ __device__ __forceinline__ int lay_down(unsigned char *to, Read read) {
     float v[8] = {};
     read(v, row, eight);
     past |= any_past(v);
-#pragma unroll
-    for (int p = 0; p < 3; p++) {
-      uint4 part;
-      part.x = take_two(v[0], v[1]), part.y = take_two(v[2], v[3]), part.z = take_two(v[4], v[5]), part.w = take_two(v[6], v[7]);
-      *(uint4 *)(to + (p * ROWS + row) * PITCH + eight * 16) = part;
-    }
+    in_parts(v, [&](int p, uint4 part) { *(uint4 *)(to + (p * ROWS + row) * PITCH + eight * 16) = part; });
   }
   return past;
 }
