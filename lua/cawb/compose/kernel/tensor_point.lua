@@ -7,6 +7,7 @@ local tensor_conv = require "cawb.compose.kernel.tensor_conv"
 local M = {}
 
 local BYTES = 2.8e12                  -- a second, of memory
+local LARGE = 32 << 20                -- bytes that are read and written, below which packing costs little
 local FEWEST = 16                     -- channels of a group, of both sides
 
 local function numel(list)
@@ -36,11 +37,11 @@ function M.serves(x, options)
   return t
 end
 
---- Seconds that it would take on an H100, roughly; or nil where it cannot be made.
+--- Seconds that it would take on an H100, roughly; or nil where it cannot be made, or is too small to be worth it.
 function M.cost(x, options)
-  local t = M.serves(x, options)
-  if not t then return nil end
-  local memory, work = 4 * (numel(x.inputs[1].shape) + numel(x.shape)) / BYTES, gathered.seconds(t)
+  local t, bytes = M.serves(x, options), 4 * (numel(x.inputs[1].shape) + numel(x.shape))
+  if not t or bytes < LARGE then return nil end
+  local memory, work = bytes / BYTES, gathered.seconds(t)
   return math.max(memory, work) + 0.2 * math.min(memory, work)
 end
 
