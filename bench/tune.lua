@@ -52,7 +52,7 @@ local function curves(task, all, seed)
     local best, curve = compose.tune[how]({}, { make = make, measure = measure, measurements = measurements, seed = seed })
     if not best then return nil end
     for n = 1, measurements do curve[n] = curve[n] or curve[n - 1] end
-    found[how] = curve
+    found[how], found[how .. "_best"] = curve, compose.schedule.text(best.schedule)
   end
   return found
 end
@@ -82,8 +82,8 @@ for _, row in ipairs(rows_of()) do
     if both then
       tasks = tasks + 1
       all_curves[tasks] = both
-      io.stderr:write(("%s  search %.2fx  random %.2fx\n"):format(label, both.search[1] / both.search[measurements],
-        both.random[1] / both.random[measurements]))
+      io.stderr:write(("%s  search %.2fx  random %.2fx  %s\n"):format(label, both.search[1] / both.search[measurements],
+        both.random[1] / both.random[measurements], both.search_best))
     end
   end
 end

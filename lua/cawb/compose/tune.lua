@@ -59,7 +59,8 @@ local function look(self, s)
     result.seconds, result.times[key] = result.seconds + times[k], times[k]
     if text then self.seen[key .. text] = times[k] end
   end
-  if self.fresh then self.curve[#self.curve + 1] = math.min(result.seconds, self.best and self.best.seconds or math.huge) end
+  if not self.least or result.seconds < self.least.seconds then self.least = result end
+  if self.fresh then self.curve[#self.curve + 1] = self.least.seconds end
   return result
 end
 
@@ -192,6 +193,7 @@ function M.search(from, how)
     if turn % 2 == 0 then first, second = second, first end
     if not first(self) and not second(self) then break end
   end
+  if self.best and self.least.seconds < self.best.seconds then self.best = self.least end
   prune(self)
   return self.best, self.curve
 end

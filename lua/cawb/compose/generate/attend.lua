@@ -2,6 +2,7 @@
 -- Both products run on tensor cores at float32's accuracy: factors are three parts of bfloat16, six of their products count.
 
 local template = require "cawb.compose.generate.template"
+local types = require "cawb.graph.types"
 
 local M = {}
 
@@ -35,17 +36,20 @@ end
 
 local function pitch(padded) return 2 * padded + 16 end
 
+--- C whose access functions are called as in a template, with a dollar ahead of their names.
+function M.called(d, text)
+  return (text:gsub("%$(%l[%l%d]*)%(", function(what) return ("%s_%s(%s, "):format(d.name, what, template.names(d.parameters)) end))
+end
+
 --- Holes of every template of attention, for blocks of so many rows and threads and steps of so many keys.
 function M.holes(d, rows, threads, keys)
   local h = { M = d.m, N = d.n, D = d.k, V = d.v, ROWS = rows, WARPS = threads // 32, THREADS = threads, DPAD = ceil(d.k, 16) * 16, VPAD = ceil(d.v, 16) * 16,
-              SCALE = d.scale and ("%.9gf * "):format(d.scale) or "", DOWN = ceil(d.m, rows), STEPS = ceil(d.n, keys), STRIPS = ceil(d.v, 32), PAIRS = d.put2,
+              SCALE = d.scale and types.literal(d.scale, "float32") .. " * " or "", DOWN = ceil(d.m, rows), STEPS = ceil(d.n, keys), STRIPS = ceil(d.v, 32), PAIRS = d.put2,
               FINITE = d.finite and "finite_or_zero" or "", EMPTY = d.finite and "is_zero" or "never_empty",
               HIDES = d.hidden, HIDDEN = d.hidden and d.hidden(rows, keys) or "false" }
   h.READQ, h.READK = reading("query", d.query4, "first + row", d.k), reading("key", d.key4, ("%d * step + row"):format(keys), d.k)
   h.READV = reading("value", d.value4, ("%d * step + row"):format(keys), d.v)
-  for _, hole in ipairs { "READQ", "READK", "READV" } do         -- access functions in words inside a hole are called as in the template
-    h[hole] = h[hole]:gsub("%$(%l[%l%d]*)%(", function(what) return ("%s_%s(%s, "):format(d.name, what, template.names(d.parameters)) end)
-  end
+  for _, hole in ipairs { "READQ", "READK", "READV" } do h[hole] = M.called(d, h[hole]) end
   return h
 end
 
@@ -63,11 +67,14 @@ local function functions(d)
   return list
 end
 
---- What is made of these templates, in order, with their holes filled: `how` in words, `needs` of parts.
-function M.made(d, h, templates, how, needs)
+--- What is made of these templates, in order, with their holes filled: `how` in words, `needs` of parts; `behind` is text that
+--- follows theirs. `body` is the text without its access functions.
+function M.made(d, h, templates, how, needs, behind)
   local texts = {}
   for k, name in ipairs(templates) do texts[k] = template.fill(name, d, h) end
-  return { text = template.complete(d, functions(d), table.concat(texts, "\n")), needs = needs, how = how,
+  texts[#texts + 1] = behind
+  local body = table.concat(texts, "\n")
+  return { text = template.complete(d, functions(d), body), body = body, needs = needs, how = how,
            launches = { { kernel = d.name, grid = { d.batch * h.DOWN }, block = { h.THREADS }, shared = h.shared, arguments = d.arguments } } }
 end
 
@@ -79,16 +86,20 @@ end
 
 M.pitch = pitch
 
---- Text and launches; or nil and why not. `most`: bytes of shared memory that a block may have.
-function M.generate(d, most)
+--- Text and launches; or nil and why not. `most`: bytes of shared memory that a block may have; `rest`: a number for each block,
+--- 0 where another kernel has done it.
+function M.generate(d, most, rest)
   local rows = d.m > 64 and 128 or 64
   local h = M.holes(d, rows, 2 * rows, KEYS)
   h.shared = 3 * ((rows + KEYS) * pitch(h.DPAD) + KEYS * pitch(h.VPAD))
   h.BLOCKS = h.shared <= SMALL and 2 or 1
+  h.RESTS, h.MORE = rest, rest and ", const int *__restrict__ rest" or ""
   local why = M.refusal(d, h, most)
   if why then return nil, why end
-  return M.made(d, h, { "attend_plain", "attend" }, "attention in one kernel, float32 by six products of bfloat16 parts (mma)",
+  local made = M.made(d, h, { "attend_plain", "attend" }, "attention in one kernel, float32 by six products of bfloat16 parts (mma)",
     { "tensor", "tensor_attend", "tensor_mma", "tensor_parts" })
+  if rest then made.launches[1].arguments = template.arguments(d, rest) end
+  return made
 end
 
 return M

@@ -2,6 +2,7 @@
 -- float32; what lies in rows of 16 bytes is copied to shared memory without passing through registers.
 
 local attend = require "cawb.compose.generate.attend"
+local types = require "cawb.graph.types"
 
 local M = {}
 
@@ -26,7 +27,7 @@ local function holes(d, queries, keys)
   for name, word in pairs(words[d.dtype]) do h[name] = word end
   h.NEARQ, h.NEARK, h.NEARV = d.query8, d.key8, d.value8
   h.HELD = tiles * h.DPAD <= 128
-  h.POWER = ("%.9gf"):format((d.scale or 1) / math.log(2))
+  h.POWER = types.literal((d.scale or 1) / math.log(2), "float32")
   h.OPEN = d.open and ("%d * (step + 1) <= %d%s"):format(keys, d.n, d.open(queries, keys)) or "false"
   h.shared = queries * attend.pitch(h.DPAD) + 2 * keys * (attend.pitch(h.DPAD) + attend.pitch(h.VPAD))
   h.BLOCKS = h.shared <= TWO_BLOCKS and h.THREADS <= 128 and 2 or 1

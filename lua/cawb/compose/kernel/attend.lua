@@ -3,6 +3,7 @@
 local accesses = require "cawb.compose.kernel.accesses"
 local attend = require "cawb.compose.generate.attend"
 local attend_half = require "cawb.compose.generate.attend_half"
+local attend_pairs = require "cawb.compose.generate.attend_pairs"
 local expression = require "cawb.compose.kernel.expression"
 local graphs = require "cawb.compose.graph"
 local guards = require "cawb.compose.kernel.guards"
@@ -12,6 +13,7 @@ local tensor = require "cawb.compose.generate.tensor"
 local M = {}
 
 local LEAST = 1 << 14                 -- scores below which it is launches that count
+local LARGE = 1 << 22                 -- scores from which two launches more are worth half the products
 local FEWEST = 16                     -- and queries, of which a warp takes so many
 local DEEPEST = { float32 = 128, float16 = 256, bfloat16 = 256 }      -- numbers of a query, and columns of the values
 local SHARED = { [80] = 163 << 10, [90] = 227 << 10, [100] = 227 << 10, [103] = 227 << 10 }      -- bytes a block may have
@@ -143,10 +145,16 @@ function M.generate(kernel, options)
   factor(a, d, "value", x.inputs[2], s.n, s.v)
   local row, column = index.var("row", s.m), index.var("column", s.n)
   d.score = a:following(found.scores, at(found.scores.shape, row, column), { found.first, at(found.first.shape, row, column), "product" })
-  if x.dtype ~= "float32" then plain_scores(d, a, found, s) end
+  plain_scores(d, a, found, s)
   d.hidden = hidden(found.scores, s)
   put(a, d, x, s)
-  return a:finish((x.dtype == "float32" and attend or attend_half).generate(a:describe(d), most, options.how))
+  a:describe(d)
+  if x.dtype ~= "float32" then return a:finish(attend_half.generate(d, most, options.how)) end
+  local pairs_too = options.how and options.how.pairs
+  if pairs_too == nil then pairs_too = s.batch * s.m * s.n >= LARGE end
+  local made = pairs_too and attend_pairs.generate(d, most)
+  if made then return a:finish(made) end
+  return a:finish(attend.generate(d, most))
 end
 
 return M

@@ -63,7 +63,10 @@ static __device__ __forceinline__ void $NAME_gather(float (&sum)[$VPAD / 8][4], 
 }
 
 extern "C" __global__ void __launch_bounds__($THREADS, $BLOCKS)
-$NAME($PARAMETERS) {
+$NAME($PARAMETERS$MORE) {
+$if RESTS
+  if (rest[blockIdx.x] == 0) return;                    // done in parts of 16 bits
+$end
   extern __shared__ __align__(128) unsigned char memory[];
   const int z = blockIdx.x / $DOWN, first = blockIdx.x % $DOWN * $ROWS, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const unsigned own = shared_address(memory);
@@ -100,7 +103,7 @@ $NAME($PARAMETERS) {
       for (int j = 0; j < 16; j++) {
         const int column = 64 * step + j / 2 * 8 + lane % 4 * 2 + j % 2;
         float &one = s[j / 2][half * 2 + j % 2];
-        one = row < $M && column < $N ? $score(z, row, column, one) : -INFINITY;
+        one = row < $M && column < $N ? $SCALE$score(z, row, column, one) : -INFINITY;
         top = fmaxf(top, one);
       }
       top = largest_of_row(top);
