@@ -50,7 +50,7 @@ check.test("a schedule may leave directions apart", function()
   check.equal(#launches(made), 1)
   local joins = {}
   for _, join in ipairs(made.joins) do joins[#joins + 1] = join end
-  made = right("return self.r(x)", task, "self.r = nn.GRU(5, 20, bidirectional=True)", by(2, { schedule = { cuts = joins } }))
+  made = assert(composed.make("return self.r(x)", task, "self.r = nn.GRU(5, 20, bidirectional=True)", by(2, { schedule = { cuts = joins } })))
   check.equal(#launches(made), 2)
 end)
 
@@ -67,8 +67,13 @@ check.test("groups take several sequences, and some again, where the device has 
 end)
 
 check.test("as many blocks as the weights need", function()
-  local made = right("return self.r(x)[0]", "[torch.randn(3, 2, 5)]", "self.r = nn.LSTM(5, 128)", by())
+  local made = assert(composed.make("return self.r(x)[0]", "[torch.randn(3, 2, 5)]", "self.r = nn.LSTM(5, 128)", by()))
   check.equal(launches(made)[1].cluster[1], 2)
+end)
+
+check.test("blocks that could not wait for each other are not asked for", function()
+  local made = assert(composed.make("return self.r(x)[0]", "[torch.randn(2, 1, 5)]", "self.r = nn.GRU(5, 20)", by(16, { sms = 15 })))
+  check.equal(launches(made)[1].grid[1], 1)
 end)
 
 check.test("the table says where a device has too few registers for the weights", function()

@@ -139,7 +139,8 @@ end
 --- share the units, where not as few as hold their weights; sequences that a group takes at a time at most.
 function M.generate(d, chip, how)
   local h, why, n = nil, nil, how.blocks
-  if n then h, why = cut(d, n), ("%d blocks do not hold the weights"):format(n) else h, why = blocks(d, chip) end
+  if n then h, why = n * d.cells <= chip.sms and cut(d, n), ("%d blocks do not hold the weights, or are too many"):format(n)
+  else h, why = blocks(d, chip) end
   if not h then return nil, why end
   h.GRID = h.N > CLUSTER or (h.N > 1 and not chip.cluster) or nil
   h, why = sequences(d, h, chip, how.sequences)
