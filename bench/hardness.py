@@ -6,6 +6,7 @@ What was evaluated is kept in --out: the command goes on where it was left. Prin
     CAWB_PROGRAM=build/release/bin/cawb python bench/hardness.py ops/tasks.jsonl --tasks 100 > bench/results/hardness_sim.md
 """
 import argparse
+import concurrent.futures
 import datetime
 import math
 import os
@@ -92,21 +93,26 @@ def failures(all_found):
              max(found["points"] for found in all_found)))
 
 
+def one(both, task, args, ends):
+    """One task in both languages; None where there is no time, or too few decisions."""
+    if time.monotonic() > ends or not both[0].points(task["key"]) or len(both[1].points(task["key"])) <= args.least:
+        return None
+    found = read(both, task["key"], args.draws, args.evolution)
+    print("%s %d decisions, %d of %d programs failed" % (task["name"], found["points"], sum(stage != "pass" for stage in found["stages"]),
+                                                         args.draws), file=sys.stderr, flush=True)
+    return found
+
+
 def measure(args):
-    began, all_found, seen = time.monotonic(), [], 0
-    with client.serve(args.suite, os.path.join(args.out, "serve"), args.places) as env:
+    ends = time.monotonic() + 60 * args.minutes
+    with client.serve(args.suite, os.path.join(args.out, "serve"), args.places, resident=args.resident) as env, \
+            concurrent.futures.ThreadPoolExecutor(args.at_once) as pool:
         both = [client.Tasks(env, os.path.join(args.out, "memo-%s.jsonl" % name), free) for name, free in (("sound", False), ("free", True))]
-        for task in [t for t in env.tasks() if not re.search(args.without, t["name"])][:args.tasks]:
-            if time.monotonic() - began > 60 * args.minutes:
-                break
-            seen += 1
-            if len(both[0].points(task["key"])) > 0 and len(both[1].points(task["key"])) > 0:
-                all_found.append(read(both, task["key"], args.draws, args.evolution))
-                print("%d %s %d programs, %d failed" % (seen, task["name"], args.draws,
-                      sum(stage != "pass" for stage in all_found[-1]["stages"])), file=sys.stderr, flush=True)
-        for one in both:
-            one.close()
-    return all_found, seen
+        tasks = [t for t in env.tasks() if not re.search(args.without, t["name"])][:args.tasks]
+        all_found = [found for found in pool.map(lambda task: one(both, task, args, ends), tasks) if found]
+        for each in both:
+            each.close()
+    return all_found, len(tasks)
 
 
 def main():
@@ -117,14 +123,17 @@ def main():
     words.add_argument("--draws", type=int, default=64)
     words.add_argument("--evolution", type=int, default=64)
     words.add_argument("--minutes", type=float, default=600)
+    words.add_argument("--least", type=int, default=0, help="tasks with so many decisions or fewer in the free language are left out")
     words.add_argument("--places", type=int, default=2)
+    words.add_argument("--at-once", type=int, default=1, help="tasks")
+    words.add_argument("--resident", type=int, default=8, help="tasks that a place keeps loaded")
     words.add_argument("--out", default="cawb-hardness")
     args = words.parse_args()
     all_found, seen = measure(args)
     print("### Finding a schedule by drawing\n\ncawb, sim:h100, times are modelled, %s; %d processors. %d tasks of `cawb synth` were looked at, in"
-          " the suite's order without those that match %s; on %d of them compose's own schedule is right and something is to be decided. Sizes of at most"
+          " the suite's order without those that match %s; on %d of them compose's own schedule is right and more than %d things are to be decided in the free language. Sizes of at most"
           " %d bytes and %d operations. Shares of the best known after so many evaluations, mean over tasks:\n"
-          % (datetime.date.today().isoformat(), os.cpu_count(), seen, args.without, len(all_found), client.BRIEF["scale.memory"],
+          % (datetime.date.today().isoformat(), os.cpu_count(), seen, args.without, len(all_found), args.least, client.BRIEF["scale.memory"],
              client.BRIEF["scale.operations"]))
     table(all_found, args.draws)
     failures(all_found)

@@ -23,14 +23,14 @@ def _words():
     words.add_argument("--knob", action="append", default=[], metavar="NAME=VALUE", help="see train/knobs.py")
     words.add_argument("--tiny", action="store_true", help="the smallest run that has every stage")
     words.add_argument("--variants", help="a list, with commas; without it all")
-    words.add_argument("--seeds", type=int, default=5)
     words.add_argument("--hours", type=float, default=8.0)
-    words.add_argument("--tasks", type=int, default=0, help="of the suite, at most; 0: all")
-    words.add_argument("--held-out", type=int, default=8, help="tasks that are only tested on")
     words.add_argument("--without", default="$^", help="a pattern: tasks with such a name are left out")
-    words.add_argument("--decisions", type=int, default=40, help="tasks with more of them are left out")
-    words.add_argument("--search", type=int, default=64, help="evaluations of each search")
-    words.add_argument("--places", type=int, default=os.cpu_count() or 1)
+    for flag, usual, told in (("--seeds", 5, "runs of each variant"), ("--tasks", 0, "of the suite, at most; 0: all"), ("--held-out", 8, "tasks that are only tested on"),
+                              ("--least", 0, "tasks with so many decisions or fewer are left out"), ("--decisions", 40, "tasks with more are left out"),
+                              ("--jobs", 1, "searches and runs at once, of `ablate`"), ("--servers", 1, "each evaluates tasks of its own, in so many places"),
+                              ("--resident", 8, "tasks that a place keeps loaded"), ("--search", 64, "evaluations of each search"), ("--search-seeds", 1, ""),
+                              ("--places", os.cpu_count() or 1, "candidates at once of each server")):
+        words.add_argument(flag, type=int, default=usual, help=told)
     words.add_argument("--device", default="sim:h100")
     words.add_argument("--memo", help="a file that runs share; without it DIR/memo.jsonl")
     return words

@@ -1,7 +1,8 @@
 """ablate: every variant with every seed, and the searches that they have to beat. Each run is a folder that is gone on with; what was
 evaluated is shared by all."""
-import itertools
+import concurrent.futures
 import json
+import multiprocessing
 import os
 import random
 import re
@@ -17,34 +18,39 @@ import report
 import search
 import stages
 
-AT = (1, 4, 8, 16, 64)
-
-
-def operators_of(env):
-    """Names of operators by task: those of its name."""
-    return {task["key"]: task["name"].split("+") for task in env.tasks()}
-
 
 class Place:
-    """The server and its tasks, split into those to learn on and those to be tested on."""
+    """Servers and their tasks, split into those to learn on and those to be tested on: the same for all that ask the same servers."""
 
-    def __init__(self, args, knobs):
-        self.env = client.serve(args.subject.split(","), os.path.join(args.out, "serve"), args.places, args.device)
-        self.tasks = client.Tasks(self.env, args.memo or os.path.join(args.out, "memo.jsonl"), knobs["free"])
-        self.operators = operators_of(self.env)
-        wanted = [task["key"] for task in self.env.tasks() if not re.search(args.without, task["name"])]
-        few = (name for name in wanted if 0 < len(self.tasks.points(name)) <= args.decisions)
-        usable = list(itertools.islice(few, args.tasks or None))
+    def __init__(self, args, knobs, urls=None, own=""):
+        self.envs = [client.cawb.connect(url, timeout=3600.0) for url in urls] if urls else [
+            client.serve(args.subject.split(","), os.path.join(args.out, "serve-%d" % k), args.places, args.device,
+                         resident=args.resident) for k in range(args.servers)]
+        self.tasks = client.Tasks(self.envs, args.memo or os.path.join(args.out, "memo.jsonl"), knobs["free"], own)
+        self.operators = {task["key"]: task["name"].split("+") for task in self.envs[0].tasks()}
+        wanted = [task["key"] for task in self.envs[0].tasks() if not re.search(args.without, task["name"])]
+        usable = self._usable(wanted, args)
         if len(usable) <= args.held_out:
             raise SystemExit("%d tasks of the suite can be learnt on: more than --held-out %d are wanted" % (len(usable), args.held_out))
         self.learn, self.test = client.split(usable, args.held_out)
+
+    def _usable(self, wanted, args):
+        """The first so many with as many decisions as asked for."""
+        usable, step = [], 1 if len(self.envs) == 1 else 4 * len(self.envs)
+        for k in range(0, len(wanted), step):
+            found = self.tasks.survey(wanted[k:k + step])
+            usable += [name for name, points in found.items() if args.least < len(points) <= args.decisions]
+            if args.tasks and len(usable) >= args.tasks:
+                break
+        return usable[:args.tasks or None]
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.tasks.close()
-        self.env.close()
+        for env in self.envs:
+            env.close()
 
 
 def trained(place, knobs, folder):
@@ -75,25 +81,20 @@ def one(args, knobs):
     with Place(args, knobs) as place:
         trainer = trained(place, knobs, args.out)
         tested(place, trainer, 8, args.out)
-        baselines(place, args.out, args.search, 1)
+        for name in place.test:
+            searched(place, name, args.search, 0, args.out)
     print("%d tasks learnt on, %d held out; %s" % (len(place.learn), len(place.test), os.path.join(args.out, "log.jsonl")))
 
 
-def baselines(place, folder, evaluations, seeds):
-    """The searches on the held-out tasks."""
-    path = os.path.join(folder, "searches.json")
-    known = json.load(open(path, encoding="utf-8")) if os.path.exists(path) else {}
-    for seed in range(seeds):
-        for name in place.test:
-            key = "%s %d" % (name, seed)
-            if key not in known:
-                known[key] = {"random": search.drawn(place.tasks, name, evaluations, seed),
-                              "evolution": search.evolution(place.tasks, name, evaluations, seed),
-                              "evolution from default": search.evolution(place.tasks, name, evaluations, seed,
-                                                                         start=lang.default(place.tasks.points(name))),
-                              "default": place.tasks.default(name)}
-                _write(path, known)
-    return known
+def searched(place, name, evaluations, seed, folder):
+    """The searches on a held-out task, kept in a file of their own."""
+    path = os.path.join(folder, "searches", "%s-%d.json" % (place.tasks.hashes[name], seed))
+    if not os.path.exists(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        _write(path, {"task": name, "seed": seed, "random": search.drawn(place.tasks, name, evaluations, seed),
+                      "evolution": search.evolution(place.tasks, name, evaluations, seed), "default": place.tasks.default(name),
+                      "evolution from default": search.evolution(place.tasks, name, evaluations, seed,
+                                                                 start=lang.default(place.tasks.points(name)))})
 
 
 def _runs(args, knobs):
@@ -111,25 +112,66 @@ def variant(knobs, name, seed):
     return dict(own, batch=own["batch"] * knobs["turns"]) if own["turns"] == 1 else own
 
 
+def _jobs(args, knobs, place):
+    """What is to be done, in its order: searches, then runs."""
+    return [("search", name, seed, None) for seed in range(args.search_seeds) for name in place.test] + \
+        [("run", *one) for one in _runs(args, knobs)]
+
+
+def _do(place, args, kind, name, seed, own):
+    if kind == "search":
+        return searched(place, name, args.search, seed, args.out)
+    folder = os.path.join(args.out, "runs", "%s-%d" % (name.replace(" ", "_"), seed))
+    if not os.path.exists(os.path.join(folder, "test.json")):
+        tested(place, trained(place, own, folder), 16, folder)
+        print("%s, seed %d: done" % (name, seed), file=sys.stderr, flush=True)
+    return None
+
+
+HELD = []                                            # the place of a process that works for others
+
+
+def _begin(args, knobs, urls):
+    torch.set_num_threads(1)
+    HELD.append(Place(args, knobs, urls, "-%d" % os.getpid()))
+
+
+def _worked(args, job, ends):
+    return _do(HELD[0], args, *job) if time.time() < ends else None
+
+
+def _shared(args, knobs, place, jobs, ends):
+    """The jobs by several processes, which ask the same servers and read one another's answers."""
+    urls = [env.url for env in place.envs]
+    with concurrent.futures.ProcessPoolExecutor(args.jobs, multiprocessing.get_context("spawn"), _begin, (args, knobs, urls)) as pool:
+        waiting = {pool.submit(_worked, args, job, ends) for job in jobs}
+        while waiting:
+            done, waiting = concurrent.futures.wait(waiting, 10, concurrent.futures.FIRST_COMPLETED)
+            for one in done:
+                one.result()
+            place.tasks.memo.refresh()
+            anchors(place, args.out)                 # so that a report can be had at any time
+
+
 def main(args, knobs):
     """`ablate`: searches, then runs, until the hours are over; then the table."""
     torch.set_num_threads(1)
-    ends = time.monotonic() + 3600 * args.hours
+    ends = time.time() + 3600 * args.hours
     os.makedirs(args.out, exist_ok=True)
     with Place(args, knobs) as place:
         _write(os.path.join(args.out, "setting.json"), {"suite": os.path.basename(args.subject), "learn": place.learn, "test": place.test,
-               "device": args.device, "decisions": args.decisions, "without": args.without, "processors": os.cpu_count(), "knobs": knobs, "brief": client.BRIEF})
-        baselines(place, args.out, args.search, 1)
-        anchors(place, args.out)                     # so that a report can be had at any time
-        for name, seed, own in _runs(args, knobs):
-            if time.monotonic() > ends:
-                print("the hours are over ahead of '%s', seed %d; the same command goes on" % (name, seed), file=sys.stderr)
+               "device": args.device, "least": args.least, "decisions": args.decisions, "without": args.without, "processors": os.cpu_count(),
+               "knobs": knobs, "brief": client.BRIEF, "search": args.search})
+        anchors(place, args.out)
+        jobs = _jobs(args, knobs, place)
+        if args.jobs > 1:
+            _shared(args, knobs, place, jobs, ends)
+        for job in jobs if args.jobs == 1 else ():
+            if time.time() > ends:
+                print("the hours are over ahead of '%s', seed %d; the same command goes on" % job[1:3], file=sys.stderr)
                 break
-            folder = os.path.join(args.out, "runs", "%s-%d" % (name.replace(" ", "_").replace(",", ""), seed))
-            trainer = trained(place, own, folder)
-            tested(place, trainer, 16, folder)
+            _do(place, args, *job)
             anchors(place, args.out)
-            print("%s, seed %d: done" % (name, seed), file=sys.stderr, flush=True)
     report.main(args.out)
 
 

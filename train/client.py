@@ -1,9 +1,12 @@
 """client: what programs are worth, asked of `cawb serve` through POST /score. What was answered once is read from a file of one's own
 ever after, so that runs, seeds and variants share it and none is measured twice."""
+import concurrent.futures
+import glob
 import json
 import os
 import random
 import sys
+import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "python"))
 
@@ -16,10 +19,11 @@ BRIEF = {"verify.trials": 1, "verify.battery": "mixed", "verify.repeats": 0, "ve
          "deadlines.measure": 120}
 
 
-def serve(suite, out, places=2, device="sim:h100", options=None):
-    """A server of one's own; more options lie over those of BRIEF."""
+def serve(suite, out, places=2, device="sim:h100", options=None, resident=8):
+    """A server of one's own, whose places keep so many tasks each; more options lie over those of BRIEF."""
     suites = [suite] if isinstance(suite, str) else list(suite)
-    return cawb.serve(*suites, device=device, out=out, options=dict(BRIEF, **(options or {})), flags=("--places", str(places)))
+    return cawb.serve(*suites, device=device, out=out, options=dict(BRIEF, **(options or {})),
+                      flags=("--places", str(places), "--resident", str(resident)))
 
 
 def _late(result):
@@ -39,32 +43,47 @@ def _short(item):
 UNREADABLE = {"ok": False, "stage": "reply", "reason": "a value that its decision does not have"}
 
 
-class Tasks:
-    """The tasks of a server with their decisions in one language, free or sound."""
+class Memo:
+    """Answers by key, in files beside one another: one's own, and those of other processes, which are read as they grow."""
 
-    def __init__(self, env, memo, free=True):
-        self.env, self.free, self.known, self.asked, self.evaluated = env, free, {}, 0, 0
-        self.hashes = {task["key"]: task["hash"][:16] for task in env.tasks()}
-        os.makedirs(os.path.dirname(memo) or ".", exist_ok=True)
-        if os.path.exists(memo):
-            self._read(memo)
-        self.file = open(memo, "a", encoding="utf-8")
+    def __init__(self, path, own=""):
+        root, end = os.path.splitext(path)
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        self.known, self.read, self.files, self.lock = {}, {}, glob.escape(root) + "*" + end, threading.Lock()
+        self.file = open(root + own + end, "ab+")
+        self.file.seek(0)
+        self.file.truncate(self.file.read().rfind(b"\n") + 1)  # a line that was cut off by a kill is dropped
+        self.refresh()
 
-    def _read(self, path):
-        with open(path, "rb+") as file:
-            text = file.read()
-            whole = text[:text.rfind(b"\n") + 1]                # a line that was cut off by a kill is dropped
-            file.truncate(len(whole))
-        for line in whole.decode().splitlines():
-            key, value = json.loads(line)
-            self.known[key] = value
+    def refresh(self):
+        """What others have answered meanwhile."""
+        with self.lock:
+            for path in glob.glob(self.files):
+                with open(path, "rb") as file:
+                    file.seek(self.read.get(path, 0))
+                    text = file.read()
+                whole = text[:text.rfind(b"\n") + 1]
+                self.read[path] = self.read.get(path, 0) + len(whole)
+                for key, value in map(json.loads, whole.decode().splitlines()):
+                    self.known.setdefault(key, value)
 
-    def _keep(self, key, value):
+    def keep(self, key, value):
         self.known[key] = value
-        if isinstance(value, dict) and _late(value):
-            return
-        self.file.write(json.dumps([key, value]) + "\n")
-        self.file.flush()
+        if not (isinstance(value, dict) and _late(value)):
+            self.file.write((json.dumps([key, value]) + "\n").encode())
+            self.file.flush()
+
+
+class Tasks:
+    """The tasks of servers with their decisions in one language, free or sound. Of several servers each evaluates tasks of its own."""
+
+    def __init__(self, env, memo, free=True, own=""):
+        self.envs, self.free, self.asked, self.evaluated = env if isinstance(env, list) else [env], free, 0, 0
+        all_of = self.envs[0].tasks()
+        self.hashes = {task["key"]: task["hash"][:16] for task in all_of}
+        self.server = {task["key"]: self.envs[k % len(self.envs)] for k, task in enumerate(all_of)}
+        self.memo = Memo(memo, own)
+        self.known = self.memo.known
 
     def _key(self, task, told):
         return self.hashes[task] + json.dumps(told, sort_keys=True)
@@ -74,11 +93,11 @@ class Tasks:
         key = self._key(task, {"points": "free" if self.free else "sound"})
         if key not in self.known:
             try:
-                item = self.env.score(task, schedule={"points": "free" if self.free else "sound"})
+                item = self.server[task].score(task, schedule={"points": "free" if self.free else "sound"})
             except cawb.Failed as error:
                 item = {"ok": False, "stage": "failed", "reason": str(error)}
-            self._keep(key, item["points"] if item["ok"] else [])
-            self._keep(self._key(task, {}), _short(item))
+            self.memo.keep(key, item["points"] if item["ok"] else [])
+            self.memo.keep(self._key(task, {}), _short(item))
         return self.known[key]
 
     def default(self, task):
@@ -86,24 +105,42 @@ class Tasks:
         self.points(task)
         return self.known[self._key(task, {})]
 
+    def survey(self, names):
+        """The decisions of many tasks, all servers at once."""
+        with concurrent.futures.ThreadPoolExecutor(4 * len(self.envs)) as pool:
+            return dict(zip(names, pool.map(self.points, names)))
+
     def _answers(self, items):
-        """Each item's answer; one that the machine failed on is asked alone, and counts as a failure if it fails again."""
+        """Each item's answer, of the server that has its task."""
+        by_server = {}
+        for k, item in enumerate(items):
+            by_server.setdefault(self.server[item["task"]], []).append(k)
+        found = [None] * len(items)
+        with concurrent.futures.ThreadPoolExecutor(len(by_server)) as pool:
+            for numbers, answers in zip(by_server.values(), pool.map(lambda one: self._of(one[0], [items[k] for k in one[1]]), by_server.items())):
+                for k, answer in zip(numbers, answers):
+                    found[k] = answer
+        return found
+
+    def _of(self, env, items):
+        """Answers of one server; an item that the machine failed on is asked alone, and counts as a failure if it fails again."""
         try:
-            return self.env.score_all(items)
+            return env.score_all(items)
         except cawb.Failed as error:
             if len(items) == 1:
                 return [{"ok": False, "stage": "failed", "reason": str(error)}]
-            return [self._answers([item])[0] for item in items]
+            return [self._of(env, [item])[0] for item in items]
 
     def score(self, pairs):
         """A list of (task, program): for each its result, {"ok", "stage", "seconds", "eager", "compile", "limit"}."""
+        self.memo.refresh()
         told = [lang.schedule(self.points(task), program, self.free) for task, program in pairs]
         keys = [None if one is None else self._key(task, one) for (task, _), one in zip(pairs, told)]
         wanted = {key: {"task": task, "candidate": {"schedule": dict(one, strict=self.free)}}
                   for key, (task, _), one in zip(keys, pairs, told) if key is not None and key not in self.known}
         if wanted:
             for key, item in zip(wanted, self._answers(list(wanted.values()))):
-                self._keep(key, _short(item))
+                self.memo.keep(key, _short(item))
         self.asked, self.evaluated = self.asked + len(pairs), self.evaluated + len(wanted)
         return [UNREADABLE if key is None else self.known[key] for key in keys]
 
@@ -112,7 +149,7 @@ class Tasks:
         return lang.random_program(self.points(task), rng)
 
     def close(self):
-        self.file.close()
+        self.memo.file.close()
 
 
 def split(names, held_out, seed=1):

@@ -40,7 +40,7 @@ VARIANTS = {
     "no stage 0": {"prior_steps": 0},
     "no profile": {"profile": False},
     "rare": {"rare_steps": 150, "half": True, "turns": 6},
-    "rare, no RFT": {"rare_steps": 150, "half": True, "turns": 6, "rft_steps": 0},
+    "rare without RFT": {"rare_steps": 150, "half": True, "turns": 6, "rft_steps": 0},
 }
 
 TINY = {"batch": 8, "samples": 2, "turns": 2, "prior_steps": 6, "prior_programs": 4, "prior_best": 2, "single_steps": 3, "rft_steps": 3,

@@ -54,7 +54,7 @@ def answer(knobs, actor, asked, generator):
     if not rollout.has_room(knobs, episode):
         return {"stop": True, "why": "there is no room for a further program in the policy's %d places" % knobs["length"]}
     try:
-        rollout.turn(knobs, actor, tasks, [episode], len(asked["results"]), generator, asked.get("greedy", False))
+        rollout.turn(knobs, tasks, rollout.read_by(actor, [episode]), len(asked["results"]), generator, asked.get("greedy", False))
     except Wanted as wanted:
         return {"program": ["none" if value is None else value for value in wanted.args[0]]}
     return {"stop": True}

@@ -50,12 +50,11 @@ def curves_of(runs):
 def searches_of(folder):
     """Curves of the searches, by their name."""
     found = {}
-    for key, one in (read(os.path.join(folder, "searches.json"), {})).items():
-        task, _, seed = key.rpartition(" ")
+    for path in sorted(glob.glob(os.path.join(folder, "searches", "*.json"))):
+        one = read(path)
         for name in ("random", "evolution", "evolution from default"):
-            if name in one:
-                found.setdefault(name, {})[(task, int(seed))] = one[name]
-        found.setdefault("compose's own schedule", {})[(task, int(seed))] = [one["default"]["seconds"]] * 64
+            found.setdefault(name, {})[(one["task"], one["seed"])] = one[name]
+        found.setdefault("compose's own schedule", {})[(one["task"], one["seed"])] = [one["default"]["seconds"]] * 64
     return found
 
 

@@ -26,6 +26,14 @@ def begin(knobs, tasks, operators, name):
             "results": [], "programs": [], "done": False, "cut": False}
 
 
+def read_by(actor, episodes):
+    """These episodes' tokens are read, and continued, by this policy."""
+    reader = model.Reader(actor, len(episodes))
+    for row, episode in enumerate(episodes):
+        episode["reader"], episode["row"] = reader, row
+    return episodes
+
+
 def _read(episode, tokens):
     episode["tokens"] += tokens
     episode["mask"] += [0] * len(tokens)
@@ -39,12 +47,11 @@ def allowed_of(points_or_words):
     return mask
 
 
-def _choose(knobs, actor, episodes, words, generator, greedy):
+def _choose(knobs, episodes, words, generator, greedy):
     """One token for each of the episodes; `words`: tokens that a decision has, which only the masked mode holds to."""
     half = torch.autocast("cpu", torch.bfloat16) if knobs["half"] else contextlib.nullcontext()
     with torch.no_grad(), half:
-        logits = actor(model.padded([e["tokens"] for e in episodes]))
-    logits = logits[torch.arange(len(episodes)), [len(e["tokens"]) - 1 for e in episodes]].float()
+        logits = episodes[0]["reader"].logits([e["row"] for e in episodes], [e["tokens"] for e in episodes]).float()
     if not knobs["free"]:
         logits = logits.masked_fill(~torch.stack([allowed_of(one) for one in words]), -1e9)
     logs = torch.log_softmax(logits, -1)
@@ -62,7 +69,7 @@ def has_room(knobs, episode):
     return len(episode["tokens"]) + 2 * len(episode["points"]) + 8 <= knobs["length"]
 
 
-def _programs(knobs, actor, episodes, generator, greedy):
+def _programs(knobs, episodes, generator, greedy):
     """Each episode's next program, value by value."""
     programs = [[] for _ in episodes]
     for k in range(max(len(e["points"]) for e in episodes)):
@@ -70,23 +77,23 @@ def _programs(knobs, actor, episodes, generator, greedy):
         for i in at:
             _read(episodes[i], [lang.point_token(episodes[i]["points"][k])])
         words = [[lang.token_of(value) for value in episodes[i]["points"][k]["values"]] for i in at]
-        for i, token in zip(at, _choose(knobs, actor, [episodes[i] for i in at], words, generator, greedy)):
+        for i, token in zip(at, _choose(knobs, [episodes[i] for i in at], words, generator, greedy)):
             programs[i].append(lang.value_of(token))
     return programs
 
 
-def turn(knobs, actor, tasks, episodes, number, generator, greedy):
+def turn(knobs, tasks, episodes, number, generator, greedy):
     """One turn of those that go on."""
     for episode in episodes:
         _read(episode, [lang.VOCABULARY["<turn>"]])
     if number > 0:
-        chosen = _choose(knobs, actor, episodes, [[lang.GO, lang.STOP]] * len(episodes), generator, greedy)
+        chosen = _choose(knobs, episodes, [[lang.GO, lang.STOP]] * len(episodes), generator, greedy)
         for episode, token in zip(episodes, chosen):
             episode["done"] = token != lang.GO
         episodes = [e for e in episodes if not e["done"]]
     if not episodes:
         return
-    programs = _programs(knobs, actor, episodes, generator, greedy)
+    programs = _programs(knobs, episodes, generator, greedy)
     results = tasks.score([(e["task"], program) for e, program in zip(episodes, programs)])
     for episode, program, result in zip(episodes, programs, results):
         episode["programs"].append(program)
@@ -109,11 +116,11 @@ def _pay(knobs, episode):
 def episodes_of(knobs, actor, tasks, operators, names, turns, generator, greedy=False):
     """An episode for each name, together; those for which there is no room are left out."""
     episodes = [begin(knobs, tasks, operators, name) for name in names]
-    episodes = [e for e in episodes if e["points"] and has_room(knobs, e)]
+    episodes = read_by(actor, [e for e in episodes if e["points"] and has_room(knobs, e)])
     for number in range(turns):
         going = [e for e in episodes if not e["done"]]
         if going:
-            turn(knobs, actor, tasks, going, number, generator, greedy)
+            turn(knobs, tasks, going, number, generator, greedy)
     return [_pay(knobs, e) for e in episodes]
 
 

@@ -41,12 +41,3 @@ def evolution(tasks, task, evaluations, seed=0, size=8, start=None):
         alive = sorted(alive, key=lambda one: one[0])[:max(2, size // 2)]
         young = [_child(alive, points, rng) if alive else tasks.random(task, rng) for _ in range(size)]
     return curve
-
-
-def neighbours(tasks, task, rng, of=None):
-    """Programs that differ from one, or from compose's own, in one value."""
-    points = tasks.points(task)
-    base = of or [point["values"][0] for point in points]
-    all_of = [base[:k] + [value] + base[k + 1:] for k, point in enumerate(points) for value in point["values"] if value != base[k]]
-    rng.shuffle(all_of)
-    return all_of

@@ -38,8 +38,6 @@ class Trainer:
         else:
             open(self.log_path, "w").close()
 
-    # ---- on disk
-
     def _optimizers(self, rate):
         self.optimizers = {"actor": torch.optim.Adam(self.actor.parameters(), lr=rate),
                            "critic": torch.optim.Adam(self.critic.parameters(), lr=rate * self.knobs["critic_factor"])}
@@ -68,8 +66,6 @@ class Trainer:
     def log(self, stage, step, told):
         with open(self.log_path, "a", encoding="utf-8") as file:
             file.write(json.dumps(dict(stage=stage, step=step, asked=self.tasks.asked, **told)) + "\n")
-
-    # ---- what every stage does
 
     def _stage(self, stage, steps, prepare, one):
         """Its steps from where it was left; `prepare` makes what is carried from step to step."""
@@ -130,7 +126,7 @@ class Trainer:
         """For each task the better ones of random programs, worse ones first, as if an agent had found them."""
         episodes = []
         for name in self.names:
-            rng = random.Random("%d prior %s" % (self.knobs["seed"], name))
+            rng = random.Random("prior %s" % name)              # drawn once for all seeds and variants
             programs = [self.tasks.random(name, rng) for _ in range(self.knobs["prior_programs"])]
             results = self.tasks.score([(name, program) for program in programs])
             order = sorted(range(len(programs)), key=lambda k: -rollout.reward_of(self.knobs, results[k]))[:self.knobs["prior_best"]]

@@ -10,13 +10,15 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "train"))
+sys.path[:0] = [os.path.join(ROOT, "train"), os.path.join(ROOT, "bench")]
 
 import torch  # noqa: E402
 
 import ablate  # noqa: E402
+import client  # noqa: E402
 import knobs  # noqa: E402
 import lang  # noqa: E402
+import learning  # noqa: E402
 import model  # noqa: E402
 import policy  # noqa: E402
 import ppo  # noqa: E402
@@ -155,6 +157,53 @@ def test_loop():
     assert all(r["stage"] != "reply" for e in masked for r in e["results"]), "the masked mode has nothing that cannot be read"
 
 
+def test_reader():
+    torch.manual_seed(0)
+    actor, rng = model.actor(small()), random.Random(1)
+    lists, reader = [[1] for _ in range(6)], model.Reader(actor, 6)
+    with torch.no_grad():
+        while max(map(len, lists)) < 90:
+            rows = sorted(rng.sample(range(6), rng.randint(1, 6)))
+            for n in rows:
+                lists[n] += [rng.randrange(len(lang.VOCABULARY)) for _ in range(rng.randint(1, 4))]
+            picked = [lists[n] for n in rows]
+            whole = actor(model.padded(picked))[torch.arange(len(rows)), [len(one) - 1 for one in picked]]
+            assert float((reader.logits(rows, picked) - whole).abs().max()) < 1e-4, "what is read bit by bit is read the same"
+
+
+class Server:
+    """Stands for a server: it answers with its own name, and notes what it was asked."""
+
+    def __init__(self, name):
+        self.name, self.items = name, []
+
+    def tasks(self):
+        return [{"key": key, "hash": key * 16} for key in "abc"]
+
+    def score(self, task, schedule):
+        return {"ok": True, "points": POINTS, "speedup": {}, "time_s": {"median": 1.0}}
+
+    def score_all(self, items):
+        self.items += items
+        return [{"ok": True, "speedup": {}, "time_s": {"median": float(self.name)}} for _ in items]
+
+
+def test_servers_share_tasks_and_processes_share_answers():
+    with tempfile.TemporaryDirectory() as folder:
+        path, both = os.path.join(folder, "memo.jsonl"), [Server("1"), Server("2")]
+        one, other = client.Tasks(both, path, own="-1"), client.Tasks(both, path, own="-2")
+        drawn = [(task, lang.default(POINTS)[:-1] + [False]) for task in "abca"]
+        assert [r["seconds"] for r in one.score(drawn)] == [1.0, 2.0, 1.0, 1.0], "each server has tasks of its own"
+        assert [len(server.items) for server in both] == [2, 1], "the same is asked once"
+        assert [r["seconds"] for r in other.score(drawn)] == [1.0, 2.0, 1.0, 1.0]
+        assert other.evaluated == 0 and [len(server.items) for server in both] == [2, 1], "another process reads the answer"
+        with open(os.path.join(folder, "memo-1.jsonl"), "ab") as file:
+            file.write(b'["cut off')
+        other.memo.refresh()
+        assert client.Memo(path, "-1").known.keys() == one.known.keys(), "a line that was cut off is dropped"
+        one.close(), other.close()
+
+
 def test_rewards():
     right = {"ok": True, "eager": 2.0, "compile": 1.01}
     assert [rollout.reward_of(dict(reward=kind), right) for kind in ("tiers", "raw")] == [2.0, 1.01]
@@ -183,6 +232,10 @@ def test_statistics():
     assert (mean, lo, hi) == (1.0, 1.0, 1.0) and p < 0.05
     assert ablate.bootstrap({(task, 0): 0.0 for task in "abc"}, 200)[3] == 1.0
     assert ablate.bootstrap({(task, 0): d for task, d in zip("abcd", (1, -1, 1, -1))}, 500)[3] > 0.3
+    anchors = {task: {"compile": 1.0, "eager": 1.0, "seconds": 1.0, "best": 0.5} for task in "abc"}
+    half, whole = ({(task, 0): [seconds] * 8 for task in "abc"} for seconds in (0.5, 1.0))
+    assert learning.ahead(anchors, half, 8, whole, 4) == "2.000x [2.000, 2.000]"
+    assert learning.ahead(anchors, half, 9, whole, 4) == "not run on three tasks"
     assert ablate.holm({"a": 0.01, "b": 0.04, "c": 0.03}) == {"a": 0.03, "c": 0.06, "b": 0.06}
 
 
