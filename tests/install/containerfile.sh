@@ -69,6 +69,6 @@ echo "== the steps add $(($(size) - before)) MiB to a tree of $before MiB"
 
 inside 'cd /work && cawb exercise 2 --solution > two.cu && cawb exercise 2 two.cu --small'
 inside 'cd /work && cawb exercise 9 --solution > nine.cu && cawb exercise 9 nine.cu --small'
-inside 'cd /work && cawb judge examples/softmax.py kernels/softmax/v3_shuffle --device sim:h100 --set task.rows=64'
+inside 'cd /work && cawb judge examples/softmax.py kernels/softmax/v3_shuffle --device sim:h100 --set task.rows=64 || [ $? = 1 ]'      # slower is an answer too
 inside 'cd /work && cawb examples/softmax.py --device sim:h100 --set task.rows=64'
 echo "containerfile.sh: all steps passed"
