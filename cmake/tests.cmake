@@ -67,7 +67,7 @@ function(cawb_test_environment)
   set_property(TEST ${arg_TESTS} APPEND PROPERTY ENVIRONMENT ${arg_SET})
 endfunction()
 cawb_test_environment(TESTS python/test_judge SET "CAWB_SIM_LAUNCH=$<TARGET_FILE:sim_launch>")
-cawb_test_environment(TESTS python/test_judge python/test_report python/test_report_text python/test_cluster python/test_promote
+cawb_test_environment(TESTS python/test_judge python/test_report python/test_report_text python/test_slides python/test_cluster python/test_promote
   python/test_mcp python/test_serve python/test_serve_sessions
   python/test_serve_dialects python/test_serve_cheats python/test_serve_kills python/test_client
   SET "CAWB_PROGRAM=$<TARGET_FILE:cawb>" "CAWB_PYTHON=$<TARGET_FILE:warm_python>")

@@ -50,15 +50,20 @@ def words_of(tasks, device, out, options, config, flags):
     return words + list(flags)
 
 
+def surroundings(env=None):
+    """The environment that the program is started in; without CAWB_PYTHON it looks for a Python that has PyTorch."""
+    found = dict(os.environ, **(env or {}))
+    if importlib.util.find_spec("torch"):
+        found.setdefault("CAWB_PYTHON", sys.executable)
+    return found
+
+
 def serve(*tasks, device="auto", out="cawb-runs", options=None, config=None, flags=(), env=None, **more):
     """Start a server on task files and suites, and return its Env; close() or `with` ends it. `options`: {"turns": 4,
     "task.rows": 64}; `config`: a file of options, or several; `flags`: further words of `cawb serve`."""
     errors = tempfile.TemporaryFile()
-    surroundings = dict(os.environ, **(env or {}))
-    if importlib.util.find_spec("torch"):
-        surroundings.setdefault("CAWB_PYTHON", sys.executable)      # else cawb looks for one that has it
     process = subprocess.Popen(words_of(tasks, device, out, options, config, flags), stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=errors, env=surroundings)
+                               stdout=subprocess.PIPE, stderr=errors, env=surroundings(env))
     line = process.stdout.readline().decode()
     if "http://" not in line:
         process.stdout.close()
