@@ -47,6 +47,17 @@ check.test("pages are short, and the index has all of them", function()
   end
 end)
 
+check.test("the site's table of contents has every page once, and none that is not there", function()
+  local seen = {}
+  for path in read "mkdocs.yml":gmatch "\n +%- [^\n]-: (%S+%.md)" do
+    assert(core.fs.kind(path), "mkdocs.yml: there is no " .. path)
+    assert(not seen[path], "mkdocs.yml has twice " .. path)
+    seen[path] = true
+  end
+  for _, path in ipairs(manual) do assert(seen[path], "mkdocs.yml does not name " .. path) end
+  assert(seen["README.md"] and seen["CONTRIBUTING.md"])
+end)
+
 -- ---- rooms
 
 for folder, page in pairs { ["core/"] = "core/README.md", ["core/sim/"] = "core/sim/README.md",
