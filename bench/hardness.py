@@ -7,6 +7,7 @@ What was evaluated is kept in --out: the command goes on where it was left. Prin
 """
 import argparse
 import concurrent.futures
+import contextlib
 import datetime
 import math
 import os
@@ -105,10 +106,12 @@ def one(both, task, args, ends):
 
 def measure(args):
     ends = time.monotonic() + 60 * args.minutes
-    with client.serve(args.suite, os.path.join(args.out, "serve"), args.places, resident=args.resident) as env, \
-            concurrent.futures.ThreadPoolExecutor(args.at_once) as pool:
-        both = [client.Tasks(env, os.path.join(args.out, "memo-%s.jsonl" % name), free) for name, free in (("sound", False), ("free", True))]
-        tasks = [t for t in env.tasks() if not re.search(args.without, t["name"])][:args.tasks]
+    with contextlib.ExitStack() as held:
+        envs = [held.enter_context(client.serve(args.suite, os.path.join(args.out, "serve-%d" % k), args.places, resident=args.resident))
+                for k in range(args.servers)]
+        pool = held.enter_context(concurrent.futures.ThreadPoolExecutor(args.at_once))
+        both = [client.Tasks(envs, os.path.join(args.out, "memo-%s.jsonl" % name), free) for name, free in (("sound", False), ("free", True))]
+        tasks = [t for t in envs[0].tasks() if not re.search(args.without, t["name"])][:args.tasks]
         all_found = [found for found in pool.map(lambda task: one(both, task, args, ends), tasks) if found]
         for each in both:
             each.close()
@@ -124,6 +127,7 @@ def main():
     words.add_argument("--evolution", type=int, default=64)
     words.add_argument("--minutes", type=float, default=600)
     words.add_argument("--least", type=int, default=0, help="tasks with so many decisions or fewer in the free language are left out")
+    words.add_argument("--servers", type=int, default=1, help="each evaluates tasks of its own, in so many places")
     words.add_argument("--places", type=int, default=2)
     words.add_argument("--at-once", type=int, default=1, help="tasks")
     words.add_argument("--resident", type=int, default=8, help="tasks that a place keeps loaded")
