@@ -1,9 +1,11 @@
 -- suite: many tasks, from where people keep them: a folder of task files, JSON Lines or
 -- Parquet in the columns of the published data sets (level, problem_id, name, code; or ops,
--- data_source, code), or a Lua file that returns a list of tasks with overrides.
+-- data_source, code), or a Lua file that returns a list of tasks with overrides and options.
 
 local core = require "cawb.core"
+local defaults = require "cawb.base.defaults"
 local file = require "cawb.base.file"
+local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local strategy = require "cawb.base.strategy"
 
@@ -87,6 +89,22 @@ local function from_parquet(path)
   return from_lines(table.concat(lines, "\n"), path)
 end
 
+-- Whether it can be written into a file of options.
+local function is_data(value)
+  if type(value) ~= "table" then return type(value) ~= "function" and type(value) ~= "userdata" end
+  for _, item in pairs(value) do if not is_data(item) then return false end end
+  return true
+end
+
+-- What is wrong with the options that an entry has of its own; or nil.
+local function wrong_options(entry, source)
+  if entry.options == nil then return nil end
+  local ok, message = options.overlay(options.copy(defaults), entry.options, source)
+  if not ok then return message end
+  if entry.options.task then return source .. ": overrides of a task are the entry's 'task', not 'options.task'" end
+  if not is_data(entry.options) then return source .. ": options of an entry are data; name a file of a function" end
+end
+
 local function from_lua(path)
   local value, message = strategy.load_table(path)
   if not value then return nil, message end
@@ -96,12 +114,14 @@ local function from_lua(path)
     if type(entry) ~= "table" or not (entry.path or entry.code) then
       return nil, ("%s: entry %d must be a path, or a table with 'path' or 'code'"):format(path, i)
     end
+    local wrong = wrong_options(entry, ("%s: entry %d"):format(path, i))
+    if wrong then return nil, wrong end
     local full = entry.path
     if full and full:sub(1, 1) ~= "/" then full = folder .. "/" .. full end
     list[#list + 1] = { level = entry.level, problem_id = entry.id or entry.problem_id, path = full,
       code = entry.code,
       name = entry.name or (full and full:match "([^/]+)$") or "task_" .. i,
-        overrides = entry.task or entry.overrides }
+        overrides = entry.task or entry.overrides, settings = entry.options }
   end
   return list
 end
@@ -139,7 +159,8 @@ local function complete(list, path)
     if not task.code then return nil, message end
     task.name = plain(task.name)
     task.key = key_of(task)
-    task.hash = core.hash.sha256(task.code .. core.json.encode(task.overrides or {}))
+    task.hash = core.hash.sha256(task.code .. core.json.encode(task.overrides or {})
+      .. (task.settings and core.json.encode(task.settings) or ""))
     if seen[task.key] then return nil, ("%s: two tasks are called %s"):format(path, task.key) end
     seen[task.key] = true
   end
@@ -195,7 +216,7 @@ function M.filter(list, how)
   return mine
 end
 
---- The tasks of a suite: { { key, level, problem_id, name, code, hash, overrides, path }, ... }, or
+--- The tasks of a suite: { { key, level, problem_id, name, code, hash, overrides, settings = options of its own, path }, ... }, or
 --- nil, message, name.
 function M.load(path)
   local list, message, name = load_any(path)
@@ -215,18 +236,19 @@ end
 
 local function literal(value)
   if type(value) ~= "table" then return ("%q"):format(value) end
-  local items = {}
+  local items, names = {}, {}
   for i, item in ipairs(value) do items[i] = literal(item) end
+  for name in pairs(value) do if type(name) == "string" then names[#names + 1] = name end end
+  table.sort(names)
+  for _, name in ipairs(names) do items[#items + 1] = ("[%q] = %s"):format(name, literal(value[name])) end
   return "{ " .. table.concat(items, ", ") .. " }"
 end
 
--- Overrides as a file of options.
-local function config_of(overrides)
-  local names, lines = {}, {}
-  for name in pairs(overrides) do names[#names + 1] = name end
-  table.sort(names)
-  for i, name in ipairs(names) do lines[i] = ("  [%q] = %s,\n"):format(name, literal(overrides[name])) end
-  return ("return { task = {\n%s} }\n"):format(table.concat(lines))
+-- Overrides and the task's own options as a file of options; nil where there are none.
+local function config_of(task)
+  local all = options.copy(task.settings or {})
+  if next(task.overrides or {}) then all.task = task.overrides end
+  return next(all) and ("return %s\n"):format(literal(all))
 end
 
 -- A file of one's own runs where it lies, beside the modules that it imports, unless it has changed
@@ -236,19 +258,19 @@ local function in_place(task)
   return path and file.read(path) == task.code and path
 end
 
---- A task's file: its own, or one written under `folder` by its content; and its overrides there.
+--- A task's file: its own, or one written under `folder` by its content; and its overrides and options there.
 --- Returns both paths, the second false where there are none; or nil, message, name.
 function M.file(task, folder)
-  local own = in_place(task)
-  if own and not next(task.overrides or {}) then return own, false end
+  local own, config = in_place(task), config_of(task)
+  if own and not config then return own, false end
   local dir = ("%s/%s"):format(folder, task.hash:sub(1, 16))
   local ok, message, name = core.fs.mkdir(dir)
   if not ok then return nil, message, name end
   local path = own
   if not path then path, message, name = put(("%s/%s.py"):format(dir, task.name), task.code) end
-  if not path or not next(task.overrides or {}) then return path, path and false or message, name end
+  if not path or not config then return path, path and false or message, name end
   local overrides
-  overrides, message, name = put(dir .. "/overrides.lua", config_of(task.overrides))
+  overrides, message, name = put(dir .. "/overrides.lua", config)
   if not overrides then return nil, message, name end
   return path, overrides
 end
