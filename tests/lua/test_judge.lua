@@ -56,6 +56,27 @@ check.test("three times the error of a straightforward kernel passes, under any 
   end
 end)
 
+check.test("on badly conditioned inputs the sizes of terms say how far off a kernel may be, and a wide factor where nobody knows them", function()
+  local battery = require "cawb.judge.battery"
+  local function weighed(case, factor, terms)
+    local error = factor * 1e-4
+    local o = output { worst = { error = error }, nrms = error, eager = { worst = 1e-4, nrms = 1e-4 }, terms = terms,
+                       worst_row = { index = 0, nrms = error, rows = 4 } }
+    o.slots[1][1].eager.worst_row = { index = 0, nrms = 1e-4, rows = 4 }
+    return judge.judge(o, nil, battery.tolerance_of({ graph = {} }, tolerance, case, o))
+  end
+  -- What the errors are beside the terms, and eager PyTorch's.
+  local function beside(error)
+    return { worst = error, nrms = error, far = 0, own = 0, worst_row = { index = 0, nrms = error, rows = 4 },
+             eager = { worst = 1e-7, nrms = 1e-7, far = 0, own = 0, worst_row = { index = 0, nrms = 1e-7, rows = 4 } } }
+  end
+  check.equal(weighed("offset", 50, nil), nil)
+  check.matches(weighed("offset", 150, nil), "is wrong")
+  check.equal(weighed("offset", 50, beside(1e-6)), nil)            -- small beside its terms
+  check.matches(weighed("offset", 50, beside(1e-5)), "is wrong")   -- and not so
+  check.matches(weighed("mixed", 50, nil), "is wrong")
+end)
+
 check.test("a few elements that cancelled are held against what they usually are", function()
   local function sum(typical, error)
     return reason { numel = 1, scale = 0.001, typical = typical, worst = { error = error }, nrms = error / 0.001,

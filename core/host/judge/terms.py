@@ -34,7 +34,8 @@ ENOUGH, SOME = 32, 4                     # elements of a part, and of one furthe
 # worst element's by the largest, all of them and a row by the rms.
 UNIT = {torch.float64: 1.2e-16, torch.float32: 6e-8, torch.float16: 4.9e-4, torch.bfloat16: 3.9e-3}
 DOUBTFUL = {8: 30, 4: 30, 2: 0.5}
-HOPELESS, SMALL = 0.01, 4096             # normalised rms error of outputs that are no longer small
+HOPELESS, SMALL = 0.01, 4096             # normalised rms error of outputs that are no longer small,
+WORSE = 100                              # or so many times eager PyTorch's
 
 
 LEAST = 100                              # unit roundoffs that no element's own size is held against
@@ -54,7 +55,7 @@ def doubtful(entry, dtype):
     worst, row = (entry.get("worst") or {}).get("error"), entry.get("worst_row")
     if entry.get("nrms") is None or worst is None or not entry.get("scale"):
         return False
-    if entry["nrms"] > HOPELESS and entry["numel"] > SMALL:
+    if entry["nrms"] > max(HOPELESS, WORSE * (eager.get("nrms") or 0)) and entry["numel"] > SMALL:
         return False
     return entry["nrms"] > max(least, 2 * (eager.get("nrms") or 0)) \
         or worst > max(2 * least * entry["scale"], 2 * (eager.get("worst") or 0)) \

@@ -117,7 +117,7 @@ return {
     findings = true,          -- of these, races and reads of what nothing has written; or data only
     factor = 3,
     plain = 3,                -- times the error of straightforward kernels, where that is more: sums added up in order
-    battery_factor = 100,     -- `factor` for kinds of inputs that are badly conditioned
+    battery_factor = 100,     -- `factor` for kinds of inputs that are badly conditioned, where the terms' sizes are not known
     equal_error = 1.1,
     row = 4,
     short = 32,               -- a row of fewer elements may have `short_row` times that error
@@ -126,7 +126,8 @@ return {
     few = 4096,               -- elements of an output, of which each is held against its own size, too
     far = 0.001,
     part = 8,                 -- times the floor: of one sign and magnitude, relative to its own size,
-    slight = 0.02,            --   down to a thousandth of the whole's; below that this
+    slight = 0.006,           --   down to a thousandth of the whole's; below that this, where nothing says that a right kernel
+                              --   is off by more (from here on straightforward ones are asked)
     floors = {
       -- Where the reference is no wider than the output, `worst` is at least `step` times the
       -- roundings on the way: one unit roundoff for each of the reference's and of the candidate's.

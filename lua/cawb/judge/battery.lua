@@ -67,7 +67,8 @@ end
 
 local well_conditioned = { mixed = true, integers = true, edges = true, ties = true }
 
---- The tolerance for one kind of inputs, from that for the task's own.
+--- The tolerance for one kind of inputs, from that for the task's own. Where an operator is badly conditioned the sizes of
+--- its terms say how much, row by row; `without_terms` is the factor for an output of which nobody knows them.
 function M.tolerance_of(task, tolerance, case, compared)
   local t = options.copy(tolerance)
   if case == "integers" and is_exact(task) then
@@ -79,7 +80,7 @@ function M.tolerance_of(task, tolerance, case, compared)
       for _, floor in pairs(t.floors) do floor.worst, floor.nrms = 0, 0 end
     end
   elseif not well_conditioned[case] then
-    t.factor = t.battery_factor
+    t.without_terms = t.battery_factor
   end
   return t
 end
