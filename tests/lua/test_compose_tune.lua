@@ -54,6 +54,43 @@ check.test("it beats drawing at as many measurements", function()
   assert(ahead >= rounds // 2, ("%d more of %d"):format(ahead, rounds))
 end)
 
+check.test("the curve is the best so far, also while a slower way of making a kernel is looked into", function()
+  local product <close> = assert(composed.task("return torch.tanh(x @ y)", "[torch.randn(64, 64), torch.randn(64, 64)]"))
+  local asked = 0
+  local best, curve = compose.tune.search({}, { measurements = 12, seed = 5,
+    make = function(s) return compose.make(product, { schedule = s }) end,
+    measure = function(made)
+      asked = asked + 1
+      local times = {}
+      for k, kernel in ipairs(made.kernels) do times[k] = kernel.loop == "simt" and 2.0 or 1.0 end
+      return times
+    end })
+  check.equal(#curve, asked)
+  for i = 2, #curve do assert(curve[i] <= curve[i - 1], ("%g behind %g"):format(curve[i], curve[i - 1])) end
+  check.equal(curve[#curve], best.seconds)
+end)
+
+check.test("it goes on when every single edit was tried, and a measurement that fails counts", function()
+  local rows <close> = assert(composed.task("return torch.softmax(x, -1)", "[torch.randn(64, 512)]"))
+  local function make_rows(s) return compose.make(rows, { schedule = s }) end
+  local singles, texts, first = 0, {}, make_rows {}
+  for _, edit in ipairs(schedule.legal(first)) do
+    local made = make_rows(schedule.apply({}, edit))
+    local text = made and made.source .. made.plan
+    if text and not texts[text] and text ~= first.source .. first.plan then singles, texts[text] = singles + 1, true end
+  end
+  local asked = 0
+  local _, curve = compose.tune.search({}, { make = make_rows, measurements = singles + 9, seed = 3, measure = function(made)
+    asked = asked + 1
+    if asked % 4 == 0 then return nil end
+    local times = {}
+    for k in ipairs(made.kernels) do times[k] = 1.0 end
+    return times
+  end })
+  assert(asked > singles + 1, ("%d measurements, %d single edits"):format(asked, singles))
+  check.equal(#curve, asked)
+end)
+
 check.test("the same seed searches alike; what changes nothing is not in the schedule", function()
   local a, b = searched("search", 12, 3), searched("search", 12, 3)
   check.equal(schedule.text(a.schedule), schedule.text(b.schedule))

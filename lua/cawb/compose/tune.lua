@@ -1,12 +1,14 @@
 -- tune: a better schedule by measurement. All kernels of a plan are tried at once: a round gives each of them the next
 -- option of its generator that was not tried, and the times of single launches tell them apart. What shortens a kernel
--- stays. Edits that change more than one kernel (cuts, rewrites, loops) are tried one at a time, by the time of all.
+-- stays. Edits that change more than one kernel (cuts, rewrites, loops) are tried one at a time, by the time of all. When every
+-- single edit was tried, walks of a few edits from the best one follow: what pays only together is found by these.
 
 local schedule = require "cawb.compose.schedule"
 
 local M = {}
 
 local GAIN = 0.98          -- of the best time so far: what is not below it is no gain
+local DRAWS = 20           -- walks in a row that lead to nothing new, or nowhere, before a search ends
 local FAR, ROUNDS = 4, 3   -- times the best: what is further behind is not tried with other options; rounds of these
 
 -- A function that draws from 1 to n, the same for the same seed (Park and Miller's generator, 1988).
@@ -42,6 +44,7 @@ local function measured(self, made)
   self.left = self.left - 1
   local times = self.measure(made)
   self.fresh = times ~= nil
+  if not times and self.least then self.curve[#self.curve + 1] = self.least.seconds end      -- it counts all the same
   return times
 end
 
@@ -91,6 +94,24 @@ local function untried(self)
   return lists
 end
 
+-- One of a kernel's untried edits: of an option that has gained before, else of one of which fewest values were tried.
+local function pick(self, key, list)
+  local best, least = {}, math.huge
+  for _, one in ipairs(list) do
+    local seen = self.options[key .. one.edit.name] or { tried = 0 }
+    local rank = seen.gained and -1 or seen.tried
+    if rank < least then best, least = {}, rank end
+    if rank == least then best[#best + 1] = one end
+  end
+  return best[self.draw(#best)]
+end
+
+local function note(self, key, edit, gained)
+  local seen = self.options[key .. edit.name] or { tried = 0 }
+  seen.tried, seen.gained = seen.tried + 1, gained
+  self.options[key .. edit.name] = seen
+end
+
 -- The best schedule with one edit more for every kernel that has one, and these edits; nil where none has.
 local function next_round(self)
   local s, edits = self.best.schedule, {}
@@ -98,7 +119,7 @@ local function next_round(self)
   for key in pairs(lists) do keys[#keys + 1] = key end
   table.sort(keys)
   for _, key in ipairs(keys) do
-    local one = lists[key][self.draw(#lists[key])]
+    local one = pick(self, key, lists[key])
     self.tried[one.name] = true
     edits[key] = one.edit
     s = schedule.apply(s, one.edit)
@@ -106,14 +127,14 @@ local function next_round(self)
   return #keys > 0 and s or nil, edits, keys
 end
 
--- Edits of a round that made their own kernel shorter, on the best schedule.
-local function gains(self, result, edits, keys)
-  local s, any = self.best.schedule, false
+-- Edits of a round that made their own kernel shorter than it was in `times`, on the schedule `from`; nil where none did.
+local function gains(self, result, edits, keys, from, times)
+  local s, any = from, false
   for _, key in ipairs(keys) do
-    local before, after = self.best.times[key], result.times[key]
-    if before and after and after < GAIN * before then
-      s, any = schedule.apply(s, edits[key]), true
-    end
+    local before, after = times[key], result.times[key]
+    local gained = before and after and after < GAIN * before
+    note(self, key, edits[key], gained)
+    if gained then s, any = schedule.apply(s, edits[key]), true end
   end
   return any and s or nil
 end
@@ -121,10 +142,15 @@ end
 local function options_round(self)
   local s, edits, keys = next_round(self)
   if not s then return false end
+  local from, times = self.best.schedule, self.best.times
   local result = look(self, s)
-  if not result or take(self, result) and #keys == 1 then return true end
-  local better = gains(self, result, edits, keys)
-  if better and not spent(self) then take(self, look(self, better)) end
+  if not result then
+    for _, key in ipairs(keys) do note(self, key, edits[key], false) end
+    return true
+  end
+  take(self, result)
+  local better = gains(self, result, edits, keys, from, times)
+  if better and #keys > 1 and not spent(self) then take(self, look(self, better)) end
   return true
 end
 
@@ -157,6 +183,25 @@ local function structural_round(self)
   return true
 end
 
+-- Two or three edits at once, from the best schedule; false where so many draws in a row gave nothing new.
+local function wander(self)
+  for _ = 1, DRAWS do
+    local s, made = self.best.schedule, self.best.made
+    for _ = 1, 1 + self.draw(2) do
+      local legal = made and schedule.legal(made) or {}
+      if #legal == 0 then break end
+      s = schedule.apply(s, legal[self.draw(#legal)])
+      made = self.make(s)
+    end
+    local result = made and look(self, s)
+    if result then
+      take(self, result)
+      return true
+    end
+  end
+  return false
+end
+
 -- The best schedule without what changes no text.
 local function pruned(self)
   local best = self.best
@@ -184,14 +229,14 @@ end
 --- seconds, times }, or nil where the first could not be measured, and the curve: the best seconds after each measurement.
 function M.search(from, how)
   local self = { make = how.make, measure = how.measure, stop = how.stop or function() return false end, draw = drawing(how.seed or 1),
-                 left = how.measurements, seen = {}, texts = {}, tried = {}, curve = {} }
+                 left = how.measurements, seen = {}, texts = {}, tried = {}, options = {}, curve = {} }
   take(self, look(self, from))
   local turn = 0
   while self.best and not spent(self) do
     turn = turn + 1
     local first, second = options_round, structural_round
     if turn % 2 == 0 then first, second = second, first end
-    if not first(self) and not second(self) then break end
+    if not first(self) and not second(self) and not wander(self) then break end
   end
   if self.best and self.least.seconds < self.best.seconds then self.best = self.least end
   prune(self)

@@ -86,12 +86,20 @@ end
 
 M.pitch = pitch
 
+local function bytes(d, rows)
+  local k, v = pitch(ceil(d.k, 16) * 16), pitch(ceil(d.v, 16) * 16)
+  return 3 * ((rows + KEYS) * k + KEYS * v)
+end
+
+--- Queries of a block with so many bytes of shared memory.
+function M.rows(d, most) return d.m > 64 and bytes(d, 128) <= most and 128 or 64 end
+
 --- Text and launches; or nil and why not. `most`: bytes of shared memory that a block may have; `rest`: a number for each block,
 --- 0 where another kernel has done it.
 function M.generate(d, most, rest)
-  local rows = d.m > 64 and 128 or 64
+  local rows = M.rows(d, most)
   local h = M.holes(d, rows, 2 * rows, KEYS)
-  h.shared = 3 * ((rows + KEYS) * pitch(h.DPAD) + KEYS * pitch(h.VPAD))
+  h.shared = bytes(d, rows)
   h.BLOCKS = h.shared <= SMALL and 2 or 1
   h.RESTS, h.MORE = rest, rest and ", const int *__restrict__ rest" or ""
   local why = M.refusal(d, h, most)

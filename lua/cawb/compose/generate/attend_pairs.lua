@@ -18,8 +18,8 @@ local function four(d, name, depth, to, row)
   return attend.called(d, ("for (int j = 0; j < 4; j++) if (4 * lane + j < %d) %s[j] = $%s(z, %s, 4 * lane + j);"):format(depth, to, name, row))
 end
 
-local function holes(d, keys)
-  local rows = d.m > 64 and 128 or 64
+local function holes(d, most, keys)
+  local rows = attend.rows(d, most)                  -- those of the kernel that does the rest
   local tiles = rows == 128 and math.max(d.k, d.v) <= NARROW and 2 or 1
   local h = attend.holes(d, rows, rows // (16 * tiles) * 32, keys)
   h.TILES, h.KEYS, h.POWER = tiles, keys, types.literal(d.scale / math.log(2), "float32")
@@ -46,8 +46,8 @@ end
 function M.generate(d, most)
   if not d.scale then return nil, "its scores are no multiple of the products" end
   if math.max(d.k, d.v) > DEEPEST then return nil, "its rows are too long" end
-  local h = holes(d, 64)
-  if h.shared > most then h = holes(d, 32) end
+  local h = holes(d, most, 64)
+  if h.shared > most then h = holes(d, most, 32) end
   local why = attend.refusal(d, h, most)
   if not why and d.batch * h.STEPS > 0x7fffffff then why = "it has too many keys" end
   if why then return nil, why end

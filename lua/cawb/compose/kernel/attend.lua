@@ -32,7 +32,7 @@ end
 
 -- Bytes of shared memory; or nil and why it is not made here. `options.attend`: scores that it is worth it for.
 local function served(x, first, options)
-  local loop, why = tensor.loop(options.arch, options.emulate)
+  local loop, why = tensor.loop(options.arch, options.emulate or x.dtype ~= "float32")
   if not loop then return nil, why end
   local deepest = DEEPEST[x.dtype]
   if not deepest or not is_plain_product(x, x.dtype) or not is_plain_product(first, x.dtype) then return nil, "it is for float32, float16 and bfloat16" end
