@@ -35,6 +35,16 @@ check.test("products are library calls, on operands as they lie", function()
   check.equal(kinds(right("return self.c(x)", "[torch.randn(2, 3, 9, 8)]", "self.c = nn.Conv2d(3, 5, 3, padding=1)")), "conv")
 end)
 
+check.test("an operand that is expanded is copied for a library", function()
+  right("return x @ y", "[torch.randn(1, 5).expand(7, 5), torch.randn(5, 3)]")
+end)
+
+check.test("a product bound by memory reads operands that no library reads, instead of copies", function()
+  local made = right('return torch.einsum("bclhp,bclhn->bchpn", x, y)', "[torch.randn(3, 2, 12, 4, 8), torch.randn(3, 2, 12, 4, 6)]")
+  check.equal(kinds(made), "product")
+  assert(not made.plan:find("gemm", 1, true), made.plan)
+end)
+
 check.test("without libraries the same is computed by kernels of its own", function()
   local none = { libraries = false }
   right("return self.l(x)", "[torch.randn(33, 20)]", "self.l = nn.Linear(20, 9)", none)

@@ -5,6 +5,7 @@ local check = dofile "tests/lua/check.lua"
 local graphs = require "cawb.compose.graph"
 local affine = require "cawb.compose.rewrites.affine"
 local interpret = dofile "tests/lua/interpret.lua"
+local index = require "cawb.compose.index"
 local rewrite = require "cawb.compose.rewrite"
 
 local seed = math.tointeger(tonumber(os.getenv "CAWB_TEST_SEED" or 7))
@@ -91,6 +92,21 @@ rule("through views: other orders, other shapes, repeated", matrix, function(g, 
   return g:reduce("sum", wide, axes)
 end)
 
+rule("one row, column or matrix that is shown of a product", function()
+  local d = matrix()
+  d.at = random(0, 2)
+  return d
+end, function(g, d)
+  local x = g:node { kind = "product", inputs = { leaf(g, "input:1", 3, d.m, d.k), leaf(g, "input:2", 3, d.k, d.n) }, shape = { 3, d.m, d.n }, dtype = "float64" }
+  local shape = { 3, d.m, d.n }
+  table.remove(shape, d.which)
+  return g:view(x, shape, function(i)
+    local j = { i[1], i[2] }
+    table.insert(j, d.which, index.const(d.at))
+    return j
+  end)
+end, "part")
+
 -- ---- convolutions
 
 -- Sizes of results as PyTorch has them.
@@ -163,6 +179,10 @@ local function kept(what, build)
   end)
 end
 
+kept("a row and a column that are shown of a product", function(g, d)
+  local p = g:node { kind = "product", inputs = { leaf(g, "input:1", d.m, d.k), leaf(g, "input:2", d.k, d.n) }, shape = { d.m, d.n }, dtype = "float64" }
+  return g:view(p, { d.n }, function(i) return { index.const(0), i[1] } end), g:view(p, { d.m }, function(i) return { i[1], index.const(0) } end)
+end)
 kept("what is no sum", function(g, d) return g:reduce("max", product(g, d), { [2] = true }) end)
 kept("a product that is read by others", function(g, d)
   local p = product(g, d)
@@ -213,6 +233,8 @@ right("return torch.tanh(torch.softmax(self.c(x).mean(dim=2, keepdim=True) + y, 
   "[torch.rand(2, 3, 8, 6, 7), torch.randn(1, 8, 1, 1, 1)]", "self.c = nn.ConvTranspose3d(3, 8, 3, padding=1)", "sum")
 right("return torch.sigmoid(F.avg_pool2d(self.c(x), 4)).sum(dim=[1, 2, 3])", "[torch.rand(2, 3, 22, 27)]", "self.c = nn.Conv2d(3, 8, 3)", "sum")
 right("return F.avg_pool2d(self.c(x), 2)", "[torch.rand(1, 64, 18, 18)]", "self.c = nn.Conv2d(64, 64, 3)", "sum")
+right("return torch.bmm(x, y)[:, -1] * 2", "[torch.rand(4, 3, 5), torch.rand(4, 5, 40)]", nil, "part")
+right("return torch.bmm(x, y)[:, 1:, 2]", "[torch.rand(4, 30, 70), torch.rand(4, 70, 40)]", nil, "part")
 right("return F.avg_pool2d(self.c(torch.relu(x)), 2)", "[torch.randn(2, 8, 9, 18)]", "self.c = nn.Conv2d(8, 24, 1)", "sum")
 right("return F.avg_pool2d(self.c(x), 2)", "[torch.randn(2, 32, 6, 8)]", "self.c = nn.Conv2d(32, 6, 1)", "")      -- the results are fewer
 

@@ -30,6 +30,15 @@ check.test("batches, transposed factors and ragged sizes", function()
   right("return x @ y[:, 3:]", "[torch.rand(300, 250), torch.randn(250, 236)]")
 end)
 
+check.test("where packing takes longer than the product a library computes it", function()
+  local function kinds(inputs)
+    local kernel = assert(composed.make("return x @ y", inputs, nil, { arch = "sm_90a" })).kernels[1]
+    return kernel.call and "library" or "tensor cores"
+  end
+  check.equal(kinds "[torch.rand(20000, 512), torch.randn(512, 32)]", "library")
+  check.equal(kinds "[torch.rand(2048, 2048), torch.rand(2048, 2048)]", "tensor cores")
+end)
+
 check.test("long sums over few tiles are cut into parts that one more kernel joins", function()
   local made = right("return torch.tanh(x @ y)", "[torch.rand(96, 4160), torch.rand(4160, 161) / 4160]")
   check.equal(steps(made), "tanh_left tanh_right tanh tanh_finish")

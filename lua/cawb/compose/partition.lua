@@ -15,6 +15,7 @@ local WINDOW = 64       -- elements that one thread may join where they are need
 local TRIP = 24         -- what a trip to memory costs, in instructions
 local LAUNCH = 3e7      -- what a kernel more costs, in instructions of all threads
 local MOST = 2000       -- instructions of one element that is computed again
+local LIGHT = 8         -- operations for each byte, below which a product is bound by memory
 local DEEP = 160        -- nodes that are computed in one place, at most
 
 local function numel(x) return graphs.numel(x.shape) end
@@ -97,10 +98,26 @@ local function settle(g)
   end
 end
 
+-- Whether memory takes longer than the operations of a product: then a copy of an operand, for a library, is most of it.
+local function is_light(x)
+  if x.kind ~= "product" or x.inputs[3] then return false end
+  local a, rank = x.inputs[1], #x.shape
+  local m, n, k = x.shape[rank - 1], x.shape[rank], a.shape[#a.shape]
+  return m * n * k <= LIGHT * 2 * (m * k + k * n + m * n)
+end
+
+-- Whether an operand is a view that no library reads as it lies.
+local function is_turned(g, x)
+  for _, input in ipairs(x.inputs) do
+    if input.kind == "view" and not input.stored and not g.strided(x, input) then return true end
+  end
+end
+
 -- A product's operand: what lies in memory with strides, seen through views; else it is stored.
 local function operands(g)
   for _, x in ipairs(g.nodes) do
     if alone[x.kind] and x.kind ~= "scan" then
+      if is_light(x) and is_turned(g, x) then x.own = true end
       for _, input in ipairs(x.inputs) do
         if input.kind == "view" and not input.stored and not g.strided(x, input) then input.stored = true end
         if input.kind == "leaf" and (input.source == "fill" or input.source == "const" or input.source == "iota") then
@@ -125,11 +142,12 @@ local function claim(g)
   for k, x in ipairs(g.outputs) do x.is_output = k end
 end
 
--- Leaves without memory that a library has to read.
+-- Leaves that a library has to read and cannot: without memory, or that lie there in no order of its own, as what is expanded.
 local function materialise(g)
   for _, x in ipairs({ table.unpack(g.nodes) }) do
+    local called = x.kind == "product" or x.kind == "conv"
     for k, input in ipairs(alone[x.kind] and x.inputs or {}) do
-      if input.kind == "leaf" and not input.source:find ":" then
+      if input.kind == "leaf" and (not input.source:find ":" or called and not g.strided(x, input)) then
         local copy = g:map("A", input.dtype, { input })
         copy.wanted = true
         x.inputs[k] = copy

@@ -31,7 +31,7 @@ local ceil = template.ceil
 local tiles = {
   { m = 128, n = 128, rows = 8, columns = 8 }, { m = 64, n = 128, rows = 8, columns = 8 },
   { m = 128, n = 64, rows = 8, columns = 8 }, { m = 32, n = 128, rows = 4, columns = 8 },
-  { m = 64, n = 64, rows = 4, columns = 8 }, { m = 32, n = 32, rows = 4, columns = 4 },
+  { m = 64, n = 64, rows = 4, columns = 8 }, { m = 32, n = 32, rows = 4, columns = 4 }, { m = 64, n = 16, rows = 4, columns = 4 },
 }
 
 local DEEP, CHAIN, BUSY = 8, 128, 132       -- k of a tile; products added in a row; blocks that keep a device busy

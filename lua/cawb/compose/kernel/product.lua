@@ -16,17 +16,25 @@ local sums = { float = true, double = true, int = true, ["long long"] = true }
 --- Whether a product or a convolution of this type can be computed here.
 function M.computes(dtype) return types.known(dtype) and sums[types.register(dtype)] ~= nil end
 
--- Along which of its last two dimensions neighbours of an operand lie: r - 1 or r; and whether they lie in packs
--- of four that begin at multiples of 16 bytes.
-local function lie(x)
-  local l, r = library.layout(x), #x.shape
-  if not l then return r, false end
-  local along = l.strides[r - 1] == 1 and l.strides[r] ~= 1 and r - 1 or r
-  local packs = x.dtype == "float32" and l.strides[along] == 1 and l.offset % 4 == 0 and x.shape[along] % 4 == 0
-  for d, stride in ipairs(l.strides) do
-    packs = packs and (d == along or x.shape[d] == 1 or stride % 4 == 0)
+-- Where an operand's elements lie in memory, seen through views, by variables d1, d2, ...; nil where they are computed, or
+-- in several tensors.
+local function place_of(x)
+  local i, node = {}, x
+  for d, n in ipairs(x.shape) do i[d] = index.var("d" .. d, n) end
+  while node.kind == "view" and not node.stored do
+    if #node.pieces > 1 then return nil end
+    i, node = node.pieces[1].index(i), node.inputs[node.pieces[1].input]
   end
-  return along, packs
+  return node.strides and index.place(i, node.strides, node.offset or 0) or nil
+end
+
+-- Along which of its last two dimensions neighbours of an operand lie: r - 1 or r; and whether they lie in packs of four.
+local function lie(x)
+  local place, r = place_of(x), #x.shape
+  if not place then return r, false end
+  local row, column = index.stride(place, "d" .. r - 1), index.stride(place, "d" .. r)
+  local along = row == 1 and column ~= 1 and r - 1 or r
+  return along, x.dtype == "float32" and index.stride(place, "d" .. along) == 1 and x.shape[along] % 4 == 0
 end
 
 -- Four neighbours of an operand; `names` of its rows and columns, `along` which of them.

@@ -10,6 +10,7 @@ local M = {}
 
 local LEAST = 1 << 24                 -- operations below which a library's call is as good,
 local NARROW = 32                     -- and rows, columns and terms
+local LARGE = 32 << 20                -- bytes below which it is launches that count
 local FULL = 1 << 36                  -- operations from which a wide range has kernels of its own: they cost four launches,
 local AGAIN = 1 << 33                 -- and of two factors that no parameters are one, which costs one launch
 
@@ -19,6 +20,30 @@ local function sizes(x)
   local dims, batch = { table.unpack(x.shape, 1, rank - 2) }, 1
   for _, n in ipairs(dims) do batch = batch * n end
   return { dims = dims, batch = batch, m = x.shape[rank - 1], n = x.shape[rank], k = a.shape[#a.shape] }
+end
+
+-- Whether one of the factors is a parameter: it is packed before the first call, and its numbers do not lie far apart.
+local function is_parameter(node)
+  while node.kind == "view" and not node.stored do node = node.inputs[1] end
+  return node.kind == "leaf" and node.source:find "^param:" ~= nil
+end
+
+local BYTES, OWN, PLAIN = 2.8e12, 200e12, 45e12      -- a second on an H100: of memory, and operations here and of a library
+
+local function seconds(bytes, operations, rate)
+  local memory, work = bytes / BYTES, operations / rate
+  return math.max(memory, work) + 0.3 * math.min(memory, work)
+end
+
+-- Whether a library is faster, because packing goes through memory two times more. What stands behind would be apart.
+local function is_bound(x, s)
+  local factors, out, packed = { s.m * s.k, s.k * s.n }, s.m * s.n, 0
+  local all = factors[1] + factors[2] + out
+  if 4 * s.batch * all < LARGE then return false end
+  for k = 1, 2 do packed = packed + (is_parameter(x.inputs[k]) and 0 or 2 * factors[k]) end
+  local behind = #x.users == 1 and x.users[1].kind == "map" and 2 * out or 0
+  local work = 2 * s.batch * s.m * s.n * s.k
+  return seconds(4 * s.batch * (all + packed), work, OWN) > seconds(4 * s.batch * (all + behind), work, PLAIN)
 end
 
 --- Whether a product can be made here, or nil and why not. `options.arch`: of the device, as "sm_90a";
@@ -32,6 +57,7 @@ function M.serves(x, options)
   local s = sizes(x)
   if math.min(s.m, s.n, s.k) < (options.narrowest or NARROW) then return nil, "it is too narrow" end
   if 2 * s.batch * s.m * s.n * s.k < (options.least or LEAST) then return nil, "it is too small" end
+  if not options.least and is_bound(x, s) then return nil, "it is bound by memory" end
   if s.batch * s.m > 0x7fffffff or s.batch * s.n > 0x7fffffff then return nil, "it has too many rows" end
   return true
 end
@@ -98,14 +124,7 @@ local function hidden(root, x, s)
   return function(rows, columns) return guards.nowhere(list, rows, columns, ("m * %d"):format(rows), ("n * %d"):format(columns)) end
 end
 
--- Whether one of the factors is a parameter: its numbers do not lie far apart.
-local function has_parameter(x)
-  for k = 1, 2 do
-    local node = x.inputs[k]
-    while node.kind == "view" and not node.stored do node = node.inputs[1] end
-    if node.kind == "leaf" and node.source:find "^param:" then return true end
-  end
-end
+local function has_parameter(x) return is_parameter(x.inputs[1]) or is_parameter(x.inputs[2]) end
 
 --- The kernels of a product (README): `kernel.roots` is the product, or one node that follows it element by
 --- element, the product being the one member; or nil and why not. Options as for `serves`.
