@@ -17,7 +17,7 @@ usage: cawb exercise                      list them
        cawb exercise N --hint             a hint
        cawb exercise N --solution         an answer
 
-  --device NAME   where answers run (sim:h100)
+  --device NAME   where answers run, a simulated one (sim:h100)
   --small         sizes that are soon done; the counts are as telling, the times are not
   --json          one JSON object in place of the page
 

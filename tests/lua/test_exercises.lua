@@ -51,6 +51,13 @@ check.test("a race is told in exercise 4, and what does not compile in any", fun
   check.equal(v[2].passed, false)
 end)
 
+check.test("a device that does not count is refused, with what to do", function()
+  local v, message, name = exercises.judge(list[1], { info = { modelled = false } }, { "" })
+  check.equal(v, nil)
+  check.equal(name, "usage")
+  check.matches(message, "counts of a simulated device: leave out %-%-device.*cawb judge .*/01_first/task.py my.cu measures on a GPU")
+end)
+
 check.test("a plan of one's own takes the place of the exercise's", function()
   local e, plan = list[1], 'launch("saxpy", { grid = 4, block = 1024 }, outputs[1], inputs[1], inputs[2], outputs[1].numel)'
   assert(assert(exercises.judge(e, device, { exercises.text(e, "solution") }, { small = true, plan = plan }))[1].passed)

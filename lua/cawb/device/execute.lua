@@ -14,7 +14,7 @@ local blamed = { candidate = true, timeout = true, died = true, unsupported = tr
 
 local explain = {
   timeout = "it did not end in time (%s); is there an endless loop, or is the task too large "
-    .. "for this device (shrink it with --set task.NAME=, or --set deadlines.run=)?",
+    .. "for this device (its sizes are the options task.NAME, the limit is deadlines.run)?",
   died = "it took the worker process down: %s",
   protocol = "the worker that ran it was ended: %s",
 }

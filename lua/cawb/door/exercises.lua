@@ -125,6 +125,10 @@ end
 --- seconds = modelled, goals = {{ name =, value =, most =, least =, reached =, says = }}, sizes = }, in a list; or nil,
 --- message, name.
 function M.judge(e, device, sources, opts)
+  if not device.info.modelled then
+    return nil, ("the goals are counts of a simulated device: leave out --device, or name sim:a100 or another one; "
+      .. "cawb judge %s/task.py my.cu measures on a GPU, with a plan my.lua as that beside the task"):format(e.dir), "usage"
+  end
   local s, list = sizes(e, opts and opts.small), {}
   local task <close>, message, name = cawb.task(e.dir .. "/task.py", { device = device, task = s, options = settings() })
   if not task then return nil, message, name end
