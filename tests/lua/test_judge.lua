@@ -77,6 +77,18 @@ check.test("on badly conditioned inputs the sizes of terms say how far off a ker
   check.matches(weighed("mixed", 50, nil), "is wrong")
 end)
 
+check.test("where all should be zero errors are held against the sizes of terms, or nothing passes but zeros", function()
+  local function of_zeros(error, beside)
+    local terms = beside and { worst = beside, nrms = beside, far = 0, own = beside, worst_row = { index = 0, nrms = beside, rows = 4 },
+                               eager = { worst = 0, nrms = 0, far = 0, own = 0, worst_row = { index = 0, nrms = 0, rows = 4 } } }
+    return reason { scale = 0, rms = 0, worst = { error = error }, nrms = error, eager = { worst = 0, nrms = 0 }, terms = terms or nil }
+  end
+  check.equal(of_zeros(0), nil)
+  check.matches(of_zeros(1e-7), "is wrong")
+  check.equal(of_zeros(1e-7, 1e-7), nil)
+  check.matches(of_zeros(1e-7, 1e-3), "is wrong")
+end)
+
 check.test("a few elements that cancelled are held against what they usually are", function()
   local function sum(typical, error)
     return reason { numel = 1, scale = 0.001, typical = typical, worst = { error = error }, nrms = error / 0.001,

@@ -1,6 +1,7 @@
 """The reference in float64 of forwards that name types themselves, and the sizes of terms."""
 import contextlib
 import sys
+import types
 import unittest
 
 from hostcase import CORE, HAVE_TORCH
@@ -8,7 +9,7 @@ from hostcase import CORE, HAVE_TORCH
 sys.path.insert(0, CORE)
 if HAVE_TORCH:
     import torch
-    from host.judge.terms import DOWN, MOVE, UP, Moves, furthest, plain_matters
+    from host.judge.terms import DOWN, MOVE, UP, Look, Moves, doubtful, furthest, plain_matters
     from host.task.runner import Runner
 
 
@@ -101,6 +102,17 @@ class Terms(unittest.TestCase):
             errors[DOWN], errors[DOWN - below] = 1e-4, 1e-3
             self.assertEqual(furthest(errors, eager)["from"], 1.0)
             errors[DOWN - below] = 0.0
+
+    def test_where_all_should_be_zero_only_the_terms_have_a_size(self):
+        entry = {"nrms": 1e-7, "worst": {"error": 1e-7}, "scale": 0.0, "numel": 6, "far": 0.0}
+        self.assertTrue(doubtful(entry, torch.float32))
+        self.assertFalse(doubtful(dict(entry, worst={"error": 0.0}), torch.float32))
+        zeros, sizes = torch.zeros(2, 3, dtype=torch.float64), torch.full((2, 3), 4.0, dtype=torch.float64)
+        look = Look(types.SimpleNamespace(scale=0.0, rms=0.0, dtype=torch.float32), 2, 3)
+        look.take(0, zeros + 1e-7, zeros, sizes)
+        found = look.result()
+        for measure in (found["worst"], found["nrms"], found["own"], found["worst_row"]["nrms"]):
+            self.assertAlmostEqual(measure, 2.5e-8, delta=1e-12)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ HOPELESS, SMALL = 0.01, 4096             # normalised rms error of outputs that 
 WORSE = 100                              # or so many times eager PyTorch's
 
 
+LITTLE = 2.3e-308                        # of what no term has a size
 LEAST = 100                              # unit roundoffs that no element's own size is held against
 OWN = 1 << 16                            # elements of an output, beyond which nobody asks for each one's own size
 
@@ -53,8 +54,10 @@ def doubtful(entry, dtype):
     """Whether a second look may change what is thought of an output."""
     eager, least = entry.get("eager") or {}, DOUBTFUL[dtype.itemsize] * UNIT[dtype]
     worst, row = (entry.get("worst") or {}).get("error"), entry.get("worst_row")
-    if entry.get("nrms") is None or worst is None or not entry.get("scale"):
+    if entry.get("nrms") is None or worst is None:
         return False
+    if not entry.get("scale"):           # all of it is zero: nothing but the terms has a size
+        return worst > 0
     if entry["nrms"] > max(HOPELESS, WORSE * (eager.get("nrms") or 0)) and entry["numel"] > SMALL:
         return False
     return entry["nrms"] > max(least, 2 * (eager.get("nrms") or 0)) \
@@ -141,7 +144,7 @@ class Terms:
         e, sizes = self.expected[i], self.sizes[i]
         rows, cols = grid(e.shape)
         out, look = out.reshape(rows, cols), Look(e, rows, cols)
-        if native.takes(out, e.reference, sizes):
+        if e.scale and native.takes(out, e.reference, sizes):
             return look.native(native.look(out, e.reference, sizes, look))
         step = max(1, ELEMENTS // max(1, cols))
         for start in range(0, rows, step):
@@ -157,21 +160,24 @@ class Look:
 
     def __init__(self, e, rows, cols):
         self.scale, self.rms = e.scale or 1.0, e.rms or 1.0
+        self.least = self.rms if e.rms else LITTLE       # a row's size where neither it nor its terms have one
+        self.clamps = (e.scale, e.rms) if e.scale else (LITTLE, LITTLE)
         self.rows, self.cols, self.far_above = rows, cols, FAR[e.dtype]
         self.worst = self.own = self.square = self.far = 0.0
         self.row, self.parts = (-1.0, 0), None
 
     def take(self, start, d, ref, sizes):
         d = d.abs_()
-        self.worst = max(self.worst, float((d / sizes.clamp(min=self.scale)).max()))
-        self.square += float((d / sizes.clamp(min=self.rms)).square_().sum())
+        largest, usual = self.clamps
+        self.worst = max(self.worst, float((d / sizes.clamp(min=largest)).max()))
+        self.square += float((d / sizes.clamp(min=usual)).square_().sum())
         own = ref.square().mean(1).sqrt_()
-        own = torch.maximum(torch.where(own > 0, own, self.rms), sizes.square().mean(1).sqrt_())
+        own = torch.maximum(torch.where(own > 0, own, self.least), sizes.square().mean(1).sqrt_())
         each = d.square().mean(1).sqrt_() / own
         at = int(each.argmax())
         if not float(each[at]) <= self.row[0]:
             self.row = float(each[at]), start + at
-        size = torch.maximum(ref.abs(), sizes).clamp_(min=2.3e-308)
+        size = torch.maximum(ref.abs(), sizes).clamp_(min=LITTLE)
         share = (d / size).clamp_(max=1e30)
         self.own = max(self.own, float(share.max()))
         self.far += int((share > self.far_above).sum())

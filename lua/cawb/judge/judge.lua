@@ -197,6 +197,7 @@ local function beside_terms(o)
   local t, seen = o.terms, {}
   for key, value in pairs(o) do seen[key] = value end
   seen.nrms, seen.far, seen.worst_row, seen.eager, seen.typical = t.nrms, t.far, t.worst_row, t.eager, nil
+  if o.scale == 0 then seen.scale = 1 end        -- all of it should be zero: errors are in its terms' sizes
   seen.worst = { index = o.worst and o.worst.index, got = o.worst and o.worst.got, want = o.worst and o.worst.want,
                  error = t.worst }
   return seen
