@@ -45,6 +45,11 @@ check.test("scores that are no multiple of the products are not made of halves; 
   check.equal(made.source:find("_pairs(", 1, true), nil)
 end)
 
+check.test("without a schedule, where there are many scores", function()
+  local function source(heads) return assert(composed.make(own, qkv("1, " .. heads .. ", ", 1024, 64), nil, { arch = "sm_90a", attend = 1 })).source end
+  assert(source(64):find("_pairs(", 1, true) and not source(2):find("_pairs(", 1, true))
+end)
+
 check.test("blocks are smaller where a device has less shared memory", function()
   local function of(arch) return assert(composed.make(own, "[torch.randn(1, 8, 256, 64), torch.randn(1, 8, 256, 64), torch.randn(1, 8, 256, 64)]", nil,
     { arch = arch, attend = 1, emulate = true, kernels = two.kernels })).kernels[1].made.launches end

@@ -47,7 +47,7 @@ function M.generate(d, most)
   if not d.scale then return nil, "its scores are no multiple of the products" end
   if math.max(d.k, d.v) > DEEPEST then return nil, "its rows are too long" end
   local h = holes(d, most, 64)
-  if h.shared > most then h = holes(d, most, 32) end
+  if h.shared + 4 * h.ROWS > most then h = holes(d, most, 32) end
   local why = attend.refusal(d, h, most)
   if not why and d.batch * h.STEPS > 0x7fffffff then why = "it has too many keys" end
   if why then return nil, why end

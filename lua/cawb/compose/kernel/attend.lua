@@ -150,7 +150,7 @@ function M.generate(kernel, options)
   put(a, d, x, s)
   a:describe(d)
   if x.dtype ~= "float32" then return a:finish(attend_half.generate(d, most, options.how)) end
-  local pairs_too = options.how and options.how.pairs
+  local pairs_too = (options.how or {}).pairs
   if pairs_too == nil then pairs_too = s.batch * s.m * s.n >= LARGE end
   local made = pairs_too and attend_pairs.generate(d, most)
   if made then return a:finish(made) end
