@@ -13,7 +13,6 @@ local tensor = require "cawb.compose.generate.tensor"
 local M = {}
 
 local LEAST = 1 << 14                 -- scores below which it is launches that count
-local LARGE = 1 << 22                 -- scores from which two launches more are worth half the products
 local FEWEST = 16                     -- and queries, of which a warp takes so many
 local DEEPEST = { float32 = 128, float16 = 256, bfloat16 = 256 }      -- numbers of a query, and columns of the values
 local SHARED = { [80] = 163 << 10, [90] = 227 << 10, [100] = 227 << 10, [103] = 227 << 10 }      -- bytes a block may have
@@ -150,9 +149,7 @@ function M.generate(kernel, options)
   put(a, d, x, s)
   a:describe(d)
   if x.dtype ~= "float32" then return a:finish(attend_half.generate(d, most, options.how)) end
-  local pairs_too = (options.how or {}).pairs
-  if pairs_too == nil then pairs_too = s.batch * s.m * s.n >= LARGE end
-  local made = pairs_too and attend_pairs.generate(d, most)
+  local made = (options.how or {}).pairs and attend_pairs.generate(d, most)         -- rows of different scales are done twice then
   if made then return a:finish(made) end
   return a:finish(attend.generate(d, most))
 end
