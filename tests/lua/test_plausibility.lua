@@ -91,6 +91,17 @@ check.test("arithmetic is held against the precision in use", function()
   check.equal(packed.compute, flops / (2 * rates.fp32))
 end)
 
+check.test("a measured rate is what one kernel reached: another one may be a little faster", function()
+  local ceilings = require "cawb.device.ceilings"
+  local of = ceilings.of
+  ceilings.of = function() return { copy = 2e12, read = 2.5e12, launch = 3e-6, source = "measured" } end
+  local ran, _, floor = pcall(costs, "x.sum()", "torch.randn(4096, 256)")
+  ceilings.of = of
+  assert(ran)
+  local reached = 4096 * 256 * 4 / 2.5e12
+  assert(floor.memory < 0.95 * reached and floor.memory > 0.9 * reached, floor.memory)
+end)
+
 check.test("a simulated device is not faster than its own floor", function()
   local task <close> = assert(cawb.task("examples/layernorm.py", { device = device }))
   local c = assert(cawb.candidate "kernels/layernorm/v4_registers")

@@ -70,6 +70,9 @@ local function peak(limits, used)
   return best, name
 end
 
+-- A measured rate is what one kernel reached, and no limit: three tensors that are read side by side were 4% faster on an H200.
+local BETTER = 1.08
+
 --- The least time of a task on its device, for a candidate that computes with the
 --- precisions `used` ({ tf32 = true }) in `steps` (as for costs): { seconds =, memory =, compute =, launch =, read =,
 --- written =, flops =, precision =, source = }; or nil and why it is not known.
@@ -77,7 +80,7 @@ function M.floor(task, used, steps)
   local limits, why = ceilings.of(task.device)
   if not limits then return nil, why end
   local costs = M.costs(task, steps)
-  local rate = math.max(limits.copy, limits.read or 0)
+  local rate = math.max(limits.copy, limits.read or 0) * (limits.source == "measured" and BETTER or 1)
   -- What was written may still lie in the cache when the clock stops.
   local bytes = costs.read + math.max(0, costs.written - (task.device.info.l2 or 0))
   local speed, precision = peak(limits, used)
