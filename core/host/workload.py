@@ -30,6 +30,12 @@ SLIGHT = 1e-3            # an output of which all is below this may be slight be
 RESERVE = 4 << 30        # bytes of GPU memory that others should find free
 
 
+def judge_of(path, device):
+    """The kernels at this path that judge on a GPU, or None. On a processor a library lies there, for native.py."""
+    native.open_library(path if device.type == "cpu" else None)
+    return Judge(path, device) if path and device.type == "cuda" else None
+
+
 class Workload(Study):
     def __init__(self, path, device, overrides, init_seed, judge=None, weights_seed=None):
         self.device = device
@@ -41,8 +47,7 @@ class Workload(Study):
         self.baselines, self.stopwatch = {}, None    # see host/baselines/baseline.py
         self.jailed = {}                             # see host/judge/python_candidate.py
         try:
-            self.judge = Judge(judge, device) if judge and device.type == "cuda" else None
-            native.open_library(judge if device.type == "cpu" else None)
+            self.judge = judge_of(judge, device)
             self.trials = Trials(self.runner, self.judge)
             self.unseen = []                         # weights that hardly show in the output
             self.varied = [] if weights_seed is None else self.vary(init_seed, weights_seed)

@@ -96,7 +96,7 @@ class Lent(unittest.TestCase):
         path = os.path.join(self.folder.name, "foo.py")
         with open(path, "w") as file:
             file.write(self.TEXT)
-        self.patches = [mock.patch.object(workload, "Judge", SimulatedJudge),
+        self.patches = [mock.patch.object(workload, "judge_of", SimulatedJudge),
                         mock.patch.object(workload, "PRIVATE", 0),
                         mock.patch.object(trials, "KEPT_BYTES", 0)]
         for patch in self.patches:
