@@ -35,7 +35,7 @@ $else
 $end
   const int group = threadIdx.x / 128;
   if (threadIdx.x == 0) {
-    for (int s = 0; s < $STAGES; s++) barrier_init(shared_address(&full[s]), 1), barrier_init(shared_address(&empty[s]), 2);
+    for (int s = 0; s < $STAGES; s++) barrier_init(shared_address(&full[s]), 1), barrier_init(shared_address(&empty[s]), 8);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   }
   __syncthreads();
@@ -101,7 +101,10 @@ $end
         asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 #pragma unroll
         for (int j = 0; j < $SUMS; j++) asm volatile("" : "+f"(part[j]) :: "memory");
-        if (t == 0 && first + $TERMS / 16 == 4) barrier_arrive(shared_address(&empty[s]));
+        if (first + $TERMS / 16 == 4) {                      // each warp for itself: nothing else says that it has read its scales
+          __syncwarp();
+          if (t % 32 == 0) barrier_arrive(shared_address(&empty[s]));
+        }
 #pragma unroll
         for (int j = 0; j < $SUMS; j++)
           sum[j] = fmaf(part[j] * (j & 2 ? lower : upper), j & 1 ? scale[j / 4].y : scale[j / 4].x, sum[j]);
