@@ -35,7 +35,7 @@ def open_library(path):
     try:
         _library = ctypes.CDLL(path) if path else None
     except OSError as error:
-        raise Fault("missing", "cannot load %s: %s" % (path, error)) from None
+        raise Fault("missing", "cannot load %s (./bootstrap builds it): %s" % (path, error)) from None
 
 
 def takes(*tensors):
