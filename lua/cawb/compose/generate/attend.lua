@@ -71,6 +71,7 @@ end
 --- follows theirs. `body` is the text without its access functions.
 function M.made(d, h, templates, how, needs, behind)
   local texts = {}
+  if h.TILES then h.RESULTS = template.fill("attend_results", d, h) end
   for k, name in ipairs(templates) do texts[k] = template.fill(name, d, h) end
   texts[#texts + 1] = behind
   local body = table.concat(texts, "\n")

@@ -169,23 +169,4 @@ $NAME_pairs($PARAMETERS, const unsigned char *__restrict__ parts, const float *_
   past = __syncthreads_or(past);
   if (threadIdx.x == 0) rest[z * $DOWN + down] = past;
   if (past) return;
-#pragma unroll
-  for (int m = 0; m < $TILES; m++)
-#pragma unroll
-    for (int half = 0; half < 2; half++) {
-      const int row = first + (warp * $TILES + m) * 16 + lane / 4 + 8 * half;
-      const float all = sum_of_row(total[m][half]), part = $EMPTY(all) ? 0.0f : 1.0f / all;
-      if (row >= $M) continue;
-#pragma unroll
-      for (int j = 0; j < $VPAD / 8; j++) {
-        const int column = 8 * j + lane % 4 * 2;
-        const float left = sum[m][j][half * 2] * part, right = sum[m][j][half * 2 + 1] * part;
-$if PAIRS
-        if (column < $V) $put2(z, row, column / 2, left, right);
-$else
-        if (column < $V) $put(z, row, column, left);
-        if (column + 1 < $V) $put(z, row, column + 1, right);
-$end
-      }
-    }
-}
+$RESULTS}
