@@ -1,29 +1,38 @@
 -- What search is worth: the tuner of compose/tune.lua beside random drawing, from compose's own schedule, at equal numbers
 -- of measurements, over the tasks of a suite at sizes that fit a simulated device, or in full on a GPU.
---   cawb bench/tune.lua SUITE.jsonl [MEASUREMENTS] [PATTERN of names] [DEVICE] [SECONDS]
--- Prints the geometric mean of compose's time over the best so far, after each number of measurements, and the paired
--- ratio of both searches with its 95% interval over tasks. After SECONDS no further task begins: every seventh is taken
--- first, so that those that remain are of all kinds.
+--   cawb bench/tune.lua run SUITE.jsonl BOOK.jsonl [MEASUREMENTS] [SHARD, as 3/16] [DEVICE] [SECONDS] [DRAWS]
+--   cawb bench/tune.lua table BOOK.jsonl...
+-- The first form writes a line a task into BOOK, and goes on after those that are there; after SECONDS no further task begins.
+-- The second prints the table. All begin with compose's own schedule, which is the first measurement of each: it is known
+-- before a search begins, and to begin without it would flatter whoever proposes it. `random` walks one to four legal edits
+-- from it, `uniform` gives every option of every kernel a value at random (bench/tune/draw.lua); neither measures the same
+-- kernels twice. Both draw DRAWS times with other seeds, and what is compared with is the mean of these.
 
 local cawb = require "cawb"
 local compose = require "cawb.compose"
 local core = require "cawb.core"
-local display = require "cawb.display"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
+local bench = require "cawb.suite.bench"
 
-local suite, measurements, pattern, name, seconds = ...
-assert(suite, "usage: cawb bench/tune.lua SUITE.jsonl [MEASUREMENTS] [PATTERN] [DEVICE] [SECONDS]")
-measurements = math.tointeger(tonumber(measurements or 16))
+local here = arg[0]:match "^(.*)/" or "."
+
+local word, suite, book, measurements, shard, name, seconds, draws = ...
+if word == "table" then return dofile(here .. "/tune/table.lua") { select(2, ...) } end
+assert(word == "run" and book, "usage: cawb bench/tune.lua run SUITE.jsonl BOOK.jsonl [MEASUREMENTS] [SHARD] [DEVICE] [SECONDS] [DRAWS]")
+measurements, draws = math.tointeger(tonumber(measurements or 16)), math.tointeger(tonumber(draws or 1))
+local part, parts = (shard or "1/1"):match "^(%d+)/(%d+)$"
+part, parts = assert(tonumber(part), "SHARD is as 3/16"), tonumber(parts)
 local ends = os.time() + (tonumber(seconds) or 1e9) // 1
 
+local draw = dofile(here .. "/tune/draw.lua")
 local device <close> = assert(cawb.device(name or "sim:h100"))
 local folder = os.tmpname()
 os.remove(folder)
 assert(core.fs.mkdir(folder))
 
 local function open(row, all)
-  local path = ("%s/%s_%s.py"):format(folder, row.level, row.name)
+  local path = ("%s/%s_%s.py"):format(folder, row.level, (row.name:gsub("%W", "_")))
   local f = assert(io.open(path, "w"))
   f:write(row.code)
   f:close()
@@ -37,94 +46,114 @@ local function settings()
   return all
 end
 
--- Both curves of one task, as times that compose's own is of the best so far; nil where it cannot be made.
-local function curves(task, all, seed)
-  local function make(schedule)
+local function make_for(task)
+  return function(schedule)
     return compose.make(task, { arch = device.info.arch, memory = device.info.memory, schedule = schedule })
   end
-  local function measure(made)
-    local c = cawb.candidate { source = made.source, plan = made.plan, options = made.options }
-    local profile = cawb.profile(task, c, { options = all, set = "quick" })
-    return profile and profile.ok and profile.kernels and compose.times(made, profile) or nil
+end
+
+-- One process measures on a GPU at a time; building what is measured is nobody else's business.
+local function alone(f)
+  local path = bench.lock_path(device.info.name)
+  local held <close> = path and core.fs.lock(path, true)
+  return f()
+end
+
+local function profile(task, all, made)
+  local c = cawb.candidate { source = made.source, plan = made.plan, options = made.options }
+  cawb.compile { source = made.source, device = device, options = made.options }
+  local p = alone(function() return cawb.profile(task, c, { options = all, set = "quick" }) end)
+  return p and p.ok and p.kernels and compose.times(made, p) or nil
+end
+
+-- What was measured, by task and text. What a simulator says of a text it says again: BOOK.times keeps it between runs.
+local known, kept = {}, nil
+
+local function remember(key, times)
+  known[key] = times or false
+  if kept then kept:write(core.json.encode { key = key, times = times or nil }, "\n") end
+end
+
+local function recall()
+  if not device.info.modelled then return end
+  local path = book .. ".times"
+  for text in (core.fs.kind(path) and io.lines(path) or function() end) do
+    local one = core.json.decode(text)
+    if one then known[one.key] = one.times or false end
   end
-  local found = {}
-  for _, how in ipairs { "search", "random" } do
-    local best, curve = compose.tune[how]({}, { make = make, measure = measure, measurements = measurements, seed = seed })
-    if not best then return nil end
-    for n = 1, measurements do curve[n] = curve[n] or curve[n - 1] end
-    found[how], found[how .. "_best"] = curve, compose.schedule.text(best.schedule)
+  kept = assert(io.open(path, "a"))
+  kept:setvbuf "line"
+end
+
+-- Seconds of each kernel of what was made: measured once, whoever asks; every asking counts for him who asks.
+local function measure_for(task, all, label)
+  return function(made)
+    local key = label .. " " .. core.hash.sha256(made.source .. made.plan):sub(1, 32)
+    if known[key] == nil then remember(key, profile(task, all, made)) end
+    return known[key] or nil
   end
-  return found
+end
+
+-- One way of searching, with what it asked for: a list of { schedule's text, seconds or nothing }.
+local function searched(how, make, measure, seed)
+  local asked = core.json.array {}
+  local function noted(made)
+    local times, sum = measure(made), 0.0
+    for _, t in ipairs(times or {}) do sum = sum + t end
+    asked[#asked + 1] = { compose.schedule.text(made.schedule), times and sum or nil, times and core.json.array(times) or nil }
+    return times
+  end
+  local from = core.clock.now()
+  local best = how({}, { make = make, measure = noted, measurements = measurements, seed = seed, device = device.info })
+  return best and asked, core.clock.now() - from
 end
 
 local function label_of(row) return ("%s/%s"):format(row.level, row.name) end
 
--- The rows of the suite that are meant, every seventh first.
-local function rows_of()
-  local list, mixed = {}, {}
-  for line in io.lines(suite) do
-    local row = core.json.decode(line)
-    if label_of(row):find(pattern or ".") then list[#list + 1] = row end
+-- What each kernel of compose's own is.
+local function kernels_of(made)
+  local list = core.json.array {}
+  for k, kernel in ipairs(made.kernels) do
+    list[k] = { key = compose.schedule.key(kernel), by = kernel.by, loop = kernel.loop, about = compose.tune.about and compose.tune.about(kernel) }
   end
-  for first = 1, 7 do
-    for k = first, #list, 7 do mixed[#mixed + 1] = list[k] end
-  end
-  return mixed
-end
-
-local all_curves, tasks = {}, 0
-for _, row in ipairs(rows_of()) do
-  local label = label_of(row)
-  if os.time() < ends then
-    local all = settings()
-    local task <close> = open(row, all)
-    local both = task and curves(task, all, 7919 + tasks)
-    if both then
-      tasks = tasks + 1
-      all_curves[tasks] = both
-      io.stderr:write(("%s  search %.2fx  random %.2fx  %s\n"):format(label, both.search[1] / both.search[measurements],
-        both.random[1] / both.random[measurements], both.search_best))
-    end
-  end
-end
-assert(tasks > 0, "no task of the suite could be made")
-
--- Logarithms of what `f` says of each task.
-local function logs(f)
-  local list = {}
-  for i, c in ipairs(all_curves) do list[i] = math.log(f(c)) end
   return list
 end
 
-local function mean(list)
-  local sum = 0.0
-  for _, x in ipairs(list) do sum = sum + x end
-  return sum / #list
+-- The line of a task, or nil where it cannot be made or measured.
+local function line_of(row, task, all, number)
+  local make = make_for(task)
+  local measure, first = measure_for(task, all, label_of(row)), make {}
+  if not first or not measure(first) then return nil end
+  local line = { task = label_of(row), device = device.info.model, modelled = device.info.modelled or nil, version = core.version,
+    when = os.date "!%Y-%m-%d", kernels = kernels_of(first), edits = #compose.schedule.legal(first), random = core.json.array {},
+    uniform = core.json.array {} }
+  line.search, line.took = searched(compose.tune.search, make, measure, 7919 + number)
+  for k = 1, draws do
+    line.random[k] = searched(compose.tune.random, make, measure, 7919 + number + 1000 * k)
+    line.uniform[k] = searched(draw.uniform, make, measure, 7919 + number + 1000 * k)
+  end
+  return line
 end
 
--- The 95% interval of a mean, by a thousand resamples of the tasks.
-local function interval(list)
-  local means = {}
-  for k = 1, 1000 do
-    local sum = 0.0
-    for _ = 1, #list do sum = sum + list[math.random(#list)] end
-    means[k] = sum / #list
-  end
-  table.sort(means)
-  return means[25], means[975]
+local done = {}
+for text in (core.fs.kind(book) and io.lines(book) or function() end) do
+  local line = core.json.decode(text)
+  if line then done[line.task] = true end
 end
 
-math.randomseed(1)
-print(("cawb %s, %s%s, %s, %d tasks of %s"):format(core.version, device.info.model, device.info.modelled and ", modelled" or "",
-  os.date "!%Y-%m-%d", tasks, suite:match "[^/]+$"))
-local rows = {}
-for n = 1, measurements do
-  if n <= 4 or n % 4 == 0 or n == measurements then
-    local ratio = logs(function(c) return c.random[n] / c.search[n] end)
-    local lo, hi = interval(ratio)
-    rows[#rows + 1] = { tostring(n), ("%.3fx"):format(math.exp(mean(logs(function(c) return c.search[1] / c.search[n] end)))),
-      ("%.3fx"):format(math.exp(mean(logs(function(c) return c.random[1] / c.random[n] end)))),
-      ("%.3fx [%.3f, %.3f]"):format(math.exp(mean(ratio)), math.exp(lo), math.exp(hi)) }
+recall()
+local out = assert(io.open(book, "a"))
+out:setvbuf "line"
+local number = 0
+for text in io.lines(suite) do
+  local row = core.json.decode(text)
+  number = number + 1
+  if number % parts == part % parts and not done[label_of(row)] and os.time() < ends and not core.clock.asked() then
+    local all = settings()
+    local task <close>, why = open(row, all)
+    local line
+    if task then line = line_of(row, task, all, number) end
+    if line then out:write(core.json.encode(line), "\n") end
+    io.stderr:write(("%s: %s\n"):format(label_of(row), line and ("%d seconds"):format(line.took // 1) or "not made: " .. tostring(why)))
   end
 end
-for _, text in ipairs(display.table({ "measurements", "search", "random", "search over random" }, rows)) do print(text) end

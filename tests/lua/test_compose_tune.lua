@@ -3,6 +3,7 @@
 local composed = dofile "tests/lua/composed.lua"
 local check = composed.check
 local core = require "cawb.core"
+local cawb = require "cawb"
 local compose = require "cawb.compose"
 local schedule = compose.schedule
 
@@ -100,6 +101,17 @@ check.test("the same seed searches alike; what changes nothing is not in the sch
       assert(less.source ~= a.made.source or less.plan ~= a.made.plan, key .. " " .. name)
     end
   end
+end)
+
+check.test("kernels have times, also where the plan fills memory for them", function()
+  local product <close> = assert(composed.task("return torch.tanh(x @ y)", "[torch.randn(256, 512), torch.randn(512, 136)]"))
+  local made = assert(compose.make(product, { arch = "sm_90a" }))
+  assert(made.plan:find "memset", "a plan that fills memory")
+  local p = assert(cawb.profile(product, cawb.candidate { source = made.source, plan = made.plan, options = made.options },
+    { options = cawb.defaults, set = "quick" }))
+  local times = assert(compose.times(made, p), "times of single kernels")
+  for k in ipairs(made.kernels) do assert(times[k] > 0, k) end
+  check.matches(compose.table(made, p)[1], "modelled time")
 end)
 
 check.test("it stops when it is told, and where nothing runs it says so", function()

@@ -49,10 +49,12 @@ local function shape(kernel)
   return table.concat(words, " ")
 end
 
--- Launches and calls of a kernel in each call of the plan.
+-- Launches and calls of a kernel in each call of the plan, as a profile has them: where memory is filled it has nothing.
 local function steps_of(kernel)
   local count = kernel.call and 1 or 0
-  for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do count = count + (launch.prepare and 0 or 1) end
+  for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do
+    if launch.kernel and not launch.prepare then count = count + 1 end
+  end
   return count
 end
 

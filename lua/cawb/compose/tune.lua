@@ -183,6 +183,21 @@ local function structural_round(self)
   return true
 end
 
+-- One to four edits from a schedule, and what is made of it; from that schedule's own `made` on, where that is at hand.
+local function walk(how, from, draw)
+  local s, made = from, nil
+  repeat
+    s, made = from, how.make(from)
+    for _ = 1, draw(4) do
+      local legal = made and schedule.legal(made) or {}
+      if #legal == 0 then break end
+      s = schedule.apply(s, legal[draw(#legal)])
+      made = how.make(s)
+    end
+  until made
+  return s, made
+end
+
 -- Two or three edits at once, from the best schedule; false where so many draws in a row gave nothing new.
 local function wander(self)
   for _ = 1, DRAWS do
@@ -243,22 +258,20 @@ function M.search(from, how)
   return self.best, self.curve
 end
 
---- The same by drawing: each measurement is of a walk of one to four edits from the first schedule. What a search has to beat.
+--- The same by drawing: each measurement is of a walk of one to four edits from the first schedule that was not measured before,
+--- while such walks are found. What a search has to beat.
 function M.random(from, how)
-  local best, curve, draw = nil, {}, drawing(how.seed or 1)
-  local first = how.make(from)
-  for number = 1, how.measurements do
-    local s, made = from, first
-    for _ = 1, number == 1 and 0 or draw(4) do
-      local legal = made and schedule.legal(made) or {}
-      if #legal == 0 then break end
-      s = schedule.apply(s, legal[draw(#legal)])
-      made = how.make(s)
-    end
-    local times, sum = made and how.measure(made), 0.0
-    for _, t in ipairs(times or {}) do sum = sum + t end
-    if times and (not best or sum < best.seconds) then best = { schedule = s, made = made, seconds = sum } end
-    curve[number] = best and best.seconds or math.huge
+  local best, curve, draw, seen = nil, {}, drawing(how.seed or 1), {}
+  local made, s, misses = how.make(from), from, 0
+  while made and #curve < how.measurements and misses < DRAWS do
+    local text = made.source .. made.plan
+    if not seen[text] then
+      local times, sum = how.measure(made), 0.0
+      for _, t in ipairs(times or {}) do sum = sum + t end
+      if times and (not best or sum < best.seconds) then best = { schedule = s, made = made, seconds = sum } end
+      curve[#curve + 1], seen[text], misses = best and best.seconds or math.huge, true, 0
+    else misses = misses + 1 end
+    s, made = walk(how, from, draw)
   end
   return best, curve
 end
