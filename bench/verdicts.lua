@@ -1,4 +1,5 @@
--- cawb bench/verdicts.lua -- [DEVICE] [N] [--tier 2 [ROWS]]: how often a verdict is wrong.
+-- cawb bench/verdicts.lua -- [DEVICE] [N] [--tier 2 [ROWS]] [--same yes] [--journal FILE]: how often a verdict is wrong.
+-- cawb bench/verdicts.lua -- --table FILE...
 --   On a GPU N times a kernel is measured against itself, where "faster" and "slower" are both
 -- wrong, and N times against one that takes 2% longer, which should be called so. Two kernels spend
 -- their time on a chain of multiply-adds (2% more of them take 2% longer), one on memory.
@@ -6,6 +7,9 @@
 -- exactly as fast.
 --   With --tier 2 a Python candidate that is the task's own Model under another name is measured
 -- against eager PyTorch, each time in processes of its own, on a processor (cpu) too.
+--   --same yes leaves out the kernels that take 2% longer. FILE gets a line for each measurement, so that a run that was
+-- ended is not lost; --table counts what several files hold, by what was measured and by a file's name up to its first
+-- figure or full stop, which says on what kind of machine it was.
 -- Prints one JSON object last.
 
 local core = require "cawb.core"
@@ -15,14 +19,52 @@ local evaluate = require "cawb.run.evaluate"
 local options = require "cawb.base.options"
 local stats = require "cawb.base.stats"
 
-local words, tier = {}, 1
+local words, flags = {}, { tier = "1" }
 do
   local given, i = { ... }, 1
   while given[i] do
-    if given[i] == "--tier" then tier, i = tonumber(given[i + 1]), i + 2
+    local flag = given[i]:match "^%-%-(%l+)$"
+    if flag == "table" then flags.table, i = true, i + 1
+    elseif flag then flags[flag], i = given[i + 1], i + 2
     else words[#words + 1], i = given[i], i + 1 end
   end
 end
+local tier = tonumber(flags.tier)
+
+-- What several files hold: for each of what was measured, on which kind of machine, how often each verdict.
+local function print_table()
+  local by, order = {}, {}
+  for _, path in ipairs(words) do
+    local kind = path:match "([^/]*)$":match "^[^%d.]*"
+    for line in assert(io.open(path)):lines() do
+      local row = core.json.decode(line)
+      local key = row and ("%s, %s"):format(kind, row.what)
+      if key and not by[key] then by[key], order[#order + 1] = { n = 0, ratios = {} }, key end
+      if key then
+        local t = by[key]
+        t.n, t[row.verdict], t.ratios[t.n + 1] = t.n + 1, (t[row.verdict] or 0) + 1, row.ratio
+        t.least, t.most = math.min(t.least or row.load, row.load), math.max(t.most or row.load, row.load)
+      end
+    end
+  end
+  table.sort(order)
+  local lines = {}
+  for i, key in ipairs(order) do
+    local t = by[key]
+    local r = stats.summary(t.ratios)
+    lines[i] = { key, tostring(t.n), tostring(t.faster or 0), tostring(t.slower or 0), tostring(t.same or 0), tostring(t.undecided or 0),
+                 ("%.4f [%.4f, %.4f]"):format(r.median, r.lo, r.hi), ("%.1f to %.1f"):format(t.least, t.most) }
+  end
+  for _, line in ipairs(display.table({ "", "measured", "faster", "slower", "same", "undecided", "ratio [95% interval]", "load" }, lines)) do
+    print(line)
+  end
+end
+if flags.table then
+  print_table()
+  return 0
+end
+
+local journal = flags.journal and assert(io.open(flags.journal, "a"))
 local name, count = words[1] or "cuda:0", tonumber(words[2] or 200)
 local root = arg[0]:match "^(.*)/" or "."
 local device <close> = assert(cawb.device(name))
@@ -44,8 +86,23 @@ local function length_for(task, seconds)
   return math.floor(probe * seconds / t.time_s.median)
 end
 
+-- How busy the machine was: the least and the most of its load averages over a minute.
+local load_least, load_most = math.huge, 0.0
+local function note_load()
+  local load = tonumber((assert(io.open "/proc/loadavg"):read "a"):match "^%S+")
+  load_least, load_most = math.min(load_least, load), math.max(load_most, load)
+  return load
+end
+
+local function keep(what, verdict, ratio)
+  local load = note_load()
+  if not journal then return end
+  journal:write(core.json.encode { what = what, verdict = verdict, ratio = ratio, load = load }, "\n")
+  journal:flush()
+end
+
 -- `count` measurements: how often each verdict, the pooled ratio, and what they took.
-local function trials(task, subject, rival)
+local function trials(what, task, subject, rival)
   local calls, ratios, took = {}, {}, {}
   rival = setmetatable({ name = "rival" }, { __index = rival })
   for _ = 1, count do
@@ -55,6 +112,7 @@ local function trials(task, subject, rival)
     local s = m.speedup.rival
     calls[s.verdict] = (calls[s.verdict] or 0) + 1
     ratios[#ratios + 1], took[#took + 1] = s.median, core.clock.now() - from
+    keep(what, s.verdict, s.median)
   end
   return { verdicts = calls, ratio = stats.summary(ratios), took = stats.summary(took) }
 end
@@ -78,15 +136,9 @@ local function time_of(task, c)
   return assert(cawb.measure(task, c, { against = {}, samples = 50 })).time_s.median
 end
 
--- How busy the machine was: the least and the most of its load averages over a minute.
-local load_least, load_most = math.huge, 0.0
-local function note_load()
-  local load = tonumber((assert(io.open "/proc/loadavg"):read "a"):match "^%S+")
-  load_least, load_most = math.min(load_least, load), math.max(load_most, load)
-end
-
 -- The task's own Model as a Python candidate, `count` times; each time in new processes of both.
 local function again(rows)
+  local kind = device.info.name == "cpu" and "a processor" or "a GPU"
   local all = options.copy(cawb.defaults)
   all.task, all.rules = { rows = rows, cols = 1024 }, "off"
   local path = root .. "/../examples/softmax.py"
@@ -101,7 +153,7 @@ local function again(rows)
     local s = facts.speedup.eager
     calls[s.verdict] = (calls[s.verdict] or 0) + 1
     ratios[#ratios + 1], took[#took + 1], time = s.median, core.clock.now() - from, facts.time_s.median
-    note_load()
+    keep(("softmax of %d x 1024 in Python on %s"):format(rows, kind), s.verdict, s.median)
     io.stderr:write(("%s %.3f [%.3f, %.3f] in %d rounds, %d processes each\n"):format(s.verdict, s.median, s.lo, s.hi or math.huge,
       s.rounds, s.processes))
   end
@@ -120,7 +172,7 @@ local function modelled()
     local verdict = s.lo > 1 and "faster" or s.hi < 1 and "slower" or "same"
     calls[verdict] = (calls[verdict] or 0) + 1
     ratios[#ratios + 1], took[#took + 1] = s.median, core.clock.now() - from
-    note_load()
+    keep("a kernel against itself, modelled", verdict, s.median)
   end
   return time_of(task, one), { verdicts = calls, ratio = stats.summary(ratios), took = stats.summary(took) }
 end
@@ -133,20 +185,24 @@ if tier == 2 then
 elseif device.info.modelled then
   add("copy and double against itself", modelled())
 end
+local function against_itself(what, task, one)
+  add(what .. " against itself", time_of(task, one), trials(what .. " against itself", task, one, one))
+end
 if tier == 1 and not device.info.modelled then
   local task <close> = open()
   for _, seconds in ipairs { 20e-6, 4e-3 } do
     local length = length_for(task, seconds)
     local one, longer = candidate("chain", length), candidate("chain", math.floor(length * 1.02 + 0.5))
-    local time = time_of(task, one)
-    add("chain against itself", time, trials(task, one, one))
-    add("chain 2% longer against it", time, trials(task, longer, one))
+    against_itself(("chain of %.3g us"):format(seconds * 1e6), task, one)
+    if flags.same ~= "yes" then
+      local what = ("chain of %.3g us, 2%% longer, against it"):format(seconds * 1e6)
+      add(what, time_of(task, one), trials(what, task, longer, one))
+    end
   end
 end
 if tier == 1 and not device.info.modelled then
   local task <close> = open(5 << 20)             -- 20 MiB each way: about 20 us
-  local one = candidate "double"
-  add("copy and double against itself", time_of(task, one), trials(task, one, one))
+  against_itself("copy and double", task, candidate "double")
 end
 
 data.load = { least = load_least < math.huge and load_least or nil, most = load_most }

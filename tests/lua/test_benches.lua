@@ -34,6 +34,15 @@ check.test("mutants of the grammar, of which a run that goes on makes no second 
   check.equal(core.json.encode(all.tally), core.json.encode(r.tally))
 end)
 
+check.test("verdicts: measurements that several runs kept are counted together, by kind of machine", function()
+  local one, other = dir .. "/idle0102a.jsonl", dir .. "/loaded0102b.jsonl"
+  bench(("verdicts.lua -- sim:h100 2 --journal %s && '%s' bench/verdicts.lua -- sim:h100 1 --journal %s"):format(one,
+    core.program, other))
+  local _, out = bench(("verdicts.lua -- --table %s %s"):format(one, other))
+  check.matches(out, "idle, a kernel against itself, modelled +2 +0 +0 +2 +0 +1%.0000")
+  check.matches(out, "loaded, a kernel against itself, modelled +1 +0 +0 +1 +0 ")
+end)
+
 check.test("honest kernels", function()
   local r = bench "honest.lua -- 3 sim:h100 mixed"
   check.equal(r.verified, 3)
