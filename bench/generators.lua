@@ -1,8 +1,9 @@
--- cawb bench/generators.lua FOLDER FILE [DEVICE] [IDS] [--variants]: compose's generators beside the last rungs of the
--- ladders, eager PyTorch and torch.compile, on KernelBench's own tasks at full size. FOLDER/dev.jsonl holds one
+-- cawb bench/generators.lua FOLDER FILE [DEVICE] [IDS] [--variants] [--rungs]: compose's generators beside the last rungs
+-- of the ladders, eager PyTorch and torch.compile, on KernelBench's own tasks at full size. FOLDER/dev.jsonl holds one
 -- task a line, with level, problem_id, name and code; IDS are LEVEL/PROBLEM with "," between them. A line of JSON
 -- for each task goes to FILE as soon as it is known; what FILE has is not measured again. With --variants other
--- schedules of the kernels are timed too, unchecked. Prints the table of all of FILE.
+-- schedules of the kernels are timed too, unchecked. With --rungs it is every task that a ladder serves whole, and the two
+-- kernels alone are timed, in turns (ABBA), unchecked: a few seconds a task. Prints the table of all of FILE.
 
 local core = require "cawb.core"
 local cawb = require "cawb"
@@ -15,13 +16,16 @@ local file = require "cawb.base.file"
 local python = require "cawb.base.python"
 local stats = require "cawb.base.stats"
 
-local words, variants = {}, false
+local words, variants, in_turns = {}, false, false
 for _, word in ipairs { ... } do
-  if word == "--variants" then variants = true else words[#words + 1] = word end
+  if word == "--variants" then variants = true elseif word == "--rungs" then in_turns = true else words[#words + 1] = word end
 end
 local folder, into = words[1], words[2]
-assert(folder and into, "usage: cawb bench/generators.lua FOLDER FILE [DEVICE] [IDS] [--variants]")
-local ids = words[4] or "1/5,1/19,1/23,1/33,1/35,1/37,1/39,1/41,1/43,1/45,1/47,1/49,1/51,1/53,1/89,1/91,1/93,1/95,1/99,2/37"
+assert(folder and into, "usage: cawb bench/generators.lua FOLDER FILE [DEVICE] [IDS] [--variants] [--rungs]")
+-- Those that ladders serve: what memory bounds first.
+local served = "1/5,1/19,1/21,1/23,1/25,1/27,1/29,1/31,1/39,1/47,1/49,1/53,1/89,1/91,1/93,"
+  .. "1/1,1/7,1/9,1/13,2/9,2/29,2/53,2/57,2/59,2/63,2/69,2/71,2/81,2/87"
+local ids = words[4] or in_turns and served or "1/5,1/19,1/23,1/33,1/35,1/37,1/39,1/41,1/43,1/45,1/47,1/49,1/51,1/53,1/89,1/91,1/93,1/95,1/99,2/37"
 
 -- Other schedules of a task's kernels, by what they are called.
 local function how(t) return function() return t end end
@@ -71,7 +75,7 @@ local function read_tasks()
   return tasks
 end
 
-local function candidate(made, name) return cawb.candidate { source = made.source, plan = made.plan, name = name } end
+local function candidate(made, name) return cawb.candidate { source = made.source, plan = made.plan, options = made.options, name = name } end
 
 local function judged(task, c)
   local facts, message = evaluate.candidate(task, c, cawb.defaults)
@@ -102,6 +106,37 @@ local function rung(task)
   return family and judged(task, family:rung(#family.versions, task)) or nil, family and family.name .. "/" .. family.versions[#family.versions]
 end
 
+local TURNS = 4
+
+-- Of both in turns, each first in every second one: their medians, with the least and the most of each turn's. What
+-- ends in an error is said.
+local function both_in_turns(task, mine, theirs)
+  local samples, rows = { {}, {} }, { mine, theirs }
+  for turn = 1, TURNS do
+    for k = 1, 2 do
+      local who = turn % 2 == 1 and k or 3 - k
+      local t = timed(task, rows[who])
+      if type(t) ~= "number" then return { failed = t }, { failed = t } end
+      table.insert(samples[who], t)
+    end
+  end
+  local function summary(list)
+    table.sort(list)
+    return { ok = true, time_s = { median = stats.quantile(list, 0.5), lo = list[1], hi = list[#list] } }
+  end
+  return summary(samples[1]), summary(samples[2])
+end
+
+-- A task's two kernels, and nothing else of it.
+local function beside(task, device)
+  local family = families.match(task)
+  local made, why = compose.make(task, { arch = device.info.arch })
+  if not made or not family then return { ok = false, stage = "no candidate", reason = why or "no ladder serves it" } end
+  local mine, theirs = both_in_turns(task, candidate(made, "compose"), family:rung(#family.versions, task))
+  if mine.failed then return { ok = false, stage = "run", reason = mine.failed } end
+  return mine, theirs
+end
+
 local function bench(device, host, id, found)
   local path = ("%s/task.py"):format(folder_of_tasks)
   assert(file.write(path, found.code))
@@ -109,6 +144,10 @@ local function bench(device, host, id, found)
   local task <close>, message = cawb.task(path, { device = device, host = host })
   if not task then
     entry.failed = message
+    return entry
+  end
+  if in_turns then
+    entry.compose, entry.rung = beside(task, device)
     return entry
   end
   local made, why = compose.make(task, { arch = device.info.arch })

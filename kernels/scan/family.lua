@@ -18,7 +18,7 @@ local function masks(op)
 end
 
 -- Is `op` the n-th of the graph, fed by what is called `source` alone?
-local function fed(op, source) return op and op.inputs[1].source == source end
+local function fed(op, source) return op and op.inputs[1] and op.inputs[1].source == source end
 
 -- What the graph computes, as the defines of the kernels; or nil and why not.
 local function read(graph)

@@ -77,7 +77,7 @@ local powers = { 1, 2, 4, 8, 16 }
 local knobs = {
   stream = { vector = { 1, 2, 4, 8 } },
   rows = { vector = { 1, 2, 4 }, lanes = { 16, 32, 64, 128, 256, 512 }, across = { 32, 64, 128, 256 }, block = { 64, 128, 256, 512, 1024 },
-           cluster = { 1, 2, 4, 8 }, stay = { true, false }, hold = { false } },
+           cluster = { 1, 2, 4, 8 }, stay = { true, false }, hold = { false }, online = { false } },
   scan = { threads = { 64, 128, 256, 512, 1024 }, packs = powers, parts = powers, slices = powers },
   window = { outputs = { 1, 2, 4, 8 }, down = { 1, 2, 4 }, wide = { 2, 4, 8, 16 }, strip = { true, false }, threads = { 64, 128, 256 } },
   cell = { blocks = { 1, 2, 4, 8, 16, 32, 64 }, sequences = powers },

@@ -261,6 +261,7 @@ function M.fill(o, list)
   lines[#lines + 1] = "}"
   if o.cluster > 1 then lines[#lines + 1] = "cluster_meet();   // all have begun" end
   if o.stay then
+    if next(o.with) then lines[#lines + 1] = "int turn = 0;" end
     lines[#lines + 1] = ("for (; row < %d; row += %d) {"):format(o.rows, o.places)
     lines[#lines + 1] = ("const int next = row + %d;"):format(o.places)
   end
@@ -283,10 +284,10 @@ function M.refill(body, o, list)
 end
 
 --- The end of what a block that stays does for each row. `joins`: how often its cluster met: of one the next row's
---- results might come too early.
-function M.leave(body, o, joins)
+--- results might come too early, unless rows take turns with two places (`turns`).
+function M.leave(body, o, joins, turns)
   if not stays_on(o) then return end
-  if joins == 1 and o.cluster > 1 then body:line "cluster_meet();" end
+  if turns then body:line "turn ^= 1;" elseif joins == 1 and o.cluster > 1 then body:line "cluster_meet();" end
   body:line "}"
 end
 

@@ -6,6 +6,7 @@ local expression = require "cawb.compose.kernel.expression"
 local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
 local lanes = require "cawb.compose.kernel.lanes"
+local online = require "cawb.compose.kernel.online"
 local types = require "cawb.graph.types"
 
 local M = {}
@@ -191,22 +192,51 @@ local function join(body, o, acc)
   return all
 end
 
-local function fold(body, o, members, row, first)
+-- What is on its way of a level's members; the sum that goes with a largest stands behind it.
+local function begun(body, o, members)
   local accs = {}
-  for k, x in ipairs(members) do accs[k] = begin(body, o, x) end
+  for _, x in ipairs(members) do
+    if o.with[x] then
+      local acc = online.begin(body, x)
+      accs[#accs + 1], accs[#accs + 2] = acc, acc.sum
+    else
+      accs[#accs + 1] = begin(body, o, x)
+    end
+  end
+  return accs
+end
+
+-- Join a step's elements into one of what is on its way, and into the sum that goes with it.
+local function joined(body, o, acc, into, n, row, step)
+  local values = {}
+  for k, column in ipairs(columns_of(o, step)) do
+    values[k] = named(body, acc.dtype, body:value(acc.node.inputs[1], inner(acc.node, row, column)))
+    if acc.place then body:join_place(acc.node.op, acc.name, acc.at, values[k], index.c(column)) end
+  end
+  if acc.place then return end
+  take(body, acc, into[n], { table.unpack(values) })
+  if not acc.sum then return end
+  local terms = online.step(body, acc, into[n], into[n + 1], values)
+  for k, term in ipairs(terms) do terms[k] = named(body, acc.dtype, term) end
+  take(body, acc.sum, into[n + 1], terms)
+end
+
+local function fold(body, o, members, row, first)
+  local accs = begun(body, o, members)
   lanes.loop(body, o, stretches(body, accs), function(step, into)
     for n, acc in ipairs(accs) do
-      local values = {}
-      for k, column in ipairs(columns_of(o, step)) do
-        local x = acc.node.inputs[1]
-        values[k] = named(body, acc.dtype, body:value(x, inner(acc.node, row, column)))
-        if acc.place then body:join_place(acc.node.op, acc.name, acc.at, values[k], index.c(column)) end
-      end
-      if not acc.place then take(body, acc, into[n], values) end
+      if acc.node then joined(body, o, acc, into, n, row, step) end
     end
   end, { waits = first and o.stays == "shared" })
+  local function know(x, name) body:know(x, index.unravel(row, x.shape), name) end
   for _, acc in ipairs(accs) do
-    body:know(acc.node, index.unravel(row, acc.node.shape), join(body, o, acc))
+    if acc.sum then
+      local top, sum = online.join(body, o, acc)
+      know(acc.node, top)
+      know(o.with[acc.node], sum)
+    elseif acc.node then
+      know(acc.node, join(body, o, acc))
+    end
   end
 end
 
@@ -260,7 +290,7 @@ local function statements(kernel, o, how, phase)
   local row, at = index.var("row", o.rows), #body.lines
   how.name, how.slot = "k", lanes.slot(o)
   local list = body:keep(how)
-  for n, members in ipairs(levels(kernel)) do
+  for n, members in ipairs(o.levels) do
     phase()
     body:next_phase()
     fold(body, o, members, row, n == 1)
@@ -268,7 +298,7 @@ local function statements(kernel, o, how, phase)
   phase()
   body:next_phase()
   write(body, kernel, o, row, list)
-  lanes.leave(body, o, #kernel.members)
+  lanes.leave(body, o, #kernel.members, next(o.with) ~= nil)
   return body, at, list
 end
 
@@ -319,20 +349,31 @@ local function needs(o)
   local list = { "join" }
   if o.stays == "shared" then
     list[2] = "hold"
-    if o.cluster > 1 then list[3] = "join_cluster" end
+    if o.cluster > 1 or next(o.with) then list[3] = "join_cluster" end
+    if next(o.with) then list[4] = "online" end
   end
   return list
 end
 
+-- The levels where sums of exponentials are taken with the largest: see online.joined.
+local function paired(o)
+  local row, column = index.var("row", o.rows), index.var("k", o.count)
+  return online.joined(o.levels, function(x) return inner(x, row, column) end, row)
+end
+
 --- See the README. `options`: columns, lanes, across, vector; cluster, block (its threads), stay (true: takes one
---- row after another), places (rows at a time, then) and hold (false: not in shared memory) of what stays there. `arch` is the device's.
+--- row after another), places (rows at a time, then), online (false: the largest first, then the sum) and hold (false: not
+--- in shared memory) of what stays there. `arch` is the device's.
 function M.generate(kernel, options, arch)
   kernel.inside = expression.new(kernel).inside
   local whole = parted(kernel)
-  local o = choose(kernel, options, #levels(kernel) + math.min(1, #whole))
-  o.stores, o.joins = #whole > 0, #kernel.members
+  local list = levels(kernel)
+  local o = choose(kernel, options, #list + math.min(1, #whole))
+  o.stores, o.joins, o.levels, o.with = #whole > 0, #kernel.members, list, {}
   if not lanes.stay(o, loaded_again(kernel, o), arch) then expression.refuse "what it computes does not stay on the chip" end
-  local body, at, list = statements(kernel, o, { wanted = o.wanted, ahead = o.stays == "shared" }, none)
+  if o.stays == "shared" and o.online ~= false then o.levels, o.with = paired(o) end
+  local body, at
+  body, at, list = statements(kernel, o, { wanted = o.wanted, ahead = o.stays == "shared" }, none)
   local shared = declare(body, o, list, at)
   local taken = shared or is_plain(kernel) and lanes.alone(o, arch) or nil
   local parameters, nodes = body:parameters()
