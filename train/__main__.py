@@ -32,6 +32,7 @@ def _words():
                               ("--places", os.cpu_count() or 1, "candidates at once of each server")):
         words.add_argument(flag, type=int, default=usual, help=told)
     words.add_argument("--device", default="sim:h100")
+    words.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="an option of cawb serve, over those of client.BRIEF: scale.memory=131072")
     words.add_argument("--memo", help="a file that runs share; without it DIR/memo.jsonl")
     return words
 
@@ -57,8 +58,17 @@ def knobs_of(args):
         raise SystemExit(error.args[0])
 
 
+def options_of(args):
+    """What the server is told beyond client.BRIEF."""
+    pairs = [word.partition("=") for word in args.option]
+    if not all(found for _, found, _ in pairs):
+        raise SystemExit("--option takes KEY=VALUE, as in --option scale.memory=131072")
+    return {key: _value(value) for key, _, value in pairs}
+
+
 def main():
     args = _words().parse_args()
+    args.options = options_of(args)
     if args.what == "report":
         import report
         return report.main(args.subject)

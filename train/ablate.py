@@ -25,7 +25,7 @@ class Place:
     def __init__(self, args, knobs, urls=None, own=""):
         self.envs = [client.cawb.connect(url, timeout=3600.0) for url in urls] if urls else [
             client.serve(args.subject.split(","), os.path.join(args.out, "serve-%d" % k), args.places, args.device,
-                         resident=args.resident) for k in range(args.servers)]
+                         args.options, args.resident) for k in range(args.servers)]
         self.tasks = client.Tasks(self.envs, args.memo or os.path.join(args.out, "memo.jsonl"), knobs["free"], own)
         self.operators = {task["key"]: task["name"].split("+") for task in self.envs[0].tasks()}
         wanted = [task["key"] for task in self.envs[0].tasks() if not re.search(args.without, task["name"])]
@@ -161,7 +161,7 @@ def main(args, knobs):
     with Place(args, knobs) as place:
         _write(os.path.join(args.out, "setting.json"), {"suite": os.path.basename(args.subject), "learn": place.learn, "test": place.test,
                "device": args.device, "least": args.least, "decisions": args.decisions, "without": args.without, "processors": os.cpu_count(),
-               "knobs": knobs, "brief": client.BRIEF, "search": args.search})
+               "knobs": knobs, "brief": dict(client.BRIEF, **args.options), "search": args.search})
         anchors(place, args.out)
         jobs = _jobs(args, knobs, place)
         if args.jobs > 1:

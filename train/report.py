@@ -130,8 +130,8 @@ def main(folder):
     if not setting or not anchors:
         raise SystemExit("%s holds no ablation that has come to its table: `train ablate SUITE --out %s` makes one" % (folder, folder))
     lines = ["### The staged procedure on a scale model", "",
-             "%s, times are modelled; %d processors; %d tasks learnt on, %d held out; seeds: %s." % (
-                 setting["device"], setting["processors"], len(setting["learn"]), len(setting["test"]),
+             "%s, times are modelled, at sizes of at most %d bytes; %d processors; %d tasks learnt on, %d held out; seeds: %s." % (
+                 setting["device"], setting["brief"]["scale.memory"], setting["processors"], len(setting["learn"]), len(setting["test"]),
                  ", ".join("%s %d" % (name, len(runs)) for name, runs in all_runs.items())), "",
              "Held-out tasks after so many evaluations: right, at least 5% faster than `torch.compile`, geometric mean against it",
              "(what is not right counts as 1), mean share of the best known:", ""]

@@ -31,7 +31,7 @@ each("functions of two", "[torch.randn(6, 1, 21), torch.randn(5, 21) + 3]", nil,
   "torch.fmod(x, y)", "torch.remainder(x, y)", "torch.floor_divide(x, y)", "torch.div(x, y, rounding_mode='trunc')",
   "torch.atan2(x, y)", "x > y", "(x <= y) & (y != 3)", "torch.where(x > 0, y, x)", "torch.where(x > 0, y, 0.5)",
   "x.masked_fill(x < 0, 2.0)", "torch.lerp(x, y, 0.3)", "torch.addcmul(x, x, y, value=0.5)", "torch.addcdiv(x, x, y)",
-  "torch.logical_or(x > 0, y > 3)", "torch.copysign(x, y)", "torch.hypot(x, y)", "torch.logaddexp(x, y)", "torch.logaddexp2(x, y)", "torch.heaviside(x, y)",
+  "torch.logical_or(x > 0, y > 3)", "torch.copysign(x, y)", "torch.copysign(x, -1.5)", "torch.angle(x)", "torch.hypot(x, y)", "torch.logaddexp(x, y)", "torch.logaddexp2(x, y)", "torch.heaviside(x, y)",
   "torch.special.xlog1py(y, x.abs())", "torch.sinc(x)", "torch.special.ndtr(x)", "torch.special.entr(x)", "torch.deg2rad(x)", "y.pow(x)", "torch.where(x > 0, 0.5, y)" })
 
 each("whole numbers", "[torch.randint(-9, 9, (6, 31)), torch.randint(1, 5, (6, 31))]", nil, {
@@ -45,6 +45,10 @@ each("reduces", "[torch.randn(6, 37, 5)]", nil, {
   "x.norm()", "x.norm(dim=1)", "torch.linalg.vector_norm(x, 1, 2)", "torch.linalg.vector_norm(x, float('inf'), 1)",
   "torch.linalg.vector_norm(x, 3, 1)", "torch.logsumexp(x, 1)", "torch.logsumexp(x, (0, 2), True)", "(x > 0).any(1)", "(x > -9).all(2)",
   "(x * 0.1 + 1).prod(1)", "torch.aminmax(x, dim=1)[0]", "x.sum(1, keepdim=True)" })
+
+each("distances of rows and slices", "[torch.randn(3, 30, 17), torch.randn(3, 28, 17)]", nil, {
+  "torch.cdist(x, y)", "torch.cdist(x[:, :6], y[:, :5])", "torch.cdist(x[0], y[1], p=1)", "torch.cdist(x[1], y[0], p=3)",
+  "torch.unbind_copy(x)[1]", "torch.unbind_copy(x, -1)[16]", "torch.unbind_copy(y, 1)[0]" })
 
 each("norms", "[torch.randn(4, 12, 5, 7)]", "self.b = nn.BatchNorm2d(12)\nself.i = nn.InstanceNorm2d(12, affine=True)\n"
   .. "self.g = nn.GroupNorm(4, 12)\nself.l = nn.LayerNorm((5, 7))\nself.r = nn.RMSNorm(7)\nself.e = nn.BatchNorm2d(12).eval()\n"

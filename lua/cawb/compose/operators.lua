@@ -39,7 +39,7 @@ local numbers = {
   add = { "other" }, sub = { "other" }, mul = { "other" }, div = { "other" }, rsub = { "other" }, remainder = { "other" },
   fmod = { "other" }, floor_divide = { "other" }, eq = { "other" }, ne = { "other" }, lt = { "other" }, le = { "other" },
   gt = { "other" }, ge = { "other" }, where = { "self", "other" }, masked_fill = { "value" }, pow = {},
-  xlogy = { "other" }, maximum = { "other" }, minimum = { "other" }, bitwise_and = { "other" }, bitwise_or = { "other" },
+  xlogy = { "other" }, copysign = { "other" }, maximum = { "other" }, minimum = { "other" }, bitwise_and = { "other" }, bitwise_or = { "other" },
   bitwise_xor = { "other" }, bitwise_left_shift = { "other" }, bitwise_right_shift = { "other" },
 }
 

@@ -42,6 +42,7 @@ local float = {
   log_sigmoid_forward = "(A < 0.0f ? A : 0.0f) - log1pf(expf(-fabsf(A)))",
   mish = "A * tanhf(A > 20.0f ? A : log1pf(expf(A)))",
   hardswish = "A * " .. hard, hardsigmoid = hard,
+  angle = "(A != A ? A : A < 0.0f ? 3.141592653589793f : 0.0f)",
   sign = "(A > 0.0f ? 1.0f : A < 0.0f ? -1.0f : 0.0f)",
   gelu = function(args)
     if args.approximate == "tanh" then

@@ -61,6 +61,16 @@ end
 
 M.split_copy, M.split_with_sizes_copy = split, split
 
+-- Each slice along an axis, without that axis.
+function M.unbind_copy(g, op)
+  local x, made = op.x[1], {}
+  local axis = (op.args.dim or 0) % #x.shape + 1
+  local one = { table.unpack(x.shape) }
+  one[axis] = 1
+  for k, out in ipairs(op.out) do made[k] = g:reshape(part(g, x, axis, k - 1, one), out.shape) end
+  return made
+end
+
 -- A plane turned by quarters.
 function M.rot90(g, op)
   local x, dims = op.x[1], op.args.dims or { 0, 1 }

@@ -132,6 +132,25 @@ function M.dist(g, op)
   return { g:reshape(norm(g, { x = { apart }, out = op.out, args = {} }, op.args.p or 2)[1], {}) }
 end
 
+-- A tensor of rows with one more dimension, of size 1, ahead of its last but `before`.
+local function stretched(g, x, before)
+  local shape = { table.unpack(x.shape) }
+  table.insert(shape, #shape + 1 - before, 1)
+  return g:reshape(x, shape)
+end
+
+-- Of each row of one and each row of another, how far they are apart. Of NaN PyTorch's largest difference, and its count of
+-- differences, say one thing or the other by its place in the row: these are left.
+local function distances(g, op)
+  local dtype, p = op.out[1].dtype, op.args.p or 2
+  if type(p) ~= "number" or p <= 0 or p == math.huge then return nil, ("distances of order %s are not made"):format(p) end
+  local a, b = stretched(g, taken(g, op.x[1], dtype), 1), stretched(g, taken(g, op.x[2], dtype), 2)
+  local apart = g:map("A - B", dtype, { a, b })
+  return norm(g, { x = { apart }, out = op.out, args = { dim = { -1 } } }, p)
+end
+
+M._euclidean_dist, M._cdist_forward = distances, distances
+
 -- Losses: element by element, then their mean or sum (1 or 2).
 local function reduced(g, x, how)
   if how == 0 then return x end
