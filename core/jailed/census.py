@@ -28,6 +28,24 @@ def of(source):
     return found.facts()
 
 
+def together(sources):
+    """The facts of several files, by name: what any of them has."""
+    whole = None
+    for name, source in sources.items():
+        facts = of(source)
+        if "error" in facts:
+            return {"error": "%s, %s" % (name, facts["error"])}
+        whole = facts if whole is None else joined(whole, facts)
+    return whole
+
+
+def joined(one, other):
+    both = {key: sorted(set(one[key]) | set(other[key]))[:MOST] for key in one if isinstance(one[key], list)}
+    return dict(both, classes={**other["classes"], **one["classes"]},
+                handlers=one["handlers"] + other["handlers"], products=one["products"] + other["products"],
+                longest_string=max(one["longest_string"], other["longest_string"]))
+
+
 def dotted(node):
     """["torch", "nn", "functional", "relu"] of an attribute chain; "?" for what is no name.
     getattr with a constant is one, too."""

@@ -20,6 +20,7 @@ import types
 import torch
 
 from jailed import census
+from jailed import files
 from jailed import weights
 from host.wire.channel import Channel
 from host.wire.elsewhere import Elsewhere
@@ -67,10 +68,11 @@ def describe(error):
     text = "%s: %s" % (type(error).__name__, error or "no message")
     trace, line = error.__traceback__, None
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename.endswith("candidate.py"):
-            line = trace.tb_lineno
+        where = files.place(trace.tb_frame.f_code.co_filename)
+        if where is not None:
+            line = "%sline %d: " % (where, trace.tb_lineno)
         trace = trace.tb_next
-    return text if line is None else "line %d: %s" % (line, text)
+    return (line or "") + text
 
 
 class Worker:
@@ -79,7 +81,10 @@ class Worker:
 
     def look(self, request):
         """Facts about the file, before anything of it runs."""
-        return {"census": census.of(request["source"])}
+        others = {name: text for name, text in request.get("files", {}).items() if name.endswith(".py")}
+        if not others:
+            return {"census": census.of(request["source"])}
+        return {"census": census.together({files.FIRST: request["source"], **others})}
 
     def load(self, request):
         self.request, self.device = request, torch.device(request["device"])
@@ -160,9 +165,7 @@ def strict(tf32, cudnn_free):
 
 def execute(request):
     """The candidate's file as a module that Triton and inspect can find the source of."""
-    path = os.path.join(os.environ["TMPDIR"], "candidate.py")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(request["source"])
+    path = files.lay_out(os.environ["TMPDIR"], request["source"], request.get("files"))
     for name in [name for name in sys.modules if name.split(".")[0] in OURS]:
         del sys.modules[name]
     sys.path.remove(CORE)
@@ -171,6 +174,8 @@ def execute(request):
     module.__file__ = path
     module.__spec__ = importlib.machinery.ModuleSpec("candidate", None, origin=path)
     sys.modules["candidate"] = module
+    if request.get("files"):
+        files.arrive(module, request["source"], request["files"])
     exec(compile(ast.parse(request["source"], filename=path), path, "exec", dont_inherit=True),
          module.__dict__)
     return module

@@ -151,17 +151,18 @@ class Jailed:
             store(self.params.memory, spec, state[spec["name"]])
         work.settle()
         source = about["source"]
-        looked = self.done(self.peer.ask({"op": "look", "source": source}, deadline))
+        files = {"files": about["files"]} if about.get("files") else {}
+        looked = self.done(self.peer.ask(dict({"op": "look", "source": source}, **files), deadline))
         census = looked["census"]
         if "error" in census:
             raise Gone("load", "the file cannot be read: %s" % one_line(census["error"]))
         values = work.task.init_inputs()
-        reply = self.done(self.peer.ask({
+        reply = self.done(self.peer.ask(dict(files, **{
             "op": "load", "source": source, "class": about["class"], "mode": about.get("mode"),
             "tf32": about.get("tf32", False), "device": str(work.device),
             "init_seed": work.runner.init_seed, "init": base64.b64encode(pickle.dumps(values)).decode(),
             "sizes": [s.size for s in self.shares], "stride": self.stride,
-            "inputs": work.inputs, "form": work.task.form.describe(), "outputs": work.outputs, "params": work.params},
+            "inputs": work.inputs, "form": work.task.form.describe(), "outputs": work.outputs, "params": work.params}),
             deadline, [s.fd for s in self.shares]))
         return {"census": census, "renamed": reply["renamed"], "skipped": reply["skipped"]}
 

@@ -7,6 +7,7 @@
 -- in the order in which they happened. docs/reference/record.md has the fields.
 
 local core = require "cawb.core"
+local folder = require "cawb.task.folder"
 
 local M = {}
 
@@ -45,7 +46,8 @@ local function candidate_of(store, row)
   local texts = {}
   for name, hash in pairs(decode(row.files) or {}) do texts[name] = store:read(hash) end
   local more = decode(texts["candidate.json"] or "{}") or {}
-  return { hash = row.candidate, python = texts["model_new.py"], source = texts["kernel.cu"], plan = texts["plan.lua"], defines = more.defines }
+  local python = folder.restored(texts)
+  return { hash = row.candidate, python = python.python, files = python.python and python.files, source = texts["kernel.cu"], plan = texts["plan.lua"], defines = more.defines }
 end
 
 local function turn_of(store, row)

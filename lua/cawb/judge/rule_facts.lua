@@ -3,6 +3,7 @@
 
 local core = require "cawb.core"
 local file = require "cawb.base.file"
+local folder = require "cawb.task.folder"
 local plausibility = require "cawb.graph.plausibility"
 local precision = require "cawb.judge.precision"
 
@@ -282,7 +283,7 @@ function M.new(task, candidate, facts, stages, options)
   told.compiled = census and { functions = census.functions, variables = census.variables, total = census.total,
                                lost = census.lost, kernels = facts.kernels, options = core.json.array { table.unpack(candidate.options) } }
   told.plan = M.plan(facts.steps, census, #task.outputs)
-  if facts.python then told.python = { census = facts.python.census, text = candidate.python, work = facts.python.work } end
+  if facts.python then told.python = { census = facts.python.census, text = folder.joined(candidate.python, candidate.files), work = facts.python.work } end
   told.precision = facts.error and precision.of(task, facts, census, options.verify)
   told.verify = facts.error and { error = plain(facts.error), trials = #(facts.trials or {}),
                                   report = plain(facts.report), repeatable = facts.repeatable,

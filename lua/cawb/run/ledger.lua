@@ -115,7 +115,11 @@ local function definition(candidate, tunables)
 end
 
 local function texts_of(candidate, tunables)
-  if candidate.python then return { ["model_new.py"] = candidate.python } end
+  if candidate.python then
+    local texts = { ["model_new.py"] = candidate.python }
+    for name, text in pairs(candidate.files or {}) do texts[name] = text end
+    return texts
+  end
   return { ["kernel.cu"] = candidate.source, ["plan.lua"] = candidate.plan,
            ["candidate.json"] = definition(candidate, tunables) }
 end
@@ -190,13 +194,16 @@ function Ledger:turn(run, turn)
 end
 
 --- Write the best candidate so far as plain files: kernel.cu, plan.lua, candidate.json, or
---- model_new.py; and result.json.
+--- model_new.py with the files that go with it; and result.json.
 function Ledger:keep(run)
   local ok, message, name = core.fs.mkdir(self.folder)
   if not ok then return nil, message, name end
   local files = texts_of(run.best.candidate, run.best.tunables)
   files["result.json"] = encode(result.turn(run.best)) .. "\n"
   for entry, text in pairs(files) do
+    local below = entry:match "^(.*)/"
+    if below then ok, message, name = core.fs.mkdir(self.folder .. "/" .. below) end
+    if not ok then return nil, message, name end
     ok, message, name = file.replace(self.folder .. "/" .. entry, text)
     if not ok then return nil, message, name end
   end

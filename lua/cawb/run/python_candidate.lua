@@ -49,7 +49,7 @@ end
 -- ---- rivals: PyTorch on the task's own Model, or a file of the user's
 
 local function described(rival)
-  if type(rival) == "table" then return { source = rival.python, class = "ModelNew" }, rival.name end
+  if type(rival) == "table" then return { source = rival.python, files = rival.files, class = "ModelNew" }, rival.name end
   local path = rival:match "^file:(.*)$"
   if path then
     local text, message = file.read(path)
@@ -192,7 +192,7 @@ end
 
 --- Start the candidate's process, in its jail.
 function Python:open(facts)
-  local worker, about, name = open(self.task, self.options, me, { source = self.candidate.python, class = "ModelNew" })
+  local worker, about, name = open(self.task, self.options, me, (described(self.candidate)))
   if not worker then return nil, about, name end
   if worker.failed then
     return { ok = false, reason = "ModelNew cannot be made: " .. worker.failed, name = worker.how }
@@ -311,7 +311,7 @@ local function processes(self, who)
 end
 
 -- An interval holds for other processes, too: it takes the far ends of what rounds say and of what
--- processes say. Where nothing is known of how these differ there is no verdict.
+-- processes say. Where nothing is known of how these differ (`measure.processes` 1) there is no interval: lo is 0, hi is absent.
 local function widen(self, result, how)
   local mine, groups = processes(self, me), {}
   for who in pairs(result.speedup) do groups[who] = processes(self, who) end
@@ -320,10 +320,11 @@ local function widen(self, result, how)
     for other, group in pairs(groups) do if other ~= who then others[#others + 1] = group end end
     local b = #mine > 0 and #groups[who] > 0 and stats.between(groups[who], mine, how.error_rate, others)
     s.processes = b and b.processes or 0
-    if b and b.hi < math.huge then
-      s.lo, s.hi = math.min(s.lo, b.lo), s.hi and math.max(s.hi, b.hi)
+    if b and b.hi < math.huge then s.lo, s.hi = math.min(s.lo, b.lo), s.hi and math.max(s.hi, b.hi)
+    else
+      s.lo, s.hi = 0, nil
     end
-    s.verdict = b and b.hi < math.huge and s.hi and stats.verdict(s, how.same) or "undecided"
+    s.verdict = s.hi and stats.verdict(s, how.same) or "undecided"
   end
 end
 
@@ -340,7 +341,7 @@ function Python:measure(opts)
   local how, message, name = measure.how(self.options.measure, opts), nil, nil
   how.samples, how.batch = how.samples or 30, 1
   if #self.rivals > 0 then
-    self.more, message, name = replicate(self.task, self.options, self.worker, me, { source = self.candidate.python, class = "ModelNew" })
+    self.more, message, name = replicate(self.task, self.options, self.worker, me, (described(self.candidate)))
     if not self.more then return nil, message, name end
     how.budget = how.budget * (1 + #self.more)
   end

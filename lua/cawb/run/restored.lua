@@ -3,6 +3,7 @@
 local candidates = require "cawb.task.candidate"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
+local folder = require "cawb.task.folder"
 local options = require "cawb.base.options"
 
 local M = {}
@@ -35,7 +36,8 @@ local function candidate_of(store, turn, evaluation, result)
     if not text then return nil, message, kind end
     texts[name] = text
   end
-  if texts["model_new.py"] then return candidates.new { python = texts["model_new.py"], name = result.name } end
+  local python = folder.restored(texts)
+  if python.python then return candidates.new { python = python.python, files = python.files, name = result.name } end
   if not texts["kernel.cu"] then
     return nil, "it is no kernel with a plan, and cannot be executed from here", "usage"
   end

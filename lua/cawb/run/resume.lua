@@ -3,6 +3,7 @@
 
 local candidates = require "cawb.task.candidate"
 local core = require "cawb.core"
+local folder = require "cawb.task.folder"
 local ledger = require "cawb.run.ledger"
 
 local M = {}
@@ -12,7 +13,10 @@ local function candidate_of(store, row, turn)
   local files = assert(core.json.decode(row.files))
   local texts = {}
   for name, hash in pairs(files) do texts[name] = assert(store:read(hash)) end
-  if texts["model_new.py"] then return candidates.new { python = texts["model_new.py"], name = turn.name, note = turn.note } end
+  local python = folder.restored(texts)
+  if python.python then
+    return candidates.new { python = python.python, files = python.files, name = turn.name, note = turn.note }
+  end
   local more = assert(core.json.decode(texts["candidate.json"]))
   return candidates.new { source = texts["kernel.cu"], plan = texts["plan.lua"], name = turn.name, note = turn.note,
     defines = more.defines, options = more.options }

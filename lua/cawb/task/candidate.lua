@@ -1,8 +1,9 @@
 -- candidate: what is proposed. Tier 1: device source and a launch plan; with tunables, a
--- family of which one member is chosen at a time. Tier 2: a Python file with a ModelNew.
+-- family of which one member is chosen at a time. Tier 2: a Python file with a ModelNew, and the files that go with it.
 
 local core = require "cawb.core"
 local file = require "cawb.base.file"
+local folders = require "cawb.task.folder"
 local place = require "cawb.base.place"
 
 local M = {}
@@ -12,7 +13,7 @@ local Candidate = {}
 Candidate.__index = Candidate
 Candidate.__name = "cawb.candidate"
 
-local types = { python = "string", source = "string", plan = "string", name = "string", note = "string",
+local types = { python = "string", files = "table", source = "string", plan = "string", name = "string", note = "string",
                 defines = "table", options = "table", tunables = "table" }
 
 local function check(spec)
@@ -25,6 +26,9 @@ local function check(spec)
   if spec.python and (spec.source or spec.plan or spec.tunables) then
     error("candidate: 'python' goes without source, plan and tunables", 3)
   end
+  if spec.files and not spec.python then error("candidate: 'files' go with 'python'", 3) end
+  local why = spec.files and folders.refusal(spec.files)
+  if why then error("candidate: " .. why, 3) end
   for _, key in ipairs(spec.python and {} or { "source", "plan" }) do
     if not spec[key] then error(("candidate: '%s' must be a string, got nil"):format(key), 3) end
   end
@@ -32,6 +36,11 @@ end
 
 -- Of everything that makes it what it is; the texts may hold any bytes.
 local function digest(c)
+  if c.files then
+    local all = { "python files\0", string.pack("<s8", c.python) }
+    for _, name in ipairs(folders.names(c.files)) do all[#all + 1] = string.pack("<s8s8", name, c.files[name]) end
+    return core.hash.sha256(table.concat(all))
+  end
   if c.python then return core.hash.sha256("python\0" .. c.python) end
   return core.hash.sha256(string.pack("<s8s8s8", c.source, c.plan,
     core.json.encode { defines = c.defines, options = core.json.array { table.unpack(c.options) } }))
@@ -39,7 +48,7 @@ end
 
 -- "kernels/softmax/v1": that .cu and .lua. A folder: its kernel.cu, plan.lua and, where
 -- a run left one, candidate.json with defines, options and chosen tunables; or its
--- model_new.py. "solution.py": that file.
+-- model_new.py, with the other sources there. "solution.py": that file.
 local function from_path(word)
   local path = place.candidate(word)
   local folder = core.fs.kind(path) == "folder"
@@ -48,7 +57,12 @@ local function from_path(word)
   if python then
     local text, why, kind = file.read(python)
     if not text then return nil, why, kind end
-    return { python = text, name = path:match "([^/]+)$":gsub("%.py$", "") }
+    local files
+    if folder then
+      files, why, kind = folders.read(path)
+      if not files then return nil, why, kind end
+    end
+    return { python = text, files = files, name = path:match "([^/]+)/*$":gsub("%.py$", "") }
   end
   local source, message, name = file.read(folder and path .. "/kernel.cu" or path .. ".cu")
   if not source then return nil, message, name end
@@ -71,7 +85,7 @@ local function text_of(text) return text and (text:gsub("^\xEF\xBB\xBF", "")) en
 --- A candidate from { source =, plan =, name =, note =, defines = {NAME = value},
 --- options = {...}, tunables = {name = value} }; from a path without its ending
 --- ("kernels/softmax/v1_naive" reads that .cu and .lua); or from the folder that a run
---- left its best in. { python = text } or a path that ends in .py: a Python file with the
+--- left its best in. { python = text, files = { ["ops.py"] = text } or nil }, a folder with model_new.py, or a path that ends in .py: a Python file with the
 --- class ModelNew, as KernelBench has it, which runs in a jail (see run/python_candidate.lua). Returns the candidate, or nil, message, name when a file cannot
 --- be read.
 function M.new(spec)
@@ -83,7 +97,7 @@ function M.new(spec)
   if type(spec) ~= "table" then error("candidate: a table or a path is expected", 2) end
   check(spec)
   local c = setmetatable({
-    python = text_of(spec.python), source = text_of(spec.source), plan = text_of(spec.plan), name = spec.name or "candidate",
+    python = text_of(spec.python), files = spec.files and next(spec.files) and spec.files or nil, source = text_of(spec.source), plan = text_of(spec.plan), name = spec.name or "candidate",
     note = spec.note, defines = spec.defines or {}, options = spec.options or {},
     tunables = spec.tunables and next(spec.tunables) and spec.tunables or nil,
   }, Candidate)
