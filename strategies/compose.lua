@@ -6,9 +6,7 @@ local cawb = require "cawb"
 local ceilings = require "cawb.ceilings"
 local compose = require "cawb.compose"
 local families = require "cawb.families"
-
-local ways = { { name = "compose" }, { name = "compose/unfused", fuse = false },
-               { name = "compose/plain", fuse = false, libraries = false, plain = true } }
+local ways = require "cawb.compose.ways"
 
 -- What the task became, once, on the screen, with the time of each kernel.
 local function show(run, made, candidate)
@@ -36,18 +34,10 @@ local function climb(run)
   return candidate and run:evaluate(candidate) or false
 end
 
--- What compose makes of a task, one way.
-local function made_of(task, options, way)
-  local device = task.device.info
-  local tensor_cores = options.compose.tensor_cores and not way.plain
-  return compose.make(task, { arch = tensor_cores and device.arch or nil, memory = device.memory, fuse = way.fuse,
-                              libraries = way.libraries, rewrite = options.compose.rewrites and way.fuse ~= false })
-end
-
 return {
   proposes = "kernels",
   glance = function(task, options)
-    local made = made_of(task, options, ways[1])
+    local made = ways.make(task, options, ways.list[1])
     if not made then return false end
     cawb.compile { source = made.source, device = task.device, options = made.options }      -- it waits in the cache
   end,
@@ -55,9 +45,9 @@ return {
     local at = run.memory
     if run.best then return climb(run) end
     at.turn = (at.turn or 0) + 1
-    local way = ways[at.turn]
+    local way = ways.list[at.turn]
     if not way then return false end
-    local made, why = made_of(run.task, run.options, way)
+    local made, why = ways.make(run.task, run.options, way)
     if not made then return run:give_up(why) end
     at.made = made
     local candidate = cawb.candidate { source = made.source, plan = made.plan, options = made.options, name = way.name,

@@ -52,6 +52,13 @@ check.test("it is promoted into a fresh Python without cawb, where the reference
   check.matches(out, "because the tensors are not on one GPU")
 end)
 
+check.test("what the compiler made is promoted at a further size, for which it is lowered again", function()
+  local out, status = cawb "promote made/*-discount-* --into composed --modelled --speedup 0.001 --shape rows=8"
+  check.equal(status, 0, out)
+  check.matches(out, "passed  float32%[8, 64%] float32%[64%]: the strict judge")
+  check.equal(#core.json.decode(assert(io.open(dir .. "/composed/promoted.json")):read "a").shapes, 2)
+end)
+
 -- An endpoint that answers every question with the page's own kernel and plan.
 local endpoint = [[
 import http.server, json, sys

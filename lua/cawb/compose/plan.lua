@@ -32,13 +32,16 @@ local function leaves(g)
   return found
 end
 
+--- What a plan says where it is executed for anything else.
+M.one_shape = "this plan was made for tensors of other shapes, strides or types"
+
 local expect = [[
 local function expect(t, dtype, shape, strides)
   local same = t.dtype == dtype and t.rank == #shape
   for d = 1, #shape do
     same = same and t.shape[d] == shape[d] and (shape[d] == 1 or t.strides[d] == strides[d])
   end
-  assert(same, "this plan was made for tensors of other shapes, strides or types")
+  assert(same, "]] .. M.one_shape .. [[")
 end
 ]]
 

@@ -12,6 +12,7 @@ local display = require "cawb.base.display"
 local python = require "cawb.base.python"
 local sanitizer = require "cawb.judge.sanitizer"
 local tasks = require "cawb.task.task"
+local ways = require "cawb.compose.ways"
 
 local M = {}
 
@@ -64,8 +65,21 @@ local function unexportable(plan)
   end
 end
 
+-- What was composed holds for one shape. At another the task is lowered again, the same way; a kernel of somebody's own has
+-- a plan for every shape.
+local function at_shape(task, candidate, options, own)
+  local way = not own and ways.of(candidate)
+  if not way then return candidate end
+  local made, why = ways.make(task, options, way)
+  if not made then return nil, why, "usage" end
+  return candidates.new { source = made.source, plan = made.plan, options = made.options, name = way.name }
+end
+
 -- The member for a shape: what a tunable must be there, and else what was chosen.
-local function member(task, candidate, options)
+local function member(task, candidate, options, own)
+  local made, why, kind = at_shape(task, candidate, options, own)
+  if not made then return nil, why, kind end
+  candidate = made
   local declared, message, name = execute.tunables(task, candidate, options)
   if not declared or not declared.ok then return nil, declared and declared.reason or message, name end
   local values = {}
@@ -102,11 +116,11 @@ end
 
 -- One shape: verified, timed, exported; a `quick` one is verified on one draw of each kind of input. Returns what the
 -- package needs, or nil; or nil, message, name when the machine failed.
-local function try_shape(checks, task, candidate, incumbent, options, how, quick)
+local function try_shape(checks, task, candidate, incumbent, options, how, quick, own)
   local label = spec_words(task.inputs)
   local why = unfit(task)
   if why then return note(checks, label .. ": the task can be a module elsewhere", false, why) and nil end
-  local one, message, name = member(task, candidate, options)
+  local one, message, name = member(task, candidate, options, own)
   if not one then return nil, message, name end
   local trials = quick and 1 or M.trials
   local facts
@@ -131,8 +145,8 @@ local function try_shape(checks, task, candidate, incumbent, options, how, quick
            params = task.params, label = label }
 end
 
-local function check_sanitizer(checks, task, candidate, options)
-  local one = member(task, candidate, options)
+local function check_sanitizer(checks, task, candidate, options, own)
+  local one = member(task, candidate, options, own)
   local r, message, name = sanitizer.sanitize(task, one or candidate, options, {})
   if not r then
     if name ~= "missing" then return nil, message, name end
@@ -188,26 +202,26 @@ end
 -- Every shape in turn, and the smallest under the sanitizer. Returns the shapes and what is to be known of the task; or nil,
 -- message, name.
 local function try_all(was, dev, how, result, host)
-  local shapes, first, least, least_at = {}, nil, math.huge, {}
+  local shapes, first, least, least_at, own = {}, nil, math.huge, {}, true
   local incumbent = core.fs.kind(result.folder .. "/kernel.cu") and assert(candidates.new(result.folder)) or nil
   local list = table.move(how.shapes, 1, #how.shapes, 2, { { overrides = {} } })
   for i, wanted in ipairs(list) do
     if how.say then how.say(i, #list) end
     local done, message, name = at_sizes(was, dev, host, wanted.overrides, function(t, all)
-      local shape, why, kind = try_shape(result.checks, t, was.candidate, incumbent, all, how, wanted.quick)
+      local shape, why, kind = try_shape(result.checks, t, was.candidate, incumbent, all, how, wanted.quick, i == 1)
       if why then return nil, why, kind end
       if shape then
         shapes[#shapes + 1] = shape
         take_shape(result, shape, wanted.quick)
       end
-      if bytes_of(t.inputs) < least then least, least_at = bytes_of(t.inputs), wanted.overrides end
+      if bytes_of(t.inputs) < least then least, least_at, own = bytes_of(t.inputs), wanted.overrides, i == 1 end
       first = first or { path = t.path, source = t.info.source, overrides = all.task, arch = dev.info.arch }
       return true
     end)
     if not done then return nil, message, name end
   end
   local done, message, name = at_sizes(was, dev, host, least_at, function(t, all)
-    local ok, why, kind = check_sanitizer(result.checks, t, was.candidate, all)
+    local ok, why, kind = check_sanitizer(result.checks, t, was.candidate, all, own)
     if ok == nil then return nil, why, kind end
     return true
   end)
