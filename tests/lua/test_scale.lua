@@ -67,6 +67,12 @@ check.test("a product shrinks on all sides; odd sizes stay odd; what does not go
   assert(s.fits and (all.task.cols or 65535) % 2 == 1, s.text)
 end)
 
+check.test("a batch that no small number divides shrinks too", function()
+  local s, all = fit(task_file("prime", "batch_size = 10922\ndim = 4096\nrows = 5461\n", "torch.relu(x)", "torch.rand(batch_size, rows, dim)"))
+  assert(s.fits, s.text)
+  assert(all.task.batch_size < 5461 and (all.task.rows or 5461) == 5461, s.text)
+end)
+
 check.test("a constructor may ask what numbers a tensor has", function()
   local path = check.write(folder .. "/asks.py", [[
 import torch

@@ -72,11 +72,14 @@ local function sizes_of(constants, overrides)
   return list
 end
 
--- What is left of a size after one step: multiples of two stay so as long as they can.
-local function smaller(value, least)
+-- What is left of a size after one step: multiples of two stay so as long as they can. A batch need not be a multiple of anything:
+-- one that none of these divides is halved all the same.
+local function smaller(size, least)
+  local value = size.value
   for _, prime in ipairs { 2, 3, 5, 7 } do
     if value % prime == 0 then return value // prime >= least and value // prime or nil end
   end
+  return size.batch and value // 2 >= least and value // 2 or nil
 end
 
 local function replaced(list, from, to)
@@ -114,7 +117,7 @@ end
 
 -- Tried and understood: what the sketch with one size changed needs, or nil.
 local function try(state, size, least)
-  local value = smaller(size.value, least)
+  local value = smaller(size, least)
   if not value or state.left <= 0 or core.clock.now() > state.ends then return nil end
   state.left = state.left - 1
   local overrides = with(state.overrides, state.constants, size, value)
