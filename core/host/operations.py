@@ -68,6 +68,13 @@ class Host:
                 baseline.warm(device)
         return {}, ()
 
+    def ahead(self, request):
+        """Let torch.compile build what it will want for this task, without the GPU: see baselines/ahead.py."""
+        ahead = importlib.import_module("host.baselines.ahead")
+        why = ahead.compile_ahead(path_of(request), request.get("overrides", {}), request["init_seed"],
+                                  open_device(request["device"]))
+        return ({"why": why} if why else {}), ()
+
     def load(self, request):
         device = open_device(request["device"])
         self.unload({})

@@ -96,6 +96,10 @@ class Study:
         before = self.marks(t for t, _ in trial.leaves())
         self.deterministic = self.repeats(trial, outputs, seed)
         self.random = self.deterministic and self.outputs_of(trial, seed + 1) != outputs
+        if self.runner.free and (self.random or not self.deterministic):
+            self.runner.free = False                     # it is cuDNN that does not repeat itself, perhaps
+            del trial
+            return self.study(seed)
         self.runner.repeatable = self.deterministic and not self.random
         del trial
         self.constant = not self.moves(before, outputs, seed)

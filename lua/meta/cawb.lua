@@ -59,6 +59,10 @@ function Device:compiles() end
 ---Start a new worker now: whether the machine can.
 ---@return boolean? ok, string? message, string? name
 function Device:renew() end
+---Begin the worker that comes after this one, without waiting for it.
+function Device:begin_spare() end
+---Wait until no worker is being started.
+function Device:settle() end
 ---Let the worker end by itself, within so many seconds; the next request starts another.
 ---@param seconds number
 function Device:finish(seconds) end

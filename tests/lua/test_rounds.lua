@@ -128,7 +128,7 @@ local function python_task()
   local clock, requests = noise(7, 0.1), 0
   local task = { graph = {}, inputs = {}, outputs = {}, params = {}, baselines = {}, known = {}, name = "fake",
                  next_seed = seeds.generator "python", begin_evaluation = function() end, new_poison = function() return 0 end,
-                 device = { info = { name = "cuda:0", modelled = false }, drop_worker = function() end } }
+                 device = { info = { name = "cuda:0", modelled = false }, drop_worker = function() end, settle = function() end } }
   function task:ask(request)
     if request.op == "python_work" then return { means = {}, lost = 0, seen = {} } end
     if request.op ~= "python_round" then return {} end

@@ -11,7 +11,8 @@ from hostcase import HAVE_TORCH, CORE, Host, Loaded, task
 sys.path.insert(0, CORE)
 if HAVE_TORCH:
     import torch
-    from host.baselines import baseline
+    from torch._subclasses.fake_tensor import FakeTensor
+    from host.baselines import ahead, baseline
     from host.workload import Workload
 
 LINEAR = task("return F.gelu(self.fc(x))", "[torch.randn(8, 32)]",
@@ -154,6 +155,47 @@ class Baselines(unittest.TestCase):
             found = baseline.measure(self.work, ["compile", "eager"], 1, 60, 3)
         self.assertEqual(found["compile"], {"failed": "RuntimeError: no Triton"})
         self.assertEqual(len(found["eager"]["samples"]), 1)
+
+
+@unittest.skipUnless(HAVE_TORCH, "this Python has no PyTorch")
+class Ahead(unittest.TestCase):
+    """What is compiled before the GPU is had."""
+
+    def compiled(self, text, compile_fx):
+        with tempfile.TemporaryDirectory() as folder, mock.patch("torch._inductor.compile_fx.compile_fx", compile_fx):
+            return ahead.compile_ahead(path_of(folder, text), {}, 1, torch.device("cpu"))
+
+    def test_a_graph_is_built_without_data_as_a_baseline_has_it(self):
+        seen = []
+
+        def compile_fx(graph, examples):
+            seen.append((len(examples), torch.is_grad_enabled(), torch.backends.cudnn.deterministic,
+                         all(isinstance(e, FakeTensor) for e in examples)))
+        self.assertIsNone(self.compiled(LINEAR, compile_fx))
+        self.assertEqual(seen, [(3, False, False, True)])            # weight, bias, x
+        self.assertTrue(torch.backends.cudnn.deterministic)
+        self.assertEqual(float(torch.ones(2).sum()), 2.0)            # tensors have data again
+
+    def test_both_sides_of_a_graph_break_are_built(self):
+        seen = []
+        text = task("torch._dynamo.graph_break()\n        return y.sum(-1)", "[torch.randn(8, 32)]")
+        self.assertIsNone(self.compiled(text.replace("torch._dynamo", "y = x + 1\n        torch._dynamo"),
+                                        lambda graph, examples: seen.append(len(examples))))
+        self.assertEqual(seen, [1, 1])
+
+    def test_nothing_is_measured_meanwhile(self):
+        from torch._inductor.runtime import benchmarking
+        before = {n: f for n, f in vars(benchmarking.InductorBenchmarker).items() if n.startswith("benchmark")}
+
+        def compile_fx(_graph, _examples):
+            benchmarking.benchmarker.benchmark_gpu(lambda: 1)
+        self.assertIn("wants to take a time", self.compiled(LINEAR, compile_fx))
+        self.assertTrue(before)
+        for name, f in before.items():
+            self.assertIs(vars(benchmarking.InductorBenchmarker)[name], f)
+
+    def test_a_task_that_is_none_is_left_to_its_loading(self):
+        self.assertIn("no Model", self.compiled("x = 1\n", None))
 
 
 @unittest.skipUnless(HAVE_TORCH and torch.cuda.is_available(), "no GPU that PyTorch can use")

@@ -90,19 +90,8 @@ class Baseline:
         self.about.update(host_s=min(host), call_s=min(calls), input_sets=len(self.sets) or 1)
         self.spin = self.least_spin = min(LONGEST_SPIN, 2 * min(host))
 
-    @contextlib.contextmanager
     def running(self):
-        """As a user runs it: cuDNN chooses freely; TF32 where the kind says so."""
-        strict()
-        torch.backends.cudnn.deterministic = False
-        torch.backends.cudnn.benchmark = self.kind.startswith("max_autotune")
-        tf32 = self.kind.endswith(TF32)
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32
-        try:
-            with torch.no_grad():
-                yield
-        finally:
-            strict()
+        return as_used(self.kind)
 
     def trial(self, seed):
         return self.sets[0] if self.sets else self.work.current or self.work.trials.get(seed)
@@ -148,6 +137,21 @@ def input_sets(work, seed, other=None):
         return [first]
     second = work.fitted(*other) if other else None
     return [first, second or work.trials.get((seed + 1) & ((1 << 63) - 1))]
+
+
+@contextlib.contextmanager
+def as_used(kind):
+    """As a user runs it: cuDNN chooses freely; TF32 where the kind says so."""
+    strict()
+    torch.backends.cudnn.deterministic = False
+    torch.backends.cudnn.benchmark = kind.startswith("max_autotune")
+    tf32 = kind.endswith(TF32)
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = tf32
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        strict()
 
 
 def forward_of(work, kind):

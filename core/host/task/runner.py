@@ -7,11 +7,13 @@ state) or its inputs, every call gets a fresh copy of what it changes.
 import contextlib
 import copy
 import random
+import re
 import sys
 
 import torch
 
 from host.wire.fault import Fault, kind_of
+from host.task.taps import Taps
 from host.task.vary import varied
 from host.task.wide import Both, Wide, widened
 from host.wire.forms import adapt, dense, results
@@ -30,11 +32,11 @@ def seed_all(seed):
         numpy.random.seed(seed % (1 << 32))
 
 
-def strict():
+def strict(deterministic=True):
     """Float32 means float32, and the same call gives the same bits."""
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
-    torch.backends.cudnn.deterministic = True
+    torch.backends.cudnn.deterministic = deterministic
     torch.backends.cudnn.benchmark = False
 
 
@@ -50,6 +52,9 @@ class Runner:
         self.module = self.build()
         self.wide_module = None
         self.repeatable = True  # else float64 would draw other random numbers
+        # Whether cuDNN may choose among all of its algorithms: of transposed convolutions the repeatable ones may take
+        # fifteen times as long. Where the others do not repeat themselves study.py takes that back.
+        self.free = device.type == "cuda" and re.search("conv_?transpose", task.source, re.IGNORECASE) is not None
         # What a forward changes; everything, until a probe says otherwise.
         self.changes_module = self.changes_inputs = self.changes_parameters = True
 
@@ -162,18 +167,21 @@ class Runner:
         return self.named(self.raw(module, args, seed, mode, default), default)
 
     def raw(self, module, args, seed, mode=None, default=None):
-        strict()
+        strict(not self.free)
         seed_all(seed)
         usual = torch.get_default_dtype()
         torch.set_default_dtype(default or usual)
         module, before = self.adapted(module), versions(args)
         try:
             with self.task.blame("Model.forward"), torch.no_grad(), made_on(self.device), \
-                    self.task.elsewhere(self.device), mode or contextlib.nullcontext():
+                    self.task.elsewhere(self.device), self.taps(default), mode or contextlib.nullcontext():
                 result = module(*args)
         finally:
             torch.set_default_dtype(usual)
         return self.written(args, before) if result is None else result
+
+    def taps(self, dtype):
+        return Taps() if dtype is torch.float64 and self.device.type == "cuda" else contextlib.nullcontext()
 
     def written(self, args, before):
         """What a forward that returns nothing wrote: those of its inputs are its outputs, from

@@ -33,25 +33,68 @@ end
 -- After these the process at the other end is gone.
 local fatal = { timeout = true, died = true, interrupted = true, io = true, protocol = true }
 
-local function start_worker(self)
+-- A worker's process, and what it is asked first.
+local function new_worker(self)
   -- A driver maps far more than it uses: only a simulated device can be limited.
   local simulated = self.requested:match "^sim:"
   local command = table.move({ core.program, "--worker" }, 1, 2, #self.wrap + 1, { table.unpack(self.wrap) })
   local worker, message, name = wire.start("worker", command,
     { memory = simulated and self.simulate.memory or 0 })
   if not worker then return nil, message, name end
-  local reply
-  reply, message, name = loop.call(worker, { op = "open", device = self.requested, figures = self.figures,
+  return worker, { op = "open", device = self.requested, figures = self.figures,
     blocks = simulated and self.simulate.blocks or nil,
     threads = simulated and self.simulate.threads or nil,
-    sanitize = not simulated or self.simulate.sanitize ~= false },
-    { timeout = self.deadlines.start })
+    sanitize = not simulated or self.simulate.sanitize ~= false }
+end
+
+-- A worker that answered, or did not.
+local function taken(self, worker, reply, message, name)
   if not reply then
     worker:close()
     return nil, message, name
   end
   self.worker, self.loaded, self.workers = worker, nil, self.workers + 1
   return reply.device
+end
+
+-- The worker that was begun ahead, or nil: another one may start.
+local function spare_worker(self)
+  local spare = self.spare
+  self.spare = nil
+  if not spare then return nil end
+  local ends, timeout = spare.from + self.deadlines.start, self.deadlines.start
+  loop.wait(function() return spare.worker:ready() end, ends, spare.worker:fd())
+  return taken(self, spare.worker, spare.worker:receive(timeout, math.max(0.001, ends - core.clock.now())))
+end
+
+local function start_worker(self)
+  local info = spare_worker(self)
+  if info then return info end
+  local worker, request, name = new_worker(self)
+  if not worker then return nil, request, name end
+  return taken(self, worker, loop.call(worker, request, { timeout = self.deadlines.start }))
+end
+
+--- Begin the worker that comes after this one, and wait for nothing: it opens the device while others work.
+function Device:begin_spare()
+  if self.spare then return end
+  local worker, request = new_worker(self)
+  if not worker then return end                -- one is started when it is needed, and says why not
+  if worker:send(request, { timeout = self.deadlines.start }) then
+    self.spare = { worker = worker, from = core.clock.now() }
+  else worker:close() end
+end
+
+--- Wait until nothing is being started on the device: what is timed then has it to itself.
+function Device:settle()
+  local spare = self.spare
+  if not spare then return end
+  loop.wait(function() return spare.worker:ready() end, spare.from + self.deadlines.start, spare.worker:fd())
+end
+
+local function drop_spare(self)
+  if self.spare then self.spare.worker:close() end
+  self.spare = nil
 end
 
 --- The same simulated device with a worker of its own that executes at most `blocks` of each launch, which stand for
@@ -122,6 +165,7 @@ end
 --- candidate's word; this is the machine's own. Returns true, or nil, message, name.
 function Device:renew()
   self:drop_worker()
+  drop_spare(self)
   local info, message, name = start_worker(self)
   return info and true, message, name
 end
@@ -161,6 +205,7 @@ function Device:close()
   if self.sampler then self.sampler:close() end
   self.sampler = nil
   self:drop_worker()
+  drop_spare(self)
   self:drop_compiler()
   if self.jail_host then self.jail_host:close() end
   self.jail_host = nil

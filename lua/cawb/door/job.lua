@@ -127,25 +127,35 @@ local function glanced(cli, s, all, dev, host)
   if t then t:close() end
 end
 
+-- A task host that has met the device: { process, hello }, or nil, message, name.
+local function ready_host(dev, all)
+  local host, hello, name = python.start(all.deadlines.start)
+  if not host then return nil, hello, name end
+  local ready, message, why = task.prepare(host, dev, all)
+  if ready then return { host, hello } end
+  host:close()
+  return nil, message, why
+end
+
 -- One's turn on a device that others use too: what takes long and computes nothing there, the
 -- start of Python, its first contact with the GPU, a warm compiler, is done while waiting.
 -- Returns { host = the task host, glanced = the task where this strategy has nothing for it }, to be closed.
 local function queue(cli, s, all, dev)
   local place = setmetatable({}, { __close = function(self)
+    -- The task is closed by now, and the device's memory free: the next one need not wait until these processes are gone.
+    if self.lock then self.lock:close() end
     if self.host then self.host[1]:close() end
-    if self.lock then                          -- the next one finds the device's memory free
-      dev:close()
-      self.lock:close()
-    end
+    if self.lock then dev:close() end
   end })
   if not cli.lock then return place end
-  local host, hello, name = python.start(all.deadlines.start)
-  if not host then return nil, hello, name end
-  place.host = { host, hello }
-  local ready, message, why = task.prepare(host, dev, all)
-  if not ready then return nil, message, why end
+  local message, why
+  place.host, message, why = ready_host(dev, all)
+  if not place.host then return nil, message, why end
   place.glanced = glanced(cli, s, all, dev, place.host)
   if place.glanced then return place end
+  task.compile_ahead(place.host[1], cli.words[2], dev, all)
+  if not place.host[1]:alive() then place.host, message, why = ready_host(dev, all) end
+  if not place.host then return nil, message, why end
   place.lock, message, why = core.fs.lock(cli.lock)
   if not place.lock then return nil, message, why end
   return place

@@ -23,6 +23,12 @@ local function add_seconds(first, again)
   return seconds
 end
 
+--- Let the worker that may have to confirm what this candidate does get ready meanwhile: one that has met no candidate. On a
+--- simulated device there is nothing to get ready.
+function M.expect(task, candidate, options)
+  if options.confirm.enabled and not candidate.python and not task.device.info.modelled then task.device:begin_spare() end
+end
+
 --- The facts of `member`, which were `facts`, as they are when it is evaluated again, by `options`:
 --- they keep the first times as `first` = { time_s, speedup }. A failure comes back as
 --- facts of the stage "confirm". With `count` the device's counters have a look, too. Returns nil, message, name when the machine failed.

@@ -108,6 +108,7 @@ end
 
 local function measure(e)
   local facts, how = e.facts, e.how
+  e.task.device:settle()
   local got, message, name = attempt(e, "measure", "measure", how_to_measure(how))
   if not got then return got, message, name end
   note_times(e, got)

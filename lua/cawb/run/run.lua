@@ -157,6 +157,7 @@ end
 -- Sweep, verify, measure; and all of it once more for what would be the best, or is hard to
 -- believe.
 local function judge(self, turn)
+  confirm.expect(self.task, turn.candidate, self.options)
   local function say(stage) self.report:stage(self, turn, stage) end
   local facts, member, name = evaluate.candidate(self.task, turn.candidate, self.options, { say = say,
     spent = function() return self:elapsed() >= self.options.seconds end })

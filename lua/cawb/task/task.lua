@@ -224,6 +224,15 @@ function M.prepare(host, device, all)
   return ready and true, message, name
 end
 
+--- Have PyTorch compile the task in a file before its turn on this device has come, where it is to be timed so: without data,
+--- and without computing there. What is not done ahead is done when it is timed.
+function M.compile_ahead(host, path, device, all)
+  local full = core.fs.realpath(place.file(path))
+  if not full or not kinds.of(device).gpu or not will_compile(all.measure.against) then return end
+  loop.call(host, { op = "ahead", path = wire.path(full), overrides = all.task, init_seed = 42,
+    device = kinds.torch_device(device) }, { timeout = all.deadlines.task })
+end
+
 -- What the task host says of a task, loaded or, for a `look` at it, only sketched.
 local function load(host, path, device, opts, weights_seed, look)
   if look then
