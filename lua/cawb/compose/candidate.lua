@@ -19,6 +19,7 @@ local rewrite = require "cawb.compose.rewrite"
 local schedule = require "cawb.compose.schedule"
 local show = require "cawb.compose.show"
 local split = require "cawb.compose.split"
+local tensors = require "cawb.compose.kernel.tensor"
 local tune = require "cawb.compose.tune"
 
 local M = {}
@@ -141,6 +142,26 @@ end
 
 local LARGEST = 1000000               -- bytes of a kernel.cu: a little below what is taken
 
+-- Texts that are too long have no comments on lines of their own, and no indentation.
+local function shorter(text)
+  return (("\n" .. text):gsub("\n[ \t]+", "\n"):gsub("\n//[^\n]*", ""):gsub("\n\n+", "\n"):sub(2))
+end
+
+-- Operations below which products are left to libraries, so that a text becomes `excess` bytes shorter: the smallest ones go first.
+local function least_for(made, excess)
+  local list = {}
+  for _, kernel in ipairs(made.kernels) do
+    local text = kernel.made and kernel.made.text
+    if text and kernel.by == "tensor" then list[#list + 1] = { operations = tensors.operations(kernel), bytes = #shorter(text) } end
+  end
+  table.sort(list, function(a, b) return a.operations < b.operations end)
+  for _, one in ipairs(list) do
+    excess = excess - one.bytes
+    if excess <= 0 then return one.operations + 1 end
+  end
+  return 1 << 40
+end
+
 local function once(task, given)
   local joins = {}
   local options = schedule.options(given, joins)
@@ -170,15 +191,18 @@ local function once(task, given)
 end
 
 --- A task as { source, plan, options of the compiler, kernels }; or nil and what cannot be lowered, why, and where it stands.
---- Where the text would be too long, products with few operations are left to libraries, until it is not.
+--- A text that would be too long has fewer comments; where that is not enough, products with the fewest operations are left to libraries.
 --- `options`: arch (of the device, as "sm_90a": without it nothing is made for one), sms (its multiprocessors, where not the task's device's), libraries (false: no calls of
 --- them), memory (bytes of the device), fuse (false: a kernel for whatever can have one), attend (false: no attention in one kernel; or from how many scores on), choice (of fusions), kernels (tunes
---- one), gathered (true: convolutions of one tap read their input as it lies, see kernel/tensor_point.lua), rewrite (false: nothing is computed otherwise than the task has it, see rewrite.lua), schedule (see schedule.lua).
+--- one), gathered (false: no convolution of one tap reads its input as it lies, see kernel/tensor_point.lua), rewrite (false: nothing is computed otherwise than the task has it, see rewrite.lua), schedule (see schedule.lua).
 function M.make(task, options)
   local all = setmetatable({ sms = options and options.sms or task.device and task.device.info.sms }, { __index = options })
   local made, why = once(task, all)
-  while made and #made.source > (all.largest or LARGEST) and all.arch and (all.least or 0) < 1 << 40 do
-    all.least = all.least and all.least * 4 or 1 << 28
+  local largest = all.largest or LARGEST
+  while made and #made.source > largest do
+    made.source = shorter(made.source)
+    if #made.source <= largest or not all.arch or (all.least or 0) >= 1 << 40 then break end
+    all.least = math.max(2 * (all.least or 0), least_for(made, #made.source - largest))
     made, why = once(task, all)
   end
   if not made then return nil, why end

@@ -3,6 +3,7 @@
 -- memory; each warp gathers its factor. The instruction is every tensor core's since Ampere (mma.sync). A transposed
 -- convolution is one plain sum for each set of outputs: those whose places have the same remainders by the stride.
 
+local pack = require "cawb.compose.generate.pack"
 local template = require "cawb.compose.generate.template"
 
 local M = {}
@@ -12,7 +13,6 @@ local ceil = template.ceil
 local ROWS, THREADS = 128, 256        -- outputs of a box, sixteen a warp
 local HELD = 48                       -- numbers of the next box that a thread has on their way
 local STAGED = 12                     -- times eight columns whose results are staged at once, of one set
-local SHORT = 640                     -- terms: as in tensor.lua
 local SMS = 132
 
 -- Bytes of shared memory: what a block may have, by compute capability; a multiprocessor has a kilobyte more.
@@ -220,7 +220,7 @@ function M.shape(d, arch)
   t.side = d.transposed and math.min(d.stride[3], d.out[3]) or 1      -- sets whose outputs take turns along the last axis
   t.by_channel = d.channels % 8 == 0
   t.apart = apart_of(t.box, t.by_channel)
-  t.fourth = d.channels * numel(d.window) <= SHORT or nil
+  t.fourth = d.channels * numel(d.window) <= pack.SHORT or nil
   local c = cuts(d, t, most)
   if not c then return nil, "its weights do not fit into shared memory" end
   for key, value in pairs(c) do t[key] = value end

@@ -34,7 +34,6 @@ local CHUNK, TILE = pack.CHUNK, 128   -- along k; rows of a tile
 local STAGES = 3                      -- of the loop `wgmma`
 local WIDEST = { wgmma = 128, mma = 64 }      -- columns of a tile, and what they are a multiple of
 local MULTIPLE = { wgmma = 16, mma = 32 }
-local SHORT = 640                     -- terms: an error of float32's own is so small then that low x low counts
 local SMS = pack.SMS                  -- blocks that stay on their multiprocessors: one each
 
 local joined, place = pack.joined, pack.place
@@ -108,7 +107,7 @@ local function holes(kernel, geometry, loop)
               TILEM = TILE // 2, TILEN = tile, SUMS = tile // 2, DOWN = ceil(g.rows, TILE), ACROSS = ceil(g.columns, tile), GROUP = 16,
               STAGES = STAGES, PARTS = 2, TYPE = "f16", TERMS = CHUNK, LOOP = kernel.name, FIRST = true, PLACES = g.batch * g.rows * ceil(g.columns, 2) }
   local longest, most, all = stepping(h, g, ceil(g.left.depth, CHUNK))
-  h.FOURTH = g.terms <= SHORT or nil
+  h.FOURTH = g.terms <= pack.SHORT or nil
   h.PRODUCTS = h.FOURTH and "four" or "three"
   h.AROWS, h.ALLSTEPS = most > 0 and TILE + 8 or TILE, all
   h.REACH = h.DOWN * TILE + most // 8 * 8 + (most > 0 and 8 or 0)
@@ -202,9 +201,11 @@ end
 local function full_launches(kernel, geometry, h, f, nodes, flags, more, packed)
   local steps, texts, factors = {}, {}, {}
   for _, side in ipairs { "left", "right" } do
-    local made = pack.kernel(kernel, geometry, side, octets_of(h)[side], pack.full, h.NOTFULL)
+    local alone = packed[side].parameters_alone
+    local made = pack.kernel(kernel, geometry, side, octets_of(h)[side], alone and pack.kept or pack.full, not alone and h.NOTFULL or nil)
     share_place(made, packed[side])
-    made.launch.arguments = joined(made.nodes, { made.packed, made.scales }, flags)
+    made.launch.prepare = alone
+    made.launch.arguments = joined(made.nodes, { made.packed, made.scales }, alone and { packed[side].wide } or flags)
     steps[#steps + 1], texts[#texts + 1] = made.launch, made.text
     factors[#factors + 1], factors[#factors + 2] = made.packed, made.scales
   end

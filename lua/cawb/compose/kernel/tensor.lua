@@ -15,11 +15,10 @@ local ways = { box = tensor_box, packed = tensor_conv, gathered = tensor_point }
 
 local PACKING = 4e-6      -- seconds that a kernel costs beside its own: of packing
 
--- Those of a convolution: the one that should be fastest first. What is gathered has run on the simulator alone: it is taken where
--- `options.gathered` says so, or a schedule.
+-- Those of a convolution: the one that should be fastest first.
 local function of_conv(x, options)
   local boxed, packed = tensor_box.cost(x, options), tensor_conv.cost(x, options)
-  local point = options.gathered and tensor_point.cost(x, options)
+  local point = options.gathered ~= false and tensor_point.cost(x, options)
   local list = boxed and packed and packed < boxed and { tensor_conv, tensor_box } or { tensor_box, tensor_conv }
   if point and point < math.min(boxed or math.huge, packed and packed + PACKING or math.huge) then table.insert(list, 1, tensor_point) end
   return list
@@ -43,6 +42,12 @@ function M.serves(kernel, options)
     if generator.serves(x, options) then return true end
   end
   return false
+end
+
+--- Operations of a kernel's product or convolution.
+function M.operations(kernel)
+  local x = anchor(kernel)
+  return kernel.kind == "conv" and tensor_conv.operations(x) or kernel.kind == "product" and tensor_matrix.operations(x) or math.maxinteger
 end
 
 --- Text and launches of a kernel on tensor cores, or nil.

@@ -9,7 +9,7 @@ local prepared = require "cawb.compose.prepared"
 
 local M = {}
 
-local LEAST = 1 << 26                 -- operations below which a library's call is as good
+local LEAST = 1 << 24                 -- operations below which a library's call is as good
 
 local function numel(list)
   local n = 1

@@ -6,13 +6,14 @@
 
 local index = require "cawb.compose.index"
 local library = require "cawb.compose.library"
+local pack = require "cawb.compose.generate.pack"
 local tensor = require "cawb.compose.generate.tensor"
 
 local M = {}
 
-local LEAST = 1 << 26                 -- operations below which a library's call is as good
+local LEAST = 1 << 24                 -- operations below which a library's call is as good
 local ROOM = 12 << 30                 -- bytes that a packed factor may take
-local FULL = 1 << 36                  -- operations from which a wide range has kernels of its own: they cost four launches
+local FULL = 1 << 34                  -- operations from which a wide range has kernels of its own: they cost four launches
 
 local function product(list)
   local n = 1
@@ -288,6 +289,9 @@ local function terms(x, c, channels)
   return product(outputs.shape) * product(c.taps) * (c.transposed and x.shape[2] // c.groups or channels)
 end
 
+--- Operations of a convolution.
+function M.operations(x) return 2 * terms(x, x.conv, x.inputs[1].shape[2] // x.conv.groups) end
+
 -- Whether numbers of a wide range have kernels of their own: these need half as much memory again.
 local function is_full(x, c, p, channels, columns, options)
   return 2 * terms(x, c, channels) >= (options.full or FULL) and 3 * select(3, work(x, c, p, channels, columns)) <= 2 * ROOM
@@ -321,7 +325,7 @@ function M.cost(x, options)
   local packed = select(3, work(x, c, p, channels, columns))
   local bytes = 4 * product(x.inputs[1].shape) + 2.2 * packed + 4 * product(x.shape)
   local scattered = c.transposed and c.stride[c.dims] > 1 and 1.9 or 1        -- what it writes
-  return scattered * (bytes / BYTES + 2 * executed * (channels * product(c.taps) <= 640 and 4 or 3) / FLOPS)
+  return scattered * (bytes / BYTES + 2 * executed * (channels * product(c.taps) <= pack.SHORT and 4 or 3) / FLOPS)
 end
 
 --- A convolution as a geometry of tensor.lua; nil where its weights do not lie in memory. Options as for `serves`.

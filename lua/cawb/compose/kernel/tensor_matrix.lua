@@ -46,6 +46,12 @@ local function is_bound(x, s)
   return seconds(4 * s.batch * (all + packed), work, OWN) > seconds(4 * s.batch * (all + behind), work, PLAIN)
 end
 
+--- Operations of a product.
+function M.operations(x)
+  local s = sizes(x)
+  return 2 * s.batch * s.m * s.n * s.k
+end
+
 --- Whether a product can be made here, or nil and why not. `options.arch`: of the device, as "sm_90a";
 --- `options.least`, `options.narrowest`: operations, and rows, columns and terms, below which a library is as good; `options.emulate`: also where plain arithmetic is as fast.
 function M.serves(x, options)

@@ -37,10 +37,20 @@ function M.serves(x, options)
   return t
 end
 
---- Seconds that it would take on an H100, roughly; or nil where it cannot be made, or is too small to be worth it.
+-- Whether a node is in memory, seen through views.
+local function lies(node)
+  while node.kind == "view" and not node.stored do
+    if #node.pieces > 1 then return false end
+    node = node.inputs[node.pieces[1].input]
+  end
+  return node.stored or node.kind == "leaf"
+end
+
+--- Seconds that it would take on an H100, roughly; or nil where it cannot be made, is too small to be worth it, or would read and
+--- split its input more than once, for several tiles of columns, or compute it on the way.
 function M.cost(x, options)
   local t, bytes = M.serves(x, options), 4 * (numel(x.inputs[1].shape) + numel(x.shape))
-  if not t or bytes < LARGE then return nil end
+  if not t or bytes < LARGE or t.all > 1 or not lies(x.inputs[1]) then return nil end
   local memory, work = bytes / BYTES, gathered.seconds(t)
   return math.max(memory, work) + 0.2 * math.min(memory, work)
 end

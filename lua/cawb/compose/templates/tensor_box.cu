@@ -28,7 +28,7 @@ static __device__ __forceinline__ void $NAME_result($PARAMETERS, int z, int n, i
   $put((long long)n * $ALL + o, d, h, w, $VALUE);
 }
 
-// A box without tensor cores, where its numbers, or the weights, lie too far apart for 16 bits.
+// A box without tensor cores, where one of its numbers is infinite, or the weights lie too far apart for 16 bits.
 static __device__ __forceinline__ void $NAME_exact($PARAMETERS, int z, int cut, $NAME_tile tile) {
   for (int i = threadIdx.x; i < $ROWS * $COLUMNS * $SETS; i += $THREADS) {
     const int row = i % $ROWS, column = cut * $COLUMNS + i / $ROWS % $COLUMNS, set = i / ($ROWS * $COLUMNS), o = z * $EACH + column;
@@ -49,6 +49,37 @@ static __device__ __forceinline__ void $NAME_exact($PARAMETERS, int z, int cut, 
     const int *const rest = $NAME_sets[set] + 4;
     $NAME_result($PASS, z, tile.n, column, (tile.d + row / ($BOXH * $BOXW)) * $OUTD + rest[0], (tile.h + row / $BOXW % $BOXH) * $OUTH + rest[1],
                  (tile.w + row % $BOXW) * $OUTW + rest[2], sum);
+  }
+}
+
+// Those results of a box that read places with a mark, once more without tensor cores: a warp sums one, and lanes its terms.
+static __device__ __forceinline__ void $NAME_again($PARAMETERS, int z, int cut, $NAME_tile tile, const unsigned *marks) {
+  const int lane = threadIdx.x % 32;
+  for (int i = 0; i < $ROWS * $SETS; i++) {
+    const int row = i % $ROWS, taps = $NAME_sets[i / $ROWS][1];
+    const int3 to = { row / ($BOXH * $BOXW), row / $BOXW % $BOXH, row % $BOXW };
+    const int *const tap = $NAME_taps[$NAME_sets[i / $ROWS][0]], *const rest = $NAME_sets[i / $ROWS] + 4;
+    bool is_marked = false;
+    for (int t = lane; t < taps; t += 32) {
+      const int place = ((to.x * $STEPD + tap[4 * t + 1]) * $INH + to.y * $STEPH + tap[4 * t + 2]) * $INW + to.z * $STEPW + tap[4 * t + 3];
+      is_marked = is_marked || (marks[place / 32] >> place % 32 & 1);
+    }
+    if (!__any_sync(~0u, is_marked)) continue;
+    for (int column = cut * $COLUMNS + threadIdx.x / 32; column < min($EACH, (cut + 1) * $COLUMNS); column += $THREADS / 32) {
+      const int o = z * $EACH + column;
+      float sum = 0.0f;
+      for (int k = lane; k < $CHANNELS * taps; k += 32) {
+        const int c = k / taps, *const by = tap + k % taps * 4;
+        const int d = (tile.d + to.x) * $STEPD + $FIRSTD + by[1], h = (tile.h + to.y) * $STEPH + $FIRSTH + by[2];
+        const int w = (tile.w + to.z) * $STEPW + $FIRSTW + by[3];
+        const int2 at = { c, 0 };
+        if (d >= 0 && d < $SIZED && h >= 0 && h < $SIZEH && w >= 0 && w < $SIZEW)
+          sum = fmaf($load(((long long)tile.n * $GROUPS + z) * $CHANNELS + c, d, h, w), $weight($OUTIN, by[0]), sum);
+      }
+#pragma unroll
+      for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
+      if (lane == 0) $NAME_result($PASS, z, tile.n, column, (tile.d + to.x) * $OUTD + rest[0], (tile.h + to.y) * $OUTH + rest[1], (tile.w + to.z) * $OUTW + rest[2], sum);
+    }
   }
 }
 
@@ -95,6 +126,7 @@ $NAME($PARAMETERS, const uint4 *__restrict__ weights, const float *__restrict__ 
   float *const stage = columns + $SETS * $COLUMNS;
   unsigned *const box = (unsigned *)(stage + $TILES * 8 * $PITCH);
   __shared__ float all[$THREADS / 32];
+  __shared__ unsigned marks[($PLACES + 31) / 32];
   const int cut = blockIdx.x % ($GROUPS * $CUTS), z = cut / $CUTS, lane = threadIdx.x % 32, bad = *wide;
   for (int i = threadIdx.x; i < $STEPS * ($COLUMNS / 8) * 32; i += $THREADS) own[i] = weights[(size_t)cut * ($STEPS * ($COLUMNS / 8) * 32) + i];
   for (int i = threadIdx.x; i < $SETS * $COLUMNS; i += $THREADS) columns[i] = scales[cut * ($SETS * $COLUMNS) + i];
@@ -125,7 +157,7 @@ $NAME($PARAMETERS, const uint4 *__restrict__ weights, const float *__restrict__ 
 #pragma unroll
     for (int k = 0; k < $THREADS / 32; k++) most = fmaxf(most, all[k]);
     const int e = exponent_for(most);
-    int lost = bad | (e < -66);
+    int beyond = bad | (e < -66), lost = 0;                                    // lost: in which turns
 #pragma unroll
     for (int k = 0; k < $TURNS; k++) {
       const int u = threadIdx.x + $THREADS * k;
@@ -138,13 +170,23 @@ $NAME($PARAMETERS, const uint4 *__restrict__ weights, const float *__restrict__ 
 $if PAIR
       here = fmaxf(here, __shfl_down_sync(~0u, here, 1));                  // a neighbour's size does as well
 $end
-      lost |= here > 0.0f && !(here >= most * 1.52587890625e-5f && here < INFINITY);      // 2^-16
+      beyond |= here == INFINITY;
+      lost |= (here > 0.0f && !(here >= most * 1.52587890625e-5f)) << k % 32;      // 2^-16
     }
-    lost = __syncthreads_or(lost);
+    int redo = __syncthreads_or(lost | beyond);
+    if (redo) {                                                                // where numbers lose bits
+      for (int k = threadIdx.x; k < ($PLACES + 31) / 32; k += $THREADS) marks[k] = 0;
+      redo = __syncthreads_or(beyond) ? 2 : 1;
+#pragma unroll
+      for (int k = 0; k < $TURNS; k++) {
+        const int u = threadIdx.x + $THREADS * k;
+        if (lost >> k % 32 & 1 && u < $UNITS) atomicOr(&marks[u % $PLACES / 32], 1u << u % $PLACES % 32);
+      }
+    }
     if (i + gridDim.x / ($GROUPS * $CUTS) < $ITEMS) $NAME_fetch($PASS, v, z, $NAME_at(i + gridDim.x / ($GROUPS * $CUTS)));
     const float undo = power_of_two(-e);
     // Sets whose outputs lie in the same lines are put side by side in shared memory, so that what is written is one run.
-    for (int pass = lost ? $LINES * $PASSES : 0; pass < $LINES * $PASSES; pass++) {
+    for (int pass = redo == 2 ? $LINES * $PASSES : 0; pass < $LINES * $PASSES; pass++) {
       const int line = pass / $PASSES * $SIDE, column = pass % $PASSES * $TILES * 8;
       for (int side = 0; side < $SIDE; side++) {
         const int *const set = $NAME_sets[line + side], *const from = offsets + lane % 4 * 2;
@@ -174,7 +216,8 @@ $end
       }
       __syncthreads();
     }
-    if (lost) $NAME_exact($PASS, z, cut % $CUTS, tile);
+    if (redo == 2) $NAME_exact($PASS, z, cut % $CUTS, tile);
+    else if (redo) $NAME_again($PASS, z, cut % $CUTS, tile, marks);
     __syncthreads();
   }
 }
