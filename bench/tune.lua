@@ -2,6 +2,8 @@
 -- of measurements, over the tasks of a suite at sizes that fit a simulated device, or in full on a GPU.
 --   cawb bench/tune.lua run SUITE.jsonl BOOK.jsonl [MEASUREMENTS] [SHARD, as 3/16] [DEVICE] [SECONDS] [DRAWS]
 --   cawb bench/tune.lua table BOOK.jsonl...
+--   cawb bench/tune.lua draw SUITE.jsonl BOOK.jsonl ...      the same without the search, for records
+--   cawb bench/tune.lua records BOOK.jsonl... >FILE          what was drawn, as records (compose/tune/records.lua)
 -- The first form writes a line a task into BOOK, and goes on after those that are there; after SECONDS no further task begins.
 -- The second prints the table. All begin with compose's own schedule, which is the first measurement of each: it is known
 -- before a search begins, and to begin without it would flatter whoever proposes it. `random` walks one to four legal edits
@@ -19,7 +21,8 @@ local here = arg[0]:match "^(.*)/" or "."
 
 local word, suite, book, measurements, shard, name, seconds, draws = ...
 if word == "table" then return dofile(here .. "/tune/table.lua") { select(2, ...) } end
-assert(word == "run" and book, "usage: cawb bench/tune.lua run SUITE.jsonl BOOK.jsonl [MEASUREMENTS] [SHARD] [DEVICE] [SECONDS] [DRAWS]")
+if word == "records" then return dofile(here .. "/tune/records.lua") { select(2, ...) } end
+assert((word == "run" or word == "draw") and book, "usage: cawb bench/tune.lua run SUITE.jsonl BOOK.jsonl [MEASUREMENTS] [SHARD] [DEVICE] [SECONDS] [DRAWS]")
 measurements, draws = math.tointeger(tonumber(measurements or 16)), math.tointeger(tonumber(draws or 1))
 local part, parts = (shard or "1/1"):match "^(%d+)/(%d+)$"
 part, parts = assert(tonumber(part), "SHARD is as 3/16"), tonumber(parts)
@@ -31,8 +34,11 @@ local folder = os.tmpname()
 os.remove(folder)
 assert(core.fs.mkdir(folder))
 
+-- The columns of KernelBench, or of what `cawb synth` wrote.
+local function label_of(row) return ("%s/%s"):format(row.level or "synth", row.name or row.number) end
+
 local function open(row, all)
-  local path = ("%s/%s_%s.py"):format(folder, row.level, (row.name:gsub("%W", "_")))
+  local path = ("%s/%s.py"):format(folder, (label_of(row):gsub("%W", "_")))
   local f = assert(io.open(path, "w"))
   f:write(row.code)
   f:close()
@@ -42,7 +48,7 @@ end
 local function settings()
   local all = options.copy(cawb.defaults)
   if device.info.modelled then all.scale.memory, all.scale.operations = 4000000, 20000000 end
-  all.deadlines.run, all.deadlines.measure = 60, 60
+  all.deadlines.run, all.deadlines.measure = 20, 20
   return all
 end
 
@@ -94,6 +100,9 @@ local function measure_for(task, all, label)
   end
 end
 
+-- Of other tasks: what cawb comes with. What was measured here before is not used.
+local known_elsewhere = not os.getenv "CAWB_TUNE_ALONE" and compose.records.shipped() or nil
+
 -- One way of searching, with what it asked for: a list of { schedule's text, seconds or nothing }.
 local function searched(how, make, measure, seed)
   local asked = core.json.array {}
@@ -104,18 +113,14 @@ local function searched(how, make, measure, seed)
     return times
   end
   local from = core.clock.now()
-  local best = how({}, { make = make, measure = noted, measurements = measurements, seed = seed, device = device.info })
-  return best and asked, core.clock.now() - from
+  local best, curve = how({}, { make = make, measure = noted, measurements = measurements, seed = seed, records = known_elsewhere })
+  return best and asked, core.clock.now() - from, curve
 end
-
-local function label_of(row) return ("%s/%s"):format(row.level, row.name) end
 
 -- What each kernel of compose's own is.
 local function kernels_of(made)
   local list = core.json.array {}
-  for k, kernel in ipairs(made.kernels) do
-    list[k] = { key = compose.schedule.key(kernel), by = kernel.by, loop = kernel.loop, about = compose.tune.about and compose.tune.about(kernel) }
-  end
+  for k, kernel in ipairs(made.kernels) do list[k] = { key = compose.schedule.key(kernel), about = compose.records.about(kernel) } end
   return list
 end
 
@@ -127,7 +132,7 @@ local function line_of(row, task, all, number)
   local line = { task = label_of(row), device = device.info.model, modelled = device.info.modelled or nil, version = core.version,
     when = os.date "!%Y-%m-%d", kernels = kernels_of(first), edits = #compose.schedule.legal(first), random = core.json.array {},
     uniform = core.json.array {} }
-  line.search, line.took = searched(compose.tune.search, make, measure, 7919 + number)
+  if word == "run" then line.search, line.took, line.curve = searched(compose.tune.search, make, measure, 7919 + number) end
   for k = 1, draws do
     line.random[k] = searched(compose.tune.random, make, measure, 7919 + number + 1000 * k)
     line.uniform[k] = searched(draw.uniform, make, measure, 7919 + number + 1000 * k)
@@ -153,7 +158,7 @@ for text in io.lines(suite) do
     local task <close>, why = open(row, all)
     local line
     if task then line = line_of(row, task, all, number) end
-    if line then out:write(core.json.encode(line), "\n") end
+    if line and not core.clock.asked() then out:write(core.json.encode(line), "\n") end
     io.stderr:write(("%s: %s\n"):format(label_of(row), line and ("%d seconds"):format(line.took // 1) or "not made: " .. tostring(why)))
   end
 end

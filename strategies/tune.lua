@@ -51,9 +51,12 @@ end
 
 local function search(run, settings)
   local ends = run:elapsed() + settings.seconds
+  local model, lines = run.task.device.info.model or "device", {}
   local best, curve = compose.tune.search(run.memory.from, { make = make_for(run), measure = measure_for(run),
-    measurements = settings.measurements, seed = settings.seed,
+    measurements = settings.measurements, seed = settings.seed, records = settings.records and compose.records.known(model) or nil,
+    learn = function(...) lines[#lines + 1] = compose.records.line(...) end,
     stop = function() return run:done() ~= nil or run:elapsed() > ends end })
+  if settings.records then compose.records.keep(model, lines) end
   if not best or #curve == 0 then return nil end
   run.report:note(("%d measurements: kernels %.4g -> %.4g us; schedule = %s"):format(#curve, curve[1] * 1e6, best.seconds * 1e6,
     compose.schedule.text(best.schedule)))
@@ -62,7 +65,7 @@ end
 
 return {
   proposes = "kernels",
-  settings = { measurements = 24, seconds = 60, seed = 1, schedule = "" },
+  settings = { measurements = 24, seconds = 60, seed = 1, schedule = "", records = true },
   step = function(run, settings)
     if not run.memory.from then return begin(run, settings) end
     local best = search(run, settings)

@@ -121,12 +121,47 @@ check.test("it stops when it is told, and where nothing runs it says so", functi
   check.equal(compose.tune.search({}, { make = make, measure = function() end, measurements = 9 }), nil)
 end)
 
+check.test("what was measured elsewhere is asked for first, of kernels that are alike", function()
+  local records = compose.records
+  local made, kept = make {}, records.new()
+  for _, kernel in ipairs(made.kernels) do
+    kept:add(records.about(kernel), { lanes = 64 }, math.log(0.7))
+    kept:add(records.about(kernel), { lanes = 128 }, math.log(1.4))
+  end
+  local first
+  compose.tune.search({}, { make = make, measurements = 2, records = kept, seed = 1, measure = function(m)
+    first = m.schedule
+    local times = {}
+    for k in ipairs(m.kernels) do times[k] = 1.0 end
+    return times
+  end })
+  assert(schedule.text(first):find("lanes = 64", 1, true), schedule.text(first))
+  local near = kept:near(records.about(made.kernels[1]))
+  local far = records.about(made.kernels[1])
+  far.written = far.written + 20
+  local function hope(own, list) return records.expected(own, 0.0, list, {}) end
+  assert(hope({ lanes = 64 }, near) > 2 * hope({ lanes = 128 }, near))
+  assert(hope({ lanes = 64 }, near) > 2 * hope({ lanes = 64 }, kept:near(far)), "what is unlike says little")
+end)
+
+check.test("records are lines of a file that the next search reads; lines that are none are passed over", function()
+  local records = compose.records
+  local about = { by = "rows", loop = "simt", written = 6.0, read = 15.0, row = 9.0, members = 2.0 }
+  local path = check.write(check.folder() .. "/r.jsonl", records.line(about, { lanes = 64, stay = true }, -0.5) .. "no line\n" .. records.line(about, {}, 0.0))
+  local near = records.new():read(path):near(about)
+  check.equal(#near, 2)
+  check.equal(records.text(near[1].own), "lanes=64 stay=true")
+  check.equal(near[1].change, -0.5)
+  check.equal(#records.new():read(path .. "none"):near(about), 0)
+end)
+
 check.test("as a strategy: the second turn is what was found, and the record has the schedules", function()
   local dir = check.folder()
-  local out, status = check.shell(("'%s' tune examples/layernorm.py --device sim:h100 --set task.rows=16 --set task.cols=512 "
+  local out, status = check.shell(("XDG_CACHE_HOME='%s/cache' '%s' tune examples/layernorm.py --device sim:h100 --set task.rows=16 --set task.cols=512 "
     .. "--set settings.measurements=6 --set confirm.enabled=false --set verify.battery=mixed --set verify.trials=1 --out %s 2>&1")
-    :format(core.program, dir))
+    :format(dir, core.program, dir))
   check.equal(status, 0, out)
+  check.matches(assert(io.open(dir .. "/cache/cawb/tune/H100_SXM_simulated_.jsonl")):read "a", '"by":"rows"')
   check.matches(out, "measurements: kernels [%d.]+ %-> [%d.]+ us; schedule = {")
   out, status = check.shell(("'%s' tune examples/layernorm.py --device sim:h100 --set 'settings.schedule={ tile = 3 }' --out %s 2>&1")
     :format(core.program, dir))

@@ -15,6 +15,7 @@ local partition = require "cawb.compose.partition"
 local plan = require "cawb.compose.plan"
 local points = require "cawb.compose.points"
 local prepared = require "cawb.compose.prepared"
+local records = require "cawb.compose.tune.records"
 local rewrite = require "cawb.compose.rewrite"
 local schedule = require "cawb.compose.schedule"
 local show = require "cawb.compose.show"
@@ -118,8 +119,8 @@ end
 M.table = show.lines
 
 --- Seconds of each of its kernels, of a profile of it: see show.lua. Schedules, their decisions, and a search among them:
---- schedule.lua, points.lua, tune.lua.
-M.times, M.schedule, M.points, M.tune = show.times, schedule, points, tune
+--- schedule.lua, points.lua, tune.lua; what searches found out, records.lua.
+M.times, M.schedule, M.points, M.tune, M.records = show.times, schedule, points, tune, records
 
 local compares = { eq = true, ne = true, lt = true, le = true, gt = true, ge = true }
 

@@ -1,15 +1,18 @@
--- tune: a better schedule by measurement. All kernels of a plan are tried at once: a round gives each of them the next
--- option of its generator that was not tried, and the times of single launches tell them apart. What shortens a kernel
--- stays. Edits that change more than one kernel (cuts, rewrites, loops) are tried one at a time, by the time of all. When every
--- single edit was tried, walks of a few edits from the best one follow: what pays only together is found by these.
+-- tune: a better schedule by measurement. All kernels of a plan are tried at once, since the times of single launches tell them apart:
+-- a measurement gives each kernel the options that should gain it most, by what is known of kernels like it (tune/records.lua) and
+-- of itself. The best of each kernel makes the best plan. Edits that change what kernels there are (cuts, rewrites) are tried
+-- one at a time, by the time of all, once they promise more than options do. Where nothing promises anything, walks of a few
+-- edits from the best schedule follow.
 
+local promise = require "cawb.compose.tune.promise"
+local records = require "cawb.compose.tune.records"
 local schedule = require "cawb.compose.schedule"
 
 local M = {}
 
-local GAIN = 0.98          -- of the best time so far: what is not below it is no gain
+local GAIN = 0.99          -- of the best time so far: what is not below it is no gain
 local DRAWS = 20           -- walks in a row that lead to nothing new, or nowhere, before a search ends
-local FAR, ROUNDS = 4, 3   -- times the best: what is further behind is not tried with other options; rounds of these
+local TRIES = 60           -- plans in a row that say nothing new, before options count as spent
 
 -- A function that draws from 1 to n, the same for the same seed (Park and Miller's generator, 1988).
 local function drawing(state)
@@ -19,22 +22,26 @@ local function drawing(state)
   end
 end
 
--- Edits that may change what kernels there are.
-local function is_structural(edit) return not edit.kernel or edit.name == "loop" end
+local function spent(self) return self.left <= 0 or self.stop() end
 
 -- ---- what was seen
 
 -- The text of a kernel that was measured, whatever it is called.
 local function text_of(kernel)
-  return kernel.made and kernel.made.text and kernel.made.text:gsub("%f[%w_]" .. kernel.name, "@") or nil
+  return kernel.made and kernel.made.text and kernel.made.text:gsub("%f[%w_]" .. kernel.name, "@") or kernel.loop
+end
+
+local function seen_as(kernel)
+  local text = text_of(kernel)
+  return text and schedule.key(kernel) .. text or nil
 end
 
 -- Times of kernels that were all measured before, in other company; nil where one was not.
 local function known_times(self, made)
   local times = {}
   for k, kernel in ipairs(made.kernels) do
-    local text = text_of(kernel)
-    times[k] = text and self.seen[schedule.key(kernel) .. text]
+    local name = seen_as(kernel)
+    times[k] = name and self.seen[name]
     if not times[k] then return nil end
   end
   return times
@@ -48,9 +55,35 @@ local function measured(self, made)
   return times
 end
 
+-- What is known of a kernel of the best plan: its options with what they changed, as logarithms over its first time.
+local function kernel_of(self, kernel, own, seconds)
+  local key = schedule.key(kernel)
+  local one = self.kernels[key]
+  if not one then
+    local about = records.about(kernel)
+    one = { key = key, about = about, near = self.records:near(about), seen = {}, first = seconds, best = 0.0, own = own, tried = {} }
+    self.kernels[key] = one
+  end
+  return one
+end
+
+-- A kernel's options and its time: known from now on.
+local function note(self, kernel, own, seconds)
+  local one = kernel_of(self, kernel, own, seconds)
+  local change = math.log(seconds / one.first)
+  local text = records.text(own)
+  if one.tried[text] == true then return end
+  one.tried[text] = true
+  one.seen[#one.seen + 1] = { own = own, change = change }
+  if self.learn then self.learn(one.about, own, change) end
+  if change < one.best + math.log(GAIN) then one.best, one.own = change, own end
+end
+
+local function own_of(s, key) return (s.kernels or {})[key] or {} end
+
 -- One measurement: { made, seconds, times = by kernel's name }; nil where nothing could be made or ran.
-local function look(self, s)
-  local made = self.make(s)
+local function look(self, s, made)
+  made = made or self.make(s)
   if not made or self.texts[made.source .. made.plan] then return nil end
   self.texts[made.source .. made.plan] = true
   self.fresh = false
@@ -58,12 +91,20 @@ local function look(self, s)
   if not times then return nil end
   local result = { made = made, schedule = s, seconds = 0.0, times = {} }
   for k, kernel in ipairs(made.kernels) do
-    local key, text = schedule.key(kernel), text_of(kernel)
+    local key, name = schedule.key(kernel), seen_as(kernel)
     result.seconds, result.times[key] = result.seconds + times[k], times[k]
-    if text then self.seen[key .. text] = times[k] end
+    if name then self.seen[name] = times[k] end
   end
   if not self.least or result.seconds < self.least.seconds then self.least = result end
   if self.fresh then self.curve[#self.curve + 1] = self.least.seconds end
+  return result
+end
+
+local function note_all(self, result)
+  for _, kernel in ipairs(result and result.made.kernels or {}) do
+    local key = schedule.key(kernel)
+    note(self, kernel, own_of(result.schedule, key), result.times[key])
+  end
   return result
 end
 
@@ -75,111 +116,159 @@ local function take(self, result)
   return false
 end
 
-local function spent(self) return self.left <= 0 or self.stop() end
+-- ---- rounds: options of all kernels at once
 
--- ---- rounds
+local function with_own(s, key, own)
+  local new = schedule.apply(s, { kernel = key, name = "vector" })
+  new.kernels = new.kernels or {}
+  new.kernels[key] = next(own) and own or nil
+  new.kernels = next(new.kernels) and new.kernels or nil
+  return new
+end
 
--- For each kernel its own edits that were not tried, in an order that mixes options.
-local function untried(self)
-  local lists = {}
-  for _, edit in ipairs(schedule.legal(self.best.made)) do
-    if edit.kernel and edit.value ~= nil and not is_structural(edit) then
-      local name = ("%s %s=%s"):format(edit.kernel, edit.name, tostring(edit.value))
-      if not self.tried[name] then
-        lists[edit.kernel] = lists[edit.kernel] or {}
-        table.insert(lists[edit.kernel], { edit = edit, name = name })
+-- The schedule in which each kernel has its best options.
+local function assembled(self)
+  local s = self.best.schedule
+  for _, kernel in ipairs(self.best.made.kernels) do
+    local one = self.kernels[schedule.key(kernel)]
+    if one then s = with_own(s, one.key, one.own) end
+  end
+  return s
+end
+
+local function kernels_by_key(made)
+  local by = {}
+  for _, kernel in ipairs(made.kernels) do by[schedule.key(kernel)] = kernel end
+  return by
+end
+
+-- Whether a plan has the same kernels as the best one.
+local function is_alike(self, made)
+  local by = kernels_by_key(made)
+  for _, kernel in ipairs(self.best.made.kernels) do
+    if not by[schedule.key(kernel)] then return false end
+  end
+  return #made.kernels == #self.best.made.kernels
+end
+
+-- For each kernel of the best plan what it may be given, the most promising first, and the seconds that the first promises.
+local function promises(self)
+  local edits, lists, sum = promise.edits(self.best.made), {}, 0.0
+  for _, kernel in ipairs(self.best.made.kernels) do
+    local key = schedule.key(kernel)
+    local one = self.kernels[key]
+    if edits[key] and one then
+      local list = promise.ranked(one, edits[key], self.draw)
+      if #list > 0 then
+        lists[#lists + 1] = { one = one, list = list, at = 1 }
+        sum = sum + list[1].gain * self.best.times[key]
       end
     end
   end
-  return lists
+  return lists, sum
 end
 
--- One of a kernel's untried edits: of an option that has gained before, else of one of which fewest values were tried.
-local function pick(self, key, list)
-  local best, least = {}, math.huge
-  for _, one in ipairs(list) do
-    local seen = self.options[key .. one.edit.name] or { tried = 0 }
-    local rank = seen.gained and -1 or seen.tried
-    if rank < least then best, least = {}, rank end
-    if rank == least then best[#best + 1] = one end
+-- Which kernels of a plan that was made would be measured for the first time. Those whose text is known say so for nothing, and go
+-- on to their next options.
+local function advance(self, lists, made)
+  local by, fresh, moved = kernels_by_key(made), false, false
+  for _, l in ipairs(lists) do
+    local kernel = by[l.one.key]
+    local name, entry = kernel and seen_as(kernel), l.list[l.at]
+    if entry and name and self.seen[name] then
+      note(self, kernel, entry.own, self.seen[name])
+      l.at, moved = l.at + 1, true
+    elseif entry then fresh = true end
   end
-  return best[self.draw(#best)]
+  return fresh, moved
 end
 
-local function note(self, key, edit, gained)
-  local seen = self.options[key .. edit.name] or { tried = 0 }
-  seen.tried, seen.gained = seen.tried + 1, gained
-  self.options[key .. edit.name] = seen
-end
-
--- The best schedule with one edit more for every kernel that has one, and these edits; nil where none has.
-local function next_round(self)
-  local s, edits = self.best.schedule, {}
-  local lists, keys = untried(self), {}
-  for key in pairs(lists) do keys[#keys + 1] = key end
-  table.sort(keys)
-  for _, key in ipairs(keys) do
-    local one = pick(self, key, lists[key])
-    self.tried[one.name] = true
-    edits[key] = one.edit
-    s = schedule.apply(s, one.edit)
+local function proposal(self, lists)
+  local s = assembled(self)
+  for _, l in ipairs(lists) do
+    if l.list[l.at] then s = with_own(s, l.one.key, l.list[l.at].own) end
   end
-  return #keys > 0 and s or nil, edits, keys
+  return s
 end
 
--- Edits of a round that made their own kernel shorter than it was in `times`, on the schedule `from`; nil where none did.
-local function gains(self, result, edits, keys, from, times)
-  local s, any = from, false
-  for _, key in ipairs(keys) do
-    local before, after = times[key], result.times[key]
-    local gained = before and after and after < GAIN * before
-    note(self, key, edits[key], gained)
-    if gained then s, any = schedule.apply(s, edits[key]), true end
+-- A kernel with options of which nothing can be made, or that change what kernels there are, is left as it is.
+local function give_up(lists)
+  for _, l in ipairs(lists) do
+    if l.list[l.at] then l.one.tried[records.text(l.list[l.at].own)] = "not" end
+    l.at = l.at + 1
   end
-  return any and s or nil
 end
 
-local function options_round(self)
-  local s, edits, keys = next_round(self)
+-- The next plan that says something new of some kernel: its schedule and what was made; nil where there is none.
+local function next_plan(self, lists)
+  for _ = 1, TRIES do
+    local s = proposal(self, lists)
+    local made = self.make(s)
+    if not made or not is_alike(self, made) then give_up(lists)
+    else
+      local fresh, moved = advance(self, lists, made)
+      if not moved then return fresh and s or nil, made end
+    end
+  end
+  local s = proposal(self, lists)
+  local made = self.make(s)
+  if made and is_alike(self, made) and advance(self, lists, made) then return s, made end
+end
+
+local function options_round(self, lists)
+  local s, made = next_plan(self, lists)
   if not s then return false end
-  local from, times = self.best.schedule, self.best.times
-  local result = look(self, s)
+  local result = look(self, s, made)
   if not result then
-    for _, key in ipairs(keys) do note(self, key, edits[key], false) end
+    for _, l in ipairs(lists) do
+      if l.list[l.at] then l.one.tried[records.text(l.list[l.at].own)] = "not" end
+    end
     return true
   end
+  note_all(self, result)
   take(self, result)
-  local better = gains(self, result, edits, keys, from, times)
-  if better and #keys > 1 and not spent(self) then take(self, look(self, better)) end
+  if not spent(self) then take(self, note_all(self, look(self, assembled(self)))) end
   return true
 end
 
--- What another way of making a kernel is worth shows when its own options are set: some rounds from there, unless it is
--- far behind.
-local function explore(self, result)
-  local before = self.best
-  if not result or result.seconds > FAR * before.seconds then return end
-  self.best = result
-  for _ = 1, ROUNDS do
-    if spent(self) or not options_round(self) then break end
-  end
-  if self.best.seconds >= GAIN * before.seconds then self.best = before end
+-- ---- edits that change what kernels there are
+
+local function kind_of(edit) return (edit.cut or edit.join) and "cut" or "keep" end
+
+-- What such edits did before, here and elsewhere, as records of a kernel are.
+local function plan_of(self, kind)
+  local about = { by = kind, written = 0, read = 0, row = 0, members = math.log(#self.best.made.kernels, 2) }
+  self.plans[kind] = self.plans[kind] or { about = about, near = self.records:near(about), seen = {} }
+  return self.plans[kind]
 end
 
--- One structural edit that was not tried on anything; those of the kernels that take longest come first.
-local function structural_round(self)
-  local best, worth
+-- The first that was not tried of the kind that promises most, with its name and the seconds that it promises.
+local function structural(self)
+  local best, name, hope
   for _, edit in ipairs(schedule.legal(self.best.made)) do
-    local name = is_structural(edit) and schedule.text(schedule.apply({}, edit))
-    if name and not self.tried[name] then
-      local value = edit.kernel and self.best.times[edit.kernel] or 0
-      if not best or value > worth then best, worth = { edit = edit, name = name }, value end
+    local text = not edit.kernel and schedule.text(schedule.apply({}, edit))
+    if text and not self.tried[text] then
+      local plan = plan_of(self, kind_of(edit))
+      local gain = self.best.seconds * records.expected({}, 0.0, plan.near, plan.seen)
+      if not best or gain > hope then best, name, hope = edit, text, gain end
     end
   end
-  if not best then return false end
-  self.tried[best.name] = true
-  local result = look(self, schedule.apply(self.best.schedule, best.edit))
-  if not take(self, result) and best.edit.name == "loop" then explore(self, result) end
+  return best, name, hope
+end
+
+local function structural_round(self, edit, name)
+  self.tried[name] = true
+  local before = self.best.seconds
+  local result = look(self, schedule.apply(self.best.schedule, edit))
+  if result then
+    local plan, change = plan_of(self, kind_of(edit)), math.log(result.seconds / before)
+    plan.seen[#plan.seen + 1] = { own = {}, change = change }
+    if self.learn then self.learn(plan.about, {}, change) end
+  end
+  if take(self, result) then
+    self.kernels = {}
+    note_all(self, result)
+  end
   return true
 end
 
@@ -239,20 +328,26 @@ local function prune(self)
   end
 end
 
+-- What promises more: options of all kernels, or an edit of what kernels there are.
+local function next_round(self)
+  local lists, sum = promises(self)
+  local edit, name, hope = structural(self)
+  if edit and (#lists == 0 or hope > sum) then return structural_round(self, edit, name) end
+  if #lists > 0 and options_round(self, lists) then return true end
+  if edit then return structural_round(self, edit, name) end
+  return wander(self)
+end
+
 --- Search from a schedule. `how`: make(schedule) returns what candidate.make does, or nil; measure(made) the seconds of each
---- kernel, in order, or nil; measurements = at most; stop() = whether to end; seed. Returns the best { schedule, made,
+--- kernel, in order, or nil; measurements = at most; stop() = whether to end; seed; records = what is known of kernels
+--- (tune/records.lua); learn(about, options, change) is told what was measured. Returns the best { schedule, made,
 --- seconds, times }, or nil where the first could not be measured, and the curve: the best seconds after each measurement.
 function M.search(from, how)
   local self = { make = how.make, measure = how.measure, stop = how.stop or function() return false end, draw = drawing(how.seed or 1),
-                 left = how.measurements, seen = {}, texts = {}, tried = {}, options = {}, curve = {} }
-  take(self, look(self, from))
-  local turn = 0
-  while self.best and not spent(self) do
-    turn = turn + 1
-    local first, second = options_round, structural_round
-    if turn % 2 == 0 then first, second = second, first end
-    if not first(self) and not second(self) and not wander(self) then break end
-  end
+                 left = how.measurements, records = how.records or records.new(), learn = how.learn, seen = {}, texts = {}, tried = {},
+                 kernels = {}, plans = {}, curve = {} }
+  take(self, note_all(self, look(self, from)))
+  while self.best and not spent(self) and next_round(self) do end
   if self.best and self.least.seconds < self.best.seconds then self.best = self.least end
   prune(self)
   return self.best, self.curve

@@ -1,0 +1,35 @@
+-- Records of what was drawn (bench/tune.lua): for each kernel of a task's own schedule its options and its time, as a share of
+-- that with none. Only schedules of the same kernels count: what a cut or a rewrite changes is another kernel.
+
+local compose = require "cawb.compose"
+local core = require "cawb.core"
+local records = require "cawb.compose.tune.records"
+
+-- The lines of one way of drawing in a task.
+local function lines_of(line, asked, seen)
+  local first = asked[1][3]
+  for k = 2, #asked do
+    local s, times = compose.schedule.parse(asked[k][1]), asked[k][3]
+    if times and not s.cuts and not s.kept and #times == #first then
+      for n, kernel in ipairs(line.kernels) do
+        local own = (s.kernels or {})[kernel.key] or {}
+        local key = n .. records.text(own)
+        if next(own) and not seen[key] and first[n] > 0 then
+          seen[key] = true
+          io.write(records.line(kernel.about, own, math.log(times[n] / first[n])))
+        end
+      end
+    end
+  end
+end
+
+return function(paths)
+  for _, path in ipairs(paths) do
+    for text in io.lines(path) do
+      local line, seen = core.json.decode(text), {}
+      for _, name in ipairs { "random", "uniform" } do
+        for _, asked in ipairs(line[name]) do lines_of(line, asked, seen) end
+      end
+    end
+  end
+end

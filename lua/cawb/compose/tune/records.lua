@@ -1,0 +1,130 @@
+-- records: what options were worth to kernels that were measured, and what they should be worth to another one. A record is
+-- what a kernel is like (M.about), options, and the logarithm of its time over that with the generator's own choice. What
+-- options should gain is the mean of what they, and options near them, gained with kernels like it: nearer ones count more.
+-- Records hold between tasks, sizes and, less so, devices: a search that begins with some asks first for what paid elsewhere.
+
+local cache = require "cawb.base.cache"
+local core = require "cawb.core"
+local file = require "cawb.base.file"
+local graphs = require "cawb.compose.graph"
+local rows = require "cawb.compose.kernel.rows"
+
+local M = {}
+local Records = {}
+Records.__index = Records
+
+local WIDTH = 2.5           -- doublings of a size, from where on kernels are unlike each other
+local OTHER = 0.25          -- weight of options that differ in one value
+local OWN = 6.0             -- weight of what the same kernel said, beside what kernels like it said
+local DOUBT = 0.7           -- weight of knowing nothing, and what it expects to gain
+local HOPE = 0.015
+local MOST = 600            -- records of a kind that are kept: the last ones
+
+local function log2(n) return math.log(math.max(n, 1), 2) end
+
+--- What a kernel that was made is like: { by = its kind, written, read, row = doublings of elements, members }.
+function M.about(kernel)
+  local by, reduce, read = kernel.by, kernel.members[1], 0
+  local text = kernel.made and kernel.made.text
+  if by == "tensor" or by == "library" then by = kernel.kind end
+  if by == "rows" and text and text:find("join_columns<", 1, true) then by = "columns" end
+  for _, x in ipairs(kernel.reads or {}) do read = read + graphs.numel(x.shape) end
+  local row = kernel.kind == "rows" and reduce and select(2, rows.space(reduce)) or 1
+  return { by = by, loop = kernel.loop, written = log2(graphs.numel(kernel.roots[1].shape)), read = log2(read), row = log2(row),
+           members = log2(#kernel.members) }
+end
+
+--- Options as text, the same for equal ones.
+function M.text(own)
+  local words = {}
+  for name, value in pairs(own) do words[#words + 1] = name .. "=" .. tostring(value) end
+  table.sort(words)
+  return table.concat(words, " ")
+end
+
+function M.new() return setmetatable({ kinds = {} }, Records) end
+
+--- A record more.
+function Records:add(about, own, change)
+  local list = self.kinds[about.by] or {}
+  self.kinds[about.by] = list
+  list[#list + 1] = { about = about, own = own, change = change }
+  if #list > MOST then table.remove(list, 1) end
+end
+
+local function squared(a, b) return (a - b) * (a - b) end
+
+local function likeness(a, b)
+  local d = squared(a.written, b.written) + squared(a.read, b.read) + 2 * squared(a.row, b.row) + squared(a.members, b.members)
+  return math.exp(-d / (2 * WIDTH * WIDTH)) * (a.loop == b.loop and 1.0 or OTHER)
+end
+
+-- In how many options two differ.
+local function apart(a, b)
+  local n = 0
+  for name, value in pairs(a) do if b[name] ~= value then n = n + 1 end end
+  for name in pairs(b) do if a[name] == nil then n = n + 1 end end
+  return n
+end
+
+--- What is known of kernels like this one, for many questions: a list of { own, change, weight }.
+function Records:near(about)
+  local list = {}
+  for k, r in ipairs(self.kinds[about.by] or {}) do
+    list[k] = { own = r.own, change = r.change, weight = likeness(about, r.about) }
+  end
+  return list
+end
+
+--- What options should gain beyond `best`, a change that is had already: the expected part by which the logarithm falls. `near`
+--- is of other kernels, `seen` a list of { own, change } of this one.
+function M.expected(own, best, near, seen)
+  local sum, weight = DOUBT * HOPE, DOUBT
+  local function count(r, w)
+    w = w * OTHER ^ apart(own, r.own)
+    weight = weight + w
+    if r.change < best then sum = sum + w * (best - r.change) end
+  end
+  for _, r in ipairs(near) do count(r, r.weight) end
+  for _, r in ipairs(seen) do count(r, OWN) end
+  return sum / weight
+end
+
+-- ---- kept in a file of JSON lines
+
+--- Records of a file, added to these; a file that is not there has none.
+function Records:read(path)
+  for line in ((file.read(path) or ""):gmatch "[^\n]+") do
+    local r = core.json.decode(line)
+    if type(r) == "table" and r.about and r.own and r.change then self:add(r.about, r.own, r.change) end
+  end
+  return self
+end
+
+--- What cawb comes with: of tasks that cawb synth drew, on a simulated device (bench/tune.lua).
+function M.shipped() return M.new():read(core.home .. "/lua/cawb/compose/tune/records.jsonl") end
+
+-- Where what was measured on a kind of device is kept.
+local function path_of(model) return ("%s/%s.jsonl"):format(cache.folder "tune", (model:gsub("[^%w]+", "_"))) end
+
+--- What cawb comes with and what was measured on this kind of device before.
+function M.known(model) return M.shipped():read(path_of(model)) end
+
+--- Keep lines of records for later searches on this kind of device: true, or nil and why not.
+function M.keep(model, lines)
+  if #lines == 0 then return true end
+  local ok, message = core.fs.mkdir(cache.folder "tune")
+  if not ok then return nil, message end
+  local f, why = io.open(path_of(model), "a")
+  if not f then return nil, why end
+  f:write(table.concat(lines))
+  f:close()
+  return true
+end
+
+--- The line of a record.
+function M.line(about, own, change)
+  return core.json.encode { about = about, own = own, change = change } .. "\n"
+end
+
+return M
