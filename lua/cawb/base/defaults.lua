@@ -164,6 +164,7 @@ return {
     process_bytes = 512 << 20, --  all of them together hold no more tensors than this; two, where one holds more
     slowest = 0.75,           -- samples below this share of the highest SM clock are discarded
     launches = 20,            -- calls, one after another, to know what the host's launching costs
+    ahead = true,             -- of a suite on a GPU: torch.compile builds a task, without data, before its turn has come
   },
 
   -- what would be a run's new best is evaluated again in a fresh worker on fresh seeds,

@@ -228,7 +228,7 @@ end
 --- and without computing there. What is not done ahead is done when it is timed.
 function M.compile_ahead(host, path, device, all)
   local full = core.fs.realpath(place.file(path))
-  if not full or not kinds.of(device).gpu or not will_compile(all.measure.against) then return end
+  if not (full and all.measure.ahead and kinds.of(device).gpu and will_compile(all.measure.against)) then return end
   loop.call(host, { op = "ahead", path = wire.path(full), overrides = all.task, init_seed = 42,
     device = kinds.torch_device(device) }, { timeout = all.deadlines.task })
 end
