@@ -100,6 +100,23 @@ check.test("a long row's sum of exponentials is taken as its largest is found", 
   end
 end)
 
+check.test("rows of tensors side by side are loaded as from one", function()
+  local function one(forward, inputs, setup, packs, options)
+    local made = right(forward, inputs, setup, options)
+    check.equal(kinds(made), "rows")
+    local text = made.kernels[1].made.text
+    local _, found = text:gsub("const from%d", "")
+    assert(text:find("*const from1 = - row", 1, true), text)
+    check.equal(text:find("*(const pack<float, 4> *)((from1", 1, true) ~= nil, packs, text)
+  end
+  local norm, three = "self.n = nn.BatchNorm2d(15)", "[torch.randn(9, 8, 6, 10), torch.randn(9, 3, 6, 10), torch.randn(9, 4, 6, 10)]"
+  one("return torch.relu(self.n(torch.cat([x, y, z], 1)))", three, norm, true)
+  one("return torch.relu(self.n(torch.cat([x, y, z], 1)))", three, norm, true, { arch = "sm_90a", kernels = function() return { cluster = 2, block = 32, stay = true } end })
+  one("return torch.softmax(torch.cat([x, y.transpose(0, 1), z[:, 1:]], 0) * 2, 1)", "[torch.randn(5, 33), torch.randn(33, 2), torch.randn(6, 34)]", nil, false)
+  one("return torch.cat([x, y[:3], x, y], 0).amax(1)", "[torch.randn(5, 64), torch.randn(7, 64)]", nil, true)
+  one("return torch.softmax(torch.cat([x, y], 1), 0)", "[torch.randn(40, 50), torch.randn(40, 30)]", nil, false)
+end)
+
 check.test("what stands before rows and is dear is computed once, in their kernel", function()
   local forward = "y = torch.asinh(x) * 3\nreturn self.n(torch.asinh(y * y.abs()))"
   local function one(rows, options)

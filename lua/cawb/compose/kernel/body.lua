@@ -11,14 +11,15 @@ local Body = {}
 Body.__index = Body
 M.class = Body
 
---- A body for a kernel; `vector`: how many neighbours one access may take.
+--- A body for a kernel; `vector`: how many neighbours one access may take. `early` has lines that go ahead of all loops.
 function M.new(kernel, vector)
   local inside = {}
   for _, list in ipairs { kernel.roots or {}, kernel.members or {} } do
     for _, x in ipairs(list) do inside[x] = true end
   end
   return setmetatable({ kernel = kernel, inside = inside, vector = vector or 1, lines = {}, depth = 1, guarded = 0,
-                        scopes = { {} }, names = {}, order = {}, counts = {}, headers = {} }, Body)
+                        scopes = { {} }, names = {}, order = {}, counts = {}, headers = {},
+                        chosen = {}, early = {} }, Body)
 end
 
 --- A new name that begins with `stem`.
@@ -88,7 +89,8 @@ function Body:tensor(node, written)
   return entry.name
 end
 
-local function extent(node)
+--- How many elements a stored tensor has from its beginning, gaps too.
+function M.extent(node)
   local n = 1 + (node.offset or 0)
   for d, size in ipairs(node.shape) do n = n + (size - 1) * node.strides[d] end
   return n
@@ -104,7 +106,8 @@ local function packed(self, node, place)
   local lane = place.base % v
   local first = index.plus(place, -lane)
   if not index.divisible(first, v) then return nil end
-  local n = extent(node)
+  if node.address then return node.packs and first or nil, lane end
+  local n = M.extent(node)
   if n % v ~= 0 or (place.hi // v + 1) * v > n then
     self.ends = true
     return nil
@@ -140,13 +143,13 @@ end
 
 -- A pack of neighbours, or one element, in a variable.
 local function access(self, node, place, width)
-  local key = ("@%d;%d;%s"):format(width, node.id, place.key)
+  local key = ("@%d;%s;%s"):format(width, node.address or node.id, place.key)
   local name = self:recall(key)
   if name then return name end
   local memory = types.memory(node.dtype)
   local kind = width > 1 and ("pack<%s, %d>"):format(memory, width) or memory
-  local from = width > 1 and ("*(const %s *)(%s + %s)"):format(kind, self:tensor(node), index.c(place))
-    or ("%s[%s]"):format(self:tensor(node), index.c(place))
+  local tensor = node.address or self:tensor(node)
+  local from = width > 1 and ("*(const %s *)(%s + %s)"):format(kind, tensor, index.c(place)) or ("%s[%s]"):format(tensor, index.c(place))
   local held, there = kept(self, key, place, kind, width * types.size(node.dtype), from)
   if held and not there then self:line("%s = %s;", held, from) end
   if held and not self.keeping.ahead then return self:remember(key, held) end
@@ -156,15 +159,20 @@ local function access(self, node, place, width)
   return self:remember(key, name)
 end
 
---- A stored node's element, as a register has it.
-function Body:load(node, i)
-  local place = index.place(i, node.strides, node.offset)
+-- What lies at a place of a node, as a register has it.
+local function loaded(self, node, place)
   local first, lane = packed(self, node, place)
   local text
   if first then text = ("%s.at[%d]"):format(access(self, node, first, self.vector), lane)
   else text = access(self, node, place, 1) end
   return types.loaded(node.dtype, text)
 end
+
+--- A stored node's element, as a register has it.
+function Body:load(node, i) return loaded(self, node, index.place(i, node.strides, node.offset)) end
+
+--- The same at a place from an `address` on, which is C, `packs` whether neighbours may be loaded together.
+function Body:load_from(address, packs, dtype, place) return loaded(self, { address = address, packs = packs, dtype = dtype }, place) end
 
 --- Write a node's element; its place is the node's.
 function Body:store(node, i, text)

@@ -2,6 +2,7 @@
 -- where it is asked for; nothing is computed twice where it is still in sight.
 
 local bodies = require "cawb.compose.kernel.body"
+local chosen = require "cawb.compose.kernel.chosen"
 local expressions = require "cawb.graph.expressions"
 local index = require "cawb.compose.index"
 local types = require "cawb.graph.types"
@@ -108,6 +109,13 @@ local function view(self, node, i)
   end
   self.guarded = self.guarded - 1
   return name
+end
+
+-- The element of a view of several tensors where the row alone says which one it is in: see chosen.lua.
+local function choose(self, node, i)
+  if #node.pieces == 1 then return nil end
+  local list, whole = possible(node, i)
+  return whole and chosen.load(self, node, list, i)
 end
 
 local function pick(self, node, i)
@@ -258,6 +266,8 @@ function Body:value(node, i)
   if node.stored and not self.inside[node] then return self:load(node, i) end
   if self.known_only and self.known_only[node] then M.refuse(("node %d is needed at another place"):format(node.id)) end
   local kind = kinds[node.kind] or M.refuse(("a %s is computed by a kernel of its own"):format(node.kind))
+  local loaded = self.choosing and node.kind == "view" and choose(self, node, i)
+  if loaded then return self:remember(key, loaded) end
   local held, there
   if node.held then held, there = self:kept_value(node, i, key) end
   if there then return self:remember(key, held) end

@@ -288,6 +288,7 @@ local function statements(kernel, o, how, phase)
   for _, x in ipairs(kernel.members) do body.known_only[x] = true end
   lanes.places(body, o)
   local row, at = index.var("row", o.rows), #body.lines
+  body.choosing = { row = true, k = true }
   how.name, how.slot = "k", lanes.slot(o)
   local list = body:keep(how)
   for n, members in ipairs(o.levels) do
@@ -299,6 +300,7 @@ local function statements(kernel, o, how, phase)
   body:next_phase()
   write(body, kernel, o, row, list)
   lanes.leave(body, o, #kernel.members, next(o.with) ~= nil)
+  o.chosen = #body.early > 0
   return body, at, list
 end
 
@@ -327,7 +329,8 @@ local function declare(body, o, list, at)
     local each = (o.steps + o.lanes - 1) // o.lanes
     for k, e in ipairs(list) do lines[k] = ("%s %s[%d];"):format(e.kind, e.name, each) end
   end
-  for k, text in ipairs(lines) do table.insert(body.lines, at + k, "  " .. text) end
+  table.move(lines, 1, #lines, #body.early + 1, body.early)
+  for k, text in ipairs(body.early) do table.insert(body.lines, at + k, "  " .. text) end
   return bytes
 end
 
