@@ -16,7 +16,8 @@ local function source(body, node, piece, i)
   while x.kind == "view" and not x.stored and #x.pieces == 1 and not x.pieces[1].guard do
     x, j = x.inputs[1], x.pieces[1].index(j)
   end
-  if not x.stored or body.inside[x] or x.dtype ~= node.dtype then return nil end
+  local lies = x.stored or x.kind == "leaf" and x.strides
+  if not lies or body.inside[x] or x.dtype ~= node.dtype then return nil end
   local place = index.place(j, x.strides, x.offset)
   return index.only(place, body.choosing) and { node = x, place = place }
 end
