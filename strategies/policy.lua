@@ -42,11 +42,18 @@ local function begin(run, settings)
   local words = {}
   for word in run.task.name:gmatch "[^+]+" do words[#words + 1] = word end
   local array = core.json.array
-  run.memory.free = known.free
+  run.memory.free, run.memory.start = known.free, known.start
   run.memory.asked = { operators = array(words), points = array(compose.points.of(made, known.free)), results = array {},
                        programs = array {}, seed = settings.seed, greedy = settings.greedy }
   if #run.memory.asked.points == 0 then return run:give_up "policy: nothing is to be decided in this task" end
   return true
+end
+
+-- The first of each decision's values: compose's own program.
+local function first_of(points)
+  local program = core.json.array {}
+  for i, point in ipairs(points) do program[i] = point.values[1] end
+  return program
 end
 
 local function verdict(facts)
@@ -76,12 +83,16 @@ return {
     if not run.memory.asked and not begin(run, settings) then return false end
     local asked = run.memory.asked
     if #asked.results >= settings.turns then return false end
-    local answer, why = ask(run, settings, core.json.encode(asked))
-    if not answer then return run:give_up(why) end
-    if answer.stop then return false end
-    local result = judged(run, answer.program)
+    local program = run.memory.start and #asked.results == 0 and first_of(asked.points)
+    if not program then
+      local answer, why = ask(run, settings, core.json.encode(asked))
+      if not answer then return run:give_up(why) end
+      if answer.stop then return false end
+      program = core.json.array(answer.program)
+    end
+    local result = judged(run, program)
     if not result then return false end
-    table.insert(asked.programs, core.json.array(answer.program))
+    table.insert(asked.programs, program)
     table.insert(asked.results, result)
   end,
 }

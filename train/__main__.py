@@ -7,7 +7,7 @@
 """
 import argparse
 import ast
-import json
+import importlib
 import os
 import sys
 
@@ -32,7 +32,7 @@ def _words():
                               ("--places", os.cpu_count() or 1, "candidates at once of each server")):
         words.add_argument(flag, type=int, default=usual, help=told)
     words.add_argument("--device", default="sim:h100")
-    words.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="an option of cawb serve, over those of client.BRIEF: scale.memory=131072")
+    words.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of cawb serve, over those of client.BRIEF")
     words.add_argument("--memo", help="a file that runs share; without it DIR/memo.jsonl")
     return words
 
@@ -44,37 +44,27 @@ def _value(text):
         return text
 
 
+def _pairs(words, flag):
+    """NAME=VALUE of a flag's words."""
+    pairs = [word.partition("=") for word in words]
+    if not all(found for _, found, _ in pairs):
+        raise SystemExit("%s takes NAME=VALUE, as in --knob turns=2 or --option scale.memory=131072" % flag)
+    return {name: _value(value) for name, _, value in pairs}
+
+
 def knobs_of(args):
     import knobs
-    changes = dict(knobs.TINY) if args.tiny else {}
-    for word in args.knob:
-        name, found, value = word.partition("=")
-        if not found:
-            raise SystemExit("--knob takes NAME=VALUE, as in --knob turns=2")
-        changes[name] = _value(value)
     try:
-        return knobs.of(**changes)
+        return knobs.of(**dict(knobs.TINY if args.tiny else {}, **_pairs(args.knob, "--knob")))
     except KeyError as error:
         raise SystemExit(error.args[0])
 
 
-def options_of(args):
-    """What the server is told beyond client.BRIEF."""
-    pairs = [word.partition("=") for word in args.option]
-    if not all(found for _, found, _ in pairs):
-        raise SystemExit("--option takes KEY=VALUE, as in --option scale.memory=131072")
-    return {key: _value(value) for key, _, value in pairs}
-
-
 def main():
     args = _words().parse_args()
-    args.options = options_of(args)
-    if args.what == "report":
-        import report
-        return report.main(args.subject)
-    if args.what == "policy":
-        import policy
-        return policy.main(args.subject)
+    args.options = _pairs(args.option, "--option")
+    if args.what in ("report", "policy"):
+        return importlib.import_module(args.what).main(args.subject)
     import ablate
     return (ablate.one if args.what == "run" else ablate.main)(args, knobs_of(args))
 

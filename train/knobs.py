@@ -8,7 +8,8 @@ KNOBS = {
     "profile": True,             # what limits a turn's kernels is in the state
     "turns": 4,                  # of an agent loop
     "turn_cost": 0.02,           # of the reward, for each turn after the first: else turns after the best one cost nothing
-    "reward": "log",             # "log", "raw" or "tiers" (paper)
+    "reward": "log",             # "log", "raw" or "tiers" (paper); "own": four times the log of the gain over compose's own schedule
+    "start": False,              # compose's own program is the first turn of an episode: it counts as one, and the policy goes on from it
     # PPO (paper: clip 0.2 and 0.28, gamma 1, lambda 0.95, the critic at twice the actor's rate)
     "clip_low": 0.2, "clip_high": 0.28, "gamma": 1.0, "lambda": 0.95, "rate": 3e-4, "critic_factor": 2.0,
     "value_clip": 0.5, "epochs": 2, "gradient": 1.0, "baseline": "critic", "samples": 4, "batch": 32, "temperature": 1.0,
@@ -39,6 +40,9 @@ VARIANTS = {
     "no value pre-training": {"value_steps": 0},
     "no stage 0": {"prior_steps": 0},
     "no profile": {"profile": False},
+    "own start": {"start": True},                          # three changes to the full one: of state,
+    "own reward": {"reward": "own"},                       #   of reward,
+    "own start and reward": {"start": True, "reward": "own"},
     "rare": {"rare_steps": 150, "half": True, "turns": 6},
     "rare without RFT": {"rare_steps": 150, "half": True, "turns": 6, "rft_steps": 0},
 }

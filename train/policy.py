@@ -37,20 +37,14 @@ def load(path):
     return state["knobs"], actor.eval()
 
 
-def _again(knobs, episode, results, programs):
-    """The episode as far as it went, as the policy read it."""
-    for number, (result, program) in enumerate(zip(results, programs)):
-        rollout.append(knobs, episode, number, program, result)
-    return episode
-
-
 def answer(knobs, actor, asked, generator):
     """The next program for a task with these verdicts so far, or an end."""
     tasks = Asked(asked["points"])
     for result in asked["results"]:
         result["limit"] = lang.limit_of(result.get("bound"))
     episode = rollout.begin(knobs, tasks, {"": asked["operators"]}, "")
-    episode = _again(knobs, episode, asked["results"], asked["programs"])
+    for number, (result, program) in enumerate(zip(asked["results"], asked["programs"])):   # as far as it went
+        rollout.append(knobs, episode, number, program, result)
     if not rollout.has_room(knobs, episode):
         return {"stop": True, "why": "there is no room for a further program in the policy's %d places" % knobs["length"]}
     try:
@@ -63,7 +57,7 @@ def answer(knobs, actor, asked, generator):
 def main(path):
     knobs, actor = load(path)
     generator = torch.Generator()
-    print(json.dumps({"free": knobs["free"], "turns": knobs["turns"], "parameters": model.parameters(actor)}), flush=True)
+    print(json.dumps({"free": knobs["free"], "start": knobs["start"], "turns": knobs["turns"], "parameters": model.parameters(actor)}), flush=True)
     for line in sys.stdin:
         asked = json.loads(line)
         generator.manual_seed(asked.get("seed", 0) * 1009 + len(asked["results"]))

@@ -9,21 +9,32 @@ import lang
 import model
 
 
-def reward_of(knobs, result):
-    """What a verdict is worth: -1 for what is not right."""
+def reward_of(knobs, result, own=None):
+    """What a verdict is worth: -1 for what is not right. `own`: what compose's own schedule is worth."""
     if not result["ok"]:
         return -1.0
+    if knobs["reward"] == "own":
+        return max(-1.0, 4.0 * math.log(own["seconds"] / result["seconds"]))
     least = min(result["eager"], result["compile"])
     if knobs["reward"] == "tiers":
         return 3.0 if least >= 1.05 else 2.0 if result["eager"] >= 1.05 else 1.0
     return least if knobs["reward"] == "raw" else max(-1.0, math.log(least))
 
 
-def begin(knobs, tasks, operators, name):
-    """An episode of a task, of which the policy has read what it is told."""
-    tokens = lang.task_tokens(operators.get(name, ()), tasks.points(name))
-    return {"task": name, "points": tasks.points(name), "tokens": tokens, "mask": [0] * len(tokens), "logs": [0.0] * len(tokens),
-            "results": [], "programs": [], "done": False, "cut": False}
+def begin(knobs, tasks, operators, name, own=None):
+    """An episode of a task, of which the policy has read what it is told; with `own`, what compose's own program is worth, that is its
+    first turn, which nobody chose."""
+    points = tasks.points(name)
+    episode = {"task": name, "points": points, "tokens": [], "mask": [], "logs": [], "results": [], "programs": [], "done": False, "cut": False}
+    _read(episode, lang.task_tokens(operators.get(name, ()), points))
+    if own and points:
+        append(knobs, episode, 0, lang.default(points), own)
+        episode["mask"] = [0] * len(episode["tokens"])
+    return episode
+
+
+def _started(knobs, tasks, operators, name):
+    return begin(knobs, tasks, operators, name, tasks.default(name) if knobs["start"] else None)
 
 
 def read_by(actor, episodes):
@@ -34,17 +45,10 @@ def read_by(actor, episodes):
     return episodes
 
 
-def _read(episode, tokens):
+def _read(episode, tokens, chosen=0):
     episode["tokens"] += tokens
-    episode["mask"] += [0] * len(tokens)
+    episode["mask"] += [chosen] * len(tokens)
     episode["logs"] += [0.0] * len(tokens)
-
-
-def allowed_of(points_or_words):
-    """The tokens that a decision has, as a mask over the vocabulary."""
-    mask = torch.zeros(len(lang.VOCABULARY), dtype=torch.bool)
-    mask[points_or_words] = True
-    return mask
 
 
 def _choose(knobs, episodes, words, generator, greedy):
@@ -53,7 +57,10 @@ def _choose(knobs, episodes, words, generator, greedy):
     with torch.no_grad(), half:
         logits = episodes[0]["reader"].logits([e["row"] for e in episodes], [e["tokens"] for e in episodes]).float()
     if not knobs["free"]:
-        logits = logits.masked_fill(~torch.stack([allowed_of(one) for one in words]), -1e9)
+        banned = torch.ones(logits.shape, dtype=torch.bool)
+        for row, one in enumerate(words):
+            banned[row, one] = False
+        logits = logits.masked_fill(banned, -1e9)
     logs = torch.log_softmax(logits, -1)
     warm = torch.softmax(logits / knobs["temperature"], -1)
     chosen = logits.argmax(-1) if greedy else torch.multinomial(warm, 1, generator=generator)[:, 0]
@@ -103,9 +110,9 @@ def turn(knobs, tasks, episodes, number, generator, greedy):
         episode["done"] = episode["cut"]
 
 
-def _pay(knobs, episode):
+def _pay(knobs, episode, own):
     """The reward of the best turn, less what turns cost, on the last token that the policy chose."""
-    best = max(reward_of(knobs, result) for result in episode["results"])
+    best = max(reward_of(knobs, result, own) for result in episode["results"])
     episode["rewards"] = [0.0] * len(episode["tokens"])
     last = max(k for k, chosen in enumerate(episode["mask"]) if chosen)
     episode["best"] = best
@@ -115,37 +122,32 @@ def _pay(knobs, episode):
 
 def episodes_of(knobs, actor, tasks, operators, names, turns, generator, greedy=False):
     """An episode for each name, together; those for which there is no room are left out."""
-    episodes = [begin(knobs, tasks, operators, name) for name in names]
+    episodes = [_started(knobs, tasks, operators, name) for name in names]
     episodes = read_by(actor, [e for e in episodes if e["points"] and has_room(knobs, e)])
-    for number in range(turns):
+    for number in range(1, max(turns, 2)) if knobs["start"] else range(turns):
         going = [e for e in episodes if not e["done"]]
         if going:
             turn(knobs, tasks, going, number, generator, greedy)
-    return [_pay(knobs, e) for e in episodes]
+    return [_pay(knobs, e, tasks.default(e["task"])) for e in episodes]
 
 
 def append(knobs, episode, number, program, result):
     """A turn as if the policy had chosen it: this program, of values, and its verdict."""
     _read(episode, [lang.VOCABULARY["<turn>"]])
     if number:
-        _said(episode, lang.GO)
+        _read(episode, [lang.GO], 1)
     for point, value in zip(episode["points"], program):
         _read(episode, [lang.point_token(point)])
-        _said(episode, lang.token_of(value) if lang.is_in(lang.VALUES, value) else lang.PAD)
+        _read(episode, [lang.token_of(value) if lang.is_in(lang.VALUES, value) else lang.PAD], 1)
     _read(episode, lang.verdict_tokens(result, knobs["profile"]))
     episode["results"].append(result)
+    episode["programs"].append(program)
 
 
 def written(knobs, tasks, operators, name, programs):
     """An episode in which the policy had written these programs: what likelihood is learnt from."""
-    episode = begin(knobs, tasks, operators, name)
-    for number, (program, result) in enumerate(zip(programs, tasks.score([(name, one) for one in programs]))):
-        if number == 0 or has_room(knobs, episode):
-            append(knobs, episode, number, program, result)
+    episode = _started(knobs, tasks, operators, name)
+    for program, result in zip(programs, tasks.score([(name, one) for one in programs])):
+        if not episode["results"] or has_room(knobs, episode):
+            append(knobs, episode, len(episode["results"]), program, result)
     return episode
-
-
-def _said(episode, token):
-    episode["tokens"].append(token)
-    episode["mask"].append(1)
-    episode["logs"].append(0.0)

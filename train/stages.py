@@ -129,7 +129,7 @@ class Trainer:
             rng = random.Random("prior %s" % name)              # drawn once for all seeds and variants
             programs = [self.tasks.random(name, rng) for _ in range(self.knobs["prior_programs"])]
             results = self.tasks.score([(name, program) for program in programs])
-            order = sorted(range(len(programs)), key=lambda k: -rollout.reward_of(self.knobs, results[k]))[:self.knobs["prior_best"]]
+            order = sorted(range(len(programs)), key=lambda k: -rollout.reward_of(dict(self.knobs, reward="log"), results[k]))[:self.knobs["prior_best"]]
             if results[order[0]]["ok"]:
                 turns = 1 + rng.randrange(max(1, min(self.knobs["turns"], len(order))))
                 chosen = [programs[k] for k in reversed(order[:turns])]

@@ -42,6 +42,9 @@ class Judge:
     def random(self, task, rng):
         return lang.random_program(self.points(task), rng)
 
+    def default(self, _):
+        return self.one(lang.default(POINTS))
+
     def score(self, pairs):
         self.asked += len(pairs)
         return [self.one(program) for _, program in pairs]
@@ -210,6 +213,7 @@ def test_rewards():
     close(rollout.reward_of(dict(reward="log"), right), math.log(1.01))
     assert rollout.reward_of(dict(reward="tiers"), dict(right, compile=1.2)) == 3.0
     assert rollout.reward_of(dict(reward="raw"), {"ok": False}) == -1.0
+    close(rollout.reward_of(dict(reward="own"), dict(right, seconds=1.0), {"seconds": 1.1}), 4 * math.log(1.1))
 
 
 def test_searches():
@@ -278,6 +282,18 @@ def test_killed():
             assert "was begun with other knobs (rare_steps)" in str(refused)
         else:
             raise AssertionError("a folder of other knobs is not gone on with")
+
+
+def test_start():
+    """Compose's own program is read, not chosen; a policy that stops at once is worth what it is worth."""
+    table = small(start=True, reward="own")
+    one = rollout.begin(table, Judge(), {}, "a", Judge().default("a"))
+    assert one["programs"] == [lang.default(POINTS)] and len(one["results"]) == 1 and not any(one["mask"])
+    for episode in rollout.episodes_of(table, model.actor(table), Judge(), {}, ["a"] * 8, 1, torch.Generator().manual_seed(1)):
+        assert episode["best"] >= 0.0 and len(episode["results"]) <= 2 and episode["programs"][0] == lang.default(POINTS)
+        again = rollout.begin(table, Judge(), {}, "a")           # as a checkpoint is asked: the first turn's verdict comes from outside
+        rollout.append(table, again, 0, episode["programs"][0], episode["results"][0])
+        assert again["tokens"] == episode["tokens"][:len(again["tokens"])]
 
 
 def test_policy():
