@@ -156,6 +156,9 @@ class Host:
         found = self.loaded().jailed.get(request["name"])
         return (found.work_seen.told() if found else {"means": [], "lost": 0, "seen": []}), ()
 
+    def python_shared(self, _request):
+        return {"longest": python_candidate.shared(self.loaded())}, ()
+
     def python_close(self, request):
         found = self.loaded().jailed.pop(request["name"], None)
         if found is not None:

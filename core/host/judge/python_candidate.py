@@ -43,6 +43,7 @@ JAILED = protocol("jailed")
 MOST_PLACES = 8              # for outputs, and at least two
 PLACE_BYTES = 512 << 20
 UNKNOWN_L2 = 64 << 20
+WATCHED = 0.5                # s that are looked at for somebody else
 PROBES, IDLE = 20, 500e-6    # of a GPU that nobody else should use; s, ten times what one takes
 
 secret = random.SystemRandom()          # of numbers that name a call: no verdict depends on which they are
@@ -232,19 +233,37 @@ class Jailed:
 def busy(work):
     """That no kernel of anybody else's runs on the GPU: one that does takes turns with the
     judge's, of milliseconds, and a short kernel waits for its own. The least of a few, so
-    that a machine that is busy itself is not taken for a GPU that is."""
+    that a machine that is busy itself is not taken for a GPU that is. Whose it was is asked when
+    the worker has ended: shared()."""
     if work.device.type != "cuda":
         return
     least = float("inf")
     for _ in range(PROBES):
-        started = time.perf_counter()
-        work.poisoned[:1].add_(0)
-        work.settle()
-        least = min(least, time.perf_counter() - started)
+        least = min(least, short(work))
         if least < IDLE:
             return
-    raise Gone("protocol", "its kernels ran on while it should stand still, in somebody else's turn"
+    raise Gone("busy", "its kernels ran on while it should stand still, in somebody else's turn"
                " (a kernel of the judge's took %.0f us)" % (least * 1e6))
+
+
+def short(work):
+    """Seconds of a short kernel."""
+    started = time.perf_counter()
+    work.poisoned[:1].add_(0)
+    work.settle()
+    return time.perf_counter() - started
+
+
+def shared(work):
+    """Whether kernels of somebody else's run on the GPU where no worker goes: seconds of the longest of some short ones,
+    where that is too long; 0 else. What others do on it comes in bursts, so it is looked at for a while."""
+    if work.device.type != "cuda":
+        return 0.0
+    until = time.perf_counter() + WATCHED
+    longest = 0.0
+    while longest < IDLE and time.perf_counter() < until:
+        longest = short(work)
+    return longest if longest >= IDLE else 0.0
 
 
 def flush(work):

@@ -164,6 +164,7 @@ end
 
 -- ---- a family
 
+local attempts = 3                           -- at a Python candidate on a GPU that somebody else uses, too
 local most_text = 1 << 20                    -- bytes; NVRTC and the plan take no more
 
 -- Texts that cannot be a kernel or a plan, before they are sent anywhere.
@@ -294,8 +295,12 @@ function M.candidate(task, candidate, options, how)
   local no, unsupported = kinds.refusal(task.device, candidate.python and "python" or "kernels")
   if no then return nil, no, unsupported end
   if not candidate.python then return family(task, candidate, options, how) end
-  local facts, message, name = M.one(task, candidate, options, how)
-  if not facts then return nil, message, name end
+  local facts, message, name
+  for _ = 1, attempts do
+    facts, message, name = M.one(task, candidate, options, how)
+    if not facts then return nil, message, name end
+    if facts.name ~= "shared" then break end
+  end
   facts.variants, facts.label = {}, ""
   return facts, candidate
 end

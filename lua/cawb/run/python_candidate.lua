@@ -140,15 +140,26 @@ end
 -- Whose process a name is of.
 local function owner(name) return name:match "^(.-) process %d+$" or name end
 
+-- Kernels ran while the candidate stood still. It has ended: if they go on, they are somebody else's, who uses this GPU too.
+local function somebody_ran(self, why)
+  for _, worker in ipairs(self.more or {}) do worker:close() end
+  local reply, message, name = self.task:ask { op = "python_shared" }
+  if not reply then return nil, message, name end
+  if reply.longest == 0 then return { ok = false, reason = words.protocol:format(why), name = "protocol" } end
+  return { ok = false, name = "shared", reason = ("it could not be judged: something else uses this GPU (a short kernel of the "
+    .. "judge's took %.0f us with nothing of the candidate's left). Candidates in Python need a GPU of their own"):format(reply.longest * 1e6) }
+end
+
 -- What a round that failed says of the candidate; one in which a rival failed does not count.
 local function failure_of(self, failed)
   if owner(failed.who) ~= me then
-    drop_rival(self.task, owner(failed.who), failed.message)
+    drop_rival(self.task, owner(failed.who), failed.how == "busy" and "something else used the GPU while it stood still" or failed.message)
     return { ok = true, times = {}, compared = {} }
   end
   local why, worker = failed.message, self.worker
   for _, one in ipairs(self.more or {}) do if one.as == failed.who then worker = one end end
   if failed.how ~= "load" then why = death(worker, why, failed.how) end
+  if failed.how == "busy" then return somebody_ran(self, why) end
   return { ok = false, reason = (words[failed.how] or "%s"):format(why), name = failed.how }
 end
 
