@@ -174,10 +174,16 @@ local function terms(x, c)
   return n
 end
 
+-- Whether a convolution has so few products that what it reads and writes is all: as maps are, it is no library's.
+local function is_thin(x, c, out)
+  local n = terms(x, c)
+  return not c.transposed and x.dtype == "float32" and (n < 8 or out[2] < 8 and n <= 32)
+end
+
 local function convolution(g, op)
   local x, w, bias = op.by.input, op.by.weight, op.by.bias
   local out, c = op.out[1].shape, geometry(op, x, w)
-  local few = c.groups > 1 and terms(x, c) <= (g.options and g.options.direct or 64)
+  local few = c.groups > 1 and terms(x, c) <= (g.options and g.options.direct or 64) or is_thin(x, c, out)
   if by_library(g, x.dtype) and c.dims >= 1 and c.dims <= 3 and not few then
     local node = { kind = "conv", inputs = { x, w, bias }, shape = out, dtype = x.dtype, conv = c }
     return { g:node(node) }

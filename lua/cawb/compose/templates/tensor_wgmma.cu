@@ -123,6 +123,13 @@ $if CHECK
         across[group - 1][j] = most * 32768.0f;
       }
       if (group == 1) asm volatile("bar.sync 3, 128;" ::: "memory"); else asm volatile("bar.sync 4, 128;" ::: "memory");
+#pragma unroll
+      for (int j = 0; j < $SUMS; j += 2) {
+        const int row = tile.m * 128 + line + (j & 2 ? 8 : 0), at = j / 4 * 8 + 2 * (t % 4), column = tile.n * $TILEN + at;
+        const float *const most = across[group - 1] + at, own = j & 2 ? lowmost : upmost;
+        if (row < $M && column < $N && (fabsf(sum[j]) < own * most[0] || (column + 1 < $N && fabsf(sum[j + 1]) < own * most[1])))
+          note_again(again, many, $AGAIN, (((long long)tile.set * $BATCH + tile.z) * $M + row) * (($N + 1) / 2) + column / 2);
+      }
     }
 $end
 #pragma unroll
@@ -133,13 +140,6 @@ $end
       for (int j = 0; j < $SUMS / 4; j++) {
         const int column = tile.n * $TILEN + 8 * j + 2 * (t % 4);
         const float first = sum[4 * j + 2 * half], second = sum[4 * j + 2 * half + 1];
-$if CHECK
-        if (is_checked && column < $N) {
-          const float *const most = across[group - 1] + 8 * j + 2 * (t % 4), own = half ? lowmost : upmost;
-          if (fabsf(first) < own * most[0] || (column + 1 < $N && fabsf(second) < own * most[1]))
-            note_again(again, many, $AGAIN, (((long long)tile.set * $BATCH + tile.z) * $M + row) * (($N + 1) / 2) + column / 2);
-        }
-$end
 $if SPLIT
         float *to = partial + (((size_t)tile.z * $SPLITS + tile.part) * $M + row) * $N + column;
         if (column < $N) to[0] = first;
