@@ -114,4 +114,37 @@ check.test("boxes of numbers too far apart for 16 bits, and infinities, are mult
   boxed("[torch.randn(2, 8, 14, 13) / (torch.arange(13) != 3)]", "Conv2d(8, 16, 3, padding=1)")
 end)
 
+check.test("boxes: results that read a place of small numbers alone are computed again, by sets of outputs and groups too", function()
+  local small = " * 10.0 ** (-9.0 * (torch.arange(%d) %% 17 == 5))"
+  boxed("[torch.relu(torch.randn(2, 16, 20, 13))" .. small:format(13) .. "]", "Conv2d(16, 24, 1, stride=2)")
+  boxed("[torch.randn(2, 16, 9, 10)" .. small:format(10) .. "]", "ConvTranspose2d(16, 32, (3, 5), stride=(2, 3), padding=(1, 2), groups=2)")
+end)
+
+local function way_of(inputs, layer)
+  local kernel = assert(composed.make("return torch.relu(self.c(x))", inputs, "self.c = nn." .. layer, { arch = "sm_90a" })).kernels[1]
+  return kernel.call and "library" or kernel.made.how and kernel.made.how:match "%((.-)%)" or "plain"
+end
+
+check.test("one tap of a large input is gathered where a tile has all columns; a few products are a plain kernel, not a library's call", function()
+  check.equal(way_of("[torch.rand(1, 64, 300, 400)]", "Conv2d(64, 128, 1)"), "wgmma, gathered")
+  assert(way_of("[torch.rand(1, 64, 300, 400)]", "Conv2d(64, 160, 1)") ~= "wgmma, gathered")
+  check.equal(way_of("[torch.rand(1, 6, 30, 40)]", "Conv2d(6, 64, 1)"), "plain")
+  check.equal(way_of("[torch.rand(1, 3, 30, 40)]", "Conv2d(3, 6, 1)"), "plain")
+  composed.right("return torch.relu(self.c(x)) + 1", "[torch.randn(2, 6, 30, 40)]", "self.c = nn.Conv2d(6, 64, 1)", { arch = "sm_90a" })
+end)
+
+check.test("a text that is too long loses comments first, then the smallest products become a library's", function()
+  local function made(largest)
+    return composed.right("return self.d(torch.relu(self.c(x)))", "[torch.randn(4, 32, 20, 20)]", "self.c = nn.Conv2d(32, 32, 3)\nself.d = nn.Conv2d(32, 64, 5)",
+      { arch = "sm_90a", largest = largest })
+  end
+  local whole = made(nil)
+  check.matches(whole.source, "\n *//")
+  local short = made(#whole.source - 1)
+  assert(#short.source < #whole.source and not short.source:find("\n *//") and not short.kernels[1].call)
+  local less = made(#short.source - 1)
+  check.equal(less.kernels[1].call, true)
+  check.equal(less.kernels[#less.kernels].call, nil)
+end)
+
 return check.done()
