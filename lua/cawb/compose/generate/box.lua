@@ -255,6 +255,7 @@ local function holes(d, t)
               PAIR = t.box.unit == 1 and d.window[3] > 1 and d.dilation[3] == 1 or nil, INH = t.box.reads[2], INW = t.box.reads[3],
               FOURTH = t.fourth, BOX = d.name }
   h.TURNS = ceil(h.UNITS, THREADS)
+  h.STAY = not h.PAIR and THREADS % h.PLACES == 0 or nil
   h.SIDE, h.LINES, h.PITCH = t.side, #t.sets // t.side, t.pitch
   h.SPREAD = math.min(THREADS, ROWS)
   h.RUNS = ROWS * t.side // h.SPREAD

@@ -158,10 +158,16 @@ $NAME($PARAMETERS, const uint4 *__restrict__ weights, const float *__restrict__ 
     for (int k = 0; k < $THREADS / 32; k++) most = fmaxf(most, all[k]);
     const int e = exponent_for(most);
     int beyond = bad | (e < -66), lost = 0;                                    // lost: in which turns
+$if STAY
+    float here = 0.0f;                                                         // of all turns: a thread's numbers are all of one place
+$end
 #pragma unroll
     for (int k = 0; k < $TURNS; k++) {
       const int u = threadIdx.x + $THREADS * k;
+$if STAY
+$else
       float here = 0.0f;
+$end
 #pragma unroll
       for (int j = 0; j < $UNIT; j++) {
         here = fmaxf(here, fabsf(v[k][j]));
@@ -170,9 +176,15 @@ $NAME($PARAMETERS, const uint4 *__restrict__ weights, const float *__restrict__ 
 $if PAIR
       here = fmaxf(here, __shfl_down_sync(~0u, here, 1));                  // a neighbour's size does as well
 $end
-      beyond |= here == INFINITY;
-      lost |= (here > 0.0f && !(here >= most * 1.52587890625e-5f)) << k % 32;      // 2^-16
+$if STAY
     }
+    beyond |= here == INFINITY;
+    lost = here > 0.0f && !(here >= most * 1.52587890625e-5f);                   // 2^-16
+$else
+      beyond |= here == INFINITY;
+      lost |= (here > 0.0f && !(here >= most * 1.52587890625e-5f)) << k % 32;
+    }
+$end
     int redo = __syncthreads_or(lost | beyond);
     if (redo) {                                                                // where numbers lose bits
       for (int k = threadIdx.x; k < ($PLACES + 31) / 32; k += $THREADS) marks[k] = 0;
