@@ -19,7 +19,7 @@ from host.wire.channel import Channel  # noqa: E402  pylint: disable=wrong-impor
 from jailed.confine import LEVELS, Confinement  # noqa: E402  pylint: disable=wrong-import-position
 from host.wire.fault import Fault, from_host  # noqa: E402  pylint: disable=wrong-import-position
 from host.wire.protocol import protocol  # noqa: E402  pylint: disable=wrong-import-position
-from jailed.inmates import Inmates  # noqa: E402  pylint: disable=wrong-import-position
+from jailed.inmates import Inmates, scarce  # noqa: E402  pylint: disable=wrong-import-position
 
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 
@@ -76,7 +76,7 @@ def answer(host, request):
     except Fault:
         raise
     except Exception as error:  # pylint: disable=broad-except
-        raise from_host(error) from None
+        raise scarce(error) or from_host(error) from None
 
 
 def serve(channel, host):

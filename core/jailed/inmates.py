@@ -1,5 +1,6 @@
 """The jailed workers of a jail host: started, and ended with all that they started."""
 import ctypes
+import errno
 import fcntl
 import os
 import signal
@@ -11,6 +12,16 @@ from host.wire.fault import Fault
 
 OUTPUT = 1 << 20   # bytes kept of what one prints
 SHOWN = 2000       # and of these told
+
+
+LEFT = {errno.EAGAIN: "processes", errno.ENOMEM: "memory", errno.EMFILE: "descriptors", errno.ENFILE: "descriptors",
+        errno.ENOSPC: "disk"}
+
+
+def scarce(error):
+    """What the machine has none left of, for a process that could not be started; None where that was not why."""
+    what = LEFT.get(getattr(error, "errno", None))
+    return what and Fault("scarce", "the machine has no %s left for its process (%s)" % (what, error.strerror))
 
 
 class Inmate:
@@ -44,8 +55,15 @@ class Inmates:
         limits = request.get("limits", {})
         group = groups.new("cawb-%d-%d" % (os.getpid(), self.count), limits, request.get("groups", True))
         inmate = Inmate(level, limits, request.get("gpu", False), group)
-        ours, theirs = socket.socketpair()
-        inmate.pid = os.fork()
+        pair = ()
+        try:
+            pair = ours, theirs = socket.socketpair()
+            inmate.pid = os.fork()
+        except OSError:
+            for end in pair:
+                end.close()
+            inmate.close()
+            raise
         if inmate.pid == 0:
             self.become(inmate, theirs.fileno(), request.get("threads", 0), watcher)
         theirs.close()

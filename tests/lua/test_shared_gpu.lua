@@ -1,5 +1,6 @@
 -- A Python candidate on a GPU that somebody else uses, too: kernels that run while it stands still are its own only where
--- they end with it. The answers of a GPU are made up here: what the task host says is replaced.
+-- they end with it. The answers of a GPU are made up here: what the task host says is replaced. So is a machine without a
+-- process left, which costs a turn.
 
 local check = dofile "tests/lua/check.lua"
 local cawb = require "cawb"
@@ -61,6 +62,19 @@ check.test("where they never end it says that it was not judged, and why", funct
   check.equal(facts.name, "shared")
   check.matches(facts.reason, "something else uses this GPU.*700 us")
   check.equal(asked.opened, 3)
+end)
+
+check.test("a machine that has no process left fails the candidate, not the run", function()
+  local host = require "cawb.device.jail_host"
+  local spawn, message = host.spawn, "the machine has no processes left for its process (Resource temporarily unavailable)"
+  host.spawn = function() return nil, message, "scarce" end
+  local facts, why = evaluate.candidate(task, honest, all, { trials = 1, battery = {}, repeats = 0, samples = 2, against = { "eager" } })
+  host.spawn = spawn
+  assert(facts, why)
+  check.equal(facts.ok, false)
+  check.equal(facts.name, "scarce")
+  check.matches(facts.reason, "no processes left")
+  check.equal(judged(0, 0).ok, true)
 end)
 
 return check.done()

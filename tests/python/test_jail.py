@@ -4,6 +4,7 @@ Each act is tried outside first, where it must succeed (or it shows nothing), an
 a jail of every level that this machine has.
 """
 import ctypes
+import errno
 import json
 import os
 import shutil
@@ -14,12 +15,13 @@ import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "core"))
 
 from host.judge import turns  # noqa: E402  pylint: disable=wrong-import-position
-from jailed import confine, groups  # noqa: E402  pylint: disable=wrong-import-position
+from jailed import confine, groups, inmates  # noqa: E402  pylint: disable=wrong-import-position
 
 LIBRARY = os.environ.get("CAWB_JAIL_LIBRARY",
                          os.path.join(ROOT, "build", "release", "lib", "libcawb_jail.so"))
@@ -446,6 +448,25 @@ class Turns(unittest.TestCase):
                     os.write(held[-1], bytes(1 << 20))
             os._exit(0)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), -signal.SIGKILL)
+
+
+class Scarce(unittest.TestCase):
+    def test_a_fork_that_fails_says_what_is_scarce_and_leaves_nothing(self):
+        found = inmates.Inmates(confinement=None)
+        before, folders = os.listdir("/proc/self/fd"), set(os.listdir(tempfile.gettempdir()))
+        failed = BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        with mock.patch.object(os, "fork", side_effect=failed), self.assertRaises(OSError) as caught:
+            found.spawn({"jail": "landlock", "groups": False}, None)
+        self.assertEqual(len(os.listdir("/proc/self/fd")), len(before))
+        self.assertEqual([f for f in set(os.listdir(tempfile.gettempdir())) - folders if f.startswith("cawb-jail-")], [])
+        self.assertEqual(found.all, {})
+        fault = inmates.scarce(caught.exception)
+        self.assertEqual(fault.name, "scarce")
+        self.assertIn("no processes left", fault.message)
+
+    def test_other_failures_are_not_for_want_of_anything(self):
+        for error in (ValueError("x"), PermissionError(errno.EPERM, "no")):
+            self.assertIsNone(inmates.scarce(error))
 
 
 class Host(unittest.TestCase):

@@ -26,11 +26,17 @@ local function death(worker, what, name)
   return ("%s (%s)%s"):format(what, how, said)
 end
 
+-- A machine that has no process left ends no run: a candidate, or a baseline, fails with that.
+local function no_worker(message, kind)
+  if kind ~= "scarce" then return nil, message, kind end
+  return { failed = message, how = "scarce" }
+end
+
 -- Open a worker under `name`: it, and what the task host says of it; or a failure as data;
 -- or nil, message, name.
 local function open(task, options, name, about)
   local worker, message, kind = host.spawn(task, options)
-  if not worker then return nil, message, kind end
+  if not worker then return no_worker(message, kind) end
   local from = core.clock.now()
   about.op, about.name, about.pid, worker.as = "python_open", name, worker.pid, name
   about.namespaces, about.deadline = worker.jail == "namespaces", options.deadlines.python
