@@ -21,7 +21,7 @@ local requests = {
     sketch = "looking at the task", inputs = "making secret inputs", compare = "comparing with the reference",
     mark = "comparing bits", mutants = "trying wrong kernels on the task", relation = "making related inputs",
     baselines = "compiling and timing PyTorch", python_open = "loading the Python candidate", python_round = "running the Python candidate",
-    python_shared = "looking whether somebody else uses the GPU" },
+    ahead = "compiling PyTorch", python_shared = "looking whether somebody else uses the GPU" },
   worker = { open = "opening the device", load = "loading the kernel", run = "running", time = "timing", profile = "profiling",
     tunables = "reading the plan" },
   compiler = { version = "starting the compiler", compile = "compiling" },
