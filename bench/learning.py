@@ -28,6 +28,12 @@ def ahead(anchors, one, at, other, other_at):
     return "%.3fx [%.3f, %.3f]" % (math.exp(mean), math.exp(lo), math.exp(hi))
 
 
+def faster(anchors, one, at, other, other_at):
+    """Shares of tasks and seeds that are at least 5% faster than torch.compile, the other's beside it."""
+    found = [report.figures(anchors, curves or {}, evaluations) for curves, evaluations in ((one, at), (other, other_at))]
+    return "%.0f%% against %.0f%%" % tuple(100 * f["compile"] for f in found) if all(found) else "not run"
+
+
 def of_seeds(runs, value):
     """The mean of a figure over seeds, with the least and the most."""
     found = [value([r for r in run["log"] if r["stage"] == "agentic"]) for run in (runs or {}).values()]
@@ -40,6 +46,11 @@ def answers(anchors, all_runs, searches):
     lines = ["| hypothesis | figures |", "|---|---|"]
     for name in ("evolution", "evolution from default", "random"):
         lines.append("| H1: `full` at 8 over %s at 64, geometric mean | %s |" % (name, ahead(anchors, full, 8, searches.get(name), 64)))
+        lines.append("| H1: the same, faster than compile | %s |" % faster(anchors, full, 8, searches.get(name), 64))
+    for name in ("own start", "own reward", "own start and reward"):
+        lines.append("| H1 with a change: `%s` at 8 over evolution from default at 64 | %s; faster than compile %s |"
+                     % (name, ahead(anchors, get(name), 8, searches.get("evolution from default"), 64),
+                        faster(anchors, get(name), 8, searches.get("evolution from default"), 64)))
     for name in ("full", "no value pre-training"):
         lines.append("| H2: explained variance at the first agentic step, %s | %s |" % (name, of_seeds(all_runs.get(name), lambda rows: rows[0]["explained"])))
     lines.append("| H3: `full` at 4 over `no loop` at 4 | %s |" % ahead(anchors, full, 4, get("no loop"), 4))
