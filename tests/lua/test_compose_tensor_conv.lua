@@ -147,4 +147,13 @@ check.test("a text that is too long loses comments first, then the smallest prod
   check.equal(less.kernels[#less.kernels].call, nil)
 end)
 
+check.test("a text that is too long: tensors are put together in kernels of their own, not in each that reads them", function()
+  local forward = "return torch.softmax(torch.cat([" .. ("x, y, "):rep(5) .. "], 1), 1)"
+  local inputs = "[torch.randn(40, 30), torch.randn(40, 20)]"
+  local whole = composed.right(forward, inputs, nil, { arch = "sm_90a" })
+  local less = composed.right(forward, inputs, nil, { arch = "sm_90a", largest = 100 })
+  check.equal(#whole.kernels, 1)
+  check.equal(#less.kernels, 2)
+end)
+
 return check.done()

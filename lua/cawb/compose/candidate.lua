@@ -108,11 +108,20 @@ local function strided(x, input) return x.own or library.strided(x, input) end
 
 local function never() return false end
 
--- Which kernels may be one, beside what `options` say.
+local MANY = 8                         -- tensors put together, from which on each reader's text is long
+
+local function is_joined(kernel)
+  local x = kernel.roots[1]
+  return #kernel.roots == 1 and x.kind == "view" and #x.pieces >= MANY
+end
+
+-- Which kernels may be one, beside what `options` say. `apart`: tensors that are put together are so in a kernel of its own.
 local function choice_of(options)
   if options.fuse == false then return never end
-  local may = options.choice
-  return function(a, b) return prepared.together(a, b) and (not may or may(a, b)) end
+  local may, apart = options.choice, options.apart
+  return function(a, b)
+    return prepared.together(a, b) and not (apart and (is_joined(a) or is_joined(b))) and (not may or may(a, b))
+  end
 end
 
 --- What was made, as the lines of a table; with a profile of it and the device's bandwidth, see show.lua.
@@ -192,7 +201,8 @@ local function once(task, given)
 end
 
 --- A task as { source, plan, options of the compiler, kernels }; or nil and what cannot be lowered, why, and where it stands.
---- A text that would be too long has fewer comments; where that is not enough, products with the fewest operations are left to libraries.
+--- A text that would be too long has fewer comments; where that is not enough, tensors are put together in kernels of their own, and
+--- then products with the fewest operations are left to libraries.
 --- `options`: arch (of the device, as "sm_90a": without it nothing is made for one), sms (its multiprocessors, where not the task's device's), libraries (false: no calls of
 --- them), memory (bytes of the device), fuse (false: a kernel for whatever can have one), attend (false: no attention in one kernel; or from how many scores on), choice (of fusions), kernels (tunes
 --- one), gathered (false: no convolution of one tap reads its input as it lies, see kernel/tensor_point.lua), rewrite (false: nothing is computed otherwise than the task has it, see rewrite.lua), schedule (see schedule.lua).
@@ -203,7 +213,8 @@ function M.make(task, options)
   while made and #made.source > largest do
     made.source = shorter(made.source)
     if #made.source <= largest or not all.arch or (all.least or 0) >= 1 << 40 then break end
-    all.least = math.max(2 * (all.least or 0), least_for(made, #made.source - largest))
+    if all.apart then all.least = math.max(2 * (all.least or 0), least_for(made, #made.source - largest)) end
+    all.apart = true
     made, why = once(task, all)
   end
   if not made then return nil, why end
