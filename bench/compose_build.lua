@@ -30,7 +30,9 @@ end
 
 local function built(made)
   if only == "write" then return nil end
-  local seconds, b = timed(cawb.compile, { source = made.source, device = device })
+  -- Never from what was built before: a line says when.
+  local source = ("// %s %.6f\n%s"):format(os.date "!%Y-%m-%d %H:%M:%S", core.clock.now(), made.source)
+  local seconds, b = timed(cawb.compile, { source = source, device = device, options = made.options })
   return seconds, not b.ok and b.reason or b.cached and "(cached)" or ""
 end
 

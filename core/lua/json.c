@@ -31,7 +31,8 @@ void cawb_lua_push_json(lua_State *L, const cJSON *j) {
   else if (cJSON_IsBool(j)) lua_pushboolean(L, cJSON_IsTrue(j));
   else if (cJSON_IsNumber(j)) {
     lua_Integer i;
-    if (fabs(j->valuedouble) <= EXACT && lua_numbertointeger(j->valuedouble, &i) && (double)i == j->valuedouble)
+    int zero_below = j->valuedouble == 0 && signbit(j->valuedouble);      /* a float: no integer is -0 */
+    if (!zero_below && fabs(j->valuedouble) <= EXACT && lua_numbertointeger(j->valuedouble, &i) && (double)i == j->valuedouble)
       lua_pushinteger(L, i);
     else lua_pushnumber(L, j->valuedouble);
   } else if (cJSON_IsArray(j)) {

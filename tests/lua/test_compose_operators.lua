@@ -31,7 +31,7 @@ each("functions of two", "[torch.randn(6, 1, 21), torch.randn(5, 21) + 3]", nil,
   "torch.fmod(x, y)", "torch.remainder(x, y)", "torch.floor_divide(x, y)", "torch.div(x, y, rounding_mode='trunc')",
   "torch.atan2(x, y)", "x > y", "(x <= y) & (y != 3)", "torch.where(x > 0, y, x)", "torch.where(x > 0, y, 0.5)",
   "x.masked_fill(x < 0, 2.0)", "torch.lerp(x, y, 0.3)", "torch.addcmul(x, x, y, value=0.5)", "torch.addcdiv(x, x, y)",
-  "torch.logical_or(x > 0, y > 3)", "torch.copysign(x, y)", "torch.copysign(x, -1.5)", "torch.angle(x)", "torch.hypot(x, y)", "torch.logaddexp(x, y)", "torch.logaddexp2(x, y)", "torch.heaviside(x, y)",
+  "torch.logical_or(x > 0, y > 3)", "torch.copysign(x, y)", "torch.copysign(x, -1.5)", "torch.copysign(x, -0.0)", "torch.angle(x)", "torch.hypot(x, y)", "torch.logaddexp(x, y)", "torch.logaddexp2(x, y)", "torch.heaviside(x, y)",
   "torch.special.xlog1py(y, x.abs())", "torch.sinc(x)", "torch.special.ndtr(x)", "torch.special.entr(x)", "torch.deg2rad(x)", "y.pow(x)", "torch.where(x > 0, 0.5, y)" })
 
 each("whole numbers", "[torch.randint(-9, 9, (6, 31)), torch.randint(1, 5, (6, 31))]", nil, {

@@ -12,6 +12,9 @@ check.test("numbers keep every bit", function()
   for _, x in ipairs { 0.1, 0.1 + 0.2, 1 / 3, 5e-324, 1.7976931348623157e308, -2.5, 1e15 + 0.125 } do
     assert(decode(encode { x })[1] == x, ("%.17g became %s"):format(x, encode { x }))
   end
+  for _, text in ipairs { "-0.0", "-0" } do check.equal(1 / decode(("[%s]"):format(text))[1], -math.huge, text) end
+  check.equal(1 / decode(encode { -0.0 })[1], -math.huge)
+  check.equal(math.type(decode "[0.0]"[1]), "integer")
 end)
 
 check.test("what is whole only because it is large stays a float, and goes through again", function()
