@@ -8,7 +8,8 @@
 -- The second prints the table. All begin with compose's own schedule, which is the first measurement of each: it is known
 -- before a search begins, and to begin without it would flatter whoever proposes it. `random` walks one to four legal edits
 -- from it, `uniform` gives every option of every kernel a value at random (bench/tune/draw.lua); neither measures the same
--- kernels twice. Both draw DRAWS times with other seeds, and what is compared with is the mean of these.
+-- kernels twice. Both draw DRAWS times with other seeds, and what is compared with is the mean of these. `search` knows the records that
+-- cawb comes with, but for those of the task itself; `alone` knows none.
 
 local cawb = require "cawb"
 local compose = require "cawb.compose"
@@ -37,18 +38,20 @@ assert(core.fs.mkdir(folder))
 -- The columns of KernelBench, or of what `cawb synth` wrote.
 local function label_of(row) return ("%s/%s"):format(row.level or "synth", row.name or row.number) end
 
+local host = { assert(python.start(120)) }
+
 local function open(row, all)
   local path = ("%s/%s.py"):format(folder, (label_of(row):gsub("%W", "_")))
   local f = assert(io.open(path, "w"))
   f:write(row.code)
   f:close()
-  return cawb.task(path, { device = device, options = all, host = { python.start(120) } })
+  return cawb.task(path, { device = device, options = all, host = host })
 end
 
 local function settings()
   local all = options.copy(cawb.defaults)
   if device.info.modelled then all.scale.memory, all.scale.operations = 4000000, 20000000 end
-  all.deadlines.run, all.deadlines.measure = 20, 20
+  all.deadlines.run, all.deadlines.measure = 15, 15
   return all
 end
 
@@ -100,11 +103,8 @@ local function measure_for(task, all, label)
   end
 end
 
--- Of other tasks: what cawb comes with. What was measured here before is not used.
-local known_elsewhere = not os.getenv "CAWB_TUNE_ALONE" and compose.records.shipped() or nil
-
 -- One way of searching, with what it asked for: a list of { schedule's text, seconds or nothing }.
-local function searched(how, make, measure, seed)
+local function searched(how, make, measure, seed, records)
   local asked = core.json.array {}
   local function noted(made)
     local times, sum = measure(made), 0.0
@@ -113,7 +113,7 @@ local function searched(how, make, measure, seed)
     return times
   end
   local from = core.clock.now()
-  local best, curve = how({}, { make = make, measure = noted, measurements = measurements, seed = seed, records = known_elsewhere })
+  local best, curve = how({}, { make = make, measure = noted, measurements = measurements, seed = seed, records = records })
   return best and asked, core.clock.now() - from, curve
 end
 
@@ -132,7 +132,10 @@ local function line_of(row, task, all, number)
   local line = { task = label_of(row), device = device.info.model, modelled = device.info.modelled or nil, version = core.version,
     when = os.date "!%Y-%m-%d", kernels = kernels_of(first), edits = #compose.schedule.legal(first), random = core.json.array {},
     uniform = core.json.array {} }
-  if word == "run" then line.search, line.took, line.curve = searched(compose.tune.search, make, measure, 7919 + number) end
+  if word == "run" then
+    line.search, line.took, line.curve = searched(compose.tune.search, make, measure, 7919 + number, compose.records.shipped(line.task))
+    line.alone, line.took_alone, line.curve_alone = searched(compose.tune.search, make, measure, 7919 + number)
+  end
   for k = 1, draws do
     line.random[k] = searched(compose.tune.random, make, measure, 7919 + number + 1000 * k)
     line.uniform[k] = searched(draw.uniform, make, measure, 7919 + number + 1000 * k)

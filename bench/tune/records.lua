@@ -5,6 +5,10 @@ local compose = require "cawb.compose"
 local core = require "cawb.core"
 local records = require "cawb.compose.tune.records"
 
+local LEAST = 0.002        -- what changes less is the same kernel, or as good as that
+
+local function rounded(x) return math.floor(x * 1000 + 0.5) / 1000 end
+
 -- The lines of one way of drawing in a task.
 local function lines_of(line, asked, seen)
   local first = asked[1][3]
@@ -14,9 +18,10 @@ local function lines_of(line, asked, seen)
       for n, kernel in ipairs(line.kernels) do
         local own = (s.kernels or {})[kernel.key] or {}
         local key = n .. records.text(own)
-        if next(own) and not seen[key] and first[n] > 0 then
+        local tells = first[n] > 0 and math.abs(math.log(times[n] / first[n])) > LEAST
+        if next(own) and not seen[key] and tells then
           seen[key] = true
-          io.write(records.line(kernel.about, own, math.log(times[n] / first[n])))
+          io.write(records.line(kernel.about, own, rounded(math.log(times[n] / first[n])), line.task))
         end
       end
     end

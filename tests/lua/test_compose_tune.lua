@@ -71,6 +71,23 @@ check.test("the curve is the best so far, also while a slower way of making a ke
   check.equal(curve[#curve], best.seconds)
 end)
 
+check.test("a text that is launched otherwise is another kernel", function()
+  local product <close> = assert(composed.task("return x @ y", "[torch.randn(64, 512), torch.randn(512, 64)]"))
+  local function make_product(s) return compose.make(product, { schedule = s }) end
+  local texts, plans = {}, {}
+  for _, splits in ipairs { 4, 8 } do
+    local made = make_product { kernels = { ["1.1"] = { loop = "simt", splits = splits } } }
+    texts[made.source], plans[made.plan] = true, true
+  end
+  local source = next(texts)
+  assert(source and not next(texts, source) and next(plans, next(plans)), "one text, two plans")
+  local best = compose.tune.search({}, { make = make_product, measurements = 60, seed = 1, measure = function(made)
+    local own = (made.schedule.kernels or {})["1.1"] or {}
+    return { own.loop == "simt" and (own.splits == 8 and 0.5 or 0.9) or 1.0 }
+  end })
+  check.equal(best.schedule.kernels["1.1"].splits, 8)
+end)
+
 check.test("it goes on when every single edit was tried, and a measurement that fails counts", function()
   local rows <close> = assert(composed.task("return torch.softmax(x, -1)", "[torch.randn(64, 512)]"))
   local function make_rows(s) return compose.make(rows, { schedule = s }) end

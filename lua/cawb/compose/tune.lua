@@ -26,9 +26,25 @@ local function spent(self) return self.left <= 0 or self.stop() end
 
 -- ---- what was seen
 
--- The text of a kernel that was measured, whatever it is called.
+-- A launch as text: the same kernel takes other times with other grids, and with other numbers among its arguments.
+local function launch_text(launch)
+  local words = { launch.kernel or "fill", launch.shared or 0, launch.prepare and "once" or "" }
+  for _, list in ipairs { launch.grid or {}, launch.block or {}, launch.cluster or {} } do
+    words[#words + 1] = "|" .. table.concat(type(list) == "table" and list or { list }, " ")
+  end
+  for _, x in ipairs(launch.arguments or { launch.fill }) do
+    words[#words + 1] = type(x) == "number" and x or x.scratch and x.numel or x.label or ""
+  end
+  return table.concat(words, ",")
+end
+
+-- A kernel that was measured, whatever it is called: its text, and how it is launched.
 local function text_of(kernel)
-  return kernel.made and kernel.made.text and kernel.made.text:gsub("%f[%w_]" .. kernel.name, "@") or kernel.loop
+  local made = kernel.made
+  if not made or not made.text then return nil end
+  local parts = { made.text }
+  for k, launch in ipairs(made.launches) do parts[k + 1] = launch_text(launch) end
+  return (table.concat(parts, "\n"):gsub("%f[%w_]" .. kernel.name, "@"))
 end
 
 local function seen_as(kernel)

@@ -20,7 +20,8 @@ local DOUBT = 0.7           -- weight of knowing nothing, and what it expects to
 local HOPE = 0.015
 local MOST = 600            -- records of a kind that are kept: the last ones
 
-local function log2(n) return math.log(math.max(n, 1), 2) end
+-- Doublings, to a tenth.
+local function log2(n) return math.floor(10 * math.log(math.max(n, 1), 2) + 0.5) / 10 end
 
 --- What a kernel that was made is like: { by = its kind, written, read, row = doublings of elements, members }.
 function M.about(kernel)
@@ -92,17 +93,17 @@ end
 
 -- ---- kept in a file of JSON lines
 
---- Records of a file, added to these; a file that is not there has none.
-function Records:read(path)
+--- Records of a file, added to these, but for those of the task `without`; a file that is not there has none.
+function Records:read(path, without)
   for line in ((file.read(path) or ""):gmatch "[^\n]+") do
     local r = core.json.decode(line)
-    if type(r) == "table" and r.about and r.own and r.change then self:add(r.about, r.own, r.change) end
+    if type(r) == "table" and r.about and r.own and r.change and (not without or r.from ~= without) then self:add(r.about, r.own, r.change) end
   end
   return self
 end
 
---- What cawb comes with: of tasks that cawb synth drew, on a simulated device (bench/tune.lua).
-function M.shipped() return M.new():read(core.home .. "/lua/cawb/compose/tune/records.jsonl") end
+--- What cawb comes with: of tasks of a suite, on a simulated device (`cawb bench/tune.lua records`); but for those of the task `without`.
+function M.shipped(without) return M.new():read(core.home .. "/lua/cawb/compose/tune/records.jsonl", without) end
 
 -- Where what was measured on a kind of device is kept.
 local function path_of(model) return ("%s/%s.jsonl"):format(cache.folder "tune", (model:gsub("[^%w]+", "_"))) end
@@ -122,9 +123,9 @@ function M.keep(model, lines)
   return true
 end
 
---- The line of a record.
-function M.line(about, own, change)
-  return core.json.encode { about = about, own = own, change = change } .. "\n"
+--- The line of a record; `from`: the task that it is of, where that may be left out again.
+function M.line(about, own, change, from)
+  return core.json.encode { about = about, own = own, change = change, from = from } .. "\n"
 end
 
 return M
