@@ -30,7 +30,7 @@ typedef struct cawb_figures {
   double atomic_same;             /* clocks between atomics on one place of global memory */
   double block_start;             /* clocks from the start of a block to that of the next, anywhere */
   double l2_share;                /* of L2, that data of one kind finds room in */
-  double dirty;                   /* of L2, what must be written back when a timed call begins */
+  double dirty;                   /* of L2, what is to be written back when a timed call begins */
   double merge;                   /* sectors' worth of DRAM for a line that is stored to late, in part */
   double partial;                 /* sectors' worth of L2 for one that is stored to in part */
   double latency_line;            /* clocks for each line that a load must fetch */

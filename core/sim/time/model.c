@@ -7,8 +7,8 @@
 **
 **   memory   sectors that DRAM must give or take * 32 / its bandwidth. Those of an earlier
 **            launch are free while everything fits into L2; those that a block comes back to
-**            after more than L2 holds are paid again. A timed call begins with an L2 full of
-**            somebody's data that must be written back, and ends with its own there.
+**            after more than L2 holds are paid again. A timed call begins with an L2 a part of
+**            which must be written back when its place is taken, and ends with its own there.
 **   l2       sectors that L1 asks for * 32 / its bandwidth, and atomics on one place, which
 **            wait for each other.
 **   l1       lines of 128 bytes, looked up one after the other.
@@ -43,10 +43,11 @@ static double busy_sms(const sim_model *m, const sim_launch_facts *f) {
   return f->blocks / ceil(f->blocks / m->sms);
 }
 
-/* What is fetched pushes out what the caller left in L2; what was stored last stays there. */
+/* What is fetched pushes out whatever lies there, and of what the caller left in L2 so much has to be written back as is
+   dirty of all of it; what was stored last stays there. */
 static double left_over(const sim_model *m, const sim_launch_facts *f) {
-  double room = m->dirty * m->l2 / 32, pushed = f->first ? least(f->fresh, room) : 0;
-  return pushed - least(f->written, room);
+  double all = m->l2 / 32, pushed = f->first ? m->dirty * least(f->fresh, all) : 0;
+  return pushed - least(f->written, m->dirty * all);
 }
 
 /* Sectors that DRAM gives or takes, sooner or later. */

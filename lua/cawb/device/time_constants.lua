@@ -12,7 +12,7 @@ return {
   atomic_same = 4,              -- clocks between two atomics on one line
   block_start = 1.2,            -- clocks from one block's start to the next one's, anywhere
   l2_share = 0.45,              -- of L2, that data finds room in: its halves keep copies
-  dirty = 0.4,                  -- of L2, what a cold call finds there and must write back
+  dirty = 0.5,                  -- of L2, what a cold call finds there that is written back when its place is taken
   merge = 4,                    -- sectors' worth of DRAM for a line that L2 had lost, stored to in part
   partial = 2.8,                -- sectors' worth of L2 for one that is stored to in part
   latency_line = 13,            -- clocks for each line of a load that L1 has not
