@@ -257,6 +257,16 @@ class Battery(unittest.TestCase):
         odd = self.make("nonfinite", like)
         self.assertTrue(odd.isnan().any() and odd.isinf().any())
 
+    def test_of_few_rows_the_largest_is_seldom_all_positive(self):
+        alone = 0
+        for seed in range(200):
+            made = self.make("scales", torch.zeros(4, 100), seed)
+            largest = made[made.abs().amax(1).argmax()]
+            alone += bool((largest >= 0).all())
+        self.assertLess(alone, 14)
+        self.assertGreater(alone, 0)      # a smallest that begins at a large number is to be seen, too
+
+
 
 class Cases(TaskCase):
     def test_a_case_is_compared_like_the_task_s_own_inputs(self):

@@ -207,8 +207,11 @@ def offset(like):
 
 
 def scales(like):
-    """Rows of every size from 1 to where a square of their squares is far from overflow."""
+    """Rows of every size from 1 to where a square of their squares is far from overflow. Where there are few, one alone
+    may be of the largest size: most of those that are all positive get some elements below zero."""
     made, _ = mixture(like, SCATTERED)
+    positive_rows = (made >= 0).all(1, keepdim=True) & (torch.rand(made.shape[0], 1) < 0.75)
+    made = torch.where(positive_rows & (torch.rand(made.shape) < 0.125), -made, made)
     high = 6 if like.element_size() <= 2 and like.dtype != torch.bfloat16 else 24
     return cut(like, made * torch.exp2(high * spread(made.shape[0])).unsqueeze(1))
 
