@@ -147,6 +147,12 @@ check.test("a text that is too long loses comments first, then the smallest prod
   check.equal(less.kernels[#less.kernels].call, nil)
 end)
 
+check.test("what a schedule leaves to a library reads what stands ahead from memory", function()
+  local way = { arch = "sm_90a", kernels = function(kernel) return kernel.kind == "conv" and { loop = "library" } or nil end }
+  local made = composed.right("return self.c(torch.relu(x) * 2)", "[torch.randn(4, 32, 30, 30)]", "self.c = nn.Conv2d(32, 48, 3)", way)
+  check.equal(#made.kernels, 2)
+end)
+
 check.test("a text that is too long: tensors are put together in kernels of their own, not in each that reads them", function()
   local forward = "return torch.softmax(torch.cat([" .. ("x, y, "):rep(5) .. "], 1), 1)"
   local inputs = "[torch.randn(40, 30), torch.randn(40, 20)]"

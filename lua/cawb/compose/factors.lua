@@ -53,10 +53,16 @@ local function absorb(kernels, a, options)
   return kernels
 end
 
+-- Whether a schedule has it made without tensor cores: then its factors lie in memory.
+local function is_elsewhere(kernel, options)
+  local how = options.kernels and options.kernels(kernel)
+  return how and (how.loop == "library" or how.loop == "simt")
+end
+
 --- The kernels, without those that only make a factor which its product's packing can compute.
 function M.absorb(kernels, options)
   for _, a in ipairs({ table.unpack(kernels) }) do
-    if tensors.serves(a, options) then kernels = absorb(kernels, a, options) end
+    if not is_elsewhere(a, options) and tensors.serves(a, options) then kernels = absorb(kernels, a, options) end
   end
   return kernels
 end
