@@ -72,6 +72,7 @@ end
 function M.made(d, h, templates, how, needs, behind)
   local texts = {}
   if h.TILES then h.RESULTS = template.fill("attend_results", d, h) end
+  if h.GROUPS then h.SUMS = template.fill("attend_sums", d, h) end
   for k, name in ipairs(templates) do texts[k] = template.fill(name, d, h) end
   texts[#texts + 1] = behind
   local body = table.concat(texts, "\n")

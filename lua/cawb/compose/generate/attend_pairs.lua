@@ -13,7 +13,7 @@ local NARROW = 64                     -- columns with which a warp takes 32 quer
 local DEEPEST = 128                   -- numbers of a row, four a lane
 
 -- C that reads four neighbours of a row into `to`.
-local function four(d, name, depth, to, row)
+function M.four(d, name, depth, to, row)
   if d[name .. "4"] then return attend.called(d, ("if (lane < %d) $%s4(%s, z, %s, lane);"):format(depth // 4, name, to, row)) end
   return attend.called(d, ("for (int j = 0; j < 4; j++) if (4 * lane + j < %d) %s[j] = $%s(z, %s, 4 * lane + j);"):format(depth, to, name, row))
 end
@@ -24,14 +24,15 @@ local function holes(d, most, keys)
   local h = attend.holes(d, rows, rows // (16 * tiles) * 32, keys)
   h.TILES, h.KEYS, h.POWER = tiles, keys, types.literal(d.scale / math.log(2), "float32")
   h.OPEN = d.open and ("%d * (step + 1) <= %d%s"):format(keys, d.n, d.open(rows, keys)) or "false"
-  h.FOURQ, h.FOURK = four(d, "query", d.k, "v", "first + row"), four(d, "key", d.k, "k[i]", "row")
-  h.FOURV = four(d, "value", d.v, "v[i]", "row")
+  h.FOURQ, h.FOURK = M.four(d, "query", d.k, "v", "first + row"), M.four(d, "key", d.k, "k[i]", "row")
+  h.FOURV = M.four(d, "value", d.v, "v[i]", "row")
   h.shared = 2 * rows * attend.pitch(h.DPAD) + 4 * keys * (attend.pitch(h.DPAD) + attend.pitch(h.VPAD))
   h.BLOCKS = h.shared <= TWO_BLOCKS and h.THREADS <= 128 and 2 or 1
   return h
 end
 
-local function launches(d, h, rest)
+--- Launches of both kernels; `rest`: a number for each block, which it sets where another kernel is to do its work.
+function M.launches(d, h, rest)
   local steps = d.batch * h.STEPS
   local parts = { scratch = d.name .. "_parts", dtype = "uint8", numel = steps * 4 * h.KEYS * (h.DPAD + h.VPAD) }
   local scales = { scratch = d.name .. "_scales", dtype = "float32", numel = 2 * steps }
@@ -57,7 +58,7 @@ function M.generate(d, most)
   if not others then return nil, why end
   local made = attend.made(d, h, { "attend_pack", "attend_pairs" }, "attention in one kernel, float32 by three products of 16-bit halves (mma)",
     { "tensor", "tensor_attend", "tensor_mma", "tensor_parts", "tensor_rows" }, others.body)
-  made.launches = launches(d, h, rest)
+  made.launches = M.launches(d, h, rest)
   made.launches[3] = others.launches[1]
   return made
 end

@@ -2,6 +2,8 @@
 
 local accesses = require "cawb.compose.kernel.accesses"
 local attend = require "cawb.compose.generate.attend"
+local attend_group = require "cawb.compose.generate.attend_group"
+local attend_group_pairs = require "cawb.compose.generate.attend_group_pairs"
 local attend_half = require "cawb.compose.generate.attend_half"
 local attend_pairs = require "cawb.compose.generate.attend_pairs"
 local expression = require "cawb.compose.kernel.expression"
@@ -126,6 +128,19 @@ local function put(a, d, x, s)
   d.put2 = a:write(known, places)
 end
 
+-- Whether there are products of warpgroups, and a schedule does not ask for what only a warp's have.
+local function is_group(options)
+  local how = options.how or {}
+  return tensor.loop(options.arch, options.emulate) == "wgmma" and how.queries ~= 64 and how.keys ~= 32
+end
+
+-- Attention of float32 by two parts, where a schedule asks for it: rows of different scales are done twice then.
+local function in_pairs(d, most, options)
+  local how = options.how or {}
+  if not how.pairs then return nil end
+  return is_group(options) and attend_group_pairs.generate(d, most, how) or attend_pairs.generate(d, most)
+end
+
 --- What computes its factors stays apart: it is not packed once, but read by many blocks.
 function M.serves() return false end
 
@@ -148,10 +163,10 @@ function M.generate(kernel, options)
   d.hidden = hidden(found.scores, s)
   put(a, d, x, s)
   a:describe(d)
-  if x.dtype ~= "float32" then return a:finish(attend_half.generate(d, most, options.how)) end
-  local made = (options.how or {}).pairs and attend_pairs.generate(d, most)         -- rows of different scales are done twice then
-  if made then return a:finish(made) end
-  return a:finish(attend.generate(d, most))
+  if x.dtype ~= "float32" then
+    return a:finish(is_group(options) and attend_group.generate(d, most, options.how) or attend_half.generate(d, most, options.how))
+  end
+  return a:finish(in_pairs(d, most, options) or attend.generate(d, most))
 end
 
 return M

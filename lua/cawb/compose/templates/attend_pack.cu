@@ -4,6 +4,15 @@
 
 enum { $NAME_KEYBYTES = 4 * $KEYS * $DPAD, $NAME_BYTES = 4 * $KEYS * ($DPAD + $VPAD) };
 
+// Where four neighbours of a row lie in a tile of so many rows and bytes of a row: its columns 4 lane and on.
+static __device__ __forceinline__ int $NAME_place(int row, int lane, int rows, int pitch) {
+$if SWIZZLED
+  return lane / 16 * (rows * 128) + row * 128 + ((lane / 2 ^ row) & 7) * 16 + lane % 2 * 8;
+$else
+  return row * pitch + lane * 8;
+$end
+}
+
 // Four neighbours of a row, scaled and split.
 static __device__ __forceinline__ void $NAME_put_parts(unsigned char *to, const float (&v)[4], int e, int part) {
   const float first = power_of_two(e / 2), second = power_of_two(e - e / 2);
@@ -47,12 +56,12 @@ $NAME_pack($PARAMETERS, unsigned char *__restrict__ parts, float *__restrict__ s
 #pragma unroll
   for (int i = 0; i < 4 * ($KEYS / 8); i++)
     past |= $KEYS * step + warp + i / 4 * 8 < $N && 4 * lane + i % 4 < $V && fabsf(v[i / 4][i % 4]) <= value * 0x1p-24f;
-  unsigned char *const to = parts + (size_t)blockIdx.x * $NAME_BYTES + lane * 8;
+  unsigned char *const to = parts + (size_t)blockIdx.x * $NAME_BYTES;
 #pragma unroll
   for (int i = 0; i < $KEYS / 8; i++) {
     const int row = warp + 8 * i;
-    if (lane < $DPAD / 4) $NAME_put_parts(to + row * $DPAD * 2, k[i], ek, 2 * $KEYS * $DPAD);
-    if (lane < $VPAD / 4) $NAME_put_parts(to + $NAME_KEYBYTES + row * $VPAD * 2, v[i], ev, 2 * $KEYS * $VPAD);
+    if (lane < $DPAD / 4) $NAME_put_parts(to + $NAME_place(row, lane, $KEYS, $DPAD * 2), k[i], ek, 2 * $KEYS * $DPAD);
+    if (lane < $VPAD / 4) $NAME_put_parts(to + $NAME_KEYBYTES + $NAME_place(row, lane, $KEYS, $VPAD * 2), v[i], ev, 2 * $KEYS * $VPAD);
   }
   past = __syncthreads_or(past);
   if (threadIdx.x < 2) scales[2 * blockIdx.x + threadIdx.x] = past ? -1.0f : largest[threadIdx.x] == 0 ? 0.0f : power_of_two(threadIdx.x == 0 ? -ek : -ev);

@@ -1,0 +1,216 @@
+// $NAME: the softmax of scores, $M x $N made of sums of $D products, times $N x $V, of 16-bit numbers, by products of warpgroups.
+// A tile has $ROWS queries, 64 a group of four warps, and goes over the keys $KEYS at a time, which four more warps bring. While
+// a group makes weights of its scores, the next scores and the last weights' sums are made. A row's sums are scaled
+// anew when a score is 2^8 times above the largest that they were scaled by.
+
+enum { $NAME_QUERIES = $KBLOCKS * $ROWS * 128, $NAME_KEYS = $KBLOCKS * $KEYS * 128, $NAME_VALUES = $VBLOCKS * $KEYS * 128 };
+
+static __device__ __forceinline__ bool $NAME_is_hidden(int first, int step) { return $HIDDEN; }
+static __device__ __forceinline__ bool $NAME_is_open(int first, int step) { return $OPEN; }
+
+// The first step from this one on that has scores.
+static __device__ __forceinline__ int $NAME_next(int first, int step) {
+$if HIDES
+  while (step < $STEPS && $NAME_is_hidden(first, step)) step++;
+$end
+  return step;
+}
+
+// d (+)= queries x keys, 16 products of a sum, and d += weights x values, 16 weights of a row.
+static __device__ __forceinline__ void $NAME_multiply(float (&d)[$KEYS / 2], unsigned long long a, unsigned long long b, int keep) {
+  asm volatile("{ .reg .pred p;\n setp.ne.b32 p, %$SKEEP, 0;\n"
+    "wgmma.mma_async.sync.aligned.m64n$KEYSk16.f32.$TYPE.$TYPE {$SREGISTERS}, %$SA, %$SB, p, 1, 1, 0, 0; }"
+    : $SOUTPUTS
+    : "l"(a), "l"(b), "r"(keep));
+}
+
+static __device__ __forceinline__ void $NAME_add(float (&d)[$VN / 2], const unsigned (&a)[4], unsigned long long b) {
+  asm volatile("wgmma.mma_async.sync.aligned.m64n$VNk16.f32.$TYPE.$TYPE {$VREGISTERS}, {%$VA, %$VA1, %$VA2, %$VA3}, %$VB, 1, 1, 1, 1;"
+    : $VOUTPUTS
+    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+
+static __device__ __forceinline__ void $NAME_ask(float (&s)[$KEYS / 2], unsigned queries, unsigned keys) {
+  hold(s);
+  products_begin();
+#pragma unroll
+  for (int k = 0; k < $KSTEPS; k++)
+    $NAME_multiply(s, rows_descriptor(queries + k / 4 * ($ROWS * 128)) + k % 4 * 2, rows_descriptor(keys + k / 4 * ($KEYS * 128)) + k % 4 * 2, k > 0);
+  products_end();
+}
+
+static __device__ __forceinline__ void $NAME_answer(float (&sum)[$VN / 2], unsigned (&weights)[$KEYS / 16][4], unsigned values) {
+  hold(sum);
+  hold(weights);
+  products_begin();
+#pragma unroll
+  for (int k = 0; k < $KEYS / 16; k++) $NAME_add(sum, weights[k], columns_descriptor(values, $KEYS * 128) + k * 128);
+  products_end();
+}
+
+// Scores become weights, 2 to the power of what they are above `raised`; `less`: what earlier sums are multiplied with, if it says so.
+static __device__ __forceinline__ bool $NAME_weigh($PARAMETERS, float (&s)[$KEYS / 2], float (&raised)[2], float (&total)[2], float (&less)[2], int z, int first, int step) {
+  const int lane = threadIdx.x % 32;
+  if (!$NAME_is_open(first, step)) {
+#pragma unroll
+    for (int i = 0; i < $KEYS / 2; i++) {
+      const int row = first + threadIdx.x / 32 % 4 * 16 + lane / 4 + i / 2 % 2 * 8, column = $KEYS * step + i / 4 * 8 + lane % 4 * 2 + i % 2;
+      s[i] = row < $M && column < $N ? $score(z, row, column, s[i]) : -INFINITY;
+    }
+  }
+  float top[2];
+  bool rises = false;
+#pragma unroll
+  for (int half = 0; half < 2; half++) {
+    float t = s[half * 2], u = s[half * 2 + 1];
+#pragma unroll
+    for (int j = 1; j < $KEYS / 8; j++) t = fmaxf(t, s[4 * j + half * 2]), u = fmaxf(u, s[4 * j + half * 2 + 1]);
+    top[half] = fmaxf(raised[half], largest_of_row(fmaxf(t, u)) * $POWER);
+    rises |= top[half] - raised[half] > 8.0f;
+  }
+  rises = __any_sync(~0u, rises);
+  if (rises) {
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      less[half] = top[half] == -INFINITY ? 0.0f : power(raised[half] - top[half]);
+      raised[half] = top[half], total[half] *= less[half];
+    }
+  }
+#pragma unroll
+  for (int half = 0; half < 2; half++) {
+    const float base = raised[half] == -INFINITY ? 0.0f : raised[half];
+    float t = 0.0f, u = 0.0f;
+#pragma unroll
+    for (int j = 0; j < $KEYS / 8; j++) {
+      float &left = s[4 * j + half * 2], &right = s[4 * j + half * 2 + 1];
+      left = power(fmaf(left, $POWER, -base)), right = power(fmaf(right, $POWER, -base));
+      t += left, u += right;
+    }
+    total[half] += t + u;
+  }
+  return rises;
+}
+
+extern "C" __global__ void __launch_bounds__($THREADS, 1)
+$NAME($PARAMETERS$MORE) {
+  extern __shared__ __align__(1024) unsigned char tiles[];
+  __shared__ unsigned long long full[2 * $STAGES + 1], empty[2 * $STAGES + 1];
+  const unsigned own = shared_address(tiles), is_full = shared_address(full), is_empty = shared_address(empty);
+  const int group = threadIdx.x / 128 - 1;
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < 2 * $STAGES + 1; s++) barrier_init(is_full + 8 * s, 4), barrier_init(is_empty + 8 * s, 4 * $GROUPS);
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  }
+  __syncthreads();
+  int stage = 0, phase = 0, last = 0;                   // of keys and values; of queries
+  if (group < 0) {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 $FEW;");
+    unsigned owed = NOTHING_OWED;
+    for (int i = blockIdx.x; i < $ITEMS; i += gridDim.x, last ^= 1) {
+      const int z = i / $DOWN, first = ($DOWN - 1 - i % $DOWN) * $ROWS;
+      tile_room(owed, is_empty + 16 * $STAGES, last ^ 1);
+      bring_swizzled<$ROWS, 2 * $KSTEPS>(own, [&](int row, int eight, bool &is_there) {
+        is_there = first + row < $M && eight < $D / 8;
+        return $query8(z, min(first + row, $M - 1), min(eight, $D / 8 - 1));
+      });
+      tile_comes(owed, is_full + 16 * $STAGES);
+      for (int step = $NAME_next(first, 0); step < $STEPS; step = $NAME_next(first, step + 1)) {
+        const unsigned keys = own + $NAME_QUERIES + stage * ($NAME_KEYS + $NAME_VALUES);
+        tile_room(owed, is_empty + 8 * stage, phase ^ 1);
+        bring_swizzled<$KEYS, 2 * $KSTEPS>(keys, [&](int row, int eight, bool &is_there) {
+          is_there = $KEYS * step + row < $N && eight < $D / 8;
+          return $key8(z, min($KEYS * step + row, $N - 1), min(eight, $D / 8 - 1));
+        });
+        tile_comes(owed, is_full + 8 * stage);
+        tile_room(owed, is_empty + 8 * ($STAGES + stage), phase ^ 1);
+        bring_swizzled<$KEYS, $VN / 8>(keys + $NAME_KEYS, [&](int row, int eight, bool &is_there) {
+          is_there = $KEYS * step + row < $N && eight < $V / 8;
+          return $value8(z, min($KEYS * step + row, $N - 1), min(eight, $V / 8 - 1));
+        });
+        tile_comes(owed, is_full + 8 * ($STAGES + stage));
+        if (++stage == $STAGES) stage = 0, phase ^= 1;
+      }
+    }
+    copies_wait_all();
+    tile_is_there(owed);
+    return;
+  }
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 $MANY;");
+  const int lane = threadIdx.x % 32;
+$if TURNS
+  if (group == $GROUPS - 1) turn_pass(1);               // the first turn is group 0's
+$end
+  for (int i = blockIdx.x; i < $ITEMS; i += gridDim.x, last ^= 1) {
+    const int z = i / $DOWN, first = ($DOWN - 1 - i % $DOWN) * $ROWS;
+    const unsigned queries = own + group * (64 * 128);
+    float s[$KEYS / 2], sum[$VN / 2], raised[2] = { -INFINITY, -INFINITY }, total[2] = {}, less[2];
+    unsigned weights[$KEYS / 16][4];
+#pragma unroll
+    for (int j = 0; j < $VN / 2; j++) sum[j] = 0.0f;
+    int step = $NAME_next(first, 0);
+    barrier_wait(is_full + 16 * $STAGES, last);
+    if (step < $STEPS) {
+      barrier_wait(is_full + 8 * stage, phase);
+      $NAME_ask(s, queries, own + $NAME_QUERIES + stage * ($NAME_KEYS + $NAME_VALUES));
+      products_wait<0>();
+      hold(s);
+      if (lane == 0) barrier_arrive(is_empty + 8 * stage);
+      $weigh(s, raised, total, less, z, first + 64 * group, step);
+    } else if (lane == 0) barrier_arrive(is_empty + 16 * $STAGES);
+    while (step < $STEPS) {
+#pragma unroll
+      for (int k = 0; k < $KEYS / 4; k++) weights[k / 4][k % 4] = $TWO(s[2 * k], s[2 * k + 1]);
+      const int after = $NAME_next(first, step + 1);
+      const int there = stage, there_phase = phase;
+      if (++stage == $STAGES) stage = 0, phase ^= 1;
+      bool rises = false;
+      if (after < $STEPS) {
+        barrier_wait(is_full + 8 * stage, phase);
+$if TURNS
+        turn_wait(1 + group);
+$end
+        $NAME_ask(s, queries, own + $NAME_QUERIES + stage * ($NAME_KEYS + $NAME_VALUES));
+        barrier_wait(is_full + 8 * ($STAGES + there), there_phase);
+        $NAME_answer(sum, weights, own + $NAME_QUERIES + there * ($NAME_KEYS + $NAME_VALUES) + $NAME_KEYS);
+$if TURNS
+        turn_pass(1 + (group + 1) % $GROUPS);
+$end
+        products_wait<1>();
+        hold(s);
+        if (lane == 0) barrier_arrive(is_empty + 8 * stage);
+        rises = $weigh(s, raised, total, less, z, first + 64 * group, after);
+      } else {
+        if (lane == 0) barrier_arrive(is_empty + 16 * $STAGES);
+        barrier_wait(is_full + 8 * ($STAGES + there), there_phase);
+        $NAME_answer(sum, weights, own + $NAME_QUERIES + there * ($NAME_KEYS + $NAME_VALUES) + $NAME_KEYS);
+      }
+      products_wait<0>();
+      hold(sum);
+      hold(weights);
+      if (lane == 0) barrier_arrive(is_empty + 8 * ($STAGES + there));
+      if (rises) {
+#pragma unroll
+        for (int j = 0; j < $VN / 2; j++) sum[j] *= less[j / 2 % 2];
+      }
+      step = after;
+    }
+$if HIDES
+    // A weight of zero times infinity is NaN: a value that no query of this tile sees counts all the same.
+    const unsigned *const mark = marks + (size_t)z * $STEPS * ($VN / 2 + 1);
+    unsigned past = 0;
+    for (int k = lane; k < $STEPS; k += 32)
+      if ($NAME_is_hidden(first, k)) past |= mark[k * ($VN / 2 + 1) + $VN / 2];
+    if (__any_sync(~0u, past)) {
+      for (int k = 0; k < $STEPS; k++) {
+        if (!$NAME_is_hidden(first, k)) continue;
+#pragma unroll
+        for (int j = 0; j < $VN / 2; j++)
+          if (mark[k * ($VN / 2 + 1) + j / 4 * 4 + lane % 4] >> j % 2 * 16 & 1) sum[j] = NAN;
+      }
+    }
+$end
+$SUMS  }
+$if TURNS
+  if (group == 0) turn_wait(1);                         // what the last group's last turn left
+$end
+}
