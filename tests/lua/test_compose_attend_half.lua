@@ -12,7 +12,7 @@ end
 
 -- Right, with so many kernels of attention.
 local function right(n, forward, inputs, setup, more)
-  local options = { arch = "sm_90a", attend = 1 }
+  local options = { arch = "sm_80", attend = 1 }
   for key, value in pairs(more or {}) do options[key] = value end
   local made = composed.right(forward, inputs, setup, options)
   check.equal(attentions(made), n, "kernels of attention")
@@ -49,7 +49,7 @@ check.test("a schedule decides: whether it is one kernel, and what a block and a
   local forward, inputs = "return F.scaled_dot_product_attention(x, y, z)", halves("float16", "1, 1, 70, 32")
   local made = right(1, forward, inputs)
   check.matches(made.kernels[1].made.how, "64 queries a block, 64 keys a step")
-  local apart = assert(composed.make(forward, inputs, nil, { arch = "sm_90a", attend = 1, schedule = { cuts = { made.joins[1] } } }))
+  local apart = assert(composed.make(forward, inputs, nil, { arch = "sm_80", attend = 1, schedule = { cuts = { made.joins[1] } } }))
   check.equal(attentions(apart), 0)
   local key = compose.schedule.key(made.kernels[1])
   local other = right(1, forward, inputs, nil, { schedule = { kernels = { [key] = { queries = 128, keys = 32 } } } })
@@ -58,7 +58,7 @@ check.test("a schedule decides: whether it is one kernel, and what a block and a
   for _, edit in ipairs(compose.schedule.legal(made)) do
     if edit.cut == made.joins[1] or edit.kernel == key and (edit.name == "queries" or edit.name == "keys") then found = found + 1 end
   end
-  check.equal(found, 5)
+  check.equal(found, 7)
 end)
 
 return check.done()

@@ -3,7 +3,7 @@
 local composed = dofile "tests/lua/composed.lua"
 local check = composed.check
 
-local two = { arch = "sm_90a", attend = 1, kernels = function() return { pairs = true } end }
+local two = { arch = "sm_80", attend = 1, kernels = function() return { pairs = true } end }
 
 local function qkv(shape, keys, depth, columns)
   local function of(n, d) return ("torch.randn(%s%d, %d)"):format(shape, n, d) end
@@ -41,12 +41,12 @@ end)
 check.test("scores that are no multiple of the products are not made of halves; a schedule can have it otherwise", function()
   local made = assert(composed.make("a = F.relu(x @ y.transpose(1, 2) / 4 + 0.5)\nreturn a.softmax(-1) @ z", qkv("4, ", 75, 32), nil, two))
   check.equal(made.source:find("_pairs(", 1, true), nil)
-  made = assert(composed.make(own, qkv("1, 4, ", 75, 32), nil, { arch = "sm_90a", attend = 1, kernels = function() return { pairs = false } end }))
+  made = assert(composed.make(own, qkv("1, 4, ", 75, 32), nil, { arch = "sm_80", attend = 1, kernels = function() return { pairs = false } end }))
   check.equal(made.source:find("_pairs(", 1, true), nil)
 end)
 
 check.test("only a schedule asks for it", function()
-  local made = assert(composed.make(own, qkv("1, 64, ", 1024, 64), nil, { arch = "sm_90a", attend = 1 }))
+  local made = assert(composed.make(own, qkv("1, 64, ", 1024, 64), nil, { arch = "sm_80", attend = 1 }))
   check.equal(made.source:find("_pairs(", 1, true), nil)
 end)
 

@@ -83,7 +83,7 @@ local knobs = {
   cell = { blocks = { 1, 2, 4, 8, 16, 32, 64 }, sequences = powers },
   order = { short = { 512, 1024, 2048 } },
   product = { tile = { 1, 2, 3, 4, 5, 6 }, splits = powers },
-  attend = { queries = { 64, 128 }, keys = { 32, 64 }, pairs = { true, false } },
+  attend = { queries = { 64, 128, 192 }, keys = { 32, 64, 128 }, pairs = { true, false } },
 }
 knobs.conv = knobs.product
 M.knobs = knobs

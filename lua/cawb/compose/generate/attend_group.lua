@@ -70,13 +70,22 @@ local function refusal(d)
   if d.m <= 64 then return "it has too few queries" end
 end
 
+-- Three groups hide more of each other's waiting than two, where their registers hold what they add up.
+local function queries_of(d)
+  return math.max(d.k, d.v) <= 64 and d.batch * ceil(d.m, 192) >= SMS and 192 or 128
+end
+
+-- Blocks that stay; where some tiles have less to do than others, a block each.
+local function blocks_of(h) return h.HIDES and h.ITEMS or math.min(h.ITEMS, SMS) end
+
 --- As attend_half's. `how`: queries of a tile (128, 192), keys of a step, stages, turns, blocks, where a schedule says so.
 function M.generate(d, most, how)
   local why = refusal(d)
   if why then return nil, why end
   how = how or {}
   local deep = math.max(d.k, d.v)
-  local rows, keys = how.queries or 128, how.keys or (deep <= 128 and 128 or 64)
+  local rows = deep <= 128 and how.queries or queries_of(d)
+  local keys = deep <= 128 and how.keys ~= 64 and 128 or 64
   local h = holes(d, rows, keys, most, how)
   why = attend.refusal(d, h, most - 2048) or d.batch * h.STEPS > 0x7fffffff and "it has too many keys" or nil
   if why then return nil, why end
@@ -84,7 +93,7 @@ function M.generate(d, most, how)
   if h.HIDES then table.insert(list, 1, "attend_look") end
   local made = attend.made(d, h, list, ("attention in one kernel, of %s (wgmma), %d queries a tile, %d keys a step"):format(d.dtype, rows, keys),
     { "tensor", "tensor_attend", "tensor_warpgroup", "tensor_mma", "tensor_rows" })
-  made.launches = launches(d, h, how.blocks or math.min(h.ITEMS, SMS))
+  made.launches = launches(d, h, how.blocks or blocks_of(h))
   return made
 end
 

@@ -15,7 +15,7 @@ local RESERVED = 3 << 10              -- bytes of barriers and scales, and what 
 
 local function holes(d, most, how)
   local deep = math.max(d.k, d.v)
-  local keys = how.keys or deep <= 64 and 128 or 64
+  local keys = deep <= 64 and how.keys ~= 64 and 128 or 64
   local h = attend.holes(d, ROWS, 384, keys)
   h.GROUPS, h.KEYS, h.VN, h.KSTEPS, h.SWIZZLED = 2, keys, h.VPAD, h.DPAD // 16, true
   h.DPAD, h.VPAD = ceil(d.k, 64) * 64, ceil(d.v, 64) * 64

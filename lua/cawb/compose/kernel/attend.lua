@@ -15,6 +15,7 @@ local tensor = require "cawb.compose.generate.tensor"
 local M = {}
 
 local LEAST = 1 << 14                 -- scores below which it is launches that count
+local MANY = 1 << 22                  -- scores from which on packing their factors first is worth it
 local FEWEST = 16                     -- and queries, of which a warp takes so many
 local DEEPEST = { float32 = 128, float16 = 256, bfloat16 = 256 }      -- numbers of a query, and columns of the values
 local SHARED = { [80] = 163 << 10, [90] = 227 << 10, [100] = 227 << 10, [103] = 227 << 10 }      -- bytes a block may have
@@ -134,11 +135,12 @@ local function is_group(options)
   return tensor.loop(options.arch, options.emulate) == "wgmma" and how.queries ~= 64 and how.keys ~= 32
 end
 
--- Attention of float32 by two parts, where a schedule asks for it: rows of different scales are done twice then.
+-- Attention of float32 by two parts, where a schedule asks for it, or there is much to do by products of warpgroups: rows of
+-- different scales are done twice then.
 local function in_pairs(d, most, options)
   local how = options.how or {}
-  if not how.pairs then return nil end
-  return is_group(options) and attend_group_pairs.generate(d, most, how) or attend_pairs.generate(d, most)
+  local made = is_group(options) and (how.pairs or how.pairs == nil and d.batch * d.m * d.n >= MANY) and attend_group_pairs.generate(d, most, how)
+  return made or how.pairs and attend_pairs.generate(d, most) or nil
 end
 
 --- What computes its factors stays apart: it is not packed once, but read by many blocks.

@@ -48,8 +48,10 @@ static __device__ __forceinline__ void $NAME_answer(float (&sum)[$VN / 2], unsig
   products_end();
 }
 
-// Scores become weights, 2 to the power of what they are above `raised`; `less`: what earlier sums are multiplied with, if it says so.
-static __device__ __forceinline__ bool $NAME_weigh($PARAMETERS, float (&s)[$KEYS / 2], float (&raised)[2], float (&total)[2], float (&less)[2], int z, int first, int step) {
+// Scores become weights, 2 to the power of what they are above `most`; `less`: what earlier sums are multiplied with, if it says
+// so; `vast`: a power's rounding error is no longer small, so differences are taken first.
+static __device__ __forceinline__ bool $NAME_weigh($PARAMETERS, float (&s)[$KEYS / 2], float (&most)[2], float (&total)[2], float (&less)[2], bool &vast, int z,
+                                                   int first, int step) {
   const int lane = threadIdx.x % 32;
   if (!$NAME_is_open(first, step)) {
 #pragma unroll
@@ -65,27 +67,38 @@ static __device__ __forceinline__ bool $NAME_weigh($PARAMETERS, float (&s)[$KEYS
     float t = s[half * 2], u = s[half * 2 + 1];
 #pragma unroll
     for (int j = 1; j < $KEYS / 8; j++) t = fmaxf(t, s[4 * j + half * 2]), u = fmaxf(u, s[4 * j + half * 2 + 1]);
-    top[half] = fmaxf(raised[half], largest_of_row(fmaxf(t, u)) * $POWER);
-    rises |= top[half] - raised[half] > 8.0f;
+    top[half] = fmaxf(most[half], largest_of_row(fmaxf(t, u)));
+    rises |= (top[half] - most[half]) * $POWER > 8.0f;
   }
   rises = __any_sync(~0u, rises);
   if (rises) {
+    bool is_vast = false;
 #pragma unroll
     for (int half = 0; half < 2; half++) {
-      less[half] = top[half] == -INFINITY ? 0.0f : power(raised[half] - top[half]);
-      raised[half] = top[half], total[half] *= less[half];
+      less[half] = top[half] == -INFINITY ? 0.0f : power((most[half] - top[half]) * $POWER);
+      most[half] = top[half], total[half] *= less[half], is_vast |= fabsf(top[half]) < INFINITY && fabsf(top[half]) * $POWER > 65536.0f;
     }
+    vast = __any_sync(~0u, is_vast);
   }
 #pragma unroll
   for (int half = 0; half < 2; half++) {
-    const float base = raised[half] == -INFINITY ? 0.0f : raised[half];
+    const float base = most[half] == -INFINITY ? 0.0f : most[half], raised = base * $POWER;
+    if (vast) {
+#pragma unroll
+      for (int j = 0; j < $KEYS / 4; j++) {
+        float &one = s[j / 2 * 4 + half * 2 + j % 2];
+        one = power((one - base) * $POWER);
+      }
+    } else {
+#pragma unroll
+      for (int j = 0; j < $KEYS / 4; j++) {
+        float &one = s[j / 2 * 4 + half * 2 + j % 2];
+        one = power(fmaf(one, $POWER, -raised));
+      }
+    }
     float t = 0.0f, u = 0.0f;
 #pragma unroll
-    for (int j = 0; j < $KEYS / 8; j++) {
-      float &left = s[4 * j + half * 2], &right = s[4 * j + half * 2 + 1];
-      left = power(fmaf(left, $POWER, -base)), right = power(fmaf(right, $POWER, -base));
-      t += left, u += right;
-    }
+    for (int j = 0; j < $KEYS / 8; j++) t += s[4 * j + half * 2], u += s[4 * j + half * 2 + 1];
     total[half] += t + u;
   }
   return rises;
@@ -143,7 +156,8 @@ $end
   for (int i = blockIdx.x; i < $ITEMS; i += gridDim.x, last ^= 1) {
     const int z = i / $DOWN, first = ($DOWN - 1 - i % $DOWN) * $ROWS;
     const unsigned queries = own + group * (64 * 128);
-    float s[$KEYS / 2], sum[$VN / 2], raised[2] = { -INFINITY, -INFINITY }, total[2] = {}, less[2];
+    float s[$KEYS / 2], sum[$VN / 2], most[2] = { -INFINITY, -INFINITY }, total[2] = {}, less[2];
+    bool vast = false;
     unsigned weights[$KEYS / 16][4];
 #pragma unroll
     for (int j = 0; j < $VN / 2; j++) sum[j] = 0.0f;
@@ -155,7 +169,7 @@ $end
       products_wait<0>();
       hold(s);
       if (lane == 0) barrier_arrive(is_empty + 8 * stage);
-      $weigh(s, raised, total, less, z, first + 64 * group, step);
+      $weigh(s, most, total, less, vast, z, first + 64 * group, step);
     } else if (lane == 0) barrier_arrive(is_empty + 16 * $STAGES);
     while (step < $STEPS) {
 #pragma unroll
@@ -178,7 +192,7 @@ $end
         products_wait<1>();
         hold(s);
         if (lane == 0) barrier_arrive(is_empty + 8 * stage);
-        rises = $weigh(s, raised, total, less, z, first + 64 * group, after);
+        rises = $weigh(s, most, total, less, vast, z, first + 64 * group, after);
       } else {
         if (lane == 0) barrier_arrive(is_empty + 16 * $STAGES);
         barrier_wait(is_full + 8 * ($STAGES + there), there_phase);

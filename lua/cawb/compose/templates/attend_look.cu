@@ -1,4 +1,4 @@
-// Zero times each value, of the columns of a step, added up: NaN where one is NaN or infinite. Behind them, whether any is.
+// Of each column of a step's values, whether one is NaN or infinite: a bit of a half word; behind them, whether any is.
 extern "C" __global__ void __launch_bounds__(128)
 $NAME_look($PARAMETERS, unsigned *__restrict__ marks) {
   __shared__ unsigned words[$VN / 2 + 1];
@@ -6,9 +6,9 @@ $NAME_look($PARAMETERS, unsigned *__restrict__ marks) {
   if (threadIdx.x <= $VN / 2) words[threadIdx.x] = 0;
   if (threadIdx.x == 0) words[$VN / 2] = 0;
   __syncthreads();
+#pragma unroll 8
   for (int i = threadIdx.x; i < $KEYS * ($V / 8); i += 128) {
-    const int row = $KEYS * step + i / ($V / 8), eight = i % ($V / 8);
-    if (row >= $N) break;
+    const int row = min($KEYS * step + i / ($V / 8), $N - 1), eight = i % ($V / 8);
     const uint4 v = *(const uint4 *)$value8(z, row, eight);
     const unsigned four[4] = { v.x, v.y, v.z, v.w };
 #pragma unroll
