@@ -1,8 +1,15 @@
 """Loading a user's file: overrides, and errors that name file and line."""
+import ast
 import os
+import sys
 import unittest
 
-from hostcase import Loaded, TaskCase, task
+from hostcase import CORE, HAVE_TORCH, Loaded, TaskCase, task
+
+sys.path.insert(0, CORE)
+if HAVE_TORCH:
+    import torch
+    from host.task import plain
 
 PLAIN = """
     import torch
@@ -151,6 +158,17 @@ class PlainFunction(TaskCase):
         self.assertTrue(5 <= min(draws[0]) and max(draws[0]) <= 6)
         self.assertGreater(max(draws[0]) - min(draws[0]), 0.9)
         self.assertNotEqual(*draws)
+
+    def test_numbers_are_drawn_where_tensors_are_made_by_default(self):
+        """As on a GPU, where the examples themselves lie on the processor."""
+        tree = ast.parse(self.whole("x, index", "[torch.rand(rows, 3), torch.arange(rows)]"))
+        plain.complete(tree, "task.py")
+        names = {}
+        exec(compile(tree, "task.py", "exec"), names)  # pylint: disable=exec-used
+        with torch.device("meta"):
+            drawn = names["get_inputs"]()
+        self.assertEqual([(t.device.type, list(t.shape), t.dtype) for t in drawn],
+                         [("meta", [40, 3], torch.float32), ("meta", [40], torch.int64)])
 
     def test_what_cannot_be_a_task_is_said(self):
         two = self.whole("x", "[torch.rand(3)]").replace("def op", "def one") + "def two(x):\n    return x\n"

@@ -13,7 +13,7 @@ from host.wire.fault import Fault
 
 # {parameters}, {call}: of the function. An example's numbers are drawn anew from their own distribution: between
 # neighbours of a sorted sample for floating types (inverse of the empirical distribution function), else one of
-# them. What is no tensor stays as it is.
+# them, on the device that tensors are made on by default. What is no tensor stays as it is.
 FORM = '''
 import torch as _torch
 
@@ -30,9 +30,11 @@ def _drawn_like(example):
     known = example.detach().reshape(-1)
     known = known[:: max(1, known.numel() // 65536)]
     if example.is_complex() or not example.is_floating_point():
-        return known[_torch.randint(known.numel(), example.shape)].to(example.dtype)
+        at = _torch.randint(known.numel(), example.shape)
+        return known.to(at.device)[at].to(example.dtype)
     known = known.to(_torch.float64).sort().values
     place = _torch.rand(example.shape, dtype=_torch.float64) * (known.numel() - 1)
+    known = known.to(place.device)
     low = place.floor().long()
     high = (low + 1).clamp_(max=known.numel() - 1)
     return _torch.lerp(known[low], known[high], place - low).to(example.dtype)
