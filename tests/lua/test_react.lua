@@ -125,13 +125,14 @@ check.test("a model with nothing to do ends the run", function()
 end)
 
 check.test("an agent begins with what compose makes and improves its schedule", function()
-  local short = { "Fewer lanes.", { "compose", { schedule = '{ kernels = { ["1.6"] = { lanes = 32 } } }' } } }
-  local talk = agent.cassette(dir, "start", { short, measure, submit })
+  local talk = "tests/cassettes/react_compose.jsonl"
   local r, status, err = program(talk, "--set settings.start=compose --set task.rows=64 --set task.cols=256 --set verify.trials=1")
   check.equal(status, 0, err)
   check.equal(#r.turns, 2)
   check.equal(r.turns[1].note, "what compose makes")
   assert(r.turns[1].ok and r.turns[2].ok and r.turns[1].hash ~= r.turns[2].hash)
+  check.equal(r.best, 2)
+  assert(r.turns[2].time_s.median < 0.99 * r.turns[1].time_s.median, core.json.encode(r.turns))
   check.equal(r.ended, "submitted")
   local _, wrong = program(talk, "--set settings.start=ladder")
   check.equal(wrong, 1)

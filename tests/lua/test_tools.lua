@@ -130,6 +130,9 @@ check.test("compose: what the compiler makes is written and shown; a schedule ch
   local turns = #run.turns
   local page = call("compose", {})
   check.matches(page, "rows +_softmax")
+  check.matches(page, "modelled time +of bandwidth")
+  check.matches(page, 'step 1 is kernel "[%d.]+" of the schedule; modelled: .- is the longest part')
+  check.matches(page, "graph:\n  [%d.]+ reduce max of _softmax %(line %d+%), %[16%], step 1")
   check.matches(page, "schedule = {}")
   check.matches(page, "written: kernel.cu, plan.lua")
   local key = assert(page:match 'step 1 is kernel "([%d.]+)"')

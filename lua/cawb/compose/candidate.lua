@@ -127,9 +127,9 @@ end
 --- What was made, as the lines of a table; with a profile of it and the device's bandwidth, see show.lua.
 M.table = show.lines
 
---- Seconds of each of its kernels, of a profile of it: see show.lua. Schedules, their decisions, and a search among them:
+--- Seconds and launches of each of its kernels, of a profile of it: see show.lua. Schedules, their decisions, and a search among them:
 --- schedule.lua, points.lua, tune.lua; what searches found out, records.lua.
-M.times, M.schedule, M.points, M.tune, M.records = show.times, schedule, points, tune, records
+M.times, M.launches, M.schedule, M.points, M.tune, M.records = show.times, show.launches, schedule, points, tune, records
 
 local compares = { eq = true, ne = true, lt = true, le = true, gt = true, ge = true }
 

@@ -58,20 +58,28 @@ local function steps_of(kernel)
   return count
 end
 
+--- Of each kernel its launches in a profile; nil where these are others.
+function M.launches(made, profile)
+  local lists, at = {}, 0
+  for k, kernel in ipairs(made.kernels) do
+    local count = steps_of(kernel)
+    lists[k] = table.move(profile.kernels, at + 1, at + count, 1, {})
+    at = at + count
+  end
+  return at == #profile.kernels and lists or nil
+end
+
 --- Seconds of each kernel, of a profile's launches in order; nil where these are others.
 function M.times(made, profile)
-  local sums, at = {}, 0
-  for k, kernel in ipairs(made.kernels) do
+  local lists, sums = M.launches(made, profile), {}
+  for k, list in ipairs(lists or {}) do
     sums[k] = 0.0
-    for _ = 1, steps_of(kernel) do
-      at = at + 1
-      local launch = profile.kernels[at]
-      local seconds = launch and launch.metrics.seconds
-      if not seconds then return nil end
-      sums[k] = sums[k] + seconds
+    for _, launch in ipairs(list) do
+      if not launch.metrics.seconds then return nil end
+      sums[k] = sums[k] + launch.metrics.seconds
     end
   end
-  return at == #profile.kernels and sums or nil
+  return lists and sums
 end
 
 -- What was computed otherwise, a line for each operator and way.

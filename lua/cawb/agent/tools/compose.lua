@@ -2,8 +2,10 @@
 
 local candidate = require "cawb.compose.candidate"
 local candidates = require "cawb.task.candidate"
+local ceilings = require "cawb.device.ceilings"
 local core = require "cawb.core"
 local profile = require "cawb.look.profile"
+local roofline = require "cawb.look.roofline"
 local schedule = require "cawb.compose.schedule"
 
 local MOST = 60          -- edits that are shown
@@ -50,22 +52,66 @@ local function edits(made)
   return lines
 end
 
+-- The longest of a kernel's launches, as a profile of its own.
+local function alone(list, p)
+  local longest = list[1]
+  for _, launch in ipairs(list) do
+    if (launch.metrics.seconds or 0) > (longest.metrics.seconds or 0) then longest = launch end
+  end
+  return longest and { ok = true, kernels = { longest }, metrics = longest.metrics, bound = longest.bound, seconds = longest.metrics.seconds,
+                       modelled = p.modelled, source = p.source }
+end
+
+-- Which kernel of the schedule a step is, and what limits it. What the whole task computes says nothing of one of several kernels.
+local function limits(session, made, p)
+  local launches, lines = p and p.ok and p.kernels and candidate.launches(made, p) or {}, {}
+  local task = #made.kernels == 1 and session.task or setmetatable({ graph = {} }, { __index = session.task })
+  for k, kernel in ipairs(made.kernels) do
+    local one = launches[k] and alone(launches[k], p)
+    local said = one and one.seconds and roofline.of(task, one).sentence
+    lines[k] = ("step %d is kernel %q of the schedule%s"):format(k, schedule.key(kernel), said and "; " .. said or "")
+  end
+  return lines
+end
+
+-- The graph: what is computed, by labels of nodes, and where its value goes; views and constants are left out.
+local function graph_lines(made)
+  local lines, of = {}, {}
+  for k, kernel in ipairs(made.kernels) do
+    for _, list in ipairs { kernel.members, kernel.roots } do
+      for _, x in ipairs(list) do of[x] = of[x] or k end
+    end
+  end
+  for _, x in ipairs(made.graph.nodes) do
+    if x.kind ~= "view" and x.kind ~= "leaf" and #lines < MOST then
+      lines[#lines + 1] = ("  %s %s%s of %s%s, [%s]%s%s"):format(x.label, x.kind, x.op and " " .. x.op or "", x.from and x.from.name or "?",
+        x.from and x.from.line and (" (line %d)"):format(x.from.line) or "", table.concat(x.shape, ", "), of[x] and ", step " .. of[x] or "",
+        x.stored and ", in memory" or "")
+    end
+  end
+  return lines
+end
+
+local function append(lines, more) table.move(more, 1, #more, #lines + 1, lines) end
+
 local function page(session, made)
-  local p = times_of(session, made)
-  local lines = candidate.table(made, p)
-  for k, kernel in ipairs(made.kernels) do lines[#lines + 1] = ("step %d is kernel %q of the schedule"):format(k, schedule.key(kernel)) end
-  if p and p.ok then lines[#lines + 1] = "limiter: " .. p.roofline.sentence end
+  local p, known = times_of(session, made), ceilings.of(session.task.device)
+  local lines = candidate.table(made, p, known and known.copy)
+  append(lines, limits(session, made, p))
+  if p and p.ok then lines[#lines + 1] = "limiter of all: " .. p.roofline.sentence end
   if p and not p.ok then lines[#lines + 1] = "it was not timed: " .. tostring(p.reason) end
+  lines[#lines + 1] = "graph:"
+  append(lines, graph_lines(made))
   lines[#lines + 1] = "schedule = " .. schedule.text(made.schedule)
   lines[#lines + 1] = "what a schedule may say besides:"
-  table.move(edits(made), 1, 200, #lines + 1, lines)
+  append(lines, edits(made))
   lines[#lines + 1] = "written: kernel.cu, plan.lua; edit them, or call compose with another schedule; measure evaluates them"
   return table.concat(lines, "\n")
 end
 
 return {
-  description = "What the compiler of this workbench makes of the task: its kernels, their times, their schedule and what else a "
-    .. "schedule may say. The result is written to kernel.cu and plan.lua, in place of what was there.",
+  description = "What the compiler of this workbench makes of the task: its kernels, their times and what limits each, the graph, the schedule and "
+    .. "what else one may say. The result is written to kernel.cu and plan.lua, in place of what was there.",
   parameters = { { "schedule", "string", 'a schedule as text, such as { kernels = { ["5.2"] = { vector = 2 } }, cuts = { "3.1|5.2" } }; '
     .. "without it the compiler's own", optional = true } },
   run = function(session, arguments)
