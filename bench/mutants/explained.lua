@@ -9,12 +9,31 @@ local shift = "an estimate that all values are moved by before they are squared;
 local one_warp = "at this size only one warp's values are exchanged: the simulator would have named a race between two"
 local own_array = "each kind of sum has an array of its own in shared memory, which is written once: nothing waits to be read"
 
+local beyond = "at this size the loop's later turns lie beyond the row's end"
+local left_over = "the sum of what is left beside the mean, which is nothing but rounding"
+
 local known = {
   { "^compose %d on layernorm: line 5[789], [is]", shift }, { "^compose %d on variance: line 57, initial value", shift },
   { "^compose %d on variance: line %d+, wrong constant: '%d+%.0f'", shift },
   { "^compose %d on layernorm: line 142, unread operand", "the sum of what is left beside the mean, which is nothing but rounding" },
   { "^scan/v[45]_%S+: line %d+, missing synchronisation", one_warp },
   { "^compose %d on %S+: line [24][479], missing synchronisation", own_array },
+  { "^compose %d on %S+: line 28, missing synch", own_array }, { "^compose %d on %S+: line 30, missing synch", own_array },
+  { "^compose %d on column_sum: line 45, missing synch", own_array },
+  { "^compose 3 on cumsum_reverse: line 65, missing synch", one_warp }, { "^compose %d on cumsum_masked: line 70, missing synch", one_warp },
+  { "^compose %d on cumsum_%S+: line %d+, skipped element.*if %(i == %(4%) %* %d / %d%) continue.*\"cols\":%d%d[,}]", beyond },
+  { "^compose 3 on cumsum_masked: line 89, skipped element.*5 / 8.*\"cols\":188", beyond },
+  { "^compose %d on layernorm: line 6[126], precision", shift }, { "^compose 1 on normed: line 63, precision", shift },
+  { "^compose 1 on layernorm: line 87, wrong constant", left_over }, { "^compose 3 on normed: line 95, precision", left_over },
+  { "^compose %d on logsumexp: line %d+, initial value: 'INFINITY'", "it guards infinite rows, which no kind in the default has" },
+  { "^compose 3 on argmax: line 62, wrong comparison: '=='", "it decides between NaN, which no kind gives to what chooses an index" },
+  { "^compose 4 on masked: line 57, shortened loop", near }, { "^compose 3 on masked: line 75, precision", near },
+  { "^kernels/logsumexp: line 4, ", near }, { "^kernels/wide_softmax: line 23, precision", near },
+  { "^kernels/softmax: line 23, skipped", near }, { "^kernels/softmax: line %d+, precision", near },
+  { "^softmax/v5_registers: line 24, precision", near },
+  { "^reduce/v5_split: line 34, wrong lanes", same_number }, { "^layernorm/v4_registers: line 44, wrong lanes", same_number },
+  { "^matmul/v5_vector: line 33, wrong identity", zero_beside },
+  { "^columns/v4_split: line 42, wrong comparison", "of a largest or smallest nothing is lost: what is added is zero" },
   { "^reduce/v4_vector: line 77, wrong comparison", same_number },
   { "^compose %d on %S+: line 22, wrong lanes: '32' became '16'", same_number },
   { "^kernels/largest_place: line 3, initial value", "the first element is taken whatever stands there" },
