@@ -82,7 +82,9 @@ def score(env, items, places):
     env.score_all(warm, memo=False)              # on every place the task is loaded
     began, before = time.monotonic(), processor_seconds(env.process.pid)
     got = env.score_all(items, memo=False)
-    return time.monotonic() - began, processor_seconds(env.process.pid) - before, sum(item["ok"] for item in got)
+    seconds, busy = time.monotonic() - began, processor_seconds(env.process.pid) - before
+    stages = [1e3 * sum(item["seconds"][stage] for item in got) / len(got) for stage in ("compile", "verify", "measure")]
+    return seconds, busy, sum(item["ok"] for item in got), stages
 
 
 def steps(env, pid, sessions, each, ask, reset=False):
@@ -159,9 +161,9 @@ def scores(args, size, rounds):
     with server(args, size) as env:
         for family, task in SUBJECTS.items():
             items = candidates(family, task, rounds)
-            seconds, busy, passed = score(env, items, args.places)
-            print("%-10s %-12s %-8s %10d %7d %9.1f %10.1f %14.1f" % (size, family, task, len(items), passed, seconds,
-                                                                  len(items) / seconds, len(items) / busy), flush=True)
+            seconds, busy, passed, stages = score(env, items, args.places)
+            print("%-10s %-12s %-8s %10d %7d %9.1f %10.1f %14.1f %8.0f %8.0f %8.0f" % (
+                size, family, task, len(items), passed, seconds, len(items) / seconds, len(items) / busy, *stages), flush=True)
 
 
 def main():
@@ -177,8 +179,8 @@ def main():
     args = parser.parse_args()
     how = "modelled times" if args.device.startswith("sim:") else "measured in turns with %s, %s" % (args.against, MEASURED)
     print("cawb serve on %s (%s), %d places\n%s\n" % (args.device, how, args.places, machine()))
-    print("%-10s %-12s %-8s %10s %7s %9s %10s %14s" % ("size", "family", "task", "candidates", "passed", "seconds", "a second",
-                                                     "a second, core"))
+    print("%-10s %-12s %-8s %10s %7s %9s %10s %14s %8s %8s %8s" % ("size", "family", "task", "candidates", "passed", "seconds",
+                                                                 "a second", "a second, core", "build ms", "verify", "measure"))
     for size in args.sizes:
         scores(args, size, ROUNDS.get(size, args.rounds))
     if not args.no_asks:

@@ -121,4 +121,20 @@ check.test("a spare worker that died is made up for, and one that was begun is n
   assert(d.worker ~= spare and not spare:alive() and not d.spare, "a new one")
 end)
 
+check.test("what a second compiler built ahead, the first one finds; with tunables nobody knows what to build", function()
+  local compile, execute = require "cawb.device.compile", require "cawb.device.execute"
+  local d <close> = assert(cawb.device("sim:h100", { cache = folder .. "/ahead" }))
+  local source = '__global__ void f(float *y) { y[0] = N; }'
+  local function candidate(plan) return cawb.candidate { source = source, plan = plan, defines = { N = 3 } } end
+  execute.build_ahead(d, candidate [[local n = tunable("N", { 1, 2 })]])
+  check.equal(d.builder, nil, "a compiler for it")
+  execute.build_ahead(d, candidate [[launch("f", 1, 1, {})]])
+  assert(d.builder.compiler, "a compiler of its own")
+  check.equal(assert(compile.compile { source = source, device = d, defines = { N = 3 } }).cached, true)
+  check.equal(assert(compile.compile { source = source, device = d, defines = { N = 4 } }).cached, false)
+  local builder = d.builder.compiler
+  d:close()
+  assert(not builder:alive() and not d.builder)
+end)
+
 return check.done()

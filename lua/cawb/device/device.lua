@@ -110,6 +110,14 @@ function Device:sampled(blocks)
   return self.sampler
 end
 
+--- A second compiler for the same device, which builds what will be asked for next: what it made is found by the first
+--- one. It has no worker, serves one at a time, and ends with the device.
+function Device:ahead()
+  self.builder = self.builder or setmetatable({ requested = self.requested, workers = 0, busy = 0.0, wrap = {}, info = self.info,
+    deadlines = self.deadlines, cache = self.cache, compile = self.compile, simulate = self.simulate }, Device)
+  return self.builder
+end
+
 --- Replace the worker at the next request.
 function Device:drop_worker()
   if self.worker then self.worker:close() end
@@ -202,8 +210,10 @@ end
 
 --- End both processes. The device can be used again; they start anew.
 function Device:close()
-  if self.sampler then self.sampler:close() end
-  self.sampler = nil
+  for _, other in ipairs { "sampler", "builder" } do
+    if self[other] then self[other]:close() end
+    self[other] = nil
+  end
   self:drop_worker()
   drop_spare(self)
   self:drop_compiler()

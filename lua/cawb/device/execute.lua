@@ -96,6 +96,15 @@ function M.build(task, candidate, options)
   return this.built, message, name
 end
 
+--- Have a candidate built that is executed next, by a compiler of its own, while another one is executed: one whose plan
+--- declares no tunables, so that it is known to what it is built. What is wrong with it is said when its turn comes.
+function M.build_ahead(device, candidate)
+  if not candidate.source or candidate.plan:find "%f[%w_]tunable" then return end
+  local builder = device:ahead()
+  loop.exclusive(builder, compile.compile, { source = candidate.source, device = builder,
+    defines = candidate:all_defines {}, options = candidate.options })
+end
+
 -- Where a value stands in a list, or nil.
 local function place_of(value, list)
   for i, one in ipairs(list) do if one == value then return i end end

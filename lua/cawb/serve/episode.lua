@@ -109,9 +109,9 @@ local function keep(self, c)
 end
 
 -- A reply without a candidate costs a turn's reward, and no turn.
-local function evaluate(self, action, held)
-  local c, facts = candidate.new(action, held)
-  if not c then return { text = facts.reason, failed = true, reward = self.unread(facts) } end
+local function unread(self, facts) return { text = facts.reason, failed = true, reward = self.unread(facts) } end
+
+local function evaluate(self, c)
   local before = self.work:seen(c)
   if before then
     return { text = ("The same candidate as turn %d.\n%s"):format(before.number, feedback.turn(self.run, before)), turn = before }
@@ -134,11 +134,19 @@ function Episode:on_place(f)
   end)
 end
 
+-- What is no candidate needs no place to be told so; a schedule becomes one where its task is loaded.
 local function perform(self, action)
+  local c, facts
+  if not (action.tool or action.schedule) then
+    c, facts = candidate.new(action)
+    if not c then return unread(self, facts) end
+  end
   return self.pool:run(self.entry, function(held)
     bind(self, held)
     if action.tool then return use_tool(self, action) end
-    local got, message, name = evaluate(self, action, held)
+    if not c then c, facts = candidate.new(action, held) end
+    if not c then return unread(self, facts) end
+    local got, message, name = evaluate(self, c)
     if not got then held.spoilt = true end
     return got, message, name
   end)

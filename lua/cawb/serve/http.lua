@@ -18,6 +18,7 @@ local known
 
 --- A text without paths of this machine: of each its last part is left.
 function M.scrub(text)
+  if not text:find("/", 1, true) then return text end
   known = known or roots()
   return (text:gsub("/([%w%._+@-]+)(/[^%s:'\"`(),;<>|\\%]}]*)", function(first, rest)
     if not known[first] then return nil end
@@ -47,10 +48,14 @@ function M.no(status, message, headers) return status, { error = message }, { he
 
 -- ---- requests
 
+-- Whether a number of a text may be infinite: none is of fewer digits than this, where none has an exponent.
+local function may_be_infinite(text) return #text >= 308 or text:find "%d[eE]" ~= nil end
+
 --- A text as JSON that can be written again, without infinite numbers; or nil and what is wrong with it.
 function M.parse(text)
   local ok, value, message = pcall(core.json.decode, text)
   if not ok or value == nil then return nil, "no JSON: " .. tostring(ok and message or value) end
+  if not may_be_infinite(text) then return value end
   local whole, why = pcall(core.json.encode, { value })
   if not whole then return nil, "no JSON that could be sent back: " .. tostring(why):gsub("^[^ ]*:%d+: ", "") end
   return value

@@ -114,6 +114,15 @@ local function perform(self, place, job)
   if one.spoilt or not one.task.host then unload(place, job.entry.hash) end
 end
 
+-- While every place works, what the next job needs is made: it is no place's affair.
+local function look_ahead(self)
+  local job = self.queue[1]
+  for _, place in ipairs(self.places) do if not place.busy then return end end
+  if not job or not job.ahead or job.begun then return end
+  job.begun = true
+  loop.spawn(job.ahead, self.places[1].device)
+end
+
 local function work(self, place)
   while not self.closed do
     local at
@@ -124,17 +133,20 @@ local function work(self, place)
     if self.closed then return end
     local job = table.remove(self.queue, at)
     place.busy = true
+    look_ahead(self)
     perform(self, place, job)
     place.busy, job.done = false, true
   end
 end
 
 --- Call `f(held)` on a place that has the task of `entry`: held = { task =, options = of it, place = }. Waits for its
---- turn; returns what it returned, or nil, message, name ("task": the task is at fault, "busy": too many wait).
-function Pool:run(entry, f)
+--- turn; returns what it returned, or nil, message, name ("task": the task is at fault, "busy": too many wait). `ahead(device)`,
+--- where it is given, may be called before, when it is the next.
+function Pool:run(entry, f, ahead)
   if #self.queue >= self.most then return nil, ("%d candidates wait already"):format(#self.queue), "busy" end
-  local job = { entry = entry, f = f, since = core.clock.now() }
+  local job = { entry = entry, f = f, ahead = ahead, since = core.clock.now() }
   self.queue[#self.queue + 1] = job
+  look_ahead(self)
   loop.wait(function() return job.done end)
   return table.unpack(job.results, 1, job.results.n)
 end

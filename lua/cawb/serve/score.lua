@@ -3,6 +3,7 @@
 
 local candidate = require "cawb.serve.candidate"
 local core = require "cawb.core"
+local execute = require "cawb.device.execute"
 local http = require "cawb.serve.http"
 local kinds = require "cawb.device.kinds"
 local loop = require "cawb.base.loop"
@@ -81,7 +82,8 @@ local function measured(self, entry, c, how)
     return shown(known, true)
   end
   local function work()
-    return self.pool:run(entry, function(held) return evaluate(self, held, c, key, how.confirm) end)
+    return self.pool:run(entry, function(held) return evaluate(self, held, c, key, how.confirm) end,
+      function(device) execute.build_ahead(device, c) end)
   end
   local turn, message, name
   if memo then turn, message, name = once(self, key, work) else turn, message, name = work() end
