@@ -9,9 +9,12 @@
 
 #include "serve/server.h"
 
+typedef struct cawb_reader cawb_reader;
+
 struct cawb_server {
   struct mg_context *context;
   cawb_queue *queue;
+  cawb_reader *reader;        /* of WebSockets */
   char *token;
   size_t body;
   int port;

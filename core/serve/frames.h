@@ -1,11 +1,25 @@
 /*
-** frames.h - from the frames of a WebSocket (RFC 6455, section 5) to whole messages of text. Masks and
-** lengths are civetweb's affair, and so are pings; which frames follow which is decided here.
+** frames.h - the frames of a WebSocket (RFC 6455, section 5): off the bytes that came and into bytes that go, and from
+** frames to whole messages of text.
 */
 #ifndef CAWB_SERVE_FRAMES_H
 #define CAWB_SERVE_FRAMES_H
 
 #include "base/bytes.h"
+
+/* One frame: `bits` is its first byte, its last-frame flag and its opcode. */
+typedef struct cawb_frame {
+  int bits;
+  char *bytes;                /* its payload, where it lies among those that came */
+  size_t size;
+} cawb_frame;
+
+/* The frame that `size` bytes begin with: how many of them it takes, and its payload is unmasked in place; 0 while it is not
+** whole. Above `most` the length alone is looked at: then a frame of more is whole with its header, and has no payload. */
+size_t cawb_frame_read(cawb_frame *f, char *bytes, size_t size, size_t most);
+
+/* Add a whole message, or a control frame, as a server sends it. */
+void cawb_frame_write(cawb_bytes *to, int opcode, const char *bytes, size_t size);
 
 /* Zero-initialise, set `most`, free. */
 typedef struct cawb_frames {

@@ -1,56 +1,51 @@
-/* lines.c - see lines.h. */
+/*
+** lines.c - see lines.h. civetweb shakes hands and gives each WebSocket a thread, which waits here while the reader has the
+** socket (reader.h): it goes on when the line is over, and closes it.
+*/
 #include "serve/lines.h"
 
-#include <pthread.h>
-#include <stdio.h>
+#include <arpa/inet.h>
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/connection.h"
-#include "serve/frames.h"
+#include "serve/reader.h"
 
-typedef struct line {
-  cawb_server *server;
-  struct mg_connection *connection;
-  uint64_t number;
-  cawb_frames frames;
-  cawb_bytes farewell;        /* it is opened to be told this, and closed */
-  pthread_t thread;           /* answers what is `asked`; there is one from the first message on */
-  pthread_mutex_t lock;       /* of the next two */
-  pthread_cond_t changed;
-  cawb_asked *asked;          /* NULL: the answer to the message before is out */
-  int over;
-  int answering;              /* whether there is a thread */
-  atomic_int ended;
-} line;
+/* A line before its handshake: it is opened to be told its farewell, and closed, where it has one. */
+typedef struct guest {
+  cawb_line line;
+  cawb_bytes farewell;
+} guest;
 
-static line *new_line(cawb_server *s) {
-  line *l = calloc(1, sizeof *l);
-  if (l == NULL) return NULL;
-  pthread_mutex_init(&l->lock, NULL);
-  pthread_cond_init(&l->changed, NULL);
-  l->server = s;
-  l->number = ++s->connections;
-  l->frames.most = s->body;
-  return l;
+static guest *new_guest(cawb_server *s) {
+  guest *g = calloc(1, sizeof *g);
+  if (g == NULL) return NULL;
+  pthread_mutex_init(&g->line.lock, NULL);
+  pthread_cond_init(&g->line.changed, NULL);
+  g->line.server = s;
+  g->line.number = ++s->connections;
+  g->line.frames.most = s->body;
+  return g;
 }
 
-static void free_line(line *l) {
-  pthread_mutex_destroy(&l->lock);
-  pthread_cond_destroy(&l->changed);
-  cawb_frames_free(&l->frames);
-  cawb_bytes_free(&l->farewell);
-  free(l);
+static void free_guest(guest *g) {
+  pthread_mutex_destroy(&g->line.lock);
+  pthread_cond_destroy(&g->line.changed);
+  cawb_frames_free(&g->line.frames);
+  cawb_bytes_free(&g->line.in);
+  cawb_bytes_free(&g->line.out);
+  cawb_bytes_free(&g->farewell);
+  free(g);
 }
 
 /* Ask whether it may be opened: 0, or a status of HTTP. */
-static int ask_to_open(cawb_server *s, const struct mg_connection *c, line *l) {
-  cawb_asked *a = cawb_server_describe(c, CAWB_ASKED_OPEN, l->number);
+static int ask_to_open(cawb_server *s, const struct mg_connection *c, guest *g) {
+  cawb_asked *a = cawb_server_describe(c, CAWB_ASKED_OPEN, g->line.number);
   int status = a != NULL ? cawb_queue_ask(s->queue, a) : 503;
   if (status == 0 && a->status != 200) {
-    l->farewell = a->answer;
+    g->farewell = a->answer;
     memset(&a->answer, 0, sizeof a->answer);
-    if (l->farewell.size == 0) status = a->status;
+    if (g->farewell.size == 0) status = a->status;
   }
   cawb_asked_drop(a);
   return status;
@@ -60,130 +55,84 @@ static int ask_to_open(cawb_server *s, const struct mg_connection *c, line *l) {
 static int open_line(const struct mg_connection *c, void *data) {
   cawb_server *s = data;
   int status = cawb_server_refusal(s, c);
-  line *l = status == 0 ? new_line(s) : NULL;
-  if (status == 0) status = l != NULL ? ask_to_open(s, c, l) : 503;
+  guest *g = status == 0 ? new_guest(s) : NULL;
+  if (status == 0) status = g != NULL ? ask_to_open(s, c, g) : 503;
   if (status == 0) {
-    mg_set_user_connection_data(c, l);
+    mg_set_user_connection_data(c, g);
     return 0;
   }
-  if (l != NULL) free_line(l);
+  if (g != NULL) free_guest(g);
   cawb_server_refuse((struct mg_connection *)c, status);      /* nothing else is written where this returns 1 */
   return 1;
 }
 
-static void end_line(struct mg_connection *c, int code, const char *why) {
-  char text[125];
-  text[0] = (char)(code >> 8);
-  text[1] = (char)(code & 255);
-  int n = snprintf(text + 2, sizeof text - 2, "%s", why);
-  mg_websocket_write(c, MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE, text, (size_t)n + 2);
+/* ---- the socket, of which civetweb tells no more than its ends */
+
+typedef union address {
+  struct sockaddr any;
+  struct sockaddr_in four;
+  struct sockaddr_in6 six;
+} address;
+
+static int port_of(const address *a) {
+  return ntohs(a->any.sa_family == AF_INET ? a->four.sin_port : a->any.sa_family == AF_INET6 ? a->six.sin6_port : 0);
 }
 
-static void greet(struct mg_connection *c, void *data) {
-  const line *l = mg_get_user_connection_data(c);
-  (void)data;
-  if (l == NULL || l->farewell.size == 0) return;
-  mg_websocket_write(c, MG_WEBSOCKET_OPCODE_TEXT, l->farewell.data, l->farewell.size);
-  end_line(c, 1013, "CAPACITY_REACHED");
+/* Whether a descriptor is the socket between a client's port and this one. */
+static int is_between(int fd, const struct mg_request_info *info, int port) {
+  address here, there;
+  char text[INET6_ADDRSTRLEN] = "";
+  socklen_t size = sizeof here, other = sizeof there;
+  if (getsockname(fd, &here.any, &size) != 0 || getpeername(fd, &there.any, &other) != 0) return 0;
+  if (port_of(&here) != port || port_of(&there) != info->remote_port) return 0;
+  const void *of = there.any.sa_family == AF_INET ? (const void *)&there.four.sin_addr : (const void *)&there.six.sin6_addr;
+  return inet_ntop(there.any.sa_family, of, text, sizeof text) != NULL && strcmp(text, info->remote_addr) == 0;
 }
 
-static void answer_message(line *l, cawb_asked *a) {
-  int status = cawb_queue_ask(l->server->queue, a);
-  if (status != 0) end_line(l->connection, 1013, cawb_server_reason(status));
-  else {
-    if (a->answer.size > 0) mg_websocket_write(l->connection, MG_WEBSOCKET_OPCODE_TEXT, a->answer.data, a->answer.size);
-    if (a->last) end_line(l->connection, 1000, "");
-  }
-  if (status != 0 || a->last) l->ended = 1;
-  cawb_asked_drop(a);
-  l->server->busy--;
+/* -1: there is none. */
+static int socket_of(const struct mg_request_info *info, int port) {
+  DIR *all = opendir("/proc/self/fd");
+  int found = -1;
+  for (const struct dirent *one; found < 0 && all != NULL && (one = readdir(all)) != NULL;)
+    if (one->d_name[0] != '.' && is_between(atoi(one->d_name), info, port)) found = atoi(one->d_name);
+  if (all != NULL) closedir(all);
+  return found;
 }
 
-/* In a thread of its own, so that the connection's goes on to read: a client whose pings find no answer gives up. */
-static void *answer_messages(void *of) {
-  line *l = of;
-  pthread_mutex_lock(&l->lock);
-  for (;;) {
-    while (l->asked == NULL && !l->over) pthread_cond_wait(&l->changed, &l->lock);
-    if (l->asked == NULL) break;
-    pthread_mutex_unlock(&l->lock);
-    answer_message(l, l->asked);
-    pthread_mutex_lock(&l->lock);
-    l->asked = NULL;
-    pthread_cond_signal(&l->changed);
-  }
-  pthread_mutex_unlock(&l->lock);
-  return NULL;
+/* ---- between handshake and end */
+
+static void write_farewell(struct mg_connection *c, const guest *g) {
+  static const char words[] = "\x03\xf5" "CAPACITY_REACHED";              /* 1013 */
+  mg_websocket_write(c, MG_WEBSOCKET_OPCODE_TEXT, g->farewell.data, g->farewell.size);
+  mg_websocket_write(c, MG_WEBSOCKET_OPCODE_CONNECTION_CLOSE, words, sizeof words - 1);
 }
 
-/* Hand a message to the thread that answers, once the answer to the one before is out. */
-static void hand_over(line *l, cawb_asked *a) {
-  if (!l->answering) l->answering = pthread_create(&l->thread, NULL, answer_messages, l) == 0;
-  if (!l->answering) {
-    answer_message(l, a);
-    return;
-  }
-  pthread_mutex_lock(&l->lock);
-  l->asked = a;
-  pthread_cond_signal(&l->changed);
-  pthread_mutex_unlock(&l->lock);
+static void serve_guest(struct mg_connection *c, void *data) {
+  cawb_server *s = data;
+  guest *g = mg_get_user_connection_data(c);
+  if (g == NULL) return;
+  g->line.fd = socket_of(mg_get_request_info(c), s->port);
+  if (g->farewell.size > 0) write_farewell(c, g);
+  else if (g->line.fd >= 0) cawb_reader_serve(s->reader, &g->line);
 }
 
-static void await_answer(line *l) {
-  pthread_mutex_lock(&l->lock);
-  while (l->asked != NULL) pthread_cond_wait(&l->changed, &l->lock);
-  pthread_mutex_unlock(&l->lock);
-}
-
-/* The thread ends, after what it was answering. */
-static void end_thread(line *l) {
-  if (!l->answering) return;
-  pthread_mutex_lock(&l->lock);
-  l->over = 1;
-  pthread_cond_signal(&l->changed);
-  pthread_mutex_unlock(&l->lock);
-  pthread_join(l->thread, NULL);
-}
-
-/* A whole message: 1 where the line goes on. One that comes before the last one is answered waits. */
-static int take_message(struct mg_connection *c, line *l) {
-  cawb_asked *a;
-  await_answer(l);
-  l->connection = c;
-  if (l->ended || (a = cawb_server_describe(c, CAWB_ASKED_MESSAGE, l->number)) == NULL) return 0;
-  cawb_frames_take(&l->frames, &a->body);
-  l->server->busy++;
-  hand_over(l, a);
-  return 1;
-}
-
-static int take_frame(struct mg_connection *c, int bits, char *bytes, size_t size, void *data) {
-  line *l = mg_get_user_connection_data(c);
-  (void)data;
-  if (l == NULL || l->farewell.size > 0) return 0;
-  if ((bits & 15) == MG_WEBSOCKET_OPCODE_PING && size <= 125) mg_websocket_write(c, MG_WEBSOCKET_OPCODE_PONG, bytes, size);
-  switch (cawb_frames_add(&l->frames, bits, bytes, size)) {
-    case CAWB_FRAMES_WHOLE: return take_message(c, l);
-    case CAWB_FRAMES_PART: return 1;
-    case CAWB_FRAMES_TOO_LONG: end_line(c, 1009, "the message is larger than this server takes"); return 0;
-    case CAWB_FRAMES_NO_TEXT: end_line(c, 1003, "messages are text"); return 0;
-    case CAWB_FRAMES_BROKEN: end_line(c, 1002, "frames in an order that there is not"); return 0;
-    case CAWB_FRAMES_END: default: return 0;
-  }
+/* Nothing is read by civetweb. */
+static int no_frame(struct mg_connection *c, int bits, char *bytes, size_t size, void *data) {
+  (void)c, (void)bits, (void)bytes, (void)size, (void)data;
+  return 0;
 }
 
 static void close_line(const struct mg_connection *c, void *data) {
   const cawb_server *s = data;
-  line *l = mg_get_user_connection_data(c);
-  if (l == NULL) return;
-  end_thread(l);
-  cawb_asked *a = cawb_server_describe(c, CAWB_ASKED_CLOSED, l->number);
+  guest *g = mg_get_user_connection_data(c);
+  if (g == NULL) return;
+  cawb_asked *a = cawb_server_describe(c, CAWB_ASKED_CLOSED, g->line.number);
   if (a != NULL) cawb_queue_ask(s->queue, a);
   cawb_asked_drop(a);
-  free_line(l);
   mg_set_user_connection_data(c, NULL);
+  free_guest(g);
 }
 
 void cawb_lines_serve(cawb_server *s) {
-  mg_set_websocket_handler(s->context, "/ws", open_line, greet, take_frame, close_line, s);
+  mg_set_websocket_handler(s->context, "/ws", open_line, serve_guest, no_frame, close_line, s);
 }

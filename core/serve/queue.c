@@ -49,6 +49,8 @@ cawb_asked *cawb_asked_new(cawb_asked_kind kind) {
   return &n->asked;
 }
 
+void cawb_asked_keep(cawb_asked *a) { ((node *)a)->owners++; }
+
 void cawb_asked_drop(cawb_asked *a) {
   node *n = (node *)a;
   if (n == NULL || --n->owners > 0) return;
@@ -74,7 +76,7 @@ static void put(cawb_queue *q, node *n) {
   *q->end = n;
   q->end = &n->next;
   q->waiting++;
-  tell(q);
+  if (q->first == n) tell(q);            /* else it says so already */
 }
 
 /* Under the lock, until there is an answer or will be none. */
@@ -104,6 +106,20 @@ int cawb_queue_ask(cawb_queue *q, cawb_asked *a) {
   return refused;
 }
 
+int cawb_queue_put(cawb_queue *q, cawb_asked *a) {
+  pthread_mutex_lock(&q->lock);
+  int refused = q->closed || q->waiting >= q->most ? 503 : 0;
+  if (refused == 0) put(q, (node *)a);
+  pthread_mutex_unlock(&q->lock);
+  return refused;
+}
+
+void cawb_queue_forget(cawb_queue *q, cawb_asked *a) {
+  pthread_mutex_lock(&q->lock);
+  a->answered = NULL;
+  pthread_mutex_unlock(&q->lock);
+}
+
 cawb_asked *cawb_queue_take(cawb_queue *q) {
   pthread_mutex_lock(&q->lock);
   node *n = q->first;
@@ -121,7 +137,8 @@ cawb_asked *cawb_queue_take(cawb_queue *q) {
 void cawb_queue_answer(cawb_queue *q, cawb_asked *a, int status) {
   pthread_mutex_lock(&q->lock);
   a->status = status;
-  pthread_cond_signal(&((node *)a)->answered);
+  if (a->answered != NULL) a->answered(a);
+  else pthread_cond_signal(&((node *)a)->answered);
   pthread_mutex_unlock(&q->lock);
 }
 

@@ -28,6 +28,8 @@ typedef struct cawb_asked {
   int status;                 /* the answer, from here on: a status of HTTP; 0 while there is none */
   int last;                   /* of a WebSocket: it is closed after this */
   cawb_bytes type, extra, answer;                 /* content type, further header lines, body */
+  void (*answered)(struct cawb_asked *a);         /* of one that is not waited for: called by the thread that answers, */
+  void *asker;                                    /*   with the queue locked; for whom it is */
 } cawb_asked;
 
 typedef struct cawb_queue cawb_queue;
@@ -45,6 +47,14 @@ cawb_asked *cawb_asked_new(cawb_asked_kind kind);
 /* Put it in and wait for its answer: 0. Else the status to refuse it with: 503, there are too many, or
 ** the queue is closed. One of the kind CLOSED is put in and not waited for. */
 int  cawb_queue_ask(cawb_queue *q, cawb_asked *a);
+/* Put it in and go on: its `answered` is called once there is an answer. As cawb_queue_ask. */
+int  cawb_queue_put(cawb_queue *q, cawb_asked *a);
+
+/* One more that has to drop it. */
+void cawb_asked_keep(cawb_asked *a);
+
+/* From now on `answered` is not called any more, nor being called. */
+void cawb_queue_forget(cawb_queue *q, cawb_asked *a);
 void cawb_asked_drop(cawb_asked *a);              /* NULL is a no-op */
 
 /* ---- the answering side */

@@ -14,6 +14,7 @@
 
 #include "base/sha256.h"
 #include "serve/lines.h"
+#include "serve/reader.h"
 
 int cawb_server_same(const char *a, const char *b) {
   unsigned char x[32], y[32], differ = 0;
@@ -186,6 +187,7 @@ cawb_status cawb_server_open(cawb_server **out, const cawb_server_options *o, ca
   if (s == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a server");
   s->body = o->body;
   cawb_status rc = cawb_queue_new(&s->queue, WAITING, err);
+  if (rc == CAWB_OK) rc = cawb_reader_new(&s->reader, o->session, err);
   if (rc == CAWB_OK && o->token != NULL && (s->token = strdup(o->token)) == NULL)
     rc = cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a token");
   if (rc == CAWB_OK) {
@@ -212,6 +214,7 @@ void cawb_server_stop(cawb_server *s) {
   s->context = NULL;
   if (context == NULL) return;
   cawb_queue_close(s->queue);
+  cawb_reader_stop(s->reader);
   await_answers(s);
   mg_stop(context);
   mg_exit_library();
@@ -220,6 +223,7 @@ void cawb_server_stop(cawb_server *s) {
 void cawb_server_free(cawb_server *s) {
   if (s == NULL) return;
   cawb_server_stop(s);
+  cawb_reader_free(s->reader);
   cawb_queue_free(s->queue);
   if (s->token != NULL) explicit_bzero(s->token, strlen(s->token));
   free(s->token);

@@ -35,6 +35,34 @@ static void test_frames_become_messages(void) {
   cawb_frames_free(&f);
 }
 
+static void test_bytes_become_frames(void) {
+  char masked[] = { (char)0x81, (char)0x83, 1, 2, 3, 4, 'a' ^ 1, 'b' ^ 2, 'c' ^ 3, 'x' };
+  char bare[] = { (char)0x89, 2, 'h', 'i' }, large[] = { (char)0x81, 126, 1, 0 };
+  char huge[] = { (char)0x81, 127, (char)0xff, 0, 0, 0, 0, 0, 0, 0 };
+  cawb_frame f;
+  for (size_t n = 0; n < 9; n++) CHECK(cawb_frame_read(&f, masked, n, 64) == 0);
+  CHECK(cawb_frame_read(&f, masked, sizeof masked, 64) == 9 && f.bits == 0x81 && f.size == 3 && memcmp(f.bytes, "abc", 3) == 0);
+  CHECK(cawb_frame_read(&f, bare, sizeof bare, 64) == 4 && f.bits == 0x89 && f.size == 2 && memcmp(f.bytes, "hi", 2) == 0);
+  CHECK(cawb_frame_read(&f, large, sizeof large, 256) == 0);
+  CHECK(cawb_frame_read(&f, large, sizeof large, 255) == 4 && f.size == 256);
+  CHECK(cawb_frame_read(&f, huge, sizeof huge, 1 << 20) == 10 && f.size > 1 << 20);
+}
+
+static void test_what_is_written_can_be_read(void) {
+  static const size_t sizes[] = { 0, 1, 125, 126, 127, 65535, 65536, 70000 };
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    cawb_bytes all = { 0 };
+    cawb_frame f;
+    char *text = malloc(sizes[i] + 1);
+    memset(text, 'x', sizes[i] + 1);
+    cawb_frame_write(&all, 1, text, sizes[i]);
+    CHECK(cawb_frame_read(&f, all.data, all.size, 1 << 20) == all.size && f.bits == 0x81 && f.size == sizes[i]);
+    CHECK(memcmp(f.bytes, text, sizes[i]) == 0);
+    free(text);
+    cawb_bytes_free(&all);
+  }
+}
+
 /* ---- the queue */
 
 static void *ask(void *queue) {
@@ -73,6 +101,34 @@ static void test_a_request_waits_for_its_answer(void) {
   cawb_queue_answer(q, a, 200);
   cawb_asked_drop(a);
   CHECK((intptr_t)ask(q) == 503);
+  cawb_queue_free(q);
+}
+
+static void count(cawb_asked *a) {
+  ++*(int *)a->asker;
+  cawb_asked_drop(a);
+}
+
+static void test_one_is_put_in_and_told(void) {
+  cawb_queue *q;
+  int told = 0;
+  CHECK(cawb_queue_new(&q, 8, NULL) == CAWB_OK);
+  for (int i = 0; i < 2; i++) {
+    cawb_asked *a = cawb_asked_new(CAWB_ASKED_MESSAGE), *taken;
+    a->answered = count;
+    a->asker = &told;
+    CHECK(cawb_queue_put(q, a) == 0 && readable(cawb_queue_fd(q), 0));
+    if (i == 1) cawb_queue_forget(q, a);
+    CHECK((taken = cawb_queue_take(q)) == a && told == i);
+    cawb_queue_answer(q, taken, 200);
+    cawb_asked_drop(taken);
+    if (i == 1) cawb_asked_drop(a);
+    CHECK(told == 1);
+  }
+  cawb_queue_close(q);
+  cawb_asked *late = cawb_asked_new(CAWB_ASKED_MESSAGE);
+  CHECK(cawb_queue_put(q, late) == 503);
+  cawb_asked_drop(late);
   cawb_queue_free(q);
 }
 
@@ -159,6 +215,9 @@ static void test_texts_are_compared_whole(void) {
 
 int main(void) {
   test_frames_become_messages();
+  test_bytes_become_frames();
+  test_what_is_written_can_be_read();
+  test_one_is_put_in_and_told();
   test_a_request_waits_for_its_answer();
   test_a_full_queue_refuses();
   test_a_server_hands_over_what_may_come_in();
