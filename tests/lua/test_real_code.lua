@@ -2,6 +2,7 @@
 -- nothing found in it. What is wrong in such code is in test_races.lua.
 
 local check = dofile "tests/lua/check.lua"
+local core = require "cawb.core"
 local real = dofile "tests/lua/real_code.lua"
 
 local device <close> = real.device()
@@ -219,6 +220,20 @@ extern "C" __global__ void k(int *out, int *half, int n) {
   leaves(count(512, function() return 511 end), source, plan:format("8", "true"))
   fails("trap", source, plan:format("8", "false"))
   fails("cannot be under way at once", source, plan:format("100000", "true"))
+end)
+
+check.test("what is lacking is refused by its family, its instruction and its line, and told by cawb doctor", function()
+  local told = check.shell(("'%s' doctor"):format(core.program))
+  for family, body in pairs {
+    ["textures and surfaces"] = 'float a, b, c, d; asm volatile("tex.1d.v4.f32.s32 {%0, %1, %2, %3}, [%4, {%5}];" '
+      .. ': "=f"(a), "=f"(b), "=f"(c), "=f"(d) : "l"(t), "r"(3)); out[0] = (int)a;',
+    ["products of sparse matrices"] = 'int d0, d1; asm volatile("mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 '
+      .. '{%0, %1}, {%2, %2}, {%2, %2}, {%0, %1}, %2, 0x0;" : "=r"(d0), "=r"(d1) : "r"(3)); out[0] = d0;',
+  } do
+    fails("k, kernel%.cu line 3: " .. family .. " %([%w_.:]+%) are not known to the simulated device", ('extern "C" __global__ void k(int *out, unsigned long long t) {\n\n  %s\n}'):format(body),
+      'launch("k", { grid = 1, block = 32 }, out, 0)')
+    check.matches(told, "%* " .. family .. " %(")
+  end
 end)
 
 return check.done()
