@@ -99,7 +99,7 @@ M.groups = {
     "x + 1.5", "1 - x", "x * 2", "x / 3", "x.to(torch.float64)", "x.to(torch.float16)", "x.float()", "(x.clamp(-5, 5).nan_to_num() * 10).to(torch.int32)", "x.bool()",
     "torch.zeros_like(x) + x", "torch.ones_like(x) * x", "torch.full_like(x, 2.5) - x", "x.new_zeros(3) + x.sum()", "x.new_ones(2) * x.amax()", "x.new_full((2,), 7) + x.amin()",
     "torch.deg2rad(x)", "torch.rad2deg(x)", "torch.sinc(x)", "torch.special.ndtr(x)", "torch.special.entr(x)", "torch.special.erfcx(x.clamp(min=-2))", "(x.tanh() * 0.9).erfinv()",
-    "torch.digamma(x)", "torch.i0(x.float())", "torch.special.i0e(x.float())", "torch.special.i1e(x.float())", "torch.special.i1(x.float())", "torch.special.log_ndtr(x)", "torch.special.ndtri(x.float().sigmoid())",
+    "torch.digamma(x)", "torch.polygamma(1, x)", "torch.i0(x.float())", "torch.special.i0e(x.float())", "torch.special.i1e(x.float())", "torch.special.i1(x.float())", "torch.special.log_ndtr(x)", "torch.special.ndtri(x.float().sigmoid())",
     "torch.special.bessel_j0(x.float())", "torch.special.bessel_j1(x.float())", "F.rrelu(x)", "F.hardshrink(x, -0.3)",
     "torch.where(x > 0.1, x, -1.0)", "x.masked_fill(x > 0.3, -2.0)", "torch.lerp(x, x * 2, 0.3)" }),
   elementwise("of one positive number", reals, "positive", {
@@ -206,7 +206,8 @@ M.groups = {
     "F.cross_entropy(x, z, label_smoothing=0.1)", "F.nll_loss(x[..., None, None].expand(-1, -1, 2, 3), z[:, None, None].expand(-1, 2, 3))", "F.mse_loss(x, y)", "F.mse_loss(x, y, reduction='sum')", "F.l1_loss(x, y)", "F.smooth_l1_loss(x, y, beta=0.5)",
     "F.huber_loss(x, y, delta=0.7)", "F.kl_div(x, y.softmax(1), reduction='batchmean')", "F.binary_cross_entropy(x.sigmoid().nan_to_num(0.5), y.sigmoid().nan_to_num(0.5))",
     "F.binary_cross_entropy_with_logits(x, y.sigmoid())", "F.binary_cross_entropy_with_logits(x, y.sigmoid(), pos_weight=y[0].abs() + 1)", "F.cosine_similarity(x, y)", "F.triplet_margin_loss(x, y, x + 1)", "F.hinge_embedding_loss(x, y.sign())",
-    "F.pairwise_distance(x, y)", "F.poisson_nll_loss(x, y.abs())", "F.soft_margin_loss(x, y.sign())", "F.margin_ranking_loss(x, y, y.sign())", "F.gaussian_nll_loss(x, y, y.abs() + 0.1)" },
+    "F.pairwise_distance(x, y)", "F.poisson_nll_loss(x, y.abs())", "F.soft_margin_loss(x, y.sign())", "F.margin_ranking_loss(x, y, y.sign())", "F.gaussian_nll_loss(x, y, y.abs() + 0.1)",
+    "F.multi_margin_loss(x, z)", "F.multi_margin_loss(x, z, p=2, margin=0.5, weight=y[0].abs(), reduction='none')" },
     draw = function(r, dtype)
       local n, c = sizes[r(#sizes)], 1 + sizes[r(#sizes)]
       return { fill(dtype, { n, c }), fill(dtype, { n, c }), ("torch.randint(0, %d, (%d,))"):format(c, n) }, words(r, { n, c }, dtype)

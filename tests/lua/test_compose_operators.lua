@@ -96,7 +96,7 @@ each("running extremes, medians, places in order", "[torch.randn(6, 37), torch.r
   "torch._softmax_backward_data(x, y.softmax(1), 1, torch.float32)", "torch._log_softmax_backward_data(x, y.log_softmax(0), 0, torch.float32)" })
 
 each("special functions", "[torch.randn(6, 37)]", nil, {
-  "torch.digamma(x)", "torch.special.i0e(x)", "torch.special.i1e(x)", "torch.special.log_ndtr(x)", "F.rrelu(x)", "F.hardshrink(x, -0.3)", "torch.ldexp(x, x.round())" })
+  "torch.digamma(x)", "torch.polygamma(1, x)", "torch.special.i0e(x)", "torch.special.i1e(x)", "torch.special.log_ndtr(x)", "F.rrelu(x)", "F.hardshrink(x, -0.3)", "torch.ldexp(x, x.round())" })
 
 each("elements put and taken", "[torch.randn(9, 6), torch.randint(0, 9, (4, 3)), torch.randint(0, 6, (9, 2))]", nil, {
   "torch.rot90(x)", "torch.rot90(x, 2)", "torch.rot90(x, 3)", "torch.take(x, torch.tensor([3, -1]))", "x.masked_scatter(x > 0, x * 2)", "torch.view_copy(x, (6, 9))",
@@ -114,6 +114,9 @@ each("losses", "[torch.randn(5, 23), torch.randn(5, 23)]", nil, {
   "F.binary_cross_entropy(x.sigmoid().nan_to_num(0.5), y.sigmoid().nan_to_num(0.5))", "F.binary_cross_entropy_with_logits(x, y.sigmoid())", "F.cosine_similarity(x, y)",
   "F.triplet_margin_loss(x, y, x + 1)", "F.mse_loss(x, y, reduction='none')", "F.hinge_embedding_loss(x, y.sign())",
   "F.pairwise_distance(x, y)", "F.soft_margin_loss(x, y.sign())", "F.poisson_nll_loss(x, y.abs())" })
+
+each("margins of classes", "[torch.randn(9, 13), torch.randint(0, 13, (9,)), torch.rand(13)]", nil, {
+  "F.multi_margin_loss(x, y)", "F.multi_margin_loss(x, y, p=2, margin=0.5, weight=z, reduction='none')", "F.multi_margin_loss(x[0], y[0])" })
 
 each("products", "[torch.randn(3, 7, 9), torch.randn(3, 9, 5)]", "self.b = nn.Bilinear(9, 9, 4)\nself.l = nn.Linear(9, 6, bias=False)", {
   "x @ y", "torch.bmm(x, y)", "torch.baddbmm(x[..., :5], x, y, beta=0.5, alpha=2)", "self.l(x)", "self.b(x[0], y[0].t()[[0, 1, 2, 3, 4, 0, 1]])", "x[0] @ y[0]", "x[0] @ y[0, :, 0]", "x[0, 0] @ y[0, :, 0]",

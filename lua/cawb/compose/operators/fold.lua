@@ -202,6 +202,25 @@ end
 
 M.nll_loss_forward, M.nll_loss2d_forward = nll, nll
 
+-- Of each row the mean of what other classes come nearer to the right one than the margin, or of its squares.
+function M.multi_margin_loss(g, op)
+  local dtype, weight, p = op.out[1].dtype, op.by.weight, op.args.p or 1
+  if p ~= 1 and p ~= 2 then return nil, ("margins to the power of %s are not made"):format(p) end
+  local x = taken(g, op.by.self, dtype)
+  local rows, classes = #x.shape == 2 and x.shape[1] or 1, x.shape[#x.shape]
+  local at, all = g:reshape(op.by.target, { rows, 1 }), g:reshape(x, { rows, classes })
+  local function of_class(source, axis, shape)
+    return g:node { kind = "pick", inputs = { source, g:reshape(at, shape) }, axis = axis, shape = shape, dtype = source.dtype }
+  end
+  local near = "(A == B || !(C - D + E > 0.0f) ? 0.0f : C - D + E)"
+  local lost = g:map(near, dtype, { at, g:iota(classes), g:fill(op.args.margin or 1, {}, dtype), of_class(all, 2, { rows, 1 }), all })
+  lost.casts = { "int64", "int64" }
+  if p == 2 then lost = g:map("A * A", dtype, { lost }) end
+  if weight then lost = g:map("A * B", dtype, { lost, g:reshape(of_class(weight, 1, { rows }), { rows, 1 }) }) end
+  local each = tools.divided(g, g:reduce("sum", lost, { [2] = true }), classes)
+  return { reduced(g, each, op.args.reduction or 1) }
+end
+
 local function scan(name)
   return function(g, op)
     local x = taken(g, op.x[1], op.out[1].dtype)

@@ -11,6 +11,11 @@ local digamma = "([](double x) { double sum = 0; if (x == 0) return copysign((do
   .. "for (; x < 10; x += 1) sum -= 1 / x; const double z = 1 / (x * x); "
   .. "return sum + log(x) - 0.5 / x - z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * 691.0 / 32760))))); }(A))"
 
+-- Its slope, likewise: six steps up and three terms, as PyTorch's own has it, which is the reference in float64.
+local trigamma = "([](double x) { double sum = 0, sign = 1; if (x < 0.5) { const double s = sin(3.14159265358979324 * x); "
+  .. "sum = -9.86960440108935862 / (s * s), sign = -1, x = 1 - x; } for (int k = 0; k < 6; k++, x += 1) sum += 1 / (x * x); "
+  .. "const double z = 1 / (x * x); return sign * (sum + (1 + 0.5 / x + z * (1.0 / 6 - z * (1.0 / 30 - z / 42))) / x); }(A))"
+
 -- exp(-|x|) I(x), of order 0 and 1: far out, where I itself is infinite, by its series.
 local function scaled_bessel(order, series, sign)
   return ("([](double x) { const double a = fabs(x), z = 1 / a; return %s(a < 700 ? exp(-a) * cyl_bessel_i%d(a) "
@@ -38,6 +43,13 @@ for name, text in pairs(texts) do
     if not exact[name] and op.out[1].dtype == "float64" then return nil, "in float64 it is another approximation than PyTorch's; float32 would serve" end
     return { g:map(text, op.out[1].dtype, { op.x[1] }, "float64") }
   end
+end
+
+-- The n-th slope of digamma.
+function M.polygamma(g, op)
+  local text = ({ [0] = digamma, [1] = trigamma })[op.args.n]
+  if not text then return nil, ("of order %s it is not made: 0 and 1 are"):format(op.args.n) end
+  return { g:map(text, op.out[1].dtype, { op.x[1] }, "float64") }
 end
 
 -- The logarithm of the gamma function of several dimensions.
