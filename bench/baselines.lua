@@ -1,6 +1,7 @@
 -- cawb bench/baselines.lua FOLDER RECORDED [DEVICE] [REPORT]: PyTorch's times as graph/modelled.lua has
 -- them, against what was measured on a GPU. FOLDER/dev.jsonl holds KernelBench's tasks, one a
--- line, RECORDED what they took: { level, problem_id, eager_ms, compile_ms }. Memory-bound are
+-- line, RECORDED what they took: { level, problem_id, eager_ms, compile_ms }, or a suite's report in Markdown, whose
+-- candidates' times and speed-ups say it to three digits. Memory-bound are
 -- those without products and convolutions. The model's constants are fitted to every second task
 -- (problem ids 1, 5, 9, ...); what is said of the others is what it is worth. REPORT is a suite's report in Markdown,
 -- of candidates measured on the same kind of GPU: is a candidate by 5% faster, slower, or neither than the
@@ -23,9 +24,20 @@ local path = os.tmpname()
 
 local function id(entry) return ("%d/%d"):format(entry.level, entry.problem_id) end
 
+local scale = { us = 1e-3, ms = 1, s = 1e3, ns = 1e-6 }
+
+-- What a line of RECORDED says of a task, or nil.
+local function entry_of(line)
+  if not recorded:match "%.md$" then return core.json.decode((line:gsub(": NaN", ": null"):gsub(": %-?Infinity", ": null"))) end   -- Python's
+  local level, number, value, unit, eager, compiled =
+    line:match "^| (%d)/(%d+)_%S+ | [^|]*| [^|]*| ([%d.e+]+) ?%[?[^%]|]*%]? ?(%a+) | ([%d.]+)x[^|]*| ([%d.]+)x"
+  local ms = level and scale[unit] and tonumber(value) * scale[unit]
+  return ms and { level = math.tointeger(level), problem_id = math.tointeger(number), eager_ms = ms * eager, compile_ms = ms * compiled }
+end
+
 local measured = {}
 for line in io.lines(recorded) do
-  local entry = core.json.decode((line:gsub(": NaN", ": null"):gsub(": %-?Infinity", ": null")))   -- Python's
+  local entry = entry_of(line)
   if entry and entry.problem_id and entry.level then measured[id(entry)] = entry end
 end
 
@@ -49,8 +61,6 @@ local function quantile(list, q)
 end
 
 -- ---- what it is worth
-
-local scale = { us = 1e-3, ms = 1, s = 1e3, ns = 1e-6 }
 
 -- { task = ms } of what a report says of candidates that passed.
 local function candidates(path)
@@ -96,12 +106,12 @@ local function agreement(label, list)
     local was, is = sign(math.min(e.eager[1], e.compile[1]) / e.candidate), sign(math.min(e.eager[2], e.compile[2]) / e.candidate)
     if was == is then same = same + 1 elseif was ~= "same" and is ~= "same" then opposite = opposite + 1 end
   end
-  print(("%-38s %3d tasks   the same of faster, slower, neither by 5%%: %.0f%%   faster against slower: %.0f%%"):format(label, #list,
-    100 * same / math.max(1, #list), 100 * opposite / math.max(1, #list)))
+  print(("%-38s %3d tasks   the same of faster, slower, neither by 5%%: %d, %.0f%%   faster against slower: %.0f%%"):format(label, #list,
+    same, 100 * same / math.max(1, #list), 100 * opposite / math.max(1, #list)))
 end
 
 local ran = report and candidates(report) or {}
-local halves = { { "fitted to", {} }, { "not fitted to", {} } }
+local halves, together = { { "fitted to", {} }, { "not fitted to", {} } }, { "together", {} }
 local rows, errors = {}, { eager = {}, compile = {} }
 local all = { eager = {}, compile = {} }
 for line in io.lines(folder .. "/dev.jsonl") do
@@ -142,7 +152,8 @@ print(("all: eager %d tasks, median error %.1f%%, 90%% within %.1f%%; compile %d
   100 * quantile(all.compile, 0.5), 100 * quantile(all.compile, 0.9)))
 
 print()
-for _, half in ipairs(halves) do
+for _, half in ipairs(halves) do table.move(half[2], 1, #half[2], #together[2] + 1, together[2]) end
+for _, half in ipairs { halves[1], halves[2], together } do
   local label, list = table.unpack(half)
   local of, judged = { eager = {}, compile = {}, better = {} }, {}
   for _, e in ipairs(list) do
