@@ -149,6 +149,8 @@ end)
 
 check.test("dead ends say what to do", function()
   check.write(dir .. "/boom.lua", 'error("boom")')
+  check.write(dir .. "/deep.lua", 'local function f()\n  error("deep")\nend\nf()\n')
+  check.write(dir .. "/none.lua", 'assert(require "cawb".candidate "none.cu")')
   for words, says in pairs {
     ["compose examples"] = "examples is a folder; a task is one Python file, such as examples/",
     ["ladder"] = "the strategy ladder needs a task: cawb ladder TASK%.py",
@@ -160,6 +162,9 @@ check.test("dead ends say what to do", function()
     ["examples/gelu.py --config rules-stric"] = "rules%-stric: there is no such file %(did you mean 'rules%-strict'",
     ["compose nosuch.py"] = "nosuch%.py: there is no such file; a task is one Python file, as .*/examples/softmax%.py is",
     ["help judg"] = "unknown command 'judg' %(did you mean 'judge'",
+    [dir .. "/boom.lua"] = "boom%.lua:1: boom\nTry 'cawb help'%.\n$",
+    [dir .. "/deep.lua"] = "^cawb: [^\n]*deep%.lua:2: deep\n  called in [^\n]*deep%.lua:4\nTry 'cawb help'%.\n$",
+    [dir .. "/none.lua"] = "none%.lua:1: none%.cu: No such file",
     [dir .. "/boom.lua examples/softmax.py"] = "boom%.lua:1: boom\nTry 'cawb help'%.\n$",
   } do
     local out, status = cawb(words)

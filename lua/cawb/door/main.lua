@@ -78,11 +78,27 @@ local function run_file(path, argv, handler)
   return value
 end
 
+-- An error with where it came from: the script's own lines alone, for those of the program say nothing to who wrote it. One
+-- that the message names already is not told again.
+local function own_lines(message)
+  message = tostring(message)
+  local ours, lines = "@" .. core.home .. "/lua/cawb/", { message }
+  for level = 2, 50 do
+    local f = debug.getinfo(level, "Sl")
+    if not f then break end
+    local where = ("%s:%d"):format(f.short_src, f.currentline)
+    if f.currentline > 0 and f.source:sub(1, #ours) ~= ours and message:sub(1, #where) ~= where then
+      lines[#lines + 1] = "  called in " .. where
+    end
+  end
+  return table.concat(lines, "\n")
+end
+
 -- A script run for its own sake: its value is its exit status. If it returns a
 -- strategy, a task is missing.
 local function script(argv)
   if argv[2] == "--" then table.remove(argv, 2) end
-  local value, message = run_file(argv[1], argv, debug.traceback)
+  local value, message = run_file(argv[1], argv, own_lines)
   if value == nil then return usage(message) end
   if type(value) == "table" then
     return usage(("%s returns a strategy: name a task too, as in 'cawb %s task.py'")

@@ -64,6 +64,7 @@ local function from_path(word)
     end
     return { python = text, files = files, name = path:match "([^/]+)/*$":gsub("%.py$", "") }
   end
+  path = folder and path or path:gsub("%.cu$", "")
   local source, message, name = file.read(folder and path .. "/kernel.cu" or path .. ".cu")
   if not source then return nil, message, name end
   local plan
