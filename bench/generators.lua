@@ -182,7 +182,7 @@ do
   os.execute("rm -rf '" .. folder_of_tasks .. "'")
   local all, lines = entries(), {}
   for _, e in ipairs(all) do lines[#lines + 1] = row(e) end
-  print(("%s%s, PyTorch beside it, %s"):format(device.info.model, device.info.modelled and ", modelled" or "", os.date "!%Y-%m-%d"))
+  print(("%s%s, %s"):format(device.info.model, (device.info.modelled and ", modelled" or "") .. (in_turns and "" or ", PyTorch beside it"), os.date "!%Y-%m-%d"))
   for _, line in ipairs(display.table({ "task", "compose", "last rung", "compose/rung", "eager", "compile", "over the better", "error" }, lines)) do
     print(line)
   end

@@ -216,7 +216,9 @@ function M.multi_margin_loss(g, op)
   local lost = g:map(near, dtype, { at, g:iota(classes), g:fill(op.args.margin or 1, {}, dtype), of_class(all, 2, { rows, 1 }), all })
   lost.casts = { "int64", "int64" }
   if p == 2 then lost = g:map("A * A", dtype, { lost }) end
-  if weight then lost = g:map("A * B", dtype, { lost, g:reshape(of_class(weight, 1, { rows }), { rows, 1 }) }) end
+  if weight then                                  -- of what is lost alone: a weight of no number is not asked for elsewhere
+    lost = g:map("(A == 0.0f ? 0.0f : A * B)", dtype, { lost, g:reshape(of_class(weight, 1, { rows }), { rows, 1 }) })
+  end
   local each = tools.divided(g, g:reduce("sum", lost, { [2] = true }), classes)
   return { reduced(g, each, op.args.reduction or 1) }
 end
