@@ -8,8 +8,8 @@
 -- The second prints the table. All begin with compose's own schedule, which is the first measurement of each: it is known
 -- before a search begins, and to begin without it would flatter whoever proposes it. `random` walks one to four legal edits
 -- from it, `uniform` gives every option of every kernel a value at random (bench/tune/draw.lua); neither measures the same
--- kernels twice. Both draw DRAWS times with other seeds, and what is compared with is the mean of these. `search` knows the records that
--- cawb comes with, but for those of the task itself; `alone` knows none.
+-- kernels twice. Both draw DRAWS times with other seeds, and what is compared with is the mean of these. The search knows the records that
+-- cawb comes with, but for those of the task itself.
 
 local cawb = require "cawb"
 local compose = require "cawb.compose"
@@ -134,7 +134,6 @@ local function line_of(row, task, all, number)
     uniform = core.json.array {} }
   if word == "run" then
     line.search, line.took, line.curve = searched(compose.tune.search, make, measure, 7919 + number, compose.records.shipped(line.task))
-    line.alone, line.took_alone, line.curve_alone = searched(compose.tune.search, make, measure, 7919 + number)
   end
   for k = 1, draws do
     line.random[k] = searched(compose.tune.random, make, measure, 7919 + number + 1000 * k)

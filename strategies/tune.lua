@@ -65,7 +65,7 @@ end
 
 return {
   proposes = "kernels",
-  settings = { measurements = 24, seconds = 60, seed = 1, schedule = "", records = true },
+  settings = { measurements = 24, seconds = 10, seed = 1, schedule = "", records = true },
   step = function(run, settings)
     if not run.memory.from then return begin(run, settings) end
     local best = search(run, settings)

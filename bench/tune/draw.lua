@@ -6,7 +6,7 @@ local schedule = compose.schedule
 
 local M = {}
 
-local DRAWS = 50           -- in a row that lead to nothing new, before the drawing ends
+local DRAWS = 80           -- in a row that lead to nothing new, before the drawing ends
 
 -- A function that draws from 1 to n, the same for the same seed (Park and Miller's generator, 1988).
 local function drawing(state)

@@ -12,6 +12,7 @@ local M = {}
 
 local GAIN = 0.99          -- of the best time so far: what is not below it is no gain
 local DRAWS = 20           -- walks in a row that lead to nothing new, or nowhere, before a search ends
+local MISSES = 80          -- the same of drawing, which has nothing but walks
 local TRIES = 60           -- plans in a row that say nothing new, before options count as spent
 
 -- A function that draws from 1 to n, the same for the same seed (Park and Miller's generator, 1988).
@@ -374,7 +375,7 @@ end
 function M.random(from, how)
   local best, curve, draw, seen = nil, {}, drawing(how.seed or 1), {}
   local made, s, misses = how.make(from), from, 0
-  while made and #curve < how.measurements and misses < DRAWS do
+  while made and #curve < how.measurements and misses < MISSES do
     local text = made.source .. made.plan
     if not seen[text] then
       local times, sum = how.measure(made), 0.0
