@@ -267,6 +267,13 @@ check.test("where a ladder serves the whole task, its last rung follows", functi
   check.equal(tried("return x @ y", "[torch.randn(64, 64), torch.randn(64, 64)]"), "compose")
 end)
 
+check.test("no ladder stumbles over an operator without inputs", function()
+  local task <close> = assert(composed.task("y = torch.zeros(4, 6)\ny[1] = 1\nreturn y.cumsum(1) + x", "[torch.randn(4, 6)]"))
+  check.equal(#task.graph[1].inputs, 0)
+  local family, why = require("cawb.run.families").match(task)
+  assert(not family and why, "none serves it, and says why")
+end)
+
 check.test("what follows from data is refused", function()
   local made, why = make("return x[int(y[0])]", "[torch.randn(4, 4), torch.randint(0, 4, (3,))]")
   check.equal(made, nil)
