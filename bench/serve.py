@@ -117,7 +117,7 @@ def reference(python, port=8765):
         return
     process = subprocess.Popen([python, os.path.join(ROOT, "bench/openenv_reference.py"), str(port)], stderr=subprocess.DEVNULL)
     try:
-        env = cawb.Env("http://127.0.0.1:%d" % port, tries=20, timeout=600)
+        env = cawb.Env("http://127.0.0.1:%d" % port, tries=240, timeout=600)
         env.health()
         yield env, process.pid
     finally:
