@@ -52,6 +52,12 @@ check.test("transposed ones", function()
   end
 end)
 
+-- An output that one place alone is read for is as small as that place, whatever stands beside it.
+check.test("transposed ones of one channel, small numbers beside large ones", function()
+  composed.close("return F.conv_transpose2d(x, y, stride=2, padding=1)", "[torch.randn(2, 1, 9, 10) * 10.0 ** (-8.0 * (torch.arange(10) % 2)), torch.randn(1, 16, 3, 3)]",
+    ways.box)
+end)
+
 -- In every ninth pixel two of 64 channels are large, but the weights of every eighth result there are zero: what it is made of lost
 -- its bits. Such results are made as large as others behind the convolution.
 check.test("results that large numbers have no part in are computed again", function()

@@ -252,7 +252,7 @@ local function holes(d, t)
   local h = { ROWS = ROWS, THREADS = THREADS, BLOCKS = t.blocks, SETS = #t.sets, CHANNELS = d.channels, GROUPS = d.groups, EACH = d.each,
               ALL = d.each * d.groups, COLUMNS = t.columns, CUTS = t.cuts, STEPS = t.steps, TILES = t.tiles, PASSES = t.passes, ITEMS = t.items,
               UNIT = t.box.unit, PLACES = numel(t.box.reads), UNITS = numel(t.box.reads) * (d.channels // t.box.unit), APART = t.apart,
-              PAIR = t.box.unit == 1 and d.window[3] > 1 and d.dilation[3] == 1 or nil, INH = t.box.reads[2], INW = t.box.reads[3],
+              PAIR = t.box.unit == 1 and not d.transposed and d.window[3] > 1 and d.dilation[3] == 1 or nil, INH = t.box.reads[2], INW = t.box.reads[3],
               FOURTH = t.fourth, BOX = d.name }
   h.TURNS = ceil(h.UNITS, THREADS)
   h.STAY = not h.PAIR and THREADS % h.PLACES == 0 or nil
