@@ -1,5 +1,6 @@
 -- The rows that `compose` is published with, from stores of suites (cawb bench): one store a row, the same tasks under other options.
---   cawb bench/compose_rows.lua NAME=STORE...
+--   cawb bench/compose_rows.lua NAME=STORE[,STORE]...
+-- Of several stores behind one name each gives the tasks that none before it has.
 -- for instance of
 --   default=A     cawb bench tune dev.jsonl --set settings.seconds=10 --out A
 --   plain=B       the same with --set compose.tensor_cores=false
@@ -101,13 +102,28 @@ local function suite_of(path)
     table.concat(rows.sessions(store, suite.id).devices, ", "), modelled and ", modelled" or "")
 end
 
+-- The same of several stores, separated by commas: each gives the tasks that none before it has.
+local function suites_of(paths)
+  local all, about, seen = {}, {}, {}
+  for path in paths:gmatch "[^,]+" do
+    local list, what = suite_of(path)
+    local count = #all
+    for _, row in ipairs(list) do
+      if not seen[row.task] then all[#all + 1] = row end
+      seen[row.task] = true
+    end
+    about[#about + 1] = ("%s (%d tasks)"):format(what, #all - count)
+  end
+  return all, table.concat(about, "; ")
+end
+
 local heads = { "", "level", "tasks", "right", "of these suspicious", "5% ahead of all" }
 for _, column in ipairs(columns) do heads[#heads + 1] = column[1] end
 local lines, about = {}, {}
-assert(#{ ... } > 0, "usage: cawb bench/compose_rows.lua NAME=STORE...")
+assert(#{ ... } > 0, "usage: cawb bench/compose_rows.lua NAME=STORE[,STORE]...")
 for _, word in ipairs { ... } do
   local name, path = word:match "^([^=]+)=(.+)$"
-  local list, what = suite_of(assert(path, word .. ": NAME=STORE is expected"))
+  local list, what = suites_of(assert(path, word .. ": NAME=STORE is expected"))
   about[#about + 1] = ("%s: %s"):format(name, what)
   local by, levels = levels_of(list)
   for _, level in ipairs(#levels > 1 and levels or {}) do lines[#lines + 1] = cells(name, level, by[level]) end

@@ -41,6 +41,7 @@ for i, status in ipairs { "pass", "no candidate", "pass" } do
   store:insert("suite_tasks", { suite = "s", task = "task" .. i, attempt = 1, level = 1, problem_id = i, name = "t", code = "h", status = status,
     reason = status ~= "pass" and "no family:\nconv" or nil, started = 1.0, ended = 2.0, run = "r",
     json = encode { turns = 5, best = status == "pass" and { name = "k", libraries = { "cuBLAS" }, time_s = s(99e-5), speedup = { eager = s(2.0 / i), compile = s(1.5) },
+      floor = i == 1 and { seconds = 495e-6 } or nil,
       error = { nrms = 1e-7 * i }, equal_error = { against = "eager", median = 2.0 / i, lo = 1.96 / i, hi = 2.04 / i } } or nil } })
 end
 assert(store:commit())

@@ -59,9 +59,9 @@ class Text(unittest.TestCase):
             self.assertNotIn("CUDA Agent", beside)
             tasks = [line for line in text.splitlines() if line.startswith("| task") and " best " not in line]
             self.assertEqual(tasks, [
-                "| task1 | k (cuBLAS) | pass | 990 [970, 1010] us | 2.00x +-0.04 | 1.50x +-0.03 | 1.0e-07 | 5 |",
-                "| task2 | - | no candidate: no family | - | - | - | - | 5 |",
-                "| task3 | k (cuBLAS) | pass | 990 [970, 1010] us | 0.67x +-0.02 | 1.50x +-0.03 | 3.0e-07 | 5 |"])
+                "| task1 | k (cuBLAS) | pass | 990 [970, 1010] us | 2.00x +-0.04 | 1.50x +-0.03 | 1.0e-07 | 5 | 50% |",
+                "| task2 | - | no candidate: no family | - | - | - | - | 5 | - |",
+                "| task3 | k (cuBLAS) | pass | 990 [970, 1010] us | 0.67x +-0.02 | 1.50x +-0.03 | 3.0e-07 | 5 | - |"])
             wrong = subprocess.run([PROGRAM, "report", folder + "/s", "--csv", "--markdown"], capture_output=True, text=True)
             self.assertEqual(wrong.returncode, 2)
 

@@ -71,15 +71,15 @@ end
 -- Without an interval it is a single value.
 local function span(t) return t and { median = t[1], lo = t[2], hi = t[3], samples = t[2] == t[3] and 1 or nil } end
 
-local headings = { "task", "best candidate", "verdict", "time", "vs eager", "vs compile", "error", "turns" }
+local headings = { "task", "best candidate", "verdict", "time", "vs eager", "vs compile", "error", "turns", "of the bound" }
 
--- A task's or a run's row, of its best turn `t`, if any passed.
+-- A task's or a run's row, of its best turn `t`, if any passed. The bound: the least time that memory and arithmetic allow.
 local function row_of(task, verdict, t, modelled, turns)
-  if not t then return { task, "-", verdict, "-", "-", "-", "-", turns } end
+  if not t then return { task, "-", verdict, "-", "-", "-", "-", turns, "-" } end
   local libraries = t.libraries and (" (%s)"):format(table.concat(t.libraries, ", ")) or ""
   return { task, (t.name or "") .. (t.label and " " .. t.label or "") .. libraries, verdict,
     display.interval(span(t.time)) .. (modelled and " modelled" or ""), display.speedup(span(t.eager)),
-    display.speedup(span(t.compile)), t.nrms and ("%.1e"):format(t.nrms) or "-", turns }
+    display.speedup(span(t.compile)), t.nrms and ("%.1e"):format(t.nrms) or "-", turns, t.bound_share and ("%.0f%%"):format(100 * t.bound_share) or "-" }
 end
 
 local function best_of(run)

@@ -100,12 +100,12 @@ end
 
 local function task_of(row)
   local best = row.data.best or {}
-  local sp = best.speedup or {}
+  local sp, floor = best.speedup or {}, best.floor and best.floor.seconds
   return { task = row.task, level = row.level, status = row.status, reason = row.reason and first_line(row.reason), run = row.run,
     seconds = row.ended - row.started, turns = row.data.turns or 0, name = best.name, label = best.label,
     time = interval(best.time_s), eager = interval(sp.eager), compile = interval(sp.compile), equal = interval(best.equal_error),
     against = best.equal_error and best.equal_error.against, nrms = best.error and best.error.nrms, libraries = best.libraries,
-    odd = suite_report.suspicions(row)[1] }
+    bound_share = floor and best.time_s and floor / best.time_s.median or nil, odd = suite_report.suspicions(row)[1] }
 end
 
 local function suite_of(store, s)
