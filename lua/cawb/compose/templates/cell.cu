@@ -27,8 +27,8 @@ static __device__ __forceinline__ float $NAME_sum(float (&v)[8]) {
 
 extern "C" __global__ void __launch_bounds__($THREADS, 1)
 $NAME($PARAMETERS$MORE) {
-  extern __shared__ __align__(16) float memory[];
-  float *const state = memory, *const part = memory + $NAME_PART, *const kept = memory + $NAME_KEPT;
+  extern __shared__ __align__(16) float words[];
+  float *const state = words, *const part = words + $NAME_PART, *const kept = words + $NAME_KEPT;
   const int rank = blockIdx.x % $N, group = blockIdx.x / $N % $GROUPS, z = blockIdx.x / ($N * $GROUPS), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int row = (warp % $RW * (32 / $KL) + lane / $KL) * 8, place = warp / $RW * $KL + lane % $KL;
   float w[8][$KT];

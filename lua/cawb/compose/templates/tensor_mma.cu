@@ -43,16 +43,16 @@ static __device__ __forceinline__ void $NAME_multiply(float (&part)[2][$NAME_EAC
 extern "C" __global__ void __launch_bounds__(256)
 $NAME($PARAMETERS, const unsigned char *__restrict__ a, const float *__restrict__ a_scales, const unsigned char *__restrict__ b,
       const float *__restrict__ b_scales, const int *__restrict__ a_wide, const int *__restrict__ b_wide$MORE) {
-  extern __shared__ __align__(128) unsigned char stages[];
+  extern __shared__ __align__(128) unsigned char slots[];
 $if FIRST
   if ($PLAIN) {
-    if (threadIdx.x < 256) $NAME_plain($PASS, (float (*)[68])stages, (float (*)[68])stages + 16);
+    if (threadIdx.x < 256) $NAME_plain($PASS, (float (*)[68])slots, (float (*)[68])slots + 16);
     return;
   }
 $end
   if ($OTHER) return;                                                        // another kernel of the plan does it
   const int lane = threadIdx.x % 32, down = threadIdx.x / 32 % 4 * 32, across = threadIdx.x / 128 * ($TILEN / 2);
-  const unsigned own = shared_address(stages);
+  const unsigned own = shared_address(slots);
   for (int i = blockIdx.x; i < $ITEMS; i += gridDim.x) {
     const $NAME_tile tile = $NAME_at(i);
     float sum[2][$NAME_EACH][4] = {};
