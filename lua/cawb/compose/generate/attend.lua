@@ -71,8 +71,8 @@ end
 --- follows theirs. `body` is the text without its access functions.
 function M.made(d, h, templates, how, needs, behind)
   local texts = {}
-  if h.TILES then h.RESULTS = template.fill("attend_results", d, h) end
-  if h.GROUPS then h.SUMS = template.fill("attend_sums", d, h) end
+  if h.TILES then h.RESULTS = template.fill("attend/results", d, h) end
+  if h.GROUPS then h.SUMS = template.fill("attend/sums", d, h) end
   for k, name in ipairs(templates) do texts[k] = template.fill(name, d, h) end
   texts[#texts + 1] = behind
   local body = table.concat(texts, "\n")
@@ -106,7 +106,7 @@ function M.generate(d, most, rest)
   h.RESTS, h.MORE = rest, rest and ", const int *__restrict__ rest" or ""
   local why = M.refusal(d, h, most)
   if why then return nil, why end
-  local made = M.made(d, h, { "attend_plain", "attend" }, "attention in one kernel, float32 by six products of bfloat16 parts (mma)",
+  local made = M.made(d, h, { "attend/plain", "attend/parts" }, "attention in one kernel, float32 by six products of bfloat16 parts (mma)",
     { "tensor", "tensor_attend", "tensor_mma", "tensor_parts" })
   if rest then made.launches[1].arguments = template.arguments(d, rest) end
   return made

@@ -89,8 +89,8 @@ function M.generate(d, most, how)
   local h = holes(d, rows, keys, most, how)
   why = attend.refusal(d, h, most - 2048) or d.batch * h.STEPS > 0x7fffffff and "it has too many keys" or nil
   if why then return nil, why end
-  local list = { "attend_group" }
-  if h.HIDES then table.insert(list, 1, "attend_look") end
+  local list = { "attend/group" }
+  if h.HIDES then table.insert(list, 1, "attend/look") end
   local made = attend.made(d, h, list, ("attention in one kernel, of %s (wgmma), %d queries a tile, %d keys a step"):format(d.dtype, rows, keys),
     { "tensor", "tensor_attend", "tensor_warpgroup", "tensor_mma", "tensor_rows" })
   made.launches = launches(d, h, how.blocks or blocks_of(h))

@@ -49,7 +49,7 @@ function M.generate(d, most, how)
   if h.shared > most then h = holes(d, 64, 32) end
   local why = attend.refusal(d, h, most)
   if why then return nil, why end
-  return attend.made(d, h, { "attend_plain", "attend_half" }, ("attention in one kernel, of %s (mma), %d queries a block, %d keys a step"):format(d.dtype, h.ROWS, h.KEYS),
+  return attend.made(d, h, { "attend/plain", "attend/half" }, ("attention in one kernel, of %s (mma), %d queries a block, %d keys a step"):format(d.dtype, h.ROWS, h.KEYS),
     { "tensor", "tensor_attend", "tensor_mma", "tensor_rows" })
 end
 

@@ -56,7 +56,7 @@ function M.generate(d, most)
   local others
   others, why = attend.generate(d, most, rest)
   if not others then return nil, why end
-  local made = attend.made(d, h, { "attend_pack", "attend_pairs" }, "attention in one kernel, float32 by three products of 16-bit halves (mma)",
+  local made = attend.made(d, h, { "attend/pack", "attend/pairs" }, "attention in one kernel, float32 by three products of 16-bit halves (mma)",
     { "tensor", "tensor_attend", "tensor_mma", "tensor_parts", "tensor_rows" }, others.body)
   made.launches = M.launches(d, h, rest)
   made.launches[3] = others.launches[1]

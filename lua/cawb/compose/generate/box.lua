@@ -298,9 +298,9 @@ function M.generate(d, t, own)
                  scales = { scratch = d.name .. "_scales", dtype = "float32", numel = d.groups * t.cuts * #t.sets * t.columns },
                  wide = { scratch = d.name .. "_wide", dtype = "int32", numel = 1, flag = true } }
   local weight = template.access(own, "weight", "float", { "int o", "int c", "int t" }, own.weight)
-  local front = template.fill("tensor_box_taps", d, h)
-  local packing = template.complete(own, { weight }, template.fill("tensor_box_weights", own, h))
-  local main = template.complete(d, accesses(d), template.fill("tensor_box", d, h))
+  local front = template.fill("tensor/box_taps", d, h)
+  local packing = template.complete(own, { weight }, template.fill("tensor/box_weights", own, h))
+  local main = template.complete(d, accesses(d), template.fill("tensor/box", d, h))
   local all = d.groups * t.cuts
   local blocks = math.min(t.items, math.max(1, t.blocks * SMS // all)) * all
   return { how = ("float32 by %s products of fp16 pairs (mma, boxes)"):format(t.fourth and "four" or "three"), text = front .. "\n" .. packing .. "\n" .. main, needs = { "tensor", "tensor_box", "tensor_mma" }, launches = {

@@ -52,7 +52,7 @@ local function text_of(kernel, g, h)
   local result = { "int set", "int z", "int row", "int pair", "float first", "float second" }
   return template.complete(own, { template.access(own, "put", "void", result, after:text()),
     template.access(own, "left", "float", pack.place, left:text()), template.access(own, "right", "float", pack.place, right:text()) },
-    template.fill("tensor_gathered", own, h)), nodes, after.headers
+    template.fill("tensor/gathered", own, h)), nodes, after.headers
 end
 
 --- The kernels of a geometry of one set of steps; `t` as of M.shape.

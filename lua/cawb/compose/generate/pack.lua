@@ -133,7 +133,7 @@ function M.kernel(kernel, geometry, side, octets, how, unless)
     PARTSK = ceil(chunks, per), PER = per, BANDS = ceil(octets, 8), WHAT = ("the %s factor"):format(side), PARTS = how.parts,
     BEFORE = how.before, PACK = how.call:format(count_of(factor)), AFTER = how.after:format(made.vast), FLAGS = how.flags, UNLESS = unless and ("if (%s) return;"):format(unless) or "" }
   local grid = divide_packing(h, geometry, factor, unless)
-  made.text = template.complete(own, { access }, template.fill("tensor_pack", own, h))
+  made.text = template.complete(own, { access }, template.fill("tensor/pack", own, h))
   made.launch = { kernel = own.name, grid = { grid }, block = { 256 }, arguments = M.joined(nodes, { made.packed, made.scales, made.wide }) }
   return made
 end

@@ -183,8 +183,8 @@ local function text_of(kernel, geometry, h, f)
   local result = { "int set", "int z", "int row", "int pair", "float first", "float second" }
   local text = template.complete(own, { template.access(own, "put", "void", result, after:text()),
     template.access(own, "left", "float", place, one:text()), template.access(own, "right", "float", place, other:text()) },
-    table.concat({ template.fill("tensor_tiles", own, h), template.fill("tensor_plain", own, h), template.fill("tensor_" .. h.loop, own, h),
-      f and template.fill("tensor_wgmma", own, f) or "", template.fill("tensor_rest", own, h), h.CHECK and template.fill("tensor_again", own, h) or "" }, "\n"))
+    table.concat({ template.fill("tensor/tiles", own, h), template.fill("tensor/plain", own, h), template.fill("tensor/" .. h.loop, own, h),
+      f and template.fill("tensor/wgmma", own, f) or "", template.fill("tensor/rest", own, h), h.CHECK and template.fill("tensor/again", own, h) or "" }, "\n"))
   return text, nodes, after.headers
 end
 
