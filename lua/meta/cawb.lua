@@ -59,6 +59,9 @@ function Device:compiles() end
 ---Start a new worker now: whether the machine can.
 ---@return boolean? ok, string? message, string? name
 function Device:renew() end
+---The device that compiles for this one what it will be asked for later: a compiler of its own, and no worker.
+---@return cawb.Device
+function Device:ahead() end
 ---Begin the worker that comes after this one, without waiting for it.
 function Device:begin_spare() end
 ---Wait until no worker is being started.

@@ -7,12 +7,14 @@ import itertools
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from host.graph import operators
+
 
 class Taps(TorchDispatchMode):
     """Entered ahead of other modes, which see the convolution as ever."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        if func is torch.ops.aten.convolution.default and not kwargs and fits(*args):
+        if operators.of(func).name == "convolution" and not kwargs and fits(*args):
             return transposed(*args)
         return func(*args, **(kwargs or {}))
 
@@ -22,7 +24,7 @@ def fits(x, weight, _bias, _stride, _padding, _dilation, is_transposed, *_):
 
 
 def transposed(x, weight, bias, stride, padding, dilation, _transposed, output_padding, groups):
-    """What torch.ops.aten.convolution returns for these, in any number of dimensions."""
+    """What PyTorch's own convolution returns for these, in any number of dimensions."""
     dims, kernel = x.dim() - 2, weight.shape[2:]
     stride, padding, dilation, more = (list(v) * (dims if len(v) == 1 else 1)
                                        for v in (stride, padding, dilation, output_padding))
