@@ -86,18 +86,18 @@ local cited = {
   { "1,634 of 1,636", "redteam_seeds_sim.txt", "\ncheats that passed: +2 of 1636, .*\nlook%-alikes that were rejected: 0 of 1636, " },
   { "2,395 of 2,395; allclose at 1e-2 rejects 1,731", "mutants_sim.txt", "\nall +2395 +2395 of 2395, 100.0%% +1731 of 2395, " },
   { "6,655 of 6,707 rejected (99.2%); 37 of the other 52", "mutants_grammar_sim.txt", "\nall +6707 +6655 of 6707, 99.2%%.*: 37 are harmless.*\nall +6670 +6655 of 6670" },
-  { "said alike for 85 of 92", "baselines_h200.txt", "\ntogether: eager +92 tasks +bias +0.98x +median error 10.2%%.*\ntogether: compile +92 tasks +bias +0.99x "
+  { "for 85 of 92", "baselines_h200.txt", "\ntogether: eager +92 tasks +bias +0.98x +median error 10.2%%.*\ntogether: compile +92 tasks +bias +0.99x "
     .. "+median error +7.6%%.*\ntogether: measured candidates +92 tasks .* 85, 92%% " },
   { "3 of 6,122", "variants_sim.txt", "\n3 of 6122 right kernels written otherwise rejected" },
   { "0.08 s (128 elements) to 1.7 s", "turn_h100.txt", "\nturn +81.1 .*\nturn +1.67 " },
   { "400 of 400", "verdicts_h100.txt", "chain 2%% longer against it +%S+ us +0 +200 .*chain 2%% longer against it +%S+ ms +0 +200 " },
   { "median error 9%, rank correlation 0.98", "model_h100.txt", "\nall +176 +0.9796 +9.0%%" },
-  { "123 right, none rejected", "compose_h200.md", "\n| default | all | 125 | 123 | 5 | 105 |" },
-  { "2.65x [2.36, 2.94], geometric mean of the 118", "compose_h200.md", "| 2.65x %[2.36, 2.94%] of 118 |" },
+  { "123 right, 2 without a candidate", "compose_h200.md", "\n| default | all | 125 | 123 | 5 | 105 |" },
+  { "2.65x [2.36, 2.94], geometric mean of 118", "compose_h200.md", "| 2.65x %[2.36, 2.94%] of 118 |" },
   { "1.98x, 3.39x, 2.90x", "compose_h200.md", "| default | 1 |.- 1.98x .*| default | 2 |.- 3.39x .*| default | 3 |.- 2.90x " },
   { "4096^3 3.99x with 0.17", "products_h200.txt", "\n4096%^3 .* 3.99x %S+ .* 0.17 " },
   { "transposed ones 4.22x", "products_h200.txt", "transposed convolutions of level 1: 4.22x" },
-  { "1.15x to 1.53x at heads 64 wide", "attention_h200.txt", "512 x 64, causal .* 1.15x .*1 x 64 heads, 4096 x 64 .* 1.53x " },
+  { "64-wide heads in float32 1.15x to 1.53x", "attention_h200.txt", "512 x 64, causal .* 1.15x .*1 x 64 heads, 4096 x 64 .* 1.53x " },
   { "9,746 of 9,754 right", "compose_fuzz.txt", "9746 passed, 245 are .*, 8 failed" },
   { "9.94 us", "demo_h100.txt", "scan/v4_vector .* 9.94 %[.* 1.97x %+%-0.09 .*\ncompile +19.6 .*\neager +54.1 " },
   { "1.16x [1.06, 1.28] over `torch.compile`", "suite_h100.md", "| ladder | all | 125 | .* | 1.16x %[1.06, 1.28%] |" },
@@ -116,7 +116,7 @@ check.test("numbers of the README stand in the results that it cites", function(
     check.equal(rejected, "0")
     honest = honest + math.tointeger(verified)
   end
-  assert(honest >= 2000 and readme:find "in 2,000 verifications | none", honest)
+  assert(honest >= 2000 and readme:find "none in 2,000 verifications", honest)
 end)
 
 -- ---- what a project's first page stands on
