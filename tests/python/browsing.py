@@ -4,6 +4,7 @@ until the condition of JavaScript holds, and prints what it complained of and it
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,8 @@ class Page:
         words = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                  "--remote-debugging-pipe", "--user-data-dir=" + profile, "about:blank"]
         self.process = subprocess.Popen(["sh", "-c", 'exec "$@" 3<&%d 4>&%d' % (to_browser, from_browser), "sh"] + words,
-                                        pass_fds=(to_browser, from_browser), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                        pass_fds=(to_browser, from_browser), start_new_session=True,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser)
         os.close(from_browser)
         self.buffer, self.number, self.events, self.session = b"", 0, [], None
@@ -83,7 +85,7 @@ class Page:
         return bad
 
     def close(self):
-        self.process.kill()
+        os.killpg(self.process.pid, signal.SIGKILL)        # all of its processes: what is left would go on writing its profile
         self.process.wait()
         os.close(self.out)
         os.close(self.back)

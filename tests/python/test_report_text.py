@@ -14,7 +14,7 @@ from reportcase import FILL
 @unittest.skipUnless(os.path.exists(PROGRAM), "no cawb at %s" % PROGRAM)
 class Training(unittest.TestCase):
     def test_curves_of_a_training_log(self):
-        with tempfile.TemporaryDirectory(prefix="cawb-report-") as folder:
+        with tempfile.TemporaryDirectory(prefix="cawb-report-", ignore_cleanup_errors=True) as folder:
             with open(os.path.join(folder, "log.jsonl"), "w") as file:
                 for stage, steps in (("prior", 5), ("single", 20), ("agentic", 20)):
                     for step in range(steps):
