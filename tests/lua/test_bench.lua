@@ -6,6 +6,7 @@ local bench = require "cawb.suite.bench"
 local core = require "cawb.core"
 local rows = require "cawb.suite.rows"
 local suite = require "cawb.suite.suite"
+local report_answer = require "cawb.suite.report_answer"
 local suite_report = require "cawb.suite.report"
 
 local kills = math.tointeger(tonumber((...))) or 3
@@ -324,6 +325,26 @@ check.test("what is suspicious comes first, and is in no average", function()
   check.matches(lines[1], "^Suspicious")
   check.matches(table.concat(lines, "\n"), "fast: 30.00x .- over the better of eager and compile")
   check.matches(table.concat(lines, "\n"), "moved: 20 us at first, 10 us when it was confirmed")
+end)
+
+check.test("beside the mean stands one in which what is suspicious for its speed alone counts as 10x", function()
+  local function equal(x, more)
+    local r = row(1, "pass", x, x, more)
+    r.data.best.equal_error = { median = x, lo = x, hi = x }
+    return r
+  end
+  local list = { equal(2.5), equal(40.0), equal(2.5, { first = { time_s = { median = 2e-5 } } }), equal(40.0, { first = { time_s = { median = 2e-5 } } }),
+                 row(1, "rejected") }
+  local g = suite_report.numbers(list).groups[1]
+  check.equal(g.geomean.equal_error.value, 2.5)
+  check.equal(g.geomean.equal_error.n, 1)
+  assert(math.abs(g.capped.value - 5) < 1e-12)                    -- sqrt(2.5 * 10)
+  check.equal(g.capped.n, 2)
+  check.equal(g.beyond, 1)
+  check.matches(suite_report.lines(list, "ours")[7], "2.50x +5.00x")
+  local function words(of) return table.concat(report_answer.of_suite({ numbers = suite_report.numbers(of), tasks = {}, set_out = 0 }).lines, "\n") end
+  check.matches(words(list), "with the 1 beyond 10x counted as 10x: 5.00x [%[]2.50, 10.00[%]] of 2")
+  assert(not words({ equal(2.5), row(1, "rejected") }):find "beyond")
 end)
 
 check.test("what others report stands beside their benchmark alone", function()
