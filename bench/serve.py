@@ -1,10 +1,11 @@
-"""serve.py [--device NAME] [--places N] [--rounds N] [--turns N] [--sizes ...] [--reference PYTHON]: candidates a second through POST /score,
+"""serve.py [--device NAME] [--places N] [--rounds N] [--turns N] [--sizes ...] [--where] [--reference PYTHON]: candidates a second through POST /score,
 with nothing remembered: rungs of the families
 `reduce` and `elementwise`, each verified on two draws and timed: on small tasks; with --scale both, which verifies at small
 sizes and models the time at the examples' own on some blocks of each launch; and on the examples' own sizes in full. And what the server
 costs by itself: sessions on OpenEnv's wire that are asked for their state, and that take steps in which nothing is
 evaluated (to cawb a reply without a candidate, which has a reward). With --reference the same is asked of OpenEnv's own
-server with an environment that does nothing, in turns with cawb. Prints the table of bench/results/serve.txt.
+server with an environment that does nothing, in turns with cawb. With --where each row says what the server's processes were
+asked for meanwhile, and how long that took. Prints the table of bench/results/serve.txt.
 
 A rate "a core" is candidates by the processor time that the server and its processes took, so that it says the same on a
 machine that others use too; "a second" is by the clock.
@@ -17,11 +18,13 @@ import concurrent.futures
 import contextlib
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "python"))
@@ -74,17 +77,39 @@ def processor_seconds(pid):
     return total
 
 
+def asked(env):
+    """What the server's processes were asked for so far: {(process, op): [times, seconds]}."""
+    found, row = {}, r'^cawb_(asked|asked_seconds)_total{process="([^"]+)",op="([^"]+)"} (\S+)$'
+    with urllib.request.urlopen(env.url + "/metrics", timeout=60) as answer:
+        text = answer.read().decode()
+    for name, process, op, value in re.findall(row, text, re.M):
+        found.setdefault((process, op), [0, 0.0])[name == "asked_seconds"] = float(value)
+    return found
+
+
+def where(before, after, count, seconds):
+    """Where the time of a candidate went: a row for each thing that a process was asked for, and what is left."""
+    print("\n    %-12s %-12s %14s %14s" % ("process", "asked for", "a candidate", "ms a candidate"))
+    rest = seconds
+    for key, (times, spent) in sorted(after.items(), key=lambda item: before.get(item[0], [0, 0])[1] - item[1][1]):
+        times, spent = times - before.get(key, [0, 0])[0], spent - before.get(key, [0, 0])[1]
+        rest -= spent
+        if times:
+            print("    %-12s %-12s %14.1f %14.1f" % (*key, times / count, 1e3 * spent / count))
+    print("    %-12s %-12s %14s %14.1f\n" % ("none", "", "", 1e3 * rest / count), flush=True)
+
+
 def score(env, items, places):
     """Seconds for all of them by the clock and of processors, and how many passed."""
     env.score_all([{"task": items[0]["task"], "candidate": {"text": ""}}])
     warm = [dict(items[0], candidate=dict(items[0]["candidate"], source=items[0]["candidate"]["source"] + "// %d\n" % i))
             for i in range(4 * places)]
     env.score_all(warm, memo=False)              # on every place the task is loaded
-    began, before = time.monotonic(), processor_seconds(env.process.pid)
+    first, began, before = asked(env), time.monotonic(), processor_seconds(env.process.pid)
     got = env.score_all(items, memo=False)
-    seconds, busy = time.monotonic() - began, processor_seconds(env.process.pid) - before
+    seconds, busy, last = time.monotonic() - began, processor_seconds(env.process.pid) - before, asked(env)
     stages = [1e3 * sum(item["seconds"][stage] for item in got) / len(got) for stage in ("compile", "verify", "measure")]
-    return seconds, busy, sum(item["ok"] for item in got), stages
+    return seconds, busy, sum(item["ok"] for item in got), stages, (first, last)
 
 
 def steps(env, pid, sessions, each, ask, reset=False):
@@ -161,9 +186,11 @@ def scores(args, size, rounds):
     with server(args, size) as env:
         for family, task in SUBJECTS.items():
             items = candidates(family, task, rounds)
-            seconds, busy, passed, stages = score(env, items, args.places)
+            seconds, busy, passed, stages, spent = score(env, items, args.places)
             print("%-10s %-12s %-8s %10d %7d %9.1f %10.1f %14.1f %8.0f %8.0f %8.0f" % (
                 size, family, task, len(items), passed, seconds, len(items) / seconds, len(items) / busy, *stages), flush=True)
+            if args.where:
+                where(*spent, len(items), seconds)
 
 
 def main():
@@ -174,6 +201,7 @@ def main():
     parser.add_argument("--sizes", nargs="*", default=list(SIZES), help="of the tasks; none: only what the server costs")
     parser.add_argument("--device", default="sim:h100", help="a GPU has one place, and its times are measured, briefly")
     parser.add_argument("--against", default="eager,compile", help="what a GPU's times are measured in turns with")
+    parser.add_argument("--where", action="store_true", help="also what the server's processes were asked for, and how long that took")
     parser.add_argument("--no-asks", action="store_true", help="leave out what the server costs")
     parser.add_argument("--reference", help="a Python that has openenv-core: its server, asked the same")
     args = parser.parse_args()

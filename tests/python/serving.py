@@ -71,6 +71,13 @@ class Server:
         text = self.ask("GET", "/metrics")[1]
         return int(re.search(r"^cawb_evaluation_seconds_count (\d+)$", text, re.M).group(1))
 
+    def asked(self, op):
+        """How often its task hosts were asked for this, and how many seconds that took."""
+        text = self.ask("GET", "/metrics")[1]
+        label = r'{process="task host",op="%s"} (\S+)$' % op
+        found = [re.search("^cawb_%s_total" % name + label, text, re.M) for name in ("asked", "asked_seconds")]
+        return tuple(float(one.group(1)) if one else 0.0 for one in found)
+
     def errors(self):
         if self.said is not None:
             return self.said

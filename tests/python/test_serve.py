@@ -84,6 +84,14 @@ class Score(Serving):
         self.server.score(RIGHT, memo=False)
         self.assertEqual(self.server.evaluated(), before + 1)
 
+    def test_what_processes_were_asked_for_is_counted(self):
+        self.server.score(RIGHT)
+        before = self.server.asked("compare")
+        self.assertTrue(self.server.score(dict(RIGHT, source=RIGHT["source"] + "// counted\n"))[1]["items"][0]["ok"])
+        after = self.server.asked("compare")
+        self.assertGreater(after[0], before[0])
+        self.assertGreater(after[1], before[1])
+
     def test_a_request_that_comes_twice_is_answered_twice_and_done_once(self):
         slow = dict(RIGHT, source=RIGHT["source"] + "// twice\n")
         before = self.server.evaluated()

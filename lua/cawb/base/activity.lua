@@ -6,16 +6,26 @@ local core = require "cawb.core"
 local M = {}
 
 local under_way = {}            -- those begun and not ended, the oldest first
+local asked = {}                -- of calls that ended: process -> op -> { count =, seconds = }
 
 ---@class cawb.Activity
 local Activity = {}
 Activity.__index = Activity
+
+local function note(self)
+  local ops = asked[self.process] or {}
+  asked[self.process] = ops
+  local sum = ops[self.op] or { count = 0, seconds = 0.0 }
+  ops[self.op] = sum
+  sum.count, sum.seconds = sum.count + 1, sum.seconds + core.clock.now() - self.from
+end
 
 --- It is over. What it began is over with it, in whatever order they are closed.
 function Activity:close()
   for i, a in ipairs(under_way) do
     if a == self then
       table.remove(under_way, i)
+      if self.process and self.op then note(self) end
       return
     end
   end
@@ -47,5 +57,15 @@ end
 
 --- What is under way, the oldest first. Not to be changed.
 function M.list() return under_way end
+
+--- How often processes were asked for what, and how long that took: a list of { process =, op =, count =, seconds = } in order of names.
+function M.asked()
+  local list = {}
+  for process, ops in pairs(asked) do
+    for op, sum in pairs(ops) do list[#list + 1] = { process = process, op = op, count = sum.count, seconds = sum.seconds } end
+  end
+  table.sort(list, function(a, b) return a.process .. " " .. a.op < b.process .. " " .. b.op end)
+  return list
+end
 
 return M

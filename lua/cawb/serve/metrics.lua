@@ -1,5 +1,6 @@
 -- metrics: what an operator watches, in the text form that Prometheus reads.
 
+local activity = require "cawb.base.activity"
 local core = require "cawb.core"
 
 local M = {}
@@ -59,6 +60,20 @@ local function histogram(self, lines)
   lines[#lines + 1] = ("cawb_evaluation_seconds_count %d"):format(self.evaluations)
 end
 
+-- Where an evaluation's time goes: what its processes were asked for.
+local function asked(lines)
+  local list = activity.asked()
+  local function column(name, about, format, key)
+    lines[#lines + 1] = ("# HELP cawb_%s_total %s"):format(name, about)
+    lines[#lines + 1] = ("# TYPE cawb_%s_total counter"):format(name)
+    for _, one in ipairs(list) do
+      lines[#lines + 1] = ('cawb_%s_total{process="%s",op="%s"} ' .. format):format(name, one.process, one.op, one[key])
+    end
+  end
+  column("asked", "requests to the processes that evaluate", "%d", "count")
+  column("asked_seconds", "how long these took, waiting included", "%.6f", "seconds")
+end
+
 --- All of it as text. `gauges` = { { name, what it is, value }, ... } of what is so now.
 function Metrics:text(gauges)
   local lines = {}
@@ -69,6 +84,7 @@ function Metrics:text(gauges)
   end
   counters(self, lines)
   histogram(self, lines)
+  asked(lines)
   return table.concat(lines, "\n") .. "\n"
 end
 
