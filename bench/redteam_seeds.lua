@@ -1,9 +1,10 @@
 -- bench/redteam_seeds: how often, over seeds, does a cheat of the corpus pass, and is its honest look-alike rejected? Each
 -- fixture of a tier is judged with COUNT seeds by the strict rules.
---   cawb bench/redteam_seeds.lua -- [COUNT] [JOURNAL] [PATTERN] [FIRST] [--tier 2] [--device NAME]
+--   cawb bench/redteam_seeds.lua -- [COUNT] [JOURNAL] [PATTERN] [FIRST] [--tier 2] [--device NAME] [--step N] [--twins N]
 --   cawb bench/redteam_seeds.lua -- --table JOURNAL...   what several of them hold together
--- The seeds are the numbers from FIRST (1) on: `cawb redteam --seed N --only NAME` repeats a verdict. JOURNAL is a file that
--- gets a line for each fixture and seed: a run that was ended goes on with the seeds that are missing. PATTERN chooses fixtures.
+-- The seeds are the numbers from FIRST (1) on, each --step (1) further: `cawb redteam --seed N --only NAME` repeats a verdict. JOURNAL is
+-- a file that gets a line for each fixture and seed: a run that was ended goes on with what is missing. PATTERN chooses fixtures, or
+-- is their names with commas between them. --twins 4 judges tier 2's look-alikes with every fourth seed alone.
 
 local cawb = require "cawb"
 local core = require "cawb.core"
@@ -26,13 +27,22 @@ local function parsed(given)
   return words, flags
 end
 
+-- A pattern, or the names in a list as a table's keys.
+local function fixtures_of(text)
+  if not (text and text:find ",") then return text end
+  local names = {}
+  for name in text:gmatch "[^,]+" do names[name] = true end
+  return names
+end
+
 local words, flags = parsed(arg)
-local tier = tonumber(flags.tier)
-local count, path, only, first = tonumber(words[1] or "20"), words[2], words[3], tonumber(words[4] or "1")
+local tier, step, twins = tonumber(flags.tier), tonumber(flags.step or "1"), tonumber(flags.twins or "1")
+local count, path, only, first = tonumber(words[1] or "20"), words[2], fixtures_of(words[3]), tonumber(words[4] or "1")
 local rows, known = {}, {}
 
 local function take(row)
-  known[row.seed] = (known[row.seed] or 0) + 1
+  known[row.seed] = known[row.seed] or {}
+  known[row.seed][row.name] = true
   rows[#rows + 1] = row
 end
 
@@ -40,7 +50,8 @@ local function read(from)
   local f = io.open(from)
   for line in f and f:lines() or function() end do
     local row = core.json.decode(line)
-    if row and (not only or row.name:find(only)) then take(row) end
+    local wanted = row and (not only or type(only) == "table" and only[row.name] or type(only) == "string" and row.name:find(only))
+    if wanted then take(row) end
   end
   if f then f:close() end
 end
@@ -62,25 +73,31 @@ local function keep(row)
   io.stdout:flush()
 end
 
--- All fixtures with one seed. A run that was ended in the middle of them begins them again, and keeps those that are missing.
-local function round(device, host, seed)
-  local had = {}
-  for _, row in ipairs(rows) do if row.seed == seed then had[row.name] = true end end
-  local s, message, name = redteam.run(device, { rules = "strict", only = only, seed = seed, tier = tier, host = host, say = function(r)
-    if had[r.name] then return end
-    keep { seed = seed, name = r.name, caught = r.caught, stage = r.stage, rule = r.rule, reason = r.reason,
-           rejected = not r.look_alike.ok and r.look_alike.reason or nil }
-  end })
+-- Those that are missing of a seed, in a table's keys, and whether there are any.
+local function missing(device, seed)
+  local left, had = {}, known[seed] or {}
+  for _, f in ipairs(redteam.chosen(device, tier, only)) do if not had[f.name] then left[f.name] = true end end
+  return left, next(left) ~= nil
+end
+
+-- These with one seed. What could not be judged, because somebody else used the GPU, stays missing.
+local function round(device, host, seed, left, alone)
+  local s, message, name = redteam.run(device, { rules = "strict", only = left, seed = seed, tier = tier, host = host, alone = alone,
+    say = function(r)
+      if r.undecided or r.look_alike.undecided then return print(("--seed %s: %s could not be judged: %s"):format(seed, r.name, r.reason)) end
+      keep { seed = seed, name = r.name, caught = r.caught, stage = r.stage, rule = r.rule, reason = r.reason, alone = alone or nil,
+             rejected = not r.look_alike.ok and r.look_alike.reason or nil }
+    end })
   return s or name == "interrupted" or error(message, 0), name
 end
 
 local function tally()
   local by, names = {}, {}
   for _, row in ipairs(rows) do
-    local t = by[row.name] or { judged = 0, passed = 0, rejected = 0 }
+    local t = by[row.name] or { judged = 0, passed = 0, rejected = 0, twins = 0 }
     if not by[row.name] then names[#names + 1], by[row.name] = row.name, t end
     t.judged, t.passed = t.judged + 1, t.passed + (row.caught and 0 or 1)
-    t.rejected = t.rejected + (row.rejected and 1 or 0)
+    t.rejected, t.twins = t.rejected + (row.rejected and 1 or 0), t.twins + (row.alone and 0 or 1)
   end
   table.sort(names)
   return by, names
@@ -93,27 +110,27 @@ end
 
 local function print_table()
   local by, names = tally()
-  local total, lines = { judged = 0, passed = 0, rejected = 0 }, {}
+  local total, lines = { judged = 0, passed = 0, rejected = 0, twins = 0 }, {}
   for _, name in ipairs(names) do
     local t = by[name]
-    lines[#lines + 1] = { name, tostring(t.judged), tostring(t.passed), tostring(t.rejected) }
+    lines[#lines + 1] = { name, tostring(t.judged), tostring(t.passed), tostring(t.twins), tostring(t.rejected) }
     for key, n in pairs(t) do total[key] = total[key] + n end
   end
-  for _, line in ipairs(display.table({ "fixture", "seeds", "cheat passed", "look-alike rejected" }, lines)) do print(line) end
+  for _, line in ipairs(display.table({ "fixture", "seeds", "cheat passed", "with look-alikes", "rejected" }, lines)) do print(line) end
   print(("cheats that passed:             %s"):format(share(total.passed, total.judged)))
-  print(("look-alikes that were rejected: %s"):format(share(total.rejected, total.judged)))
+  print(("look-alikes that were rejected: %s"):format(share(total.rejected, total.twins)))
   print(core.json.encode(total))
   return total.passed + total.rejected
 end
 
 if flags.table then return print_table() > 0 and 1 or 0 end
 local device <close> = assert(cawb.device(flags.device or tier == 2 and "cpu" or "sim:h100"))
-local wanted = #redteam.chosen(device, tier, only)
 local process, hello = assert(python.start(defaults.deadlines.start))
-for n = first, first + count - 1 do
-  local seed = tostring(n)
-  if (known[seed] or 0) < wanted then
-    local _, why = round(device, { process, hello }, seed)
+for n = 0, count - 1 do
+  local seed = tostring(first + n * step)
+  local left, any = missing(device, seed)
+  if any then
+    local _, why = round(device, { process, hello }, seed, left, tier == 2 and n % twins > 0)
     if why == "interrupted" then break end
   end
 end

@@ -127,16 +127,16 @@ end
 
 -- All fixtures of one task, which is opened for them. What is secret of a
 -- fixture follows from the seed and its name.
-local function judge_task(device, host, all, list, results, say, seed)
+local function judge_task(device, host, all, list, results, opts, seed)
   local path = list[1].path or ("%s/tasks/%s.py"):format(M.folder(), list[1].task)
   local task <close>, message, name = tasks.open(path, { device = device, options = all, host = host, seed = seed })
   if not task then return nil, message, name end
   for _, fixture in ipairs(list) do
     local r
-    r, message, name = (fixture.python and python_fixtures.judge or judge)(task, fixture, all, seed)
+    r, message, name = (fixture.python and python_fixtures.judge or judge)(task, fixture, all, seed, opts.alone)
     if not r then return nil, ("%s: %s"):format(fixture.name, message), name end
     results[#results + 1] = r
-    say(r)
+    if opts.say then opts.say(r) end
   end
   return true
 end
@@ -199,14 +199,19 @@ end
 -- The fixtures that are asked for and can be shown on this device.
 local function chosen_of(fixtures, device, only)
   local chosen = {}
+  local function wanted(name)
+    if type(only) == "table" then return only[name] end
+    return not only or name:find(only)
+  end
   for _, f in ipairs(fixtures) do
     local here = not f.device or f.device == device.info.name
-    if here and (not only or f.name:find(only)) then chosen[#chosen + 1] = f end
+    if here and wanted(f.name) then chosen[#chosen + 1] = f end
   end
   return chosen
 end
 
---- The fixtures of a tier that can be shown on a device, whose names match, where a pattern is given; or nil, message.
+--- The fixtures of a tier that can be shown on a device, whose names match, where a pattern is given, or are keys of a
+--- table; or nil, message.
 function M.chosen(device, tier, only)
   local fixtures, message = corpus { tier = tier }
   return fixtures and chosen_of(fixtures, device, only), message
@@ -214,7 +219,8 @@ end
 
 --- Run a corpus against `opts.rules` (a name or a path) on a device: of `opts.tier` (1: kernels
 --- with plans; 2: Python files), in `opts.folder`. `opts.say(result)` is called after each
---- fixture, `opts.only` is a pattern of names, `opts.seed` (of an earlier run; fresh) what all secrets
+--- fixture, `opts.only` is a pattern of names, or a table that has them as keys; `opts.alone` leaves tier 2's look-alikes
+--- out; `opts.seed` (of an earlier run; fresh) is what all secrets
 --- follow from: with the same one each fixture is judged alike, whichever others are; `opts.host` is a task host to use, as
 --- python.start returns it, in a table (one of its own, closed at the end). Returns { rules, seed, caught,
 --- catch_rate, false_alarms, false_alarm_rate, families, fixtures }, or nil, message, name.
@@ -235,7 +241,7 @@ function M.run(device, opts)
   local results, ok, name = {}, true, nil
   local seed = opts.seed or seeds.fresh "redteam"
   for _, group in ipairs(by_task(chosen)) do
-    ok, message, name = judge_task(device, { process, hello }, all, group, results, opts.say or function() end, seed)
+    ok, message, name = judge_task(device, { process, hello }, all, group, results, opts, seed)
     if not ok then break end
   end
   if not opts.host then process:close() end

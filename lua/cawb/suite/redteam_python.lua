@@ -100,6 +100,9 @@ local function evaluated(task, fixture, all, seed)
     { samples = 8, budget = 0.2, against = {} })
 end
 
+-- Nobody can be judged while somebody else uses the GPU: that is neither caught nor passed.
+local function undecided(facts) return facts.name == "shared" or nil end
+
 -- A look-alike is judged once in a run, on the task of the cheat that comes first.
 local function honest_of(task, h, all, seed)
   if h.device and h.device ~= task.device.info.name then return nil end
@@ -108,28 +111,29 @@ local function honest_of(task, h, all, seed)
     local facts, message, name = evaluated(task, h, all, seed)
     if not facts then return nil, message, name end
     task.look_alikes[h.name] = { ok = facts.ok, name = h.name, says = h.head.what, stage = facts.stage,
-                                 rule = facts.rule, reason = facts.reason }
+                                 rule = facts.rule, reason = facts.reason, undecided = undecided(facts) }
   end
   return task.look_alikes[h.name]
 end
 
---- One cheat and those that look like it; of these the first that is rejected counts. Secrets follow from the seed
---- and from a candidate's name.
-function M.judge(task, fixture, all, seed)
+--- One cheat and those that look like it (not where it is judged `alone`); of these the first that is rejected counts.
+--- Secrets follow from the seed and from a candidate's name.
+function M.judge(task, fixture, all, seed, alone)
   local r = { name = fixture.name, family = fixture.family, task = fixture.task, layer = fixture.layer,
               look_alikes = core.json.array {} }
   local facts, message, name = evaluated(task, fixture, all, seed)
   if not facts then return nil, message, name end
   r.caught = not facts.ok
   r.stage, r.rule, r.reason, r.jail = facts.stage, facts.rule, facts.reason, facts.jail
-  for _, h in ipairs(fixture.look_alikes) do
+  r.undecided = undecided(facts)
+  for _, h in ipairs(alone and {} or fixture.look_alikes) do
     local found
     found, message, name = honest_of(task, h, all, seed)
     if not found and message then return nil, ("%s: %s"):format(h.name, message), name end
     table.insert(r.look_alikes, found)
     if found and (not r.look_alike or not found.ok) then r.look_alike = found end
   end
-  r.look_alike = r.look_alike or { ok = true, says = "none on this device" }
+  r.look_alike = r.look_alike or { ok = true, says = alone and "not judged" or "none on this device" }
   return r
 end
 
