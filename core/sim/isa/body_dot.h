@@ -59,7 +59,7 @@ static inline void dot_cut(dot_wide *x) {
 static inline void dot_step(const dot_kind *kind, double *c, const double *a, const int32_t *ea, const double *b,
                             const int32_t *eb, unsigned n) {
   int32_t e[DOT_WIDE];
-  dot_wide scale, sum;
+  dot_wide scale = { 0 }, sum;      /* set whole below, which not every compiler sees */
   dot_largest(e, c, ea, eb, kind->step, n);
   for (unsigned j = 0; j < DOT_WIDE; j++) scale[j] = dot_power((int)kind->bits - e[j]);
   memcpy(&sum, c, sizeof sum);
