@@ -98,16 +98,18 @@ def one(both, task, args, ends):
     """One task in both languages; None where there is no time, or too few decisions."""
     if time.monotonic() > ends or not both[0].points(task["key"]) or len(both[1].points(task["key"])) <= args.least:
         return None
+    began = time.monotonic()
     found = read(both, task["key"], args.draws, args.evolution)
-    print("%s %d decisions, %d of %d programs failed" % (task["name"], found["points"], sum(stage != "pass" for stage in found["stages"]),
-                                                         args.draws), file=sys.stderr, flush=True)
+    print("%s %s %d decisions, %d of %d programs failed, %.2f s" % (task["key"], task["name"], found["points"],
+          sum(stage != "pass" for stage in found["stages"]), args.draws, time.monotonic() - began), file=sys.stderr, flush=True)
     return found
 
 
 def measure(args):
     ends = time.monotonic() + 60 * args.minutes
     with contextlib.ExitStack() as held:
-        envs = [held.enter_context(client.serve(args.suite, os.path.join(args.out, "serve-%d" % k), args.places, resident=args.resident))
+        envs = [held.enter_context(client.serve(args.suite, os.path.join(args.out, "serve-%d" % k), args.places, resident=args.resident,
+                                                  options={"scale.memory": args.memory, "scale.operations": args.operations}))
                 for k in range(args.servers)]
         pool = held.enter_context(concurrent.futures.ThreadPoolExecutor(args.at_once))
         both = [client.Tasks(envs, os.path.join(args.out, "memo-%s.jsonl" % name), free) for name, free in (("sound", False), ("free", True))]
@@ -131,14 +133,15 @@ def main():
     words.add_argument("--places", type=int, default=2)
     words.add_argument("--at-once", type=int, default=1, help="tasks")
     words.add_argument("--resident", type=int, default=8, help="tasks that a place keeps loaded")
+    words.add_argument("--memory", type=int, default=client.BRIEF["scale.memory"], help="bytes of a task's inputs and outputs at most")
+    words.add_argument("--operations", type=int, default=client.BRIEF["scale.operations"], help="of a task, at most")
     words.add_argument("--out", default="cawb-hardness")
     args = words.parse_args()
     all_found, seen = measure(args)
     print("### Finding a schedule by drawing\n\ncawb, sim:h100, times are modelled, %s; %d processors. %d tasks of `cawb synth` were looked at, in"
           " the suite's order without those that match %s; on %d of them compose's own schedule is right and more than %d things are to be decided in the free language. Sizes of at most"
           " %d bytes and %d operations. Shares of the best known after so many evaluations, mean over tasks:\n"
-          % (datetime.date.today().isoformat(), os.cpu_count(), seen, args.without, len(all_found), args.least, client.BRIEF["scale.memory"],
-             client.BRIEF["scale.operations"]))
+          % (datetime.date.today().isoformat(), os.cpu_count(), seen, args.without, len(all_found), args.least, args.memory, args.operations))
     table(all_found, args.draws)
     failures(all_found)
     many = [found for found in all_found if found["points"] > MANY]

@@ -68,10 +68,8 @@ def tested(place, trainer, evaluations, folder):
     """Curves of a trained policy on the held-out tasks, kept in its folder."""
     path = os.path.join(folder, "test.json")
     if not os.path.exists(path):
-        found = {}
-        for name in place.test:
-            found[name] = stages.curve(trainer.knobs, trainer.actor, place.tasks, place.operators, name, evaluations, trainer.knobs["seed"])
-        _write(path, found)
+        _write(path, {name: stages.curve(trainer.knobs, trainer.actor, place.tasks, place.operators, name, evaluations,
+                                         trainer.knobs["seed"]) for name in place.test})
     return path
 
 
@@ -122,9 +120,11 @@ def _do(place, args, kind, name, seed, own):
     if kind == "search":
         return searched(place, name, args.search, seed, args.out)
     folder = os.path.join(args.out, "runs", "%s-%d" % (name.replace(" ", "_"), seed))
+    began, before = time.time(), place.tasks.evaluated
     if not os.path.exists(os.path.join(folder, "test.json")):
         tested(place, trained(place, own, folder), 16, folder)
-        print("%s, seed %d: done" % (name, seed), file=sys.stderr, flush=True)
+        print("%s, seed %d: done, %.0f s, %d programs evaluated" % (name, seed, time.time() - began, place.tasks.evaluated - before),
+              file=sys.stderr, flush=True)
     return None
 
 

@@ -20,6 +20,7 @@ import knobs  # noqa: E402
 import lang  # noqa: E402
 import learning  # noqa: E402
 import model  # noqa: E402
+import picks  # noqa: E402
 import policy  # noqa: E402
 import ppo  # noqa: E402
 import rollout  # noqa: E402
@@ -242,6 +243,20 @@ def test_statistics():
     assert learning.faster(anchors, half, 8, whole, 4) == "100% against 0%" and learning.faster(anchors, half, 8, None, 4) == "not run"
     assert learning.ahead(anchors, half, 9, whole, 4) == "not run on three tasks"
     assert ablate.holm({"a": 0.01, "b": 0.04, "c": 0.03}) == {"a": 0.03, "c": 0.06, "b": 0.06}
+
+
+def test_picks():
+    """What was chosen is found again by its time, and stands beside what a device made of it."""
+    told = {"cuts": ["1.1|2.1"], "strict": True}
+    known = {"a" * 16 + "{}": {"ok": True, "seconds": 2.0}, "a" * 16 + json.dumps(told): {"ok": True, "seconds": 1.0},
+             "a" * 16 + '{"points": "free"}': [], "b" * 16 + "{}": {"ok": True, "seconds": 1.0}}
+    assert picks.schedules(known, {"a": "a" * 16}) == {("a", 2.0): {}, ("a", 1.0): told}
+    text, own = json.dumps(told, sort_keys=True), {"ok": True, "seconds": 4.0}
+    lines = picks.shown({("full", 0, "a"): 1.0, ("full", 1, "a"): None}, {("a", text): {"ok": True, "seconds": 1.0}, ("a", "{}"): own},
+                        {("a", 1.0): told}, {"a": (2.0, own)})
+    assert lines[-1] == "| full | 1 of 2 | 2.00x | 4.00x |", lines
+    assert picks.correlation([1, 2, 3], [10, 20, 30]) == 1.0 and picks.correlation([1, 2, 3], [5, 5, 5]) is None
+    assert picks.ranks([3, 1, 1]) == [2.0, 0.5, 0.5]
 
 
 # ---- a run
