@@ -100,6 +100,15 @@ check.test("a long row's sum of exponentials is taken as its largest is found", 
   end
 end)
 
+check.test("short rows share a block, however much of each step stays", function()
+  local made = right("return torch.softmax((x - self.a) * self.b * self.c + self.d, 1)", "[torch.randn(40, 32)]",
+    "self.a, self.b, self.c, self.d = [nn.Parameter(torch.randn(32)) for _ in range(4)]", { arch = "sm_90a" })
+  check.equal(kinds(made), "rows")
+  local one = made.kernels[1].made.launches[1]
+  check.equal(one.shared, nil)
+  check.equal(one.grid[1], 3)                                       -- of 128 threads, eight for a row of 32 numbers
+end)
+
 check.test("rows of tensors side by side are loaded as from one", function()
   local function one(forward, inputs, setup, packs, options)
     local made = right(forward, inputs, setup, options)

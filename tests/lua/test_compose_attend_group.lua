@@ -32,6 +32,7 @@ check.test("tiles of 192 queries, steps of 64 keys, several tiles a block, group
   right(causal, three("bfloat16", "1, 2, 200, 64"), { queries = 192 })
   right(causal, three("float16", "1, 2, 200, 64"), { keys = 64, stages = 2 })
   right(causal, three("bfloat16", "1, 3, 200, 32"), { blocks = 2 })
+  right(causal, three("bfloat16", "1, 3, 200, 32"), { blocks = 2, order = "longest" })
   right(own, three("bfloat16", "1, 3, 130, 32"), { blocks = 2, turns = false })
 end)
 
@@ -40,6 +41,21 @@ check.test("other sizes of keys and values, a mask, what stands ahead and behind
   right("a = torch.bmm(x, y.transpose(1, 2)) * 0.25\nreturn torch.relu(torch.bmm(a.softmax(2), z))", three("float16", "2, 75, 32"))
   right("q = x.view(2, 75, 2, 16).transpose(1, 2)\nreturn F.scaled_dot_product_attention(q, q, q).transpose(1, 2).reshape(2, 75, 32)", "[torch.randn(2, 75, 32, dtype=torch.bfloat16)]")
   right("return F.scaled_dot_product_attention(x, y, z, attn_mask=self.mask)", three("bfloat16", "1, 1, 75, 32"), nil, "m = torch.ones(75, 75, dtype=torch.bool).tril(-2)\nself.register_buffer('mask', m)")
+end)
+
+check.test("scores that truth values hide, however that is written", function()
+  local setup = "self.register_buffer('m', torch.ones(80, 80).tril())"
+  local function masked(words, dtype, options, kinds)
+    right("a = x @ y.transpose(-2, -1) * 0.2\na = " .. words .. "\nreturn a.softmax(-1) @ z", three(dtype, "1, 2, 80, 32"), options, setup, kinds)
+  end
+  masked("a.masked_fill(self.m == 0, float('-inf'))", "float32", { pairs = true }, { "nan" })
+  masked("torch.where(self.m == 0, float('-inf'), a)", "float32", { pairs = true, keys = 64 })
+  masked("torch.where(self.m > 0, a, float('-inf'))", "bfloat16")
+end)
+
+check.test("scores that hide themselves are no multiple of a product", function()
+  local made = assert(composed.make("a = x @ y.transpose(-2, -1)\nreturn a.masked_fill(a > 3, float('-inf')).softmax(-1) @ z", three("float32", "1, 2, 80, 32"), nil, how { pairs = true }))
+  check.matches(made.kernels[1].made.how, "six products")
 end)
 
 check.test("scores that are large, and a value that is NaN where no query may see it", function()

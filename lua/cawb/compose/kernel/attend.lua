@@ -96,8 +96,34 @@ local function multiple(x, first)
   return x.expression == "A * B" and by or 1 / by
 end
 
--- Scores that are a multiple of the product, but for those that guards hide: of such a score the kernel sees the product, and
--- takes the factor for its powers. Sets scale, score and open, if it is so.
+local hiding = { ["(B ? C : A)"] = { 1, 2, 3 }, ["(A ? B : C)"] = { 3, 1, 2 } }      -- masked_fill, where: scores, mask, -inf
+
+local function is_nothing(x)
+  x = shown(x)
+  return x.kind == "leaf" and x.source == "fill" and x.value == "-inf"
+end
+
+local function follows_from(x, first, seen)
+  if x == first then return true end
+  if seen[x] or x.stored then return false end
+  seen[x] = true
+  for _, input in ipairs(x.inputs) do
+    if follows_from(input, first, seen) then return true end
+  end
+  return false
+end
+
+-- Where truth values choose between -inf and other scores, and follow from no product: the other scores; or nil.
+local function masked(x, first)
+  local order = x.kind == "map" and hiding[x.expression]
+  if not order then return nil end
+  local others, mask, fill = x.inputs[order[1]], x.inputs[order[2]], x.inputs[order[3]]
+  if x.expression == "(A ? B : C)" and is_nothing(others) then others, fill = fill, others end
+  return is_nothing(fill) and not follows_from(mask, first, {}) and others or nil
+end
+
+-- Scores that are a multiple of the product, but for those that guards or truth values hide: of such a score the kernel sees the
+-- product, and takes the factor for its powers. Sets scale, score and open, if it is so.
 local function plain_scores(d, a, found, s)
   local scores = found.scores
   local i = at(scores.shape, index.var("row", s.m), index.var("column", s.n))
@@ -106,11 +132,13 @@ local function plain_scores(d, a, found, s)
     list = guards.all(scores, i)
     x, inner = scores.inputs[1], scores.pieces[1].index(i)
   end
+  local others = masked(x, found.first)
+  if others then x, list = others, nil end
   d.scale = multiple(x, found.first)
   if not d.scale then return end
   d.score = a:following(scores, i, { x, inner, "product" })
   function d.open(rows, columns)
-    return #list > 0 and " && " .. guards.everywhere(list, rows, columns, "first", ("%d * step"):format(columns)) or ""
+    return list and #list > 0 and " && " .. guards.everywhere(list, rows, columns, "first", ("%d * step"):format(columns)) or ""
   end
   if not list then d.open = nil end
 end

@@ -8,6 +8,7 @@ local M = {}
 local LONG = 32        -- steps of a loop that are added one after the other
 local ROOM = 64        -- registers of a thread for what stays
 local FEW = 32         -- of those, where shared memory has room too
+local SHORT = 64       -- steps of a row that is too short for a block of its own
 local GROUPS = 8       -- of copies into shared memory that are waited for one after the other
 local BUSY = 264       -- blocks that keep a device busy
 local PLACES = 112     -- multiprocessors of an H100 that clusters of 8 and 16 surely find
@@ -58,6 +59,7 @@ local function columns(o, phases)
 end
 
 local function rows(o)
+  o.widens = not o.lanes and o.steps <= SHORT
   o.lanes = o.lanes or math.min(512, power_above((o.steps + 3) // 4))
   o.threads = math.max(o.lanes, 128)
   o.high = o.threads // o.lanes
@@ -118,16 +120,26 @@ local function share(o, chip, bytes)
   return true
 end
 
+-- More lanes for a short row of which so many words of each step stay, that they fit few registers: of a block of its own most
+-- threads would have nothing to do.
+local function widen(o, words)
+  while o.lanes < o.steps and (o.steps + o.lanes - 1) // o.lanes * words > FEW do o.lanes = 2 * o.lanes end
+  o.threads = math.max(o.lanes, o.threads)
+  o.high = o.threads // o.lanes
+end
+
 --- Where what is loaded more than once stays: `list` of { key, bytes } for one step. `o` gains `stays`,
 --- "registers" or "shared" or nothing, and `wanted`, the set of keys. Returns whether all computed values stay.
 function M.stay(o, list, arch)
-  local each, all, room = (o.steps + o.lanes - 1) // o.lanes, 0, ROOM
+  local all, room = 0, ROOM
   o.wanted = {}
   for _, e in ipairs(list) do all = all + e.bytes end
   if all == 0 then return true end
   local chip = not o.columns and chip_of(arch)
+  if o.widens and not o.cluster then widen(o, (all + 3) // 4) end
+  local each = (o.steps + o.lanes - 1) // o.lanes
   local words = each * ((all + 3) // 4)
-  if chip and (each > LONG or words > FEW or o.cluster) and o.hold ~= false and share(o, chip, all * o.steps) then
+  if chip and (each > LONG or words > (o.widens and ROOM or FEW) or o.cluster) and o.hold ~= false and share(o, chip, all * o.steps) then
     for _, e in ipairs(list) do o.wanted[e.key] = true end
   elseif each <= LONG then
     for _, e in ipairs(list) do
