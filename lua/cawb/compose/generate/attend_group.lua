@@ -51,7 +51,9 @@ local function holes(d, rows, keys, most, how)
   M.instructions(h, d)
   h.TURNS = how.turns ~= false
   h.STAGES = how.stages or stages_of(h, rows, keys, most)
-  h.ITEMS = d.batch * h.DOWN
+  h.HIDDENGROUP = d.hidden and d.hidden(64, keys) or "false"
+  h.BATCH, h.ITEMS = d.batch, d.batch * h.DOWN
+  h.LONGEST = h.HIDES and how.order ~= "heads"
   h.MORE = h.HIDES and ", const unsigned *__restrict__ marks" or ""
   h.shared = bytes(h, rows, keys, h.STAGES)
   return h
@@ -75,10 +77,11 @@ local function queries_of(d)
   return math.max(d.k, d.v) <= 64 and d.batch * ceil(d.m, 192) >= SMS and 192 or 128
 end
 
--- Blocks that stay; where some tiles have less to do than others, a block each.
-local function blocks_of(h) return h.HIDES and h.ITEMS or math.min(h.ITEMS, SMS) end
+-- Blocks that stay.
+local function blocks_of(h) return math.min(h.ITEMS, SMS) end
 
---- As attend_half's. `how`: queries of a tile (128, 192), keys of a step, stages, turns, blocks, where a schedule says so.
+--- As attend_half's. `how`: queries of a tile (128, 192), keys of a step, stages, turns, blocks, order ("heads": head by head
+--- where scores are hidden, not long tiles before short ones), where a schedule says so.
 function M.generate(d, most, how)
   local why = refusal(d)
   if why then return nil, why end

@@ -6,6 +6,7 @@
 enum { $NAME_QUERIES = $KBLOCKS * $ROWS * 128, $NAME_KEYS = $KBLOCKS * $KEYS * 128, $NAME_VALUES = $VBLOCKS * $KEYS * 128 };
 
 static __device__ __forceinline__ bool $NAME_is_hidden(int first, int step) { return $HIDDEN; }
+static __device__ __forceinline__ bool $NAME_hides(int first, int step) { return $HIDDENGROUP; }
 static __device__ __forceinline__ bool $NAME_is_open(int first, int step) { return $OPEN; }
 
 // The first step from this one on that has scores.
@@ -14,6 +15,28 @@ $if HIDES
   while (step < $STEPS && $NAME_is_hidden(first, step)) step++;
 $end
   return step;
+}
+
+// Whether no step from `after` on has scores for a group's queries: those that have some are neighbours.
+static __device__ __forceinline__ bool $NAME_ends(int first, int step, int after) {
+$if HIDES
+  return !$NAME_hides(first, step) && $NAME_hides(first, after);
+$else
+  return false;
+$end
+}
+
+// The tile that a block does after n others: its head, and its first query. Where long tiles are before short ones, blocks take
+// them forth and back, so that each has as much to do as others.
+static __device__ __forceinline__ bool $NAME_tile(int n, int &z, int &first) {
+$if LONGEST
+  const int i = n * gridDim.x + (n % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
+  z = i % $BATCH, first = ($DOWN - 1 - i / $BATCH) * $ROWS;
+$else
+  const int i = n * gridDim.x + blockIdx.x;
+  z = i / $DOWN, first = ($DOWN - 1 - i % $DOWN) * $ROWS;
+$end
+  return i < $ITEMS;
 }
 
 // d (+)= queries x keys, 16 products of a sum, and d += weights x values, 16 weights of a row.
@@ -80,21 +103,21 @@ static __device__ __forceinline__ bool $NAME_weigh($PARAMETERS, float (&s)[$KEYS
     }
     vast = __any_sync(~0u, is_vast);
   }
+  float raised[2];
+#pragma unroll
+  for (int half = 0; half < 2; half++) raised[half] = most[half] == -INFINITY ? 0.0f : most[half];
+  if (vast) {
+#pragma unroll
+    for (int i = 0; i < $KEYS / 2; i++) s[i] -= raised[i / 2 % 2];
+    raised[0] = raised[1] = 0.0f;
+  }
 #pragma unroll
   for (int half = 0; half < 2; half++) {
-    const float base = most[half] == -INFINITY ? 0.0f : most[half], raised = base * $POWER;
-    if (vast) {
+    const float from = raised[half] * $POWER;
 #pragma unroll
-      for (int j = 0; j < $KEYS / 4; j++) {
-        float &one = s[j / 2 * 4 + half * 2 + j % 2];
-        one = power((one - base) * $POWER);
-      }
-    } else {
-#pragma unroll
-      for (int j = 0; j < $KEYS / 4; j++) {
-        float &one = s[j / 2 * 4 + half * 2 + j % 2];
-        one = power(fmaf(one, $POWER, -raised));
-      }
+    for (int j = 0; j < $KEYS / 4; j++) {
+      float &one = s[j / 2 * 4 + half * 2 + j % 2];
+      one = power(fmaf(one, $POWER, -from));
     }
     float t = 0.0f, u = 0.0f;
 #pragma unroll
@@ -119,8 +142,7 @@ $NAME($PARAMETERS$MORE) {
   if (group < 0) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 $FEW;");
     unsigned owed = NOTHING_OWED;
-    for (int i = blockIdx.x; i < $ITEMS; i += gridDim.x, last ^= 1) {
-      const int z = i / $DOWN, first = ($DOWN - 1 - i % $DOWN) * $ROWS;
+    for (int n = 0, z, first; $NAME_tile(n, z, first); n++, last ^= 1) {
       tile_room(owed, is_empty + 16 * $STAGES, last ^ 1);
       bring_swizzled<$ROWS, 2 * $KSTEPS>(own, [&](int row, int eight, bool &is_there) {
         is_there = first + row < $M && eight < $D / 8;
@@ -153,8 +175,7 @@ $NAME($PARAMETERS$MORE) {
 $if TURNS
   if (group == $GROUPS - 1) turn_pass(1);               // the first turn is group 0's
 $end
-  for (int i = blockIdx.x; i < $ITEMS; i += gridDim.x, last ^= 1) {
-    const int z = i / $DOWN, first = ($DOWN - 1 - i % $DOWN) * $ROWS;
+  for (int n = 0, z, first; $NAME_tile(n, z, first); n++, last ^= 1) {
     const unsigned queries = own + group * (64 * 128);
     float s[$KEYS / 2], sum[$VN / 2], most[2] = { -INFINITY, -INFINITY }, total[2] = {}, less[2];
     bool vast = false;
@@ -178,7 +199,8 @@ $end
       const int there = stage, there_phase = phase;
       if (++stage == $STAGES) stage = 0, phase ^= 1;
       bool rises = false;
-      if (after < $STEPS) {
+      const bool ends = after < $STEPS && $NAME_ends(first + 64 * group, step, after);
+      if (after < $STEPS && !ends) {
         barrier_wait(is_full + 8 * stage, phase);
 $if TURNS
         turn_wait(1 + group);
@@ -207,16 +229,27 @@ $end
         for (int j = 0; j < $VN / 2; j++) sum[j] *= less[j / 2 % 2];
       }
       step = after;
+      for (; ends && step < $STEPS; step = $NAME_next(first, step + 1)) {      // what is left is for others
+        barrier_wait(is_full + 8 * stage, phase);
+$if TURNS
+        turn_wait(1 + group);
+        turn_pass(1 + (group + 1) % $GROUPS);
+$end
+        if (lane == 0) barrier_arrive(is_empty + 8 * stage);
+        barrier_wait(is_full + 8 * ($STAGES + stage), phase);
+        if (lane == 0) barrier_arrive(is_empty + 8 * ($STAGES + stage));
+        if (++stage == $STAGES) stage = 0, phase ^= 1;
+      }
     }
 $if HIDES
-    // A weight of zero times infinity is NaN: a value that no query of this tile sees counts all the same.
+    // A weight of zero times infinity is NaN: a value that no query of this group sees counts all the same.
     const unsigned *const mark = marks + (size_t)z * $STEPS * ($VN / 2 + 1);
     unsigned past = 0;
     for (int k = lane; k < $STEPS; k += 32)
-      if ($NAME_is_hidden(first, k)) past |= mark[k * ($VN / 2 + 1) + $VN / 2];
+      if ($NAME_hides(first + 64 * group, k)) past |= mark[k * ($VN / 2 + 1) + $VN / 2];
     if (__any_sync(~0u, past)) {
       for (int k = 0; k < $STEPS; k++) {
-        if (!$NAME_is_hidden(first, k)) continue;
+        if (!$NAME_hides(first + 64 * group, k)) continue;
 #pragma unroll
         for (int j = 0; j < $VN / 2; j++)
           if (mark[k * ($VN / 2 + 1) + j / 4 * 4 + lane % 4] >> j % 2 * 16 & 1) sum[j] = NAN;
