@@ -120,8 +120,8 @@ local function show(r)
     c.detail ~= "" and ": " .. c.detail or "")) end
   if not r.ok then return print "refused: nothing was written" end
   print(("promoted into %s"):format(r.folder))
-  print(("try it: python3 %s/test_promoted.py; then, with %s on Python's path: from %s import Module"):format(r.folder,
-    r.project or (r.folder:match "^(.*)/[^/]+$" or "."), r.package))
+  print(("try it: %s %s/test_promoted.py; then, in a Python with PyTorch and with %s on its path: from %s import Module"):format(
+    r.python, r.folder, r.project or (r.folder:match "^(.*)/[^/]+$" or "."), r.package))
 end
 
 -- Which of many shapes is under way, for who waits at a terminal.

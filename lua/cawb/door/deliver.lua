@@ -178,7 +178,7 @@ function M.page(result)
     lines[#lines + 1] = "\nThe plan calls NVIDIA's libraries. In the package PyTorch makes these calls, in float32 proper; it may "
       .. "choose another algorithm than the one that was judged and timed."
   end
-  lines[#lines + 1] = ("\nOther shapes, types, strides and GPUs: %s. `python3 test_promoted.py` checks the package again.")
+  lines[#lines + 1] = ("\nOther shapes, types, strides and GPUs: %s. `python3 test_promoted.py`, by a Python with PyTorch, checks the package again.")
     :format(({ reference = "the reference runs", warn = "the reference runs, and says so", refuse = "the call is refused" })[result.otherwise])
   return table.concat(lines, "\n") .. "\n"
 end

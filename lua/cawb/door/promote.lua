@@ -250,6 +250,7 @@ function M.run(was, dev, how)
     not modelled or how.modelled, modelled and not how.modelled and "modelled: give --modelled to try promotion out" or "")
   local host, hello, kind = python.start(was.options.deadlines.start)
   if not host then return nil, hello, kind end
+  result.python = hello.path
   local shapes, first, name = try_all(was, dev, how, result, { host, hello })
   host:close()
   if not shapes then return nil, first, name end

@@ -29,6 +29,12 @@ local function outcome(turn)
   return table.concat(parts, "  ")
 end
 
+-- What the run may spend: "20 turns, 600 s".
+local function whole_budget(run)
+  local all = run.options
+  return ("%d turn%s, %.0f s"):format(all.turns, all.turns == 1 and "" or "s", all.seconds)
+end
+
 local function budget(run)
   local left = run:left()
   return ("%d turn%s, %.0f s left"):format(left.turns, left.turns == 1 and "" or "s", left.seconds)
@@ -56,8 +62,8 @@ function Report:run_begins(run)
   local d, task = run.task.device.info, run.task
   self.live.modelled = d.modelled
   self.live:say({ { task.name, 1 } }, {})
-  self:line(("%s on %s: %s%s"):format(run.strategy.name, task.name, d.model,
-    d.modelled and "; times are modelled, not measured" or ""))
+  self:line(("%s on %s: %s%s; at most %s"):format(run.strategy.name, task.name, d.model,
+    d.modelled and "; times are modelled, not measured" or "", whole_budget(run)))
   for _, note in ipairs(task.notes) do self:line("note: " .. note) end
   local known, why, never = ceilings.of(run.task.device)
   if not known and not never then self:line("note: no time is too short to be believed: " .. why) end
@@ -93,21 +99,22 @@ function Report:unknowns(turn)
   end
 end
 
+local function error_of(e) return e and e.nrms and ("%.2g"):format(e.nrms) or "-" end
+
 local columns = {
   { "turn", function(t) return tostring(t.number) end },
   { "candidate", title },
   { "verdict", function(t) return t.ok and "pass" or "rejected at " .. t.stage end },
   { "time [95% interval]", function(t) return display.interval(t.time_s) end },
-  { "error", function(t)
-      return t.error and t.error.worst and ("%.2g"):format(t.error.worst) or "-" end },
+  { "rms error", function(t) return error_of(t.error) end },
   { "precision", function(t) return t.facts.precision and t.facts.precision.class or "-" end },
   { "vs eager", function(t) return display.speedup(t.speedup and t.speedup.eager) end },
   { "vs compile", function(t) return display.speedup(t.speedup and t.speedup.compile) end },
   { "reward", function(t) return ("%.3g"):format(t.reward) end },
 }
 
--- What it was compared with: a line where all is modelled, else the matrix.
-local function baseline_lines(task)
+-- What it was compared with: a line where all is modelled, else the matrix. Eager PyTorch's error is that beside `best`.
+local function baseline_lines(task, best)
   if not task.device.info.modelled then
     return next(task.baselines) and display.table(baselines.headings, baselines.rows(task)) or {}
   end
@@ -115,8 +122,9 @@ local function baseline_lines(task)
   for _, kind in ipairs { "eager", "compile" } do
     local b = task.baselines[kind]
     if b then
-      parts[#parts + 1] = ("%s %s%s"):format(kind, b.time_s and display.interval(b.time_s)
-        or "failed: " .. tostring(b.failed), b.modelled and " modelled" or "")
+      local error = kind == "eager" and best and best.error and best.error.eager
+      parts[#parts + 1] = ("%s %s%s%s"):format(kind, b.time_s and display.interval(b.time_s)
+        or "failed: " .. tostring(b.failed), b.modelled and " modelled" or "", error and ", rms error " .. error_of(error) or "")
     end
   end
   local lines = { #parts > 0 and "PyTorch: " .. table.concat(parts, "; ") or nil }
@@ -172,7 +180,7 @@ function Report:run_ends(run)
     self:line ""
     for _, text in ipairs(display.records(headings, rows, self.live:width(), 2)) do self:line(text) end
     if not run.task.device.info.modelled then self:line "" end
-    for _, text in ipairs(baseline_lines(run.task)) do self:line(text) end
+    for _, text in ipairs(baseline_lines(run.task, run.best)) do self:line(text) end
   end
   self:line(closing(run))
   local spent = spent_on_models(run)

@@ -57,15 +57,16 @@ function M.sentence(run)
   return ("%s: %s"):format(failed_words[turn.stage] or "rejected at " .. turn.stage, (turn.reason:gsub("\n.*", "")))
 end
 
-local function error_of(e) return e and e.worst and ("%.2g"):format(e.worst) or "-" end
+local function error_of(e) return e and e.nrms and ("%.2g"):format(e.nrms) or "-" end
 
 local function timing_rows(run)
   local turn = run.turns[1]
   local rows = { { "candidate", display.interval(turn.time_s), error_of(turn.error), "" } }
   for _, kind in ipairs { "eager", "compile", "max_autotune" } do
     local b = run.task.baselines[kind]
+    local own = kind == "eager" and turn.error and turn.error.eager or nil      -- where the baseline was not run, only modelled
     if b then
-      rows[#rows + 1] = { baseline_names.label(kind), b.time_s and display.interval(b.time_s) or "failed", error_of(b.error),
+      rows[#rows + 1] = { baseline_names.label(kind), b.time_s and display.interval(b.time_s) or "failed", error_of(b.error or own),
                           display.speedup(turn.speedup and turn.speedup[kind]) }
     end
   end
@@ -91,23 +92,23 @@ end
 local function flags_of(facts)
   local list = {}
   for _, flag in ipairs(facts.rules and facts.rules.flags or {}) do
-    list[#list + 1] = { #list == 0 and "flags" or "", ("rule '%s': %s"):format(flag.rule, (flag.reason:gsub("%c", " "))) }
+    list[#list + 1] = { #list == 0 and "flags" or "", ("%s (rule '%s'; it rejects nothing)"):format((flag.reason:gsub("%c", " ")), flag.rule) }
   end
   return list
 end
 
-local function share_of_bound(facts)
+local function bound_of(facts)
   local floor = facts.floor
   if not (floor and floor.seconds and facts.time_s) then return nil end
-  return ("%.0f%% of the least time that the device's ceilings allow, %s (%s)"):format(
-    100 * floor.seconds / facts.time_s.median, display.time(floor.seconds), floor.source)
+  return ("no kernel can take less than %s here, by the device's %s rates; this one takes %.3gx as long"):format(
+    display.time(floor.seconds), floor.source, facts.time_s.median / floor.seconds)
 end
 
 local function known(run, p)
   local facts, list = run.turns[1].facts, {}
   local function say(what, text) if text then list[#list + 1] = { what, text } end end
   say("precision", facts.precision and facts.precision.class)
-  say("bound", share_of_bound(facts))
+  say("bound", bound_of(facts))
   say("limiter", p and p.ok and p.roofline.sentence)
   table.move(hottest(p, 3), 1, 3, #list + 1, list)
   local remedy = p and p.ok and p.roofline.remedies[1]
@@ -153,7 +154,8 @@ function M.page(run, p)
     for _, note in ipairs(run.task.notes) do add { "note: " .. note } end
     if turn.ok then
       add { "" }
-      add(display.table({ "", turn.modelled and "modelled time" or "time", "error", "speed-up" }, timing_rows(run)))
+      add(display.table({ "", turn.modelled and "modelled time" or "time", "rms error", "speed-up" }, timing_rows(run)))
+      add { "rms error: against the same in float64, relative to the result. speed-up: of the candidate over each" }
       add { "" }
       add(pairs_of(known(run, p)))
     else add(wrong_page(run)) end

@@ -6,6 +6,10 @@ return {
     local total, approximate = 0, facts.compiled and facts.compiled.total.approximate or {}
     for _, n in pairs(approximate) do total = total + n end
     if total < options.fewest then return nil end
-    return { reason = ("%d approximate instructions"):format(total), evidence = approximate }
+    local names = {}
+    for name, n in pairs(approximate) do names[#names + 1] = ("%s %d"):format(name, n) end
+    table.sort(names)
+    return { reason = ("approximate instructions (%s), faster than exact ones: what they err is in the error that was judged")
+      :format(table.concat(names, ", ")), evidence = approximate }
   end,
 }
