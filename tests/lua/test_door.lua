@@ -2,6 +2,7 @@
 
 local check = dofile "tests/lua/check.lua"
 local core = require "cawb.core"
+local file = require "cawb.base.file"
 
 local dir = check.folder()
 local here = assert(check.shell "pwd"):match "[^\n]+"
@@ -51,8 +52,10 @@ check.test("judge: right and faster is 0, with times, errors, limiter and lines;
   local out, status = cawb("judge rows.py back.cu" .. quick, dir)
   check.equal(status, 0, out)
   check.matches(out, "^right, and %d%.%d+x as fast as torch%.compile at equal error %(modelled%)")
-  check.matches(out, "candidate +%d.- us")
-  check.matches(out, "eager +%d.-x\n")
+  check.matches(out, "candidate +%d.- us +%d.%de%-%d+\n")
+  check.matches(out, "eager +%d.- us +%d.%de%-%d+ +%d.-x\n")
+  check.matches(out, "rms error: against the same in float64")
+  check.matches(out, "bound +no kernel can take less than 4.- us here, by the device's modelled rates; this one takes %d.-x as long\n")
   check.matches(out, "limiter +modelled: ")
   check.matches(out, "hottest +line %d+ ")
   check.matches(out, "cawb promote %d")
@@ -71,6 +74,15 @@ check.test("judge: kernels that cawb comes with have their names in any folder, 
   check.equal(found.verdict, ({ [0] = "faster", "right" })[status])
   check.equal(#found.run.turns, 1)
   assert(found.limiter and found.lines[1].line)
+end)
+
+check.test("judge: a flag says what it means, and that it rejects nothing", function()
+  check.write(dir .. "/divided.cu", check.edit(assert(file.read(dir .. "/back.cu")), "2 * (own[i] + before) + 1;",
+    "__fdividef(2 * (own[i] + before) + 1, x[from - i] == x[from - i] ? 1.0f : 2.0f);"))
+  check.write(dir .. "/divided.lua", assert(file.read(dir .. "/back.lua")))
+  local out, status = cawb("judge rows.py divided.cu" .. quick, dir)
+  check.equal(status, 0, out)
+  check.matches(out, "flags +approximate instructions %(div 4%), faster than exact ones: .-%(rule 'approximations'; it rejects nothing%)\n")
 end)
 
 local function broken(source, plan)

@@ -21,6 +21,8 @@ check.test("the operator is a task, and what the compiler makes of it passes", f
   check.equal(status, 0, out)
   out, status = cawb("discount.py --out made" .. small)
   check.equal(status, 0, out)
+  check.matches(out, "^compose on discount: H100 SXM %(simulated%); times are modelled, not measured; at most 20 turns, 600 s\n")
+  check.matches(out, "\nPyTorch: eager %d.- us modelled, rms error %d.%de%-%d+; compile ")
   check.matches(out, "best: turn 1, ")
   check.matches(out, "\nkept in made/")
 end)
