@@ -1,14 +1,17 @@
 -- Random graphs of operators (tests/fuzz/graphs.lua), composed with random choices and judged, COUNT of them from seed FIRST on.
 -- What became of each is kept in JOURNAL, a line each; what is there is not done again, so that a run may be ended and goes on.
---   cawb bench/compose_fuzz.lua -- FIRST COUNT JOURNAL [COMMIT]
+--   cawb bench/compose_fuzz.lua -- FIRST COUNT JOURNAL [COMMIT [products]]
+-- `products`: only of those seeds whose graph has a product or a convolution. CAWB_TEST_DEVICE: another device than sim:h100.
 -- Prints each failure with its task, then how many there were of each reason, and JSON last. COUNT 0 counts what JOURNALs
 -- hold (with "," between them).
 
 local core = require "cawb.core"
 local display = require "cawb.base.display"
 
-local first, count, paths, commit = math.tointeger(tonumber(arg[1])), math.tointeger(tonumber(arg[2])), arg[3], arg[4]
-if not (first and count and paths) then error("usage: cawb bench/compose_fuzz.lua -- FIRST COUNT JOURNAL [COMMIT]", 0) end
+local first, count, paths, commit, only = math.tointeger(tonumber(arg[1])), math.tointeger(tonumber(arg[2])), arg[3], arg[4], arg[5]
+if not (first and count and paths) or (only and only ~= "products") then
+  error("usage: cawb bench/compose_fuzz.lua -- FIRST COUNT JOURNAL [COMMIT [products]]", 0)
+end
 
 local rows, known = {}, {}
 for path in paths:gmatch "[^,]+" do
@@ -53,7 +56,7 @@ if count > 0 then
   local composed = dofile "tests/lua/composed.lua"
   local graphs = dofile "tests/fuzz/graphs.lua"
   for seed = first, first + count - 1 do
-    if not known[seed] then
+    if not known[seed] and (not only or graphs.has_product(seed)) then
       local started = core.clock.now()
       local fine, why, text, made = graphs.try(composed, seed)
       if core.clock.asked() then break end

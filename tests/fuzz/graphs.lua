@@ -284,6 +284,27 @@ local function ancestors(value, set)
   return set
 end
 
+-- The last value and two more.
+local function outputs_of(values, seed)
+  local r, outputs = generator(seed + 5), { values[#values] }
+  for _ = 1, 2 do
+    local v = values[2 + r(#values - 2)]
+    if v ~= outputs[1] and v ~= outputs[2] then outputs[#outputs + 1] = v end
+  end
+  return outputs
+end
+
+--- Whether a seed's graph has a product or a convolution among what its outputs are made of.
+function M.has_product(seed)
+  local needed = {}
+  for _, v in ipairs(outputs_of(M.draw(seed), seed)) do ancestors(v, needed) end
+  for v in pairs(needed) do
+    local text = v.text or ""
+    if text:find " @ " or text:find "F%.linear" or text:find "F%.conv" then return true end
+  end
+  return false
+end
+
 --- Its forward, returning some of its values, and its inputs, as text.
 function M.text(values, outputs)
   local needed = {}
@@ -313,7 +334,7 @@ function M.options(seed)
   local o = { choice = function() return r(3) > 1 end, fuse = r(5) > 1, libraries = r(4) > 1, least = r(2) == 1 and 64 or nil,
               arch = archs[r(3)] }
   if o.arch then o.least, o.narrowest, o.conv = 64, 2, ({ "packed", "gathered" })[r(4)] end
-  local cluster = 2 ^ (r(8) - 1) // 1
+  local cluster = 1 << r(8) - 1
   if o.arch and cluster <= 16 then                          -- what rows load twice stays in shared memory
     o.kernels = function(k) return k.kind == "rows" and { cluster = cluster, block = 32, stay = cluster ~= 4, places = 2 } or nil end
   end
@@ -324,12 +345,7 @@ end
 --- that is so, and what was made; or false, why and the task that shows it.
 function M.try(composed, seed)
   local values = M.draw(seed)
-  local r = generator(seed + 5)
-  local outputs = { values[#values] }
-  for _ = 1, 2 do
-    local v = values[2 + r(#values - 2)]
-    if v ~= outputs[1] and v ~= outputs[2] then outputs[#outputs + 1] = v end
-  end
+  local outputs = outputs_of(values, seed)
   local function right(list_of)
     local forward, inputs = M.text(values, list_of)
     local ok, message = pcall(composed.right, forward, inputs, setup, M.options(seed), nil, "graph " .. seed)

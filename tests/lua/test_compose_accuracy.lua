@@ -5,7 +5,7 @@ local composed = dofile "tests/lua/composed.lua"
 local check = composed.check
 
 -- Where one term makes up most of a sum, strict float32 rounds once, to 24 bits; a product of pairs of 11 bits has 22.
-local TIMES = { ["heavy-tailed rows, crowded columns"] = 8, ["every element of another size"] = 8, outlier = 4, ["outliers in both"] = 4 }
+local TIMES = { ["one infinity, elements of every size"] = 8, ["one infinity on the right, elements of every size"] = 8, ["heavy-tailed rows, crowded columns"] = 8, ["every element of another size"] = 8, outlier = 4, ["outliers in both"] = 4 }
 
 local function close(inputs, more, kind) composed.close("return x @ y", inputs, more, TIMES[kind]) end
 
@@ -25,6 +25,10 @@ local kinds = {
   ["terms far apart, factors opposite"] = { x .. " * 10.0 ** (torch.arange(640) * 37 % 17 - 8.0)",
     y .. " / 10.0 ** (torch.arange(640) * 37 % 17 - 8.0).reshape(640, 1)" },
   ["every element of another size"] = { x .. " * 10.0 ** (torch.rand(80, 640) * 36 - 18)", y .. " * 10.0 ** (torch.rand(640, 72) * 36 - 18)" },
+  ["one infinity, elements of every size"] = { "torch.where(torch.arange(80 * 640).reshape(80, 640) == 777, float('inf'), " .. x
+    .. ") * 10.0 ** (torch.rand(80, 640) * 36 - 18)", y .. " * 10.0 ** (torch.rand(640, 72) * 36 - 18)" },
+  ["one infinity on the right, elements of every size"] = { x .. " * 10.0 ** (torch.rand(80, 640) * 36 - 18)",
+    "torch.where(torch.arange(640 * 72).reshape(640, 72) == 46000, float('inf'), " .. y .. ") * 10.0 ** (torch.rand(640, 72) * 36 - 18)" },
   ["one NaN"] = { "torch.where(torch.arange(80 * 640).reshape(80, 640) == 777, float('nan'), " .. x .. ")", y },
   ["one infinity"] = { "torch.where(torch.arange(80 * 640).reshape(80, 640) == 777, float('inf'), " .. x .. ")", y },
 }

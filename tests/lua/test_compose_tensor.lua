@@ -20,7 +20,7 @@ end
 
 check.test("factors are packed, multiplied, and done without tensor cores where packing says so", function()
   local made = right("return x @ y", "[torch.randn(256, 512), torch.randn(512, 136)]")
-  check.equal(steps(made), "mm_left mm_right mm")
+  check.equal(steps(made), "mm_both mm")
   check.matches(table.concat(compose.table(made), "\n"), "float32 by three products of fp16 pairs %(wgmma%)")
 end)
 
@@ -41,7 +41,7 @@ end)
 
 check.test("long sums over few tiles are cut into parts that one more kernel joins", function()
   local made = right("return torch.tanh(x @ y)", "[torch.rand(96, 4160), torch.rand(4160, 161) / 4160]")
-  check.equal(steps(made), "tanh_left tanh_right tanh tanh_finish")
+  check.equal(steps(made), "tanh_both tanh tanh_finish")
 end)
 
 check.test("of a triangle's product only the tiles that show are multiplied", function()
@@ -90,7 +90,7 @@ check.test("tensor cores of other GPUs: the instruction of a warp, factors fetch
   end
   composed.device = h100
   local made = composed.right("return x @ y", "[torch.rand(70, 2060), torch.rand(2060, 36)]", nil, { arch = "sm_80", least = 0 })
-  check.equal(steps(made), "mm_left mm_right mm mm_finish")
+  check.equal(steps(made), "mm_both mm mm_finish")
 end)
 
 check.test("they keep all rules", function()

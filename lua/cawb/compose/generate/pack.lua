@@ -39,9 +39,9 @@ function M.reads_one(kernel, names, geometry, factor)
 end
 
 -- Eight neighbours along k, from 8 p on.
-local function reads_eight(kernel, geometry, factor)
+local function reads_eight(kernel, names, geometry, factor)
   local ragged = factor.depth % 8 ~= 0
-  local body = M.body_like(kernel, nil, ragged and 1 or 4)
+  local body = M.body_like(kernel, names, ragged and 1 or 4)
   local z, row = variables(geometry, factor)
   local p = index.var("p", ceil(factor.depth, 8))
   for lane = 0, 7 do
@@ -77,27 +77,30 @@ local function of_parameters(nodes)
   return true
 end
 
--- The access function that packing reads a factor by, and whether that is along k.
-local function reading(kernel, geometry, factor, own)
-  local body = factor.along and reads_eight(kernel, geometry, factor) or M.reads_one(kernel, nil, geometry, factor)
+-- The access function that packing reads a factor by, what it reads, and its body. `names`: a body whose names it goes on with.
+local function reading(kernel, geometry, factor, own, names)
+  local body = factor.along and reads_eight(kernel, names, geometry, factor) or M.reads_one(kernel, names, geometry, factor)
   local nodes
   own.parameters, nodes = M.declared(body)
   if #nodes == 0 then expression.refuse "a factor is no tensor" end
   local access = factor.along and template.access(own, "eight", "void", { "float *v", "int z", "int row", "int p" }, body:text())
     or template.access(own, "one", "float", M.place, body:text())
-  return access, nodes, body.headers
+  return access, nodes, body
 end
 
---- What a factor is packed as.
-M.halves = { parts = 2, suffix = "", before = "seen s = {};", call = "pack_row(to, own, wide, %s, s,",
-                 after = "note_seen(wide, s, %d);", flags = "int *wide" }
-M.full = { parts = 3, suffix = "_full", before = "", call = "pack_row_full(to, own,", after = "",
-               flags = "const int *__restrict__ a_wide, const int *__restrict__ b_wide, const int *__restrict__ many" }
+--- What a factor is packed as. `more`: parameters of the kernel behind `wide`.
+M.halves = { parts = 2, suffix = "", before = "seen s = {};", call = "pack_row(to, own, wide, %s, s,", after = "note_seen(wide, s, %d);", more = "" }
+
+--- The same where a wide range has kernels of its own: packing ends as soon as it is known that these will do all.
+M.checked = setmetatable({ quits = true }, { __index = M.halves })
+
+--- As three parts of bfloat16.
+M.full = { parts = 3, suffix = "_full", before = "", call = "pack_row_full(to, own, wide,", after = "", more = ", const int *__restrict__ many" }
 
 --- The same of what is packed before the first call: nobody has to have asked for it.
-M.kept = setmetatable({ flags = "const int *" }, { __index = M.full })
+M.kept = setmetatable({ more = "" }, { __index = M.full })
 
-M.parts = { parts = 3, suffix = "", before = "", call = "pack_row_parts(to, wide,", after = "", flags = "int *wide" }
+M.parts = { parts = 3, suffix = "", before = "", call = "pack_row_parts(to, wide,", after = "", more = "" }
 
 -- Numbers of a row that there are in a chunk, as C of `chunk`.
 local function count_of(factor)
@@ -107,35 +110,68 @@ end
 
 local FEW = 4 * M.SMS                   -- blocks of a kernel that mostly has nothing to do
 
--- Blocks of a packing kernel; where there is mostly nothing to do few blocks go over all of them.
+-- Blocks of packing; where there is mostly nothing to do few blocks go over all of them.
 local function divide_packing(h, geometry, factor, unless)
   local blocks = factor.along and h.OCTETS * h.PARTSK * geometry.batch or h.CHUNKS * h.BANDS * geometry.batch
-  h.EACHBLOCK = unless and ("for (int block = blockIdx.x; block < %d; block += gridDim.x) {"):format(blocks) or "{ const int block = blockIdx.x;"
+  h.EACHBLOCK = unless and ("for (int block = first; block < %d; block += blocks) {"):format(blocks) or "{ const int block = first;"
   h.AGAIN = unless and "__syncthreads();" or ""
   return unless and math.min(blocks, FEW) or blocks
 end
 
---- The kernel that packs one factor, `octets` times eight rows of it. `unless`: C; where it holds there is nothing to do.
-function M.kernel(kernel, geometry, side, octets, how, unless)
+-- Where packing has nothing more to do, as C; `other`: how many rows of the other factor are enough.
+local function quit(how, made, along, other)
+  if not how.quits or made.parameters_alone then return "" end
+  if along then return ("if (is_vast(wide, s, %d)) return;"):format(made.vast) end
+  return ("if (__syncthreads_or(threadIdx.x == 0 && (so_far(wide + 4) > %d || so_far(other + 4) > %d))) return;"):format(made.vast, other)
+end
+
+-- Of how many rows of a factor more are too many.
+local function vast_of(geometry, side)
+  return geometry.batch * geometry[side].rows * ceil(geometry[side].depth, M.CHUNK) // 8
+end
+
+-- One factor, `octets` times eight rows of it: a function that packs it, what it reads and writes, and by how many blocks.
+-- `paired`: the side that the same kernel packs too; `names`: its body.
+local function packing(kernel, geometry, side, octets, how, unless, paired, names)
   local factor, own = geometry[side], { name = ("%s_%s%s"):format(kernel.name, side, how.suffix) }
   local chunks = ceil(factor.depth, M.CHUNK)
-  local access, nodes, headers = reading(kernel, geometry, factor, own)
+  local access, nodes, body = reading(kernel, geometry, factor, own, names)
   local parts = math.min(ceil(chunks, 4), math.max(1, 4 * M.SMS // math.max(1, octets * geometry.batch)))
   local per = ceil(chunks, parts)
   local numel = geometry.batch * factor.rows * factor.depth
-  local made = { octets = octets, chunks = chunks, most = math.min(16, numel >> 20) + (numel >> 27), headers = headers,
-    nodes = nodes, parameters_alone = of_parameters(nodes),
+  local made = { octets = octets, chunks = chunks, most = math.min(16, numel >> 20) + (numel >> 27), headers = body.headers,
+    nodes = nodes, parameters_alone = of_parameters(nodes), own = own, body = body,
     packed = { scratch = own.name .. "_parts", dtype = "uint8", numel = geometry.batch * chunks * how.parts * octets * 1024 },
     scales = { scratch = own.name .. "_scales", dtype = "float32", numel = geometry.batch * chunks * 8 * octets },
     wide = { scratch = own.name .. "_wide", dtype = "int32", numel = 5, flag = true },
-    vast = geometry.batch * factor.rows * chunks // 8 }
-  local h = { ALONG = factor.along or nil, ROWS = factor.rows, DEPTH = factor.depth, OCTETS = octets, CHUNKS = chunks,
+    vast = vast_of(geometry, side) }
+  made.holes = { ALONG = factor.along or nil, ROWS = factor.rows, DEPTH = factor.depth, OCTETS = octets, CHUNKS = chunks,
     PARTSK = ceil(chunks, per), PER = per, BANDS = ceil(octets, 8), WHAT = ("the %s factor"):format(side), PARTS = how.parts,
-    BEFORE = how.before, PACK = how.call:format(count_of(factor)), AFTER = how.after:format(made.vast), FLAGS = how.flags, UNLESS = unless and ("if (%s) return;"):format(unless) or "" }
-  local grid = divide_packing(h, geometry, factor, unless)
-  made.text = template.complete(own, { access }, template.fill("tensor/pack", own, h))
-  made.launch = { kernel = own.name, grid = { grid }, block = { 256 }, arguments = M.joined(nodes, { made.packed, made.scales, made.wide }) }
+    BEFORE = how.before, PACK = how.call:format(count_of(factor)), AFTER = how.after:format(made.vast),
+    INSIDE = factor.depth % M.CHUNK == 0 and "" or (" && k < %d"):format(factor.depth),
+    QUIT = quit(how, made, factor.along, paired and vast_of(geometry, paired) or made.vast) }
+  made.blocks = divide_packing(made.holes, geometry, factor, unless)
+  made.text = template.complete(own, { access }, template.fill("tensor/pack", own, made.holes))
   return made
+end
+
+--- The kernel that packs one factor, `octets` times eight rows of it. `unless`: C; where it holds there is nothing to do.
+function M.kernel(kernel, geometry, side, octets, how, unless)
+  local made = packing(kernel, geometry, side, octets, how, unless)
+  made.text = made.text .. template.fill("tensor/pack_one", made.own, { MORE = how.more, UNLESS = unless, BLOCKS = made.blocks })
+  made.launch = { kernel = made.own.name, grid = { made.blocks }, block = { 256 }, arguments = M.joined(made.nodes, { made.packed, made.scales, made.wide }) }
+  return made
+end
+
+--- One kernel that packs both factors: each as `M.kernel` has it, without a launch, then its text and its launch. `octets`: by side.
+function M.both(kernel, geometry, octets, how, unless)
+  local left = packing(kernel, geometry, "left", octets.left, how, unless, "right")
+  local right = packing(kernel, geometry, "right", octets.right, how, unless, "left", left.body)
+  local own = { name = ("%s_both%s"):format(kernel.name, how.suffix), parameters = right.own.parameters }
+  local text = template.fill("tensor/pack_both", own, { MORE = how.more, UNLESS = unless, LEFT = left.own.name, RIGHT = right.own.name,
+    LEFTBLOCKS = left.blocks, RIGHTBLOCKS = right.blocks, LEFTPASS = template.names(left.own.parameters) })
+  return left, right, left.text .. right.text .. text, { kernel = own.name, grid = { left.blocks + right.blocks }, block = { 256 },
+    arguments = M.joined(right.nodes, { left.packed, left.scales, left.wide, right.packed, right.scales, right.wide }) }
 end
 
 return M

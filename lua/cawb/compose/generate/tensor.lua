@@ -197,20 +197,34 @@ local function share_place(made, half)
   made.packed, made.scales = half.packed, half.scales
 end
 
--- The launches for three parts of bfloat16, and the texts of their packing. `packed`: the factors in halves, by side.
-local function full_launches(kernel, geometry, h, f, nodes, flags, more, packed)
+-- The launches that pack factors in three parts of bfloat16, and their texts. `packed`: the factors in halves, by side.
+local function full_packing(kernel, geometry, h, packed, many)
+  local unless, octets = ("*many <= %d"):format(h.AGAIN), octets_of(h)
+  if not packed.left.parameters_alone and not packed.right.parameters_alone then
+    local left, right, text, launch = pack.both(kernel, geometry, octets, pack.full, unless)
+    share_place(left, packed.left)
+    share_place(right, packed.right)
+    launch.arguments = joined(right.nodes, { left.packed, left.scales, packed.left.wide, right.packed, right.scales, packed.right.wide, many })
+    return { launch }, { text }, { left.packed, left.scales, right.packed, right.scales }
+  end
   local steps, texts, factors = {}, {}, {}
   for _, side in ipairs { "left", "right" } do
     local alone = packed[side].parameters_alone
-    local made = pack.kernel(kernel, geometry, side, octets_of(h)[side], alone and pack.kept or pack.full, not alone and h.NOTFULL or nil)
+    local made = pack.kernel(kernel, geometry, side, octets[side], alone and pack.kept or pack.full, not alone and unless or nil)
     share_place(made, packed[side])
     made.launch.prepare = alone
-    made.launch.arguments = joined(made.nodes, { made.packed, made.scales }, alone and { packed[side].wide } or flags)
+    made.launch.arguments = joined(made.nodes, { made.packed, made.scales, packed[side].wide }, not alone and { many } or {})
     steps[#steps + 1], texts[#texts + 1] = made.launch, made.text
     factors[#factors + 1], factors[#factors + 2] = made.packed, made.scales
   end
-  steps[3] = { kernel = f.LOOP, grid = { math.min(h.ITEMS, SMS) }, block = { 384 }, shared = shared_bytes(f),
-               arguments = joined(nodes, factors, more) }
+  return steps, texts, factors
+end
+
+-- The same, and the launch that multiplies them.
+local function full_launches(kernel, geometry, h, f, nodes, more, packed, many)
+  local steps, texts, factors = full_packing(kernel, geometry, h, packed, many)
+  steps[#steps + 1] = { kernel = f.LOOP, grid = { math.min(h.ITEMS, SMS) }, block = { 384 }, shared = shared_bytes(f),
+                        arguments = joined(nodes, factors, more) }
   return steps, table.concat(texts, "\n")
 end
 
@@ -238,7 +252,7 @@ local function multiplying(kernel, geometry, h, left, right)
   end
   if f then
     local behind = joined(flags, partial and { partial } or {}, { checked.many })
-    local steps, more = full_launches(kernel, geometry, h, f, nodes, joined(flags, { checked.many }), behind, { left = left, right = right })
+    local steps, more = full_launches(kernel, geometry, h, f, nodes, behind, { left = left, right = right }, checked.many)
     launches, text = joined(launches, steps), more .. "\n" .. text
   end
   if h.SPLIT then
@@ -246,21 +260,25 @@ local function multiplying(kernel, geometry, h, left, right)
                                 arguments = joined(nodes, flags, { partial }) }
   end
   if h.CHECK then
-    launches[#launches + 1] = { kernel = kernel.name .. "_again", grid = { 8 * SMS }, block = { 256 },
+    launches[#launches + 1] = { kernel = kernel.name .. "_again", grid = { math.min(8 * SMS, ceil(h.AGAIN, 8)) }, block = { 256 },
                                 arguments = joined(nodes, flags, { checked.list, checked.many }) }
   end
   return text, launches, headers
 end
 
-local function packing_steps(left, right)
+-- The packing of both factors: each, a text, and the steps.
+local function packing(kernel, geometry, octets, how)
+  local left, right = pack.kernel(kernel, geometry, "left", octets.left, how), pack.kernel(kernel, geometry, "right", octets.right, how)
   local steps = {}
   for _, factor in ipairs { left, right } do
-    local before = factor.parameters_alone
-    factor.launch.prepare = before
-    steps[#steps + 1] = { fill = factor.wide, value = 0, prepare = before }
+    factor.launch.prepare = factor.parameters_alone
+    steps[#steps + 1] = { fill = factor.wide, value = 0, prepare = factor.parameters_alone }
     steps[#steps + 1] = factor.launch
   end
-  return steps
+  if left.parameters_alone or right.parameters_alone then return left, right, left.text .. "\n" .. right.text, steps end
+  local text, launch
+  left, right, text, launch = pack.both(kernel, geometry, octets, how)
+  return left, right, text, { steps[1], steps[3], launch }
 end
 
 -- GPUs whose tensor cores are so much faster than plain arithmetic that three products of halves are worth it.
@@ -280,15 +298,14 @@ function M.kernels(kernel, geometry, loop)
   local h = holes(kernel, geometry, loop)
   h.is_full = geometry.full and loop == "wgmma"
   h.CHECK = loop == "wgmma" and (geometry.full or geometry.again) or nil
-  local octets = octets_of(h)
-  local left, right = pack.kernel(kernel, geometry, "left", octets.left, pack.halves), pack.kernel(kernel, geometry, "right", octets.right, pack.halves)
+  local left, right, packed, steps = packing(kernel, geometry, octets_of(h), h.is_full and pack.checked or pack.halves)
   local text, launches, headers = multiplying(kernel, geometry, h, left, right)
   for _, factor in ipairs { left, right } do
     for header in pairs(factor.headers) do headers[header] = true end
   end
-  return { text = h.TABLES .. (geometry.tables or "") .. "\n" .. left.text .. "\n" .. right.text .. "\n" .. text, headers = headers,
+  return { text = h.TABLES .. (geometry.tables or "") .. "\n" .. packed .. "\n" .. text, headers = headers,
            how = ("float32 by %s products of fp16 pairs (%s)"):format(h.PRODUCTS, loop), needs = { "tensor", loop == "mma" and "tensor_mma" or nil },
-           launches = joined(packing_steps(left, right), launches) }
+           launches = joined(steps, launches) }
 end
 
 --- For the generator of gathered factors: the products of a step as C, their instruction's operands, what follows two sums.

@@ -296,10 +296,12 @@ function M.refill(body, o, list)
 end
 
 --- The end of what a block that stays does for each row. `joins`: how often its cluster met: of one the next row's
---- results might come too early, unless rows take turns with two places (`turns`).
+--- results might come too early, unless joins take turns with two places (`turns`), where the next row's first is not the last one's.
 function M.leave(body, o, joins, turns)
   if not stays_on(o) then return end
-  if turns then body:line "turn ^= 1;" elseif joins == 1 and o.cluster > 1 then body:line "cluster_meet();" end
+  if turns then
+    if body.online_joins % 2 == 1 then body:line "turn ^= 1;" end
+  elseif joins == 1 and o.cluster > 1 then body:line "cluster_meet();" end
   body:line "}"
 end
 

@@ -79,11 +79,18 @@ function M.step(body, acc, into, sum, values)
   return list
 end
 
+-- Which of the two places a join takes: not the one of the join before it, be that of the same row or of the last.
+local function place(body, o)
+  local n = body.online_joins or 0
+  body.online_joins = n + 1
+  if not o.stay then return tostring(n % 2) end
+  return n % 2 == 1 and "turn ^ 1" or "turn"
+end
+
 --- One result for all lanes: C of the largest and of the sum.
 function M.join(body, o, acc)
   local both, sum = body:name "both", body:name "all"
-  body:line("const online %s = online_join<%d, %d>(online{ %s, %s }, %s);", both, o.cluster, o.threads, acc.name, acc.sum.name,
-    o.stay and "turn" or "0")
+  body:line("const online %s = online_join<%d, %d>(online{ %s, %s }, %s);", both, o.cluster, o.threads, acc.name, acc.sum.name, place(body, o))
   body:line("const float %s = online_sum(%s);", sum, both)
   return both .. ".top", sum
 end

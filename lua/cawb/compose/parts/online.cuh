@@ -32,7 +32,7 @@ __device__ __forceinline__ online online_warp(online v, int width) {
   return v;
 }
 
-// Of all threads of the cluster's blocks, THREADS of each. Rows take turns with two places: one barrier will do.
+// Of all threads of the cluster's blocks, THREADS of each. Joins take turns with two places: one barrier will do.
 template <int CLUSTER, int THREADS> __device__ online online_join(online v, int turn) {
   constexpr int WARPS = THREADS / 32, ALL = CLUSTER * WARPS, WIDTH = ALL < 32 ? ALL : 32;
   __shared__ online part[2][ALL];

@@ -35,11 +35,11 @@ __device__ __forceinline__ float power_of_two(int e) {
   return e < -126 ? __uint_as_float(1u << (e + 149)) : __uint_as_float((unsigned)(e + 127) << 23);
 }
 
-// The largest of the 64 numbers of eight lanes. NaN is no number here, and goes through a product by itself.
+// The largest of the 64 numbers of eight lanes, or infinity. NaN is no number here, and goes through a product by itself.
 __device__ __forceinline__ float largest_of(const float *v) {
   float most = 0.0f;
 #pragma unroll
-  for (int j = 0; j < 8; j++) most = fmaxf(most, fabsf(v[j]) < INFINITY ? fabsf(v[j]) : 0.0f);
+  for (int j = 0; j < 8; j++) most = fmaxf(most, fabsf(v[j]));
 #pragma unroll
   for (int d = 1; d < 8; d *= 2) most = fmaxf(most, __shfl_xor_sync(~0u, most, d));
   return most;
@@ -53,19 +53,33 @@ __device__ __forceinline__ int exponent_of(float most) {
 
 enum { MANY = 1 << 10, TOO_WIDE = 1 << 20, BEYOND = 1 << 24, SMALL = 1 << 8, SHORT = 1 << 16 };
 
+// Order of numbers by size, with zero above all.
+__device__ __forceinline__ unsigned size_of(float v) { return 2 * __float_as_uint(v) - 1; }
+
 // Scale eight numbers by 2^e. Returns how many are so small beside the largest that 16-bit halves keep too few of their
 // bits, or BEYOND where one is infinite, or so large that scaling back might overflow; SMALL times how many lie below
-// 2^7, which is 2^-7 of the largest or less; and SHORT times how many keep fewer than 22 bits.
+// 2^7, which is 2^-7 of the largest or less; and SHORT times how many keep fewer than 22 bits. Packing waits for instructions, not for
+// memory, so that what is rare is looked for once for all eight.
 __device__ __forceinline__ int scale_by(float *v, int e) {
-  const float first = power_of_two(e / 2), second = power_of_two(e - e / 2);
   int lost = e < -66 ? BEYOND : 0;
+  if (e > 127) {
+#pragma unroll
+    for (int j = 0; j < 8; j++) v[j] *= power_of_two(e - 127);
+    e = 127;
+  }
+  const float scale = power_of_two(e);
+  unsigned least = ~0u;
 #pragma unroll
   for (int j = 0; j < 8; j++) {
-    if (fabsf(v[j]) == INFINITY) lost |= BEYOND;
-    v[j] = v[j] * first * second;
-    if (v[j] != 0.0f && fabsf(v[j]) < 1.52587890625e-5f) lost++;      // 2^-16 = 2^-30 of 2^14
+    v[j] *= scale;
+    least = min(least, size_of(v[j]));
     if (fabsf(v[j]) < 128.0f) lost += SMALL;
-    if (v[j] != 0.0f && fabsf(v[j]) < 0.125f) lost += SHORT;
+  }
+  if (least >= size_of(0.125f)) return lost;
+#pragma unroll
+  for (int j = 0; j < 8; j++) {
+    if (size_of(v[j]) < size_of(1.52587890625e-5f)) lost++;           // 2^-16 = 2^-30 of 2^14
+    if (size_of(v[j]) < size_of(0.125f)) lost += SHORT;
   }
   return lost;
 }
@@ -120,7 +134,7 @@ __device__ __forceinline__ bool is_beyond(const int *a, const int *b) { return a
 // Packed: [chunk of 64 along k][high, low][8 rows][8 rows of 128 bytes]; the 16-byte pieces of a row change places as
 // the tensor core's 128-byte swizzle wants them. `octets`: rows / 8. Any rows from a multiple of 8 on are one block.
 __device__ __forceinline__ size_t packed_at(int chunk, int part, int row, int piece, int octets) {
-  return ((size_t)(chunk * 2 + part) * octets + row / 8) * 1024 + row % 8 * 128 + (piece ^ (row & 7)) * 16;
+  return ((size_t)(chunk * 2 + part) * octets + row / 8) * 1024 + (row % 8 * 128 + (piece ^ (row & 7)) * 16);
 }
 
 // Eight lanes put away a row's 64 numbers of a chunk, and one of them the scale that undoes theirs: 0 where all are zero.
@@ -131,8 +145,9 @@ __device__ __forceinline__ void pack_row(unsigned char *out, float *scales, int 
   count_lost(wide, scale_by(v, e), piece, count, s);
   if (piece == 0) scales[(size_t)chunk * (8 * octets) + row] = most > 0.0f ? power_of_two(-e) : 0.0f;
   const halves h = split(v);
-  *(uint4 *)(out + packed_at(chunk, 0, row, piece, octets)) = h.high;
-  *(uint4 *)(out + packed_at(chunk, 1, row, piece, octets)) = h.low;
+  unsigned char *const to = out + packed_at(chunk, 0, row, piece, octets);
+  *(uint4 *)to = h.high;
+  *(uint4 *)(to + octets * 1024ll) = h.low;
 }
 
 // What a warp has seen of the rows that it packed; more than `vast` rows of the second kind are enough.
@@ -142,6 +157,16 @@ __device__ __forceinline__ void note_seen(int *wide, seen s, int vast) {
   s.vast = __reduce_add_sync(~0u, s.vast);
   if (lane < 3) at_least(wide + 1 + lane, lane == 0 ? s.lost : lane == 1 ? s.small : s.brief);
   if (lane == 0 && s.vast > 0 && so_far(wide + 4) <= vast) atomicAdd(wide + 4, s.vast);
+}
+
+// While a warp packs, where there are kernels for numbers of a wide range: whether so many rows are of the second kind that these do it
+// all, and nobody reads what is packed here. They say themselves what is infinite.
+__device__ __forceinline__ bool is_vast(int *wide, seen &s, int vast) {
+  const int rows = __reduce_add_sync(~0u, s.vast);
+  if (rows < 4) return false;
+  s.vast = 0;
+  if (threadIdx.x % 32 == 0) atomicAdd(wide + 4, rows);
+  return __any_sync(~0u, so_far(wide + 4) > vast);
 }
 
 // One more result that is to be computed again: `many` are, the first `most` of them in a list.
@@ -167,8 +192,9 @@ __device__ __forceinline__ unsigned take_two(float &first, float &second) {
 }
 
 // As pack_row. The largest of the 64 comes to 2^50, so that what is 2^-150 of it keeps all its bits.
-__device__ __forceinline__ void pack_row_full(unsigned char *out, float *scales, float *v, int chunk, int row, int piece, int octets) {
-  const int e = min(exponent_of(largest_of(v)) + 36, 140);
+__device__ __forceinline__ void pack_row_full(unsigned char *out, float *scales, int *wide, float *v, int chunk, int row, int piece, int octets) {
+  const int least = exponent_of(largest_of(v)), e = min(least + 36, 140);
+  if (least < -66) at_least(wide, BEYOND);
   const float first = power_of_two(e / 2), second = power_of_two(e - e / 2);
 #pragma unroll
   for (int j = 0; j < 8; j++) v[j] = v[j] * first * second;

@@ -2,13 +2,14 @@
 extern "C" __global__ void __launch_bounds__(256)
 $NAME_again($PARAMETERS, const int *__restrict__ a_wide, const int *__restrict__ b_wide, const long long *__restrict__ list,
             const int *__restrict__ many) {
-  if (is_beyond(a_wide, b_wide)) return;
-  if (*many > $AGAIN) {
 $if FULL
+  if (*many > $AGAIN && !is_beyond(a_wide, b_wide)) return;                 // three parts of bfloat16 have done it
 $else
+  if (is_beyond(a_wide, b_wide)) return;
+$end
+  if (*many > $AGAIN) {
     __shared__ float a[16][68], b[16][68];
     $NAME_plain($PASS, a, b);
-$end
     return;
   }
   const int lane = threadIdx.x % 32, pairs = ($N + 1) / 2;

@@ -1,8 +1,7 @@
 // $NAME: $WHAT, $ROWS rows of $DEPTH numbers, as $PARTS parts of 16 bits for tensor cores.
 $if ALONG
-extern "C" __global__ void __launch_bounds__(256)
-$NAME($PARAMETERS, unsigned char *__restrict__ out, float *__restrict__ scales, $FLAGS) {
-  $UNLESS
+static __device__ __forceinline__ void $NAME_pack($PARAMETERS, unsigned char *__restrict__ out, float *__restrict__ scales, int *wide, const int *other,
+                                                  float (*)[65], int first, int blocks) {
   $BEFORE
   $EACHBLOCK
     const int lane = threadIdx.x % 32, piece = lane % 8, octet = block % $OCTETS, part = block / $OCTETS % $PARTSK;
@@ -14,25 +13,28 @@ $NAME($PARAMETERS, unsigned char *__restrict__ out, float *__restrict__ scales, 
       float v[8] = {};
       if (row < $ROWS && (chunk * 8 + piece) * 8 < $DEPTH) $eight(v, z, row, chunk * 8 + piece);
       $PACK v, chunk, row, piece, $OCTETS);
+      $QUIT
     }
   }
   $AFTER
 }
 $else
-// Neighbours in memory are neighbouring rows: 64 rows of a chunk are turned in shared memory.
-extern "C" __global__ void __launch_bounds__(256)
-$NAME($PARAMETERS, unsigned char *__restrict__ out, float *__restrict__ scales, $FLAGS) {
-  __shared__ float tile[64][65];
-  $UNLESS
+// Neighbours in memory are neighbouring rows: 64 rows of a chunk are turned in shared memory. A thread reads one row: where that lies
+// is computed once.
+static __device__ __forceinline__ void $NAME_pack($PARAMETERS, unsigned char *__restrict__ out, float *__restrict__ scales, int *wide, const int *other,
+                                                  float (*tile)[65], int first, int blocks) {
+  $QUIT
   $BEFORE
   $EACHBLOCK
-    const int chunk = block % $CHUNKS, first = block / $CHUNKS % $BANDS * 64, z = block / ($CHUNKS * $BANDS);
+    const int chunk = block % $CHUNKS, band = block / $CHUNKS % $BANDS * 64, z = block / ($CHUNKS * $BANDS);
+    const int one = threadIdx.x % 64, own_row = band + one;
+    const bool is_row = own_row < $ROWS;
     unsigned char *const to = out + (size_t)z * ($CHUNKS * $PARTS * 1024ll * $OCTETS);
     float *const own = scales + (size_t)z * ($CHUNKS * 8ll * $OCTETS);
-#pragma unroll 4
-    for (int i = threadIdx.x; i < 64 * 64; i += 256) {
-      const int row = first + i % 64, k = chunk * 64 + i / 64;
-      tile[i / 64][i % 64] = row < $ROWS && k < $DEPTH ? $one(z, row, k) : 0.0f;
+#pragma unroll
+    for (int j = 0; j < 64; j += 4) {
+      const int at = j + threadIdx.x / 64, k = chunk * 64 + at;
+      tile[at][one] = is_row$INSIDE ? $one(z, own_row, k) : 0.0f;
     }
     __syncthreads();
 #pragma unroll
@@ -41,7 +43,7 @@ $NAME($PARAMETERS, unsigned char *__restrict__ out, float *__restrict__ scales, 
       float v[8];
 #pragma unroll
       for (int j = 0; j < 8; j++) v[j] = tile[8 * piece + j][row];
-      if (first + row < 8 * $OCTETS) $PACK v, chunk, first + row, piece, $OCTETS);
+      if (band + row < 8 * $OCTETS) $PACK v, chunk, band + row, piece, $OCTETS);
     }
     $AGAIN
   }
