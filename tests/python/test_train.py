@@ -1,5 +1,6 @@
 """train/: advantages and losses by their definitions, programs as tokens, a run that is killed and goes on with the same numbers. Programs
 are judged by a function here; tests/train/run has the judge."""
+import importlib.util
 import json
 import math
 import os
@@ -257,6 +258,18 @@ def test_picks():
     assert lines[-1] == "| full | 1 of 2 | 2.00x | 4.00x |", lines
     assert picks.correlation([1, 2, 3], [10, 20, 30]) == 1.0 and picks.correlation([1, 2, 3], [5, 5, 5]) is None
     assert picks.ranks([3, 1, 1]) == [2.0, 0.5, 0.5]
+
+
+def test_tuned():
+    """The tuner's times are of a judge of its own: its gains over its first measurement are carried over."""
+    spec = importlib.util.spec_from_file_location("bench_policy", os.path.join(ROOT, "bench", "policy.py"))
+    bench = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(bench)
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+        file.write('{"task": "a", "curve": [2.0, 1.0]}\n')
+        file.flush()
+        found = bench.tuned(file.name, {"a": ({"policy": [1.0] * 4}, {"seconds": 4.0}), "b": ({}, {"seconds": 1.0})}, 4)
+    assert found == {"a": ({"policy": [1.0] * 4, "tuner": [4.0, 2.0, 2.0, 2.0]}, {"seconds": 4.0})}
 
 
 # ---- a run
