@@ -27,14 +27,14 @@ DRAWS = (1, 4, 16, 64)
 MANY = 8                            # decisions; tasks with more of them are shown apart, too
 
 
-def read(one, task, draws, evolution):
+def read(one, task, draws, evolution, of_sound):
     """Curves of one task in both languages, and what its random programs were."""
     sound, free = one
     found = {"points": len(free.points(task)), "members": members(sound.points(task)), "default": sound.default(task)["seconds"],
-             "sound": search.drawn(sound, task, draws), "free": search.drawn(free, task, draws),
+             "sound": search.drawn(sound, task, of_sound), "free": search.drawn(free, task, draws),
              "evolution": search.evolution(sound, task, evolution, start=lang.default(sound.points(task)))}
     found["stages"] = [result["stage"] for result in verdicts(free, task, draws)]
-    found["invalid"] = sum(not result["ok"] for result in verdicts(sound, task, draws)) / draws
+    found["invalid"] = sum(not result["ok"] for result in verdicts(sound, task, of_sound)) / of_sound
     return found
 
 
@@ -99,7 +99,7 @@ def one(both, task, args, ends):
     if time.monotonic() > ends or not both[0].points(task["key"]) or len(both[1].points(task["key"])) <= args.least:
         return None
     began = time.monotonic()
-    found = read(both, task["key"], args.draws, args.evolution)
+    found = read(both, task["key"], args.draws, args.evolution, args.sound or args.draws)
     print("%s %s %d decisions, %d of %d programs failed, %.2f s" % (task["key"], task["name"], found["points"],
           sum(stage != "pass" for stage in found["stages"]), args.draws, time.monotonic() - began), file=sys.stderr, flush=True)
     return found
@@ -127,6 +127,7 @@ def main():
     words.add_argument("--without", default="Transformer|Attention|LSTM|GRU|RNN|Conv", help="names of tasks that take too long")
     words.add_argument("--draws", type=int, default=64)
     words.add_argument("--evolution", type=int, default=64)
+    words.add_argument("--sound", type=int, default=0, help="draws in the sound language, if fewer: all of its programs are right and cost the most")
     words.add_argument("--minutes", type=float, default=600)
     words.add_argument("--least", type=int, default=0, help="tasks with so many decisions or fewer in the free language are left out")
     words.add_argument("--servers", type=int, default=1, help="each evaluates tasks of its own, in so many places")

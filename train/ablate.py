@@ -122,7 +122,7 @@ def _do(place, args, kind, name, seed, own):
     folder = os.path.join(args.out, "runs", "%s-%d" % (name.replace(" ", "_"), seed))
     began, before = time.time(), place.tasks.evaluated
     if not os.path.exists(os.path.join(folder, "test.json")):
-        tested(place, trained(place, own, folder), 16, folder)
+        tested(place, trained(place, own, folder), 8, folder)
         print("%s, seed %d: done, %.0f s, %d programs evaluated" % (name, seed, time.time() - began, place.tasks.evaluated - before),
               file=sys.stderr, flush=True)
     return None
