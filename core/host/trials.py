@@ -40,7 +40,9 @@ from host.wire.tensors import Layout, describe_all, dtype_name, flat, leaves, ma
 
 KEPT_SEEDS = 8
 KEPT_BYTES = 2 << 30
-FAR_OFF = 1e-2           # normalised rms error of eager PyTorch's with which nothing can be judged
+FAR_OFF = 1e-2           # normalised rms error of eager PyTorch's with which nothing can be judged;
+UNSURE, MOVED = 3e-5, 1e-3   # with which it is looked how far one rounding moves the reference, and too far
+MOST_TOLD = 1000         # characters of why
 PRIVATE = 256 << 20      # bytes of inputs up to which a trial has them to itself
 
 
@@ -54,7 +56,7 @@ class Trial:
             self.specs = describe_all(self.inputs, layout, self.runner.task.form)
         self.share_size = layout.size
         self.precision = None
-        self._expected = self._terms = self._plain = None
+        self._expected = self._terms = self._plain = self._unfit = None
 
     def make_inputs(self):
         """From the seed alone; see host/judge/battery.py and host/judge/relations.py."""
@@ -117,18 +119,28 @@ class Trial:
                 for (_, w), (_, e), i in zip(wide or eager, eager, index)]
 
     def unfit(self):
-        """Why nothing can be learnt from these inputs, or None: the reference is not finite, or
-        PyTorch itself far from it. What it raises is for the caller."""
-        expected = self.expected()
-        known(expected)
-        for e in expected:
-            if not e.dtype.is_floating_point or self.case in battery.STRANGE:
-                continue
-            if e.odd:
-                return "the reference is not finite"
-            if not (e.eager_error["nrms"] or 0) <= FAR_OFF:
-                return "PyTorch itself is far from the reference"
-        return None
+        """Why nothing can be learnt from these inputs, or None: the reference is not finite, PyTorch itself is
+        far from it, or one rounding moves it far: then two right programs are far apart, and which of them is near is chance.
+        No candidate has a part in that. What it raises is for the caller."""
+        if self._unfit is None:
+            expected = self.expected()
+            known(expected)
+            found = (self.unfit_output(i, e) for i, e in enumerate(expected)
+                     if e.dtype.is_floating_point and self.case not in battery.STRANGE)
+            self._unfit = next((why for why in found if why), "")
+        return self._unfit or None
+
+    def unfit_output(self, number, e):
+        error = e.eager_error["nrms"] or 0
+        if e.odd:
+            return "the reference is not finite"
+        if not error <= FAR_OFF:
+            return "PyTorch itself is far from the reference"
+        if error <= UNSURE or e.dtype.itemsize < 4:
+            return None
+        terms = self.terms()
+        moved = terms.moved.get(number, 0.0) if terms else 0.0
+        return None if moved <= MOVED else "one rounding of what goes in moves the reference by %.2g of its size" % moved
 
     def terms(self):
         """For a second look, made once: see host/judge/terms.py; None where there can be none."""
@@ -196,7 +208,8 @@ class Trials:
         self.shapes = []         # of outputs
         self.fixed = set()       # numbers of input tensors that are the same for every seed
         self.choices = None      # along what the task chooses; see host/judge/places.py
-        self.level = {}          # by kind: how far inputs may reach, as far as is known
+        self.level = {}          # by kind: how far inputs may reach, as far as is known,
+        self.lowered = {}        # and why no further
 
     def watch(self, wide):
         """The mode for a reference's forward, where outputs are indices. In float64 only those
@@ -213,7 +226,13 @@ class Trials:
 
     def reaches(self, case, level):
         """Let it be known how far inputs of a case may reach."""
-        self.level[kind(case)] = level
+        self.level[kind(case)] = battery.LEVELS[0] if level in battery.ANYWHERE else level
+
+    def told(self, trial):
+        """What is to be said of inputs that are not the first that were drawn."""
+        if trial.case is None or relations.stage_of(trial.case) or trial.level == battery.LEVELS[0]:
+            return None
+        return {"level": trial.level, "why": self.lowered.get(kind(trial.case), "")[:MOST_TOLD]}
 
     def get(self, seed, case=None, level=battery.LEVELS[0]):
         """The trial of a seed and a case, now the most recent one."""

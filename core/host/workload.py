@@ -18,7 +18,7 @@ from host.wire.share import open_share
 from host.task.source import Task
 from host.wire.tensors import Layout, judged, store, values_of, view
 from host.study import Study
-from host.trials import PRIVATE, Trials
+from host.trials import PRIVATE, Trials, kind
 from host.judge.terms import doubtful, largest, plain_matters
 from host.judge.watch import Shared
 
@@ -129,6 +129,7 @@ class Workload(Study):
                 break
         else:
             why = self.refusal
+            self.trials.reaches(case, battery.LEVELS[-1])
             self.current = None
             self.trials.drop(trial)
             raise Refused(why)
@@ -142,6 +143,7 @@ class Workload(Study):
         for level in self.trials.levels(case):
             trial = self.trials.get(seed, case, level)
             if not self.refuses(trial):
+                self.trials.reaches(case, level)
                 return trial
         return None
 
@@ -165,8 +167,7 @@ class Workload(Study):
                 raise
             self.refusal = fault.message
         if self.refusal:
-            levels = self.trials.levels(trial.case)
-            self.trials.reaches(trial.case, levels[min(1, len(levels) - 1)])
+            self.trials.lowered[kind(trial.case)] = self.refusal
         return bool(self.refusal)
 
     def leave(self, seed, case=None, level=battery.LEVELS[0]):
@@ -229,7 +230,12 @@ class Workload(Study):
         self.trials.trim()
         self.relieve()
         return {"outputs": [each[0] for each in entries], "reference": trial.precision,
-                "slots": [list(each) for each in zip(*entries)], "changed": changed}
+                "slots": [list(each) for each in zip(*entries)], "changed": changed, **self.fitness(trial)}
+
+    def fitness(self, trial):
+        """What is to be said of the inputs themselves: why nothing can be learnt from them, why they are not the first."""
+        told = {} if relations.stage_of(trial.case) else {"unfit": trial.unfit(), "lowered": self.trials.told(trial)}
+        return {key: value for key, value in told.items() if value}
 
     def note_roundings(self, trial, entries):
         """Where a reference has the output's own type, its sums are as inexact as a candidate's."""

@@ -84,9 +84,9 @@ class Terms(unittest.TestCase):
             allowed = float((sizes / x).median()) * 7.6e-6
             self.assertTrue(roundoff / 2 < allowed < 2 * roundoff, allowed)
 
-    def matters(self, numel, own, part=None):
+    def matters(self, numel, own, part=None, nrms=0.0):
         entry = {"nrms": 1e-8, "worst": {"error": 1e-8}, "worst_row": {"nrms": 1e-8}, "scale": 1.0, "numel": numel, "far": 0, "eager": {}}
-        return plain_matters(entry, {"own": own, "part": part}, torch.float32)
+        return plain_matters(entry, {"own": own, "part": part, "nrms": nrms}, torch.float32)
 
     def test_kernels_in_order_are_asked_where_that_may_change_what_is_thought(self):
         self.assertTrue(self.matters(4096, 1e-5))
@@ -95,6 +95,13 @@ class Terms(unittest.TestCase):
         self.assertTrue(self.matters(1 << 20, 0, {"nrms": 1e-5, "from": 2.0 ** -9}))
         self.assertFalse(self.matters(1 << 20, 0, {"nrms": 1e-3, "from": 2.0 ** -10}))
         self.assertTrue(self.matters(1 << 20, 0, {"nrms": 1e-2, "from": 2.0 ** -10}))
+        self.assertFalse(self.matters(1 << 20, 0, {"nrms": 1e-2, "from": 1.0}, nrms=0.1))   # no kernel in any order comes near
+
+    def test_where_pytorch_itself_is_off_a_second_look_is_had_at_any_error(self):
+        """Another right program may be off by a thousand times as much there; else it is no matter of rounding."""
+        entry = {"nrms": 0.05, "worst": {"error": 0.1}, "worst_row": {"nrms": 0.1}, "scale": 1.0, "numel": 1 << 20, "far": 0.1}
+        self.assertTrue(doubtful(dict(entry, eager={"nrms": 3e-5}), torch.float32))
+        self.assertFalse(doubtful(dict(entry, eager={"nrms": 3e-7}), torch.float32))
 
     def test_an_error_of_slight_elements_does_not_hide_one_of_large_ones(self):
         errors, eager = [0.0] * (2 * (DOWN + UP + 1) + 1), [0.0] * (2 * (DOWN + UP + 1))

@@ -188,7 +188,7 @@ def same(a, b):
 
 
 def judge(work, trial, names):
-    """{ "mutants": { name: entries }, "left_out": { name: why }, "reference": ... }."""
+    """{ "mutants": { name: entries }, "left_out": { name: why }, "reference": ..., "unfit": why the inputs say nothing, where they do not }."""
     expected, mutants = work.expected(trial), Mutants(work.runner, trial)
     found, left_out = {}, {}
     for name in names or NAMES:
@@ -200,7 +200,8 @@ def judge(work, trial, names):
         else:
             found[name] = entries(expected, outputs)
     found["eager"] = entries(expected, mutants.eager)
-    return {"mutants": found, "left_out": left_out, "reference": trial.precision}
+    unfit = trial.unfit()
+    return {"mutants": found, "left_out": left_out, "reference": trial.precision, **({"unfit": unfit} if unfit else {})}
 
 
 def entries(expected, outputs):

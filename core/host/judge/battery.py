@@ -7,8 +7,9 @@ each input anew, so that no value tells which case it is. Tensors keep shape, st
 type. Whole numbers and masks are drawn by whole.py.
 
 A task need not take any number: probabilities lie between 0 and 1, and an index may be held
-as a float. What is drawn reaches less far from level to level; trials.py takes the first that
-the task's own reference can deal with.
+as a float; and of numbers that are far from its own a task may make nothing that two right programs agree on. What the task's own
+reference cannot deal with is drawn once more, then less far from level to level; trials.py takes the first that
+it can.
 """
 import math
 
@@ -22,13 +23,14 @@ from host.judge.draws import (all_but_one, both_signs, chance, either, few_level
 from host.wire.fault import Fault
 from host.wire.tensors import STORED, flat, mapped
 
-LEVELS = ("free", "within", "given")     # any number; as large as the task's own; as it draws whole ones
+LEVELS = ("free", "again", "within", "given")   # any number; others; as large as the task's own; as it draws whole ones
 
 LARGEST = {torch.float16: 64.0, torch.bfloat16: 2.0 ** 13}   # of one element; its square must be far from overflow
 HUGE = {torch.float16: 1e3, torch.bfloat16: 1e15, torch.float32: 1e15, torch.float64: 1e150}
 TINY = {torch.float16: 1e-6, torch.bfloat16: 1e-39, torch.float32: 1e-39, torch.float64: 1e-309}
 for narrow in STORED:                    # of 8 bits; the largest are 448 and 57344
     LARGEST[narrow], HUGE[narrow], TINY[narrow] = 64.0, 64.0, 2.0 ** -9
+ANYWHERE = LEVELS[:2]
 SHORT, LONG, PARTS = 8, 1024, 8          # a run of rows, a row alone, and what it is cut into
 
 
@@ -325,6 +327,8 @@ def apply(case, inputs, level="free", fixed=(), choices=None):
         raise Fault("invalid", "there is no case '%s' (there are %s)" % (case, ", ".join(CASES)))
     if choices:                          # stages share a seed, and no more
         torch.manual_seed((choices[1] + 0x9e3779b97f4a7c15 * places.stage_of(case)) & ((1 << 62) - 1))
+    if level == "again":
+        torch.manual_seed(int(torch.randint(1 << 62, ())))
 
     number = iter(range(1 << 30))
 
@@ -333,7 +337,7 @@ def apply(case, inputs, level="free", fixed=(), choices=None):
         if not tensor.is_floating_point():
             return tensor if level == "given" else whole.drawn(tensor, known)
         made = drawn(case, tensor, choices)
-        if level != "free":
+        if level not in ANYWHERE:
             reach(flat(made), tensor)
         return in_order(made, tensor) if level == "given" else made
 

@@ -44,7 +44,9 @@ OWN = 1 << 16                            # elements of an output, beyond which n
 
 
 def plain_matters(entry, found, dtype):
-    """Whether it may matter what a straightforward kernel is off by."""
+    """Whether it may matter what a straightforward kernel is off by: not where an output is far off beside its terms too."""
+    if found["nrms"] > HOPELESS and entry["numel"] > SMALL:
+        return False
     own, part = found["own"] if entry["numel"] <= OWN else 0, found.get("part")
     of_part = part["nrms"] * weight(part["from"]) if part else 0
     return doubtful(entry, dtype) or max(own, of_part) > LEAST * UNIT[dtype]
@@ -58,8 +60,9 @@ def doubtful(entry, dtype):
         return False
     if not entry.get("scale"):           # all of it is zero: nothing but the terms has a size
         return worst > 0
-    if entry["nrms"] > max(HOPELESS, WORSE * (eager.get("nrms") or 0)) and entry["numel"] > SMALL:
-        return False
+    if entry["nrms"] > max(HOPELESS, WORSE * (eager.get("nrms") or 0)) and entry["numel"] > SMALL \
+            and (eager.get("nrms") or 0) <= least:
+        return False                     # where PyTorch itself is off another right program may be off by much more
     return entry["nrms"] > max(least, 2 * (eager.get("nrms") or 0)) \
         or worst > max(2 * least * entry["scale"], 2 * (eager.get("worst") or 0)) \
         or row["nrms"] > max(2 * least, 2 * ((eager.get("worst_row") or {}).get("nrms") or 0)) \
@@ -109,19 +112,22 @@ class Moves(TorchDispatchMode):
 
 class Terms:
     """Of one trial: how large the terms of each output's elements are, and what eager PyTorch's
-    errors are beside them."""
+    errors are beside them. `moved` is how far one rounding of all that goes in, and on the way, moves an output: the most that
+    was seen, beside its root mean square."""
 
     def __init__(self, runner, inputs, seed, expected):
         self.expected = expected
         floats = [i for i, e in enumerate(expected) if e.dtype.is_floating_point and e.numel]
         probes = MOST_PROBES if sum(expected[i].numel for i in floats) <= FEW else PROBES
-        self.sizes = {i: 0 for i in floats}
+        self.sizes, self.moved = {i: 0 for i in floats}, dict.fromkeys(floats, 0.0)
         for probe in range(probes):
             moves = Moves(runner.device, seed, probe, MOVE)
             outs = runner.forward_near(inputs, seed, moves.factor, moves)
             for i in floats:
                 moved = outs[i][1].reshape(expected[i].reference.shape).sub_(expected[i].reference)
-                self.sizes[i] = moved.square_().nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0).add_(self.sizes[i])
+                moved = moved.square_().nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
+                self.moved[i] = max(self.moved[i], math.sqrt(float(moved.mean())) / (expected[i].rms or 1.0))
+                self.sizes[i] = moved.add_(self.sizes[i])
         for i in floats:
             self.sizes[i] = self.sizes[i].div_(probes).sqrt_().div_(MOVE)
         eager = runner.forward(inputs, seed)

@@ -46,7 +46,8 @@ local function survivors(task, all, seen)
   for _, case in ipairs(all.verify.battery) do
     local reply = seen[case]
     -- A NaN that is missing gives every mutant away, and says nothing of values.
-    local usable = reply and case ~= "nan" and case ~= "nonfinite" and not battery.unsuitable(task, { slots = { reply.mutants.eager } }, case)
+    local usable = reply and case ~= "nan" and case ~= "nonfinite"
+      and not battery.unsuitable(task, { slots = { reply.mutants.eager }, unfit = reply.unfit }, case)
     if usable then
       local tolerance = battery.tolerance_of(task, all.tolerance, case, { slots = { reply.mutants.eager } })
       for name, entries in pairs(reply.mutants) do
@@ -77,6 +78,7 @@ local function unfit(seen, strict)
     end
   end
   if strict.eager == false then return "PyTorch's own output does not pass" end
+  if seen[1].unfit then return "on its own inputs nothing can be judged: " .. seen[1].unfit end
   for _, name in ipairs { "constant", "zeros", "mean" } do
     if strict[name] then return ("'%s' passes: the output hardly depends on the input"):format(name) end
   end

@@ -45,10 +45,11 @@ local function unsuitable_whole(o, case)
   if not (o.index.eager <= 1e-2) then return "PyTorch itself is far from the reference" end
 end
 
---- Why a kind says nothing of this task: the reference has values that are no numbers, or
---- PyTorch's own result is far from it; or nil. Of several outputs those of whole numbers of which it
+--- Why a kind says nothing of this task: the reference has values that are no numbers, PyTorch's own result is far
+--- from it, or one rounding moves it far; or nil. Of several outputs those of whole numbers of which it
 --- says nothing are no longer held against anybody.
 function M.unsuitable(task, compared, case)
+  if compared.unfit then return compared.unfit end
   if (case == "nan" or case == "nonfinite") and has_structure(task) then
     return "zeros times NaN are NaN, and a kernel that knows of the zeros need not multiply"
   end
@@ -144,6 +145,7 @@ function M.weigh(task, compared, report, case, battery, tolerance)
     local why = judge.judge(compared, report, tolerance)
     return why and ("on inputs for the relation '%s': %s"):format(name, why)
   end
+  seen.lowered = compared.lowered
   seen.left_out = M.unsuitable(task, compared, case)
   if seen.left_out then
     M.unsuited(task, case)

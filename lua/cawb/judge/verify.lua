@@ -31,6 +31,7 @@ local function trial(state, seed)
   result.report, result.built, result.steps = ran.report, ran.built, ran.steps
   result.trials[#result.trials + 1] = { outputs = compared.slots[1], reference = compared.reference }
   local why = judge.judge(compared, ran.report, state.tolerance)
+  if why and compared.unfit then why = ("%s (the task's own inputs cannot tell: %s)"):format(why, compared.unfit) end
   if why then return { ok = false, stage = "verify", reason = why } end
   return ran
 end
@@ -163,7 +164,7 @@ end
 --- Verify a kernel on `opts.trials` fresh inputs (default: the option verify.trials of
 --- `options`), and once on each kind in `opts.battery` (verify.battery); the first inputs
 --- `opts.repeats` (verify.repeats) times more. Returns { ok = true, trials =
---- {statistics}, error = { worst, nrms, eager = {...} }, battery = { kind = { nrms, eager } },
+--- {statistics}, error = { worst, nrms, eager = {...} }, battery = { kind = { nrms, eager, lowered } },
 --- repeatable = bit by bit, products = { checked = against a secret vector, outputs = which, or why
 --- not }, denormals = "kept" or "flushed" where it shows, report = counters of the last run, findings = of a simulated device,
 --- as of cawb.sanitize, where there are any }, a failure as data, or nil,
