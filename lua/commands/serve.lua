@@ -120,6 +120,11 @@ local function open_devices(parsed, all, places)
   return list
 end
 
+-- How many candidates are built ahead at once: on a simulated device every core has its place already.
+local function builders(devices)
+  return devices[1].info.modelled and 1 or math.max(1, math.min(8, cores() // 4))
+end
+
 local function shown_host(host) return host:find ":" and "[" .. host .. "]" or host end
 
 local function serve(parsed, given, number, host)
@@ -132,7 +137,7 @@ local function serve(parsed, given, number, host)
   local s
   s, message, name = server.open { paths = parsed.words, devices = devices, options = all, session_options = session, configs = texts, out = parsed.out,
     host = host, port = number.port, token_file = given["token-file"], accept = given["accept-tasks"], memo = not given["no-memo"],
-    rate = number.rate, body = number.body, sessions = number.sessions, resident = number.resident, wait = number.wait, log = log }
+    rate = number.rate, body = number.body, sessions = number.sessions, resident = number.resident, builders = builders(devices), wait = number.wait, log = log }
   if not s then return fail(message, name) end
   io.stdout:write(("cawb serve: http://%s:%d, %d tasks on %s, %d places, %d candidates remembered\n"):format(shown_host(host),
     s.http:port(), #s.tasks.list, devices[1].info.name, #devices, s.runs.restored))

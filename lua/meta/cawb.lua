@@ -59,9 +59,10 @@ function Device:compiles() end
 ---Start a new worker now: whether the machine can.
 ---@return boolean? ok, string? message, string? name
 function Device:renew() end
----The device that compiles for this one what it will be asked for later: a compiler of its own, and no worker.
+---The device that compiles for this one what it will be asked for later: a compiler of its own, and no worker. There may be several, by number.
+---@param number? integer
 ---@return cawb.Device
-function Device:ahead() end
+function Device:ahead(number) end
 ---Begin the worker that comes after this one, without waiting for it.
 function Device:begin_spare() end
 ---Wait until no worker is being started.

@@ -127,14 +127,15 @@ check.test("what a second compiler built ahead, the first one finds; with tunabl
   local source = '__global__ void f(float *y) { y[0] = N; }'
   local function candidate(plan) return cawb.candidate { source = source, plan = plan, defines = { N = 3 } } end
   execute.build_ahead(d, candidate [[local n = tunable("N", { 1, 2 })]])
-  check.equal(d.builder, nil, "a compiler for it")
+  check.equal(d.builders, nil, "a compiler for it")
   execute.build_ahead(d, candidate [[launch("f", 1, 1, {})]])
-  assert(d.builder.compiler, "a compiler of its own")
+  assert(d:ahead().compiler, "a compiler of its own")
+  assert(d:ahead(2) ~= d:ahead() and not d:ahead(2).compiler, "another one, which has nothing to do")
   check.equal(assert(compile.compile { source = source, device = d, defines = { N = 3 } }).cached, true)
   check.equal(assert(compile.compile { source = source, device = d, defines = { N = 4 } }).cached, false)
-  local builder = d.builder.compiler
+  local builder = d:ahead().compiler
   d:close()
-  assert(not builder:alive() and not d.builder)
+  assert(not builder:alive() and not d.builders)
 end)
 
 return check.done()

@@ -27,4 +27,47 @@ check.test("the text of a task is found by its hash, and no other is taken", fun
   check.matches(why, "accept%-tasks")
 end)
 
+-- A pool with one place on which the task of `entry` is loaded, as far as it can tell.
+local function pool_of(entry, builders)
+  local options = require "cawb.base.options".copy(require "cawb.base.defaults")
+  local device = { close = function() end }
+  local p = assert(require "cawb.serve.pool".new { devices = { device }, options = options, resident = 1, most = 16, builders = builders })
+  p.places[1].loaded[entry.hash] = { task = { host = true, close = function(self) self.host = nil end }, host = p.places[1].spare[1] }
+  p.places[1].order[1] = entry.hash
+  return p
+end
+
+check.test("what waits is made ready by as many builders as there are, and evaluated when it is ready", function()
+  local loop = require "cawb.base.loop"
+  local entry, made, at_once, most, go, order = { hash = "a task" }, 0, 0, 0, {}, {}
+  local p = pool_of(entry, 2)
+  local function ahead(i)
+    return function()
+      at_once = at_once + 1
+      most = math.max(most, at_once)
+      loop.wait(function() return go[i] end)
+      at_once, made = at_once - 1, made + 1
+    end
+  end
+  for i = 1, 5 do
+    loop.spawn(function()
+      p:run(entry, function()
+        if i == 1 then loop.wait(function() return go[1] end) end
+        order[#order + 1] = i
+        return true
+      end, i > 1 and ahead(i) or nil)
+    end)
+  end
+  loop.wait(function() return at_once == 2 end)
+  go[3] = true                               -- the third is ready before the second
+  loop.wait(function() return made == 1 end)
+  go[1], go[4], go[5] = true, true, true
+  loop.wait(function() return #order == 4 end)
+  go[2] = true
+  loop.wait(function() return #order == 5 end)
+  check.equal(table.concat(order, " "), "1 3 4 5 2")
+  check.equal(most, 2)
+  p:close()
+end)
+
 return check.done()

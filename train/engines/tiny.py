@@ -1,6 +1,11 @@
-"""What the tiny training runs share: a menu of candidates for each task, a tokenizer of bytes, a random model."""
+"""What the tiny training runs share: a menu of candidates for each task, a tokenizer of bytes, a random model, and on what they ran."""
+import importlib.metadata
 import os
+import platform
+import subprocess
+import time
 
+import cawb
 import tokenizers
 import transformers
 
@@ -44,3 +49,15 @@ def random_model(tokenizer):
                                       num_attention_heads=2, num_key_value_heads=2, max_position_embeddings=256,
                                       pad_token_id=tokenizer.pad_token_id, eos_token_id=tokenizer.eos_token_id)
     return transformers.Qwen2ForCausalLM(config)
+
+
+def machine(*packages):
+    """What a run's figures are true of, in a line."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "unknown")
+    version = subprocess.run([cawb.program(), "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    with open("/proc/loadavg", encoding="utf-8") as file:
+        load = file.read().split()[0]
+    versions = ["%s %s" % (name, importlib.metadata.version(name)) for name in packages]
+    return "; ".join([version, "%d cores of %s, load %s before" % (os.cpu_count(), model, load),
+                      ", ".join(["Python " + platform.python_version(), *versions]), time.strftime("%Y-%m-%d")])

@@ -6,9 +6,10 @@ operators; it is told nothing but rewards.
 
 With --rollout it has two turns at each, by TRL's `rollout_func`, and reads a word about the first before the second.
 
-Prints the mean reward of every fifth step, and exits with 1 where it has not risen.
+Prints the mean reward of every fifth step, over all and of each operator, and exits with 1 where it has not risen.
 """
 import argparse
+import functools
 import json
 import os
 import sys
@@ -42,8 +43,20 @@ def arguments(args):
                           report_to=[], use_cpu=True, bf16=False, disable_tqdm=True, seed=args.seed)
 
 
+def watched(function, curves):
+    """The same function of rewards; the means of each task are added to its curve, None in a step without it."""
+    @functools.wraps(function)
+    def rewards_of(task, **more):
+        rewards = function(task=task, **more)
+        for name, curve in curves.items():
+            mine = [reward for reward, other in zip(rewards, task, strict=True) if other == name]
+            curve.append(sum(mine) / len(mine) if mine else None)
+        return rewards
+    return rewards_of
+
+
 def train(args, env):
-    """The mean rewards of all steps."""
+    """The mean rewards of all steps, and those of each task by its name."""
     torch.manual_seed(args.seed)
     all_of = tiny.menus(TASKS)
     tokenizer = tiny.tokenizer_of_bytes()
@@ -56,23 +69,31 @@ def train(args, env):
     if args.rollout:
         ways = {"reward_funcs": trl_rollout.reward,
                 "rollout_func": trl_rollout.rollout(env, lambda prompt: prompt[:-1], decode, tokens=1, shown=4)}
+    curves = {task: [] for task in TASKS}
+    ways["reward_funcs"] = watched(ways["reward_funcs"], curves)
     rows = [{"prompt": task + "?", "task": task} for task in all_of] * 8
     trainer = trl.GRPOTrainer(model=tiny.random_model(tokenizer), args=arguments(args), train_dataset=datasets.Dataset.from_list(rows),
                               processing_class=tokenizer, **ways)
     trainer.remove_callback(transformers.PrinterCallback)          # the rewards are printed below
     trainer.train()
-    return [row["reward"] for row in trainer.state.log_history if "reward" in row]
+    return [row["reward"] for row in trainer.state.log_history if "reward" in row], curves
 
 
-def report(rewards, seconds, args):
+def mean(values):
+    known = [value for value in values if value is not None]
+    return "%5.2f" % (sum(known) / len(known)) if known else "    -"
+
+
+def report(rewards, curves, seconds, args):
     for i in range(0, len(rewards), 5):
         part = rewards[i:i + 5]
-        print("steps %3d to %3d: mean reward %5.2f" % (i + 1, i + len(part), sum(part) / len(part)))
+        each = ", ".join("%s %s" % (task, mean(curve[i:i + 5])) for task, curve in curves.items())
+        print("steps %3d to %3d: mean reward %s  (%s)" % (i + 1, i + len(part), mean(part), each))
     few = max(1, len(rewards) // 5)
     first, last = sum(rewards[:few]) / few, sum(rewards[-few:]) / few
     print("reward %.2f -> %.2f in %d steps, %.0f s" % (first, last, len(rewards), seconds))
     with open(os.path.join(args.out, "rewards.json"), "w", encoding="utf-8") as file:
-        json.dump({"rewards": rewards, "seconds": seconds}, file)
+        json.dump({"rewards": rewards, "of": curves, "seconds": seconds}, file)
     return 0 if last > first + (0.1 if args.rollout else 0.3) else 1      # the better of two is good from the start
 
 
@@ -87,11 +108,13 @@ def main():
     os.makedirs(args.out, exist_ok=True)
     tasks = [os.path.join(ROOT, "examples", task + ".py") for task in TASKS]
     began = time.monotonic()
+    how = "rollout_func, two turns" if args.rollout else "reward_funcs"
+    print("TRL's GRPO (%s) against cawb serve on %s: %s\n" % (how, args.device, tiny.machine("trl", "torch", "transformers")), flush=True)
     small = {"task.rows": 32, "task.cols": 512, "sweep.variants": 1}
     with cawb.serve(*tasks, device=args.device, out=args.out, options=small, config=os.path.join(HERE, "reward-share.lua"),
                     flags=("--places", "1")) as env:
-        rewards = train(args, env)
-    return report(rewards, time.monotonic() - began, args)
+        rewards, curves = train(args, env)
+    return report(rewards, curves, time.monotonic() - began, args)
 
 
 if __name__ == "__main__":

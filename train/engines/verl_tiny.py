@@ -1,5 +1,5 @@
 """verl's PPO against cawb's judge, as small as it can be: a random model and a random critic of 0.1 million parameters on a
-processor, GAE, the critic first, an upper clip of its own. Prints and writes the curves of explained variance and clip ratio.
+processor, GAE, the critic first, two updates of each batch, of which the second can clip, with an upper clip of its own. Prints and writes the curves of explained variance and clip ratio.
 
     CAWB_PROGRAM=.../bin/cawb python train/engines/verl_tiny.py [--steps N] [--out DIR]
 """
@@ -50,7 +50,7 @@ def overrides(args, path):
             "data.max_prompt_length=32", "data.max_response_length=2", "data.dataloader_num_workers=0",
             "actor_rollout_ref.model.path=%s/model" % path, "actor_rollout_ref.model.use_remove_padding=False",
             "+actor_rollout_ref." + eager, "actor_rollout_ref.model.enable_gradient_checkpointing=False",
-            actor + "optim.lr=5e-3", actor + "ppo_mini_batch_size=16", actor + "ppo_micro_batch_size_per_gpu=16",
+            actor + "optim.lr=5e-3", actor + "ppo_mini_batch_size=8", actor + "ppo_micro_batch_size_per_gpu=16",
             actor + "clip_ratio_low=0.2", actor + "clip_ratio_high=0.28", actor + "strategy=fsdp2", actor + "use_dynamic_bsz=False",
             rollout + "name=hf", rollout + "mode=async", rollout + "n=2", rollout + "tensor_model_parallel_size=1",
             rollout + "log_prob_micro_batch_size_per_gpu=16", rollout + "agent.num_workers=1", rollout + "free_cache_engine=False",
@@ -105,6 +105,7 @@ def main():
     with open(path + "/menus.json", "w", encoding="utf-8") as file:
         json.dump(tiny.menus(TASKS), file)
     small, began = {"task.rows": 32, "task.cols": 512, "sweep.variants": 1}, time.monotonic()
+    print("verl's PPO against cawb serve on sim:h100 (modelled times), on a processor: %s\n" % tiny.machine("verl", "torch", "ray"), flush=True)
     with cawb.serve(*[os.path.join(ROOT, "examples", task + ".py") for task in TASKS], device="sim:h100", out=args.out, options=small,
                     config=os.path.join(HERE, "reward-share.lua"), flags=("--places", "1")) as env:
         rows = run(args, env, path)

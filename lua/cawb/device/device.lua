@@ -110,12 +110,13 @@ function Device:sampled(blocks)
   return self.sampler
 end
 
---- A second compiler for the same device, which builds what will be asked for next: what it made is found by the first
---- one. It has no worker, serves one at a time, and ends with the device.
-function Device:ahead()
-  self.builder = self.builder or setmetatable({ requested = self.requested, workers = 0, busy = 0.0, wrap = {}, info = self.info,
-    deadlines = self.deadlines, cache = self.cache, compile = self.compile, simulate = self.simulate }, Device)
-  return self.builder
+--- Another compiler for the same device, the first or that of a `number`, which builds what will be asked for next: what it
+--- made is found by the device's own. It has no worker, serves one at a time, and ends with the device.
+function Device:ahead(number)
+  self.builders, number = self.builders or {}, number or 1
+  self.builders[number] = self.builders[number] or setmetatable({ requested = self.requested, workers = 0, busy = 0.0, wrap = {},
+    info = self.info, deadlines = self.deadlines, cache = self.cache, compile = self.compile, simulate = self.simulate }, Device)
+  return self.builders[number]
 end
 
 --- Replace the worker at the next request.
@@ -210,10 +211,9 @@ end
 
 --- End both processes. The device can be used again; they start anew.
 function Device:close()
-  for _, other in ipairs { "sampler", "builder" } do
-    if self[other] then self[other]:close() end
-    self[other] = nil
-  end
+  for _, builder in pairs(self.builders or {}) do builder:close() end
+  if self.sampler then self.sampler:close() end
+  self.builders, self.sampler = nil, nil
   self:drop_worker()
   drop_spare(self)
   self:drop_compiler()

@@ -51,13 +51,17 @@ function M.tunables(task, candidate, options)
   if candidate.python then
     return nil, "a Python candidate is evaluated as a whole, by run:evaluate; the primitives take kernels", "unsupported"
   end
+  local last = task.declared                -- a plan is asked more than once in an evaluation
+  if last and last.plan == candidate.plan and last.limits == options.plan and last.inputs == task.inputs then return last.found end
   local request = { op = "tunables", plan = candidate.plan, inputs = task.inputs,
     outputs = task.outputs, params = task.params, limits = options.plan }
   local reply, message, name = task.device:call(request, nil, options.deadlines.load)
   if not reply then return M.failure("plan", message, name, task.device) end
   local why = collision(reply.tunables)
   if why then return { ok = false, stage = "plan", reason = why } end
-  return { ok = true, tunables = reply.tunables }
+  local found = { ok = true, tunables = reply.tunables }
+  task.declared = { plan = candidate.plan, limits = options.plan, inputs = task.inputs, found = found }
+  return found
 end
 
 -- What is known of a candidate on a task: the same plan may choose other values
@@ -96,11 +100,12 @@ function M.build(task, candidate, options)
   return this.built, message, name
 end
 
---- Have a candidate built that is executed next, by a compiler of its own, while another one is executed: one whose plan
---- declares no tunables, so that it is known to what it is built. What is wrong with it is said when its turn comes.
-function M.build_ahead(device, candidate)
+--- Have a candidate built that is executed next, by a compiler of its own (or by that of a `number`), while another one is
+--- executed: one whose plan declares no tunables, so that it is known to what it is built. What is wrong with it is said when
+--- its turn comes.
+function M.build_ahead(device, candidate, number)
   if not candidate.source or candidate.plan:find "%f[%w_]tunable" then return end
-  local builder = device:ahead()
+  local builder = device:ahead(number)
   loop.exclusive(builder, compile.compile, { source = candidate.source, device = builder,
     defines = candidate:all_defines {}, options = candidate.options })
 end

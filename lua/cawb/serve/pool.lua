@@ -86,20 +86,27 @@ end
 
 -- ---- jobs
 
+-- The oldest job of which nothing is being made.
+local function oldest(self)
+  for i, job in ipairs(self.queue) do
+    if not job.building then return i, job end
+  end
+end
+
 -- The next job for a place: the oldest whose task it has, unless an older one has waited too long.
 local function pick(self, place)
-  local first = self.queue[1]
+  local at, first = oldest(self)
   if not first then return nil end
   if core.clock.now() - first.since < patience then
     for i, job in ipairs(self.queue) do
-      if place.loaded[job.entry.hash] then return i end
+      if place.loaded[job.entry.hash] and not job.building then return i end
     end
     -- Left to another place that is free and has it.
     for _, other in ipairs(self.places) do
       if other ~= place and not other.busy and other.loaded[first.entry.hash] then return nil end
     end
   end
-  return 1
+  return at
 end
 
 local function perform(self, place, job)
@@ -114,13 +121,32 @@ local function perform(self, place, job)
   if one.spoilt or not one.task.host then unload(place, job.entry.hash) end
 end
 
--- While every place works, what the next job needs is made: it is no place's affair.
+-- The next job of which something can be made ahead.
+local function unprepared(self)
+  for _, job in ipairs(self.queue) do
+    if job.ahead and not job.begun then return job end
+  end
+end
+
+-- One of those that make things ahead, as long as there is something to make.
+local function prepare(self, number)
+  local job = unprepared(self)
+  self.preparing[number] = job
+  while job do
+    job.begun, job.building = true, true
+    pcall(job.ahead, self.places[1].device, number)      -- what is wrong is said when its turn comes
+    job.building = nil
+    job = not self.closed and unprepared(self)
+    self.preparing[number] = job or nil
+  end
+end
+
+-- While every place works, what the next jobs need is made: it is no place's affair.
 local function look_ahead(self)
-  local job = self.queue[1]
   for _, place in ipairs(self.places) do if not place.busy then return end end
-  if not job or not job.ahead or job.begun then return end
-  job.begun = true
-  loop.spawn(job.ahead, self.places[1].device)
+  for number = 1, self.builders do
+    if not self.preparing[number] then loop.spawn(prepare, self, number) end
+  end
 end
 
 local function work(self, place)
@@ -140,8 +166,8 @@ local function work(self, place)
 end
 
 --- Call `f(held)` on a place that has the task of `entry`: held = { task =, options = of it, place = }. Waits for its
---- turn; returns what it returned, or nil, message, name ("task": the task is at fault, "busy": too many wait). `ahead(device)`,
---- where it is given, may be called before, when it is the next.
+--- turn; returns what it returned, or nil, message, name ("task": the task is at fault, "busy": too many wait). `ahead(device, number)`,
+--- where it is given, may be called before, by one of the pool's builders.
 function Pool:run(entry, f, ahead)
   if #self.queue >= self.most then return nil, ("%d candidates wait already"):format(#self.queue), "busy" end
   local job = { entry = entry, f = f, ahead = ahead, since = core.clock.now() }
@@ -169,11 +195,11 @@ function Pool:close()
 end
 
 --- A pool on devices that are open. `spec` = { devices =, options = a full table, resident = tasks that a place keeps
---- loaded, most = jobs that may wait, file = function(entry) -> path }. The first Python starts now, so that what the
+--- loaded, most = jobs that may wait, builders = how many things are made ahead at once, file = function(entry) -> path }. The first Python starts now, so that what the
 --- machine lacks is told at once. Returns it, or nil, message, name.
 function M.new(spec)
   local self = setmetatable({ options = spec.options, resident = spec.resident, most = spec.most, file = spec.file,
-                              queue = {}, places = {}, loads = 0 }, Pool)
+                              queue = {}, places = {}, loads = 0, builders = spec.builders or 1, preparing = {} }, Pool)
   for i, device in ipairs(spec.devices) do
     self.places[i] = { device = device, loaded = {}, order = {}, spare = {}, number = i }
   end

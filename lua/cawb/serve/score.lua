@@ -83,7 +83,7 @@ local function measured(self, entry, c, how)
   end
   local function work()
     return self.pool:run(entry, function(held) return evaluate(self, held, c, key, how.confirm) end,
-      function(device) execute.build_ahead(device, c) end)
+      function(device, number) execute.build_ahead(device, c, number) end)
   end
   local turn, message, name
   if memo then turn, message, name = once(self, key, work) else turn, message, name = work() end

@@ -194,7 +194,8 @@ end
 --- A server that listens. `spec` = { paths = of tasks, devices = open ones, options = a full table, session_options = those
 --- of sessions, configs = the text
 --- of files of options, out =, host =, port =, token_file =, accept = take tasks of clients, memo =, rate = requests a
---- second from an address or 0, body = bytes, sessions =, resident =, log = function(text) }. Returns it, or nil,
+--- second from an address or 0, body = bytes, sessions =, resident =, builders = compilers that
+--- build ahead, log = function(text) }. Returns it, or nil,
 --- message, name.
 function M.open(spec)
   local self = setmetatable({ log = spec.log, rate = spec.rate, rates = {}, open = 0, options = spec.options,
@@ -205,7 +206,7 @@ function M.open(spec)
   self.tasks, message, name = tasks.new(spec.paths, { scratch = spec.out .. "/tasks", accept = spec.accept })
   if not self.tasks then return nil, message, name end
   self.pool, message, name = pool.new { devices = spec.devices, options = spec.options, resident = spec.resident,
-    most = 4096, file = function(entry) return self.tasks:file(entry) end }
+    builders = spec.builders, most = 4096, file = function(entry) return self.tasks:file(entry) end }
   if not self.pool then return nil, message, name end
   local first = spec.devices[1]
   self.runs, message, name = runs.new { out = spec.out, log = spec.log,
