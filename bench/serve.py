@@ -177,9 +177,8 @@ def server(args, size):
     out = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, out, ignore_errors=True)
     brief = BRIEF if args.device.startswith("sim:") else {**BRIEF, **MEASURED, "measure.against": args.against}
-    places = ("--places", str(args.places)) if args.device.startswith("sim:") else ()
     return cawb.serve(*tasks, device=args.device, out=out, options={**brief, **SIZES[size]}, timeout=1800,
-                      flags=(*places, "--no-memo", "--sessions", "100"))
+                      flags=("--places", str(args.places), "--no-memo", "--sessions", "100"))
 
 
 def scores(args, size, rounds):
@@ -195,16 +194,17 @@ def scores(args, size, rounds):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--places", type=int, default=os.cpu_count())
+    parser.add_argument("--places", type=int, help="as of cawb serve; one a core of a simulated device, one on a GPU")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--turns", type=int, default=2, help="how often the servers take turns")
     parser.add_argument("--sizes", nargs="*", default=list(SIZES), help="of the tasks; none: only what the server costs")
-    parser.add_argument("--device", default="sim:h100", help="a GPU has one place, and its times are measured, briefly")
+    parser.add_argument("--device", default="sim:h100", help="a GPU's times are measured, briefly")
     parser.add_argument("--against", default="eager,compile", help="what a GPU's times are measured in turns with")
     parser.add_argument("--where", action="store_true", help="also what the server's processes were asked for, and how long that took")
     parser.add_argument("--no-asks", action="store_true", help="leave out what the server costs")
     parser.add_argument("--reference", help="a Python that has openenv-core: its server, asked the same")
     args = parser.parse_args()
+    args.places = args.places or (os.cpu_count() if args.device.startswith("sim:") else 1)
     how = "modelled times" if args.device.startswith("sim:") else "measured in turns with %s, %s" % (args.against, MEASURED)
     print("cawb serve on %s (%s), %d places\n%s\n" % (args.device, how, args.places, machine()))
     print("%-10s %-12s %-8s %10s %7s %9s %10s %14s %8s %8s %8s" % ("size", "family", "task", "candidates", "passed", "seconds",

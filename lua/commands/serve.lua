@@ -7,6 +7,7 @@ local defaults = require "cawb.base.defaults"
 local device = require "cawb.device.device"
 local file = require "cawb.base.file"
 local job = require "cawb.door.job"
+local lane = require "cawb.base.lane"
 local options = require "cawb.base.options"
 local rules = require "cawb.judge.rules"
 local scale = require "cawb.task.scale"
@@ -24,7 +25,8 @@ them; docs/howto/serve.md has every path. Prints one line when it listens.
   --host ADDRESS     where to listen (127.0.0.1); any other address needs --token-file
   --port N           0 takes a free one (8000)
   --token-file FILE  clients must send the first line of this file: Authorization: Bearer TOKEN
-  --places N         candidates at once on a simulated device (one a core); on GPUs one each
+  --places N         candidates at once on each device: on a simulated one as many as cores, on a GPU
+                     one, where nobody says; several on a GPU take turns in measuring
   --resident N       tasks that a place keeps loaded (8)
   --sessions N       sessions at once (64)
   --body BYTES       the largest body of a request (8388608)
@@ -96,26 +98,47 @@ local function cores()
   return math.max(1, n)
 end
 
--- The devices of the places: a simulated one is there as often as asked for, and takes one core.
-local function open_devices(parsed, all, places)
-  local names = {}
-  for name in parsed.device:gmatch "[^,]+" do names[#names + 1] = name end
+local function open_one(name, all)
+  return device.open(name, { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate })
+end
+
+-- The first place of each device that is named.
+local function open_named(parsed, all)
   local list = {}
-  for _, name in ipairs(names) do
-    local one, message, kind = device.open(name, { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate })
+  for name in parsed.device:gmatch "[^,]+" do
+    local one, message, kind = open_one(name, all)
     if not one then return nil, message, kind end
     list[#list + 1] = one
   end
-  if #list > 1 or not list[1].info.modelled then return list end
-  local count = places > 0 and places or cores()
-  if count > 1 and all.simulate.threads == 0 then
+  return list
+end
+
+-- How many places each device has: a simulated one as many as there are cores, a GPU one, where nobody says otherwise.
+local function places_of(first, named, places)
+  if places > 0 then return places end
+  return first.info.modelled and named == 1 and cores() or 1
+end
+
+-- The devices of the places: each that is named is there as often as asked for. On a simulated one a place takes one core then; on a
+-- GPU the places are in one lane, in which one of them at a time measures.
+local function open_devices(parsed, all, places)
+  local list, message, kind = open_named(parsed, all)
+  if not list then return nil, message, kind end
+  local named, modelled = #list, list[1].info.modelled
+  local count = places_of(list[1], named, places)
+  if modelled and count > 1 and all.simulate.threads == 0 then
     all.simulate.threads = 1
-    list[1]:drop_worker()
+    for _, one in ipairs(list) do one:drop_worker() end
   end
-  for i = 2, count do
-    local one, message, kind = device.open(list[1].requested, { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate })
-    if not one then return nil, message, kind end
-    list[i] = one
+  for i = 1, named do
+    if not modelled and count > 1 then list[i].lane = lane.new() end
+    for _ = 2, count do
+      local one
+      one, message, kind = open_one(list[i].requested, all)
+      if not one then return nil, message, kind end
+      one.lane = list[i].lane
+      list[#list + 1] = one
+    end
   end
   return list
 end

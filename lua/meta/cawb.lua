@@ -63,6 +63,11 @@ function Device:renew() end
 ---@param number? integer
 ---@return cawb.Device
 function Device:ahead(number) end
+---Do something on the device, with what other places on it do or `alone`: f(...) and what it returns.
+---@param alone boolean
+---@param f function
+---@return any
+function Device:with_others(alone, f, ...) end
 ---Begin the worker that comes after this one, without waiting for it.
 function Device:begin_spare() end
 ---Wait until no worker is being started.

@@ -32,7 +32,7 @@ local function pool_of(entry, builders)
   local options = require "cawb.base.options".copy(require "cawb.base.defaults")
   local device = { close = function() end }
   local p = assert(require "cawb.serve.pool".new { devices = { device }, options = options, resident = 1, most = 16, builders = builders })
-  p.places[1].loaded[entry.hash] = { task = { host = true, close = function(self) self.host = nil end }, host = p.places[1].spare[1] }
+  p.places[1].loaded[entry.hash] = { entry = entry, task = { host = true, close = function(self) self.host = nil end }, host = p.places[1].spare[1] }
   p.places[1].order[1] = entry.hash
   return p
 end
@@ -42,12 +42,14 @@ check.test("what waits is made ready by as many builders as there are, and evalu
   local entry, made, at_once, most, go, order = { hash = "a task" }, 0, 0, 0, {}, {}
   local p = pool_of(entry, 2)
   local function ahead(i)
-    return function()
+    local seen
+    return { look = function(held) seen = held.task end, make = function(_, number)
+      assert(seen and number <= 2)
       at_once = at_once + 1
       most = math.max(most, at_once)
       loop.wait(function() return go[i] end)
       at_once, made = at_once - 1, made + 1
-    end
+    end }
   end
   for i = 1, 5 do
     loop.spawn(function()
@@ -68,6 +70,33 @@ check.test("what waits is made ready by as many builders as there are, and evalu
   check.equal(table.concat(order, " "), "1 3 4 5 2")
   check.equal(most, 2)
   p:close()
+end)
+
+check.test("who wants a lane alone waits for those on it, and comes before those who do not", function()
+  local loop = require "cawb.base.loop"
+  local lane, go, seen = require "cawb.base.lane".new(), {}, {}
+  local function visit(name, alone)
+    return loop.spawn(function()
+      return lane:hold(alone, function()
+        seen[#seen + 1] = name
+        loop.wait(function() return go[name] end)
+        return name
+      end)
+    end)
+  end
+  local tasks = { visit("a", false), visit("b", false), visit("alone", true), visit("c", false) }
+  loop.wait(function() return #seen == 2 end)
+  check.equal(table.concat(seen, " "), "a b")
+  go.a, go.b = true, true
+  loop.wait(function() return #seen > 2 end)
+  check.equal(seen[3], "alone")
+  check.equal(#seen, 3)
+  go.alone, go.c = true, true
+  for i, name in ipairs { "a", "b", "alone", "c" } do check.equal(loop.join(tasks[i]), name) end
+  check.equal(seen[4], "c")
+  local failed = pcall(lane.hold, lane, true, error, "broken")
+  check.equal(failed, false)
+  check.equal(lane:hold(true, function() return "free again" end), "free again")
 end)
 
 return check.done()

@@ -75,9 +75,10 @@ local function start_worker(self)
   return taken(self, worker, loop.call(worker, request, { timeout = self.deadlines.start }))
 end
 
---- Begin the worker that comes after this one, and wait for nothing: it opens the device while others work.
+--- Begin the worker that comes after this one, and wait for nothing: it opens the device while others work. Not where another
+--- place may be timing something there.
 function Device:begin_spare()
-  if self.spare then return end
+  if self.spare or self.lane then return end
   local worker, request = new_worker(self)
   if not worker then return end                -- one is started when it is needed, and says why not
   if worker:send(request, { timeout = self.deadlines.start }) then
@@ -144,11 +145,13 @@ function Device:forget()
   self.loaded = nil
 end
 
---- One request to the worker: its reply, or nil, message, name. A worker that
---- does not survive it is replaced at the next one.
-function Device:call(request, fds, timeout)
-  local no, unsupported = kinds.refusal(self, "kernels")
-  if no then return nil, no, unsupported end
+--- Do something on the device: where several places share it, with what they do, or `alone`.
+function Device:with_others(alone, f, ...)
+  if self.lane then return self.lane:hold(alone, f, ...) end
+  return f(...)
+end
+
+local function call_worker(self, request, fds, timeout)
   if not self.worker or not self.worker:alive() or not self.loaded and not self.worker:sound() then
     self:drop_worker()
     local info, message, name = start_worker(self)
@@ -164,6 +167,16 @@ function Device:call(request, fds, timeout)
   return nil, message, name
 end
 
+local timed = { time = true, profile = true }
+
+--- One request to the worker: its reply, or nil, message, name. A worker that
+--- does not survive it is replaced at the next one.
+function Device:call(request, fds, timeout)
+  local no, unsupported = kinds.refusal(self, "kernels")
+  if no then return nil, no, unsupported end
+  return self:with_others(timed[request.op] == true, call_worker, self, request, fds, timeout)
+end
+
 --- Replace the compiler at the next request.
 function Device:drop_compiler()
   if self.compiler then self.compiler:close() end
@@ -175,7 +188,7 @@ end
 function Device:renew()
   self:drop_worker()
   drop_spare(self)
-  local info, message, name = start_worker(self)
+  local info, message, name = self:with_others(false, start_worker, self)
   return info and true, message, name
 end
 

@@ -45,23 +45,39 @@ local function collision(tunables)
   end
 end
 
+-- A plan is asked more than once in an evaluation, and ahead of it.
+local most_declared = 64
+local function remember(task, candidate, options, found)
+  local all = task.declared
+  if not all or all.inputs ~= task.inputs or all.count >= most_declared then
+    all = { inputs = task.inputs, count = 0, plans = {} }
+    task.declared = all
+  end
+  all.plans[candidate.plan], all.count = { limits = options.plan, found = found }, all.count + 1
+  return found
+end
+
+local function remembered(task, candidate, options)
+  local all = task.declared
+  local one = all and all.inputs == task.inputs and all.plans[candidate.plan]
+  return one and one.limits == options.plan and one.found or nil
+end
+
 --- The tunables that a candidate's plan declares: { { name =, values = {...} }, ... }.
 --- A failure as data where the plan is at fault, or nil, message, name.
 function M.tunables(task, candidate, options)
   if candidate.python then
     return nil, "a Python candidate is evaluated as a whole, by run:evaluate; the primitives take kernels", "unsupported"
   end
-  local last = task.declared                -- a plan is asked more than once in an evaluation
-  if last and last.plan == candidate.plan and last.limits == options.plan and last.inputs == task.inputs then return last.found end
+  local known = remembered(task, candidate, options)
+  if known then return known end
   local request = { op = "tunables", plan = candidate.plan, inputs = task.inputs,
     outputs = task.outputs, params = task.params, limits = options.plan }
   local reply, message, name = task.device:call(request, nil, options.deadlines.load)
   if not reply then return M.failure("plan", message, name, task.device) end
   local why = collision(reply.tunables)
   if why then return { ok = false, stage = "plan", reason = why } end
-  local found = { ok = true, tunables = reply.tunables }
-  task.declared = { plan = candidate.plan, limits = options.plan, inputs = task.inputs, found = found }
-  return found
+  return remember(task, candidate, options, { ok = true, tunables = reply.tunables })
 end
 
 -- What is known of a candidate on a task: the same plan may choose other values
@@ -100,14 +116,21 @@ function M.build(task, candidate, options)
   return this.built, message, name
 end
 
---- Have a candidate built that is executed next, by a compiler of its own (or by that of a `number`), while another one is
---- executed: one whose plan declares no tunables, so that it is known to what it is built. What is wrong with it is said when
---- its turn comes.
-function M.build_ahead(device, candidate, number)
-  if not candidate.source or candidate.plan:find "%f[%w_]tunable" then return end
+--- What a candidate that is evaluated later is built with first, by its plan: { NAME = value }, or nil where its turn will say
+--- what is wrong.
+function M.first_tunables(task, candidate, options)
+  if candidate.python then return nil end
+  return choose(task, candidate, options) or nil
+end
+
+--- Have a candidate built that is executed later, by a compiler of its own (or by that of a `number`), while another one is
+--- executed: with `tunables` of M.first_tunables, or one whose plan declares none, so that it is known to what it is built.
+--- What is wrong with it is said when its turn comes.
+function M.build_ahead(device, candidate, number, tunables)
+  if not candidate.source or not tunables and candidate.plan:find "%f[%w_]tunable" then return end
   local builder = device:ahead(number)
   loop.exclusive(builder, compile.compile, { source = candidate.source, device = builder,
-    defines = candidate:all_defines {}, options = candidate.options })
+    defines = candidate:all_defines(tunables or {}), options = candidate.options })
 end
 
 -- Where a value stands in a list, or nil.

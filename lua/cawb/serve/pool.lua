@@ -109,44 +109,56 @@ local function pick(self, place)
   return at
 end
 
-local function perform(self, place, job)
-  local one, message, name = held(self, place, job.entry)
-  if not one then
-    job.results = table.pack(nil, message, name)
-    return
-  end
-  local got = table.pack(xpcall(job.f, debug.traceback, one))
-  if got[1] then job.results = table.pack(table.unpack(got, 2, got.n))
-  else job.results = table.pack(nil, tostring(got[2]), "mistake") end
-  if one.spoilt or not one.task.host then unload(place, job.entry.hash) end
-end
-
 -- The next job of which something can be made ahead.
 local function unprepared(self)
   for _, job in ipairs(self.queue) do
-    if job.ahead and not job.begun then return job end
+    if job.looked == "yes" and not job.begun then return job end
   end
 end
 
 -- One of those that make things ahead, as long as there is something to make.
 local function prepare(self, number)
   local job = unprepared(self)
-  self.preparing[number] = job
   while job do
-    job.begun, job.building = true, true
-    pcall(job.ahead, self.places[1].device, number)      -- what is wrong is said when its turn comes
+    self.preparing[number], job.begun, job.building = job, true, true
+    pcall(job.ahead.make, self.places[1].device, number)      -- what is wrong is said when its turn comes
     job.building = nil
     job = not self.closed and unprepared(self)
-    self.preparing[number] = job or nil
+  end
+  self.preparing[number] = nil
+end
+
+-- Before a place evaluates: those that wait next for the same task are looked at there, about as many as builders are, and what
+-- they need is made beside the places. What is wrong is said when their turn comes.
+local function look_ahead(self, held)
+  local next_ones = {}
+  for _, job in ipairs(self.queue) do
+    if #next_ones >= 2 * self.builders then break end
+    if job.ahead and job.entry == held.entry then next_ones[#next_ones + 1] = job end
+  end
+  for _, job in ipairs(next_ones) do
+    if not job.looked then
+      job.looked = "under way"
+      pcall(job.ahead.look, held)
+      job.looked = "yes"
+    end
+  end
+  for number = 1, #next_ones > 0 and self.builders or 0 do
+    if not self.preparing[number] then loop.spawn(prepare, self, number) end
   end
 end
 
--- While every place works, what the next jobs need is made: it is no place's affair.
-local function look_ahead(self)
-  for _, place in ipairs(self.places) do if not place.busy then return end end
-  for number = 1, self.builders do
-    if not self.preparing[number] then loop.spawn(prepare, self, number) end
+local function perform(self, place, job)
+  local one, message, name = held(self, place, job.entry)
+  if not one then
+    job.results = table.pack(nil, message, name)
+    return
   end
+  look_ahead(self, one)
+  local got = table.pack(xpcall(job.f, debug.traceback, one))
+  if got[1] then job.results = table.pack(table.unpack(got, 2, got.n))
+  else job.results = table.pack(nil, tostring(got[2]), "mistake") end
+  if one.spoilt or not one.task.host then unload(place, job.entry.hash) end
 end
 
 local function work(self, place)
@@ -159,20 +171,19 @@ local function work(self, place)
     if self.closed then return end
     local job = table.remove(self.queue, at)
     place.busy = true
-    look_ahead(self)
     perform(self, place, job)
     place.busy, job.done = false, true
   end
 end
 
 --- Call `f(held)` on a place that has the task of `entry`: held = { task =, options = of it, place = }. Waits for its
---- turn; returns what it returned, or nil, message, name ("task": the task is at fault, "busy": too many wait). `ahead(device, number)`,
---- where it is given, may be called before, by one of the pool's builders.
+--- turn; returns what it returned, or nil, message, name ("task": the task is at fault, "busy": too many wait). `ahead`,
+--- where it is given, is what may be done before: { look = function(held), on a place; make = function(device, number), then, by one
+--- of the pool's builders }.
 function Pool:run(entry, f, ahead)
   if #self.queue >= self.most then return nil, ("%d candidates wait already"):format(#self.queue), "busy" end
   local job = { entry = entry, f = f, ahead = ahead, since = core.clock.now() }
   self.queue[#self.queue + 1] = job
-  look_ahead(self)
   loop.wait(function() return job.done end)
   return table.unpack(job.results, 1, job.results.n)
 end

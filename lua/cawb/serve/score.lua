@@ -72,6 +72,14 @@ local function once(self, key, f)
   return table.unpack(mine.results, 1, mine.results.n)
 end
 
+-- What can be done of a candidate before its turn: its plan says on a place with which tunables it is built, a compiler builds it.
+local function build_of(c)
+  if not c.source then return nil end
+  local tunables
+  return { look = function(held) tunables = execute.first_tunables(held.task, c, held.options) end,
+           make = function(device, number) execute.build_ahead(device, c, number, tunables) end }
+end
+
 local function measured(self, entry, c, how)
   local memo = how.memo
   if c.tunables or how.confirm then c.note = c.tunables and self.runs.chosen or self.runs.confirmed end
@@ -81,10 +89,7 @@ local function measured(self, entry, c, how)
     self.metrics:add "memo_hits"
     return shown(known, true)
   end
-  local function work()
-    return self.pool:run(entry, function(held) return evaluate(self, held, c, key, how.confirm) end,
-      function(device, number) execute.build_ahead(device, c, number) end)
-  end
+  local function work() return self.pool:run(entry, function(held) return evaluate(self, held, c, key, how.confirm) end, build_of(c)) end
   local turn, message, name
   if memo then turn, message, name = once(self, key, work) else turn, message, name = work() end
   if not turn then return nil, message, name end

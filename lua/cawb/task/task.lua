@@ -26,13 +26,16 @@ Task.__name = "cawb.task"
 local fatal = { timeout = true, died = true, protocol = true, io = true, interrupted = true }
 local broken = { memory = true, device = true }
 
+-- What nobody else may disturb on a GPU.
+local timed = { baselines = true, python_open = true, python_round = true, python_shared = true }
+
 --- One request to the task host, with descriptors, and seconds that it may take beyond the
 --- deadline: its reply, or nil, message, name. `lost` is the message then, where another task host may
 --- do what this one cannot.
 function Task:ask(request, fds, more)
   if not self.host then return nil, "the task is closed", "died" end
-  local reply, message, name =
-    loop.call(self.host, request, { timeout = self.deadline + (more or 0), fds = fds })
+  local reply, message, name = self.device:with_others(timed[request.op] == true, loop.call, self.host, request,
+    { timeout = self.deadline + (more or 0), fds = fds })
   if reply then return reply end
   if (fatal[name] or broken[name]) and name ~= "interrupted" then self.lost = message end
   if fatal[name] then self:close() end
@@ -248,7 +251,7 @@ local function load(host, path, device, opts, weights_seed, look)
   end
   local judge, message, name = judge_kernels(device)
   if not judge then return nil, message, name end
-  return loop.call(host, { op = "load", path = wire.path(path), device = kinds.torch_device(device), judge = judge.cubin,
+  return device:with_others(false, loop.call, host, { op = "load", path = wire.path(path), device = kinds.torch_device(device), judge = judge.cubin,
     overrides = opts.task, init_seed = 42, weights_seed = opts.verify.weights == "drawn" and weights_seed or nil },
     { timeout = opts.deadlines.task })
 end
