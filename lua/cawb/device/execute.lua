@@ -45,39 +45,19 @@ local function collision(tunables)
   end
 end
 
--- A plan is asked more than once in an evaluation, and ahead of it.
-local most_declared = 64
-local function remember(task, candidate, options, found)
-  local all = task.declared
-  if not all or all.inputs ~= task.inputs or all.count >= most_declared then
-    all = { inputs = task.inputs, count = 0, plans = {} }
-    task.declared = all
-  end
-  all.plans[candidate.plan], all.count = { limits = options.plan, found = found }, all.count + 1
-  return found
-end
-
-local function remembered(task, candidate, options)
-  local all = task.declared
-  local one = all and all.inputs == task.inputs and all.plans[candidate.plan]
-  return one and one.limits == options.plan and one.found or nil
-end
-
 --- The tunables that a candidate's plan declares: { { name =, values = {...} }, ... }.
 --- A failure as data where the plan is at fault, or nil, message, name.
 function M.tunables(task, candidate, options)
   if candidate.python then
     return nil, "a Python candidate is evaluated as a whole, by run:evaluate; the primitives take kernels", "unsupported"
   end
-  local known = remembered(task, candidate, options)
-  if known then return known end
   local request = { op = "tunables", plan = candidate.plan, inputs = task.inputs,
     outputs = task.outputs, params = task.params, limits = options.plan }
   local reply, message, name = task.device:call(request, nil, options.deadlines.load)
   if not reply then return M.failure("plan", message, name, task.device) end
   local why = collision(reply.tunables)
   if why then return { ok = false, stage = "plan", reason = why } end
-  return remember(task, candidate, options, { ok = true, tunables = reply.tunables })
+  return { ok = true, tunables = reply.tunables }
 end
 
 -- What is known of a candidate on a task: the same plan may choose other values
