@@ -112,6 +112,15 @@ check.test("short rows share a block, however much of each step stays", function
   check.equal(one.grid[1], 3)                                       -- of 128 threads, eight for a row of 32 numbers
 end)
 
+check.test("parts of long columns are read across, as they lie in memory", function()
+  for _, forward in ipairs { "return self.n(x)", "return x.var(0), x.mean(0)" } do
+    local made = right(forward, "[torch.randn(2304, 40) + torch.arange(40)]", "self.n = nn.BatchNorm1d(40)")
+    check.equal(made.kernels[1].kind, "rows")
+    check.matches(made.kernels[1].made.text, "row %% 40")
+    check.matches(made.kernels[1].made.text, "join_columns<")
+  end
+end)
+
 check.test("rows of tensors side by side are loaded as from one", function()
   local function one(forward, inputs, setup, packs, options)
     local made = right(forward, inputs, setup, options)

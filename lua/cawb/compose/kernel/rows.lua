@@ -6,6 +6,7 @@ local expression = require "cawb.compose.kernel.expression"
 local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
 local lanes = require "cawb.compose.kernel.lanes"
+local numbering = require "cawb.compose.kernel.numbering"
 local online = require "cawb.compose.kernel.online"
 local types = require "cawb.graph.types"
 
@@ -45,30 +46,6 @@ local function is_whole(kernel, root)
   return graphs.numel(root.shape) == rows * columns and not (columns == 1 and root.kind == "reduce")
 end
 
--- How far apart neighbours along rows and columns lie in the largest tensor that is read.
-local function strides(kernel, row, column)
-  local best, found = -1, { 0, 0 }
-  local seen = {}
-  local function visit(x, i)
-    if seen[x] or x.source == "fill" or x.source == "iota" then return end
-    seen[x] = true
-    if x.strides then
-      local n = graphs.numel(x.shape)
-      if n <= best then return end
-      local place = index.place(i, x.strides, 0)
-      local zero = index.evaluate(place, { row = 0, k = 0 })
-      best, found = n, { index.evaluate(place, { row = 1, k = 0 }) - zero, index.evaluate(place, { row = 0, k = 1 }) - zero }
-    elseif x.kind == "map" then
-      for _, input in ipairs(x.inputs) do visit(input, i) end
-    elseif x.kind == "view" then
-      for _, p in ipairs(x.pieces) do visit(x.inputs[p.input], p.index(i)) end
-    end
-  end
-  local first = kernel.members[1]
-  visit(first.inputs[1], inner(first, row, column))
-  return found[1], found[2]
-end
-
 -- Columns that a lane takes together.
 local function width(kernel, columns)
   local v = columns % 4 == 0 and 4 or columns % 2 == 0 and 2 or 1
@@ -81,9 +58,8 @@ end
 -- How the kernel is cut, unless options say so: see lanes.cut. `vector`: columns of a lane's step.
 local function choose(kernel, options, phases)
   local rows, columns = M.space(kernel.members[1])
-  local across, along = strides(kernel, index.var("row", rows), index.var("k", columns))
-  local by_columns = math.abs(along) ~= 1 and math.abs(across) == 1 and rows >= 8
-  local o = { columns = by_columns, vector = by_columns and 1 or width(kernel, columns) }
+  local by_columns, turned = numbering.direction(kernel, rows, columns, inner)
+  local o = { columns = by_columns, turned = turned, vector = by_columns and 1 or width(kernel, columns) }
   for key, value in pairs(options or {}) do o[key] = value end
   if columns % o.vector ~= 0 then o.vector = 1 end
   o.rows, o.count = rows, columns
@@ -287,7 +263,7 @@ local function statements(kernel, o, how, phase)
   body.known_only = {}
   for _, x in ipairs(kernel.members) do body.known_only[x] = true end
   lanes.places(body, o)
-  local row, at = index.var("row", o.rows), #body.lines
+  local row, at = numbering.row(o.rows, o.turned), #body.lines
   body.choosing = { row = true, k = true }
   how.name, how.slot = "k", lanes.slot(o)
   local list = body:keep(how)
@@ -360,7 +336,7 @@ end
 
 -- The levels where sums of exponentials are taken with the largest: see online.joined.
 local function paired(o)
-  local row, column = index.var("row", o.rows), index.var("k", o.count)
+  local row, column = numbering.row(o.rows, o.turned), index.var("k", o.count)
   return online.joined(o.levels, function(x) return inner(x, row, column) end, row)
 end
 
