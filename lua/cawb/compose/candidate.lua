@@ -18,6 +18,7 @@ local prepared = require "cawb.compose.prepared"
 local records = require "cawb.compose.tune.records"
 local rewrite = require "cawb.compose.rewrite"
 local schedule = require "cawb.compose.schedule"
+local share = require "cawb.compose.share"
 local show = require "cawb.compose.show"
 local split = require "cawb.compose.split"
 local tensors = require "cawb.compose.kernel.tensor"
@@ -53,25 +54,6 @@ local function generate(kernels, options)
   return true
 end
 
--- Kernels whose texts differ in their name alone are built once, under the first one's name.
-local function share(kernels)
-  local first = {}
-  for _, kernel in ipairs(kernels) do
-    local made = kernel.made
-    if made then
-      local key = made.text:gsub("%f[%w_]" .. kernel.name, "@")
-      local name = first[key]
-      first[key] = name or kernel.name
-      if name then
-        made.text, kernel.as = nil, name
-        for _, launch in ipairs(made.launches) do
-          launch.kernel = launch.kernel and launch.kernel:gsub("^" .. kernel.name, name)
-        end
-      end
-    end
-  end
-end
-
 local function part(name)
   return assert(file.read(("%s/lua/cawb/compose/parts/%s.cuh"):format(core.home, name)))
 end
@@ -83,8 +65,8 @@ local function sorted(set)
   return list
 end
 
--- kernel.cu: what it is, headers, shared parts, kernels.
-local function source(kernels)
+-- kernel.cu: what it is, headers, shared parts, kernels. In a long one loops that hardly ever run are not unrolled.
+local function source(kernels, is_long)
   local headers, needs, texts, about, unsynced = {}, {}, {}, {}, nil
   for _, kernel in ipairs(kernels) do
     local made = kernel.made
@@ -97,6 +79,7 @@ local function source(kernels)
   end
   local lines = { table.concat(about, "\n"), "" }
   for _, header in ipairs(sorted(headers)) do lines[#lines + 1] = ("#include <%s>"):format(header) end
+  if is_long then lines[#lines + 1] = '#define RARE _Pragma("unroll 1")' end
   if #texts > 0 then lines[#lines + 1] = part "pack" end
   for _, need in ipairs(sorted(needs)) do lines[#lines + 1] = part(need) end
   lines[#lines + 1] = unsynced
@@ -193,17 +176,17 @@ local function once(task, given)
   local made
   made, why = generate(kernels, options)
   if not made then return nil, why end
-  share(kernels)
+  local is_long = share.apply(kernels, options.long)
   prepared.mark(kernels)
   local text, scratch = plan.text(g, kernels)
-  return { source = source(kernels), plan = text, kernels = kernels, graph = g, scratch = scratch, rewrites = steps, schedule = options.schedule or schedule.default(), joins = joins,
+  return { source = source(kernels, is_long), plan = text, kernels = kernels, graph = g, scratch = scratch, rewrites = steps, schedule = options.schedule or schedule.default(), joins = joins,
            options = flags(g) }
 end
 
 --- A task as { source, plan, options of the compiler, kernels }; or nil and what cannot be lowered, why, and where it stands.
 --- A text that would be too long has fewer comments; where that is not enough, tensors are put together in kernels of their own, and
 --- then products with the fewest operations are left to libraries.
---- `options`: arch (of the device, as "sm_90a": without it nothing is made for one), sms (its multiprocessors, where not the task's device's), libraries (false: no calls of
+--- `options`: long (bytes of kernels from which on those that differ in numbers alone are one, see share.lua), arch (of the device, as "sm_90a": without it nothing is made for one), sms (its multiprocessors, where not the task's device's), libraries (false: no calls of
 --- them), memory (bytes of the device), fuse (false: a kernel for whatever can have one), attend (false: no attention in one kernel; or from how many scores on), choice (of fusions), kernels (tunes
 --- one), gathered (false: no convolution of one tap reads its input as it lies, see kernel/tensor_point.lua), rewrite (false: nothing is computed otherwise than the task has it, see rewrite.lua), schedule (see schedule.lua).
 function M.make(task, options)

@@ -30,6 +30,7 @@ end
 --- What a generator made, without what `how` says is left out (`guards = false`, `barriers = false`).
 function M.apply(made, how)
   if not how or not made.text then return made end
+  if how.guards == false or how.barriers == false then made.pieces = nil end
   if how.guards == false then made.text = unguarded(made.text) end
   if how.barriers == false then
     local joins

@@ -266,7 +266,7 @@ local function multiplying(kernel, geometry, h, left, right)
   return text, launches, headers
 end
 
--- The packing of both factors: each, a text, and the steps.
+-- The packing of both factors: each, texts, and the steps.
 local function packing(kernel, geometry, octets, how)
   local left, right = pack.kernel(kernel, geometry, "left", octets.left, how), pack.kernel(kernel, geometry, "right", octets.right, how)
   local steps = {}
@@ -275,10 +275,10 @@ local function packing(kernel, geometry, octets, how)
     steps[#steps + 1] = { fill = factor.wide, value = 0, prepare = factor.parameters_alone }
     steps[#steps + 1] = factor.launch
   end
-  if left.parameters_alone or right.parameters_alone then return left, right, left.text .. "\n" .. right.text, steps end
+  if left.parameters_alone or right.parameters_alone then return left, right, { left.text, right.text }, steps end
   local text, launch
   left, right, text, launch = pack.both(kernel, geometry, octets, how)
-  return left, right, text, { steps[1], steps[3], launch }
+  return left, right, { text }, { steps[1], steps[3], launch }
 end
 
 -- GPUs whose tensor cores are so much faster than plain arithmetic that three products of halves are worth it.
@@ -303,7 +303,8 @@ function M.kernels(kernel, geometry, loop)
   for _, factor in ipairs { left, right } do
     for header in pairs(factor.headers) do headers[header] = true end
   end
-  return { text = h.TABLES .. (geometry.tables or "") .. "\n" .. packed .. "\n" .. text, headers = headers,
+  local pieces = joined({ h.TABLES .. (geometry.tables or "") }, packed, { text })
+  return { text = table.concat(pieces, "\n"), pieces = pieces, headers = headers,
            how = ("float32 by %s products of fp16 pairs (%s)"):format(h.PRODUCTS, loop), needs = { "tensor", loop == "mma" and "tensor_mma" or nil },
            launches = joined(steps, launches) }
 end

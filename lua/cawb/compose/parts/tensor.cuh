@@ -1,6 +1,11 @@
 // Products on tensor cores at float32's accuracy. A number is two of 16 bits, high + low; a product is three of
 // them, and sums leave the tensor core every 64 terms, because it cuts each sum off towards zero.
 
+// In front of a loop that hardly ever runs. Long texts define it, for a build's sake: it is not unrolled there.
+#ifndef RARE
+#define RARE
+#endif
+
 // Eight neighbours along k, as the two halves lie in memory.
 struct halves { uint4 high, low; };
 

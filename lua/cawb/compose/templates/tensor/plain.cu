@@ -9,13 +9,13 @@ static __device__ __forceinline__ void $NAME_plain($PARAMETERS, float (*a)[68], 
       const int chunk = $NAME_chunk(tile.set, step) * 64, shift = $NAME_shift(tile.set, step), before = ($NAME_before(tile.set) + step) * 64;
       float part[4][4] = {};
       for (int from = 0; from < min(64, $DEPTH - chunk); from += 16) {
-        for (int j = t; j < 16 * 64; j += 256) {
+        RARE for (int j = t; j < 16 * 64; j += 256) {
           const int ka = $AK, ra = tile.m * 64 + $AR + shift, kb = $BK, rb = tile.n * 64 + $BR;
           a[ka][$AR] = ra < $ROWS && chunk + from + ka < $DEPTH ? $left(tile.z, ra, chunk + from + ka) : 0.0f;
           b[kb][$BR] = rb < $N && chunk + from + kb < $DEPTH ? $right(tile.z, rb, before + from + kb) : 0.0f;
         }
         asm volatile("bar.sync 3, 256;" ::: "memory");
-        for (int k = 0; k < min(16, $DEPTH - chunk - from); k++)
+        RARE for (int k = 0; k < min(16, $DEPTH - chunk - from); k++)
 #pragma unroll
           for (int y = 0; y < 4; y++)
 #pragma unroll
