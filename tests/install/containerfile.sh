@@ -1,7 +1,7 @@
 #!/bin/sh
 # containerfile.sh FOLDER: the steps of examples/workshop/Containerfile in a clean Debian tree, made in FOLDER by debootstrap, for
 # machines without a program for containers. Needs root, debootstrap and a network; takes some ten minutes. Run by hand. It prints what
-# the steps add, and has an exercise and a task judged inside the tree.
+# the steps add, and has exercises and a task judged inside the tree, without a network: as in a room that has none.
 set -eu
 tree=${1:?a folder for the tree is needed}
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -46,6 +46,12 @@ inside() {
   env -i $environment chroot "$tree" /bin/sh -ec "$1" </dev/null
 }
 
+# The same where no network can be reached, not even the machine itself.
+offline() {
+  # shellcheck disable=SC2086
+  unshare --net env -i $environment chroot "$tree" /bin/sh -ec "$1" </dev/null
+}
+
 copy() {
   mkdir -p "$tree/opt/cawb"
   (cd "$root" && git ls-files -z | tar --null -T - -c) | tar -x -C "$tree/opt/cawb"
@@ -67,8 +73,8 @@ while read word rest; do
 done <"$file"
 echo "== the steps add $(($(size) - before)) MiB to a tree of $before MiB"
 
-inside 'cd /work && cawb exercise 2 --solution > two.cu && cawb exercise 2 two.cu --small'
-inside 'cd /work && cawb exercise 9 --solution > nine.cu && cawb exercise 9 nine.cu --small'
-inside 'cd /work && cawb judge examples/softmax.py kernels/softmax/v3_shuffle --device sim:h100 --set task.rows=64 || [ $? = 1 ]'      # slower is an answer too
-inside 'cd /work && cawb examples/softmax.py --device sim:h100 --set task.rows=64'
+offline 'cd /work && cawb exercise 2 --solution > two.cu && cawb exercise 2 two.cu --small'
+offline 'cd /work && cawb exercise 9 --solution > nine.cu && cawb exercise 9 nine.cu --small'
+offline 'cd /work && cawb judge examples/softmax.py kernels/softmax/v3_shuffle --device sim:h100 --set task.rows=64 || [ $? = 1 ]'      # slower is an answer too
+offline 'cd /work && cawb examples/softmax.py --device sim:h100 --set task.rows=64'
 echo "containerfile.sh: all steps passed"

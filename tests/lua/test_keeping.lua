@@ -143,7 +143,7 @@ check.test("a suite's total of tokens is kept: what is left is the next task's b
   end
   local out, status, err = run(("bench single %s --tokens 100000 --set cassette.replay=%s"):format(folder, tape) .. small)
   check.equal(status, 0, err)                         -- the second has 1,000 tokens, less than its prompt may have
-  check.matches(out, "models: 1 replies, 99k tokens")
+  check.matches(out, "models: 1 reply, 99k tokens")
   check.matches(out, "3 of 3 tasks: 2 no candidate, 1 pass")
   check.matches(err, "the next request may have %d+ tokens, more than budget.tokens leaves room for")
   out, status, err = run(("bench single %s --tokens 99000 --set cassette.replay=%s --set turns=2"):format(folder, tape) .. small)

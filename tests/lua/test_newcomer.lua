@@ -90,7 +90,7 @@ check.test("a model behind an endpoint proposes it, and the report shows both", 
   check.shell("kill " .. process)
   pipe:close()
   check.equal(status, 0, out)
-  check.matches(out, "model: 1 replies, ")
+  check.matches(out, "model: 1 reply, ")
   out, status = cawb "report made"
   check.equal(status, 0, out)
   local html = assert(io.open(dir .. "/made/report.html")):read "a"

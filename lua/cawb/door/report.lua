@@ -45,7 +45,7 @@ local function spent_on_models(run)
   local spent = run:spent()
   if spent.replies == 0 then return "" end
   if spent.tokens == 0 then return ("no reply to %d request%s"):format(spent.replies, spent.replies == 1 and "" or "s") end
-  local text = ("%d replies, %.3gk tokens"):format(spent.replies, spent.tokens / 1000)
+  local text = display.replies(spent.replies, spent.tokens)
   return spent.dollars > 0 and ("%s, $%.2f"):format(text, spent.dollars) or text
 end
 

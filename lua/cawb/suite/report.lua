@@ -310,7 +310,7 @@ function M.lines(list, name, paths, width)
   add(("%d task%s: %s"):format(all.n, all.n == 1 and "" or "s", statuses(all)))
   local spent = task_rows.spent(list)
   if spent.replies > 0 then
-    add(("models: %d replies, %.4gk tokens%s"):format(spent.replies, spent.tokens / 1000,
+    add(("models: %s%s"):format(display.replies(spent.replies, spent.tokens),
       spent.dollars > 0 and (", $%.2f"):format(spent.dollars) or ""))
   end
   return lines

@@ -94,7 +94,7 @@ end
 local function spent(s)
   if not s or (s.replies or 0) == 0 then return nil end
   if (s.tokens or 0) == 0 then return ("model: no reply to %d request%s"):format(s.replies, s.replies == 1 and "" or "s") end
-  return ("model: %d replies, %.3gk tokens%s"):format(s.replies, s.tokens / 1000,
+  return ("model: %s%s"):format(display.replies(s.replies, s.tokens),
     (s.dollars or 0) > 0 and (", $%.2f"):format(s.dollars) or "")
 end
 
