@@ -82,7 +82,7 @@ check.test("judge: a flag says what it means, and that it rejects nothing", func
   check.write(dir .. "/divided.lua", assert(file.read(dir .. "/back.lua")))
   local out, status = cawb("judge rows.py divided.cu" .. quick, dir)
   check.equal(status, 0, out)
-  check.matches(out, "flags +approximate instructions %(div 4%), faster than exact ones: .-%(rule 'approximations'; it rejects nothing%)\n")
+  check.matches(out, "flags +approximate instructions %(4 div%), faster than exact ones: .-%(rule 'approximations'; it rejects nothing%)\n")
 end)
 
 local function broken(source, plan)

@@ -103,7 +103,8 @@ check.test("a model behind an endpoint proposes it, and the report shows both", 
   local seen = assert(core.json.decode(out))
   check.equal(#seen.complaints, 0, out)
   check.matches(seen.text, "discount")
-  check.matches(seen.text, "modelled")
+  check.matches(seen.text, "right, but only %d.-x as fast as torch.compile at equal error %(modelled%)")
+  check.matches(seen.text, "turn%s+candidate%s+verdict%s+modelled time%s+vs eager%s+vs compile%s+rms error")
 end)
 
 check.test("a suite is a leaderboard's row, and a store without one says what makes it so", function()

@@ -49,7 +49,7 @@ local function headline(run, t)
   local so_far = run.status == "under way" and "so far: " or ""
   if not t then return so_far .. nothing(run) end
   if not t.equal then return so_far .. "right; no baseline was timed beside it" end
-  return so_far .. sentences[verdict_of(t)]:format(speedup(t.equal), M.called(t.against))
+  return so_far .. sentences[verdict_of(t)]:format(speedup(t.equal), M.called(t.against)) .. (run.modelled and " (modelled)" or "")
 end
 
 local function named(t) return (t.name or "candidate") .. (t.label and " " .. t.label or "") end
@@ -190,6 +190,7 @@ function M.of_suite(s)
   local g, lines = s.numbers.groups[#s.numbers.groups], {}
   local function add(text) if text then lines[#lines + 1] = text end end
   local headline, good = suite_headline(g)
+  if s.numbers.modelled and compared(g) then headline = headline .. " (modelled)" end
   if g.n > 0 then add(suite_rates(g)) end
   add(s.numbers.modelled and "how sure: modelled, not measured: such times rank candidates and are no result"
     or "how sure: measured; intervals of 95%, of rates by Wilson, of means by a bootstrap over the tasks")

@@ -7,7 +7,7 @@ return {
     for _, n in pairs(approximate) do total = total + n end
     if total < options.fewest then return nil end
     local names = {}
-    for name, n in pairs(approximate) do names[#names + 1] = ("%s %d"):format(name, n) end
+    for name, n in pairs(approximate) do names[#names + 1] = ("%d %s"):format(n, name) end
     table.sort(names)
     return { reason = ("approximate instructions (%s), faster than exact ones: what they err is in the error that was judged")
       :format(table.concat(names, ", ")), evidence = approximate }

@@ -34,6 +34,8 @@ function ratio(t) {
 const withInterval = (t) => !t ? "-" : t[1] === t[2] ? time(t[0]) : `${time(t[0])} [${time(t[1])}, ${time(t[2])}]`;
 const small = (x) => x === undefined || x === null ? "-" : x === 0 ? "0" : x.toExponential(1);
 
+const timeHead = (modelled) => modelled ? "modelled time" : "time";
+
 // ---- tables that sort and filter; a part of the rows at a time. A column in which no row has anything is left out.
 
 const STEP = 200;

@@ -29,14 +29,15 @@ function speedChart(place, run) {
     sets.push(points("over " + kind, name, list, { whiskers: true }));
   }
   if (!sets.some((s) => s.data.length)) return;
-  sets.push(bestLine(run));
+  if (run.turns.length > 1) sets.push(bestLine(run));
   const [lo, hi] = ends(sets, "y"), turns = run.turns.map((t) => ({ x: t.n, y: 1 }));
   sets.push(rejectedPoints(run, lo / Math.max(1.2, (hi / lo) ** 0.08)));
+  const several = run.turns.length > 1;      // a line through one turn is none
   let spent = 0;
   const cost = path("seconds taken", "faint", run.turns.map((t) => ({ x: t.n, y: spent += t.spent || 0 })), { yAxisID: "spent", borderDash: [4, 4], borderWidth: 1 });
-  chart(place, "chart-speed", "Speed-up over turns" + (run.modelled ? " (modelled)" : " with 95% intervals") + (run.turns.some((t) => !t.ok) ? "; crosses: rejected" : "") + "; dashed: the seconds that the turns took", [...sets, cost],
+  chart(place, "chart-speed", "Speed-up over turns" + (run.modelled ? " (modelled)" : " with 95% intervals") + (run.turns.some((t) => !t.ok) ? "; crosses: rejected" : "") + (several ? "; dashed: the seconds that the turns took" : ""), several ? [...sets, cost] : sets,
     { x: wholeAxis("turn", [{ data: turns }]), y: logAxis("times as fast", sets, "y", [1]),
-      spent: Object.assign(linearAxis("s", [cost], "y"), { position: "right", grid: { display: false } }) });
+      ...several ? { spent: Object.assign(linearAxis("s", [cost], "y"), { position: "right", grid: { display: false } }) } : {} });
 }
 
 function costChart(place, run) {
@@ -127,7 +128,7 @@ function predecessor(run, t) {
 
 function turnBox(run, t) {
   const box = el("details", { id: "turn-" + t.n, class: t.best ? "kept" : "" }, el("summary", {}, `turn ${t.n}: ${title(t)} `,
-    el("span", { class: mark(t) }, verdict(t)), t.ok && t.time ? ` ${time(t.time[0])}` : "", t.best ? " (the best so far)" : ""));
+    el("span", { class: mark(t) }, verdict(t)), t.ok && t.time ? ` ${time(t.time[0])}${run.modelled ? " modelled" : ""}` : "", t.best ? " (the best so far)" : ""));
   box.addEventListener("toggle", () => {
     if (!box.open || box.childElementCount > 1) return;
     if (t.note) box.append(el("p", { class: "said" }, t.note));
@@ -167,11 +168,11 @@ function profileTable(place, run) {
 
 // ---- sections
 
-const turnColumns = [
+const turnColumns = (run) => [
   { head: "turn", text: (t) => String(t.n), value: (t) => t.n }, { head: "candidate", text: title },
-  { head: "verdict", text: verdict, mark }, { head: "time", keep: true, text: (t) => withInterval(t.time), value: (t) => t.time && t.time[0] },
+  { head: "verdict", text: verdict, mark }, { head: timeHead(run.modelled), keep: true, text: (t) => withInterval(t.time), value: (t) => t.time && t.time[0] },
   { head: "vs eager", text: (t) => ratio(t.eager), value: (t) => t.eager && t.eager[0] }, { head: "vs compile", text: (t) => ratio(t.compile), value: (t) => t.compile && t.compile[0] },
-  { head: "error", text: (t) => small(t.nrms), value: (t) => t.nrms }, { head: "reward", text: (t) => t.reward === undefined ? "-" : String(+t.reward.toPrecision(3)), value: (t) => t.reward },
+  { head: "rms error", text: (t) => small(t.nrms), value: (t) => t.nrms }, { head: "reward", text: (t) => t.reward === undefined ? "-" : String(+t.reward.toPrecision(3)), value: (t) => t.reward },
   { head: "told", text: (t) => t.told || "", long: true }, { head: "reason", text: (t) => t.reason || "", long: true } ];
 
 // What confined candidates that are programs, and what is therefore not guaranteed.
@@ -185,8 +186,8 @@ function confinement(place, run) {
 function baselineTable(place, run) {
   if (!Object.keys(run.baselines).length) return;
   place.append(el("h2", {}, "PyTorch"));
-  table(place, [{ head: "baseline", text: ([k]) => k }, { head: "time", text: ([, b]) => withInterval(b.time), value: ([, b]) => b.time && b.time[0] },
-    { head: "error", text: ([, b]) => small(b.nrms), value: ([, b]) => b.nrms }, { head: "failed", text: ([, b]) => b.failed || "", long: true }], Object.entries(run.baselines), "baselines");
+  table(place, [{ head: "baseline", text: ([k]) => k }, { head: timeHead(run.modelled), text: ([, b]) => withInterval(b.time), value: ([, b]) => b.time && b.time[0] },
+    { head: "rms error", text: ([, b]) => small(b.nrms), value: ([, b]) => b.nrms }, { head: "failed", text: ([, b]) => b.failed || "", long: true }], Object.entries(run.baselines), "baselines");
 }
 
 function environmentTable(place, run) {
@@ -208,7 +209,7 @@ function showRun(run) {
   profileTable(place, run);
   if (run.turns.length) {
     place.append(el("h2", {}, "Turns"));
-    table(place, turnColumns, run.turns, "turns");
+    table(place, turnColumns(run), run.turns, "turns");
   }
   baselineTable(place, run);
   environmentTable(place, run);

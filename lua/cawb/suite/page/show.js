@@ -10,7 +10,7 @@ const best = (r) => r.turns.find((t) => t.n === r.best) || {};
 const runColumns = [
   { head: "task", text: (r) => r.task, act: (r) => leadTo(r.id) }, { head: "strategy", text: (r) => (r.strategy || "").split("/").pop() },
   { head: "at equal error", text: (r) => ratio(best(r).equal), value: (r) => best(r).equal && best(r).equal[0] },
-  { head: "time", text: (r) => withInterval(best(r).time), value: (r) => best(r).time && best(r).time[0] },
+  { head: "time", text: (r) => withInterval(best(r).time) + (best(r).time && r.modelled ? " modelled" : ""), value: (r) => best(r).time && best(r).time[0] },
   { head: "turns", text: (r) => String(r.turns.length), value: (r) => r.turns.length },
   { head: "status", text: (r) => r.status, mark: (r) => r.status === "passed" ? "good" : "" },
   { head: "answer", text: (r) => r.answer.headline, long: true } ];
@@ -19,7 +19,7 @@ const runColumns = [
 const first = data.runs.filter((r) => r.turns.length).pop() || data.runs[data.runs.length - 1];
 const inSuites = new Set(data.suites.flatMap((s) => s.tasks.map((t) => t.run))), alone = data.runs.filter((r) => !inSuites.has(r.id));
 const chooser = el("select", { id: "chooser", "aria-label": "run", onchange: () => showRun(data.runs[chooser.value]) },
-  ...data.runs.map((r, i) => el("option", { value: i }, `${r.task}, ${r.turns.length} turns, ${r.status}: ${r.id}`)));
+  ...data.runs.map((r, i) => el("option", { value: i }, `${r.task}, ${r.turns.length} turn${r.turns.length === 1 ? "" : "s"}, ${r.status}: ${r.id}`)));
 showSuites($("suites"));
 if (alone.length > 1) {
   $("suites").append(el("h2", {}, data.suites.length ? "Runs beside suites" : "Runs"));

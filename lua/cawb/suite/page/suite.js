@@ -34,11 +34,11 @@ function rates(place, s, i) {
     list, "rates" + i);
 }
 
-const taskColumns = [
+const taskColumns = (modelled) => [
   { head: "task", text: (t) => t.task, act: (t) => leadTo(t.run) }, { head: "level", text: (t) => t.level === undefined ? "-" : String(t.level), value: (t) => t.level },
-  { head: "status", text: (t) => t.status, mark }, { head: "time", text: (t) => withInterval(t.time), value: (t) => t.time && t.time[0] },
+  { head: "status", text: (t) => t.status, mark }, { head: timeHead(modelled), text: (t) => withInterval(t.time), value: (t) => t.time && t.time[0] },
   { head: "vs eager", text: (t) => ratio(t.eager), value: (t) => t.eager && t.eager[0] }, { head: "vs compile", text: (t) => ratio(t.compile), value: (t) => t.compile && t.compile[0] },
-  { head: "at equal error", text: (t) => ratio(t.equal), value: (t) => t.equal && t.equal[0] }, { head: "error", text: (t) => small(t.nrms), value: (t) => t.nrms },
+  { head: "at equal error", text: (t) => ratio(t.equal), value: (t) => t.equal && t.equal[0] }, { head: "rms error", text: (t) => small(t.nrms), value: (t) => t.nrms },
   { head: "candidate", text: (t) => `${t.name || ""} ${t.label || ""}` + (t.libraries ? ` (calls ${t.libraries.join(", ")})` : "") },
   { head: "took", text: (t) => time(t.seconds), value: (t) => t.seconds }, { head: "reason", text: (t) => t.odd || t.reason || "", long: true } ];
 
@@ -73,7 +73,7 @@ function tasksOf(place, s, i) {
     if (now !== last) { last = now; drawCharts(dots, () => dotChart(dots, s, i, list)); }
   };
   place.append(el("h3", {}, "Tasks"));
-  table(place, taskColumns, s.tasks, "suite" + i, { picks, between: dots, follow });
+  table(place, taskColumns(s.numbers.modelled), s.tasks, "suite" + i, { picks, between: dots, follow });
 }
 
 function showSuite(place, s, i) {
