@@ -103,7 +103,7 @@ check.test("a model behind an endpoint proposes it, and the report shows both", 
   local seen = assert(core.json.decode(out))
   check.equal(#seen.complaints, 0, out)
   check.matches(seen.text, "discount")
-  check.matches(seen.text, "right, but only %d.-x as fast as torch.compile at equal error %(modelled%)")
+  check.matches(seen.text, "\n%d.-x as fast as torch%.compile at equal error %(modelled%)\n")
   check.matches(seen.text, "turn%s+candidate%s+verdict%s+modelled time%s+vs eager%s+vs compile%s+rms error")
 end)
 
