@@ -120,7 +120,7 @@ for line in io.lines(folder .. "/dev.jsonl") do
   local s = m and sketch(entry.code)
   if s then
     local graph = task.without_views(s.graph)
-    local bound, times = is_bound_by_memory(graph), baseline_model.times(graph, device.info.rates, device.info.sms)
+    local bound, times = is_bound_by_memory(graph), baseline_model.times(graph, device.info.rates, device.info.sms, s.memory)
     local row = { id(entry) .. " " .. entry.name:sub(1, 40), bound and "memory" or "" }
     for _, kind in ipairs { "eager", "compile" } do
       local was, is = m[kind .. "_ms"], times[kind]

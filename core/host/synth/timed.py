@@ -31,8 +31,30 @@ class Bare:
         self.inputs_share = types.SimpleNamespace(size=baseline.LARGE)
 
 
+LONG = 0.5               # seconds of a call, beyond which one more is enough: its spread is nothing beside it
+
+
+def long_call(work, kind):
+    """Seconds of the second call where the first took long, by the host's clock; None where it is to be measured well, or failed."""
+    if baseline.is_compiled(kind):
+        return None
+    try:
+        work.stopwatch = work.stopwatch or baseline.Stopwatch(work.device)
+        with baseline.as_used(kind):
+            forward = baseline.forward_of(work, kind)
+            first = work.stopwatch.call_time(forward, work.current.inputs)
+            return work.stopwatch.call_time(forward, work.current.inputs) if first >= LONG else None
+    except Exception as error:  # pylint: disable=broad-except
+        if kind_of(error) == "device":
+            raise
+        return None
+
+
 def one(work, kind, samples, budget, seed):
     """The median of its times, or why there is none; it is let go of afterwards."""
+    long = long_call(work, kind)
+    if long is not None:
+        return {"seconds": long, "samples": 1}
     found = baseline.attempt(work, kind, samples, budget, seed)
     work.baselines.clear()
     if baseline.is_compiled(kind):

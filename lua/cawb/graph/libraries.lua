@@ -42,11 +42,15 @@ function M.product(batch, m, n, k, reached, rates)
   return best
 end
 
---- Seconds of a product's operator: its results are stored when the sums are done.
+M.dot = 1.2e-8                                          -- seconds of a multiprocessor for a row times a column
+
+--- Seconds of a product's operator: its results are stored when the sums are done. One with a vector fills no tiles: it is read once, a
+--- warp for each row.
 function M.matmul(op, rates)
   local shape = op.outputs[1].shape
   local n, m = shape[#shape] or 1, shape[#shape - 1] or 1
   local made = math.max(1, product(shape))
+  if math.min(m, n) == 1 then return made * M.dot / rates.sms end
   return M.product(product(shape, 1, #shape - 2), m, n, op.flops / 2 / made, M.reached.matmul, rates)
     + op.bytes_written / rates.dram
 end

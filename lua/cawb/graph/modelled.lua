@@ -1,18 +1,20 @@
 -- modelled: PyTorch's time on a simulated device, from the task's operator graph and
 -- the device's published rates. Modelled, never measured: eager starts one kernel for each
--- operator; compile fuses runs of pointwise operators, reductions and scans, whose
+-- operator, or what kernels.lua says; compile fuses runs of pointwise operators, reductions and scans, whose
 -- intermediate tensors then never leave the chip. bench/baselines.lua holds it against an
 -- H100: its constants are fitted to half of those tasks.
 
+local fused = require "cawb.graph.fused"
+local kernels = require "cawb.graph.kernels"
 local libraries = require "cawb.graph.libraries"
 local traits = require "cawb.graph.traits"
 
 local M = {}
 
--- Of memory's rate, what kernels reach: eager's by kind, and compile's. A scan of rows takes turns;
--- a batch norm in training reads twice, the second time partly from L2; a maximum over windows writes indices, too.
+-- Of memory's rate, what kernels reach: eager's by kind where kernels.lua has no more of them, and compile's. A scan of rows takes turns; a
+-- maximum over windows writes indices, too.
 M.reached = {
-  eager = { scan = 0.57, reduction = 1 / 1.13, batch_norm = 1 / 1.27, pool = 1 / 2.2 },
+  eager = { scan = 0.57 },
   compile = { reduction = 1 / 1.08, pool = 1 / 1.3 },
   matmul = 0.65,                     -- of float32's rate, by operators that have products inside
 }
@@ -82,7 +84,7 @@ end
 local function class_of(op)
   if is_scan(op) then return "scan" end
   local name = op.name or ""
-  return name:find "max_pool" and "pool" or name:find "batch_norm" and "batch_norm" or op.kind
+  return name:find "max_pool" and "pool" or op.kind
 end
 
 local function wait_of(waits, op) return waits[is_scan(op) and "scan" or op.kind] or 0 end
@@ -98,13 +100,23 @@ end
 
 local function launches(count, rates) return rates.launch + (count - 1) * math.min(M.next, rates.launch) end
 
-local function eager(graph, rates)
-  local total = launches(#graph, rates)
-  for _, op in ipairs(graph) do
-    local bytes = bytes_read(op) + op.bytes_written + reads_again(op, 2)
-    total = total + math.max(work(op, bytes, rates, "eager"), M.least) + wait_of(M.waits.eager, op)
+-- Seconds of an eager operator beyond its launch.
+local function alone(op, rates, place)
+  local own = kernels.seconds(op, rates, place)
+  if own then return own + wait_of(M.waits.eager, op) end
+  local bytes = bytes_read(op) + op.bytes_written + reads_again(op, 2)
+  return work(op, bytes, rates, "eager") + wait_of(M.waits.eager, op)
+end
+
+--- What eager PyTorch takes, and what each operator does: { { name, seconds }, ... }. `places`: an operator's entry in a task's memory.
+function M.eager(graph, rates, places)
+  graph = fused.graph(graph, function(op) return (places(op) or {}).line end)
+  local total, parts = launches(#graph, rates), {}
+  for i, op in ipairs(graph) do
+    local seconds = math.max(alone(op, rates, places(op)), M.least)
+    total, parts[i] = total + seconds, { op.name, seconds }
   end
-  return total
+  return total, parts
 end
 
 -- Runs of neighbours that one kernel could be made of.
@@ -175,12 +187,14 @@ local function compiled(graph, rates)
   return total
 end
 
---- { eager = seconds, compile = seconds } for a graph without its views; {} for one that then has
---- nothing in it. `rates` are the device's, `sms` its multiprocessors.
-function M.times(graph, rates, sms)
+--- { eager = seconds, compile = seconds, parts = of eager, an operator each } for a graph without its views; {} for one that then has
+--- nothing in it. `rates` are the device's, `sms` its multiprocessors; `memory`, where it is known: where tensors lie, as a task has it.
+function M.times(graph, rates, sms, memory)
   if #graph == 0 then return {} end
   rates = setmetatable({ sms = sms }, { __index = rates })
-  return { eager = eager(graph, rates), compile = compiled(graph, rates) }
+  local where = memory and memory.operators or {}
+  local seconds, parts = M.eager(graph, rates, function(op) return where[op.number] end)
+  return { eager = seconds, compile = compiled(graph, rates), parts = parts }
 end
 
 return M

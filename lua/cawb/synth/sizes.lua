@@ -31,7 +31,7 @@ function M.look(host, path, batch, info, seconds)
     init_seed = 42 }, { timeout = seconds })
   if not sketch then return nil, message, name end
   local graph = graphs.of(sketch)
-  local times, flops = modelled.times(graph.ops, info.rates, info.sms), 0.0
+  local times, flops = modelled.times(graph.ops, info.rates, info.sms, sketch.memory), 0.0
   for _, op in ipairs(graph.ops) do flops = flops + op.flops end
   return { batch = batch, graph = graph, eager_s = times.eager, compile_s = times.compile, bytes = sketch.bytes, flops = flops,
            largest = largest_of(sketch.graph), outputs = sketch.outputs, constants = sketch.task.constants }

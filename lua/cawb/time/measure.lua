@@ -73,7 +73,7 @@ local function modelled(task, candidate, how, all)
   local ran, message, name = one_call(task, candidate, how.budget, all)
   if not ran or not ran.ok then return ran, message, name end
   local result = { ok = true, samples = ran.samples, time_s = stats.summary(ran.samples), speedup = {}, report = ran.report }
-  local times = baseline_model.times(task.graph, task.device.info.rates, task.device.info.sms)
+  local times = baseline_model.times(task.graph, task.device.info.rates, task.device.info.sms, task.memory)
   for _, rival in ipairs(how.against) do
     local b
     b, message, name = modelled_rival(task, rival, times, all)
