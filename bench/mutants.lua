@@ -11,10 +11,10 @@
 local root = arg[0]:match "^(.*)/" or "."
 package.path = ("%s/?.lua;%s"):format(root, package.path)
 
+local apart = require "mutants.apart"
 local cawb = require "cawb"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
-local explained = require "mutants.explained"
 local journals = require "mutants.journal"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
@@ -30,17 +30,6 @@ local list, journal = require("mutants." .. list_name), journals.open(arg[5], li
 local CELL = 8                                     -- mutants of one task
 local ALLCLOSE_EACH = list_name == "hand" and 1 or 4
 
--- What a simulator executes in an order of its own may be the same by luck, and these others because no kind of inputs
--- shows the difference (of a maximum all elements but one are idle): such a mutant is explained, or counts.
-local doubted = { ["missing synchronisation"] = true, ["initial value"] = true, ["wrong identity"] = true }
-
-local function is_doubted(row)
-  if row.kind ~= "skipped element" then return doubted[row.kind] end
-  for _, word in ipairs { "max", "min", "arg", "pool", "choice", "place" } do
-    if row.says:find(word, 1, true) then return true end
-  end
-end
-
 local function options_of(protocol)
   local all = options.copy(cawb.defaults)
   local path = ("%s/configs/tolerance-%s.lua"):format(core.home, protocol)
@@ -55,11 +44,6 @@ local function verify(task, all, candidate)
   local r = assert(cawb.verify(task, candidate, { options = all }))
   if not r.ok and (r.stage == "compile" or r.stage == "plan") then return nil end
   return r.ok, r.reason
-end
-
-local function apart(row)
-  if row.rejected then return nil end
-  return explained(row.says) and "explained" or row.same and not is_doubted(row) and "same" or nil
 end
 
 local function one(task, mutant, cell, n)

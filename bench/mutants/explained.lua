@@ -12,6 +12,8 @@ local own_array = "each kind of sum has an array of its own in shared memory, wh
 local beyond = "at this size the loop's later turns lie beyond the row's end"
 local left_over = "the sum of what is left beside the mean, which is nothing but rounding"
 
+local own_numbers = "in windows of one element a thread reads what it wrote itself"
+
 local known = {
   { "^compose %d on layernorm: line 5[789], [is]", shift }, { "^compose %d on variance: line 57, initial value", shift },
   { "^compose %d on variance: line %d+, wrong constant: '%d+%.0f'", shift },
@@ -56,6 +58,12 @@ local known = {
   { "^softmax/v3_shuffle: line 22, wrong lanes", near }, { "^softmax/v4_online: line 14, wrong operator", near },
   { "^softmax/v6_cluster: line 51, precision", near }, { "^kernels/masked: line 6, skipped element", near },
   { "^compose %d on w?i?d?e?_?softmax: line %d+, [sdp][hrkre][ioei]", near }, { "^compose %d on logsumexp: line 67, [dp]", near },
+  { "^layernorm/v5_split: line 4[57], missing synchronisation.*\"cols\":%d%d%d?[,}]", one_warp },
+  { "^compose 3 on linear_mean: line 105, missing synchronisation", own_numbers },
+  { "^compose %d on layernorm: line 61, stale neighbour", shift }, { "^compose %d on affine: line 65, precision", shift },
+  { "^compose 4 on layernorm: line 145, wrong constant", left_over },
+  { "^compose 4 on normed: line 75, wrong comparison: '=='", same_number },
+  { "^compose 3 on linear: line 44, shortened loop", zero_beside },
   { "^scan/v5_split: line 174, missing synchronisation", "at this size a block is one warp, and nothing is exchanged" },
 }
 
