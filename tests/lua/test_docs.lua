@@ -225,4 +225,10 @@ check.test("the module, what stands beside it, and the methods of a run are docu
   same(methods, named("docs/howto/strategy.md", "^What `run`", "^run:([%l_]+)%("), "docs/howto/strategy.md", "method of a run")
 end)
 
+check.test("the page of operators is what the tables say", function()
+  local page = "docs/reference/operators.md"
+  assert(dofile("tests/lua/operators_page.lua").text() == read(page), page .. " is not what the tables say: "
+    .. "cawb tests/lua/operators_page.lua " .. page .. " writes it anew")
+end)
+
 return check.done()

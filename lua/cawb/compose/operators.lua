@@ -81,6 +81,16 @@ local function pointwise(g, op)
   return { mapped }
 end
 
+--- The names of all operators that something here makes; views are made of strides (import.lua) and are not among them.
+function M.names()
+  local seen, list = {}, {}
+  for _, name in ipairs(expressions.names()) do seen[name] = true end
+  for name in pairs(M.table) do seen[name] = true end
+  for name in pairs(seen) do list[#list + 1] = name end
+  table.sort(list)
+  return list
+end
+
 --- The nodes of an operator's outputs; or nil and what is missing.
 function M.build(g, op)
   for _, o in ipairs(op.out) do

@@ -193,6 +193,15 @@ function M.is_real(name) return float[name] ~= nil and whole[name] == nil end
 --- Whether the operator is in the table.
 function M.knows(name) return (any[name] or float[name] or whole[name]) ~= nil end
 
+--- The names of all of them, in any order.
+function M.names()
+  local list = {}
+  for _, t in ipairs { any, float, whole } do
+    for name in pairs(t) do list[#list + 1] = name end
+  end
+  return list
+end
+
 local costly = {}
 for word in ([[exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc
                pow sqrt fmod atan2 hypot erfinv lgamma erfcx]]):gmatch "%w+" do
