@@ -25,7 +25,8 @@ def ahead(anchors, one, at, other, other_at):
     if len({task for task, _ in pairs}) < 3:
         return "not run on three tasks"
     mean, lo, hi, _ = ablate.bootstrap(pairs)
-    return "%.3fx [%.3f, %.3f]" % (math.exp(mean), math.exp(lo), math.exp(hi))
+    return "%.3fx [%.3f, %.3f], %d tasks, %d seeds" % (math.exp(mean), math.exp(lo), math.exp(hi), len({task for task, _ in pairs}),
+                                                       len({seed for _, seed in pairs}))
 
 
 def faster(anchors, one, at, other, other_at):

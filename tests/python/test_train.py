@@ -240,7 +240,7 @@ def test_statistics():
     assert ablate.bootstrap({(task, 0): d for task, d in zip("abcd", (1, -1, 1, -1))}, 500)[3] > 0.3
     anchors = {task: {"compile": 1.0, "eager": 1.0, "seconds": 1.0, "best": 0.5} for task in "abc"}
     half, whole = ({(task, 0): [seconds] * 8 for task in "abc"} for seconds in (0.5, 1.0))
-    assert learning.ahead(anchors, half, 8, whole, 4) == "2.000x [2.000, 2.000]"
+    assert learning.ahead(anchors, half, 8, whole, 4) == "2.000x [2.000, 2.000], 3 tasks, 1 seeds"
     assert learning.faster(anchors, half, 8, whole, 4) == "100% against 0%" and learning.faster(anchors, half, 8, None, 4) == "not run"
     assert learning.ahead(anchors, half, 9, whole, 4) == "not run on three tasks"
     assert ablate.holm({"a": 0.01, "b": 0.04, "c": 0.03}) == {"a": 0.03, "c": 0.06, "b": 0.06}
