@@ -35,6 +35,12 @@ def faster(anchors, one, at, other, other_at):
     return "%.0f%% against %.0f%%" % tuple(100 * f["compile"] for f in found) if all(found) else "not run"
 
 
+def share(anchors, one, at, other, other_at):
+    """Mean shares of the best that is known, in which what is not right counts as nothing: in a speed-up it counts as 1."""
+    found = [report.figures(anchors, curves or {}, evaluations) for curves, evaluations in ((one, at), (other, other_at))]
+    return "%.2f against %.2f; right %.0f%% against %.0f%%" % (*(f["share"] for f in found), *(100 * f["right"] for f in found)) if all(found) else "not run"
+
+
 def of_seeds(runs, value):
     """The mean of a figure over seeds, with the least and the most."""
     found = [value([r for r in run["log"] if r["stage"] == "agentic"]) for run in (runs or {}).values()]
@@ -48,10 +54,12 @@ def answers(anchors, all_runs, searches):
     for name in ("evolution", "evolution from default", "random"):
         lines.append("| H1: `full` at 8 over %s at 64, geometric mean | %s |" % (name, ahead(anchors, full, 8, searches.get(name), 64)))
         lines.append("| H1: the same, faster than compile | %s |" % faster(anchors, full, 8, searches.get(name), 64))
+        lines.append("| H1: the same, mean share of the best known | %s |" % share(anchors, full, 8, searches.get(name), 64))
     for name in ("own start", "own reward", "own start and reward"):
         lines.append("| H1 with a change: `%s` at 8 over evolution from default at 64 | %s; faster than compile %s |"
                      % (name, ahead(anchors, get(name), 8, searches.get("evolution from default"), 64),
                         faster(anchors, get(name), 8, searches.get("evolution from default"), 64)))
+        lines.append("| H1 with this change: mean share of the best known | %s |" % share(anchors, get(name), 8, searches.get("evolution from default"), 64))
     for name in ("full", "no value pre-training"):
         lines.append("| H2: explained variance at the first agentic step, %s | %s |" % (name, of_seeds(all_runs.get(name), lambda rows: rows[0]["explained"])))
     lines.append("| H3: `full` at 4 over `no loop` at 4 | %s |" % ahead(anchors, full, 4, get("no loop"), 4))

@@ -242,6 +242,8 @@ def test_statistics():
     half, whole = ({(task, 0): [seconds] * 8 for task in "abc"} for seconds in (0.5, 1.0))
     assert learning.ahead(anchors, half, 8, whole, 4) == "2.000x [2.000, 2.000], 3 tasks, 1 seeds"
     assert learning.faster(anchors, half, 8, whole, 4) == "100% against 0%" and learning.faster(anchors, half, 8, None, 4) == "not run"
+    assert learning.share(anchors, half, 8, whole, 8) == "1.00 against 0.50; right 100% against 100%"
+    assert learning.share(anchors, {("a", 0): [None] * 8}, 8, whole, 8) == "0.00 against 0.50; right 0% against 100%"
     assert learning.ahead(anchors, half, 9, whole, 4) == "not run on three tasks"
     assert ablate.holm({"a": 0.01, "b": 0.04, "c": 0.03}) == {"a": 0.03, "c": 0.06, "b": 0.06}
 
