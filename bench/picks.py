@@ -91,7 +91,7 @@ def row(name, own, members):
 
 def shown(picks, found, known, own):
     """The table by variant, then how the two times of all programs go together."""
-    by_variant, programs = {}, {}
+    by_variant, programs = {}, {(task, "{}"): pair for task, pair in own.items()}
     for (name, seed, task), seconds in picks.items():
         told = json.dumps(known[task, seconds], sort_keys=True) if seconds else None
         if told is None or (task, told) in found:
@@ -103,7 +103,7 @@ def shown(picks, found, known, own):
     both = [(seconds, answer["seconds"]) for seconds, answer in programs.values() if answer["ok"]]
     if len(both) > 2:
         off = sorted(abs(modelled / measured - 1) for modelled, measured in both)
-        lines += ["", "%d different programs: rank correlation of modelled and measured times %s, median error %.0f%%."
+        lines += ["", "%d different programs, compose's own among them: rank correlation of modelled and measured times %s, median error %.0f%%."
                   % (len(both), said(correlation(*zip(*both)), "%.2f"), 100 * off[len(off) // 2])]
     return lines
 
