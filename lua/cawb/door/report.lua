@@ -138,8 +138,8 @@ local function baseline_lines(task, best)
 end
 
 local endings = {
-  turns = "all turns are spent", seconds = "the time is spent", stop = "the strategy's stop said so",
-  finished = "the strategy has nothing left to try", submitted = "submitted", interrupted = "interrupted",
+  turns = "all turns are spent: --set turns=N gives more", seconds = "the time is spent: --set seconds=N gives more",
+  stop = "the strategy's stop said so", finished = "the strategy has nothing left to try", submitted = "submitted", interrupted = "interrupted",
   replies = "all replies of the model are spent", tokens = "the tokens are spent", dollars = "the money is spent",
   device_seconds = "the device's time is spent", no_progress = "too many turns without progress",
 }
