@@ -151,4 +151,56 @@ check.test("a suite's total of tokens is kept: what is left is the next task's b
   check.matches(err, "is spent; 2 tasks were not begun")
 end)
 
+check.test("SIGTERM is as Ctrl-C: what was measured is kept", function()
+  local step = check.write(dir .. "/term.lua", [[
+    local c = assert(require "cawb".candidate "kernels/softmax/v2_block_per_row")
+    return { step = function(run)
+      run:evaluate(c)
+      io.popen("kill -TERM " .. io.open("/proc/self/stat"):read "n"):close()
+      return true
+    end }]])
+  local out, status = run(step .. " examples/softmax.py --json --quiet" .. small)
+  check.equal(status, 130, out)
+  local r = core.json.decode(out:match "[^\n]*$") or core.json.decode(out)
+  check.equal(r.ended, "interrupted")
+  assert(#r.turns == 1 and r.best == 1)
+end)
+
+check.test("a reader that goes away is no success, and the run is kept", function()
+  local script = check.write(dir .. "/talks.lua", [[
+    local c = assert(require "cawb".candidate "kernels/softmax/v2_block_per_row")
+    return { step = function(run)
+      for i = 1, 20000 do print(("line %d of many"):format(i)) end
+      run:evaluate(c)
+      return false
+    end }]])
+  local out = check.shell(("bash -c '%s %s examples/softmax.py --out %s/talks%s 2>%s/err | head -1 >/dev/null; echo ended with ${PIPESTATUS[0]}'")
+    :format(cawb:gsub("'", ""), script, dir, small, dir))
+  check.matches(out, "ended with 3")
+  check.matches(assert(io.open(dir .. "/err")):read "a", "could not all be written")
+  local store <close> = assert(core.store.open(dir .. "/talks"))
+  check.equal(store:query("select count(*) as n from turns")[1].n, 1)
+end)
+
+check.test("whatever a candidate makes a compiler print, records and exports are UTF-8", function()
+  local script = check.write(dir .. "/bytes.lua", [[
+    local c = require "cawb".candidate { source = "#error caf\xE9 \xFF\xFE\n", plan = "launch('k', { grid = 1, block = 1 })" }
+    return { step = function(run) run:evaluate(c) return false end }]])
+  run(script .. " examples/softmax.py --quiet" .. small)
+  local store <close> = assert(core.store.open(dir .. "/runs"))
+  local seen = 0
+  for _, row in ipairs(store:query "select * from turns") do
+    for name, value in pairs(row) do
+      if type(value) == "string" and name ~= "data" then
+        assert(utf8.len(value), name)
+        if value:find("caf", 1, true) then seen = seen + 1 end
+      end
+    end
+  end
+  assert(seen > 0, "what the compiler said is not in the record")
+  local out, status = check.shell(("%s export --all --trajectory --out %s/runs 2>&1"):format(cawb, dir))
+  check.equal(status, 0, out)
+  assert(utf8.len(out) and out:find("caf", 1, true), "an export that is no UTF-8")
+end)
+
 return check.done()

@@ -356,6 +356,13 @@ class Forms(TaskCase):
         loaded.output()[:] = loaded.input() * 2
         self.assertEqual(loaded.compare()["outputs"][0]["nrms"], 0)
 
+    def test_outputs_whose_shape_depends_on_data_are_refused(self):
+        for forward in ("return x[x > 0.5]", "return torch.nonzero(x > 0.5)", "return x.masked_select(x > 0.5)"):
+            message = self.refuse(task(forward, "[torch.rand(40)]"))["message"]
+            self.assertRegex(message, r"foo.py:\d+: output 1 has the shape \[\d+(, 1)?\] for some inputs, \[\d+(, 1)?\] for others"
+                             " of the same shapes: return a tensor of a size that does not depend on data")
+        self.assertTrue(self.load(task("return torch.where(x > 0.5, x, 0)", "[torch.rand(40)]")).reply["ok"])
+
     def test_seeds_of_its_own_do_not_make_the_inputs_the_same_for_ever(self):
         head = "import random\nfrom torch import manual_seed as begin"
         for made in ("torch.manual_seed(0), [torch.rand(4)]", "begin(0), [torch.rand(4)]",
