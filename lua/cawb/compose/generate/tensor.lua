@@ -133,6 +133,7 @@ local function divide(h, left, right)
   h.VAST = ("a_wide[4] > %d || b_wide[4] > %d"):format(left.vast, right.vast)
   h.PLAIN = h.CHECK and beyond or beyond .. " || " .. h.WIDE
   h.OTHER = h.PLAIN
+  h.DONE = h.CHECK and not h.is_full and ("%s || %s"):format(h.PLAIN, h.VAST) or h.PLAIN       -- there are no parts of sums
   h.NOTFULL = ("%s || *many <= %d"):format(beyond, h.AGAIN)
   h.PLAINLY = h.is_full and "what is infinite, or nearly" or "what is infinite, and numbers of too wide a range"
 end
