@@ -283,6 +283,18 @@ check.test("kept tasks are timed once each, and modelled times held against the 
   check.matches(read(whole .. "/tasks.jsonl"), '"device": "GPU", "eager_s": 0.001, "compile_s": 0.001}')
 end)
 
+check.test("tasks are timed in an order that is the same each time, and not that of their numbers", function()
+  local set <close> = assert(sets.open(whole))
+  local order, again, sorted = confirm.order(set), confirm.order(set), true
+  check.equal(#order, 20)
+  for i, row in ipairs(order) do
+    check.equal(again[i].number, row.number)
+    check.equal(row.status, "kept")
+    sorted = sorted and (i == 1 or order[i - 1].number < row.number)
+  end
+  assert(not sorted, "the first would be those that were drawn first")
+end)
+
 check.test("a GPU that is not there ends the timing, and is no task's fault", function()
   local timer <close> = confirm.timer { device = "cuda:77", kinds = assert(confirm.kinds "eager"), options = defaults, seconds = 60 }
   local times, message, name = timer:time(check.write(dir .. "/task.py", written))
