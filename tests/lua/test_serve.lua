@@ -94,6 +94,16 @@ check.test("who wants a lane alone waits for those on it, and comes before those
   go.alone, go.c = true, true
   for i, name in ipairs { "a", "b", "alone", "c" } do check.equal(loop.join(tasks[i]), name) end
   check.equal(seen[4], "c")
+  local inside = loop.spawn(function()
+    return lane:hold(true, function()
+      table.sort({ 1, 2 }, function(a, b)          -- from where nobody can yield
+        assert(lane:hold(false, function() return "at once" end) == "at once")
+        return a < b
+      end)
+      return "both"
+    end)
+  end)
+  check.equal(loop.join(inside), "both")
   local failed = pcall(lane.hold, lane, true, error, "broken")
   check.equal(failed, false)
   check.equal(lane:hold(true, function() return "free again" end), "free again")

@@ -13,8 +13,14 @@ local function free(self, alone)
   return alone and self.together == 0 or not alone and self.waiting == 0
 end
 
+-- A finalizer cannot wait: what it ends would stay.
+local function can_wait()
+  local _, main = coroutine.running()
+  return main or coroutine.isyieldable()
+end
+
 local function wait(self, alone)
-  if free(self, alone) then return true end
+  if free(self, alone) or not can_wait() then return true end
   self.waiting = self.waiting + (alone and 1 or 0)
   local ok, message, name = loop.wait(function() return free(self, alone) end)
   self.waiting = self.waiting - (alone and 1 or 0)
