@@ -173,8 +173,8 @@ class Promote(unittest.TestCase):
         self.assertIn("modelled, not measured", (self.into / "report.md").read_text())
 
     def test_refusals_write_nothing(self):
-        for words, says in ((["--speedup", "0.001"], "FAILED  times are measured"),
-                            (["--modelled"], "at least 1.05x over eager")):
+        for words, says in ((["--speedup", "0.001"], "FAILED  times are measured: here they are modelled; --modelled lets them count"),
+                            (["--modelled"], "x; --speedup NUMBER asks for another one")):
             into = self.folder / "refused"
             done = self.promote("--into", str(into), *words)
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)

@@ -97,7 +97,8 @@ local function check_speed(checks, label, facts, least)
     local s = facts.speedup and facts.speedup[kind]
     if s then
       local ok = s.median >= least and s.lo > math.min(1, least)
-      fine = note(checks, ("%s: at least %gx over %s"):format(label, least, kind), ok, display.speedup(s)) and fine
+      fine = note(checks, ("%s: at least %gx over %s"):format(label, least, kind), ok, display.speedup(s)
+        .. (ok and "" or "; --speedup NUMBER asks for another one")) and fine
     end
   end
   return fine
@@ -247,7 +248,7 @@ function M.run(was, dev, how)
   local result = new_result(was, dev, how)
   local modelled = dev.info.modelled
   note(result.checks, modelled and how.modelled and "times are modelled, which --modelled allows" or "times are measured",
-    not modelled or how.modelled, modelled and not how.modelled and "modelled: give --modelled to try promotion out" or "")
+    not modelled or how.modelled, modelled and not how.modelled and "here they are modelled; --modelled lets them count, to try promotion out" or "")
   local host, hello, kind = python.start(was.options.deadlines.start)
   if not host then return nil, hello, kind end
   result.python = hello.path

@@ -39,7 +39,7 @@ local function right_sentence(facts)
   if found == "faster" then
     return ("right, and %s as fast as %s at equal error%s"):format(display.speedup(equal), rival(equal), modelled)
   elseif found == "same" then
-    return ("right, and no faster or slower than %s: %s%s"):format(rival(equal), display.speedup(equal), modelled)
+    return ("right, and neither faster nor slower than %s: %s%s"):format(rival(equal), display.speedup(equal), modelled)
   elseif found == "slower" then
     return ("right, but slower than %s: %s%s"):format(rival(equal), display.speedup(equal), modelled)
   end
