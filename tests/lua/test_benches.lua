@@ -58,6 +58,8 @@ check.test("random graphs of operators, of which a run that goes on makes no sec
   check.equal(r.graphs, 2)
   check.equal(r.commits.abc, 2)
   check.equal(r.tally.failed, 0)
+  r = bench(("compose_fuzz.lua -- 12 4 %s/products.jsonl abc products"):format(dir))      -- of which one has a product
+  check.equal(r.graphs, 1)
 end)
 
 check.test("the rest", function()
