@@ -1,5 +1,5 @@
 -- plot: speed-up against error over a suite, a dot a task, as an SVG, out of the tables that `cawb report --markdown` printed.
---   cawb bench/plot.lua bench/results/compose_h200.md bench/results/compose_h200.svg
+--   cawb bench/plot.lua bench/results/compose_h100.md bench/results/compose_h100.svg
 -- Nothing is typed in: dots, counts, the mean and the words about the machine come from that file.
 
 local file = require "cawb.base.file"
@@ -11,17 +11,23 @@ local colours = { ["1"] = "#2f6fbf", ["2"] = "#c2571a", ["3"] = "#3d8b40" }
 -- "1.37x +-0.009" is 1.37.
 local function times(cell) return tonumber((cell:match "^([%d.e+-]+)x")) end
 
+-- A long name is cut where the report tells what is suspicious.
+local function told(names, name)
+  for _, one in ipairs(names) do if name:sub(1, #one) == one then return true end end
+  return false
+end
+
 --- The rows of tasks that passed: { name, level, speedup = over the better of eager and compile, error, suspicious }; and how
 --- many tasks the tables have.
 local function read(text)
   local suspicious, rows, all = {}, {}, 0
-  for name in text:gmatch "%*%*Suspicious, in no average:%*%* ([^:]+):" do suspicious[name] = true end
+  for name in text:gmatch "%*%*Suspicious, in no average:%*%* ([^:]+):" do suspicious[#suspicious + 1] = name end
   for name, verdict, eager, compile, err in text:gmatch "\n| ([123]/[^|]-) | [^|]- | ([^|]-) | [^|]- | ([^|]-) | ([^|]-) | ([^|]-) |" do
     all = all + 1
     local a, b = times(eager), times(compile)
     if verdict == "pass" and a and b then
       rows[#rows + 1] = { name = name, level = name:sub(1, 1), speedup = math.min(a, b), error = tonumber(err),
-        suspicious = suspicious[name] }
+        suspicious = told(suspicious, name) }
     end
   end
   return rows, all
@@ -71,14 +77,17 @@ local function legend(out, rows)
   for _, row in ipairs(rows) do some = some or row.suspicious end
   if some then
     out[#out + 1] = ('<circle cx="%d" cy="46" r="4" fill="none" stroke="#777"/>'):format(at + 4)
-    out[#out + 1] = text(at + 14, 50, "hollow: measured unsteadily")
+    out[#out + 1] = text(at + 14, 50, "hollow: suspicious, in no mean")
   end
 end
 
+-- Over those that are not suspicious, and how many they are.
 local function mean(rows)
-  local sum = 0
-  for _, row in ipairs(rows) do sum = sum + math.log(row.speedup) end
-  return math.exp(sum / #rows)
+  local sum, n = 0.0, 0
+  for _, row in ipairs(rows) do
+    if not row.suspicious then sum, n = sum + math.log(row.speedup), n + 1 end
+  end
+  return math.exp(sum / n), n
 end
 
 local style = [[<style>text{font:12px sans-serif;fill:#666}.head{font-size:14px;font-weight:bold}.grid{stroke:#999;stroke-opacity:.25}
@@ -89,7 +98,7 @@ local function draw(source)
   local rows, all = read(source)
   assert(#rows > 0, "the file has no table of tasks that passed")
   local out = { ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img">'):format(wide, high), style }
-  out[#out + 1] = text(left, 24, ("compose over the better of eager PyTorch and torch.compile: %d of %d tasks, geometric mean %.2fx")
+  out[#out + 1] = text(left, 24, ("compose over the better of eager PyTorch and torch.compile: %d of %d tasks, geometric mean %.2fx of %d")
     :format(#rows, all, mean(rows)), 'class="head"')
   legend(out, rows)
   axes(out)
