@@ -23,6 +23,7 @@ OTHER_SEEDS = 4  # tried at load, until inputs and outputs have both changed
 FEW = 32         # elements; all of fewer may cancel at once
 NEAR = {2: 3e-2, 4: 1e-3, 8: 1e-3}                  # by bytes of an element: normalised rms errors
 SHOWS = {2: 3e-2, 4: 1e-3, 8: 1e-3}                 # by bytes of an element: a change that no tolerance hides
+PIECE = 1 << 24                                     # elements that are looked at at a time
 MORE, WEIGHTS_TIME = 8.0, 1.0                       # times as much as other weights; seconds
 
 FLOATING = ("float64", "float32", "float16", "bfloat16")
@@ -225,23 +226,35 @@ class Study:
                               " not see it (use register_buffer)" % name)
 
 
+def parts(*tensors):
+    """The same elements of each, in pieces: of a large output wide copies may be more than there is memory for."""
+    vectors = [t.reshape(-1) for t in tensors]
+    for start in range(0, vectors[0].numel(), PIECE):
+        yield [v[start:start + PIECE] for v in vectors]
+
+
 def shows(out, other):
     """Whether two outputs differ by more than any tolerance."""
     if not out.is_floating_point():
         return not torch.equal(out, other)
-    difference = (out.to(torch.float64) - other.to(torch.float64)).nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
-    size = out.to(torch.float64).nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0).square().mean()
-    return bool(difference.square().mean() > (SHOWS[out.element_size()] ** 2) * size)
+    error = size = 0.0
+    for a, b in parts(out, other):
+        a = a.to(torch.float64)
+        error += float((a - b).nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0).square_().sum())
+        size += float(a.nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0).square_().sum())
+    return error > (SHOWS[out.element_size()] ** 2) * size
 
 
 def near(out, wide):
     """Whether an output is finite where the reference is, and near it on the whole."""
-    finite = torch.isfinite(wide)
-    if not bool(torch.isfinite(out)[finite].all()):
-        return False
-    wide = wide[finite].to(torch.float64)
-    error = (out[finite].to(torch.float64) - wide).square_().mean() if wide.numel() else 0.0
-    return bool(error <= (NEAR[out.element_size()] ** 2) * wide.square().mean()) if wide.numel() else True
+    error = size = 0.0
+    for a, b in parts(out, wide):
+        finite, b = torch.isfinite(b), b.to(torch.float64)
+        if not bool((torch.isfinite(a) | ~finite).all()):
+            return False
+        error += float(torch.where(finite, a.to(torch.float64) - b, 0.0).square_().sum())
+        size += float(torch.where(finite, b, 0.0).square_().sum())
+    return error <= (NEAR[out.element_size()] ** 2) * size
 
 
 def density(tensor):

@@ -10,7 +10,21 @@ from hostcase import HAVE_TORCH, POISON, CORE, Loaded, TaskCase
 sys.path.insert(0, CORE)
 if HAVE_TORCH:
     import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils._pytree import tree_leaves
+    from host import study
     from host.judge import battery, guard, places, plain
+
+    class Largest(TorchDispatchMode):
+        """Bytes of the largest memory that an operator makes."""
+        bytes = 0
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            made, given = func(*args, **(kwargs or {})), {t.untyped_storage().data_ptr() for t in tree_leaves(args) if isinstance(t, torch.Tensor)}
+            for t in tree_leaves(made):
+                if isinstance(t, torch.Tensor) and t.untyped_storage().data_ptr() not in given:
+                    self.bytes = max(self.bytes, t.untyped_storage().nbytes())
+            return made
 
 TASK = """
     import torch
@@ -231,6 +245,34 @@ class Battery(unittest.TestCase):
             self.assertGreater(float(mixed.std(1).max() / mixed.std(1).min()), 3)
         finally:
             battery.PIECE = was
+
+    def test_no_copy_of_a_large_tensor_is_made_on_the_way(self):
+        """What looks at all of a tensor, or brings it nearer to the task's own, makes pieces: wide, or its places as
+        numbers, it would be many times as large."""
+        like = torch.rand(64, 1000)
+        near_to, drawn = like.double(), torch.randn(like.numel())
+        was = battery.PIECE, study.PIECE
+        battery.PIECE = study.PIECE = 1000
+        try:
+            with Largest() as seen:
+                battery.reach(drawn, like)
+                self.assertTrue(study.near(like, near_to))
+                self.assertFalse(study.shows(like, like.view(64, 1000)))
+        finally:
+            battery.PIECE, study.PIECE = was
+        self.assertLessEqual(seen.bytes, 8 * 1000)
+        self.assertTrue(float(drawn.min()) == float(like.min()) and float(drawn.max()) == float(like.max()))
+
+    def test_what_is_near_and_what_shows(self):
+        x = torch.randn(3, 500)
+        wide, odd = x.double(), x.clone()
+        wide[1, 7], odd[1, 7] = float("inf"), float("nan")
+        self.assertTrue(study.near(odd, wide))                # no number is asked for where the reference is none
+        self.assertFalse(study.near(odd, x.double()))
+        self.assertFalse(study.near(x * 1.01, x.double()))
+        self.assertTrue(study.near(torch.zeros(3), torch.zeros(3).double()))
+        self.assertTrue(study.shows(x, x * 1.01))
+        self.assertFalse(study.shows(x, x * (1 + 1e-6)))
 
     def test_what_each_case_is(self):
         like = torch.zeros(20, 300)

@@ -268,23 +268,35 @@ def fill(place, like, make, put=torch.Tensor.copy_):
 
 def reach(place, like):
     """Bring what was drawn to between the task's own smallest and largest; what are whole numbers
-    there stay whole."""
-    own = flat(like).to(torch.float64)
-    known = own[torch.isfinite(own)]
-    if not known.numel():
+    there stay whole. In pieces: a copy of a large input, wide, may be more than there is memory for."""
+    own = flat(like)
+    low, high, whole_ones = limits(own)
+    if low > high:
         return
-    low, high = torch.aminmax(known)
     if low == high:
         place.copy_(own)
         return
-    finite = torch.nan_to_num(place.to(torch.float64), nan=0.0, posinf=0.0, neginf=0.0)
-    least, most = torch.aminmax(finite)
-    share = (place.to(torch.float64) - least) / (most - least) if most > least else \
-        torch.full_like(finite, float(torch.rand(())))
-    made = low + (high - low).to(torch.float64) * share
-    if bool((known == known.round()).all()):
-        made = made.round_()
-    place.copy_(made.clamp_(low, high))
+    least, most, _ = limits(place, zeros_for_odd=True)
+    same = float(torch.rand(())) if most <= least else None
+    for part in place.split(PIECE):
+        share = (part.to(torch.float64) - least) / (most - least) if same is None else torch.full_like(part, same, dtype=torch.float64)
+        made = low + (high - low) * share
+        part.copy_((made.round_() if whole_ones else made).clamp_(low, high))
+
+
+def limits(vector, zeros_for_odd=False):
+    """The smallest and the largest of what is finite in a vector, and whether all of it is whole; the first is larger than the
+    second where nothing is. What is not finite may count as zero."""
+    low, high, whole_ones = math.inf, -math.inf, True
+    for part in vector.split(PIECE):
+        part, finite = part.to(torch.float64), torch.isfinite(part)
+        if zeros_for_odd:
+            part, finite = torch.where(finite, part, 0.0), torch.ones_like(finite)
+        if part.numel() and bool(finite.any()):
+            low = min(low, float(torch.where(finite, part, math.inf).min()))
+            high = max(high, float(torch.where(finite, part, -math.inf).max()))
+            whole_ones = whole_ones and bool((torch.where(finite, part, 0.0).frac() == 0).all())
+    return low, high, whole_ones
 
 
 def in_order(made, like):

@@ -85,7 +85,8 @@ class Moves(TorchDispatchMode):
             return torch.view_as_complex(self.factor(real(tensor)))
         if not tensor.is_floating_point() or not tensor.numel():
             return tensor
-        return self.move(copied(wide(tensor)), self.share)
+        made = wide(tensor)
+        return self.move(copied(made) if made is tensor else made, self.share)
 
     def move(self, tensor, share):
         lies = flat(tensor)
