@@ -200,6 +200,16 @@ check.test("a softmax along columns goes through them again, the more the longer
   assert(softmax({ 32768, 2048 }, 0) > 5 * far)
 end)
 
+check.test("a recurrent layer takes one step after the other, in each layer and direction", function()
+  local function layers(count, both)
+    local one = op(1, "lstm", "other", { tensor("input:1", 10, 512, 128) }, { 10, 512, 256 },
+      { batch_first = true, num_layers = count, bidirectional = both })
+    return seconds(one)
+  end
+  assert(layers(6, false) > 5 * layers(1, false) and layers(6, true) > 1.8 * layers(6, false))
+  assert(layers(1, false) > 512 * 5e-6)
+end)
+
 check.test("parts of a cat that begin within a sector are copied one element at a time", function()
   local function cat(a, b)
     return seconds(op(1, "cat", "other", { tensor("input:1", 65536, a), tensor("input:2", 65536, b) }, { 65536, a + b }, { dim = 1 }))

@@ -247,16 +247,14 @@ function kinds._trilinear(op, rates)
   return weight.shape[1] * math.max(one, rates_of.launches.feature)
 end
 
--- One step of a sequence after the other.
-local function cell(gates)
-  return function(op, rates)
-    local shape = op.inputs[1].shape
-    local steps = shape[op.args.batch_first and 2 or 1] or 1
-    return steps * (gates > 1 and rates_of.launches.gates or rates_of.launches.cell) + op.flops / (rates.fp32 * rates_of.cell_products)
-  end
+-- One step of a sequence after the other, in each layer and direction.
+local function cells(op, rates)
+  local shape, args = op.inputs[1].shape, op.args
+  local steps = (shape[args.batch_first and 2 or 1] or 1) * (args.num_layers or 1) * (args.bidirectional and 2 or 1)
+  return steps * rates_of.launches.cell + op.flops / (rates.fp32 * rates_of.cell_products)
 end
 
-kinds.lstm, kinds.gru, kinds.rnn_tanh, kinds.rnn_relu = cell(4), cell(3), cell(1), cell(1)
+kinds.lstm, kinds.gru, kinds.rnn_tanh, kinds.rnn_relu = cells, cells, cells, cells
 
 --- Seconds of an operator's kernels without their first launch; nil for one that is modelled elsewhere. `place`: where its tensors lie, as
 --- a task's memory has it, if it is known.
