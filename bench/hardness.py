@@ -95,9 +95,11 @@ def failures(all_found):
 
 
 def one(both, task, args, ends):
-    """One task in both languages; None where there is no time, or too few decisions."""
-    if time.monotonic() > ends or not both[0].points(task["key"]) or len(both[1].points(task["key"])) <= args.least:
+    """One task in both languages; {} where there are too few decisions, None where there is no time to look."""
+    if time.monotonic() > ends:
         return None
+    if not both[0].points(task["key"]) or len(both[1].points(task["key"])) <= args.least:
+        return {}
     began = time.monotonic()
     found = read(both, task["key"], args.draws, args.evolution, args.sound or args.draws)
     print("%s %s %d decisions, %d of %d programs failed, %.2f s" % (task["key"], task["name"], found["points"],
@@ -114,10 +116,10 @@ def measure(args):
         pool = held.enter_context(concurrent.futures.ThreadPoolExecutor(args.at_once))
         both = [client.Tasks(envs, os.path.join(args.out, "memo-%s.jsonl" % name), free) for name, free in (("sound", False), ("free", True))]
         tasks = [t for t in envs[0].tasks() if not re.search(args.without, t["name"])][:args.tasks]
-        all_found = [found for found in pool.map(lambda task: one(both, task, args, ends), tasks) if found]
+        looked = [found for found in pool.map(lambda task: one(both, task, args, ends), tasks) if found is not None]
         for each in both:
             each.close()
-    return all_found, len(tasks)
+    return [found for found in looked if found], len(looked)
 
 
 def main():
