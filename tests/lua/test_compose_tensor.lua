@@ -8,7 +8,7 @@ local options = require "cawb.base.options"
 local check = composed.check
 local h100 = composed.device
 
-local hopper = { arch = "sm_90a" }
+local hopper = { arch = "sm_90a", least = 1 << 24 }      -- a third of the default in each direction
 
 local function right(forward, inputs, setup, options) return composed.right(forward, inputs, setup, options or hopper) end
 
@@ -22,6 +22,13 @@ check.test("factors are packed, multiplied, and done without tensor cores where 
   local made = right("return x @ y", "[torch.randn(256, 512), torch.randn(512, 136)]")
   check.equal(steps(made), "mm_both mm")
   check.matches(table.concat(compose.table(made), "\n"), "float32 by three products of fp16 pairs %(wgmma%)")
+end)
+
+check.test("a small product is a library's, without being told", function()
+  local function call(forward, inputs, setup) return composed.make(forward, inputs, setup, { arch = "sm_90a" }).plan:find "gemm{" ~= nil end
+  check.equal(call("return x @ y", "[torch.randn(256, 256), torch.randn(256, 256)]"), true)
+  check.equal(call("return x @ y", "[torch.randn(1024, 1024), torch.randn(1024, 1024)]"), false)
+  check.equal(call("return self.l(x)", "[torch.randn(256, 256)]", "self.l = nn.Linear(256, 256)"), true)
 end)
 
 check.test("batches, transposed factors and ragged sizes", function()

@@ -122,7 +122,7 @@ end)
 
 check.test("kernels have times, also where the plan fills memory for them", function()
   local product <close> = assert(composed.task("return torch.tanh(x @ y)", "[torch.randn(256, 512), torch.randn(512, 136)]"))
-  local made = assert(compose.make(product, { arch = "sm_90a" }))
+  local made = assert(compose.make(product, { arch = "sm_90a", least = 1 << 24 }))
   assert(made.plan:find "memset", "a plan that fills memory")
   local p = assert(cawb.profile(product, cawb.candidate { source = made.source, plan = made.plan, options = made.options },
     { options = cawb.defaults, set = "quick" }))

@@ -3,6 +3,7 @@
 
 local cawb = require "cawb"
 local core = require "cawb.core"
+local libraries = require "cawb.graph.libraries"
 local options = require "cawb.base.options"
 local device <close> = assert(cawb.device "sim:h100")
 local check, open, candidate, host = dofile "tests/lua/library.lua" (device)
@@ -51,6 +52,20 @@ check.test("the step says what is computed, and its modelled time follows from t
   local p = assert(cawb.profile(task, candidate(product)))
   assert(p.ok and p.kernels[1].kernel == "gemm", "the profile names it")
   check.equal(p.metrics.dram_bytes % 32, 0)
+end)
+
+check.test("a product takes as long as PyTorch's own is modelled to take: both know one table of tiles", function()
+  local rates = device.info.rates
+  for _, t in ipairs { { 128, 128, 128 }, { 256, 256, 256 }, { 40, 24, 4096 }, { 1000, 70, 33 } } do
+    local path, m, n, k = check.folder() .. "/task.py", table.unpack(t)
+    check.write(path, ("import torch\nclass Model(torch.nn.Module):\n  def forward(self, a, b): return a @ b\n"
+      .. "def get_inputs(): return [torch.randn(%d, %d), torch.randn(%d, %d)]\ndef get_init_inputs(): return []\n"):format(m, k, k, n))
+    local task <close> = assert(cawb.task(path, { device = device, host = host }))
+    local seconds = assert(cawb.verify(task, cawb.candidate { source = "// none\n", plan = "gemm{ a = inputs[1], b = inputs[2], c = outputs[1] }" }, { trials = 1 })).report.seconds
+    local bytes, own = 4 * (m * k + k * n + m * n), libraries.product(1, m, n, k, libraries.reached.matmul, { fp32 = rates.fp32, sms = device.info.sms })
+    local other = rates.launch + math.max(own, bytes / rates.dram)
+    assert(math.abs(seconds / other - 1) < 0.05, ("%d x %d x %d: %g and %g s"):format(m, n, k, seconds, other))
+  end
 end)
 
 return check.done()

@@ -213,14 +213,29 @@ static double rate_of(const sim_model *m, cawb_dtype t, cawb_compute how) {
   return rates[how];
 }
 
-/* Of the multiprocessors, those that have work: results are cut into tiles, long sums too where tiles are few. */
-enum { TILE = 128, STRETCH = 512 };
+/* Tiles that cuBLAS chooses from and what each reaches of the best, ways to cut a sum, of so many terms at least, and what joining the
+** parts takes: the table of lua/cawb/graph/libraries.lua, which models PyTorch's own products and was fitted; a test compares the two. */
+static const struct { double rows, columns, reached; } tiles[] = {
+  { 128, 128, 1.0 }, { 128, 64, 0.92 }, { 64, 64, 0.75 }, { 32, 64, 0.5 }, { 32, 32, 0.3 },
+};
+enum { TILES = sizeof tiles / sizeof *tiles, MOST_PARTS = 8, LEAST_TERMS = 256, FEW_WAVES = 8 };
+static const double join_seconds = 2e-6;
 
-static double filled(const sim_model *m, const cawb_gemm *g) {
-  double rows = g->m < TILE ? 1 : ceil((double)g->m / TILE), columns = g->n < TILE ? 1 : ceil((double)g->n / TILE);
-  double tiles = rows * columns * (double)g->count, cuts = ceil((double)g->k / STRETCH);
-  if (tiles * cuts > m->sms) cuts = tiles < m->sms ? floor(m->sms / tiles) : 1;
-  return tiles * cuts / (ceil(tiles * cuts / m->sms) * m->sms);
+static double tiled(const sim_model *m, const cawb_gemm *g, double rate, int tile, int parts) {
+  double rows = ceil((double)g->m / tiles[tile].rows), columns = ceil((double)g->n / tiles[tile].columns);
+  double waves = (double)g->count * rows * columns * parts / m->sms;
+  if (waves < FEW_WAVES) waves = ceil(waves);
+  double one = 2 * tiles[tile].rows * tiles[tile].columns * ((double)g->k / parts) / (rate / m->sms * tiles[tile].reached);
+  return waves * one + (parts > 1 ? join_seconds : 0);
+}
+
+/* Seconds of a product's arithmetic, by the best of these tiles. */
+static double product_seconds(const sim_model *m, const cawb_gemm *g) {
+  double rate = rate_of(m, g->a.dtype, g->compute) * m->library_gemm, best = HUGE_VAL;
+  for (int tile = 0; tile < TILES; tile++)
+    for (int parts = 1; parts <= MOST_PARTS && (parts == 1 || g->k / parts >= LEAST_TERMS); parts *= 2)
+      best = fmin(best, tiled(m, g, rate, tile, parts));
+  return best;
 }
 
 enum { LAYOUTS = 3 };            /* passes over memory where inputs and outputs are laid out anew for tensor cores */
@@ -229,8 +244,8 @@ static void take_time(const sim_model *m, const cawb_step *s, cawb_report *r) {
   const cawb_gemm *g = s->gemm;
   const cawb_conv *v = s->conv;
   if (s->kind == CAWB_STEP_GEMM) {
-    double rate = rate_of(m, g->a.dtype, g->compute) * m->library_gemm * filled(m, g);
-    sim_time_library(m, cawb_gemm_flops(g), rate, cawb_gemm_bytes(g), 1, r);
+    double flops = cawb_gemm_flops(g);
+    sim_time_library(m, flops, flops / product_seconds(m, g), cawb_gemm_bytes(g), 1, r);
     return;
   }
   int tensor = v->dtype != CAWB_FLOAT32 || v->compute != CAWB_COMPUTE_FLOAT32;

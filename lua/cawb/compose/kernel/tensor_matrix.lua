@@ -8,7 +8,7 @@ local tensor = require "cawb.compose.generate.tensor"
 
 local M = {}
 
-local LEAST = 1 << 24                 -- operations below which a library's call is as good,
+local LEAST = 1 << 29                 -- operations below which a library's call is as good: all is done again, by few blocks, where a number loses bits,
 local NARROW = 32                     -- and rows, columns and terms
 local LARGE = 32 << 20                -- bytes below which it is launches that count
 local FULL = 1 << 36                  -- operations from which a wide range has kernels of its own: they cost four launches,
@@ -62,7 +62,7 @@ function M.serves(x, options)
   end
   local s = sizes(x)
   if math.min(s.m, s.n, s.k) < (options.narrowest or NARROW) then return nil, "it is too narrow" end
-  if 2 * s.batch * s.m * s.n * s.k < (options.least or LEAST) then return nil, "it is too small" end
+  if M.operations(x) < (options.least or LEAST) then return nil, "it is too small" end
   if not options.least and is_bound(x, s) then return nil, "it is bound by memory" end
   if s.batch * s.m > 0x7fffffff or s.batch * s.n > 0x7fffffff then return nil, "it has too many rows" end
   return true
