@@ -21,6 +21,8 @@ they are empty:
   products    multiplies and adds up operands: where narrow factors show
   structure   its result holds zeros whose places are known: a triangle, a diagonal
   passes      how often eager PyTorch reads rows too long for a block (1 where empty)
+  slow        how slow eager PyTorch's kernel is beside others of its kind, fitted as lua/cawb/graph/rates.lua is: of a pointwise
+              one, the nanoseconds of a warp; of a reduction, how often as long as a sum it takes
   byproduct   its outputs but the first are often not asked for
   index       its last output points to values: `first` of equals as PyTorch documents,
               in their `order`, or `any`
@@ -57,6 +59,7 @@ class Operator:
     products: bool = False
     structure: str = ""
     passes: int = 0
+    slow: float = 0
     byproduct: bool = False
     index: str = ""
     terms: bool = False
@@ -69,7 +72,7 @@ class Operator:
 
 
 SENT = ("linear", "factors", "scales", "exact", "sums", "picks", "gathers", "moves", "in_order", "cumulative",
-        "products", "structure", "passes", "byproduct", "index")
+        "products", "structure", "passes", "slow", "byproduct", "index")
 TABLE = {}
 LISTS = ("linear", "factors", "scales", "picks", "writes")
 
@@ -231,15 +234,20 @@ define("relu relu6 clamp clamp_min clamp_max clip abs maximum minimum fmax fmin 
 define("positive", kind="pointwise", linear="self", exact=True, chooses=True)
 define("nan_to_num copysign heaviside hardshrink", kind="pointwise", chooses=True)
 define("square", kind="pointwise", scales="self", exact=True)
-define("pow", kind="pointwise", when=when_squared)
+define("pow", kind="pointwise", slow=13, when=when_squared)
 define("eq ne lt le gt ge logical_and logical_or logical_xor logical_not isnan isinf isfinite signbit "
        "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift",
        kind="pointwise", exact=True)
 define("exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh tanh asinh acosh "
-       "atanh erf erfc erfinv lgamma digamma sigmoid log_sigmoid_forward silu mish gelu elu celu selu leaky_relu "
-       "hardswish hardsigmoid softshrink softplus logit float_power atan2 fmod remainder floor_divide "
-       "hypot logaddexp logaddexp2 xlogy frac deg2rad rad2deg ldexp sinc i0 polar "
+       "atanh erf erfc erfinv sigmoid log_sigmoid_forward silu mish gelu elu celu selu leaky_relu "
+       "hardswish hardsigmoid softshrink softplus logit float_power atan2 fmod remainder "
+       "hypot logaddexp logaddexp2 xlogy frac deg2rad rad2deg sinc polar "
        "_prelu_kernel prelu rrelu_with_noise", kind="pointwise")
+define("digamma", kind="pointwise", slow=49)
+define("ldexp", kind="pointwise", slow=36)
+define("lgamma", kind="pointwise", slow=20)
+define("floor_divide", kind="pointwise", slow=16)
+define("i0", kind="pointwise", slow=12.7)
 define("glu", kind="pointwise")
 define("native_dropout", kind="pointwise", picks="input")
 define("bernoulli normal uniform exponential random cauchy geometric log_normal", kind="pointwise", picks="self", writes="self")
@@ -253,11 +261,12 @@ define("nansum count_nonzero", kind="reduction", exact=True)
 define("amax amin", kind="reduction", exact=True, chooses=True, terms=True, rows="reduce")
 define("max min", kind="reduction", exact=True, chooses=True, terms=True, rows="reduce", index="first",
        when=when_along)
-define("aminmax", kind="reduction", exact=True, chooses=True)
-define("argmax argmin", kind="reduction", exact=True, chooses=True, rows="reduce", index="first")
+define("aminmax", kind="reduction", exact=True, chooses=True, slow=1.3)
+define("argmax argmin", kind="reduction", exact=True, chooses=True, rows="reduce", index="first", slow=1.8)
 define("prod logsumexp", kind="reduction", terms=True, rows="reduce")
-define("var std var_mean norm linalg_vector_norm", kind="reduction", scales="self", sums=True, terms=True, rows="reduce")
-define("std_mean", kind="reduction", scales="self", sums=True)
+define("var std var_mean", kind="reduction", scales="self", sums=True, terms=True, rows="reduce", slow=2.3)
+define("norm linalg_vector_norm", kind="reduction", scales="self", sums=True, terms=True, rows="reduce")
+define("std_mean", kind="reduction", scales="self", sums=True, slow=2.3)
 define("trace", kind="reduction", linear="self", exact=True, sums=True, picks="self")
 define("any all", kind="reduction", picks="self", rows="reduce")
 define("median", kind="reduction", exact=True, chooses=True, rows="reduce", index="any", when=when_along)

@@ -5,6 +5,7 @@
 local libraries = require "cawb.graph.libraries"
 local rates_of = require "cawb.graph.rates"
 local tensors = require "cawb.graph.tensors"
+local traits = require "cawb.graph.traits"
 local windows = require "cawb.graph.windows"
 
 local M = {}
@@ -63,7 +64,7 @@ local halves = { log_sigmoid_forward = true, rrelu_with_noise = true }
 local function pointwise(op, rates, place)
   local class, more = access(op, place)
   local bytes = halves[op.name] and bytes_of(op.inputs[1]) + bytes_of(op.outputs[1]) or both(op)
-  local cost = not is_quick(op) and rates_of.functions[op.name] or 0
+  local cost = not is_quick(op) and 1e-9 * (traits.of(op, "slow") or 0) or 0
   if class ~= "plain" then cost = math.max(cost, costs[class .. "_warp"]) end
   return math.max(memory(bytes + more, "plain", rates), warps(elements(op) / 32, cost, rates))
 end
@@ -121,9 +122,9 @@ end
 local function reduction(op, rates)
   local input, outs = op.inputs[1], math.max(1, elements(op))
   local n = math.max(1, product(input.shape) / outs)
-  local cost = costs.reduce_warp * (rates_of.reductions[op.name] or 1)
+  local cost = costs.reduce_warp * (traits.of(op, "slow") or 1)
   local rows = is_along_rows(op) and warps(outs * math.min(32, pow2(n)) / 32, cost, rates) or 0
-  local powers = general_norm(op) and warps(product(input.shape) / 32, rates_of.functions.norm, rates) or 0
+  local powers = general_norm(op) and warps(product(input.shape) / 32, costs.power_warp, rates) or 0
   return math.max(memory(both(op), "reduce", rates), rows, powers)
 end
 

@@ -1,6 +1,7 @@
 -- rates: how fast classes of eager PyTorch's kernels are, which kernels.lua and windows.lua ask for. Fitted to times measured on an H200
 -- (bench/results/synth_confirm_h200.md says to which, and how well they hold for others). Bytes go by the device's own rate, and
--- the rest by a multiprocessor's clock, which an H100 and an H200 have alike.
+-- the rest by a multiprocessor's clock, which an H100 and an H200 have alike. What single operators take beyond their class stands in the
+-- table of operators (core/host/graph/operators.py, `slow`).
 
 local M = {}
 
@@ -19,7 +20,7 @@ M.times = { near = 3.2, far = 6.03, shared = 3.6, short = 0.673}
 -- where neighbours of one tensor are far apart in another.
 M.costs = {
   offsets_warp = 1.25e-08, turned_warp = 3.25e-08,
-  reduce_warp = 2.8e-08, norm_block = 2.88e-06, square_block = 1.34e-06, scalar_block = 1.79e-06,
+  reduce_warp = 2.8e-08, power_warp = 16e-9, norm_block = 2.88e-06, square_block = 1.34e-06, scalar_block = 1.79e-06,
   group_block = 3.44e-06, group_warp = 2.66e-06, channel_byte = 9.47e-11, plane_byte = 1.7e-10, channel_block = 2.56e-06,
   softmax_element = 7.5e-10, spatial_wait = 3.85e-07,
   average2_result = 3.23e-08, average2_step = 4.69e-10, average2_lane = 2.85e-10, average2_wait = 9.1e-09, average2_block = 7.42e-07,
@@ -34,12 +35,6 @@ M.costs = {
   column_scan_warp = 7.18e-08, logarithm_warp = 3.23e-07, sort_warp = 2.27e-07, mode_row = 7.69e-07,
   select_warp = 4e-06, select_block = 8.17e-06, select_step = 4.83e-06, top_warp = 7.5e-06, top_block = 6.77e-06, top_step = 3.15e-06,
 }
-
--- Seconds of a warp of functions of hundreds of instructions.
-M.functions = { digamma = 49e-9, ldexp = 36e-9, lgamma = 20e-9, floor_divide = 16e-9, pow = 13e-9, norm = 16e-9, i0 = 12.7e-9 }
-
--- How often as long as a sum's a warp's part of a reduction takes.
-M.reductions = { std = 2.3, var = 2.3, std_mean = 2.3, var_mean = 2.3, argmax = 1.8, argmin = 1.8, aminmax = 1.3 }
 
 -- Seconds of launches that nothing hides: of a kernel for each image of a batch, of the few for each feature of a trilinear product, of
 -- a recurrent cell's step. And of float32's rate, what a cell's products reach.
