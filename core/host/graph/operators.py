@@ -236,19 +236,14 @@ define("nan_to_num copysign heaviside hardshrink", kind="pointwise", chooses=Tru
 define("square", kind="pointwise", scales="self", exact=True)
 define("pow", kind="pointwise", slow=13, when=when_squared)
 define("eq ne lt le gt ge logical_and logical_or logical_xor logical_not isnan isinf isfinite signbit "
-       "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift",
-       kind="pointwise", exact=True)
+       "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift", kind="pointwise", exact=True)
 define("exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh tanh asinh acosh "
        "atanh erf erfc erfinv sigmoid log_sigmoid_forward silu mish gelu elu celu selu leaky_relu "
        "hardswish hardsigmoid softshrink softplus logit float_power atan2 fmod remainder "
        "hypot logaddexp logaddexp2 xlogy frac deg2rad rad2deg sinc polar "
-       "_prelu_kernel prelu rrelu_with_noise", kind="pointwise")
-define("digamma", kind="pointwise", slow=49)
-define("ldexp", kind="pointwise", slow=36)
-define("lgamma", kind="pointwise", slow=20)
-define("floor_divide", kind="pointwise", slow=16)
-define("i0", kind="pointwise", slow=12.7)
-define("glu", kind="pointwise")
+       "_prelu_kernel prelu rrelu_with_noise glu", kind="pointwise")
+for long, nanoseconds in (("digamma", 49), ("ldexp", 36), ("lgamma", 20), ("floor_divide", 16), ("i0", 12.7)):
+    define(long, kind="pointwise", slow=nanoseconds)
 define("native_dropout", kind="pointwise", picks="input")
 define("bernoulli normal uniform exponential random cauchy geometric log_normal", kind="pointwise", picks="self", writes="self")
 define("rand randn randint rand_like randn_like randint_like randperm multinomial")
@@ -338,10 +333,8 @@ define("matmul", kind="matmul", factors="self other", exact=True, sums=True, pro
 define("_trilinear", kind="matmul", factors="i1 i2 i3", sums=True, products=True)
 define("_int_mm _scaled_mm", kind="matmul", sums=True, products=True)
 define("convolution", kind="convolution", linear="bias", factors="input weight", sums=True, products=True, rows="batch")
-define("_convolution convolution_overrideable", kind="convolution", linear="bias", factors="input weight", sums=True,
-       products=True)
-define("cudnn_convolution cudnn_convolution_transpose", kind="convolution", factors="self weight", sums=True,
-       products=True)
+define("_convolution convolution_overrideable", kind="convolution", linear="bias", factors="input weight", sums=True, products=True)
+define("cudnn_convolution cudnn_convolution_transpose", kind="convolution", factors="self weight", sums=True, products=True)
 define("mkldnn_convolution miopen_convolution thnn_conv2d "
        "_slow_conv2d_forward slow_conv3d_forward conv_depthwise3d _conv_depthwise2d", kind="convolution",
        linear="bias", factors="self weight", sums=True, products=True)
