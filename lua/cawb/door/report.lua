@@ -29,16 +29,8 @@ local function outcome(turn)
   return table.concat(parts, "  ")
 end
 
--- What the run may spend: "20 turns, 600 s".
-local function whole_budget(run)
-  local all = run.options
-  return ("%d turn%s, %.0f s"):format(all.turns, all.turns == 1 and "" or "s", all.seconds)
-end
-
-local function budget(run)
-  local left = run:left()
-  return ("%d turn%s, %.0f s left"):format(left.turns, left.turns == 1 and "" or "s", left.seconds)
-end
+-- What may be spent, in all or still: "20 turns, 600 s".
+local function budget(of) return ("%d turn%s, %.0f s"):format(of.turns, of.turns == 1 and "" or "s", of.seconds) end
 
 --- What models cost: "12 replies, 81.2k tokens, $0.34"; "" where none was asked.
 local function spent_on_models(run)
@@ -63,7 +55,7 @@ function Report:run_begins(run)
   self.live.modelled = d.modelled
   self.live:say({ { task.name, 1 } }, {})
   self:line(("%s on %s: %s%s; at most %s"):format(run.strategy.name, task.name, d.model,
-    d.modelled and "; times are modelled, not measured" or "", whole_budget(run)))
+    d.modelled and "; times are modelled, not measured" or "", budget(run.options)))
   for _, note in ipairs(task.notes) do self:line("note: " .. note) end
   local known, why, never = ceilings.of(run.task.device)
   if not known and not never then self:line("note: no time is too short to be believed: " .. why) end
@@ -72,7 +64,7 @@ end
 -- The stage, if any, then what goes on; a narrow terminal does without the budget and the name.
 local function goes_on(self, run, turn, stage)
   self.live:say({ { ("turn %d"):format(turn.number), 0 }, { turn.name, 6 }, stage and { stage, 1 } },
-    { { ("(%s)"):format(budget(run)), 7 } })
+    { { ("(%s)"):format(budget(run:left()) .. " left"), 7 } })
 end
 
 function Report:turn_begins(run, turn) goes_on(self, run, turn) end
@@ -82,9 +74,9 @@ Report.stage = goes_on
 
 function Report:turn_ends(run, turn)
   self:line(("turn %d  %s  %s  reward %.3g  (%s)"):format(turn.number, title(turn),
-    (outcome(turn):gsub("\n.*", ""):gsub("%c", "?")), turn.reward, budget(run)))
+    (outcome(turn):gsub("\n.*", ""):gsub("%c", "?")), turn.reward, budget(run:left()) .. " left"))
   self.live:say({ { run.task.name, 1 }, { ("after turn %d"):format(turn.number), 5 } },
-    { { ("(%s)"):format(budget(run)), 7 } })
+    { { ("(%s)"):format(budget(run:left()) .. " left"), 7 } })
   self:unknowns(turn)
 end
 
