@@ -200,6 +200,26 @@ check.test("a softmax along columns goes through them again, the more the longer
   assert(softmax({ 32768, 2048 }, 0) > 5 * far)
 end)
 
+check.test("a scan of the last dimension costs as much for a short row as for a long one", function()
+  local function scan(name, n)
+    local x_ = tensor("input:1", 2 ^ 26 // n, n)
+    return seconds(op(1, name, "other", { x_ }, x_.shape, { dim = 1 }))
+  end
+  assert(scan("cumsum", 32) > 3 * scan("cumsum", 128))
+  assert(scan("cummin", 32) > 1.5 * scan("cumsum", 32))
+end)
+
+check.test("logarithms of a softmax along columns take less than the softmax; a loss of logits, distances of rows are many kernels", function()
+  local x_ = tensor("input:1", 2048, 256, 512)
+  local function along(name) return seconds(op(1, name, "normalization", { x_ }, x_.shape, { dim = 1 })) end
+  assert(along "_log_softmax" < 0.7 * along "_softmax")
+  local once = seconds(op(1, "sigmoid", "pointwise", { x_ }, x_.shape))
+  local loss = seconds(op(1, "binary_cross_entropy_with_logits", "reduction", { x_, x_ }, x_.shape))
+  assert(loss > 4 * once)
+  local wide, few = tensor("input:1", 65536, 4096), tensor("input:2", 16, 4096)
+  assert(seconds(op(1, "_euclidean_dist", "other", { wide, few }, { 65536, 16 })) > 3 * seconds(op(1, "sigmoid", "pointwise", { wide }, wide.shape)))
+end)
+
 check.test("a recurrent layer takes one step after the other, in each layer and direction", function()
   local function layers(count, both)
     local one = op(1, "lstm", "other", { tensor("input:1", 10, 512, 128) }, { 10, 512, 256 },

@@ -143,6 +143,12 @@ end
 
 kinds.mse_loss, kinds.smooth_l1_loss, kinds.huber_loss, kinds.binary_cross_entropy = loss, loss, loss, loss
 
+-- A logarithm of a sigmoid, one less the target, and products and a difference in place, each a kernel.
+function kinds.binary_cross_entropy_with_logits(op, rates)
+  local passes = #op.inputs > 2 and 13 or 10
+  return memory(passes * bytes_of(op.inputs[1]), "logits", rates)
+end
+
 local function apply(bytes, count, rates)
   return math.max(memory(2 * bytes, "plain", rates), warps(count / 32, costs.offsets_warp, rates))
 end
@@ -188,7 +194,7 @@ local function row_softmax(bytes, rows, n, rates)
   return math.max(memory((n > KEPT and 4 or 2) * bytes, "softmax", rates), blocks(rows, 1024, math.min(n, KEPT) * costs.softmax_element, rates))
 end
 
--- Along other dimensions a thread goes through its column three times; what all threads are at may stay in L2.
+-- Along other dimensions a thread goes through its column three times; what all threads are at may stay in L2. Logarithms take two exponentials fewer.
 local function softmax(op, rates)
   local shape, bytes, times = op.inputs[1].shape, bytes_of(op.inputs[1]), rates_of.times
   local dim = dimension(op.args.dim, shape)
@@ -198,6 +204,7 @@ local function softmax(op, rates)
   local often = times.near + (times.far - times.near) * far
   if inner < 32 then often = often * math.sqrt(32 / inner) end
   if inner <= 64 and n >= 64 then often = times.shared * math.max(1, 32 / inner) end
+  if op.name == "_log_softmax" then often = often * times.logarithm end
   return math.max(often * memory(2 * bytes, "plain", rates), 3 * n * costs.spatial_wait)
 end
 
@@ -209,16 +216,29 @@ local function along(op)
   return shape[dim] or 1, product(shape, dim + 1), dim == #shape
 end
 
--- Rows by blocks; columns by a thread each.
+-- The last dimension by blocks of several rows, whose barriers cost as much for a short row as for a long one; columns by a thread each.
 local function scan(op, rates)
-  local _, inner, is_last = along(op)
-  local logarithm = op.name == "logcumsumexp"
+  local n, inner, is_last = along(op)
   if inner > 1 then return memory(both(op), "column_scan", rates) end
-  local cost = logarithm and costs.logarithm_warp or is_last and 0 or costs.column_scan_warp
+  local long = op.name ~= "cumsum" and op.name ~= "cumprod"
+  if is_last then
+    return math.max(memory(both(op), "scan", rates), warps(elements(op) / n, long and costs.long_scan_row or costs.scan_row, rates))
+  end
+  local cost = op.name == "logcumsumexp" and costs.logarithm_warp or costs.column_scan_warp
   return math.max(memory(both(op), "scan", rates), warps(elements(op) / 32, cost, rates))
 end
 
-kinds.cumsum, kinds.cumprod, kinds.logcumsumexp = scan, scan, scan
+kinds.cumsum, kinds.cumprod, kinds.logcumsumexp, kinds.cummin, kinds.cummax = scan, scan, scan, scan, scan
+
+-- Squares, their sums, the first factor times -2, both with two columns more, their product, a bound and a root.
+function kinds._euclidean_dist(op, rates)
+  local a, b, out = op.inputs[1], op.inputs[2], op.outputs[1].shape
+  local m, n, k = out[#out - 1] or 1, out[#out], (a.shape[#a.shape] or 1) + 2
+  local function widened(t, more) return memory((3 + more) * bytes_of(t), "plain", rates) + memory(2 * bytes_of(t), "odd_cat", rates) end
+  local batch = product(out) / (m * n)
+  return widened(a, 2) + widened(b, 0) + libraries.product(batch, m, n, k, libraries.reached.matmul, rates)
+    + memory(4 * op.bytes_written, "plain", rates)
+end
 
 -- A block looks for the bits of what a row is asked for, some after the others; of a short row it is one warp.
 local function selection(kind)

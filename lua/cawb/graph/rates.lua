@@ -1,5 +1,6 @@
 -- rates: how fast classes of eager PyTorch's kernels are, which kernels.lua and windows.lua ask for. Fitted to times measured on an H200
--- (bench/results/synth_confirm_h200.md says to which, and how well they hold for others). Bytes go by the device's own rate, and
+-- (bench/results/synth_confirm_h200.md says to which, and how well they hold for others); rows of scans, logarithms of a softmax and losses
+-- of logits on an H100 (synth_confirm_h100.md). Bytes go by the device's own rate, and
 -- the rest by a multiprocessor's clock, which an H100 and an H200 have alike. What single operators take beyond their class stands in the
 -- table of operators (core/host/graph/operators.py, `slow`).
 
@@ -8,12 +9,12 @@ local M = {}
 -- Of the rate that streams reach, for the bytes of a class.
 M.reached = {
   plain = 1, reduce = 0.917, normalize = 0.9, statistics = 0.645, softmax = 1, scan = 0.57, column_scan = 0.645,
-  cat = 0.92, odd_cat = 0.562, pool = 0.836, resize = 0.91, image = 0.325,
+  logits = 0.84, cat = 0.92, odd_cat = 0.562, pool = 0.836, resize = 0.91, image = 0.325,
 }
 
 -- How often as long as one reading and one writing a softmax along columns takes: while what all threads are at stays in L2, where
 -- it does not, and where several threads share a column.
-M.times = { near = 3.2, far = 6.03, shared = 3.6, short = 0.673}
+M.times = { near = 3.2, far = 6.03, shared = 3.6, short = 0.673, logarithm = 0.57 }
 
 -- Seconds on one multiprocessor: of a block, of a warp, of a step that a warp takes (`step`), of a step that a thread waits for (`wait`).
 -- `offsets` and `turned`: of an elementwise kernel that computes where each element is, for tensors that are broadcast or parts; and
@@ -32,7 +33,7 @@ M.costs = {
   volume_warp = 5.18e-08, volume_step = 3e-09, volume_block = 1e-06,
   nearest_warp = 1.17e-08, nearest_wait = 1.62e-08, linear_warp = 1.92e-08, linear_wait = 3.85e-07, fold_step = 3.7e-08,
   pad1_warp = 1.55e-08, pad2_warp = 2.37e-08, pad3_warp = 3.19e-08, pad_block = 8.46e-07,
-  column_scan_warp = 7.18e-08, logarithm_warp = 3.23e-07, sort_warp = 2.27e-07, mode_row = 7.69e-07,
+  scan_row = 7.4e-07, long_scan_row = 1.33e-06, column_scan_warp = 7.18e-08, logarithm_warp = 3.23e-07, sort_warp = 2.27e-07, mode_row = 7.69e-07,
   select_warp = 4e-06, select_block = 8.17e-06, select_step = 4.83e-06, top_warp = 7.5e-06, top_block = 6.77e-06, top_step = 3.15e-06,
 }
 
