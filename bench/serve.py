@@ -39,7 +39,8 @@ BRIEF = {"verify.trials": 1, "verify.battery": "mixed", "verify.repeats": 0, "ve
 
 
 # On a GPU times are measured, in turns with PyTorch's: few of them, and no second look at what is the best so far.
-MEASURED = {"confirm.enabled": False, "measure.rounds": 4, "measure.precision": 0.05, "measure.budget": 0.03, "measure.launches": 3}
+MEASURED = {"confirm.enabled": False, "measure.rounds": 4, "measure.precision": 0.05, "measure.budget": 0.03, "measure.launches": 3,
+            "measure.inputs_for": 16}
 
 
 def rungs(family):

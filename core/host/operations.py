@@ -82,7 +82,7 @@ class Host:
         if device.type == "cuda":
             torch.cuda.set_device(device)
         self.workload = Workload(path_of(request), device, request.get("overrides", {}),
-                                 request["init_seed"], request.get("judge"), request.get("weights_seed"))
+                                 request["init_seed"], request.get("judge"), request.get("weights_seed"), request.get("native"))
         return self.workload.describe()
 
     def sketch(self, request):

@@ -31,13 +31,12 @@ RESERVE = 4 << 30        # bytes of GPU memory that others should find free
 
 
 def judge_of(path, device):
-    """The kernels at this path that judge on a GPU, or None. On a processor a library lies there, for native.py."""
-    native.open_library(path if device.type == "cpu" else None)
+    """The kernels at this path that judge on a GPU, or None."""
     return Judge(path, device) if path and device.type == "cuda" else None
 
 
 class Workload(Study):
-    def __init__(self, path, device, overrides, init_seed, judge=None, weights_seed=None):
+    def __init__(self, path, device, overrides, init_seed, judge=None, weights_seed=None, library=None):
         self.device = device
         seed_all(init_seed)                          # a file may draw numbers while it is read
         self.task = Task(path, overrides)
@@ -48,6 +47,7 @@ class Workload(Study):
         self.jailed = {}                             # see host/judge/python_candidate.py
         try:
             self.judge = judge_of(judge, device)
+            native.open_library(library)
             self.trials = Trials(self.runner, self.judge)
             self.unseen = []                         # weights that hardly show in the output
             self.varied = [] if weights_seed is None else self.vary(init_seed, weights_seed)

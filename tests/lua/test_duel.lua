@@ -82,6 +82,32 @@ check.test("baselines that follow one another are one request", function()
   assert(#requests < 2 * 2 * 8, "every batch was a request of its own")
 end)
 
+-- The secret inputs that each of some candidates is timed on, in order: lists of seeds.
+local function timed_on(count, inputs_for, between)
+  local task, sample = fake({ candidate = 1, eager = 2 }, still)
+  local all = {}
+  for i = 1, count do
+    local seen = {}
+    assert(duel.fight(task, mine, how { rounds = 8, against = { "eager" }, inputs_for = inputs_for }, function(t, c, h)
+      if not seen[h.seed] then seen[#seen + 1], seen[h.seed] = h.seed, true end
+      return sample(t, c, h)
+    end))
+    all[i] = table.concat(seen, " ")
+    if between then between(task) end
+  end
+  return all
+end
+
+check.test("each candidate is timed on inputs of its own, or some in a row on the same", function()
+  local own = timed_on(3, 1)
+  assert(own[1] ~= own[2] and own[2] ~= own[3] and own[1]:find " ")
+  local shared = timed_on(5, 2)
+  assert(shared[1] == shared[2] and shared[3] == shared[4], "two in a row have the same")
+  assert(shared[2] ~= shared[3] and shared[4] ~= shared[5], "the third has others")
+  local anew = timed_on(2, 2, function(task) task.timed_inputs = nil end)          -- as a confirmation does
+  assert(anew[1] ~= anew[2])
+end)
+
 check.test("long kernels are timed in short batches", function()
   local task, sample, _, requests = fake({ candidate = 0.004, eager = 0.002 }, still)
   assert(duel.fight(task, mine, how { against = { "eager" } }, sample))

@@ -3,6 +3,7 @@ import math
 import os
 import sys
 import unittest
+from unittest import mock
 
 from hostcase import CORE, HAVE_TORCH
 
@@ -57,6 +58,7 @@ class Native(unittest.TestCase):
         """What is said of an output, and of it beside its terms."""
         e, terms = Expected(ref, ref.to(out.dtype)), Terms.__new__(Terms)
         terms.expected, terms.sizes = [e], {0: (ref.abs().nan_to_num(posinf=1.0).reshape(e.rows, e.cols) * 1.5 + 1e-3)}
+        terms.fetched = {}
         return e.compare(out, 0x7ff97ff9), terms.look(0, out)
 
     def test_all_that_is_said_of_an_output_is_the_same(self):
@@ -87,6 +89,13 @@ class Native(unittest.TestCase):
         without, found = self.both(lambda: self.entries(ref, out))
         self.same(without, found)
         self.assertEqual(found[0]["worst"]["index"], [0, 0])
+
+    def test_what_is_fetched_from_elsewhere_is_the_same(self):
+        ref, out = matrix((30, 40), torch.float32, 8)
+        _, found = self.both(lambda: self.entries(ref, out))
+        with mock.patch.object(native, "fetches", lambda tensor: True):
+            fetched = self.entries(ref, out)
+        self.assertEqual(found, fetched)
 
     def test_it_takes_what_it_reads(self):
         native.open_library(LIBRARY)

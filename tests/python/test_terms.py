@@ -53,6 +53,20 @@ class Terms(unittest.TestCase):
             squares = squares + (runner.forward_near([x], 1, moves.factor, moves)[0][1] - reference).square()
         return (squares / 4).sqrt() / MOVE
 
+    def test_each_probe_begins_with_the_weights_as_they_are(self):
+        runner, x = self.runner(None), torch.rand(5, 4)
+        runner.module, runner.changes_module = torch.nn.Linear(4, 3), False
+        weights = runner.module.weight.detach().double()
+        twice = [runner.forward_near([x], 1, lambda t: t.double() * 2, None)[0][1] for _ in range(3)]
+        for found in twice:
+            self.assertTrue(torch.allclose(found, 4 * (x.double() @ weights.t()) + 2 * runner.module.bias.double()))
+        self.assertTrue(torch.equal(runner.module.weight.double(), weights))
+        runner.module = torch.nn.Linear(4, 3)
+        runner.changes_module = True            # then each has a module that has not run yet
+        runner.near_module = None
+        runner.forward_near([x], 1, lambda t: t.double(), None)
+        self.assertIsNone(runner.near_module)
+
     def test_a_forward_that_names_float32_has_a_reference_in_float64(self):
         x = torch.rand(50) + 0.5
         found = self.wide(lambda x: (x * 1.1).float() + torch.full((50,), 0.5, dtype=torch.float32), x)

@@ -10,6 +10,7 @@ import torch
 from host.wire.fault import Fault
 
 PARTS = 95                  # as in native.h
+LITTLE = 1 << 17            # elements
 
 
 TYPES = {"real": ctypes.c_double, "whole": ctypes.c_int64, "parts": ctypes.c_double * PARTS}
@@ -42,6 +43,12 @@ def takes(*tensors):
     """Whether the library reads them: matrices without gaps in the memory of this process."""
     return _library is not None and all(
         t.device.type == "cpu" and t.dtype in (torch.float32, torch.float64) and t.is_contiguous() for t in tensors)
+
+
+def fetches(tensor):
+    """Whether it is worth while to fetch what lies on a GPU, so that the library reads it: some dozens of launches there, and
+    waiting for each of their results, take longer than to copy a little."""
+    return _library is not None and tensor.is_cuda and tensor.numel() <= LITTLE and tensor.dtype in (torch.float32, torch.float64)
 
 
 def at(tensor):

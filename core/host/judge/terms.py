@@ -120,19 +120,27 @@ class Terms:
         self.expected = expected
         floats = [i for i, e in enumerate(expected) if e.dtype.is_floating_point and e.numel]
         probes = MOST_PROBES if sum(expected[i].numel for i in floats) <= FEW else PROBES
-        self.sizes, self.moved = {i: 0 for i in floats}, dict.fromkeys(floats, 0.0)
+        self.sizes, self.fetched = {i: 0 for i in floats}, {}
+        far = {i: [] for i in floats}
         for probe in range(probes):
             moves = Moves(runner.device, seed, probe, MOVE)
             outs = runner.forward_near(inputs, seed, moves.factor, moves)
             for i in floats:
                 moved = outs[i][1].reshape(expected[i].reference.shape).sub_(expected[i].reference)
                 moved = moved.square_().nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
-                self.moved[i] = max(self.moved[i], math.sqrt(float(moved.mean())) / (expected[i].rms or 1.0))
+                far[i].append(moved.mean())
                 self.sizes[i] = moved.add_(self.sizes[i])
+        self.moved = {i: math.sqrt(float(torch.stack(far[i]).max())) / (expected[i].rms or 1.0) for i in floats}
         for i in floats:
             self.sizes[i] = self.sizes[i].div_(probes).sqrt_().div_(MOVE)
         eager = runner.forward(inputs, seed)
         self.eager = {i: self.look(i, eager[i][1]) for i in floats}
+
+    def near(self, i, out):
+        """An output, its reference and the sizes of its terms where the library reads them."""
+        if i not in self.fetched:
+            self.fetched[i] = self.expected[i].reference.cpu(), self.sizes[i].cpu()
+        return out.cpu(), *self.fetched[i]
 
     def beside(self, i, out, plain=()):
         """What is said of output `i` in addition: its errors and eager PyTorch's, or None; `plain`
@@ -151,8 +159,9 @@ class Terms:
         e, sizes = self.expected[i], self.sizes[i]
         rows, cols = grid(e.shape)
         out, look = out.reshape(rows, cols), Look(e, rows, cols)
-        if e.scale and native.takes(out, e.reference, sizes):
-            return look.native(native.look(out, e.reference, sizes, look))
+        near = self.near(i, out) if native.fetches(out) else (out, e.reference, sizes)
+        if e.scale and native.takes(*near):
+            return look.native(native.look(*near, look))
         step = max(1, ELEMENTS // max(1, cols))
         for start in range(0, rows, step):
             part = slice(start, start + step)
@@ -194,7 +203,7 @@ class Look:
         """All rows at once, as the library has found them."""
         self.worst, self.square, self.own, self.far = found.worst, found.square, found.own, found.far
         self.row = found.row, found.row_at
-        self.parts = torch.tensor([list(found.squares), list(found.counts)], dtype=torch.float64)
+        self.parts = torch.tensor([list(found.squares), list(found.counts)], dtype=torch.float64, device="cpu")
         return self.result()
 
     def note_parts(self, ref, share):

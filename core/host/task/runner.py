@@ -20,6 +20,9 @@ from host.wire.forms import adapt, dense, results
 from host.wire.tensors import copied, mapped, wide
 
 
+FEW_WEIGHTS = 1 << 20    # elements
+
+
 def seed_all(seed):
     """What torch.manual_seed does, without the stack traces that it takes for devices
     that are not there: they cost a tenth of a millisecond."""
@@ -50,7 +53,7 @@ class Runner:
         self.task, self.device, self.init_seed = task, device, init_seed
         self.weights = None     # how they are varied: see vary()
         self.module = self.build()
-        self.wide_module = None
+        self.wide_module = self.near_module = None
         self.repeatable = True  # else float64 would draw other random numbers
         # Whether cuDNN may choose among all of its algorithms: of transposed convolutions the repeatable ones may take
         # fifteen times as long. Where the others do not repeat themselves study.py takes that back.
@@ -97,7 +100,7 @@ class Runner:
         """From here on the weights are others: see vary.py. Names of those that are; with a
         strength of 0 the constructor's."""
         self.weights = None
-        self.module, self.wide_module = self.build(), None
+        self.module, self.wide_module, self.near_module = self.build(), None, None
         self.weights = (seed, strength, boosts) if strength else None
         return varied(self.module, *self.weights) if strength else []
 
@@ -152,10 +155,21 @@ class Runner:
     def forward_near(self, inputs, seed, moved, mode):
         """The reference in float64 of factors, weights too, of which `moved` makes a private, moved
         copy; under a dispatch mode."""
-        module = widened(self.copy())
-        for tensor in dict.fromkeys(list(module.parameters()) + list(module.buffers())):
-            tensor.data = moved(tensor.data)
+        module, given = self.near()
+        for tensor, data in given:
+            tensor.data = moved(data)
         return self.call(module, mapped(inputs, moved), seed, Both(Wide(), mode), torch.float64)
+
+    def near(self):
+        """A module in float64 whose weights may be replaced, and pairs of each with what it is without that. The same one is
+        used again where no forward changes it, and its weights are few: it holds them once more."""
+        if self.near_module is not None:
+            return self.near_module
+        module = widened(self.copy())
+        given = [(t, t.data) for t in dict.fromkeys(list(module.parameters()) + list(module.buffers()))]
+        if not self.changes_module and sum(t.numel() for t, _ in given) <= FEW_WEIGHTS:
+            self.near_module = module, given
+        return module, given
 
     def follow(self, inputs, seed, mode):
         """What forward returns under a mode that makes its own of it: tensors in order."""

@@ -163,6 +163,7 @@ return {
     process_seconds = 5.0,    --   where one loads within this, and
     process_bytes = 512 << 20, --  all of them together hold no more tensors than this; two, where one holds more
     slowest = 0.75,           -- samples below this share of the highest SM clock are discarded
+    inputs_for = 1,           -- candidates in a row that are timed on the same secret inputs; a confirmation draws new ones
     launches = 20,            -- calls, one after another, to know what the host's launching costs
     ahead = true,             -- of a suite on a GPU: torch.compile builds a task, without data, before its turn has come
   },

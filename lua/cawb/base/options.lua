@@ -22,7 +22,7 @@ local ranges = {
   ["tolerance.allclose"] = positive, ["tolerance.allclose_half"] = positive,
   ["verify.battery_bytes"] = not_negative, ["verify.repeats"] = not_negative,
   ["tolerance.equal_error"] = at_least_one, ["measure.matrix_samples"] = at_least_one,
-  ["measure.batch"] = at_least_one, ["measure.rounds"] = at_least_one,
+  ["measure.batch"] = at_least_one, ["measure.inputs_for"] = at_least_one, ["measure.rounds"] = at_least_one,
   ["measure.warmup"] = not_negative,
   ["measure.slice"] = positive, ["measure.resolution"] = not_negative, ["measure.slowest"] = share, ["measure.launches"] = not_negative,
   ["confirm.trials"] = at_least_one, ["sweep.budget"] = positive,

@@ -13,7 +13,7 @@ local text_bytes, list_items, map_entries = 1024, 4096, 1024
 local tree_depth, tree_values, tree_text = 16, 65536, 65536
 local largest = 1 << 53                      -- a double holds every whole number up to here
 
-local check
+local made
 
 -- A value in a message: short, and in one line.
 local function shown(value)
@@ -45,107 +45,144 @@ local function is_text(value, most) return type(value) == "string" and #value <=
 
 local function is_list(value) return type(value) == "table" and (getmetatable(value) == array or value[1] ~= nil) end
 
-local checks = {}
+-- A description becomes a function of a value once: the answers of one candidate hold thousands of values. It returns nothing
+-- where the value fits, else the path within it and what is wrong there.
+local makers = {}
 
-function checks.bool(spec, value)
-  if type(value) ~= "boolean" then return wrong(value, "must be true or false") end
-  if spec.values and spec.values[1] ~= value then return wrong(value, "must be %s", tostring(spec.values[1])) end
+function makers.bool(spec)
+  local only = spec.values and spec.values[1]
+  return function(value)
+    if type(value) ~= "boolean" then return wrong(value, "must be true or false") end
+    if only ~= nil and only ~= value then return wrong(value, "must be %s", tostring(only)) end
+  end
 end
 
-function checks.text(spec, value)
-  local least, most = spec.least or 0, spec.most or text_bytes
-  if not is_text(value, most) or #value < least then
-    return wrong(value, "must be a text of %d to %d bytes in UTF-8", least, most)
+function makers.text(spec)
+  local least, most, known = spec.least or 0, spec.most or text_bytes, nil
+  if spec.values then
+    known = {}
+    for _, value in ipairs(spec.values) do known[value] = true end
   end
-  if not spec.values then return nil end
-  for _, known in ipairs(spec.values) do if known == value then return nil end end
-  return wrong(value, "must be one of %s", table.concat(spec.values, ", "))
+  return function(value)
+    if not is_text(value, most) or #value < least then
+      return wrong(value, "must be a text of %d to %d bytes in UTF-8", least, most)
+    end
+    if known and not known[value] then return wrong(value, "must be one of %s", table.concat(spec.values, ", ")) end
+  end
 end
 
 local words = { inf = true, ["-inf"] = true, nan = true }
 
-function checks.number(spec, value)
-  if spec.odd and (words[value] or value == core.json.null) then return nil end
-  local least, most = spec.least or -math.huge, spec.most or math.huge
-  local finite = type(value) == "number" and value == value and value > -math.huge and value < math.huge
-  if finite and value >= least and value <= most then return nil end
-  return wrong(value, "must be a finite number" .. (spec.least and " of %s or more" or "") .. (spec.most and " up to %s" or ""),
-    tostring(spec.least or spec.most), tostring(spec.most))
+function makers.number(spec)
+  local least, most, odd = spec.least or -math.huge, spec.most or math.huge, spec.odd
+  return function(value)
+    -- NaN is none of these.
+    if type(value) == "number" and value >= least and value <= most and value > -math.huge and value < math.huge then return nil end
+    if odd and (words[value] or value == core.json.null) then return nil end
+    return wrong(value, "must be a finite number" .. (spec.least and " of %s or more" or "") .. (spec.most and " up to %s" or ""),
+      tostring(spec.least or spec.most), tostring(spec.most))
+  end
 end
 
-function checks.whole(spec, value)
-  local number, most = type(value) == "number" and math.tointeger(value), spec.most or largest
-  if number and number >= (spec.least or 0) and number <= most then return nil end
-  return wrong(value, "must be a whole number from %d to %d", spec.least or 0, most)
+function makers.whole(spec)
+  local least, most = spec.least or 0, spec.most or largest
+  return function(value)
+    local number = type(value) == "number" and math.tointeger(value)
+    if number and number >= least and number <= most then return nil end
+    return wrong(value, "must be a whole number from %d to %d", least, most)
+  end
 end
 
 -- Up to 2^63, in which case it is a text.
-function checks.seed(_, value)
-  if is_text(value, 20) and (value:match "^%d+$" or value:match "^0x%x+$") then return nil end
-  if not checks.whole({}, value) then return nil end
-  return wrong(value, "must be a whole number, as a text where it is beyond 2^53")
-end
-
-function checks.list(spec, value, types)
-  local least, most = spec.least or 0, spec.most or list_items
-  if not is_list(value) and not (type(value) == "table" and next(value) == nil) then   -- Lua's own empty one
-    return wrong(value, "must be a list")
-  end
-  if #value < least or #value > most then return wrong(value, "must be a list of %d to %d", least, most) end
-  for i, item in ipairs(value) do
-    local path, problem = check(spec.of, item, types)
-    if problem then return within(i, path, problem) end
+function makers.seed()
+  local whole = makers.whole {}
+  return function(value)
+    if is_text(value, 20) and (value:match "^%d+$" or value:match "^0x%x+$") then return nil end
+    if not whole(value) then return nil end
+    return wrong(value, "must be a whole number, as a text where it is beyond 2^53")
   end
 end
 
-function checks.map(spec, value, types)
-  local count, most = 0, spec.most or map_entries
-  if type(value) ~= "table" or is_list(value) then return wrong(value, "must be an object") end
-  for key, item in pairs(value) do
-    count = count + 1
-    if count > most then return "", ("must have at most %d entries"):format(most) end
-    if not is_text(key, 4096) then return "", "must have names in UTF-8, of at most 4096 bytes" end
-    local path, problem = check(spec.of, item, types)
-    if problem then return within(key, path, problem) end
-  end
-end
-
-function checks.object(spec, value, types)
-  if type(value) ~= "table" or is_list(value) then return wrong(value, "must be an object") end
-  for name, field in pairs(spec.fields) do
-    if value[name] ~= nil then
-      local path, problem = check(field, value[name], types)
-      if problem then return within(name, path, problem) end
-    elseif not field.optional then
-      return within(name, "", "is missing")
+function makers.list(spec, types)
+  local least, most, item_check = spec.least or 0, spec.most or list_items, made(spec.of, types)
+  return function(value)
+    if not is_list(value) and not (type(value) == "table" and next(value) == nil) then   -- Lua's own empty one
+      return wrong(value, "must be a list")
+    end
+    if #value < least or #value > most then return wrong(value, "must be a list of %d to %d", least, most) end
+    for i = 1, #value do
+      local path, problem = item_check(value[i])
+      if problem then return within(i, path, problem) end
     end
   end
-  for name, item in pairs(value) do
-    if not spec.fields[name] then
-      if not spec.others then return within(tostring(name), "", "is unknown") end
-      local path, problem = check(spec.others, item, types)
+end
+
+function makers.map(spec, types)
+  local most, item_check = spec.most or map_entries, made(spec.of, types)
+  return function(value)
+    local count = 0
+    if type(value) ~= "table" or is_list(value) then return wrong(value, "must be an object") end
+    for key, item in pairs(value) do
+      count = count + 1
+      if count > most then return "", ("must have at most %d entries"):format(most) end
+      if not is_text(key, 4096) then return "", "must have names in UTF-8, of at most 4096 bytes" end
+      local path, problem = item_check(item)
+      if problem then return within(key, path, problem) end
+    end
+  end
+end
+
+-- The names of an object's fields that must be there, and a function for each field.
+local function fields_of(spec, types)
+  local needed, own = {}, {}
+  for name, field in pairs(spec.fields) do
+    own[name] = made(field, types)
+    if not field.optional then needed[#needed + 1] = name end
+  end
+  table.sort(needed)
+  return needed, own
+end
+
+function makers.object(spec, types)
+  local needed, own = fields_of(spec, types)
+  local others = spec.others and made(spec.others, types)
+  return function(value)
+    if type(value) ~= "table" or is_list(value) then return wrong(value, "must be an object") end
+    for i = 1, #needed do
+      if value[needed[i]] == nil then return within(needed[i], "", "is missing") end
+    end
+    for name, item in pairs(value) do
+      local field = own[name] or others
+      if not field then return within(tostring(name), "", "is unknown") end
+      local path, problem = field(item)
       if problem then return within(name, path, problem) end
     end
   end
 end
 
 -- The first that fits; where none does, what is wrong with the one that came furthest.
-function checks.either(spec, value, types)
-  local path, problem
-  for _, one in ipairs(spec.of) do
-    local at, why = check(one, value, types)
-    if not why then return nil end
-    if not path or #at > #path then path, problem = at, why end
+function makers.either(spec, types)
+  local list = {}
+  for i, one in ipairs(spec.of) do list[i] = made(one, types) end
+  return function(value)
+    local path, problem
+    for _, fits in ipairs(list) do
+      local at, why = fits(value)
+      if not why then return nil end
+      if not path or #at > #path then path, problem = at, why end
+    end
+    return path, problem
   end
-  return path, problem
 end
+
+local long_text, any_number = makers.text { most = tree_text }, makers.number {}
 
 local function tree(value, depth, state)
   state.left = state.left - 1
   if depth > tree_depth then return "", ("must not be nested more than %d deep"):format(tree_depth) end
   if state.left < 0 then return "", ("must have at most %d values"):format(tree_values) end
-  if type(value) == "string" then return checks.text({ most = tree_text }, value) end
-  if type(value) == "number" then return checks.number({}, value) end
+  if type(value) == "string" then return long_text(value) end
+  if type(value) == "number" then return any_number(value) end
   if type(value) ~= "table" then return nil end
   for key, item in pairs(value) do
     if type(key) == "string" and not is_text(key, 4096) then return "", "must have names in UTF-8" end
@@ -154,18 +191,37 @@ local function tree(value, depth, state)
   end
 end
 
-function checks.tree(_, value) return tree(value, 0, { left = tree_values }) end
+function makers.tree()
+  return function(value) return tree(value, 0, { left = tree_values }) end
+end
 
-function check(spec, value, types)
-  local own = checks[spec.type]
-  if own then return own(spec, value, types) end
-  return check(types[spec.type] or error(("schema: there is no type '%s'"):format(spec.type)), value, types)
+-- A type may hold itself: what is made of it is looked up when a value is there.
+local function named(name, types)
+  local spec = types[name] or error(("schema: there is no type '%s'"):format(name))
+  return function(value) return made(spec, types)(value) end
+end
+
+local known = setmetatable({}, { __mode = "k" })     -- types -> description -> its function
+local no_types = {}
+
+function made(spec, types)
+  local all = known[types]
+  if not all then
+    all = setmetatable({}, { __mode = "k" })
+    known[types] = all
+  end
+  local f = all[spec]
+  if f then return f end
+  local maker = makers[spec.type]
+  f = maker and maker(spec, types) or named(spec.type, types)
+  all[spec] = f
+  return f
 end
 
 --- What is wrong with a value, "report.races must be a whole number from 0 to 8, not 1.5", or
 --- nil where it fits. `types` holds the named types.
 function M.check(spec, value, types)
-  local path, problem = check(spec, value, types or {})
+  local path, problem = made(spec, types or no_types)(value)
   if not problem then return nil end
   path = path:gsub("^%.", "")
   return path == "" and "it " .. problem or path .. " " .. problem
@@ -173,6 +229,6 @@ end
 
 --- The words that a description may have as its type, beside the names of its own types.
 M.kinds = {}
-for kind in pairs(checks) do M.kinds[kind] = true end
+for kind in pairs(makers) do M.kinds[kind] = true end
 
 return M

@@ -285,10 +285,9 @@ function M.new(task, candidate, facts, stages, options)
   told.plan = M.plan(facts.steps, census, #task.outputs)
   if facts.python then told.python = { census = facts.python.census, text = folder.joined(candidate.python, candidate.files), work = facts.python.work } end
   told.precision = facts.error and precision.of(task, facts, census, options.verify)
-  told.verify = facts.error and { error = plain(facts.error), trials = #(facts.trials or {}),
-                                  report = plain(facts.report), repeatable = facts.repeatable,
-                                  battery = facts.battery and plain(facts.battery) }
-  told.timing = facts.time_s and { time_s = plain(facts.time_s), speedup = plain(facts.speedup),
+  told.verify = facts.error and { error = facts.error, trials = #(facts.trials or {}),
+                                  report = facts.report, repeatable = facts.repeatable, battery = facts.battery }
+  told.timing = facts.time_s and { time_s = facts.time_s, speedup = facts.speedup,
     samples = core.json.array { table.unpack(facts.samples or {}) }, launch_bound_s = facts.launch_bound_s }
   told.counted, told.changed = facts.counted, facts.changed
   if has(stages, "work") and facts.python then told.shares = shares(task) end

@@ -34,6 +34,7 @@ end
 --- facts of the stage "confirm". With `count` the device's counters have a look, too. Returns nil, message, name when the machine failed.
 function M.again(task, member, facts, options, say, count)
   task.device:drop_worker()
+  task.timed_inputs = nil                     -- nor are what others were timed on fresh
   local again, message, name = evaluate.one(task, member, options,
     { trials = options.confirm.trials, count = count, say = function() say "confirm" end })
   if not again then return nil, message, name end

@@ -192,15 +192,15 @@ local function unjudgeable(reply)
     table.concat(reply.notes or {}, "; "))
 end
 
--- The library that judges outputs on a processor, of a build tree and of an install tree; without it PyTorch does.
+-- The library that judges what is on a processor, of a build tree and of an install tree; without it PyTorch does.
 local function judge_library()
   local path = (core.program:match "^(.*)/[^/]+/[^/]+$" or ".") .. "/lib/libcawb_native.so"
   return core.fs.kind(path) == "file" and path or nil
 end
 
--- What judges outputs: the kernels on a GPU, built like any other; that library elsewhere.
+-- What judges outputs on a GPU: kernels, built like any other; elsewhere there is nothing to build.
 local function judge_kernels(device)
-  if not kinds.of(device).gpu then return { ok = true, cubin = judge_library() } end
+  if not kinds.of(device).gpu then return { ok = true } end
   local path = python.host_folder() .. "/judge/judge.cu"
   local source, message, missing = file.read(path)
   if not source then return nil, message, missing end
@@ -252,6 +252,7 @@ local function load(host, path, device, opts, weights_seed, look)
   local judge, message, name = judge_kernels(device)
   if not judge then return nil, message, name end
   return device:with_others(false, loop.call, host, { op = "load", path = wire.path(path), device = kinds.torch_device(device), judge = judge.cubin,
+    native = judge_library(),
     overrides = opts.task, init_seed = 42, weights_seed = opts.verify.weights == "drawn" and weights_seed or nil },
     { timeout = opts.deadlines.task })
 end

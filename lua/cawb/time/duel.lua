@@ -95,17 +95,30 @@ end
 
 -- Two secret inputs of this measurement in turn, whose references are made once, the last of a kind
 -- that the task never announced; of large ones there is room for one, and a candidate alone needs no more.
-local function input_pool(task, alone)
+local function new_pool(task, alone)
   local pool = { task.next_seed "measure" }
   local bytes = task.shares and task.shares.inputs.size or 0
   if not alone and bytes < large then pool[2] = task.next_seed "measure" end
   return pool
 end
 
+-- The same two for so many candidates in a row. No call has a memory: scratch and outputs are filled anew before each, and a
+-- variable that a candidate leaves changed is told; so those of another candidate are as secret as those of its own last call.
+local function input_pool(task, how, alone)
+  local kept = task.timed_inputs
+  if alone or how.inputs_for <= 1 then return new_pool(task, alone) end
+  if not kept or kept.left == 0 then
+    kept = { pool = new_pool(task, alone), left = how.inputs_for }
+    task.timed_inputs = kept
+  end
+  kept.left = kept.left - 1
+  return kept.pool
+end
+
 local function new_side(task, candidate, how, sample, case)
   local alone = #how.against == 0
   local side = setmetatable({ task = task, candidate = candidate, how = how, sample = sample, case = case,
-    pool = input_pool(task, alone), next = 0, throttled = 0, between = alone and 0 or 1,
+    pool = input_pool(task, how, alone), next = 0, throttled = 0, between = alone and 0 or 1,
     rivals = {}, kernels = {}, failed = {}, about = {}, passes = 2, warm_ups = alone and 0 or 1 }, Side)
   for i, subject in ipairs(how.against) do
     local who = name_of(subject)
