@@ -1,10 +1,12 @@
 -- What search is worth: the tuner of compose/tune.lua beside random drawing, from compose's own schedule, at equal numbers
 -- of measurements, over the tasks of a suite at sizes that fit a simulated device, or in full on a GPU.
---   cawb bench/tune.lua run SUITE.jsonl BOOK.jsonl [MEASUREMENTS] [SHARD, as 3/16] [DEVICE] [SECONDS] [DRAWS]
+--   cawb bench/tune.lua run SUITE.jsonl BOOK.jsonl [MEASUREMENTS] [SHARD] [DEVICE] [SECONDS] [DRAWS]
 --   cawb bench/tune.lua table BOOK.jsonl...
 --   cawb bench/tune.lua draw SUITE.jsonl BOOK.jsonl ...      the same without the search, for records
 --   cawb bench/tune.lua records BOOK.jsonl... >FILE          what was drawn, as records (compose/tune/records.lua)
--- The first form writes a line a task into BOOK, and goes on after those that are there; after SECONDS no further task begins.
+-- The first form writes a line a task into BOOK, and goes on after those that are there; after SECONDS no further task begins. SHARD is
+-- a part of the suite, as 3/16, or claims:FOLDER: processes with one folder, each with a book of its own, share the suite, a task each
+-- in turn.
 -- The second prints the table. All begin with compose's own schedule, which is the first measurement of each: it is known
 -- before a search begins, and to begin without it would flatter whoever proposes it. `random` walks one to four legal edits
 -- from it, `uniform` gives every option of every kernel a value at random (bench/tune/draw.lua); neither measures the same
@@ -17,6 +19,8 @@ local core = require "cawb.core"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local bench = require "cawb.suite.bench"
+local schedule = require "cawb.compose.schedule"
+local sight = require "cawb.compose.tune.sight"
 
 local here = arg[0]:match "^(.*)/" or "."
 
@@ -25,8 +29,9 @@ if word == "table" then return dofile(here .. "/tune/table.lua") { select(2, ...
 if word == "records" then return dofile(here .. "/tune/records.lua") { select(2, ...) } end
 assert((word == "run" or word == "draw") and book, "usage: cawb bench/tune.lua run SUITE.jsonl BOOK.jsonl [MEASUREMENTS] [SHARD] [DEVICE] [SECONDS] [DRAWS]")
 measurements, draws = math.tointeger(tonumber(measurements or 16)), math.tointeger(tonumber(draws or 1))
-local part, parts = (shard or "1/1"):match "^(%d+)/(%d+)$"
-part, parts = assert(tonumber(part), "SHARD is as 3/16"), tonumber(parts)
+local claims = (shard or ""):match "^claims:(.+)$"
+local part, parts = (claims and "1/1" or shard or "1/1"):match "^(%d+)/(%d+)$"
+part, parts = assert(tonumber(part), "SHARD is as 3/16, or claims:FOLDER"), tonumber(parts)
 local ends = os.time() + (tonumber(seconds) or 1e9) // 1
 
 local draw = dofile(here .. "/tune/draw.lua")
@@ -75,12 +80,14 @@ local function profile(task, all, made)
   return p and p.ok and p.kernels and compose.times(made, p) or nil
 end
 
--- What was measured, by task and text. What a simulator says of a text it says again: BOOK.times keeps it between runs.
+-- What was measured, by task and kernel: a kernel takes the same time in any company, so that a plan all of whose kernels ran in other
+-- plans need not run. What a simulator says of a kernel it says again: BOOK.times keeps it between runs. On a GPU every plan runs.
 local known, kept = {}, nil
 
-local function remember(key, times)
-  known[key] = times or false
-  if kept then kept:write(core.json.encode { key = key, times = times or nil }, "\n") end
+local function remember(key, seconds)
+  if known[key] ~= nil then return end
+  known[key] = seconds or false
+  if kept then kept:write(core.json.encode { key = key, seconds = seconds or nil }, "\n") end
 end
 
 local function recall()
@@ -88,18 +95,36 @@ local function recall()
   local path = book .. ".times"
   for text in (core.fs.kind(path) and io.lines(path) or function() end) do
     local one = core.json.decode(text)
-    if one then known[one.key] = one.times or false end
+    if one then known[one.key] = one.seconds or false end
   end
   kept = assert(io.open(path, "a"))
   kept:setvbuf "line"
 end
 
--- Seconds of each kernel of what was made: measured once, whoever asks; every asking counts for him who asks.
+local function key_of(label, text) return label .. " " .. core.hash.sha256(text):sub(1, 24) end
+
+-- Of each kernel the key of what is known, and its seconds where they are.
+local function known_of(label, made)
+  local keys, times, count = {}, {}, 0
+  for k, kernel in ipairs(made.kernels) do
+    keys[k] = key_of(label, sight.of(kernel) or schedule.key(kernel) .. made.source .. made.plan)
+    times[k] = known[keys[k]] or nil
+    count = count + (times[k] and 1 or 0)
+  end
+  return keys, count == #made.kernels and times or nil
+end
+
+-- Seconds of each kernel of what was made, or nil; every asking counts for him who asks.
 local function measure_for(task, all, label)
+  local once = device.info.modelled
   return function(made)
-    local key = label .. " " .. core.hash.sha256(made.source .. made.plan):sub(1, 32)
-    if known[key] == nil then remember(key, profile(task, all, made)) end
-    return known[key] or nil
+    local plan, keys, times = key_of(label, made.source .. made.plan), known_of(label, made)
+    if once and times then return times end
+    if once and known[plan] == false then return nil end
+    times = profile(task, all, made)
+    if not times then remember(plan, false) end
+    for k, seconds in ipairs(times or {}) do remember(keys[k], seconds) end
+    return times
   end
 end
 
@@ -148,6 +173,15 @@ for text in (core.fs.kind(book) and io.lines(book) or function() end) do
   if line then done[line.task] = true end
 end
 
+-- Whether a task is this process's: of those that share a folder of claims the first that asks has it.
+local held = {}
+local function is_mine(label)
+  if not claims then return true end
+  local lock = core.fs.lock(("%s/%s"):format(claims, (label:gsub("%W", "_"))), false)
+  held[#held + 1] = lock
+  return lock ~= nil
+end
+
 recall()
 local out = assert(io.open(book, "a"))
 out:setvbuf "line"
@@ -155,7 +189,7 @@ local number = 0
 for text in io.lines(suite) do
   local row = core.json.decode(text)
   number = number + 1
-  if number % parts == part % parts and not done[label_of(row)] and os.time() < ends and not core.clock.asked() then
+  if number % parts == part % parts and not done[label_of(row)] and os.time() < ends and not core.clock.asked() and is_mine(label_of(row)) then
     local all = settings()
     local task <close>, why = open(row, all)
     local line

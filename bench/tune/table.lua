@@ -7,7 +7,7 @@ local core = require "cawb.core"
 local display = require "cawb.display"
 local report = require "cawb.suite.report"
 
-local MARKS = { 1, 2, 4, 8, 12, 16, 24, 32 }
+local MARKS = { 1, 2, 4, 8, 12, 16, 24, 32, 48 }
 
 local function mean(list)
   local sum = 0.0

@@ -43,6 +43,7 @@ local function generate(kernels, options)
     why = why or schedule.unmet(options.schedule, kernel)
     if why then return nil, ("%s: %s"):format(plan.about(kernel), why) end
     kernel.made = made and omit.apply(made, options.kernels(kernel))
+    kernel.written = made and kernel.made.text
     if not made then
       kernel.call = true
       for _, x in ipairs(kernel.roots[1].inputs) do

@@ -7,6 +7,7 @@
 local promise = require "cawb.compose.tune.promise"
 local records = require "cawb.compose.tune.records"
 local schedule = require "cawb.compose.schedule"
+local sight = require "cawb.compose.tune.sight"
 
 local M = {}
 
@@ -14,6 +15,7 @@ local GAIN = 0.99          -- of the best time so far: what is not below it is n
 local DRAWS = 20           -- walks in a row that lead to nothing new, or nowhere, before a search ends
 local MISSES = 80          -- the same of drawing, which has nothing but walks
 local TRIES = 60           -- plans in a row that say nothing new, before options count as spent
+local KEPT = 200           -- plans that were made and are kept, since walks lead to the same ones again
 
 -- A function that draws from 1 to n, the same for the same seed (Park and Miller's generator, 1988).
 local function drawing(state)
@@ -23,41 +25,28 @@ local function drawing(state)
   end
 end
 
+-- The same function, which makes no plan twice in a row of so many.
+local function keeping(make)
+  local kept, count = {}, 0
+  return function(s)
+    local text = schedule.text(s)
+    if kept[text] == nil then
+      if count >= KEPT then kept, count = {}, 0 end
+      kept[text], count = make(s) or false, count + 1
+    end
+    return kept[text] or nil
+  end
+end
+
 local function spent(self) return self.left <= 0 or self.stop() end
 
 -- ---- what was seen
-
--- A launch as text: the same kernel takes other times with other grids, and with other numbers among its arguments.
-local function launch_text(launch)
-  local words = { launch.kernel or "fill", launch.shared or 0, launch.prepare and "once" or "" }
-  for _, list in ipairs { launch.grid or {}, launch.block or {}, launch.cluster or {} } do
-    words[#words + 1] = "|" .. table.concat(type(list) == "table" and list or { list }, " ")
-  end
-  for _, x in ipairs(launch.arguments or { launch.fill }) do
-    words[#words + 1] = type(x) == "number" and x or x.scratch and x.numel or x.label or ""
-  end
-  return table.concat(words, ",")
-end
-
--- A kernel that was measured, whatever it is called: its text, and how it is launched.
-local function text_of(kernel)
-  local made = kernel.made
-  if not made or not made.text then return nil end
-  local parts = { made.text }
-  for k, launch in ipairs(made.launches) do parts[k + 1] = launch_text(launch) end
-  return (table.concat(parts, "\n"):gsub("%f[%w_]" .. kernel.name, "@"))
-end
-
-local function seen_as(kernel)
-  local text = text_of(kernel)
-  return text and schedule.key(kernel) .. text or nil
-end
 
 -- Times of kernels that were all measured before, in other company; nil where one was not.
 local function known_times(self, made)
   local times = {}
   for k, kernel in ipairs(made.kernels) do
-    local name = seen_as(kernel)
+    local name = sight.of(kernel)
     times[k] = name and self.seen[name]
     if not times[k] then return nil end
   end
@@ -72,14 +61,23 @@ local function measured(self, made)
   return times
 end
 
--- What is known of a kernel of the best plan: its options with what they changed, as logarithms over its first time.
+-- A kernel by what it computes: where another edit of the plan leaves it as it is, what is known of it holds.
+local function name_of(kernel)
+  local words = { schedule.key(kernel), ":" }
+  for k, x in ipairs(kernel.members) do words[k + 2] = x.label or "" end
+  return table.concat(words, " ")
+end
+
+-- What is known of a kernel: its options with what they changed, as logarithms over its first time. `dull` are edits that
+-- leave its text as it was.
 local function kernel_of(self, kernel, own, seconds)
-  local key = schedule.key(kernel)
-  local one = self.kernels[key]
+  local name = name_of(kernel)
+  local one = self.kernels[name]
   if not one then
     local about = records.about(kernel)
-    one = { key = key, about = about, near = self.records:near(about), seen = {}, first = seconds, best = 0.0, own = own, tried = {} }
-    self.kernels[key] = one
+    one = { key = schedule.key(kernel), about = about, near = self.records:near(about), seen = {}, first = seconds, best = 0.0, own = own,
+            tried = {}, dull = {}, base = next(own) == nil and sight.of(kernel) or nil }
+    self.kernels[name] = one
   end
   return one
 end
@@ -108,7 +106,7 @@ local function look(self, s, made)
   if not times then return nil end
   local result = { made = made, schedule = s, seconds = 0.0, times = {} }
   for k, kernel in ipairs(made.kernels) do
-    local key, name = schedule.key(kernel), seen_as(kernel)
+    local key, name = schedule.key(kernel), sight.of(kernel)
     result.seconds, result.times[key] = result.seconds + times[k], times[k]
     if name then self.seen[name] = times[k] end
   end
@@ -147,7 +145,7 @@ end
 local function assembled(self)
   local s = self.best.schedule
   for _, kernel in ipairs(self.best.made.kernels) do
-    local one = self.kernels[schedule.key(kernel)]
+    local one = self.kernels[name_of(kernel)]
     if one then s = with_own(s, one.key, one.own) end
   end
   return s
@@ -173,7 +171,7 @@ local function promises(self)
   local edits, lists, sum = promise.edits(self.best.made), {}, 0.0
   for _, kernel in ipairs(self.best.made.kernels) do
     local key = schedule.key(kernel)
-    local one = self.kernels[key]
+    local one = self.kernels[name_of(kernel)]
     if edits[key] and one then
       local list = promise.ranked(one, edits[key], self.draw)
       if #list > 0 then
@@ -191,7 +189,8 @@ local function advance(self, lists, made)
   local by, fresh, moved = kernels_by_key(made), false, false
   for _, l in ipairs(lists) do
     local kernel = by[l.one.key]
-    local name, entry = kernel and seen_as(kernel), l.list[l.at]
+    local name, entry = kernel and sight.of(kernel), l.list[l.at]
+    if entry and name and name == l.one.base then promise.dull(l.one, entry.own) end
     if entry and name and self.seen[name] then
       note(self, kernel, entry.own, self.seen[name])
       l.at, moved = l.at + 1, true
@@ -282,10 +281,7 @@ local function structural_round(self, edit, name)
     plan.seen[#plan.seen + 1] = { own = {}, change = change }
     if self.learn then self.learn(plan.about, {}, change) end
   end
-  if take(self, result) then
-    self.kernels = {}
-    note_all(self, result)
-  end
+  if take(self, result) then note_all(self, result) end
   return true
 end
 
@@ -360,7 +356,7 @@ end
 --- (tune/records.lua); learn(about, options, change) is told what was measured. Returns the best { schedule, made,
 --- seconds, times }, or nil where the first could not be measured, and the curve: the best seconds after each measurement.
 function M.search(from, how)
-  local self = { make = how.make, measure = how.measure, stop = how.stop or function() return false end, draw = drawing(how.seed or 1),
+  local self = { make = keeping(how.make), measure = how.measure, stop = how.stop or function() return false end, draw = drawing(how.seed or 1),
                  left = how.measurements, records = how.records or records.new(), learn = how.learn, seen = {}, texts = {}, tried = {},
                  kernels = {}, plans = {}, curve = {} }
   take(self, note_all(self, look(self, from)))
@@ -374,6 +370,7 @@ end
 --- while such walks are found. What a search has to beat.
 function M.random(from, how)
   local best, curve, draw, seen = nil, {}, drawing(how.seed or 1), {}
+  how = setmetatable({ make = keeping(how.make) }, { __index = how })
   local made, s, misses = how.make(from), from, 0
   while made and #curve < how.measurements and misses < MISSES do
     local text = made.source .. made.plan

@@ -46,10 +46,26 @@ local function candidates(one, edits, draw)
     for name, value in pairs(r.own) do fits = fits and (legal[name .. "=" .. tostring(value)] or one.own[name] == value) end
     if fits then add(r.own) end
   end
-  for _ = 1, MIXED do
+  local telling = M.telling(one, edits)
+  for _ = 1, #telling > 1 and MIXED or 0 do
     local own = draw(2) == 1 and one.own or {}
-    for _ = 1, 1 + draw(3) do own = with(own, edits[draw(#edits)]) end
+    for _ = 1, 1 + draw(3) do own = with(own, telling[draw(#telling)]) end
     add(own)
+  end
+  return list
+end
+
+--- Options that leave a kernel's text as it is: where that is one edit, it is in no mixture any more.
+function M.dull(one, own)
+  local name, value = next(own)
+  if name and next(own, name) == nil then one.dull[name .. "=" .. tostring(value)] = true end
+end
+
+--- The edits of a kernel that are not known to change nothing.
+function M.telling(one, edits)
+  local list = {}
+  for _, edit in ipairs(edits) do
+    if not one.dull[edit.name .. "=" .. tostring(edit.value)] then list[#list + 1] = edit end
   end
   return list
 end
