@@ -33,9 +33,9 @@ def version_of(package):
         return None
 
 
-def path_of(request):
+def path_of(request, name="path"):
     """The path that a request names: any bytes, as Python has them."""
-    path = request["path"]
+    path = request[name]
     return os.fsdecode(bytes.fromhex(path[4:])) if path.startswith("hex:") else path
 
 
@@ -69,10 +69,11 @@ class Host:
         return {}, ()
 
     def ahead(self, request):
-        """Let torch.compile build what it will want for this task, without the GPU: see baselines/ahead.py."""
+        """Let torch.compile build what it will want for this task, before the GPU is had: see baselines/ahead.py."""
         ahead = importlib.import_module("host.baselines.ahead")
         why = ahead.compile_ahead(path_of(request), request.get("overrides", {}), request["init_seed"],
-                                  open_device(request["device"]))
+                                  open_device(request["device"]), request.get("kinds", ["compile"]),
+                                  path_of(request, "lock") if "lock" in request else None)
         return ({"why": why} if why else {}), ()
 
     def load(self, request):

@@ -1,5 +1,6 @@
 """PyTorch's own times: what a baseline reports, with a stopwatch that counts
 calls instead of time where there is no GPU."""
+import fcntl
 import os
 import sys
 import tempfile
@@ -161,9 +162,9 @@ class Baselines(unittest.TestCase):
 class Ahead(unittest.TestCase):
     """What is compiled before the GPU is had."""
 
-    def compiled(self, text, compile_fx):
+    def compiled(self, text, compile_fx, *how):
         with tempfile.TemporaryDirectory() as folder, mock.patch("torch._inductor.compile_fx.compile_fx", compile_fx):
-            return ahead.compile_ahead(path_of(folder, text), {}, 1, torch.device("cpu"))
+            return ahead.compile_ahead(path_of(folder, text), {}, 1, torch.device("cpu"), *how)
 
     def test_a_graph_is_built_without_data_as_a_baseline_has_it(self):
         seen = []
@@ -193,6 +194,36 @@ class Ahead(unittest.TestCase):
         self.assertTrue(before)
         for name, f in before.items():
             self.assertIs(vars(benchmarking.InductorBenchmarker)[name], f)
+
+    def test_every_kind_is_built_as_it_is_used(self):
+        seen = []
+
+        def compile_fx(_graph, _examples, config_patches=None):
+            seen.append((torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.benchmark,
+                         bool(config_patches and config_patches["max_autotune"])))
+        kinds = ["compile", "compile_tf32", "max_autotune"]
+        self.assertIsNone(self.compiled(LINEAR, compile_fx, kinds))
+        self.assertEqual(seen, [(False, False, False), (True, False, False), (False, True, True)])
+
+    def test_max_autotune_takes_its_times_in_turn_and_with_data(self):
+        from torch._inductor.runtime import benchmarking
+        seen = []
+
+        def compile_fx(_graph, _examples, config_patches=None):
+            del config_patches
+            with open(lock, "ab") as other:
+                seen.append(benchmarking.benchmarker.benchmark(lambda: self.taken(other), (), {}, device="cpu"))
+                fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)       # it was given back
+        with tempfile.TemporaryDirectory() as folder:
+            lock = os.path.join(folder, "lock")
+            self.assertIsNone(self.compiled(LINEAR, compile_fx, ["max_autotune"], lock))
+            self.assertIn("wants to take a time", self.compiled(LINEAR, compile_fx, ["max_autotune"]))
+        self.assertEqual(len(seen), 1)
+
+    def taken(self, other):
+        with self.assertRaises(BlockingIOError):
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self.assertNotIsInstance(torch.ones(2), FakeTensor)
 
     def test_a_task_that_is_none_is_left_to_its_loading(self):
         self.assertIn("no Model", self.compiled("x = 1\n", None))

@@ -153,7 +153,7 @@ local function queue(cli, s, all, dev)
   if not place.host then return nil, message, why end
   place.glanced = glanced(cli, s, all, dev, place.host)
   if place.glanced then return place end
-  task.compile_ahead(place.host[1], cli.words[2], dev, all)
+  task.compile_ahead(place.host[1], cli.words[2], dev, all, cli.lock)
   if not place.host[1]:alive() then place.host, message, why = ready_host(dev, all) end
   if not place.host then return nil, message, why end
   place.lock, message, why = core.fs.lock(cli.lock)

@@ -209,11 +209,16 @@ local function judge_kernels(device)
   return built, why, name
 end
 
-local function will_compile(against)
-  for _, kind in ipairs(against) do
-    if kind == "compile" or tostring(kind):match "^max_autotune" then return true end
+-- The baselines that torch.compile makes, of those that are timed in turns and of those that are timed once.
+local function compiled_kinds(how)
+  local list = core.json.array {}
+  for _, kinds_of in ipairs { how.against, how.matrix } do
+    for _, kind in ipairs(kinds_of) do
+      local name = type(kind) == "string" and kind:gsub("_tf32$", "")
+      if name == "compile" or name == "max_autotune" then list[#list + 1] = kind end
+    end
   end
-  return false
+  return list
 end
 
 --- What a task on this device will want of a task host, ahead of its loading: next to nothing of
@@ -223,17 +228,18 @@ function M.prepare(host, device, all)
   if not built then return nil, message, name end
   local ready
   ready, message, name = loop.call(host, { op = "prepare", device = kinds.torch_device(device),
-    compile = will_compile(all.measure.against) }, { timeout = all.deadlines.start })
+    compile = #compiled_kinds(all.measure) > 0 }, { timeout = all.deadlines.start })
   return ready and true, message, name
 end
 
 --- Have PyTorch compile the task in a file before its turn on this device has come, where it is to be timed so: without data,
---- and without computing there. What is not done ahead is done when it is timed.
-function M.compile_ahead(host, path, device, all)
-  local full = core.fs.realpath(place.file(path))
-  if not (full and all.measure.ahead and kinds.of(device).gpu and will_compile(all.measure.against)) then return end
-  loop.call(host, { op = "ahead", path = wire.path(full), overrides = all.task, init_seed = 42,
-    device = kinds.torch_device(device) }, { timeout = all.deadlines.task })
+--- and without computing there, but for what max-autotune tries out, which waits for its turn by the `lock` of those who measure. What is
+--- not done ahead is done when it is timed.
+function M.compile_ahead(host, path, device, all, lock)
+  local full, list = core.fs.realpath(place.file(path)), compiled_kinds(all.measure)
+  if not (full and all.measure.ahead and kinds.of(device).gpu and #list > 0) then return end
+  loop.call(host, { op = "ahead", path = wire.path(full), overrides = all.task, init_seed = 42, kinds = list,
+    lock = lock and wire.path(lock), device = kinds.torch_device(device) }, { timeout = all.deadlines.task })
 end
 
 -- What the task host says of a task, loaded or, for a `look` at it, only sketched.
