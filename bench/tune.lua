@@ -10,8 +10,8 @@
 -- The second prints the table. All begin with compose's own schedule, which is the first measurement of each: it is known
 -- before a search begins, and to begin without it would flatter whoever proposes it. `random` walks one to four legal edits
 -- from it, `uniform` gives every option of every kernel a value at random (bench/tune/draw.lua); neither measures the same
--- kernels twice. Both draw DRAWS times with other seeds, and what is compared with is the mean of these. The search knows the records that
--- cawb comes with, but for those of the task itself.
+-- kernels twice. Both draw with other seeds, `random` DRAWS times and `uniform` once, and what is compared with is the mean of these.
+-- The search knows the records that cawb comes with, but for those of the task itself.
 
 local cawb = require "cawb"
 local compose = require "cawb.compose"
@@ -21,6 +21,8 @@ local python = require "cawb.base.python"
 local bench = require "cawb.suite.bench"
 local schedule = require "cawb.compose.schedule"
 local sight = require "cawb.compose.tune.sight"
+
+local UNIFORM = 1          -- draws of that kind
 
 local here = arg[0]:match "^(.*)/" or "."
 
@@ -162,7 +164,7 @@ local function line_of(row, task, all, number)
   end
   for k = 1, draws do
     line.random[k] = searched(compose.tune.random, make, measure, 7919 + number + 1000 * k)
-    line.uniform[k] = searched(draw.uniform, make, measure, 7919 + number + 1000 * k)
+    if k <= UNIFORM then line.uniform[k] = searched(draw.uniform, make, measure, 7919 + number + 1000 * k) end
   end
   return line
 end

@@ -285,32 +285,33 @@ local function structural_round(self, edit, name)
   return true
 end
 
--- One to four edits from a schedule, and what is made of it; from that schedule's own `made` on, where that is at hand.
+-- So many edits from a schedule of which `made` was made. Options but for the loop leave kernels and joins as they are, so that nothing
+-- is made until the end. Returns the schedule and what is made of it, or nil where nothing is.
+local function steps(make, s, made, count, draw)
+  local seen = made
+  for _ = 1, count do
+    local legal = seen and schedule.legal(seen) or {}
+    if #legal == 0 then break end
+    local edit = legal[draw(#legal)]
+    s = schedule.apply(s, edit)
+    if edit.kernel and edit.name ~= "loop" then seen = setmetatable({ schedule = s }, { __index = seen })
+    else seen = make(s) end
+  end
+  return s, make(s)
+end
+
+-- One to four edits from a schedule, and what is made of it.
 local function walk(how, from, draw)
-  local s, made = from, nil
-  repeat
-    s, made = from, how.make(from)
-    for _ = 1, draw(4) do
-      local legal = made and schedule.legal(made) or {}
-      if #legal == 0 then break end
-      s = schedule.apply(s, legal[draw(#legal)])
-      made = how.make(s)
-    end
-  until made
+  local first, s, made = how.make(from), nil, nil
+  repeat s, made = steps(how.make, from, first, draw(4), draw) until made
   return s, made
 end
 
 -- Two or three edits at once, from the best schedule; false where so many draws in a row gave nothing new.
 local function wander(self)
   for _ = 1, DRAWS do
-    local s, made = self.best.schedule, self.best.made
-    for _ = 1, 1 + self.draw(2) do
-      local legal = made and schedule.legal(made) or {}
-      if #legal == 0 then break end
-      s = schedule.apply(s, legal[self.draw(#legal)])
-      made = self.make(s)
-    end
-    local result = made and look(self, s)
+    local s, made = steps(self.make, self.best.schedule, self.best.made, 1 + self.draw(2), self.draw)
+    local result = made and look(self, s, made)
     if result then
       take(self, result)
       return true

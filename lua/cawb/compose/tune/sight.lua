@@ -20,7 +20,8 @@ local function launch_text(launch)
 end
 
 local function tensor_text(x)
-  return ("%s %s[%s|%s]"):format(x.source or x.label or "", x.dtype, table.concat(x.shape, " "), table.concat(x.strides or graphs.contiguous(x.shape), " "))
+  local strides = x.strides or graphs.contiguous(x.shape)
+  return ("%s %s[%s|%s]"):format(x.source or x.label or "", x.dtype, table.concat(x.shape, " "), table.concat(strides, " "))
 end
 
 -- The text that the generator wrote: kernels that were made one with others have none of their own.
