@@ -139,7 +139,7 @@ check.test("every set and every rule that came along can be read", function()
   for _, name in ipairs(rules.names()) do
     local text = assert(io.open(("lua/cawb/judge/rules/%s.lua"):format(name))):read "a"
     check.matches(text, "^%-%-%- ")
-    local elsewhere = { forbidden_words = true, library_calls = true, python_words = true }
+    local elsewhere = { [rules.of_the_task] = true, forbidden_words = true, library_calls = true, python_words = true }
     assert(strict[name] or elsewhere[name], name .. " is in no set")
   end
 end)

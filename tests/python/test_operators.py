@@ -250,13 +250,14 @@ class Spellings(unittest.TestCase):
 
 # Where operators have to be named, to say how each is computed; and names of Python's functions.
 NAMED = ("core/host/graph/operators.py", "lua/cawb/graph/expressions.lua", "lua/cawb/compose/", "kernels/",
-         "lua/cawb/judge/rules/python_", "core/jailed/")
+         "lua/cawb/judge/rules/python_", "lua/cawb/judge/rules/task_forbids.lua", "core/jailed/")
 PARSES = (r"\baten[.:]", r"\baten%", r"_schema\.name\b", r"\.op\b[^\n]{0,8}:(?:match|find|gsub|sub)\b",
           r"\[\"op\"\]\.(?:split|startswith|endswith|rsplit|partition)")
 
 
 # These read what PyTorch's dispatcher executed, by its names.
-WATCHES = ("core/jailed/watch.py", "core/host/judge/guard.py", "lua/cawb/judge/rules/python_work.lua")
+WATCHES = ("core/jailed/watch.py", "core/host/judge/guard.py", "core/host/task/forbidden.py",
+           "lua/cawb/judge/rules/python_work.lua", "lua/cawb/judge/rules/task_forbids.lua")
 
 # This names what it times, and concludes nothing from that.
 TIMES = ("bench/eager/points.py",)

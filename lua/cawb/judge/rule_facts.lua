@@ -229,7 +229,7 @@ local function task_facts(task)
     return out
   end
   return { name = task.name, graph = graph, inputs = shapes(task.inputs), outputs = shapes(task.outputs),
-           params = shapes(task.params) }
+           params = shapes(task.params), forbidden = core.json.array { table.unpack(task.forbidden or {}) } }
 end
 
 local function has(stages, stage)

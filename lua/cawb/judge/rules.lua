@@ -209,11 +209,26 @@ function M.judge(set, facts, stages, seconds)
   return result
 end
 
+--- The rule that holds what a task's own file forbids. No set names it: it is asked where there is such a list.
+M.of_the_task = "task_forbids"
+
+-- The rules of a set, and that one. It knows classes of operators as python_work has them.
+local function with_the_task(set, task)
+  if #(task.forbidden or {}) == 0 then return set end
+  local work, message = load_rule(path_of "python_work")
+  if not work then return nil, message end
+  local own
+  own, message = configured(M.of_the_task, { classes = work.options.classes }, task.path, ".")
+  if not own then return nil, message end
+  return { name = set.name, list = table.move(set.list, 1, #set.list, 2, { own }) }
+end
+
 --- Judge what is known of a task's candidate by a set (`options.rules`), and put the
 --- outcome into `facts`: findings go to facts.rules; a rejection makes them a failure. Facts
 --- that are a failure stay one. Returns true, or nil, message, name.
 function M.apply(task, candidate, facts, stages, options)
   local set, message = M.set(options.rules)
+  if set then set, message = with_the_task(set, task) end
   if not set then return nil, message, "strategy" end
   facts.rules = facts.rules or { set = set.name, flags = {}, asked = 0 }
   if #set.list == 0 then return true end

@@ -14,7 +14,7 @@ local askable = { timing = true, plausibility = true }
 function M.new(name)
   local set, message = rules.set(name)
   if not set then return nil, message end
-  local m = { name = set.name, of = {}, asked = { list = {} }, silent = {} }
+  local m = { name = set.name, of = { [rules.of_the_task] = "reject" }, asked = { list = {} }, silent = {} }
   for _, one in ipairs(set.list) do
     m.of[one.name] = one.severity
     if one.severity == "reject" and askable[one.rule.stage] then table.insert(m.asked.list, one)

@@ -268,7 +268,7 @@ end
 local function at_own_sizes(task, device, all)
   local sketch = task.scaled.own
   local own = { device = device:sampled(all.scale.both.blocks), deadline = task.deadline, options = all, name = task.name,
-    path = task.path, info = sketch.task, density = sketch.density, products = sketch.products, memory = sketch.memory, notes = {},
+    path = task.path, info = sketch.task, forbidden = sketch.task.forbidden, density = sketch.density, products = sketch.products, memory = sketch.memory, notes = {},
     sketched = true, next_seed = task.next_seed, baselines = task.baselines, known = setmetatable({}, { __mode = "k" }), places = sketch.places }
   own.graph, own.results = M.without_views(sketch.graph, sketch.sources)
   own.inputs, own.outputs, own.params = sketch.inputs, sketch.outputs, sketch.params
@@ -321,7 +321,7 @@ function M.open(path, opts)
   local task = setmetatable(placed({
     host = host, lent = opts.host ~= nil, python = hello, device = opts.device, deadline = all.deadlines.task,
     overrides = all.task, options = all,
-    name = reply.task.name, path = full, info = reply.task, graph = graph, results = results, density = reply.density,
+    name = reply.task.name, path = full, info = reply.task, forbidden = reply.task.forbidden, graph = graph, results = results, density = reply.density,
     products = reply.products, memory = reply.memory, notes = reply.notes,
     alters = reply.alters or {},
     scaled = scaled, sketched = sketched or nil,
