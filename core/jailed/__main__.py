@@ -1,6 +1,6 @@
 """The jail host: a Python with PyTorch in memory that forks jailed workers.
 
-Started as `python3 core/jailed --jail LIBRARY --cache FOLDER` with a scrubbed environment and a
+Started as `python3 core/jailed --jail LIBRARY --cache FOLDER --builds FOLDER` with a scrubbed environment and a
 connected socket on descriptor 3. It runs nothing of a candidate's: a request "spawn"
 makes a process that enters the jail (confine.py) before it looks at anything (worker.py),
 and sends the socket to it back. A worker costs a fork instead of an import of PyTorch.
@@ -19,14 +19,14 @@ from host.wire.channel import Channel  # noqa: E402  pylint: disable=wrong-impor
 from jailed.confine import LEVELS, Confinement  # noqa: E402  pylint: disable=wrong-import-position
 from host.wire.fault import Fault, from_host  # noqa: E402  pylint: disable=wrong-import-position
 from host.wire.protocol import protocol  # noqa: E402  pylint: disable=wrong-import-position
-from jailed.inmates import Inmates, scarce  # noqa: E402  pylint: disable=wrong-import-position
+from jailed.inmates import ENDED, Inmates, scarce  # noqa: E402  pylint: disable=wrong-import-position
 
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 
 
 class Host:
-    def __init__(self, library, cache):
-        self.confinement, self.cache, self.watcher = Confinement(library), cache, None
+    def __init__(self, library, cache, packs):
+        self.confinement, self.cache, self.watcher, self.packs = Confinement(library), cache, None, packs
         self.inmates = Inmates(self.confinement)
 
     def hello(self, _request):
@@ -49,9 +49,33 @@ class Host:
                         % (wanted, ", ".join(LEVELS)))
         return self.confinement.probe(wanted), ()
 
+    def build(self, request):
+        """A pack of what importing a candidate's file builds (builds.py), made where there is none."""
+        builds = self.builds()
+        key, packs = builds.key_of(request["source"], request.get("files")), builds.Packs(self.packs)
+        if packs.has(key):
+            return {"key": key}, ()
+        fd = builds.new_pack()
+        try:
+            how = self.inmates.build(request, fd)["how"]
+            kind, text = builds.contents(fd)
+        finally:
+            os.close(fd)
+        if kind == "pack" and packs.keep(key, text):
+            return {"key": key}, ()
+        if kind == "fail":
+            return {"failed": text.decode(errors="replace")[:4096]}, ()
+        return {"late": True} if how == ENDED else {}, ()
+
+    def builds(self):
+        self.watch()
+        from jailed import builds  # pylint: disable=import-outside-toplevel
+        return builds
+
     def spawn(self, request):
         import_torch()
-        return self.inmates.spawn(request, self.watch())
+        pack = self.builds().Packs(self.packs).sealed(request["key"]) if request.get("key") else None
+        return self.inmates.spawn(request, self.watch(), pack)
 
     def end(self, request):
         return self.inmates.end(request["id"], request.get("patience", 0)), ()
@@ -95,13 +119,13 @@ def serve(channel, host):
 
 
 def main(arguments):
-    if len(arguments) != 4 or arguments[0] != "--jail" or arguments[2] != "--cache":
+    if len(arguments) != 6 or arguments[::2] != ["--jail", "--cache", "--builds"]:
         sys.stderr.write("jail host: cawb starts this program\n")
         return 2
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)  # orphans of a jail without namespaces
     sys.path[:] = [os.path.realpath(p) for p in sys.path]
-    host = Host(arguments[1], arguments[3])
+    host = Host(*arguments[1::2])
     try:
         return serve(Channel(3), host)
     except (BrokenPipeError, ConnectionError):

@@ -12,6 +12,7 @@ from host.wire.fault import Fault
 
 OUTPUT = 1 << 20   # bytes kept of what one prints
 SHOWN = 2000       # and of these told
+ENDED = "ended by the judge"
 
 
 LEFT = {errno.EAGAIN: "processes", errno.ENOMEM: "memory", errno.EMFILE: "descriptors", errno.ENFILE: "descriptors",
@@ -49,37 +50,53 @@ class Inmates:
     def __init__(self, confinement):
         self.confinement, self.all, self.count = confinement, {}, 0
 
-    def spawn(self, request, watcher):
-        level = request.get("jail", "namespaces")
-        self.count += 1
-        limits = request.get("limits", {})
-        group = groups.new("cawb-%d-%d" % (os.getpid(), self.count), limits, request.get("groups", True))
-        inmate = Inmate(level, limits, request.get("gpu", False), group)
-        pair = ()
+    def spawn(self, request, watcher, pack=None):
+        """A worker; what is built for it already comes in the descriptor `pack`."""
+        ours, theirs = socket.socketpair()
+        given = [theirs.fileno()] + ([] if pack is None else [pack])
         try:
-            pair = ours, theirs = socket.socketpair()
+            number, inmate = self.start(request, given, lambda worker, enter: worker.main(
+                3, enter, request.get("threads", 0), watcher, None if pack is None else 4))
+        except OSError:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+            if pack is not None:
+                os.close(pack)
+        return {"id": number, "pid": inmate.pid, "group": inmate.group.files if inmate.group else {}}, [ours.detach()]
+
+    def build(self, request, pack):
+        """What came of one that builds into `pack`, which has `seconds` for it."""
+        number, _ = self.start(request, [pack], lambda worker, enter: worker.build(3, enter, request))
+        return self.end(number, request["seconds"])
+
+    def start(self, request, given, run):
+        """A process in a jail that does run(worker, enter), with the descriptors `given` from 3 on."""
+        level, limits = request.get("jail", "namespaces"), request.get("limits", {})
+        self.count += 1
+        number = self.count
+        group = groups.new("cawb-%d-%d" % (os.getpid(), number), limits, request.get("groups", True))
+        inmate = Inmate(level, limits, request.get("gpu", False), group)
+        try:
             inmate.pid = os.fork()
         except OSError:
-            for end in pair:
-                end.close()
             inmate.close()
             raise
         if inmate.pid == 0:
-            self.become(inmate, theirs.fileno(), request.get("threads", 0), watcher)
-        theirs.close()
-        self.all[self.count] = inmate
-        return {"id": self.count, "pid": inmate.pid, "group": group.files if group else {}}, [ours.detach()]
+            self.become(inmate, given, run)
+        self.all[number] = inmate
+        return number, inmate
 
-    def become(self, inmate, sock, threads, watcher):
+    def become(self, inmate, given, run):
         """In the new process: never returns."""
         try:
             if inmate.group:
                 inmate.group.join()
-            arrange(sock, inmate.output)
+            arrange(inmate.output, given)
             confine.set_environment(inmate.folder)
             from jailed import worker  # pylint: disable=import-outside-toplevel
-            worker.main(3, lambda: self.confinement.enter(inmate.level, inmate.description),
-                        threads, watcher)
+            run(worker, lambda: self.confinement.enter(inmate.level, inmate.description))
         finally:
             os._exit(1)
 
@@ -100,15 +117,15 @@ class Inmates:
             self.end(number)
 
 
-def arrange(sock, output):
-    """Descriptors 0 to 3 and no other; it dies with the jail host."""
+def arrange(output, given):
+    """Descriptors 0 to 2, `given` from 3 on, and no other; it dies with the jail host."""
     os.setpgid(0, 0)
     ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
     null = os.open(os.devnull, os.O_RDONLY)
-    high = [fcntl.fcntl(fd, fcntl.F_DUPFD, 100) for fd in (null, output, sock)]
-    for fd, place in zip((high[0], high[1], high[1], high[2]), range(4)):
+    high = [fcntl.fcntl(fd, fcntl.F_DUPFD, 100) for fd in (null, output, output, *given)]
+    for place, fd in enumerate(high):
         os.dup2(fd, place, inheritable=place < 3)
-    os.closerange(4, 4096)
+    os.closerange(len(high), 4096)
 
 
 def finish(inmate, patience):
@@ -124,7 +141,7 @@ def finish(inmate, patience):
         os.killpg(inmate.pid, signal.SIGKILL)
         os.waitpid(inmate.pid, 0)
     sweep(inmate.pid)
-    return "ended by the judge" if alive else tell(status)
+    return ENDED if alive else tell(status)
 
 
 def wait_for(pid, patience):

@@ -19,6 +19,7 @@ import types
 
 import torch
 
+from jailed import builds
 from jailed import census
 from jailed import files
 from jailed import weights
@@ -36,8 +37,8 @@ PROTOCOL = protocol("jailed")    # read now: its file is outside of the jail
 MODES = {"compile": None, "max_autotune": "max-autotune-no-cudagraphs"}
 
 
-def main(fd, enter, threads, watcher):
-    """Enter the jail first; then serve until the judge has had enough."""
+def main(fd, enter, threads, watcher, pack):
+    """Enter the jail first; then serve until the judge has had enough. `pack` holds what a process of the same text built, or is None."""
     channel = Channel(fd)
     try:
         enter()
@@ -46,7 +47,17 @@ def main(fd, enter, threads, watcher):
         return
     if threads:
         torch.set_num_threads(threads)
+    if pack is not None:
+        builds.unpack(pack)
     serve(channel, Worker(watcher))
+
+
+def build(fd, enter, request):
+    """Enter the jail, then leave in `fd` what importing the file builds."""
+    enter()
+    if request["device"] != "cpu":
+        torch.cuda.set_device(torch.device(request["device"]))
+    builds.build(fd, execute, describe, dict(request, init_seed=0))
 
 
 def serve(channel, worker):

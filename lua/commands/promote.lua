@@ -156,6 +156,7 @@ local choices = { reference = true, warn = true, refuse = true }
 
 -- What is wrong with the flags, or nil.
 local function wrong(given, words)
+  if #words > 1 then return ("one run at a time, not %d: %s"):format(#words, table.concat(words, " ")) end
   if #words ~= 1 or words[1]:sub(1, 1) == "-" or not given.into then
     return "a run and a folder are needed: cawb promote RUN --into DIR"
   end

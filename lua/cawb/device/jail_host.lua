@@ -30,8 +30,8 @@ local function command(python)
     local value = os.getenv(name)
     if value then words[#words + 1] = name .. "=" .. value end
   end
-  return table.move({ python, "-s", core.home .. "/core/jailed", "--jail", library(), "--cache", cache.folder "watch" },
-    1, 7, #words + 1, words)
+  return table.move({ python, "-s", core.home .. "/core/jailed", "--jail", library(), "--cache", cache.folder "watch",
+    "--builds", cache.folder "extensions" }, 1, 9, #words + 1, words)
 end
 
 -- Bytes of memory that this machine has, and processors.
@@ -112,13 +112,40 @@ local function lacks_of(jail, options)
   return list
 end
 
---- A new worker in a jail of its own, by the options `tier2` and `deadlines`: { id, pid, fd, jail, parts }, or nil, message, name.
-function M.spawn(task, options)
+-- Whether importing a file builds something that PyTorch's own builder would find again.
+local function builds(source, files)
+  if source:find("cpp_extension", 1, true) then return true end
+  for path, text in pairs(files or {}) do
+    if path:find "%.c[cuxp]*$" or text:find("cpp_extension", 1, true) then return true end
+  end
+  return false
+end
+
+--- What importing a candidate's file builds is made once for all of its processes, and kept: { key = for M.spawn, or nothing
+--- where nothing is kept }, or { failed = why it cannot be imported, how }; or nil, message, name.
+function M.build(task, options, source, files)
+  if not source or not builds(source, files) then return {} end
+  local host, message, name = host_of(task, options)
+  if not host then return nil, message, name end
+  if task.device.jail.jail ~= "namespaces" then return {} end
+  local gpu, most = kinds.of(task.device).gpu, options.deadlines.python
+  local reply
+  reply, message, name = loop.call(host, { op = "build", source = source, files = files, device = kinds.torch_device(task.device), seconds = most,
+    jail = "namespaces", gpu = gpu, limits = limits_of(options.tier2, gpu), groups = options.tier2.groups }, { timeout = 2 * most })
+  if not reply then return nil, message, name end
+  if reply.failed then return { failed = reply.failed, how = "load" } end
+  if reply.late then return { failed = ("it was not built within %g s (deadlines.python)"):format(most), how = "timeout" } end
+  return { key = reply.key }
+end
+
+--- A new worker in a jail of its own, by the options `tier2` and `deadlines`, with what was built under `key`:
+--- { id, pid, fd, jail, parts }, or nil, message, name.
+function M.spawn(task, options, key)
   local host, message, name = host_of(task, options)
   if not host then return nil, message, name end
   local jail, gpu = task.device.jail, kinds.of(task.device).gpu
   local reply
-  reply, message, name = loop.call(host, { op = "spawn", jail = jail.jail, gpu = gpu,
+  reply, message, name = loop.call(host, { op = "spawn", jail = jail.jail, gpu = gpu, key = key,
     limits = limits_of(options.tier2, gpu), threads = task.python.threads, groups = options.tier2.groups },
     { timeout = options.deadlines.start })
   if not reply then return nil, message, name end

@@ -25,7 +25,8 @@ local requests = {
   worker = { open = "opening the device", load = "loading the kernel", run = "running", time = "timing", profile = "profiling",
     tunables = "reading the plan" },
   compiler = { version = "starting the compiler", compile = "compiling" },
-  ["jail host"] = { probe = "looking what confines", spawn = "starting a confined process" },
+  ["jail host"] = { probe = "looking what confines", spawn = "starting a confined process",
+    build = "building the candidate's extensions" },
 }
 local simulated = { run = "simulating", time = "simulating", profile = "simulating" }
 local baselines = { eager = "timing eager PyTorch", compile = "compiling a baseline with torch.compile",

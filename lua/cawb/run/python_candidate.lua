@@ -35,7 +35,11 @@ end
 -- Open a worker under `name`: it, and what the task host says of it; or a failure as data;
 -- or nil, message, name.
 local function open(task, options, name, about)
-  local worker, message, kind = host.spawn(task, options)
+  local built, message, kind = host.build(task, options, about.source, about.files)
+  if not built then return no_worker(message, kind) end
+  if built.failed then return { failed = built.failed, how = built.how } end
+  local worker
+  worker, message, kind = host.spawn(task, options, built.key)
   if not worker then return no_worker(message, kind) end
   local from = core.clock.now()
   about.op, about.name, about.pid, worker.as = "python_open", name, worker.pid, name
