@@ -91,14 +91,14 @@ def asked(env):
 
 def where(before, after, count, seconds):
     """Where the time of a candidate went: a row for each thing that a process was asked for, and what is left."""
-    print("\n    %-12s %-12s %14s %14s" % ("process", "asked for", "a candidate", "ms a candidate"))
+    print("\n    %-12s %-16s %14s %14s" % ("process", "asked for", "a candidate", "ms a candidate"))
     rest = seconds
     for key, (times, spent) in sorted(after.items(), key=lambda item: before.get(item[0], [0, 0])[1] - item[1][1]):
         times, spent = times - before.get(key, [0, 0])[0], spent - before.get(key, [0, 0])[1]
         rest -= spent
         if times:
-            print("    %-12s %-12s %14.1f %14.1f" % (*key, times / count, 1e3 * spent / count))
-    print("    %-12s %-12s %14s %14.1f\n" % ("none", "", "", 1e3 * rest / count), flush=True)
+            print("    %-12s %-16s %14.1f %14.1f" % (*key, times / count, 1e3 * spent / count))
+    print("    %-12s %-16s %14s %14.1f\n" % ("none", "", "", 1e3 * rest / count), flush=True)
 
 
 def score(env, items, places):

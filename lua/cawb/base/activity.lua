@@ -12,12 +12,13 @@ local asked = {}                -- of calls that ended: process -> op -> { count
 local Activity = {}
 Activity.__index = Activity
 
-local function note(self)
-  local ops = asked[self.process] or {}
-  asked[self.process] = ops
-  local sum = ops[self.op] or { count = 0, seconds = 0.0 }
-  ops[self.op] = sum
-  sum.count, sum.seconds = sum.count + 1, sum.seconds + core.clock.now() - self.from
+--- Count something that a process did, or was waited for, and how long that took.
+function M.note(process, op, seconds)
+  local ops = asked[process] or {}
+  asked[process] = ops
+  local sum = ops[op] or { count = 0, seconds = 0.0 }
+  ops[op] = sum
+  sum.count, sum.seconds = sum.count + 1, sum.seconds + seconds
 end
 
 --- It is over. What it began is over with it, in whatever order they are closed.
@@ -25,7 +26,9 @@ function Activity:close()
   for i, a in ipairs(under_way) do
     if a == self then
       table.remove(under_way, i)
-      if self.process and self.op then note(self) end
+      if self.process and self.op then
+        M.note(self.process, self.part and self.op .. " " .. self.part or self.op, core.clock.now() - self.from)
+      end
       return
     end
   end
@@ -45,7 +48,7 @@ function Activity:left()
   return math.max(0, each * (self.total - self.done) - (core.clock.now() - self.last))
 end
 
---- Begin something: `about` = { what = in words } or { process =, op =, request = } of a call; told: its parts are
+--- Begin something: `about` = { what = in words } or { process =, op =, request =, part = a kind of what is asked for } of a call; told: its parts are
 --- counted in other words already. It ends with its scope
 --- (`local a <close> = activity.begin { ... }`), or by close.
 function M.begin(about)

@@ -1,6 +1,8 @@
 -- lane: who may use what cannot be disturbed. Many may be on it together, or one alone: what is timed on a GPU has it to
 -- itself, while what several places do there otherwise goes on at once. Who wants it alone comes before those who do not.
 
+local activity = require "cawb.base.activity"
+local core = require "cawb.core"
 local loop = require "cawb.base.loop"
 
 local M = {}
@@ -21,9 +23,11 @@ end
 
 local function wait(self, alone)
   if free(self, alone) or not can_wait() then return true end
+  local from = core.clock.now()
   self.waiting = self.waiting + (alone and 1 or 0)
   local ok, message, name = loop.wait(function() return free(self, alone) end)
   self.waiting = self.waiting - (alone and 1 or 0)
+  activity.note("turn", alone and "alone" or "with others", core.clock.now() - from)
   return ok, message, name
 end
 

@@ -135,7 +135,7 @@ function M.call(child, request, opts)
   local within = running[coroutine.running()]
   local alone = not within and #tasks == 0 and not pulse
   if within and not coroutine.isyieldable() or alone then return child:call(request, opts) end     -- a finalizer, or nobody else
-  local _ <close> = activity.begin { process = child.protocol and child.protocol.process, op = request.op, request = request }
+  local _ <close> = activity.begin { process = child.protocol and child.protocol.process, op = request.op, request = request, part = opts.part }
   local from = core.clock.now()
   local ok, message, name, raw = child:send(request, opts)
   if not ok then return nil, message, name, raw end

@@ -13,6 +13,7 @@ local M = {}
 local Pool = {}
 Pool.__index = Pool
 
+local stopping = "the server is stopping"
 local patience = 2.0                         -- seconds that a job may be passed over by those whose task is loaded
 
 -- ---- tasks on a place
@@ -181,11 +182,20 @@ end
 --- where it is given, is what may be done before: { look = function(held), on a place; make = function(device, number), then, by one
 --- of the pool's builders }.
 function Pool:run(entry, f, ahead)
+  if self.stopping then return nil, stopping, "busy" end
   if #self.queue >= self.most then return nil, ("%d candidates wait already"):format(#self.queue), "busy" end
   local job = { entry = entry, f = f, ahead = ahead, since = core.clock.now() }
   self.queue[#self.queue + 1] = job
   loop.wait(function() return job.done end)
   return table.unpack(job.results, 1, job.results.n)
+end
+
+--- Begin nothing any more: what waits is told so, what is evaluated now ends.
+function Pool:stop()
+  self.stopping = true
+  local waiting = self.queue
+  self.queue = {}
+  for _, job in ipairs(waiting) do job.results, job.done = table.pack(nil, stopping, "busy"), true end
 end
 
 --- How many wait, and how many are evaluated now.

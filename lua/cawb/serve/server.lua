@@ -127,10 +127,11 @@ local function take_all(self)
   forget_rates(self)
 end
 
--- What is under way finishes; a second signal ends it.
+-- What is evaluated now finishes; a second signal ends it.
 local function drain(self)
   self.draining = true
-  self.log("stopping: what is under way finishes; once more stops it")
+  self.pool:stop()
+  self.log("stopping: what is evaluated now finishes, what waits is not begun; once more stops it")
   while self.open > 0 and not core.clock.interrupted() do
     take_all(self)
     loop.wait(function() return self.open == 0 end, core.clock.now() + 0.05, self.http:fd())

@@ -29,13 +29,16 @@ local broken = { memory = true, device = true }
 -- What nobody else may disturb on a GPU.
 local timed = { baselines = true, python_open = true, python_round = true, python_shared = true }
 
+-- What is counted apart for each kind of inputs.
+local drawn = { inputs = true, compare = true }
+
 --- One request to the task host, with descriptors, and seconds that it may take beyond the
 --- deadline: its reply, or nil, message, name. `lost` is the message then, where another task host may
 --- do what this one cannot.
 function Task:ask(request, fds, more)
   if not self.host then return nil, "the task is closed", "died" end
   local reply, message, name = self.device:with_others(timed[request.op] == true, loop.call, self.host, request,
-    { timeout = self.deadline + (more or 0), fds = fds })
+    { timeout = self.deadline + (more or 0), fds = fds, part = drawn[request.op] and self.drawn })
   if reply then return reply end
   if (fatal[name] or broken[name]) and name ~= "interrupted" then self.lost = message end
   if fatal[name] then self:close() end
@@ -94,6 +97,7 @@ end
 function Task:fresh_inputs(purpose, seed, case)
   local poison = self:new_poison()
   if self.sketched then return poison end
+  self.drawn = case and case:match "^%a+"
   local reply, message, name =
     self:ask { op = "inputs", seed = seed or self.next_seed(purpose), poison = poison, case = case }
   if not reply then return nil, message, name end
