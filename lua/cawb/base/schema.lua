@@ -143,6 +143,8 @@ local function fields_of(spec, types)
   return needed, own
 end
 
+local UNKNOWN = "is unknown"
+
 function makers.object(spec, types)
   local needed, own = fields_of(spec, types)
   local others = spec.others and made(spec.others, types)
@@ -151,14 +153,21 @@ function makers.object(spec, types)
     for i = 1, #needed do
       if value[needed[i]] == nil then return within(needed[i], "", "is missing") end
     end
+    local unknown
     for name, item in pairs(value) do
       local field = own[name] or others
-      if not field then return within(tostring(name), "", "is unknown") end
-      local path, problem = field(item)
-      if problem then return within(name, path, problem) end
+      if not field then unknown = tostring(name)
+      else
+        local path, problem = field(item)
+        if problem then return within(name, path, problem) end
+      end
     end
+    if unknown then return within(unknown, "", UNKNOWN) end      -- what is wrong with one that is known says more
   end
 end
+
+-- How far a check came: one that met a field that it does not know was of another kind.
+local function reach(at, why) return why == UNKNOWN and 0 or 1 + #at end
 
 -- The first that fits; where none does, what is wrong with the one that came furthest.
 function makers.either(spec, types)
@@ -169,7 +178,7 @@ function makers.either(spec, types)
     for _, fits in ipairs(list) do
       local at, why = fits(value)
       if not why then return nil end
-      if not path or #at > #path then path, problem = at, why end
+      if not path or reach(at, why) > reach(path, problem) then path, problem = at, why end
     end
     return path, problem
   end
