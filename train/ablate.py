@@ -91,6 +91,7 @@ def searched(place, name, evaluations, seed, folder):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         _write(path, {"task": name, "seed": seed, "random": search.drawn(place.tasks, name, evaluations, seed),
                       "evolution": search.evolution(place.tasks, name, evaluations, seed), "default": place.tasks.default(name),
+                      "random edits": search.climbed(place.tasks, name, evaluations, seed),
                       "evolution from default": search.evolution(place.tasks, name, evaluations, seed,
                                                                  start=lang.default(place.tasks.points(name)))})
 
@@ -107,7 +108,7 @@ def _runs(args, knobs):
 def variant(knobs, name, seed):
     """Its knobs. One without an agent loop has as many more episodes a step as the others have turns: equal evaluations at most."""
     own = dict(knobs, **table.VARIANTS[name], seed=seed)
-    return dict(own, batch=own["batch"] * knobs["turns"]) if own["turns"] == 1 else own
+    return dict(own, batch=own["batch"] * (knobs["turns"] - own["start"])) if own["turns"] == 1 else own
 
 
 def _jobs(args, knobs, place):
@@ -183,28 +184,3 @@ def anchors(place, folder):
             best[key[:16]] = min(best.get(key[:16], result["seconds"]), result["seconds"])
     found = {name: dict(place.tasks.default(name), best=best[place.tasks.hashes[name]]) for name in place.test}
     _write(os.path.join(folder, "anchors.json"), found)
-
-
-def bootstrap(pairs, resamples=10000, seed=1):
-    """The mean of differences by (task, seed), and its 95% interval: tasks are drawn anew, with all their seeds, and of each its seeds."""
-    rng, by_task = random.Random(seed), {}
-    for (task, _), difference in pairs.items():
-        by_task.setdefault(task, []).append(difference)
-    rows, means = list(by_task.values()), []
-    for _ in range(resamples):
-        drawn = [rng.choice(row) for row in (rng.choice(rows) for _ in rows) for _ in row]
-        means.append(sum(drawn) / len(drawn))
-    means.sort()
-    everything = [difference for row in rows for difference in row]
-    below, above = (sum(m <= 0 for m in means), sum(m >= 0 for m in means))
-    p = min(1.0, 2 * max(1, min(below, above)) / resamples)
-    return sum(everything) / len(everything), means[int(0.025 * resamples)], means[int(0.975 * resamples) - 1], p
-
-
-def holm(values):
-    """Holm's step-down adjustment of p-values, by name."""
-    order, adjusted, most = sorted(values, key=values.get), {}, 0.0
-    for k, name in enumerate(order):
-        most = max(most, min(1.0, (len(order) - k) * values[name]))
-        adjusted[name] = most
-    return adjusted

@@ -4,21 +4,26 @@ KNOBS = {
     # the model: 2 x 64 learns on a processor; 4 x 128 and 6 x 256 are for more
     "layers": 2, "width": 64, "heads": 2, "length": 320,
     # the language and the state
-    "free": True,                # programs can be wrong; False: only what compose takes
+    "free": True,                # the language in which programs can be wrong; False: the sound one
     "profile": True,             # what limits a turn's kernels is in the state
-    "turns": 4,                  # of an agent loop
-    "turn_cost": 0.02,           # of the reward, for each turn after the first: else turns after the best one cost nothing
+    "turns": 8,                  # of an agent loop
+    "turn_cost": 0.0,            # of the reward, for each turn after the first, which the policy may then end an episode ahead of
+    "fail_cost": 0.05,           # of the reward, for each turn that is not right, or that has been there
     "reward": "log",             # "log", "raw" or "tiers" (paper); "own": four times the log of the gain over compose's own schedule
-    "start": False,              # compose's own program is the first turn of an episode: it counts as one, and the policy goes on from it
+    "start": True,               # compose's own program is the first turn of an episode: it counts as one, and the policy goes on from it
+    "action": "edits",           # of the best program so far, at most so many a turn; or "whole": every value of a program is written
+    "edits": 2,
+    "fine": True,                # how a turn compares with the best before it is in the state, in bins of 4%
+    "paid": "turn",              # what a turn adds to the best before it is paid when it comes; or "end" (paper): all of it then
     # PPO (paper: clip 0.2 and 0.28, gamma 1, lambda 0.95, the critic at twice the actor's rate)
-    "clip_low": 0.2, "clip_high": 0.28, "gamma": 1.0, "lambda": 0.95, "rate": 3e-4, "critic_factor": 2.0,
-    "value_clip": 0.5, "epochs": 2, "gradient": 1.0, "baseline": "critic", "samples": 4, "batch": 32, "temperature": 1.0,
+    "clip_low": 0.2, "clip_high": 0.28, "gamma": 1.0, "lambda": 0.95, "rate": 1e-3, "critic_factor": 2.0,
+    "value_clip": 0.5, "epochs": 2, "gradient": 1.0, "samples": 4, "batch": 32, "temperature": 1.0,
     "entropy_target": 0.3, "entropy_weight": 0.01,      # of stage 1: below the target entropy is paid for
     "half": False,               # rollouts in bfloat16, updates in float32
     # stage -1, which rebuilds the paper's condition: a prior in which programs are rare
     "rare_steps": 0, "rare_share": 1e-4, "rare_rate": 1e-3,
     # stage 0, in place of a pretrained model: likelihood of the better ones of random programs
-    "prior_steps": 150, "prior_programs": 8, "prior_best": 4, "prior_rate": 1e-3,
+    "prior_steps": 150, "prior_programs": 24, "prior_best": 8, "prior_episodes": 8, "prior_rate": 3e-3,
     # stage 1: one turn, PPO
     "single_steps": 60,
     # stage 2: rejection fine-tuning on trajectories of the agent loop
@@ -26,9 +31,9 @@ KNOBS = {
     # stage 3: the critic alone, on targets of GAE
     "value_steps": 40, "value_trajectories": 128,
     # stage 4: many turns, PPO
-    "agentic_steps": 60, "agentic_rate": 1e-4,
+    "agentic_steps": 60, "agentic_rate": 3e-4, "agentic_entropy": 0.0,
     # the run
-    "seed": 0, "every": 10,
+    "seed": 0, "every": 20,
 }
 
 VARIANTS = {
@@ -40,11 +45,12 @@ VARIANTS = {
     "no value pre-training": {"value_steps": 0},
     "no stage 0": {"prior_steps": 0},
     "no profile": {"profile": False},
-    "own start": {"start": True},                          # three changes to the full one: of state,
-    "own reward": {"reward": "own"},                       #   of reward,
-    "own start and reward": {"start": True, "reward": "own"},
-    "rare": {"rare_steps": 150, "half": True, "turns": 6},
-    "rare without RFT": {"rare_steps": 150, "half": True, "turns": 6, "rft_steps": 0},
+    "own reward": {"reward": "own"},                       # changes to the full one: of reward,
+    "paid at the end": {"paid": "end"},                    #   of when it is paid,
+    "coarse": {"fine": False},                             #   of state,
+    "whole": {"action": "whole", "start": False, "paid": "end", "fine": False},          # of action: programs from nothing
+    "rare": {"rare_steps": 150, "half": True},
+    "rare without RFT": {"rare_steps": 150, "half": True, "rft_steps": 0},
 }
 
 TINY = {"batch": 8, "samples": 2, "turns": 2, "prior_steps": 6, "prior_programs": 4, "prior_best": 2, "single_steps": 3, "rft_steps": 3,

@@ -16,16 +16,17 @@ FIELD = {"keep": "kept", "store": "stores", "cut": "cuts"}
 
 
 def _vocabulary():
-    words = ["<pad>", "<task>", "<turn>", "<end>", "go", "stop"]
+    words = ["<pad>", "<task>", "<turn>", "<end>", "go", "stop", "ready"] + ["of:%d" % k for k in range(8)]
     words += ["point:%s" % kind for kind in KINDS] + ["point:%s.%s" % (maker, name) for maker in MAKERS for name in NAMES]
     words += ["value:%s" % (value,) for value in VALUES] + ["maker:%s" % maker for maker in MAKERS]
     words += ["operator:%d" % k for k in range(OPERATORS)] + ["size:%d" % k for k in range(41)] + ["even:%d" % k for k in range(7)]
     words += ["stage:%s" % stage for stage in STAGES] + ["limit:%s" % limit for limit in LIMITS] + ["speed:%d" % k for k in range(17)]
+    words += ["gain:%d" % k for k in range(17)]
     return {word: number for number, word in enumerate(words)}
 
 
 VOCABULARY = _vocabulary()
-PAD, GO, STOP = VOCABULARY["<pad>"], VOCABULARY["go"], VOCABULARY["stop"]
+PAD, GO, STOP, READY, OF = (VOCABULARY[word] for word in ("<pad>", "go", "stop", "ready", "of:0"))
 VALUE_AT = VOCABULARY["value:%s" % (VALUES[0],)]
 
 
@@ -40,9 +41,13 @@ def value_of(token):
     return VALUES[at] if 0 <= at < len(VALUES) else None
 
 
+def point_word(point):
+    """What names a decision; two of a task can have the same name."""
+    return "point:%s" % (point["kind"] if point["kind"] in KINDS else "%s.%s" % (point["by"], point["name"]))
+
+
 def point_token(point):
-    """What names a decision in the policy's input."""
-    return VOCABULARY["point:%s" % (point["kind"] if point["kind"] in KINDS else "%s.%s" % (point["by"], point["name"]))]
+    return VOCABULARY[point_word(point)]
 
 
 def is_in(values, value):
@@ -74,6 +79,15 @@ def random_program(points, rng):
     return [point["values"][rng.randrange(len(point["values"]))] for point in points]
 
 
+def edited(points, rng, most, program=None):
+    """Compose's own program, or another one, with one to so many decisions drawn anew, each another value than it had."""
+    program = list(program or default(points))
+    for _ in range(rng.randint(1, most)):
+        k = rng.randrange(len(points))
+        program[k] = rng.choice([value for value in points[k]["values"] if not is_in([program[k]], value)])
+    return program
+
+
 def _log2(n):
     return "size:%d" % min(40, int(math.log2(max(1, n))))
 
@@ -82,20 +96,23 @@ def _even(n):
     return "even:%d" % min(6, (n & -n).bit_length() - 1 if n > 0 else 0)
 
 
-def task_tokens(operators, points):
-    """What the policy is told of a task: its operators, its kernels with their sizes, and how often two divides these."""
+def task_tokens(operators, points, named=False):
+    """What the policy is told of a task: its operators, its kernels with their sizes, and how often two divides these; `named`: all its
+    decisions."""
     words, seen = ["<task>"], set()
     words += ["operator:%d" % (zlib.crc32(name.encode()) % OPERATORS) for name in operators[:6]]
     for point in points:
         if point["kind"] == "knob" and point["kernel"] not in seen:
             seen.add(point["kernel"])
             words += ["maker:%s" % point["by"], _log2(point["size"]), _even(point["size"]), _log2(point["row"]), _even(point["row"])]
+        if named:
+            words.append(point_word(point))
     return [VOCABULARY[word] for word in words]
 
 
-def speed_bin(ratio):
-    """A speed-up in seventeen bins, an eighth of a power of two around 1, wider further away."""
-    steps = 4.0 * math.log2(max(ratio, 1e-3))
+def speed_bin(ratio, parts=4.0):
+    """A speed-up in seventeen bins around 1, so many of them to a power of two."""
+    steps = parts * math.log2(max(ratio, 1e-3))
     return int(max(-8, min(8, round(steps)))) + 8
 
 
@@ -105,12 +122,15 @@ def limit_of(bound):
     return max(parts, key=parts.get) if parts else "other"
 
 
-def verdict_tokens(result, profile=True):
-    """What the policy reads of a turn: verdict, speed-ups, and what limits it where the state has a profile."""
+def verdict_tokens(result, profile=True, most=None):
+    """What the policy reads of a turn: verdict, speed-ups, what limits it where the state has a profile, and how it compares with the best
+    before it, of which `most` is the speed-up against eager mode."""
     if not result["ok"]:
         stage = result["stage"] if result["stage"] in STAGES else "other"
         return [VOCABULARY["<end>"], VOCABULARY["stage:%s" % stage]]
     words = ["<end>", "stage:pass", "speed:%d" % speed_bin(result["eager"]), "speed:%d" % speed_bin(result["compile"])]
     if profile:
         words.append("limit:%s" % (result["limit"] if result["limit"] in LIMITS else "other"))
+    if most:
+        words.append("gain:%d" % speed_bin(result["eager"] / most, 16.0))
     return [VOCABULARY[word] for word in words]

@@ -87,7 +87,10 @@ def actor(knobs):
 
 
 def critic(knobs):
-    return Decoder(knobs["layers"], knobs["width"], knobs["heads"], knobs["length"], outputs=1)
+    """Its first values are all 0."""
+    critic_ = Decoder(knobs["layers"], knobs["width"], knobs["heads"], knobs["length"], outputs=1)
+    nn.init.zeros_(critic_.head.weight)
+    return critic_
 
 
 def padded(lists, fill=lang.PAD, dtype=torch.long):

@@ -52,11 +52,9 @@ def explained(values, returns, mask):
     return float(1 - (target - picked).var(unbiased=False) / spread) if spread > 1e-12 else 0.0
 
 
-def log_probabilities(actor, tokens, allowed=None):
+def log_probabilities(actor, tokens):
     """Of each place's token given those before it (0 at the first), and the entropy there."""
     logits = actor(tokens)[:, :-1]
-    if allowed is not None:
-        logits = logits.masked_fill(~allowed[:, 1:], -1e9)
     logs = torch.log_softmax(logits, -1)
     chosen = logs.gather(2, tokens[:, 1:, None])[:, :, 0]
     entropy = -(logs.exp() * logs).sum(-1)
@@ -77,26 +75,11 @@ def batch_of(episodes):
             "logs": model.padded([e["logs"] for e in episodes], 0, torch.float32)}
 
 
-def leave_one_out(batch, episodes):
-    """Advantages without a critic: what an episode got, less the mean of the others on its task."""
-    sums, by_task = batch["rewards"].sum(1), {}
-    for k, episode in enumerate(episodes):
-        by_task.setdefault(episode["task"], []).append(k)
-    base = torch.zeros_like(sums)
-    for members in by_task.values():
-        for k in members:
-            others = [float(sums[j]) for j in members if j != k]
-            base[k] = sum(others) / len(others) if others else 0.0
-    return (sums - base)[:, None].expand_as(batch["mask"])
-
-
-def advantages_of(knobs, batch, episodes, critic):
+def advantages_of(knobs, batch, critic):
     """Advantages (whitened), returns, and the critic's values before the update."""
     with torch.no_grad():
         values = values_of(critic, batch["tokens"]) * batch["mask"]
     advantages, returns = gae(batch["rewards"], values, batch["mask"], knobs["gamma"], knobs["lambda"])
-    if knobs["baseline"] == "leave-one-out":
-        advantages = leave_one_out(batch, episodes)
     return whiten(advantages, batch["mask"]), returns, values
 
 
@@ -117,7 +100,7 @@ def critic_update(knobs, batch, critic, optimizer, returns, values):
 def update(knobs, episodes, actor, critic, optimizers, entropy_weight=0.0):
     """PPO on a batch of episodes: some epochs for actor and critic. Returns what a log shows."""
     batch = batch_of(episodes)
-    advantages, returns, values = advantages_of(knobs, batch, episodes, critic)
+    advantages, returns, values = advantages_of(knobs, batch, critic)
     told = {"explained": explained(values, returns, batch["mask"])}
     for _ in range(knobs["epochs"]):
         new, entropy = log_probabilities(actor, batch["tokens"])

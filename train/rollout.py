@@ -1,4 +1,4 @@
-"""rollout: episodes of the agent loop. In a turn the policy reads the name of each decision and chooses its value; the program is
+"""rollout: episodes of the agent loop. In a turn the policy edits the best program so far, or writes one value by value; the program is
 judged; the policy reads the verdict, and goes on or stops."""
 import contextlib
 import math
@@ -23,13 +23,14 @@ def reward_of(knobs, result, own=None):
 
 def begin(knobs, tasks, operators, name, own=None):
     """An episode of a task, of which the policy has read what it is told; with `own`, what compose's own program is worth, that is its
-    first turn, which nobody chose."""
+    first turn, which nobody chose. Edits are of `base`."""
     points = tasks.points(name)
-    episode = {"task": name, "points": points, "tokens": [], "mask": [], "logs": [], "results": [], "programs": [], "done": False, "cut": False}
-    _read(episode, lang.task_tokens(operators.get(name, ()), points))
+    episode = {"task": name, "points": points, "tokens": [], "mask": [], "logs": [], "results": [], "programs": [], "ends": [], "better": [],
+               "done": False, "cut": False, "base": lang.default(points), "most": None, "names": [lang.point_token(point) for point in points]}
+    _read(episode, lang.task_tokens(operators.get(name, ()), points, knobs["action"] == "edits"))
     if own and points:
         append(knobs, episode, 0, lang.default(points), own)
-        episode["mask"] = [0] * len(episode["tokens"])
+        episode["mask"], episode["ends"] = [0] * len(episode["tokens"]), [None]
     return episode
 
 
@@ -51,16 +52,11 @@ def _read(episode, tokens, chosen=0):
     episode["logs"] += [0.0] * len(tokens)
 
 
-def _choose(knobs, episodes, words, generator, greedy):
-    """One token for each of the episodes; `words`: tokens that a decision has, which only the masked mode holds to."""
+def _choose(knobs, episodes, generator, greedy):
+    """One token for each of the episodes."""
     half = torch.autocast("cpu", torch.bfloat16) if knobs["half"] else contextlib.nullcontext()
     with torch.no_grad(), half:
         logits = episodes[0]["reader"].logits([e["row"] for e in episodes], [e["tokens"] for e in episodes]).float()
-    if not knobs["free"]:
-        banned = torch.ones(logits.shape, dtype=torch.bool)
-        for row, one in enumerate(words):
-            banned[row, one] = False
-        logits = logits.masked_fill(banned, -1e9)
     logs = torch.log_softmax(logits, -1)
     warm = torch.softmax(logits / knobs["temperature"], -1)
     chosen = logits.argmax(-1) if greedy else torch.multinomial(warm, 1, generator=generator)[:, 0]
@@ -73,7 +69,8 @@ def _choose(knobs, episodes, words, generator, greedy):
 
 def has_room(knobs, episode):
     """Whether a further turn fits the policy's places."""
-    return len(episode["tokens"]) + 2 * len(episode["points"]) + 8 <= knobs["length"]
+    own = 3 * knobs["edits"] if knobs["action"] == "edits" else 2 * len(episode["points"])
+    return len(episode["tokens"]) + own + 10 <= knobs["length"]
 
 
 def _programs(knobs, episodes, generator, greedy):
@@ -82,41 +79,79 @@ def _programs(knobs, episodes, generator, greedy):
     for k in range(max(len(e["points"]) for e in episodes)):
         at = [i for i, e in enumerate(episodes) if k < len(e["points"])]
         for i in at:
-            _read(episodes[i], [lang.point_token(episodes[i]["points"][k])])
-        words = [[lang.token_of(value) for value in episodes[i]["points"][k]["values"]] for i in at]
-        for i, token in zip(at, _choose(knobs, [episodes[i] for i in at], words, generator, greedy)):
+            _read(episodes[i], [episodes[i]["names"][k]])
+        for i, token in zip(at, _choose(knobs, [episodes[i] for i in at], generator, greedy)):
             programs[i].append(lang.value_of(token))
     return programs
+
+
+def _edited(knobs, episodes, generator, greedy):
+    """Each episode's next program: its base with some edits, each the name of a decision, which one of that name where there are several,
+    and a value. What cannot be read ends the turn, and leaves None in the program."""
+    programs, going = [list(e["base"]) for e in episodes], list(range(len(episodes)))
+
+    def asked(at):
+        return list(zip(at, _choose(knobs, [episodes[i] for i in at], generator, greedy))) if at else []
+
+    for _ in range(knobs["edits"]):
+        found = {}
+        for i, token in asked(going):
+            if token != lang.READY:
+                found[i] = [k for k, name in enumerate(episodes[i]["names"]) if name == token]
+        for i, token in asked([i for i in found if len(found[i]) > 1]):
+            found[i] = found[i][token - lang.OF:][:1] if token >= lang.OF else []
+        for i in [i for i in found if not found[i]]:
+            programs[i] = [None] * len(programs[i])
+            del found[i]
+        for i, token in asked(list(found)):
+            value, (k, *_) = lang.value_of(token), found[i]
+            programs[i][k] = value if lang.is_in(episodes[i]["points"][k]["values"], value) else None
+        going = [i for i in found if None not in programs[i]]
+    return programs
+
+
+def _heard(knobs, episode, program, result):
+    """The policy reads a verdict; what is faster than all before is what is edited next."""
+    episode["ends"].append(max((k for k, chosen in enumerate(episode["mask"]) if chosen), default=None))
+    _read(episode, lang.verdict_tokens(result, knobs["profile"], episode["most"] if knobs["fine"] else None))
+    episode["results"].append(result)
+    episode["programs"].append(program)
+    episode["better"].append(result["ok"] and (episode["most"] is None or result["eager"] > episode["most"]))
+    if episode["better"][-1]:
+        episode["base"], episode["most"] = program, result["eager"]
 
 
 def turn(knobs, tasks, episodes, number, generator, greedy):
     """One turn of those that go on."""
     for episode in episodes:
         _read(episode, [lang.VOCABULARY["<turn>"]])
-    if number > 0:
-        chosen = _choose(knobs, episodes, [[lang.GO, lang.STOP]] * len(episodes), generator, greedy)
+    if number > 0 and knobs["turn_cost"]:
+        chosen = _choose(knobs, episodes, generator, greedy)
         for episode, token in zip(episodes, chosen):
             episode["done"] = token != lang.GO
         episodes = [e for e in episodes if not e["done"]]
     if not episodes:
         return
-    programs = _programs(knobs, episodes, generator, greedy)
+    programs = (_edited if knobs["action"] == "edits" else _programs)(knobs, episodes, generator, greedy)
     results = tasks.score([(e["task"], program) for e, program in zip(episodes, programs)])
     for episode, program, result in zip(episodes, programs, results):
-        episode["programs"].append(program)
-        episode["results"].append(result)
-        _read(episode, lang.verdict_tokens(result, knobs["profile"]))
+        _heard(knobs, episode, program, result)
         episode["cut"] = not has_room(knobs, episode)
         episode["done"] = episode["cut"]
 
 
 def _pay(knobs, episode, own):
-    """The reward of the best turn, less what turns cost, on the last token that the policy chose."""
-    best = max(reward_of(knobs, result, own) for result in episode["results"])
-    episode["rewards"] = [0.0] * len(episode["tokens"])
+    """The reward of the best turn, less what turns and failures cost: on the last token that the policy chose, or what a turn adds to the best
+    before it on that turn's last."""
+    gains = [reward_of(knobs, result, own) for result in episode["results"]]
+    episode["best"], episode["rewards"], paid = max(gains), [0.0] * len(episode["tokens"]), 0.0
     last = max(k for k, chosen in enumerate(episode["mask"]) if chosen)
-    episode["best"] = best
-    episode["rewards"][last] = best - knobs["turn_cost"] * (len(episode["results"]) - 1)
+    for k, (end, result) in enumerate(zip(episode["ends"], episode["results"])):
+        best = max(gains[:k + 1])
+        if end is not None:
+            episode["rewards"][end if knobs["paid"] == "turn" else last] += (
+                best - paid - knobs["turn_cost"] * (k > 0) - knobs["fail_cost"] * (not result["ok"] or episode["programs"][k] in episode["programs"][:k]))
+        paid = best
     return episode
 
 
@@ -131,23 +166,39 @@ def episodes_of(knobs, actor, tasks, operators, names, turns, generator, greedy=
     return [_pay(knobs, e, tasks.default(e["task"])) for e in episodes]
 
 
+def _as_edits(knobs, episode, program):
+    """The tokens of what differs from the base."""
+    tokens, names = [], episode["names"]
+    changed = [k for k, value in enumerate(program) if not lang.is_in([episode["base"][k]], value)]
+    for k in changed:
+        of = [lang.OF + names[:k].count(names[k])] if names.count(names[k]) > 1 else []
+        tokens += [names[k], *of, lang.token_of(program[k]) if lang.is_in(lang.VALUES, program[k]) else lang.PAD]
+    return tokens + [lang.READY] * (len(changed) < knobs["edits"])
+
+
 def append(knobs, episode, number, program, result):
     """A turn as if the policy had chosen it: this program, of values, and its verdict."""
     _read(episode, [lang.VOCABULARY["<turn>"]])
-    if number:
+    if number and knobs["turn_cost"]:
         _read(episode, [lang.GO], 1)
-    for point, value in zip(episode["points"], program):
-        _read(episode, [lang.point_token(point)])
-        _read(episode, [lang.token_of(value) if lang.is_in(lang.VALUES, value) else lang.PAD], 1)
-    _read(episode, lang.verdict_tokens(result, knobs["profile"]))
-    episode["results"].append(result)
-    episode["programs"].append(program)
+    if knobs["action"] == "edits":
+        _read(episode, _as_edits(knobs, episode, program), 1)
+    else:
+        for name, value in zip(episode["names"], program):
+            _read(episode, [name])
+            _read(episode, [lang.token_of(value) if lang.is_in(lang.VALUES, value) else lang.PAD], 1)
+    _heard(knobs, episode, program, result)
 
 
-def written(knobs, tasks, operators, name, programs):
-    """An episode in which the policy had written these programs: what likelihood is learnt from."""
-    episode = _started(knobs, tasks, operators, name)
-    for program, result in zip(programs, tasks.score([(name, one) for one in programs])):
-        if not episode["results"] or has_room(knobs, episode):
-            append(knobs, episode, len(episode["results"]), program, result)
-    return episode
+def written(knobs, tasks, operators, wanted):
+    """An episode for each (task, programs), as if the policy had written these, or what differs in them from compose's own: what likelihood is
+    learnt from."""
+    episodes = [(_started(knobs, tasks, operators, name), programs) for name, programs in wanted]
+    for k in range(max(len(programs) for _, programs in episodes)):
+        going = [(e, programs[k]) for e, programs in episodes if k < len(programs) and (not e["results"] or has_room(knobs, e))]
+        if knobs["action"] == "edits":
+            going = [(e, [base if lang.is_in([own], value) else value for base, own, value in zip(e["base"], lang.default(e["points"]), program)])
+                     for e, program in going]
+        for (e, program), result in zip(going, tasks.score([(e["task"], program) for e, program in going])):
+            append(knobs, e, len(e["results"]), program, result)
+    return [e for e, _ in episodes]

@@ -1,6 +1,8 @@
-"""search: what a policy has to beat at equal numbers of evaluations: random programs, and evolution. Each returns its curve,
+"""search: what a policy has to beat at equal numbers of evaluations: random programs, random edits, and evolution. Each returns its curve,
 the best seconds after each evaluation, or None where nothing is right yet."""
 import random
+
+import lang
 
 
 def _curve(results, best=None):
@@ -16,6 +18,17 @@ def drawn(tasks, task, evaluations, seed=0):
     """Programs that are drawn evenly."""
     rng = random.Random("%s %d" % (task, seed))
     return _curve(tasks.score([(task, tasks.random(task, rng)) for _ in range(evaluations)]))
+
+
+def climbed(tasks, task, evaluations, seed=0):
+    """Compose's own, then one or two values of the best so far drawn anew, again and again: a policy of edits that has learnt nothing."""
+    rng, best, curve = random.Random("%s edits %d" % (task, seed)), lang.default(tasks.points(task)), []
+    program = best
+    while len(curve) < evaluations:
+        curve += _curve(tasks.score([(task, program)]), curve[-1] if curve else None)
+        best = program if len(curve) < 2 or curve[-1] != curve[-2] else best
+        program = lang.edited(tasks.points(task), rng, 2, best)
+    return curve
 
 
 def _child(parents, points, rng):

@@ -83,6 +83,9 @@ class Trainer:
         print("stage %s: %d steps" % (stage, steps), file=sys.stderr, flush=True)
         at = STAGES.index(stage) + 1
         self.place, self.carried = {"stage": STAGES[at] if at < len(STAGES) else "done", "step": 0}, None
+        if stage == "rft":                                      # the critic of stage 4 begins anew: stage 3 is all that it has learnt
+            torch.manual_seed(self.knobs["seed"] + 1)
+            self.critic = model.critic(self.knobs)
         self._optimizers(self.knobs["agentic_rate"] if stage == "value" else self.knobs["rate"])
         self.save()
         self.save(os.path.join(self.folder, "stage-%s.pt" % stage))
@@ -120,22 +123,26 @@ class Trainer:
             group["lr"] = rate
         return self.optimizers["actor"]
 
+    def _random(self, points, rng):
+        return lang.random_program(points, rng) if self.knobs["action"] == "whole" else lang.edited(points, rng, 2)
+
     # ---- the stages
 
     def _written(self):
-        """For each task the better ones of random programs, worse ones first, as if an agent had found them."""
-        episodes = []
-        for name in self.names:
-            rng = random.Random("prior %s" % name)              # drawn once for all seeds and variants
-            programs = [self.tasks.random(name, rng) for _ in range(self.knobs["prior_programs"])]
-            results = self.tasks.score([(name, program) for program in programs])
-            order = sorted(range(len(programs)), key=lambda k: -rollout.reward_of(dict(self.knobs, reward="log"), results[k]))[:self.knobs["prior_best"]]
-            if results[order[0]]["ok"]:
-                turns = 1 + rng.randrange(max(1, min(self.knobs["turns"], len(order))))
-                chosen = [programs[k] for k in reversed(order[:turns])]
-                episodes.append(slim(rollout.written(self.knobs, self.tasks, self.operators, name, chosen)))
-        return episodes or [slim(rollout.written(self.knobs, self.tasks, self.operators, self.names[0],
-                                                 [lang.default(self.tasks.points(self.names[0]))]))]
+        """For each task some of the better ones of random programs, worse ones first, as if an agent had found them."""
+        rngs = {name: random.Random("prior %s" % name) for name in self.names}             # drawn once for all seeds and variants
+        drawn = [(name, self._random(self.tasks.points(name), rngs[name])) for name in self.names for _ in range(self.knobs["prior_programs"])]
+        found, wanted = {}, []
+        for (name, program), result in zip(drawn, self.tasks.score(drawn)):
+            if result["ok"]:
+                found.setdefault(name, []).append((-rollout.reward_of(dict(self.knobs, reward="log"), result), program))
+        for name, programs in found.items():
+            best = [program for _, program in sorted(programs, key=lambda one: one[0])][:self.knobs["prior_best"]]
+            for _ in range(self.knobs["prior_episodes"]):
+                picked = sorted(rngs[name].sample(range(len(best)), 1 + rngs[name].randrange(min(self.knobs["turns"], len(best)))), reverse=True)
+                wanted.append((name, [best[k] for k in picked]))
+        wanted = wanted or [(self.names[0], [lang.default(self.tasks.points(self.names[0]))])]
+        return [slim(e) for e in rollout.written(self.knobs, self.tasks, self.operators, wanted)]
 
     def rare(self):
         """Stage -1: likelihood of noise, in which programs are rare."""
@@ -178,10 +185,12 @@ class Trainer:
         return episodes
 
     def _kept(self):
-        """Trajectories to learn from: good enough, no program twice, none that cannot be read."""
+        """Trajectories to learn from: good enough, and of each the turns that are better than all before."""
         episodes = self._trajectories("rft", self.knobs["rft_trajectories"])
-        kept = [e for e in episodes if e["best"] >= self.knobs["rft_least"] and all(None not in p for p in e["programs"])
-                and len({json.dumps(p) for p in e["programs"]}) == len(e["programs"])]
+        for e in episodes:
+            turns = [range(begin + 1, end + 1) for better, begin, end in zip(e["better"], [-1] + [end or -1 for end in e["ends"]], e["ends"]) if better and end]
+            e["mask"] = [chosen if any(k in turn for turn in turns) else 0 for k, chosen in enumerate(e["mask"])]
+        kept = [e for e in episodes if e["best"] >= self.knobs["rft_least"] and any(e["mask"])]
         self.log("rft", -1, {"trajectories": len(episodes), "kept": len(kept)})
         return [slim(e) for e in kept]
 
@@ -194,7 +203,7 @@ class Trainer:
         """Stage 3: the critic alone, on targets that GAE makes of its own values; `monte_carlo` is beside the plain sum of rewards."""
         def one(step):
             batch = ppo.batch_of(self._picked("value", step, self.carried))
-            _, returns, values = ppo.advantages_of(dict(self.knobs, baseline="critic"), batch, None, self.critic)
+            _, returns, values = ppo.advantages_of(self.knobs, batch, self.critic)
             loss = ppo.critic_update(self.knobs, batch, self.critic, self.optimizers["critic"], returns, values)
             plain = batch["rewards"].sum(1, keepdim=True).expand_as(values)
             return {"value_loss": loss, "explained": ppo.explained(values, returns, batch["mask"]),
@@ -203,8 +212,8 @@ class Trainer:
                     lambda: [slim(e) for e in self._trajectories("value", self.knobs["value_trajectories"])], one)
 
     def agentic(self):
-        """Stage 4. No entropy is paid for here: it makes turns that cost nothing."""
-        self._policy("agentic", self.knobs["agentic_steps"], self.knobs["turns"], 0.0)
+        """Stage 4. Where turns cost, no entropy is to be paid for here: it makes turns that lead nowhere."""
+        self._policy("agentic", self.knobs["agentic_steps"], self.knobs["turns"], self.knobs["agentic_entropy"])
 
     def run(self):
         """All stages, from where the folder's checkpoint is."""
@@ -234,7 +243,7 @@ def curve(knobs, actor, tasks, operators, name, evaluations, seed=0):
     while len(found) < evaluations and number < 4 * evaluations:
         generator = torch.Generator().manual_seed((seed * 7919 + number) % (1 << 31))
         for episode in rollout.episodes_of(knobs, actor, tasks, operators, [name], knobs["turns"], generator):
-            for result in episode["results"]:
+            for result in episode["results"][knobs["start"] and number > 0:]:          # compose's own is evaluated once
                 best = min(best or result["seconds"], result["seconds"]) if result["ok"] else best
                 found.append(best)
         number += 1
