@@ -6,6 +6,7 @@ local core = require "cawb.core"
 local cawb = require "cawb"
 local compose = require "cawb.compose"
 local schedule = compose.schedule
+local sight = require "cawb.compose.tune.sight"
 
 local task <close> = assert(composed.task("return torch.softmax(x * y, -1).mean(0), torch.tanh(x)",
   "[torch.randn(64, 512), torch.randn(512)]"))
@@ -129,6 +130,49 @@ check.test("kernels have times, also where the plan fills memory for them", func
   local times = assert(compose.times(made, p), "times of single kernels")
   for k in ipairs(made.kernels) do assert(times[k] > 0, k) end
   check.matches(compose.table(made, p)[1], "modelled time")
+end)
+
+check.test("a plan is measured for a kernel that was not measured before, a library's call among them; none is made twice", function()
+  local product <close> = assert(composed.task("return torch.softmax(x @ y, -1), torch.tanh(y)", "[torch.randn(64, 64), torch.randn(64, 256)]"))
+  local known, texts, made_twice, asked = {}, {}, 0, 0
+  compose.tune.search({}, { measurements = 12, seed = 2,
+    make = function(s)
+      local text = schedule.text(s)
+      made_twice = made_twice + (texts[text] and 1 or 0)
+      texts[text] = true
+      return compose.make(product, { schedule = s })
+    end,
+    measure = function(made)
+      local times, fresh = {}, 0
+      for k, kernel in ipairs(made.kernels) do
+        local name = assert(sight.of(kernel), "a kernel without a name")
+        fresh = fresh + (known[name] and 0 or 1)
+        known[name], times[k] = true, seconds((made.schedule.kernels or {})[schedule.key(kernel)])
+      end
+      asked = asked + 1
+      assert(fresh > 0, "measured before: " .. schedule.text(made.schedule))
+      return times
+    end })
+  assert(asked > 6, asked)
+  check.equal(made_twice, 0)
+end)
+
+check.test("edits that change nothing are in no mixture", function()
+  local promise = require "cawb.compose.tune.promise"
+  local one = { dull = {}, tried = {}, near = {}, seen = {}, own = {}, best = 0.0 }
+  local edits = { { name = "a", value = 1 }, { name = "a", value = 2 }, { name = "b", value = 1 }, { name = "c", value = true } }
+  promise.dull(one, { a = 2 })
+  promise.dull(one, { b = 1, c = true })             -- two at once say nothing of either
+  check.equal(#promise.telling(one, edits), 3)
+  local list = promise.ranked(one, edits, function(n) return math.random(n) end)
+  local singles = 0
+  for _, entry in ipairs(list) do
+    local is_single = next(entry.own, next(entry.own)) == nil
+    singles = singles + (is_single and 1 or 0)
+    assert(is_single or entry.own.a ~= 2, "a = 2 in a mixture")
+  end
+  check.equal(singles, 4, "each alone is a candidate all the same, until it was tried")
+  assert(#list > 4, "mixtures")
 end)
 
 check.test("it stops when it is told, and where nothing runs it says so", function()
