@@ -216,7 +216,7 @@ local function totals_of(n)
 end
 
 local function perform(parsed, given, n, all, proposes)
-  local line <close> = live.of(io.stderr, 2, parsed.quiet):begin(all.live.every)
+  local line <close> = live.of(io.stderr, 2, parsed.quiet):begin(all.live.every, all.live.lines)
   local function say(text)
     line:clear()
     if parsed.quiet then return end

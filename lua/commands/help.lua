@@ -30,6 +30,8 @@ flags
 exit codes
   0 a candidate passed   1 none did   2 the command line, strategy, task or
   configuration is wrong   3 the machine lacks something   130 interrupted
+  Some commands have their own, which cawb help WORD tells: judge has 0 right and
+  faster, 1 right, 2 wrong, 3 could not be judged
 
 commands
 ]]

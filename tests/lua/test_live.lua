@@ -114,6 +114,29 @@ check.test("a table that is too wide becomes a few lines for each row", function
     "turn 2", "  candidate  scan/v2_block_per_row", "    BLOCK=256", "  verdict  rejected at verify", "  error  1e-5" }, "\n"))
 end)
 
+check.test("without a terminal a line says what goes on, once so long nothing was printed, if it is asked for", function()
+  at_times(function(pass)
+    local said = {}
+    local out = { write = function(_, ...) said[#said + 1] = table.concat { ... } end, flush = function() end }
+    local line = live.of(out, 77, false)             -- no descriptor of a terminal
+    local a <close> = activity.begin { what = "waiting for a model" }
+    line:say { { "turn 3", 0 } }
+    pass(100)
+    line:draw()
+    check.equal(#said, 0)                            -- it was not asked for
+    line.lines = 10
+    line:clear()                                     -- something was printed
+    pass(9)
+    line:draw()
+    check.equal(#said, 0)
+    pass(1)
+    line:draw()
+    line:draw()
+    check.equal(#said, 1)
+    check.matches(said[1], "^  turn 3  waiting for a model")
+  end)
+end)
+
 check.test("another process reads what this one does, until it is done", function()
   local path = dir .. "/now"
   do

@@ -24,7 +24,8 @@ check.test("the operator is a task, and what the compiler makes of it passes", f
   check.matches(out, "^compose on discount: H100 SXM %(simulated%); times are modelled, not measured; at most 20 turns, 600 s\n")
   check.matches(out, "\nPyTorch: eager %d.- us modelled, rms error %d.%de%-%d+; compile ")
   check.matches(out, "best: turn 1, ")
-  check.matches(out, "\nkept in made/")
+  local kept = out:match "\nkept in (made/%S+)\n"
+  check.matches(out, "\nthe kernel is its kernel%.cu; to look at all: cawb report made; to use it: cawb promote " .. kept:gsub("%p", "%%%0") .. " %-%-into DIR\n")
 end)
 
 check.test("a kernel of one's own gets a verdict", function()
@@ -103,7 +104,7 @@ check.test("a model behind an endpoint proposes it, and the report shows both", 
   local seen = assert(core.json.decode(out))
   check.equal(#seen.complaints, 0, out)
   check.matches(seen.text, "discount")
-  check.matches(seen.text, "\n%d.-x as fast as torch%.compile at equal error %(modelled%)\n")
+  check.matches(seen.text, "\n%d.-x as fast as torch%.compile, the fastest baseline that is no less accurate %(modelled%)\n")
   check.matches(seen.text, "turn%s+candidate%s+verdict%s+modelled time%s+vs eager%s+vs compile%s+rms error")
 end)
 

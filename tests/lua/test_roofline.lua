@@ -123,6 +123,22 @@ check.test("remedies: at most as many as asked for, each a skill, advice and a r
   for _, one in ipairs(all) do assert(one.promise > 0 and one.promise <= 1 and one.why and one.advice) end
 end)
 
+check.test("a launch that takes longest: fewer blocks where they take turns, else what is larger than this kernel", function()
+  local facts = { launches = 1, least_bytes = 0, sms = 100, limiter = "launch", blocks = 800, blocks_per_sm = 8 }
+  local tip = remedies.best(facts, 1)[1]
+  check.equal(tip.skill, "fuse-launches")
+  check.matches(tip.advice, "^only a larger problem, or one launch for this and what comes before or after it")
+  facts.blocks = 801
+  check.equal(remedies.best(facts, 1)[1].skill, "one-wave-grid")
+end)
+
+check.test("wide loads are not called scattered, whatever else the text has", function()
+  local facts = { launches = 1, least_bytes = 0, sms = 1, load_sectors_per_request = 16, ptx_bytes_per_load = 6, ptx_widest_load = 16 }
+  for _, one in ipairs(remedies.best(facts, 9)) do assert(one.skill ~= "coalesced-access", one.why) end
+  facts.ptx_widest_load = 4
+  check.equal(remedies.best(facts, 1)[1].why, "4.0x the sectors that the loads need")
+end)
+
 check.test("the mix of a PTX text", function()
   local mix = ptx.kernels [[
 .version 8.0
@@ -133,6 +149,7 @@ check.test("the mix of a PTX text", function()
 	cvta.to.global.u64 %rd2, %rd1;
 	ld.global.nc.v4.f32 {%f1, %f2, %f3, %f4}, [%rd2];
 	ld.global.f32 %f5, [%rd2+64];
+	cp.async.cg.shared.global [%r1], [%rd2], 16;
 $L1:
 	fma.rn.f32 %f1, %f2, %f3, %f4;
 	@%p1 ld.shared.f32 %f6, [%r1];
@@ -152,9 +169,10 @@ $L1:
 }
 ]]
   local m = mix.first
-  check.equal(m.ptx_instructions, 13)
-  check.equal(m.ptx_global_loads, 2)
-  check.equal(m.ptx_bytes_per_load, 10)
+  check.equal(m.ptx_instructions, 14)
+  check.equal(m.ptx_global_loads, 3)
+  check.equal(m.ptx_bytes_per_load, 12)
+  check.equal(m.ptx_widest_load, 16)
   check.equal(m.ptx_global_stores, 1)
   check.equal(m.ptx_shared_loads, 1)
   check.equal(m.ptx_float, 1)

@@ -4,6 +4,7 @@ its debugging pipe; without one, this is skipped.
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -130,12 +131,13 @@ class Report(unittest.TestCase):
     def test_the_answer_comes_first(self):
         first = self.page.run("document.querySelector('#run').firstElementChild.id")
         self.assertEqual(first, "answer")
-        self.assertEqual(self.texts("#answer .headline"), ["1.25x +-0.03 as fast as torch.compile at equal error"])
+        self.assertEqual(self.texts("#answer .headline"), ["1.25x +-0.03 as fast as torch.compile, the fastest baseline that is no less accurate"])
         lines = self.texts("#answer li")
         self.assertIn("how sure: measured; 95% interval 1.22x to 1.27x", lines)
+        self.assertTrue(any(re.search(r"normalised rms against float64; eager PyTorch's is 2.0e-08$", line) for line in lines), lines)
         self.assertTrue(any(line.startswith("model: 10000 replies") for line in lines), lines)
         self.assertEqual(self.texts("#answer-suite0 .headline"),
-                         ["1.15x [0.67, 2.00] as fast as the fastest baseline at equal error, geometric mean of the 2 of 3 tasks with a right candidate that was timed"])
+                         ["1.15x [0.67, 2.00] as fast as the fastest baseline that is no less accurate, geometric mean of the 2 of 3 tasks with a right candidate that was timed"])
         self.assertIn("3 of 4 tasks have ended so far", self.texts("#answer-suite0 li"))
 
     def test_what_bounds_each_candidate(self):

@@ -197,7 +197,9 @@ return {
   },
 
   -- after so long a process is killed and the request counts as failed
-  live = { every = 1.0 },      -- how often a terminal's last line, and the store, say what goes on
+  -- how often a terminal's last line, and the store, say what goes on; seconds without a line after which that is printed
+  -- where there is no terminal; 0: never
+  live = { every = 1.0, lines = 0 },
 
   deadlines = {
     start = 120.0,              -- a process, its imports, its first contact

@@ -198,7 +198,7 @@ function M.main(cli, value, body)
   if no_task then return complain(no_task, "usage") end
   scale.prepare(all)
   local aside = cli.json or body ~= nil        -- standard output is for something else
-  local line <close> = live.of(aside and io.stderr or io.stdout, aside and 2 or 1, cli.quiet):begin(all.live.every)
+  local line <close> = live.of(aside and io.stderr or io.stdout, aside and 2 or 1, cli.quiet):begin(all.live.every, all.live.lines)
   line:tell(cli.run_id and ledger.now_path(cli.out, cli.run_id))     -- who gave it a name may look already
   local dev <close>, why, name = device.open(cli.device,
     { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate })

@@ -109,19 +109,36 @@ function Live:width() return not self.quiet and core.fs.columns(self.fd) or nil 
 
 --- Take the line away: something else is to be written.
 function Live:clear()
+  self.last = core.clock.now()
   if not self.drawn then return end
   self.drawn = false
   self.out:write "\r\27[K"
   self.out:flush()
 end
 
+-- What was said last and what goes on: a list of { text, rank }.
+local function all_of(self)
+  local list = table.move(self.said, 1, #self.said, 1, {})
+  for _, part in ipairs(M.parts(M.now(self.modelled), core.clock.wall())) do list[#list + 1] = part end
+  return table.move(self.after, 1, #self.after, #list + 1, list)
+end
+
+-- Where there is no terminal: a line, where none was printed for so long.
+local function print_line(self)
+  self.last = self.last or core.clock.now()
+  if self.quiet or not self.lines or self.lines <= 0 or core.clock.now() - self.last < self.lines then return end
+  local list = all_of(self)
+  if #list == 0 then return end
+  self.last = core.clock.now()
+  self.out:write("  ", joined(list), "\n")
+  self.out:flush()
+end
+
 --- Draw it anew, from what was said last and from what goes on.
 function Live:draw()
   local width = self:width()
-  if not width then return end
-  local list = table.move(self.said, 1, #self.said, 1, {})
-  for _, part in ipairs(M.parts(M.now(self.modelled), core.clock.wall())) do list[#list + 1] = part end
-  table.move(self.after, 1, #self.after, #list + 1, list)
+  if not width then return print_line(self) end
+  local list = all_of(self)
   if #list == 0 then return end
   self.out:write("\r\27[K", M.fit(list, width - 1))
   self.out:flush()
@@ -153,8 +170,9 @@ function Live:tell(path)
   self.path, self.told = path, nil
 end
 
---- Draw every `seconds` while anything is waited for, until it is closed.
-function Live:begin(seconds)
+--- Draw every `seconds` while anything is waited for, until it is closed; without a terminal print a line after `lines` without one.
+function Live:begin(seconds, lines)
+  self.lines = lines
   loop.pulse(function()
     self:draw()
     tell(self)

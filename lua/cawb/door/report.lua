@@ -116,7 +116,8 @@ local function baseline_lines(task, best)
     if b then
       local error = kind == "eager" and best and best.error and best.error.eager
       parts[#parts + 1] = ("%s %s%s%s"):format(kind, b.time_s and display.interval(b.time_s)
-        or "failed: " .. tostring(b.failed), b.modelled and " modelled" or "", error and ", rms error " .. error_of(error) or "")
+        or "failed: " .. tostring(b.failed), b.modelled and " modelled" or "", error and ", rms error " .. error_of(error)
+        or b.modelled and " (not run, counts as no less accurate)" or "")
     end
   end
   local lines = { #parts > 0 and "PyTorch: " .. table.concat(parts, "; ") or nil }
@@ -151,9 +152,16 @@ end
 local function kept(run)
   local folder = run.ledger.folder
   for _, name in ipairs { "kernel.cu", "model_new.py" } do
-    if core.fs.kind(folder .. "/" .. name) then return "kept in " .. folder end
+    if core.fs.kind(folder .. "/" .. name) then return "kept in " .. folder, name end
   end
   return ("its files could not be kept in %s: is the disk full? (df %s)"):format(folder, folder:match "^(.*)/" or ".")
+end
+
+-- What can be done with it.
+local function next_steps(run, name)
+  local folder, dir = run.ledger.folder, run.ledger.dir
+  if name ~= "kernel.cu" then return ("to look at it: %s/%s, or cawb report %s"):format(folder, name, dir) end
+  return ("the kernel is its kernel.cu; to look at all: cawb report %s; to use it: cawb promote %s --into DIR"):format(dir, folder)
 end
 
 --- A line of a strategy's own.
@@ -177,8 +185,12 @@ function Report:run_ends(run)
   self:line(closing(run))
   local spent = spent_on_models(run)
   if spent ~= "" then self:line("model: " .. spent) end
-  self:line(run.best and kept(run)
-    or ("recorded in %s as run %s"):format(run.ledger.dir, run.id))
+  if not run.best then self:line(("recorded in %s as run %s"):format(run.ledger.dir, run.id))
+  else
+    local where, name = kept(run)
+    self:line(where)
+    if name then self:line(next_steps(run, name)) end
+  end
   if run.ended == "interrupted" then self:line("go on with --resume " .. run.id) end
 end
 

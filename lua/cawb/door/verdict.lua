@@ -37,7 +37,8 @@ local function right_sentence(facts)
   if not equal then return "right; no baseline could be timed beside it" end
   local modelled, found = facts.modelled and " (modelled)" or "", verdict_of(facts)
   if found == "faster" then
-    return ("right, and %s as fast as %s at equal error%s"):format(display.speedup(equal), rival(equal), modelled)
+    return ("right, and %s as fast as %s, the fastest baseline that is no less accurate%s"):format(display.speedup(equal),
+      rival(equal), modelled)
   elseif found == "same" then
     return ("right, and neither faster nor slower than %s: %s%s"):format(rival(equal), display.speedup(equal), modelled)
   elseif found == "slower" then
@@ -66,7 +67,7 @@ local function timing_rows(run)
     local b = run.task.baselines[kind]
     local own = kind == "eager" and turn.error and turn.error.eager or nil      -- where the baseline was not run, only modelled
     if b then
-      rows[#rows + 1] = { baseline_names.label(kind), b.time_s and display.interval(b.time_s) or "failed", error_of(b.error or own),
+      rows[#rows + 1] = { baseline_names.label(kind), b.time_s and display.interval(b.time_s) or "failed", b.modelled and not own and "not run" or error_of(b.error or own),
                           display.speedup(turn.speedup and turn.speedup[kind]) }
     end
   end
@@ -156,6 +157,7 @@ function M.page(run, p)
       add { "" }
       add(display.table({ "", turn.modelled and "modelled time" or "time", "rms error", "speed-up" }, timing_rows(run)))
       add { "rms error: against the same in float64, relative to the result. speed-up: of the candidate over each" }
+      if turn.modelled then add { "not run: its time is modelled, and it counts as no less accurate" } end
       add { "" }
       add(pairs_of(known(run, p)))
     else add(wrong_page(run)) end

@@ -53,7 +53,7 @@ local names = { "instructions", "global_loads", "global_stores", "shared_loads",
                 "atomics", "calls", "copies" }
 
 local function mix(body)
-  local counts, bytes = {}, 0
+  local counts, bytes, widest = {}, 0, 0
   for _, name in ipairs(names) do counts["ptx_" .. name] = 0 end
   for line in body:gmatch "[^;\n]+" do
     local text = line:gsub("^[%s{}]*", ""):gsub("^@!?%%[%w_]+%s+", "")
@@ -62,11 +62,16 @@ local function mix(body)
       local what = kind(opcode:match "^%l[%w_]*", opcode)
       counts.ptx_instructions = counts.ptx_instructions + 1
       if what then counts["ptx_" .. what] = counts["ptx_" .. what] + 1 end
-      if what == "global_loads" then bytes = bytes + bytes_of(opcode) end
+      local copied = opcode:match "^cp%.async%.c[ag]%." and tonumber(text:match "%],%s*(%d+)")      -- past the registers
+      local size = copied or what == "global_loads" and bytes_of(opcode) or 0
+      if copied then counts.ptx_global_loads = counts.ptx_global_loads + 1 end
+      bytes, widest = bytes + size, math.max(widest, size)
     end
   end
   -- what a thread gets with one load: 16 is the most
-  if counts.ptx_global_loads > 0 then counts.ptx_bytes_per_load = bytes / counts.ptx_global_loads end
+  if counts.ptx_global_loads > 0 then
+    counts.ptx_bytes_per_load, counts.ptx_widest_load = bytes / counts.ptx_global_loads, widest
+  end
   return counts
 end
 

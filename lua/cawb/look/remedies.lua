@@ -8,10 +8,11 @@ local M = {}
 local function over(x, limit) return x ~= nil and x > limit end
 local function under(x, limit) return x ~= nil and x < limit end
 
--- Sectors of 32 bytes for one load of a warp, over the fewest that its bytes need.
+-- Sectors of 32 bytes for one load of a warp, over the fewest that its bytes need: those of the widest load in the text, as
+-- which of them were executed is not known. What is scattered at least.
 local function scatter(f)
   local per = f.load_sectors_per_request or f.sectors_per_request
-  return per and per / math.max(1, f.ptx_bytes_per_load or 4)
+  return per and per / math.max(1, f.ptx_widest_load or f.ptx_bytes_per_load or 4)
 end
 
 local function waits_for(f, ...)
@@ -29,17 +30,24 @@ local function is(f, ...)
   return false
 end
 
+-- Whether all blocks run at once, so that fewer of them cannot help.
+local function one_wave(f) return f.blocks and f.sms and f.blocks <= f.sms * math.max(1, f.blocks_per_sm or 1) end
+
 --- In the order in which a tie is decided: { skill =, advice =, promise = function(facts) that
---- returns a number and why, or nothing }.
+--- returns a number and why, and another advice where the usual one does not fit, or nothing }.
 M.list = {
   { skill = "fuse-launches", advice = "do the work of several launches in one; keep what lies between in registers or shared memory",
     promise = function(f)
-      if f.launches < 2 then return nil end
+      if f.launches < 2 then
+        if f.launches < 1 or not (is(f, "launch") and one_wave(f)) then return nil end
+        return 0.5, "the launch takes longer than the work, and all blocks run at once already",
+          "only a larger problem, or one launch for this and what comes before or after it, makes much of a difference"
+      end
       return is(f, "launch") and 0.95 or 0.6, ("%d launches"):format(f.launches)
     end },
   { skill = "one-wave-grid", advice = "launch less: as many blocks as the GPU holds at once, each with a loop over its share",
     promise = function(f)
-      if is(f, "launch") then return 0.5, "the launch takes longer than the work" end
+      if is(f, "launch") and not one_wave(f) then return 0.5, "the launch takes longer than the work" end
     end },
   { skill = "split-rows-over-clusters", advice = "let several blocks, or a cluster with distributed shared memory, share one row",
     promise = function(f)
@@ -129,9 +137,9 @@ M.list = {
 function M.best(facts, n)
   local found = {}
   for i, one in ipairs(M.list) do
-    local promise, why = one.promise(facts)
+    local promise, why, advice = one.promise(facts)
     if promise then
-      found[#found + 1] = { skill = one.skill, advice = one.advice, why = why, promise = promise, order = i }
+      found[#found + 1] = { skill = one.skill, advice = advice or one.advice, why = why, promise = promise, order = i }
     end
   end
   table.sort(found, function(a, b)

@@ -90,7 +90,7 @@ function M.facts(task, p)
   f.conflicts = one.wavefronts_per_request and one.wavefronts_per_request - 1
     or conflicts and one.warp_instructions and conflicts / one.warp_instructions
   for _, name in ipairs { "blocks", "blocks_per_sm", "threads_per_block", "registers", "shared_bytes", "spill_loads",
-      "lanes_per_instruction", "load_sectors_per_request", "sectors_per_request", "ptx_bytes_per_load",
+      "lanes_per_instruction", "load_sectors_per_request", "sectors_per_request", "ptx_bytes_per_load", "ptx_widest_load",
       "ptx_barriers", "ptx_shuffles", "ptx_special", "ptx_float", "ptx_integer", "ptx_tensor",
       "ptx_instructions", "ptx_atomics" } do
     f[name] = one[name]

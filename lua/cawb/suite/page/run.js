@@ -32,12 +32,8 @@ function speedChart(place, run) {
   if (run.turns.length > 1) sets.push(bestLine(run));
   const [lo, hi] = ends(sets, "y"), turns = run.turns.map((t) => ({ x: t.n, y: 1 }));
   sets.push(rejectedPoints(run, lo / Math.max(1.2, (hi / lo) ** 0.08)));
-  const several = run.turns.length > 1;      // a line through one turn is none
-  let spent = 0;
-  const cost = path("seconds taken", "faint", run.turns.map((t) => ({ x: t.n, y: spent += t.spent || 0 })), { yAxisID: "spent", borderDash: [4, 4], borderWidth: 1 });
-  chart(place, "chart-speed", "Speed-up over turns" + (run.modelled ? " (modelled)" : " with 95% intervals") + (run.turns.some((t) => !t.ok) ? "; crosses: rejected" : "") + (several ? "; dashed: the seconds that the turns took" : ""), several ? [...sets, cost] : sets,
-    { x: wholeAxis("turn", [{ data: turns }]), y: logAxis("times as fast", sets, "y", [1]),
-      ...several ? { spent: Object.assign(linearAxis("s", [cost], "y"), { position: "right", grid: { display: false } }) } : {} });
+  chart(place, "chart-speed", "Speed-up over turns" + (run.modelled ? " (modelled)" : " with 95% intervals") + (run.turns.some((t) => !t.ok) ? "; crosses: rejected" : ""), sets,
+    { x: wholeAxis("turn", [{ data: turns }]), y: logAxis("times as fast", sets, "y", [1]) });
 }
 
 function costChart(place, run) {
@@ -128,7 +124,7 @@ function predecessor(run, t) {
 
 function turnBox(run, t) {
   const box = el("details", { id: "turn-" + t.n, class: t.best ? "kept" : "" }, el("summary", {}, `turn ${t.n}: ${title(t)} `,
-    el("span", { class: mark(t) }, verdict(t)), t.ok && t.time ? ` ${time(t.time[0])}${run.modelled ? " modelled" : ""}` : "", t.best ? " (the best so far)" : ""));
+    el("span", { class: mark(t) }, verdict(t)), t.ok && t.time ? ` ${time(t.time[0])}${run.modelled ? " modelled" : ""}` : "", t.n === run.best ? " (the best)" : t.best ? " (the best until then)" : ""));
   box.addEventListener("toggle", () => {
     if (!box.open || box.childElementCount > 1) return;
     if (t.note) box.append(el("p", { class: "said" }, t.note));
@@ -183,11 +179,17 @@ function confinement(place, run) {
   if (c.lacks.length) place.append(el("p", { class: "bad", id: "lacks" }, "What this machine lacks, so that it is not guaranteed: " + c.lacks.join("; ")));
 }
 
+// Where a baseline is modelled, eager PyTorch was run as the judge's own, on the processor.
+function errorOf(run, kind, b) {
+  const best = run.turns.find((t) => t.n === run.best);
+  return b.nrms || (kind === "eager" && best ? best.eager_nrms : undefined);
+}
+
 function baselineTable(place, run) {
   if (!Object.keys(run.baselines).length) return;
   place.append(el("h2", {}, "PyTorch"));
   table(place, [{ head: "baseline", text: ([k]) => k }, { head: timeHead(run.modelled), text: ([, b]) => withInterval(b.time), value: ([, b]) => b.time && b.time[0] },
-    { head: "rms error", text: ([, b]) => small(b.nrms), value: ([, b]) => b.nrms }, { head: "failed", text: ([, b]) => b.failed || "", long: true }], Object.entries(run.baselines), "baselines");
+    { head: "rms error", text: ([k, b]) => small(errorOf(run, k, b)) + (run.modelled && !errorOf(run, k, b) ? " (not run)" : ""), value: ([k, b]) => errorOf(run, k, b) }, { head: "failed", text: ([, b]) => b.failed || "", long: true }], Object.entries(run.baselines), "baselines");
 }
 
 function environmentTable(place, run) {
