@@ -8,35 +8,14 @@ local promise = require "cawb.compose.tune.promise"
 local records = require "cawb.compose.tune.records"
 local schedule = require "cawb.compose.schedule"
 local sight = require "cawb.compose.tune.sight"
+local walks = require "cawb.compose.tune.walks"
 
 local M = {}
 
 local GAIN = 0.99          -- of the best time so far: what is not below it is no gain
-local DRAWS = 20           -- walks in a row that lead to nothing new, or nowhere, before a search ends
+local DRAWS = 60           -- walks in a row that lead to nothing new, or nowhere, before a search ends
 local MISSES = 80          -- the same of drawing, which has nothing but walks
 local TRIES = 60           -- plans in a row that say nothing new, before options count as spent
-local KEPT = 200           -- plans that were made and are kept, since walks lead to the same ones again
-
--- A function that draws from 1 to n, the same for the same seed (Park and Miller's generator, 1988).
-local function drawing(state)
-  return function(n)
-    state = state * 48271 % 2147483647
-    return state % n + 1
-  end
-end
-
--- The same function, which makes no plan twice in a row of so many.
-local function keeping(make)
-  local kept, count = {}, 0
-  return function(s)
-    local text = schedule.text(s)
-    if kept[text] == nil then
-      if count >= KEPT then kept, count = {}, 0 end
-      kept[text], count = make(s) or false, count + 1
-    end
-    return kept[text] or nil
-  end
-end
 
 local function spent(self) return self.left <= 0 or self.stop() end
 
@@ -285,35 +264,32 @@ local function structural_round(self, edit, name)
   return true
 end
 
--- So many edits from a schedule of which `made` was made. Options but for the loop leave kernels and joins as they are, so that nothing
--- is made until the end. Returns the schedule and what is made of it, or nil where nothing is.
-local function steps(make, s, made, count, draw)
-  local seen = made
-  for _ = 1, count do
-    local legal = seen and schedule.legal(seen) or {}
-    if #legal == 0 then break end
-    local edit = legal[draw(#legal)]
-    s = schedule.apply(s, edit)
-    if edit.kernel and edit.name ~= "loop" then seen = setmetatable({ schedule = s }, { __index = seen })
-    else seen = make(s) end
+-- Edits without those that are known to change nothing.
+local function telling(self)
+  local dull = {}
+  for _, kernel in ipairs(self.best.made.kernels) do
+    local one = self.kernels[name_of(kernel)]
+    dull[schedule.key(kernel)] = one and one.dull
   end
-  return s, make(s)
+  return function(edits)
+    local list = {}
+    for _, edit in ipairs(edits) do
+      if not (edit.kernel and promise.is_dull(dull[edit.kernel], edit)) then list[#list + 1] = edit end
+    end
+    return list
+  end
 end
 
--- One to four edits from a schedule, and what is made of it.
-local function walk(how, from, draw)
-  local first, s, made = how.make(from), nil, nil
-  repeat s, made = steps(how.make, from, first, draw(4), draw) until made
-  return s, made
-end
-
--- Two or three edits at once, from the best schedule; false where so many draws in a row gave nothing new.
+-- Some edits at once, from the best schedule, more where there are more kernels: each has a time of its own. What is made of kernels
+-- that were all measured cannot be better than what the best of each make. False where so many draws in a row gave nothing new.
 local function wander(self)
+  local choice, most = telling(self), math.max(2, #self.best.made.kernels)
   for _ = 1, DRAWS do
-    local s, made = steps(self.make, self.best.schedule, self.best.made, 1 + self.draw(2), self.draw)
-    local result = made and look(self, s, made)
+    if spent(self) then return false end
+    local s, made = walks.steps(self.make, self.best.schedule, self.best.made, 1 + self.draw(most), self.draw, choice)
+    local result = made and not known_times(self, made) and look(self, s, made)
     if result then
-      take(self, result)
+      take(self, note_all(self, result))
       return true
     end
   end
@@ -357,7 +333,8 @@ end
 --- (tune/records.lua); learn(about, options, change) is told what was measured. Returns the best { schedule, made,
 --- seconds, times }, or nil where the first could not be measured, and the curve: the best seconds after each measurement.
 function M.search(from, how)
-  local self = { make = keeping(how.make), measure = how.measure, stop = how.stop or function() return false end, draw = drawing(how.seed or 1),
+  local self = { make = walks.keeping(how.make), measure = how.measure, stop = how.stop or function() return false end,
+                 draw = walks.drawing(how.seed or 1),
                  left = how.measurements, records = how.records or records.new(), learn = how.learn, seen = {}, texts = {}, tried = {},
                  kernels = {}, plans = {}, curve = {} }
   take(self, note_all(self, look(self, from)))
@@ -370,8 +347,8 @@ end
 --- The same by drawing: each measurement is of a walk of one to four edits from the first schedule that was not measured before,
 --- while such walks are found. What a search has to beat.
 function M.random(from, how)
-  local best, curve, draw, seen = nil, {}, drawing(how.seed or 1), {}
-  how = setmetatable({ make = keeping(how.make) }, { __index = how })
+  local best, curve, draw, seen = nil, {}, walks.drawing(how.seed or 1), {}
+  how = setmetatable({ make = walks.keeping(how.make) }, { __index = how })
   local made, s, misses = how.make(from), from, 0
   while made and #curve < how.measurements and misses < MISSES do
     local text = made.source .. made.plan
@@ -381,7 +358,7 @@ function M.random(from, how)
       if times and (not best or sum < best.seconds) then best = { schedule = s, made = made, seconds = sum } end
       curve[#curve + 1], seen[text], misses = best and best.seconds or math.huge, true, 0
     else misses = misses + 1 end
-    s, made = walk(how, from, draw)
+    s, made = walks.walk(how.make, from, draw)
   end
   return best, curve
 end

@@ -55,17 +55,22 @@ local function candidates(one, edits, draw)
   return list
 end
 
+local function word(name, value) return name .. "=" .. tostring(value) end
+
 --- Options that leave a kernel's text as it is: where that is one edit, it is in no mixture any more.
 function M.dull(one, own)
   local name, value = next(own)
-  if name and next(own, name) == nil then one.dull[name .. "=" .. tostring(value)] = true end
+  if name and next(own, name) == nil then one.dull[word(name, value)] = true end
 end
+
+--- Whether an edit is among those, of a kernel's `dull` ones, where these are known.
+function M.is_dull(dull, edit) return dull ~= nil and dull[word(edit.name, edit.value)] == true end
 
 --- The edits of a kernel that are not known to change nothing.
 function M.telling(one, edits)
   local list = {}
   for _, edit in ipairs(edits) do
-    if not one.dull[edit.name .. "=" .. tostring(edit.value)] then list[#list + 1] = edit end
+    if not M.is_dull(one.dull, edit) then list[#list + 1] = edit end
   end
   return list
 end

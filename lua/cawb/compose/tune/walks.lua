@@ -1,0 +1,53 @@
+-- walks: schedules a few edits away, drawn; and plans that are made once where walks lead to them again.
+
+local schedule = require "cawb.compose.schedule"
+
+local M = {}
+
+local KEPT = 200           -- plans that were made and are kept
+
+--- A function that draws from 1 to n, the same for the same seed (Park and Miller's generator, 1988).
+function M.drawing(state)
+  return function(n)
+    state = state * 48271 % 2147483647
+    return state % n + 1
+  end
+end
+
+--- A function that makes what `make` does, and no plan twice among the last ones.
+function M.keeping(make)
+  local kept, count = {}, 0
+  return function(s)
+    local text = schedule.text(s)
+    if kept[text] == nil then
+      if count >= KEPT then kept, count = {}, 0 end
+      kept[text], count = make(s) or false, count + 1
+    end
+    return kept[text] or nil
+  end
+end
+
+--- So many edits from a schedule of which `made` was made. Options but for the loop leave kernels and joins as they are, so nothing
+-- is made until the end. Returns the schedule and what is made of it, or nil where nothing is. `choice` thins out a list of edits.
+function M.steps(make, s, made, count, draw, choice)
+  local seen = made
+  for _ = 1, count do
+    local legal = seen and schedule.legal(seen) or {}
+    if choice then legal = choice(legal) end
+    if #legal == 0 then break end
+    local edit = legal[draw(#legal)]
+    s = schedule.apply(s, edit)
+    if edit.kernel and edit.name ~= "loop" then seen = setmetatable({ schedule = s }, { __index = seen })
+    else seen = make(s) end
+  end
+  return s, make(s)
+end
+
+--- One to four edits from a schedule, and what is made of it.
+function M.walk(make, from, draw)
+  local first, s, made = make(from), nil, nil
+  repeat s, made = M.steps(make, from, first, draw(4), draw) until made
+  return s, made
+end
+
+return M
