@@ -182,6 +182,20 @@ check.test("it stops when it is told, and where nothing runs it says so", functi
   check.equal(compose.tune.search({}, { make = make, measure = function() end, measurements = 9 }), nil)
 end)
 
+check.test("once the time is over it makes no further plans, but the first one without needless options", function()
+  local made_late, over = 0, false
+  compose.tune.search({}, { measurements = 9, stop = function() return over end,
+    make = function(s)
+      made_late = made_late + (over and 1 or 0)
+      return make(s)
+    end,
+    measure = function(made)
+      over = true
+      return select(2, counted())(made)
+    end })
+  assert(made_late <= 2, made_late)
+end)
+
 check.test("what was measured elsewhere is asked for first, of kernels that are alike", function()
   local records = compose.records
   local made, kept = make {}, records.new()

@@ -197,6 +197,7 @@ end
 -- The next plan that says something new of some kernel: its schedule and what was made; nil where there is none.
 local function next_plan(self, lists)
   for _ = 1, TRIES do
+    if spent(self) then return nil end
     local s = proposal(self, lists)
     local made = self.make(s)
     if not made or not is_alike(self, made) then give_up(lists)
@@ -324,6 +325,7 @@ local function next_round(self)
   local edit, name, hope = structural(self)
   if edit and (#lists == 0 or hope > sum) then return structural_round(self, edit, name) end
   if #lists > 0 and options_round(self, lists) then return true end
+  if spent(self) then return false end
   if edit then return structural_round(self, edit, name) end
   return wander(self)
 end
