@@ -109,7 +109,7 @@ def of_seeds(runs, value):
 STAGE_4 = {"explained variance at the first step": lambda rows: rows[0]["explained"], "entropy, first step": lambda rows: rows[0]["entropy"],
            "20th or last": lambda rows: rows[min(19, len(rows) - 1)]["entropy"], "ratio p99.9, largest": lambda rows: max(r["ratio_p99.9"] for r in rows),
            "unreadable turns, last five": lambda rows: mean(r["unreadable"] for r in rows[-5:]),
-           "reward, first five": lambda rows: mean(r["reward"] for r in rows[:5]), "last five": lambda rows: mean(r["reward"] for r in rows[-5:])}
+           "paid, first five": lambda rows: mean(r["paid"] for r in rows[:5]), "last five": lambda rows: mean(r["paid"] for r in rows[-5:])}
 
 
 def stages_table(all_runs):

@@ -23,9 +23,10 @@ class Place:
     """Servers and their tasks, split into those to learn on and those to be tested on: the same for all that ask the same servers."""
 
     def __init__(self, args, knobs, urls=None, own=""):
-        self.envs = [client.cawb.connect(url, timeout=3600.0) for url in urls] if urls else [
-            client.serve(args.subject.split(","), os.path.join(args.out, "serve-%d" % k), args.places, args.device,
-                         args.options, args.resident) for k in range(args.servers)]
+        with concurrent.futures.ThreadPoolExecutor(args.servers) as pool:
+            self.envs = [client.cawb.connect(url, timeout=3600.0) for url in urls] if urls else list(pool.map(
+                lambda k: client.serve(args.subject.split(","), os.path.join(args.out, "serve-%d" % k), args.places, args.device, args.options,
+                                       args.resident), range(args.servers)))
         self.tasks = client.Tasks(self.envs, args.memo or os.path.join(args.out, "memo.jsonl"), knobs["free"], own)
         self.operators = {task["key"]: task["name"].split("+") for task in self.envs[0].tasks()}
         wanted = [task["key"] for task in self.envs[0].tasks() if not re.search(args.without, task["name"])]

@@ -2,7 +2,7 @@
 
 KNOBS = {
     # the model: 2 x 64 learns on a processor; 4 x 128 and 6 x 256 are for more
-    "layers": 2, "width": 64, "heads": 2, "length": 320,
+    "layers": 2, "width": 64, "heads": 2, "length": 256,
     # the language and the state
     "free": True,                # the language in which programs can be wrong; False: the sound one
     "profile": True,             # what limits a turn's kernels is in the state
@@ -16,22 +16,22 @@ KNOBS = {
     "fine": True,                # how a turn compares with the best before it is in the state, in bins of 4%
     "paid": "turn",              # what a turn adds to the best before it is paid when it comes; or "end" (paper): all of it then
     # PPO (paper: clip 0.2 and 0.28, gamma 1, lambda 0.95, the critic at twice the actor's rate)
-    "clip_low": 0.2, "clip_high": 0.28, "gamma": 1.0, "lambda": 0.95, "rate": 1e-3, "critic_factor": 2.0,
-    "value_clip": 0.5, "epochs": 2, "gradient": 1.0, "samples": 4, "batch": 32, "temperature": 1.0,
-    "entropy_target": 0.3, "entropy_weight": 0.01,      # of stage 1: below the target entropy is paid for
+    "clip_low": 0.2, "clip_high": 0.28, "gamma": 1.0, "lambda": 0.95, "rate": 5e-4, "critic_factor": 2.0,
+    "value_clip": 0.5, "epochs": 3, "gradient": 1.0, "samples": 4, "batch": 16, "temperature": 1.0,
+    "entropy_target": 1.0, "entropy_weight": 0.01,      # of stage 1: below the target entropy is paid for
     "half": False,               # rollouts in bfloat16, updates in float32
     # stage -1, which rebuilds the paper's condition: a prior in which programs are rare
     "rare_steps": 0, "rare_share": 1e-4, "rare_rate": 1e-3,
     # stage 0, in place of a pretrained model: likelihood of the better ones of random programs
-    "prior_steps": 150, "prior_programs": 24, "prior_best": 8, "prior_episodes": 8, "prior_rate": 3e-3,
+    "prior_steps": 250, "prior_programs": 32, "prior_best": 12, "prior_episodes": 6, "prior_rate": 2e-3,
     # stage 1: one turn, PPO
-    "single_steps": 60,
+    "single_steps": 20,
     # stage 2: rejection fine-tuning on trajectories of the agent loop
-    "rft_steps": 40, "rft_trajectories": 128, "rft_least": 0.0, "rft_rate": 1e-4,
+    "rft_steps": 20, "rft_trajectories": 64, "rft_least": -1.0, "rft_rate": 2e-4,
     # stage 3: the critic alone, on targets of GAE
-    "value_steps": 40, "value_trajectories": 128,
+    "value_steps": 40, "value_trajectories": 64,
     # stage 4: many turns, PPO
-    "agentic_steps": 60, "agentic_rate": 3e-4, "agentic_entropy": 0.0,
+    "agentic_steps": 40, "agentic_rate": 1e-3, "agentic_entropy": 0.0,
     # the run
     "seed": 0, "every": 20,
 }
@@ -48,7 +48,7 @@ VARIANTS = {
     "own reward": {"reward": "own"},                       # changes to the full one: of reward,
     "paid at the end": {"paid": "end"},                    #   of when it is paid,
     "coarse": {"fine": False},                             #   of state,
-    "whole": {"action": "whole", "start": False, "paid": "end", "fine": False},          # of action: programs from nothing
+    "whole": {"action": "whole", "start": False, "paid": "end", "fine": False, "turns": 4, "length": 320},          # of action: programs from nothing
     "rare": {"rare_steps": 150, "half": True},
     "rare without RFT": {"rare_steps": 150, "half": True, "rft_steps": 0},
 }

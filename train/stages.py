@@ -231,7 +231,7 @@ def slim(episode):
 def summary(episodes):
     """What a log shows of episodes."""
     n = len(episodes)
-    return {"reward": sum(e["best"] for e in episodes) / n, "turns": sum(len(e["results"]) for e in episodes) / n,
+    return {"reward": sum(e["best"] for e in episodes) / n, "paid": sum(map(sum, (e["rewards"] for e in episodes))) / n, "turns": sum(len(e["results"]) for e in episodes) / n,
             "right": sum(any(r["ok"] for r in e["results"]) for e in episodes) / n,
             "unreadable": sum(r["stage"] == "reply" for e in episodes for r in e["results"]) / sum(len(e["results"]) for e in episodes),
             "length": sum(len(e["tokens"]) for e in episodes) / n, "cut": sum(e["cut"] for e in episodes) / n}
