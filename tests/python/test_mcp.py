@@ -2,6 +2,7 @@
 clients that misbehave or go away. The official client is driven by tests/mcp/run."""
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -138,6 +139,20 @@ class Mcp(unittest.TestCase):
         again = Client(self.out, "--resume", run, hello=False)
         self.assertEqual(again.close()[1], 2)
         self.assertIn("has ended", again.errors())
+
+    def test_a_schedule_of_the_compiler_is_edited(self):
+        client = Client(self.out)
+        page, failed = client.call("compose")
+        self.assertFalse(failed, page)
+        self.assertIn("modelled time", page)
+        key = re.search(r'step 1 is kernel "([\d.]+)"', page).group(1)
+        page, failed = client.call("compose", schedule='{ kernels = { ["%s"] = { lanes = 32 } } }' % key)
+        self.assertTrue(not failed and "lanes = 32" in page, page)
+        text, failed = client.call("measure", note="32 lanes a row")
+        self.assertTrue(not failed and "PASS" in text, text)
+        self.assertTrue(client.call("compose", schedule="{ tile = 3 }")[1])
+        client.call("submit")
+        self.assertEqual(client.close(), (b"", 0))
 
     def check_trajectory(self, run):
         text = subprocess.run([CAWB, "export", run, "--trajectory", "--out", self.out], stdout=subprocess.PIPE, check=True).stdout
