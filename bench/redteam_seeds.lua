@@ -80,13 +80,23 @@ local function missing(device, seed)
   return left, next(left) ~= nil
 end
 
+-- Where the time of one went: of the cheat, and of all its look-alikes.
+local function seconds_of(r)
+  local all = { cheat = r.seconds, honest = {} }
+  for _, h in ipairs(r.look_alikes or {}) do
+    for stage, s in pairs(h.seconds or {}) do all.honest[stage] = (all.honest[stage] or 0) + s end
+    h.seconds = nil                                       -- one that several cheats share was judged once
+  end
+  return all.cheat and all or nil
+end
+
 -- These with one seed. What could not be judged, because somebody else used the GPU, stays missing.
 local function round(device, host, seed, left, alone)
   local s, message, name = redteam.run(device, { rules = "strict", only = left, seed = seed, tier = tier, host = host, alone = alone,
     say = function(r)
       if r.undecided or r.look_alike.undecided then return print(("--seed %s: %s could not be judged: %s"):format(seed, r.name, r.reason)) end
       keep { seed = seed, name = r.name, caught = r.caught, stage = r.stage, rule = r.rule, reason = r.reason, alone = alone or nil,
-             rejected = not r.look_alike.ok and r.look_alike.reason or nil }
+             rejected = not r.look_alike.ok and r.look_alike.reason or nil, seconds = seconds_of(r) }
     end })
   return s or name == "interrupted" or error(message, 0), name
 end

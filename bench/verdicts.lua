@@ -1,12 +1,13 @@
--- cawb bench/verdicts.lua -- [DEVICE] [N] [--tier 2 [ROWS]] [--same yes] [--journal FILE]: how often a verdict is wrong.
+-- cawb bench/verdicts.lua -- [DEVICE] [N] [ROWS --tier 2] [--same yes] [--journal FILE]: how often a verdict is wrong.
 -- cawb bench/verdicts.lua -- --table FILE...
 --   On a GPU N times a kernel is measured against itself, where "faster" and "slower" are both
 -- wrong, and N times against one that takes 2% longer, which should be called so. Two kernels spend
 -- their time on a chain of multiply-adds (2% more of them take 2% longer), one on memory.
 --   On a simulated device (sim:h100) times are modelled: there a kernel against itself must be
 -- exactly as fast.
---   With --tier 2 a Python candidate that is the task's own Model under another name is measured
--- against eager PyTorch, each time in processes of its own, on a processor (cpu) too.
+--   With --tier 2 a Python candidate that is the task's own Model under another name is measured against eager PyTorch, on a
+-- processor (cpu) too: --crowd (12) processes of each are started, and every measurement takes some of them, drawn anew.
+-- It begins when the clock says --from, and ends before --until (seconds as `date +%s` has them); --raw yes keeps all times.
 --   --same yes leaves out the kernels that take 2% longer. FILE gets a line for each measurement, so that a run that was
 -- ended is not lost; --table counts what several files hold, by what was measured and by a file's name up to its first
 -- figure or full stop, which says on what kind of machine it was.
@@ -15,8 +16,9 @@
 local core = require "cawb.core"
 local cawb = require "cawb"
 local display = require "cawb.base.display"
-local evaluate = require "cawb.run.evaluate"
+local loop = require "cawb.base.loop"
 local options = require "cawb.base.options"
+local python_candidate = require "cawb.run.python_candidate"
 local stats = require "cawb.base.stats"
 
 local words, flags = {}, { tier = "1" }
@@ -86,6 +88,34 @@ local function length_for(task, seconds)
   return math.floor(probe * seconds / t.time_s.median)
 end
 
+-- The processors that this process may use, and which share of their time was taken since it was asked last.
+local function processors()
+  local set, list = {}, assert(io.open "/proc/self/status"):read "a":match "Cpus_allowed_list:%s*(%S+)"
+  for from, to in list:gmatch "(%d+)%-?(%d*)" do
+    for i = tonumber(from), tonumber(to) or tonumber(from) do set[i] = true end
+  end
+  return set
+end
+local mine, seen = processors(), nil
+local function ticks()
+  local taken, all = 0, 0
+  for number, line in assert(io.open "/proc/stat"):read "a":gmatch "cpu(%d+)([^\n]*)" do
+    local i = 0
+    for word in mine[tonumber(number)] and line:gmatch "%d+" or function() end do
+      i = i + 1
+      if i <= 8 then all = all + tonumber(word) end
+      if i <= 8 and i ~= 4 and i ~= 5 then taken = taken + tonumber(word) end
+    end
+  end
+  return { taken, all }
+end
+local function busy_since()
+  local now, before = ticks(), seen
+  seen = now
+  return before and now[2] > before[2] and (now[1] - before[1]) / (now[2] - before[2]) or nil
+end
+busy_since()
+
 -- How busy the machine was: the least and the most of its load averages over a minute.
 local load_least, load_most = math.huge, 0.0
 local function note_load()
@@ -94,10 +124,11 @@ local function note_load()
   return load
 end
 
-local function keep(what, verdict, ratio)
-  local load = note_load()
+local function keep(what, verdict, ratio, more)
+  local row = { what = what, verdict = verdict, ratio = ratio, load = note_load(), busy = busy_since() }
+  for key, value in pairs(more or {}) do row[key] = value end
   if not journal then return end
-  journal:write(core.json.encode { what = what, verdict = verdict, ratio = ratio, load = load }, "\n")
+  journal:write(core.json.encode(row), "\n")
   journal:flush()
 end
 
@@ -136,27 +167,37 @@ local function time_of(task, c)
   return assert(cawb.measure(task, c, { against = {}, samples = 50 })).time_s.median
 end
 
--- The task's own Model as a Python candidate, `count` times; each time in new processes of both.
-local function again(rows)
+-- The task's own Model as a Python candidate and eager PyTorch, `crowd` processes of each on one task; `count` times some
+-- of them, drawn anew, are measured against each other.
+local function again(rows, crowd)
   local kind = device.info.name == "cpu" and "a processor" or "a GPU"
   local all = options.copy(cawb.defaults)
   all.task, all.rules = { rows = rows, cols = 1024 }, "off"
   local path = root .. "/../examples/softmax.py"
   local source = assert(io.open(path)):read "a":gsub("class Model%(", "class ModelNew(")
+  local task <close> = assert(cawb.task(path, { device = device, options = all }))
+  local subject = assert(python_candidate.new(task, cawb.candidate { python = source }, all, { against = { "eager" } }))
+  assert(assert(subject:open {}).ok)
+  assert(assert(subject:verify { trials = 1, battery = {} }).ok)
+  assert(subject:crowd(crowd))
+  io.stderr:write(("%d processes each are ready\n"):format(crowd))
+  while os.time() < tonumber(flags.from or 0) do assert(loop.sleep(0.1)) end
+  busy_since()
   local calls, ratios, took, time = {}, {}, {}, 0.0
   for _ = 1, count do
-    local task <close> = assert(cawb.task(path, { device = device, options = all }))
+    if os.time() >= tonumber(flags["until"] or math.huge) then break end
     local from = core.clock.now()
-    local facts = assert(evaluate.candidate(task, cawb.candidate { python = source }, all,
-      { trials = 1, battery = {}, against = { "eager" } }))
-    assert(facts.ok, facts.reason)
-    local s = facts.speedup.eager
+    local m = assert(subject:measure {})
+    assert(m.ok, m.reason)
+    local s = m.speedup.eager
     calls[s.verdict] = (calls[s.verdict] or 0) + 1
-    ratios[#ratios + 1], took[#took + 1], time = s.median, core.clock.now() - from, facts.time_s.median
-    keep(("softmax of %d x 1024 in Python on %s"):format(rows, kind), s.verdict, s.median)
-    io.stderr:write(("%s %.3f [%.3f, %.3f] in %d rounds, %d processes each\n"):format(s.verdict, s.median, s.lo, s.hi or math.huge,
-      s.rounds, s.processes))
+    ratios[#ratios + 1], took[#took + 1], time = s.median, core.clock.now() - from, m.time_s.median
+    keep(("softmax of %d x 1024 in Python on %s"):format(rows, kind), s.verdict, s.median,
+      { lo = s.lo, hi = s.hi, rounds = s.rounds, time = time, took = took[#took], processes = flags.raw and m.processes })
+    io.stderr:write(("%s %.4f [%.4f, %.4f] in %d rounds, %d of %d processes each\n"):format(s.verdict, s.median, s.lo, s.hi or math.huge,
+      s.rounds, s.processes, crowd))
   end
+  subject:close()
   return time, { verdicts = calls, ratio = stats.summary(ratios), took = stats.summary(took) }
 end
 
@@ -180,7 +221,7 @@ end
 if tier == 2 then
   local rows = tonumber(words[3])
   for _, rows in ipairs(rows and { rows } or device.info.name == "cpu" and { 256, 2048 } or { 1024, 65536 }) do
-    add(("softmax of %d x 1024 in Python against eager"):format(rows), again(rows))
+    add(("softmax of %d x 1024 in Python against eager"):format(rows), again(rows, tonumber(flags.crowd or 12)))
   end
 elseif device.info.modelled then
   add("copy and double against itself", modelled())

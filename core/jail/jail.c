@@ -277,6 +277,7 @@ static cawb_status begin_inside(const cawb_jail *j, cawb_err *err) {
 static cawb_status enter(const cawb_jail *j, cawb_err *err) {
   int alive[2];
   sigset_t set;
+  pid_t host = getppid();
   cawb_status rc = cawb_jail_give(j, err);
   if (rc == CAWB_OK && !j->namespaces) {
     rc = confine(j, err);
@@ -285,6 +286,8 @@ static cawb_status enter(const cawb_jail *j, cawb_err *err) {
   }
   if (rc == CAWB_OK) rc = leave_namespaces(err);
   if (rc != CAWB_OK) return rc;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);        /* new namespaces took it: a host that is killed leaves nobody */
+  if (getppid() != host) _exit(1);
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);
   sigaddset(&set, SIGCHLD);

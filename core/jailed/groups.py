@@ -167,6 +167,9 @@ def sweep():
                 words = name.split("-")
                 if words[0] == "cawb" and len(words) == 3 and not os.path.isdir("/proc/" + words[1]):
                     kill(folder + "/" + name)
+                    for file, text in (("freezer.state", "THAWED"), ("cgroup.freeze", "0")):   # frozen ones cannot end
+                        with contextlib.suppress(OSError):
+                            put(folder + "/" + name + "/" + file, text)
                     with contextlib.suppress(OSError):
                         os.rmdir(folder + "/" + name)
 

@@ -21,6 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "core"))
 
 from host.judge import turns  # noqa: E402  pylint: disable=wrong-import-position
+from host.judge.python_candidate import Peer  # noqa: E402  pylint: disable=wrong-import-position
 from jailed import confine, groups, inmates  # noqa: E402  pylint: disable=wrong-import-position
 
 LIBRARY = os.environ.get("CAWB_JAIL_LIBRARY",
@@ -434,6 +435,20 @@ class Turns(unittest.TestCase):
             pass
         with self.assertRaisesRegex(turns.Gone, "somebody else's turn"):
             turn.check()
+
+    def test_who_stops_himself_is_not_waited_for(self):
+        pid = self.spinner()
+        ours, theirs = socket.socketpair()
+        self.addCleanup(theirs.close)
+        turn = turns.of(pid, False, {})
+        peer = Peer(ours.detach(), turn.halted)
+        self.addCleanup(peer.close)
+        self.assertFalse(turn.halted())
+        os.kill(pid, signal.SIGSTOP)
+        with self.assertRaisesRegex(turns.Gone, "it has stopped itself"):
+            peer.ask({"op": "call"}, 3600)
+        os.kill(pid, signal.SIGCONT)
+        self.assertFalse(turn.halted())
 
     def test_memory_is_bounded_for_all_processes_together(self):
         if "memory" not in self.group.has:

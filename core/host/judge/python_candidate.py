@@ -43,6 +43,7 @@ JAILED = protocol("jailed")
 MOST_PLACES = 8              # for outputs, and at least two
 PLACE_BYTES = 512 << 20
 UNKNOWN_L2 = 64 << 20
+LOOK = 0.5                   # s between looks at one that does not answer
 WATCHED = 0.5                # s that are looked at for somebody else
 PROBES, IDLE = 20, 500e-6    # of a GPU that nobody else should use; s, ten times what one takes
 
@@ -55,10 +56,11 @@ def place_for(seed, count):
 
 
 class Peer:
-    """The socket to a worker. Whatever it sends is taken for an answer, or ends it."""
+    """The socket to a worker. Whatever it sends is taken for an answer, or ends it. One that `halted` tells of twice in
+    a row is not waited for: nobody lets it go on."""
 
-    def __init__(self, fd):
-        self.socket = socket.socket(fileno=fd)
+    def __init__(self, fd, halted=lambda: False):
+        self.socket, self.halted = socket.socket(fileno=fd), halted
         self.socket.set_inheritable(False)
 
     def ask(self, request, deadline, fds=()):
@@ -104,15 +106,24 @@ class Peer:
     def read(self, size):
         parts = b""
         while len(parts) < size:
-            left = self.until - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
-            self.socket.settimeout(left)
-            part = self.socket.recv(min(size - len(parts), 1 << 16))
+            part = self.part(size - len(parts))
             if not part:
                 raise Gone("died", "it ended")
             parts += part
         return parts
+
+    def part(self, most):
+        """What comes next, however long that takes within the deadline."""
+        halted = False
+        while (left := self.until - time.monotonic()) > 0:
+            self.socket.settimeout(min(left, LOOK))
+            try:
+                return self.socket.recv(min(most, 1 << 16))
+            except TimeoutError:
+                before, halted = halted, self.halted()
+            if before and halted:
+                raise Gone("timeout", "it has stopped itself")
+        raise TimeoutError
 
     def close(self):
         self.socket.close()
@@ -122,8 +133,9 @@ class Jailed:
     """A worker with its own copies of inputs, parameters and places for outputs."""
 
     def __init__(self, work, sock, about):
-        self.work, self.peer, self.pid = work, Peer(sock), int(about.get("pid") or 0)
+        self.work, self.pid = work, int(about.get("pid") or 0)
         self.turn = turns.of(self.pid, bool(about.get("namespaces")), about.get("group") or {})
+        self.peer = Peer(sock, self.turn.halted)
         self.seconds = about.get("seconds") or float("inf")
         self.shares = []
         try:

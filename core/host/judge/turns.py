@@ -27,7 +27,16 @@ def of(pid, namespaces, files):
     return Frozen(pid, namespaces, files) if files.get("freezer") else Stopped(pid, namespaces)
 
 
-class Frozen:
+class Turn:
+    """`pid` and `inside`, as pids_of() takes them."""
+
+    def halted(self):
+        """Whether the worker's first process was stopped by a signal: in its own turn by itself, or by what it started."""
+        first = pids_of(self.pid, True)[:1] if self.inside else [self.pid]
+        return any(set(states(pid)) == {"T"} for pid in first)
+
+
+class Frozen(Turn):
     """By a freezer. Both versions' files are read and written in one system call each."""
 
     def __init__(self, pid, namespaces, files):
@@ -73,7 +82,7 @@ class Frozen:
         self.fds = []
 
 
-class Stopped:
+class Stopped(Turn):
     """By signals."""
 
     def __init__(self, pid, namespaces):
@@ -151,7 +160,12 @@ def threads(pid, name):
 
 def stopped(pid):
     """Whether no thread of a process can run: stopped, or ended and not asked after."""
-    return all(text.rpartition(")")[2].split()[0] in "TtZX" for _, text in threads(pid, "stat"))
+    return all(state in "TtZX" for state in states(pid))
+
+
+def states(pid):
+    """A letter for each of a process's threads."""
+    return [text.rpartition(")")[2].split()[0] for _, text in threads(pid, "stat")]
 
 
 def spent(pids):

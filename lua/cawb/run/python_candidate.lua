@@ -82,11 +82,11 @@ end
 -- Further processes of what runs under `name`: a list of workers, each with `as`, its own name. None
 -- of what took long to load, or is compiled at its first call: how much processes differ is then known
 -- from the others.
-local function replicate(task, options, worker, name, about)
+local function replicate(task, options, worker, name, about, count)
   local list = {}
   local compiled = about.mode and about.mode ~= "eager"
   if compiled or worker.loading > options.measure.process_seconds then return list end
-  for i = 2, processes_of(task, options) do
+  for i = 2, count or processes_of(task, options) do
     local one, message, kind = open(task, options, ("%s process %d"):format(name, i), about)
     if not one then return nil, message, kind end
     if one.failed then break end
@@ -261,14 +261,16 @@ local function wrong(self, compared)
   end
 end
 
+-- A process and more of the same.
+local function all_of(first, more) return { first, table.unpack(more or {}) } end
+
 -- The names of all processes of those in `order`, in an order that nobody can know.
 local function everyone(of, order)
   local names = {}
   for _, who in ipairs(order) do
     local first = who == rounds.candidate and of.worker or of.task.rivals[who]
-    names[#names + 1] = who == rounds.candidate and me or who
-    local more = who == rounds.candidate and of.more or first and first.more
-    for _, worker in ipairs(more or {}) do names[#names + 1] = worker.as end
+    local all = who == rounds.candidate and all_of(first, of.more) or all_of(first, first and first.more)
+    for _, worker in ipairs(first and first.drawn or all) do names[#names + 1] = worker.as end
   end
   for i = #names, 2, -1 do
     local j = of.task.next_seed "order" % i + 1
@@ -285,7 +287,10 @@ end
 
 -- Whether a pass has to be played again: nothing can be learnt of the task from inputs of this kind.
 local function is_unfit(self, case, got, name)
-  local compared = case and got and got.compared and got.compared[me]
+  local compared
+  for process, c in pairs(case and got and got.compared or {}) do
+    if owner(process) == me then compared = c end
+  end
   if name ~= "refused" and not (compared and battery.unsuitable(self.of.task, compared, case)) then return false end
   battery.unsuited(self.of.task, case)
   return true
@@ -322,24 +327,42 @@ function Side:play(order, _, take, first)
   return got
 end
 
--- The times of each process of one.
-local function processes(self, who)
-  local list = {}
-  for process, times in pairs(self.seen) do
-    if owner(process) == who then list[#list + 1] = times end
+-- The times of all processes by whose they are, each beside what was usual in its pass: what made everyone slow for a while
+-- says nothing of a process.
+local function beside_each_other(seen)
+  local groups, usual = {}, {}
+  local passes = math.huge
+  for _, times in pairs(seen) do passes = math.min(passes, #times) end
+  for pass = 1, passes < math.huge and passes or 0 do
+    local all = {}
+    for _, times in pairs(seen) do all[#all + 1] = times[pass] end
+    usual[pass] = stats.quantile(all, 0.5)
   end
-  return list
+  for process, times in pairs(seen) do
+    local list = {}
+    for pass, one in ipairs(usual) do list[pass] = times[pass] / one end
+    groups[owner(process)] = groups[owner(process)] or {}
+    table.insert(groups[owner(process)], list)
+  end
+  return groups
+end
+
+-- What processes say of a rival. It is asked at every look, and the answers of looks are much alike: half of the error for each
+-- keeps all of them within it. Nil where a group was not seen.
+local function between(groups, who, how)
+  local others = {}
+  for other, group in pairs(groups) do
+    if other ~= who and other ~= me then others[#others + 1] = group end
+  end
+  return groups[me] and groups[who] and stats.between(groups[who], groups[me], how.error_rate / 2, others)
 end
 
 -- An interval holds for other processes, too: it takes the far ends of what rounds say and of what
 -- processes say. Where nothing is known of how these differ (`measure.processes` 1) there is no interval: lo is 0, hi is absent.
 local function widen(self, result, how)
-  local mine, groups = processes(self, me), {}
-  for who in pairs(result.speedup) do groups[who] = processes(self, who) end
+  local groups = beside_each_other(self.seen)
   for who, s in pairs(result.speedup) do
-    local others = {}
-    for other, group in pairs(groups) do if other ~= who then others[#others + 1] = group end end
-    local b = #mine > 0 and #groups[who] > 0 and stats.between(groups[who], mine, how.error_rate, others)
+    local b = between(groups, who, how)
     s.processes = b and b.processes or 0
     if b and b.hi < math.huge then s.lo, s.hi = math.min(s.lo, b.lo), s.hi and math.max(s.hi, b.hi)
     else
@@ -347,6 +370,14 @@ local function widen(self, result, how)
     end
     s.verdict = s.hi and stats.verdict(s, how.same) or "undecided"
   end
+end
+
+--- Whether more rounds would say more of how processes differ: not where they have decided, where the interval is half as wide as
+--- it need be, or as the clock allows, nor where one process of each is all there is.
+function Side:sure(who, how, time)
+  local b = between(beside_each_other(self.seen), who, how)
+  if not b or b.hi == math.huge or stats.verdict(b, how.same) ~= "undecided" then return true end
+  return b.hi - b.lo <= math.max(how.precision, 2 * how.resolution / time) * b.median
 end
 
 function Side:alive(who) return self.of.task.rivals[who] ~= nil end
@@ -358,19 +389,56 @@ function Side:keep(who, times)
   self.of.task.baselines[who] = times
 end
 
+--- For who measures the same often: `count` processes of the candidate and of each rival. Every measure() after it takes
+--- `measure.processes` of them, drawn anew.
+function Python:crowd(count)
+  local function more(worker, name, about)
+    local list, message, kind = replicate(self.task, self.options, worker, name, about, count)
+    worker.more = list
+    return list, message, kind
+  end
+  local list, message, kind = more(self.worker, me, (described(self.candidate)))
+  self.more, self.crowded = list, true
+  for _, name in ipairs(list and self.rivals or {}) do
+    local rival = self.task.rivals[name]
+    for _, worker in ipairs(rival.more) do worker:close() end
+    list, message, kind = more(rival, name, (described(name)))
+    if not list then break end
+  end
+  return list and true, message, kind
+end
+
+-- Those of a crowd that one measurement takes.
+local function draw(self)
+  local first = { self.worker }
+  for _, name in ipairs(self.rivals) do first[#first + 1] = self.task.rivals[name] end
+  for _, worker in ipairs(first) do
+    local all = all_of(worker, worker.more)
+    for i = 1, math.min(#all, self.options.measure.processes) do
+      local j = i + self.task.next_seed "order" % (#all - i + 1)
+      all[i], all[j] = all[j], all[i]
+    end
+    worker.drawn = table.move(all, 1, math.min(#all, self.options.measure.processes), 1, {})
+  end
+end
+
 function Python:measure(opts)
   local how, message, name = measure.how(self.options.measure, opts), nil, nil
   how.samples, how.batch = how.samples or 30, 1
-  if #self.rivals > 0 then
+  if self.crowded then draw(self)
+  elseif #self.rivals > 0 then
     self.more, message, name = replicate(self.task, self.options, self.worker, me, (described(self.candidate)))
     if not self.more then return nil, message, name end
-    how.budget = how.budget * (1 + #self.more)
   end
+  how.budget = how.budget * #(self.worker.drawn or all_of(self.worker, self.more))
   local side = setmetatable({ of = self, seen = {}, rivals = self.rivals, passes = 1, warm_ups = math.max(1, how.warmup) }, Side)
   local result
   result, message, name = rounds.measure(side, how)
   note_work(self)
-  if result and result.ok then widen(side, result, how) end
+  if result and result.ok then
+    widen(side, result, how)
+    result.processes = side.seen
+  end
   if result and not result.ok then result.reason = "while it was timed, " .. result.reason end
   return result, message, name
 end

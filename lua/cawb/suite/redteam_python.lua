@@ -111,7 +111,7 @@ local function honest_of(task, h, all, seed)
     local facts, message, name = evaluated(task, h, all, seed)
     if not facts then return nil, message, name end
     task.look_alikes[h.name] = { ok = facts.ok, name = h.name, says = h.head.what, stage = facts.stage,
-                                 rule = facts.rule, reason = facts.reason, undecided = undecided(facts) }
+                                 rule = facts.rule, reason = facts.reason, undecided = undecided(facts), seconds = facts.seconds }
   end
   return task.look_alikes[h.name]
 end
@@ -125,7 +125,7 @@ function M.judge(task, fixture, all, seed, alone)
   if not facts then return nil, message, name end
   r.caught = not facts.ok
   r.stage, r.rule, r.reason, r.jail = facts.stage, facts.rule, facts.reason, facts.jail
-  r.undecided = undecided(facts)
+  r.undecided, r.seconds = undecided(facts), facts.seconds
   for _, h in ipairs(alone and {} or fixture.look_alikes) do
     local found
     found, message, name = honest_of(task, h, all, seed)

@@ -130,7 +130,9 @@ end
 --- End the task host; one that was lent for this task forgets it.
 function Task:close()
   if not self.host then return end
-  for _, worker in pairs(self.rivals or {}) do worker:close() end
+  for _, rival in pairs(self.rivals or {}) do
+    for _, worker in ipairs { rival, table.unpack(rival.more or {}) } do worker:close() end
+  end
   self.rivals = nil
   if self.device.loaded and self.device.loaded.task == self then self.device:forget() end
   if self.own and self.own.device.loaded then self.own.device:forget() end

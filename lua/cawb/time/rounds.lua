@@ -14,6 +14,7 @@
 --                               them for each time that it stands there. `first` is true once, at the
 --                               very beginning. Returns { ok = true }, a failure as data, or nil, message, name
 --   side:keep(who, times)       remember a rival's { time_s, samples, modelled }
+--   side:sure(who, how, time)   whether enough is known of what rounds do not say, where there is such a method
 
 local core = require "cawb.core"
 local stats = require "cawb.base.stats"
@@ -142,7 +143,11 @@ local function decided(state, error_rate)
   if not mine then return false end
   local time = stats.quantile(mine, 0.5)
   for who, ratios in pairs(state.ratios) do
-    if state.side:alive(who) and not settled(ratios, state.how, error_rate, time) then return false end
+    local side = state.side
+    if side:alive(who) then
+      if not settled(ratios, state.how, error_rate, time) then return false end
+      if side.sure and not side:sure(who, state.how, time) then return false end
+    end
   end
   return true
 end
