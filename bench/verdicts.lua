@@ -36,6 +36,7 @@ local tier = tonumber(flags.tier)
 -- What several files hold: for each of what was measured, on which kind of machine, how often each verdict.
 local function print_table()
   local by, order = {}, {}
+  local function middle(form, list, scale) return #list > 0 and form:format(scale * stats.quantile(list, 0.5)) or "" end
   for _, path in ipairs(words) do
     local kind = path:match "([^/]*)$":match "^[^%d.]*"
     for line in assert(io.open(path)):lines() do
@@ -45,7 +46,10 @@ local function print_table()
       if key then
         local t = by[key]
         t.n, t[row.verdict], t.ratios[t.n + 1] = t.n + 1, (t[row.verdict] or 0) + 1, row.ratio
-        t.least, t.most = math.min(t.least or row.load, row.load), math.max(t.most or row.load, row.load)
+        t.busy, t.wide, t.took = t.busy or {}, t.wide or {}, t.took or {}
+        table.insert(t.busy, row.busy)
+        table.insert(t.took, row.took)
+        table.insert(t.wide, row.hi and (row.hi - row.lo) / 2 or row.lo and math.huge or nil)
       end
     end
   end
@@ -55,9 +59,11 @@ local function print_table()
     local t = by[key]
     local r = stats.summary(t.ratios)
     lines[i] = { key, tostring(t.n), tostring(t.faster or 0), tostring(t.slower or 0), tostring(t.same or 0), tostring(t.undecided or 0),
-                 ("%.4f [%.4f, %.4f]"):format(r.median, r.lo, r.hi), ("%.1f to %.1f"):format(t.least, t.most) }
+                 ("%.4f [%.4f, %.4f]"):format(r.median, r.lo, r.hi), middle("%.2f%%", t.wide, 100), middle("%.0f%%", t.busy, 100),
+                 middle("%.2f s", t.took, 1) }
   end
-  for _, line in ipairs(display.table({ "", "measured", "faster", "slower", "same", "undecided", "ratio [95% interval]", "load" }, lines)) do
+  for _, line in ipairs(display.table({ "", "measured", "faster", "slower", "same", "undecided", "ratio [95% interval]", "half of interval",
+                                        "processors busy", "took" }, lines)) do
     print(line)
   end
 end
@@ -143,7 +149,7 @@ local function trials(what, task, subject, rival)
     local s = m.speedup.rival
     calls[s.verdict] = (calls[s.verdict] or 0) + 1
     ratios[#ratios + 1], took[#took + 1] = s.median, core.clock.now() - from
-    keep(what, s.verdict, s.median)
+    keep(what, s.verdict, s.median, { lo = s.lo, hi = s.hi, rounds = s.rounds, took = took[#took] })
   end
   return { verdicts = calls, ratio = stats.summary(ratios), took = stats.summary(took) }
 end
@@ -152,6 +158,7 @@ local rows, data = {}, { device = device.info, count = count, version = cawb.ver
   when = os.date "!%Y-%m-%d", results = {} }
 
 local function add(what, time, result)
+  if not result.ratio then return io.stderr:write(what, ": there was no time for a measurement\n") end
   local v = result.verdicts
   rows[#rows + 1] = { what, display.time(time), tostring(v.faster or 0), tostring(v.slower or 0),
     tostring(v.same or 0), tostring(v.undecided or 0),

@@ -9,13 +9,13 @@ local file = require "cawb.base.file"
 local host = require "cawb.device.jail_host"
 local judge = require "cawb.judge.judge"
 local measure = require "cawb.time.measure"
+local processes = require "cawb.time.processes"
 local rounds = require "cawb.time.rounds"
-local stats = require "cawb.base.stats"
 local verify = require "cawb.judge.verify"
 
 local M = {}
 
-local me = "candidate"
+local me, owner = processes.candidate, processes.owner
 
 -- ---- workers
 
@@ -146,9 +146,6 @@ local function deadlines_of(self, order)
   end
   return list, all
 end
-
--- Whose process a name is of.
-local function owner(name) return name:match "^(.-) process %d+$" or name end
 
 -- Kernels ran while the candidate stood still. It has ended: if they go on, they are somebody else's, who uses this GPU too.
 local function somebody_ran(self, why)
@@ -327,58 +324,8 @@ function Side:play(order, _, take, first)
   return got
 end
 
--- The times of all processes by whose they are, each beside what was usual in its pass: what made everyone slow for a while
--- says nothing of a process.
-local function beside_each_other(seen)
-  local groups, usual = {}, {}
-  local passes = math.huge
-  for _, times in pairs(seen) do passes = math.min(passes, #times) end
-  for pass = 1, passes < math.huge and passes or 0 do
-    local all = {}
-    for _, times in pairs(seen) do all[#all + 1] = times[pass] end
-    usual[pass] = stats.quantile(all, 0.5)
-  end
-  for process, times in pairs(seen) do
-    local list = {}
-    for pass, one in ipairs(usual) do list[pass] = times[pass] / one end
-    groups[owner(process)] = groups[owner(process)] or {}
-    table.insert(groups[owner(process)], list)
-  end
-  return groups
-end
-
--- What processes say of a rival. It is asked at every look, and the answers of looks are much alike: half of the error for each
--- keeps all of them within it. Nil where a group was not seen.
-local function between(groups, who, how)
-  local others = {}
-  for other, group in pairs(groups) do
-    if other ~= who and other ~= me then others[#others + 1] = group end
-  end
-  return groups[me] and groups[who] and stats.between(groups[who], groups[me], how.error_rate / 2, others)
-end
-
--- An interval holds for other processes, too: it takes the far ends of what rounds say and of what
--- processes say. Where nothing is known of how these differ (`measure.processes` 1) there is no interval: lo is 0, hi is absent.
-local function widen(self, result, how)
-  local groups = beside_each_other(self.seen)
-  for who, s in pairs(result.speedup) do
-    local b = between(groups, who, how)
-    s.processes = b and b.processes or 0
-    if b and b.hi < math.huge then s.lo, s.hi = math.min(s.lo, b.lo), s.hi and math.max(s.hi, b.hi)
-    else
-      s.lo, s.hi = 0, nil
-    end
-    s.verdict = s.hi and stats.verdict(s, how.same) or "undecided"
-  end
-end
-
---- Whether more rounds would say more of how processes differ: not where they have decided, where the interval is half as wide as
---- it need be, or as the clock allows, nor where one process of each is all there is.
-function Side:sure(who, how, time)
-  local b = between(beside_each_other(self.seen), who, how)
-  if not b or b.hi == math.huge or stats.verdict(b, how.same) ~= "undecided" then return true end
-  return b.hi - b.lo <= math.max(how.precision, 2 * how.resolution / time) * b.median
-end
+--- Whether enough is known of how processes differ.
+function Side:sure(who, how, time) return processes.sure(self.seen, who, how, time) end
 
 function Side:alive(who) return self.of.task.rivals[who] ~= nil end
 
@@ -436,7 +383,7 @@ function Python:measure(opts)
   result, message, name = rounds.measure(side, how)
   note_work(self)
   if result and result.ok then
-    widen(side, result, how)
+    processes.widen(side.seen, result, how)
     result.processes = side.seen
   end
   if result and not result.ok then result.reason = "while it was timed, " .. result.reason end
