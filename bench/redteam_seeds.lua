@@ -35,6 +35,11 @@ local function fixtures_of(text)
   return names
 end
 
+local function device_of(info, hello)
+  return ("%s%s, cawb %s, PyTorch %s, %s"):format(info.model or info.name, (info.driver or "") ~= "" and ", driver " .. info.driver or "", cawb.version,
+    hello.torch or "none", os.date "!%Y-%m-%d")
+end
+
 local words, flags = parsed(arg)
 local tier, step, twins = tonumber(flags.tier), tonumber(flags.step or "1"), tonumber(flags.twins or "1")
 local count, path, only, first = tonumber(words[1] or "20"), words[2], fixtures_of(words[3]), tonumber(words[4] or "1")
@@ -95,7 +100,7 @@ local function round(device, host, seed, left, alone)
   local s, message, name = redteam.run(device, { rules = "strict", only = left, seed = seed, tier = tier, host = host, alone = alone,
     say = function(r)
       if r.undecided or r.look_alike.undecided then return print(("--seed %s: %s could not be judged: %s"):format(seed, r.name, r.reason)) end
-      keep { seed = seed, name = r.name, caught = r.caught, stage = r.stage, rule = r.rule, reason = r.reason, alone = alone or nil,
+      keep { seed = seed, name = r.name, caught = r.caught, stage = r.stage, rule = r.rule, reason = r.reason, alone = alone or nil, on = host.on,
              rejected = not r.look_alike.ok and r.look_alike.reason or nil, seconds = seconds_of(r) }
     end })
   return s or name == "interrupted" or error(message, 0), name
@@ -113,6 +118,17 @@ local function tally()
   return by, names
 end
 
+-- How many were judged where.
+local function places()
+  local by, list = {}, {}
+  for _, row in ipairs(rows) do
+    if row.on and not by[row.on] then list[#list + 1] = row.on end
+    if row.on then by[row.on] = (by[row.on] or 0) + 1 end
+  end
+  for i, on in ipairs(list) do list[i] = ("%d on %s"):format(by[on], on) end
+  return list
+end
+
 local function share(k, n)
   local s = stats.share(k, n)
   return ("%d of %d, %.2f%% [%.2f%%, %.2f%%]"):format(k, n, 100 * s.share, 100 * s.lo, 100 * s.hi)
@@ -127,6 +143,7 @@ local function print_table()
     for key, n in pairs(t) do total[key] = total[key] + n end
   end
   for _, line in ipairs(display.table({ "fixture", "seeds", "cheat passed", "with look-alikes", "rejected" }, lines)) do print(line) end
+  for _, where in ipairs(places()) do print(where) end
   print(("cheats that passed:             %s"):format(share(total.passed, total.judged)))
   print(("look-alikes that were rejected: %s"):format(share(total.rejected, total.twins)))
   print(core.json.encode(total))
@@ -136,11 +153,12 @@ end
 if flags.table then return print_table() > 0 and 1 or 0 end
 local device <close> = assert(cawb.device(flags.device or tier == 2 and "cpu" or "sim:h100"))
 local process, hello = assert(python.start(defaults.deadlines.start))
+local on = device_of(device.info, hello)
 for n = 0, count - 1 do
   local seed = tostring(first + n * step)
   local left, any = missing(device, seed)
   if any then
-    local _, why = round(device, { process, hello }, seed, left, tier == 2 and n % twins > 0)
+    local _, why = round(device, { process, hello, on = on }, seed, left, tier == 2 and n % twins > 0)
     if why == "interrupted" then break end
   end
 end

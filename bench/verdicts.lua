@@ -35,7 +35,7 @@ local tier = tonumber(flags.tier)
 
 -- What several files hold: for each of what was measured, on which kind of machine, how often each verdict.
 local function print_table()
-  local by, order = {}, {}
+  local by, order, on = {}, {}, {}
   local function middle(form, list, scale) return #list > 0 and form:format(scale * stats.quantile(list, 0.5)) or "" end
   for _, path in ipairs(words) do
     local kind = path:match "([^/]*)$":match "^[^%d.]*"
@@ -49,6 +49,7 @@ local function print_table()
         t.busy, t.wide, t.took = t.busy or {}, t.wide or {}, t.took or {}
         table.insert(t.busy, row.busy)
         table.insert(t.took, row.took)
+        if row.on and not on[row.on] then on[row.on], on[#on + 1] = true, row.on end
         table.insert(t.wide, row.hi and (row.hi - row.lo) / 2 or row.lo and math.huge or nil)
       end
     end
@@ -66,6 +67,7 @@ local function print_table()
                                         "processors busy", "took" }, lines)) do
     print(line)
   end
+  for _, line in ipairs(on) do print(line) end
 end
 if flags.table then
   print_table()
@@ -133,6 +135,7 @@ end
 local function keep(what, verdict, ratio, more)
   local row = { what = what, verdict = verdict, ratio = ratio, load = note_load(), busy = busy_since() }
   for key, value in pairs(more or {}) do row[key] = value end
+  row.on = ("%s, cawb %s, %s"):format(device.info.model or name, cawb.version, os.date "!%Y-%m-%d")
   if not journal then return end
   journal:write(core.json.encode(row), "\n")
   journal:flush()
