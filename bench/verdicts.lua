@@ -7,7 +7,9 @@
 -- exactly as fast.
 --   With --tier 2 a Python candidate that is the task's own Model under another name is measured against eager PyTorch, on a
 -- processor (cpu) too: --crowd (12) processes of each are started, and every measurement takes some of them, drawn anew.
--- It begins when the clock says --from, and ends before --until (seconds as `date +%s` has them); --raw yes keeps all times.
+-- --raw yes keeps all times.
+--   It measures between --from and --until (seconds as `date +%s` has them), or in some --windows, KIND:FROM:UNTIL with commas
+-- between them: N times in each. --taken SECONDS only prints how many percent of its processors' time others take.
 --   --same yes leaves out the kernels that take 2% longer. FILE gets a line for each measurement, so that a run that was
 -- ended is not lost; --table counts what several files hold, by what was measured and by a file's name up to its first
 -- figure or full stop, which says on what kind of machine it was.
@@ -41,7 +43,7 @@ local function print_table()
     local kind = path:match "([^/]*)$":match "^[^%d.]*"
     for line in assert(io.open(path)):lines() do
       local row = core.json.decode(line)
-      local key = row and ("%s, %s"):format(kind, row.what)
+      local key = row and ("%s, %s"):format(row.kind or kind, row.what)
       if key and not by[key] then by[key], order[#order + 1] = { n = 0, ratios = {} }, key end
       if key then
         local t = by[key]
@@ -74,8 +76,15 @@ if flags.table then
   return 0
 end
 
+-- When it measures, in the clock's seconds, on what kind of machine.
+local windows = {}
+for kind, from, to in (flags.windows or ("-:%s:%s"):format(flags.from or 0, flags["until"] or 1 << 40)):gmatch "([^:,]+):(%d+):(%d+)" do
+  windows[#windows + 1] = { kind = kind ~= "-" and kind or nil, from = tonumber(from), to = tonumber(to) }
+end
+local window = windows[1]
+
 local journal = flags.journal and assert(io.open(flags.journal, "a"))
-local name, count = words[1] or "cuda:0", tonumber(words[2] or 200)
+local name, count = words[1] or flags.taken and "sim:h100" or "cuda:0", tonumber(words[2] or 200)
 local root = arg[0]:match "^(.*)/" or "."
 local device <close> = assert(cawb.device(name))
 
@@ -123,6 +132,11 @@ local function busy_since()
   return before and now[2] > before[2] and (now[1] - before[1]) / (now[2] - before[2]) or nil
 end
 busy_since()
+if flags.taken then
+  assert(loop.sleep(tonumber(flags.taken)))
+  print(("%.0f"):format(100 * (busy_since() or 0)))
+  return 0
+end
 
 -- How busy the machine was: the least and the most of its load averages over a minute.
 local load_least, load_most = math.huge, 0.0
@@ -135,17 +149,30 @@ end
 local function keep(what, verdict, ratio, more)
   local row = { what = what, verdict = verdict, ratio = ratio, load = note_load(), busy = busy_since() }
   for key, value in pairs(more or {}) do row[key] = value end
-  row.on = ("%s, cawb %s, %s"):format(device.info.model or name, cawb.version, os.date "!%Y-%m-%d")
+  row.kind, row.on = window.kind, ("%s, cawb %s, %s"):format(device.info.model or name, cawb.version, os.date "!%Y-%m-%d")
   if not journal then return end
   journal:write(core.json.encode(row), "\n")
   journal:flush()
+end
+
+-- Call f() `count` times in each window, as far as there is time.
+local function repeated(f)
+  for _, one in ipairs(windows) do
+    window = one
+    while os.time() < window.from do assert(loop.sleep(0.1)) end
+    busy_since()
+    for _ = 1, count do
+      if os.time() >= window.to then break end
+      f()
+    end
+  end
 end
 
 -- `count` measurements: how often each verdict, the pooled ratio, and what they took.
 local function trials(what, task, subject, rival)
   local calls, ratios, took = {}, {}, {}
   rival = setmetatable({ name = "rival" }, { __index = rival })
-  for _ = 1, count do
+  repeated(function()
     local from = core.clock.now()
     local m = assert(cawb.measure(task, subject, { against = { rival } }))
     assert(m.ok, m.reason)
@@ -153,7 +180,7 @@ local function trials(what, task, subject, rival)
     calls[s.verdict] = (calls[s.verdict] or 0) + 1
     ratios[#ratios + 1], took[#took + 1] = s.median, core.clock.now() - from
     keep(what, s.verdict, s.median, { lo = s.lo, hi = s.hi, rounds = s.rounds, took = took[#took] })
-  end
+  end)
   return { verdicts = calls, ratio = stats.summary(ratios), took = stats.summary(took) }
 end
 
@@ -191,11 +218,8 @@ local function again(rows, crowd)
   assert(assert(subject:verify { trials = 1, battery = {} }).ok)
   assert(subject:crowd(crowd))
   io.stderr:write(("%d processes each are ready\n"):format(crowd))
-  while os.time() < tonumber(flags.from or 0) do assert(loop.sleep(0.1)) end
-  busy_since()
   local calls, ratios, took, time = {}, {}, {}, 0.0
-  for _ = 1, count do
-    if os.time() >= tonumber(flags["until"] or math.huge) then break end
+  repeated(function()
     local from = core.clock.now()
     local m = assert(subject:measure {})
     assert(m.ok, m.reason)
@@ -206,7 +230,7 @@ local function again(rows, crowd)
       { lo = s.lo, hi = s.hi, rounds = s.rounds, time = time, took = took[#took], processes = flags.raw and m.processes })
     io.stderr:write(("%s %.4f [%.4f, %.4f] in %d rounds, %d of %d processes each\n"):format(s.verdict, s.median, s.lo, s.hi or math.huge,
       s.rounds, s.processes, crowd))
-  end
+  end)
   subject:close()
   return time, { verdicts = calls, ratio = stats.summary(ratios), took = stats.summary(took) }
 end
