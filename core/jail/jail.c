@@ -266,12 +266,19 @@ static cawb_status begin_inside(const cawb_jail *j, cawb_err *err) {
   cawb_status rc = cawb_jail_root(j, err);
   if (rc == CAWB_OK) rc = confine(j, err);
   if (rc != CAWB_OK) return rc;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);        /* with its guard: a change of ids took it */
   prctl(PR_SET_DUMPABLE, 0);               /* its /proc/1 is nobody's */
   pid_t pid = fork();
   if (pid < 0) return cawb_fail_errno(err, CAWB_ERR_IO, "jail: fork");
   if (pid > 0) reap(pid);
   prctl(PR_SET_DUMPABLE, 1);               /* a change of ids took it; /proc/self is needed */
   return CAWB_OK;
+}
+
+/* A change of ids or of namespaces takes what its parent had asked for. */
+static void die_with(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
 }
 
 static cawb_status enter(const cawb_jail *j, cawb_err *err) {
@@ -282,12 +289,12 @@ static cawb_status enter(const cawb_jail *j, cawb_err *err) {
   if (rc == CAWB_OK && !j->namespaces) {
     rc = confine(j, err);
     prctl(PR_SET_DUMPABLE, 1);
+    die_with(host);
     return rc;
   }
   if (rc == CAWB_OK) rc = leave_namespaces(err);
   if (rc != CAWB_OK) return rc;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);        /* new namespaces took it: a host that is killed leaves nobody */
-  if (getppid() != host) _exit(1);
+  die_with(host);
   sigemptyset(&set);
   sigaddset(&set, SIGTERM);
   sigaddset(&set, SIGCHLD);

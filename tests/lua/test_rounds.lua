@@ -7,6 +7,7 @@ local display = require "cawb.base.display"
 local evaluate = require "cawb.run.evaluate"
 local jail_host = require "cawb.device.jail_host"
 local options = require "cawb.base.options"
+local processes = require "cawb.time.processes"
 local rounds = require "cawb.time.rounds"
 local seeds = require "cawb.base.seeds"
 local stats = require "cawb.base.stats"
@@ -191,6 +192,54 @@ check.test("a Python candidate: processes differ, and the interval covers it", f
   assert(wrong <= 12, wrong .. " of 400 are called different")
   assert(between(2).lo > 1.5)
   check.equal(stats.between({ { 1 } }, { { 2 } }, 0.01).hi, math.huge, "one process of each")
+end)
+
+-- All passes of four processes of each of two; everyone is slower in some passes, by up to `weather`, each process by up to
+-- `own` in all of its passes, each call by up to a hundredth.
+local function passes_of(weather, own, passes)
+  local slow, speed, call = noise(3, weather), noise(5, own), noise(9, 0.01)
+  local seen, drawn = {}, {}
+  for pass = 1, passes do drawn[pass] = slow() end
+  for _, who in ipairs { "candidate", "eager" } do
+    for i = 1, 4 do
+      local mine, list = speed(), {}
+      for pass = 1, passes do list[pass] = drawn[pass] * mine * call() end
+      seen[i == 1 and who or ("%s process %d"):format(who, i)] = list
+    end
+  end
+  return seen
+end
+
+local function widened(seen)
+  local result = { speedup = { eager = { median = 1.0, lo = 0.999, hi = 1.001 } } }
+  processes.widen(seen, result, how())
+  return result.speedup.eager
+end
+
+check.test("processes: what made everyone slow for a while is not taken for their speeds", function()
+  local s = widened(passes_of(2.0, 0.0, 32))
+  check.equal(s.verdict, "same")
+  check.equal(s.processes, 4)
+  local groups = { candidate = {}, eager = {} }
+  for name, times in pairs(passes_of(2.0, 0.0, 32)) do table.insert(groups[processes.owner(name)], times) end
+  local apart = stats.between(groups.eager, groups.candidate, 0.01)
+  assert(apart.hi - apart.lo > 2 * (s.hi - s.lo), "by their times alone it would be as narrow")
+end)
+
+check.test("processes: rounds go on until these are known, too", function()
+  assert(processes.sure(passes_of(0.0, 0.0, 64), "eager", how(), 1.0))
+  assert(not processes.sure(passes_of(0.0, 0.1, 64), "eager", how(), 1.0))
+  assert(processes.sure({ candidate = { 1 }, eager = { 1 } }, "eager", how(), 1.0), "one of each is all there is")
+  assert(processes.sure(passes_of(0.0, 0.1, 64), "eager", how(), 1e-7), "the clock tells no more")
+  check.equal(widened({ candidate = { 1, 1 }, eager = { 1, 1 } }).verdict, "undecided")
+  local asked = 0
+  local side = side_of({ [0] = 1, eager = 1 }, noise(1, 0.0), { passes = 1, sure = function(_, who)
+    check.equal(who, "eager")
+    asked = asked + 1
+    return asked > 2
+  end })
+  check.equal(assert(rounds.measure(side, how())).speedup.eager.rounds, 32)
+  check.equal(asked, 3)
 end)
 
 check.test("Student's quantiles", function()

@@ -7,6 +7,7 @@ local cawb = require "cawb"
 local core = require "cawb.core"
 local evaluate = require "cawb.run.evaluate"
 local options = require "cawb.base.options"
+local python_candidate = require "cawb.run.python_candidate"
 local redteam = require "cawb.suite.redteam"
 local fixtures = require "cawb.suite.redteam_python"
 
@@ -72,8 +73,8 @@ class ModelNew(torch.nn.Module):
         return e / e.sum(1, keepdim=True)
 ]]
 
-local function open(name)
-  return assert(cawb.task(("%s/tier2/tasks/%s.py"):format(redteam.folder(), name), { device = device }))
+local function open(name, seed)
+  return assert(cawb.task(("%s/tier2/tasks/%s.py"):format(redteam.folder(), name), { device = device, seed = seed }))
 end
 
 local function with(change)
@@ -104,6 +105,30 @@ check.test("facts: the jail, the times of both, what the file mentions", functio
   for _, w in ipairs(facts.python.work.seen) do if w.calls then seen[w.name] = w.count end end
   assert(seen["aten::exp"] >= facts.python.work.calls and not seen["aten::softmax"], "what it executes was not seen")
   assert(facts.jail_lacks, "what the jail does not hold is not said")
+end)
+
+check.test("one who measures the same often draws processes from a crowd, and a task that is closed leaves none of them", function()
+  local all = with(function(o) o.measure.processes, o.measure.rounds = 2, 3 end)
+  local task = open("softmax", "crowd")
+  local subject = assert(python_candidate.new(task, cawb.candidate { python = honest }, all, { against = { "eager" } }))
+  assert(assert(subject:open {}).ok)
+  assert(subject:crowd(3))
+  local names = {}
+  for _ = 1, 6 do
+    local m, each = assert(subject:measure {}), 0
+    for name in pairs(m.processes) do names[name], each = true, each + 1 end
+    check.equal(each, 4)
+  end
+  local count, ended = 0, 0
+  for _ in pairs(names) do count = count + 1 end
+  assert(count > 4, "the same ones each time")
+  subject:close()
+  local rival = task.rivals.eager
+  for _, worker in ipairs { rival, table.unpack(rival.more) } do
+    worker.close = function() ended = ended + 1 end
+  end
+  task:close()
+  check.equal(ended, 3)
 end)
 
 check.test("large inputs are tried with relations, in stages that share their seed", function()

@@ -7,6 +7,7 @@ import ctypes
 import errno
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -234,6 +235,28 @@ class Jail(unittest.TestCase):
         self.addCleanup(child.wait)
         self.addCleanup(child.kill)
         return child.pid
+
+    def test_a_host_that_is_killed_leaves_nobody(self):
+        read, write = os.pipe()
+        host = os.fork()
+        if host == 0:
+            folder = confine.private_folder(self.level)
+            worker = os.fork()
+            if worker == 0:
+                os.setpgid(0, 0)
+                LIBC.prctl(1, signal.SIGKILL, 0, 0, 0)      # as inmates.arrange() has it
+                confine.set_environment(folder)
+                CONFINEMENT.enter(self.level, confine.describe(self.level, LIMITS, folder))
+                os.write(write, b"x")
+            while True:
+                signal.pause()
+        os.close(write)
+        with os.fdopen(read, "rb", buffering=0) as file:
+            self.assertEqual(file.read(1), b"x")
+            os.kill(host, signal.SIGKILL)
+            os.waitpid(host, 0)
+            self.assertTrue(select.select([file], [], [], 60)[0], "its worker goes on")
+            self.assertEqual(file.read(1), b"")
 
     def test_files_outside_cannot_be_written(self):
         for path in (os.path.join(self.folder, "x"), "/var/tmp/cawb-test-jail"):
