@@ -232,7 +232,7 @@ local function again(rows, crowd)
   local calls, ratios, took, time = {}, {}, {}, 0.0
   repeated(function()
     local from = core.clock.now()
-    local m = assert(subject:measure {})
+    local m = assert(subject:measure { budget = tonumber(flags.budget) })
     assert(m.ok, m.reason)
     local s = m.speedup.eager
     calls[s.verdict] = (calls[s.verdict] or 0) + 1

@@ -69,16 +69,6 @@ local function described(rival)
   return { task = true, class = "Model", mode = kind, tf32 = tf32 > 0 }, rival
 end
 
--- How many processes of each there are to be: a process has a speed of its own, so that what one of
--- each says holds for these two only. Fewer where what they hold would be much.
-local function processes_of(task, options)
-  local each, most = 0, options.measure.processes
-  for _, list in ipairs { task.inputs, task.outputs, task.params } do
-    for _, spec in ipairs(list) do each = each + (spec.bytes or 0) end
-  end
-  return math.max(math.min(most, 2), math.min(most, options.measure.process_bytes // math.max(1, each)))
-end
-
 -- Further processes of what runs under `name`: a list of workers, each with `as`, its own name. None
 -- of what took long to load, or is compiled at its first call: how much processes differ is then known
 -- from the others.
@@ -86,7 +76,7 @@ local function replicate(task, options, worker, name, about, count)
   local list = {}
   local compiled = about.mode and about.mode ~= "eager"
   if compiled or worker.loading > options.measure.process_seconds then return list end
-  for i = 2, count or processes_of(task, options) do
+  for i = 2, count or processes.count(task, options.measure) do
     local one, message, kind = open(task, options, ("%s process %d"):format(name, i), about)
     if not one then return nil, message, kind end
     if one.failed then break end
@@ -149,7 +139,7 @@ end
 
 -- Kernels ran while the candidate stood still. It has ended: if they go on, they are somebody else's, who uses this GPU too.
 local function somebody_ran(self, why)
-  for _, worker in ipairs(self.more or {}) do worker:close() end
+  for _, worker in ipairs(self.worker.more or {}) do worker:close() end
   local reply, message, name = self.task:ask { op = "python_shared" }
   if not reply then return nil, message, name end
   if reply.longest == 0 then return { ok = false, reason = words.protocol:format(why), name = "protocol" } end
@@ -164,7 +154,7 @@ local function failure_of(self, failed)
     return { ok = true, times = {}, compared = {} }
   end
   local why, worker = failed.message, self.worker
-  for _, one in ipairs(self.more or {}) do if one.as == failed.who then worker = one end end
+  for _, one in ipairs(self.worker.more or {}) do if one.as == failed.who then worker = one end end
   if failed.how ~= "load" then why = death(worker, why, failed.how) end
   if failed.how == "busy" then return somebody_ran(self, why) end
   return { ok = false, reason = (words[failed.how] or "%s"):format(why), name = failed.how }
@@ -191,7 +181,7 @@ end
 -- What its process was seen to do so far, for rules; where that cannot be had, nothing.
 local function note_work(self)
   local work = { seen = {}, lost = 0, calls = self.calls }
-  for _, worker in ipairs { self.worker, table.unpack(self.more or {}) } do
+  for _, worker in ipairs { self.worker, table.unpack(self.worker.more or {}) } do
     local seen = self.task:ask { op = "python_work", name = worker.as }
     if not seen then return end
     work.means, work.lost = work.means and #work.means <= #seen.means and work.means or seen.means, work.lost + seen.lost
@@ -258,16 +248,12 @@ local function wrong(self, compared)
   end
 end
 
--- A process and more of the same.
-local function all_of(first, more) return { first, table.unpack(more or {}) } end
-
 -- The names of all processes of those in `order`, in an order that nobody can know.
 local function everyone(of, order)
   local names = {}
   for _, who in ipairs(order) do
     local first = who == rounds.candidate and of.worker or of.task.rivals[who]
-    local all = who == rounds.candidate and all_of(first, of.more) or all_of(first, first and first.more)
-    for _, worker in ipairs(first and first.drawn or all) do names[#names + 1] = worker.as end
+    for _, worker in ipairs(processes.taken(first)) do names[#names + 1] = worker.as end
   end
   for i = #names, 2, -1 do
     local j = of.task.next_seed "order" % i + 1
@@ -345,7 +331,7 @@ function Python:crowd(count)
     return list, message, kind
   end
   local list, message, kind = more(self.worker, me, (described(self.candidate)))
-  self.more, self.crowded = list, true
+  self.crowded = true
   for _, name in ipairs(list and self.rivals or {}) do
     local rival = self.task.rivals[name]
     for _, worker in ipairs(rival.more) do worker:close() end
@@ -357,16 +343,9 @@ end
 
 -- Those of a crowd that one measurement takes.
 local function draw(self)
-  local first = { self.worker }
-  for _, name in ipairs(self.rivals) do first[#first + 1] = self.task.rivals[name] end
-  for _, worker in ipairs(first) do
-    local all = all_of(worker, worker.more)
-    for i = 1, math.min(#all, self.options.measure.processes) do
-      local j = i + self.task.next_seed "order" % (#all - i + 1)
-      all[i], all[j] = all[j], all[i]
-    end
-    worker.drawn = table.move(all, 1, math.min(#all, self.options.measure.processes), 1, {})
-  end
+  local function number() return self.task.next_seed "order" end
+  processes.draw(self.worker, self.options.measure.processes, number)
+  for _, name in ipairs(self.rivals) do processes.draw(self.task.rivals[name], self.options.measure.processes, number) end
 end
 
 function Python:measure(opts)
@@ -374,10 +353,10 @@ function Python:measure(opts)
   how.samples, how.batch = how.samples or 30, 1
   if self.crowded then draw(self)
   elseif #self.rivals > 0 then
-    self.more, message, name = replicate(self.task, self.options, self.worker, me, (described(self.candidate)))
-    if not self.more then return nil, message, name end
+    self.worker.more, message, name = replicate(self.task, self.options, self.worker, me, (described(self.candidate)))
+    if not self.worker.more then return nil, message, name end
   end
-  how.budget = how.budget * #(self.worker.drawn or all_of(self.worker, self.more))
+  how.budget = how.budget * #processes.taken(self.worker)
   local side = setmetatable({ of = self, seen = {}, rivals = self.rivals, passes = 1, warm_ups = math.max(1, how.warmup) }, Side)
   local result
   result, message, name = rounds.measure(side, how)
@@ -396,7 +375,7 @@ function Python:count() end
 --- End its process; the rivals' stay with the task.
 function Python:close()
   if not self.worker then return end
-  for _, worker in ipairs { self.worker, table.unpack(self.more or {}) } do
+  for _, worker in ipairs { self.worker, table.unpack(self.worker.more or {}) } do
     if self.task.host then self.task:ask { op = "python_close", name = worker.as } end
     worker:close()
   end

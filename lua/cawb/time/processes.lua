@@ -12,6 +12,32 @@ M.candidate = "candidate"
 --- Whose process a name is of.
 function M.owner(name) return name:match "^(.-) process %d+$" or name end
 
+--- How many processes of each there are to be: a process has a speed of its own, so that what one of
+--- each says holds for these two only. Fewer where what they hold would be much.
+function M.count(task, measure)
+  local each, most = 0, measure.processes
+  for _, list in ipairs { task.inputs, task.outputs, task.params } do
+    for _, spec in ipairs(list) do each = each + (spec.bytes or 0) end
+  end
+  return math.max(math.min(most, 2), math.min(most, measure.process_bytes // math.max(1, each)))
+end
+
+--- A process and `more` of the same, or of these those that were drawn; nobody's are none.
+function M.taken(first)
+  return first and (first.drawn or { first, table.unpack(first.more or {}) }) or {}
+end
+
+--- Of a process and more of the same so many are taken from here on; `number` draws a whole number.
+function M.draw(first, count, number)
+  local all = { first, table.unpack(first.more) }
+  count = math.min(#all, count)
+  for i = 1, count do
+    local j = i + number() % (#all - i + 1)
+    all[i], all[j] = all[j], all[i]
+  end
+  first.drawn = table.move(all, 1, count, 1, {})
+end
+
 -- What was usual in each pass: the median of everyone.
 local function usual_of(seen)
   local usual, passes = {}, math.huge
