@@ -4,7 +4,8 @@
 --   cawb bench/redteam_seeds.lua -- --table JOURNAL...   what several of them hold together
 -- The seeds are the numbers from FIRST (1) on, each --step (1) further: `cawb redteam --seed N --only NAME` repeats a verdict. JOURNAL is
 -- a file that gets a line for each fixture and seed: a run that was ended goes on with what is missing. PATTERN chooses fixtures, or
--- is their names with commas between them. --twins 4 judges tier 2's look-alikes with every fourth seed alone.
+-- is their names with commas between them. --before FILE,FILE --wanted 20 --from SEED: what stands in these files counts, and of the
+-- seeds that begin with SEED each fixture is judged with as many as it lacks of 20. --twins 4 judges tier 2's look-alikes with every fourth seed alone.
 
 local cawb = require "cawb"
 local core = require "cawb.core"
@@ -78,10 +79,23 @@ local function keep(row)
   io.stdout:flush()
 end
 
+-- How often each was judged by journals of earlier times, which count.
+local before = {}
+for path in (flags.before or ""):gmatch "[^,]+" do
+  for line in io.lines(path) do
+    local row = core.json.decode(line)
+    if row then before[row.name] = (before[row.name] or 0) + 1 end
+  end
+end
+local from, wanted = tonumber(flags.from or first), tonumber(flags.wanted or math.huge)
+
 -- Those that are missing of a seed, in a table's keys, and whether there are any.
 local function missing(device, seed)
   local left, had = {}, known[seed] or {}
-  for _, f in ipairs(redteam.chosen(device, tier, only)) do if not had[f.name] then left[f.name] = true end end
+  for _, f in ipairs(redteam.chosen(device, tier, only)) do
+    local enough = tonumber(seed) - from >= wanted - (before[f.name] or 0)
+    if not had[f.name] and not enough then left[f.name] = true end
+  end
   return left, next(left) ~= nil
 end
 

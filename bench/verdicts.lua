@@ -6,8 +6,9 @@
 --   On a simulated device (sim:h100) times are modelled: there a kernel against itself must be
 -- exactly as fast.
 --   With --tier 2 a Python candidate that is the task's own Model under another name is measured against eager PyTorch, on a
--- processor (cpu) too: --crowd (12) processes of each are started, and every measurement takes some of them, drawn anew.
--- --raw yes keeps all times.
+-- processor (cpu) too: a softmax of ROWS, or, where ROWS is `long`, a recurrent layer, whose call is long beside the exchange with
+-- its process. --crowd (12) processes of each are started, and every measurement takes some of them, drawn anew. --budget is that
+-- of `measure`; --raw yes keeps all times.
 --   It measures between --from and --until (seconds as `date +%s` has them), or in some --windows, KIND:FROM:UNTIL with commas
 -- between them: N times in each. --taken SECONDS only prints how many percent of its processors' time others take.
 --   --same yes leaves out the kernels that take 2% longer. FILE gets a line for each measurement, so that a run that was
@@ -215,13 +216,19 @@ local function time_of(task, c)
   return assert(cawb.measure(task, c, { against = {}, samples = 50 })).time_s.median
 end
 
+-- What is measured in Python: softmax of so many rows, or a recurrent layer.
+local function work_of(rows)
+  if rows == "long" then return root .. "/long/task.py", {}, "a recurrent layer in Python on " end
+  return root .. "/../examples/softmax.py", { rows = rows, cols = 1024 }, ("softmax of %d x 1024 in Python on "):format(rows)
+end
+
 -- The task's own Model as a Python candidate and eager PyTorch, `crowd` processes of each on one task; `count` times some
 -- of them, drawn anew, are measured against each other.
 local function again(rows, crowd)
-  local kind = device.info.name == "cpu" and "a processor" or "a GPU"
   local all = options.copy(cawb.defaults)
-  all.task, all.rules = { rows = rows, cols = 1024 }, "off"
-  local path = root .. "/../examples/softmax.py"
+  local path, constants, what = work_of(rows)
+  what = what .. (device.info.name == "cpu" and "a processor" or "a GPU")
+  all.task, all.rules = constants, "off"
   local source = assert(io.open(path)):read "a":gsub("class Model%(", "class ModelNew(")
   local task <close> = assert(cawb.task(path, { device = device, options = all }))
   local subject = assert(python_candidate.new(task, cawb.candidate { python = source }, all, { against = { "eager" } }))
@@ -237,7 +244,7 @@ local function again(rows, crowd)
     local s = m.speedup.eager
     calls[s.verdict] = (calls[s.verdict] or 0) + 1
     ratios[#ratios + 1], took[#took + 1], time = s.median, core.clock.now() - from, m.time_s.median
-    keep(("softmax of %d x 1024 in Python on %s"):format(rows, kind), s.verdict, s.median,
+    keep(what, s.verdict, s.median,
       { lo = s.lo, hi = s.hi, rounds = s.rounds, time = time, took = took[#took], processes = flags.raw and m.processes })
     io.stderr:write(("%s %.4f [%.4f, %.4f] in %d rounds, %d of %d processes each\n"):format(s.verdict, s.median, s.lo, s.hi or math.huge,
       s.rounds, s.processes, crowd))
@@ -264,9 +271,10 @@ local function modelled()
 end
 
 if tier == 2 then
-  local rows = tonumber(words[3])
+  local rows = tonumber(words[3]) or words[3]
   for _, rows in ipairs(rows and { rows } or device.info.name == "cpu" and { 256, 2048 } or { 1024, 65536 }) do
-    add(("softmax of %d x 1024 in Python against eager"):format(rows), again(rows, tonumber(flags.crowd or 12)))
+    local time, result = again(rows, tonumber(flags.crowd or 12))
+    add(("%s in Python against eager"):format(rows == "long" and "a recurrent layer" or ("softmax of %d x 1024"):format(rows)), time, result)
   end
 elseif device.info.modelled then
   add("copy and double against itself", modelled())

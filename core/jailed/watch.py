@@ -5,6 +5,7 @@ executed. Where it cannot be built (no C++ compiler, no headers) work is judged 
 """
 import contextlib
 import ctypes
+import fcntl
 import hashlib
 import os
 import shutil
@@ -73,6 +74,14 @@ def built(folder):
     if not folder or compiler is None:
         raise ValueError("there is no C++ compiler" if folder else "there is no folder for it")
     os.makedirs(folder, exist_ok=True)
+    with open(path + ".lock", "w", encoding="ascii") as lock:      # hosts that start together build it once
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(path):
+            build(compiler, path)
+    return path
+
+
+def build(compiler, path):
     base = os.path.dirname(os.path.abspath(torch.__file__))
     made = "%s.%d" % (path, os.getpid())
     run = subprocess.run([compiler, "-std=c++20" if torch.__version__ >= "2.1" else "-std=c++17", "-O2", "-DNDEBUG", "-shared", "-fPIC",
@@ -83,4 +92,3 @@ def built(folder):
         lines = [line for line in run.stderr.splitlines() if "error" in line] or ["it failed"]
         raise ValueError("its compiler says: " + lines[0][:300])
     os.replace(made, path)
-    return path
