@@ -18,6 +18,7 @@ local kinds = {
   ["every element of another size"] = "torch.randn(2, 80, 64) * 10.0 ** (torch.rand(2, 80, 64) * 12 - 11)",
   rows = "torch.randn(2, 80, 64) * 10.0 ** (torch.rand(2, 80, 1) * 6 - 5)",
   offset = "torch.randn(2, 80, 64) + 30",
+  ["one value of nothing"] = "torch.randn(2, 80, 64) * 6 * (torch.arange(2 * 80 * 64).reshape(2, 80, 64) != 777)",
 }
 
 check.test("its error is at most three times PyTorch's own in strict float32", function()

@@ -1,6 +1,7 @@
 // Keys and values of a step as two parts of 16 bits each, [high, low][$KEYS][$DPAD] and [high, low][$KEYS][$VPAD], scaled by a
 // power of two that is the step's own; scales: what undoes these, the first one negative where 16 bits do not hold the numbers:
-// one is NaN or infinite, a row of values is 2^-12 of the largest, or a value 2^-24.
+// one is NaN or infinite, a row of values is 2^-12 of the largest, or two values 2^-24: one alone, as of random numbers one in
+// millions is, is nothing beside its row.
 
 enum { $NAME_KEYBYTES = 4 * $KEYS * $DPAD, $NAME_BYTES = 4 * $KEYS * ($DPAD + $VPAD) };
 
@@ -53,9 +54,12 @@ $NAME_pack($PARAMETERS, unsigned char *__restrict__ parts, float *__restrict__ s
   const int ek = exponent_of(key), ev = exponent_of(value);
   past |= key > 0x1p80f || value > 0x1p80f || (least != ~0u && __uint_as_float(least) < value * 0x1p-12f);
   // Where a query's largest weights meet values of nothing, small weights make its result, and these keep fewer bits.
+  int none = 0;
 #pragma unroll
   for (int i = 0; i < 4 * ($KEYS / 8); i++)
-    past |= $KEYS * step + warp + i / 4 * 8 < $N && 4 * lane + i % 4 < $V && fabsf(v[i / 4][i % 4]) <= value * 0x1p-24f;
+    if ($KEYS * step + warp + i / 4 * 8 < $N && 4 * lane + i % 4 < $V && fabsf(v[i / 4][i % 4]) <= value * 0x1p-24f) none++;
+  const int threads = __syncthreads_count(none > 0);
+  past |= none > 1 || threads > 1;
   unsigned char *const to = parts + (size_t)blockIdx.x * $NAME_BYTES;
 #pragma unroll
   for (int i = 0; i < $KEYS / 8; i++) {
