@@ -54,6 +54,7 @@ local function holes(d, rows, keys, most, how)
   h.HIDDENGROUP = d.hidden and d.hidden(64, keys) or "false"
   h.BATCH, h.ITEMS = d.batch, d.batch * h.DOWN
   h.LONGEST = h.HIDES and how.order ~= "heads"
+  h.AHEAD = h.LONGEST and h.DOWN * rows - d.m or 0
   h.MORE = h.HIDES and ", const unsigned *__restrict__ marks" or ""
   h.shared = bytes(h, rows, keys, h.STAGES)
   return h

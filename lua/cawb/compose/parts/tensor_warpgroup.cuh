@@ -64,14 +64,26 @@ __device__ __forceinline__ void tile_comes(unsigned &owed, unsigned barrier) {
 }
 
 // A tile by 128 threads: ROWS rows, each of EIGHTS times eight numbers. `from(row, eight, is_there)` says where eight neighbours lie.
+// Where a thread's rows are a multiple of eight apart, what it adds up for one holds for all: warps that multiply wait for instructions.
 template <int ROWS, int EIGHTS, class From>
 __device__ __forceinline__ void bring_swizzled(unsigned to, From from) {
+  const int t = threadIdx.x % 128, own = t / EIGHTS, eight = t % EIGHTS;
+  if (16 % EIGHTS == 0 && ROWS % (128 / EIGHTS) == 0) {
+    const unsigned at = to + eight / 8 * (ROWS * 128) + own * 128 + ((eight ^ own) & 7) * 16;
+#pragma unroll
+    for (int row = 0; row < ROWS; row += 128 / EIGHTS) {
+      bool is_there = true;
+      const void *const place = from(own + row, eight, is_there);
+      copy_16_or_zeros(at + row * 128, place, is_there);
+    }
+    return;
+  }
 #pragma unroll 4
-  for (int i = threadIdx.x % 128; i < ROWS * EIGHTS; i += 128) {
-    const int row = i / EIGHTS, eight = i % EIGHTS;
+  for (int i = t; i < ROWS * EIGHTS; i += 128) {
+    const int row = i / EIGHTS, piece = i % EIGHTS;
     bool is_there = true;
-    const void *at = from(row, eight, is_there);
-    copy_16_or_zeros(to + eight / 8 * (ROWS * 128) + row * 128 + ((eight ^ row) & 7) * 16, at, is_there);
+    const void *const place = from(row, piece, is_there);
+    copy_16_or_zeros(to + piece / 8 * (ROWS * 128) + row * 128 + ((piece ^ row) & 7) * 16, place, is_there);
   }
 }
 

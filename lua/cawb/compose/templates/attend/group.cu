@@ -27,11 +27,11 @@ $end
 }
 
 // The tile that a block does after n others: its head, and its first query. Where long tiles are before short ones, blocks take
-// them forth and back, so that each has as much to do as others.
+// them forth and back, so that each has as much to do as others, and queries that there are not are ahead of the first, in a short one.
 static __device__ __forceinline__ bool $NAME_tile(int n, int &z, int &first) {
 $if LONGEST
   const int i = n * gridDim.x + (n % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
-  z = i % $BATCH, first = ($DOWN - 1 - i / $BATCH) * $ROWS;
+  z = i % $BATCH, first = ($DOWN - 1 - i / $BATCH) * $ROWS - $AHEAD;
 $else
   const int i = n * gridDim.x + blockIdx.x;
   z = i / $DOWN, first = ($DOWN - 1 - i % $DOWN) * $ROWS;
@@ -80,7 +80,7 @@ static __device__ __forceinline__ bool $NAME_weigh($PARAMETERS, float (&s)[$KEYS
 #pragma unroll
     for (int i = 0; i < $KEYS / 2; i++) {
       const int row = first + threadIdx.x / 32 % 4 * 16 + lane / 4 + i / 2 % 2 * 8, column = $KEYS * step + i / 4 * 8 + lane % 4 * 2 + i % 2;
-      s[i] = row < $M && column < $N ? $score(z, row, column, s[i]) : -INFINITY;
+      s[i] = (unsigned)row < $M && column < $N ? $score(z, row, column, s[i]) : -INFINITY;
     }
   }
   float top[2];
@@ -145,22 +145,22 @@ $NAME($PARAMETERS$MORE) {
     for (int n = 0, z, first; $NAME_tile(n, z, first); n++, last ^= 1) {
       tile_room(owed, is_empty + 16 * $STAGES, last ^ 1);
       bring_swizzled<$ROWS, 2 * $KSTEPS>(own, [&](int row, int eight, bool &is_there) {
-        is_there = first + row < $M && eight < $D / 8;
-        return $query8(z, min(first + row, $M - 1), min(eight, $D / 8 - 1));
+        is_there = first + row >= 0 && first + row < $M && eight < $D / 8;
+        return $query8(z, max(min(first + row, $M - 1), 0), min(eight, $D / 8 - 1));
       });
       tile_comes(owed, is_full + 16 * $STAGES);
       for (int step = $NAME_next(first, 0); step < $STEPS; step = $NAME_next(first, step + 1)) {
         const unsigned keys = own + $NAME_QUERIES + stage * ($NAME_KEYS + $NAME_VALUES);
         tile_room(owed, is_empty + 8 * stage, phase ^ 1);
         bring_swizzled<$KEYS, 2 * $KSTEPS>(keys, [&](int row, int eight, bool &is_there) {
-          is_there = $KEYS * step + row < $N && eight < $D / 8;
-          return $key8(z, min($KEYS * step + row, $N - 1), min(eight, $D / 8 - 1));
+          is_there = ($N % $KEYS == 0 || $KEYS * step + row < $N) && ($D % 16 == 0 || eight < $D / 8);
+          return $key8(z, $N % $KEYS == 0 ? $KEYS * step + row : min($KEYS * step + row, $N - 1), $D % 16 == 0 ? eight : min(eight, $D / 8 - 1));
         });
         tile_comes(owed, is_full + 8 * stage);
         tile_room(owed, is_empty + 8 * ($STAGES + stage), phase ^ 1);
         bring_swizzled<$KEYS, $VN / 8>(keys + $NAME_KEYS, [&](int row, int eight, bool &is_there) {
-          is_there = $KEYS * step + row < $N && eight < $V / 8;
-          return $value8(z, min($KEYS * step + row, $N - 1), min(eight, $V / 8 - 1));
+          is_there = ($N % $KEYS == 0 || $KEYS * step + row < $N) && ($V == $VN || eight < $V / 8);
+          return $value8(z, $N % $KEYS == 0 ? $KEYS * step + row : min($KEYS * step + row, $N - 1), $V == $VN ? eight : min(eight, $V / 8 - 1));
         });
         tile_comes(owed, is_full + 8 * ($STAGES + stage));
         if (++stage == $STAGES) stage = 0, phase ^= 1;

@@ -3,7 +3,7 @@
   for (int half = 0; half < 2; half++) {
     const int row = first + 64 * group + threadIdx.x / 32 % 4 * 16 + lane / 4 + 8 * half;
     const float all = sum_of_row(total[half]), share = $EMPTY(all) ? 0.0f : 1.0f / all;
-    if (row >= $M) continue;
+    if ((unsigned)row >= $M) continue;
 #pragma unroll
     for (int j = 0; j < $VN / 8; j++) {
       const int column = 8 * j + lane % 4 * 2;
