@@ -58,6 +58,20 @@ check.test("of a triangle's product only the tiles that show are multiplied", fu
   local made = right("return torch.tril(x @ y)", "[torch.rand(300, 40), torch.rand(40, 400)]", nil, { arch = "sm_90a", least = 0 })
   check.matches(made.source, "< 0 %? part %* 1 : min%(")
   right("return torch.triu(x @ y, diagonal=3)", "[torch.rand(2, 300, 40), torch.rand(40, 200)]", nil, { arch = "sm_90a", least = 0 })
+  -- Those come first, so that each block has as many as others; of 3 x 4 tiles, numbered down the columns, 6, 9 and 10 show nothing.
+  check.matches(made.source, "_order%[%] = { 0, 1, 2, 3, 4, 5, 7, 8, 11, 6, 9, 10 }")
+end)
+
+check.test("results of short sums that no cache holds are written past the caches, tiles row after row", function()
+  local made = right("return x @ y", "[torch.rand(300, 40), torch.rand(40, 260)]", nil, { arch = "sm_90a", least = 0, streamed = 1 })
+  check.matches(made.source, "__stcs%(%(float2 %*%)")
+  check.matches(made.source, "const int t = i %% 9, group = t / %(1 %* 3%)")
+end)
+
+check.test("what a triangle's product does not show is not done again, whatever it is", function()
+  local zeros = "[torch.tril(torch.rand(260, 130)) * 10.0 ** (torch.rand(260, 130) * 36 - 18), torch.tril(torch.rand(130, 260)) * 10.0 ** (torch.rand(130, 260) * 36 - 18)]"
+  local made = right("return torch.tril(x @ y)", zeros, nil, { arch = "sm_90a", least = 0, again = 1 })
+  check.matches(made.source, "%(!%(.- < 0%) && fabsf%(sum%[j%]%)")
 end)
 
 check.test("weights are packed before the first call; what stands ahead and behind takes no step of its own", function()

@@ -19,8 +19,10 @@
 --                   its depth does not say }; the right one's depth is 64 a step
 --   write           function(body, root, names) writes two neighbouring columns' results, see `put`
 --   tables          C, in front
---   hidden          function(rows, columns) returns C of m and n: whether a tile of this size has nothing that `write` writes
+--   hidden          { c = function(rows, columns, row, column) -> C: whether so much from there on has nothing that `write` shows,
+--                   is = the same of numbers }
 --   again           is large enough for a kernel that does some results again
+--   streamed        bytes of results from which on sums of one step are written past the caches, where not the default
 --   full            is, and for kernels that do all in three parts of bfloat16
 
 local pack = require "cawb.compose.generate.pack"
@@ -34,6 +36,8 @@ local CHUNK, TILE = pack.CHUNK, 128   -- along k; rows of a tile
 local STAGES = 3                      -- of the loop `wgmma`
 local WIDEST = { wgmma = 128, mma = 64 }      -- columns of a tile, and what they are a multiple of
 local MULTIPLE = { wgmma = 16, mma = 32 }
+local STREAMED = 1 << 27              -- bytes of results that no cache holds
+local MOST_ORDERED = 4096             -- tiles whose order stands in a table
 local SMS = pack.SMS                  -- blocks that stay on their multiprocessors: one each
 
 local joined, place = pack.joined, pack.place
@@ -101,6 +105,29 @@ local function list_of(h)
   return table.concat(lines, "\n")
 end
 
+-- Tiles that have something to show ahead of those that have not, so that each block has as many of them as others: a table in front,
+-- and the tile's number as C.
+local function order_of(h, geometry)
+  local many = h.DOWN * h.ACROSS
+  local plain = ("i %% %d"):format(many)
+  if not geometry.hidden or many > MOST_ORDERED or h.SETS * h.BATCH > 1 or h.SPLIT then return "", plain end
+  local shown, others = {}, {}
+  for t = 0, many - 1 do
+    local group, inside = t // (h.GROUP * h.ACROSS), t % (h.GROUP * h.ACROSS)
+    local rows = math.min(h.DOWN - group * h.GROUP, h.GROUP)
+    local m, n = group * h.GROUP + inside % rows, inside // rows
+    table.insert(geometry.hidden.is(TILE, h.TILEN, m * TILE, n * h.TILEN) and others or shown, t)
+  end
+  return ("static __constant__ unsigned short %s_order[] = { %s };\n"):format(h.KERNEL, table.concat(joined(shown, others), ", ")),
+    ("%s_order[%s]"):format(h.KERNEL, plain)
+end
+
+-- C that is true of results that are shown, ahead of what is looked for in them: first and second of two neighbours.
+local function shown(geometry)
+  if not geometry.hidden then return "", "" end
+  return ("!(%s) && "):format(geometry.hidden.c(1, 1, "row", "column")), ("!(%s) && "):format(geometry.hidden.c(1, 1, "row", "(column + 1)"))
+end
+
 local function holes(kernel, geometry, loop)
   local g, tile = geometry, tile_of(geometry.columns, loop)
   local h = { KERNEL = kernel.name, WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, ROWS = g.left.rows, BATCH = g.batch,
@@ -117,7 +144,14 @@ local function holes(kernel, geometry, loop)
   h.SPLITS = ceil(longest, h.PER)
   h.SPLIT, h.ITEMS = h.SPLITS > 1 or nil, tiles * h.SPLITS
   h.MORE = h.SPLIT and ", float *__restrict__ partial" or ""
-  h.HIDDEN = g.hidden and ("%s ? part * %d : "):format(g.hidden(TILE, tile), h.PER) or ""
+  h.HIDDEN = g.hidden and ("%s ? part * %d : "):format(g.hidden.c(TILE, tile, ("m * %d"):format(TILE), ("n * %d"):format(tile)), h.PER) or ""
+  h.SHOWN, h.OTHERSHOWN = shown(g)
+  h.ONE = longest == 1
+  -- Sums of one step are bound by what they write: rows of tiles one after the other, past the caches.
+  h.is_streaming = h.ONE and 4 * g.batch * g.rows * g.columns >= (g.streamed or STREAMED)
+  if h.is_streaming then h.GROUP = 1 end
+  h.ORDER, h.NUMBER = order_of(h, g)
+  h.TABLES = h.TABLES .. h.ORDER
   h.loop = loop
   if loop == "wgmma" then
     instruction(h, h.SUMS)
@@ -168,14 +202,15 @@ local function shared_bytes(h)
 end
 
 -- What follows two sums of neighbouring columns, 2 pair and 2 pair + 1.
-local function put(kernel, geometry)
+local function put(kernel, geometry, streams)
   local body = pack.body_like(kernel, nil, geometry.columns % 2 == 0 and 2 or 1)
+  body.streams = streams
   geometry.write(body, kernel.roots[1], { "first", "second" })
   return body
 end
 
 local function text_of(kernel, geometry, h, f)
-  local after = put(kernel, geometry)
+  local after = put(kernel, geometry, h.is_streaming)
   local one, other = pack.reads_one(kernel, after, geometry, geometry.left), pack.reads_one(kernel, after, geometry, geometry.right)
   local own, nodes = { name = kernel.name }, nil
   own.parameters, nodes = pack.declared(after)

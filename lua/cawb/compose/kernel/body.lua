@@ -185,7 +185,8 @@ function Body:put(kind, address, words)
   self:line("*(%s *)(%s) = %s{ { %s } };", kind, address, kind, table.concat(words, ", "))
 end
 
---- Write neighbours: `texts` of the elements at `list` of indices. They go together where they lie together.
+--- Write neighbours: `texts` of the elements at `list` of indices. They go together where they lie together; past the caches where
+--- `streams` is set, which is for more than caches hold.
 function Body:store_all(node, list, texts)
   local v = #texts
   local first = index.place(list[1], node.strides, node.offset)
@@ -200,6 +201,10 @@ function Body:store_all(node, list, texts)
   end
   local words = {}
   for k, text in ipairs(texts) do words[k] = types.stored(node.dtype, text) end
+  if self.streams and v == 2 and node.dtype == "float32" then
+    self:line("__stcs((float2 *)(%s + %s), make_float2(%s));", self:tensor(node, true), index.c(first), table.concat(words, ", "))
+    return
+  end
   self:put(("pack<%s, %d>"):format(types.memory(node.dtype), v), ("%s + %s"):format(self:tensor(node, true), index.c(first)),
     words)
 end

@@ -38,6 +38,15 @@ function M.nowhere(list, rows, columns, row, column)
   return table.concat(words, " || ")
 end
 
+--- The same of numbers: whether it is so in a tile that begins at `row` and `column`.
+function M.is_nowhere(list, rows, columns, row, column)
+  for _, e in ipairs(list) do
+    local down, across = index.stride(e, "row"), index.stride(e, "column")
+    if e.base + down * (row + (down > 0 and rows - 1 or 0)) + across * (column + (across > 0 and columns - 1 or 0)) < 0 then return true end
+  end
+  return false
+end
+
 --- Whether all of them hold everywhere in so many rows and columns.
 function M.everywhere(list, rows, columns, row, column)
   local words = {}

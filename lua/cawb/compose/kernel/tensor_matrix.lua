@@ -122,12 +122,12 @@ local function write(body, x, s, root, names)
   if even then body:store_all(root, list, texts) end
 end
 
--- Whether a tile of `rows` by `columns` has nothing to show, as C of its numbers m and n; nil where all have.
+-- Whether a tile of `rows` by `columns` has nothing to show: { c = the same as C of where it begins, is = of numbers }; nil where all have.
 local function hidden(root, x, s)
   local shows = root.kind == "view" and root.inputs[root.pieces[1].input] == x and graphs.same(root.shape, x.shape)
   local list = shows and guards.of(root, at(s.dims, index.var("z", s.batch), index.var("row", s.m), index.var("column", s.n))) or {}
   if #list == 0 then return nil end
-  return function(rows, columns) return guards.nowhere(list, rows, columns, ("m * %d"):format(rows), ("n * %d"):format(columns)) end
+  return { c = function(...) return guards.nowhere(list, ...) end, is = function(...) return guards.is_nowhere(list, ...) end }
 end
 
 local function has_parameter(x) return is_parameter(x.inputs[1]) or is_parameter(x.inputs[2]) end
@@ -143,7 +143,7 @@ function M.generate(kernel, options)
   local a, b = x.inputs[1], x.inputs[2]
   return tensor.kernels(kernel, { what = ("%d x %d, sums of %d products"):format(s.m, s.n, s.k), terms = s.k, batch = s.batch, rows = s.m,
     columns = s.n, sets = { { 0 } }, hidden = hidden(kernel.roots[1], x, s), full = 2 * s.batch * s.m * s.n * s.k >= (options.full or FULL),
-    again = not has_parameter(x) and 2 * s.batch * s.m * s.n * s.k >= (options.again or AGAIN),
+    streamed = options.streamed, again = not has_parameter(x) and 2 * s.batch * s.m * s.n * s.k >= (options.again or AGAIN),
     left = factor(kernel, s, s.m, function(body, z, row, k) return body:value(a, at(s.dims, z, row, k)) end),
     right = factor(kernel, s, s.n, function(body, z, row, k) return body:value(b, at(s.dims, z, k, row)) end),
     write = function(body, root, names) write(body, x, s, root, names) end }, tensor.loop(options.arch, true))

@@ -13,7 +13,7 @@ static __device__ __forceinline__ int $NAME_shift(int set, int step) { return $S
 static __device__ __forceinline__ $NAME_tile $NAME_at(int i) {
   const int set = i % $SETS;                               // innermost: their results lie between each other
   i /= $SETS;
-  const int t = i % ($DOWN * $ACROSS), group = t / ($GROUP * $ACROSS), in = t % ($GROUP * $ACROSS);
+  const int t = $NUMBER, group = t / ($GROUP * $ACROSS), in = t % ($GROUP * $ACROSS);
   const int rows = min($DOWN - group * $GROUP, $GROUP), part = i / ($DOWN * $ACROSS) % $SPLITS;
   const int z = i / ($DOWN * $ACROSS * $SPLITS), steps = $NAME_steps(set);
   const int m = group * $GROUP + in % rows, n = in / rows;

@@ -70,6 +70,7 @@ $end
   for (int i = blockIdx.x; i < $ITEMS; i += gridDim.x) {
     const $NAME_tile tile = $NAME_at(i);
     float sum[$SUMS], part[$SUMS];
+    float2 scale[$SUMS / 4];
 $if CHECK
     float upmost = 0.0f, lowmost = 0.0f;
 $end
@@ -95,7 +96,6 @@ $LIST
 $if CHECK
         upmost = fmaxf(upmost, upper), lowmost = fmaxf(lowmost, lower);
 $end
-        float2 scale[$SUMS / 4];
 #pragma unroll
         for (int j = 0; j < $SUMS / 4; j++) scale[j] = columns[4 * j];
         asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
@@ -112,22 +112,26 @@ $end
       if (++s == $STAGES) s = 0, phase ^= 1;
     }
 $if CHECK
-    // What was lost of numbers counts in a result that is less than 2^-15 of its row's largest times its column's.
+    // What was lost of numbers counts in a result that is less than 2^-15 of its row's largest times its column's. Of sums of one
+    // step the columns' largest are at hand.
     if (is_checked) {
-      if (group == 1) asm volatile("bar.sync 3, 128;" ::: "memory"); else asm volatile("bar.sync 4, 128;" ::: "memory");
-      for (int j = t; j < $TILEN; j += 128) {
-        const float *from = b_scales + ((size_t)tile.z * $BBATCH + $NAME_before(tile.set) + tile.first) * ($BOCTETS * 8) + tile.n * $TILEN + j;
-        float most = 0.0f;
+      if (!$ONE) {
+        if (group == 1) asm volatile("bar.sync 3, 128;" ::: "memory"); else asm volatile("bar.sync 4, 128;" ::: "memory");
+        for (int j = t; j < $TILEN; j += 128) {
+          const float *from = b_scales + ((size_t)tile.z * $BBATCH + $NAME_before(tile.set) + tile.first) * ($BOCTETS * 8) + tile.n * $TILEN + j;
+          float most = 0.0f;
 #pragma unroll 8
-        for (int step = tile.first; step < tile.last; step++, from += $BOCTETS * 8) most = fmaxf(most, *from);
-        across[group - 1][j] = most * 32768.0f;
+          for (int step = tile.first; step < tile.last; step++, from += $BOCTETS * 8) most = fmaxf(most, *from);
+          across[group - 1][j] = most * 32768.0f;
+        }
+        if (group == 1) asm volatile("bar.sync 3, 128;" ::: "memory"); else asm volatile("bar.sync 4, 128;" ::: "memory");
       }
-      if (group == 1) asm volatile("bar.sync 3, 128;" ::: "memory"); else asm volatile("bar.sync 4, 128;" ::: "memory");
 #pragma unroll
       for (int j = 0; j < $SUMS; j += 2) {
         const int row = tile.m * 128 + line + (j & 2 ? 8 : 0), at = j / 4 * 8 + 2 * (t % 4), column = tile.n * $TILEN + at;
         const float *const most = across[group - 1] + at, own = j & 2 ? lowmost : upmost;
-        if (row < $M && column < $N && (fabsf(sum[j]) < own * most[0] || (column + 1 < $N && fabsf(sum[j + 1]) < own * most[1])))
+        const float first = own * ($ONE ? scale[j / 4].x * 32768.0f : most[0]), second = own * ($ONE ? scale[j / 4].y * 32768.0f : most[1]);
+        if (row < $M && column < $N && (($SHOWNfabsf(sum[j]) < first) || ($OTHERSHOWNcolumn + 1 < $N && fabsf(sum[j + 1]) < second)))
           note_again(again, many, $AGAIN, (((long long)tile.set * $BATCH + tile.z) * $M + row) * (($N + 1) / 2) + column / 2);
       }
     }
