@@ -1,6 +1,7 @@
 -- Attention of float32 and bfloat16: compose's one kernel, the same in three or more (attend = false), and PyTorch's own. On a GPU measured,
 -- with errors against float64 beside eager's; on a simulated device modelled, at full sizes by some blocks of each launch.
---   cawb bench/attention.lua [DEVICE] [PATTERN of names]
+--   cawb bench/attention.lua [DEVICE] [PATTERN of names] [one]
+-- one: beside eager alone, and without the same in three kernels or more, which takes longest.
 
 local cawb = require "cawb"
 local compose = require "cawb.compose"
@@ -9,7 +10,7 @@ local display = require "cawb.base.display"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 
-local name, pattern = ...
+local name, pattern, only = ...
 
 local text = [[
 import torch
@@ -74,7 +75,7 @@ local function look(task, attend)
   local candidate = cawb.candidate { source = made.source, plan = made.plan, options = made.options }
   local v = not device.info.modelled and cawb.verify(task, candidate, { trials = 1, repeats = 0, battery = {}, options = all }) or {}
   if v.ok == false then return { failed = v.reason } end
-  local m, message = cawb.measure(task, candidate, { against = { "eager", "compile" }, options = all })
+  local m, message = cawb.measure(task, candidate, { against = only == "one" and { "eager" } or { "eager", "compile" }, options = all })
   if not m then return { failed = message } end
   if not m.ok then return { failed = m.reason } end
   return { time_s = m.time_s, speedup = m.speedup, error = v.error, kernels = #made.kernels }
@@ -94,7 +95,7 @@ local rows, results = {}, {}
 for _, job in ipairs(jobs) do
   if job.name:find(pattern or ".") then
     local task <close> = open(job)
-    local one, apart = look(task), look(task, false)
+    local one, apart = look(task), only == "one" and {} or look(task, false)
     rows[#rows + 1] = cells(job, one, apart)
     results[#results + 1] = { job = job.name, one = one, apart = apart }
     io.stderr:write(table.concat(rows[#rows], "  "), "\n")
