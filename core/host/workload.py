@@ -101,7 +101,7 @@ class Workload(Study):
         task = self.task
         reply = {
             "task": {"name": task.name, "path": task.path, "class_doc": task.doc(),
-                     "source_sha256": task.sha256, "source": task.source, "constants": task.constants, "forbidden": task.forbidden,
+                     "source_sha256": task.sha256, "source": task.source, "constants": task.constants, "forbidden": task.forbidden, "judged_at": task.judged_at,
                      "forward_line": task.line("Model.forward")},
             "alters": [what for what, does in (("module", self.runner.changes_module),
                                                ("inputs", self.runner.changes_inputs)) if does],

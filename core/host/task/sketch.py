@@ -54,7 +54,7 @@ def describe_all(task, module, inputs, outputs, recorder):
     state = state_of(module).items()
     params = [dict(own.add(t, "parameter '%s'" % n), name=n, kind="parameter") for n, t in state]
     return {"task": {"name": task.name, "path": task.path, "class_doc": task.doc(),
-                     "source_sha256": task.sha256, "constants": task.constants, "forbidden": task.forbidden,
+                     "source_sha256": task.sha256, "constants": task.constants, "forbidden": task.forbidden, "judged_at": task.judged_at,
                      "forward_line": task.line("Model.forward")},
             "inputs": specs, "outputs": results, "params": params, "graph": recorder.entries,
             "sources": [recorder.source(t) for _, t in outputs],

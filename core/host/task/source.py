@@ -17,6 +17,7 @@ import types
 import torch
 
 from host.task import forbidden
+from host.task import judged_at
 from host.task import plain
 from host.task.reseeded import reseeded
 from host.wire import forms
@@ -49,6 +50,7 @@ class Task:
         self.module = self.execute(tree)
         self.constants = simple_constants(self.module, names)
         self.forbidden = forbidden.read(self.module, names, path)
+        self.judged_at = judged_at.read(self.module, names, self.constants, path)
         for name in NEEDED:
             if not callable(getattr(self.module, name, None)):
                 raise Fault("task", "%s:1: no %s in the file (a task defines the class Model"

@@ -36,6 +36,7 @@ local function right_sentence(facts)
   local equal = facts.equal_error
   if not equal then return "right; no baseline could be timed beside it" end
   local modelled, found = facts.modelled and " (modelled)" or "", verdict_of(facts)
+  if facts.judged_at then modelled = (", geometric mean of %d sizes%s"):format(#facts.judged_at, modelled) end
   if found == "faster" then
     return ("right, and %s as fast as %s, the fastest baseline that is no less accurate%s"):format(display.speedup(equal),
       rival(equal), modelled)
@@ -73,6 +74,21 @@ local function timing_rows(run)
   end
   return rows
 end
+
+-- A table of the sizes that the task is judged at, one a row; none where it names no sizes.
+local function size_lines(turn)
+  local rows = {}
+  for i, row in ipairs(turn.facts.judged_at or {}) do
+    rows[i] = { row.label, display.interval(row.time_s), error_of(row.error), display.speedup(row.speedup and row.speedup.eager),
+                display.speedup(row.speedup and row.speedup.compile), display.speedup(row.equal_error) }
+  end
+  if #rows == 0 then return {} end
+  local lines = display.table({ "at", turn.modelled and "modelled time" or "time", "rms error", "vs eager", "vs compile", "equal error" }, rows)
+  lines[#lines + 1] = ("speed-ups above and in the answer are geometric means over these %d sizes; times above are the first one's"):format(#rows)
+  lines[#lines + 1] = ""
+  return lines
+end
+M.size_lines = size_lines
 
 -- Lines of "what  text", the words under each other.
 local function pairs_of(list)
@@ -159,6 +175,7 @@ function M.page(run, p)
       add { "rms error: against the same in float64, relative to the result. speed-up: of the candidate over each" }
       if turn.modelled then add { "not run: its time is modelled, and it counts as no less accurate" } end
       add { "" }
+      add(size_lines(turn))
       add(pairs_of(known(run, p)))
     else add(wrong_page(run)) end
   end

@@ -3,6 +3,7 @@
 -- be like do not count twice.
 
 local evaluate = require "cawb.run.evaluate"
+local many_sizes = require "cawb.run.many_sizes"
 local sizes = require "cawb.judge.sizes"
 
 local M = {}
@@ -23,6 +24,14 @@ local function add_seconds(first, again)
   return seconds
 end
 
+-- At the task's other sizes too, where it has some: with the tunables that were chosen there.
+local function at_all_sizes(task, member, facts, again, options, say)
+  return many_sizes.complete(task, again, options, function(other, row)
+    return evaluate.one(other, row.tunables and member:with(row.tunables) or member, options,
+      { trials = options.confirm.trials, say = function() say "confirm" end })
+  end, facts.judged_at)
+end
+
 --- Let the worker that may have to confirm what this candidate does get ready meanwhile: one that has met no candidate. On a
 --- simulated device there is nothing to get ready.
 function M.expect(task, candidate, options)
@@ -37,6 +46,7 @@ function M.again(task, member, facts, options, say, count)
   task.timed_inputs = nil                     -- nor are what others were timed on fresh
   local again, message, name = evaluate.one(task, member, options,
     { trials = options.confirm.trials, count = count, say = function() say "confirm" end })
+  if again then again, message, name = at_all_sizes(task, member, facts, again, options, say) end
   if not again then return nil, message, name end
   if not again.ok then
     again.reason = ("it passed once, but not in a fresh worker on fresh inputs (%s): %s")

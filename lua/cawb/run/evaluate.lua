@@ -18,6 +18,7 @@ local core = require "cawb.core"
 local execute = require "cawb.device.execute"
 local kernel = require "cawb.run.kernel"
 local kinds = require "cawb.device.kinds"
+local many_sizes = require "cawb.run.many_sizes"
 local precision = require "cawb.judge.precision"
 local profile = require "cawb.look.profile"
 local python_candidate = require "cawb.run.python_candidate"
@@ -285,6 +286,15 @@ local function family(task, candidate, options, how)
   return looked_at(task, chosen, facts, options, how)
 end
 
+-- Where the task is judged at several sizes: its facts with those of the others. Returns facts and member, as M.candidate.
+local function at_all_sizes(task, candidate, facts, member, options, how)
+  local all, message, name = many_sizes.complete(task, facts, options, function(other)
+    return M.candidate(other, candidate, options, how)
+  end)
+  if not all then return nil, message, name end
+  return all, member
+end
+
 --- A candidate, swept over its tunables when it has any. `options` are those of a run; `how` =
 --- { say =, spent = }, and what M.one takes. Returns the facts of the best member in full, with
 --- `variants` (facts of each member tried) and, where the option `profile` asks for it and it
@@ -294,15 +304,19 @@ function M.candidate(task, candidate, options, how)
   how.say = how.say or function() end
   local no, unsupported = kinds.refusal(task.device, candidate.python and "python" or "kernels")
   if no then return nil, no, unsupported end
-  if not candidate.python then return family(task, candidate, options, how) end
   local facts, message, name
+  if not candidate.python then
+    facts, message, name = family(task, candidate, options, how)
+    if not facts then return nil, message, name end
+    return at_all_sizes(task, candidate, facts, message, options, how)
+  end
   for _ = 1, attempts do
     facts, message, name = M.one(task, candidate, options, how)
     if not facts then return nil, message, name end
     if facts.name ~= "shared" then break end
   end
   facts.variants, facts.label = {}, ""
-  return facts, candidate
+  return at_all_sizes(task, candidate, facts, candidate, options, how)
 end
 
 return M

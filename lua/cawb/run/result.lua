@@ -20,6 +20,17 @@ local function rules_data(r)
            rejected = r.rejected and { rule = r.rejected.rule, reason = r.rejected.reason } }
 end
 
+-- What it was at each of the sizes that the task names, where it names some.
+local function sizes_data(rows)
+  if not rows then return nil end
+  local list = core.json.array {}
+  for i, row in ipairs(rows) do
+    list[i] = { sizes = row.sizes, ok = row.ok, stage = row.stage, reason = row.reason, time_s = row.time_s, error = row.error,
+                speedup = row.speedup, equal_error = row.equal_error, tunables = row.tunables }
+  end
+  return list
+end
+
 -- How near to the least possible time it came.
 local function floor_data(facts)
   local f = facts.floor
@@ -38,7 +49,7 @@ local function turn_data(turn)
     first = turn.facts.first and { time_s = turn.facts.first.time_s, speedup = turn.facts.first.speedup },
     launch_bound_s = turn.facts.launch_bound_s, clock_hz = turn.facts.clock_hz,
     throttled = turn.facts.throttled, equal_error = turn.facts.equal_error,
-    fitted = turn.facts.fitted, time_s = turn.time_s, speedup = turn.speedup, error = turn.error,
+    judged_at = sizes_data(turn.facts.judged_at), fitted = turn.facts.fitted, time_s = turn.time_s, speedup = turn.speedup, error = turn.error,
     repeatable = turn.facts.repeatable, denormals = turn.facts.denormals, sizes = turn.facts.sizes, precision = turn.facts.precision and turn.facts.precision.class, rule = turn.facts.rule,
     rules = rules_data(turn.facts.rules), floor = floor_data(turn.facts),
     modelled = turn.facts.modelled, bound = turn.facts.report and turn.facts.report.bound,

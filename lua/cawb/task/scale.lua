@@ -163,11 +163,12 @@ local function describe(first, state)
   return words
 end
 
---- Shrink a task to fit the device: enters what it chose into options.task. Returns
+--- Shrink a task to fit the device: enters what it chose into options.task. Constants that are in `fixed`
+--- (options.task, where it is not given) stay as they are. Returns
 --- { changes = { "rows 4096 -> 256", ... }, fits =, text = all of it in words, or nil where
 --- nothing had to change, before =, after = { bytes, flops }, own = the sketch of the task as it was };
 --- or nil and why the task's sizes cannot be known without loading it.
-function M.fit(host, path, device, options)
+function M.fit(host, path, device, options, fixed)
   local deadline = { timeout = options.deadlines.task }
   local function ask(overrides)
     return loop.call(host, { op = "sketch", path = wire.path(path), overrides = overrides, init_seed = 42 }, deadline)
@@ -176,7 +177,7 @@ function M.fit(host, path, device, options)
   if not sketch then return nil, message end
   local memory, operations = limits_of(device, options)
   local state = { ask = ask, memory = memory, operations = operations, constants = sketch.task.constants,
-    sizes = sizes_of(sketch.task.constants, options.task), overrides = options.task,
+    sizes = sizes_of(sketch.task.constants, fixed or options.task), overrides = options.task,
     need = need_of(sketch, memory, operations), left = most_tries, ends = core.clock.now() + most_seconds }
   local before, first = state.need, {}
   if before.over <= 1 then return { changes = {}, fits = true, before = before, after = before } end

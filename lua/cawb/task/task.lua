@@ -133,6 +133,7 @@ function Task:close()
   for _, rival in pairs(self.rivals or {}) do
     for _, worker in ipairs { rival, table.unpack(rival.more or {}) } do worker:close() end
   end
+  for _, other in pairs(self.beside or {}) do other:close() end
   self.rivals = nil
   if self.device.loaded and self.device.loaded.task == self then self.device:forget() end
   if self.own and self.own.device.loaded then self.own.device:forget() end
@@ -288,6 +289,13 @@ local function placed(self, reply)
   return self
 end
 
+local function table_with(t, more)
+  local new = {}
+  for k, v in pairs(t) do new[k] = v end
+  for k, v in pairs(more) do new[k] = v end
+  return new
+end
+
 -- What is said of times where they are not those of the sizes that are verified.
 local function timed_apart(device, all)
   if scale.mode(device, all) ~= "both" then return "" end
@@ -297,7 +305,7 @@ end
 --- Load a task for a device. `opts`: { device = required, seed = hex digits,
 --- options = a full table of options, task = overrides of module constants, host =
 --- { process, hello } of python.start, lent for one task at a time, look = true for shapes and the op graph alone,
---- which take no memory and a part of a second }.
+--- which take no memory and a part of a second, sizes = one of the task's `judged_at` }.
 --- Returns the task, or nil, message, name ("task": the file is at fault).
 function M.open(path, opts)
   if type(opts) ~= "table" or not opts.device then
@@ -305,12 +313,14 @@ function M.open(path, opts)
   end
   local all = opts.options or options.copy(defaults)
   if opts.task then for k, v in pairs(opts.task) do all.task[k] = v end end
+  local given = all.task
+  if opts.sizes then all.task = table_with(given, opts.sizes) end
   local full, message, name = core.fs.realpath(place.file(path))
   if not full then return nil, message, name end
   local host, hello, why = table.unpack(opts.host or { python.start(all.deadlines.start) })
   if not host then return nil, hello, why end
   local scaled
-  if scale.shrinks(scale.mode(opts.device, all)) then scaled = scale.fit(host, full, opts.device, all) end
+  if scale.shrinks(scale.mode(opts.device, all)) then scaled = scale.fit(host, full, opts.device, all, given) end
   local sketched, reply = opts.look or scale.mode(opts.device, all) == "full", nil
   local seed = opts.seed or seeds.fresh(seeds.are_given() and file.read(full) or nil)
   local next_seed = seeds.generator(seed)
@@ -331,6 +341,7 @@ function M.open(path, opts)
     products = reply.products, memory = reply.memory, notes = reply.notes,
     alters = reply.alters or {},
     scaled = scaled, sketched = sketched or nil,
+    given = given, judged_at = not opts.sizes and reply.task.judged_at or nil, beside = {},      -- see run/many_sizes.lua
     seed = seed, next_seed = next_seed, evaluated = {}, weights_seed = weights_seed, varied = reply.varied, unseen = reply.unseen, places = reply.places, baselines = {},
     known = setmetatable({}, { __mode = "k" }),    -- by candidate; see device/execute.lua
   }, reply), Task)
