@@ -8,10 +8,14 @@ return {
   options = {
     -- an operator's class is the first of which a pattern fits its name, without aten:: and underscores
     classes = {
-      { "product", "^.*mm$", "^mm_", "mm_v2$", "^addmm_activation$", "matmul", "^linear$", "mkl.*linear", "^bilinear$",
+      { "product", "^.*mm$", "^mm_", "mm_v2$", "pack_mm_", "^addmm_activation$", "matmul", "^linear$", "^linear_", "_linear$", "_linear_",
+        "qlinear", "gemm", "mkl.*linear", "^bilinear$",
         "^trilinear$", "einsum", "tensordot", "^inner$", "^dot$", "^vdot$", "^mv$", "^addmv$", "multi_dot", "vecdot",
         "^kron$", "conv%dd", "convolution", "conv_t", "attention", "transformer_encoder", "multi_head", "lstm", "^gru",
-        "^rnn_", "cudnn_rnn", "cdist", "pdist", "^fft_", "^embedding_bag" },
+        "^rnn_", "cudnn_rnn", "mkldnn_rnn", "cdist", "pdist", "^fft_", "^embedding_bag",
+        -- systems and factors: what is solved for, or applied, is a product of the same size
+        "^linalg_.*solve", "_solve$", "^linalg_lu", "^lu_", "cholesky", "^linalg_inv", "^inverse$", "pinv", "matrix_power", "matrix_exp", "lstsq", "^ormqr$",
+        "^orgqr$", "householder", "^geqrf$", "_qr$", "^qr$", "_svd$", "^svd$", "^linalg_eig" },
       { "softmax", "softmax", "^logsumexp$" },
       { "normalization", "batch_norm", "layer_norm", "group_norm", "instance_norm", "rms_norm", "local_response_norm" },
       { "pooling", "pool%dd", "pool$" },
@@ -28,7 +32,8 @@ return {
     foreign = { product = true, softmax = true, normalization = true, pooling = true, scan = true, resampling = true },
     rare = 0.2,           -- of calls: what happens in fewer does not do their work (a check of its own, at first)
     size = 0.05,          -- of the elements that the task's own operator is given: less is small work
-    spaces = { aten = true, mkldnn = true, mkl = true, quantized = true, onednn = true, prepacked = true, torchvision = true },
+    spaces = { aten = true, mkldnn = true, mkl = true, quantized = true, onednn = true, prepacked = true, torchvision = true,
+               _quantized = true, sparse = true, mkldnn_prepacked = true, quantization = true, inductor = true, symm_mem = true },
     libraries = { "^libcublas", "^libcudnn", "^libcusparse", "^libcusolver", "^libcufft", "^libcutensor", "^libnvpl",
                   "^libmkl", "^libopenblas" },
     -- kernels of PyTorch's own that start without the operator that they belong to
@@ -38,6 +43,9 @@ return {
     products = { "[gG][eE][mM][mMvV]", "GEM[MV]", "cblas_", "dnnl_primitive_execute", "dnnl.*execute" },
     blinding = { "enableRecordFunction", "record_function_tls", "clearCallbacks", "clearGlobalCallbacks", "removeCallback",
                  "disableCallback", "cuptiFinalize", "cuptiUnsubscribe", "cuptiEnable" },
+    -- methods that make arrays of tensors, and those of arrays that multiply
+    to_arrays = { numpy = true, __array__ = true, __dlpack__ = true },
+    array_products = { dot = true, matmul = true, __matmul__ = true, __rmatmul__ = true },
     -- moving elements is nobody's heavy work
     moves = { copy = true, clone = true, contiguous = true, to = true, to_copy = true, fill = true, zero = true, cat = true,
               constant_pad_nd = true, pad = true, empty = true, view = true, reshape = true, permute = true, transpose = true },
@@ -146,8 +154,15 @@ return {
     local census = facts.python.census or {}
     local arrays = false
     for _, name in ipairs(census.imports or {}) do arrays = arrays or name:find "^numpy" or name:find "^scipy" end
+    for _, name in ipairs(census.methods or {}) do arrays = arrays or options.to_arrays[name] end
     if arrays and has_products and (counts.product or 0) == 0 then
+      for _, name in ipairs(census.methods or {}) do
+        if options.array_products[name] then return refused("product", "the method " .. name .. " of arrays", { name = name }) end
+      end
       for _, name in ipairs(census.uses or {}) do
+        if name:find "^[ns][uc][mi]py$" or name:find "^[ns][uc][mi]py.*%.__dict__$" then
+          return refused("product", ("it takes functions of %s by names that its text does not say"):format(name:match "^%w+"), { name = name })
+        end
         local last = name:match "^numpy%.(.+)$" or name:match "^scipy%.(.+)$"
         if last and (class_of(last:match "[%w_]+$") == "product" or last:find "^linalg") then
           return refused("product", "its text uses " .. name, { name = name })

@@ -8,14 +8,15 @@ return {
   options = {
     -- operators that can stand for each other
     forms = {
-      { "mm$", "^mm_", "mm_v2$", "matmul", "^linear$", "mkl.*linear", "einsum", "tensordot", "^inner$", "^dot$", "^vdot$", "^mv$",
+      { "mm$", "^mm_", "mm_v2$", "matmul", "^linear$", "^linear_", "_linear$", "_linear_", "qlinear", "gemm", "mkl.*linear", "einsum", "tensordot", "^inner$", "^dot$", "^vdot$", "^mv$",
         "^addmv$", "multi_dot", "vecdot", "addmm_activation" },
       { "conv%dd", "convolution", "conv_t" },
       { "attention" },
     },
     classes = {},                          -- of operators: those of the rule python_work
     step = { gemm = 1, conv = 2 },         -- a plan's library calls, by the form that they are
-    spaces = { aten = true, mkldnn = true, mkl = true, quantized = true, onednn = true, prepacked = true },
+    spaces = { aten = true, mkldnn = true, mkl = true, quantized = true, onednn = true, prepacked = true,
+               _quantized = true, sparse = true, mkldnn_prepacked = true, quantization = true, inductor = true, symm_mem = true },
     prefixes = { "^native_", "^cudnn_", "^mkldnn_", "^miopen_", "^thnn_", "^slow_", "^sparse_" },
     suffixes = { "_out$", "_forward$", "_backward$", "_with_indices$", "_copy$" },
     libraries = { "^libcublas", "^libcudnn", "^libcusparse", "^libcusolver", "^libcufft", "^libcutensor", "^libnvpl",
