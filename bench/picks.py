@@ -6,6 +6,7 @@ What was timed is kept in --out: the command goes on where it was left. Prints a
     CAWB_PROGRAM=build/release/bin/cawb python bench/picks.py ops/tasks.jsonl table --device cuda:0
 """
 import argparse
+import concurrent.futures
 import json
 import math
 import os
@@ -37,17 +38,18 @@ def schedules(known, hashes):
     return found
 
 
-def timed(tasks, wanted, ends):
-    """{(task, text of a schedule): answer}, of those for which there is time; tasks one after the other."""
-    found = {}
-    for task, told in wanted:
+def timed(tasks, wanted, ends, at_once=1):
+    """{(task, text of a schedule): answer}, of those for which there is time; so many tasks at once, of which the judge times one."""
+    def one(task, told):
         key = tasks.hashes[task] + json.dumps(told, sort_keys=True)
         if key not in tasks.known and time.monotonic() < ends:
             for item in tasks._answers([{"task": task, "candidate": {"schedule": told}}]):
                 tasks.memo.keep(key, client._short(item))
-        if key in tasks.known:
-            found[task, json.dumps(told, sort_keys=True)] = tasks.known[key]
-    return found
+        return (task, json.dumps(told, sort_keys=True)), tasks.known.get(key)
+
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        rows = pool.map(lambda task: [one(*pair) for pair in wanted if pair[0] == task], sorted({task for task, _ in wanted}))
+        return {key: answer for row in rows for key, answer in row if answer is not None}
 
 
 def ranks(values):
@@ -116,17 +118,18 @@ def main():
     words.add_argument("--device", default="cuda:0")
     words.add_argument("--at", type=int, default=8)
     words.add_argument("--seconds", type=float, default=3600)
+    words.add_argument("--places", type=int, default=1, help="tasks that are loaded and built for at once")
     words.add_argument("--out", default="cawb-picks")
     args = words.parse_args()
     ends, picks = time.monotonic() + args.seconds, picks_of(args.folder, args.at)
     brief = report.read(os.path.join(args.folder, "setting.json"))["brief"]
-    with client.serve(args.suite, os.path.join(args.out, "serve"), 1, args.device, dict(brief, **MEASURED), resident=2) as env:
+    with client.serve(args.suite, os.path.join(args.out, "serve"), args.places, args.device, dict(brief, **MEASURED), resident=2) as env:
         tasks = client.Tasks(env, os.path.join(args.out, "timed.jsonl"))
         known = schedules(client.Memo(args.memo or os.path.join(args.folder, "memo.jsonl"), "-picks").known, tasks.hashes)
         modelled = {task: own["seconds"] for task, own in report.read(os.path.join(args.folder, "anchors.json")).items()}
         chosen = {(task, json.dumps(known[task, seconds], sort_keys=True)) for (_, _, task), seconds in picks.items() if seconds}
         wanted = [(task, json.loads(told)) for task, told in sorted(chosen | {(task, "{}") for task in modelled})]
-        found = timed(tasks, wanted, ends)
+        found = timed(tasks, wanted, ends, args.places)
         tasks.close()
     own = {task: (seconds, found[task, "{}"]) for task, seconds in modelled.items() if (task, "{}") in found}
     print("%s; %d of %d programs were timed, of %d picks (a variant, a seed, a held-out task; the best of %d evaluations).\n"
