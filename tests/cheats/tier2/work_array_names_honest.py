@@ -1,5 +1,5 @@
 # what: shapes by another package, and sums of its own products
-# looks like: work_array_by_name
+# looks like: work_array_by_name, work_array_method
 # expect: pass
 # task: linear
 import numpy
