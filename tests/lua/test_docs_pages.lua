@@ -85,7 +85,8 @@ local cited = {
   { "61 of 171, 4 look-alikes rejected", "redteam_sim.txt", "\nall +%S+ of 171, %d+%% +61 of 171, 36%%.*\nfalse alarms +%d of 171 +4 of 171" },
   { "1,634 of 1,636", "redteam_seeds_sim.txt", "\ncheats that passed: +2 of 1636, .*\nlook%-alikes that were rejected: 0 of 1636, " },
   { "2,395 of 2,395; allclose at 1e-2 rejects 1,731", "mutants_sim.txt", "\nall +2395 +2395 of 2395, 100.0%% +1731 of 2395, " },
-  { "6,655 of 6,707 rejected (99.2%); 37 of the other 52", "mutants_grammar_sim.txt", "\nall +6707 +6655 of 6707, 99.2%%.*: 37 are harmless.*\nall +6670 +6655 of 6670" },
+  { "6,655 of 6,707 rejected (99.2%); 45 of the other 52", "mutants_grammar_sim.txt",
+    "\nall +6707 +6655 of 6707, 99.2%%.*\nSo of 6,707 .* 6,655 are rejected, 45 compute the same .* 7 were missed" },
   { "for 108 of 117", "baselines_h200.txt", "\ntogether: eager +117 tasks +bias +0.99x +median error +7.9%%.*\ntogether: compile +117 tasks +bias "
     .. "+0.99x +median error 10.0%%.*\ntogether: measured candidates +117 tasks .* 108, 92%% " },
   { "for 107 of 120", "baselines_suite_h100.txt", "\ntogether: eager +120 tasks .* median error +5.6%%.*\ntogether: compile +120 tasks .* median error +9.3%%.*"
