@@ -78,6 +78,24 @@ check.test("judge: kernels that cawb comes with have their names in any folder, 
   assert(found.limiter and found.lines[1].line)
 end)
 
+check.test("judge: where a modelled speed-up is too near to 1 to be one, that is said, with how far it is from the bound", function()
+  local verdict = require "cawb.door.verdict"
+  local function page(median)
+    local s = { against = "eager", median = median, lo = median, hi = median, less_accurate = {} }
+    local time = { median = 8e-6, lo = 8e-6, hi = 8e-6, samples = 1 }
+    local facts = { ok = true, modelled = true, time_s = time, equal_error = s, floor = { seconds = 5e-6, source = "modelled" } }
+    local turn = { ok = true, name = "k", label = "", modelled = true, time_s = time, speedup = { eager = s }, facts = facts }
+    local run = { turns = { turn }, id = "r", ledger = { dir = "d" },
+      task = { name = "t", notes = {}, baselines = { eager = { time_s = time } }, device = { info = { model = "H" } } } }
+    return table.concat(verdict.page(run), "\n")
+  end
+  local said = page(1.04)
+  check.matches(said, "^right, and neither faster nor slower than eager PyTorch")
+  check.matches(said, "bound +no kernel can take less than 5 us here, by the device's modelled rates; this one takes 1.6x as long")
+  check.matches(page(1.06), "^right, and 1.06x as fast as")
+  check.matches(page(0.93), "^right, but slower than")
+end)
+
 check.test("judge: a flag says what it means, and that it rejects nothing", function()
   check.write(dir .. "/divided.cu", check.edit(assert(file.read(dir .. "/back.cu")), "2 * (own[i] + before) + 1;",
     "__fdividef(2 * (own[i] + before) + 1, x[from - i] == x[from - i] ? 1.0f : 2.0f);"))

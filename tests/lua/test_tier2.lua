@@ -190,6 +190,21 @@ check.test("without a control group it is stopped by signals, and that is said",
   check.matches(table.concat(facts.jail_lacks, "; "), "no control group")
 end)
 
+check.test("what a candidate may use follows the machine's size where nothing is said of it", function()
+  local limits = require "cawb.device.jail_host".limits
+  local nothing = { memory = 0, disk = 0, processes = 0, seconds = 1800 }
+  local memory = tonumber(require "cawb.base.file".read("/proc/meminfo"):match "MemTotal:%s*(%d+) kB") << 10
+  check.equal(limits(nothing).memory, memory // 2)
+  check.equal(limits(nothing).disk, memory // 16)
+  local processors = select(2, require "cawb.base.file".read("/proc/cpuinfo"):gsub("processor%s*:", ""))
+  check.equal(limits(nothing).processes, 128 + 64 * processors)
+  local given = limits { memory = 1 << 30, disk = 5 << 20, processes = 7, seconds = 9 }
+  check.equal(given.memory, 1 << 30)
+  check.equal(given.file, 5 << 20)
+  check.equal(given.processes, 7)
+  check.equal(given.seconds, 9)
+end)
+
 check.test("where a task has no such operator, PyTorch's may do small work, not all of it", function()
   local task <close> = open "variance"
   local text = [[
