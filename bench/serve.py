@@ -239,7 +239,7 @@ def server(args, size):
     atexit.register(shutil.rmtree, out, ignore_errors=True)
     brief = BRIEF if args.device.startswith("sim:") else {**BRIEF, **MEASURED, "measure.against": args.against}
     return cawb.serve(*tasks, device=args.device, out=out, options={**brief, **SIZES[size]}, timeout=1800,
-                      flags=("--places", str(args.places), "--no-memo", "--sessions", "100"))
+                      flags=("--places", str(args.places), "--no-memo", "--sessions", "200"))
 
 
 def scores(args, size, rounds):

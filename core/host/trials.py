@@ -36,13 +36,14 @@ from host.judge.judged import expected, known
 from host.judge.terms import Terms
 from host.task.runner import made_on
 from host.task.wide import Both
-from host.wire.tensors import Layout, describe_all, dtype_name, flat, leaves, mapped_views, shape_of
+from host.wire.tensors import Layout, describe_all, dtype_name, flat, leaves, mapped, mapped_views, shape_of
 
 KEPT_SEEDS = 8
 KEPT_BYTES = 2 << 30
 FAR_OFF = 1e-2           # normalised rms error of eager PyTorch's with which nothing can be judged;
 UNSURE, MOVED = 3e-5, 1e-3   # with which it is looked how far one rounding moves the reference, and too far
 MOST_TOLD = 1000         # characters of why
+FEW = 1 << 17            # elements of inputs
 PRIVATE = 256 << 20      # bytes of inputs up to which a trial has them to itself
 
 
@@ -63,9 +64,19 @@ class Trial:
         if relations.stage_of(self.case):
             return self.trials.relations.inputs(self.seed, self.case)
         inputs = self.runner.inputs(self.seed)
+        choices = (self.trials.choices, self.seed) if places.stage_of(self.case) else None
+        if self.case and not choices and self.few(inputs):
+            made = battery.apply(self.case, mapped(inputs, torch.Tensor.cpu), self.level, self.trials.fixed)
+            return mapped(made, lambda t: t.to(self.runner.device))
         with made_on(self.runner.device):
-            choices = (self.trials.choices, self.seed) if places.stage_of(self.case) else None
             return battery.apply(self.case, inputs, self.level, self.trials.fixed, choices)
+
+    def few(self, inputs):
+        """Whether a kind of inputs on a GPU is drawn on the processor, and copied: of few elements some hundred launches take longer.
+        A copy of what has gaps would lie otherwise."""
+        found = []
+        mapped(inputs, found.append)
+        return all(t.is_cuda and t.is_contiguous() for t in found) and sum(t.numel() for t in found) <= FEW
 
     def leaves(self):
         for x, spec in zip(self.inputs, self.specs):

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/utf8.h"
 #include "lua/util.h"
 
@@ -85,14 +86,21 @@ static int by_text(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Keys sorted: the same value is always the same text, so it can be hashed. */
-static void fill_object(lua_State *L, int index, cJSON *o) {
+/* An object's keys, sorted: the same value is always the same text, so it can be hashed. They lie on the stack. */
+static const char **sorted_keys(lua_State *L, int index, size_t *count) {
   size_t n = 0, i = 0;
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) n++;
   const char **keys = lua_newuserdatauv(L, (n + 1) * sizeof *keys, 0);
   for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) keys[i++] = lua_tostring(L, -2);
   qsort(keys, n, sizeof *keys, by_text);
-  for (i = 0; i < n; i++) {
+  *count = n;
+  return keys;
+}
+
+static void fill_object(lua_State *L, int index, cJSON *o) {
+  size_t n;
+  const char **keys = sorted_keys(L, index, &n);
+  for (size_t i = 0; i < n; i++) {
     lua_pushstring(L, keys[i]);
     lua_rawget(L, index);
     cJSON_AddItemToObject(o, keys[i], convert(L, lua_gettop(L)));
@@ -103,18 +111,24 @@ static void fill_object(lua_State *L, int index, cJSON *o) {
   lua_pop(L, 1);
 }
 
+enum { NUMBER = 40 };
+
 /* cJSON rounds what it prints to 15 digits if that comes close: here nothing is lost. */
-static cJSON *convert_number(lua_State *L, int index) {
-  char text[40];
+static void print_number(lua_State *L, int index, char text[NUMBER]) {
   double d = lua_tonumber(L, index);
   if (lua_isinteger(L, index)) {
-    snprintf(text, sizeof text, "%lld", (long long)lua_tointeger(L, index));
-    return cJSON_CreateRaw(text);
+    snprintf(text, NUMBER, "%lld", (long long)lua_tointeger(L, index));
+    return;
   }
   for (int digits = 15; digits <= 17; digits++) {
-    snprintf(text, sizeof text, "%.*g", digits, d);
+    snprintf(text, NUMBER, "%.*g", digits, d);
     if (strtod(text, NULL) == d) break;
   }
+}
+
+static cJSON *convert_number(lua_State *L, int index) {
+  char text[NUMBER];
+  print_number(L, index, text);
   return cJSON_CreateRaw(text);
 }
 
@@ -188,6 +202,89 @@ cJSON *cawb_lua_to_json(lua_State *L, int index) {
   return convert(L, index);
 }
 
+/* ---- Lua to the text of JSON, without a tree between: the same text as of what is converted */
+
+static void write_value(lua_State *L, int index, cawb_bytes *to);
+
+/* How many bytes from here on stand for themselves in JSON, whatever follows. */
+static size_t plain_bytes(const char *s) {
+  size_t n = 0;
+  for (unsigned char c; (c = (unsigned char)s[n]) >= ' ' && c != '"' && c != '\\'; n++) continue;
+  return n;
+}
+
+static void write_escape(unsigned char c, cawb_bytes *to) {
+  static const char from[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+  const char *known = strchr(from, c);
+  if (known != NULL) cawb_bytes_print(to, "\\%c", letters[known - from]);
+  else cawb_bytes_print(to, "\\u%04x", c);
+}
+
+static void write_string(const char *text, cawb_bytes *to) {
+  cawb_bytes copy = { NULL, 0, 0, 0 };
+  if (cawb_utf8_flaw(text) != NULL) {
+    cawb_bytes_text(&copy, text);
+    if (!copy.failed) cawb_utf8_clean(copy.data);
+    to->failed |= copy.failed;
+    text = copy.failed ? "" : copy.data;
+  }
+  cawb_bytes_add(to, "\"", 1);
+  for (;;) {
+    size_t n = plain_bytes(text);
+    cawb_bytes_add(to, text, n);
+    if (text[n] == '\0') break;
+    write_escape((unsigned char)text[n], to);
+    text += n + 1;
+  }
+  cawb_bytes_add(to, "\"", 1);
+  cawb_bytes_free(&copy);
+}
+
+static void write_array(lua_State *L, int index, cawb_bytes *to) {
+  lua_Integer n = (lua_Integer)lua_rawlen(L, index);
+  cawb_bytes_add(to, "[", 1);
+  for (lua_Integer i = 1; i <= n; i++) {
+    if (i > 1) cawb_bytes_add(to, ",", 1);
+    lua_rawgeti(L, index, i);
+    write_value(L, lua_gettop(L), to);
+    lua_pop(L, 1);
+  }
+  cawb_bytes_add(to, "]", 1);
+}
+
+static void write_object(lua_State *L, int index, cawb_bytes *to) {
+  size_t n;
+  const char **keys = sorted_keys(L, index, &n);
+  cawb_bytes_add(to, "{", 1);
+  for (size_t i = 0; i < n; i++) {
+    if (i > 0) cawb_bytes_add(to, ",", 1);
+    write_string(keys[i], to);
+    cawb_bytes_add(to, ":", 1);
+    lua_pushstring(L, keys[i]);
+    lua_rawget(L, index);
+    write_value(L, lua_gettop(L), to);
+    lua_pop(L, 1);
+  }
+  cawb_bytes_add(to, "}", 1);
+  lua_pop(L, 1);
+}
+
+static void write_value(lua_State *L, int index, cawb_bytes *to) {
+  char number[NUMBER];
+  switch (lua_type(L, index)) {
+    case LUA_TBOOLEAN: cawb_bytes_text(to, lua_toboolean(L, index) ? "true" : "false"); return;
+    case LUA_TSTRING: write_string(lua_tostring(L, index), to); return;
+    case LUA_TNUMBER:
+      print_number(L, index, number);
+      cawb_bytes_text(to, number);
+      return;
+    case LUA_TTABLE:
+      (is_array(L, index) ? write_array : write_object)(L, index, to);
+      return;
+    default: cawb_bytes_text(to, "null"); return;
+  }
+}
+
 /* Whether text has the escape for a NUL, behind which cJSON's strings would end. */
 static int has_nul(const char *text) {
   for (const char *s = text; (s = strchr(s, '\\')) != NULL; s += s[1] != '\0' ? 2 : 1)
@@ -198,14 +295,15 @@ static int has_nul(const char *text) {
 /* ---- the module ---- */
 
 static int json_encode(lua_State *L) {
+  cawb_bytes text = { NULL, 0, 0, 0 };
   luaL_checkany(L, 1);
-  cJSON *j = cawb_lua_to_json(L, 1);
-  char *text = cJSON_PrintUnformatted(j);
-  cJSON_Delete(j);
-  if (text == NULL) return luaL_error(L, "out of memory");
-  lua_pushstring(L, text);
-  cJSON_free(text);
-  return 1;
+  luaL_checkstack(L, DEPTH * 6, "out of memory");
+  check(L, 1, 0);
+  write_value(L, 1, &text);
+  if (!text.failed) lua_pushlstring(L, text.data, text.size);
+  int failed = text.failed;
+  cawb_bytes_free(&text);
+  return failed ? luaL_error(L, "out of memory") : 1;
 }
 
 static int json_decode(lua_State *L) {

@@ -1,19 +1,24 @@
 /*
 ** sealed.c - one function of a text in a Lua state of its own, for Lua:
-** sealed.call{ text =, name =, entry =, arguments = {...}, memory = bytes, instructions = n, seconds = }
+** sealed.call{ text =, name =, entry =, arguments = {...}, memory = bytes, instructions = n, seconds =, first = }
 ** runs `text`, which returns a table, and calls its field `entry`. Arguments and the result
 ** are plain data and cross as copies, so the text can change nothing here; it has the
 ** sandbox's allow-list of functions (plan/sandbox.h). Returns the result (nil for nothing), or
 ** nil, message, name.
+** sealed.data(value): plain data that many calls take as the argument before all others, as `first`; read once. To be closed.
 */
 #include <string.h>
 
 #include "lua/util.h"
 #include "plan/sandbox.h"
 
+#define DATA "cawb.sealed.data"
+
+typedef struct data { cJSON *value; } data;      /* NULL: closed */
+
 typedef struct job {
   const char *text, *name, *entry;
-  const cJSON *arguments;
+  const cJSON *first, *arguments;      /* first: NULL, or before the others */
   char *result;              /* JSON; NULL: it returned nothing */
 } job;
 
@@ -27,6 +32,10 @@ static int perform(lua_State *L) {
   lua_call(L, 0, 1);
   if (lua_type(L, -1) != LUA_TTABLE || lua_getfield(L, -1, j->entry) != LUA_TFUNCTION)
     return luaL_error(L, "%s: it must return a table with the function '%s'", j->name, j->entry);
+  if (j->first != NULL) {
+    cawb_lua_push_json(L, j->first);
+    n++;
+  }
   cJSON_ArrayForEach(item, j->arguments) {
     luaL_checkstack(L, 8, "too many arguments");
     cawb_lua_push_json(L, item);
@@ -62,6 +71,13 @@ static cawb_status run(job *j, const cawb_sandbox_limits *limits, cawb_err *err)
   return rc;
 }
 
+static int data_close(lua_State *L) {
+  data *d = luaL_checkudata(L, 1, DATA);
+  cJSON_Delete(d->value);
+  d->value = NULL;
+  return 0;
+}
+
 /* The value at the top as JSON with numbers that can be read: what came from Lua has them as
 ** text. */
 static cJSON *take_arguments(lua_State *L) {
@@ -71,6 +87,25 @@ static cJSON *take_arguments(lua_State *L) {
   cJSON *read = text != NULL ? cJSON_Parse(text) : NULL;
   cJSON_free(text);
   return read;
+}
+
+static int sealed_data(lua_State *L) {
+  luaL_checkany(L, 1);
+  data *d = lua_newuserdatauv(L, sizeof *d, 0);
+  d->value = NULL;
+  luaL_setmetatable(L, DATA);
+  lua_pushvalue(L, 1);
+  d->value = take_arguments(L);
+  lua_pop(L, 1);
+  return d->value != NULL ? 1 : luaL_error(L, "out of memory");
+}
+
+/* What stands under `first`: NULL for nothing. */
+static const cJSON *first_of(lua_State *L) {
+  if (lua_getfield(L, 1, "first") == LUA_TNIL) return NULL;
+  const data *d = luaL_checkudata(L, -1, DATA);
+  if (d->value == NULL) luaL_error(L, "sealed.call: 'first' is closed");
+  return d->value;
 }
 
 static int push_result(lua_State *L, char *text) {
@@ -84,11 +119,12 @@ static int push_result(lua_State *L, char *text) {
 
 static int sealed_call(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
-  job j = { need_text(L, "text"), need_text(L, "name"), need_text(L, "entry"), NULL, NULL };
+  job j = { need_text(L, "text"), need_text(L, "name"), need_text(L, "entry"), NULL, NULL, NULL };
   cawb_sandbox_limits limits = { (size_t)need_count(L, "memory"), (long)need_count(L, "instructions"), 0 };
   lua_getfield(L, 1, "seconds");
   limits.seconds = luaL_optnumber(L, -1, 0);
   cawb_err err;
+  j.first = first_of(L);
   lua_getfield(L, 1, "arguments");
   cJSON *arguments = take_arguments(L);
   if (arguments == NULL) return luaL_error(L, "out of memory");
@@ -101,7 +137,10 @@ static int sealed_call(lua_State *L) {
 }
 
 int luaopen_cawb_sealed(lua_State *L) {
-  static const luaL_Reg lib[] = { { "call", sealed_call }, { NULL, NULL } };
+  static const luaL_Reg lib[] = { { "call", sealed_call }, { "data", sealed_data }, { NULL, NULL } };
+  static const luaL_Reg methods[] = { { "close", data_close }, { NULL, NULL } };
+  static const luaL_Reg metas[] = { { "__gc", data_close }, { "__close", data_close }, { NULL, NULL } };
+  cawb_lua_class(L, DATA, methods, metas);
   luaL_newlib(L, lib);
   return 1;
 }

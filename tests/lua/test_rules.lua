@@ -24,6 +24,18 @@ local function judge(text, facts, given)
   return rules.judge(assert(set_of(text, given)), facts, rules.stages)
 end
 
+check.test("what several sealed functions are told is read once, and no one of them changes it for another", function()
+  local function call(text, first)
+    return core.sealed.call { text = text, name = "t.lua", entry = "f", first = first, arguments = core.json.array { 2 },
+                              memory = 1 << 20, instructions = 10000 }
+  end
+  local told <close> = core.sealed.data { a = { 1.5, "x" }, n = 7 }
+  check.equal(call("return { f = function(t, more) t.n = t.n + more; t.a[1] = 0; return t.n end }", told), 9)
+  check.equal(call("return { f = function(t, more) return t.n * t.a[1] * more end }", told), 21)
+  told:close()
+  check.raises("'first' is closed", call, "return { f = function() end }", told)
+end)
+
 check.test("a sealed function: data in, data out, and no way around", function()
   local function call(text, ...)
     return core.sealed.call { text = text, name = "t.lua", entry = "f", arguments = core.json.array { ... },

@@ -168,10 +168,11 @@ local function placed(one, message)
   return message:find(one.rule.path, 1, true) and message or ("%s: %s"):format(one.rule.path, message)
 end
 
--- What one rule says: nil, or { reason =, evidence =, unknown = }; or nil, message, name on Ctrl-C.
+-- What one rule says of facts that were read (core.sealed.data): nil, or { reason =, evidence =, unknown = }; or nil, message,
+-- name on Ctrl-C.
 local function ask(one, facts, seconds)
   local found, message, name = core.sealed.call { text = one.rule.text, name = one.rule.path, entry = "check",
-    arguments = core.json.array { facts, one.options }, memory = limits.memory, instructions = limits.instructions,
+    first = facts, arguments = core.json.array { one.options }, memory = limits.memory, instructions = limits.instructions,
     seconds = seconds }
   if name == "interrupted" then return nil, message, name end
   if message then return unknown(placed(one, message)) end
@@ -192,10 +193,10 @@ end
 --- severity, reason, evidence, unknown = true where the rule could not tell }. The first rejection
 --- ends it. Returns nil, message, "interrupted" on Ctrl-C.
 function M.judge(set, facts, stages, seconds)
-  local result = { flags = {}, asked = 0 }
+  local result, read <close> = { flags = {}, asked = 0 }, core.sealed.data(facts)
   for _, one in ipairs(set.list) do
     if contains(stages, one.rule.stage) then
-      local found, message, name = ask(one, facts, seconds or defaults.deadlines.rule)
+      local found, message, name = ask(one, read, seconds or defaults.deadlines.rule)
       if message then return nil, message, name end
       result.asked = result.asked + 1
       local finding = found and finding_of(one, found)

@@ -140,7 +140,7 @@ end
 
 --- Serve until a signal. Returns the exit code.
 function Server:serve()
-  collectgarbage("incremental", 400)         -- what stays is much, and each request leaves little
+  collectgarbage "generational"              -- each request leaves much that is gone with it, and what stays is large
   core.clock.patient(true)
   loop.patient(true)
   while not core.clock.asked() do
