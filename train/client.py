@@ -26,11 +26,6 @@ def serve(suite, out, places=2, device="sim:h100", options=None, resident=8):
                       flags=("--places", str(places), "--resident", str(resident)))
 
 
-def _late(result):
-    """Whether a verdict speaks of a busy machine and not of the program: it is not kept."""
-    return not result["ok"] and ("did not answer within" in result["reason"] or result["stage"] == "failed")
-
-
 def _short(item):
     """What learning needs of an answer."""
     if not item["ok"]:
@@ -68,8 +63,9 @@ class Memo:
                     self.known.setdefault(key, value)
 
     def keep(self, key, value):
+        """Kept in the file, too, where it does not speak of a busy machine."""
         self.known[key] = value
-        if not (isinstance(value, dict) and _late(value)):
+        if isinstance(value, list) or value["ok"] or value["stage"] != "failed" and "did not answer within" not in value["reason"]:
             self.file.write((json.dumps([key, value]) + "\n").encode())
             self.file.flush()
 

@@ -13,6 +13,7 @@ KNOBS = {
     "start": True,               # compose's own program is the first turn of an episode: it counts as one, and the policy goes on from it
     "action": "edits",           # of the best program so far, at most so many a turn; or "whole": every value of a program is written
     "edits": 2,
+    "legal": False,              # only what can be read is drawn, and no edit that changes nothing; what is learnt is still to write it
     "fine": True,                # how a turn compares with the best before it is in the state, in bins of 4%
     "paid": "turn",              # what a turn adds to the best before it is paid when it comes; or "end" (paper): all of it then
     # PPO (paper: clip 0.2 and 0.28, gamma 1, lambda 0.95, the critic at twice the actor's rate)
@@ -48,6 +49,8 @@ VARIANTS = {
     "own reward": {"reward": "own"},                       # changes to the full one: of reward,
     "paid at the end": {"paid": "end"},                    #   of when it is paid,
     "coarse": {"fine": False},                             #   of state,
+    "legal": {"legal": True},                              #   of action: what cannot be read is not drawn,
+    "legal, longer": {"legal": True, "agentic_steps": 160},
     "whole": {"action": "whole", "start": False, "paid": "end", "fine": False, "turns": 4, "length": 320},          # of action: programs from nothing
     "rare": {"rare_steps": 150, "half": True},
     "rare without RFT": {"rare_steps": 150, "half": True, "rft_steps": 0},

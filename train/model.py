@@ -97,7 +97,3 @@ def padded(lists, fill=lang.PAD, dtype=torch.long):
     """Lists of different lengths as one tensor, filled up behind."""
     longest = max(len(one) for one in lists)
     return torch.tensor([list(one) + [fill] * (longest - len(one)) for one in lists], dtype=dtype)
-
-
-def parameters(module):
-    return sum(p.numel() for p in module.parameters())

@@ -5,8 +5,6 @@ import json
 import math
 import os
 
-SHOWN = (1, 4, 8, 16)
-
 
 def read(path, otherwise=None):
     if not os.path.exists(path):
@@ -78,7 +76,7 @@ def main(folder):
                  ", ".join("%s %d" % (name, len(runs)) for name, runs in all_runs.items())), "",
              "Held-out tasks after so many evaluations: right, at least 5% faster than `torch.compile`, geometric mean against it",
              "(what is not right counts as 1), mean share of the best known:", ""]
-    lines += table(dict({name: curves_of(runs) for name, runs in all_runs.items()}, **searches_of(folder)), anchors, (*SHOWN, 64))
+    lines += table(dict({name: curves_of(runs) for name, runs in all_runs.items()}, **searches_of(folder)), anchors, (1, 4, 8, 16, 64))
     text = "\n".join(lines) + "\n"
     with open(os.path.join(folder, "learning.md"), "w", encoding="utf-8") as file:
         file.write(text)

@@ -52,12 +52,14 @@ def _read(episode, tokens, chosen=0):
     episode["logs"] += [0.0] * len(tokens)
 
 
-def _choose(knobs, episodes, generator, greedy):
-    """One token for each of the episodes."""
+def _choose(knobs, episodes, generator, greedy, words):
+    """One token for each of the episodes; `words`: those that go there, which alone are drawn where the knob `legal` says so."""
     half = torch.autocast("cpu", torch.bfloat16) if knobs["half"] else contextlib.nullcontext()
     with torch.no_grad(), half:
         logits = episodes[0]["reader"].logits([e["row"] for e in episodes], [e["tokens"] for e in episodes]).float()
     logs = torch.log_softmax(logits, -1)
+    if knobs["legal"]:
+        logits = torch.stack([row.new_full(row.shape, -1e9).index_copy(0, torch.tensor(one), row[one]) for row, one in zip(logits, words)])
     warm = torch.softmax(logits / knobs["temperature"], -1)
     chosen = logits.argmax(-1) if greedy else torch.multinomial(warm, 1, generator=generator)[:, 0]
     for episode, token, log in zip(episodes, chosen.tolist(), logs.gather(1, chosen[:, None])[:, 0].tolist()):
@@ -80,7 +82,8 @@ def _programs(knobs, episodes, generator, greedy):
         at = [i for i, e in enumerate(episodes) if k < len(e["points"])]
         for i in at:
             _read(episodes[i], [episodes[i]["names"][k]])
-        for i, token in zip(at, _choose(knobs, [episodes[i] for i in at], generator, greedy)):
+        words = [map(lang.token_of, episodes[i]["points"][k]["values"]) for i in at]
+        for i, token in zip(at, _choose(knobs, [episodes[i] for i in at], generator, greedy, [list(one) for one in words])):
             programs[i].append(lang.value_of(token))
     return programs
 
@@ -90,20 +93,24 @@ def _edited(knobs, episodes, generator, greedy):
     and a value. What cannot be read ends the turn, and leaves None in the program."""
     programs, going = [list(e["base"]) for e in episodes], list(range(len(episodes)))
 
-    def asked(at):
-        return list(zip(at, _choose(knobs, [episodes[i] for i in at], generator, greedy))) if at else []
+    def asked(at, words):
+        return list(zip(at, _choose(knobs, [episodes[i] for i in at], generator, greedy, [words(i) for i in at]))) if at else []
 
-    for _ in range(knobs["edits"]):
+    def others(i):
+        k = found[i][0]
+        return [lang.token_of(value) for value in episodes[i]["points"][k]["values"] if not lang.is_in([programs[i][k]], value)]
+
+    for number in range(knobs["edits"]):
         found = {}
-        for i, token in asked(going):
+        for i, token in asked(going, lambda i: [lang.READY] * (number > 0) + episodes[i]["names"]):
             if token != lang.READY:
                 found[i] = [k for k, name in enumerate(episodes[i]["names"]) if name == token]
-        for i, token in asked([i for i in found if len(found[i]) > 1]):
+        for i, token in asked([i for i in found if len(found[i]) > 1], lambda i: [lang.OF + n for n in range(len(found[i]))]):
             found[i] = found[i][token - lang.OF:][:1] if token >= lang.OF else []
         for i in [i for i in found if not found[i]]:
             programs[i] = [None] * len(programs[i])
             del found[i]
-        for i, token in asked(list(found)):
+        for i, token in asked(list(found), others):
             value, (k, *_) = lang.value_of(token), found[i]
             programs[i][k] = value if lang.is_in(episodes[i]["points"][k]["values"], value) else None
         going = [i for i in found if None not in programs[i]]
@@ -126,7 +133,7 @@ def turn(knobs, tasks, episodes, number, generator, greedy):
     for episode in episodes:
         _read(episode, [lang.VOCABULARY["<turn>"]])
     if number > 0 and knobs["turn_cost"]:
-        chosen = _choose(knobs, episodes, generator, greedy)
+        chosen = _choose(knobs, episodes, generator, greedy, [[lang.GO, lang.STOP]] * len(episodes))
         for episode, token in zip(episodes, chosen):
             episode["done"] = token != lang.GO
         episodes = [e for e in episodes if not e["done"]]

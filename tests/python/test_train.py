@@ -165,6 +165,15 @@ def test_loop():
         assert float(((logs.detach() - batch["logs"]) * batch["mask"]).abs().max()) < 1e-4, "what was drawn and what is learnt from are the same"
 
 
+def test_legal():
+    """What cannot be read, or changes nothing, is not drawn."""
+    for changes in ({}, {"action": "whole", "start": False}):
+        table = small(legal=True, turn_cost=0.0, turns=4, edits=1, **changes)
+        for episode in rollout.episodes_of(table, model.actor(table), Judge(), {}, ["a"] * 8, 4, torch.Generator().manual_seed(2)):
+            assert all(r["stage"] != "reply" for r in episode["results"])
+            assert table["action"] == "whole" or episode["programs"][1] != episode["programs"][0]
+
+
 def test_edits():
     """Edits are of the best program so far; a name that several decisions have needs to be told which one; what is no edit ends a turn."""
     class Two(Judge):
@@ -176,7 +185,7 @@ def test_edits():
     table, judge = small(turn_cost=0.02), Two()
     said = []
 
-    def choose(_, episodes, *rest):
+    def choose(_, episodes, *__):
         token = said.pop(0)
         rollout._read(episodes[0], [token], 1)
         return [token]
