@@ -5,7 +5,8 @@
 -- The seeds are the numbers from FIRST (1) on, each --step (1) further: `cawb redteam --seed N --only NAME` repeats a verdict. JOURNAL is
 -- a file that gets a line for each fixture and seed: a run that was ended goes on with what is missing. PATTERN chooses fixtures, or
 -- is their names with commas between them. --before FILE,FILE --wanted 20 --from SEED: what stands in these files counts, and of the
--- seeds that begin with SEED each fixture is judged with as many as it lacks of 20. --twins 4 judges tier 2's look-alikes with every fourth seed alone.
+-- seeds that begin with SEED each fixture is judged with as many as it lacks of 20. --twins 4
+-- judges tier 2's look-alikes with every fourth seed alone, --twins 0 with none.
 
 local cawb = require "cawb"
 local core = require "cawb.core"
@@ -92,7 +93,7 @@ local from, wanted = tonumber(flags.from or first), tonumber(flags.wanted or mat
 -- Those that are missing of a seed, in a table's keys, and whether there are any.
 local function missing(device, seed)
   local left, had = {}, known[seed] or {}
-  for _, f in ipairs(redteam.chosen(device, tier, only)) do
+  for _, f in ipairs(assert(redteam.chosen(device, tier, only))) do
     local enough = tonumber(seed) - from >= wanted - (before[f.name] or 0)
     if not had[f.name] and not enough then left[f.name] = true end
   end
@@ -172,7 +173,7 @@ for n = 0, count - 1 do
   local seed = tostring(first + n * step)
   local left, any = missing(device, seed)
   if any then
-    local _, why = round(device, { process, hello, on = on }, seed, left, tier == 2 and n % twins > 0)
+    local _, why = round(device, { process, hello, on = on }, seed, left, tier == 2 and (twins == 0 or n % twins > 0))
     if why == "interrupted" then break end
   end
 end
