@@ -130,7 +130,7 @@ def answers(anchors, all_runs, searches):
         lines.append("| H1: `full` at 8 over %s at 64, geometric mean | %s |" % (name, ahead(anchors, full, 8, searches.get(name), 64)))
         lines.append("| H1: the same, faster than compile | %s |" % faster(anchors, full, 8, searches.get(name), 64))
         lines.append("| H1: the same, mean share of the best known | %s |" % share(anchors, full, 8, searches.get(name), 64))
-    for name in ("own reward", "paid at the end", "coarse", "legal", "legal and longer", "whole"):
+    for name in ("own reward", "paid at the end", "coarse", "legal", "legal and larger", "whole"):
         lines.append("| H1 with a change: `%s` at 8 over evolution at 64 | %s; faster than compile %s |"
                      % (name, ahead(anchors, get(name), 8, searches.get("evolution"), 64), faster(anchors, get(name), 8, searches.get("evolution"), 64)))
         lines.append("| H1 with this change: mean share of the best known | %s |" % share(anchors, get(name), 8, searches.get("evolution"), 64))

@@ -50,7 +50,7 @@ VARIANTS = {
     "paid at the end": {"paid": "end"},                    #   of when it is paid,
     "coarse": {"fine": False},                             #   of state,
     "legal": {"legal": True},                              #   of action: what cannot be read is not drawn,
-    "legal and longer": {"legal": True, "agentic_steps": 160},
+    "legal and larger": {"legal": True, "batch": 64, "prior_steps": 150, "agentic_steps": 80, "agentic_rate": 5e-4},
     "whole": {"action": "whole", "start": False, "paid": "end", "fine": False, "turns": 4, "length": 320},          # of action: programs from nothing
     "rare": {"rare_steps": 150, "half": True},
     "rare without RFT": {"rare_steps": 150, "half": True, "rft_steps": 0},
