@@ -196,6 +196,21 @@ check.test("once the time is over it makes no further plans, but the first one w
   assert(made_late <= 2, made_late)
 end)
 
+check.test("a kernel that takes no time in a call is in no record", function()
+  local learned = 0
+  local best = compose.tune.search({}, { make = make, measurements = 8, seed = 4,
+    learn = function(_, _, change)
+      assert(change == change and math.abs(change) < 1e300, tostring(change))
+      learned = learned + 1
+    end,
+    measure = function(made)
+      local times = select(2, counted())(made)
+      times[1] = 0.0
+      return times
+    end })
+  assert(best and learned > 0, learned)
+end)
+
 check.test("what was measured elsewhere is asked for first, of kernels that are alike", function()
   local records = compose.records
   local made, kept = make {}, records.new()

@@ -61,8 +61,9 @@ local function kernel_of(self, kernel, own, seconds)
   return one
 end
 
--- A kernel's options and its time: known from now on.
+-- A kernel's options and its time: known from now on. What takes no time in a call, as what parameters alone make up, tells nothing.
 local function note(self, kernel, own, seconds)
+  if not (seconds > 0) then return end
   local one = kernel_of(self, kernel, own, seconds)
   local change = math.log(seconds / one.first)
   local text = records.text(own)
