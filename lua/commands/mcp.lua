@@ -57,7 +57,7 @@ local function close(r, how)
   r.ended = nil
   r:record("paused", { spent = r:spent(), why = how })
   r.ledger:release(r.id)
-  log(("paused after %d turns; go on with --resume %s"):format(#r.turns, r.id))
+  log(("paused after %d turn%s; go on with --resume %s"):format(#r.turns, #r.turns == 1 and "" or "s", r.id))
   if how == "interrupted" then return job.codes.interrupted end
   return r.best and job.codes.passed or job.codes.failed
 end

@@ -63,6 +63,12 @@ check.test("judge: right and faster is 0, with times, errors, limiter and lines;
   check.matches(out, "cawb promote %d")
 end)
 
+check.test("a command that comes behind its task is told to come first", function()
+  local out, status = cawb("rows.py judge", dir)
+  check.equal(status, 2, out)
+  check.matches(out, "judge is a command, which comes first: cawb judge rows%.py %.%.%. %('cawb help judge' says what else%)")
+end)
+
 check.test("judge: the words may come in either order; right and slower is 1", function()
   local out, status = cawb("judge kernels/softmax/v1_thread_per_row examples/softmax.py --set task.rows=8 --set task.cols=256" .. quick)
   check.equal(status, 1, out)

@@ -199,7 +199,7 @@ class Mcp(unittest.TestCase):
         run = client.run()
         client.send(b'{"jsonrpc":"2.0","id":99,"method":"tools/ca')       # and is cut off
         self.assertEqual(client.close()[1], 0)
-        self.assertIn("paused after 1 turns; go on with --resume " + run, client.errors())
+        self.assertIn("paused after 1 turn; go on with --resume " + run, client.errors())
         self.assertEqual(self.query("select count(*) from run_ends"), [(0,)])
 
         client = Client(self.out, "--set", "turns=3", "--resume", run)
@@ -257,7 +257,7 @@ class Mcp(unittest.TestCase):
         self.assertIn("PASS", message["result"]["content"][0]["text"])
         self.assertEqual(client.close()[1], 130)
         self.assertEqual(self.query("select ok from turns"), [(1,)])
-        self.assertIn("paused after 1 turns", client.errors())
+        self.assertIn("paused after 1 turn", client.errors())
 
     def test_only_the_protocol_on_standard_output(self):
         path = os.path.join(self.out, "loud.lua")

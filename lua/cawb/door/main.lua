@@ -118,6 +118,10 @@ local function optimise(argv)
     parsed.words[1], parsed.words[2] = parsed.words[2], parsed.words[1]
   end
   if given.is_candidate(parsed.words[1]) then return usage(given.a_kernel(parsed.words[1], parsed.words[2])) end
+  local word = parsed.words[1]
+  if word:match "^%l[%l-]*$" and not strategy.file(word) and core.fs.kind(("%s/lua/commands/%s.lua"):format(core.home, word)) then
+    return usage(("%s is a command, which comes first: cawb %s %s ... ('cawb help %s' says what else)"):format(word, word, parsed.words[2], word))
+  end
   parsed.words[1] = strategy.file(parsed.words[1]) or place.file(parsed.words[1])
   if core.fs.kind(parsed.words[1]) ~= "file" then
     return usage(("%s: there is no such strategy%s"):format(parsed.words[1], suggest.hint(parsed.words[1], strategy.names())))
