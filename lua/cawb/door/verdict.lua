@@ -109,7 +109,7 @@ end
 local function flags_of(facts)
   local list = {}
   for _, flag in ipairs(facts.rules and facts.rules.flags or {}) do
-    list[#list + 1] = { #list == 0 and "flags" or "", ("%s (rule '%s'; it rejects nothing)"):format((flag.reason:gsub("%c", " ")), flag.rule) }
+    list[#list + 1] = { #list == 0 and "remark" or "", ("%s (rule '%s'; a remark, no fault)"):format((flag.reason:gsub("%c", " ")), flag.rule) }
   end
   return list
 end
