@@ -1,4 +1,4 @@
-"""serve.py [--device NAME] [--places N] [--rounds N] [--turns N] [--sizes ...] [--where] [--reference PYTHON]: candidates a second through POST /score,
+"""serve.py [--device NAME] [--places N ...] [--rounds N] [--turns N] [--sizes ...] [--where] [--reference PYTHON]: candidates a second through POST /score,
 with nothing remembered: rungs of the families
 `reduce` and `elementwise`, each verified on two draws and timed: on small tasks; with --scale both, which verifies at small
 sizes and models the time at the examples' own on some blocks of each launch; and on the examples' own sizes in full. And what the server
@@ -14,6 +14,7 @@ machine that others use too; "a second" is by the clock.
 """
 import argparse
 import atexit
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -101,12 +102,16 @@ def where(before, after, count, seconds):
     print("    %-12s %-16s %14s %14.1f\n" % ("none", "", "", 1e3 * rest / count), flush=True)
 
 
-def score(env, items, places):
+def warm(env, places):
+    """Have every task loaded on every place."""
+    for family, task in SUBJECTS.items():
+        first = candidates(family, task, 1)[0]
+        env.score_all([dict(first, candidate=dict(first["candidate"], source=first["candidate"]["source"] + "// %d\n" % i))
+                       for i in range(4 * places)], memo=False)
+
+
+def score(env, items):
     """Seconds for all of them by the clock and of processors, and how many passed."""
-    env.score_all([{"task": items[0]["task"], "candidate": {"text": ""}}])
-    warm = [dict(items[0], candidate=dict(items[0]["candidate"], source=items[0]["candidate"]["source"] + "// %d\n" % i))
-            for i in range(4 * places)]
-    env.score_all(warm, memo=False)              # on every place the task is loaded
     first, began, before = asked(env), time.monotonic(), processor_seconds(env.process.pid)
     got = env.score_all(items, memo=False)
     seconds, busy, last = time.monotonic() - began, processor_seconds(env.process.pid) - before, asked(env)
@@ -213,7 +218,7 @@ def asks(args):
     """Both servers in turns, so that what else the machine does treats them alike."""
     print("\n%-8s %-8s %8s %14s %14s %9s %9s" % ("server", "asked", "sessions", "asks a second", "a second, core", "p50 ms", "p99 ms"))
     row = "%-8s %-8s %8d %14.0f %14.0f %9.2f %9.2f"
-    with server(args, "64 x 1024") as env, reference(args.reference) as (other, pid):
+    with server(args, "64 x 1024", args.places[0]) as env, reference(args.reference) as (other, pid):
         for sessions in (1, 100):
             for _ in range(args.turns):
                 for name, url, number, step in (("cawb", env, env.process.pid, {"text": "none"}), ("openenv", other, pid, {})):
@@ -233,29 +238,42 @@ def machine():
                                                                   time.strftime("%Y-%m-%d"))
 
 
-def server(args, size):
+def server(args, size, places):
     tasks = [os.path.join(ROOT, "examples", task + ".py") for task in SUBJECTS.values()]
     out = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, out, ignore_errors=True)
     brief = BRIEF if args.device.startswith("sim:") else {**BRIEF, **MEASURED, "measure.against": args.against}
     return cawb.serve(*tasks, device=args.device, out=out, options={**brief, **SIZES[size]}, timeout=1800,
-                      flags=("--places", str(args.places), "--no-memo", "--sessions", "200"))
+                      flags=("--places", str(places), "--no-memo", "--sessions", "200"))
+
+
+def ready(stack, args, size):
+    """Servers of so many places each: all of them start and load at once, and then wait while another one is measured."""
+    def one(places):
+        env = server(args, size, places)
+        stack.callback(env.close)
+        warm(env, places)
+        return places, env
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+        return list(threads.map(one, args.places))
 
 
 def scores(args, size, rounds):
-    with server(args, size) as env:
-        for family, task in SUBJECTS.items():
-            items = candidates(family, task, rounds)
-            seconds, busy, passed, stages, spent = score(env, items, args.places)
-            print("%-10s %-12s %-8s %10d %7d %9.1f %10.1f %14.1f %8.0f %8.0f %8.0f" % (
-                size, family, task, len(items), passed, seconds, len(items) / seconds, len(items) / busy, *stages), flush=True)
-            if args.where:
-                where(*spent, len(items), seconds)
+    with contextlib.ExitStack() as stack:
+        for places, env in ready(stack, args, size):
+            for family, task in SUBJECTS.items():
+                items = candidates(family, task, rounds)
+                seconds, busy, passed, stages, spent = score(env, items)
+                print("%6d %-10s %-12s %-8s %10d %7d %9.1f %10.1f %14.1f %8.0f %8.0f %8.0f" % (places, size, family, task, len(items), passed,
+                      seconds, len(items) / seconds, len(items) / busy, *stages), flush=True)
+                if args.where:
+                    where(*spent, len(items), seconds)
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--places", type=int, help="as of cawb serve; one a core of a simulated device, one on a GPU")
+    parser.add_argument("--places", type=int, nargs="+", help="as of cawb serve, several servers for several numbers; one a core of a"
+                        " simulated device, one on a GPU")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--turns", type=int, default=2, help="how often the servers take turns")
     parser.add_argument("--sizes", nargs="*", default=list(SIZES), help="of the tasks; none: only what the server costs")
@@ -265,10 +283,10 @@ def main():
     parser.add_argument("--no-asks", action="store_true", help="leave out what the server costs")
     parser.add_argument("--reference", help="a Python that has openenv-core: its server, asked the same")
     args = parser.parse_args()
-    args.places = args.places or (os.cpu_count() if args.device.startswith("sim:") else 1)
+    args.places = args.places or [os.cpu_count() if args.device.startswith("sim:") else 1]
     how = "modelled times" if args.device.startswith("sim:") else "measured in turns with %s, %s" % (args.against, MEASURED)
-    print("cawb serve on %s (%s), %d places\n%s\n" % (args.device, how, args.places, machine()))
-    print("%-10s %-12s %-8s %10s %7s %9s %10s %14s %8s %8s %8s" % ("size", "family", "task", "candidates", "passed", "seconds",
+    print("cawb serve on %s (%s)\n%s\n" % (args.device, how, machine()))
+    print("%-6s %-10s %-12s %-8s %10s %7s %9s %10s %14s %8s %8s %8s" % ("places", "size", "family", "task", "candidates", "passed", "seconds",
                                                                  "a second", "a second, core", "build ms", "verify", "measure"))
     for size in args.sizes:
         scores(args, size, ROUNDS.get(size, args.rounds))
