@@ -23,6 +23,8 @@ class Dialects(Serving):
         self.assertEqual(answer["scores"], answer["rewards"])
         self.assertEqual(answer["extra_logs"], {"passed": [1, 0]})
         self.assertEqual(self.server.ask("POST", "/reward/openrlhf", {"query": ["x"], "labels": []})[0], 422)
+        status, answer = self.server.ask("POST", "/reward/openrlhf", {"query": ["x"], "labels": ["softmax"], "prompts": 5})
+        self.assertTrue(status == 422 and "'prompts'" in answer["error"], answer)
 
     def test_slime(self):
         status, reward = self.server.ask("POST", "/reward/slime", {"prompt": "...", "response": REPLY, "label": "softmax"})
@@ -37,6 +39,9 @@ class Dialects(Serving):
         status, answer = self.server.ask("POST", "/verify", dict(asked, response=said))
         self.assertTrue(status == 200 and answer["reward"] >= 1 and answer["response"] == said, answer)
         self.assertEqual(answer["responses_create_params"], asked["responses_create_params"])
+        odd = {"output": [5, {"type": "message", "content": [3, "text", {"type": "output_text", "text": 7}]}]}
+        status, answer = self.server.ask("POST", "/verify", dict(asked, response=odd))
+        self.assertEqual((status, answer.get("reward")), (200, -1), answer)
 
     def test_kernelgym(self):
         body = {"task_id": "t1", "reference_code": text_of("examples/softmax.py"), "kernel_code": REPLY, "backend": "cuda",

@@ -44,6 +44,7 @@ local function read_openrlhf(body)
   if type(body.query) ~= "table" or type(labels) ~= "table" or #labels ~= #body.query then
     return nil, "'query' and 'labels' must be lists of one length; a label names the task"
   end
+  if body.prompts ~= nil and type(body.prompts) ~= "table" then return nil, "'prompts' must be a list, with the prompt of each query" end
   for i, query in ipairs(body.query) do
     if type(query) ~= "string" then return nil, "'query' is a list of texts" end
     list[i] = { task = labels[i], spec = { text = reply_of(query, body.prompts and body.prompts[i]) } }
@@ -77,11 +78,20 @@ end
 
 -- ---- NeMo-Gym: a Responses API request to seed a session; the same with the response to verify it
 
+-- The objects of a field that is a list; of anything else none.
+local function objects_of(value, field)
+  local list = {}
+  for _, one in ipairs(type(value[field]) == "table" and value[field] or {}) do
+    if type(one) == "table" then list[#list + 1] = one end
+  end
+  return list
+end
+
 -- The text of a response: its output messages', joined.
 local function text_of(response)
   local parts = {}
-  for _, output in ipairs(type(response) == "table" and type(response.output) == "table" and response.output or {}) do
-    for _, piece in ipairs(output.type == "message" and type(output.content) == "table" and output.content or {}) do
+  for _, output in ipairs(objects_of(response, "output")) do
+    for _, piece in ipairs(output.type == "message" and objects_of(output, "content") or {}) do
       if piece.type == "output_text" and type(piece.text) == "string" then parts[#parts + 1] = piece.text end
     end
   end
