@@ -132,6 +132,14 @@ check.test("a launch that takes longest: fewer blocks where they take turns, els
   check.equal(remedies.best(facts, 1)[1].skill, "one-wave-grid")
 end)
 
+check.test("how many blocks run at once is known of a GPU and of the simulator", function()
+  local task = { device = { info = { sms = 132 } }, inputs = {}, outputs = {}, params = {} }
+  for _, name in ipairs { "blocks_per_sm", "resident_blocks" } do
+    local kernels = { { kernel = "k", metrics = { blocks = 512, [name] = 8 } } }
+    check.equal(roofline.facts(task, { kernels = kernels, metrics = {} }).blocks_per_sm, 8, name)
+  end
+end)
+
 check.test("wide loads are not called scattered, whatever else the text has", function()
   local facts = { launches = 1, least_bytes = 0, sms = 1, load_sectors_per_request = 16, ptx_bytes_per_load = 6, ptx_widest_load = 16 }
   for _, one in ipairs(remedies.best(facts, 9)) do assert(one.skill ~= "coalesced-access", one.why) end

@@ -95,6 +95,7 @@ function M.facts(task, p)
       "ptx_instructions", "ptx_atomics" } do
     f[name] = one[name]
   end
+  f.blocks_per_sm = f.blocks_per_sm or one.resident_blocks       -- the simulator's name for it
   return f
 end
 
