@@ -1,9 +1,12 @@
 """picks.py SUITE DIR: what the policies of an ablation chose for the held-out tasks, timed on a device beside what the simulator made of
 it. `cawb-train ablate` fills DIR. A pick is the fastest program of a policy's first --at evaluations; those of the same time are one
-program. compose's own schedule is timed, too. PyTorch stands beside it in eager mode alone, for torch.compile takes seconds a task.
-What was timed is kept in --out: the command goes on where it was left. Prints a table.
+program. compose's own schedule is timed, too. What passes is confirmed: it is evaluated again in a fresh worker, and counts as what it
+is then. PyTorch stands beside it in eager mode alone, for torch.compile takes seconds a task. A GPU shrinks no task: --sized is the
+same suite with the sizes that were learnt on, as bench/policy/sizes.lua writes it. What was timed is kept in --out: the command goes on
+where it was left. Prints tables by variant and by task.
 
-    CAWB_PROGRAM=build/release/bin/cawb python bench/picks.py ops/tasks.jsonl table --device cuda:0
+    cawb bench/policy/sizes.lua ops/tasks.jsonl sized.jsonl
+    CAWB_PROGRAM=build/release/bin/cawb python bench/picks.py ops/tasks.jsonl table --sized sized.jsonl --device cuda:0
 """
 import argparse
 import concurrent.futures
@@ -38,17 +41,28 @@ def schedules(known, hashes):
     return found
 
 
+def hashes_of(suite, out):
+    """What the ablation's answers are kept under, by task."""
+    with client.serve(suite, out, 1) as env:
+        return {task["key"]: task["hash"][:16] for task in env.tasks()}
+
+
 def timed(tasks, wanted, ends, at_once=1):
-    """{(task, text of a schedule): answer}, of those for which there is time; so many tasks at once, of which the judge times one."""
+    """{(task, text of a schedule): answer}, of those for which there is time; so many tasks at once, of which the judge times one. compose's own
+    comes first, for it stands beside all others."""
     def one(task, told):
         key = tasks.hashes[task] + json.dumps(told, sort_keys=True)
-        if key not in tasks.known and time.monotonic() < ends:
-            for item in tasks._answers([{"task": task, "candidate": {"schedule": told}}]):
-                tasks.memo.keep(key, client._short(item))
+        while key not in tasks.known and time.monotonic() < ends:
+            try:
+                tasks.memo.keep(key, client._short(tasks.server[task].score(task, schedule=told, confirm=True)))
+            except client.cawb.Failed as error:                 # the machine's fault: asked again
+                print("%s: %s" % (task, error), file=sys.stderr, flush=True)
+                time.sleep(1)
         return (task, json.dumps(told, sort_keys=True)), tasks.known.get(key)
 
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-        rows = pool.map(lambda task: [one(*pair) for pair in wanted if pair[0] == task], sorted({task for task, _ in wanted}))
+        own_first = sorted(wanted, key=lambda pair: pair[1] != {})
+        rows = pool.map(lambda task: [one(*pair) for pair in own_first if pair[0] == task], sorted({task for task, _ in wanted}))
         return {key: answer for row in rows for key, answer in row if answer is not None}
 
 
@@ -91,6 +105,18 @@ def row(name, own, members):
                                            said(geomean(own[task][1]["seconds"] / answer["seconds"] for task, _, answer in right)))
 
 
+def by_task(programs, own):
+    """compose's own and the program that the model puts first, each modelled and measured, and how the two times go together in a task."""
+    lines = ["| task | programs, right here | compose's own, us, modelled, measured | the one modelled fastest | rank correlation |", "|---|---|---|---|---|"]
+    for task in sorted(own):
+        all_of = [pair for (name, _), pair in programs.items() if name == task]
+        right = sorted((seconds, answer["seconds"]) for seconds, answer in all_of if answer["ok"])
+        cells = ["%.2f, %.2f" % (1e6 * a, 1e6 * b) for a, b in ([(own[task][0], own[task][1]["seconds"])] if own[task][1]["ok"] else []) + right[:1]]
+        lines.append("| %s | %d, %d | %s | %s |" % (task, len(all_of), len(right), " | ".join((cells + ["-", "-"])[:2]),
+                                                  said(correlation(*zip(*right)) if right else None, "%.2f")))
+    return lines
+
+
 def shown(picks, found, known, own):
     """The table by variant, then how the two times of all programs go together."""
     by_variant, programs = {}, {(task, "{}"): pair for task, pair in own.items()}
@@ -103,6 +129,7 @@ def shown(picks, found, known, own):
     lines = ["| variant | picks that are right here | over compose's own, modelled | measured |", "|---|---|---|---|"]
     lines += [row(name, own, members) for name, members in sorted(by_variant.items())]
     both = [(seconds, answer["seconds"]) for seconds, answer in programs.values() if answer["ok"]]
+    lines += [""] + by_task(programs, own)
     if len(both) > 2:
         off = sorted(abs(modelled / measured - 1) for modelled, measured in both)
         lines += ["", "%d different programs, compose's own among them: rank correlation of modelled and measured times %s, median error %.0f%%."
@@ -114,6 +141,7 @@ def main():
     words = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     words.add_argument("suite")
     words.add_argument("folder")
+    words.add_argument("--sized", help="the suite with the sizes that were learnt on; without it the suite as it is")
     words.add_argument("--memo", help="what the ablation evaluated; without it DIR/memo.jsonl and its neighbours")
     words.add_argument("--device", default="cuda:0")
     words.add_argument("--at", type=int, default=8)
@@ -123,9 +151,10 @@ def main():
     args = words.parse_args()
     ends, picks = time.monotonic() + args.seconds, picks_of(args.folder, args.at)
     brief = report.read(os.path.join(args.folder, "setting.json"))["brief"]
-    with client.serve(args.suite, os.path.join(args.out, "serve"), args.places, args.device, dict(brief, **MEASURED), resident=2) as env:
+    hashes = hashes_of(args.suite, os.path.join(args.out, "names"))
+    with client.serve(args.sized or args.suite, os.path.join(args.out, "serve"), args.places, args.device, dict(brief, **MEASURED), resident=2) as env:
         tasks = client.Tasks(env, os.path.join(args.out, "timed.jsonl"))
-        known = schedules(client.Memo(args.memo or os.path.join(args.folder, "memo.jsonl"), "-picks").known, tasks.hashes)
+        known = schedules(client.Memo(args.memo or os.path.join(args.folder, "memo.jsonl"), "-picks").known, hashes)
         modelled = {task: own["seconds"] for task, own in report.read(os.path.join(args.folder, "anchors.json")).items()}
         chosen = {(task, json.dumps(known[task, seconds], sort_keys=True)) for (_, _, task), seconds in picks.items() if seconds}
         wanted = [(task, json.loads(told)) for task, told in sorted(chosen | {(task, "{}") for task in modelled})]

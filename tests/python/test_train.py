@@ -1,6 +1,5 @@
 """train/: advantages and losses by their definitions, programs as tokens, a run that is killed and goes on with the same numbers. Programs
 are judged by a function here; tests/train/run has the judge."""
-import importlib.util
 import json
 import math
 import os
@@ -11,7 +10,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "train"), os.path.join(ROOT, "bench")]
+sys.path[:0] = [os.path.join(ROOT, "train")]
 
 import torch  # noqa: E402
 
@@ -19,9 +18,7 @@ import ablate  # noqa: E402
 import client  # noqa: E402
 import knobs  # noqa: E402
 import lang  # noqa: E402
-import learning  # noqa: E402
 import model  # noqa: E402
-import picks  # noqa: E402
 import policy  # noqa: E402
 import ppo  # noqa: E402
 import rollout  # noqa: E402
@@ -280,47 +277,6 @@ def test_variants():
     assert ablate.variant(knobs.of(turns=3, batch=8), "tiers", 0) == knobs.of(turns=3, batch=8, reward="tiers")
     for name in knobs.VARIANTS:
         assert set(ablate.variant(knobs.of(), name, 0)) == set(knobs.KNOBS), name
-
-
-def test_statistics():
-    mean, lo, hi, p = learning.bootstrap({(task, seed): 1.0 for task in "abc" for seed in (0, 1)}, 200)
-    assert (mean, lo, hi) == (1.0, 1.0, 1.0) and p < 0.05
-    assert learning.bootstrap({(task, 0): 0.0 for task in "abc"}, 200)[3] == 1.0
-    assert learning.bootstrap({(task, 0): d for task, d in zip("abcd", (1, -1, 1, -1))}, 500)[3] > 0.3
-    anchors = {task: {"compile": 1.0, "eager": 1.0, "seconds": 1.0, "best": 0.5} for task in "abc"}
-    half, whole = ({(task, 0): [seconds] * 8 for task in "abc"} for seconds in (0.5, 1.0))
-    assert learning.ahead(anchors, half, 8, whole, 4) == "2.000x [2.000, 2.000], 3 tasks, 1 seeds"
-    assert learning.faster(anchors, half, 8, whole, 4) == "100% against 0%" and learning.faster(anchors, half, 8, None, 4) == "not run"
-    assert learning.share(anchors, half, 8, whole, 8) == "1.00 against 0.50; right 100% against 100%"
-    assert learning.share(anchors, {("a", 0): [None] * 8}, 8, whole, 8) == "0.00 against 0.50; right 0% against 100%"
-    assert learning.ahead(anchors, half, 9, whole, 4) == "not run on three tasks"
-    assert learning.holm({"a": 0.01, "b": 0.04, "c": 0.03}) == {"a": 0.03, "c": 0.06, "b": 0.06}
-
-
-def test_picks():
-    """What was chosen is found again by its time, and stands beside what a device made of it."""
-    told = {"cuts": ["1.1|2.1"], "strict": True}
-    known = {"a" * 16 + "{}": {"ok": True, "seconds": 2.0}, "a" * 16 + json.dumps(told): {"ok": True, "seconds": 1.0},
-             "a" * 16 + '{"points": "free"}': [], "b" * 16 + "{}": {"ok": True, "seconds": 1.0}}
-    assert picks.schedules(known, {"a": "a" * 16}) == {("a", 2.0): {}, ("a", 1.0): told}
-    text, own = json.dumps(told, sort_keys=True), {"ok": True, "seconds": 4.0}
-    lines = picks.shown({("full", 0, "a"): 1.0, ("full", 1, "a"): None}, {("a", text): {"ok": True, "seconds": 1.0}, ("a", "{}"): own},
-                        {("a", 1.0): told}, {"a": (2.0, own)})
-    assert lines[-1] == "| full | 1 of 2 | 2.00x | 4.00x |", lines
-    assert picks.correlation([1, 2, 3], [10, 20, 30]) == 1.0 and picks.correlation([1, 2, 3], [5, 5, 5]) is None
-    assert picks.ranks([3, 1, 1]) == [2.0, 0.5, 0.5]
-
-
-def test_tuned():
-    """The tuner's times are of a judge of its own: its gains over its first measurement are carried over."""
-    spec = importlib.util.spec_from_file_location("bench_policy", os.path.join(ROOT, "bench", "policy.py"))
-    bench = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(bench)
-    with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
-        file.write('{"task": "a", "curve": [2.0, 1.0]}\n')
-        file.flush()
-        found = bench.tuned(file.name, {"a": ({"policy": [1.0] * 4}, {"seconds": 4.0}), "b": ({}, {"seconds": 1.0})}, 4)
-    assert found == {"a": ({"policy": [1.0] * 4, "tuner": [4.0, 2.0, 2.0, 2.0]}, {"seconds": 4.0})}
 
 
 # ---- a run
