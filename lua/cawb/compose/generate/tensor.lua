@@ -16,8 +16,11 @@
 --                   a set has chunks * #shifts steps, chunk after chunk, the taps of each one behind the other
 --   left, right     { rows =, depth = of a row, element = function(body, z, row, k) -> C text, along = neighbours along
 --                   k are neighbours in memory, count = numbers of a row that there are in a chunk, as C of `chunk`, where
---                   its depth does not say }; the right one's depth is 64 a step
+--                   its depth does not say, gaps = numbers of it that are NaN must not meet those of the right one that
+--                   are -0.0f, which are none }; the right one's depth is 64 a step
 --   write           function(body, root, names) writes two neighbouring columns' results, see `put`
+--   turned          where neighbours in memory are neighbouring rows: { side = 1, 2 or 4, so many neighbouring columns lie together too,
+--                   write = function(body, root, name) writes one result, of column `side` of `line` }
 --   tables          C, in front
 --   hidden          { c = function(rows, columns, row, column) -> C: whether so much from there on has nothing that `write` shows,
 --                   is = the same of numbers }
@@ -37,6 +40,7 @@ local STAGES = 3                      -- of the loop `wgmma`
 local WIDEST = { wgmma = 128, mma = 64 }      -- columns of a tile, and what they are a multiple of
 local MULTIPLE = { wgmma = 16, mma = 32 }
 local STREAMED = 1 << 27              -- bytes of results that no cache holds
+local TURNED = 2 * 32 * 68 * 4       -- bytes in which results are turned
 local MOST_ORDERED = 4096             -- tiles whose order stands in a table
 local SMS = pack.SMS                  -- blocks that stay on their multiprocessors: one each
 
@@ -132,7 +136,7 @@ local function holes(kernel, geometry, loop)
   local g, tile = geometry, tile_of(geometry.columns, loop)
   local h = { KERNEL = kernel.name, WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, ROWS = g.left.rows, BATCH = g.batch,
               TILEM = TILE // 2, TILEN = tile, SUMS = tile // 2, DOWN = ceil(g.rows, TILE), ACROSS = ceil(g.columns, tile), GROUP = 16,
-              STAGES = STAGES, PARTS = 2, TYPE = "f16", TERMS = CHUNK, LOOP = kernel.name, FIRST = true, PLACES = g.batch * g.rows * ceil(g.columns, 2) }
+              STAGES = STAGES, PARTS = 2, TYPE = "f16", TERMS = CHUNK, LOOP = kernel.name, FIRST = true, GAPS = g.left.gaps, PLACES = g.batch * g.rows * ceil(g.columns, 2) }
   local longest, most, all = stepping(h, g, ceil(g.left.depth, CHUNK))
   h.FOURTH = g.terms <= pack.SHORT or nil
   h.PRODUCTS = h.FOURTH and "four" or "three"
@@ -153,6 +157,8 @@ local function holes(kernel, geometry, loop)
   h.ORDER, h.NUMBER = order_of(h, g)
   h.TABLES = h.TABLES .. h.ORDER
   h.loop = loop
+  h.STAGED = loop == "wgmma" and g.turned and not h.SPLIT and tile % g.turned.side == 0 or nil
+  if h.STAGED then h.SIDE, h.SPREAD = g.turned.side, math.min(128, 64 * g.turned.side) end
   if loop == "wgmma" then
     instruction(h, h.SUMS)
     h.LIST = list_of(h)
@@ -185,6 +191,7 @@ local function full_holes(h)
   h.FULL = true
   f.MORE, f.CHECK = h.MORE .. ", const int *__restrict__ many", false
   f.LOOP, f.TYPE, f.PARTS, f.STAGES, f.TERMS, f.PRODUCTS, f.OTHER = h.LOOP .. "_full", "bf16", 3, 2, 32, "six", h.NOTFULL
+  f.STAGED = false
   f.LIST, f.FIRST = list_of(f), false
   return f
 end
@@ -198,7 +205,7 @@ end
 local function shared_bytes(h)
   if h.loop == "mma" then return 4 * (TILE + h.TILEN) * 128 end
   local bytes = h.PARTS * (h.AROWS + h.TILEN) * 128 + (h.AROWS + h.TILEN) * 4
-  return h.STAGES * ceil(bytes, 1024) * 1024
+  return h.STAGES * ceil(bytes, 1024) * 1024 + (h.STAGED and TURNED or 0)
 end
 
 -- What follows two sums of neighbouring columns, 2 pair and 2 pair + 1.
@@ -209,16 +216,31 @@ local function put(kernel, geometry, streams)
   return body
 end
 
+-- What becomes of two sums of the loop `wgmma`, where they are not turned in shared memory.
+local PARTIAL = [[
+        float *to = partial + (((size_t)tile.z * %d + tile.part) * %d + row) * %d + column;
+        if (column < %d) to[0] = first;
+        if (column + 1 < %d) to[1] = second;]]
+
+-- The access function that writes one sum, of those that are turned.
+local function put_one(kernel, geometry, own, after)
+  local body = pack.body_like(kernel, after)
+  geometry.turned.write(body, kernel.roots[1], "value")
+  return template.access(own, "put_one", "void", { "int set", "int z", "int row", "int line", "int side", "float value" }, body:text())
+end
+
 local function text_of(kernel, geometry, h, f)
   local after = put(kernel, geometry, h.is_streaming)
   local one, other = pack.reads_one(kernel, after, geometry, geometry.left), pack.reads_one(kernel, after, geometry, geometry.right)
   local own, nodes = { name = kernel.name }, nil
   own.parameters, nodes = pack.declared(after)
+  local turned = h.STAGED and put_one(kernel, geometry, own, after) or ""
   h.STORE = ("        if (column < %d) %s_put(%s, tile.set, tile.z, row, column / 2, first, second);"):format(geometry.columns,
     kernel.name, template.names(own.parameters))
   local result = { "int set", "int z", "int row", "int pair", "float first", "float second" }
+  h.RESULT = h.SPLIT and PARTIAL:format(h.SPLITS, h.M, h.N, h.N, h.N) or h.STORE
   local text = template.complete(own, { template.access(own, "put", "void", result, after:text()),
-    template.access(own, "left", "float", place, one:text()), template.access(own, "right", "float", place, other:text()) },
+    turned, template.access(own, "left", "float", place, one:text()), template.access(own, "right", "float", place, other:text()) },
     table.concat({ template.fill("tensor/tiles", own, h), template.fill("tensor/plain", own, h), template.fill("tensor/" .. h.loop, own, h),
       f and template.fill("tensor/wgmma", own, f) or "", template.fill("tensor/rest", own, h), h.CHECK and template.fill("tensor/again", own, h) or "" }, "\n"))
   return text, nodes, after.headers

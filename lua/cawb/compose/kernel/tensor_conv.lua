@@ -1,13 +1,16 @@
 -- tensor_conv: convolutions of one to three dimensions as tensor.lua has products. The left factor's rows are
 -- pixels, 64 channels a chunk, on a grid that is padded with zeros: a tap of the window is then a shift of rows, and
 -- nothing is stored once a tap. A stride makes several such grids, one for each remainder of a place by it; a
--- transposed convolution is several plain ones, one for each remainder of the output's place. Windows over few
+-- transposed convolution is several plain ones (tensor_transposed.lua). Windows over few
 -- channels are folded: trailing dimensions of the window become channels.
 
+local graphs = require "cawb.compose.graph"
+local grids = require "cawb.compose.kernel.grids"
 local index = require "cawb.compose.index"
 local library = require "cawb.compose.library"
 local pack = require "cawb.compose.generate.pack"
 local tensor = require "cawb.compose.generate.tensor"
+local transposed = require "cawb.compose.kernel.tensor_transposed"
 
 local M = {}
 
@@ -15,30 +18,9 @@ local LEAST = 1 << 24                 -- operations below which a library's call
 local ROOM = 12 << 30                 -- bytes that a packed factor may take
 local FULL = 1 << 34                  -- operations from which a wide range has kernels of its own: they cost four launches
 
-local function product(list)
-  local n = 1
-  for _, v in ipairs(list) do n = n * v end
-  return n
-end
+local combinations, list, product, ravel = grids.combinations, grids.joined, grids.product, grids.ravel
 
 local function ceil(a, b) return (a + b - 1) // b end
-
--- Every choice of one number below each of `counts`, the last fastest.
-local function combinations(counts)
-  local list = {}
-  for number = 0, product(counts) - 1 do
-    local digits, rest = {}, number
-    for d = #counts, 1, -1 do digits[d], rest = rest % counts[d], rest // counts[d] end
-    list[#list + 1] = digits
-  end
-  return list
-end
-
-local function ravel(digits, counts)
-  local n = 0
-  for d, c in ipairs(counts) do n = n * c + digits[d] end
-  return n
-end
 
 -- ---- where taps read: along one dimension
 
@@ -57,27 +39,6 @@ local function plain_taps(c, d, out)
     for _, tap in ipairs(taps) do tap.phase = 0 end
   end
   return { taps = taps, phases = count > 1 and s or 1, places = out + most }
-end
-
--- Of a transposed one: for each remainder of the output's place by the stride its taps and their shifts.
-local function transposed_taps(c, d, out)
-  local s, sets, least, most = c.stride[d], {}, nil, nil
-  for a = 0, math.min(s, out) - 1 do
-    sets[a + 1] = {}
-    for k = 0, c.taps[d] - 1 do
-      local at = a + c.padding[d] - k * c.dilation[d]
-      if at % s == 0 then
-        local e = at // s
-        table.insert(sets[a + 1], { k = k, shift = e })
-        least, most = math.min(least or e, e), math.max(most or e, e)
-      end
-    end
-  end
-  least, most = least or 0, most or 0
-  for _, set in ipairs(sets) do
-    for _, tap in ipairs(set) do tap.shift = tap.shift - least end
-  end
-  return { sets = sets, least = least, places = ceil(out, s) + most - least }
 end
 
 -- ---- the grids of a whole convolution
@@ -103,39 +64,11 @@ local function plain_shape(x, c, folded)
     end
     shifts[#shifts + 1] = ravel(phase, p.phases) * images * product(p.places) + ravel(shift, p.places)
   end
-  p.sets, p.taps, p.residues = { shifts }, taps, {}
-  return p
-end
-
-local function transposed_shape(x, c)
-  local p = { places = {}, phases = {}, fold = {}, dims = {}, residues = {}, sets = {}, taps = {} }
-  for d = 1, c.dims do
-    local t = transposed_taps(c, d, x.shape[d + 2])
-    p.dims[d], p.places[d], p.phases[d], p.residues[d] = t, t.places, 1, #t.sets
-  end
-  for _, a in ipairs(combinations(p.residues)) do
-    local counts, shifts = {}, {}
-    for d = 1, c.dims do counts[d] = #p.dims[d].sets[a[d] + 1] end
-    for _, digits in ipairs(combinations(counts)) do
-      local k, shift = {}, {}
-      for d = 1, c.dims do
-        local tap = p.dims[d].sets[a[d] + 1][digits[d] + 1]
-        k[d], shift[d] = tap.k, tap.shift
-      end
-      shifts[#shifts + 1], p.taps[#p.taps + 1] = ravel(shift, p.places), k
-    end
-    p.sets[#p.sets + 1] = shifts
-  end
+  p.sets, p.taps, p.side = { shifts }, taps, 1
   return p
 end
 
 -- ---- its factors
-
-local function list(head, tail)
-  local all = { table.unpack(head) }
-  for _, v in ipairs(tail) do all[#all + 1] = v end
-  return all
-end
 
 -- The input as a view of rows: indices z (group), row, k; zeros beyond its edges.
 local function pixels(x, c, p, channels)
@@ -143,16 +76,13 @@ local function pixels(x, c, p, channels)
   local rows = list(list(p.phases, { x.shape[1] }), p.places)
   local depth = list(p.fold, { channels })
   local function places(i)
+    if c.transposed then return transposed.pixel(x, c, p, channels, i) end
     local at, k = index.unravel(i[2], rows), index.unravel(i[3], depth)
     local j, guards = { at[c.dims + 1], index.add(k[#k], i[1], channels) }, {}
     for d = 1, c.dims do
       local q, folded = at[c.dims + 1 + d], d - (c.dims - #p.fold)
-      local place
-      if c.transposed then place = index.plus(q, p.dims[d].least)
-      else
-        place = index.plus(index.scale(q, c.stride[d]), -c.padding[d])
-        place = folded > 0 and index.add(place, k[folded], c.dilation[d]) or index.add(place, at[d])
-      end
+      local place = index.plus(index.scale(q, c.stride[d]), -c.padding[d])
+      place = folded > 0 and index.add(place, k[folded], c.dilation[d]) or index.add(place, at[d])
       j[d + 2] = place
       guards[#guards + 1] = place
       guards[#guards + 1] = index.plus(index.scale(place, -1), from.shape[d + 2] - 1)
@@ -165,7 +95,9 @@ local function pixels(x, c, p, channels)
 end
 
 -- Where each tap's weights begin, as a table in C; phases without digits keep their own remainder.
-local function tap_table(kernel, p, c, strides)
+local function tap_table(kernel, x, c, p)
+  if c.transposed then return transposed.tables(kernel.name, x, c, p) end
+  local strides = library.layout(x.inputs[2]).strides
   local places = {}
   for n, k in ipairs(p.taps) do
     local at = 0
@@ -175,27 +107,32 @@ local function tap_table(kernel, p, c, strides)
   return ("static __constant__ int %s_weights[] = { %s };\n"):format(kernel.name, table.concat(places, ", "))
 end
 
+-- Where a plain convolution's weight lies beside what its tap says.
+local function plain_weight(w, c, p, channels, columns, z)
+  local k = index.unravel(index.var("kk", product(p.fold) * channels), list(p.fold, { channels }))
+  local place = index.scale(index.add(index.var("row", columns), z, columns), w.strides[1])
+  place = index.add(place, k[#k], w.strides[2])
+  for f = 1, #p.fold do place = index.add(place, k[f], w.strides[c.dims - #p.fold + f + 2]) end
+  return index.plus(place, w.offset or 0)
+end
+
 -- Weights as rows of output channels: 64 numbers for each step, in the order of the steps. The sets' steps lie one
 -- behind the other, in each chunk after chunk, tap after tap.
 local function weight_reader(kernel, x, c, p, channels, columns)
   local w = library.layout(x.inputs[2])
   if not w then return nil end
   local depth = product(p.fold) * channels
-  local chunks, strides = ceil(depth, 64), w.strides
+  local chunks = ceil(depth, 64)
   return function(body, z, _, _)
-    local kk = index.var("kk", depth)
-    local k = index.unravel(kk, list(p.fold, { channels }))
-    local out, ins = index.add(index.var("row", columns), z, columns), k[#k]
-    if c.transposed then out, ins = index.var("row", columns), index.add(k[#k], z, channels) end
-    local place = index.add(index.scale(out, strides[c.transposed and 2 or 1]), ins, strides[c.transposed and 1 or 2])
-    for f = 1, #p.fold do place = index.add(place, k[f], strides[c.dims - #p.fold + f + 2]) end
     body:line("int step = k / 64, first = 0, taps = %d;", #p.sets[1])
     if #p.sets > 1 then
       body:line("for (int set = 0; step >= %d * taps; taps = %s_taps[++set]) step -= %d * taps, first += taps;", chunks, kernel.name, chunks)
     end
     body:line("const int kk = taps > 0 ? step / taps * 64 + k %% 64 : %d;", depth)
     body:line("if (kk >= %d) return 0.0f;", depth)
-    return ("%s[%s + %s_weights[first + step %% taps]]"):format(body:tensor(w.node), index.c(index.plus(place, w.offset or 0)), kernel.name)
+    local place = c.transposed and transposed.weight(body, kernel.name, x, c, p, channels, columns, z)
+      or plain_weight(w, c, p, channels, columns, z)
+    return ("%s[%s + %s_weights[first + step %% taps]]"):format(body:tensor(w.node), index.c(place), kernel.name)
   end
 end
 
@@ -229,64 +166,136 @@ local function open_where(body, guards)
   return #words > 0
 end
 
-local function write(body, x, c, p, columns, root, names)
+-- The indices of an output by its row and column, and what must not be negative.
+local function output(x, c, p, columns, column)
+  if c.transposed then return transposed.output(x, c, p, columns, transposed.column(p, columns, column)) end
   local at = index.unravel(index.var("row", x.shape[1] * product(p.places)), list({ x.shape[1] }, p.places))
-  local residues = c.transposed and index.unravel(index.var("set", #p.sets), p.residues) or {}
-  local i, guards = { at[1] }, {}
+  local i, guards = { at[1], index.add(column, index.var("z", c.groups), columns) }, {}
   for d = 1, c.dims do
-    local o = at[d + 1]
-    if c.transposed then o = index.add(residues[d], o, c.stride[d]) end
-    i[d + 2] = o
-    guards[d] = index.plus(index.scale(o, -1), x.shape[d + 2] - 1)
+    i[d + 2], guards[d] = at[d + 1], index.plus(index.scale(at[d + 1], -1), x.shape[d + 2] - 1)
   end
-  local inside = open_where(body, guards)
-  body.known_only = { [x] = true }
+  return i, guards
+end
+
+-- What a root has of a sum at a place of the convolution.
+local function result(body, x, root, i, name)
+  if x.inputs[3] then
+    local sum = body:name "sum"
+    body:line("const float %s = %s + %s;", sum, name, body:value(x.inputs[3], { i[2] }))
+    name = sum
+  end
+  body:know(x, i, name)
+  return root == x and name or body:value(root, i)
+end
+
+local function same(p, q)
+  for k, e in ipairs(p) do
+    if e.key ~= q[k].key then return false end
+  end
+  return true
+end
+
+-- Two neighbouring columns' results, each where it lies inside.
+local function write(body, x, c, p, columns, root, names)
+  local all, at, guards = columns * p.side, {}, {}
   for lane = 1, 2 do
-    local column = index.plus(index.scale(index.var("pair", (columns + 1) // 2), 2), lane - 1)
-    local open = lane == 2 and columns % 2 == 1
-    if open then body:open("if (2 * pair + 1 < %d) {", columns) end
-    i = { i[1], index.add(column, index.var("z", c.groups), columns), table.unpack(i, 3, c.dims + 2) }
-    local name = names[lane]
-    if x.inputs[3] then
-      name = body:name "sum"
-      body:line("const float %s = %s + %s;", name, names[lane], body:value(x.inputs[3], { i[2] }))
-    end
-    body:know(x, i, name)
-    body:store(root, i, root == x and name or body:value(root, i))
+    local column = index.plus(index.scale(index.var("pair", (all + 1) // 2), 2), lane - 1)
+    at[lane], guards[lane] = output(x, c, p, columns, column)
+  end
+  body.known_only = { [x] = true }
+  local alike = all % 2 == 0 and same(guards[1], guards[2])
+  local whole = alike and open_where(body, guards[1])
+  if alike then
+    body:store_all(root, at, { result(body, x, root, at[1], names[1]), result(body, x, root, at[2], names[2]) })
+  end
+  for lane = 1, alike and 0 or 2 do
+    local open = lane == 2 and all % 2 == 1
+    if open then body:open("if (2 * pair + 1 < %d) {", all) end
+    local inside = open_where(body, guards[lane])
+    body:store(root, at[lane], result(body, x, root, at[lane], names[lane]))
+    if inside then body:close() end
     if open then body:close() end
   end
+  if whole then body:close() end
+end
+
+-- Whether two neighbouring columns' results are one access to memory.
+local function are_pairs(x, c, p, columns, root)
+  local at, guards = {}, {}
+  for lane = 1, 2 do
+    local column = index.plus(index.scale(index.var("pair", (columns * p.side + 1) // 2), 2), lane - 1)
+    at[lane], guards[lane] = output(x, c, p, columns, column)
+  end
+  local strides = root.strides or graphs.contiguous(root.shape)
+  local first, second = index.place(at[1], strides, root.offset), index.place(at[2], strides, root.offset)
+  return same(guards[1], guards[2]) and index.divisible(first, 2) and second.key == index.plus(first, 1).key
+end
+
+-- One result, by its line and side (generate/tensor.lua).
+local function write_one(body, x, c, p, columns, root, name)
+  local i, guards
+  if c.transposed then i, guards = transposed.output(x, c, p, columns, transposed.line(p, columns))
+  else i, guards = output(x, c, p, columns, index.var("line", columns)) end
+  body.known_only = { [x] = true }
+  local inside = open_where(body, guards)
+  body:store(root, i, result(body, x, root, i, name))
   if inside then body:close() end
 end
 
+-- Where results are turned before they are written: of those whose rows are neighbours in memory, unless pairs are written as such.
+local function turned(x, c, p, columns, root)
+  local side = c.transposed and transposed.beside(p) or 1
+  if not c.transposed or side ~= 1 and side ~= 2 and side ~= 4 or are_pairs(x, c, p, columns, root) then return nil end
+  return { side = side, write = function(body, r, name) write_one(body, x, c, p, columns, r, name) end }
+end
+
 -- ---- which way
+
+local function terms(x, c, channels)
+  local outputs = c.transposed and x.inputs[1] or x
+  return product(outputs.shape) * product(c.taps) * (c.transposed and x.shape[2] // c.groups or channels)
+end
+
+local BYTES, FLOPS = 2.6e12, 600e12   -- a second, of memory and of 16-bit products, roughly
 
 -- Work of a shape, in terms that are multiplied: rows, columns and steps as they are executed, and packing.
 local function work(x, c, p, channels, columns)
   local chunks, steps = ceil(product(p.fold) * channels, 64), 0
   for _, set in ipairs(p.sets) do steps = steps + #set end
   local rows = x.shape[1] * product(p.places)
-  local executed = c.groups * rows * ceil(columns, 16) * 16 * chunks * steps * 64
+  local executed = c.groups * rows * ceil(columns * p.side, 16) * 16 * chunks * steps * 64
   return executed + 25 * c.groups * rows * product(p.phases) * chunks * 64 * 16, executed,
          c.groups * rows * product(p.phases) * chunks * 256
 end
 
-local function best_shape(x, c, channels, columns)
-  if c.transposed then
-    local p = transposed_shape(x, c)
-    return p, select(2, work(x, c, p, channels, columns))
-  end
-  local best, least, executed
-  for folded = 0, c.dims do
-    local p = plain_shape(x, c, folded)
-    local all, run = work(x, c, p, channels, columns)
-    if not best or all < least then best, least, executed = p, all, run end
-  end
-  return best, executed
+-- Seconds on an H100, roughly. Outputs of a stride's remainders that are apart lie between each other: memory's sectors are written in parts.
+local function seconds(x, c, p, channels, columns)
+  local _, executed, packed = work(x, c, p, channels, columns)
+  local bytes = 4 * product(x.inputs[1].shape) + 2.2 * packed + 4 * product(x.shape)
+  local scattered = c.transposed and c.stride[c.dims] > 1 and p.apart == c.dims and 1.9 or 1
+  return scattered * (bytes / BYTES + 2 * executed * (channels * product(c.taps) <= pack.SHORT and 4 or 3) / FLOPS)
 end
 
-local function terms(x, c, channels)
-  local outputs = c.transposed and x.inputs[1] or x
-  return product(outputs.shape) * product(c.taps) * (c.transposed and x.shape[2] // c.groups or channels)
+-- Whether too much of what is executed is padding.
+local function is_padding(x, c, p, channels, columns)
+  return select(2, work(x, c, p, channels, columns)) > 6 * terms(x, c, channels)
+end
+
+local function best_shape(x, c, channels, columns)
+  local best, least
+  if c.transposed then
+    for _, p in ipairs(transposed.shapes(x, c, columns)) do
+      local all = seconds(x, c, p, channels, columns)
+      if not best or all < least and not is_padding(x, c, p, channels, columns) then best, least = p, all end
+    end
+  else
+    for folded = 0, c.dims do
+      local p = plain_shape(x, c, folded)
+      local all = work(x, c, p, channels, columns)
+      if not best or all < least then best, least = p, all end
+    end
+  end
+  return best
 end
 
 --- Operations of a convolution.
@@ -307,25 +316,19 @@ function M.serves(x, options)
   local channels, columns = x.inputs[1].shape[2] // c.groups, x.shape[2] // c.groups
   if columns < (options.narrowest or 16) then return nil, "a group has too few output channels" end
   if 2 * terms(x, c, channels) < (options.least or LEAST) then return nil, "it is too small" end
-  local p, executed = best_shape(x, c, channels, columns)
-  if executed > 6 * terms(x, c, channels) then return nil, "too much of it would be padding" end
+  local p = best_shape(x, c, channels, columns)
+  if is_padding(x, c, p, channels, columns) then return nil, "too much of it would be padding" end
   local rows = x.shape[1] * product(p.places) * product(p.phases)
   if rows > 0x3fffffff or select(3, work(x, c, p, channels, columns)) > ROOM then return nil, "its packed input takes too much memory" end
   return true
 end
-
-local BYTES, FLOPS = 2.6e12, 600e12   -- a second, of memory and of 16-bit products, roughly
 
 --- Seconds that it would take on an H100, roughly; or nil where it cannot be made.
 function M.cost(x, options)
   if not M.serves(x, options) then return nil end
   local c = x.conv
   local channels, columns = x.inputs[1].shape[2] // c.groups, x.shape[2] // c.groups
-  local p, executed = best_shape(x, c, channels, columns)
-  local packed = select(3, work(x, c, p, channels, columns))
-  local bytes = 4 * product(x.inputs[1].shape) + 2.2 * packed + 4 * product(x.shape)
-  local scattered = c.transposed and c.stride[c.dims] > 1 and 1.9 or 1        -- what it writes
-  return scattered * (bytes / BYTES + 2 * executed * (channels * product(c.taps) <= pack.SHORT and 4 or 3) / FLOPS)
+  return seconds(x, c, best_shape(x, c, channels, columns), channels, columns)
 end
 
 --- A convolution as a geometry of tensor.lua; nil where its weights do not lie in memory. Options as for `serves`.
@@ -340,11 +343,12 @@ function M.geometry(kernel, x, options)
     what = ("%s of %d channels to %d, %d taps"):format(c.transposed and "a transposed convolution" or "a convolution", channels, columns,
       product(c.taps)),
     full = is_full(x, c, p, channels, columns, options),
-    terms = (c.transposed and x.inputs[1].shape[2] // c.groups or channels) * product(c.taps), batch = c.groups, rows = x.shape[1] * product(p.places), columns = columns, sets = p.sets,
-    left = { rows = view.shape[2], depth = view.shape[3], along = false,
+    terms = (c.transposed and x.inputs[1].shape[2] // c.groups or channels) * product(c.taps), batch = c.groups, rows = x.shape[1] * product(p.places), columns = columns * p.side, sets = p.sets,
+    left = { rows = view.shape[2], depth = view.shape[3], along = false, gaps = p.gaps,
              element = function(body, z, row, k) return body:value(view, { z, row, k }) end },
-    right = { rows = columns, depth = 64 * steps, along = false, element = weights, count = weight_count(kernel, p, view.shape[3]) },
-    tables = tap_table(kernel, p, c, library.layout(x.inputs[2]).strides) .. count_function(kernel, p, view.shape[3]),
+    right = { rows = columns * p.side, depth = 64 * steps, along = false, element = weights, count = weight_count(kernel, p, view.shape[3]) },
+    tables = tap_table(kernel, x, c, p) .. count_function(kernel, p, view.shape[3]),
+    turned = turned(x, c, p, columns, kernel.roots[1]),
     write = function(body, r, names) write(body, x, c, p, columns, r, names) end }
 end
 

@@ -50,6 +50,14 @@ __device__ __forceinline__ float largest_of(const float *v) {
   return most;
 }
 
+// Whether one of eight is NaN, or infinite.
+__device__ __forceinline__ bool any_none(const float *v) {
+  float none = 0.0f;
+#pragma unroll
+  for (int j = 0; j < 8; j++) none = fmaf(v[j], 0.0f, none);
+  return none != none;
+}
+
 // The exponent of the power of two that brings it into [2^14, 2^15): 16 bits then hold what counts of each.
 __device__ __forceinline__ int exponent_of(float most) {
   const int e = (int)(__float_as_uint(most) >> 23) - 127;

@@ -43,6 +43,7 @@ static __device__ __forceinline__ void $NAME_pack($PARAMETERS, unsigned char *__
       float v[8];
 #pragma unroll
       for (int j = 0; j < 8; j++) v[j] = tile[8 * piece + j][row];
+      $GAPS
       if (band + row < 8 * $OCTETS) $PACK v, chunk, band + row, piece, $OCTETS);
     }
     $AGAIN

@@ -19,7 +19,11 @@ static __device__ __forceinline__ void $NAME_plain($PARAMETERS, float (*a)[68], 
 #pragma unroll
           for (int y = 0; y < 4; y++)
 #pragma unroll
-            for (int x = 0; x < 4; x++) part[y][x] = fmaf(a[k][t / 16 + 16 * y], b[k][t % 16 * 4 + x], part[y][x]);
+            for (int x = 0; x < 4; x++)
+$if GAPS
+              if (__float_as_uint(b[k][t % 16 * 4 + x]) != 1u << 31)           // a weight that is none
+$end
+              part[y][x] = fmaf(a[k][t / 16 + 16 * y], b[k][t % 16 * 4 + x], part[y][x]);
         asm volatile("bar.sync 3, 256;" ::: "memory");
       }
 #pragma unroll

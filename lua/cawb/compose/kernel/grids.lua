@@ -1,0 +1,37 @@
+-- grids: lists of whole numbers as sizes of grids and as places in them, for convolutions on tensor cores.
+
+local M = {}
+
+--- The product of a list.
+function M.product(list)
+  local n = 1
+  for _, v in ipairs(list) do n = n * v end
+  return n
+end
+
+--- Two lists, one behind the other.
+function M.joined(head, tail)
+  local all = { table.unpack(head) }
+  for _, v in ipairs(tail) do all[#all + 1] = v end
+  return all
+end
+
+--- Every choice of one number below each of `counts`, the last fastest.
+function M.combinations(counts)
+  local list = {}
+  for number = 0, M.product(counts) - 1 do
+    local digits, rest = {}, number
+    for d = #counts, 1, -1 do digits[d], rest = rest % counts[d], rest // counts[d] end
+    list[#list + 1] = digits
+  end
+  return list
+end
+
+--- The number of such a choice among all.
+function M.ravel(digits, counts)
+  local n = 0
+  for d, c in ipairs(counts) do n = n * c + digits[d] end
+  return n
+end
+
+return M
