@@ -11,10 +11,12 @@ local joins = {
 }
 
 -- Expressions of C that are Lua too, but for the suffix of numbers.
+local functions = { __fsub_rn = function(a, b) return a - b end, __fmul_rn = function(a, b) return a * b end,
+                    expf = math.exp, sqrtf = math.sqrt, fabsf = math.abs }
 local compiled = {}
 local function expression(text)
   compiled[text] = compiled[text] or assert(load("return function(A, B, C, D, E, F) return "
-    .. text:gsub("(%d%.?%d*)f", "%1") .. " end"))()
+    .. text:gsub("(%d%.?%d*)f", "%1") .. " end", text, "t", functions))()
   return compiled[text]
 end
 

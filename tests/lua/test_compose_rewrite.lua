@@ -65,6 +65,13 @@ local function mean(g, x, axes)
   return g:map("A / B", "float64", { g:reduce("sum", x, axes), g:fill(n, {}, "float64") })
 end
 
+-- How many elements a set of axes has: a power of two, in what follows.
+local function power_of(x, axes)
+  local n = 1
+  for d in pairs(axes) do n = n * x.shape[d] end
+  return n
+end
+
 -- ---- products
 
 local function product(g, d)
@@ -121,6 +128,100 @@ end, function(g, d)
   if d.left then return multiplied(g, multiplied(g, a, b), c) end
   return multiplied(g, a, multiplied(g, b, c))
 end, "chain")
+
+-- ---- shifts that cancel
+
+-- x less its mean, as norms have it, times what the deviations are summed to.
+local function centred(g, x, axes)
+  local sum = g:reduce("sum", x, axes)
+  local middle = g:map("A / B", "float64", { g:kept(sum, x, axes), g:fill(power_of(x, axes), {}, "float64") })
+  local squares = g:reduce("sum", g:map("__fsub_rn(A, B) * __fsub_rn(A, B)", "float64", { x, middle }), axes, true)
+  return g:map("__fsub_rn(A, B) * (C + 2.0f)", "float64", { x, middle, squares })
+end
+
+local function softmax(g, x, axes)
+  local e = g:map("expf(A - B)", "float64", { x, g:reduce("max", x, axes, true) })
+  return g:map("A / B", "float64", { e, g:reduce("sum", e, axes, true) })
+end
+
+-- A constant for each of what stays; ahead of it, and behind, something that does not matter.
+local function constant(g, d)
+  local shape = { 1, 1, 1 }
+  for k = 1, 3 do shape[k] = d.axes[k] and 1 or d.shape[k] end
+  return leaf(g, "param:c", table.unpack(shape))
+end
+
+local function rows()
+  local d = { shape = { 1 << random(2), 1 << random(2), 1 << random(2) }, axes = {}, how = random(5) }
+  d.axes[random(3)], d.axes[random(3)] = true, true
+  return d
+end
+
+rule("a constant ahead of what takes the mean away", rows, function(g, d)
+  local x, c = leaf(g, "input:1", table.unpack(d.shape)), constant(g, d)
+  local y = ({ "A + B", "A - B", "B + A", "A * A + B", "(A - 2.0f) * A + B" })[d.how]
+  x = d.how == 3 and g:map("A + B", "float64", { c, x }) or d.how > 3 and g:map(y:gsub("B", "C"), "float64", { x, x, c }) or g:map(y, "float64", { x, c })
+  x = g:map("A * B", "float64", { x, d.how == 1 and constant(g, d) or g:fill(3, {}, "float64") })
+  return centred(g, x, d.axes)
+end, "shift")
+
+rule("a number ahead of a softmax", rows, function(g, d)
+  return softmax(g, g:map("A + B", "float64", { leaf(g, "input:1", table.unpack(d.shape)), g:fill(random(9), {}, "float64") }), d.axes)
+end, "shift")
+
+rule("a bias of a product ahead of a mean over rows, in another shape", matrix, function(g, d)
+  return g:reshape(centred(g, g:reshape(product(g, d), { d.m // 4, 4, d.n }), { true, true }), { d.m, d.n })
+end, "shift")
+
+-- ---- zeros by construction
+
+local made = require "cawb.compose.operators.diagonal"
+
+local function diagonal(g, name, shape, args)
+  local ahead = { table.unpack(shape, 1, #shape - 2) }
+  local offset = args.offset
+  ahead[#ahead + 1] = math.min(shape[#shape - 1] + math.min(offset, 0), shape[#shape] - math.max(offset, 0))
+  return made.diag_embed(g, { x = { leaf(g, name, table.unpack(ahead)) }, out = { { shape = shape } }, args = args })[1]
+end
+
+local function times(g, a, b, bias)
+  local shape = { table.unpack(a.shape) }
+  shape[#shape] = b.shape[#shape]
+  return g:node { kind = "product", inputs = { a, b, bias }, shape = shape, dtype = "float64" }
+end
+
+rule("a diagonal factor, on the left or the right, of one matrix or many", function()
+  return { n = random(5), m = random(5), offset = random(-2, 2), left = random(2) == 1, turned = random(3) == 1, many = random(2) == 1, bias = random(2) == 1 }
+end, function(g, d)
+  local size = d.n + math.abs(d.offset)
+  local shape, other = { size, size }, d.left and { size, d.m } or { d.m, size }
+  if d.many then table.insert(shape, 1, 3) table.insert(other, 1, 3) end
+  local a = diagonal(g, "input:1", shape, { offset = d.offset, dim1 = d.turned and -1 or -2, dim2 = d.turned and -2 or -1 })
+  local b = leaf(g, "input:2", table.unpack(other))
+  local bias = d.bias and leaf(g, "param:b", d.left and d.m or size) or nil
+  return d.left and times(g, a, b, bias) or times(g, b, a, bias)
+end, "diagonal")
+
+local function blocks(g, sizes)
+  local list, rows, columns = {}, 0, 0
+  for k, s in ipairs(sizes) do
+    list[k] = leaf(g, "input:" .. k + 1, s[1], s[2])
+    rows, columns = rows + s[1], columns + s[2]
+  end
+  return made.block_diag(g, { x = list, out = { { shape = { rows, columns }, dtype = "float64" } }, args = {} })[1]
+end
+
+rule("blocks along a diagonal, of one size or several", function()
+  local d = { sizes = {}, m = random(4), left = random(2) == 1 }
+  local one = random(2) == 1 and { random(3), random(3) }
+  for k = 1, random(2, 4) do d.sizes[k] = one or { random(3), random(3) } end
+  return d
+end, function(g, d)
+  local a = blocks(g, d.sizes)
+  local n = a.shape[d.left and 2 or 1]
+  local b = leaf(g, "input:1", table.unpack(d.left and { n, d.m } or { d.m, n }))
+  return d.left and times(g, a, b) or times(g, b, a)
+end, "diagonal")
 
 -- ---- convolutions
 
@@ -240,6 +341,66 @@ kept("a square of a product", function(g)
   return multiplied(g, p, p)
 end)
 
+kept("a diagonal of other dimensions than rows and columns", function(g)
+  local a = diagonal(g, "input:1", { 3, 3, 3 }, { offset = 0, dim1 = -2, dim2 = -1 })
+  a.diagonal.b = 1
+  return times(g, a, leaf(g, "input:2", 3, 3, 4))
+end)
+kept("a diagonal that is shown in another way", function(g)
+  local a = diagonal(g, "input:1", { 4, 4 }, { offset = 0 })
+  return times(g, g:view(a, { 4, 4 }, function(i) return { i[1], index.plus(index.scale(i[2], -1), 3) } end), leaf(g, "input:2", 4, 4))
+end)
+kept("zeros that data may have", function(g, d) return product(g, d) end)
+kept("one block", function(g) return times(g, blocks(g, { { 3, 4 } }), leaf(g, "input:1", 4, 5)) end)
+kept("many blocks of unlike sizes", function(g)
+  local sizes = {}
+  for k = 1, 9 do sizes[k] = { k % 2 + 1, 2 } end
+  return times(g, blocks(g, sizes), leaf(g, "input:1", 18, 5))
+end)
+
+-- Each guard of a shift, violated once.
+local function ahead(g, c, axes, text)
+  local x = g:map(text or "A + B", "float64", { leaf(g, "input:1", 4, 8), c })
+  return centred(g, x, axes or { [2] = true }), x
+end
+kept("what is added differs along the mean", function(g) return (ahead(g, leaf(g, "param:c", 8))) end)
+kept("what is added is an input", function(g) return (ahead(g, leaf(g, "input:2", 4, 1))) end)
+kept("what is added follows from an input", function(g)
+  return (ahead(g, g:map("A * B", "float64", { leaf(g, "param:c", 4, 1), leaf(g, "input:2", 4, 1) })))
+end)
+kept("what is added is shown", function(g) return ahead(g, leaf(g, "param:c", 4, 1)) end)
+kept("what is multiplied", function(g) return (ahead(g, leaf(g, "param:c", 4, 1), nil, "A * B")) end)
+kept("a sum that others read", function(g)
+  local y, x = ahead(g, leaf(g, "param:c", 4, 1))
+  return g:map("A + B", "float64", { y, x })
+end)
+kept("a sum in something else than a difference", function(g)
+  local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 8), leaf(g, "param:c", 4, 1) })
+  return g:map("A * B", "float64", { x, g:reduce("max", x, { [2] = true }, true) })
+end)
+kept("a mean of fewer elements than it is divided by", function(g)
+  local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 8), leaf(g, "param:c", 4, 1) })
+  return g:map("A - B / 16.0f", "float64", { x, g:reduce("sum", x, { [2] = true }, true) })
+end)
+kept("a mean of other rows than it is taken from", function(g)
+  local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 4), leaf(g, "param:c", 4, 1) })
+  local top = g:reduce("max", x, { [2] = true })
+  return g:map("A - B", "float64", { x, g:broadcast(top, { 4, 4 }) })
+end)
+kept("a shift behind something that is none", function(g)
+  local x = g:map("A * A", "float64", { g:map("A + B", "float64", { leaf(g, "input:1", 4, 8), leaf(g, "param:c", 4, 1) }) })
+  return centred(g, x, { [2] = true })
+end)
+kept("what is padded", function(g)
+  local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 7), leaf(g, "param:c", 4, 1) })
+  x = g:view(x, { 4, 8 }, function(i) return i end, function(i) return { index.plus(index.scale(i[2], -1), 6) } end, 0)
+  return centred(g, x, { [2] = true })
+end)
+kept("numbers of another type", function(g)
+  local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 8), leaf(g, "param:c", 4, 1) }, "float32")
+  return centred(g, x, { [2] = true })
+end)
+
 check.test("what is affine, and what is not", function()
   for _, text in ipairs { "A", "A * 0.5f", "(A - B) * C + D", "-A / B", "2.0f - (A + C) * (B - D)", "A * B / 3.0f + C", "B * 1e-5f" } do
     assert(affine.is(text, { A = true, C = text:find "A %+ C" and true or nil }), text)
@@ -274,6 +435,17 @@ right("return x @ y @ x", "[torch.randn(64, 7), torch.randn(7, 64)]", nil, "chai
 right("return x @ (y @ self.w)", "[torch.randn(3, 40), torch.randn(40, 33)]", "self.w = nn.Parameter(torch.randn(33, 50))", "chain")
 right("return F.avg_pool2d(self.c(torch.relu(x)), 2)", "[torch.randn(2, 8, 9, 18)]", "self.c = nn.Conv2d(8, 24, 1)", "sum")
 right("return F.avg_pool2d(self.c(x), 2)", "[torch.randn(2, 32, 6, 8)]", "self.c = nn.Conv2d(32, 6, 1)", "")      -- the results are fewer
+
+right("return torch.diag(x) @ y", "[torch.randn(40), torch.randn(40, 33)]", nil, "diagonal")
+right("return x @ torch.diag_embed(y, 1)", "[torch.randn(3, 7, 20), torch.randn(3, 19)]", nil, "diagonal")
+right("return torch.block_diag(x, y) @ z", "[torch.randn(8, 12), torch.randn(5, 9), torch.randn(21, 30)]", nil, "diagonal")
+right("return x @ torch.block_diag(*self.b)", "[torch.randn(20, 64)]", "self.b = nn.Parameter(torch.randn(4, 16, 24))", "diagonal")
+right("return self.n(self.c(x) * self.s)", "[torch.randn(64, 24)]", "self.c, self.n, self.s = nn.Linear(24, 40), nn.BatchNorm1d(40), nn.Parameter(torch.randn(40))", "shift")
+right("return F.instance_norm(self.c(x))", "[torch.randn(2, 4, 12, 13)]", "self.c = nn.Conv2d(4, 24, 3)", "shift")
+right("y = self.n(self.c(x))\nreturn y - y.mean((2, 3, 4), keepdim=True)", "[torch.rand(2, 3, 4, 5, 6)]", "self.c, self.n = nn.ConvTranspose3d(3, 8, 3), nn.BatchNorm3d(8)", "shift shift")
+right("return torch.softmax(x + self.s, 1) + torch.log_softmax(2 * x - 3, 0)", "[torch.randn(30, 50)]", "self.s = nn.Parameter(torch.randn(30, 1))", "shift shift")
+right("return F.layer_norm(self.c(x) + self.s, [40])", "[torch.randn(64, 24)]", "self.c, self.s = nn.Linear(24, 40), nn.Parameter(torch.randn(64, 1))", "shift")
+right("return torch.softmax(self.c(x), 1)", "[torch.randn(64, 24)]", "self.c = nn.Linear(24, 40)", "")       -- the bias differs along the rows
 
 check.test("what parameters alone make up is computed before the first call", function()
   local made = composed.right("return (self.c(x) * 2 - y).mean(1)", "[torch.rand(30, 19), torch.rand(27)]", "self.c = nn.Linear(19, 27)")

@@ -33,8 +33,10 @@ function M.diag_embed(g, op)
   local out = op.out[1].shape
   local a, b, offset = axis(op.args.dim1 or -2, #out), axis(op.args.dim2 or -1, #out), op.args.offset or 0
   local rest = others(#out, a, b)
-  return { g:view(op.x[1], out, function(i) return on(i, rest, (diagonal(i, a, b, offset))) end,
-    function(i) return (select(2, diagonal(i, a, b, offset))) end, 0) }
+  local view = g:view(op.x[1], out, function(i) return on(i, rest, (diagonal(i, a, b, offset))) end,
+    function(i) return (select(2, diagonal(i, a, b, offset))) end, 0)
+  view.diagonal = { a = a, b = b, offset = offset }
+  return { view }
 end
 
 function M.diagonal_copy(g, op)
@@ -86,9 +88,9 @@ function M.slice_scatter(g, op)
   end)
 end
 
--- Blocks along a diagonal, zeros elsewhere.
+-- Blocks along a diagonal, zeros elsewhere. The view says where they are, in the order of its pieces.
 function M.block_diag(g, op)
-  local out, pieces, down, across = op.out[1], {}, 0, 0
+  local out, pieces, blocks, down, across = op.out[1], {}, {}, 0, 0
   for k, x in ipairs(op.x) do
     local rows, columns = #x.shape == 2 and x.shape[1] or 1, #x.shape > 0 and x.shape[#x.shape] or 1
     local r, c = down, across
@@ -96,10 +98,13 @@ function M.block_diag(g, op)
       function(i) return { index.plus(i[1], -r), index.plus(i[2], -c) } end,
       function(i) return { index.plus(i[1], -r), index.plus(i[2], -c), index.plus(index.scale(i[1], -1), r + rows - 1),
                            index.plus(index.scale(i[2], -1), c + columns - 1) } end }
+    blocks[k] = { down = r, across = c, rows = rows, columns = columns }
     down, across = down + rows, across + columns
   end
   pieces[#pieces + 1] = { g:fill(0, {}, out.dtype), function() return {} end }
-  return { g:join(out.shape, pieces) }
+  local view = g:join(out.shape, pieces)
+  view.blocks = blocks
+  return { view }
 end
 
 return M

@@ -4,7 +4,8 @@ local index = require "cawb.compose.index"
 
 local M = {}
 
-local function variables(shape)
+--- A variable for each dimension of a shape: r1, r2, ...
+function M.variables(shape)
   local i = {}
   for d, n in ipairs(shape) do i[d] = index.var("r" .. d, n) end
   return i
@@ -64,7 +65,7 @@ end
 --- together, { inner = { of what it shows }, outer = { its own } }; those of one element are in none. Nil of any other view.
 function M.lots(x)
   if #x.pieces ~= 1 or x.pieces[1].guard then return nil end
-  local i = variables(x.shape)
+  local i = M.variables(x.shape)
   local at = x.pieces[1].index(i)
   for d, n in ipairs(x.inputs[1].shape) do
     if n == 1 and index.number(at[d]) ~= 0 then return nil end
@@ -76,8 +77,8 @@ function M.lots(x)
   return list
 end
 
--- Whether a list of expressions has none of the variables of the axes.
-local function free(expressions, axes)
+--- Whether a list of expressions has none of the variables of the axes.
+function M.free(expressions, axes)
   for _, e in ipairs(expressions) do
     for d in pairs(axes) do
       if index.uses(e, "r" .. d) then return false end
@@ -98,8 +99,8 @@ function M.is_constant(x, axes)
     return true
   end
   if x.kind ~= "view" or #x.pieces ~= 1 then return false end
-  local i = variables(x.shape)
-  return free(x.pieces[1].index(i), axes) and (not x.pieces[1].guard or free(x.pieces[1].guard(i), axes))
+  local i = M.variables(x.shape)
+  return M.free(x.pieces[1].index(i), axes) and (not x.pieces[1].guard or M.free(x.pieces[1].guard(i), axes))
 end
 
 local function left(shape, axes)
@@ -145,7 +146,7 @@ end
 --- What a view x shows of `sum`, which has the dimensions of what x shows but those that are `gone`, the view's `axes` being
 --- gone too.
 function M.spread(g, sum, x, axes, gone)
-  local at = x.pieces[1].index(variables(x.shape))
+  local at = x.pieces[1].index(M.variables(x.shape))
   return g:view(sum, left(x.shape, axes), function(i)
     local values, k, j = {}, 0, {}
     for e = 1, #x.shape do
