@@ -173,6 +173,62 @@ rule("a bias of a product ahead of a mean over rows, in another shape", matrix, 
   return g:reshape(centred(g, g:reshape(product(g, d), { d.m // 4, 4, d.n }), { true, true }), { d.m, d.n })
 end, "shift")
 
+-- ---- means of what a norm makes
+
+local texts = { "__fsub_rn(A, B) * (C + 2.0f)", "__fsub_rn(A, B) * C * D + E", "(__fmul_rn(__fsub_rn(A, B), C) - __fmul_rn(D, C))" }
+
+-- A norm over `axes` of x, from its own mean and whatever scale.
+local function norm(g, x, axes, how, weighted)
+  local sum = g:reduce("sum", x, axes)
+  local middle = g:map("A / B", "float64", { g:kept(sum, x, axes), g:fill(power_of(x, axes), {}, "float64") })
+  local scale = g:map("A - B", "float64", { g:reduce("max", x, axes, true), middle })
+  local rest = how == 3 and g:map("A - B", "float64", { middle, middle }) or weighted
+  return g:map(texts[how], "float64", { x, middle, scale, how > 1 and rest or nil, how == 2 and weighted or nil }), scale
+end
+
+local function channels(g, x) return g:reshape(leaf(g, "param:w", x.shape[2]), { 1, x.shape[2], 1 }) end
+
+rule("a mean of what a norm makes, over as much as its own mean, less, or more", function()
+  local d = rows()
+  d.over, d.how, d.shape[3] = {}, random(3), 1 << random(2)
+  d.axes = ({ { [3] = true }, { true, [3] = true }, { [2] = true, [3] = true } })[random(3)]
+  d.over[3], d.over[2] = true, random(2) == 1 or nil
+  return d
+end, function(g, d)
+  local x = leaf(g, "input:1", table.unpack(d.shape))
+  x = g:map("A * A", "float64", { x })
+  local y = norm(g, x, d.axes, d.how, channels(g, x))
+  return mean(g, y, d.over), y
+end, "normed")
+
+rule("a mean of what a norm of groups makes", function() return { c = 1 << random(0, 2), each = 1 << random(0, 2), s = 1 << random(2), how = random(3) } end,
+  function(g, d)
+    local x = g:map("A * A", "float64", { leaf(g, "input:1", 2, d.c * d.each, d.s) })
+    local wide = g:reshape(x, { 2, d.c, d.each * d.s })
+    local sum = g:reduce("sum", wide, { [3] = true })
+    local middle = g:map("A / B", "float64", { sum, g:fill(d.each * d.s, {}, "float64") })
+    local function each(v)
+      return g:reshape(g:broadcast(g:reshape(v, { 2, d.c, 1 }), { 2, d.c, d.each }), { 2, d.c * d.each, 1 })
+    end
+    local lost = d.how == 3 and g:map("A - B", "float64", { each(middle), each(middle) }) or channels(g, x)
+    local y = g:map(texts[d.how], "float64", { x, each(middle), each(g:reduce("max", wide, { [3] = true })), d.how > 1 and lost or nil,
+                                               d.how == 2 and channels(g, x) or nil })
+    return mean(g, y, { [3] = true })
+  end, "normed")
+
+check.test("what is left of a norm's own mean is its bias, and a NaN is one still", function()
+  for _, value in ipairs { 3, 0 / 0 } do
+    local g = graphs.new()
+    local x = g:map("A * B", "float64", { leaf(g, "input:1", 1, 2, 4), leaf(g, "input:2", 1, 2, 1) })
+    g.outputs = { mean(g, (norm(g, x, { [3] = true }, 2, channels(g, x))), { [3] = true }) }
+    check.equal(rewrite.apply(g:clean())[1].rule, "normed")
+    local got = interpret(g:clean(), setmetatable({ ["input:2"] = function(n) return n == 0 and value or 1 end, ["param:w"] = function() return 5 end },
+      { __index = leaves {} }))[1]
+    check.equal(got[2], 5)
+    assert(value == 3 and got[1] == 5 or value ~= 3 and got[1] ~= got[1], tostring(got[1]))
+  end
+end)
+
 -- ---- zeros by construction
 
 local made = require "cawb.compose.operators.diagonal"
@@ -254,6 +310,37 @@ local function geometry()
   end
   return d
 end
+
+-- What a batch norm of a module in eval is written as.
+local function normed(g, x, d, how, name)
+  local shape = {}
+  for e in ipairs(x.shape) do shape[e] = e == d and x.shape[d] or 1 end
+  local function vector(k) return g:reshape(leaf(g, (name or "param:") .. k, x.shape[d]), shape) end
+  local text = ({ "* C", "* C * D", "* C + D", "* C * D + E" })[how]
+  local operands = { x, vector "mean", vector "rstd", vector "third", vector "fourth" }
+  return g:map("__fsub_rn(A, B) " .. text, "float64", { table.unpack(operands, 1, ({ 3, 4, 4, 5 })[how]) })
+end
+
+rule("a batch norm whose statistics are parameters, behind a convolution", function()
+  local d = geometry()
+  d.how, d.own = random(4), random(2) == 1
+  return d
+end, function(g, d)
+  local x = conv(g, d)
+  if d.own then
+    local bias = table.remove(x.inputs)
+    local ones = { 1, x.shape[2] }
+    for e = 3, #x.shape do ones[e] = 1 end
+    x.own, x = true, g:map("A + B", "float64", { x, g:reshape(bias, ones) })
+  end
+  return normed(g, x, 2, d.how)
+end, "fold")
+
+rule("a batch norm whose statistics are parameters, behind a product", function()
+  local d = matrix()
+  d.how = random(4)
+  return d
+end, function(g, d) return normed(g, product(g, d), 2, d.how) end, "fold")
 
 rule("a sum over places of a convolution", geometry, function(g, d) return g:reduce("sum", conv(g, d), d.axes) end)
 
@@ -358,6 +445,44 @@ kept("many blocks of unlike sizes", function(g)
   return times(g, blocks(g, sizes), leaf(g, "input:1", 18, 5))
 end)
 
+-- Each guard of a norm's mean, violated once.
+local function squares(g) return g:map("A * A", "float64", { leaf(g, "input:1", 4, 2, 8) }) end
+kept("a mean of what is no norm", function(g)
+  local x = squares(g)
+  return mean(g, g:map("A * B", "float64", { x, channels(g, x) }), { [3] = true })
+end)
+kept("the largest of what a norm makes", function(g)
+  local x = squares(g)
+  return g:reduce("max", (norm(g, x, { [3] = true }, 1)), { [3] = true })
+end)
+kept("a mean where all operands differ", function(g)
+  local x = squares(g)
+  return mean(g, g:map("A * B", "float64", { (norm(g, x, { [3] = true }, 1)), leaf(g, "param:w", 8) }), { [3] = true })
+end)
+kept("a mean of what is not affine in the norm's input", function(g)
+  local x = squares(g)
+  local _, scale = norm(g, x, { [3] = true }, 1)
+  return mean(g, g:map("A * A * B", "float64", { x, scale }), { [3] = true }), g:reduce("sum", x, { [3] = true })
+end)
+
+-- Each guard of weights that a norm goes into, violated once.
+kept("a norm whose statistics are inputs", function(g, d) return normed(g, product(g, d), 2, 4, "input:") end)
+kept("a norm of rows", function(g, d) return normed(g, product(g, d), 1, 4) end)
+kept("a norm of what others read", function(g, d)
+  local p = product(g, d)
+  return g:map("A + B", "float64", { normed(g, p, 2, 4), p })
+end)
+kept("a norm of what is shown", function(g, d)
+  local p = product(g, d)
+  return normed(g, p, 2, 4), p
+end)
+kept("a norm behind two inputs multiplied", function(g, d)
+  local p = product(g, d)
+  p.inputs[2] = leaf(g, "input:2", d.k, d.n)
+  return normed(g, p, 2, 4)
+end)
+kept("a norm behind something between", function(g, d) return normed(g, g:map("A * A", "float64", { product(g, d) }), 2, 4) end)
+
 -- Each guard of a shift, violated once.
 local function ahead(g, c, axes, text)
   local x = g:map(text or "A + B", "float64", { leaf(g, "input:1", 4, 8), c })
@@ -440,9 +565,15 @@ right("return torch.diag(x) @ y", "[torch.randn(40), torch.randn(40, 33)]", nil,
 right("return x @ torch.diag_embed(y, 1)", "[torch.randn(3, 7, 20), torch.randn(3, 19)]", nil, "diagonal")
 right("return torch.block_diag(x, y) @ z", "[torch.randn(8, 12), torch.randn(5, 9), torch.randn(21, 30)]", nil, "diagonal")
 right("return x @ torch.block_diag(*self.b)", "[torch.randn(20, 64)]", "self.b = nn.Parameter(torch.randn(4, 16, 24))", "diagonal")
+right("return self.n(self.c(x)).mean((1, 2, 3))", "[torch.rand(4, 3, 20, 21)]", "self.c, self.n = nn.Conv2d(3, 12, 3), nn.GroupNorm(4, 12)", "normed")
+right("return self.n(self.c(x) * 2).mean((2, 3))", "[torch.rand(4, 3, 20, 21)]", "self.c, self.n = nn.Conv2d(3, 12, 3), nn.BatchNorm2d(12)", "normed shift")
+right("return F.layer_norm(x, [20, 21]).mean((2, 3))", "[torch.rand(4, 12, 20, 21)]", nil, "normed")
+right("return self.n(self.c(x))", "[torch.rand(2, 24, 9, 8)]", "self.c, self.n = nn.Conv2d(24, 40, 3), nn.BatchNorm2d(40).eval()", "fold")
+right("return torch.relu(self.n(self.c(x)))", "[torch.rand(2, 12, 5, 8)]", "self.c, self.n = nn.ConvTranspose2d(12, 8, 3, groups=2, bias=False), nn.BatchNorm2d(8, affine=False).eval()", "fold")
+right("return self.n(self.c(x))", "[torch.randn(30, 24)]", "self.c, self.n = nn.Linear(24, 40), nn.BatchNorm1d(40).eval()", "fold")
 right("return self.n(self.c(x) * self.s)", "[torch.randn(64, 24)]", "self.c, self.n, self.s = nn.Linear(24, 40), nn.BatchNorm1d(40), nn.Parameter(torch.randn(40))", "shift")
 right("return F.instance_norm(self.c(x))", "[torch.randn(2, 4, 12, 13)]", "self.c = nn.Conv2d(4, 24, 3)", "shift")
-right("y = self.n(self.c(x))\nreturn y - y.mean((2, 3, 4), keepdim=True)", "[torch.rand(2, 3, 4, 5, 6)]", "self.c, self.n = nn.ConvTranspose3d(3, 8, 3), nn.BatchNorm3d(8)", "shift shift")
+right("y = self.n(self.c(x))\nreturn y - y.mean((2, 3, 4), keepdim=True)", "[torch.rand(2, 3, 4, 5, 6)]", "self.c, self.n = nn.ConvTranspose3d(3, 8, 3), nn.BatchNorm3d(8)", "normed shift")
 right("return torch.softmax(x + self.s, 1) + torch.log_softmax(2 * x - 3, 0)", "[torch.randn(30, 50)]", "self.s = nn.Parameter(torch.randn(30, 1))", "shift shift")
 right("return F.layer_norm(self.c(x) + self.s, [40])", "[torch.randn(64, 24)]", "self.c, self.s = nn.Linear(24, 40), nn.Parameter(torch.randn(64, 1))", "shift")
 right("return torch.softmax(self.c(x), 1)", "[torch.randn(64, 24)]", "self.c = nn.Linear(24, 40)", "")       -- the bias differs along the rows

@@ -7,22 +7,24 @@ local M = {}
 
 local expression
 
+local intrinsics = { __fsub_rn = math.max, __fadd_rn = math.max, __fmul_rn = function(a, b) return a + b end }
+
 local function skip(text, at) return text:match("^%s*()", at) end
 
--- A difference by its intrinsic: __fsub_rn(A, B).
-local function difference(text, at, varies)
+-- A difference or a product by its intrinsic: __fsub_rn(A, B), __fmul_rn(A, B). `together` makes one degree of two.
+local function intrinsic(text, at, varies, together)
   local degree, past = expression(text, at, varies)
   if not degree or text:sub(past, past) ~= "," then return nil end
   local other
   other, past = expression(text, past + 1, varies)
   if not other or text:sub(past, past) ~= ")" then return nil end
-  return math.max(degree, other), past + 1
+  return together(degree, other), past + 1
 end
 
 local function atom(text, at, varies)
   at = skip(text, at)
-  local inner = text:match("^__fsub_rn%(()", at)
-  if inner then return difference(text, inner, varies) end
+  local name, inner = text:match("^(__f%l+_rn)%(()", at)
+  if intrinsics[name] then return intrinsic(text, inner, varies, intrinsics[name]) end
   local head = text:sub(at, at)
   if head == "-" then return atom(text, at + 1, varies) end
   if head == "(" then

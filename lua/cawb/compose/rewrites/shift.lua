@@ -45,13 +45,6 @@ local function moved(s, shape, at)
   return shift(s.m, of, shape)
 end
 
--- A node as something that shifts are a multiple of: what it shows, where it is a view.
-local function factor(x)
-  local piece = x.kind == "view" and #x.pieces == 1 and not x.pieces[1].guard and x.pieces[1]
-  if piece then return { node = x.inputs[1], at = piece.index } end
-  return { node = x, at = function(i) return i end }
-end
-
 local function is_constant(s, x, axes)
   local i = views.variables(x.shape)
   for _, one in ipairs(s.of) do
@@ -62,19 +55,14 @@ end
 
 -- ---- what readers make of it: a shift, or nil; and whether that is known
 
-local function number_of(x)
-  local node = factor(x).node
-  return node.kind == "leaf" and node.source == "fill" and math.type(node.value) and node.value or nil
-end
-
 local steps = {}
 
 function steps.map(x, by)
   if x.cast ~= x.dtype or x.casts or not float[x.dtype] then return nil, false end
   local operands = {}
   for k, input in ipairs(x.inputs) do
-    operands[string.char(64 + k)] = { shift = by[input], number = number_of(input), times = function(s)
-      local of = { factor(input), table.unpack(s.of) }
+    operands[string.char(64 + k)] = { shift = by[input], number = views.number(input), times = function(s)
+      local of = { views.shown(input), table.unpack(s.of) }
       return shift(s.m, of, x.shape)
     end }
   end
@@ -152,7 +140,7 @@ local function added(g, x)
   local list = {}
   if x.kind ~= "map" or x.cast ~= x.dtype or x.casts then return list end
   local function may_go(k, make)
-    local one = factor(x.inputs[k])
+    local one = views.shown(x.inputs[k])
     list[#list + 1] = { one.node, one.at, make }
   end
   local rest = last(x)

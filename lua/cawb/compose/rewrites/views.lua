@@ -11,6 +11,20 @@ function M.variables(shape)
   return i
 end
 
+--- What a node shows of another one, where it is a view of it without guards, else of itself: { node, at = the place there of
+--- an element }.
+function M.shown(x)
+  local piece = x.kind == "view" and #x.pieces == 1 and not x.pieces[1].guard and x.pieces[1]
+  if piece then return { node = x.inputs[1], at = piece.index } end
+  return { node = x, at = function(i) return i end }
+end
+
+--- The number that a node is everywhere; nil where it is none.
+function M.number(x)
+  local node = M.shown(x).node
+  return node.kind == "leaf" and node.source == "fill" and math.type(node.value) and node.value or nil
+end
+
 --- Elements first to last of a list, and further ones.
 function M.listed(i, first, last, ...)
   local list = { table.unpack(i, first, last) }
