@@ -69,9 +69,19 @@ local function computing(op, dtype)
   return types.promote(op.x, op.args.other)
 end
 
+-- Divided by a number is multiplied by what that leaves of one, as PyTorch has it on a GPU: a division has a branch, in front of
+-- which the elements of a thread wait for each other.
+local function without_division(op, dtype)
+  local by = op.args.other
+  if op.name ~= "div" or op.args.rounding_mode or type(by) ~= "number" or op.by.other or dtype ~= "float32" then return op end
+  if not (math.abs(by) > 1e-30 and math.abs(by) < 1e30) then return op end
+  return setmetatable({ name = "mul", args = { other = 1.0 / by } }, { __index = op })
+end
+
 --- An operator of the table of expressions as a map.
 local function pointwise(g, op)
   local out = op.out[1]
+  op = without_division(op, out.dtype)
   local cast = computing(op, out.dtype)
   local text = expressions.of(op.name, op.args, cast)
   if not text then return nil, ("%s of %s has no expression"):format(op.name, cast) end

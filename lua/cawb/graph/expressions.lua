@@ -24,7 +24,9 @@ local function clamp(lo, hi, dtype)
   return ("(%s%sA)"):format(least, most)
 end
 
-local hard = "(A < -3.0f ? 0.0f : A > 3.0f ? 6.0f : A + 3.0f) / 6.0f"
+-- Divided by six as PyTorch's own kernels do it. Neither that nor __fdividef has the branch of a division, in front of which
+-- the elements of a thread would wait for each other.
+local hard = "(A < -3.0f ? 0.0f : A > 3.0f ? 6.0f : A + 3.0f) * 0.16666666666666666f"
 
 -- What is left of a division has the divisor's sign: where it has not, the quotient is one less.
 local unlike = "fmodf(A, B) != 0.0f && (B < 0.0f) != (fmodf(A, B) < 0.0f)"
@@ -38,9 +40,13 @@ local float = {
   atan = "atanf(A)", sinh = "sinhf(A)", cosh = "coshf(A)", tanh = "tanhf(A)", asinh = "asinhf(A)",
   acosh = "acoshf(A)", atanh = "atanhf(A)", erf = "erff(A)", erfc = "erfcf(A)", floor = "floorf(A)",
   ceil = "ceilf(A)", trunc = "truncf(A)", frac = "A - truncf(A)",
-  sigmoid = "1.0f / (1.0f + expf(-A))", silu = "A / (1.0f + expf(-A))",
+  sigmoid = "__fdividef(1.0f, 1.0f + expf(-A))", silu = "__fdividef(A, 1.0f + expf(-A))",
   log_sigmoid_forward = "(A < 0.0f ? A : 0.0f) - log1pf(expf(-fabsf(A)))",
-  mish = "A * tanhf(A > 20.0f ? A : log1pf(expf(A)))",
+  mish = function(_, dtype)                        -- tanh(log(1 + e)) is e (e + 2) / (e (e + 2) + 2)
+    local e = ("expf(A > %s ? %s : A)"):format(number(20, dtype), number(20, dtype))
+    local product = ("(%s * (%s + 2.0f))"):format(e, e)
+    return ("A * __fdividef(%s, %s + 2.0f)"):format(product, product)
+  end,
   hardswish = "A * " .. hard, hardsigmoid = hard,
   angle = "(A != A ? A : A < 0.0f ? 3.141592653589793f : 0.0f)",
   sign = "(A > 0.0f ? 1.0f : A < 0.0f ? -1.0f : 0.0f)",
@@ -170,7 +176,7 @@ for word in ([[fabs exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan asin ac
                atanh erf erfc floor ceil rint trunc pow atan2 fmod fmax fmin copysign hypot erfinv lgamma erfcx nextafter]]):gmatch "%w+" do
   functions[word .. "f"] = word
 end
-functions.__fsub_rn, functions.__fmul_rn = "__dsub_rn", "__dmul_rn"
+functions.__fsub_rn, functions.__fmul_rn, functions.__fdividef = "__dsub_rn", "__dmul_rn", "__ddiv_rn"
 
 --- The same text in float64.
 function M.widen(text)

@@ -259,6 +259,9 @@ local function holes(d, t)
   h.SIDE, h.LINES, h.PITCH = t.side, #t.sets // t.side, t.pitch
   h.SPREAD = math.min(THREADS, ROWS)
   h.RUNS = ROWS * t.side // h.SPREAD
+  h.RAGGED = t.cuts * t.columns > d.each or nil
+  h.BESIDE = t.tiles % 2 == 0 and 2 or 1
+  h.TOGETHER = t.tiles % 2 == 0 and 8 or 4
   for axis, letter in ipairs(letters) do
     h["BOX" .. letter], h["DOWN" .. letter] = t.box.size[axis], ceil(t.places[axis], t.box.size[axis])
     h["STEP" .. letter], h["FIRST" .. letter], h["SIZE" .. letter] = t.step[axis], t.first[axis], d.size[axis]

@@ -21,11 +21,15 @@ static __device__ __forceinline__ void $NAME_fetch($PARAMETERS, float (&v)[$TURN
   }
 }
 
-// The value of a sum, and what follows it, where it lies inside.
-static __device__ __forceinline__ void $NAME_result($PARAMETERS, int z, int n, int column, int d, int h, int w, float sum) {
-  if (d >= $LASTD || h >= $LASTH || w >= $LASTW || column >= $EACH) return;
+// The value of a sum, and what follows it.
+static __device__ __forceinline__ void $NAME_inside($PARAMETERS, int z, int n, int column, int d, int h, int w, float sum) {
   const int o = z * $EACH + column;
   $put((long long)n * $ALL + o, d, h, w, $VALUE);
+}
+
+// The same, where it lies inside.
+static __device__ __forceinline__ void $NAME_result($PARAMETERS, int z, int n, int column, int d, int h, int w, float sum) {
+  if (d < $LASTD && h < $LASTH && w < $LASTW && column < $EACH) $NAME_inside($PASS, z, n, column, d, h, w, sum);
 }
 
 // A box without tensor cores, where one of its numbers is infinite, or the weights lie too far apart for 16 bits.
@@ -97,23 +101,35 @@ static __device__ __forceinline__ void $NAME_steps(float (&sum)[$TILES][4], cons
     join_pairs(lower[far.x], lower[far.y], high[s][3], low[s][3]);
   }
 #pragma unroll
-  for (int j = 0; j < $TILES; j++) {
-    uint4 b[COUNT];
-    float part[4] = {};
+  for (int j = 0; j < $TILES; j += $BESIDE) {                // tiles beside each other: a product waits for the one before it
+    uint4 b[$BESIDE][COUNT];
+    float part[$BESIDE][4] = {};
 #pragma unroll
-    for (int s = 0; s < COUNT; s++) b[s] = weights[(s * ($COLUMNS / 8) + j) * 32];
+    for (int s = 0; s < $BESIDE * COUNT; s++) b[s % $BESIDE][s / $BESIDE] = weights[(s / $BESIDE * ($COLUMNS / 8) + j + s % $BESIDE) * 32];
 $if FOURTH
 #pragma unroll
-    for (int s = 0; s < COUNT; s++) multiply_16(part, low[s], b[s].z, b[s].w);
+    for (int s = 0; s < $BESIDE * COUNT; s++) {
+      const uint4 by = b[s % $BESIDE][s / $BESIDE];
+      multiply_16(part[s % $BESIDE], low[s / $BESIDE], by.z, by.w);
+    }
 $end
 #pragma unroll
-    for (int s = 0; s < COUNT; s++) multiply_16(part, low[s], b[s].x, b[s].y);
+    for (int s = 0; s < $BESIDE * COUNT; s++) {
+      const uint4 by = b[s % $BESIDE][s / $BESIDE];
+      multiply_16(part[s % $BESIDE], low[s / $BESIDE], by.x, by.y);
+    }
 #pragma unroll
-    for (int s = 0; s < COUNT; s++) multiply_16(part, high[s], b[s].z, b[s].w);
+    for (int s = 0; s < $BESIDE * COUNT; s++) {
+      const uint4 by = b[s % $BESIDE][s / $BESIDE];
+      multiply_16(part[s % $BESIDE], high[s / $BESIDE], by.z, by.w);
+    }
 #pragma unroll
-    for (int s = 0; s < COUNT; s++) multiply_16(part, high[s], b[s].x, b[s].y);
+    for (int s = 0; s < $BESIDE * COUNT; s++) {
+      const uint4 by = b[s % $BESIDE][s / $BESIDE];
+      multiply_16(part[s % $BESIDE], high[s / $BESIDE], by.x, by.y);
+    }
 #pragma unroll
-    for (int k = 0; k < 4; k++) sum[j][k] += part[k];
+    for (int k = 0; k < 4 * $BESIDE; k++) sum[j + k / 4][k % 4] += part[k / 4][k % 4];
   }
 }
 
@@ -222,9 +238,15 @@ $end
         const int at = threadIdx.x % $SPREAD + run * $SPREAD, row = at / ($BOXW * $SIDE);
         const int d = (tile.d + row / $BOXH) * $OUTD + rest[0], h = (tile.h + row % $BOXH) * $OUTH + rest[1];
         const int w = tile.w * $OUTW + at % ($BOXW * $SIDE);
-#pragma unroll 4
-        for (int k = threadIdx.x / $SPREAD; k < $TILES * 8; k += $THREADS / $SPREAD)
-          $NAME_result($PASS, z, tile.n, cut % $CUTS * $COLUMNS + column + k, d, h, w, stage[k * $PITCH + at]);
+        if (d >= $LASTD || h >= $LASTH || w >= $LASTW) continue;
+#pragma unroll $TOGETHER
+        for (int k = 0; k < $TILES * 8 * $SPREAD / $THREADS; k++) {
+          const int own = k * ($THREADS / $SPREAD) + threadIdx.x / $SPREAD, to = cut % $CUTS * $COLUMNS + column + own;
+$if RAGGED
+          if (to < $EACH)
+$end
+            $NAME_inside($PASS, z, tile.n, to, d, h, w, stage[own * $PITCH + at]);
+        }
       }
       __syncthreads();
     }
