@@ -55,7 +55,7 @@ census_access cawb_census_access(word op) {
 
 int cawb_census_telling(word operand) {
   static const char *const names[] = { "%clock", "%globaltimer", "%smid", "%nsmid", "%warpid",
-                                       "%nwarpid", "%gridid", "%pm", "%envreg", NULL };
+                                       "%nwarpid", "%gridid", "%pm", "%envreg", "%current_graph_exec", NULL };
   for (const char *const *n = names; *n != NULL; n++)
     if (cawb_ptx_starts(operand, *n)) return 1;
   return 0;

@@ -104,6 +104,32 @@ class Battery(unittest.TestCase):
                     differs += int(((made != made.median(1, keepdim=True).values).sum(1) == 1).sum())
         self.assertTrue(min(below, same, differs, last) > 40, (below, same, differs, last))
 
+    def test_what_looks_simple_by_most_of_its_elements_is_not(self):
+        like = torch.randn(16, 300)
+        seen, slices = {"before": 0, "zeros": 0, "whole": 0, "one value": 0}, 0
+        for seed in range(40):
+            made = self.make("mixed", like, seed)
+            agree = {"before": made[1:] == made[:-1], "zeros": made == 0, "whole": made == made.round(),
+                     "one value": made == made.median(1, keepdim=True).values}
+            for name, places in agree.items():
+                share = places.float().mean(1)
+                seen[name] += int(((share > 0.8) & (share < 1)).sum())
+            shaped = self.make("edges", torch.randn(8, 9, 10), seed)
+            slices += any(0.8 <= float(share) < 1 for dim in range(3)
+                          for share in (shaped.diff(dim=dim) == 0).float().movedim(dim, 0).flatten(1).mean(1))
+        self.assertTrue(min(seen.values()) >= 5 and slices >= 15, (seen, slices))
+
+    def test_some_indices_and_masks_are_the_task_s_own_but_for_a_few(self):
+        places, mask, ids = torch.arange(64), torch.ones(16, 40, dtype=torch.bool).tril(8), torch.randint(9, (16, 40))
+        near = [0, 0, 0]
+        for seed in range(40):
+            for i, (own, fixed) in enumerate(((places, {0}), (mask, ()), (ids, ()))):
+                made = self.make("mixed", own, seed, fixed=fixed)
+                share = (made == own).float().view(-1, own.shape[-1]).mean(1)
+                near[i] += int(((share >= 0.75) & (share < 1)).sum())
+            self.assertEqual(self.make("mixed", places, seed, fixed={0}).sort().values.tolist(), places.tolist())
+        self.assertTrue(near[0] >= 8 and min(near[1:]) >= 80, near)
+
     def test_large_ones_are_made_in_pieces(self):
         was = battery.PIECE
         battery.PIECE = 100

@@ -17,8 +17,8 @@ import torch
 
 from host.judge import places
 from host.judge import whole
-from host.judge.draws import (all_but_one, both_signs, chance, either, few_levels, heavy_tailed, leaning,
-                              near_levels, normal, nothing, one_sign, planted, power, spread, spread_of, swept,
+from host.judge.draws import (all_but_one, blemished, both_signs, chance, echoed, either, few_levels, few_of, heavy_tailed, leaning,
+                              near_levels, nearly, normal, nothing, one_sign, planted, power, spread, spread_of, swept,
                               the_same, topped, uniform)
 from host.wire.fault import Fault
 from host.wire.tensors import STORED, flat, mapped
@@ -77,8 +77,8 @@ def given_rows(like, at, rows, cols):
     return own / own.abs().amax(1, keepdim=True).clamp(min=1e-30)
 
 
-WELL = ((both_signs, 5), (one_sign, 2), (heavy_tailed, 1), (leaning, 1), (None, 1), (few_levels, 0.3))
-LEANS = 3                                # its place there
+WELL = ((both_signs, 5), (one_sign, 2), (heavy_tailed, 1), (leaning, 1), (None, 1), (few_levels, 0.3), (nearly, 1))
+LEANS, OWN, NEARLY = 3, 4, 6             # places there
 DEGENERATE = ((the_same, 3), (all_but_one, 3), (few_levels, 2), (near_levels, 1), (nothing, 1))
 
 
@@ -96,7 +96,18 @@ def mixed(like):
     made, which = mixture(like, WELL)
     powers = 4 * spread(made.shape[0]) - 2
     powers = torch.where(which == LEANS, (powers.floor() - 1).clamp_(max=0), powers)
-    return cut(like, planted(made) * torch.exp2(powers).unsqueeze(1))
+    powers = torch.where(which == NEARLY, powers.round().abs(), powers)      # what is whole stays so
+    own = (which == OWN).nonzero().squeeze(1)
+    own = own[torch.rand(own.shape) < 0.5]
+    made[own] = blemished(made[own])
+    made = planted(made) * torch.exp2(powers).unsqueeze(1)
+    return cut(like, echoed(made, echoing(which)))
+
+
+def echoing(which):
+    """Some rows of the kind that there are most of, where there are a few rows."""
+    at = (which[1:] == 0).nonzero().squeeze(1) + 1
+    return at[torch.randperm(at.numel())[:1 + len(which) // 16]] if len(which) >= 4 else at[:0]
 
 
 def positive(like):
@@ -181,6 +192,18 @@ def edges(like):
             more = float(uniform(3, 12)) * float(either())
             shaped.select(dim, -1).add_(more)
             shaped.select(dim, int(torch.randint(size, ()))).sub_(more / 2)
+    return repeated(made, shaped)
+
+
+def repeated(made, shaped):
+    """One slice of a dimension is the one before it but for a few elements."""
+    long = [d for d, size in enumerate(shaped.shape) if size >= 4]
+    if long:
+        dim = long[int(torch.randint(len(long), ()))]
+        at = int(torch.randint(1, shaped.shape[dim] - 1, ()))
+        before, there = shaped.select(dim, at - 1), shaped.select(dim, at)
+        few = few_of(1, before.numel()).view(before.shape)
+        there.copy_(torch.where(few, before + either(*before.shape) * power(0, 2, *before.shape), before))
     return made
 
 

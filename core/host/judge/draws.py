@@ -1,4 +1,6 @@
 """Rows of numbers, by kind: what battery.py mixes. In float64, near 1 in size."""
+import math
+
 import torch
 
 
@@ -100,6 +102,44 @@ def swept(rows, cols):
 
 def nothing(rows, cols):
     return torch.zeros(rows, cols, dtype=torch.float64)
+
+
+def whole_ones(rows, cols):
+    return torch.randint(-3, 4, (rows, cols)).to(torch.float64)
+
+
+SIMPLE = (nothing, the_same, whole_ones, few_levels)
+
+
+def nearly(rows, cols):
+    """Something simple but for a few elements: who looks at some takes it for that."""
+    which = torch.randint(len(SIMPLE), (rows, 1))
+    made = nothing(rows, cols)
+    for number, kind in enumerate(SIMPLE):
+        made = torch.where(which == number, kind(rows, cols), made)
+    return blemished(made)
+
+
+def few_of(rows, cols):
+    """Places in each row: one, or up to an eighth of it, fewer more often."""
+    share = torch.exp2(math.log2(max(2, cols // 8)) * torch.rand(rows, 1, dtype=torch.float64)).floor() / max(1, cols)
+    places = torch.rand(rows, cols, dtype=torch.float64) < share
+    return places.scatter_(1, torch.randint(max(1, cols), (rows, 1)), True) if cols else places
+
+
+def blemished(made):
+    """The same but for a few elements of each row, which are large enough to be missed."""
+    rows, cols = made.shape
+    return torch.where(few_of(rows, cols), normal(rows, cols) * power(-1, 2, rows, 1) + either(rows, cols) / 2, made)
+
+
+def echoed(made, at):
+    """Rows that become the ones before them but for a few elements, as large as the largest there."""
+    if at.numel():
+        before, few = made[at - 1], few_of(at.numel(), made.shape[1])
+        size = before.abs().amax(1, keepdim=True).clamp_(min=1e-3)
+        made[at] = torch.where(few, either(*before.shape) * size * power(-1, 1, *before.shape), before)
+    return made
 
 
 def planted(made):

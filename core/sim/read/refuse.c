@@ -28,6 +28,7 @@ static const struct { const char *prefix, *family; int some; } families[] = {
   { "red.async", "asynchronous reductions", 0 },
   { "multimem.", "memory of several devices", 0 },
   { "%envreg", "registers that a driver fills", 0 },
+  { "%current_graph_exec", "which graph a launch is from", 0 },
   { "%reserved_smem_offset_", "tiles of several warps in cooperative groups", 0 },
   { "vmad", "scalar video instructions with negated operands", 1 }
 };
