@@ -45,7 +45,7 @@ static void test_one_value(void) {
 static void test_shared(void) {
   CHECK(found("shared_set", 1, "") == 0);
   CHECK(found("shared_unset", 1, "uninitialised memory: shared_unset, kernel.cu line ") == 1);
-  CHECK(found("shared_unset", 1, "read of byte 0 of shared memory, to which nothing was written, by block (0,0,0) thread (32,0,0)") == 1);
+  CHECK(found("shared_unset", 1, "read of byte 0 of shared memory, to which nothing was written, by block (0,0,0) thread (63,0,0); line 29 stores it to global memory") == 1);
   CHECK(found("shared_unset", 3, "by block (0,0,0)") == 3);      /* what a block wrote is gone with it */
   CHECK(found("shared_count_unset", 1, "read of byte 0 of shared memory, to which nothing was written") == 1);
 }

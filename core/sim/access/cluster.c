@@ -7,6 +7,7 @@
 #include "sim/exec/functions.h"
 #include "sim/exec/isa.h"
 #include "sim/memory/device.h"
+#include "sim/watch/uninitialised.h"
 
 sim_exec *sim_cluster_member(const sim_exec *x, uint32_t addr) {
   uint32_t rank = addr >> SIM_RANK_SHIFT;
@@ -76,6 +77,13 @@ int sim_cluster_move(sim_warp *w, const sim_insn *in, const uint32_t *addr, unsi
   return event;
 }
 
+/* A load that is not followed reads what nothing has written. */
+static void note_unset(sim_warp *w, const sim_insn *in, const uint32_t *addr) {
+  unsigned lane = (unsigned)__builtin_ctz(w->mask);
+  w->exec->unset = 0;
+  sim_uninitialised_note(w, in, SIM_SHARED, lane, addr[lane]);
+}
+
 /* The lanes that stay go the usual way, by their own addresses without a rank. */
 static int cluster_access(sim_warp *w, const sim_insn *in, int how) {
   uint32_t addr[SIM_LANES], mask = w->mask, far, ranked = 0;
@@ -92,6 +100,7 @@ static int cluster_access(sim_warp *w, const sim_insn *in, int how) {
   if (w->mask != 0 && event == SIM_NEXT) {
     for (unsigned l = 0; l < SIM_LANES; l++) addr[l] = sim_cluster_within(addr[l]);
     event = shared_access(w, in, addr, size, how, &pattern);
+    if (w->exec->unset) note_unset(w, in, addr);
     if (event == SIM_NEXT) {
       uint64_t wide[SIM_LANES];
       widened(addr, wide);
@@ -149,12 +158,13 @@ static int by_space(sim_warp *w, const sim_insn *in, unsigned global, unsigned s
   const unsigned ops[] = { global, shared, local, param };
   const sim_fn *table = w->exec->device->isa->table;
   int event = SIM_NEXT;
-  for (unsigned i = 0; i < 4 && event == SIM_NEXT; i++) {
+  for (unsigned i = 0; i < 4 && (event == SIM_NEXT || event == SIM_UNDEFINED); i++) {
     w->mask = in_space[i];
     if (w->mask == 0) continue;
-    event = ops[i] != SIM_OP_unknown ? table[ops[i]](w, in)
-          : sim_fault_memory(w, in, SIM_FAULT_READONLY, (unsigned)__builtin_ctz(w->mask), 0, in->width,
-                         SIM_PARAM, WRITE);
+    int one = ops[i] != SIM_OP_unknown ? table[ops[i]](w, in)
+            : sim_fault_memory(w, in, SIM_FAULT_READONLY, (unsigned)__builtin_ctz(w->mask), 0, in->width,
+                           SIM_PARAM, WRITE);
+    if (one != SIM_NEXT) event = one;
   }
   w->mask = mask;
   return event;

@@ -6,6 +6,7 @@
 #include "sim/memory/device.h"
 #include "sim/watch/order.h"
 #include "sim/watch/shadow.h"
+#include "sim/watch/undefined.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,7 @@ void sim_exec_free(sim_exec *x) {
   for (unsigned i = 0; x->warps != NULL && i < x->nwarps; i++) {
     free(x->warps[i].copies);
     free(x->warps[i].lane_seen);
+    sim_undefined_free(&x->warps[i]);
     sim_calls_free(&x->warps[i]);
   }
   free(x->bulks);

@@ -62,13 +62,14 @@ void sim_block_begin(sim_exec *x) {
     w->next = UINT32_MAX;
     w->ngroups = 0;
     w->met = w->ncopies = 0;
+    w->undefined = NULL;
     memset(w->commits, 0, sizeof w->commits);
     w->closed = w->fenced = 0;
     w->ordered = 0;
     sim_calls_begin(w);
   }
   memset(x->barrier, 0, sizeof x->barrier);
-  x->exited = 0;
+  x->exited = x->unset = 0;
   x->ended = 0;
   x->meetings = 0;
   x->nbulks = 0;

@@ -45,6 +45,7 @@ enum { SIM_RACE_WARPS, SIM_RACE_LANES, SIM_RACE_BLOCKS, SIM_RACE_COPY, SIM_RACE_
 
 struct sim_warp {
   unsigned char *base[SIM_BASES];
+  struct sim_undefined *undefined;      /* values that nothing wrote, see sim/watch/undefined.h; NULL: none */
   uint32_t mask;                /* lanes that execute the current instruction */
   uint32_t active;              /* lanes of the running group */
   uint32_t pc, target;
@@ -65,6 +66,7 @@ struct sim_warp {
   uint32_t fenced;              /* the epoch of the last fence.proxy.async: see sim/access/warpgroup.c */
   sim_group group[SIM_LANES];   /* the groups that are not running */
   unsigned char *local, *local_set;   /* a byte for each of `local`: it was written */
+  struct sim_undefined *undefined_kept;       /* room for `undefined` */
   struct sim_clock *clock, *fence;    /* what it knows of other blocks, see sim/watch/order.h */
   uint64_t met_at, lane_met[SIM_LANES];       /* when its lanes last met, see meeting.h; */
   uint64_t (*lane_seen)[SIM_LANES];   /* since then some of them; NULL: none did */
@@ -99,6 +101,7 @@ struct sim_exec {
   uint64_t *lane_writes, *lane_reads;   /* of the same units, see sim/watch/lanes.h; NULL: lanes cannot race */
   uint64_t meeting;             /* of lanes, so far */
   uint32_t shadow_size, epoch;
+  int unset;                    /* the load at hand reads what nothing has written */
   uint32_t first_epoch;         /* in which the block began; 0: it is not known any more */
   struct sim_waw *waw;          /* units that several warps wrote */
   uint32_t nwaw;
@@ -149,6 +152,8 @@ struct sim_exec {
     unsigned warp, lane, block[3];
     int how, other_how;              /* 0 read, 1 wrote, 2 atomic */
     int other_warp;                  /* -1: several */
+    const sim_insn *user;            /* of what nothing has written: the instruction that uses it, and how; NULL: nobody */
+    const char *use;                 /* looked; NULL: the instruction's name says it */
   } race;
 };
 

@@ -27,7 +27,8 @@ typedef int (*sim_fn)(sim_warp *, const sim_insn *);
 
 /* What a handler asks of the loop around it; 0: go on with the next one. */
 enum { SIM_NEXT, SIM_JUMP, SIM_SPLIT, SIM_EXIT, SIM_WAIT_WARP, SIM_WAIT_BLOCK, SIM_FAULT,
-       SIM_WAIT_CLUSTER, SIM_PARK, SIM_WAIT_GROUP };
+       SIM_WAIT_CLUSTER, SIM_PARK, SIM_WAIT_GROUP,
+       SIM_UNDEFINED };         /* go on with the next one, looking at each: see sim/watch/undefined.h */
 
 enum { SIM_RN, SIM_RZ, SIM_RM, SIM_RP, SIM_RNA };
 enum { SIM_SAT = 1, SIM_RELU = 2, SIM_FINITE = 4 };       /* bits: to [0, 1] or a range; not below 0; not infinite */
@@ -55,7 +56,7 @@ struct sim_insn {
   sim_fn inner;           /* what fn goes around: other roundings, saturation; see sim/read/wgmma.c */
   union {
     uint32_t to_offset;   /* of the address that a copy goes to, where offset is of the other */
-    struct { uint16_t m, n, k; } shape;       /* of matrices */
+    struct { uint16_t m, n, k, registers; } shape;       /* of matrices; how many of the extras they are in */
   };
   uint32_t extra;         /* further operands, from here on in the function's extras */
   uint32_t line;          /* of the source; 0: unknown */

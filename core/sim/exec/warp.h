@@ -62,6 +62,20 @@ static inline uint32_t next_tile(const sim_warp *w, sim_ref mask, uint32_t *left
   return same;
 }
 
+/* Where lane l of a shuffle reads, or beyond its segment: itself, and not in range. */
+static inline unsigned shuffle_from(int mode, unsigned l, uint32_t b, uint32_t c, int *in_range) {
+  uint32_t segment = c >> 8 & 31, clamp = c & 31, from;
+  uint32_t low = l & segment, high = low | (clamp & ~segment);
+  b &= 31;
+  int ok;
+  if (mode == 0) { from = l - b; ok = (int)from >= (int)high; }
+  else if (mode == 1) { from = l + b; ok = from <= high; }
+  else if (mode == 2) { from = l ^ b; ok = from <= high; }
+  else { from = low | (b & ~segment); ok = from <= high; }
+  *in_range = ok;
+  return ok ? from & 31 : l;
+}
+
 /* All lanes that live must be here: 1, or 0 to wait for the others. */
 static inline int whole_warp(sim_warp *w) {
   if (w->mask != SIM_ALL && !all_here(w, SIM_ALL)) return 0;

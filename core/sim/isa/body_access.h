@@ -108,12 +108,13 @@ static int op_ld_shared(sim_warp *w, const sim_insn *in) {
   if (event == SIM_NEXT) event = shared_shape(w, in, addr, size, READ, &s);
   if (event != SIM_NEXT) return event;
   if (in->looks | in->keeps) sim_lanes_access(w, in, addr, size, READ);
+  if (__builtin_expect(w->exec->unset, 0)) event = sim_undefined_shared(w, in, addr);
   if (in->width == 4 && in->lane == 4 && w->mask == SIM_ALL && s->pattern != DENSE && s->pattern != SAME) {
-    if (s->pair) { fetch_pair(w, in, s, addr[0]); return SIM_NEXT; }
-    if (s->words > 0 && look_up(w, in, s, w->exec->shared + (int64_t)addr[0] + s->from)) return SIM_NEXT;
+    if (s->pair) { fetch_pair(w, in, s, addr[0]); return event; }
+    if (s->words > 0 && look_up(w, in, s, w->exec->shared + (int64_t)addr[0] + s->from)) return event;
   }
   fetch_near(w, in, w->exec->shared, 0, addr, s->pattern);
-  return SIM_NEXT;
+  return event;
 }
 
 static int op_st_shared(sim_warp *w, const sim_insn *in) {
@@ -132,6 +133,7 @@ static int op_st_shared(sim_warp *w, const sim_insn *in) {
     uint32_t lost = lost_near(w, in, x->shared, 0, addr);
     if (lost != 0) sim_race_lanes(w, in, lost, SIM_SHARED, addr[__builtin_ctz(lost)]);
   }
+  if (__builtin_expect(w->undefined != NULL, 0)) sim_undefined_kept(w, in, addr);
   return SIM_NEXT;
 }
 
@@ -152,11 +154,13 @@ static int small_access(sim_warp *w, const sim_insn *in, int space, unsigned cha
       return sim_fault_memory(w, in, SIM_FAULT_ALIGN, l, addr[l], size, space, how);
     addr[l] += l * stride;
   }
-  if (space == SIM_LOCAL && w->exec->checks) sim_uninitialised_local(w, in, addr, how);
+  int checks = space == SIM_LOCAL && w->exec->checks, event = SIM_NEXT;
+  if (checks && sim_uninitialised_local(w, in, addr, how)) event = sim_undefined_local(w, in, addr);
+  if (checks && how == WRITE && w->undefined != NULL) sim_undefined_kept_local(w, in, addr);
   w->exec->counts.local_requests += space == SIM_LOCAL;
   if (how == READ) fetch_far(w, in, host, 0, addr, MIXED);
   else put_far(w, in, host, 0, addr, MIXED);
-  return SIM_NEXT;
+  return event;
 }
 
 static int op_ld_local(sim_warp *w, const sim_insn *in) {

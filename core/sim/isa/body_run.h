@@ -20,7 +20,7 @@ static int run_warp(sim_warp *w) {
     const sim_insn *in = code + w->pc;
     uint32_t m = w->active;
     int event;
-    if (in->run > 1) {
+    if (in->run > 1 && w->undefined == NULL) {
       event = run_stretch(w, &threads);
       in = code + w->pc;
     } else {
@@ -29,10 +29,15 @@ static int run_warp(sim_warp *w) {
       hits[w->pc + 1]--;
       threads += (uint64_t)__builtin_popcount(m);
       w->mask = m;
-      event = m != 0 ? in->fn(w, in) : SIM_NEXT;
+      if (__builtin_expect(w->undefined != NULL, 0)) event = sim_undefined_run(w, in);
+      else event = m != 0 ? in->fn(w, in) : SIM_NEXT;
       w->pc += event == SIM_NEXT;
     }
     if (__builtin_expect(event == SIM_NEXT, 1)) continue;
+    if (event == SIM_UNDEFINED) {
+      w->pc++;
+      continue;
+    }
     if (event == SIM_JUMP) {
       uint32_t from = w->pc;
       if (sim_op_has(in->op, OP_JUMPS_BY_TABLE)) sim_group_scatter(w, m);

@@ -1,19 +1,5 @@
 /* body_warp.h - what the lanes of a warp do together: shuffles, votes, reductions. See sim/exec/warp.h. */
 
-/* Where lane l of a shuffle reads, or beyond its segment: itself, and not in range. */
-static inline unsigned shuffle_from(int mode, unsigned l, uint32_t b, uint32_t c, int *in_range) {
-  uint32_t segment = c >> 8 & 31, clamp = c & 31, from;
-  uint32_t low = l & segment, high = low | (clamp & ~segment);
-  b &= 31;
-  int ok;
-  if (mode == 0) { from = l - b; ok = (int)from >= (int)high; }
-  else if (mode == 1) { from = l + b; ok = from <= high; }
-  else if (mode == 2) { from = l ^ b; ok = from <= high; }
-  else { from = low | (b & ~segment); ok = from <= high; }
-  *in_range = ok;
-  return ok ? from & 31 : l;
-}
-
 static int op_shfl(sim_warp *w, const sim_insn *in) {
   uint32_t ranges = 0, copy[SIM_LANES];
   if (!gathered(w, in->r[4])) return SIM_WAIT_WARP;

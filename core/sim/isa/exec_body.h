@@ -18,6 +18,7 @@
 #include "sim/watch/lanes.h"
 #include "sim/watch/order.h"
 #include "sim/watch/race.h"
+#include "sim/watch/undefined.h"
 #include "sim/watch/uninitialised.h"
 
 #include "sim/isa/body_int.h"

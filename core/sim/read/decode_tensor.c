@@ -117,6 +117,7 @@ static int decode_mma(ptx_parser *p, const ptx_statement *s, int wmma) {
   in->shape.m = (uint16_t)m[0];
   in->shape.n = (uint16_t)m[1];
   in->shape.k = (uint16_t)m[2];
+  in->shape.registers = (uint16_t)(p->f->nextras - first);
   memcpy(in->type, t, sizeof in->type);
   in->flags = (uint8_t)((ptx_word_at(s, "satfinite") && t[0] == 'i' ? MMA_SATURATES : 0) |
                         (ptx_word_at(s, "xor") ? MMA_XOR : 0) | (ptx_word_at(s, "and") ? MMA_AND : 0) |
@@ -175,6 +176,7 @@ static int decode_tile(ptx_parser *p, const ptx_statement *s, int store) {
   in->mode = (uint8_t)turned;
   in->shape.m = (uint16_t)rows;
   in->shape.n = (uint16_t)columns;
+  in->shape.registers = (uint16_t)n;
   in->vec = (uint8_t)n;
   in->r[2] = s->count > 2 ? ptx_source(p, s, 2, 4, NULL) : ptx_value(p, 4, turned ? rows : columns);
   if (!store) in->r[0] = p->f->extras[first];

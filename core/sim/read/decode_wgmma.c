@@ -64,6 +64,7 @@ static int decode_product(ptx_parser *p, const ptx_statement *s) {
   in->shape.m = (uint16_t)m[0];
   in->shape.n = (uint16_t)m[1];
   in->shape.k = (uint16_t)m[2];
+  in->shape.registers = (uint16_t)(p->f->nextras - first);
   memcpy(in->type, t, 3);
   in->flags = (uint8_t)how;
   in->cost = (uint16_t)ptx_tensor_cost(quarter, t[1]);

@@ -15,6 +15,7 @@ int sim_race_first(sim_warp *w, const sim_insn *in, int kind, int how) {
                (x->race.kind == SIM_RACE_IN_WARP && kind == SIM_RACE_WARPS);
   if (x->counts.races++ != 0 && !better) return 0;
   x->race.kind = kind;
+  x->race.user = NULL;
   x->race.space = SIM_GENERIC;                  /* shared memory, unless told otherwise */
   x->race.line = in->line;
   x->race.warp = w->index;

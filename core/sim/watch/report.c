@@ -154,10 +154,22 @@ static int say_copy(const sim_exec *x, const char *at, const char *where, char *
                   "(%u,%u,%u)", at, x->race.warp, does[x->race.how], where, b[0], b[1], b[2]);
 }
 
+/* "; line 7 branches on it" */
+static void say_use(const sim_exec *x, char *out, size_t room) {
+  const sim_insn *in = x->race.user;
+  char line[32] = "the kernel", name[48];
+  out[0] = '\0';
+  if (in == NULL) return;
+  if (in->line != 0) snprintf(line, sizeof line, "line %u", in->line);
+  snprintf(name, sizeof name, "uses it in '%s'", sim_ops[in->op].name);
+  snprintf(out, room, "; %s %s", line, x->race.use != NULL ? x->race.use : name);
+}
+
 static int say_uninitialised(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
-  char who[96];
+  char who[96], use[96];
   thread_at(x, x->race.block, x->race.warp, x->race.other, who, sizeof who);
-  return snprintf(out, room, "uninitialised memory: %s: read of %s, to which nothing was written, by %s", at, where, who);
+  say_use(x, use, sizeof use);
+  return snprintf(out, room, "uninitialised memory: %s: read of %s, to which nothing was written, by %s%s", at, where, who, use);
 }
 
 /* What goes on beside warpgroup products. */

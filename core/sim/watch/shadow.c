@@ -3,6 +3,7 @@
 
 #include "sim/exec/variants.h"
 #include "sim/watch/race.h"
+#include "sim/watch/undefined.h"
 #include "sim/watch/uninitialised.h"
 
 static void note_race(sim_warp *w, const sim_insn *in, uint32_t unit, uint32_t other, int how,
@@ -19,8 +20,10 @@ static void shadow_read(sim_warp *w, const sim_insn *in, uint32_t i, int how) {
   sim_exec *x = w->exec;
   uint32_t key = x->epoch << 8 | w->index, wr = x->writers[i], rd = x->readers[i];
   int read = rd >> 8 == x->epoch;
-  if (wr >> 8 < x->first_epoch)
-    sim_uninitialised_note(w, in, SIM_SHARED, (unsigned)__builtin_ctz(w->mask), (uint64_t)i << x->grain);
+  if (wr >> 8 < x->first_epoch) {
+    if (sim_undefined_may(in)) x->unset = 1;
+    else sim_uninitialised_note(w, in, SIM_SHARED, (unsigned)__builtin_ctz(w->mask), (uint64_t)i << x->grain);
+  }
   if (wr >> 8 == x->epoch && ((wr & SHADOW_MANY) || (wr & SHADOW_WARP) != w->index)) {
     if (!(wr & SHADOW_ATOMIC)) note_race(w, in, i, wr, how, WRITE);
     else if (how == READ && !(wr & SHADOW_SWAP)) note_race(w, in, i, wr, how, ATOMIC);

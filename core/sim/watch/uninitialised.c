@@ -3,12 +3,13 @@
 
 #include "sim/watch/race.h"
 
-void sim_uninitialised_note(sim_warp *w, const sim_insn *in, int space, unsigned lane, uint64_t place) {
+int sim_uninitialised_note(sim_warp *w, const sim_insn *in, int space, unsigned lane, uint64_t place) {
   sim_exec *x = w->exec;
-  if (!sim_race_first(w, in, SIM_RACE_UNINITIALISED, READ)) return;
+  if (!sim_race_first(w, in, SIM_RACE_UNINITIALISED, READ)) return 0;
   x->race.space = space;
   x->race.place = place;
   x->race.other = lane;
+  return 1;
 }
 
 /* Mark bits; blocks beside this one may mark others of the same word. */
@@ -66,7 +67,8 @@ void sim_uninitialised_range(sim_warp *w, const sim_insn *in, sim_region *r, uns
   if (how != READ) mark_range(w->exec, r->written, first, last);
 }
 
-void sim_uninitialised_local(sim_warp *w, const sim_insn *in, const uint64_t *addr, int how) {
+int sim_uninitialised_local(sim_warp *w, const sim_insn *in, const uint64_t *addr, int how) {
+  int unset = 0;
   for (unsigned l = 0; l < SIM_LANES; l++)
     for (unsigned k = 0; k < in->vec && (w->mask >> l & 1); k++) {
       uint64_t off = addr[l] + (uint64_t)k * in->width, any = 0;
@@ -74,8 +76,7 @@ void sim_uninitialised_local(sim_warp *w, const sim_insn *in, const uint64_t *ad
         any |= w->local_set[i];
         if (how == WRITE) w->local_set[i] = 1;
       }
-      if (how != READ || any) continue;
-      sim_uninitialised_note(w, in, SIM_LOCAL, l, off - (uint64_t)l * w->exec->local_stride);
-      return;
+      unset |= how == READ && !any;
     }
+  return unset;
 }

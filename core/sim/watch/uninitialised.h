@@ -9,7 +9,8 @@
 
 #include "sim/exec/request.h"
 
-void sim_uninitialised_note(sim_warp *w, const sim_insn *in, int space, unsigned lane, uint64_t place);
+/* Returns whether this is the finding that is kept. */
+int  sim_uninitialised_note(sim_warp *w, const sim_insn *in, int space, unsigned lane, uint64_t place);
 
 /* Before a load, or an atomic access, of global memory; with a store. */
 void sim_uninitialised_check(sim_warp *w, const sim_insn *in, const sim_where *at, const uint64_t *addr);
@@ -19,7 +20,7 @@ void sim_uninitialised_mark(const sim_warp *w, const sim_insn *in, const sim_whe
 void sim_uninitialised_range(sim_warp *w, const sim_insn *in, sim_region *r, unsigned lane, uint64_t addr,
                              uint32_t size, int how);
 
-/* A thread's local memory: `addr` are places in the warp's area. */
-void sim_uninitialised_local(sim_warp *w, const sim_insn *in, const uint64_t *addr, int how);
+/* A thread's local memory: `addr` are places in the warp's area. Whether a load reads what was not written. */
+int sim_uninitialised_local(sim_warp *w, const sim_insn *in, const uint64_t *addr, int how);
 
 #endif
