@@ -5,6 +5,7 @@ import sys
 
 import torch
 
+import knobs as table
 import lang
 import model
 import rollout
@@ -28,13 +29,13 @@ class Wanted(Exception):
 
 
 def load(path):
-    """Knobs and actor of a checkpoint."""
+    """Knobs and actor of a checkpoint; a knob that it does not know yet is as usual."""
     state = torch.load(path, weights_only=True)
     if state["words"] != list(lang.VOCABULARY):
         raise SystemExit("%s was learnt in another language than this version's (train/lang.py): train again" % path)
     actor = model.actor(state["knobs"])
     actor.load_state_dict(state["actor"])
-    return state["knobs"], actor.eval()
+    return table.of(**state["knobs"]), actor.eval()
 
 
 def answer(knobs, actor, asked, generator):
@@ -55,8 +56,7 @@ def answer(knobs, actor, asked, generator):
 
 
 def main(path):
-    knobs, actor = load(path)
-    generator = torch.Generator()
+    (knobs, actor), generator = load(path), torch.Generator()
     print(json.dumps({"free": knobs["free"], "start": knobs["start"], "turns": knobs["turns"], "parameters": sum(p.numel() for p in actor.parameters())}), flush=True)
     for line in sys.stdin:
         asked = json.loads(line)

@@ -342,6 +342,10 @@ def test_policy():
         result = Judge().one(["joined", 4, True])
         more = dict(asked, results=[result] * 20, programs=[["joined", 4, True]] * 20)
         assert "no room" in policy.answer(table, actor, more, torch.Generator())["why"]
+        state = torch.load(os.path.join(folder, "checkpoint.pt"), weights_only=True)
+        del state["knobs"]["legal"]
+        torch.save(state, os.path.join(folder, "older.pt"))
+        assert policy.load(os.path.join(folder, "older.pt"))[0] == table, "a checkpoint of before a knob can be asked"
 
 
 def test_learns():
