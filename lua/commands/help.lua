@@ -8,7 +8,7 @@ cawb %s: optimise GPU kernels from a Lua script, with the hardware in the loop.
   cawb TASK.py [flags]                lower a task to fast kernels, without a model
   cawb STRATEGY TASK.py [flags]       run a strategy on a task: a file, or one of strategies/ by its name
   cawb SCRIPT.lua [arguments]         run a script that uses the module `cawb`
-  cawb WORD [arguments]               run a command; cawb help WORD prints its own page
+  cawb WORD [arguments]               run a command; cawb help WORD prints its page, or a strategy's
 
 flags
   --device auto|cuda:N|sim:h100   where candidates run (auto: the first GPU, else sim:h100);

@@ -161,6 +161,22 @@ check.test("every command has a page: cawb help WORD and cawb WORD --help print 
   end
 end)
 
+check.test("every strategy has a page with its settings, none of which runs it", function()
+  for _, file in ipairs(assert(core.fs.list(core.home .. "/strategies"))) do
+    local name = file:match "^(.*)%.lua$"
+    local out, status = cawb("help " .. name)
+    check.equal(status, 0, name .. ": " .. out)
+    check.matches(out, "strategies/" .. file)
+    assert(not out:find("^" .. name .. ":") and not out:find "\n%-%-", out)
+  end
+  local out = cawb "tune --help"
+  check.equal(cawb "help tune", out)
+  check.matches(out, "^usage: cawb tune TASK%.py %[flags%]")
+  check.matches(out, "a better schedule of it by measurement")
+  check.matches(out, "\n  %-%-set settings%.measurements=24\n")
+  check.matches(out, '\n  %-%-set settings%.schedule=""\n')
+end)
+
 check.test("what cawb comes with has its name in any folder: tasks, strategies, options; a file that is there comes first", function()
   local words = "strategies/ladder.lua examples/gelu.py --config tolerance-paper --quiet --set turns=1 --set task.rows=8 --device sim:h100 --out " .. dir .. "/runs"
   local out, status = cawb(words, dir)

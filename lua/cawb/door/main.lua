@@ -9,6 +9,7 @@ local cli = require "cawb.door.cli"
 require "cawb"                        -- gives the names that scripts may require
 local given = require "cawb.door.given"
 local job = require "cawb.door.job"
+local page = require "cawb.door.page"
 local place = require "cawb.base.place"
 local strategy = require "cawb.base.strategy"
 local suggest = require "cawb.base.suggest"
@@ -47,6 +48,11 @@ local function print_usage(found)
   return 0
 end
 
+local function print_page(name)
+  io.stdout:write((page.of(name)))
+  return 0
+end
+
 local function unknown(word)
   if strategy.file(word) then
     return usage(("the strategy %s needs a task: cawb %s TASK.py"):format(word, word))
@@ -61,6 +67,7 @@ end
 local function command(word, argv)
   if word == "help" and argv[2] then word, argv = argv[2], { argv[2], "help" } end
   local found = load_command(word)
+  if not found and strategy.file(word) and wants_help(argv) then return print_page(word) end
   if not found then return unknown(word) end
   if found.usage and wants_help(argv) then return print_usage(found) end
   return found.main(table.move(argv, 2, #argv, 1, {}))
@@ -159,6 +166,7 @@ return function(argv)
     print("cawb " .. core.version)
     return 0
   end
+  if strategy.file(first) and wants_help(argv) then return print_page(first) end
   if is_job(argv) then return optimise(argv) end
   if first:match "%.lua$" then return script(argv) end
   return command(first, argv)
