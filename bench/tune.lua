@@ -1,6 +1,6 @@
 -- What search is worth: the tuner of compose/tune.lua beside random drawing, from compose's own schedule, at equal numbers
 -- of measurements, over the tasks of a suite at sizes that fit a simulated device, or in full on a GPU.
---   cawb bench/tune.lua run SUITE.jsonl BOOK.jsonl [MEASUREMENTS] [SHARD] [DEVICE] [SECONDS] [DRAWS]
+--   cawb bench/tune.lua run SUITE.jsonl BOOK.jsonl [MEASUREMENTS] [SHARD] [DEVICE] [SECONDS] [DRAWS] [BLOCKS]
 --   cawb bench/tune.lua table BOOK.jsonl...
 --   cawb bench/tune.lua draw SUITE.jsonl BOOK.jsonl ...      the same without the search, for records
 --   cawb bench/tune.lua records BOOK.jsonl... >FILE          what was drawn, as records (compose/tune/records.lua)
@@ -10,7 +10,9 @@
 -- The second prints the table. All begin with compose's own schedule, which is the first measurement of each: it is known
 -- before a search begins, and to begin without it would flatter whoever proposes it. `random` walks one to four legal edits
 -- from it, `uniform` gives every option of every kernel a value at random (bench/tune/draw.lua); neither measures the same
--- kernels twice. Both draw with other seeds, `random` DRAWS times and `uniform` once, and what is compared with is the mean of these.
+-- kernels twice. Both draw DRAWS times with other seeds, and what is compared with is the mean of these.
+-- With BLOCKS a simulated device models tasks at their own sizes by so many blocks of each launch: those tasks whose plan has 40 legal edits
+-- or more and whose own schedule is modelled in 10 seconds. What else it leaves out is counted. A kernel that takes longer fails.
 -- The search knows the records that cawb comes with, but for those of the task itself.
 
 local cawb = require "cawb"
@@ -22,22 +24,35 @@ local bench = require "cawb.suite.bench"
 local schedule = require "cawb.compose.schedule"
 local sight = require "cawb.compose.tune.sight"
 
-local UNIFORM = 1          -- draws of that kind
+-- At tasks' own sizes: legal edits at least; seconds in which its own schedule is made, compiled and measured; seconds for any kernel.
+local EDITS, OWN, LATER = 40, 10, 10
 
 local here = arg[0]:match "^(.*)/" or "."
 
-local word, suite, book, measurements, shard, name, seconds, draws = ...
+local word, suite, book, measurements, shard, name, seconds, draws, blocks = ...
 if word == "table" then return dofile(here .. "/tune/table.lua") { select(2, ...) } end
 if word == "records" then return dofile(here .. "/tune/records.lua") { select(2, ...) } end
-assert((word == "run" or word == "draw") and book, "usage: cawb bench/tune.lua run SUITE.jsonl BOOK.jsonl [MEASUREMENTS] [SHARD] [DEVICE] [SECONDS] [DRAWS]")
+assert((word == "run" or word == "draw") and book, "usage: cawb bench/tune.lua run SUITE.jsonl BOOK.jsonl [MEASUREMENTS] [SHARD] [DEVICE] [SECONDS] [DRAWS] [BLOCKS]")
+blocks = math.tointeger(tonumber(blocks or 0))
 measurements, draws = math.tointeger(tonumber(measurements or 16)), math.tointeger(tonumber(draws or 1))
 local claims = (shard or ""):match "^claims:(.+)$"
 local part, parts = (claims and "1/1" or shard or "1/1"):match "^(%d+)/(%d+)$"
 part, parts = assert(tonumber(part), "SHARD is as 3/16, or claims:FOLDER"), tonumber(parts)
 local ends = os.time() + (tonumber(seconds) or 1e9) // 1
 
-local draw = dofile(here .. "/tune/draw.lua")
-local device <close> = assert(cawb.device(name or "sim:h100"))
+local draw, part_of = dofile(here .. "/tune/draw.lua"), dofile(here .. "/tune/part.lua").of
+
+local function settings()
+  local all = options.copy(cawb.defaults)
+  all.deadlines.run, all.deadlines.measure = 15, 15
+  if blocks > 0 then
+    all.scale.mode, all.simulate.blocks, all.simulate.threads = "full", blocks, 1
+    all.deadlines.run, all.deadlines.measure = LATER, LATER
+  elseif not name or name:find "^sim:" then all.scale.memory, all.scale.operations = 4000000, 20000000 end
+  return all
+end
+
+local device <close> = assert(cawb.device(name or "sim:h100", settings()))
 local folder = os.tmpname()
 os.remove(folder)
 assert(core.fs.mkdir(folder))
@@ -53,13 +68,6 @@ local function open(row, all)
   f:write(row.code)
   f:close()
   return cawb.task(path, { device = device, options = all, host = host })
-end
-
-local function settings()
-  local all = options.copy(cawb.defaults)
-  if device.info.modelled then all.scale.memory, all.scale.operations = 4000000, 20000000 end
-  all.deadlines.run, all.deadlines.measure = 15, 15
-  return all
 end
 
 local function make_for(task)
@@ -79,7 +87,9 @@ local function profile(task, all, made)
   local c = cawb.candidate { source = made.source, plan = made.plan, options = made.options }
   cawb.compile { source = made.source, device = device, options = made.options }
   local p = alone(function() return cawb.profile(task, c, { options = all, set = "quick" }) end)
-  return p and p.ok and p.kernels and compose.times(made, p) or nil
+  if not (p and p.ok and p.kernels) then return nil end
+  if made.ahead then table.remove(p.kernels, 1) end
+  return compose.times(made, p)
 end
 
 -- What was measured, by task and kernel: a kernel takes the same time in any company, so that a plan all of whose kernels ran in other
@@ -105,27 +115,60 @@ end
 
 local function key_of(label, text) return label .. " " .. core.hash.sha256(text):sub(1, 24) end
 
--- Of each kernel the key of what is known, and its seconds where they are.
+-- Of each kernel the key of what is known, its seconds where they are, and the numbers of those that are not known.
 local function known_of(label, made)
-  local keys, times, count = {}, {}, 0
+  local keys, times, fresh = {}, {}, {}
   for k, kernel in ipairs(made.kernels) do
     keys[k] = key_of(label, sight.of(kernel) or schedule.key(kernel) .. made.source .. made.plan)
     times[k] = known[keys[k]] or nil
-    count = count + (times[k] and 1 or 0)
+    if not times[k] then fresh[k] = true end
   end
-  return keys, count == #made.kernels and times or nil
+  return keys, times, fresh
+end
+
+-- Whether kernels that are not known got a time. They run by themselves; where these fail together, each alone, so that the one that
+-- fails is known too.
+local function fill(task, all, made, keys, times, fresh)
+  local part = part_of(made, fresh)
+  local some = part and profile(task, all, part)
+  for n, k in ipairs(some and part.numbers or {}) do
+    remember(keys[k], some[n])
+    times[k] = known[keys[k]]
+  end
+  if some or not part then return some ~= nil end
+  local count, failed = 0, false
+  for _ in pairs(fresh) do count = count + 1 end
+  for k in pairs(fresh) do
+    if count == 1 then remember(keys[k], false) else failed = not fill(task, all, made, keys, times, { [k] = true }) or failed end
+  end
+  return count > 1 and not failed
+end
+
+local function has_failed(keys)
+  for _, key in ipairs(keys) do if known[key] == false then return true end end
+  return false
+end
+
+local function whole(task, all, made, keys)
+  local times = profile(task, all, made)
+  for k, seconds in ipairs(times or {}) do
+    remember(keys[k], seconds)
+    if device.info.modelled then times[k] = known[keys[k]] end
+  end
+  return times
 end
 
 -- Seconds of each kernel of what was made, or nil; every asking counts for him who asks.
 local function measure_for(task, all, label)
   local once = device.info.modelled
-  return function(made)
-    local plan, keys, times = key_of(label, made.source .. made.plan), known_of(label, made)
-    if once and times then return times end
-    if once and known[plan] == false then return nil end
-    times = profile(task, all, made)
+  return function(made, is_first)
+    local plan, keys, times, fresh = key_of(label, made.source .. made.plan), known_of(label, made)
+    if not once then return whole(task, all, made, keys) end
+    if not next(fresh) then return times end
+    if known[plan] == false or has_failed(keys) then return nil end
+    if blocks == 0 or is_first then times = whole(task, all, made, keys)
+    elseif not fill(task, all, made, keys, times, fresh) then times = nil end
     if not times then remember(plan, false) end
-    for k, seconds in ipairs(times or {}) do remember(keys[k], seconds) end
     return times
   end
 end
@@ -151,11 +194,24 @@ local function kernels_of(made)
   return list
 end
 
--- The line of a task, or nil where it cannot be made or measured.
+-- Why a task is none to be searched, or nil. At its own sizes: one with few edits, or whose own schedule takes too long.
+local function unfit(make, measure)
+  local from = core.clock.now()
+  local first = make {}
+  if not first then return "not made" end
+  if blocks > 0 and #compose.schedule.legal(first) < EDITS then return ("fewer than %d legal edits"):format(EDITS) end
+  local times = measure(first, true)
+  if blocks > 0 and core.clock.now() - from > OWN then return ("its own schedule takes more than %d s to model"):format(OWN) end
+  return not times and "not measured" or nil
+end
+
+-- The line of a task.
 local function line_of(row, task, all, number)
   local make = make_for(task)
-  local measure, first = measure_for(task, all, label_of(row)), make {}
-  if not first or not measure(first) then return nil end
+  local measure = measure_for(task, all, label_of(row))
+  local why = unfit(make, measure)
+  if why then return { task = label_of(row), unfit = why } end
+  local first = make {}
   local line = { task = label_of(row), device = device.info.model, modelled = device.info.modelled or nil, version = core.version,
     when = os.date "!%Y-%m-%d", kernels = kernels_of(first), edits = #compose.schedule.legal(first), random = core.json.array {},
     uniform = core.json.array {} }
@@ -164,7 +220,7 @@ local function line_of(row, task, all, number)
   end
   for k = 1, draws do
     line.random[k] = searched(compose.tune.random, make, measure, 7919 + number + 1000 * k)
-    if k <= UNIFORM then line.uniform[k] = searched(draw.uniform, make, measure, 7919 + number + 1000 * k) end
+    line.uniform[k] = searched(draw.uniform, make, measure, 7919 + number + 1000 * k)
   end
   return line
 end
@@ -197,6 +253,6 @@ for text in io.lines(suite) do
     local line
     if task then line = line_of(row, task, all, number) end
     if line and not core.clock.asked() then out:write(core.json.encode(line), "\n") end
-    io.stderr:write(("%s: %s\n"):format(label_of(row), line and ("%d seconds"):format(line.took // 1) or "not made: " .. tostring(why)))
+    io.stderr:write(("%s: %s\n"):format(label_of(row), line and (line.unfit or ("%d seconds"):format(line.took // 1)) or "no task: " .. tostring(why)))
   end
 end

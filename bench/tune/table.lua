@@ -43,15 +43,18 @@ local function over(lines, f)
 end
 
 local function read(paths)
-  local lines, seen = {}, {}
+  local lines, unfit, seen = {}, {}, {}
   for _, path in ipairs(paths) do
     for text in assert(io.lines(path)) do
       local line = core.json.decode(text)
-      if line and not seen[line.task] then lines[#lines + 1], seen[line.task] = line, true end
+      if line and not seen[line.task] then
+        local list = line.unfit and unfit or lines
+        list[#list + 1], seen[line.task] = line, true
+      end
     end
   end
   table.sort(lines, function(a, b) return a.task < b.task end)
-  return lines
+  return lines, unfit
 end
 
 local function most_asked(lines)
@@ -99,8 +102,14 @@ local function show(title, lines)
     "ahead of random", "behind" }, rows)) do print(text) end
 end
 
+local function counted(unfit)
+  local counts = {}
+  for _, line in ipairs(unfit) do counts[line.unfit] = (counts[line.unfit] or 0) + 1 end
+  return counts
+end
+
 return function(paths)
-  local lines = read(paths)
+  local lines, unfit = read(paths)
   assert(#lines > 0, "the books have no task")
   local gains, draws = {}, 0
   for _, line in ipairs(lines) do
@@ -109,6 +118,7 @@ return function(paths)
   end
   print(("cawb %s, %s%s, %s, %d tasks, %d draws each"):format(lines[1].version, lines[1].device, lines[1].modelled and ", modelled" or "",
     lines[1].when, #lines, draws))
+  for why, count in pairs(counted(unfit)) do print(("%d more tasks were not searched: %s"):format(count, why)) end
   show("all", lines)
   show("those where some way found 1% or more", gains)
 end

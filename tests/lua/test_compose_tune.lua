@@ -6,7 +6,9 @@ local core = require "cawb.core"
 local cawb = require "cawb"
 local compose = require "cawb.compose"
 local schedule = compose.schedule
+local models = require "cawb.compose.tune.model"
 local sight = require "cawb.compose.tune.sight"
+local structure = require "cawb.compose.tune.structure"
 
 local task <close> = assert(composed.task("return torch.softmax(x * y, -1).mean(0), torch.tanh(x)",
   "[torch.randn(64, 512), torch.randn(512)]"))
@@ -159,7 +161,7 @@ end)
 
 check.test("edits that change nothing are in no mixture", function()
   local promise = require "cawb.compose.tune.promise"
-  local one = { dull = {}, tried = {}, near = {}, seen = {}, own = {}, best = 0.0 }
+  local one = { dull = {}, tried = {}, near = {}, own = {}, best = 0.0, model = models.new() }
   local edits = { { name = "a", value = 1 }, { name = "a", value = 2 }, { name = "b", value = 1 }, { name = "c", value = true } }
   promise.dull(one, { a = 2 })
   promise.dull(one, { b = 1, c = true })             -- two at once say nothing of either
@@ -173,6 +175,49 @@ check.test("edits that change nothing are in no mixture", function()
   end
   check.equal(singles, 4, "each alone is a candidate all the same, until it was tried")
   assert(#list > 4, "mixtures")
+end)
+
+check.test("a model tells which option it was that paid, and a kernel's own time says more than that of one like it", function()
+  local model = models.new()
+  local unknown = model:gain({ a = 1 }, 0.0)
+  model:learn({ a = 1, b = 1 }, -0.6)
+  model:learn({ b = 1 }, 0.2)
+  assert(model:gain({ a = 1 }, 0.0) > 0.4, model:gain({ a = 1 }, 0.0))
+  assert(model:gain({ b = 1 }, 0.0) < 0.2 * unknown)
+  assert(model:gain({ a = 1 }, -0.8) < model:gain({ a = 1 }, 0.0) / 4, "what is had already is no gain")
+  local far, own = models.new(), models.new()
+  far:learn({ a = 1 }, -0.5, 0.1)
+  own:learn({ a = 1 }, -0.5)
+  assert(own:gain({ a = 1 }, 0.0) > 2 * far:gain({ a = 1 }, 0.0) and far:gain({ a = 1 }, 0.0) > unknown)
+  check.equal(models.new():gain({}, 0.0), 0.0)
+  assert(math.abs(models.gain(-0.5, 1e-6, 0.0) - 0.5) < 1e-5 and models.gain(0.5, 1e-3, 0.0) < 1e-6)
+end)
+
+check.test("a cut promises less where it writes more, and less once others did not pay", function()
+  local joined <close> = assert(composed.task("return torch.softmax(torch.tanh(x) * y, -1).mean(0)", "[torch.randn(64, 512), torch.randn(512)]"))
+  local made, edit = compose.make(joined, {}), nil
+  for _, e in ipairs(schedule.legal(made)) do edit = e.cut and e or edit end
+  local list = {}
+  for k in ipairs(made.kernels) do list[k] = 1e-6 end
+  local function best() return { made = made, list = list, seconds = #list * 1e-6 } end
+  local model, heavy = structure.model {}, best()
+  local hope = structure.hope(heavy, edit, model)
+  for label, bytes in pairs(heavy.bytes) do heavy.bytes[label] = 8 * bytes end
+  local with_more = structure.hope(heavy, edit, model)
+  structure.learn(model, edit, structure.change(best(), edit, 5e-7))
+  local later = structure.hope(best(), edit, model)
+  assert(hope > 0 and with_more < 0.95 * hope and later < 0.95 * hope, ("%g, %g, %g"):format(hope, with_more, later))
+end)
+
+check.test("beside a cut the other kernels try their next options", function()
+  local both = 0
+  compose.tune.search({}, { make = make, measurements = 24, seed = 5, measure = function(made)
+    local times = {}
+    for k in ipairs(made.kernels) do times[k] = 1.0 end
+    both = both + (made.schedule.cuts and made.schedule.kernels and 1 or 0)
+    return times
+  end })
+  assert(both > 0, "no measurement had both")
 end)
 
 check.test("it stops when it is told, and where nothing runs it says so", function()

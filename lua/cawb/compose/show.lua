@@ -36,7 +36,8 @@ local function begins(kernel)
   return found
 end
 
-local function bytes(kernel)
+--- The bytes that a kernel reads and writes at least.
+function M.bytes(kernel)
   local sum = 0
   for _, x in ipairs(begins(kernel)) do sum = sum + size(x) end
   for _, x in ipairs(kernel.roots) do sum = sum + size(x) end
@@ -100,7 +101,7 @@ function M.lines(made, profile, rate)
   local rows, head = {}, { "step", "kind", "computes", "writes", "bytes" }
   local seconds = profile and profile.ok and profile.kernels and M.times(made, profile)
   for k, kernel in ipairs(made.kernels) do
-    local what, moved = kernel.call and (kernel.kind == "conv" and "conv{}" or "gemm{}") or kernel.kind, bytes(kernel)
+    local what, moved = kernel.call and (kernel.kind == "conv" and "conv{}" or "gemm{}") or kernel.kind, M.bytes(kernel)
     if kernel.prepare then what = what .. ", before the first call" end
     if kernel.made and kernel.made.how then what = ("%s: %s"):format(what, kernel.made.how) end
     rows[k] = { tostring(k), what, display.shorten(plan.about(kernel), 70), display.shorten(shape(kernel), 40), readable(moved) }

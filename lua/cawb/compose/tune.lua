@@ -1,20 +1,22 @@
 -- tune: a better schedule by measurement. All kernels of a plan are tried at once, since the times of single launches tell them apart:
--- a measurement gives each kernel the options that should gain it most, by what is known of kernels like it (tune/records.lua) and
--- of itself. The best of each kernel makes the best plan. Edits that change what kernels there are (cuts, rewrites) are tried
--- one at a time, by the time of all, once they promise more than options do. Where nothing promises anything, walks of a few
--- edits from the best schedule follow.
+-- a measurement gives each kernel the options that should gain it most, by a model (tune/model.lua) that has learned from kernels like
+-- it (tune/records.lua) and learns from itself. The best of each kernel makes the best plan. Edits that change what kernels there are
+-- (cuts, rewrites) are tried one at a time, once they promise more (tune/structure.lua) than options do; kernels that such an edit leaves
+-- as they are try their next options beside it. Where nothing promises anything, walks of a few edits from the best schedule follow.
 
+local models = require "cawb.compose.tune.model"
 local promise = require "cawb.compose.tune.promise"
 local records = require "cawb.compose.tune.records"
 local schedule = require "cawb.compose.schedule"
 local sight = require "cawb.compose.tune.sight"
+local structure = require "cawb.compose.tune.structure"
 local walks = require "cawb.compose.tune.walks"
 
 local M = {}
 
 local GAIN = 0.99          -- of the best time so far: what is not below it is no gain
 local DRAWS = 60           -- walks in a row that lead to nothing new, or nowhere, before a search ends
-local MISSES = 80          -- the same of drawing, which has nothing but walks
+local LIKE, NEAREST = 0.05, 80     -- records that say something of a kernel: how much alike, and how many at most
 local TRIES = 60           -- plans in a row that say nothing new, before options count as spent
 
 local function spent(self) return self.left <= 0 or self.stop() end
@@ -47,6 +49,15 @@ local function name_of(kernel)
   return table.concat(words, " ")
 end
 
+-- What options should change, by the records of those kernels that are most alike.
+local function expectation(near)
+  local model, list = models.new(), {}
+  for _, r in ipairs(near) do if r.weight > LIKE then list[#list + 1] = r end end
+  table.sort(list, function(a, b) return a.weight > b.weight end)
+  for k = 1, math.min(NEAREST, #list) do model:learn(list[k].own, list[k].change, list[k].weight) end
+  return model
+end
+
 -- What is known of a kernel: its options with what they changed, as logarithms over its first time. `dull` are edits that
 -- leave its text as it was.
 local function kernel_of(self, kernel, own, seconds)
@@ -54,7 +65,8 @@ local function kernel_of(self, kernel, own, seconds)
   local one = self.kernels[name]
   if not one then
     local about = records.about(kernel)
-    one = { key = schedule.key(kernel), about = about, near = self.records:near(about), seen = {}, first = seconds, best = 0.0, own = own,
+    local near = self.records:near(about)
+    one = { name = name, key = schedule.key(kernel), about = about, near = near, seen = {}, model = expectation(near), first = seconds, best = 0.0, own = own,
             tried = {}, dull = {}, base = next(own) == nil and sight.of(kernel) or nil }
     self.kernels[name] = one
   end
@@ -70,6 +82,7 @@ local function note(self, kernel, own, seconds)
   if one.tried[text] == true then return end
   one.tried[text] = true
   one.seen[#one.seen + 1] = { own = own, change = change }
+  one.model:learn(own, change)
   if self.learn then self.learn(one.about, own, change) end
   if change < one.best + math.log(GAIN) then one.best, one.own = change, own end
 end
@@ -84,7 +97,7 @@ local function look(self, s, made)
   self.fresh = false
   local times = known_times(self, made) or measured(self, made)
   if not times then return nil end
-  local result = { made = made, schedule = s, seconds = 0.0, times = {} }
+  local result = { made = made, schedule = s, seconds = 0.0, times = {}, list = times }
   for k, kernel in ipairs(made.kernels) do
     local key, name = schedule.key(kernel), sight.of(kernel)
     result.seconds, result.times[key] = result.seconds + times[k], times[k]
@@ -230,39 +243,69 @@ end
 
 -- ---- edits that change what kernels there are
 
-local function kind_of(edit) return (edit.cut or edit.join) and "cut" or "keep" end
-
 -- What such edits did before, here and elsewhere, as records of a kernel are.
-local function plan_of(self, kind)
-  local about = { by = kind, written = 0, read = 0, row = 0, members = math.log(#self.best.made.kernels, 2) }
-  self.plans[kind] = self.plans[kind] or { about = about, near = self.records:near(about), seen = {} }
+local function plan_of(self, edit)
+  local kind = structure.kind(edit)
+  if not self.plans[kind] then
+    local about = { by = kind, written = 0, read = 0, row = 0, members = math.log(#self.best.made.kernels, 2) }
+    self.plans[kind] = { about = about, model = structure.model(self.records:near(about)) }
+  end
   return self.plans[kind]
 end
 
--- The first that was not tried of the kind that promises most, with its name and the seconds that it promises.
+-- The one that promises most of those that were not tried, with its name and the seconds that it promises.
 local function structural(self)
   local best, name, hope
   for _, edit in ipairs(schedule.legal(self.best.made)) do
     local text = not edit.kernel and schedule.text(schedule.apply({}, edit))
     if text and not self.tried[text] then
-      local plan = plan_of(self, kind_of(edit))
-      local gain = self.best.seconds * records.expected({}, 0.0, plan.near, plan.seen)
+      local gain = structure.hope(self.best, edit, plan_of(self, edit).model)
       if not best or gain > hope then best, name, hope = edit, text, gain end
     end
   end
   return best, name, hope
 end
 
-local function structural_round(self, edit, name)
-  self.tried[name] = true
-  local before = self.best.seconds
-  local result = look(self, schedule.apply(self.best.schedule, edit))
-  if result then
-    local plan, change = plan_of(self, kind_of(edit)), math.log(result.seconds / before)
-    plan.seen[#plan.seen + 1] = { own = {}, change = change }
-    if self.learn then self.learn(plan.about, {}, change) end
+-- A schedule with what is to be tried next of those kernels that an edit leaves as they are: they have times of their own.
+local function with_trials(s, made, lists)
+  local by = kernels_by_key(made)
+  for _, l in ipairs(lists) do
+    local kernel = by[l.one.key]
+    if kernel and name_of(kernel) == l.one.name then s = with_own(s, l.one.key, l.list[1].own) end
   end
-  if take(self, result) then note_all(self, result) end
+  return s
+end
+
+-- Seconds of those kernels of one result that another one has not.
+local function alone(result, other)
+  local names, sum = {}, 0.0
+  for _, kernel in ipairs(other.made.kernels) do names[name_of(kernel)] = true end
+  for k, kernel in ipairs(result.made.kernels) do
+    if not names[name_of(kernel)] then sum = sum + result.list[k] end
+  end
+  return sum
+end
+
+local function learn_structure(self, edit, before, result)
+  local plan = plan_of(self, edit)
+  local change = structure.change(before, edit, alone(result, before) - alone(before, result))
+  structure.learn(plan.model, edit, change)
+  if self.learn then self.learn(plan.about, {}, change) end
+end
+
+-- Beside the edit, other kernels try their next options; then it is taken for itself, if it is better so.
+local function structural_round(self, edit, name, lists)
+  self.tried[name] = true
+  local before, plain = self.best, schedule.apply(assembled(self), edit)
+  local made = self.make(plain)
+  local result = made and (look(self, with_trials(plain, made, lists)) or look(self, plain))
+  if not result then return true end
+  learn_structure(self, edit, before, result)
+  take(self, note_all(self, result))
+  for _, s in ipairs { schedule.apply(assembled(self), edit), assembled(self) } do
+    made = self.make(s)
+    if made and known_times(self, made) then take(self, look(self, s)) end
+  end
   return true
 end
 
@@ -306,7 +349,7 @@ local function pruned(self)
       local s = schedule.apply(best.schedule, { kernel = key, name = name })
       local made = self.make(s)
       if made and made.source == best.made.source and made.plan == best.made.plan then
-        return { made = made, schedule = s, seconds = best.seconds, times = best.times }
+        return { made = made, schedule = s, seconds = best.seconds, times = best.times, list = best.list }
       end
     end
   end
@@ -324,10 +367,10 @@ end
 local function next_round(self)
   local lists, sum = promises(self)
   local edit, name, hope = structural(self)
-  if edit and (#lists == 0 or hope > sum) then return structural_round(self, edit, name) end
+  if edit and (#lists == 0 or hope > sum) then return structural_round(self, edit, name, lists) end
   if #lists > 0 and options_round(self, lists) then return true end
   if spent(self) then return false end
-  if edit then return structural_round(self, edit, name) end
+  if edit then return structural_round(self, edit, name, {}) end
   return wander(self)
 end
 
@@ -347,23 +390,7 @@ function M.search(from, how)
   return self.best, self.curve
 end
 
---- The same by drawing: each measurement is of a walk of one to four edits from the first schedule that was not measured before,
---- while such walks are found. What a search has to beat.
-function M.random(from, how)
-  local best, curve, draw, seen = nil, {}, walks.drawing(how.seed or 1), {}
-  how = setmetatable({ make = walks.keeping(how.make) }, { __index = how })
-  local made, s, misses = how.make(from), from, 0
-  while made and #curve < how.measurements and misses < MISSES do
-    local text = made.source .. made.plan
-    if not seen[text] then
-      local times, sum = how.measure(made), 0.0
-      for _, t in ipairs(times or {}) do sum = sum + t end
-      if times and (not best or sum < best.seconds) then best = { schedule = s, made = made, seconds = sum } end
-      curve[#curve + 1], seen[text], misses = best and best.seconds or math.huge, true, 0
-    else misses = misses + 1 end
-    s, made = walks.walk(how.make, from, draw)
-  end
-  return best, curve
-end
+--- The same by drawing.
+M.random = walks.random
 
 return M

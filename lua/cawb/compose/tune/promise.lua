@@ -80,7 +80,7 @@ end
 function M.ranked(one, edits, draw)
   local list = {}
   for k, own in ipairs(candidates(one, edits, draw)) do
-    list[k] = { own = own, gain = records.expected(own, one.best, one.near, one.seen), number = k }
+    list[k] = { own = own, gain = one.model:gain(own, one.best), number = k }
   end
   table.sort(list, function(a, b) return a.gain > b.gain or a.gain == b.gain and a.number < b.number end)
   return list

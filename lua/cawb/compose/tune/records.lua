@@ -72,7 +72,7 @@ end
 function Records:near(about)
   local list = {}
   for k, r in ipairs(self.kinds[about.by] or {}) do
-    list[k] = { own = r.own, change = r.change, weight = likeness(about, r.about) }
+    list[k] = { about = r.about, own = r.own, change = r.change, weight = likeness(about, r.about) }
   end
   return list
 end

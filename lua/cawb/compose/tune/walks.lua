@@ -5,6 +5,7 @@ local schedule = require "cawb.compose.schedule"
 local M = {}
 
 local KEPT = 200           -- plans that were made and are kept
+local MISSES = 80          -- walks in a row that lead to nothing new, before drawing ends
 
 --- A function that draws from 1 to n, the same for the same seed (Park and Miller's generator, 1988).
 function M.drawing(state)
@@ -48,6 +49,25 @@ function M.walk(make, from, draw)
   local first, s, made = make(from), nil, nil
   repeat s, made = M.steps(make, from, first, draw(4), draw) until made
   return s, made
+end
+
+--- A search (tune.lua) by drawing: each measurement is of a walk of one to four edits from the first schedule that was not measured before,
+--- while such walks are found. What a search has to beat.
+function M.random(from, how)
+  local best, curve, draw, seen = nil, {}, M.drawing(how.seed or 1), {}
+  how = setmetatable({ make = M.keeping(how.make) }, { __index = how })
+  local made, s, misses = how.make(from), from, 0
+  while made and #curve < how.measurements and misses < MISSES do
+    local text = made.source .. made.plan
+    if not seen[text] then
+      local times, sum = how.measure(made), 0.0
+      for _, t in ipairs(times or {}) do sum = sum + t end
+      if times and (not best or sum < best.seconds) then best = { schedule = s, made = made, seconds = sum } end
+      curve[#curve + 1], seen[text], misses = best and best.seconds or math.huge, true, 0
+    else misses = misses + 1 end
+    s, made = M.walk(how.make, from, draw)
+  end
+  return best, curve
 end
 
 return M

@@ -1,0 +1,80 @@
+-- structure: what edits should gain that change what kernels there are, before they are measured: a cut writes and reads a tensor more,
+-- at the best rate that was seen. What such edits did beyond that here, or elsewhere, counts for the next one.
+
+local graphs = require "cawb.compose.graph"
+local models = require "cawb.compose.tune.model"
+local show = require "cawb.compose.show"
+local types = require "cawb.graph.types"
+
+local M = {}
+
+local LIKE = 1.0           -- how much one edit of a kind is like another: not much, they are about other kernels
+
+--- The kind of an edit, for records.
+function M.kind(edit) return (edit.cut or edit.join) and "cut" or "keep" end
+
+-- Of each label the numbers of the kernels that have such a node, and the bytes of the nodes; once for what was made.
+local function labels_of(best)
+  if best.labels then return best.labels, best.bytes end
+  best.labels, best.bytes = {}, {}
+  for k, kernel in ipairs(best.made.kernels) do
+    for x in pairs(kernel.own) do
+      best.labels[x.label or ""] = best.labels[x.label or ""] or {}
+      best.labels[x.label or ""][k] = true
+    end
+  end
+  for _, x in ipairs(best.made.graph.nodes) do best.bytes[x.label or ""] = graphs.numel(x.shape) * types.size(x.dtype) end
+  return best.labels, best.bytes
+end
+
+-- Seconds of the kernels that an edit is about, as far as it says; else of one as others are.
+local function concerned(best, edit)
+  local found, sum = {}, 0.0
+  for label in (edit.cut or edit.join or ""):gmatch "[^|]+" do
+    for k in pairs(labels_of(best)[label] or {}) do found[k] = true end
+  end
+  for k in pairs(found) do sum = sum + best.list[k] end
+  return sum > 0 and sum or best.seconds / math.max(1, #best.made.kernels)
+end
+
+local function fastest(best)
+  if best.rate then return best.rate end
+  best.rate = 1.0
+  for k, kernel in ipairs(best.made.kernels) do
+    if best.list[k] > 0 then best.rate = math.max(best.rate, show.bytes(kernel) / best.list[k]) end
+  end
+  return best.rate
+end
+
+-- The logarithm that is expected of the time of the kernels that it is about.
+local function expected(best, edit, own)
+  local pair = edit.cut or edit.join
+  if not pair then return 0.0 end
+  local _, bytes = labels_of(best)
+  local seconds = 2 * (bytes[pair:match "^[^|]+"] or 0) / fastest(best)
+  return edit.cut and math.log(1 + seconds / own) or 0.0
+end
+
+--- Seconds that an edit should gain; `best` is what is best so far (tune.lua), `model` what is known of edits of its kind (model.lua).
+function M.hope(best, edit, model)
+  local own = concerned(best, edit)
+  return own * model:gain({ edit = M.kind(edit) }, -expected(best, edit, own))
+end
+
+--- What an edit changed beyond what was expected, as a logarithm of the time of the kernels that it is about.
+function M.change(best, edit, more)
+  local own = concerned(best, edit)
+  return math.log(math.max(own + more, own / 8) / own) - expected(best, edit, own)
+end
+
+--- The model of a kind learns of one.
+function M.learn(model, edit, change) model:learn({ edit = M.kind(edit) }, change, LIKE) end
+
+--- A model of a kind of edits, from records.
+function M.model(near)
+  local model = models.new()
+  for _, r in ipairs(near) do model:learn({ edit = r.about.by }, r.change, r.weight) end
+  return model
+end
+
+return M
