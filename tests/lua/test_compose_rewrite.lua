@@ -7,6 +7,7 @@ local affine = require "cawb.compose.rewrites.affine"
 local interpret = dofile "tests/lua/interpret.lua"
 local index = require "cawb.compose.index"
 local rewrite = require "cawb.compose.rewrite"
+local tools = require "cawb.compose.operators.tools"
 
 local seed = math.tointeger(tonumber(os.getenv "CAWB_TEST_SEED" or 7))
 math.randomseed(seed)
@@ -227,6 +228,39 @@ check.test("what is left of a norm's own mean is its bias, and a NaN is one stil
     check.equal(got[2], 5)
     assert(value == 3 and got[1] == 5 or value ~= 3 and got[1] ~= got[1], tostring(got[1]))
   end
+end)
+
+-- A norm over `axes` that split.lua takes by parts, and a mean of it over fewer: rewritten, and then split.
+check.test("a norm's mean by parts, and further means of the same elements from the same parts", function()
+  local split, shared = require "cawb.compose.split", 0
+  for _ = 1, rounds do
+    local c, each, s, how = 1 << random(0, 2), 1 << random(0, 2), 8 << random(0, 2), random(2)
+    local function build(change)
+      local g = graphs.new()
+      local x = g:map("A * 3.0f", "float64", { leaf(g, "input:1", 4, c * each, s) })
+      local y = how == 1 and g:reshape(x, { 4, c, each * s }) or x
+      local sums, middle = tools.squared_distances(g, y, how == 1 and { [3] = true } or { true, [3] = true })
+      local function wide(v)
+        if how == 2 then return v end
+        return g:reshape(g:broadcast(g:reshape(v, { 4, c, 1 }), { 4, c, each }), { 4, c * each, 1 })
+      end
+      g.outputs = { mean(g, g:map("__fsub_rn(A, B) * C", "float64", { x, wide(middle), wide(sums) }), { [3] = true }) }
+      g:clean()
+      if change then
+        rewrite.apply(g)
+        split.long(g, { least = 4 })
+      end
+      local reads = 0
+      for _, node in ipairs(g.nodes) do
+        if node.kind == "reduce" and graphs.numel(node.inputs[1].shape) == graphs.numel(x.shape) then reads = reads + 1 end
+      end
+      return interpret(g, leaves {}), reads
+    end
+    local want, got, reads = build(false), build(true)
+    for i, v in ipairs(want[1]) do assert(got[1][i] == v, ("element %d: %s, want %s (seed %d)"):format(i, got[1][i], v, seed)) end
+    shared = shared + (reads == 3 and 1 or 0)          -- the sums of parts, of distances in them, and of their squares
+  end
+  assert(shared >= rounds // 2, ("%d of %d (seed %d)"):format(shared, rounds, seed))
 end)
 
 -- ---- zeros by construction
@@ -586,6 +620,14 @@ check.test("what parameters alone make up is computed before the first call", fu
   assert(prepared, made.plan)
   local _, reads = made.plan:gsub(prepared:gsub("%p", "%%%0"), "")
   check.equal(reads, 3, "declared, written once, read once")
+end)
+
+check.test("a tensor is gone through once for a norm's mean and for a mean of what the norm makes", function()
+  for _, forward in ipairs { "return F.group_norm(torch.relu(x), 4).mean((2, 3))", "return F.batch_norm(torch.relu(x), None, None, training=True).mean((2, 3))" } do
+    local made = composed.right(forward, "[torch.randn(2, 8, 64, 65)]", nil, { arch = "sm_90a" })
+    local _, reads = made.plan:gsub("launch%([^\n]*inputs%[1%]", "")
+    check.equal(reads, 1, made.plan)
+  end
 end)
 
 check.test("without rewrites nothing is rewritten", function()

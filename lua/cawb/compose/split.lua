@@ -2,6 +2,7 @@
 -- device has work and no sum is long. Squared distances from a mean are taken from the mean of each part, which
 -- needs one pass where those from the mean of all need two (Chan, Golub and LeVeque 1983).
 
+local aligned = require "cawb.compose.split.aligned"
 local expression = require "cawb.compose.kernel.expression"
 local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
@@ -86,7 +87,7 @@ end
 
 -- Both the sum and the squared distances from its mean, by parts; and the sum of these distances, where it is asked for,
 -- which is not zero because the mean is rounded: then squares too are those from the rounded one.
-local function moments(g, squares, parts, size, n)
+local function moments(g, squares, parts, size, n, further)
   local sum, dtype = squares.about, squares.dtype
   g.from = squares.from
   local l = layout(sum, parts, size, n)
@@ -103,6 +104,9 @@ local function moments(g, squares, parts, size, n)
   local apart = g:map("A + D * (B - C) * (B - C)", dtype, { own, means, all, count })
   local rest = squares.rest
   if rest then rest.inputs, rest.axes = { g:map("C * (A - B)", dtype, { means, all, count }) }, last end
+  for _, one in ipairs(further) do
+    if one.n % size == 0 then aligned.take(g, one, sums, size) end
+  end
   sum.inputs, sum.axes = { sums }, last
   squares.inputs, squares.axes = { apart }, last
 end
@@ -127,12 +131,12 @@ local function stretch(x)
 end
 
 -- The largest size of a part, `most` at most, that divides n and fits what lies together; nil where none is large.
-local function size_of(n, most, together)
+local function size_of(n, most, together, wanted)
   local best, worth = nil, 0
   for parts = (n + most - 1) // most, (2 * n + most - 1) // most do
     local size = n // parts
     if n % parts == 0 then
-      local value = (size % 4 == 0 and 2 or 1) + ((together % size == 0 or size % together == 0) and 2 or 0)
+      local value = (size % 4 == 0 and 2 or 1) + ((together % size == 0 or size % together == 0) and 2 or 0) + (wanted % size == 0 and 4 or 0)
       if value > worth then best, worth = size, value end
     end
   end
@@ -140,12 +144,15 @@ local function size_of(n, most, together)
 end
 
 -- The size of a part, where squared distances are better taken by parts.
-local function moments_size(x, r, n, options)
+local function moments_size(g, x, r, n, options, further)
   local across = is_across(x)
   local few = n // (options.least or LEAST) >= 2 and r * 2 <= BLOCKS
-  if not few and n <= lanes.capacity(options.arch, types.size(x.dtype), across) then return nil end
+  local stays = not few and n <= lanes.capacity(options.arch, types.size(x.dtype), across)
+  if stays and not (further[1] and n >= 2 * (options.least or LEAST) and aligned.are_all(g, x, further)) then return nil end
   local most = math.min(across and COLUMN or ROW, few and math.max(options.least or LEAST, n * r // BLOCKS) or n)
-  return size_of(n, most, stretch(x)) or most
+  local wanted = further[1] and further[1].n or n
+  if stays then most = math.min(most, wanted) end
+  return size_of(n, most, stretch(x), wanted) or most
 end
 
 --- Split what is long in a graph.
@@ -155,9 +162,11 @@ function M.long(g, options)
     local y = x.kind == "reduce" and x.about
     local r, n = 0, 0
     if y then r, n = rows.space(x) end
-    local size = y and y.inputs[1] and moments_size(x, r, n, options)
+    local further = n > 0 and aligned.of(g, y) or {}
+    local size = y and y.inputs[1] and moments_size(g, x, r, n, options, further)
     if size and size < n then
-      moments(g, x, (n + size - 1) // size, size, n)
+      moments(g, x, (n + size - 1) // size, size, n, further)
+      for _, one in ipairs(further) do done[one.node] = one.n % size == 0 end
       done[x], done[y], done[x.rest or x] = true, true, true
     end
   end

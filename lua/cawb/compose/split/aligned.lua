@@ -1,0 +1,102 @@
+-- aligned: further sums of what a norm's mean is of, as those of channels in a group, or of each image's channels in a batch.
+-- Where the norm's rows are gone through by parts, such a sum is made of the sums of parts, and the tensor is read once.
+
+local expression = require "cawb.compose.kernel.expression"
+local graphs = require "cawb.compose.graph"
+local index = require "cawb.compose.index"
+local tools = require "cawb.compose.operators.tools"
+local views = require "cawb.compose.rewrites.views"
+
+local M = {}
+
+local function is_sum(x) return x.kind == "reduce" and x.op == "sum" end
+
+-- The place in what a reduce reads, seen through a view, of a column of a row.
+local function place(x, row, column)
+  local from = views.shown(x.inputs[1])
+  local at = expression.merged({ inputs = x.inputs, axes = x.axes }, row, index.unravel(column, expression.axes(x)))
+  return index.ravel(from.at(at), from.node.shape)
+end
+
+-- Orders of the dimensions of a shape, those of size one left out.
+local function orders(shape)
+  local all = { {} }
+  for d, n in ipairs(shape) do
+    local longer = {}
+    for _, order in ipairs(n > 1 and all or {}) do
+      for at = #order + 1, 1, -1 do
+        local more = { table.unpack(order) }
+        table.insert(more, at, d)
+        longer[#longer + 1] = more
+      end
+    end
+    all = n > 1 and longer or all
+  end
+  return all
+end
+
+local function number(i, shape, order)
+  local places, sizes = {}, {}
+  for k, d in ipairs(order) do places[k], sizes[k] = i[d], shape[d] end
+  return index.ravel(places, sizes)
+end
+
+-- The order of r's dimensions in which its rows, one after the other, are the rows of `sum`; nil where there is none.
+local function order_of(r, sum)
+  local n, long = tools.count(r.inputs[1].shape, r.axes), tools.count(sum.inputs[1].shape, sum.axes)
+  local i, column = views.variables(r.shape), index.var("c", n)
+  local own = place(r, i, column).key
+  for _, order in ipairs(#r.shape <= 4 and orders(r.shape) or {}) do
+    local v = index.add(column, number(i, r.shape, order), n)
+    if place(sum, index.unravel(index.div(v, long), sum.shape), index.mod(v, long)).key == own then return order end
+  end
+end
+
+local function fits(r, sum, others)
+  if r == sum or not is_sum(r) or r.dtype ~= sum.dtype or r.about then return false end
+  if views.shown(r.inputs[1]).node ~= views.shown(sum.inputs[1]).node then return false end
+  for _, y in ipairs(others) do if y.about == r or y.rest == r then return false end end
+  local n, long = tools.count(r.inputs[1].shape, r.axes), tools.count(sum.inputs[1].shape, sum.axes)
+  return n > 1 and n < long and long % n == 0 and graphs.numel(r.shape) * n == graphs.numel(sum.shape) * long
+end
+
+--- Sums of the same elements as `sum`, of whole parts of its rows: { { node, order, n = elements of each } }.
+function M.of(g, sum)
+  local list = {}
+  for _, r in ipairs(g.nodes) do
+    local order = fits(r, sum, g.nodes) and order_of(r, sum)
+    if order then list[#list + 1] = { node = r, order = order, n = tools.count(r.inputs[1].shape, r.axes) } end
+  end
+  return list
+end
+
+--- Make a sum of that list from the sums of parts, of `size` elements each.
+function M.take(g, one, sums, size)
+  local r, shape, rank = one.node, { table.unpack(one.node.shape) }, #one.node.shape
+  shape[rank + 1] = one.n // size
+  r.inputs = { g:view(sums, shape, function(i)
+    return index.unravel(index.add(i[rank + 1], number(i, r.shape, one.order), shape[rank + 1]), sums.shape)
+  end) }
+  r.axes = { [rank + 1] = true }
+end
+
+-- Whether all that reads x is one of these sums, or what they are of.
+local function ends_in(x, set)
+  for _, y in ipairs(x.users) do
+    local known = y.kind == "reduce" and set[y] or (y.kind == "view" or y.kind == "map") and ends_in(y, set)
+    if not known then return false end
+  end
+  return true
+end
+
+--- Whether nothing but these sums and those of the norm needs the elements: then they need not stay on a chip.
+function M.are_all(g, squares, list)
+  local sum = squares.about
+  local set, u = { [squares] = true, [sum] = true }, views.shown(sum.inputs[1]).node
+  if squares.rest then set[squares.rest] = true end
+  for _, one in ipairs(list) do set[one.node] = true end
+  for _, output in ipairs(g.outputs) do if output == u then return false end end
+  return ends_in(u, set)
+end
+
+return M

@@ -1,0 +1,19 @@
+"""Blocks along a diagonal times a matrix; the blocks of the inputs are alike."""
+import torch
+import torch.nn as nn
+
+k = 24
+n = 64
+
+
+class Model(nn.Module):
+    def forward(self, a, b, c):
+        return torch.block_diag(a, b) @ c
+
+
+def get_inputs():
+    return [*[torch.rand(k, k)] * 2, torch.rand(2 * k, n)]
+
+
+def get_init_inputs():
+    return []
