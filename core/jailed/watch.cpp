@@ -4,13 +4,16 @@
 ** whatever thread and from whatever language it was asked for; CUPTI for every kernel that
 ** starts, with its name, and the caller is looked up; Python for what it imports, what it
 ** fetches from libraries and what programs it starts, from a hook that nothing can remove.
-** Libraries that the candidate has brought are asked what they import.
+** Libraries that the candidate has brought are asked what they import; what is looked up by name says so
+** itself (names.hpp).
 **
 ** It all goes to a page shared with the judge, who alone reads it: names, how often, and how
 ** many elements. One who rewrites this process's memory can falsify it; who stops it is
 ** missed, because copying outputs is an operator too. watch.py builds it against the PyTorch
 ** that is there.
 */
+#include "names.hpp"
+
 #include <ATen/record_function.h>
 
 #include <dlfcn.h>
@@ -209,40 +212,23 @@ int watch_python() {
 
 size_t libraries;                       /* how many were there before */
 
-void note_wanted(const dl_phdr_info *info, const ElfW(Dyn) *d) {
-  const ElfW(Sym) *symbols = nullptr;
-  const char *strings = nullptr;
-  const ElfW(Rela) *tables[2] = { nullptr, nullptr };
-  size_t sizes[2] = { 0, 0 };
-  for (; d->d_tag != DT_NULL; d++) {
-    if (d->d_tag == DT_SYMTAB) symbols = (const ElfW(Sym) *)d->d_un.d_ptr;
-    else if (d->d_tag == DT_STRTAB) strings = (const char *)d->d_un.d_ptr;
-    else if (d->d_tag == DT_JMPREL) tables[0] = (const ElfW(Rela) *)d->d_un.d_ptr;
-    else if (d->d_tag == DT_PLTRELSZ) sizes[0] = d->d_un.d_val;
-    else if (d->d_tag == DT_RELA) tables[1] = (const ElfW(Rela) *)d->d_un.d_ptr;
-    else if (d->d_tag == DT_RELASZ) sizes[1] = d->d_un.d_val;
-  }
-  if (symbols == nullptr || strings == nullptr || (ElfW(Addr))symbols < info->dlpi_addr) return;
-  for (int t = 0; t < 2; t++)
-    for (size_t i = 0; tables[t] != nullptr && i < sizes[t] / sizeof(ElfW(Rela)); i++) {
-      const ElfW(Sym) *s = &symbols[ELF64_R_SYM(tables[t][i].r_info)];
-      const char *name = strings + s->st_name;
-      static const char *const told[] = { "gemm", "GEMM", "gemv", "GEMV", "cblas", "dnnl", "mkl_", "cudnn", "cublas",
-        "2at3cpu", "2at6native", "redispatch", "aoti_torch_c", "RecordFunction", "record_function_tls",
-        "clearCallbacks", "clearGlobalCallbacks", "removeCallback", "disableCallback", "cuptiFinalize" };
-      bool tell = false;
-      for (const char *w : told) tell = tell || strstr(name, w) != nullptr;
-      if (s->st_shndx == SHN_UNDEF && tell) note("symbol ", name);
+bool is_brought(const char *path) {
+  return strncmp(path, "/usr/", 5) != 0 && strstr(path, "-packages/") == nullptr && strstr(path, "/lib-dynload/") == nullptr;
+}
+
+void note_wanted(const lookups::Dynamic &d) {
+  for (int t = 0; d.symbols != nullptr && t < 2; t++)
+    for (size_t i = 0; d.table[t] != nullptr && i < d.size[t]; i++) {
+      const ElfW(Sym) *s = &d.symbols[ELF64_R_SYM(d.table[t][i].r_info)];
+      const char *name = d.strings + s->st_name;
+      if (s->st_shndx == SHN_UNDEF && lookups::tells(name)) note("symbol ", name);
     }
 }
 
 int look(dl_phdr_info *info, size_t, void *seen) {
   size_t at = (*(size_t *)seen)++;
   if (at < libraries) return 0;
-  for (int i = 0; i < info->dlpi_phnum; i++)
-    if (info->dlpi_phdr[i].p_type == PT_DYNAMIC && strncmp(info->dlpi_name, "/usr/", 5) != 0 &&
-        strstr(info->dlpi_name, "-packages/") == nullptr && strstr(info->dlpi_name, "/lib-dynload/") == nullptr)
-      note_wanted(info, (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr));
+  if (is_brought(info->dlpi_name)) note_wanted(lookups::Dynamic(info));
   return 0;
 }
 
@@ -251,9 +237,39 @@ int number(dl_phdr_info *, size_t, void *seen) {
   return 0;
 }
 
+/* ---- functions that somebody looks up while the program runs */
+
+/* Whether a candidate asks: its library, code that is in none, or Python's ctypes. */
+bool is_candidate_s(const char *path) {
+  return path == nullptr || strstr(path, "libffi") != nullptr || strstr(path, "_ctypes") != nullptr || is_brought(path);
+}
+
+void on_asked(const char *name) {
+  static const char *const between[] = { "cawb-watch", "/libc.", "/ld-linux", "/libdl." };
+  if (page == nullptr) return;
+  void *frames[24];
+  int n = backtrace(frames, 24);
+  for (int i = 1; i < n; i++) {
+    Dl_info at;
+    const char *path = dladdr(frames[i], &at) != 0 ? at.dli_fname : nullptr;
+    bool part = false;
+    for (const char *b : between) part = part || (path != nullptr && strstr(path, b) != nullptr);
+    if (part) continue;
+    if (is_candidate_s(path)) note("symbol ", name);
+    return;
+  }
+}
+
 }  // namespace
 
 extern "C" {
+
+/* Before any process is watched: what is here now is prepared for it, in this process and its forks. */
+void cawb_watch_prepare(void) {
+  lookups::asked = on_asked;
+  lookups::counted = count;
+  lookups::prepare();
+}
 
 /* Watch this process from here on, for the page of `bytes` behind `fd`. The means that work. */
 int cawb_watch_begin(int fd, size_t bytes, int gpu) {

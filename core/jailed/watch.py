@@ -13,7 +13,9 @@ import subprocess
 
 import torch
 
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "watch.cpp")
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.join(HERE, "watch.cpp")
+PARTS = (SOURCE, os.path.join(HERE, "names.hpp"))
 
 
 class Watcher:
@@ -23,6 +25,7 @@ class Watcher:
         self.library, self.why = None, None
         try:
             self.library = ctypes.CDLL(built(folder))
+            self.library.cawb_watch_prepare()
         except (OSError, subprocess.SubprocessError, ValueError) as error:
             self.why = "what PyTorch does for a candidate is not seen, its text is judged: %s" % error
 
@@ -65,8 +68,11 @@ class Watcher:
 
 def built(folder):
     """The library's path; it is made where it is not there yet."""
-    with open(SOURCE, "rb") as file:
-        key = hashlib.sha256(file.read() + torch.__version__.encode() + torch.__file__.encode()).hexdigest()[:16]
+    told = hashlib.sha256(torch.__version__.encode() + torch.__file__.encode())
+    for part in PARTS:
+        with open(part, "rb") as file:
+            told.update(file.read())
+    key = told.hexdigest()[:16]
     path = os.path.join(folder or "/nowhere", "cawb-watch-%s.so" % key)
     if os.path.exists(path):
         return path

@@ -217,6 +217,24 @@ def constant(like):
     return cut(like, of_one_sign(made) * power(-6, 3, made.shape[0]).unsqueeze(1))
 
 
+def almost(like):
+    """Rows of something simple, of the task's own, or of the row before, but for a few elements: who looks at some
+    takes them for that. The task's own are as it has them."""
+    rows, cols = grid(like)
+    made, part = nearly(rows, cols), (torch.randperm(rows) + torch.randint(6, ())) % 6
+    at = (part == 4).nonzero().squeeze(1)
+    if at.numel():
+        made[at] = blemished(given_rows(like, at, rows, cols) * min(largest(like), as_large(like)))
+    at = (part == 5).nonzero().squeeze(1)
+    return cut(like, echoed(made, at[at > 0]))
+
+
+def as_large(like):
+    """The largest of what is finite."""
+    low, high, _ = limits(flat(like))
+    return max(abs(low), abs(high)) if low <= high else 1.0
+
+
 def offset(like):
     """Far from zero beside how much it varies; mostly on one side. Half of the rows are as large as they are
     far; the others are as far as the first ones at most, and of any size, so that neither tells the other."""
@@ -271,7 +289,7 @@ WHOLE = (edges, outlier, nonfinite, nan)    # all others are made in parts, wher
 STRANGE = ("nonfinite", "nan")           # where a reference need not be finite
 PIECE = 1 << 26                          # elements
 
-CASES = {f.__name__: f for f in (mixed, positive, integers, edges, ties, heavy, outlier, zeros, constant, offset, scales, huge,
+CASES = {f.__name__: f for f in (mixed, positive, integers, edges, almost, ties, heavy, outlier, zeros, constant, offset, scales, huge,
                                  tiny, nonfinite, nan)}
 
 

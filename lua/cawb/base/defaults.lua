@@ -91,7 +91,7 @@ return {
     -- further inputs of kinds that the task never announced (core/host/judge/battery.py), one of
     -- each; a kind that the reference itself cannot deal with is left out, and `ties` where no
     -- output is an index
-    battery = { "mixed", "integers", "edges", "heavy", "outlier", "constant", "offset", "scales", "nan", "ties" },
+    battery = { "mixed", "integers", "edges", "almost", "heavy", "outlier", "constant", "offset", "scales", "nan", "ties" },
     battery_bytes = 1 << 30,  -- of inputs, beyond which there are only those in `huge`
     huge = { "mixed" },
     places = 64,              -- draws at most, in which the largest and the smallest come to every place in turn, where the task chooses

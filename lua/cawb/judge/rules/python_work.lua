@@ -33,7 +33,8 @@ return {
     rare = 0.2,           -- of calls: what happens in fewer does not do their work (a check of its own, at first)
     size = 0.05,          -- of the elements that the task's own operator is given: less is small work
     spaces = { aten = true, mkldnn = true, mkl = true, quantized = true, onednn = true, prepacked = true, torchvision = true,
-               _quantized = true, sparse = true, mkldnn_prepacked = true, quantization = true, inductor = true, symm_mem = true },
+               _quantized = true, sparse = true, mkldnn_prepacked = true, quantization = true, inductor = true, symm_mem = true,
+               numpy = true },      -- its products, as core/jailed/names.hpp counts them
     libraries = { "^libcublas", "^libcudnn", "^libcusparse", "^libcusolver", "^libcufft", "^libcutensor", "^libnvpl",
                   "^libmkl", "^libopenblas" },
     -- kernels of PyTorch's own that start without the operator that they belong to
@@ -41,6 +42,10 @@ return {
                 pooling = { "[pP]ool" }, scan = { "scan" }, product = { "gemm", "gemv", "conv_depthwise" } },
     -- functions below operators, by what a library of its own imports or ctypes fetches
     products = { "[gG][eE][mM][mMvV]", "GEM[MV]", "cblas_", "dnnl_primitive_execute", "dnnl.*execute" },
+    -- others of a BLAS or LAPACK with which products can be had, by their names in Fortran behind the letter of a type
+    algebra = { "symm", "symv", "syrk", "syr2k", "syr", "hemm", "herk", "ger", "geru", "gerc", "trmm", "trmv", "trsm", "trsv", "dot", "dotu", "dotc",
+                "gesv", "getrf", "getrs", "getri", "potrf", "potrs", "posv", "sytrf", "sytrs", "trtrs", "gels", "gelsd", "gelss",
+                "gelsy", "geqrf", "orgqr", "ormqr", "ungqr", "unmqr", "gesdd", "gesvd", "geev", "syevd", "heevd" },
     blinding = { "enableRecordFunction", "record_function_tls", "clearCallbacks", "clearGlobalCallbacks", "removeCallback",
                  "disableCallback", "cuptiFinalize", "cuptiUnsubscribe", "cuptiEnable" },
     -- methods that make arrays of tensors, and those of arrays that multiply
@@ -93,6 +98,12 @@ return {
       return { reason = ("the task's %s is done by somebody else's code: %s"):format(what, how), evidence = evidence }
     end
 
+    local algebra = {}
+    for _, name in ipairs(options.algebra) do algebra[name] = true end
+    local function multiplies(symbol)
+      return fits(symbol, options.products) or algebra[symbol:match "^[sdcz](%l%l[%l%d]*)_" or ""] or
+             algebra[symbol:match "_[sdcz](%l%l[%l%d]*)64_" or ""]
+    end
     local calls, graphs, counts, products = math.max(1, work.calls or 1), false, {}, classes.product
     local has_products = products and products.share >= options.heavy
     for _, w in ipairs(work.seen) do
@@ -109,7 +120,7 @@ return {
         local each = w.calls and w.count / calls or w.count
         if each < options.rare then c = nil end
         if c and w.largest * each >= options.size * c.elements then
-          return refused(what, ("PyTorch executed %s, %d times"):format(w.name, w.count), { name = w.name, count = w.count })
+          return refused(what, ("%s executed %s, %d times"):format(space == "numpy" and "numpy" or "PyTorch", w.name, w.count), { name = w.name, count = w.count })
         end
       end
     end
@@ -129,7 +140,7 @@ return {
       if symbol and fits(symbol, options.blinding) then
         return { reason = ("it reaches for what would keep its work from being seen: %s"):format(symbol:sub(1, 80)) }
       end
-      if symbol and has_products and not symbol:find "^_ZN2at" and not symbol:find "^cu" and fits(symbol, options.products) then
+      if symbol and has_products and not symbol:find "^_ZN2at" and not symbol:find "^cu" and multiplies(symbol) then
         return refused("product", ("it fetches %s from a library"):format(symbol:sub(1, 80)), { name = w.name })
       end
       -- at::cpu::NAME, at::native::NAME and at::_ops::NAME::redispatch go past where operators are seen
