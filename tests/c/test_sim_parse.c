@@ -60,7 +60,7 @@ static void test_lacking(void) {
     { "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.bf16.bf16 {%r1}, %rd1;", "warpgroup products of sparse matrices (" },
     { "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16 {%r1, %r1}, %rd1, %rd1, 1, 1, 1, 0, 0;",
       "warpgroup products of this shape and these types (wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16) are" },
-    { "tex.1d.v4.f32.s32 {%r1, %r1, %r1, %r1}, [%rd1, {%r1}];", "textures and surfaces (tex.1d.v4.f32.s32) are" },
+    { "tex.1d.v4.f32.s32 {%r1, %r1, %r1, %r1}, [%rd1, {%r1}];", "textures and surfaces, whose objects nothing can pass to a kernel here, (tex.1d.v4.f32.s32) are" },
     { "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd1, {%r1}], [%r2];", "copies by tensor maps (" },
     { "vmad.s32.s32.s32 %r1, %r1, %r2;", "scalar video instructions with negated operands (vmad.s32.s32.s32) are" },
     { "mov.u32 %r1, %envreg7;", "registers that a driver fills (%envreg7) are" },

@@ -225,10 +225,11 @@ end)
 check.test("what is lacking is refused by its family, its instruction and its line, and told by cawb doctor", function()
   local told = check.shell(("'%s' doctor"):format(core.program))
   for family, body in pairs {
-    ["textures and surfaces"] = 'float a, b, c, d; asm volatile("tex.1d.v4.f32.s32 {%0, %1, %2, %3}, [%4, {%5}];" '
+    ["textures and surfaces, whose objects nothing can pass to a kernel here,"] = 'float a, b, c, d; asm volatile("tex.1d.v4.f32.s32 {%0, %1, %2, %3}, [%4, {%5}];" '
       .. ': "=f"(a), "=f"(b), "=f"(c), "=f"(d) : "l"(t), "r"(3)); out[0] = (int)a;',
-    ["products of sparse matrices"] = 'int d0, d1; asm volatile("mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 '
-      .. '{%0, %1}, {%2, %2}, {%2, %2}, {%0, %1}, %2, 0x0;" : "=r"(d0), "=r"(d1) : "r"(3)); out[0] = d0;',
+    ["products of sparse matrices of this shape and these types"] = 'int d0, d1, d2, d3; asm volatile('
+      .. '"mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %4}, {%4, %4}, {%0, %1, %2, %3}, %4, 0x0;" '
+      .. ': "=r"(d0), "=r"(d1), "=r"(d2), "=r"(d3) : "r"(3)); out[0] = d0;',
   } do
     fails("k, kernel%.cu line 3: " .. family .. " %([%w_.:]+%) are not known to the simulated device", ('extern "C" __global__ void k(int *out, unsigned long long t) {\n\n  %s\n}'):format(body),
       'launch("k", { grid = 1, block = 32 }, out, 0)')

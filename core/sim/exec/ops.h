@@ -237,6 +237,7 @@ enum { SIM_ONE_INSTRUCTION, SIM_DIVIDE, SIM_DIVIDE_WIDE, SIM_DIVIDE_FLOAT, SIM_R
   X(redux, INT, HAS(OP_DEFINES | OP_ONE_TO_ONE)) \
   X(elect, INT, VALUE) \
   X(mma, TENSOR, NOTHING) \
+  X(mma_sp, TENSOR, NOTHING) \
   X(adjust, NONE, NOTHING)
 
 /* Addresses that may lie in several spaces, or in another block; matrices; warps and blocks together.

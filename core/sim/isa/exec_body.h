@@ -32,6 +32,7 @@
 #include "sim/isa/body_warp.h"
 #include "sim/isa/body_dot.h"
 #include "sim/isa/body_tensor.h"
+#include "sim/isa/body_sparse.h"
 #include "sim/isa/body_wgmma.h"
 #include "sim/isa/body_stretches.h"
 #include "sim/isa/body_run.h"

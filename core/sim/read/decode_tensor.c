@@ -97,11 +97,24 @@ static int fits(const char t[4], const unsigned m[3], int wmma) {
   return (m[0] == 16 || m[0] == 8) && m[1] == 8 && m[2] <= depth && m[2] * ptx_tensor_bits(a) >= 128;
 }
 
+/* Its registers are the function's last extras. */
+static sim_insn *product(ptx_parser *p, const ptx_statement *s, int op, uint32_t first, const unsigned m[3], const char t[4]) {
+  sim_insn *in = ptx_emit(p, op, s);
+  in->extra = first;
+  in->r[0] = p->f->extras[first];
+  in->shape.m = (uint16_t)m[0];
+  in->shape.n = (uint16_t)m[1];
+  in->shape.k = (uint16_t)m[2];
+  in->shape.registers = (uint16_t)(p->f->nextras - first);
+  memcpy(in->type, t, sizeof in->type);
+  return in;
+}
+
 /* mma d, a, b, c; of wmma the types of a and b may be left out: they are f16. */
 static int decode_mma(ptx_parser *p, const ptx_statement *s, int wmma) {
   char t[4];
   unsigned m[3], n = ptx_tensor_types(s, t);
-  if (!ptx_tensor_shape(s, m) || s->count != 4 || ptx_word_at(s, "sp") || ptx_word_at(s, "block_scale")) return 0;
+  if (!ptx_tensor_shape(s, m) || s->count != 4 || ptx_word_at(s, "block_scale")) return 0;
   if (wmma && n == 2) { t[3] = t[1]; t[1] = t[2] = 'h'; n = 4; }
   if (n != 4 || ptx_tensor_bits(t[1]) != ptx_tensor_bits(t[2]) || !fits(t, m, wmma)) return 0;
   if (!wmma && !(ptx_word_at(s, "row") && ptx_word_at(s, "col"))) return 0;
@@ -111,18 +124,35 @@ static int decode_mma(ptx_parser *p, const ptx_statement *s, int wmma) {
       !ptx_tensor_registers(p, s, 1, registers_of(m[0] * m[2], t[1], twice), lane_bytes(t[1]), 0) ||
       !ptx_tensor_registers(p, s, 2, registers_of(m[2] * m[1], t[2], twice), lane_bytes(t[2]), 0) ||
       !ptx_tensor_registers(p, s, 3, registers_of(m[0] * m[1], t[3], 0), lane_bytes(t[3]), 0)) return 0;
-  sim_insn *in = ptx_emit(p, SIM_OP_mma, s);
-  in->extra = first;
-  in->r[0] = p->f->extras[first];
-  in->shape.m = (uint16_t)m[0];
-  in->shape.n = (uint16_t)m[1];
-  in->shape.k = (uint16_t)m[2];
-  in->shape.registers = (uint16_t)(p->f->nextras - first);
-  memcpy(in->type, t, sizeof in->type);
+  sim_insn *in = product(p, s, SIM_OP_mma, first, m, t);
   in->flags = (uint8_t)((ptx_word_at(s, "satfinite") && t[0] == 'i' ? MMA_SATURATES : 0) |
                         (ptx_word_at(s, "xor") ? MMA_XOR : 0) | (ptx_word_at(s, "and") ? MMA_AND : 0) |
                         (wmma ? MMA_WMMA : 0));
   in->cost = (uint16_t)warp_cost(p, m, t[1]);
+  return 1;
+}
+
+/*
+** mma.sp d, a, b, c, metadata, selector: of each four columns of A (tf32: two) two (one) are there. The selector names the
+** lanes of each four that have the metadata: one, or for the deeper shapes a pair.
+*/
+static int decode_sparse(ptx_parser *p, const ptx_statement *s) {
+  char t[4];
+  unsigned m[3], half[3];
+  if (!ptx_tensor_shape(s, m) || s->count != 6 || ptx_tensor_types(s, t) != 4 || ptx_word_at(s, "block_scale")) return 0;
+  memcpy(half, m, sizeof half);
+  half[2] = m[2] / 2;
+  int deep = m[2] * ptx_tensor_bits(t[1]) == 512, plain = t[1] == 'h' || (t[0] == 'f' && t[3] == 'f' && strchr("bt", t[1]) != NULL);
+  if (m[0] != 16 || m[1] != 8 || t[1] != t[2] || !plain || !(deep || m[2] * ptx_tensor_bits(t[1]) == 256)) return 0;
+  if (!ptx_word_at(s, "row") || !ptx_word_at(s, "col") || !fits(t, half, 0) || ptx_immediate(p, s, 5) > (deep ? 1 : 3)) return 0;
+  uint32_t first = p->f->nextras;
+  if (!ptx_tensor_registers(p, s, 0, registers_of(128, t[0], 0), 4, 1) ||
+      !ptx_tensor_registers(p, s, 1, registers_of(16 * half[2], t[1], 0), 4, 0) ||
+      !ptx_tensor_registers(p, s, 2, registers_of(8 * m[2], t[2], 0), 4, 0) ||
+      !ptx_tensor_registers(p, s, 3, registers_of(128, t[3], 0), 4, 0) || !ptx_tensor_registers(p, s, 4, 1, 4, 0)) return 0;
+  sim_insn *in = product(p, s, SIM_OP_mma_sp, first, m, t);
+  in->mode = (uint8_t)ptx_immediate(p, s, 5);
+  in->cost = (uint16_t)warp_cost(p, half, t[1]);
   return 1;
 }
 
@@ -214,7 +244,8 @@ static int decode_movmatrix(ptx_parser *p, const ptx_statement *s) {
 
 int ptx_decode_tensor(ptx_parser *p, const ptx_statement *s) {
   if (s->words < 2) return 0;
-  if (ptx_word_is(&s->word[0], "mma")) return decode_mma(p, s, 0);
+  int sparse = ptx_word_is(&s->word[1], "sp") || ptx_word_is(&s->word[1], "sp::ordered_metadata");
+  if (ptx_word_is(&s->word[0], "mma")) return sparse ? decode_sparse(p, s) : decode_mma(p, s, 0);
   if (ptx_word_is(&s->word[0], "wgmma")) return ptx_decode_wgmma(p, s);
   if (ptx_word_is(&s->word[0], "ldmatrix")) return decode_matrix(p, s, 0);
   if (ptx_word_is(&s->word[0], "stmatrix")) return decode_matrix(p, s, 1);

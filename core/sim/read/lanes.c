@@ -22,7 +22,7 @@ static int names_all(const sim_function *f, sim_ref mask) {
 /* All lanes of the warp meet here. */
 static int meets(const sim_function *f, const sim_insn *in) {
   static const uint16_t named[] = { SIM_OP_shfl, SIM_OP_vote, SIM_OP_match, SIM_OP_redux, SIM_OP_elect };
-  static const uint16_t whole[] = { SIM_OP_mma, SIM_OP_ldmatrix, SIM_OP_stmatrix, SIM_OP_wmma_load, SIM_OP_wmma_store,
+  static const uint16_t whole[] = { SIM_OP_mma, SIM_OP_mma_sp, SIM_OP_ldmatrix, SIM_OP_stmatrix, SIM_OP_wmma_load, SIM_OP_wmma_store,
     SIM_OP_movmatrix, SIM_OP_wgmma, SIM_OP_wgmma_fence, SIM_OP_wgmma_wait, SIM_OP_mbarrier_wait };
   if (in->guard != SIM_NOGUARD) return 0;
   if (in->op == SIM_OP_bar_warp) return names_all(f, in->r[1]);

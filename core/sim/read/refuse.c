@@ -10,6 +10,7 @@
 ** Instructions, registers and calls by what they begin with, and what they belong to.
 ** `some`: only some of them are not known, and which ones shows when they are decoded.
 */
+#define TEXTURES "textures and surfaces, whose objects nothing can pass to a kernel here,"
 static const struct { const char *prefix, *family; int some; } families[] = {
   { "wgmma.mma_async.sp", "warpgroup products of sparse matrices", 0 },
   { "wgmma.", "warpgroup products of this shape and these types", 1 },
@@ -17,14 +18,14 @@ static const struct { const char *prefix, *family; int some; } families[] = {
   { "cp.reduce.async.bulk.tensor", "copies by tensor maps", 0 },
   { "cp.async.bulk.prefetch.tensor", "copies by tensor maps", 0 },
   { "tensormap.", "copies by tensor maps", 0 },
-  { "mma.sp", "products of sparse matrices", 0 },
+  { "mma.sp", "products of sparse matrices of this shape and these types", 1 },
   { "mma.", "products of matrices of this shape and these types", 1 },
   { "wmma.", "matrix instructions of this shape and these types", 1 },
   { "tcgen05.", "tensor-core instructions of later GPUs", 0 },
-  { "tex.", "textures and surfaces", 0 }, { "tld4.", "textures and surfaces", 0 },
-  { "txq.", "textures and surfaces", 0 }, { "suld.", "textures and surfaces", 0 },
-  { "sust.", "textures and surfaces", 0 }, { "sured.", "textures and surfaces", 0 },
-  { "suq.", "textures and surfaces", 0 },
+  { "tex.", TEXTURES, 0 }, { "tld4.", TEXTURES, 0 },
+  { "txq.", TEXTURES, 0 }, { "suld.", TEXTURES, 0 },
+  { "sust.", TEXTURES, 0 }, { "sured.", TEXTURES, 0 },
+  { "suq.", TEXTURES, 0 },
   { "red.async", "asynchronous reductions", 0 },
   { "multimem.", "memory of several devices", 0 },
   { "%envreg", "registers that a driver fills", 0 },

@@ -73,8 +73,10 @@ static void judge_store(sim_warp *w, const sim_insn *in) {
 
 /* Operands that are in a list of their own. */
 static uint32_t listed(const sim_insn *in) {
-  int matrices = in->op == SIM_OP_mma || in->op == SIM_OP_wgmma || in->op == SIM_OP_wmma_load || in->op == SIM_OP_wmma_store;
-  return matrices ? in->shape.registers : 0;
+  switch (in->op) {
+    case SIM_OP_mma: case SIM_OP_mma_sp: case SIM_OP_wgmma: case SIM_OP_wmma_load: case SIM_OP_wmma_store: return in->shape.registers;
+    default: return 0;
+  }
 }
 
 /* Instructions whose results are not followed. */
