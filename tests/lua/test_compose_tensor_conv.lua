@@ -167,6 +167,12 @@ check.test("what a schedule leaves to a library reads what stands ahead from mem
   check.equal(#made.kernels, 2)
 end)
 
+check.test("where the way that a schedule asks for cannot be had, what stands ahead is in memory for a library", function()
+  local way = { arch = "sm_90a", kernels = function(kernel) return kernel.kind == "conv" and { loop = "packed" } or nil end }
+  local made = composed.right("return self.c(torch.relu(x) * 2)", "[torch.randn(1, 84, 112, 112)]", "self.c = nn.Conv2d(84, 12, 1)", way)
+  check.equal(#made.kernels, 2)
+end)
+
 check.test("a text that is too long: tensors are put together in kernels of their own, not in each that reads them", function()
   local forward = "return torch.softmax(torch.cat([" .. ("x, y, "):rep(5) .. "], 1), 1)"
   local inputs = "[torch.randn(40, 30), torch.randn(40, 20)]"

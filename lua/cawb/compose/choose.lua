@@ -29,8 +29,7 @@ local function on_tensor_cores(kernel, options, how)
   local loop = how and how.loop
   if loop == "library" or loop == "simt" then return nil end
   if kernel.kind == "attend" then options = setmetatable({ how = how or false }, { __index = options }) end
-  if loop == "box" or loop == "packed" or loop == "gathered" then options = setmetatable({ conv = loop }, { __index = options }) end
-  return tensors.generate(kernel, options)
+  return tensors.generate(kernel, tensors.asked(options, loop))
 end
 
 --- Whether a product or convolution can be made without libraries and tensor cores: a bias is not a part of it then.

@@ -53,16 +53,18 @@ local function absorb(kernels, a, options)
   return kernels
 end
 
--- Whether a schedule has it made without tensor cores: then its factors lie in memory.
-local function is_elsewhere(kernel, options)
+-- What a schedule asks for. Made without tensor cores, its factors lie in memory.
+local function loop_of(kernel, options)
   local how = options.kernels and options.kernels(kernel)
-  return how and (how.loop == "library" or how.loop == "simt")
+  return how and how.loop
 end
 
 --- The kernels, without those that only make a factor which its product's packing can compute.
 function M.absorb(kernels, options)
   for _, a in ipairs({ table.unpack(kernels) }) do
-    if not is_elsewhere(a, options) and tensors.serves(a, options) then kernels = absorb(kernels, a, options) end
+    local loop = loop_of(a, options)
+    local asked = loop ~= "library" and loop ~= "simt" and tensors.asked(options, loop)
+    if asked and tensors.serves(a, asked) then kernels = absorb(kernels, a, asked) end
   end
   return kernels
 end

@@ -32,6 +32,11 @@ local function generators(x, kind, options)
   return options.conv and { ways[options.conv] } or of_conv(x, options)
 end
 
+--- The options for a kernel of which a schedule asks for this loop.
+function M.asked(options, loop)
+  return ways[loop] and setmetatable({ conv = loop }, { __index = options }) or options
+end
+
 local function anchor(kernel) return kernel.members[1] or kernel.roots[1] end
 
 --- Whether a generator here makes the kernel's product or convolution; `options` as of choose.generate, and conv: "box",
