@@ -11,8 +11,8 @@
 -- before a search begins, and to begin without it would flatter whoever proposes it. `random` walks one to four legal edits
 -- from it, `uniform` gives every option of every kernel a value at random (bench/tune/draw.lua); neither measures the same
 -- kernels twice. Both draw DRAWS times with other seeds, and what is compared with is the mean of these.
--- With BLOCKS a simulated device models tasks at their own sizes by so many blocks of each launch: those tasks whose plan has 40 legal edits
--- or more and whose own schedule is modelled in 10 seconds. What else it leaves out is counted. A kernel that takes longer fails.
+-- With BLOCKS a simulated device models tasks at their own sizes by so many blocks of each launch: those tasks whose plan has 60 legal edits
+-- or more and whose own schedule is modelled in 2 seconds of a core. What else it leaves out is counted. What takes 8 seconds later fails.
 -- The search knows the records that cawb comes with, but for those of the task itself.
 
 local cawb = require "cawb"
@@ -24,8 +24,9 @@ local bench = require "cawb.suite.bench"
 local schedule = require "cawb.compose.schedule"
 local sight = require "cawb.compose.tune.sight"
 
--- At tasks' own sizes: legal edits at least; seconds in which its own schedule is made, compiled and measured; seconds for any kernel.
-local EDITS, OWN, LATER = 40, 10, 10
+-- At tasks' own sizes: legal edits at least; seconds of a core in which its own schedule is made, compiled and modelled; seconds of a core
+-- for what is modelled at once later, and how long it is waited for.
+local EDITS, OWN, LATER, WAIT = 60, 2, 8, 60
 
 local here = arg[0]:match "^(.*)/" or "."
 
@@ -41,13 +42,14 @@ part, parts = assert(tonumber(part), "SHARD is as 3/16, or claims:FOLDER"), tonu
 local ends = os.time() + (tonumber(seconds) or 1e9) // 1
 
 local draw, part_of = dofile(here .. "/tune/draw.lua"), dofile(here .. "/tune/part.lua").of
+local core_seconds = dofile(here .. "/tune/core_seconds.lua")
 
 local function settings()
   local all = options.copy(cawb.defaults)
   all.deadlines.run, all.deadlines.measure = 15, 15
   if blocks > 0 then
     all.scale.mode, all.simulate.blocks, all.simulate.threads = "full", blocks, 1
-    all.deadlines.run, all.deadlines.measure = LATER, LATER
+    all.deadlines.run, all.deadlines.measure = WAIT, WAIT
   elseif not name or name:find "^sim:" then all.scale.memory, all.scale.operations = 4000000, 20000000 end
   return all
 end
@@ -86,8 +88,9 @@ end
 local function profile(task, all, made)
   local c = cawb.candidate { source = made.source, plan = made.plan, options = made.options }
   cawb.compile { source = made.source, device = device, options = made.options }
+  local from = core_seconds()
   local p = alone(function() return cawb.profile(task, c, { options = all, set = "quick" }) end)
-  if not (p and p.ok and p.kernels) then return nil end
+  if not (p and p.ok and p.kernels) or blocks > 0 and core_seconds() - from > LATER then return nil end
   if made.ahead then table.remove(p.kernels, 1) end
   return compose.times(made, p)
 end
@@ -196,12 +199,12 @@ end
 
 -- Why a task is none to be searched, or nil. At its own sizes: one with few edits, or whose own schedule takes too long.
 local function unfit(make, measure)
-  local from = core.clock.now()
+  local from = core_seconds()
   local first = make {}
   if not first then return "not made" end
   if blocks > 0 and #compose.schedule.legal(first) < EDITS then return ("fewer than %d legal edits"):format(EDITS) end
   local times = measure(first, true)
-  if blocks > 0 and core.clock.now() - from > OWN then return ("its own schedule takes more than %d s to model"):format(OWN) end
+  if blocks > 0 and core_seconds() - from > OWN then return ("its own schedule takes more than %d s of a core to model"):format(OWN) end
   return not times and "not measured" or nil
 end
 
@@ -213,7 +216,7 @@ local function line_of(row, task, all, number)
   if why then return { task = label_of(row), unfit = why } end
   local first = make {}
   local line = { task = label_of(row), device = device.info.model, modelled = device.info.modelled or nil, version = core.version,
-    when = os.date "!%Y-%m-%d", kernels = kernels_of(first), edits = #compose.schedule.legal(first), random = core.json.array {},
+    when = os.date "!%Y-%m-%d", kernels = kernels_of(first), edits = #compose.schedule.legal(first), measurements = measurements, random = core.json.array {},
     uniform = core.json.array {} }
   if word == "run" then
     line.search, line.took, line.curve = searched(compose.tune.search, make, measure, 7919 + number, compose.records.shipped(line.task))

@@ -75,7 +75,15 @@ local function has_gain(line)
   return least < found(line, 1) - 0.01
 end
 
-local function row(lines, n)
+-- Of books with fewer measurements a task is in no row beyond them.
+local function asked_for(lines, n)
+  local list = {}
+  for _, line in ipairs(lines) do if (line.measurements or n) >= n then list[#list + 1] = line end end
+  return list
+end
+
+local function row(all, n)
+  local lines = asked_for(all, n)
   local first = function(line) return found(line, 1) end
   local cells = { tostring(n), texts { value = mean(over(lines, function(l) return first(l) - found(l, n) end)) } }
   for _, name in ipairs { "random", "uniform" } do
@@ -87,7 +95,7 @@ local function row(lines, n)
     local d = drawn(l.random, n) - found(l, n)
     ahead, behind = ahead + (d > 0.005 and 1 or 0), behind + (d < -0.005 and 1 or 0)
   end
-  cells[#cells + 1], cells[#cells + 2] = tostring(ahead), tostring(behind)
+  cells[#cells + 1], cells[#cells + 2], cells[#cells + 3] = tostring(ahead), tostring(behind), tostring(#lines)
   return cells
 end
 
@@ -99,7 +107,7 @@ local function show(title, lines)
     if n <= most then rows[#rows + 1] = row(lines, n) end
   end
   for _, text in ipairs(display.table({ "measurements", "search", "random", "search over random", "uniform", "search over uniform",
-    "ahead of random", "behind" }, rows)) do print(text) end
+    "ahead of random", "behind", "tasks" }, rows)) do print(text) end
 end
 
 local function counted(unfit)

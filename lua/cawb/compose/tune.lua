@@ -14,7 +14,7 @@ local walks = require "cawb.compose.tune.walks"
 
 local M = {}
 
-local GAIN = 0.99          -- of the best time so far: what is not below it is no gain
+local GAIN = 0.997         -- of the best time so far: what is not below it is no gain
 local DRAWS = 60           -- walks in a row that lead to nothing new, or nowhere, before a search ends
 local LIKE, NEAREST = 0.05, 80     -- records that say something of a kernel: how much alike, and how many at most
 local TRIES = 60           -- plans in a row that say nothing new, before options count as spent
@@ -104,7 +104,7 @@ local function look(self, s, made)
     if name then self.seen[name] = times[k] end
   end
   if not self.least or result.seconds < self.least.seconds then self.least = result end
-  if self.fresh then self.curve[#self.curve + 1] = self.least.seconds end
+  self.curve[#self.curve + (self.fresh and 1 or 0)] = self.least.seconds      -- what needs no measurement is known with the last one
   return result
 end
 
@@ -200,7 +200,7 @@ local function proposal(self, lists)
   return s
 end
 
--- A kernel with options of which nothing can be made, or that change what kernels there are, is left as it is.
+-- Kernels with options of which nothing can be made, or that change what kernels there are, are left as they are.
 local function give_up(lists)
   for _, l in ipairs(lists) do
     if l.list[l.at] then l.one.tried[records.text(l.list[l.at].own)] = "not" end
@@ -225,19 +225,25 @@ local function next_plan(self, lists)
   if made and is_alike(self, made) and advance(self, lists, made) then return s, made end
 end
 
+-- The best of each kernel, where that is known already or may be measured.
+local function gather(self)
+  if self.stop() then return end
+  local s = assembled(self)
+  local made = self.make(s)
+  if made and (self.left > 0 or known_times(self, made)) then take(self, note_all(self, look(self, s, made))) end
+end
+
 local function options_round(self, lists)
   local s, made = next_plan(self, lists)
   if not s then return false end
   local result = look(self, s, made)
   if not result then
-    for _, l in ipairs(lists) do
-      if l.list[l.at] then l.one.tried[records.text(l.list[l.at].own)] = "not" end
-    end
+    give_up(lists)
     return true
   end
   note_all(self, result)
   take(self, result)
-  if not spent(self) then take(self, note_all(self, look(self, assembled(self)))) end
+  gather(self)
   return true
 end
 
@@ -341,28 +347,6 @@ local function wander(self)
   return false
 end
 
--- The best schedule without what changes no text.
-local function pruned(self)
-  local best = self.best
-  for key, own in pairs(best.schedule.kernels or {}) do
-    for name in pairs(own) do
-      local s = schedule.apply(best.schedule, { kernel = key, name = name })
-      local made = self.make(s)
-      if made and made.source == best.made.source and made.plan == best.made.plan then
-        return { made = made, schedule = s, seconds = best.seconds, times = best.times, list = best.list }
-      end
-    end
-  end
-end
-
-local function prune(self)
-  local less = self.best and pruned(self)
-  while less do
-    self.best = less
-    less = pruned(self)
-  end
-end
-
 -- What promises more: options of all kernels, or an edit of what kernels there are.
 local function next_round(self)
   local lists, sum = promises(self)
@@ -386,8 +370,7 @@ function M.search(from, how)
   take(self, note_all(self, look(self, from)))
   while self.best and not spent(self) and next_round(self) do end
   if self.best and self.least.seconds < self.best.seconds then self.best = self.least end
-  prune(self)
-  return self.best, self.curve
+  return self.best and walks.pruned(self.make, self.best), self.curve
 end
 
 --- The same by drawing.

@@ -51,6 +51,26 @@ function M.walk(make, from, draw)
   return s, made
 end
 
+-- What is best (tune.lua) without one option that changes no text; nil where there is none.
+local function less(make, best)
+  for key, own in pairs(best.schedule.kernels or {}) do
+    for name in pairs(own) do
+      local s = schedule.apply(best.schedule, { kernel = key, name = name })
+      local made = make(s)
+      if made and made.source == best.made.source and made.plan == best.made.plan then
+        return { made = made, schedule = s, seconds = best.seconds, times = best.times, list = best.list }
+      end
+    end
+  end
+end
+
+--- The best schedule without what changes no text.
+function M.pruned(make, best)
+  local next_one = less(make, best)
+  while next_one do best, next_one = next_one, less(make, next_one) end
+  return best
+end
+
 --- A search (tune.lua) by drawing: each measurement is of a walk of one to four edits from the first schedule that was not measured before,
 --- while such walks are found. What a search has to beat.
 function M.random(from, how)
