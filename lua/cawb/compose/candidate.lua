@@ -2,6 +2,7 @@
 
 local attend = require "cawb.compose.attend"
 local behind = require "cawb.compose.behind"
+local beside = require "cawb.compose.beside"
 local cells = require "cawb.compose.cells"
 local choose = require "cawb.compose.choose"
 local core = require "cawb.core"
@@ -156,7 +157,9 @@ local function least_for(made, excess)
   return 1 << 40
 end
 
-local function once(task, given)
+local once
+
+function once(task, given)
   local joins = {}
   local options = schedule.options(given, joins)
   local g, why = import.graph(task, options)
@@ -168,15 +171,18 @@ local function once(task, given)
     if options.stores[x.label] and x.kind == "map" then x.wanted = true end
   end
   local fuse = options.fuse ~= false
+  if fuse and options.beside ~= false then beside.wish(g) end
   local choice = choice_of(options)
   local kernels = partition.kernels(g, { choice = choice, strided = strided, arch = options.arch })
   if fuse then
     kernels = cells.join(behind.join(kernels, options), options, choice)
     kernels = factors.absorb(behind.join(attend.join(kernels, options), options), options)
+    if options.beside ~= false then kernels = beside.join(kernels) end
   end
   local made
   made, why = generate(kernels, options)
   if not made then return nil, why end
+  if beside.is_called(kernels) then return once(task, setmetatable({ beside = false }, { __index = given })) end
   local is_long = share.apply(kernels, options.long)
   prepared.mark(kernels)
   local text, scratch = plan.text(g, kernels)

@@ -65,6 +65,7 @@ end
 local function items(kernels, flags)
   local of, steps = {}, {}
   local function item(x)
+    x = x.within or x
     if x.kind == "leaf" or x.is_output then return nil end
     of[x] = of[x] or { dtype = x.dtype, numel = math.max(1, graphs.numel(x.shape)), kept = x.kept }
     return of[x]
@@ -95,6 +96,7 @@ local function namer(of, at, flags)
     local flag = x.scratch and flags[x.scratch .. kernel.name]
     if flag then return ("view(%s, { shape = { %d }, offset = %d })"):format(flag.group, flag.numel, flag.at) end
     if x.scratch then return ("place[%d]"):format(at[of[x.scratch .. kernel.name]].number) end
+    x = x.within or x
     if x.kind == "leaf" then return leaf_name(x) end
     if x.is_output then return ("outputs[%d]"):format(x.is_output) end
     return ("place[%d]"):format(at[of[x]].number)
