@@ -148,6 +148,7 @@ end
 
 -- Of these it refuses some only: which. Of wgmma it knows all that a Hopper has, but the sparse ones, which have a line of their own.
 local partly = { ["wgmma."] = "", ["mma."] = "products with scales for blocks, and m8n8k4 of halves (of mma.; it knows the others)",
+  ["mma.sp"] = "products of sparse matrices of whole numbers and of 8-bit floats (of mma.sp; it knows the others)",
   ["wmma."] = "tiles of 4 bits and of 1 bit an element (of wmma.; it knows the others)" }
 
 -- What the simulated device refuses, by name and source line, as one line a family.
