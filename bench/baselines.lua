@@ -45,7 +45,7 @@ local function sketch(code)
   local f = assert(io.open(path, "wb"))
   f:write(code)
   f:close()
-  return host:call({ op = "sketch", path = path, overrides = {}, init_seed = 42 }, { timeout = 120.0 })
+  return host:call({ op = "sketch", path = path, overrides = {}, init_seed = 42 }, { timeout = 600.0 })
 end
 
 local function is_bound_by_memory(graph)
@@ -117,7 +117,9 @@ local all = { eager = {}, compile = {} }
 for line in io.lines(folder .. "/dev.jsonl") do
   local entry = core.json.decode(line)
   local m = measured[id(entry)]
-  local s = m and sketch(entry.code)
+  local s, why
+  if m then s, why = sketch(entry.code) end
+  if m and not s then print(("left out: %s: %s"):format(id(entry), why)) end
   if s then
     local graph = task.without_views(s.graph)
     local bound, times = is_bound_by_memory(graph), baseline_model.times(graph, device.info.rates, device.info.sms, s.memory)

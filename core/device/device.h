@@ -40,6 +40,8 @@ typedef struct cawb_device_info {
     double fp32;               /* float32 operations per second, no tensor cores */
     double tf32, bf16, fp16;   /* of the tensor cores, dense, accumulating in float32 */
     double launch;             /* seconds to start one kernel from a graph */
+    double cache, dirty;       /* bytes of L2; the share of it that a timed call finds dirty */
+    double sharpness;          /* of the maximum of the bounds of a time: the p of a p-norm */
   } rates;                     /* all 0 on a real device: those are measured */
 } cawb_device_info;
 

@@ -18,6 +18,7 @@ int luaopen_cawb_core(lua_State *L) {
     { "sealed", luaopen_cawb_sealed },  /* a function in a Lua state of its own */
     { "serve", luaopen_cawb_serve },    /* a server of HTTP and WebSockets */
     { "store", luaopen_cawb_store },    /* the ledger of runs */
+    { "times", luaopen_cawb_times },    /* formulas that models of time have in common */
     { NULL, NULL }
   };
   lua_newtable(L);

@@ -43,5 +43,6 @@ int luaopen_cawb_locate(lua_State *L);
 int luaopen_cawb_sealed(lua_State *L);
 int luaopen_cawb_serve(lua_State *L);
 int luaopen_cawb_store(lua_State *L);
+int luaopen_cawb_times(lua_State *L);
 
 #endif

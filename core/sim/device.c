@@ -143,6 +143,9 @@ static void describe(const char *which, const sim_model *m, cawb_device_info *in
   info->rates.bf16 = m->bf16;
   info->rates.fp16 = m->fp16;
   info->rates.launch = m->launch;
+  info->rates.cache = m->l2;
+  info->rates.dirty = m->dirty;
+  info->rates.sharpness = m->sharpness;
 }
 
 static int make_tables(sim_device *d) {

@@ -155,6 +155,9 @@ cJSON *cawb_worker_describe_device(const cawb_device_info *d) {
     cJSON_AddNumberToObject(r, "bf16", d->rates.bf16);
     cJSON_AddNumberToObject(r, "fp16", d->rates.fp16);
     cJSON_AddNumberToObject(r, "launch", d->rates.launch);
+    cJSON_AddNumberToObject(r, "cache", d->rates.cache);
+    cJSON_AddNumberToObject(r, "dirty", d->rates.dirty);
+    cJSON_AddNumberToObject(r, "sharpness", d->rates.sharpness);
   }
   return o;
 }

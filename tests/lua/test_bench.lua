@@ -327,6 +327,18 @@ check.test("what is suspicious comes first, and is in no average", function()
   check.matches(table.concat(lines, "\n"), "moved: 20 us at first, 10 us when it was confirmed")
 end)
 
+check.test("ten times TF32's time, or max-autotune's, is as suspicious where eager and compile were not timed", function()
+  local function over(list)
+    local one = row(1, "pass")
+    for kind, x in pairs(list) do one.data.best.speedup[kind] = { median = x, lo = x, hi = x } end
+    return (table.concat(suite_report.suspicions(one), "\n"))
+  end
+  check.matches(over { eager_tf32 = 12.0, compile_tf32 = 11.0 }, "^11.00x .-over the better of the baselines$")
+  check.matches(over { max_autotune = 10.0 }, "^10.00x ")
+  check.equal(over { eager_tf32 = 12.0, max_autotune = 9.9 }, "")
+  check.equal(over { eager = 2.0, max_autotune = 12.0 }, "")
+end)
+
 check.test("beside the mean stands one in which what is suspicious for its speed alone counts as 10x", function()
   local function equal(x, more)
     local r = row(1, "pass", x, x, more)

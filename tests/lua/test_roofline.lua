@@ -132,6 +132,22 @@ check.test("a launch that takes longest: fewer blocks where they take turns, els
   check.equal(remedies.best(facts, 1)[1].skill, "one-wave-grid")
 end)
 
+check.test("where memory takes longest, nothing is advised that only keeps more under way", function()
+  for _, limiter in ipairs { "memory", "dram" } do
+    local facts = { launches = 1, limiter = limiter, dram_share = 0.4, bytes = 1e6, least_bytes = 1e6, sms = 100, blocks = 50, occupancy = 0.2,
+                    ptx_bytes_per_load = 4, ptx_barriers = 9, ptx_shuffles = 0, stall = "long_scoreboard" }
+    for _, one in ipairs(remedies.best(facts, 9)) do
+      assert(one.promise <= 0.5, one.skill)
+      assert(one.skill ~= "more-loads-in-flight" and one.skill ~= "split-rows-over-clusters" and one.skill ~= "higher-occupancy", one.skill)
+    end
+    facts.bytes = 2e6
+    check.equal(remedies.best(facts, 1)[1].skill, "keep-rows-on-chip", limiter)
+  end
+  local r = roofline.of(task_of(1e8), counted({ seconds = 2.5e-4, dram_bytes = 1e8 }, { bound = { memory = 2e-4, latency = 1e-4, launch = 4e-6 } }))
+  check.equal(r.limiter, "memory")
+  check.equal(skills(r), "at-the-ceiling")
+end)
+
 check.test("how many blocks run at once is known of a GPU and of the simulator", function()
   local task = { device = { info = { sms = 132 } }, inputs = {}, outputs = {}, params = {} }
   for _, name in ipairs { "blocks_per_sm", "resident_blocks" } do

@@ -3,6 +3,7 @@
 ** times from what libraries reach of the published rates. Operands are checked as a kernel's accesses are.
 */
 #include "sim/library/library.h"
+#include "device/times.h"
 #include "sim/time/profile.h"
 #include "sim/time/time.h"
 
@@ -213,29 +214,9 @@ static double rate_of(const sim_model *m, cawb_dtype t, cawb_compute how) {
   return rates[how];
 }
 
-/* Tiles that cuBLAS chooses from and what each reaches of the best, ways to cut a sum, of so many terms at least, and what joining the
-** parts takes: the table of lua/cawb/graph/libraries.lua, which models PyTorch's own products and was fitted; a test compares the two. */
-static const struct { double rows, columns, reached; } tiles[] = {
-  { 128, 128, 1.0 }, { 128, 64, 0.92 }, { 64, 64, 0.75 }, { 32, 64, 0.5 }, { 32, 32, 0.3 },
-};
-enum { TILES = sizeof tiles / sizeof *tiles, MOST_PARTS = 8, LEAST_TERMS = 256, FEW_WAVES = 8 };
-static const double join_seconds = 2e-6;
-
-static double tiled(const sim_model *m, const cawb_gemm *g, double rate, int tile, int parts) {
-  double rows = ceil((double)g->m / tiles[tile].rows), columns = ceil((double)g->n / tiles[tile].columns);
-  double waves = (double)g->count * rows * columns * parts / m->sms;
-  if (waves < FEW_WAVES) waves = ceil(waves);
-  double one = 2 * tiles[tile].rows * tiles[tile].columns * ((double)g->k / parts) / (rate / m->sms * tiles[tile].reached);
-  return waves * one + (parts > 1 ? join_seconds : 0);
-}
-
-/* Seconds of a product's arithmetic, by the best of these tiles. */
 static double product_seconds(const sim_model *m, const cawb_gemm *g) {
-  double rate = rate_of(m, g->a.dtype, g->compute) * m->library_gemm, best = HUGE_VAL;
-  for (int tile = 0; tile < TILES; tile++)
-    for (int parts = 1; parts <= MOST_PARTS && (parts == 1 || g->k / parts >= LEAST_TERMS); parts *= 2)
-      best = fmin(best, tiled(m, g, rate, tile, parts));
-  return best;
+  double rate = rate_of(m, g->a.dtype, g->compute) * m->library_gemm;
+  return cawb_times_product(rate, m->sms, (double)g->count, (double)g->m, (double)g->n, (double)g->k);
 }
 
 enum { LAYOUTS = 3 };            /* passes over memory where inputs and outputs are laid out anew for tensor cores */

@@ -21,6 +21,7 @@
 **
 ** All but memory are spread over the SMs that have blocks, as loaded as the busiest of them.
 */
+#include "device/times.h"
 #include "sim/time/time.h"
 
 #include <math.h>
@@ -43,11 +44,9 @@ static double busy_sms(const sim_model *m, const sim_launch_facts *f) {
   return f->blocks / ceil(f->blocks / m->sms);
 }
 
-/* What is fetched pushes out whatever lies there, and of what the caller left in L2 so much has to be written back as is
-   dirty of all of it; what was stored last stays there. */
+/* Only a first launch finds what the caller left in L2. */
 static double left_over(const sim_model *m, const sim_launch_facts *f) {
-  double all = m->l2 / 32, pushed = f->first ? m->dirty * least(f->fresh, all) : 0;
-  return pushed - least(f->written, m->dirty * all);
+  return cawb_times_left_over(m->l2 / 32, m->dirty, f->first ? f->fresh : 0, f->written);
 }
 
 /* Sectors that DRAM gives or takes, sooner or later. */
@@ -94,14 +93,6 @@ static double latency_time(const sim_model *m, const sim_launch_facts *f) {
   return most(rounds, f->skew) * chain;
 }
 
-static double norm(const double *bound, int n, double p) {
-  double longest = 0, sum = 0;
-  for (int i = 0; i < n; i++) longest = most(longest, bound[i]);
-  if (!(longest > 0)) return 0;
-  for (int i = 0; i < n; i++) sum += pow(bound[i] / longest, p);
-  return longest * pow(sum, 1 / p);
-}
-
 void sim_time_launch(const sim_model *m, const sim_launch_facts *f, cawb_report *r) {
   double sms = busy_sms(m, f), launch = f->first ? m->launch : m->launch_next;
   double memory = memory_time(m, f), l2 = l2_time(m, f, sms);
@@ -118,7 +109,7 @@ void sim_time_launch(const sim_model *m, const sim_launch_facts *f, cawb_report 
   r->bound.latency += latency;
   r->bound.blocks += blocks;
   r->bound.launch += launch;
-  r->seconds += launch + norm(bounds, sizeof bounds / sizeof *bounds, m->sharpness);
+  r->seconds += launch + cawb_times_norm(bounds, sizeof bounds / sizeof *bounds, m->sharpness);
 }
 
 /* A library's call: its arithmetic at the rate that it reaches, beside or behind what memory takes. */

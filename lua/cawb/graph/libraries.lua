@@ -1,7 +1,9 @@
 -- libraries: what cuBLAS and cuDNN take for products and convolutions in float32, modelled from sizes
--- alone. A product is cut into tiles, and tiles go over the multiprocessors in waves: what is small
+-- alone. A product is cut into tiles (core/device/times.c has them), and tiles go over the multiprocessors in waves: what is small
 -- or of an odd size fills neither. Constants are fitted to half of bench/results/baselines_h100.txt's
 -- tasks, which says how far off the other half is.
+
+local core = require "cawb.core"
 
 local M = {}
 
@@ -14,32 +16,15 @@ M.reached = {
   depthwise = 1 / 5.2,                                  -- of memory's rate
 }
 
--- Tiles that libraries choose from, and what each reaches of the best; ways to cut a sum, of at least so
--- many terms, and what joining the parts takes.
-local tiles = { { 128, 128, 1.0 }, { 128, 64, 0.92 }, { 64, 64, 0.75 }, { 32, 64, 0.5 }, { 32, 32, 0.3 } }
-local splits, least_terms, join = { 1, 2, 4, 8 }, 256, 2e-6
-local FEW = 8                                           -- waves, beyond which a part of one hardly matters
-
 local function product(list, from, to)
   local n = 1
   for i = from or 1, to or #list do n = n * list[i] end
   return n
 end
 
---- Seconds of `batch` products of m by n sums of k terms.
+--- Seconds of `batch` products of m by n sums of k terms. The simulated libraries take as long.
 function M.product(batch, m, n, k, reached, rates)
-  local best, sms = math.huge, rates.sms
-  for _, t in ipairs(tiles) do
-    for _, parts in ipairs(splits) do
-      if parts == 1 or k / parts >= least_terms then
-        local waves = batch * math.ceil(m / t[1]) * math.ceil(n / t[2]) * parts / sms
-        if waves < FEW then waves = math.ceil(waves) end
-        local one = 2 * t[1] * t[2] * (k / parts) / (rates.fp32 / sms * reached * t[3])
-        best = math.min(best, waves * one + (parts > 1 and join or 0))
-      end
-    end
-  end
-  return best
+  return core.times.product(rates.fp32 * reached, rates.sms, batch, m, n, k)
 end
 
 M.dot = 1.2e-8                                          -- seconds of a multiprocessor for a row times a column

@@ -30,6 +30,9 @@ local function is(f, ...)
   return false
 end
 
+-- Whether memory is what takes longest, by a profile or by the model: what only keeps more under way makes nothing shorter then.
+local function is_dram(f) return is(f, "dram", "memory") end
+
 -- Whether all blocks run at once, so that fewer of them cannot help.
 local function one_wave(f) return f.blocks and f.sms and f.blocks <= f.sms * math.max(1, f.blocks_per_sm or 1) end
 
@@ -51,7 +54,7 @@ M.list = {
     end },
   { skill = "split-rows-over-clusters", advice = "let several blocks, or a cluster with distributed shared memory, share one row",
     promise = function(f)
-      if f.blocks and f.blocks < f.sms then
+      if f.blocks and f.blocks < f.sms and not is_dram(f) then
         return 0.9, ("%d blocks for %d multiprocessors"):format(f.blocks, f.sms)
       end
     end },
@@ -69,26 +72,25 @@ M.list = {
   { skill = "vectorized-loads", advice = "move 16 bytes with each load: float4, or uint4 for smaller types",
     promise = function(f)
       if not under(f.ptx_bytes_per_load, 12) then return nil end
-      local base = is(f, "latency", "issue", "memory", "l2", "l1") and 0.7 or is(f, "dram") and 0.3 or 0.2
+      local base = is(f, "latency", "issue", "l2", "l1") and 0.7 or is_dram(f) and 0.3 or 0.2
       return base, ("%.2g bytes a load"):format(f.ptx_bytes_per_load)
     end },
   { skill = "more-loads-in-flight", advice = "unroll, so that each thread has several independent loads under way; or cp.async",
     promise = function(f)
       if is(f, "latency") and waits_for(f, "long_scoreboard") then return 0.65, "warps wait for loads" end
-      if is(f, "memory") and under(f.dram_share, 0.6) then return 0.55, "DRAM is not busy" end
     end },
   { skill = "block-reduction-in-shuffles", advice = "reduce within warps by shuffles, and meet at one barrier, not at one for each halving",
     promise = function(f)
       if not over(f.ptx_barriers, 0) then return nil end
       if waits_for(f, "barrier") then return 0.75, "warps wait at barriers" end
       if f.ptx_barriers >= 3 and f.ptx_shuffles == 0 then
-        return is(f, "dram") and 0.25 or 0.6, ("%d barriers and no shuffle"):format(f.ptx_barriers)
+        return is_dram(f) and 0.25 or 0.6, ("%d barriers and no shuffle"):format(f.ptx_barriers)
       end
     end },
   { skill = "shared-memory-padding", advice = "pad rows by one element, or swizzle, so that lanes meet different banks",
     promise = function(f)
       if over(f.conflicts, 0.1) then
-        return is(f, "dram") and 0.3 or math.min(0.9, 0.5 + 0.2 * f.conflicts), "bank conflicts"
+        return is_dram(f) and 0.3 or math.min(0.9, 0.5 + 0.2 * f.conflicts), "bank conflicts"
       end
     end },
   { skill = "fewer-registers", advice = "shorten what lives at once, or set __launch_bounds__: registers spill to memory",
@@ -112,7 +114,7 @@ M.list = {
   { skill = "uniform-branches", advice = "let all lanes of a warp take the same way; handle the rest of a row apart",
     promise = function(f)
       if under(f.lanes_per_instruction, 24) then
-        return is(f, "dram") and 0.2 or 0.5, ("%.3g of 32 lanes are active"):format(f.lanes_per_instruction)
+        return is_dram(f) and 0.2 or 0.5, ("%.3g of 32 lanes are active"):format(f.lanes_per_instruction)
       end
     end },
   { skill = "cheaper-transcendentals", advice = "exp2 with a factor multiplied in once, reciprocals in place of divisions",
@@ -127,9 +129,9 @@ M.list = {
     end },
   { skill = "at-the-ceiling", advice = "little is left here: fewer bytes, a smaller type, or another algorithm, else stop",
     promise = function(f)
-      if over(f.dram_share, 0.9) and f.bytes and f.bytes <= 1.1 * f.least_bytes then
-        return 0.5, ("%.0f%% of a copy's bandwidth, and no byte twice"):format(100 * f.dram_share)
-      end
+      if not (f.bytes and f.bytes <= 1.1 * f.least_bytes) then return nil end
+      if over(f.dram_share, 0.9) then return 0.5, ("%.0f%% of a copy's bandwidth, and no byte twice"):format(100 * f.dram_share) end
+      if is(f, "memory") then return 0.5, "memory is the longest part, and no byte is moved twice" end
     end },
 }
 

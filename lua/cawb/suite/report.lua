@@ -3,6 +3,7 @@
 -- passed, with a bootstrap over tasks (95%, percentile, 2000 draws from a fixed seed). What
 -- is suspicious counts as a task and in no average.
 
+local baseline_names = require "cawb.base.baseline_names"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
 local published = require "cawb.suite.published"
@@ -12,7 +13,7 @@ local M = {}
 
 --- A speed-up counts from here, as in the paper: 5%, and an interval without a tie.
 M.margin = 1.05
-M.suspicious_from = 10          -- times the better of eager and compile: look before believing
+M.suspicious_from = 10          -- times the better of eager and compile, or of what else was timed: look before believing
 M.flags = { unsteady = true }   -- rules whose flag does the same; most flags only inform
 M.moved = 0.2                   -- how far a confirmation may be from the first time
 M.curve = { 0.5, 0.8, 1.0, 1.05, 1.2, 1.5, 2.0, 3.0, 5.0 }
@@ -89,11 +90,21 @@ local function speedup(row, kind)
   return best.speedup and best.speedup[kind]
 end
 
--- Against the faster of eager and compile.
+-- The least of those over these baselines, or nil where none was timed.
+local function least(row, kinds)
+  local best
+  for _, kind in ipairs(kinds) do
+    local s = speedup(row, kind)
+    if s and (not best or s.median < best.median) then best = s end
+  end
+  return best
+end
+
+-- Against the faster of eager and compile; where neither was timed, of the others.
 local function over_better(row)
-  local a, b = speedup(row, "eager"), speedup(row, "compile")
-  if not (a and b) then return a or b end
-  return a.median < b.median and a or b
+  local s = least(row, { "eager", "compile" })
+  if s then return s, "eager and compile" end
+  return least(row, baseline_names.kinds), "the baselines"
 end
 
 --- Why a row that passed should be looked at before it is believed: a list, empty for most. And whether its only fault is to
@@ -104,10 +115,10 @@ function M.suspicions(row)
   for _, flag in ipairs(best.flags or {}) do
     if M.flags[flag.rule] then why[#why + 1] = ("%s (rule %s)"):format(flag.reason, flag.rule) end
   end
-  local s = over_better(row)
+  local s, of = over_better(row)
   local is_beyond = s ~= nil and s.median >= M.suspicious_from
   if is_beyond then
-    why[#why + 1] = ("%s over the better of eager and compile"):format(display.speedup(s))
+    why[#why + 1] = ("%s over the better of %s"):format(display.speedup(s), of)
   end
   if best.floor and best.time_s and best.time_s.median < (best.floor.seconds or 0) then
     why[#why + 1] = ("%s is less than the %s that the task must take"):format(display.time(best.time_s.median),
