@@ -134,7 +134,7 @@ end)
 local wide = { launch = 0.0, dram = 1e30, fp32 = 1e30 }        -- so that seconds are those of steps
 
 check.test("what torch.compile leaves to eager takes as long as in eager", function()
-  local lstm = op(1, "lstm", "other", { tensor("input:1", 10, 512, 128) }, { 10, 512, 256 }, { batch_first = true, num_layers = 2 })
+  local lstm = op(1, "lstm", "other", { tensor("input:1", 10, 512, 128) }, { 10, 512, 256 }, { batch_first = true, num_layers = 2 }, { left = true })
   local t = model.times({ lstm }, gpu, sms)
   near(t.compile, t.eager)
   local function mean(stride)

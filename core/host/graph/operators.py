@@ -24,6 +24,7 @@ they are empty:
   slow        how slow eager PyTorch's kernel is beside others of its kind, fitted as lua/cawb/graph/rates.lua is: of a pointwise
               one, the nanoseconds of a warp; of a reduction, how often as long as a sum it takes
   byproduct   its outputs but the first are often not asked for
+  left        torch.compile writes no kernel for it, but starts eager PyTorch's
   index       its last output points to values: `first` of equals as PyTorch documents,
               in their `order`, or `any`
   terms       its results are made of all terms along a dimension
@@ -61,6 +62,7 @@ class Operator:
     passes: int = 0
     slow: float = 0
     byproduct: bool = False
+    left: bool = False
     index: str = ""
     terms: bool = False
     whole: bool = False
@@ -72,7 +74,7 @@ class Operator:
 
 
 SENT = ("linear", "factors", "scales", "exact", "sums", "picks", "gathers", "moves", "in_order", "cumulative",
-        "products", "structure", "passes", "slow", "byproduct", "index")
+        "products", "structure", "passes", "slow", "byproduct", "left", "index")
 TABLE = {}
 LISTS = ("linear", "factors", "scales", "picks", "writes")
 
@@ -264,15 +266,15 @@ define("norm linalg_vector_norm", kind="reduction", scales="self", sums=True, te
 define("std_mean", kind="reduction", scales="self", sums=True, slow=2.3)
 define("trace", kind="reduction", linear="self", exact=True, sums=True, picks="self")
 define("any all", kind="reduction", picks="self", rows="reduce")
-define("median", kind="reduction", exact=True, chooses=True, rows="reduce", index="any", when=when_along)
-define("nanmedian", kind="reduction", exact=True, chooses=True, index="any", when=when_along)
-define("mode kthvalue", kind="reduction", exact=True, chooses=True, index="any")
+define("median", kind="reduction", left=True, exact=True, chooses=True, rows="reduce", index="any", when=when_along)
+define("nanmedian", kind="reduction", left=True, exact=True, chooses=True, index="any", when=when_along)
+define("mode kthvalue", kind="reduction", left=True, exact=True, chooses=True, index="any")
 define("nll_loss_forward nll_loss2d_forward", kind="reduction", linear="self", picks="self weight", gathers=True,
        sums=True)
 define("mse_loss", kind="reduction", scales="self target", sums=True)
 define("smooth_l1_loss huber_loss binary_cross_entropy", kind="reduction")
 define("_cdist_forward _pdist_forward", products=True)
-define("topk", exact=True, chooses=True, rows="along", index="any")
+define("topk", left=True, exact=True, chooses=True, rows="along", index="any")
 define("sort", exact=True, chooses=True, rows="along", index="any", when=when_stable)
 define("argsort", exact=True, chooses=True)
 define("searchsorted", exact=True, picks="sorted_sequence")
@@ -330,7 +332,7 @@ define("vdot", kind="matmul", factors="self other", exact=True, sums=True, produ
 define("addr", kind="pointwise", linear="self", factors="vec1 vec2", exact=True)
 define("linear", kind="matmul", linear="bias", factors="input weight", exact=True, sums=True, products=True)
 define("matmul", kind="matmul", factors="self other", exact=True, sums=True, products=True)
-define("_trilinear", kind="matmul", factors="i1 i2 i3", sums=True, products=True)
+define("_trilinear", kind="matmul", left=True, factors="i1 i2 i3", sums=True, products=True)
 define("_int_mm _scaled_mm", kind="matmul", sums=True, products=True)
 define("convolution", kind="convolution", linear="bias", factors="input weight", sums=True, products=True, rows="batch")
 define("_convolution convolution_overrideable", kind="convolution", linear="bias", factors="input weight", sums=True, products=True)
@@ -346,7 +348,7 @@ define("_scaled_dot_product_flash_attention _scaled_dot_product_cudnn_attention 
        "_efficient_attention_forward", products=True, when=when_causal)
 define("mkldnn_rnn_layer _cudnn_rnn _cudnn_rnn_flatten_weight miopen_rnn lstm_cell gru_cell "
        "rnn_tanh_cell rnn_relu_cell _thnn_fused_lstm_cell _thnn_fused_gru_cell _lstm_mps", products=True)
-define("lstm gru rnn_tanh rnn_relu", products=True, whole=True)
+define("lstm gru rnn_tanh rnn_relu", products=True, whole=True, left=True)
 
 
 # What is asked.

@@ -5,6 +5,7 @@
 local core = require "cawb.core"
 local single = require "cawb.graph.single"
 local tensors = require "cawb.graph.tensors"
+local traits = require "cawb.graph.traits"
 
 local M = {}
 
@@ -20,12 +21,6 @@ M.rates = { reduction = 1 / 1.08, uneven = 0.79 }
 M.costs = { window = 1.5e-9, loop = 6.95e-9, wide = 1.45, scan = 7.3e-9, row = 2.2e-6, piece = 9e-7 }
 
 local UNROLLED, PIECE, WARPS = 25, 2048, 512    -- places of a window; elements of a row read at once, by so many threads
-
--- ATen's own: recurrent layers, which Dynamo does not trace, and what has no lowering.
-local left = {
-  lstm = true, gru = true, rnn_tanh = true, rnn_relu = true, _adaptive_avg_pool3d = true, adaptive_max_pool3d = true,
-  _trilinear = true, topk = true, kthvalue = true, mode = true, median = true, nanmedian = true, _euclidean_dist = true,
-}
 
 local function window_of(op)
   local args = op.args or {}
@@ -45,8 +40,9 @@ local function is_other_mean(op)
   return false
 end
 
---- Whether torch.compile leaves an operator to eager's kernel.
-function M.leaves(op) return left[op.name] or is_other_mean(op) end
+--- Whether torch.compile leaves an operator to eager's kernel: recurrent layers, which Dynamo does not trace, what has no lowering, and volumes
+--- cut into as many parts.
+function M.leaves(op) return traits.of(op, "left") or (op.name or ""):find "adaptive_%a+_pool3d$" or is_other_mean(op) end
 
 local moves = { flip = true, roll = true }
 
