@@ -21,8 +21,7 @@ they are empty:
   products    multiplies and adds up operands: where narrow factors show
   structure   its result holds zeros whose places are known: a triangle, a diagonal
   passes      how often eager PyTorch reads rows too long for a block (1 where empty)
-  slow        how slow eager PyTorch's kernel is beside others of its kind, fitted as lua/cawb/graph/rates.lua is: of a pointwise
-              one, the nanoseconds of a warp; of a reduction, how often as long as a sum it takes
+  slow        of eager PyTorch's kernel, fitted as graph/rates.lua is: nanoseconds of a warp; of a reduction, times as long as a sum
   byproduct   its outputs but the first are often not asked for
   left        torch.compile writes no kernel for it, but starts eager PyTorch's
   index       its last output points to values: `first` of equals as PyTorch documents,
