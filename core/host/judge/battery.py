@@ -330,7 +330,8 @@ def limits(vector, zeros_for_odd=False):
     second where nothing is. What is not finite may count as zero."""
     low, high, whole_ones = math.inf, -math.inf, True
     for part in vector.split(PIECE):
-        part, finite = part.to(torch.float64), torch.isfinite(part)
+        part = part.to(torch.float64)          # numbers of 8 bits have no isfinite of their own
+        finite = torch.isfinite(part)
         if zeros_for_odd:
             part, finite = torch.where(finite, part, 0.0), torch.ones_like(finite)
         if part.numel() and bool(finite.any()):

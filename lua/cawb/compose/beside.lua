@@ -15,8 +15,11 @@ local function shifts_of(x, piece)
   if #from.shape ~= #x.shape or from.dtype ~= x.dtype then return nil end
   for d, n in ipairs(x.shape) do i[d] = index.var("i" .. d, n) end
   local j = piece.index(i)
-  for d in ipairs(x.shape) do shifts[d] = index.number(index.add(i[d], j[d], -1)) end
-  return #shifts == #x.shape and shifts or nil, piece.guard and piece.guard(i) or {}
+  for d in ipairs(x.shape) do
+    shifts[d] = index.number(index.add(i[d], j[d], -1))
+    if not shifts[d] then return nil end
+  end
+  return shifts, piece.guard and piece.guard(i) or {}
 end
 
 -- Where a piece of a view begins along the one axis that it is a part of: the axis, the place; nil where it is no whole tensor.
