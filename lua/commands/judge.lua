@@ -2,6 +2,7 @@
 
 local cli = require "cawb.door.cli"
 local core = require "cawb.core"
+local families = require "cawb.run.families"
 local given = require "cawb.door.given"
 local job = require "cawb.door.job"
 local live = require "cawb.door.live"
@@ -65,7 +66,7 @@ end
 local function once(candidate)
   return { name = "judge", proposes = candidate.python and "python" or "kernels",
     step = function(run)
-      run:evaluate(candidate)
+      run:evaluate(families.fitted(candidate, run.task))
       return false
     end }
 end

@@ -75,6 +75,12 @@ check.test("judge: the words may come in either order; right and slower is 1", f
   check.matches(out, "^right, but slower than ")
 end)
 
+check.test("judge: a version of a family is told what the task's graph is, as in its ladder", function()
+  local out, status = cawb("judge examples/cumsum_reverse.py kernels/scan/v3_shuffle --set task.rows=64 --set task.cols=256" .. quick)
+  assert(status <= 1, out)
+  check.matches(out, "^right, ")
+end)
+
 check.test("judge: kernels that cawb comes with have their names in any folder, --json is one object", function()
   local out, status = cawb(("judge '%s/examples/softmax.py' kernels/softmax/v3_shuffle --json --set task.rows=8 --set task.cols=256%s")
     :format(here, quick), dir)

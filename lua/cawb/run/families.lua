@@ -86,6 +86,24 @@ function Family:rung(n, task)
     defines = self.defines and self.defines(task.graph) or nil }
 end
 
+-- Whether a version is what stands in a candidate's files.
+local function is_of(version, c)
+  return version.name == c.name and version.source == c.source and version.plan:sub(-#c.plan) == c.plan
+end
+
+--- A candidate for a task. A version of a family that serves the task's graph, named by its file, gets what the family
+--- tells its kernels and plans of the graph, as in a ladder; every other candidate stays as it is.
+function M.fitted(c, task)
+  if c.python or next(c.defines or {}) then return c end
+  for _, family in ipairs(M.list()) do
+    for n = 1, c.name:find(family.name .. "/", 1, true) == 1 and family.serves(task.graph) and #family.versions or 0 do
+      local version = family:rung(n, task)
+      if is_of(version, c) then return version end
+    end
+  end
+  return c
+end
+
 --- The comment lines that open a version: what changed, why it should help.
 function Family:note(_, source)
   local lines = {}
