@@ -55,6 +55,32 @@ check.test("transposed ones whose remainders are joined, and whose shifts are fo
   check.equal(turned, 2)
 end)
 
+-- Steps that each of 132 blocks has, of tiles that it takes one after the other: a text's tables and its way to number sets, in Lua.
+local function steps_of_blocks(source)
+  local taps = {}
+  for n in source:match "_taps%[%] = { ([^}]*) }":gmatch "%d+" do taps[#taps + 1] = math.tointeger(tonumber(n)) end
+  local round = math.tointeger(tonumber(source:match "const int set = %(i %+ i / (%d+)%) %% %d+;"))
+  local steps, seen = {}, {}
+  for i = 0, 132 * 8 * #taps - 1 do
+    local set = round and (i + i // round) % #taps or i % #taps
+    local tile = ("%d %d"):format(set, i // #taps)
+    assert(not seen[tile], "a tile is taken twice")
+    seen[tile], steps[i % 132 + 1] = true, (steps[i % 132 + 1] or 0) + taps[set + 1]
+  end
+  return steps
+end
+
+check.test("transposed ones: each block has tiles of all sets, of which some have fewer steps", function()
+  local layers = { ["ConvTranspose3d(32, 32, 3, stride=2, padding=1)"] = "2, 32, 4, 5, 7", ["ConvTranspose2d(64, 64, 3, stride=4)"] = "2, 64, 9, 11" }
+  for layer, shape in pairs(layers) do
+    local made = assert(composed.make("return self.c(x)", ("[torch.randn(%s)]"):format(shape), "self.c = nn." .. layer,
+      { arch = "sm_90a", least = 0, conv = "packed" }))
+    local steps = steps_of_blocks(made.source)
+    table.sort(steps)
+    assert(steps[132] <= 1.15 * steps[1], ("blocks have %d to %d steps"):format(steps[1], steps[132]))
+  end
+end)
+
 check.test("what stands around", function()
   local made = right("[torch.randn(2, 64, 14, 13), torch.randn(48, 1, 1)]", "Conv2d(64, 48, 3, padding=1)",
     "return F.hardswish(self.c(torch.relu(x))) * y")

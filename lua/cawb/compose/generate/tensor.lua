@@ -96,6 +96,14 @@ local function stepping(h, geometry, chunks)
   return chunks * longest, most, chunks * #shifts
 end
 
+-- After how many tiles so many blocks would take tiles of the same sets again, where these are not alike and not all sets; or nil.
+local function round_of(sets, blocks)
+  local a, b, alike = blocks, #sets, true
+  for _, set in ipairs(sets) do alike = alike and #set == #sets[1] end
+  while b > 0 do a, b = b, a % b end
+  return not alike and a > 1 and blocks // a * #sets or nil
+end
+
 -- The products of a step, the small ones first, as C: which parts of the left factor and the right one.
 local pairs_of = { three = { { 1, 0 }, { 0, 1 }, { 0, 0 } }, four = { { 1, 1 }, { 1, 0 }, { 0, 1 }, { 0, 0 } },
                    six = { { 2, 0 }, { 1, 1 }, { 0, 2 }, { 1, 0 }, { 0, 1 }, { 0, 0 } } }
@@ -147,6 +155,7 @@ local function holes(kernel, geometry, loop)
   h.PER = ceil(longest, parts)
   h.SPLITS = ceil(longest, h.PER)
   h.SPLIT, h.ITEMS = h.SPLITS > 1 or nil, tiles * h.SPLITS
+  h.ROUND = round_of(g.sets, SMS)
   h.MORE = h.SPLIT and ", float *__restrict__ partial" or ""
   h.HIDDEN = g.hidden and ("%s ? part * %d : "):format(g.hidden.c(TILE, tile, ("m * %d"):format(TILE), ("n * %d"):format(tile)), h.PER) or ""
   h.SHOWN, h.OTHERSHOWN = shown(g)

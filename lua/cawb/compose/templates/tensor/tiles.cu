@@ -11,7 +11,13 @@ static __device__ __forceinline__ int $NAME_shift(int set, int step) { return $S
 
 // Tiles in groups of $GROUP rows of tiles, so that what blocks read at a time stays in L2.
 static __device__ __forceinline__ $NAME_tile $NAME_at(int i) {
+$if ROUND
+  // Innermost: their results lie between each other. Some have fewer steps than others. A block goes on so many tiles further each time,
+  // and would meet the same sets again: every $ROUND tiles they begin with another one, so that each block has all of them.
+  const int set = (i + i / $ROUND) % $SETS;
+$else
   const int set = i % $SETS;                               // innermost: their results lie between each other
+$end
   i /= $SETS;
   const int t = $NUMBER, group = t / ($GROUP * $ACROSS), in = t % ($GROUP * $ACROSS);
   const int rows = min($DOWN - group * $GROUP, $GROUP), part = i / ($DOWN * $ACROSS) % $SPLITS;
