@@ -33,7 +33,7 @@ class Place:
         usable = self._usable(wanted, args)
         if len(usable) <= args.held_out:
             raise SystemExit("%d tasks of the suite can be learnt on: more than --held-out %d are wanted" % (len(usable), args.held_out))
-        self.learn, self.test = client.split(usable, args.held_out)
+        self.learn, self.test = client.split(usable, args.held_out, report.read(os.path.join(args.out, "setting.json"), {"test": ()})["test"])
 
     def _usable(self, wanted, args):
         """The first so many with as many decisions as asked for."""
@@ -114,8 +114,7 @@ def variant(knobs, name, seed):
 
 def _jobs(args, knobs, place):
     """What is to be done, in its order: searches, then runs."""
-    return [("search", name, seed, None) for seed in range(args.search_seeds) for name in place.test] + \
-        [("run", *one) for one in _runs(args, knobs)]
+    return [("search", name, seed, None) for seed in range(args.search_seeds) for name in place.test] + [("run", *one) for one in _runs(args, knobs)]
 
 
 def _do(place, args, kind, name, seed, own):

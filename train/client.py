@@ -15,14 +15,12 @@ import lang  # noqa: E402
 
 # How the server judges while a policy learns: one draw and one further kind of inputs, small sizes, no confirmation.
 BRIEF = {"verify.trials": 1, "verify.battery": "mixed", "verify.repeats": 0, "verify.denormals": False, "sweep.variants": 1,
-         "confirm.enabled": False, "scale.memory": 1 << 20, "scale.operations": 10000000, "deadlines.compile": 240, "deadlines.run": 120,
-         "deadlines.measure": 120}
+         "confirm.enabled": False, "scale.memory": 1 << 20, "scale.operations": 10000000, "deadlines.compile": 240, "deadlines.run": 120, "deadlines.measure": 120}
 
 
 def serve(suite, out, places=2, device="sim:h100", options=None, resident=8):
     """A server of one's own, whose places keep so many tasks each; more options lie over those of BRIEF."""
-    suites = [suite] if isinstance(suite, str) else list(suite)
-    return cawb.serve(*suites, device=device, out=out, options=dict(BRIEF, **(options or {})),
+    return cawb.serve(*([suite] if isinstance(suite, str) else suite), device=device, out=out, options=dict(BRIEF, **(options or {})),
                       flags=("--places", str(places), "--resident", str(resident)))
 
 
@@ -148,8 +146,9 @@ class Tasks:
         self.memo.file.close()
 
 
-def split(names, held_out, seed=1):
-    """Tasks to learn on and tasks to be tested on, the same for a seed."""
+def split(names, held_out, kept=(), seed=1):
+    """Tasks to learn on and tasks to be tested on, the same for a seed; those that were held out before stay it, where a suite has grown."""
     order = sorted(names)
     random.Random(seed).shuffle(order)
-    return order[held_out:], order[:held_out]
+    test = [name for name in kept if name in order] or order[:held_out]
+    return [name for name in order if name not in test], test

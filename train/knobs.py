@@ -14,6 +14,7 @@ KNOBS = {
     "action": "edits",           # of the best program so far, at most so many a turn; or "whole": every value of a program is written
     "edits": 2,
     "legal": False,              # only what can be read is drawn, and no edit that changes nothing; what is learnt is still to write it
+    "exact": False,              # with `legal`: importance ratio and entropy are of what could be drawn, too
     "fine": True,                # how a turn compares with the best before it is in the state, in bins of 4%
     "paid": "turn",              # what a turn adds to the best before it is paid when it comes; or "end" (paper): all of it then
     # PPO (paper: clip 0.2 and 0.28, gamma 1, lambda 0.95, the critic at twice the actor's rate)
@@ -40,20 +41,16 @@ KNOBS = {
 VARIANTS = {
     "full": {},
     "no loop": {"turns": 1},                               # the batch grows instead, see ablate.variant
-    "tiers": {"reward": "tiers"},
-    "raw speed-up": {"reward": "raw"},
-    "no RFT": {"rft_steps": 0},
-    "no value pre-training": {"value_steps": 0},
-    "no stage 0": {"prior_steps": 0},
+    "tiers": {"reward": "tiers"}, "raw speed-up": {"reward": "raw"},
+    "no RFT": {"rft_steps": 0}, "no value pre-training": {"value_steps": 0}, "no stage 0": {"prior_steps": 0},
     "no profile": {"profile": False},
     "own reward": {"reward": "own"},                       # changes to the full one: of reward,
     "paid at the end": {"paid": "end"},                    #   of when it is paid,
     "coarse": {"fine": False},                             #   of state,
     "legal": {"legal": True},                              #   of action: what cannot be read is not drawn,
-    "legal and larger": {"legal": True, "batch": 64, "prior_steps": 150, "agentic_steps": 80, "agentic_rate": 5e-4},
+    "legal and larger": {"legal": True, "batch": 64, "prior_steps": 150, "agentic_steps": 20, "agentic_rate": 5e-4},
     "whole": {"action": "whole", "start": False, "paid": "end", "fine": False, "turns": 4, "length": 320},          # of action: programs from nothing
-    "rare": {"rare_steps": 150, "half": True},
-    "rare without RFT": {"rare_steps": 150, "half": True, "rft_steps": 0},
+    "rare": {"rare_steps": 150, "half": True}, "rare without RFT": {"rare_steps": 150, "half": True, "rft_steps": 0},
 }
 
 TINY = {"batch": 8, "samples": 2, "turns": 2, "prior_steps": 6, "prior_programs": 4, "prior_best": 2, "single_steps": 3, "rft_steps": 3,

@@ -63,8 +63,7 @@ class Reader:
         def attend(q, k, v):
             at = (rows[:, None, None], torch.arange(keys.shape[1])[None, :, None], places[:, None, :])
             keys[at], values[at] = k.to(keys.dtype), v.to(values.dtype)
-            return F.scaled_dot_product_attention(q, keys[rows, :, :until].to(q.dtype), values[rows, :, :until].to(q.dtype),
-                                                  attn_mask=seen[:, None, :, :until])
+            return F.scaled_dot_product_attention(q, keys[rows, :, :until].to(q.dtype), values[rows, :, :until].to(q.dtype), attn_mask=seen[:, None, :, :until])
         return attend
 
     def logits(self, numbers, lists):

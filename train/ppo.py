@@ -2,6 +2,7 @@
 the token. What it only read (tasks, names of decisions, verdicts) is stepped over."""
 import torch
 
+import lang
 import model
 
 
@@ -52,13 +53,23 @@ def explained(values, returns, mask):
     return float(1 - (target - picked).var(unbiased=False) / spread) if spread > 1e-12 else 0.0
 
 
-def log_probabilities(actor, tokens):
-    """Of each place's token given those before it (0 at the first), and the entropy there."""
+def log_probabilities(actor, tokens, closed=None):
+    """Of each place's token given those before it (0 at the first), and the entropy there; of the words that are not `closed` there."""
     logits = actor(tokens)[:, :-1]
-    logs = torch.log_softmax(logits, -1)
+    logs = torch.log_softmax(logits if closed is None else logits.masked_fill(closed, -1e9), -1)
     chosen = logs.gather(2, tokens[:, 1:, None])[:, :, 0]
     entropy = -(logs.exp() * logs).sum(-1)
     return (torch.cat([torch.zeros_like(chosen[:, :1]), part], 1) for part in (chosen, entropy))
+
+
+def closed_of(episodes, length):
+    """What could not be drawn at each place but the first, where an episode says what alone could be: `open`."""
+    closed = torch.zeros(len(episodes), length - 1, len(lang.VOCABULARY), dtype=torch.bool)
+    for row, e in enumerate(episodes):
+        for place, words in e["open"].items():
+            closed[row, place - 1] = True
+            closed[row, place - 1, words] = False
+    return closed
 
 
 def values_of(critic, tokens):
@@ -69,10 +80,8 @@ def values_of(critic, tokens):
 
 def batch_of(episodes):
     """Episodes as tensors: tokens, mask, rewards, logs (of the tokens, when they were drawn)."""
-    return {"tokens": model.padded([e["tokens"] for e in episodes]),
-            "mask": model.padded([e["mask"] for e in episodes], 0, torch.float32),
-            "rewards": model.padded([e["rewards"] for e in episodes], 0, torch.float32),
-            "logs": model.padded([e["logs"] for e in episodes], 0, torch.float32)}
+    told = {name: model.padded([e[name] for e in episodes], 0, torch.float32) for name in ("mask", "rewards", "logs")}
+    return dict(told, tokens=model.padded([e["tokens"] for e in episodes]))
 
 
 def advantages_of(knobs, batch, critic):
@@ -101,14 +110,13 @@ def update(knobs, episodes, actor, critic, optimizers, entropy_weight=0.0):
     """PPO on a batch of episodes: some epochs for actor and critic. Returns what a log shows."""
     batch = batch_of(episodes)
     advantages, returns, values = advantages_of(knobs, batch, critic)
-    told = {"explained": explained(values, returns, batch["mask"])}
+    told, closed = {"explained": explained(values, returns, batch["mask"])}, closed_of(episodes, values.shape[1]) if knobs["legal"] and knobs["exact"] else None
     for _ in range(knobs["epochs"]):
-        new, entropy = log_probabilities(actor, batch["tokens"])
+        new, entropy = log_probabilities(actor, batch["tokens"], closed)
         loss, clipped = policy_loss(new, batch["logs"], advantages, batch["mask"], knobs["clip_low"], knobs["clip_high"])
         told["gradient"] = step(optimizers["actor"], loss - entropy_weight * mean(entropy, batch["mask"]), actor, knobs["gradient"])
         told["value_loss"] = critic_update(knobs, batch, critic, optimizers["critic"], returns, values)
-    told.update(policy_loss=float(loss.detach()), clipped=float(clipped), entropy=float(mean(entropy.detach(), batch["mask"])),
-                **ratios(new.detach(), batch))
+    told.update(policy_loss=float(loss.detach()), clipped=float(clipped), entropy=float(mean(entropy.detach(), batch["mask"])), **ratios(new.detach(), batch))
     return told
 
 

@@ -26,7 +26,7 @@ def begin(knobs, tasks, operators, name, own=None):
     first turn, which nobody chose. Edits are of `base`."""
     points = tasks.points(name)
     episode = {"task": name, "points": points, "tokens": [], "mask": [], "logs": [], "results": [], "programs": [], "ends": [], "better": [],
-               "done": False, "cut": False, "base": lang.default(points), "most": None, "names": [lang.point_token(point) for point in points]}
+               "open": {}, "done": False, "cut": False, "base": lang.default(points), "most": None, "names": [lang.point_token(point) for point in points]}
     _read(episode, lang.task_tokens(operators.get(name, ()), points, knobs["action"] == "edits"))
     if own and points:
         append(knobs, episode, 0, lang.default(points), own)
@@ -54,18 +54,17 @@ def _read(episode, tokens, chosen=0):
 
 def _choose(knobs, episodes, generator, greedy, words):
     """One token for each of the episodes; `words`: those that go there, which alone are drawn where the knob `legal` says so."""
-    half = torch.autocast("cpu", torch.bfloat16) if knobs["half"] else contextlib.nullcontext()
-    with torch.no_grad(), half:
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16) if knobs["half"] else contextlib.nullcontext():
         logits = episodes[0]["reader"].logits([e["row"] for e in episodes], [e["tokens"] for e in episodes]).float()
-    logs = torch.log_softmax(logits, -1)
-    if knobs["legal"]:
-        logits = torch.stack([row.new_full(row.shape, -1e9).index_copy(0, torch.tensor(one), row[one]) for row, one in zip(logits, words)])
-    warm = torch.softmax(logits / knobs["temperature"], -1)
-    chosen = logits.argmax(-1) if greedy else torch.multinomial(warm, 1, generator=generator)[:, 0]
-    for episode, token, log in zip(episodes, chosen.tolist(), logs.gather(1, chosen[:, None])[:, 0].tolist()):
-        episode["tokens"].append(token)
-        episode["mask"].append(1)
-        episode["logs"].append(log)
+    drawn = logits if not knobs["legal"] else torch.stack(
+        [row.new_full(row.shape, -1e9).index_copy(0, torch.tensor(one), row[one]) for row, one in zip(logits, words)])
+    logs = torch.log_softmax(drawn if knobs["exact"] else logits, -1)
+    warm = torch.softmax(drawn / knobs["temperature"], -1)
+    chosen = drawn.argmax(-1) if greedy else torch.multinomial(warm, 1, generator=generator)[:, 0]
+    for episode, one, token, log in zip(episodes, words, chosen.tolist(), logs.gather(1, chosen[:, None])[:, 0].tolist()):
+        episode["open"][len(episode["tokens"])] = one
+        _read(episode, [token], 1)
+        episode["logs"][-1] = log
     return chosen.tolist()
 
 

@@ -208,8 +208,7 @@ class Trainer:
             plain = batch["rewards"].sum(1, keepdim=True).expand_as(values)
             return {"value_loss": loss, "explained": ppo.explained(values, returns, batch["mask"]),
                     "monte_carlo": ppo.explained(values, plain, batch["mask"])}
-        self._stage("value", self.knobs["value_steps"],
-                    lambda: [slim(e) for e in self._trajectories("value", self.knobs["value_trajectories"])], one)
+        self._stage("value", self.knobs["value_steps"], lambda: [slim(e) for e in self._trajectories("value", self.knobs["value_trajectories"])], one)
 
     def agentic(self):
         """Stage 4. Where turns cost, no entropy is to be paid for here: it makes turns that lead nowhere."""

@@ -171,6 +171,36 @@ def test_legal():
             assert table["action"] == "whole" or episode["programs"][1] != episode["programs"][0]
 
 
+def test_exact():
+    """Where only what can be read is drawn, what was drawn and what is learnt from are the same if the ratio is of that alone."""
+    for exact in (True, False):
+        for changes in ({}, {"action": "whole", "start": False}):
+            table = small(legal=True, exact=exact, turns=3, **changes)
+            torch.manual_seed(3)
+            actor = model.actor(table)
+            episodes = rollout.episodes_of(table, actor, Judge(), {}, ["a", "b"] * 4, 3, torch.Generator().manual_seed(4))
+            batch = ppo.batch_of(episodes)
+            closed = ppo.closed_of(episodes, batch["tokens"].shape[1]) if exact else None
+            logs, entropy = ppo.log_probabilities(actor, batch["tokens"], closed)
+            assert float(((logs.detach() - batch["logs"]) * batch["mask"]).abs().max()) < 1e-4
+            chosen = batch["mask"] > 0
+            assert (float(entropy.detach()[chosen].max()) < math.log(12)) == exact, "few words can be drawn, of many"
+            told = ppo.update(dict(table, epochs=1), episodes, actor, model.critic(table),
+                              {"actor": torch.optim.SGD(actor.parameters(), lr=0.0), "critic": torch.optim.SGD(model.critic(table).parameters(), lr=0.0)})
+            assert abs(told["ratio_p1"] - 1) < 1e-4 and abs(told["ratio_p99.9"] - 1) < 1e-4
+
+
+def test_split():
+    """Tasks that were held out stay it where a suite has grown; those that are gone are left out."""
+    few = ["t%d" % k for k in range(8)]
+    learn, test = client.split(few, 3)
+    assert sorted(learn + test) == few and len(test) == 3
+    more, kept = client.split(few + ["u%d" % k for k in range(9)], 3, test)
+    assert kept == test and len(more) == 14 and set(learn) < set(more)
+    assert client.split([name for name in few if name != test[0]], 3, test)[1] == test[1:]
+    assert client.split(few, 3, ["of another suite"]) == (learn, test)
+
+
 def test_edits():
     """Edits are of the best program so far; a name that several decisions have needs to be told which one; what is no edit ends a turn."""
     class Two(Judge):
