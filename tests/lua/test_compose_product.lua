@@ -36,6 +36,7 @@ local function description(case)
     along_a = case.a_is_t and "m" or "k", along_b = case.b_is_t and "k" or "n",
     a = ("return x1[%s];"):format(a), b = ("return x2[%s];"):format(b),
     a4 = case.four and four:format("x1", a), b4 = case.four and four:format("x2", b),
+    store4 = case.four and ("for (int j = 0; j < 4; j++) {\n  const float c = v[j] + 0.25f;\n  y1[(z * %d + m) * %d + n + j] = c < 0 ? 0 : c;\n}"):format(case.m, case.n),
     store = ("const %s c = value + (%s)0.25;\ny1[(z * %d + m) * %d + n] = c < 0 ? 0 : c;"):format(T, T, case.m, case.n) }
 end
 
@@ -53,6 +54,8 @@ end
 right("one element", { m = 1, n = 1, k = 1 })
 right("transposes, packs of four", { batch = 2, m = 36, n = 40, k = 20, a_is_t = true, b_is_t = true, four = true })
 right("packs of four, large tiles", { m = 132, n = 136, k = 24, four = true, how = { tile = 1 }, battery = {} })
+right("packs of four, parts of k, long sums", { m = 20, n = 24, k = 1112, four = true, how = { splits = 2 }, battery = { "mixed", "integers", "nan" } })
+right("packs of four, a long sum", { m = 20, n = 24, k = 1000, four = true, how = { splits = 1 }, battery = { "mixed", "integers" } })
 right("the first factor transposed", { batch = 3, m = 35, n = 17, k = 33, a_is_t = true })
 right("the second factor transposed", { m = 35, n = 17, k = 33, b_is_t = true })
 right("a long sum", { m = 20, n = 24, k = 3001, how = { splits = 1 }, battery = { "mixed", "integers" } })
@@ -91,5 +94,13 @@ one("return x @ y", "[torch.randn(9, 30, dtype=torch.float64), torch.randn(30, 5
 one("return x @ y", "[torch.randint(-99, 99, (9, 30)), torch.randint(-99, 99, (30, 5))]")
 one("return x @ y", "[torch.randn(9, 30, dtype=torch.float16), torch.randn(30, 5, dtype=torch.float16)]", nil, none)
 one("return torch.addmm(x, y, z, alpha=0.5, beta=2)", "[torch.randn(9, 5), torch.randn(9, 7), torch.randn(7, 5)]", nil, none)
+
+check.test("rows of packs of four are written as such", function()
+  local made = composed.right("return torch.relu(x @ y)", "[torch.randn(3, 20, 12), torch.randn(3, 12, 8)]", nil, none)
+  check.matches(made.source, "_store4%(")
+  check.matches(made.source, "__stwb")
+  made = composed.right("return torch.relu(x @ y)", "[torch.randn(3, 20, 12), torch.randn(3, 12, 9)]", nil, none)
+  assert(not made.source:find "_store4%(", made.source)
+end)
 
 return check.done()

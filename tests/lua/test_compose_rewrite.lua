@@ -634,6 +634,15 @@ check.test("what parameters alone make up is computed before the first call", fu
   check.equal(reads, 3, "declared, written once, read once")
 end)
 
+check.test("so are a parameter's running sums, and the constants that they meet", function()
+  local made = composed.right("return x * torch.exp(torch.cumsum(self.a * torch.ones(6, 6).cumsum(0), 1))", "[torch.rand(3, 6, 6)]",
+    "self.a = nn.Parameter(torch.randn(6, 6))")
+  local _, ahead = made.plan:gsub("prepare%(function%(params%) launch", "")
+  local _, all = made.plan:gsub("launch%(", "")
+  check.equal(ahead, 3, made.plan)
+  check.equal(all, 4, made.plan)
+end)
+
 check.test("a tensor is gone through once for a norm's mean and for a mean of what the norm makes", function()
   for _, forward in ipairs { "return F.group_norm(torch.relu(x), 4).mean((2, 3))", "return F.batch_norm(torch.relu(x), None, None, training=True).mean((2, 3))" } do
     local made = composed.right(forward, "[torch.randn(2, 8, 64, 65)]", nil, { arch = "sm_90a" })

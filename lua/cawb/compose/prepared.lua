@@ -3,7 +3,7 @@
 local M = {}
 
 -- What a library may compute is not: a plan calls it when it is called. Nor is an output.
-local kinds = { map = true, view = true, reduce = true, pick = true }
+local kinds = { map = true, view = true, reduce = true, scan = true, pick = true }
 
 -- What is below a node: "params", "inputs" (among others), "nothing" of both.
 local function made_of(x)
@@ -35,11 +35,11 @@ function M.together(a, b)
   return all(a) == all(b)
 end
 
--- Whether a kernel has nothing to do with inputs and outputs.
+-- Whether a kernel has nothing to do with inputs and outputs: what it makes of constants alone is read ahead, too.
 local function is_ahead(kernel)
   if kernel.call or not kernel.made then return false end
   for _, x in ipairs(kernel.roots) do
-    if not M.is(x) then return false end
+    if made_of(x) == "inputs" then return false end
   end
   return true
 end

@@ -26,6 +26,7 @@ local ceil = template.ceil
 ---@field ahead string?      C in front of the access functions
 ---@field helpers table?     access functions that these call: a list of what template.access returns
 ---@field store string       writes what follows from `value` to z, m, n
+---@field store4 string?     the same of v[0..3] from n on, a multiple of 4, as n is one of them
 
 -- Of a block, and of a thread.
 local tiles = {
@@ -93,13 +94,22 @@ local function readers(d, h, tile)
   h.EXTENT = d.extent or "K"
 end
 
+-- Where sums go, one or four neighbours at a time: to their parts, or what follows from them to where it lies.
+local function writing(d, h, splits)
+  local pass = template.names(d.parameters)
+  h.STORE4 = d.store4 and not d.fields and d.n % 4 == 0 or nil
+  h.SUM, h.SUMFOUR = (h.CHAIN and "total[i][j] + " or "") .. "acc[i][j]", (h.CHAIN and "total[i][j + x] + " or "") .. "acc[i][j + x]"
+  h.PARTIAL = splits > 1 and ("%s *__restrict__ parts,"):format(d.type) or ""
+  local to = "parts[((z * splits + split) * M + m) * N + n]"
+  if splits > 1 then h.WRITE = h.STORE4 and ("*(%s_quad *)&%s = value;"):format(d.name, to) or to .. " = value;"
+  else h.WRITE = (h.STORE4 and "%s_store4(%s, value.v, z, m, n);" or "%s_store(%s, state, z, m, n, value);"):format(d.name, pass) end
+end
+
 local function holes(d, tile, splits)
   local h = { T = d.type, TM = tile.m, TN = tile.n, TK = DEEP, RM = tile.rows, RN = tile.columns,
               THREADS = tile.m * tile.n // (tile.rows * tile.columns), SPLIT = splits > 1 or nil }
   h.CHAIN = ceil(d.k, splits) > 2 * CHAIN and d.type == "float" and CHAIN or nil
-  h.PARTIAL = splits > 1 and ("%s *__restrict__ parts,"):format(d.type) or ""
-  h.WRITE = splits > 1 and "parts[((z * splits + split) * M + m) * N + n] = value;"
-    or ("%s_store(%s, state, z, m, n, value);"):format(d.name, template.names(d.parameters))
+  writing(d, h, splits)
   readers(d, h, tile)
   return h
 end
@@ -110,6 +120,7 @@ local function accesses(d)
   local function four(what, text, ...) return template.access(d, what, "void", { T .. " *v", "long long z", ... }, text) end
   local list = { factor("a", d.a, "long long z", "int m", "int k"), factor("b", d.b, state, "long long z", "int k", "int n"),
     template.access(d, "store", "void", { state, "long long z", "int m", "int n", T .. " value" }, d.store) }
+  if d.store4 then list[#list + 1] = template.access(d, "store4", "void", { "const " .. T .. " *v", "long long z", "int m", "int n" }, d.store4) end
   if d.a4 then list[#list + 1] = four("a4", d.a4, "int m", "int k") end
   if d.b4 then list[#list + 1] = four("b4", d.b4, "int k", "int n") end
   if d.column then

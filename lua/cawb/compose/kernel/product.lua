@@ -60,6 +60,17 @@ local function operand(a, x, names)
   return one, packs and four(a, x, along, names) or nil, names[along - rank + 2]
 end
 
+-- What follows from four neighbours of a row, as C; nil where rows are no packs of four.
+local function four_results(a, x, m, n)
+  if n % 4 ~= 0 or n == 0 or types.size(x.dtype) ~= 4 then return nil end
+  local t, known, roots = index.scale(index.var("t", n // 4), 4), {}, {}
+  for lane = 0, 3 do
+    local place = accesses.in_batch(x.shape, index.var("m", m), index.plus(t, lane))
+    known[lane + 1], roots[lane + 1] = { x, place, ("v[%d]"):format(lane) }, accesses.same_place(x, place)
+  end
+  return a:write(known, roots, "const int t = n / 4;")
+end
+
 --- See the README.
 function M.generate(kernel, options)
   local x = accesses.anchor(kernel, { product = true })
@@ -73,6 +84,7 @@ function M.generate(kernel, options)
   d.b, d.b4, d.along_b = operand(a, x.inputs[2], { "k", "n" })
   local place = accesses.in_batch(x.shape, index.var("m", d.m), index.var("n", d.n))
   d.store = a:write({ { x, place, "value" } }, accesses.same_place(x, place))
+  d.store4 = four_results(a, x, d.m, d.n)
   return a:finish(products.generate(a:describe(d), options))
 end
 

@@ -93,6 +93,23 @@ $if CHAIN
     }
 $end
   }
+$if STORE4
+#pragma unroll
+  for (int j = 0; j < $RN; j += 4) {
+    const int n = n0 + j * ($TN / $RN) + 4 * tx;
+    if (n >= N) continue;
+#pragma unroll
+    for (int i = 0; i < $RM; i++) {
+      const int m = m0 + i / 4 * (4 * ($TM / $RM)) + 4 * ty + i % 4;
+      $NAME_quad value;
+#pragma unroll
+      for (int x = 0; x < 4; x++)
+        value.v[x] = $SUMFOUR;
+      if (m < M) $WRITE
+    }
+  }
+}
+$else
 #pragma unroll
   for (int j = 0; j < $RN; j++) {
     const int n = n0 + j / 4 * (4 * ($TN / $RN)) + 4 * tx + j % 4;
@@ -101,15 +118,12 @@ $end
 #pragma unroll
     for (int i = 0; i < $RM; i++) {
       const int m = m0 + i / 4 * (4 * ($TM / $RM)) + 4 * ty + i % 4;
-$if CHAIN
-      const $T value = total[i][j] + acc[i][j];
-$else
-      const $T value = acc[i][j];
-$end
+      const $T value = $SUM;
       if (m < M) $WRITE
     }
   }
 }
+$end
 $if SPLIT
 
 // The parts of each sum, in order; then what is behind it.
