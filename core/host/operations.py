@@ -127,6 +127,9 @@ class Host:
         other = (request["other"], request["case"]) if "other" in request and "case" in request else None
         return how(work, kinds, request["samples"], request["budget"], request["seed"], other), ()
 
+    def room(self, _request):
+        return self.loaded().make_room(), ()
+
     def peek(self, request):
         found, start = self.seen(request["what"], request["index"]), request.get("offset", 0)
         if found is None:

@@ -341,6 +341,16 @@ class Workload(Study):
                 torch.cuda.mem_get_info(self.device)[0] < RESERVE:
             self.release()
 
+    def make_room(self):
+        """Keep nothing that can be made again; how the GPU's memory is used then, and of a processor nothing."""
+        self.leave(None)
+        self.trials.keep_only(None)
+        if self.device.type != "cuda":
+            return {}
+        free, total = torch.cuda.mem_get_info(self.device)
+        own = torch.cuda.memory_reserved(self.device) + sum(share.size for share in self.shares)
+        return {"total": total, "free": free, "own": own}
+
     def release(self):
         if self.device.type == "cuda":
             torch.cuda.empty_cache()

@@ -112,7 +112,6 @@ static cawb_status alloc_tensors(worker *w, double *scratch, cawb_err *err) {
     size_t size = (t[i].spec.bytes + 3) / 4 * 4;      /* poison is laid in words */
     cawb_status rc = cawb_device_alloc(w->device, size > 0 ? size : 4, t[i].spec.label,
                                        &t[i].addr, err);
-    if (rc == CAWB_ERR_MEMORY && t[i].role == CAWB_PLAN_SCRATCH) rc = CAWB_ERR_CANDIDATE;
     if (rc == CAWB_OK && (t[i].role == CAWB_PLAN_INPUT || t[i].role == CAWB_PLAN_PARAM))
       rc = cawb_device_protect(w->device, t[i].addr, err);
     if (rc != CAWB_OK) return rc;

@@ -261,6 +261,50 @@ check.test("a run that takes its process down is one row; one that never ends is
   check.equal(store:query("SELECT max(attempt) AS n FROM suite_tasks WHERE task = '1/1_ReLU'")[1].n, 2)
 end)
 
+-- A strategy on a device of which others hold the memory, at the first of tries or at each of them.
+local full = [[
+  return { deadlines = { room = 0.01 }, step = function(run)
+    local file = ("%s/tried."):format(os.getenv "FULL_DIR") .. run.task.name
+    local before = io.open(file)
+    if run.task.name == "1_Full" and (not before or os.getenv "FULL_ALWAYS") then
+      io.open(file, "w"):close()
+      local ask, call = run.task.ask, run.task.device.call
+      run.task.ask = function(self, request, ...)
+        if request.op == "room" then return { total = 80 << 30, free = 1 << 30, own = 1 << 30 } end
+        return ask(self, request, ...)
+      end
+      run.task.device.call = function(self, request, ...)
+        if request.op == "load" then return nil, "no room for scratch[1]", "memory" end
+        return call(self, request, ...)
+      end
+    end
+    run:evaluate(assert(require "cawb".candidate "kernels/softmax/v1_thread_per_row"))
+    return false
+  end }]]
+
+check.test("a task that finds the device's memory held by others is put off until it is alone, once", function()
+  local two = {}
+  for i, name in ipairs { "1_Full", "2_Room" } do two[i] = core.json.encode { level = 1, problem_id = i, name = name, code = task(32 * i, "torch.softmax(x, dim=-1)") } end
+  local path = check.write(dir .. "/full.lua", full)
+  local words = ("bench %s %s --jobs 2 %s --set verify.battery= --set measure.against= --out %s/full"):format(path,
+    check.write(dir .. "/full.jsonl", table.concat(two, "\n") .. "\n"), flags, dir)
+  local f = ("FULL_DIR='%s' '%s' %s 2>%s/err"):format(dir, core.program, words, dir)
+  local out, status = check.shell(f)
+  local err = assert(io.open(dir .. "/err")):read "a"
+  check.equal(status, 0, err)
+  check.matches(err, "1/1_Full  put off until it has the device to itself: no room for scratch%[1%].*other programs hold")
+  check.matches(out, "2 of 2 tasks: 2 pass")
+  local store <close> = assert(core.store.open(dir .. "/full"))
+  local by = {}
+  for _, r in ipairs(rows.read(store, rows.suites(store)[1].id)) do by[r.name] = r end
+  check.equal(by["1_Full"].attempt, 1)
+  assert(by["1_Full"].started >= by["2_Room"].ended, "it was not alone")
+  out, status = check.shell((f:gsub("%-%-out (%S+)/full", "--out %1/always"):gsub("^", "FULL_ALWAYS=1 ")))
+  err = assert(io.open(dir .. "/err")):read "a"
+  check.matches(out, "2 of 2 tasks: 1 error, 1 pass", err)
+  check.matches(err, "put off.*1/1_Full  error: no room for scratch%[1%]; after 0 s of waiting other programs hold 83751862272 of 85899345920 bytes")
+end)
+
 check.test("Ctrl-C ends it with 130; what was done stays done", function()
   local out = dir .. "/stopped"
   local told = ("timeout 60 sh -c 'until grep -q 1/1_ReLU %s/err; do sleep 0.1; done'"):format(dir)

@@ -210,6 +210,7 @@ return {
     task = 300.0,               -- anything asked of the task host
     rule = 10.0,                -- one rule about one candidate, or its reward
     python = 240.0,             -- a Python candidate's import, with what it compiles
+    room = 30.0,                -- memory of a GPU that other programs hold is waited for
   },
 
   -- a candidate that faults on a GPU is executed once more under compute-sanitizer, for the

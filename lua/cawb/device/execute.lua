@@ -6,6 +6,7 @@ local compile = require "cawb.device.compile"
 local core = require "cawb.core"
 local loop = require "cawb.base.loop"
 local python = require "cawb.base.python"
+local room = require "cawb.device.room"
 local suggest = require "cawb.base.suggest"
 
 local M = {}
@@ -21,8 +22,9 @@ local explain = {
 
 --- A failed candidate, as data, where it is to blame; else nil, message, name. Once a worker has
 --- had a candidate, its word that the machine failed is not enough: with `device`, that counts
---- only where no other worker starts there.
+--- only where no other worker starts there. Memory that others hold ("full", see room.lua) is no candidate's failure.
 function M.failure(stage, message, name, device)
+  if name == "full" then return nil, message, "memory" end
   if not blamed[name] and device and not loop.asked() then
     local ok, why, kind = device:renew()
     if not ok then return nil, why, kind end
@@ -146,13 +148,20 @@ local function packages(device, plan)
   return device.library_packages
 end
 
-local function load(task, candidate, built, options, whole)
+local function load_once(task, candidate, built, options, whole)
   local request = { op = "load", ptx = built.ptx, cubin = built.cubin,
     plan = candidate.plan, tunables = candidate.tunables, inputs = task.inputs,
     outputs = task.outputs, params = task.params, limits = options.plan, export = whole,
     packages = packages(task.device, candidate.plan) }
   local fds = task:share(request, { "params" })
   return task.device:call(request, fds, options.deadlines.load)
+end
+
+local function load(task, candidate, built, options, whole)
+  local function once() return load_once(task, candidate, built, options, whole) end
+  local reply, message, name = once()
+  if name == "memory" then return room.again(task, options.deadlines.room, message, once) end
+  return reply, message, name
 end
 
 --- Compile and load. Returns { ok = true, built =, steps = } or a failure as data,
@@ -184,24 +193,36 @@ function M.export(task, candidate, options)
   return { ok = true, plan = reply.export, built = built }
 end
 
+-- One request to the worker that has loaded what is to be executed, with the inputs of these arguments of task:fresh_inputs. Returns its
+-- reply and what was loaded; a failure as data, or nil, message, name, with `asked` where the worker said that.
+local function call_once(task, candidate, options, request, timeout, ...)
+  local loaded, message, name = M.prepare(task, candidate, options)
+  if not loaded or not loaded.ok then return loaded, message, name end
+  request.poison, message, name = task:fresh_inputs(...)
+  if not request.poison then return nil, message, name end
+  local names = #task.params > 0 and { "inputs", "outputs", "params" } or { "inputs", "outputs" }
+  local fds, reply = task:share(request, names), nil
+  reply, message, name = task.device:call(request, fds, timeout)
+  if reply then reply.poison, reply.steps, reply.built, reply.ok = request.poison, loaded.steps, loaded.built, true end
+  return reply, message, name, true
+end
+
 --- One request that executes the loaded candidate on fresh inputs, or on those of
 --- `seed`, of the kind `case` or the task's own: op "run" or "time". Returns { ok = true, ..., poison = }, a failure as
 --- data, or nil, message, name.
 function M.call(task, candidate, options, request, purpose, timeout, seed, case)
-  local loaded, message, name = M.prepare(task, candidate, options)
-  if not loaded or not loaded.ok then return loaded, message, name end
-  local poison
-  poison, message, name = task:fresh_inputs(purpose, seed, case)
-  if not poison then return nil, message, name end
-  request.poison = poison
-  local names = #task.params > 0 and { "inputs", "outputs", "params" } or { "inputs", "outputs" }
-  local fds = task:share(request, names)
-  local reply
-  reply, message, name = task.device:call(request, fds, timeout)
-  if not reply then return M.failure("run", message, name, task.device) end
+  local asked
+  local function once()
+    local reply, message, name
+    reply, message, name, asked = call_once(task, candidate, options, request, timeout, purpose, seed, case)
+    return reply, message, name
+  end
+  local reply, message, name = once()
+  if name == "memory" and asked then reply, message, name = room.again(task, options.deadlines.room, message, once) end
+  if not reply and asked then return M.failure("run", message, name, task.device) end
+  if not reply or not reply.ok then return reply, message, name end
   local this = known(task, candidate)
   this.changed = this.changed or reply.changed
-  reply.poison, reply.steps, reply.built = poison, loaded.steps, loaded.built
   return reply
 end
 

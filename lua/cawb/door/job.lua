@@ -22,7 +22,7 @@ local task = require "cawb.task.task"
 
 local M = {}
 
-M.codes = { passed = 0, failed = 1, usage = 2, missing = 3, interrupted = 130 }
+M.codes = { passed = 0, failed = 1, usage = 2, missing = 3, memory = 4, interrupted = 130 }
 
 -- Errors that the command line, the strategy or the task's file caused.
 local usage = { usage = true, task = true, strategy = true, invalid = true }
@@ -31,6 +31,7 @@ local function complain(message, name)
   live.clear()
   io.stderr:write("cawb: ", message, "\n")
   if name == "interrupted" then return M.codes.interrupted end
+  if name == "memory" then return M.codes.memory end
   return usage[name] and M.codes.usage or M.codes.missing
 end
 

@@ -12,6 +12,7 @@ local evaluate = require "cawb.run.evaluate"
 local loop = require "cawb.base.loop"
 local prices = require "cawb.agent.prices"
 local rewards = require "cawb.run.rewards"
+local room = require "cawb.device.room"
 
 local M = {}
 
@@ -173,7 +174,8 @@ local function judge(self, turn)
 end
 
 -- What was under way when the task host was lost is that turn's failure: it had met the candidate. A
--- new one does the next turn's, unless none starts, or several in a row are lost. Returns the turn,
+-- new one does the next turn's, unless none starts, or several in a row are lost. Where it found no memory on the device, others
+-- may have held that: the turn is judged once more, and is no failure where they still do. Returns the turn,
 -- or nil, message, name.
 local most_lost = 3
 local function lost(self, turn, message, name)
@@ -183,6 +185,14 @@ local function lost(self, turn, message, name)
   self.hosts_lost = self.hosts_lost + 1
   local again, no, kind = task:revive()
   if not again then return nil, ("%s; no other starts: %s"):format(why, no), kind end
+  if name == "memory" and room.others(task) > 0 then return nil, why, name end
+  if name == "memory" and not turn.judged_again then
+    turn.judged_again = true
+    local judged
+    judged, message, name = judge(self, turn)
+    if judged then return judged end
+    return lost(self, turn, message, name)
+  end
   return rewarded(self, turn, { ok = false, stage = "host", name = "host", label = "", variants = {},
     seconds = turn.facts and turn.facts.seconds or { compile = 0, verify = 0, measure = 0 }, modelled = task.device.info.modelled,
     reason = "the task host was lost while it judged this candidate, and started again: " .. why })

@@ -15,6 +15,8 @@ local M = {}
 local Bench = {}
 Bench.__index = Bench
 
+local FULL = 4           -- the exit status of a run that found no memory on its device (door/job.lua)
+
 -- How the end of a process that ran a task is told: by its exit status where it had one.
 local function ending(child)
   local _, message = child:call({ op = "wait" }, { timeout = 5 })
@@ -94,28 +96,35 @@ local function begin(self, task, device, may)
   return job
 end
 
--- The row of a process that ended, or was killed for being `late`.
+-- The row of a process that ended, or was killed for being `late`; and whether its device had no memory for it.
 local function outcome(self, job, late)
   local code, message
   if not late then code, message = ending(job.child) end
   local row = rows.of_run(self.store, job.run)
   local words = late and ("it took longer than %.0f s"):format(late) or last_words(job.child, message)
-  if row and row.finished then return row end
+  if row and row.finished then return row, code == FULL end
   row = row or { data = {} }
   if late then row.status, row.reason = "timeout", words
   elseif code == 2 and not row.status then row.status, row.reason = "refused", words
   elseif code == 130 then return nil
   elseif code then row.status, row.reason = "error", words
   else row.status, row.reason = "crashed", words end
-  return row
+  return row, code == FULL
+end
+
+-- Others held the memory of its device: it gets its turn when nobody else of this suite is there.
+local function put_off(self, job, row)
+  self.later[#self.later + 1] = job.task
+  self.say(job.task, { status = "put off until it has the device to itself", reason = row.reason }, core.clock.now() - job.from)
 end
 
 local function finish(self, job, late)
-  local row = outcome(self, job, late)
+  local row, full = outcome(self, job, late)
   for means, n in pairs(row and rows.spent { row } or {}) do self.spent[means] = self.spent[means] + n end
   job.child:close()
   local ok, message, name = true, nil, nil
-  if row then
+  if row and full and not job.alone then put_off(self, job, row)
+  elseif row then
     ok, message, name = rows.add(self.store, { suite = self.suite, task = job.task, replaces = job.replaces,
       status = row.status, reason = row.reason, run = job.run, started = job.started,
       ended = core.clock.wall(), data = row.data })
@@ -140,26 +149,40 @@ function Bench:due(last)
   return self.retry and mishap and last.started < self.from
 end
 
--- Start what fits: a device has `ahead` processes beyond the one that measures.
+-- The next task for a device on which `under_way` run, and whether it is to be alone there; nil where there is none.
+local function next_task(self, under_way)
+  if self.next <= #self.tasks then
+    self.next = self.next + 1
+    return self.tasks[self.next - 1], false
+  elseif under_way == 0 and #self.later > 0 then return table.remove(self.later, 1), true end
+end
+
+-- Start what fits on a device: `most` at once.
+local function fill_device(self, device, most)
+  local under_way, may = 0, allowance(self)
+  for _, job in ipairs(self.running) do
+    if job.device == device then under_way = under_way + 1 end
+  end
+  while may and under_way < most do
+    local task, alone = next_task(self, under_way)
+    if not task then return true end
+    local job, message, name = begin(self, task, device, may)
+    if job == nil then return nil, message, name end
+    if job then
+      job.alone, self.running[#self.running + 1] = alone, job
+      under_way, may = under_way + 1, allowance(self)
+    else
+      self.skipped = self.skipped + 1
+    end
+  end
+  return true
+end
+
+-- A device has `ahead` processes beyond the one that measures.
 local function fill(self)
   for _, device in ipairs(self.devices) do
-    local room = (M.lock_path(device) and 1 + self.ahead or self.jobs)
-    for _, job in ipairs(self.running) do
-      if job.device == device then room = room - 1 end
-    end
-    local may = allowance(self)
-    while may and room > 0 and self.next <= #self.tasks do
-      local task = self.tasks[self.next]
-      self.next = self.next + 1
-      local job, message, name = begin(self, task, device, may)
-      if job == nil then return nil, message, name end
-      if job then
-        self.running[#self.running + 1] = job
-        room, may = room - 1, allowance(self)
-      else
-        self.skipped = self.skipped + 1
-      end
-    end
+    local ok, message, name = fill_device(self, device, M.lock_path(device) and 1 + self.ahead or self.jobs)
+    if not ok then return nil, message, name end
   end
   return true
 end
@@ -188,7 +211,7 @@ local function stop(self)
 end
 
 --- Tasks that are still to do, running ones too.
-function Bench:left() return #self.tasks - self.next + 1 + #self.running end
+function Bench:left() return #self.tasks - self.next + 1 + #self.later + #self.running end
 
 --- Seconds until `left` tasks more have ended, where tasks have ended `gaps` seconds after each other:
 --- { mean, lo, hi }, or nil before the third. Gaps, not durations: those that run at once wait for
@@ -227,7 +250,7 @@ function Bench:loop()
     end
     ok, message, name = fill(self)
     if ok then ok, message, name = reap(self) end
-    if ok and #self.running == 0 and self.next > #self.tasks then return "finished" end
+    if ok and self:left() == 0 then return "finished" end
     if ok and #self.running == 0 and not allowance(self) then return "spent" end
     if self.tick then self:tick() end
     if ok then core.clock.sleep(0.05) end
@@ -272,7 +295,7 @@ function M.new(spec)
   if not ok then return nil, message, name end
   local id, text = identity(spec)
   if not id then return nil, text, "usage" end
-  local self = setmetatable({ store = store, suite = id, running = {}, gaps = {}, next = 1, skipped = 0,
+  local self = setmetatable({ store = store, suite = id, running = {}, gaps = {}, next = 1, skipped = 0, later = {},
                               from = core.clock.wall() }, Bench)
   for key, value in pairs(spec) do self[key] = value end
   self.totals, self.spent = spec.totals or {}, rows.spent(rows.read(store, id))

@@ -1,0 +1,54 @@
+-- room: what is done where a device has no memory left for something that its worker is to do. The task host gives back what it keeps,
+-- which is mostly of the candidate before; the worker begins anew, and it is tried again. Others who hold memory of the same device, as
+-- tasks of a suite that begin or end do, are waited for. What does not fit because of them is the machine's failure; what does
+-- not fit where nobody else has any is the candidate's.
+
+local activity = require "cawb.base.activity"
+local core = require "cawb.core"
+local loop = require "cawb.base.loop"
+
+local M = {}
+
+local MUCH = 3 << 29         -- bytes that are not the task host's and still nobody else's: a context of each of our processes
+local PAUSE = 1.0            -- seconds between two tries
+
+--- Bytes that others hold of the memory of a task's device, where that is much, and else 0; and how many there are: nil where nothing is
+--- known of them, as of a simulated device's.
+function M.others(task)
+  local room = task:ask { op = "room" }
+  if not (room and room.total) then return 0, nil end
+  local others = room.total - room.free - (room.own or 0)
+  return others >= MUCH and others or 0, room.total
+end
+
+-- Nothing of our own is on the device but the task host's.
+local function begin_anew(device)
+  device:drop_worker()
+  device:drop_spare()
+end
+
+local function full(message, seconds, others, total)
+  return nil, ("%s; after %.0f s of waiting other programs hold %d of %d bytes, so that nothing can be said of this candidate")
+    :format(message, seconds, others, total), "full"
+end
+
+--- f() once more, which said nil, `message`, "memory": what it returns then. Where there is no room for up to `seconds`:
+--- nil, message, "full" if others hold the memory, and else what f said, "candidate".
+function M.again(task, seconds, message, f)
+  local from, waiting <close> = core.clock.now(), activity.begin { what = "waiting for the device's memory" }
+  begin_anew(task.device)
+  local others, total = M.others(task)
+  if not total then return nil, message, "candidate" end
+  while true do
+    local got, why, name = f()
+    if name ~= "memory" then return got, why, name end
+    begin_anew(task.device)
+    others = M.others(task)
+    if others == 0 then return nil, why, "candidate" end
+    if core.clock.now() - from >= seconds then return full(why, seconds, others, total) end
+    local ok, interrupted, kind = loop.sleep(math.min(PAUSE, seconds))
+    if not ok then return nil, interrupted, kind end
+  end
+end
+
+return M
