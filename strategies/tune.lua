@@ -1,6 +1,6 @@
 -- tune: what compose makes, and a better schedule of it by measurement. The first turn is compose's own; then kernels are
 -- timed with other options, cut apart and rewritten otherwise (settings.measurements times at most, or so many seconds);
--- the second turn is the best of that, judged as any candidate.
+-- the second turn is the best of that, judged as any candidate, also where Ctrl-C ended the search.
 
 local cawb = require "cawb"
 local compose = require "cawb.compose"
@@ -68,6 +68,7 @@ return {
   settings = { measurements = 24, seconds = 10, seed = 1, schedule = "", records = true },
   step = function(run, settings)
     if not run.memory.from then return begin(run, settings) end
+    run:patiently()                    -- Ctrl-C ends the search, and what it found is judged
     local best = search(run, settings)
     if best then evaluate(run, best.made, "compose/tuned") end
     return false

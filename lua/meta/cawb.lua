@@ -70,8 +70,6 @@ function Device:ahead(number) end
 function Device:with_others(alone, f, ...) end
 ---Begin the worker that comes after this one, without waiting for it.
 function Device:begin_spare() end
----End the worker that was begun ahead.
-function Device:drop_spare() end
 ---Wait until no worker is being started.
 function Device:settle() end
 ---Let the worker end by itself, within so many seconds; the next request starts another.
@@ -218,6 +216,7 @@ function Run:top(n) end
 ---@param reason string
 ---@return false
 function Run:give_up(reason) end
+function Run:patiently() end
 ---Call step until it has nothing left or a budget ends; the program does this.
 ---@return string
 function Run:loop() end

@@ -311,18 +311,4 @@ check.test("records are lines of a file that the next search reads; lines that a
   check.equal(#records.new():read(path .. "none"):near(about), 0)
 end)
 
-check.test("as a strategy: the second turn is what was found, and the record has the schedules", function()
-  local dir = check.folder()
-  local out, status = check.shell(("XDG_CACHE_HOME='%s/cache' '%s' tune examples/layernorm.py --device sim:h100 --set task.rows=16 --set task.cols=512 "
-    .. "--set settings.measurements=6 --set confirm.enabled=false --set verify.battery=mixed --set verify.trials=1 --out %s 2>&1")
-    :format(dir, core.program, dir))
-  check.equal(status, 0, out)
-  check.matches(assert(io.open(dir .. "/cache/cawb/tune/H100_SXM_simulated_.jsonl")):read "a", '"by":"rows"')
-  check.matches(out, "measurements: kernels [%d.]+ %-> [%d.]+ us; schedule = {")
-  out, status = check.shell(("'%s' tune examples/layernorm.py --device sim:h100 --set 'settings.schedule={ tile = 3 }' --out %s 2>&1")
-    :format(core.program, dir))
-  check.equal(status, 1, out)
-  check.matches(out, "schedule: there is no 'tile'; there are kept, stores, cuts, kernels and strict")
-end)
-
 return check.done()

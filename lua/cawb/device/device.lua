@@ -93,8 +93,7 @@ function Device:settle()
   loop.wait(function() return spare.worker:ready() end, spare.from + self.deadlines.start, spare.worker:fd())
 end
 
---- End the worker that was begun ahead.
-function Device:drop_spare()
+local function drop_spare(self)
   if self.spare then self.spare.worker:close() end
   self.spare = nil
 end
@@ -188,7 +187,7 @@ end
 --- candidate's word; this is the machine's own. Returns true, or nil, message, name.
 function Device:renew()
   self:drop_worker()
-  self:drop_spare()
+  drop_spare(self)
   local info, message, name = self:with_others(false, start_worker, self)
   return info and true, message, name
 end
@@ -229,7 +228,7 @@ function Device:close()
   if self.sampler then self.sampler:close() end
   self.builders, self.sampler = nil, nil
   self:drop_worker()
-  self:drop_spare()
+  drop_spare(self)
   self:drop_compiler()
   if self.jail_host then self.jail_host:close() end
   self.jail_host = nil

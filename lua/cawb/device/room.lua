@@ -21,12 +21,6 @@ function M.others(task)
   return others >= MUCH and others or 0, room.total
 end
 
--- Nothing of our own is on the device but the task host's.
-local function begin_anew(device)
-  device:drop_worker()
-  device:drop_spare()
-end
-
 local function full(message, seconds, others, total)
   return nil, ("%s; after %.0f s of waiting other programs hold %d of %d bytes, so that nothing can be said of this candidate")
     :format(message, seconds, others, total), "full"
@@ -36,13 +30,13 @@ end
 --- nil, message, "full" if others hold the memory, and else what f said, "candidate".
 function M.again(task, seconds, message, f)
   local from, waiting <close> = core.clock.now(), activity.begin { what = "waiting for the device's memory" }
-  begin_anew(task.device)
+  task.device:drop_worker()
   local others, total = M.others(task)
   if not total then return nil, message, "candidate" end
   while true do
     local got, why, name = f()
     if name ~= "memory" then return got, why, name end
-    begin_anew(task.device)
+    task.device:drop_worker()
     others = M.others(task)
     if others == 0 then return nil, why, "candidate" end
     if core.clock.now() - from >= seconds then return full(why, seconds, others, total) end

@@ -75,13 +75,14 @@ end
 local function stopper(self)
   return function()
     loop.beat()
-    if core.clock.interrupted() or loop.asked() and not self.busy then error("interrupted", 0) end
+    if core.clock.interrupted() or loop.asked() and not (self.busy or self.patient) then error("interrupted", 0) end
   end
 end
 
 -- Call into the strategy: its mistakes end the run, not the program, and Ctrl-C
 -- reaches a loop of its own.
 local function ask(self, hook, ...)
+  if hook == "step" then self.patient = false end
   debug.sethook(stopper(self), "", 1000000)
   local ok, value = pcall(self.strategy[hook], ...)
   debug.sethook()
@@ -104,6 +105,10 @@ function Run:done()
   end
   return self.ended
 end
+
+--- From now until the strategy's step ends the first Ctrl-C ends nothing by itself: run:done() tells of it, and what the step has by
+--- then may still be evaluated. For a search that keeps its best.
+function Run:patiently() self.patient = true end
 
 --- End the run because there is nothing (more) that the strategy can do.
 function Run:give_up(reason)
@@ -203,6 +208,7 @@ end
 local asking = { replies = true, tokens = true, dollars = true }
 local function closed(self)
   local why = self:done()
+  if why == "interrupted" and self.patient and not core.clock.interrupted() then return nil end
   if not asking[why] then return why end
   for _, name in ipairs { "turns", "seconds", "device_seconds", "no_progress" } do
     if self.budget:left(name) == 0 then return name end
