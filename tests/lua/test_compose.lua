@@ -15,6 +15,22 @@ check.test("a softmax is one kernel, whatever its axis", function()
   check.equal(kinds(right("return torch.softmax(x, 1)", "[torch.randn(3, 20, 7, 11)]")), "rows")
 end)
 
+-- An assembler may make one instruction of a product and a difference, which does not round the product; the simulator has the two apart.
+check.test("a product is taken from its row's largest by an instruction of its own", function()
+  local function apart(forward, columns, options)
+    local huge = ("torch.randn(5, %d) * 2.0 ** 20"):format(columns)
+    local made = right(forward, ("[%s, %s]"):format(huge, huge), nil, options)
+    check.matches(made.source, "__fsub_rn%(")
+    check.equal(made.source:match "expf%([%w_.%[%]]+ %- [^\n]*", nil)
+  end
+  apart("return torch.log_softmax(x * y, 1)", 13)
+  apart("return torch.softmax(x * y, 1).sum(0)", 13)
+  apart("return torch.logsumexp((x * y).unsqueeze(2).transpose(1, 2), 2)", 13)
+  check.equal(right("return torch.softmax(x, 1)", "[torch.randn(5, 13)]").source:find("__fsub_rn", 1, true), nil)
+  check.matches(make("return torch.softmax(x * y, 1)", "[torch.randn(5, 1500), torch.randn(5, 1500)]", nil,
+    { arch = "sm_90a", kernels = function() return { cluster = 2, block = 64, stay = true, places = 2 } end }).source, "expf%(__fsub_rn%([%w_]+, base")
+end)
+
 check.test("a norm with what stands before and behind it is one kernel", function()
   local made = right("return F.gelu(self.n(x * 2 + y)) * y", "[torch.randn(5, 37, 96), torch.randn(5, 37, 96)]",
     "self.n = nn.LayerNorm(96)")

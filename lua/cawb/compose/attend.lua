@@ -3,6 +3,7 @@
 
 local accesses = require "cawb.compose.kernel.accesses"
 local choose = require "cawb.compose.choose"
+local exponentials = require "cawb.compose.operators.tools"
 local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
 
@@ -50,7 +51,7 @@ end
 local function softmax_of(p)
   local kind = p.kind == "map" and quotients[p.expression]
   local e = kind and p.inputs[1]
-  if not e or e.kind ~= "map" or e.expression ~= "expf(A - B)" or #p.shape < 2 then return nil end
+  if not e or not exponentials.is_exponential(e) or #p.shape < 2 then return nil end
   local i, scores = places(p.shape), e.inputs[1]
   if not is_of_row(p.inputs[2], i, "sum", e) then return nil end
   local top, finite = is_of_row(e.inputs[2], i, "max", scores, FINITE)

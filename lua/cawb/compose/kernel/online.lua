@@ -4,6 +4,7 @@
 
 local expression = require "cawb.compose.kernel.expression"
 local index = require "cawb.compose.index"
+local tools = require "cawb.compose.operators.tools"
 local types = require "cawb.graph.types"
 
 local M = {}
@@ -28,7 +29,7 @@ local function is_float(x) return types.register(x.dtype) == "float" end
 -- Whether `sum` adds up exp(x - top) of what `top` is the largest of. `inner(reduce)`: indices of its input.
 local function follows(top, sum, inner, row)
   local e = sum.inputs[1]
-  if top.op ~= "max" or sum.op ~= "sum" or e.stored or e.kind ~= "map" or e.expression ~= "expf(A - B)" then return false end
+  if top.op ~= "max" or sum.op ~= "sum" or e.stored or not tools.is_exponential(e) then return false end
   local x, other = e.inputs[1], e.inputs[2]
   local i = inner(sum)
   return x == top.inputs[1] and same(i, inner(top)) and is_float(x) and is_float(e) and is_float(sum) and is_top(other, i, top, row)
@@ -57,7 +58,8 @@ end
 
 --- Variables of the two, on their way.
 function M.begin(body, top)
-  local acc = { node = top, dtype = "float32", name = body:name "acc", base = body:name "base", how = expression.joining("max", "float32") }
+  local acc = { node = top, dtype = "float32", name = body:name "acc", base = body:name "base", less = tools.below_top(top.inputs[1]) }
+  acc.how = expression.joining("max", "float32")
   acc.how = { start = acc.how.start, join = function(a, b) return ("online_most(%s, %s)"):format(a, b) end }
   acc.sum = { dtype = "float32", name = body:name "acc", how = expression.joining("sum", "float32") }
   body:line("float %s = %s, %s = online_base(%s), %s = 0.0f;", acc.name, acc.how.start, acc.base, acc.how.start, acc.sum.name)
@@ -75,7 +77,7 @@ function M.step(body, acc, into, sum, values)
   body:line("%s = %s;", acc.base, high)
   body:close()
   local list = {}
-  for k, value in ipairs(values) do list[k] = ("expf(%s - %s)"):format(value, acc.base) end
+  for k, value in ipairs(values) do list[k] = ("expf(%s)"):format((acc.less:gsub("[AB]", { A = value, B = acc.base }))) end
   return list
 end
 

@@ -11,7 +11,7 @@ local function softmax(logarithm)
     local e, base = tools.exponentials(g, x, axes)
     local sum = g:reduce("sum", e, axes, true)
     if not logarithm then return { g:map("A * (1.0f / B)", x.dtype, { e, sum }) } end       -- one quotient a row
-    return { g:map("A - B - logf(C)", x.dtype, { x, base, sum }) }
+    return { g:map(tools.below_top(x) .. " - logf(C)", x.dtype, { x, base, sum }) }
   end
 end
 

@@ -61,11 +61,24 @@ function M.deviations(g, x, axes)
   return g:map("(A - B * C < 0.000001f * A ? 0.0f * A : A - B * C)", x.dtype, { squares, rest, lost }), middle, lost
 end
 
+--- The text of what an element, A, is less than the largest of its stretch, B. An assembler may make one instruction of a product and a
+--- difference, which does not round the product: the largest less itself is then up to half its last place, of which exp is 0 or infinite
+--- where that is much. So a product is taken from by an instruction of its own.
+function M.below_top(x)
+  while x.kind == "view" do x = x.inputs[1] end
+  return x.kind == "map" and x.expression:find("*", 1, true) and "__fsub_rn(A, B)" or "A - B"
+end
+
+--- Whether a node is exp(x - top).
+function M.is_exponential(e)
+  return e.kind == "map" and (e.expression == "expf(A - B)" or e.expression == "expf(__fsub_rn(A, B))")
+end
+
 --- exp(x - top) and top, the largest of each stretch. With `finite`, 0 stands for a top that is infinite.
 function M.exponentials(g, x, axes, finite)
   local top = g:reduce("max", x, axes, true)
   if finite then top = g:map("(fabsf(A) == INFINITY ? 0.0f : A)", x.dtype, { top }) end
-  return g:map("expf(A - B)", x.dtype, { x, top }), top
+  return g:map(("expf(%s)"):format(M.below_top(x)), x.dtype, { x, top }), top
 end
 
 -- Weights of the four neighbours of a place, as a cubic's, of the share A of the way to the next one: { which, weight }.
