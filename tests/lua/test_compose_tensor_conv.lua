@@ -55,6 +55,18 @@ check.test("transposed ones whose remainders are joined, and whose shifts are fo
   check.equal(turned, 2)
 end)
 
+-- Sets of a kernel: four where all remainders are apart, one where all are joined.
+local function sets_of(layer)
+  local made = assert(composed.make("return self.c(x)", "[torch.randn(8, 64, 32, 32)]", "self.c = nn." .. layer, { arch = "sm_90a", conv = "packed" }))
+  local taps = made.source:match "_taps%[%] = { ([^}]*) }"
+  return taps and select(2, taps:gsub("%d+", "")) or 1
+end
+
+check.test("transposed ones: all remainders are joined where results are written as pairs, else those of the last axis alone", function()
+  check.equal(sets_of "ConvTranspose2d(64, 64, 4, stride=2)", 1)
+  check.equal(sets_of "ConvTranspose2d(64, 64, 4, stride=2, padding=1, output_padding=1)", 2)
+end)
+
 -- Steps that each of 132 blocks has, of tiles that it takes one after the other: a text's tables and its way to number sets, in Lua.
 local function steps_of_blocks(source)
   local taps = {}
