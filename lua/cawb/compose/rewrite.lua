@@ -4,7 +4,7 @@
 
 local M = {}
 
-local RULES = { "one", "sum", "part", "diagonal", "chain", "normed", "shift", "fold" }       -- in this order
+local RULES = { "one", "sum", "part", "diagonal", "chain", "normed", "shift", "fold", "scaled", "longer" }       -- in this order
 local MOST = 32                      -- steps in one graph
 
 local rules = {}

@@ -117,6 +117,15 @@ function M.is_constant(x, axes)
   return M.free(x.pieces[1].index(i), axes) and (not x.pieces[1].guard or M.free(x.pieces[1].guard(i), axes))
 end
 
+--- Whether nothing but parameters and constants is below a node: it may be known before the first call.
+function M.is_given(x)
+  if x.kind == "leaf" then return not x.source:find "^input:" end
+  for _, input in ipairs(x.inputs) do
+    if not M.is_given(input) then return false end
+  end
+  return x.kind == "map" or x.kind == "view" or x.kind == "reduce" or x.kind == "scan" or x.kind == "pick"
+end
+
 local function left(shape, axes)
   local list = {}
   for d, n in ipairs(shape) do
