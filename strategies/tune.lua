@@ -1,5 +1,5 @@
--- tune: what compose makes, and a better schedule of it by measurement. The first turn is compose's own; then kernels are
--- timed with other options, cut apart and rewritten otherwise (settings.measurements times at most, or so many seconds);
+-- tune: what compose makes, and a better schedule of it by measurement. The first turn is compose's own, or what the last search of
+-- this task on this kind of device ended with; then kernels are timed with other options, cut apart and rewritten otherwise (settings.measurements times at most, or so many seconds);
 -- the second turn is the best of that, judged as any candidate, also where Ctrl-C ended the search.
 
 local cawb = require "cawb"
@@ -32,42 +32,74 @@ local function evaluate(run, made, name)
   return turn
 end
 
--- From where the search starts: the text of a schedule, or compose's own.
-local function first(settings)
-  if settings.schedule == "" then return compose.schedule.default() end
-  return compose.schedule.parse(settings.schedule)
+-- Of the text of a schedule, which may be missing, and those of others what is one.
+local function parsed(own, others)
+  local schedules = { own and compose.schedule.parse(own) }
+  for _, text in ipairs(others) do schedules[#schedules + 1] = compose.schedule.parse(text) end
+  return schedules
+end
+
+local function model_of(run) return run.task.device.info.model or "device" end
+
+-- What is made first: of the schedule that is asked for, of that which the last search of this task ended with, or of compose's own. The
+-- search measures the first or the last of these, and then what was best elsewhere.
+local function first(run, settings)
+  local make, memory = make_for(run), run.memory
+  memory.from, memory.hints = compose.schedule.default(), {}
+  if settings.schedule ~= "" then
+    local from, why = compose.schedule.parse(settings.schedule)
+    if not from then return nil, why end
+    memory.from = from
+    return make(from)
+  end
+  local own, others = nil, {}
+  if settings.records then own, others = compose.kept.schedules(run.task, model_of(run)) end
+  memory.hints = parsed(own, others)
+  local last = own and compose.schedule.parse(own)
+  local made = last and make(last)
+  if not made then return make(memory.from) end
+  run.report:note("begins where the last search of this task ended: schedule = " .. own)
+  return made
 end
 
 local function begin(run, settings)
-  local from, why = first(settings)
-  if not from then return run:give_up(why) end
-  local made
-  made, why = make_for(run)(from)
+  local made, why = first(run, settings)
   if not made then return run:give_up(why) end
-  run.memory.from = from
+  run.memory.made = made
   for _, line in ipairs(compose.table(made)) do run.report:note(line) end
   return evaluate(run, made, "compose")
 end
 
+-- What a search found out, for the next one and for the run's own record.
+local function keep(run, settings, best, lines, seen)
+  if #seen > 0 then run:record("measured", { kernels = seen }) end
+  if not settings.records then return end
+  if best then lines[#lines + 1] = compose.kept.line(run.task, compose.schedule.text(best.schedule), best.seconds) end
+  compose.kept.keep(model_of(run), lines)
+end
+
+-- The best of a search, where it is another one than the first turn.
 local function search(run, settings)
-  local ends = run:elapsed() + settings.seconds
-  local model, lines = run.task.device.info.model or "device", {}
-  local best, curve = compose.tune.search(run.memory.from, { make = make_for(run), measure = measure_for(run),
-    measurements = settings.measurements, seed = settings.seed, records = settings.records and compose.records.known(model) or nil,
-    learn = function(...) lines[#lines + 1] = compose.records.line(...) end,
+  local ends, lines, seen, memory = run:elapsed() + settings.seconds, {}, {}, run.memory
+  local best, curve = compose.tune.search(memory.from, { make = make_for(run), measure = measure_for(run), hints = memory.hints,
+    measurements = settings.measurements, seed = settings.seed, records = settings.records and compose.kept.records(model_of(run)) or nil,
+    learn = function(about, own, change)
+      lines[#lines + 1] = compose.records.line(about, own, change)
+      seen[#seen + 1] = { about = about, options = compose.records.text(own), change = change }
+    end,
     stop = function() return run:done() ~= nil or run:elapsed() > ends end })
-  if settings.records then compose.records.keep(model, lines) end
+  keep(run, settings, best, lines, seen)
   if not best or #curve == 0 then return nil end
   run.report:note(("%d measurements: kernels %.4g -> %.4g us; schedule = %s"):format(#curve, curve[1] * 1e6, best.seconds * 1e6,
     compose.schedule.text(best.schedule)))
-  return best.seconds < curve[1] and best or nil
+  return (best.made.source ~= memory.made.source or best.made.plan ~= memory.made.plan) and best or nil
 end
 
 return {
   proposes = "kernels",
   settings = { measurements = 24, seconds = 10, seed = 1, schedule = "", records = true },
   step = function(run, settings)
-    if not run.memory.from then return begin(run, settings) end
+    if not run.memory.made then return begin(run, settings) end
     run:patiently()                    -- Ctrl-C ends the search, and what it found is judged
     local best = search(run, settings)
     if best then evaluate(run, best.made, "compose/tuned") end

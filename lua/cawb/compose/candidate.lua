@@ -9,6 +9,7 @@ local core = require "cawb.core"
 local factors = require "cawb.compose.factors"
 local file = require "cawb.base.file"
 local import = require "cawb.compose.import"
+local kept = require "cawb.compose.tune.kept"
 local library = require "cawb.compose.library"
 local limits = require "cawb.compose.limits"
 local omit = require "cawb.compose.omit"
@@ -113,8 +114,8 @@ end
 M.table = show.lines
 
 --- Seconds and launches of each of its kernels, of a profile of it: see show.lua. Schedules, their decisions, and a search among them:
---- schedule.lua, points.lua, tune.lua; what searches found out, records.lua.
-M.times, M.launches, M.schedule, M.points, M.tune, M.records = show.times, show.launches, schedule, points, tune, records
+--- schedule.lua, points.lua, tune.lua; what searches found out, records.lua, and has from one run to the next, kept.lua.
+M.times, M.launches, M.schedule, M.points, M.tune, M.records, M.kept = show.times, show.launches, schedule, points, tune, records, kept
 
 local compares = { eq = true, ne = true, lt = true, le = true, gt = true, ge = true }
 

@@ -360,7 +360,8 @@ end
 
 --- Search from a schedule. `how`: make(schedule) returns what candidate.make does, or nil; measure(made) the seconds of each
 --- kernel, in order, or nil; measurements = at most; stop() = whether to end; seed; records = what is known of kernels
---- (tune/records.lua); learn(about, options, change) is told what was measured. Returns the best { schedule, made,
+--- (tune/records.lua); learn(about, options, change) is told what was measured; hints: schedules that were best elsewhere, measured behind
+--- the first one. Returns the best { schedule, made,
 --- seconds, times }, or nil where the first could not be measured, and the curve: the best seconds after each measurement.
 function M.search(from, how)
   local self = { make = walks.keeping(how.make), measure = how.measure, stop = how.stop or function() return false end,
@@ -368,6 +369,9 @@ function M.search(from, how)
                  left = how.measurements, records = how.records or records.new(), learn = how.learn, seen = {}, texts = {}, tried = {},
                  kernels = {}, plans = {}, curve = {} }
   take(self, note_all(self, look(self, from)))
+  for _, hint in ipairs(self.best and how.hints or {}) do
+    if not spent(self) then take(self, note_all(self, look(self, hint))) end
+  end
   while self.best and not spent(self) and next_round(self) do end
   if self.best and self.least.seconds < self.best.seconds then self.best = self.least end
   return self.best and walks.pruned(self.make, self.best), self.curve

@@ -1,9 +1,9 @@
 -- records: what options were worth to kernels that were measured, and what they should be worth to another one. A record is
 -- what a kernel is like (M.about), options, and the logarithm of its time over that with the generator's own choice. What
 -- options should gain is the mean of what they, and options near them, gained with kernels like it: nearer ones count more.
--- Records hold between tasks, sizes and, less so, devices: a search that begins with some asks first for what paid elsewhere.
+-- Records hold between tasks, sizes and, less so, devices: a search that begins with some asks first for what paid elsewhere. kept.lua
+-- has them from one run to the next.
 
-local cache = require "cawb.base.cache"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local graphs = require "cawb.compose.graph"
@@ -45,11 +45,11 @@ end
 
 function M.new() return setmetatable({ kinds = {} }, Records) end
 
---- A record more.
-function Records:add(about, own, change)
+--- A record more, which counts as `worth` (1) of one.
+function Records:add(about, own, change, worth)
   local list = self.kinds[about.by] or {}
   self.kinds[about.by] = list
-  list[#list + 1] = { about = about, own = own, change = change }
+  list[#list + 1] = { about = about, own = own, change = change, worth = worth or 1.0 }
   if #list > MOST then table.remove(list, 1) end
 end
 
@@ -72,7 +72,7 @@ end
 function Records:near(about)
   local list = {}
   for k, r in ipairs(self.kinds[about.by] or {}) do
-    list[k] = { about = r.about, own = r.own, change = r.change, weight = likeness(about, r.about) }
+    list[k] = { about = r.about, own = r.own, change = r.change, weight = r.worth * likeness(about, r.about) }
   end
   return list
 end
@@ -93,35 +93,17 @@ end
 
 -- ---- kept in a file of JSON lines
 
---- Records of a file, added to these, but for those of the task `without`; a file that is not there has none.
-function Records:read(path, without)
+--- Records of a file, added to these, but for those of the task `without`; a file that is not there has none. Each counts as `worth` of one.
+function Records:read(path, without, worth)
   for line in ((file.read(path) or ""):gmatch "[^\n]+") do
     local r = core.json.decode(line)
-    if type(r) == "table" and r.about and r.own and r.change and (not without or r.from ~= without) then self:add(r.about, r.own, r.change) end
+    if type(r) == "table" and r.about and r.own and r.change and (not without or r.from ~= without) then self:add(r.about, r.own, r.change, worth) end
   end
   return self
 end
 
 --- What cawb comes with: of tasks of a suite, on a simulated device (`cawb bench/tune.lua records`); but for those of the task `without`.
 function M.shipped(without) return M.new():read(core.home .. "/lua/cawb/compose/tune/records.jsonl", without) end
-
--- Where what was measured on a kind of device is kept.
-local function path_of(model) return ("%s/%s.jsonl"):format(cache.folder "tune", (model:gsub("[^%w]+", "_"))) end
-
---- What cawb comes with and what was measured on this kind of device before.
-function M.known(model) return M.shipped():read(path_of(model)) end
-
---- Keep lines of records for later searches on this kind of device: true, or nil and why not.
-function M.keep(model, lines)
-  if #lines == 0 then return true end
-  local ok, message = core.fs.mkdir(cache.folder "tune")
-  if not ok then return nil, message end
-  local f, why = io.open(path_of(model), "a")
-  if not f then return nil, why end
-  f:write(table.concat(lines))
-  f:close()
-  return true
-end
 
 --- The line of a record; `from`: the task that it is of, where that may be left out again.
 function M.line(about, own, change, from)
