@@ -1,5 +1,6 @@
 -- behind: streams that read what an anchor makes (a scan, a sort, a product, a window) become a part of its
--- kernel, where the anchor's generator can write what they make. What nobody else reads is not stored then.
+-- kernel, where the anchor's generator can write what they make, and so do parts of sums over it (split/partial.lua). What nobody else
+-- reads is not stored then.
 
 local choose = require "cawb.compose.choose"
 local partition = require "cawb.compose.partition"
@@ -16,7 +17,9 @@ local function reads_any(kernel, nodes)
   return false
 end
 
--- The first kernel that reads what kernel a stores, if it is a stream; and whether another one reads `x` too.
+local takes = { stream = true, partial = true }
+
+-- The first kernel that reads what kernel a stores, if it is a stream or makes parts of sums; and whether another one reads `x` too.
 local function reader(kernels, a, x)
   local first, others = nil, x.is_output ~= nil
   for _, k in ipairs(kernels) do
@@ -25,7 +28,7 @@ local function reader(kernels, a, x)
       first = first or k
     end
   end
-  if first and first.kind == "stream" then return first, others end
+  if first and takes[first.kind] then return first, others end
 end
 
 -- Both as one, at b's place; nil where the generator refuses.
@@ -34,7 +37,7 @@ local function joined(a, b, x, kept, options)
   for _, root in ipairs(a.roots) do
     if root ~= x or kept then roots[#roots + 1] = root end
   end
-  for _, root in ipairs(b.roots) do roots[#roots + 1] = root end
+  for _, root in ipairs(b.roots) do table.insert(roots, b.kind == "partial" and 1 or #roots + 1, root) end
   local both = { kind = a.kind, name = "trial", roots = roots, members = { x }, attend = a.attend }
   x.stored = kept or nil
   if choose.generate(both, options) then return both end

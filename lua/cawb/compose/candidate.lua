@@ -19,6 +19,7 @@ local points = require "cawb.compose.points"
 local prepared = require "cawb.compose.prepared"
 local records = require "cawb.compose.tune.records"
 local rewrite = require "cawb.compose.rewrite"
+local partial = require "cawb.compose.split.partial"
 local schedule = require "cawb.compose.schedule"
 local share = require "cawb.compose.share"
 local show = require "cawb.compose.show"
@@ -166,6 +167,7 @@ function once(task, given)
   local g, why = import.graph(task, options)
   if not g then return nil, why end
   local steps = options.rewrite == false and {} or rewrite.apply(g, options.kept)
+  local able = partial.begin(g, options)
   split.long(g, options)
   schedule.label(g)
   for _, x in ipairs(g.nodes) do
@@ -180,6 +182,8 @@ function once(task, given)
     kernels = factors.absorb(behind.join(attend.join(kernels, options), options), options)
     if options.beside ~= false then kernels = beside.join(kernels) end
   end
+  local unmade = partial.unmade(kernels, options.unmade)
+  if unmade then return once(task, setmetatable({ unmade = unmade }, { __index = given })) end
   local made
   made, why = generate(kernels, options)
   if not made then return nil, why end
@@ -187,7 +191,7 @@ function once(task, given)
   local is_long = share.apply(kernels, options.long)
   prepared.mark(kernels)
   local text, scratch = plan.text(g, kernels)
-  return { source = source(kernels, is_long), plan = text, kernels = kernels, graph = g, scratch = scratch, rewrites = steps, schedule = options.schedule or schedule.default(), joins = joins,
+  return { source = source(kernels, is_long), plan = text, kernels = kernels, graph = g, scratch = scratch, rewrites = steps, schedule = options.schedule or schedule.default(), joins = joins, begun = able,
            options = flags(g) }
 end
 

@@ -9,7 +9,7 @@ local rows = require "cawb.compose.kernel.rows"
 
 local M = { reads = fuse.reads }
 
-local alone = { product = true, conv = true, scan = true, order = true, cell = true }
+local alone = { product = true, conv = true, scan = true, order = true, cell = true, partial = true }
 
 local WINDOW = 64       -- elements that one thread may join where they are needed
 local TRIP = 24         -- what a trip to memory costs, in instructions
@@ -59,7 +59,7 @@ end
 -- Whether what reads the node, through views, has to find it in memory.
 local function feeds_alone(x)
   for _, user in ipairs(x.users) do
-    if alone[user.kind] and user.kind ~= "scan" then return true end
+    if alone[user.kind] and user.kind ~= "scan" and user.kind ~= "partial" then return true end
     if user.kind == "view" and not user.stored and feeds_alone(user) then return true end
   end
   return false
@@ -85,13 +85,13 @@ local function is_joined(x)
   return #x.pieces > 4 or phases > 1 or x.demand > 1
 end
 
--- Forward: what is asked for often, costs much or became large is stored after all.
+-- Forward: what is asked for often, costs much or became large is stored after all, unless whoever made it knows better (`is_light`).
 local function settle(g)
   for _, x in ipairs(g.nodes) do
     x.cost, x.deep = cost_of(x), size_of(x)
     local again = (x.demand - 1) * x.cost - TRIP
     local repeated = again > 0 and (again * numel(x) > LAUNCH or x.cost > MOST)
-    if not x.stored and (x.kind == "map" and (repeated or x.deep > DEEP) or is_joined(x)) then
+    if not x.stored and not x.is_light and (x.kind == "map" and (repeated or x.deep > DEEP) or is_joined(x)) then
       x.stored = true
       x.cost, x.deep = 4, 1
     end
@@ -116,7 +116,7 @@ end
 -- A product's operand: what lies in memory with strides, seen through views; else it is stored.
 local function operands(g)
   for _, x in ipairs(g.nodes) do
-    if alone[x.kind] and x.kind ~= "scan" then
+    if alone[x.kind] and x.kind ~= "scan" and x.kind ~= "partial" then
       if is_light(x) and is_turned(g, x) then x.own = true end
       for _, input in ipairs(x.inputs) do
         if input.kind == "view" and not input.stored and not g.strided(x, input) then input.stored = true end

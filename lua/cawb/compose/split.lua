@@ -15,6 +15,7 @@ local M = {}
 
 local BLOCKS = 512      -- that a kernel should have
 local LEAST = 4096      -- elements of a part
+local BEGUN = 1 << 16   -- parts of sums (split/partial.lua) that one block joins
 local ROW, COLUMN = 16384, 1024      -- of a part that is gone through twice: along memory, and across it
 
 local can = { sum = true, max = true, min = true, prod = true, any = true, all = true }
@@ -175,7 +176,7 @@ function M.long(g, options)
     if x.kind == "reduce" and can[x.op] and not done[x] then
       local r, n = rows.space(x)
       local most = math.min(BLOCKS // math.max(1, r), n // (options.least or LEAST))
-      if most >= 2 and (x.inputs[1].dtype:find "float" or starts[x.op] == 0) then cut(g, x, parts_of(n, most), n) end
+      if most >= 2 and not (x.is_begun and n <= BEGUN) and (x.inputs[1].dtype:find "float" or starts[x.op] == 0) then cut(g, x, parts_of(n, most), n) end
     end
   end
   g.from = nil

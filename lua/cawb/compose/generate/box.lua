@@ -248,6 +248,22 @@ end
 
 local letters = { "D", "H", "W" }
 
+-- Threads for each column of a pass: few, because what each of them does beside adding is much.
+local function lanes_of(tiles) return tiles <= 4 and 8 or tiles <= 8 and 4 or 2 end
+
+-- Holes where parts of sums over the results are asked for (box_partial.cu), and where not.
+local function add_parts(h, d, t)
+  h.SUMMED, h.MORE = d.summed and true or nil, ""
+  h.FIRSTPASS = ("redo == 2 ? %d : 0"):format(h.LINES * t.passes)
+  if not d.summed then return end
+  h.MORE, h.FIRSTPASS = ", float *__restrict__ parts", "0"
+  h.LANES, h.SQUARES = lanes_of(t.tiles), d.squares or nil
+  h.PACKS = ROWS // 4 // h.LANES
+  h.PACK = ("%d * lane + (k + %d * lane) %% %d"):format(h.PACKS, 8 // h.LANES, h.PACKS)
+  h.SAYS = d.squares and "the mean, and the squared distances from it" or "the sum"
+  h.ITEMSEACH, h.PLANE = t.box.boxes, ("%dll"):format(t.items * h.ALL)
+end
+
 local function holes(d, t)
   local h = { ROWS = ROWS, THREADS = THREADS, BLOCKS = t.blocks, SETS = #t.sets, CHANNELS = d.channels, GROUPS = d.groups, EACH = d.each,
               ALL = d.each * d.groups, COLUMNS = t.columns, CUTS = t.cuts, STEPS = t.steps, TILES = t.tiles, PASSES = t.passes, ITEMS = t.items,
@@ -271,6 +287,7 @@ local function holes(d, t)
   h.PART = t.by_channel and ("{ k %% %d, k / %d }"):format(d.channels, d.channels) or "{ k / taps, k % taps }"
   h.OUTIN = d.transposed and ("column, z * %d + at.x"):format(d.channels) or "o, at.x"
   h.VALUE = d.bias and ("sum + %s_bias(%s, o)"):format(d.name, template.names(d.parameters)) or "sum"
+  add_parts(h, d, t)
   tables(h, t)
   return h
 end
@@ -283,8 +300,18 @@ local function accesses(d)
     template.access(d, "load", "float", at, ("return %s_element(%s, p, %s);"):format(d.name, pass, where)),
     template.access(d, "weight", "float", { "int o", "int c", "int t" }, d.weight),
     template.access(d, "put", "void", to, ("%s_write(%s, p, %s, value);"):format(d.name, pass, where)) }
+  if d.summed then
+    list[#list + 1] = template.access(d, "follow", "float", to, d.summed)
+    list[#list + 1] = template.access(d, "summed", "float", to, ("return %s_follow(%s, p, %s, value);"):format(d.name, pass, where))
+  end
   if d.bias then list[#list + 1] = template.access(d, "bias", "float", { "int o" }, d.bias) end
   return list
+end
+
+-- The functions that sum parts stand ahead of those that call them, behind what they know of tiles.
+local function with_parts(text, more)
+  local at = text:find("// COUNT steps of", 1, true)
+  return text:sub(1, at - 1) .. more .. "\n" .. text:sub(at)
 end
 
 local function launch_weights(d, t, own, made)
@@ -303,13 +330,14 @@ function M.generate(d, t, own)
   local weight = template.access(own, "weight", "float", { "int o", "int c", "int t" }, own.weight)
   local front = template.fill("tensor/box_taps", d, h)
   local packing = template.complete(own, { weight }, template.fill("tensor/box_weights", own, h))
-  local main = template.complete(d, accesses(d), template.fill("tensor/box", d, h))
+  local more = d.summed and template.fill("tensor/box_partial", d, h) or ""
+  local main = template.complete(d, accesses(d), with_parts(template.fill("tensor/box", d, h), more))
   local all = d.groups * t.cuts
   local blocks = math.min(t.items, math.max(1, t.blocks * SMS // all)) * all
   return { how = ("float32 by %s products of fp16 pairs (mma, boxes)"):format(t.fourth and "four" or "three"), text = front .. "\n" .. packing .. "\n" .. main, needs = { "tensor", "tensor_box", "tensor_mma" }, launches = {
     { fill = made.wide, value = 0, prepare = own.prepare }, launch_weights(d, t, own, made),
     { kernel = d.name, grid = { blocks }, block = { THREADS }, shared = t.shared,
-      arguments = template.arguments(d, made.weights, made.scales, made.wide) } } }
+      arguments = template.arguments(d, made.weights, made.scales, made.wide, d.parts) } } }
 end
 
 return M

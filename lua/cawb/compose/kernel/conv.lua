@@ -104,7 +104,7 @@ function M.generate(kernel, options)
 end
 
 --- For other generators of convolutions: a description's sizes; accesses and a description that reads the input and
---- writes the roots; the text of an access function for a weight, at an index for each axis of the window.
-M.sizes, M.describe, M.weight = sizes, describe, weight
+--- writes the roots; the text of an access function for a weight, at an index for each axis of the window; a result's indices.
+M.sizes, M.describe, M.weight, M.at = sizes, describe, weight, at
 
 return M

@@ -49,6 +49,12 @@ function M.serves(kernel, options)
   return false
 end
 
+--- How a convolution would be made by boxes (generate/box.lua), where that should be fastest; else nil.
+function M.boxed(x, options)
+  local first = generators(x, "conv", options)[1]
+  return first == tensor_box and first.serves(x, options) or nil
+end
+
 --- Operations of a kernel's product or convolution.
 function M.operations(kernel)
   local x = anchor(kernel)

@@ -4,6 +4,7 @@ local accesses = require "cawb.compose.kernel.accesses"
 local boxes = require "cawb.compose.generate.box"
 local conv = require "cawb.compose.kernel.conv"
 local expression = require "cawb.compose.kernel.expression"
+local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
 local prepared = require "cawb.compose.prepared"
 
@@ -68,14 +69,36 @@ local function weights_alone(kernel, x)
   return own, a.headers
 end
 
+-- The kernel without the parts of sums that it is to make (split/partial.lua), and these; raises a refusal where the boxes are others.
+local function without_parts(kernel, shape)
+  local own, parts = { name = kernel.name, kind = kernel.kind, roots = {}, members = { table.unpack(kernel.members) } }, nil
+  for _, root in ipairs(kernel.roots) do
+    if root.kind ~= "partial" then own.roots[#own.roots + 1] = root
+    elseif parts or not graphs.same(root.boxes.size, shape.box.size) then expression.refuse "its boxes are others"
+    else parts = root end
+  end
+  if parts and #own.members == 0 then own.members[1] = parts.conv end
+  return parts and own or kernel, parts
+end
+
+-- What of a result is summed, and where that goes.
+local function add_parts(a, d, x, parts)
+  local i = conv.at(x)
+  d.summed = a:following(parts.inputs[1], i, { x, i, "value" })
+  d.squares, d.parts = parts.squares, parts
+end
+
 --- See the README; options as for `serves`.
 function M.generate(kernel, options)
   local x = accesses.anchor(kernel, { conv = true })
   local shape, why = M.serves(x, options)
   if not shape then return nil, why end
+  local parts
+  kernel, parts = without_parts(kernel, shape)
   accesses.alike(kernel, x)
   local a, d = conv.describe(kernel, x)
   boxes.flat(d)
+  if parts then add_parts(a, d, x, parts) end
   d.weight = weight(a, x)
   if x.inputs[3] then d.bias = a:value(x.inputs[3], { index.var("o", x.shape[2]) }) end
   local own, headers = weights_alone(kernel, x)

@@ -26,6 +26,8 @@ static __device__ __forceinline__ void $NAME_inside($PARAMETERS, int z, int n, i
   const int o = z * $EACH + column;
   $put((long long)n * $ALL + o, d, h, w, $VALUE);
 }
+$if SUMMED
+$else
 
 // The same, where it lies inside.
 static __device__ __forceinline__ void $NAME_result($PARAMETERS, int z, int n, int column, int d, int h, int w, float sum) {
@@ -87,6 +89,7 @@ static __device__ __forceinline__ void $NAME_again($PARAMETERS, int z, int cut, 
   }
 }
 
+$end
 // COUNT steps of 16 products: the small ones of all steps first, because a tensor core cuts its sum off towards zero.
 template <int COUNT>
 static __device__ __forceinline__ void $NAME_steps(float (&sum)[$TILES][4], const unsigned *upper, const unsigned *lower,
@@ -134,7 +137,7 @@ $end
 }
 
 extern "C" __global__ void __launch_bounds__($THREADS, $BLOCKS)
-$NAME($PARAMETERS, const uint4 *__restrict__ weights, const float *__restrict__ scales, const int *__restrict__ wide) {
+$NAME($PARAMETERS, const uint4 *__restrict__ weights, const float *__restrict__ scales, const int *__restrict__ wide$MORE) {
   extern __shared__ __align__(16) unsigned char shared[];
   uint4 *const own = (uint4 *)shared;
   int *const offsets = (int *)(own + $STEPS * ($COLUMNS / 8) * 32);
@@ -214,7 +217,7 @@ $end
     if (i + gridDim.x / ($GROUPS * $CUTS) < $ITEMS) $NAME_fetch($PASS, v, z, $NAME_at(i + gridDim.x / ($GROUPS * $CUTS)));
     const float undo = power_of_two(-e);
     // Sets whose outputs lie in the same lines are put side by side in shared memory, so that what is written is one run.
-    for (int pass = redo == 2 ? $LINES * $PASSES : 0; pass < $LINES * $PASSES; pass++) {
+    for (int pass = $FIRSTPASS; pass < $LINES * $PASSES; pass++) {
       const int line = pass / $PASSES * $SIDE, column = pass % $PASSES * $TILES * 8;
       for (int side = 0; side < $SIDE; side++) {
         const int *const set = $NAME_sets[line + side], *const from = offsets + lane % 4 * 2;
@@ -232,6 +235,9 @@ $end
           }
       }
       __syncthreads();
+$if SUMMED
+      if (redo) $NAME_repair($PASS, z, cut % $CUTS, tile, redo, marks, column, stage);
+$end
       const int *const rest = $NAME_sets[line] + 4;
 #pragma unroll
       for (int run = 0; run < $RUNS; run++) {
@@ -248,10 +254,16 @@ $end
             $NAME_inside($PASS, z, tile.n, to, d, h, w, stage[own * $PITCH + at]);
         }
       }
+$if SUMMED
+      $NAME_parts($PASS, z, cut % $CUTS, tile, i % ($DOWND * $DOWNH * $DOWNW), column, stage, parts);
+$end
       __syncthreads();
     }
+$if SUMMED
+$else
     if (redo == 2) $NAME_exact($PASS, z, cut % $CUTS, tile);
     else if (redo) $NAME_again($PASS, z, cut % $CUTS, tile, marks);
     __syncthreads();
+$end
   }
 }

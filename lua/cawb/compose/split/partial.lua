@@ -1,0 +1,270 @@
+-- partial: reductions over what a convolution makes, begun in the kernel that makes it. Each of its blocks leaves a number or two
+-- for each channel of a box of places: their sum; or where squared distances are asked for, too, their mean and the squared
+-- distances from that (Chan, Golub and LeVeque 1983). What joins these reads no tensor, and where nothing else reads it
+-- either, the tensor is not stored. A node of the kind `partial` stands for them, of shape { numbers, images, channels, boxes }.
+
+local graphs = require "cawb.compose.graph"
+local index = require "cawb.compose.index"
+local lanes = require "cawb.compose.kernel.lanes"
+local rows = require "cawb.compose.kernel.rows"
+local tensors = require "cawb.compose.kernel.tensor"
+local tools = require "cawb.compose.operators.tools"
+local types = require "cawb.graph.types"
+local views = require "cawb.compose.rewrites.views"
+
+local M = {}
+
+local LEAST = 1 << 21      -- elements of a tensor, below which a kernel more takes as long as reading it
+local BLOCK = 1 << 15      -- numbers of a row that stay in one block's registers and shared memory: they are read once anyway
+
+-- ---- rows of a reduce as rows of boxes
+
+-- The outer dimensions of a reduce's input, down to its images' channels, and which of these are joined; nil where what it
+-- joins is not whole channels. Dimensions of places, the inner ones, are all joined.
+local function outer(r, y)
+  local x, from = r.inputs[1], views.shown(r.inputs[1])
+  if from.node ~= y then return nil end
+  local i = views.variables(x.shape)
+  if index.ravel(from.at(i), y.shape).key ~= index.ravel(i, x.shape).key then return nil end
+  local places, n, d, last = graphs.numel { table.unpack(y.shape, 3) }, 1, #x.shape, 1
+  while d >= 1 and n < places do
+    if not r.axes[d] and x.shape[d] > 1 then return nil end
+    n, last, d = n * x.shape[d], x.shape[d], d - 1
+  end
+  local more = n // places
+  if n % places ~= 0 or last % more ~= 0 then return nil end
+  local q = { shape = { table.unpack(x.shape, 1, d) }, axes = {} }
+  for k = 1, d do q.axes[k] = r.axes[k] end
+  if more > 1 then q.shape[d + 1], q.axes[d + 1] = more, true end
+  q.axes[#q.shape + 1] = true                              -- of the boxes
+  return q
+end
+
+-- One of a partial's numbers in these dimensions and that of boxes.
+local function plane(g, p, number, q)
+  local shape = { table.unpack(q.shape) }
+  shape[#shape + 1] = p.shape[4]
+  return g:view(p, shape, function(i)
+    local at = index.unravel(index.ravel({ table.unpack(i, 1, #q.shape) }, q.shape), { p.shape[2], p.shape[3] })
+    return { index.const(number), at[1], at[2], i[#i] }
+  end)
+end
+
+-- ---- what is asked for
+
+-- Whether a reduce of that kind may be begun.
+local function is_sum(x) return x.kind == "reduce" and x.op == "sum" and x.dtype == "float32" end
+
+-- The sums over y: { { sum =, squares = or nil, q = its outer dimensions } }.
+local function sums_of(g, y)
+  local about, list = {}, {}
+  for _, x in ipairs(g.nodes) do if x.about then about[x.about] = x end end
+  for _, x in ipairs(g.nodes) do
+    local q = is_sum(x) and not x.about and outer(x, y)
+    if q then list[#list + 1] = { sum = x, squares = about[x], q = q } end
+  end
+  return list
+end
+
+-- A node that follows from x element by element, from x and what does not.
+local function follows(x, set, shape)
+  if x.kind ~= "map" or x.dtype ~= "float32" or not graphs.same(x.shape, shape) then return false end
+  local any = false
+  for _, input in ipairs(x.inputs) do
+    local other = views.shown(input).node
+    if set[input] then any = true elseif other.kind ~= "leaf" then return false end
+  end
+  return any
+end
+
+-- The convolution or what follows it, of which sums are asked for.
+local function summed(g, x)
+  local set = { [x] = true }
+  for _, y in ipairs(g.nodes) do
+    if follows(y, set, x.shape) then set[y] = true end
+    local list = set[y] and sums_of(g, y)
+    if list and #list > 0 then return y, list end
+  end
+end
+
+-- The reduces of a list, as a set.
+local function reduces(list)
+  local known = {}
+  for _, one in ipairs(list) do
+    known[one.sum] = true
+    if one.squares then known[one.squares], known[one.squares.rest or one.squares] = true, true end
+  end
+  return known
+end
+
+-- Whether these sums, with their squared distances, are all that reads y.
+local function are_all(g, y, list)
+  local known, shown = reduces(list), {}
+  for _, output in ipairs(g.outputs) do shown[output] = true end
+  local function ends(x)
+    for _, user in ipairs(not shown[x] and x.users or {}) do
+      if not known[user] and not ((user.kind == "view" or user.kind == "map") and ends(user)) then return false end
+    end
+    return not shown[x]
+  end
+  return ends(y)
+end
+
+-- Whether a row of one of them is too long to stay in one block, so that statistics take a pass of their own.
+local function is_long(list, options)
+  for _, one in ipairs(list) do
+    local _, n = rows.space(one.sum)
+    if n > math.min(options.row or BLOCK, lanes.capacity(options.arch, 4, false)) then return true end
+  end
+  return false
+end
+
+-- Whether what follows y element by element ends in a window or in rows of another kind, so that statistics take a pass of their own.
+local function is_turned(y, list)
+  local known = reduces(list)
+  local function turns(x)
+    for _, user in ipairs(x.users) do
+      local same = (user.kind == "map" or user.kind == "view") and graphs.numel(user.shape) == graphs.numel(y.shape)
+      if not known[user] and (not same or turns(user)) then return true end
+    end
+    return false
+  end
+  return turns(y)
+end
+
+-- ---- what stands in their place
+
+-- How many places a box has: a number, or where boxes at an edge have fewer, of each.
+local function counts(g, p)
+  local box, down = p.boxes, {}
+  for axis = 1, 3 do down[axis] = (box.out[axis] + box.size[axis] - 1) // box.size[axis] end
+  if p.whole then return g:fill(box.size[1] * box.size[2] * box.size[3], {}, "float32") end
+  local words, behind = {}, 1
+  for axis = 3, 1, -1 do
+    local at = ("(A / %d %% %d)"):format(behind, down[axis])
+    local left = box.out[axis] - (down[axis] - 1) * box.size[axis]
+    words[#words + 1] = (left == box.size[axis] or down[axis] == 1) and tostring(left) or ("(%s == %d ? %d : %d)"):format(at, down[axis] - 1, left, box.size[axis])
+    behind = behind * down[axis]
+  end
+  local text = ("(float)(%s)"):format(table.concat(words, " * "))
+  local count = g:map(text, "float32", { g:iota(p.shape[4]) }, "float32")
+  count.casts, count.is_light = { "int64" }, true
+  return count
+end
+
+local function take_sum(g, p, one)
+  local x = plane(g, p, 0, one.q)
+  one.sum.inputs, one.sum.axes = { p.squares and g:map("A * B", "float32", { x, p.counts }) or x }, one.q.axes
+end
+
+-- A node of fewer dimensions as one of this shape: they are its first, those that are not joined.
+local function spread(g, x, shape, axes)
+  return g:view(x, shape, function(i)
+    local j = {}
+    for d in ipairs(shape) do if not axes[d] then j[#j + 1] = i[d] end end
+    return j
+  end)
+end
+
+-- The first box's mean of each row: distances from it lose little where all elements are far from zero.
+local function pivot(g, means, shape, axes)
+  return g:view(means, shape, function(i)
+    local j, k = {}, 0
+    for d in ipairs(means.shape) do
+      k = k + (axes[d] and 0 or 1)
+      j[d] = axes[d] and index.const(0) or i[k]
+    end
+    return j
+  end)
+end
+
+-- Squared distances from the mean of all, and the sum of the distances where it is asked for: see split.lua.
+local function take_squares(g, p, one, n)
+  local squares, sum, axes = one.squares, one.sum, one.q.axes
+  local means, own, first = plane(g, p, 0, one.q), plane(g, p, 1, one.q), nil
+  first = pivot(g, means, sum.shape, axes)
+  local y = g:map(tools.apart, "float32", { means, spread(g, first, means.shape, axes) })
+  local all = squares.rest and g:map("__fsub_rn(A / B, C)", "float32", { sum, g:fill(n, {}, "float32"), first })
+    or g:map("A / B", "float32", { g:reduce("sum", g:map("A * B", "float32", { y, p.counts }), axes), g:fill(n, {}, "float32") })
+  all = spread(g, all, means.shape, axes)
+  local apart = g:map("A + D * (B - C) * (B - C)", "float32", { own, y, all, p.counts })
+  local rest = squares.rest
+  if rest then rest.inputs, rest.axes, rest.is_begun, squares.rest = { g:map("C * (A - B)", "float32", { y, all, p.counts }) }, axes, true, nil end
+  squares.inputs, squares.axes, squares.about = { apart }, axes, nil
+end
+
+local function any_squares(list)
+  for _, one in ipairs(list) do if one.squares then return true end end
+  return false
+end
+
+-- The node of all parts.
+local function parts(g, x, y, list, shape)
+  local box = shape.box
+  g.from = y.from
+  local p = g:node { kind = "partial", inputs = { y }, conv = x, squares = any_squares(list), dtype = "float32",
+                     boxes = { size = box.size, out = shape.places } }
+  p.shape = { p.squares and 2 or 1, x.shape[1], x.shape[2], box.boxes }
+  p.whole = box.boxes * graphs.numel(box.size) == graphs.numel(shape.places)
+  p.counts = p.squares and counts(g, p)
+  return p
+end
+
+local function begin(g, x, y, list, shape)
+  local p = parts(g, x, y, list, shape)
+  for _, one in ipairs(list) do
+    local _, n = rows.space(one.sum)
+    g.from = (one.squares or one.sum).from
+    if one.squares then take_squares(g, p, one, n) end
+    take_sum(g, p, one)
+    one.sum.is_begun = true
+    if one.squares then one.squares.is_begun = true end
+  end
+  if y ~= x then y.wanted = true end
+  return p
+end
+
+--- The number of an operator in schedules.
+function M.key(x) return x.from and x.from.number or 0 end
+
+-- Whether it is better, or asked for.
+local function pays(g, x, y, list, options)
+  local least = math.type(options.partial) and options.partial or LEAST
+  return graphs.numel(x.shape) >= least and (are_all(g, y, list) or is_long(list, options) or is_turned(y, list))
+end
+
+--- Begin the reductions over what a graph's convolutions make in their kernels, where that pays. `options`: arch; partial (false:
+--- none are; or from how many elements of a tensor on); whole (a set of numbers of convolutions of which none are). Returns those
+--- numbers of which some were, or may be, in order.
+function M.begin(g, options)
+  local able = {}
+  for _, x in ipairs(options.partial ~= false and options.arch and { table.unpack(g.nodes) } or {}) do
+    local shape = x.kind == "conv" and not x.conv.transposed and tensors.boxed(x, options)
+    local y, list
+    if shape then y, list = summed(g, x) end
+    if y and types.is_float(y.dtype) and pays(g, x, y, list, options) then
+      able[#able + 1] = M.key(x)
+      if not options.whole[M.key(x)] and not (options.unmade or {})[M.key(x)] then begin(g, x, y, list, shape) end
+      g:clean()
+    end
+  end
+  g.from = nil
+  g:clean()
+  for _, p in ipairs(g.nodes) do
+    if p.kind == "partial" and #p.inputs[1].users == 1 and not p.inputs[1].is_output then p.inputs[1].wanted = nil end
+  end
+  return able
+end
+
+--- The numbers of convolutions whose kernels do not make the parts that were wished of them, as a set, with those of `before`; nil
+--- where all do.
+function M.unmade(kernels, before)
+  local set, any = {}, false
+  for number in pairs(before or {}) do set[number] = true end
+  for _, kernel in ipairs(kernels) do
+    if kernel.kind == "partial" then set[M.key(kernel.roots[1].conv)], any = true, true end
+  end
+  return any and set or nil
+end
+
+return M
