@@ -58,10 +58,11 @@ static __device__ __forceinline__ void $NAME_exact($PARAMETERS, int z, int cut, 
   }
 }
 
-// Those results of a box that read places with a mark, once more without tensor cores: a warp sums one, and lanes its terms.
+// Those results of a box that read places with a mark, once more without tensor cores: a warp has one place, and its lanes the
+// columns, so that what they read is the same. Only the blocks with such places are late, and everybody waits for them.
 static __device__ __forceinline__ void $NAME_again($PARAMETERS, int z, int cut, $NAME_tile tile, const unsigned *marks) {
   const int lane = threadIdx.x % 32;
-  for (int i = 0; i < $ROWS * $SETS; i++) {
+  for (int i = threadIdx.x / 32; i < $ROWS * $SETS; i += $THREADS / 32) {
     const int row = i % $ROWS, taps = $NAME_sets[i / $ROWS][1];
     const int3 to = { row / ($BOXH * $BOXW), row / $BOXW % $BOXH, row % $BOXW };
     const int *const tap = $NAME_taps[$NAME_sets[i / $ROWS][0]], *const rest = $NAME_sets[i / $ROWS] + 4;
@@ -71,20 +72,23 @@ static __device__ __forceinline__ void $NAME_again($PARAMETERS, int z, int cut, 
       is_marked = is_marked || (marks[place / 32] >> place % 32 & 1);
     }
     if (!__any_sync(~0u, is_marked)) continue;
-    for (int column = cut * $COLUMNS + threadIdx.x / 32; column < min($EACH, (cut + 1) * $COLUMNS); column += $THREADS / 32) {
+    for (int column = cut * $COLUMNS + lane; column < min($EACH, (cut + 1) * $COLUMNS); column += 32) {
       const int o = z * $EACH + column;
       float sum = 0.0f;
-      for (int k = lane; k < $CHANNELS * taps; k += 32) {
-        const int c = k / taps, *const by = tap + k % taps * 4;
+      for (int t = 0; t < taps; t++) {
+        const int *const by = tap + 4 * t;
         const int d = (tile.d + to.x) * $STEPD + $FIRSTD + by[1], h = (tile.h + to.y) * $STEPH + $FIRSTH + by[2];
         const int w = (tile.w + to.z) * $STEPW + $FIRSTW + by[3];
-        const int2 at = { c, 0 };
-        if (d >= 0 && d < $SIZED && h >= 0 && h < $SIZEH && w >= 0 && w < $SIZEW)
-          sum = fmaf($load(((long long)tile.n * $GROUPS + z) * $CHANNELS + c, d, h, w), $weight($OUTIN, by[0]), sum);
+        if (d < 0 || d >= $SIZED || h < 0 || h >= $SIZEH || w < 0 || w >= $SIZEW) continue;
+        float part = 0.0f;
+#pragma unroll 8
+        for (int c = 0; c < $CHANNELS; c++) {
+          const int2 at = { c, 0 };
+          part = fmaf($load(((long long)tile.n * $GROUPS + z) * $CHANNELS + c, d, h, w), $weight($OUTIN, by[0]), part);
+        }
+        sum += part;
       }
-#pragma unroll
-      for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
-      if (lane == 0) $NAME_result($PASS, z, tile.n, column, (tile.d + to.x) * $OUTD + rest[0], (tile.h + to.y) * $OUTH + rest[1], (tile.w + to.z) * $OUTW + rest[2], sum);
+      $NAME_result($PASS, z, tile.n, column, (tile.d + to.x) * $OUTD + rest[0], (tile.h + to.y) * $OUTH + rest[1], (tile.w + to.z) * $OUTW + rest[2], sum);
     }
   }
 }
