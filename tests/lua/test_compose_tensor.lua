@@ -54,6 +54,16 @@ check.test("long sums over few tiles are cut into parts that one more kernel joi
     nil, { arch = "sm_90a", least = 0, again = 1 })
 end)
 
+check.test("tiles are narrower where they are fewer than multiprocessors, so that k need not be cut", function()
+  local made = right("return torch.relu(x @ y)", "[torch.randn(200, 330), torch.randn(330, 201)]", nil, { arch = "sm_90a", least = 0 })
+  check.matches(made.source, "m64n32k16")
+  made = composed.make("return torch.relu(self.l(x))", "[torch.randn(1024, 1024)]", "self.l = nn.Linear(1024, 1024)", hopper)
+  check.equal(steps(made), "relu_left relu_right relu")
+  check.matches(made.source, "m64n64k16")
+  made = composed.make("return torch.relu(self.l(x))", "[torch.randn(4096, 256)]", "self.l = nn.Linear(256, 1024)", hopper)
+  check.matches(made.source, "m64n128k16")
+end)
+
 check.test("of a triangle's product only the tiles that show are multiplied", function()
   local made = right("return torch.tril(x @ y)", "[torch.rand(300, 40), torch.rand(40, 400)]", nil, { arch = "sm_90a", least = 0 })
   check.matches(made.source, "< 0 %? part %* 1 : min%(")

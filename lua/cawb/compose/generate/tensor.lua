@@ -64,8 +64,37 @@ end
 
 -- So many parts of k that every multiprocessor has a tile, and none has less than eight steps.
 local function splits(tiles, steps)
-  if tiles >= SMS // 2 then return 1 end
   return math.max(1, math.min(SMS // tiles, steps // 8))
+end
+
+local STEP, ITEM, FINISH = 1.16e-6, 1.5e-6, 4e-6      -- seconds of a step of a whole tile; of an item beside its steps; of another launch, roughly
+local FEW = 4
+local CACHE = 2.5e12                                    -- bytes a second that parts of sums are written and read with
+
+-- Seconds of a grid of tiles of this width, roughly: a step is as long as what it reads, of both factors.
+local function seconds(g, tiles, width, parts, steps)
+  local share = (TILE + width) / (TILE + WIDEST.wgmma)
+  local rounds = ceil(tiles * parts, SMS) * (ceil(steps, parts) * STEP * share + ITEM * width / TILE)
+  return rounds + (parts > 1 and FINISH + 8 * g.batch * parts * g.rows * g.columns / CACHE or 0)
+end
+
+-- The width of tiles, and in how many parts k is cut. Where whole tiles are fewer than multiprocessors, narrower ones may be faster;
+-- for a few steps it is not worth it.
+local function cut(g, loop, steps)
+  local widest, down, several = tile_of(g.columns, loop), ceil(g.rows, TILE) * g.batch * #g.sets, #g.sets > 1
+  local function parts_of(tiles) return several and 1 or splits(tiles, steps) end
+  local tiles = down * ceil(g.columns, widest)
+  local best, parts, least = widest, parts_of(tiles), nil
+  if loop ~= "wgmma" or tiles >= SMS or steps < FEW or g.hidden then return best, parts end
+  for across = ceil(g.columns, widest), ceil(g.columns, 32) do
+    local width = ceil(ceil(g.columns, across), 16) * 16
+    local all = down * ceil(g.columns, width)
+    for _, count in ipairs { 1, parts_of(all) } do
+      local s = seconds(g, all, width, count, steps)
+      if not least or s < least then best, parts, least = width, count, s end
+    end
+  end
+  return best, parts
 end
 
 -- The steps of each set, as C of `set` and `step`.
@@ -74,7 +103,7 @@ local function stepping(h, geometry, chunks)
   h.SETS, h.TABLES = #sets, ""
   if #sets == 1 and #sets[1] == 1 and sets[1][1] == 0 then
     h.STEPS, h.BEFORE, h.CHUNK, h.SHIFT = chunks, 0, "step", 0
-    return chunks, 0, chunks
+    return 0, chunks
   end
   local taps, first, shifts, most = {}, {}, {}, 0
   for k, set in ipairs(sets) do
@@ -91,9 +120,7 @@ local function stepping(h, geometry, chunks)
   h.STEPS, h.BEFORE = ("%d * %s"):format(chunks, count), ("%d * %s"):format(chunks, at(first) or h.KERNEL .. "_first[set]")
   h.CHUNK = ("step / %s"):format(count)
   h.SHIFT = ("%s_shifts[%sstep %% %s]"):format(h.KERNEL, #sets == 1 and "" or h.KERNEL .. "_first[set] + ", count)
-  local longest = 0
-  for _, n in ipairs(taps) do longest = math.max(longest, n) end
-  return chunks * longest, most, chunks * #shifts
+  return most, chunks * #shifts
 end
 
 -- After how many tiles so many blocks would take tiles of the same sets again, where these are not alike and not all sets; or nil.
@@ -141,17 +168,18 @@ local function shown(geometry)
 end
 
 local function holes(kernel, geometry, loop)
-  local g, tile = geometry, tile_of(geometry.columns, loop)
+  local g, chunks, longest = geometry, ceil(geometry.left.depth, CHUNK), 0
+  for _, set in ipairs(g.sets) do longest = math.max(longest, chunks * #set) end
+  local tile, parts = cut(g, loop, longest)
   local h = { KERNEL = kernel.name, WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, ROWS = g.left.rows, BATCH = g.batch,
               TILEM = TILE // 2, TILEN = tile, SUMS = tile // 2, DOWN = ceil(g.rows, TILE), ACROSS = ceil(g.columns, tile), GROUP = 16,
               STAGES = STAGES, PARTS = 2, TYPE = "f16", TERMS = CHUNK, LOOP = kernel.name, FIRST = true, GAPS = g.left.gaps, PLACES = g.batch * g.rows * ceil(g.columns, 2) }
-  local longest, most, all = stepping(h, g, ceil(g.left.depth, CHUNK))
+  local most, all = stepping(h, g, chunks)
   h.FOURTH = g.terms <= pack.SHORT or nil
   h.PRODUCTS = h.FOURTH and "four" or "three"
   h.AROWS, h.ALLSTEPS = most > 0 and TILE + 8 or TILE, all
   h.REACH = h.DOWN * TILE + most // 8 * 8 + (most > 0 and 8 or 0)
   local tiles = h.DOWN * h.ACROSS * g.batch * h.SETS
-  local parts = h.SETS == 1 and splits(tiles, longest) or 1
   h.PER = ceil(longest, parts)
   h.SPLITS = ceil(longest, h.PER)
   h.SPLIT, h.ITEMS = h.SPLITS > 1 or nil, tiles * h.SPLITS
@@ -228,8 +256,8 @@ end
 -- What becomes of two sums of the loop `wgmma`, where they are not turned in shared memory.
 local PARTIAL = [[
         float *to = partial + (((size_t)tile.z * %d + tile.part) * %d + row) * %d + column;
-        if (column < %d) to[0] = first;
-        if (column + 1 < %d) to[1] = second;]]
+        if (column + 1 < %d) %s;
+        else if (column < %d) to[0] = first;]]
 
 -- The access function that writes one sum, of those that are turned.
 local function put_one(kernel, geometry, own, after)
@@ -247,7 +275,8 @@ local function text_of(kernel, geometry, h, f)
   h.STORE = ("        if (column < %d) %s_put(%s, tile.set, tile.z, row, column / 2, first, second);"):format(geometry.columns,
     kernel.name, template.names(own.parameters))
   local result = { "int set", "int z", "int row", "int pair", "float first", "float second" }
-  h.RESULT = h.SPLIT and PARTIAL:format(h.SPLITS, h.M, h.N, h.N, h.N) or h.STORE
+  local both = h.N % 2 == 0 and "*(float2 *)to = make_float2(first, second)" or "to[0] = first, to[1] = second"
+  h.RESULT = h.SPLIT and PARTIAL:format(h.SPLITS, h.M, h.N, h.N, both, h.N) or h.STORE
   local text = template.complete(own, { template.access(own, "put", "void", result, after:text()),
     turned, template.access(own, "left", "float", place, one:text()), template.access(own, "right", "float", place, other:text()) },
     table.concat({ template.fill("tensor/tiles", own, h), template.fill("tensor/plain", own, h), template.fill("tensor/" .. h.loop, own, h),
