@@ -357,7 +357,7 @@ local function multiplying(kernel, geometry, h, left, right)
   end
   if h.CHECK then
     launches[#launches + 1] = { kernel = kernel.name .. "_again", grid = { math.min(8 * SMS, ceil(h.AGAIN, 8)) }, block = { 256 },
-                                arguments = joined(nodes, flags, { checked.list, checked.many }) }
+                                arguments = joined(nodes, { left.packed, left.scales, right.packed, right.scales }, flags, { checked.list, checked.many }) }
   end
   return text, launches, headers
 end

@@ -182,6 +182,16 @@ __device__ __forceinline__ bool is_vast(int *wide, seen &s, int vast) {
   return __any_sync(~0u, so_far(wide + 4) > vast);
 }
 
+// Two neighbours along k of a row's 64 numbers of a chunk, as they are packed; `is_short`: they may keep fewer than 22 bits there.
+struct packed_two { float at[2]; bool is_short[2]; };
+
+__device__ __forceinline__ packed_two two_packed(const unsigned char *packed, const float *scales, size_t chunk, int row, int octets, int pair) {
+  const unsigned char *const from = packed + (chunk * 2 * octets * 8 + row) * 128 + ((pair / 4) ^ (row & 7)) * 16 + pair % 4 * 4;
+  const float2 high = two_floats(*(const unsigned *)from), low = two_floats(*(const unsigned *)(from + octets * 1024ll));
+  const float scale = scales[chunk * (octets * 8) + row];
+  return { { (high.x + low.x) * scale, (high.y + low.y) * scale }, { fabsf(high.x) < 0.125f, fabsf(high.y) < 0.125f } };
+}
+
 // One more result that is to be computed again: `many` are, the first `most` of them in a list.
 __device__ __forceinline__ void note_again(long long *list, int *many, int most, long long place) {
   if (so_far(many) > most) return;

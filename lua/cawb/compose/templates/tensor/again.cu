@@ -1,7 +1,9 @@
-// Results whose numbers lost bits that might count, once more in float32: a warp takes two neighbours.
+// Results whose numbers lost bits that might count, once more in float32: a warp takes two neighbours. Numbers of a row are packed beside
+// each other, but lie far apart where they come from: there only those are read that keep too few bits.
 extern "C" __global__ void __launch_bounds__(256)
-$NAME_again($PARAMETERS, const int *__restrict__ a_wide, const int *__restrict__ b_wide, const long long *__restrict__ list,
-            const int *__restrict__ many) {
+$NAME_again($PARAMETERS, const unsigned char *__restrict__ packed_a, const float *__restrict__ a_scales,
+            const unsigned char *__restrict__ packed_b, const float *__restrict__ b_scales, const int *__restrict__ a_wide,
+            const int *__restrict__ b_wide, const long long *__restrict__ list, const int *__restrict__ many) {
 $if FULL
   if (*many > $AGAIN && !is_beyond(a_wide, b_wide)) return;                 // three parts of bfloat16 have done it
 $else
@@ -21,10 +23,16 @@ $end
     for (int step = 0; step < $NAME_steps(tile.set); step++) {
       const int chunk = $NAME_chunk(tile.set, step) * 64, before = ($NAME_before(tile.set) + step) * 64, from = row + $NAME_shift(tile.set, step);
       if (from >= $ROWS) continue;
-      for (int k = lane; k < min(64, $DEPTH - chunk); k += 32) {
-        const float a = $left(tile.z, from, chunk + k);
-        first = fmaf(a, $right(tile.z, column, before + k), first);
-        if (column + 1 < $N) second = fmaf(a, $right(tile.z, column + 1, before + k), second);
+      const size_t ca = (size_t)tile.z * $ABATCH + chunk / 64, cb = (size_t)tile.z * $BBATCH + $NAME_before(tile.set) + step;
+      const packed_two a = two_packed(packed_a, a_scales, ca, from, $AOCTETS, lane), b = two_packed(packed_b, b_scales, cb, column, $BOCTETS, lane),
+                       c = two_packed(packed_b, b_scales, cb, column + 1, $BOCTETS, lane);
+#pragma unroll
+      for (int j = 0; j < 2; j++) {
+        const int k = 2 * lane + j;
+        if (k >= min(64, $DEPTH - chunk)) continue;
+        const float own = a.is_short[j] ? $left(tile.z, from, chunk + k) : a.at[j];
+        first = fmaf(own, b.is_short[j] ? $right(tile.z, column, before + k) : b.at[j], first);
+        if (column + 1 < $N) second = fmaf(own, c.is_short[j] ? $right(tile.z, column + 1, before + k) : c.at[j], second);
       }
     }
 #pragma unroll
