@@ -30,15 +30,14 @@
 
 local pack = require "cawb.compose.generate.pack"
 local template = require "cawb.compose.generate.template"
+local tiles = require "cawb.compose.generate.tiles"
 
 local M = {}
 
 local ceil = template.ceil
 
-local CHUNK, TILE = pack.CHUNK, 128   -- along k; rows of a tile
+local CHUNK, TILE = pack.CHUNK, tiles.ROWS      -- along k; rows of a tile
 local STAGES = 3                      -- of the loop `wgmma`
-local WIDEST = { wgmma = 128, mma = 64 }      -- columns of a tile, and what they are a multiple of
-local MULTIPLE = { wgmma = 16, mma = 32 }
 local STREAMED = 1 << 27              -- bytes of results that no cache holds
 local TURNED = 2 * 32 * 68 * 4       -- bytes in which results are turned
 local MOST_ORDERED = 4096             -- tiles whose order stands in a table
@@ -55,46 +54,6 @@ local function instruction(h, sums)
   end
   h.REGISTERS, h.OUTPUTS = table.concat(registers, ", "), table.concat(outputs, ", ")
   h.ADA, h.ADB, h.AKEEP = sums, sums + 1, sums + 2
-end
-
--- Columns of a tile: as few as cover all with no more tiles.
-local function tile_of(columns, loop)
-  return ceil(ceil(columns, ceil(columns, WIDEST[loop])), MULTIPLE[loop]) * MULTIPLE[loop]
-end
-
--- So many parts of k that every multiprocessor has a tile, and none has less than eight steps.
-local function splits(tiles, steps)
-  return math.max(1, math.min(SMS // tiles, steps // 8))
-end
-
-local STEP, ITEM, FINISH = 1.16e-6, 1.5e-6, 4e-6      -- seconds of a step of a whole tile; of an item beside its steps; of another launch, roughly
-local FEW = 4
-local CACHE = 2.5e12                                    -- bytes a second that parts of sums are written and read with
-
--- Seconds of a grid of tiles of this width, roughly: a step is as long as what it reads, of both factors.
-local function seconds(g, tiles, width, parts, steps)
-  local share = (TILE + width) / (TILE + WIDEST.wgmma)
-  local rounds = ceil(tiles * parts, SMS) * (ceil(steps, parts) * STEP * share + ITEM * width / TILE)
-  return rounds + (parts > 1 and FINISH + 8 * g.batch * parts * g.rows * g.columns / CACHE or 0)
-end
-
--- The width of tiles, and in how many parts k is cut. Where whole tiles are fewer than multiprocessors, narrower ones may be faster;
--- for a few steps it is not worth it.
-local function cut(g, loop, steps)
-  local widest, down, several = tile_of(g.columns, loop), ceil(g.rows, TILE) * g.batch * #g.sets, #g.sets > 1
-  local function parts_of(tiles) return several and 1 or splits(tiles, steps) end
-  local tiles = down * ceil(g.columns, widest)
-  local best, parts, least = widest, parts_of(tiles), nil
-  if loop ~= "wgmma" or tiles >= SMS or steps < FEW or g.hidden then return best, parts end
-  for across = ceil(g.columns, widest), ceil(g.columns, 32) do
-    local width = ceil(ceil(g.columns, across), 16) * 16
-    local all = down * ceil(g.columns, width)
-    for _, count in ipairs { 1, parts_of(all) } do
-      local s = seconds(g, all, width, count, steps)
-      if not least or s < least then best, parts, least = width, count, s end
-    end
-  end
-  return best, parts
 end
 
 -- The steps of each set, as C of `set` and `step`.
@@ -170,7 +129,7 @@ end
 local function holes(kernel, geometry, loop)
   local g, chunks, longest = geometry, ceil(geometry.left.depth, CHUNK), 0
   for _, set in ipairs(g.sets) do longest = math.max(longest, chunks * #set) end
-  local tile, parts = cut(g, loop, longest)
+  local tile, parts = tiles.cut(g, loop, longest)
   local h = { KERNEL = kernel.name, WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, ROWS = g.left.rows, BATCH = g.batch,
               TILEM = TILE // 2, TILEN = tile, SUMS = tile // 2, DOWN = ceil(g.rows, TILE), ACROSS = ceil(g.columns, tile), GROUP = 16,
               STAGES = STAGES, PARTS = 2, TYPE = "f16", TERMS = CHUNK, LOOP = kernel.name, FIRST = true, GAPS = g.left.gaps, PLACES = g.batch * g.rows * ceil(g.columns, 2) }
@@ -179,10 +138,10 @@ local function holes(kernel, geometry, loop)
   h.PRODUCTS = h.FOURTH and "four" or "three"
   h.AROWS, h.ALLSTEPS = most > 0 and TILE + 8 or TILE, all
   h.REACH = h.DOWN * TILE + most // 8 * 8 + (most > 0 and 8 or 0)
-  local tiles = h.DOWN * h.ACROSS * g.batch * h.SETS
+  local all_tiles = h.DOWN * h.ACROSS * g.batch * h.SETS
   h.PER = ceil(longest, parts)
   h.SPLITS = ceil(longest, h.PER)
-  h.SPLIT, h.ITEMS = h.SPLITS > 1 or nil, tiles * h.SPLITS
+  h.SPLIT, h.ITEMS = h.SPLITS > 1 or nil, all_tiles * h.SPLITS
   h.ROUND = round_of(g.sets, SMS)
   h.MORE = h.SPLIT and ", float *__restrict__ partial" or ""
   h.HIDDEN = g.hidden and ("%s ? part * %d : "):format(g.hidden.c(TILE, tile, ("m * %d"):format(TILE), ("n * %d"):format(tile)), h.PER) or ""
