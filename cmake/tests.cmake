@@ -71,7 +71,7 @@ cawb_test_environment(TESTS python/test_judge python/test_report python/test_rep
   python/test_mcp python/test_serve python/test_serve_sessions
   python/test_serve_dialects python/test_serve_cheats python/test_serve_kills python/test_client
   SET "CAWB_PROGRAM=$<TARGET_FILE:cawb>" "CAWB_PYTHON=$<TARGET_FILE:warm_python>")
-cawb_test_environment(TESTS python/test_jail SET "CAWB_JAIL_LIBRARY=$<TARGET_FILE:cawb_jail>")
+cawb_test_environment(TESTS python/test_jail python/test_jail_limits SET "CAWB_JAIL_LIBRARY=$<TARGET_FILE:cawb_jail>")
 cawb_test_environment(TESTS python/test_native SET "CAWB_NATIVE_LIBRARY=$<TARGET_FILE:cawb_native>")
 
 # Programs of others that load a runtime of this build must load its sanitizer ahead of it.

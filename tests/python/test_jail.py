@@ -1,75 +1,16 @@
-"""The jail, from inside: every denial denies, and what a candidate needs is there.
-
-Each act is tried outside first, where it must succeed (or it shows nothing), and then in
-a jail of every level that this machine has.
-"""
+"""The jail, from inside: every denial denies, and what a candidate needs is there. What is limited: test_jail_limits.py."""
 import ctypes
-import errno
-import json
 import os
 import select
 import shutil
 import signal
 import socket
 import subprocess
-import sys
-import tempfile
-import time
 import unittest
-from unittest import mock
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "core"))
+from jailcase import CONFINEMENT, LIBC, LIMITS, REPORT, ROOT, Jailed, confine, inside, processes, read_file
 
-from host.judge import turns  # noqa: E402  pylint: disable=wrong-import-position
-from host.judge.python_candidate import Peer  # noqa: E402  pylint: disable=wrong-import-position
-from jailed import confine, groups, inmates  # noqa: E402  pylint: disable=wrong-import-position
-
-LIBRARY = os.environ.get("CAWB_JAIL_LIBRARY",
-                         os.path.join(ROOT, "build", "release", "lib", "libcawb_jail.so"))
-CONFINEMENT = confine.Confinement(LIBRARY)
-LIMITS = {"disk": 1 << 20, "processes": 30, "file": 1 << 26, "memory": 1 << 31, "seconds": 60}
-LIBC = ctypes.CDLL(None, use_errno=True)
 PTRACE_ATTACH, NEW_USER = 16, 0x10000000
-
-
-REPORT = 200                # where an act in a jail tells what became of it
-
-
-def inside(level, act, *arguments, more=()):
-    """What `act` returns in a jail of this level: a value of JSON, or "denied: why"."""
-    read, write = os.pipe()
-    folder = confine.private_folder(level)
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.setpgid(0, 0)
-            os.dup2(write, REPORT)
-            os.closerange(3, REPORT)
-            os.closerange(REPORT + 1, 4096)
-            confine.set_environment(folder)
-            CONFINEMENT.enter(level, "\n".join([confine.describe(level, LIMITS, folder), *more]))
-            os.chdir(folder or "/tmp")
-            os.write(REPORT, json.dumps(attempt(act, *arguments)).encode())
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as file:
-        text = file.read()
-    try:
-        os.killpg(pid, signal.SIGTERM if level == "namespaces" else signal.SIGKILL)
-    except OSError:
-        pass
-    os.waitpid(pid, 0)
-    confine.remove(folder)
-    return json.loads(text.decode()) if text else "lost"
-
-
-def attempt(act, *arguments):
-    try:
-        return act(*arguments)
-    except (OSError, MemoryError) as error:
-        return "denied: %s" % error
 
 
 # Acts
@@ -78,11 +19,6 @@ def write_file(path):
     with open(path, "w", encoding="ascii") as file:
         file.write("x")
     return "done"
-
-
-def read_file(path):
-    with open(path, "rb") as file:
-        return len(file.read(100)) >= 0 and "done"
 
 
 def make_socket(family):
@@ -149,48 +85,6 @@ def is_open(fd):
         return False
 
 
-def fork_many(count):
-    children = []
-    try:
-        for _ in range(count):
-            pid = os.fork()
-            if pid == 0:
-                signal.pause()
-            children.append(pid)
-        return "done"
-    finally:
-        for pid in children:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-
-
-def write_much(size):
-    with open("large", "wb") as file:
-        file.write(bytes(size))
-    return "done"
-
-
-def allocate(size):
-    return len(bytearray(size)) and "done"
-
-
-def leave_process():
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.setsid()
-        except OSError:
-            pass
-        if os.fork() == 0:
-            os.close(REPORT)             # whoever waits for it waits for the jail
-            for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-                signal.signal(number, signal.SIG_IGN)
-            time.sleep(600)
-        os._exit(0)
-    os.waitpid(pid, 0)
-    return "done"
-
-
 def run_compiler():
     with open("x.c", "w", encoding="ascii") as file:
         file.write("int main(void) { return 0; }")
@@ -207,35 +101,7 @@ def write_elsewhere(path):
                           check=False).returncode
 
 
-def processes():
-    return sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
-
-
-class Jail(unittest.TestCase):
-    level = None
-
-    def setUp(self):
-        why = CONFINEMENT.probe(self.level)["not"].get(self.level)
-        if why:
-            self.skipTest(why)
-        self.folder = tempfile.mkdtemp(prefix="cawb-test-")
-        self.addCleanup(shutil.rmtree, self.folder)
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(self.folder)
-
-    def denied(self, act, *arguments):
-        self.assertEqual(attempt(act, *arguments), "done", "it fails outside, too")
-        self.assertRegex(str(inside(self.level, act, *arguments)), "^denied: ")
-
-    def allowed(self, act, *arguments):
-        self.assertEqual(inside(self.level, act, *arguments), "done")
-
-    def bystander(self):
-        child = subprocess.Popen(["/bin/sleep", "600"])
-        self.addCleanup(child.wait)
-        self.addCleanup(child.kill)
-        return child.pid
-
+class Jail(Jailed):
     def test_a_host_that_is_killed_leaves_nobody(self):
         read, write = os.pipe()
         host = os.fork()
@@ -337,45 +203,6 @@ class Jail(unittest.TestCase):
     def test_descriptors_do_not_get_there(self):
         self.assertEqual(inside(self.level, open_descriptors), [0, 1, 2, REPORT])
 
-    def test_the_disk_is_small(self):
-        if self.level != "namespaces":
-            self.skipTest("without a file system of its own only files have a limit")
-        self.denied(write_much, 4 << 20)
-
-    def test_files_have_a_limit(self):
-        def too_large():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            return write_much(LIMITS["file"] + 4096)
-        self.denied(too_large)
-
-    def test_memory_has_a_limit(self):
-        self.assertRegex(inside(self.level, allocate, LIMITS["memory"]), "^denied: ")
-
-    def test_processes_have_a_limit(self):
-        if self.level != "namespaces" and os.geteuid() == 0:
-            self.skipTest("without namespaces root's processes are not counted")
-        self.denied(fork_many, 60)
-
-    def test_nothing_outlives_it(self):
-        before = set(processes())
-        self.assertEqual(inside(self.level, leave_process), "done")
-        deadline = time.monotonic() + 5
-        while self.strangers(before) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        self.assertEqual(self.strangers(before), [])
-
-    def strangers(self, before):
-        """Processes that sleep for ten minutes on this test's behalf."""
-        found = []
-        for pid in set(processes()) - before:
-            try:
-                with open("/proc/%d/cmdline" % pid, encoding="utf-8") as file:
-                    if "test_jail" in file.read() and pid != os.getpid():
-                        found.append(pid)
-            except OSError:
-                pass
-        return found
-
     def test_a_compiler_works(self):
         if shutil.which("cc") is None:
             self.skipTest("there is no compiler")
@@ -407,104 +234,6 @@ class Landlock(Jail):
 
 
 del Jail
-
-
-class Turns(unittest.TestCase):
-    """A worker that stands still has no processor time, and one that had some is told."""
-
-    def setUp(self):
-        self.read, self.write = os.pipe()
-        self.group = groups.Group("cawb-test-%d" % os.getpid(), {"memory": 1 << 30, "processes": 50})
-        self.addCleanup(self.group.end)
-
-    def spinner(self):
-        pid = os.fork()
-        if pid == 0:
-            os.setpgid(0, 0)
-            self.group.join()
-            os.write(self.write, b"x")
-            while True:
-                pass
-        self.addCleanup(os.waitpid, pid, 0)
-        self.addCleanup(os.kill, pid, signal.SIGKILL)
-        os.read(self.read, 1)
-        return pid
-
-    def test_a_freezer_holds_what_a_signal_would_wake(self):
-        if "freezer" not in self.group.files:
-            self.skipTest("this machine lets nobody make control groups")
-        pid = self.spinner()
-        turn = turns.of(pid, False, self.group.files)
-        self.addCleanup(turn.close)
-        turn.stop()
-        before = turns.spent([pid])
-        os.kill(pid, signal.SIGCONT)
-        sum(range(1000000))
-        self.assertEqual(turns.spent([pid]), before)
-        turn.check()
-        turn.go()
-        while turns.spent([pid]) == before:
-            pass
-        turn.stop()
-        self.assertGreater(turn.used(), 0)
-
-    def test_who_was_woken_between_its_calls_is_told(self):
-        pid = self.spinner()
-        turn = turns.of(pid, False, {})
-        turn.stop()
-        turn.check()
-        os.kill(pid, signal.SIGCONT)
-        while turns.spent([pid]) == turn.seen:
-            pass
-        with self.assertRaisesRegex(turns.Gone, "somebody else's turn"):
-            turn.check()
-
-    def test_who_stops_himself_is_not_waited_for(self):
-        pid = self.spinner()
-        ours, theirs = socket.socketpair()
-        self.addCleanup(theirs.close)
-        turn = turns.of(pid, False, {})
-        peer = Peer(ours.detach(), turn.halted)
-        self.addCleanup(peer.close)
-        self.assertFalse(turn.halted())
-        os.kill(pid, signal.SIGSTOP)
-        with self.assertRaisesRegex(turns.Gone, "it has stopped itself"):
-            peer.ask({"op": "call"}, 3600)
-        os.kill(pid, signal.SIGCONT)
-        self.assertFalse(turn.halted())
-
-    def test_memory_is_bounded_for_all_processes_together(self):
-        if "memory" not in self.group.has:
-            self.skipTest("this machine bounds no group's memory")
-        pid = os.fork()
-        if pid == 0:
-            self.group.join()
-            held = []
-            while len(held) < 40:          # 64 MiB each, in files in memory that nobody maps
-                held.append(os.memfd_create("more"))
-                for _ in range(64):
-                    os.write(held[-1], bytes(1 << 20))
-            os._exit(0)
-        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), -signal.SIGKILL)
-
-
-class Scarce(unittest.TestCase):
-    def test_a_fork_that_fails_says_what_is_scarce_and_leaves_nothing(self):
-        found = inmates.Inmates(confinement=None)
-        before, folders = os.listdir("/proc/self/fd"), set(os.listdir(tempfile.gettempdir()))
-        failed = BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-        with mock.patch.object(os, "fork", side_effect=failed), self.assertRaises(OSError) as caught:
-            found.spawn({"jail": "landlock", "groups": False}, None)
-        self.assertEqual(len(os.listdir("/proc/self/fd")), len(before))
-        self.assertEqual([f for f in set(os.listdir(tempfile.gettempdir())) - folders if f.startswith("cawb-jail-")], [])
-        self.assertEqual(found.all, {})
-        fault = inmates.scarce(caught.exception)
-        self.assertEqual(fault.name, "scarce")
-        self.assertIn("no processes left", fault.message)
-
-    def test_other_failures_are_not_for_want_of_anything(self):
-        for error in (ValueError("x"), PermissionError(errno.EPERM, "no")):
-            self.assertIsNone(inmates.scarce(error))
 
 
 class Host(unittest.TestCase):
