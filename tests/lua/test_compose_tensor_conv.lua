@@ -163,6 +163,29 @@ check.test("boxes: few channels, windows with strides and dilation, groups, one 
   boxed("[torch.randn(2, 1, 300)]", "Conv1d(1, 32, 9)")
 end)
 
+check.test("boxes by groups of warps: channels by eights, neighbours where there are fewer, weights through a ring where they do not fit", function()
+  local function group(inputs, layer, streamed)
+    local made = boxed(inputs, layer)
+    assert(made.source:find("wgmma.mma_async", 1, true), layer .. " is not by warpgroups")
+    check.equal(made.source:find("_refill(", 1, true) ~= nil, streamed)
+  end
+  group("[torch.randn(2, 8, 40, 30)]", "Conv2d(8, 64, 3)", false)
+  group("[torch.randn(1, 16, 10, 12)]", "Conv2d(16, 72, 3, padding=1)", false)
+  group("[torch.randn(1, 32, 4, 5)]", "Conv2d(32, 264, 3, padding=1)", true)
+  group("[torch.randn(1, 40, 30)]", "Conv1d(40, 168, 9)", true)
+  group("[torch.randn(2, 3, 14, 13)]", "Conv2d(3, 16, 3, padding=1)", false)
+  group("[torch.randn(2, 4, 14, 13)]", "Conv2d(4, 16, (3, 5), dilation=(1, 2), padding=1)", false)
+end)
+
+check.test("boxes by warps, for other tensor cores", function()
+  local function warps(inputs, layer)
+    local made = composed.right("return self.c(x)", inputs, "self.c = nn." .. layer, { arch = "sm_80", least = 0, conv = "box" })
+    assert(made.source:find(instructions.box, 1, true) and not made.source:find("wgmma", 1, true))
+  end
+  warps("[torch.randn(2, 32, 10, 12)]", "Conv2d(32, 72, 3, dilation=2, padding=2, groups=2)")
+  warps("[torch.randn(2, 3, 14, 13)]", "Conv2d(3, 16, 3, padding=1)")
+end)
+
 check.test("boxes: transposed ones, by sets of outputs, some of which nothing meets", function()
   boxed("[torch.randn(2, 16, 7, 6)]", "ConvTranspose2d(16, 32, (3, 5), stride=(2, 3), padding=(1, 2), dilation=(2, 1), groups=2)")
   boxed("[torch.randn(2, 3, 5, 6, 7)]", "ConvTranspose3d(3, 16, 3, stride=2, padding=1, output_padding=1)")

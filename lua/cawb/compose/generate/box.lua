@@ -1,8 +1,10 @@
 -- box: convolutions of few channels on tensor cores at float32's accuracy. What a box of outputs reads is brought to shared
 -- memory once and split there into pairs of 16-bit halves, so nothing is packed ahead but the weights, which stay in shared
--- memory; each warp gathers its factor. The instruction is every tensor core's since Ampere (mma.sync). A transposed
+-- memory; each warp gathers its factor. The instruction is every tensor core's since Ampere (mma.sync), or Hopper's of groups of
+-- warps (wgmma), where eight numbers along k lie beside each other: box_loops.lua. A transposed
 -- convolution is one plain sum for each set of outputs: those whose places have the same remainders by the stride.
 
+local loops = require "cawb.compose.generate.box_loops"
 local pack = require "cawb.compose.generate.pack"
 local template = require "cawb.compose.generate.template"
 
@@ -11,8 +13,8 @@ local M = {}
 local ceil = template.ceil
 
 local ROWS, THREADS = 128, 256        -- outputs of a box, sixteen a warp
-local HELD = 48                       -- numbers of the next box that a thread has on their way
-local STAGED = 12                     -- times eight columns whose results are staged at once, of one set
+local HELD, HELDMORE = 48, 64         -- numbers of the next box that a thread has on their way
+local STAGED, GROUPED = 12, 8         -- times eight columns whose results are staged at once, of one set: by warps, by groups of them
 local SMS = 132
 
 -- Bytes of shared memory: what a block may have, by compute capability; a multiprocessor has a kilobyte more.
@@ -122,7 +124,8 @@ local function powers(most)
 end
 
 -- Channels of a place that one thread has: a divisor of all, at least four of them where there are as many.
-local function unit_of(channels, places)
+local function unit_of(channels, places, eights)
+  if eights then return 8, ceil(places * eights, THREADS) * 8 end
   local best, least
   for unit = 1, channels do
     if channels % unit == 0 and (unit >= 4 or unit == channels) then
@@ -146,9 +149,10 @@ local function shape_of(d, t)
         boxes = boxes * ceil(t.places[axis], size[axis])
       end
       local run = math.min(size[3], t.places[3]) * t.out[3] * (t.places[3] <= size[3] and math.min(size[2], t.places[2]) or 1)
-      local cost = boxes * (ROWS * 3 + numel(reads) + 8 * ROWS * 16 / run)
-      local unit, held = unit_of(d.channels, numel(reads))
-      if held <= HELD and (not best or cost < best.cost) then
+      local asked = numel(reads) * (t.eights or 1)
+      local cost = boxes * (ROWS * 3 + asked + 8 * ROWS * 16 / run)
+      local unit, held = unit_of(d.channels, numel(reads), t.eights)
+      if held <= (t.group and HELDMORE or HELD) and (not best or cost < best.cost) then
         best = { size = size, reads = reads, boxes = boxes, cost = cost, unit = unit }
       end
     end
@@ -169,42 +173,74 @@ local function count_steps(d, t)
   local steps, taps = 0, 0
   for _, set in ipairs(t.sets) do
     set.first, set.before = steps, taps
-    set.steps = ceil(#set.taps * d.channels, 16)
+    set.steps = ceil(t.near and #set.taps // d.window[3] * ceil(d.window[3], t.near) * 8 or #set.taps * d.channels, 16)
     steps, taps = steps + set.steps, taps + #set.taps
   end
   return steps, taps
 end
 
 -- Of so many cuts of the columns, what a block has. A pass has as many columns as fit into what results are staged in.
-local function cut(d, t, cuts, most)
+local function cut(d, t, cuts, most, stream)
   local tiles = ceil(ceil(d.each, 8), cuts)
-  local passes = ceil(tiles, math.max(1, STAGED // t.side))
+  local passes = ceil(tiles, math.max(1, (t.group and GROUPED or STAGED) // t.side))
   local c = { cuts = cuts, passes = passes, tiles = ceil(tiles, passes), pitch = ROWS * t.side + 4 }
   c.columns = c.passes * c.tiles * 8
-  c.shared = t.steps * (c.columns * 64 + 64) + #t.sets * c.columns * 4 + (c.tiles * 8 * c.pitch + d.channels * t.apart) * 4
+  c.stream = stream
+  c.weights = stream and loops.RING * c.tiles * 8 * 16 or t.group and ceil(t.steps, 4) * c.columns * 16 or t.steps * c.columns * 4
+  c.offsets = t.group and ceil(t.steps, 2) * 4 or t.steps * 16
+  c.shared = c.weights * 16 + (c.offsets + #t.sets * c.columns + c.tiles * 8 * c.pitch + (t.group and 8 * t.eights or d.channels) * t.apart) * 4
   if c.shared + 1024 > most then return nil end
-  c.blocks = 2 * (c.shared + 2048) <= most + 1024 and 2 or 1
+  c.blocks = math.min(2, (most + 1024) // (c.shared + 2048))
   return c
 end
 
 -- Clocks of a warp for a step of 16 products and for an instruction of the tensor core, as six convolutions on an H200 had them.
 local STEP, INSTRUCTION = 150, 8.3
 
+-- The same of groups, for eight columns of 64 rows.
+local BESIDE = 5.5
+
 -- Clocks of a warp for its sixteen rows.
 local function clocks(t, c)
+  if t.group then
+    return c.cuts * (c.passes * t.steps * BESIDE * math.max(c.tiles, 3) * (t.fourth and 4 or 3) + numel(t.box.reads) * t.eights * 8 / 16)
+  end
   return c.cuts * c.passes * t.steps * (STEP + INSTRUCTION * c.tiles * (t.fourth and 4 or 3))
 end
 
 -- The cuts that take least; two blocks beside each other hide what each of them waits for.
 local function cuts(d, t, most)
   local best, least
+  local streams = t.group and #t.sets == 1
   for count = 1, math.max(1, ceil(d.each, 16)) do
-    local c = cut(d, t, count, most)
+    local c = cut(d, t, count, most) or streams and cut(d, t, count, most, true)
     local cost = c and clocks(t, c) * (c.blocks == 1 and 1.15 or 1)
     if c and (not least or cost < least) then best, least = c, cost end
   end
   if best then best.clocks = clocks(t, best) end
   return best
+end
+
+-- How many times eight channels there are; of fewer, once, and how many neighbours' they are. Nil where groups do not multiply them.
+local function eights(d)
+  if d.channels % 8 == 0 then return d.channels // 8 end
+  if d.channels > 7 or d.transposed then return nil end
+  local best
+  for near = 1, math.min(8 // d.channels, d.window[3]) do
+    if not best or ceil(d.window[3], near) < ceil(d.window[3], best) then best = near end
+  end
+  if ceil(d.window[3], best) * 8 > 2 * d.window[3] * d.channels then return nil end
+  return 1, best
+end
+
+-- Boxes of a line that a block takes one after the other: the results of two meet in the same sectors of memory, and where two blocks
+-- write these at different times, memory reads and writes them twice. So many that no block has much more to do than others.
+local function run_of(d, t)
+  local across, blocks = ceil(t.places[3], t.box.size[3]), math.max(1, t.blocks * SMS // (d.groups * t.cuts))
+  for run = math.min(across, 8), 2, -1 do
+    if across % run == 0 and ceil(t.items, blocks * run) * run <= 1.05 * t.items / blocks then return run end
+  end
+  return 1
 end
 
 --- How a convolution would be done: a table, or nil and why not. `d`: as of conv.lua, without texts.
@@ -214,17 +250,20 @@ function M.shape(d, arch)
   if not most then return nil, "it needs tensor cores of sm_80 or later" end
   local t = d.transposed and transposed(d) or direct(d)
   if #t.sets > 64 then return nil, "its stride makes too many sets of outputs" end
+  t.by_channel = d.channels % 8 == 0
+  if arch:match "^sm_90" then t.eights, t.near = eights(d) end
+  t.group = t.eights and true or nil
   t.box = shape_of(d, t)
   if not t.box then return nil, "a box of it has too many channels" end
   t.steps, t.taps = count_steps(d, t)
   t.side = d.transposed and math.min(d.stride[3], d.out[3]) or 1      -- sets whose outputs take turns along the last axis
-  t.by_channel = d.channels % 8 == 0
-  t.apart = apart_of(t.box, t.by_channel)
+  t.apart = apart_of(t.box, t.by_channel and not t.group)
   t.fourth = d.channels * numel(d.window) <= pack.SHORT or nil
   local c = cuts(d, t, most)
   if not c then return nil, "its weights do not fit into shared memory" end
   for key, value in pairs(c) do t[key] = value end
   t.items = d.batch * t.box.boxes
+  t.run = run_of(d, t)
   return t
 end
 
@@ -267,9 +306,10 @@ end
 local function holes(d, t)
   local h = { ROWS = ROWS, THREADS = THREADS, BLOCKS = t.blocks, SETS = #t.sets, CHANNELS = d.channels, GROUPS = d.groups, EACH = d.each,
               ALL = d.each * d.groups, COLUMNS = t.columns, CUTS = t.cuts, STEPS = t.steps, TILES = t.tiles, PASSES = t.passes, ITEMS = t.items,
-              UNIT = t.box.unit, PLACES = numel(t.box.reads), UNITS = numel(t.box.reads) * (d.channels // t.box.unit), APART = t.apart,
+              UNIT = t.box.unit, PLACES = numel(t.box.reads), UNITS = numel(t.box.reads) * (t.eights or d.channels // t.box.unit), APART = t.apart,
               PAIR = t.box.unit == 1 and not d.transposed and d.window[3] > 1 and d.dilation[3] == 1 or nil, INH = t.box.reads[2], INW = t.box.reads[3],
               FOURTH = t.fourth, BOX = d.name }
+  h.RUN = t.run
   h.TURNS = ceil(h.UNITS, THREADS)
   h.STAY = not h.PAIR and THREADS % h.PLACES == 0 or nil
   h.SIDE, h.LINES, h.PITCH = t.side, #t.sets // t.side, t.pitch
@@ -284,11 +324,13 @@ local function holes(d, t)
     h["OUT" .. letter], h["LAST" .. letter] = t.out[axis], d.out[axis]
   end
   h.WHAT = ("a convolution of %d channels to %d, %d taps"):format(d.channels, d.each, numel(d.window))
+  h.TERMS = ("taps * %d"):format(d.channels)
   h.PART = t.by_channel and ("{ k %% %d, k / %d }"):format(d.channels, d.channels) or "{ k / taps, k % taps }"
   h.OUTIN = d.transposed and ("column, z * %d + at.x"):format(d.channels) or "o, at.x"
   h.VALUE = d.bias and ("sum + %s_bias(%s, o)"):format(d.name, template.names(d.parameters)) or "sum"
   add_parts(h, d, t)
   tables(h, t)
+  loops.holes(h, d, t)
   return h
 end
 
@@ -324,17 +366,18 @@ end
 --- order: name, parameters, arguments, weight; `prepare`, where it may run before the first call.
 function M.generate(d, t, own)
   local h = holes(d, t)
-  local made = { weights = { scratch = d.name .. "_halves", dtype = "uint8", numel = math.max(16, d.groups * t.cuts * t.steps * t.columns * 64) },
+  local made = { weights = { scratch = d.name .. "_halves", dtype = "uint8", numel = math.max(16, d.groups * t.cuts * h.KEPT * 16) },
                  scales = { scratch = d.name .. "_scales", dtype = "float32", numel = d.groups * t.cuts * #t.sets * t.columns },
                  wide = { scratch = d.name .. "_wide", dtype = "int32", numel = 1, flag = true } }
   local weight = template.access(own, "weight", "float", { "int o", "int c", "int t" }, own.weight)
   local front = template.fill("tensor/box_taps", d, h)
   local packing = template.complete(own, { weight }, template.fill("tensor/box_weights", own, h))
   local more = d.summed and template.fill("tensor/box_partial", d, h) or ""
+  h.STEPSTEXT = template.fill(t.group and "tensor/box_group" or "tensor/box_warp", d, h)
   local main = template.complete(d, accesses(d), with_parts(template.fill("tensor/box", d, h), more))
   local all = d.groups * t.cuts
-  local blocks = math.min(t.items, math.max(1, t.blocks * SMS // all)) * all
-  return { how = ("float32 by %s products of fp16 pairs (mma, boxes)"):format(t.fourth and "four" or "three"), text = front .. "\n" .. packing .. "\n" .. main, needs = { "tensor", "tensor_box", "tensor_mma" }, launches = {
+  local blocks = math.min(t.items // t.run, math.max(1, t.blocks * SMS // all)) * all
+  return { how = ("float32 by %s products of fp16 pairs (%s, boxes)"):format(t.fourth and "four" or "three", t.group and "wgmma" or "mma"), text = front .. "\n" .. packing .. "\n" .. main, needs = { "tensor", "tensor_box", "tensor_mma" }, launches = {
     { fill = made.wide, value = 0, prepare = own.prepare }, launch_weights(d, t, own, made),
     { kernel = d.name, grid = { blocks }, block = { THREADS }, shared = t.shared,
       arguments = template.arguments(d, made.weights, made.scales, made.wide, d.parts) } } }

@@ -367,4 +367,7 @@ end
 --- For the generator of gathered factors: the products of a step as C, their instruction's operands, what follows two sums.
 M.list_of, M.instruction, M.put = list_of, instruction, put
 
+--- For the generator of boxes: a step's products, the small ones first: which parts of the left factor and the right one.
+M.pairs_of = pairs_of
+
 return M

@@ -15,9 +15,18 @@ static __device__ __forceinline__ void $NAME_fetch($PARAMETERS, float (&v)[$TURN
     const int u = threadIdx.x + $THREADS * i, place = u % $PLACES, channel = u / $PLACES * $UNIT;
     const int d = tile.d * $STEPD + $FIRSTD + place / ($INH * $INW), h = tile.h * $STEPH + $FIRSTH + place / $INW % $INH;
     const int w = tile.w * $STEPW + $FIRSTW + place % $INW;
-    const bool in = u < $UNITS && d >= 0 && d < $SIZED && h >= 0 && h < $SIZEH && w >= 0 && w < $SIZEW;
+    const bool is_row = u < $UNITS && d >= 0 && d < $SIZED && h >= 0 && h < $SIZEH;
 #pragma unroll
-    for (int j = 0; j < $UNIT; j++) v[i][j] = in ? $load(((long long)tile.n * $GROUPS + z) * $CHANNELS + channel + j, d, h, w) : 0.0f;
+$if NEAR
+    for (int j = 0; j < $UNIT; j++) {                         // of neighbours, which other taps of a window meet
+      const int at = w + j / $CHANNELS * $DILATION;
+      v[i][j] = j < $NEAR * $CHANNELS && is_row && at >= 0 && at < $SIZEW
+        ? $load(((long long)tile.n * $GROUPS + z) * $CHANNELS + j % $CHANNELS, d, h, at) : 0.0f;
+    }
+$else
+    for (int j = 0; j < $UNIT; j++)
+      v[i][j] = is_row && w >= 0 && w < $SIZEW ? $load(((long long)tile.n * $GROUPS + z) * $CHANNELS + channel + j, d, h, w) : 0.0f;
+$end
   }
 }
 
@@ -94,81 +103,65 @@ static __device__ __forceinline__ void $NAME_again($PARAMETERS, int z, int cut, 
 }
 
 $end
-// COUNT steps of 16 products: the small ones of all steps first, because a tensor core cuts its sum off towards zero.
-template <int COUNT>
-static __device__ __forceinline__ void $NAME_steps(float (&sum)[$TILES][4], const unsigned *upper, const unsigned *lower,
-                                                   const int *offsets, const uint4 *weights) {
-  unsigned high[COUNT][4], low[COUNT][4];
-#pragma unroll
-  for (int s = 0; s < COUNT; s++) {
-    const int2 near = *(const int2 *)(offsets + 16 * s), far = *(const int2 *)(offsets + 16 * s + 8);
-    join_pairs(upper[near.x], upper[near.y], high[s][0], low[s][0]);
-    join_pairs(lower[near.x], lower[near.y], high[s][1], low[s][1]);
-    join_pairs(upper[far.x], upper[far.y], high[s][2], low[s][2]);
-    join_pairs(lower[far.x], lower[far.y], high[s][3], low[s][3]);
-  }
-#pragma unroll
-  for (int j = 0; j < $TILES; j += $BESIDE) {                // tiles beside each other: a product waits for the one before it
-    uint4 b[$BESIDE][COUNT];
-    float part[$BESIDE][4] = {};
-#pragma unroll
-    for (int s = 0; s < $BESIDE * COUNT; s++) b[s % $BESIDE][s / $BESIDE] = weights[(s / $BESIDE * ($COLUMNS / 8) + j + s % $BESIDE) * 32];
-$if FOURTH
-#pragma unroll
-    for (int s = 0; s < $BESIDE * COUNT; s++) {
-      const uint4 by = b[s % $BESIDE][s / $BESIDE];
-      multiply_16(part[s % $BESIDE], low[s / $BESIDE], by.z, by.w);
-    }
-$end
-#pragma unroll
-    for (int s = 0; s < $BESIDE * COUNT; s++) {
-      const uint4 by = b[s % $BESIDE][s / $BESIDE];
-      multiply_16(part[s % $BESIDE], low[s / $BESIDE], by.x, by.y);
-    }
-#pragma unroll
-    for (int s = 0; s < $BESIDE * COUNT; s++) {
-      const uint4 by = b[s % $BESIDE][s / $BESIDE];
-      multiply_16(part[s % $BESIDE], high[s / $BESIDE], by.z, by.w);
-    }
-#pragma unroll
-    for (int s = 0; s < $BESIDE * COUNT; s++) {
-      const uint4 by = b[s % $BESIDE][s / $BESIDE];
-      multiply_16(part[s % $BESIDE], high[s / $BESIDE], by.x, by.y);
-    }
-#pragma unroll
-    for (int k = 0; k < 4 * $BESIDE; k++) sum[j + k / 4][k % 4] += part[k / 4][k % 4];
-  }
-}
-
+$STEPSTEXT
 extern "C" __global__ void __launch_bounds__($THREADS, $BLOCKS)
 $NAME($PARAMETERS, const uint4 *__restrict__ weights, const float *__restrict__ scales, const int *__restrict__ wide$MORE) {
+$if GROUP
+  extern __shared__ __align__(1024) unsigned char stages[];
+  uint4 *const own = (uint4 *)stages;
+$else
   extern __shared__ __align__(16) unsigned char shared[];
   uint4 *const own = (uint4 *)shared;
-  int *const offsets = (int *)(own + $STEPS * ($COLUMNS / 8) * 32);
-  float *const columns = (float *)(offsets + $STEPS * 16);
+$end
+  int *const offsets = (int *)(own + $WEIGHTS);
+  float *const columns = (float *)(offsets + $OFFSETS);
   float *const stage = columns + $SETS * $COLUMNS;
   unsigned *const box = (unsigned *)(stage + $TILES * 8 * $PITCH);
   __shared__ float all[$THREADS / 32];
   __shared__ unsigned marks[($PLACES + 31) / 32];
   const int cut = blockIdx.x % ($GROUPS * $CUTS), z = cut / $CUTS, lane = threadIdx.x % 32, bad = *wide;
-  for (int i = threadIdx.x; i < $STEPS * ($COLUMNS / 8) * 32; i += $THREADS) own[i] = weights[(size_t)cut * ($STEPS * ($COLUMNS / 8) * 32) + i];
+$if STREAM
+  __shared__ unsigned long long barriers[2 * $RING];
+  const unsigned rings = shared_address(barriers);
+  int turn = 0;
+  weights += (size_t)cut * $KEPT;
+  if (threadIdx.x == 0)
+    for (int k = 0; k < $RING; k++) barrier_init(rings + 8 * k, 1), barrier_init(rings + 8 * ($RING + k), $THREADS / 32);
+$else
+  for (int i = threadIdx.x; i < $WEIGHTS; i += $THREADS) own[i] = weights[(size_t)cut * $WEIGHTS + i];
+$end
+$if GROUP
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");               // the tensor cores see what this thread wrote
+$end
+$if STREAM
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (int k = 0; k < $RING; k++) $NAME_refill(rings, own, weights, k);
+$end
   for (int i = threadIdx.x; i < $SETS * $COLUMNS; i += $THREADS) columns[i] = scales[cut * ($SETS * $COLUMNS) + i];
   for (int set = 0; set < $SETS; set++)
-    for (int k = threadIdx.x; k < $NAME_sets[set][3] * 16; k += $THREADS) {
+    for (int k = threadIdx.x; k < $NAME_sets[set][3] * 16 / $NEXT; k += $THREADS) {
       const int taps = $NAME_sets[set][1];
-      const int2 at = $NAME_part(k < taps * $CHANNELS ? k : 0, taps);       // beyond the last weights are zero
+      const int2 at = $NAME_part(k * $NEXT < $TERMS ? k * $NEXT : 0, taps);       // beyond the last weights are zero
       const int *const tap = $NAME_taps[$NAME_sets[set][0] + at.y];
-      offsets[$NAME_sets[set][2] * 16 + k] = at.x * $APART + (tap[1] * $INH + tap[2]) * $INW + tap[3];
+      offsets[$NAME_sets[set][2] * 16 / $NEXT + k] = $OFFSET;
     }
   const int first = threadIdx.x / 32 * 16 + lane / 4;
+$if GROUP
+  const int mine = threadIdx.x / 32 * 16 + lane % 16;
+  const unsigned from = shared_address(box) + ((mine / ($BOXH * $BOXW) * $STEPD * $INH + mine / $BOXW % $BOXH * $STEPH) * $INW + mine % $BOXW * $STEPW) * 16;
+$else
   const unsigned *const upper = box + (first / ($BOXH * $BOXW) * $STEPD * $INH + first / $BOXW % $BOXH * $STEPH) * $INW + first % $BOXW * $STEPW;
   const unsigned *const lower = box + ((first + 8) / ($BOXH * $BOXW) * $STEPD * $INH + (first + 8) / $BOXW % $BOXH * $STEPH) * $INW
                                 + (first + 8) % $BOXW * $STEPW;
+$end
   float v[$TURNS][$UNIT];
-  int i = blockIdx.x / ($GROUPS * $CUTS);
+  const int blocks = gridDim.x / ($GROUPS * $CUTS);
+  int i = blockIdx.x / ($GROUPS * $CUTS) * $RUN;
   if (i < $ITEMS) $NAME_fetch($PASS, v, z, $NAME_at(i));
-  for (; i < $ITEMS; i += gridDim.x / ($GROUPS * $CUTS)) {
+  for (int next; i < $ITEMS; i = next) {
     const $NAME_tile tile = $NAME_at(i);
+    next = i + 1 + ((i + 1) % $RUN == 0 ? (blocks - 1) * $RUN : 0);            // what lies beside each other is written at about the same time
     float most = 0.0f;
 #pragma unroll
     for (int k = 0; k < $TURNS; k++)
@@ -194,8 +187,9 @@ $end
 #pragma unroll
       for (int j = 0; j < $UNIT; j++) {
         here = fmaxf(here, fabsf(v[k][j]));
-        if (u < $UNITS) box[(u / $PLACES * $UNIT + j) * $APART + u % $PLACES] = split_one(scaled(v[k][j], e));
+        $PUTONE
       }
+      $PUTALL
 $if PAIR
       here = fmaxf(here, __shfl_down_sync(~0u, here, 1));                  // a neighbour's size does as well
 $end
@@ -218,25 +212,25 @@ $end
         if (lost >> k % 32 & 1 && u < $UNITS) atomicOr(&marks[u % $PLACES / 32], 1u << u % $PLACES % 32);
       }
     }
-    if (i + gridDim.x / ($GROUPS * $CUTS) < $ITEMS) $NAME_fetch($PASS, v, z, $NAME_at(i + gridDim.x / ($GROUPS * $CUTS)));
+    if (next < $ITEMS) $NAME_fetch($PASS, v, z, $NAME_at(next));
     const float undo = power_of_two(-e);
     // Sets whose outputs lie in the same lines are put side by side in shared memory, so that what is written is one run.
     for (int pass = $FIRSTPASS; pass < $LINES * $PASSES; pass++) {
       const int line = pass / $PASSES * $SIDE, column = pass % $PASSES * $TILES * 8;
       for (int side = 0; side < $SIDE; side++) {
-        const int *const set = $NAME_sets[line + side], *const from = offsets + lane % 4 * 2;
+        const int *const set = $NAME_sets[line + side];
         const int end = set[2] + set[3];
         int step = set[2];
         float sum[$TILES][4] = {};
-        for (; step + 1 < end; step += 2) $NAME_steps<2>(sum, upper, lower, from + step * 16, own + (step * ($COLUMNS / 8) + column / 8) * 32 + lane);
-        if (step < end) $NAME_steps<1>(sum, upper, lower, from + step * 16, own + (step * ($COLUMNS / 8) + column / 8) * 32 + lane);
+$STEPLOOP
+        float2 by[$TILES];                                                     // all ahead of what is written to the same memory
+#pragma unroll
+        for (int j = 0; j < $TILES; j++) by[j] = *(const float2 *)(columns + (line + side) * $COLUMNS + column + 8 * j + lane % 4 * 2);
 #pragma unroll
         for (int j = 0; j < $TILES; j++)
 #pragma unroll
-          for (int k = 0; k < 4; k++) {
-            const int at = 8 * j + lane % 4 * 2 + k % 2;
-            stage[at * $PITCH + (first + k / 2 * 8) * $SIDE + side] = sum[j][k] * undo * columns[(line + side) * $COLUMNS + column + at];
-          }
+          for (int k = 0; k < 4; k++)
+            stage[(8 * j + lane % 4 * 2 + k % 2) * $PITCH + (first + k / 2 * 8) * $SIDE + side] = sum[j][k] * undo * (k % 2 ? by[j].y : by[j].x);
       }
       __syncthreads();
 $if SUMMED
@@ -270,4 +264,8 @@ $else
     __syncthreads();
 $end
   }
+$if STREAM
+  if (threadIdx.x == 0)                                                       // what is on its way arrives before the block ends
+    for (int k = turn; k < max(turn - 1, 0) + $RING; k++) barrier_wait(rings + 8 * (k % $RING), k / $RING & 1);
+$end
 }
