@@ -43,6 +43,18 @@ static __device__ __forceinline__ float $NAME_joined(float v) {
   return v;
 }
 
+// Which of four places from `row` on are inside, a bit each.
+static __device__ __forceinline__ unsigned $NAME_shown($NAME_tile tile, int row) {
+  if ($BOXW >= 4) {
+    const int left = tile.d + row / ($BOXH * $BOXW) < $LASTD && tile.h + row / $BOXW % $BOXH < $LASTH ? $LASTW - tile.w - row % $BOXW : 0;
+    return left > 3 ? 15 : left > 0 ? (1 << left) - 1 : 0;
+  }
+  unsigned bits = 0;
+#pragma unroll
+  for (int k = 0; k < 4; k++) bits |= (unsigned)$NAME_is_inside(tile, row + k) << k;
+  return bits;
+}
+
 // What is summed, of a result in place `row` of a box; of one outside, something.
 static __device__ __forceinline__ float $NAME_of($PARAMETERS, int o, $NAME_tile tile, int row, float sum) {
   const int d = min(tile.d + row / ($BOXH * $BOXW), $LASTD - 1), h = min(tile.h + row / $BOXW % $BOXH, $LASTH - 1);
@@ -71,11 +83,11 @@ $end
   float parts[4] = {};
 #pragma unroll
   for (int k = 0; k < $PACKS; k++) {
-    const int row = 4 * ($PACK);
-    if (WHOLE || $NAME_is_inside(tile, row)) parts[0] += held[k].x - first;
-    if (WHOLE || $NAME_is_inside(tile, row + 1)) parts[1] += held[k].y - first;
-    if (WHOLE || $NAME_is_inside(tile, row + 2)) parts[2] += held[k].z - first;
-    if (WHOLE || $NAME_is_inside(tile, row + 3)) parts[3] += held[k].w - first;
+    const unsigned shown = WHOLE ? 15 : $NAME_shown(tile, 4 * ($PACK));
+    if (WHOLE || shown & 1) parts[0] += held[k].x - first;
+    if (WHOLE || shown & 2) parts[1] += held[k].y - first;
+    if (WHOLE || shown & 4) parts[2] += held[k].z - first;
+    if (WHOLE || shown & 8) parts[3] += held[k].w - first;
   }
   const float sum = $NAME_joined((parts[0] + parts[1]) + (parts[2] + parts[3]));
 $if SQUARES
@@ -84,12 +96,12 @@ $if SQUARES
   float squares[4] = {};
 #pragma unroll
   for (int k = 0; k < $PACKS; k++) {
-    const int row = 4 * ($PACK);
+    const unsigned shown = WHOLE ? 15 : $NAME_shown(tile, 4 * ($PACK));
     const float4 v = { held[k].x - first - apart, held[k].y - first - apart, held[k].z - first - apart, held[k].w - first - apart };
-    if (WHOLE || $NAME_is_inside(tile, row)) squares[0] = fmaf(v.x, v.x, squares[0]);
-    if (WHOLE || $NAME_is_inside(tile, row + 1)) squares[1] = fmaf(v.y, v.y, squares[1]);
-    if (WHOLE || $NAME_is_inside(tile, row + 2)) squares[2] = fmaf(v.z, v.z, squares[2]);
-    if (WHOLE || $NAME_is_inside(tile, row + 3)) squares[3] = fmaf(v.w, v.w, squares[3]);
+    if (WHOLE || shown & 1) squares[0] = fmaf(v.x, v.x, squares[0]);
+    if (WHOLE || shown & 2) squares[1] = fmaf(v.y, v.y, squares[1]);
+    if (WHOLE || shown & 4) squares[2] = fmaf(v.z, v.z, squares[2]);
+    if (WHOLE || shown & 8) squares[3] = fmaf(v.w, v.w, squares[3]);
   }
   const float own = $NAME_joined((squares[0] + squares[1]) + (squares[2] + squares[3]));
   if (is_one) to[0] = middle, to[$PLANE] = own;
