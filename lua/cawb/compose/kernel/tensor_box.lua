@@ -43,6 +43,8 @@ function M.cost(x, options)
   local shape = M.serves(x, options)
   if not shape then return nil end
   local d = conv.sizes(x)
+  if d.transposed then shape = boxes.shape(boxes.flat(conv.sizes(x)), options.arch, true) end      -- by warps, as they were measured
+  if not shape then return math.huge end
   local reads = numel(shape.box.reads) * d.channels
   local boxes_all = shape.items * d.groups * shape.cuts
   local memory = 4 * (0.2 * boxes_all * reads + numel(x.inputs[1].shape) + numel(x.shape)) / BYTES
