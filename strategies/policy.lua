@@ -27,7 +27,7 @@ end
 
 local function make(run, schedule)
   local device = run.task.device.info
-  return compose.make(run.task, { arch = run.options.compose.tensor_cores and device.arch or nil, memory = device.memory,
+  return compose.make(run.task, { arch = device.arch, tensor_cores = run.options.compose.tensor_cores, memory = device.memory,
                                   schedule = schedule })
 end
 

@@ -8,7 +8,7 @@ local compose = require "cawb.compose"
 local function make_for(run)
   local device = run.task.device.info
   return function(schedule)
-    return compose.make(run.task, { arch = run.options.compose.tensor_cores and device.arch or nil, memory = device.memory,
+    return compose.make(run.task, { arch = device.arch, tensor_cores = run.options.compose.tensor_cores, memory = device.memory,
                                     rewrite = run.options.compose.rewrites, schedule = schedule })
   end
 end

@@ -66,6 +66,21 @@ check.test("groups take several sequences, and some again, where the device has 
   check.equal(launches(made)[1].grid[1], 22)
 end)
 
+check.test("without tensor cores weights stay in registers all the same", function()
+  local function made_with(tensor_cores)
+    local count, made = 0, assert(composed.make("return self.r(x)[0] @ y", "[torch.randn(4, 64, 5), torch.randn(128, 128)]", "self.r = nn.LSTM(5, 128)",
+      by(nil, { least = 1, tensor_cores = tensor_cores })))
+    for _, kernel in ipairs(made.kernels) do count = count + (kernel.by == "tensor" and 1 or 0) end
+    return launches(made)[1].cluster[1], count
+  end
+  local cluster, count = made_with(nil)
+  check.equal(cluster, 2)
+  check.equal(count, 1)
+  cluster, count = made_with(false)
+  check.equal(cluster, 2)
+  check.equal(count, 0)
+end)
+
 check.test("as many blocks as the weights need", function()
   local made = assert(composed.make("return self.r(x)[0]", "[torch.randn(3, 2, 5)]", "self.r = nn.LSTM(5, 128)", by()))
   check.equal(launches(made)[1].cluster[1], 2)

@@ -198,7 +198,7 @@ end
 --- A task as { source, plan, options of the compiler, kernels }; or nil and what cannot be lowered, why, and where it stands.
 --- A text that would be too long has fewer comments; where that is not enough, tensors are put together in kernels of their own, and
 --- then products with the fewest operations are left to libraries.
---- `options`: long (bytes of kernels from which on those that differ in numbers alone are one, see share.lua), arch (of the device, as "sm_90a": without it nothing is made for one), sms (its multiprocessors, where not the task's device's), libraries (false: no calls of
+--- `options`: long (bytes of kernels from which on those that differ in numbers alone are one, see share.lua), arch (of the device, as "sm_90a": without it nothing is made for one), tensor_cores (false: none for products, convolutions and attention), sms (its multiprocessors, where not the task's device's), libraries (false: no calls of
 --- them), memory (bytes of the device), fuse (false: a kernel for whatever can have one), attend (false: no attention in one kernel; or from how many scores on), choice (of fusions), kernels (tunes
 --- one), gathered (false: no convolution of one tap reads its input as it lies, see kernel/tensor_point.lua), rewrite (false: nothing is computed otherwise than the task has it, see rewrite.lua), schedule (see schedule.lua).
 function M.make(task, options)

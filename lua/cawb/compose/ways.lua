@@ -12,8 +12,7 @@ M.list = { { name = "compose" }, { name = "compose/unfused", fuse = false },
 --- What compose makes of a task, one way: see candidate.lua.
 function M.make(task, options, way)
   local device = task.device.info
-  local tensor_cores = options.compose.tensor_cores and not way.plain
-  return compose.make(task, { arch = tensor_cores and device.arch or nil, memory = device.memory, fuse = way.fuse,
+  return compose.make(task, { arch = not way.plain and device.arch or nil, tensor_cores = options.compose.tensor_cores, memory = device.memory, fuse = way.fuse,
                               libraries = way.libraries, rewrite = options.compose.rewrites and way.fuse ~= false })
 end
 

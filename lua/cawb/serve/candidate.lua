@@ -53,7 +53,7 @@ local function from_schedule(schedule, held)
   if not own then return failed(wrong) end
   local info = held.task.device.info
   local wide = schedule.tensor_cores ~= false and held.options.compose.tensor_cores
-  local made, why = compose.make(held.task, { arch = wide and info.arch or nil, memory = info.memory, fuse = schedule.fuse,
+  local made, why = compose.make(held.task, { arch = info.arch, tensor_cores = wide, memory = info.memory, fuse = schedule.fuse,
                                               libraries = schedule.libraries, schedule = own })
   if not made then return failed(tostring(why)) end
   local points = schedule.points and compose.points.of(made, schedule.points == "free") or nil

@@ -12,7 +12,7 @@ local MOST = 60          -- edits that are shown
 
 local function make(session, s)
   local device, options = session.task.device.info, session.run.options.compose
-  return candidate.make(session.task, { arch = options.tensor_cores and device.arch or nil, memory = device.memory,
+  return candidate.make(session.task, { arch = device.arch, tensor_cores = options.tensor_cores, memory = device.memory,
                                         rewrite = options.rewrites, schedule = s })
 end
 

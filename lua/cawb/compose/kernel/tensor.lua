@@ -42,6 +42,7 @@ local function anchor(kernel) return kernel.members[1] or kernel.roots[1] end
 --- Whether a generator here makes the kernel's product or convolution; `options` as of choose.generate, and conv: "box",
 --- "packed" or "gathered", which one is to make convolutions.
 function M.serves(kernel, options)
+  if options.tensor_cores == false then return false end
   local x = anchor(kernel)
   for _, generator in ipairs(generators(x, kernel.kind, options)) do
     if generator.serves(x, options) then return true end
@@ -63,6 +64,7 @@ end
 
 --- Text and launches of a kernel on tensor cores, or nil.
 function M.generate(kernel, options)
+  if options.tensor_cores == false then return nil end
   for _, generator in ipairs(generators(anchor(kernel), kernel.kind, options)) do
     local made = expression.attempt(generator.generate, kernel, options)
     if made then return made end
