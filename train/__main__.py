@@ -11,8 +11,7 @@ import importlib
 import os
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 
 def _words():
@@ -63,10 +62,13 @@ def knobs_of(args):
 def main():
     args = _words().parse_args()
     args.options = _pairs(args.option, "--option")
-    if args.what in ("report", "policy"):
-        return importlib.import_module(args.what).main(args.subject)
-    import ablate
-    return (ablate.one if args.what == "run" else ablate.main)(args, knobs_of(args))
+    import client
+    try:
+        if args.what in ("report", "policy"):
+            return importlib.import_module(args.what).main(args.subject)
+        return getattr(importlib.import_module("ablate"), "one" if args.what == "run" else "main")(args, knobs_of(args))
+    except (client.cawb.Failed, FileNotFoundError) as error:
+        raise SystemExit("cawb-train: %s%s" % (error, "; ./bootstrap builds it" if str(error).endswith("bin/cawb'") else "")) from None
 
 
 if __name__ == "__main__":

@@ -93,8 +93,7 @@ def searched(place, name, evaluations, seed, folder):
         _write(path, {"task": name, "seed": seed, "random": search.drawn(place.tasks, name, evaluations, seed),
                       "evolution": search.evolution(place.tasks, name, evaluations, seed), "default": place.tasks.default(name),
                       "random edits": search.climbed(place.tasks, name, evaluations, seed),
-                      "evolution from default": search.evolution(place.tasks, name, evaluations, seed,
-                                                                 start=lang.default(place.tasks.points(name)))})
+                      "evolution from default": search.evolution(place.tasks, name, evaluations, seed, start=lang.default(place.tasks.points(name)))})
 
 
 def _runs(args, knobs):
@@ -112,9 +111,9 @@ def variant(knobs, name, seed):
     return dict(own, batch=own["batch"] * (knobs["turns"] - own["start"])) if own["turns"] == 1 else own
 
 
-def _jobs(args, knobs, place):
+def _jobs(args, runs, place):
     """What is to be done, in its order: searches, then runs."""
-    return [("search", name, seed, None) for seed in range(args.search_seeds) for name in place.test] + [("run", *one) for one in _runs(args, knobs)]
+    return [("search", name, seed, None) for seed in range(args.search_seeds) for name in place.test] + [("run", *one) for one in runs]
 
 
 def _do(place, args, kind, name, seed, own):
@@ -157,14 +156,14 @@ def _shared(args, knobs, place, jobs, ends):
 def main(args, knobs):
     """`ablate`: searches, then runs, until the hours are over; then the table."""
     torch.set_num_threads(1)
-    ends = time.time() + 3600 * args.hours
+    ends, runs = time.time() + 3600 * args.hours, _runs(args, knobs)
     os.makedirs(args.out, exist_ok=True)
     with Place(args, knobs) as place:
         _write(os.path.join(args.out, "setting.json"), {"suite": os.path.basename(args.subject), "learn": place.learn, "test": place.test,
                "device": args.device, "least": args.least, "decisions": args.decisions, "without": args.without, "processors": os.cpu_count(),
                "knobs": knobs, "brief": dict(client.BRIEF, **args.options), "search": args.search})
         anchors(place, args.out)
-        jobs = _jobs(args, knobs, place)
+        jobs = _jobs(args, runs, place)
         if args.jobs > 1:
             _shared(args, knobs, place, jobs, ends)
         for job in jobs if args.jobs == 1 else ():

@@ -11,8 +11,7 @@ KNOBS = {
     "fail_cost": 0.05,           # of the reward, for each turn that is not right, or that has been there
     "reward": "log",             # "log", "raw" or "tiers" (paper); "own": four times the log of the gain over compose's own schedule
     "start": True,               # compose's own program is the first turn of an episode: it counts as one, and the policy goes on from it
-    "action": "edits",           # of the best program so far, at most so many a turn; or "whole": every value of a program is written
-    "edits": 2,
+    "action": "edits", "edits": 2,  # of the best program so far, at most so many a turn; or "whole": every value of a program is written
     "legal": False,              # only what can be read is drawn, and no edit that changes nothing; what is learnt is still to write it
     "exact": False,              # with `legal`: importance ratio and entropy are of what could be drawn, too
     "fine": True,                # how a turn compares with the best before it is in the state, in bins of 4%

@@ -309,6 +309,14 @@ def test_variants():
         assert set(ablate.variant(knobs.of(), name, 0)) == set(knobs.KNOBS), name
 
 
+def test_mistakes():
+    """What a user gets wrong is one sentence, ahead of any server."""
+    for words, said in ((("policy", "there/is/none.pt"), "there/is/none.pt"), (("ablate", "none.jsonl", "--variants", "foo"), "there is no variant 'foo'")):
+        ran = subprocess.run([sys.executable, os.path.join(ROOT, "train"), *words, "--out", tempfile.gettempdir() + "/none"], capture_output=True, text=True, check=False,
+                             env=dict(os.environ, CAWB_PROGRAM="/there/is/no/bin/cawb"))
+        assert ran.returncode == 1 and said in ran.stderr and ran.stderr.count("\n") == 1, ran.stderr
+
+
 # ---- a run
 
 def rows_of(folder):
