@@ -243,16 +243,15 @@ local function run_of(d, t)
   return 1
 end
 
---- How a convolution would be done: a table, or nil and why not. `d`: as of conv.lua, without texts; `warps`: by warps even
---- where groups of them could do it.
+--- How a convolution would be done: a table, or nil and why not. `d`: as of conv.lua, without texts.
 ---@param d cawb.Conv
-function M.shape(d, arch, warps)
+function M.shape(d, arch)
   local most = M.room(arch)
   if not most then return nil, "it needs tensor cores of sm_80 or later" end
   local t = d.transposed and transposed(d) or direct(d)
   if #t.sets > 64 then return nil, "its stride makes too many sets of outputs" end
   t.by_channel = d.channels % 8 == 0
-  if arch:match "^sm_90" and not warps then t.eights, t.near = eights(d) end
+  if arch:match "^sm_90" then t.eights, t.near = eights(d) end
   t.group = t.eights and true or nil
   t.box = shape_of(d, t)
   if not t.box then return nil, "a box of it has too many channels" end

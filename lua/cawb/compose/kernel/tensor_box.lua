@@ -35,6 +35,7 @@ function M.serves(x, options)
 end
 
 local BYTES = 3e12                    -- a second, of memory
+local LONG = 1024                     -- terms of a transposed one beyond which packing was faster on an H100
 local PUT = 10                        -- clocks of a warp, for 32 results or 32 numbers that are split
 local WARPS = 4 * 132 * 1.7e9         -- clocks a second, of all schedulers
 
@@ -43,8 +44,7 @@ function M.cost(x, options)
   local shape = M.serves(x, options)
   if not shape then return nil end
   local d = conv.sizes(x)
-  if d.transposed then shape = boxes.shape(boxes.flat(conv.sizes(x)), options.arch, true) end      -- by warps, as they were measured
-  if not shape then return math.huge end
+  if d.transposed and d.channels * numel(d.window) > LONG then return math.huge end
   local reads = numel(shape.box.reads) * d.channels
   local boxes_all = shape.items * d.groups * shape.cuts
   local memory = 4 * (0.2 * boxes_all * reads + numel(x.inputs[1].shape) + numel(x.shape)) / BYTES
