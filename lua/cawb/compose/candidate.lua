@@ -26,6 +26,7 @@ local show = require "cawb.compose.show"
 local split = require "cawb.compose.split"
 local tensors = require "cawb.compose.kernel.tensor"
 local tune = require "cawb.compose.tune"
+local wave = require "cawb.compose.wave"
 
 local M = {}
 
@@ -178,7 +179,8 @@ function once(task, given)
   local choice = choice_of(options)
   local kernels = partition.kernels(g, { choice = choice, strided = strided, arch = options.arch })
   if fuse then
-    kernels = cells.join(behind.join(kernels, options), options, choice)
+    kernels = wave.join(behind.join(kernels, options), options, choice)
+    kernels = cells.join(kernels, options, choice)
     kernels = factors.absorb(behind.join(attend.join(kernels, options), options), options)
     if options.beside ~= false then kernels = beside.join(kernels) end
   end

@@ -11,7 +11,7 @@ local M = {}
 
 local function alike(a, b)
   local x, y = a.roots[1], b.roots[1]
-  return a.kind == "cell" and b.kind == "cell" and x.op == y.op and x.dtype == y.dtype and graphs.same(x.shape, y.shape)
+  return a.kind == "cell" and b.kind == "cell" and not a.wave and not b.wave and x.op == y.op and x.dtype == y.dtype and graphs.same(x.shape, y.shape)
 end
 
 -- Both as one; nil where a block for each sequence does it.

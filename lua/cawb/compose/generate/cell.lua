@@ -20,13 +20,15 @@ local ceil = template.ceil
 ---@field bias string      returns what is added to the state's share, at z, column
 ---@field weight string    returns the weight of unit k in a gate, at z, k, column
 ---@field begin string     returns the state ahead of the first step, at z, b, k; cell: the same of an LSTM's cell
+---@field rows integer?     sums of a thread, where not as many as serve one sequence best
 ---@field put string       writes `next` and `c`, the new state and cell, at z, t, b, j
 
+M.cluster = 8                 -- blocks that any device with clusters takes
+M.spare = 0.85                -- of multiprocessors that clusters surely find
+
+local HELD = 64               -- weights of a thread, each in a register
 local ROWS = 8                -- sums of a thread, each of a gate of a unit
-local WEIGHTS = 8             -- of each of them: together 64 registers
 local MOST = 512              -- threads that have so many registers left
-local CLUSTER = 8             -- blocks that any device with clusters takes
-local SPARE = 0.85            -- of multiprocessors that clusters surely find
 
 local sigmoid = "1.0f / (1.0f + expf(-(%s)))"
 
@@ -49,42 +51,52 @@ end
 
 -- How the sums of `n` blocks' units are cut among a block's lanes and warps; nil where a block had too many threads.
 local function cut(d, n)
-  local h = { N = n, U = ceil(d.hidden, n), KT = d.hidden > 32 and WEIGHTS or 4 }
-  h.KL = math.max(ROWS, math.min(32, power_above(ceil(d.hidden, h.KT))))
+  local h = { N = n, U = ceil(d.hidden, n), R = d.rows or ROWS }
+  h.KT = HELD // h.R // (d.hidden > 32 and 1 or 2)
+  h.KL = math.max(h.R, math.min(32, power_above(ceil(d.hidden, h.KT))))
   h.KW = ceil(d.hidden, h.KL * h.KT)
-  h.RW = ceil(ceil(d.gates * h.U, ROWS), 32 // h.KL)
+  h.RW = ceil(ceil(d.gates * h.U, h.R), 32 // h.KL)
   h.THREADS = 32 * h.RW * h.KW
-  h.PLACES, h.KPAD, h.RPAD = h.KW * h.KL, h.KW * h.KL * h.KT, h.RW * 32 // h.KL * ROWS
+  h.PLACES, h.KPAD, h.RPAD = h.KW * h.KL, h.KW * h.KL * h.KT, h.RW * 32 // h.KL * h.R
   return h.THREADS <= MOST and h or nil
 end
 
 -- The fewest blocks that hold the weights, powers of two within a cluster.
-local function blocks(d, chip)
+local function fewest(d, chip)
   local n = 1
   while n <= math.min(chip.sms, d.hidden) do
     local h = n * d.cells <= chip.sms and cut(d, n)
     if h then return h end
-    n = n < CLUSTER and 2 * n or n + 1
+    n = n < M.cluster and 2 * n or n + 1
   end
   return nil, ("the weights of %d units are more than the registers of the device hold"):format(d.hidden)
 end
 
-local function bytes(h) return 4 * h.S * (h.BUFFERS * h.KPAD + h.KW * h.RPAD + h.U) end
+--- What follows from how many blocks have the units of a layer, `n`, or as few as hold the weights: N, U, THREADS, ...; or nil and why not.
+function M.blocks(d, chip, n)
+  if not n then return fewest(d, chip) end
+  local h = n * d.cells <= chip.sms and cut(d, n)
+  if not h then return nil, ("%d blocks do not hold the weights, or are too many"):format(n) end
+  return h
+end
+
+--- Shared memory of a block.
+function M.bytes(h) return 4 * h.S * (h.BUFFERS * h.KPAD + h.KW * h.RPAD + h.U) end
 
 -- How many sequences a group takes at a time: all groups are under way at once, and their states fit shared memory.
 local function sequences(d, h, chip, most)
-  local places = h.GRID and chip.sms or h.N > 1 and math.floor(SPARE * chip.sms) or chip.sms
+  local places = h.GRID and chip.sms or h.N > 1 and math.floor(M.spare * chip.sms) or chip.sms
   local groups = math.max(1, math.min(d.batch, places // (h.N * d.cells)))
   h.S, h.BUFFERS = 1, h.GRID and 1 or 2
-  h.S = math.min(most or d.batch, ceil(d.batch, groups), chip.shared // bytes(h))
+  h.S = math.min(most or d.batch, ceil(d.batch, groups), chip.shared // M.bytes(h))
   if h.S < 1 then return nil, ("a state of %d does not fit shared memory"):format(d.hidden) end
   h.GROUPS = math.min(groups, ceil(d.batch, h.S))
   h.EACH = ceil(h.S * h.U, h.THREADS)
   return h
 end
 
--- What differs between blocks of a cluster, a block alone, and blocks that meet in memory.
-local function meeting(d, h)
+--- What differs between blocks of a cluster, a block alone, and blocks that meet in memory.
+function M.meeting(d, h)
   if h.GRID then
     h.BY, h.MORE, h.NOW = " through memory", ", float *exchange, int *arrived", "0"
     local from = "exchange + ((z * 2 + (step & 1)) * $B + first + p / $W) * $H"
@@ -108,7 +120,8 @@ local function meeting(d, h)
   end
 end
 
-local function sizes(d, h)
+--- Sizes of the description, as holes.
+function M.sizes(d, h)
   h.T, h.B, h.H, h.G = d.steps, d.batch, d.hidden, d.gates
   h.STEP = table.concat(M.steps[d.op], "\n  ")
 end
@@ -124,7 +137,7 @@ local function accesses(d)
 end
 
 local function launches(d, h)
-  local launch = { kernel = d.name, grid = { h.N * h.GROUPS * d.cells }, block = { h.THREADS }, shared = bytes(h), arguments = d.arguments }
+  local launch = { kernel = d.name, grid = { h.N * h.GROUPS * d.cells }, block = { h.THREADS }, shared = M.bytes(h), arguments = d.arguments }
   if not h.GRID then
     launch.cluster = h.N > 1 and { h.N } or nil
     return { launch }
@@ -135,19 +148,22 @@ local function launches(d, h)
   return { { fill = arrived, value = 0 }, launch }
 end
 
+--- How it is divided: as M.blocks has it, and GRID, S, GROUPS, EACH; or nil and why it cannot be. As M.generate.
+function M.divide(d, chip, how)
+  local h, why = M.blocks(d, chip, how.blocks)
+  if not h then return nil, why end
+  h.GRID = h.N > M.cluster or (h.N > 1 and not chip.cluster) or nil
+  return sequences(d, h, chip, how.sequences)
+end
+
 --- Text and launches; or nil and why not. `chip`: sms, shared (bytes of a block), cluster (whether it has any). `how`: blocks that
 --- share the units, where not as few as hold their weights; sequences that a group takes at a time at most.
 function M.generate(d, chip, how)
-  local h, why, n = nil, nil, how.blocks
-  if n then h, why = n * d.cells <= chip.sms and cut(d, n), ("%d blocks do not hold the weights, or are too many"):format(n)
-  else h, why = blocks(d, chip) end
+  local h, why = M.divide(d, chip, how)
   if not h then return nil, why end
-  h.GRID = h.N > CLUSTER or (h.N > 1 and not chip.cluster) or nil
-  h, why = sequences(d, h, chip, how.sequences)
-  if not h then return nil, why end
-  sizes(d, h)
-  meeting(d, h)
-  local needs = h.GRID and { "meet" } or h.N > 1 and { "join", "join_cluster" } or {}
+  M.sizes(d, h)
+  M.meeting(d, h)
+  local needs = h.GRID and { "cell", "meet" } or h.N > 1 and { "cell", "join", "join_cluster" } or { "cell" }
   return { text = template.complete(d, accesses(d), template.fill("cell", d, h)), needs = needs,
            how = ("weights in registers of %d block%s for all steps"):format(h.N, h.N > 1 and "s" or ""), launches = launches(d, h) }
 end

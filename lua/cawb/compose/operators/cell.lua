@@ -23,7 +23,14 @@ local function weights(op, n)
   return list
 end
 
-local function layer(g, op, x, w, states, reverse)
+-- What a layer adds up of the one below, where parameters lie in memory as they are: for both at the same time (compose/wave.lua).
+local function of_below(g, below, w)
+  if not below or w[1].kind ~= "leaf" or (w[3] and w[3].kind ~= "leaf") then return nil end
+  return { cell = below, weight = w[1], bias = w[3] or g:fill(0, { w[1].shape[1] }, w[1].dtype) }
+end
+
+-- `below`: the cell that `x` are the states of, if it is one's.
+local function layer(g, op, x, w, states, reverse, below)
   local steps, batch, size = table.unpack(x.shape)
   local n, hidden = w[1].shape[1], w[2].shape[2]
   local flat = g:reshape(x, { steps * batch, size })
@@ -35,7 +42,7 @@ local function layer(g, op, x, w, states, reverse)
   local count = op.name == "lstm" and 2 or 1
   return g:node { kind = "cell", own = true, op = op.name, reverse = reverse, shape = { count, steps, batch, hidden }, dtype = x.dtype,
     inputs = { g:reshape(share, { steps, batch, n }), turned, w[4] or g:fill(0, { n }, x.dtype), table.unpack(states) },
-    gates = gates[op.name] }
+    gates = gates[op.name], below = of_below(g, below, w) }
 end
 
 -- Side by side along the last dimension.
@@ -78,7 +85,7 @@ local function recurrent(states)
         local n = (l - 1) * directions + d
         local begin = {}
         for s = 1, states do begin[s] = at(g, op.x[1 + s], n - 1) end
-        local cell = layer(g, op, x, weights(op, n), begin, d == 2)
+        local cell = layer(g, op, x, weights(op, n), begin, d == 2, directions == 1 and l > 1 and all[#all].cell or nil)
         made[d] = at(g, cell, 0)
         all[#all + 1] = { cell = cell, reverse = d == 2 }
       end

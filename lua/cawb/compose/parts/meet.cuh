@@ -9,3 +9,8 @@ __device__ __forceinline__ void await(const int *counter, int all) {
   do asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(n) : "l"(__cvta_generic_to_global(counter)) : "memory");
   while (n < all);
 }
+
+// What this thread's block wrote ahead of its last barrier can be read by whoever has seen n there.
+__device__ __forceinline__ void tell(int *counter, int n) {
+  asm volatile("st.release.gpu.global.s32 [%0], %1;" :: "l"(__cvta_generic_to_global(counter)), "r"(n) : "memory");
+}

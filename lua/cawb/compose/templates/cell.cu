@@ -8,32 +8,15 @@ static __device__ __forceinline__ float $NAME_next(const float *x, const float *
   return next;
 }
 
-// Eight sums over $KL lanes: a lane has the one of row lane % $KL * 8 / $KL in the end.
-static __device__ __forceinline__ float $NAME_sum(float (&v)[8]) {
-  const int lane = threadIdx.x % 32;
-#pragma unroll
-  for (int keep = 4; keep > 0; keep /= 2) {
-    const bool upper = lane & ($KL * keep / 8);
-#pragma unroll
-    for (int r = 0; r < keep; r++) {
-      const float away = upper ? v[r] : v[r + keep];
-      v[r] = (upper ? v[r + keep] : v[r]) + __shfl_xor_sync(~0u, away, $KL * keep / 8);
-    }
-  }
-#pragma unroll
-  for (int d = $KL / 16; d > 0; d /= 2) v[0] += __shfl_xor_sync(~0u, v[0], d);
-  return v[0];
-}
-
 extern "C" __global__ void __launch_bounds__($THREADS, 1)
 $NAME($PARAMETERS$MORE) {
   extern __shared__ __align__(16) float words[];
   float *const state = words, *const part = words + $NAME_PART, *const kept = words + $NAME_KEPT;
   const int rank = blockIdx.x % $N, group = blockIdx.x / $N % $GROUPS, z = blockIdx.x / ($N * $GROUPS), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int row = (warp % $RW * (32 / $KL) + lane / $KL) * 8, place = warp / $RW * $KL + lane % $KL;
-  float w[8][$KT];
+  const int row = (warp % $RW * (32 / $KL) + lane / $KL) * $R, place = warp / $RW * $KL + lane % $KL;
+  float w[$R][$KT];
 #pragma unroll
-  for (int r = 0; r < 8; r++)
+  for (int r = 0; r < $R; r++)
 #pragma unroll
     for (int i = 0; i < $KT; i++) {
       const int gate = (row + r) / $U, j = rank * $U + (row + r) % $U, k = (i / 4 * $PLACES + place) * 4 + i % 4;
@@ -80,22 +63,7 @@ $end
 #pragma unroll
         for (int gate = 0; gate < $G; gate++)
           if (is_own(e)) s[e][gate] = $bias(z, gate * $H + unit(e));
-#pragma unroll 1
-      for (int one = 0; one < $S; one++) {
-        const float4 *const h = (const float4 *)(state + (now * $S + one) * $KPAD) + place;
-        float v[8] = {};
-#pragma unroll
-        for (int i = 0; i < $KT / 4; i++) {
-          const float4 a = h[i * $PLACES];
-#pragma unroll
-          for (int r = 0; r < 8; r++) {
-            v[r] = fmaf(w[r][4 * i], a.x, v[r]), v[r] = fmaf(w[r][4 * i + 1], a.y, v[r]);
-            v[r] = fmaf(w[r][4 * i + 2], a.z, v[r]), v[r] = fmaf(w[r][4 * i + 3], a.w, v[r]);
-          }
-        }
-        const float sum = $NAME_sum(v);
-        if (lane % ($KL / 8) == 0) part[(warp / $RW * $S + one) * $RPAD + row + lane % $KL / ($KL / 8)] = sum;
-      }
+      cell_products<$S, 1, $R, $KL, $KT, $KW, $RW>(w, state + now * $S * $KPAD, part);
       __syncthreads();
 #pragma unroll
       for (int e = 0; e < $EACH; e++) {
