@@ -166,23 +166,11 @@ local function spread(g, x, shape, axes)
   end)
 end
 
--- The first box's mean of each row: distances from it lose little where all elements are far from zero.
-local function pivot(g, means, shape, axes)
-  return g:view(means, shape, function(i)
-    local j, k = {}, 0
-    for d in ipairs(means.shape) do
-      k = k + (axes[d] and 0 or 1)
-      j[d] = axes[d] and index.const(0) or i[k]
-    end
-    return j
-  end)
-end
-
 -- Squared distances from the mean of all, and the sum of the distances where it is asked for: see split.lua.
 local function take_squares(g, p, one, n)
   local squares, sum, axes = one.squares, one.sum, one.q.axes
-  local means, own, first = plane(g, p, 0, one.q), plane(g, p, 1, one.q), nil
-  first = pivot(g, means, sum.shape, axes)
+  local means, own = plane(g, p, 0, one.q), plane(g, p, 1, one.q)
+  local first = views.dropped(g, means, axes)              -- the first box's: distances from it lose little where all elements are far from zero
   local y = g:map(tools.apart, "float32", { means, spread(g, first, means.shape, axes) })
   local all = squares.rest and g:map("__fsub_rn(A / B, C)", "float32", { sum, g:fill(n, {}, "float32"), first })
     or g:map("A / B", "float32", { g:reduce("sum", g:map("A * B", "float32", { y, p.counts }), axes), g:fill(n, {}, "float32") })
