@@ -15,8 +15,8 @@ local all = options.copy(cawb.defaults)
 all.measure.against, all.deadlines.room, all.profile = {}, 0.2, "none"
 
 -- An evaluation in which an operation of the worker finds no memory the first `full` times; `others`: bytes that others hold of the
--- GPU's memory, the first time it is asked, the second, ... the last. Returns facts, or nil, message, name; and what was asked.
-local function judged(op, full, others)
+-- GPU's memory, the first time it is asked, the second, ... the last; `takes`: bytes that it asks for. Returns facts, or nil, message, name; and what was asked.
+local function judged(op, full, others, takes)
   local ask, call, asked = task.ask, device.call, { room = 0, full = 0 }
   task.ask = function(self, request, ...)
     if request.op ~= "room" then return ask(self, request, ...) end
@@ -26,7 +26,7 @@ local function judged(op, full, others)
   device.call = function(self, request, ...)
     if request.op == op and asked.full < full then
       asked.full = asked.full + 1
-      return nil, "cuda:0: no room for scratch[1]: it takes 2147483648 bytes and 615186432 are free", "memory"
+      return nil, ("cuda:0: no room for scratch[1]: it takes %d bytes and 615186432 of 85899345920 are free"):format(takes or 2 * GB), "memory"
     end
     return call(self, request, ...)
   end
@@ -54,6 +54,14 @@ for _, op in ipairs { "load", "run" } do
     check.equal(facts, nil)
     check.equal(name, "memory")
     check.matches(message, "no room for scratch%[1%].*other programs hold 42949672960 of 85899345920 bytes")
+  end)
+
+  check.test(op .. ": what would not fit without the others either is the candidate's failure, at once", function()
+    local facts, message, _, asked = judged(op, math.huge, { 2 * GB }, 70 * GB)
+    assert(facts, message)
+    check.equal(facts.ok, false)
+    check.matches(facts.reason, "it takes 75161927680 bytes")
+    check.equal(asked.full, 2)
   end)
 
   check.test(op .. ": where nobody else has any it does not fit, and that is the candidate's failure", function()

@@ -1,7 +1,7 @@
 -- room: what is done where a device has no memory left for something that its worker is to do. The task host gives back what it keeps,
 -- which is mostly of the candidate before; the worker begins anew, and it is tried again. Others who hold memory of the same device, as
--- tasks of a suite that begin or end do, are waited for. What does not fit because of them is the machine's failure; what does
--- not fit where nobody else has any is the candidate's.
+-- tasks of a suite that begin or end do, are waited for. What does not fit because of them is the machine's failure; what would
+-- not fit without them either is the candidate's.
 
 local activity = require "cawb.base.activity"
 local core = require "cawb.core"
@@ -21,13 +21,19 @@ function M.others(task)
   return others >= MUCH and others or 0, room.total
 end
 
+-- Whether it would not fit either if the others had none: what a tensor takes and what was free then, as core/cuda/memory.c tells it.
+local function is_too_large(message, others)
+  local takes, free = message:match "it takes (%d+) bytes and (%d+)"
+  return takes and tonumber(takes) > tonumber(free) + others
+end
+
 local function full(message, seconds, others, total)
   return nil, ("%s; after %.0f s of waiting other programs hold %d of %d bytes, so that nothing can be said of this candidate")
     :format(message, seconds, others, total), "full"
 end
 
 --- f() once more, which said nil, `message`, "memory": what it returns then. Where there is no room for up to `seconds`:
---- nil, message, "full" if others hold the memory, and else what f said, "candidate".
+--- nil, message, "full" if others hold what it would take, and else what f said, "candidate": then at once.
 function M.again(task, seconds, message, f)
   local from, waiting <close> = core.clock.now(), activity.begin { what = "waiting for the device's memory" }
   task.device:drop_worker()
@@ -38,7 +44,7 @@ function M.again(task, seconds, message, f)
     if name ~= "memory" then return got, why, name end
     task.device:drop_worker()
     others = M.others(task)
-    if others == 0 then return nil, why, "candidate" end
+    if others == 0 or is_too_large(why, others) then return nil, why, "candidate" end
     if core.clock.now() - from >= seconds then return full(why, seconds, others, total) end
     local ok, interrupted, kind = loop.sleep(math.min(PAUSE, seconds))
     if not ok then return nil, interrupted, kind end
