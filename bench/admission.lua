@@ -12,7 +12,7 @@ local options = require "cawb.base.options"
 local precision = require "cawb.judge.precision"
 local python = require "cawb.base.python"
 local display = require "cawb.base.display"
-local tasks = require "cawb.task.task"
+local tasks = require "cawb.judge.task.task"
 
 local words, flags = {}, {}
 do

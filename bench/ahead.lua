@@ -6,7 +6,7 @@
 local core = require "cawb.core"
 local cawb = require "cawb"
 local display = require "cawb.base.display"
-local evaluate = require "cawb.run.evaluate"
+local evaluate = require "cawb.judge.evaluate"
 local options = require "cawb.base.options"
 local stats = require "cawb.base.stats"
 

@@ -7,7 +7,7 @@ local core = require "cawb.core"
 local loop = require "cawb.base.loop"
 
 local many, questions = math.tointeger(tonumber(arg[1] or 64)), math.tointeger(tonumber(arg[2] or 5))
-local mock <close> = dofile(core.home .. "/tests/mock_llm/mock.lua")()
+local mock <close> = dofile(core.home .. "/tests/agent/mock_llm/mock.lua")()
 
 -- Bytes, from /proc: the most that was resident, or what is now.
 local function memory(field)

@@ -8,12 +8,12 @@
 -- better of eager and compile, by their measured times and by their modelled ones?
 
 local core = require "cawb.core"
-local baseline_model = require "cawb.graph.modelled"
+local baseline_model = require "cawb.torch.modelled"
 local cawb = require "cawb"
 local python = require "cawb.base.python"
 local display = require "cawb.base.display"
-local task = require "cawb.task.task"
-local traits = require "cawb.graph.traits"
+local task = require "cawb.judge.task.task"
+local traits = require "cawb.torch.traits"
 
 local folder, recorded, name, report = ...
 assert(recorded, "usage: cawb bench/baselines.lua FOLDER RECORDED [DEVICE] [REPORT]")

@@ -7,13 +7,13 @@
 
 local cawb = require "cawb"
 local core = require "cawb.core"
-local judge = require "cawb.judge.judge"
+local judge = require "cawb.judge.verdict"
 local python = require "cawb.base.python"
 local display = require "cawb.base.display"
 
 local count, seed = tonumber(arg[1] or 20), tonumber(arg[2] or 1)
 local folder = arg[0]:match "^(.*)/" or "."
-local command = ("'%s' -W ignore '%s/bounds.py' '%s' %d %d"):format(python.path(), folder, core.home .. "/core", count, seed)
+local command = ("'%s' -W ignore '%s/bounds.py' '%s' %d %d"):format(python.path(), folder, core.home .. "/python", count, seed)
 
 local order, tally = {}, {}
 local function row_of(line)

@@ -13,7 +13,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import torch  # noqa: E402
 
-from host.judge.reference import Expected  # noqa: E402
+from cawb_host.judge.compare.reference import Expected  # noqa: E402
 
 UNIT = 2.0 ** -24
 

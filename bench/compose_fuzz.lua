@@ -53,7 +53,7 @@ local function report(row)
 end
 
 if count > 0 then
-  local composed = dofile "tests/lua/composed.lua"
+  local composed = dofile "tests/support/composed.lua"
   local graphs = dofile "tests/fuzz/graphs.lua"
   for seed = first, first + count - 1 do
     if not known[seed] and (not only or graphs.has_product(seed)) then

@@ -1,12 +1,12 @@
--- Every operator that compose claims, in every way that tests/lua/operators.lua writes it, each alone, on drawn
+-- Every operator that compose claims, in every way that tests/compose/operators.lua writes it, each alone, on drawn
 -- shapes: composed, executed on a simulated H100 and judged against float64, on NaN and infinities too.
 --   cawb bench/compose_operators.lua [SHAPES of each form and type (30)] [PATTERN of groups] [FIRST seed (1)]
 -- A line for each failure; at the end what was claimed and never met.
 
 local core = require "cawb.core"
 
-local composed = dofile "tests/lua/composed.lua"
-local operators = dofile "tests/lua/operators.lua"
+local composed = dofile "tests/support/composed.lua"
+local operators = dofile "tests/compose/operators.lua"
 
 local count, pattern, first = ...
 count, first = math.tointeger(tonumber(count or 30)), math.tointeger(tonumber(first or 1))
@@ -55,7 +55,7 @@ end
 print(("%d tasks, %d failed"):format(done, failed))
 
 local missing = {}
-for name in pairs(require("cawb.compose.operators").table) do
+for name in pairs(require("cawb.compose.operators.operators").table) do
   if not met[name] then missing[#missing + 1] = name end
 end
 table.sort(missing)

@@ -1,4 +1,4 @@
--- Long texts of compose, with kernels that differ in whole numbers alone as one (lua/cawb/compose/share.lua), and each for itself: bytes,
+-- Long texts of compose, with kernels that differ in whole numbers alone as one (lua/cawb/compose/plan/merge.lua), and each for itself: bytes,
 -- kernels, seconds to build, and time on a device, taken in turns.
 --   cawb bench/compose_shared.lua SUITE.jsonl [DEVICE] [PATTERN of names] [ROUNDS (3)]
 

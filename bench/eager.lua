@@ -4,9 +4,9 @@
 local cawb = require "cawb"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
-local modelled = require "cawb.graph.modelled"
+local modelled = require "cawb.torch.modelled"
 local python = require "cawb.base.python"
-local task = require "cawb.task.task"
+local task = require "cawb.judge.task.task"
 
 local points, name = ...
 assert(name, "usage: cawb bench/eager.lua POINTS DEVICE")

@@ -5,10 +5,10 @@
 -- Times are made up: an option's value is worth a factor that its name says, and every look is off by NOISE (a standard deviation). What a
 -- plan costs was measured on an H100 (results/tune_halving.txt): BUILD seconds to make and build it, once, and LOOK for each look.
 
-local composed = dofile "tests/lua/composed.lua"
+local composed = dofile "tests/support/composed.lua"
 local compose = require "cawb.compose"
 local core = require "cawb.core"
-local sight = require "cawb.compose.tune.sight"
+local sight = require "cawb.compose.tune.cache_key"
 
 local BUILD, LOOK = 1.3, 0.28
 local SPENT = 0.75                 -- of the budget: when halving begins

@@ -1,5 +1,5 @@
 """hardness.py SUITE [--tasks N] [--draws N] [--minutes M] [--out DIR]: how hard it is to find a good schedule by drawing, in the language
-that `train/` learns, on the tasks of a suite at the small sizes that it learns on. For each task programs are drawn evenly in the
+that `python/cawb_learn/` learns, on the tasks of a suite at the small sizes that it learns on. For each task programs are drawn evenly in the
 sound and in the free language, and evolution starts from compose's own; the best that any of these found stands for the best.
 What was evaluated is kept in --out: the command goes on where it was left. Prints the table of bench/results/hardness_sim.md.
 
@@ -17,7 +17,7 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [os.path.join(ROOT, "train")]
+sys.path[:0] = [os.path.join(ROOT, "python/cawb_learn")]
 
 import client  # noqa: E402
 import lang  # noqa: E402

@@ -7,10 +7,10 @@
 
 local cawb = require "cawb"
 local core = require "cawb.core"
-local evaluate = require "cawb.run.evaluate"
+local evaluate = require "cawb.judge.evaluate"
 local families = require "cawb.run.families"
 local options = require "cawb.base.options"
-local tasks = require "cawb.task.task"
+local tasks = require "cawb.judge.task.task"
 
 local count, name = tonumber(arg[1] or "100"), arg[2] or "sim:h100"
 local kinds = {}
@@ -38,7 +38,7 @@ end
 
 local device <close> = assert(cawb.device(name))
 local files = {}
-for _, folder in ipairs { "examples", "tests/cheats/tasks" } do
+for _, folder in ipairs { "examples", "tests/judge/cheats/tasks" } do
   for _, file in ipairs(core.fs.list(("%s/%s"):format(core.home, folder))) do
     if file:match "%.py$" then files[#files + 1] = ("%s/%s/%s"):format(core.home, folder, file) end
   end
@@ -78,7 +78,7 @@ local function round(path)
   end
   local own = path:match "cheats/tasks/(.*)%.py$"
   if own then
-    return try(task, assert(cawb.candidate(("%s/tests/cheats/kernels/%s"):format(core.home, own))), all, shape)
+    return try(task, assert(cawb.candidate(("%s/tests/judge/cheats/kernels/%s"):format(core.home, own))), all, shape)
   end
   local family = families.match(task)
   for n = 1, family and #family.versions or 0 do

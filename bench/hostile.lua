@@ -7,7 +7,7 @@
 
 local core = require "cawb.core"
 local cawb = require "cawb"
-local evaluate = require "cawb.run.evaluate"
+local evaluate = require "cawb.judge.evaluate"
 local options = require "cawb.base.options"
 local display = require "cawb.base.display"
 local stats = require "cawb.base.stats"
@@ -80,7 +80,7 @@ end
 local all = options.copy(cawb.defaults)
 all.deadlines.run, all.deadlines.measure = 1.0, 5.0
 all.measure.budget, all.verify.trials = 0.3, 3
-all.sanitize.faults = false                  -- seconds each; tests/gpu/test_sanitizer.lua has it
+all.sanitize.faults = false                  -- seconds each; tests/cuda/gpu/test_sanitizer.lua has it
 local device <close> = assert(cawb.device(name))
 local task <close> = assert(cawb.task(root .. "/chain/task.py", { device = device, options = all }))
 

@@ -6,8 +6,8 @@
 
 local core = require "cawb.core"
 local cawb = require "cawb"
-local evaluate = require "cawb.run.evaluate"
-local execute = require "cawb.device.execute"
+local evaluate = require "cawb.judge.evaluate"
+local execute = require "cawb.judge.execute"
 local families = require "cawb.run.families"
 local display = require "cawb.base.display"
 local stats = require "cawb.base.stats"

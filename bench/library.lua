@@ -5,7 +5,7 @@
 
 local cawb = require "cawb"
 local core = require "cawb.core"
-local manifest = require "cawb.device.manifest"
+local manifest = require "cawb.gpu.manifest"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 

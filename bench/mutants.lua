@@ -21,7 +21,7 @@ local python = require "cawb.base.python"
 local same = require "mutants.same"
 local seeds = require "cawb.base.seeds"
 local strategy = require "cawb.base.strategy"
-local tasks = require "cawb.task.task"
+local tasks = require "cawb.judge.task.task"
 
 local count, name, seed = tonumber(arg[1] or "40"), arg[2] or "sim:h100", arg[3] or seeds.fresh()
 local list_name = arg[4] or "grammar"

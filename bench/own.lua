@@ -6,11 +6,11 @@
 
 local cawb = require "cawb"
 local core = require "cawb.core"
-local evaluate = require "cawb.run.evaluate"
+local evaluate = require "cawb.judge.evaluate"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
-local scale = require "cawb.task.scale"
-local tasks = require "cawb.task.task"
+local scale = require "cawb.judge.task.scale"
+local tasks = require "cawb.judge.task.task"
 
 local files, name, fit, seconds = {}, "cpu", false, math.huge
 local words, i = { ... }, 1

@@ -17,7 +17,7 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [os.path.join(ROOT, "train")]
+sys.path[:0] = [os.path.join(ROOT, "python/cawb_learn")]
 
 import client  # noqa: E402
 import report  # noqa: E402

@@ -1,4 +1,4 @@
-"""policy.py SUITE CHECKPOINT: a trained checkpoint (train/) on tasks that it was not trained for, beside compose's own schedule, random
+"""policy.py SUITE CHECKPOINT: a trained checkpoint (python/cawb_learn/) on tasks that it was not trained for, beside compose's own schedule, random
 programs and evolution from compose's own, at equal numbers of evaluations, in the language that it learnt. What was evaluated is kept
 in --out: the command goes on where it was left. --tuner adds what bench/policy/tuner.lua found for the same tasks. Prints a table.
 
@@ -14,7 +14,7 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[:0] = [os.path.join(ROOT, "train")]
+sys.path[:0] = [os.path.join(ROOT, "python/cawb_learn")]
 
 import torch  # noqa: E402
 

@@ -8,7 +8,7 @@
 local cawb = require "cawb"
 local compose = require "cawb.compose"
 local core = require "cawb.core"
-local manifest = require "cawb.device.manifest"
+local manifest = require "cawb.gpu.manifest"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local display = require "cawb.base.display"

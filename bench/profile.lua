@@ -6,7 +6,7 @@
 local core = require "cawb.core"
 local cawb = require "cawb"
 local families = require "cawb.run.families"
-local metrics = require "cawb.look.metrics"
+local metrics = require "cawb.judge.profile.metrics"
 local display = require "cawb.base.display"
 local stats = require "cawb.base.stats"
 

@@ -4,9 +4,9 @@
 
 local cawb = require "cawb"
 local core = require "cawb.core"
-local evaluate = require "cawb.run.evaluate"
+local evaluate = require "cawb.judge.evaluate"
 local families = require "cawb.run.families"
-local manifest = require "cawb.device.manifest"
+local manifest = require "cawb.gpu.manifest"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local display = require "cawb.base.display"

@@ -6,7 +6,7 @@ local cawb = require "cawb"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local display = require "cawb.base.display"
-local scale = require "cawb.task.scale"
+local scale = require "cawb.judge.task.scale"
 
 local folder, name = ...
 assert(folder, "usage: cawb bench/scale.lua FOLDER [DEVICE]")

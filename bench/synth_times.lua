@@ -6,10 +6,10 @@
 local cawb = require "cawb"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
-local modelled = require "cawb.graph.modelled"
+local modelled = require "cawb.torch.modelled"
 local python = require "cawb.base.python"
-local sets = require "cawb.synth.set"
-local task = require "cawb.task.task"
+local sets = require "cawb.learn.synth.set"
+local task = require "cawb.judge.task.task"
 
 local folder, name = ...
 assert(name, "usage: cawb bench/synth_times.lua SET DEVICE")

@@ -21,8 +21,8 @@ local core = require "cawb.core"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local bench = require "cawb.suite.bench"
-local schedule = require "cawb.compose.schedule"
-local sight = require "cawb.compose.tune.sight"
+local schedule = require "cawb.compose.schedule.schedule"
+local sight = require "cawb.compose.tune.cache_key"
 
 -- At tasks' own sizes: legal edits at least; seconds of a core in which its own schedule is made, compiled and modelled; seconds of a core
 -- for what is modelled at once later, and how long it is waited for.

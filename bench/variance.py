@@ -10,8 +10,9 @@ import sys
 
 import torch
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "core"))
-from host.judge import battery, plain
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
+from cawb_host.judge.inputs import battery
+from cawb_host.judge.compare import plain
 
 FLOOR, FACTOR, FAR_FACTOR = 7.6e-6, 3, 100      # tolerance.floors.float32.worst, factor, battery_factor of base/defaults.lua
 ROWS, COLS = 16, 300

@@ -10,13 +10,13 @@ package.path = ("%s/?.lua;%s"):format(root, package.path)
 
 local cawb = require "cawb"
 local core = require "cawb.core"
-local evaluate = require "cawb.run.evaluate"
+local evaluate = require "cawb.judge.evaluate"
 local journals = require "mutants.journal"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local seeds = require "cawb.base.seeds"
 local subjects = require "mutants.subjects"
-local tasks = require "cawb.task.task"
+local tasks = require "cawb.judge.task.task"
 local variants = require "mutants.variants"
 
 local count, name, seed = tonumber(arg[1] or "40"), arg[2] or "sim:h100", arg[3] or seeds.fresh()

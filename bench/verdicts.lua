@@ -21,7 +21,7 @@ local cawb = require "cawb"
 local display = require "cawb.base.display"
 local loop = require "cawb.base.loop"
 local options = require "cawb.base.options"
-local python_candidate = require "cawb.run.python_candidate"
+local python_candidate = require "cawb.judge.python_candidate"
 local stats = require "cawb.base.stats"
 
 local words, flags = {}, { tier = "1" }

@@ -1,6 +1,6 @@
 # The CUDA runtime in front of the simulator, under the names that programs of CUDA 12 and 13 ask the loader for. In a
 # folder of its own: `cawb exec` puts that folder before all others.
-file(GLOB_RECURSE cudart CONFIGURE_DEPENDS core/cudart/*.c)
+file(GLOB_RECURSE cudart CONFIGURE_DEPENDS core/sim/cudart/*.c)
 foreach(version 12 13)
   set(script ${CMAKE_BINARY_DIR}/cudart${version}.map)
   file(WRITE ${script} "libcudart.so.${version} { global: cuda*; __cuda*; local: *; };\n")

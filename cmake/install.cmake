@@ -14,15 +14,15 @@ foreach(name cjson civetweb)
   endif()
 endforeach()
 
-foreach(folder bench cluster docs lua python train strategies configs prompts kernels examples skills tests/cassettes tests/gpu tests/cheats)
+foreach(folder bench cluster docs lua python strategies configs prompts kernels examples skills tests/agent/cassettes tests/cuda/gpu tests/judge/cheats)
   if(EXISTS ${CMAKE_SOURCE_DIR}/${folder})
     install(DIRECTORY ${folder}/ DESTINATION share/cawb/${folder} USE_SOURCE_PERMISSIONS
       PATTERN __pycache__ EXCLUDE PATTERN .* EXCLUDE)
   endif()
 endforeach()
-install(PROGRAMS train/cawb-train DESTINATION bin)
-install(FILES tests/lua/check.lua tests/lua/features.lua tests/lua/kernels.lua tests/lua/library.lua tests/lua/skills.lua DESTINATION share/cawb/tests/lua)   # for tests/gpu
-foreach(folder host jailed protocol compile/headers)       # what core/ holds beside C
+install(PROGRAMS python/cawb_learn/cawb-train DESTINATION bin)
+install(FILES tests/support/check.lua tests/support/features.lua tests/support/kernels.lua tests/support/library.lua tests/support/skills.lua DESTINATION share/cawb/tests/support)   # for tests/cuda/gpu
+foreach(folder base/protocol gpu/compile/headers judge/statistics judge/watch)       # what is read at run time
   install(DIRECTORY core/${folder}/ DESTINATION share/cawb/core/${folder}
     PATTERN __pycache__ EXCLUDE PATTERN .* EXCLUDE)
 endforeach()

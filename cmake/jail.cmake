@@ -1,6 +1,6 @@
 # The confinement as a library of its own: the jail host is a Python, and no sanitizer
 # may be in what it loads.
-file(GLOB jail CONFIGURE_DEPENDS core/jail/*.c)
+file(GLOB jail CONFIGURE_DEPENDS core/judge/jail/*.c)
 list(FILTER jail EXCLUDE REGEX "/confined\\.c$")       # a process of the program's own
 add_library(cawb_jail MODULE ${jail} core/base/err.c core/base/utf8.c)
 target_include_directories(cawb_jail PRIVATE core)

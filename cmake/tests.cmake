@@ -1,5 +1,5 @@
-# Every tests/c/test_*.c is a program, every tests/lua/test_*.lua and
-# tests/python/test_*.py a script: adding a test is adding a file.
+# Every tests/ROOM/**/test_*.c is a program, every test_*.lua and test_*.py a script, and each test is called by the path of
+# its file below tests/: adding a test is adding a file.
 if(CAWB_PYTHON)          # for the tests that find NVRTC among a Python's packages
   execute_process(COMMAND ${CAWB_PYTHON} -c
     "import sysconfig; print(sysconfig.get_path('purelib'))"
@@ -9,56 +9,59 @@ endif()
 # Tests that judge draw all secrets from this: the same verdicts in each run. Empty: fresh ones, to hunt with.
 set(CAWB_SEED 2602 CACHE STRING "what the secrets of tests follow from; empty: fresh ones each time")
 
-file(GLOB c_tests CONFIGURE_DEPENDS tests/c/test_*.c)
-foreach(source ${c_tests})
-  get_filename_component(name ${source} NAME_WE)
-  add_executable(${name} ${source})
+# The tests of a language: their files, without those that need a GPU.
+function(cawb_tests out extension)
+  file(GLOB_RECURSE found CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/tests tests/test_*.${extension})
+  list(FILTER found EXCLUDE REGEX "^cuda/gpu/")
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+cawb_tests(c_tests c)
+foreach(test ${c_tests})
+  get_filename_component(name ${test} NAME_WE)
+  add_executable(${name} tests/${test})
   target_link_libraries(${name} PRIVATE cawb_core)
+  target_include_directories(${name} PRIVATE tests/support)
   target_compile_options(${name} PRIVATE -O0)    # they run for moments, and one compiles the simulator again
   target_compile_definitions(${name} PRIVATE CAWB_SOURCE="${CMAKE_SOURCE_DIR}")
-  add_test(NAME c/${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-  set_tests_properties(c/${name} PROPERTIES LABELS c TIMEOUT 900
+  add_test(NAME ${test} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+  set_tests_properties(${test} PROPERTIES LABELS c TIMEOUT 900
     ENVIRONMENT "CAWB_REQUIRE_NVRTC=1;CAWB_TEST_SITE_PACKAGES=${site_packages}")
 endforeach()
 
 # The simulated device's, with blocks on four threads.
-foreach(source ${c_tests})
-  get_filename_component(name ${source} NAME_WE)
-  if(name MATCHES "^test_sim_(kernels|features|races|findings|faults|sample|units)$")
-    add_test(NAME cores/${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-    set_tests_properties(cores/${name} PROPERTIES LABELS c TIMEOUT 900 ENVIRONMENT "CAWB_TEST_THREADS=4")
-  endif()
+foreach(name kernels features races findings faults sample units)
+  add_test(NAME sim/test_sim_${name}.c,threads COMMAND test_sim_${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+  set_tests_properties(sim/test_sim_${name}.c,threads PROPERTIES LABELS c TIMEOUT 900 ENVIRONMENT "CAWB_TEST_THREADS=4")
 endforeach()
 
-# Task hosts of tests are forked from one process that has PyTorch in memory; see tests/warm.
+# Task hosts of tests are forked from one process that has PyTorch in memory; see tests/support/warm.
 set(warm_socket ${CMAKE_BINARY_DIR}/warm.socket)
-add_executable(warm_python tests/warm/python.c)
+add_executable(warm_python tests/support/warm/python.c)
 target_compile_definitions(warm_python PRIVATE _GNU_SOURCE CAWB_REAL_PYTHON="${CAWB_PYTHON}"
   CAWB_SOURCE="${CMAKE_SOURCE_DIR}" CAWB_WARM_SOCKET="${warm_socket}")
 target_compile_options(warm_python PRIVATE -Wall -Wextra -Werror)
-add_test(NAME warm COMMAND ${CAWB_PYTHON} tests/warm/server.py ${warm_socket}
+add_test(NAME warm COMMAND ${CAWB_PYTHON} tests/support/warm/server.py ${warm_socket}
   WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 set_tests_properties(warm PROPERTIES FIXTURES_SETUP warm)
 
-file(GLOB lua_tests CONFIGURE_DEPENDS tests/lua/test_*.lua)
-foreach(source ${lua_tests})
-  get_filename_component(name ${source} NAME_WE)
-  add_test(NAME lua/${name} COMMAND cawb ${source} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(lua/${name} PROPERTIES LABELS lua TIMEOUT 1800
+cawb_tests(lua_tests lua)
+foreach(test ${lua_tests})
+  add_test(NAME ${test} COMMAND cawb tests/${test} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(${test} PROPERTIES LABELS lua TIMEOUT 1800
     FIXTURES_REQUIRED warm ENVIRONMENT "CAWB_PYTHON=$<TARGET_FILE:warm_python>;CAWB_SEED=${CAWB_SEED}")
 endforeach()
 
-file(GLOB python_tests CONFIGURE_DEPENDS tests/python/test_*.py)
-foreach(source ${python_tests})
-  get_filename_component(name ${source} NAME_WE)
-  add_test(NAME python/${name} COMMAND ${CAWB_PYTHON} ${source}
-    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(python/${name} PROPERTIES LABELS python TIMEOUT 1800
+cawb_tests(python_tests py)
+foreach(test ${python_tests})
+  add_test(NAME ${test} COMMAND ${CAWB_PYTHON} tests/${test} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(${test} PROPERTIES LABELS python TIMEOUT 1800
     FIXTURES_REQUIRED warm ENVIRONMENT "CAWB_WARM_PYTHON=$<TARGET_FILE:warm_python>;CAWB_SEED=${CAWB_SEED}")
 endforeach()
 
 # The simulated device for tests in Python.
-add_library(sim_launch MODULE tests/c/sim_launch.c)
+add_library(sim_launch MODULE tests/sim/sim_launch.c)
+target_include_directories(sim_launch PRIVATE tests/support)
 target_link_libraries(sim_launch PRIVATE cawb_core)
 
 # What some of them need of this build.
@@ -66,29 +69,29 @@ function(cawb_test_environment)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "TESTS;SET")
   set_property(TEST ${arg_TESTS} APPEND PROPERTY ENVIRONMENT ${arg_SET})
 endfunction()
-cawb_test_environment(TESTS python/test_judge SET "CAWB_SIM_LAUNCH=$<TARGET_FILE:sim_launch>")
-cawb_test_environment(TESTS python/test_judge python/test_report python/test_report_text python/test_slides python/test_cluster python/test_promote
-  python/test_mcp python/test_serve python/test_serve_sessions
-  python/test_serve_dialects python/test_serve_cheats python/test_serve_kills python/test_client
+cawb_test_environment(TESTS judge/host/test_judge.py SET "CAWB_SIM_LAUNCH=$<TARGET_FILE:sim_launch>")
+cawb_test_environment(TESTS judge/host/test_judge.py suite/test_report.py suite/test_report_text.py door/test_slides.py
+  suite/test_cluster.py door/test_promote.py agent/test_mcp.py learn/test_serve.py learn/test_serve_sessions.py
+  learn/test_serve_dialects.py learn/test_serve_cheats.py learn/test_serve_kills.py learn/test_client.py
   SET "CAWB_PROGRAM=$<TARGET_FILE:cawb>" "CAWB_PYTHON=$<TARGET_FILE:warm_python>")
-cawb_test_environment(TESTS python/test_jail python/test_jail_limits SET "CAWB_JAIL_LIBRARY=$<TARGET_FILE:cawb_jail>")
-cawb_test_environment(TESTS python/test_native SET "CAWB_NATIVE_LIBRARY=$<TARGET_FILE:cawb_native>")
+cawb_test_environment(TESTS judge/python/test_jail.py judge/python/test_jail_limits.py SET "CAWB_JAIL_LIBRARY=$<TARGET_FILE:cawb_jail>")
+cawb_test_environment(TESTS judge/host/test_native.py SET "CAWB_NATIVE_LIBRARY=$<TARGET_FILE:cawb_native>")
 
 # Programs of others that load a runtime of this build must load its sanitizer ahead of it.
 if(CAWB_SANITIZE MATCHES "address")
   execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE libasan OUTPUT_STRIP_TRAILING_WHITESPACE)
-  cawb_test_environment(TESTS lua/test_exec SET "CAWB_TEST_PRELOAD=${libasan}")
+  cawb_test_environment(TESTS sim/exec/test_exec.lua SET "CAWB_TEST_PRELOAD=${libasan}")
 endif()
 
 # A libcuda without a GPU behind it, for the logic of the real device.
-add_library(fake_cuda MODULE tests/c/fake_cuda.c)
+add_library(fake_cuda MODULE tests/cuda/fake_cuda.c)
 target_include_directories(fake_cuda SYSTEM PRIVATE ${CAWB_CUDA_INCLUDE})
 add_dependencies(test_device_cuda fake_cuda)
 target_compile_definitions(test_device_cuda PRIVATE CAWB_FAKE_CUDA="$<TARGET_FILE:fake_cuda>")
 
 # And a libcupti that counts its launches; found where CAWB_CUDA_HOME points to.
 if(CAWB_CUPTI_INCLUDE)
-  add_library(fake_cupti MODULE tests/c/fake_cupti.c)
+  add_library(fake_cupti MODULE tests/cuda/fake_cupti.c)
   target_include_directories(fake_cupti PRIVATE core/cuda/cupti/shim)
   target_include_directories(fake_cupti SYSTEM PRIVATE ${CAWB_CUDA_INCLUDE} ${CAWB_CUPTI_INCLUDE})
   set_target_properties(fake_cupti PROPERTIES PREFIX lib OUTPUT_NAME cupti
@@ -103,7 +106,7 @@ endif()
 # And NVIDIA's libraries of operations, found in the same way.
 foreach(library cublasLt cudnn)
   string(TOLOWER ${library} name)
-  add_library(fake_${name} MODULE tests/c/fake_${name}.c)
+  add_library(fake_${name} MODULE tests/cuda/fake_${name}.c)
   set_target_properties(fake_${name} PROPERTIES PREFIX lib OUTPUT_NAME ${library}
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fake_libraries/lib64)
   add_dependencies(test_device_cuda_library fake_${name})
@@ -113,6 +116,6 @@ target_compile_definitions(test_device_cuda_library PRIVATE
   CAWB_FAKE_CUDA="$<TARGET_FILE:fake_cuda>" CAWB_FAKE_LIBRARIES="${CMAKE_BINARY_DIR}/fake_libraries")
 
 # The longest first, so that no core waits for one at the end.
-set_tests_properties(lua/test_examples PROPERTIES COST 30)
-set_tests_properties(lua/test_react lua/test_run lua/test_tier2 PROPERTIES COST 20)
-set_tests_properties(lua/test_export lua/test_redteam python/test_judge python/test_promote PROPERTIES COST 10)
+set_tests_properties(door/test_examples.lua PROPERTIES COST 30)
+set_tests_properties(agent/test_react.lua run/test_run.lua judge/python/test_tier2.lua PROPERTIES COST 20)
+set_tests_properties(run/test_export.lua judge/test_redteam.lua judge/host/test_judge.py door/test_promote.py PROPERTIES COST 10)

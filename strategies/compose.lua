@@ -5,7 +5,7 @@
 local cawb = require "cawb"
 local ceilings = require "cawb.ceilings"
 local compose = require "cawb.compose"
-local ways = require "cawb.compose.ways"
+local ways = require "cawb.compose.variants"
 
 -- What the task became, once, on the screen, with the time of each kernel.
 local function show(run, made, candidate)

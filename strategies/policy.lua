@@ -1,4 +1,4 @@
--- policy: schedules that a trained checkpoint writes (train/). Each turn it is told what came of the ones before, and chooses one value for
+-- policy: schedules that a trained checkpoint writes (python/cawb_learn/). Each turn it is told what came of the ones before, and chooses one value for
 -- every decision of the task, or stops. A program that cannot be made uses one of settings.turns, and no turn of the run.
 --   cawb policy task.py --set settings.checkpoint=runs/full-0/checkpoint.pt
 
@@ -14,7 +14,7 @@ local function ask(run, settings, line)
   local f = assert(io.open(path, "w"))
   f:write(line and line .. "\n" or "")
   f:close()
-  local out = io.popen(("%s %s policy %s < %s 2>&1"):format(quoted(run.task.python.path), quoted(core.home .. "/train"),
+  local out = io.popen(("%s %s policy %s < %s 2>&1"):format(quoted(run.task.python.path), quoted(core.home .. "/python/cawb_learn"),
     quoted(settings.checkpoint), quoted(path)))
   local text = out:read "a"
   out:close()

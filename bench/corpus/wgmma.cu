@@ -1,6 +1,6 @@
 // wgmma.cu - products of warpgroups. Shared memory is filled by address with small whole numbers,
 // so that whatever a descriptor means shows in the results; the kernels named _error have
-// fractions. What factors mean: tests/c/test_sim_wgmma.c.
+// fractions. What factors mean: tests/sim/test_sim_wgmma.c.
 #define LIST4 "{%0, %1, %2, %3}"
 #define INOUT4(c, d) "+" c(d[0]), "+" c(d[1]), "+" c(d[2]), "+" c(d[3])
 #define LIST32 "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, " \

@@ -21,7 +21,7 @@ local examples = {
   matmul = { m = { 17, 64 }, n = { 33, 64 }, k = { 64, 256 } },
 }
 
--- And of what lies in tests/cheats/tasks: these constants, where a task has them.
+-- And of what lies in tests/judge/cheats/tasks: these constants, where a task has them.
 local corpus = { rows = { 2, 9 }, cols = { 33, 400 }, batch = { 2, 20 }, wide = { 5, 300 }, narrow = { 3, 60 }, m = { 17, 50 },
                  n = { 20, 50 }, k = { 50, 400 } }
 local fixed = { small_linear = true, gather = true }     -- an index must not leave its tensor
@@ -64,7 +64,7 @@ local function composed(task, pick)
 end
 
 local function own(name)
-  return function() return assert(cawb.candidate(("%s/tests/cheats/kernels/%s"):format(core.home, name))) end
+  return function() return assert(cawb.candidate(("%s/tests/judge/cheats/kernels/%s"):format(core.home, name))) end
 end
 
 --- A task's path, its sizes, and `candidate(task, pick)`, which draws a right kernel for it (nil: this way there is none).
@@ -75,9 +75,9 @@ function M.draw(pick)
     local name = list[pick(1, #list)]
     return { path = ("%s/examples/%s.py"):format(core.home, name), shape = drawn(examples[name] or {}, pick), candidate = ladder }
   end
-  local cheats = names_in "tests/cheats/tasks"
+  local cheats = names_in "tests/judge/cheats/tasks"
   local name = cheats[pick(1, #cheats)]
-  local path = ("%s/tests/cheats/tasks/%s.py"):format(core.home, name)
+  local path = ("%s/tests/judge/cheats/tasks/%s.py"):format(core.home, name)
   local subject = { path = path, shape = drawn(corpus_sizes(name, path), pick), candidate = own(name) }
   if at <= 7 then return subject end
   subject.candidate = composed

@@ -2,8 +2,8 @@
 -- free, longer forms, needless barriers, other unrolling, other loads, other tunables. M.draw puts a few of these
 -- into a source; what it computes stays, but for the rounding of a sum that is added up from its other end.
 
-local evaluate = require "cawb.run.evaluate"
-local execute = require "cawb.device.execute"
+local evaluate = require "cawb.judge.evaluate"
+local execute = require "cawb.judge.execute"
 local tokens = require "mutants.tokens"
 
 local M = {}

@@ -7,7 +7,7 @@ local cawb = require "cawb"
 local core = require "cawb.core"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
-local scale = require "cawb.task.scale"
+local scale = require "cawb.judge.task.scale"
 
 local suite, to, bytes, operations = ...
 assert(to, "usage: cawb bench/policy/sizes.lua SUITE.jsonl OUT.jsonl [BYTES] [OPERATIONS]")

@@ -6,7 +6,7 @@
 #ifndef CAWB_CUDA_CUBLASLT_H
 #define CAWB_CUDA_CUBLASLT_H
 
-#include "device/device.h"
+#include "gpu/device/device.h"
 #include "base/locate.h"
 
 typedef struct cawb_cublaslt cawb_cublaslt;

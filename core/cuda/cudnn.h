@@ -6,7 +6,7 @@
 #ifndef CAWB_CUDA_CUDNN_H
 #define CAWB_CUDA_CUDNN_H
 
-#include "device/device.h"
+#include "gpu/device/device.h"
 #include "base/locate.h"
 
 typedef struct cawb_cudnn cawb_cudnn;

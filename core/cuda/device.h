@@ -11,7 +11,7 @@
 
 #include "cuda/driver.h"
 #include "cuda/cupti/cupti.h"
-#include "device/device.h"
+#include "gpu/device/device.h"
 
 #define CAWB_CUDA_GUARD 4096u  /* bytes before and behind each buffer */
 

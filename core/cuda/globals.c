@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cuda/device.h"
-#include "ptx/scan.h"
+#include "gpu/ptx/scan.h"
 
 enum { LONGEST_NAME = 1024 };
 

@@ -5,7 +5,7 @@
 #ifndef CAWB_SIM_VARIABLES_H
 #define CAWB_SIM_VARIABLES_H
 
-#include "device/device.h"
+#include "gpu/device/device.h"
 
 cawb_status sim_variables_keep(cawb_module *m, cawb_err *err);       /* once, after loading */
 void        sim_variables_restore(cawb_module *m);

@@ -7,7 +7,7 @@ local M = {}
 
 -- `require "cawb.chat"` and so on, wherever the room of it may be.
 M.public = {
-  ceilings = "device.ceilings",
+  ceilings = "gpu.ceilings",
   chat = "agent.chat",
   compare = "door.compare",
   compose = "compose.candidate",
@@ -15,8 +15,8 @@ M.public = {
   families = "run.families",
   generation = "agent.generation",
   loop = "base.loop",
-  manifest = "device.manifest",
-  pointwise = "graph.pointwise",
+  manifest = "gpu.manifest",
+  pointwise = "torch.pointwise",
   proposals = "agent.proposals",
   session = "agent.session",
   stats = "base.stats",
@@ -48,19 +48,19 @@ local function by_options(place, name)
 end
 
 local function run_once(task, candidate, opts)
-  return require("cawb.device.execute").run(task, candidate, opts and opts.options or M.defaults)
+  return require("cawb.judge.execute").run(task, candidate, opts and opts.options or M.defaults)
 end
 
 M.ask       = from("cawb.agent.ask", "ask")
-M.candidate = from("cawb.task.candidate", "new")
-M.compile   = from("cawb.device.compile", "compile")
-M.device    = from("cawb.device.device", "open")
+M.candidate = from("cawb.judge.task.candidate", "new")
+M.compile   = from("cawb.gpu.compile", "compile")
+M.device    = from("cawb.gpu.device", "open")
 M.families  = from("cawb.run.families", "list")
-M.measure   = by_options("cawb.time.measure", "measure")
-M.profile   = by_options("cawb.look.profile", "profile")
+M.measure   = by_options("cawb.judge.time.measure", "measure")
+M.profile   = by_options("cawb.judge.profile.profile", "profile")
 M.sanitize  = by_options("cawb.judge.sanitizer", "sanitize")
 M.run       = run_once
-M.task      = from("cawb.task.task", "open")
+M.task      = from("cawb.judge.task.task", "open")
 M.verify    = by_options("cawb.judge.verify", "verify")
 
 return M

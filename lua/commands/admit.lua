@@ -1,16 +1,16 @@
 -- cawb admit TASK.py ...: can these tasks tell right from wrong?
 
 local admission = require "cawb.judge.admission"
-local cli = require "cawb.door.cli"
+local cli = require "cawb.door.command_line"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
-local device = require "cawb.device.device"
+local device = require "cawb.gpu.device"
 local job = require "cawb.door.job"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local display = require "cawb.base.display"
-local tasks = require "cawb.task.task"
+local tasks = require "cawb.judge.task.task"
 
 local M = { summary = "mutants of a task's reference against its tolerance: is the task to be trusted?" }
 

@@ -1,14 +1,14 @@
 -- cawb doctor: what this machine offers, where it was found, what is missing and
 -- how to get it.
 
-local ceilings = require "cawb.device.ceilings"
+local ceilings = require "cawb.gpu.ceilings"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local defaults = require "cawb.base.defaults"
-local device = require "cawb.device.device"
-local devices = require "cawb.device.devices"
-local manifest = require "cawb.device.manifest"
-local jail_host = require "cawb.device.jail_host"
+local device = require "cawb.gpu.device"
+local devices = require "cawb.gpu.devices"
+local manifest = require "cawb.gpu.manifest"
+local jail_host = require "cawb.judge.jail_host"
 local python = require "cawb.base.python"
 local display = require "cawb.base.display"
 local suggest = require "cawb.base.suggest"

@@ -3,7 +3,7 @@
 local core = require "cawb.core"
 local display = require "cawb.base.display"
 local job = require "cawb.door.job"
-local program = require "cawb.device.program"
+local program = require "cawb.sim.program"
 
 local M = { summary = "a CUDA C++ program with its main, unchanged, on a simulated device" }
 

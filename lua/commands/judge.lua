@@ -1,14 +1,14 @@
 -- cawb judge TASK.py CANDIDATE: is this kernel right, is it faster than PyTorch, what holds it back?
 
-local cli = require "cawb.door.cli"
+local cli = require "cawb.door.command_line"
 local core = require "cawb.core"
 local families = require "cawb.run.families"
-local given = require "cawb.door.given"
+local given = require "cawb.door.arguments"
 local job = require "cawb.door.job"
 local live = require "cawb.door.live"
-local profile = require "cawb.look.profile"
+local profile = require "cawb.judge.profile.profile"
 local report = require "cawb.door.report"
-local verdict = require "cawb.door.verdict"
+local verdict = require "cawb.door.answer"
 
 local M = { summary = "is a kernel right, faster than PyTorch, and what holds it back: cawb judge TASK KERNEL" }
 

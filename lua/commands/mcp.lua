@@ -2,7 +2,7 @@
 -- Context Protocol on standard input and output. Budgets, rules and the judge are the run's own. A
 -- client that goes away pauses the run; --resume goes on with it.
 
-local cli = require "cawb.door.cli"
+local cli = require "cawb.door.command_line"
 local core = require "cawb.core"
 local driver = require "cawb.agent.driver"
 local job = require "cawb.door.job"

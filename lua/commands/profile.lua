@@ -3,7 +3,7 @@
 
 local command = require "cawb.door.command"
 local core = require "cawb.core"
-local profile = require "cawb.look.profile"
+local profile = require "cawb.judge.profile.profile"
 local display = require "cawb.base.display"
 
 local M = { summary = "what a candidate does on a device, what limits it, and what to try next" }

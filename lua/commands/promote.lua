@@ -3,7 +3,7 @@
 
 local command = require "cawb.door.command"
 local core = require "cawb.core"
-local device = require "cawb.device.device"
+local device = require "cawb.gpu.device"
 local promote = require "cawb.door.promote"
 local restored = require "cawb.run.restored"
 

@@ -1,7 +1,7 @@
 -- cawb redteam: known ways to cheat against a set of rules.
 
 local core = require "cawb.core"
-local device = require "cawb.device.device"
+local device = require "cawb.gpu.device"
 local job = require "cawb.door.job"
 local redteam = require "cawb.suite.redteam"
 local display = require "cawb.base.display"

@@ -3,12 +3,12 @@
 
 local command = require "cawb.door.command"
 local core = require "cawb.core"
-local device = require "cawb.device.device"
-local evaluate = require "cawb.run.evaluate"
-local manifest = require "cawb.device.manifest"
+local device = require "cawb.gpu.device"
+local evaluate = require "cawb.judge.evaluate"
+local manifest = require "cawb.gpu.manifest"
 local restored = require "cawb.run.restored"
 local display = require "cawb.base.display"
-local task = require "cawb.task.task"
+local task = require "cawb.judge.task.task"
 
 local M = { summary = "measure a stored candidate again: cawb reproduce RUN" }
 

@@ -1,17 +1,17 @@
 -- cawb serve TASKS...: an environment that trainers ask over HTTP: candidates in, verdicts and rewards out.
 
-local cli = require "cawb.door.cli"
+local cli = require "cawb.door.command_line"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
-local device = require "cawb.device.device"
+local device = require "cawb.gpu.device"
 local file = require "cawb.base.file"
 local job = require "cawb.door.job"
 local lane = require "cawb.base.lane"
 local options = require "cawb.base.options"
 local rules = require "cawb.judge.rules"
-local scale = require "cawb.task.scale"
-local server = require "cawb.serve.server"
+local scale = require "cawb.judge.task.scale"
+local server = require "cawb.learn.serve.server"
 local strategy = require "cawb.base.strategy"
 
 local M = { summary = "an environment for trainers: candidates over HTTP, verdicts and rewards back" }

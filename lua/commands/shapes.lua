@@ -1,16 +1,16 @@
 -- cawb shapes TASK.py CANDIDATE: does a candidate hold for sizes next to the task's own?
 
 local shapes = require "cawb.door.shapes"
-local cli = require "cawb.door.cli"
+local cli = require "cawb.door.command_line"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
-local device = require "cawb.device.device"
-local given_words = require "cawb.door.given"
+local device = require "cawb.gpu.device"
+local given_words = require "cawb.door.arguments"
 local job = require "cawb.door.job"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
-local tasks = require "cawb.task.task"
+local tasks = require "cawb.judge.task.task"
 
 local M = { summary = "a candidate on sizes next to the task's own: one more, one less, a prime, 1" }
 

@@ -1,22 +1,22 @@
 -- cawb synth: training tasks, composed of PyTorch's operators and filtered by execution.
 
-local benchmark = require "cawb.synth.benchmark"
-local card = require "cawb.synth.card"
-local cli = require "cawb.door.cli"
+local benchmark = require "cawb.learn.synth.benchmark"
+local card = require "cawb.learn.synth.card"
+local cli = require "cawb.door.command_line"
 local command = require "cawb.door.command"
-local confirm = require "cawb.synth.confirm"
+local confirm = require "cawb.learn.synth.confirm"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
-local device = require "cawb.device.device"
+local device = require "cawb.gpu.device"
 local display = require "cawb.base.display"
-local export = require "cawb.synth.export"
+local export = require "cawb.learn.synth.export"
 local file = require "cawb.base.file"
 local job = require "cawb.door.job"
-local loop = require "cawb.synth.loop"
-local maker = require "cawb.synth.make"
+local loop = require "cawb.learn.synth.loop"
+local maker = require "cawb.learn.synth.make"
 local options = require "cawb.base.options"
-local propose = require "cawb.synth.propose"
-local sets = require "cawb.synth.set"
+local propose = require "cawb.learn.synth.propose"
+local sets = require "cawb.learn.synth.set"
 local strategy = require "cawb.base.strategy"
 
 local M = { summary = "training tasks, synthesised and filtered by execution: cawb synth --out DIR --count N" }
@@ -117,14 +117,14 @@ end
 --- A hash of the code that draws and filters; what only tells of it, such as the card, may change meanwhile.
 function M.generator()
   local texts = {}
-  local names = core.fs.list(core.home .. "/core/host/synth") or {}
+  local names = core.fs.list(core.home .. "/python/cawb_host/learn") or {}
   table.sort(names)
   for _, name in ipairs(names) do
-    if name:match "%.py$" and name ~= "timed.py" then texts[#texts + 1] = file.read(core.home .. "/core/host/synth/" .. name) end
+    if name:match "%.py$" and name ~= "timed.py" then texts[#texts + 1] = file.read(core.home .. "/python/cawb_host/learn/" .. name) end
   end
   texts[#texts + 1] = file.read(core.home .. "/configs/synth-paper.lua")
   for _, name in ipairs { "filters", "graphs", "make", "propose", "sizes" } do
-    texts[#texts + 1] = file.read(("%s/lua/cawb/synth/%s.lua"):format(core.home, name))
+    texts[#texts + 1] = file.read(("%s/lua/cawb/learn/synth/%s.lua"):format(core.home, name))
   end
   return core.hash.sha256(table.concat(texts, "\0")):sub(1, 12)
 end

@@ -1,6 +1,6 @@
 ---@meta cawb
 -- Annotations of the module `cawb` for the Lua language server. There is no code
--- here; tests/lua/test_meta.lua holds these names against what the module offers.
+-- here; tests/door/test_meta.lua holds these names against what the module offers.
 --
 -- Three kinds of failure: misuse raises; the world failing returns nil, message,
 -- name; a failed candidate is data, { ok = false, stage =, reason = }.
@@ -77,13 +77,13 @@ function Device:settle() end
 function Device:finish(seconds) end
 ---Let go of a task's memory and of the loaded candidate; the worker stays.
 function Device:forget() end
----One request to the worker (core/protocol/worker.json).
+---One request to the worker (core/base/protocol/worker.json).
 ---@param request table
 ---@param fds? table
 ---@param timeout number seconds
 ---@return table? reply, string? message, string? name
 function Device:call(request, fds, timeout) end
----One request to the compiler process (core/protocol/compiler.json).
+---One request to the compiler process (core/base/protocol/compiler.json).
 ---@param request table
 ---@return table? reply, string? message, string? name
 function Device:ask_compiler(request) end
@@ -285,7 +285,7 @@ function cawb.candidate(spec) end
 ---@return table|cawb.Failure|nil built, string? message, string? name
 function cawb.compile(spec) end
 
----Open "auto", "cuda:N", "sim:h100" (lua/cawb/device/devices has the others), a part of one
+---Open "auto", "cuda:N", "sim:h100" (lua/cawb/gpu/devices has the others), a part of one
 ---("sim:h100/16") or a description of your own ("sim:my/gpu.lua"); "cpu", for Python candidates.
 ---@param name? string
 ---@param options? { deadlines?: table, compile?: table, simulate?: table, cache?: string }

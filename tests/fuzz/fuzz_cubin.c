@@ -3,8 +3,8 @@
 ** 0 for bytes that are the whole file; else they are, cut after so many sixteenths, the
 ** machine code and the line program.
 */
-#include "../c/sim_figures.h"
-#include "../c/tiny_cubin.h"
+#include "sim_figures.h"
+#include "tiny_cubin.h"
 #include "fuzz.h"
 
 static const char ptx[] =

@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "fuzz.h"
-#include "process/message.h"
-#include "worker/worker.h"
+#include "base/process/message.h"
+#include "judge/worker/worker.h"
 
 enum { REQUESTS = 16, SHARE = 4096 };
 

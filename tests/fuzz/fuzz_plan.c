@@ -1,6 +1,6 @@
 /* fuzz_plan.c - plan.lua: recorded, bound, described; and asked for its tunables. */
 #include "fuzz.h"
-#include "plan/plan.h"
+#include "gpu/plan/plan.h"
 
 static const char ptx[] =
   ".visible .entry rows(.param .u64 a, .param .u64 b, .param .u32 c, .param .f32 d)\n{\n"

@@ -1,7 +1,7 @@
 /* fuzz_ptx.c - the table of kernels, from PTX and behind a byte 1 the compiler's log; and the census. */
 #include "fuzz.h"
-#include "ptx/census.h"
-#include "ptx/kernels.h"
+#include "gpu/ptx/census.h"
+#include "gpu/ptx/kernels.h"
 
 /* A census says of each parameter what is done to it, or that nothing is known. */
 static void census(const char *text) {

@@ -3,7 +3,7 @@
 ** packets. reply.lua says what must hold. CAWB_SOURCE names the checkout, else it is ".".
 */
 #include "fuzz.h"
-#include "lua/util.h"
+#include "door/bindings/util.h"
 
 #include <stdio.h>
 

@@ -10,9 +10,9 @@
 #include <signal.h>
 #include <sys/time.h>
 
-#include "../c/sim_figures.h"
+#include "sim_figures.h"
 #include "fuzz.h"
-#include "ptx/kernels.h"
+#include "gpu/ptx/kernels.h"
 
 enum { BUFFER = 65536 };
 

@@ -1,6 +1,6 @@
 /* fuzz_source.c - the check of what a source includes. What passed once passes again. */
 #include "fuzz.h"
-#include "compile/source_check.h"
+#include "gpu/compile/source_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *text = fuzz_text(data, size);

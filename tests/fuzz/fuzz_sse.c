@@ -1,6 +1,6 @@
 /* fuzz_sse.c - an event stream at once, and in pieces: the same events. */
 #include "fuzz.h"
-#include "net/sse.h"
+#include "base/http/sse.h"
 
 enum { LIMIT = 4096 };
 

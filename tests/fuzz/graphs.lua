@@ -365,7 +365,7 @@ end
 local first, count = ...
 if not first then return M end
 
-local composed = dofile "tests/lua/composed.lua"
+local composed = dofile "tests/support/composed.lua"
 local failed = 0
 for seed = tonumber(first) // 1, tonumber(first) // 1 + tonumber(count or 1) // 1 - 1 do
   if (seed - first) % 25 == 0 and seed > first // 1 then print(("-- %d done, %d failed"):format(seed - first, failed)) io.stdout:flush() end

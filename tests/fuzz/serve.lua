@@ -4,12 +4,12 @@
 -- with sanitizers (`cmake --preset asan`) for what happens below Lua.
 
 local core = require "cawb.core"
-local dialects = require "cawb.serve.dialects"
-local http = require "cawb.serve.http"
-local mcp = require "cawb.serve.mcp"
-local openenv = require "cawb.serve.openenv"
-local score = require "cawb.serve.score"
-local tasks = require "cawb.serve.tasks"
+local dialects = require "cawb.learn.serve.dialects"
+local http = require "cawb.learn.serve.http"
+local mcp = require "cawb.learn.serve.mcp"
+local openenv = require "cawb.learn.serve.openenv"
+local score = require "cawb.learn.serve.score"
+local tasks = require "cawb.learn.serve.tasks"
 
 local count, seed = math.tointeger(tonumber(arg[1] or 10000)), math.tointeger(tonumber(arg[2] or 1))
 math.randomseed(seed)

@@ -1,2 +1,2 @@
--- What a plan can say, on a real device.
-return dofile "tests/lua/features.lua" "cuda:0"
+-- What a plan can say, on the simulated device.
+return dofile "tests/support/features.lua" "sim:h100"

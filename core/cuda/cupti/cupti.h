@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "device/lines.h"
+#include "gpu/device/lines.h"
 #include "base/locate.h"
 
 typedef struct cawb_cupti cawb_cupti;

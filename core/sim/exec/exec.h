@@ -4,7 +4,7 @@
 #ifndef CAWB_SIM_EXEC_EXEC_H
 #define CAWB_SIM_EXEC_EXEC_H
 
-#include "device/device.h"
+#include "gpu/device/device.h"
 #include "sim/exec/counts.h"
 #include "sim/exec/insn.h"
 #include "sim/memory/region.h"

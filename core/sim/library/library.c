@@ -3,7 +3,7 @@
 ** times from what libraries reach of the published rates. Operands are checked as a kernel's accesses are.
 */
 #include "sim/library/library.h"
-#include "device/times.h"
+#include "gpu/device/times.h"
 #include "sim/time/profile.h"
 #include "sim/time/time.h"
 

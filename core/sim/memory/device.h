@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "device/device.h"
+#include "gpu/device/device.h"
 #include "sim/memory/region.h"
 
 typedef cawb_figures sim_model;

@@ -4,7 +4,7 @@
 #ifndef CAWB_SIM_MEMORY_REGION_H
 #define CAWB_SIM_MEMORY_REGION_H
 
-#include "device/device.h"
+#include "gpu/device/device.h"
 
 typedef struct sim_device sim_device;
 

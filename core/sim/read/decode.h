@@ -4,7 +4,7 @@
 
 #include "sim/exec/ops.h"
 #include "sim/exec/variants.h"
-#include "sim/read/ptx_parse.h"
+#include "sim/parse/ptx_parse.h"
 
 /* Modifiers of a mnemonic, as bits of form.has. */
 #define PTX_WORDS_LIST(X) \

@@ -21,7 +21,7 @@
 **
 ** All but memory are spread over the SMs that have blocks, as loaded as the busiest of them.
 */
-#include "device/times.h"
+#include "gpu/device/times.h"
 #include "sim/time/time.h"
 
 #include <math.h>

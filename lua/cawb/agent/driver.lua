@@ -1,7 +1,7 @@
 -- driver: a run whose moves are made elsewhere: a client calls its tools, one at a time. Budgets and rules are the
 -- run's own, and every call is in its record.
 
-local baselines = require "cawb.time.baselines"
+local baselines = require "cawb.judge.time.baselines"
 local core = require "cawb.core"
 local feedback = require "cawb.agent.feedback"
 local tools = require "cawb.agent.tools"

@@ -1,7 +1,7 @@
 -- proposals: candidates out of a reply's text, for strategies without tools: a block fenced as
 -- cuda, and one as lua, the last of each kind.
 
-local candidates = require "cawb.task.candidate"
+local candidates = require "cawb.judge.task.candidate"
 
 local M = {}
 

@@ -1,7 +1,7 @@
 -- session: what tools work on: a run, a workspace of its own, and the files that may be
 -- read beside it. Paths are those that a model writes: "kernel.cu", "task/softmax.py".
 
-local candidates = require "cawb.task.candidate"
+local candidates = require "cawb.judge.task.candidate"
 local core = require "cawb.core"
 local suggest = require "cawb.base.suggest"
 local feedback = require "cawb.agent.feedback"

@@ -7,7 +7,7 @@
 -- in the order in which they happened. docs/reference/record.md has the fields.
 
 local core = require "cawb.core"
-local folder = require "cawb.task.folder"
+local folder = require "cawb.judge.task.folder"
 
 local M = {}
 

@@ -88,7 +88,7 @@ return {
 
   verify = {
     trials = 5,               -- fresh secret inputs
-    -- further inputs of kinds that the task never announced (core/host/judge/battery.py), one of
+    -- further inputs of kinds that the task never announced (python/cawb_host/judge/inputs/battery.py), one of
     -- each; a kind that the reference itself cannot deal with is left out, and `ties` where no
     -- output is an index
     battery = { "mixed", "integers", "edges", "almost", "heavy", "outlier", "constant", "offset", "scales", "nan", "ties" },

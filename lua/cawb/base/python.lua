@@ -52,7 +52,7 @@ function M.site_packages()
 end
 
 --- The folder of the task host, a program in Python.
-function M.host_folder() return core.home .. "/core/host" end
+function M.host_folder() return core.home .. "/python/cawb_host" end
 
 local function recent(torch)
   local major, minor = tostring(torch):match "^(%d+)%.(%d+)"

@@ -1,5 +1,5 @@
 -- schema: whether a value that came from elsewhere is what a description says. A description
--- is a table { type =, ... } as core/protocol/README.md defines them; named types stand apart.
+-- is a table { type =, ... } as core/base/protocol/README.md defines them; named types stand apart.
 -- Bounds hold everywhere: a text, a list or a number without any of its own has the default.
 
 local core = require "cawb.core"

@@ -1,5 +1,5 @@
 -- wire: a process that answers requests, and the protocol that its answers are held to. The
--- protocols stand in core/protocol/*.json, one file for each process. What does not fit them
+-- protocols stand in core/base/protocol/*.json, one file for each process. What does not fit them
 -- ends that process, and the call with it: nil, message, "protocol".
 
 local core = require "cawb.core"
@@ -45,10 +45,10 @@ end
 --- file is broken: it comes with the program.
 function M.protocol(name)
   if known[name] then return known[name] end
-  local path = ("%s/core/protocol/%s.json"):format(core.home, name)
+  local path = ("%s/core/base/protocol/%s.json"):format(core.home, name)
   local p, message = core.json.decode(assert(file.read(path)))
   if not p then error(("%s: %s"):format(path, message)) end
-  p.forms, p.path = {}, ("core/protocol/%s.json"):format(name)
+  p.forms, p.path = {}, ("core/base/protocol/%s.json"):format(name)
   for op, about in pairs(p.ops) do p.forms[op] = forms(about, p.failure) end
   known[name] = p
   return p

@@ -1,32 +1,32 @@
 -- candidate: a task, lowered: kernel.cu and plan.lua.
 
-local attend = require "cawb.compose.attend"
-local behind = require "cawb.compose.behind"
-local beside = require "cawb.compose.beside"
-local cells = require "cawb.compose.cells"
-local choose = require "cawb.compose.choose"
+local attend = require "cawb.compose.schedule.attention"
+local behind = require "cawb.compose.schedule.epilogue"
+local beside = require "cawb.compose.schedule.horizontal"
+local cells = require "cawb.compose.schedule.cells"
+local choose = require "cawb.compose.schedule.generators"
 local core = require "cawb.core"
-local factors = require "cawb.compose.factors"
+local factors = require "cawb.compose.schedule.packing"
 local file = require "cawb.base.file"
-local import = require "cawb.compose.import"
-local kept = require "cawb.compose.tune.kept"
-local library = require "cawb.compose.library"
-local limits = require "cawb.compose.limits"
+local import = require "cawb.compose.operators.import"
+local kept = require "cawb.compose.tune.choices"
+local library = require "cawb.compose.ir.library"
+local limits = require "cawb.compose.plan.limits"
 local omit = require "cawb.compose.omit"
-local partition = require "cawb.compose.partition"
-local plan = require "cawb.compose.plan"
+local partition = require "cawb.compose.schedule.partition"
+local plan = require "cawb.compose.plan.plan"
 local points = require "cawb.compose.points"
-local prepared = require "cawb.compose.prepared"
+local prepared = require "cawb.compose.ir.prepared"
 local records = require "cawb.compose.tune.records"
-local rewrite = require "cawb.compose.rewrite"
+local rewrite = require "cawb.compose.rewrite.rewrite"
 local partial = require "cawb.compose.split.partial"
-local schedule = require "cawb.compose.schedule"
-local share = require "cawb.compose.share"
-local show = require "cawb.compose.show"
-local split = require "cawb.compose.split"
-local tensors = require "cawb.compose.kernel.tensor"
-local tune = require "cawb.compose.tune"
-local wave = require "cawb.compose.wave"
+local schedule = require "cawb.compose.schedule.schedule"
+local share = require "cawb.compose.plan.merge"
+local show = require "cawb.compose.plan.show"
+local split = require "cawb.compose.split.split"
+local tensors = require "cawb.compose.emit.tensor.kernel"
+local tune = require "cawb.compose.tune.search"
+local wave = require "cawb.compose.schedule.wave"
 
 local M = {}
 
@@ -60,7 +60,7 @@ local function generate(kernels, options)
 end
 
 local function part(name)
-  return assert(file.read(("%s/lua/cawb/compose/parts/%s.cuh"):format(core.home, name)))
+  return assert(file.read(("%s/lua/cawb/compose/emit/parts/%s.cuh"):format(core.home, name)))
 end
 
 local function sorted(set)

@@ -16,7 +16,7 @@ local function without_barriers(text) return (text:gsub("__syncthreads%(%);", ""
 
 -- The joins of a row's lanes, which other kernels of the source share, once more without barriers.
 local function own_joins()
-  local text = assert(file.read(core.home .. "/lua/cawb/compose/parts/join.cuh"))
+  local text = assert(file.read(core.home .. "/lua/cawb/compose/emit/parts/join.cuh"))
   return "namespace unsynced {\n" .. without_barriers(text) .. "}\n\n"
 end
 

@@ -7,9 +7,9 @@
 -- Programs of the sound language choose among these. The free language has every value of a name, whatever the kernel is
 -- (M.domain), the two omissions (guards, barriers), and refuses what does not go: a program can be wrong in it.
 
-local graphs = require "cawb.compose.graph"
-local rows = require "cawb.compose.kernel.rows"
-local schedule = require "cawb.compose.schedule"
+local graphs = require "cawb.compose.ir.graph"
+local rows = require "cawb.compose.emit.rows.rows"
+local schedule = require "cawb.compose.schedule.schedule"
 
 local M = {}
 

@@ -2,17 +2,17 @@
 -- own means: their outputs are verified, their times taken as any candidate's. They lie
 -- beside this file and not in kernels/, which holds what may be proposed for a task.
 
-local candidate = require "cawb.task.candidate"
-local ceilings = require "cawb.device.ceilings"
+local candidate = require "cawb.judge.task.candidate"
+local ceilings = require "cawb.gpu.ceilings"
 local core = require "cawb.core"
-local evaluate = require "cawb.run.evaluate"
-local execute = require "cawb.device.execute"
-local device_kinds = require "cawb.device.kinds"
-local manifest = require "cawb.device.manifest"
+local evaluate = require "cawb.judge.evaluate"
+local execute = require "cawb.judge.execute"
+local device_kinds = require "cawb.gpu.kinds"
+local manifest = require "cawb.gpu.manifest"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local stats = require "cawb.base.stats"
-local tasks = require "cawb.task.task"
+local tasks = require "cawb.judge.task.task"
 
 local M = {}
 

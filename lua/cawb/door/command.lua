@@ -1,16 +1,16 @@
 -- command: what the commands that look at one candidate share: `cawb WORD TASK.py CANDIDATE
 -- [flags]`, from words to a device, a task and a candidate.
 
-local cli = require "cawb.door.cli"
+local cli = require "cawb.door.command_line"
 local defaults = require "cawb.base.defaults"
-local device = require "cawb.device.device"
-local given_words = require "cawb.door.given"
+local device = require "cawb.gpu.device"
+local given_words = require "cawb.door.arguments"
 local job = require "cawb.door.job"
-local kinds = require "cawb.device.kinds"
+local kinds = require "cawb.gpu.kinds"
 local options = require "cawb.base.options"
-local scale = require "cawb.task.scale"
+local scale = require "cawb.judge.task.scale"
 local strategy = require "cawb.base.strategy"
-local task = require "cawb.task.task"
+local task = require "cawb.judge.task.task"
 
 local M = {}
 

@@ -1,7 +1,7 @@
 -- compare: what strategies make of the same tasks: each pair is one run in a process of its own, and
 -- what it printed as JSON is all that counts here.
 
-local cli = require "cawb.door.cli"
+local cli = require "cawb.door.command_line"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
 

@@ -1,12 +1,12 @@
 -- job: `cawb STRATEGY.lua TASK.py`. From a parsed command line to an exit code.
 
 local afford = require "cawb.agent.afford"
-local baselines = require "cawb.time.baselines"
+local baselines = require "cawb.judge.time.baselines"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
-local device = require "cawb.device.device"
-local given = require "cawb.door.given"
-local kinds = require "cawb.device.kinds"
+local device = require "cawb.gpu.device"
+local given = require "cawb.door.arguments"
+local kinds = require "cawb.gpu.kinds"
 local ledger = require "cawb.run.ledger"
 local live = require "cawb.door.live"
 local options = require "cawb.base.options"
@@ -16,9 +16,9 @@ local result = require "cawb.run.result"
 local resume = require "cawb.run.resume"
 local rules = require "cawb.judge.rules"
 local run = require "cawb.run.run"
-local scale = require "cawb.task.scale"
+local scale = require "cawb.judge.task.scale"
 local strategy = require "cawb.base.strategy"
-local task = require "cawb.task.task"
+local task = require "cawb.judge.task.task"
 
 local M = {}
 

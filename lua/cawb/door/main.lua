@@ -5,9 +5,9 @@
 --   cawb WORD [arguments]               a command: lua/commands/WORD.lua
 
 local core = require "cawb.core"
-local cli = require "cawb.door.cli"
+local cli = require "cawb.door.command_line"
 require "cawb"                        -- gives the names that scripts may require
-local given = require "cawb.door.given"
+local given = require "cawb.door.arguments"
 local job = require "cawb.door.job"
 local page = require "cawb.door.page"
 local place = require "cawb.base.place"

@@ -2,17 +2,17 @@
 -- strict judge on every shape that the user lists, the sanitizer, a material speed-up with
 -- confidence, and the incumbent's time. What gets out does not need cawb.
 
-local candidates = require "cawb.task.candidate"
+local candidates = require "cawb.judge.task.candidate"
 local core = require "cawb.core"
 local deliver = require "cawb.door.deliver"
-local evaluate = require "cawb.run.evaluate"
-local execute = require "cawb.device.execute"
+local evaluate = require "cawb.judge.evaluate"
+local execute = require "cawb.judge.execute"
 local options = require "cawb.base.options"
 local display = require "cawb.base.display"
 local python = require "cawb.base.python"
 local sanitizer = require "cawb.judge.sanitizer"
-local tasks = require "cawb.task.task"
-local ways = require "cawb.compose.ways"
+local tasks = require "cawb.judge.task.task"
+local ways = require "cawb.compose.variants"
 
 local M = {}
 

@@ -2,12 +2,12 @@
 -- lines elsewhere, and a closing table.
 
 local baseline_names = require "cawb.base.baseline_names"
-local baselines = require "cawb.time.baselines"
-local ceilings = require "cawb.device.ceilings"
+local baselines = require "cawb.judge.time.baselines"
+local ceilings = require "cawb.gpu.ceilings"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
 local live = require "cawb.door.live"
-local verdict = require "cawb.door.verdict"
+local verdict = require "cawb.door.answer"
 
 local M = {}
 

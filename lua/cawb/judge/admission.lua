@@ -5,7 +5,7 @@
 local battery = require "cawb.judge.battery"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
-local judge = require "cawb.judge.judge"
+local judge = require "cawb.judge.verdict"
 local options = require "cawb.base.options"
 local strategy = require "cawb.base.strategy"
 

@@ -1,9 +1,9 @@
 -- battery: kinds of inputs that the task never announced. Which to try on a task, what each can
--- say of it, and under which tolerance; core/host/judge/battery.py makes them.
+-- say of it, and under which tolerance; python/cawb_host/judge/inputs/battery.py makes them.
 
-local judge = require "cawb.judge.judge"
+local judge = require "cawb.judge.verdict"
 local options = require "cawb.base.options"
-local traits = require "cawb.graph.traits"
+local traits = require "cawb.torch.traits"
 
 local M = {}
 
@@ -92,7 +92,7 @@ local function bytes_of(specs)
   return total
 end
 
--- ---- relations: what needs no reference (core/host/judge/relations.py)
+-- ---- relations: what needs no reference (python/cawb_host/judge/compare/relations.py)
 
 local relations = { none = {}, linear = { "linear" }, rows = { "rows" }, all = { "linear", "rows" } }
 local says = { linear = "2 f(x) - f(y) is not f(2 x - y)", rows = "with its rows in another order it computes something else" }

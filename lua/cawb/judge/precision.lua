@@ -2,7 +2,7 @@
 -- errors that it makes. The two are independent: an instruction says what could be, an error
 -- what was.
 
-local traits = require "cawb.graph.traits"
+local traits = require "cawb.torch.traits"
 
 local M = {}
 

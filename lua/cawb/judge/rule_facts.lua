@@ -3,8 +3,8 @@
 
 local core = require "cawb.core"
 local file = require "cawb.base.file"
-local folder = require "cawb.task.folder"
-local plausibility = require "cawb.graph.plausibility"
+local folder = require "cawb.judge.task.folder"
+local plausibility = require "cawb.judge.plausibility"
 local precision = require "cawb.judge.precision"
 
 local M = {}

@@ -48,11 +48,16 @@ local function load_rule(path)
   return files[path]
 end
 
+-- Where a rule stands: those about Python candidates, whose names begin so, have a folder of their own.
+local function folder_of(name)
+  return core.home .. "/lua/cawb/judge/rules" .. (name:find "^python_" and "/python" or "")
+end
+
 --- Names of the rules that cawb came with.
 function M.names()
   local list = {}
-  for _, entry in ipairs(core.fs.list(core.home .. "/lua/cawb/judge/rules") or {}) do
-    list[#list + 1] = entry:match "^(.*)%.lua$"
+  for _, dir in ipairs { folder_of "", folder_of "python_" } do
+    for _, entry in ipairs(core.fs.list(dir) or {}) do list[#list + 1] = entry:match "^(.*)%.lua$" end
   end
   table.sort(list)
   return list
@@ -60,7 +65,7 @@ end
 
 local function path_of(name, folder)
   if name:find "%.lua$" then return name:sub(1, 1) == "/" and name or folder .. "/" .. name end
-  return ("%s/lua/cawb/judge/rules/%s.lua"):format(core.home, name)
+  return ("%s/%s.lua"):format(folder_of(name), name)
 end
 
 -- The rule of a set with its options laid over its defaults, or nil and a message.

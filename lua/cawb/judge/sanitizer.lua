@@ -3,11 +3,11 @@
 -- device looks for the same mistakes whenever it executes. Both in one form.
 
 local core = require "cawb.core"
-local device = require "cawb.device.device"
-local execute = require "cawb.device.execute"
+local device = require "cawb.gpu.device"
+local execute = require "cawb.judge.execute"
 local file = require "cawb.base.file"
 local options = require "cawb.base.options"
-local tasks = require "cawb.task.task"
+local tasks = require "cawb.judge.task.task"
 
 local M = {}
 

@@ -4,8 +4,8 @@
 
 local activity = require "cawb.base.activity"
 local battery = require "cawb.judge.battery"
-local execute = require "cawb.device.execute"
-local judge = require "cawb.judge.judge"
+local execute = require "cawb.judge.execute"
+local judge = require "cawb.judge.verdict"
 local known = require("cawb.base.options").known
 local sanitizer = require "cawb.judge.sanitizer"
 

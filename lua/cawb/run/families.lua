@@ -1,7 +1,7 @@
 -- families: the ladders in kernels/. Each folder has a family.lua that says which
 -- operator graphs it serves and names its versions, from naive to fast.
 
-local candidate = require "cawb.task.candidate"
+local candidate = require "cawb.judge.task.candidate"
 local core = require "cawb.core"
 
 local M = {}

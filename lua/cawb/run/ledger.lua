@@ -4,7 +4,7 @@
 local core = require "cawb.core"
 local display = require "cawb.base.display"
 local file = require "cawb.base.file"
-local manifest = require "cawb.device.manifest"
+local manifest = require "cawb.gpu.manifest"
 local result = require "cawb.run.result"
 local seeds = require "cawb.base.seeds"
 

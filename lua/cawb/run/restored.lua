@@ -1,9 +1,9 @@
 -- restored: a candidate and its circumstances, out of the record of a run.
 
-local candidates = require "cawb.task.candidate"
+local candidates = require "cawb.judge.task.candidate"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
-local folder = require "cawb.task.folder"
+local folder = require "cawb.judge.task.folder"
 local options = require "cawb.base.options"
 
 local M = {}

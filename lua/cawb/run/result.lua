@@ -1,7 +1,7 @@
 -- result: a run as plain data, the shape that --json prints (docs/reference/result.md).
 
 local core = require "cawb.core"
-local manifest = require "cawb.device.manifest"
+local manifest = require "cawb.gpu.manifest"
 
 local M = {}
 

@@ -1,9 +1,9 @@
 -- resume: a run that stopped before it ended, and goes on under its own name: turns, best and what
 -- was spent come from the record. Its workspace lies where it was.
 
-local candidates = require "cawb.task.candidate"
+local candidates = require "cawb.judge.task.candidate"
 local core = require "cawb.core"
-local folder = require "cawb.task.folder"
+local folder = require "cawb.judge.task.folder"
 local ledger = require "cawb.run.ledger"
 
 local M = {}

@@ -4,15 +4,15 @@
 local activity = require "cawb.base.activity"
 local afford = require "cawb.agent.afford"
 local ask_model = require "cawb.agent.ask"
-local candidates = require "cawb.task.candidate"
+local candidates = require "cawb.judge.task.candidate"
 local cassette = require "cawb.agent.cassette"
-local confirm = require "cawb.run.confirm"
+local confirm = require "cawb.judge.confirm"
 local core = require "cawb.core"
-local evaluate = require "cawb.run.evaluate"
+local evaluate = require "cawb.judge.evaluate"
 local loop = require "cawb.base.loop"
 local prices = require "cawb.agent.prices"
 local rewards = require "cawb.run.rewards"
-local room = require "cawb.device.room"
+local room = require "cawb.gpu.memory_wait"
 
 local M = {}
 

@@ -5,7 +5,7 @@
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local ledger = require "cawb.run.ledger"
-local manifest = require "cawb.device.manifest"
+local manifest = require "cawb.gpu.manifest"
 local rows = require "cawb.suite.rows"
 local run = require "cawb.run.run"
 local suite = require "cawb.suite.suite"

@@ -1,15 +1,15 @@
 -- redteam: known ways to cheat, each with an honest look-alike, against a set of rules. A
--- fixture is a file in tests/cheats/tier1 that returns
+-- fixture is a file in tests/judge/cheats/tier1 that returns
 --   { entry = its number in the catalogue, family = "A".."H", task = name, caught = { stage =,
 --     rule = }, cheat = { source =, plan =, options = }, look_alike = { says =, source =, plan = } }
--- What is not given is that of the task's honest kernel in tests/cheats/kernels. A fixture sees
+-- What is not given is that of the task's honest kernel in tests/judge/cheats/kernels. A fixture sees
 -- kernel(name) -> source, plan and edit(text, from, to). Of tier 2: see redteam_python.lua.
 
-local candidates = require "cawb.task.candidate"
+local candidates = require "cawb.judge.task.candidate"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local defaults = require "cawb.base.defaults"
-local evaluate = require "cawb.run.evaluate"
+local evaluate = require "cawb.judge.evaluate"
 local options = require "cawb.base.options"
 local python_fixtures = require "cawb.suite.redteam_python"
 local python = require "cawb.base.python"
@@ -17,7 +17,7 @@ local rules = require "cawb.judge.rules"
 local sanitizer = require "cawb.judge.sanitizer"
 local seeds = require "cawb.base.seeds"
 local strategy = require "cawb.base.strategy"
-local tasks = require "cawb.task.task"
+local tasks = require "cawb.judge.task.task"
 
 local M = {}
 
@@ -26,7 +26,7 @@ M.families = { A = "output without the work", B = "paying once, charging many ti
                G = "attacking the judge" }
 
 --- Where the corpus lies.
-function M.folder() return core.home .. "/tests/cheats" end
+function M.folder() return core.home .. "/tests/judge/cheats" end
 
 local function read(path)
   local text, message = file.read(path)

@@ -1,13 +1,13 @@
--- redteam_python: the red team's corpus of tier 2, Python candidates. tests/cheats/tier2 has a
+-- redteam_python: the red team's corpus of tier 2, Python candidates. tests/judge/cheats/tier2 has a
 -- file for each cheat and files NAME_honest.py, look-alikes that must pass. Comments at the
 -- head: `what`, `met by`, `caught by: LAYER: how` (rules, judge, jail, numbers), `task`, and for
 -- a look-alike `looks like`, the cheats that it resembles; `device` where it is about one only.
 
-local candidates = require "cawb.task.candidate"
+local candidates = require "cawb.judge.task.candidate"
 local core = require "cawb.core"
-local evaluate = require "cawb.run.evaluate"
+local evaluate = require "cawb.judge.evaluate"
 local file = require "cawb.base.file"
-local kinds = require "cawb.device.kinds"
+local kinds = require "cawb.gpu.kinds"
 
 local M = {}
 

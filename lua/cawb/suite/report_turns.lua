@@ -2,7 +2,7 @@
 -- came, and their texts, as far as a page has room for them.
 
 local core = require "cawb.core"
-local roofline = require "cawb.look.roofline"
+local roofline = require "cawb.judge.profile.roofline"
 
 local M = {}
 

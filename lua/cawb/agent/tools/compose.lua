@@ -1,12 +1,12 @@
 -- compose: what the compiler makes of the task, by a schedule; its two files go into the workspace, to go on by hand.
 
 local candidate = require "cawb.compose.candidate"
-local candidates = require "cawb.task.candidate"
-local ceilings = require "cawb.device.ceilings"
+local candidates = require "cawb.judge.task.candidate"
+local ceilings = require "cawb.gpu.ceilings"
 local core = require "cawb.core"
-local profile = require "cawb.look.profile"
-local roofline = require "cawb.look.roofline"
-local schedule = require "cawb.compose.schedule"
+local profile = require "cawb.judge.profile.profile"
+local roofline = require "cawb.judge.profile.roofline"
+local schedule = require "cawb.compose.schedule.schedule"
 
 local MOST = 60          -- edits that are shown
 

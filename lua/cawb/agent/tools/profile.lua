@@ -1,6 +1,6 @@
 -- profile: what the candidate does, what limits it, and what to try.
 
-local profile = require "cawb.look.profile"
+local profile = require "cawb.judge.profile.profile"
 local feedback = require "cawb.agent.feedback"
 
 local shown = { "registers", "occupancy", "shared_bytes", "blocks", "dram_bytes", "l2_hit_rate", "warp_instructions",

@@ -1,7 +1,7 @@
 -- shell: commands in a jail around the workspace; off unless agent.shell says otherwise.
 
 local core = require "cawb.core"
-local jail = require "cawb.agent.jail"
+local jail = require "cawb.agent.shell_jail"
 
 -- Beside the workspace: what the session may read, and variables that say where it is.
 local function readable(session)

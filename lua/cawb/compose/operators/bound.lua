@@ -1,6 +1,6 @@
 -- Bounds: clamp and its kin, by numbers or by tensors.
 
-local expressions = require "cawb.graph.expressions"
+local expressions = require "cawb.torch.expressions"
 
 local M = {}
 

@@ -1,7 +1,7 @@
 -- Recurrent layers: the inputs' share of all gates is one product for the whole sequence; what follows from
 -- step to step is a `cell`, a node of shape (states, steps, batch, hidden).
 
-local index = require "cawb.compose.index"
+local index = require "cawb.compose.ir.index"
 
 local M = {}
 

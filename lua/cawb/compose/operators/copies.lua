@@ -1,7 +1,7 @@
 -- Copies of views, turned planes, and elements taken by their number in a whole tensor.
 
-local graphs = require "cawb.compose.graph"
-local index = require "cawb.compose.index"
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
 local tools = require "cawb.compose.operators.tools"
 
 local M = {}

@@ -1,6 +1,6 @@
 -- Diagonals, and writes into a part of a copy.
 
-local index = require "cawb.compose.index"
+local index = require "cawb.compose.ir.index"
 
 local M = {}
 

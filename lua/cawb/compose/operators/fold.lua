@@ -1,8 +1,8 @@
 -- Operators that join many elements into one: sums, extremes, norms, losses.
 
-local expressions = require "cawb.graph.expressions"
+local expressions = require "cawb.torch.expressions"
 local tools = require "cawb.compose.operators.tools"
-local types = require "cawb.graph.types"
+local types = require "cawb.torch.types"
 
 local M = {}
 

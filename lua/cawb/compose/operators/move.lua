@@ -1,7 +1,7 @@
 -- Operators that compute nothing: they make, copy, join, shift and pick elements.
 
-local graphs = require "cawb.compose.graph"
-local index = require "cawb.compose.index"
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
 local tools = require "cawb.compose.operators.tools"
 
 local M = {}

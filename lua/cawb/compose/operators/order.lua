@@ -1,8 +1,8 @@
 -- Operators that put elements in order: a node of their places, and the elements there.
 
-local graphs = require "cawb.compose.graph"
-local index = require "cawb.compose.index"
-local types = require "cawb.graph.types"
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
+local types = require "cawb.torch.types"
 
 local M = {}
 

@@ -1,6 +1,6 @@
 -- Paddings by a tensor's own elements, one dimension after the other, and pixel_unshuffle.
 
-local index = require "cawb.compose.index"
+local index = require "cawb.compose.ir.index"
 
 local M = {}
 

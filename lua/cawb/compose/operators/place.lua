@@ -1,8 +1,8 @@
 -- Operators that put elements at places which whole numbers name: for each element, as scatters; those of a list along one
 -- axis as scatters with that list repeated.
 
-local graphs = require "cawb.compose.graph"
-local index = require "cawb.compose.index"
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
 local tools = require "cawb.compose.operators.tools"
 
 local M = {}

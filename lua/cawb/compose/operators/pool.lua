@@ -1,6 +1,6 @@
 -- Pooling: reduces over the axes of a window, which a view lays out behind each place.
 
-local index = require "cawb.compose.index"
+local index = require "cawb.compose.ir.index"
 local tools = require "cawb.compose.operators.tools"
 
 local M = {}

@@ -1,6 +1,6 @@
 -- Products: of matrices, convolutions, attention.
 
-local index = require "cawb.compose.index"
+local index = require "cawb.compose.ir.index"
 
 local M = {}
 

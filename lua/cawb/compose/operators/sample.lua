@@ -1,7 +1,7 @@
 -- Elements between elements, at places that a tensor says; and sums of rows of a table, bag by bag.
 
-local graphs = require "cawb.compose.graph"
-local index = require "cawb.compose.index"
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
 local tools = require "cawb.compose.operators.tools"
 
 local M = {}

@@ -1,7 +1,7 @@
 -- Special functions, computed in float64 whatever their type: none is then less exact than PyTorch's own. And a
 -- leaky ReLU whose slope is drawn in training mode.
 
-local expressions = require "cawb.graph.expressions"
+local expressions = require "cawb.torch.expressions"
 
 local M = {}
 

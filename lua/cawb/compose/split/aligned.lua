@@ -1,11 +1,11 @@
 -- aligned: further sums of what a norm's mean is of, as those of channels in a group, or of each image's channels in a batch.
 -- Where the norm's rows are gone through by parts, such a sum is made of the sums of parts, and the tensor is read once.
 
-local expression = require "cawb.compose.kernel.expression"
-local graphs = require "cawb.compose.graph"
-local index = require "cawb.compose.index"
+local expression = require "cawb.compose.emit.expression"
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
 local tools = require "cawb.compose.operators.tools"
-local views = require "cawb.compose.rewrites.views"
+local views = require "cawb.compose.rewrite.views"
 
 local M = {}
 

@@ -3,14 +3,14 @@
 -- distances from that (Chan, Golub and LeVeque 1983). What joins these reads no tensor, and where nothing else reads it
 -- either, the tensor is not stored. A node of the kind `partial` stands for them, of shape { numbers, images, channels, boxes }.
 
-local graphs = require "cawb.compose.graph"
-local index = require "cawb.compose.index"
-local lanes = require "cawb.compose.kernel.lanes"
-local rows = require "cawb.compose.kernel.rows"
-local tensors = require "cawb.compose.kernel.tensor"
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
+local lanes = require "cawb.compose.emit.lanes"
+local rows = require "cawb.compose.emit.rows.rows"
+local tensors = require "cawb.compose.emit.tensor.kernel"
 local tools = require "cawb.compose.operators.tools"
-local types = require "cawb.graph.types"
-local views = require "cawb.compose.rewrites.views"
+local types = require "cawb.torch.types"
+local views = require "cawb.compose.rewrite.views"
 
 local M = {}
 

@@ -6,8 +6,8 @@
 
 local core = require "cawb.core"
 local file = require "cawb.base.file"
-local graphs = require "cawb.compose.graph"
-local rows = require "cawb.compose.kernel.rows"
+local graphs = require "cawb.compose.ir.graph"
+local rows = require "cawb.compose.emit.rows.rows"
 
 local M = {}
 local Records = {}

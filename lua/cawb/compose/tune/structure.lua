@@ -1,10 +1,10 @@
 -- structure: what edits should gain that change what kernels there are, before they are measured: a cut writes and reads a tensor more,
 -- at the best rate that was seen. What such edits did beyond that here, or elsewhere, counts for the next one.
 
-local graphs = require "cawb.compose.graph"
+local graphs = require "cawb.compose.ir.graph"
 local models = require "cawb.compose.tune.model"
-local show = require "cawb.compose.show"
-local types = require "cawb.graph.types"
+local show = require "cawb.compose.plan.show"
+local types = require "cawb.torch.types"
 
 local M = {}
 

@@ -1,4 +1,4 @@
---- What the task itself forbids: the list `forbidden` in its file (core/host/task/forbidden.py). It is
+--- What the task itself forbids: the list `forbidden` in its file (python/cawb_host/judge/task/forbidden.py). It is
 --- asked under every set of rules, also `off`, because it is the task's and no opinion of whoever judges.
 --- What executes counts: operators that PyTorch's dispatcher ran in the calls, kernels of libraries,
 --- library calls of a plan, and the PTX that was built. An operator stands for all of its forms:

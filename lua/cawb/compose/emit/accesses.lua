@@ -1,0 +1,176 @@
+-- accesses: the nodes of a kernel as a template's access functions: how an element is read, and what is written
+-- where a result is known. Each function is a body of its own; all have the kernel's tensors as parameters.
+
+local bodies = require "cawb.compose.emit.body"
+local expression = require "cawb.compose.emit.expression"
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
+
+local M = {}
+
+---@class cawb.Accesses
+local Accesses = {}
+Accesses.__index = Accesses
+
+--- For a kernel of which `anchor` is the node that the template computes.
+function M.new(kernel, anchor)
+  return setmetatable({ kernel = kernel, anchor = anchor, names = {}, order = {}, headers = {} }, Accesses)
+end
+
+-- Four neighbours go out by an intrinsic: of an aggregate that is built in an unrolled loop the compiler makes four
+-- stores otherwise.
+local packs = { ["pack<float, 4>"] = { "float4", "make_float4" }, ["pack<int, 4>"] = { "int4", "make_int4" } }
+
+local function put(body, kind, address, words)
+  local own = packs[kind]
+  if not own then return bodies.class.put(body, kind, address, words) end
+  body:line("__stwb((%s *)(%s), %s(%s));", own[1], address, own[2], table.concat(words, ", "))
+end
+
+-- A body of one function.
+local function body_of(self, vector)
+  local body = expression.new(self.kernel, vector)
+  body.names, body.order, body.headers, body.depth, body.put = self.names, self.order, self.headers, 0, put
+  return body
+end
+
+--- C that returns a node's element at indices.
+function Accesses:value(node, i)
+  local body = body_of(self)
+  body:line("return %s;", body:value(node, i))
+  return body:text()
+end
+
+--- The same of a node that follows from another one, whose element is in a variable: `known` = { node, indices, name }.
+function Accesses:following(node, i, known)
+  local body = body_of(self)
+  body.known_only = { [known[1]] = true }
+  body:know(table.unpack(known))
+  body:line("return %s;", body:value(node, i))
+  return body:text()
+end
+
+--- C that sets v[0], v[1], ... to the elements at each of a list of indices, behind a line that these need, if any.
+function Accesses:values(node, list, first)
+  local body = body_of(self, #list)
+  if first then body:line(first) end
+  local texts = {}
+  for k, i in ipairs(list) do texts[k] = body:value(node, i) end
+  for k, text in ipairs(texts) do body:line("v[%d] = %s;", k - 1, text) end
+  return body:text()
+end
+
+--- C that writes every root. `known` is a list of { node, indices, name }; `at(root)` are a root's own indices.
+--- Where there are several elements, each of a list of `known` and `at` is for one of them.
+function Accesses:write(known, at, first)
+  local lanes = type(at) == "table" and at or { at }
+  local body = body_of(self, #lanes)
+  if first then body:line(first) end
+  body.known_only = { [self.anchor] = true }
+  for _, one in ipairs(known) do body:know(table.unpack(one)) end
+  for _, root in ipairs(self.kernel.roots) do
+    local list, texts = {}, {}
+    for k, where in ipairs(lanes) do
+      list[k] = where(root)
+      texts[k] = body:value(root, list[k])
+    end
+    body:store_all(root, list, texts)
+  end
+  return body:text()
+end
+
+--- C that returns where neighbours lie, the first of a list of indices first; nil where they are computed, or not read as they
+--- lie behind each other from a place that their number divides.
+function Accesses:address(node, list)
+  local body, found = body_of(self), {}
+  function body.load(_, x, i)
+    found[#found + 1] = { x = x, place = index.place(i, x.strides, x.offset) }
+    return "there"
+  end
+  for k, i in ipairs(list) do
+    local first, one = found[1], nil
+    if body:value(node, i) ~= "there" or #found ~= k or #body.lines > 0 then return nil end
+    one = found[k]
+    if one.x.dtype ~= node.dtype or k > 1 and (one.x ~= first.x or one.place.key ~= index.plus(first.place, k - 1).key) then return nil end
+  end
+  if not index.divisible(found[1].place, #list) then return nil end
+  return ("return %s + %s;"):format(body:tensor(found[1].x), index.c(found[1].place))
+end
+
+--- What a description needs of it: name, parameters, arguments.
+function Accesses:describe(description)
+  local words, nodes = {}, {}
+  local body = body_of(self)
+  local text
+  text, nodes = body:parameters()
+  for word in text:gmatch "[^,]+" do words[#words + 1] = word:match "^%s*(.-)%s*$" end
+  description.name, description.parameters, description.arguments = self.kernel.name, words, nodes
+  return description
+end
+
+--- What the generator made, as this kernel's; raises the refusal where it made nothing.
+function Accesses:finish(made, why)
+  if not made then expression.refuse(why) end
+  made.headers = self.headers
+  return made
+end
+
+--- The node of these kinds that a kernel computes.
+function M.anchor(kernel, kinds)
+  for _, list in ipairs { kernel.members, kernel.roots } do
+    for _, x in ipairs(list) do
+      if kinds[x.kind] then return x end
+    end
+  end
+  expression.refuse "nothing in it is of this generator's kind"
+end
+
+--- The roots must have as many elements as the anchor.
+function M.alike(kernel, anchor)
+  for _, root in ipairs(kernel.roots) do
+    if graphs.numel(root.shape) ~= graphs.numel(anchor.shape) then
+      expression.refuse "what stands behind has another number of elements"
+    end
+  end
+end
+
+--- A function from a root to its indices where those in the anchor's shape are these.
+function M.same_place(anchor, i)
+  return function(root)
+    if graphs.same(root.shape, anchor.shape) then return i end
+    return index.unravel(index.ravel(i, anchor.shape), root.shape)
+  end
+end
+
+--- The indices in a shape of matrices beside each other: number z of them, then these two.
+function M.in_batch(shape, row, column)
+  local rank = #shape
+  local batch = { table.unpack(shape, 1, rank - 2) }
+  local i = #batch > 0 and index.unravel(index.var("z", graphs.numel(batch)), batch) or {}
+  i[rank - 1], i[rank] = row, column
+  return i
+end
+
+--- Elements in front of an axis, along it and behind it.
+function M.around(shape, axis)
+  local outer, inner = 1, 1
+  for d, n in ipairs(shape) do
+    if d < axis then outer = outer * n elseif d > axis then inner = inner * n end
+  end
+  return outer, shape[axis], inner
+end
+
+--- The indices of element o, k, i of a shape; `k` is an expression, the others are variables.
+function M.along(shape, axis, k)
+  local outer, _, inner = M.around(shape, axis)
+  local front, back = {}, {}
+  for d, n in ipairs(shape) do
+    if d < axis then front[d] = n elseif d > axis then back[d - axis] = n end
+  end
+  local i = index.unravel(index.var("o", outer), front)
+  i[axis] = k
+  for d, e in ipairs(index.unravel(index.var("i", inner), back)) do i[axis + d] = e end
+  return i
+end
+
+return M

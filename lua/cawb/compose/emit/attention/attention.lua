@@ -1,0 +1,202 @@
+-- attend: attention, as attend.lua of the folder above finds it in a graph, for the generator of the same name.
+
+local accesses = require "cawb.compose.emit.accesses"
+local attend = require "cawb.compose.emit.attention.text"
+local attend_group = require "cawb.compose.emit.attention.warpgroup"
+local attend_group_pairs = require "cawb.compose.emit.attention.warpgroup_pairs"
+local attend_half = require "cawb.compose.emit.attention.half"
+local attend_pairs = require "cawb.compose.emit.attention.pairs"
+local expression = require "cawb.compose.emit.expression"
+local graphs = require "cawb.compose.ir.graph"
+local guards = require "cawb.compose.emit.guards"
+local index = require "cawb.compose.ir.index"
+local tensor = require "cawb.compose.emit.tensor.tensor"
+
+local M = {}
+
+local LEAST = 1 << 14                 -- scores below which it is launches that count
+local MANY = 1 << 22                  -- scores from which on packing their factors first is worth it
+local FEWEST = 16                     -- and queries, of which a warp takes so many
+local DEEPEST = { float32 = 128, float16 = 256, bfloat16 = 256 }      -- numbers of a query, and columns of the values
+local SHARED = { [80] = 163 << 10, [90] = 227 << 10, [100] = 227 << 10, [103] = 227 << 10 }      -- bytes a block may have
+
+local at = accesses.in_batch
+
+local function sizes(x, first)
+  local rank = #x.shape
+  return { m = x.shape[rank - 1], v = x.shape[rank], n = x.inputs[2].shape[rank - 1], k = first.inputs[1].shape[#first.inputs[1].shape],
+           batch = graphs.numel { table.unpack(x.shape, 1, rank - 2) } }
+end
+
+local function is_plain_product(x, dtype)
+  return x.dtype == dtype and x.inputs[1].dtype == dtype and x.inputs[2].dtype == dtype and not x.inputs[3]
+end
+
+-- Bytes of shared memory; or nil and why it is not made here. `options.attend`: scores that it is worth it for.
+local function served(x, first, options)
+  local loop, why = tensor.loop(options.arch, options.emulate or x.dtype ~= "float32")
+  if not loop then return nil, why end
+  local deepest = DEEPEST[x.dtype]
+  if not deepest or not is_plain_product(x, x.dtype) or not is_plain_product(first, x.dtype) then return nil, "it is for float32, float16 and bfloat16" end
+  local s = sizes(x, first)
+  if s.k > deepest or s.v > deepest then return nil, "its rows are too long" end
+  if s.batch * s.m * s.n < (options.attend or LEAST) or (s.m < FEWEST and not options.attend) then return nil, "it is too small" end
+  return SHARED[tonumber(options.arch:match "^sm_(%d+)")] or 99 << 10
+end
+
+-- How four neighbours of a row are read, where a row is a multiple of four: element(row, k) are indices.
+local function four(a, node, element, depth)
+  if depth % 4 ~= 0 then return nil end
+  local list = {}
+  for lane = 0, 3 do list[lane + 1] = element(index.plus(index.scale(index.var("t", depth // 4), 4), lane)) end
+  return a:values(node, list)
+end
+
+-- Where eight neighbours of a row lie, where a row is a multiple of eight.
+local function eight(a, node, element, depth)
+  if depth % 8 ~= 0 then return nil end
+  local list = {}
+  for lane = 0, 7 do list[lane + 1] = element(index.plus(index.scale(index.var("eight", depth // 8), 8), lane)) end
+  return a:address(node, list)
+end
+
+-- A factor's access functions: `turned` where its last dimension but one is what a row's numbers are counted by.
+local function factor(a, d, name, node, rows, depth, turned)
+  local row = index.var("row", rows)
+  local function element(k) return turned and at(node.shape, k, row) or at(node.shape, row, k) end
+  d[name], d[name .. "4"] = a:value(node, element(index.var("k", depth))), four(a, node, element, depth)
+  if node.dtype ~= "float32" then d[name .. "8"] = eight(a, node, element, depth) end
+end
+
+-- Where no score of a tile counts: the scores are -inf where a guard is negative, as above a diagonal.
+local function hidden(scores, s)
+  local list = scores.fill == "-inf" and guards.of(scores, at(scores.shape, index.var("row", s.m), index.var("column", s.n))) or {}
+  if #list == 0 then return nil end
+  return function(rows, columns) return guards.nowhere(list, rows, columns, "first", ("%d * step"):format(columns)) end
+end
+
+-- The node that this one shows element by element, whatever the type.
+local function shown(x)
+  while x.kind == "view" and #x.pieces == 1 and not x.pieces[1].guard or x.kind == "map" and x.expression == "A" and #x.inputs == 1 do x = x.inputs[1] end
+  return x
+end
+
+-- A number that every element of a node is, or nil.
+local function constant(x)
+  x = shown(x)
+  return x.kind == "leaf" and x.source == "fill" and tonumber(x.value) or nil
+end
+
+-- What the product is multiplied with to be this node; nil where it is something else, or not multiplied with a number above zero.
+local function multiple(x, first)
+  x = shown(x)
+  if x == first then return 1.0 end
+  local by = x.kind == "map" and (x.expression == "A * B" or x.expression == "A / B") and shown(x.inputs[1]) == first and constant(x.inputs[2])
+  if not by or not (by > 1e-6 and by < 1e6) then return nil end
+  return x.expression == "A * B" and by or 1 / by
+end
+
+local hiding = { ["(B ? C : A)"] = { 1, 2, 3 }, ["(A ? B : C)"] = { 3, 1, 2 } }      -- masked_fill, where: scores, mask, -inf
+
+local function is_nothing(x)
+  x = shown(x)
+  return x.kind == "leaf" and x.source == "fill" and x.value == "-inf"
+end
+
+local function follows_from(x, first, seen)
+  if x == first then return true end
+  if seen[x] or x.stored then return false end
+  seen[x] = true
+  for _, input in ipairs(x.inputs) do
+    if follows_from(input, first, seen) then return true end
+  end
+  return false
+end
+
+-- Where truth values choose between -inf and other scores, and follow from no product: the other scores; or nil.
+local function masked(x, first)
+  local order = x.kind == "map" and hiding[x.expression]
+  if not order then return nil end
+  local others, mask, fill = x.inputs[order[1]], x.inputs[order[2]], x.inputs[order[3]]
+  if x.expression == "(A ? B : C)" and is_nothing(others) then others, fill = fill, others end
+  return is_nothing(fill) and not follows_from(mask, first, {}) and others or nil
+end
+
+-- Scores that are a multiple of the product, but for those that guards or truth values hide: of such a score the kernel sees the
+-- product, and takes the factor for its powers. Sets scale, score and open, if it is so.
+local function plain_scores(d, a, found, s)
+  local scores = found.scores
+  local i = at(scores.shape, index.var("row", s.m), index.var("column", s.n))
+  local x, inner, list = scores, i, {}
+  if scores.kind == "view" and scores.fill == "-inf" then
+    list = guards.all(scores, i)
+    x, inner = scores.inputs[1], scores.pieces[1].index(i)
+  end
+  local others = masked(x, found.first)
+  if others then x, list = others, nil end
+  d.scale = multiple(x, found.first)
+  if not d.scale then return end
+  d.score = a:following(scores, i, { x, inner, "product" })
+  function d.open(rows, columns)
+    return list and #list > 0 and " && " .. guards.everywhere(list, rows, columns, "first", ("%d * step"):format(columns)) or ""
+  end
+  if not list then d.open = nil end
+end
+
+-- What is written: one result, or two neighbours where a row has an even number.
+local function put(a, d, x, s)
+  local row, one = index.var("row", s.m), index.var("column", s.v)
+  local place = at(x.shape, row, one)
+  d.put = a:write({ { x, place, "result" } }, accesses.same_place(x, place))
+  if s.v % 2 ~= 0 then return end
+  local known, places = {}, {}
+  for lane, name in ipairs { "left", "right" } do
+    local i = at(x.shape, row, index.plus(index.scale(index.var("pair", s.v // 2), 2), lane - 1))
+    known[lane], places[lane] = { x, i, name }, accesses.same_place(x, i)
+  end
+  d.put2 = a:write(known, places)
+end
+
+-- Whether there are products of warpgroups, and a schedule does not ask for what only a warp's have.
+local function is_group(options)
+  local how = options.how or {}
+  return tensor.loop(options.arch, options.emulate) == "wgmma" and how.queries ~= 64 and how.keys ~= 32
+end
+
+-- Attention of float32 by two parts, where a schedule asks for it, or there is much to do by products of warpgroups: rows of
+-- different scales are done twice then.
+local function in_pairs(d, most, options)
+  local how = options.how or {}
+  local made = is_group(options) and (how.pairs or how.pairs == nil and d.batch * d.m * d.n >= MANY) and attend_group_pairs.generate(d, most, how)
+  return made or how.pairs and attend_pairs.generate(d, most) or nil
+end
+
+--- What computes its factors stays apart: it is not packed once, but read by many blocks.
+function M.serves() return false end
+
+--- See the README. `kernel.attend` = { first = the product of queries and keys, scores = the node that follows from it, finite };
+--- `kernel.members[1]` is the product of their softmax and the values.
+function M.generate(kernel, options)
+  local x, found = kernel.members[1], kernel.attend
+  local most, why = served(x, found.first, options)
+  if not most then expression.refuse(why) end
+  accesses.alike(kernel, x)
+  local s = sizes(x, found.first)
+  local a, d = accesses.new(kernel, x), { finite = found.finite, dtype = x.dtype }
+  for name, value in pairs(s) do d[name] = value end
+  factor(a, d, "query", found.first.inputs[1], s.m, s.k)
+  factor(a, d, "key", found.first.inputs[2], s.n, s.k, true)
+  factor(a, d, "value", x.inputs[2], s.n, s.v)
+  local row, column = index.var("row", s.m), index.var("column", s.n)
+  d.score = a:following(found.scores, at(found.scores.shape, row, column), { found.first, at(found.first.shape, row, column), "product" })
+  plain_scores(d, a, found, s)
+  d.hidden = hidden(found.scores, s)
+  put(a, d, x, s)
+  a:describe(d)
+  if x.dtype ~= "float32" then
+    return a:finish(is_group(options) and attend_group.generate(d, most, options.how) or attend_half.generate(d, most, options.how))
+  end
+  return a:finish(in_pairs(d, most, options) or attend.generate(d, most))
+end
+
+return M

@@ -1,0 +1,56 @@
+-- attend_half: attention of float16 and bfloat16 in one kernel. Both products run on tensor cores as the numbers are, sums are
+-- float32; what lies in rows of 16 bytes is copied to shared memory without passing through registers.
+
+local attend = require "cawb.compose.emit.attention.text"
+local types = require "cawb.torch.types"
+
+local M = {}
+
+local TWO_BLOCKS = 113 << 10          -- bytes of shared memory with which two blocks fit a multiprocessor of Hopper
+local SMS = 132
+local WIDEST = 128                    -- columns with which a warp takes 32 queries: each of keys and values is read for twice as many
+
+local words = {
+  float16 = { MULTIPLY = "multiply_16", TWO = "two_halves", BFLOAT = "false" },
+  bfloat16 = { MULTIPLY = "multiply_narrow", TWO = "two_narrow", BFLOAT = "true" },
+}
+
+-- Queries of a block: 128, unless there are few of them, or few blocks.
+local function queries_of(d)
+  return (d.m <= 64 or d.batch * ((d.m + 127) // 128) < SMS) and 64 or 128
+end
+
+local function holes(d, queries, keys)
+  local tiles = queries == 128 and math.max(d.k, d.v) <= WIDEST and 2 or 1
+  local h = attend.holes(d, queries, queries // (16 * tiles) * 32, keys)
+  h.TILES, h.KEYS = tiles, keys
+  for name, word in pairs(words[d.dtype]) do h[name] = word end
+  h.NEARQ, h.NEARK, h.NEARV = d.query8, d.key8, d.value8
+  h.HELD = tiles * h.DPAD <= 128
+  h.POWER = types.literal((d.scale or 1) / math.log(2), "float32")
+  h.OPEN = d.open and ("%d * (step + 1) <= %d%s"):format(keys, d.n, d.open(queries, keys)) or "false"
+  h.shared = queries * attend.pitch(h.DPAD) + 2 * keys * (attend.pitch(h.DPAD) + attend.pitch(h.VPAD))
+  h.BLOCKS = h.shared <= TWO_BLOCKS and h.THREADS <= 128 and 2 or 1
+  return h
+end
+
+-- What a schedule asks for, where there is such a block; else this.
+local function asked(how, name, values, default)
+  return how and values[how[name]] and how[name] or default
+end
+
+--- Text and launches; or nil and why not. `d`: a cawb.Attend, and dtype; scale, where `product` times that is the score but for
+--- what is hidden, and `score` returns `product` or -inf; open, a function(rows, columns) that returns C: " && ..." that all scores of so many rows from
+--- `first` and columns from `columns * step` are products. `how`: queries of a block and keys of a step, where a schedule says so.
+function M.generate(d, most, how)
+  local queries = asked(how, "queries", { [64] = true, [128] = true }, queries_of(d))
+  local h = holes(d, queries, asked(how, "keys", { [32] = true, [64] = true }, 64))
+  if h.shared > most then h = holes(d, queries, 32) end
+  if h.shared > most then h = holes(d, 64, 32) end
+  local why = attend.refusal(d, h, most)
+  if why then return nil, why end
+  return attend.made(d, h, { "attention/plain", "attention/half" }, ("attention in one kernel, of %s (mma), %d queries a block, %d keys a step"):format(d.dtype, h.ROWS, h.KEYS),
+    { "tensor", "tensor_attend", "tensor_mma", "tensor_rows" })
+end
+
+return M

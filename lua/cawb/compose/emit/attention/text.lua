@@ -1,0 +1,115 @@
+-- attend: attention in one kernel, its scores never in memory (online softmax: Milakov and Gimelshein 2018, Dao et al. 2022).
+-- Both products run on tensor cores at float32's accuracy: factors are three parts of bfloat16, six of their products count.
+
+local template = require "cawb.compose.emit.template"
+local types = require "cawb.torch.types"
+
+local M = {}
+
+local ceil = template.ceil
+
+---@class cawb.Attend: a description (template.lua), and
+---@field batch integer    attentions beside each other (z)
+---@field m integer        queries
+---@field n integer        keys
+---@field k integer        products of a score's sum
+---@field v integer        columns of the values
+---@field query string     returns an element at z, row, k; key: at z, column, k; value: at z, row (a key), column
+---@field query4 string?   sets v[0] to v[3] from element 4 t of the row on; key4, value4: the same
+---@field query8 string?   returns where eight neighbours lie, from element 8 eight of the row on; key8, value8: the same (attend_half)
+---@field score string     returns the score at z, row, column, whose sum of products is `product`
+---@field hidden function? (rows, columns) returns C: no score of so many rows from `first` and columns from `columns * step` counts
+---@field finite boolean   a row without a score above -inf is 0 instead of NaN
+---@field put string       writes what follows from `result` at z, row, column
+---@field put2 string?     the same of `left` and `right`, at columns 2 pair and 2 pair + 1
+
+local KEYS = 64                       -- a step
+local SMALL = 112 << 10               -- bytes of shared memory with which two blocks fit a multiprocessor
+
+-- C that reads eight neighbours, from `eight` on, of the row that `at` names.
+local function reading(name, four, at, depth)
+  if four then
+    return ("for (int half = 0; half < 2; half++) if (2 * eight + half < %d) $%s4(v + 4 * half, z, %s, 2 * eight + half);"):format(depth // 4, name, at)
+  end
+  return ("for (int j = 0; j < 8; j++) if (8 * eight + j < %d) v[j] = $%s(z, %s, 8 * eight + j);"):format(depth, name, at)
+end
+
+local function pitch(padded) return 2 * padded + 16 end
+
+--- C whose access functions are called as in a template, with a dollar ahead of their names.
+function M.called(d, text)
+  return (text:gsub("%$(%l[%l%d]*)%(", function(what) return ("%s_%s(%s, "):format(d.name, what, template.names(d.parameters)) end))
+end
+
+--- Holes of every template of attention, for blocks of so many rows and threads and steps of so many keys.
+function M.holes(d, rows, threads, keys)
+  local h = { M = d.m, N = d.n, D = d.k, V = d.v, ROWS = rows, WARPS = threads // 32, THREADS = threads, DPAD = ceil(d.k, 16) * 16, VPAD = ceil(d.v, 16) * 16,
+              SCALE = d.scale and types.literal(d.scale, "float32") .. " * " or "", DOWN = ceil(d.m, rows), STEPS = ceil(d.n, keys), STRIPS = ceil(d.v, 32), PAIRS = d.put2,
+              FINITE = d.finite and "finite_or_zero" or "", EMPTY = d.finite and "is_zero" or "never_empty",
+              HIDES = d.hidden, HIDDEN = d.hidden and d.hidden(rows, keys) or "false" }
+  h.READQ, h.READK = reading("query", d.query4, "first + row", d.k), reading("key", d.key4, ("%d * step + row"):format(keys), d.k)
+  h.READV = reading("value", d.value4, ("%d * step + row"):format(keys), d.v)
+  for _, hole in ipairs { "READQ", "READK", "READV" } do h[hole] = M.called(d, h[hole]) end
+  return h
+end
+
+-- The access functions.
+local function functions(d)
+  local place, list = { "int z", "int row", "int k" }, {}
+  for _, name in ipairs { "query", "key", "value" } do
+    list[#list + 1] = template.access(d, name, "float", place, d[name])
+    if d[name .. "4"] then list[#list + 1] = template.access(d, name .. "4", "void", { "float *v", "int z", "int row", "int t" }, d[name .. "4"]) end
+    if d[name .. "8"] then list[#list + 1] = template.access(d, name .. "8", "const void *", { "int z", "int row", "int eight" }, d[name .. "8"]) end
+  end
+  list[#list + 1] = template.access(d, "score", "float", { "int z", "int row", "int column", "float product" }, d.score)
+  list[#list + 1] = template.access(d, "put", "void", { "int z", "int row", "int column", "float result" }, d.put)
+  if d.put2 then list[#list + 1] = template.access(d, "put2", "void", { "int z", "int row", "int pair", "float left", "float right" }, d.put2) end
+  return list
+end
+
+--- What is made of these templates, in order, with their holes filled: `how` in words, `needs` of parts; `behind` is text that
+--- follows theirs. `body` is the text without its access functions.
+function M.made(d, h, templates, how, needs, behind)
+  local texts = {}
+  if h.TILES then h.RESULTS = template.fill("attention/results", d, h) end
+  if h.GROUPS then h.SUMS = template.fill("attention/sums", d, h) end
+  for k, name in ipairs(templates) do texts[k] = template.fill(name, d, h) end
+  texts[#texts + 1] = behind
+  local body = table.concat(texts, "\n")
+  return { text = template.complete(d, functions(d), body), body = body, needs = needs, how = how,
+           launches = { { kernel = d.name, grid = { d.batch * h.DOWN }, block = { h.THREADS }, shared = h.shared, arguments = d.arguments } } }
+end
+
+--- Why there can be no kernel with these holes, in blocks of at most so many bytes of shared memory; or nil.
+function M.refusal(d, h, most)
+  if h.shared > most then return ("%d bytes of shared memory are more than a block has"):format(h.shared) end
+  if d.batch * h.DOWN > 0x7fffffff then return "it has too many queries" end
+end
+
+M.pitch = pitch
+
+local function bytes(d, rows)
+  local k, v = pitch(ceil(d.k, 16) * 16), pitch(ceil(d.v, 16) * 16)
+  return 3 * ((rows + KEYS) * k + KEYS * v)
+end
+
+--- Queries of a block with so many bytes of shared memory.
+function M.rows(d, most) return d.m > 64 and bytes(d, 128) <= most and 128 or 64 end
+
+--- Text and launches; or nil and why not. `most`: bytes of shared memory that a block may have; `rest`: a number for each block,
+--- 0 where another kernel has done it.
+function M.generate(d, most, rest)
+  local rows = M.rows(d, most)
+  local h = M.holes(d, rows, 2 * rows, KEYS)
+  h.shared = bytes(d, rows)
+  h.BLOCKS = h.shared <= SMALL and 2 or 1
+  h.RESTS, h.MORE = rest, rest and ", const int *__restrict__ rest" or ""
+  local why = M.refusal(d, h, most)
+  if why then return nil, why end
+  local made = M.made(d, h, { "attention/plain", "attention/parts" }, "attention in one kernel, float32 by six products of bfloat16 parts (mma)",
+    { "tensor", "tensor_attend", "tensor_mma", "tensor_parts" })
+  if rest then made.launches[1].arguments = template.arguments(d, rest) end
+  return made
+end
+
+return M

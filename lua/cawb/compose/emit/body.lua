@@ -1,0 +1,239 @@
+-- body: the inside of one kernel: statements in nested blocks, what is computed already and still in sight,
+-- and the tensors that are read and written. What is stored is loaded by 16 bytes where neighbours are asked for.
+
+local index = require "cawb.compose.ir.index"
+local types = require "cawb.torch.types"
+
+local M = {}
+
+---@class cawb.Body
+local Body = {}
+Body.__index = Body
+M.class = Body
+
+--- A body for a kernel; `vector`: how many neighbours one access may take. `early` has lines that go ahead of all loops.
+function M.new(kernel, vector)
+  local inside = {}
+  for _, list in ipairs { kernel.roots or {}, kernel.members or {} } do
+    for _, x in ipairs(list) do inside[x] = true end
+  end
+  return setmetatable({ kernel = kernel, inside = inside, vector = vector or 1, lines = {}, depth = 1, guarded = 0,
+                        scopes = { {} }, names = {}, order = {}, counts = {}, headers = {},
+                        chosen = {}, early = {} }, Body)
+end
+
+--- A new name that begins with `stem`.
+function Body:name(stem)
+  self.counts[stem] = (self.counts[stem] or 0) + 1
+  return stem .. self.counts[stem]
+end
+
+--- One statement.
+function Body:line(text, ...)
+  if select("#", ...) > 0 then text = text:format(...) end
+  self.lines[#self.lines + 1] = ("  "):rep(self.depth) .. text
+end
+
+--- Begin a block: what is computed in it is forgotten behind it.
+function Body:open(text, ...)
+  self:line(text, ...)
+  self.depth = self.depth + 1
+  self.scopes[#self.scopes + 1] = {}
+end
+
+--- End it; with a text, such as "} else {", the next one begins.
+function Body:close(text)
+  self.depth, self.scopes[#self.scopes] = self.depth - 1, nil
+  self:line(text or "}")
+  if text and text:find "{$" then
+    self.depth = self.depth + 1
+    self.scopes[#self.scopes + 1] = {}
+  end
+end
+
+--- What a node at indices is known by.
+local function key_of(node, i)
+  local words = { tostring(node.id) }
+  for d, e in ipairs(i) do words[d + 1] = e.key end
+  return table.concat(words, ";")
+end
+M.key = key_of
+
+--- The name of what is in sight under a key.
+function Body:recall(key)
+  for k = #self.scopes, 1, -1 do
+    if self.scopes[k][key] then return self.scopes[k][key] end
+  end
+end
+
+--- Until the block ends, this is in a variable. Returns its name.
+function Body:remember(key, name)
+  self.scopes[#self.scopes][key] = name
+  return name
+end
+
+--- A variable holds the node's value at these indices.
+function Body:know(node, i, name) self:remember(key_of(node, i), name) end
+
+--- The name of a tensor that is read or written, as a parameter of the kernel.
+function Body:tensor(node, written)
+  local entry = self.names[node]
+  if not entry then
+    entry = { node = node, name = written and "y" .. (#self.order + 1) or "x" .. (#self.order + 1) }
+    self.names[node] = entry
+    self.order[#self.order + 1] = entry
+  end
+  entry.written = entry.written or written
+  local header = types.header(node.dtype)
+  if header then self.headers[header] = true end
+  return entry.name
+end
+
+--- How many elements a stored tensor has from its beginning, gaps too.
+function M.extent(node)
+  local n = 1 + (node.offset or 0)
+  for d, size in ipairs(node.shape) do n = n + (size - 1) * node.strides[d] end
+  return n
+end
+
+-- The first of the neighbours that an access takes together, and which one this is; nothing where it has to be
+-- alone. A tensor that ends amid neighbours is never read by packs: one pack tells the compiler how the whole tensor
+-- is aligned, and then it takes what is left at the end for a pack too, beyond the tensor's end. One element that all
+-- ask for, as a norm of all, has no neighbours.
+local function packed(self, node, place)
+  local v = self.vector
+  if v == 1 or self.guarded > 0 or v * types.size(node.dtype) > 16 or place.lo == place.hi then return nil end
+  local lane = place.base % v
+  local first = index.plus(place, -lane)
+  if not index.divisible(first, v) then return nil end
+  if node.address then return node.packs and first or nil, lane end
+  local n = M.extent(node)
+  if n % v ~= 0 or (place.hi // v + 1) * v > n then
+    self.ends = true
+    return nil
+  end
+  return first, lane
+end
+
+-- A place on the chip for what a loop needs at `place`, for the loops behind it: see `keep`. Returns its element, and
+-- whether it is filled already, which a long loop of two parts does in both. `from` is C of what is loaded.
+local function kept(self, key, place, kind, bytes, from)
+  local keep = self.keeping
+  if not keep or self.guarded > keep.guarded or not index.uses(place, keep.name) or not index.only(place, keep.by) then
+    return nil
+  end
+  if keep.survey then return keep.survey(key, bytes, not from) end
+  local old = keep.known[key]
+  if old then return ("%s[%s]"):format(old.name, keep.slot), from ~= nil or old.phase ~= keep.phase end
+  if not keep.wanted[key] then return nil end
+  local name = self:name "kept"
+  keep.known[key] = { name = name, phase = keep.phase }
+  keep.list[#keep.list + 1] = { name = name, kind = kind, bytes = bytes, from = from }
+  return ("%s[%s]"):format(name, keep.slot), keep.ahead and from ~= nil
+end
+
+local wide = { ["double"] = 8, ["long long"] = 8, ["bool"] = 1 }
+
+--- The place on the chip for a computed value, and whether it is there already; nil where it does not stay.
+function Body:kept_value(node, i, key)
+  if not self.keeping then return nil end
+  local kind = types.register(node.dtype)
+  return kept(self, key, index.ravel(i, node.shape), kind, wide[kind] or 4)
+end
+
+-- A pack of neighbours, or one element, in a variable.
+local function access(self, node, place, width)
+  local key = ("@%d;%s;%s"):format(width, node.address or node.id, place.key)
+  local name = self:recall(key)
+  if name then return name end
+  local memory = types.memory(node.dtype)
+  local kind = width > 1 and ("pack<%s, %d>"):format(memory, width) or memory
+  local tensor = node.address or self:tensor(node)
+  local from = width > 1 and ("*(const %s *)(%s + %s)"):format(kind, tensor, index.c(place)) or ("%s[%s]"):format(tensor, index.c(place))
+  local held, there = kept(self, key, place, kind, width * types.size(node.dtype), from)
+  if held and not there then self:line("%s = %s;", held, from) end
+  if held and not self.keeping.ahead then return self:remember(key, held) end
+  if held then from = held end
+  name = self:name "p"
+  self:line("const %s %s = %s;", kind, name, from)
+  return self:remember(key, name)
+end
+
+-- What lies at a place of a node, as a register has it.
+local function loaded(self, node, place)
+  local first, lane = packed(self, node, place)
+  local text
+  if first then text = ("%s.at[%d]"):format(access(self, node, first, self.vector), lane)
+  else text = access(self, node, place, 1) end
+  return types.loaded(node.dtype, text)
+end
+
+--- A stored node's element, as a register has it.
+function Body:load(node, i) return loaded(self, node, index.place(i, node.strides, node.offset)) end
+
+--- The same at a place from an `address` on, which is C, `packs` whether neighbours may be loaded together.
+function Body:load_from(address, packs, dtype, place) return loaded(self, { address = address, packs = packs, dtype = dtype }, place) end
+
+--- Write a node's element; its place is the node's.
+function Body:store(node, i, text)
+  local place = index.place(i, node.strides, node.offset)
+  self:line("%s[%s] = %s;", self:tensor(node, true), index.c(place), types.stored(node.dtype, text))
+end
+
+--- One store of a pack of this type at an address.
+function Body:put(kind, address, words)
+  self:line("*(%s *)(%s) = %s{ { %s } };", kind, address, kind, table.concat(words, ", "))
+end
+
+--- Write neighbours: `texts` of the elements at `list` of indices. They go together where they lie together; past the caches where
+--- `streams` is set, which is for more than caches hold.
+function Body:store_all(node, list, texts)
+  local v = #texts
+  local first = index.place(list[1], node.strides, node.offset)
+  local together = v > 1 and v * types.size(node.dtype) <= 16 and index.divisible(first, v)
+  for k = 2, v do
+    local place = index.place(list[k], node.strides, node.offset)
+    together = together and place.key == index.plus(first, k - 1).key
+  end
+  if not together then
+    for k, text in ipairs(texts) do self:store(node, list[k], text) end
+    return
+  end
+  local words = {}
+  for k, text in ipairs(texts) do words[k] = types.stored(node.dtype, text) end
+  if self.streams and v == 2 and node.dtype == "float32" then
+    self:line("__stcs((float2 *)(%s + %s), make_float2(%s));", self:tensor(node, true), index.c(first), table.concat(words, ", "))
+    return
+  end
+  self:put(("pack<%s, %d>"):format(types.memory(node.dtype), v), ("%s + %s"):format(self:tensor(node, true), index.c(first)),
+    words)
+end
+
+--- From here on, what loops load by the variable `how.name` and the row alone stays on the chip, in an array of
+--- which `how.slot` is the loop's element; later loops find it there. `how.wanted` is the set of keys of what
+--- does; or `how.survey(key, bytes)` is told of what could. With `how.ahead` the array is filled before the
+--- first loop, not by it; values that are computed never are. Returns the list of arrays, { name, kind, bytes, from },
+--- which grows.
+function Body:keep(how)
+  self.keeping = setmetatable({ phase = 0, known = {}, list = {}, by = { [how.name] = true, row = true }, guarded = self.guarded },
+    { __index = how })
+  return self.keeping.list
+end
+
+--- The next loop over the same begins.
+function Body:next_phase() self.keeping.phase = self.keeping.phase + 1 end
+
+--- The parameters of the kernel: text, and the nodes to pass, in order.
+function Body:parameters()
+  local words, nodes = {}, {}
+  for k, entry in ipairs(self.order) do
+    words[k] = ("%s%s *__restrict__ %s"):format(entry.written and "" or "const ", types.memory(entry.node.dtype), entry.name)
+    nodes[k] = entry.node
+  end
+  return table.concat(words, ", "), nodes
+end
+
+--- The statements so far.
+function Body:text() return table.concat(self.lines, "\n") end
+
+return M

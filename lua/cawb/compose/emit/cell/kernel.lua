@@ -1,0 +1,107 @@
+-- cell: what follows from step to step in a recurrent layer, or in several that go on at the same time, for the generator of the
+-- same name; where that does not serve, by a block for each sequence (cell_block).
+
+local accesses = require "cawb.compose.emit.accesses"
+local block = require "cawb.compose.emit.cell.cell_block"
+local cells = require "cawb.compose.emit.cell.text"
+local expression = require "cawb.compose.emit.expression"
+local index = require "cawb.compose.ir.index"
+local lanes = require "cawb.compose.emit.lanes"
+local waves = require "cawb.compose.emit.cell.wave"
+
+local M = {}
+
+-- The access functions of one cell, for a body of the kernel's that knows it alone; `reads_share`: of its inputs' share.
+local function functions(a, x, reads_share)
+  local _, time, batch, hidden = table.unpack(x.shape)
+  local t, b, k, j = index.var("t", time), index.var("b", batch), index.var("k", hidden), index.var("j", hidden)
+  local column, f = index.var("column", x.gates * hidden), {}
+  f.share = reads_share and a:value(x.inputs[1], { t, b, column }) or nil
+  f.weight = a:value(x.inputs[2], { k, column })
+  f.bias, f.begin = a:value(x.inputs[3], { column }), a:value(x.inputs[4], { b, k })
+  f.cell = x.op == "lstm" and a:value(x.inputs[5], { b, k }) or "return 0.0f;"
+  f.reverse = ("return %s;"):format(x.reverse and "true" or "false")
+  local known, places = {}, {}
+  for part = 0, x.shape[1] - 1 do
+    local at = { index.const(part), t, b, j }
+    known[part + 1], places[part + 1] = { x, at, part == 0 and "next" or "c" }, accesses.same_place(x, at)
+  end
+  f.put = a:write(known, places) .. "\nreturn;"
+  return f
+end
+
+-- What the layer below adds to a cell's gates.
+local function of_below(a, x)
+  local k, column = index.var("k", x.shape[4]), index.var("column", x.gates * x.shape[4])
+  return { input = a:value(x.below.weight, { column, k }), input_bias = a:value(x.below.bias, { column }) }
+end
+
+-- One cell's functions as a case of those of all: cell z's.
+local function add(d, z, list)
+  for name, text in pairs(list) do
+    d[name] = (d[name] or "") .. (z < d.cells and ("if (z == %d) {\n%s\n}\n"):format(z - 1, text) or text)
+  end
+end
+
+local function sizes(kernel)
+  local x, n = kernel.roots[1], #kernel.roots
+  return { op = x.op, cells = n, layers = n, gates = x.gates, steps = x.shape[2], batch = x.shape[3], hidden = x.shape[4] }
+end
+
+-- Those of all cells as one.
+local function describe(kernel)
+  local d = sizes(kernel)
+  local a = accesses.new(kernel, kernel.roots[1])
+  for z, root in ipairs(kernel.roots) do
+    local own = accesses.new({ roots = { root }, members = {} }, root)
+    own.names, own.order, own.headers = a.names, a.order, a.headers
+    local f = functions(own, root, z == 1 or not kernel.wave)
+    if kernel.wave then d.share, f.share = d.share or f.share, nil end
+    add(d, z, f)
+    if kernel.wave and z > 1 then add(d, z, of_below(own, root)) end
+  end
+  return a, d
+end
+
+-- Layers at the same time.
+local function wave(kernel, chip, how)
+  local a, d = describe(kernel)
+  return a:finish(waves.generate(a:describe(d), chip, how))
+end
+
+local function chip_of(x, arch, sms)
+  local chip = x.dtype == "float32" and sms and lanes.chip(arch)
+  if chip then chip.sms = sms end
+  return chip
+end
+
+--- Microseconds that a cell, or layers at the same time, should take where weights stay in registers; nil where they cannot. `options`
+--- as those of choose.generate.
+function M.estimate(kernel, options)
+  local chip, how = chip_of(kernel.roots[1], options.arch, options.sms), options.kernels and options.kernels(kernel) or {}
+  if not chip then return nil end
+  local d = sizes(kernel)
+  local h = kernel.wave and waves.divide(d, chip, how) or not kernel.wave and cells.divide(d, chip, how)
+  return h and (kernel.wave and h.microseconds or waves.apart(d, h)) or nil
+end
+
+local function persistent(kernel, chip, how)
+  local a, d = describe(kernel)
+  return a:finish(cells.generate(a:describe(d), chip, how))
+end
+
+--- See the README. `options`: blocks (that share a layer's units), sequences (of a group, at a time). `arch`, `sms`: of the device.
+function M.generate(kernel, options, arch, sms)
+  local x = kernel.roots[1]
+  local chip = chip_of(x, arch, sms)
+  if not chip then return block.generate(kernel) end
+  if kernel.wave then return wave(kernel, chip, options or {}) end
+  local made, why = expression.attempt(persistent, kernel, chip, options or {})
+  if not made and options then expression.refuse(why) end
+  if made then return made end
+  made = block.generate(kernel)
+  made.how = ("a block for each sequence reads all weights in each step: %s"):format(why)
+  return made
+end
+
+return M

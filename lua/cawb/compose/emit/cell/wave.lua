@@ -1,0 +1,89 @@
+-- cell_wave: recurrent layers one above the other at the same time, where each is a cluster of blocks, or one block (cell.lua), and so
+-- is what the layer below adds to it. A layer's step waits for that of the layer below alone, so all are done after little more
+-- than the steps of one; but there are fewer multiprocessors for the sequences of each.
+
+local cells = require "cawb.compose.emit.cell.text"
+local template = require "cawb.compose.emit.template"
+
+local M = {}
+
+local ceil = template.ceil
+
+---@class cawb.CellWave: as cawb.Cell, of `layers` instead of cells; z is the layer, from 0, and nothing is reversed; share is that of layer 0, at
+---  t, b, column; besides:
+---@field input string        returns what multiplies unit k of the layer below in a gate, at z, k, column
+---@field input_bias string   returns what is added to that, at z, column
+
+local ROWS = 4                -- sums of a thread: of many sequences fewer lanes join their sums than of one, but a state is read more often
+local LEAD = 2                -- steps that are waited for at a time
+local BEHIND = 8              -- steps that a layer is behind the one below, with so many
+local MOST = 1 << 28          -- numbers that layers tell each other
+local STEP, EACH = 1.0, 0.3   -- microseconds of a step on an H100, and of each sequence in it
+
+-- Numbers of states that layers tell those above them.
+local function told(d) return (d.layers - 1) * d.steps * d.batch * d.hidden end
+
+--- Microseconds that layers take which do their steps one after the other.
+function M.apart(d, h) return d.steps * ceil(d.batch, h.GROUPS * h.S) * (STEP + EACH * h.S) end
+
+-- The groups that fit, and the sequences of each.
+local function sequences(d, h, chip, most)
+  local places = h.N > 1 and math.floor(cells.spare * chip.sms) or chip.sms
+  local groups = math.min(d.batch, places // (h.N * h.STAGES))
+  if groups < 1 then return nil, ("%d layers at the same time need more multiprocessors"):format(d.layers) end
+  h.S, h.BUFFERS = ceil(d.batch, groups), 2
+  h.S = math.max(h.S, math.min(most or 1, d.batch))
+  if cells.bytes(h) > chip.shared then return nil, ("the states of %d sequences do not fit shared memory"):format(h.S) end
+  h.GROUPS = ceil(d.batch, h.S)
+  h.PAIR = h.S > 1 and 2 or 1
+  h.EACH, h.LOADS = ceil(h.S * h.U, h.THREADS), ceil(h.S * d.hidden, h.THREADS)
+  return h
+end
+
+--- How it is divided; or nil and why it cannot be. h.microseconds: estimated.
+function M.divide(d, chip, how)
+  local one = setmetatable({ cells = 2 * d.layers - 1, rows = how.rows or ROWS }, { __index = d })
+  local h, why = cells.blocks(one, chip, how.blocks)
+  if not h then return nil, why end
+  if h.N > 1 and (h.N > cells.cluster or not chip.cluster) then return nil, "no cluster holds the weights" end
+  if told(d) * d.gates > MOST then return nil, "what layers tell each other takes too much memory" end
+  h.L, h.STAGES, h.LEAD = d.layers, 2 * d.layers - 1, how.lead or LEAD
+  h, why = sequences(d, h, chip, how.sequences)
+  if h then h.microseconds = (d.steps + BEHIND * (d.layers - 1)) * (STEP + EACH * h.S) end
+  return h, why
+end
+
+local function accesses(d)
+  return { template.access(d, "share", "float", { "int t", "int b", "int column" }, d.share),
+    template.access(d, "input", "float", { "int z", "int k", "int column" }, d.input),
+    template.access(d, "input_bias", "float", { "int z", "int column" }, d.input_bias),
+    template.access(d, "bias", "float", { "int z", "int column" }, d.bias),
+    template.access(d, "weight", "float", { "int z", "int k", "int column" }, d.weight),
+    template.access(d, "begin", "float", { "int z", "int b", "int k" }, d.begin),
+    template.access(d, "cell", "float", { "int z", "int b", "int k" }, d.cell),
+    template.access(d, "put", "void", { "int z", "int t", "int b", "int j", "float next", "float c" }, d.put) }
+end
+
+-- All stages have to be under way at once. CUDA does not capture a cooperative launch of clusters into a graph, so nobody but `sequences` sees to it
+-- that there are places for all clusters.
+local function launches(d, h)
+  local elements, blocks = told(d), h.N * h.STAGES * h.GROUPS
+  local done = { scratch = d.name .. "_done", dtype = "int32", numel = blocks, flag = true }
+  return { { fill = done, value = 0 },
+    { kernel = d.name, grid = { blocks }, block = { h.THREADS }, shared = cells.bytes(h), cluster = h.N > 1 and { h.N } or nil, cooperative = h.N == 1 or nil,
+      arguments = template.arguments(d, { scratch = d.name .. "_states", dtype = "float32", numel = elements },
+        { scratch = d.name .. "_shares", dtype = "float32", numel = elements * d.gates }, done) } }
+end
+
+--- Text and launches; or nil and why not. `chip`, `how`: as cell.lua's; how.lead: steps that are waited for at a time.
+function M.generate(d, chip, how)
+  local h, why = M.divide(d, chip, how)
+  if not h then return nil, why end
+  cells.sizes(d, h)
+  cells.meeting(d, h)
+  return { text = template.complete(d, accesses(d), template.fill("cell/cell_wave", d, h)), launches = launches(d, h),
+           needs = h.N > 1 and { "cell", "meet", "join", "join_cluster" } or { "cell", "meet" }, microseconds = h.microseconds,
+           how = ("%d layers at the same time, weights in registers of %d blocks for all steps"):format(d.layers, h.N * h.STAGES) }
+end
+
+return M

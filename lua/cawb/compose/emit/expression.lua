@@ -1,0 +1,287 @@
+-- expression: nodes at given indices as C text, in a body. What is stored is loaded, all else is computed
+-- where it is asked for; nothing is computed twice where it is still in sight.
+
+local bodies = require "cawb.compose.emit.body"
+local chosen = require "cawb.compose.emit.selected_view"
+local expressions = require "cawb.torch.expressions"
+local index = require "cawb.compose.ir.index"
+local types = require "cawb.torch.types"
+
+local M = { new = bodies.new }
+
+local Body = bodies.class
+
+local function leaf(self, node, i)
+  if node.source == "fill" then return types.literal(node.value, node.dtype) end
+  if node.source == "iota" then return ("(long long)(%s)"):format(index.c(i[1])) end
+  if node.source ~= "const" then return self:load(node, i) end
+  local words = {}
+  for k, value in ipairs(node.values) do words[k] = types.literal(value, node.dtype) end
+  local register, name = types.register(node.dtype), "c" .. node.id
+  if not self:recall(name) then
+    self:line("const %s %s[%d] = { %s };", register, name, #words, table.concat(words, ", "))
+    self:remember(name, name)
+  end
+  return ("%s[%s]"):format(name, index.c(index.ravel(i, node.shape)))
+end
+
+-- Text of one type where another is meant.
+local function converted(text, from, to)
+  from, to = types.register(from), types.register(to)
+  if from == to then return text end
+  return ("(%s)%s"):format(to, text:find "^[%w_.%[%]]+$" and text or "(" .. text .. ")")
+end
+
+-- What C makes of the letters: a negative number needs brackets.
+local function filled(node, operands)
+  local text = node.expression
+  if node.cast == "float64" then text = expressions.widen(text) end
+  return (text:gsub("%f[%w_][A-F]%f[^%w_]", function(letter)
+    local word = operands[letter:byte() - 64] or error("no operand " .. letter .. " in " .. node.expression)
+    return word:find "^[%w_.%[%]]+$" and word or "(" .. word .. ")"
+  end))
+end
+
+local rounding = { float16 = "__half2float(__float2half(%s))", bfloat16 = "__bfloat162float(__float2bfloat16(%s))" }
+
+local function map(self, node, i)
+  local operands = {}
+  for k, x in ipairs(node.inputs) do
+    local to = node.casts and node.casts[k] or node.cast
+    operands[k] = converted(self:value(x, i), x.dtype, to)
+  end
+  local text = filled(node, operands)
+  local inner = text:match "^ROUND(%b())$"
+  if inner then
+    self.headers[types.header(node.dtype)] = true
+    text = rounding[node.dtype]:format(inner)
+  end
+  local name = self:name "v"
+  local register = types.register(node.dtype)
+  local cast = register ~= types.register(node.cast) and ("(%s)(%s)"):format(register, text) or text
+  self:line("const %s %s = %s;", register, name, cast)
+  return name
+end
+
+-- Those guards that are not always so, as C; false where one never is.
+local function conditions(guards)
+  local words, seen = {}, {}
+  for _, e in ipairs(guards or {}) do
+    if e.hi < 0 then return false end
+    if e.lo < 0 and not seen[e.key] then
+      words[#words + 1] = index.c(e) .. " >= 0"
+      seen[e.key] = true
+    end
+  end
+  return words
+end
+
+-- The pieces that may hold, each with its conditions; behind one without any there is nothing.
+local function possible(node, i)
+  local list = {}
+  for _, piece in ipairs(node.pieces) do
+    local words = conditions(piece.guard and piece.guard(i))
+    if words then list[#list + 1] = { piece = piece, words = words } end
+    if words and #words == 0 then return list, true end
+  end
+  return list, false
+end
+
+local function view(self, node, i)
+  local list, whole = possible(node, i)
+  if #list == 0 then return types.literal(node.fill or 0, node.dtype) end
+  if #list == 1 and whole then
+    return self:value(node.inputs[list[1].piece.input], list[1].piece.index(i))
+  end
+  local name, register = self:name "v", types.register(node.dtype)
+  self:line(whole and "%s %s;" or "%s %s = %s;", register, name, types.literal(node.fill or 0, node.dtype))
+  self.guarded = self.guarded + 1
+  local opened = 0
+  for k, one in ipairs(list) do
+    if #one.words > 0 then
+      self:open((k > 1 and "else " or "") .. "if (%s) {", table.concat(one.words, " && "))
+    else
+      self:open "else {"
+    end
+    opened = opened + 1
+    self:line("%s = %s;", name, self:value(node.inputs[one.piece.input], one.piece.index(i)))
+    self:close()
+  end
+  self.guarded = self.guarded - 1
+  return name
+end
+
+-- The element of a view of several tensors where the row alone says which one it is in: see chosen.lua.
+local function choose(self, node, i)
+  if #node.pieces == 1 then return nil end
+  local list, whole = possible(node, i)
+  return whole and chosen.load(self, node, list, i)
+end
+
+local function pick(self, node, i)
+  local source, at = table.unpack(node.inputs)
+  local n = source.shape[node.axis]
+  local name = self:name "i"
+  local raw = self:value(at, i)
+  self:line("const long long %s_raw = %s;", name, raw)
+  self:line("const int %s = (int)(%s_raw < 0 ? %s_raw + %d : %s_raw);", name, name, name, n, name)
+  local j = { table.unpack(i) }
+  j[node.axis] = index.var(name, n)
+  return self:value(source, j)
+end
+
+--- How elements are joined: { start, join = function(a, b) }, both C, for a reduce of this type.
+function M.joining(op, dtype)
+  local float = types.is_float(dtype)
+  local function extreme(sign)
+    local least = float and types.literal(sign == ">" and "-inf" or "inf", dtype)
+    if not float then
+      local bits = { int64 = 63, int32 = 31, int16 = 15, int8 = 7, uint8 = 8, bool = 1 }
+      local high = dtype == "int64" and math.maxinteger or (1 << bits[dtype]) - 1
+      local low = (dtype == "uint8" or dtype == "bool") and 0 or dtype == "int64" and math.mininteger or -high - 1
+      least = types.literal(sign == ">" and low or high, dtype)
+    end
+    return { start = least, join = function(a, b)
+      return ("(%s %s %s || %s != %s ? %s : %s)"):format(b, sign, a, b, b, b, a)
+    end }
+  end
+  if op == "max" then return extreme ">" elseif op == "min" then return extreme "<" end
+  if op == "any" then return { start = "false", join = function(a, b) return a .. " || " .. b end } end
+  if op == "all" then return { start = "true", join = function(a, b) return a .. " && " .. b end } end
+  local start = types.literal(op == "prod" and 1 or 0, dtype)
+  return { start = start, join = function(a, b) return a .. (op == "prod" and " * " or " + ") .. b end }
+end
+
+--- Statements that join an element into `best` and `at`, of argmax and argmin: the first of equals,
+--- and the first NaN before all.
+function Body:join_place(op, best, at, value, place)
+  local sign = op == "argmax" and ">" or "<"
+  local better = self:name "better"
+  self:line("const bool %s = %s %s %s || (%s != %s && %s == %s);", better, value, sign, best, value, value, best, best)
+  self:line("%s = %s ? %s : %s, %s = %s ? %s : %s;", best, better, value, best, at, better, place, at)
+end
+
+-- The reduce's input at indices where its axes are these.
+local function merged(node, i, at)
+  local j, k, m = {}, 0, 0
+  for d = 1, #node.inputs[1].shape do
+    if node.axes[d] then
+      m = m + 1
+      j[d] = at[m]
+    else
+      k = k + 1
+      j[d] = i[k]
+    end
+  end
+  return j
+end
+M.merged = merged
+
+--- The sizes of the axes that a reduce joins.
+function M.axes(node)
+  local list = {}
+  for d, n in ipairs(node.inputs[1].shape) do
+    if node.axes[d] then list[#list + 1] = n end
+  end
+  return list
+end
+
+local LONG = 32     -- terms of a sum that are added one after the other
+
+-- Open the loops over the reduce's axes, from the d-th on; `inner` gets their variables. A long sum
+-- of real numbers is one of short ones.
+local function loops(self, node, sizes, d, at, into, how, inner)
+  if d > #sizes then return inner(at, into) end
+  local n, var = sizes[d], self:name "r"
+  at[d] = index.var(var, n)
+  local nested = node.op == "sum" and types.is_float(node.dtype) and (n > LONG or (d < #sizes and n > 1))
+  if n == 1 then
+    at[d] = index.const(0)
+    return loops(self, node, sizes, d + 1, at, into, how, inner)
+  end
+  local register = types.register(node.dtype)
+  if nested and n > LONG then
+    local q, part = self:name "q", self:name "part"
+    self:open("for (int %s = 0; %s < %d; %s += %d) {", q, q, n, q, LONG)
+    self:line("%s %s = %s;", register, part, how.start)
+    self:open("for (int %s = %s; %s < min(%s + %d, %d); %s++) {", var, q, var, q, LONG, n, var)
+    loops(self, node, sizes, d + 1, at, part, how, inner)
+    self:close()
+    self:line("%s = %s;", into, how.join(into, part))
+    return self:close()
+  end
+  self:open("for (int %s = 0; %s < %d; %s++) {", var, var, n, var)
+  if nested then
+    local part = self:name "part"
+    self:line("%s %s = %s;", register, part, how.start)
+    loops(self, node, sizes, d + 1, at, part, how, inner)
+    self:line("%s = %s;", into, how.join(into, part))
+  else
+    loops(self, node, sizes, d + 1, at, into, how, inner)
+  end
+  self:close()
+end
+
+-- A whole reduce in one thread.
+local function reduce(self, node, i)
+  local x, sizes = node.inputs[1], M.axes(node)
+  local place = node.op:find "^arg"
+  local type = place and x.dtype or node.dtype
+  local how = place and M.joining(node.op:sub(4), type) or M.joining(node.op, type)
+  local acc, at = self:name "acc", nil
+  self:line("%s %s = %s;", types.register(type), acc, how.start)
+  if place then
+    at = self:name "at"
+    self:line("long long %s = 0;", at)
+  end
+  loops(self, node, sizes, 1, {}, acc, how, function(vars, into)
+    local value = converted(self:value(x, merged(node, i, vars)), x.dtype, type)
+    if place then
+      local name = self:name "v"
+      self:line("const %s %s = %s;", types.register(type), name, value)
+      self:join_place(node.op, acc, at, name, index.c(vars[1]))
+    else
+      if not value:find "^[%w_]+$" then
+        local name = self:name "v"
+        self:line("const %s %s = %s;", types.register(type), name, value)
+        value = name
+      end
+      self:line("%s = %s;", into, how.join(into, value))
+    end
+  end)
+  return at or acc
+end
+
+local kinds = { leaf = leaf, map = map, view = view, pick = pick, reduce = reduce }
+
+--- Refuse: a kernel of this kind cannot hold these nodes. Raises a table that `M.attempt` returns.
+function M.refuse(why) error({ refused = why }, 0) end
+
+--- C text for a node at indices, one for each of its dimensions, of its register's type.
+function Body:value(node, i)
+  if node.kind == "leaf" and node.source == "fill" then return leaf(self, node, i) end
+  local key = bodies.key(node, i)
+  local name = self:recall(key)
+  if name then return name end
+  if node.stored and not self.inside[node] then return self:load(node, i) end
+  if self.known_only and self.known_only[node] then M.refuse(("node %d is needed at another place"):format(node.id)) end
+  local kind = kinds[node.kind] or M.refuse(("a %s is computed by a kernel of its own"):format(node.kind))
+  local loaded = self.choosing and node.kind == "view" and choose(self, node, i)
+  if loaded then return self:remember(key, loaded) end
+  local held, there
+  if node.held then held, there = self:kept_value(node, i, key) end
+  if there then return self:remember(key, held) end
+  name = kind(self, node, i)
+  if held then self:line("%s = %s;", held, name) end
+  return self:remember(key, name)
+end
+
+--- Call a generator: what it returns, or nil and why it refused.
+function M.attempt(f, ...)
+  local ok, made, why = xpcall(f, function(e) return type(e) == "table" and e or debug.traceback(e, 2) end, ...)
+  if ok then return made, why end
+  if type(made) == "table" and made.refused then return nil, made.refused end
+  error(made, 0)
+end
+
+return M

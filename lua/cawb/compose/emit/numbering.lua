@@ -1,0 +1,55 @@
+-- numbering: how threads number the rows of a reduce, and whether they lie across its columns: as its elements lie in memory.
+
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
+
+local M = {}
+
+local FEWEST = 8         -- rows that lanes lie across
+local APART = 32         -- neighbours that are worth another order of rows: a warp
+
+-- How far apart neighbours along rows and columns lie in the largest tensor that is read.
+local function strides(first, row, column, inner)
+  local best, found = -1, { 0, 0 }
+  local seen = {}
+  local function visit(x, i)
+    if seen[x] or x.source == "fill" or x.source == "iota" then return end
+    seen[x] = true
+    if x.strides then
+      local n = graphs.numel(x.shape)
+      if n <= best then return end
+      local place = index.place(i, x.strides, 0)
+      local zero = index.evaluate(place, { row = 0, k = 0 })
+      best, found = n, { index.evaluate(place, { row = 1, k = 0 }) - zero, index.evaluate(place, { row = 0, k = 1 }) - zero }
+    elseif x.kind == "map" then
+      for _, input in ipairs(x.inputs) do visit(input, i) end
+    elseif x.kind == "view" then
+      for _, p in ipairs(x.pieces) do visit(x.inputs[p.input], p.index(i)) end
+    end
+  end
+  visit(first.inputs[1], inner(first, row, column))
+  return found[1], found[2]
+end
+
+--- A row's number, as an expression of a thread's: with `turned`, so many neighbours are rows that lie apart by the count of all
+--- others.
+function M.row(rows, turned)
+  local row = index.var("row", rows)
+  return turned and index.add(index.div(row, turned), index.mod(row, turned), rows // turned) or row
+end
+
+--- Whether lanes lie across the columns of a kernel's first reduce; and `turned`, if rows are to be numbered by the dimensions
+--- ahead of their last one, where that one's elements lie apart (parts of a long reduce, say). `inner(reduce, row, column)`: indices of its input.
+function M.direction(kernel, rows, columns, inner)
+  local first, k = kernel.members[1], index.var("k", columns)
+  local across, along = strides(first, M.row(rows), k, inner)
+  if math.abs(along) == 1 or rows < FEWEST then return false end
+  if math.abs(across) == 1 then return true end
+  local turned = rows // (first.shape[#first.shape] or 1)
+  if turned < APART or turned == rows then return false end
+  across = strides(first, M.row(rows, turned), k, inner)
+  if math.abs(across) == 1 then return true, turned end
+  return false
+end
+
+return M

@@ -1,0 +1,118 @@
+-- order: sort, argsort and topk along one axis. The elements are numbered (o, k, i) as those of a scan. Of
+-- equal values the first comes first, NaN is above all numbers, and zeros are equal, as in PyTorch's
+-- stable sort. Short lines: a bitonic network in shared memory. A few of a long line: found by
+-- digits. Else: runs, merged.
+
+local template = require "cawb.compose.emit.template"
+
+local M = {}
+
+local ceil = template.ceil
+
+---@class cawb.Order: a description (template.lua), and
+---@field type string       of an element, in C
+---@field outer integer     elements in front of the axis
+---@field n integer         along it
+---@field inner integer     behind it
+---@field most integer?     how many of each line are wanted (n)
+---@field largest boolean?  the largest first
+---@field load string       returns the element at o, k, i
+---@field store string      writes `value`, which was at `at`, to place o, k, i
+
+local SHORT = 2048         -- elements that a block sorts
+
+-- Bits of v that compare as the values do.
+local real = "v != v ? ~0%s : v == 0 ? %s : %s & %s ? ~%s : %s | %s"
+
+local function bits(T)
+  if T == "float" then
+    return real:format("u", "0x80000000u", "__float_as_uint(v)", "0x80000000u", "__float_as_uint(v)", "__float_as_uint(v)",
+      "0x80000000u")
+  elseif T == "double" then
+    local top, raw = "0x8000000000000000ull", "(unsigned long long)__double_as_longlong(v)"
+    return real:format("ull", top, raw, top, raw, raw, top)
+  elseif T == "long long" then
+    return "(unsigned long long)v ^ 0x8000000000000000ull"
+  end
+  return "(unsigned)(int)v ^ 0x80000000u"
+end
+
+local function power_above(n)
+  local p = 2
+  while p < n do p = p * 2 end
+  return p
+end
+
+-- What every one of the templates is filled with; blocks sort `rows` rows of `span` items.
+local function holes(d, span, rows)
+  local wide = d.type == "double" or d.type == "long long"
+  local text = bits(d.type)
+  return { T = d.type, KEY = wide and "unsigned long long" or "unsigned", WIDE = wide or nil, SPAN = span, ROWS = rows,
+           BITS = d.largest and ("~(%s)"):format(text) or text, THREADS = math.max(32, math.min(1024, span * rows // 2)) }
+end
+
+local function fill(name, d, h)
+  return template.fill("order/order_item", d, h) .. template.fill(name, d, h)
+end
+
+local function by_block(d, lines, most)
+  local span = power_above(d.n)
+  local rows = math.max(1, math.min(256 // span, lines))
+  local h = holes(d, span, rows)
+  return fill("order/order_block", d, h), { { kernel = d.name, grid = { ceil(lines, rows) }, block = { h.THREADS },
+    arguments = template.arguments(d, d.n, most, d.inner, lines) } }
+end
+
+local function by_select(d, lines, most)
+  local h = holes(d, power_above(most), 1)
+  h.THREADS = 512
+  return fill("order/order_select", d, h), { { kernel = d.name, grid = { lines }, block = { 512 },
+    arguments = template.arguments(d, d.n, most, d.inner, lines) } }
+end
+
+local function by_merge(d, lines, most, short)
+  local h = holes(d, short, 1)
+  local all, wide = lines * d.n, ceil(d.n, short)
+  local function room(name) return { scratch = d.name .. name, dtype = "int64", numel = all * (h.WIDE and 2 or 1) } end
+  local from, to = room "_runs", room "_merged"
+  local list = { { kernel = d.name .. "_runs", grid = { lines * wide }, block = { h.THREADS },
+                   arguments = template.arguments(d, from, d.n, d.inner, wide) } }
+  local run = short
+  while run < d.n do
+    list[#list + 1] = { kernel = d.name .. "_merge", grid = { ceil(all, 256) }, block = { 256 },
+                        arguments = { to, from, d.n, run, all } }
+    from, to, run = to, from, run * 2
+  end
+  list[#list + 1] = { kernel = d.name, grid = { ceil(lines * most, 256) }, block = { 256 },
+                      arguments = template.arguments(d, from, d.n, most, d.inner, lines * most) }
+  return fill("order/order_merge", d, h), list
+end
+
+local function accesses(d)
+  local place = { "long long o", "int k", "long long i" }
+  return { template.access(d, "load", d.type, place, d.load),
+    template.access(d, "store", "void", { place[1], place[2], place[3], d.type .. " value", "long long at" }, d.store) }
+end
+
+-- Few of a line, and either many lines or none that is long for one block.
+local function is_selected(d, lines, most)
+  return most <= SHORT and most < d.n and d.type ~= "double" and d.type ~= "long long"
+    and (lines >= 16 or d.n <= 131072)
+end
+
+--- The kernels of a sort. `how`: short, the elements that a block sorts (a power of two, at most 2048); select,
+--- whether to look for the wanted ones by digits (32 bits at most).
+---@param d cawb.Order
+---@return table made  { text, launches }
+function M.generate(d, how)
+  how = how or {}
+  local lines, most, short = d.outer * d.inner, d.most or d.n, how.short or SHORT
+  if lines * most == 0 then return { text = "", launches = {} } end
+  local select = how.select
+  if select == nil then select = is_selected(d, lines, most) end
+  local make = d.n <= short and by_block or select and by_select or by_merge
+  local text, launches = make(d, lines, most, short)
+  return { text = template.complete(d, accesses(d), text), launches = launches }
+end
+
+return M

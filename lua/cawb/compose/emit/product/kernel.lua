@@ -1,0 +1,91 @@
+-- product: products of matrices that no library computes, or with what stands behind them, as the generator of
+-- products takes it.
+
+local accesses = require "cawb.compose.emit.accesses"
+local expression = require "cawb.compose.emit.expression"
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
+local library = require "cawb.compose.ir.library"
+local products = require "cawb.compose.emit.product.text"
+local types = require "cawb.torch.types"
+
+local M = {}
+
+local sums = { float = true, double = true, int = true, ["long long"] = true }
+
+--- Whether a product or a convolution of this type can be computed here.
+function M.computes(dtype) return types.known(dtype) and sums[types.register(dtype)] ~= nil end
+
+-- Where an operand's elements lie in memory, seen through views, by variables d1, d2, ...; nil where they are computed, or
+-- in several tensors.
+local function place_of(x)
+  local i, node = {}, x
+  for d, n in ipairs(x.shape) do i[d] = index.var("d" .. d, n) end
+  while node.kind == "view" and not node.stored do
+    if #node.pieces > 1 then return nil end
+    i, node = node.pieces[1].index(i), node.inputs[node.pieces[1].input]
+  end
+  return node.strides and index.place(i, node.strides, node.offset or 0) or nil
+end
+
+-- Along which of its last two dimensions neighbours of an operand lie: r - 1 or r; and whether they lie in packs of four.
+local function lie(x)
+  local place, r = place_of(x), #x.shape
+  if not place then return r, false end
+  local row, column = index.stride(place, "d" .. r - 1), index.stride(place, "d" .. r)
+  local along = row == 1 and column ~= 1 and r - 1 or r
+  return along, x.dtype == "float32" and index.stride(place, "d" .. along) == 1 and x.shape[along] % 4 == 0
+end
+
+-- Four neighbours of an operand; `names` of its rows and columns, `along` which of them.
+local function four(a, x, along, names)
+  local rank, list = #x.shape, {}
+  local t = index.scale(index.var("t", x.shape[along] // 4), 4)
+  for lane = 0, 3 do
+    local i = {}
+    for k = 1, 2 do
+      local d = rank - 2 + k
+      i[k] = d == along and index.plus(t, lane) or index.var(names[k], x.shape[d])
+    end
+    list[lane + 1] = accesses.in_batch(x.shape, i[1], i[2])
+  end
+  return a:values(x, list, ("const int t = %s / 4;"):format(names[along - rank + 2]))
+end
+
+-- How an operand is read: C for one element, for four, and the name of what neighbours lie along.
+local function operand(a, x, names)
+  local rank = #x.shape
+  local along, packs = lie(x)
+  local one = a:value(x, accesses.in_batch(x.shape, index.var(names[1], x.shape[rank - 1]), index.var(names[2], x.shape[rank])))
+  return one, packs and four(a, x, along, names) or nil, names[along - rank + 2]
+end
+
+-- What follows from four neighbours of a row, as C; nil where rows are no packs of four.
+local function four_results(a, x, m, n)
+  if n % 4 ~= 0 or n == 0 or types.size(x.dtype) ~= 4 then return nil end
+  local t, known, roots = index.scale(index.var("t", n // 4), 4), {}, {}
+  for lane = 0, 3 do
+    local place = accesses.in_batch(x.shape, index.var("m", m), index.plus(t, lane))
+    known[lane + 1], roots[lane + 1] = { x, place, ("v[%d]"):format(lane) }, accesses.same_place(x, place)
+  end
+  return a:write(known, roots, "const int t = n / 4;")
+end
+
+--- See the README.
+function M.generate(kernel, options)
+  local x = accesses.anchor(kernel, { product = true })
+  accesses.alike(kernel, x)
+  local rank, d = #x.shape, { type = types.register(x.dtype) }
+  if not M.computes(x.dtype) then expression.refuse("no product sums " .. x.dtype) end
+  local a = accesses.new(kernel, x)
+  d.m, d.n, d.k = x.shape[rank - 1], x.shape[rank], x.inputs[1].shape[rank]
+  d.batch = graphs.numel { table.unpack(x.shape, 1, rank - 2) }
+  d.a, d.a4, d.along_a = operand(a, x.inputs[1], { "m", "k" })
+  d.b, d.b4, d.along_b = operand(a, x.inputs[2], { "k", "n" })
+  local place = accesses.in_batch(x.shape, index.var("m", d.m), index.var("n", d.n))
+  d.store = a:write({ { x, place, "value" } }, accesses.same_place(x, place))
+  d.store4 = four_results(a, x, d.m, d.n)
+  return a:finish(products.generate(a:describe(d), options))
+end
+
+return M

@@ -1,0 +1,110 @@
+-- conv: convolutions that no library computes, or with what stands behind them, as the generators of windows
+-- (few channels) and of convolutions take them.
+
+local accesses = require "cawb.compose.emit.accesses"
+local convs = require "cawb.compose.emit.product.text_conv"
+local expression = require "cawb.compose.emit.expression"
+local index = require "cawb.compose.ir.index"
+local product = require "cawb.compose.emit.product.kernel"
+local types = require "cawb.torch.types"
+local windows = require "cawb.compose.emit.window.text"
+
+local M = {}
+
+-- Three numbers from one for each axis of space.
+local function three(list, default)
+  local all = { table.unpack(list) }
+  while #all < 3 do table.insert(all, 1, default) end
+  return all
+end
+
+local function var(name, n) return index.var(name, n) end
+
+-- The indices of the element p, d, h, w of batch, channels and space.
+local function at(x)
+  local names = { "d", "h", "w" }
+  local p, i = var("p", x.shape[1] * x.shape[2]), {}
+  i[1], i[2] = index.div(p, x.shape[2]), index.mod(p, x.shape[2])
+  for d = 3, #x.shape do i[d] = var(names[d - #x.shape + 3], x.shape[d]) end
+  return i
+end
+
+-- The indices of four neighbours from w on, a multiple of four; nil where its lines are not packs of four.
+local FIRST = "const int t = w / 4;"
+
+local function four(x)
+  local n, list = x.shape[#x.shape], {}
+  if n % 4 ~= 0 or #x.shape < 3 then return nil end
+  for lane = 0, 3 do
+    list[lane + 1] = at(x)
+    list[lane + 1][#x.shape] = index.plus(index.scale(var("t", n // 4), 4), lane)
+  end
+  return list
+end
+
+-- The weight of o and c at a place, given as one index for each axis of its window.
+local function weight(a, x, taps)
+  local w, c = x.inputs[2], x.conv
+  local first, second = var("o", w.shape[1]), var("c", w.shape[2])
+  if c.transposed then first, second = var("c", w.shape[1]), var("o", w.shape[2]) end
+  return a:value(w, { first, second, table.unpack(taps) })
+end
+
+local function numel(list)
+  local n = 1
+  for _, size in ipairs(list) do n = n * size end
+  return n
+end
+
+-- What a description has without texts.
+local function sizes(x)
+  local c, in_x = x.conv, x.inputs[1]
+  return { type = types.register(x.dtype), groups = c.groups, transposed = c.transposed, batch = x.shape[1],
+           channels = in_x.shape[2] // c.groups, each = x.shape[2] // c.groups, window = three(c.taps, 1),
+           stride = three(c.stride, 1), padding = three(c.padding, 0), dilation = three(c.dilation, 1),
+           size = three({ table.unpack(in_x.shape, 3) }, 1), out = three({ table.unpack(x.shape, 3) }, 1) }
+end
+
+local function describe(kernel, x)
+  local a, d, place = accesses.new(kernel, x), sizes(x), at(x)
+  d.load = a:value(x.inputs[1], at(x.inputs[1]))
+  d.store = a:write({ { x, place, "value" } }, accesses.same_place(x, place))
+  return a, d
+end
+
+-- Depthwise ones and those of a few channels: a thread has neighbours of the output.
+local function by_window(a, d, x)
+  local names, taps = { "a", "b", "k" }, {}
+  for k, n in ipairs(x.conv.taps) do taps[k] = var(names[3 - #x.conv.taps + k], n) end
+  d.op, d.planes, d.weight = "product", x.shape[1] * x.shape[2], weight(a, x, taps)
+  d.load4 = types.size(x.dtype) == 4 and four(x.inputs[1]) and a:values(x.inputs[1], four(x.inputs[1]), FIRST) or nil
+  local known, roots = {}, {}
+  for lane, i in ipairs(four(x) or {}) do
+    known[lane], roots[lane] = { x, i, ("v[%d]"):format(lane - 1) }, accesses.same_place(x, i)
+  end
+  d.store4 = #roots > 0 and a:write(known, roots, FIRST) or nil
+  return windows.generate(a:describe(d))
+end
+
+local function is_small(d)
+  return not d.transposed and (d.each < 8 or d.channels * d.window[1] * d.window[2] * d.window[3] <= 32)
+end
+
+--- See the README.
+function M.generate(kernel, options)
+  local x = accesses.anchor(kernel, { conv = true })
+  accesses.alike(kernel, x)
+  if not product.computes(x.dtype) then expression.refuse("no convolution sums " .. x.dtype) end
+  local a, d = describe(kernel, x)
+  local small = is_small(d) and by_window(a, d, x)
+  if small then return a:finish(small) end
+  a, d = describe(kernel, x)
+  d.weight = weight(a, x, index.unravel(var("t", numel(x.conv.taps)), x.conv.taps))
+  return a:finish(convs.generate(a:describe(d), options))
+end
+
+--- For other generators of convolutions: a description's sizes; accesses and a description that reads the input and
+--- writes the roots; the text of an access function for a weight, at an index for each axis of the window; a result's indices.
+M.sizes, M.describe, M.weight, M.at = sizes, describe, weight, at
+
+return M

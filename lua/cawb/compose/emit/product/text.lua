@@ -1,0 +1,173 @@
+-- product: sums of products in plain arithmetic, by tiles in shared memory. The elements of the result are
+-- numbered (z, m, n), z being all batches; the factors are a(z, m, k) and b(z, k, n), whatever lies behind them.
+-- Long sums are made of short ones, so that their error stays that of a library's.
+
+local template = require "cawb.compose.emit.template"
+
+local M = {}
+
+local ceil = template.ceil
+
+---@class cawb.Product: a description (template.lua), and
+---@field type string        "float" or "double"
+---@field batch integer
+---@field m integer
+---@field n integer
+---@field k integer
+---@field a string           returns the element at z, m, k
+---@field b string           returns the element at z, k, n
+---@field along_a string?    "k" or "m", along which neighbours of a lie in memory ("k")
+---@field along_b string?    "n" or "k" ("n")
+---@field a4 string?         sets v[0..3] from z, m, k on along `along_a`, whose size and number are multiples of 4
+---@field b4 string?         the same of b
+---@field fields string?     of `state`, in C: what follows from a column, a number n; then along_b is "n"
+---@field column string?     sets `state` from z and n; `b` and `store` read it
+---@field extent string?     in C: how many of the k there are for z
+---@field ahead string?      C in front of the access functions
+---@field helpers table?     access functions that these call: a list of what template.access returns
+---@field store string       writes what follows from `value` to z, m, n
+---@field store4 string?     the same of v[0..3] from n on, a multiple of 4, as n is one of them
+
+-- Of a block, and of a thread.
+local tiles = {
+  { m = 128, n = 128, rows = 8, columns = 8 }, { m = 64, n = 128, rows = 8, columns = 8 },
+  { m = 128, n = 64, rows = 8, columns = 8 }, { m = 32, n = 128, rows = 4, columns = 8 },
+  { m = 64, n = 64, rows = 4, columns = 8 }, { m = 32, n = 32, rows = 4, columns = 4 }, { m = 64, n = 16, rows = 4, columns = 4 },
+}
+
+local DEEP, CHAIN, BUSY = 8, 128, 132       -- k of a tile; products added in a row; blocks that keep a device busy
+
+local function blocks_of(d, tile) return d.batch * ceil(d.m, tile.m) * ceil(d.n, tile.n) end
+
+-- How long it takes, roughly: rounds of blocks, each as long as its products and its traffic.
+local function cost(d, tile)
+  local blocks = blocks_of(d, tile)
+  return math.max(1, blocks / BUSY) * (tile.m * tile.n + 24 * (tile.m + tile.n))
+end
+
+local function best(d)
+  local least, found
+  for _, tile in ipairs(tiles) do
+    local c = cost(d, tile)
+    if not least or c < least then least, found = c, tile end
+  end
+  return found
+end
+
+-- k is cut where there are too few blocks.
+local function splits_of(d, tile, how)
+  if how.splits then return math.max(1, math.min(how.splits, ceil(d.k, DEEP))) end
+  local blocks = blocks_of(d, tile)
+  if blocks >= BUSY then return 1 end
+  return math.max(1, math.min(2 * BUSY // blocks, d.k // 256, 64))
+end
+
+-- How threads read a factor's tile: `side` is "A" with its rows or "B" with its columns.
+local function reader(d, h, side, size, along_k, wide)
+  local threads = h.THREADS
+  local inner = along_k and DEEP or size
+  local packs = inner // wide
+  local fast, slow = ("(e %% %d * %d)"):format(packs, wide), ("(e / %d)"):format(packs)
+  h["ROW" .. side], h["COL" .. side] = along_k and slow or fast, along_k and fast or slow
+  h["JROW" .. side], h["JCOL" .. side] = along_k and "0" or "j", along_k and "j" or "0"
+  h["HELD" .. side], h["WIDE" .. side] = size * DEEP // threads, wide
+end
+
+-- Four at a time where the tile has enough of them for all threads.
+local function wide_of(d, h, text, along, size)
+  local ok = text and d[along] % 4 == 0 and size * DEEP // h.THREADS >= 4
+  return ok and 4 or 1
+end
+
+local function readers(d, h, tile)
+  local along_a, along_b = d.along_a or "k", d.along_b or "n"
+  reader(d, h, "A", tile.m, along_a == "k", wide_of(d, h, d.a4, along_a, tile.m))
+  reader(d, h, "B", tile.n, along_b == "k", wide_of(d, h, not d.fields and d.b4, along_b, tile.n))
+  local pass = template.names(d.parameters)
+  h.LOADA = h.WIDEA == 4 and ("%s_a4(%s, v, z, m, k);"):format(d.name, pass) or ("v[0] = %s_a(%s, z, m, k);"):format(d.name, pass)
+  h.LOADB = h.WIDEB == 4 and ("%s_b4(%s, v, z, k, n);"):format(d.name, pass)
+    or ("v[0] = %s_b(%s, state, z, k, n);"):format(d.name, pass)
+  h.FIELDS = d.fields or ""
+  local column = d.fields and ("%s_column(%s, state, z, %%s);"):format(d.name, pass) or "%s"
+  h.COLUMN = d.fields and column:format(("n0 + (int)threadIdx.x %% %d"):format(tile.n)) or ""
+  h.OWN = d.fields and column:format "n" or ""
+  h.EXTENT = d.extent or "K"
+end
+
+-- Where sums go, one or four neighbours at a time: to their parts, or what follows from them to where it lies.
+local function writing(d, h, splits)
+  local pass = template.names(d.parameters)
+  h.STORE4 = d.store4 and not d.fields and d.n % 4 == 0 or nil
+  h.SUM, h.SUMFOUR = (h.CHAIN and "total[i][j] + " or "") .. "acc[i][j]", (h.CHAIN and "total[i][j + x] + " or "") .. "acc[i][j + x]"
+  h.PARTIAL = splits > 1 and ("%s *__restrict__ parts,"):format(d.type) or ""
+  local to = "parts[((z * splits + split) * M + m) * N + n]"
+  if splits > 1 then h.WRITE = h.STORE4 and ("*(%s_quad *)&%s = value;"):format(d.name, to) or to .. " = value;"
+  else h.WRITE = (h.STORE4 and "%s_store4(%s, value.v, z, m, n);" or "%s_store(%s, state, z, m, n, value);"):format(d.name, pass) end
+end
+
+local function holes(d, tile, splits)
+  local h = { T = d.type, TM = tile.m, TN = tile.n, TK = DEEP, RM = tile.rows, RN = tile.columns,
+              THREADS = tile.m * tile.n // (tile.rows * tile.columns), SPLIT = splits > 1 or nil }
+  h.CHAIN = ceil(d.k, splits) > 2 * CHAIN and d.type == "float" and CHAIN or nil
+  writing(d, h, splits)
+  readers(d, h, tile)
+  return h
+end
+
+local function accesses(d)
+  local T, state = d.type, ("const %s_state &state"):format(d.name)
+  local function factor(what, text, ...) return template.access(d, what, T, { ... }, text) end
+  local function four(what, text, ...) return template.access(d, what, "void", { T .. " *v", "long long z", ... }, text) end
+  local list = { factor("a", d.a, "long long z", "int m", "int k"), factor("b", d.b, state, "long long z", "int k", "int n"),
+    template.access(d, "store", "void", { state, "long long z", "int m", "int n", T .. " value" }, d.store) }
+  if d.store4 then list[#list + 1] = template.access(d, "store4", "void", { "const " .. T .. " *v", "long long z", "int m", "int n" }, d.store4) end
+  if d.a4 then list[#list + 1] = four("a4", d.a4, "int m", "int k") end
+  if d.b4 then list[#list + 1] = four("b4", d.b4, "int k", "int n") end
+  if d.column then
+    list[#list + 1] = template.access(d, "column", "void", { d.name .. "_state &state", "long long z", "int n" }, d.column)
+  end
+  return list
+end
+
+-- The state is a type of the template's: what reads it stands behind it.
+local function complete(d, text)
+  local list = { table.unpack(d.helpers or {}) }
+  for _, one in ipairs(accesses(d)) do list[#list + 1] = one end
+  local at = text:find("static __device__", 1, true)
+  return text:sub(1, at - 1) .. (d.ahead or "") .. template.complete(d, list, text:sub(at))
+end
+
+local dtypes = { float = "float32", double = "float64" }
+
+local function launches(d, h, tile, splits, part)
+  local grid, all = blocks_of(d, tile) * splits, d.batch * d.m * d.n
+  if splits == 1 then
+    return { { kernel = d.name, grid = { grid }, block = { h.THREADS },
+               arguments = template.arguments(d, d.m, d.n, d.k, part, 1) } }
+  end
+  local parts = { scratch = d.name .. "_parts", dtype = dtypes[d.type], numel = all * splits }
+  return { { kernel = d.name, grid = { grid }, block = { h.THREADS },
+             arguments = template.arguments(d, parts, d.m, d.n, d.k, part, splits) },
+           { kernel = d.name .. "_sum", grid = { ceil(all, 256) }, block = { 256 },
+             arguments = template.arguments(d, parts, d.m, d.n, splits, all) } }
+end
+
+--- The kernels of a product; or nil and why not. `how`: tile (one of M.tiles, by number), splits (parts of k).
+---@param d cawb.Product
+---@return table? made  { text, launches }
+---@return string? why
+function M.generate(d, how)
+  how = how or {}
+  if d.m >= 2 ^ 31 or d.n >= 2 ^ 31 or d.k >= 2 ^ 31 then return nil, "a side of the product is beyond 32 bits" end
+  if d.batch * d.m * d.n == 0 then return { text = "", launches = {} } end
+  local tile = how.tile and tiles[how.tile] or best(d)
+  local splits = splits_of(d, tile, how)
+  local part = math.max(DEEP, ceil(d.k, splits * DEEP) * DEEP)
+  splits = math.max(1, ceil(d.k, part))
+  local h = holes(d, tile, splits)
+  return { text = complete(d, template.fill("product/product", d, h)), launches = launches(d, h, tile, splits, part) }
+end
+
+M.tiles = #tiles
+
+return M

@@ -1,0 +1,100 @@
+-- online: the sum of exp(x - largest) in the same loop as the largest, where rows are long: what is added already is
+-- scaled anew as a larger one comes. So that a block asks for the next row the earlier: nothing lies between its last
+-- element's arrival and the results' departure but one meeting.
+
+local expression = require "cawb.compose.emit.expression"
+local index = require "cawb.compose.ir.index"
+local tools = require "cawb.compose.operators.tools"
+local types = require "cawb.torch.types"
+
+local M = {}
+
+local function same(i, j)
+  for d, e in ipairs(i) do
+    if not j[d] or e.key ~= j[d].key then return false end
+  end
+  return #i == #j
+end
+
+-- Whether node x at indices i is `top` of this row, seen through views.
+local function is_top(x, i, top, row)
+  while x.kind == "view" and not x.stored and #x.pieces == 1 and not x.pieces[1].guard do
+    x, i = x.inputs[1], x.pieces[1].index(i)
+  end
+  return x == top and same(i, index.unravel(row, top.shape))
+end
+
+local function is_float(x) return types.register(x.dtype) == "float" end
+
+-- Whether `sum` adds up exp(x - top) of what `top` is the largest of. `inner(reduce)`: indices of its input.
+local function follows(top, sum, inner, row)
+  local e = sum.inputs[1]
+  if top.op ~= "max" or sum.op ~= "sum" or e.stored or not tools.is_exponential(e) then return false end
+  local x, other = e.inputs[1], e.inputs[2]
+  local i = inner(sum)
+  return x == top.inputs[1] and same(i, inner(top)) and is_float(x) and is_float(e) and is_float(sum) and is_top(other, i, top, row)
+end
+
+--- The levels of a kernel, where each sum of one that follows from a largest of the one before joins that: it is in
+--- `with`, { [largest] = sum }. A level of which something would be left stays as it is.
+function M.joined(levels, inner, row)
+  local list, with = {}, {}
+  for n, members in ipairs(levels) do
+    local found, before = {}, list[#list] == levels[n - 1] and levels[n - 1] or {}
+    for _, sum in ipairs(members) do
+      for _, top in ipairs(before) do
+        if not found[sum] and not with[top] and follows(top, sum, inner, row) then found[sum], with[top] = top, sum end
+      end
+    end
+    local all = true
+    for _, sum in ipairs(members) do all = all and found[sum] end
+    if not all then
+      list[#list + 1] = members
+      for _, top in pairs(found) do with[top] = nil end
+    end
+  end
+  return list, with
+end
+
+--- Variables of the two, on their way.
+function M.begin(body, top)
+  local acc = { node = top, dtype = "float32", name = body:name "acc", base = body:name "base", less = tools.below_top(top.inputs[1]) }
+  acc.how = expression.joining("max", "float32")
+  acc.how = { start = acc.how.start, join = function(a, b) return ("online_most(%s, %s)"):format(a, b) end }
+  acc.sum = { dtype = "float32", name = body:name "acc", how = expression.joining("sum", "float32") }
+  body:line("float %s = %s, %s = online_base(%s), %s = 0.0f;", acc.name, acc.how.start, acc.base, acc.how.start, acc.sum.name)
+  return acc
+end
+
+--- Behind the largest of a step: sums move under a new base where it is above the old one. `into`: the largest so far and
+--- the sum of this stretch. Returns what the step's exponentials are, of its `values`.
+function M.step(body, acc, into, sum, values)
+  body:open("if (!(%s <= %s)) {", into, acc.base)
+  local high, less = body:name "high", body:name "less"
+  body:line("const float %s = online_base(%s), %s = expf(%s - %s);", high, into, less, acc.base, high)
+  body:line("%s *= %s;", sum, less)
+  if sum ~= acc.sum.name then body:line("%s *= %s;", acc.sum.name, less) end
+  body:line("%s = %s;", acc.base, high)
+  body:close()
+  local list = {}
+  for k, value in ipairs(values) do list[k] = ("expf(%s)"):format((acc.less:gsub("[AB]", { A = value, B = acc.base }))) end
+  return list
+end
+
+-- Which of the two places a join takes: not the one of the join before it, be that of the same row or of the last.
+local function place(body, o)
+  local n = body.online_joins or 0
+  body.online_joins = n + 1
+  if not o.stay then return tostring(n % 2) end
+  return n % 2 == 1 and "turn ^ 1" or "turn"
+end
+
+--- One result for all lanes: C of the largest and of the sum.
+function M.join(body, o, acc)
+  local both, sum = body:name "both", body:name "all"
+  body:line("const online %s = online_join<%d, %d>(online{ %s, %s }, %s);", both, o.cluster, o.threads, acc.name, acc.sum.name, place(body, o))
+  body:line("const float %s = online_sum(%s);", sum, both)
+  return both .. ".top", sum
+end
+
+return M

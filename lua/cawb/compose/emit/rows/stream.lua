@@ -1,0 +1,68 @@
+-- stream: elements that are computed each from what it needs, a thread for a few neighbours of each
+-- output. The outputs have equally many elements.
+
+local expression = require "cawb.compose.emit.expression"
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
+local types = require "cawb.torch.types"
+
+local M = {}
+
+local BLOCK = 256
+
+-- Whether one element is much text: it loops, for a reduce, or looks for its part.
+local function is_long(kernel)
+  local seen = {}
+  local function visit(x, top)
+    if seen[x] or (x.stored and not top) then return false end
+    seen[x] = true
+    if x.kind == "reduce" or x.pieces and #x.pieces > 2 then return true end
+    for _, input in ipairs(x.inputs) do
+      if visit(input, false) then return true end
+    end
+    return false
+  end
+  for _, root in ipairs(kernel.roots) do
+    if visit(root, true) then return true end
+  end
+  return false
+end
+
+-- Neighbours of one thread: as many as 16 bytes of the widest type hold.
+local function width(kernel, n)
+  local widest = 1
+  for _, root in ipairs(kernel.roots) do widest = math.max(widest, types.size(root.dtype)) end
+  local v = is_long(kernel) and 1 or math.min(4, 16 // widest)
+  while v > 1 and n % v ~= 0 do v = v // 2 end
+  return v
+end
+
+--- See the README: the kernel's text and its launch. `options.vector`: neighbours of one thread.
+function M.generate(kernel, options)
+  local n = graphs.numel(kernel.roots[1].shape)
+  local v = options and options.vector or width(kernel, n)
+  if n % v ~= 0 then v = 1 end
+  local body = expression.new(kernel, v)
+  local threads = n // v
+  local wide = threads > 2147483647
+  body:line("const %s t = %sblockIdx.x * %d + threadIdx.x;", wide and "long long" or "int",
+    wide and "(long long)" or "", BLOCK)
+  if threads % BLOCK ~= 0 then body:line("if (t >= %d) return;", threads) end
+  local t = index.scale(index.var("t", threads), v)
+  for _, root in ipairs(kernel.roots) do
+    local list, texts = {}, {}
+    for lane = 1, v do
+      list[lane] = index.unravel(index.plus(t, lane - 1), root.shape)
+      texts[lane] = body:value(root, list[lane])
+    end
+    body:store_all(root, list, texts)
+  end
+  if body.ends and v > 1 then return M.generate(kernel, { vector = 1 }) end
+  local parameters, nodes = body:parameters()
+  return { text = ("extern \"C\" __global__ void __launch_bounds__(%d)\n%s(%s) {\n%s\n}\n"):format(BLOCK, kernel.name,
+             parameters, body:text()), headers = body.headers,
+           launches = { { kernel = kernel.name, grid = { (threads + BLOCK - 1) // BLOCK }, block = { BLOCK },
+                          arguments = nodes } } }
+end
+
+return M

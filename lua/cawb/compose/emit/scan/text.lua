@@ -1,0 +1,152 @@
+-- scan: running sums, products and extremes along one axis. The elements are numbered (o, k, i): axes in front, the
+-- axis, axes behind it. Each block takes a part of the axis; where there are several, two launches ahead
+-- take the parts' totals, and what lies before each.
+
+local expressions = require "cawb.torch.expressions"
+local template = require "cawb.compose.emit.template"
+
+local M = {}
+
+local ceil = template.ceil
+
+---@class cawb.Scan: a description (template.lua), and
+---@field op string          "sum", "prod", "max", "min" or "logsumexp", the logarithm of a sum of exponentials
+---@field type string        of the sums, in C
+---@field outer integer      elements in front of the axis
+---@field n integer          along it
+---@field inner integer      behind it
+---@field reverse boolean?   from the end of the axis to its beginning
+---@field load string        returns the element at o, k, i
+---@field load4 string?      where inner is 1 and n a multiple of 4: sets v[0] to v[3] from k on, a multiple of 4
+---@field store string       writes what follows from `value` and the element itself, `own`, to o, k, i
+---@field store4 string?     with load4: from v[0..3] and own[0..3]
+
+local LONG = 16384          -- elements of a row of which a thread has more at a time
+
+local dtypes = { float = "float32", double = "float64", int = "int32", ["long long"] = "int64" }
+local sizes = { float = 4, double = 8, int = 4, ["long long"] = 8 }
+
+-- What joins nothing: the least or the largest of a type.
+local bounds = { float = { "-INFINITY", "INFINITY" }, double = { "-INFINITY", "INFINITY" }, int = { "(-2147483647 - 1)", "2147483647" },
+                 ["long long"] = { "(-9223372036854775807LL - 1)", "9223372036854775807LL" } }
+
+local more = "(a == b ? a + 0.6931471805599453f : (a != a || a > b ? a : b) + log1pf(expf(-fabsf(a - b))))"
+
+-- How two are joined, in a and b, what changes nothing, and what it makes. NaN stays.
+local function joining(d)
+  local least, most = table.unpack(bounds[d.type])
+  local ways = { sum = { "a + b", "0", "sums" }, prod = { "a * b", "1", "products" }, max = { "(b > a || b != b ? b : a)", least, "maxima" },
+                 min = { "(b < a || b != b ? b : a)", most, "minima" },
+                 logsumexp = { d.type == "double" and expressions.widen(more) or more, least, "sums of exponentials" } }
+  return table.unpack(ways[d.op])
+end
+
+local function holes(d)
+  local join, neutral, what = joining(d)
+  return { T = d.type, JOIN = join, NEUTRAL = neutral, WHAT = what .. (d.reverse and " from the end" or "") }
+end
+
+-- As many parts as make about 500 blocks, none of less than 8192 elements.
+local function parts_of(lines, n, least)
+  return math.max(1, math.min(528 // math.max(1, lines), n // least, 65535))
+end
+
+-- Totals and what is before them, where there are parts; then the scan. `extra`: its last arguments, the
+-- last of them the number of parts.
+local function launches(d, blocks, lines, block, extra)
+  local parts = extra[#extra]
+  local scan = { kernel = d.name, grid = { blocks * parts }, block = block }
+  if parts == 1 then
+    scan.arguments = template.arguments(d, table.unpack(extra))
+    return { scan }
+  end
+  local totals = { scratch = d.name .. "_totals", dtype = dtypes[d.type], numel = lines * parts }
+  scan.arguments = template.arguments(d, totals, table.unpack(extra))
+  return { { kernel = d.name .. "_total", grid = scan.grid, block = block, arguments = scan.arguments },
+           { kernel = d.name .. "_before", grid = { lines }, block = { 32 }, arguments = { totals, parts } }, scan }
+end
+
+-- What a block begins with, and the parameter that it is from.
+local function carry(h, parts, at)
+  h.PARTS = parts > 1 or nil
+  h.STARTS = parts > 1 and ("const %s *__restrict__ starts, "):format(h.T) or ""
+  h.CARRY = parts > 1 and at or h.NEUTRAL
+end
+
+-- A pack of four by one access, or of one. From the end, the pack's lanes are the other way round.
+local function lanes(d, h)
+  if d.load4 then
+    h.LANES = 4
+    local from = d.reverse and "n - 4 - 4 * k" or "4 * k"
+    local swap = d.reverse and "{ $T a = v[0]; v[0] = v[3]; v[3] = a; a = v[1]; v[1] = v[2]; v[2] = a; }" or ""
+    h.LOAD = ("%s_load4(%s, v, o, %s); %s"):format(d.name, h.PASS, from, swap:gsub("%$T", d.type))
+    h.STORE = d.reverse
+      and ("const %s back[4] = { v[3], v[2], v[1], v[0] }, kept[4] = { own[3], own[2], own[1], own[0] };\n        "
+        .. "%s_store4(%s, o, %s, back, kept);"):format(d.type, d.name, h.PASS, from)
+      or ("%s_store4(%s, o, %s, v, own);"):format(d.name, h.PASS, from)
+  else
+    local from = d.reverse and "n - 1 - k" or "k"
+    h.LANES, h.LOAD = 1, ("v[0] = %s_load(%s, o, %s, 0);"):format(d.name, h.PASS, from)
+    h.STORE = ("%s_store(%s, o, %s, 0, v[0], own[0]);"):format(d.name, h.PASS, from)
+  end
+end
+
+-- What reads and writes.
+local function accesses(d)
+  local place = { "long long o", "int k", "long long i" }
+  local T = d.type
+  local list = { template.access(d, "load", T, place, d.load),
+    template.access(d, "store", "void", { place[1], place[2], place[3], T .. " value", T .. " own" }, d.store) }
+  if d.load4 then
+    list[3] = template.access(d, "load4", "void", { T .. " *v", "long long o", "int k" }, d.load4)
+    list[4] = template.access(d, "store4", "void", { "long long o", "int k", ("const %s *v"):format(T),
+      ("const %s *own"):format(T) }, d.store4)
+  end
+  return list
+end
+
+local function rows(d, how)
+  local h = holes(d)
+  h.PASS = template.names(d.parameters)
+  lanes(d, h)
+  local packs, threads = how.packs or 16 // sizes[d.type], how.threads
+  if not how.packs and h.LANES == 4 and d.n >= LONG then packs = 8 end      -- fewer threads with more registers
+  if not threads then                          -- no more of them than packs
+    threads = 32
+    while threads < 1024 and threads * h.LANES < d.n do threads = threads * 2 end
+  end
+  local many = (packs * sizes[d.type] <= 16 and 2048 or 1024) // threads
+  h.THREADS, h.PACKS, h.WARPS, h.CROWD = threads, packs, threads // 32, math.max(1, math.min(8, many))
+  local chunk, all = threads * packs, ceil(d.n, h.LANES)
+  local parts = how.parts or parts_of(d.outer, d.n, 8192)
+  local part = ceil(all, parts * chunk) * chunk
+  parts = ceil(all, part)
+  carry(h, parts, "starts[blockIdx.x]")
+  return template.fill("scan/scan_rows", d, h), launches(d, d.outer, d.outer, { threads }, { d.n, part, parts })
+end
+
+local function columns(d, how)
+  local h = holes(d)
+  h.PACKS = how.packs or 32 // sizes[d.type]
+  h.SLICES = how.slices or math.max(1, math.min(16, ceil(d.n, h.PACKS)))
+  h.PLACE = d.reverse and "n - 1 - k" or "k"
+  local blocks, chunk = d.outer * ceil(d.inner, 32), h.PACKS * h.SLICES
+  local parts = how.parts or parts_of(blocks, d.n, 1024)
+  local part = ceil(d.n, parts * chunk) * chunk
+  parts = ceil(d.n, part)
+  carry(h, parts, ("at.i < inner ? starts[(at.o * inner + at.i) * parts + blockIdx.x %% parts] : %s"):format(h.NEUTRAL))
+  return template.fill("scan/scan_columns", d, h),
+    launches(d, blocks, d.outer * d.inner, { 32, h.SLICES }, { d.n, d.inner, part, parts })
+end
+
+--- The kernels of a scan. `how`: threads (a power of two, 32 to 1024), packs of a thread, parts of
+--- the axis; where inner is above 1 slices of a block (at most 32) in place of threads.
+---@param d cawb.Scan
+---@return table made  { text, launches }
+function M.generate(d, how)
+  if d.outer * d.n * d.inner == 0 then return { text = "", launches = {} } end
+  local text, list = (d.inner == 1 and rows or columns)(d, how or {})
+  return { text = template.complete(d, accesses(d), text), launches = list }
+end
+
+return M

@@ -1,0 +1,123 @@
+-- chosen: a view of several tensors side by side, in a kernel of rows, each of which lies in one of them. The row says
+-- which: where it begins and how far apart its elements are is found once, and what is loaded is loaded as from one tensor,
+-- by packs too. Else every element would ask again which tensor it is of.
+
+local bodies = require "cawb.compose.emit.body"
+local index = require "cawb.compose.ir.index"
+local types = require "cawb.torch.types"
+
+local M = {}
+
+local row_alone = { row = true }
+
+-- The tensor behind a piece and the place in it; nothing where that is computed.
+local function source(body, node, piece, i)
+  local x, j = node.inputs[piece.input], piece.index(i)
+  while x.kind == "view" and not x.stored and #x.pieces == 1 and not x.pieces[1].guard do
+    x, j = x.inputs[1], x.pieces[1].index(j)
+  end
+  local lies = x.stored or x.kind == "leaf" and x.strides
+  if not lies or body.inside[x] or x.dtype ~= node.dtype then return nil end
+  local place = index.place(j, x.strides, x.offset)
+  return index.only(place, body.choosing) and { node = x, place = place }
+end
+
+-- C of whether a piece is the one; nothing where more than the row decides.
+local function condition(piece, i)
+  local words = {}
+  for _, e in ipairs(piece.guard and piece.guard(i) or {}) do
+    if e.lo < 0 then
+      if not index.only(e, row_alone) then return nil end
+      words[#words + 1] = index.c(e) .. " >= 0"
+    end
+  end
+  return table.concat(words, " && ")
+end
+
+-- All pieces that may hold: { node, place, words }. `possible` as view has it.
+local function sources(body, node, possible, i)
+  local list = {}
+  for k, one in ipairs(possible) do
+    local found, words = source(body, node, one.piece, i), condition(one.piece, i)
+    if not found or not words then return nil end
+    found.words, list[k] = words, found
+  end
+  return list
+end
+
+local function factor(place, key)
+  for _, t in ipairs(place.terms) do
+    if t[1].key == key then return t[2] end
+  end
+  return 0
+end
+
+-- Terms that all places have alike, as an expression, and the atoms of the others, in order.
+local function parted(list)
+  local common, others, seen = {}, {}, {}
+  for _, s in ipairs(list) do
+    for _, t in ipairs(s.place.terms) do
+      local key, same = t[1].key, true
+      for _, other in ipairs(list) do same = same and factor(other.place, key) == t[2] end
+      if not seen[key] then table.insert(same and common or others, same and t or t[1]) end
+      seen[key] = true
+    end
+  end
+  return index.sum(list[1].place.base, common), others
+end
+
+-- C of the value of the piece that holds, of one for each.
+local function pick(list, values)
+  local text = values[#list]
+  for k = #list - 1, 1, -1 do
+    if values[k] ~= values[k + 1] or text ~= values[k + 1] then text = ("%s ? %s : %s"):format(list[k].words, values[k], text) end
+  end
+  return text
+end
+
+-- A number for each piece, as C, and whether packs of v are a whole number of all.
+local function numbers(list, of, v)
+  local values, whole = {}, true
+  for k, s in ipairs(list) do
+    local n = of(s)
+    values[k], whole = tostring(n), whole and n % v == 0
+  end
+  return values, whole
+end
+
+-- The variables for these pieces, ahead of all loops: { text, packs }, text being C of the address of element zero.
+local function begin(body, node, list, others)
+  local name, v, base = body:name "from", body.vector, list[1].place.base
+  local packs, long, pointers = true, false, {}
+  for k, s in ipairs(list) do
+    local ahead = s.place.base - base
+    pointers[k] = ahead == 0 and body:tensor(s.node) or ("%s %s %d"):format(body:tensor(s.node), ahead < 0 and "-" or "+", math.abs(ahead))
+    packs, long = packs and ahead % v == 0 and bodies.extent(s.node) % v == 0, long or index.is_long(s.place)
+  end
+  body.early[#body.early + 1] = ("const %s *const %s = %s;"):format(types.memory(node.dtype), name, pick(list, pointers))
+  local text = name
+  for _, atom in ipairs(others) do
+    local values, whole = numbers(list, function(s) return factor(s.place, atom.key) end, v)
+    local step = body:name "step"
+    body.early[#body.early + 1] = ("const %s %s = %s;"):format(long and "long long" or "int", step, pick(list, values))
+    text, packs = ("%s + %s * (%s)"):format(text, step, index.c(index.sum(0, { { atom, 1 } }))), packs and whole
+  end
+  return { text = "(" .. text .. ")", packs = packs }
+end
+
+--- C of a view's element at i, loaded from the tensor that its row is in; nil where it is none of these. `possible`: its
+--- pieces that may hold.
+function M.load(body, node, possible, i)
+  local list = body.choosing and body.guarded == 0 and #possible > 1 and sources(body, node, possible, i)
+  if not list then return nil end
+  local common, others = parted(list)
+  local words = { tostring(node.id) }
+  for _, s in ipairs(list) do words[#words + 1] = ("%s@%d:%d"):format(s.words, s.node.id, s.place.base - common.base) end
+  for _, atom in ipairs(others) do words[#words + 1] = atom.key end
+  local key = table.concat(words, ";")
+  local from = body.chosen[key] or begin(body, node, list, others)
+  body.chosen[key] = from
+  return body:load_from(from.text, from.packs, node.dtype, common)
+end
+
+return M

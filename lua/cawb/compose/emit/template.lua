@@ -1,0 +1,89 @@
+-- template: kernels as text with holes. A template is a file of compose/templates. In it $WORD is a
+-- constant or a name that the generator gives, the lines from `$if WORD` to `$end` may be left out, and
+-- `$word(` calls an access function: what reads or writes one element of the graph's tensors, inlined by the
+-- compiler. So a template knows how work is divided and nothing of what is computed around it.
+--
+-- What every generator here is given, a description, has:
+--   name        of the kernel; whatever it defines begins with it
+--   parameters  { "const float *__restrict__ x1", ... }: C, the first arguments of its kernels. Their names are a
+--               letter and a number, as no variable of a template is
+--   arguments   { ... }: the same in launches; whatever they are, they are passed through
+--   the bodies of its access functions: C statements, with the variables that the generator names;
+--   sizes, in elements, and how to go about it, which have defaults
+
+local core = require "cawb.core"
+local file = require "cawb.base.file"
+
+local M = {}
+
+local function read(name)
+  return assert(file.read(("%s/lua/cawb/compose/emit/%s.cu"):format(core.home, name)))
+end
+
+--- The parameters' names, as a call passes them on: the last word of each declaration.
+function M.names(parameters)
+  local list = {}
+  for k, declaration in ipairs(parameters) do
+    list[k] = declaration:match "[^%w_](%l%d+)$" or error(("the parameter '%s' is not named as x1 is"):format(declaration), 0)
+  end
+  return table.concat(list, ", ")
+end
+
+--- An access function: { its name, C }. `result` is its type, `variables` its parameters behind the kernel's.
+function M.access(kernel, what, result, variables, body)
+  local all = { table.unpack(kernel.parameters) }
+  for _, v in ipairs(variables) do all[#all + 1] = v end
+  local text = ("static __device__ __forceinline__ %s %s_%s(%s) {\n  %s\n}\n"):format(result, kernel.name, what,
+    table.concat(all, ", "), (body:gsub("\n", "\n  ")))
+  return { what, text }
+end
+
+-- Lines between "$if WORD" and "$end" stay where the word has a value, those behind "$else" where it has none.
+local function chosen(text, holes)
+  return (text:gsub("%$if (%u[%u%d]*)\n(.-)%$end\n", function(word, lines)
+    local yes, no = lines:match "^(.-)%$else\n(.*)$"
+    if holes[word] then return yes or lines end
+    return no or ""
+  end))
+end
+
+--- Access functions, those that are called, in front of the text that calls them. `list`: of what M.access
+--- returns, a function that another one calls ahead of it.
+function M.complete(kernel, list, text)
+  for k = #list, 1, -1 do
+    local what, code = table.unpack(list[k])
+    if text:find(("%s_%s("):format(kernel.name, what), 1, true) then text = code .. "\n" .. text end
+  end
+  return text
+end
+
+--- The template with its holes filled: `holes` by name, text or number; NAME, PARAMETERS and PASS, what the
+--- kernel hands on, come from the kernel. A hole without a value raises.
+function M.fill(name, kernel, holes)
+  local pass = M.names(kernel.parameters)
+  local own = { NAME = kernel.name, PARAMETERS = table.concat(kernel.parameters, ", "), PASS = pass }
+  local text = chosen(read(name), holes):gsub("%$(%l[%l%d_]*)%(", function(what)
+    return ("%s_%s(%s, "):format(kernel.name, what, pass)
+  end)
+  return (text:gsub("%$(%u[%u%d]*)", function(hole)
+    local value = own[hole]
+    if value == nil then value = holes[hole] end
+    if value == nil then error(("template %s: nothing for $%s"):format(name, hole), 0) end
+    return tostring(value)
+  end))
+end
+
+--- The type of element numbers below n.
+function M.index(n) return n < 2 ^ 31 and "int" or "long long" end
+
+--- The arguments of a launch: the kernel's, then these.
+function M.arguments(kernel, ...)
+  local all = { table.unpack(kernel.arguments) }
+  for _, v in ipairs { ... } do all[#all + 1] = v end
+  return all
+end
+
+--- The smallest whole number that is at least a / b.
+function M.ceil(a, b) return (a + b - 1) // b end
+
+return M

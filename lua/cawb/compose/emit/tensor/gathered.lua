@@ -1,0 +1,73 @@
+-- gathered: products on Hopper's tensor cores of a left factor that is not packed: a block reads its rows as they lie and splits
+-- them in shared memory, where the right factor's parts stay. So nothing but the factors and the result passes through memory,
+-- which is what counts where sums are short. Both are in three parts of bfloat16, which hold every bit of a float32; where a
+-- number is infinite, or nearly, or below what bfloat16 holds, a tile is done without tensor cores. Geometries are tensor.lua's.
+
+local pack = require "cawb.compose.emit.tensor.pack"
+local template = require "cawb.compose.emit.template"
+local tensor = require "cawb.compose.emit.tensor.tensor"
+
+local M = {}
+
+local ceil = template.ceil
+
+local TILE, STAGE, MOST = 128, 3 * 128 * 128, 4      -- rows of a tile; bytes of a stage of the left factor; stages
+local ROOM = (227 << 10) - 2048                      -- bytes of shared memory of a block, without what barriers take
+local SPLIT, TURN = 900, 12                          -- clocks for 32 numbers of 128 rows: to split them; to multiply, for each column
+
+--- How a product would be cut, of `columns` and `depth` numbers of a row; nil where the columns of a tile do not stay on the chip.
+function M.shape(rows, columns, depth, batch)
+  local chunks = ceil(depth, 64)
+  local most = math.min(128, (ROOM - 2 * STAGE) // (chunks * 384) // 16 * 16)
+  if most < 32 then return nil end
+  local across = ceil(columns, most)
+  local t = { chunks = chunks, across = across, tile = ceil(ceil(columns, across), 16) * 16, down = ceil(rows, TILE), all = across * batch,
+              halves = chunks > 1 and 2 or ceil(depth, 32) }
+  t.weights = chunks * 3 * t.tile * 128
+  t.stages = math.min(MOST, (ROOM - t.weights) // STAGE)
+  t.side = math.max(1, math.min(t.down, pack.SMS // t.all))
+  return t
+end
+
+--- Seconds for its sums on an H100, roughly.
+function M.seconds(t)
+  local turns = ceil(t.down, t.side) * math.max(1, t.all / pack.SMS)
+  return (turns * t.chunks * t.halves * math.max(SPLIT, TURN * t.tile) + 4000) / 1.7e9
+end
+
+local function holes(kernel, g, t)
+  local h = { WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, ROWS = g.left.rows, TILEN = t.tile, SUMS = t.tile // 2,
+              DOWN = t.down, ACROSS = t.across, COLS = t.all, CHUNKS = t.chunks, HALVES = t.halves, STAGES = t.stages,
+              BOCTETS = t.across * t.tile // 8, TERMS = 32, PRODUCTS = "six", LOOP = kernel.name }
+  tensor.instruction(h, h.SUMS)
+  h.LIST = tensor.list_of(h)
+  return h
+end
+
+local function text_of(kernel, g, h)
+  local after = tensor.put(kernel, g)
+  local left, right = pack.reads_one(kernel, after, g, g.left), pack.reads_one(kernel, after, g, g.right)
+  local own, nodes = { name = kernel.name }, nil
+  own.parameters, nodes = pack.declared(after)
+  local result = { "int set", "int z", "int row", "int pair", "float first", "float second" }
+  return template.complete(own, { template.access(own, "put", "void", result, after:text()),
+    template.access(own, "left", "float", pack.place, left:text()), template.access(own, "right", "float", pack.place, right:text()) },
+    template.fill("tensor/templates/gathered", own, h)), nodes, after.headers
+end
+
+--- The kernels of a geometry of one set of steps; `t` as of M.shape.
+function M.kernels(kernel, geometry, t)
+  local h = holes(kernel, geometry, t)
+  local weights = pack.kernel(kernel, geometry, "right", h.BOCTETS, pack.parts)
+  local text, nodes, headers = text_of(kernel, geometry, h)
+  for header in pairs(weights.headers) do headers[header] = true end
+  local before = weights.parameters_alone
+  weights.launch.prepare = before
+  return { text = (geometry.tables or "") .. "\n" .. weights.text .. "\n" .. text, headers = headers, needs = { "tensor", "tensor_attend", "tensor_parts" },
+           how = "float32 by six products of bfloat16 parts (wgmma, gathered)", launches = {
+    { fill = weights.wide, value = 0, prepare = before }, weights.launch,
+    { kernel = kernel.name, grid = { t.side * t.all }, block = { 384 }, shared = t.stages * STAGE + t.weights,
+      arguments = pack.joined(nodes, { weights.packed, weights.wide }) } } }
+end
+
+return M

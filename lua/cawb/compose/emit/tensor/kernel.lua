@@ -1,0 +1,74 @@
+-- tensor: which generator makes a product, a convolution or attention on tensor cores.
+
+local attend = require "cawb.compose.emit.attention.attention"
+local expression = require "cawb.compose.emit.expression"
+local tensor_box = require "cawb.compose.emit.tensor.kernel_box"
+local tensor_conv = require "cawb.compose.emit.tensor.kernel_conv"
+local tensor_matrix = require "cawb.compose.emit.tensor.kernel_matrix"
+local tensor_point = require "cawb.compose.emit.tensor.kernel_point"
+
+local M = {}
+
+local none = {}
+
+local ways = { box = tensor_box, packed = tensor_conv, gathered = tensor_point }
+
+local PACKING = 4e-6      -- seconds that a kernel costs beside its own: of packing
+
+-- Those of a convolution: the one that should be fastest first.
+local function of_conv(x, options)
+  local boxed, packed = tensor_box.cost(x, options), tensor_conv.cost(x, options)
+  local point = options.gathered ~= false and tensor_point.cost(x, options)
+  local list = boxed and packed and packed < boxed and { tensor_conv, tensor_box } or { tensor_box, tensor_conv }
+  if point and point < math.min(boxed or math.huge, packed and packed + PACKING or math.huge) then table.insert(list, 1, tensor_point) end
+  return list
+end
+
+-- The generators to ask for a node, the one that should be fastest first.
+local function generators(x, kind, options)
+  if kind == "product" then return { tensor_matrix } end
+  if kind == "attend" then return { attend } end
+  if kind ~= "conv" then return none end
+  return options.conv and { ways[options.conv] } or of_conv(x, options)
+end
+
+--- The options for a kernel of which a schedule asks for this loop.
+function M.asked(options, loop)
+  return ways[loop] and setmetatable({ conv = loop }, { __index = options }) or options
+end
+
+local function anchor(kernel) return kernel.members[1] or kernel.roots[1] end
+
+--- Whether a generator here makes the kernel's product or convolution; `options` as of choose.generate, and conv: "box",
+--- "packed" or "gathered", which one is to make convolutions.
+function M.serves(kernel, options)
+  if options.tensor_cores == false then return false end
+  local x = anchor(kernel)
+  for _, generator in ipairs(generators(x, kernel.kind, options)) do
+    if generator.serves(x, options) then return true end
+  end
+  return false
+end
+
+--- How a convolution would be made by boxes (generate/box.lua), where that should be fastest; else nil.
+function M.boxed(x, options)
+  local first = generators(x, "conv", options)[1]
+  return first == tensor_box and first.serves(x, options) or nil
+end
+
+--- Operations of a kernel's product or convolution.
+function M.operations(kernel)
+  local x = anchor(kernel)
+  return kernel.kind == "conv" and tensor_conv.operations(x) or kernel.kind == "product" and tensor_matrix.operations(x) or math.maxinteger
+end
+
+--- Text and launches of a kernel on tensor cores, or nil.
+function M.generate(kernel, options)
+  if options.tensor_cores == false then return nil end
+  for _, generator in ipairs(generators(anchor(kernel), kernel.kind, options)) do
+    local made = expression.attempt(generator.generate, kernel, options)
+    if made then return made end
+  end
+end
+
+return M

@@ -1,0 +1,114 @@
+-- tensor_box: convolutions of few channels as generate/box.lua has them.
+
+local accesses = require "cawb.compose.emit.accesses"
+local boxes = require "cawb.compose.emit.tensor.box"
+local conv = require "cawb.compose.emit.product.kernel_conv"
+local expression = require "cawb.compose.emit.expression"
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
+local prepared = require "cawb.compose.ir.prepared"
+
+local M = {}
+
+local LEAST = 1 << 24                 -- operations below which a library's call is as good
+
+local function numel(list)
+  local n = 1
+  for _, v in ipairs(list) do n = n * v end
+  return n
+end
+
+local function terms(x)
+  local c = x.conv
+  local outputs = c.transposed and x.inputs[1] or x
+  return numel(outputs.shape) * numel(c.taps) * (c.transposed and x.shape[2] or x.inputs[1].shape[2]) // c.groups
+end
+
+--- Whether a convolution can be made here, as how it would be; or nil and why not. Options as of tensor_conv.
+function M.serves(x, options)
+  if x.dtype ~= "float32" or x.inputs[1].dtype ~= "float32" or x.inputs[2].dtype ~= "float32" then return nil, "it is for float32" end
+  local d = boxes.flat(conv.sizes(x))
+  if d.each < 8 or d.channels * numel(d.window) < 8 then return nil, "it has too few channels" end
+  if 2 * terms(x) < (options.least or LEAST) then return nil, "it is too small" end
+  if numel(d.out) * d.each * d.groups * d.batch >= 1 << 40 then return nil, "it is too large" end
+  return boxes.shape(d, options.arch)
+end
+
+local BYTES = 3e12                    -- a second, of memory
+local LONG = 1024                     -- terms of a transposed one beyond which packing was faster on an H100
+local PUT = 10                        -- clocks of a warp, for 32 results or 32 numbers that are split
+local WARPS = 4 * 132 * 1.7e9         -- clocks a second, of all schedulers
+
+--- Seconds that it would take on an H100, roughly; or nil where it cannot be made.
+function M.cost(x, options)
+  local shape = M.serves(x, options)
+  if not shape then return nil end
+  local d = conv.sizes(x)
+  if d.transposed and d.channels * numel(d.window) > LONG then return math.huge end
+  local reads = numel(shape.box.reads) * d.channels
+  local boxes_all = shape.items * d.groups * shape.cuts
+  local memory = 4 * (0.2 * boxes_all * reads + numel(x.inputs[1].shape) + numel(x.shape)) / BYTES
+  -- A block that has a multiprocessor to itself waits where two take turns; and what is left at the end waits for the last block.
+  local rounds = shape.group and 132 * math.ceil(boxes_all / 132) / boxes_all * (shape.blocks == 1 and 1.25 or 1) or 1
+  local busy = rounds * shape.items * d.groups * 8 * shape.clocks + (boxes_all * reads * 1.5 + numel(x.shape)) / 32 * PUT
+  return math.max(memory, busy / WARPS) + 0.3 * math.min(memory, busy / WARPS)
+end
+
+local function is_parameter(node)
+  while node.kind == "view" and not node.stored do node = node.inputs[1] end
+  return prepared.is(node)
+end
+
+-- The text that reads a weight: of o and c at place t of the window.
+local function weight(a, x)
+  return conv.weight(a, x, index.unravel(index.var("t", numel(x.conv.taps)), x.conv.taps))
+end
+
+-- The kernel that brings weights into their order reads nothing else: it may run once, before the first call.
+local function weights_alone(kernel, x)
+  local a = accesses.new(kernel, x)
+  local text = weight(a, x)
+  local own = a:describe { weight = text, prepare = is_parameter(x.inputs[2]) or nil }
+  own.name = kernel.name .. "_weights"
+  return own, a.headers
+end
+
+-- The kernel without the parts of sums that it is to make (split/partial.lua), and these; raises a refusal where the boxes are others.
+local function without_parts(kernel, shape)
+  local own, parts = { name = kernel.name, kind = kernel.kind, roots = {}, members = { table.unpack(kernel.members) } }, nil
+  for _, root in ipairs(kernel.roots) do
+    if root.kind ~= "partial" then own.roots[#own.roots + 1] = root
+    elseif parts or not graphs.same(root.boxes.size, shape.box.size) then expression.refuse "its boxes are others"
+    else parts = root end
+  end
+  if parts and #own.members == 0 then own.members[1] = parts.conv end
+  return parts and own or kernel, parts
+end
+
+-- What of a result is summed, and where that goes.
+local function add_parts(a, d, x, parts)
+  local i = conv.at(x)
+  d.summed = a:following(parts.inputs[1], i, { x, i, "value" })
+  d.squares, d.parts = parts.squares, parts
+end
+
+--- See the README; options as for `serves`.
+function M.generate(kernel, options)
+  local x = accesses.anchor(kernel, { conv = true })
+  local shape, why = M.serves(x, options)
+  if not shape then return nil, why end
+  local parts
+  kernel, parts = without_parts(kernel, shape)
+  accesses.alike(kernel, x)
+  local a, d = conv.describe(kernel, x)
+  boxes.flat(d)
+  if parts then add_parts(a, d, x, parts) end
+  d.weight = weight(a, x)
+  if x.inputs[3] then d.bias = a:value(x.inputs[3], { index.var("o", x.shape[2]) }) end
+  local own, headers = weights_alone(kernel, x)
+  local made = a:finish(boxes.generate(a:describe(d), shape, own))
+  for header in pairs(headers) do made.headers[header] = true end
+  return made
+end
+
+return M

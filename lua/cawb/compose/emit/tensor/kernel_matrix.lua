@@ -1,0 +1,152 @@
+-- tensor_matrix: products of matrices as tensor.lua has them.
+
+local expression = require "cawb.compose.emit.expression"
+local graphs = require "cawb.compose.ir.graph"
+local guards = require "cawb.compose.emit.guards"
+local index = require "cawb.compose.ir.index"
+local tensor = require "cawb.compose.emit.tensor.tensor"
+
+local M = {}
+
+local LEAST = 1 << 29                 -- operations below which a library's call is as good: all is done again, by few blocks, where a number loses bits,
+local NARROW = 32                     -- and rows, columns and terms
+local LARGE = 32 << 20                -- bytes below which it is launches that count
+local FULL = 1 << 36                  -- operations from which a wide range has kernels of its own: they cost four launches,
+local AGAIN = 1 << 33                 -- and of two factors that no parameters are one, which costs one launch
+
+-- Batch (its dimensions, and how many), rows, columns, terms.
+local function sizes(x)
+  local a, rank = x.inputs[1], #x.shape
+  local dims, batch = { table.unpack(x.shape, 1, rank - 2) }, 1
+  for _, n in ipairs(dims) do batch = batch * n end
+  return { dims = dims, batch = batch, m = x.shape[rank - 1], n = x.shape[rank], k = a.shape[#a.shape] }
+end
+
+-- Whether one of the factors is a parameter: it is packed before the first call, and its numbers do not lie far apart.
+local function is_parameter(node)
+  while node.kind == "view" and not node.stored do node = node.inputs[1] end
+  return node.kind == "leaf" and node.source:find "^param:" ~= nil
+end
+
+local BYTES, OWN, PLAIN = 2.8e12, 200e12, 45e12      -- a second on an H100: of memory, and operations here and of a library
+
+local function seconds(bytes, operations, rate)
+  local memory, work = bytes / BYTES, operations / rate
+  return math.max(memory, work) + 0.3 * math.min(memory, work)
+end
+
+-- Whether a library is faster, because packing goes through memory two times more. What stands behind would be apart.
+local function is_bound(x, s)
+  local factors, out, packed = { s.m * s.k, s.k * s.n }, s.m * s.n, 0
+  local all = factors[1] + factors[2] + out
+  if 4 * s.batch * all < LARGE then return false end
+  for k = 1, 2 do packed = packed + (is_parameter(x.inputs[k]) and 0 or 2 * factors[k]) end
+  local behind = #x.users == 1 and x.users[1].kind == "map" and 2 * out or 0
+  local work = 2 * s.batch * s.m * s.n * s.k
+  return seconds(4 * s.batch * (all + packed), work, OWN) > seconds(4 * s.batch * (all + behind), work, PLAIN)
+end
+
+--- Operations of a product.
+function M.operations(x)
+  local s = sizes(x)
+  return 2 * s.batch * s.m * s.n * s.k
+end
+
+--- Whether a product can be made here, or nil and why not. `options.arch`: of the device, as "sm_90a";
+--- `options.least`, `options.narrowest`: operations, and rows, columns and terms, below which a library is as good; `options.emulate`: also where plain arithmetic is as fast.
+function M.serves(x, options)
+  local loop, why = tensor.loop(options.arch, options.emulate)
+  if not loop then return nil, why end
+  for _, input in ipairs(x.inputs) do
+    if input.dtype ~= "float32" then return nil, "it is for float32" end
+  end
+  local s = sizes(x)
+  if math.min(s.m, s.n, s.k) < (options.narrowest or NARROW) then return nil, "it is too narrow" end
+  if M.operations(x) < (options.least or LEAST) then return nil, "it is too small" end
+  if not options.least and is_bound(x, s) then return nil, "it is bound by memory" end
+  if s.batch * s.m > 0x7fffffff or s.batch * s.n > 0x7fffffff then return nil, "it has too many rows" end
+  return true
+end
+
+-- Indices of an operand or result at batch number z and two more.
+local function at(dims, z, first, second)
+  local i = #dims > 0 and index.unravel(z, dims) or {}
+  i[#i + 1], i[#i + 2] = first, second
+  return i
+end
+
+-- Whether neighbours along k are neighbours in memory, rather than rows are.
+local function is_along(kernel, s, factor)
+  local body, seen = expression.new(kernel), nil
+  body.load = function(self, node, i)
+    seen = seen or index.place(i, node.strides, node.offset)
+    return self:name "x"
+  end
+  factor.element(body, index.var("z", s.batch), index.var("row", factor.rows), index.var("k", s.k))
+  return not seen or index.stride(seen, "k") == 1 or index.stride(seen, "row") ~= 1
+end
+
+local function factor(kernel, s, rows, element)
+  local f = { rows = rows, depth = s.k, element = element }
+  f.along = is_along(kernel, s, f)
+  return f
+end
+
+-- The sum with its bias, one number for each column or element.
+local function biased(body, x, i, name)
+  local bias = x.inputs[3]
+  if not bias then return name end
+  local sum = body:name "sum"
+  body:line("const float %s = %s + %s;", sum, name, body:value(bias, #bias.shape == 1 and { i[#i] } or i))
+  return sum
+end
+
+-- Writes what follows two sums; a row of an odd number of columns ends with one.
+local function write(body, x, s, root, names)
+  local even = s.n % 2 == 0
+  local z, row = index.var("z", s.batch), index.var("row", s.m)
+  local column = index.scale(index.var("pair", (s.n + 1) // 2), 2)
+  local list, texts = {}, {}
+  body.known_only = { [x] = true }
+  for lane = 1, 2 do
+    local i = at(s.dims, z, row, index.plus(column, lane - 1))
+    local guard = lane == 2 and not even
+    if guard then body:open("if (2 * pair + 1 < %d) {", s.n) end
+    local name = biased(body, x, i, names[lane])
+    body:know(x, i, name)
+    list[lane] = graphs.same(root.shape, x.shape) and i or index.unravel(index.ravel(i, x.shape), root.shape)
+    texts[lane] = root == x and name or body:value(root, list[lane])
+    if not even then body:store(root, list[lane], texts[lane]) end
+    if guard then body:close() end
+  end
+  if even then body:store_all(root, list, texts) end
+end
+
+-- Whether a tile of `rows` by `columns` has nothing to show: { c = the same as C of where it begins, is = of numbers }; nil where all have.
+local function hidden(root, x, s)
+  local shows = root.kind == "view" and root.inputs[root.pieces[1].input] == x and graphs.same(root.shape, x.shape)
+  local list = shows and guards.of(root, at(s.dims, index.var("z", s.batch), index.var("row", s.m), index.var("column", s.n))) or {}
+  if #list == 0 then return nil end
+  return { c = function(...) return guards.nowhere(list, ...) end, is = function(...) return guards.is_nowhere(list, ...) end }
+end
+
+local function has_parameter(x) return is_parameter(x.inputs[1]) or is_parameter(x.inputs[2]) end
+
+--- The kernels of a product (README): `kernel.roots` is the product, or one node that follows it element by
+--- element, the product being the one member; or nil and why not. Options as for `serves`.
+function M.generate(kernel, options)
+  local x = kernel.members[1] or kernel.roots[1]
+  local fine, why = M.serves(x, options)
+  if not fine then return nil, why end
+  if #kernel.roots > 1 or graphs.numel(kernel.roots[1].shape) ~= graphs.numel(x.shape) then return nil, "it stores one result of its own size" end
+  local s = sizes(x)
+  local a, b = x.inputs[1], x.inputs[2]
+  return tensor.kernels(kernel, { what = ("%d x %d, sums of %d products"):format(s.m, s.n, s.k), terms = s.k, batch = s.batch, rows = s.m,
+    columns = s.n, sets = { { 0 } }, hidden = hidden(kernel.roots[1], x, s), full = 2 * s.batch * s.m * s.n * s.k >= (options.full or FULL),
+    streamed = options.streamed, again = not has_parameter(x) and 2 * s.batch * s.m * s.n * s.k >= (options.again or AGAIN),
+    left = factor(kernel, s, s.m, function(body, z, row, k) return body:value(a, at(s.dims, z, row, k)) end),
+    right = factor(kernel, s, s.n, function(body, z, row, k) return body:value(b, at(s.dims, z, k, row)) end),
+    write = function(body, root, names) write(body, x, s, root, names) end }, tensor.loop(options.arch, true))
+end
+
+return M

@@ -1,0 +1,69 @@
+-- tensor_point: convolutions of one tap, as generate/gathered.lua has products: what they read is not packed.
+
+local gathered = require "cawb.compose.emit.tensor.gathered"
+local tensor = require "cawb.compose.emit.tensor.tensor"
+local tensor_conv = require "cawb.compose.emit.tensor.kernel_conv"
+
+local M = {}
+
+local BYTES = 2.8e12                  -- a second, of memory
+local LARGE = 32 << 20                -- bytes that are read and written, below which packing costs little
+local FEWEST = 16                     -- channels of a group, of both sides
+
+local function numel(list)
+  local n = 1
+  for _, v in ipairs(list) do n = n * v end
+  return n
+end
+
+local function is_point(c)
+  for d = 1, c.dims do
+    if c.taps[d] ~= 1 or c.padding[d] ~= 0 then return false end
+  end
+  return not c.transposed
+end
+
+--- Whether a convolution can be made here, as how it would be cut; or nil and why not. Options as of tensor_conv.
+function M.serves(x, options)
+  local c = x.conv
+  if not is_point(c) then return nil, "it has more than one tap" end
+  if tensor.loop(options.arch, options.emulate) ~= "wgmma" then return nil, "it needs warpgroups" end
+  local fine, why = tensor_conv.serves(x, options)
+  if not fine then return nil, why end
+  local channels, columns = x.inputs[1].shape[2] // c.groups, x.shape[2] // c.groups
+  if math.min(channels, columns) < math.min(FEWEST, options.narrowest or FEWEST) then return nil, "it has too few channels" end
+  local t = gathered.shape(numel(x.shape) // x.shape[2], columns, channels, c.groups)
+  if not t then return nil, "its weights do not fit into shared memory" end
+  return t
+end
+
+-- Whether a node is in memory, seen through views.
+local function lies(node)
+  while node.kind == "view" and not node.stored do
+    if #node.pieces > 1 then return false end
+    node = node.inputs[node.pieces[1].input]
+  end
+  return node.stored or node.kind == "leaf"
+end
+
+--- Seconds that it would take on an H100, roughly; or nil where it cannot be made, is too small to be worth it, or would read and
+--- split its input more than once, for several tiles of columns, or compute it on the way.
+function M.cost(x, options)
+  local t, bytes = M.serves(x, options), 4 * (numel(x.inputs[1].shape) + numel(x.shape))
+  if not t or bytes < LARGE or t.all > 1 or not lies(x.inputs[1]) then return nil end
+  local memory, work = bytes / BYTES, gathered.seconds(t)
+  return math.max(memory, work) + 0.2 * math.min(memory, work)
+end
+
+--- See the README; options as for `serves`.
+function M.generate(kernel, options)
+  local x = kernel.members[1] or kernel.roots[1]
+  local t, why = M.serves(x, options)
+  if not t then return nil, why end
+  if not tensor_conv.stores(kernel, x) then return nil, "it stores one result of its own shape" end
+  local geometry = tensor_conv.geometry(kernel, x, options)
+  if not geometry then return nil, "its weights do not lie in memory" end
+  return gathered.kernels(kernel, geometry, t)
+end
+
+return M

@@ -1,0 +1,205 @@
+-- tensor_transposed: transposed convolutions as tensor_conv.lua has plain ones. Along an axis an output's place o is
+-- s * q + a - base, with s the stride: what has the same remainder a is one plain convolution over places q. An axis is
+--   apart   each remainder is a set of its own, of the taps that it has
+--   joined  the remainders are columns beside each other, and the steps are all shifts that one of them has; where one has not, its
+--           weight is -0.0f, by which a kernel without tensor cores knows that there is none. Neighbouring columns are then neighbours in memory
+--   folded  joined, and the shifts are channels: one step has them all
+-- Axes that are joined are the last ones, and of these the last may be folded.
+
+local grids = require "cawb.compose.emit.grids"
+local index = require "cawb.compose.ir.index"
+local library = require "cawb.compose.ir.library"
+
+local M = {}
+
+local combinations, list, product, ravel = grids.combinations, grids.joined, grids.product, grids.ravel
+
+local MOST = 512                      -- columns that joined axes may make
+local SHIFTS = 64                     -- steps of a set, at most, that joined axes may make
+
+-- ---- one axis
+
+-- For each remainder its taps, { k, shift }, and all shifts that there are, in order.
+local function axis(c, d, out, base)
+  local s, t, seen = c.stride[d], { base = base, sets = {}, shifts = {} }, {}
+  for a = 0, math.min(s, out + base) - 1 do
+    local set = {}
+    for k = 0, c.taps[d] - 1 do
+      local at = a - base + c.padding[d] - k * c.dilation[d]
+      if at % s == 0 then
+        set[#set + 1] = { k = k, shift = at // s }
+        if not seen[at // s] then seen[at // s], t.shifts[#t.shifts + 1] = true, at // s end
+      end
+    end
+    t.sets[a + 1] = set
+  end
+  table.sort(t.shifts)
+  t.least = t.shifts[1] or 0
+  t.reach = (t.shifts[#t.shifts] or 0) - t.least
+  t.places = (out - 1 + base) // s + 1
+  return t
+end
+
+-- The base for which fewest shifts serve all remainders.
+local function joined_axis(c, d, out)
+  local best
+  for base = 0, c.stride[d] - 1 do
+    local t = axis(c, d, out, base)
+    if not best or #t.shifts < #best.shifts then best = t end
+  end
+  return best
+end
+
+-- ---- a whole shape
+
+-- A set for each choice of remainders of the axes that are apart: its taps, by axis either a place in the window or a shift.
+local function sets(p, dims)
+  p.sets, p.taps = {}, {}
+  for _, a in ipairs(combinations(p.residues)) do
+    local counts, shifts = {}, {}
+    for d = 1, dims do counts[d] = d <= p.apart and #p.dims[d].sets[a[d] + 1] or d <= dims - p.folded and #p.dims[d].shifts or 1 end
+    for _, digits in ipairs(combinations(counts)) do
+      local tap, shift = {}, {}
+      for d = 1, dims do
+        local t = p.dims[d]
+        local of = d <= p.apart and t.sets[a[d] + 1][digits[d] + 1] or { shift = d <= dims - p.folded and t.shifts[digits[d] + 1] or t.least }
+        tap[d], shift[d] = of, of.shift - t.least
+      end
+      shifts[#shifts + 1], p.taps[#p.taps + 1] = ravel(shift, p.places), tap
+    end
+    p.sets[#p.sets + 1] = shifts
+  end
+end
+
+-- Whether a remainder that is joined lacks a shift: what it would be multiplied by there is no part of its sums, and may be no number.
+local function has_gaps(p, dims)
+  for d = p.apart + 1, dims do
+    for _, set in ipairs(p.dims[d].sets) do
+      if #set < #p.dims[d].shifts then return true end
+    end
+  end
+end
+
+-- Of so many axes apart, and so many folded; nil where that does not do.
+local function shape(x, c, columns, apart, folded)
+  local p = { apart = apart, folded = folded, dims = {}, places = {}, phases = {}, residues = {}, sides = {}, fold = {}, side = 1 }
+  for d = 1, c.dims do
+    local is_apart, is_folded = d <= apart, d > c.dims - folded
+    local t = is_apart and axis(c, d, x.shape[d + 2], 0) or joined_axis(c, d, x.shape[d + 2])
+    p.dims[d], p.phases[d] = t, 1
+    p.places[d] = t.places + (is_folded and 0 or t.reach)
+    if is_apart then p.residues[d] = #t.sets else p.sides[#p.sides + 1] = #t.sets end
+    if is_folded then
+      if #t.shifts == 0 or t.reach + 1 ~= #t.shifts then return nil end
+      p.fold[#p.fold + 1] = #t.shifts
+    end
+  end
+  p.side = product(p.sides)
+  if p.side > 1 and p.side * columns > MOST then return nil end
+  sets(p, c.dims)
+  p.gaps = has_gaps(p, c.dims)
+  for _, set in ipairs(p.sets) do
+    if apart < c.dims and #set > SHIFTS then return nil end
+  end
+  return p
+end
+
+--- All ways to do one, the one with every axis apart first. Of each: sets, places, phases, fold as of tensor_conv's; `side`: columns
+--- that each output channel has.
+function M.shapes(x, c, columns)
+  local list = {}
+  for apart = c.dims, 0, -1 do
+    for folded = 0, c.dims - apart do list[#list + 1] = shape(x, c, columns, apart, folded) end
+  end
+  return list
+end
+
+-- ---- its factors
+
+--- Where in the input a row and a number of it lie, and what must not be negative.
+function M.pixel(x, c, p, channels, i)
+  local from = x.inputs[1]
+  local at, k = index.unravel(i[2], list({ x.shape[1] }, p.places)), index.unravel(i[3], list(p.fold, { channels }))
+  local j, guards = { at[1], index.add(k[#k], i[1], channels) }, {}
+  for d = 1, c.dims do
+    local place = index.plus(at[d + 1], p.dims[d].least)
+    if d > c.dims - p.folded then place = index.add(place, k[d - c.dims + p.folded]) end
+    j[d + 2] = place
+    guards[#guards + 1] = place
+    guards[#guards + 1] = index.plus(index.scale(place, -1), from.shape[d + 2] - 1)
+  end
+  return j, guards
+end
+
+--- Of each tap, as tables in C: where its weights begin, and its shifts along axes that are joined and not folded.
+function M.tables(name, x, c, p)
+  local strides, places, shifts = library.layout(x.inputs[2]).strides, {}, {}
+  for n, tap in ipairs(p.taps) do
+    local at = 0
+    for d = 1, p.apart do at = at + tap[d].k * strides[d + 2] end
+    places[n] = at
+    for d = p.apart + 1, c.dims - p.folded do shifts[#shifts + 1] = tap[d].shift end
+  end
+  local text = ("static __constant__ int %s_weights[] = { %s };\n"):format(name, table.concat(#places > 0 and places or { 0 }, ", "))
+  if #shifts > 0 then text = text .. ("static __constant__ int %s_shifted[] = { %s };\n"):format(name, table.concat(shifts, ", ")) end
+  return text
+end
+
+--- Statements that find the place in the window of each axis that is joined, or return -0.0f; where a weight lies, as an expression.
+--- `kk`: the number's place in a step's terms, `row`: the column; `first + step % taps` is the tap's number.
+function M.weight(body, name, x, c, p, channels, columns, z)
+  local w = library.layout(x.inputs[2])
+  local k = index.unravel(index.var("kk", product(p.fold) * channels), list(p.fold, { channels }))
+  local column = index.unravel(index.var("row", columns * p.side), list({ columns }, p.sides))
+  local place = index.add(index.scale(column[1], w.strides[2]), index.add(k[#k], z, channels), w.strides[1])
+  local loose = c.dims - p.folded - p.apart
+  for d = p.apart + 1, c.dims do
+    local t, n = p.dims[d], d - p.apart
+    local shift = n <= loose and ("%s_shifted[(first + step %% taps) * %d + %d]"):format(name, loose, n - 1)
+      or index.c(index.plus(k[n - loose], t.least))
+    body:line("const int at%d = %s - %d * (%s);", n, index.c(index.plus(column[n + 1], c.padding[d] - t.base)), c.stride[d], shift)
+    body:line("if (at%d < 0 || at%d %% %d != 0 || at%d >= %d) return -0.0f;", n, n, c.dilation[d], n, c.taps[d] * c.dilation[d])
+    body:line("const int window%d = at%d / %d;", n, n, c.dilation[d])
+    place = index.add(place, index.var("window" .. n, c.taps[d]), w.strides[d + 2])
+  end
+  return index.plus(place, w.offset or 0)
+end
+
+-- ---- the result
+
+-- That output o = s * q + a - base of an axis is there: what must not be negative. Of a remainder that is a number it is said of q, so
+-- that neighbours whose places end alike say the same.
+local function guard(t, s, out, q, a, o)
+  local n = index.number(a)
+  if not n then return { o, index.plus(index.scale(o, -1), out - 1) } end
+  return { index.plus(q, -((t.base - n + s - 1) // s)), index.plus(index.scale(q, -1), (out - 1 + t.base - n) // s) }
+end
+
+--- Neighbouring columns that lie together in memory.
+function M.beside(p) return p.sides[#p.sides] or 1 end
+
+--- An output channel and the remainders of the axes that are joined, by the column; or by the `line` of columns that lie together.
+function M.column(p, columns, column) return index.unravel(column, list({ columns }, p.sides)) end
+
+function M.line(p, columns)
+  local beside = M.beside(p)
+  local own = index.unravel(index.var("line", columns * p.side // beside), list({ columns }, { table.unpack(p.sides, 1, #p.sides - 1) }))
+  if #p.sides > 0 then own[#own + 1] = index.var("side", beside) end
+  return own
+end
+
+--- The indices of an output by its row and what M.column or M.line has of it, and what must not be negative.
+function M.output(x, c, p, columns, own)
+  local at = index.unravel(index.var("row", x.shape[1] * product(p.places)), list({ x.shape[1] }, p.places))
+  local residues = index.unravel(index.var("set", #p.sets), p.residues)
+  local i, guards = { at[1], index.add(own[1], index.var("z", c.groups), columns) }, {}
+  for d = 1, c.dims do
+    local t, q, a = p.dims[d], at[d + 1], d <= p.apart and residues[d] or own[d - p.apart + 1]
+    local o = index.plus(index.add(a, q, c.stride[d]), -t.base)
+    i[d + 2] = o
+    for _, e in ipairs(guard(t, c.stride[d], x.shape[d + 2], q, a, o)) do guards[#guards + 1] = e end
+  end
+  return i, guards
+end
+
+return M

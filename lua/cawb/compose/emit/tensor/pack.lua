@@ -1,0 +1,177 @@
+-- pack: kernels that pack a factor of a product on tensor cores: its numbers as parts of 16 bits, in the order in which the
+-- tensor cores take them, with a scale for each row and chunk, and what was lost.
+
+local expression = require "cawb.compose.emit.expression"
+local index = require "cawb.compose.ir.index"
+local prepared = require "cawb.compose.ir.prepared"
+local template = require "cawb.compose.emit.template"
+
+local M = {}
+
+local ceil = template.ceil
+
+--- Terms of a chunk, along k; multiprocessors of the device that is worked for.
+M.CHUNK, M.SMS = 64, 132
+
+--- Terms of a sum up to which low x low counts: what float32 itself is off by grows with them. On normal numbers sums of 256 products
+--- are off by 1.0e-7 without it and by 0.9e-7 with it, and in float32, one after the other, by 2.9e-7.
+M.SHORT = 256
+
+--- What the access functions of a factor take.
+M.place = { "int z", "int row", "int k" }
+
+--- A body that reads and writes under the names of another.
+function M.body_like(kernel, other, vector)
+  local body = expression.new(kernel, vector)
+  if other then body.names, body.order, body.headers = other.names, other.order, other.headers end
+  return body
+end
+
+local function variables(geometry, factor)
+  return index.var("z", geometry.batch), index.var("row", factor.rows), index.var("k", factor.depth)
+end
+
+--- A body that returns one number of a factor.
+function M.reads_one(kernel, names, geometry, factor)
+  local body = M.body_like(kernel, names)
+  body:line("return %s;", factor.element(body, variables(geometry, factor)))
+  return body
+end
+
+-- Eight neighbours along k, from 8 p on.
+local function reads_eight(kernel, names, geometry, factor)
+  local ragged = factor.depth % 8 ~= 0
+  local body = M.body_like(kernel, names, ragged and 1 or 4)
+  local z, row = variables(geometry, factor)
+  local p = index.var("p", ceil(factor.depth, 8))
+  for lane = 0, 7 do
+    local k = index.plus(index.scale(p, 8), lane)
+    if ragged then body:open("if (%s < %d) {", index.c(k), factor.depth) end
+    body:line("v[%d] = %s;", lane, factor.element(body, z, row, k))
+    if ragged then body:close() end
+  end
+  return body
+end
+
+--- A body's parameters as a list, and their nodes.
+function M.declared(body)
+  local text, nodes = body:parameters()
+  local list = {}
+  for word in text:gmatch "[^,]+" do list[#list + 1] = word:match "^%s*(.-)%s*$" end
+  return list, nodes
+end
+
+--- Lists behind each other.
+function M.joined(...)
+  local all = {}
+  for _, list in ipairs { ... } do
+    for _, v in ipairs(list) do all[#all + 1] = v end
+  end
+  return all
+end
+
+local function of_parameters(nodes)
+  for _, node in ipairs(nodes) do
+    if not prepared.is(node) then return false end
+  end
+  return true
+end
+
+-- The access function that packing reads a factor by, what it reads, and its body. `names`: a body whose names it goes on with.
+local function reading(kernel, geometry, factor, own, names)
+  local body = factor.along and reads_eight(kernel, names, geometry, factor) or M.reads_one(kernel, names, geometry, factor)
+  local nodes
+  own.parameters, nodes = M.declared(body)
+  if #nodes == 0 then expression.refuse "a factor is no tensor" end
+  local access = factor.along and template.access(own, "eight", "void", { "float *v", "int z", "int row", "int p" }, body:text())
+    or template.access(own, "one", "float", M.place, body:text())
+  return access, nodes, body
+end
+
+--- What a factor is packed as. `more`: parameters of the kernel behind `wide`.
+M.halves = { parts = 2, suffix = "", before = "seen s = {};", call = "pack_row(to, own, wide, %s, s,", after = "note_seen(wide, s, %d);", more = "" }
+
+--- The same where a wide range has kernels of its own: packing ends as soon as it is known that these will do all.
+M.checked = setmetatable({ quits = true }, { __index = M.halves })
+
+--- As three parts of bfloat16.
+M.full = { parts = 3, suffix = "_full", before = "", call = "pack_row_full(to, own, wide,", after = "", more = ", const int *__restrict__ many" }
+
+--- The same of what is packed before the first call: nobody has to have asked for it.
+M.kept = setmetatable({ more = "" }, { __index = M.full })
+
+M.parts = { parts = 3, suffix = "", before = "", call = "pack_row_parts(to, wide,", after = "", more = "" }
+
+-- Numbers of a row that there are in a chunk, as C of `chunk`.
+local function count_of(factor)
+  if factor.count then return factor.count end
+  return factor.depth % M.CHUNK == 0 and tostring(M.CHUNK) or ("min(%d, %d - %d * chunk)"):format(M.CHUNK, factor.depth, M.CHUNK)
+end
+
+local FEW = 4 * M.SMS                   -- blocks of a kernel that mostly has nothing to do
+
+-- Blocks of packing; where there is mostly nothing to do few blocks go over all of them.
+local function divide_packing(h, geometry, factor, unless)
+  local blocks = factor.along and h.OCTETS * h.PARTSK * geometry.batch or h.CHUNKS * h.BANDS * geometry.batch
+  h.EACHBLOCK = unless and ("for (int block = first; block < %d; block += blocks) {"):format(blocks) or "{ const int block = first;"
+  h.AGAIN = unless and "__syncthreads();" or ""
+  return unless and math.min(blocks, FEW) or blocks
+end
+
+-- Where packing has nothing more to do, as C; `other`: how many rows of the other factor are enough.
+local function quit(how, made, along, other)
+  if not how.quits or made.parameters_alone then return "" end
+  if along then return ("if (is_vast(wide, s, %d)) return;"):format(made.vast) end
+  return ("if (__syncthreads_or(threadIdx.x == 0 && (so_far(wide + 4) > %d || so_far(other + 4) > %d))) return;"):format(made.vast, other)
+end
+
+-- Of how many rows of a factor more are too many.
+local function vast_of(geometry, side)
+  return geometry.batch * geometry[side].rows * ceil(geometry[side].depth, M.CHUNK) // 8
+end
+
+-- One factor, `octets` times eight rows of it: a function that packs it, what it reads and writes, and by how many blocks.
+-- `paired`: the side that the same kernel packs too; `names`: its body.
+local function packing(kernel, geometry, side, octets, how, unless, paired, names)
+  local factor, own = geometry[side], { name = ("%s_%s%s"):format(kernel.name, side, how.suffix) }
+  local chunks = ceil(factor.depth, M.CHUNK)
+  local access, nodes, body = reading(kernel, geometry, factor, own, names)
+  local parts = math.min(ceil(chunks, 4), math.max(1, 4 * M.SMS // math.max(1, octets * geometry.batch)))
+  local per = ceil(chunks, parts)
+  local numel = geometry.batch * factor.rows * factor.depth
+  local made = { octets = octets, chunks = chunks, most = math.min(16, numel >> 20) + (numel >> 27), headers = body.headers,
+    nodes = nodes, parameters_alone = of_parameters(nodes), own = own, body = body,
+    packed = { scratch = own.name .. "_parts", dtype = "uint8", numel = geometry.batch * chunks * how.parts * octets * 1024 },
+    scales = { scratch = own.name .. "_scales", dtype = "float32", numel = geometry.batch * chunks * 8 * octets },
+    wide = { scratch = own.name .. "_wide", dtype = "int32", numel = 5, flag = true },
+    vast = vast_of(geometry, side) }
+  made.holes = { ALONG = factor.along or nil, GAPS = factor.gaps and "if (any_none(v)) at_least(wide, BEYOND);" or "", ROWS = factor.rows, DEPTH = factor.depth, OCTETS = octets, CHUNKS = chunks,
+    PARTSK = ceil(chunks, per), PER = per, BANDS = ceil(octets, 8), WHAT = ("the %s factor"):format(side), PARTS = how.parts,
+    BEFORE = how.before, PACK = how.call:format(count_of(factor)), AFTER = how.after:format(made.vast),
+    INSIDE = factor.depth % M.CHUNK == 0 and "" or (" && k < %d"):format(factor.depth),
+    QUIT = quit(how, made, factor.along, paired and vast_of(geometry, paired) or made.vast) }
+  made.blocks = divide_packing(made.holes, geometry, factor, unless)
+  made.text = template.complete(own, { access }, template.fill("tensor/templates/pack", own, made.holes))
+  return made
+end
+
+--- The kernel that packs one factor, `octets` times eight rows of it. `unless`: C; where it holds there is nothing to do.
+function M.kernel(kernel, geometry, side, octets, how, unless)
+  local made = packing(kernel, geometry, side, octets, how, unless)
+  made.text = made.text .. template.fill("tensor/templates/pack_one", made.own, { MORE = how.more, UNLESS = unless, BLOCKS = made.blocks })
+  made.launch = { kernel = made.own.name, grid = { made.blocks }, block = { 256 }, arguments = M.joined(made.nodes, { made.packed, made.scales, made.wide }) }
+  return made
+end
+
+--- One kernel that packs both factors: each as `M.kernel` has it, without a launch, then its text and its launch. `octets`: by side.
+function M.both(kernel, geometry, octets, how, unless)
+  local left = packing(kernel, geometry, "left", octets.left, how, unless, "right")
+  local right = packing(kernel, geometry, "right", octets.right, how, unless, "left", left.body)
+  local own = { name = ("%s_both%s"):format(kernel.name, how.suffix), parameters = right.own.parameters }
+  local text = template.fill("tensor/templates/pack_both", own, { MORE = how.more, UNLESS = unless, LEFT = left.own.name, RIGHT = right.own.name,
+    LEFTBLOCKS = left.blocks, RIGHTBLOCKS = right.blocks, LEFTPASS = template.names(left.own.parameters) })
+  return left, right, left.text .. right.text .. text, { kernel = own.name, grid = { left.blocks + right.blocks }, block = { 256 },
+    arguments = M.joined(right.nodes, { left.packed, left.scales, left.wide, right.packed, right.scales, right.wide }) }
+end
+
+return M

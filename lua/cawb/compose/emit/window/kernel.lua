@@ -1,0 +1,204 @@
+-- window: poolings, which are reduces over windows of a view, with what stands before and behind them, as the
+-- generator of windows takes them.
+
+local accesses = require "cawb.compose.emit.accesses"
+local expression = require "cawb.compose.emit.expression"
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
+local types = require "cawb.torch.types"
+local windows = require "cawb.compose.emit.window.text"
+
+local M = {}
+
+local ops = { max = true, min = true, sum = true }
+
+-- Whether a value needs memory, through what is not stored.
+local function reads(x)
+  if x.kind == "leaf" then return x.source:find ":" ~= nil end
+  if x.stored then return true end
+  for _, input in ipairs(x.inputs) do
+    if reads(input) then return true end
+  end
+  return false
+end
+
+-- The one reduce that the roots are computed from, and that reads memory; nil where there is none or are several.
+local function found(kernel)
+  local list, seen = {}, {}
+  local function visit(x)
+    if seen[x] or (x.stored and not kernel.inside[x]) then return end
+    seen[x] = true
+    if x.kind == "reduce" and reads(x) then list[#list + 1] = x else
+      for _, input in ipairs(x.inputs) do visit(input) end
+    end
+  end
+  for _, root in ipairs(kernel.roots) do visit(root) end
+  return #list == 1 and list[1] or nil
+end
+
+-- How one dimension of what is viewed follows from the view's: { o, its stride, r, its stride, base }, o and r
+-- being numbers of dimensions; nil where it does not so.
+local function affine(e, rank, all)
+  local f = { base = e.base }
+  for d = 1, all do
+    local s = index.stride(e, "i" .. d)
+    if not s or s < 0 then return nil end
+    local key = d <= rank and "o" or "r"
+    if s > 0 and f[key] then return nil end
+    if s > 0 then f[key], f[key .. "_by"] = d, s end
+  end
+  return f
+end
+
+-- The guards are that each dimension is inside what is viewed, and nothing else.
+local function only_inside(guards, places, shape)
+  local known = {}
+  for d, e in ipairs(places) do
+    known[e.key] = true
+    known[index.plus(index.scale(e, -1), shape[d] - 1).key] = true
+  end
+  for _, e in ipairs(guards or {}) do
+    if e.lo < 0 and not known[e.key] then return false end
+  end
+  return true
+end
+
+-- Whether every dimension of a window moves one dimension of what is viewed. One that moves none repeats elements,
+-- one that moves two goes along a diagonal.
+local function each_once(moves, view, rank)
+  local count = {}
+  for _, m in ipairs(moves) do
+    if m.r then count[m.r] = (count[m.r] or 0) + 1 end
+  end
+  for d = rank + 1, #view.shape do
+    if view.shape[d] > 1 and count[d] ~= 1 then return false end
+  end
+  return true
+end
+
+-- What a reduce over a view is as windows: how each dimension of what is viewed moves, `o` being the dimension of the
+-- result that it follows; nil where it is none. Dimensions of the result that none follows have size one.
+local function geometry(x)
+  local view, rank = x.inputs[1], #x.shape
+  if not ops[x.op] or view.kind ~= "view" or view.stored or #view.pieces > 1 then return nil end
+  local vars, from, piece = {}, view.inputs[1], view.pieces[1]
+  for d, n in ipairs(view.shape) do
+    if (d > rank) ~= (x.axes[d] or false) then return nil end
+    vars[d] = index.var("i" .. d, n)
+  end
+  local places = piece.index(vars)
+  if not only_inside(piece.guard and piece.guard(vars), places, from.shape) then return nil end
+  local moves, last, covered = {}, 0, 1
+  for d, e in ipairs(places) do
+    local f = affine(e, rank, #vars)
+    if not f or (f.o and f.o <= last) then return nil end
+    last = f.o or last
+    local out = f.o and x.shape[f.o] or 1
+    covered = covered * out
+    moves[d] = { o = f.o, r = f.r, out = out, stride = f.o_by or 1, size = f.r and view.shape[f.r] or 1, dilation = f.r_by or 1,
+                 padding = -f.base, is_space = f.r ~= nil or f.base ~= 0 or (f.o_by or 1) ~= 1 or out ~= from.shape[d] }
+  end
+  if covered ~= graphs.numel(x.shape) or not each_once(moves, view, rank) then return nil end
+  return moves, from, view
+end
+
+-- Dimensions in front that are no space: they are planes.
+local function in_front(moves)
+  for d, m in ipairs(moves) do
+    if m.is_space then return d - 1 end
+  end
+  return #moves
+end
+
+-- What is outside must not count.
+local function is_neutral(x, view)
+  if not view.pieces[1].guard then return true end
+  local start = expression.joining(x.op, x.dtype).start
+  return types.literal(view.fill or 0, view.dtype) == start
+end
+
+local function place(shape, ahead)
+  local names, front = { "d", "h", "w" }, { table.unpack(shape, 1, ahead) }
+  local n = 1
+  for _, size in ipairs(front) do n = n * size end
+  local i = index.unravel(index.var("p", n), front)
+  for d = ahead + 1, #shape do i[d] = index.var(names[d - #shape + 3], shape[d]) end
+  return i, n
+end
+
+local function outs(moves)
+  local shape = {}
+  for d, m in ipairs(moves) do shape[d] = m.out end
+  return shape
+end
+
+-- The result's indices where those along what is viewed are these.
+local function followed(x, moves, i)
+  local j = {}
+  for d = 1, #x.shape do j[d] = index.const(0) end
+  for d, m in ipairs(moves) do
+    if m.o then j[m.o] = i[d] end
+  end
+  return j
+end
+
+local function describe(x, moves, from, ahead)
+  local d = { op = x.op, type = types.register(x.dtype), size = {}, out = {}, window = {}, stride = {}, padding = {},
+              dilation = {} }
+  for k = 1, 3 do
+    local m = moves[#moves - 3 + k]
+    local here = m and #moves - 3 + k > ahead
+    d.size[k], d.out[k] = here and from.shape[#moves - 3 + k] or 1, here and m.out or 1
+    d.window[k], d.stride[k] = here and m.size or 1, here and m.stride or 1
+    d.padding[k], d.dilation[k] = here and m.padding or 0, here and m.dilation or 1
+  end
+  if x.op ~= "sum" then d.least = expression.joining(x.op, x.dtype).start end
+  return d
+end
+
+-- How the four elements from w on are read; nil where the line's length is no multiple of four.
+local function four(shape, ahead)
+  local n, list = shape[#shape], {}
+  if n % 4 ~= 0 or #shape == ahead then return nil end
+  for lane = 0, 3 do
+    list[lane + 1] = place(shape, ahead)
+    list[lane + 1][#shape] = index.plus(index.scale(index.var("t", n // 4), 4), lane)
+  end
+  return list
+end
+
+local FIRST = "const int t = w / 4;"
+
+local function write(a, x, moves, ahead)
+  local shape = outs(moves)
+  local i, planes = place(shape, ahead)
+  local here = followed(x, moves, i)
+  local one = a:write({ { x, here, "value" } }, accesses.same_place(x, here))
+  local list, known, roots = four(shape, ahead), {}, {}
+  for lane, at in ipairs(list or {}) do
+    at = followed(x, moves, at)
+    known[lane], roots[lane] = { x, at, ("v[%d]"):format(lane - 1) }, accesses.same_place(x, at)
+  end
+  return one, list and a:write(known, roots, FIRST) or nil, planes
+end
+
+--- See the README. It refuses what is no pooling, or what its threads would hold too much of.
+function M.generate(kernel, options)
+  kernel.inside = {}
+  for _, root in ipairs(kernel.roots) do kernel.inside[root] = true end
+  local x = found(kernel) or expression.refuse "there is not one reduce in it"
+  accesses.alike(kernel, x)
+  local moves, from, view = geometry(x)
+  if not moves or not is_neutral(x, view) then expression.refuse "it is no pooling" end
+  local ahead = in_front(moves)
+  if graphs.numel { table.unpack(outs(moves), ahead + 1) } == 1 then expression.refuse "of one window a plane neighbours share nothing" end
+  if #moves - ahead > 3 or #moves == ahead then expression.refuse "it has no windows of one to three axes" end
+  local a, d = accesses.new(kernel, x), describe(x, moves, from, ahead)
+  d.load = a:value(from, (place(from.shape, ahead)))
+  local list = types.size(from.dtype) == 4 and four(from.shape, ahead)
+  d.load4 = list and a:values(from, list, FIRST) or nil
+  d.store, d.store4, d.planes = write(a, x, moves, ahead)
+  return a:finish(windows.generate(a:describe(d), options))
+end
+
+return M

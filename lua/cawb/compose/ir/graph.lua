@@ -1,0 +1,208 @@
+-- graph: the nodes that a task is lowered to, and how they are made. The README beside this file
+-- has the kinds. Dimensions are counted from 1 here.
+
+local index = require "cawb.compose.ir.index"
+
+local M = {}
+
+---@class cawb.Graph
+local Graph = {}
+Graph.__index = Graph
+
+--- An empty graph.
+function M.new() return setmetatable({ nodes = {}, outputs = {} }, Graph) end
+
+--- How many elements a shape has.
+function M.numel(shape)
+  local n = 1
+  for _, size in ipairs(shape) do n = n * size end
+  return n
+end
+
+--- Strides of a contiguous tensor.
+function M.contiguous(shape)
+  local strides, step = {}, 1
+  for d = #shape, 1, -1 do strides[d], step = step, step * shape[d] end
+  return strides
+end
+
+local function same(a, b)
+  if #a ~= #b then return false end
+  for i, n in ipairs(a) do
+    if n ~= b[i] then return false end
+  end
+  return true
+end
+M.same = same
+
+--- Add a node; `from` is what it was recorded as.
+function Graph:node(node)
+  node.id, node.from, node.inputs = #self.nodes + 1, self.from, node.inputs or {}
+  self.nodes[node.id] = node
+  return node
+end
+
+--- A number in every element. NaN and infinities are the words "nan", "inf", "-inf".
+function Graph:fill(value, shape, dtype)
+  return self:node { kind = "leaf", source = "fill", value = value, shape = shape, dtype = dtype }
+end
+
+--- The numbers from 0 on.
+function Graph:iota(n)
+  return self:node { kind = "leaf", source = "iota", shape = { n }, dtype = "int64" }
+end
+
+-- Where one view shows all of another, one will do.
+local function through(x, pieces)
+  if x.kind ~= "view" or #x.pieces > 1 or x.pieces[1].guard then return x, pieces end
+  local inner, list = x.pieces[1].index, {}
+  for k, p in ipairs(pieces) do
+    list[k] = { input = p.input, guard = p.guard, index = function(i) return inner(p.index(i)) end }
+  end
+  return x.inputs[1], list
+end
+
+--- Another shape, or a part, of one node: `at(i)` is the place in it of element i. Where
+--- `guard(i)`, a list of expressions, has a negative one, the element is `fill`.
+function Graph:view(x, shape, at, guard, fill)
+  local from, pieces = through(x, { { input = 1, index = at, guard = guard } })
+  return self:node { kind = "view", inputs = { from }, shape = shape, dtype = x.dtype, pieces = pieces, fill = fill }
+end
+
+--- Several nodes, each where its guard holds: `pieces` = { { x, at, guard }, ... }, the last without.
+function Graph:join(shape, pieces)
+  local inputs, list = {}, {}
+  for k, p in ipairs(pieces) do
+    local from, one = through(p[1], { { input = k, index = p[2], guard = p[3] } })
+    inputs[k], list[k] = from, one[1]
+  end
+  return self:node { kind = "view", inputs = inputs, shape = shape, dtype = pieces[1][1].dtype, pieces = list }
+end
+
+-- For each dimension of `from` the one of `to` that it is, where shapes differ in ones alone; else nil.
+local function without_ones(from, to)
+  local at, d = {}, 1
+  for k, n in ipairs(from) do
+    while n ~= 1 and to[d] == 1 do d = d + 1 end
+    if n ~= 1 then
+      if to[d] ~= n then return nil end
+      at[k], d = d, d + 1
+    end
+  end
+  for k = d, #to do
+    if to[k] ~= 1 then return nil end
+  end
+  return at
+end
+
+function Graph:reshape(x, shape)
+  if same(x.shape, shape) then return x end
+  local at = without_ones(x.shape, shape)
+  if at then                           -- so that an index beyond the end, which a guard keeps out, stays simple
+    return self:view(x, shape, function(i)
+      local j = {}
+      for k = 1, #x.shape do j[k] = at[k] and i[at[k]] or index.const(0) end
+      return j
+    end)
+  end
+  return self:view(x, shape, function(i) return index.unravel(index.ravel(i, shape), x.shape) end)
+end
+
+--- Dimension d of the result is dimension order[d] of x.
+function Graph:permute(x, order)
+  local shape = {}
+  for d, from in ipairs(order) do shape[d] = x.shape[from] end
+  return self:view(x, shape, function(i)
+    local j = {}
+    for d, from in ipairs(order) do j[from] = i[d] end
+    return j
+  end)
+end
+
+--- As PyTorch broadcasts: dimensions of one, and those ahead that x has not, repeat.
+function Graph:broadcast(x, shape)
+  if same(x.shape, shape) then return x end
+  local ahead = #shape - #x.shape
+  return self:view(x, shape, function(i)
+    local j = {}
+    for d, n in ipairs(x.shape) do j[d] = n == 1 and index.const(0) or i[d + ahead] end
+    return j
+  end)
+end
+
+--- The shape that nodes have together.
+function M.together(nodes)
+  local shape = {}
+  for _, x in ipairs(nodes) do
+    local ahead = #x.shape - #shape
+    for _ = 1, ahead do table.insert(shape, 1, 1) end
+    for d, n in ipairs(x.shape) do
+      local at = #shape - #x.shape + d
+      if shape[at] == 1 then shape[at] = n end
+    end
+  end
+  return shape
+end
+
+--- Element by element: `expression` in A, B, C, ... computed in the type `cast`.
+function Graph:map(expression, dtype, inputs, cast)
+  local shape = M.together(inputs)
+  for k, x in ipairs(inputs) do inputs[k] = self:broadcast(x, shape) end
+  return self:node { kind = "map", inputs = inputs, shape = shape, dtype = dtype, cast = cast or dtype,
+                     expression = expression }
+end
+
+local function without(shape, axes, keep)
+  local left = {}
+  for d, n in ipairs(shape) do
+    if not axes[d] then left[#left + 1] = n elseif keep then left[#left + 1] = 1 end
+  end
+  return left
+end
+
+--- Join over a set of dimensions, { [d] = true }. With `keep` they stay, of size one.
+function Graph:reduce(op, x, axes, keep, dtype)
+  local node = self:node { kind = "reduce", op = op, inputs = { x }, axes = axes,
+                           shape = without(x.shape, axes), dtype = dtype or x.dtype }
+  return keep and self:kept(node, x, axes) or node
+end
+
+--- A reduce of x, with the dimensions that are gone as ones.
+function Graph:kept(node, x, axes) return self:reshape(node, without(x.shape, axes, true)) end
+
+-- What the outputs need: inputs ahead of what uses them, else in the order they were made.
+local function reachable(self)
+  local needed, kept, placed = {}, {}, {}
+  local function need(x)
+    if needed[x] then return end
+    needed[x] = true
+    for _, input in ipairs(x.inputs) do need(input) end
+  end
+  local function place(x)
+    if placed[x] then return end
+    placed[x] = true
+    for _, input in ipairs(x.inputs) do place(input) end
+    kept[#kept + 1] = x
+  end
+  for _, x in ipairs(self.outputs) do need(x) end
+  for _, x in ipairs(self.nodes) do
+    if needed[x] then place(x) end
+  end
+  return kept
+end
+
+--- Drop what no output needs; number the rest anew and tell each node its users.
+function Graph:clean()
+  self.nodes = reachable(self)
+  for k, x in ipairs(self.nodes) do x.id, x.users = k, {} end
+  for _, x in ipairs(self.nodes) do
+    local seen = {}
+    for _, input in ipairs(x.inputs) do
+      if not seen[input] then input.users[#input.users + 1] = x end
+      seen[input] = true
+    end
+  end
+  return self
+end
+
+return M

@@ -1,0 +1,245 @@
+-- import: recorded operators become a graph of nodes. No operator that only looks at memory in another
+-- way is needed for it: the record says where each tensor lies, so a read is a view of what was
+-- written there, and a write into a part of something is a join of the new and the old.
+
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
+local operators = require "cawb.compose.operators.operators"
+
+local M = {}
+
+local function extent(t)
+  local n = 1
+  for d, size in ipairs(t.shape) do n = n + (size - 1) * t.strides[d] end
+  return n
+end
+
+-- Dimensions by stride, the largest first, without those that add nothing to an address.
+local function by_stride(t)
+  local list = {}
+  for d, n in ipairs(t.shape) do
+    if n > 1 and t.strides[d] > 0 then list[#list + 1] = d end
+  end
+  table.sort(list, function(a, b)
+    if t.strides[a] ~= t.strides[b] then return t.strides[a] > t.strides[b] end
+    return a < b
+  end)
+  return list
+end
+
+-- The indices in tensor t of an address, counted from t's first element; and what remains.
+local function decode(t, address)
+  local i = {}
+  for d = 1, #t.shape do i[d] = index.const(0) end
+  for _, d in ipairs(by_stride(t)) do
+    i[d] = index.div(address, t.strides[d])
+    address = index.mod(address, t.strides[d])
+  end
+  return i, address
+end
+
+local function same_layout(a, b)
+  if a.offset ~= b.offset or #a.shape ~= #b.shape then return false end
+  for d, n in ipairs(a.shape) do
+    if n ~= b.shape[d] or (n > 1 and a.strides[d] ~= b.strides[d]) then return false end
+  end
+  return true
+end
+
+-- For each dimension of h the one of t that runs through the same places, where t is h with its dimensions in
+-- another order, without or with more of size one; else nil. So an index beyond a dimension's end, which a guard
+-- keeps out, stays one of that dimension.
+local function reordered(h, t)
+  if h.offset ~= t.offset then return nil end
+  local at, found = {}, 0
+  for d, n in ipairs(h.shape) do
+    for e = 1, n > 1 and #t.shape or 0 do
+      if t.shape[e] == n and t.strides[e] == h.strides[d] then at[d] = e end
+    end
+    if n > 1 and not at[d] then return nil end
+    found = found + (at[d] and 1 or 0)
+  end
+  for _, n in ipairs(t.shape) do found = found - (n > 1 and 1 or 0) end
+  return found == 0 and at or nil
+end
+
+-- A recorded tensor: its place in memory with its shape and type.
+local function tensor(about, place)
+  return { shape = about.shape, dtype = about.dtype, memory = place.memory, strides = place.strides,
+           offset = place.offset }
+end
+
+-- What lies in a memory: tensors with their nodes, the latest last.
+local function covering(held, t)
+  for k = #held, 1, -1 do
+    local h = held[k]
+    if t.offset >= h.offset and t.offset + extent(t) <= h.offset + extent(h) then return h, k end
+  end
+end
+
+--- The node of a tensor that is read.
+local function read(self, t)
+  local h = covering(self.memory[t.memory] or {}, t)
+  if not h then return nil, "it reads memory that nothing was written to" end
+  if h.dtype ~= t.dtype then return nil, ("it takes the bytes of %s for %s"):format(h.dtype, t.dtype) end
+  if same_layout(h, t) then return h.node end
+  local order = reordered(h, t)
+  if order then
+    return self.graph:view(h.node, t.shape, function(i)
+      local j = {}
+      for d in ipairs(h.shape) do j[d] = order[d] and i[order[d]] or index.const(0) end
+      return j
+    end)
+  end
+  return self.graph:view(h.node, t.shape, function(i)
+    return (decode(h, index.plus(index.place(i, t.strides, t.offset), -h.offset)))
+  end)
+end
+
+-- Element i of the old tensor h: of the new one t where that covers it.
+local function partly(self, h, t, node)
+  local function inside(i)
+    local address = index.plus(index.place(i, h.strides, h.offset), -t.offset)
+    local j, rest = decode(t, address)
+    return j, address, rest
+  end
+  return self.graph:join(h.shape, { { node, function(i) return (inside(i)) end, function(i)
+    local j, address, rest = inside(i)
+    local guards = { address, index.scale(rest, -1) }
+    for d, n in ipairs(t.shape) do guards[#guards + 1] = index.plus(index.scale(j[d], -1), n - 1) end
+    return guards
+  end }, { h.node, function(i) return i end } })
+end
+
+local function write(self, t, node)
+  local held = self.memory[t.memory]
+  if not held then
+    held = {}
+    self.memory[t.memory] = held
+  end
+  local h, k = covering(held, t)
+  local entry = { node = node, shape = t.shape, strides = t.strides, offset = t.offset, dtype = t.dtype }
+  if not h or same_layout(h, t) or t.offset == h.offset and extent(t) == extent(h)
+    and graphs.numel(t.shape) == graphs.numel(h.shape) then
+    held[k or #held + 1] = entry
+    return
+  end
+  held[k] = { node = partly(self, h, t, node), shape = h.shape, strides = h.strides, offset = h.offset, dtype = h.dtype }
+end
+
+-- Inputs, parameters, constants.
+local function leaf(self, base)
+  local g = self.graph
+  if base.source == "nothing" then return g:fill(0, base.shape, base.dtype) end   -- it may hold anything
+  if base.source ~= "const" then
+    return g:node { kind = "leaf", source = base.source, shape = base.shape, dtype = base.dtype,
+                    strides = self.strides[base.source] or base.strides }
+  end
+  if base.values and #base.values == 1 then return g:fill(base.values[1], base.shape, base.dtype) end
+  return g:node { kind = "leaf", source = "const", values = base.values, shape = base.shape, dtype = base.dtype }
+end
+
+local function place_bases(self, memory)
+  for _, base in ipairs(memory.bases) do
+    local held = self.memory[base.memory] or {}
+    self.memory[base.memory] = held
+    held[#held + 1] = { node = leaf(self, base), shape = base.shape, strides = base.strides, offset = base.offset,
+                        dtype = base.dtype }
+  end
+end
+
+local function operands(self, entry, places)
+  local x, by = {}, {}
+  for k, about in ipairs(entry.inputs) do
+    local node, why = read(self, tensor(about, places.inputs[k]))
+    if not node then return nil, why end
+    x[k], by[about.arg or k] = node, by[about.arg] or node
+  end
+  return x, by
+end
+
+local function shapes(list)
+  local words = {}
+  for k, t in ipairs(list) do words[k] = ("%s[%s]"):format(t.dtype, table.concat(t.shape, ", ")) end
+  return table.concat(words, ", ")
+end
+
+-- What stands in the way, with everything that one needs to look it up.
+local function trouble(entry, places, why)
+  return ("%s(%s)%s cannot be lowered: %s"):format(entry.op, shapes(entry.inputs),
+    places.line and (", line %d of the task,"):format(places.line) or "", why)
+end
+
+-- An operator whose results nobody needs may be anything.
+local function unknown(self, entry, places, why)
+  local message = trouble(entry, places, why)
+  self.unknown = self.unknown or message
+  for k, about in ipairs(entry.outputs) do
+    local node = self.graph:node { kind = "unknown", why = message, shape = about.shape, dtype = about.dtype }
+    write(self, tensor(about, places.outputs[k]), node)
+  end
+end
+
+-- Operators that hand a number to the program: what follows from it is not in the record.
+local asks = { _local_scalar_dense = true, item = true, is_nonzero = true, equal = true }
+
+local function take(self, entry, places)
+  self.graph.from = { number = entry.number, op = entry.op, name = entry.name, line = places.line }
+  local x, by = operands(self, entry, places)
+  if not x then return unknown(self, entry, places, by) end
+  if asks[entry.name] and x[1].source ~= "fill" then
+    self.asked = trouble(entry, places, "the program goes on as this number says, so what it does follows from data; "
+      .. "where it only computes with it, leave it in its tensor")
+    return
+  end
+  local op = { name = entry.name, args = {}, x = x, by = by, out = entry.outputs,
+               given = places.given or {} }
+  for name, value in pairs(entry.args or {}) do op.args[name] = value end
+  local made, why = operators.build(self.graph, op)
+  if not made then return unknown(self, entry, places, why) end
+  for k, about in ipairs(entry.outputs) do
+    local node = made[k] or self.graph:node { kind = "unknown", shape = about.shape, dtype = about.dtype,
+      why = trouble(entry, places, ("its result %d is not computed here"):format(k)) }
+    write(self, tensor(about, places.outputs[k]), node)
+  end
+end
+
+local function strides_of(task)
+  local found = {}
+  for i, x in ipairs(task.inputs or {}) do
+    if x.strides then found["input:" .. i] = x.strides end
+  end
+  for _, p in ipairs(task.params or {}) do found["param:" .. p.name] = p.strides end
+  return found
+end
+
+--- The graph of a task: `task` has graph, memory, inputs, params, as cawb.task makes them.
+--- Returns it, or nil and what cannot be lowered.
+function M.graph(task, options)
+  local self = { graph = graphs.new(), memory = {}, strides = strides_of(task) }
+  local g = self.graph
+  g.options = options
+  place_bases(self, task.memory)
+  for _, entry in ipairs(task.graph) do
+    local places = task.memory.operators[entry.number]
+    if not places then return nil, "the op graph is longer than what is recorded of its memory" end
+    take(self, entry, places)
+  end
+  g.from = nil
+  if self.asked then return nil, self.asked end
+  for k, result in ipairs(task.memory.results) do
+    local node, why = read(self, tensor(result, result))
+    if not node then return nil, self.unknown or ("output %d: %s"):format(k, why) end
+    g.outputs[k] = node
+  end
+  g:clean()
+  for _, x in ipairs(g.nodes) do
+    if x.kind == "unknown" then return nil, x.why end
+    if x.kind == "leaf" and x.source == "const" and not x.values then
+      return nil, "a constant tensor that is neither input, parameter nor buffer has no place in a plan (use register_buffer)"
+    end
+  end
+  return g
+end
+
+return M

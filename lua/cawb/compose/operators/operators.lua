@@ -1,0 +1,133 @@
+-- operators: what recorded operators are made of. One constructor for each, by functional name:
+-- constructor(g, op) returns the nodes of its outputs, in order; nil, why where it cannot. `op` is
+-- { name, args, x = operands in order, by = operands by the schema's names, out = { { shape, dtype } } }.
+
+local expressions = require "cawb.torch.expressions"
+local graphs = require "cawb.compose.ir.graph"
+local types = require "cawb.torch.types"
+
+local M = { table = {} }
+
+for _, room in ipairs { "bound", "fold", "norm", "pool", "move", "product", "order", "cell", "place", "pad", "resize", "diagonal",
+                         "special", "running", "copies", "sample" } do
+  for name, constructor in pairs(require("cawb.compose.operators." .. room)) do M.table[name] = constructor end
+end
+
+-- Rooms whose operators add up many elements: those of 16 bits are computed in float32 all the way.
+local sums = {}
+for _, room in ipairs { "fold", "norm", "pool" } do
+  for name in pairs(require("cawb.compose.operators." .. room)) do sums[name] = true end
+end
+
+local halves = { float16 = true, bfloat16 = true }
+
+-- The operator on operands in float32, with results in it.
+local function widened(g, op)
+  local wide = setmetatable({ x = {}, by = {}, out = {} }, { __index = op })
+  for k, x in ipairs(op.x) do
+    wide.x[k] = halves[x.dtype] and g:map("A", "float32", { x }) or x
+    for name, y in pairs(op.by) do
+      if y == x then wide.by[name] = wide.x[k] end
+    end
+  end
+  for k, o in ipairs(op.out) do wide.out[k] = { shape = o.shape, dtype = halves[o.dtype] and "float32" or o.dtype } end
+  return wide
+end
+
+-- Numbers that stand where a tensor may: with their place among the operands.
+local numbers = {
+  add = { "other" }, sub = { "other" }, mul = { "other" }, div = { "other" }, rsub = { "other" }, remainder = { "other" },
+  fmod = { "other" }, floor_divide = { "other" }, eq = { "other" }, ne = { "other" }, lt = { "other" }, le = { "other" },
+  gt = { "other" }, ge = { "other" }, where = { "self", "other" }, masked_fill = { "value" }, pow = {},
+  xlogy = { "other" }, copysign = { "other" }, maximum = { "other" }, minimum = { "other" }, bitwise_and = { "other" }, bitwise_or = { "other" },
+  bitwise_xor = { "other" }, bitwise_left_shift = { "other" }, bitwise_right_shift = { "other" },
+}
+
+local compares = { eq = true, ne = true, lt = true, le = true, gt = true, ge = true, isnan = true, isinf = true,
+                   isfinite = true, logical_and = true, logical_or = true, logical_xor = true, logical_not = true }
+
+-- A condition stays what it is; the others are converted to one type.
+local casts = { where = { "bool" }, masked_fill = { false, "bool" } }
+
+local function operands(g, op, dtype)
+  local list = { table.unpack(op.x) }
+  for _, name in ipairs(numbers[op.name] or {}) do
+    if op.args[name] ~= nil and not op.by[name] then list[#list + 1] = g:fill(op.args[name], {}, dtype) end
+  end
+  return list
+end
+
+-- `where` may have its first value as a number.
+local function ordered(op, list)
+  if op.name == "where" and op.args.self ~= nil and op.by.other then list[2], list[3] = list[3], list[2] end
+  return list
+end
+
+-- rpow: a number to the power of a tensor comes with `self` among the numbers.
+local function computing(op, dtype)
+  if not compares[op.name] then return dtype end
+  return types.promote(op.x, op.args.other)
+end
+
+-- Divided by a number is multiplied by what that leaves of one, as PyTorch has it on a GPU: a division has a branch, in front of
+-- which the elements of a thread wait for each other.
+local function without_division(op, dtype)
+  local by = op.args.other
+  if op.name ~= "div" or op.args.rounding_mode or type(by) ~= "number" or op.by.other or dtype ~= "float32" then return op end
+  if not (math.abs(by) > 1e-30 and math.abs(by) < 1e30) then return op end
+  return setmetatable({ name = "mul", args = { other = 1.0 / by } }, { __index = op })
+end
+
+--- An operator of the table of expressions as a map.
+local function pointwise(g, op)
+  local out = op.out[1]
+  op = without_division(op, out.dtype)
+  local cast = computing(op, out.dtype)
+  local text = expressions.of(op.name, op.args, cast)
+  if not text then return nil, ("%s of %s has no expression"):format(op.name, cast) end
+  local list = ordered(op, operands(g, op, cast))
+  local mapped = g:map(text, out.dtype, list, cast)
+  mapped.casts = casts[op.name]
+  return { mapped }
+end
+
+--- The names of all operators that something here makes; views are made of strides (import.lua) and are not among them.
+function M.names()
+  local seen, list = {}, {}
+  for _, name in ipairs(expressions.names()) do seen[name] = true end
+  for name in pairs(M.table) do seen[name] = true end
+  for name in pairs(seen) do list[#list + 1] = name end
+  table.sort(list)
+  return list
+end
+
+--- The nodes of an operator's outputs; or nil and what is missing.
+function M.build(g, op)
+  for _, o in ipairs(op.out) do
+    if not types.known(o.dtype) then return nil, ("it makes %s, which no kernel here computes%s"):format(o.dtype,
+      o.dtype:find "complex" and "; real and imaginary parts as tensors of their own would serve" or "") end
+  end
+  local constructor = M.table[op.name] or expressions.knows(op.name) and pointwise
+  if not constructor then return nil, "compose has no way to make it (lua/cawb/compose/operators); other operators that compute the same "
+    .. "would serve, or a kernel by hand or of an agent" end
+  local narrow = sums[op.name] and op.x[1] and halves[op.x[1].dtype]
+  local made, why = constructor(g, narrow and widened(g, op) or op)
+  if not made then return nil, why end
+  for k, o in ipairs(narrow and op.out or {}) do
+    if made[k] and halves[o.dtype] then made[k] = g:map("A", o.dtype, { made[k] }, "float32") end
+  end
+  for k, o in ipairs(op.out) do
+    if made[k] and not graphs.same(made[k].shape, o.shape) then
+      made[k] = g:broadcast(g:reshape(made[k], made[k].shape), o.shape)
+    end
+  end
+  return made
+end
+
+--- A node in another type, by conversion.
+function M.to(g, x, dtype)
+  if x.dtype == dtype then return x end
+  return g:map("A", dtype, { x }, dtype)
+end
+
+return M

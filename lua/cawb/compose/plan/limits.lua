@@ -1,0 +1,40 @@
+-- limits: what a plan may not exceed: steps, and the memory of its device.
+
+local M = {}
+
+local STEPS = 4096          -- of core/gpu/plan/record.h
+
+local function gigabytes(bytes) return ("%.3g GB"):format(bytes / 1e9) end
+
+local function steps(kernels)
+  local count, most = 0, nil
+  for _, kernel in ipairs(kernels) do
+    local own = kernel.call and 1 or 0
+    for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do own = own + (launch.prepare and 0 or 1) end
+    count = count + own
+    if not most or own > most.own then most = { own = own, kernel = kernel } end
+  end
+  return count, most
+end
+
+local function bytes_of(specs)
+  local sum = 0
+  for _, spec in ipairs(specs or {}) do sum = sum + (spec.bytes or spec.items and bytes_of(spec.items) or 0) end
+  return sum
+end
+
+--- Why a plan cannot run, or nil. `made` has kernels and `scratch`, bytes; `memory`: bytes of the device, where known.
+function M.refusal(made, task, memory, about)
+  local count, most = steps(made.kernels)
+  if count > STEPS then
+    return ("its plan would have %d steps, and %d are the most: %d of them for %s; fewer rounds of its loop would serve"):format(count, STEPS,
+      most.own, about(most.kernel))
+  end
+  local own = bytes_of(task.inputs) + bytes_of(task.outputs) + bytes_of(task.params)
+  if memory and memory > 0 and made.scratch + own > memory then
+    return ("its plan needs %s of scratch beside %s of inputs, parameters and outputs, and the device has %s; a smaller batch would serve")
+      :format(gigabytes(made.scratch), gigabytes(own), gigabytes(memory))
+  end
+end
+
+return M

@@ -1,0 +1,201 @@
+-- share: kernels whose texts differ in their names alone are one, under the first one's name. Where all texts together are long, as
+-- those of nets of a hundred layers are, so are kernels whose texts differ in whole numbers alone: what differs becomes parameters.
+-- A number that a compiler makes faster code of stays as it is, and then kernels that differ in it stay apart: what an array or a
+-- template has to know, what a loop that is unrolled counts to, and a divisor, but of a block's number, and where a kernel runs before
+-- the first call alone.
+
+local numbers = require "cawb.compose.plan.merge_numbers"
+
+local M = {}
+
+local MARK = numbers.MARK
+
+-- Bytes of all texts from which on numbers become parameters, too: below it a build takes a few seconds.
+M.LONG = 600000
+
+local function without_comments(text) return (("\n" .. text):gsub("\n%s*//[^\n]*", ""):gsub("\n%s+", "\n"):sub(2)) end
+
+local GLOBAL = "__global__[^{;]-" .. MARK .. "([%w_]*)%("
+
+-- Whether all launches of a text's kernels are before the first call.
+local function is_ahead(kernel, marked)
+  local own = {}
+  for suffix in marked:gmatch(GLOBAL) do own[kernel.name .. suffix] = true end
+  for _, launch in ipairs(kernel.made.launches) do
+    if own[launch.kernel] and not launch.prepare then return false end
+  end
+  return true
+end
+
+-- A piece of a kernel's text: what stands in front of all of them (tables), its own, and what is compared.
+local function piece_of(kernel, tables, text)
+  local marked = text:gsub("%f[%w_]" .. kernel.name, MARK)
+  local front = tables:gsub("%f[%w_]" .. kernel.name, MARK)
+  local p = { kernel = kernel, marked = without_comments(marked), values = {} }
+  local s = numbers.read(p.marked, is_ahead(kernel, p.marked))
+  p.numbers, p.own = s.numbers, s.own
+  if p.marked:find(MARK .. "[%w_]*<") or p.marked:find "#%s*define" or front:find(MARK .. "[%w_]*%(") then p.numbers = {} end
+  local words, from = { front, MARK }, 1
+  for k, number in ipairs(p.numbers) do
+    words[#words + 1] = p.marked:sub(from, number.at - 1)
+    from, p.values[k] = number.past, number.value
+  end
+  words[#words + 1] = p.marked:sub(from)
+  p.key = table.concat(words, MARK .. "#")
+  return p
+end
+
+-- Which numbers differ within a group: a parameter for each list of values, and the parameter of each number.
+local function parameters_of(group)
+  local of, lists, by_list = {}, {}, {}
+  for k = 1, #group[1].numbers do
+    local values, differs = {}, false
+    for n, p in ipairs(group) do
+      values[n] = p.values[k]
+      differs = differs or values[n] ~= values[1]
+    end
+    local list = table.concat(values, " ")
+    if differs and not by_list[list] then
+      lists[#lists + 1] = values
+      by_list[list] = #lists
+    end
+    of[k] = differs and by_list[list] or nil
+  end
+  return of, lists
+end
+
+local function type_of(values)
+  for _, v in ipairs(values) do if v >= 1 << 31 then return "long long" end end
+  return "int"
+end
+
+-- What is put into a text, and where: parameters in front of those of its own functions, and in place of numbers.
+local function changes(p, of, lists)
+  if #lists == 0 then return {} end
+  local declared, passed, all = {}, {}, {}
+  for n, values in ipairs(lists) do declared[n], passed[n] = ("const %s c%d"):format(type_of(values), n), "c" .. n end
+  for _, own in ipairs(p.own) do
+    local text = table.concat(own.defines and declared or passed, ", ") .. (own.alone and "" or ", ")
+    all[#all + 1] = { at = own.at, past = own.at, text = text }
+  end
+  for k, number in ipairs(p.numbers) do
+    if of[k] then all[#all + 1] = { at = number.at, past = number.past, text = "c" .. of[k] } end
+  end
+  table.sort(all, function(a, b) return a.at < b.at end)
+  return all
+end
+
+local function rewritten(p, of, lists)
+  local words, from = {}, 1
+  for _, change in ipairs(changes(p, of, lists)) do
+    words[#words + 1], words[#words + 2] = p.marked:sub(from, change.at - 1), change.text
+    from = change.past
+  end
+  words[#words + 1] = p.marked:sub(from)
+  return (table.concat(words):gsub(MARK, p.kernel.name))
+end
+
+local function texts_of(made)
+  if made.pieces then return made.pieces[1], { table.unpack(made.pieces, 2) } end
+  return "", { made.text }
+end
+
+-- One text for a group, that of its first; what launches of each of its kernels' functions become.
+local function join(group, becomes)
+  local first = group[1]
+  if #group == 1 then return end
+  local of, lists = parameters_of(group)
+  first.text = rewritten(first, of, lists)
+  for n, p in ipairs(group) do
+    if n > 1 then p.text = "" end
+    local own = {}
+    for k, values in ipairs(lists) do own[k] = values[n] end
+    for suffix in p.marked:gmatch(GLOBAL) do
+      becomes[p.kernel.name .. suffix] = { name = first.kernel.name .. suffix, numbers = own }
+    end
+  end
+end
+
+-- Texts of kernels, from their pieces; tables stay where a piece does.
+local function gather(list)
+  for _, one in ipairs(list) do
+    local words = {}
+    for _, p in ipairs(one.pieces) do
+      local text = p.text or p.original
+      if text ~= "" then words[#words + 1] = text end
+    end
+    one.made.text = #words > 0 and one.tables .. "\n" .. table.concat(words, "\n") or nil
+  end
+end
+
+local function rename(kernels, becomes)
+  for _, kernel in ipairs(kernels) do
+    for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do
+      local to = becomes[launch.kernel]
+      if to then
+        launch.kernel = to.name
+        launch.arguments = table.move(launch.arguments, 1, #launch.arguments, #to.numbers + 1, { table.unpack(to.numbers) })
+      end
+    end
+  end
+end
+
+--- Kernels that differ in whole numbers alone become one.
+function M.alike(kernels)
+  local groups, order, list, becomes = {}, {}, {}, {}
+  for _, kernel in ipairs(kernels) do
+    local made = kernel.made
+    if made and made.text then
+      local tables, texts = texts_of(made)
+      local one = { made = made, tables = tables, pieces = {} }
+      list[#list + 1] = one
+      for k, text in ipairs(texts) do
+        local p = piece_of(kernel, tables, text)
+        p.original, one.pieces[k] = text, p
+        if not groups[p.key] then
+          groups[p.key] = {}
+          order[#order + 1] = p.key
+        end
+        table.insert(groups[p.key], p)
+      end
+    end
+  end
+  for _, key in ipairs(order) do join(groups[key], becomes) end
+  gather(list)
+  rename(kernels, becomes)
+end
+
+--- Kernels whose texts differ in their name alone become one.
+function M.same(kernels)
+  local first = {}
+  for _, kernel in ipairs(kernels) do
+    local made = kernel.made
+    if made then
+      local key = made.text:gsub("%f[%w_]" .. kernel.name, "@")
+      local name = first[key]
+      first[key] = name or kernel.name
+      if name then
+        made.text, kernel.as = nil, name
+        for _, launch in ipairs(made.launches) do
+          launch.kernel = launch.kernel and launch.kernel:gsub("^" .. kernel.name, name)
+        end
+      end
+    end
+  end
+end
+
+local function bytes_of(kernels)
+  local sum = 0
+  for _, kernel in ipairs(kernels) do sum = sum + #(kernel.made and kernel.made.text or "") end
+  return sum
+end
+
+--- Both, the second where all texts are long; `from`: bytes from which on they are. Returns whether they are.
+function M.apply(kernels, from)
+  M.same(kernels)
+  local is_long = bytes_of(kernels) > (from or M.LONG)
+  if is_long then M.alike(kernels) end
+  return is_long
+end
+
+return M

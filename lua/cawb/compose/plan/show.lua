@@ -1,0 +1,117 @@
+-- show: what a task became, as a table: a line for each kernel and library call, with what it computes
+-- and the bytes that it reads and writes at least.
+
+local display = require "cawb.base.display"
+local graphs = require "cawb.compose.ir.graph"
+local plan = require "cawb.compose.plan.plan"
+local types = require "cawb.torch.types"
+
+local M = {}
+
+local units = { { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" } }
+
+local function readable(bytes)
+  for _, unit in ipairs(units) do
+    if bytes >= unit[1] then return ("%.3g %s"):format(bytes / unit[1], unit[2]) end
+  end
+  return bytes .. " B"
+end
+
+local function size(x) return graphs.numel(x.shape) * types.size(x.dtype) end
+
+-- Leaves and stored nodes that a kernel begins with.
+local function begins(kernel)
+  local found, seen = {}, {}
+  local function visit(x)
+    if seen[x] then return end
+    seen[x] = true
+    local in_memory = x.kind == "leaf" and x.source:find ":" or x.stored and not kernel.own[x]
+    if in_memory then found[#found + 1] = x else
+      for _, input in ipairs(x.inputs) do visit(input) end
+    end
+  end
+  for _, list in ipairs { kernel.roots, kernel.members } do
+    for _, x in ipairs(list) do visit(x) end
+  end
+  return found
+end
+
+--- The bytes that a kernel reads and writes at least.
+function M.bytes(kernel)
+  local sum = 0
+  for _, x in ipairs(begins(kernel)) do sum = sum + size(x) end
+  for _, x in ipairs(kernel.roots) do sum = sum + size(x) end
+  return sum
+end
+
+local function shape(kernel)
+  local words = {}
+  for k, x in ipairs(kernel.roots) do words[k] = "[" .. table.concat(x.shape, ", ") .. "]" end
+  return table.concat(words, " ")
+end
+
+-- Launches and calls of a kernel in each call of the plan, as a profile has them: where memory is filled it has nothing.
+local function steps_of(kernel)
+  local count = kernel.call and 1 or 0
+  for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do
+    if launch.kernel and not launch.prepare then count = count + 1 end
+  end
+  return count
+end
+
+--- Of each kernel its launches in a profile; nil where these are others.
+function M.launches(made, profile)
+  local lists, at = {}, 0
+  for k, kernel in ipairs(made.kernels) do
+    local count = steps_of(kernel)
+    lists[k] = table.move(profile.kernels, at + 1, at + count, 1, {})
+    at = at + count
+  end
+  return at == #profile.kernels and lists or nil
+end
+
+--- Seconds of each kernel, of a profile's launches in order; nil where these are others.
+function M.times(made, profile)
+  local lists, sums = M.launches(made, profile), {}
+  for k, list in ipairs(lists or {}) do
+    sums[k] = 0.0
+    for _, launch in ipairs(list) do
+      if not launch.metrics.seconds then return nil end
+      sums[k] = sums[k] + launch.metrics.seconds
+    end
+  end
+  return lists and sums
+end
+
+-- What was computed otherwise, a line for each operator and way.
+local function rewritten(steps)
+  local lines, told = {}, {}
+  for _, s in ipairs(steps) do
+    local line = ("rewritten: %s%s: %s"):format(s.from and s.from.name or "a view",
+      s.from and s.from.line and (" (line %d)"):format(s.from.line) or "", s.says)
+    if not told[line] then lines[#lines + 1] = line end
+    told[line] = true
+  end
+  return lines
+end
+
+--- The lines of the table, for what compose made of a task. A product that is emulated says how. With a `profile` of
+--- it (cawb.profile), each kernel's time, and the share of it that the least bytes take at `rate`, the device's bytes a second.
+function M.lines(made, profile, rate)
+  local rows, head = {}, { "step", "kind", "computes", "writes", "bytes" }
+  local seconds = profile and profile.ok and profile.kernels and M.times(made, profile)
+  for k, kernel in ipairs(made.kernels) do
+    local what, moved = kernel.call and (kernel.kind == "conv" and "conv{}" or "gemm{}") or kernel.kind, M.bytes(kernel)
+    if kernel.prepare then what = what .. ", before the first call" end
+    if kernel.made and kernel.made.how then what = ("%s: %s"):format(what, kernel.made.how) end
+    rows[k] = { tostring(k), what, display.shorten(plan.about(kernel), 70), display.shorten(shape(kernel), 40), readable(moved) }
+    if seconds then rows[k][6] = kernel.prepare and "-" or display.time(seconds[k]) end
+    if seconds and rate and not kernel.prepare then rows[k][7] = ("%.0f%%"):format(100 * moved / rate / seconds[k]) end
+  end
+  if seconds then head[6], head[7] = profile.modelled and "modelled time" or "time", rate and "of bandwidth" or nil end
+  local lines = display.table(head, rows)
+  for _, line in ipairs(rewritten(made.rewrites)) do lines[#lines + 1] = line end
+  return lines
+end
+
+return M

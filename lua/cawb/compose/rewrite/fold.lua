@@ -1,0 +1,89 @@
+-- fold: a batch norm of a module that calls eval() becomes a part of the weights ahead of it, before the first call: its
+-- mean and variance are parameters then. w (x) + b, less the mean, times s, is (s w)(x) + s (b - mean). What a library computes needs
+-- no pass for it, a kernel of its own reads two numbers less for each result. In training, where the mean is that of
+-- the batch, nothing matches. A NaN reaches the same results, in an input or in a parameter.
+
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
+local tools = require "cawb.compose.operators.tools"
+local views = require "cawb.compose.rewrite.views"
+
+local M = { says = "its scale and shift are in the weights" }
+
+-- What a norm is written as (operators/norm.lua), by its text: the letters of weight and bias.
+local norms = {
+  [tools.apart .. " * C"] = {}, [tools.apart .. " * C * D"] = { weight = 4 }, [tools.apart .. " * C + D"] = { bias = 4 },
+  [tools.apart .. " * C * D + E"] = { weight = 4, bias = 5 },
+}
+
+local function is_parameters(x, seen)
+  seen = seen or {}
+  if seen[x] == nil then
+    seen[x] = x.kind ~= "leaf" or x.source:find "^param:" ~= nil or x.source == "fill"
+    for _, input in ipairs(x.inputs) do seen[x] = seen[x] and is_parameters(input, seen) end
+  end
+  return seen[x]
+end
+
+-- The one dimension along which operands may differ: channels of a convolution, columns of a product.
+local function along(y) return y.kind == "conv" and 2 or #y.shape end
+
+-- The anchor's result that x normalises: { y, sum = the map that adds its bias, or nil }.
+local function anchor(g, x)
+  local y, sum = x.inputs[1], nil
+  local function alone(node) return #node.users == 1 and not g.shown[node] end
+  if y.kind == "map" and y.expression == "A + B" and y.cast == y.dtype and alone(y) then y, sum = y.inputs[1], y end
+  if (y.kind == "conv" or y.kind == "product") and alone(y) and not (sum and y.inputs[3]) then return y, sum end
+end
+
+-- The element for each channel of an operand that is the same along all else.
+local function vector(g, x, d)
+  local axes = {}
+  for e in ipairs(x.shape) do axes[e] = e ~= d or nil end
+  return views.dropped(g, x, axes)
+end
+
+local function may(x, y, sum)
+  local d, axes = along(y), {}
+  for e in ipairs(x.shape) do axes[e] = e ~= d or nil end
+  for k, input in ipairs(x.inputs) do
+    if k > 1 and not (is_parameters(input) and views.is_constant(input, axes)) then return false end
+  end
+  local bias = sum and sum.inputs[2] or y.inputs[3]
+  return is_parameters(y.inputs[2]) and (not bias or is_parameters(bias)) and (not sum or views.is_constant(sum.inputs[2], axes))
+end
+
+-- The weights times one number for each of what they make.
+local function scaled(g, y, scale)
+  local w, c = y.inputs[2], y.conv
+  if not c then return g:map("A * B", w.dtype, { w, scale }) end
+  local wide
+  if c.transposed then
+    local each, ins = w.shape[2], w.shape[1] // c.groups
+    wide = g:view(scale, w.shape, function(i) return { index.add(i[2], index.div(i[1], ins), each) } end)
+  else
+    wide = g:view(scale, w.shape, function(i) return { i[1] } end)
+  end
+  return g:map("A * B", w.dtype, { w, wide })
+end
+
+function M.apply(g, x)
+  local norm = x.kind == "map" and norms[x.expression]
+  if not norm or x.dtype ~= "float32" and x.dtype ~= "float64" or x.cast ~= x.dtype then return nil end
+  local y, sum = anchor(g, x)
+  if not y or not graphs.same(y.shape, x.shape) or not may(x, y, sum) then return nil end
+  local d, dtype = along(y), x.dtype
+  local mean, scale = vector(g, x.inputs[2], d), vector(g, x.inputs[3], d)
+  if norm.weight then scale = g:map("A * B", dtype, { scale, vector(g, x.inputs[norm.weight], d) }) end
+  local bias = sum and vector(g, sum.inputs[2], d) or y.inputs[3]
+  local shift = bias and g:map("(A - B) * C", dtype, { bias, mean, scale }) or g:map("-A * B", dtype, { mean, scale })
+  if norm.bias then shift = g:map("A + B", dtype, { shift, vector(g, x.inputs[norm.bias], d) }) end
+  local inputs = { y.inputs[1], scaled(g, y, scale), not sum and not y.own and shift or nil }
+  local z = g:node { kind = y.kind, own = y.own, inputs = inputs, shape = y.shape, dtype = dtype, conv = y.conv }
+  if inputs[3] then return z end
+  local ones = {}
+  for e in ipairs(x.shape) do ones[e] = e == d and x.shape[d] or 1 end
+  return g:map("A + B", dtype, { z, g:reshape(shift, ones) })
+end
+
+return M

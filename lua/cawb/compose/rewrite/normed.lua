@@ -1,0 +1,139 @@
+-- normed: the mean of what a norm makes, from sums of what it reads. A norm is a multiple and a shift that are the same for
+-- many elements; their sum follows from the sum of the elements alone, and the tensor is not gone through again (split.lua
+-- takes both sums in one pass). Over all that the norm's own mean goes over, what is left is the norm's bias: elements
+-- less their mean add up to nothing. A NaN or an infinity stays: the difference of the means is NaN then, as each element is.
+
+local affine = require "cawb.compose.rewrite.affine"
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
+local tools = require "cawb.compose.operators.tools"
+local views = require "cawb.compose.rewrite.views"
+
+local M = { says = "its sum follows from that of what is normalised" }
+
+local float = { float32 = true, float64 = true }
+
+local function letter(k) return string.char(64 + k) end
+
+-- Axes along which one operand alone differs, the same for all of them: the set, and which operand.
+local function inner(m, axes)
+  local set, which = {}, nil
+  for d in pairs(axes) do
+    local one, count = nil, 0
+    for k, input in ipairs(m.inputs) do
+      if not views.is_constant(input, { [d] = true }) then one, count = k, count + 1 end
+    end
+    if count == 1 and (which or one) == one then set[d], which = true, one end
+  end
+  return set, which
+end
+
+-- What is a reduce's own: its sums of u are read by a norm.
+local function is_sum(x) return x.kind == "reduce" and x.op == "sum" end
+
+-- Whether a norm takes a mean of u: then u is gone through for that anyway.
+local function has_sum(u)
+  for _, x in ipairs(u.users) do
+    if is_sum(x) and x.inputs[1] == u then return true end
+    for _, y in ipairs(x.kind == "view" and x.users or {}) do if is_sum(y) then return true end end
+  end
+  return false
+end
+
+-- Whether another node counts on x being this reduce.
+local function is_counted_on(g, x)
+  for _, y in ipairs(g.nodes) do if y.about == x or y.rest == x then return true end end
+  return x.about ~= nil
+end
+
+-- ---- a mean of the same elements
+
+local function same_set(a, b)
+  for d in pairs(a) do if not b[d] then return false end end
+  for d in pairs(b) do if not a[d] then return false end end
+  return true
+end
+
+-- Whether reduce r adds up u over just these axes, for each of the others; and what of u its row begins with.
+local function adds_up(r, u, axes)
+  local from = r.inputs[1]
+  if from == u then return same_set(r.axes, axes) end
+  if from.kind ~= "view" or from.inputs[1] ~= u then return false end
+  local lots = views.lots(from)
+  local gone, times
+  if lots then gone, times = views.inner(from, lots, r.axes) end
+  if not gone or times ~= 1 then return false end
+  for d in pairs(axes) do if u.shape[d] == 1 then gone[d] = true end end
+  return same_set(gone, axes)
+end
+
+-- Indices into a reduce's input for those of its result, at the first place of each row; of u, seen through a view.
+local function first_of(r, at, u)
+  local j, k = {}, 0
+  for d = 1, #r.inputs[1].shape do
+    k = k + (r.axes[d] and 0 or 1)
+    j[d] = r.axes[d] and index.const(0) or at[k]
+  end
+  return r.inputs[1] == u and j or r.inputs[1].pieces[1].index(j)
+end
+
+-- Whether an operand is the mean of u over these axes, of the row that it stands beside.
+local function is_own_mean(operand, u, axes)
+  local mean = views.shown(operand)
+  local sum = mean.node.kind == "map" and mean.node.expression == "A / B" and views.shown(mean.node.inputs[1])
+  if not sum or not is_sum(sum.node) or views.number(mean.node.inputs[2]) ~= tools.count(u.shape, axes) or not adds_up(sum.node, u, axes) then
+    return false
+  end
+  local i = views.variables(u.shape)
+  for d in pairs(axes) do i[d] = index.const(0) end
+  local first = first_of(sum.node, sum.at(mean.at(i)), u)
+  for d, e in ipairs(first) do if e.key ~= i[d].key then return false end end
+  return true
+end
+
+-- The operands of a norm over these axes at the mean of what it reads: all that is left of a difference from it is zero, or NaN.
+local function at_own_mean(g, m, k, axes)
+  if k ~= 1 or not m.inputs[2] or not is_own_mean(m.inputs[2], m.inputs[1], axes) then return nil end
+  local operands = {}
+  for j, input in ipairs(m.inputs) do operands[j] = views.dropped(g, input, axes) end
+  operands[1] = operands[2]
+  if m.expression:find("(__fmul_rn(" .. tools.apart .. ", C) - __fmul_rn(D, C))", 1, true) then
+    operands[4] = g:map("A - A", m.dtype, { operands[4] })
+  end
+  return operands
+end
+
+-- ---- what stands in its place
+
+local function at_mean(g, m, k, axes)
+  local operands = {}
+  for j, input in ipairs(m.inputs) do
+    operands[j] = j == k and tools.divided(g, g:reduce("sum", input, axes), tools.count(m.shape, axes)) or views.dropped(g, input, axes)
+  end
+  return operands
+end
+
+-- Axes of what has lost some before.
+local function rest(shape, axes, gone)
+  local left, at = {}, 0
+  for d = 1, #shape do
+    at = at + (gone[d] and 0 or 1)
+    if axes[d] and not gone[d] then left[at] = true end
+  end
+  return left
+end
+
+function M.apply(g, x)
+  local m = is_sum(x) and x.inputs[1]
+  if not m or m.kind ~= "map" or m.cast ~= m.dtype or m.casts or not float[x.dtype] or x.dtype ~= m.dtype then return nil end
+  local axes, k = inner(m, x.axes)
+  if not k or tools.count(m.shape, axes) < 2 or graphs.numel(m.shape) == 0 or not affine.is(m.expression, { [letter(k)] = true }) then return nil end
+  local u = m.inputs[k]
+  if u.kind == "view" or u.dtype ~= m.dtype or not has_sum(u) or is_counted_on(g, x) then return nil end
+  local mean = g:map(m.expression, m.dtype, at_own_mean(g, m, k, axes) or at_mean(g, m, k, axes))
+  local sum = g:map("A * B", m.dtype, { mean, g:fill(tools.count(m.shape, axes), {}, m.dtype) })
+  local left = rest(m.shape, x.axes, axes)
+  return next(left) and g:reduce("sum", sum, left) or sum
+end
+
+return M

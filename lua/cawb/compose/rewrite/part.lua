@@ -1,0 +1,79 @@
+-- part: of a product of which one row, one column or one matrix of a batch is shown, only that is computed. A product of one
+-- row or column with few terms is a sum where it is needed: each element of a factor is read once anyway.
+
+local index = require "cawb.compose.ir.index"
+
+local M = { says = "only what is shown of a product is computed" }
+
+local FEW = 64         -- terms that are added up where they are needed
+
+-- For each dimension of the product the one place that the view shows, or nothing.
+local function shown(x, product)
+  if #x.pieces > 1 or product.kind ~= "product" or x.pieces[1].guard then return nil end
+  local i, found = {}, nil
+  for d, n in ipairs(x.shape) do i[d] = index.var("r" .. d, n) end
+  for d, e in ipairs(x.pieces[1].index(i)) do
+    if e.lo == e.hi and product.shape[d] > 1 then
+      found = found or {}
+      found[d] = e.lo
+    end
+  end
+  return found
+end
+
+-- A node whose dimensions `at` are one place each, and have size one.
+local function cut(g, x, at)
+  local shape = { table.unpack(x.shape) }
+  for d in pairs(at) do shape[d] = 1 end
+  return g:view(x, shape, function(i)
+    local j = { table.unpack(i) }
+    for d, place in pairs(at) do j[d] = index.const(place) end
+    return j
+  end)
+end
+
+-- What of these places is among an operand's dimensions: not the one that its product has of the other.
+local function among(at, other)
+  local own = {}
+  for d, place in pairs(at) do if d ~= other then own[d] = place end end
+  return own
+end
+
+local function multiplied(g, x, a, b, shape)
+  local rank, k = #shape, a.shape[#a.shape]
+  if k > FEW or math.min(shape[rank - 1], shape[rank]) > 1 then
+    return g:node { kind = "product", own = x.own, inputs = { a, b }, shape = shape, dtype = x.dtype }
+  end
+  local wide = { table.unpack(shape) }
+  wide[rank + 1] = k
+  local function ahead(i) return { table.unpack(i, 1, rank - 2) } end
+  local left = g:view(a, wide, function(i)
+    local j = ahead(i)
+    j[rank - 1], j[rank] = i[rank - 1], i[rank + 1]
+    return j
+  end)
+  local right = g:view(b, wide, function(i)
+    local j = ahead(i)
+    j[rank - 1], j[rank] = i[rank + 1], i[rank]
+    return j
+  end)
+  return g:reduce("sum", g:map("A * B", x.dtype, { left, right }), { [rank + 1] = true })
+end
+
+function M.apply(g, x)
+  local product = x.kind == "view" and x.inputs[1]
+  if not product or #product.users > 1 or g.shown[product] or product.inputs[3] or not product.dtype:find "^float[36]" then return nil end
+  local at = shown(x, product)
+  if not at then return nil end
+  local rank, shape = #product.shape, { table.unpack(product.shape) }
+  for d in pairs(at) do shape[d] = 1 end
+  local y = multiplied(g, product, cut(g, product.inputs[1], among(at, rank)), cut(g, product.inputs[2], among(at, rank - 1)), shape)
+  local place = x.pieces[1].index
+  return g:view(y, x.shape, function(i)
+    local j = { table.unpack(place(i)) }
+    for d in pairs(at) do j[d] = index.const(0) end
+    return j
+  end)
+end
+
+return M

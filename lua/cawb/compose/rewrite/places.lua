@@ -1,0 +1,126 @@
+-- places: the sum of a convolution's results along some dimensions of space. Each tap meets the sum of the inputs that it
+-- meets at all: of all of them along the dimension, less a few at its ends. What is left is a convolution of the other
+-- dimensions, whose channels are those of the input, once for each tap along the ones that are gone.
+
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
+local views = require "cawb.compose.rewrite.views"
+
+local M = {}
+
+local FEW = 4          -- results that are summed: below it costs as much as it saves
+
+-- For tap k along dimension d of space, and the j-th input from the left or from the right: how far the result that it
+-- would reach lies outside, less one (so that a guard of it holds from the first one outside).
+local function outside(c, x, out, d, k, j)
+  local n, reach = x.shape[d + 2], index.scale(k, c.dilation[d])
+  local right = index.plus(index.scale(j, -1), n - 1)
+  if not c.transposed then              -- input i is met at result i - reach + padding
+    return index.plus(index.add(reach, j, -1), -c.padding[d] - 1),
+           index.plus(index.add(right, reach, -1), c.padding[d] - out[d + 2])
+  end
+  return index.plus(index.add(index.scale(j, -c.stride[d]), reach, -1), c.padding[d] - 1),
+         index.plus(index.add(index.scale(right, c.stride[d]), reach), -c.padding[d] - out[d + 2])
+end
+
+-- How many inputs at one end a tap may leave out.
+local function ends(c, x, d) return math.min(x.shape[d + 2], c.dilation[d] * (c.taps[d] - 1) + c.padding[d] + 1) end
+
+-- Sums along dimension d of space, once for each tap: x has its taps in place of the dimension.
+local function summed(g, x, c, out, d)
+  local at, taps, n = d + 2, c.taps[d], x.shape[d + 2]
+  local total = g:reduce("sum", x, { [at] = true }, true)
+  local shape = { table.unpack(x.shape) }
+  shape[at], shape[#shape + 1] = taps, ends(c, x, d)
+  local function edge(left)
+    local view = g:view(x, shape, function(i)
+      local j = { table.unpack(i, 1, #shape - 1) }
+      j[at] = left and i[#shape] or index.plus(index.scale(i[#shape], -1), n - 1)
+      return j
+    end, function(i)
+      local low, high = outside(c, x, out, d, i[at], i[#shape])
+      return { left and low or high }
+    end, 0)
+    return g:reduce("sum", view, { [#shape] = true })
+  end
+  return g:map("A - B - C", x.dtype, { total, edge(true), edge(false) })
+end
+
+-- (n, c, space) with taps in place of the dimensions `gone`, as (n, c * taps, the others).
+local function packed(g, x, gone)
+  local rank, order, kept = #x.shape, { 1, 2 }, {}
+  for d = 3, rank do if gone[d] then order[#order + 1] = d else kept[#kept + 1] = d end end
+  table.move(kept, 1, #kept, #order + 1, order)
+  local y = g:permute(x, order)
+  local channels, shape = x.shape[2], { x.shape[1] }
+  for d in pairs(gone) do channels = channels * x.shape[d] end
+  shape[2] = channels
+  for _, d in ipairs(kept) do shape[#shape + 1] = x.shape[d] end
+  return g:reshape(y, shape)
+end
+
+-- Weights for that: (o, c, taps) as (o, c * taps that are gone, the others), or (c, o, taps) as (c * gone, o, others).
+local function weights(g, w, c, gone)
+  local order, shape = c.transposed and { 1 } or { 1, 2 }, {}
+  for d = 3, #w.shape do if gone[d] then order[#order + 1] = d end end
+  if c.transposed then order[#order + 1] = 2 end
+  for d = 3, #w.shape do if not gone[d] then order[#order + 1] = d end end
+  local y, lead = g:permute(w, order), c.transposed and 1 or 2
+  local channels = w.shape[lead]
+  for d in pairs(gone) do channels = channels * w.shape[d] end
+  shape[1], shape[2] = c.transposed and channels or w.shape[1], c.transposed and w.shape[2] or channels
+  for d = 3, #w.shape do if not gone[d] then shape[#shape + 1] = w.shape[d] end end
+  return g:reshape(y, shape)
+end
+
+-- The geometry of the dimensions that are left.
+local function rest(c, gone)
+  local left = { groups = c.groups, transposed = c.transposed, dims = 0, taps = {}, stride = {}, padding = {}, dilation = {},
+                 output_padding = {} }
+  for d = 1, c.dims do
+    if not gone[d + 2] then
+      left.dims = left.dims + 1
+      for _, name in ipairs { "taps", "stride", "padding", "dilation", "output_padding" } do left[name][left.dims] = c[name][d] end
+    end
+  end
+  return left
+end
+
+-- The convolution of what is left: where no dimension is, a product of (n, groups, 1, c) and (groups, c, o).
+local function convolved(g, x, sums, w, left, shape)
+  if left.dims > 0 then
+    return g:node { kind = "conv", own = x.own, inputs = { sums, w }, shape = shape, dtype = x.dtype, conv = left }
+  end
+  local n, groups, each, ins = shape[1], left.groups, shape[2] // left.groups, sums.shape[2] // left.groups
+  local wide = { n, shape[2], ins }
+  local function group(o) return index.div(o, each) end
+  local a = g:view(sums, wide, function(i) return { i[1], index.add(i[3], group(i[2]), ins) } end)
+  local b = g:view(w, wide, function(i)
+    if not left.transposed then return { i[2], i[3] } end
+    return { index.add(i[3], group(i[2]), ins), index.mod(i[2], each) }
+  end)
+  return g:reduce("sum", g:map("A * B", x.dtype, { a, b }), { [3] = true })
+end
+
+--- The sum of convolution x over a set of its dimensions, all of space; nil where it is not less work.
+function M.sum(g, x, axes)
+  local c, count, gone, shape = x.conv, 1, {}, { x.shape[1], x.shape[2] }
+  for d in pairs(axes) do
+    if d <= 2 or not c.transposed and c.stride[d - 2] ~= 1 then return nil end
+    count, gone[d] = count * x.shape[d], true
+  end
+  if count < FEW then return nil end
+  local sums = x.inputs[1]
+  for d = #x.shape, 3, -1 do
+    if gone[d] then sums = summed(g, sums, c, x.shape, d - 2) else table.insert(shape, 3, x.shape[d]) end
+  end
+  local left = rest(c, gone)
+  local y = convolved(g, x, packed(g, sums, gone), weights(g, x.inputs[2], c, gone), left, shape)
+  local bias = x.inputs[3]
+  if not bias then return y end
+  local ones = {}
+  for d = 1, #shape do ones[d] = d == 2 and shape[2] or 1 end
+  return g:map("A + B * C", x.dtype, { y, g:reshape(bias, ones), g:fill(count, {}, x.dtype) })
+end
+
+return M

@@ -1,0 +1,106 @@
+-- pooled: the sums over windows of a convolution's results are a convolution with larger taps: each tap of it is the sum of
+-- those that reach it from the places of the window. A convolution of one tap is applied to the sums over windows of what
+-- it reads: there are fewer of them.
+
+local index = require "cawb.compose.ir.index"
+
+local M = {}
+
+-- For each dimension of space the taps of both together; nil where windows reach beyond the results, or are apart.
+local function reach(c, w, x, out)
+  local taps = {}
+  for d = 1, c.dims do
+    local last = (out[w.ahead + d] - 1) * w.stride[d] + w.size[d] - 1
+    if w.padding[d] ~= 0 or w.dilation[d] ~= 1 or c.dilation[d] ~= 1 or last >= x.shape[w.ahead + d] then return nil end
+    taps[d] = (w.size[d] - 1) * c.stride[d] + c.taps[d]
+  end
+  return taps
+end
+
+local function product(list)
+  local n = 1
+  for _, k in ipairs(list) do n = n * k end
+  return n
+end
+
+-- Sum over the window's places t of the taps u - t * stride.
+local function weights(g, w, c, window, taps)
+  local wide = { w.shape[1], w.shape[2], table.unpack(taps) }
+  local first, axes = #wide, {}
+  for d = 1, c.dims do
+    wide[first + d] = window.size[d]
+    axes[first + d] = true
+  end
+  local function at(i)
+    local j = { i[1], i[2] }
+    for d = 1, c.dims do j[d + 2] = index.add(i[d + 2], i[first + d], -c.stride[d]) end
+    return j
+  end
+  local view = g:view(w, wide, at, function(i)
+    local guards = {}
+    for d, k in ipairs { table.unpack(at(i), 3) } do
+      guards[#guards + 1] = k
+      guards[#guards + 1] = index.plus(index.scale(k, -1), c.taps[d] - 1)
+    end
+    return guards
+  end, 0)
+  return g:reduce("sum", view, axes)
+end
+
+-- Whether the axes are those of the window, and nothing but it.
+local function whole(view, axes, dims)
+  local first = #view.shape - dims
+  for d = 1, dims do if not axes[first + d] then return false end end
+  for d in pairs(axes) do if d <= first then return false end end
+  return true
+end
+
+-- The bias as often as a window has places.
+local function biased(g, x, y, w)
+  local bias, ones = x.inputs[3], {}
+  if not bias then return y end
+  for d = 1, #y.shape do ones[d] = d == 2 and y.shape[2] or 1 end
+  return g:map("A + B * C", x.dtype, { y, g:reshape(bias, ones), g:fill(product(w.size), {}, x.dtype) })
+end
+
+-- Whether a result follows from one place of the input, the same.
+local function is_point(c)
+  for d = 1, c.dims do
+    if c.taps[d] ~= 1 or c.stride[d] ~= 1 or c.padding[d] ~= 0 then return false end
+  end
+  return true
+end
+
+-- Of one tap: the windows' sums are those of the input, which must not be more than the results were.
+local function of_point(g, view, axes, out)
+  local x, w, from = view.inputs[1], view.window, view.inputs[1].inputs[1]
+  local places, left = product { table.unpack(x.shape, 3) }, product { table.unpack(out, 3) }
+  if left >= 0.7 * places or left * from.shape[2] > places * x.shape[2] then return nil end
+  local shape = { from.shape[1], from.shape[2], table.unpack(view.shape, 3) }
+  local shown = g:view(from, shape, view.pieces[1].index)
+  shown.window = w
+  local y = g:node { kind = "conv", own = x.own, inputs = { g:reduce("sum", shown, axes), x.inputs[2] }, shape = out, dtype = x.dtype, conv = x.conv }
+  return biased(g, x, y, w)
+end
+
+--- The sums over the axes of the windows that `view` shows of a convolution; nil where they are no such, or it is not less
+--- work.
+function M.sum(g, view, axes)
+  local x, w = view.inputs[1], view.window
+  if x.kind ~= "conv" or #x.users > 1 or g.shown[x] or x.conv.transposed or x.conv.dims ~= w.dims then return nil end
+  local c, out = x.conv, { table.unpack(view.shape, 1, #view.shape - w.dims) }
+  if not whole(view, axes, w.dims) then return nil end
+  local taps = reach(c, w, x, out)
+  if taps and is_point(c) then return of_point(g, view, axes, out) end
+  if not taps or product(taps) * product { table.unpack(out, 3) } >= 0.7 * product(c.taps) * product { table.unpack(x.shape, 3) } then
+    return nil
+  end
+  local stride = {}
+  for d = 1, c.dims do stride[d] = c.stride[d] * w.stride[d] end
+  local all = setmetatable({ taps = taps, stride = stride }, { __index = c })
+  local y = g:node { kind = "conv", own = x.own, inputs = { x.inputs[1], weights(g, x.inputs[2], c, w, taps) }, shape = out,
+                     dtype = x.dtype, conv = all }
+  return biased(g, x, y, w)
+end
+
+return M

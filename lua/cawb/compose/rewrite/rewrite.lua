@@ -1,0 +1,65 @@
+-- rewrite: the graph computed in another way that is the same in real arithmetic and less work. A rule is a file of
+-- rewrites/, with `says`, what it does in words, and apply(graph, node), which returns the node that stands in its place,
+-- or nil. Rules look at shapes and operators, never at values.
+
+local M = {}
+
+local RULES = { "one", "sum", "part", "diagonal", "chain", "normed", "shift", "fold", "scaled", "longer" }       -- in this order
+local MOST = 32                      -- steps in one graph
+
+local rules = {}
+for k, name in ipairs(RULES) do
+  local rule = require("cawb.compose.rewrite." .. name)
+  rules[k] = { name = name, says = rule.says, apply = rule.apply }
+end
+
+-- Whoever reads x reads y.
+local function replace(g, x, y)
+  for _, user in ipairs(x.users) do
+    for k, input in ipairs(user.inputs) do
+      if input == x then user.inputs[k] = y end
+    end
+  end
+  for k, output in ipairs(g.outputs) do
+    if output == x then g.outputs[k] = y end
+  end
+end
+
+-- The first rule that matches anywhere, applied; nil where none does. Readers come first, so that what is asked for is
+-- known before how it is made.
+local function step(g, state)
+  g.shown = {}
+  for _, x in ipairs(g.outputs) do g.shown[x] = true end
+  for k = #g.nodes, 1, -1 do
+    local x = g.nodes[k]
+    for _, rule in ipairs(rules) do
+      g.from = x.from
+      local asked = rule.name .. " asked"
+      local y = not x[asked] and rule.apply(g, x)
+      if y then
+        state.matched = state.matched + 1
+        if state.kept[state.matched] then x[asked], y = true, nil end
+      end
+      if y then
+        replace(g, x, y)
+        return { rule = rule.name, says = rule.says, from = x.from }
+      end
+    end
+  end
+end
+
+--- Rewrite a graph where it pays; of what may be done in order, numbers in the set `kept` are not. Returns the steps in order, { rule, says, from = the operator that it was done to }, and in `matched` how many there were with those.
+function M.apply(g, kept)
+  local steps, state = {}, { matched = 0, kept = kept or {} }
+  for k = 1, MOST do
+    g:clean()
+    steps[k] = step(g, state)
+    if not steps[k] then break end
+  end
+  steps.matched = state.matched
+  g.from = nil
+  g:clean()
+  return steps
+end
+
+return M

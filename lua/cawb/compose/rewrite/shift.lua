@@ -1,0 +1,161 @@
+-- shift: what is added is left out where all that follows takes it away again. A number for each column ahead of a norm's
+-- mean over rows, a bias of a convolution ahead of a batch norm in training or an instance norm, a constant ahead of a
+-- softmax: x - mean(x) is (x + c) - mean(x + c) where c is the same along what the mean is of. Shifts are followed
+-- from reader to reader, through sums, largest, views and multiples, until they cancel in a difference.
+-- Only what parameters and numbers make up is left out. A NaN or an infinity in one of these is not kept: it would have made all
+-- results NaN; one in an input is, as it comes by another way. That a mean is taken away first (x - mean, then less another mean)
+-- stays as it is: rounding would be larger without it.
+
+local index = require "cawb.compose.ir.index"
+local shifted = require "cawb.compose.rewrite.shifted"
+local tools = require "cawb.compose.operators.tools"
+local views = require "cawb.compose.rewrite.views"
+
+local M = { says = "what is added to it is taken away again" }
+
+local float = { float32 = true, float64 = true }
+
+-- Whether a node follows from parameters and numbers alone.
+local function is_fixed(x, seen)
+  seen = seen or {}
+  if seen[x] == nil then
+    seen[x] = x.kind ~= "leaf" or x.source:find "^param:" ~= nil or x.source == "fill" or x.source == "const" or x.source == "iota"
+    for _, input in ipairs(x.inputs) do seen[x] = seen[x] and is_fixed(input, seen) end
+  end
+  return seen[x]
+end
+
+-- ---- a shift: m times a product of elements of nodes; `of` lists { node, at = its place for a list of indices }
+
+local function shift(m, of, shape)
+  local i, words = views.variables(shape), {}
+  for k, one in ipairs(of) do
+    local places = {}
+    for d, e in ipairs(one.at(i)) do places[d] = e.key end
+    words[k] = ("%d[%s]"):format(one.node.id, table.concat(places, ","))
+  end
+  table.sort(words)
+  return { m = m, of = of, key = table.concat(words, " ") }
+end
+
+-- The same with other indices: `at(i)` is where element i of the new shape was.
+local function moved(s, shape, at)
+  local of = {}
+  for k, one in ipairs(s.of) do of[k] = { node = one.node, at = function(i) return one.at(at(i)) end } end
+  return shift(s.m, of, shape)
+end
+
+local function is_constant(s, x, axes)
+  local i = views.variables(x.shape)
+  for _, one in ipairs(s.of) do
+    if not views.free(one.at(i), axes) then return false end
+  end
+  return true
+end
+
+-- ---- what readers make of it: a shift, or nil; and whether that is known
+
+local steps = {}
+
+function steps.map(x, by)
+  if x.cast ~= x.dtype or x.casts or not float[x.dtype] then return nil, false end
+  local operands = {}
+  for k, input in ipairs(x.inputs) do
+    operands[string.char(64 + k)] = { shift = by[input], number = views.number(input), times = function(s)
+      local of = { views.shown(input), table.unpack(s.of) }
+      return shift(s.m, of, x.shape)
+    end }
+  end
+  return shifted.of(x.expression, operands)
+end
+
+function steps.view(x, by)
+  if #x.pieces > 1 or x.pieces[1].guard then return nil, false end
+  return moved(by[x.inputs[1]], x.shape, x.pieces[1].index), true
+end
+
+function steps.reduce(x, by)
+  local from, s = x.inputs[1], by[x.inputs[1]]
+  if x.op ~= "sum" and x.op ~= "max" and x.op ~= "min" or x.dtype ~= from.dtype or not is_constant(s, from, x.axes) then return nil, false end
+  local to = moved(s, x.shape, function(i)
+    local j, k = {}, 0
+    for d = 1, #from.shape do
+      k = k + (x.axes[d] and 0 or 1)
+      j[d] = x.axes[d] and index.const(0) or i[k]
+    end
+    return j
+  end)
+  to.m = to.m * (x.op == "sum" and tools.count(from.shape, x.axes) or 1)
+  return to, true
+end
+
+-- Whether nothing that is shown changes where x is less by s.
+local function cancels(g, x, s)
+  local by, waiting, left = { [x] = s }, {}, 0
+  local function follow(node)
+    if g.shown[node] then return false end
+    for _, user in ipairs(node.users) do
+      left = left + (waiting[user] and 0 or 1)
+      waiting[user] = true
+    end
+    return true
+  end
+  if not follow(x) then return false end
+  local k = x.id
+  while left > 0 do
+    k = k + 1
+    local node = g.nodes[k]
+    if waiting[node] then
+      left = left - 1
+      local step, known = steps[node.kind], false
+      if step then by[node], known = step(node, by) end
+      if not known or by[node] and not follow(node) then return false end
+    end
+  end
+  return #x.users > 0
+end
+
+-- ---- what is added, and a node without it
+
+local function without_bias(g, x)
+  return g:node { kind = x.kind, own = x.own, inputs = { x.inputs[1], x.inputs[2] }, shape = x.shape, dtype = x.dtype, conv = x.conv }
+end
+
+-- The last operand of an expression where it is added to all the rest, and the rest.
+local function last(x)
+  local rest, name = x.expression:match "^(.+) [-+] (%u)$"
+  if not rest or #x.inputs < 3 or name ~= string.char(64 + #x.inputs) then return nil end
+  local outside = rest:gsub("%b()", "")
+  if outside:find "[?:<>=&|]" or rest:find(name .. "%f[^%w_]") then return nil end
+  return rest
+end
+
+-- Operands that are added: { { operand, what stays } }.
+local function added(g, x)
+  if x.kind == "conv" or x.kind == "product" then
+    local rank = x.kind == "conv" and 2 or #x.shape
+    local bias = x.inputs[3]
+    return bias and { { bias, function(i) return { i[rank] } end, function() return without_bias(g, x) end } } or {}
+  end
+  local list = {}
+  if x.kind ~= "map" or x.cast ~= x.dtype or x.casts then return list end
+  local function may_go(k, make)
+    local one = views.shown(x.inputs[k])
+    list[#list + 1] = { one.node, one.at, make }
+  end
+  local rest = last(x)
+  if rest then may_go(#x.inputs, function() return g:map(rest, x.dtype, { table.unpack(x.inputs, 1, #x.inputs - 1) }) end) end
+  if x.expression == "A + B" or x.expression == "A - B" then may_go(2, function() return x.inputs[1] end) end
+  if x.expression == "A + B" then may_go(1, function() return x.inputs[2] end) end
+  return list
+end
+
+function M.apply(g, x)
+  if not float[x.dtype] then return nil end
+  for _, one in ipairs(added(g, x)) do
+    local node, at, make = table.unpack(one)
+    if node.dtype == x.dtype and is_fixed(node) and cancels(g, x, shift(1, { { node = node, at = at } }, x.shape)) then return make() end
+  end
+end
+
+return M

@@ -1,0 +1,108 @@
+-- sum: a sum over results of a linear map is taken ahead of it. The sum over the columns of a b is a times the sum over
+-- those of b; over places of a convolution it is a convolution of sums; over windows of one, a convolution with larger
+-- taps. What lies between, multiples and shifts of such results, has the mean of its values at their means.
+
+local graphs = require "cawb.compose.ir.graph"
+local affine = require "cawb.compose.rewrite.affine"
+local pooled = require "cawb.compose.rewrite.pooled"
+local places = require "cawb.compose.rewrite.places"
+local tools = require "cawb.compose.operators.tools"
+local views = require "cawb.compose.rewrite.views"
+
+local FEW = 4         -- results that share what is summed ahead: below it costs as much as it saves
+
+local float = { float32 = true, float64 = true }
+
+-- Of a product: over columns, rows, or both. (batch.., m, k) and (batch.., k, n).
+local function of_product(g, x, axes)
+  local rank = #x.shape
+  local m, n = x.shape[rank - 1], x.shape[rank]
+  for d = 1, rank - 2 do if axes[d] then return nil end end
+  if (axes[rank] and not axes[rank - 1] and m or axes[rank - 1] and not axes[rank] and n or FEW) < FEW then return nil end
+  local a, b, bias = x.inputs[1], x.inputs[2], x.inputs[3]
+  if axes[rank - 1] then a = g:reduce("sum", a, { [rank - 1] = true }, true) end
+  if axes[rank] then b = g:reduce("sum", b, { [rank] = true }, true) end
+  local wide = { table.unpack(a.shape) }
+  wide[rank], wide[rank + 1] = b.shape[rank], a.shape[rank]
+  local left = g:view(a, wide, function(i) return views.listed(i, 1, rank - 1, i[rank + 1]) end)
+  local right = g:view(b, wide, function(i) return views.listed(i, 1, rank - 2, i[rank + 1], i[rank]) end)
+  local sum = g:reduce("sum", g:map("A * B", x.dtype, { left, right }), { [rank + 1] = true })
+  sum = views.dropped(g, sum, axes)
+  if not bias then return sum end
+  local rows = axes[rank - 1] and m or 1
+  bias = axes[rank] and g:reduce("sum", bias, { true }) or bias
+  return g:map("A + B * C", x.dtype, { sum, bias, g:fill(rows, {}, x.dtype) })
+end
+
+local sum_of
+
+-- The sum over a view that shows all elements equally often, in other dimensions.
+local function of_view(g, x, axes, others)
+  local window = x.window and pooled.sum(g, x, axes)
+  if window then return window end
+  local lots = views.lots(x)
+  local gone, times
+  if lots then gone, times = views.inner(x, lots, axes) end
+  if not gone then return nil end
+  local sum = sum_of(g, x.inputs[1], gone, others)
+  if not sum then return nil end
+  sum = views.spread(g, sum, x, axes, gone)
+  return times == 1 and sum or g:map("A * B", x.dtype, { sum, g:fill(times, {}, x.dtype) })
+end
+
+local function letter(k) return string.char(64 + k) end
+
+-- The operands that vary along the axes, by their letters.
+local function varying(x, axes)
+  local set = {}
+  for k, input in ipairs(x.inputs) do
+    if not views.is_constant(input, axes) then set[letter(k)] = true end
+  end
+  return set
+end
+
+local function plain(g, x, axes) return g:reduce("sum", x, axes) end
+
+local function of_map(g, x, axes)
+  if x.cast ~= x.dtype or #x.inputs > 26 or x.casts then return nil end
+  local varies = varying(x, axes)
+  if not affine.is(x.expression, varies) then return nil end
+  local n, sums, pays = tools.count(x.shape, axes), {}, false
+  for k, input in ipairs(x.inputs) do
+    if input.dtype ~= x.dtype then return nil end
+    if varies[letter(k)] then
+      sums[k] = sum_of(g, input, axes)
+      pays = pays or sums[k] ~= nil
+    end
+  end
+  if not pays then return nil end
+  local operands = {}
+  for k, input in ipairs(x.inputs) do
+    if varies[letter(k)] then operands[k] = tools.divided(g, sums[k] or sum_of(g, input, axes, plain) or plain(g, input, axes), n)
+    else operands[k] = views.dropped(g, input, axes) end
+  end
+  local mean = g:map(x.expression, x.dtype, operands)
+  return g:map("A * B", x.dtype, { mean, g:fill(n, {}, x.dtype) })
+end
+
+-- The sum of x over some of its dimensions, which are gone then, where it is less work than computing x; else nil, or what
+-- `others` makes of what x is a view of.
+function sum_of(g, x, axes, others)
+  if not next(axes) then return others and x end
+  if not others and (#x.users > 1 or g.shown[x]) then return nil end
+  if x.kind == "view" then return of_view(g, x, axes, others) end
+  if others then return others(g, x, axes) end
+  if x.kind == "map" then return of_map(g, x, axes) end
+  if x.kind == "product" then return of_product(g, x, axes) end
+  if x.kind == "conv" then return places.sum(g, x, axes) end
+end
+
+local M = { says = "its sum is taken ahead of a product or convolution" }
+
+function M.apply(g, x)
+  if x.kind ~= "reduce" or x.op ~= "sum" or not float[x.dtype] or x.inputs[1].dtype ~= x.dtype then return nil end
+  if x.about or graphs.numel(x.inputs[1].shape) == 0 then return nil end
+  return sum_of(g, x.inputs[1], x.axes)
+end
+
+return M

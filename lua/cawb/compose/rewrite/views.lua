@@ -1,0 +1,189 @@
+-- views: what rules ask of views, and nodes with dimensions left out.
+
+local index = require "cawb.compose.ir.index"
+
+local M = {}
+
+--- A variable for each dimension of a shape: r1, r2, ...
+function M.variables(shape)
+  local i = {}
+  for d, n in ipairs(shape) do i[d] = index.var("r" .. d, n) end
+  return i
+end
+
+--- What a node shows of another one, where it is a view of it without guards, else of itself: { node, at = the place there of
+--- an element }.
+function M.shown(x)
+  local piece = x.kind == "view" and #x.pieces == 1 and not x.pieces[1].guard and x.pieces[1]
+  if piece then return { node = x.inputs[1], at = piece.index } end
+  return { node = x, at = function(i) return i end }
+end
+
+--- The number that a node is everywhere; nil where it is none.
+function M.number(x)
+  local node = M.shown(x).node
+  return node.kind == "leaf" and node.source == "fill" and math.type(node.value) and node.value or nil
+end
+
+--- Elements first to last of a list, and further ones.
+function M.listed(i, first, last, ...)
+  local list = { table.unpack(i, first, last) }
+  for _, x in ipairs { ... } do list[#list + 1] = x end
+  return list
+end
+
+-- Inner dimension d of a view with the outer ones whose variables its place has, in a lot; false where they are in two.
+local function add(x, at, d, of, list)
+  local used, lot = {}, nil
+  for e in ipairs(x.shape) do
+    if index.uses(at[d], "r" .. e) then
+      used[#used + 1] = e
+      if lot and of[e] and of[e] ~= lot then return false end
+      lot = lot or of[e]
+    end
+  end
+  if not lot then
+    lot = { inner = {}, outer = {} }
+    list[#list + 1] = lot
+  end
+  lot.inner[#lot.inner + 1] = d
+  for _, e in ipairs(used) do
+    if not of[e] then lot.outer[#lot.outer + 1] = e end
+    of[e] = lot
+  end
+  return true
+end
+
+local function all_lots(x, at)
+  local of, list = {}, {}
+  for d, n in ipairs(x.inputs[1].shape) do
+    if n > 1 and not add(x, at, d, of, list) then return nil end
+  end
+  return list
+end
+
+-- Whether a lot shows each of its elements once, in order.
+local function is_whole(lot, x, at, i)
+  local inner, outer, places, variables_of = {}, {}, {}, {}
+  table.sort(lot.outer)
+  for k, d in ipairs(lot.inner) do inner[k], places[k] = x.inputs[1].shape[d], at[d] end
+  for k, e in ipairs(lot.outer) do outer[k], variables_of[k] = x.shape[e], i[e] end
+  local a, b = index.ravel(places, inner), index.ravel(variables_of, outer)
+  local n, m = 1, 1
+  for _, size in ipairs(inner) do n = n * size end
+  for _, size in ipairs(outer) do m = m * size end
+  return n == m and a.key == b.key
+end
+
+--- Of a view that shows each element as often as any other, in other dimensions: the lots of dimensions that belong
+--- together, { inner = { of what it shows }, outer = { its own } }; those of one element are in none. Nil of any other view.
+function M.lots(x)
+  if #x.pieces ~= 1 or x.pieces[1].guard then return nil end
+  local i = M.variables(x.shape)
+  local at = x.pieces[1].index(i)
+  for d, n in ipairs(x.inputs[1].shape) do
+    if n == 1 and index.number(at[d]) ~= 0 then return nil end
+  end
+  local list = all_lots(x, at)
+  for _, lot in ipairs(list or {}) do
+    if not is_whole(lot, x, at, i) then return nil end
+  end
+  return list
+end
+
+--- Whether a list of expressions has none of the variables of the axes.
+function M.free(expressions, axes)
+  for _, e in ipairs(expressions) do
+    for d in pairs(axes) do
+      if index.uses(e, "r" .. d) then return false end
+    end
+  end
+  return true
+end
+
+--- Whether a node is the same all along the axes.
+function M.is_constant(x, axes)
+  local long = false
+  for d in pairs(axes) do long = long or x.shape[d] > 1 end
+  if not long or x.kind == "leaf" and x.source == "fill" then return true end
+  if x.kind == "map" then
+    for _, input in ipairs(x.inputs) do
+      if not M.is_constant(input, axes) then return false end
+    end
+    return true
+  end
+  if x.kind ~= "view" or #x.pieces ~= 1 then return false end
+  local i = M.variables(x.shape)
+  return M.free(x.pieces[1].index(i), axes) and (not x.pieces[1].guard or M.free(x.pieces[1].guard(i), axes))
+end
+
+--- Whether nothing but parameters and constants is below a node: it may be known before the first call.
+function M.is_given(x)
+  if x.kind == "leaf" then return not x.source:find "^input:" end
+  for _, input in ipairs(x.inputs) do
+    if not M.is_given(input) then return false end
+  end
+  return x.kind == "map" or x.kind == "view" or x.kind == "reduce" or x.kind == "scan" or x.kind == "pick"
+end
+
+local function left(shape, axes)
+  local list = {}
+  for d, n in ipairs(shape) do
+    if not axes[d] then list[#list + 1] = n end
+  end
+  return list
+end
+
+--- The first element along each of the axes, which are gone then.
+function M.dropped(g, x, axes)
+  if not next(axes) then return x end
+  return g:view(x, left(x.shape, axes), function(i)
+    local j, k = {}, 0
+    for d = 1, #x.shape do
+      k = k + (axes[d] and 0 or 1)
+      j[d] = axes[d] and index.const(0) or i[k]
+    end
+    return j
+  end)
+end
+
+--- Those of the axes of a view that each of its lots loses whole: the inner dimensions that go with them, as a set, and how
+--- often each element is counted. Nil where a lot would lose a part.
+function M.inner(x, list, axes)
+  local gone, times, seen = {}, 1, {}
+  for _, lot in ipairs(list) do
+    local lost = 0
+    for _, e in ipairs(lot.outer) do
+      seen[e] = true
+      lost = lost + (axes[e] and 1 or 0)
+    end
+    if lost > 0 and lost < #lot.outer then return nil end
+    for _, d in ipairs(lost > 0 and lot.inner or {}) do gone[d] = true end
+  end
+  for e in pairs(axes) do
+    if not seen[e] then times = times * x.shape[e] end
+  end
+  return gone, times
+end
+
+--- What a view x shows of `sum`, which has the dimensions of what x shows but those that are `gone`, the view's `axes` being
+--- gone too.
+function M.spread(g, sum, x, axes, gone)
+  local at = x.pieces[1].index(M.variables(x.shape))
+  return g:view(sum, left(x.shape, axes), function(i)
+    local values, k, j = {}, 0, {}
+    for e = 1, #x.shape do
+      if axes[e] then values["r" .. e] = index.const(0)
+      else
+        k = k + 1
+        values["r" .. e] = i[k]
+      end
+    end
+    for d = 1, #x.inputs[1].shape do
+      if not gone[d] then j[#j + 1] = index.bind(at[d], values) end
+    end
+    return j
+  end)
+end
+
+return M

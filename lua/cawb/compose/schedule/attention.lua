@@ -1,0 +1,188 @@
+-- attend: finds attention in a graph, softmax(scores) v whose scores follow from a product element by element, however it is
+-- written, and makes one kernel of the three or more that partition has made of it.
+
+local accesses = require "cawb.compose.emit.accesses"
+local choose = require "cawb.compose.schedule.generators"
+local exponentials = require "cawb.compose.operators.tools"
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
+
+local M = {}
+
+-- A softmax as operators/ write it: with rows of -inf alone as NaN, or as zeros.
+local quotients = { ["A * (1.0f / B)"] = "plain", ["(B == 0.0f ? 0.0f : A / B)"] = "finite" }
+local FINITE = "(fabsf(A) == INFINITY ? 0.0f : A)"
+
+-- The node below views, and its indices; nil where one of them has parts or guards.
+local function below(x, i)
+  while x.kind == "view" do
+    local piece = x.pieces[1]
+    if #x.pieces > 1 or piece.guard then return nil end
+    i, x = piece.index(i), x.inputs[piece.input]
+  end
+  return x, i
+end
+
+local function same(a, b)
+  if #a ~= #b then return false end
+  for d, e in ipairs(a) do
+    if e.key ~= b[d].key then return false end
+  end
+  return true
+end
+
+-- Indices of batch, row and column in a shape, the batch counted through.
+local function places(shape)
+  local rank = #shape
+  return accesses.in_batch(shape, index.var("row", shape[rank - 1]), index.var("column", shape[rank]))
+end
+
+-- Whether y, at i, is this reduce of x along its last dimension, in the same row; behind a map with this expression, if any.
+local function is_of_row(y, i, op, x, map)
+  local node, at = below(y, i)
+  local mapped = node and node.kind == "map" and node.expression == map
+  if mapped then node, at = below(node.inputs[1], at) end
+  local rank = #x.shape
+  return node and node.kind == "reduce" and node.op == op and node.inputs[1] == x and node.axes[rank] and #node.shape == rank - 1
+    and same(at, { table.unpack(i, 1, rank - 1) }), mapped
+end
+
+-- The scores that a node is the softmax of, and whether a row of -inf alone is to be zeros; or nil.
+local function softmax_of(p)
+  local kind = p.kind == "map" and quotients[p.expression]
+  local e = kind and p.inputs[1]
+  if not e or not exponentials.is_exponential(e) or #p.shape < 2 then return nil end
+  local i, scores = places(p.shape), e.inputs[1]
+  if not is_of_row(p.inputs[2], i, "sum", e) then return nil end
+  local top, finite = is_of_row(e.inputs[2], i, "max", scores, FINITE)
+  if not top or (finite or false) ~= (kind == "finite") then return nil end
+  return scores, finite
+end
+
+-- The one product that a node follows from through maps and views; nil where there is none, or another.
+local function product_below(x, found)
+  if x.kind == "product" then return (not found or found == x) and x or false end
+  for _, input in ipairs((x.kind == "map" or x.kind == "view") and x.inputs or {}) do
+    local one = product_below(input, found)
+    if one == false then return false end
+    found = one or found
+  end
+  return found
+end
+
+-- All nodes between the product `first` and x, both among them, as a set.
+local function between(first, x)
+  local reaches = {}
+  local function visit(y)
+    if reaches[y] ~= nil then return reaches[y] end
+    reaches[y] = y == first
+    for _, input in ipairs(y ~= first and y.inputs or {}) do
+      if visit(input) then reaches[y] = true end
+    end
+    return reaches[y]
+  end
+  visit(x)
+  for y, yes in pairs(reaches) do
+    if not yes then reaches[y] = nil end
+  end
+  return reaches
+end
+
+-- Whether nobody but x and they themselves read these nodes.
+local function are_private(set, x)
+  for y in pairs(set) do
+    if y.is_output then return false end
+    for _, user in ipairs(y.users) do
+      if user ~= x and not set[user] then return false end
+    end
+  end
+  return true
+end
+
+local casts = { A = true, ["ROUND(A)"] = true }
+
+-- The weights as they were computed, where they are another type for their product: a softmax of 16-bit numbers is in float32.
+local function without_casts(p)
+  while p.kind == "map" and casts[p.expression] and #p.inputs == 1 do p = p.inputs[1] end
+  return p
+end
+
+-- What a product of matrices has to do with attention: { first, scores, finite, inside = set of nodes }, or nil.
+local function found_in(x)
+  local p, i = below(x.inputs[1], places(x.inputs[1].shape))
+  p = p and without_casts(p)
+  if not p or #p.shape < 2 or not same(i, places(p.shape)) then return nil end
+  local scores, finite = softmax_of(p)
+  local first = scores and product_below(scores)
+  if not first then return nil end
+  local inside = between(first, x.inputs[1])
+  local rank = #first.shape
+  if not are_private(inside, x) or first.shape[rank] ~= p.shape[#p.shape] or first.shape[rank - 1] ~= p.shape[#p.shape - 1]
+    or graphs.numel(first.shape) ~= graphs.numel(p.shape) then
+    return nil
+  end
+  return { first = first, scores = scores, finite = finite, inside = inside }
+end
+
+-- The kernel that stores a node.
+local function maker(kernels, x)
+  for _, k in ipairs(kernels) do
+    for _, root in ipairs(k.roots) do
+      if root == x then return k end
+    end
+  end
+end
+
+-- The kernels without those that make these nodes alone; nil where one makes others too.
+local function without(kernels, inside)
+  local left = {}
+  for _, k in ipairs(kernels) do
+    local own, others = false, false
+    for _, x in ipairs(k.roots) do
+      if inside[x] then own = true else others = true end
+    end
+    if own and others then return nil end
+    if not own then left[#left + 1] = k end
+  end
+  return left
+end
+
+-- Sets what partition decided of nodes, and returns what it was.
+local function set_stored(values)
+  local before = {}
+  for x, one in pairs(values) do
+    before[x] = { stored = x.stored, strides = x.strides, held = x.held }
+    x.stored, x.strides, x.held = one.stored, one.strides, one.held
+  end
+  return before
+end
+
+local function joined(kernels, k, x, options)
+  local found = found_in(x)
+  local left = found and without(kernels, found.inside)
+  if not left or options.choice and not options.choice(maker(kernels, found.scores) or maker(kernels, found.first), k, true) then return nil end
+  local nothing = {}
+  for y in pairs(found.inside) do nothing[y] = {} end
+  local before = set_stored(nothing)
+  local one = { kind = "attend", name = "trial", roots = k.roots, members = { x }, attend = found }
+  if choose.generate(one, options) then
+    for n, other in ipairs(left) do
+      if other == k then left[n] = one end
+    end
+    return left
+  end
+  set_stored(before)
+end
+
+--- The kernels, with attention as one where its generator makes it; `options` as those of choose.generate, and attend: false
+--- leaves it as it is.
+function M.join(kernels, options)
+  if options.attend == false or options.tensor_cores == false or not options.arch then return kernels end
+  for _, k in ipairs({ table.unpack(kernels) }) do
+    local x = k.members[1] or k.roots[1]
+    if k.kind == "product" and x.kind == "product" then kernels = joined(kernels, k, x, options) or kernels end
+  end
+  return kernels
+end
+
+return M

@@ -1,0 +1,77 @@
+-- behind: streams that read what an anchor makes (a scan, a sort, a product, a window) become a part of its
+-- kernel, where the anchor's generator can write what they make, and so do parts of sums over it (split/partial.lua). What nobody else
+-- reads is not stored then.
+
+local choose = require "cawb.compose.schedule.generators"
+local partition = require "cawb.compose.schedule.partition"
+
+local M = {}
+
+-- Whether a kernel reads one of some nodes.
+local function reads_any(kernel, nodes)
+  for _, y in ipairs(partition.reads(kernel)) do
+    for _, x in ipairs(nodes) do
+      if x == y then return true end
+    end
+  end
+  return false
+end
+
+local takes = { stream = true, partial = true }
+
+-- The first kernel that reads what kernel a stores, if it is a stream or makes parts of sums; and whether another one reads `x` too.
+local function reader(kernels, a, x)
+  local first, others = nil, x.is_output ~= nil
+  for _, k in ipairs(kernels) do
+    if k ~= a and reads_any(k, a.roots) then
+      others = others or (first ~= nil and reads_any(k, { x }))
+      first = first or k
+    end
+  end
+  if first and takes[first.kind] then return first, others end
+end
+
+-- Both as one, at b's place; nil where the generator refuses.
+local function joined(a, b, x, kept, options)
+  local roots = {}
+  for _, root in ipairs(a.roots) do
+    if root ~= x or kept then roots[#roots + 1] = root end
+  end
+  for _, root in ipairs(b.roots) do table.insert(roots, b.kind == "partial" and 1 or #roots + 1, root) end
+  local both = { kind = a.kind, name = "trial", roots = roots, members = { x }, attend = a.attend }
+  x.stored = kept or nil
+  if choose.generate(both, options) then return both end
+  x.stored = true
+end
+
+local function replaced(kernels, a, b, both)
+  local list = {}
+  for _, k in ipairs(kernels) do
+    if k == b then list[#list + 1] = both elseif k ~= a then list[#list + 1] = k end
+  end
+  return list
+end
+
+local function once(kernels, options)
+  for _, a in ipairs(kernels) do
+    local x, b, kept = a.members[1] or a.roots[1], nil, nil
+    if choose.is_anchor(a) and not a.last then b, kept = reader(kernels, a, x) end
+    if b then
+      local both = joined(a, b, x, kept, options)
+      if both then return replaced(kernels, a, b, both) end
+      a.last = true                              -- what comes behind b may need it first
+    end
+  end
+end
+
+--- The kernels, with streams joined to anchors where one generator makes both; `options` as those of choose.generate.
+function M.join(kernels, options)
+  local again = kernels
+  while again do
+    kernels = again
+    again = once(kernels, options)
+  end
+  return kernels
+end
+
+return M

@@ -1,0 +1,303 @@
+-- fuse: kernels that become one: over the same rows, one behind the other or side by side, and streams in front of
+-- rows whose values stay on the chip.
+
+local expression = require "cawb.compose.emit.expression"
+local graphs = require "cawb.compose.ir.graph"
+local rows = require "cawb.compose.emit.rows.rows"
+
+local M = {}
+
+local SMALL = 1 << 16   -- elements of a kernel that takes no longer than its launch
+local NEAR = 4          -- kernels over the same rows that one is compared with
+
+local function numel(x) return graphs.numel(x.shape) end
+
+--- The stored nodes that a kernel reads.
+function M.reads(kernel)
+  local found, seen, inside = {}, {}, {}
+  for _, list in ipairs { kernel.roots, kernel.members } do
+    for _, x in ipairs(list) do inside[x] = true end
+  end
+  local function visit(x)
+    if seen[x] then return end
+    seen[x] = true
+    if x.stored and not inside[x] then
+      found[#found + 1] = x
+      return
+    end
+    for _, input in ipairs(x.inputs) do visit(input) end
+  end
+  for _, list in ipairs { kernel.roots, kernel.members } do
+    for _, x in ipairs(list) do visit(x) end
+  end
+  return found
+end
+
+local known = setmetatable({}, { __mode = "k" })
+
+-- The same, looked for once: what is joined becomes another kernel, and what is not stored any more was read by none.
+local function reads(kernel)
+  known[kernel] = known[kernel] or M.reads(kernel)
+  return known[kernel]
+end
+
+-- Is there a way from kernel a to kernel b through others?
+local function detour(owner, a, b)
+  local seen = {}
+  local function visit(kernel)
+    if seen[kernel] then return false end
+    seen[kernel] = true
+    for _, x in ipairs(reads(kernel)) do
+      local from = owner[x]
+      if from == a and kernel ~= b then return true end
+      if from and from ~= a and visit(from) then return true end
+    end
+    return false
+  end
+  return visit(b)
+end
+
+local function all(list, more)
+  local out = { table.unpack(list) }
+  for _, x in ipairs(more) do out[#out + 1] = x end
+  table.sort(out, function(p, q) return p.id < q.id end)
+  return out
+end
+
+-- Kernel b after a, in one; or nil and why not.
+local function joined(a, b, arch)
+  local both = { kind = "rows", name = "trial", roots = all(a.roots, b.roots), members = all(a.members, b.members) }
+  local made, why = expression.attempt(rows.generate, both, nil, arch)
+  return made and both, why
+end
+
+local function is_read_outside(x, kernels, own)
+  if x.is_output then return true end
+  for _, k in ipairs(kernels) do
+    if k ~= own then
+      for _, y in ipairs(reads(k)) do
+        if y == x then return true end
+      end
+    end
+  end
+  return false
+end
+
+-- A member that nobody else reads is not written.
+local function trim(kernel, kernels)
+  local roots = {}
+  for _, x in ipairs(kernel.roots) do
+    local member = false
+    for _, m in ipairs(kernel.members) do member = member or m == x end
+    if is_read_outside(x, kernels, kernel) then
+      roots[#roots + 1] = x
+    elseif not member then
+      roots[#roots + 1] = x
+      x.only_here = true
+    end
+  end
+  local left = {}
+  for _, x in ipairs(roots) do
+    if x.only_here then x.stored = nil else left[#left + 1] = x end
+    x.only_here = nil
+  end
+  for _, m in ipairs(kernel.members) do
+    local kept = false
+    for _, x in ipairs(left) do kept = kept or x == m end
+    m.stored = kept or nil
+  end
+  kernel.roots = left
+end
+
+local function replaced(kernels, a, b, both)
+  local list = {}
+  for _, k in ipairs(kernels) do
+    if k == b then list[#list + 1] = both elseif k ~= a then list[#list + 1] = k end
+  end
+  return list
+end
+
+--- Which kernel stores a node, by node.
+local function owners(kernels)
+  local owner = {}
+  for _, k in ipairs(kernels) do
+    for _, x in ipairs(k.roots) do owner[x] = k end
+  end
+  return owner
+end
+M.owners = owners
+
+local function fits(a, b)
+  local r, n = rows.space(a.members[1])
+  for _, m in ipairs(b.members) do
+    local s, t = rows.space(m)
+    if s ~= r or t ~= n then return false end
+  end
+  for _, x in ipairs(b.roots) do
+    if x.kind ~= "reduce" and numel(x) ~= r and numel(x) ~= r * n then return false end
+  end
+  return true
+end
+
+-- Kernels over the same rows become one where each reads what the other left of its own row.
+local function merge(kernels, choice, arch)
+  local again = true
+  while again do
+    again = false
+    local owner = owners(kernels)
+    for _, b in ipairs(kernels) do
+      for _, x in ipairs((b.kind == "rows" or b.kind == "stream") and reads(b) or {}) do
+        local a = owner[x]
+        if a and a ~= b and a.kind == "rows" and not (b.refused and b.refused[a]) and fits(a, b)
+          and not detour(owner, a, b) and choice(a, b) then
+          local both = joined(a, b, arch)
+          if both then
+            kernels = replaced(kernels, a, b, both)
+            trim(both, kernels)
+            again = true
+            break
+          end
+        end
+        if a then
+          b.refused = b.refused or {}
+          b.refused[a] = true
+        end
+      end
+      if again then break end
+    end
+  end
+  return kernels
+end
+
+-- Whether kernel b needs what kernel a makes, directly or through others.
+local function needs(owner, a, b)
+  local seen = {}
+  local function visit(kernel)
+    if kernel == a then return true end
+    if seen[kernel] then return false end
+    seen[kernel] = true
+    for _, x in ipairs(reads(kernel)) do
+      if owner[x] and visit(owner[x]) then return true end
+    end
+    return false
+  end
+  return visit(b)
+end
+M.needs = needs
+
+-- What a kernel loads, leaves among it, as a set.
+local function loads(kernel)
+  local found, seen, inside = {}, {}, {}
+  for _, x in ipairs(kernel.members) do inside[x] = true end
+  local function visit(x)
+    if seen[x] then return end
+    seen[x] = true
+    if x.kind == "leaf" and x.source:find ":" or x.stored and not inside[x] then found[x] = true return end
+    for _, input in ipairs(x.inputs) do visit(input) end
+  end
+  for _, x in ipairs(kernel.members) do visit(x) end
+  return found
+end
+
+-- Kernels over the same rows, in lists, in order.
+local function alike(kernels)
+  local lists, by = {}, {}
+  for _, k in ipairs(kernels) do
+    if k.kind == "rows" then
+      local first = k.members[1]
+      local key = table.concat(first.shape, ",") .. ";" .. table.concat(expression.axes(first), ",")
+      if not by[key] then
+        by[key] = {}
+        lists[#lists + 1] = by[key]
+      end
+      table.insert(by[key], k)
+    end
+  end
+  return lists
+end
+
+-- Whether one kernel for two is better: they load a tensor of their rows' size both, or a launch takes longer than they do.
+local function is_better(a, b)
+  if not fits(a, b) or not fits(b, a) then return false end
+  local r, n = rows.space(a.members[1])
+  if r * n <= SMALL then return true end
+  local other = loads(b)
+  for x in pairs(loads(a)) do
+    if other[x] and numel(x) >= r * n then return true end
+  end
+  return false
+end
+
+local function pair(kernels, choice, arch)
+  local owner = owners(kernels)
+  for _, list in ipairs(alike(kernels)) do
+    for i, a in ipairs(list) do
+      for j = i + 1, math.min(#list, i + NEAR) do
+        local b = list[j]
+        if is_better(a, b) and not needs(owner, a, b) and not needs(owner, b, a) and choice(a, b) then
+          local both = joined(a, b, arch)
+          if both then return a, b, both end
+        end
+      end
+    end
+  end
+end
+
+-- Kernels that need nothing of each other become one where that is better.
+local function beside(kernels, choice, arch)
+  local a, b, both = pair(kernels, choice, arch)
+  while both do
+    kernels = replaced(kernels, a, b, both)
+    trim(both, kernels)
+    a, b, both = pair(kernels, choice, arch)
+  end
+  return kernels
+end
+
+-- The kernel of rows that alone reads what a stream stores, if it goes over the same elements.
+local function only_reader(kernels, a, x)
+  local found
+  for _, k in ipairs(kernels) do
+    for _, y in ipairs(k ~= a and reads(k) or {}) do
+      if y == x and found then return nil end
+      if y == x then found = k end
+    end
+  end
+  if not found or found.kind ~= "rows" then return nil end
+  local r, n = rows.space(found.members[1])
+  return numel(x) == r * n and n > 1 and found or nil
+end
+
+-- A stream in front of rows, computed there: once, because the value stays on the chip. Nil where it does not.
+local function held(kernels, choice, arch)
+  for _, a in ipairs(kernels) do
+    local x = a.roots[1]
+    local may = a.kind == "stream" and #a.roots == 1 and x.kind ~= "reduce" and not x.is_output and not a.tried
+    local b = may and only_reader(kernels, a, x)
+    if b and choice(a, b) then
+      local strides = x.strides
+      x.stored, x.strides, x.held, a.tried = nil, nil, true, true
+      local both = { kind = "rows", name = "trial", roots = b.roots, members = b.members }
+      if expression.attempt(rows.generate, both, nil, arch) then return replaced(kernels, a, b, both) end
+      x.stored, x.strides, x.held = true, strides, nil
+    end
+  end
+end
+
+local function ahead(kernels, choice, arch)
+  local again = kernels
+  while again do
+    kernels = again
+    again = held(kernels, choice, arch)
+  end
+  return kernels
+end
+
+--- The kernels with those joined that may be: `choice(a, b)` asks for two, `arch` is the device's. Raises nothing; what no
+--- generator makes stays apart.
+function M.kernels(kernels, choice, arch)
+  kernels = merge(beside(merge(kernels, choice, arch), choice, arch), choice, arch)
+  return ahead(kernels, choice, arch)
+end
+
+return M

@@ -1,0 +1,133 @@
+-- beside: what is put together, as torch.cat does it, is written where it lies in the whole by the kernels that make its parts, so
+-- that nothing is copied.
+
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
+local prepared = require "cawb.compose.ir.prepared"
+
+local M = {}
+
+local makes = { conv = true, stream = true }
+
+-- How far a piece of a view lies from its tensor's own places, along each dimension; nil where that differs from place to place.
+local function shifts_of(x, piece)
+  local from, i, shifts = x.inputs[piece.input], {}, {}
+  if #from.shape ~= #x.shape or from.dtype ~= x.dtype then return nil end
+  for d, n in ipairs(x.shape) do i[d] = index.var("i" .. d, n) end
+  local j = piece.index(i)
+  for d in ipairs(x.shape) do
+    shifts[d] = index.number(index.add(i[d], j[d], -1))
+    if not shifts[d] then return nil end
+  end
+  return shifts, piece.guard and piece.guard(i) or {}
+end
+
+-- Where a piece of a view begins along the one axis that it is a part of: the axis, the place; nil where it is no whole tensor.
+local function start_of(x, piece)
+  local shifts, guards = shifts_of(x, piece)
+  local from, axis, first, last = x.inputs[piece.input], nil, {}, {}
+  for d, size in ipairs(shifts and x.shape or {}) do
+    if from.shape[d] ~= size then
+      if axis then return nil end
+      axis = d
+    elseif shifts[d] ~= 0 then return nil end
+    first["i" .. d], last["i" .. d] = shifts[d], shifts[d] + from.shape[d] - 1
+  end
+  for _, guard in ipairs(axis and guards or {}) do
+    if index.evaluate(guard, first) < 0 or index.evaluate(guard, last) < 0 then return nil end
+  end
+  return axis, axis and shifts[axis]
+end
+
+-- The parts of what is put together along one axis, { node, start }, and the axis; nil of any other view.
+local function parts_of(x)
+  if x.kind ~= "view" or #x.pieces < 2 then return nil end
+  local list, along, size = {}, nil, 0
+  for k, piece in ipairs(x.pieces) do
+    local axis, start = start_of(x, piece)
+    if not axis or along and axis ~= along then return nil end
+    along, list[k] = axis, { node = x.inputs[piece.input], start = start }
+  end
+  local at = {}
+  for _, part in ipairs(list) do
+    if at[part.start] then return nil end
+    at[part.start], size = part.node.shape[along], size + part.node.shape[along]
+  end
+  local place = 0
+  for _ = 1, #list do
+    if not at[place] then return nil end
+    place = place + at[place]
+  end
+  return place == x.shape[along] and place == size and list or nil, along
+end
+
+-- Whether a node is what a convolution makes, element by element, and nobody else reads it on its way.
+local function follows_conv(x)
+  while #x.users == 1 do
+    if x.kind == "conv" then return true end
+    if x.kind ~= "map" then return false end
+    local next = nil
+    for _, input in ipairs(x.inputs) do
+      if input.kind == "map" or input.kind == "conv" then next = not next and input or false end
+    end
+    if not next then return false end
+    x = next
+  end
+  return false
+end
+
+--- Ahead of the partition: parts that follow from convolutions are stored, because their kernels can.
+function M.wish(g)
+  for _, x in ipairs(g.nodes) do
+    for _, part in ipairs(parts_of(x) or {}) do
+      if part.node.kind == "map" and follows_conv(part.node) then part.node.wanted = true end
+    end
+  end
+end
+
+-- Whether a part is made by a kernel that may write it anywhere.
+local function may_lie(part, owner)
+  local x = part.node
+  return owner[x] and makes[owner[x].kind] and x.stored and not x.is_output and not x.within and not prepared.is(x) and not x.kept
+end
+
+-- Whether a kernel does nothing but put together what others make.
+local function is_copy(kernel, owner)
+  local x = kernel.roots[1]
+  if kernel.kind ~= "stream" or #kernel.roots ~= 1 or (x.offset or 0) ~= 0 then return nil end
+  local parts, axis = parts_of(x)
+  if not parts or not graphs.same(x.strides, graphs.contiguous(x.shape)) then return nil end
+  local seen = {}
+  for _, part in ipairs(parts) do
+    if seen[part.node] or not may_lie(part, owner) then return nil end
+    seen[part.node] = true
+  end
+  return parts, axis
+end
+
+--- The kernels without those that put together alone. A part gains `within`, the whole that it is a part of.
+function M.join(kernels)
+  local owner, list = {}, {}
+  for _, kernel in ipairs(kernels) do
+    for _, x in ipairs(kernel.roots) do owner[x] = kernel end
+  end
+  for _, kernel in ipairs(kernels) do
+    local x = kernel.roots[1]
+    local parts, axis = is_copy(kernel, owner)
+    for _, part in ipairs(parts or {}) do
+      part.node.strides, part.node.offset, part.node.within = x.strides, part.start * x.strides[axis], x
+    end
+    if parts then owner[x] = nil else list[#list + 1] = kernel end
+  end
+  return list
+end
+
+--- Whether a library would write such a part, which it cannot.
+function M.is_called(kernels)
+  for _, kernel in ipairs(kernels) do
+    if kernel.call and kernel.roots[1].within then return true end
+  end
+  return false
+end
+
+return M

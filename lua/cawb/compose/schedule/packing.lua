@@ -1,0 +1,72 @@
+-- factors: what computes a factor of a product on tensor cores, element by element, moves into its packing, which
+-- reads and writes every element anyway; the factor itself is not stored then.
+
+local partition = require "cawb.compose.schedule.partition"
+local tensors = require "cawb.compose.emit.tensor.kernel"
+
+local M = {}
+
+local function readers(kernels, x)
+  local count = 0
+  for _, k in ipairs(kernels) do
+    for _, y in ipairs(partition.reads(k)) do
+      if y == x then count = count + 1 end
+    end
+  end
+  return count
+end
+
+-- The stream that makes this node and nothing else.
+local function maker(kernels, x)
+  for _, k in ipairs(kernels) do
+    if k.kind == "stream" and #k.roots == 1 and k.roots[1] == x then return k end
+  end
+end
+
+-- The node that a factor shows, through views.
+local function seen(x)
+  while x.kind == "view" and not x.stored do
+    if #x.pieces > 1 then return nil end
+    x = x.inputs[x.pieces[1].input]
+  end
+  return x.kind ~= "leaf" and not x.is_output and x or nil
+end
+
+local function without(kernels, gone)
+  local list = {}
+  for _, k in ipairs(kernels) do
+    if k ~= gone then list[#list + 1] = k end
+  end
+  return list
+end
+
+local function absorb(kernels, a, options)
+  local anchor = a.members[1] or a.roots[1]
+  for side = 1, a.kind == "conv" and 1 or 2 do
+    local x = seen(anchor.inputs[side])
+    local k = x and maker(kernels, x)
+    if k and readers(kernels, x) == 1 then
+      x.stored, a.name = nil, "trial"
+      if tensors.generate(a, options) then kernels = without(kernels, k) else x.stored = true end
+    end
+  end
+  return kernels
+end
+
+-- What a schedule asks for. Made without tensor cores, its factors lie in memory.
+local function loop_of(kernel, options)
+  local how = options.kernels and options.kernels(kernel)
+  return how and how.loop
+end
+
+--- The kernels, without those that only make a factor which its product's packing can compute.
+function M.absorb(kernels, options)
+  for _, a in ipairs({ table.unpack(kernels) }) do
+    local loop = loop_of(a, options)
+    local asked = loop ~= "library" and loop ~= "simt" and tensors.asked(options, loop)
+    if asked and tensors.serves(a, asked) then kernels = absorb(kernels, a, asked) end
+  end
+  return kernels
+end
+
+return M

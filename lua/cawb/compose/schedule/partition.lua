@@ -1,0 +1,206 @@
+-- partition: which nodes are stored, and which kernel computes them. Products, scans and sorts are
+-- kernels of their own. A reduce over long rows is one that others over the same rows join (fuse.lua), and so
+-- do maps over these rows. Everything else is a stream, computed into its readers where that is cheap.
+
+local expressions = require "cawb.torch.expressions"
+local fuse = require "cawb.compose.schedule.fuse"
+local graphs = require "cawb.compose.ir.graph"
+local rows = require "cawb.compose.emit.rows.rows"
+
+local M = { reads = fuse.reads }
+
+local alone = { product = true, conv = true, scan = true, order = true, cell = true, partial = true }
+
+local WINDOW = 64       -- elements that one thread may join where they are needed
+local TRIP = 24         -- what a trip to memory costs, in instructions
+local LAUNCH = 3e7      -- what a kernel more costs, in instructions of all threads
+local MOST = 2000       -- instructions of one element that is computed again
+local LIGHT = 8         -- operations for each byte, below which a product is bound by memory
+local DEEP = 160        -- nodes that are computed in one place, at most
+
+local function numel(x) return graphs.numel(x.shape) end
+
+-- Instructions for one element, of what is not stored below it.
+local function cost_of(x)
+  if x.stored or x.kind == "leaf" then return x.source == "fill" and 0 or 4 end
+  local cost = x.kind == "map" and expressions.cost(x.expression) or 1
+  for _, input in ipairs(x.inputs) do cost = cost + (input.cost or 4) end
+  if x.kind == "reduce" then
+    local _, n = rows.space(x)
+    cost = cost * n
+  end
+  return cost
+end
+
+local function size_of(x)
+  local n = 1
+  for _, input in ipairs(x.inputs) do
+    if not input.stored and input.kind ~= "leaf" then n = n + (input.deep or 1) end
+  end
+  return n
+end
+
+-- How often each element of x is asked for.
+local function demand(x)
+  local sum = 0
+  for _, user in ipairs(x.users) do
+    local times = (user.stored or alone[user.kind]) and 1 or user.demand
+    if user.kind == "view" or user.kind == "pick" then times = times * numel(user) / math.max(1, numel(x)) end
+    sum = sum + times
+  end
+  return sum
+end
+
+local function is_window(x)
+  local _, n = rows.space(x)
+  return n <= WINDOW
+end
+
+-- Whether what reads the node, through views, has to find it in memory.
+local function feeds_alone(x)
+  for _, user in ipairs(x.users) do
+    if alone[user.kind] and user.kind ~= "scan" and user.kind ~= "partial" then return true end
+    if user.kind == "view" and not user.stored and feeds_alone(user) then return true end
+  end
+  return false
+end
+
+-- In reverse: users are decided before what they use.
+local function decide(g)
+  for k = #g.nodes, 1, -1 do
+    local x = g.nodes[k]
+    x.demand = demand(x)
+    if x.kind ~= "leaf" then
+      x.stored = x.is_output or alone[x.kind] or (x.kind == "reduce" and not (is_window(x) and x.demand <= 1))
+        or (x.kind ~= "view" and feeds_alone(x)) or nil
+    end
+  end
+end
+
+-- Parts put together that are asked for more than once, or are many: each element would look for its part.
+local function is_joined(x)
+  if x.kind ~= "view" or #x.pieces < 2 then return false end
+  local phases = 0
+  for _, user in ipairs(x.users) do phases = phases + (user.kind == "reduce" and 2 or 1) end
+  return #x.pieces > 4 or phases > 1 or x.demand > 1
+end
+
+-- Forward: what is asked for often, costs much or became large is stored after all, unless whoever made it knows better (`is_light`).
+local function settle(g)
+  for _, x in ipairs(g.nodes) do
+    x.cost, x.deep = cost_of(x), size_of(x)
+    local again = (x.demand - 1) * x.cost - TRIP
+    local repeated = again > 0 and (again * numel(x) > LAUNCH or x.cost > MOST)
+    if not x.stored and not x.is_light and (x.kind == "map" and (repeated or x.deep > DEEP) or is_joined(x)) then
+      x.stored = true
+      x.cost, x.deep = 4, 1
+    end
+  end
+end
+
+-- Whether memory takes longer than the operations of a product: then a copy of an operand, for a library, is most of it.
+local function is_light(x)
+  if x.kind ~= "product" or x.inputs[3] then return false end
+  local a, rank = x.inputs[1], #x.shape
+  local m, n, k = x.shape[rank - 1], x.shape[rank], a.shape[#a.shape]
+  return m * n * k <= LIGHT * 2 * (m * k + k * n + m * n)
+end
+
+-- Whether an operand is a view that no library reads as it lies.
+local function is_turned(g, x)
+  for _, input in ipairs(x.inputs) do
+    if input.kind == "view" and not input.stored and not g.strided(x, input) then return true end
+  end
+end
+
+-- A product's operand: what lies in memory with strides, seen through views; else it is stored.
+local function operands(g)
+  for _, x in ipairs(g.nodes) do
+    if alone[x.kind] and x.kind ~= "scan" and x.kind ~= "partial" then
+      if is_light(x) and is_turned(g, x) then x.own = true end
+      for _, input in ipairs(x.inputs) do
+        if input.kind == "view" and not input.stored and not g.strided(x, input) then input.stored = true end
+        if input.kind == "leaf" and (input.source == "fill" or input.source == "const" or input.source == "iota") then
+          input.wanted = true
+        end
+      end
+    end
+  end
+end
+
+-- An output is a tensor of its own: leaves, and what is asked for twice, are copied.
+local function claim(g)
+  local taken = {}
+  for k, x in ipairs(g.outputs) do
+    if taken[x] or x.kind == "leaf" then
+      x = g:view(x, x.shape, function(i) return i end)
+      g.outputs[k] = x
+    end
+    taken[x] = true
+  end
+  g:clean()
+  for k, x in ipairs(g.outputs) do x.is_output = k end
+end
+
+-- Leaves that a library has to read and cannot: without memory, or that lie there in no order of its own, as what is expanded.
+local function materialise(g)
+  for _, x in ipairs({ table.unpack(g.nodes) }) do
+    local called = x.kind == "product" or x.kind == "conv"
+    for k, input in ipairs(alone[x.kind] and x.inputs or {}) do
+      if input.kind == "leaf" and (not input.source:find ":" or called and not g.strided(x, input)) then
+        local copy = g:map("A", input.dtype, { input })
+        copy.wanted = true
+        x.inputs[k] = copy
+      end
+    end
+  end
+end
+
+local function kernel_for(x)
+  local k = { kind = alone[x.kind] and x.kind or "stream", roots = { x }, members = {} }
+  if x.kind == "reduce" then k.kind, k.members = "rows", { x } end
+  return k
+end
+
+--- Each kernel behind those that it reads from.
+function M.ordered(kernels)
+  local owner, list, state = fuse.owners(kernels), {}, {}
+  local function visit(k)
+    if state[k] then return end
+    state[k] = true
+    local from = fuse.reads(k)
+    table.sort(from, function(p, q) return p.id < q.id end)
+    for _, x in ipairs(from) do
+      if owner[x] and owner[x] ~= k then visit(owner[x]) end
+    end
+    list[#list + 1] = k
+  end
+  for _, k in ipairs(kernels) do visit(k) end
+  return list
+end
+
+--- The kernels of a graph, in order. `options.choice(a, b)`: may kernel b be fused behind a?
+--- `options.strided(x, input)`: can x's library read this view as it lies? `options.arch`: of the device.
+function M.kernels(g, options)
+  g.strided = options.strided
+  claim(g)
+  materialise(g)
+  g:clean()
+  decide(g)
+  for _, x in ipairs(g.nodes) do
+    if x.wanted then x.stored = true end
+  end
+  operands(g)
+  settle(g)
+  local kernels = {}
+  for _, x in ipairs(g.nodes) do
+    if x.kind ~= "leaf" then
+      if x.stored and not x.strides then x.strides = graphs.contiguous(x.shape) end
+      if x.stored then kernels[#kernels + 1] = kernel_for(x) end
+    end
+  end
+  kernels = fuse.kernels(kernels, options.choice or function() return true end, options.arch)
+  return M.ordered(kernels)
+end
+
+return M

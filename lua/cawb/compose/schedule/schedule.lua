@@ -1,0 +1,291 @@
+-- schedule: how a graph is lowered, as data: which rewrites are left out, which kernels are not joined, and how a kernel's
+-- generator goes about it. Any schedule computes the same function; only time and last bits differ. What a schedule
+-- says of kernels that are not there has no effect.
+--   { kept = { 2 }, whole = { 4 }, stores = { "2.1" }, cuts = { "3.1|5.2" }, kernels = { ["5.2"] = { vector = 2 } } }
+-- `kept` are steps of rewrite.lua by their number that are not done, `whole` are convolutions, by the operator's number, whose kernels
+-- begin no sums over what they make (split/partial.lua), `stores` are labels of nodes that are written to memory where
+-- they would be computed in their readers. A kernel's name here is the label of the last node
+-- that it stores: the number of the operator that it was recorded as, and which of that operator's nodes it is.
+-- Two things leave that sound part of the language. `strict = true` refuses an option that does not go, where otherwise a
+-- generator goes about it as it can. A kernel's options `guards = false` and `barriers = false` leave these out of its
+-- text: what comes of that may be wrong. Nothing here uses either by itself; a policy that learns to write schedules does.
+
+local choose = require "cawb.compose.schedule.generators"
+local graphs = require "cawb.compose.ir.graph"
+local rows = require "cawb.compose.emit.rows.rows"
+
+local rewrite_steps = 32
+
+local M = {}
+
+--- The schedule that compose takes by itself.
+function M.default() return {} end
+
+local function set_of(list)
+  local set = {}
+  for _, x in ipairs(list or {}) do set[x] = true end
+  return set
+end
+
+local function copy(t)
+  if type(t) ~= "table" then return t end
+  local c = {}
+  for k, v in pairs(t) do c[k] = copy(v) end
+  return c
+end
+
+--- Name the nodes of a graph.
+function M.label(g)
+  local counts = {}
+  for _, x in ipairs(g.nodes) do
+    local number = x.from and x.from.number or 0
+    counts[number] = (counts[number] or 0) + 1
+    x.label = ("%d.%d"):format(number, counts[number])
+  end
+end
+
+--- A kernel's name in schedules.
+function M.key(kernel) return kernel.roots[#kernel.roots].label or "0.0" end
+
+local function pair(a, b) return M.key(a) .. "|" .. M.key(b) end
+
+--- Options of candidate.make with a schedule among them: `joins` gains the pairs of kernels that are joined; choice(a, b, first)
+--- puts one ahead of the others, which much depends on.
+function M.options(options, joins)
+  local s = options.schedule or {}
+  local cuts, choice, seen = set_of(s.cuts), options.choice, {}
+  local all = { kept = set_of(s.kept), whole = set_of(s.whole), stores = set_of(s.stores), strict = s.strict or nil }
+  function all.choice(a, b, first)
+    if cuts[pair(a, b)] then return false end
+    if choice and not choice(a, b) then return false end
+    if not seen[pair(a, b)] then table.insert(joins, first and 1 or #joins + 1, pair(a, b)) end
+    seen[pair(a, b)] = true
+    return true
+  end
+  local kernels = options.kernels
+  function all.kernels(kernel)
+    local own = (s.kernels or {})[M.key(kernel)]
+    return own or kernels and kernels(kernel)
+  end
+  return setmetatable(all, { __index = options })
+end
+
+-- ---- what may be changed
+
+local powers = { 1, 2, 4, 8, 16 }
+
+-- For each kind of generator (choose.lua) its options with values to try. What does not apply has no effect or is refused.
+local knobs = {
+  stream = { vector = { 1, 2, 4, 8 } },
+  rows = { vector = { 1, 2, 4 }, lanes = { 16, 32, 64, 128, 256, 512 }, across = { 32, 64, 128, 256 }, block = { 64, 128, 256, 512, 1024 },
+           cluster = { 1, 2, 4, 8 }, stay = { true, false }, hold = { false }, online = { false } },
+  scan = { threads = { 64, 128, 256, 512, 1024 }, packs = powers, parts = powers, slices = powers },
+  window = { outputs = { 1, 2, 4, 8 }, down = { 1, 2, 4 }, wide = { 2, 4, 8, 16 }, strip = { true, false }, threads = { 64, 128, 256 } },
+  cell = { blocks = { 1, 2, 4, 8, 16, 32, 64 }, sequences = powers },
+  order = { short = { 512, 1024, 2048 } },
+  product = { tile = { 1, 2, 3, 4, 5, 6 }, splits = powers },
+  attend = { queries = { 64, 128, 192 }, keys = { 32, 64, 128 }, pairs = { true, false } },
+}
+knobs.conv = knobs.product
+M.knobs = knobs
+
+local loops = { product = { "tensor", "library", "simt" }, conv = { "packed", "box", "library", "simt" } }
+M.loops = loops
+
+local function sorted(t)
+  local names = {}
+  for name in pairs(t) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+local function of_kernel(list, kernel, own)
+  local key = M.key(kernel)
+  local function add(name, value)
+    if own[name] ~= value then list[#list + 1] = { kernel = key, name = name, value = value } end
+  end
+  for _, loop in ipairs(loops[kernel.kind] or {}) do
+    if loop ~= kernel.loop and (loop ~= "simt" or choose.may_be_own(kernel)) then add("loop", loop) end
+  end
+  local mine = knobs[kernel.by] or {}
+  for _, name in ipairs(sorted(mine)) do
+    for _, value in ipairs(mine[name]) do add(name, value) end
+  end
+  for _, name in ipairs(sorted(own)) do list[#list + 1] = { kernel = key, name = name } end
+end
+
+--- The edits that lead on from the schedule of what was made: a kernel's option with a value, or without one (back to the
+--- generator's own choice), { kernel, name, value }; a join that is cut, { cut }, or made again, { join }; a rewrite that is
+--- not done, { keep = step }, or done again, { rewrite = step }; a convolution whose kernel begins no sums, { whole = number }, or
+--- does again, { begin = number }. In an order that depends on the graph alone.
+function M.legal(made)
+  local s, list = made.schedule or {}, {}
+  for _, kernel in ipairs(made.kernels) do of_kernel(list, kernel, (s.kernels or {})[M.key(kernel)] or {}) end
+  for _, one in ipairs(made.joins) do list[#list + 1] = { cut = one } end
+  for _, one in ipairs(s.cuts or {}) do list[#list + 1] = { join = one } end
+  local kept = set_of(s.kept)
+  for step = 1, math.min(rewrite_steps, made.rewrites.matched or 0) do
+    list[#list + 1] = kept[step] and { rewrite = step } or { keep = step }
+  end
+  local whole = set_of(s.whole)
+  for _, number in ipairs(made.begun or {}) do list[#list + 1] = whole[number] and { begin = number } or { whole = number } end
+  return list
+end
+
+local function added(list, x)
+  local new = copy(list or {})
+  new[#new + 1] = x
+  table.sort(new)
+  return new
+end
+
+local function removed(list, x)
+  local new = {}
+  for _, y in ipairs(list or {}) do if y ~= x then new[#new + 1] = y end end
+  return #new > 0 and new or nil
+end
+
+--- The schedule with one edit.
+function M.apply(schedule, edit)
+  local s = copy(schedule)
+  if edit.kernel then
+    s.kernels = s.kernels or {}
+    local own = s.kernels[edit.kernel] or {}
+    own[edit.name] = edit.value
+    s.kernels[edit.kernel] = next(own) and own or nil
+    s.kernels = next(s.kernels) and s.kernels or nil
+  elseif edit.cut then s.cuts = added(s.cuts, edit.cut)
+  elseif edit.join then s.cuts = removed(s.cuts, edit.join)
+  elseif edit.whole then s.whole = added(s.whole, edit.whole)
+  elseif edit.begin then s.whole = removed(s.whole, edit.begin)
+  elseif edit.keep then s.kept = added(s.kept, edit.keep)
+  elseif edit.rewrite then s.kept = removed(s.kept, edit.rewrite) end
+  return s
+end
+
+-- ---- what does not go
+
+local function is_among(values, x)
+  for _, value in ipairs(values) do if value == x then return true end end
+  return false
+end
+
+-- Elements that neighbours of one thread have to divide, or nil where there is no such rule.
+local function divided(kernel)
+  if kernel.by == "stream" then return graphs.numel(kernel.roots[1].shape) end
+  if kernel.by == "rows" then return select(2, rows.space(kernel.members[1])) end
+end
+
+local omissions = { guards = true, barriers = true }
+
+-- Why an option is none of a kernel that was made, or nil.
+local function misfit(kernel, name, value)
+  if omissions[name] then return type(value) ~= "boolean" and ("%s is true or false"):format(name) or nil end
+  if name == "loop" then return kernel.loop ~= value and ("loop = %s does not go here"):format(tostring(value)) or nil end
+  local values = (knobs[kernel.by] or {})[name]
+  if not values then return ("a kernel made by '%s' has no option %s"):format(kernel.by, name) end
+  if not is_among(values, value) then return ("%s = %s is no value of it"):format(name, tostring(value)) end
+  local n = name == "vector" and divided(kernel)
+  return n and n % value ~= 0 and ("vector = %d does not divide %d elements"):format(value, n) or nil
+end
+
+--- What a strict schedule asks of a kernel that was made and does not go, in words; or nil.
+function M.unmet(s, kernel)
+  local own = s and s.strict and (s.kernels or {})[M.key(kernel)]
+  for _, name in ipairs(sorted(own or {})) do
+    local why = misfit(kernel, name, own[name])
+    if why then return "schedule: " .. why end
+  end
+end
+
+-- ---- as text
+
+local function word(value) return type(value) == "string" and ("%q"):format(value) or tostring(value) end
+
+local function words(list)
+  local all = {}
+  for i, x in ipairs(list) do all[i] = word(x) end
+  return "{ " .. table.concat(all, ", ") .. " }"
+end
+
+--- The schedule as text, the same for equal ones.
+function M.text(schedule)
+  local parts = {}
+  if schedule.kept then parts[#parts + 1] = "kept = " .. words(schedule.kept) end
+  if schedule.whole then parts[#parts + 1] = "whole = " .. words(schedule.whole) end
+  if schedule.stores then parts[#parts + 1] = "stores = " .. words(schedule.stores) end
+  if schedule.cuts then parts[#parts + 1] = "cuts = " .. words(schedule.cuts) end
+  local kernels = {}
+  for _, key in ipairs(sorted(schedule.kernels or {})) do
+    local own = {}
+    for _, name in ipairs(sorted(schedule.kernels[key])) do own[#own + 1] = ("%s = %s"):format(name, word(schedule.kernels[key][name])) end
+    kernels[#kernels + 1] = ("[%q] = { %s }"):format(key, table.concat(own, ", "))
+  end
+  if #kernels > 0 then parts[#parts + 1] = "kernels = { " .. table.concat(kernels, ", ") .. " }" end
+  if schedule.strict then parts[#parts + 1] = "strict = true" end
+  return #parts > 0 and "{ " .. table.concat(parts, ", ") .. " }" or "{}"
+end
+
+local function check_lists(s)
+  for _, name in ipairs { "kept", "whole", "stores", "cuts" } do
+    local wanted = (name == "kept" or name == "whole") and "number" or "string"
+    if s[name] ~= nil and type(s[name]) ~= "table" then return ("%s must be a list"):format(name) end
+    for _, x in ipairs(s[name] or {}) do
+      if type(x) ~= wanted then return ("%s has a %s, it takes %ss"):format(name, type(x), wanted) end
+    end
+  end
+end
+
+-- What type the values of an option have, by its name.
+local takes = { loop = "string", guards = "boolean", barriers = "boolean" }
+for _, options in pairs(knobs) do
+  for name, values in pairs(options) do takes[name] = type(values[1]) end
+end
+
+local function misfit_value(name, value)
+  local wanted = takes[name]
+  if wanted and type(value) ~= wanted then return ("%s takes a %s"):format(name, wanted) end
+  if wanted == "number" and not (math.tointeger(value) and value >= 1) then return ("%s takes a whole number from 1"):format(name) end
+end
+
+local simple = { number = true, string = true, boolean = true }
+
+local function check_kernels(kernels)
+  if type(kernels) ~= "table" then return "kernels must be a table" end
+  for key, own in pairs(kernels) do
+    if type(key) ~= "string" or type(own) ~= "table" then return "kernels has tables of options by the kernels' names, as [\"5.2\"]" end
+    for name, value in pairs(own) do
+      if type(name) ~= "string" or not simple[type(value)] then return ("kernels[%q]: an option has a name and a plain value"):format(key) end
+      local why = misfit_value(name, value)
+      if why then return ("kernels[%q]: %s"):format(key, why) end
+    end
+  end
+end
+
+local fields = { kept = true, whole = true, stores = true, cuts = true, kernels = true, strict = true }
+
+--- Whether a table is a schedule: true, or nil and what is wrong with it.
+function M.check(s)
+  for key in pairs(s) do
+    if not fields[key] then
+      return nil, ("schedule: there is no '%s'; there are kept, whole, stores, cuts, kernels and strict"):format(tostring(key))
+    end
+  end
+  if s.strict ~= nil and type(s.strict) ~= "boolean" then return nil, "schedule: strict is true or false" end
+  local wrong = check_lists(s) or s.kernels and check_kernels(s.kernels)
+  if wrong then return nil, "schedule: " .. wrong end
+  return true
+end
+
+--- A schedule from its text; or nil and what is wrong with it.
+function M.parse(text)
+  local chunk, message = load("return " .. text, "=schedule", "t", {})
+  if not chunk then return nil, message end
+  local ok, s = pcall(chunk)
+  if not ok or type(s) ~= "table" then return nil, "schedule: a table is expected, { kept =, cuts =, kernels = }" end
+  local good, why = M.check(s)
+  if not good then return nil, why end
+  return s
+end
+
+return M

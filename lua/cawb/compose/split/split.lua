@@ -1,0 +1,186 @@
+-- split: long reduces with few results become two, of parts and of what these leave, so that all of a
+-- device has work and no sum is long. Squared distances from a mean are taken from the mean of each part, which
+-- needs one pass where those from the mean of all need two (Chan, Golub and LeVeque 1983).
+
+local aligned = require "cawb.compose.split.aligned"
+local expression = require "cawb.compose.emit.expression"
+local graphs = require "cawb.compose.ir.graph"
+local index = require "cawb.compose.ir.index"
+local lanes = require "cawb.compose.emit.lanes"
+local rows = require "cawb.compose.emit.rows.rows"
+local tools = require "cawb.compose.operators.tools"
+local types = require "cawb.torch.types"
+
+local M = {}
+
+local BLOCKS = 512      -- that a kernel should have
+local LEAST = 4096      -- elements of a part
+local BEGUN = 1 << 16   -- parts of sums (split/partial.lua) that one block joins
+local ROW, COLUMN = 16384, 1024      -- of a part that is gone through twice: along memory, and across it
+
+local can = { sum = true, max = true, min = true, prod = true, any = true, all = true }
+
+local starts = { sum = 0, prod = 1, any = false, all = true, max = "-inf", min = "inf" }
+
+-- The axes of a reduce's input as two, parts and places in a part: the shape, its indices there, the place among the
+-- axes' elements, and the guard of what is no element.
+local function layout(x, parts, size, n)
+  local before = { inputs = x.inputs, axes = x.axes }
+  local sizes, shape = expression.axes(x), { table.unpack(x.shape) }
+  local first = #shape + 1
+  shape[first], shape[first + 1] = parts, size
+  local function column(i) return index.add(i[first + 1], i[first], size) end
+  local function at(i) return expression.merged(before, { table.unpack(i, 1, first - 1) }, index.unravel(column(i), sizes)) end
+  local guard = parts * size > n and function(i) return { index.plus(index.scale(column(i), -1), n - 1) } end or nil
+  return { shape = shape, at = at, guard = guard, axes = { [first + 1] = true } }
+end
+
+-- The reduce's input so; beyond the end there is `fill`.
+local function parted(g, x, l) return g:view(x.inputs[1], l.shape, l.at, l.guard, starts[x.op]) end
+
+-- A divisor of n that makes about as many parts, if there is one; else that many.
+local function parts_of(n, wanted)
+  for parts = wanted, math.max(2, wanted // 2), -1 do
+    if n % parts == 0 then return parts end
+  end
+  return wanted
+end
+
+local function cut(g, x, parts, n)
+  local size = (n + parts - 1) // parts
+  parts = (n + size - 1) // size
+  g.from = x.from
+  local l = layout(x, parts, size, n)
+  local partial = g:reduce(x.op, parted(g, x, l), l.axes)
+  x.inputs, x.axes = { partial }, { [#x.shape + 1] = true }
+end
+
+-- ---- squared distances
+
+-- A node of fewer dimensions as one of this shape: they are its first.
+local function spread(g, x, shape)
+  local rank = #x.shape
+  return g:view(x, shape, function(i) return { table.unpack(i, 1, rank) } end)
+end
+
+-- How many elements each part has, as the last dimension of a shape.
+local function counts(g, shape, size, n, dtype)
+  local parts = shape[#shape]
+  if parts * size == n then return g:fill(size, {}, dtype) end
+  local text = ("(A < %d ? %s : %s)"):format(parts - 1, types.literal(size, dtype), types.literal(n - (parts - 1) * size, dtype))
+  local count = g:map(text, dtype, { g:iota(parts) }, dtype)
+  count.casts = { "int64" }
+  return count
+end
+
+-- The first element of each row: distances from it lose little where all elements are far from zero.
+local function pivot(g, x)
+  local before, sizes = { inputs = x.inputs, axes = x.axes }, expression.axes(x)
+  return g:view(x.inputs[1], x.shape, function(i)
+    return expression.merged(before, i, index.unravel(index.const(0), sizes))
+  end)
+end
+
+-- What is outside the parts' elements is zero.
+local function inside(g, x, l)
+  return l.guard and g:view(x, l.shape, function(i) return i end, l.guard, 0) or x
+end
+
+-- Both the sum and the squared distances from its mean, by parts; and the sum of these distances, where it is asked for,
+-- which is not zero because the mean is rounded: then squares too are those from the rounded one.
+local function moments(g, squares, parts, size, n, further)
+  local sum, dtype = squares.about, squares.dtype
+  g.from = squares.from
+  local l = layout(sum, parts, size, n)
+  local x = parted(g, sum, l)
+  local first, last = pivot(g, sum), { [#sum.shape + 1] = true }
+  local y = inside(g, g:map(tools.apart, dtype, { x, spread(g, first, l.shape) }), l)
+  local sums, moved = g:reduce("sum", x, l.axes), g:reduce("sum", y, l.axes)
+  local count = counts(g, sums.shape, size, n, dtype)
+  local means = g:map("A / B", dtype, { moved, count })
+  local own = g:reduce("sum", inside(g, g:map("(A - B) * (A - B)", dtype, { y, spread(g, means, l.shape) }), l), l.axes)
+  local all = squares.rest and g:map("__fsub_rn(A / B, C)", dtype, { sum, g:fill(n, {}, dtype), first })
+    or g:map("A / B", dtype, { g:reduce("sum", moved, last), g:fill(n, {}, dtype) })
+  all = spread(g, all, sums.shape)
+  local apart = g:map("A + D * (B - C) * (B - C)", dtype, { own, means, all, count })
+  local rest = squares.rest
+  if rest then rest.inputs, rest.axes = { g:map("C * (A - B)", dtype, { means, all, count }) }, last end
+  for _, one in ipairs(further) do
+    if one.n % size == 0 then aligned.take(g, one, sums, size) end
+  end
+  sum.inputs, sum.axes = { sums }, last
+  squares.inputs, squares.axes = { apart }, last
+end
+
+-- Whether neighbours in memory are in different rows, as far as can be told.
+local function is_across(x)
+  local shape = x.inputs[1].shape
+  for d = #shape, 1, -1 do
+    if shape[d] > 1 then return not x.axes[d] end
+  end
+  return false
+end
+
+-- Elements that lie together, along the axes that go: a part is best cut where they end.
+local function stretch(x)
+  local shape, n = x.inputs[1].shape, 1
+  for d = #shape, 1, -1 do
+    if shape[d] > 1 and not x.axes[d] then break end
+    n = n * shape[d]
+  end
+  return n
+end
+
+-- The largest size of a part, `most` at most, that divides n and fits what lies together; nil where none is large.
+local function size_of(n, most, together, wanted)
+  local best, worth = nil, 0
+  for parts = (n + most - 1) // most, (2 * n + most - 1) // most do
+    local size = n // parts
+    if n % parts == 0 then
+      local value = (size % 4 == 0 and 2 or 1) + ((together % size == 0 or size % together == 0) and 2 or 0) + (wanted % size == 0 and 4 or 0)
+      if value > worth then best, worth = size, value end
+    end
+  end
+  return best
+end
+
+-- The size of a part, where squared distances are better taken by parts.
+local function moments_size(g, x, r, n, options, further)
+  local across = is_across(x)
+  local few = n // (options.least or LEAST) >= 2 and r * 2 <= BLOCKS
+  local stays = not few and n <= lanes.capacity(options.arch, types.size(x.dtype), across)
+  if stays and not (further[1] and n >= 2 * (options.least or LEAST) and aligned.are_all(g, x, further)) then return nil end
+  local most = math.min(across and COLUMN or ROW, few and math.max(options.least or LEAST, n * r // BLOCKS) or n)
+  local wanted = further[1] and further[1].n or n
+  if stays then most = math.min(most, wanted) end
+  return size_of(n, most, stretch(x), wanted) or most
+end
+
+--- Split what is long in a graph.
+function M.long(g, options)
+  local done = {}
+  for _, x in ipairs({ table.unpack(g.nodes) }) do
+    local y = x.kind == "reduce" and x.about
+    local r, n = 0, 0
+    if y then r, n = rows.space(x) end
+    local further = n > 0 and aligned.of(g, y) or {}
+    local size = y and y.inputs[1] and moments_size(g, x, r, n, options, further)
+    if size and size < n then
+      moments(g, x, (n + size - 1) // size, size, n, further)
+      for _, one in ipairs(further) do done[one.node] = one.n % size == 0 end
+      done[x], done[y], done[x.rest or x] = true, true, true
+    end
+  end
+  g:clean()
+  for _, x in ipairs({ table.unpack(g.nodes) }) do
+    if x.kind == "reduce" and can[x.op] and not done[x] then
+      local r, n = rows.space(x)
+      local most = math.min(BLOCKS // math.max(1, r), n // (options.least or LEAST))
+      if most >= 2 and not (x.is_begun and n <= BEGUN) and (x.inputs[1].dtype:find "float" or starts[x.op] == 0) then cut(g, x, parts_of(n, most), n) end
+    end
+  end
+  g.from = nil
+  return g:clean()
+end
+
+return M

@@ -1,0 +1,93 @@
+-- walks: schedules a few edits away, drawn; and plans that are made once where walks lead to them again.
+
+local schedule = require "cawb.compose.schedule.schedule"
+
+local M = {}
+
+local KEPT = 200           -- plans that were made and are kept
+local MISSES = 80          -- walks in a row that lead to nothing new, before drawing ends
+
+--- A function that draws from 1 to n, the same for the same seed (Park and Miller's generator, 1988).
+function M.drawing(state)
+  return function(n)
+    state = state * 48271 % 2147483647
+    return state % n + 1
+  end
+end
+
+--- A function that makes what `make` does, and no plan twice among the last ones.
+function M.keeping(make)
+  local kept, count = {}, 0
+  return function(s)
+    local text = schedule.text(s)
+    if kept[text] == nil then
+      if count >= KEPT then kept, count = {}, 0 end
+      kept[text], count = make(s) or false, count + 1
+    end
+    return kept[text] or nil
+  end
+end
+
+--- So many edits from a schedule of which `made` was made. Options but for the loop leave kernels and joins as they are, so nothing
+-- is made until the end. Returns the schedule and what is made of it, or nil where nothing is. `choice` thins out a list of edits.
+function M.steps(make, s, made, count, draw, choice)
+  local seen = made
+  for _ = 1, count do
+    local legal = seen and schedule.legal(seen) or {}
+    if choice then legal = choice(legal) end
+    if #legal == 0 then break end
+    local edit = legal[draw(#legal)]
+    s = schedule.apply(s, edit)
+    if edit.kernel and edit.name ~= "loop" then seen = setmetatable({ schedule = s }, { __index = seen })
+    else seen = make(s) end
+  end
+  return s, make(s)
+end
+
+--- One to four edits from a schedule, and what is made of it.
+function M.walk(make, from, draw)
+  local first, s, made = make(from), nil, nil
+  repeat s, made = M.steps(make, from, first, draw(4), draw) until made
+  return s, made
+end
+
+-- What is best (tune.lua) without one option that changes no text; nil where there is none.
+local function less(make, best)
+  for key, own in pairs(best.schedule.kernels or {}) do
+    for name in pairs(own) do
+      local s = schedule.apply(best.schedule, { kernel = key, name = name })
+      local made = make(s)
+      if made and made.source == best.made.source and made.plan == best.made.plan then
+        return { made = made, schedule = s, seconds = best.seconds, times = best.times, list = best.list }
+      end
+    end
+  end
+end
+
+--- The best schedule without what changes no text.
+function M.pruned(make, best)
+  local next_one = less(make, best)
+  while next_one do best, next_one = next_one, less(make, next_one) end
+  return best
+end
+
+--- A search (tune.lua) by drawing: each measurement is of a walk of one to four edits from the first schedule that was not measured before,
+--- while such walks are found. What a search has to beat.
+function M.random(from, how)
+  local best, curve, draw, seen = nil, {}, M.drawing(how.seed or 1), {}
+  how = setmetatable({ make = M.keeping(how.make) }, { __index = how })
+  local made, s, misses = how.make(from), from, 0
+  while made and #curve < how.measurements and misses < MISSES do
+    local text = made.source .. made.plan
+    if not seen[text] then
+      local times, sum = how.measure(made), 0.0
+      for _, t in ipairs(times or {}) do sum = sum + t end
+      if times and (not best or sum < best.seconds) then best = { schedule = s, made = made, seconds = sum } end
+      curve[#curve + 1], seen[text], misses = best and best.seconds or math.huge, true, 0
+    else misses = misses + 1 end
+    s, made = M.walk(how.make, from, draw)
+  end
+  return best, curve
+end
+
+return M

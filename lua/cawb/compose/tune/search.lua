@@ -1,0 +1,383 @@
+-- tune: a better schedule by measurement. All kernels of a plan are tried at once, since the times of single launches tell them apart:
+-- a measurement gives each kernel the options that should gain it most, by a model (tune/model.lua) that has learned from kernels like
+-- it (tune/records.lua) and learns from itself. The best of each kernel makes the best plan. Edits that change what kernels there are
+-- (cuts, rewrites) are tried one at a time, once they promise more (tune/structure.lua) than options do; kernels that such an edit leaves
+-- as they are try their next options beside it. Where nothing promises anything, walks of a few edits from the best schedule follow.
+
+local models = require "cawb.compose.tune.model"
+local promise = require "cawb.compose.tune.ranking"
+local records = require "cawb.compose.tune.records"
+local schedule = require "cawb.compose.schedule.schedule"
+local sight = require "cawb.compose.tune.cache_key"
+local structure = require "cawb.compose.tune.structure"
+local walks = require "cawb.compose.tune.random_search"
+
+local M = {}
+
+local GAIN = 0.997         -- of the best time so far: what is not below it is no gain
+local DRAWS = 60           -- walks in a row that lead to nothing new, or nowhere, before a search ends
+local LIKE, NEAREST = 0.05, 80     -- records that say something of a kernel: how much alike, and how many at most
+local TRIES = 60           -- plans in a row that say nothing new, before options count as spent
+
+local function spent(self) return self.left <= 0 or self.stop() end
+
+-- ---- what was seen
+
+-- Times of kernels that were all measured before, in other company; nil where one was not.
+local function known_times(self, made)
+  local times = {}
+  for k, kernel in ipairs(made.kernels) do
+    local name = sight.of(kernel)
+    times[k] = name and self.seen[name]
+    if not times[k] then return nil end
+  end
+  return times
+end
+
+local function measured(self, made)
+  self.left = self.left - 1
+  local times = self.measure(made)
+  self.fresh = times ~= nil
+  if not times and self.least then self.curve[#self.curve + 1] = self.least.seconds end      -- it counts all the same
+  return times
+end
+
+-- A kernel by what it computes: where another edit of the plan leaves it as it is, what is known of it holds.
+local function name_of(kernel)
+  local words = { schedule.key(kernel), ":" }
+  for k, x in ipairs(kernel.members) do words[k + 2] = x.label or "" end
+  return table.concat(words, " ")
+end
+
+-- What options should change, by the records of those kernels that are most alike.
+local function expectation(near)
+  local model, list = models.new(), {}
+  for _, r in ipairs(near) do if r.weight > LIKE then list[#list + 1] = r end end
+  table.sort(list, function(a, b) return a.weight > b.weight end)
+  for k = 1, math.min(NEAREST, #list) do model:learn(list[k].own, list[k].change, list[k].weight) end
+  return model
+end
+
+-- What is known of a kernel: its options with what they changed, as logarithms over its first time. `dull` are edits that
+-- leave its text as it was.
+local function kernel_of(self, kernel, own, seconds)
+  local name = name_of(kernel)
+  local one = self.kernels[name]
+  if not one then
+    local about = records.about(kernel)
+    local near = self.records:near(about)
+    one = { name = name, key = schedule.key(kernel), about = about, near = near, seen = {}, model = expectation(near), first = seconds, best = 0.0, own = own,
+            tried = {}, dull = {}, base = next(own) == nil and sight.of(kernel) or nil }
+    self.kernels[name] = one
+  end
+  return one
+end
+
+-- A kernel's options and its time: known from now on. What takes no time in a call, as what parameters alone make up, tells nothing.
+local function note(self, kernel, own, seconds)
+  if not (seconds > 0) then return end
+  local one = kernel_of(self, kernel, own, seconds)
+  local change = math.log(seconds / one.first)
+  local text = records.text(own)
+  if one.tried[text] == true then return end
+  one.tried[text] = true
+  one.seen[#one.seen + 1] = { own = own, change = change }
+  one.model:learn(own, change)
+  if self.learn then self.learn(one.about, own, change) end
+  if change < one.best + math.log(GAIN) then one.best, one.own = change, own end
+end
+
+local function own_of(s, key) return (s.kernels or {})[key] or {} end
+
+-- One measurement: { made, seconds, times = by kernel's name }; nil where nothing could be made or ran.
+local function look(self, s, made)
+  made = made or self.make(s)
+  if not made or self.texts[made.source .. made.plan] then return nil end
+  self.texts[made.source .. made.plan] = true
+  self.fresh = false
+  local times = known_times(self, made) or measured(self, made)
+  if not times then return nil end
+  local result = { made = made, schedule = s, seconds = 0.0, times = {}, list = times }
+  for k, kernel in ipairs(made.kernels) do
+    local key, name = schedule.key(kernel), sight.of(kernel)
+    result.seconds, result.times[key] = result.seconds + times[k], times[k]
+    if name then self.seen[name] = times[k] end
+  end
+  if not self.least or result.seconds < self.least.seconds then self.least = result end
+  self.curve[#self.curve + (self.fresh and 1 or 0)] = self.least.seconds      -- what needs no measurement is known with the last one
+  return result
+end
+
+local function note_all(self, result)
+  for _, kernel in ipairs(result and result.made.kernels or {}) do
+    local key = schedule.key(kernel)
+    note(self, kernel, own_of(result.schedule, key), result.times[key])
+  end
+  return result
+end
+
+local function take(self, result)
+  if result and (not self.best or result.seconds < GAIN * self.best.seconds) then
+    self.best = result
+    return true
+  end
+  return false
+end
+
+-- ---- rounds: options of all kernels at once
+
+local function with_own(s, key, own)
+  local new = schedule.apply(s, { kernel = key, name = "vector" })
+  new.kernels = new.kernels or {}
+  new.kernels[key] = next(own) and own or nil
+  new.kernels = next(new.kernels) and new.kernels or nil
+  return new
+end
+
+-- The schedule in which each kernel has its best options.
+local function assembled(self)
+  local s = self.best.schedule
+  for _, kernel in ipairs(self.best.made.kernels) do
+    local one = self.kernels[name_of(kernel)]
+    if one then s = with_own(s, one.key, one.own) end
+  end
+  return s
+end
+
+local function kernels_by_key(made)
+  local by = {}
+  for _, kernel in ipairs(made.kernels) do by[schedule.key(kernel)] = kernel end
+  return by
+end
+
+-- Whether a plan has the same kernels as the best one.
+local function is_alike(self, made)
+  local by = kernels_by_key(made)
+  for _, kernel in ipairs(self.best.made.kernels) do
+    if not by[schedule.key(kernel)] then return false end
+  end
+  return #made.kernels == #self.best.made.kernels
+end
+
+-- For each kernel of the best plan what it may be given, the most promising first, and the seconds that the first promises.
+local function promises(self)
+  local edits, lists, sum = promise.edits(self.best.made), {}, 0.0
+  for _, kernel in ipairs(self.best.made.kernels) do
+    local key = schedule.key(kernel)
+    local one = self.kernels[name_of(kernel)]
+    if edits[key] and one then
+      local list = promise.ranked(one, edits[key], self.draw)
+      if #list > 0 then
+        lists[#lists + 1] = { one = one, list = list, at = 1 }
+        sum = sum + list[1].gain * self.best.times[key]
+      end
+    end
+  end
+  return lists, sum
+end
+
+-- Which kernels of a plan that was made would be measured for the first time. Those whose text is known say so for nothing, and go
+-- on to their next options.
+local function advance(self, lists, made)
+  local by, fresh, moved = kernels_by_key(made), false, false
+  for _, l in ipairs(lists) do
+    local kernel = by[l.one.key]
+    local name, entry = kernel and sight.of(kernel), l.list[l.at]
+    if entry and name and name == l.one.base then promise.dull(l.one, entry.own) end
+    if entry and name and self.seen[name] then
+      note(self, kernel, entry.own, self.seen[name])
+      l.at, moved = l.at + 1, true
+    elseif entry then fresh = true end
+  end
+  return fresh, moved
+end
+
+local function proposal(self, lists)
+  local s = assembled(self)
+  for _, l in ipairs(lists) do
+    if l.list[l.at] then s = with_own(s, l.one.key, l.list[l.at].own) end
+  end
+  return s
+end
+
+-- Kernels with options of which nothing can be made, or that change what kernels there are, are left as they are.
+local function give_up(lists)
+  for _, l in ipairs(lists) do
+    if l.list[l.at] then l.one.tried[records.text(l.list[l.at].own)] = "not" end
+    l.at = l.at + 1
+  end
+end
+
+-- The next plan that says something new of some kernel: its schedule and what was made; nil where there is none.
+local function next_plan(self, lists)
+  for _ = 1, TRIES do
+    if spent(self) then return nil end
+    local s = proposal(self, lists)
+    local made = self.make(s)
+    if not made or not is_alike(self, made) then give_up(lists)
+    else
+      local fresh, moved = advance(self, lists, made)
+      if not moved then return fresh and s or nil, made end
+    end
+  end
+  local s = proposal(self, lists)
+  local made = self.make(s)
+  if made and is_alike(self, made) and advance(self, lists, made) then return s, made end
+end
+
+-- The best of each kernel, where that is known already or may be measured.
+local function gather(self)
+  if self.stop() then return end
+  local s = assembled(self)
+  local made = self.make(s)
+  if made and (self.left > 0 or known_times(self, made)) then take(self, note_all(self, look(self, s, made))) end
+end
+
+local function options_round(self, lists)
+  local s, made = next_plan(self, lists)
+  if not s then return false end
+  local result = look(self, s, made)
+  if not result then
+    give_up(lists)
+    return true
+  end
+  note_all(self, result)
+  take(self, result)
+  gather(self)
+  return true
+end
+
+-- ---- edits that change what kernels there are
+
+-- What such edits did before, here and elsewhere, as records of a kernel are.
+local function plan_of(self, edit)
+  local kind = structure.kind(edit)
+  if not self.plans[kind] then
+    local about = { by = kind, written = 0, read = 0, row = 0, members = math.log(#self.best.made.kernels, 2) }
+    self.plans[kind] = { about = about, model = structure.model(self.records:near(about)) }
+  end
+  return self.plans[kind]
+end
+
+-- The one that promises most of those that were not tried, with its name and the seconds that it promises.
+local function structural(self)
+  local best, name, hope
+  for _, edit in ipairs(schedule.legal(self.best.made)) do
+    local text = not edit.kernel and schedule.text(schedule.apply({}, edit))
+    if text and not self.tried[text] then
+      local gain = structure.hope(self.best, edit, plan_of(self, edit).model)
+      if not best or gain > hope then best, name, hope = edit, text, gain end
+    end
+  end
+  return best, name, hope
+end
+
+-- A schedule with what is to be tried next of those kernels that an edit leaves as they are: they have times of their own.
+local function with_trials(s, made, lists)
+  local by = kernels_by_key(made)
+  for _, l in ipairs(lists) do
+    local kernel = by[l.one.key]
+    if kernel and name_of(kernel) == l.one.name then s = with_own(s, l.one.key, l.list[1].own) end
+  end
+  return s
+end
+
+-- Seconds of those kernels of one result that another one has not.
+local function alone(result, other)
+  local names, sum = {}, 0.0
+  for _, kernel in ipairs(other.made.kernels) do names[name_of(kernel)] = true end
+  for k, kernel in ipairs(result.made.kernels) do
+    if not names[name_of(kernel)] then sum = sum + result.list[k] end
+  end
+  return sum
+end
+
+local function learn_structure(self, edit, before, result)
+  local plan = plan_of(self, edit)
+  local change = structure.change(before, edit, alone(result, before) - alone(before, result))
+  structure.learn(plan.model, edit, change)
+  if self.learn then self.learn(plan.about, {}, change) end
+end
+
+-- Beside the edit, other kernels try their next options; then it is taken for itself, if it is better so.
+local function structural_round(self, edit, name, lists)
+  self.tried[name] = true
+  local before, plain = self.best, schedule.apply(assembled(self), edit)
+  local made = self.make(plain)
+  local result = made and (look(self, with_trials(plain, made, lists)) or look(self, plain))
+  if not result then return true end
+  learn_structure(self, edit, before, result)
+  take(self, note_all(self, result))
+  for _, s in ipairs { schedule.apply(assembled(self), edit), assembled(self) } do
+    made = self.make(s)
+    if made and known_times(self, made) then take(self, look(self, s)) end
+  end
+  return true
+end
+
+-- Edits without those that are known to change nothing.
+local function telling(self)
+  local dull = {}
+  for _, kernel in ipairs(self.best.made.kernels) do
+    local one = self.kernels[name_of(kernel)]
+    dull[schedule.key(kernel)] = one and one.dull
+  end
+  return function(edits)
+    local list = {}
+    for _, edit in ipairs(edits) do
+      if not (edit.kernel and promise.is_dull(dull[edit.kernel], edit)) then list[#list + 1] = edit end
+    end
+    return list
+  end
+end
+
+-- Some edits at once, from the best schedule, more where there are more kernels: each has a time of its own. What is made of kernels
+-- that were all measured cannot be better than what the best of each make. False where so many draws in a row gave nothing new.
+local function wander(self)
+  local choice, most = telling(self), math.max(2, #self.best.made.kernels)
+  for _ = 1, DRAWS do
+    if spent(self) then return false end
+    local s, made = walks.steps(self.make, self.best.schedule, self.best.made, 1 + self.draw(most), self.draw, choice)
+    local result = made and not known_times(self, made) and look(self, s, made)
+    if result then
+      take(self, note_all(self, result))
+      return true
+    end
+  end
+  return false
+end
+
+-- What promises more: options of all kernels, or an edit of what kernels there are.
+local function next_round(self)
+  local lists, sum = promises(self)
+  local edit, name, hope = structural(self)
+  if edit and (#lists == 0 or hope > sum) then return structural_round(self, edit, name, lists) end
+  if #lists > 0 and options_round(self, lists) then return true end
+  if spent(self) then return false end
+  if edit then return structural_round(self, edit, name, {}) end
+  return wander(self)
+end
+
+--- Search from a schedule. `how`: make(schedule) returns what candidate.make does, or nil; measure(made) the seconds of each
+--- kernel, in order, or nil; measurements = at most; stop() = whether to end; seed; records = what is known of kernels
+--- (tune/records.lua); learn(about, options, change) is told what was measured; hints: schedules that were best elsewhere, measured behind
+--- the first one. Returns the best { schedule, made,
+--- seconds, times }, or nil where the first could not be measured, and the curve: the best seconds after each measurement.
+function M.search(from, how)
+  local self = { make = walks.keeping(how.make), measure = how.measure, stop = how.stop or function() return false end,
+                 draw = walks.drawing(how.seed or 1),
+                 left = how.measurements, records = how.records or records.new(), learn = how.learn, seen = {}, texts = {}, tried = {},
+                 kernels = {}, plans = {}, curve = {} }
+  take(self, note_all(self, look(self, from)))
+  for _, hint in ipairs(self.best and how.hints or {}) do
+    if not spent(self) then take(self, note_all(self, look(self, hint))) end
+  end
+  while self.best and not spent(self) and next_round(self) do end
+  if self.best and self.least.seconds < self.best.seconds then self.best = self.least end
+  return self.best and walks.pruned(self.make, self.best), self.curve
+end
+
+--- The same by drawing.
+M.random = walks.random
+
+return M

@@ -1,0 +1,106 @@
+-- Generated products on the simulated device: every tile, ragged sides, transposes, parts of k.
+
+local cawb = require "cawb"
+local product = require "cawb.compose.emit.product.text"
+
+local device <close> = assert(cawb.device "sim:h100")
+local generated = dofile "tests/support/generated.lua" (device)
+local check = generated.check
+
+local text = [[
+import torch
+batch, m, n, k, a_is_t, b_is_t, dtype = 1, 2, 3, 4, False, False, "float32"
+class Model(torch.nn.Module):
+    def forward(self, a, b):
+        a = a.transpose(1, 2) if a_is_t else a
+        b = b.transpose(1, 2) if b_is_t else b
+        return torch.relu(torch.bmm(a, b) + 0.25)
+def get_inputs():
+    t = getattr(torch, dtype)
+    a = torch.randn((batch, k, m) if a_is_t else (batch, m, k), dtype=t)
+    b = torch.randn((batch, n, k) if b_is_t else (batch, k, n), dtype=t)
+    return [a, b]
+def get_init_inputs():
+    return []
+]]
+
+local four = "const float4 q = *(const float4 *)(%s + %s);\nv[0] = q.x, v[1] = q.y, v[2] = q.z, v[3] = q.w;"
+
+local function description(case)
+  local T = case.dtype == "float64" and "double" or "float"
+  local a = case.a_is_t and ("(z * %d + k) * %d + m"):format(case.k, case.m) or ("(z * %d + m) * %d + k"):format(case.m, case.k)
+  local b = case.b_is_t and ("(z * %d + n) * %d + k"):format(case.n, case.k) or ("(z * %d + k) * %d + n"):format(case.k, case.n)
+  return { name = "summed", type = T, batch = case.batch or 1, m = case.m, n = case.n, k = case.k,
+    parameters = { T .. " *__restrict__ y1", ("const %s *__restrict__ x1"):format(T), ("const %s *__restrict__ x2"):format(T) },
+    arguments = { "outputs[1]", "inputs[1]", "inputs[2]" },
+    along_a = case.a_is_t and "m" or "k", along_b = case.b_is_t and "k" or "n",
+    a = ("return x1[%s];"):format(a), b = ("return x2[%s];"):format(b),
+    a4 = case.four and four:format("x1", a), b4 = case.four and four:format("x2", b),
+    store4 = case.four and ("for (int j = 0; j < 4; j++) {\n  const float c = v[j] + 0.25f;\n  y1[(z * %d + m) * %d + n + j] = c < 0 ? 0 : c;\n}"):format(case.m, case.n),
+    store = ("const %s c = value + (%s)0.25;\ny1[(z * %d + m) * %d + n] = c < 0 ? 0 : c;"):format(T, T, case.m, case.n) }
+end
+
+local function right(what, case)
+  check.test("a product is right: " .. what, function()
+    local constants = { batch = case.batch, m = case.m, n = case.n, k = case.k, a_is_t = case.a_is_t, b_is_t = case.b_is_t,
+                        dtype = case.dtype }
+    generated.right(text, constants, { product.generate(description(case), case.how) }, case.battery)
+  end)
+end
+
+for tile = 1, product.tiles do
+  right("ragged sides, tile " .. tile, { m = 37, n = 133, k = 21, how = { tile = tile }, battery = {} })
+end
+right("one element", { m = 1, n = 1, k = 1 })
+right("transposes, packs of four", { batch = 2, m = 36, n = 40, k = 20, a_is_t = true, b_is_t = true, four = true })
+right("packs of four, large tiles", { m = 132, n = 136, k = 24, four = true, how = { tile = 1 }, battery = {} })
+right("packs of four, parts of k, long sums", { m = 20, n = 24, k = 1112, four = true, how = { splits = 2 }, battery = { "mixed", "integers", "nan" } })
+right("packs of four, a long sum", { m = 20, n = 24, k = 1000, four = true, how = { splits = 1 }, battery = { "mixed", "integers" } })
+right("the first factor transposed", { batch = 3, m = 35, n = 17, k = 33, a_is_t = true })
+right("the second factor transposed", { m = 35, n = 17, k = 33, b_is_t = true })
+right("a long sum", { m = 20, n = 24, k = 3001, how = { splits = 1 }, battery = { "mixed", "integers" } })
+right("parts of k", { batch = 2, m = 20, n = 24, k = 1111, how = { splits = 5 }, battery = { "mixed", "integers", "nan" } })
+right("float64", { m = 20, n = 24, k = 70, dtype = "float64" })
+
+check.test("few blocks split k, sums over long axes are of short ones", function()
+  local made = product.generate(description { m = 32, n = 32, k = 8192 })
+  check.equal(#made.launches, 2, "launches")
+  check.matches(product.generate(description { m = 4096, n = 4096, k = 4096 }).text, "At most 128 products")
+  assert(not product.generate(description { m = 4096, n = 4096, k = 100 }).text:find "total%[")
+  check.equal(#product.generate(description { m = 0, n = 4, k = 4 }).launches, 0, "launches of nothing")
+end)
+
+check.test("a sum over nothing is zero, and what is behind it", function()
+  local made = product.generate(description { m = 3, n = 4, k = 0 })
+  check.equal(#made.launches, 1, "launches")
+end)
+
+-- The same from tasks that no library serves: one kernel with what stands behind.
+local composed = dofile "tests/support/composed.lua"
+
+local function one(forward, inputs, setup, options)
+  check.test("a product with what is behind it is one kernel: " .. forward, function()
+    local made = composed.right(forward, inputs, setup, options)
+    check.equal(#made.kernels, 1, "kernels")
+    check.matches(made.source, "sums over k")
+  end)
+end
+
+local none = { libraries = false }
+one("return F.gelu(self.l(x)) * 2", "[torch.randn(33, 20)]", "self.l = nn.Linear(20, 36)", none)
+one("return x.transpose(1, 2) @ y + 1", "[torch.randn(3, 20, 8), torch.randn(3, 20, 6)]", nil, none)
+one("return x @ y", "[torch.randn(2, 3, 9, 8), torch.randn(2, 3, 8, 5)]", nil, none)
+one("return x @ y", "[torch.randn(9, 30, dtype=torch.float64), torch.randn(30, 5, dtype=torch.float64)]")
+one("return x @ y", "[torch.randint(-99, 99, (9, 30)), torch.randint(-99, 99, (30, 5))]")
+one("return x @ y", "[torch.randn(9, 30, dtype=torch.float16), torch.randn(30, 5, dtype=torch.float16)]", nil, none)
+one("return torch.addmm(x, y, z, alpha=0.5, beta=2)", "[torch.randn(9, 5), torch.randn(9, 7), torch.randn(7, 5)]", nil, none)
+
+check.test("rows of packs of four are written as such", function()
+  local made = composed.right("return torch.relu(x @ y)", "[torch.randn(3, 20, 12), torch.randn(3, 12, 8)]", nil, none)
+  check.matches(made.source, "_store4%(")
+  check.matches(made.source, "__stwb")
+  made = composed.right("return torch.relu(x @ y)", "[torch.randn(3, 20, 12), torch.randn(3, 12, 9)]", nil, none)
+  assert(not made.source:find "_store4%(", made.source)
+end)
+
+return check.done()

@@ -1,0 +1,158 @@
+-- Products on tensor cores at float32's accuracy: packed factors, what they take in, ranges that 16 bits cannot hold.
+
+local cawb = require "cawb"
+local compose = require "cawb.compose"
+local composed = dofile "tests/support/composed.lua"
+local evaluate = require "cawb.judge.evaluate"
+local options = require "cawb.base.options"
+local check = composed.check
+local h100 = composed.device
+
+local hopper = { arch = "sm_90a", least = 1 << 24 }      -- a third of the default in each direction
+
+local function right(forward, inputs, setup, options) return composed.right(forward, inputs, setup, options or hopper) end
+
+local function steps(made)
+  local words = {}
+  for name in made.plan:gmatch 'launch%("k%d+_([%w_]+)"' do words[#words + 1] = name end
+  return table.concat(words, " ")
+end
+
+check.test("factors are packed, multiplied, and done without tensor cores where packing says so", function()
+  local made = right("return x @ y", "[torch.randn(256, 512), torch.randn(512, 136)]")
+  check.equal(steps(made), "mm_both mm")
+  check.matches(table.concat(compose.table(made), "\n"), "float32 by three products of fp16 pairs %(wgmma%)")
+end)
+
+check.test("a small product is a library's, without being told", function()
+  local function call(forward, inputs, setup) return composed.make(forward, inputs, setup, { arch = "sm_90a" }).plan:find "gemm{" ~= nil end
+  check.equal(call("return x @ y", "[torch.randn(256, 256), torch.randn(256, 256)]"), true)
+  check.equal(call("return x @ y", "[torch.randn(1024, 1024), torch.randn(1024, 1024)]"), false)
+  check.equal(call("return self.l(x)", "[torch.randn(256, 256)]", "self.l = nn.Linear(256, 256)"), true)
+end)
+
+check.test("batches, transposed factors and ragged sizes", function()
+  right("return torch.bmm(x.transpose(1, 2), y.transpose(1, 2))", "[torch.rand(3, 515, 130), torch.randn(3, 67, 515)]")
+  right("return x @ y", "[torch.randn(2, 3, 65, 258), torch.randn(2, 3, 258, 222)]")
+  right("return x @ y[:, 3:]", "[torch.rand(300, 250), torch.randn(250, 236)]")
+end)
+
+check.test("where packing takes longer than the product a library computes it", function()
+  local function kinds(inputs)
+    local kernel = assert(composed.make("return x @ y", inputs, nil, { arch = "sm_90a" })).kernels[1]
+    return kernel.call and "library" or "tensor cores"
+  end
+  check.equal(kinds "[torch.rand(20000, 512), torch.randn(512, 32)]", "library")
+  check.equal(kinds "[torch.rand(2048, 2048), torch.rand(2048, 2048)]", "tensor cores")
+end)
+
+check.test("long sums over few tiles are cut into parts that one more kernel joins", function()
+  local made = right("return torch.tanh(x @ y)", "[torch.rand(96, 4160), torch.rand(4160, 161) / 4160]")
+  check.equal(steps(made), "tanh_both tanh tanh_finish")
+  -- Of numbers of a wide range there are no such parts: nothing reads them.
+  right("return x @ y", "[torch.randn(130, 1100) * 10.0 ** (torch.rand(130, 1100) * 12 - 6), torch.randn(1100, 40) * 10.0 ** (torch.rand(1100, 40) * 12 - 6)]",
+    nil, { arch = "sm_90a", least = 0, again = 1 })
+end)
+
+check.test("tiles are narrower where they are fewer than multiprocessors, so that k need not be cut", function()
+  local made = right("return torch.relu(x @ y)", "[torch.randn(200, 330), torch.randn(330, 201)]", nil, { arch = "sm_90a", least = 0 })
+  check.matches(made.source, "m64n32k16")
+  made = composed.make("return torch.relu(self.l(x))", "[torch.randn(1024, 1024)]", "self.l = nn.Linear(1024, 1024)", hopper)
+  check.equal(steps(made), "relu_left relu_right relu")
+  check.matches(made.source, "m64n64k16")
+  made = composed.make("return torch.relu(self.l(x))", "[torch.randn(4096, 256)]", "self.l = nn.Linear(256, 1024)", hopper)
+  check.matches(made.source, "m64n128k16")
+end)
+
+check.test("of a triangle's product only the tiles that show are multiplied", function()
+  local made = right("return torch.tril(x @ y)", "[torch.rand(300, 40), torch.rand(40, 400)]", nil, { arch = "sm_90a", least = 0 })
+  check.matches(made.source, "< 0 %? part %* 1 : min%(")
+  right("return torch.triu(x @ y, diagonal=3)", "[torch.rand(2, 300, 40), torch.rand(40, 200)]", nil, { arch = "sm_90a", least = 0 })
+  -- Those come first, so that each block has as many as others; of 3 x 4 tiles, numbered down the columns, 6, 9 and 10 show nothing.
+  check.matches(made.source, "_order%[%] = { 0, 1, 2, 3, 4, 5, 7, 8, 11, 6, 9, 10 }")
+end)
+
+check.test("results of short sums that no cache holds are written past the caches, tiles row after row", function()
+  local made = right("return x @ y", "[torch.rand(300, 40), torch.rand(40, 260)]", nil, { arch = "sm_90a", least = 0, streamed = 1 })
+  check.matches(made.source, "__stcs%(%(float2 %*%)")
+  check.matches(made.source, "const int t = i %% 9, group = t / %(1 %* 3%)")
+end)
+
+check.test("what a triangle's product does not show is not done again, whatever it is", function()
+  local zeros = "[torch.tril(torch.rand(260, 130)) * 10.0 ** (torch.rand(260, 130) * 36 - 18), torch.tril(torch.rand(130, 260)) * 10.0 ** (torch.rand(130, 260) * 36 - 18)]"
+  local made = right("return torch.tril(x @ y)", zeros, nil, { arch = "sm_90a", least = 0, again = 1 })
+  check.matches(made.source, "%(!%(.- < 0%) && fabsf%(sum%[j%]%)")
+end)
+
+check.test("weights are packed before the first call; what stands ahead and behind takes no step of its own", function()
+  local made = right("return torch.sigmoid(self.l(F.gelu(x) * 2)) + y", "[torch.randn(300, 192), torch.randn(300, 160)]",
+    "self.l = nn.Linear(192, 160)")
+  check.equal(steps(made), "add_left add_right add")
+  check.matches(made.plan, 'prepare%(function%(params%) launch%("k1_add_right"')
+  assert(not made.plan:find 'prepare%(function%(params%) launch%("k1_add_left"')
+end)
+
+check.test("rows far apart in size keep their digits, each by a scale of its own", function()
+  right("return (x * y) @ z", "[torch.randn(256, 256), 10.0 ** torch.linspace(-18, 18, 256).reshape(256, 1), torch.randn(256, 256)]")
+end)
+
+check.test("numbers too far apart for 16 bits, and infinities, are multiplied in float32", function()
+  right("return (x * z) @ (y / z.t())",
+    "[torch.randn(256, 256), torch.randn(256, 256), 10.0 ** (torch.arange(256) * 37 % 17 - 8.0).reshape(1, 256)]")
+  right("return (x / (1 - z)) @ y", "[torch.rand(256, 256), torch.rand(256, 256), torch.eye(256) * (torch.arange(256) == 3)]")
+end)
+
+check.test("small products, other types and other devices are left to others", function()
+  assert(composed.make("return x @ y", "[torch.randn(64, 64), torch.randn(64, 64)]", nil, hopper).plan:find "gemm{")
+  for _, arch in ipairs { "sm_75", "sm_89" } do
+    assert(composed.make("return x @ y", "[torch.randn(256, 512), torch.randn(512, 136)]", nil, { arch = arch }).plan:find "gemm{")
+  end
+  local half = "[torch.randn(256, 512).half(), torch.randn(512, 136).half()]"
+  assert(composed.make("return x @ y", half, nil, hopper).plan:find "gemm{")
+end)
+
+-- Where plain arithmetic is as fast as three products of halves (sm_89) they are made when they are asked for.
+check.test("tensor cores of other GPUs: the instruction of a warp, factors fetched a step ahead", function()
+  for _, name in ipairs { "a100", "l40s", "b200" } do
+    local device <close> = assert(cawb.device("sim:" .. name))
+    composed.device = device
+    local wanted = { arch = device.info.arch, least = 0, emulate = true }
+    local made = composed.right("return torch.tanh(x @ y)", "[torch.randn(2, 150, 130), torch.randn(130, 71)]", nil, wanted)
+    assert(made.source:find("ldmatrix", 1, true), "not by the loop of this device")
+    made = composed.right("return self.c(x)", "[torch.randn(2, 8, 14, 13)]", "self.c = nn.Conv2d(8, 16, 3)", wanted)
+    assert(compose.table(made)[2]:find("mma, boxes", 1, true), "not by boxes")
+  end
+  composed.device = h100
+  local made = composed.right("return x @ y", "[torch.rand(70, 2060), torch.rand(2060, 36)]", nil, { arch = "sm_80", least = 0 })
+  check.equal(steps(made), "mm_both mm mm_finish")
+end)
+
+check.test("they keep all rules", function()
+  local settings = options.copy(cawb.defaults)
+  settings.verify.trials, settings.verify.battery = 1, {}
+  for _, case in ipairs { { "return x @ y", "[torch.rand(256, 512), torch.rand(512, 136)]" },
+                          { "return self.c(x)", "[torch.rand(4, 8, 70, 70)]", "self.c = nn.Conv2d(8, 16, 3)" } } do
+    local task <close> = assert(composed.task(table.unpack(case)))
+    local made = assert(compose.make(task, { arch = "sm_90a", least = 0, full = 1 }))
+    local facts = assert(evaluate.candidate(task, cawb.candidate { source = made.source, plan = made.plan }, settings, { against = {} }))
+    assert(facts.ok, facts.reason)
+  end
+end)
+
+check.test("a text that would be too long leaves small products to libraries", function()
+  local made = composed.make("return (x @ y) @ z", "[torch.randn(64, 1024), torch.randn(1024, 1024), torch.randn(1024, 64)]", nil,
+    { arch = "sm_90a", least = 1, largest = 20000 })
+  assert(made.plan:find "gemm{", "the smaller one is a library's")
+end)
+
+-- Of arrays of one name NVRTC takes the least alignment in a source, and says nothing: tiles that are swizzled lie wrongly then.
+check.test("shared memory of one name is aligned alike in all templates", function()
+  local alignment, count = {}, 0
+  for at, name in check.shell "cat lua/cawb/compose/emit/*.cu lua/cawb/compose/emit/*/*.cu":gmatch "extern __shared__ __align__%((%d+)%) [%a ]-([%w_]+)%[%]" do
+    assert((alignment[name] or at) == at, name .. " is aligned to " .. at .. " and to " .. tostring(alignment[name]))
+    alignment[name], count = at, count + 1
+  end
+  assert(count >= 10, count)
+end)
+
+return check.done()

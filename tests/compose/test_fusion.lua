@@ -1,0 +1,49 @@
+-- What is put together is written where it lies in the whole, by the kernels that make its parts.
+
+local composed = dofile "tests/support/composed.lua"
+local check = composed.check
+
+local arch = composed.device.info.arch
+local options = { arch = arch, least = 1 }
+
+-- What is made has so many kernels that only copy, and is right.
+local function copies(wanted, forward, inputs, setup, how)
+  local made, n = composed.right(forward, inputs, setup, how or options), 0
+  for _, kernel in ipairs(made.kernels) do
+    local x = kernel.roots[1]
+    n = n + (x.kind == "view" and #x.pieces > 1 and 1 or 0)
+  end
+  check.equal(n, wanted)
+end
+
+local two = "self.a = nn.Conv2d(3, 16, 1)\nself.b = nn.Conv2d(3, 24, 3, padding=1)"
+local plain = "self.a = nn.Conv2d(3, 16, 1, bias=False)\nself.b = nn.Conv2d(3, 24, 3, padding=1, bias=False)"
+local x = "[torch.randn(2, 3, 12, 20)]"
+
+check.test("convolutions and what follows them, along channels, images, rows and columns", function()
+  copies(0, "return torch.cat([torch.relu(self.a(x)), torch.sigmoid(self.b(x)) * 2, self.a(x)], 1)", x, two)
+  for _, axis in ipairs { 0, 2, 3 } do
+    copies(0, ("return torch.cat([torch.relu(self.b(x)), self.b(-x)], %d)"):format(axis), x, two)
+  end
+end)
+
+check.test("a part and the whole that others read too", function()
+  copies(0, "a = torch.relu(self.a(x))\ny = torch.cat([a, self.b(x)], 1)\nreturn y.cumsum(2), a.sum(1)", x, two)
+  copies(0, "y = torch.cat([self.a(x), torch.relu(self.b(x))], 1)\nreturn self.c(y)", x, two .. "\nself.c = nn.Conv2d(40, 16, 3)")
+end)
+
+check.test("an input, one part twice, an output and parts of two wholes are copied", function()
+  copies(1, "return torch.cat([x, torch.relu(self.b(x))], 1)", x, two)
+  copies(1, "a = torch.relu(self.a(x))\nreturn torch.cat([a, a], 1)", x, two)
+  copies(1, "a = torch.relu(self.a(x))\nreturn a, torch.cat([a, self.b(x)], 1)", x, two)
+  copies(1, "a, b = self.a(x), self.b(x)\nreturn torch.cat([a, b], 1), torch.cat([b, a], 1)", x, plain)
+end)
+
+check.test("without tensor cores, with a library's convolutions, and where nothing is fused", function()
+  local y, setup = "return torch.cat([self.a(x), self.b(x)], 1)", plain
+  composed.right(y, x, setup, {})
+  copies(1, y, x, setup, { arch = arch, beside = false })
+  composed.right(y, x, setup, { arch = arch, fuse = false })
+end)
+
+return composed.check.done()

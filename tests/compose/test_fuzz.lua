@@ -1,0 +1,19 @@
+-- A few of the random tasks of tests/fuzz/graphs.lua, composed with random choices and judged.
+
+local composed = dofile "tests/support/composed.lua"
+local graphs = dofile "tests/fuzz/graphs.lua"
+
+local function try(seed)
+  composed.check.test(("random task %d"):format(seed), function()
+    local fine, why, text = graphs.try(composed, seed)
+    if not fine then error(text .. "\n" .. why, 0) end
+  end)
+end
+
+for seed = 300, 323 do try(seed) end
+try(311091)                -- the sum of a layer norm's results, which cancels, where the mean is rounded
+try(501696)                -- rows of a causal softmax, and one number that is tiny beside its column's others
+try(501857)                -- a layer norm of equal elements, by parts
+try(502229)                -- a logarithm of sums that are 1: nothing but its terms has a size
+
+return composed.check.done()

@@ -1,0 +1,98 @@
+-- Kernels that differ in whole numbers alone are one, where all texts are long.
+
+local composed = dofile "tests/support/composed.lua"
+local share = require "cawb.compose.plan.merge"
+local check = composed.check
+
+-- A kernel as a generator makes it; $ is its name.
+local function kernel(name, text, numbers, prepare)
+  local made = { text = text:gsub("%$", name), launches = { { kernel = name, arguments = { numbers }, prepare = prepare } } }
+  return { name = name, made = made }
+end
+
+local frame = [[
+// $: a comment with a number, %d
+static __device__ __forceinline__ int $_half() { return 3; }
+static __device__ __forceinline__ float $_at(const float *x1, int i) { return x1[%d * i] + $_half(); }
+extern "C" __global__ void __launch_bounds__(128)
+$(const float *x1, float *y2) {
+  const int i = blockIdx.x * 128 + threadIdx.x;
+  %s
+  if (i < %d) y2[i] = $_at(x1, i) + 1e-5;
+}
+]]
+
+-- Two kernels with these numbers and statements, when they are shared.
+local function two(a, b, prepare)
+  local kernels = { kernel("k1_one", frame:format(a[1], a[1], a[2], a[3]), 11, prepare), kernel("k2_two", frame:format(b[1], b[1], b[2], b[3]), 22, prepare) }
+  share.apply(kernels, 0)
+  return kernels
+end
+
+check.test("a number that differs is a parameter of the first kernel", function()
+  local kernels = two({ 7, "", 500 }, { 9, "", 600 })
+  local text = kernels[1].made.text
+  check.equal(kernels[2].made.text, nil)
+  assert(text:find("k1_one(const int c1, const int c2, const float *x1", 1, true), text)
+  assert(text:find("k1_one_at(const int c1, const int c2, const float *x1, int i) { return x1[c1 * i] + k1_one_half(c1, c2); }", 1, true), text)
+  assert(text:find("k1_one_half(const int c1, const int c2) { return 3; }", 1, true), text)
+  assert(text:find("if (i < c2) y2[i] = k1_one_at(c1, c2, x1, i) + 1e-5;", 1, true), text)
+  check.equal(table.concat(kernels[1].made.launches[1].arguments, " "), "7 500 11")
+  check.equal(kernels[2].made.launches[1].kernel, "k1_one")
+  check.equal(table.concat(kernels[2].made.launches[1].arguments, " "), "9 600 22")
+end)
+
+check.test("one parameter for numbers that are the same in each kernel, a wide one for a wide number", function()
+  local text = two({ 7, "", 7 }, { 9, "", 9 })[1].made.text
+  assert(text:find("x1[c1 * i]", 1, true) and text:find("if (i < c1)", 1, true) and not text:find "c2", text)
+  text = two({ 7, "", 500 }, { 7, "", 5000000000 })[1].made.text
+  assert(text:find("k1_one(const long long c1, const float *x1", 1, true), text)
+end)
+
+check.test("what a compiler makes faster code of stays a number", function()
+  for _, statement in ipairs { "y2 += i / %d;", "y2 += i %% %d;", "y2 += i / (2 * %d);", "float v[%d]; y2[0] = v[i];", "float v[90]; y2[0] = v[%d];",
+    "#pragma unroll\nfor (int j = 0; j < %d; j++) y2[j] = 0;", "y2[0] = join<%d, 2>(i);", "y2[0] = join<2, %d, 3>(i);",
+    "static const int t[1] = { %d }; y2[0] = t[i];", 'asm("mov %%0, %d;" : "=f"(y2[0]));', "asm volatile(\"\" :: \"n\"(%d));",
+    "switch (i) { case %d: y2[0] = 1; }", "y2[0] = .%d;", "y2[0] = 1e-%d;", "y2[0] = 0x1p-%d;", "enum { E = %d }; y2[0] = E;", "y2[0] = %du;",
+    "if constexpr (%d > 3) y2[0] = 1;", "y2[0] = other(%d);" } do
+    local kernels = two({ 7, statement:format(40), 500 }, { 7, statement:format(41), 500 })
+    assert(kernels[1].made.text and kernels[2].made.text, statement)
+    kernels = two({ 7, statement:format(40), 500 }, { 8, statement:format(40), 500 })
+    assert(kernels[2].made.text == nil, statement)
+    assert(kernels[1].made.text:find(statement:format(40), 1, true), kernels[1].made.text)
+  end
+end)
+
+check.test("a kernel that runs before the first call divides by parameters", function()
+  local kernels = two({ 7, "y2 += i / 40;", 500 }, { 7, "y2 += i / 41;", 500 }, true)
+  assert(kernels[1].made.text:find("y2 += i / c1;", 1, true) and not kernels[2].made.text, kernels[1].made.text)
+end)
+
+check.test("a block's number may be divided by a parameter, what follows from it may not", function()
+  local kernels = two({ 7, "y2 += block / 40 % (3 * 50) * 64;", 500 }, { 7, "y2 += block / 41 % (3 * 51) * 65;", 500 })
+  assert(kernels[1].made.text:find("y2 += block / c1 % (3 * c2) * c3;", 1, true) and not kernels[2].made.text, kernels[1].made.text)
+  for _, statement in ipairs { "y2 += (block + i) / %d;", "y2 += block * 3 + i / %d;", "y2 += block, i %% %d;" } do
+    kernels = two({ 7, statement:format(40), 500 }, { 7, statement:format(41), 500 })
+    assert(kernels[2].made.text, statement)
+  end
+end)
+
+check.test("texts that are not long stay as they are", function()
+  local kernels = { kernel("k1_one", frame:format(7, 7, "", 500), 11), kernel("k2_two", frame:format(7, 7, "", 600), 22) }
+  share.apply(kernels)
+  assert(kernels[1].made.text:find("i < 500", 1, true) and kernels[2].made.text:find("i < 600", 1, true))
+end)
+
+local function kernels_of(made) return select(2, made.source:gsub("__global__", "")) end
+
+check.test("layers of other widths share their kernels, and are right", function()
+  local forward = "for layer in self.l: x = torch.relu(layer(x))\nreturn x"
+  local setup = "self.l = nn.ModuleList([nn.Conv2d(c, d, 3, padding=1) for c, d in ((64, 48), (48, 40), (40, 36), (36, 48))])"
+  local function how(long) return { arch = "sm_90a", least = 0, conv = "packed", long = long } end
+  local alike = composed.right(forward, "[torch.randn(2, 64, 13, 11)]", setup, how(0))
+  local apart = composed.make(forward, "[torch.randn(2, 64, 13, 11)]", setup, how())
+  assert(kernels_of(alike) < kernels_of(apart), kernels_of(apart))
+  assert(#alike.source < #apart.source, #apart.source)
+end)
+
+return check.done()

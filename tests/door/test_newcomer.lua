@@ -1,0 +1,128 @@
+-- A newcomer's way through docs/quickstart.md, with the files of that page and nothing else: own operator, judge, promotion into
+-- a Python that knows no cawb, a model behind an endpoint, the report, a leaderboard. In a folder of its own.
+
+local check = dofile "tests/support/check.lua"
+local pages = dofile "tests/door/pages.lua"
+local core = require "cawb.core"
+
+local dir = check.folder()
+local python = assert(require "cawb.base.python".path())
+local small = " --device sim:h100 --set task.rows=16 --set task.cols=64 --set verify.trials=1 --set verify.battery=mixed"
+
+local function cawb(words) return check.shell(("cd '%s' && '%s' %s 2>&1"):format(dir, core.program, words)) end
+
+for _, fence in ipairs(pages.read "docs/quickstart.md".fences) do
+  local name = fence.comment and fence.comment:match "^file: (%S+)$"
+  if name then check.write(dir .. "/" .. name, fence.text) end
+end
+
+check.test("the operator is a task, and what the compiler makes of it passes", function()
+  local out, status = cawb "admit discount.py --set task.rows=16 --set task.cols=64"
+  check.equal(status, 0, out)
+  out, status = cawb("discount.py --out made" .. small)
+  check.equal(status, 0, out)
+  check.matches(out, "^compose on discount: H100 SXM %(simulated%); times are modelled, not measured; at most 20 turns, 600 s\n")
+  check.matches(out, "\nPyTorch: eager %d.- us modelled, rms error %d.%de%-%d+; compile ")
+  check.matches(out, "best: turn 1, ")
+  local kept = out:match "\nkept in (made/%S+)\n"
+  check.matches(out, "\nthe kernel is its kernel%.cu; to look at all: cawb report made; to use it: cawb promote " .. kept:gsub("%p", "%%%0") .. " %-%-into DIR\n")
+end)
+
+check.test("a kernel of one's own gets a verdict", function()
+  local out, status = cawb("judge discount.py discount.cu --out judged" .. small)
+  assert(status == 0 or status == 1, out)
+  check.matches(out, "^right, ")
+end)
+
+local use = [[
+import torch
+from fast_discount import Module, why_not
+rewards, scale = torch.randn(16, 64), torch.rand(64)
+y = Module()(rewards, scale)
+want = (rewards * scale).flip(1).cumsum(1).flip(1)
+assert torch.allclose(y, want, atol=1e-5), (y - want).abs().max()
+print("because", why_not(rewards, scale))
+]]
+
+check.test("it is promoted into a fresh Python without cawb, where the reference runs for want of a GPU", function()
+  local out, status = cawb "promote judged/*-discount-* --into fast_discount --modelled --speedup 0.001"
+  check.equal(status, 0, out)
+  check.matches(out, "promoted into fast_discount\ntry it: /%S*python%S* fast_discount/test_promoted%.py; then, in a Python with PyTorch ")
+  check.write(dir .. "/use.py", use)
+  out, status = check.shell(("cd / && env -i PATH=/usr/bin:/bin HOME='%s' PYTHONPATH='%s' '%s' '%s/use.py' 2>&1"):format(dir, dir,
+    python, dir))
+  check.equal(status, 0, out)
+  check.matches(out, "because the tensors are not on one GPU")
+end)
+
+check.test("what the compiler made is promoted at a further size, for which it is lowered again", function()
+  local out, status = cawb "promote made/*-discount-* --into composed --modelled --speedup 0.001 --shape rows=8"
+  check.equal(status, 0, out)
+  check.matches(out, "passed  float32%[8, 64%] float32%[64%]: the strict judge")
+  check.equal(#core.json.decode(assert(io.open(dir .. "/composed/promoted.json")):read "a").shapes, 2)
+end)
+
+-- An endpoint that answers every question with the page's own kernel and plan.
+local endpoint = [[
+import http.server, json, sys
+fence = "`" * 3
+reply = "".join("%s%s\n%s\n%s\n\n" % (fence, kind, open(name).read(), fence) for kind, name in (("cuda", "discount.cu"), ("lua", "discount.lua")))
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        body = json.dumps({"id": "1", "object": "chat.completion", "model": "m", "usage": {"prompt_tokens": 10, "completion_tokens": 20},
+                           "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": reply}}]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *_): pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+]]
+
+check.test("a model behind an endpoint proposes it, and the report shows both", function()
+  check.write(dir .. "/endpoint.py", endpoint)
+  local pipe = assert(io.popen(("cd '%s' && exec '%s' endpoint.py & echo $!"):format(dir, python)))
+  local process, port = pipe:read("n", "n")
+  local out, status = cawb(("single discount.py --out made --set model.url=http://127.0.0.1:%d/v1 --set model.name=m%s"):format(port, small))
+  check.shell("kill " .. process)
+  pipe:close()
+  check.equal(status, 0, out)
+  check.matches(out, "model: 1 reply, ")
+  out, status = cawb "report made"
+  check.equal(status, 0, out)
+  local html = assert(io.open(dir .. "/made/report.html")):read "a"
+  check.matches(html, "__global__ void discount")
+  check.matches(html, "compose")
+  local drawn = "Object.keys(Chart.instances).length > 0"
+  out, status = check.shell(("'%s' tests/support/browsing.py '%s/made/report.html' '%s' 2>&1"):format(python, dir, drawn))
+  if status == 77 then return print "skipped: there is no browser to look at the report with" end
+  check.equal(status, 0, out)
+  local seen = assert(core.json.decode(out))
+  check.equal(#seen.complaints, 0, out)
+  check.matches(seen.text, "discount")
+  check.matches(seen.text, "\n%d.-x as fast as torch%.compile, the fastest baseline that is no less accurate %(modelled%)\n")
+  check.matches(seen.text, "turn%s+candidate%s+verdict%s+modelled time%s+vs eager%s+vs compile%s+rms error")
+end)
+
+check.test("a suite is a leaderboard's row, and a store without one says what makes it so", function()
+  check.write(dir .. "/suite.lua", 'return { { path = "discount.py", name = "discount", level = 1, id = 1, task = { rows = 16, cols = 64 } } }')
+  local out, status = cawb "bench compose suite.lua --device sim:h100 --quiet --out suite --set verify.trials=1 --set verify.battery=mixed"
+  check.equal(status, 0, out)
+  out, status = cawb "report suite --leaderboard"
+  check.equal(status, 0, out)
+  local board = assert(core.json.decode(out))
+  check.equal(board.format, "cawb-leaderboard-1")
+  local task = board.suites[1].tasks[1]
+  check.equal(task.status, "pass")
+  assert(#task.time_s == 3 and #task.compile == 3 and board.suites[1].modelled == true, out)
+  assert(board.suites[1].stacks[1].manifest, "the stack is named")
+  out, status = cawb "report made --leaderboard"
+  check.equal(status, 2, out)
+  check.matches(out, "there is no suite in it: .*cawb bench STRATEGY SUITE")
+end)
+
+return check.done()

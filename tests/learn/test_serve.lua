@@ -1,0 +1,112 @@
+-- What `cawb serve` is made of, without a device: broken requests, and what leaves with an answer. The server as clients see it:
+-- tests/learn/test_serve*.py.
+
+local check = dofile "tests/support/check.lua"
+local core = require "cawb.core"
+local http = require "cawb.learn.serve.http"
+
+check.test("broken requests are answered once each, with a status that is meant", function()
+  local out, status = check.shell(("'%s' tests/fuzz/serve.lua -- 3000 7 2>&1"):format(core.program))
+  check.equal(status, 0, out)
+  check.matches(out, "3000 requests")
+end)
+
+check.test("of a path of this machine only the last part is told", function()
+  check.equal(http.scrub "cannot open /usr/lib/x/y.so: no", "cannot open .../y.so: no")
+  check.equal(http.scrub '{"a":"/etc/hosts","b":"x /tmp/a b"}', '{"a":".../hosts","b":"x .../a b"}')
+  check.equal(http.scrub "a / b, 1/2, //usr, /nosuchroot/x, and/or", "a / b, 1/2, //usr, /nosuchroot/x, and/or")
+end)
+
+check.test("the text of a task is found by its hash, and no other is taken", function()
+  local tasks = assert(require "cawb.learn.serve.tasks".new({ "examples/softmax.py" }, { scratch = "/tmp" }))
+  local text = assert(io.open "examples/softmax.py"):read "a"
+  check.equal(assert(tasks:find { code = text }).key, "softmax")
+  check.equal(assert(tasks:find(tasks.list[1].hash)).key, "softmax")
+  local none, why = tasks:find { code = text .. "#" }
+  check.equal(none, nil)
+  check.matches(why, "accept%-tasks")
+end)
+
+-- A pool with one place on which the task of `entry` is loaded, as far as it can tell.
+local function pool_of(entry, builders)
+  local options = require "cawb.base.options".copy(require "cawb.base.defaults")
+  local device = { close = function() end }
+  local p = assert(require "cawb.learn.serve.pool".new { devices = { device }, options = options, resident = 1, most = 16, builders = builders })
+  p.places[1].loaded[entry.hash] = { entry = entry, task = { host = true, close = function(self) self.host = nil end }, host = p.places[1].spare[1] }
+  p.places[1].order[1] = entry.hash
+  return p
+end
+
+check.test("what waits is made ready by as many builders as there are, and evaluated when it is ready", function()
+  local loop = require "cawb.base.loop"
+  local entry, made, at_once, most, go, order = { hash = "a task" }, 0, 0, 0, {}, {}
+  local p = pool_of(entry, 2)
+  local function ahead(i)
+    local seen
+    return { look = function(held) seen = held.task end, make = function(_, number)
+      assert(seen and number <= 2)
+      at_once = at_once + 1
+      most = math.max(most, at_once)
+      loop.wait(function() return go[i] end)
+      at_once, made = at_once - 1, made + 1
+    end }
+  end
+  for i = 1, 5 do
+    loop.spawn(function()
+      p:run(entry, function()
+        if i == 1 then loop.wait(function() return go[1] end) end
+        order[#order + 1] = i
+        return true
+      end, i > 1 and ahead(i) or nil)
+    end)
+  end
+  loop.wait(function() return at_once == 2 end)
+  go[3] = true                               -- the third is ready before the second
+  loop.wait(function() return made == 1 end)
+  go[1], go[4], go[5] = true, true, true
+  loop.wait(function() return #order == 4 end)
+  go[2] = true
+  loop.wait(function() return #order == 5 end)
+  check.equal(table.concat(order, " "), "1 3 4 5 2")
+  check.equal(most, 2)
+  p:close()
+end)
+
+check.test("who wants a lane alone waits for those on it, and comes before those who do not", function()
+  local loop = require "cawb.base.loop"
+  local lane, go, seen = require "cawb.base.lane".new(), {}, {}
+  local function visit(name, alone)
+    return loop.spawn(function()
+      return lane:hold(alone, function()
+        seen[#seen + 1] = name
+        loop.wait(function() return go[name] end)
+        return name
+      end)
+    end)
+  end
+  local tasks = { visit("a", false), visit("b", false), visit("alone", true), visit("c", false) }
+  loop.wait(function() return #seen == 2 end)
+  check.equal(table.concat(seen, " "), "a b")
+  go.a, go.b = true, true
+  loop.wait(function() return #seen > 2 end)
+  check.equal(seen[3], "alone")
+  check.equal(#seen, 3)
+  go.alone, go.c = true, true
+  for i, name in ipairs { "a", "b", "alone", "c" } do check.equal(loop.join(tasks[i]), name) end
+  check.equal(seen[4], "c")
+  local inside = loop.spawn(function()
+    return lane:hold(true, function()
+      table.sort({ 1, 2 }, function(a, b)          -- from where nobody can yield
+        assert(lane:hold(false, function() return "at once" end) == "at once")
+        return a < b
+      end)
+      return "both"
+    end)
+  end)
+  check.equal(loop.join(inside), "both")
+  local failed = pcall(lane.hold, lane, true, error, "broken")
+  check.equal(failed, false)
+  check.equal(lane:hold(true, function() return "free again" end), "free again")
+end)
+
+return check.done()
