@@ -9,13 +9,35 @@ endif()
 # Tests that judge draw all secrets from this: the same verdicts in each run. Empty: fresh ones, to hunt with.
 set(CAWB_SEED 2602 CACHE STRING "what the secrets of tests follow from; empty: fresh ones each time")
 
+# What tests of the simulated device execute: tests/ptx/*.cu, compiled once, by NVRTC.
+add_executable(compile_ptx tests/ptx/compile.c core/compile/nvrtc.c core/base/bytes.c core/base/err.c core/base/locate.c
+  core/base/slurp.c core/base/utf8.c)
+target_include_directories(compile_ptx PRIVATE core)
+target_include_directories(compile_ptx SYSTEM PRIVATE ${CAWB_CUDA_INCLUDE})
+target_compile_definitions(compile_ptx PRIVATE _GNU_SOURCE CAWB_SOURCE="${CMAKE_SOURCE_DIR}")
+target_compile_options(compile_ptx PRIVATE -Wall -Wextra -Wshadow -Werror)
+target_link_libraries(compile_ptx PRIVATE ${CMAKE_DL_LIBS})
+set(ptx_folder ${CMAKE_BINARY_DIR}/ptx)
+file(MAKE_DIRECTORY ${ptx_folder})
+file(GLOB cu_sources CONFIGURE_DEPENDS tests/ptx/*.cu)
+foreach(source ${cu_sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_custom_command(OUTPUT ${ptx_folder}/${name}.ptx DEPENDS compile_ptx ${source}
+    COMMAND compile_ptx ${source} ${ptx_folder}/${name}.ptx ${site_packages} VERBATIM)
+  list(APPEND ptx ${ptx_folder}/${name}.ptx)
+endforeach()
+add_custom_target(ptx DEPENDS ${ptx})
+
 file(GLOB c_tests CONFIGURE_DEPENDS tests/c/test_*.c)
 foreach(source ${c_tests})
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
   target_link_libraries(${name} PRIVATE cawb_core)
   target_compile_options(${name} PRIVATE -O0)    # they run for moments, and one compiles the simulator again
-  target_compile_definitions(${name} PRIVATE CAWB_SOURCE="${CMAKE_SOURCE_DIR}")
+  target_compile_definitions(${name} PRIVATE CAWB_SOURCE="${CMAKE_SOURCE_DIR}" CAWB_PTX="${ptx_folder}")
+  if(name MATCHES "^test_(sim_|worker$)")
+    add_dependencies(${name} ptx)
+  endif()
   add_test(NAME c/${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
   set_tests_properties(c/${name} PROPERTIES LABELS c TIMEOUT 900
     ENVIRONMENT "CAWB_REQUIRE_NVRTC=1;CAWB_TEST_SITE_PACKAGES=${site_packages}")

@@ -109,11 +109,9 @@ static void test_recursion(void) {
 static unsigned next(unsigned *seed) { return (*seed = *seed * 1664525u + 1013904223u) >> 8; }
 
 static void test_fuzz(const char *file) {
-  char path[1024];
   cawb_err err;
   unsigned seed = 42;
-  snprintf(path, sizeof path, "%s/tests/ptx/%s", CAWB_SOURCE, file);
-  char *whole = read_text(path);
+  char *whole = fixture_text(file);
   size_t size = strlen(whole);
   char *text = malloc(size + 1);
   for (int i = 0; i < 150; i++) {              /* cut short */
@@ -138,9 +136,7 @@ static void test_fuzz(const char *file) {
 /* Every allocation of open, alloc, load and run fails once; nothing leaks or stays. */
 static void test_memory(void) {
   if (!FAILING_MALLOC) return;
-  char path[1024];
-  snprintf(path, sizeof path, "%s/tests/ptx/features.ptx", CAWB_SOURCE);
-  char *ptx = read_text(path);
+  char *ptx = fixture_text("features.ptx");
   cawb_image image = { .ptx = ptx };
   long failed = 0;
   for (long n = 0;; n++) {
