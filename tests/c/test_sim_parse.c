@@ -65,6 +65,7 @@ static void test_lacking(void) {
     { "vmad.s32.s32.s32 %r1, %r1, %r2;", "scalar video instructions with negated operands (vmad.s32.s32.s32) are" },
     { "mov.u32 %r1, %envreg7;", "registers that a driver fills (%envreg7) are" },
     { "frobnicate.b32 %r1, %r2;", "'frobnicate.b32' is" },
+    { ".loc 1 6 1\n .loc 2 99 1, function_name $L__info_string0 + 4, inlined_at 1 7 3\n frobnicate.b32 %r1, %r2;", "'frobnicate.b32' is" },
     { "mov.u64 %rd1, h;", "k, kernel.cu line 7: no variable 'h' (PTX line 6, 'mov.u64')" }
   };
   for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++) {
