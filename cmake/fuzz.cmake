@@ -24,6 +24,7 @@ foreach(source ${core})
 endforeach()
 
 add_custom_target(fuzzers)
+add_dependencies(fuzzers ptx)        # seeds
 file(GLOB fuzzers CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
 foreach(source ${fuzzers})
   get_filename_component(name ${source} NAME_WE)

@@ -9,6 +9,25 @@ endif()
 # Tests that judge draw all secrets from this: the same verdicts in each run. Empty: fresh ones, to hunt with.
 set(CAWB_SEED 2602 CACHE STRING "what the secrets of tests follow from; empty: fresh ones each time")
 
+# What tests of the simulated device execute: tests/sim/ptx/*.cu, compiled once, by NVRTC.
+add_executable(compile_ptx tests/sim/ptx/compile.c core/gpu/compile/nvrtc.c core/base/bytes.c core/base/err.c core/base/locate.c
+  core/base/slurp.c core/base/utf8.c)
+target_include_directories(compile_ptx PRIVATE core)
+target_include_directories(compile_ptx SYSTEM PRIVATE ${CAWB_CUDA_INCLUDE})
+target_compile_definitions(compile_ptx PRIVATE _GNU_SOURCE CAWB_SOURCE="${CMAKE_SOURCE_DIR}")
+target_compile_options(compile_ptx PRIVATE -Wall -Wextra -Wshadow -Werror)
+target_link_libraries(compile_ptx PRIVATE ${CMAKE_DL_LIBS})
+set(ptx_folder ${CMAKE_BINARY_DIR}/ptx)
+file(MAKE_DIRECTORY ${ptx_folder})
+file(GLOB cu_sources CONFIGURE_DEPENDS tests/sim/ptx/*.cu)
+foreach(source ${cu_sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_custom_command(OUTPUT ${ptx_folder}/${name}.ptx DEPENDS compile_ptx ${source}
+    COMMAND compile_ptx ${source} ${ptx_folder}/${name}.ptx ${site_packages} VERBATIM)
+  list(APPEND ptx ${ptx_folder}/${name}.ptx)
+endforeach()
+add_custom_target(ptx DEPENDS ${ptx})
+
 # The tests of a language: their files, without those that need a GPU.
 function(cawb_tests out extension)
   file(GLOB_RECURSE found CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/tests tests/test_*.${extension})
@@ -23,7 +42,10 @@ foreach(test ${c_tests})
   target_link_libraries(${name} PRIVATE cawb_core)
   target_include_directories(${name} PRIVATE tests/support)
   target_compile_options(${name} PRIVATE -O0)    # they run for moments, and one compiles the simulator again
-  target_compile_definitions(${name} PRIVATE CAWB_SOURCE="${CMAKE_SOURCE_DIR}")
+  target_compile_definitions(${name} PRIVATE CAWB_SOURCE="${CMAKE_SOURCE_DIR}" CAWB_PTX="${ptx_folder}")
+  if(name MATCHES "^test_(sim_|worker$)")
+    add_dependencies(${name} ptx)
+  endif()
   add_test(NAME ${test} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
   set_tests_properties(${test} PROPERTIES LABELS c TIMEOUT 900
     ENVIRONMENT "CAWB_REQUIRE_NVRTC=1;CAWB_TEST_SITE_PACKAGES=${site_packages}")

@@ -20,7 +20,7 @@
 #define LIMITS "\"limits\":{\"memory\":8000000,\"instructions\":1000000}"
 #define TENSORS "\"inputs\":[" TENSOR "],\"outputs\":[" TENSOR "],\"params\":[]"
 #define PLAN "\"plan\":\"launch('gelu', { grid = 1, block = 64 }, outputs[1], inputs[1], 64)\""
-#define LOAD(more) "{\"op\":\"load\",\"ptx\":\"" CAWB_SOURCE "/tests/sim/ptx/basic.ptx\"," more "}"
+#define LOAD(more) "{\"op\":\"load\",\"ptx\":\"" CAWB_PTX "/basic.ptx\"," more "}"
 #define SHARES "\"inputs_share\":{\"fd\":0,\"size\":256},\"outputs_share\":{\"fd\":1,\"size\":256}"
 
 static int sock;                 /* our end */

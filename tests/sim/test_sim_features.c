@@ -24,12 +24,7 @@ static void open_with(sim_fixture *x, const sim_isa *isa) {
   fixture_open(x, "features.ptx");
   cawb_device_unload(x->d, x->m);
   ((sim_device *)x->d)->isa = isa;
-  char path[1024], *ptx;
-  snprintf(path, sizeof path, "%s/tests/sim/ptx/features.ptx", CAWB_SOURCE);
-  ptx = read_text(path);
-  cawb_image image = { .ptx = ptx };
-  if (cawb_device_load(x->d, &image, &x->m, &x->err) != CAWB_OK) exit(1);
-  free(ptx);
+  fixture_load(x, "features.ptx");
 }
 
 /* Print what differs: a bare CHECK would not say which of many values it was. */

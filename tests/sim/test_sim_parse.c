@@ -65,6 +65,7 @@ static void test_lacking(void) {
     { "vmad.s32.s32.s32 %r1, %r1, %r2;", "scalar video instructions with negated operands (vmad.s32.s32.s32) are" },
     { "mov.u32 %r1, %envreg7;", "registers that a driver fills (%envreg7) are" },
     { "frobnicate.b32 %r1, %r2;", "'frobnicate.b32' is" },
+    { ".loc 1 6 1\n .loc 2 99 1, function_name $L__info_string0 + 4, inlined_at 1 7 3\n frobnicate.b32 %r1, %r2;", "'frobnicate.b32' is" },
     { "mov.u64 %rd1, h;", "k, kernel.cu line 7: no variable 'h' (PTX line 6, 'mov.u64')" }
   };
   for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++) {
@@ -109,11 +110,9 @@ static void test_recursion(void) {
 static unsigned next(unsigned *seed) { return (*seed = *seed * 1664525u + 1013904223u) >> 8; }
 
 static void test_fuzz(const char *file) {
-  char path[1024];
   cawb_err err;
   unsigned seed = 42;
-  snprintf(path, sizeof path, "%s/tests/sim/ptx/%s", CAWB_SOURCE, file);
-  char *whole = read_text(path);
+  char *whole = fixture_text(file);
   size_t size = strlen(whole);
   char *text = malloc(size + 1);
   for (int i = 0; i < 150; i++) {              /* cut short */
@@ -138,9 +137,7 @@ static void test_fuzz(const char *file) {
 /* Every allocation of open, alloc, load and run fails once; nothing leaks or stays. */
 static void test_memory(void) {
   if (!FAILING_MALLOC) return;
-  char path[1024];
-  snprintf(path, sizeof path, "%s/tests/sim/ptx/features.ptx", CAWB_SOURCE);
-  char *ptx = read_text(path);
+  char *ptx = fixture_text("features.ptx");
   cawb_image image = { .ptx = ptx };
   long failed = 0;
   for (long n = 0;; n++) {

@@ -20,15 +20,10 @@ static void find_isas(void) {
 }
 
 static void open_with(sim_fixture *x, const sim_isa *isa) {
-  char path[1024], *ptx;
   fixture_open(x, "units.ptx");
   cawb_device_unload(x->d, x->m);
   ((sim_device *)x->d)->isa = isa;
-  snprintf(path, sizeof path, "%s/tests/sim/ptx/units.ptx", CAWB_SOURCE);
-  ptx = read_text(path);
-  cawb_image image = { .ptx = ptx };
-  if (cawb_device_load(x->d, &image, &x->m, &x->err) != CAWB_OK) exit(1);
-  free(ptx);
+  fixture_load(x, "units.ptx");
 }
 
 /* A half that is a multiple of 1/8 in [-4, 4): sixteen bits that are easily made. */

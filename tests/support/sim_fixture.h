@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/slurp.h"
 #include "sim_figures.h"
 
 typedef struct sim_fixture {
@@ -20,31 +21,34 @@ typedef struct sim_fixture {
   size_t args_size;
 } sim_fixture;
 
-static inline char *read_text(const char *path) {
-  FILE *f = fopen(path, "rb");
-  if (f == NULL) { fprintf(stderr, "cannot open %s\n", path); exit(1); }
-  fseek(f, 0, SEEK_END);
-  long size = ftell(f);
-  rewind(f);
-  char *text = malloc((size_t)size + 1);
-  if (text == NULL || fread(text, 1, (size_t)size, f) != (size_t)size) exit(1);
-  text[size] = '\0';
-  fclose(f);
-  return text;
+/* As the build compiled it; to be freed. */
+static inline char *fixture_text(const char *file) {
+  char path[1024], *text;
+  size_t size;
+  cawb_err err;
+  snprintf(path, sizeof path, "%s/%s", CAWB_PTX, file);
+  if (cawb_slurp(&text, &size, path, &err) == CAWB_OK) return text;
+  fprintf(stderr, "%s\n", err.msg);
+  exit(1);
 }
 
-static inline void fixture_open(sim_fixture *x, const char *file) {
-  char path[1024];
-  memset(x, 0, sizeof *x);
-  snprintf(path, sizeof path, "%s/tests/sim/ptx/%s", CAWB_SOURCE, file);
-  char *ptx = read_text(path);
+static inline void fixture_load(sim_fixture *x, const char *file) {
+  char *ptx = fixture_text(file);
   cawb_image image = { .ptx = ptx };
-  if (open_h100(&x->d, &x->err) != CAWB_OK ||
-      cawb_device_load(x->d, &image, &x->m, &x->err) != CAWB_OK) {
+  if (cawb_device_load(x->d, &image, &x->m, &x->err) != CAWB_OK) {
     fprintf(stderr, "%s: %s\n", file, x->err.msg);
     exit(1);
   }
   free(ptx);
+}
+
+static inline void fixture_open(sim_fixture *x, const char *file) {
+  memset(x, 0, sizeof *x);
+  if (open_h100(&x->d, &x->err) != CAWB_OK) {
+    fprintf(stderr, "%s\n", x->err.msg);
+    exit(1);
+  }
+  fixture_load(x, file);
 }
 
 static inline void fixture_close(sim_fixture *x) {

@@ -1,6 +1,5 @@
 // units.cu - for tests/sim/test_sim_units.c: matrices, asynchronous copies, barrier objects, clusters.
 #include <cuda_fp16.h>
-#include <mma.h>
 
 typedef unsigned u32;
 typedef unsigned long long u64;
@@ -31,19 +30,22 @@ extern "C" __global__ void product_bytes(int *d, const signed char *a, const sig
   d[g * 8 + 2 * t] = r[0]; d[g * 8 + 2 * t + 1] = r[1]; d[(g + 8) * 8 + 2 * t] = r[2]; d[(g + 8) * 8 + 2 * t + 1] = r[3];
 }
 
-// 16 x 16 x 16, A in columns.
+// 16 x 16 x 16, A in columns. Not by <mma.h>, which needs headers that PyTorch's packages lack.
+#define EIGHT(how, v) how(v[0]), how(v[1]), how(v[2]), how(v[3]), how(v[4]), how(v[5]), how(v[6]), how(v[7])
+#define LOAD(what, v, how, from) asm volatile("wmma.load." what " {%0,%1,%2,%3,%4,%5,%6,%7}, [%8], %9;" \
+  : EIGHT(how, v) : "l"(__cvta_generic_to_global(from)), "r"(16))
 extern "C" __global__ void fragments(float *d, const __half *a, const __half *b, const float *c) {
-  using namespace nvcuda::wmma;
   __shared__ float s[256];
-  fragment<matrix_a, 16, 16, 16, __half, col_major> x;
-  fragment<matrix_b, 16, 16, 16, __half, row_major> y;
-  fragment<accumulator, 16, 16, 16, float> z;
-  load_matrix_sync(x, a, 16);
-  load_matrix_sync(y, b, 16);
-  load_matrix_sync(z, c, 16, mem_row_major);
-  mma_sync(z, x, y, z);
-  for (int i = 0; i < z.num_elements; i++) z.x[i] *= 2.0f;
-  store_matrix_sync(s, z, 16, mem_row_major);
+  u32 x[8], y[8];
+  float z[8];
+  LOAD("a.sync.aligned.col.m16n16k16.global.f16", x, "=r", a);
+  LOAD("b.sync.aligned.row.m16n16k16.global.f16", y, "=r", b);
+  LOAD("c.sync.aligned.row.m16n16k16.global.f32", z, "=f", c);
+  asm volatile("wmma.mma.sync.aligned.col.row.m16n16k16.f32.f32 {%0,%1,%2,%3,%4,%5,%6,%7}, {%8,%9,%10,%11,%12,%13,%14,%15},"
+               "{%16,%17,%18,%19,%20,%21,%22,%23}, {%0,%1,%2,%3,%4,%5,%6,%7};" : EIGHT("+f", z) : EIGHT("r", x), EIGHT("r", y));
+  for (int i = 0; i < 8; i++) z[i] *= 2.0f;
+  asm volatile("wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%8], {%0,%1,%2,%3,%4,%5,%6,%7}, %9;"
+               :: EIGHT("f", z), "l"(__cvta_generic_to_shared(s)), "r"(16) : "memory");
   __syncwarp();
   for (int i = threadIdx.x; i < 256; i += 32) d[i] = s[i];
 }
