@@ -260,7 +260,7 @@ WATCHES = ("core/jailed/watch.py", "core/host/judge/guard.py", "core/host/task/f
            "lua/cawb/judge/rules/python_work.lua", "lua/cawb/judge/rules/task_forbids.lua")
 
 # This names what it times, and concludes nothing from that.
-TIMES = ("bench/eager/points.py",)
+TIMES = ("bench/torch/eager/points.py",)
 
 
 def listed(text, names):
