@@ -1,5 +1,5 @@
 """report: what a folder of runs says: tables in Markdown on standard output and in learning.md. Whatever was not run is not there.
-bench/learning.py has what is compared with what, and the curves."""
+bench/learn/learning.py has what is compared with what, and the curves."""
 import glob
 import json
 import math

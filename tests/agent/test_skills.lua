@@ -134,10 +134,10 @@ each("its claims of speed stand in the results of the benchmark that it names", 
 end)
 
 check.test("a claim that the results do not support is found", function()
-  local file = "bench/results/ladders_h100.txt"
+  local file = "bench/results/cuda/ladders_h100.txt"
   check.raises("the file says", supported, file .. ": elementwise/v1_chunk takes 9x of elementwise/v2_coalesced")
   check.raises("no line with", supported, file .. ": elementwise/v9 takes 2x of elementwise/v2_coalesced")
-  check.raises("no such factor", supported, "bench/results/kernelbench_h100.txt: #23 Softmax is 7x")
+  check.raises("no such factor", supported, "bench/results/cuda/kernelbench_h100.txt: #23 Softmax is 7x")
   check.raises("not a claim", supported, file .. ": it is much faster")
 end)
 
@@ -214,7 +214,7 @@ check.test("cawb skill: a list, a page, words, a limiter, and what is none of th
   check.equal(status, 0)
   for _, page in ipairs(pages) do assert(out:find(page.name, 1, true), page.name) end
   out = skill "coalesced-access"
-  check.matches(out, "# Coalesced access\n.*Code: kernels/elementwise/v2_coalesced.*Measured: bench/results/ladders")
+  check.matches(out, "# Coalesced access\n.*Code: kernels/elementwise/v2_coalesced.*Measured: bench/results/cuda/ladders")
   check.matches(skill "bank conflicts", "\n3 +shared%-memory%-padding")
   check.matches(skill "--limiter blocks", "split%-k")
   out, status = skill "--limiter none"

@@ -14,9 +14,9 @@ local function bench(words)
 end
 
 check.test("mutants of numerics, and of kernels: all that changed something are caught", function()
-  local r = bench "mutants.lua -- 3 sim:h100 3 hand"
+  local r = bench "judge/mutants.lua -- 3 sim:h100 3 hand"
   check.equal(r.all.strict, 3)
-  r = bench "sim_mutants.lua 2 1 softmax"
+  r = bench "sim/sim_mutants.lua 2 1 softmax"
   check.equal(r.caught, r.changed)
   check.equal(r.accused, 0)
 end)
@@ -25,9 +25,9 @@ end)
 -- an explanation, which is nothing that a change elsewhere should stumble over.
 check.test("mutants of the grammar, of which a run that goes on makes no second ones", function()
   local book = dir .. "/mutants.jsonl"
-  local first = bench(("mutants.lua -- 5 sim:h100 3 grammar %s"):format(book))
-  local r = bench(("mutants.lua -- 12 sim:h100 3 grammar %s"):format(book))
-  local all = bench(("mutants.lua -- 0 sim:h100 all grammar %s"):format(book))
+  local first = bench(("judge/mutants.lua -- 5 sim:h100 3 grammar %s"):format(book))
+  local r = bench(("judge/mutants.lua -- 12 sim:h100 3 grammar %s"):format(book))
+  local all = bench(("judge/mutants.lua -- 0 sim:h100 all grammar %s"):format(book))
   check.equal(r.all.made + r.all.same + r.all.explained, 12)
   assert(r.all.strict >= r.all.made - 1, core.json.encode(r.missed))
   assert(first.all.made < r.all.made, "the second run goes on")
@@ -36,35 +36,34 @@ end)
 
 check.test("verdicts: measurements that several runs kept are counted together, by kind of machine", function()
   local one, other = dir .. "/idle0102a.jsonl", dir .. "/loaded0102b.jsonl"
-  bench(("verdicts.lua -- sim:h100 2 --journal %s && '%s' bench/verdicts.lua -- sim:h100 1 --journal %s"):format(one,
+  bench(("judge/verdicts.lua -- sim:h100 2 --journal %s && '%s' bench/judge/verdicts.lua -- sim:h100 1 --journal %s"):format(one,
     core.program, other))
-  local _, out = bench(("verdicts.lua -- --table %s %s"):format(one, other))
+  local _, out = bench(("judge/verdicts.lua -- --table %s %s"):format(one, other))
   check.matches(out, "idle, a kernel against itself, modelled +2 +0 +0 +2 +0 +1%.0000")
   check.matches(out, "loaded, a kernel against itself, modelled +1 +0 +0 +1 +0 ")
 end)
 
 check.test("honest kernels", function()
-  local r = bench "honest.lua -- 3 sim:h100 mixed"
+  local r = bench "judge/honest.lua -- 3 sim:h100 mixed"
   check.equal(r.verified, 3)
   check.equal(r.rejected, 0)
-  r = bench "variants.lua -- 8 sim:h100 3"
+  r = bench "judge/variants.lua -- 8 sim:h100 3"
   check.equal(r.rejected, 0)
 end)
 
 check.test("random graphs of operators, of which a run that goes on makes no second ones", function()
   local book = dir .. "/graphs.jsonl"
-  check.equal(bench(("compose_fuzz.lua -- 11 1 %s abc"):format(book)).graphs, 1)
-  local r = bench(("compose_fuzz.lua -- 10 2 %s abc"):format(book))
+  check.equal(bench(("compose/compose_fuzz.lua -- 11 1 %s abc"):format(book)).graphs, 1)
+  local r = bench(("compose/compose_fuzz.lua -- 10 2 %s abc"):format(book))
   check.equal(r.graphs, 2)
   check.equal(r.commits.abc, 2)
   check.equal(r.tally.failed, 0)
-  r = bench(("compose_fuzz.lua -- 12 4 %s/products.jsonl abc products"):format(dir))      -- of which one has a product
+  r = bench(("compose/compose_fuzz.lua -- 12 4 %s/products.jsonl abc products"):format(dir))      -- of which one has a product
   check.equal(r.graphs, 1)
 end)
 
 check.test("the rest", function()
-  for _, words in ipairs { "bounds.lua -- 2 1", "rescore.lua 200", "sim_speed.lua 64 1 1", "ask.lua 2 2",
-                           "turn.lua sim:h100 1", "hostile.lua sim:h100 2 1" } do
+  for _, words in ipairs { "sim/sim_speed.lua 64 1 1", "run/turn.lua sim:h100 1", "judge/hostile.lua sim:h100 2 1" } do
     local _, out = bench(words)
     assert(#out > 0, words)
   end

@@ -1,5 +1,5 @@
 -- Random tasks of 2 to 12 operators, composed with random choices of fusion, and judged:
---   cawb tests/fuzz/graphs.lua FIRST COUNT       the seeds from FIRST on, from the folder of the sources; bench/compose_fuzz.lua keeps count
+--   cawb tests/fuzz/graphs.lua FIRST COUNT       the seeds from FIRST on, from the folder of the sources; bench/compose/compose_fuzz.lua keeps count
 -- A failure is cut down to the first value that is wrong, with what it is made of. A test draws a few.
 
 local M = {}

@@ -1,4 +1,4 @@
-"""bench/learning.py, picks.py and policy.py: what is made of an ablation's runs."""
+"""bench/learn/learning.py, picks.py and policy.py: what is made of an ablation's runs."""
 import importlib.util
 import json
 import os
@@ -7,7 +7,7 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "python/cawb_learn"), os.path.join(ROOT, "bench")]
+sys.path[:0] = [os.path.join(ROOT, "python/cawb_learn"), os.path.join(ROOT, "bench", "learn")]
 
 import client  # noqa: E402
 import learning  # noqa: E402
@@ -75,7 +75,7 @@ def test_timed():
 
 def test_tuned():
     """The tuner's times are of a judge of its own: its gains over its first measurement are carried over."""
-    spec = importlib.util.spec_from_file_location("bench_policy", os.path.join(ROOT, "bench", "policy.py"))
+    spec = importlib.util.spec_from_file_location("bench_policy", os.path.join(ROOT, "bench", "learn", "policy.py"))
     bench = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(bench)
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:

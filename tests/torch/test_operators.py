@@ -260,7 +260,7 @@ WATCHES = ("python/cawb_host/judge/jailed/watch.py", "python/cawb_host/judge/inp
            "lua/cawb/judge/rules/python/python_work.lua", "lua/cawb/judge/rules/task_forbids.lua")
 
 # This names what it times, and concludes nothing from that.
-TIMES = ("bench/eager/points.py",)
+TIMES = ("bench/torch/eager/points.py",)
 
 
 def listed(text, names):

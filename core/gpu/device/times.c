@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* Tiles that cuBLAS chooses from and what each reaches of the best, ways to cut a sum, of so many terms at least, and what joining the
-** parts takes: fitted to half of the tasks of bench/results/baselines_h100.txt. Beyond so many waves a part of one hardly matters. */
+** parts takes: fitted to half of the tasks of bench/results/torch/baselines_h100.txt. Beyond so many waves a part of one hardly matters. */
 static const struct { double rows, columns, reached; } tiles[] = {
   { 128, 128, 1.0 }, { 128, 64, 0.92 }, { 64, 64, 0.75 }, { 32, 64, 0.5 }, { 32, 32, 0.3 },
 };

@@ -1,6 +1,6 @@
 /*
 ** body_dot.h - sums of products as tensor cores form them, bit for bit as an H100 does
-** (bench/corpus, kernels named dot_ and _error). The products of one step and its addend are cut
+** (bench/sim/corpus, kernels named dot_ and _error). The products of one step and its addend are cut
 ** off, each towards zero, at DOT_BITS below the largest exponent among them, a product's being
 ** the sum of its factors' exponents; then they are added up, and of the sum what the
 ** accumulator has no room for is cut off, too. All of that fits into doubles, which are exact.

@@ -1,5 +1,5 @@
 -- time_constants: what no datasheet says. Fitted once, on an H100, to half of the kernels of
--- bench/model.lua (bench/results/model_h100.txt has what came of it); other devices are
+-- bench/sim/model.lua (bench/results/sim/model_h100.txt has what came of it); other devices are
 -- taken to be alike per clock and multiprocessor. A device's own file may say otherwise.
 
 return {
@@ -19,7 +19,7 @@ return {
   sharpness = 2.6,              -- of the maximum of the bounds: the p of a p-norm
   pipe_memory = 1, pipe_control = 2,
   -- Of the published rates, what cuBLASLt's products reach, and cuDNN's convolutions on the units of float32, on tensor
-  -- cores, and transposed: bench/results/library_h100.txt. Tensor cores want other layouts, which are made beside.
+  -- cores, and transposed: bench/results/cuda/library_h100.txt. Tensor cores want other layouts, which are made beside.
   library_gemm = 0.78, library_conv = 0.6, library_conv_tensor = 0.3, library_conv_back = 0.09,
   l2_rate_sm = 23.7,            -- bytes of L2 per clock and SM: the H100's 5.5 TB/s
   l2_sm = 64,                   -- bytes per clock that one SM alone gets

@@ -1,5 +1,5 @@
 -- inductor: what the kernels that torch.compile writes do besides moving bytes, by what PyTorch 2.11's Inductor has
--- (torch/_inductor/lowering.py, ir.py, runtime/triton_heuristics.py). Constants are fitted to rows of bench/results/baselines_suite_h100.txt,
+-- (torch/_inductor/lowering.py, ir.py, runtime/triton_heuristics.py). Constants are fitted to rows of bench/results/torch/baselines_suite_h100.txt,
 -- which says to which.
 
 local core = require "cawb.core"

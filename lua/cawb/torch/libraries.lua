@@ -1,6 +1,6 @@
 -- libraries: what cuBLAS and cuDNN take for products and convolutions in float32, modelled from sizes
 -- alone. A product is cut into tiles (core/gpu/device/times.c has them), and tiles go over the multiprocessors in waves: what is small
--- or of an odd size fills neither. Constants are fitted to half of bench/results/baselines_h100.txt's
+-- or of an odd size fills neither. Constants are fitted to half of bench/results/torch/baselines_h100.txt's
 -- tasks, which says how far off the other half is.
 
 local core = require "cawb.core"

@@ -1,5 +1,5 @@
 -- rates: how fast classes of eager PyTorch's kernels are, which kernels.lua and windows.lua ask for. Fitted to times measured on an H200
--- (bench/results/synth_confirm_h200.md says to which, and how well they hold for others); rows of scans, logarithms of a softmax and losses
+-- (bench/results/torch/synth_confirm_h200.md says to which, and how well they hold for others); rows of scans, logarithms of a softmax and losses
 -- of logits on an H100 (synth_confirm_h100.md). Bytes go by the device's own rate, and
 -- the rest by a multiprocessor's clock, which an H100 and an H200 have alike. What single operators take beyond their class stands in the
 -- table of operators (python/cawb_host/torch/operators.py, `slow`).

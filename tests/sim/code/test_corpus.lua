@@ -1,13 +1,13 @@
--- The corpus of kernels on the simulated device against what a GPU left (bench/corpus/h100.json):
+-- The corpus of kernels on the simulated device against what a GPU left (bench/sim/corpus/h100.json):
 -- bit for bit, but for approximate functions and products of matrices, whose kernels say how far
 -- they may be off. And on four threads it is what it is on one, counts and modelled times included.
 
 local check = dofile "tests/support/check.lua"
 local cawb = require "cawb"
 local core = require "cawb.core"
-local corpus = dofile "bench/corpus/corpus.lua"
+local corpus = dofile "bench/sim/corpus/corpus.lua"
 
-local file <close> = assert(io.open "bench/corpus/h100.json")
+local file <close> = assert(io.open "bench/sim/corpus/h100.json")
 local recorded = core.json.decode(file:read "a")
 local kernels = corpus.kernels()
 

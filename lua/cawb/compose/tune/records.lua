@@ -102,7 +102,7 @@ function Records:read(path, without, worth)
   return self
 end
 
---- What cawb comes with: of tasks of a suite, on a simulated device (`cawb bench/tune.lua records`); but for those of the task `without`.
+--- What cawb comes with: of tasks of a suite, on a simulated device (`cawb bench/compose/tune.lua records`); but for those of the task `without`.
 function M.shipped(without) return M.new():read(core.home .. "/lua/cawb/compose/tune/records.jsonl", without) end
 
 --- The line of a record; `from`: the task that it is of, where that may be left out again.

@@ -9,7 +9,7 @@
 --     Instructions", 9.0: threads, blocks, registers, shared memory an SM; results a clock.
 -- [4] Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture", arXiv
 --     2402.13499: latencies of L1 40.7, shared memory 29, L2 263, DRAM 478.8 clocks.
--- [5] bench/results/ceilings_h100.txt: 662 TFLOP/s by mma.sync, from registers, at 1864 MHz,
+-- [5] bench/results/cuda/ceilings_h100.txt: 662 TFLOP/s by mma.sync, from registers, at 1864 MHz,
 --     where 132 SMs of 4096 operations a clock have 1008; wgmma has all of them.
 
 local clock = 1.98e9                        -- Hz, boost: what it holds without tensor cores
