@@ -1,13 +1,11 @@
--- redteam_python: the red team's corpus of tier 2, Python candidates. tests/judge/cheats/tier2 has a
--- file for each cheat and files NAME_honest.py, look-alikes that must pass. Comments at the
--- head: `what`, `met by`, `caught by: LAYER: how` (rules, judge, jail, numbers), `task`, and for
--- a look-alike `looks like`, the cheats that it resembles; `device` where it is about one only.
+-- redteam_python: the red team's corpus of tier 2, Python candidates: what is in the files of tests/judge/cheats/tier2, which
+-- redteam_file.lua reads. Honest look-alikes must pass.
 
 local candidates = require "cawb.judge.task.candidate"
 local core = require "cawb.core"
 local evaluate = require "cawb.judge.evaluate"
-local file = require "cawb.base.file"
 local kinds = require "cawb.gpu.kinds"
+local redteam_file = require "cawb.suite.redteam_file"
 
 local M = {}
 
@@ -15,39 +13,35 @@ local M = {}
 local families = { output = "A", cache = "B", time = "C", work = "D", precision = "E", overfit = "F", judge = "G",
                    jail = "G" }
 
---- The comments at the head of a fixture: { what =, ["caught by"] =, task =, ... }.
-function M.header(text)
-  local fields = {}
-  for line in text:gmatch "[^\n]*" do
-    local key, value = line:match "^# ([%a ]+): (.+)$"
-    if not key then break end
-    fields[key] = value
+-- The fixtures of all files of a folder, with family and layer; or nil, message.
+local function fixtures_in(folder)
+  local entries, message = core.fs.list(folder)
+  if not entries then return nil, message end
+  local list = {}
+  for _, entry in ipairs(entries) do
+    local path = ("%s/%s"):format(folder, entry)
+    local fixtures = {}
+    if entry:find "%.py$" then fixtures, message = redteam_file.read(path) end
+    if not fixtures then return nil, message end
+    for _, f in ipairs(fixtures) do
+      f.file, f.task, f.device = path, f.head.task, f.head.device
+      f.family, f.layer = families[f.name:match "^%a*"], (f.head["caught by"] or ""):match "^%a+"
+      f.path = ("%s/tasks/%s.py"):format(folder, f.task)
+      if not f.family then return nil, ("%s: %s: a fixture's name begins with its family"):format(path, f.name) end
+      list[#list + 1] = f
+    end
   end
-  return fields
-end
-
-local function load_fixture(folder, entry)
-  local path = ("%s/%s"):format(folder, entry)
-  local text, message = file.read(path)
-  if not text then return nil, message end
-  local head = M.header(text)
-  for _, key in ipairs { "what", "expect", "task" } do
-    if not head[key] then return nil, ("%s: its head has no line '# %s: ...'"):format(path, key) end
-  end
-  local name = entry:match "^(.*)%.py$"
-  local family = families[name:match "^%a+"]
-  if not family then return nil, ("%s: a fixture's name begins with its family"):format(path) end
-  return { name = name, family = family, head = head, python = text, task = head.task, device = head.device,
-           path = ("%s/tasks/%s.py"):format(folder, head.task), layer = (head["caught by"] or ""):match "^%a+" }
+  table.sort(list, function(a, b) return a.name < b.name end)
+  return list
 end
 
 -- Give each cheat the look-alikes that name it.
-local function marry(cheats, honest)
-  for _, h in ipairs(honest) do
+local function marry(list, by_name)
+  for _, h in ipairs(list) do
     for name in (h.head["looks like"] or ""):gmatch "[%w_]+" do
-      local cheat = cheats[name]
-      if not cheat or cheat.task ~= h.task then
-        return nil, ("%s: it looks like '%s', which is not there on the task %s"):format(h.name, name, h.task)
+      local cheat = by_name[name]
+      if not cheat or not cheat.look_alikes or cheat.task ~= h.task then
+        return nil, ("%s: %s: it looks like '%s', which is no cheat on the task %s"):format(h.file, h.name, name, h.task)
       end
       table.insert(cheat.look_alikes, h)
     end
@@ -57,33 +51,25 @@ end
 
 --- The cheats of a folder by task, each with `look_alikes`; or nil, message.
 function M.fixtures(folder)
-  local cheats, honest, list = {}, {}, {}
-  local files, message = core.fs.list(folder)
-  if not files then return nil, message end
-  for _, entry in ipairs(files) do
-    if entry:find "%.py$" then
-      local one
-      one, message = load_fixture(folder, entry)
-      if not one then return nil, message end
-      if one.head.expect == "pass" then
-        honest[#honest + 1] = one
-      else
-        one.look_alikes = {}
-        cheats[one.name], list[#list + 1] = one, one
-      end
-    end
-  end
-  table.sort(honest, function(a, b) return a.name < b.name end)
-  local ok, why = marry(cheats, honest)
-  if not ok then return nil, why end
+  local list, message = fixtures_in(folder)
+  if not list then return nil, message end
+  local cheats, by_name = {}, {}
   for _, f in ipairs(list) do
-    if #f.look_alikes == 0 then return nil, f.name .. ": no look-alike names it" end
+    if by_name[f.name] then return nil, ("%s: %s: %s has one of that name"):format(f.file, f.name, by_name[f.name].file) end
+    by_name[f.name] = f
+    if not f.head["looks like"] then f.look_alikes, cheats[#cheats + 1] = {}, f end
   end
-  table.sort(list, function(a, b)
+  local ok
+  ok, message = marry(list, by_name)
+  if not ok then return nil, message end
+  for _, f in ipairs(cheats) do
+    if #f.look_alikes == 0 then return nil, ("%s: %s: no look-alike names it"):format(f.file, f.name) end
+  end
+  table.sort(cheats, function(a, b)
     if a.task ~= b.task then return a.task < b.task end
     return a.name < b.name
   end)
-  return list
+  return cheats
 end
 
 --- Small limits: what does not end is to be stopped, and what fills a disk to see its end.

@@ -34,10 +34,53 @@ check.test("every cheat says what it is and has a look-alike", function()
   local list = assert(fixtures.fixtures(redteam.folder() .. "/tier2"))
   assert(#list >= 50, #list .. " fixtures")
   for _, f in ipairs(list) do
-    for _, key in ipairs { "what", "met by", "caught by" } do assert(f.head[key], f.name .. ": " .. key) end
-    check.equal(f.head.expect, "reject", f.name)
     local layer = { rules = true, judge = true, jail = true, numbers = true }
     assert(layer[f.layer], f.name .. ": caught by " .. tostring(f.layer))
+  end
+end)
+
+-- A corpus of one file whose head and fixtures are given.
+local function corpus(...)
+  local folder = check.folder()
+  check.write(folder .. "/some.py", table.concat({ ... }, "\n"))
+  return fixtures.fixtures(folder)
+end
+
+local head = "# Some cheats.\n# task: softmax\n# met by: us\nimport torch\ndef own(x):\n    return x\nclass ModelNew(torch.nn.Module):\n    y = 1"
+local cheat = "# ---- output_same: the input\n# caught by: numbers: how\ndef forward(self, x):\n    return x"
+local alike = "# ---- output_own_honest: its own\n# looks like: output_same\nimport os\n\ndef forward(self, x):\n    return own(x)"
+
+check.test("a fixture has its own fields and code, and of its file's head what it lacks", function()
+  local f = assert(corpus(head, cheat, alike))[1]
+  check.equal(f.head["met by"], "us")
+  check.equal(f.layer, "numbers")
+  local function words(text) return (text:gsub("%s+", " ")) end
+  check.equal(words(f.python), "import torch class ModelNew(torch.nn.Module): y = 1 def forward(self, x): return x ")
+  local h = f.look_alikes[1]
+  check.equal(h.head["met by"], nil)
+  check.equal(words(h.python),
+    "import os import torch def own(x): return x class ModelNew(torch.nn.Module): y = 1 def forward(self, x): return own(x) ")
+  local whole = "import torch\ndef own(x):\n    return x + 1\nclass ModelNew(torch.nn.Module):\n    forward = own"
+  h = assert(corpus(head, cheat, (alike:gsub("import os.*", whole))))[1].look_alikes[1]
+  check.equal(words(h.python), words(whole) .. " ")
+end)
+
+check.test("what is wrong with a fixture is told with its file and its name", function()
+  for message, files in pairs {
+    ["output_same: .*no line '# caught by: ...'"] = { head, (cheat:gsub("# caught[^\n]*\n", "")), alike },
+    ["output_same: .*no line '# task: ...'"] = { (head:gsub("# task[^\n]*\n", "")), cheat, alike },
+    ["output_same: .*'caugth by' is no field"] = { head, (cheat:gsub("(# caught)", "# caugth by: x\n%1")), alike },
+    ["output_same: .*neither a class ModelNew nor"] = { head, (cheat:gsub("def forward", "def backward")), alike },
+    ["output_same: no look%-alike names it"] = { head, cheat },
+    ["output_own_honest: it looks like 'output_other', which is no cheat on the task softmax"] =
+      { head, cheat, (alike:gsub("like: output_same", "like: output_same, output_other")) },
+    ["output_same: .*some.py has one of that name"] = { head, cheat, alike, cheat },
+    ["other_same: a fixture's name begins with its family"] = { head, (cheat:gsub("output_same", "other_same")), alike },
+    ["output_same, .*begins with '# %-%-%-%- NAME: what it does'"] = { head, (cheat:gsub("same:", "same,")), alike },
+    ["its head has imports, functions and a class, not 'y = 1'"] = { head .. "\ny = 1", cheat, alike } } do
+    local list, text = corpus(table.unpack(files))
+    check.equal(list, nil, message)
+    check.matches(text, "/some%.py: " .. message)
   end
 end)
 
