@@ -123,6 +123,9 @@ local cited = {
   { "9,746 of 9,754 graphs", "compose_fuzz.txt", "707b78d.*9746 passed, 245 are .*, 8 failed" },
   { "1,638 of 1,639 graphs, and 299 of 299", "compose_fuzz.txt", "8ce7368.*1638 passed, 38 are .*, 1 failed.*299 passed, 13 are .*, 0 failed" },
   { "195 of 195 graphs", "compose_fuzz.txt", "581eba6.*195 passed, 9 are .*, 0 failed" },
+  { "602 of 603 cheats are caught, and none of 603 look-alikes", "redteam_seeds_sim.txt",
+    "a54f197.*\ncheats that passed: +1 of 603, .*\nlook%-alikes that were rejected: 0 of 603, " },
+  { "68 of 201 cheats, and reject 4 look-alikes", "redteam_sim.txt", "a54f197.*\nall +%S+ of 201, %d+%% +68 of 201, 34%%.*\nfalse alarms +0 of 201 +4 of 201" },
   { "2,395 of 2,395 are rejected. `allclose` at 1e-2 rejects 1,731", "mutants_sim.txt", "\nall +2395 +2395 of 2395, 100.0%% +1731 of 2395, " },
   { "6,655 of 6,707 are rejected, 99.2%", "mutants_grammar_sim.txt",
     "\nall +6707 +6655 of 6707, 99.2%%.*\nSo of 6,707 .* 6,655 are rejected, 45 compute the same .* 7 were missed" },
@@ -144,7 +147,7 @@ local cited = {
 }
 
 -- What the first page takes from there.
-local first = { "120 of 125", "2.58x", "[2.33, 2.90]", "1.70x", "[1.06, 2.78]", "200 of 201", "6,655 of 6,707", "8.4%" }
+local first = { "120 of 125", "2.58x", "[2.33, 2.90]", "1.70x", "[1.06, 2.78]", "602 of 603", "6,655 of 6,707", "8.4%" }
 
 check.test("numbers of docs/results.md stand in the results that it cites, and those of the README on that page", function()
   local page, readme = read "docs/results.md":gsub("%s+", " "), read "README.md":gsub("%s+", " ")
