@@ -126,6 +126,7 @@ local cited = {
   { "602 of 603 cheats are caught, and none of 603 look-alikes", "redteam_seeds_sim.txt",
     "a54f197.*\ncheats that passed: +1 of 603, .*\nlook%-alikes that were rejected: 0 of 603, " },
   { "68 of 201 cheats, and reject 4 look-alikes", "redteam_sim.txt", "a54f197.*\nall +%S+ of 201, %d+%% +68 of 201, 34%%.*\nfalse alarms +0 of 201 +4 of 201" },
+  { "174 of 174 cheats are caught, and none of 56 look-alikes", "redteam_cpu.txt", "a54f197.*\nall +174 of 174, 100%%\nfalse alarms +0 of 56\n" },
   { "2,395 of 2,395 are rejected. `allclose` at 1e-2 rejects 1,731", "mutants_sim.txt", "\nall +2395 +2395 of 2395, 100.0%% +1731 of 2395, " },
   { "6,655 of 6,707 are rejected, 99.2%", "mutants_grammar_sim.txt",
     "\nall +6707 +6655 of 6707, 99.2%%.*\nSo of 6,707 .* 6,655 are rejected, 45 compute the same .* 7 were missed" },
