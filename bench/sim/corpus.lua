@@ -1,5 +1,5 @@
 -- cawb bench/sim/corpus.lua DEVICE [--record FILE] [--compare FILE] [--raw FOLDER] [--only PATTERN]
--- [--more N]: the kernels of bench/corpus/ on a device. --record keeps what they leave, --compare
+-- [--more N]: the kernels of bench/sim/corpus/ on a device. --record keeps what they leave, --compare
 -- holds it against what another device left, --raw writes every kernel's words to a file of its
 -- own, --more generates N further programs. Ends with 1 where a kernel fails or differs.
 

@@ -90,6 +90,51 @@ function M.text(path)
   return text
 end
 
+-- ---- sentences
+
+-- What is no prose by itself: headings, tables, comments, pictures.
+local function is_apart(line) return line:match "^%s*$" or line:match "^[#|]" or line:match "^<" or line:match "^!%[" end
+
+-- The paragraphs of a page, each as { line =, text = }; an item of a list is one. Fences and indented code are left out.
+local function paragraphs(path)
+  local list, number, open, current = {}, 0, false, nil
+  for line in assert(io.open(path)):lines() do
+    number = number + 1
+    local fence = line:match "^```"
+    if fence then open = not open end
+    local item = line:match "^%s*[*-]%s+(.*)$" or line:match "^%s*%d+%.%s+(.*)$"
+    if fence or open or is_apart(line) or line:match "^    " and not (current or item) then current = nil
+    elseif current and not item then current.text = current.text .. " " .. line
+    else
+      current = { line = number, text = item or line }
+      list[#list + 1] = current
+    end
+  end
+  return list
+end
+
+-- A sentence ends at a stop; the dots of "softmax, ..." are none.
+local function ends(word) return word:match "[.!?][)\"'*]*$" and not word:match "%.%.%.[)]*$" end
+
+--- The sentences of a page's prose: { { line = where its paragraph begins, words =, text = }, ... }. Code is one word, and
+--- a sentence of three links or more is a list of links, which is left out.
+function M.sentences(path)
+  local found = {}
+  for _, paragraph in ipairs(paragraphs(path)) do
+    local text = paragraph.text:gsub("``.-``", "`code`"):gsub("`[^`]*`", "`code`"):gsub("%[([^%]]*)%]%([^%)]*%)", "\1%1")
+    local words, links = {}, 0
+    for word in (text .. " ."):gmatch "%S+" do
+      links = links + select(2, word:gsub("\1", ""))
+      if word:find "%w" then words[#words + 1] = word:gsub("\1", "") end
+      if #words > 0 and (ends(word) or word == ".") then
+        if links < 3 then found[#found + 1] = { line = paragraph.line, words = #words, text = table.concat(words, " ") } end
+        words, links = {}, 0
+      end
+    end
+  end
+  return found
+end
+
 --- Every page below a folder, behind those of `list`.
 function M.below(folder, list)
   for _, name in ipairs(assert(core.fs.list(folder))) do

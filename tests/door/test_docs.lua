@@ -204,7 +204,7 @@ end)
 check.test("the rules of each stage are documented, and no others", function()
   local real, documented = {}, {}
   for name in pairs(files("lua/cawb/judge/rules", "^(.*)%.lua$")) do
-    real[read("lua/cawb/judge/rules/" .. name .. ".lua"):match 'stage = "(%l+)"' .. " " .. name] = true
+    real[read(("lua/cawb/judge/rules/%s%s.lua"):format(name:find "^python_" and "python/" or "", name)):match 'stage = "(%l+)"' .. " " .. name] = true
   end
   for stage, row in pairs(named("docs/howto/rule.md", "^The rules that")) do
     for name in row.cells[2]:gmatch "`([%l_]+)`" do documented[stage .. " " .. name] = true end

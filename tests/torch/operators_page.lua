@@ -30,8 +30,8 @@ reads one reads its memory. Operators that draw random numbers are not lowered, 
 
 -- The kind of each operator that has a row in the table.
 local function kinds()
-  local script = "import json; from host.graph import operators as o; print(json.dumps({n: r.kind for n, r in o.TABLE.items()}))"
-  return core.json.decode(check.shell(("cd core && '%s' -c '%s'"):format(assert(python.path()), script)))
+  local script = "import json; from cawb_host.torch import operators as o; print(json.dumps({n: r.kind for n, r in o.TABLE.items()}))"
+  return core.json.decode(check.shell(("cd python && '%s' -c '%s'"):format(assert(python.path()), script)))
 end
 
 --- The page's text.
