@@ -1,6 +1,6 @@
--- behind: streams that read what an anchor makes (a scan, a sort, a product, a window) become a part of its
--- kernel, where the anchor's generator can write what they make, and so do parts of sums over it (split/partial.lua). What nobody else
--- reads is not stored then.
+-- behind: epilogue fusion. Streams that read the result of an anchor (a scan, a sort, a product, a window) become a part of its
+-- kernel, if the anchor's generator can write their results. So do partial sums over the result (split/partial.lua). The anchor's
+-- own result is then not stored unless somebody else reads it.
 
 local choose = require "cawb.compose.choose"
 local partition = require "cawb.compose.partition"

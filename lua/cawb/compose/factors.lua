@@ -1,5 +1,5 @@
--- factors: what computes a factor of a product on tensor cores, element by element, moves into its packing, which
--- reads and writes every element anyway; the factor itself is not stored then.
+-- factors: prologue fusion. Elementwise work on a factor of a product on tensor cores moves into the kernel that packs the factor,
+-- which reads and writes every element anyway. The factor itself is then not stored.
 
 local partition = require "cawb.compose.partition"
 local tensors = require "cawb.compose.kernel.tensor"

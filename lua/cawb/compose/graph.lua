@@ -170,7 +170,7 @@ end
 --- A reduce of x, with the dimensions that are gone as ones.
 function Graph:kept(node, x, axes) return self:reshape(node, without(x.shape, axes, true)) end
 
--- What the outputs need: inputs ahead of what uses them, else in the order they were made.
+-- The nodes that the outputs need: inputs ahead of their users, otherwise in the order in which they were made.
 local function reachable(self)
   local needed, kept, placed = {}, {}, {}
   local function need(x)

@@ -1,6 +1,6 @@
--- import: recorded operators become a graph of nodes. No operator that only looks at memory in another
--- way is needed for it: the record says where each tensor lies, so a read is a view of what was
--- written there, and a write into a part of something is a join of the new and the old.
+-- import: recorded operators become a graph of nodes. Operators that only view memory in another way are not needed: the record
+-- says where each tensor lies. So a read is a view of the node that was written there, and a write into a slice joins the new and
+-- the old.
 
 local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
@@ -46,9 +46,9 @@ local function same_layout(a, b)
   return true
 end
 
--- For each dimension of h the one of t that runs through the same places, where t is h with its dimensions in
--- another order, without or with more of size one; else nil. So an index beyond a dimension's end, which a guard
--- keeps out, stays one of that dimension.
+-- If t is h with its dimensions in another order, apart from dimensions of size one: for each dimension of h the dimension of t
+-- that runs through the same places; else nil. So an index beyond a dimension's end, which a guard keeps out, stays an index of
+-- that dimension.
 local function reordered(h, t)
   if h.offset ~= t.offset then return nil end
   local at, found = {}, 0

@@ -27,8 +27,8 @@ local function claim(places, dtype, n, kept)
   return p
 end
 
---- Places for what kernels write and read. `steps` is a list of { writes = { item }, reads = { item } }, an
---- item being { dtype =, numel =, kept = made before the first call and for all of them }, the same table wherever it is meant. Returns the list of places,
+--- Places for the items that kernels write and read. `steps` is a list of { writes = { item }, reads = { item } }. An item is
+--- { dtype =, numel =, kept = made before the first call, for all calls }; one item is one table. Returns the list of places,
 --- { dtype, numel, number }, and a table from item to place.
 function M.plan(steps)
   local last, places, at = {}, {}, {}

@@ -69,8 +69,8 @@ local function computing(op, dtype)
   return types.promote(op.x, op.args.other)
 end
 
--- Divided by a number is multiplied by what that leaves of one, as PyTorch has it on a GPU: a division has a branch, in front of
--- which the elements of a thread wait for each other.
+-- A division by a number becomes a product with its reciprocal, as in PyTorch on a GPU. A division has a branch, and the elements
+-- of a thread wait for each other there.
 local function without_division(op, dtype)
   local by = op.args.other
   if op.name ~= "div" or op.args.rounding_mode or type(by) ~= "number" or op.by.other or dtype ~= "float32" then return op end

@@ -20,7 +20,7 @@ local DEEP = 160        -- nodes that are computed in one place, at most
 
 local function numel(x) return graphs.numel(x.shape) end
 
--- Instructions for one element, of what is not stored below it.
+-- Instructions for one element, with those of nodes below it that are not stored.
 local function cost_of(x)
   if x.stored or x.kind == "leaf" then return x.source == "fill" and 0 or 4 end
   local cost = x.kind == "map" and expressions.cost(x.expression) or 1
@@ -77,7 +77,7 @@ local function decide(g)
   end
 end
 
--- Parts put together that are asked for more than once, or are many: each element would look for its part.
+-- Whether a concatenation has many parts or is read more than once: each element would look for its part.
 local function is_joined(x)
   if x.kind ~= "view" or #x.pieces < 2 then return false end
   local phases = 0
@@ -85,7 +85,7 @@ local function is_joined(x)
   return #x.pieces > 4 or phases > 1 or x.demand > 1
 end
 
--- Forward: what is asked for often, costs much or became large is stored after all, unless whoever made it knows better (`is_light`).
+-- Forward: a node that is read often, costs much or became large is stored after all, unless its maker forbids it (`is_light`).
 local function settle(g)
   for _, x in ipairs(g.nodes) do
     x.cost, x.deep = cost_of(x), size_of(x)

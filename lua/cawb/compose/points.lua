@@ -1,11 +1,11 @@
--- points: the decisions of a task, as a list. A program is one value for each of them, in order; the first value of a point is what
--- compose takes by itself. A policy that learns, and searches that it is compared with, see a task through this list alone.
+-- points: the decisions of a task, as a list. A program has a value for each decision, in order; the first value of a point is
+-- compose's own. A policy that learns, and the searches that it is compared with, see a task through this list alone.
 --   { kind = "keep", what = 1, values = { "done", "kept" } }                       a step of rewrite.lua
 --   { kind = "store", what = "2.1", values = { "inline", "stored" } }              a node in memory, or in its readers
 --   { kind = "cut", what = "3.1|5.2", values = { "joined", "cut" } }               a fusion
 --   { kind = "knob", kernel = "5.2", by = "rows", name = "vector", values = { "auto", 1, 2, 4 } }
--- Programs of the sound language choose among these. The free language has every value of a name, whatever the kernel is
--- (M.domain), the two omissions (guards, barriers), and refuses what does not go: a program can be wrong in it.
+-- Programs of the sound language choose among these values. The free language has every value of a name, whatever the kernel is
+-- (M.domain), and the two omissions (guards, barriers). It refuses values that do not apply: a program can be wrong in it.
 
 local graphs = require "cawb.compose.graph"
 local rows = require "cawb.compose.kernel.rows"
@@ -93,7 +93,7 @@ local function add(list, kind, all, values)
   for k = 1, math.min(MOST[kind], #all) do list[#list + 1] = { kind = kind, what = all[k], values = values } end
 end
 
---- The decisions of what compose made by itself. `free`: those of the free language.
+--- The decisions that compose took by itself. `free`: those of the free language.
 function M.of(made, free)
   local list, steps = {}, {}
   for step = 1, made.rewrites.matched or 0 do steps[step] = step end

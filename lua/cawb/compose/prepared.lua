@@ -1,4 +1,4 @@
--- prepared: what parameters alone make up. It is computed before the first call, and again where they have changed.
+-- prepared: work on parameters alone. It is done before the first call, and again after parameters have changed.
 
 local M = {}
 
@@ -26,7 +26,7 @@ end
 --- Whether a node is made of parameters alone, so that its kernel may run before the first call.
 function M.is(x) return made_of(x) == "params" end
 
---- Whether two kernels may be one: what runs before the first call is no part of what runs in it.
+--- Whether two kernels may be one: a kernel before the first call is not fused with a kernel of a call.
 function M.together(a, b)
   local function all(kernel)
     for _, x in ipairs(kernel.roots) do if not M.is(x) then return false end end

@@ -1,14 +1,18 @@
--- schedule: how a graph is lowered, as data: which rewrites are left out, which kernels are not joined, and how a kernel's
--- generator goes about it. Any schedule computes the same function; only time and last bits differ. What a schedule
--- says of kernels that are not there has no effect.
+-- schedule: how a graph is lowered, as data: rewrites to skip, fusions to cut, options of a kernel's generator. Any schedule
+-- computes the same function; only time and last bits differ. Entries for kernels that do not exist have no effect.
+--
 --   { kept = { 2 }, whole = { 4 }, stores = { "2.1" }, cuts = { "3.1|5.2" }, kernels = { ["5.2"] = { vector = 2 } } }
--- `kept` are steps of rewrite.lua by their number that are not done, `whole` are convolutions, by the operator's number, whose kernels
--- begin no sums over what they make (split/partial.lua), `stores` are labels of nodes that are written to memory where
--- they would be computed in their readers. A kernel's name here is the label of the last node
--- that it stores: the number of the operator that it was recorded as, and which of that operator's nodes it is.
--- Two things leave that sound part of the language. `strict = true` refuses an option that does not go, where otherwise a
--- generator goes about it as it can. A kernel's options `guards = false` and `barriers = false` leave these out of its
--- text: what comes of that may be wrong. Nothing here uses either by itself; a policy that learns to write schedules does.
+--
+--   kept     rewrites to skip, by their number (rewrite.lua)
+--   whole    convolutions, by the operator's number, whose kernels begin no sums over their results (split/partial.lua)
+--   stores   labels of nodes that are stored, and not computed in their readers
+--   cuts     fusions that are not done
+--   kernels  options of a kernel
+--
+-- The name of a kernel is the label of the last node that it stores: the number of the recorded operator, and the node's number
+-- within it. Two settings leave this sound part of the language. With `strict = true` an option that does not apply is an error;
+-- otherwise the generator ignores it. `guards = false` and `barriers = false` remove these from a kernel's text: it may then be
+-- wrong. compose never uses them by itself; a policy that learns to write schedules does.
 
 local choose = require "cawb.compose.choose"
 local graphs = require "cawb.compose.graph"
@@ -114,10 +118,11 @@ local function of_kernel(list, kernel, own)
   for _, name in ipairs(sorted(own)) do list[#list + 1] = { kernel = key, name = name } end
 end
 
---- The edits that lead on from the schedule of what was made: a kernel's option with a value, or without one (back to the
---- generator's own choice), { kernel, name, value }; a join that is cut, { cut }, or made again, { join }; a rewrite that is
---- not done, { keep = step }, or done again, { rewrite = step }; a convolution whose kernel begins no sums, { whole = number }, or
---- does again, { begin = number }. In an order that depends on the graph alone.
+--- The legal edits of the schedule of `made`, in an order that depends on the graph alone:
+---   { kernel, name, value }                        a kernel's option; without a value, the generator's own choice
+---   { cut = fusion }, { join = fusion }            cut a fusion, or make it again
+---   { keep = step }, { rewrite = step }            skip a rewrite, or do it again
+---   { whole = number }, { begin = number }         a convolution's kernel begins no sums, or begins them again
 function M.legal(made)
   local s, list = made.schedule or {}, {}
   for _, kernel in ipairs(made.kernels) do of_kernel(list, kernel, (s.kernels or {})[M.key(kernel)] or {}) end

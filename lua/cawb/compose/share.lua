@@ -1,8 +1,8 @@
--- share: kernels whose texts differ in their names alone are one, under the first one's name. Where all texts together are long, as
--- those of nets of a hundred layers are, so are kernels whose texts differ in whole numbers alone: what differs becomes parameters.
--- A number that a compiler makes faster code of stays as it is, and then kernels that differ in it stay apart: what an array or a
--- template has to know, what a loop that is unrolled counts to, and a divisor, but of a block's number, and where a kernel runs before
--- the first call alone.
+-- share: kernels whose texts differ only in names become one, under the first name. In long programs, as of nets of a hundred
+-- layers, kernels that differ only in whole numbers become one too, with these numbers as parameters. Numbers that speed up the
+-- compiled code stay, and kernels that differ in them stay apart. Such numbers are sizes of arrays, arguments of templates, counts
+-- of unrolled loops, and divisors. A divisor of a block's number may become a parameter, and so may any divisor in a kernel that
+-- runs only before the first call.
 
 local numbers = require "cawb.compose.share.numbers"
 

@@ -1,6 +1,6 @@
--- split: long reduces with few results become two, of parts and of what these leave, so that all of a
--- device has work and no sum is long. Squared distances from a mean are taken from the mean of each part, which
--- needs one pass where those from the mean of all need two (Chan, Golub and LeVeque 1983).
+-- split: a long reduce with few results becomes two: one over parts, and one over the results of the parts. So all of a device has
+-- work, and no sum is long. Squared distances are taken from the mean of each part. That needs one pass; distances from the mean
+-- of all need two (Chan, Golub and LeVeque 1983).
 
 local aligned = require "cawb.compose.split.aligned"
 local expression = require "cawb.compose.kernel.expression"
@@ -22,8 +22,8 @@ local can = { sum = true, max = true, min = true, prod = true, any = true, all =
 
 local starts = { sum = 0, prod = 1, any = false, all = true, max = "-inf", min = "inf" }
 
--- The axes of a reduce's input as two, parts and places in a part: the shape, its indices there, the place among the
--- axes' elements, and the guard of what is no element.
+-- The axes of a reduce's input as two axes, parts and places in a part: the shape, its indices, the place among the axes' elements,
+-- and the guard of places past the last element.
 local function layout(x, parts, size, n)
   local before = { inputs = x.inputs, axes = x.axes }
   local sizes, shape = expression.axes(x), { table.unpack(x.shape) }
@@ -86,8 +86,8 @@ local function inside(g, x, l)
   return l.guard and g:view(x, l.shape, function(i) return i end, l.guard, 0) or x
 end
 
--- Both the sum and the squared distances from its mean, by parts; and the sum of these distances, where it is asked for,
--- which is not zero because the mean is rounded: then squares too are those from the rounded one.
+-- The sum and the squared distances from its mean, by parts. If it is asked for, the sum of the distances too: it is not zero,
+-- because the mean is rounded. Then the squares are distances from the rounded mean.
 local function moments(g, squares, parts, size, n, further)
   local sum, dtype = squares.about, squares.dtype
   g.from = squares.from

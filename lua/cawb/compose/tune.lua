@@ -1,8 +1,9 @@
--- tune: a better schedule by measurement. All kernels of a plan are tried at once, since the times of single launches tell them apart:
--- a measurement gives each kernel the options that should gain it most, by a model (tune/model.lua) that has learned from kernels like
--- it (tune/records.lua) and learns from itself. The best of each kernel makes the best plan. Edits that change what kernels there are
--- (cuts, rewrites) are tried one at a time, once they promise more (tune/structure.lua) than options do; kernels that such an edit leaves
--- as they are try their next options beside it. Where nothing promises anything, walks of a few edits from the best schedule follow.
+-- tune: a better schedule by measurement. A measurement tries all kernels of a plan at once, since the times of single launches tell
+-- them apart. Each kernel gets the options that should gain it most, by a model (tune/model.lua). The model learns from similar
+-- kernels (tune/records.lua) and from the measurements. The best options of each kernel make the best plan. Edits that change the
+-- set of kernels (cuts, rewrites) are tried one at a time, once they promise more than options do (tune/structure.lua). Kernels that
+-- such an edit does not touch try their next options beside it. If nothing promises a gain, random walks of a few edits from the
+-- best schedule follow.
 
 local models = require "cawb.compose.tune.model"
 local promise = require "cawb.compose.tune.promise"
@@ -200,7 +201,7 @@ local function proposal(self, lists)
   return s
 end
 
--- Kernels with options of which nothing can be made, or that change what kernels there are, are left as they are.
+-- Options that cannot be made, or that change the set of kernels, are not tried again.
 local function give_up(lists)
   for _, l in ipairs(lists) do
     if l.list[l.at] then l.one.tried[records.text(l.list[l.at].own)] = "not" end
@@ -347,7 +348,7 @@ local function wander(self)
   return false
 end
 
--- What promises more: options of all kernels, or an edit of what kernels there are.
+-- The next round, by the larger promise: options of all kernels, or an edit of the set of kernels.
 local function next_round(self)
   local lists, sum = promises(self)
   local edit, name, hope = structural(self)
@@ -358,11 +359,16 @@ local function next_round(self)
   return wander(self)
 end
 
---- Search from a schedule. `how`: make(schedule) returns what candidate.make does, or nil; measure(made) the seconds of each
---- kernel, in order, or nil; measurements = at most; stop() = whether to end; seed; records = what is known of kernels
---- (tune/records.lua); learn(about, options, change) is told what was measured; hints: schedules that were best elsewhere, measured behind
---- the first one. Returns the best { schedule, made,
---- seconds, times }, or nil where the first could not be measured, and the curve: the best seconds after each measurement.
+--- Searches from a schedule. Returns the best { schedule, made, seconds, times }, or nil if the first could not be measured; and
+--- the curve: the best seconds after each measurement. `how`:
+---   make(schedule)               returns a candidate, as candidate.make does, or nil
+---   measure(made)                returns the seconds of each kernel, in order, or nil
+---   measurements                 at most
+---   stop()                       whether to end
+---   seed
+---   records                      results of similar kernels (tune/records.lua)
+---   learn(about, options, change)  is called with each result
+---   hints                        schedules that were best elsewhere, measured behind the first one
 function M.search(from, how)
   local self = { make = walks.keeping(how.make), measure = how.measure, stop = how.stop or function() return false end,
                  draw = walks.drawing(how.seed or 1),
