@@ -7,8 +7,8 @@ local M = {}
 local libraries = { float32 = true, float16 = true, bfloat16 = true }
 local own = { float32 = true, float16 = true, bfloat16 = true, float64 = true, int32 = true, int64 = true }
 
--- A node by a library where it has the type and is allowed; else by a kernel of its own, which is marked `own`; of
--- other types a sum of products of views.
+-- Whether a library computes products of this type. Otherwise a kernel does, and the node is marked `own`. A product of any other
+-- type is a sum of products of views.
 local function by_library(g, dtype)
   return libraries[dtype] and not (g.options and g.options.libraries == false)
 end

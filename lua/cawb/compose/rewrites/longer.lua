@@ -1,6 +1,6 @@
--- longer: a weighted sum of products of a batch is one product of longer sums: what is summed joins what each of them sums over, and
--- the weights multiply one factor. So the products of the batch are not stored. What is no product in the sum stays beside it, a weight
--- times what it is everywhere, so that a NaN stays one.
+-- longer: a weighted sum over the products of a batch becomes one product with longer sums. The batch dimension joins the summed
+-- dimension, and the weights multiply one factor. So the products of the batch are not stored. Terms of the sum that are no
+-- products stay beside it with their weights, so that a NaN stays.
 
 local graphs = require "cawb.compose.graph"
 local index = require "cawb.compose.index"
@@ -11,7 +11,7 @@ local M = { says = "a weighted sum of products is one product of longer sums" }
 local LIGHT = 8        -- multiplications for each number of factors and result, up to which memory is what a product takes
 local MOST, REST = 64, 2        -- products of a sum, and what else is in it, at most
 
--- The piece of a view that shows the element: { piece } or { fill = }; nil where that differs from element to element.
+-- The piece of a view that shows the element: { piece } or { fill = }; nil if it differs from element to element.
 local function piece_at(x, i)
   for _, piece in ipairs(x.pieces) do
     local least, most = 0, 0

@@ -89,8 +89,8 @@ local function take_word(s, text, at)
   return at + #word
 end
 
---- What a text has: `numbers` that may become parameters, { at, past, value }; `own`, where functions of its own are defined and called,
---- { at, defines, alone = without parameters }. `ahead`: it runs before the first call alone.
+--- Reads a text. Returns `numbers`, which may become parameters: { at, past, value }; and `own`, the places where its functions are
+--- defined and called: { at, defines, alone = without parameters }. `ahead`: it runs only before the first call.
 function M.read(text, ahead)
   local s = { stack = {}, numbers = {}, own = {}, ahead = ahead }
   local at = 1

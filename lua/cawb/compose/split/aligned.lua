@@ -1,5 +1,5 @@
--- aligned: further sums of what a norm's mean is of, as those of channels in a group, or of each image's channels in a batch.
--- Where the norm's rows are gone through by parts, such a sum is made of the sums of parts, and the tensor is read once.
+-- aligned: further sums over the input of a norm's mean, such as sums of channels in a group, or of each image's channels in a
+-- batch. If the norm's rows are read in parts, such a sum is made of the sums of parts, and the tensor is read once.
 
 local expression = require "cawb.compose.kernel.expression"
 local graphs = require "cawb.compose.graph"

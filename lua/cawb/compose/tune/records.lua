@@ -1,8 +1,7 @@
--- records: what options were worth to kernels that were measured, and what they should be worth to another one. A record is
--- what a kernel is like (M.about), options, and the logarithm of its time over that with the generator's own choice. What
--- options should gain is the mean of what they, and options near them, gained with kernels like it: nearer ones count more.
--- Records hold between tasks, sizes and, less so, devices: a search that begins with some asks first for what paid elsewhere. kept.lua
--- has them from one run to the next.
+-- records: the measured gain of options, and the gain to expect for another kernel. A record has a kernel's features (M.about), its
+-- options, and the logarithm of its time over the time with the generator's own choice. The expected gain is the mean gain of these
+-- options, and of options near them, with similar kernels: nearer ones count more. Records hold between tasks, sizes and, less so,
+-- devices: a search that begins with records tries first what paid elsewhere. kept.lua keeps them from one run to the next.
 
 local core = require "cawb.core"
 local file = require "cawb.base.file"
@@ -15,7 +14,7 @@ Records.__index = Records
 
 local WIDTH = 2.5           -- doublings of a size, from where on kernels are unlike each other
 local OTHER = 0.25          -- weight of options that differ in one value
-local OWN = 6.0             -- weight of what the same kernel said, beside what kernels like it said
+local OWN = 6.0             -- weight of records of the same kernel, beside those of similar kernels
 local DOUBT = 0.7           -- weight of knowing nothing, and what it expects to gain
 local HOPE = 0.015
 local MOST = 600            -- records of a kind that are kept: the last ones

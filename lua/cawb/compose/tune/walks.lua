@@ -28,8 +28,8 @@ function M.keeping(make)
   end
 end
 
---- So many edits from a schedule of which `made` was made. Options but for the loop leave kernels and joins as they are, so nothing
--- is made until the end. Returns the schedule and what is made of it, or nil where nothing is. `choice` thins out a list of edits.
+--- A walk of `count` edits from the schedule of `made`. Options other than the loop do not change the set of kernels, so nothing
+-- is made until the end. Returns the schedule and its candidate, or nil if it has none. `choice` thins out a list of edits.
 function M.steps(make, s, made, count, draw, choice)
   local seen = made
   for _ = 1, count do
