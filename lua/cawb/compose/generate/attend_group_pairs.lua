@@ -1,5 +1,5 @@
--- attend_group_pairs: attention of float32 whose numbers are two parts of 16 bits, as attend_pairs, by Hopper's products of
--- warpgroups: a thread fetches packed keys and values, two groups of warps work on 64 queries each, in turns.
+-- attend_group_pairs: attention of float32 in pairs of 16-bit halves, as attend_pairs, by Hopper's warpgroup products. A thread
+-- fetches packed keys and values; two groups of four warps work on 64 queries each, in turns.
 
 local attend = require "cawb.compose.generate.attend"
 local attend_group = require "cawb.compose.generate.attend_group"

@@ -39,9 +39,11 @@ local function asked(how, name, values, default)
   return how and values[how[name]] and how[name] or default
 end
 
---- Text and launches; or nil and why not. `d`: a cawb.Attend, and dtype; scale, where `product` times that is the score but for
---- what is hidden, and `score` returns `product` or -inf; open, a function(rows, columns) that returns C: " && ..." that all scores of so many rows from
---- `first` and columns from `columns * step` are products. `how`: queries of a block and keys of a step, where a schedule says so.
+--- Text and launches; or nil and why not. `how`: queries of a block and keys of a step, if a schedule sets them. `d`: a cawb.Attend with
+---   dtype
+---   scale   a number or nil. A score is `product` times scale, unless it is hidden; `score` returns `product` or -inf
+---   open    function(rows, columns), returns C: " && ..." that no score is hidden in so many rows from `first` and columns from
+---           `columns * step`
 function M.generate(d, most, how)
   local queries = asked(how, "queries", { [64] = true, [128] = true }, queries_of(d))
   local h = holes(d, queries, asked(how, "keys", { [32] = true, [64] = true }, 64))

@@ -1,8 +1,8 @@
--- box: convolutions of few channels on tensor cores at float32's accuracy. What a box of outputs reads is brought to shared
--- memory once and split there into pairs of 16-bit halves, so nothing is packed ahead but the weights, which stay in shared
--- memory; each warp gathers its factor. The instruction is every tensor core's since Ampere (mma.sync), or Hopper's of groups of
--- warps (wgmma), where eight numbers along k lie beside each other: box_loops.lua. A transposed
--- convolution is one plain sum for each set of outputs: those whose places have the same remainders by the stride.
+-- box: convolutions of few channels on tensor cores at float32's accuracy. The inputs of a box of outputs are loaded to shared memory
+-- once and split there into pairs of 16-bit halves. Only the weights are packed ahead; they stay in shared memory. Each warp
+-- gathers its factor. The instruction is mma.sync (Ampere and later) or Hopper's wgmma, where eight numbers along k lie beside each
+-- other: box_loops.lua. A transposed convolution is a plain sum for each set of outputs whose places have the same remainders by
+-- the stride.
 
 local loops = require "cawb.compose.generate.box_loops"
 local pack = require "cawb.compose.generate.pack"
@@ -30,12 +30,12 @@ local function numel(list) return list[1] * list[2] * list[3] end
 
 -- ---- axes
 
--- Axes that no window reaches across are one with the next: then rows of few places are long ones.
+-- Whether the last axis has no window, so that it can be merged with the next one: short rows become long ones.
 local function is_flat(d)
   return not d.transposed and d.window[3] == 1 and d.stride[3] == 1 and d.padding[3] == 0 and d.stride[2] == 1 and d.size[1] * d.size[2] > 1
 end
 
---- A convolution of the same numbers with fewer axes, where there is one; `folds` are the sizes of what became one axis.
+--- Merges axes of a convolution where that is possible; `folds` are the sizes of the merged axes.
 ---@param d cawb.Conv
 function M.flat(d)
   d.folds = {}
@@ -221,7 +221,8 @@ local function cuts(d, t, most)
   return best
 end
 
--- How many times eight channels there are; of fewer, once, and how many neighbours' they are. Nil where groups do not multiply them.
+-- For warpgroup products channels come in eights: their number. With fewer than eight channels it is 1, and the number of neighbouring
+-- places whose channels fill the eight. Nil if warpgroup products do not serve.
 local function eights(d)
   if d.channels % 8 == 0 then return d.channels // 8 end
   if d.channels > 7 or d.transposed then return nil end
@@ -233,8 +234,8 @@ local function eights(d)
   return 1, best
 end
 
--- Boxes of a line that a block takes one after the other: the results of two meet in the same sectors of memory, and where two blocks
--- write these at different times, memory reads and writes them twice. So many that no block has much more to do than others.
+-- How many boxes of a line a block takes one after the other. The results of neighbouring boxes share sectors of memory; if two
+-- blocks write them at different times, memory reads and writes the sectors twice. No block gets much more work than others.
 local function run_of(d, t)
   local across, blocks = ceil(t.places[3], t.box.size[3]), math.max(1, t.blocks * SMS // (d.groups * t.cuts))
   for run = math.min(across, 8), 2, -1 do

@@ -1,5 +1,5 @@
--- pack: kernels that pack a factor of a product on tensor cores: its numbers as parts of 16 bits, in the order in which the
--- tensor cores take them, with a scale for each row and chunk, and what was lost.
+-- pack: kernels that pack a factor of a product on tensor cores. They write its numbers as parts of 16 bits, in the order in which the
+-- tensor cores take them, with a scale for each row and chunk, and the lost bits.
 
 local expression = require "cawb.compose.kernel.expression"
 local index = require "cawb.compose.index"
@@ -88,16 +88,16 @@ local function reading(kernel, geometry, factor, own, names)
   return access, nodes, body
 end
 
---- What a factor is packed as. `more`: parameters of the kernel behind `wide`.
+--- How a factor is packed: as pairs of halves. `more`: parameters of the kernel behind `wide`.
 M.halves = { parts = 2, suffix = "", before = "seen s = {};", call = "pack_row(to, own, wide, %s, s,", after = "note_seen(wide, s, %d);", more = "" }
 
---- The same where a wide range has kernels of its own: packing ends as soon as it is known that these will do all.
+--- The same where numbers of a wide range have kernels of their own: packing ends as soon as these must do all.
 M.checked = setmetatable({ quits = true }, { __index = M.halves })
 
 --- As three parts of bfloat16.
 M.full = { parts = 3, suffix = "_full", before = "", call = "pack_row_full(to, own, wide,", after = "", more = ", const int *__restrict__ many" }
 
---- The same of what is packed before the first call: nobody has to have asked for it.
+--- The same for factors that are packed before the first call, whether or not they are needed.
 M.kept = setmetatable({ more = "" }, { __index = M.full })
 
 M.parts = { parts = 3, suffix = "", before = "", call = "pack_row_parts(to, wide,", after = "", more = "" }

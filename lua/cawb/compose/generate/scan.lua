@@ -21,7 +21,7 @@ local ceil = template.ceil
 ---@field store string       writes what follows from `value` and the element itself, `own`, to o, k, i
 ---@field store4 string?     with load4: from v[0..3] and own[0..3]
 
-local LONG = 16384          -- elements of a row of which a thread has more at a time
+local LONG = 16384          -- elements of a row, from which on a thread has more at a time
 
 local dtypes = { float = "float32", double = "float64", int = "int32", ["long long"] = "int64" }
 local sizes = { float = 4, double = 8, int = 4, ["long long"] = 8 }
@@ -139,8 +139,8 @@ local function columns(d, how)
     launches(d, blocks, d.outer * d.inner, { 32, h.SLICES }, { d.n, d.inner, part, parts })
 end
 
---- The kernels of a scan. `how`: threads (a power of two, 32 to 1024), packs of a thread, parts of
---- the axis; where inner is above 1 slices of a block (at most 32) in place of threads.
+--- The kernels of a scan. `how`: threads (a power of two, 32 to 1024), packs of a thread, parts of the axis. If inner is above 1,
+--- slices of a block (at most 32) instead of threads.
 ---@param d cawb.Scan
 ---@return table made  { text, launches }
 function M.generate(d, how)

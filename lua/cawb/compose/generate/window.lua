@@ -43,7 +43,7 @@ local function span(d, outputs)
   return (outputs - 1) * d.stride[3] + (d.window[3] - 1) * d.dilation[3] + 1
 end
 
--- Neighbours of a thread: four where what they read is not much more than what one reads.
+-- Neighbours of a thread: four, unless they read much more than one.
 local function outputs_of(d, how)
   if how.outputs then return how.outputs end
   local n = 4
@@ -181,9 +181,11 @@ local function text_of(d, name, h)
   return template.complete(d, accesses(d), template.fill("window_join", d, h) .. "\n" .. template.fill(name, d, h))
 end
 
---- The kernel of a pooling or a small convolution; or nil and why another serves better. `how`: outputs of a
---- thread along the inner axis, down: its rows; wide: its output channels (it divides `each`); strip: whether blocks
---- join columns first, then of columns elements at most.
+--- The kernel of a pooling or a small convolution; or nil and why another serves better. `how`:
+---   outputs  of a thread along the inner axis
+---   down     its rows
+---   wide     its output channels (it divides `each`)
+---   strip    whether blocks join columns first, then of columns elements at most
 ---@param d cawb.Window
 ---@return table? made  { text, launches }
 ---@return string? why

@@ -103,8 +103,11 @@ function M.generate(kernel, options)
   return a:finish(convs.generate(a:describe(d), options))
 end
 
---- For other generators of convolutions: a description's sizes; accesses and a description that reads the input and
---- writes the roots; the text of an access function for a weight, at an index for each axis of the window; a result's indices.
+--- For other generators of convolutions:
+---   sizes     the sizes of a description
+---   describe  accesses, and a description that reads the input and writes the roots
+---   weight    the text of an access function for a weight, at an index for each axis of the window
+---   at        a result's indices
 M.sizes, M.describe, M.weight, M.at = sizes, describe, weight, at
 
 return M

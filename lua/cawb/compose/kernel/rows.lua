@@ -182,7 +182,7 @@ local function begun(body, o, members)
   return accs
 end
 
--- Join a step's elements into one of what is on its way, and into the sum that goes with it.
+-- Joins a step's elements into an accumulator, and into the sum that goes with it.
 local function joined(body, o, acc, into, n, row, step)
   local values = {}
   for k, column in ipairs(columns_of(o, step)) do
@@ -340,9 +340,12 @@ local function paired(o)
   return online.joined(o.levels, function(x) return inner(x, row, column) end, row)
 end
 
---- See the README. `options`: columns, lanes, across, vector; cluster, block (its threads), stay (true: takes one
---- row after another), places (rows at a time, then), online (false: the largest first, then the sum) and hold (false: not
---- in shared memory) of what stays there. `arch` is the device's.
+--- See the README. `arch` is the device's. `options`: columns, lanes, across, vector; and for rows in shared memory:
+---   cluster, block  blocks of a cluster, threads of a block
+---   stay            true: a block takes one row after another
+---   places          rows at a time, then
+---   online          false: the largest first, then the sum
+---   hold            false: not in shared memory
 function M.generate(kernel, options, arch)
   kernel.inside = expression.new(kernel).inside
   local whole = parted(kernel)

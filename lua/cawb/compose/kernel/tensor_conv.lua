@@ -1,8 +1,8 @@
--- tensor_conv: convolutions of one to three dimensions as tensor.lua has products. The left factor's rows are
--- pixels, 64 channels a chunk, on a grid that is padded with zeros: a tap of the window is then a shift of rows, and
--- nothing is stored once a tap. A stride makes several such grids, one for each remainder of a place by it; a
--- transposed convolution is several plain ones (tensor_transposed.lua). Windows over few
--- channels are folded: trailing dimensions of the window become channels.
+-- tensor_conv: convolutions of one to three dimensions as products of tensor.lua (implicit GEMM). The left factor's rows are pixels,
+-- 64 channels a chunk, on a grid that is padded with zeros. A tap of the window is then a shift of rows, and the input is stored
+-- only once, not once for each tap. A stride makes several such grids, one for each remainder of a place. A transposed convolution
+-- is several plain ones (tensor_transposed.lua). Windows over few channels are folded: trailing dimensions of the window become
+-- channels.
 
 local graphs = require "cawb.compose.graph"
 local grids = require "cawb.compose.kernel.grids"
@@ -268,12 +268,13 @@ local function work(x, c, p, channels, columns)
          c.groups * rows * product(p.phases) * chunks * 256
 end
 
--- What it takes if more axes than the last are joined, against a shape that is alike; measured on an H100.
+-- Time with more joined axes than the last, relative to a similar shape; measured on an H100.
 local PAIRED, TURNED = 0.93, 1.12
 
--- How much longer a transposed convolution takes by where its outputs lie. Those of remainders that are apart lie between each other: memory's
--- sectors are written in parts. If more axes than the last are joined, a tile has fewer channels of more places: that serves pairs that are
--- one access each, and where results are turned before they are written it makes shorter runs of neighbours.
+-- How much longer a transposed convolution takes because of the places of its outputs. With `apart` remainders the outputs
+-- interleave, and memory's sectors are written in parts. With more joined axes than the last a tile has fewer channels of more
+-- places. That is better for pairs with one access each. Where results are transposed before they are written, runs of neighbours
+-- get shorter.
 local function scatter(x, c, p, columns)
   if not c.transposed or c.stride[c.dims] == 1 then return 1 end
   if p.apart == c.dims then return 1.9 end
@@ -289,7 +290,7 @@ local function seconds(x, c, p, channels, columns)
   return scatter(x, c, p, columns) * (bytes / BYTES + 2 * executed * products / FLOPS)
 end
 
--- Whether too much of what is executed is padding.
+-- Whether too many of the executed products are padding.
 local function is_padding(x, c, p, channels, columns)
   return select(2, work(x, c, p, channels, columns)) > 6 * terms(x, c, channels)
 end
@@ -371,8 +372,8 @@ function M.stores(kernel, x)
   return #kernel.roots == 1 and product(root.shape) == product(x.shape) and #root.shape == #x.shape
 end
 
---- The kernels of a convolution (README): `kernel.roots` is the convolution, or one node of its shape that
---- follows it element by element, it being the one member; or nil and why not. Options as for `serves`.
+--- The kernels of a convolution (README), or nil and why not. `kernel.roots` is the convolution, or a node of its shape that follows
+--- from it element by element; then the convolution is the kernel's member. Options as for `serves`.
 function M.generate(kernel, options)
   local x = kernel.members[1] or kernel.roots[1]
   local fine, why = M.serves(x, options)

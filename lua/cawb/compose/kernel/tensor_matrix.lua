@@ -122,7 +122,7 @@ local function write(body, x, s, root, names)
   if even then body:store_all(root, list, texts) end
 end
 
--- Whether a tile of `rows` by `columns` has nothing to show: { c = the same as C of where it begins, is = of numbers }; nil where all have.
+-- The test for tiles of `rows` by `columns` that no root shows: { c = returns it as C, is = evaluates it }; nil if all are shown.
 local function hidden(root, x, s)
   local shows = root.kind == "view" and root.inputs[root.pieces[1].input] == x and graphs.same(root.shape, x.shape)
   local list = shows and guards.of(root, at(s.dims, index.var("z", s.batch), index.var("row", s.m), index.var("column", s.n))) or {}

@@ -1,10 +1,13 @@
--- tensor_transposed: transposed convolutions as tensor_conv.lua has plain ones. Along an axis an output's place o is
--- s * q + a - base, with s the stride: what has the same remainder a is one plain convolution over places q. An axis is
---   apart   each remainder is a set of its own, of the taps that it has
---   joined  the remainders are columns beside each other, and the steps are all shifts that one of them has; where one has not, its
---           weight is -0.0f, by which a kernel without tensor cores knows that there is none. Neighbouring columns are then neighbours in memory
+-- tensor_transposed: transposed convolutions as plain ones of tensor_conv.lua. Along an axis an output's place o is s * q + a - base,
+-- with s the stride. All outputs of one remainder a are one plain convolution over places q. An axis is
+--
+--   apart   each remainder is a set of its own, with its own taps
+--   joined  the remainders are columns beside each other, and neighbouring columns are neighbours in memory. The steps are the
+--           shifts of all remainders. A remainder that lacks a shift has the weight -0.0f there: a kernel without tensor cores
+--           knows by it that there is no tap
 --   folded  joined, and the shifts are channels: one step has them all
--- Axes that are joined are the last ones, and of these the last may be folded.
+--
+-- Joined axes are the last ones, and the last of them may be folded.
 
 local grids = require "cawb.compose.kernel.grids"
 local index = require "cawb.compose.index"

@@ -36,8 +36,8 @@ local function found(kernel)
   return #list == 1 and list[1] or nil
 end
 
--- How one dimension of what is viewed follows from the view's: { o, its stride, r, its stride, base }, o and r
--- being numbers of dimensions; nil where it does not so.
+-- The place along one dimension of the tensor below, as base + stride o + stride r, with o and r the numbers of a result's and a
+-- window's dimension: { o, o_by, r, r_by, base }; nil if it is not of that form.
 local function affine(e, rank, all)
   local f = { base = e.base }
   for d = 1, all do
@@ -50,7 +50,7 @@ local function affine(e, rank, all)
   return f
 end
 
--- The guards are that each dimension is inside what is viewed, and nothing else.
+-- Whether the guards say only that each dimension is inside the tensor below.
 local function only_inside(guards, places, shape)
   local known = {}
   for d, e in ipairs(places) do
@@ -63,8 +63,8 @@ local function only_inside(guards, places, shape)
   return true
 end
 
--- Whether every dimension of a window moves one dimension of what is viewed. One that moves none repeats elements,
--- one that moves two goes along a diagonal.
+-- Whether every dimension of a window moves along exactly one dimension of the tensor below. A dimension that moves along none
+-- repeats elements; one that moves along two follows a diagonal.
 local function each_once(moves, view, rank)
   local count = {}
   for _, m in ipairs(moves) do
@@ -76,8 +76,8 @@ local function each_once(moves, view, rank)
   return true
 end
 
--- What a reduce over a view is as windows: how each dimension of what is viewed moves, `o` being the dimension of the
--- result that it follows; nil where it is none. Dimensions of the result that none follows have size one.
+-- A reduce over a view as a reduction over windows: how each dimension of the tensor below moves, with `o` the dimension of the
+-- result that it follows. Nil if it is none. Dimensions of the result that nothing follows have size one.
 local function geometry(x)
   local view, rank = x.inputs[1], #x.shape
   if not ops[x.op] or view.kind ~= "view" or view.stored or #view.pieces > 1 then return nil end
