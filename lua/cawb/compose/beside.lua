@@ -61,7 +61,7 @@ local function parts_of(x)
   return place == x.shape[along] and place == size and list or nil, along
 end
 
--- Whether a node is what a convolution makes, element by element, and nobody else reads it on its way.
+-- Whether a node follows from a convolution element by element, with no other readers on the way.
 local function follows_conv(x)
   while #x.users == 1 do
     if x.kind == "conv" then return true end
@@ -91,7 +91,7 @@ local function may_lie(part, owner)
   return owner[x] and makes[owner[x].kind] and x.stored and not x.is_output and not x.within and not prepared.is(x) and not x.kept
 end
 
--- Whether a kernel does nothing but put together what others make.
+-- Whether a kernel only concatenates results of other kernels.
 local function is_copy(kernel, owner)
   local x = kernel.roots[1]
   if kernel.kind ~= "stream" or #kernel.roots ~= 1 or (x.offset or 0) ~= 0 then return nil end

@@ -70,7 +70,7 @@ local function sorted(set)
   return list
 end
 
--- kernel.cu: what it is, headers, shared parts, kernels. In a long one loops that hardly ever run are not unrolled.
+-- kernel.cu: a comment about its kernels, headers, shared parts, kernels. In a long one loops that hardly ever run are not unrolled.
 local function source(kernels, is_long)
   local headers, needs, texts, about, unsynced = {}, {}, {}, {}, nil
   for _, kernel in ipairs(kernels) do
@@ -112,7 +112,7 @@ local function choice_of(options)
   end
 end
 
---- What was made, as the lines of a table; with a profile of it and the device's bandwidth, see show.lua.
+--- A candidate as the lines of a table; with a profile of it and the device's bandwidth, see show.lua.
 M.table = show.lines
 
 --- Seconds and launches of each of its kernels, of a profile of it: see show.lua. Schedules, their decisions, and a search among them:
@@ -138,7 +138,7 @@ local function flags(g)
   return {}
 end
 
-local LARGEST = 1000000               -- bytes of a kernel.cu: a little below what is taken
+local LARGEST = 1000000               -- bytes of a kernel.cu: a little below the limit of a candidate
 
 -- Texts that are too long have no comments on lines of their own, and no indentation.
 local function shorter(text)

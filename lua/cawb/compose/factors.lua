@@ -53,7 +53,7 @@ local function absorb(kernels, a, options)
   return kernels
 end
 
--- What a schedule asks for. Made without tensor cores, its factors lie in memory.
+-- The loop that a schedule asks for. Without tensor cores the factors lie in memory.
 local function loop_of(kernel, options)
   local how = options.kernels and options.kernels(kernel)
   return how and how.loop

@@ -27,7 +27,7 @@ local function by_stride(t)
   return list
 end
 
--- The indices in tensor t of an address, counted from t's first element; and what remains.
+-- The indices in tensor t of an address, counted from t's first element; and the remainder.
 local function decode(t, address)
   local i = {}
   for d = 1, #t.shape do i[d] = index.const(0) end
@@ -69,7 +69,7 @@ local function tensor(about, place)
            offset = place.offset }
 end
 
--- What lies in a memory: tensors with their nodes, the latest last.
+-- The contents of a memory: tensors with their nodes, the latest last.
 local function covering(held, t)
   for k = #held, 1, -1 do
     local h = held[k]
@@ -164,7 +164,7 @@ local function shapes(list)
   return table.concat(words, ", ")
 end
 
--- What stands in the way, with everything that one needs to look it up.
+-- The message for an operator that cannot be lowered, with its shapes and its line.
 local function trouble(entry, places, why)
   return ("%s(%s)%s cannot be lowered: %s"):format(entry.op, shapes(entry.inputs),
     places.line and (", line %d of the task,"):format(places.line) or "", why)
@@ -180,7 +180,7 @@ local function unknown(self, entry, places, why)
   end
 end
 
--- Operators that hand a number to the program: what follows from it is not in the record.
+-- Operators that give a number to the program: the record does not have its later use.
 local asks = { _local_scalar_dense = true, item = true, is_nonzero = true, equal = true }
 
 local function take(self, entry, places)

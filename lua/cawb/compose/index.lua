@@ -1,7 +1,7 @@
 -- index: whole-number expressions of variables with known ranges, for places in tensors. An
 -- expression is a sum of atoms times constants; an atom is a variable, or the quotient or
--- remainder of an expression by a constant. What is equal is mostly made equal while it is
--- built, so that a chain of reshapes and transposes folds back to what it is.
+-- remainder of an expression by a constant. Equal expressions mostly become equal while they are
+-- built, so that a chain of reshapes and transposes simplifies.
 
 local M = {}
 
@@ -203,7 +203,7 @@ function M.bind(a, values)
   return sum
 end
 
---- What it is with numbers for its variables.
+--- Its value, with numbers for its variables.
 function M.evaluate(a, numbers)
   local sum = a.base
   for _, t in ipairs(a.terms) do

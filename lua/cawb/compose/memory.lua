@@ -1,5 +1,5 @@
--- memory: places in scratch for what lies between kernels. A place is one scratch tensor of a type; nodes
--- whose lives do not meet share it.
+-- memory: places in scratch memory for nodes between kernels. A place is one scratch tensor of a type; nodes whose life times do not
+-- overlap share it.
 
 local M = {}
 
@@ -16,7 +16,7 @@ local function fitting(places, dtype, n)
   return best
 end
 
--- What is `kept` has to be there from before the first step to the end.
+-- An item that is `kept` has its place from before the first step to the end.
 local function claim(places, dtype, n, kept)
   local p = not kept and fitting(places, dtype, n)
   if not p then

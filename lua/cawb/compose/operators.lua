@@ -1,4 +1,4 @@
--- operators: what recorded operators are made of. One constructor for each, by functional name:
+-- operators: the nodes of recorded operators. There is one constructor for each, by functional name:
 -- constructor(g, op) returns the nodes of its outputs, in order; nil, why where it cannot. `op` is
 -- { name, args, x = operands in order, by = operands by the schema's names, out = { { shape, dtype } } }.
 
@@ -46,7 +46,7 @@ local numbers = {
 local compares = { eq = true, ne = true, lt = true, le = true, gt = true, ge = true, isnan = true, isinf = true,
                    isfinite = true, logical_and = true, logical_or = true, logical_xor = true, logical_not = true }
 
--- A condition stays what it is; the others are converted to one type.
+-- A condition keeps its type; the other operands are converted to one type.
 local casts = { where = { "bool" }, masked_fill = { false, "bool" } }
 
 local function operands(g, op, dtype)

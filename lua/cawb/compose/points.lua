@@ -16,7 +16,7 @@ local M = {}
 local MOST = { keep = 3, store = 4, cut = 4, kernels = 4 }      -- points of a kind; kernels that have any
 local SMALL = 1024                                              -- elements of a node that is no decision
 
--- What is decided of a kernel, in this order; what a generator of the kind takes no part in is `auto`.
+-- The decisions about a kernel, in this order. A decision that its generator does not have is `auto`.
 local names = {
   stream = { "vector" },
   rows = { "vector", "lanes", "block", "cluster", "hold" },
@@ -49,7 +49,7 @@ local function choices(first, values)
   return list
 end
 
---- Every value that any kernel's option of this name has: what the free language may say.
+--- Every value that any kernel's option of this name has: the values of the free language.
 function M.domain(name)
   if name == "guards" or name == "barriers" then return { true, false } end
   local list, seen = { "auto" }, { auto = true }

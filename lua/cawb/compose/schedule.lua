@@ -74,11 +74,11 @@ function M.options(options, joins)
   return setmetatable(all, { __index = options })
 end
 
--- ---- what may be changed
+-- ---- edits
 
 local powers = { 1, 2, 4, 8, 16 }
 
--- For each kind of generator (choose.lua) its options with values to try. What does not apply has no effect or is refused.
+-- For each kind of generator (choose.lua) its options with values to try. Options that do not apply have no effect or are refused.
 local knobs = {
   stream = { vector = { 1, 2, 4, 8 } },
   rows = { vector = { 1, 2, 4 }, lanes = { 16, 32, 64, 128, 256, 512 }, across = { 32, 64, 128, 256 }, block = { 64, 128, 256, 512, 1024 },
@@ -168,7 +168,7 @@ function M.apply(schedule, edit)
   return s
 end
 
--- ---- what does not go
+-- ---- options that do not apply
 
 local function is_among(values, x)
   for _, value in ipairs(values) do if value == x then return true end end
@@ -194,7 +194,7 @@ local function misfit(kernel, name, value)
   return n and n % value ~= 0 and ("vector = %d does not divide %d elements"):format(value, n) or nil
 end
 
---- What a strict schedule asks of a kernel that was made and does not go, in words; or nil.
+--- The option of a strict schedule that does not apply to a kernel, in words; or nil.
 function M.unmet(s, kernel)
   local own = s and s.strict and (s.kernels or {})[M.key(kernel)]
   for _, name in ipairs(sorted(own or {})) do
@@ -241,7 +241,7 @@ local function check_lists(s)
   end
 end
 
--- What type the values of an option have, by its name.
+-- The type of an option's values, by its name.
 local takes = { loop = "string", guards = "boolean", barriers = "boolean" }
 for _, options in pairs(knobs) do
   for name, values in pairs(options) do takes[name] = type(values[1]) end

@@ -27,7 +27,7 @@ local function is_ahead(kernel, marked)
   return true
 end
 
--- A piece of a kernel's text: what stands in front of all of them (tables), its own, and what is compared.
+-- A piece of a kernel's text: the tables in front, its own text, and the text that is compared.
 local function piece_of(kernel, tables, text)
   local marked = text:gsub("%f[%w_]" .. kernel.name, MARK)
   local front = tables:gsub("%f[%w_]" .. kernel.name, MARK)
@@ -69,7 +69,7 @@ local function type_of(values)
   return "int"
 end
 
--- What is put into a text, and where: parameters in front of those of its own functions, and in place of numbers.
+-- The insertions into a text, with their places: parameters in front of those of its functions, and in place of numbers.
 local function changes(p, of, lists)
   if #lists == 0 then return {} end
   local declared, passed, all = {}, {}, {}
@@ -100,7 +100,7 @@ local function texts_of(made)
   return "", { made.text }
 end
 
--- One text for a group, that of its first; what launches of each of its kernels' functions become.
+-- One text for a group, that of its first member; `becomes` gets the new launches of each kernel's functions.
 local function join(group, becomes)
   local first = group[1]
   if #group == 1 then return end

@@ -81,7 +81,7 @@ local function pivot(g, x)
   end)
 end
 
--- What is outside the parts' elements is zero.
+-- Zero outside the parts' elements.
 local function inside(g, x, l)
   return l.guard and g:view(x, l.shape, function(i) return i end, l.guard, 0) or x
 end
@@ -131,7 +131,7 @@ local function stretch(x)
   return n
 end
 
--- The largest size of a part, `most` at most, that divides n and fits what lies together; nil where none is large.
+-- The best size of a part that divides n, `most` at most: it fits packs, runs of memory and the wanted size. Nil if there is none.
 local function size_of(n, most, together, wanted)
   local best, worth = nil, 0
   for parts = (n + most - 1) // most, (2 * n + most - 1) // most do
@@ -156,7 +156,7 @@ local function moments_size(g, x, r, n, options, further)
   return size_of(n, most, stretch(x), wanted) or most
 end
 
---- Split what is long in a graph.
+--- Splits the long reduces of a graph.
 function M.long(g, options)
   local done = {}
   for _, x in ipairs({ table.unpack(g.nodes) }) do

@@ -73,7 +73,7 @@ local function refusal(d)
   if d.m <= 64 then return "it has too few queries" end
 end
 
--- Three groups hide more of each other's waiting than two, where their registers hold what they add up.
+-- Three groups hide more of each other's waiting than two, if their registers hold the sums.
 local function queries_of(d)
   return math.max(d.k, d.v) <= 64 and d.batch * ceil(d.m, 192) >= SMS and 192 or 128
 end

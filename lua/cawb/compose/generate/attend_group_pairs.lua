@@ -11,7 +11,7 @@ local M = {}
 local ceil = template.ceil
 local ROWS = 128
 local DEEPEST = 128                   -- numbers of a row, four a lane
-local RESERVED = 3 << 10              -- bytes of barriers and scales, and what is lost to where tiles begin
+local RESERVED = 3 << 10              -- bytes of barriers and scales, and of the alignment of tiles
 
 local function holes(d, most, how)
   local deep = math.max(d.k, d.v)

@@ -1,5 +1,5 @@
 -- attend_half: attention of float16 and bfloat16 in one kernel. Both products run on tensor cores as the numbers are, sums are
--- float32; what lies in rows of 16 bytes is copied to shared memory without passing through registers.
+-- float32. Rows of 16-byte pieces are copied to shared memory without passing through registers.
 
 local attend = require "cawb.compose.generate.attend"
 local types = require "cawb.graph.types"
@@ -34,7 +34,7 @@ local function holes(d, queries, keys)
   return h
 end
 
--- What a schedule asks for, where there is such a block; else this.
+-- The value that a schedule asks for, if there is such a block; else the default.
 local function asked(how, name, values, default)
   return how and values[how[name]] and how[name] or default
 end

@@ -17,7 +17,7 @@ local HELD, HELDMORE = 48, 64         -- numbers of the next box that a thread h
 local STAGED, GROUPED = 12, 8         -- times eight columns whose results are staged at once, of one set: by warps, by groups of them
 local SMS = 132
 
--- Bytes of shared memory: what a block may have, by compute capability; a multiprocessor has a kilobyte more.
+-- Kilobytes of shared memory of a block, by compute capability; a multiprocessor has one more.
 local room = { [80] = 163, [86] = 99, [87] = 163, [89] = 99, [90] = 227, [100] = 227, [103] = 227, [120] = 99 }
 
 --- Bytes of shared memory that a block may have on a device with these tensor cores, or nil where it has none.
@@ -136,8 +136,8 @@ local function unit_of(channels, places, eights)
   return best, least
 end
 
--- The box for which least is read and multiplied. What it writes should be long runs: where two blocks write into the same
--- 32 bytes at different times, memory reads and writes them twice.
+-- The box with the least reads and products. Its results should be long runs: if two blocks write into the same 32 bytes at different
+-- times, memory reads and writes them twice.
 local function shape_of(d, t)
   local best
   for _, w in ipairs(powers(ROWS)) do
@@ -179,7 +179,7 @@ local function count_steps(d, t)
   return steps, taps
 end
 
--- Of so many cuts of the columns, what a block has. A pass has as many columns as fit into what results are staged in.
+-- A block's share of the columns, with so many cuts. A pass has as many columns as fit into the staging memory of results.
 local function cut(d, t, cuts, most, stream)
   local tiles = ceil(ceil(d.each, 8), cuts)
   local passes = ceil(tiles, math.max(1, (t.group and GROUPED or STAGED) // t.side))
@@ -208,7 +208,7 @@ local function clocks(t, c)
   return c.cuts * c.passes * t.steps * (STEP + INSTRUCTION * c.tiles * (t.fourth and 4 or 3))
 end
 
--- The cuts that take least; two blocks beside each other hide what each of them waits for.
+-- The fastest cuts; two blocks beside each other hide each other's waiting.
 local function cuts(d, t, most)
   local best, least
   local streams = t.group and #t.sets == 1
@@ -288,7 +288,7 @@ end
 
 local letters = { "D", "H", "W" }
 
--- Threads for each column of a pass: few, because what each of them does beside adding is much.
+-- Threads for each column of a pass: few, because each does much besides adding.
 local function lanes_of(tiles) return tiles <= 4 and 8 or tiles <= 8 and 4 or 2 end
 
 -- Holes where parts of sums over the results are asked for (box_partial.cu), and where not.
@@ -351,7 +351,7 @@ local function accesses(d)
   return list
 end
 
--- The functions that sum parts stand ahead of those that call them, behind what they know of tiles.
+-- The functions of partial sums stand ahead of their callers, behind the definitions of tiles.
 local function with_parts(text, more)
   local at = text:find("// COUNT steps of", 1, true)
   return text:sub(1, at - 1) .. more .. "\n" .. text:sub(at)

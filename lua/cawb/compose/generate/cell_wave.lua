@@ -11,8 +11,8 @@ local ceil = template.ceil
 
 ---@class cawb.CellWave: as cawb.Cell, of `layers` instead of cells; z is the layer, from 0, and nothing is reversed; share is that of layer 0, at
 ---  t, b, column; besides:
----@field input string        returns what multiplies unit k of the layer below in a gate, at z, k, column
----@field input_bias string   returns what is added to that, at z, column
+---@field input string        returns the weight of unit k of the layer below in a gate, at z, k, column
+---@field input_bias string   returns the bias of these products, at z, column
 
 local ROWS = 4                -- sums of a thread: of many sequences fewer lanes join their sums than of one, but a state is read more often
 local LEAD = 2                -- steps that are waited for at a time

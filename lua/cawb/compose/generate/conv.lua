@@ -27,7 +27,7 @@ local ceil = template.ceil
 ---@field weight string        returns the weight of output channel o and input channel c at t, the number of a place
 ---                            of the window. o is counted in all groups and c in its own; transposed: the other way round
 ---@field weight4 string?      not transposed: sets v[0..3] for o from r on, the number of channel and place
----@field store string         writes what follows from `value` to p, d, h, w of the result
+---@field store string         writes the epilogue of `value` to p, d, h, w of the result
 
 local function numel(list) return list[1] * list[2] * list[3] end
 

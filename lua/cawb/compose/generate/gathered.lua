@@ -12,7 +12,7 @@ local M = {}
 local ceil = template.ceil
 
 local TILE, STAGE, MOST = 128, 3 * 128 * 128, 4      -- rows of a tile; bytes of a stage of the left factor; stages
-local ROOM = (227 << 10) - 2048                      -- bytes of shared memory of a block, without what barriers take
+local ROOM = (227 << 10) - 2048                      -- bytes of shared memory of a block, without barriers
 local SPLIT, TURN = 900, 12                          -- clocks for 32 numbers of 128 rows: to split them; to multiply, for each column
 
 --- How a product would be cut, of `columns` and `depth` numbers of a row; nil where the columns of a tile do not stay on the chip.

@@ -13,11 +13,11 @@ local ceil = template.ceil
 --- Terms of a chunk, along k; multiprocessors of the device that is worked for.
 M.CHUNK, M.SMS = 64, 132
 
---- Terms of a sum up to which low x low counts: what float32 itself is off by grows with them. On normal numbers sums of 256 products
---- are off by 1.0e-7 without it and by 0.9e-7 with it, and in float32, one after the other, by 2.9e-7.
+--- Terms of a sum up to which low x low counts: float32's own error grows with the terms. On normal numbers sums of 256 products are
+--- off by 1.0e-7 without it and by 0.9e-7 with it, and in float32, one after the other, by 2.9e-7.
 M.SHORT = 256
 
---- What the access functions of a factor take.
+--- The parameters of a factor's access functions.
 M.place = { "int z", "int row", "int k" }
 
 --- A body that reads and writes under the names of another.
@@ -77,7 +77,7 @@ local function of_parameters(nodes)
   return true
 end
 
--- The access function that packing reads a factor by, what it reads, and its body. `names`: a body whose names it goes on with.
+-- The access function of a factor, the tensors that it reads, and its body. `names`: a body whose names it continues.
 local function reading(kernel, geometry, factor, own, names)
   local body = factor.along and reads_eight(kernel, names, geometry, factor) or M.reads_one(kernel, names, geometry, factor)
   local nodes
@@ -130,7 +130,7 @@ local function vast_of(geometry, side)
   return geometry.batch * geometry[side].rows * ceil(geometry[side].depth, M.CHUNK) // 8
 end
 
--- One factor, `octets` times eight rows of it: a function that packs it, what it reads and writes, and by how many blocks.
+-- A factor of `octets` times eight rows: a function that packs it, the tensors that it reads and writes, and the number of blocks.
 -- `paired`: the side that the same kernel packs too; `names`: its body.
 local function packing(kernel, geometry, side, octets, how, unless, paired, names)
   local factor, own = geometry[side], { name = ("%s_%s%s"):format(kernel.name, side, how.suffix) }

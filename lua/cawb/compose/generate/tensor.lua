@@ -150,7 +150,7 @@ local function holes(kernel, geometry, loop)
   h.HIDDEN = g.hidden and ("%s ? part * %d : "):format(g.hidden.c(TILE, tile, ("m * %d"):format(TILE), ("n * %d"):format(tile)), h.PER) or ""
   h.SHOWN, h.OTHERSHOWN = shown(g)
   h.ONE = longest == 1
-  -- Sums of one step are bound by what they write: rows of tiles one after the other, past the caches.
+  -- Sums of one step are bound by their writes: rows of tiles one after the other, past the caches.
   h.is_streaming = h.ONE and 4 * g.batch * g.rows * g.columns >= (g.streamed or STREAMED)
   if h.is_streaming then h.GROUP = 1 end
   h.ORDER, h.NUMBER = order_of(h, g)
@@ -165,7 +165,7 @@ local function holes(kernel, geometry, loop)
   return h
 end
 
--- What is said of the plan's other kernels: when each of them has nothing to do.
+-- The conditions under which each of the plan's other kernels has nothing to do.
 local function divide(h, left, right)
   local beyond = "is_beyond(a_wide, b_wide)"
   h.WIDE = ("too_wide(a_wide, %d, b_wide, %d)"):format(left.most, right.most)
@@ -195,7 +195,7 @@ local function full_holes(h)
   return f
 end
 
--- Which thread of the plain kernel reads what: neighbours in memory go to neighbouring threads.
+-- The threads of the plain kernel by element: neighbours in memory go to neighbouring threads.
 local function plain_order(factor)
   if factor.along then return "j % 16", "j / 16" end
   return "j / 64", "j % 64"
@@ -207,7 +207,7 @@ local function shared_bytes(h)
   return h.STAGES * ceil(bytes, 1024) * 1024 + (h.STAGED and TURNED or 0)
 end
 
--- What follows two sums of neighbouring columns, 2 pair and 2 pair + 1.
+-- The epilogue of two sums of neighbouring columns, 2 pair and 2 pair + 1.
 local function put(kernel, geometry, streams)
   local body = pack.body_like(kernel, nil, geometry.columns % 2 == 0 and 2 or 1)
   body.streams = streams
@@ -215,7 +215,7 @@ local function put(kernel, geometry, streams)
   return body
 end
 
--- What becomes of two sums of the loop `wgmma`, where they are not turned in shared memory.
+-- The writing of two sums of the loop `wgmma`, if they are not turned in shared memory.
 local PARTIAL = [[
         float *to = partial + (((size_t)tile.z * %d + tile.part) * %d + row) * %d + column;
         if (column + 1 < %d) %s;
@@ -367,7 +367,7 @@ function M.kernels(kernel, geometry, loop)
            launches = joined(steps, launches) }
 end
 
---- For the generator of gathered factors: the products of a step as C, their instruction's operands, what follows two sums.
+--- For the generator of gathered factors: the products of a step as C, their instruction's operands, the epilogue of two sums.
 M.list_of, M.instruction, M.put = list_of, instruction, put
 
 --- For the generator of boxes: a step's products, the small ones first: which parts of the left factor and the right one.

@@ -108,7 +108,7 @@ function Accesses:describe(description)
   return description
 end
 
---- What the generator made, as this kernel's; raises the refusal where it made nothing.
+--- The generator's result as this kernel's; raises the refusal if there is none.
 function Accesses:finish(made, why)
   if not made then expression.refuse(why) end
   made.headers = self.headers

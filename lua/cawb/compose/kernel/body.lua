@@ -1,5 +1,5 @@
--- body: the inside of one kernel: statements in nested blocks, what is computed already and still in sight,
--- and the tensors that are read and written. What is stored is loaded by 16 bytes where neighbours are asked for.
+-- body: the inside of one kernel: statements in nested blocks, variables in sight that hold computed values, and the tensors that are
+-- read and written. Neighbours of a stored node are loaded by 16 bytes.
 
 local index = require "cawb.compose.index"
 local types = require "cawb.graph.types"
@@ -34,7 +34,7 @@ function Body:line(text, ...)
   self.lines[#self.lines + 1] = ("  "):rep(self.depth) .. text
 end
 
---- Begin a block: what is computed in it is forgotten behind it.
+--- Begins a block; its variables are forgotten behind it.
 function Body:open(text, ...)
   self:line(text, ...)
   self.depth = self.depth + 1
@@ -51,7 +51,7 @@ function Body:close(text)
   end
 end
 
---- What a node at indices is known by.
+--- The key of a node at indices.
 local function key_of(node, i)
   local words = { tostring(node.id) }
   for d, e in ipairs(i) do words[d + 1] = e.key end
@@ -159,7 +159,7 @@ local function access(self, node, place, width)
   return self:remember(key, name)
 end
 
--- What lies at a place of a node, as a register has it.
+-- The element at a place of a node, in its register type.
 local function loaded(self, node, place)
   local first, lane = packed(self, node, place)
   local text

@@ -1,5 +1,5 @@
--- conv: convolutions that no library computes, or with what stands behind them, as the generators of windows
--- (few channels) and of convolutions take them.
+-- conv: convolutions that no library computes, or with an epilogue, for the generators of windows (few channels) and of
+-- convolutions.
 
 local accesses = require "cawb.compose.kernel.accesses"
 local convs = require "cawb.compose.generate.conv"
@@ -56,7 +56,7 @@ local function numel(list)
   return n
 end
 
--- What a description has without texts.
+-- A description without texts.
 local function sizes(x)
   local c, in_x = x.conv, x.inputs[1]
   return { type = types.register(x.dtype), groups = c.groups, transposed = c.transposed, batch = x.shape[1],

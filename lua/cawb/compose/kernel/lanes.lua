@@ -6,7 +6,7 @@ local index = require "cawb.compose.index"
 local M = {}
 
 local LONG = 32        -- steps of a loop that are added one after the other
-local ROOM = 64        -- registers of a thread for what stays
+local ROOM = 64        -- registers of a thread for values that stay
 local FEW = 32         -- of those, where shared memory has room too
 local SHORT = 64       -- steps of a row that is too short for a block of its own
 local GROUPS = 8       -- of copies into shared memory that are waited for one after the other
@@ -20,7 +20,7 @@ local chips = {
   [90] = { 227, 228, 16 }, [100] = { 227, 228, 16 }, [103] = { 227, 228, 16 },
 }
 
--- What is known of the device's multiprocessors; nil of one that is not known.
+-- The figures of the device's multiprocessors; nil if they are not known.
 local function chip_of(arch)
   local c = chips[arch and tonumber(arch:match "%d+")]
   return c and { block = c[1] << 10, all = c[2] << 10, cluster = c[3] }
@@ -172,8 +172,8 @@ local function wait(body, o, waits)
   if waits then body:line("if (j %% %d == 0) hold_wait(%d - j / %d);", o.group, (o.each - 1) // o.group, o.group) end
 end
 
--- What a turn does in front of its step, and behind it. `hooks`: waits, for what is on its way into shared memory; and
--- after(), which adds statements behind all turns of a step.
+-- A turn of the loop. `hooks`: waits, whether it waits for copies into shared memory; and after(), which adds statements behind all
+-- turns of a step.
 local function turn(body, o, guard, hooks, step)
   number(body, o)
   wait(body, o, hooks.waits)
@@ -223,7 +223,7 @@ end
 
 --- A lane's loop over its columns; `step(k, into)` makes a turn, k being the number of its pack. Where the loop
 --- is long, `around.begin()` opens a stretch of it and returns `into`, and `around.finish(into)` ends it; else `into`
---- is `around.all`. `hooks`: waits (for what is on its way into shared memory), inside() and after() (statements behind
+--- is `around.all`. `hooks`: waits (for copies into shared memory), inside() and after() (statements behind
 --- each step, where it is one, and behind each turn).
 function M.loop(body, o, around, step, hooks)
   local each = (o.steps + o.lanes - 1) // o.lanes
@@ -281,7 +281,7 @@ end
 
 local function stays_on(o) return o.stays == "shared" and o.stay end
 
---- Hooks of the last loop over a row where a block stays: what it needs no more makes room for the next row's.
+--- Hooks of the last loop over a row in a block that stays: they load the next row into places that are no longer needed.
 function M.refill(body, o, list)
   if not stays_on(o) then return nil end
   return { inside = function()

@@ -1,5 +1,4 @@
--- product: products of matrices that no library computes, or with what stands behind them, as the generator of
--- products takes it.
+-- product: products of matrices that no library computes, or with an epilogue, for the generator of products.
 
 local accesses = require "cawb.compose.kernel.accesses"
 local expression = require "cawb.compose.kernel.expression"

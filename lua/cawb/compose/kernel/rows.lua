@@ -1,6 +1,5 @@
--- rows: reduces over one set of rows, each joined by the lanes of a block, and what follows from
--- them on the same rows. Lanes are neighbours along what is joined, or across it (columns) where memory
--- is contiguous that way. What a lane loads once stays in its registers where it fits.
+-- rows: reduces over one set of rows, each by the lanes of a block, and maps of their results on the same rows. Lanes are neighbours
+-- along a row, or across rows (columns) where memory is contiguous that way. Loaded values stay in a lane's registers if they fit.
 
 local expression = require "cawb.compose.kernel.expression"
 local graphs = require "cawb.compose.graph"
@@ -168,7 +167,7 @@ local function join(body, o, acc)
   return all
 end
 
--- What is on its way of a level's members; the sum that goes with a largest stands behind it.
+-- Accumulators of a level's members; the sum that goes with a largest stands behind it.
 local function begun(body, o, members)
   local accs = {}
   for _, x in ipairs(members) do
@@ -256,8 +255,8 @@ local function write(body, kernel, o, row, kept)
   if guard then body:close() end
 end
 
--- All of the kernel's statements. `how`: what stays on the chip, as Body.keep has it; `phase()` is called ahead
--- of each loop over the row. Returns the body, its line ahead of the first loop, and what stays.
+-- All of the kernel's statements. `how`: the values that stay on the chip, as for Body.keep; `phase()` is called ahead of each loop
+-- over the row. Returns the body, its line ahead of the first loop, and the arrays that stay.
 local function statements(kernel, o, how, phase)
   local body = expression.new(kernel, o.vector)
   body.known_only = {}
@@ -282,7 +281,7 @@ end
 
 local function none() end
 
--- What several loops would load: { key, bytes } in order.
+-- The values that several loops load: { key, bytes } in order.
 local function loaded_again(kernel, o)
   local phase, list, known = 0, {}, {}
   statements(kernel, o, { survey = function(key, bytes, computed)
@@ -296,7 +295,7 @@ local function loaded_again(kernel, o)
   return list
 end
 
--- What stays, declared ahead of the first loop. Returns the bytes of shared memory.
+-- Declares the arrays that stay, ahead of the first loop. Returns the bytes of shared memory.
 local function declare(body, o, list, at)
   local lines, bytes = {}, nil
   if o.stays == "shared" then

@@ -107,7 +107,7 @@ local function tap_table(kernel, x, c, p)
   return ("static __constant__ int %s_weights[] = { %s };\n"):format(kernel.name, table.concat(places, ", "))
 end
 
--- Where a plain convolution's weight lies beside what its tap says.
+-- The place of a plain convolution's weight, without the part that follows from its tap.
 local function plain_weight(w, c, p, channels, columns, z)
   local k = index.unravel(index.var("kk", product(p.fold) * channels), list(p.fold, { channels }))
   local place = index.scale(index.add(index.var("row", columns), z, columns), w.strides[1])
@@ -166,7 +166,7 @@ local function open_where(body, guards)
   return #words > 0
 end
 
--- The indices of an output by its row and column, and what must not be negative.
+-- The indices of an output by its row and column, and its guards, which must not be negative.
 local function output(x, c, p, columns, column)
   if c.transposed then return transposed.output(x, c, p, columns, transposed.column(p, columns, column)) end
   local at = index.unravel(index.var("row", x.shape[1] * product(p.places)), list({ x.shape[1] }, p.places))
@@ -177,7 +177,7 @@ local function output(x, c, p, columns, column)
   return i, guards
 end
 
--- What a root has of a sum at a place of the convolution.
+-- A root's value from a sum at a place of the convolution.
 local function result(body, x, root, i, name)
   if x.inputs[3] then
     local sum = body:name "sum"
@@ -366,7 +366,7 @@ function M.geometry(kernel, x, options)
     write = function(body, r, names) write(body, x, c, p, columns, r, names) end }
 end
 
---- Whether a kernel stores what one here can: a node of the convolution's shape.
+--- Whether a kernel stores a single node of the convolution's shape.
 function M.stores(kernel, x)
   local root = kernel.roots[1]
   return #kernel.roots == 1 and product(root.shape) == product(x.shape) and #root.shape == #x.shape

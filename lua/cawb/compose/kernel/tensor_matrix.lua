@@ -35,7 +35,7 @@ local function seconds(bytes, operations, rate)
   return math.max(memory, work) + 0.3 * math.min(memory, work)
 end
 
--- Whether a library is faster, because packing goes through memory two times more. What stands behind would be apart.
+-- Whether a library is faster: packing goes through memory two more times, but a library call has no epilogue.
 local function is_bound(x, s)
   local factors, out, packed = { s.m * s.k, s.k * s.n }, s.m * s.n, 0
   local all = factors[1] + factors[2] + out

@@ -74,7 +74,7 @@ local function sets(p, dims)
   end
 end
 
--- Whether a remainder that is joined lacks a shift: what it would be multiplied by there is no part of its sums, and may be no number.
+-- Whether a joined remainder lacks a shift. The input there is no part of its sums, and may be NaN.
 local function has_gaps(p, dims)
   for d = p.apart + 1, dims do
     for _, set in ipairs(p.dims[d].sets) do
@@ -119,7 +119,7 @@ end
 
 -- ---- its factors
 
---- Where in the input a row and a number of it lie, and what must not be negative.
+--- The place in the input of a row's number, and its guards, which must not be negative.
 function M.pixel(x, c, p, channels, i)
   local from = x.inputs[1]
   local at, k = index.unravel(i[2], list({ x.shape[1] }, p.places)), index.unravel(i[3], list(p.fold, { channels }))
@@ -170,8 +170,8 @@ end
 
 -- ---- the result
 
--- That output o = s * q + a - base of an axis is there: what must not be negative. Of a remainder that is a number it is said of q, so
--- that neighbours whose places end alike say the same.
+-- The guards that output o = s * q + a - base of an axis exists; they must not be negative. If the remainder is a number, they are
+-- about q, so that neighbours whose places end alike have the same guards.
 local function guard(t, s, out, q, a, o)
   local n = index.number(a)
   if not n then return { o, index.plus(index.scale(o, -1), out - 1) } end
@@ -191,7 +191,7 @@ function M.line(p, columns)
   return own
 end
 
---- The indices of an output by its row and what M.column or M.line has of it, and what must not be negative.
+--- The indices of an output by its row and the result of M.column or M.line; and its guards, which must not be negative.
 function M.output(x, c, p, columns, own)
   local at = index.unravel(index.var("row", x.shape[1] * product(p.places)), list({ x.shape[1] }, p.places))
   local residues = index.unravel(index.var("set", #p.sets), p.residues)

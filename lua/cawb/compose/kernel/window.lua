@@ -1,5 +1,4 @@
--- window: poolings, which are reduces over windows of a view, with what stands before and behind them, as the
--- generator of windows takes them.
+-- window: poolings, which are reduces over windows of a view, with their prologues and epilogues, for the generator of windows.
 
 local accesses = require "cawb.compose.kernel.accesses"
 local expression = require "cawb.compose.kernel.expression"
@@ -12,7 +11,7 @@ local M = {}
 
 local ops = { max = true, min = true, sum = true }
 
--- Whether a value needs memory, through what is not stored.
+-- Whether a value needs memory, through nodes that are not stored.
 local function reads(x)
   if x.kind == "leaf" then return x.source:find ":" ~= nil end
   if x.stored then return true end
@@ -110,7 +109,7 @@ local function in_front(moves)
   return #moves
 end
 
--- What is outside must not count.
+-- Elements outside must not count.
 local function is_neutral(x, view)
   if not view.pieces[1].guard then return true end
   local start = expression.joining(x.op, x.dtype).start
@@ -132,7 +131,7 @@ local function outs(moves)
   return shape
 end
 
--- The result's indices where those along what is viewed are these.
+-- The result's indices for these indices of the tensor below.
 local function followed(x, moves, i)
   local j = {}
   for d = 1, #x.shape do j[d] = index.const(0) end
@@ -182,7 +181,7 @@ local function write(a, x, moves, ahead)
   return one, list and a:write(known, roots, FIRST) or nil, planes
 end
 
---- See the README. It refuses what is no pooling, or what its threads would hold too much of.
+--- See the README. It refuses kernels that are no pooling, or whose threads would hold too much.
 function M.generate(kernel, options)
   kernel.inside = {}
   for _, root in ipairs(kernel.roots) do kernel.inside[root] = true end

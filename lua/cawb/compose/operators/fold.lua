@@ -106,7 +106,7 @@ function M.std(g, op) return variance(g, op, true) end
 
 M.var_mean, M.std_mean = M.var, M.std
 
--- What a norm sums of each element, and what it makes of the sum, by its order.
+-- The term of an element in a norm, and the norm from the sum, by its order.
 local norms = {
   [0] = { "(A != 0.0f ? 1.0f : 0.0f)", "A" }, [1] = { "fabsf(A)", "A" }, [2] = { "A * A", "sqrtf(A)" },
 }

@@ -1,4 +1,4 @@
--- What constructors of several rooms share: sets of dimensions, means, exponentials.
+-- Shared by constructors of several rooms: sets of dimensions, means, exponentials.
 
 local M = {}
 

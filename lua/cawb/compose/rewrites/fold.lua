@@ -10,7 +10,7 @@ local views = require "cawb.compose.rewrites.views"
 
 local M = { says = "its scale and shift are in the weights" }
 
--- What a norm is written as (operators/norm.lua), by its text: the letters of weight and bias.
+-- The texts of a norm (operators/norm.lua), with the letters of weight and bias.
 local norms = {
   [tools.apart .. " * C"] = {}, [tools.apart .. " * C * D"] = { weight = 4 }, [tools.apart .. " * C + D"] = { bias = 4 },
   [tools.apart .. " * C * D + E"] = { weight = 4, bias = 5 },

@@ -8,8 +8,8 @@ local views = require "cawb.compose.rewrites.views"
 
 local M = { says = "a weighted sum of products is one product of longer sums" }
 
-local LIGHT = 8        -- multiplications for each number of factors and result, up to which memory is what a product takes
-local MOST, REST = 64, 2        -- products of a sum, and what else is in it, at most
+local LIGHT = 8        -- multiplications for each number of factors and result, up to which memory bounds a product
+local MOST, REST = 64, 2        -- products of a sum, and its other terms, at most
 
 -- The piece of a view that shows the element: { piece } or { fill = }; nil if it differs from element to element.
 local function piece_at(x, i)
@@ -22,7 +22,7 @@ local function piece_at(x, i)
   return { fill = x.fill }
 end
 
--- What a node shows at indices, through views that nobody else reads: { product, at = indices there } or { fill = number }.
+-- The element that a node has at indices, through views that nobody else reads: { product, at = indices there } or { fill = number }.
 local function seen(g, x, i)
   while x.kind == "view" do
     if #x.users > 1 or g.shown[x] then return nil end
@@ -134,7 +134,7 @@ local function longer(g, x, about, w, k)
   return g:node { kind = "product", own = true, inputs = sides, shape = shape, dtype = x.dtype }
 end
 
--- What the sum shows of the product, and the rest of it beside that.
+-- The sum as a view of the longer product, plus the terms that are no products.
 local function shown(g, x, about, w, y)
   local at, p, axis = about.p.at, about.p.product, about.axis
   local all = g:view(y, x.shape, function(i)

@@ -103,7 +103,7 @@ local function at_own_mean(g, m, k, axes)
   return operands
 end
 
--- ---- what stands in its place
+-- ---- the replacement
 
 local function at_mean(g, m, k, axes)
   local operands = {}

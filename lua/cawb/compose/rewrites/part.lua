@@ -32,7 +32,7 @@ local function cut(g, x, at)
   end)
 end
 
--- What of these places is among an operand's dimensions: not the one that its product has of the other.
+-- The places along an operand's own dimensions: without the dimension that its product has from the other operand.
 local function among(at, other)
   local own = {}
   for d, place in pairs(at) do if d ~= other then own[d] = place end end

@@ -54,7 +54,7 @@ local function is_constant(s, x, axes)
   return true
 end
 
--- ---- what readers make of it: a shift, or nil; and whether that is known
+-- ---- the shift of a reader's value: a shift, or nil; and whether it is known
 
 local steps = {}
 
@@ -116,7 +116,7 @@ local function cancels(g, x, s)
   return #x.users > 0
 end
 
--- ---- what is added, and a node without it
+-- ---- added operands, and a node without them
 
 local function without_bias(g, x)
   return g:node { kind = x.kind, own = x.own, inputs = { x.inputs[1], x.inputs[2] }, shape = x.shape, dtype = x.dtype, conv = x.conv }
@@ -131,7 +131,7 @@ local function last(x)
   return rest
 end
 
--- Operands that are added: { { operand, what stays } }.
+-- Operands that are added: { { operand, its indices, function that returns the node without it } }.
 local function added(g, x)
   if x.kind == "conv" or x.kind == "product" then
     local rank = x.kind == "conv" and 2 or #x.shape

@@ -16,7 +16,7 @@ local function sum(a, b, sign)
   return { m = m, key = a.key, of = a.of }
 end
 
--- A shift times what is a number, or constant: `by` multiplies it.
+-- A shift times a number or a constant.
 local function product(a, b)
   if a.shift == UNKNOWN or b.shift == UNKNOWN or a.shift and b.shift then return UNKNOWN end
   if not a.shift and not b.shift then return nil end

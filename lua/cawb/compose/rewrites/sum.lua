@@ -9,7 +9,7 @@ local places = require "cawb.compose.rewrites.places"
 local tools = require "cawb.compose.operators.tools"
 local views = require "cawb.compose.rewrites.views"
 
-local FEW = 4         -- results that share what is summed ahead: below it costs as much as it saves
+local FEW = 4         -- results that share a sum made ahead: with fewer it costs as much as it saves
 
 local float = { float32 = true, float64 = true }
 

@@ -1,4 +1,4 @@
--- views: what rules ask of views, and nodes with dimensions left out.
+-- views: questions of rewrite rules about views; nodes with dimensions left out.
 
 local index = require "cawb.compose.index"
 

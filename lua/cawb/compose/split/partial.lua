@@ -50,7 +50,7 @@ local function plane(g, p, number, q)
   end)
 end
 
--- ---- what is asked for
+-- ---- requests
 
 -- Whether a reduce of that kind may be begun.
 local function is_sum(x) return x.kind == "reduce" and x.op == "sum" and x.dtype == "float32" end
@@ -119,7 +119,7 @@ local function is_long(list, options)
   return false
 end
 
--- Whether what follows y element by element ends in a window or in rows of another kind, so that statistics take a pass of their own.
+-- Whether the maps that follow y end in a window or in rows of another kind. Then statistics need a pass of their own.
 local function is_turned(y, list)
   local known = reduces(list)
   local function turns(x)
@@ -132,7 +132,7 @@ local function is_turned(y, list)
   return turns(y)
 end
 
--- ---- what stands in their place
+-- ---- their replacements
 
 -- How many places a box has: a number, or where boxes at an edge have fewer, of each.
 local function counts(g, p)

@@ -30,7 +30,7 @@ local function features(self, own)
   return list
 end
 
--- What options should add, and for every feature how it varies with that.
+-- The predicted contribution of options, and its covariance with every feature.
 local function told(self, list)
   local mean, along = 0.0, {}
   for _, i in ipairs(list) do mean = mean + self.mean[i] end
@@ -48,7 +48,7 @@ local function variance(along, list)
   return math.max(sum, 0.0) + MISFIT * MISFIT * #list
 end
 
---- It was measured what options add; `weight`: how much a kernel that this is of is like the one in question, nothing for that itself.
+--- Learns a measured contribution of options. `weight`: the similarity of the measured kernel; nil for the kernel in question itself.
 function Model:learn(own, change, weight)
   local list = features(self, own)
   if #list == 0 then return end

@@ -75,7 +75,7 @@ function M.telling(one, edits)
   return list
 end
 
---- The options that promise most, the most first: a list of { own, gain }. `one` is what is known of the kernel: about, near, seen,
+--- The options that promise most, the most first: a list of { own, gain }. `one` has the results of the kernel: about, near, seen,
 --- tried, best, own (tune.lua); draw(n) draws from 1 to n.
 function M.ranked(one, edits, draw)
   local list = {}

@@ -13,7 +13,7 @@ local LIKE = 1.0           -- how much one edit of a kind is like another: not m
 --- The kind of an edit, for records.
 function M.kind(edit) return (edit.cut or edit.join) and "cut" or "keep" end
 
--- Of each label the numbers of the kernels that have such a node, and the bytes of the nodes; once for what was made.
+-- For each label the numbers of the kernels with such a node, and the bytes of the nodes; found once for a candidate.
 local function labels_of(best)
   if best.labels then return best.labels, best.bytes end
   best.labels, best.bytes = {}, {}
