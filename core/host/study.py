@@ -33,7 +33,7 @@ class Study:
     """The part of a Workload that looks at its task."""
 
     def vary(self, seed, weights_seed):
-        """Give the module other weights, of which the reference is as sure; their names."""
+        """Gives the module other weights for which the reference is as exact; returns their names."""
         for strength in STRENGTHS + (0,):
             names = self.runner.vary(weights_seed, strength)
             if not names or self.is_sure(seed):

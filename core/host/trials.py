@@ -1,12 +1,12 @@
-"""What is kept per secret seed: inputs and references.
+"""Inputs and references, kept by secret seed.
 
-The inputs are private copies that the worker cannot write to, or, where they are
-large, views of the share whose hash is checked before they are used. References are
+The inputs are private copies that the worker cannot write to. Large ones are views of the
+share, and their hash is checked before they are used. References are
 computed on first use. The most recent seeds stay, up to a count and a number of
 bytes; a seed that comes back costs nothing.
 
-Bytes of GPU memory for a task with one input and one output of n elements in float32
-(I and O of them: 4 n), at its fullest, the worker's own copies of both included:
+Peak GPU memory in bytes, for a task with one input and one output of n elements in float32
+(I and O: 4 n each), with the worker's own copies of both:
 
     get_inputs               share I+O, worker I+O, new I                5 x 4 n
     inputs in their share    share I+O, worker I+O                       4 x 4 n
@@ -17,7 +17,7 @@ Bytes of GPU memory for a task with one input and one output of n elements in fl
     relation, drawing        share I+O, worker I+O, sum 2 O, new I       7 x 4 n
     relation, other rows     share I+O, worker I+O, wide 2 O, new 2 I    8 x 4 n
 
-and what the operators themselves need. While the task is loaded there is no share
+and the operators' own memory. While the task is loaded there is no share
 and no worker: I + O, then 2 I + O.
 """
 import collections

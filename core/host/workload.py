@@ -25,7 +25,7 @@ from host.judge.watch import Shared
 MOST_SLOTS = 8                                      # copies of all outputs in their share,
 SLOT_BYTES = {"cuda": 256 << 20, "cpu": 64 << 20}   # as long as they fit in this
 
-SLIGHT = 1e-3            # an output of which all is below this may be slight beside what went in
+SLIGHT = 1e-3            # an output whose elements are all below this may be small beside its inputs
 
 RESERVE = 4 << 30        # bytes of GPU memory that others should find free
 

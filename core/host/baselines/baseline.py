@@ -1,11 +1,13 @@
-"""What a candidate is held against: PyTorch's own times on a GPU, and those of a file.
+"""The baselines of a candidate: times of PyTorch on a GPU, and of a file. Their kinds:
 
-Kinds: "eager"; "compile", torch.compile in its default mode; "max_autotune", its mode
-max-autotune-no-cudagraphs (a graph of its own would copy the inputs at every call, and
-launching is charged to nobody here) with cuDNN's own search on; each of them in strict
-float32, or with TF32 allowed in matrix products and cuDNN where "_tf32" follows; and
-"file:PATH", a user's Python file (rival.py). cuDNN is free to choose its algorithms,
-which the references do not let it.
+* "eager";
+* "compile": torch.compile in its default mode;
+* "max_autotune": its mode max-autotune-no-cudagraphs, with cuDNN's own search on. A CUDA graph of its own would copy the
+  inputs at every call, and launches are not charged here;
+* "file:PATH": a user's Python file (rival.py).
+
+All run in strict float32; with the suffix "_tf32" TF32 is allowed in matrix products and cuDNN. cuDNN may choose its
+algorithms freely, unlike in references.
 """
 import contextlib
 import statistics
@@ -25,7 +27,7 @@ FILE = "file:"
 
 WARMUP = 3               # calls before the first sample
 LONGEST_SPIN = 0.05      # seconds
-LARGE = 1 << 30          # bytes of inputs of which there is room for one set only
+LARGE = 1 << 30          # bytes of inputs, from which on there is room for only one set
 
 
 def known(kind):

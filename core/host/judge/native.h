@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-struct cawb_native_scale { double scale; int64_t zeros; };      /* the largest magnitude of what is finite */
+struct cawb_native_scale { double scale; int64_t zeros; };      /* the largest finite magnitude */
 
 /* Sums of squares of each row's finite elements, and how many they are. */
 void cawb_native_reference(const double *ref, int64_t rows, int64_t cols, double *square, double *count,

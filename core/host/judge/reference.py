@@ -1,12 +1,14 @@
 """One output judged against its reference: counts and errors, no verdicts.
 
-Errors are differences from the float64 reference. A row is the last dimension
-longer than 1; `nrms` is rms(out - ref) / rms(ref), of everything or of a row;
-`far` is the share of elements whose relative error is above FAR, told as `far_above`. Where a kind of
-value differs (NaN, an infinity, an unwritten element) the other errors are null,
-so that no comparison of theirs can pass. Of an integer or bool output every
-element must equal the float64 reference's or eager PyTorch's: a floor() of a
-rounded value goes either way. Of indices see indices.py.
+Errors are differences from the float64 reference:
+
+    row     the last dimension longer than 1
+    nrms    rms(out - ref) / rms(ref), of everything or of a row
+    far     the share of elements whose relative error is above FAR, returned as `far_above`
+
+If a kind of value differs (NaN, an infinity, an unwritten element), the other errors are null, so that no comparison
+of them can pass. In an integer or bool output every element must equal the float64 reference's or eager PyTorch's: a
+floor() of a rounded value goes either way. indices.py judges indices.
 """
 import math
 import sys
@@ -278,7 +280,7 @@ def statistics(about, square, total, far, worst, row, close, index=None):
 
 
 def nothing(about, far, index=None):
-    """The statistics of what cannot be measured."""
+    """The statistics of an output that cannot be measured."""
     return dict(dict.fromkeys(("worst", "nrms", "bias", "worst_row", "close")),
                 far=far / about.numel, index=index)
 

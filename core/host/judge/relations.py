@@ -1,9 +1,8 @@
 """Checks that need no reference: how outputs for related inputs are related.
 
-For shapes whose reference is too dear to be made for every kind of inputs. A candidate runs
-on inputs of its own in stages; what the last stage wrote is held against what the earlier
-ones come to. Which relation a task has follows from its operators (affine.py, rows.py), and
-eager PyTorch has to keep it, too: its error is the measure.
+They are for shapes whose reference is too expensive for every kind of inputs. A candidate runs on further inputs in stages.
+The outputs of the last stage are compared with the result that follows from the earlier ones. The relations of a task
+follow from its operators (affine.py, rows.py). Eager PyTorch has to keep them, too: its error is the measure.
 
   linear   x, y, then 2 x - y: sums of eighths, so that no input is rounded
   rows     the task's own inputs, then the same with their rows in another order

@@ -1,13 +1,13 @@
 """A second look at an output: its errors relative to the terms that its elements are made of.
 
-What cancels is small beside its terms, and so is off by more than its own size allows; of
-millions of rows some do, of PyTorch's another than of a candidate's. How large the terms are
-follows from the reference: every factor is moved by the same small share, up or down at random,
-and so is every result on the way that rounding moves; the end moves by as much of what it adds
-up. Narrow factors stay visible: they are as far off beside the terms as beside the result.
+A result that cancels is small beside its terms, so its error is larger than its own size allows. Among millions of rows
+some cancel, and not the same ones for PyTorch and for a candidate. The size of the terms follows from the reference: every
+factor is moved by the same small share, up or down at random, and so is every intermediate result that rounding moves.
+The result moves by that share of its terms. Narrow factors stay visible: they are as far off beside the terms as beside
+the result.
 
-The same measure tells where an error lies that the whole hides: `part` is the sign and magnitude
-of the reference at which a candidate is furthest from eager PyTorch.
+The same measure finds an error that the whole output hides: `part` is the sign and magnitude of the reference at which a
+candidate is furthest from eager PyTorch.
 """
 import math
 
@@ -21,8 +21,8 @@ from host.wire.forms import real
 from host.wire.tensors import copied, flat, mapped, wide
 
 MOVE = 2.0 ** -24                        # the share, up or down
-# Of what a forward rounds to 16 bits itself and computes on with: by these, limits of float32 (64 roundoffs, 7.6e-6 of
-# what was moved by 2^-24) leave room for one roundoff of that type, as rounding the other way costs.
+# Moves of values that a forward rounds to 16 bits itself and computes on with. With these, float32's limits (64 roundoffs,
+# 7.6e-6 for a move of 2^-24) leave room for one roundoff of that type: the cost of rounding the other way.
 SHORT = {torch.float16: 2.0 ** -18, torch.bfloat16: 2.0 ** -15}
 ELEMENTS = 1 << 24                       # at a time
 FEW, PROBES, MOST_PROBES = 1 << 20, 2, 4  # elements of all outputs, up to which there are the most
@@ -38,7 +38,7 @@ HOPELESS, SMALL = 0.01, 4096             # normalised rms error of outputs that 
 WORSE = 100                              # or so many times eager PyTorch's
 
 
-LITTLE = 2.3e-308                        # of what no term has a size
+LITTLE = 2.3e-308                        # for elements whose terms have no size
 LEAST = 100                              # unit roundoffs that no element's own size is held against
 OWN = 1 << 16                            # elements of an output, beyond which nobody asks for each one's own size
 

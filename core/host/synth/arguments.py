@@ -1,8 +1,8 @@
-"""Arguments by shape rules: what a constructor's parameter may be, told from its name and the shape
-that the module will see; and the ways in which a function can be called.
+"""Arguments by shape rules. The values of a constructor's parameter follow from its name and the shape that the module will
+see. For functions there are the ways to call them.
 
-A size that follows from the shape is what the operator needs; any other is drawn. `draw` is a
-random.Random, so that the same seed gives the same arguments.
+A size that follows from the shape is fixed; any other is drawn. `draw` is a random.Random, so that the same seed gives the
+same arguments.
 """
 import inspect
 
@@ -106,11 +106,10 @@ def constructor(kind, shape, draw, plain=False):
     return given
 
 
-# The ways to call a function of tensors. Each makes the arguments' texts from `x`, the text of the
-# value, and what it asks of `ask`: ask.tensor(shape) is a further operand, ask.dim() one of the
-# value's dimensions, ask.number() a number, ask.size() a new size, ask.shape the value's. In front stand the
-# arguments' types, by which an operator's schema says whether to try: T tensor, S tensors, I whole number,
-# F number, L list of sizes; names behind a colon.
+# The ways to call a function of tensors. Each makes the arguments' texts from `x`, the text of the value, and from `ask`:
+# ask.tensor(shape) is a further operand, ask.dim() a dimension of the value, ask.number() a number, ask.size() a new size,
+# ask.shape the value's shape. The arguments' types stand in front; an operator's schema says by them whether to try: T
+# tensor, S tensors, I whole number, F number, L list of sizes; names behind a colon.
 
 FORMS = {
     "x": ("T", lambda x, ask: [x]),

@@ -1,7 +1,7 @@
-"""What a task shows when it runs on the CPU at fitted sizes: facts for the filters, which are Lua's.
+"""Facts about a task from runs on the CPU at fitted sizes. The filters that use them are Lua's.
 
-Eager twice on one draw of inputs and once on another; each operator's call replaced by each of its
-operands in turn, to see whether it matters; torch.compile up to the graph that a compiler would get.
+Eager runs twice on one draw of inputs and once on another. Each operator's call is replaced by each of its operands in
+turn, to see whether it matters. torch.compile runs up to the graph that a compiler would get.
 """
 import ast
 import copy

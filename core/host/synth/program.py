@@ -1,7 +1,7 @@
 """A composition under construction: sizes, inputs, weights and steps, and the file that it becomes.
 
-Each value is known as two tensors without data, of two sizes of the batch: what mixes the batch with
-a fixed size works for one of them at most, and is refused while it is drawn.
+Each value is held as two tensors without data, of two sizes of the batch. A step that mixes the batch with a fixed size
+works for one of them at most, and is refused while it is drawn.
 """
 import re
 
@@ -101,7 +101,7 @@ class Program:
         return name
 
     def definitions(self):
-        """The text of what was taken over, by name."""
+        """The text of code that was taken over, by name."""
         return {name: text for what in self.borrowed.values() for name, text in what.texts.items()}
 
     def add_borrowed(self, what, width, was):

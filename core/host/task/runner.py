@@ -1,8 +1,8 @@
 """Runs a Model: strict float32, no gradients, the same start every time.
 
 The module runs as it was constructed (training mode, as KernelBench has it).
-Where a forward changes the module (running statistics, a counter, a hidden
-state) or its inputs, every call gets a fresh copy of what it changes.
+A forward may change the module (running statistics, a counter, a hidden
+state) or its inputs. Then every call gets a fresh copy of these.
 """
 import contextlib
 import copy
@@ -153,8 +153,8 @@ class Runner:
         return None if lost else outputs
 
     def forward_near(self, inputs, seed, moved, mode):
-        """The reference in float64 of factors, weights too, of which `moved` makes a private, moved
-        copy; under a dispatch mode."""
+        """The reference in float64, under a dispatch mode. `moved` makes private, moved copies of its factors, weights
+        too."""
         module, given = self.near()
         for tensor, data in given:
             tensor.data = moved(data)
