@@ -1,5 +1,5 @@
-"""What a task is, found out by running it a few times: outputs, the op graph, whether it is
-deterministic, and which weights it has."""
+"""Facts about a task from a few runs: outputs, the op graph, whether it is deterministic, and its
+weights."""
 import math
 import statistics
 import time
@@ -41,8 +41,8 @@ class Study:
         return []
 
     def strengthen(self, seed, weights_seed, strength, names):
-        """Every weight must show in the output: those that hardly do are varied more. What cannot
-        be seen even then stays in `unseen`."""
+        """Every weight must show in the output: weights that hardly do are varied more. Weights that do
+        not show even then stay in `unseen`."""
         self.unseen = self.hardly_seen(seed, names)
         if self.unseen:
             self.runner.vary(weights_seed, strength, dict.fromkeys(self.unseen, MORE))

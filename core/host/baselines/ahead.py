@@ -54,7 +54,7 @@ def compiled(task, seed, device, kind, lock):
         module = adapt(module, task.form)
 
     def keep(graph, examples):
-        """A graph is built, and then followed without data: what is behind a graph break comes next."""
+        """Builds a graph, and then follows it without data: the code behind a graph break comes next."""
         compile_fx(graph, examples, **how)
         return graph.forward
     torch._dynamo.reset()
@@ -92,7 +92,7 @@ class Turn:
 
 @contextlib.contextmanager
 def replaced(ways, by):
-    """Of each (owner, name) in `ways` what `by` makes of it."""
+    """Replaces each (owner, name) in `ways` by the result of `by`."""
     with contextlib.ExitStack() as stack:
         for owner, name in ways:
             stack.callback(functools.partial(setattr, owner, name, vars(owner)[name]))

@@ -69,7 +69,7 @@ def attempt(work, kind, samples, budget, seed, other=None):
 
 
 class Baseline:
-    """One kind, compiled if that is what it is, and warm. It has inputs of its own,
+    """A baseline of one kind, warm, and compiled if its kind is. It has inputs of its own,
     unless they are large: then it takes those of the trial under way."""
 
     def __init__(self, work, kind, seed, other=None):
@@ -173,8 +173,8 @@ def eager(work, module):
 
 
 def compiled(work, mode):
-    """torch.compile keeps what it made by code and settings: a second kind of the same
-    task must not find the first one's thrown away."""
+    """torch.compile keeps its results by code and settings. A second kind of the same task must
+    not throw away the first one's, so the reset is done only once."""
     if not any(is_compiled(kind) for kind in work.baselines):
         torch._dynamo.reset()
     return torch.compile(work.runner.copy(), mode=mode) if mode \
@@ -182,8 +182,8 @@ def compiled(work, mode):
 
 
 def warm(device):
-    """The first compilation of a process imports and starts what all others use. Where it
-    fails, so will the baseline, and say why."""
+    """The first compilation of a process, which imports and starts the parts that all others
+    use. If it fails, the baseline will fail too, and say why."""
     with contextlib.suppress(Exception):
         torch.compile(lambda x: x + 1)(torch.ones(1, device=device))
         torch.cuda.synchronize(device)

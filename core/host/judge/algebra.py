@@ -19,8 +19,8 @@ class Unfit(Fault):
 
 
 class Known:
-    """A tensor that is there. `sizes` has what its elements were summed up from, where it is
-    a contraction itself; such a tensor is compared whole."""
+    """A tensor that exists. If it is a contraction itself, `sizes` has the sizes of its elements' terms; such a tensor is
+    compared whole."""
 
     def __init__(self, tensor, sizes=None):
         self.tensor, self.sizes = tensor, sizes

@@ -94,7 +94,7 @@ def mixed(like):
     made, which = mixture(like, WELL)
     powers = 4 * spread(made.shape[0]) - 2
     powers = torch.where(which == LEANS, (powers.floor() - 1).clamp_(max=0), powers)
-    powers = torch.where(which == NEARLY, powers.round().abs(), powers)      # what is whole stays so
+    powers = torch.where(which == NEARLY, powers.round().abs(), powers)      # whole numbers stay whole
     own = (which == OWN).nonzero().squeeze(1)
     own = own[torch.rand(own.shape) < 0.5]
     made[own] = blemished(made[own])
@@ -109,7 +109,7 @@ def echoing(which):
 
 
 def positive(like):
-    """From 0 to 1: what hides most."""
+    """From 0 to 1: these numbers hide most errors."""
     return torch.rand(flat(like).shape, dtype=torch.float64)
 
 
@@ -177,7 +177,7 @@ def outlier(like):
 
 
 def edges(like):
-    """More in each last place of a dimension, and in another: what was left out is missed."""
+    """More weight in each last place of a dimension, and in another place, so that left-out places show."""
     made = cut(like, both_signs(*grid(like)))
     made = of_one_sign(made) if chance(0.4) else made
     shape = [1 if step == 0 else size for size, step in zip(like.shape, like.stride())]
@@ -306,8 +306,8 @@ def fill(place, like, make, put=torch.Tensor.copy_):
 
 
 def reach(place, like):
-    """Bring what was drawn to between the task's own smallest and largest; what are whole numbers
-    there stay whole. In pieces: a copy of a large input, wide, may be more than there is memory for."""
+    """Moves drawn numbers to between the task's own smallest and largest; where the task has whole numbers they
+    stay whole. It works in pieces, because memory may not hold a wide copy of a large input."""
     own = flat(like)
     low, high, whole_ones = limits(own)
     if low > high:
@@ -348,7 +348,7 @@ def in_order(made, like):
 
 
 def drawn(case, tensor, choices):
-    """A tensor of one case; `choices` are what places.py plans with, and a seed."""
+    """A tensor of one case; `choices` are for places.py, with a seed."""
     made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
     stage = places.stage_of(case)
     if not stage or torch._debug_has_internal_overlap(made) == 1 or not made.numel():

@@ -59,8 +59,7 @@ def in_order(entry):
 
 
 def behind(graph, source, passes):
-    """The operator that made what is seen through those that let it pass; None for an input
-    or a parameter."""
+    """The operator that made a value, behind operators that let it pass; None for an input or a parameter."""
     while source.startswith("op:"):
         at = int(source[3:]) - 1
         if not passes(graph[at]) or not graph[at]["inputs"]:
@@ -70,7 +69,7 @@ def behind(graph, source, passes):
 
 
 class Scores(TorchDispatchMode):
-    """Keeps what the operators that make indices chose from, of one forward."""
+    """Keeps the scores that operators with index results chose from, of one forward."""
 
     def __init__(self, wanted):
         super().__init__()
@@ -138,8 +137,7 @@ class Index:
         return found
 
     def judge(self, out, reference, other):
-        """What is to be said of an output that differs from `reference` (and from `other`,
-        where that is as right)."""
+        """The statistics of an output that differs from `reference` (and from `other`, if that is as right)."""
         mine, want = self.indices(out), self.indices(reference)
         differs = mine != want
         if other is not None:
@@ -169,7 +167,7 @@ class Index:
 
 
 def found(places_of, eager, wide):
-    """An Index or None for each output, from what two forwards chose from."""
+    """An Index or None for each output, from the scores of two forwards."""
     result = []
     for place in places_of:
         mine = eager.get(place.number) if place else None

@@ -58,7 +58,7 @@ class Plan:
         return max((FEW if inwardly else max(FEW, needed(length, lines)) for (length, lines), inwardly in counts), default=0)
 
     def dims(self, shape):
-        """Along what a tensor's lines lie: as an operator has it that chooses in this shape, else any dimension."""
+        """The dimensions of a tensor's lines: those of an operator that chooses in this shape, else any."""
         for (known, dims), _ in self.along:
             if list(shape) == known:
                 return dims

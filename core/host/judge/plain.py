@@ -32,7 +32,7 @@ class Short(Exception):
 
 
 class Plain(TorchDispatchMode):
-    """Of float32 tensors; what else there is stays as it is."""
+    """Of float32 tensors; other values do not change."""
 
     def __init__(self, way, seed):
         super().__init__()
@@ -229,7 +229,7 @@ def outputs(runner, inputs, seed):
         mode = Plain(way, seed)
         try:
             made = [t for _, t in runner.forward(inputs, seed, mode)]
-        except Fault as fault:       # Short, or what the decompositions do not take
+        except Fault as fault:       # Short, or an operator that the decompositions do not take
             if fault.name in ("device", "memory"):
                 raise
             return []

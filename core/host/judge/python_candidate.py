@@ -156,7 +156,7 @@ class Jailed:
         return self.shares[-1]
 
     def load(self, about):
-        """What the worker says of the file: its census, and how weights were mapped."""
+        """The worker's report about the file: its census, and how weights were mapped."""
         work, deadline = self.work, about["deadline"]
         state = state_of(work.runner.module)
         for spec in work.params:

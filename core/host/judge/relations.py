@@ -121,7 +121,7 @@ class Relations:
     # Outputs
 
     def keep(self, seed, case, outs):
-        """What an earlier stage wrote, or the part of it that the last one is held against."""
+        """Keeps the outputs of an earlier stage, or the part that the last stage is compared with."""
         name, stage = stage_of(case)
         if stage == 1:
             self.kept = (name, seed), [self.first(name, seed, i, out) for i, out in enumerate(outs)]
@@ -144,7 +144,7 @@ class Relations:
         return self.kept[1]
 
     def expected(self, seed, case):
-        """What the last stage is held against, as a trial's references."""
+        """The expected outputs of the last stage, as a trial's references."""
         found = [expected(self.judge, want, want.to(dtype))
                  for want, (_, dtype) in zip(self.of(stage_of(case)[0], seed), self.shapes)]
         self.kept = None

@@ -44,7 +44,7 @@ OWN = 1 << 16                            # elements of an output, beyond which n
 
 
 def plain_matters(entry, found, dtype):
-    """Whether it may matter what a straightforward kernel is off by: not where an output is far off beside its terms too."""
+    """Whether the error of a straightforward kernel may matter: not if an output is far off beside its terms too."""
     if found["nrms"] > HOPELESS and entry["numel"] > SMALL:
         return False
     own, part = found["own"] if entry["numel"] <= OWN else 0, found.get("part")
@@ -53,7 +53,7 @@ def plain_matters(entry, found, dtype):
 
 
 def doubtful(entry, dtype):
-    """Whether a second look may change what is thought of an output."""
+    """Whether a second look may change the verdict on an output."""
     eager, least = entry.get("eager") or {}, DOUBTFUL[dtype.itemsize] * UNIT[dtype]
     worst, row = (entry.get("worst") or {}).get("error"), entry.get("worst_row")
     if entry.get("nrms") is None or worst is None:
@@ -70,10 +70,9 @@ def doubtful(entry, dtype):
 
 
 class Moves(TorchDispatchMode):
-    """Factors, and what operators make of them, moved by a share of themselves, up or down at
-    random; another way for each number. Of what softens a factor, a softmax of small numbers, the
-    factor alone would show nothing, but its result is rounded all the same. What is chosen stays as
-    it is: a largest element still equals itself."""
+    """Factors and results of operators, moved by a share of themselves, up or down at random, each number in its own
+    way. Some operators soften a factor, such as a softmax of small numbers: moving the factor alone would show nothing,
+    but the result is rounded all the same. Chosen elements do not move: a largest element still equals itself."""
 
     def __init__(self, device, seed, number, share):
         super().__init__()
@@ -112,9 +111,9 @@ class Moves(TorchDispatchMode):
 
 
 class Terms:
-    """Of one trial: how large the terms of each output's elements are, and what eager PyTorch's
-    errors are beside them. `moved` is how far one rounding of all that goes in, and on the way, moves an output: the most that
-    was seen, beside its root mean square."""
+    """The terms of one trial: how large the terms of each output's elements are, and eager PyTorch's errors beside
+    them. `moved` is how far one rounding of all inputs and intermediate results moves an output: the most that was seen,
+    beside its root mean square."""
 
     def __init__(self, runner, inputs, seed, expected):
         self.expected = expected
@@ -143,8 +142,8 @@ class Terms:
         return out.cpu(), *self.fetched[i]
 
     def beside(self, i, out, plain=()):
-        """What is said of output `i` in addition: its errors and eager PyTorch's, or None; `plain`
-        are the looks at outputs of plain.py."""
+        """The second look at output `i`: its errors and eager PyTorch's, or None; `plain` are the looks at outputs of
+        plain.py."""
         mine, eager = self.look(i, out), self.eager.get(i)
         if mine is None or eager is None:
             return None
@@ -165,7 +164,7 @@ class Terms:
         step = max(1, ELEMENTS // max(1, cols))
         for start in range(0, rows, step):
             part = slice(start, start + step)
-            ref = e.reference[part]      # what is no number on both sides has no error, and no size
+            ref = e.reference[part]      # an element that is NaN on both sides has no error, and no size
             d = (out[part].to(torch.float64) - ref).nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
             look.take(start, d, ref.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0), sizes[part])
         return look.result()
@@ -242,7 +241,7 @@ def largest(all_errors):
 
 
 def weight(size):
-    """What an error counts for at a multiple of the rms: below a thousandth of it for a thousandth."""
+    """The weight of an error at a multiple of the rms: below a thousandth of the rms it is a thousandth."""
     return 1 if size >= SLIGHT else SLIGHT
 
 

@@ -30,7 +30,7 @@ class Turn:
     """`pid` and `inside`, as pids_of() takes them."""
 
     def halted(self):
-        """Whether the worker's first process was stopped by a signal: in its own turn by itself, or by what it started."""
+        """Whether a signal stopped the worker's first process: in its own turn by itself, or by a process that it started."""
         first = pids_of(self.pid, True)[:1] if self.inside else [self.pid]
         return any(set(states(pid)) == {"T"} for pid in first)
 

@@ -8,7 +8,7 @@ import inspect
 
 
 class Refused(Exception):
-    """What does not fit: a step of a composition, or a class that cannot be taken over."""
+    """A step of a composition that does not fit, or a class that cannot be taken over."""
 
 
 HIDDEN = (64, 128, 256, 512, 1024, 2048, 4096)
@@ -21,7 +21,7 @@ def divisor(n, draw, most=32):
     return draw.choice(found) if found else 1
 
 
-# Parameters without a default, by name: what each may be. `shape` is (batch, ...).
+# Parameters without a default, by name, with their possible values. `shape` is (batch, ...).
 REQUIRED = {
     "in_channels": lambda shape, draw: shape[1],
     "num_features": lambda shape, draw: shape[1],

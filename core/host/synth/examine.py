@@ -131,7 +131,7 @@ class Examination:
                 seed_all(self.seed)
                 return share(one, outputs_of(model(*[t.clone() if isinstance(t, torch.Tensor) else t for t in self.inputs])), 1e-5)
         except Exception:  # pylint: disable=broad-except
-            return 1.0                          # what does not fit without it needs it
+            return 1.0                          # a task that fails without it needs it
 
     def compiled(self, one):
         """The largest difference of the captured graph's outputs to eager's, relative to their largest."""

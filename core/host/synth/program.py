@@ -37,7 +37,7 @@ class Program:
         self.ops = []
         self.borrowed = {}                       # classes that were taken over, by their names
 
-    # What a step may add; undone where the step is refused.
+    # The additions of a step; undone if the step is refused.
 
     def mark(self):
         return (dict(self.sizes), list(self.inputs), list(self.values), list(self.steps), list(self.attributes),
@@ -148,7 +148,7 @@ class Program:
         return self.values[-1]
 
     def head(self):
-        """Imports, and what was taken over with its notices."""
+        """Imports, and code taken over, with its notices."""
         if not self.borrowed:
             return HEAD
         known = self.definitions()

@@ -1,4 +1,4 @@
-"""What forward takes and returns, and what the judge sees of it.
+"""The arguments and results of forward, and their form for the judge.
 
 The judge knows dense tensors of real numbers, plain values, and lists of these. A task may take
 more: keywords, dicts, tuples, dataclasses, complex tensors, inputs with gradients; and return more:
@@ -74,7 +74,7 @@ def real(tensor):
 # ---- inputs
 
 def dense(tensor, what):
-    """A Fault for what is no plain memory."""
+    """Raises a Fault for a tensor that is no plain memory."""
     if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_nested:
         kind = "quantized" if tensor.is_quantized else "nested" if tensor.is_nested \
             else "sparse (%s)" % str(tensor.layout)[6:]

@@ -215,7 +215,7 @@ def record(spec, value, types):
 
 
 def either(spec, value, types):
-    """The first that fits; where none does, what is wrong with the one that came furthest."""
+    """The first description that fits; if none does, the error of the one that came furthest."""
     worst = None
     for one in spec["of"]:
         try:
