@@ -5,8 +5,8 @@ share, and their hash is checked before they are used. References are
 computed on first use. The most recent seeds stay, up to a count and a number of
 bytes; a seed that comes back costs nothing.
 
-Peak GPU memory in bytes, for a task with one input and one output of n elements in float32
-(I and O: 4 n each), with the worker's own copies of both:
+Peak GPU memory in bytes, with the worker's own copies. The task has one input I and one
+output O, each of n elements in float32 (4 n bytes):
 
     get_inputs               share I+O, worker I+O, new I                5 x 4 n
     inputs in their share    share I+O, worker I+O                       4 x 4 n

@@ -2,7 +2,7 @@
 
 A result that cancels is small beside its terms, so its error is larger than its own size allows. Among millions of rows
 some cancel, and not the same ones for PyTorch and for a candidate. The size of the terms follows from the reference: every
-factor is moved by the same small share, up or down at random, and so is every intermediate result that rounding moves.
+factor is moved by the same small share, up or down at random. So is every intermediate result that rounding moves.
 The result moves by that share of its terms. Narrow factors stay visible: they are as far off beside the terms as beside
 the result.
 

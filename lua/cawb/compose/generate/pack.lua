@@ -1,5 +1,5 @@
--- pack: kernels that pack a factor of a product on tensor cores. They write its numbers as parts of 16 bits, in the order in which the
--- tensor cores take them, with a scale for each row and chunk, and the lost bits.
+-- pack: kernels that pack a factor of a product on tensor cores. They write its numbers as parts of 16 bits, in the order of the tensor
+-- cores, with a scale for each row and chunk. They also count lost bits.
 
 local expression = require "cawb.compose.kernel.expression"
 local index = require "cawb.compose.index"
