@@ -16,9 +16,9 @@ enum { SQUARE, SUM, FAR, NANS, MISSING, INFINITE, UNWRITTEN,      /* sums */
        GOT = TALLIES, WANT, FIELDS = 16 };
 #define NONE 1e18
 
-/* Statistics of a reference: rms and largest magnitude of its finite elements, the number
-** of zeros; the values that replace the rms of a row of zeros, and the size of a zero; the
-** number of finite elements. */
+/* Statistics of a reference: rms and largest magnitude of its finite elements, and the
+** number of zeros. Then the values that replace the rms of a row of zeros, and the size of
+** a zero; and the number of finite elements. */
 enum { RMS, SCALE, ZEROS, EMPTY_ROW, ZERO_SIZE, FINITE, ABOUT = 8 };
 
 /* As in judge.py: 8 bytes each. A piece is a row or a part of one. */

@@ -106,9 +106,9 @@ def constructor(kind, shape, draw, plain=False):
     return given
 
 
-# The ways to call a function of tensors. Each makes the arguments' texts from `x`, the text of the value, and from `ask`:
-# ask.tensor(shape) is a further operand, ask.dim() a dimension of the value, ask.number() a number, ask.size() a new size,
-# ask.shape the value's shape. The arguments' types stand in front; an operator's schema says by them whether to try.
+# The ways to call a function of tensors. Each makes the arguments' texts from `x`, the text of the value, and from `ask`.
+# ask.tensor(shape) is a further operand, ask.dim() a dimension of the value, ask.number() a number. ask.size() is a new
+# size, ask.shape the value's shape. The arguments' types stand in front; an operator's schema says by them whether to try.
 # T is a tensor, S tensors, I a whole number, F a number, L a list of sizes; names stand behind a colon.
 
 FORMS = {

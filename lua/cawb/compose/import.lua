@@ -46,8 +46,8 @@ local function same_layout(a, b)
   return true
 end
 
--- If t is h with its dimensions in another order, apart from dimensions of size one: for each dimension of h the dimension of t
--- that runs through the same places; else nil. So an index beyond a dimension's end, which a guard keeps out, stays an index of
+-- If t is h with its dimensions in another order, apart from dimensions of size one, returns the dimension of t for each dimension
+-- of h. Else nil. So an index beyond a dimension's end, which a guard keeps out, stays an index of
 -- that dimension.
 local function reordered(h, t)
   if h.offset ~= t.offset then return nil end

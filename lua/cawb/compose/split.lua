@@ -22,8 +22,8 @@ local can = { sum = true, max = true, min = true, prod = true, any = true, all =
 
 local starts = { sum = 0, prod = 1, any = false, all = true, max = "-inf", min = "inf" }
 
--- The axes of a reduce's input as two axes, parts and places in a part: the shape, its indices, the place among the axes' elements,
--- and the guard of places past the last element.
+-- The axes of a reduce's input as two axes, parts and places in a part. Returns the shape, its indices, the place among the axes'
+-- elements, and the guard of places past the last element.
 local function layout(x, parts, size, n)
   local before = { inputs = x.inputs, axes = x.axes }
   local sizes, shape = expression.axes(x), { table.unpack(x.shape) }

@@ -1,4 +1,4 @@
--- wave: layers of a recurrent net above one another become one kernel where that should be faster: a step of a layer waits only for
+-- wave: layers of a recurrent net above one another become one kernel where that should be faster. A step of a layer waits only for
 -- the same step of the layer below. The product of a layer's input weights with the layer below is then a part of the kernel.
 
 local cell = require "cawb.compose.kernel.cell"

@@ -35,8 +35,8 @@ local function found(kernel)
   return #list == 1 and list[1] or nil
 end
 
--- The place along one dimension of the tensor below, as base + stride o + stride r, with o and r the numbers of a result's and a
--- window's dimension: { o, o_by, r, r_by, base }; nil if it is not of that form.
+-- The place along one dimension of the tensor below, as base + o_by i[o] + r_by i[r]. o is the number of a result's dimension, r of a
+-- window's. Returns { o, o_by, r, r_by, base }; nil if it is not of that form.
 local function affine(e, rank, all)
   local f = { base = e.base }
   for d = 1, all do

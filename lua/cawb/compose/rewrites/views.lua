@@ -75,9 +75,9 @@ local function is_whole(lot, x, at, i)
   return n == m and a.key == b.key
 end
 
---- The groups of dimensions that belong together in a view which only regroups dimensions and shows all elements equally often:
---- { inner = { dimensions of the tensor below }, outer = { the view's own } }. Dimensions of one element are in no group. Nil for
---- any other view.
+--- For a view that only regroups dimensions and shows all elements equally often: the groups of dimensions that belong together,
+--- { inner = { dimensions of the tensor below }, outer = { the view's own } }. Dimensions of one element are in no group. Nil for any
+--- other view.
 function M.lots(x)
   if #x.pieces ~= 1 or x.pieces[1].guard then return nil end
   local i = M.variables(x.shape)
