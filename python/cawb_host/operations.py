@@ -55,8 +55,8 @@ class Host:
                 "triton": version_of("triton"), "threads": torch.get_num_threads()}, ()
 
     def prepare(self, request):
-        """What takes seconds once, ahead of any task: the context on a GPU, the handles of
-        products, and with `compile` what torch.compile imports and starts."""
+        """Work that takes seconds once, ahead of any task: the context on a GPU, the handles of products,
+        and with `compile` torch.compile's imports and processes."""
         device = open_device(request["device"])
         if device.type == "cuda":
             torch.cuda.set_device(device)
@@ -69,7 +69,7 @@ class Host:
         return {}, ()
 
     def ahead(self, request):
-        """Let torch.compile build what it will want for this task, before the GPU is had: see baselines/ahead.py."""
+        """Lets torch.compile build its kernels for this task before the GPU is free: see baselines/ahead.py."""
         ahead = importlib.import_module("cawb_host.judge.time.ahead")
         why = ahead.compile_ahead(path_of(request), request.get("overrides", {}), request["init_seed"],
                                   open_device(request["device"]), request.get("kinds", ["compile"]),

@@ -6,11 +6,12 @@ local wire = require "cawb.base.wire"
 local head = [[
 # The protocols
 
-This page lists the messages between the processes of a run. Each process answers requests, one at a time. A request has `op` and `call`, a
-number drawn for it; its answer has the same `call`, and `ok`. If `ok` is false, `name` is the kind of failure and `message` the reason.
-Types, bounds, units and meanings of the fields stand in [core/base/protocol](../../core/base/protocol/README.md). Every message is checked against
-them, and this page is made from them. A `?` marks an optional field, `[ ]` a list, `{ }` named entries. A word that begins with a capital is
-one of the types at the end of its section.
+The processes of a run send each other these messages. Each process answers requests, one at a time. A request has `op` and `call`, a number that is
+drawn for it. Its answer has the same `call`, and `ok`. If `ok` is false, `name` is the kind of failure and `message` the reason.
+
+[core/base/protocol](../../core/base/protocol/README.md) has the types, bounds, units and meanings of the fields. Every message is checked
+against it, and this page is made from it. A `?` marks an optional field, `[ ]` a list, `{ }` named entries. A word that begins with a capital is
+a type at the end of its section.
 ]]
 
 local function sorted(t)

@@ -12,11 +12,12 @@ local M = {}
 local head = [[
 # Operators that compose lowers
 
-By the names that PyTorch records when it executes a task (its ATen operators, without overloads; `add_`, and `add` with `out=`, are `add`).
-What PyTorch writes with these is lowered too: `linear` is `addmm`, `relu6` is `hardtanh`, `dropout` in evaluation is nothing. A form that
-an operator has no kernel for, such as a type or a mode, is refused with a message that names it and the line of the task. This page is
-made of the program's tables by `cawb tests/torch/operators_page.lua docs/reference/operators.md`, and a test compares it with them.
-[Lowering](../explain/lowering.md) says what becomes of them.
+The names are those that PyTorch records when it executes a task: its ATen operators, without overloads. `add_`, and `add` with `out=`, are `add`.
+Functions that PyTorch makes of these operators are lowered too: `linear` is `addmm`, `relu6` is `hardtanh`, `dropout` in evaluation is nothing.
+Some forms of an operator, such as a type or a mode, have no kernel. They are refused with a message that names the form and the line of the task.
+[Lowering](../explain/lowering.md) says how operators become kernels.
+
+`cawb tests/torch/operators_page.lua docs/reference/operators.md` makes this page of the program's tables, and a test compares it with them.
 
 ]]
 
@@ -24,8 +25,8 @@ local titles = { { "pointwise", "element by element" }, { "reduction", "reductio
                  { "matmul", "products" }, { "convolution", "convolutions" }, { "view", "views that are written or copied" }, { "other", "others" } }
 
 local foot = [[
-Views (`transpose`, `slice`, `unfold`, `expand` and the like) need no kernel: a task's record says where each tensor lies, so whatever
-reads one reads its memory. Operators that draw random numbers are not lowered, nor are those whose result's shape depends on data.
+Views (`transpose`, `slice`, `unfold`, `expand` and the like) need no kernel: a task's record says where each tensor lies, so a kernel that
+reads a view reads its memory. Operators that draw random numbers are not lowered, nor are operators whose result's shape depends on data.
 ]]
 
 -- The kind of each operator that has a row in the table.

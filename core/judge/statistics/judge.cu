@@ -9,16 +9,16 @@ typedef long long whole;
 enum { THREADS = 256, WARPS = THREADS / 32, RESIDENT = 2,    /* blocks of a multiprocessor */
        AHEAD = 8 };                                           /* loads in flight per thread */
 
-/* What is summed up. An index that is not there is NONE. */
+/* The tallies. A missing index is NONE. */
 enum { SQUARE, SUM, FAR, NANS, MISSING, INFINITE, UNWRITTEN,      /* sums */
        WORST, WORST_AT, ROW, ROW_AT,                              /* largest, with their index */
        FIRST, CLOSE, TALLIES,                /* smallest index; largest error / (1 + size) */
        GOT = TALLIES, WANT, FIELDS = 16 };
 #define NONE 1e18
 
-/* What is known of a reference: rms and largest magnitude of its finite elements, how
-** many zeros; what stands in for the rms of a row of zeros, for the size of a zero; how
-** many are finite. */
+/* Statistics of a reference: rms and largest magnitude of its finite elements, and the
+** number of zeros. Then the values that replace the rms of a row of zeros, and the size of
+** a zero; and the number of finite elements. */
 enum { RMS, SCALE, ZEROS, EMPTY_ROW, ZERO_SIZE, FINITE, ABOUT = 8 };
 
 /* As in judge.py: 8 bytes each. A piece is a row or a part of one. */
@@ -120,7 +120,7 @@ __device__ Piece piece_at(const Job &j, whole number) {
   return p;
 }
 
-/* What a row's parts come to, in every lane of a warp. */
+/* The sum of a row's parts, in every lane of a warp. */
 __device__ double add_row(const double *from, whole parts) {
   double sum = 0;
   for (whole i = threadIdx.x % 32; i < parts; i += 32) sum += from[i];
@@ -135,7 +135,7 @@ __device__ void tally_row(const Job &j, double *t, whole row, double square) {
 
 /* ----------------------------------------------------------- references */
 
-/* SUM counts what is finite, FAR the zeros, WORST is the largest. */
+/* SUM counts finite elements, FAR the zeros, WORST is the largest. */
 __device__ void look(double *t, double x, double &square, double &count) {
   bool finite = fabs(x) <= LARGEST;
   t[FAR] += x == 0;
@@ -217,12 +217,12 @@ struct Double {
   static __device__ double value(raw x) { return __longlong_as_double(x); }
 };
 
-/* What an untouched element holds. */
+/* The value of an untouched element. */
 template <class Raw> __device__ Raw poison_at(const Job &j, whole at) {
   return (Raw)(j.poison >> (at * 8 * (int)sizeof(Raw) & 63));
 }
 
-/* An element that is infinite or no number on either side. What is the same on both
+/* An element that is infinite or NaN on either side. If both sides are the same, it
 ** has no error. */
 __device__ void tally_odd(const Job &j, double *t, double got, double ref, whole at) {
   bool got_nan = got != got, ref_nan = ref != ref;
@@ -320,8 +320,8 @@ JUDGE(Half, float16) JUDGE(Bfloat, bfloat16) JUDGE(Single, float32) JUDGE(Double
 
 /* ---------------------------------------------------- integers and bools */
 
-/* `reference` holds elements of the output's type, `about` (or NULL) what else is right.
-** FAR counts the elements that equal neither, FIRST is where they begin. */
+/* `reference` holds elements of the output's type, `about` (or NULL) other right values.
+** FAR counts the elements that equal neither, FIRST is the first of them. */
 template <class Raw> __device__ void exact(const Job &j) {
   const Raw *out = (const Raw *)(j.out + blockIdx.y * j.stride);
   const Raw *one = (const Raw *)j.reference, *other = (const Raw *)j.about;

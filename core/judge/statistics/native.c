@@ -1,6 +1,6 @@
 /*
-** native.c - outputs against their references on a processor, each read once: what reference.py and terms.py say in
-** PyTorch's words, which read them ten to thirty times. native.py calls it. Sums have a fixed order: the same memory, the same bits.
+** native.c - compares outputs with their references on a processor, reading each once. reference.py and terms.py compute the same
+** with PyTorch, which reads them ten to thirty times. native.py calls it. Sums have a fixed order: the same memory, the same bits.
 */
 #include "native.h"
 
@@ -72,8 +72,8 @@ void cawb_native_errors(const void *out, int wide, const double *ref, const stru
 
 enum { DOWN = 40, UP = 6, OCTAVES = DOWN + UP + 1 };    /* as in terms.py */
 
-/* The part that a reference of this size, as a multiple of the rms, belongs to: its sign and octave; the last for what is
-** smaller than all of them. */
+/* The part that a reference of this size, as a multiple of the rms, belongs to: its sign and octave; the last part for all
+** smaller ones. */
 static inline int part_of(double ref, double multiple) {
   int64_t bits;
   memcpy(&bits, &multiple, sizeof bits);

@@ -7,13 +7,13 @@
 
 #include <stdint.h>
 
-struct cawb_native_scale { double scale; int64_t zeros; };      /* the largest magnitude of what is finite */
+struct cawb_native_scale { double scale; int64_t zeros; };      /* the largest finite magnitude */
 
 /* Sums of squares of each row's finite elements, and how many they are. */
 void cawb_native_reference(const double *ref, int64_t rows, int64_t cols, double *square, double *count,
                            struct cawb_native_scale *found);
 
-/* What errors are held against: relative errors above `far` are counted, of a reference of 0 beside `zero_size`. */
+/* The limits of errors: relative errors above `far` are counted; a reference of 0 counts as `zero_size`. */
 struct cawb_native_job { int64_t rows, cols; double scale, rms, far, zero_size; };
 
 /* `close`: the least tolerance, relative and absolute, at which allclose holds. Nothing but `square` is to be trusted where

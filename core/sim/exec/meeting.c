@@ -17,7 +17,7 @@ uint64_t sim_meeting_known(const sim_warp *w, unsigned a, unsigned b) {
   return w->lane_seen != NULL && w->lane_seen[a][b] > w->met_at ? w->lane_seen[a][b] : w->met_at;
 }
 
-/* Each of these knows what any of them knew, and all that they did before now. */
+/* A meeting of some lanes: each is now ordered with all that any of them was ordered with, and with all that they did before. */
 static void meet(sim_warp *w, uint32_t lanes) {
   uint64_t all[SIM_LANES] = { 0 }, now = ++w->exec->meeting;
   for (unsigned l = 0; l < SIM_LANES; l++)
@@ -46,7 +46,7 @@ void sim_meeting_named(sim_warp *w, const uint32_t *named) {
   }
 }
 
-/* The first finding of all. */
+/* Counts a finding; true if it is the first, which is kept. */
 static int first(sim_warp *w, int kind, uint32_t pc) {
   sim_exec *x = w->exec;
   if (!x->checks || x->counts.races++ != 0) return 0;

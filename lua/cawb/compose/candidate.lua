@@ -70,7 +70,7 @@ local function sorted(set)
   return list
 end
 
--- kernel.cu: what it is, headers, shared parts, kernels. In a long one loops that hardly ever run are not unrolled.
+-- kernel.cu: a comment about its kernels, headers, shared parts, kernels. In a long one loops that hardly ever run are not unrolled.
 local function source(kernels, is_long)
   local headers, needs, texts, about, unsynced = {}, {}, {}, {}, nil
   for _, kernel in ipairs(kernels) do
@@ -112,7 +112,7 @@ local function choice_of(options)
   end
 end
 
---- What was made, as the lines of a table; with a profile of it and the device's bandwidth, see show.lua.
+--- A candidate as the lines of a table; with a profile of it and the device's bandwidth, see show.lua.
 M.table = show.lines
 
 --- Seconds and launches of each of its kernels, of a profile of it: see show.lua. Schedules, their decisions, and a search among them:
@@ -126,8 +126,8 @@ local function is_computed(x)
   return x.kind ~= "leaf"
 end
 
--- Where computed values are compared, one that is computed in two places has to be the same in both: products and
--- sums are not contracted then, which a compiler may do here and not there.
+-- A computed value that is compared must be the same wherever it is computed. So products and sums are not contracted then: a
+-- compiler may contract them in one place and not in another.
 local function flags(g)
   for _, x in ipairs(g.nodes) do
     if x.kind == "map" and x.from and compares[x.from.name] and #x.inputs == 2 and is_computed(x.inputs[1])
@@ -138,7 +138,7 @@ local function flags(g)
   return {}
 end
 
-local LARGEST = 1000000               -- bytes of a kernel.cu: a little below what is taken
+local LARGEST = 1000000               -- bytes of a kernel.cu: a little below the limit of a candidate
 
 -- Texts that are too long have no comments on lines of their own, and no indentation.
 local function shorter(text)
@@ -198,11 +198,21 @@ function once(task, given)
 end
 
 --- A task as { source, plan, options of the compiler, kernels }; or nil and what cannot be lowered, why, and where it stands.
---- A text that would be too long has fewer comments; where that is not enough, tensors are put together in kernels of their own, and
---- then products with the fewest operations are left to libraries.
---- `options`: long (bytes of kernels from which on those that differ in numbers alone are one, see share.lua), arch (of the device, as "sm_90a": without it nothing is made for one), tensor_cores (false: none for products, convolutions and attention), sms (its multiprocessors, where not the task's device's), libraries (false: no calls of
---- them), memory (bytes of the device), fuse (false: a kernel for whatever can have one), attend (false: no attention in one kernel; or from how many scores on), choice (of fusions), kernels (tunes
---- one), gathered (false: no convolution of one tap reads its input as it lies, see kernel/tensor_point.lua), rewrite (false: nothing is computed otherwise than the task has it, see rewrite.lua), schedule (see schedule.lua).
+--- A text that would be too long gets fewer comments. If that is not enough, tensors are concatenated in kernels of their own. Then
+--- products with the fewest operations are left to libraries. `options`:
+---   arch          of the device, as "sm_90a"; without it nothing is made for a special device
+---   sms           multiprocessors, if not those of the task's device
+---   memory        bytes of the device
+---   tensor_cores  false: none for products, convolutions and attention
+---   libraries     false: no calls of libraries
+---   fuse          false: every node that can have a kernel of its own gets it
+---   choice        which kernels may be fused
+---   attend        false: no attention in one kernel; a number: the least scores for it
+---   gathered      false: no convolution of one tap reads its input unpacked (kernel/tensor_point.lua)
+---   rewrite       false: no rewrites (rewrite.lua)
+---   schedule      see schedule.lua
+---   kernels       options of a kernel
+---   long          bytes of kernels from which on kernels that differ only in numbers are one (share.lua)
 function M.make(task, options)
   local all = setmetatable({ sms = options and options.sms or task.device and task.device.info.sms }, { __index = options })
   local made, why = once(task, all)

@@ -1,5 +1,5 @@
--- omit: a kernel's text without its guards or its barriers. Neither is ever done by compose itself: what comes of it
--- may be wrong. It makes schedules a language in which mistakes can be written, for those who learn to write them.
+-- omit: a kernel's text without its guards or its barriers. compose never does this by itself: the kernel may be wrong. So schedules
+-- are a language in which mistakes can be written, for models that learn to write them.
 
 local core = require "cawb.core"
 local file = require "cawb.base.file"
@@ -27,7 +27,7 @@ local function unsynced(text)
   return text, rows + columns > 0
 end
 
---- What a generator made, without what `how` says is left out (`guards = false`, `barriers = false`).
+--- A generator's result without guards or barriers, if `how` says so (`guards = false`, `barriers = false`).
 function M.apply(made, how)
   if not how or not made.text then return made end
   if how.guards == false or how.barriers == false then made.pieces = nil end

@@ -1,11 +1,11 @@
--- points: the decisions of a task, as a list. A program is one value for each of them, in order; the first value of a point is what
--- compose takes by itself. A policy that learns, and searches that it is compared with, see a task through this list alone.
+-- points: the decisions of a task, as a list. A program has a value for each decision, in order; the first value of a point is
+-- compose's own. A policy that learns, and the searches that it is compared with, see a task through this list alone.
 --   { kind = "keep", what = 1, values = { "done", "kept" } }                       a step of rewrite.lua
 --   { kind = "store", what = "2.1", values = { "inline", "stored" } }              a node in memory, or in its readers
 --   { kind = "cut", what = "3.1|5.2", values = { "joined", "cut" } }               a fusion
 --   { kind = "knob", kernel = "5.2", by = "rows", name = "vector", values = { "auto", 1, 2, 4 } }
--- Programs of the sound language choose among these. The free language has every value of a name, whatever the kernel is
--- (M.domain), the two omissions (guards, barriers), and refuses what does not go: a program can be wrong in it.
+-- Programs of the sound language choose among these values. The free language has every value of a name, whatever the kernel is
+-- (M.domain), and the two omissions (guards, barriers). It refuses values that do not apply: a program can be wrong in it.
 
 local graphs = require "cawb.compose.ir.graph"
 local rows = require "cawb.compose.emit.rows.rows"
@@ -16,7 +16,7 @@ local M = {}
 local MOST = { keep = 3, store = 4, cut = 4, kernels = 4 }      -- points of a kind; kernels that have any
 local SMALL = 1024                                              -- elements of a node that is no decision
 
--- What is decided of a kernel, in this order; what a generator of the kind takes no part in is `auto`.
+-- The decisions about a kernel, in this order. A decision that its generator does not have is `auto`.
 local names = {
   stream = { "vector" },
   rows = { "vector", "lanes", "block", "cluster", "hold" },
@@ -49,7 +49,7 @@ local function choices(first, values)
   return list
 end
 
---- Every value that any kernel's option of this name has: what the free language may say.
+--- Every value that any kernel's option of this name has: the values of the free language.
 function M.domain(name)
   if name == "guards" or name == "barriers" then return { true, false } end
   local list, seen = { "auto" }, { auto = true }
@@ -93,7 +93,7 @@ local function add(list, kind, all, values)
   for k = 1, math.min(MOST[kind], #all) do list[#list + 1] = { kind = kind, what = all[k], values = values } end
 end
 
---- The decisions of what compose made by itself. `free`: those of the free language.
+--- The decisions that compose took by itself. `free`: those of the free language.
 function M.of(made, free)
   local list, steps = {}, {}
   for step = 1, made.rewrites.matched or 0 do steps[step] = step end

@@ -9,7 +9,7 @@ local M = {}
 M.list = { { name = "compose" }, { name = "compose/unfused", fuse = false },
            { name = "compose/plain", fuse = false, libraries = false, plain = true } }
 
---- What compose makes of a task, one way: see candidate.lua.
+--- A candidate of a task, made one way: see candidate.lua.
 function M.make(task, options, way)
   local device = task.device.info
   return compose.make(task, { arch = not way.plain and device.arch or nil, tensor_cores = options.compose.tensor_cores, memory = device.memory, fuse = way.fuse,

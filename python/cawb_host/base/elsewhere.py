@@ -10,7 +10,7 @@ def is_cuda(value):
 
 
 class Elsewhere(TorchFunctionMode):
-    """While it is entered, what asks for a GPU gets `device`."""
+    """While it is entered, requests for a GPU get `device`."""
 
     def __init__(self, device):
         super().__init__()

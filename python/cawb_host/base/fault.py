@@ -1,4 +1,4 @@
-"""What can go wrong, and how a user's exception becomes one line.
+"""Faults, and how a user's exception becomes one line.
 
 A Fault is a reply: a stable name, one line for people, extra fields.
 Names: task (the user's file is at fault), invalid, missing, unsupported,

@@ -1,4 +1,4 @@
-"""What forward takes and returns, and what the judge sees of it.
+"""The arguments and results of forward, and their form for the judge.
 
 The judge knows dense tensors of real numbers, plain values, and lists of these. A task may take
 more: keywords, dicts, tuples, dataclasses, complex tensors, inputs with gradients; and return more:
@@ -22,7 +22,7 @@ PLAIN = "a dense tensor, a finite number, a bool, a string, None, or a list, tup
 # ---- trees
 
 def parts(item):
-    """(form, names or None, items) of what holds other things; None of what does not."""
+    """(form, names or None, items) of a container; None for any other value."""
     if isinstance(item, dict):
         return "dict", list(item), list(item.values())
     if isinstance(item, tuple) and hasattr(item, "_fields"):
@@ -43,8 +43,8 @@ def step(path, name, number):
 
 
 def results(value, path="", dtype=None):
-    """Pairs (name, tensor) of what forward returned, in order; None is left out, a number is a
-    tensor without dimensions, a float one of `dtype`. What is something else comes as it is."""
+    """Pairs (name, tensor) of forward's results, in order. None is left out. A number is a tensor without dimensions, a float
+    a tensor of `dtype`. Other values are returned unchanged."""
     found = parts(value)
     if found:
         _, names, items = found
@@ -74,7 +74,7 @@ def real(tensor):
 # ---- inputs
 
 def dense(tensor, what):
-    """A Fault for what is no plain memory."""
+    """Raises a Fault for a tensor that is no plain memory."""
     if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_nested:
         kind = "quantized" if tensor.is_quantized else "nested" if tensor.is_nested \
             else "sparse (%s)" % str(tensor.layout)[6:]
@@ -101,7 +101,7 @@ class Form:
         return not any(self.tree) and not self.names and not self.grad and not self.written
 
     def call(self, forward, module, args):
-        """forward of what the judge's inputs stand for."""
+        """forward of the values that the judge's inputs stand for."""
         given = [self.made(item, node) for item, node in zip(args, self.tree)]
         with torch.enable_grad() if self.grad else contextlib.nullcontext():
             self.forget(module)
@@ -142,8 +142,7 @@ class Form:
 
 
 def taken(inputs, grad):
-    """The judge's inputs of what get_inputs() returned, and their Form; `grad`: the task needs
-    gradients."""
+    """The judge's inputs, from the values of get_inputs(), and their Form; `grad`: the task needs gradients."""
     classes = {}
     if isinstance(inputs, dict):
         names = [key_of(key, "get_inputs()") for key in inputs]

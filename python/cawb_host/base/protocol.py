@@ -215,7 +215,7 @@ def record(spec, value, types):
 
 
 def either(spec, value, types):
-    """The first that fits; where none does, what is wrong with the one that came furthest."""
+    """The first description that fits; if none does, the error of the one that came furthest."""
     worst = None
     for one in spec["of"]:
         try:
@@ -227,8 +227,8 @@ def either(spec, value, types):
 
 
 def tree(_spec, value, types):
-    """Plain values in lists and objects. With a list of what is to be looked at, not by
-    calling itself: it may be nested as deep as the reader of JSON allows."""
+    """Plain values in lists and objects. It uses a list of values to look at, and no recursion: values may be nested as deep
+    as the reader of JSON allows."""
     left, todo = VALUES, [(value, 0)]
     while todo:
         item, depth = todo.pop()

@@ -100,7 +100,7 @@ def check(status, call):
 def allocate(size):
     address = ctypes.c_uint64()
     status = driver().cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(size))
-    if status == 2:  # what PyTorch's allocator keeps in reserve may be enough
+    if status == 2:  # the reserve of PyTorch's allocator may be enough
         torch.cuda.empty_cache()
         status = driver().cuMemAlloc_v2(ctypes.byref(address), ctypes.c_size_t(size))
     check(status, "cuMemAlloc of %d bytes" % size)

@@ -99,7 +99,7 @@ def store(memory, spec, tensor):
 
 
 def place_of(memory, spec):
-    """What a spec names in a share's bytes as a vector, gaps included."""
+    """A spec's part of a share's bytes as a vector, gaps included."""
     return memory[spec["offset"]:spec["offset"] + spec["bytes"]].view(
         getattr(torch, spec["dtype"]))
 
@@ -146,7 +146,7 @@ def leaves(item, spec):
 
 
 def shape_of(spec):
-    """What must not change from seed to seed: all of a spec but its values."""
+    """The parts of a spec that must not change from seed to seed: all but its values."""
     if "items" in spec:
         return [shape_of(s) for s in spec["items"]]
     if "value" in spec or "none" in spec:

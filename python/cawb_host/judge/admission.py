@@ -1,4 +1,4 @@
-"""Mutants of a reference: what a task must tell apart before it is trusted.
+"""Mutants of a reference: a task must reject them before it is trusted.
 
 Each is an output that a wrong or lazy kernel could have produced. They are judged like a
 candidate's; which of them pass under which tolerance is decided elsewhere.
@@ -27,7 +27,7 @@ def rounded(tensor, bits):
 
 
 class Narrow(TorchDispatchMode):
-    """Products take their factors rounded; what is added to them stays."""
+    """Products take their factors rounded; added terms do not change."""
 
     def __init__(self, bits):
         super().__init__()
@@ -171,7 +171,7 @@ class Mutants:
         return found
 
     def constant(self):
-        """What another seed's inputs give."""
+        """The outputs of another seed's inputs."""
         seed = self.trial.seed ^ 1
         return [t for _, t in self.runner.forward(self.runner.inputs(seed), seed)]
 

@@ -1,5 +1,5 @@
-"""What a task is, found out by running it a few times: outputs, the op graph, whether it is
-deterministic, and which weights it has."""
+"""Facts about a task from a few runs: outputs, the op graph, whether it is deterministic, and its
+weights."""
 import math
 import statistics
 import time
@@ -33,7 +33,7 @@ class Study:
     """The part of a Workload that looks at its task."""
 
     def vary(self, seed, weights_seed):
-        """Give the module other weights, of which the reference is as sure; their names."""
+        """Gives the module other weights for which the reference is as exact; returns their names."""
         for strength in STRENGTHS + (0,):
             names = self.runner.vary(weights_seed, strength)
             if not names or self.is_sure(seed):
@@ -41,8 +41,8 @@ class Study:
         return []
 
     def strengthen(self, seed, weights_seed, strength, names):
-        """Every weight must show in the output: those that hardly do are varied more. What cannot
-        be seen even then stays in `unseen`."""
+        """Every weight must show in the output: weights that hardly do are varied more. Weights that do
+        not show even then stay in `unseen`."""
         self.unseen = self.hardly_seen(seed, names)
         if self.unseen:
             self.runner.vary(weights_seed, strength, dict.fromkeys(self.unseen, MORE))

@@ -1,12 +1,12 @@
-"""What is kept per secret seed: inputs and references.
+"""Inputs and references, kept by secret seed.
 
-The inputs are private copies that the worker cannot write to, or, where they are
-large, views of the share whose hash is checked before they are used. References are
+The inputs are private copies that the worker cannot write to. Large ones are views of the
+share, and their hash is checked before they are used. References are
 computed on first use. The most recent seeds stay, up to a count and a number of
 bytes; a seed that comes back costs nothing.
 
-Bytes of GPU memory for a task with one input and one output of n elements in float32
-(I and O of them: 4 n), at its fullest, the worker's own copies of both included:
+Peak GPU memory in bytes, with the worker's own copies. The task has one input I and one
+output O, each of n elements in float32 (4 n bytes):
 
     get_inputs               share I+O, worker I+O, new I                5 x 4 n
     inputs in their share    share I+O, worker I+O                       4 x 4 n
@@ -17,7 +17,7 @@ Bytes of GPU memory for a task with one input and one output of n elements in fl
     relation, drawing        share I+O, worker I+O, sum 2 O, new I       7 x 4 n
     relation, other rows     share I+O, worker I+O, wide 2 O, new 2 I    8 x 4 n
 
-and what the operators themselves need. While the task is loaded there is no share
+and the operators' own memory. While the task is loaded there is no share
 and no worker: I + O, then 2 I + O.
 """
 import collections
@@ -89,19 +89,19 @@ class Trial:
         return self._inputs
 
     def lend(self, memory):
-        """From now on the inputs are what lies in these bytes of the share."""
+        """From now on the inputs are views of these bytes of the share."""
         self._inputs = [mapped_views(x, s, memory) for x, s in zip(self.inputs, self.specs)]
         self.private = False
 
     def reclaim(self):
-        """The share will hold others, or does not hold these any more: where they are
-        needed they are made again."""
+        """The share will hold other inputs, or does not hold these any more: if they are needed,
+        they are made again."""
         if not self.private:
             self._inputs, self.private = None, True
 
     def expected(self):
-        """What each output is held against; made once, without other trials where
-        memory is short."""
+        """The expected values of each output; made once, without other trials if memory is
+        short."""
         if self._expected is None and relations.stage_of(self.case):
             self.precision = "relation"
             self._expected = self.trials.relations.expected(self.seed, self.case)
@@ -111,7 +111,7 @@ class Trial:
             except (Fault, RuntimeError, MemoryError) as error:
                 if not short_of_memory(error):
                     raise
-        if self._expected is None:  # what the error held on to is free by now
+        if self._expected is None:  # memory that the error held on to is free by now
             self.trials.keep_only(self)
             self._expected = self.references()
         return self._expected
@@ -165,8 +165,8 @@ class Trial:
         return self._terms
 
     def plain(self):
-        """What straightforward kernels are off by, made once (host/judge/plain.py): by output, errors and
-        looks at them; empty where there is nothing to say."""
+        """The errors of straightforward kernels, made once (host/judge/plain.py): by output, errors and
+        looks at them; empty if there are none."""
         if self._plain is None:
             made, expected, terms = plain.outputs(self.runner, self.inputs, self.seed), self.expected(), self.terms()
             self._plain = {i: ([e.measure(outs[i]) for outs in made], [terms.look(i, outs[i]) for outs in made])
@@ -197,7 +197,7 @@ def kind(case):
 
 
 def precision(outputs):
-    """What a reference is good to where float64 was impossible."""
+    """The precision of a reference if float64 was impossible."""
     floats = [t for _, t in outputs if t.is_floating_point()]
     return dtype_name((floats or [outputs[0][1]])[0], "output 1")
 
@@ -240,7 +240,7 @@ class Trials:
         self.level[kind(case)] = battery.LEVELS[0] if level in battery.ANYWHERE else level
 
     def told(self, trial):
-        """What is to be said of inputs that are not the first that were drawn."""
+        """The remark about inputs that are not the first that were drawn."""
         if trial.case is None or relations.stage_of(trial.case) or trial.level == battery.LEVELS[0]:
             return None
         return {"level": trial.level, "why": self.lowered.get(kind(trial.case), "")[:MOST_TOLD]}

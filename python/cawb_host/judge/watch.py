@@ -1,4 +1,4 @@
-"""What lies in the shares and must not change: inputs and parameters.
+"""Watches the parts of the shares that must not change: inputs and parameters.
 
 With the judge's kernels a hash of each share tells that nothing was written to it;
 only where it differs, or where there is none, is every tensor compared.

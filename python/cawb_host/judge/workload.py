@@ -1,4 +1,4 @@
-"""A loaded task with its shares: what `load` makes and `unload` ends."""
+"""A loaded task with its shares: `load` makes it and `unload` ends it."""
 import ctypes
 import hashlib
 
@@ -25,7 +25,7 @@ from cawb_host.judge.watch import Shared
 MOST_SLOTS = 8                                      # copies of all outputs in their share,
 SLOT_BYTES = {"cuda": 256 << 20, "cpu": 64 << 20}   # as long as they fit in this
 
-SLIGHT = 1e-3            # an output of which all is below this may be slight beside what went in
+SLIGHT = 1e-3            # an output whose elements are all below this may be small beside its inputs
 
 RESERVE = 4 << 30        # bytes of GPU memory that others should find free
 
@@ -159,7 +159,7 @@ class Workload(Study):
         return trial
 
     def refuses(self, trial):
-        """Whether the reference cannot deal with these inputs; what it says is kept."""
+        """Whether the reference cannot deal with these inputs; its reason is kept."""
         try:
             self.refusal = trial.unfit()
         except Fault as fault:
@@ -171,8 +171,8 @@ class Workload(Study):
         return bool(self.refusal)
 
     def leave(self, seed, case=None, level=battery.LEVELS[0]):
-        """Nothing is current until begin() ends; what lies in the share goes, unless
-        it is this seed's."""
+        """Nothing is current until begin() ends. The contents of the share are dropped, unless they are this
+        seed's."""
         trial, self.current = self.current, None
         same = trial is not None and (trial.seed, trial.case, trial.level) == (seed, case, level)
         if trial is not None and not same and not trial.private:
@@ -180,7 +180,7 @@ class Workload(Study):
             self.trials.drop(trial)
 
     def check(self, trial):
-        """What a plan was recorded with must hold for every seed."""
+        """Checks that shapes and types are those of the loaded task, for every seed."""
         if repr(trial.specs) == self.signature:
             return
         if trial.shapes() != self.shapes:
@@ -205,7 +205,7 @@ class Workload(Study):
             (slots, spec["bytes"]), (self.outputs_size, 1), spec["offset"])
 
     def compare(self, poison, slots=1):
-        """What is in the first slots, against the references for the current inputs."""
+        """Compares the first slots with the references for the current inputs."""
         trial = self.under_way()
         if relations.stage_of(trial.case) and not relations.is_last(trial.case):
             return self.keep(trial)
@@ -233,7 +233,7 @@ class Workload(Study):
                 "slots": [list(each) for each in zip(*entries)], "changed": changed, **self.fitness(trial)}
 
     def fitness(self, trial):
-        """What is to be said of the inputs themselves: why nothing can be learnt from them, why they are not the first."""
+        """Remarks about the inputs themselves: why nothing can be learnt from them, why they are not the first."""
         told = {} if relations.stage_of(trial.case) else {"unfit": trial.unfit(), "lowered": self.trials.told(trial)}
         return {key: value for key, value in told.items() if value}
 
@@ -261,7 +261,7 @@ class Workload(Study):
                     entry["terms"] = found
 
     def beside_plain(self, trial, i, slot, entry):
-        """The same look, beside what straightforward kernels are off by; None where that is no number."""
+        """The same look, beside the errors of straightforward kernels; None if one of these is no number."""
         errors, looks = trial.plain().get(i, ((), ()))
         if not errors or None in looks or any(e["worst"] is None for e in errors):
             return None
@@ -282,7 +282,7 @@ class Workload(Study):
         return {"outputs": [], "reference": "relation", "slots": [[]], "changed": changed}
 
     def relation(self, name, seed):
-        """What eager PyTorch's errors are in a relation."""
+        """The errors of eager PyTorch in a relation."""
         self.leave(seed)
         found = self.trials.relations
         if name not in found.found:
@@ -331,12 +331,12 @@ class Workload(Study):
         return found
 
     def settle(self):
-        """What was written is visible to other processes from here on."""
+        """From here on writes are visible to other processes."""
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
 
     def relieve(self):
-        """Give back what PyTorch keeps in reserve where the worker may need it."""
+        """Gives back PyTorch's reserve of memory if the worker may need it."""
         if self.inputs_size + self.outputs_size > PRIVATE and self.device.type == "cuda" and \
                 torch.cuda.mem_get_info(self.device)[0] < RESERVE:
             self.release()

@@ -1,14 +1,14 @@
-"""Arguments by shape rules: what a constructor's parameter may be, told from its name and the shape
-that the module will see; and the ways in which a function can be called.
+"""Arguments by shape rules. The values of a constructor's parameter follow from its name and the shape that the module will
+see. For functions there are the ways to call them.
 
-A size that follows from the shape is what the operator needs; any other is drawn. `draw` is a
-random.Random, so that the same seed gives the same arguments.
+A size that follows from the shape is fixed; any other is drawn. `draw` is a random.Random, so that the same seed gives the
+same arguments.
 """
 import inspect
 
 
 class Refused(Exception):
-    """What does not fit: a step of a composition, or a class that cannot be taken over."""
+    """A step of a composition that does not fit, or a class that cannot be taken over."""
 
 
 HIDDEN = (64, 128, 256, 512, 1024, 2048, 4096)
@@ -21,7 +21,7 @@ def divisor(n, draw, most=32):
     return draw.choice(found) if found else 1
 
 
-# Parameters without a default, by name: what each may be. `shape` is (batch, ...).
+# Parameters without a default, by name, with their possible values. `shape` is (batch, ...).
 REQUIRED = {
     "in_channels": lambda shape, draw: shape[1],
     "num_features": lambda shape, draw: shape[1],
@@ -106,11 +106,10 @@ def constructor(kind, shape, draw, plain=False):
     return given
 
 
-# The ways to call a function of tensors. Each makes the arguments' texts from `x`, the text of the
-# value, and what it asks of `ask`: ask.tensor(shape) is a further operand, ask.dim() one of the
-# value's dimensions, ask.number() a number, ask.size() a new size, ask.shape the value's. In front stand the
-# arguments' types, by which an operator's schema says whether to try: T tensor, S tensors, I whole number,
-# F number, L list of sizes; names behind a colon.
+# The ways to call a function of tensors. Each makes the arguments' texts from `x`, the text of the value, and from `ask`.
+# ask.tensor(shape) is a further operand, ask.dim() a dimension of the value, ask.number() a number. ask.size() is a new
+# size, ask.shape the value's shape. The arguments' types stand in front; an operator's schema says by them whether to try.
+# T is a tensor, S tensors, I a whole number, F a number, L a list of sizes; names stand behind a colon.
 
 FORMS = {
     "x": ("T", lambda x, ask: [x]),

@@ -81,7 +81,7 @@ def simple(value):
 
 
 class Recorded:
-    """A model's settings, of which it is written down what is read."""
+    """A model's settings; it records which of them are read."""
 
     def __init__(self, settings):
         self.__dict__.update(_settings=settings, _read={})
@@ -119,7 +119,7 @@ def scaled(value, factor):
 
 
 class Maker:
-    """How a class is made: the values of its constructor's parameters, of which one may be its model's settings."""
+    """How a class is made: the values of its constructor's parameters. One of them may be its model's settings."""
 
     def __init__(self, kind, settings):
         self.settings, self.given = None, {}
@@ -251,7 +251,7 @@ def head_of(module):
 
 
 def notice_of(module):
-    """The notice of what was taken over from a module, as a comment of the task."""
+    """The notice of code taken over from a module, as a comment of the task."""
     said = "# From %s, and changed: without decorators, annotations and doc strings." % place_of(module)
     return "\n".join([said] + head_of(module))
 

@@ -1,4 +1,4 @@
-"""The seeds: what PyTorch offers as operators, found by looking at it.
+"""The seeds: PyTorch's operators, found by looking at it.
 
 Every function of torch and torch.nn.functional and every class of torch.nn is tried on tensors
 without data, of two to five dimensions, in each way to call it (arguments.py). A seed is what makes
@@ -89,7 +89,7 @@ def ways(name, f):
 
 
 def functions():
-    """(name, function): what computes. Of torch's own names only those that are operators, or are
+    """(name, function) for functions that compute. Of torch's own names only operators, or functions
     written in Python: others save files and set defaults."""
     for name, f in public(torch):
         if callable(f) and not isinstance(f, type) and (hasattr(torch.ops.aten, name)
@@ -182,7 +182,7 @@ def on_numbers(what, form, forms, shape, values):
 
 
 def nature(seed, form, forms, shape, what):
-    """What values it wants and gives: fills them in. False where it is random, or good for none."""
+    """Fills in the values that it wants and gives. False if it is random, or good for none."""
     for values in ("any", "positive", "unit", "above"):
         found = on_numbers(what, form, forms, shape, values)
         if found is None:
@@ -211,7 +211,7 @@ def function_seed(name, f):
         ranks = [rank for rank, (good, _) in found if good]
         before = seed.wants, seed.gives
         if ranks and nature(seed, form, arguments.FORMS, SHAPES[ranks[0]], f):
-            if seed.forms:                       # what the first form wants and gives holds of all
+            if seed.forms:                       # all forms want and give the same as the first
                 seed.wants = max(before[0], seed.wants, key=WIDTHS.index)
                 seed.gives = min(before[1], seed.gives, key=WIDTHS.index)
             for rank in ranks:
@@ -250,7 +250,7 @@ def module_seed(name, kind):
 
 
 def borrowed_seed(name, where):
-    """Of a class of transformers. What it wants and gives is looked at in the first number of dimensions."""
+    """The seed of a class of transformers. Its operands and results are found in the first number of dimensions."""
     calls = arguments.CALLS
     try:
         with quiet():

@@ -161,7 +161,7 @@ class Drawing:
         return self.random.choices(keys, [weights[k] for k in keys])[0]
 
     def start(self):
-        """What the next step works on: the last value, or one beside it that is joined with it then."""
+        """The operand of the next step: the last value, or another value that is joined with it afterwards."""
         values = self.program.values
         if self.join is None and len(values) > 1 and self.count - len(self.program.steps) >= 2 and self.random.random() < BRANCH:
             return self.random.choice(values[:-1]), values[-1]

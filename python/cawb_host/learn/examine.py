@@ -1,7 +1,7 @@
-"""What a task shows when it runs on the CPU at fitted sizes: facts for the filters, which are Lua's.
+"""Facts about a task from runs on the CPU at fitted sizes. The filters that use them are Lua's.
 
-Eager twice on one draw of inputs and once on another; each operator's call replaced by each of its
-operands in turn, to see whether it matters; torch.compile up to the graph that a compiler would get.
+Eager runs twice on one draw of inputs and once on another. Each operator's call is replaced by each of its operands in
+turn, to see whether it matters. torch.compile runs up to the graph that a compiler would get.
 """
 import ast
 import copy
@@ -131,7 +131,7 @@ class Examination:
                 seed_all(self.seed)
                 return share(one, outputs_of(model(*[t.clone() if isinstance(t, torch.Tensor) else t for t in self.inputs])), 1e-5)
         except Exception:  # pylint: disable=broad-except
-            return 1.0                          # what does not fit without it needs it
+            return 1.0                          # a task that fails without it needs it
 
     def compiled(self, one):
         """The largest difference of the captured graph's outputs to eager's, relative to their largest."""

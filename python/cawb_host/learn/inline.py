@@ -21,8 +21,8 @@ from cawb_host.learn.arguments import Refused
 
 SPACES = (("torch", torch), ("torch.nn", torch.nn), ("torch.nn.functional", F), ("math", math), ("functools", functools),
           ("itertools", itertools), ("collections", collections), ("typing", typing))
-GIVEN = {"torch": torch, "nn": torch.nn, "F": F}               # what every task imports
-KEPT = ("property", "staticmethod", "classmethod")             # decorators that say what a method is
+GIVEN = {"torch": torch, "nn": torch.nn, "F": F}               # imports of every task
+KEPT = ("property", "staticmethod", "classmethod")             # decorators that make a kind of method
 LEFT_OUT = ("extra_repr", "_init_weights")  # methods that do not compute
 LINES = 160                                                    # of all that is taken over, at most
 ACTIVATIONS = ("GELU()", "GELU(approximate='tanh')", "SiLU()", "ReLU()", "Tanh()", "Sigmoid()", "ReLU6()", "LeakyReLU()", "Mish()",
@@ -30,7 +30,7 @@ ACTIVATIONS = ("GELU()", "GELU(approximate='tanh')", "SiLU()", "ReLU()", "Tanh()
 
 
 class Plain(ast.NodeTransformer):
-    """Of a definition what computes."""
+    """The statements of a definition that compute."""
 
     def plain(self, node):
         node.decorator_list = [d for d in node.decorator_list if isinstance(d, ast.Name) and d.id in KEPT]
@@ -67,7 +67,7 @@ class Plain(ast.NodeTransformer):
 
 
 def definition(what):
-    """The tree of a class or a function without what does not compute."""
+    """The tree of a class or a function, only with statements that compute."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(what)))
     except (OSError, TypeError, SyntaxError):

@@ -1,7 +1,7 @@
 """A composition under construction: sizes, inputs, weights and steps, and the file that it becomes.
 
-Each value is known as two tensors without data, of two sizes of the batch: what mixes the batch with
-a fixed size works for one of them at most, and is refused while it is drawn.
+Each value is held as two tensors without data, of two sizes of the batch. A step that mixes the batch with a fixed size
+works for one of them at most, and is refused while it is drawn.
 """
 import re
 
@@ -37,7 +37,7 @@ class Program:
         self.ops = []
         self.borrowed = {}                       # classes that were taken over, by their names
 
-    # What a step may add; undone where the step is refused.
+    # The additions of a step; undone if the step is refused.
 
     def mark(self):
         return (dict(self.sizes), list(self.inputs), list(self.values), list(self.steps), list(self.attributes),
@@ -101,7 +101,7 @@ class Program:
         return name
 
     def definitions(self):
-        """The text of what was taken over, by name."""
+        """The text of code that was taken over, by name."""
         return {name: text for what in self.borrowed.values() for name, text in what.texts.items()}
 
     def add_borrowed(self, what, width, was):
@@ -148,7 +148,7 @@ class Program:
         return self.values[-1]
 
     def head(self):
-        """Imports, and what was taken over with its notices."""
+        """Imports, and code taken over, with its notices."""
         if not self.borrowed:
             return HEAD
         known = self.definitions()

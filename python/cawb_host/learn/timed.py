@@ -12,7 +12,7 @@ from cawb_host.base.fault import Fault, kind_of, one_line
 
 
 class Seen:
-    """One draw of inputs, of which nothing is expected."""
+    """One draw of inputs, without expectations."""
 
     def __init__(self, inputs):
         self.inputs = inputs

@@ -1,9 +1,8 @@
-"""Where the tensors of an op graph lie: which memory, at which offset and strides. What is a view
-of what, and what writes into a part of what, follows from this alone.
+"""Where the tensors of an op graph lie: which memory, at which offset and strides. Views, and writes into a part of a
+tensor, follow from this alone.
 
-Memories have numbers from 1. Those that an operator made hold nothing before; the others are
-`bases`: inputs, parameters, constants, of which small ones come with their values, and "nothing",
-memory that was only reserved.
+Memories have numbers from 1. A memory that an operator made is empty before; the others are `bases`: inputs, parameters,
+constants (small ones with their values), and "nothing", memory that was only reserved.
 """
 import sys
 

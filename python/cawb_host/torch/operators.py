@@ -1,4 +1,4 @@
-"""The one table of operators: what each is, and what may be concluded from it.
+"""The one table of operators: the kind of each, and the facts that follow from it.
 
 Everything else asks here, or reads `name` and `traits` of a graph's entries; nothing else
 knows operators by their names. A name is the functional form: `mul_`, `mul` with `out=` and
@@ -87,14 +87,14 @@ def define(names, **fields):
         TABLE[name] = Operator(name, **fields)
 
 
-# What holds in some calls only.
+# Traits of some calls only.
 
 def unless_rounded(named):
     return {"linear": (), "factors": (), "form": ""} if named.get("rounding_mode") else {}
 
 
 def in_evaluation(named):
-    if named.get("training", named.get("train", False)):
+    if named.get("training", named.get("python/cawb_learn", False)):
         return {}
     return {"factors": ("input", "weight"), "scales": ()}
 
@@ -172,7 +172,7 @@ define("view_as_real view_as_complex _conj", kind="view")
 define("empty empty_like empty_strided new_empty new_empty_strided empty_permuted resize set sym_size is_same_size",
        kind="view", exact=True, moves=True, rows="same")
 
-# What copies, fills and moves elements.
+# Operators that copy, fill and move elements.
 
 define("clone contiguous", kind="pointwise", linear="self", exact=True, moves=True, in_order=True, form="same")
 define("_to_copy", kind="pointwise", linear="self", exact=True, in_order=True, form="same", when=when_narrowed)
@@ -249,7 +249,7 @@ define("native_dropout", kind="pointwise", picks="input")
 define("bernoulli normal uniform exponential random cauchy geometric log_normal", kind="pointwise", picks="self", writes="self")
 define("rand randn randint rand_like randn_like randint_like randperm multinomial")
 
-# What adds up, or chooses, along dimensions.
+# Operators that add up, or choose, along dimensions.
 
 define("sum", kind="reduction", linear="self", exact=True, sums=True, terms=True, rows="reduce", form="total")
 define("mean", kind="reduction", linear="self", sums=True, terms=True, rows="reduce", form="mean")
@@ -370,7 +370,7 @@ def find(name):
 
 
 def of(func, aliases=False):
-    """The row of an operator. What the table lacks is classified by PyTorch's tags, and by
+    """The row of an operator. Operators that the table lacks are classified by PyTorch's tags, and by
     whether this call's result is a view."""
     row = find(name_of(func))
     if aliases:
@@ -388,8 +388,8 @@ def called(row, named):
 
 
 def traits(row, operands):
-    """What an entry of the graph says of its operator, true things alone; of lists, what
-    this call has."""
+    """The traits of an operator for an entry of the graph: only those that are true; of lists, those
+    of this call."""
     said = {} if row.known or row.kind in ("pointwise", "reduction") else {"unknown": True}
     for key in SENT:
         value = getattr(row, key)

@@ -1,11 +1,12 @@
 """The op graph: one entry per ATen operator that a forward executes.
 
-A Recorder is a dispatch mode around one call of the module. An entry names
-the operator (`op` as PyTorch writes it; `name` and `traits` from operators.py),
-its tensors with their source, its other arguments, and what it costs at least:
-bytes read and written (each tensor once, views for free) and FLOPs (2 M N K for
-products; one per element elsewhere). However a computation is spelled, in place,
-with `out=` or as a function, its entry is the same but for `op`.
+A Recorder is a dispatch mode around one call of the module. An entry has
+* the operator: `op` as PyTorch writes it, `name` and `traits` from operators.py;
+* its tensors with their source, and its other arguments;
+* its least cost: bytes read and written (each tensor once, views for free), and FLOPs (2 M N K for products; one per
+  element elsewhere).
+
+A computation may be written in place, with `out=` or as a function: its entry differs only in `op`.
 """
 import functools
 import math

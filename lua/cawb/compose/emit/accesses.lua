@@ -1,5 +1,5 @@
--- accesses: the nodes of a kernel as a template's access functions: how an element is read, and what is written
--- where a result is known. Each function is a body of its own; all have the kernel's tensors as parameters.
+-- accesses: the nodes of a kernel as access functions of a template: they read an element, or write all roots once a result is
+-- known. Each function is a body of its own; all have the kernel's tensors as parameters.
 
 local bodies = require "cawb.compose.emit.body"
 local expression = require "cawb.compose.emit.expression"
@@ -12,7 +12,7 @@ local M = {}
 local Accesses = {}
 Accesses.__index = Accesses
 
---- For a kernel of which `anchor` is the node that the template computes.
+--- For a kernel whose template computes the node `anchor`.
 function M.new(kernel, anchor)
   return setmetatable({ kernel = kernel, anchor = anchor, names = {}, order = {}, headers = {} }, Accesses)
 end
@@ -79,8 +79,8 @@ function Accesses:write(known, at, first)
   return body:text()
 end
 
---- C that returns where neighbours lie, the first of a list of indices first; nil where they are computed, or not read as they
---- lie behind each other from a place that their number divides.
+--- C that returns the address of neighbours, at a list of indices. Nil if they are computed, do not lie behind each other, or do not
+--- begin at a place that their number divides.
 function Accesses:address(node, list)
   local body, found = body_of(self), {}
   function body.load(_, x, i)
@@ -97,7 +97,7 @@ function Accesses:address(node, list)
   return ("return %s + %s;"):format(body:tensor(found[1].x), index.c(found[1].place))
 end
 
---- What a description needs of it: name, parameters, arguments.
+--- Sets a description's name, parameters and arguments.
 function Accesses:describe(description)
   local words, nodes = {}, {}
   local body = body_of(self)
@@ -108,7 +108,7 @@ function Accesses:describe(description)
   return description
 end
 
---- What the generator made, as this kernel's; raises the refusal where it made nothing.
+--- The generator's result as this kernel's; raises the refusal if there is none.
 function Accesses:finish(made, why)
   if not made then expression.refuse(why) end
   made.headers = self.headers

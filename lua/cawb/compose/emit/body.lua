@@ -1,5 +1,5 @@
--- body: the inside of one kernel: statements in nested blocks, what is computed already and still in sight,
--- and the tensors that are read and written. What is stored is loaded by 16 bytes where neighbours are asked for.
+-- body: the inside of one kernel: statements in nested blocks, variables in sight that hold computed values, and the tensors that are
+-- read and written. Neighbours of a stored node are loaded by 16 bytes.
 
 local index = require "cawb.compose.ir.index"
 local types = require "cawb.torch.types"
@@ -34,7 +34,7 @@ function Body:line(text, ...)
   self.lines[#self.lines + 1] = ("  "):rep(self.depth) .. text
 end
 
---- Begin a block: what is computed in it is forgotten behind it.
+--- Begins a block; its variables are forgotten behind it.
 function Body:open(text, ...)
   self:line(text, ...)
   self.depth = self.depth + 1
@@ -51,7 +51,7 @@ function Body:close(text)
   end
 end
 
---- What a node at indices is known by.
+--- The key of a node at indices.
 local function key_of(node, i)
   local words = { tostring(node.id) }
   for d, e in ipairs(i) do words[d + 1] = e.key end
@@ -59,7 +59,7 @@ local function key_of(node, i)
 end
 M.key = key_of
 
---- The name of what is in sight under a key.
+--- The name of the variable in sight under a key.
 function Body:recall(key)
   for k = #self.scopes, 1, -1 do
     if self.scopes[k][key] then return self.scopes[k][key] end
@@ -96,10 +96,10 @@ function M.extent(node)
   return n
 end
 
--- The first of the neighbours that an access takes together, and which one this is; nothing where it has to be
--- alone. A tensor that ends amid neighbours is never read by packs: one pack tells the compiler how the whole tensor
--- is aligned, and then it takes what is left at the end for a pack too, beyond the tensor's end. One element that all
--- ask for, as a norm of all, has no neighbours.
+-- The first place of the pack that `place` belongs to, and the number of `place` in it; nil if the element has to be read alone. A
+-- tensor whose size is no whole number of packs is never read by packs. One pack tells the compiler how the whole tensor is
+-- aligned, and the compiler then also reads the rest as a pack, beyond the tensor's end. An element that all threads read, as the
+-- norm of all elements, has no neighbours.
 local function packed(self, node, place)
   local v = self.vector
   if v == 1 or self.guarded > 0 or v * types.size(node.dtype) > 16 or place.lo == place.hi then return nil end
@@ -115,8 +115,8 @@ local function packed(self, node, place)
   return first, lane
 end
 
--- A place on the chip for what a loop needs at `place`, for the loops behind it: see `keep`. Returns its element, and
--- whether it is filled already, which a long loop of two parts does in both. `from` is C of what is loaded.
+-- A place on the chip for a value that a loop needs at `place` and later loops read again: see `keep`. Returns the array's element,
+-- and whether it is filled already. A long loop of two parts fills it in both. `from` is C of the address that is loaded.
 local function kept(self, key, place, kind, bytes, from)
   local keep = self.keeping
   if not keep or self.guarded > keep.guarded or not index.uses(place, keep.name) or not index.only(place, keep.by) then
@@ -159,7 +159,7 @@ local function access(self, node, place, width)
   return self:remember(key, name)
 end
 
--- What lies at a place of a node, as a register has it.
+-- The element at a place of a node, in its register type.
 local function loaded(self, node, place)
   local first, lane = packed(self, node, place)
   local text
@@ -209,11 +209,10 @@ function Body:store_all(node, list, texts)
     words)
 end
 
---- From here on, what loops load by the variable `how.name` and the row alone stays on the chip, in an array of
---- which `how.slot` is the loop's element; later loops find it there. `how.wanted` is the set of keys of what
---- does; or `how.survey(key, bytes)` is told of what could. With `how.ahead` the array is filled before the
---- first loop, not by it; values that are computed never are. Returns the list of arrays, { name, kind, bytes, from },
---- which grows.
+--- From here on, values that loops load by the variable `how.name` and the row alone stay on the chip. They lie in arrays, at the
+--- index `how.slot` of the loop, and later loops find them there. `how.wanted` is the set of keys to keep; or `how.survey(key,
+--- bytes)` is called with each key that could stay. With `how.ahead` the arrays of loaded values are filled before the first loop,
+--- not by it. Returns the list of arrays, { name, kind, bytes, from }, which grows.
 function Body:keep(how)
   self.keeping = setmetatable({ phase = 0, known = {}, list = {}, by = { [how.name] = true, row = true }, guarded = self.guarded },
     { __index = how })

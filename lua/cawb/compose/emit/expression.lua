@@ -1,5 +1,5 @@
--- expression: nodes at given indices as C text, in a body. What is stored is loaded, all else is computed
--- where it is asked for; nothing is computed twice where it is still in sight.
+-- expression: nodes at given indices as C text, in a body. Stored nodes are loaded, others are computed where they are needed.
+-- Nothing is computed twice while its variable is in sight.
 
 local bodies = require "cawb.compose.emit.body"
 local chosen = require "cawb.compose.emit.selected_view"
@@ -32,7 +32,7 @@ local function converted(text, from, to)
   return ("(%s)%s"):format(to, text:find "^[%w_.%[%]]+$" and text or "(" .. text .. ")")
 end
 
--- What C makes of the letters: a negative number needs brackets.
+-- An expression with its operands in place of the letters; a negative number needs brackets.
 local function filled(node, operands)
   local text = node.expression
   if node.cast == "float64" then text = expressions.widen(text) end
@@ -276,7 +276,7 @@ function Body:value(node, i)
   return self:remember(key, name)
 end
 
---- Call a generator: what it returns, or nil and why it refused.
+--- Calls a generator: its result, or nil and why it refused.
 function M.attempt(f, ...)
   local ok, made, why = xpcall(f, function(e) return type(e) == "table" and e or debug.traceback(e, 2) end, ...)
   if ok then return made, why end

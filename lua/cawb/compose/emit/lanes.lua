@@ -1,26 +1,26 @@
--- lanes: how the rows of a kernel are divided among threads: lanes of a row, rows of a block, what of a row
--- stays on the chip and where; and the loops of a lane over its columns.
+-- lanes: how the rows of a kernel are divided among threads: lanes of a row, and rows of a block. Which parts of a row stay on the
+-- chip, and where. The loops of a lane over its columns.
 
 local index = require "cawb.compose.ir.index"
 
 local M = {}
 
 local LONG = 32        -- steps of a loop that are added one after the other
-local ROOM = 64        -- registers of a thread for what stays
+local ROOM = 64        -- registers of a thread for values that stay
 local FEW = 32         -- of those, where shared memory has room too
 local SHORT = 64       -- steps of a row that is too short for a block of its own
 local GROUPS = 8       -- of copies into shared memory that are waited for one after the other
 local BUSY = 264       -- blocks that keep a device busy
 local PLACES = 112     -- multiprocessors of an H100 that clusters of 8 and 16 surely find
 
--- Bytes of shared memory that a block may have, and a multiprocessor has (CUDA C++ Programming Guide, technical
--- specifications by compute capability); blocks of a cluster, 16 where the driver is asked for it.
+-- Kilobytes of shared memory of a block and of a multiprocessor, and blocks of a cluster (CUDA C++ Programming Guide, technical
+-- specifications by compute capability). Clusters of 16 blocks need a request to the driver.
 local chips = {
   [75] = { 64, 64, 1 }, [80] = { 163, 164, 1 }, [86] = { 99, 100, 1 }, [87] = { 163, 164, 1 }, [89] = { 99, 100, 1 },
   [90] = { 227, 228, 16 }, [100] = { 227, 228, 16 }, [103] = { 227, 228, 16 },
 }
 
--- What is known of the device's multiprocessors; nil of one that is not known.
+-- The figures of the device's multiprocessors; nil if they are not known.
 local function chip_of(arch)
   local c = chips[arch and tonumber(arch:match "%d+")]
   return c and { block = c[1] << 10, all = c[2] << 10, cluster = c[3] }
@@ -65,9 +65,8 @@ local function rows(o)
   o.high = o.threads // o.lanes
 end
 
---- How rows are cut. `o` has rows, count (columns), vector (columns of a step), columns (lanes are across) and
---- what else is asked for (lanes, across, cluster); it gains steps, lanes, threads, high (rows of a block).
---- `phases`: how often the row is gone through.
+--- Divides rows among threads. `o` has rows, count (columns), vector (columns of a step) and columns (lanes are across); besides the
+--- requests lanes, across and cluster. It gains steps, lanes, threads, high (rows of a block). `phases`: passes over the row.
 function M.cut(o, phases)
   o.steps = o.count // o.vector
   if o.columns then columns(o, phases) else rows(o) end
@@ -75,9 +74,9 @@ function M.cut(o, phases)
   return o
 end
 
--- Blocks of a cluster for so many bytes of a row, and how many of them share a multiprocessor: three, so that one
--- loads while another one stores, or fewer that stay, and load the next row as they store this one. Clusters above 8
--- are the last, because fewer places fit them.
+-- Combinations to try, in order: blocks that share a multiprocessor, and the largest cluster. Three blocks share it, so that one
+-- loads while another stores; or fewer blocks stay, and load the next row while they store this one. Clusters above 8 are the
+-- last, because they fit in fewer places.
 local function tries_of(stay)
   if stay then return { { 3, 8 }, { 2, 8 }, { 1, 8 }, { 2, 16 }, { 1, 16 } } end
   return { { 3, 8 }, { 2, 8 }, { 3, 16 }, { 2, 16 }, { 1, 16 } }
@@ -93,7 +92,7 @@ local function block_of(o, cluster, beside, stay, bytes)
   return threads, each, each * threads * (bytes // o.steps) + o.joins * cluster * (threads // 32) * RESULTS
 end
 
--- The first way to hold a row that fits: cluster, blocks on a multiprocessor, whether they stay, threads, steps of each.
+-- The first combination that holds a row: cluster, blocks on a multiprocessor, whether they stay, threads, steps of each.
 local function place(o, chip, bytes)
   local wish = o.stay ~= false and o.stores and not o.chosen      -- where each row lies is found ahead of the loops
   for _, try in ipairs(tries_of(wish)) do
@@ -120,16 +119,16 @@ local function share(o, chip, bytes)
   return true
 end
 
--- More lanes for a short row of which so many words of each step stay, that they fit few registers: of a block of its own most
--- threads would have nothing to do.
+-- More lanes for a short row, so that the words which stay fit few registers. In a block of its own most threads would have
+-- nothing to do.
 local function widen(o, words)
   while o.lanes < o.steps and (o.steps + o.lanes - 1) // o.lanes * words > FEW do o.lanes = 2 * o.lanes end
   o.threads = math.max(o.lanes, o.threads)
   o.high = o.threads // o.lanes
 end
 
---- Where what is loaded more than once stays: `list` of { key, bytes } for one step. `o` gains `stays`,
---- "registers" or "shared" or nothing, and `wanted`, the set of keys. Returns whether all computed values stay.
+--- Decides where values that are loaded more than once stay. `list`: { key, bytes } for one step. `o` gains `stays`, "registers" or
+--- "shared" or nil, and `wanted`, the set of keys. Returns whether all computed values stay.
 function M.stay(o, list, arch)
   local all, room = 0, ROOM
   o.wanted = {}
@@ -153,28 +152,28 @@ function M.stay(o, list, arch)
   return true
 end
 
---- Bytes of shared memory that a block takes and does not need, so that no other one fits beside it: then fewer rows
---- at a time are under way, side by side, and memory opens fewer pages (measured: 6% of a sum over columns).
+--- Bytes of shared memory that a block takes without need, so that no other block fits beside it. Then fewer rows are under way at a
+--- time, and memory opens fewer pages (measured: 6% of a sum over columns).
 function M.alone(o, arch)
   local chip = chip_of(arch)
   if o.alone == false or not (o.alone or o.wide) or not chip or chip.all < 164 << 10 then return nil end
   return chip.all // 2
 end
 
---- C of an element's place in the arrays of what stays, in the loop over j.
+--- C of an element's place in the arrays that stay on the chip, in the loop over j.
 function M.slot(o) return o.stays == "shared" and ("j * %d + threadIdx.x"):format(o.threads) or "j" end
 
 local function number(body, o) body:line("const int k = j * %d + lane;", o.lanes) end
 
--- Steps of the loop's last turn that are none.
+-- Whether the loop's last turn has fewer steps than lanes.
 local function is_partial(o) return o.steps % o.lanes ~= 0 end
 
 local function wait(body, o, waits)
   if waits then body:line("if (j %% %d == 0) hold_wait(%d - j / %d);", o.group, (o.each - 1) // o.group, o.group) end
 end
 
--- What a turn does in front of its step, and behind it. `hooks`: waits, for what is on its way into shared memory; and
--- after(), which adds statements behind all turns of a step.
+-- A turn of the loop. `hooks`: waits, whether it waits for copies into shared memory; and after(), which adds statements behind all
+-- turns of a step.
 local function turn(body, o, guard, hooks, step)
   number(body, o)
   wait(body, o, hooks.waits)
@@ -193,7 +192,7 @@ local function short(body, o, each, step, hooks)
   body:close()
 end
 
--- Turns from `first` on, some of which may be none.
+-- Turns from `first` on; the last ones may be empty.
 local function rest(body, o, first, each, step, hooks)
   body:line "#pragma unroll 4"
   body:open("for (int j = %d; j < %d; j++) {", first, each)
@@ -201,7 +200,7 @@ local function rest(body, o, first, each, step, hooks)
   body:close()
 end
 
--- Stretches of LONG turns, of which several load at a time; what is left over is one more.
+-- Stretches of LONG turns, several of whose loads are under way at a time; the rest is another stretch.
 local function long(body, o, each, step, around, hooks)
   local whole = o.steps // o.lanes // LONG * LONG
   if whole > 0 then
@@ -224,7 +223,7 @@ end
 
 --- A lane's loop over its columns; `step(k, into)` makes a turn, k being the number of its pack. Where the loop
 --- is long, `around.begin()` opens a stretch of it and returns `into`, and `around.finish(into)` ends it; else `into`
---- is `around.all`. `hooks`: waits (for what is on its way into shared memory), inside() and after() (statements behind
+--- is `around.all`. `hooks`: waits (for copies into shared memory), inside() and after() (statements behind
 --- each step, where it is one, and behind each turn).
 function M.loop(body, o, around, step, hooks)
   local each = (o.steps + o.lanes - 1) // o.lanes
@@ -282,7 +281,7 @@ end
 
 local function stays_on(o) return o.stays == "shared" and o.stay end
 
---- Hooks of the last loop over a row where a block stays: what it needs no more makes room for the next row's.
+--- Hooks of the last loop over a row in a block that stays: they load the next row into places that are no longer needed.
 function M.refill(body, o, list)
   if not stays_on(o) then return nil end
   return { inside = function()
@@ -295,8 +294,8 @@ function M.refill(body, o, list)
   end, after = function() body:line("if ((j + 1) %% %d == 0 || j == %d) hold_group();", o.group, o.each - 1) end }
 end
 
---- The end of what a block that stays does for each row. `joins`: how often its cluster met: of one the next row's
---- results might come too early, unless joins take turns with two places (`turns`), where the next row's first is not the last one's.
+--- The end of a row in a block that stays. `joins`: how often its cluster met. After a single join the next row's results might come
+--- too early. So the cluster meets again, or joins alternate between two places (`turns`).
 function M.leave(body, o, joins, turns)
   if not stays_on(o) then return end
   if turns then

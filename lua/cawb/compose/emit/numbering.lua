@@ -38,8 +38,9 @@ function M.row(rows, turned)
   return turned and index.add(index.div(row, turned), index.mod(row, turned), rows // turned) or row
 end
 
---- Whether lanes lie across the columns of a kernel's first reduce; and `turned`, if rows are to be numbered by the dimensions
---- ahead of their last one, where that one's elements lie apart (parts of a long reduce, say). `inner(reduce, row, column)`: indices of its input.
+--- Whether lanes lie across the columns of a kernel's first reduce. And `turned`, if rows are numbered first by the dimensions ahead
+--- of their last one, because that one's elements lie apart (parts of a long reduce, say). `inner(reduce, row, column)`: indices of
+--- its input.
 function M.direction(kernel, rows, columns, inner)
   local first, k = kernel.members[1], index.var("k", columns)
   local across, along = strides(first, M.row(rows), k, inner)

@@ -1,6 +1,6 @@
--- chosen: a view of several tensors side by side, in a kernel of rows, each of which lies in one of them. The row says
--- which: where it begins and how far apart its elements are is found once, and what is loaded is loaded as from one tensor,
--- by packs too. Else every element would ask again which tensor it is of.
+-- chosen: a concatenation in a kernel of rows, if each row lies in one of its tensors. The kernel finds once for each row in which
+-- tensor it lies, where it begins, and how far apart its elements are. Then it loads as from one tensor, also by packs. Otherwise
+-- every element would look for its tensor again.
 
 local bodies = require "cawb.compose.emit.body"
 local index = require "cawb.compose.ir.index"
@@ -10,7 +10,7 @@ local M = {}
 
 local row_alone = { row = true }
 
--- The tensor behind a piece and the place in it; nothing where that is computed.
+-- The tensor behind a piece, and the place in it; nil if the piece is computed.
 local function source(body, node, piece, i)
   local x, j = node.inputs[piece.input], piece.index(i)
   while x.kind == "view" and not x.stored and #x.pieces == 1 and not x.pieces[1].guard do
@@ -22,7 +22,7 @@ local function source(body, node, piece, i)
   return index.only(place, body.choosing) and { node = x, place = place }
 end
 
--- C of whether a piece is the one; nothing where more than the row decides.
+-- C of whether a piece holds the row; nil if more than the row decides.
 local function condition(piece, i)
   local words = {}
   for _, e in ipairs(piece.guard and piece.guard(i) or {}) do

@@ -1,15 +1,15 @@
--- template: kernels as text with holes. A template is a file of compose/templates. In it $WORD is a
--- constant or a name that the generator gives, the lines from `$if WORD` to `$end` may be left out, and
--- `$word(` calls an access function: what reads or writes one element of the graph's tensors, inlined by the
--- compiler. So a template knows how work is divided and nothing of what is computed around it.
+-- template: kernels as text with holes. A template is a file of compose/templates. In it $WORD is a constant or a name that the
+-- generator gives. The lines from `$if WORD` to `$end` may be left out. `$word(` calls an access function, which reads or writes an
+-- element of the graph's tensors and is inlined by the compiler. So a template knows how work is divided, and nothing of the work
+-- around it.
 --
--- What every generator here is given, a description, has:
---   name        of the kernel; whatever it defines begins with it
---   parameters  { "const float *__restrict__ x1", ... }: C, the first arguments of its kernels. Their names are a
---               letter and a number, as no variable of a template is
---   arguments   { ... }: the same in launches; whatever they are, they are passed through
---   the bodies of its access functions: C statements, with the variables that the generator names;
---   sizes, in elements, and how to go about it, which have defaults
+-- Every generator here gets a description. It has
+--   name        of the kernel; all names that it defines begin with it
+--   parameters  { "const float *__restrict__ x1", ... }: C, the first arguments of its kernels. Each name is a letter and a number;
+--               no variable of a template is named so
+--   arguments   { ... }: the same in launches, passed through unread
+-- and the bodies of its access functions: C statements, with the variables that the generator names; sizes, in elements; and
+-- options, which have defaults.
 
 local core = require "cawb.core"
 local file = require "cawb.base.file"
@@ -47,8 +47,8 @@ local function chosen(text, holes)
   end))
 end
 
---- Access functions, those that are called, in front of the text that calls them. `list`: of what M.access
---- returns, a function that another one calls ahead of it.
+--- A text with the access functions that it calls in front. `list`: results of M.access, each function ahead of the functions that
+--- call it.
 function M.complete(kernel, list, text)
   for k = #list, 1, -1 do
     local what, code = table.unpack(list[k])
@@ -57,8 +57,8 @@ function M.complete(kernel, list, text)
   return text
 end
 
---- The template with its holes filled: `holes` by name, text or number; NAME, PARAMETERS and PASS, what the
---- kernel hands on, come from the kernel. A hole without a value raises.
+--- The template with its holes filled: `holes` by name, text or number. NAME, PARAMETERS and PASS (the parameters' names, for calls)
+--- come from the kernel. A hole without a value raises.
 function M.fill(name, kernel, holes)
   local pass = M.names(kernel.parameters)
   local own = { NAME = kernel.name, PARAMETERS = table.concat(kernel.parameters, ", "), PASS = pass }

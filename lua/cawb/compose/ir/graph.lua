@@ -35,7 +35,7 @@ local function same(a, b)
 end
 M.same = same
 
---- Add a node; `from` is what it was recorded as.
+--- Adds a node; `from` is the recorded operator.
 function Graph:node(node)
   node.id, node.from, node.inputs = #self.nodes + 1, self.from, node.inputs or {}
   self.nodes[node.id] = node
@@ -170,7 +170,7 @@ end
 --- A reduce of x, with the dimensions that are gone as ones.
 function Graph:kept(node, x, axes) return self:reshape(node, without(x.shape, axes, true)) end
 
--- What the outputs need: inputs ahead of what uses them, else in the order they were made.
+-- The nodes that the outputs need: inputs ahead of their users, otherwise in the order in which they were made.
 local function reachable(self)
   local needed, kept, placed = {}, {}, {}
   local function need(x)
@@ -191,7 +191,7 @@ local function reachable(self)
   return kept
 end
 
---- Drop what no output needs; number the rest anew and tell each node its users.
+--- Drops nodes that no output needs, numbers the others anew, and sets the users of each node.
 function Graph:clean()
   self.nodes = reachable(self)
   for k, x in ipairs(self.nodes) do x.id, x.users = k, {} end

@@ -1,7 +1,7 @@
 -- index: whole-number expressions of variables with known ranges, for places in tensors. An
 -- expression is a sum of atoms times constants; an atom is a variable, or the quotient or
--- remainder of an expression by a constant. What is equal is mostly made equal while it is
--- built, so that a chain of reshapes and transposes folds back to what it is.
+-- remainder of an expression by a constant. Equal expressions mostly become equal while they are
+-- built, so that a chain of reshapes and transposes simplifies.
 
 local M = {}
 
@@ -43,8 +43,8 @@ function M.var(name, n)
   return from_atom { kind = "var", name = name, key = name, lo = 0, hi = n - 1 }
 end
 
--- What a remainder of x by c makes with another term whose factor is c times its own: with the quotient
--- of x by c, x itself; with the remainder by m of that quotient, the remainder of x by c * m.
+-- The sum of x % c and another term, whose factor is c times its own: (x % c) + c (x / c) is x, and (x % c) + c (x / c % m) is
+-- x % (c m).
 local function whole_of(rest, other)
   if other.kind == "div" then return other.by == rest.by and other.of.key == rest.of.key and rest.of end
   local inner = other.kind == "mod" and other.of
@@ -54,7 +54,7 @@ local function whole_of(rest, other)
   end
 end
 
--- Two terms that make one: the terms without both, the factor and what it is of; or nothing.
+-- Two terms whose sum is one term: the other terms, and the new one's factor and expression; or nothing.
 local function joined(terms)
   for i, t in ipairs(terms) do
     local rest = t[1]
@@ -134,8 +134,8 @@ local function split(a, c)
   return make(shift, whole), make(r.base - shift * c, rest)
 end
 
--- Some factor g of c for which a = g * big + small, where small stays from 0 to g - 1: then the quotient
--- of a by c is that of big by c // g. Returns g, big, small; or nothing.
+-- A factor g of c with a = g * big + small and small from 0 to g - 1. Then a / c is big / (c / g). Returns g, big, small; or
+-- nothing.
 local function halves(a, c)
   local by_size = { table.unpack(a.terms) }
   table.sort(by_size, function(s, t)
@@ -161,7 +161,7 @@ local function single(a)
   if a.base == 0 and #a.terms == 1 and a.terms[1][2] == 1 then return a.terms[1][1] end
 end
 
--- The quotient of what `split` left, as an expression.
+-- The quotient of the rest that `split` returned, as an expression.
 local function quotient(a, c)
   if a.hi < c then return M.const(0) end
   local g, big = halves(a, c)
@@ -203,7 +203,7 @@ function M.bind(a, values)
   return sum
 end
 
---- What it is with numbers for its variables.
+--- Its value, with numbers for its variables.
 function M.evaluate(a, numbers)
   local sum = a.base
   for _, t in ipairs(a.terms) do

@@ -1,11 +1,11 @@
--- prepared: what parameters alone make up. It is computed before the first call, and again where they have changed.
+-- prepared: work on parameters alone. It is done before the first call, and again after parameters have changed.
 
 local M = {}
 
--- What a library may compute is not: a plan calls it when it is called. Nor is an output.
+-- Kinds that can be prepared. Library calls and outputs cannot: the plan makes them in each call.
 local kinds = { map = true, view = true, reduce = true, scan = true, pick = true }
 
--- What is below a node: "params", "inputs" (among others), "nothing" of both.
+-- The leaves below a node: "params", "inputs" (among others), or "nothing" of both.
 local function made_of(x)
   if x.made_of then return x.made_of end
   local found = "inputs"
@@ -26,7 +26,7 @@ end
 --- Whether a node is made of parameters alone, so that its kernel may run before the first call.
 function M.is(x) return made_of(x) == "params" end
 
---- Whether two kernels may be one: what runs before the first call is no part of what runs in it.
+--- Whether two kernels may be one: a kernel before the first call is not fused with a kernel of a call.
 function M.together(a, b)
   local function all(kernel)
     for _, x in ipairs(kernel.roots) do if not M.is(x) then return false end end
@@ -35,7 +35,7 @@ function M.together(a, b)
   return all(a) == all(b)
 end
 
--- Whether a kernel has nothing to do with inputs and outputs: what it makes of constants alone is read ahead, too.
+-- Whether a kernel depends on no inputs and stores no outputs. Kernels of constants alone are prepared, too.
 local function is_ahead(kernel)
   if kernel.call or not kernel.made then return false end
   for _, x in ipairs(kernel.roots) do
@@ -44,7 +44,7 @@ local function is_ahead(kernel)
   return true
 end
 
---- Mark the launches of kernels that may run before the first call, and what they write.
+--- Marks the launches of kernels that may run before the first call, and the nodes that they write.
 function M.mark(kernels)
   for _, kernel in ipairs(kernels) do
     if is_ahead(kernel) then

@@ -1,5 +1,5 @@
--- Recurrent layers: the inputs' share of all gates is one product for the whole sequence; what follows from
--- step to step is a `cell`, a node of shape (states, steps, batch, hidden).
+-- Recurrent layers: the inputs' contribution to all gates is one product for the whole sequence. The steps are a `cell`, a node of
+-- shape (states, steps, batch, hidden).
 
 local index = require "cawb.compose.ir.index"
 
@@ -23,13 +23,13 @@ local function weights(op, n)
   return list
 end
 
--- What a layer adds up of the one below, where parameters lie in memory as they are: for both at the same time (compose/wave.lua).
+-- A layer's weights for the layer below, if its parameters lie in memory: both may then run at the same time (compose/wave.lua).
 local function of_below(g, below, w)
   if not below or w[1].kind ~= "leaf" or (w[3] and w[3].kind ~= "leaf") then return nil end
   return { cell = below, weight = w[1], bias = w[3] or g:fill(0, { w[1].shape[1] }, w[1].dtype) }
 end
 
--- `below`: the cell that `x` are the states of, if it is one's.
+-- `below`: the cell whose states `x` are, if there is one.
 local function layer(g, op, x, w, states, reverse, below)
   local steps, batch, size = table.unpack(x.shape)
   local n, hidden = w[1].shape[1], w[2].shape[2]

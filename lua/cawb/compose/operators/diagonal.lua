@@ -15,7 +15,7 @@ local function others(rank, a, b)
   return list
 end
 
--- In the plane of dimensions a and b: for an index i of the whole the place along the diagonal, and what is 0 there.
+-- In the plane of dimensions a and b: for an index i the place along the diagonal, and the guards that hold only on it.
 local function diagonal(i, a, b, offset)
   local off = index.plus(index.add(i[b], i[a], -1), -offset)
   return offset < 0 and i[b] or i[a], { off, index.scale(off, -1) }

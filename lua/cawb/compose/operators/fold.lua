@@ -106,7 +106,7 @@ function M.std(g, op) return variance(g, op, true) end
 
 M.var_mean, M.std_mean = M.var, M.std
 
--- What a norm sums of each element, and what it makes of the sum, by its order.
+-- The term of an element in a norm, and the norm from the sum, by its order.
 local norms = {
   [0] = { "(A != 0.0f ? 1.0f : 0.0f)", "A" }, [1] = { "fabsf(A)", "A" }, [2] = { "A * A", "sqrtf(A)" },
 }
@@ -202,7 +202,7 @@ end
 
 M.nll_loss_forward, M.nll_loss2d_forward = nll, nll
 
--- Of each row the mean of what other classes come nearer to the right one than the margin, or of its squares.
+-- The loss of a row: the mean over the other classes of how far they come within the margin of the right class, or its square.
 function M.multi_margin_loss(g, op)
   local dtype, weight, p = op.out[1].dtype, op.by.weight, op.args.p or 1
   if p ~= 1 and p ~= 2 then return nil, ("margins to the power of %s are not made"):format(p) end
@@ -216,7 +216,7 @@ function M.multi_margin_loss(g, op)
   local lost = g:map(near, dtype, { at, g:iota(classes), g:fill(op.args.margin or 1, {}, dtype), of_class(all, 2, { rows, 1 }), all })
   lost.casts = { "int64", "int64" }
   if p == 2 then lost = g:map("A * A", dtype, { lost }) end
-  if weight then                                  -- of what is lost alone: a weight of no number is not asked for elsewhere
+  if weight then                                  -- only where the loss is not zero: elsewhere a weight of NaN is not read
     lost = g:map("(A == 0.0f ? 0.0f : A * B)", dtype, { lost, g:reshape(of_class(weight, 1, { rows }), { rows, 1 }) })
   end
   local each = tools.divided(g, g:reduce("sum", lost, { [2] = true }), classes)

@@ -1,6 +1,6 @@
--- import: recorded operators become a graph of nodes. No operator that only looks at memory in another
--- way is needed for it: the record says where each tensor lies, so a read is a view of what was
--- written there, and a write into a part of something is a join of the new and the old.
+-- import: recorded operators become a graph of nodes. Operators that only view memory in another way are not needed: the record
+-- says where each tensor lies. So a read is a view of the node that was written there, and a write into a slice joins the new and
+-- the old.
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
@@ -27,7 +27,7 @@ local function by_stride(t)
   return list
 end
 
--- The indices in tensor t of an address, counted from t's first element; and what remains.
+-- The indices in tensor t of an address, counted from t's first element; and the remainder.
 local function decode(t, address)
   local i = {}
   for d = 1, #t.shape do i[d] = index.const(0) end
@@ -46,9 +46,9 @@ local function same_layout(a, b)
   return true
 end
 
--- For each dimension of h the one of t that runs through the same places, where t is h with its dimensions in
--- another order, without or with more of size one; else nil. So an index beyond a dimension's end, which a guard
--- keeps out, stays one of that dimension.
+-- If t is h with its dimensions in another order, apart from dimensions of size one, returns the dimension of t for each dimension
+-- of h. Else nil. So an index beyond a dimension's end, which a guard keeps out, stays an index of
+-- that dimension.
 local function reordered(h, t)
   if h.offset ~= t.offset then return nil end
   local at, found = {}, 0
@@ -69,7 +69,7 @@ local function tensor(about, place)
            offset = place.offset }
 end
 
--- What lies in a memory: tensors with their nodes, the latest last.
+-- The contents of a memory: tensors with their nodes, the latest last.
 local function covering(held, t)
   for k = #held, 1, -1 do
     local h = held[k]
@@ -164,7 +164,7 @@ local function shapes(list)
   return table.concat(words, ", ")
 end
 
--- What stands in the way, with everything that one needs to look it up.
+-- The message for an operator that cannot be lowered, with its shapes and its line.
 local function trouble(entry, places, why)
   return ("%s(%s)%s cannot be lowered: %s"):format(entry.op, shapes(entry.inputs),
     places.line and (", line %d of the task,"):format(places.line) or "", why)
@@ -180,7 +180,7 @@ local function unknown(self, entry, places, why)
   end
 end
 
--- Operators that hand a number to the program: what follows from it is not in the record.
+-- Operators that give a number to the program: the record does not have its later use.
 local asks = { _local_scalar_dense = true, item = true, is_nonzero = true, equal = true }
 
 local function take(self, entry, places)

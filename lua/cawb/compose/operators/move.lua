@@ -18,7 +18,7 @@ end
 M.clone, M._to_copy, M.lift_fresh, M.contiguous, M.alias = copy, copy, copy, copy, copy
 M.lift_fresh_copy, M.expand_copy, M.alias_copy, M.detach_copy = copy, copy, copy, copy
 
--- Into the first operand's place: what comes is broadcast to it.
+-- Into the first operand's place; the source is broadcast to it.
 function M.copy(g, op)
   local y = op.by.src or op.x[2]
   if y.dtype ~= op.out[1].dtype then y = g:map("A", op.out[1].dtype, { y }, op.out[1].dtype) end

@@ -17,7 +17,7 @@ end
 
 M._softmax, M._log_softmax = softmax(false), softmax(true)
 
--- What a softmax hands back of what it was handed.
+-- The gradient of a softmax, from the gradient of its output.
 local function handed_back(logarithm)
   return function(g, op)
     local handed, y = op.by.grad_output, op.by.output
@@ -39,7 +39,7 @@ M._safe_softmax = function(g, op)                 -- rows of -inf alone are zero
   return { g:map("(B == 0.0f ? 0.0f : A / B)", x.dtype, { e, g:reduce("sum", e, axes, true) }) }
 end
 
--- The mean, the reciprocal deviation, and what the mean lost by rounding where that is known, over axes that stay as ones.
+-- The mean, the reciprocal deviation, and the rounding error of the mean if it is known. The axes stay, with size one.
 local function moments(g, x, axes, eps)
   local sum, middle, lost = tools.deviations(g, x, axes)
   local spread = tools.divided(g, sum, tools.count(x.shape, axes))
@@ -49,8 +49,8 @@ end
 -- The mean as one number.
 local function whole(g, middle, lost) return lost and g:map("A + B", middle.dtype, { middle, lost }) or middle end
 
--- (x - mean) * rstd * weight + bias, of what there is. What the mean lost goes in behind the product, where no element
--- is rounded before it; as a product of its own, so that equal elements leave nothing.
+-- (x - mean) * rstd * weight + bias, without weight or bias if there is none. The mean's rounding error is subtracted behind the
+-- product, where no element is rounded before it. It is a product of its own, so that equal elements give zero.
 local function applied(g, x, m, weight, bias)
   local list, text = { x, m.middle, m.rstd }, m.lost and "__fmul_rn(" .. tools.apart .. ", C)" or tools.apart .. " * C"
   local function more(how, operand)

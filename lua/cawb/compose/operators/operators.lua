@@ -1,4 +1,4 @@
--- operators: what recorded operators are made of. One constructor for each, by functional name:
+-- operators: the nodes of recorded operators. There is one constructor for each, by functional name:
 -- constructor(g, op) returns the nodes of its outputs, in order; nil, why where it cannot. `op` is
 -- { name, args, x = operands in order, by = operands by the schema's names, out = { { shape, dtype } } }.
 
@@ -46,7 +46,7 @@ local numbers = {
 local compares = { eq = true, ne = true, lt = true, le = true, gt = true, ge = true, isnan = true, isinf = true,
                    isfinite = true, logical_and = true, logical_or = true, logical_xor = true, logical_not = true }
 
--- A condition stays what it is; the others are converted to one type.
+-- A condition keeps its type; the other operands are converted to one type.
 local casts = { where = { "bool" }, masked_fill = { false, "bool" } }
 
 local function operands(g, op, dtype)
@@ -69,8 +69,8 @@ local function computing(op, dtype)
   return types.promote(op.x, op.args.other)
 end
 
--- Divided by a number is multiplied by what that leaves of one, as PyTorch has it on a GPU: a division has a branch, in front of
--- which the elements of a thread wait for each other.
+-- A division by a number becomes a product with its reciprocal, as in PyTorch on a GPU. A division has a branch, and the elements
+-- of a thread wait for each other there.
 local function without_division(op, dtype)
   local by = op.args.other
   if op.name ~= "div" or op.args.rounding_mode or type(by) ~= "number" or op.by.other or dtype ~= "float32" then return op end

@@ -11,8 +11,8 @@ local function with(i, d, e)
   return j
 end
 
--- x with `before` and `after` elements more along axis d; `low(e)` and `high(e)` are the places in x, of n along it,
--- of elements at place e ahead of its first and behind its last.
+-- x with `before` and `after` more elements along axis d, which has n elements. An element at place e ahead of the first one comes
+-- from place `low(e)` of x; an element behind the last one from `high(e, n)`.
 local function padded(g, x, d, before, after, low, high)
   if before == 0 and after == 0 then return x end
   local n, shape = x.shape[d], { table.unpack(x.shape) }

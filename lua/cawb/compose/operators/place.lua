@@ -30,7 +30,7 @@ local function hits(g, x, at, axis)
   return hit, spread, #wide
 end
 
--- How what is put at an element joins it: the reduce, what joins nothing, and the element A with what was joined, B.
+-- How values that are put at an element join it: the reduce, its neutral value, and the old element A with the reduced values B.
 local joins = { amax = { "max", "-inf", "(A != A || A > B ? A : B)" }, amin = { "min", "inf", "(A != A || A < B ? A : B)" },
                 prod = { "prod", 1, "A * B" }, mean = { "sum", 0, "A + B" } }
 joins.multiply, joins.sum = joins.prod, { "sum", 0, "A + B" }
@@ -54,7 +54,7 @@ local function folded(g, x, hit, terms, last, how, own)
   return out
 end
 
--- Every element looks for what is put there: slow where many are, but the same every time.
+-- Every element looks for the values that are put there: slow if there are many, but deterministic.
 local function scatter(join)
   return function(g, op)
     local x, at, source = op.x[1], op.by.index, op.by.src or op.by.source
@@ -92,7 +92,7 @@ local function spread(g, x, list, axis)
   return g:broadcast(g:reshape(list, ones), shape)
 end
 
--- The operator on an x with dimensions; `source(list)` is what goes there, a node or nil.
+-- The operator on an x with dimensions; `source(list)` returns the node that is put there, or nil.
 local function put(join, source)
   return function(g, op)
     local x, list = op.x[1], op.by.index

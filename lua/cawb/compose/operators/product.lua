@@ -7,8 +7,8 @@ local M = {}
 local libraries = { float32 = true, float16 = true, bfloat16 = true }
 local own = { float32 = true, float16 = true, bfloat16 = true, float64 = true, int32 = true, int64 = true }
 
--- A node by a library where it has the type and is allowed; else by a kernel of its own, which is marked `own`; of
--- other types a sum of products of views.
+-- Whether a library computes products of this type. Otherwise a kernel does, and the node is marked `own`. A product of any other
+-- type is a sum of products of views.
 local function by_library(g, dtype)
   return libraries[dtype] and not (g.options and g.options.libraries == false)
 end
@@ -111,7 +111,7 @@ function M.addmv(g, op)
                                           g:fill(op.args.beta or 1, {}, dtype) }) }
 end
 
--- A convolution as what it is made of: space, and for each dimension of it size, step, ...
+-- The geometry of a convolution: its dimensions of space, and for each of them size, stride, ...
 local function geometry(op, x, w)
   local dims = #x.shape - 2
   local function each(v, default)
@@ -125,7 +125,7 @@ local function geometry(op, x, w)
            output_padding = each(op.args.output_padding, 0), taps = { table.unpack(w.shape, 3) } }
 end
 
--- Where tap k of output o lies in x along dimension d, and what must not be negative there.
+-- The place in x of tap k of output o along dimension d, and its guards, which must not be negative.
 local function tap(c, x, d, o, k)
   local n, place, guards = x.shape[d + 2], nil, nil
   if not c.transposed then
@@ -174,7 +174,7 @@ local function terms(x, c)
   return n
 end
 
--- Whether a convolution has so few products that what it reads and writes is all: as maps are, it is no library's.
+-- Whether a convolution has so few products that memory bounds it: then no library computes it.
 local function is_thin(x, c, out)
   local n = terms(x, c)
   return not c.transposed and x.dtype == "float32" and (n < 8 or out[2] < 8 and n <= 32)

@@ -49,7 +49,8 @@ local function parts(g, to, at, within, dtype)
   return of(text .. " / D - 1"), g:map("A / B", dtype, { of(text .. " % D"), g:fill(at.q, {}, dtype) })
 end
 
--- One dimension of x at `to` places, of which each is a sum of neighbours: { distance, weight as an expression of the part }.
+-- One dimension of x resized to `to` places. Each is a weighted sum of neighbours, `taps`: { distance, weight as an expression of
+-- the part }.
 local function along(g, x, d, to, at, part, taps)
   local shape = { table.unpack(x.shape) }
   shape[d] = to

@@ -71,7 +71,7 @@ local function corners(g, axes, sizes)
   return list
 end
 
--- The last dimension of the grid, the first of which is the last of x.
+-- The coordinates in the grid's last dimension. Its first one belongs to the last dimension of x.
 local function coordinates(g, grid, dims, lots)
   local list, n = {}, #grid.shape
   local shape = { table.unpack(grid.shape, 1, n - 1) }

@@ -1,4 +1,4 @@
--- What constructors of several rooms share: sets of dimensions, means, exponentials.
+-- Shared by constructors of several rooms: sets of dimensions, means, exponentials.
 
 local M = {}
 
@@ -32,12 +32,12 @@ function M.mean(g, x, axes, kept)
   return M.divided(g, g:reduce("sum", x, axes, kept), M.count(x.shape, axes))
 end
 
---- A less B, where A is rounded first: the compiler may not make A's last product a part of the difference, or an
---- element that is the mean would have a distance from it.
+--- A less B, with A rounded first. If the compiler fused A's last product with the difference, an element equal to the mean would
+--- have a distance from it.
 M.apart = "__fsub_rn(A, B)"
 
---- The sum of squared distances from the mean, and the mean, both with the dimensions kept. The reduce says in
---- `about` which sum its mean is made of, and in `rest` which one is that of the distances, if there is one.
+--- The sum of squared distances from the mean, and the mean, both with the dimensions kept. The reduce has in `about` the sum that
+--- its mean is made of, and in `rest` the sum of the distances, if there is one.
 function M.squared_distances(g, x, axes)
   local sum = g:reduce("sum", x, axes)
   local middle = M.divided(g, g:kept(sum, x, axes), M.count(x.shape, axes))
@@ -48,9 +48,9 @@ end
 
 local SHORT = 8192      -- elements of a row that stays on a chip: another sum of it costs no trip to memory
 
---- The same, where what the mean lost by rounding is made good by the sum of the distances: those of equal
---- elements are 0. Returns what the mean lost, too: a sum of distances from the mean and from that cancels as it should,
---- where the mean as one number is off by as much for every element.
+--- The same, with the mean's rounding error corrected by the sum of the distances: the result of equal elements is 0. Returns the
+--- rounding error too. Distances from the mean and its rounding error add up to zero; the mean alone is off by as much for every
+--- element.
 function M.deviations(g, x, axes)
   local squares, middle, node = M.squared_distances(g, x, axes)
   local n = M.count(x.shape, axes)
@@ -61,9 +61,9 @@ function M.deviations(g, x, axes)
   return g:map("(A - B * C < 0.000001f * A ? 0.0f * A : A - B * C)", x.dtype, { squares, rest, lost }), middle, lost
 end
 
---- The text of what an element, A, is less than the largest of its stretch, B. An assembler may make one instruction of a product and a
---- difference, which does not round the product: the largest less itself is then up to half its last place, of which exp is 0 or infinite
---- where that is much. So a product is taken from by an instruction of its own.
+--- The text of an element A less the largest element B of its row. An assembler may fuse a product and a difference to one
+--- instruction, which does not round the product. Then the largest element less itself is up to half its last place; if that is
+--- large, exp of it is 0 or infinite. So the difference from a product is an instruction of its own.
 function M.below_top(x)
   while x.kind == "view" do x = x.inputs[1] end
   return x.kind == "map" and x.expression:find("*", 1, true) and "__fsub_rn(A, B)" or "A - B"

@@ -1,4 +1,4 @@
--- limits: what a plan may not exceed: steps, and the memory of its device.
+-- limits: the limits of a plan: steps, and the memory of its device.
 
 local M = {}
 

@@ -1,5 +1,5 @@
--- memory: places in scratch for what lies between kernels. A place is one scratch tensor of a type; nodes
--- whose lives do not meet share it.
+-- memory: places in scratch memory for nodes between kernels. A place is one scratch tensor of a type; nodes whose life times do not
+-- overlap share it.
 
 local M = {}
 
@@ -16,7 +16,7 @@ local function fitting(places, dtype, n)
   return best
 end
 
--- What is `kept` has to be there from before the first step to the end.
+-- An item that is `kept` has its place from before the first step to the end.
 local function claim(places, dtype, n, kept)
   local p = not kept and fitting(places, dtype, n)
   if not p then
@@ -27,8 +27,8 @@ local function claim(places, dtype, n, kept)
   return p
 end
 
---- Places for what kernels write and read. `steps` is a list of { writes = { item }, reads = { item } }, an
---- item being { dtype =, numel =, kept = made before the first call and for all of them }, the same table wherever it is meant. Returns the list of places,
+--- Places for the items that kernels write and read. `steps` is a list of { writes = { item }, reads = { item } }. An item is
+--- { dtype =, numel =, kept = made before the first call, for all calls }; one item is one table. Returns the list of places,
 --- { dtype, numel, number }, and a table from item to place.
 function M.plan(steps)
   local last, places, at = {}, {}, {}

@@ -1,8 +1,8 @@
--- share: kernels whose texts differ in their names alone are one, under the first one's name. Where all texts together are long, as
--- those of nets of a hundred layers are, so are kernels whose texts differ in whole numbers alone: what differs becomes parameters.
--- A number that a compiler makes faster code of stays as it is, and then kernels that differ in it stay apart: what an array or a
--- template has to know, what a loop that is unrolled counts to, and a divisor, but of a block's number, and where a kernel runs before
--- the first call alone.
+-- share: kernels whose texts differ only in names become one, under the first name. In long programs, as of nets of a hundred
+-- layers, kernels that differ only in whole numbers become one too, with these numbers as parameters. Numbers that speed up the
+-- compiled code stay, and kernels that differ in them stay apart. Such numbers are sizes of arrays, arguments of templates, counts
+-- of unrolled loops, and divisors. A divisor of a block's number may become a parameter, and so may any divisor in a kernel that
+-- runs only before the first call.
 
 local numbers = require "cawb.compose.plan.merge_numbers"
 
@@ -27,7 +27,7 @@ local function is_ahead(kernel, marked)
   return true
 end
 
--- A piece of a kernel's text: what stands in front of all of them (tables), its own, and what is compared.
+-- A piece of a kernel's text: the tables in front, its own text, and the text that is compared.
 local function piece_of(kernel, tables, text)
   local marked = text:gsub("%f[%w_]" .. kernel.name, MARK)
   local front = tables:gsub("%f[%w_]" .. kernel.name, MARK)
@@ -69,7 +69,7 @@ local function type_of(values)
   return "int"
 end
 
--- What is put into a text, and where: parameters in front of those of its own functions, and in place of numbers.
+-- The insertions into a text, with their places: parameters in front of those of its functions, and in place of numbers.
 local function changes(p, of, lists)
   if #lists == 0 then return {} end
   local declared, passed, all = {}, {}, {}
@@ -100,7 +100,7 @@ local function texts_of(made)
   return "", { made.text }
 end
 
--- One text for a group, that of its first; what launches of each of its kernels' functions become.
+-- One text for a group, that of its first member; `becomes` gets the new launches of each kernel's functions.
 local function join(group, becomes)
   local first = group[1]
   if #group == 1 then return end

@@ -12,7 +12,7 @@ local MARK = M.MARK
 local plain = {}
 for word in ("if for while return min max size_t pack_row pack_row_full note_seen too_wide is_vast"):gmatch "%S+" do plain[word] = true end
 
--- Past what is no code at `at`: lines of the preprocessor, comments, strings; and what it was.
+-- The place behind a line of the preprocessor, a comment or a string at `at`, and which of these it was.
 local function skipped(text, at)
   local line = text:match("^#([^\n]*)", at)
   if line then return at + #line + 1, line:find "^%s*pragma%s+unroll" and "unroll" or "line" end
@@ -24,10 +24,10 @@ end
 
 local closes = { [")"] = "(", ["]"] = "[", ["}"] = "{", [">"] = "<" }
 
--- Whether what comes divides: once in a block is nothing.
+-- Whether the next number is a divisor. A division of a block's number does not count: it happens once in a block.
 local function divides(s) return not s.ahead and not s.block and (s.before == "/" or s.before == "%") end
 
--- Whether numbers behind a bracket that opens stay as they are. `s`: what came before.
+-- Whether numbers behind an opening bracket stay numbers. `s`: the text before.
 local function is_fixed(s, bracket)
   local top = s.stack[#s.stack]
   if top and top.fixed and bracket ~= "[" then return true end
@@ -89,8 +89,8 @@ local function take_word(s, text, at)
   return at + #word
 end
 
---- What a text has: `numbers` that may become parameters, { at, past, value }; `own`, where functions of its own are defined and called,
---- { at, defines, alone = without parameters }. `ahead`: it runs before the first call alone.
+--- Reads a text. Returns `numbers`, which may become parameters: { at, past, value }; and `own`, the places where its functions are
+--- defined and called: { at, defines, alone = without parameters }. `ahead`: it runs only before the first call.
 function M.read(text, ahead)
   local s = { stack = {}, numbers = {}, own = {}, ahead = ahead }
   local at = 1

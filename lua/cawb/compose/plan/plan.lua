@@ -32,7 +32,7 @@ local function leaves(g)
   return found
 end
 
---- What a plan says where it is executed for anything else.
+--- The refusal of a plan for other shapes than its own.
 M.one_shape = "this plan was made for tensors of other shapes, strides or types"
 
 local expect = [[
@@ -61,7 +61,7 @@ local function flags_of(kernels)
   return flags, counts
 end
 
--- What a step writes and reads in scratch: items, the same table for a node wherever it is.
+-- The items that a step writes and reads in scratch memory; a node is always the same table.
 local function items(kernels, flags)
   local of, steps = {}, {}
   local function item(x)
@@ -89,7 +89,7 @@ local function items(kernels, flags)
   return steps, of
 end
 
--- A function from what a kernel passes to words of the plan.
+-- A function from a kernel's arguments to words of the plan.
 local function namer(of, at, flags)
   return function(x, kernel)
     if type(x) == "number" then return tostring(x) end
@@ -125,7 +125,7 @@ local function add_flags(lines, counts)
   end
 end
 
---- What a kernel computes, in words: operators with their lines.
+--- A kernel in words: its operators with their lines.
 function M.about(kernel)
   local words, seen = {}, {}
   local function visit(x)

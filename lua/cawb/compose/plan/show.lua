@@ -1,5 +1,5 @@
--- show: what a task became, as a table: a line for each kernel and library call, with what it computes
--- and the bytes that it reads and writes at least.
+-- show: a candidate as a table: a line for each kernel and library call, with its operators and the bytes that it reads and writes at
+-- least.
 
 local display = require "cawb.base.display"
 local graphs = require "cawb.compose.ir.graph"
@@ -83,7 +83,7 @@ function M.times(made, profile)
   return lists and sums
 end
 
--- What was computed otherwise, a line for each operator and way.
+-- The rewrites, a line for each operator and rule.
 local function rewritten(steps)
   local lines, told = {}, {}
   for _, s in ipairs(steps) do
@@ -95,7 +95,7 @@ local function rewritten(steps)
   return lines
 end
 
---- The lines of the table, for what compose made of a task. A product that is emulated says how. With a `profile` of
+--- The lines of a candidate's table. A product that is emulated says how. With a `profile` of
 --- it (cawb.profile), each kernel's time, and the share of it that the least bytes take at `rate`, the device's bytes a second.
 function M.lines(made, profile, rate)
   local rows, head = {}, { "step", "kind", "computes", "writes", "bytes" }

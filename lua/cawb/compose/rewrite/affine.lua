@@ -64,8 +64,8 @@ function expression(text, at, varies)
   end
 end
 
---- Whether the text is of degree one at most in the operands whose letters are in the set `varies`: then the mean of its
---- values is its value at their means.
+--- Whether the text has degree one at most in the operands whose letters are in the set `varies`. Then the mean of its values is
+--- its value at the operands' means.
 function M.is(text, varies)
   local degree, past = expression(text, 1, varies)
   return degree ~= nil and degree <= 1 and skip(text, past) == #text + 1

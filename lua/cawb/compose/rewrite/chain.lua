@@ -1,5 +1,5 @@
 -- chain: three factors in the order that takes fewer multiplications: (a b) c is a (b c), where nobody else reads the product of two.
--- What parameters alone make up is computed before the first call then. A NaN reaches the same results in either order.
+-- A product of parameters alone is then computed before the first call. A NaN reaches the same results in either order.
 
 local M = { says = "three factors are multiplied in the order that is less work" }
 
@@ -25,7 +25,7 @@ local function product(g, like, a, b, bias)
   return g:node { kind = "product", own = like.own, inputs = { a, b, bias }, shape = shape, dtype = like.dtype }
 end
 
--- Multiplications of (a b) c and of a (b c), but for what a batch has in both.
+-- Multiplications of (a b) c and of a (b c), without the common factor of the batch.
 local function works(a, b, c)
   local rank = #a.shape
   local m, k, n, p = a.shape[rank - 1], a.shape[rank], b.shape[rank], c.shape[rank]

@@ -24,7 +24,7 @@ end
 -- An index between 0 and n - 1.
 local function inside(e, n) return { e, index.plus(index.scale(e, -1), n - 1) } end
 
--- Rows of b times what the diagonal a has in them; or, of columns, of a times what b has.
+-- Rows of b times the elements of the diagonal a; or columns of a times those of the diagonal b.
 local function scaled(g, x, d, other, offset, is_left)
   local rank, k = #x.shape, other.shape[is_left and #x.shape - 1 or #x.shape]
   local along = is_left and rank - 1 or rank                 -- the result's dimension that the diagonal goes with
@@ -116,7 +116,7 @@ local function blockwise(g, x, d, other, is_left)
   return #d.blocks <= MOST and apart(g, x, d, other, is_left) or nil
 end
 
--- What x is where one factor has zeros; nil where it has none.
+-- The product x without the zeros of a factor; nil if neither has any.
 local function without_zeros(g, x)
   for k = 1, 2 do
     local d, other = x.inputs[k], x.inputs[3 - k]

@@ -1,7 +1,7 @@
--- fold: a batch norm of a module that calls eval() becomes a part of the weights ahead of it, before the first call: its
--- mean and variance are parameters then. w (x) + b, less the mean, times s, is (s w)(x) + s (b - mean). What a library computes needs
--- no pass for it, a kernel of its own reads two numbers less for each result. In training, where the mean is that of
--- the batch, nothing matches. A NaN reaches the same results, in an input or in a parameter.
+-- fold: a batch norm of a module in eval mode is folded into the weights ahead of it, before the first call. Its mean and variance
+-- are parameters then: (w (x) + b - mean) s is (s w)(x) + s (b - mean). A library call then needs no second pass, and a kernel
+-- reads two numbers less for each result. In training the mean is that of the batch, and nothing matches. A NaN of an input or a
+-- parameter reaches the same results.
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
@@ -10,7 +10,7 @@ local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "its scale and shift are in the weights" }
 
--- What a norm is written as (operators/norm.lua), by its text: the letters of weight and bias.
+-- The texts of a norm (operators/norm.lua), with the letters of weight and bias.
 local norms = {
   [tools.apart .. " * C"] = {}, [tools.apart .. " * C * D"] = { weight = 4 }, [tools.apart .. " * C + D"] = { bias = 4 },
   [tools.apart .. " * C * D + E"] = { weight = 4, bias = 5 },
@@ -53,7 +53,7 @@ local function may(x, y, sum)
   return is_parameters(y.inputs[2]) and (not bias or is_parameters(bias)) and (not sum or views.is_constant(sum.inputs[2], axes))
 end
 
--- The weights times one number for each of what they make.
+-- The weights times a scale for each output channel or column.
 local function scaled(g, y, scale)
   local w, c = y.inputs[2], y.conv
   if not c then return g:map("A * B", w.dtype, { w, scale }) end

@@ -1,6 +1,6 @@
--- longer: a weighted sum of products of a batch is one product of longer sums: what is summed joins what each of them sums over, and
--- the weights multiply one factor. So the products of the batch are not stored. What is no product in the sum stays beside it, a weight
--- times what it is everywhere, so that a NaN stays one.
+-- longer: a weighted sum over the products of a batch becomes one product with longer sums. The batch dimension joins the summed
+-- dimension, and the weights multiply one factor. So the products of the batch are not stored. Terms of the sum that are no
+-- products stay beside it with their weights, so that a NaN stays.
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
@@ -8,10 +8,10 @@ local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "a weighted sum of products is one product of longer sums" }
 
-local LIGHT = 8        -- multiplications for each number of factors and result, up to which memory is what a product takes
-local MOST, REST = 64, 2        -- products of a sum, and what else is in it, at most
+local LIGHT = 8        -- multiplications for each number of factors and result, up to which memory bounds a product
+local MOST, REST = 64, 2        -- products of a sum, and its other terms, at most
 
--- The piece of a view that shows the element: { piece } or { fill = }; nil where that differs from element to element.
+-- The piece of a view that shows the element: { piece } or { fill = }; nil if it differs from element to element.
 local function piece_at(x, i)
   for _, piece in ipairs(x.pieces) do
     local least, most = 0, 0
@@ -22,7 +22,7 @@ local function piece_at(x, i)
   return { fill = x.fill }
 end
 
--- What a node shows at indices, through views that nobody else reads: { product, at = indices there } or { fill = number }.
+-- The element that a node has at indices, through views that nobody else reads: { product, at = indices there } or { fill = number }.
 local function seen(g, x, i)
   while x.kind == "view" do
     if #x.users > 1 or g.shown[x] then return nil end
@@ -134,7 +134,7 @@ local function longer(g, x, about, w, k)
   return g:node { kind = "product", own = true, inputs = sides, shape = shape, dtype = x.dtype }
 end
 
--- What the sum shows of the product, and the rest of it beside that.
+-- The sum as a view of the longer product, plus the terms that are no products.
 local function shown(g, x, about, w, y)
   local at, p, axis = about.p.at, about.p.product, about.axis
   local all = g:view(y, x.shape, function(i)

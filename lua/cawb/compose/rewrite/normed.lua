@@ -1,7 +1,7 @@
--- normed: the mean of what a norm makes, from sums of what it reads. A norm is a multiple and a shift that are the same for
--- many elements; their sum follows from the sum of the elements alone, and the tensor is not gone through again (split.lua
--- takes both sums in one pass). Over all that the norm's own mean goes over, what is left is the norm's bias: elements
--- less their mean add up to nothing. A NaN or an infinity stays: the difference of the means is NaN then, as each element is.
+-- normed: the mean of a norm's results follows from sums of the norm's input. A norm scales and shifts many elements alike, so the
+-- sum of its results follows from the sum of the elements. The tensor is not read again (split.lua takes both sums in one pass).
+-- Over all axes of the norm only its bias remains: the differences from a mean add up to zero. A NaN or an infinity stays: the
+-- difference of the means is then NaN, as each element is.
 
 local affine = require "cawb.compose.rewrite.affine"
 local graphs = require "cawb.compose.ir.graph"
@@ -15,7 +15,7 @@ local float = { float32 = true, float64 = true }
 
 local function letter(k) return string.char(64 + k) end
 
--- Axes along which one operand alone differs, the same for all of them: the set, and which operand.
+-- Axes along which only one operand varies, the same operand for all axes: the set, and the operand's number.
 local function inner(m, axes)
   local set, which = {}, nil
   for d in pairs(axes) do
@@ -28,7 +28,7 @@ local function inner(m, axes)
   return set, which
 end
 
--- What is a reduce's own: its sums of u are read by a norm.
+-- Whether x is a sum.
 local function is_sum(x) return x.kind == "reduce" and x.op == "sum" end
 
 -- Whether a norm takes a mean of u: then u is gone through for that anyway.
@@ -54,7 +54,7 @@ local function same_set(a, b)
   return true
 end
 
--- Whether reduce r adds up u over just these axes, for each of the others; and what of u its row begins with.
+-- Whether reduce r adds up u over exactly these axes.
 local function adds_up(r, u, axes)
   local from = r.inputs[1]
   if from == u then return same_set(r.axes, axes) end
@@ -67,7 +67,7 @@ local function adds_up(r, u, axes)
   return same_set(gone, axes)
 end
 
--- Indices into a reduce's input for those of its result, at the first place of each row; of u, seen through a view.
+-- Indices into u of the first element that a reduce adds up for its result at `at`, also through a view of u.
 local function first_of(r, at, u)
   local j, k = {}, 0
   for d = 1, #r.inputs[1].shape do
@@ -77,7 +77,7 @@ local function first_of(r, at, u)
   return r.inputs[1] == u and j or r.inputs[1].pieces[1].index(j)
 end
 
--- Whether an operand is the mean of u over these axes, of the row that it stands beside.
+-- Whether an operand is the mean of u over these axes, of its own row.
 local function is_own_mean(operand, u, axes)
   local mean = views.shown(operand)
   local sum = mean.node.kind == "map" and mean.node.expression == "A / B" and views.shown(mean.node.inputs[1])
@@ -91,7 +91,7 @@ local function is_own_mean(operand, u, axes)
   return true
 end
 
--- The operands of a norm over these axes at the mean of what it reads: all that is left of a difference from it is zero, or NaN.
+-- The operands of a norm over these axes at the mean of the norm's input. The difference from the mean is then zero, or NaN.
 local function at_own_mean(g, m, k, axes)
   if k ~= 1 or not m.inputs[2] or not is_own_mean(m.inputs[2], m.inputs[1], axes) then return nil end
   local operands = {}
@@ -103,7 +103,7 @@ local function at_own_mean(g, m, k, axes)
   return operands
 end
 
--- ---- what stands in its place
+-- ---- the replacement
 
 local function at_mean(g, m, k, axes)
   local operands = {}
@@ -113,7 +113,7 @@ local function at_mean(g, m, k, axes)
   return operands
 end
 
--- Axes of what has lost some before.
+-- The axes as they are numbered after the dimensions `gone` are dropped.
 local function rest(shape, axes, gone)
   local left, at = {}, 0
   for d = 1, #shape do

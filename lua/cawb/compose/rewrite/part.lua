@@ -1,5 +1,5 @@
--- part: of a product of which one row, one column or one matrix of a batch is shown, only that is computed. A product of one
--- row or column with few terms is a sum where it is needed: each element of a factor is read once anyway.
+-- part: if only one row, column or matrix of a product is read, only that slice is computed. A product of one row or column with few
+-- terms becomes a sum in its readers: each element of a factor is read once anyway.
 
 local index = require "cawb.compose.ir.index"
 
@@ -32,7 +32,7 @@ local function cut(g, x, at)
   end)
 end
 
--- What of these places is among an operand's dimensions: not the one that its product has of the other.
+-- The places along an operand's own dimensions: without the dimension that its product has from the other operand.
 local function among(at, other)
   local own = {}
   for d, place in pairs(at) do if d ~= other then own[d] = place end end

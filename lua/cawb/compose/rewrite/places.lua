@@ -1,6 +1,6 @@
--- places: the sum of a convolution's results along some dimensions of space. Each tap meets the sum of the inputs that it
--- meets at all: of all of them along the dimension, less a few at its ends. What is left is a convolution of the other
--- dimensions, whose channels are those of the input, once for each tap along the ones that are gone.
+-- places: the sum of a convolution's results along some dimensions of space. Along these a tap multiplies the sum of the inputs
+-- that it meets: all of them except a few at the ends. The rest is a convolution over the other dimensions. It has the input's
+-- channels, once for each tap along the summed dimensions.
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
@@ -10,8 +10,8 @@ local M = {}
 
 local FEW = 4          -- results that are summed: below it costs as much as it saves
 
--- For tap k along dimension d of space, and the j-th input from the left or from the right: how far the result that it
--- would reach lies outside, less one (so that a guard of it holds from the first one outside).
+-- Tap k along dimension d of space takes the j-th input, from the left or from the right, to a result. Returns how far that result
+-- lies outside, less one, for both ends: a guard of it holds from the first result outside on.
 local function outside(c, x, out, d, k, j)
   local n, reach = x.shape[d + 2], index.scale(k, c.dilation[d])
   local right = index.plus(index.scale(j, -1), n - 1)
@@ -86,7 +86,7 @@ local function rest(c, gone)
   return left
 end
 
--- The convolution of what is left: where no dimension is, a product of (n, groups, 1, c) and (groups, c, o).
+-- The convolution over the dimensions that are left. If there are none, it is a product of (n, groups, 1, c) and (groups, c, o).
 local function convolved(g, x, sums, w, left, shape)
   if left.dims > 0 then
     return g:node { kind = "conv", own = x.own, inputs = { sums, w }, shape = shape, dtype = x.dtype, conv = left }

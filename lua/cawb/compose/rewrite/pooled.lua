@@ -1,6 +1,5 @@
--- pooled: the sums over windows of a convolution's results are a convolution with larger taps: each tap of it is the sum of
--- those that reach it from the places of the window. A convolution of one tap is applied to the sums over windows of what
--- it reads: there are fewer of them.
+-- pooled: sums over windows of a convolution's results are a convolution with a larger kernel. Each of its taps is a sum of old
+-- taps, one for each place of the window. A convolution of one tap is applied to window sums of its input: there are fewer of them.
 
 local index = require "cawb.compose.ir.index"
 

@@ -1,6 +1,6 @@
--- rewrite: the graph computed in another way that is the same in real arithmetic and less work. A rule is a file of
--- rewrites/, with `says`, what it does in words, and apply(graph, node), which returns the node that stands in its place,
--- or nil. Rules look at shapes and operators, never at values.
+-- rewrite: the same function with less work, exact in real arithmetic. A rule is a file of rewrites/. It has `says`, its effect in
+-- words, and apply(graph, node), which returns the node that replaces the given one, or nil. Rules look at shapes and operators,
+-- never at values.
 
 local M = {}
 
@@ -25,8 +25,7 @@ local function replace(g, x, y)
   end
 end
 
--- The first rule that matches anywhere, applied; nil where none does. Readers come first, so that what is asked for is
--- known before how it is made.
+-- Applies the first rule that matches anywhere; nil if none does. Readers come before the nodes that they read.
 local function step(g, state)
   g.shown = {}
   for _, x in ipairs(g.outputs) do g.shown[x] = true end
@@ -48,7 +47,8 @@ local function step(g, state)
   end
 end
 
---- Rewrite a graph where it pays; of what may be done in order, numbers in the set `kept` are not. Returns the steps in order, { rule, says, from = the operator that it was done to }, and in `matched` how many there were with those.
+--- Rewrites a graph. `kept` is a set of numbers: the rewrites to skip, in the order in which they match. Returns the steps in order,
+--- { rule, says, from = the operator that was rewritten }; `matched` counts all matches, with those skipped.
 function M.apply(g, kept)
   local steps, state = {}, { matched = 0, kept = kept or {} }
   for k = 1, MOST do

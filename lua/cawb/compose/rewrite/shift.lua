@@ -1,10 +1,11 @@
--- shift: what is added is left out where all that follows takes it away again. A number for each column ahead of a norm's
--- mean over rows, a bias of a convolution ahead of a batch norm in training or an instance norm, a constant ahead of a
--- softmax: x - mean(x) is (x + c) - mean(x + c) where c is the same along what the mean is of. Shifts are followed
--- from reader to reader, through sums, largest, views and multiples, until they cancel in a difference.
--- Only what parameters and numbers make up is left out. A NaN or an infinity in one of these is not kept: it would have made all
--- results NaN; one in an input is, as it comes by another way. That a mean is taken away first (x - mean, then less another mean)
--- stays as it is: rounding would be larger without it.
+-- shift: an added constant is left out if all readers cancel it. x - mean(x) is (x + c) - mean(x + c) if c is constant along the
+-- axes of the mean. Examples are a number for each column ahead of a norm's mean over rows, a convolution's bias ahead of a batch
+-- norm in training or an instance norm, and a constant ahead of a softmax. Shifts are followed from reader to reader, through
+-- sums, maxima, views and multiples, until they cancel in a difference.
+--
+-- Only constants made of parameters and numbers are left out. A NaN or an infinity in such a constant is lost: it would have made
+-- all results NaN. NaN in an input is kept, because it comes by another way. The subtraction of a first mean ahead of a second one
+-- stays: rounding would be larger without it.
 
 local index = require "cawb.compose.ir.index"
 local shifted = require "cawb.compose.rewrite.shifted"
@@ -53,7 +54,7 @@ local function is_constant(s, x, axes)
   return true
 end
 
--- ---- what readers make of it: a shift, or nil; and whether that is known
+-- ---- the shift of a reader's value: a shift, or nil; and whether it is known
 
 local steps = {}
 
@@ -115,7 +116,7 @@ local function cancels(g, x, s)
   return #x.users > 0
 end
 
--- ---- what is added, and a node without it
+-- ---- added operands, and a node without them
 
 local function without_bias(g, x)
   return g:node { kind = x.kind, own = x.own, inputs = { x.inputs[1], x.inputs[2] }, shape = x.shape, dtype = x.dtype, conv = x.conv }
@@ -130,7 +131,7 @@ local function last(x)
   return rest
 end
 
--- Operands that are added: { { operand, what stays } }.
+-- Operands that are added: { { operand, its indices, function that returns the node without it } }.
 local function added(g, x)
   if x.kind == "conv" or x.kind == "product" then
     local rank = x.kind == "conv" and 2 or #x.shape

@@ -1,5 +1,5 @@
--- shifted: what the value of a map's expression, as text, shifts by where some of its operands are shifted. A shift is
--- { m = a number, key = what it is a multiple of }; nil stands for none. Nothing is known of a text where a shift gets into
+-- shifted: the shift of a map's value, given the shifts of its operands. The map's expression is a text. A shift is
+-- { m = number, key = the constant that it is a multiple of }; nil is no shift. The shift is unknown if an operand's shift reaches
 -- anything but sums, differences and multiples.
 
 local M = {}
@@ -16,7 +16,7 @@ local function sum(a, b, sign)
   return { m = m, key = a.key, of = a.of }
 end
 
--- A shift times what is a number, or constant: `by` multiplies it.
+-- A shift times a number or a constant.
 local function product(a, b)
   if a.shift == UNKNOWN or b.shift == UNKNOWN or a.shift and b.shift then return UNKNOWN end
   if not a.shift and not b.shift then return nil end
@@ -107,8 +107,8 @@ function expression(text, at, operands)
   end
 end
 
---- What the text's value shifts by, nil where by nothing, and whether that is known. `operands`, by their letters: { shift = its
---- own, number = its value where it is one, times = function(shift) or nil, that shift as often as the operand says }.
+--- The shift of the text's value, nil for none, and whether it is known. `operands`, by their letters:
+--- { shift = the operand's own, number = its value if it is a number, times = function(shift) or nil, the shift times the operand }.
 function M.of(text, operands)
   local one, past = expression(text, 1, operands)
   if not one or one.shift == UNKNOWN or skip(text, past) ~= #text + 1 then return nil, false end

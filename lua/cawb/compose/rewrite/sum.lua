@@ -1,6 +1,6 @@
--- sum: a sum over results of a linear map is taken ahead of it. The sum over the columns of a b is a times the sum over
--- those of b; over places of a convolution it is a convolution of sums; over windows of one, a convolution with larger
--- taps. What lies between, multiples and shifts of such results, has the mean of its values at their means.
+-- sum: a sum over results of a linear map moves ahead of it. The sum over the columns of a b is a times the sum over the columns of
+-- b. A sum over places of a convolution is a convolution of sums; a sum over windows is a convolution with a larger kernel. Between
+-- them may be multiples and shifts of the results: their mean is their value at the mean.
 
 local graphs = require "cawb.compose.ir.graph"
 local affine = require "cawb.compose.rewrite.affine"
@@ -9,7 +9,7 @@ local places = require "cawb.compose.rewrite.places"
 local tools = require "cawb.compose.operators.tools"
 local views = require "cawb.compose.rewrite.views"
 
-local FEW = 4         -- results that share what is summed ahead: below it costs as much as it saves
+local FEW = 4         -- results that share a sum made ahead: with fewer it costs as much as it saves
 
 local float = { float32 = true, float64 = true }
 
@@ -85,8 +85,8 @@ local function of_map(g, x, axes)
   return g:map("A * B", x.dtype, { mean, g:fill(n, {}, x.dtype) })
 end
 
--- The sum of x over some of its dimensions, which are gone then, where it is less work than computing x; else nil, or what
--- `others` makes of what x is a view of.
+-- The sum of x over some of its dimensions, without them, if it is less work than computing x. Otherwise nil, or the result of
+-- `others` for the node below x.
 function sum_of(g, x, axes, others)
   if not next(axes) then return others and x end
   if not others and (#x.users > 1 or g.shown[x]) then return nil end

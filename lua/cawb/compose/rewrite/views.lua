@@ -1,4 +1,4 @@
--- views: what rules ask of views, and nodes with dimensions left out.
+-- views: questions of rewrite rules about views; nodes with dimensions left out.
 
 local index = require "cawb.compose.ir.index"
 
@@ -75,8 +75,9 @@ local function is_whole(lot, x, at, i)
   return n == m and a.key == b.key
 end
 
---- Of a view that shows each element as often as any other, in other dimensions: the lots of dimensions that belong
---- together, { inner = { of what it shows }, outer = { its own } }; those of one element are in none. Nil of any other view.
+--- For a view that only regroups dimensions and shows all elements equally often: the groups of dimensions that belong together,
+--- { inner = { dimensions of the tensor below }, outer = { the view's own } }. Dimensions of one element are in no group. Nil for any
+--- other view.
 function M.lots(x)
   if #x.pieces ~= 1 or x.pieces[1].guard then return nil end
   local i = M.variables(x.shape)
@@ -147,8 +148,8 @@ function M.dropped(g, x, axes)
   end)
 end
 
---- Those of the axes of a view that each of its lots loses whole: the inner dimensions that go with them, as a set, and how
---- often each element is counted. Nil where a lot would lose a part.
+--- Sums over the axes of a view: the set of inner dimensions that are summed, and how often each element is counted. Nil if only a
+--- part of a group were summed.
 function M.inner(x, list, axes)
   local gone, times, seen = {}, 1, {}
   for _, lot in ipairs(list) do
@@ -166,8 +167,7 @@ function M.inner(x, list, axes)
   return gone, times
 end
 
---- What a view x shows of `sum`, which has the dimensions of what x shows but those that are `gone`, the view's `axes` being
---- gone too.
+--- View x of `sum` in place of the tensor below x. `sum` lacks the dimensions `gone`, and the view lacks its `axes`.
 function M.spread(g, sum, x, axes, gone)
   local at = x.pieces[1].index(M.variables(x.shape))
   return g:view(sum, left(x.shape, axes), function(i)

@@ -1,5 +1,5 @@
--- attend: finds attention in a graph, softmax(scores) v whose scores follow from a product element by element, however it is
--- written, and makes one kernel of the three or more that partition has made of it.
+-- attend: finds attention in a graph and makes one kernel of it, instead of the three or more that partition made. Attention is
+-- softmax(scores) v, however it is written, whose scores follow from a product element by element.
 
 local accesses = require "cawb.compose.emit.accesses"
 local choose = require "cawb.compose.schedule.generators"
@@ -13,7 +13,7 @@ local M = {}
 local quotients = { ["A * (1.0f / B)"] = "plain", ["(B == 0.0f ? 0.0f : A / B)"] = "finite" }
 local FINITE = "(fabsf(A) == INFINITY ? 0.0f : A)"
 
--- The node below views, and its indices; nil where one of them has parts or guards.
+-- The node below views, and its indices; nil if a view has parts or guards.
 local function below(x, i)
   while x.kind == "view" do
     local piece = x.pieces[1]
@@ -59,7 +59,7 @@ local function softmax_of(p)
   return scores, finite
 end
 
--- The one product that a node follows from through maps and views; nil where there is none, or another.
+-- The only product that a node follows from through maps and views; nil if there is none, or a second product.
 local function product_below(x, found)
   if x.kind == "product" then return (not found or found == x) and x or false end
   for _, input in ipairs((x.kind == "map" or x.kind == "view") and x.inputs or {}) do
@@ -107,7 +107,7 @@ local function without_casts(p)
   return p
 end
 
--- What a product of matrices has to do with attention: { first, scores, finite, inside = set of nodes }, or nil.
+-- The attention whose second product is x: { first, scores, finite, inside = set of nodes }, or nil.
 local function found_in(x)
   local p, i = below(x.inputs[1], places(x.inputs[1].shape))
   p = p and without_casts(p)
@@ -133,7 +133,7 @@ local function maker(kernels, x)
   end
 end
 
--- The kernels without those that make these nodes alone; nil where one makes others too.
+-- The kernels without those that make only these nodes; nil if a kernel makes other nodes too.
 local function without(kernels, inside)
   local left = {}
   for _, k in ipairs(kernels) do
@@ -147,7 +147,7 @@ local function without(kernels, inside)
   return left
 end
 
--- Sets what partition decided of nodes, and returns what it was.
+-- Sets partition's decisions about nodes, and returns the earlier ones.
 local function set_stored(values)
   local before = {}
   for x, one in pairs(values) do

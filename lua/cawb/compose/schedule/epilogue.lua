@@ -1,6 +1,6 @@
--- behind: streams that read what an anchor makes (a scan, a sort, a product, a window) become a part of its
--- kernel, where the anchor's generator can write what they make, and so do parts of sums over it (split/partial.lua). What nobody else
--- reads is not stored then.
+-- behind: epilogue fusion. Streams that read the result of an anchor (a scan, a sort, a product, a window) become a part of its
+-- kernel, if the anchor's generator can write their results. So do partial sums over the result (split/partial.lua). The anchor's
+-- own result is then not stored unless somebody else reads it.
 
 local choose = require "cawb.compose.schedule.generators"
 local partition = require "cawb.compose.schedule.partition"
@@ -19,7 +19,7 @@ end
 
 local takes = { stream = true, partial = true }
 
--- The first kernel that reads what kernel a stores, if it is a stream or makes parts of sums; and whether another one reads `x` too.
+-- The first kernel that reads results of kernel a, if it is a stream or makes partial sums; and whether another kernel reads `x` too.
 local function reader(kernels, a, x)
   local first, others = nil, x.is_output ~= nil
   for _, k in ipairs(kernels) do
@@ -59,7 +59,7 @@ local function once(kernels, options)
     if b then
       local both = joined(a, b, x, kept, options)
       if both then return replaced(kernels, a, b, both) end
-      a.last = true                              -- what comes behind b may need it first
+      a.last = true                              -- kernels behind b may need it first
     end
   end
 end

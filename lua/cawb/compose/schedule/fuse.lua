@@ -35,7 +35,7 @@ end
 
 local known = setmetatable({}, { __mode = "k" })
 
--- The same, looked for once: what is joined becomes another kernel, and what is not stored any more was read by none.
+-- The same with a cache. It stays valid: a fused kernel is a new one, and nodes that are no longer stored had no other readers.
 local function reads(kernel)
   known[kernel] = known[kernel] or M.reads(kernel)
   return known[kernel]
@@ -139,7 +139,7 @@ local function fits(a, b)
   return true
 end
 
--- Kernels over the same rows become one where each reads what the other left of its own row.
+-- Kernels over the same rows become one if each reads the other's results only on its own row.
 local function merge(kernels, choice, arch)
   local again = true
   while again do
@@ -169,7 +169,7 @@ local function merge(kernels, choice, arch)
   return kernels
 end
 
--- Whether kernel b needs what kernel a makes, directly or through others.
+-- Whether kernel b needs a result of kernel a, directly or through others.
 local function needs(owner, a, b)
   local seen = {}
   local function visit(kernel)
@@ -185,7 +185,7 @@ local function needs(owner, a, b)
 end
 M.needs = needs
 
--- What a kernel loads, leaves among it, as a set.
+-- The nodes that a kernel loads, with leaves, as a set.
 local function loads(kernel)
   local found, seen, inside = {}, {}, {}
   for _, x in ipairs(kernel.members) do inside[x] = true end
@@ -254,7 +254,7 @@ local function beside(kernels, choice, arch)
   return kernels
 end
 
--- The kernel of rows that alone reads what a stream stores, if it goes over the same elements.
+-- The kernel of rows that alone reads a stream's result, if it goes over the same elements.
 local function only_reader(kernels, a, x)
   local found
   for _, k in ipairs(kernels) do

@@ -18,13 +18,13 @@ local generators = { stream = stream.generate, rows = rows.generate, scan = scan
 
 local anchors = { scan = true, order = true, conv = true, product = true, attend = true }
 
--- What a library would compute.
+-- Whether a library would compute the kernel.
 local function is_library(kernel)
   local x = kernel.members[1] or kernel.roots[1]
   return (kernel.kind == "product" or kernel.kind == "conv") and not x.own
 end
 
--- `loop`: what a schedule asks for, "tensor", "packed", "box", "gathered", "library" or "simt"; nil for what should be fastest.
+-- `loop`: the schedule's choice, "tensor", "packed", "box", "gathered", "library" or "simt"; nil for the one that should be fastest.
 local function on_tensor_cores(kernel, options, how)
   local loop = how and how.loop
   if loop == "library" or loop == "simt" then return nil end
@@ -58,10 +58,10 @@ function M.generate(kernel, options)
   if not generate then return nil, ("no generator makes a %s"):format(kernel.kind) end
   local own, why = expression.attempt(generate, kernel, how, options.arch, options.sms)
   if own or not how or options.strict then return own, why end
-  return expression.attempt(generate, kernel, nil, options.arch, options.sms)       -- what is asked for does not go
+  return expression.attempt(generate, kernel, nil, options.arch, options.sms)       -- the schedule's options do not apply
 end
 
---- Whether what stands behind a kernel may become a part of it, if M.generate then makes it.
+--- Whether an epilogue may become a part of the kernel, if M.generate then makes it.
 function M.is_anchor(kernel) return anchors[kernel.kind] == true end
 
 return M

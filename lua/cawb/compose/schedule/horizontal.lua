@@ -1,5 +1,5 @@
--- beside: what is put together, as torch.cat does it, is written where it lies in the whole by the kernels that make its parts, so
--- that nothing is copied.
+-- beside: concatenation in place. The kernels that make the parts of a torch.cat write into slices of the whole, so that nothing
+-- is copied.
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
@@ -9,7 +9,7 @@ local M = {}
 
 local makes = { conv = true, stream = true }
 
--- How far a piece of a view lies from its tensor's own places, along each dimension; nil where that differs from place to place.
+-- The shift of a view's piece from its tensor's own places, along each dimension; nil if it is not constant.
 local function shifts_of(x, piece)
   local from, i, shifts = x.inputs[piece.input], {}, {}
   if #from.shape ~= #x.shape or from.dtype ~= x.dtype then return nil end
@@ -22,7 +22,7 @@ local function shifts_of(x, piece)
   return shifts, piece.guard and piece.guard(i) or {}
 end
 
--- Where a piece of a view begins along the one axis that it is a part of: the axis, the place; nil where it is no whole tensor.
+-- The axis along which a view's piece is a slice, and where it begins there; nil if the piece is no whole tensor.
 local function start_of(x, piece)
   local shifts, guards = shifts_of(x, piece)
   local from, axis, first, last = x.inputs[piece.input], nil, {}, {}
@@ -39,7 +39,7 @@ local function start_of(x, piece)
   return axis, axis and shifts[axis]
 end
 
--- The parts of what is put together along one axis, { node, start }, and the axis; nil of any other view.
+-- The parts of a concatenation along one axis, { node, start }, and the axis; nil for any other view.
 local function parts_of(x)
   if x.kind ~= "view" or #x.pieces < 2 then return nil end
   local list, along, size = {}, nil, 0
@@ -61,7 +61,7 @@ local function parts_of(x)
   return place == x.shape[along] and place == size and list or nil, along
 end
 
--- Whether a node is what a convolution makes, element by element, and nobody else reads it on its way.
+-- Whether a node follows from a convolution element by element, with no other readers on the way.
 local function follows_conv(x)
   while #x.users == 1 do
     if x.kind == "conv" then return true end
@@ -91,7 +91,7 @@ local function may_lie(part, owner)
   return owner[x] and makes[owner[x].kind] and x.stored and not x.is_output and not x.within and not prepared.is(x) and not x.kept
 end
 
--- Whether a kernel does nothing but put together what others make.
+-- Whether a kernel only concatenates results of other kernels.
 local function is_copy(kernel, owner)
   local x = kernel.roots[1]
   if kernel.kind ~= "stream" or #kernel.roots ~= 1 or (x.offset or 0) ~= 0 then return nil end

@@ -1,5 +1,5 @@
--- factors: what computes a factor of a product on tensor cores, element by element, moves into its packing, which
--- reads and writes every element anyway; the factor itself is not stored then.
+-- factors: prologue fusion. Elementwise work on a factor of a product on tensor cores moves into the kernel that packs the factor,
+-- which reads and writes every element anyway. The factor itself is then not stored.
 
 local partition = require "cawb.compose.schedule.partition"
 local tensors = require "cawb.compose.emit.tensor.kernel"
@@ -53,7 +53,7 @@ local function absorb(kernels, a, options)
   return kernels
 end
 
--- What a schedule asks for. Made without tensor cores, its factors lie in memory.
+-- The loop that a schedule asks for. Without tensor cores the factors lie in memory.
 local function loop_of(kernel, options)
   local how = options.kernels and options.kernels(kernel)
   return how and how.loop

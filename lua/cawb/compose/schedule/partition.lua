@@ -12,15 +12,15 @@ local M = { reads = fuse.reads }
 local alone = { product = true, conv = true, scan = true, order = true, cell = true, partial = true }
 
 local WINDOW = 64       -- elements that one thread may join where they are needed
-local TRIP = 24         -- what a trip to memory costs, in instructions
-local LAUNCH = 3e7      -- what a kernel more costs, in instructions of all threads
+local TRIP = 24         -- cost of a trip to memory, in instructions
+local LAUNCH = 3e7      -- cost of another kernel, in instructions of all threads
 local MOST = 2000       -- instructions of one element that is computed again
 local LIGHT = 8         -- operations for each byte, below which a product is bound by memory
 local DEEP = 160        -- nodes that are computed in one place, at most
 
 local function numel(x) return graphs.numel(x.shape) end
 
--- Instructions for one element, of what is not stored below it.
+-- Instructions for one element, with those of nodes below it that are not stored.
 local function cost_of(x)
   if x.stored or x.kind == "leaf" then return x.source == "fill" and 0 or 4 end
   local cost = x.kind == "map" and expressions.cost(x.expression) or 1
@@ -56,7 +56,7 @@ local function is_window(x)
   return n <= WINDOW
 end
 
--- Whether what reads the node, through views, has to find it in memory.
+-- Whether a reader of the node, through views, must find it in memory.
 local function feeds_alone(x)
   for _, user in ipairs(x.users) do
     if alone[user.kind] and user.kind ~= "scan" and user.kind ~= "partial" then return true end
@@ -65,7 +65,7 @@ local function feeds_alone(x)
   return false
 end
 
--- In reverse: users are decided before what they use.
+-- In reverse: users are decided before the nodes that they use.
 local function decide(g)
   for k = #g.nodes, 1, -1 do
     local x = g.nodes[k]
@@ -77,7 +77,7 @@ local function decide(g)
   end
 end
 
--- Parts put together that are asked for more than once, or are many: each element would look for its part.
+-- Whether a concatenation has many parts or is read more than once: each element would look for its part.
 local function is_joined(x)
   if x.kind ~= "view" or #x.pieces < 2 then return false end
   local phases = 0
@@ -85,7 +85,7 @@ local function is_joined(x)
   return #x.pieces > 4 or phases > 1 or x.demand > 1
 end
 
--- Forward: what is asked for often, costs much or became large is stored after all, unless whoever made it knows better (`is_light`).
+-- Forward: a node that is read often, costs much or became large is stored after all, unless its maker forbids it (`is_light`).
 local function settle(g)
   for _, x in ipairs(g.nodes) do
     x.cost, x.deep = cost_of(x), size_of(x)
@@ -113,7 +113,7 @@ local function is_turned(g, x)
   end
 end
 
--- A product's operand: what lies in memory with strides, seen through views; else it is stored.
+-- Stores operands of products, unless they lie in memory with strides, seen through views.
 local function operands(g)
   for _, x in ipairs(g.nodes) do
     if alone[x.kind] and x.kind ~= "scan" and x.kind ~= "partial" then
@@ -128,7 +128,7 @@ local function operands(g)
   end
 end
 
--- An output is a tensor of its own: leaves, and what is asked for twice, are copied.
+-- An output is a tensor of its own: leaves, and nodes that are returned twice, are copied.
 local function claim(g)
   local taken = {}
   for k, x in ipairs(g.outputs) do
@@ -142,7 +142,7 @@ local function claim(g)
   for k, x in ipairs(g.outputs) do x.is_output = k end
 end
 
--- Leaves that a library has to read and cannot: without memory, or that lie there in no order of its own, as what is expanded.
+-- Copies leaves that a library cannot read: without memory, or in an order that it does not take, as expanded tensors.
 local function materialise(g)
   for _, x in ipairs({ table.unpack(g.nodes) }) do
     local called = x.kind == "product" or x.kind == "conv"

@@ -1,14 +1,18 @@
--- schedule: how a graph is lowered, as data: which rewrites are left out, which kernels are not joined, and how a kernel's
--- generator goes about it. Any schedule computes the same function; only time and last bits differ. What a schedule
--- says of kernels that are not there has no effect.
+-- schedule: how a graph is lowered, as data: rewrites to skip, fusions to cut, options of a kernel's generator. Any schedule
+-- computes the same function; only time and last bits differ. Entries for kernels that do not exist have no effect.
+--
 --   { kept = { 2 }, whole = { 4 }, stores = { "2.1" }, cuts = { "3.1|5.2" }, kernels = { ["5.2"] = { vector = 2 } } }
--- `kept` are steps of rewrite.lua by their number that are not done, `whole` are convolutions, by the operator's number, whose kernels
--- begin no sums over what they make (split/partial.lua), `stores` are labels of nodes that are written to memory where
--- they would be computed in their readers. A kernel's name here is the label of the last node
--- that it stores: the number of the operator that it was recorded as, and which of that operator's nodes it is.
--- Two things leave that sound part of the language. `strict = true` refuses an option that does not go, where otherwise a
--- generator goes about it as it can. A kernel's options `guards = false` and `barriers = false` leave these out of its
--- text: what comes of that may be wrong. Nothing here uses either by itself; a policy that learns to write schedules does.
+--
+--   kept     rewrites to skip, by their number (rewrite.lua)
+--   whole    convolutions, by the operator's number, whose kernels begin no sums over their results (split/partial.lua)
+--   stores   labels of nodes that are stored, and not computed in their readers
+--   cuts     fusions that are not done
+--   kernels  options of a kernel
+--
+-- The name of a kernel is the label of the last node that it stores: the number of the recorded operator, and the node's number
+-- within it. Two settings leave this sound part of the language. With `strict = true` an option that does not apply is an error;
+-- otherwise the generator ignores it. `guards = false` and `barriers = false` remove these from a kernel's text: it may then be
+-- wrong. compose never uses them by itself; a policy that learns to write schedules does.
 
 local choose = require "cawb.compose.schedule.generators"
 local graphs = require "cawb.compose.ir.graph"
@@ -70,11 +74,11 @@ function M.options(options, joins)
   return setmetatable(all, { __index = options })
 end
 
--- ---- what may be changed
+-- ---- edits
 
 local powers = { 1, 2, 4, 8, 16 }
 
--- For each kind of generator (choose.lua) its options with values to try. What does not apply has no effect or is refused.
+-- For each kind of generator (choose.lua) its options with values to try. Options that do not apply have no effect or are refused.
 local knobs = {
   stream = { vector = { 1, 2, 4, 8 } },
   rows = { vector = { 1, 2, 4 }, lanes = { 16, 32, 64, 128, 256, 512 }, across = { 32, 64, 128, 256 }, block = { 64, 128, 256, 512, 1024 },
@@ -114,10 +118,11 @@ local function of_kernel(list, kernel, own)
   for _, name in ipairs(sorted(own)) do list[#list + 1] = { kernel = key, name = name } end
 end
 
---- The edits that lead on from the schedule of what was made: a kernel's option with a value, or without one (back to the
---- generator's own choice), { kernel, name, value }; a join that is cut, { cut }, or made again, { join }; a rewrite that is
---- not done, { keep = step }, or done again, { rewrite = step }; a convolution whose kernel begins no sums, { whole = number }, or
---- does again, { begin = number }. In an order that depends on the graph alone.
+--- The legal edits of the schedule of `made`, in an order that depends on the graph alone:
+---   { kernel, name, value }                        a kernel's option; without a value, the generator's own choice
+---   { cut = fusion }, { join = fusion }            cut a fusion, or make it again
+---   { keep = step }, { rewrite = step }            skip a rewrite, or do it again
+---   { whole = number }, { begin = number }         a convolution's kernel begins no sums, or begins them again
 function M.legal(made)
   local s, list = made.schedule or {}, {}
   for _, kernel in ipairs(made.kernels) do of_kernel(list, kernel, (s.kernels or {})[M.key(kernel)] or {}) end
@@ -163,7 +168,7 @@ function M.apply(schedule, edit)
   return s
 end
 
--- ---- what does not go
+-- ---- options that do not apply
 
 local function is_among(values, x)
   for _, value in ipairs(values) do if value == x then return true end end
@@ -189,7 +194,7 @@ local function misfit(kernel, name, value)
   return n and n % value ~= 0 and ("vector = %d does not divide %d elements"):format(value, n) or nil
 end
 
---- What a strict schedule asks of a kernel that was made and does not go, in words; or nil.
+--- The option of a strict schedule that does not apply to a kernel, in words; or nil.
 function M.unmet(s, kernel)
   local own = s and s.strict and (s.kernels or {})[M.key(kernel)]
   for _, name in ipairs(sorted(own or {})) do
@@ -236,7 +241,7 @@ local function check_lists(s)
   end
 end
 
--- What type the values of an option have, by its name.
+-- The type of an option's values, by its name.
 local takes = { loop = "string", guards = "boolean", barriers = "boolean" }
 for _, options in pairs(knobs) do
   for name, values in pairs(options) do takes[name] = type(values[1]) end

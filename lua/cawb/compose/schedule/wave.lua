@@ -1,5 +1,5 @@
--- wave: layers of a recurrent net, one above the other, become one kernel where that should be faster: a step of a layer waits for
--- the same step of the layer below alone. What a layer adds up of the one below is a part of the kernel then, no product.
+-- wave: layers of a recurrent net above one another become one kernel where that should be faster. A step of a layer waits only for
+-- the same step of the layer below. The product of a layer's input weights with the layer below is then a part of the kernel.
 
 local cell = require "cawb.compose.emit.cell.kernel"
 local expression = require "cawb.compose.emit.expression"
@@ -32,7 +32,7 @@ local function together(list, first, last)
   return { kind = "cell", wave = #roots > 1 or nil, name = "trial", roots = roots, members = {} }
 end
 
--- The fastest way to do layers one behind the other, some of them at the same time: how many of the last of 1, 2, ... layers go together.
+-- The fastest grouping of layers: for each number of layers, how many of the last ones run at the same time.
 local function fastest(list, options)
   local best, many = { [0] = 0 }, {}
   for last = 1, #list do
@@ -45,7 +45,7 @@ local function fastest(list, options)
   return many
 end
 
--- From here on a layer reads what it adds up of the one below; the product is read by nobody.
+-- From here on a layer computes its product with the layer below by itself; nobody reads the separate product.
 local function settle(both)
   for l = 2, #both.roots do
     local x = both.roots[l]

@@ -1,5 +1,5 @@
--- aligned: further sums of what a norm's mean is of, as those of channels in a group, or of each image's channels in a batch.
--- Where the norm's rows are gone through by parts, such a sum is made of the sums of parts, and the tensor is read once.
+-- aligned: further sums over the input of a norm's mean, such as sums of channels in a group, or of each image's channels in a
+-- batch. If the norm's rows are read in parts, such a sum is made of the sums of parts, and the tensor is read once.
 
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
@@ -11,7 +11,7 @@ local M = {}
 
 local function is_sum(x) return x.kind == "reduce" and x.op == "sum" end
 
--- The place in what a reduce reads, seen through a view, of a column of a row.
+-- The place of a column of a row in the tensor that a reduce reads through a view.
 local function place(x, row, column)
   local from = views.shown(x.inputs[1])
   local at = expression.merged({ inputs = x.inputs, axes = x.axes }, row, index.unravel(column, expression.axes(x)))
@@ -80,7 +80,7 @@ function M.take(g, one, sums, size)
   r.axes = { [rank + 1] = true }
 end
 
--- Whether all that reads x is one of these sums, or what they are of.
+-- Whether only these sums read x, directly or through views and maps.
 local function ends_in(x, set)
   for _, y in ipairs(x.users) do
     local known = y.kind == "reduce" and set[y] or (y.kind == "view" or y.kind == "map") and ends_in(y, set)

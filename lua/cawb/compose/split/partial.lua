@@ -1,7 +1,7 @@
--- partial: reductions over what a convolution makes, begun in the kernel that makes it. Each of its blocks leaves a number or two
--- for each channel of a box of places: their sum; or where squared distances are asked for, too, their mean and the squared
--- distances from that (Chan, Golub and LeVeque 1983). What joins these reads no tensor, and where nothing else reads it
--- either, the tensor is not stored. A node of the kind `partial` stands for them, of shape { numbers, images, channels, boxes }.
+-- partial: reductions over a convolution's results begin in the convolution's kernel. For each channel of a box of places a block
+-- leaves their sum. If squared distances are needed, it leaves the mean and the squared distances from it (Chan, Golub and LeVeque
+-- 1983). The reductions then read only these numbers. If nothing else reads the results, they are not stored. A node of the kind
+-- `partial` stands for the numbers, of shape { numbers, images, channels, boxes }.
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
@@ -50,7 +50,7 @@ local function plane(g, p, number, q)
   end)
 end
 
--- ---- what is asked for
+-- ---- requests
 
 -- Whether a reduce of that kind may be begun.
 local function is_sum(x) return x.kind == "reduce" and x.op == "sum" and x.dtype == "float32" end
@@ -66,7 +66,7 @@ local function sums_of(g, y)
   return list
 end
 
--- A node that follows from x element by element, from x and what does not.
+-- Whether map x follows element by element from nodes of the set, and besides from leaves alone.
 local function follows(x, set, shape)
   if x.kind ~= "map" or x.dtype ~= "float32" or not graphs.same(x.shape, shape) then return false end
   local any = false
@@ -77,7 +77,7 @@ local function follows(x, set, shape)
   return any
 end
 
--- The convolution or what follows it, of which sums are asked for.
+-- The first node that has sums over it: the convolution, or a map of its results; and the sums.
 local function summed(g, x)
   local set = { [x] = true }
   for _, y in ipairs(g.nodes) do
@@ -97,7 +97,7 @@ local function reduces(list)
   return known
 end
 
--- Whether these sums, with their squared distances, are all that reads y.
+-- Whether nothing else reads y than these sums, with their squared distances.
 local function are_all(g, y, list)
   local known, shown = reduces(list), {}
   for _, output in ipairs(g.outputs) do shown[output] = true end
@@ -119,7 +119,7 @@ local function is_long(list, options)
   return false
 end
 
--- Whether what follows y element by element ends in a window or in rows of another kind, so that statistics take a pass of their own.
+-- Whether the maps that follow y end in a window or in rows of another kind. Then statistics need a pass of their own.
 local function is_turned(y, list)
   local known = reduces(list)
   local function turns(x)
@@ -132,7 +132,7 @@ local function is_turned(y, list)
   return turns(y)
 end
 
--- ---- what stands in their place
+-- ---- their replacements
 
 -- How many places a box has: a number, or where boxes at an edge have fewer, of each.
 local function counts(g, p)
@@ -221,9 +221,9 @@ local function pays(g, x, y, list, options)
   return graphs.numel(x.shape) >= least and (are_all(g, y, list) or is_long(list, options) or is_turned(y, list))
 end
 
---- Begin the reductions over what a graph's convolutions make in their kernels, where that pays. `options`: arch; partial (false:
---- none are; or from how many elements of a tensor on); whole (a set of numbers of convolutions of which none are). Returns those
---- numbers of which some were, or may be, in order.
+--- Begins reductions over results of convolutions in the convolutions' kernels, where that pays. `options`: arch; partial (false:
+--- none; a number: the least elements of a tensor); whole (the set of convolutions, by number, to leave out). Returns the numbers of
+--- convolutions whose reductions were begun, or may be, in order.
 function M.begin(g, options)
   local able = {}
   for _, x in ipairs(options.partial ~= false and options.arch and { table.unpack(g.nodes) } or {}) do

@@ -1,6 +1,6 @@
--- split: long reduces with few results become two, of parts and of what these leave, so that all of a
--- device has work and no sum is long. Squared distances from a mean are taken from the mean of each part, which
--- needs one pass where those from the mean of all need two (Chan, Golub and LeVeque 1983).
+-- split: a long reduce with few results becomes two: one over parts, and one over the results of the parts. So all of a device has
+-- work, and no sum is long. Squared distances are taken from the mean of each part. That needs one pass; distances from the mean
+-- of all need two (Chan, Golub and LeVeque 1983).
 
 local aligned = require "cawb.compose.split.aligned"
 local expression = require "cawb.compose.emit.expression"
@@ -22,8 +22,8 @@ local can = { sum = true, max = true, min = true, prod = true, any = true, all =
 
 local starts = { sum = 0, prod = 1, any = false, all = true, max = "-inf", min = "inf" }
 
--- The axes of a reduce's input as two, parts and places in a part: the shape, its indices there, the place among the
--- axes' elements, and the guard of what is no element.
+-- The axes of a reduce's input as two axes, parts and places in a part. Returns the shape, its indices, the place among the axes'
+-- elements, and the guard of places past the last element.
 local function layout(x, parts, size, n)
   local before = { inputs = x.inputs, axes = x.axes }
   local sizes, shape = expression.axes(x), { table.unpack(x.shape) }
@@ -81,13 +81,13 @@ local function pivot(g, x)
   end)
 end
 
--- What is outside the parts' elements is zero.
+-- Zero outside the parts' elements.
 local function inside(g, x, l)
   return l.guard and g:view(x, l.shape, function(i) return i end, l.guard, 0) or x
 end
 
--- Both the sum and the squared distances from its mean, by parts; and the sum of these distances, where it is asked for,
--- which is not zero because the mean is rounded: then squares too are those from the rounded one.
+-- The sum and the squared distances from its mean, by parts. If it is asked for, the sum of the distances too: it is not zero,
+-- because the mean is rounded. Then the squares are distances from the rounded mean.
 local function moments(g, squares, parts, size, n, further)
   local sum, dtype = squares.about, squares.dtype
   g.from = squares.from
@@ -131,7 +131,7 @@ local function stretch(x)
   return n
 end
 
--- The largest size of a part, `most` at most, that divides n and fits what lies together; nil where none is large.
+-- The best size of a part that divides n, `most` at most: it fits packs, runs of memory and the wanted size. Nil if there is none.
 local function size_of(n, most, together, wanted)
   local best, worth = nil, 0
   for parts = (n + most - 1) // most, (2 * n + most - 1) // most do
@@ -156,7 +156,7 @@ local function moments_size(g, x, r, n, options, further)
   return size_of(n, most, stretch(x), wanted) or most
 end
 
---- Split what is long in a graph.
+--- Splits the long reduces of a graph.
 function M.long(g, options)
   local done = {}
   for _, x in ipairs({ table.unpack(g.nodes) }) do

@@ -1,5 +1,5 @@
--- sight: the name of what was measured of a kernel. Two kernels of one name take the same time, whatever company they run in: it is the
--- kernel's text without its own name, how it is launched, and what it reads and writes; of a library's call the call.
+-- sight: the cache key of a measured kernel. Two kernels with one key take the same time in any plan. The key is made of the kernel's
+-- text without its name, its launches, and the tensors that it reads and writes; of a library's call it is the call.
 
 local graphs = require "cawb.compose.ir.graph"
 local library = require "cawb.compose.ir.library"

@@ -1,7 +1,7 @@
--- kept: what searches found out, from one run to the next: a file of JSON lines for each kind of device, in cawb's cache folder. A line is a
--- record of a kernel (records.lua), or what a search of a task ended with: a schedule. The next search of the same task and sizes begins
--- there; one at other sizes, or on another device, tries it early. It is a file beside the stores: a store belongs to the folder that a run
--- writes into, and is that folder's history; what pays on a kind of device holds for all of them.
+-- kept: results of searches from one run to the next. There is a file of JSON lines for each kind of device, in cawb's cache folder.
+-- A line is a record of a kernel (records.lua), or the schedule that the search of a task ended with. The next search of the same
+-- task and sizes begins with that schedule; a search at other sizes, or on another device, tries it early. The file lies beside the
+-- stores: a store is the history of one folder, and these results hold for all folders.
 
 local cache = require "cawb.base.cache"
 local core = require "cawb.core"
@@ -15,7 +15,7 @@ local MOST = 3               -- schedules of other sizes and devices that are tr
 
 local function name_of(model) return (model:gsub("[^%w]+", "_")) .. ".jsonl" end
 
---- Where what was measured on a kind of device is kept.
+--- The file of a kind of device.
 function M.path(model) return cache.folder "tune" .. "/" .. name_of(model) end
 
 -- The files of other kinds of devices, in the order of their names.
@@ -28,7 +28,7 @@ local function elsewhere(model)
   return list
 end
 
---- Records: those that cawb comes with, what was measured on this kind of device before, and on others, which counts less.
+--- Records: those that cawb comes with, earlier measurements on this kind of device, and on others, which count less.
 function M.records(model)
   local all = records.shipped()
   for _, path in ipairs(elsewhere(model)) do all:read(path, nil, ELSEWHERE) end
@@ -65,7 +65,7 @@ local function apart(a, b)
   return sum
 end
 
--- What searches of tasks of these operators ended with, of a file, later ones last.
+-- The schedules that searches of tasks with these operators ended with, in one file, later ones last.
 local function schedules_of(path, like)
   local list = {}
   for line in ((file.read(path) or ""):gmatch "[^\n]+") do
@@ -75,8 +75,8 @@ local function schedules_of(path, like)
   return list
 end
 
---- Of a task on a kind of device the schedule that the last search of it ended with, as text, or nil; and a list of those of other sizes
---- and other devices, the nearest first.
+--- The schedule that the last search of a task on this kind of device ended with, as text, or nil. And a list of schedules of other
+--- sizes and other devices, the nearest first.
 function M.schedules(task, model)
   local like, sizes = about(task)
   local own, others, seen = nil, {}, {}
@@ -101,7 +101,7 @@ function M.schedules(task, model)
   return own, list
 end
 
---- The line of what a search ended with.
+--- The line of a search's last schedule.
 function M.line(task, schedule, seconds)
   local like, sizes = about(task)
   return core.json.encode { like = like, sizes = core.json.array(sizes), schedule = schedule, seconds = seconds, when = os.date "!%Y-%m-%d" } .. "\n"

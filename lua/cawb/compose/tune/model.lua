@@ -1,14 +1,14 @@
--- model: what options should change of a kernel's time, before they are measured. The logarithm of the time is a sum of what each option
--- with its value adds, a normal number each; what was measured, of this kernel or of one like it, makes them better known (recursive
--- least squares). Without any knowledge an option costs a little: a generator's own choice is rarely far from the best.
+-- model: predicts how options change a kernel's time. The logarithm of the time is a sum of contributions, one for each option with
+-- its value. A contribution is a normal variable, and measurements of this kernel or of similar ones update it (recursive least
+-- squares). Without any knowledge an option costs a little: a generator's own choice is rarely far from the best.
 
 local M = {}
 local Model = {}
 Model.__index = Model
 
-local COST, SPREAD = 0.12, 0.2           -- of an option of which nothing is known: mean and standard deviation of what it adds
-local MISFIT = 0.06                      -- what a sum of parts is wrong by, for each option
-local TRUST = { own = 0.05, near = 0.4 } -- standard deviations of what was measured, from what it tells of this kernel
+local COST, SPREAD = 0.12, 0.2           -- mean and standard deviation of an unknown option's contribution
+local MISFIT = 0.06                      -- error of the sum, for each option
+local TRUST = { own = 0.05, near = 0.4 } -- standard deviations of measurements: of this kernel, of similar ones
 
 function M.new() return setmetatable({ index = {}, mean = {}, spread = {} }, Model) end
 
@@ -30,7 +30,7 @@ local function features(self, own)
   return list
 end
 
--- What options should add, and for every feature how it varies with that.
+-- The predicted contribution of options, and its covariance with every feature.
 local function told(self, list)
   local mean, along = 0.0, {}
   for _, i in ipairs(list) do mean = mean + self.mean[i] end
@@ -48,7 +48,7 @@ local function variance(along, list)
   return math.max(sum, 0.0) + MISFIT * MISFIT * #list
 end
 
---- It was measured what options add; `weight`: how much a kernel that this is of is like the one in question, nothing for that itself.
+--- Learns a measured contribution of options. `weight`: the similarity of the measured kernel; nil for the kernel in question itself.
 function Model:learn(own, change, weight)
   local list = features(self, own)
   if #list == 0 then return end

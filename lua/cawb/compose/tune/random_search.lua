@@ -15,7 +15,7 @@ function M.drawing(state)
   end
 end
 
---- A function that makes what `make` does, and no plan twice among the last ones.
+--- `make` with a cache of its last plans.
 function M.keeping(make)
   local kept, count = {}, 0
   return function(s)
@@ -28,8 +28,8 @@ function M.keeping(make)
   end
 end
 
---- So many edits from a schedule of which `made` was made. Options but for the loop leave kernels and joins as they are, so nothing
--- is made until the end. Returns the schedule and what is made of it, or nil where nothing is. `choice` thins out a list of edits.
+--- A walk of `count` edits from the schedule of `made`. Options other than the loop do not change the set of kernels, so nothing
+-- is made until the end. Returns the schedule and its candidate, or nil if it has none. `choice` thins out a list of edits.
 function M.steps(make, s, made, count, draw, choice)
   local seen = made
   for _ = 1, count do
@@ -44,14 +44,14 @@ function M.steps(make, s, made, count, draw, choice)
   return s, make(s)
 end
 
---- One to four edits from a schedule, and what is made of it.
+--- A schedule one to four edits away, and its candidate.
 function M.walk(make, from, draw)
   local first, s, made = make(from), nil, nil
   repeat s, made = M.steps(make, from, first, draw(4), draw) until made
   return s, made
 end
 
--- What is best (tune.lua) without one option that changes no text; nil where there is none.
+-- The best (tune.lua) without an option that changes no text; nil if there is no such option.
 local function less(make, best)
   for key, own in pairs(best.schedule.kernels or {}) do
     for name in pairs(own) do
@@ -64,15 +64,15 @@ local function less(make, best)
   end
 end
 
---- The best schedule without what changes no text.
+--- The best schedule without options that change no text.
 function M.pruned(make, best)
   local next_one = less(make, best)
   while next_one do best, next_one = next_one, less(make, next_one) end
   return best
 end
 
---- A search (tune.lua) by drawing: each measurement is of a walk of one to four edits from the first schedule that was not measured before,
---- while such walks are found. What a search has to beat.
+--- A random search (tune.lua), the baseline of any other search. Each measurement is of a new walk of one to four edits from the first
+--- schedule, while such walks are found.
 function M.random(from, how)
   local best, curve, draw, seen = nil, {}, M.drawing(how.seed or 1), {}
   how = setmetatable({ make = M.keeping(how.make) }, { __index = how })

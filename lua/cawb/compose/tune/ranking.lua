@@ -1,4 +1,4 @@
--- promise: what a kernel of a plan may be given next, the most promising first, by what is known of it and of kernels like it
+-- promise: ranks the options to try next for a kernel of a plan, the most promising first, by records of it and of similar kernels
 -- (records.lua). Candidates are one edit away from the best options or from none, stand in records, or are drawn.
 
 local records = require "cawb.compose.tune.records"
@@ -75,7 +75,7 @@ function M.telling(one, edits)
   return list
 end
 
---- The options that promise most, the most first: a list of { own, gain }. `one` is what is known of the kernel: about, near, seen,
+--- The options that promise most, the most first: a list of { own, gain }. `one` has the results of the kernel: about, near, seen,
 --- tried, best, own (tune.lua); draw(n) draws from 1 to n.
 function M.ranked(one, edits, draw)
   local list = {}

@@ -1,8 +1,7 @@
--- records: what options were worth to kernels that were measured, and what they should be worth to another one. A record is
--- what a kernel is like (M.about), options, and the logarithm of its time over that with the generator's own choice. What
--- options should gain is the mean of what they, and options near them, gained with kernels like it: nearer ones count more.
--- Records hold between tasks, sizes and, less so, devices: a search that begins with some asks first for what paid elsewhere. kept.lua
--- has them from one run to the next.
+-- records: the measured gain of options, and the gain to expect for another kernel. A record has a kernel's features (M.about), its
+-- options, and the logarithm of its time over the time with the generator's own choice. The expected gain is the mean gain of these
+-- options, and of options near them, with similar kernels: nearer ones count more. Records hold between tasks, sizes and, less so,
+-- devices: a search that begins with records tries first what paid elsewhere. kept.lua keeps them from one run to the next.
 
 local core = require "cawb.core"
 local file = require "cawb.base.file"
@@ -15,15 +14,15 @@ Records.__index = Records
 
 local WIDTH = 2.5           -- doublings of a size, from where on kernels are unlike each other
 local OTHER = 0.25          -- weight of options that differ in one value
-local OWN = 6.0             -- weight of what the same kernel said, beside what kernels like it said
-local DOUBT = 0.7           -- weight of knowing nothing, and what it expects to gain
+local OWN = 6.0             -- weight of records of the same kernel, beside those of similar kernels
+local DOUBT = 0.7           -- weight of the prior, and the gain that it expects
 local HOPE = 0.015
 local MOST = 600            -- records of a kind that are kept: the last ones
 
 -- Doublings, to a tenth.
 local function log2(n) return math.floor(10 * math.log(math.max(n, 1), 2) + 0.5) / 10 end
 
---- What a kernel that was made is like: { by = its kind, written, read, row = doublings of elements, members }.
+--- The features of a kernel: { by = its kind, written, read, row = doublings of elements, members }.
 function M.about(kernel)
   local by, reduce, read = kernel.by, kernel.members[1], 0
   local text = kernel.made and kernel.made.text
@@ -68,7 +67,7 @@ local function apart(a, b)
   return n
 end
 
---- What is known of kernels like this one, for many questions: a list of { own, change, weight }.
+--- The records of similar kernels, for many questions: a list of { own, change, weight }.
 function Records:near(about)
   local list = {}
   for k, r in ipairs(self.kinds[about.by] or {}) do
@@ -77,8 +76,8 @@ function Records:near(about)
   return list
 end
 
---- What options should gain beyond `best`, a change that is had already: the expected part by which the logarithm falls. `near`
---- is of other kernels, `seen` a list of { own, change } of this one.
+--- The expected gain of options beyond the change `best`: by how much the logarithm falls. `near` are records of other kernels, `seen`
+--- is a list of { own, change } of this kernel.
 function M.expected(own, best, near, seen)
   local sum, weight = DOUBT * HOPE, DOUBT
   local function count(r, w)
@@ -102,7 +101,8 @@ function Records:read(path, without, worth)
   return self
 end
 
---- What cawb comes with: of tasks of a suite, on a simulated device (`cawb bench/compose/tune.lua records`); but for those of the task `without`.
+--- The records that cawb comes with, of tasks of a suite on a simulated device (`cawb bench/compose/tune.lua records`), except those of the
+--- task `without`.
 function M.shipped(without) return M.new():read(core.home .. "/lua/cawb/compose/tune/records.jsonl", without) end
 
 --- The line of a record; `from`: the task that it is of, where that may be left out again.

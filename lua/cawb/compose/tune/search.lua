@@ -1,8 +1,9 @@
--- tune: a better schedule by measurement. All kernels of a plan are tried at once, since the times of single launches tell them apart:
--- a measurement gives each kernel the options that should gain it most, by a model (tune/model.lua) that has learned from kernels like
--- it (tune/records.lua) and learns from itself. The best of each kernel makes the best plan. Edits that change what kernels there are
--- (cuts, rewrites) are tried one at a time, once they promise more (tune/structure.lua) than options do; kernels that such an edit leaves
--- as they are try their next options beside it. Where nothing promises anything, walks of a few edits from the best schedule follow.
+-- tune: a better schedule by measurement. A measurement tries all kernels of a plan at once, since the times of single launches tell
+-- them apart. Each kernel gets the options that should gain it most, by a model (tune/model.lua). The model learns from similar
+-- kernels (tune/records.lua) and from the measurements. The best options of each kernel make the best plan. Edits that change the
+-- set of kernels (cuts, rewrites) are tried one at a time, once they promise more than options do (tune/structure.lua). Kernels that
+-- such an edit does not touch try their next options beside it. If nothing promises a gain, random walks of a few edits from the
+-- best schedule follow.
 
 local models = require "cawb.compose.tune.model"
 local promise = require "cawb.compose.tune.ranking"
@@ -14,7 +15,7 @@ local walks = require "cawb.compose.tune.random_search"
 
 local M = {}
 
-local GAIN = 0.997         -- of the best time so far: what is not below it is no gain
+local GAIN = 0.997         -- of the best time so far: only a time below it is a gain
 local DRAWS = 60           -- walks in a row that lead to nothing new, or nowhere, before a search ends
 local LIKE, NEAREST = 0.05, 80     -- records that say something of a kernel: how much alike, and how many at most
 local TRIES = 60           -- plans in a row that say nothing new, before options count as spent
@@ -42,14 +43,14 @@ local function measured(self, made)
   return times
 end
 
--- A kernel by what it computes: where another edit of the plan leaves it as it is, what is known of it holds.
+-- A kernel's name by the nodes that it computes. If an edit of the plan does not touch a kernel, its measurements still hold.
 local function name_of(kernel)
   local words = { schedule.key(kernel), ":" }
   for k, x in ipairs(kernel.members) do words[k + 2] = x.label or "" end
   return table.concat(words, " ")
 end
 
--- What options should change, by the records of those kernels that are most alike.
+-- A model of options, from the records of the most similar kernels.
 local function expectation(near)
   local model, list = models.new(), {}
   for _, r in ipairs(near) do if r.weight > LIKE then list[#list + 1] = r end end
@@ -58,8 +59,8 @@ local function expectation(near)
   return model
 end
 
--- What is known of a kernel: its options with what they changed, as logarithms over its first time. `dull` are edits that
--- leave its text as it was.
+-- The results of a kernel: its options with their changes, as logarithms over its first time. `dull` are edits that do not change
+-- its text.
 local function kernel_of(self, kernel, own, seconds)
   local name = name_of(kernel)
   local one = self.kernels[name]
@@ -73,7 +74,7 @@ local function kernel_of(self, kernel, own, seconds)
   return one
 end
 
--- A kernel's options and its time: known from now on. What takes no time in a call, as what parameters alone make up, tells nothing.
+-- Records a kernel's options and its time. Kernels that take no time in a call, as those before the first call, are left out.
 local function note(self, kernel, own, seconds)
   if not (seconds > 0) then return end
   local one = kernel_of(self, kernel, own, seconds)
@@ -159,7 +160,7 @@ local function is_alike(self, made)
   return #made.kernels == #self.best.made.kernels
 end
 
--- For each kernel of the best plan what it may be given, the most promising first, and the seconds that the first promises.
+-- For each kernel of the best plan the options to try, the most promising first, and the seconds that the first ones promise.
 local function promises(self)
   local edits, lists, sum = promise.edits(self.best.made), {}, 0.0
   for _, kernel in ipairs(self.best.made.kernels) do
@@ -200,7 +201,7 @@ local function proposal(self, lists)
   return s
 end
 
--- Kernels with options of which nothing can be made, or that change what kernels there are, are left as they are.
+-- Options that cannot be made, or that change the set of kernels, are not tried again.
 local function give_up(lists)
   for _, l in ipairs(lists) do
     if l.list[l.at] then l.one.tried[records.text(l.list[l.at].own)] = "not" end
@@ -208,7 +209,7 @@ local function give_up(lists)
   end
 end
 
--- The next plan that says something new of some kernel: its schedule and what was made; nil where there is none.
+-- The next plan with something new for some kernel: its schedule and its candidate; nil if there is none.
 local function next_plan(self, lists)
   for _ = 1, TRIES do
     if spent(self) then return nil end
@@ -247,9 +248,9 @@ local function options_round(self, lists)
   return true
 end
 
--- ---- edits that change what kernels there are
+-- ---- edits that change the set of kernels
 
--- What such edits did before, here and elsewhere, as records of a kernel are.
+-- The results of such edits, here and elsewhere, like the records of a kernel.
 local function plan_of(self, edit)
   local kind = structure.kind(edit)
   if not self.plans[kind] then
@@ -272,7 +273,7 @@ local function structural(self)
   return best, name, hope
 end
 
--- A schedule with what is to be tried next of those kernels that an edit leaves as they are: they have times of their own.
+-- A schedule with the next options of all kernels that an edit does not touch: they have times of their own.
 local function with_trials(s, made, lists)
   local by = kernels_by_key(made)
   for _, l in ipairs(lists) do
@@ -331,8 +332,8 @@ local function telling(self)
   end
 end
 
--- Some edits at once, from the best schedule, more where there are more kernels: each has a time of its own. What is made of kernels
--- that were all measured cannot be better than what the best of each make. False where so many draws in a row gave nothing new.
+-- Several edits at once, from the best schedule, more if there are more kernels: each kernel has a time of its own. A plan of kernels
+-- that were all measured cannot be better than the plan of the best ones. False if too many draws in a row gave nothing new.
 local function wander(self)
   local choice, most = telling(self), math.max(2, #self.best.made.kernels)
   for _ = 1, DRAWS do
@@ -347,7 +348,7 @@ local function wander(self)
   return false
 end
 
--- What promises more: options of all kernels, or an edit of what kernels there are.
+-- The next round, by the larger promise: options of all kernels, or an edit of the set of kernels.
 local function next_round(self)
   local lists, sum = promises(self)
   local edit, name, hope = structural(self)
@@ -358,11 +359,16 @@ local function next_round(self)
   return wander(self)
 end
 
---- Search from a schedule. `how`: make(schedule) returns what candidate.make does, or nil; measure(made) the seconds of each
---- kernel, in order, or nil; measurements = at most; stop() = whether to end; seed; records = what is known of kernels
---- (tune/records.lua); learn(about, options, change) is told what was measured; hints: schedules that were best elsewhere, measured behind
---- the first one. Returns the best { schedule, made,
---- seconds, times }, or nil where the first could not be measured, and the curve: the best seconds after each measurement.
+--- Searches from a schedule. Returns the best { schedule, made, seconds, times }, or nil if the first could not be measured; and
+--- the curve: the best seconds after each measurement. `how`:
+---   make(schedule)               returns a candidate, as candidate.make does, or nil
+---   measure(made)                returns the seconds of each kernel, in order, or nil
+---   measurements                 at most
+---   stop()                       whether to end
+---   seed
+---   records                      results of similar kernels (tune/records.lua)
+---   learn(about, options, change)  is called with each result
+---   hints                        schedules that were best elsewhere, measured behind the first one
 function M.search(from, how)
   local self = { make = walks.keeping(how.make), measure = how.measure, stop = how.stop or function() return false end,
                  draw = walks.drawing(how.seed or 1),

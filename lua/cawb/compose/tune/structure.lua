@@ -1,5 +1,5 @@
--- structure: what edits should gain that change what kernels there are, before they are measured: a cut writes and reads a tensor more,
--- at the best rate that was seen. What such edits did beyond that here, or elsewhere, counts for the next one.
+-- structure: predicts the gain of edits that change the set of kernels. A cut fusion writes and reads one more tensor, at the best
+-- rate that was seen. The difference between such a prediction and the measurement, here or elsewhere, corrects the next one.
 
 local graphs = require "cawb.compose.ir.graph"
 local models = require "cawb.compose.tune.model"
@@ -13,7 +13,7 @@ local LIKE = 1.0           -- how much one edit of a kind is like another: not m
 --- The kind of an edit, for records.
 function M.kind(edit) return (edit.cut or edit.join) and "cut" or "keep" end
 
--- Of each label the numbers of the kernels that have such a node, and the bytes of the nodes; once for what was made.
+-- For each label the numbers of the kernels with such a node, and the bytes of the nodes; found once for a candidate.
 local function labels_of(best)
   if best.labels then return best.labels, best.bytes end
   best.labels, best.bytes = {}, {}
@@ -55,13 +55,13 @@ local function expected(best, edit, own)
   return edit.cut and math.log(1 + seconds / own) or 0.0
 end
 
---- Seconds that an edit should gain; `best` is what is best so far (tune.lua), `model` what is known of edits of its kind (model.lua).
+--- Seconds that an edit should gain; `best` is the best so far (tune.lua), `model` the model of edits of its kind (model.lua).
 function M.hope(best, edit, model)
   local own = concerned(best, edit)
   return own * model:gain({ edit = M.kind(edit) }, -expected(best, edit, own))
 end
 
---- What an edit changed beyond what was expected, as a logarithm of the time of the kernels that it is about.
+--- An edit's unexpected change, as a logarithm of the time of its kernels.
 function M.change(best, edit, more)
   local own = concerned(best, edit)
   return math.log(math.max(own + more, own / 8) / own) - expected(best, edit, own)

@@ -11,11 +11,10 @@ A timed call, which is also a judged call, of content that has never been there:
     they are copied to where the judge compares
     end of the clock; it stands still again
 
-So nothing can be begun before the clock starts, because nothing true has been there while
-anything of it ran; work that is left for later is missing from what is compared, and nobody
-can have written to the right place instead of copying. On a GPU kernels go on while processes
-stand still: one that does is seen by how long the judge's own take (busy()). What the exchange
-itself costs is charged to everyone alike.
+So no work can begin before the clock starts: no input existed while the worker ran. Work that is left for later is missing
+from the comparison. And the worker cannot write to the right place ahead instead of copying. On a GPU kernels go on while
+processes stand still: the time of the judge's own kernels shows them (busy()). The cost of the exchange is charged to
+everyone alike.
 """
 import base64
 import json
@@ -157,7 +156,7 @@ class Jailed:
         return self.shares[-1]
 
     def load(self, about):
-        """What the worker says of the file: its census, and how weights were mapped."""
+        """The worker's report about the file: its census, and how weights were mapped."""
         work, deadline = self.work, about["deadline"]
         state = state_of(work.runner.module)
         for spec in work.params:
@@ -191,8 +190,7 @@ class Jailed:
         self.places.memory[:self.count * self.stride].view(torch.int32).fill_(poison)
 
     def call(self, trial, poison, deadline):
-        """(seconds, of which forward as far as it says). The outputs are where the task's
-        own share has its first ones."""
+        """(seconds, seconds of forward if it says so). The outputs lie at the first place in the task's own share."""
         work, slot = self.work, place_for(trial.seed, self.count)
         self.lay_out(trial, poison)
         flush(work)

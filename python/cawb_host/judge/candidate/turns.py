@@ -1,9 +1,8 @@
-"""Whose turn it is: a jailed worker stands still, with all that it started, but in its own calls.
+"""Whose turn it is: a jailed worker and all its processes stand still outside the worker's own calls.
 
-With a control group's freezer (python/cawb_host/judge/jailed/groups.py) it cannot do otherwise. Without one its
-processes are stopped by signals. A timer's SIGCONT wakes a stopped one, so the processor time
-of all of them is read when they have stopped and before they may go on: any in between, or a
-process that came or went, means that it ran in somebody else's turn.
+A control group's freezer (python/cawb_host/judge/jailed/groups.py) enforces that. Without one, signals stop the processes. A timer's SIGCONT
+wakes a stopped process, so the processor time of all of them is read when they have stopped, and again before they may go
+on. Time in between, or a process that came or went, means that the worker ran in somebody else's turn.
 """
 import contextlib
 import os
@@ -31,7 +30,7 @@ class Turn:
     """`pid` and `inside`, as pids_of() takes them."""
 
     def halted(self):
-        """Whether the worker's first process was stopped by a signal: in its own turn by itself, or by what it started."""
+        """Whether a signal stopped the worker's first process: in its own turn by itself, or by a process that it started."""
         first = pids_of(self.pid, True)[:1] if self.inside else [self.pid]
         return any(set(states(pid)) == {"T"} for pid in first)
 

@@ -1,4 +1,4 @@
-"""What a jailed worker's process was seen to do: the page that core/judge/watch/watch.cpp writes.
+"""The observed work of a jailed worker's process: the page that core/judge/watch/watch.cpp writes.
 
 The page is the worker's memory too, so whatever lies in it is taken for data with bounds.
 """

@@ -1,9 +1,8 @@
-"""What is linear in products of matrices, without making the products.
+"""Tensors that are linear in products of matrices, without the products.
 
-A node stands for a tensor of which only contractions are ever computed: `right(v)`, its
-last dimension times a vector, and `left(v)`, the last but one. With `size` both are
-computed of absolute values: what rounding errors are measured by. In float64; matrices are
-widened a block of rows at a time.
+A node stands for a tensor and computes only contractions of it: `right(v)`, its last dimension times a vector, and
+`left(v)`, the last but one. With `size` both are computed of absolute values: the measure of rounding errors. All is in
+float64; matrices are widened a block of rows at a time.
 """
 import torch
 
@@ -20,8 +19,8 @@ class Unfit(Fault):
 
 
 class Known:
-    """A tensor that is there. `sizes` has what its elements were summed up from, where it is
-    a contraction itself; such a tensor is compared whole."""
+    """A tensor that exists. If it is a contraction itself, `sizes` has the sizes of its elements' terms; such a tensor is
+    compared whole."""
 
     def __init__(self, tensor, sizes=None):
         self.tensor, self.sizes = tensor, sizes

@@ -27,7 +27,7 @@ CASES = (None, "mixed", "positive", "integers", "edges", "ties")    # with finit
 # How far eager PyTorch's own product may be off, when the task is looked at.
 NEAR = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
 
-# What may come before a product, done again for each check: it is cheap beside it.
+# Operators that may come before a product. They are done again for each check: they are cheap beside it.
 BEFORE = ("view", "pointwise", "reduction", "normalization")
 
 
@@ -39,7 +39,7 @@ class Follow(TorchDispatchMode):
         self.device, self.nodes, self.kept, self.func = device, {}, [], None
 
     def node(self, value):
-        """What stands behind an argument: a node for a tensor or a number, else itself."""
+        """The node of an argument that is a tensor or a number, else the argument itself."""
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             value = torch.tensor(float(value), dtype=torch.float64, device=self.device)
         if not isinstance(value, torch.Tensor):
@@ -72,7 +72,7 @@ class Follow(TorchDispatchMode):
         return self.place(made, torch.empty(made.shape, dtype=dtype, device="meta"))
 
     def execute(self, func, args, kwargs, given):
-        """What comes before a product, unless it takes long."""
+        """Does an operator before a product, unless it takes long."""
         result = func(*args, **kwargs)
         made, behind = list(tensors_in(result)), {storage(t) for t in given}
         aliases = bool(made) and all(storage(t) in behind for t in made)
@@ -157,7 +157,7 @@ def reduced(mean):
     return rule
 
 
-# By what the table of operators says that an operator is to a sum of products.
+# By an operator's trait for sums of products in the table of operators.
 PRODUCTS = {"product": product, "added product": added_product}
 RULES = dict(PRODUCTS, sum=summed(1), difference=summed(-1), scale=scaled, quotient=divided, negation=negated,
              same=same, transpose=swapped, reshape=viewed, total=reduced(False), mean=reduced(True))
@@ -170,14 +170,14 @@ class Check:
         self.runner, self.outputs, self.why, self.eager = runner, [], None, {}
 
     def nodes(self, inputs, seed):
-        """For each output what stands behind it, or None."""
+        """The node of each output, or None."""
         mode = Follow(self.runner.device)
         results = self.runner.follow(inputs, seed, mode)
         return [mode.nodes.get(id(t)) for t in results]
 
     @torch.no_grad()
     def accept(self, trial, outputs):
-        """Look at eager PyTorch's outputs: what is linear in products, and agrees?"""
+        """Looks at eager PyTorch's outputs: which are linear in products, and agree?"""
         self.like = [torch.empty_like(t, device="meta") for t in outputs]
         try:
             nodes = self.nodes(trial.inputs, trial.seed)
@@ -222,7 +222,7 @@ class Check:
 
 
 def describe(graph, check):
-    """What is said of a task's products; nothing where it has none."""
+    """The facts about a task's products; empty if it has none."""
     if not any(e["kind"] == "matmul" for e in graph):
         return {}
     said = {"why": check.why} if check.why else {"outputs": [i + 1 for i in check.outputs]}

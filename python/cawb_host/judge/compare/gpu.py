@@ -104,8 +104,8 @@ class Judge:
         return about, row_rms
 
     def compare(self, outs, dtype, reference, known, far, poison=None):
-        """One row of FIELDS for each row of `outs` (bytes of which the first are the
-        elements). `known` is what reference() gave; without a poison UNWRITTEN says nothing."""
+        """A row of FIELDS for each row of `outs`, whose first bytes are the elements. `known` is the result of reference().
+        Without a poison UNWRITTEN has no meaning."""
         (rows, cols), slots, name = reference.shape, outs.shape[0], str(dtype)[6:]
         job, pieces = divided(rows, cols)
         extra = blocks_for(rows) if job.parts > 1 else 0

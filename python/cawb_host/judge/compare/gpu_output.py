@@ -1,4 +1,4 @@
-"""One output judged by the kernels of judge.cu: what reference.py says, on a GPU.
+"""One output judged by the kernels of judge.cu: the statistics of reference.py, on a GPU.
 
 Comparing begins with launches and finishes with what a Readback brought, so that
 any number of outputs and slots costs one transfer. The statistics of the reference

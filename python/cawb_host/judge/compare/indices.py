@@ -1,14 +1,17 @@
 """Outputs that are indices: where a maximum lies, in which order values come.
 
-Such an index points to a score. Another index than the reference's is as right where its
-score is as good: equal, or nearer than what rounding leaves unsure. Of equals PyTorch
-documents the first for argmax, argmin, max and min and the given order for a stable sort;
-for topk, sort, median and kthvalue it documents none.
+Such an index points to a score. Another index than the reference's is right if its score is as good: equal, or nearer
+than rounding can tell. For equal scores PyTorch documents the first for argmax, argmin, max and min, and the given order
+for a stable sort. For topk, sort, median and kthvalue it documents no order.
 
-What is said of an output: `gap`, the largest difference of scores where indices differ, and
-`eager`, the largest error of eager PyTorch's scores, both relative to the largest score of
-their row; `exact`, scores that have no error; how many indices are `later` than a first of
-equals, lie `outside`, or come twice (`repeated`).
+The statistics of an output:
+
+    gap         the largest difference of scores where indices differ, relative to the largest score of their row
+    eager       the largest error of eager PyTorch's scores, relative to the same
+    exact       whether scores have no error
+    later       how many indices come later than the first of equals
+    outside     how many lie outside
+    repeated    how many come twice
 """
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -32,7 +35,7 @@ class Place:
 
 
 def places(graph, outputs):
-    """A Place or None for each output: pairs of a tensor and the label of what made it."""
+    """A Place or None for each output: pairs of a tensor and the label of its operator."""
     makers = [n for n, e in enumerate(graph) if makes(e)]
     found = []
     for tensor, source in outputs:
@@ -56,8 +59,7 @@ def in_order(entry):
 
 
 def behind(graph, source, passes):
-    """The operator that made what is seen through those that let it pass; None for an input
-    or a parameter."""
+    """The operator that made a value, behind operators that let it pass; None for an input or a parameter."""
     while source.startswith("op:"):
         at = int(source[3:]) - 1
         if not passes(graph[at]) or not graph[at]["inputs"]:
@@ -67,7 +69,7 @@ def behind(graph, source, passes):
 
 
 class Scores(TorchDispatchMode):
-    """Keeps what the operators that make indices chose from, of one forward."""
+    """Keeps the scores that operators with index results chose from, of one forward."""
 
     def __init__(self, wanted):
         super().__init__()
@@ -135,8 +137,7 @@ class Index:
         return found
 
     def judge(self, out, reference, other):
-        """What is to be said of an output that differs from `reference` (and from `other`,
-        where that is as right)."""
+        """The statistics of an output that differs from `reference` (and from `other`, if that is as right)."""
         mine, want = self.indices(out), self.indices(reference)
         differs = mine != want
         if other is not None:
@@ -166,7 +167,7 @@ class Index:
 
 
 def found(places_of, eager, wide):
-    """An Index or None for each output, from what two forwards chose from."""
+    """An Index or None for each output, from the scores of two forwards."""
     result = []
     for place in places_of:
         mine = eager.get(place.number) if place else None

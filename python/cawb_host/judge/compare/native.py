@@ -31,7 +31,7 @@ _library = None
 
 
 def open_library(path):
-    """Let what can be done by the library at this path be done by it; None: nothing."""
+    """Uses the library at this path from now on; None: no library."""
     global _library     # pylint: disable=global-statement
     try:
         _library = ctypes.CDLL(path) if path else None
@@ -46,8 +46,8 @@ def takes(*tensors):
 
 
 def fetches(tensor):
-    """Whether it is worth while to fetch what lies on a GPU, so that the library reads it: some dozens of launches there, and
-    waiting for each of their results, take longer than to copy a little."""
+    """Whether to fetch a tensor from a GPU for the library: some dozens of launches, and waiting for their results, take
+    longer than copying a little."""
     return _library is not None and tensor.is_cuda and tensor.numel() <= LITTLE and tensor.dtype in (torch.float32, torch.float64)
 
 
@@ -56,7 +56,7 @@ def at(tensor):
 
 
 def call(name, out, *rest):
-    """A function of the library about an output, and what it found."""
+    """Calls a function of the library for an output; returns its result."""
     found = rest[-1]
     getattr(_library, name)(at(out), int(out.dtype == torch.float64), *rest[:-1], ctypes.byref(found))
     return found

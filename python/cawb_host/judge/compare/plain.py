@@ -1,10 +1,10 @@
-"""What a straightforward kernel may be off by: the task once more, its sums added up one after another in the type
-they are summed in, its functions off by some units in their last place.
+"""The error of a straightforward kernel. The task runs once more, with its sums added up one after another in their own
+type, and its functions off by some units in their last place.
 
-Eager PyTorch adds up pairwise, in parts or in float64, as its library has it, and is off by much less than a right kernel
-that adds up in order: on rows of one value each addition rounds in the same direction. How far such a kernel is off
-depends on the values, so it is found by doing it. Operators that are sums of sums (softmax, a layer's norm) are taken
-apart by PyTorch's own decompositions; a function such as erf() gets the error that CUDA documents of its own.
+Eager PyTorch adds up pairwise, in parts or in float64. Its error is much smaller than that of a right kernel that adds up
+in order: on rows of one value each addition rounds in the same direction. The error of such a kernel depends on the
+values, so it is found by running it. Operators that are sums of sums (softmax, a layer's norm) are taken apart by
+PyTorch's own decompositions. A function such as erf() gets the error that CUDA documents for it.
 """
 import torch
 from torch._decomp import decomposition_table
@@ -32,7 +32,7 @@ class Short(Exception):
 
 
 class Plain(TorchDispatchMode):
-    """Of float32 tensors; what else there is stays as it is."""
+    """Of float32 tensors; other values do not change."""
 
     def __init__(self, way, seed):
         super().__init__()
@@ -145,14 +145,14 @@ def moments(mode, named):
 
 
 def in_two_passes(mode, rows):
-    """The sum of the squares of what is left of the mean, and the mean."""
+    """The sum of squared distances from the mean, and the mean."""
     middle = mode.added(rows) / len(rows)
     return mode.added((rows - middle).square()), middle
 
 
 def in_one_pass(mode, rows):
-    """The same from two sums of what is left of each row's first element: right however far from zero a row lies, and
-    as inexact as the first lies far from the others."""
+    """The same from two sums of distances from each row's first element. It is right however far from zero a row lies, and
+    less exact the further the first element lies from the others."""
     rest = rows - rows[0]
     middle = mode.added(rest) / len(rows)
     return mode.added(rest.square()) - len(rows) * middle.square(), rows[0] + middle
@@ -229,7 +229,7 @@ def outputs(runner, inputs, seed):
         mode = Plain(way, seed)
         try:
             made = [t for _, t in runner.forward(inputs, seed, mode)]
-        except Fault as fault:       # Short, or what the decompositions do not take
+        except Fault as fault:       # Short, or an operator that the decompositions do not take
             if fault.name in ("device", "memory"):
                 raise
             return []

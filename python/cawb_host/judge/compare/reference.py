@@ -1,12 +1,14 @@
 """One output judged against its reference: counts and errors, no verdicts.
 
-Errors are differences from the float64 reference. A row is the last dimension
-longer than 1; `nrms` is rms(out - ref) / rms(ref), of everything or of a row;
-`far` is the share of elements whose relative error is above FAR, told as `far_above`. Where a kind of
-value differs (NaN, an infinity, an unwritten element) the other errors are null,
-so that no comparison of theirs can pass. Of an integer or bool output every
-element must equal the float64 reference's or eager PyTorch's: a floor() of a
-rounded value goes either way. Of indices see indices.py.
+Errors are differences from the float64 reference:
+
+    row     the last dimension longer than 1
+    nrms    rms(out - ref) / rms(ref), of everything or of a row
+    far     the share of elements whose relative error is above FAR, returned as `far_above`
+
+If a kind of value differs (NaN, an infinity, an unwritten element), the other errors are null, so that no comparison
+of them can pass. In an integer or bool output every element must equal the float64 reference's or eager PyTorch's: a
+floor() of a rounded value goes either way. indices.py judges indices.
 """
 import math
 import sys
@@ -155,7 +157,7 @@ class Expected:
         return statistics(self, found.square, found.sum, found.far, found.worst, self.worst_row(rows), found.close, found.worst_at)
 
     def worst_row(self, rows):
-        """Where the squared errors are largest beside the row's own size, and what they come to."""
+        """The row whose squared errors are largest beside its own size, and their sum."""
         row_nrms = (rows / self.cols).sqrt_().div_(self.row_rms)
         row = int(row_nrms.argmax())
         return row, float(row_nrms[row])
@@ -241,7 +243,7 @@ class Expected:
         return (out.reshape(-1).to(torch.float64) - want).abs() <= want.abs() / 100
 
 
-# What an entry says, for outputs judged here and in judged.py alike; `about` is
+# The fields of an entry, for outputs judged here and in judged.py alike; `about` is
 # an Expected or a Judged.
 
 def blank(about):
@@ -250,7 +252,7 @@ def blank(about):
 
 
 def describe(entry, about, found, worst):
-    """The entry of an output with these errors; `worst` says where and what."""
+    """The entry of an output with these errors; `worst` has the place and values of the worst element."""
     return dict(entry, scale=number(about.scale), rms=number(about.rms), nrms=found["nrms"],
                 bias=found["bias"], far=found["far"], far_above=FAR[about.dtype], close=found["close"], odd=about.odd, zeros=about.zeros,
                 worst_row=found["worst_row"],
@@ -258,7 +260,7 @@ def describe(entry, about, found, worst):
 
 
 def describe_index(entry, about, out):
-    """What indices.py says of an output of whole numbers, where it knows the scores."""
+    """The statistics of indices.py for an output of whole numbers, if it knows the scores."""
     if about.index:
         entry["index"] = about.index.judge(out, about.reference, about.eager) \
             if entry["mismatches"] else about.index.describe()
@@ -278,7 +280,7 @@ def statistics(about, square, total, far, worst, row, close, index=None):
 
 
 def nothing(about, far, index=None):
-    """The statistics of what cannot be measured."""
+    """The statistics of an output that cannot be measured."""
     return dict(dict.fromkeys(("worst", "nrms", "bias", "worst_row", "close")),
                 far=far / about.numel, index=index)
 
@@ -302,7 +304,7 @@ def finite_only(tensor):
 
 
 def poison_bits(poison, numel, dtype, device):
-    """What `numel` elements look like where the 32-bit pattern was left alone."""
+    """`numel` elements as they look where nothing overwrote the 32-bit pattern."""
     size = torch.empty(0, dtype=dtype).element_size()
     words = torch.full(((numel * size + 3) // 4,), signed(poison), dtype=torch.int32,
                        device=device)

@@ -1,9 +1,8 @@
 """Checks that need no reference: how outputs for related inputs are related.
 
-For shapes whose reference is too dear to be made for every kind of inputs. A candidate runs
-on inputs of its own in stages; what the last stage wrote is held against what the earlier
-ones come to. Which relation a task has follows from its operators (affine.py, rows.py), and
-eager PyTorch has to keep it, too: its error is the measure.
+They are for shapes whose reference is too expensive for every kind of inputs. A candidate runs on further inputs in stages.
+The outputs of the last stage are compared with the result that follows from the earlier ones. The relations of a task
+follow from its operators (affine.py, rows.py). Eager PyTorch has to keep them, too: its error is the measure.
 
   linear   x, y, then 2 x - y: sums of eighths, so that no input is rounded
   rows     the task's own inputs, then the same with their rows in another order
@@ -122,7 +121,7 @@ class Relations:
     # Outputs
 
     def keep(self, seed, case, outs):
-        """What an earlier stage wrote, or the part of it that the last one is held against."""
+        """Keeps the outputs of an earlier stage, or the part that the last stage is compared with."""
         name, stage = stage_of(case)
         if stage == 1:
             self.kept = (name, seed), [self.first(name, seed, i, out) for i, out in enumerate(outs)]
@@ -145,7 +144,7 @@ class Relations:
         return self.kept[1]
 
     def expected(self, seed, case):
-        """What the last stage is held against, as a trial's references."""
+        """The expected outputs of the last stage, as a trial's references."""
         found = [expected(self.judge, want, want.to(dtype))
                  for want, (_, dtype) in zip(self.of(stage_of(case)[0], seed), self.shapes)]
         self.kept = None

@@ -1,8 +1,8 @@
-"""How often a result may be rounded on its way: what a reference that is no wider than the output is good to.
+"""How often a result may be rounded on its way: the accuracy of a reference that is no wider than the output.
 
-A sum of n terms, taken one after another, is off by up to n - 1 roundings of a number of the sum's own size, and each of
-two right orders by as much in its own direction (Higham, Accuracy and Stability of Numerical Algorithms, 4.2). Where the
-reference has the output's type its sums are as inexact as a candidate's, and nothing measured tells by how much.
+A sum of n terms, added up one after another, is off by up to n - 1 roundings of a number of the sum's size. Two right
+orders may each be off by as much, in different directions (Higham, Accuracy and Stability of Numerical Algorithms, 4.2).
+If the reference has the output's type, its sums are as inexact as a candidate's, and no measurement tells by how much.
 """
 import math
 

@@ -149,7 +149,7 @@ def batches(entry, given):
 
 
 def checked_added(entry, given, axis):
-    """What is added to a product is added to all rows alike."""
+    """A term that is added to a product is added to all rows alike."""
     for tensor, added in given[:-2]:
         at = axis[0] - len(entry["outputs"][0]["shape"])
         if added or rank(tensor) >= -at and tensor["shape"][at] != 1:
@@ -171,7 +171,7 @@ def attention(entry, given):
     return axis
 
 
-# By what the table of operators says of an operator's rows.
+# By an operator's rows in the table of operators.
 RULES = {"layer_norm": layer_norm, "batch_norm": batch_norm, "matrices": matrices, "batches": batches,
          "join": joined, "reduce": reduction, "along": along, "batch": batched, "attention": attention,
          "triangle": triangle, "pad": padded}

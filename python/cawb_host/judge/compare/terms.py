@@ -1,13 +1,13 @@
 """A second look at an output: its errors relative to the terms that its elements are made of.
 
-What cancels is small beside its terms, and so is off by more than its own size allows; of
-millions of rows some do, of PyTorch's another than of a candidate's. How large the terms are
-follows from the reference: every factor is moved by the same small share, up or down at random,
-and so is every result on the way that rounding moves; the end moves by as much of what it adds
-up. Narrow factors stay visible: they are as far off beside the terms as beside the result.
+A result that cancels is small beside its terms, so its error is larger than its own size allows. Among millions of rows
+some cancel, and not the same ones for PyTorch and for a candidate. The size of the terms follows from the reference: every
+factor is moved by the same small share, up or down at random. So is every intermediate result that rounding moves.
+The result moves by that share of its terms. Narrow factors stay visible: they are as far off beside the terms as beside
+the result.
 
-The same measure tells where an error lies that the whole hides: `part` is the sign and magnitude
-of the reference at which a candidate is furthest from eager PyTorch.
+The same measure finds an error that the whole output hides: `part` is the sign and magnitude of the reference at which a
+candidate is furthest from eager PyTorch.
 """
 import math
 
@@ -21,8 +21,8 @@ from cawb_host.base.forms import real
 from cawb_host.base.tensors import copied, flat, mapped, wide
 
 MOVE = 2.0 ** -24                        # the share, up or down
-# Of what a forward rounds to 16 bits itself and computes on with: by these, limits of float32 (64 roundoffs, 7.6e-6 of
-# what was moved by 2^-24) leave room for one roundoff of that type, as rounding the other way costs.
+# Moves of values that a forward rounds to 16 bits itself and computes on with. With these, float32's limits (64 roundoffs,
+# 7.6e-6 for a move of 2^-24) leave room for one roundoff of that type: the cost of rounding the other way.
 SHORT = {torch.float16: 2.0 ** -18, torch.bfloat16: 2.0 ** -15}
 ELEMENTS = 1 << 24                       # at a time
 FEW, PROBES, MOST_PROBES = 1 << 20, 2, 4  # elements of all outputs, up to which there are the most
@@ -38,13 +38,13 @@ HOPELESS, SMALL = 0.01, 4096             # normalised rms error of outputs that 
 WORSE = 100                              # or so many times eager PyTorch's
 
 
-LITTLE = 2.3e-308                        # of what no term has a size
+LITTLE = 2.3e-308                        # for elements whose terms have no size
 LEAST = 100                              # unit roundoffs that no element's own size is held against
 OWN = 1 << 16                            # elements of an output, beyond which nobody asks for each one's own size
 
 
 def plain_matters(entry, found, dtype):
-    """Whether it may matter what a straightforward kernel is off by: not where an output is far off beside its terms too."""
+    """Whether the error of a straightforward kernel may matter: not if an output is far off beside its terms too."""
     if found["nrms"] > HOPELESS and entry["numel"] > SMALL:
         return False
     own, part = found["own"] if entry["numel"] <= OWN else 0, found.get("part")
@@ -53,7 +53,7 @@ def plain_matters(entry, found, dtype):
 
 
 def doubtful(entry, dtype):
-    """Whether a second look may change what is thought of an output."""
+    """Whether a second look may change the verdict on an output."""
     eager, least = entry.get("eager") or {}, DOUBTFUL[dtype.itemsize] * UNIT[dtype]
     worst, row = (entry.get("worst") or {}).get("error"), entry.get("worst_row")
     if entry.get("nrms") is None or worst is None:
@@ -70,10 +70,9 @@ def doubtful(entry, dtype):
 
 
 class Moves(TorchDispatchMode):
-    """Factors, and what operators make of them, moved by a share of themselves, up or down at
-    random; another way for each number. Of what softens a factor, a softmax of small numbers, the
-    factor alone would show nothing, but its result is rounded all the same. What is chosen stays as
-    it is: a largest element still equals itself."""
+    """Factors and results of operators, moved by a share of themselves, up or down at random, each number in its own
+    way. Some operators soften a factor, such as a softmax of small numbers: moving the factor alone would show nothing,
+    but the result is rounded all the same. Chosen elements do not move: a largest element still equals itself."""
 
     def __init__(self, device, seed, number, share):
         super().__init__()
@@ -112,9 +111,9 @@ class Moves(TorchDispatchMode):
 
 
 class Terms:
-    """Of one trial: how large the terms of each output's elements are, and what eager PyTorch's
-    errors are beside them. `moved` is how far one rounding of all that goes in, and on the way, moves an output: the most that
-    was seen, beside its root mean square."""
+    """The terms of one trial: how large the terms of each output's elements are, and eager PyTorch's errors beside
+    them. `moved` is how far one rounding of all inputs and intermediate results moves an output: the most that was seen,
+    beside its root mean square."""
 
     def __init__(self, runner, inputs, seed, expected):
         self.expected = expected
@@ -143,8 +142,8 @@ class Terms:
         return out.cpu(), *self.fetched[i]
 
     def beside(self, i, out, plain=()):
-        """What is said of output `i` in addition: its errors and eager PyTorch's, or None; `plain`
-        are the looks at outputs of plain.py."""
+        """The second look at output `i`: its errors and eager PyTorch's, or None; `plain` are the looks at outputs of
+        plain.py."""
         mine, eager = self.look(i, out), self.eager.get(i)
         if mine is None or eager is None:
             return None
@@ -165,7 +164,7 @@ class Terms:
         step = max(1, ELEMENTS // max(1, cols))
         for start in range(0, rows, step):
             part = slice(start, start + step)
-            ref = e.reference[part]      # what is no number on both sides has no error, and no size
+            ref = e.reference[part]      # an element that is NaN on both sides has no error, and no size
             d = (out[part].to(torch.float64) - ref).nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
             look.take(start, d, ref.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0), sizes[part])
         return look.result()
@@ -242,7 +241,7 @@ def largest(all_errors):
 
 
 def weight(size):
-    """What an error counts for at a multiple of the rms: below a thousandth of it for a thousandth."""
+    """The weight of an error at a multiple of the rms: below a thousandth of the rms it is a thousandth."""
     return 1 if size >= SLIGHT else SLIGHT
 
 

@@ -1,15 +1,13 @@
-"""Inputs that a task never announced: what its own generator's habits hide.
+"""Inputs that a task never announced. They show errors that the habits of its own generator hide.
 
-With inputs of one sign a sum that forgets its last term is right to four digits, and
-rounding to TF32 averages out; what begins at 0 is the maximum of all rows but those that
-lie below it. A case says what is in front; sign, scale, place and mixture are drawn within
-each input anew, so that no value tells which case it is. Tensors keep shape, strides and
-type. Whole numbers and masks are drawn by whole.py.
+With inputs of one sign a sum that forgets its last term is right to four digits, and rounding to TF32 averages out. A
+maximum that begins at 0 is right for all rows except those below 0. A case says which kind of input dominates. Sign,
+scale, place and mixture are drawn anew within each input, so that no value tells the case. Tensors keep shape, strides
+and type. whole.py draws whole numbers and masks.
 
-A task need not take any number: probabilities lie between 0 and 1, and an index may be held
-as a float; and of numbers that are far from its own a task may make nothing that two right programs agree on. What the task's own
-reference cannot deal with is drawn once more, then less far from level to level; trials.py takes the first that
-it can.
+A task need not accept every number: probabilities lie between 0 and 1, and an index may be held as a float. And with
+numbers far from its own, two right programs may disagree. If the task's own reference cannot deal with the inputs, they
+are drawn once more, and then nearer to the task's own from level to level. trials.py takes the first level that works.
 """
 import math
 
@@ -96,7 +94,7 @@ def mixed(like):
     made, which = mixture(like, WELL)
     powers = 4 * spread(made.shape[0]) - 2
     powers = torch.where(which == LEANS, (powers.floor() - 1).clamp_(max=0), powers)
-    powers = torch.where(which == NEARLY, powers.round().abs(), powers)      # what is whole stays so
+    powers = torch.where(which == NEARLY, powers.round().abs(), powers)      # whole numbers stay whole
     own = (which == OWN).nonzero().squeeze(1)
     own = own[torch.rand(own.shape) < 0.5]
     made[own] = blemished(made[own])
@@ -111,7 +109,7 @@ def echoing(which):
 
 
 def positive(like):
-    """From 0 to 1: what hides most."""
+    """From 0 to 1: these numbers hide most errors."""
     return torch.rand(flat(like).shape, dtype=torch.float64)
 
 
@@ -179,7 +177,7 @@ def outlier(like):
 
 
 def edges(like):
-    """More in each last place of a dimension, and in another: what was left out is missed."""
+    """More weight in each last place of a dimension, and in another place, so that left-out places show."""
     made = cut(like, both_signs(*grid(like)))
     made = of_one_sign(made) if chance(0.4) else made
     shape = [1 if step == 0 else size for size, step in zip(like.shape, like.stride())]
@@ -230,7 +228,7 @@ def almost(like):
 
 
 def as_large(like):
-    """The largest of what is finite."""
+    """The largest finite element."""
     low, high, _ = limits(flat(like))
     return max(abs(low), abs(high)) if low <= high else 1.0
 
@@ -308,8 +306,8 @@ def fill(place, like, make, put=torch.Tensor.copy_):
 
 
 def reach(place, like):
-    """Bring what was drawn to between the task's own smallest and largest; what are whole numbers
-    there stay whole. In pieces: a copy of a large input, wide, may be more than there is memory for."""
+    """Moves drawn numbers to between the task's own smallest and largest; where the task has whole numbers they
+    stay whole. It works in pieces, because memory may not hold a wide copy of a large input."""
     own = flat(like)
     low, high, whole_ones = limits(own)
     if low > high:
@@ -326,8 +324,8 @@ def reach(place, like):
 
 
 def limits(vector, zeros_for_odd=False):
-    """The smallest and the largest of what is finite in a vector, and whether all of it is whole; the first is larger than the
-    second where nothing is. What is not finite may count as zero."""
+    """The smallest and the largest finite element of a vector, and whether all are whole. If none is finite, the first is
+    larger than the second. Elements that are not finite may count as zero."""
     low, high, whole_ones = math.inf, -math.inf, True
     for part in vector.split(PIECE):
         part = part.to(torch.float64)          # numbers of 8 bits have no isfinite of their own
@@ -350,7 +348,7 @@ def in_order(made, like):
 
 
 def drawn(case, tensor, choices):
-    """A tensor of one case; `choices` are what places.py plans with, and a seed."""
+    """A tensor of one case; `choices` are for places.py, with a seed."""
     made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
     stage = places.stage_of(case)
     if not stage or torch._debug_has_internal_overlap(made) == 1 or not made.numel():

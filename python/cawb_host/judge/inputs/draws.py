@@ -1,4 +1,4 @@
-"""Rows of numbers, by kind: what battery.py mixes. In float64, near 1 in size."""
+"""Rows of numbers, by kind, for battery.py to mix. In float64, near 1 in size."""
 import math
 
 import torch

@@ -1,9 +1,9 @@
 """Inputs in which the largest and the smallest lie at planned places, for operators that choose.
 
-A maximum that leaves an element out is wrong only where that element is the largest. Few draws meet one of
-thousands by chance, so they are planned: stage by stage every line along which a task chooses has its largest and its
-smallest at the next place, those at which loops and blocks end first, in an order drawn from the seed. Many lines need
-two stages; few short ones need as many as there are places. The values themselves are those of any other row.
+A maximum that leaves an element out is wrong only where that element is the largest. By chance few draws meet one place of
+thousands, so the places are planned. From stage to stage the largest and the smallest of every line along which a task
+chooses move to the next place. Places at which loops and blocks end come first; the order is drawn from the seed. Many
+lines need two stages; few short lines need a stage for each place. The values themselves are those of any other row.
 """
 import math
 
@@ -58,7 +58,7 @@ class Plan:
         return max((FEW if inwardly else max(FEW, needed(length, lines)) for (length, lines), inwardly in counts), default=0)
 
     def dims(self, shape):
-        """Along what a tensor's lines lie: as an operator has it that chooses in this shape, else any dimension."""
+        """The dimensions of a tensor's lines: those of an operator that chooses in this shape, else any."""
         for (known, dims), _ in self.along:
             if list(shape) == known:
                 return dims

@@ -14,7 +14,7 @@ from cawb_host.base.tensors import flat
 
 LIKE, FEW_ROWS = 0.3, 4      # share of rows that are the task's own but for a few places; half of fewer rows
 
-MANY = 1 << 26               # elements of which no order is looked for
+MANY = 1 << 26               # elements: in tensors of so many no order is looked for
 
 
 def drawn(tensor, fixed=False):

@@ -1,4 +1,4 @@
-"""What a task says that a candidate must not use: a module-level list of texts,
+"""The things that a task forbids its candidates: a module-level list of texts,
 
     forbidden = ["any product", "torch.cumsum", "any library", "any atomics"]
 
@@ -14,7 +14,7 @@ from cawb_host.torch import operators
 from cawb_host.base.fault import Fault
 
 NAME = "forbidden"
-# Operators by class, as the rule python_work has them; then what a candidate's own kernels are made of.
+# Classes of operators, as in the rule python_work; then parts of a candidate's own kernels.
 KINDS = ("product", "softmax", "normalization", "pooling", "scan", "order", "statistics", "loss", "resampling",
          "activation", "library", "atomics", "tensor core", "approximation", "inline PTX")
 BENEATH = ("resolve_conj", "resolve_neg", "set", "to")       # of every copy

@@ -11,9 +11,9 @@ import ast
 
 from cawb_host.base.fault import Fault
 
-# {parameters}, {call}: of the function. An example's numbers are drawn anew from their own distribution: between
-# neighbours of a sorted sample for floating types (inverse of the empirical distribution function), else one of
-# them, on the device that tensors are made on by default. What is no tensor stays as it is.
+# {parameters}, {call}: of the function. An example's numbers are drawn anew from their own distribution. Floating numbers
+# are drawn between neighbours of a sorted sample (inverse of the empirical distribution function), others from the sample.
+# Tensors are made on the default device; other values do not change.
 FORM = '''
 import torch as _torch
 

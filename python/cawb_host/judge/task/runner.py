@@ -1,8 +1,8 @@
 """Runs a Model: strict float32, no gradients, the same start every time.
 
 The module runs as it was constructed (training mode, as KernelBench has it).
-Where a forward changes the module (running statistics, a counter, a hidden
-state) or its inputs, every call gets a fresh copy of what it changes.
+A forward may change the module (running statistics, a counter, a hidden
+state) or its inputs. Then every call gets a fresh copy of these.
 """
 import contextlib
 import copy
@@ -24,8 +24,8 @@ FEW_WEIGHTS = 1 << 20    # elements
 
 
 def seed_all(seed):
-    """What torch.manual_seed does, without the stack traces that it takes for devices
-    that are not there: they cost a tenth of a millisecond."""
+    """torch.manual_seed without the stack traces that it takes for missing devices: they cost a tenth of a
+    millisecond."""
     torch.default_generator.manual_seed(seed)
     for generator in torch.cuda.default_generators:
         generator.manual_seed(seed)
@@ -58,7 +58,7 @@ class Runner:
         # Whether cuDNN may choose among all of its algorithms: of transposed convolutions the repeatable ones may take
         # fifteen times as long. Where the others do not repeat themselves study.py takes that back.
         self.free = device.type == "cuda" and re.search("conv_?transpose", task.source, re.IGNORECASE) is not None
-        # What a forward changes; everything, until a probe says otherwise.
+        # The things that a forward changes: everything, until a probe says otherwise.
         self.changes_module = self.changes_inputs = self.changes_parameters = True
 
     def build(self):
@@ -85,7 +85,7 @@ class Runner:
             model(*inputs)
 
     def adapted(self, model):
-        """A module that takes inputs as they lie in shares, once it is known what that means."""
+        """A module that takes inputs as they lie in shares, once their form is known."""
         return adapt(model, self.task.form) if self.task.form else model
 
     def build_own(self):
@@ -112,8 +112,8 @@ class Runner:
         return mapped(inputs, lambda t: t.detach().to(self.device))
 
     def probe(self, inputs, seed, mode):
-        """The first call, under a dispatch mode: it shows what a forward changes, these
-        inputs perhaps, and what its outputs come from."""
+        """The first call, under a dispatch mode: it shows which things a forward changes, perhaps these inputs,
+        and the sources of its outputs."""
         module, args = self.copy(), inputs
         parameters = list(module.parameters())
         before = fingerprint(module), versions(args), versions(parameters)
@@ -153,16 +153,16 @@ class Runner:
         return None if lost else outputs
 
     def forward_near(self, inputs, seed, moved, mode):
-        """The reference in float64 of factors, weights too, of which `moved` makes a private, moved
-        copy; under a dispatch mode."""
+        """The reference in float64, under a dispatch mode. `moved` makes private, moved copies of its factors, weights
+        too."""
         module, given = self.near()
         for tensor, data in given:
             tensor.data = moved(data)
         return self.call(module, mapped(inputs, moved), seed, Both(Wide(), mode), torch.float64)
 
     def near(self):
-        """A module in float64 whose weights may be replaced, and pairs of each with what it is without that. The same one is
-        used again where no forward changes it, and its weights are few: it holds them once more."""
+        """A module in float64 whose weights may be replaced, and pairs of each weight with its own value. The same module
+        is used again if no forward changes it and its weights are few, because it holds them once more."""
         if self.near_module is not None:
             return self.near_module
         module = widened(self.copy())
@@ -172,7 +172,7 @@ class Runner:
         return module, given
 
     def follow(self, inputs, seed, mode):
-        """What forward returns under a mode that makes its own of it: tensors in order."""
+        """The results of forward under a mode that replaces them: tensors in order."""
         module = self.copy() if self.changes_module else self.module
         args = mapped(inputs, copied) if self.changes_inputs else inputs
         return [t for _, t in results(self.raw(module, args, seed, mode))]
@@ -198,8 +198,8 @@ class Runner:
         return Taps() if dtype is torch.float64 and self.device.type == "cuda" else contextlib.nullcontext()
 
     def written(self, args, before):
-        """What a forward that returns nothing wrote: those of its inputs are its outputs, from
-        now on for every module of the task."""
+        """The inputs that a forward without results wrote to: they are its outputs, from now on for every
+        module of the task."""
         at = [i for i, item in enumerate(args) if isinstance(item, torch.Tensor)
               and (id(item), item._version) not in before]
         self.task.form.written = at

@@ -1,5 +1,5 @@
-"""What a task would be: shapes and the op graph, of tensors without data. A task of any size
-takes no memory and no time, so that sizes can be tried."""
+"""A sketch of a task: its shapes and op graph, from tensors without data. A task of any size takes no memory and
+no time, so that sizes can be tried."""
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode, unset_fake_temporarily
 
@@ -44,7 +44,7 @@ def built(task):
 
 
 def describe_all(task, module, inputs, outputs, recorder):
-    """As the op `load` does, but for what takes data to know."""
+    """As the op `load` does, without facts that need data."""
     places, made, own = Layout(), Layout(), Layout()
     with task.located("get_inputs"):
         specs = describe_all_inputs(inputs, places, task.form)
@@ -74,8 +74,8 @@ def named(name):
 
 
 def attempt(path, overrides, seed, device=torch.device("cpu")):
-    """The same; what stands in the way is a fault with a name: "task" where the sizes do not
-    go together, "unsupported" where shapes follow from data."""
+    """The same; a failure is a fault with a name: "task" if the sizes do not go together, "unsupported" if shapes
+    follow from data."""
     try:
         return sketch(path, overrides, seed, device)
     except Fault:

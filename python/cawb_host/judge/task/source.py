@@ -79,7 +79,7 @@ class Task:
 
     @contextlib.contextmanager
     def located(self, stage):
-        """Give a Fault from inside the file and line of what made the value."""
+        """Gives a Fault from inside the file and line of the call that made the value."""
         try:
             yield
         except Fault as fault:
@@ -157,7 +157,7 @@ def definitions(tree):
 
 
 def needs_gradients(tree):
-    """Whether the file asks for gradients of what it computes."""
+    """Whether the file computes gradients."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and (
                 node.attr == "backward" or node.attr == "grad" and "autograd" in ast.unparse(node.value)):

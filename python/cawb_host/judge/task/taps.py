@@ -1,6 +1,6 @@
 """Transposed convolutions in float64 on a GPU. cuDNN's repeatable algorithms for them take up to fifteen times as long as
-its others, and every verdict asks for a dozen references. Here each tap of the kernel is a product of matrices that is added
-to the places that it reaches, one after the other: repeatable, and as fast as the memory.
+its others, and every verdict needs a dozen references. Here each tap of the kernel is a product of matrices. The products
+are added to their places one after the other: repeatable, and as fast as the memory.
 """
 import itertools
 

@@ -1,10 +1,9 @@
 """Weights as training might have left them, in place of those that a constructor gave.
 
-A layer begins with a weight of 1, a bias of 0 and statistics of nothing: a kernel that reads none
-of them would be right. From a secret seed what is constant gets a value for each element, what
-is random another scale and place for each row. Zero rows and positive statistics stay what they
-have to be; buffers that hold a pattern (a mask, a table of positions) are the
-operator's own and stay as they are.
+A layer begins with a weight of 1, a bias of 0 and empty statistics: a kernel that reads none of them would be right. So
+constant weights get a value for each element, and random weights another scale and place for each row, from a secret seed.
+Zero rows stay zero, and positive statistics stay positive. Buffers that hold a pattern (a mask, a table of positions)
+belong to the operator and do not change.
 """
 import torch
 
@@ -14,8 +13,8 @@ STRENGTHS = (1.0, 0.25)      # the first with which the reference stays near flo
 
 
 def varied(module, seed, strength, boosts=None):
-    """Change a module in place; the names of what was changed. `boosts` says by name how much
-    more than usual."""
+    """Changes a module in place; returns the names of the changed weights. `boosts` says by name how much more than usual
+    a weight changes."""
     changed, done = [], set()
     generator = torch.Generator()
     learned = {id(p) for p in module.parameters()}

@@ -1,7 +1,7 @@
 """A module in float64, and a forward in it that names narrower types itself.
 
-What such a forward makes in float32 is made in float64. What it rounds to 16 bits is rounded, and
-goes on in float64: that rounding is a part of what the task asks for.
+Tensors that such a forward makes in float32 are made in float64. Values that it rounds to 16 bits are rounded, and
+go on in float64: that rounding is a part of the task.
 """
 import copy
 

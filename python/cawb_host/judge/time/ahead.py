@@ -1,9 +1,10 @@
-"""What torch.compile does before it has data, done ahead of its first call: tracing, lowering and building for the
-shapes of a task, on tensors without data. What it makes stays in Inductor's own cache, by what the graph is: the baseline
-that is timed later compiles as ever, and finds it there. Nothing is computed on the GPU, which somebody else measures on
-meanwhile: where Inductor would try out there which of two ways is faster, it is left to the baseline. max-autotune is nothing
-but such trials: they wait for their turn on the GPU, by the lock that whoever measures there holds, and all between them
-needs none.
+"""torch.compile's work without data, done ahead of its first call: tracing, lowering and building for the shapes of a task,
+on tensors without data. The result stays in Inductor's own cache, under the graph. The baseline that is timed later compiles
+as usual, and finds it there.
+
+Nothing is computed on the GPU, because somebody else measures on it meanwhile. Inductor's trials of which variant is faster
+there are left to the baseline. max-autotune consists of such trials: they wait for the GPU's lock, which every measurement
+holds; the work between them needs no lock.
 """
 import contextlib
 import fcntl
@@ -53,7 +54,7 @@ def compiled(task, seed, device, kind, lock):
         module = adapt(module, task.form)
 
     def keep(graph, examples):
-        """A graph is built, and then followed without data: what is behind a graph break comes next."""
+        """Builds a graph, and then follows it without data: the code behind a graph break comes next."""
         compile_fx(graph, examples, **how)
         return graph.forward
     torch._dynamo.reset()
@@ -91,7 +92,7 @@ class Turn:
 
 @contextlib.contextmanager
 def replaced(ways, by):
-    """Of each (owner, name) in `ways` what `by` makes of it."""
+    """Replaces each (owner, name) in `ways` by the result of `by`."""
     with contextlib.ExitStack() as stack:
         for owner, name in ways:
             stack.callback(functools.partial(setattr, owner, name, vars(owner)[name]))

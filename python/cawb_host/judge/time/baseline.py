@@ -1,11 +1,13 @@
-"""What a candidate is held against: PyTorch's own times on a GPU, and those of a file.
+"""The baselines of a candidate: times of PyTorch on a GPU, and of a file. Their kinds:
 
-Kinds: "eager"; "compile", torch.compile in its default mode; "max_autotune", its mode
-max-autotune-no-cudagraphs (a graph of its own would copy the inputs at every call, and
-launching is charged to nobody here) with cuDNN's own search on; each of them in strict
-float32, or with TF32 allowed in matrix products and cuDNN where "_tf32" follows; and
-"file:PATH", a user's Python file (rival.py). cuDNN is free to choose its algorithms,
-which the references do not let it.
+* "eager";
+* "compile": torch.compile in its default mode;
+* "max_autotune": its mode max-autotune-no-cudagraphs, with cuDNN's own search on. A CUDA graph of its own would copy the
+  inputs at every call, and launches are not charged here;
+* "file:PATH": a user's Python file (rival.py).
+
+All run in strict float32; with the suffix "_tf32" TF32 is allowed in matrix products and cuDNN. cuDNN may choose its
+algorithms freely, unlike in references.
 """
 import contextlib
 import statistics
@@ -25,7 +27,7 @@ FILE = "file:"
 
 WARMUP = 3               # calls before the first sample
 LONGEST_SPIN = 0.05      # seconds
-LARGE = 1 << 30          # bytes of inputs of which there is room for one set only
+LARGE = 1 << 30          # bytes of inputs, from which on there is room for only one set
 
 
 def known(kind):
@@ -67,7 +69,7 @@ def attempt(work, kind, samples, budget, seed, other=None):
 
 
 class Baseline:
-    """One kind, compiled if that is what it is, and warm. It has inputs of its own,
+    """A baseline of one kind, warm, and compiled if its kind is. It has inputs of its own,
     unless they are large: then it takes those of the trial under way."""
 
     def __init__(self, work, kind, seed, other=None):
@@ -171,8 +173,8 @@ def eager(work, module):
 
 
 def compiled(work, mode):
-    """torch.compile keeps what it made by code and settings: a second kind of the same
-    task must not find the first one's thrown away."""
+    """torch.compile keeps its results by code and settings. A second kind of the same task must
+    not throw away the first one's, so the reset is done only once."""
     if not any(is_compiled(kind) for kind in work.baselines):
         torch._dynamo.reset()
     return torch.compile(work.runner.copy(), mode=mode) if mode \
@@ -180,8 +182,8 @@ def compiled(work, mode):
 
 
 def warm(device):
-    """The first compilation of a process imports and starts what all others use. Where it
-    fails, so will the baseline, and say why."""
+    """The first compilation of a process, which imports and starts the parts that all others
+    use. If it fails, the baseline will fail too, and say why."""
     with contextlib.suppress(Exception):
         torch.compile(lambda x: x + 1)(torch.ones(1, device=device))
         torch.cuda.synchronize(device)

@@ -28,7 +28,7 @@ def load(path):
         folder = os.path.dirname(os.path.abspath(path))
         if folder not in sys.path:
             sys.path.append(folder)
-        sys.modules[name] = module  # Triton reads the source of what it compiles
+        sys.modules[name] = module  # Triton reads the source of a function that it compiles
         try:
             with blame(path, "the baseline", 1):
                 exec(compile(ast.parse(raw, filename=path), path, "exec"), module.__dict__)

@@ -1,4 +1,4 @@
--- attend: attention, as attend.lua of the folder above finds it in a graph, for the generator of the same name.
+-- attend: attention that attend.lua of the folder above has found, for the generators of attention.
 
 local accesses = require "cawb.compose.emit.accesses"
 local attend = require "cawb.compose.emit.attention.text"
@@ -14,9 +14,9 @@ local tensor = require "cawb.compose.emit.tensor.tensor"
 
 local M = {}
 
-local LEAST = 1 << 14                 -- scores below which it is launches that count
-local MANY = 1 << 22                  -- scores from which on packing their factors first is worth it
-local FEWEST = 16                     -- and queries, of which a warp takes so many
+local LEAST = 1 << 14                 -- scores: below it launches are what counts
+local MANY = 1 << 22                  -- scores: from here on it pays to pack queries and keys first
+local FEWEST = 16                     -- queries: those of a warp
 local DEEPEST = { float32 = 128, float16 = 256, bfloat16 = 256 }      -- numbers of a query, and columns of the values
 local SHARED = { [80] = 163 << 10, [90] = 227 << 10, [100] = 227 << 10, [103] = 227 << 10 }      -- bytes a block may have
 
@@ -32,7 +32,7 @@ local function is_plain_product(x, dtype)
   return x.dtype == dtype and x.inputs[1].dtype == dtype and x.inputs[2].dtype == dtype and not x.inputs[3]
 end
 
--- Bytes of shared memory; or nil and why it is not made here. `options.attend`: scores that it is worth it for.
+-- Bytes of shared memory; or nil and why attention is not made here. `options.attend`: the least scores for it.
 local function served(x, first, options)
   local loop, why = tensor.loop(options.arch, options.emulate or x.dtype ~= "float32")
   if not loop then return nil, why end
@@ -44,7 +44,7 @@ local function served(x, first, options)
   return SHARED[tonumber(options.arch:match "^sm_(%d+)")] or 99 << 10
 end
 
--- How four neighbours of a row are read, where a row is a multiple of four: element(row, k) are indices.
+-- C that reads four neighbours of a row, if a row is a multiple of four: element(k) are indices.
 local function four(a, node, element, depth)
   if depth % 4 ~= 0 then return nil end
   local list = {}
@@ -52,7 +52,7 @@ local function four(a, node, element, depth)
   return a:values(node, list)
 end
 
--- Where eight neighbours of a row lie, where a row is a multiple of eight.
+-- C of the address of eight neighbours of a row, if a row is a multiple of eight.
 local function eight(a, node, element, depth)
   if depth % 8 ~= 0 then return nil end
   local list = {}
@@ -60,7 +60,7 @@ local function eight(a, node, element, depth)
   return a:address(node, list)
 end
 
--- A factor's access functions: `turned` where its last dimension but one is what a row's numbers are counted by.
+-- A factor's access functions. `turned`: the numbers of a row are counted by the last dimension but one.
 local function factor(a, d, name, node, rows, depth, turned)
   local row = index.var("row", rows)
   local function element(k) return turned and at(node.shape, k, row) or at(node.shape, row, k) end
@@ -68,14 +68,14 @@ local function factor(a, d, name, node, rows, depth, turned)
   if node.dtype ~= "float32" then d[name .. "8"] = eight(a, node, element, depth) end
 end
 
--- Where no score of a tile counts: the scores are -inf where a guard is negative, as above a diagonal.
+-- The test for tiles without scores: scores are -inf where a guard is negative, as above a diagonal.
 local function hidden(scores, s)
   local list = scores.fill == "-inf" and guards.of(scores, at(scores.shape, index.var("row", s.m), index.var("column", s.n))) or {}
   if #list == 0 then return nil end
   return function(rows, columns) return guards.nowhere(list, rows, columns, "first", ("%d * step"):format(columns)) end
 end
 
--- The node that this one shows element by element, whatever the type.
+-- The node below views and casts.
 local function shown(x)
   while x.kind == "view" and #x.pieces == 1 and not x.pieces[1].guard or x.kind == "map" and x.expression == "A" and #x.inputs == 1 do x = x.inputs[1] end
   return x
@@ -87,7 +87,7 @@ local function constant(x)
   return x.kind == "leaf" and x.source == "fill" and tonumber(x.value) or nil
 end
 
--- What the product is multiplied with to be this node; nil where it is something else, or not multiplied with a number above zero.
+-- The positive number that the product is multiplied with to be this node; nil if there is none.
 local function multiple(x, first)
   x = shown(x)
   if x == first then return 1.0 end
@@ -113,7 +113,7 @@ local function follows_from(x, first, seen)
   return false
 end
 
--- Where truth values choose between -inf and other scores, and follow from no product: the other scores; or nil.
+-- The other scores, if x is a choice between them and -inf by truth values that do not follow from the product; or nil.
 local function masked(x, first)
   local order = x.kind == "map" and hiding[x.expression]
   if not order then return nil end
@@ -122,8 +122,8 @@ local function masked(x, first)
   return is_nothing(fill) and not follows_from(mask, first, {}) and others or nil
 end
 
--- Scores that are a multiple of the product, but for those that guards or truth values hide: of such a score the kernel sees the
--- product, and takes the factor for its powers. Sets scale, score and open, if it is so.
+-- If the scores are a positive multiple of the product, except where guards or truth values hide them, sets scale, score and open.
+-- The kernel then sees the product, and the factor goes into its exponentials.
 local function plain_scores(d, a, found, s)
   local scores = found.scores
   local i = at(scores.shape, index.var("row", s.m), index.var("column", s.n))
@@ -143,7 +143,7 @@ local function plain_scores(d, a, found, s)
   if not list then d.open = nil end
 end
 
--- What is written: one result, or two neighbours where a row has an even number.
+-- C that writes a result, or two neighbours if a row has an even number.
 local function put(a, d, x, s)
   local row, one = index.var("row", s.m), index.var("column", s.v)
   local place = at(x.shape, row, one)
@@ -157,25 +157,25 @@ local function put(a, d, x, s)
   d.put2 = a:write(known, places)
 end
 
--- Whether there are products of warpgroups, and a schedule does not ask for what only a warp's have.
+-- Whether warpgroup products are used: the device has them, and the schedule asks for nothing that only products of a warp have.
 local function is_group(options)
   local how = options.how or {}
   return tensor.loop(options.arch, options.emulate) == "wgmma" and how.queries ~= 64 and how.keys ~= 32
 end
 
--- Attention of float32 by two parts, where a schedule asks for it, or there is much to do by products of warpgroups: rows of
--- different scales are done twice then.
+-- Attention of float32 in pairs of halves, if a schedule asks for it, or for many scores by warpgroup products. Rows of different
+-- scales are then computed twice.
 local function in_pairs(d, most, options)
   local how = options.how or {}
   local made = is_group(options) and (how.pairs or how.pairs == nil and d.batch * d.m * d.n >= MANY) and attend_group_pairs.generate(d, most, how)
   return made or how.pairs and attend_pairs.generate(d, most) or nil
 end
 
---- What computes its factors stays apart: it is not packed once, but read by many blocks.
+--- No prologue fusion: a factor is not packed once, but read by many blocks.
 function M.serves() return false end
 
---- See the README. `kernel.attend` = { first = the product of queries and keys, scores = the node that follows from it, finite };
---- `kernel.members[1]` is the product of their softmax and the values.
+--- See the README. `kernel.attend` = { first = the product of queries and keys, scores = the node that follows from it, finite }.
+--- `kernel.members[1]` is the product of the softmax and the values.
 function M.generate(kernel, options)
   local x, found = kernel.members[1], kernel.attend
   local most, why = served(x, found.first, options)

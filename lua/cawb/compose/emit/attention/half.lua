@@ -1,5 +1,5 @@
 -- attend_half: attention of float16 and bfloat16 in one kernel. Both products run on tensor cores as the numbers are, sums are
--- float32; what lies in rows of 16 bytes is copied to shared memory without passing through registers.
+-- float32. Rows of 16-byte pieces are copied to shared memory without passing through registers.
 
 local attend = require "cawb.compose.emit.attention.text"
 local types = require "cawb.torch.types"
@@ -34,14 +34,16 @@ local function holes(d, queries, keys)
   return h
 end
 
--- What a schedule asks for, where there is such a block; else this.
+-- The value that a schedule asks for, if there is such a block; else the default.
 local function asked(how, name, values, default)
   return how and values[how[name]] and how[name] or default
 end
 
---- Text and launches; or nil and why not. `d`: a cawb.Attend, and dtype; scale, where `product` times that is the score but for
---- what is hidden, and `score` returns `product` or -inf; open, a function(rows, columns) that returns C: " && ..." that all scores of so many rows from
---- `first` and columns from `columns * step` are products. `how`: queries of a block and keys of a step, where a schedule says so.
+--- Text and launches; or nil and why not. `how`: queries of a block and keys of a step, if a schedule sets them. `d`: a cawb.Attend with
+---   dtype
+---   scale   a number or nil. A score is `product` times scale, unless it is hidden; `score` returns `product` or -inf
+---   open    function(rows, columns), returns C: " && ..." that no score is hidden in so many rows from `first` and columns from
+---           `columns * step`
 function M.generate(d, most, how)
   local queries = asked(how, "queries", { [64] = true, [128] = true }, queries_of(d))
   local h = holes(d, queries, asked(how, "keys", { [32] = true, [64] = true }, 64))

@@ -1,6 +1,6 @@
--- attend_pairs: attention of float32 whose numbers are two parts of 16 bits: three of their products count, which is half of what
--- three parts of bfloat16 take (attend). Keys and values are packed once, a scale for each step; a block whose numbers 16 bits do
--- not hold notes that, and a third kernel, that of attend, does it.
+-- attend_pairs: attention of float32 in pairs of 16-bit halves. Three of their four products count, half as many as with three
+-- bfloat16 parts (attend). A first kernel packs keys and values, with a scale for each step. A block whose numbers do not fit 16 bits
+-- sets a flag, and a third kernel, that of attend, does its work.
 
 local attend = require "cawb.compose.emit.attention.text"
 local template = require "cawb.compose.emit.template"

@@ -20,7 +20,7 @@ local ceil = template.ceil
 ---@field score string     returns the score at z, row, column, whose sum of products is `product`
 ---@field hidden function? (rows, columns) returns C: no score of so many rows from `first` and columns from `columns * step` counts
 ---@field finite boolean   a row without a score above -inf is 0 instead of NaN
----@field put string       writes what follows from `result` at z, row, column
+---@field put string       writes the epilogue of `result` at z, row, column
 ---@field put2 string?     the same of `left` and `right`, at columns 2 pair and 2 pair + 1
 
 local KEYS = 64                       -- a step
@@ -67,8 +67,8 @@ local function functions(d)
   return list
 end
 
---- What is made of these templates, in order, with their holes filled: `how` in words, `needs` of parts; `behind` is text that
---- follows theirs. `body` is the text without its access functions.
+--- The kernels of these templates, in order, with their holes filled: `how` in words, `needs` of parts; `behind` is text that follows
+--- theirs. `body` is the text without its access functions.
 function M.made(d, h, templates, how, needs, behind)
   local texts = {}
   if h.TILES then h.RESULTS = template.fill("attention/results", d, h) end

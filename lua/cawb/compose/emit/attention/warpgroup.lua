@@ -22,7 +22,7 @@ local function operands(h, letter, sums)
   h[letter .. "A"] = sums
 end
 
---- Holes of both instructions, and of what follows from the scores, for h.KEYS keys a step.
+--- Holes of both instructions, and of the weights, for h.KEYS keys a step.
 function M.instructions(h, d)
   h.POWER = types.literal((d.scale or 1) / math.log(2), "float32")
   h.OPEN = d.open and ("%d * (step + 1) <= %d%s"):format(h.KEYS, d.n, d.open(64, h.KEYS)) or "false"
@@ -73,7 +73,7 @@ local function refusal(d)
   if d.m <= 64 then return "it has too few queries" end
 end
 
--- Three groups hide more of each other's waiting than two, where their registers hold what they add up.
+-- Three groups hide more of each other's waiting than two, if their registers hold the sums.
 local function queries_of(d)
   return math.max(d.k, d.v) <= 64 and d.batch * ceil(d.m, 192) >= SMS and 192 or 128
 end
@@ -81,8 +81,8 @@ end
 -- Blocks that stay.
 local function blocks_of(h) return math.min(h.ITEMS, SMS) end
 
---- As attend_half's. `how`: queries of a tile (128, 192), keys of a step, stages, turns, blocks, order ("heads": head by head
---- where scores are hidden, not long tiles before short ones), where a schedule says so.
+--- As attend_half's. `how`, from a schedule: queries of a tile (128, 192), keys of a step, stages, turns, blocks, order. With
+--- order = "heads" tiles with hidden scores go head by head, not long ones before short ones.
 function M.generate(d, most, how)
   local why = refusal(d)
   if why then return nil, why end

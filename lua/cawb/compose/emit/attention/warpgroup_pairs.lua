@@ -1,5 +1,5 @@
--- attend_group_pairs: attention of float32 whose numbers are two parts of 16 bits, as attend_pairs, by Hopper's products of
--- warpgroups: a thread fetches packed keys and values, two groups of warps work on 64 queries each, in turns.
+-- attend_group_pairs: attention of float32 in pairs of 16-bit halves, as attend_pairs, by Hopper's warpgroup products. A thread
+-- fetches packed keys and values; two groups of four warps work on 64 queries each, in turns.
 
 local attend = require "cawb.compose.emit.attention.text"
 local attend_group = require "cawb.compose.emit.attention.warpgroup"
@@ -11,7 +11,7 @@ local M = {}
 local ceil = template.ceil
 local ROWS = 128
 local DEEPEST = 128                   -- numbers of a row, four a lane
-local RESERVED = 3 << 10              -- bytes of barriers and scales, and what is lost to where tiles begin
+local RESERVED = 3 << 10              -- bytes of barriers and scales, and of the alignment of tiles
 
 local function holes(d, most, how)
   local deep = math.max(d.k, d.v)

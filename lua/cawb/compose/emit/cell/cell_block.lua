@@ -1,5 +1,5 @@
--- cell_block: what follows from step to step in a recurrent layer, by a block for each sequence, that keeps its state in
--- shared memory; a thread has one hidden unit after the other, and all of its gates. It reads all weights in each step.
+-- cell_block: the steps of a recurrent layer by a block for each sequence. The block keeps its state in shared memory, and a thread
+-- computes one hidden unit after the other, with all of its gates. A block reads all weights in each step.
 
 local cells = require "cawb.compose.emit.cell.text"
 local expression = require "cawb.compose.emit.expression"

@@ -1,5 +1,5 @@
--- cell: what follows from step to step in a recurrent layer, or in several that go on at the same time, for the generator of the
--- same name; where that does not serve, by a block for each sequence (cell_block).
+-- cell: the steps of a recurrent layer, or of several layers at the same time, for the generator of the same name. If that cannot
+-- make them, a block for each sequence does (cell_block).
 
 local accesses = require "cawb.compose.emit.accesses"
 local block = require "cawb.compose.emit.cell.cell_block"
@@ -11,7 +11,7 @@ local waves = require "cawb.compose.emit.cell.wave"
 
 local M = {}
 
--- The access functions of one cell, for a body of the kernel's that knows it alone; `reads_share`: of its inputs' share.
+-- The access functions of one cell, for a body that knows this cell alone; `reads_share`: also that of its inputs' contribution.
 local function functions(a, x, reads_share)
   local _, time, batch, hidden = table.unpack(x.shape)
   local t, b, k, j = index.var("t", time), index.var("b", batch), index.var("k", hidden), index.var("j", hidden)
@@ -30,7 +30,7 @@ local function functions(a, x, reads_share)
   return f
 end
 
--- What the layer below adds to a cell's gates.
+-- The weights by which the layer below adds to a cell's gates.
 local function of_below(a, x)
   local k, column = index.var("k", x.shape[4]), index.var("column", x.gates * x.shape[4])
   return { input = a:value(x.below.weight, { column, k }), input_bias = a:value(x.below.bias, { column }) }
@@ -75,7 +75,7 @@ local function chip_of(x, arch, sms)
   return chip
 end
 
---- Microseconds that a cell, or layers at the same time, should take where weights stay in registers; nil where they cannot. `options`
+--- Microseconds that a cell, or layers at the same time, should take with weights in registers; nil if these do not fit. `options`
 --- as those of choose.generate.
 function M.estimate(kernel, options)
   local chip, how = chip_of(kernel.roots[1], options.arch, options.sms), options.kernels and options.kernels(kernel) or {}

@@ -1,6 +1,6 @@
--- cell: recurrent layers by persistent blocks (Diamos et al. 2016, Persistent RNNs): the weights of the state stay in registers
--- of a group of blocks for all steps, and a group has some of the sequences. Blocks of a group are a cluster, that write into each
--- other's shared memory; or, where a cluster is too small for the weights, they meet at a counter in memory.
+-- cell: recurrent layers by persistent blocks (Diamos et al. 2016, Persistent RNNs). The weights of the state stay in registers of a
+-- group of blocks for all steps, and a group has some of the sequences. The blocks of a group are a cluster and write into each
+-- other's shared memory. If a cluster is too small for the weights, they meet at a counter in memory.
 
 local template = require "cawb.compose.emit.template"
 
@@ -17,7 +17,7 @@ local ceil = template.ceil
 ---@field hidden integer   units
 ---@field reverse string   returns whether cell z goes from the last step to the first
 ---@field share string     returns the inputs' share of a gate, at z, t, b, column
----@field bias string      returns what is added to the state's share, at z, column
+---@field bias string      returns the bias of the state's share, at z, column
 ---@field weight string    returns the weight of unit k in a gate, at z, k, column
 ---@field begin string     returns the state ahead of the first step, at z, b, k; cell: the same of an LSTM's cell
 ---@field rows integer?     sums of a thread, where not as many as serve one sequence best
@@ -72,7 +72,7 @@ local function fewest(d, chip)
   return nil, ("the weights of %d units are more than the registers of the device hold"):format(d.hidden)
 end
 
---- What follows from how many blocks have the units of a layer, `n`, or as few as hold the weights: N, U, THREADS, ...; or nil and why not.
+--- The division of a layer's units among `n` blocks, or among as few as hold the weights: N, U, THREADS, ...; or nil and why not.
 function M.blocks(d, chip, n)
   if not n then return fewest(d, chip) end
   local h = n * d.cells <= chip.sms and cut(d, n)
@@ -95,7 +95,7 @@ local function sequences(d, h, chip, most)
   return h
 end
 
---- What differs between blocks of a cluster, a block alone, and blocks that meet in memory.
+--- Sets the holes that differ between blocks of a cluster, a block alone, and blocks that meet in memory.
 function M.meeting(d, h)
   if h.GRID then
     h.BY, h.MORE, h.NOW = " through memory", ", float *exchange, int *arrived", "0"

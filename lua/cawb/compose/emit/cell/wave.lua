@@ -1,6 +1,6 @@
--- cell_wave: recurrent layers one above the other at the same time, where each is a cluster of blocks, or one block (cell.lua), and so
--- is what the layer below adds to it. A layer's step waits for that of the layer below alone, so all are done after little more
--- than the steps of one; but there are fewer multiprocessors for the sequences of each.
+-- cell_wave: recurrent layers above one another at the same time. Each layer is a cluster of blocks, or one block (cell.lua), and so
+-- is the product between two layers. A layer's step waits only for the same step of the layer below. So all layers are done after
+-- little more than the steps of one; but there are fewer multiprocessors for the sequences of each layer.
 
 local cells = require "cawb.compose.emit.cell.text"
 local template = require "cawb.compose.emit.template"
@@ -11,8 +11,8 @@ local ceil = template.ceil
 
 ---@class cawb.CellWave: as cawb.Cell, of `layers` instead of cells; z is the layer, from 0, and nothing is reversed; share is that of layer 0, at
 ---  t, b, column; besides:
----@field input string        returns what multiplies unit k of the layer below in a gate, at z, k, column
----@field input_bias string   returns what is added to that, at z, column
+---@field input string        returns the weight of unit k of the layer below in a gate, at z, k, column
+---@field input_bias string   returns the bias of these products, at z, column
 
 local ROWS = 4                -- sums of a thread: of many sequences fewer lanes join their sums than of one, but a state is read more often
 local LEAD = 2                -- steps that are waited for at a time
@@ -64,8 +64,8 @@ local function accesses(d)
     template.access(d, "put", "void", { "int z", "int t", "int b", "int j", "float next", "float c" }, d.put) }
 end
 
--- All stages have to be under way at once. CUDA does not capture a cooperative launch of clusters into a graph, so nobody but `sequences` sees to it
--- that there are places for all clusters.
+-- All stages have to be under way at once. CUDA does not capture a cooperative launch of clusters into a graph, so only `sequences`
+-- ensures that there are places for all clusters.
 local function launches(d, h)
   local elements, blocks = told(d), h.N * h.STAGES * h.GROUPS
   local done = { scratch = d.name .. "_done", dtype = "int32", numel = blocks, flag = true }

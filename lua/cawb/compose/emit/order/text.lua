@@ -43,7 +43,7 @@ local function power_above(n)
   return p
 end
 
--- What every one of the templates is filled with; blocks sort `rows` rows of `span` items.
+-- The holes of every template; blocks sort `rows` rows of `span` items.
 local function holes(d, span, rows)
   local wide = d.type == "double" or d.type == "long long"
   local text = bits(d.type)

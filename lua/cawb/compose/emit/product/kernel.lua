@@ -1,5 +1,4 @@
--- product: products of matrices that no library computes, or with what stands behind them, as the generator of
--- products takes it.
+-- product: products of matrices that no library computes, or with an epilogue, for the generator of products.
 
 local accesses = require "cawb.compose.emit.accesses"
 local expression = require "cawb.compose.emit.expression"
@@ -52,7 +51,7 @@ local function four(a, x, along, names)
   return a:values(x, list, ("const int t = %s / 4;"):format(names[along - rank + 2]))
 end
 
--- How an operand is read: C for one element, for four, and the name of what neighbours lie along.
+-- C that reads an element of an operand, C that reads four, and the name of the index along which neighbours lie in memory.
 local function operand(a, x, names)
   local rank = #x.shape
   local along, packs = lie(x)
@@ -60,7 +59,7 @@ local function operand(a, x, names)
   return one, packs and four(a, x, along, names) or nil, names[along - rank + 2]
 end
 
--- What follows from four neighbours of a row, as C; nil where rows are no packs of four.
+-- C that writes the results of four neighbours of a row; nil if rows are no packs of four.
 local function four_results(a, x, m, n)
   if n % 4 ~= 0 or n == 0 or types.size(x.dtype) ~= 4 then return nil end
   local t, known, roots = index.scale(index.var("t", n // 4), 4), {}, {}

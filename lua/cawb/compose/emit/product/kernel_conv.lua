@@ -1,5 +1,5 @@
--- conv: convolutions that no library computes, or with what stands behind them, as the generators of windows
--- (few channels) and of convolutions take them.
+-- conv: convolutions that no library computes, or with an epilogue, for the generators of windows (few channels) and of
+-- convolutions.
 
 local accesses = require "cawb.compose.emit.accesses"
 local convs = require "cawb.compose.emit.product.text_conv"
@@ -56,7 +56,7 @@ local function numel(list)
   return n
 end
 
--- What a description has without texts.
+-- A description without texts.
 local function sizes(x)
   local c, in_x = x.conv, x.inputs[1]
   return { type = types.register(x.dtype), groups = c.groups, transposed = c.transposed, batch = x.shape[1],
@@ -103,8 +103,11 @@ function M.generate(kernel, options)
   return a:finish(convs.generate(a:describe(d), options))
 end
 
---- For other generators of convolutions: a description's sizes; accesses and a description that reads the input and
---- writes the roots; the text of an access function for a weight, at an index for each axis of the window; a result's indices.
+--- For other generators of convolutions:
+---   sizes     the sizes of a description
+---   describe  accesses, and a description that reads the input and writes the roots
+---   weight    the text of an access function for a weight, at an index for each axis of the window
+---   at        a result's indices
 M.sizes, M.describe, M.weight, M.at = sizes, describe, weight, at
 
 return M

@@ -20,12 +20,12 @@ local ceil = template.ceil
 ---@field along_b string?    "n" or "k" ("n")
 ---@field a4 string?         sets v[0..3] from z, m, k on along `along_a`, whose size and number are multiples of 4
 ---@field b4 string?         the same of b
----@field fields string?     of `state`, in C: what follows from a column, a number n; then along_b is "n"
+---@field fields string?     of `state`, in C: values that follow from a column, a number n; then along_b is "n"
 ---@field column string?     sets `state` from z and n; `b` and `store` read it
 ---@field extent string?     in C: how many of the k there are for z
 ---@field ahead string?      C in front of the access functions
----@field helpers table?     access functions that these call: a list of what template.access returns
----@field store string       writes what follows from `value` to z, m, n
+---@field helpers table?     access functions that these call: a list of results of template.access
+---@field store string       writes the epilogue of `value` to z, m, n
 ---@field store4 string?     the same of v[0..3] from n on, a multiple of 4, as n is one of them
 
 -- Of a block, and of a thread.
@@ -94,7 +94,7 @@ local function readers(d, h, tile)
   h.EXTENT = d.extent or "K"
 end
 
--- Where sums go, one or four neighbours at a time: to their parts, or what follows from them to where it lies.
+-- The writing of sums, one or four neighbours at a time: partial sums, or the results of the epilogue.
 local function writing(d, h, splits)
   local pass = template.names(d.parameters)
   h.STORE4 = d.store4 and not d.fields and d.n % 4 == 0 or nil
@@ -129,7 +129,7 @@ local function accesses(d)
   return list
 end
 
--- The state is a type of the template's: what reads it stands behind it.
+-- The state is a type of the template's: its readers stand behind it.
 local function complete(d, text)
   local list = { table.unpack(d.helpers or {}) }
   for _, one in ipairs(accesses(d)) do list[#list + 1] = one end

@@ -1,7 +1,7 @@
--- conv: a convolution of one to three axes as a product: rows are the output channels of a group, columns the
--- places of the output in all of the batch, k the channels of a group and the window. Elements of x are found
--- where they lie. A transposed one is as many of these as its stride has residues: the outputs of one residue
--- are met by the same taps, and nothing is multiplied by the zeros that a stride would put in between.
+-- conv: a convolution of one to three axes as a product. Rows are the output channels of a group, columns the places of the output in
+-- all of the batch, k the channels of a group and the window. Elements of x are read where they lie. A transposed convolution is one
+-- product for each remainder by its stride: the outputs of one remainder have the same taps, and no zeros between inputs are
+-- multiplied.
 
 local product = require "cawb.compose.emit.product.text"
 local template = require "cawb.compose.emit.template"
@@ -27,7 +27,7 @@ local ceil = template.ceil
 ---@field weight string        returns the weight of output channel o and input channel c at t, the number of a place
 ---                            of the window. o is counted in all groups and c in its own; transposed: the other way round
 ---@field weight4 string?      not transposed: sets v[0..3] for o from r on, the number of channel and place
----@field store string         writes what follows from `value` to p, d, h, w of the result
+---@field store string         writes the epilogue of `value` to p, d, h, w of the result
 
 local function numel(list) return list[1] * list[2] * list[3] end
 

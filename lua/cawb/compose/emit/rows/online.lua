@@ -1,6 +1,6 @@
--- online: the sum of exp(x - largest) in the same loop as the largest, where rows are long: what is added already is
--- scaled anew as a larger one comes. So that a block asks for the next row the earlier: nothing lies between its last
--- element's arrival and the results' departure but one meeting.
+-- online: online softmax. In long rows the sum of exp(x - largest) is found in the same loop as the largest: when a larger element
+-- comes, the sum is scaled. So a block loads the next row earlier: between a row's last element and its results there is only one
+-- meeting.
 
 local expression = require "cawb.compose.emit.expression"
 local index = require "cawb.compose.ir.index"
@@ -26,7 +26,7 @@ end
 
 local function is_float(x) return types.register(x.dtype) == "float" end
 
--- Whether `sum` adds up exp(x - top) of what `top` is the largest of. `inner(reduce)`: indices of its input.
+-- Whether `sum` adds up exp(x - top) over the elements whose largest is `top`. `inner(reduce)`: indices of its input.
 local function follows(top, sum, inner, row)
   local e = sum.inputs[1]
   if top.op ~= "max" or sum.op ~= "sum" or e.stored or not tools.is_exponential(e) then return false end
@@ -35,8 +35,8 @@ local function follows(top, sum, inner, row)
   return x == top.inputs[1] and same(i, inner(top)) and is_float(x) and is_float(e) and is_float(sum) and is_top(other, i, top, row)
 end
 
---- The levels of a kernel, where each sum of one that follows from a largest of the one before joins that: it is in
---- `with`, { [largest] = sum }. A level of which something would be left stays as it is.
+--- The levels of a kernel, with online softmax: a sum that follows from a largest of the level before joins that level. It is in
+--- `with`, { [largest] = sum }. A level whose reduces do not all join stays as it is.
 function M.joined(levels, inner, row)
   local list, with = {}, {}
   for n, members in ipairs(levels) do

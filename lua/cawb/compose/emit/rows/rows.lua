@@ -1,6 +1,5 @@
--- rows: reduces over one set of rows, each joined by the lanes of a block, and what follows from
--- them on the same rows. Lanes are neighbours along what is joined, or across it (columns) where memory
--- is contiguous that way. What a lane loads once stays in its registers where it fits.
+-- rows: reduces over one set of rows, each by the lanes of a block, and maps of their results on the same rows. Lanes are neighbours
+-- along a row, or across rows (columns) where memory is contiguous that way. Loaded values stay in a lane's registers if they fit.
 
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
@@ -168,7 +167,7 @@ local function join(body, o, acc)
   return all
 end
 
--- What is on its way of a level's members; the sum that goes with a largest stands behind it.
+-- Accumulators of a level's members; the sum that goes with a largest stands behind it.
 local function begun(body, o, members)
   local accs = {}
   for _, x in ipairs(members) do
@@ -182,7 +181,7 @@ local function begun(body, o, members)
   return accs
 end
 
--- Join a step's elements into one of what is on its way, and into the sum that goes with it.
+-- Joins a step's elements into an accumulator, and into the sum that goes with it.
 local function joined(body, o, acc, into, n, row, step)
   local values = {}
   for k, column in ipairs(columns_of(o, step)) do
@@ -256,8 +255,8 @@ local function write(body, kernel, o, row, kept)
   if guard then body:close() end
 end
 
--- All of the kernel's statements. `how`: what stays on the chip, as Body.keep has it; `phase()` is called ahead
--- of each loop over the row. Returns the body, its line ahead of the first loop, and what stays.
+-- All of the kernel's statements. `how`: the values that stay on the chip, as for Body.keep; `phase()` is called ahead of each loop
+-- over the row. Returns the body, its line ahead of the first loop, and the arrays that stay.
 local function statements(kernel, o, how, phase)
   local body = expression.new(kernel, o.vector)
   body.known_only = {}
@@ -282,7 +281,7 @@ end
 
 local function none() end
 
--- What several loops would load: { key, bytes } in order.
+-- The values that several loops load: { key, bytes } in order.
 local function loaded_again(kernel, o)
   local phase, list, known = 0, {}, {}
   statements(kernel, o, { survey = function(key, bytes, computed)
@@ -296,7 +295,7 @@ local function loaded_again(kernel, o)
   return list
 end
 
--- What stays, declared ahead of the first loop. Returns the bytes of shared memory.
+-- Declares the arrays that stay, ahead of the first loop. Returns the bytes of shared memory.
 local function declare(body, o, list, at)
   local lines, bytes = {}, nil
   if o.stays == "shared" then
@@ -340,9 +339,12 @@ local function paired(o)
   return online.joined(o.levels, function(x) return inner(x, row, column) end, row)
 end
 
---- See the README. `options`: columns, lanes, across, vector; cluster, block (its threads), stay (true: takes one
---- row after another), places (rows at a time, then), online (false: the largest first, then the sum) and hold (false: not
---- in shared memory) of what stays there. `arch` is the device's.
+--- See the README. `arch` is the device's. `options`: columns, lanes, across, vector; and for rows in shared memory:
+---   cluster, block  blocks of a cluster, threads of a block
+---   stay            true: a block takes one row after another
+---   places          rows at a time, then
+---   online          false: the largest first, then the sum
+---   hold            false: not in shared memory
 function M.generate(kernel, options, arch)
   kernel.inside = expression.new(kernel).inside
   local whole = parted(kernel)

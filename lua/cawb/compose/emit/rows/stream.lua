@@ -1,5 +1,4 @@
--- stream: elements that are computed each from what it needs, a thread for a few neighbours of each
--- output. The outputs have equally many elements.
+-- stream: elementwise kernels: a thread computes a few neighbours of each output. The outputs have equally many elements.
 
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"

@@ -1,4 +1,4 @@
--- scan: a running sum or product, with what stands before and behind it, as the generator of scans takes it.
+-- scan: a running sum or product, with its prologue and epilogue, for the generator of scans.
 
 local accesses = require "cawb.compose.emit.accesses"
 local expression = require "cawb.compose.emit.expression"
@@ -43,7 +43,7 @@ local function describe(kernel, x, reverse)
   return a, d
 end
 
---- See the README. What stands behind may turn the axis round: then the scan goes through memory from the end.
+--- See the README. The epilogue may reverse the axis: then the scan goes through memory from the end.
 function M.generate(kernel, options)
   local x = accesses.anchor(kernel, { scan = true })
   accesses.alike(kernel, x)

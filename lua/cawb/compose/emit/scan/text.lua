@@ -1,6 +1,6 @@
 -- scan: running sums, products and extremes along one axis. The elements are numbered (o, k, i): axes in front, the
 -- axis, axes behind it. Each block takes a part of the axis; where there are several, two launches ahead
--- take the parts' totals, and what lies before each.
+-- take the parts' totals, and the totals before each part.
 
 local expressions = require "cawb.torch.expressions"
 local template = require "cawb.compose.emit.template"
@@ -18,21 +18,21 @@ local ceil = template.ceil
 ---@field reverse boolean?   from the end of the axis to its beginning
 ---@field load string        returns the element at o, k, i
 ---@field load4 string?      where inner is 1 and n a multiple of 4: sets v[0] to v[3] from k on, a multiple of 4
----@field store string       writes what follows from `value` and the element itself, `own`, to o, k, i
+---@field store string       writes the epilogue of `value` and the element itself, `own`, to o, k, i
 ---@field store4 string?     with load4: from v[0..3] and own[0..3]
 
-local LONG = 16384          -- elements of a row of which a thread has more at a time
+local LONG = 16384          -- elements of a row, from which on a thread has more at a time
 
 local dtypes = { float = "float32", double = "float64", int = "int32", ["long long"] = "int64" }
 local sizes = { float = 4, double = 8, int = 4, ["long long"] = 8 }
 
--- What joins nothing: the least or the largest of a type.
+-- The neutral values of extremes: the least or the largest of a type.
 local bounds = { float = { "-INFINITY", "INFINITY" }, double = { "-INFINITY", "INFINITY" }, int = { "(-2147483647 - 1)", "2147483647" },
                  ["long long"] = { "(-9223372036854775807LL - 1)", "9223372036854775807LL" } }
 
 local more = "(a == b ? a + 0.6931471805599453f : (a != a || a > b ? a : b) + log1pf(expf(-fabsf(a - b))))"
 
--- How two are joined, in a and b, what changes nothing, and what it makes. NaN stays.
+-- The join of a and b, its neutral value, and its name. NaN stays.
 local function joining(d)
   local least, most = table.unpack(bounds[d.type])
   local ways = { sum = { "a + b", "0", "sums" }, prod = { "a * b", "1", "products" }, max = { "(b > a || b != b ? b : a)", least, "maxima" },
@@ -51,7 +51,7 @@ local function parts_of(lines, n, least)
   return math.max(1, math.min(528 // math.max(1, lines), n // least, 65535))
 end
 
--- Totals and what is before them, where there are parts; then the scan. `extra`: its last arguments, the
+-- Totals and their running totals, if there are parts; then the scan. `extra`: its last arguments, the
 -- last of them the number of parts.
 local function launches(d, blocks, lines, block, extra)
   local parts = extra[#extra]
@@ -66,7 +66,7 @@ local function launches(d, blocks, lines, block, extra)
            { kernel = d.name .. "_before", grid = { lines }, block = { 32 }, arguments = { totals, parts } }, scan }
 end
 
--- What a block begins with, and the parameter that it is from.
+-- The value that a block begins with, and its parameter.
 local function carry(h, parts, at)
   h.PARTS = parts > 1 or nil
   h.STARTS = parts > 1 and ("const %s *__restrict__ starts, "):format(h.T) or ""
@@ -91,7 +91,7 @@ local function lanes(d, h)
   end
 end
 
--- What reads and writes.
+-- The access functions.
 local function accesses(d)
   local place = { "long long o", "int k", "long long i" }
   local T = d.type
@@ -139,8 +139,8 @@ local function columns(d, how)
     launches(d, blocks, d.outer * d.inner, { 32, h.SLICES }, { d.n, d.inner, part, parts })
 end
 
---- The kernels of a scan. `how`: threads (a power of two, 32 to 1024), packs of a thread, parts of
---- the axis; where inner is above 1 slices of a block (at most 32) in place of threads.
+--- The kernels of a scan. `how`: threads (a power of two, 32 to 1024), packs of a thread, parts of the axis. If inner is above 1,
+--- slices of a block (at most 32) instead of threads.
 ---@param d cawb.Scan
 ---@return table made  { text, launches }
 function M.generate(d, how)

@@ -1,8 +1,8 @@
--- box: convolutions of few channels on tensor cores at float32's accuracy. What a box of outputs reads is brought to shared
--- memory once and split there into pairs of 16-bit halves, so nothing is packed ahead but the weights, which stay in shared
--- memory; each warp gathers its factor. The instruction is every tensor core's since Ampere (mma.sync), or Hopper's of groups of
--- warps (wgmma), where eight numbers along k lie beside each other: box_loops.lua. A transposed
--- convolution is one plain sum for each set of outputs: those whose places have the same remainders by the stride.
+-- box: convolutions of few channels on tensor cores at float32's accuracy. The inputs of a box of outputs are loaded to shared memory
+-- once and split there into pairs of 16-bit halves. Only the weights are packed ahead; they stay in shared memory. Each warp
+-- gathers its factor. The instruction is mma.sync (Ampere and later) or Hopper's wgmma, where eight numbers along k lie beside each
+-- other: box_loops.lua. A transposed convolution is a plain sum for each set of outputs whose places have the same remainders by
+-- the stride.
 
 local loops = require "cawb.compose.emit.tensor.box_loops"
 local pack = require "cawb.compose.emit.tensor.pack"
@@ -17,7 +17,7 @@ local HELD, HELDMORE = 48, 64         -- numbers of the next box that a thread h
 local STAGED, GROUPED = 12, 8         -- times eight columns whose results are staged at once, of one set: by warps, by groups of them
 local SMS = 132
 
--- Bytes of shared memory: what a block may have, by compute capability; a multiprocessor has a kilobyte more.
+-- Kilobytes of shared memory of a block, by compute capability; a multiprocessor has one more.
 local room = { [80] = 163, [86] = 99, [87] = 163, [89] = 99, [90] = 227, [100] = 227, [103] = 227, [120] = 99 }
 
 --- Bytes of shared memory that a block may have on a device with these tensor cores, or nil where it has none.
@@ -30,12 +30,12 @@ local function numel(list) return list[1] * list[2] * list[3] end
 
 -- ---- axes
 
--- Axes that no window reaches across are one with the next: then rows of few places are long ones.
+-- Whether the last axis has no window, so that it can be merged with the next one: short rows become long ones.
 local function is_flat(d)
   return not d.transposed and d.window[3] == 1 and d.stride[3] == 1 and d.padding[3] == 0 and d.stride[2] == 1 and d.size[1] * d.size[2] > 1
 end
 
---- A convolution of the same numbers with fewer axes, where there is one; `folds` are the sizes of what became one axis.
+--- Merges axes of a convolution where that is possible; `folds` are the sizes of the merged axes.
 ---@param d cawb.Conv
 function M.flat(d)
   d.folds = {}
@@ -136,8 +136,8 @@ local function unit_of(channels, places, eights)
   return best, least
 end
 
--- The box for which least is read and multiplied. What it writes should be long runs: where two blocks write into the same
--- 32 bytes at different times, memory reads and writes them twice.
+-- The box with the least reads and products. Its results should be long runs: if two blocks write into the same 32 bytes at different
+-- times, memory reads and writes them twice.
 local function shape_of(d, t)
   local best
   for _, w in ipairs(powers(ROWS)) do
@@ -179,7 +179,7 @@ local function count_steps(d, t)
   return steps, taps
 end
 
--- Of so many cuts of the columns, what a block has. A pass has as many columns as fit into what results are staged in.
+-- A block's share of the columns, with so many cuts. A pass has as many columns as fit into the staging memory of results.
 local function cut(d, t, cuts, most, stream)
   local tiles = ceil(ceil(d.each, 8), cuts)
   local passes = ceil(tiles, math.max(1, (t.group and GROUPED or STAGED) // t.side))
@@ -208,7 +208,7 @@ local function clocks(t, c)
   return c.cuts * c.passes * t.steps * (STEP + INSTRUCTION * c.tiles * (t.fourth and 4 or 3))
 end
 
--- The cuts that take least; two blocks beside each other hide what each of them waits for.
+-- The fastest cuts; two blocks beside each other hide each other's waiting.
 local function cuts(d, t, most)
   local best, least
   local streams = t.group and #t.sets == 1
@@ -221,7 +221,8 @@ local function cuts(d, t, most)
   return best
 end
 
--- How many times eight channels there are; of fewer, once, and how many neighbours' they are. Nil where groups do not multiply them.
+-- For warpgroup products channels come in eights: their number. With fewer than eight channels it is 1, and the number of neighbouring
+-- places whose channels fill the eight. Nil if warpgroup products do not serve.
 local function eights(d)
   if d.channels % 8 == 0 then return d.channels // 8 end
   if d.channels > 7 or d.transposed then return nil end
@@ -233,8 +234,8 @@ local function eights(d)
   return 1, best
 end
 
--- Boxes of a line that a block takes one after the other: the results of two meet in the same sectors of memory, and where two blocks
--- write these at different times, memory reads and writes them twice. So many that no block has much more to do than others.
+-- How many boxes of a line a block takes one after the other. The results of neighbouring boxes share sectors of memory; if two
+-- blocks write them at different times, memory reads and writes the sectors twice. No block gets much more work than others.
 local function run_of(d, t)
   local across, blocks = ceil(t.places[3], t.box.size[3]), math.max(1, t.blocks * SMS // (d.groups * t.cuts))
   for run = math.min(across, 8), 2, -1 do
@@ -287,7 +288,7 @@ end
 
 local letters = { "D", "H", "W" }
 
--- Threads for each column of a pass: few, because what each of them does beside adding is much.
+-- Threads for each column of a pass: few, because each does much besides adding.
 local function lanes_of(tiles) return tiles <= 4 and 8 or tiles <= 8 and 4 or 2 end
 
 -- Holes where parts of sums over the results are asked for (box_partial.cu), and where not.
@@ -350,7 +351,7 @@ local function accesses(d)
   return list
 end
 
--- The functions that sum parts stand ahead of those that call them, behind what they know of tiles.
+-- The functions of partial sums stand ahead of their callers, behind the definitions of tiles.
 local function with_parts(text, more)
   local at = text:find("// COUNT steps of", 1, true)
   return text:sub(1, at - 1) .. more .. "\n" .. text:sub(at)

@@ -57,8 +57,8 @@ local function group_loop(d, t)
   return table.concat(lines, "\n")
 end
 
--- Of fewer than eight channels: the eight are those of some neighbours too. What the last ones of a window have beyond it meets
--- weights that are zero, so that it must be a number.
+-- Fewer than eight channels: neighbours fill the eight. Numbers beyond the end of a window are multiplied by weights of zero, so they
+-- must not be NaN or infinite.
 local function of_neighbours(h, d, t)
   local across = ceil(d.window[3], t.near)
   h.NEAR, h.DILATION, h.TERMS = t.near, d.dilation[3], numel(d.window) // d.window[3] * across * 8
@@ -99,7 +99,7 @@ local function of_warps(h, d, t)
   h.STEPLOOP = WARP:format(d.name, h.COLUMNS, d.name, h.COLUMNS)
 end
 
---- What a box's text has of its loop, among its other holes.
+--- Sets the holes of a box's loop.
 function M.holes(h, d, t)
   h.GROUP, h.WEIGHTS, h.OFFSETS = t.group, t.weights, t.offsets
   if t.group then of_group(h, d, t) else of_warps(h, d, t) end

@@ -1,7 +1,7 @@
--- gathered: products on Hopper's tensor cores of a left factor that is not packed: a block reads its rows as they lie and splits
--- them in shared memory, where the right factor's parts stay. So nothing but the factors and the result passes through memory,
--- which is what counts where sums are short. Both are in three parts of bfloat16, which hold every bit of a float32; where a
--- number is infinite, or nearly, or below what bfloat16 holds, a tile is done without tensor cores. Geometries are tensor.lua's.
+-- gathered: products on Hopper's tensor cores with a left factor that is not packed. A block reads its rows as they lie and splits
+-- them in shared memory, where the right factor's parts stay. So only the factors and the result pass through memory, which counts
+-- where sums are short. Both factors are in three bfloat16 parts, which hold every bit of a float32. A tile with a number that is
+-- infinite, nearly so, or too small for bfloat16 is done without tensor cores. Geometries are those of tensor.lua.
 
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
@@ -12,7 +12,7 @@ local M = {}
 local ceil = template.ceil
 
 local TILE, STAGE, MOST = 128, 3 * 128 * 128, 4      -- rows of a tile; bytes of a stage of the left factor; stages
-local ROOM = (227 << 10) - 2048                      -- bytes of shared memory of a block, without what barriers take
+local ROOM = (227 << 10) - 2048                      -- bytes of shared memory of a block, without barriers
 local SPLIT, TURN = 900, 12                          -- clocks for 32 numbers of 128 rows: to split them; to multiply, for each column
 
 --- How a product would be cut, of `columns` and `depth` numbers of a row; nil where the columns of a tile do not stay on the chip.

@@ -32,7 +32,7 @@ local function generators(x, kind, options)
   return options.conv and { ways[options.conv] } or of_conv(x, options)
 end
 
---- The options for a kernel of which a schedule asks for this loop.
+--- The options for a kernel if a schedule asks for this loop.
 function M.asked(options, loop)
   return ways[loop] and setmetatable({ conv = loop }, { __index = options }) or options
 end

@@ -1,4 +1,4 @@
--- tensor_box: convolutions of few channels as generate/box.lua has them.
+-- tensor_box: convolutions of few channels, by generate/box.lua.
 
 local accesses = require "cawb.compose.emit.accesses"
 local boxes = require "cawb.compose.emit.tensor.box"
@@ -48,7 +48,7 @@ function M.cost(x, options)
   local reads = numel(shape.box.reads) * d.channels
   local boxes_all = shape.items * d.groups * shape.cuts
   local memory = 4 * (0.2 * boxes_all * reads + numel(x.inputs[1].shape) + numel(x.shape)) / BYTES
-  -- A block that has a multiprocessor to itself waits where two take turns; and what is left at the end waits for the last block.
+  -- A block alone on a multiprocessor waits where two blocks would alternate; and the last round waits for its slowest block.
   local rounds = shape.group and 132 * math.ceil(boxes_all / 132) / boxes_all * (shape.blocks == 1 and 1.25 or 1) or 1
   local busy = rounds * shape.items * d.groups * 8 * shape.clocks + (boxes_all * reads * 1.5 + numel(x.shape)) / 32 * PUT
   return math.max(memory, busy / WARPS) + 0.3 * math.min(memory, busy / WARPS)
@@ -85,7 +85,7 @@ local function without_parts(kernel, shape)
   return parts and own or kernel, parts
 end
 
--- What of a result is summed, and where that goes.
+-- The value of a result that is summed, and the place of the sum.
 local function add_parts(a, d, x, parts)
   local i = conv.at(x)
   d.summed = a:following(parts.inputs[1], i, { x, i, "value" })

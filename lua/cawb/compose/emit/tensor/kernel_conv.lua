@@ -1,8 +1,8 @@
--- tensor_conv: convolutions of one to three dimensions as tensor.lua has products. The left factor's rows are
--- pixels, 64 channels a chunk, on a grid that is padded with zeros: a tap of the window is then a shift of rows, and
--- nothing is stored once a tap. A stride makes several such grids, one for each remainder of a place by it; a
--- transposed convolution is several plain ones (tensor_transposed.lua). Windows over few
--- channels are folded: trailing dimensions of the window become channels.
+-- tensor_conv: convolutions of one to three dimensions as products of tensor.lua (implicit GEMM). The left factor's rows are pixels,
+-- 64 channels a chunk, on a grid that is padded with zeros. A tap of the window is then a shift of rows, and the input is stored
+-- only once, not once for each tap. A stride makes several such grids, one for each remainder of a place. A transposed convolution
+-- is several plain ones (tensor_transposed.lua). Windows over few channels are folded: trailing dimensions of the window become
+-- channels.
 
 local graphs = require "cawb.compose.ir.graph"
 local grids = require "cawb.compose.emit.grids"
@@ -107,7 +107,7 @@ local function tap_table(kernel, x, c, p)
   return ("static __constant__ int %s_weights[] = { %s };\n"):format(kernel.name, table.concat(places, ", "))
 end
 
--- Where a plain convolution's weight lies beside what its tap says.
+-- The place of a plain convolution's weight, without the part that follows from its tap.
 local function plain_weight(w, c, p, channels, columns, z)
   local k = index.unravel(index.var("kk", product(p.fold) * channels), list(p.fold, { channels }))
   local place = index.scale(index.add(index.var("row", columns), z, columns), w.strides[1])
@@ -166,7 +166,7 @@ local function open_where(body, guards)
   return #words > 0
 end
 
--- The indices of an output by its row and column, and what must not be negative.
+-- The indices of an output by its row and column, and its guards, which must not be negative.
 local function output(x, c, p, columns, column)
   if c.transposed then return transposed.output(x, c, p, columns, transposed.column(p, columns, column)) end
   local at = index.unravel(index.var("row", x.shape[1] * product(p.places)), list({ x.shape[1] }, p.places))
@@ -177,7 +177,7 @@ local function output(x, c, p, columns, column)
   return i, guards
 end
 
--- What a root has of a sum at a place of the convolution.
+-- A root's value from a sum at a place of the convolution.
 local function result(body, x, root, i, name)
   if x.inputs[3] then
     local sum = body:name "sum"
@@ -268,12 +268,13 @@ local function work(x, c, p, channels, columns)
          c.groups * rows * product(p.phases) * chunks * 256
 end
 
--- What it takes if more axes than the last are joined, against a shape that is alike; measured on an H100.
+-- Time with more joined axes than the last, relative to a similar shape; measured on an H100.
 local PAIRED, TURNED = 0.93, 1.12
 
--- How much longer a transposed convolution takes by where its outputs lie. Those of remainders that are apart lie between each other: memory's
--- sectors are written in parts. If more axes than the last are joined, a tile has fewer channels of more places: that serves pairs that are
--- one access each, and where results are turned before they are written it makes shorter runs of neighbours.
+-- How much longer a transposed convolution takes because of the places of its outputs. With `apart` remainders the outputs
+-- interleave, and memory's sectors are written in parts. With more joined axes than the last a tile has fewer channels of more
+-- places. That is better for pairs with one access each. Where results are transposed before they are written, runs of neighbours
+-- get shorter.
 local function scatter(x, c, p, columns)
   if not c.transposed or c.stride[c.dims] == 1 then return 1 end
   if p.apart == c.dims then return 1.9 end
@@ -289,7 +290,7 @@ local function seconds(x, c, p, channels, columns)
   return scatter(x, c, p, columns) * (bytes / BYTES + 2 * executed * products / FLOPS)
 end
 
--- Whether too much of what is executed is padding.
+-- Whether too many of the executed products are padding.
 local function is_padding(x, c, p, channels, columns)
   return select(2, work(x, c, p, channels, columns)) > 6 * terms(x, c, channels)
 end
@@ -365,14 +366,14 @@ function M.geometry(kernel, x, options)
     write = function(body, r, names) write(body, x, c, p, columns, r, names) end }
 end
 
---- Whether a kernel stores what one here can: a node of the convolution's shape.
+--- Whether a kernel stores a single node of the convolution's shape.
 function M.stores(kernel, x)
   local root = kernel.roots[1]
   return #kernel.roots == 1 and product(root.shape) == product(x.shape) and #root.shape == #x.shape
 end
 
---- The kernels of a convolution (README): `kernel.roots` is the convolution, or one node of its shape that
---- follows it element by element, it being the one member; or nil and why not. Options as for `serves`.
+--- The kernels of a convolution (README), or nil and why not. `kernel.roots` is the convolution, or a node of its shape that follows
+--- from it element by element; then the convolution is the kernel's member. Options as for `serves`.
 function M.generate(kernel, options)
   local x = kernel.members[1] or kernel.roots[1]
   local fine, why = M.serves(x, options)

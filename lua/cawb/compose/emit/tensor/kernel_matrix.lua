@@ -35,7 +35,7 @@ local function seconds(bytes, operations, rate)
   return math.max(memory, work) + 0.3 * math.min(memory, work)
 end
 
--- Whether a library is faster, because packing goes through memory two times more. What stands behind would be apart.
+-- Whether a library is faster: packing goes through memory two more times, but a library call has no epilogue.
 local function is_bound(x, s)
   local factors, out, packed = { s.m * s.k, s.k * s.n }, s.m * s.n, 0
   local all = factors[1] + factors[2] + out
@@ -122,7 +122,7 @@ local function write(body, x, s, root, names)
   if even then body:store_all(root, list, texts) end
 end
 
--- Whether a tile of `rows` by `columns` has nothing to show: { c = the same as C of where it begins, is = of numbers }; nil where all have.
+-- The test for tiles of `rows` by `columns` that no root shows: { c = returns it as C, is = evaluates it }; nil if all are shown.
 local function hidden(root, x, s)
   local shows = root.kind == "view" and root.inputs[root.pieces[1].input] == x and graphs.same(root.shape, x.shape)
   local list = shows and guards.of(root, at(s.dims, index.var("z", s.batch), index.var("row", s.m), index.var("column", s.n))) or {}

@@ -1,4 +1,4 @@
--- tensor_point: convolutions of one tap, as generate/gathered.lua has products: what they read is not packed.
+-- tensor_point: convolutions of one tap, by generate/gathered.lua: their input is not packed.
 
 local gathered = require "cawb.compose.emit.tensor.gathered"
 local tensor = require "cawb.compose.emit.tensor.tensor"
@@ -46,8 +46,8 @@ local function lies(node)
   return node.stored or node.kind == "leaf"
 end
 
---- Seconds that it would take on an H100, roughly; or nil where it cannot be made, is too small to be worth it, or would read and
---- split its input more than once, for several tiles of columns, or compute it on the way.
+--- Seconds on an H100, roughly. Nil if it cannot be made, is too small, or would read its input more than once (for several tiles of
+--- columns), or compute it on the way.
 function M.cost(x, options)
   local t, bytes = M.serves(x, options), 4 * (numel(x.inputs[1].shape) + numel(x.shape))
   if not t or bytes < LARGE or t.all > 1 or not lies(x.inputs[1]) then return nil end

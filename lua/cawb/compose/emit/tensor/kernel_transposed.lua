@@ -1,10 +1,13 @@
--- tensor_transposed: transposed convolutions as tensor_conv.lua has plain ones. Along an axis an output's place o is
--- s * q + a - base, with s the stride: what has the same remainder a is one plain convolution over places q. An axis is
---   apart   each remainder is a set of its own, of the taps that it has
---   joined  the remainders are columns beside each other, and the steps are all shifts that one of them has; where one has not, its
---           weight is -0.0f, by which a kernel without tensor cores knows that there is none. Neighbouring columns are then neighbours in memory
+-- tensor_transposed: transposed convolutions as plain ones of tensor_conv.lua. Along an axis an output's place o is s * q + a - base,
+-- with s the stride. All outputs of one remainder a are one plain convolution over places q. An axis is
+--
+--   apart   each remainder is a set of its own, with its own taps
+--   joined  the remainders are columns beside each other, and neighbouring columns are neighbours in memory. The steps are the
+--           shifts of all remainders. A remainder that lacks a shift has the weight -0.0f there: a kernel without tensor cores
+--           knows by it that there is no tap
 --   folded  joined, and the shifts are channels: one step has them all
--- Axes that are joined are the last ones, and of these the last may be folded.
+--
+-- Joined axes are the last ones, and the last of them may be folded.
 
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
@@ -71,7 +74,7 @@ local function sets(p, dims)
   end
 end
 
--- Whether a remainder that is joined lacks a shift: what it would be multiplied by there is no part of its sums, and may be no number.
+-- Whether a joined remainder lacks a shift. The input there is no part of its sums, and may be NaN.
 local function has_gaps(p, dims)
   for d = p.apart + 1, dims do
     for _, set in ipairs(p.dims[d].sets) do
@@ -116,7 +119,7 @@ end
 
 -- ---- its factors
 
---- Where in the input a row and a number of it lie, and what must not be negative.
+--- The place in the input of a row's number, and its guards, which must not be negative.
 function M.pixel(x, c, p, channels, i)
   local from = x.inputs[1]
   local at, k = index.unravel(i[2], list({ x.shape[1] }, p.places)), index.unravel(i[3], list(p.fold, { channels }))
@@ -167,8 +170,8 @@ end
 
 -- ---- the result
 
--- That output o = s * q + a - base of an axis is there: what must not be negative. Of a remainder that is a number it is said of q, so
--- that neighbours whose places end alike say the same.
+-- The guards that output o = s * q + a - base of an axis exists; they must not be negative. If the remainder is a number, they are
+-- about q, so that neighbours whose places end alike have the same guards.
 local function guard(t, s, out, q, a, o)
   local n = index.number(a)
   if not n then return { o, index.plus(index.scale(o, -1), out - 1) } end
@@ -188,7 +191,7 @@ function M.line(p, columns)
   return own
 end
 
---- The indices of an output by its row and what M.column or M.line has of it, and what must not be negative.
+--- The indices of an output by its row and the result of M.column or M.line; and its guards, which must not be negative.
 function M.output(x, c, p, columns, own)
   local at = index.unravel(index.var("row", x.shape[1] * product(p.places)), list({ x.shape[1] }, p.places))
   local residues = index.unravel(index.var("set", #p.sets), p.residues)

@@ -1,5 +1,5 @@
--- pack: kernels that pack a factor of a product on tensor cores: its numbers as parts of 16 bits, in the order in which the
--- tensor cores take them, with a scale for each row and chunk, and what was lost.
+-- pack: kernels that pack a factor of a product on tensor cores. They write its numbers as parts of 16 bits, in the order of the tensor
+-- cores, with a scale for each row and chunk. They also count lost bits.
 
 local expression = require "cawb.compose.emit.expression"
 local index = require "cawb.compose.ir.index"
@@ -13,11 +13,11 @@ local ceil = template.ceil
 --- Terms of a chunk, along k; multiprocessors of the device that is worked for.
 M.CHUNK, M.SMS = 64, 132
 
---- Terms of a sum up to which low x low counts: what float32 itself is off by grows with them. On normal numbers sums of 256 products
---- are off by 1.0e-7 without it and by 0.9e-7 with it, and in float32, one after the other, by 2.9e-7.
+--- Terms of a sum up to which low x low counts: float32's own error grows with the terms. On normal numbers sums of 256 products are
+--- off by 1.0e-7 without it and by 0.9e-7 with it, and in float32, one after the other, by 2.9e-7.
 M.SHORT = 256
 
---- What the access functions of a factor take.
+--- The parameters of a factor's access functions.
 M.place = { "int z", "int row", "int k" }
 
 --- A body that reads and writes under the names of another.
@@ -77,7 +77,7 @@ local function of_parameters(nodes)
   return true
 end
 
--- The access function that packing reads a factor by, what it reads, and its body. `names`: a body whose names it goes on with.
+-- The access function of a factor, the tensors that it reads, and its body. `names`: a body whose names it continues.
 local function reading(kernel, geometry, factor, own, names)
   local body = factor.along and reads_eight(kernel, names, geometry, factor) or M.reads_one(kernel, names, geometry, factor)
   local nodes
@@ -88,16 +88,16 @@ local function reading(kernel, geometry, factor, own, names)
   return access, nodes, body
 end
 
---- What a factor is packed as. `more`: parameters of the kernel behind `wide`.
+--- How a factor is packed: as pairs of halves. `more`: parameters of the kernel behind `wide`.
 M.halves = { parts = 2, suffix = "", before = "seen s = {};", call = "pack_row(to, own, wide, %s, s,", after = "note_seen(wide, s, %d);", more = "" }
 
---- The same where a wide range has kernels of its own: packing ends as soon as it is known that these will do all.
+--- The same where numbers of a wide range have kernels of their own: packing ends as soon as these must do all.
 M.checked = setmetatable({ quits = true }, { __index = M.halves })
 
 --- As three parts of bfloat16.
 M.full = { parts = 3, suffix = "_full", before = "", call = "pack_row_full(to, own, wide,", after = "", more = ", const int *__restrict__ many" }
 
---- The same of what is packed before the first call: nobody has to have asked for it.
+--- The same for factors that are packed before the first call, whether or not they are needed.
 M.kept = setmetatable({ more = "" }, { __index = M.full })
 
 M.parts = { parts = 3, suffix = "", before = "", call = "pack_row_parts(to, wide,", after = "", more = "" }
@@ -130,7 +130,7 @@ local function vast_of(geometry, side)
   return geometry.batch * geometry[side].rows * ceil(geometry[side].depth, M.CHUNK) // 8
 end
 
--- One factor, `octets` times eight rows of it: a function that packs it, what it reads and writes, and by how many blocks.
+-- A factor of `octets` times eight rows: a function that packs it, the tensors that it reads and writes, and the number of blocks.
 -- `paired`: the side that the same kernel packs too; `names`: its body.
 local function packing(kernel, geometry, side, octets, how, unless, paired, names)
   local factor, own = geometry[side], { name = ("%s_%s%s"):format(kernel.name, side, how.suffix) }

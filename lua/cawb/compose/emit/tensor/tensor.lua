@@ -1,32 +1,35 @@
--- tensor: sums of products on tensor cores at float32's accuracy. There are two main loops: `wgmma`, Hopper's warpgroup
--- instructions, and `mma`, those of every tensor core since Ampere. Each factor is
--- packed once as pairs of 16-bit numbers, what parameters alone make up before the first call; then one kernel
--- multiplies and computes what follows each sum. Where numbers lose bits and nothing large need stand beside them in a
--- sum (count_lost, parts/tensor.cuh), packing says so. A large product (`again`) then looks at each result: what was lost
--- counts in those that are small beside their row's and column's largest, and these are computed again in float32. Where they are
--- many, or most rows lose bits, further kernels of the plan do all of it in three parts of bfloat16 (`full`), which keep every bit
--- of a float32. Otherwise, and where something is infinite, it is done without tensor cores (`plain`).
+-- tensor: sums of products on tensor cores at float32's accuracy. There are two main loops: `wgmma`, Hopper's warpgroup instructions,
+-- and `mma`, those of every tensor core since Ampere. Each factor is packed once as pairs of 16-bit halves; a factor made of
+-- parameters alone before the first call. Then one kernel multiplies and computes the epilogue.
 --
--- What is multiplied is a geometry, made by tensor_matrix.lua or tensor_conv.lua:
+-- Packing notes lost bits that may count in a sum without large terms (count_lost, parts/tensor.cuh). Then there are three ways:
+--   again   a large product looks at each result. Lost bits count in results that are small beside the largest of their row and
+--           column; these are computed again in float32
+--   full    if such results are many, or most rows lose bits, further kernels do all of it in three bfloat16 parts, which keep
+--           every bit of a float32
+--   plain   otherwise, and where a number is infinite, it is done without tensor cores
+--
+-- A geometry describes the product. tensor_matrix.lua or tensor_conv.lua makes it:
 --   what            in words
 --   terms           products of a sum
 --   batch           how many such products lie beside each other (z)
 --   rows, columns   of the result
---   sets            { { shifts of the steps' taps, in rows of the left factor }, ... }: results that share factors;
---                   a set has chunks * #shifts steps, chunk after chunk, the taps of each one behind the other
---   left, right     { rows =, depth = of a row, element = function(body, z, row, k) -> C text, along = neighbours along
---                   k are neighbours in memory, count = numbers of a row that there are in a chunk, as C of `chunk`, where
---                   its depth does not say, gaps = numbers of it that are NaN must not meet those of the right one that
---                   are -0.0f, which are none }; the right one's depth is 64 a step
+--   sets            { { shifts of the steps' taps, in rows of the left factor }, ... }: results that share factors.
+--                   A set has chunks * #shifts steps, chunk after chunk, the taps of a chunk one behind the other
+--   left, right     the factors; the right one's depth is 64 a step:
+--     rows, depth   depth: numbers of a row
+--     element       function(body, z, row, k) -> C text
+--     along         whether neighbours along k are neighbours in memory
+--     count         numbers of a row in a chunk, as C of `chunk`, if they do not follow from the depth
+--     gaps          whether a NaN of this factor must not meet a -0.0f of the right one, which stands for no number
 --   write           function(body, root, names) writes two neighbouring columns' results, see `put`
---   turned          where neighbours in memory are neighbouring rows: { side = 1, 2 or 4, so many neighbouring columns lie together too,
+--   turned          if neighbours in memory are neighbouring rows: { side = 1, 2 or 4 neighbouring columns that lie together too,
 --                   write = function(body, root, name) writes one result, of column `side` of `line` }
 --   tables          C, in front
---   hidden          { c = function(rows, columns, row, column) -> C: whether so much from there on has nothing that `write` shows,
---                   is = the same of numbers }
---   again           is large enough for a kernel that does some results again
---   streamed        bytes of results from which on sums of one step are written past the caches, where not the default
---   full            is, and for kernels that do all in three parts of bfloat16
+--   hidden          { c = function(rows, columns, row, column) -> C: whether `write` shows nothing of so many rows and columns from
+--                   there on, is = the same of numbers }
+--   again, full     whether it is large enough for these kernels
+--   streamed        bytes of results from which on sums of one step are written past the caches, if not the default
 
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
@@ -103,8 +106,8 @@ local function list_of(h)
   return table.concat(lines, "\n")
 end
 
--- Tiles that have something to show ahead of those that have not, so that each block has as many of them as others: a table in front,
--- and the tile's number as C.
+-- Tiles that are shown come ahead of hidden ones, so that each block has as many of them as others: a table in front, and the tile's
+-- number as C.
 local function order_of(h, geometry)
   local many = h.DOWN * h.ACROSS
   local plain = ("i %% %d"):format(many)
@@ -120,7 +123,7 @@ local function order_of(h, geometry)
     ("%s_order[%s]"):format(h.KERNEL, plain)
 end
 
--- C that is true of results that are shown, ahead of what is looked for in them: first and second of two neighbours.
+-- C that is true for results that are shown, in front of another condition: for the first and the second of two neighbours.
 local function shown(geometry)
   if not geometry.hidden then return "", "" end
   return ("!(%s) && "):format(geometry.hidden.c(1, 1, "row", "column")), ("!(%s) && "):format(geometry.hidden.c(1, 1, "row", "(column + 1)"))
@@ -147,7 +150,7 @@ local function holes(kernel, geometry, loop)
   h.HIDDEN = g.hidden and ("%s ? part * %d : "):format(g.hidden.c(TILE, tile, ("m * %d"):format(TILE), ("n * %d"):format(tile)), h.PER) or ""
   h.SHOWN, h.OTHERSHOWN = shown(g)
   h.ONE = longest == 1
-  -- Sums of one step are bound by what they write: rows of tiles one after the other, past the caches.
+  -- Sums of one step are bound by their writes: rows of tiles one after the other, past the caches.
   h.is_streaming = h.ONE and 4 * g.batch * g.rows * g.columns >= (g.streamed or STREAMED)
   if h.is_streaming then h.GROUP = 1 end
   h.ORDER, h.NUMBER = order_of(h, g)
@@ -162,7 +165,7 @@ local function holes(kernel, geometry, loop)
   return h
 end
 
--- What is said of the plan's other kernels: when each of them has nothing to do.
+-- The conditions under which each of the plan's other kernels has nothing to do.
 local function divide(h, left, right)
   local beyond = "is_beyond(a_wide, b_wide)"
   h.WIDE = ("too_wide(a_wide, %d, b_wide, %d)"):format(left.most, right.most)
@@ -192,7 +195,7 @@ local function full_holes(h)
   return f
 end
 
--- Which thread of the plain kernel reads what: neighbours in memory go to neighbouring threads.
+-- The threads of the plain kernel by element: neighbours in memory go to neighbouring threads.
 local function plain_order(factor)
   if factor.along then return "j % 16", "j / 16" end
   return "j / 64", "j % 64"
@@ -204,7 +207,7 @@ local function shared_bytes(h)
   return h.STAGES * ceil(bytes, 1024) * 1024 + (h.STAGED and TURNED or 0)
 end
 
--- What follows two sums of neighbouring columns, 2 pair and 2 pair + 1.
+-- The epilogue of two sums of neighbouring columns, 2 pair and 2 pair + 1.
 local function put(kernel, geometry, streams)
   local body = pack.body_like(kernel, nil, geometry.columns % 2 == 0 and 2 or 1)
   body.streams = streams
@@ -212,7 +215,7 @@ local function put(kernel, geometry, streams)
   return body
 end
 
--- What becomes of two sums of the loop `wgmma`, where they are not turned in shared memory.
+-- The writing of two sums of the loop `wgmma`, if they are not turned in shared memory.
 local PARTIAL = [[
         float *to = partial + (((size_t)tile.z * %d + tile.part) * %d + row) * %d + column;
         if (column + 1 < %d) %s;
@@ -364,7 +367,7 @@ function M.kernels(kernel, geometry, loop)
            launches = joined(steps, launches) }
 end
 
---- For the generator of gathered factors: the products of a step as C, their instruction's operands, what follows two sums.
+--- For the generator of gathered factors: the products of a step as C, their instruction's operands, the epilogue of two sums.
 M.list_of, M.instruction, M.put = list_of, instruction, put
 
 --- For the generator of boxes: a step's products, the small ones first: which parts of the left factor and the right one.

@@ -1,4 +1,4 @@
--- tiles: how sums of products on tensor cores are cut: into tiles of rows and columns, and k into parts where there are few of these.
+-- tiles: how sums of products on tensor cores are cut: into tiles of rows and columns; and k into parts (split-k) if tiles are few.
 
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
@@ -6,7 +6,7 @@ local template = require "cawb.compose.emit.template"
 local M = { ROWS = 128 }
 
 local ceil, SMS, TILE = template.ceil, pack.SMS, M.ROWS
-local WIDEST = { wgmma = 128, mma = 64 }      -- columns of a tile, and what they are a multiple of
+local WIDEST = { wgmma = 128, mma = 64 }      -- columns of a tile at most; they are a multiple of MULTIPLE
 local MULTIPLE = { wgmma = 16, mma = 32 }
 
 -- Columns of a tile: as few as cover all with no more tiles.
@@ -23,7 +23,7 @@ local STEP, ITEM, FINISH = 1.16e-6, 1.5e-6, 4e-6      -- seconds of a step of a 
 local FEW = 4
 local CACHE = 2.5e12                                    -- bytes a second that parts of sums are written and read with
 
--- Seconds of a grid of tiles of this width, roughly: a step is as long as what it reads, of both factors.
+-- Seconds of a grid of tiles of this width, roughly: a step takes as long as its reads of both factors.
 local function seconds(g, tiles, width, parts, steps)
   local share = (TILE + width) / (TILE + WIDEST.wgmma)
   local rounds = ceil(tiles * parts, SMS) * (ceil(steps, parts) * STEP * share + ITEM * width / TILE)

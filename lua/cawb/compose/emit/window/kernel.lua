@@ -1,5 +1,4 @@
--- window: poolings, which are reduces over windows of a view, with what stands before and behind them, as the
--- generator of windows takes them.
+-- window: poolings, which are reduces over windows of a view, with their prologues and epilogues, for the generator of windows.
 
 local accesses = require "cawb.compose.emit.accesses"
 local expression = require "cawb.compose.emit.expression"
@@ -12,7 +11,7 @@ local M = {}
 
 local ops = { max = true, min = true, sum = true }
 
--- Whether a value needs memory, through what is not stored.
+-- Whether a value needs memory, through nodes that are not stored.
 local function reads(x)
   if x.kind == "leaf" then return x.source:find ":" ~= nil end
   if x.stored then return true end
@@ -36,8 +35,8 @@ local function found(kernel)
   return #list == 1 and list[1] or nil
 end
 
--- How one dimension of what is viewed follows from the view's: { o, its stride, r, its stride, base }, o and r
--- being numbers of dimensions; nil where it does not so.
+-- The place along one dimension of the tensor below, as base + o_by i[o] + r_by i[r]. o is the number of a result's dimension, r of a
+-- window's. Returns { o, o_by, r, r_by, base }; nil if it is not of that form.
 local function affine(e, rank, all)
   local f = { base = e.base }
   for d = 1, all do
@@ -50,7 +49,7 @@ local function affine(e, rank, all)
   return f
 end
 
--- The guards are that each dimension is inside what is viewed, and nothing else.
+-- Whether the guards say only that each dimension is inside the tensor below.
 local function only_inside(guards, places, shape)
   local known = {}
   for d, e in ipairs(places) do
@@ -63,8 +62,8 @@ local function only_inside(guards, places, shape)
   return true
 end
 
--- Whether every dimension of a window moves one dimension of what is viewed. One that moves none repeats elements,
--- one that moves two goes along a diagonal.
+-- Whether every dimension of a window moves along exactly one dimension of the tensor below. A dimension that moves along none
+-- repeats elements; one that moves along two follows a diagonal.
 local function each_once(moves, view, rank)
   local count = {}
   for _, m in ipairs(moves) do
@@ -76,8 +75,8 @@ local function each_once(moves, view, rank)
   return true
 end
 
--- What a reduce over a view is as windows: how each dimension of what is viewed moves, `o` being the dimension of the
--- result that it follows; nil where it is none. Dimensions of the result that none follows have size one.
+-- A reduce over a view as a reduction over windows: how each dimension of the tensor below moves, with `o` the dimension of the
+-- result that it follows. Nil if it is none. Dimensions of the result that nothing follows have size one.
 local function geometry(x)
   local view, rank = x.inputs[1], #x.shape
   if not ops[x.op] or view.kind ~= "view" or view.stored or #view.pieces > 1 then return nil end
@@ -110,7 +109,7 @@ local function in_front(moves)
   return #moves
 end
 
--- What is outside must not count.
+-- Elements outside must not count.
 local function is_neutral(x, view)
   if not view.pieces[1].guard then return true end
   local start = expression.joining(x.op, x.dtype).start
@@ -132,7 +131,7 @@ local function outs(moves)
   return shape
 end
 
--- The result's indices where those along what is viewed are these.
+-- The result's indices for these indices of the tensor below.
 local function followed(x, moves, i)
   local j = {}
   for d = 1, #x.shape do j[d] = index.const(0) end
@@ -182,7 +181,7 @@ local function write(a, x, moves, ahead)
   return one, list and a:write(known, roots, FIRST) or nil, planes
 end
 
---- See the README. It refuses what is no pooling, or what its threads would hold too much of.
+--- See the README. It refuses kernels that are no pooling, or whose threads would hold too much.
 function M.generate(kernel, options)
   kernel.inside = {}
   for _, root in ipairs(kernel.roots) do kernel.inside[root] = true end

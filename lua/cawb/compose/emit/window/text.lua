@@ -12,7 +12,7 @@ local ceil = template.ceil
 ---@field op string            "max", "min", "sum", "mean", or "product": with weights
 ---@field type string          of an element, in C
 ---@field planes integer       of the result
----@field size integer[]       of what is read: three numbers, as all that follow
+---@field size integer[]       of the input: three numbers, as all that follow
 ---@field out integer[]        of the result
 ---@field window integer[]
 ---@field stride integer[]
@@ -23,7 +23,7 @@ local ceil = template.ceil
 ---@field least string?        of max: no more than any element (-INFINITY); of min: no less
 ---@field load string          returns the element at p, d, h, w, which is inside
 ---@field load4 string?        where the inner size is a multiple of 4: sets v[0..3] from w on, a multiple of 4
----@field store string         writes what follows from `value` to p, d, h, w
+---@field store string         writes the epilogue of `value` to p, d, h, w
 ---@field store4 string?       where the inner output is a multiple of 4: from v[0..3], w being a multiple of 4
 ---@field channels integer?    of product: that each output channel reads
 ---@field groups integer?      of channels (1)
@@ -43,7 +43,7 @@ local function span(d, outputs)
   return (outputs - 1) * d.stride[3] + (d.window[3] - 1) * d.dilation[3] + 1
 end
 
--- Neighbours of a thread: four where what they read is not much more than what one reads.
+-- Neighbours of a thread: four, unless they read much more than one.
 local function outputs_of(d, how)
   if how.outputs then return how.outputs end
   local n = 4
@@ -181,9 +181,11 @@ local function text_of(d, name, h)
   return template.complete(d, accesses(d), template.fill("window/window_join", d, h) .. "\n" .. template.fill(name, d, h))
 end
 
---- The kernel of a pooling or a small convolution; or nil and why another serves better. `how`: outputs of a
---- thread along the inner axis, down: its rows; wide: its output channels (it divides `each`); strip: whether blocks
---- join columns first, then of columns elements at most.
+--- The kernel of a pooling or a small convolution; or nil and why another serves better. `how`:
+---   outputs  of a thread along the inner axis
+---   down     its rows
+---   wide     its output channels (it divides `each`)
+---   strip    whether blocks join columns first, then of columns elements at most
 ---@param d cawb.Window
 ---@return table? made  { text, launches }
 ---@return string? why
