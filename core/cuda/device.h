@@ -10,6 +10,7 @@
 #define CAWB_CUDA_DEVICE_H
 
 #include "cuda/driver.h"
+#include "cuda/open.h"
 #include "cuda/cupti/cupti.h"
 #include "gpu/device/device.h"
 

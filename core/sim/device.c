@@ -1,5 +1,6 @@
 /* device.c - the simulated device: opens it and fills the table of device/device.h. */
 #include "sim/access/cache.h"
+#include "sim/open.h"
 #include "sim/cores/cores.h"
 #include "sim/isa/isas.h"
 #include "sim/kernel.h"
@@ -8,7 +9,7 @@
 #include "sim/memory/device.h"
 #include "sim/memory/heap.h"
 #include "sim/memory/log.h"
-#include "sim/read/module.h"
+#include "sim/parse/module.h"
 #include "sim/read/passes.h"
 #include "sim/sass/sass.h"
 #include "sim/time/profile.h"

@@ -1,7 +1,7 @@
 /* kernel.c - see kernel.h. */
 #include "sim/kernel.h"
 
-#include "sim/read/module.h"
+#include "sim/parse/module.h"
 #include "sim/time/time.h"
 
 static unsigned most_threads(const sim_model *m, const sim_function *f) {

@@ -6,7 +6,7 @@
 #include "sim/exec/fault.h"
 #include "sim/library/library.h"
 #include "sim/memory/device.h"
-#include "sim/read/module.h"
+#include "sim/parse/module.h"
 #include "sim/read/passes.h"
 #include "sim/sass/sass.h"
 #include "sim/time/profile.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/read/module.h"
+#include "sim/parse/module.h"
 
 /* The values follow each other in the order of the variables; kernels do not store to constant ones. */
 static sim_region *kept(const cawb_module *m, size_t i) {

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "sim/memory/device.h"
 #include "sim/memory/log.h"
-#include "sim/read/module.h"
+#include "sim/parse/module.h"
 #include "sim_fixture.h"
 
 enum { WORDS = 1 << 14, BLOCKS = 37 };

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "sim/open.h"
 #include "sim_fixture.h"
 
 static int says(const sim_fixture *x, const char *text) {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "sim/exec/ops.h"
+#include "sim/instructions/ops.h"
 #include "sim/isa/isas.h"
 
 static int begins(const char *s, const char *with) { return strncmp(s, with, strlen(with)) == 0; }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "gpu/device/device.h"
+#include "sim/open.h"
 
 #define SIM_FIGURES \
   "{\"model\":\"H100\",\"arch\":\"sm_90\",\"sms\":132,\"memory\":85899345920,\"l1\":262144," \

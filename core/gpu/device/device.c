@@ -1,4 +1,4 @@
-/* device.c - opens a device by name and forwards to its implementation. */
+/* device.c - forwards to a device's implementation. */
 #include "gpu/device/device.h"
 
 #include <stdio.h>
@@ -6,22 +6,6 @@
 #include <string.h>
 
 #include "base/utf8.h"
-
-static cawb_status open_auto(cawb_device **out, const cawb_figures *figures, cawb_err *err) {
-  cawb_err ignored;  /* no GPU is an ordinary outcome here */
-  if (cawb_device_open_cuda(out, "0", &ignored) == CAWB_OK) return CAWB_OK;
-  return cawb_device_open_sim(out, "h100", figures, err);
-}
-
-cawb_status cawb_device_open(cawb_device **out, const char *name, const cawb_figures *figures,
-                             cawb_err *err) {
-  *out = NULL;
-  if (strcmp(name, "auto") == 0) return open_auto(out, figures, err);
-  if (strncmp(name, "cuda:", 5) == 0) return cawb_device_open_cuda(out, name + 5, err);
-  if (strncmp(name, "sim:", 4) == 0) return cawb_device_open_sim(out, name + 4, figures, err);
-  return cawb_fail(err, CAWB_ERR_INVALID,
-                   "unknown device '%s' (use auto, cuda:N or sim:h100)", name);
-}
 
 void cawb_device_close(cawb_device *d) {
   if (d != NULL) d->ops->close(d);

@@ -177,10 +177,6 @@ typedef struct cawb_kernel_facts {
   unsigned resident;           /* blocks that a multiprocessor holds at a time */
 } cawb_kernel_facts;
 
-/* Open "auto", "cuda:N" or "sim:MODEL". `figures` (copied, may be NULL) are of the model; "auto"
-** is the first GPU, else what they describe, as sim:h100. */
-cawb_status cawb_device_open(cawb_device **out, const char *name, const cawb_figures *figures,
-                             cawb_err *err);
 void        cawb_device_close(cawb_device *d);            /* NULL is a no-op */
 const cawb_device_info *cawb_device_about(const cawb_device *d);
 
@@ -328,20 +324,11 @@ typedef struct cawb_device_ops {
                         cawb_kernel_facts *, cawb_err *);         /*   known */
 } cawb_device_ops;
 
-/* An implementation embeds this as its first member and fills all of it. */
+/* An implementation (cuda/open.h, sim/open.h) embeds this as its first member and fills all of it. */
 struct cawb_device {
   const cawb_device_ops *ops;
   cawb_device_info info;
   int lost;                    /* set it when nothing further can work */
 };
-
-/* The implementations' constructors; `which` is what follows the colon. */
-cawb_status cawb_device_open_cuda(cawb_device **out, const char *which, cawb_err *err);
-cawb_status cawb_device_open_sim(cawb_device **out, const char *which, const cawb_figures *figures,
-                                 cawb_err *err);
-
-/* What a simulated device does not know: how the i-th kind of it begins in PTX, and what it
-** belongs to; NULL behind the last one. */
-const char *cawb_sim_lacks(unsigned i, const char **family);
 
 #endif

@@ -8,7 +8,7 @@
 #include "sim/access/mbarrier.h"
 #include "sim/access/shared.h"
 #include "sim/exec/fault.h"
-#include "sim/exec/functions.h"
+#include "sim/instructions/functions.h"
 #include "sim/exec/isa.h"
 #include "sim/watch/race.h"
 #include "sim/watch/uninitialised.h"

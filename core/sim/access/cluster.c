@@ -4,7 +4,7 @@
 #include "sim/access/moves.h"
 #include "sim/access/shared.h"
 #include "sim/exec/fault.h"
-#include "sim/exec/functions.h"
+#include "sim/instructions/functions.h"
 #include "sim/exec/isa.h"
 #include "sim/memory/device.h"
 #include "sim/watch/uninitialised.h"

@@ -4,7 +4,7 @@
 #include "sim/access/global.h"
 #include "sim/access/shared.h"
 #include "sim/exec/fault.h"
-#include "sim/exec/functions.h"
+#include "sim/instructions/functions.h"
 #include "sim/watch/uninitialised.h"
 
 void sim_copy_flight(sim_exec *x, uint32_t at, uint32_t size, int begins) {

@@ -1,5 +1,5 @@
 /* fence.c - fences; memory has one order here, so that all they do is to be noted. */
-#include "sim/exec/functions.h"
+#include "sim/instructions/functions.h"
 #include "sim/watch/order.h"
 
 int op_fence(sim_warp *w, const sim_insn *in) {

@@ -2,7 +2,7 @@
 #include "sim/memory/heap.h"
 
 #include "sim/exec/fault.h"
-#include "sim/exec/functions.h"
+#include "sim/instructions/functions.h"
 #include "sim/exec/lanes.h"
 
 int op_heap_alloc(sim_warp *w, const sim_insn *in) {

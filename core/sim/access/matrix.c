@@ -6,7 +6,7 @@
 #include "sim/access/global.h"
 #include "sim/access/shared.h"
 #include "sim/exec/fault.h"
-#include "sim/exec/functions.h"
+#include "sim/instructions/functions.h"
 #include "sim/exec/warp.h"
 #include "sim/watch/uninitialised.h"
 

@@ -6,7 +6,7 @@
 #include "sim/access/shared.h"
 #include "sim/exec/block.h"
 #include "sim/exec/fault.h"
-#include "sim/exec/functions.h"
+#include "sim/instructions/functions.h"
 
 enum { PENDING_BITS = 20, TX_AT = 40, TX_BITS = 22, PARITY_AT = 62, VALID_AT = 63, COUNT_MOST = (1 << 20) - 1 };
 

@@ -10,8 +10,8 @@
 #ifndef CAWB_SIM_ACCESS_OPERAND_H
 #define CAWB_SIM_ACCESS_OPERAND_H
 
-#include "sim/exec/insn.h"
-#include "sim/exec/variants.h"
+#include "sim/instructions/insn.h"
+#include "sim/instructions/variants.h"
 
 enum { WG_ROWS = 64, WG_QUARTER = 16, WG_COLUMNS = 256, WG_DEEP = 32, WG_PIECES = 512, WG_PIECE = 16 };
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "sim/exec/fault.h"
-#include "sim/exec/functions.h"
+#include "sim/instructions/functions.h"
 #include "sim/exec/lanes.h"
 #include "sim/memory/device.h"
 

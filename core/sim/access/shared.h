@@ -6,7 +6,7 @@
 #define CAWB_SIM_ACCESS_SHARED_H
 
 #include "sim/exec/shape.h"
-#include "sim/exec/variants.h"
+#include "sim/instructions/variants.h"
 #include "sim/watch/shadow.h"
 #ifdef __AVX512F__
 #include <immintrin.h>

@@ -9,7 +9,7 @@
 #include "sim/access/operand.h"
 #include "sim/access/shared.h"
 #include "sim/exec/fault.h"
-#include "sim/exec/functions.h"
+#include "sim/instructions/functions.h"
 #include "sim/exec/groups.h"
 #include "sim/exec/isa.h"
 #include "sim/exec/operands.h"

@@ -1,7 +1,7 @@
 /* wide.c - atomics of 128 bits, lane after lane; see sim/read/decode_wide.c. */
 #include "sim/access/global.h"
 #include "sim/access/shared.h"
-#include "sim/exec/functions.h"
+#include "sim/instructions/functions.h"
 #include "sim/watch/order.h"
 #include "sim/watch/race.h"
 #include "sim/watch/uninitialised.h"

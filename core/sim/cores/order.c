@@ -13,7 +13,7 @@
 ** what they touch, see replay.c.
 */
 #include "sim/cores/cores.h"
-#include "sim/exec/ops.h"
+#include "sim/instructions/ops.h"
 
 static int speaks(const sim_insn *in) {
   if (sim_op_has(in->op, OP_CLOCK | OP_BARRIER_CLUSTER)) return 1;

@@ -1,5 +1,6 @@
 /* cudart.c - see cudart.h. */
 #include "sim/cudart/cudart.h"
+#include "sim/open.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "sim/exec/groups.h"
 #include "sim/exec/lanes.h"
 #include "sim/exec/meeting.h"
-#include "sim/exec/variants.h"
+#include "sim/instructions/variants.h"
 
 /* A group has come to a barrier: note it, and leave it there unless it only arrives. */
 int sim_barrier_arrive(sim_warp *w, const sim_insn *in) {

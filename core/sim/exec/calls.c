@@ -4,7 +4,7 @@
 */
 #include "sim/exec/calls.h"
 #include "sim/exec/fault.h"
-#include "sim/exec/functions.h"
+#include "sim/instructions/functions.h"
 #include "sim/exec/lanes.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* control.c - jumps, ends, barriers, clocks. */
 #include "sim/exec/block.h"
 #include "sim/exec/fault.h"
-#include "sim/exec/functions.h"
+#include "sim/instructions/functions.h"
 #include "sim/exec/request.h"
 #include "sim/exec/warp.h"
 #include "sim/memory/device.h"

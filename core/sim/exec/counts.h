@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "sim/exec/ops.h"
+#include "sim/instructions/ops.h"
 
 typedef struct sim_counts {
   uint64_t threads;             /* thread instructions */

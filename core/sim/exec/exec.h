@@ -6,7 +6,7 @@
 
 #include "gpu/device/device.h"
 #include "sim/exec/counts.h"
-#include "sim/exec/insn.h"
+#include "sim/instructions/insn.h"
 #include "sim/memory/region.h"
 
 typedef struct sim_exec sim_exec;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "sim/exec/exec.h"
-#include "sim/exec/ops.h"
+#include "sim/instructions/ops.h"
 
 /* Lanes are read as whatever type an instruction says. */
 typedef uint8_t u8;

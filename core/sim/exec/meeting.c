@@ -1,7 +1,7 @@
 /* meeting.c - see meeting.h. */
 #include "sim/exec/meeting.h"
 
-#include "sim/exec/ops.h"
+#include "sim/instructions/ops.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef CAWB_SIM_EXEC_OPERANDS_H
 #define CAWB_SIM_EXEC_OPERANDS_H
 
-#include "sim/exec/insn.h"
-#include "sim/exec/ops.h"
+#include "sim/instructions/insn.h"
+#include "sim/instructions/ops.h"
 
 /* Whether operand k is a register that it writes and does not read. */
 static inline int sim_defines(const sim_insn *in, unsigned k) {

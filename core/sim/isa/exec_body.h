@@ -11,7 +11,7 @@
 #include "sim/exec/barrier.h"
 #include "sim/exec/block.h"
 #include "sim/exec/fault.h"
-#include "sim/exec/functions.h"
+#include "sim/instructions/functions.h"
 #include "sim/exec/groups.h"
 #include "sim/exec/warp.h"
 #include "sim/isa/isas.h"

@@ -5,7 +5,7 @@
 ** it may mean, behind a comparison.
 */
 #include "sim/parse/ptx_parse.h"
-#include "sim/exec/ops.h"
+#include "sim/instructions/ops.h"
 
 #include <string.h>
 

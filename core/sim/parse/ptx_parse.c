@@ -4,7 +4,7 @@
 ** it calls expanded in place.
 */
 #include "sim/parse/ptx_parse.h"
-#include "sim/exec/ops.h"
+#include "sim/instructions/ops.h"
 
 #include <stdio.h>
 #include <stdlib.h>

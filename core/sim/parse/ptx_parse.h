@@ -7,7 +7,7 @@
 
 #include "sim/parse/ptx_lex.h"
 #include "sim/exec/isa.h"
-#include "sim/read/module.h"
+#include "sim/parse/module.h"
 
 #include <setjmp.h>
 

@@ -5,7 +5,7 @@
 ** (sim/exec/calls.c), and jumps. Calls elsewhere are expanded: ptx_call.c.
 */
 #include "sim/parse/ptx_parse.h"
-#include "sim/exec/ops.h"
+#include "sim/instructions/ops.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef CAWB_SIM_READ_DECODE_H
 #define CAWB_SIM_READ_DECODE_H
 
-#include "sim/exec/ops.h"
-#include "sim/exec/variants.h"
+#include "sim/instructions/ops.h"
+#include "sim/instructions/variants.h"
 #include "sim/parse/ptx_parse.h"
 
 /* Modifiers of a mnemonic, as bits of form.has. */

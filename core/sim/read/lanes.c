@@ -4,7 +4,7 @@
 ** forwards and backwards; where jumps are not known, all are. Two stores alone are let be: most lie side by side, and
 ** to look at them would make every loop that fills a tile slower by a fifth.
 */
-#include "sim/exec/ops.h"
+#include "sim/instructions/ops.h"
 #include "sim/read/passes.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 ** one. Executions are counted by differences: one more from where a stretch begins, one less
 ** behind its end.
 */
-#include "sim/exec/ops.h"
+#include "sim/instructions/ops.h"
 #include "sim/read/passes.h"
 
 enum { LONGEST = UINT16_MAX };

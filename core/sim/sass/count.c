@@ -5,7 +5,7 @@
 ** remains: as many iterations as fit go to the one with the most copies, the rest to the next.
 ** What such instructions say of their blocks is passed on along the jumps.
 */
-#include "sim/exec/ops.h"
+#include "sim/instructions/ops.h"
 #include "sim/sass/sass.h"
 
 #include <math.h>

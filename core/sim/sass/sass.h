@@ -9,7 +9,7 @@
 
 #include "sim/sass/elf_file.h"
 #include "sim/exec/exec.h"
-#include "sim/read/module.h"
+#include "sim/parse/module.h"
 
 #define SIM_SASS_NOWHERE UINT32_MAX
 

@@ -4,7 +4,7 @@
 ** their rate. Of a small loop ptxas puts some iterations side by side, and steps, tests and jumps
 ** once for all of them. Counted in what it makes of these for sm_90.
 */
-#include "sim/exec/ops.h"
+#include "sim/instructions/ops.h"
 #include "sim/time/time.h"
 
 /* Instructions beside the one of the unit: of programs in full, approximate, and those with

@@ -6,7 +6,7 @@
 */
 #include "sim/time/profile.h"
 
-#include "sim/exec/ops.h"
+#include "sim/instructions/ops.h"
 #include "sim/sass/sass.h"
 #include "sim/time/time.h"
 

@@ -4,7 +4,7 @@
 ** no earlier load and no store may change what it reads; so such loads make one
 ** batch, and a warp waits once for it. The first load of a batch is its leader.
 */
-#include "sim/exec/ops.h"
+#include "sim/instructions/ops.h"
 #include "sim/time/time.h"
 
 #include <stdlib.h>

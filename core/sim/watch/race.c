@@ -2,7 +2,7 @@
 #include "sim/watch/race.h"
 
 #include "sim/memory/device.h"
-#include "sim/exec/variants.h"
+#include "sim/instructions/variants.h"
 #include "sim/memory/log.h"
 #include "sim/watch/order.h"
 

@@ -2,7 +2,7 @@
 #include "sim/watch/report.h"
 
 #include "sim/exec/fault.h"
-#include "sim/exec/ops.h"
+#include "sim/instructions/ops.h"
 
 #include <stdio.h>
 #include <string.h>

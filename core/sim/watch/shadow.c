@@ -1,7 +1,7 @@
 /* shadow.c - the race detector of shared memory, unit by unit. See shadow.h. */
 #include "sim/watch/shadow.h"
 
-#include "sim/exec/variants.h"
+#include "sim/instructions/variants.h"
 #include "sim/watch/race.h"
 #include "sim/watch/undefined.h"
 #include "sim/watch/uninitialised.h"

@@ -2,7 +2,7 @@
 #ifndef CAWB_SIM_READ_MODULE_H
 #define CAWB_SIM_READ_MODULE_H
 
-#include "sim/exec/insn.h"
+#include "sim/instructions/insn.h"
 #include "sim/memory/device.h"
 
 struct cawb_module {

@@ -2,8 +2,8 @@
 #ifndef CAWB_SIM_EXEC_FUNCTIONS_H
 #define CAWB_SIM_EXEC_FUNCTIONS_H
 
-#include "sim/exec/insn.h"
-#include "sim/exec/ops.h"
+#include "sim/instructions/insn.h"
+#include "sim/instructions/ops.h"
 
 #define X(name, pipe, traits) int op_##name(sim_warp *w, const sim_insn *in);
 SIM_OPS_PLAIN(X)
