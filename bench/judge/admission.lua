@@ -5,11 +5,11 @@
 -- positive ones. --json prints one line a task; `--merge FILE ...` makes the tables of such
 -- lines.
 
-local admission = require "cawb.judge.admission"
+local admission = require "cawb.judge.verify.admission"
 local cawb = require "cawb"
 local core = require "cawb.core"
 local options = require "cawb.base.options"
-local precision = require "cawb.judge.precision"
+local precision = require "cawb.judge.verify.precision"
 local python = require "cawb.base.python"
 local display = require "cawb.base.display"
 local tasks = require "cawb.judge.task.task"

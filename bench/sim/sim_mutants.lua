@@ -10,9 +10,9 @@
 
 local core = require "cawb.core"
 local cawb = require "cawb"
-local execute = require "cawb.judge.execute"
+local execute = require "cawb.judge.worker.execute"
 local families = require "cawb.run.families"
-local judge = require "cawb.judge.verdict"
+local judge = require "cawb.judge.verify.tolerance"
 local options = require "cawb.base.options"
 local display = require "cawb.base.display"
 

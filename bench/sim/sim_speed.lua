@@ -7,7 +7,7 @@
 
 local core = require "cawb.core"
 local cawb = require "cawb"
-local execute = require "cawb.judge.execute"
+local execute = require "cawb.judge.worker.execute"
 local families = require "cawb.run.families"
 local display = require "cawb.base.display"
 local stats = require "cawb.base.stats"

@@ -48,7 +48,7 @@ local function by_options(place, name)
 end
 
 local function run_once(task, candidate, opts)
-  return require("cawb.judge.execute").run(task, candidate, opts and opts.options or M.defaults)
+  return require("cawb.judge.worker.execute").run(task, candidate, opts and opts.options or M.defaults)
 end
 
 M.ask       = from("cawb.agent.ask", "ask")
@@ -58,9 +58,9 @@ M.device    = from("cawb.gpu.device", "open")
 M.families  = from("cawb.run.families", "list")
 M.measure   = by_options("cawb.judge.time.measure", "measure")
 M.profile   = by_options("cawb.judge.profile.profile", "profile")
-M.sanitize  = by_options("cawb.judge.sanitizer", "sanitize")
+M.sanitize  = by_options("cawb.judge.verify.sanitizer", "sanitize")
 M.run       = run_once
 M.task      = from("cawb.judge.task.task", "open")
-M.verify    = by_options("cawb.judge.verify", "verify")
+M.verify    = by_options("cawb.judge.verify.verify", "verify")
 
 return M

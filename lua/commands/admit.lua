@@ -1,6 +1,6 @@
 -- cawb admit TASK.py ...: can these tasks tell right from wrong?
 
-local admission = require "cawb.judge.admission"
+local admission = require "cawb.judge.verify.admission"
 local cli = require "cawb.door.command_line"
 local command = require "cawb.door.command"
 local core = require "cawb.core"

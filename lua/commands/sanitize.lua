@@ -2,7 +2,7 @@
 
 local command = require "cawb.door.command"
 local core = require "cawb.core"
-local sanitizer = require "cawb.judge.sanitizer"
+local sanitizer = require "cawb.judge.verify.sanitizer"
 
 local M = { summary = "memory errors, races and misused barriers of a candidate, with their lines" }
 

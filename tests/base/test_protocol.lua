@@ -227,7 +227,7 @@ check.test("an answer sent ahead is nobody's answer", function()
 end)
 
 check.test("a race that the device does not place is still one", function()
-  local judge = require "cawb.judge.verdict"
+  local judge = require "cawb.judge.verify.tolerance"
   check.matches(judge.judge({ slots = {} }, { races = 3 }, all.tolerance), "a race on shared memory, 3 times: the device does not say where")
 end)
 

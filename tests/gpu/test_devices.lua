@@ -122,7 +122,7 @@ check.test("a spare worker that died is made up for, and one that was begun is n
 end)
 
 check.test("what a second compiler built ahead, the first one finds; with tunables nobody knows what to build", function()
-  local compile, execute = require "cawb.gpu.compile", require "cawb.judge.execute"
+  local compile, execute = require "cawb.gpu.compile", require "cawb.judge.worker.execute"
   local d <close> = assert(cawb.device("sim:h100", { cache = folder .. "/ahead" }))
   local source = '__global__ void f(float *y) { y[0] = N; }'
   local function candidate(plan) return cawb.candidate { source = source, plan = plan, defines = { N = 3 } } end

@@ -3,7 +3,7 @@
 local check = dofile "tests/support/check.lua"
 local cawb = require "cawb"
 local core = require "cawb.core"
-local admission = require "cawb.judge.admission"
+local admission = require "cawb.judge.verify.admission"
 
 local device <close> = assert(cawb.device "sim:h100")
 local dir = check.folder()

@@ -8,7 +8,7 @@ local defaults = require "cawb.base.defaults"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local tasks = require "cawb.judge.task.task"
-local verify = require "cawb.judge.verify"
+local verify = require "cawb.judge.verify.verify"
 
 -- A map that is applied fifteen times: tame near the task's own inputs, chaotic far from them.
 local task = [[

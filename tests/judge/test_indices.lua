@@ -2,7 +2,7 @@
 -- pass on every kind of inputs, and those that settle ties or near-ties wrongly do not.
 
 local check = dofile "tests/support/check.lua"
-local battery = require "cawb.judge.battery"
+local battery = require "cawb.judge.verify.battery"
 local cawb = require "cawb"
 local core = require "cawb.core"
 

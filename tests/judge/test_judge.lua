@@ -1,7 +1,7 @@
 -- The judge's arithmetic, on statistics made by hand: no device, no task host.
 
 local check = dofile "tests/support/check.lua"
-local judge = require "cawb.judge.verdict"
+local judge = require "cawb.judge.verify.tolerance"
 local model = require "cawb.torch.modelled"
 local tolerance = require("cawb.base.defaults").tolerance
 
@@ -57,7 +57,7 @@ check.test("three times the error of a straightforward kernel passes, under any 
 end)
 
 check.test("on badly conditioned inputs the sizes of terms say how far off a kernel may be, and a wide factor where nobody knows them", function()
-  local battery = require "cawb.judge.battery"
+  local battery = require "cawb.judge.verify.battery"
   local function weighed(case, factor, terms)
     local error = factor * 1e-4
     local o = output { worst = { error = error }, nrms = error, eager = { worst = 1e-4, nrms = 1e-4 }, terms = terms,

@@ -92,7 +92,7 @@ end)
 check.test("a candidate that writes to its inputs is caught in an early stage", function()
   local task <close>, candidate = open "relu"
   task.held = { rows = { holds = true, stages = 2, eager = {} } }
-  local battery = require "cawb.judge.battery"
+  local battery = require "cawb.judge.verify.battery"
   local why = battery.weigh(task, { slots = { {} }, changed = { "inputs[1]" } }, nil, "rows:1", {}, cawb.defaults.tolerance)
   check.matches(why, "for the relation 'rows': it writes to inputs%[1%]")
 end)

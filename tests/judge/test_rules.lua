@@ -5,7 +5,7 @@ local cawb = require "cawb"
 local core = require "cawb.core"
 local evaluate = require "cawb.judge.evaluate"
 local options = require "cawb.base.options"
-local precision = require "cawb.judge.precision"
+local precision = require "cawb.judge.verify.precision"
 local rule_facts = require "cawb.judge.rule_facts"
 local rules = require "cawb.judge.rules"
 

@@ -3,7 +3,7 @@
 
 local check = dofile "tests/support/check.lua"
 local cawb = require "cawb"
-local sanitizer = require "cawb.judge.sanitizer"
+local sanitizer = require "cawb.judge.verify.sanitizer"
 
 local device <close> = assert(cawb.device "sim:h100")
 local task <close> = assert(cawb.task("examples/gelu.py", { device = device, task = { rows = 8, cols = 64 } }))

@@ -1,7 +1,7 @@
 -- Sizes beside a task's own: which, and what a candidate that is only right on its own says.
 
 local check = dofile "tests/support/check.lua"
-local shapes = require "cawb.judge.sizes"
+local shapes = require "cawb.judge.verify.sizes"
 local core = require "cawb.core"
 
 local dir = check.folder()

@@ -6,7 +6,7 @@ local check = dofile "tests/support/check.lua"
 local cawb = require "cawb"
 local core = require "cawb.core"
 local evaluate = require "cawb.judge.evaluate"
-local execute = require "cawb.judge.execute"
+local execute = require "cawb.judge.worker.execute"
 local families = require "cawb.run.families"
 local python = require "cawb.base.python"
 

@@ -5,7 +5,7 @@ local cawb = require "cawb"
 local evaluate = require "cawb.judge.evaluate"
 local needs = require "cawb.torch.needs"
 local options = require "cawb.base.options"
-local plausibility = require "cawb.judge.plausibility"
+local plausibility = require "cawb.judge.verify.plausibility"
 local python = require "cawb.base.python"
 local tasks = require "cawb.judge.task.task"
 

@@ -2,7 +2,7 @@
 
 local check = dofile "tests/support/check.lua"
 local cawb = require "cawb"
-local plausibility = require "cawb.judge.plausibility"
+local plausibility = require "cawb.judge.verify.plausibility"
 local python = require "cawb.base.python"
 
 local device <close> = assert(cawb.device "sim:h100")

@@ -2,7 +2,7 @@
 -- compiles to the same code, is drawn again.
 
 local cawb = require "cawb"
-local execute = require "cawb.judge.execute"
+local execute = require "cawb.judge.worker.execute"
 local places = require "mutants.places"
 local subjects = require "mutants.subjects"
 

@@ -3,7 +3,7 @@
 -- the same on all of them is a right kernel as far as anybody can tell: a comparison of what can never be equal, a
 -- guard that holds at this size, a rounding of what has few digits.
 
-local execute = require "cawb.judge.execute"
+local execute = require "cawb.judge.worker.execute"
 
 local M = {}
 

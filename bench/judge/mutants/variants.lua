@@ -3,7 +3,7 @@
 -- into a source; what it computes stays, but for the rounding of a sum that is added up from its other end.
 
 local evaluate = require "cawb.judge.evaluate"
-local execute = require "cawb.judge.execute"
+local execute = require "cawb.judge.worker.execute"
 local tokens = require "mutants.tokens"
 
 local M = {}

@@ -24,7 +24,7 @@ local schedule = require "cawb.compose.schedule.schedule"
 local share = require "cawb.compose.plan.merge"
 local show = require "cawb.compose.plan.show"
 local split = require "cawb.compose.split.split"
-local tensors = require "cawb.compose.emit.tensor.kernel"
+local tensors = require "cawb.compose.schedule.tensor_cores"
 local tune = require "cawb.compose.tune.search"
 local wave = require "cawb.compose.schedule.wave"
 

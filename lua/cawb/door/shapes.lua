@@ -1,6 +1,6 @@
 -- shapes: a candidate on all the sizes next to a task's own (judge/sizes.lua).
 
-local sizes = require "cawb.judge.sizes"
+local sizes = require "cawb.judge.verify.sizes"
 
 local M = {}
 

@@ -4,7 +4,7 @@
 
 local evaluate = require "cawb.judge.evaluate"
 local many_sizes = require "cawb.judge.many_sizes"
-local sizes = require "cawb.judge.sizes"
+local sizes = require "cawb.judge.verify.sizes"
 
 local M = {}
 

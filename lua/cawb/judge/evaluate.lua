@@ -15,16 +15,16 @@
 local activity = require "cawb.base.activity"
 local baselines = require "cawb.judge.time.baselines"
 local core = require "cawb.core"
-local execute = require "cawb.judge.execute"
+local execute = require "cawb.judge.worker.execute"
 local kernel = require "cawb.judge.kernel"
 local kinds = require "cawb.gpu.kinds"
 local many_sizes = require "cawb.judge.many_sizes"
-local precision = require "cawb.judge.precision"
+local precision = require "cawb.judge.verify.precision"
 local profile = require "cawb.judge.profile.profile"
 local python_candidate = require "cawb.judge.python_candidate"
 local rule_facts = require "cawb.judge.rule_facts"
 local rules = require "cawb.judge.rules"
-local sanitizer = require "cawb.judge.sanitizer"
+local sanitizer = require "cawb.judge.verify.sanitizer"
 
 local M = {}
 

@@ -1,10 +1,10 @@
 -- kernel: a candidate of device source and a plan (tier 1), as evaluate.lua takes it through its
 -- stages. It runs in the device's worker.
 
-local execute = require "cawb.judge.execute"
+local execute = require "cawb.judge.worker.execute"
 local measure = require "cawb.judge.time.measure"
 local profile = require "cawb.judge.profile.profile"
-local verify = require "cawb.judge.verify"
+local verify = require "cawb.judge.verify.verify"
 
 local M = {}
 

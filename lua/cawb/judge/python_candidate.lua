@@ -3,15 +3,15 @@
 -- of its calls are alike, and every one of them is timed by the task host and judged; PyTorch's
 -- own times come from the task's Model in a jail beside it, called in the same way.
 
-local battery = require "cawb.judge.battery"
+local battery = require "cawb.judge.verify.battery"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
-local host = require "cawb.judge.jail_host"
-local judge = require "cawb.judge.verdict"
+local host = require "cawb.judge.worker.jail_host"
+local judge = require "cawb.judge.verify.tolerance"
 local measure = require "cawb.judge.time.measure"
 local processes = require "cawb.judge.time.processes"
 local rounds = require "cawb.judge.time.rounds"
-local verify = require "cawb.judge.verify"
+local verify = require "cawb.judge.verify.verify"
 
 local M = {}
 

@@ -4,8 +4,8 @@
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local folder = require "cawb.judge.task.folder"
-local plausibility = require "cawb.judge.plausibility"
-local precision = require "cawb.judge.precision"
+local plausibility = require "cawb.judge.verify.plausibility"
+local precision = require "cawb.judge.verify.precision"
 
 local M = {}
 

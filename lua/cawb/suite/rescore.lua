@@ -3,7 +3,7 @@
 -- turn that another tolerance would let pass was never timed.
 
 local core = require "cawb.core"
-local judge = require "cawb.judge.verdict"
+local judge = require "cawb.judge.verify.tolerance"
 local options = require "cawb.base.options"
 local rescore_rules = require "cawb.suite.rescore_rules"
 local rewards = require "cawb.run.rewards"

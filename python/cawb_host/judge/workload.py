@@ -20,7 +20,7 @@ from cawb_host.base.tensors import Layout, judged, store, values_of, view
 from cawb_host.judge.study import Study
 from cawb_host.judge.trials import PRIVATE, Trials, kind
 from cawb_host.judge.compare.terms import doubtful, largest, plain_matters
-from cawb_host.judge.watch import Shared
+from cawb_host.judge.compare.watch import Shared
 
 MOST_SLOTS = 8                                      # copies of all outputs in their share,
 SLOT_BYTES = {"cuda": 256 << 20, "cpu": 64 << 20}   # as long as they fit in this

@@ -7,7 +7,7 @@ local ceilings = require "cawb.gpu.ceilings"
 local core = require "cawb.core"
 local evaluate = require "cawb.judge.evaluate"
 local options = require "cawb.base.options"
-local plausibility = require "cawb.judge.plausibility"
+local plausibility = require "cawb.judge.verify.plausibility"
 local redteam = require "cawb.suite.redteam"
 
 local device <close> = assert(cawb.device "cuda:0")

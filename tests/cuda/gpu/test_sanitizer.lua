@@ -5,7 +5,7 @@ local check = dofile "tests/support/check.lua"
 local cawb = require "cawb"
 local evaluate = require "cawb.judge.evaluate"
 local options = require "cawb.base.options"
-local sanitizer = require "cawb.judge.sanitizer"
+local sanitizer = require "cawb.judge.verify.sanitizer"
 
 local device <close> = assert(cawb.device "cuda:0")
 local task <close> = assert(cawb.task("examples/softmax.py", { device = device, task = { rows = 8, cols = 256 } }))

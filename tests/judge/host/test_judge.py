@@ -16,7 +16,7 @@ LIBRARY, PROGRAM = os.environ.get("CAWB_SIM_LAUNCH"), os.environ.get("CAWB_PROGR
 if HAVE_TORCH:
     import torch
     from cawb_host.judge import trials
-    from cawb_host.judge import watch
+    from cawb_host.judge.compare import watch
     from cawb_host.judge import workload
     from cawb_host.judge.compare.gpu import Judge
     from judge_cases import JudgeCases

@@ -65,7 +65,7 @@ check.test("where they never end it says that it was not judged, and why", funct
 end)
 
 check.test("a machine that has no process left fails the candidate, not the run", function()
-  local host = require "cawb.judge.jail_host"
+  local host = require "cawb.judge.worker.jail_host"
   local spawn, message = host.spawn, "the machine has no processes left for its process (Resource temporarily unavailable)"
   host.spawn = function() return nil, message, "scarce" end
   local facts, why = evaluate.candidate(task, honest, all, { trials = 1, battery = {}, repeats = 0, samples = 2, against = { "eager" } })

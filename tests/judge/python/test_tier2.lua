@@ -234,7 +234,7 @@ check.test("without a control group it is stopped by signals, and that is said",
 end)
 
 check.test("what a candidate may use follows the machine's size where nothing is said of it", function()
-  local limits = require "cawb.judge.jail_host".limits
+  local limits = require "cawb.judge.worker.jail_host".limits
   local nothing = { memory = 0, disk = 0, processes = 0, seconds = 1800 }
   local memory = tonumber(require "cawb.base.file".read("/proc/meminfo"):match "MemTotal:%s*(%d+) kB") << 10
   check.equal(limits(nothing).memory, memory // 2)

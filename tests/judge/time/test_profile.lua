@@ -35,7 +35,7 @@ local function near(got, want, what)
 end
 
 check.test("a worker that cannot count what was asked for says so to who asked", function()
-  local execute = require "cawb.judge.execute"
+  local execute = require "cawb.judge.worker.execute"
   local call = execute.call
   execute.call = function() return { ok = false, name = "invalid", reason = "none of the metrics asked for" } end
   local device <close> = assert(cawb.device "sim:h100")
@@ -150,7 +150,7 @@ check.test("the simulator counts what it executes", function()
   check.matches(p.roofline.sentence, "^modelled: ")
   local wire = require "cawb.base.wire"
   wire.check_requests = false                  -- the worker's own check
-  check.matches(require("cawb.judge.execute").call(task, candidate, cawb.defaults, { op = "profile", metrics = { 3 } }, "test", 30).reason,
+  check.matches(require("cawb.judge.worker.execute").call(task, candidate, cawb.defaults, { op = "profile", metrics = { 3 } }, "test", 30).reason,
     "metrics must be a list of names")
   wire.check_requests = true
 end)

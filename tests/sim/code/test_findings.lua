@@ -3,7 +3,7 @@
 
 local check = dofile "tests/support/check.lua"
 local cawb = require "cawb"
-local execute = require "cawb.judge.execute"
+local execute = require "cawb.judge.worker.execute"
 local families = require "cawb.run.families"
 local options = require "cawb.base.options"
 

@@ -270,7 +270,7 @@ check.test("a finding of a kernel with a long name keeps its line and its thread
   local said = race_of(([[extern "C" __global__ void %s(int *out, int *some) { out[threadIdx.x] = some[threadIdx.x]; }]]):format(name),
     ('local some = scratch{ shape = { 64 }, dtype = "int32" }\nlaunch("%s", { grid = 1, block = 32 }, out, some)'):format(name), true)
   check.matches(said, "a_name_of_so.*%.%.%..*, kernel.cu line 3: read of byte 0 of scratch%[2%], .* by block %(0,0,0%) thread %(0,0,0%)$")
-  local sanitizer = require "cawb.judge.sanitizer"
+  local sanitizer = require "cawb.judge.verify.sanitizer"
   local found = sanitizer.simulated { races = 1, race = said }
   check.equal(found.line, 3)
   check.equal(table.concat(found.thread, ","), "0,0,0")

@@ -1,6 +1,6 @@
 -- compile: does it build, and what does it use? The plan is recorded too.
 
-local execute = require "cawb.judge.execute"
+local execute = require "cawb.judge.worker.execute"
 local feedback = require "cawb.agent.feedback"
 
 local function kernel_line(k)

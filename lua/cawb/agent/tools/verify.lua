@@ -1,7 +1,7 @@
 -- verify: is it right? Nothing is timed, and no turn is spent.
 
 local feedback = require "cawb.agent.feedback"
-local verify = require "cawb.judge.verify"
+local verify = require "cawb.judge.verify.verify"
 
 return {
   description = "Check the candidate's results against the reference on fresh inputs. Costs no turn.",

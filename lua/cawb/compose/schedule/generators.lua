@@ -8,7 +8,7 @@ local product = require "cawb.compose.emit.product.kernel"
 local rows = require "cawb.compose.emit.rows.rows"
 local scan = require "cawb.compose.emit.scan.kernel"
 local stream = require "cawb.compose.emit.rows.stream"
-local tensors = require "cawb.compose.emit.tensor.kernel"
+local tensors = require "cawb.compose.schedule.tensor_cores"
 local window = require "cawb.compose.emit.window.kernel"
 
 local M = {}

@@ -2,7 +2,7 @@
 -- which reads and writes every element anyway. The factor itself is then not stored.
 
 local partition = require "cawb.compose.schedule.partition"
-local tensors = require "cawb.compose.emit.tensor.kernel"
+local tensors = require "cawb.compose.schedule.tensor_cores"
 
 local M = {}
 

@@ -4,7 +4,7 @@
 -- value says where it is from, and a note says why the rung above could not be had.
 
 local core = require "cawb.core"
-local execute = require "cawb.judge.execute"
+local execute = require "cawb.judge.worker.execute"
 local lines = require "cawb.judge.profile.lines"
 local metrics = require "cawb.judge.profile.metrics"
 local options = require "cawb.base.options"

@@ -2,11 +2,11 @@
 -- PyTorch? On a simulated device both are modelled, and say so. On a real one they
 -- take turns (duel.lua), so that clocks and heat treat them alike.
 
-local battery = require "cawb.judge.battery"
+local battery = require "cawb.judge.verify.battery"
 local baseline_model = require "cawb.torch.modelled"
 local duel = require "cawb.judge.time.duel"
-local execute = require "cawb.judge.execute"
-local judge = require "cawb.judge.verdict"
+local execute = require "cawb.judge.worker.execute"
+local judge = require "cawb.judge.verify.tolerance"
 local options = require "cawb.base.options"
 local stats = require "cawb.base.stats"
 

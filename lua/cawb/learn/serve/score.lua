@@ -3,7 +3,7 @@
 
 local candidate = require "cawb.learn.serve.candidate"
 local core = require "cawb.core"
-local execute = require "cawb.judge.execute"
+local execute = require "cawb.judge.worker.execute"
 local http = require "cawb.learn.serve.http"
 local kinds = require "cawb.gpu.kinds"
 local loop = require "cawb.base.loop"

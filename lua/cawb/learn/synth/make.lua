@@ -1,7 +1,7 @@
 -- make: one draw of a set, from a number to a row: it is composed, sized, and put through the filters. Nothing here
 -- depends on the clock, so the same number gives the same row.
 
-local admission = require "cawb.judge.admission"
+local admission = require "cawb.judge.verify.admission"
 local compose = require "cawb.compose.candidate"
 local core = require "cawb.core"
 local file = require "cawb.base.file"

@@ -35,7 +35,7 @@ from cawb_host.judge.candidate.turns import Gone
 from cawb_host.base.forms import state_of
 from cawb_host.base.tensors import flat, leaves, place_of, same_bits, store, view
 from cawb_host.base.vmm import open_share
-from cawb_host.judge.watch import leaf_specs
+from cawb_host.judge.compare.watch import leaf_specs
 from cawb_host.judge.candidate.work import Work
 
 JAILED = protocol("jailed")

@@ -5,7 +5,7 @@
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local tasks = require "cawb.judge.task.task"
-local verify = require "cawb.judge.verify"
+local verify = require "cawb.judge.verify.verify"
 
 local M = {}
 

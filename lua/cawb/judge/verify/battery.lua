@@ -1,7 +1,7 @@
 -- battery: kinds of inputs that the task never announced. Which to try on a task, what each can
 -- say of it, and under which tolerance; python/cawb_host/judge/inputs/battery.py makes them.
 
-local judge = require "cawb.judge.verdict"
+local judge = require "cawb.judge.verify.tolerance"
 local options = require "cawb.base.options"
 local traits = require "cawb.torch.traits"
 

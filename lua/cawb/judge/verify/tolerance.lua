@@ -2,7 +2,7 @@
 -- reason or nothing out: an error against float64 is held against eager PyTorch's own. Every
 -- comparison is written so that NaN fails it.
 
-local tolerances = require "cawb.judge.tolerance"
+local tolerances = require "cawb.judge.verify.protocols"
 
 local M = {}
 

@@ -2,10 +2,10 @@
 -- input itself, TF32, bf16, a forgotten term, a stale row, another seed's output) are judged
 -- like candidates. What a protocol lets pass, a lazy kernel can pass with.
 
-local battery = require "cawb.judge.battery"
+local battery = require "cawb.judge.verify.battery"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
-local judge = require "cawb.judge.verdict"
+local judge = require "cawb.judge.verify.tolerance"
 local options = require "cawb.base.options"
 local strategy = require "cawb.base.strategy"
 

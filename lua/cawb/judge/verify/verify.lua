@@ -3,11 +3,11 @@
 -- inputs that the task never announced too (battery.lua).
 
 local activity = require "cawb.base.activity"
-local battery = require "cawb.judge.battery"
-local execute = require "cawb.judge.execute"
-local judge = require "cawb.judge.verdict"
+local battery = require "cawb.judge.verify.battery"
+local execute = require "cawb.judge.worker.execute"
+local judge = require "cawb.judge.verify.tolerance"
 local known = require("cawb.base.options").known
-local sanitizer = require "cawb.judge.sanitizer"
+local sanitizer = require "cawb.judge.verify.sanitizer"
 
 local M = {}
 

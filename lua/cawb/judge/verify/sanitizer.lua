@@ -4,7 +4,7 @@
 
 local core = require "cawb.core"
 local device = require "cawb.gpu.device"
-local execute = require "cawb.judge.execute"
+local execute = require "cawb.judge.worker.execute"
 local file = require "cawb.base.file"
 local options = require "cawb.base.options"
 local tasks = require "cawb.judge.task.task"
