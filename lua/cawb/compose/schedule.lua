@@ -6,13 +6,8 @@
 -- begin no sums over what they make (split/partial.lua), `stores` are labels of nodes that are written to memory where
 -- they would be computed in their readers. A kernel's name here is the label of the last node
 -- that it stores: the number of the operator that it was recorded as, and which of that operator's nodes it is.
--- Two things leave that sound part of the language. `strict = true` refuses an option that does not go, where otherwise a
--- generator goes about it as it can. A kernel's options `guards = false` and `barriers = false` leave these out of its
--- text: what comes of that may be wrong. Nothing here uses either by itself; a policy that learns to write schedules does.
 
 local choose = require "cawb.compose.choose"
-local graphs = require "cawb.compose.graph"
-local rows = require "cawb.compose.kernel.rows"
 
 local rewrite_steps = 32
 
@@ -54,7 +49,7 @@ local function pair(a, b) return M.key(a) .. "|" .. M.key(b) end
 function M.options(options, joins)
   local s = options.schedule or {}
   local cuts, choice, seen = set_of(s.cuts), options.choice, {}
-  local all = { kept = set_of(s.kept), whole = set_of(s.whole), stores = set_of(s.stores), strict = s.strict or nil }
+  local all = { kept = set_of(s.kept), whole = set_of(s.whole), stores = set_of(s.stores) }
   function all.choice(a, b, first)
     if cuts[pair(a, b)] then return false end
     if choice and not choice(a, b) then return false end
@@ -163,41 +158,6 @@ function M.apply(schedule, edit)
   return s
 end
 
--- ---- what does not go
-
-local function is_among(values, x)
-  for _, value in ipairs(values) do if value == x then return true end end
-  return false
-end
-
--- Elements that neighbours of one thread have to divide, or nil where there is no such rule.
-local function divided(kernel)
-  if kernel.by == "stream" then return graphs.numel(kernel.roots[1].shape) end
-  if kernel.by == "rows" then return select(2, rows.space(kernel.members[1])) end
-end
-
-local omissions = { guards = true, barriers = true }
-
--- Why an option is none of a kernel that was made, or nil.
-local function misfit(kernel, name, value)
-  if omissions[name] then return type(value) ~= "boolean" and ("%s is true or false"):format(name) or nil end
-  if name == "loop" then return kernel.loop ~= value and ("loop = %s does not go here"):format(tostring(value)) or nil end
-  local values = (knobs[kernel.by] or {})[name]
-  if not values then return ("a kernel made by '%s' has no option %s"):format(kernel.by, name) end
-  if not is_among(values, value) then return ("%s = %s is no value of it"):format(name, tostring(value)) end
-  local n = name == "vector" and divided(kernel)
-  return n and n % value ~= 0 and ("vector = %d does not divide %d elements"):format(value, n) or nil
-end
-
---- What a strict schedule asks of a kernel that was made and does not go, in words; or nil.
-function M.unmet(s, kernel)
-  local own = s and s.strict and (s.kernels or {})[M.key(kernel)]
-  for _, name in ipairs(sorted(own or {})) do
-    local why = misfit(kernel, name, own[name])
-    if why then return "schedule: " .. why end
-  end
-end
-
 -- ---- as text
 
 local function word(value) return type(value) == "string" and ("%q"):format(value) or tostring(value) end
@@ -222,7 +182,6 @@ function M.text(schedule)
     kernels[#kernels + 1] = ("[%q] = { %s }"):format(key, table.concat(own, ", "))
   end
   if #kernels > 0 then parts[#parts + 1] = "kernels = { " .. table.concat(kernels, ", ") .. " }" end
-  if schedule.strict then parts[#parts + 1] = "strict = true" end
   return #parts > 0 and "{ " .. table.concat(parts, ", ") .. " }" or "{}"
 end
 
@@ -237,7 +196,7 @@ local function check_lists(s)
 end
 
 -- What type the values of an option have, by its name.
-local takes = { loop = "string", guards = "boolean", barriers = "boolean" }
+local takes = { loop = "string" }
 for _, options in pairs(knobs) do
   for name, values in pairs(options) do takes[name] = type(values[1]) end
 end
@@ -262,16 +221,15 @@ local function check_kernels(kernels)
   end
 end
 
-local fields = { kept = true, whole = true, stores = true, cuts = true, kernels = true, strict = true }
+local fields = { kept = true, whole = true, stores = true, cuts = true, kernels = true }
 
 --- Whether a table is a schedule: true, or nil and what is wrong with it.
 function M.check(s)
   for key in pairs(s) do
     if not fields[key] then
-      return nil, ("schedule: there is no '%s'; there are kept, whole, stores, cuts, kernels and strict"):format(tostring(key))
+      return nil, ("schedule: there is no '%s'; there are kept, whole, stores, cuts and kernels"):format(tostring(key))
     end
   end
-  if s.strict ~= nil and type(s.strict) ~= "boolean" then return nil, "schedule: strict is true or false" end
   local wrong = check_lists(s) or s.kernels and check_kernels(s.kernels)
   if wrong then return nil, "schedule: " .. wrong end
   return true
