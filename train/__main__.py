@@ -23,9 +23,8 @@ def _words():
     words.add_argument("--hours", type=float, default=8.0)
     for flag, usual, told in (("--seeds", 5, "runs of each variant"), ("--held-out", 8, "tasks that are only tested on"),
                               ("--least", 0, "tasks with so many decisions or fewer are left out"), ("--decisions", 40, "tasks with more are left out"),
-                              ("--jobs", 1, "searches and runs at once, of `ablate`"), ("--servers", 1, "each evaluates tasks of its own, in so many places"),
                               ("--resident", 8, "tasks that a place keeps loaded"), ("--search", 64, "evaluations of each search"),
-                              ("--places", os.cpu_count() or 1, "candidates at once of each server")):
+                              ("--places", os.cpu_count() or 1, "candidates that are judged at once")):
         words.add_argument(flag, type=int, default=usual, help=told)
     words.add_argument("--device", default="sim:h100")
     words.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of cawb serve, over those of client.BRIEF")

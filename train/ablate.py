@@ -1,8 +1,8 @@
 """ablate: every variant with every seed, or one run, and the searches that they have to beat. Each run is a folder that is gone on with;
 what was evaluated is shared by all."""
-import concurrent.futures
+import contextlib
+import functools
 import json
-import multiprocessing
 import os
 import sys
 import time
@@ -17,33 +17,23 @@ import stages
 
 
 class Place:
-    """Servers and their tasks, split into those to learn on and those to be tested on: the same for all that ask the same servers."""
+    """A server and its tasks, split into those to learn on and those to be tested on."""
 
-    def __init__(self, args, urls=None):
-        with concurrent.futures.ThreadPoolExecutor(args.servers) as pool:
-            self.envs = [client.cawb.connect(url, timeout=3600.0) for url in urls] if urls else list(pool.map(
-                lambda k: client.serve(args.subject.split(","), os.path.join(args.out, "serve-%d" % k), args.places, args.device, args.options,
-                                       args.resident), range(args.servers)))
-        self.tasks = client.Tasks(self.envs, os.path.join(args.out, "memo.jsonl"))
-        self.operators = {task["key"]: task["name"].split("+") for task in self.envs[0].tasks()}
+    def __init__(self, args):
+        self.tasks = client.Tasks(client.serve(args.subject.split(","), os.path.join(args.out, "serve-%d" % os.getpid()), args.places, args.device,
+                                               args.options, args.resident), os.path.join(args.out, "memo.jsonl"))
+        self.operators = {task["key"]: task["name"].split("+") for task in self.tasks.env.tasks()}
         usable = [name for name, points in self.tasks.survey(self.operators).items() if args.least < len(points) <= args.decisions]
         if len(usable) <= args.held_out:
             raise SystemExit("%d tasks of the suite can be learnt on: more than --held-out %d are wanted" % (len(usable), args.held_out))
         self.learn, self.test = client.split(usable, args.held_out, report.read(os.path.join(args.out, "setting.json"), {"test": ()})["test"])
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.tasks.close()
-        for env in self.envs:
-            env.close()
-
 
 def _write(path, value):
-    with open(path + ".new", "w", encoding="utf-8") as file:
+    new = "%s.%d" % (path, os.getpid())
+    with open(new, "w", encoding="utf-8") as file:
         json.dump(value, file)
-    os.replace(path + ".new", path)
+    os.replace(new, path)
 
 
 def trained(place, knobs, folder, evaluations=8):
@@ -79,57 +69,24 @@ def variant(knobs, name, seed):
     return dict(own, batch=own["batch"] * (knobs["turns"] - 1)) if own["turns"] == 1 else own
 
 
-HELD = []                                            # the place of a process that works for others
-
-
-def _begin(args, urls):
-    torch.set_num_threads(1)
-    HELD.append(Place(args, urls))
-
-
-def _worked(args, job, ends):
-    """Does a job, which is a run, or, without knobs, the searches on a task; or says that there is no time for it."""
-    name, seed, knobs = job
-    if time.time() > ends:
-        return False
-    if knobs:
-        trained(HELD[0], knobs, os.path.join(args.out, "runs", "%s-%d" % (name.replace(" ", "_"), seed)))
-    else:
-        searched(HELD[0], name, args.search, args.out)
-    return True
-
-
-def _shared(args, place, jobs, ends):
-    """The jobs by several processes, which ask the same servers and read one another's answers; tells of each whether it is done."""
-    urls = [env.url for env in place.envs]
-    with concurrent.futures.ProcessPoolExecutor(args.jobs, multiprocessing.get_context("spawn"), _begin, (args, urls)) as pool:
-        for one in concurrent.futures.as_completed([pool.submit(_worked, args, job, ends) for job in jobs]):
-            place.tasks.memo.refresh()
-            yield one.result()
-
-
-def _alone(args, place, jobs, ends):
-    HELD.append(place)
-    for job in jobs:
-        yield _worked(args, job, ends)
-
-
 def main(args, knobs):
     """Searches, then runs, until the hours are over; then the table."""
     torch.set_num_threads(1)
-    ends, left, runs = time.time() + 3600 * args.hours, 0, _runs(args, knobs)
+    ends, runs = time.time() + 3600 * args.hours, _runs(args, knobs)
     os.makedirs(args.out, exist_ok=True)
-    with Place(args) as place:
+    place = Place(args)
+    with contextlib.closing(place.tasks):
         _write(os.path.join(args.out, "setting.json"), {"suite": os.path.basename(args.subject), "learn": place.learn, "test": place.test,
                "device": args.device, "least": args.least, "decisions": args.decisions, "processors": os.cpu_count(),
                "knobs": knobs, "brief": dict(client.BRIEF, **args.options), "search": args.search})
-        anchors(place, args.out)
-        jobs = [(name, 0, None) for name in place.test] + runs
-        for done in (_shared if args.jobs > 1 else _alone)(args, place, jobs, ends):
-            left += not done
+        jobs = [functools.partial(searched, place, name, args.search, args.out) for name in place.test]
+        jobs += [functools.partial(trained, place, own, os.path.join(args.out, "runs", "%s-%d" % (name.replace(" ", "_"), seed))) for name, seed, own in runs]
+        for number, job in enumerate(jobs):
+            if time.time() > ends:
+                print("the hours are over ahead of %d runs and searches; the same command goes on" % (len(jobs) - number), file=sys.stderr)
+                break
+            job()
             anchors(place, args.out)                 # so that a report can be had at any time
-    if left:
-        print("the hours are over ahead of %d runs and searches; the same command goes on" % left, file=sys.stderr)
     report.main(args.out)
 
 

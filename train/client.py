@@ -65,15 +65,11 @@ class Memo:
 
 
 class Tasks:
-    """The tasks of servers with their decisions. Of several servers each evaluates tasks of its own."""
+    """The tasks of a server with their decisions, and what programs are worth on them."""
 
-    def __init__(self, envs, memo):
-        self.envs, self.asked, self.evaluated = envs, 0, 0
-        all_of = envs[0].tasks()
-        self.hashes = {task["key"]: task["hash"][:16] for task in all_of}
-        self.server = {task["key"]: envs[k % len(envs)] for k, task in enumerate(all_of)}
-        self.memo = Memo(memo)
-        self.known = self.memo.known
+    def __init__(self, env, memo):
+        self.env, self.asked, self.evaluated, self.memo = env, 0, 0, Memo(memo)
+        self.known, self.hashes = self.memo.known, {task["key"]: task["hash"][:16] for task in env.tasks()}
 
     def _key(self, task, told):
         return self.hashes[task] + json.dumps(told, sort_keys=True)
@@ -83,7 +79,7 @@ class Tasks:
         key = self._key(task, {"points": True})
         if key not in self.known:
             try:
-                item = self.server[task].score(task, schedule={"points": True})
+                item = self.env.score(task, schedule={"points": True})
             except cawb.Failed as error:
                 item = {"ok": False, "stage": "failed", "reason": str(error)}
             self.memo.keep(key, item["points"] if item["ok"] else [])
@@ -96,30 +92,18 @@ class Tasks:
         return self.known[self._key(task, {})]
 
     def survey(self, names):
-        """The decisions of many tasks, all servers at once."""
-        with concurrent.futures.ThreadPoolExecutor(4 * len(self.envs)) as pool:
+        """The decisions of many tasks, some at once."""
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             return dict(zip(names, pool.map(self.points, names)))
 
     def _answers(self, items):
-        """Each item's answer, of the server that has its task."""
-        by_server = {}
-        for k, item in enumerate(items):
-            by_server.setdefault(self.server[item["task"]], []).append(k)
-        found = [None] * len(items)
-        with concurrent.futures.ThreadPoolExecutor(len(by_server)) as pool:
-            for numbers, answers in zip(by_server.values(), pool.map(lambda one: self._of(one[0], [items[k] for k in one[1]]), by_server.items())):
-                for k, answer in zip(numbers, answers):
-                    found[k] = answer
-        return found
-
-    def _of(self, env, items):
-        """Answers of one server; an item that the machine failed on is asked alone, and counts as a failure if it fails again."""
+        """Each item's answer; one that the machine failed on is asked alone, and counts as a failure if it fails again."""
         try:
-            return env.score_all(items)
+            return self.env.score_all(items)
         except cawb.Failed as error:
             if len(items) == 1:
                 return [{"ok": False, "stage": "failed", "reason": str(error)}]
-            return [self._of(env, [item])[0] for item in items]
+            return [self._answers([item])[0] for item in items]
 
     def score(self, pairs):
         """A list of (task, program): for each its result, {"ok", "stage", "seconds", "eager", "compile", "limit"}."""
@@ -136,6 +120,7 @@ class Tasks:
 
     def close(self):
         self.memo.file.close()
+        self.env.close()
 
 
 def split(names, held_out, kept=(), seed=1):
