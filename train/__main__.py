@@ -1,7 +1,7 @@
 """cawb-train: the staged procedure on a scale model.
 
     python train run SUITE --out DIR [--knob NAME=VALUE]...      one run: all stages, checkpoints, search baselines, the table
-    python train ablate SUITE --out DIR [--seeds N] [--hours H]  the same for every variant
+    python train ablate SUITE --out DIR [--seeds N]              the same for every variant
     python train report DIR                                      what is there by now, as a table and curves
 """
 import argparse
@@ -20,7 +20,6 @@ def _words():
     words.add_argument("--knob", action="append", default=[], metavar="NAME=VALUE", help="see train/knobs.py")
     words.add_argument("--tiny", action="store_true", help="the smallest run that has every stage")
     words.add_argument("--variants", help="a list, with commas; without it all")
-    words.add_argument("--hours", type=float, default=8.0)
     for flag, usual, told in (("--seeds", 5, "runs of each variant"), ("--held-out", 8, "tasks that are only tested on"),
                               ("--least", 0, "tasks with so many decisions or fewer are left out"), ("--decisions", 40, "tasks with more are left out"),
                               ("--resident", 8, "tasks that a place keeps loaded"), ("--search", 64, "evaluations of each search"),

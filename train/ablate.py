@@ -1,7 +1,6 @@
 """ablate: every variant with every seed, or one run, and the searches that they have to beat. Each run is a folder that is gone on with;
 what was evaluated is shared by all."""
 import contextlib
-import functools
 import json
 import os
 import sys
@@ -70,22 +69,19 @@ def variant(knobs, name, seed):
 
 
 def main(args, knobs):
-    """Searches, then runs, until the hours are over; then the table."""
+    """Searches, then runs, then the table."""
     torch.set_num_threads(1)
-    ends, runs = time.time() + 3600 * args.hours, _runs(args, knobs)
+    runs = _runs(args, knobs)
     os.makedirs(args.out, exist_ok=True)
     place = Place(args)
     with contextlib.closing(place.tasks):
         _write(os.path.join(args.out, "setting.json"), {"suite": os.path.basename(args.subject), "learn": place.learn, "test": place.test,
                "device": args.device, "least": args.least, "decisions": args.decisions, "processors": os.cpu_count(),
                "knobs": knobs, "brief": dict(client.BRIEF, **args.options), "search": args.search})
-        jobs = [functools.partial(searched, place, name, args.search, args.out) for name in place.test]
-        jobs += [functools.partial(trained, place, own, os.path.join(args.out, "runs", "%s-%d" % (name.replace(" ", "_"), seed))) for name, seed, own in runs]
-        for number, job in enumerate(jobs):
-            if time.time() > ends:
-                print("the hours are over ahead of %d runs and searches; the same command goes on" % (len(jobs) - number), file=sys.stderr)
-                break
-            job()
+        for name in place.test:
+            searched(place, name, args.search, args.out)
+        for name, seed, own in runs:
+            trained(place, own, os.path.join(args.out, "runs", "%s-%d" % (name.replace(" ", "_"), seed)))
             anchors(place, args.out)                 # so that a report can be had at any time
     report.main(args.out)
 

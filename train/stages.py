@@ -176,14 +176,12 @@ class Trainer:
         self._stage("rft", self._kept, lambda step: self._likelihood(self._picked("rft", step, self.carried)) if self.carried else {"loss": None})
 
     def value(self):
-        """Stage 3: the critic alone, on targets that GAE makes of its own values; `monte_carlo` is beside the plain sum of rewards."""
+        """Stage 3: the critic alone, on targets that GAE makes of its own values."""
         def one(step):
             batch = ppo.batch_of(self._picked("value", step, self.carried))
             _, returns, values = ppo.advantages_of(self.knobs, batch, self.critic)
             loss = ppo.critic_update(self.knobs, batch, self.critic, self.optimizers["critic"], returns, values)
-            plain = batch["rewards"].sum(1, keepdim=True).expand_as(values)
-            return {"value_loss": loss, "explained": ppo.explained(values, returns, batch["mask"]),
-                    "monte_carlo": ppo.explained(values, plain, batch["mask"])}
+            return {"value_loss": loss, "explained": ppo.explained(values, returns, batch["mask"])}
         self._stage("value", lambda: [slim(e) for e in self._trajectories("value", self.knobs["value_trajectories"])], one)
 
     def agentic(self):
