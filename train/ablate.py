@@ -19,8 +19,9 @@ class Place:
     """A server and its tasks, split into those to learn on and those to be tested on."""
 
     def __init__(self, args):
-        self.tasks = client.Tasks(client.serve(args.subject.split(","), os.path.join(args.out, "serve-%d" % os.getpid()), args.places, args.device,
-                                               args.options, args.resident), os.path.join(args.out, "memo.jsonl"))
+        record = os.path.join(args.out, "serve-" + (args.variants or "all").replace(" ", "_"))       # of a server of one's own
+        self.tasks = client.Tasks(client.serve(args.subject.split(","), record, args.places, args.device, args.options, args.resident),
+                                  os.path.join(args.out, "memo.jsonl"))
         self.operators = {task["key"]: task["name"].split("+") for task in self.tasks.env.tasks()}
         usable = [name for name, points in self.tasks.survey(self.operators).items() if args.least < len(points) <= args.decisions]
         if len(usable) <= args.held_out:
