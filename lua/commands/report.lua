@@ -1,4 +1,4 @@
--- cawb report STORE: a page that opens by a double click, or Markdown, or CSV.
+-- cawb report STORE: a page that opens by a double click, or Markdown, or CSV; of a training log likewise.
 
 local command = require "cawb.door.command"
 local core = require "cawb.core"
@@ -6,27 +6,30 @@ local file = require "cawb.base.file"
 local leaderboard = require "cawb.suite.leaderboard"
 local page = require "cawb.suite.page"
 local report_data = require "cawb.suite.report_data"
+local training = require "cawb.suite.training"
+local training_page = require "cawb.suite.training_page"
 
-local M = { summary = "a self-contained page of a store; --markdown, --csv: cawb report STORE" }
+local M = { summary = "a self-contained page of a store or a training log; --markdown, --csv: cawb report STORE" }
 
 M.usage = [[
 usage: cawb report STORE [--run ID] [--markdown | --csv | --leaderboard] [--to FILE]
+       cawb report LOG   [--markdown | --csv] [--to FILE]
 
 Writes STORE/report.html: one file, no network. --markdown: what came of it, suites and best
 candidates, for a pull request; --csv: one line a turn; --leaderboard: suites as one JSON object
 with the stack that they ran on, for others to compare with; these go to standard output without
---to.
+--to. LOG is a training run's log.jsonl, its folder, or a folder of such folders.
 ]]
 
 local own = { ["--run"] = "value", ["--to"] = "value", ["--markdown"] = "flag", ["--csv"] = "flag", ["--leaderboard"] = "flag" }
 
 local function fail(message, name) return command.fail("report", message, name or "usage") end
 
-local function text_of(data, given, folder)
-  if given.markdown then return page.markdown(data) end
-  if given.csv then return page.csv(data) end
+local function text_of(which, data, given, folder)
+  if given.markdown then return which.markdown(data) end
+  if given.csv then return which.csv(data) end
   if given.leaderboard then return leaderboard.text(data) end
-  return page.html(data, folder)
+  return which.html(data, folder)
 end
 
 -- How many forms other than the page are asked for.
@@ -38,12 +41,27 @@ local function of_store(dir, given)
   if not store then return nil, message, name end
   local data = report_data.read(store, given.run)
   if given.run and #data.runs == 0 then return nil, ("%s has no run '%s'"):format(dir, given.run) end
-  local text, why = text_of(data, given, (core.fs.realpath(dir) or dir):match "([^/]+)$")
+  local text, why = text_of(page, data, given, (core.fs.realpath(dir) or dir):match "([^/]+)$")
   return text, not text and ("%s: %s"):format(dir, why) or nil
 end
 
+local function of_training(path, given)
+  if given.run then return nil, "--run names a run of a store; of training runs give the folder of one" end
+  if given.leaderboard then return nil, "--leaderboard is of suites in a store; this is a training log" end
+  local data, message, name = training.read(path)
+  if not data then return nil, message, name end
+  return text_of(training_page, data, given, (core.fs.realpath(path) or path):match "([^/]+)$")
+end
+
+-- What reads this path; nil where it is neither a store nor a training log.
+local function reader_of(path)
+  if core.fs.kind(path .. "/store.sqlite") then return of_store end
+  return training.find(path) and of_training or nil
+end
+
 local function missing(path)
-  return path .. (core.fs.kind(path) and ": there is no store in it" or ": there is no such folder or file")
+  if not core.fs.kind(path) then return path .. ": there is no such folder or file" end
+  return path .. ": there is no store in it, and no training log (log.jsonl)"
 end
 
 local function put(text, path, html)
@@ -60,11 +78,13 @@ function M.main(argv)
   if #words ~= 1 or words[1]:sub(1, 1) == "-" then return fail "one store is needed: cawb report STORE [flags]" end
   if forms(given) > 1 then return fail "--markdown, --csv and --leaderboard are several reports: ask for one" end
   local dir = words[1] == "/" and "/" or words[1]:gsub("/+$", "")
-  if not core.fs.kind(dir .. "/store.sqlite") then return fail(missing(dir)) end
-  local text, message, name = of_store(dir, given)
+  local reader = reader_of(dir)
+  if not reader then return fail(missing(dir)) end
+  local text, message, name = reader(dir, given)
   if not text then return fail(message, name) end
   local html = forms(given) == 0
-  local path = given.to or html and dir .. "/report.html"
+  local folder = core.fs.kind(dir) == "folder" and dir or dir:match "^(.*)/[^/]*$" or "."
+  local path = given.to or html and folder .. "/report.html"
   if path then return put(text, path, html) end
   io.write(text)
   return 0

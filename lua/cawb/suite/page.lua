@@ -33,26 +33,32 @@ function M.title(data)
   return ("%s: %s on %s"):format(runs[1].task:gsub("%.py$", ""), tostring(runs[1].strategy):match "([^/]+)%.lua$" or "?", device or "?")
 end
 
+--- A page of these scripts: a function of its title, its subtitle and its data.
+function M.fill(names)
+  local dir, scripts = core.home .. "/lua/cawb/suite/page/", {}
+  for i, name in ipairs(names) do scripts[i] = assert(file.read(dir .. name)) end
+  return function(title, subtitle, data)
+    local parts = { title = escape(title), subtitle = escape(subtitle), style = assert(file.read(dir .. "page.css")),
+      script = inside(table.concat(scripts)), data = inside(core.json.encode(data)), library = M.library() or "" }
+    return (assert(file.read(dir .. "page.html")):gsub("{{(%l+)}}", parts))
+  end
+end
+
 --- The page of the data of the store in a folder.
 function M.html(data, folder)
-  local dir = core.home .. "/lua/cawb/suite/page/"
-  local turns, scripts = 0, {}
-  for i, name in ipairs { "page.js", "charts.js", "talk.js", "run.js", "suite.js", "show.js" } do scripts[i] = assert(file.read(dir .. name)) end
+  local turns = 0
   for _, r in ipairs(data.runs) do turns = turns + #r.turns end
-  local parts = {
-    title = escape(M.title(data)), style = assert(file.read(dir .. "page.css")), script = inside(table.concat(scripts)),
-    subtitle = escape(("%s: %d run%s, %d turns; cawb %s, %s"):format(folder, #data.runs,
-      #data.runs == 1 and "" or "s", turns, data.cawb, os.date "!%Y-%m-%d")),
-    data = inside(core.json.encode(data)), library = M.library() or "" }
-  return (assert(file.read(dir .. "page.html")):gsub("{{(%l+)}}", parts))
+  local fill = M.fill { "page.js", "charts.js", "talk.js", "run.js", "suite.js", "show.js" }
+  return fill(M.title(data), ("%s: %d run%s, %d turns; cawb %s, %s"):format(folder, #data.runs, #data.runs == 1 and "" or "s", turns,
+    data.cawb, os.date "!%Y-%m-%d"), data)
 end
 
 -- ---- Markdown, for a pull request
 
 local function cell(text) return (tostring(text):gsub("|", "\\|"):gsub("\n", " ")) end
 
--- Rows under headings.
-local function markdown_table(headings, rows)
+--- Rows under headings.
+function M.markdown_table(headings, rows)
   local lines = { "| " .. table.concat(headings, " | ") .. " |", "|" .. (" --- |"):rep(#headings) }
   for _, row in ipairs(rows) do
     local cells = {}
@@ -91,8 +97,8 @@ local function task_rows(s, seen)
   return rows
 end
 
--- What is said first of a run or a suite.
-local function opening(answer)
+--- What is said first of a run, a suite or a training log.
+function M.opening(answer)
   local lines = { "**" .. cell(answer.headline) .. "**", "" }
   for _, line in ipairs(answer.lines) do lines[#lines + 1] = "* " .. cell(line) end
   return table.concat(lines, "\n")
@@ -103,23 +109,23 @@ function M.markdown(data)
   local parts, seen, others, answers = { "### " .. M.title(data) }, {}, {}, {}
   for i, s in ipairs(data.suites) do
     if i > 1 then parts[#parts + 1] = "### " .. s.title end
-    parts[#parts + 1] = opening(s.answer)
+    parts[#parts + 1] = M.opening(s.answer)
     for _, odd in ipairs(s.numbers.suspicious) do
       parts[#parts + 1] = ("**Suspicious, in no average:** %s: %s"):format(odd.task, table.concat(odd.why, "; "))
     end
-    parts[#parts + 1] = markdown_table(s.headings, s.rows)
+    parts[#parts + 1] = M.markdown_table(s.headings, s.rows)
     parts[#parts + 1] = (s.of_others and "\\" .. s.of_others .. " " or "") .. s.footnote
-    parts[#parts + 1] = markdown_table(headings, task_rows(s, seen))
+    parts[#parts + 1] = M.markdown_table(headings, task_rows(s, seen))
   end
   for _, run in ipairs(data.runs) do
     local t = best_of(run)
     if not seen[run.id] and (t or run.status ~= "unfinished") then   -- what a suite began and took up again
-      answers[#answers + 1] = opening(run.answer)
+      answers[#answers + 1] = M.opening(run.answer)
       others[#others + 1] = row_of(run.task, t and "pass" or run.status, t, run.modelled, #run.turns)
     end
   end
   if #answers <= M.most_answers then table.move(answers, 1, #answers, #parts + 1, parts) end
-  if #others > 0 then parts[#parts + 1] = markdown_table(headings, others) end
+  if #others > 0 then parts[#parts + 1] = M.markdown_table(headings, others) end
   return table.concat(parts, "\n\n") .. "\n"
 end
 
@@ -129,8 +135,8 @@ local columns = { "run", "task", "strategy", "device", "modelled", "turn", "cand
   "stage", "reason", "reward",
   "time_s", "time_lo_s", "time_hi_s", "speedup_eager", "speedup_compile", "speedup_equal_error", "nrms", "worst" }
 
--- A value as a cell of CSV.
-local function quoted(value)
+--- A value as a cell of CSV.
+function M.quoted(value)
   if value == nil then return "" end
   local text = tostring(value)
   return text:find '[",\n\r]' and '"' .. text:gsub('"', '""') .. '"' or text
@@ -147,7 +153,7 @@ function M.csv(data)
         time[1], time[2], time[3], t.eager and t.eager[1], t.compile and t.compile[1],
           t.equal and t.equal[1], t.nrms, t.worst }
       local cells = {}
-      for i = 1, #columns do cells[i] = quoted(values[i]) end
+      for i = 1, #columns do cells[i] = M.quoted(values[i]) end
       lines[#lines + 1] = table.concat(cells, ",")
     end
   end

@@ -90,7 +90,13 @@ function linearAxis(heading, sets, key, most) {
   return shape(heading, "linear", 0, max, (n) => steps(0, max, n));
 }
 
-// Turns: whole numbers, and at least half of one on either side.
+// Of values of either sign.
+function plainAxis(heading, sets) {
+  const [lo, hi] = ends(sets, "y"), room = 0.08 * (hi - lo) || Math.abs(hi) * 0.1 || 1;
+  return shape(heading, "linear", lo - room, hi + room, (most) => steps(lo - room, hi + room, most));
+}
+
+// Turns, steps: whole numbers, and at least half of one on either side.
 function wholeAxis(heading, sets) {
   const [lo, hi] = ends(sets, "x"), room = Math.max(0.5, 0.02 * (hi - lo));
   return shape(heading, "linear", lo - room, hi + room, (most) => steps(lo, hi, most, 1).filter((x) => Number.isInteger(x)));
@@ -98,13 +104,13 @@ function wholeAxis(heading, sets) {
 
 // ---- one chart. A set without points is not named either.
 
-function chart(place, id, caption, sets, scales) {
+function chart(place, id, caption, sets, scales, more) {
   const datasets = sets.filter((s) => s.data.length > 0);
   if (!datasets.length) return;
   const canvas = el("canvas", { id, role: "img", "aria-label": caption });
   place.append(el("figure", {}, el("div", { class: "plot" }, canvas), el("figcaption", {}, caption)));
   if (typeof Chart === "undefined") { canvas.replaceWith(el("p", { class: "faint" }, "This report was made without its charting library.")); return; }
-  charts.push(new Chart(canvas, { type: "scatter", data: { datasets }, plugins: [whiskers], options: { animation: false,
+  charts.push(new Chart(canvas, { type: "scatter", data: { datasets }, plugins: [whiskers, ...(more || [])], options: { animation: false,
     responsive: true, maintainAspectRatio: false, normalized: true, parsing: false, scales,
     onClick: (_, hit) => { const p = hit.length && datasets[hit[0].datasetIndex].data[hit[0].index]; if (p && p.act) p.act(); },
     plugins: { legend: { labels: { color: colour("text"), boxWidth: 12, boxHeight: 8, usePointStyle: true } },
