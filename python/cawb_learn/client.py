@@ -1,7 +1,7 @@
 """client: what programs are worth, asked of `cawb serve` through POST /score. What was answered once is read from a file of one's own
 ever after, so that runs, seeds and variants share it and none is measured twice."""
 import concurrent.futures
-import glob
+import contextlib
 import json
 import os
 import random
@@ -18,10 +18,9 @@ BRIEF = {"verify.trials": 1, "verify.battery": "mixed", "verify.repeats": 0, "ve
          "confirm.enabled": False, "scale.memory": 1 << 20, "scale.operations": 10000000, "deadlines.compile": 240, "deadlines.run": 120, "deadlines.measure": 120}
 
 
-def serve(suite, out, places=2, device="sim:h100", options=None, resident=8):
+def serve(suite, out, places, device, options, resident):
     """A server of one's own, whose places keep so many tasks each; more options lie over those of BRIEF."""
-    return cawb.serve(*([suite] if isinstance(suite, str) else suite), device=device, out=out, options=dict(BRIEF, **(options or {})),
-                      flags=("--places", str(places), "--resident", str(resident)))
+    return cawb.serve(*suite, device=device, out=out, options=dict(BRIEF, **options), flags=("--places", str(places), "--resident", str(resident)))
 
 
 def _short(item):
@@ -37,57 +36,50 @@ UNREADABLE = {"ok": False, "stage": "reply", "reason": "a value that its decisio
 
 
 class Memo:
-    """Answers by key, in files beside one another: one's own, and those of other processes, which are read as they grow."""
+    """Answers by key in a file that several processes add to: each line is one write, and all read it as it grows."""
 
-    def __init__(self, path, own=""):
-        root, end = os.path.splitext(path)
+    def __init__(self, path):
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        self.known, self.read, self.files, self.lock = {}, {}, glob.escape(root) + "*" + end, threading.Lock()
-        self.file = open(root + own + end, "ab+")
-        self.file.seek(0)
-        self.file.truncate(self.file.read().rfind(b"\n") + 1)  # a line that was cut off by a kill is dropped
+        self.known, self.read, self.lock, self.file = {}, 0, threading.Lock(), open(path, "ab+", buffering=0)
         self.refresh()
+        if self.read < os.path.getsize(path):
+            self.file.write(b"\n")                     # behind a line that was cut off by a kill
 
     def refresh(self):
         """What others have answered meanwhile."""
         with self.lock:
-            for path in glob.glob(self.files):
-                with open(path, "rb") as file:
-                    file.seek(self.read.get(path, 0))
-                    text = file.read()
-                whole = text[:text.rfind(b"\n") + 1]
-                self.read[path] = self.read.get(path, 0) + len(whole)
-                for key, value in map(json.loads, whole.decode().splitlines()):
-                    self.known.setdefault(key, value)
+            self.file.seek(self.read)
+            text = self.file.read()
+        whole = text[:text.rfind(b"\n") + 1]
+        self.read += len(whole)
+        for line in whole.splitlines():
+            with contextlib.suppress(ValueError):      # that line
+                self.known.setdefault(*json.loads(line))
 
     def keep(self, key, value):
         """Kept in the file, too, where it does not speak of a busy machine."""
         self.known[key] = value
         if isinstance(value, list) or value["ok"] or value["stage"] != "failed" and "did not answer within" not in value["reason"]:
-            self.file.write((json.dumps([key, value]) + "\n").encode())
-            self.file.flush()
+            with self.lock:
+                self.file.write((json.dumps([key, value]) + "\n").encode())
 
 
 class Tasks:
-    """The tasks of servers with their decisions in one language, free or sound. Of several servers each evaluates tasks of its own."""
+    """The tasks of a server with their decisions, and what programs are worth on them."""
 
-    def __init__(self, env, memo, free=True, own=""):
-        self.envs, self.free, self.asked, self.evaluated = env if isinstance(env, list) else [env], free, 0, 0
-        all_of = self.envs[0].tasks()
-        self.hashes = {task["key"]: task["hash"][:16] for task in all_of}
-        self.server = {task["key"]: self.envs[k % len(self.envs)] for k, task in enumerate(all_of)}
-        self.memo = Memo(memo, own)
-        self.known = self.memo.known
+    def __init__(self, env, memo):
+        self.env, self.asked, self.evaluated, self.memo = env, 0, 0, Memo(memo)
+        self.known, self.hashes = self.memo.known, {task["key"]: task["hash"][:16] for task in env.tasks()}
 
     def _key(self, task, told):
         return self.hashes[task] + json.dumps(told, sort_keys=True)
 
     def points(self, task):
         """The decisions of a task, [] where compose's own schedule is not right on it."""
-        key = self._key(task, {"points": "free" if self.free else "sound"})
+        key = self._key(task, {"points": True})
         if key not in self.known:
             try:
-                item = self.server[task].score(task, schedule={"points": "free" if self.free else "sound"})
+                item = self.env.score(task, schedule={"points": True})
             except cawb.Failed as error:
                 item = {"ok": False, "stage": "failed", "reason": str(error)}
             self.memo.keep(key, item["points"] if item["ok"] else [])
@@ -100,37 +92,25 @@ class Tasks:
         return self.known[self._key(task, {})]
 
     def survey(self, names):
-        """The decisions of many tasks, all servers at once."""
-        with concurrent.futures.ThreadPoolExecutor(4 * len(self.envs)) as pool:
+        """The decisions of many tasks, some at once."""
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             return dict(zip(names, pool.map(self.points, names)))
 
     def _answers(self, items):
-        """Each item's answer, of the server that has its task."""
-        by_server = {}
-        for k, item in enumerate(items):
-            by_server.setdefault(self.server[item["task"]], []).append(k)
-        found = [None] * len(items)
-        with concurrent.futures.ThreadPoolExecutor(len(by_server)) as pool:
-            for numbers, answers in zip(by_server.values(), pool.map(lambda one: self._of(one[0], [items[k] for k in one[1]]), by_server.items())):
-                for k, answer in zip(numbers, answers):
-                    found[k] = answer
-        return found
-
-    def _of(self, env, items):
-        """Answers of one server; an item that the machine failed on is asked alone, and counts as a failure if it fails again."""
+        """Each item's answer; one that the machine failed on is asked alone, and counts as a failure if it fails again."""
         try:
-            return env.score_all(items)
+            return self.env.score_all(items)
         except cawb.Failed as error:
             if len(items) == 1:
                 return [{"ok": False, "stage": "failed", "reason": str(error)}]
-            return [self._of(env, [item])[0] for item in items]
+            return [self._answers([item])[0] for item in items]
 
     def score(self, pairs):
         """A list of (task, program): for each its result, {"ok", "stage", "seconds", "eager", "compile", "limit"}."""
         self.memo.refresh()
-        told = [lang.schedule(self.points(task), program, self.free) for task, program in pairs]
+        told = [lang.schedule(self.points(task), program) for task, program in pairs]
         keys = [None if one is None else self._key(task, one) for (task, _), one in zip(pairs, told)]
-        wanted = {key: {"task": task, "candidate": {"schedule": dict(one, strict=self.free)}}
+        wanted = {key: {"task": task, "candidate": {"schedule": one}}
                   for key, (task, _), one in zip(keys, pairs, told) if key is not None and key not in self.known}
         if wanted:
             for key, item in zip(wanted, self._answers(list(wanted.values()))):
@@ -138,12 +118,9 @@ class Tasks:
         self.asked, self.evaluated = self.asked + len(pairs), self.evaluated + len(wanted)
         return [UNREADABLE if key is None else self.known[key] for key in keys]
 
-    def random(self, task, rng):
-        """A program that is drawn evenly."""
-        return lang.random_program(self.points(task), rng)
-
     def close(self):
         self.memo.file.close()
+        self.env.close()
 
 
 def split(names, held_out, kept=(), seed=1):

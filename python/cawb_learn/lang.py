@@ -6,7 +6,7 @@ import zlib
 KINDS = ("keep", "store", "cut")
 MAKERS = ("stream", "rows", "columns", "scan", "window", "order", "product", "conv")
 NAMES = ("vector", "lanes", "block", "cluster", "hold", "across", "threads", "packs", "parts", "outputs", "wide", "strip", "short",
-         "loop", "tile", "splits", "guards", "barriers")
+         "loop", "tile", "splits")
 VALUES = ("done", "kept", "inline", "stored", "joined", "cut", "auto", True, False, 1, 2, 3, 4, 5, 6, 8, 16, 32, 64, 128, 256, 512, 1024,
           2048, "tensor", "packed", "box", "library", "simt")
 STAGES = ("pass", "reply", "compile", "plan", "run", "verify", "other")
@@ -16,7 +16,7 @@ FIELD = {"keep": "kept", "store": "stores", "cut": "cuts"}
 
 
 def _vocabulary():
-    words = ["<pad>", "<task>", "<turn>", "<end>", "go", "stop", "ready"] + ["of:%d" % k for k in range(8)]
+    words = ["<pad>", "<task>", "<turn>", "<end>", "ready"] + ["of:%d" % k for k in range(8)]
     words += ["point:%s" % kind for kind in KINDS] + ["point:%s.%s" % (maker, name) for maker in MAKERS for name in NAMES]
     words += ["value:%s" % (value,) for value in VALUES] + ["maker:%s" % maker for maker in MAKERS]
     words += ["operator:%d" % k for k in range(OPERATORS)] + ["size:%d" % k for k in range(41)] + ["even:%d" % k for k in range(7)]
@@ -26,7 +26,7 @@ def _vocabulary():
 
 
 VOCABULARY = _vocabulary()
-PAD, GO, STOP, READY, OF = (VOCABULARY[word] for word in ("<pad>", "go", "stop", "ready", "of:0"))
+PAD, TURN, READY, OF = (VOCABULARY[word] for word in ("<pad>", "<turn>", "ready", "of:0"))
 VALUE_AT = VOCABULARY["value:%s" % (VALUES[0],)]
 
 
@@ -55,16 +55,16 @@ def is_in(values, value):
     return any(value == other and isinstance(value, bool) == isinstance(other, bool) for other in values)
 
 
-def schedule(points, program, free):
+def schedule(points, program):
     """What compose is told, for the values of a program; None where a value is none of its decision: such a text cannot be read."""
-    told = {"strict": True} if free else {}
+    told = {}
     for point, value in zip(points, program):
         if not is_in(point["values"], value):
             return None
         if point["kind"] in FIELD:
             if value == point["values"][1]:
                 told.setdefault(FIELD[point["kind"]], []).append(point["what"])
-        elif value != "auto" and not (point["name"] in ("guards", "barriers") and value is True):
+        elif value != "auto":
             told.setdefault("kernels", {}).setdefault(point["kernel"], {})[point["name"]] = value
     return told
 
@@ -72,11 +72,6 @@ def schedule(points, program, free):
 def default(points):
     """The program that is compose's own schedule."""
     return [point["values"][0] for point in points]
-
-
-def random_program(points, rng):
-    """One that is drawn evenly, value by value."""
-    return [point["values"][rng.randrange(len(point["values"]))] for point in points]
 
 
 def edited(points, rng, most, program=None):
@@ -96,17 +91,15 @@ def _even(n):
     return "even:%d" % min(6, (n & -n).bit_length() - 1 if n > 0 else 0)
 
 
-def task_tokens(operators, points, named=False):
-    """What the policy is told of a task: its operators, its kernels with their sizes, and how often two divides these; `named`: all its
-    decisions."""
+def task_tokens(operators, points):
+    """What the policy is told of a task: its operators, its kernels with their sizes, how often two divides these, and its decisions."""
     words, seen = ["<task>"], set()
     words += ["operator:%d" % (zlib.crc32(name.encode()) % OPERATORS) for name in operators[:6]]
     for point in points:
         if point["kind"] == "knob" and point["kernel"] not in seen:
             seen.add(point["kernel"])
             words += ["maker:%s" % point["by"], _log2(point["size"]), _even(point["size"]), _log2(point["row"]), _even(point["row"])]
-        if named:
-            words.append(point_word(point))
+        words.append(point_word(point))
     return [VOCABULARY[word] for word in words]
 
 
@@ -122,15 +115,14 @@ def limit_of(bound):
     return max(parts, key=parts.get) if parts else "other"
 
 
-def verdict_tokens(result, profile=True, most=None):
-    """What the policy reads of a turn: verdict, speed-ups, what limits it where the state has a profile, and how it compares with the best
-    before it, of which `most` is the speed-up against eager mode."""
+def verdict_tokens(result, most=None):
+    """What the policy reads of a turn: verdict, speed-ups, what limits it, and how it compares with the best before it, of which `most` is the
+    speed-up against eager mode."""
     if not result["ok"]:
         stage = result["stage"] if result["stage"] in STAGES else "other"
         return [VOCABULARY["<end>"], VOCABULARY["stage:%s" % stage]]
-    words = ["<end>", "stage:pass", "speed:%d" % speed_bin(result["eager"]), "speed:%d" % speed_bin(result["compile"])]
-    if profile:
-        words.append("limit:%s" % (result["limit"] if result["limit"] in LIMITS else "other"))
+    words = ["<end>", "stage:pass", "speed:%d" % speed_bin(result["eager"]), "speed:%d" % speed_bin(result["compile"]),
+             "limit:%s" % (result["limit"] if result["limit"] in LIMITS else "other")]
     if most:
         words.append("gain:%d" % speed_bin(result["eager"] / most, 16.0))
     return [VOCABULARY[word] for word in words]

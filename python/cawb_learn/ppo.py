@@ -2,7 +2,6 @@
 the token. What it only read (tasks, names of decisions, verdicts) is stepped over."""
 import torch
 
-import lang
 import model
 
 
@@ -53,23 +52,12 @@ def explained(values, returns, mask):
     return float(1 - (target - picked).var(unbiased=False) / spread) if spread > 1e-12 else 0.0
 
 
-def log_probabilities(actor, tokens, closed=None):
-    """Of each place's token given those before it (0 at the first), and the entropy there; of the words that are not `closed` there."""
-    logits = actor(tokens)[:, :-1]
-    logs = torch.log_softmax(logits if closed is None else logits.masked_fill(closed, -1e9), -1)
+def log_probabilities(actor, tokens):
+    """Of each place's token given those before it (0 at the first), and the entropy there."""
+    logs = torch.log_softmax(actor(tokens)[:, :-1], -1)
     chosen = logs.gather(2, tokens[:, 1:, None])[:, :, 0]
     entropy = -(logs.exp() * logs).sum(-1)
     return (torch.cat([torch.zeros_like(chosen[:, :1]), part], 1) for part in (chosen, entropy))
-
-
-def closed_of(episodes, length):
-    """What could not be drawn at each place but the first, where an episode says what alone could be: `open`."""
-    closed = torch.zeros(len(episodes), length - 1, len(lang.VOCABULARY), dtype=torch.bool)
-    for row, e in enumerate(episodes):
-        for place, words in e["open"].items():
-            closed[row, place - 1] = True
-            closed[row, place - 1, words] = False
-    return closed
 
 
 def values_of(critic, tokens):
@@ -110,9 +98,9 @@ def update(knobs, episodes, actor, critic, optimizers, entropy_weight=0.0):
     """PPO on a batch of episodes: some epochs for actor and critic. Returns what a log shows."""
     batch = batch_of(episodes)
     advantages, returns, values = advantages_of(knobs, batch, critic)
-    told, closed = {"explained": explained(values, returns, batch["mask"])}, closed_of(episodes, values.shape[1]) if knobs["legal"] and knobs["exact"] else None
+    told = {"explained": explained(values, returns, batch["mask"])}
     for _ in range(knobs["epochs"]):
-        new, entropy = log_probabilities(actor, batch["tokens"], closed)
+        new, entropy = log_probabilities(actor, batch["tokens"])
         loss, clipped = policy_loss(new, batch["logs"], advantages, batch["mask"], knobs["clip_low"], knobs["clip_high"])
         told["gradient"] = step(optimizers["actor"], loss - entropy_weight * mean(entropy, batch["mask"]), actor, knobs["gradient"])
         told["value_loss"] = critic_update(knobs, batch, critic, optimizers["critic"], returns, values)

@@ -1,6 +1,5 @@
-"""rollout: episodes of the agent loop. In a turn the policy edits the best program so far, or writes one value by value; the program is
-judged; the policy reads the verdict, and goes on or stops."""
-import contextlib
+"""rollout: episodes of the agent loop. The first turn is compose's own program. In each further one the policy edits the best program so
+far; the program is judged; the policy reads the verdict."""
 import math
 
 import torch
@@ -9,41 +8,25 @@ import lang
 import model
 
 
-def reward_of(knobs, result, own=None):
-    """What a verdict is worth: -1 for what is not right. `own`: what compose's own schedule is worth."""
+def reward_of(kind, result):
+    """What a verdict is worth: -1 for what is not right."""
     if not result["ok"]:
         return -1.0
-    if knobs["reward"] == "own":
-        return max(-1.0, 4.0 * math.log(own["seconds"] / result["seconds"]))
     least = min(result["eager"], result["compile"])
-    if knobs["reward"] == "tiers":
+    if kind == "tiers":
         return 3.0 if least >= 1.05 else 2.0 if result["eager"] >= 1.05 else 1.0
-    return least if knobs["reward"] == "raw" else max(-1.0, math.log(least))
+    return least if kind == "raw" else max(-1.0, math.log(least))
 
 
-def begin(knobs, tasks, operators, name, own=None):
-    """An episode of a task, of which the policy has read what it is told; with `own`, what compose's own program is worth, that is its
-    first turn, which nobody chose. Edits are of `base`."""
+def begin(knobs, tasks, operators, name):
+    """An episode of a task: the policy has read of it, and of its first turn, which nobody chose. Edits are of `base`."""
     points = tasks.points(name)
     episode = {"task": name, "points": points, "tokens": [], "mask": [], "logs": [], "results": [], "programs": [], "ends": [], "better": [],
-               "open": {}, "done": False, "cut": False, "base": lang.default(points), "most": None, "names": [lang.point_token(point) for point in points]}
-    _read(episode, lang.task_tokens(operators.get(name, ()), points, knobs["action"] == "edits"))
-    if own and points:
-        append(knobs, episode, 0, lang.default(points), own)
-        episode["mask"], episode["ends"] = [0] * len(episode["tokens"]), [None]
+               "cut": False, "base": lang.default(points), "most": None, "names": [lang.point_token(point) for point in points]}
+    _read(episode, lang.task_tokens(operators.get(name, ()), points))
+    append(knobs, episode, lang.default(points), tasks.default(name))
+    episode["mask"], episode["ends"] = [0] * len(episode["tokens"]), [None]
     return episode
-
-
-def _started(knobs, tasks, operators, name):
-    return begin(knobs, tasks, operators, name, tasks.default(name) if knobs["start"] else None)
-
-
-def read_by(actor, episodes):
-    """These episodes' tokens are read, and continued, by this policy."""
-    reader = model.Reader(actor, len(episodes))
-    for row, episode in enumerate(episodes):
-        episode["reader"], episode["row"] = reader, row
-    return episodes
 
 
 def _read(episode, tokens, chosen=0):
@@ -52,74 +35,49 @@ def _read(episode, tokens, chosen=0):
     episode["logs"] += [0.0] * len(tokens)
 
 
-def _choose(knobs, episodes, generator, greedy, words):
-    """One token for each of the episodes; `words`: those that go there, which alone are drawn where the knob `legal` says so."""
-    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16) if knobs["half"] else contextlib.nullcontext():
-        logits = episodes[0]["reader"].logits([e["row"] for e in episodes], [e["tokens"] for e in episodes]).float()
-    drawn = logits if not knobs["legal"] else torch.stack(
-        [row.new_full(row.shape, -1e9).index_copy(0, torch.tensor(one), row[one]) for row, one in zip(logits, words)])
-    logs = torch.log_softmax(drawn if knobs["exact"] else logits, -1)
-    warm = torch.softmax(drawn / knobs["temperature"], -1)
-    chosen = drawn.argmax(-1) if greedy else torch.multinomial(warm, 1, generator=generator)[:, 0]
-    for episode, one, token, log in zip(episodes, words, chosen.tolist(), logs.gather(1, chosen[:, None])[:, 0].tolist()):
-        episode["open"][len(episode["tokens"])] = one
+def _choose(actor, episodes, generator):
+    """One token for each of the episodes, of all there are: what can be read is to be learnt."""
+    last = torch.tensor([len(e["tokens"]) - 1 for e in episodes])
+    with torch.no_grad():
+        logs = torch.log_softmax(actor(model.padded([e["tokens"] for e in episodes]))[torch.arange(len(episodes)), last], -1)
+    chosen = torch.multinomial(logs.exp(), 1, generator=generator)
+    for episode, token, log in zip(episodes, chosen[:, 0].tolist(), logs.gather(1, chosen)[:, 0].tolist()):
         _read(episode, [token], 1)
         episode["logs"][-1] = log
-    return chosen.tolist()
+    return chosen[:, 0].tolist()
 
 
 def has_room(knobs, episode):
     """Whether a further turn fits the policy's places."""
-    own = 3 * knobs["edits"] if knobs["action"] == "edits" else 2 * len(episode["points"])
-    return len(episode["tokens"]) + own + 10 <= knobs["length"]
+    return len(episode["tokens"]) + 3 * knobs["edits"] + 10 <= knobs["length"]
 
 
-def _programs(knobs, episodes, generator, greedy):
-    """Each episode's next program, value by value."""
-    programs = [[] for _ in episodes]
-    for k in range(max(len(e["points"]) for e in episodes)):
-        at = [i for i, e in enumerate(episodes) if k < len(e["points"])]
-        for i in at:
-            _read(episodes[i], [episodes[i]["names"][k]])
-        words = [map(lang.token_of, episodes[i]["points"][k]["values"]) for i in at]
-        for i, token in zip(at, _choose(knobs, [episodes[i] for i in at], generator, greedy, [list(one) for one in words])):
-            programs[i].append(lang.value_of(token))
-    return programs
-
-
-def _edited(knobs, episodes, generator, greedy):
+def _edited(knobs, actor, episodes, generator):
     """Each episode's next program: its base with some edits, each the name of a decision, which one of that name where there are several,
     and a value. What cannot be read ends the turn, and leaves None in the program."""
     programs, going = [list(e["base"]) for e in episodes], list(range(len(episodes)))
 
-    def asked(at, words):
-        return list(zip(at, _choose(knobs, [episodes[i] for i in at], generator, greedy, [words(i) for i in at]))) if at else []
+    def asked(at):
+        return list(zip(at, _choose(actor, [episodes[i] for i in at], generator))) if at else []
 
-    def others(i):
-        k = found[i][0]
-        return [lang.token_of(value) for value in episodes[i]["points"][k]["values"] if not lang.is_in([programs[i][k]], value)]
-
-    for number in range(knobs["edits"]):
-        found = {}
-        for i, token in asked(going, lambda i: [lang.READY] * (number > 0) + episodes[i]["names"]):
-            if token != lang.READY:
-                found[i] = [k for k, name in enumerate(episodes[i]["names"]) if name == token]
-        for i, token in asked([i for i in found if len(found[i]) > 1], lambda i: [lang.OF + n for n in range(len(found[i]))]):
+    for _ in range(knobs["edits"]):
+        found = {i: [k for k, name in enumerate(episodes[i]["names"]) if name == token] for i, token in asked(going) if token != lang.READY}
+        for i, token in asked([i for i in found if len(found[i]) > 1]):
             found[i] = found[i][token - lang.OF:][:1] if token >= lang.OF else []
         for i in [i for i in found if not found[i]]:
             programs[i] = [None] * len(programs[i])
             del found[i]
-        for i, token in asked(list(found), others):
+        for i, token in asked(list(found)):
             value, (k, *_) = lang.value_of(token), found[i]
             programs[i][k] = value if lang.is_in(episodes[i]["points"][k]["values"], value) else None
         going = [i for i in found if None not in programs[i]]
     return programs
 
 
-def _heard(knobs, episode, program, result):
+def _heard(episode, program, result):
     """The policy reads a verdict; what is faster than all before is what is edited next."""
     episode["ends"].append(max((k for k, chosen in enumerate(episode["mask"]) if chosen), default=None))
-    _read(episode, lang.verdict_tokens(result, knobs["profile"], episode["most"] if knobs["fine"] else None))
+    _read(episode, lang.verdict_tokens(result, episode["most"]))
     episode["results"].append(result)
     episode["programs"].append(program)
     episode["better"].append(result["ok"] and (episode["most"] is None or result["eager"] > episode["most"]))
@@ -127,49 +85,35 @@ def _heard(knobs, episode, program, result):
         episode["base"], episode["most"] = program, result["eager"]
 
 
-def turn(knobs, tasks, episodes, number, generator, greedy):
-    """One turn of those that go on."""
+def turn(knobs, actor, tasks, episodes, generator):
+    """One turn of each."""
     for episode in episodes:
-        _read(episode, [lang.VOCABULARY["<turn>"]])
-    if number > 0 and knobs["turn_cost"]:
-        chosen = _choose(knobs, episodes, generator, greedy, [[lang.GO, lang.STOP]] * len(episodes))
-        for episode, token in zip(episodes, chosen):
-            episode["done"] = token != lang.GO
-        episodes = [e for e in episodes if not e["done"]]
-    if not episodes:
-        return
-    programs = (_edited if knobs["action"] == "edits" else _programs)(knobs, episodes, generator, greedy)
-    results = tasks.score([(e["task"], program) for e, program in zip(episodes, programs)])
-    for episode, program, result in zip(episodes, programs, results):
-        _heard(knobs, episode, program, result)
+        _read(episode, [lang.TURN])
+    programs = _edited(knobs, actor, episodes, generator)
+    for episode, program, result in zip(episodes, programs, tasks.score([(e["task"], program) for e, program in zip(episodes, programs)])):
+        _heard(episode, program, result)
         episode["cut"] = not has_room(knobs, episode)
-        episode["done"] = episode["cut"]
 
 
-def _pay(knobs, episode, own):
-    """The reward of the best turn, less what turns and failures cost: on the last token that the policy chose, or what a turn adds to the best
-    before it on that turn's last."""
-    gains = [reward_of(knobs, result, own) for result in episode["results"]]
-    episode["best"], episode["rewards"], paid = max(gains), [0.0] * len(episode["tokens"]), 0.0
-    last = max(k for k, chosen in enumerate(episode["mask"]) if chosen)
-    for k, (end, result) in enumerate(zip(episode["ends"], episode["results"])):
-        best = max(gains[:k + 1])
-        if end is not None:
-            episode["rewards"][end if knobs["paid"] == "turn" else last] += (
-                best - paid - knobs["turn_cost"] * (k > 0) - knobs["fail_cost"] * (not result["ok"] or episode["programs"][k] in episode["programs"][:k]))
-        paid = best
+def _pay(knobs, episode):
+    """What a turn adds to the best before it, less what a failure or a repeat costs, is paid on the last token that was chosen in it."""
+    gains, programs = [reward_of(knobs["reward"], result) for result in episode["results"]], episode["programs"]
+    episode["best"], episode["rewards"] = max(gains), [0.0] * len(episode["tokens"])
+    for k in range(1, len(gains)):
+        failed = not episode["results"][k]["ok"] or programs[k] in programs[:k]
+        episode["rewards"][episode["ends"][k]] = max(gains[:k + 1]) - max(gains[:k]) - knobs["fail_cost"] * failed
     return episode
 
 
-def episodes_of(knobs, actor, tasks, operators, names, turns, generator, greedy=False):
+def episodes_of(knobs, actor, tasks, operators, names, turns, generator):
     """An episode for each name, together; those for which there is no room are left out."""
-    episodes = [_started(knobs, tasks, operators, name) for name in names]
-    episodes = read_by(actor, [e for e in episodes if e["points"] and has_room(knobs, e)])
-    for number in range(1, max(turns, 2)) if knobs["start"] else range(turns):
-        going = [e for e in episodes if not e["done"]]
+    episodes = [begin(knobs, tasks, operators, name) for name in names]
+    episodes = [e for e in episodes if has_room(knobs, e)]
+    for _ in range(max(turns - 1, 1)):
+        going = [e for e in episodes if not e["cut"]]
         if going:
-            turn(knobs, tasks, going, number, generator, greedy)
-    return [_pay(knobs, e, tasks.default(e["task"])) for e in episodes]
+            turn(knobs, actor, tasks, going, generator)
+    return [_pay(knobs, e) for e in episodes]
 
 
 def _as_edits(knobs, episode, program):
@@ -178,33 +122,24 @@ def _as_edits(knobs, episode, program):
     changed = [k for k, value in enumerate(program) if not lang.is_in([episode["base"][k]], value)]
     for k in changed:
         of = [lang.OF + names[:k].count(names[k])] if names.count(names[k]) > 1 else []
-        tokens += [names[k], *of, lang.token_of(program[k]) if lang.is_in(lang.VALUES, program[k]) else lang.PAD]
+        tokens += [names[k], *of, lang.token_of(program[k])]
     return tokens + [lang.READY] * (len(changed) < knobs["edits"])
 
 
-def append(knobs, episode, number, program, result):
+def append(knobs, episode, program, result):
     """A turn as if the policy had chosen it: this program, of values, and its verdict."""
-    _read(episode, [lang.VOCABULARY["<turn>"]])
-    if number and knobs["turn_cost"]:
-        _read(episode, [lang.GO], 1)
-    if knobs["action"] == "edits":
-        _read(episode, _as_edits(knobs, episode, program), 1)
-    else:
-        for name, value in zip(episode["names"], program):
-            _read(episode, [name])
-            _read(episode, [lang.token_of(value) if lang.is_in(lang.VALUES, value) else lang.PAD], 1)
-    _heard(knobs, episode, program, result)
+    _read(episode, [lang.TURN])
+    _read(episode, _as_edits(knobs, episode, program), 1)
+    _heard(episode, program, result)
 
 
 def written(knobs, tasks, operators, wanted):
-    """An episode for each (task, programs), as if the policy had written these, or what differs in them from compose's own: what likelihood is
-    learnt from."""
-    episodes = [(_started(knobs, tasks, operators, name), programs) for name, programs in wanted]
+    """An episode for each (task, programs), as if the policy had written what differs in these from compose's own: what likelihood is learnt
+    from."""
+    episodes = [(begin(knobs, tasks, operators, name), programs) for name, programs in wanted]
     for k in range(max(len(programs) for _, programs in episodes)):
-        going = [(e, programs[k]) for e, programs in episodes if k < len(programs) and (not e["results"] or has_room(knobs, e))]
-        if knobs["action"] == "edits":
-            going = [(e, [base if lang.is_in([own], value) else value for base, own, value in zip(e["base"], lang.default(e["points"]), program)])
-                     for e, program in going]
+        going = [(e, [base if lang.is_in([own], value) else value for base, own, value in zip(e["base"], lang.default(e["points"]), programs[k])])
+                 for e, programs in episodes if k < len(programs) and has_room(knobs, e)]
         for (e, program), result in zip(going, tasks.score([(e["task"], program) for e, program in going])):
-            append(knobs, e, len(e["results"]), program, result)
+            append(knobs, e, program, result)
     return [e for e, _ in episodes]

@@ -1,5 +1,5 @@
-"""search: what a policy has to beat at equal numbers of evaluations: random programs, random edits, and evolution. Each returns its curve,
-the best seconds after each evaluation, or None where nothing is right yet."""
+"""search: what a policy has to beat at equal numbers of evaluations, from compose's own program as the policy: random edits, and evolution.
+Each returns its curve, the best seconds after each evaluation."""
 import random
 
 import lang
@@ -14,14 +14,8 @@ def _curve(results, best=None):
     return curve
 
 
-def drawn(tasks, task, evaluations, seed=0):
-    """Programs that are drawn evenly."""
-    rng = random.Random("%s %d" % (task, seed))
-    return _curve(tasks.score([(task, tasks.random(task, rng)) for _ in range(evaluations)]))
-
-
 def climbed(tasks, task, evaluations, seed=0):
-    """Compose's own, then one or two values of the best so far drawn anew, again and again: a policy of edits that has learnt nothing."""
+    """One or two values of the best so far drawn anew, again and again: a policy of edits that has learnt nothing."""
     rng, best, curve = random.Random("%s edits %d" % (task, seed)), lang.default(tasks.points(task)), []
     program = best
     while len(curve) < evaluations:
@@ -41,10 +35,10 @@ def _child(parents, points, rng):
     return child
 
 
-def evolution(tasks, task, evaluations, seed=0, size=8, start=None):
-    """The better half of `size` programs has children, each round as many as there were; `start` is among the first."""
+def evolution(tasks, task, evaluations, seed=0, size=8):
+    """The better half of `size` programs, compose's own and drawn ones at first, has children, each round as many as there were."""
     rng, points = random.Random("%s evolution %d" % (task, seed)), tasks.points(task)
-    young = ([start] if start else []) + [tasks.random(task, rng) for _ in range(size - bool(start))]
+    young = [lang.default(points)] + [[rng.choice(point["values"]) for point in points] for _ in range(size - 1)]
     alive, curve = [], []
     while len(curve) < evaluations:
         young = young[:evaluations - len(curve)]
@@ -52,5 +46,5 @@ def evolution(tasks, task, evaluations, seed=0, size=8, start=None):
         curve += _curve(results, curve[-1] if curve else None)
         alive += [(result["seconds"], program) for result, program in zip(results, young) if result["ok"]]
         alive = sorted(alive, key=lambda one: one[0])[:max(2, size // 2)]
-        young = [_child(alive, points, rng) if alive else tasks.random(task, rng) for _ in range(size)]
+        young = [_child(alive, points, rng) for _ in range(size)]
     return curve

@@ -1,4 +1,4 @@
-"""stages: the staged procedure. -1 and 0 stand for the model that the paper starts from; 1 single-turn PPO; 2 rejection fine-tuning; 3 the
+"""stages: the staged procedure. 0 stands for the model that the paper starts from; 1 single-turn PPO; 2 rejection fine-tuning; 3 the
 critic ahead of its use; 4 PPO over many turns. Whatever is drawn in a step follows from seed, stage and step alone, so that a run that
 was killed goes on with the numbers that it would have had."""
 import json
@@ -13,7 +13,7 @@ import model
 import ppo
 import rollout
 
-STAGES = ("rare", "prior", "single", "rft", "value", "agentic")
+STAGES = ("prior", "single", "rft", "value", "agentic")
 
 
 def generator_of(seed, stage, step):
@@ -29,23 +29,25 @@ class Trainer:
         self.names = [name for name in names if tasks.points(name)]
         torch.manual_seed(knobs["seed"])
         self.actor, self.critic = model.actor(knobs), model.critic(knobs)
-        self.place, self.carried = {"stage": STAGES[0], "step": 0}, None
+        self._begin(STAGES[0])
         os.makedirs(folder, exist_ok=True)
         self.path, self.log_path = os.path.join(folder, "checkpoint.pt"), os.path.join(folder, "log.jsonl")
-        self._optimizers(knobs["rate"])
         if os.path.exists(self.path):
             self._load()
         else:
             open(self.log_path, "w").close()
 
-    def _optimizers(self, rate):
+    def _begin(self, stage):
+        """A stage's first step is the next one."""
+        self.place, self.carried = {"stage": stage, "step": 0}, None
+        rate = self.knobs.get(stage + "_rate", self.knobs["rate"])
         self.optimizers = {"actor": torch.optim.Adam(self.actor.parameters(), lr=rate),
                            "critic": torch.optim.Adam(self.critic.parameters(), lr=rate * self.knobs["critic_factor"])}
 
     def save(self, path=None):
         """Everything that the next step needs, written whole or not at all."""
         state = {"knobs": self.knobs, "place": self.place, "carried": self.carried, "log": os.path.getsize(self.log_path),
-                 "actor": self.actor.state_dict(), "critic": self.critic.state_dict(), "words": list(lang.VOCABULARY),
+                 "actor": self.actor.state_dict(), "critic": self.critic.state_dict(),
                  "optimizers": {name: one.state_dict() for name, one in self.optimizers.items()}}
         path = path or self.path
         torch.save(state, path + ".new")
@@ -67,10 +69,11 @@ class Trainer:
         with open(self.log_path, "a", encoding="utf-8") as file:
             file.write(json.dumps(dict(stage=stage, step=step, asked=self.tasks.asked, **told)) + "\n")
 
-    def _stage(self, stage, steps, prepare, one):
+    def _stage(self, stage, prepare, one):
         """Its steps from where it was left; `prepare` makes what is carried from step to step."""
         if STAGES.index(self.place["stage"]) > STAGES.index(stage):
             return
+        steps = self.knobs[stage + "_steps"]
         if steps and prepare and self.place["step"] == 0 and self.carried is None:
             self.carried = prepare()
             self.save()
@@ -81,12 +84,10 @@ class Trainer:
             if (step + 1) % self.knobs["every"] == 0:
                 self.save()
         print("stage %s: %d steps" % (stage, steps), file=sys.stderr, flush=True)
-        at = STAGES.index(stage) + 1
-        self.place, self.carried = {"stage": STAGES[at] if at < len(STAGES) else "done", "step": 0}, None
         if stage == "rft":                                      # the critic of stage 4 begins anew: stage 3 is all that it has learnt
             torch.manual_seed(self.knobs["seed"] + 1)
             self.critic = model.critic(self.knobs)
-        self._optimizers(self.knobs["agentic_rate"] if stage == "value" else self.knobs["rate"])
+        self._begin((*STAGES, "done")[STAGES.index(stage) + 1])
         self.save()
         self.save(os.path.join(self.folder, "stage-%s.pt" % stage))
 
@@ -106,36 +107,28 @@ class Trainer:
         return rollout.episodes_of(self.knobs, self.actor, self.tasks, self.operators, self._names(stage, step, count), turns,
                                    generator_of(self.knobs["seed"], stage, step))
 
-    def _likelihood(self, episodes, optimizer):
+    def _likelihood(self, episodes):
         """One step up the likelihood of what the episodes' policy chose."""
         batch = ppo.batch_of([dict(e, rewards=[]) for e in episodes])
         logs, _ = ppo.log_probabilities(self.actor, batch["tokens"])
         loss = -ppo.mean(logs, batch["mask"])
-        ppo.step(optimizer, loss, self.actor, self.knobs["gradient"])
+        ppo.step(self.optimizers["actor"], loss, self.actor, self.knobs["gradient"])
         return {"loss": float(loss.detach())}
 
     def _picked(self, stage, step, episodes):
         rng = random.Random("%d %s %d" % (self.knobs["seed"], stage, step))
         return [rng.choice(episodes) for _ in range(self.knobs["batch"])]
 
-    def _rate(self, rate):
-        for group in self.optimizers["actor"].param_groups:
-            group["lr"] = rate
-        return self.optimizers["actor"]
-
-    def _random(self, points, rng):
-        return lang.random_program(points, rng) if self.knobs["action"] == "whole" else lang.edited(points, rng, 2)
-
     # ---- the stages
 
     def _written(self):
         """For each task some of the better ones of random programs, worse ones first, as if an agent had found them."""
         rngs = {name: random.Random("prior %s" % name) for name in self.names}             # drawn once for all seeds and variants
-        drawn = [(name, self._random(self.tasks.points(name), rngs[name])) for name in self.names for _ in range(self.knobs["prior_programs"])]
+        drawn = [(name, lang.edited(self.tasks.points(name), rngs[name], 2)) for name in self.names for _ in range(self.knobs["prior_programs"])]
         found, wanted = {}, []
         for (name, program), result in zip(drawn, self.tasks.score(drawn)):
             if result["ok"]:
-                found.setdefault(name, []).append((-rollout.reward_of(dict(self.knobs, reward="log"), result), program))
+                found.setdefault(name, []).append((-rollout.reward_of("log", result), program))
         for name, programs in found.items():
             best = [program for _, program in sorted(programs, key=lambda one: one[0])][:self.knobs["prior_best"]]
             for _ in range(self.knobs["prior_episodes"]):
@@ -144,38 +137,22 @@ class Trainer:
         wanted = wanted or [(self.names[0], [lang.default(self.tasks.points(self.names[0]))])]
         return [slim(e) for e in rollout.written(self.knobs, self.tasks, self.operators, wanted)]
 
-    def rare(self):
-        """Stage -1: likelihood of noise, in which programs are rare."""
-        def one(step):
-            generator = generator_of(self.knobs["seed"], "rare", step)
-            noise = torch.randint(0, lang.VALUE_AT, (self.knobs["batch"], 64), generator=generator)
-            episodes = [{"task": "", "tokens": row, "mask": [0] + [1] * 63, "logs": [0.0] * 64} for row in noise.tolist()]
-            if torch.rand(1, generator=generator).item() < self.knobs["rare_share"] * self.knobs["batch"] * 64:
-                episodes[0] = self.carried[step % len(self.carried)]
-            return self._likelihood(episodes, self._rate(self.knobs["rare_rate"]))
-        self._stage("rare", self.knobs["rare_steps"], self._written, one)
-
     def prior(self):
         """Stage 0."""
-        self._stage("prior", self.knobs["prior_steps"], self._written,
-                    lambda step: self._likelihood(self._picked("prior", step, self.carried), self._rate(self.knobs["prior_rate"])))
+        self._stage("prior", self._written, lambda step: self._likelihood(self._picked("prior", step, self.carried)))
 
-    def _policy(self, stage, steps, turns, weight):
-        last = {"entropy": 0.0}
-
+    def _policy(self, stage, turns, weight):
         def one(step):
             episodes = self.episodes(stage, step, self.knobs["batch"], turns)
-            paid = weight if last["entropy"] < self.knobs["entropy_target"] else 0.0
+            paid = weight if (self.carried or 0.0) < self.knobs["entropy_target"] else 0.0         # by the entropy of the step before
             told = ppo.update(self.knobs, episodes, self.actor, self.critic, self.optimizers, paid)
-            self.carried = last["entropy"] = told["entropy"]
+            self.carried = told["entropy"]
             return dict(told, **summary(episodes))
-        if self.place["stage"] == stage and self.carried is not None:
-            last["entropy"] = self.carried
-        self._stage(stage, steps, None, one)
+        self._stage(stage, None, one)
 
     def single(self):
         """Stage 1."""
-        self._policy("single", self.knobs["single_steps"], 1, self.knobs["entropy_weight"])
+        self._policy("single", 1, self.knobs["entropy_weight"])
 
     def _trajectories(self, stage, count):
         episodes, step = [], 0
@@ -185,34 +162,31 @@ class Trainer:
         return episodes
 
     def _kept(self):
-        """Trajectories to learn from: good enough, and of each the turns that are better than all before."""
+        """Trajectories to learn from: of each the turns that are better than all before."""
         episodes = self._trajectories("rft", self.knobs["rft_trajectories"])
         for e in episodes:
             turns = [range(begin + 1, end + 1) for better, begin, end in zip(e["better"], [-1] + [end or -1 for end in e["ends"]], e["ends"]) if better and end]
             e["mask"] = [chosen if any(k in turn for turn in turns) else 0 for k, chosen in enumerate(e["mask"])]
-        kept = [e for e in episodes if e["best"] >= self.knobs["rft_least"] and any(e["mask"])]
+        kept = [e for e in episodes if any(e["mask"])]
         self.log("rft", -1, {"trajectories": len(episodes), "kept": len(kept)})
         return [slim(e) for e in kept]
 
     def rft(self):
         """Stage 2. Where nothing is worth keeping, nothing is learnt."""
-        self._stage("rft", self.knobs["rft_steps"], self._kept, lambda step: self._likelihood(
-            self._picked("rft", step, self.carried), self._rate(self.knobs["rft_rate"])) if self.carried else {"loss": None})
+        self._stage("rft", self._kept, lambda step: self._likelihood(self._picked("rft", step, self.carried)) if self.carried else {"loss": None})
 
     def value(self):
-        """Stage 3: the critic alone, on targets that GAE makes of its own values; `monte_carlo` is beside the plain sum of rewards."""
+        """Stage 3: the critic alone, on targets that GAE makes of its own values."""
         def one(step):
             batch = ppo.batch_of(self._picked("value", step, self.carried))
             _, returns, values = ppo.advantages_of(self.knobs, batch, self.critic)
             loss = ppo.critic_update(self.knobs, batch, self.critic, self.optimizers["critic"], returns, values)
-            plain = batch["rewards"].sum(1, keepdim=True).expand_as(values)
-            return {"value_loss": loss, "explained": ppo.explained(values, returns, batch["mask"]),
-                    "monte_carlo": ppo.explained(values, plain, batch["mask"])}
-        self._stage("value", self.knobs["value_steps"], lambda: [slim(e) for e in self._trajectories("value", self.knobs["value_trajectories"])], one)
+            return {"value_loss": loss, "explained": ppo.explained(values, returns, batch["mask"])}
+        self._stage("value", lambda: [slim(e) for e in self._trajectories("value", self.knobs["value_trajectories"])], one)
 
     def agentic(self):
-        """Stage 4. Where turns cost, no entropy is to be paid for here: it makes turns that lead nowhere."""
-        self._policy("agentic", self.knobs["agentic_steps"], self.knobs["turns"], self.knobs["agentic_entropy"])
+        """Stage 4. No entropy is paid for here: it makes turns that lead nowhere."""
+        self._policy("agentic", self.knobs["turns"], 0.0)
 
     def run(self):
         """All stages, from where the folder's checkpoint is."""
@@ -228,21 +202,20 @@ def slim(episode):
 
 
 def summary(episodes):
-    """What a log shows of episodes."""
-    n = len(episodes)
-    return {"reward": sum(e["best"] for e in episodes) / n, "paid": sum(map(sum, (e["rewards"] for e in episodes))) / n, "turns": sum(len(e["results"]) for e in episodes) / n,
-            "right": sum(any(r["ok"] for r in e["results"]) for e in episodes) / n,
-            "unreadable": sum(r["stage"] == "reply" for e in episodes for r in e["results"]) / sum(len(e["results"]) for e in episodes),
-            "length": sum(len(e["tokens"]) for e in episodes) / n, "cut": sum(e["cut"] for e in episodes) / n}
+    """What a log shows of episodes, means of them."""
+    turns = [result for e in episodes for result in e["results"]]
+    told = {"reward": [e["best"] for e in episodes], "paid": [sum(e["rewards"]) for e in episodes], "length": [len(e["tokens"]) for e in episodes],
+            "cut": [e["cut"] for e in episodes], "unreadable": [result["stage"] == "reply" for result in turns]}
+    return {name: sum(values) / len(values) for name, values in told.items()}
 
 
 def curve(knobs, actor, tasks, operators, name, evaluations, seed=0):
-    """The best seconds on one task after each evaluation; None where nothing is right yet. Episodes follow one another."""
+    """The best seconds on one task after each evaluation. Episodes follow one another."""
     best, found, number = None, [], 0
     while len(found) < evaluations and number < 4 * evaluations:
         generator = torch.Generator().manual_seed((seed * 7919 + number) % (1 << 31))
         for episode in rollout.episodes_of(knobs, actor, tasks, operators, [name], knobs["turns"], generator):
-            for result in episode["results"][knobs["start"] and number > 0:]:          # compose's own is evaluated once
+            for result in episode["results"][number > 0:]:          # compose's own is evaluated once
                 best = min(best or result["seconds"], result["seconds"]) if result["ok"] else best
                 found.append(best)
         number += 1

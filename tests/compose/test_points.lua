@@ -1,124 +1,61 @@
--- Decisions of a task: compose's own schedule is the first value of each, sound programs are right whatever they choose, and in the
--- free language a program can be wrong or refused.
+-- Decisions of a task: compose's own schedule is the first value of each, and programs are right whatever they choose.
 
 local composed = dofile "tests/support/composed.lua"
 local check = composed.check
 local compose = require "cawb.compose"
 local points = require "cawb.compose.points"
 local schedule = require "cawb.compose.schedule.schedule"
-local cawb = require "cawb"
 
 math.randomseed(math.tointeger(tonumber(os.getenv "CAWB_TEST_SEED" or 11)))
 
 local norm = { "return F.layer_norm(torch.relu(x) * 2 + y, (96,)).sum(0)", "[torch.rand(37, 96), torch.rand(96)]" }
-local odd = { "return torch.tanh(x) * 2", "[torch.rand(7, 143)]" }             -- 1001 elements: no power of two divides them
-local long = { "return torch.softmax(x, -1)", "[torch.randn(3, 4096)]" }       -- lanes of several warps join
 
-local function make(t, s)
-  local task <close> = assert(composed.task(t[1], t[2]))
+local function make(s)
+  local task <close> = assert(composed.task(norm[1], norm[2]))
   return compose.make(task, { arch = "sm_90a", schedule = s })
 end
 
-local function firsts(list)
-  local chosen = {}
-  for k, point in ipairs(list) do chosen[k] = point.values[1] end
-  return chosen
-end
-
-local function random(list)
-  local chosen = {}
-  for k, point in ipairs(list) do chosen[k] = point.values[math.random(#point.values)] end
-  return chosen
-end
-
-local function first_of(made, kind)
-  for _, kernel in ipairs(made.kernels) do if kernel.by == kind then return schedule.key(kernel) end end
-end
-
-check.test("the first value of each decision is compose's own, byte for byte", function()
-  local made = assert(make(norm))
-  for _, free in ipairs { false, true } do
-    local list = points.of(made, free)
-    assert(#list >= 6, #list)
-    local again = assert(make(norm, points.schedule(list, firsts(list), free)))
-    check.equal(again.source, made.source)
-    check.equal(again.plan, made.plan)
+-- The schedule of a program, of which choose(point) takes the values.
+local function schedule_of(list, choose)
+  local s = {}
+  for _, point in ipairs(list) do
+    local value = choose(point)
+    if point.kind == "knob" then
+      if value ~= "auto" then s = schedule.apply(s, { kernel = point.kernel, name = point.name, value = value }) end
+    elseif value == point.values[2] then
+      if point.kind ~= "store" then s = schedule.apply(s, { [point.kind] = point.what })
+      else s.stores = { point.what, table.unpack(s.stores or {}) } end
+    end
   end
+  return s
+end
+
+check.test("the first value of each decision is compose's own, byte for byte; the others are options of compose", function()
+  local made = assert(make())
+  local list = points.of(made)
+  assert(#list >= 6, #list)
+  local again = assert(make(schedule_of(list, function(point) return point.values[1] end)))
+  check.equal(again.source, made.source)
+  check.equal(again.plan, made.plan)
+  assert(schedule.check(schedule_of(list, function(point) return point.values[#point.values] end)))
 end)
 
-check.test("sound programs are right", function()
-  local list = points.of(assert(make(norm)))
+check.test("programs are right", function()
+  local list = points.of(assert(make()))
   for _ = 1, os.getenv "CAWB_TEST_BRIEF" and 1 or 4 do
-    local s = points.schedule(list, random(list))
+    local s = schedule_of(list, function(point) return point.values[math.random(#point.values)] end)
     local ok, why = pcall(composed.right, norm[1], norm[2], nil, { arch = "sm_90a", schedule = s }, { "mixed" })
     assert(ok, schedule.text(s) .. ": " .. tostring(why):match "[^\n]*")
   end
 end)
 
 check.test("a node that is stored takes a kernel of its own, where fusions are cut", function()
-  local made = assert(make(norm))
-  local list, chosen = points.of(made), {}
-  for k, point in ipairs(list) do chosen[k] = (point.kind == "store" or point.kind == "cut") and point.values[2] or point.values[1] end
-  local s = points.schedule(list, chosen)
+  local made = assert(make())
+  local s = schedule_of(points.of(made), function(point) return (point.kind == "store" or point.kind == "cut") and point.values[2] or point.values[1] end)
   assert(s.stores and #s.stores > 0)
-  local other = assert(make(norm, s))
+  local other = assert(make(s))
   assert(#other.kernels > #made.kernels, #other.kernels)
   check.equal(schedule.text(assert(schedule.parse(schedule.text(s)))), schedule.text(s))
-end)
-
-check.test("strict: what does not go is refused, and said", function()
-  local made = assert(make(odd))
-  local key = assert(first_of(made, "stream"))
-  local function refused(option, value, says)
-    local s = { kernels = { [key] = { [option] = value } } }
-    assert(make(odd, s), "without strict it is made as it can be")
-    s.strict = true
-    local nothing, why = make(odd, s)
-    check.equal(nothing, nil)
-    check.matches(why, says)
-  end
-  refused("vector", 4, "vector = 4 does not divide 1001 elements")
-  refused("vector", 3, "vector = 3 is no value of it")
-  refused("lanes", 64, "a kernel made by 'stream' has no option lanes")
-  refused("loop", "tensor", "loop = tensor does not go here")
-  check.equal(schedule.check { strict = 1 }, nil)
-end)
-
-local function verdict(t, s)
-  local task <close> = assert(composed.task(t[1], t[2]))
-  local made = assert(compose.make(task, { arch = "sm_90a", schedule = s }))
-  local c = cawb.candidate { source = made.source, plan = made.plan, options = made.options }
-  return assert(cawb.verify(task, c, { trials = 1, repeats = 0, battery = { "mixed" } })), made
-end
-
-check.test("without a guard that it needs, a kernel is wrong", function()
-  local made = assert(make(odd))
-  local r = verdict(odd, { kernels = { [first_of(made, "stream")] = { guards = false } } })
-  check.equal(r.ok, false)
-end)
-
-check.test("without barriers that it needs, a kernel is wrong", function()
-  local key = first_of(assert(make(long)), "rows")
-  local r, made = verdict(long, { kernels = { [key] = { barriers = false, hold = false } } })
-  assert(made.source:find("unsynced::join_rows", 1, true), made.source)
-  check.equal(r.ok, false)
-  assert(r.stage ~= "compile", r.reason)
-  check.equal(verdict(long, { kernels = { [key] = { barriers = true, hold = false } } }).ok, true)
-end)
-
-check.test("a value that its decision does not have cannot be read", function()
-  local list = points.of(assert(make(odd)), true)
-  local chosen = firsts(list)
-  chosen[1] = "simt"
-  local nothing, why = points.schedule(list, chosen, true)
-  check.equal(nothing, nil)
-  check.matches(why, "decision 1 %(vector%) has no value simt")
-end)
-
-check.test("the free language has every value of a name", function()
-  check.equal(#points.domain "guards", 2)
-  check.equal(points.domain("loop")[1], "auto")
-  check.equal(#points.domain "loop", 6)
 end)
 
 return check.done()

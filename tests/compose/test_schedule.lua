@@ -97,7 +97,7 @@ check.test("text and back", function()
     ["{ kernels = { a = 3 } }"] = "kernels has tables of options", ["os.exit()"] = "a table is expected", ["{"] = "schedule:1:",
     ['{ kernels = { a = { lanes = "box" } } }'] = "lanes takes a number", ["{ kernels = { a = { vector = 0 } } }"] = "vector takes a whole number from 1",
     ["{ kernels = { a = { tile = 1.5 } } }"] = "tile takes a whole number", ["{ kernels = { a = { hold = 3 } } }"] = "hold takes a boolean",
-    ["{ strict = 3 }"] = "strict is true or false", ["{ stores = 3 }"] = "stores must be a list",
+    ["{ stores = 3 }"] = "stores must be a list",
     ["{ kernels = { a = { b = {} } } }"] = "an option has a name and a plain value",
   } do
     local nothing, why = schedule.parse(text)

@@ -12,7 +12,6 @@ local import = require "cawb.compose.operators.import"
 local kept = require "cawb.compose.tune.choices"
 local library = require "cawb.compose.ir.library"
 local limits = require "cawb.compose.plan.limits"
-local omit = require "cawb.compose.omit"
 local partition = require "cawb.compose.schedule.partition"
 local plan = require "cawb.compose.plan.plan"
 local points = require "cawb.compose.points"
@@ -44,10 +43,8 @@ local function generate(kernels, options)
       for _, x in ipairs(list) do kernel.own[x] = true end
     end
     local made, why = choose.generate(kernel, options)
-    why = why or schedule.unmet(options.schedule, kernel)
     if why then return nil, ("%s: %s"):format(plan.about(kernel), why) end
-    kernel.made = made and omit.apply(made, options.kernels(kernel))
-    kernel.written = made and kernel.made.text
+    kernel.made, kernel.written = made, made and made.text
     if not made then
       kernel.call = true
       for _, x in ipairs(kernel.roots[1].inputs) do
@@ -72,14 +69,13 @@ end
 
 -- kernel.cu: a comment about its kernels, headers, shared parts, kernels. In a long one loops that hardly ever run are not unrolled.
 local function source(kernels, is_long)
-  local headers, needs, texts, about, unsynced = {}, {}, {}, {}, nil
+  local headers, needs, texts, about = {}, {}, {}, {}
   for _, kernel in ipairs(kernels) do
     local made = kernel.made
     about[#about + 1] = ("// %s: %s"):format(kernel.call and (kernel.kind == "conv" and "conv" or "gemm") or kernel.name,
       kernel.as and "as " .. kernel.as or plan.about(kernel))
     for header in pairs(made and made.headers or {}) do headers[header] = true end
     for _, need in ipairs(made and made.needs or {}) do needs[need] = true end
-    unsynced = unsynced or made and made.unsynced
     if made and made.text then texts[#texts + 1] = made.text end
   end
   local lines = { table.concat(about, "\n"), "" }
@@ -87,7 +83,6 @@ local function source(kernels, is_long)
   if is_long then lines[#lines + 1] = '#define RARE _Pragma("unroll 1")' end
   if #texts > 0 then lines[#lines + 1] = part "pack" end
   for _, need in ipairs(sorted(needs)) do lines[#lines + 1] = part(need) end
-  lines[#lines + 1] = unsynced
   return table.concat(lines, "\n") .. "\n" .. table.concat(texts, "\n")
 end
 

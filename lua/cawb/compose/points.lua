@@ -1,11 +1,9 @@
--- points: the decisions of a task, as a list. A program has a value for each decision, in order; the first value of a point is
--- compose's own. A policy that learns, and the searches that it is compared with, see a task through this list alone.
+-- points: the decisions of a task, as a list. A program is one value for each of them, in order; the first value of a point is what
+-- compose takes by itself, and whatever is chosen computes the same. A policy that learns (python/cawb_learn/) sees a task through this list alone.
 --   { kind = "keep", what = 1, values = { "done", "kept" } }                       a step of rewrite.lua
 --   { kind = "store", what = "2.1", values = { "inline", "stored" } }              a node in memory, or in its readers
 --   { kind = "cut", what = "3.1|5.2", values = { "joined", "cut" } }               a fusion
 --   { kind = "knob", kernel = "5.2", by = "rows", name = "vector", values = { "auto", 1, 2, 4 } }
--- Programs of the sound language choose among these values. The free language has every value of a name, whatever the kernel is
--- (M.domain), and the two omissions (guards, barriers). It refuses values that do not apply: a program can be wrong in it.
 
 local graphs = require "cawb.compose.ir.graph"
 local rows = require "cawb.compose.emit.rows.rows"
@@ -28,8 +26,6 @@ local names = {
   conv = { "loop", "tile", "splits" },
 }
 
-local omissions = { "guards", "barriers" }
-
 -- The kind that the points of a kernel follow from.
 local function kind_of(kernel)
   if kernel.by == "tensor" or kernel.by == "library" then return kernel.kind end
@@ -39,27 +35,8 @@ local function kind_of(kernel)
 end
 
 local function values_of(kind, name)
-  if name == "loop" then return schedule.loops[kind] or {} end
-  return (schedule.knobs[kind == "columns" and "rows" or kind] or {})[name] or {}
-end
-
-local function choices(first, values)
-  local list = { first }
-  for k, value in ipairs(values) do list[k + 1] = value end
-  return list
-end
-
---- Every value that any kernel's option of this name has: the values of the free language.
-function M.domain(name)
-  if name == "guards" or name == "barriers" then return { true, false } end
-  local list, seen = { "auto" }, { auto = true }
-  for _, kind in ipairs { "stream", "rows", "scan", "window", "order", "product", "conv" } do
-    for _, value in ipairs(values_of(kind, name)) do
-      if not seen[value] then list[#list + 1] = value end
-      seen[value] = true
-    end
-  end
-  return list
+  if name == "loop" then return schedule.loops[kind] end
+  return schedule.knobs[kind == "columns" and "rows" or kind][name]
 end
 
 -- Elements that the kernel stores, and of a row where it has rows.
@@ -69,14 +46,12 @@ local function sizes(kernel)
   return graphs.numel(kernel.roots[1].shape), row
 end
 
-local function of_kernel(list, kernel, free)
+local function of_kernel(list, kernel)
   local kind, key = kind_of(kernel), schedule.key(kernel)
   local n, row = sizes(kernel)
-  local function one(name, values)
-    list[#list + 1] = { kind = "knob", kernel = key, by = kind, name = name, values = values, size = n, row = row }
+  for _, name in ipairs(names[kind]) do
+    list[#list + 1] = { kind = "knob", kernel = key, by = kind, name = name, values = { "auto", table.unpack(values_of(kind, name)) }, size = n, row = row }
   end
-  for _, name in ipairs(names[kind] or {}) do one(name, free and M.domain(name) or choices("auto", values_of(kind, name))) end
-  for _, name in ipairs(free and omissions or {}) do one(name, M.domain(name)) end
 end
 
 local function inlined(made)
@@ -93,8 +68,8 @@ local function add(list, kind, all, values)
   for k = 1, math.min(MOST[kind], #all) do list[#list + 1] = { kind = kind, what = all[k], values = values } end
 end
 
---- The decisions that compose took by itself. `free`: those of the free language.
-function M.of(made, free)
+--- The decisions of what compose made by itself.
+function M.of(made)
   local list, steps = {}, {}
   for step = 1, made.rewrites.matched or 0 do steps[step] = step end
   add(list, "keep", steps, { "done", "kept" })
@@ -104,51 +79,10 @@ function M.of(made, free)
   for _, kernel in ipairs(made.kernels) do
     if names[kind_of(kernel)] and kernels < MOST.kernels then
       kernels = kernels + 1
-      of_kernel(list, kernel, free)
+      of_kernel(list, kernel)
     end
   end
   return list
-end
-
-local fields = { keep = "kept", store = "stores", cut = "cuts" }
-
-local function knob(s, point, value)
-  if value == "auto" or (point.name == "guards" or point.name == "barriers") and value == true then return end
-  s.kernels = s.kernels or {}
-  s.kernels[point.kernel] = s.kernels[point.kernel] or {}
-  s.kernels[point.kernel][point.name] = value
-end
-
-local function is_among(values, x)
-  for _, value in ipairs(values) do if value == x then return true end end
-  return false
-end
-
--- Why a program cannot be read, or nil.
-local function misfit(points, chosen)
-  for k, point in ipairs(points) do
-    if not is_among(point.values, chosen[k]) then
-      return ("decision %d (%s) has no value %s"):format(k, point.name or point.kind, tostring(chosen[k]))
-    end
-  end
-end
-
---- The schedule of a program: `chosen[k]` is the value of the k-th point. `free`: what does not go is refused. Or nil and why
---- the program cannot be read.
-function M.schedule(points, chosen, free)
-  local why = misfit(points, chosen)
-  if why then return nil, why end
-  local s = { strict = free or nil }
-  for k, point in ipairs(points) do
-    local field = fields[point.kind]
-    if not field then knob(s, point, chosen[k])
-    elseif chosen[k] == point.values[2] then
-      s[field] = s[field] or {}
-      table.insert(s[field], point.what)
-      table.sort(s[field])
-    end
-  end
-  return s
 end
 
 return M

@@ -57,8 +57,8 @@ function M.generate(kernel, options)
   local generate = generators[kernel.kind]
   if not generate then return nil, ("no generator makes a %s"):format(kernel.kind) end
   local own, why = expression.attempt(generate, kernel, how, options.arch, options.sms)
-  if own or not how or options.strict then return own, why end
-  return expression.attempt(generate, kernel, nil, options.arch, options.sms)       -- the schedule's options do not apply
+  if own or not how then return own, why end
+  return expression.attempt(generate, kernel, nil, options.arch, options.sms)       -- what is asked for does not go
 end
 
 --- Whether an epilogue may become a part of the kernel, if M.generate then makes it.

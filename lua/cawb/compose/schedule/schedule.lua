@@ -3,20 +3,16 @@
 --
 --   { kept = { 2 }, whole = { 4 }, stores = { "2.1" }, cuts = { "3.1|5.2" }, kernels = { ["5.2"] = { vector = 2 } } }
 --
---   kept     rewrites to skip, by their number (rewrite.lua)
+--   kept     rewrites to skip, by their number (rewrite/rewrite.lua)
 --   whole    convolutions, by the operator's number, whose kernels begin no sums over their results (split/partial.lua)
 --   stores   labels of nodes that are stored, and not computed in their readers
 --   cuts     fusions that are not done
 --   kernels  options of a kernel
 --
 -- The name of a kernel is the label of the last node that it stores: the number of the recorded operator, and the node's number
--- within it. Two settings leave this sound part of the language. With `strict = true` an option that does not apply is an error;
--- otherwise the generator ignores it. `guards = false` and `barriers = false` remove these from a kernel's text: it may then be
--- wrong. compose never uses them by itself; a policy that learns to write schedules does.
+-- within it.
 
 local choose = require "cawb.compose.schedule.generators"
-local graphs = require "cawb.compose.ir.graph"
-local rows = require "cawb.compose.emit.rows.rows"
 
 local rewrite_steps = 32
 
@@ -58,7 +54,7 @@ local function pair(a, b) return M.key(a) .. "|" .. M.key(b) end
 function M.options(options, joins)
   local s = options.schedule or {}
   local cuts, choice, seen = set_of(s.cuts), options.choice, {}
-  local all = { kept = set_of(s.kept), whole = set_of(s.whole), stores = set_of(s.stores), strict = s.strict or nil }
+  local all = { kept = set_of(s.kept), whole = set_of(s.whole), stores = set_of(s.stores) }
   function all.choice(a, b, first)
     if cuts[pair(a, b)] then return false end
     if choice and not choice(a, b) then return false end
@@ -168,41 +164,6 @@ function M.apply(schedule, edit)
   return s
 end
 
--- ---- options that do not apply
-
-local function is_among(values, x)
-  for _, value in ipairs(values) do if value == x then return true end end
-  return false
-end
-
--- Elements that neighbours of one thread have to divide, or nil where there is no such rule.
-local function divided(kernel)
-  if kernel.by == "stream" then return graphs.numel(kernel.roots[1].shape) end
-  if kernel.by == "rows" then return select(2, rows.space(kernel.members[1])) end
-end
-
-local omissions = { guards = true, barriers = true }
-
--- Why an option is none of a kernel that was made, or nil.
-local function misfit(kernel, name, value)
-  if omissions[name] then return type(value) ~= "boolean" and ("%s is true or false"):format(name) or nil end
-  if name == "loop" then return kernel.loop ~= value and ("loop = %s does not go here"):format(tostring(value)) or nil end
-  local values = (knobs[kernel.by] or {})[name]
-  if not values then return ("a kernel made by '%s' has no option %s"):format(kernel.by, name) end
-  if not is_among(values, value) then return ("%s = %s is no value of it"):format(name, tostring(value)) end
-  local n = name == "vector" and divided(kernel)
-  return n and n % value ~= 0 and ("vector = %d does not divide %d elements"):format(value, n) or nil
-end
-
---- The option of a strict schedule that does not apply to a kernel, in words; or nil.
-function M.unmet(s, kernel)
-  local own = s and s.strict and (s.kernels or {})[M.key(kernel)]
-  for _, name in ipairs(sorted(own or {})) do
-    local why = misfit(kernel, name, own[name])
-    if why then return "schedule: " .. why end
-  end
-end
-
 -- ---- as text
 
 local function word(value) return type(value) == "string" and ("%q"):format(value) or tostring(value) end
@@ -227,7 +188,6 @@ function M.text(schedule)
     kernels[#kernels + 1] = ("[%q] = { %s }"):format(key, table.concat(own, ", "))
   end
   if #kernels > 0 then parts[#parts + 1] = "kernels = { " .. table.concat(kernels, ", ") .. " }" end
-  if schedule.strict then parts[#parts + 1] = "strict = true" end
   return #parts > 0 and "{ " .. table.concat(parts, ", ") .. " }" or "{}"
 end
 
@@ -241,8 +201,8 @@ local function check_lists(s)
   end
 end
 
--- The type of an option's values, by its name.
-local takes = { loop = "string", guards = "boolean", barriers = "boolean" }
+-- What type the values of an option have, by its name.
+local takes = { loop = "string" }
 for _, options in pairs(knobs) do
   for name, values in pairs(options) do takes[name] = type(values[1]) end
 end
@@ -267,16 +227,15 @@ local function check_kernels(kernels)
   end
 end
 
-local fields = { kept = true, whole = true, stores = true, cuts = true, kernels = true, strict = true }
+local fields = { kept = true, whole = true, stores = true, cuts = true, kernels = true }
 
 --- Whether a table is a schedule: true, or nil and what is wrong with it.
 function M.check(s)
   for key in pairs(s) do
     if not fields[key] then
-      return nil, ("schedule: there is no '%s'; there are kept, whole, stores, cuts, kernels and strict"):format(tostring(key))
+      return nil, ("schedule: there is no '%s'; there are kept, whole, stores, cuts and kernels"):format(tostring(key))
     end
   end
-  if s.strict ~= nil and type(s.strict) ~= "boolean" then return nil, "schedule: strict is true or false" end
   local wrong = check_lists(s) or s.kernels and check_kernels(s.kernels)
   if wrong then return nil, "schedule: " .. wrong end
   return true

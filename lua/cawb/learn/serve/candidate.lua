@@ -3,6 +3,7 @@
 
 local candidates = require "cawb.judge.task.candidate"
 local compose = require "cawb.compose"
+local core = require "cawb.core"
 local proposals = require "cawb.agent.proposals"
 
 local M = {}
@@ -30,18 +31,17 @@ local function from_text(text)
 end
 
 local schedule_keys = { fuse = "boolean", libraries = "boolean", tensor_cores = "boolean", kept = "table", whole = "table", stores = "table",
-                        cuts = "table", kernels = "table", strict = "boolean", points = "string" }
+                        cuts = "table", kernels = "table", points = "boolean" }
 
 -- The part of a schedule that is one of compose's own, or nil and what is wrong.
 local function inner_schedule(schedule)
   for key, value in pairs(schedule) do
     if type(value) ~= schedule_keys[key] then
-      return nil, ("schedule: '%s' is no choice, or of another type; there are fuse, libraries, tensor_cores and strict, "
-        .. "true or false, kept, whole, stores, cuts and kernels as the tool compose and `cawb tune` have them, and points, a text"):format(tostring(key))
+      return nil, ("schedule: '%s' is no choice, or of another type; there are fuse, libraries, tensor_cores and points, "
+        .. "true or false, and kept, whole, stores, cuts and kernels as the tool compose and `cawb tune` have them"):format(tostring(key))
     end
   end
-  if schedule.points and schedule.points ~= "sound" and schedule.points ~= "free" then return nil, "schedule: points is \"sound\" or \"free\"" end
-  local own = { kept = schedule.kept, whole = schedule.whole, stores = schedule.stores, cuts = schedule.cuts, kernels = schedule.kernels, strict = schedule.strict }
+  local own = { kept = schedule.kept, whole = schedule.whole, stores = schedule.stores, cuts = schedule.cuts, kernels = schedule.kernels }
   local good, why = compose.schedule.check(own)
   if not good then return nil, why end
   return own
@@ -56,7 +56,7 @@ local function from_schedule(schedule, held)
   local made, why = compose.make(held.task, { arch = info.arch, tensor_cores = wide, memory = info.memory, fuse = schedule.fuse,
                                               libraries = schedule.libraries, schedule = own })
   if not made then return failed(tostring(why)) end
-  local points = schedule.points and compose.points.of(made, schedule.points == "free") or nil
+  local points = schedule.points and core.json.array(compose.points.of(made)) or nil
   return candidates.new { source = made.source, plan = made.plan, options = made.options, name = "schedule" }, nil, points
 end
 
