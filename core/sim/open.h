@@ -1,4 +1,4 @@
-/* open.h - a simulated device, and what it lacks. */
+/* open.h - a simulated device. */
 #ifndef CAWB_SIM_OPEN_H
 #define CAWB_SIM_OPEN_H
 
@@ -6,9 +6,5 @@
 
 /* A device of this model ("h100"). `figures` (copied) describe it; NULL: the H100's. */
 cawb_status cawb_device_open_sim(cawb_device **out, const char *model, const cawb_figures *figures, cawb_err *err);
-
-/* What a simulated device does not know: how the i-th kind of instruction begins in PTX, and its family. NULL behind
-** the last one. */
-const char *cawb_sim_lacks(unsigned i, const char **family);
 
 #endif

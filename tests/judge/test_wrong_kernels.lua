@@ -189,7 +189,7 @@ check.test("a product of warpgroups with a step left out, or its tiles told wron
   local skills = require "cawb.agent.skills"
   local page = skills.get "warpgroup-mma"
   local right, launches = skills.fragments(page, "cuda")[1], skills.fragments(page, "lua")[1]
-  local product <close> = assert(cawb.task("skills/product_bf16.py",
+  local product <close> = assert(cawb.task("skills/arithmetic/product_bf16.py",
     { device = device, task = { m = 64, n = 64, k = 32 } }))
   local function result(from, to)
     local changed = from and edit(right, from, to) or right

@@ -3,7 +3,7 @@ import os
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "python/cawb_learn"), os.path.join(ROOT, "bench")]
+sys.path[:0] = [os.path.join(ROOT, "python/cawb_learn"), os.path.join(ROOT, "bench/learn")]
 
 import knobs  # noqa: E402
 import lang  # noqa: E402

@@ -1,7 +1,7 @@
 /* json.c - see json.h. */
 #include "judge/worker/json.h"
 #include "judge/worker/open.h"
-#include "sim/open.h"
+#include "sim/read/lacks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* refuse.c - what the simulated device does not know, in words that an author can act on. */
 #include "sim/exec/fault.h"
-#include "sim/open.h"
+#include "sim/read/lacks.h"
 #include "sim/parse/ptx_parse.h"
 
 #include <stdarg.h>

@@ -58,21 +58,28 @@ local function first(a, b)
   return a.name < b.name
 end
 
-local kept = {}                              -- by folder: pages do not change under a run
+local known = {}                             -- by folder: pages do not change under a run
+
+-- The pages of a folder, and of the folders in it.
+local function pages(dir, list)
+  for _, entry in ipairs(core.fs.list(dir) or {}) do
+    local path = dir .. "/" .. entry
+    if core.fs.kind(path) == "folder" then pages(path, list)
+    elseif entry:match "^%l[%l%d-]*%.md$" then list[#list + 1] = assert(read(path)) end
+  end
+  return list
+end
 
 --- All pages, the highest priority first: { name =, summary =, priority =, limiters = {...},
 --- architectures =, words =, rungs =, evidence =, task =, body =, path = }. `dir` defaults to the
 --- skills/ that cawb came with. A page that cannot be read raises.
 function M.list(dir)
   dir = dir or core.home .. "/skills"
-  if kept[dir] then return kept[dir] end
-  local list = {}
-  for _, entry in ipairs(core.fs.list(dir) or {}) do
-    if entry:match "^%l[%l%d-]*%.md$" then list[#list + 1] = assert(read(dir .. "/" .. entry)) end
+  if not known[dir] then
+    known[dir] = pages(dir, {})
+    table.sort(known[dir], first)
   end
-  table.sort(list, first)
-  kept[dir] = list
-  return list
+  return known[dir]
 end
 
 --- The page of this name; or nil and a message that suggests one.
