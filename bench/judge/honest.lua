@@ -7,6 +7,7 @@
 
 local cawb = require "cawb"
 local core = require "cawb.core"
+local corpus = require "cawb.suite.redteam_kernels"
 local evaluate = require "cawb.judge.evaluate"
 local families = require "cawb.run.families"
 local options = require "cawb.base.options"
@@ -23,26 +24,30 @@ local function pick(lo, hi)
   return lo + (a * 256 + b) % (hi - lo + 1)
 end
 
+local may_vary = { rows = true, cols = true, m = true, n = true, k = true, batch = true, size = true, in_features = true, out_features = true }
+
 -- Sizes small enough for a simulator and odd enough for a kernel: a task's own constants say
 -- what may vary.
 local function shape_of(path)
   local f = assert(io.open(path))
   local text, set = f:read "a", {}
   f:close()
-  for _, key in ipairs { "rows", "cols", "m", "n", "k", "batch", "size", "in_features", "out_features" } do
-    local was = tonumber(text:match("\n" .. key .. " = (%d+)\n"))
-    if was then set[key] = pick(math.max(1, was // 64), math.max(2, was // 8)) end
+  for names, values in text:gmatch "\n([%w_, ]+) = ([%d, ]+)%f[\n]" do
+    local value = values:gmatch "%d+"
+    for key in names:gmatch "[%w_]+" do
+      local was = tonumber(value())
+      if may_vary[key] then set[key] = pick(math.max(1, was // 64), math.max(2, was // 8)) end
+    end
   end
   return set
 end
 
 local device <close> = assert(cawb.device(name))
 local files = {}
-for _, folder in ipairs { "examples", "tests/judge/cheats/tasks" } do
-  for _, file in ipairs(core.fs.list(("%s/%s"):format(core.home, folder))) do
-    if file:match "%.py$" then files[#files + 1] = ("%s/%s/%s"):format(core.home, folder, file) end
-  end
+for _, file in ipairs(core.fs.list(core.home .. "/examples")) do
+  if file:match "%.py$" then files[#files + 1] = ("%s/examples/%s"):format(core.home, file) end
 end
+for _, task in ipairs(corpus.tasks()) do files[#files + 1] = corpus.task(task) end
 
 local done, bad, unfit, tally = 0, 0, 0, {}
 
@@ -76,10 +81,7 @@ local function round(path)
     print(("%s %s: %s"):format(path, core.json.encode(shape), message))
     return stop(message, why)
   end
-  local own = path:match "cheats/tasks/(.*)%.py$"
-  if own then
-    return try(task, assert(cawb.candidate(("%s/tests/judge/cheats/kernels/%s"):format(core.home, own))), all, shape)
-  end
+  if path:find "/cheats/tasks/" then return try(task, corpus.candidate(task.name), all, shape) end
   local family = families.match(task)
   for n = 1, family and #family.versions or 0 do
     if done < count then try(task, family:rung(n, task), all, shape) end

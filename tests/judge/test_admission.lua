@@ -24,7 +24,7 @@ def get_init_inputs():
 end
 
 check.test("a product of positive matrices: the paper's tolerance sees neither TF32 nor a forgotten term", function()
-  local task <close> = assert(cawb.task("tests/judge/cheats/tasks/matmul.py", { device = device }))
+  local task <close> = assert(cawb.task("tests/judge/cheats/tasks/products/matmul.py", { device = device }))
   local r = assert(admission.examine(task, cawb.defaults))
   check.equal(r.admitted, true)
   check.equal(r.protocols.strict.score, 1)
@@ -72,11 +72,11 @@ def get_inputs():
 def get_init_inputs():
     return []
 ]])
-  local out, status = run("tests/judge/cheats/tasks/relu.py")
+  local out, status = run("tests/judge/cheats/tasks/elementwise/relu.py")
   check.equal(status, 0, out)
   check.matches(out, "relu: admitted")
   check.matches(out, "paper%s+x%s+x%s+%-%s+x%s+x%s+4 of 5")
-  out, status = run("tests/judge/cheats/tasks/relu.py " .. constant .. " --json")
+  out, status = run("tests/judge/cheats/tasks/elementwise/relu.py " .. constant .. " --json")
   check.equal(status, 1, out)
   local r = assert(core.json.decode(out))
   check.equal(r.tasks[1].admitted, true)

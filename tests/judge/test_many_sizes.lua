@@ -4,6 +4,7 @@ local check = dofile "tests/support/check.lua"
 local cawb = require "cawb"
 local confirm = require "cawb.judge.confirm"
 local core = require "cawb.core"
+local corpus = require "cawb.suite.redteam_kernels"
 local evaluate = require "cawb.judge.evaluate"
 local many_sizes = require "cawb.judge.many_sizes"
 local options = require "cawb.base.options"
@@ -36,7 +37,7 @@ local function open(list, device)
   return cawb.task(check.write(folder .. "/t.py", form:format(list)), { device = device, options = options.copy(all), host = host })
 end
 
-local relu = assert(cawb.candidate "tests/judge/cheats/kernels/relu")
+local relu = corpus.candidate "relu"
 
 check.test("right at all sizes: a row for each, and the geometric mean of the speed-ups; wrong at one is wrong, and says where", function()
   local device <close> = assert(cawb.device "sim:h100")
@@ -109,7 +110,9 @@ end)
 
 check.test("a row for each size on the page and in --json", function()
   local path = check.write(folder .. "/t.py", form:format "[dict(rows=64)]")
-  local out = check.shell(("'%s' judge '%s' tests/judge/cheats/kernels/relu --device sim:h100 --json --out '%s/runs' 2>/dev/null"):format(core.program, path, folder))
+  check.write(folder .. "/relu.cu", relu.source)
+  check.write(folder .. "/relu.lua", relu.plan)
+  local out = check.shell(("'%s' judge '%s' '%s/relu' --device sim:h100 --json --out '%s/runs' 2>/dev/null"):format(core.program, path, folder, folder))
   local said = assert(core.json.decode(out))
   check.matches(said.sentence, "geometric mean of 2 sizes")
   local rows = said.run.turns[1].judged_at

@@ -8,16 +8,36 @@ local redteam = require "cawb.suite.redteam"
 
 local device <close> = assert(cawb.device "sim:h100")
 
-check.test("fixtures say what they are, and each has a header", function()
+check.test("fixtures say what they are and what they do", function()
   local list = assert(redteam.fixtures(redteam.folder() .. "/tier1"))
   assert(#list >= 40, #list .. " fixtures")
   for _, f in ipairs(list) do
     assert(redteam.families[f.family], f.name .. ": family " .. f.family)
     assert(math.type(f.entry) == "integer" and f.entry >= 1 and f.entry <= 92, f.name .. ": entry")
-    assert(type(f.look_alike.says) == "string", f.name .. ": say what the look-alike is")
-    local text = assert(io.open(("%s/tier1/%s.lua"):format(redteam.folder(), f.name))):read "a"
-    check.matches(text, "^%-%- %w+: [^\n]+\n%-%- Met by: [^\n]+ Caught at: ")
+    assert(#f.what > 0 and #f.look_alike.says > 0, f.name .. ": say what the cheat and its look-alike do")
+    for _, c in ipairs { f.cheat, f.look_alike } do assert(c.source and c.plan, f.name .. ": texts") end
   end
+end)
+
+check.test("what is wrong with a fixture is said with its file and its name", function()
+  local folder = check.folder()
+  local function refused(fixture, why)
+    local path = check.write(folder .. "/family.lua", ("return { task = 'relu', %s }"):format(fixture))
+    local list, message = redteam.fixtures(folder)
+    check.equal(list, nil)
+    check.equal(message:sub(1, #path), path)
+    check.matches(message, why)
+  end
+  local sound = "name = 'a01_one', what = 'cheats', says = 'does not', look_alike = {}, "
+  refused("{ name = 'a01_one', look_alike = {}, cheat = {} }", "a01_one: a fixture has 'what', a string")
+  refused("{ what = 'cheats' }", "fixture 1: a fixture has 'name', a string")
+  refused("{ " .. sound .. "}", "a01_one: a fixture has 'cheat', a table")
+  refused("{ " .. sound .. "cheat = {}, cuaght = {} }", "a01_one: a fixture has no 'cuaght' %(did you mean 'caught'%?%)")
+  refused("{ " .. sound .. "cheat = { sauce = '' } }", "a01_one: a fixture has no 'sauce'.* in 'cheat'")
+  refused("{ " .. sound .. "cheat = { source = { 'nowhere', '' } } }", "a01_one: the text to replace is not there: nowhere")
+  refused("{ " .. sound .. "cheat = {}, task = 'rely' }", "a01_one: tests/judge/cheats/tasks has no task 'rely'")
+  refused("{ " .. sound .. "cheat = {} }, { " .. sound .. "cheat = {} }", "a01_one: a fixture has a name of its own")
+  refused("{ " .. sound .. "cheat = {} }, nothing.there", "family.lua:1: attempt to index")
 end)
 
 check.test("the strict rules catch every cheat, where its fixture says, and pass every look-alike", function()

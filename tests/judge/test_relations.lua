@@ -4,16 +4,17 @@
 local check = dofile "tests/support/check.lua"
 local cawb = require "cawb"
 local core = require "cawb.core"
+local corpus = require "cawb.suite.redteam_kernels"
 local options = require "cawb.base.options"
 
 local device <close> = assert(cawb.device "sim:h100")
 
 -- A task of tests/judge/cheats with its honest kernel; every input counts as large.
 local function open(name)
-  local task = assert(cawb.task(("%s/tests/judge/cheats/tasks/%s.py"):format(core.home, name), { device = device }))
+  local task = assert(cawb.task(corpus.task(name), { device = device }))
   local all = options.copy(cawb.defaults)
   all.verify.battery_bytes, all.verify.trials, all.verify.relations = 0, 1, "all"
-  return task, assert(cawb.candidate(("%s/tests/judge/cheats/kernels/%s"):format(core.home, name))), all
+  return task, corpus.candidate(name), all
 end
 
 local function verify(task, candidate, all, from, to)

@@ -3,6 +3,7 @@
 local check = dofile "tests/support/check.lua"
 local cawb = require "cawb"
 local core = require "cawb.core"
+local corpus = require "cawb.suite.redteam_kernels"
 local evaluate = require "cawb.judge.evaluate"
 local options = require "cawb.base.options"
 local precision = require "cawb.judge.verify.precision"
@@ -241,8 +242,8 @@ end)
 
 check.test("what a rule cannot tell, a mistake in a reward, and one without an end reach the screen", function()
   local function run(text, words)
-    local strategy = check.write(dir .. "/shown.lua", 'local c = assert(require "cawb".candidate "tests/judge/cheats/kernels/relu")\n' .. text)
-    return check.shell(("'%s' %s tests/judge/cheats/tasks/relu.py --device sim:h100 --set turns=1 --set measure.launches=0 %s --out %s/shown 2>&1")
+    local strategy = check.write(dir .. "/shown.lua", 'local c = require "cawb.suite.redteam_kernels".candidate "relu"\n' .. text)
+    return check.shell(("'%s' %s tests/judge/cheats/tasks/elementwise/relu.py --device sim:h100 --set turns=1 --set measure.launches=0 %s --out %s/shown 2>&1")
       :format(core.program, strategy, words or "", dir))
   end
   check.write(dir .. "/typo.lua", "return { stage = 'plan', check = function(facts)\n  return facts.plam.steps end }")
@@ -264,7 +265,7 @@ end)
 check.test("facts of a failure stay a failure", function()
   local device <close> = assert(cawb.device "sim:h100")
   local all = options.copy(cawb.defaults)
-  local task <close> = assert(cawb.task("tests/judge/cheats/tasks/relu.py", { device = device, options = all }))
+  local task <close> = assert(cawb.task("tests/judge/cheats/tasks/elementwise/relu.py", { device = device, options = all }))
   local c = cawb.candidate { source = "x", plan = "launch('k', { grid = 1, block = 1 })" }
   local facts = assert(evaluate.candidate(task, c, all))
   check.equal(facts.ok, false)
@@ -332,8 +333,8 @@ check.test("two runs that differ in a bit are flagged; others are repeatable", f
   local device <close> = assert(cawb.device "sim:h100")
   local all = options.copy(cawb.defaults)
   all.measure.against = {}
-  local task <close> = assert(cawb.task("tests/judge/cheats/tasks/relu.py", { device = device, options = all }))
-  local c = assert(cawb.candidate "tests/judge/cheats/kernels/relu")
+  local task <close> = assert(cawb.task("tests/judge/cheats/tasks/elementwise/relu.py", { device = device, options = all }))
+  local c = corpus.candidate "relu"
   local facts = assert(evaluate.candidate(task, c, all))
   assert(facts.ok, facts.reason)
   check.equal(facts.repeatable, true)

@@ -3,6 +3,7 @@
 local check = dofile "tests/support/check.lua"
 local shapes = require "cawb.judge.verify.sizes"
 local core = require "cawb.core"
+local corpus = require "cawb.suite.redteam_kernels"
 
 local dir = check.folder()
 
@@ -19,18 +20,15 @@ local function run(words)
 end
 
 check.test("a kernel without a bound is wrong beside its own shape; one with it is right; a plan may refuse", function()
-  local relu = "tests/judge/cheats/tasks/relu.py --set task.rows=8 --set task.cols=256 "
-  local out, status = run(relu .. "tests/judge/cheats/kernels/relu")
+  local relu = "tests/judge/cheats/tasks/elementwise/relu.py --set task.rows=8 --set task.cols=256 "
+  local honest = corpus.candidate "relu"
+  check.write(dir .. "/relu.cu", honest.source)
+  check.write(dir .. "/relu.lua", honest.plan)
+  local out, status = run(relu .. dir .. "/relu")
   check.equal(status, 0, out)
   check.matches(out, "cols=257%s+right")
-  local f = assert(io.open "tests/judge/cheats/kernels/relu.cu")
-  local source = f:read "a"
-  f:close()
-  f = assert(io.open "tests/judge/cheats/kernels/relu.lua")
-  local plan = f:read "a"
-  f:close()
-  check.write(dir .. "/kernel.cu", check.edit(source, "i < n", "i < 2048"))
-  check.write(dir .. "/plan.lua", plan)
+  check.write(dir .. "/kernel.cu", check.edit(honest.source, "i < n", "i < 2048"))
+  check.write(dir .. "/plan.lua", honest.plan)
   out, status = run(relu .. dir .. " --json")
   check.equal(status, 1, out)
   local wrong = 0
@@ -38,7 +36,7 @@ check.test("a kernel without a bound is wrong beside its own shape; one with it 
     if found.outcome == "wrong" then wrong = wrong + 1 end
   end
   assert(wrong >= 4, out)
-  check.write(dir .. "/plan.lua", 'assert(inputs[1].numel == 2048, "for 2048 only")\n' .. plan)
+  check.write(dir .. "/plan.lua", 'assert(inputs[1].numel == 2048, "for 2048 only")\n' .. honest.plan)
   out, status = run(relu .. dir)
   check.equal(status, 0, out)
   check.matches(out, "rows=9%s+refused: .*for 2048 only")
@@ -52,8 +50,8 @@ check.test("a new best that is right at its size alone is named when it is confi
   local all = options.copy(cawb.defaults)
   all.verify.sizes, all.measure.against, all.verify.trials = 3, {}, 1
   local device <close> = assert(cawb.device "sim:h100")
-  local task <close> = assert(cawb.task("tests/judge/cheats/tasks/relu.py", { device = device, options = all, task = { rows = 8, cols = 256 } }))
-  local right = assert(cawb.candidate "tests/judge/cheats/kernels/relu")
+  local task <close> = assert(cawb.task("tests/judge/cheats/tasks/elementwise/relu.py", { device = device, options = all, task = { rows = 8, cols = 256 } }))
+  local right = corpus.candidate "relu"
   local fitted = cawb.candidate { source = check.edit(right.source, "i < n", "i < n && n == 2048"), plan = right.plan }
   local function sizes_of(candidate)
     local facts = assert(evaluate.one(task, candidate, all, {}))
@@ -72,7 +70,7 @@ check.test("a new best that is right at its size alone is named when it is confi
 end)
 
 check.test("what is wrong with its words", function()
-  local out, status = run "tests/judge/cheats/tasks/relu.py"
+  local out, status = run "tests/judge/cheats/tasks/elementwise/relu.py"
   check.equal(status, 2, out)
   check.matches(out, "name a task and a candidate")
 end)

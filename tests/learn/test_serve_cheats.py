@@ -36,7 +36,7 @@ class Cheats(unittest.TestCase):
             file.write(BRIEF)
         list_of = [f for f in fixtures(SAMPLE) if "unsent" not in f]
         self.assertGreater(len(list_of), 3)
-        tasks = sorted({"tests/judge/cheats/tasks/%s.py" % f["task"] for f in list_of})
+        tasks = sorted({f["path"] for f in list_of})
         server = Server(self.out, *tasks, flags=("--config", config), sizes=())
         self.addCleanup(server.end)
         body = {"items": [{"task": f["task"], "candidate": f[which]} for f in list_of for which in ("cheat", "look_alike")],

@@ -4,6 +4,7 @@
 local compose = require "cawb.compose"
 local cawb = require "cawb"
 local core = require "cawb.core"
+local corpus = require "cawb.suite.redteam_kernels"
 local families = require "cawb.run.families"
 
 local M = {}
@@ -22,14 +23,15 @@ local examples = {
 }
 
 -- And of what lies in tests/judge/cheats/tasks: these constants, where a task has them.
-local corpus = { rows = { 2, 9 }, cols = { 33, 400 }, batch = { 2, 20 }, wide = { 5, 300 }, narrow = { 3, 60 }, m = { 17, 50 },
+local ranges_of = { rows = { 2, 9 }, cols = { 33, 400 }, batch = { 2, 20 }, wide = { 5, 300 }, narrow = { 3, 60 }, m = { 17, 50 },
                  n = { 20, 50 }, k = { 50, 400 } }
 local fixed = { small_linear = true, gather = true }     -- an index must not leave its tensor
 
 local function corpus_sizes(name, path)
   local ranges = {}
   local file <close> = assert(io.open(path))
-  for key in file:read "a":gmatch "%f[%w_]([%w_]+) = %d+\n" do ranges[key] = not fixed[name] and corpus[key] or nil end
+  local names = fixed[name] and "" or file:read "a":match "\n([%w_, ]+) = [%d, ]+\n"
+  for key in names:gmatch "[%w_]+" do ranges[key] = ranges_of[key] end
   return ranges
 end
 
@@ -64,7 +66,7 @@ local function composed(task, pick)
 end
 
 local function own(name)
-  return function() return assert(cawb.candidate(("%s/tests/judge/cheats/kernels/%s"):format(core.home, name))) end
+  return function() return corpus.candidate(name) end
 end
 
 --- A task's path, its sizes, and `candidate(task, pick)`, which draws a right kernel for it (nil: this way there is none).
@@ -75,9 +77,9 @@ function M.draw(pick)
     local name = list[pick(1, #list)]
     return { path = ("%s/examples/%s.py"):format(core.home, name), shape = drawn(examples[name] or {}, pick), candidate = ladder }
   end
-  local cheats = names_in "tests/judge/cheats/tasks"
+  local cheats = corpus.tasks()
   local name = cheats[pick(1, #cheats)]
-  local path = ("%s/tests/judge/cheats/tasks/%s.py"):format(core.home, name)
+  local path = corpus.task(name)
   local subject = { path = path, shape = drawn(corpus_sizes(name, path), pick), candidate = own(name) }
   if at <= 7 then return subject end
   subject.candidate = composed

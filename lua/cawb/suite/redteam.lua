@@ -1,16 +1,12 @@
--- redteam: known ways to cheat, each with an honest look-alike, against a set of rules. A
--- fixture is a file in tests/judge/cheats/tier1 that returns
---   { entry = its number in the catalogue, family = "A".."H", task = name, caught = { stage =,
---     rule = }, cheat = { source =, plan =, options = }, look_alike = { says =, source =, plan = } }
--- What is not given is that of the task's honest kernel in tests/judge/cheats/kernels. A fixture sees
--- kernel(name) -> source, plan and edit(text, from, to). Of tier 2: see redteam_python.lua.
+-- redteam: known ways to cheat, each with an honest look-alike, against a set of rules. Fixtures of tier 1, kernels with plans, see
+-- redteam_kernels.lua; of tier 2, Python candidates, see redteam_python.lua.
 
 local candidates = require "cawb.judge.task.candidate"
 local core = require "cawb.core"
-local file = require "cawb.base.file"
 local defaults = require "cawb.base.defaults"
 local evaluate = require "cawb.judge.evaluate"
 local options = require "cawb.base.options"
+local kernel_fixtures = require "cawb.suite.redteam_kernels"
 local python_fixtures = require "cawb.suite.redteam_python"
 local python = require "cawb.base.python"
 local rules = require "cawb.judge.rules"
@@ -25,61 +21,7 @@ M.families = { A = "output without the work", B = "paying once, charging many ti
                D = "not the asked kind of work", E = "precision and numerics", F = "over-fitting the test",
                G = "attacking the judge" }
 
---- Where the corpus lies.
-function M.folder() return core.home .. "/tests/judge/cheats" end
-
-local function read(path)
-  local text, message = file.read(path)
-  return text or error(message, 0)
-end
-
-local function kernel(name)
-  local base = M.folder() .. "/kernels/" .. name
-  return read(base .. ".cu"), read(base .. ".lua")
-end
-
-local function edit(text, from, to)
-  local at, last = text:find(from, 1, true)
-  if not at then error("the text to replace is not there: " .. from, 2) end
-  return text:sub(1, at - 1) .. to .. text:sub(last + 1)
-end
-
-local needed = { entry = "number", family = "string", task = "string", cheat = "table", look_alike = "table",
-                 caught = "table" }
-
-local function load_fixture(folder, entry)
-  local path = ("%s/%s"):format(folder, entry)
-  local chunk, message = loadfile(path, "t", setmetatable({ kernel = kernel, edit = edit }, { __index = _G }))
-  if not chunk then return nil, message end
-  local ok, f = pcall(chunk)
-  if not ok then return nil, ("%s: %s"):format(path, tostring(f)) end
-  for key, kind in pairs(needed) do
-    if type(f) ~= "table" or type(f[key]) ~= kind then
-      return nil, ("%s: a fixture returns a table with '%s', a %s"):format(path, key, kind)
-    end
-  end
-  f.name = entry:match "^(.*)%.lua$"
-  return f
-end
-
---- The fixtures of a folder, by task, so that each task is opened once; or nil, message.
-function M.fixtures(folder)
-  local list = {}
-  local files, message = core.fs.list(folder)
-  if not files then return nil, message end
-  for _, entry in ipairs(files) do
-    if entry:match "%.lua$" then
-      local f, why = load_fixture(folder, entry)
-      if not f then return nil, why end
-      list[#list + 1] = f
-    end
-  end
-  table.sort(list, function(a, b)
-    if a.task ~= b.task then return a.task < b.task end
-    return a.name < b.name
-  end)
-  return list
-end
+M.folder, M.fixtures = kernel_fixtures.folder, kernel_fixtures.fixtures
 
 -- Options of a run by a set of rules: its own protocol of verification goes with it.
 local function options_of(set, device)
@@ -101,9 +43,7 @@ local function options_of(set, device)
 end
 
 local function candidate_of(fixture, given, suffix)
-  local source, plan = kernel(fixture.task)
-  return candidates.new { source = given.source or source, plan = given.plan or plan, options = given.options,
-                          name = fixture.name .. suffix }
+  return candidates.new { source = given.source, plan = given.plan, options = given.options, name = fixture.name .. suffix }
 end
 
 -- One fixture: what became of the cheat and of its look-alike.
@@ -128,8 +68,7 @@ end
 -- All fixtures of one task, which is opened for them. What is secret of a
 -- fixture follows from the seed and its name.
 local function judge_task(device, host, all, list, results, opts, seed)
-  local path = list[1].path or ("%s/tasks/%s.py"):format(M.folder(), list[1].task)
-  local task <close>, message, name = tasks.open(path, { device = device, options = all, host = host, seed = seed })
+  local task <close>, message, name = tasks.open(list[1].path, { device = device, options = all, host = host, seed = seed })
   if not task then return nil, message, name end
   for _, fixture in ipairs(list) do
     local r

@@ -8,6 +8,7 @@ local core = require "cawb.core"
 local evaluate = require "cawb.judge.evaluate"
 local options = require "cawb.base.options"
 local plausibility = require "cawb.judge.verify.plausibility"
+local corpus = require "cawb.suite.redteam_kernels"
 local redteam = require "cawb.suite.redteam"
 
 local device <close> = assert(cawb.device "cuda:0")
@@ -16,7 +17,7 @@ local all = options.copy(cawb.defaults)
 all.measure.against, all.measure.launches = {}, 0
 
 local function open(name, constants)
-  return assert(cawb.task(("tests/judge/cheats/tasks/%s.py"):format(name), { device = device, options = options.copy(all), task = constants }))
+  return assert(cawb.task(corpus.task(name), { device = device, options = options.copy(all), task = constants }))
 end
 
 local function call(compute)
@@ -39,7 +40,7 @@ end)
 
 check.test("every kind of inputs is made and judged on the GPU as on the CPU", function()
   local task <close> = open("layernorm")
-  local honest = assert(cawb.candidate "tests/judge/cheats/kernels/layernorm")
+  local honest = corpus.candidate "layernorm"
   local kinds = { "mixed", "positive", "integers", "edges", "outlier", "zeros", "offset", "huge", "tiny", "nonfinite", "nan" }
   local r = assert(cawb.verify(task, honest, { trials = 1, battery = kinds }))
   assert(r.ok, r.reason)
@@ -51,7 +52,7 @@ check.test("the floor stands below what a copy takes", function()
   local known, why = ceilings.of(device)
   if not known then return print("     not tried: " .. why) end
   local task <close> = open("relu", { rows = 4096, cols = 8192 })
-  local facts = assert(evaluate.candidate(task, assert(cawb.candidate "tests/judge/cheats/kernels/relu"), all))
+  local facts = assert(evaluate.candidate(task, corpus.candidate "relu", all))
   assert(facts.ok, facts.reason)
   local floor = assert(plausibility.floor(task, {}))
   assert(facts.time_s.median >= floor.seconds, ("%g s measured, floor %g s"):format(facts.time_s.median, floor.seconds))

@@ -2,13 +2,10 @@
 -- tests/learn/test_serve_cheats.py.
 
 local core = require "cawb.core"
-local file = require "cawb.base.file"
 local redteam = require "cawb.suite.redteam"
 
-local function candidate(fixture, given)
-  local base = redteam.folder() .. "/kernels/" .. fixture.task
-  return { source = given.source or assert(file.read(base .. ".cu")), plan = given.plan or assert(file.read(base .. ".lua")),
-           options = given.options and core.json.array { table.unpack(given.options) } or nil }
+local function candidate(given)
+  return { source = given.source, plan = given.plan, options = given.options and core.json.array { table.unpack(given.options) } or nil }
 end
 
 local function wanted(name)
@@ -19,8 +16,8 @@ end
 for _, f in ipairs(assert(redteam.fixtures(redteam.folder() .. "/tier1"))) do
   local here = not f.device or f.device == "sim:h100"
   if here and wanted(f.name) then
-    local ok, line = pcall(core.json.encode, { name = f.name, task = f.task, caught = f.caught, cheat = candidate(f, f.cheat),
-      look_alike = candidate(f, f.look_alike) })
+    local ok, line = pcall(core.json.encode, { name = f.name, task = f.task, path = f.path, caught = f.caught, cheat = candidate(f.cheat),
+      look_alike = candidate(f.look_alike) })
     io.write(ok and line or core.json.encode { name = f.name, unsent = tostring(line) }, "\n")
   end
 end

@@ -1,2 +1,0 @@
-local y, x, mask = outputs[1], inputs[1], inputs[2]
-launch("masked", { grid = x.shape[1] * x.shape[2], block = 32 }, y, x, mask, x.shape[2], x.shape[3])

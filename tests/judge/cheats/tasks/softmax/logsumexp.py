@@ -1,0 +1,13 @@
+"""log(sum(exp(x))) of each row."""
+import torch
+
+rows, cols = 16, 300
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.logsumexp(x, dim=-1)
+
+
+def get_inputs():
+    return [torch.randn(rows, cols)]

@@ -1,0 +1,13 @@
+"""Softmax along rows of modest length."""
+import torch
+
+rows, cols = 16, 300
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, dim=-1)
+
+
+def get_inputs():
+    return [torch.randn(rows, cols)]
