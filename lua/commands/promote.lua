@@ -146,7 +146,7 @@ function M.main(argv)
   local place = place_of(given)
   local store <close>, was = command.turn(words[1], given)
   local dev <close> = need(device.open(given.device or was.run.device, { deadlines = was.options.deadlines }))
-  local r = need(promote.run(was, dev, how_of(was, given, shapes, place)))
+  local r = promote.run(was, dev, how_of(was, given, shapes, place))
   if given.json then print(core.json.encode(r)) else show(r) end
   return r.ok and 0 or 1
 end
