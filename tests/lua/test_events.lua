@@ -24,6 +24,7 @@ check.test("lines end with LF, CR or both, and several of data are one text", fu
   same("data: a\r\rdata: b\r\r", "=a|=b|")
   same("\xef\xbb\xbfdata: a\n\n", "=a|")
   same("data: one\ndata: two\n\n", "=one\ntwo|")
+  same("data: one\r\ndata: two\r\n\r\n", "=one\ntwo|")
   same("data:  x \n\n", "= x |")
   same("data:a:b\n\n", "=a:b|")
   same("data\n\n", "=|")
