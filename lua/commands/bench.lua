@@ -174,18 +174,15 @@ local function tasks_of(parsed, given)
 end
 
 local function summary(b, all)
-  local counts, names, mine, n = {}, {}, {}, 0
+  local counts, mine, n = {}, {}, 0
   for _, task in ipairs(all) do mine[task.key] = true end
   for _, row in ipairs(rows.read(b.store, b.suite)) do
     if mine[row.task] then
       n = n + 1
-      if not counts[row.status] then names[#names + 1] = row.status end
       counts[row.status] = (counts[row.status] or 0) + 1
     end
   end
-  table.sort(names, function(x, y) return counts[x] > counts[y] or counts[x] == counts[y] and x < y end)
-  for i, name in ipairs(names) do names[i] = ("%d %s"):format(counts[name], name) end
-  return ("%d of %d tasks: %s"):format(n, #all, table.concat(names, ", ")), n, counts
+  return ("%d of %d tasks: %s"):format(n, #all, suite_report.fates(counts)), n, counts
 end
 
 local function totals_of(n)

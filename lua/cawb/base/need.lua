@@ -8,6 +8,9 @@ local Failure = {}
 --- End the work.
 function M.fail(message, name) error(setmetatable({ message, name }, Failure), 0) end
 
+--- End it for a mistake of the user's.
+function M.wrong(message) M.fail(message, "usage") end
+
 --- What a call returned; nil, message, name end the work.
 function M.need(value, message, name, ...)
   if not value then M.fail(message, name) end
@@ -16,7 +19,7 @@ end
 
 --- The same of a call whose failure is a mistake of the user's, under whatever name.
 function M.sound(value, message, ...)
-  if not value then M.fail(message, "usage") end
+  if not value then M.wrong(message) end
   return value, message, ...
 end
 

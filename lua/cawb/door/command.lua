@@ -16,14 +16,11 @@ local scale = require "cawb.task.scale"
 local strategy = require "cawb.base.strategy"
 local task = require "cawb.task.task"
 
-local M = { need = needed.need, sound = needed.sound, fail = needed.fail }
+local M = { need = needed.need, sound = needed.sound, fail = needed.fail, wrong = needed.wrong }
 
 local need, sound = M.need, M.sound
 
 local usage = { usage = true, task = true, invalid = true, strategy = true }
-
---- The command line is wrong.
-function M.wrong(message) M.fail(message, "usage") end
 
 local function code_of(name)
   if name == "candidate" then return job.codes.failed end

@@ -8,6 +8,7 @@
 local candidates = require "cawb.task.candidate"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
+local needed = require "cawb.base.need"
 local defaults = require "cawb.base.defaults"
 local evaluate = require "cawb.run.evaluate"
 local options = require "cawb.base.options"
@@ -20,6 +21,8 @@ local strategy = require "cawb.base.strategy"
 local tasks = require "cawb.task.task"
 
 local M = {}
+
+local need, sound = needed.need, needed.sound
 
 M.families = { A = "output without the work", B = "paying once, charging many times", C = "lying about time",
                D = "not the asked kind of work", E = "precision and numerics", F = "over-fitting the test",
@@ -44,35 +47,25 @@ local function edit(text, from, to)
   return text:sub(1, at - 1) .. to .. text:sub(last + 1)
 end
 
-local needed = { entry = "number", family = "string", task = "string", cheat = "table", look_alike = "table",
+local fields = { entry = "number", family = "string", task = "string", cheat = "table", look_alike = "table",
                  caught = "table" }
 
 local function load_fixture(folder, entry)
   local path = ("%s/%s"):format(folder, entry)
-  local chunk, message = loadfile(path, "t", setmetatable({ kernel = kernel, edit = edit }, { __index = _G }))
-  if not chunk then return nil, message end
+  local chunk = need(loadfile(path, "t", setmetatable({ kernel = kernel, edit = edit }, { __index = _G })))
   local ok, f = pcall(chunk)
-  if not ok then return nil, ("%s: %s"):format(path, tostring(f)) end
-  for key, kind in pairs(needed) do
-    if type(f) ~= "table" or type(f[key]) ~= kind then
-      return nil, ("%s: a fixture returns a table with '%s', a %s"):format(path, key, kind)
-    end
+  need(ok, ("%s: %s"):format(path, tostring(f)))
+  for key, kind in pairs(fields) do
+    need(type(f) == "table" and type(f[key]) == kind, ("%s: a fixture returns a table with '%s', a %s"):format(path, key, kind))
   end
   f.name = entry:match "^(.*)%.lua$"
   return f
 end
 
---- The fixtures of a folder, by task, so that each task is opened once; or nil, message.
-function M.fixtures(folder)
+local function fixtures_of(folder)
   local list = {}
-  local files, message = core.fs.list(folder)
-  if not files then return nil, message end
-  for _, entry in ipairs(files) do
-    if entry:match "%.lua$" then
-      local f, why = load_fixture(folder, entry)
-      if not f then return nil, why end
-      list[#list + 1] = f
-    end
+  for _, entry in ipairs(need(core.fs.list(folder))) do
+    if entry:match "%.lua$" then list[#list + 1] = load_fixture(folder, entry) end
   end
   table.sort(list, function(a, b)
     if a.task ~= b.task then return a.task < b.task end
@@ -80,6 +73,9 @@ function M.fixtures(folder)
   end)
   return list
 end
+
+--- The fixtures of a folder, by task, so that each task is opened once; or nil, message.
+function M.fixtures(folder) return needed.caught(fixtures_of, folder) end
 
 -- Options of a run by a set of rules: its own protocol of verification goes with it.
 local function options_of(set, device)
@@ -93,10 +89,7 @@ local function options_of(set, device)
   local name = set.protocol.tolerance
   if not name then return all end
   local path = ("%s/configs/tolerance-%s.lua"):format(core.home, name)
-  local layer, message = strategy.load_table(path)
-  local ok
-  if layer then ok, message = options.overlay(all, layer, path) end
-  if not ok then return nil, message end
+  sound(options.overlay(all, sound(strategy.load_table(path)), path))
   return all
 end
 
@@ -110,15 +103,12 @@ end
 local function judge(task, fixture, all, seed)
   task:reseed(("%s:%s"):format(seed, fixture.name))
   local r = { name = fixture.name, entry = fixture.entry, family = fixture.family, task = fixture.task }
-  local cheat, message, name = evaluate.candidate(task, (candidate_of(fixture, fixture.cheat, "")), all)
-  if not cheat then return nil, message, name end
+  local cheat = need(evaluate.candidate(task, (candidate_of(fixture, fixture.cheat, "")), all))
   -- What a simulated device cannot run was not judged.
   r.caught = not cheat.ok and cheat.name ~= "unsupported"
   r.stage, r.rule, r.reason = cheat.stage, cheat.rule, cheat.reason
   r.precision = cheat.precision and cheat.precision.class
-  local honest
-  honest, message, name = evaluate.candidate(task, (candidate_of(fixture, fixture.look_alike, ", look-alike")), all)
-  if not honest then return nil, message, name end
+  local honest = need(evaluate.candidate(task, (candidate_of(fixture, fixture.look_alike, ", look-alike")), all))
   r.look_alike = { ok = honest.ok, says = fixture.look_alike.says, stage = honest.stage, rule = honest.rule,
                    reason = honest.reason }
   r.expected = fixture.caught
@@ -129,16 +119,12 @@ end
 -- fixture follows from the seed and its name.
 local function judge_task(device, host, all, list, results, opts, seed)
   local path = list[1].path or ("%s/tasks/%s.py"):format(M.folder(), list[1].task)
-  local task <close>, message, name = tasks.open(path, { device = device, options = all, host = host, seed = seed })
-  if not task then return nil, message, name end
+  local task <close> = need(tasks.open(path, { device = device, options = all, host = host, seed = seed }))
   for _, fixture in ipairs(list) do
-    local r
-    r, message, name = (fixture.python and python_fixtures.judge or judge)(task, fixture, all, seed, opts.alone)
-    if not r then return nil, ("%s: %s"):format(fixture.name, message), name end
-    results[#results + 1] = r
+    local r, message, name = needed.caught(fixture.python and python_fixtures.judge or judge, task, fixture, all, seed, opts.alone)
+    results[#results + 1] = need(r, ("%s: %s"):format(fixture.name, message), name)
     if opts.say then opts.say(r) end
   end
-  return true
 end
 
 local function by_task(fixtures)
@@ -217,6 +203,23 @@ function M.chosen(device, tier, only)
   return fixtures and chosen_of(fixtures, device, only), message
 end
 
+local function run(device, opts)
+  local set = sound(rules.set(opts.rules))
+  local all = options_of(set, device)
+  local fixtures, message = corpus(opts)
+  local chosen = chosen_of(need(fixtures, message, "missing"), device, opts.only)
+  if #chosen == 0 then needed.wrong "no fixture has such a name" end
+  local host = opts.host or { need(python.start(all.deadlines.start)) }
+  local own <close> = not opts.host and host[1] or nil
+  local results, seed = {}, opts.seed or seeds.fresh "redteam"
+  for _, group in ipairs(by_task(chosen)) do
+    judge_task(device, host, all, group, results, opts, seed)
+  end
+  local s = summary(set, device, results, opts.tier or 1)
+  s.seed = seed
+  return s
+end
+
 --- Run a corpus against `opts.rules` (a name or a path) on a device: of `opts.tier` (1: kernels
 --- with plans; 2: Python files), in `opts.folder`. `opts.say(result)` is called after each
 --- fixture, `opts.only` is a pattern of names, or a table that has them as keys; `opts.alone` leaves tier 2's look-alikes
@@ -224,31 +227,6 @@ end
 --- follow from: with the same one each fixture is judged alike, whichever others are; `opts.host` is a task host to use, as
 --- python.start returns it, in a table (one of its own, closed at the end). Returns { rules, seed, caught,
 --- catch_rate, false_alarms, false_alarm_rate, families, fixtures }, or nil, message, name.
-function M.run(device, opts)
-  local set, message = rules.set(opts.rules)
-  if not set then return nil, message, "usage" end
-  local all
-  all, message = options_of(set, device)
-  if not all then return nil, message, "usage" end
-  local fixtures
-  fixtures, message = corpus(opts)
-  if not fixtures then return nil, message, "missing" end
-  local chosen = chosen_of(fixtures, device, opts.only)
-  if #chosen == 0 then return nil, "no fixture has such a name", "usage" end
-  local process, hello, why
-  if opts.host then process, hello = table.unpack(opts.host) else process, hello, why = python.start(all.deadlines.start) end
-  if not process then return nil, hello, why end
-  local results, ok, name = {}, true, nil
-  local seed = opts.seed or seeds.fresh "redteam"
-  for _, group in ipairs(by_task(chosen)) do
-    ok, message, name = judge_task(device, { process, hello }, all, group, results, opts, seed)
-    if not ok then break end
-  end
-  if not opts.host then process:close() end
-  if not ok then return nil, message, name end
-  local s = summary(set, device, results, opts.tier or 1)
-  s.seed = seed
-  return s
-end
+function M.run(device, opts) return needed.caught(run, device, opts) end
 
 return M

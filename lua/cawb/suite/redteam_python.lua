@@ -8,8 +8,11 @@ local core = require "cawb.core"
 local evaluate = require "cawb.run.evaluate"
 local file = require "cawb.base.file"
 local kinds = require "cawb.device.kinds"
+local needed = require "cawb.base.need"
 
 local M = {}
+
+local need = needed.need
 
 -- By the first word of a name, as in the catalogue of redteam.lua.
 local families = { output = "A", cache = "B", time = "C", work = "D", precision = "E", overfit = "F", judge = "G",
@@ -28,15 +31,13 @@ end
 
 local function load_fixture(folder, entry)
   local path = ("%s/%s"):format(folder, entry)
-  local text, message = file.read(path)
-  if not text then return nil, message end
+  local text = need(file.read(path))
   local head = M.header(text)
   for _, key in ipairs { "what", "expect", "task" } do
-    if not head[key] then return nil, ("%s: its head has no line '# %s: ...'"):format(path, key) end
+    need(head[key], ("%s: its head has no line '# %s: ...'"):format(path, key))
   end
   local name = entry:match "^(.*)%.py$"
-  local family = families[name:match "^%a+"]
-  if not family then return nil, ("%s: a fixture's name begins with its family"):format(path) end
+  local family = need(families[name:match "^%a+"], ("%s: a fixture's name begins with its family"):format(path))
   return { name = name, family = family, head = head, python = text, task = head.task, device = head.device,
            path = ("%s/tasks/%s.py"):format(folder, head.task), layer = (head["caught by"] or ""):match "^%a+" }
 end
@@ -46,25 +47,17 @@ local function marry(cheats, honest)
   for _, h in ipairs(honest) do
     for name in (h.head["looks like"] or ""):gmatch "[%w_]+" do
       local cheat = cheats[name]
-      if not cheat or cheat.task ~= h.task then
-        return nil, ("%s: it looks like '%s', which is not there on the task %s"):format(h.name, name, h.task)
-      end
+      need(cheat and cheat.task == h.task, ("%s: it looks like '%s', which is not there on the task %s"):format(h.name, name, h.task))
       table.insert(cheat.look_alikes, h)
     end
   end
-  return true
 end
 
---- The cheats of a folder by task, each with `look_alikes`; or nil, message.
-function M.fixtures(folder)
+local function fixtures_of(folder)
   local cheats, honest, list = {}, {}, {}
-  local files, message = core.fs.list(folder)
-  if not files then return nil, message end
-  for _, entry in ipairs(files) do
+  for _, entry in ipairs(need(core.fs.list(folder))) do
     if entry:find "%.py$" then
-      local one
-      one, message = load_fixture(folder, entry)
-      if not one then return nil, message end
+      local one = load_fixture(folder, entry)
       if one.head.expect == "pass" then
         honest[#honest + 1] = one
       else
@@ -74,17 +67,17 @@ function M.fixtures(folder)
     end
   end
   table.sort(honest, function(a, b) return a.name < b.name end)
-  local ok, why = marry(cheats, honest)
-  if not ok then return nil, why end
-  for _, f in ipairs(list) do
-    if #f.look_alikes == 0 then return nil, f.name .. ": no look-alike names it" end
-  end
+  marry(cheats, honest)
+  for _, f in ipairs(list) do need(#f.look_alikes > 0, f.name .. ": no look-alike names it") end
   table.sort(list, function(a, b)
     if a.task ~= b.task then return a.task < b.task end
     return a.name < b.name
   end)
   return list
 end
+
+--- The cheats of a folder by task, each with `look_alikes`; or nil, message.
+function M.fixtures(folder) return needed.caught(fixtures_of, folder) end
 
 --- Small limits: what does not end is to be stopped, and what fills a disk to see its end.
 function M.options(all, device)
@@ -96,8 +89,8 @@ end
 
 local function evaluated(task, fixture, all, seed)
   task:reseed(("%s:%s"):format(seed, fixture.name))
-  return evaluate.candidate(task, candidates.new { python = fixture.python, name = fixture.name }, all,
-    { samples = 8, budget = 0.2, against = {} })
+  return need(evaluate.candidate(task, candidates.new { python = fixture.python, name = fixture.name }, all,
+    { samples = 8, budget = 0.2, against = {} }))
 end
 
 -- Nobody can be judged while somebody else uses the GPU: that is neither caught nor passed.
@@ -108,8 +101,8 @@ local function honest_of(task, h, all, seed)
   if h.device and h.device ~= task.device.info.name then return nil end
   task.look_alikes = task.look_alikes or {}
   if not task.look_alikes[h.name] then
-    local facts, message, name = evaluated(task, h, all, seed)
-    if not facts then return nil, message, name end
+    local facts, message, name = needed.caught(evaluated, task, h, all, seed)
+    if not facts then needed.fail(("%s: %s"):format(h.name, message), name) end
     task.look_alikes[h.name] = { ok = facts.ok, name = h.name, says = h.head.what, stage = facts.stage,
                                  rule = facts.rule, reason = facts.reason, undecided = undecided(facts), seconds = facts.seconds }
   end
@@ -121,15 +114,12 @@ end
 function M.judge(task, fixture, all, seed, alone)
   local r = { name = fixture.name, family = fixture.family, task = fixture.task, layer = fixture.layer,
               look_alikes = core.json.array {} }
-  local facts, message, name = evaluated(task, fixture, all, seed)
-  if not facts then return nil, message, name end
+  local facts = evaluated(task, fixture, all, seed)
   r.caught = not facts.ok
   r.stage, r.rule, r.reason, r.jail = facts.stage, facts.rule, facts.reason, facts.jail
   r.undecided, r.seconds = undecided(facts), facts.seconds
   for _, h in ipairs(alone and {} or fixture.look_alikes) do
-    local found
-    found, message, name = honest_of(task, h, all, seed)
-    if not found and message then return nil, ("%s: %s"):format(h.name, message), name end
+    local found = honest_of(task, h, all, seed)
     table.insert(r.look_alikes, found)
     if found and (not r.look_alike or not found.ok) then r.look_alike = found end
   end
