@@ -11,7 +11,7 @@ set(CAWB_SEED 2602 CACHE STRING "what the secrets of tests follow from; empty: f
 
 # What tests of the simulated device execute: tests/sim/ptx/*.cu, compiled once, by NVRTC.
 add_executable(compile_ptx tests/sim/ptx/compile.c core/gpu/compile/nvrtc.c core/base/bytes.c core/base/err.c core/base/locate.c
-  core/base/slurp.c core/base/utf8.c)
+  core/base/file.c core/base/utf8.c)
 target_include_directories(compile_ptx PRIVATE core)
 target_include_directories(compile_ptx SYSTEM PRIVATE ${CAWB_CUDA_INCLUDE})
 target_compile_definitions(compile_ptx PRIVATE _GNU_SOURCE CAWB_SOURCE="${CMAKE_SOURCE_DIR}")

@@ -1,15 +1,10 @@
 -- cawb admit TASK.py ...: can these tasks tell right from wrong?
 
 local admission = require "cawb.judge.verify.admission"
-local cli = require "cawb.door.command_line"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
-local defaults = require "cawb.base.defaults"
-local device = require "cawb.gpu.device"
 local job = require "cawb.door.job"
-local options = require "cawb.base.options"
 local python = require "cawb.base.python"
-local display = require "cawb.base.display"
 local tasks = require "cawb.judge.task.task"
 
 local M = { summary = "mutants of a task's reference against its tolerance: is the task to be trusted?" }
@@ -46,7 +41,7 @@ local function print_page(r)
     rows[i] = row(r, protocol)
     rows[i][1] = "  " .. rows[i][1]
   end
-  for _, line in ipairs(display.table(headings, rows)) do print(line) end
+  command.print_table(headings, rows)
 end
 
 -- A task that cannot be opened for its own fault is refused, like one that fails.
@@ -57,46 +52,22 @@ local function examine(path, dev, all, parsed, host)
   return admission.examine(t, all)
 end
 
-local function options_of(parsed)
-  local all = options.copy(defaults)
-  for _, assignment in ipairs(parsed.sets) do
-    local ok, message = options.set(all, assignment)
-    if not ok then return nil, message end
-  end
-  return all
-end
-
-local function each(parsed, dev, all, host, say)
-  local list = core.json.array {}
-  for _, path in ipairs(parsed.words) do
-    local r, message, name = examine(path, dev, all, parsed, host)
-    if not r then return nil, path .. ": " .. message, name end
-    list[#list + 1] = r
-    say(r)
-  end
-  return list
-end
-
 function M.main(argv)
-  local parsed, message = cli.parse(argv)
-  if not parsed then return command.fail("admit", message, "usage") end
-  if #parsed.words == 0 then return command.fail("admit", "name at least one task: cawb admit TASK.py ...", "usage") end
-  local all
-  all, message = options_of(parsed)
-  if not all then return command.fail("admit", message, "usage") end
-  local dev <close>, why, name = device.open(parsed.device)
-  if not dev then return command.fail("admit", why, name) end
-  local process, hello, kind = python.start(all.deadlines.start)
-  if not process then return command.fail("admit", hello, kind) end
-  local list
-  list, message, name = each(parsed, dev, all, { process, hello }, parsed.json and function() end or print_page)
-  process:close()
-  if not list then return command.fail("admit", message, name) end
-  if parsed.json then print(core.json.encode { tasks = list }) end
-  for _, r in ipairs(list) do
-    if not r.admitted then return job.codes.failed end
+  local _, parsed = command.parse(argv, {})
+  if #parsed.words == 0 then command.wrong "name at least one task: cawb admit TASK.py ..." end
+  local all = command.options(parsed)
+  local dev <close> = command.device(parsed.device, all)
+  local process <close>, hello = command.need(python.start(all.deadlines.start))
+  local list, code = core.json.array {}, job.codes.passed
+  for i, path in ipairs(parsed.words) do
+    local r, message, name = examine(path, dev, all, parsed, { process, hello })
+    if not r then command.fail(path .. ": " .. message, name) end
+    list[i] = r
+    if not parsed.json then print_page(r) end
+    if not r.admitted then code = job.codes.failed end
   end
-  return job.codes.passed
+  if parsed.json then print(core.json.encode { tasks = list }) end
+  return code
 end
 
 return M

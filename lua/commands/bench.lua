@@ -2,10 +2,8 @@
 
 local bench = require "cawb.suite.bench"
 local calibrate = require "cawb.door.calibrate"
-local cli = require "cawb.door.command_line"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
-local defaults = require "cawb.base.defaults"
 local device = require "cawb.gpu.device"
 local job = require "cawb.door.job"
 local kinds = require "cawb.gpu.kinds"
@@ -42,16 +40,16 @@ flags
   --out as for a run; --quiet, --json
 ]]
 
+local need, sound = command.need, command.sound
+
 local own = { ["--level"] = "value", ["--id"] = "value", ["--name"] = "value", ["--shard"] = "value",
               ["--limit"] = "value", ["--jobs"] = "value", ["--ahead"] = "value", ["--tokens"] = "value", ["--dollars"] = "value",
               ["--retry"] = "flag" }
 
-local function fail(message, name) return command.fail("bench", message, name) end
-
 local function count_of(given, name, default)
   if not given[name] then return default end
   local n = tonumber(given[name])
-  if not n or n < 0 then return nil, ("--%s '%s': a number is expected"):format(name, given[name]) end
+  if not n or n < 0 then command.wrong(("--%s '%s': a number is expected"):format(name, given[name])) end
   return math.tointeger(n) or n
 end
 
@@ -71,26 +69,11 @@ end
 -- The options as a run will have them, and what the strategy proposes: what is wrong with them is
 -- wrong with every task.
 local function check_options(parsed)
-  local value, message = strategy.load_table(parsed.words[1])
-  if not value then return nil, message end
-  local s
-  s, message = strategy.check(value, parsed.words[1])
-  if not s then return nil, message end
-  local all = options.copy(defaults)
+  local s = sound(strategy.check(sound(strategy.load_table(parsed.words[1])), parsed.words[1]))
+  local all = options.copy(require "cawb.base.defaults")
   all.settings = s.settings
-  local ok
-  ok, message = options.overlay(all, s.options, s.path)
-  for _, path in ipairs(parsed.configs) do
-    local layer
-    if ok then layer, message = strategy.load_table(path) end
-    ok = layer and true
-    if ok then ok, message = options.overlay(all, layer, path) end
-  end
-  for _, assignment in ipairs(parsed.sets) do
-    if ok then ok, message = options.set(all, assignment) end
-  end
-  if not ok then return nil, message end
-  return all, s.proposes
+  sound(options.overlay(all, s.options, s.path))
+  return command.options(parsed, all), s.proposes
 end
 
 -- Without ceilings no time is too short to be true, and no share of the bound is known.
@@ -126,7 +109,7 @@ local function open_all(text, all, proposes)
     list[#list + 1] = d
     if not d or refused then
       close_all(list)
-      return nil, message or refused, d and "usage" or why
+      command.fail(message or refused, d and "usage" or why)
     end
   end
   return list
@@ -134,8 +117,7 @@ end
 
 -- The names of the devices that a text stands for. All are calibrated at once.
 local function devices_of(text, all, proposes, say)
-  local list <close>, message, why = open_all(text, all, proposes)
-  if not list then return nil, message, why end
+  local list <close> = open_all(text, all, proposes)
   local names, work = {}, {}
   for i, d in ipairs(list) do
     names[i], work[i] = d.info.name, function() calibrated(d, say) end
@@ -180,35 +162,27 @@ end
 local function read_numbers(given)
   local n = {}
   for name, default in pairs { limit = 0, jobs = 1, ahead = 1, tokens = 0, dollars = 0 } do
-    local message
-    n[name], message = count_of(given, name, default)
-    if not n[name] then return nil, message end
+    n[name] = count_of(given, name, default)
   end
   return n
 end
 
 local function tasks_of(parsed, given)
-  local list, message, name = suite.load(parsed.words[2])
-  if not list then return nil, message, name end
-  list, message = suite.filter(list, given)
-  if not list then return nil, message, "usage" end
-  if #list == 0 then return nil, "no task of the suite is left by the filters", "usage" end
+  local list = sound(suite.filter(need(suite.load(parsed.words[2])), given))
+  if #list == 0 then command.wrong "no task of the suite is left by the filters" end
   return list
 end
 
 local function summary(b, all)
-  local counts, names, mine, n = {}, {}, {}, 0
+  local counts, mine, n = {}, {}, 0
   for _, task in ipairs(all) do mine[task.key] = true end
   for _, row in ipairs(rows.read(b.store, b.suite)) do
     if mine[row.task] then
       n = n + 1
-      if not counts[row.status] then names[#names + 1] = row.status end
       counts[row.status] = (counts[row.status] or 0) + 1
     end
   end
-  table.sort(names, function(x, y) return counts[x] > counts[y] or counts[x] == counts[y] and x < y end)
-  for i, name in ipairs(names) do names[i] = ("%d %s"):format(counts[name], name) end
-  return ("%d of %d tasks: %s"):format(n, #all, table.concat(names, ", ")), n, counts
+  return ("%d of %d tasks: %s"):format(n, #all, suite_report.fates(counts)), n, counts
 end
 
 local function totals_of(n)
@@ -223,30 +197,22 @@ local function perform(parsed, given, n, all, proposes)
     local width = line:width()
     for _, part in ipairs(width and display.wrap(text, width, "  ") or { text }) do io.stderr:write(part, "\n") end
   end
-  local list, message, name = tasks_of(parsed, given)
-  if not list then return fail(message, name) end
-  local devices
-  devices, message, name = devices_of(parsed.device, all, proposes, say)
-  if not devices then return fail(message, name) end
+  local list = tasks_of(parsed, given)
+  local devices = devices_of(parsed.device, all, proposes, say)
   local limit = n.limit > 0 and n.limit or all.seconds + 2 * all.deadlines.start + all.deadlines.task
   local b
-  b, message, name = bench.new { strategy = parsed.words[1], tasks = list, out = parsed.out, devices = devices,
+  b = need(bench.new { strategy = parsed.words[1], tasks = list, out = parsed.out, devices = devices,
     words = words_of(parsed), configs = parsed.configs, limit = limit, jobs = math.max(1, n.jobs), ahead = n.ahead,
     retry = given.retry, totals = totals_of(n), budget = all.budget, suite_path = parsed.words[2], shard = given.shard,
     tick = function(b) tick(b, line) end,
     say = function(task, row, seconds)
-      local b = M.current
       say(("[%d/%d] %s  %s  (%.0f s)  %s"):format(#b.tasks - b:left(), #b.tasks, task.key, outcome(row), seconds,
         estimate(b)))
-    end }
-  if not b then return fail(message, name) end
-  M.current = b
+    end })
   say(("suite %s: %d tasks on %s"):format(b.suite, #list, table.concat(devices, ", ")))
-  local ended
-  ended, message, name = b:loop()
+  local ended = need(b:loop())
   line:say({}, {})
   line:clear()
-  if not ended then return fail(message, name) end
   local text, done, counts = summary(b, list)
   if parsed.json then print(core.json.encode { suite = b.suite, tasks = #list, done = done, counts = counts,
     ended = ended })
@@ -264,21 +230,11 @@ local function perform(parsed, given, n, all, proposes)
 end
 
 function M.main(argv)
-  local given, rest = command.take(argv, own)
-  if not given then return fail(rest, "usage") end
-  local parsed, message = cli.parse(rest)
-  if not parsed then return fail(message, "usage") end
+  local given, parsed = command.parse(argv, own)
   if parsed.words[1] then parsed.words[1] = strategy.file(parsed.words[1]) or parsed.words[1] end
-  if #parsed.words ~= 2 then
-    return fail("a strategy and a suite are needed: cawb bench STRATEGY SUITE [flags]", "usage")
-  end
-  local n, all
-  n, message = read_numbers(given)
-  if not n then return fail(message, "usage") end
-  local proposes
-  all, proposes = check_options(parsed)
-  if not all then return fail(proposes, "usage") end
-  return perform(parsed, given, n, all, proposes)
+  if #parsed.words ~= 2 then command.wrong "a strategy and a suite are needed: cawb bench STRATEGY SUITE [flags]" end
+  local n = read_numbers(given)
+  return perform(parsed, given, n, check_options(parsed))
 end
 
 return M

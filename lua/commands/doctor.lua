@@ -2,6 +2,7 @@
 -- how to get it.
 
 local ceilings = require "cawb.gpu.ceilings"
+local command = require "cawb.door.command"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local defaults = require "cawb.base.defaults"
@@ -14,6 +15,8 @@ local display = require "cawb.base.display"
 local suggest = require "cawb.base.suggest"
 
 local M = { summary = "what this machine offers and lacks; --calibrate its GPU's ceilings; --lock, --against the stack" }
+
+local need = command.need
 
 local units = { copy = "B/s", read = "B/s" }
 local times = { launch = true, step = true, call = true }
@@ -184,7 +187,7 @@ local function diagnose(options)
   if not simulated then need(check_device(rows, "sim:h100")) end
   rows[#rows + 1] = found("simulated", table.concat(devices.names(), ", "), "--device sim:NAME, sim:NAME/16, sim:FILE.lua")
   need(check_compile(rows))
-  for _, line in ipairs(display.table({ "what", "found", "where" }, rows)) do print(line) end
+  command.print_table({ "what", "found", "where" }, rows)
   list("\nNot ready:", problems)
   if #problems > 0 then return 3 end
   print(gpu and not simulated and ("\nReady. Candidates run on %s."):format(options.device)
@@ -223,46 +226,31 @@ local function show(measured)
   end
   local m = measured.manifest
   print(("%s (%s), driver %s, PyTorch %s"):format(m.model, m.uuid or "no UUID", m.driver, m.torch))
-  for _, line in ipairs(display.table({ "ceiling", "rate or time [95% interval]", "call", "samples",
-    "SM clock", "of" }, rows)) do print(line) end
+  command.print_table({ "ceiling", "rate or time [95% interval]", "call", "samples", "SM clock", "of" }, rows)
   print(("measured in %.0f s; kept in %s"):format(measured.seconds, ceilings.path(measured)))
 end
 
 local function calibrate(options)
-  local d <close>, message, name = device.open(options.device)
-  local measured, ok
-  if d then
-    measured, message, name = require("cawb.door.calibrate").measure(d, function(text)
-      io.stderr:write("measuring: ", text, "\n")
-    end)
-  end
-  if measured then ok, message, name = ceilings.keep(measured) end
-  if not ok then
-    io.stderr:write("cawb doctor: ", message, "\n")
-    return (name == "unsupported" or name == "invalid") and 2 or 3
-  end
+  local d <close> = need(device.open(options.device))
+  local measured, message, name = require("cawb.door.calibrate").measure(d, function(text)
+    io.stderr:write("measuring: ", text, "\n")
+  end)
+  if name == "unsupported" then command.wrong(message) end
+  need(ceilings.keep(need(measured, message, name)))
   if options.json then print(core.json.encode(measured)) else show(measured) end
   return 0
 end
 
 -- ---- cawb doctor --lock, --against
 
-local function complain(message, code)
-  io.stderr:write("cawb doctor: ", message, "\n")
-  return code
-end
+-- Whatever fails, the machine is to blame.
+local function here(value, message) return need(value, message, "missing"), message end
 
 -- The whole stack, with its Python's part.
 local function stack_of(options)
-  local d <close>, message = device.open(options.named and options.device or "auto")
-  if not d then return nil, message end
-  local host, hello = python.start(defaults.deadlines.start)
-  if not host then return nil, hello end
-  host:close()
-  local built
-  built, message = require("cawb").compile { device = d,
-    source = 'extern "C" __global__ void probe(float *x) { x[0] = 1; }' }
-  if not built then return nil, message end
+  local d <close> = here(device.open(options.named and options.device or "auto"))
+  local host <close>, hello = here(python.start(defaults.deadlines.start))
+  here(require("cawb").compile { device = d, source = 'extern "C" __global__ void probe(float *x) { x[0] = 1; }' })
   return manifest.of(d, hello)
 end
 
@@ -277,21 +265,16 @@ local function write_lock(path, stack)
 end
 
 local function read_lock(path)
-  local text, message = file.read(path)
-  if not text then return nil, message end
-  local value
-  value, message = core.json.decode(text)
+  local value, message = core.json.decode(command.sound(file.read(path)))
   if type(value) ~= "table" or not value.cawb then
-    return nil, ("%s is no lock that cawb doctor wrote%s"):format(path, message and ": " .. message or "")
+    command.wrong(("%s is no lock that cawb doctor wrote%s"):format(path, message and ": " .. message or ""))
   end
   return value
 end
 
 -- 0: the same, or other in what changes no times; 1: another stack.
 local function against(path, stack)
-  local was, message = read_lock(path)
-  if not was then return complain(message, 2) end
-  local list, refused = manifest.differences(stack, was), false
+  local list, refused = manifest.differences(stack, read_lock(path)), false
   local rows = {}
   for i, d in ipairs(list) do
     rows[i] = { d.times and "refused" or "warning", d.field, d.was, d.now }
@@ -301,51 +284,32 @@ local function against(path, stack)
     print("the stack is the one in " .. path)
     return 0
   end
-  for _, line in ipairs(display.table({ "", "", "locked", "now" }, rows)) do print(line) end
+  command.print_table({ "", "", "locked", "now" }, rows)
   print(refused and "Another stack: times of one say nothing of the other."
     or "What changes times is the same.")
   return refused and 1 or 0
 end
 
 local function lock(options)
-  local stack, message = stack_of(options)
-  if not stack then return complain(message, 3) end
+  local stack = stack_of(options)
   if options.against then return against(options.against, stack) end
-  local ok
-  ok, message = write_lock(options.lock, stack)
-  if not ok then return complain(message, 3) end
+  here(write_lock(options.lock, stack))
   print(("locked: %s, PyTorch %s, cawb %s (%s), in %s"):format(stack.model, stack.torch, stack.cawb, stack.build, options.lock))
   return 0
 end
 
 M.usage = "usage: cawb doctor [--device NAME] [--calibrate [--json]] [--lock FILE] [--against FILE]"
 
-local function parse(words)
-  local options, i = { device = "cuda:0" }, 1
-  while i <= #words do
-    if words[i] == "--calibrate" or words[i] == "--json" then options[words[i]:sub(3)] = true
-    elseif words[i] == "--device" and words[i + 1] then
-      i = i + 1
-      options.device, options.named = words[i], true
-    elseif (words[i] == "--lock" or words[i] == "--against") and words[i + 1] then
-      i = i + 1
-      options[words[i - 1]:sub(3)] = words[i]
-    else return nil, ("unknown word '%s'%s; %s"):format(words[i],
-      suggest.hint(words[i], { "--calibrate", "--device", "--json", "--lock", "--against" }), M.usage) end
-    i = i + 1
-  end
-  if options.json and not options.calibrate then
-    return nil, "--json goes with --calibrate; " .. M.usage
-  end
-  return options
-end
+local own = { ["--device"] = "value", ["--calibrate"] = "flag", ["--json"] = "flag", ["--lock"] = "value", ["--against"] = "value" }
 
 function M.main(words)
-  local options, message = parse(words or {})
-  if not options then
-    io.stderr:write("cawb doctor: ", message, "\n")
-    return 2
+  local options, rest = command.take(words, own)
+  if rest[1] then
+    command.wrong(("unknown word '%s'%s; %s"):format(rest[1],
+      suggest.hint(rest[1], { "--calibrate", "--device", "--json", "--lock", "--against" }), M.usage))
   end
+  if options.json and not options.calibrate then command.wrong("--json goes with --calibrate; " .. M.usage) end
+  options.named, options.device = options.device ~= nil, options.device or "cuda:0"
   if options.lock or options.against then return lock(options) end
   return (options.calibrate and calibrate or diagnose)(options)
 end

@@ -1,5 +1,6 @@
 -- cawb exec ./program: a CUDA C++ program with its main, unchanged, on a simulated device.
 
+local command = require "cawb.door.command"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
 local job = require "cawb.door.job"
@@ -22,11 +23,6 @@ exit codes: the program's own; where that is 0: 1 something was found, 3 it need
 2 wrong usage
 ]]
 
-local function fail(message, name)
-  io.stderr:write("cawb exec: ", message, "\n")
-  return (name == "usage" or name == "invalid") and job.codes.usage or job.codes.missing
-end
-
 -- The flags stand before the program; all that follows it is its own.
 local function parse(argv)
   local o, i = { device = "sim:h100" }, 1
@@ -37,11 +33,11 @@ local function parse(argv)
     elseif name == "--device" then
       if not value then i, value = i + 1, argv[i + 1] end
       o.device = value
-    elseif name ~= "--" then return nil, ("unknown flag '%s'; those of the program stand behind its name"):format(name) end
+    elseif name ~= "--" then command.wrong(("unknown flag '%s'; those of the program stand behind its name"):format(name)) end
     i = i + 1
     if name == "--" then break end
   end
-  if not argv[i] or not o.device then return nil, "a program is needed: cawb exec ./program [arguments]" end
+  if not argv[i] or not o.device then command.wrong "a program is needed: cawb exec ./program [arguments]" end
   o.program, o.arguments = argv[i], table.move(argv, i + 1, #argv, 1, {})
   return o
 end
@@ -107,10 +103,8 @@ local function code_of(r)
 end
 
 function M.main(argv)
-  local o, message = parse(argv)
-  if not o then return fail(message, "usage") end
-  local r, why, name = program.run(o.program, o.arguments, o.device)
-  if not r then return fail(why, name) end
+  local o = parse(argv)
+  local r = command.need(program.run(o.program, o.arguments, o.device))
   if o.json then print(core.json.encode(r)) else print_page(r, o) end
   return code_of(r)
 end

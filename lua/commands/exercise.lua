@@ -35,7 +35,7 @@ local function list()
     if e.compose then goals[#goals + 1] = "modelled time" end
     rows[i] = { tostring(e.number), e.title, table.concat(goals, "; ") }
   end
-  for _, line in ipairs(display.table({ "", "exercise", "counts" }, rows)) do print(line) end
+  command.print_table({ "", "exercise", "counts" }, rows)
   print "\ncawb exercise 1 says what is to be done in the first one"
   return 0
 end
@@ -59,9 +59,8 @@ local function explain(e)
 end
 
 local function begin(e, path)
-  if core.fs.kind(path) then return command.fail("exercise", path .. " is there already; it is not overwritten", "usage") end
-  local ok, message = file.write(path, exercises.text(e, "start"))
-  if not ok then return command.fail("exercise", message, "missing") end
+  if core.fs.kind(path) then command.wrong(path .. " is there already; it is not overwritten") end
+  command.need(file.write(path, exercises.text(e, "start")))
   print(("%s is written. Edit it, then: cawb exercise %d %s"):format(path, e.number, path))
   return 0
 end
@@ -73,7 +72,7 @@ local function print_goals(v)
   for i, goal in ipairs(v.goals) do
     rows[i] = { goal.name, goal.value and ("%.4g"):format(goal.value) or "none", limit(goal), goal.reached and "reached" or "not yet" }
   end
-  for _, line in ipairs(display.table({ "goal", "counted", "wanted", "" }, rows)) do print(line) end
+  command.print_table({ "goal", "counted", "wanted", "" }, rows)
   for _, goal in ipairs(v.goals) do
     if not goal.reached then print(("%s: %s"):format(goal.name, goal.says)) end
   end
@@ -94,14 +93,10 @@ end
 
 local function judge(e, path, given)
   local source = file.read(path)
-  if not source then return command.fail("exercise", ("there is no file %s: cawb exercise %d --start %s writes one"):format(path, e.number,
-    path), "usage") end
-  local device <close>, message, name = cawb.device(given.device or "sim:h100")
-  if not device then return command.fail("exercise", message, name) end
-  local list
-  list, message, name = exercises.judge(e, device, { source }, { small = given.small, plan = file.read((path:gsub("%.cu$", "") .. ".lua")) })
-  if not list then return command.fail("exercise", message, name) end
-  local v = list[1]
+  if not source then command.wrong(("there is no file %s: cawb exercise %d --start %s writes one"):format(path, e.number, path)) end
+  local device <close> = command.need(cawb.device(given.device or "sim:h100"))
+  local v = command.need(exercises.judge(e, device, { source },
+    { small = given.small, plan = file.read((path:gsub("%.cu$", "") .. ".lua")) }))[1]
   if given.json then print(core.json.encode(v)) else print_verdict(e, v) end
   return v.passed and 0 or 1
 end
@@ -118,16 +113,10 @@ local function one(e, path, given)
 end
 
 function M.main(argv)
-  local given, rest = command.take(argv, own)
-  if not given then return command.fail("exercise", rest, "usage") end
-  for _, word in ipairs(rest) do
-    if word:sub(1, 1) == "-" then return command.fail("exercise", ("unknown flag '%s'"):format(word), "usage") end
-  end
-  if #rest > 2 then return command.fail("exercise", "an exercise and one file: cawb exercise 3 my.cu", "usage") end
-  if not rest[1] then return list() end
-  local e, message = exercises.find(rest[1])
-  if not e then return command.fail("exercise", message, "usage") end
-  return one(e, rest[2], given)
+  local given, words = command.flags(argv, own)
+  if #words > 2 then command.wrong "an exercise and one file: cawb exercise 3 my.cu" end
+  if not words[1] then return list() end
+  return one(command.sound(exercises.find(words[1])), words[2], given)
 end
 
 return M

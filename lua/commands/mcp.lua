@@ -3,6 +3,7 @@
 -- client that goes away pauses the run; --resume goes on with it.
 
 local cli = require "cawb.door.command_line"
+local command = require "cawb.door.command"
 local core = require "cawb.core"
 local driver = require "cawb.agent.driver"
 local job = require "cawb.door.job"
@@ -29,10 +30,7 @@ standard error. The strategy gives the options: budgets, rules, reward; its own 
 
 local function log(text) io.stderr:write("cawb mcp: ", text, "\n") end
 
-local function fail(message, name)
-  log(message)
-  return (name == "usage" or name == "strategy" or name == "invalid") and job.codes.usage or job.codes.missing
-end
+local need, sound = command.need, command.sound
 
 -- Standard output belongs to the protocol: what a strategy prints goes elsewhere.
 local function take_output()
@@ -51,7 +49,7 @@ end
 local function close(r, how)
   driver.finish(r, log)
   if r.closed then
-    if r.ended == "failed" then return fail(r.reason, r.reason_name) end
+    if r.ended == "failed" then command.fail(r.reason, r.reason_name) end
     return r.best and job.codes.passed or job.codes.failed
   end
   r.ended = nil
@@ -63,33 +61,24 @@ local function close(r, how)
 end
 
 local function open_run(parsed, s, all, t)
-  local book, message, name = ledger.open(parsed.out)
-  if not book then return nil, message, name end
-  local stopped
+  local book, stopped = need(ledger.open(parsed.out)), nil
   if parsed.resume then
-    stopped, message, name = resume.read(book, parsed.resume, t)
-    if not stopped then return nil, message, name end
+    stopped = need(resume.read(book, parsed.resume, t))
     all.seconds = math.max(1e-3, all.seconds - stopped.seconds)
     book = resume.ledger(book, stopped)
   end
   for _, means in ipairs { "replies", "tokens", "dollars" } do all.budget[means] = 0 end   -- the client's own affair
-  local r
-  r, message, name = run.new { task = t, strategy = s, options = all, ledger = book,
-    report = report.new(io.stderr, 2, parsed.quiet) }
-  if r and stopped then resume.restore(r, stopped) end
-  return r, message, name
+  local r = need(run.new { task = t, strategy = s, options = all, ledger = book,
+    report = report.new(io.stderr, 2, parsed.quiet) })
+  if stopped then resume.restore(r, stopped) end
+  return r
 end
 
 local function serve(out)
   return function(parsed, s, all, _, t)
-    local r, message, name = open_run(parsed, s, all, t)
-    if not r then return fail(message, name) end
-    local work
-    work, message, name = session.new(r, { name = "mcp" })
-    if not work then return fail(message, name) end
-    local instructions
-    instructions, message = prompt.fill(all.agent.prompt ~= "" and all.agent.prompt or "mcp", r)
-    if not instructions then return fail(message, "usage") end
+    local r = open_run(parsed, s, all, t)
+    local work = need(session.new(r, { name = "mcp" }))
+    local instructions = sound(prompt.fill(all.agent.prompt ~= "" and all.agent.prompt or "mcp", r))
     r.memory.began = #r.turns                -- tells calls of one client from those of the next
     if not parsed.resume then r:record("message", { chat = 1, role = "system", text = instructions }) end
     r.report:run_begins(r)
@@ -105,14 +94,10 @@ end
 
 function M.main(argv)
   local out = take_output()
-  local parsed, message = cli.parse(argv)
-  if not parsed then return fail(message, "usage") end
-  if #parsed.words ~= 2 then return fail("a strategy and a task are needed: cawb mcp STRATEGY.lua TASK.py", "usage") end
+  local parsed = sound(cli.parse(argv))
+  if #parsed.words ~= 2 then command.wrong "a strategy and a task are needed: cawb mcp STRATEGY.lua TASK.py" end
   parsed.words[1] = strategy.file(parsed.words[1]) or parsed.words[1]
-  local value
-  value, message = strategy.load_table(parsed.words[1])
-  if not value then return fail(message, "usage") end
-  return job.main(parsed, value, serve(out))
+  return job.main(parsed, sound(strategy.load_table(parsed.words[1])), serve(out))
 end
 
 return M

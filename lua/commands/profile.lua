@@ -4,7 +4,6 @@
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local profile = require "cawb.judge.profile.profile"
-local display = require "cawb.base.display"
 
 local M = { summary = "what a candidate does on a device, what limits it, and what to try next" }
 
@@ -36,7 +35,7 @@ local function print_metrics(one)
   for i, name in ipairs(sorted(one.metrics)) do
     rows[i] = { name, number(one.metrics[name]), one.sources[name] }
   end
-  for _, line in ipairs(display.table({ "metric", "value", "source" }, rows)) do print(line) end
+  command.print_table({ "metric", "value", "source" }, rows)
 end
 
 local function percent(x) return x and ("%.1f%%"):format(100 * x) or "-" end
@@ -52,7 +51,7 @@ local function print_roofline(r)
   if r.ridge then row("ridge", ("%.3g FLOP/byte"):format(r.ridge), r.roof .. " side") end
   if #rows > 0 then
     print ""
-    for _, line in ipairs(display.table({ "roofline", "reached", "of the ceiling" }, rows)) do print(line) end
+    command.print_table({ "roofline", "reached", "of the ceiling" }, rows)
     print(("operations: %s; ceilings: %s"):format(r.flops_source == "cupti" and "counted" or "of the task's graph",
       r.ceilings or r.note))
   end
@@ -72,7 +71,7 @@ local function print_lines(s)
                 table.concat(stalls, ", "), l.text or "" }
   end
   print(("lines, of %s %s"):format(number(s.samples), s.unit))
-  for _, line in ipairs(display.table({ "share", "line", "of these", "" }, rows)) do print(line) end
+  command.print_table({ "share", "line", "of these", "" }, rows)
 end
 
 local function print_all_metrics(p)
@@ -120,14 +119,13 @@ end
 
 local function body(task, candidate, all, given, cli)
   local opts = counters(given.counters)
-  if opts.metrics and #opts.metrics == 0 then return nil, "--counters needs at least one name", "usage" end
+  if opts.metrics and #opts.metrics == 0 then command.wrong "--counters needs at least one name" end
   opts.lines = given.lines
-  local p, message, name = profile.profile(task, candidate, all, opts)
-  if not p then return nil, message, name end
+  local p = command.need(profile.profile(task, candidate, all, opts))
   if cli.json then print(core.json.encode(p))
   elseif p.ok then print_page(task, candidate, p, given) end
-  if p.ok then return 0 end
-  return nil, ("%s: %s"):format(p.stage, p.reason), "candidate"
+  if not p.ok then command.fail(("%s: %s"):format(p.stage, p.reason), "candidate") end
+  return 0
 end
 
 function M.main(argv)

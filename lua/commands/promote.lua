@@ -5,7 +5,6 @@ local command = require "cawb.door.command"
 local core = require "cawb.core"
 local device = require "cawb.gpu.device"
 local promote = require "cawb.door.promote"
-local restored = require "cawb.run.restored"
 
 local M = { summary = "a checked candidate as a PyTorch operator: cawb promote RUN --into DIR" }
 
@@ -26,11 +25,11 @@ it out.
 
 local own = { ["--into"] = "value", ["--package"] = "value", ["--otherwise"] = "value", ["--name"] = "value",
   ["--speedup"] = "value", ["--out"] = "value", ["--turn"] = "value", ["--device"] = "value", ["--task"] = "value",
-  ["--modelled"] = "flag", ["--json"] = "flag" }
+  ["--shape"] = "list", ["--modelled"] = "flag", ["--json"] = "flag" }
 
 local most_shapes = 1024
 
-local function fail(message, name) return command.fail("promote", message, name or "usage") end
+local need, wrong = command.need, command.wrong
 
 -- The values of `64`, `64..256` or `64..256/64`: a list, and whether each is an end of it.
 local function values_of(text)
@@ -62,39 +61,28 @@ end
 
 local wrong_shape = "--shape '%s': write NAME=value, NAME=first..last or NAME=first..last/step, with commas between"
 
---- The shapes that one --shape means, or nil and a message.
+-- The shapes that one --shape means.
 local function shapes_of(text)
   local shapes = { { overrides = {}, quick = false } }
   for part in text:gmatch "[^,]+" do
     local name, value = part:match "^([%w_]+)=(.+)$"
     local values = name and values_of(value)
-    if not values then return nil, wrong_shape:format(text) end
+    if not values then wrong(wrong_shape:format(text)) end
     shapes = combined(shapes, name, values)
     if #shapes > most_shapes then
-      return nil, ("--shape '%s' means more than %d shapes; a larger step takes fewer"):format(text, most_shapes)
+      wrong(("--shape '%s' means more than %d shapes; a larger step takes fewer"):format(text, most_shapes))
     end
   end
   return shapes
 end
 
--- --shape may come more than once: taken out before the other flags.
-local function take_shapes(argv)
-  local shapes, rest, i = {}, {}, 1
-  while i <= #argv do
-    local text = argv[i]:match "^%-%-shape=(.*)$"
-    if argv[i] == "--shape" then
-      i = i + 1
-      text = argv[i]
-      if not text then return nil, "--shape needs a value" end
-    end
-    if text then
-      local more, message = shapes_of(text)
-      if not more then return nil, message end
-      table.move(more, 1, #more, #shapes + 1, shapes)
-    else rest[#rest + 1] = argv[i] end
-    i = i + 1
+local function all_shapes(texts)
+  local shapes = {}
+  for _, text in ipairs(texts) do
+    local more = shapes_of(text)
+    table.move(more, 1, #more, #shapes + 1, shapes)
   end
-  return shapes, rest
+  return shapes
 end
 
 -- Names that Python or PyTorch have already.
@@ -104,13 +92,13 @@ for word in ([[False None True and as assert async await break class continue de
   taken[word] = true
 end
 
--- Where the package goes and what it is called: { folder, package, project }, or nil and a message.
+-- Where the package goes and what it is called: { folder, package, project }.
 local function place_of(given)
   local into = given.into:gsub("(.)/+$", "%1")
   local package = given.package or (core.fs.realpath(into) or into):match "([^/]+)$"
   if not package:match "^[%a_][%w_]*$" or taken[package] then
-    return nil, ("%s is no name for a Python package: letters, digits and _, no word of Python's, nor PyTorch's own; "
-      .. "%s"):format(package, given.package and "choose another --package" or "choose another folder, or --package NAME")
+    wrong(("%s is no name for a Python package: letters, digits and _, no word of Python's, nor PyTorch's own; "
+      .. "%s"):format(package, given.package and "choose another --package" or "choose another folder, or --package NAME"))
   end
   return { folder = given.package and into .. "/" .. package or into, package = package, project = given.package and into }
 end
@@ -137,52 +125,30 @@ local function how_of(was, given, shapes, place)
     say = not given.json and progress or nil }
 end
 
-local function run(store, id, given, shapes, place)
-  local was, message, name = restored.turn(store, id, given.turn and math.tointeger(tonumber(given.turn)))
-  if not was then return fail(message, name) end
-  if given.task then was.run.task = given.task end
-  message = restored.task_changed(was.run)
-  if message then return fail(message) end
-  local dev <close>, why, kind = device.open(given.device or was.run.device, { deadlines = was.options.deadlines })
-  if not dev then return fail(why, kind) end
-  local r
-  r, message, name = promote.run(was, dev, how_of(was, given, shapes, place))
-  if not r then return fail(message, name) end
-  if given.json then print(core.json.encode(r)) else show(r) end
-  return r.ok and 0 or 1
-end
-
 local choices = { reference = true, warn = true, refuse = true }
 
--- What is wrong with the flags, or nil.
-local function wrong(given, words)
-  if #words > 1 then return ("one run at a time, not %d: %s"):format(#words, table.concat(words, " ")) end
+local function check(given, words)
+  if #words > 1 then wrong(("one run at a time, not %d: %s"):format(#words, table.concat(words, " "))) end
   if #words ~= 1 or words[1]:sub(1, 1) == "-" or not given.into then
-    return "a run and a folder are needed: cawb promote RUN --into DIR"
+    wrong "a run and a folder are needed: cawb promote RUN --into DIR"
   end
-  if given.name and not given.name:match "^[%a_][%w_]*$" then return "--name: letters, digits and _" end
-  if given.speedup and not tonumber(given.speedup) then return "--speedup needs a number" end
+  if given.name and not given.name:match "^[%a_][%w_]*$" then wrong "--name: letters, digits and _" end
+  if given.speedup and not tonumber(given.speedup) then wrong "--speedup needs a number" end
   if given.otherwise and not choices[given.otherwise] then
-    return ("--otherwise %s: it is reference, warn or refuse"):format(given.otherwise)
+    wrong(("--otherwise %s: it is reference, warn or refuse"):format(given.otherwise))
   end
 end
 
 function M.main(argv)
-  local shapes, rest = take_shapes(argv)
-  if not shapes then return fail(rest) end
-  local given, words = command.take(rest, own)
-  if not given then return fail(words) end
-  local why = wrong(given, words)
-  if why then return fail(why) end
-  local place, message = place_of(given)
-  if not place then return fail(message) end
-  local out, id = restored.place(words[1], given.out or "cawb-runs")
-  if not core.fs.kind(out .. "/store.sqlite") then
-    return fail(("%s: there is no store in it; --out says where the run was recorded"):format(out))
-  end
-  local store <close>, what, name = core.store.open(out)
-  if not store then return fail(what, name) end
-  return run(store, id, given, shapes, place)
+  local given, words = command.take(argv, own)
+  local shapes = all_shapes(given.shape)
+  check(given, words)
+  local place = place_of(given)
+  local store <close>, was = command.turn(words[1], given)
+  local dev <close> = need(device.open(given.device or was.run.device, { deadlines = was.options.deadlines }))
+  local r = promote.run(was, dev, how_of(was, given, shapes, place))
+  if given.json then print(core.json.encode(r)) else show(r) end
+  return r.ok and 0 or 1
 end
 
 return M

@@ -1,10 +1,9 @@
 -- cawb redteam: known ways to cheat against a set of rules.
 
+local command = require "cawb.door.command"
 local core = require "cawb.core"
 local device = require "cawb.gpu.device"
-local job = require "cawb.door.job"
 local redteam = require "cawb.suite.redteam"
-local display = require "cawb.base.display"
 local seeds = require "cawb.base.seeds"
 
 local M = { summary = "known ways to cheat, and honest look-alikes, against a set of rules" }
@@ -24,33 +23,17 @@ exit codes: 0 all cheats were caught and all look-alikes passed (with one set of
 2 wrong usage; 3 the machine lacks something
 ]]
 
-local function fail(message, name)
-  io.stderr:write("cawb redteam: ", message, "\n")
-  return name == "usage" and job.codes.usage or job.codes.missing
-end
+local own = { ["--rules"] = "list", ["--only"] = "value", ["--device"] = "value", ["--tier"] = "value", ["--seed"] = "value",
+  ["--json"] = "flag", ["--quiet"] = "flag" }
 
--- The words after `cawb redteam`, or nil and a message.
 local function parse(argv)
-  local o, i = { rules = {}, tier = "1" }, 1
-  local takes = { ["--rules"] = true, ["--only"] = true, ["--device"] = true, ["--tier"] = true, ["--seed"] = true }
-  while i <= #argv do
-    local name, value = argv[i]:match "^(%-%-[%w-]+)=(.*)$"
-    name = name or argv[i]
-    if takes[name] then
-      if not value then i, value = i + 1, argv[i + 1] end
-      if not value then return nil, name .. " needs a value" end
-      if name == "--rules" then table.insert(o.rules, value) else o[name:sub(3)] = value end
-    elseif name == "--json" or name == "--quiet" then
-      o[name:sub(3)] = true
-    else
-      return nil, ("unknown word '%s': see cawb redteam --help"):format(name)
-    end
-    i = i + 1
-  end
+  local o, words = command.take(argv, own)
+  if words[1] then command.wrong(("unknown word '%s': see cawb redteam --help"):format(words[1])) end
   if #o.rules == 0 then o.rules = { "strict" } end
-  if o.tier ~= "1" and o.tier ~= "2" then return nil, ("--tier %s: there are 1 and 2"):format(o.tier) end
+  o.tier = o.tier or "1"
+  if o.tier ~= "1" and o.tier ~= "2" then command.wrong(("--tier %s: there are 1 and 2"):format(o.tier)) end
   o.tier = tonumber(o.tier)
-  if o.seed and not o.seed:match "^%w+$" then return nil, ("--seed %s: use letters and digits"):format(o.seed) end
+  if o.seed and not o.seed:match "^%w+$" then command.wrong(("--seed %s: use letters and digits"):format(o.seed)) end
   o.seed = o.seed or seeds.fresh "redteam"
   o.device = o.device or (o.tier == 2 and "cpu" or "sim:h100")
   return o
@@ -87,7 +70,7 @@ local function tables(list)
     alarms[#alarms + 1] = ("%d of %d"):format(s.false_alarms, s.look_alikes)
   end
   rows[#rows + 1], rows[#rows + 2] = total, alarms
-  for _, text in ipairs(display.table(headings, rows)) do print(text) end
+  command.print_table(headings, rows)
 end
 
 local function run_all(dev, o)
@@ -95,23 +78,17 @@ local function run_all(dev, o)
   for _, name in ipairs(o.rules) do
     local quiet = o.quiet or o.json
     if not quiet then print(("rules: %s"):format(name)) end
-    local s, message, why = redteam.run(dev, { rules = name, only = o.only, tier = o.tier, seed = o.seed,
-      say = not quiet and function(r) print(line(r)) io.stdout:flush() end or nil })
-    if not s then return nil, message, why end
-    list[#list + 1] = s
+    list[#list + 1] = command.need(redteam.run(dev, { rules = name, only = o.only, tier = o.tier, seed = o.seed,
+      say = not quiet and function(r) print(line(r)) io.stdout:flush() end or nil }))
     if not quiet then print "" end
   end
   return list
 end
 
 function M.main(argv)
-  local o, message = parse(argv)
-  if not o then return fail(message, "usage") end
-  local dev <close>, why, name = device.open(o.device)
-  if not dev then return fail(why, name) end
-  local list
-  list, message, name = run_all(dev, o)
-  if not list then return fail(message, name) end
+  local o = parse(argv)
+  local dev <close> = command.need(device.open(o.device))
+  local list = run_all(dev, o)
   if o.json then print(core.json.encode(#list == 1 and list[1] or core.json.array(list)))
   else
     tables(list)

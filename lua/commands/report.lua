@@ -23,7 +23,7 @@ with the stack that they ran on, for others to compare with; these go to standar
 
 local own = { ["--run"] = "value", ["--to"] = "value", ["--markdown"] = "flag", ["--csv"] = "flag", ["--leaderboard"] = "flag" }
 
-local function fail(message, name) return command.fail("report", message, name or "usage") end
+local need, wrong = command.need, command.wrong
 
 local function text_of(which, data, given, folder)
   if given.markdown then return which.markdown(data) end
@@ -35,22 +35,18 @@ end
 -- How many forms other than the page are asked for.
 local function forms(given) return (given.markdown and 1 or 0) + (given.csv and 1 or 0) + (given.leaderboard and 1 or 0) end
 
--- The text of a store's report, or nil, message, name.
 local function of_store(dir, given)
-  local store <close>, message, name = core.store.open(dir)
-  if not store then return nil, message, name end
+  local store <close> = need(core.store.open(dir))
   local data = report_data.read(store, given.run)
-  if given.run and #data.runs == 0 then return nil, ("%s has no run '%s'"):format(dir, given.run) end
+  if given.run and #data.runs == 0 then wrong(("%s has no run '%s'"):format(dir, given.run)) end
   local text, why = text_of(page, data, given, (core.fs.realpath(dir) or dir):match "([^/]+)$")
-  return text, not text and ("%s: %s"):format(dir, why) or nil
+  return text or wrong(("%s: %s"):format(dir, why))
 end
 
 local function of_training(path, given)
-  if given.run then return nil, "--run names a run of a store; of training runs give the folder of one" end
-  if given.leaderboard then return nil, "--leaderboard is of suites in a store; this is a training log" end
-  local data, message, name = training.read(path)
-  if not data then return nil, message, name end
-  return text_of(training_page, data, given, (core.fs.realpath(path) or path):match "([^/]+)$")
+  if given.run then wrong "--run names a run of a store; of training runs give the folder of one" end
+  if given.leaderboard then wrong "--leaderboard is of suites in a store; this is a training log" end
+  return text_of(training_page, need(training.read(path)), given, (core.fs.realpath(path) or path):match "([^/]+)$")
 end
 
 -- What reads this path; nil where it is neither a store nor a training log.
@@ -60,13 +56,12 @@ local function reader_of(path)
 end
 
 local function missing(path)
-  if not core.fs.kind(path) then return path .. ": there is no such folder or file" end
-  return path .. ": there is no store in it, and no training log (log.jsonl)"
+  if not core.fs.kind(path) then wrong(path .. ": there is no such folder or file") end
+  wrong(path .. ": there is no store in it, and no training log (log.jsonl)")
 end
 
 local function put(text, path, html)
-  local ok, message = file.write(path, text)
-  if not ok then return command.fail("report", message, "io") end
+  need(file.write(path, text))
   if html and not page.library() then io.stderr:write "cawb report: without charts: Chart.js (Debian's libjs-chart.js) was not found\n" end
   print(path)
   return 0
@@ -74,14 +69,10 @@ end
 
 function M.main(argv)
   local given, words = command.take(argv, own)
-  if not given then return fail(words) end
-  if #words ~= 1 or words[1]:sub(1, 1) == "-" then return fail "one store is needed: cawb report STORE [flags]" end
-  if forms(given) > 1 then return fail "--markdown, --csv and --leaderboard are several reports: ask for one" end
-  local dir = words[1] == "/" and "/" or words[1]:gsub("/+$", "")
-  local reader = reader_of(dir)
-  if not reader then return fail(missing(dir)) end
-  local text, message, name = reader(dir, given)
-  if not text then return fail(message, name) end
+  local word = command.only(words, "one store is needed: cawb report STORE [flags]")
+  if forms(given) > 1 then wrong "--markdown, --csv and --leaderboard are several reports: ask for one" end
+  local dir = word == "/" and "/" or word:gsub("/+$", "")
+  local text = (reader_of(dir) or missing)(dir, given)
   local html = forms(given) == 0
   local folder = core.fs.kind(dir) == "folder" and dir or dir:match "^(.*)/[^/]*$" or "."
   local path = given.to or html and folder .. "/report.html"

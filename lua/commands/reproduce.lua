@@ -6,7 +6,6 @@ local core = require "cawb.core"
 local device = require "cawb.gpu.device"
 local evaluate = require "cawb.judge.evaluate"
 local manifest = require "cawb.gpu.manifest"
-local restored = require "cawb.run.restored"
 local display = require "cawb.base.display"
 local task = require "cawb.judge.task.task"
 
@@ -23,7 +22,7 @@ Exit code 0: it agrees; 1: it does not.
 local own = { ["--out"] = "value", ["--turn"] = "value", ["--device"] = "value", ["--task"] = "value",
   ["--json"] = "flag" }
 
-local function fail(message, name) return command.fail("reproduce", message, name or "usage") end
+local need = command.need
 
 -- Whether two intervals meet, or nearly.
 local function agree(a, b, same)
@@ -52,14 +51,13 @@ local function show(r)
   local rows = {}
   for i, c in ipairs(r.compared) do rows[i] = { c.what, c.was, c.now, c.ok and "agrees" or "DIFFERS" } end
   if #rows > 0 then
-    for _, line in ipairs(display.table({ "", "stored", "now", "" }, rows)) do print(line) end
+    command.print_table({ "", "stored", "now", "" }, rows)
   end
   print(r.agrees and "It agrees." or "It does not agree.")
 end
 
 local function perform(t, dev, was)
-  local facts, message, name = evaluate.one(t, was.candidate, was.options, {})
-  if not facts then return nil, message, name end
+  local facts = need(evaluate.one(t, was.candidate, was.options, {}))
   local r = { run = was.run.id, turn = was.number, name = was.result.name, device = dev.info.model,
     modelled = dev.info.modelled,
               ok = facts.ok, stage = facts.stage, reason = facts.reason, time_s = facts.time_s,
@@ -75,34 +73,16 @@ local function perform(t, dev, was)
   return r
 end
 
-local function reproduce(store, id, given)
-  local was, message, name = restored.turn(store, id, given.turn and math.tointeger(tonumber(given.turn)))
-  if not was then return fail(message, name) end
-  if given.task then was.run.task = given.task end
-  message = restored.task_changed(was.run)
-  if message then return fail(message) end
-  local dev <close>, why, kind = device.open(given.device or was.run.device, { deadlines = was.options.deadlines })
-  if not dev then return fail(why, kind) end
-  local t <close>, why2, kind2 = task.open(was.run.task, { device = dev, options = was.options })
-  if not t then return fail(why2, kind2) end
-  local r
-  r, message, name = perform(t, dev, was)
-  if not r then return fail(message, name) end
-  if given.json then print(core.json.encode(r)) else show(r) end
-  return r.agrees and 0 or 1
-end
-
 function M.main(argv)
   local given, words = command.take(argv, own)
-  if not given then return fail(words) end
-  if #words ~= 1 or words[1]:sub(1,
-    1) == "-" then return fail "one run is needed: cawb reproduce RUN [--out STORE]" end
-  if given.turn and not math.tointeger(tonumber(given.turn)) then return fail("--turn needs a number") end
-  local out, id = restored.place(words[1], given.out or "cawb-runs")
-  if not core.fs.kind(out .. "/store.sqlite") then return fail(out .. ": there is no store in it") end
-  local store <close>, message, name = core.store.open(out)
-  if not store then return fail(message, name) end
-  return reproduce(store, id, given)
+  local run = command.only(words, "one run is needed: cawb reproduce RUN [--out STORE]")
+  if given.turn and not math.tointeger(tonumber(given.turn)) then command.wrong "--turn needs a number" end
+  local store <close>, was = command.turn(run, given)
+  local dev <close> = need(device.open(given.device or was.run.device, { deadlines = was.options.deadlines }))
+  local t <close> = need(task.open(was.run.task, { device = dev, options = was.options }))
+  local r = perform(t, dev, was)
+  if given.json then print(core.json.encode(r)) else show(r) end
+  return r.agrees and 0 or 1
 end
 
 return M

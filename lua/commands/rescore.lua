@@ -2,7 +2,6 @@
 
 local command = require "cawb.door.command"
 local core = require "cawb.core"
-local display = require "cawb.base.display"
 local rescore = require "cawb.suite.rescore"
 local rewards = require "cawb.run.rewards"
 local strategy = require "cawb.base.strategy"
@@ -23,33 +22,27 @@ usage: cawb rescore STORE [--reward NAME|FILE] [--tolerance FILE] [--rules FILE]
 local own = { ["--reward"] = "value", ["--tolerance"] = "value", ["--rules"] = "value", ["--all"] = "flag",
               ["--json"] = "flag" }
 
-local function fail(message, name) return command.fail("rescore", message, name or "usage") end
+local sound = command.sound
 
 local function reward_of(name)
-  if not name:find "%.lua$" then return rewards.get(name) end
-  local config, message = strategy.load_table(name)
-  if not config then return nil, message end
+  if not name:find "%.lua$" then return sound(rewards.get(name)) end
+  local config = sound(strategy.load_table(name))
   if type(config.reward) == "function" then return config.reward end
-  if type(config.reward) == "string" then return rewards.get(config.reward) end
-  return nil, name .. ": returns no reward function"
+  if type(config.reward) == "string" then return sound(rewards.get(config.reward)) end
+  command.wrong(name .. ": returns no reward function")
 end
 
 local function how_of(given)
-  local how, message = {}, nil
+  local how = {}
   local name = given.reward or not (given.tolerance or given.rules) and "tiers-paper"
-  if name then how.reward, message = reward_of(name) end
-  if name and not how.reward then return nil, message end
+  how.reward = name and reward_of(name) or nil
   if given.tolerance then
-    local layer
-    layer, message = strategy.load_table(given.tolerance)
-    if not layer then return nil, message end
-    if type(layer.tolerance) ~= "table" then return nil, given.tolerance .. ": returns no table 'tolerance'" end
+    local layer = sound(strategy.load_table(given.tolerance))
+    if type(layer.tolerance) ~= "table" then command.wrong(given.tolerance .. ": returns no table 'tolerance'") end
     how.tolerance = { tolerance = layer.tolerance }
   end
   if given.rules then
-    local found
-    found, message = rescore.rules(given.rules)
-    if not found then return nil, message end
+    local found = sound(rescore.rules(given.rules))
     how.rules, how.set = found.rules, found.set
   end
   return how
@@ -70,7 +63,7 @@ local function show(r, all)
     rows[i] = { c.run, tostring(c.turn), number(c.was), number(c.now), verdict(c) }
   end
   if #rows > 0 then
-    for _, line in ipairs(display.table({ "run", "turn", "was", "now", "verdict" }, rows)) do print(line) end
+    command.print_table({ "run", "turn", "was", "now", "verdict" }, rows)
     if #r.changes > #rows then print(("... and %d more (--all)"):format(#r.changes - #rows)) end
     print ""
   end
@@ -79,26 +72,17 @@ local function show(r, all)
     rows[i] = { tostring(s.rank_now), tostring(s.rank_was), s.strategy, tostring(s.runs), number(s.was),
       number(s.now) }
   end
-  for _, line in ipairs(display.table({ "rank", "was", "strategy", "runs", "mean best reward, was", "now" },
-    rows)) do print(line) end
+  command.print_table({ "rank", "was", "strategy", "runs", "mean best reward, was", "now" }, rows)
   print(("%d turns: %d rewards change, %d verdicts flip%s"):format(r.turns, r.rewards, r.verdicts,
     r.unknown > 0 and (", %d would have to be timed"):format(r.unknown) or ""))
 end
 
 function M.main(argv)
   local given, words = command.take(argv, own)
-  if not given then return fail(words) end
-  if #words ~= 1 or words[1]:sub(1,
-    1) == "-" then return fail("one store is needed: cawb rescore STORE [flags]") end
-  if not core.fs.kind(words[1] .. "/store.sqlite") then return fail(words[1] .. ": there is no store in it") end
-  local how, message = how_of(given)
-  if not how then return fail(message) end
-  local store <close>, why, name = core.store.open(words[1])
-  if not store then return fail(why, name) end
+  local store <close> = command.store(command.only(words, "one store is needed: cawb rescore STORE [flags]"))
+  local how = how_of(given)
   collectgarbage "generational"               -- nearly everything is garbage after its turn
-  local r
-  r, why, name = rescore.store(store, how)
-  if not r then return fail(why, name) end
+  local r = command.need(rescore.store(store, how))
   if given.json then print(core.json.encode(r)) else show(r, given.all) end
   if how.set and #how.set.silent > 0 then
     io.stderr:write(("stored findings alone speak for %s\n"):format(table.concat(how.set.silent, ", ")))

@@ -34,13 +34,12 @@ local function body(task, candidate, all, given, cli)
     tools[#tools + 1] = name
     local known = table.concat(sanitizer.tools, " ")
     if not (" " .. known .. " "):find(" " .. name .. " ", 1, true) then
-      return nil, ("--tools: no tool '%s' (there are: %s)"):format(name, known), "usage"
+      command.wrong(("--tools: no tool '%s' (there are: %s)"):format(name, known))
     end
   end
-  local r, message, name = sanitizer.sanitize(task, candidate, all, { tools = tools })
-  if not r then return nil, message, name end
+  local r = command.need(sanitizer.sanitize(task, candidate, all, { tools = tools }))
   if cli.json then print(core.json.encode(r)) elseif r.ok then print_page(r) end
-  if not r.ok then return nil, ("%s: %s"):format(r.stage, r.reason), "candidate" end
+  if not r.ok then command.fail(("%s: %s"):format(r.stage, r.reason), "candidate") end
   return r.clean and 0 or 1
 end
 

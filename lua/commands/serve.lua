@@ -1,10 +1,8 @@
 -- cawb serve TASKS...: an environment that trainers ask over HTTP: candidates in, verdicts and rewards out.
 
-local cli = require "cawb.door.command_line"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
-local device = require "cawb.gpu.device"
 local file = require "cawb.base.file"
 local job = require "cawb.door.job"
 local lane = require "cawb.base.lane"
@@ -12,7 +10,6 @@ local options = require "cawb.base.options"
 local rules = require "cawb.judge.rules"
 local scale = require "cawb.judge.task.scale"
 local server = require "cawb.learn.serve.server"
-local strategy = require "cawb.base.strategy"
 
 local M = { summary = "an environment for trainers: candidates over HTTP, verdicts and rewards back" }
 
@@ -46,15 +43,13 @@ local numbers = { port = { 8000, 0, 65535 }, places = { 0, 1, 1024 }, resident =
 
 local function log(text) io.stderr:write("cawb serve: ", text, "\n") end
 
-local function fail(message, name) return command.fail("serve", message, name) end
-
 local function read_numbers(given)
   local all = {}
   for name, about in pairs(numbers) do
     local text = given[name]
     local n = text and math.tointeger(tonumber(text))
     if text and not (n and n >= about[2] and n <= about[3]) then
-      return nil, ("--%s '%s': write a whole number from %d to %d"):format(name, text, about[2], about[3])
+      command.wrong(("--%s '%s': write a whole number from %d to %d"):format(name, text, about[2], about[3]))
     end
     all[name] = n or about[1]
   end
@@ -67,7 +62,7 @@ local function check_host(given)
   local host = given.host or "127.0.0.1"
   if host == "localhost" then host = "127.0.0.1" end
   if local_hosts[host] or given["token-file"] then return host end
-  return nil, ("--host %s: others can reach that address: name a file with a token, --token-file FILE"):format(host)
+  command.wrong(("--host %s: others can reach that address: name a file with a token, --token-file FILE"):format(host))
 end
 
 -- Options, and the text of the files that they came from. A new best is confirmed in sessions; what a candidate of
@@ -75,20 +70,9 @@ end
 local function layered(parsed, confirm)
   local all, texts = options.copy(defaults), core.json.array {}
   all.confirm.enabled = confirm
-  for _, path in ipairs(parsed.configs) do
-    local layer, message = strategy.load_table(path)
-    if not layer then return nil, message end
-    local ok
-    ok, message = options.overlay(all, layer, path)
-    if not ok then return nil, message end
-    texts[#texts + 1] = file.read(path)
-  end
-  for _, assignment in ipairs(parsed.sets) do
-    local ok, message = options.set(all, assignment)
-    if not ok then return nil, message end
-  end
-  local ok, message = rules.set(all.rules)
-  if not ok then return nil, message end
+  command.options(parsed, all)
+  for _, path in ipairs(parsed.configs) do texts[#texts + 1] = file.read(path) end
+  command.sound(rules.set(all.rules))
   return all, texts
 end
 
@@ -98,18 +82,10 @@ local function cores()
   return math.max(1, n)
 end
 
-local function open_one(name, all)
-  return device.open(name, { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate })
-end
-
 -- The first place of each device that is named.
 local function open_named(parsed, all)
   local list = {}
-  for name in parsed.device:gmatch "[^,]+" do
-    local one, message, kind = open_one(name, all)
-    if not one then return nil, message, kind end
-    list[#list + 1] = one
-  end
+  for name in parsed.device:gmatch "[^,]+" do list[#list + 1] = command.device(name, all) end
   return list
 end
 
@@ -122,8 +98,7 @@ end
 -- The devices of the places: each that is named is there as often as asked for. On a simulated one a place takes one core then; on a
 -- GPU the places are in one lane, in which one of them at a time measures.
 local function open_devices(parsed, all, places)
-  local list, message, kind = open_named(parsed, all)
-  if not list then return nil, message, kind end
+  local list = open_named(parsed, all)
   local named, modelled = #list, list[1].info.modelled
   local count = places_of(list[1], named, places)
   if modelled and count > 1 and all.simulate.threads == 0 then
@@ -133,9 +108,7 @@ local function open_devices(parsed, all, places)
   for i = 1, named do
     if not modelled and count > 1 then list[i].lane = lane.new() end
     for _ = 2, count do
-      local one
-      one, message, kind = open_one(list[i].requested, all)
-      if not one then return nil, message, kind end
+      local one = command.device(list[i].requested, all)
       one.lane = list[i].lane
       list[#list + 1] = one
     end
@@ -152,16 +125,12 @@ local function shown_host(host) return host:find ":" and "[" .. host .. "]" or h
 
 local function serve(parsed, given, number, host)
   local all, texts = layered(parsed, false)
-  if not all then return fail(texts, "usage") end
-  local session = assert(layered(parsed, true))
+  local session = layered(parsed, true)
   scale.prepare(all)
-  local devices, message, name = open_devices(parsed, all, number.places)
-  if not devices then return fail(message, name) end
-  local s
-  s, message, name = server.open { paths = parsed.words, devices = devices, options = all, session_options = session, configs = texts, out = parsed.out,
+  local devices = open_devices(parsed, all, number.places)
+  local s = command.need(server.open { paths = parsed.words, devices = devices, options = all, session_options = session, configs = texts, out = parsed.out,
     host = host, port = number.port, token_file = given["token-file"], accept = given["accept-tasks"], memo = not given["no-memo"],
-    rate = number.rate, body = number.body, sessions = number.sessions, resident = number.resident, builders = builders(devices), wait = number.wait, log = log }
-  if not s then return fail(message, name) end
+    rate = number.rate, body = number.body, sessions = number.sessions, resident = number.resident, builders = builders(devices), wait = number.wait, log = log })
   io.stdout:write(("cawb serve: http://%s:%d, %d tasks on %s, %d places, %d candidates remembered\n"):format(shown_host(host),
     s.http:port(), #s.tasks.list, devices[1].info.name, #devices, s.runs.restored))
   io.stdout:flush()
@@ -169,20 +138,13 @@ local function serve(parsed, given, number, host)
 end
 
 function M.main(argv)
-  local given, rest = command.take(argv, own)
-  if not given then return fail(rest, "usage") end
-  local parsed, message = cli.parse(rest)
-  if not parsed then return fail(message, "usage") end
+  local given, parsed = command.parse(argv, own)
   if #parsed.words == 0 and not given["accept-tasks"] then
-    return fail("tasks are needed: cawb serve TASK.py|SUITE ... [flags]", "usage")
+    command.wrong "tasks are needed: cawb serve TASK.py|SUITE ... [flags]"
   end
-  local number, host
-  number, message = read_numbers(given)
-  if not number then return fail(message, "usage") end
-  host, message = check_host(given)
-  if not host then return fail(message, "usage") end
+  local number, host = read_numbers(given), check_host(given)
   if parsed.resume or parsed.seed or parsed.json or #parsed.baselines > 0 then
-    return fail("--resume, --seed, --json and --baseline are a run's: a server has none of them", "usage")
+    command.wrong "--resume, --seed, --json and --baseline are a run's: a server has none of them"
   end
   return serve(parsed, given, number, host) or job.codes.passed
 end

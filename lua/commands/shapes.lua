@@ -1,14 +1,10 @@
 -- cawb shapes TASK.py CANDIDATE: does a candidate hold for sizes next to the task's own?
 
 local shapes = require "cawb.door.shapes"
-local cli = require "cawb.door.command_line"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
-local defaults = require "cawb.base.defaults"
-local device = require "cawb.gpu.device"
 local given_words = require "cawb.door.arguments"
 local job = require "cawb.door.job"
-local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local tasks = require "cawb.judge.task.task"
 
@@ -40,41 +36,24 @@ end
 
 -- The task's constants at the size asked for.
 local function constants_of(path, dev, all, host)
-  local task <close>, message, name = tasks.open(path, { device = dev, options = all, host = host })
-  if not task then return nil, message, name end
+  local task <close> = command.need(tasks.open(path, { device = dev, options = all, host = host }))
   return task.info.constants
 end
 
 local function check(parsed, all, dev, candidate)
-  local process, hello, kind = python.start(all.deadlines.start)
-  if not process then return nil, hello, kind end
+  local process <close>, hello = command.need(python.start(all.deadlines.start))
   local host, path = { process, hello }, parsed.words[1]
-  local constants, message, name = constants_of(path, dev, all, host)
-  local list
-  if constants then
-    list, message, name = shapes.check(path, candidate, { device = dev, options = all, constants = constants,
-      host = host, say = not parsed.json and line or nil })
-  end
-  process:close()
-  return list, message, name
+  return command.need(shapes.check(path, candidate, { device = dev, options = all,
+    constants = constants_of(path, dev, all, host), host = host, say = not parsed.json and line or nil }))
 end
 
 function M.main(argv)
-  local parsed, message = cli.parse(argv)
-  if not parsed then return command.fail("shapes", message, "usage") end
-  if #parsed.words ~= 2 then return command.fail("shapes", "name a task and a candidate", "usage") end
-  local all, candidate = options.copy(defaults), nil
-  for _, assignment in ipairs(parsed.sets) do
-    local ok, why = options.set(all, assignment)
-    if not ok then return command.fail("shapes", why, "usage") end
-  end
-  candidate, message = given_words.candidate(parsed.words[2])
-  if not candidate then return command.fail("shapes", message, "usage") end
-  local dev <close>, why, name = device.open(parsed.device)
-  if not dev then return command.fail("shapes", why, name) end
-  local list
-  list, message, name = check(parsed, all, dev, candidate)
-  if not list then return command.fail("shapes", message, name == "task" and "usage" or name) end
+  local _, parsed = command.parse(argv, {})
+  if #parsed.words ~= 2 then command.wrong "name a task and a candidate" end
+  local all = command.options(parsed)
+  local candidate = command.sound(given_words.candidate(parsed.words[2]))
+  local dev <close> = command.device(parsed.device, all)
+  local list = check(parsed, all, dev, candidate)
   if parsed.json then print(core.json.encode { shapes = core.json.array(list) }) end
   for _, found in ipairs(list) do
     if found.outcome == "wrong" then return job.codes.failed end

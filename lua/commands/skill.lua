@@ -1,6 +1,6 @@
 -- cawb skill: pages on how to make kernels faster, by name, words or limiter.
 
-local display = require "cawb.base.display"
+local command = require "cawb.door.command"
 local skills = require "cawb.agent.skills"
 
 local M = { summary = "pages on making kernels faster: by name, by words, by a profile's limiter" }
@@ -15,18 +15,13 @@ usage: cawb skill                      all of them, the most important first
 local function print_list(list)
   local rows = {}
   for i, page in ipairs(list) do rows[i] = { tostring(page.priority), page.name, page.summary } end
-  for _, line in ipairs(display.table({ "priority", "skill", "" }, rows)) do print(line) end
-end
-
-local function fail(message)
-  io.stderr:write("cawb skill: ", message, "\n")
-  return 2
+  command.print_table({ "priority", "skill", "" }, rows)
 end
 
 local function by_limiter(limiter)
   local list = skills.for_limiter(limiter)
   if #list == 0 then
-    return fail(("no skill answers '%s'; limiters are %s"):format(limiter, table.concat(skills.limiters, ", ")))
+    command.wrong(("no skill answers '%s'; limiters are %s"):format(limiter, table.concat(skills.limiters, ", ")))
   end
   print_list(list)
   return 0
@@ -40,7 +35,7 @@ function M.main(argv)
   local list, how = skills.find(question, 8)
   if how == "name" then io.stdout:write(skills.text(list[1]))
   elseif #list > 0 then print_list(list)
-  else return fail(select(2, skills.get(question))) end
+  else command.sound(skills.get(question)) end
   return 0
 end
 

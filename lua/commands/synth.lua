@@ -2,13 +2,10 @@
 
 local benchmark = require "cawb.learn.synth.benchmark"
 local card = require "cawb.learn.synth.card"
-local cli = require "cawb.door.command_line"
 local command = require "cawb.door.command"
 local confirm = require "cawb.learn.synth.confirm"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
-local device = require "cawb.gpu.device"
-local display = require "cawb.base.display"
 local export = require "cawb.learn.synth.export"
 local file = require "cawb.base.file"
 local job = require "cawb.door.job"
@@ -21,7 +18,9 @@ local strategy = require "cawb.base.strategy"
 
 local M = { summary = "training tasks, synthesised and filtered by execution: cawb synth --out DIR --count N" }
 
-local usage = [[
+M.goes_on = true              -- after an interruption the same command does
+
+M.usage = [[
 usage: cawb synth --out DIR [--count N] [flags]
 
 Composes operators of PyTorch into tasks of KernelBench's form, runs each, and keeps those that pass every
@@ -48,33 +47,17 @@ exit codes: 0 as many tasks as asked for; 1 fewer; 2 wrong usage; 3 the machine 
 
 local own = { ["--count"] = "value", ["--shard"] = "value", ["--benchmark"] = "value", ["--draws"] = "value",
               ["--propose"] = "value", ["--confirm"] = "flag",
-              ["--seeds"] = "flag", ["--help"] = "flag" }
+              ["--seeds"] = "flag" }
 
-local function fail(message, name)
-  if name == "interrupted" then
-    io.stderr:write("cawb synth: interrupted; the same command goes on\n")
-    return job.codes.interrupted
-  end
-  return command.fail("synth", message, name)
-end
+local need, wrong = command.need, command.wrong
+
+local function interrupted() command.fail("interrupted", "interrupted") end
 
 -- Defaults, with those of synthesis, under --config and --set.
 local function layered(parsed)
   local all = options.copy(defaults)
-  local layer, message = strategy.load_table(core.home .. "/configs/synth-paper.lua")
-  if not layer then return nil, message end
-  all.synth = layer.synth
-  local ok = true
-  for _, path in ipairs(parsed.configs) do
-    layer, message = strategy.load_table(path)
-    if not layer then return nil, message end
-    ok, message = options.overlay(all, layer, path)
-    if not ok then return nil, message end
-  end
-  for _, assignment in ipairs(parsed.sets) do
-    ok, message = options.set(all, assignment)
-    if not ok then return nil, message end
-  end
+  all.synth = command.sound(strategy.load_table(core.home .. "/configs/synth-paper.lua")).synth
+  command.options(parsed, all)
   -- The filters' kinds of inputs are few: a task is asked whether it tells right from wrong, not how well.
   all.verify.battery = { "mixed", "integers" }
   all.measure.against = {}
@@ -83,7 +66,7 @@ end
 
 local function whole(given, name, default)
   local n = math.tointeger(tonumber(given[name] or default))
-  if not n or n < 0 then return nil, ("--%s '%s': a whole number is expected"):format(name, given[name]) end
+  if not n or n < 0 then wrong(("--%s '%s': a whole number is expected"):format(name, given[name])) end
   return n
 end
 
@@ -91,7 +74,7 @@ local function shard_of(text)
   local i, n = (text or "1/1"):match "^(%d+)/(%d+)$"
   i, n = math.tointeger(tonumber(i)), math.tointeger(tonumber(n))
   if not (i and n and i >= 1 and i <= n) then
-    return nil, ("--shard '%s': write i/n with 1 <= i <= n, such as 3/16"):format(text)
+    wrong(("--shard '%s': write i/n with 1 <= i <= n, such as 3/16"):format(text))
   end
   return { i, n }
 end
@@ -135,8 +118,7 @@ local AT_ONCE = 16            -- names that are looked at for one question, whic
 local function all_seeds(m, borrow, say)
   local found = { seeds = core.json.array {}, looked = 0 }
   repeat
-    local reply, message, name = m:ask { op = "synth_seeds", first = found.looked, count = AT_ONCE, borrow = borrow }
-    if not reply then return nil, message, name end
+    local reply = need(m:ask { op = "synth_seeds", first = found.looked, count = AT_ONCE, borrow = borrow })
     table.move(reply.seeds, 1, #reply.seeds, #found.seeds + 1, found.seeds)
     found.looked = math.min(found.looked + AT_ONCE, reply.looked)
     say(("%d of %d names"):format(found.looked, reply.looked))
@@ -158,8 +140,7 @@ local function counted(found)
 end
 
 local function list_seeds(m, parsed, borrow, say)
-  local found, message, name = all_seeds(m, borrow, say)
-  if not found then return fail(message, name) end
+  local found = all_seeds(m, borrow, say)
   if parsed.json then
     print(core.json.encode(found))
     return 0
@@ -171,7 +152,7 @@ local function list_seeds(m, parsed, borrow, say)
     table.sort(ranks)
     rows[i] = { seed.name, seed.kind, table.concat(ranks, " "), seed.wants, seed.gives }
   end
-  for _, line in ipairs(display.table({ "seed", "kind", "dimensions", "wants", "gives" }, rows)) do print(line) end
+  command.print_table({ "seed", "kind", "dimensions", "wants", "gives" }, rows)
   print(counted(found))
   return 0
 end
@@ -191,11 +172,8 @@ end
 -- The files beside the store, and the table.
 local function finish(set, parsed, say, program)
   local rows = set:rows()
-  local written, message, name = export.write(set, rows, program)
-  if not written then return nil, message, name end
-  local ok
-  ok, message, name = file.replace(set.folder .. "/card.md", card.markdown(set, rows) .. "\n")
-  if not ok then return nil, message, name end
+  local written = need(export.write(set, rows, program))
+  need(file.replace(set.folder .. "/card.md", card.markdown(set, rows) .. "\n"))
   local kept, counts, all = card.counts(rows)
   if parsed.json then
     print(core.json.encode { kept = #kept, draws = all, counts = counts, set = set.id })
@@ -211,16 +189,11 @@ end
 
 -- Begin, or go on with, a set.
 local function perform(state, parsed, given, say)
-  local set <close>, message, name = sets.open(parsed.out, about_of(state, given))
-  if not set then return fail(message, name) end
+  local set <close> = need(sets.open(parsed.out, about_of(state, given)))
   state.maker.set, state.maker.benchmark = set, state.benchmark
-  local ended
-  ended, message, name = loop.run(set, state.maker, state.count, state.shard, state.draws, say)
-  if not ended then return fail(message, name) end
-  if ended == "interrupted" then return fail("", "interrupted") end
-  local kept
-  kept, message, name = finish(set, parsed, say, state.maker.hello.path)
-  if not kept then return fail(message, name) end
+  local ended = need(loop.run(set, state.maker, state.count, state.shard, state.draws, say))
+  if ended == "interrupted" then interrupted() end
+  local kept = finish(set, parsed, say, state.maker.hello.path)
   if ended == "exhausted" then
     io.stderr:write(("cawb synth: %d draws kept %d tasks of %d; --draws N allows more\n"):format(state.draws, kept, state.count))
   end
@@ -228,106 +201,68 @@ local function perform(state, parsed, given, say)
 end
 
 local function rewrite(parsed, say)
-  local set <close>, message, name = sets.open(parsed.out)
-  if not set then return fail(message, name) end
-  local kept
-  kept, message, name = finish(set, parsed, say)
-  return kept and job.codes.passed or fail(message, name)
+  local set <close> = need(sets.open(parsed.out))
+  finish(set, parsed, say)
+  return job.codes.passed
 end
 
 -- One process makes a set at a time; its lock and the folder for files that are looked at.
 local function place(out)
   local work = out .. "/work"
-  local ok, message, name = core.fs.mkdir(work)
-  if not ok then return nil, message, name end
-  local lock
-  lock, message, name = core.fs.lock(out .. "/lock", false)
-  if not lock then
-    if name == "busy" then message, name = out .. ": another process makes this set; a shard has a folder of its own", "usage" end
-    return nil, message, name
-  end
-  return lock, work
+  need(core.fs.mkdir(work))
+  local lock, message, name = core.fs.lock(out .. "/lock", false)
+  if name == "busy" then wrong(out .. ": another process makes this set; a shard has a folder of its own") end
+  return need(lock, message, name), work
 end
 
 local function with_device(parsed, given, state, say)
-  local dev <close>, message, name = device.open(parsed.device == "auto" and "sim:h100" or parsed.device,
-    { deadlines = state.all.deadlines, compile = state.all.compile, simulate = state.all.simulate })
-  if not dev then return fail(message, name) end
-  if not dev.info.rates then return fail("--device: tasks are sized by a simulated device's rates, such as sim:h100", "usage") end
+  local dev <close> = command.device(parsed.device == "auto" and "sim:h100" or parsed.device, state.all)
+  if not dev.info.rates then wrong "--device: tasks are sized by a simulated device's rates, such as sim:h100" end
   local m <close> = maker.new { device = dev, seed = state.seed, options = state.all, how = state.how, folder = state.work }
-  state.transformers, message, name = M.library(m, state.how)
-  if not state.transformers then return fail(message, name) end
+  state.transformers = need(M.library(m, state.how))
   if given.seeds then return list_seeds(m, parsed, state.transformers ~= "", say) end
-  local hello
-  hello, message, name = m:ask { op = "hello" }
-  if not hello then return fail(message, name) end
+  local hello = need(m:ask { op = "hello" })
   state.device, state.maker, state.torch = dev, m, hello.torch
-  if given.propose then
-    m.propose, message, name = propose.new(state.all)
-    if not m.propose then return fail(message, name) end
-  end
-  if given.benchmark then
-    state.benchmark, message, name = benchmark.open(given.benchmark, m, state.work, hello.torch, say)
-    if not state.benchmark then return fail(message, name) end
-  end
+  m.propose = given.propose and need(propose.new(state.all)) or nil
+  if given.benchmark then state.benchmark = need(benchmark.open(given.benchmark, m, state.work, hello.torch, say)) end
   return perform(state, parsed, given, say)
 end
 
 -- Times of what is kept on a GPU, and how well the modelled ones agree.
 local function confirmed(parsed, state, say)
-  local dev <close>, message, name = device.open(parsed.device, { deadlines = state.all.deadlines, compile = state.all.compile })
-  if not dev then return fail(message, name) end
-  if dev.info.modelled then return fail("--confirm measures: give --device cuda:N", "usage") end
-  local set <close>, why, kind = sets.open(parsed.out)
-  if not set then return fail(why, kind) end
+  local dev <close> = command.device(parsed.device, state.all)
+  if dev.info.modelled then wrong "--confirm measures: give --device cuda:N" end
+  local set <close> = need(sets.open(parsed.out))
   local card_name = dev.info.model or dev.info.name
   local timer <close> = confirm.timer { device = dev.info.name, kinds = state.kinds, options = state.all, seconds = state.how.seconds }
-  local ended
-  ended, why, kind = confirm.run(set, { timer = timer, name = card_name, folder = state.work, count = state.count, say = say })
-  if not ended then return fail(why, kind) end
-  if ended == "interrupted" then return fail("", "interrupted") end
+  local ended = need(confirm.run(set, { timer = timer, name = card_name, folder = state.work, count = state.count, say = say }))
+  if ended == "interrupted" then interrupted() end
   local a = confirm.agreement(set, card_name)
   if a then
     print(("%d tasks on %s: rank correlation of modelled and measured eager time %.3f, median error %.0f%%"):format(a.tasks, card_name,
       a.rank or 0, 100 * a.error))
   end
-  local kept
-  kept, why, kind = finish(set, parsed, say)
-  return kept and job.codes.passed or fail(why, kind)
+  finish(set, parsed, say)
+  return job.codes.passed
 end
 
--- What the command line says: a table, or nil and what is wrong.
 local function read(parsed, given)
-  if #parsed.words > 0 then return nil, ("'%s': the command takes flags alone"):format(parsed.words[1]) end
-  local state, message = { seed = parsed.seed or "1" }, nil
-  state.count, message = whole(given, "count", 100)
-  if state.count then state.draws, message = whole(given, "draws", 100 * state.count + 100) end
-  if state.draws then state.shard, message = shard_of(given.shard) end
-  if state.shard then state.all, message = layered(parsed) end
-  if state.all then state.how, message = maker.read(state.all.synth) end
-  if not state.how then return nil, message end
-  state.kinds, message = confirm.kinds(state.how.times)
-  if not state.kinds then return nil, message end
-  if given.propose and given.propose ~= "llm" then return nil, ("--propose '%s': llm is the one there is"):format(given.propose) end
+  if #parsed.words > 0 then wrong(("'%s': the command takes flags alone"):format(parsed.words[1])) end
+  local state = { seed = parsed.seed or "1", count = whole(given, "count", 100) }
+  state.draws, state.shard = whole(given, "draws", 100 * state.count + 100), shard_of(given.shard)
+  state.all = layered(parsed)
+  state.how = command.sound(maker.read(state.all.synth))
+  state.kinds = command.sound(confirm.kinds(state.how.times))
+  if given.propose and given.propose ~= "llm" then wrong(("--propose '%s': llm is the one there is"):format(given.propose)) end
   return state
 end
 
 function M.main(argv)
-  local given, rest = command.take(argv, own)
-  if not given then return fail(rest, "usage") end
-  if given.help or argv[1] == "help" then
-    io.write(usage)
-    return 0
-  end
-  local parsed, message = cli.parse(rest)
-  if not parsed then return fail(message, "usage") end
-  local state
-  state, message = read(parsed, given)
-  if not state then return fail(message, "usage") end
+  local given, parsed = command.parse(argv, own)
+  local state = read(parsed, given)
   local function say(text) if not parsed.quiet and not parsed.json then io.stderr:write(text, "\n") end end
   if state.count == 0 and not given.seeds then return rewrite(parsed, say) end
-  local lock <close>, work, name = place(parsed.out)
-  if not lock then return fail(work, name) end
+  local lock <close>, work = place(parsed.out)
   state.work = work
   if given.confirm then return confirmed(parsed, state, say) end
   return with_device(parsed, given, state, say)

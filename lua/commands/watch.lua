@@ -19,8 +19,6 @@ process is gone is no longer shown.
 
 local own = { ["--once"] = "flag", ["--every"] = "value" }
 
-local function fail(message, name) return command.fail("watch", message, name or "usage") end
-
 local function base(path) return tostring(path):match "([^/]+)$" end
 
 -- Runs without an end, the last begun first.
@@ -102,13 +100,9 @@ end
 
 function M.main(argv)
   local given, words = command.take(argv, own)
-  if not given then return fail(words) end
   local every = tonumber(given.every or 1)
-  if not every or every <= 0 then return fail(("--every '%s': seconds are expected"):format(given.every)) end
-  if #words ~= 1 or words[1]:sub(1, 1) == "-" then return fail("one store is needed: cawb watch STORE") end
-  if not core.fs.kind(words[1] .. "/store.sqlite") then return fail(words[1] .. ": there is no store in it") end
-  local store <close>, message, name = core.store.open(words[1])
-  if not store then return fail(message, name) end
+  if not every or every <= 0 then command.wrong(("--every '%s': seconds are expected"):format(given.every)) end
+  local store <close> = command.store(command.only(words, "one store is needed: cawb watch STORE"))
   repeat
     local width = core.fs.columns(1)
     local read = show(lines_of(store, width), not given.once and width)

@@ -257,7 +257,6 @@ static void without_headers(const cawb_places *places) {
   CHECK(mkdir(home, 0700) == 0 && symlink(f.path, libraries) == 0);
   CHECK(open_compiler(&bare, NULL) == CAWB_OK);
   if (compiler == NULL) return;
-  CHECK(cawb_compiler_includes(compiler)->count == 0);
   CHECK(plain("#include <cmath>\n#include <stdint.h>\nextern \"C\" __global__ void k(float *y) { y[0] = sqrtf(y[1]); }"));
   CHECK(build("__device__ int a;\n#include <cuda_fp16.h>\n", NULL, 0, NULL, 0) == CAWB_ERR_MISSING);
   CHECK(strstr(err.msg, "kernel.cu(2)") != NULL && strstr(err.msg, "header folder") != NULL);
@@ -289,7 +288,6 @@ static void hidden_toolkit(const cawb_places *places) {
   CHECK(open_compiler(&hidden, NULL) == CAWB_OK);
   if (compiler == NULL) return;
   CHECK(strcmp(cawb_compiler_library(compiler)->origin, "PyPI packages") == 0);
-  CHECK(strstr(cawb_compiler_includes(compiler)->list[0].path, "/nvidia/") != NULL);
   int here, elsewhere;
   CHECK(plain("__global__ void any() {}"));
   builtins(places->site_packages, &here, &elsewhere);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/slurp.h"
+#include "base/file.h"
 #include "sim_figures.h"
 
 typedef struct sim_fixture {

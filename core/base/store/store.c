@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/store/artifact.h"
 #include "base/store/store_schema.h"
 
@@ -183,19 +184,9 @@ static cawb_status open_locked(cawb_store *s, cawb_err *err) {
   return st;
 }
 
-/* mkdir -p; `path` is changed and restored. */
 static cawb_status make_folders(char *path, cawb_err *err) {
-  for (char *p = path + 1; ; p++) {
-    char c = *p;
-    if (c != '/' && c != '\0') continue;
-    *p = '\0';
-    int rc = mkdir(path, 0777);
-    int there = rc == 0 || errno == EEXIST;
-    cawb_status st = there ? CAWB_OK : cawb_fail_errno(err, CAWB_ERR_IO,
-      "cannot make the folder %s (choose another with --out)", path);
-    *p = c;
-    if (!there || c == '\0') return st;
-  }
+  if (cawb_folders_make(path)) return CAWB_OK;
+  return cawb_fail_errno(err, CAWB_ERR_IO, "cannot make the folder %s (choose another with --out)", path);
 }
 
 cawb_status cawb_store_open(cawb_store **out, const char *dir, cawb_err *err) {

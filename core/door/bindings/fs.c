@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/process/interrupt.h"
 #include "door/bindings/util.h"
 
@@ -30,15 +31,9 @@ static int fs_mkdir(lua_State *L) {
   const char *given = luaL_checklstring(L, 1, &size);
   luaL_argcheck(L, size > 0 && size < sizeof path, 1, "an empty or overlong path");
   memcpy(path, given, size + 1);
-  for (char *p = path + 1; *p != '\0'; p++) {
-    if (*p != '/') continue;
-    *p = '\0';
-    if (mkdir(path, 0777) != 0 && errno != EEXIST) return fail(L, "cannot make ", path);
-    *p = '/';
-  }
   struct stat st;
-  if (mkdir(path, 0777) != 0 && !(errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode)))
-    return fail(L, "cannot make ", path);
+  if (!cawb_folders_make(path)) return fail(L, "cannot make ", path);
+  if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) return errno = EEXIST, fail(L, "cannot make ", path);
   lua_pushboolean(L, 1);
   return 1;
 }

@@ -1,5 +1,5 @@
 /*
-** http.c - HTTP requests and server-sent events, for Lua.
+** http.c - HTTP requests, for Lua.
 **   local h = http.open()
 **   local t = h:start{ url =, headers = {"name: value"}, body =, connect = seconds, limit =
 **     bytes, ca = path, auth = { header =, prefix =, env = NAME or file = PATH } }
@@ -12,12 +12,10 @@
 #include "base/http/http.h"
 #include "door/bindings/util.h"
 #include "base/http/secret.h"
-#include "base/http/sse.h"
 
 #define HTTP "cawb.http"
 #define TRANSFER "cawb.transfer"
 #define SECRETS "cawb.secrets"
-#define SSE "cawb.sse"
 
 enum { FDS = 64 };        /* children that are waited for at once */
 
@@ -270,54 +268,9 @@ static int http_has_key(lua_State *L) {
   return 1;
 }
 
-/* ---- events ---- */
-
-static int sse_new(lua_State *L) {
-  lua_Integer limit = luaL_checkinteger(L, 1);
-  luaL_argcheck(L, limit > 0, 1, "a limit must be positive");
-  cawb_sse *s = lua_newuserdatauv(L, sizeof *s, 0);
-  memset(s, 0, sizeof *s);
-  s->limit = (size_t)limit;
-  luaL_setmetatable(L, SSE);
-  return 1;
-}
-
-/* s:feed(bytes): the events that are complete, { { event =, data = }, ... }; or nil, message, name. */
-static int sse_feed(lua_State *L) {
-  cawb_sse *s = luaL_checkudata(L, 1, SSE);
-  size_t size, n;
-  const char *bytes = luaL_checklstring(L, 2, &size);
-  lua_Integer count = 0;
-  cawb_err err;
-  lua_newtable(L);
-  for (; size > 0 && (n = cawb_sse_feed(s, bytes, size)) > 0; bytes += n, size -= n) {
-    if (!s->ready) continue;
-    lua_createtable(L, 0, 2);
-    lua_pushlstring(L, s->event.size > 0 ? s->event.data : "", s->event.size);
-    lua_setfield(L, -2, "event");
-    lua_pushlstring(L, s->data.size > 0 ? s->data.data : "", s->data.size);
-    lua_setfield(L, -2, "data");
-    lua_rawseti(L, -2, ++count);
-  }
-  if (!s->failed) return 1;
-  cawb_fail(&err, CAWB_ERR_INVALID, "an event of the stream has more than %zu bytes", s->limit);
-  return cawb_lua_fail(L, &err);
-}
-
-static int sse_pending(lua_State *L) {
-  lua_pushboolean(L, cawb_sse_pending(luaL_checkudata(L, 1, SSE)));
-  return 1;
-}
-
-static int sse_gc(lua_State *L) {
-  cawb_sse_free(luaL_checkudata(L, 1, SSE));
-  return 0;
-}
-
 int luaopen_cawb_http(lua_State *L) {
   static const luaL_Reg lib[] = {
-    { "open", http_open }, { "redact", http_redact }, { "has_key", http_has_key },
-    { "events", sse_new }, { NULL, NULL }
+    { "open", http_open }, { "redact", http_redact }, { "has_key", http_has_key }, { NULL, NULL }
   };
   static const luaL_Reg methods[] = {
     { "start", http_start }, { "wait", http_wait }, { "version", http_version },
@@ -331,12 +284,9 @@ int luaopen_cawb_http(lua_State *L) {
   static const luaL_Reg transfer_metas[] = {
     { "__gc", transfer_close }, { "__close", transfer_close }, { NULL, NULL }
   };
-  static const luaL_Reg sse_methods[] = { { "feed", sse_feed }, { "pending", sse_pending }, { NULL, NULL } };
-  static const luaL_Reg sse_metas[] = { { "__gc", sse_gc }, { NULL, NULL } };
   take_secrets(L);
   cawb_lua_class(L, HTTP, methods, metas);
   cawb_lua_class(L, TRANSFER, transfer_methods, transfer_metas);
-  cawb_lua_class(L, SSE, sse_methods, sse_metas);
   luaL_newlib(L, lib);
   return 1;
 }

@@ -56,10 +56,9 @@ void cawb_lua_push_json(lua_State *L, const cJSON *j) {
   }
 }
 
-/* ---- Lua to JSON: first checked, so that the conversion has little to raise ---- */
+/* ---- Lua to the text of JSON: first checked, so that writing has little to raise ---- */
 
 enum { DEPTH = 200 };
-static cJSON *convert(lua_State *L, int index);
 
 static int is_array(lua_State *L, int index) {
   int marked = 0;
@@ -71,15 +70,6 @@ static int is_array(lua_State *L, int index) {
   int first = lua_rawgeti(L, index, 1) != LUA_TNIL;
   lua_pop(L, 1);
   return marked || first;
-}
-
-static void fill_array(lua_State *L, int index, cJSON *a) {
-  lua_Integer n = (lua_Integer)lua_rawlen(L, index);
-  for (lua_Integer i = 1; i <= n; i++) {
-    lua_rawgeti(L, index, i);
-    cJSON_AddItemToArray(a, convert(L, lua_gettop(L)));
-    lua_pop(L, 1);
-  }
 }
 
 static int by_text(const void *a, const void *b) {
@@ -97,23 +87,9 @@ static const char **sorted_keys(lua_State *L, int index, size_t *count) {
   return keys;
 }
 
-static void fill_object(lua_State *L, int index, cJSON *o) {
-  size_t n;
-  const char **keys = sorted_keys(L, index, &n);
-  for (size_t i = 0; i < n; i++) {
-    lua_pushstring(L, keys[i]);
-    lua_rawget(L, index);
-    cJSON_AddItemToObject(o, keys[i], convert(L, lua_gettop(L)));
-    lua_pop(L, 1);
-  }
-  cJSON *item;
-  cJSON_ArrayForEach(item, o) cawb_utf8_clean(item->string);
-  lua_pop(L, 1);
-}
-
 enum { NUMBER = 40 };
 
-/* cJSON rounds what it prints to 15 digits if that comes close: here nothing is lost. */
+/* The fewest digits from which the same number is read. */
 static void print_number(lua_State *L, int index, char text[NUMBER]) {
   double d = lua_tonumber(L, index);
   if (lua_isinteger(L, index)) {
@@ -124,32 +100,6 @@ static void print_number(lua_State *L, int index, char text[NUMBER]) {
     snprintf(text, NUMBER, "%.*g", digits, d);
     if (strtod(text, NULL) == d) break;
   }
-}
-
-static cJSON *convert_number(lua_State *L, int index) {
-  char text[NUMBER];
-  print_number(L, index, text);
-  return cJSON_CreateRaw(text);
-}
-
-/* A path, or what a candidate printed, may be any bytes; JSON is UTF-8. */
-static cJSON *clean(cJSON *text) {
-  if (text != NULL) cawb_utf8_clean(text->valuestring);
-  return text;
-}
-
-static cJSON *convert(lua_State *L, int index) {
-  cJSON *j;
-  switch (lua_type(L, index)) {
-    case LUA_TBOOLEAN: return cJSON_CreateBool(lua_toboolean(L, index));
-    case LUA_TNUMBER: return convert_number(L, index);
-    case LUA_TSTRING: return clean(cJSON_CreateString(lua_tostring(L, index)));
-    case LUA_TTABLE: break;
-    default: return cJSON_CreateNull();
-  }
-  if (is_array(L, index)) fill_array(L, index, j = cJSON_CreateArray());
-  else fill_object(L, index, j = cJSON_CreateObject());
-  return j;
 }
 
 static void check(lua_State *L, int index, int depth);
@@ -195,15 +145,6 @@ static void check(lua_State *L, int index, int depth) {
     luaL_error(L, "JSON cannot hold a %s", luaL_typename(L, index));
 }
 
-cJSON *cawb_lua_to_json(lua_State *L, int index) {
-  index = lua_absindex(L, index);
-  luaL_checkstack(L, DEPTH * 6, "out of memory");
-  check(L, index, 0);
-  return convert(L, index);
-}
-
-/* ---- Lua to the text of JSON, without a tree between: the same text as of what is converted */
-
 static void write_value(lua_State *L, int index, cawb_bytes *to);
 
 /* How many bytes from here on stand for themselves in JSON, whatever follows. */
@@ -220,6 +161,7 @@ static void write_escape(unsigned char c, cawb_bytes *to) {
   else cawb_bytes_print(to, "\\u%04x", c);
 }
 
+/* A path, or what a candidate printed, may be any bytes; JSON is UTF-8. */
 static void write_string(const char *text, cawb_bytes *to) {
   cawb_bytes copy = { NULL, 0, 0, 0 };
   if (cawb_utf8_flaw(text) != NULL) {
@@ -285,6 +227,22 @@ static void write_value(lua_State *L, int index, cawb_bytes *to) {
   }
 }
 
+static void write_text(lua_State *L, int index, cawb_bytes *to) {
+  index = lua_absindex(L, index);
+  luaL_checkstack(L, DEPTH * 6, "out of memory");
+  check(L, index, 0);
+  write_value(L, index, to);
+}
+
+cJSON *cawb_lua_to_json(lua_State *L, int index) {
+  cawb_bytes text = { NULL, 0, 0, 0 };
+  write_text(L, index, &text);
+  cJSON *raw = text.failed ? NULL : cJSON_CreateRaw(text.data);
+  cawb_bytes_free(&text);
+  if (raw == NULL) luaL_error(L, "out of memory");
+  return raw;
+}
+
 /* Whether text has the escape for a NUL, behind which cJSON's strings would end. */
 static int has_nul(const char *text) {
   for (const char *s = text; (s = strchr(s, '\\')) != NULL; s += s[1] != '\0' ? 2 : 1)
@@ -297,9 +255,7 @@ static int has_nul(const char *text) {
 static int json_encode(lua_State *L) {
   cawb_bytes text = { NULL, 0, 0, 0 };
   luaL_checkany(L, 1);
-  luaL_checkstack(L, DEPTH * 6, "out of memory");
-  check(L, 1, 0);
-  write_value(L, 1, &text);
+  write_text(L, 1, &text);
   if (!text.failed) lua_pushlstring(L, text.data, text.size);
   int failed = text.failed;
   cawb_bytes_free(&text);

@@ -25,7 +25,7 @@ void cawb_lua_class(lua_State *L, const char *name, const luaL_Reg *methods,
 ** array metatable is an array, any other is an object.
 */
 void   cawb_lua_push_json(lua_State *L, const cJSON *j);
-cJSON *cawb_lua_to_json(lua_State *L, int index);   /* raises on what JSON cannot say */
+cJSON *cawb_lua_to_json(lua_State *L, int index);   /* its text, as an item that prints it; raises on what JSON cannot say */
 
 /* The first line of a key file, kept out of what is recorded; NULL and `err`. Borrowed. */
 const char *cawb_lua_secret_file(lua_State *L, const char *path, cawb_err *err);

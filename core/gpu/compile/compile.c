@@ -110,7 +110,6 @@ const cawb_found *cawb_compiler_library(const cawb_compiler *c) {
   return cawb_nvrtc_found(c->nvrtc);
 }
 
-const cawb_includes *cawb_compiler_includes(const cawb_compiler *c) { return &c->includes; }
 
 /* ----------------------------------------------------------------- checking */
 

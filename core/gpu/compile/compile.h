@@ -58,7 +58,6 @@ void        cawb_compiler_close(cawb_compiler *c);          /* NULL is a no-op *
 /* For reports: "13.0", and the files in use. */
 void cawb_compiler_version(const cawb_compiler *c, int *major, int *minor);
 const cawb_found    *cawb_compiler_library(const cawb_compiler *c);
-const cawb_includes *cawb_compiler_includes(const cawb_compiler *c);
 
 /*
 ** CAWB_ERR_CANDIDATE: the candidate does not compile or may not be compiled;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "gpu/compile/compile.h"
 #include "base/process/serve.h"
 
@@ -50,21 +51,11 @@ static void remove_orphans(const char *parent) {
   if (d != NULL) closedir(d);
 }
 
-static void make_folders(char *path) {
-  for (char *p = path + 1; *p != '\0'; p++) {
-    if (*p != '/') continue;
-    *p = '\0';
-    mkdir(path, 0777);
-    *p = '/';
-  }
-  mkdir(path, 0777);
-}
-
 /* Working from an empty folder, a source finds nothing to include beside it. */
 static void make_scratch(server *s) {
   char parent[PATH_MAX];
   snprintf(parent, sizeof parent, "%s/headers", s->cache);
-  make_folders(parent);
+  cawb_folders_make(parent);
   remove_orphans(parent);
   if (snprintf(s->scratch, sizeof s->scratch, "%s/%ld", parent, (long)getpid()) >=
           (int)sizeof s->scratch ||

@@ -14,7 +14,6 @@ static const char *const computes[CAWB_COMPUTES] = {
 };
 
 const char *cawb_dtype_name(cawb_dtype t) { return dtypes[t].name; }
-size_t cawb_dtype_size(cawb_dtype t) { return dtypes[t].size; }
 const char *cawb_compute_name(cawb_compute c) { return computes[c]; }
 
 double cawb_gemm_flops(const cawb_gemm *g) {

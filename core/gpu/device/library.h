@@ -77,7 +77,6 @@ typedef struct cawb_choice {
 } cawb_choice;
 
 const char *cawb_dtype_name(cawb_dtype t);      /* PyTorch's */
-size_t      cawb_dtype_size(cawb_dtype t);
 const char *cawb_compute_name(cawb_compute c);
 
 /* Operations, of which a multiply-add is two; bytes of the operands, each once. */

@@ -262,8 +262,6 @@ void cawb_sandbox_free(cawb_sandbox *s) {
   free(s);
 }
 
-lua_State *cawb_sandbox_state(cawb_sandbox *s) { return s->L; }
-
 static cawb_status outcome(cawb_sandbox *s, int rc, cawb_err *err) {
   if (rc == LUA_OK) return CAWB_OK;
   if (rc == LUA_ERRMEM && s->starved) {

@@ -24,7 +24,6 @@ typedef struct cawb_sandbox_limits {
 cawb_status cawb_sandbox_new(cawb_sandbox **out, const cawb_sandbox_limits *limits,
                              cawb_err *err);
 void        cawb_sandbox_free(cawb_sandbox *s);
-lua_State  *cawb_sandbox_state(cawb_sandbox *s);    /* borrowed; to add functions */
 
 /*
 ** Protected call of a C function with one pointer argument: the only way to

@@ -155,7 +155,6 @@ void cawb_census_join(census_flow *f, census_set temp, const uint64_t *from) {
 
 void cawb_census_clear(const census_flow *f, census_set s) { memset(s, 0, f->width * sizeof *s); }
 void cawb_census_put(census_set s, size_t object) { s[object / 64] |= 1ull << object % 64; }
-int  cawb_census_has(const uint64_t *s, size_t object) { return (int)(s[object / 64] >> object % 64 & 1); }
 
 size_t cawb_census_next(const census_flow *f, const uint64_t *s, size_t object) {
   while (object < f->nobjects) {

@@ -49,7 +49,6 @@ void cawb_census_join(census_flow *f, census_set temp, const uint64_t *from);
 void cawb_census_clear(const census_flow *f, census_set s);
 int  cawb_census_none(const census_flow *f, const uint64_t *s);
 void cawb_census_put(census_set s, size_t object);
-int  cawb_census_has(const uint64_t *s, size_t object);
 
 /* The first object of a set from `object` on; nobjects behind the last. */
 size_t cawb_census_next(const census_flow *f, const uint64_t *s, size_t object);

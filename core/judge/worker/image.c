@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/slurp.h"
+#include "base/file.h"
 
 cawb_status cawb_image_read(cawb_image *out, const char *ptx, const char *cubin, cawb_err *err) {
   char *text = NULL, *code = NULL;

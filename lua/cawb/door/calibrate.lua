@@ -9,12 +9,15 @@ local evaluate = require "cawb.judge.evaluate"
 local execute = require "cawb.judge.worker.execute"
 local device_kinds = require "cawb.gpu.kinds"
 local manifest = require "cawb.gpu.manifest"
+local needed = require "cawb.base.need"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local stats = require "cawb.base.stats"
 local tasks = require "cawb.judge.task.task"
 
 local M = {}
+
+local need = needed.need
 
 local folder = core.home .. "/lua/cawb/door/calibrate"
 
@@ -38,17 +41,18 @@ local function settings(work)
   return all
 end
 
--- What all measurements need. One task host does for all of them: starting one takes seconds.
+local function close(self) self.host[1]:close() end
+
+-- What all measurements need, to be closed. One task host does for all of them: starting one takes seconds.
 local function begin(device, work)
   local all = settings(work)
-  local process, hello, name = python.start(all.deadlines.start)
-  if not process then return nil, hello, name end
-  return { device = device, work = work, options = all, host = { process, hello } }
+  local host = { need(python.start(all.deadlines.start)) }
+  return setmetatable({ device = device, work = work, options = all, host = host }, { __close = close })
 end
 
 local function open(c, file, constants)
-  return tasks.open(("%s/%s.py"):format(folder, file),
-    { device = c.device, options = options.copy(c.options), task = constants, host = c.host })
+  return need(tasks.open(("%s/%s.py"):format(folder, file),
+    { device = c.device, options = options.copy(c.options), task = constants, host = c.host }))
 end
 
 local function own(name, defines)
@@ -63,8 +67,7 @@ end
 -- The answer's entry for a kernel of ours on a task, after a sweep; a kernel that this
 -- device cannot run is an entry too. `amount` is bytes or operations of one call.
 local function entry(c, task, kernel, ceiling, what, amount)
-  local facts, message, name = evaluate.candidate(task, kernel, c.options)
-  if not facts then return nil, message, name end
+  local facts = need(evaluate.candidate(task, kernel, c.options))
   if not facts.ok then return { ceiling = ceiling, what = what, failed = facts.reason } end
   return { ceiling = ceiling, what = what, label = facts.label, clock_hz = facts.clock_hz,
            time_s = facts.time_s, rate = rate_of(amount, facts.time_s) }
@@ -78,13 +81,10 @@ local function generation(device) return tonumber(device.info.arch:match "%d+") 
 local function streams(c, ceiling, file, kernels, moved)
   local list = {}
   for _, size in ipairs(c.work.sizes) do
-    local task <close>, message, name = open(c, file, { n = size // 4 })
-    if not task then return nil, message, name end
+    local task <close> = open(c, file, { n = size // 4 })
     for _, kernel in ipairs(kernels) do
       local what = ("%s of %g MiB, %s"):format(ceiling, size / 2 ^ 20, kernel[2])
-      local one
-      one, message, name = entry(c, task, own(kernel[1]), ceiling, what, moved * size)
-      if not one then return nil, message, name end
+      local one = entry(c, task, own(kernel[1]), ceiling, what, moved * size)
       one.bytes = moved * size
       list[#list + 1] = one
     end
@@ -113,17 +113,13 @@ local formats = {       -- operations of one instruction of a warp: 2 x 16 x 8 x
 local function arithmetic(c)
   local w = c.work
   local n = c.device.info.sms * w.blocks * w.threads
-  local task <close>, message, name = open(c, "copy", { n = n, whole = true })
-  if not task then return nil, message, name end
-  local list = {}
-  list[1], message, name = entry(c, task, own("fma", { LENGTH = w.length }), "fp32",
-    "float32 multiply-adds in registers", 2.0 * 8 * w.length * n)
-  if not list[1] then return nil, message, name end
+  local task <close> = open(c, "copy", { n = n, whole = true })
+  local list = { entry(c, task, own("fma", { LENGTH = w.length }), "fp32",
+    "float32 multiply-adds in registers", 2.0 * 8 * w.length * n) }
   for _, f in ipairs(generation(c.device) >= 80 and formats or {}) do
-    list[#list + 1], message, name = entry(c, task, own("mma", { LENGTH = w.length, SHAPE = f.shape,
+    list[#list + 1] = entry(c, task, own("mma", { LENGTH = w.length, SHAPE = f.shape,
         FORMAT = f[1] == "fp16" and "f16" or f[1], ONE = f.one, SIGN = f.sign }),
       f[1], f[1] .. " products in registers (mma.sync)", 2.0 * 8 * w.length * f.operations * n / 32)
-    if message then return nil, message, name end
   end
   return list
 end
@@ -135,9 +131,8 @@ local kinds = { { "fp32", "float32", "eager" }, { "tf32", "float32", "eager_tf32
 
 local function product(c, task, ceiling, kind)
   local n = c.work.matrix
-  local reply, message, name = task:ask { op = "baselines", order = { kind },
-    samples = c.work.samples, budget = 2 * c.work.final, seed = task.next_seed "baselines" }
-  if not reply then return nil, message, name end
+  local reply = need(task:ask { op = "baselines", order = { kind },
+    samples = c.work.samples, budget = 2 * c.work.final, seed = task.next_seed "baselines" })
   local one = { ceiling = ceiling, what = ("%s product of %d x %d, PyTorch"):format(ceiling, n, n) }
   if not reply.batches[1] then
     one.failed = reply.kinds[kind].failed or "it was not timed"
@@ -151,10 +146,8 @@ end
 local function products(c)
   local list = {}
   for _, k in ipairs(kinds) do
-    local task <close>, message, name = open(c, "matmul", { n = c.work.matrix, dtype = k[2] })
-    if not task then return nil, message, name end
-    list[#list + 1], message, name = product(c, task, k[1], k[3])
-    if message then return nil, message, name end
+    local task <close> = open(c, "matmul", { n = c.work.matrix, dtype = k[2] })
+    list[#list + 1] = product(c, task, k[1], k[3])
   end
   return list
 end
@@ -168,19 +161,13 @@ local function empties(c, task, count)
   local how = { op = "time", warmup = 5, samples = 200, budget = c.options.measure.budget,
                 slowest = c.options.measure.slowest, launch_calls = calls }
   local kernel = own "empty":with { count = count }
-  local ran, message, name = execute.call(task, kernel, c.options, how, "calibrate", c.options.deadlines.measure)
-  if ran and not ran.ok then return nil, "an empty kernel: " .. ran.reason, ran.name end
-  return ran, message, name
+  local ran = need(execute.call(task, kernel, c.options, how, "calibrate", c.options.deadlines.measure))
+  return need(ran.ok and ran, "an empty kernel: " .. tostring(ran.reason), ran.name)
 end
 
 local function launches(c)
-  local task <close>, message, name = open(c, "copy", { n = 1 << 10 })
-  if not task then return nil, message, name end
-  local one, many
-  one, message, name = empties(c, task, 1)
-  if not one then return nil, message, name end
-  many, message, name = empties(c, task, c.work.launches)
-  if not many then return nil, message, name end
+  local task <close> = open(c, "copy", { n = 1 << 10 })
+  local one, many = empties(c, task, 1), empties(c, task, c.work.launches)
   local a, b, between = stats.summary(one.samples), stats.summary(many.samples), c.work.launches - 1
   local call = one.launch_bound            -- the median of as many calls
   return { { ceiling = "launch", what = "one empty kernel, graph replay", time_s = a },
@@ -214,8 +201,8 @@ local function run_parts(c, say)
   local all = {}
   for _, part in ipairs(M.parts) do
     if say then say(part[1]) end
-    local list, message, name = part[2](c)
-    if not list then return nil, ("%s: %s"):format(part[1], message), name end
+    local list, message, name = needed.caught(part[2], c)
+    if not list then needed.fail(("%s: %s"):format(part[1], message), name) end
     table.move(list, 1, #list, #all + 1, all)
   end
   return all
@@ -225,12 +212,22 @@ end
 --- what =, rate = or time_s = { median, lo, hi, samples }, clock_hz =, label =, failed = why
 --- there is none }, or nil, message, name.
 function M.part(device, measure, work)
-  local c, message, name = begin(device, setmetatable(work or {}, { __index = M.work }))
-  if not c then return nil, message, name end
-  local list
-  list, message, name = measure(c)
-  c.host[1]:close()
-  return list, message, name
+  return needed.caught(function()
+    local c <close> = begin(device, setmetatable(work or {}, { __index = M.work }))
+    return measure(c)
+  end)
+end
+
+local function measure(device, say)
+  local from = core.clock.now()
+  local c <close> = begin(device, M.work)
+  local all = run_parts(c, say)
+  local result = best_of(all)
+  result.source, result.date, result.details = "measured", os.date "!%Y-%m-%d", all
+  result.manifest = manifest.of(device, c.host[2])
+  result.manifest_key = manifest.key(manifest.of(device))
+  result.seconds = core.clock.now() - from
+  return result
 end
 
 --- Measure a real device. `say(text)` is told what is done. Returns what ceilings.of returns,
@@ -241,19 +238,7 @@ function M.measure(device, say)
   if device_kinds.of(device).ceilings == "model" then
     return nil, device.info.name .. " is simulated: its ceilings are its model's", "unsupported"
   end
-  local from = core.clock.now()
-  local c, message, name = begin(device, M.work)
-  if not c then return nil, message, name end
-  local all
-  all, message, name = run_parts(c, say)
-  c.host[1]:close()
-  if not all then return nil, message, name end
-  local result = best_of(all)
-  result.source, result.date, result.details = "measured", os.date "!%Y-%m-%d", all
-  result.manifest = manifest.of(device, c.host[2])
-  result.manifest_key = manifest.key(manifest.of(device))
-  result.seconds = core.clock.now() - from
-  return result
+  return needed.caught(measure, device, say)
 end
 
 --- A device's ceilings, measured and kept first where nobody has, which takes up to a minute. `lock`
@@ -263,12 +248,11 @@ function M.known(device, lock, say)
   local known, none, never = ceilings.of(device)
   if known or never then return known, none, never end
   say(("measuring once what %s can do at most, as cawb doctor --calibrate does"):format(device.info.name))
-  local measured, message, name = M.measure(device)
-  if not measured then return nil, message, name end
-  local ok
-  ok, message, name = ceilings.keep(measured)
-  if not ok then return nil, message, name end
-  return measured
+  return needed.caught(function()
+    local measured = need(M.measure(device))
+    need(ceilings.keep(measured))
+    return measured
+  end)
 end
 
 return M

@@ -4,9 +4,12 @@
 local cawb = require "cawb"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
+local needed = require "cawb.base.need"
 local options = require "cawb.base.options"
 
 local M = {}
+
+local need = needed.need
 
 local function folder() return core.home .. "/examples/workshop/exercises" end
 
@@ -77,14 +80,13 @@ end
 -- What the last exercise is measured against: what compose makes of the same task.
 local function rival(task, all)
   local made, message = require "cawb.compose.candidate".make(task)
-  if not made then return nil, message end
+  need(made, message, "missing")
   local p = cawb.profile(task, cawb.candidate { source = made.source, plan = made.plan }, { options = all })
-  return p and p.ok and p.metrics.seconds or nil, "compose's candidate could not be profiled"
+  return need(p and p.ok and p.metrics.seconds, "compose's candidate could not be profiled", "missing")
 end
 
 local function beside_compose(task, all, seconds)
-  local other, message = rival(task, all)
-  if not other then return nil, message, "missing" end
+  local other = rival(task, all)
   return { name = "modelled time, us", value = 1e6 * seconds, most = 1e6 * other, reached = seconds < other,
     says = "compose, which was told nothing of this task, is not faster" }
 end
@@ -93,16 +95,11 @@ end
 local function failed(v) return { ok = false, stage = v.stage, reason = v.reason, log = v.log, found = v.findings or {}, goals = {} } end
 
 local function count(e, task, c, all, s, verdict)
-  local p, message, name = cawb.profile(task, c, { options = all })
-  if not p or not p.ok then return p and failed(p), message, name end
+  local p = need(cawb.profile(task, c, { options = all }))
+  if not p.ok then return failed(p) end
   verdict.seconds = p.metrics.seconds
   for i, goal in ipairs(e.goals) do verdict.goals[i] = settled(goal, p.metrics, s) end
-  if e.compose then
-    local goal
-    goal, message, name = beside_compose(task, all, p.metrics.seconds)
-    if not goal then return nil, message, name end
-    table.insert(verdict.goals, goal)
-  end
+  if e.compose then table.insert(verdict.goals, beside_compose(task, all, p.metrics.seconds)) end
   return verdict
 end
 
@@ -114,8 +111,7 @@ end
 
 local function judge_on(e, task, source, plan, s)
   local all, c = settings(), candidate(e, source, plan)
-  local v, message, name = cawb.verify(task, c, { options = all })
-  if not v then return nil, message, name end
+  local v = need(cawb.verify(task, c, { options = all }))
   if not v.ok then return failed(v) end
   return count(e, task, c, all, s, { ok = true, found = v.findings or {}, goals = {} })
 end
@@ -130,14 +126,14 @@ function M.judge(e, device, sources, opts)
       .. "cawb judge %s/task.py my.cu measures on a GPU, with a plan my.lua as that beside the task"):format(e.dir), "usage"
   end
   local s, list = sizes(e, opts and opts.small), {}
-  local task <close>, message, name = cawb.task(e.dir .. "/task.py", { device = device, task = s, options = settings() })
-  if not task then return nil, message, name end
-  for i, source in ipairs(sources) do
-    list[i], message, name = judge_on(e, task, source, opts and opts.plan, s)
-    if not list[i] then return nil, message, name end
-    list[i].passed, list[i].sizes = passed(list[i]), s
-  end
-  return list
+  return needed.caught(function()
+    local task <close> = need(cawb.task(e.dir .. "/task.py", { device = device, task = s, options = settings() }))
+    for i, source in ipairs(sources) do
+      list[i] = judge_on(e, task, source, opts and opts.plan, s)
+      list[i].passed, list[i].sizes = passed(list[i]), s
+    end
+    return list
+  end)
 end
 
 return M

@@ -6,6 +6,7 @@
 
 local core = require "cawb.core"
 local cli = require "cawb.door.command_line"
+local door = require "cawb.door.command"
 require "cawb"                        -- gives the names that scripts may require
 local given = require "cawb.door.arguments"
 local job = require "cawb.door.job"
@@ -70,7 +71,7 @@ local function command(word, argv)
   if not found and strategy.file(word) and wants_help(argv) then return print_page(word) end
   if not found then return unknown(word) end
   if found.usage and wants_help(argv) then return print_usage(found) end
-  return found.main(table.move(argv, 2, #argv, 1, {}))
+  return door.run(word, found, table.move(argv, 2, #argv, 1, {}))
 end
 
 -- A Lua file, with its words in `arg` as the plain interpreter has them. Returns what

@@ -7,6 +7,7 @@ local core = require "cawb.core"
 local deliver = require "cawb.door.deliver"
 local evaluate = require "cawb.judge.evaluate"
 local execute = require "cawb.judge.worker.execute"
+local needed = require "cawb.base.need"
 local options = require "cawb.base.options"
 local display = require "cawb.base.display"
 local python = require "cawb.base.python"
@@ -15,6 +16,8 @@ local tasks = require "cawb.judge.task.task"
 local ways = require "cawb.compose.variants"
 
 local M = {}
+
+local need = needed.need
 
 M.trials = 10                   -- fresh inputs for each shape
 M.speedup = 1.05                -- over eager and over compile, each
@@ -70,18 +73,15 @@ end
 local function at_shape(task, candidate, options, own)
   local way = not own and ways.of(candidate)
   if not way then return candidate end
-  local made, why = ways.make(task, options, way)
-  if not made then return nil, why, "usage" end
+  local made = needed.sound(ways.make(task, options, way))
   return candidates.new { source = made.source, plan = made.plan, options = made.options, name = way.name }
 end
 
 -- The member for a shape: what a tunable must be there, and else what was chosen.
 local function member(task, candidate, options, own)
-  local made, why, kind = at_shape(task, candidate, options, own)
-  if not made then return nil, why, kind end
-  candidate = made
-  local declared, message, name = execute.tunables(task, candidate, options)
-  if not declared or not declared.ok then return nil, declared and declared.reason or message, name end
+  candidate = at_shape(task, candidate, options, own)
+  local declared = need(execute.tunables(task, candidate, options))
+  if not declared.ok then needed.fail(declared.reason, "usage") end
   local values = {}
   for _, t in ipairs(declared.tunables) do
     local chosen = candidate.tunables and candidate.tunables[t.name]
@@ -116,17 +116,14 @@ local function check_incumbent(checks, label, task, incumbent, facts, options)
 end
 
 -- One shape: verified, timed, exported; a `quick` one is verified on one draw of each kind of input. Returns what the
--- package needs, or nil; or nil, message, name when the machine failed.
+-- package needs, or nil.
 local function try_shape(checks, task, candidate, incumbent, options, how, quick, own)
   local label = spec_words(task.inputs)
   local why = unfit(task)
   if why then return note(checks, label .. ": the task can be a module elsewhere", false, why) and nil end
-  local one, message, name = member(task, candidate, options, own)
-  if not one then return nil, message, name end
+  local one = member(task, candidate, options, own)
   local trials = quick and 1 or M.trials
-  local facts
-  facts, message, name = evaluate.one(task, one, options, quick and { trials = 1, against = {} } or { trials = trials })
-  if not facts then return nil, message, name end
+  local facts = need(evaluate.one(task, one, options, quick and { trials = 1, against = {} } or { trials = trials }))
   if not note(checks, ("%s: the strict judge, %s"):format(label, trials == 1 and "one trial" or trials .. " trials"), facts.ok,
       facts.ok and ("error %.2g, PyTorch's %.2g"):format(facts.error.nrms or 0,
         facts.error.eager and facts.error.eager.nrms or 0)
@@ -137,9 +134,7 @@ local function try_shape(checks, task, candidate, incumbent, options, how, quick
     check_speed(checks, label, facts, how.speedup)
     check_incumbent(checks, label, task, incumbent, facts, options)
   end
-  local whole
-  whole, message, name = execute.export(task, one, options)
-  if not whole then return nil, message, name end
+  local whole = need(execute.export(task, one, options))
   why = not whole.ok and whole.reason or unexportable(whole.plan)
   if why and not note(checks, label .. ": the plan can be exported", false, why) then return nil end
   return { plan = whole.plan, built = whole.built, facts = facts, inputs = task.inputs, outputs = task.outputs,
@@ -147,17 +142,14 @@ local function try_shape(checks, task, candidate, incumbent, options, how, quick
 end
 
 local function check_sanitizer(checks, task, candidate, options, own)
-  local one = member(task, candidate, options, own)
+  local one = needed.caught(member, task, candidate, options, own)
   local r, message, name = sanitizer.sanitize(task, one or candidate, options, {})
-  if not r then
-    if name ~= "missing" then return nil, message, name end
-    return note(checks, "the sanitizer", false, message)
-  end
+  if name == "missing" then return note(checks, "the sanitizer", false, message) end
+  need(r, message, name)
   local words = {}
   for _, f in ipairs(r.findings or {}) do words[#words + 1] = sanitizer.words(f) end
   note(checks, "the sanitizer", r.ok and r.clean, r.ok and (r.clean and "clean" or table.concat(words,
     "; ")) or r.reason)
-  return true
 end
 
 -- ---- all of it
@@ -166,8 +158,7 @@ end
 local function options_for(was, overrides)
   local all = options.copy(was.options)
   all.rules = "strict"
-  local ok, message = options.overlay(all, { task = overrides }, "--shape")
-  if not ok then return nil, message, "usage" end
+  needed.sound(options.overlay(all, { task = overrides }, "--shape"))
   return all
 end
 
@@ -177,14 +168,10 @@ local function bytes_of(specs)
   return total
 end
 
--- The task at other sizes, in the task host that all of them share; `body(task, options)` while it is open. Returns
--- what that returns, or nil, message, name.
-local function at_sizes(was, dev, host, overrides, body)
-  local all, wrong, kind = options_for(was, overrides)
-  if not all then return nil, wrong, kind end
-  local t <close>, message, name = tasks.open(was.run.task, { device = dev, options = all, host = host })
-  if not t then return nil, message, name end
-  return body(t, all)
+-- The task at other sizes, in the task host that all of them share, to be closed, and the options.
+local function at_sizes(was, dev, host, overrides)
+  local all = options_for(was, overrides)
+  return need(tasks.open(was.run.task, { device = dev, options = all, host = host })), all
 end
 
 local function calls_library(plan)
@@ -200,33 +187,24 @@ local function take_shape(result, shape, quick)
   else table.insert(result.times, { label = shape.label, time_s = shape.facts.time_s, speedup = shape.facts.speedup }) end
 end
 
--- Every shape in turn, and the smallest under the sanitizer. Returns the shapes and what is to be known of the task; or nil,
--- message, name.
+-- Every shape in turn, and the smallest under the sanitizer. Returns the shapes and what is to be known of the task.
 local function try_all(was, dev, how, result, host)
   local shapes, first, least, least_at, own = {}, nil, math.huge, {}, true
   local incumbent = core.fs.kind(result.folder .. "/kernel.cu") and assert(candidates.new(result.folder)) or nil
   local list = table.move(how.shapes, 1, #how.shapes, 2, { { overrides = {} } })
   for i, wanted in ipairs(list) do
     if how.say then how.say(i, #list) end
-    local done, message, name = at_sizes(was, dev, host, wanted.overrides, function(t, all)
-      local shape, why, kind = try_shape(result.checks, t, was.candidate, incumbent, all, how, wanted.quick, i == 1)
-      if why then return nil, why, kind end
-      if shape then
-        shapes[#shapes + 1] = shape
-        take_shape(result, shape, wanted.quick)
-      end
-      if bytes_of(t.inputs) < least then least, least_at, own = bytes_of(t.inputs), wanted.overrides, i == 1 end
-      first = first or { path = t.path, source = t.info.source, overrides = all.task, arch = dev.info.arch }
-      return true
-    end)
-    if not done then return nil, message, name end
+    local t <close>, all = at_sizes(was, dev, host, wanted.overrides)
+    local shape = try_shape(result.checks, t, was.candidate, incumbent, all, how, wanted.quick, i == 1)
+    if shape then
+      shapes[#shapes + 1] = shape
+      take_shape(result, shape, wanted.quick)
+    end
+    if bytes_of(t.inputs) < least then least, least_at, own = bytes_of(t.inputs), wanted.overrides, i == 1 end
+    first = first or { path = t.path, source = t.info.source, overrides = all.task, arch = dev.info.arch }
   end
-  local done, message, name = at_sizes(was, dev, host, least_at, function(t, all)
-    local ok, why, kind = check_sanitizer(result.checks, t, was.candidate, all, own)
-    if ok == nil then return nil, why, kind end
-    return true
-  end)
-  if not done then return nil, message, name end
+  local t <close>, all = at_sizes(was, dev, host, least_at)
+  check_sanitizer(result.checks, t, was.candidate, all, own)
   return shapes, first
 end
 
@@ -240,25 +218,19 @@ end
 --- and what it is called, project = where a pyproject.toml goes, name = of the operator, shapes = a list of { overrides =
 --- besides the task's own sizes, quick = between the ends of a range }, speedup = least, modelled = accept modelled times,
 --- otherwise = "reference", "warn" or "refuse", say = function(i, n) }. Returns { ok, checks, times, ... }; nothing is
---- written unless all passed. Or nil, message, name.
+--- written unless all passed. It is called inside a command, which a failure ends (base/need.lua).
 function M.run(was, dev, how)
-  if not was.candidate.plan then
-    return nil, "a Python candidate cannot be promoted: it has no plan that a launcher could execute", "usage"
-  end
+  needed.sound(was.candidate.plan, "a Python candidate cannot be promoted: it has no plan that a launcher could execute")
   local result = new_result(was, dev, how)
   local modelled = dev.info.modelled
   note(result.checks, modelled and how.modelled and "times are modelled, which --modelled allows" or "times are measured",
     not modelled or how.modelled, modelled and not how.modelled and "here they are modelled; --modelled lets them count, to try promotion out" or "")
-  local host, hello, kind = python.start(was.options.deadlines.start)
-  if not host then return nil, hello, kind end
+  local host <close>, hello = need(python.start(was.options.deadlines.start))
   result.python = hello.path
-  local shapes, first, name = try_all(was, dev, how, result, { host, hello })
-  host:close()
-  if not shapes then return nil, first, name end
+  local shapes, first = try_all(was, dev, how, result, { host, hello })
   for _, c in ipairs(result.checks) do result.ok = result.ok and c.ok end
   if not result.ok then return result end
-  local ok, message, why = deliver.write(result, was, shapes, first)
-  if not ok then return nil, message, why end
+  need(deliver.write(result, was, shapes, first))
   return result
 end
 

@@ -266,12 +266,12 @@ M.footnote = "Rates: of all tasks, 5% margin, Wilson's 95% interval. "
   .. "Means and medians: of the tasks that passed, bootstrap over tasks, 95%. "
   .. "Beyond 10x as 10x: the mean at equal error with those that are suspicious for that alone, which to leave out biases it as well."
 
-local function statuses(g)
+--- How often each status came, { pass = 3, ... }, as words, the most frequent first: "3 pass, 1 error".
+function M.fates(counts)
   local names = {}
-  for name in pairs(g.statuses) do names[#names + 1] = name end
-  table.sort(names, function(a,
-    b) return g.statuses[a] > g.statuses[b] or g.statuses[a] == g.statuses[b] and a < b end)
-  for i, name in ipairs(names) do names[i] = ("%d %s"):format(g.statuses[name], name) end
+  for name in pairs(counts) do names[#names + 1] = name end
+  table.sort(names, function(a, b) return counts[a] > counts[b] or counts[a] == counts[b] and a < b end)
+  for i, name in ipairs(names) do names[i] = ("%d %s"):format(counts[name], name) end
   return table.concat(names, ", ")
 end
 
@@ -318,7 +318,7 @@ function M.lines(list, name, paths, width)
     add(("share of the bound that memory and arithmetic set: median %.0f%% [%.0f, %.0f]"):format(100 * all.bound.value,
       100 * (all.bound.lo or all.bound.value), 100 * (all.bound.hi or all.bound.value)))
   end
-  add(("%d task%s: %s"):format(all.n, all.n == 1 and "" or "s", statuses(all)))
+  add(("%d task%s: %s"):format(all.n, all.n == 1 and "" or "s", M.fates(all.statuses)))
   local spent = task_rows.spent(list)
   if spent.replies > 0 then
     add(("models: %s%s"):format(display.replies(spent.replies, spent.tokens),

@@ -171,13 +171,7 @@ local function extremes(s)
   return ("at equal error most is won by %s, %s, and least by %s, %s"):format(most.task, speedup(most.equal), least.task, speedup(least.equal))
 end
 
-local function fates(g)
-  local names = {}
-  for name in pairs(g.statuses) do names[#names + 1] = name end
-  table.sort(names, function(a, b) return g.statuses[a] > g.statuses[b] or g.statuses[a] == g.statuses[b] and a < b end)
-  for i, name in ipairs(names) do names[i] = ("%d %s"):format(g.statuses[name], name) end
-  return #names > 0 and "what became of the tasks: " .. table.concat(names, ", ") or nil
-end
+local function fates(g) return g.n > 0 and "what became of the tasks: " .. suite_report.fates(g.statuses) or nil end
 
 local function suite_rates(g)
   local kind, against = compared(g)

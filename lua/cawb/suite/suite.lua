@@ -5,11 +5,14 @@
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
 local file = require "cawb.base.file"
+local needed = require "cawb.base.need"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local strategy = require "cawb.base.strategy"
 
 local M = {}
+
+local sound, wrong = needed.sound, needed.wrong
 
 -- A name that can be a file's and a line's.
 local function plain(name) return (tostring(name):gsub("%.py$", ""):gsub("[^%w_.+-]+", "_"):sub(1, 80)) end
@@ -19,22 +22,17 @@ local function plain(name) return (tostring(name):gsub("%.py$", ""):gsub("[^%w_.
 local function from_folder(path)
   local list = {}
   local function walk(folder, level)
-    local names, message = core.fs.list(folder)
-    if not names then return nil, message end
-    for _, name in ipairs(names) do
+    for _, name in ipairs(sound(core.fs.list(folder))) do
       local full = folder .. "/" .. name
       if core.fs.kind(full) == "folder" and name ~= "__pycache__" then
-        local ok, why = walk(full, math.tointeger(tonumber(name:match "(%d+)$")) or level)
-        if not ok then return nil, why end
+        walk(full, math.tointeger(tonumber(name:match "(%d+)$")) or level)
       elseif name:match "%.py$" then
         list[#list + 1] = { level = level, problem_id = math.tointeger(tonumber(name:match "^(%d+)_")),
                             name = name, path = full }
       end
     end
-    return true
   end
-  local ok, message = walk(path)
-  if not ok then return nil, message end
+  walk(path)
   return list
 end
 
@@ -54,9 +52,9 @@ local function from_lines(text, path)
     if line:find "%S" then
       local row, message = core.json.decode(line)
       if type(row) ~= "table" then
-        return nil, ("%s:%d: %s"):format(path, number, message or "a JSON object is expected")
+        wrong(("%s:%d: %s"):format(path, number, message or "a JSON object is expected"))
       end
-      if type(row.code) ~= "string" then return nil, ("%s:%d: the row has no 'code'"):format(path, number) end
+      if type(row.code) ~= "string" then wrong(("%s:%d: the row has no 'code'"):format(path, number)) end
       list[#list + 1] = from_row(row, #list + 1)
     end
   end
@@ -65,11 +63,10 @@ end
 
 local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
 
--- Run a script of the task host's folder with words, and call `each` with every line that it prints.
--- Returns true, or nil and the last thing that it said.
+-- Run a script of the task host's folder with words, and call `each` with every line that it prints. The last thing that it
+-- said is why it failed.
 local function script(name, words, each)
-  local program, message, kind = python.path()
-  if not program then return nil, message, kind end
+  local program = needed.need(python.path())
   local errors = os.tmpname()
   local parts = { quoted(program), quoted(("%s/%s"):format(python.host_folder(), name)) }
   for _, word in ipairs(words) do parts[#parts + 1] = quoted(word) end
@@ -78,14 +75,12 @@ local function script(name, words, each)
   local ok = pipe:close()
   local said = file.read(errors) or ""
   os.remove(errors)
-  if not ok then return nil, said:match "([^\n]+)%s*$" or name .. " failed", "missing" end
-  return true
+  if not ok then needed.fail(said:match "([^\n]+)%s*$" or name .. " failed", "missing") end
 end
 
 local function from_parquet(path)
   local lines = {}
-  local ok, message, name = script("task/parquet.py", { path }, function(line) lines[#lines + 1] = line end)
-  if not ok then return nil, message, name end
+  script("task/parquet.py", { path }, function(line) lines[#lines + 1] = line end)
   return from_lines(table.concat(lines, "\n"), path)
 end
 
@@ -96,26 +91,23 @@ local function is_data(value)
   return true
 end
 
--- What is wrong with the options that an entry has of its own; or nil.
-local function wrong_options(entry, source)
-  if entry.options == nil then return nil end
-  local ok, message = options.overlay(options.copy(defaults), entry.options, source)
-  if not ok then return message end
-  if entry.options.task then return source .. ": overrides of a task are the entry's 'task', not 'options.task'" end
-  if not is_data(entry.options) then return source .. ": options of an entry are data; name a file of a function" end
+-- The options that an entry has of its own.
+local function check_options(entry, source)
+  if entry.options == nil then return end
+  sound(options.overlay(options.copy(defaults), entry.options, source))
+  if entry.options.task then wrong(source .. ": overrides of a task are the entry's 'task', not 'options.task'") end
+  if not is_data(entry.options) then wrong(source .. ": options of an entry are data; name a file of a function") end
 end
 
 local function from_lua(path)
-  local value, message = strategy.load_table(path)
-  if not value then return nil, message end
+  local value = sound(strategy.load_table(path))
   local folder, list = path:match "^(.*)/" or ".", {}
   for i, entry in ipairs(value.tasks or value) do
     if type(entry) == "string" then entry = { path = entry } end
     if type(entry) ~= "table" or not (entry.path or entry.code) then
-      return nil, ("%s: entry %d must be a path, or a table with 'path' or 'code'"):format(path, i)
+      wrong(("%s: entry %d must be a path, or a table with 'path' or 'code'"):format(path, i))
     end
-    local wrong = wrong_options(entry, ("%s: entry %d"):format(path, i))
-    if wrong then return nil, wrong end
+    check_options(entry, ("%s: entry %d"):format(path, i))
     local full = entry.path
     if full and full:sub(1, 1) ~= "/" then full = folder .. "/" .. full end
     list[#list + 1] = { level = entry.level, problem_id = entry.id or entry.problem_id, path = full,
@@ -128,15 +120,11 @@ end
 
 local function load_any(path)
   if core.fs.kind(path) == "folder" then return from_folder(path) end
-  if not core.fs.kind(path) then return nil, path .. ": there is no such file or folder" end
+  if not core.fs.kind(path) then wrong(path .. ": there is no such file or folder") end
   if path:match "%.lua$" then return from_lua(path) end
   if path:match "%.parquet$" then return from_parquet(path) end
-  if path:match "%.jsonl?$" or path:match "%.ndjson$" then
-    local text, message = file.read(path)
-    if not text then return nil, message end
-    return from_lines(text, path)
-  end
-  return nil, path .. ": a suite is a folder, a .jsonl, a .parquet or a .lua file"
+  if path:match "%.jsonl?$" or path:match "%.ndjson$" then return from_lines(sound(file.read(path)), path) end
+  wrong(path .. ": a suite is a folder, a .jsonl, a .parquet or a .lua file")
 end
 
 -- ---- keys and filters
@@ -154,14 +142,12 @@ end
 local function complete(list, path)
   local seen = {}
   for _, task in ipairs(list) do
-    local message
-    if not task.code then task.code, message = file.read(task.path) end
-    if not task.code then return nil, message end
+    task.code = task.code or sound(file.read(task.path))
     task.name = plain(task.name)
     task.key = key_of(task)
     task.hash = core.hash.sha256(task.code .. core.json.encode(task.overrides or {})
       .. (task.settings and core.json.encode(task.settings) or ""))
-    if seen[task.key] then return nil, ("%s: two tasks are called %s"):format(path, task.key) end
+    if seen[task.key] then wrong(("%s: two tasks are called %s"):format(path, task.key)) end
     seen[task.key] = true
   end
   return list
@@ -174,7 +160,7 @@ local function numbers(text, flag)
     local a, b = part:match "^(%d+)%-(%d+)$"
     a, b = math.tointeger(tonumber(a or part)), math.tointeger(tonumber(b or part))
     if not (a and b and a <= b and b - a < 1 << 20) then
-      return nil, ("%s '%s': write numbers and ranges, such as 1,3-5"):format(flag, text)
+      wrong(("%s '%s': write numbers and ranges, such as 1,3-5"):format(flag, text))
     end
     for n = a, b do set[n] = true end
   end
@@ -185,26 +171,16 @@ local function shard_of(text)
   local i, n = text:match "^(%d+)/(%d+)$"
   i, n = math.tointeger(tonumber(i)), math.tointeger(tonumber(n))
   if not (i and n and i >= 1 and i <= n) then
-    return nil, ("--shard '%s': write i/n with 1 <= i <= n, such as 3/16"):format(text)
+    wrong(("--shard '%s': write i/n with 1 <= i <= n, such as 3/16"):format(text))
   end
   return i, n
 end
 
---- Those of a list that `how` = { level =, id =, name = a Lua pattern, shard = "3/16" } asks
---- for; shards are taken of what the other filters leave. Returns nil and a message for a
---- filter that cannot be read.
-function M.filter(list, how)
-  local levels, ids, message, i, n
-  if how.level then levels, message = numbers(how.level, "--level") end
-  if how.id and not message then ids, message = numbers(how.id, "--id") end
-  if how.shard and not message then
-    i, n = shard_of(how.shard)
-    if not i then message = n end
-  end
-  if how.name and not message and not pcall(string.find, "", how.name) then
-    message = ("--name '%s' is no Lua pattern"):format(how.name)
-  end
-  if message then return nil, message end
+local function filter(list, how)
+  local levels, ids = how.level and numbers(how.level, "--level"), how.id and numbers(how.id, "--id")
+  local i, n
+  if how.shard then i, n = shard_of(how.shard) end
+  if how.name and not pcall(string.find, "", how.name) then wrong(("--name '%s' is no Lua pattern"):format(how.name)) end
   local kept = {}
   for _, task in ipairs(list) do
     if (not levels or levels[task.level]) and (not ids or ids[task.problem_id])
@@ -216,16 +192,20 @@ function M.filter(list, how)
   return mine
 end
 
+--- Those of a list that `how` = { level =, id =, name = a Lua pattern, shard = "3/16" } asks
+--- for; shards are taken of what the other filters leave. Returns nil and a message for a
+--- filter that cannot be read.
+function M.filter(list, how) return needed.caught(filter, list, how) end
+
+local function load(path)
+  local list = load_any(path)
+  if #list == 0 then wrong(path .. ": there is no task in it") end
+  return complete(list, path)
+end
+
 --- The tasks of a suite: { { key, level, problem_id, name, code, hash, overrides, settings = options of its own, path }, ... }, or
 --- nil, message, name.
-function M.load(path)
-  local list, message, name = load_any(path)
-  if not list then return nil, message, name or "usage" end
-  if #list == 0 then return nil, path .. ": there is no task in it", "usage" end
-  list, message = complete(list, path)
-  if not list then return nil, message, "usage" end
-  return list
-end
+function M.load(path) return needed.caught(load, path) end
 
 -- Write a file once: the same text may be there, of this bench or of another.
 local function put(path, text)

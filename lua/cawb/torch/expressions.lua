@@ -193,9 +193,6 @@ function M.of(name, args, dtype)
   return template
 end
 
---- Whether it computes real numbers of whatever it is given.
-function M.is_real(name) return float[name] ~= nil and whole[name] == nil end
-
 --- Whether the operator is in the table.
 function M.knows(name) return (any[name] or float[name] or whole[name]) ~= nil end
 

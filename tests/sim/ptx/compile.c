@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/slurp.h"
+#include "base/file.h"
 #include "gpu/compile/nvrtc.h"
 
 static cawb_err err;

@@ -2,6 +2,7 @@
 -- name and what a retry wants to know.
 
 local core = require "cawb.core"
+local events = require "cawb.agent.ask.events"
 local loop = require "cawb.base.loop"
 local outcome = require "cawb.agent.ask.outcome"
 
@@ -23,9 +24,9 @@ local function reader_failed(wrong, name)
 end
 
 local function feed(x, bytes)
-  local events, message = x.events:feed(bytes)
-  if not events then return nil, message, "too_large" end
-  for _, e in ipairs(events) do
+  local list, message = x.events:feed(bytes)
+  if not list then return nil, message, "too_large" end
+  for _, e in ipairs(list) do
     if not utf8.len(e.data) then return nil, "an event that is no UTF-8", "malformed" end
     local ok, wrong, name = x.reader:event(e)
     if not ok then return reader_failed(wrong, name) end
@@ -119,7 +120,7 @@ function M.perform(model, protocol, request, until_time)
     auth = request.auth, connect = model.connect, limit = model.limit, ca = model.ca ~= "" and model.ca or nil }
   if not transfer then return nil, message, name end
   local now = core.clock.now()
-  local x = { transfer = transfer, reader = protocol.reader(), events = core.http.events(model.limit),
+  local x = { transfer = transfer, reader = protocol.reader(), events = events.new(model.limit),
               parts = {}, from = now, idle = now, until_time = until_time }
   local reply
   reply, message, name = follow(x, model)
