@@ -79,6 +79,21 @@ local function tests_of(level)
     good("temporary", "f=$(mktemp) && echo temporary > $f && cat $f && rm $f")
   end)
 
+  test("a folder above it that only its owner may enter", function()
+    local closed, open = dir .. "/closed", dir .. "/open"      -- of every level: a jail may find the folder given to another user
+    for _, path in ipairs { closed, closed .. "/work", closed .. "/shown", open } do assert(core.fs.mkdir(path)) end
+    check.write(closed .. "/shown/task.py", "class Model")
+    check.write(closed .. "/work/kernel.cu", "one\n")
+    assert(select(2, check.shell("chmod 700 " .. closed)) == 0)
+    for _, folder in ipairs { closed .. "/work", open, closed .. "/work" } do
+      local r = assert(jail.run(("cat %s/shown/task.py && echo two >> kernel.cu && mkdir -p sub && echo x > sub/y && cat sub/y"):format(closed),
+        { folder = folder, show = { closed .. "/shown" }, jail = level, seconds = 10.0, memory = 1 << 30, disk = 1 << 20,
+          file = 1 << 20, processes = 16, most = 1000 }))
+      check.equal(("%d %s"):format(r.status, r.text), "0 class Modelx")
+    end
+    assert(assert(io.open(closed .. "/work/kernel.cu")):read "a" == "one\ntwo\ntwo\n")
+  end)
+
   test("a status that is none of 0 is a failure, with what was printed", function()
     local text, failed = call "echo to the error output >&2; exit 7"
     assert(failed)
