@@ -84,7 +84,7 @@ end
 
 local function from_parquet(path)
   local lines = {}
-  local ok, message, name = script("task/parquet.py", { path }, function(line) lines[#lines + 1] = line end)
+  local ok, message, name = script("judge/task/parquet.py", { path }, function(line) lines[#lines + 1] = line end)
   if not ok then return nil, message, name end
   return from_lines(table.concat(lines, "\n"), path)
 end
