@@ -74,9 +74,24 @@ local function tests_of(level)
     good("^exit status 0, nothing printed$", "sed -i s/two/three/ kernel.cu")
     check.equal(session:read "kernel.cu", "one\nthree\n")
     assert(session:write("sub/y", "more"))            -- the folder is still ours
-    good("class Model", "cat $TASK")
-    good("v3_shuffle.cu", "ls $KERNELS/softmax")
+    good("class Model", "cat \"$TASK\"")
+    good("v3_shuffle.cu", "ls \"$KERNELS/softmax\"")
     good("temporary", "f=$(mktemp) && echo temporary > $f && cat $f && rm $f")
+  end)
+
+  test("a folder above it that only its owner may enter", function()
+    local closed, open = dir .. "/closed", dir .. "/open"      -- of every level: a jail may find the folder given to another user
+    for _, path in ipairs { closed, closed .. "/work", closed .. "/shown", open } do assert(core.fs.mkdir(path)) end
+    check.write(closed .. "/shown/task.py", "class Model")
+    check.write(closed .. "/work/kernel.cu", "one\n")
+    assert(select(2, check.shell("chmod 700 " .. closed)) == 0)
+    for _, folder in ipairs { closed .. "/work", open, closed .. "/work" } do
+      local r = assert(jail.run(("cat %s/shown/task.py && echo two >> kernel.cu && mkdir -p sub && echo x > sub/y && cat sub/y"):format(closed),
+        { folder = folder, show = { closed .. "/shown" }, jail = level, seconds = 10.0, memory = 1 << 30, disk = 1 << 20,
+          file = 1 << 20, processes = 16, most = 1000 }))
+      check.equal(("%d %s"):format(r.status, r.text), "0 class Modelx")
+    end
+    assert(assert(io.open(closed .. "/work/kernel.cu")):read "a" == "one\ntwo\ntwo\n")
   end)
 
   test("a status that is none of 0 is a failure, with what was printed", function()
@@ -89,12 +104,12 @@ local function tests_of(level)
 
   test("nothing outside is written", function()
     for _, path in ipairs { dir .. "/outside", "/var/tmp/cawb-test-shell", session.folder .. "/../beside" } do
-      denied("echo x > " .. path)
+      denied(("echo x > '%s'"):format(path))
       os.remove(path)
-      call("echo x > " .. path)
+      call(("echo x > '%s'"):format(path))
       assert(not core.fs.kind(path), path)
     end
-    call("echo x > /usr/cawb-test-shell; echo x > $TASK; rm -rf $KERNELS/softmax; echo x > /tmp/cawb-test-shell; echo x > /dev/shm/cawb-test-shell")
+    call("echo x > /usr/cawb-test-shell; echo x > \"$TASK\"; rm -rf \"$KERNELS/softmax\"; echo x > /tmp/cawb-test-shell; echo x > /dev/shm/cawb-test-shell")
     for _, path in ipairs { "/usr/cawb-test-shell", "/tmp/cawb-test-shell", "/dev/shm/cawb-test-shell" } do
       assert(not core.fs.kind(path), path)
     end
@@ -108,7 +123,7 @@ local function tests_of(level)
     assert(core.fs.kind(dir .. "/runs/store.sqlite") == "file")
     for _, path in ipairs { dir .. "/key", dir .. "/runs/store.sqlite", core.home .. "/lua/cawb/init.lua",
                             core.home .. "/tests/agent/cassettes/react_softmax.jsonl", "/etc/hostname" } do
-      denied("cat " .. path)
+      denied(("cat '%s'"):format(path))
     end
     check.write(session.folder .. "/../beside.txt", "of the run")
     local text = call(("ls '%s/..'"):format(session.folder))

@@ -250,7 +250,7 @@ class Spellings(unittest.TestCase):
 
 # Where operators have to be named, to say how each is computed; and names of Python's functions.
 NAMED = ("python/cawb_host/torch/operators.py", "lua/cawb/torch/expressions.lua", "lua/cawb/compose/", "kernels/",
-         "lua/cawb/judge/rules/python_", "lua/cawb/judge/rules/task_forbids.lua", "python/cawb_host/judge/jailed/")
+         "lua/cawb/judge/rules/python/", "lua/cawb/judge/rules/task_forbids.lua", "python/cawb_host/judge/jailed/")
 PARSES = (r"\baten[.:]", r"\baten%", r"_schema\.name\b", r"\.op\b[^\n]{0,8}:(?:match|find|gsub|sub)\b",
           r"\[\"op\"\]\.(?:split|startswith|endswith|rsplit|partition)")
 

@@ -238,7 +238,10 @@ static cawb_status drop_privileges(cawb_err *err) {
   return CAWB_OK;
 }
 
-/* Whether nobody could still work here: without a root of its own a jail sees the real one. */
+/*
+** Whether nobody could work here: without a root of its own a jail sees the real one, and the folders above
+** a path may be closed to all but root. Of the folders to be written it has to reach the place: it gets them.
+*/
 static int open_to_nobody(const cawb_jail *j) {
   int fine = 1;
   if (geteuid() != 0 || setegid(CAWB_JAIL_NOBODY) != 0) return 0;
@@ -246,15 +249,15 @@ static int open_to_nobody(const cawb_jail *j) {
   for (size_t i = 0; fine && i < j->nshown; i++)
     fine = faccessat(AT_FDCWD, j->shown[i], R_OK, AT_EACCESS) == 0 || errno == ENOENT;
   for (size_t i = 0; fine && i < j->nwritten; i++)
-    fine = faccessat(AT_FDCWD, j->written[i], W_OK, AT_EACCESS) == 0;
+    fine = faccessat(AT_FDCWD, j->written[i], F_OK, AT_EACCESS) == 0;
   fine = fine && (j->folder == NULL || faccessat(AT_FDCWD, j->folder, W_OK, AT_EACCESS) == 0);
   if (seteuid(0) != 0 || setegid(0) != 0) _exit(127);
   return fine;
 }
 
-static cawb_status confine(const cawb_jail *j, cawb_err *err) {
+static cawb_status confine(const cawb_jail *j, int as_nobody, cawb_err *err) {
   if (limit_all(j) != 0) return cawb_fail_errno(err, CAWB_ERR_IO, "jail: resource limits");
-  if (j->namespaces || open_to_nobody(j)) become_nobody();
+  if (as_nobody) become_nobody();
   cawb_status rc = drop_privileges(err);
   if (rc == CAWB_OK) rc = cawb_jail_files(j, err);
   if (rc == CAWB_OK) rc = cawb_jail_calls(j, err);
@@ -264,7 +267,7 @@ static cawb_status confine(const cawb_jail *j, cawb_err *err) {
 /* The jail's first process: it makes the root, confines itself, and forks who works. */
 static cawb_status begin_inside(const cawb_jail *j, cawb_err *err) {
   cawb_status rc = cawb_jail_root(j, err);
-  if (rc == CAWB_OK) rc = confine(j, err);
+  if (rc == CAWB_OK) rc = confine(j, 1, err);
   if (rc != CAWB_OK) return rc;
   prctl(PR_SET_PDEATHSIG, SIGKILL);        /* with its guard: a change of ids took it */
   prctl(PR_SET_DUMPABLE, 0);               /* its /proc/1 is nobody's */
@@ -285,9 +288,10 @@ static cawb_status enter(const cawb_jail *j, cawb_err *err) {
   int alive[2];
   sigset_t set;
   pid_t host = getppid();
-  cawb_status rc = cawb_jail_give(j, err);
+  int as_nobody = j->namespaces || open_to_nobody(j);
+  cawb_status rc = cawb_jail_give(j, as_nobody ? CAWB_JAIL_NOBODY : 0, err);
   if (rc == CAWB_OK && !j->namespaces) {
-    rc = confine(j, err);
+    rc = confine(j, as_nobody, err);
     prctl(PR_SET_DUMPABLE, 1);
     die_with(host);
     return rc;

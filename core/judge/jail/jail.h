@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 
@@ -50,7 +51,7 @@ cawb_status cawb_jail_enter(const char *text, cawb_err *err);
 int cawb_jail_landlock_abi(void);
 
 /* The parts, in the order in which they are applied. */
-cawb_status cawb_jail_give(const cawb_jail *j, cawb_err *err);      /* write.c */
+cawb_status cawb_jail_give(const cawb_jail *j, uid_t owner, cawb_err *err);      /* write.c */
 cawb_status cawb_jail_root(const cawb_jail *j, cawb_err *err);      /* root.c */
 cawb_status cawb_jail_files(const cawb_jail *j, cawb_err *err);     /* landlock.c */
 cawb_status cawb_jail_calls(const cawb_jail *j, cawb_err *err);     /* calls.c */

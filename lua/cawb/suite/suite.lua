@@ -80,7 +80,7 @@ end
 
 local function from_parquet(path)
   local lines = {}
-  script("task/parquet.py", { path }, function(line) lines[#lines + 1] = line end)
+  script("judge/task/parquet.py", { path }, function(line) lines[#lines + 1] = line end)
   return from_lines(table.concat(lines, "\n"), path)
 end
 

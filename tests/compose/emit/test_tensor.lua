@@ -148,7 +148,7 @@ end)
 -- Of arrays of one name NVRTC takes the least alignment in a source, and says nothing: tiles that are swizzled lie wrongly then.
 check.test("shared memory of one name is aligned alike in all templates", function()
   local alignment, count = {}, 0
-  for at, name in check.shell "cat lua/cawb/compose/emit/*.cu lua/cawb/compose/emit/*/*.cu":gmatch "extern __shared__ __align__%((%d+)%) [%a ]-([%w_]+)%[%]" do
+  for at, name in check.shell "find lua/cawb/compose/emit -name '*.cu' -exec cat {} +":gmatch "extern __shared__ __align__%((%d+)%) [%a ]-([%w_]+)%[%]" do
     assert((alignment[name] or at) == at, name .. " is aligned to " .. at .. " and to " .. tostring(alignment[name]))
     alignment[name], count = at, count + 1
   end

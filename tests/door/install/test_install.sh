@@ -70,8 +70,8 @@ clean "$cawb" no-such-word >word.txt 2>&1 || status=$?
 ok 'an unknown word ends with 2'
 
 # The GPU tests are found where the tree is now, one for each script.
-: >"$share/tests/gpu/test_added_later.lua"
-scripts=$(find "$share/tests/gpu" -name 'test_*.lua' | wc -l)
+: >"$share/tests/cuda/gpu/test_added_later.lua"
+scripts=$(find "$share/tests/cuda/gpu" -name 'test_*.lua' | wc -l)
 listed=$(ctest --test-dir "$share" -N -L gpu | sed -n 's/^Total Tests: //p')
 [ "$listed" = "$scripts" ] || die "$scripts GPU scripts, but ctest lists '$listed'"
 ok "ctest finds the $scripts GPU tests"

@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "support"
 
 from hostcase import HAVE_TORCH, POISON, ROOT, PACKAGES, task
 
-sys.path.insert(0, os.path.join(ROOT, "tests", "gpu"))
+sys.path.insert(0, os.path.join(ROOT, "tests", "cuda", "gpu"))
 LIBRARY, PROGRAM = os.environ.get("CAWB_SIM_LAUNCH"), os.environ.get("CAWB_PROGRAM")
 if HAVE_TORCH:
     import torch
@@ -64,7 +64,7 @@ class SimulatedJudge(Judge):
 
 def kernels():
     """The PTX of the kernels, as the program builds it."""
-    made = subprocess.run([PROGRAM, os.path.join(ROOT, "tests", "gpu", "compile_judge.lua"),
+    made = subprocess.run([PROGRAM, os.path.join(ROOT, "tests", "cuda", "gpu", "compile_judge.lua"),
                            "sim:h100"], stdout=subprocess.PIPE, check=True, text=True, cwd=ROOT)
     return made.stdout.split()[0]
 

@@ -109,8 +109,8 @@ class Native(unittest.TestCase):
         self.assertFalse(native.takes(whole))
 
     def test_a_library_that_is_none_is_named(self):
-        with self.assertRaisesRegex(Fault, "cannot load .*hostcase.py .*bootstrap builds it"):
-            native.open_library(os.path.join(os.path.dirname(__file__), "hostcase.py"))
+        with self.assertRaisesRegex(Fault, "cannot load .*test_native.py .*bootstrap builds it"):
+            native.open_library(os.path.join(os.path.dirname(__file__), "test_native.py"))
 
 
 if __name__ == "__main__":

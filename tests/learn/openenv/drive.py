@@ -1,10 +1,10 @@
 """drive.py OUT: `cawb serve` under openenv-core's own client: an episode to its end, mistakes, 64 sessions at once,
 and one too many. tests/learn/openenv/run makes the environment."""
 import asyncio
+import os
 import sys
 
 from openenv.core import GenericEnvClient
-import os
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "support"))
 

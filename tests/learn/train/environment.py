@@ -4,15 +4,12 @@ import os
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-sys.path[:0] = [os.path.join(ROOT, folder) for folder in ("python", "python/cawb_learn/engines", "tests/python")]
+sys.path[:0] = [os.path.join(ROOT, folder) for folder in ("python", "python/cawb_learn/engines", "tests/support")]
 
 from transformers.utils import get_json_schema  # noqa: E402
 
 import cawb  # noqa: E402
 import trl_env  # noqa: E402
-
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "support"))
-
 from serving import rung  # noqa: E402
 
 RIGHT = rung("v1_thread_per_row")

@@ -1,5 +1,5 @@
 -- cawb exec: whole CUDA C++ programs on the simulated device. nvcc compiles those of tests/sim/exec; without one the test is
--- skipped, and tests/sim/exec/test_cudart.c still calls the runtime.
+-- skipped, and tests/sim/test_cudart.c still calls the runtime.
 
 local check = dofile "tests/support/check.lua"
 local core = require "cawb.core"

@@ -54,7 +54,7 @@ local function parquet(folder, known)
   local program, message, kind = known, nil, nil
   if not program then program, message, kind = python.path() end
   if not program then return nil, message, kind end
-  local pipe = assert(io.popen(("%s %s %s %s %s 2>&1"):format(quoted(program), quoted(python.host_folder() .. "/task/parquet_writer.py"),
+  local pipe = assert(io.popen(("%s %s %s %s %s 2>&1"):format(quoted(program), quoted(python.host_folder() .. "/judge/task/parquet_writer.py"),
     quoted(folder .. "/tasks.jsonl"), quoted(folder .. "/tasks.parquet"), table.concat(M.columns, " "))))
   local said = pipe:read "a"
   if pipe:close() then return true end
