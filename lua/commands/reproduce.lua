@@ -4,7 +4,7 @@
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local device = require "cawb.gpu.device"
-local evaluate = require "cawb.judge.evaluate"
+local judge = require "cawb.judge.judge"
 local manifest = require "cawb.gpu.manifest"
 local restored = require "cawb.run.restored"
 local display = require "cawb.base.display"
@@ -58,7 +58,7 @@ local function show(r)
 end
 
 local function perform(t, dev, was)
-  local facts, message, name = evaluate.one(t, was.candidate, was.options, {})
+  local facts, message, name = judge.judge(t, was.candidate, was.options, { once = true })
   if not facts then return nil, message, name end
   local r = { run = was.run.id, turn = was.number, name = was.result.name, device = dev.info.model,
     modelled = dev.info.modelled,
