@@ -85,7 +85,8 @@ end
 -- is not needed. A strategy may begin to build meanwhile. Nil: the task is to be loaded.
 local function glanced(o, cli, s)
   if not s.glance then return nil end
-  local t = task.open(cli.words[2], { device = o.device, seed = cli.seed, options = options.copy(o.options), host = o.host, look = true })
+  local t = task.open(cli.words[2],
+    { device = o.device, seed = cli.seed, options = options.copy(o.options), host = o.host, look = true })
   if t and s.glance(t, o.options) == false then return t end
   if t then t:close() end
 end

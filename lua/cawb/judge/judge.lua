@@ -44,8 +44,10 @@ local function doubted(facts, options, how)
   return audit or how.confirm or options.confirm.enabled and claims and not hopeless(facts), audit
 end
 
-local function add(facts, member)
-  facts.member, facts.verdict = member, not facts.ok and "wrong" or baselines.verdict(facts.equal_error) == "faster" and "faster" or "right"
+-- The verdict in a word, beside all facts.
+local function told(facts, member)
+  local faster = baselines.verdict(facts.equal_error) == "faster"
+  facts.member, facts.verdict = member, facts.ok and (faster and "faster" or "right") or "wrong"
   return facts
 end
 
@@ -55,7 +57,7 @@ local function judged(j)
   if how.once then
     local facts, message, name = evaluate.one(task, candidate, options, how)
     if not facts then return nil, message, name end
-    return add(facts, candidate)
+    return told(facts, candidate)
   end
   if how.confirm ~= false then confirm.expect(task, candidate, options) end
   local facts, member, name = evaluate.candidate(task, candidate, options, how)
@@ -65,13 +67,13 @@ local function judged(j)
       function(other) return evaluate.candidate(other, candidate, options, how) end)
   end
   if not facts then return nil, message, name end
-  j.facts = add(facts, member)
+  j.facts = told(facts, member)
   local again, audit, kind = doubted(facts, options, how)
   if again == nil then return nil, audit, kind end
   if not again then return facts end
   facts, message, name = confirm.again(task, member, facts, options, how.say or function() end, audit)
   if not facts then return nil, message, name end
-  return add(facts, member)
+  return told(facts, member)
 end
 
 -- What was under way when the task host was lost is the candidate's failure: the host had met it. A new one serves the next
@@ -94,7 +96,7 @@ local function lost(j, message, name)
     if facts then return facts end
     return lost(j, message, name)
   end
-  return add({ ok = false, stage = "host", name = "host", label = "", variants = {},
+  return told({ ok = false, stage = "host", name = "host", label = "", variants = {},
     seconds = j.facts and j.facts.seconds or { compile = 0, verify = 0, measure = 0 }, modelled = task.device.info.modelled,
     reason = "the task host was lost while it judged this candidate, and started again: " .. why }, j.candidate)
 end

@@ -213,7 +213,8 @@ function Run:evaluate(candidate, how)
   if known then return known end
   local turn = M.next_turn(self, candidate, how and how.confirm)
   self.busy = true
-  return M.take(self, turn, loop.exclusive(self.task.device, judge.judge, self.task, candidate, self.options, how_to_judge(self, turn)))
+  return M.take(self, turn,
+    loop.exclusive(self.task.device, judge.judge, self.task, candidate, self.options, how_to_judge(self, turn)))
 end
 
 --- Remember something in the run's record: `kind` is a word, `data` a table, `turn` the
