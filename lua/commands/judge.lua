@@ -1,14 +1,17 @@
 -- cawb judge TASK.py CANDIDATE: is this kernel right, is it faster than PyTorch, what holds it back?
 
+local answer = require "cawb.door.answer"
 local cli = require "cawb.door.command_line"
 local core = require "cawb.core"
 local families = require "cawb.run.families"
 local given = require "cawb.door.arguments"
 local job = require "cawb.door.job"
+local judge = require "cawb.judge.judge"
 local live = require "cawb.door.live"
+local opened = require "cawb.door.opened"
 local profile = require "cawb.judge.profile.profile"
 local report = require "cawb.door.report"
-local verdict = require "cawb.door.answer"
+local run = require "cawb.run.run"
 
 local M = { summary = "is a kernel right, faster than PyTorch, and what holds it back: cawb judge TASK KERNEL" }
 
@@ -29,46 +32,7 @@ judged (the message says why); 130 interrupted
 
 local function fail(message)
   io.stderr:write("cawb judge: ", message, "\n")
-  return verdict.codes.undecided
-end
-
--- Progress on a terminal, and nothing else: the page is printed when all is known.
-local function quiet_report(parsed)
-  local r = report.new(io.stderr, 2, parsed.quiet)
-  function r:line() self.live:clear() end
-  return r
-end
-
--- What the candidate does, by line where that can be had. It is no part of the verdict.
-local function look(t, run, all)
-  local turn = run.turns[1]
-  if not (turn and turn.ok) or turn.candidate.python then return nil end
-  local p = profile.profile(t, turn.candidate:with(turn.tunables), all, { set = "quick", lines = true })
-  return p and p.ok and p or nil
-end
-
--- One turn, and what it says. `say` is told the word of the verdict.
-local function judged(say)
-  return function(parsed, s, all, dev, t)
-    if parsed.json then job.print_elsewhere() end
-    local run, code = job.carry_out(parsed, s, all, dev, t, quiet_report(parsed))
-    if not run then return code end
-    local p = look(t, run, all)
-    live.clear()
-    if parsed.json then io.stdout:write(core.json.encode(verdict.data(run, p)), "\n")
-    else for _, line in ipairs(verdict.page(run, p)) do print(line) end end
-    if run.ended ~= "interrupted" then say(verdict.word(run)) end
-    return run.ended == "interrupted" and job.codes.interrupted or 0
-  end
-end
-
--- A strategy that proposes this and ends.
-local function once(candidate)
-  return { name = "judge", proposes = candidate.python and "python" or "kernels",
-    step = function(run)
-      run:evaluate(families.fitted(candidate, run.task))
-      return false
-    end }
+  return answer.codes.undecided
 end
 
 local function words_of(argv)
@@ -79,6 +43,43 @@ local function words_of(argv)
   return parsed
 end
 
+-- In the record it stands beside strategies.
+local function named(candidate)
+  return { name = "judge", path = "judge", settings = {}, options = {}, proposes = candidate.python and "python" or "kernels" }
+end
+
+-- Judge it, as the one turn of the run `r`. A first Ctrl-C lets that come to its end.
+local function judged(r, candidate)
+  core.clock.patient(true)
+  if not r:done() then
+    local turn = run.next_turn(r, families.fitted(candidate, r.task))
+    run.take(r, turn, judge.judge(r.task, turn.candidate, r.options,
+      { by = r.from + r.options.seconds, say = report.stages(r, turn) }))
+    r.ended = r.ended or "finished"
+  end
+  core.clock.patient(false)
+end
+
+-- What the candidate does, by line where that can be had. It is no part of the verdict.
+local function look(r)
+  local turn = r.turns[1]
+  if not (turn and turn.ok) or turn.candidate.python then return nil end
+  local p = profile.profile(r.task, turn.facts.member, r.options, { set = "quick", lines = true })
+  return p and p.ok and p or nil
+end
+
+local function show(r, json)
+  local p = look(r)
+  live.clear()
+  if json then return io.stdout:write(core.json.encode(answer.data(r, p)), "\n") end
+  for _, line in ipairs(answer.page(r, p)) do print(line) end
+end
+
+-- Why it could not be judged, for the exit code.
+local function complain(message, name)
+  return job.complain(message, name) == job.codes.interrupted and job.codes.interrupted or answer.codes.undecided
+end
+
 function M.main(argv)
   local parsed, message = words_of(argv)
   if not parsed then return fail(message) end
@@ -87,10 +88,17 @@ function M.main(argv)
   candidate, message = given.candidate(path)
   if not candidate then return fail(message) end
   parsed.words = { "judge", task }
-  local word
-  local code = job.main(parsed, once(candidate), judged(function(w) word = w end))
-  if code == job.codes.interrupted then return code end
-  return verdict.codes[word or "undecided"]
+  local s = named(candidate)
+  local o <close>, why, name = opened.open(parsed, s, true)
+  if not o then return complain(why, name) end
+  if parsed.json then job.print_elsewhere() end
+  local r
+  r, why, name = job.begin(parsed, s, o, report.progress(io.stderr, 2, parsed.quiet))
+  if not r then return complain(why, name) end
+  judged(r, candidate)
+  job.finish(r)
+  show(r, parsed.json)
+  return r.ended == "interrupted" and job.codes.interrupted or answer.codes[answer.word(r)]
 end
 
 return M

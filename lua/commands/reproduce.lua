@@ -4,7 +4,7 @@
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local device = require "cawb.gpu.device"
-local evaluate = require "cawb.judge.evaluate"
+local judge = require "cawb.judge.judge"
 local manifest = require "cawb.gpu.manifest"
 local display = require "cawb.base.display"
 local task = require "cawb.judge.task.task"
@@ -57,7 +57,7 @@ local function show(r)
 end
 
 local function perform(t, dev, was)
-  local facts = need(evaluate.one(t, was.candidate, was.options, {}))
+  local facts = need(judge.judge(t, was.candidate, was.options, { once = true }))
   local r = { run = was.run.id, turn = was.number, name = was.result.name, device = dev.info.model,
     modelled = dev.info.modelled,
               ok = facts.ok, stage = facts.stage, reason = facts.reason, time_s = facts.time_s,

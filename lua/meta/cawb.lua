@@ -297,6 +297,32 @@ function cawb.device(name, options) end
 ---@return table[] families
 function cawb.families(dir) end
 
+---What `cawb.judge` returns: the facts of the best member (docs/reference/facts.md), some of which are named here. Of a
+---candidate that failed, `ok` is false, and `stage` and `reason` say where and why.
+---@class cawb.Verdict
+---@field ok boolean
+---@field verdict "faster"|"right"|"wrong"  faster: than the fastest baseline that is no less accurate
+---@field member cawb.Candidate   with the tunables that were chosen
+---@field stage? string           where it failed
+---@field reason? string
+---@field log? string             the compiler's
+---@field time_s? cawb.Estimate
+---@field speedup? table          { eager, compile }, each an estimate
+---@field equal_error? table      the speed-up over the fastest baseline that is no less accurate: `against` names it
+---@field error? table            { worst, nrms, eager }
+---@field first? table            where it was confirmed: the first times, { time_s, speedup }
+---@field profile? table          with the option `profile`
+---@field modelled boolean
+
+---Judge a candidate: build it, choose its tunables, verify and time it. A claim is confirmed by a fresh worker on fresh inputs,
+---as the option `confirm` and the rules want it; `confirm` = true or false decides that here. A wrong argument raises; where the
+---machine or the task failed: nil, message, name; a candidate that failed is a verdict.
+---@param task cawb.Task
+---@param candidate cawb.Candidate
+---@param opts? { confirm?: boolean, trials?: integer, battery?: string[], repeats?: integer, against?: (string|cawb.Candidate)[], samples?: integer, budget?: number, launches?: integer, say?: fun(stage: string), options?: table }
+---@return cawb.Verdict? verdict, string? message, string? name
+function cawb.judge(task, candidate, opts) end
+
 ---Time a candidate against PyTorch.
 ---@param task cawb.Task
 ---@param candidate cawb.Candidate

@@ -279,7 +279,7 @@ check.test("options are arguments: no task keeps them", function()
 end)
 
 -- Looked at twice, and left as they are.
-local long = { ["core/base/store/store.c"] = "SQLite stays in one file" }
+local long = { ["core/base/store/store.c"] = "SQLite stays in one file", ["lua/meta/cawb.lua"] = "annotations of one module" }
 
 check.test("no library file is longer than 400 lines", function()
   for _, dir in ipairs { "core", "lua", "strategies", "configs" } do

@@ -163,16 +163,15 @@ end
 check.test("what is measured of a candidate, and what rules are told, is documented; nothing documented is gone", function()
   local device <close> = assert(cawb.device "sim:h100")
   local task <close> = assert(cawb.task("examples/softmax.py", { device = device, task = { rows = 2, cols = 32 } }))
-  local facts, chosen = require "cawb.judge.evaluate".candidate(task, assert(cawb.candidate "kernels/softmax/v1_thread_per_row"),
-    cawb.defaults)
+  local facts = assert(cawb.judge(task, assert(cawb.candidate "kernels/softmax/v1_thread_per_row")))
   local page = "docs/reference/facts.md"
   local documented = named(page, "^Facts$")
-  for name in pairs(assert(facts, chosen)) do assert(documented[name], ("%s says nothing of '%s'"):format(page, name)) end
+  for name in pairs(facts) do assert(documented[name], ("%s says nothing of '%s'"):format(page, name)) end
   local text = sources("lua/cawb", "")
   for name in pairs(documented) do
     assert(text:find("facts%." .. name .. "%f[%W]") or text:find("%f[%w]" .. name .. " = "), name .. " is nowhere a fact")
   end
-  local told = require "cawb.judge.rule_facts".new(task, chosen, facts, { "source", "plausibility" }, cawb.defaults)
+  local told = require "cawb.judge.rule_facts".new(task, facts.member, facts, { "source", "plausibility" }, cawb.defaults)
   told.python, told.shares, told.counted = {}, {}, {}      -- of Python candidates; of audits
   told.changed = ""                                        -- of what keeps state
   same(told, named(page, "^What rules are told$"), page, "fact for rules")

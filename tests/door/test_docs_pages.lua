@@ -10,7 +10,7 @@ local read, same = pages.text, pages.same
 local manual = pages.below("docs", {})
 local others = { "README.md", "CONTRIBUTING.md", "kernels/README.md", "skills/README.md", "bench/README.md",
                  "examples/workshop/README.md", "core/README.md", "core/sim/README.md", "python/cawb_host/README.md", "core/base/protocol/README.md",
-                 "lua/cawb/README.md" }
+                 "lua/cawb/README.md", "lua/cawb/judge/README.md" }
 local all = table.move(others, 1, #others, #manual + 1, { table.unpack(manual) })
 
 -- ---- links and sizes

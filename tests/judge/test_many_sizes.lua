@@ -5,7 +5,7 @@ local cawb = require "cawb"
 local confirm = require "cawb.judge.confirm"
 local core = require "cawb.core"
 local corpus = require "cawb.suite.redteam_kernels"
-local evaluate = require "cawb.judge.evaluate"
+local judge = require "cawb.judge.judge"
 local many_sizes = require "cawb.judge.many_sizes"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
@@ -42,7 +42,7 @@ local relu = corpus.candidate "relu"
 check.test("right at all sizes: a row for each, and the geometric mean of the speed-ups; wrong at one is wrong, and says where", function()
   local device <close> = assert(cawb.device "sim:h100")
   local task <close> = assert(open("[dict(rows=3, cols=500), dict(rows=64)]", device))
-  local facts, member = evaluate.candidate(task, relu, all)
+  local facts = assert(judge.judge(task, relu, all, { confirm = false }))
   local function right(f)
     assert(f.ok, f.reason)
     local labels, product = {}, 1
@@ -55,10 +55,10 @@ check.test("right at all sizes: a row for each, and the geometric mean of the sp
     check.equal(f.equal_error.median, f.speedup.eager.median)
     check.equal(f.equal_error.against, "eager")
   end
-  right(assert(facts, member))
-  right(assert(confirm.again(task, member, facts, all, function() end)))
+  right(facts)
+  right(assert(confirm.again(task, facts.member, facts, all, function() end)))
   local fitted = cawb.candidate { source = check.edit(relu.source, "i < n", "i < n && n % 96 == 0"), plan = relu.plan }
-  facts = assert(evaluate.candidate(task, fitted, all))
+  facts = assert(judge.judge(task, fitted, all))
   check.equal(facts.ok, false)
   check.equal(facts.stage, "verify")
   check.matches(facts.reason, "^at cols=500 rows=3: outputs%[1%]")
@@ -71,10 +71,10 @@ check.test("a Python candidate; what a task host that is lost costs", function()
   local device <close> = assert(cawb.device "cpu")
   local task <close> = assert(open("[dict(rows=3, cols=500)]", device))
   local text = "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return x * (x > 0)%s\n"
-  local facts = assert(evaluate.candidate(task, cawb.candidate { python = text:format "" }, all, { samples = 2, against = {} }))
+  local facts = assert(judge.judge(task, cawb.candidate { python = text:format "" }, all, { confirm = false, samples = 2, against = {} }))
   assert(facts.ok, facts.reason)
   check.equal(facts.judged_at[2].label, "cols=500 rows=3")
-  facts = assert(evaluate.candidate(task, cawb.candidate { python = text:format " * (1 if x.shape[1] == 96 else 2)" }, all,
+  facts = assert(judge.judge(task, cawb.candidate { python = text:format " * (1 if x.shape[1] == 96 else 2)" }, all,
     { samples = 2, against = {} }))
   check.matches(facts.reason, "^at cols=500 rows=3: outputs%[1%]")
   facts = { ok = true, seconds = {}, rules = { flags = {} }, time_s = { median = 1 } }

@@ -2,30 +2,21 @@
 -- with one turn, and the profile of that turn's candidate where there is one.
 
 local baseline_names = require "cawb.base.baseline_names"
+local baselines = require "cawb.judge.time.baselines"
 local display = require "cawb.base.display"
 local result = require "cawb.run.result"
-local stats = require "cawb.base.stats"
 
 local M = {}
 
 --- The exit status of `cawb judge` by its word.
 M.codes = { faster = 0, right = 1, wrong = 2, undecided = 3 }
 
-local model_margin = 0.05      -- a modelled speed-up within 1 +- this is none: docs/explain/time-model.md says why
-
--- "faster", "slower", "same" or "undecided": measurements bring it along, a modelled time has no interval.
-local function verdict_of(facts)
-  local equal = facts.equal_error
-  return equal.verdict or stats.verdict(equal, model_margin)
-end
-
 --- "faster": right, and faster than the fastest baseline that is no less accurate; "right"; "wrong"; "undecided": the run
 --- ended before it could tell.
 function M.word(run)
   local turn = run.turns[1]
   if not turn or run.ended == "failed" or run.ended == "interrupted" then return "undecided" end
-  if not turn.ok then return "wrong" end
-  return turn.facts.equal_error and verdict_of(turn.facts) == "faster" and "faster" or "right"
+  return turn.facts.verdict
 end
 
 local pytorch = { eager = "eager PyTorch", compile = "torch.compile" }
@@ -35,7 +26,7 @@ local function rival(equal) return pytorch[equal.against] or baseline_names.labe
 local function right_sentence(facts)
   local equal = facts.equal_error
   if not equal then return "right; no baseline could be timed beside it" end
-  local modelled, found = facts.modelled and " (modelled)" or "", verdict_of(facts)
+  local modelled, found = facts.modelled and " (modelled)" or "", baselines.verdict(equal)
   if facts.judged_at then modelled = (", geometric mean of %d sizes%s"):format(#facts.judged_at, modelled) end
   if found == "faster" then
     return ("right, and %s as fast as %s, the fastest baseline that is no less accurate%s"):format(display.speedup(equal),

@@ -5,7 +5,7 @@
 local candidate = require "cawb.judge.task.candidate"
 local ceilings = require "cawb.gpu.ceilings"
 local core = require "cawb.core"
-local evaluate = require "cawb.judge.evaluate"
+local judge = require "cawb.judge.judge"
 local execute = require "cawb.judge.worker.execute"
 local device_kinds = require "cawb.gpu.kinds"
 local manifest = require "cawb.gpu.manifest"
@@ -67,7 +67,7 @@ end
 -- The answer's entry for a kernel of ours on a task, after a sweep; a kernel that this
 -- device cannot run is an entry too. `amount` is bytes or operations of one call.
 local function entry(c, task, kernel, ceiling, what, amount)
-  local facts = need(evaluate.candidate(task, kernel, c.options))
+  local facts = need(judge.judge(task, kernel, c.options, { confirm = false }))
   if not facts.ok then return { ceiling = ceiling, what = what, failed = facts.reason } end
   return { ceiling = ceiling, what = what, label = facts.label, clock_hz = facts.clock_hz,
            time_s = facts.time_s, rate = rate_of(amount, facts.time_s) }

@@ -5,7 +5,7 @@
 local candidates = require "cawb.judge.task.candidate"
 local core = require "cawb.core"
 local deliver = require "cawb.door.deliver"
-local evaluate = require "cawb.judge.evaluate"
+local judge = require "cawb.judge.judge"
 local execute = require "cawb.judge.worker.execute"
 local needed = require "cawb.base.need"
 local options = require "cawb.base.options"
@@ -106,7 +106,7 @@ end
 
 local function check_incumbent(checks, label, task, incumbent, facts, options)
   if not incumbent then return true end
-  local old, message = evaluate.one(task, incumbent, options, { against = {}, trials = 1 })
+  local old, message = judge.judge(task, incumbent, options, { once = true, against = {}, trials = 1 })
   if not old or not old.ok then
     return note(checks, label .. ": faster than the incumbent", true,
       "the incumbent does not run here: " .. tostring(old and old.reason or message))
@@ -123,7 +123,7 @@ local function try_shape(checks, task, candidate, incumbent, options, how, quick
   if why then return note(checks, label .. ": the task can be a module elsewhere", false, why) and nil end
   local one = member(task, candidate, options, own)
   local trials = quick and 1 or M.trials
-  local facts = need(evaluate.one(task, one, options, quick and { trials = 1, against = {} } or { trials = trials }))
+  local facts = need(judge.judge(task, one, options, { once = true, trials = trials, against = quick and {} or nil }))
   if not note(checks, ("%s: the strict judge, %s"):format(label, trials == 1 and "one trial" or trials .. " trials"), facts.ok,
       facts.ok and ("error %.2g, PyTorch's %.2g"):format(facts.error.nrms or 0,
         facts.error.eager and facts.error.eager.nrms or 0)

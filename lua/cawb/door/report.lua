@@ -201,4 +201,16 @@ function M.new(out, fd, quiet)
   return setmetatable({ out = out, live = live.of(out, fd, quiet), quiet = quiet }, Report)
 end
 
+--- Progress on a terminal, and nothing else: for who prints an answer of its own when all is known.
+function M.progress(out, fd, quiet)
+  local r = M.new(out, fd, quiet)
+  function r:line() self.live:clear() end
+  return r
+end
+
+--- What tells the report of a run the stages of a turn.
+function M.stages(run, turn)
+  return function(stage) run.report:stage(run, turn, stage) end
+end
+
 return M

@@ -18,7 +18,6 @@ local core = require "cawb.core"
 local execute = require "cawb.judge.worker.execute"
 local kernel = require "cawb.judge.kernel"
 local kinds = require "cawb.gpu.kinds"
-local many_sizes = require "cawb.judge.many_sizes"
 local precision = require "cawb.judge.verify.precision"
 local profile = require "cawb.judge.profile.profile"
 local python_candidate = require "cawb.judge.python_candidate"
@@ -224,7 +223,7 @@ local function sweep(task, candidate, declared, variants, options, how)
   local progress <close> = activity.begin { told = true }   -- `say` has how far it is
   for i, tunables in ipairs(variants) do
     progress:step(i - 1, #variants)
-    if i > 1 and how.spent and how.spent() then break end
+    if i > 1 and how.by and core.clock.now() >= how.by then break end
     local one = candidate:with(tunables)
     local facts, message, name = M.one(task, one, options, { trials = limits.trials, battery = {}, repeats = 0,
       samples = limits.samples, budget = limits.budget, against = {}, launches = 0, say = function(stage)
@@ -286,17 +285,8 @@ local function family(task, candidate, options, how)
   return looked_at(task, chosen, facts, options, how)
 end
 
--- Where the task is judged at several sizes: its facts with those of the others. Returns facts and member, as M.candidate.
-local function at_all_sizes(task, candidate, facts, member, options, how)
-  local all, message, name = many_sizes.complete(task, facts, options, function(other)
-    return M.candidate(other, candidate, options, how)
-  end)
-  if not all then return nil, message, name end
-  return all, member
-end
-
---- A candidate, swept over its tunables when it has any. `options` are those of a run; `how` =
---- { say =, spent = }, and what M.one takes. Returns the facts of the best member in full, with
+--- A candidate, swept over its tunables when it has any, at the task's own sizes. `options` are those of a run; `how` =
+--- { say =, by = core.clock.now from which on no further member is begun }, and what M.one takes. Returns the facts of the best member in full, with
 --- `variants` (facts of each member tried) and, where the option `profile` asks for it and it
 --- passed, `profile`; and that member; or nil, message, name.
 function M.candidate(task, candidate, options, how)
@@ -304,19 +294,15 @@ function M.candidate(task, candidate, options, how)
   how.say = how.say or function() end
   local no, unsupported = kinds.refusal(task.device, candidate.python and "python" or "kernels")
   if no then return nil, no, unsupported end
+  if not candidate.python then return family(task, candidate, options, how) end
   local facts, message, name
-  if not candidate.python then
-    facts, message, name = family(task, candidate, options, how)
-    if not facts then return nil, message, name end
-    return at_all_sizes(task, candidate, facts, message, options, how)
-  end
   for _ = 1, attempts do
     facts, message, name = M.one(task, candidate, options, how)
     if not facts then return nil, message, name end
     if facts.name ~= "shared" then break end
   end
   facts.variants, facts.label = {}, ""
-  return at_all_sizes(task, candidate, facts, candidate, options, how)
+  return facts, candidate
 end
 
 return M

@@ -6,13 +6,11 @@ local afford = require "cawb.agent.afford"
 local ask_model = require "cawb.agent.ask"
 local candidates = require "cawb.judge.task.candidate"
 local cassette = require "cawb.agent.cassette"
-local confirm = require "cawb.judge.confirm"
 local core = require "cawb.core"
-local evaluate = require "cawb.judge.evaluate"
+local judge = require "cawb.judge.judge"
 local loop = require "cawb.base.loop"
 local prices = require "cawb.agent.prices"
 local rewards = require "cawb.run.rewards"
-local room = require "cawb.gpu.memory_wait"
 
 local M = {}
 
@@ -134,6 +132,7 @@ end
 
 -- What was measured, and what it is worth. Returns the turn, or nil, message, name.
 local function rewarded(self, turn, facts)
+  if turn.facts == facts then return turn end
   local message
   show(turn, facts)
   turn.reward, message = rewards.value(self.reward, facts, self.options.deadlines.rule)
@@ -141,66 +140,15 @@ local function rewarded(self, turn, facts)
   return turn
 end
 
--- Whether a rule wants it measured again: it is suspiciously near to the device's limits.
-local function audited(facts)
-  for _, flag in ipairs(facts.rules and facts.rules.flags or {}) do
-    if flag.evidence and flag.evidence.audit then return true end
+-- What is asked for a turn: to judge it, and again where it would be the run's best.
+local function how_to_judge(self, turn)
+  local function claims(facts)
+    local done, message, name = rewarded(self, turn, facts)
+    if not done then return nil, message, name end
+    return better(turn, self.best)
   end
-  return false
-end
-
--- Whether it is surely slower than all that it was timed against: then nothing is claimed that
--- a second look could take back.
-local function hopeless(facts)
-  local slower = false
-  for _, s in pairs(facts.speedup or {}) do
-    if not (s.verdict == "slower" or (s.hi or math.huge) < 1) or facts.modelled then return false end
-    slower = true
-  end
-  return slower
-end
-
--- Sweep, verify, measure; and all of it once more for what would be the best, or is hard to
--- believe.
-local function judge(self, turn)
-  confirm.expect(self.task, turn.candidate, self.options)
-  local function say(stage) self.report:stage(self, turn, stage) end
-  local facts, member, name = evaluate.candidate(self.task, turn.candidate, self.options, { say = say,
-    spent = function() return self:elapsed() >= self.options.seconds end })
-  if not facts then return nil, member, name end
-  local done, message, kind = rewarded(self, turn, facts)
-  if not done then return nil, message, kind end
-  local audit = audited(facts)
-  local again = audit or turn.confirm or self.options.confirm.enabled and better(turn, self.best) and not hopeless(facts)
-  if not (facts.ok and again) then return turn end
-  facts, message, kind = confirm.again(self.task, member, facts, self.options, say, audit)
-  if not facts then return nil, message, kind end
-  return rewarded(self, turn, facts)
-end
-
--- What was under way when the task host was lost is that turn's failure: it had met the candidate. A
--- new one does the next turn's, unless none starts, or several in a row are lost. Where it found no memory on the device, others
--- may have held that: the turn is judged once more, and is no failure where they still do. Returns the turn,
--- or nil, message, name.
-local most_lost = 3
-local function lost(self, turn, message, name)
-  local task = self.task
-  if not task.lost or self.hosts_lost == most_lost or loop.asked() then return nil, message, name end
-  local why = task.lost
-  self.hosts_lost = self.hosts_lost + 1
-  local again, no, kind = task:revive()
-  if not again then return nil, ("%s; no other starts: %s"):format(why, no), kind end
-  if name == "memory" and room.others(task) > 0 then return nil, why, name end
-  if name == "memory" and not turn.judged_again then
-    turn.judged_again = true
-    local judged
-    judged, message, name = judge(self, turn)
-    if judged then return judged end
-    return lost(self, turn, message, name)
-  end
-  return rewarded(self, turn, { ok = false, stage = "host", name = "host", label = "", variants = {},
-    seconds = turn.facts and turn.facts.seconds or { compile = 0, verify = 0, measure = 0 }, modelled = task.device.info.modelled,
-    reason = "the task host was lost while it judged this candidate, and started again: " .. why })
+  return { confirm = turn.confirm, claims = claims, by = self.from + self.options.seconds,
+           say = function(stage) self.report:stage(self, turn, stage) end }
 end
 
 -- Why no more candidates are evaluated, or nil. What a model's last reply proposed still is,
@@ -216,6 +164,41 @@ local function closed(self)
   return loop.asked() and "interrupted" or nil
 end
 
+--- The next turn of a run, which is this candidate's. `confirm`: whether it is confirmed whatever was best.
+function M.next_turn(self, candidate, confirm)
+  local turn = { number = #self.turns + 1, candidate = candidate, name = candidate.name, note = candidate.note,
+                 started = core.clock.wall(), confirm = confirm }
+  self.report:turn_begins(self, turn)
+  return turn
+end
+
+-- Counted, recorded, kept if it is the best, and told. Returns the turn, or nil, message, name.
+local function entered(self, turn)
+  self.turns[turn.number] = turn
+  local is_best = better(turn, self.best)
+  self.budget:spend("turns", 1)
+  if is_best then self.budget:progress() else self.budget:spend("no_progress", 1) end
+  turn.spent = self:spent()
+  local ok, message, name = self.ledger:turn(self, turn)
+  if ok and is_best then           -- only now: the run's end names it as a row
+    self.best = turn
+    ok, message, name = self.ledger:keep(self)
+  end
+  if not ok then return nil, message, name end
+  self.report:turn_ends(self, turn)
+  return turn
+end
+
+--- The turn is over, with this verdict, or with nil, message, name: then the run ends. Returns the turn, or nil, message, name.
+function M.take(self, turn, verdict, message, name)
+  local done = verdict
+  if done then done, message, name = rewarded(self, turn, verdict) end
+  self.busy = false
+  if done then done, message, name = entered(self, turn) end
+  if not done then return broke(self, message, name) end
+  return turn
+end
+
 --- Evaluate a candidate as the next turn: compile, sweep, verify, measure, reward,
 --- confirm, record. What a resumed run had evaluated before is that turn again. `how` = { confirm = true: evaluate it again
 --- whatever was best, where it passed }. Returns the turn, or nil, message, name when the machine failed.
@@ -228,30 +211,10 @@ function Run:evaluate(candidate, how)
   local known = self.recorded[candidate.hash]
   self.recorded[candidate.hash] = nil
   if known then return known end
-  local turn = { number = #self.turns + 1, candidate = candidate, name = candidate.name,
-                 note = candidate.note, started = core.clock.wall(), confirm = how and how.confirm }
-  self.report:turn_begins(self, turn)
+  local turn = M.next_turn(self, candidate, how and how.confirm)
   self.busy = true
-  local judged, message, name = loop.exclusive(self.task.device, judge, self, turn)
-  if judged then self.hosts_lost = 0
-  else judged, message, name = loop.exclusive(self.task.device, lost, self, turn, message, name) end
-  self.busy = false
-  if not judged then return broke(self, message, name) end
-  self.turns[turn.number] = turn
-  local is_best = better(turn, self.best)
-  self.budget:spend("turns", 1)
-  if is_best then self.budget:progress() else self.budget:spend("no_progress", 1) end
-  turn.spent = self:spent()
-  local ok
-  ok, message, name = self.ledger:turn(self, turn)
-  if not ok then return broke(self, message, name) end
-  if is_best then                  -- only now: the run's end names it as a row
-    self.best = turn
-    ok, message, name = self.ledger:keep(self)
-  end
-  if not ok then return broke(self, message, name) end
-  self.report:turn_ends(self, turn)
-  return turn
+  return M.take(self, turn,
+    loop.exclusive(self.task.device, judge.judge, self.task, candidate, self.options, how_to_judge(self, turn)))
 end
 
 --- Remember something in the run's record: `kind` is a word, `data` a table, `turn` the
@@ -368,7 +331,7 @@ function M.new(spec)
   local run = setmetatable({
     id = spec.id or M.new_id(spec.task.name), task = spec.task, strategy = spec.strategy,
     settings = spec.strategy.settings, options = spec.options, reward = reward,
-    ledger = spec.ledger, report = spec.report, turns = {}, memory = {}, asked = 0, hosts_lost = 0,
+    ledger = spec.ledger, report = spec.report, turns = {}, memory = {}, asked = 0,
     recorded = {},                       -- by candidate: turns of a resumed run
     pledged = { tokens = 0, dollars = 0 }, per_byte = 0,
     from = core.clock.now(), started = core.clock.wall(), device_busy = spec.task.device.busy,

@@ -4,7 +4,7 @@
 local candidates = require "cawb.judge.task.candidate"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
-local evaluate = require "cawb.judge.evaluate"
+local judge = require "cawb.judge.judge"
 local options = require "cawb.base.options"
 local kernel_fixtures = require "cawb.suite.redteam_kernels"
 local python_fixtures = require "cawb.suite.redteam_python"
@@ -47,17 +47,18 @@ local function candidate_of(fixture, given, suffix)
 end
 
 -- One fixture: what became of the cheat and of its look-alike.
-local function judge(task, fixture, all, seed)
+local function judged(task, fixture, all, seed)
   task:reseed(("%s:%s"):format(seed, fixture.name))
   local r = { name = fixture.name, entry = fixture.entry, family = fixture.family, task = fixture.task }
-  local cheat, message, name = evaluate.candidate(task, (candidate_of(fixture, fixture.cheat, "")), all)
+  local cheat, message, name = judge.judge(task, (candidate_of(fixture, fixture.cheat, "")), all, { confirm = false })
   if not cheat then return nil, message, name end
   -- What a simulated device cannot run was not judged.
   r.caught = not cheat.ok and cheat.name ~= "unsupported"
   r.stage, r.rule, r.reason = cheat.stage, cheat.rule, cheat.reason
   r.precision = cheat.precision and cheat.precision.class
   local honest
-  honest, message, name = evaluate.candidate(task, (candidate_of(fixture, fixture.look_alike, ", look-alike")), all)
+  honest, message, name = judge.judge(task, (candidate_of(fixture, fixture.look_alike, ", look-alike")), all,
+    { confirm = false })
   if not honest then return nil, message, name end
   r.look_alike = { ok = honest.ok, says = fixture.look_alike.says, stage = honest.stage, rule = honest.rule,
                    reason = honest.reason }
@@ -72,7 +73,7 @@ local function judge_task(device, host, all, list, results, opts, seed)
   if not task then return nil, message, name end
   for _, fixture in ipairs(list) do
     local r
-    r, message, name = (fixture.python and python_fixtures.judge or judge)(task, fixture, all, seed, opts.alone)
+    r, message, name = (fixture.python and python_fixtures.judge or judged)(task, fixture, all, seed, opts.alone)
     if not r then return nil, ("%s: %s"):format(fixture.name, message), name end
     results[#results + 1] = r
     if opts.say then opts.say(r) end

@@ -3,7 +3,7 @@
 
 local candidates = require "cawb.judge.task.candidate"
 local core = require "cawb.core"
-local evaluate = require "cawb.judge.evaluate"
+local judge = require "cawb.judge.judge"
 local kinds = require "cawb.gpu.kinds"
 local redteam_file = require "cawb.suite.redteam_file"
 
@@ -82,8 +82,8 @@ end
 
 local function evaluated(task, fixture, all, seed)
   task:reseed(("%s:%s"):format(seed, fixture.name))
-  return evaluate.candidate(task, candidates.new { python = fixture.python, name = fixture.name }, all,
-    { samples = 8, budget = 0.2, against = {} })
+  return judge.judge(task, candidates.new { python = fixture.python, name = fixture.name }, all,
+    { confirm = false, samples = 8, budget = 0.2, against = {} })
 end
 
 -- Nobody can be judged while somebody else uses the GPU: that is neither caught nor passed.

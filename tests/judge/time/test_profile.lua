@@ -113,7 +113,7 @@ check.test("samples of lines: reasons made short, the most first, with the sourc
       smsp__pcsamp_warps_issue_stalled_long_scoreboard_not_issued = 50 } },
     { kernel = "_Z1kv", file = "", line = 0, reasons = { smsp__pcsamp_warps_issue_stalled_selected_not_issued = 7 } },
     { kernel = "_Z1kv", file = "cmath", line = 3, reasons = { smsp__pcsamp_warps_issue_stalled_wait = 25 } },
-  } }, "first\n  second;\n\tthird();\n", function() return "k" end)
+  } }, "first\n  second;\n\tthird();\n", { _Z1kv = "k" })
   check.equal(#s.lines, 3, "a line without a sample is left out")
   check.equal(s.samples, 100)
   check.equal(s.lines[1].line, 3)

@@ -56,11 +56,12 @@ end
 --- share =, idle = samples in which no warp issued, stalls = { { reason =, samples = }, ... } },
 --- ... } with the most first, stalls = the same over all, samples =, unit =, runs =, dropped =,
 --- total = with those of other = code that is nobody's, period = 2 to this power clocks,
---- note = why there are none }. `name(full)` is a kernel's name in the source.
-function M.digest(sampling, source, name)
+--- note = why there are none }. `names` has kernels' names in the source, by those in
+--- the compiled text.
+function M.digest(sampling, source, names)
   local all, total, text = {}, 0, texts(source)
   for _, one in ipairs(sampling.lines) do
-    local d = digest_line(one, text, name(one.kernel))
+    local d = digest_line(one, text, names[one.kernel] or one.kernel)
     if d.samples > 0 then
       all[#all + 1], total = d, total + d.samples
     end

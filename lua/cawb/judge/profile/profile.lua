@@ -150,8 +150,7 @@ function M.digest(reply, steps, built, asked, text)
     or #reply.kernels > 1 and whole(reply.kernels, source) or { metrics = {}, sources = {} }
   for _, k in ipairs(reply.kernels) do take_bound(k) end
   take_bound(all)
-  local sampling = reply.sampling and lines.digest(reply.sampling, text or "",
-    function(full) return names[full] or full end)
+  local sampling = reply.sampling and lines.digest(reply.sampling, text or "", names)
   return { ok = true, source = source, modelled = source == "simulator", bound = all.bound,
     metrics = all.metrics, sources = all.sources, kernels = reply.kernels,
     seconds = all.metrics.seconds, passes = reply.passes, note = reply.note,
