@@ -5,6 +5,8 @@ import json
 import math
 import os
 
+import knobs
+
 
 def read(path, otherwise=None):
     if not os.path.exists(path):
@@ -35,8 +37,8 @@ def figures(anchors, curves, evaluations):
     if not ends:
         return None
     n = len(ends)
-    return {"right": sum(bool(s) for _, s in ends) / n, "eager": sum(gain(a, s, "eager") >= 1.05 for a, s in ends) / n,
-            "compile": sum(gain(a, s) >= 1.05 for a, s in ends) / n, "geomean": math.exp(sum(math.log(gain(a, s)) for a, s in ends) / n),
+    return {"right": sum(bool(s) for _, s in ends) / n, "eager": sum(gain(a, s, "eager") >= 1 + knobs.MARGIN for a, s in ends) / n,
+            "compile": sum(gain(a, s) >= 1 + knobs.MARGIN for a, s in ends) / n, "geomean": math.exp(sum(math.log(gain(a, s)) for a, s in ends) / n),
             "share": sum(a["best"] / s if s else 0.0 for a, s in ends) / n}
 
 

@@ -5,6 +5,7 @@ import math
 
 import torch
 
+import knobs as table
 import lang
 import model
 
@@ -17,7 +18,7 @@ def reward_of(knobs, result, own=None):
         return max(-1.0, 4.0 * math.log(own["seconds"] / result["seconds"]))
     least = min(result["eager"], result["compile"])
     if knobs["reward"] == "tiers":
-        return 3.0 if least >= 1.05 else 2.0 if result["eager"] >= 1.05 else 1.0
+        return 3.0 if least >= 1 + table.MARGIN else 2.0 if result["eager"] >= 1 + table.MARGIN else 1.0
     return least if knobs["reward"] == "raw" else max(-1.0, math.log(least))
 
 

@@ -11,12 +11,10 @@ local M = {}
 --- The exit status of `cawb judge` by its word.
 M.codes = { faster = 0, right = 1, wrong = 2, undecided = 3 }
 
-local model_margin = 0.05      -- a modelled speed-up within 1 +- this is none: docs/explain/time-model.md says why
-
 -- "faster", "slower", "same" or "undecided": measurements bring it along, a modelled time has no interval.
 local function verdict_of(facts)
   local equal = facts.equal_error
-  return equal.verdict or stats.verdict(equal, model_margin)
+  return equal.verdict or stats.verdict(equal, stats.margin)
 end
 
 --- "faster": right, and faster than the fastest baseline that is no less accurate; "right"; "wrong"; "undecided": the run

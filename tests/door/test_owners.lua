@@ -1,0 +1,56 @@
+-- One owner for each fact that several files need: searches over the sources for a second one. Names of
+-- operators have a test of their own, tests/torch/test_operators.py.
+
+local check = dofile "tests/support/check.lua"
+local core = require "cawb.core"
+
+local function walk(dir, pattern, list)
+  list = list or {}
+  for _, name in ipairs(assert(core.fs.list(dir))) do
+    local path = dir .. "/" .. name
+    if core.fs.kind(path) == "folder" then
+      if name ~= "__pycache__" and name ~= "results" then walk(path, pattern, list) end
+    elseif name:match(pattern) then list[#list + 1] = path end
+  end
+  return list
+end
+
+local function read(path)
+  local f = assert(io.open(path))
+  local text = f:read "a"
+  f:close()
+  return text
+end
+
+-- Lua and Python without comments.
+local function code_of(text) return (text:gsub("%-%-[^\n]*", ""):gsub("#[^\n]*", "")) end
+
+-- "PATH: TEXT" of every match of a pattern in the code of these folders, but for the files in `owners`.
+local function found(folders, pattern, owners)
+  local list = {}
+  for _, folder in ipairs(folders) do
+    for _, path in ipairs(walk(folder, "%.lua$", walk(folder, "%.py$"))) do
+      for words in code_of(read(path)):gmatch(pattern) do
+        if not owners[path] then list[#list + 1] = path .. ": " .. words end
+      end
+    end
+  end
+  return table.concat(list, "\n")
+end
+
+local opinions = { "configs", "lua", "strategies", "python", "bench" }
+
+check.test("the margin from which a speed-up counts", function()
+  local margin = require "cawb.base.stats".margin
+  check.equal(tonumber(read "python/cawb_learn/knobs.py":match "\nMARGIN = ([%d.]+)"), margin)
+  local others = { ["lua/commands/promote.lua"] = "its usage says it", ["lua/cawb/compose/emit/tensor/box.lua"] = "work of blocks" }
+  check.equal(found(opinions, "%f[%w.]" .. tostring(1 + margin):gsub("%.", "%%.") .. "%f[^%w.]", others), "")
+  check.equal(found(opinions, "%w*[mM][aA][rR][gG][iI][nN] = [%d.]+",
+    { ["lua/cawb/base/stats.lua"] = true, ["python/cawb_learn/knobs.py"] = true }), "")
+  local reward = require "cawb.run.rewards".get "tiers-paper"
+  local function of(median) return { ok = true, speedup = { eager = { median = median, lo = 1.01 } } } end
+  check.equal(reward(of(1 + margin)), 2)
+  check.equal(reward(of(1 + 0.99 * margin)), 1)
+end)
+
+return check.done()
