@@ -53,4 +53,30 @@ check.test("the margin from which a speed-up counts", function()
   check.equal(reward(of(1 + 0.99 * margin)), 1)
 end)
 
+check.test("shared memory and multiprocessors of a chip", function()
+  local chips = require "cawb.gpu.chip"
+  for _, path in ipairs(walk("lua/cawb/gpu/devices", "%.lua$")) do
+    local figures = dofile(path)
+    local chip = assert(chips.of(figures.arch), figures.arch)
+    check.equal(chip.block, figures.shared_block, path)
+    check.equal(chip.all, figures.shared_sm, path)
+  end
+  check.equal(chips.of "sm_999" or chips.of() or "none", "none")
+  check.equal(chips.sms(), dofile "lua/cawb/gpu/devices/h100.lua".sms)
+  check.equal(found({ "lua/cawb/compose", "strategies" }, "%f[%w.]132%f[^%w.][^0-9]", { ["lua/cawb/compose/operators/special.lua"] = "digamma" }), "")
+  check.equal(found({ "lua/cawb/compose" }, "%[[789]%d%] = ", { ["lua/cawb/compose/emit/tensor/tensor.lua"] = "instructions" }), "")
+  check.equal(found({ "lua/cawb/compose" }, "%d%d+ << 10", { ["lua/cawb/compose/emit/attention/attention.lua"] = "of a chip that nobody knows",
+    ["lua/cawb/compose/emit/lanes.lua"] = "how much is much" }), "")
+end)
+
+check.test("conversions of 16-bit floats on the simulated device", function()
+  local list = {}
+  for _, path in ipairs(walk("core/sim", "%.[ch]$")) do
+    for name in read(path):gmatch "static[^;{]*%f[%w_]([%w_]*half[%w_]*%([uf][%w_]+ [^)]*%)) {" do list[#list + 1] = path .. ": " .. name end
+  end
+  table.sort(list)
+  check.equal(table.concat(list, "\n"), "core/sim/isa/body_packed.h: small_half(float x, const sim_insn *in)\n"
+    .. "core/sim/isa/half.h: float_to_half(float x, int mode)\ncore/sim/isa/half.h: half_to_float(uint32_t h)")
+end)
+
 return check.done()
