@@ -79,4 +79,20 @@ check.test("conversions of 16-bit floats on the simulated device", function()
     .. "core/sim/isa/half.h: float_to_half(float x, int mode)\ncore/sim/isa/half.h: half_to_float(uint32_t h)")
 end)
 
+local function options_of(rule) return dofile("lua/cawb/judge/rules/" .. rule .. ".lua").options end
+
+check.test("what a task may forbid", function()
+  local known, work, own = { "library" }, options_of "python/python_work", options_of "task_forbids"
+  for _, class in ipairs(work.classes) do known[#known + 1] = class[1] end
+  for group in pairs(own.groups) do known[#known + 1] = group end
+  local told = {}
+  for word in read "python/cawb_host/judge/task/forbidden.py":match "\nKINDS = %((.-)%)":gmatch '"(.-)"' do told[#told + 1] = word end
+  table.sort(known)
+  table.sort(told)
+  check.equal(table.concat(told, ", "), table.concat(known, ", "))
+  for _, name in ipairs { "classes", "spaces", "libraries" } do
+    assert(next(work[name]) and not next(own[name]), name .. ": task_forbids has what python_work owns")
+  end
+end)
+
 return check.done()
