@@ -1,6 +1,6 @@
 /*
-** native.c - outputs against their references on a processor, each read once: what reference.py and terms.py say in
-** PyTorch's words, which read them ten to thirty times. native.py calls it. Sums have a fixed order: the same memory, the same bits.
+** native.c - outputs against their references on a processor, each read once; native.h says what is computed.
+** native.py calls it. Sums have a fixed order: the same memory, the same bits.
 */
 #include "native.h"
 
