@@ -97,7 +97,7 @@ cawb_test_environment(TESTS judge/host/test_judge.py suite/test_report.py suite/
   learn/test_serve_dialects.py learn/test_serve_cheats.py learn/test_serve_kills.py learn/test_client.py
   SET "CAWB_PROGRAM=$<TARGET_FILE:cawb>" "CAWB_PYTHON=$<TARGET_FILE:warm_python>")
 cawb_test_environment(TESTS judge/python/test_jail.py judge/python/test_jail_limits.py SET "CAWB_JAIL_LIBRARY=$<TARGET_FILE:cawb_jail>")
-cawb_test_environment(TESTS judge/host/test_native.py SET "CAWB_NATIVE_LIBRARY=$<TARGET_FILE:cawb_native>")
+cawb_test_environment(TESTS ${python_tests} SET "CAWB_NATIVE_LIBRARY=$<TARGET_FILE:cawb_native>")
 
 # Programs of others that load a runtime of this build must load its sanitizer ahead of it.
 if(CAWB_SANITIZE MATCHES "address")

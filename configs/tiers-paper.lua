@@ -2,9 +2,9 @@
 -- least 5% faster than eager, at least 5% faster than both eager and torch.compile. A
 -- speed-up counts only where its interval excludes a tie: noise is no tier.
 
-local margin = 1.05
+local margin = require "cawb.base.stats".margin
 
-local function beats(speedup) return speedup and speedup.median >= margin and speedup.lo > 1 end
+local function beats(speedup) return speedup and speedup.median >= 1 + margin and speedup.lo > 1 end
 
 return {
   reward = function(facts)

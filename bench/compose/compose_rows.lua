@@ -45,7 +45,7 @@ local columns = {
   { "over max_autotune", function(row) return over(row, "max_autotune") end },
 }
 
-local function beats(s) return not s or s.median >= report.margin and (s.lo or s.median) > 1 end
+local function beats(s) return not s or s.median >= report.least and (s.lo or s.median) > 1 end
 
 -- Whether a row is ahead of every baseline in strict float32 that it was timed against; where there was none, of those with TF32.
 local function is_ahead(row)

@@ -11,6 +11,7 @@ local core = require "cawb.core"
 local baseline_model = require "cawb.torch.modelled"
 local cawb = require "cawb"
 local python = require "cawb.base.python"
+local stats = require "cawb.base.stats"
 local display = require "cawb.base.display"
 local task = require "cawb.judge.task.task"
 local traits = require "cawb.torch.traits"
@@ -89,7 +90,7 @@ local function rank_correlation(pairs_)
   return 1 - 6 * sum / (n * (n * n - 1))
 end
 
-local function sign(speedup) return speedup >= 1.05 and "faster" or speedup <= 1 / 1.05 and "slower" or "same" end
+local function sign(speedup) return speedup >= 1 + stats.margin and "faster" or speedup <= 1 / (1 + stats.margin) and "slower" or "same" end
 
 -- One line on a list of { measured, modelled }.
 local function worth(label, pairs_)

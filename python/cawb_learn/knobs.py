@@ -1,5 +1,7 @@
 """knobs: every number of the procedure, in one table. `paper` names those that the CUDA Agent paper gives; their scale is ours."""
 
+MARGIN = 0.05           # lua/cawb/base/stats.lua owns it; tests/door/test_owners.lua holds both equal
+
 KNOBS = {
     # the model: 2 x 64 learns on a processor; 4 x 128 and 6 x 256 are for more
     "layers": 2, "width": 64, "heads": 2, "length": 256,

@@ -5,6 +5,8 @@ import json
 import math
 import os
 
+import knobs
+
 CURVES = ("reward", "paid", "entropy", "explained", "clipped", "ratio_p99.9", "unreadable")
 
 
@@ -37,7 +39,7 @@ def figures(anchors, curves, evaluations):
     if not ends:
         return "-"
     gains = [gain(*one) for one in ends]
-    return "%.0f%%, %.2fx, %.2f" % (100 * sum(g >= 1.05 for g in gains) / len(ends), math.exp(sum(map(math.log, gains)) / len(ends)),
+    return "%.0f%%, %.2fx, %.2f" % (100 * sum(g >= 1 + knobs.MARGIN for g in gains) / len(ends), math.exp(sum(map(math.log, gains)) / len(ends)),
                                    sum(anchor["best"] / seconds for anchor, seconds in ends) / len(ends))
 
 

@@ -4,6 +4,7 @@ import math
 
 import torch
 
+import knobs as table
 import lang
 import model
 
@@ -14,7 +15,7 @@ def reward_of(kind, result):
         return -1.0
     least = min(result["eager"], result["compile"])
     if kind == "tiers":
-        return 3.0 if least >= 1.05 else 2.0 if result["eager"] >= 1.05 else 1.0
+        return 3.0 if least >= 1 + table.MARGIN else 2.0 if result["eager"] >= 1 + table.MARGIN else 1.0
     return least if kind == "raw" else max(-1.0, math.log(least))
 
 

@@ -19,6 +19,7 @@ TASKHOST = os.path.join(PACKAGES, "cawb_host")
 sys.path.insert(0, PACKAGES)
 HAVE_TORCH = importlib.util.find_spec("torch") is not None
 POISON = 0x7ff97ff9  # a NaN at every floating width
+NATIVE = os.environ.get("CAWB_NATIVE_LIBRARY") or os.path.join(ROOT, "build", "release", "lib", "libcawb_native.so")
 
 
 class Host:
@@ -75,7 +76,7 @@ class Loaded:
 
     def __init__(self, host, path, **fields):
         self.host = host
-        fields = dict({"device": "cpu", "overrides": {}, "init_seed": 7}, **fields)
+        fields = dict({"device": "cpu", "overrides": {}, "init_seed": 7, "native": NATIVE}, **fields)
         host.send_raw(json.dumps(dict(fields, op="load", path=path)).encode())
         self.reply, fds = host.receive()
         self.shares = dict(zip(("params", "inputs", "outputs"),

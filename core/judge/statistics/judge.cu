@@ -1,7 +1,7 @@
 /*
 ** judge.cu - outputs against their references, each read once, and hashes of memory.
-** judge.py launches these and says what the numbers mean; reference.py says the same
-** in PyTorch's words. All sums have a fixed order: the same memory, the same bits.
+** gpu.py launches these; native.h says what is computed. All sums have a fixed order: the
+** same memory, the same bits.
 */
 typedef unsigned long long word;
 typedef long long whole;

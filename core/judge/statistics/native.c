@@ -1,6 +1,6 @@
 /*
-** native.c - compares outputs with their references on a processor, reading each once. reference.py and terms.py compute the same
-** with PyTorch, which reads them ten to thirty times. native.py calls it. Sums have a fixed order: the same memory, the same bits.
+** native.c - compares outputs with their references on a processor, reading each once; native.h says what is computed.
+** native.py calls it. Sums have a fixed order: the same memory, the same bits.
 */
 #include "native.h"
 

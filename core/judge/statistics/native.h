@@ -1,6 +1,22 @@
 /*
 ** native.h - statistics of outputs for the task host, in a library that it loads; see native.py.
 ** Matrices are rows x cols, without gaps. Outputs are float64 where `wide`, else float32; all else is float64.
+**
+** An output is held against its reference ref, d being their difference:
+**   scale, rms   the largest magnitude of ref's finite elements, and their root mean square
+**   worst        the largest |d|
+**   nrms, bias   root mean square of d, and mean of d, both divided by rms (by 1 where that is 0)
+**   worst row    the largest root mean square of a row's d, divided by that of the row's ref (of all of ref where the row's is 0)
+**   far          elements where |d| > limit * |ref|, with rms in place of a ref of 0
+**   close        the largest |d| / (1 + |ref|)
+** native.c computes these on a processor, judge.cu on a GPU. Beside the sizes s of the terms that elements are made of:
+**   worst        the largest |d| / max(s, scale), times scale
+**   nrms         root mean square of d / max(s, rms)
+**   own, far     the largest |d| / max(|ref|, s), and elements where that is above the limit
+**   worst row    the largest root mean square of a row's d, divided by the larger of the row's ref's (as above) and the row's s's
+**   parts        root mean square of |d| / max(|ref|, s) of the elements of one sign and one octave of |ref| / rms
+** native.c computes these on a processor, and of small outputs of a GPU; terms.py in PyTorch's words on a GPU.
+** tests/judge/host/test_native.py and test_judge.py hold all of them equal.
 */
 #ifndef CAWB_HOST_JUDGE_NATIVE_H
 #define CAWB_HOST_JUDGE_NATIVE_H

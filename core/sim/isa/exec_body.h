@@ -14,6 +14,7 @@
 #include "sim/instructions/functions.h"
 #include "sim/exec/groups.h"
 #include "sim/exec/warp.h"
+#include "sim/isa/half.h"
 #include "sim/isa/isas.h"
 #include "sim/watch/lanes.h"
 #include "sim/watch/order.h"

@@ -4,6 +4,7 @@
 */
 #include "sim/library/library.h"
 #include "gpu/device/times.h"
+#include "sim/isa/half.h"
 #include "sim/time/profile.h"
 #include "sim/time/time.h"
 
@@ -14,33 +15,8 @@
 
 /* ----------------------------------------------------------------- numbers */
 
-static float from_bits(uint32_t u) { float f; memcpy(&f, &u, sizeof f); return f; }
-static uint32_t to_bits(float f) { uint32_t u; memcpy(&u, &f, sizeof u); return u; }
-
-/* To nearest, ties to even, `drop` bits from the end; NaN stays one. */
-static float drop_bits(float f, int drop) {
-  uint32_t u = to_bits(f), half = (UINT32_C(1) << (drop - 1)) - 1;
-  if (f != f) return f;
-  u += half + (u >> drop & 1);
-  return from_bits(u >> drop << drop);
-}
-
-static float from_half(uint16_t h) {
-  int exponent = h >> 10 & 31, mantissa = h & 1023;
-  float f = exponent == 31 ? (mantissa ? NAN : INFINITY)
-          : exponent == 0 ? ldexpf((float)mantissa, -24)
-          : ldexpf((float)(mantissa | 1024), exponent - 25);
-  return h >> 15 ? -f : f;
-}
-
-static uint16_t to_half(float f) {
-  uint16_t sign = (uint16_t)(to_bits(f) >> 16 & 0x8000);
-  float a = fabsf(f);
-  if (f != f) return sign | 0x7e00;
-  if (a >= 65520.0f) return sign | 0x7c00;         /* rounds to more than the largest */
-  if (a < 0x1p-14f) return sign | (uint16_t)rintf(a * 0x1p24f);
-  return sign | (uint16_t)((to_bits(drop_bits(a, 13)) >> 13) - (112u << 10));
-}
+/* To nearest, ties to even, as tensor cores take a float32; NaN stays one. */
+static float as_tf32(float f) { return f != f ? f : float_of(rounded(bits_of(f), 13, SIM_RN, 0) << 13); }
 
 static float load(const unsigned char *base, cawb_dtype t, int64_t i) {
   uint16_t h;
@@ -50,7 +26,7 @@ static float load(const unsigned char *base, cawb_dtype t, int64_t i) {
     return f;
   }
   memcpy(&h, base + 2 * i, sizeof h);
-  return t == CAWB_FLOAT16 ? from_half(h) : from_bits((uint32_t)h << 16);
+  return t == CAWB_FLOAT16 ? half_to_float(h) : bf_to_float(h);
 }
 
 static void store(unsigned char *base, cawb_dtype t, int64_t i, float f) {
@@ -59,16 +35,16 @@ static void store(unsigned char *base, cawb_dtype t, int64_t i, float f) {
     memcpy(base + 4 * i, &f, sizeof f);
     return;
   }
-  h = t == CAWB_FLOAT16 ? to_half(f) : (uint16_t)(to_bits(drop_bits(f, 16)) >> 16);
+  h = (uint16_t)(t == CAWB_FLOAT16 ? float_to_half(f, SIM_RN) : float_to_bf(f, SIM_RN));
   memcpy(base + 2 * i, &h, sizeof h);
 }
 
 /* A factor of float32 as it is multiplied. */
 static float factor(float f, cawb_compute how) {
   switch (how) {
-    case CAWB_COMPUTE_TF32: return drop_bits(f, 13);
-    case CAWB_COMPUTE_BF16: return drop_bits(f, 16);
-    case CAWB_COMPUTE_FP16: return from_half(to_half(f));
+    case CAWB_COMPUTE_TF32: return as_tf32(f);
+    case CAWB_COMPUTE_BF16: return bf_to_float(float_to_bf(f, SIM_RN));
+    case CAWB_COMPUTE_FP16: return half_to_float(float_to_half(f, SIM_RN));
     default: return f;
   }
 }

@@ -218,13 +218,13 @@ end
 --- The rule that holds what a task's own file forbids. No set names it: it is asked where there is such a list.
 M.of_the_task = "task_forbids"
 
--- The rules of a set, and that one. It knows classes of operators as python_work has them.
+-- The rules of a set, and that one. It knows classes of operators, namespaces and libraries as python_work has them.
 local function with_the_task(set, task)
   if #(task.forbidden or {}) == 0 then return set end
   local work, message = load_rule(path_of "python_work")
   if not work then return nil, message end
   local own
-  own, message = configured(M.of_the_task, { classes = work.options.classes }, task.path, ".")
+  own, message = configured(M.of_the_task, { classes = work.options.classes, spaces = work.options.spaces, libraries = work.options.libraries }, task.path, ".")
   if not own then return nil, message end
   return { name = set.name, list = table.move(set.list, 1, #set.list, 2, { own }) }
 end

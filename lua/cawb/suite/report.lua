@@ -6,17 +6,18 @@
 local baseline_names = require "cawb.base.baseline_names"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
+local stats = require "cawb.base.stats"
 local published = require "cawb.suite.published"
 local task_rows = require "cawb.suite.rows"
 
 local M = {}
 
---- A speed-up counts from here, as in the paper: 5%, and an interval without a tie.
-M.margin = 1.05
+--- A speed-up counts from here, with an interval without a tie.
+M.least = 1 + stats.margin
 M.suspicious_from = 10          -- times the better of eager and compile, or of what else was timed: look before believing
 M.flags = { unsteady = true }   -- rules whose flag does the same; most flags only inform
 M.moved = 0.2                   -- how far a confirmation may be from the first time
-M.curve = { 0.5, 0.8, 1.0, 1.05, 1.2, 1.5, 2.0, 3.0, 5.0 }
+M.curve = { 0.5, 0.8, 1.0, M.least, 1.2, 1.5, 2.0, 3.0, 5.0 }
 M.kinds = { "eager", "compile", "max_autotune", "equal_error" }
 
 -- ---- statistics
@@ -149,7 +150,7 @@ end
 
 -- ---- groups
 
-local function beats(s) return s and s.median >= M.margin and (s.lo or s.median) > 1 end
+local function beats(s) return s and s.median >= M.least and (s.lo or s.median) > 1 end
 
 local function numbers_of(list)
   local g = { n = #list, statuses = {}, faster = {}, geomean = {}, median = {}, curve = {} }
@@ -262,7 +263,7 @@ function M.rows(numbers, name, beside)
 end
 
 M.of_others = "* reported by its authors, other hardware."
-M.footnote = "Rates: of all tasks, 5% margin, Wilson's 95% interval. "
+M.footnote = ("Rates: of all tasks, %g%% margin, Wilson's 95%% interval. "):format(100 * stats.margin)
   .. "Means and medians: of the tasks that passed, bootstrap over tasks, 95%. "
   .. "Beyond 10x as 10x: the mean at equal error with those that are suspicious for that alone, which to leave out biases it as well."
 

@@ -29,7 +29,7 @@ end
 local function verdict_of(t)
   if t.verdict then return t.verdict end
   if not (t.equal[2] and t.equal[3]) then return "undecided" end
-  return stats.verdict(span(t.equal), suite_report.margin - 1)
+  return stats.verdict(span(t.equal), stats.margin)
 end
 
 local sentences = {
@@ -73,7 +73,7 @@ end
 local function sure(run, t)
   if run.modelled then
     return ("how sure: modelled, not measured, so there is no interval; a difference below %.0f%% is called none%s"):format(
-      100 * (suite_report.margin - 1), confirmed(t))
+      100 * stats.margin, confirmed(t))
   elseif not (t.equal and t.equal[2]) then return "how sure: too few rounds for an interval" .. confirmed(t) end
   return ("how sure: measured; 95%% interval %.2fx to %.2fx%s%s"):format(t.equal[2], t.equal[3],
     t.rounds and (", %d rounds"):format(t.rounds) or "", confirmed(t))

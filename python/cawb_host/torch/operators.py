@@ -16,6 +16,7 @@ they are empty:
   moves       elements of its operands and constants, elsewhere; nothing is computed
   chooses     its results are some of its operands' elements or their magnitudes, bounds, or numbers that
               small changes leave as they are: nothing is rounded
+  extremes    the largest or the smallest decides: of a "line", in a "window", or "inward": of a line, of which all else counts too
   in_order    moves all elements and keeps their order
   cumulative  a scan along a dimension
   products    multiplies and adds up operands: where narrow factors show
@@ -27,6 +28,8 @@ they are empty:
   index       its last output points to values: `first` of equals as PyTorch documents,
               in their `order`, or `any`
   terms       its results are made of all terms along a dimension
+  apart       a straightforward kernel takes the steps of PyTorch's own decomposition
+  inexact     a function of which CUDA documents an error of some units in the last place
   whole       recorded as one operator, whatever a device makes of it
   writes      operands that its in-place form overwrites unread
   rows        how rows go through it (judge/rows.py)
@@ -54,6 +57,7 @@ class Operator:
     gathers: bool = False
     moves: bool = False
     chooses: bool = False
+    extremes: str = ""
     in_order: bool = False
     cumulative: bool = False
     products: bool = False
@@ -64,6 +68,8 @@ class Operator:
     left: bool = False
     index: str = ""
     terms: bool = False
+    apart: bool = False
+    inexact: bool = False
     whole: bool = False
     writes: tuple = ()
     rows: str = ""
@@ -156,21 +162,21 @@ def when_along(named):
 
 # Views: they show elements of another tensor, and cost nothing.
 
-define("view _unsafe_view reshape _reshape_alias", kind="view", linear="self", exact=True, moves=True, in_order=True,
-       rows="reshape", form="reshape")
+define("view _unsafe_view reshape _reshape_alias", kind="view", linear="self", exact=True, moves=True, in_order=True, rows="reshape",
+       form="reshape")
 define("unsqueeze", kind="view", linear="self", exact=True, moves=True, in_order=True, rows="unsqueeze", form="reshape")
 define("squeeze", kind="view", linear="self", exact=True, moves=True, in_order=True, rows="squeeze", form="reshape")
 define("detach alias", kind="view", linear="self", exact=True, moves=True, in_order=True, rows="same", form="same")
 define("lift_fresh lift", kind="view", linear="self", exact=True, moves=True, in_order=True, rows="same", form="same")
 define("t transpose permute", kind="view", linear="self", exact=True, moves=True, rows="reorder", form="transpose")
 define("expand", kind="view", linear="self", exact=True, moves=True, rows="expand")
-define("select unbind slice narrow split split_with_sizes chunk unsafe_split unsafe_split_with_sizes unsafe_chunk",
-       kind="view", linear="self", exact=True, moves=True, picks="self", gathers=True, rows="cut")
+define("select unbind slice narrow split split_with_sizes chunk unsafe_split unsafe_split_with_sizes unsafe_chunk", kind="view",
+       linear="self", exact=True, moves=True, picks="self", gathers=True, rows="cut")
 define("diagonal", kind="view", linear="self", exact=True, moves=True, picks="self", gathers=True)
 define("as_strided unfold", kind="view", linear="self", exact=True, moves=True, picks="self")
 define("view_as_real view_as_complex _conj", kind="view")
-define("empty empty_like empty_strided new_empty new_empty_strided empty_permuted resize set sym_size is_same_size",
-       kind="view", exact=True, moves=True, rows="same")
+define("empty empty_like empty_strided new_empty new_empty_strided empty_permuted resize set sym_size is_same_size", kind="view",
+       exact=True, moves=True, rows="same")
 
 # Operators that copy, fill and move elements.
 
@@ -179,13 +185,11 @@ define("_to_copy", kind="pointwise", linear="self", exact=True, in_order=True, f
 define("copy", kind="pointwise", linear="self src", exact=True, moves=True, picks="self", writes="self")
 define("fill", kind="pointwise", linear="self value", exact=True, moves=True, picks="self", writes="self")
 define("zero", kind="pointwise", linear="self", exact=True, moves=True, picks="self", writes="self")
-define("zeros_like ones_like full_like new_zeros new_ones new_full", kind="pointwise", exact=True, moves=True,
-       picks="self")
+define("zeros_like ones_like full_like new_zeros new_ones new_full", kind="pointwise", exact=True, moves=True, picks="self")
 define("zeros ones full arange eye linspace scalar_tensor", kind="pointwise", exact=True, moves=True)
 define("flip", linear="self", exact=True, moves=True, rows="along")
 define("roll", linear="self", exact=True, moves=True)
-define("tril triu", kind="pointwise", linear="self", exact=True, moves=True, picks="self", structure="triangle",
-       rows="triangle")
+define("tril triu", kind="pointwise", linear="self", exact=True, moves=True, picks="self", structure="triangle", rows="triangle")
 define("diag_embed diag", linear="self", exact=True, moves=True, picks="self", structure="diagonal")
 define("block_diag", linear="tensors", exact=True, moves=True, structure="diagonal")
 define("diagonal_copy", linear="self", exact=True, moves=True, picks="self", gathers=True)
@@ -193,10 +197,9 @@ define("cat concat", linear="tensors", exact=True, moves=True, rows="join")
 define("stack", linear="tensors", exact=True, moves=True)
 define("repeat", linear="self", exact=True, moves=True)
 define("repeat_interleave", linear="self", exact=True, moves=True)
-define("constant_pad_nd", kind="pointwise", linear="self", exact=True, moves=True, picks="self", rows="pad",
-       when=when_cut)
-define("reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d",
-       linear="self", exact=True, moves=True)
+define("constant_pad_nd", kind="pointwise", linear="self", exact=True, moves=True, picks="self", rows="pad", when=when_cut)
+define("reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d replication_pad3d", linear="self",
+       exact=True, moves=True)
 define("pixel_shuffle pixel_unshuffle channel_shuffle", linear="self", exact=True, moves=True)
 define("im2col", linear="self", exact=True, moves=True, picks="self")
 define("col2im", linear="self", exact=True, sums=True)
@@ -206,8 +209,7 @@ define("_embedding_bag _embedding_bag_forward_only", linear="weight", picks="wei
 define("masked_select", linear="self", exact=True, moves=True, picks="self")
 define("masked_fill", kind="pointwise", linear="self value", exact=True, moves=True, picks="self value")
 define("where", kind="pointwise", linear="self other", exact=True, moves=True, picks="self other")
-define("select_scatter slice_scatter diagonal_scatter scatter", linear="self src", exact=True, moves=True,
-       picks="self src")
+define("select_scatter slice_scatter diagonal_scatter scatter", linear="self src", exact=True, moves=True, picks="self src")
 define("index_copy", linear="self source", exact=True, moves=True, picks="self source")
 define("index_fill", linear="self value", exact=True, moves=True, picks="self")
 define("masked_scatter", linear="self source", exact=True, moves=True, picks="self source")
@@ -230,19 +232,19 @@ define("div true_divide", kind="pointwise", factors="self", form="quotient", whe
 define("lerp", kind="pointwise", linear="self end")
 define("addcmul", kind="pointwise", linear="self", factors="tensor1 tensor2", exact=True)
 define("addcdiv", kind="pointwise", linear="self", factors="tensor1")
-define("relu relu6 clamp clamp_min clamp_max clip abs maximum minimum fmax fmin threshold hardtanh sign sgn floor ceil "
-       "round trunc", kind="pointwise", exact=True, chooses=True)
+define("relu relu6 clamp clamp_min clamp_max clip abs maximum minimum fmax fmin threshold hardtanh sign sgn floor ceil round trunc",
+       kind="pointwise", exact=True, chooses=True)
 define("positive", kind="pointwise", linear="self", exact=True, chooses=True)
 define("nan_to_num copysign heaviside hardshrink", kind="pointwise", chooses=True)
 define("square", kind="pointwise", scales="self", exact=True)
-define("pow", kind="pointwise", slow=13, when=when_squared)
-define("eq ne lt le gt ge logical_and logical_or logical_xor logical_not isnan isinf isfinite signbit "
-       "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift", kind="pointwise", exact=True)
-define("exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh tanh asinh acosh "
-       "atanh erf erfc erfinv sigmoid log_sigmoid_forward silu mish gelu elu celu selu leaky_relu "
-       "hardswish hardsigmoid softshrink softplus logit float_power atan2 fmod remainder "
-       "hypot logaddexp logaddexp2 xlogy frac deg2rad rad2deg sinc polar "
-       "_prelu_kernel prelu rrelu_with_noise glu", kind="pointwise")
+define("pow", kind="pointwise", slow=13, inexact=True, when=when_squared)
+define("eq ne lt le gt ge logical_and logical_or logical_xor logical_not isnan isinf isfinite signbit bitwise_and bitwise_or bitwise_xor "
+       "bitwise_not bitwise_left_shift bitwise_right_shift", kind="pointwise", exact=True)
+define("exp exp2 expm1 log log2 log10 log1p rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc sigmoid",
+       kind="pointwise", inexact=True)
+define("log_sigmoid_forward silu mish gelu elu selu softplus", kind="pointwise", apart=True)
+define("sqrt reciprocal erfinv celu leaky_relu hardswish hardsigmoid softshrink logit float_power atan2 fmod remainder hypot logaddexp "
+       "logaddexp2 xlogy frac deg2rad rad2deg sinc polar _prelu_kernel prelu rrelu_with_noise glu", kind="pointwise")
 for long, nanoseconds in (("digamma", 49), ("ldexp", 36), ("lgamma", 20), ("floor_divide", 16), ("i0", 12.7)):
     define(long, kind="pointwise", slow=nanoseconds)
 define("native_dropout", kind="pointwise", picks="input")
@@ -254,75 +256,74 @@ define("rand randn randint rand_like randn_like randint_like randperm multinomia
 define("sum", kind="reduction", linear="self", exact=True, sums=True, terms=True, rows="reduce", form="total")
 define("mean", kind="reduction", linear="self", sums=True, terms=True, rows="reduce", form="mean")
 define("nansum count_nonzero", kind="reduction", exact=True)
-define("amax amin", kind="reduction", exact=True, chooses=True, terms=True, rows="reduce")
-define("max min", kind="reduction", exact=True, chooses=True, terms=True, rows="reduce", index="first",
-       when=when_along)
-define("aminmax", kind="reduction", exact=True, chooses=True, slow=1.3)
-define("argmax argmin", kind="reduction", exact=True, chooses=True, rows="reduce", index="first", slow=1.8)
-define("prod logsumexp", kind="reduction", terms=True, rows="reduce")
+define("amax amin", kind="reduction", exact=True, chooses=True, extremes="line", terms=True, rows="reduce")
+define("max min", kind="reduction", exact=True, chooses=True, extremes="line", terms=True, rows="reduce", index="first", when=when_along)
+define("aminmax", kind="reduction", exact=True, chooses=True, extremes="line", slow=1.3)
+define("argmax argmin", kind="reduction", exact=True, chooses=True, extremes="line", rows="reduce", index="first", slow=1.8)
+define("prod", kind="reduction", terms=True, rows="reduce")
+define("logsumexp", kind="reduction", terms=True, apart=True, extremes="inward", rows="reduce")
 define("var std var_mean", kind="reduction", scales="self", sums=True, terms=True, rows="reduce", slow=2.3)
 define("norm linalg_vector_norm", kind="reduction", scales="self", sums=True, terms=True, rows="reduce")
 define("std_mean", kind="reduction", scales="self", sums=True, slow=2.3)
 define("trace", kind="reduction", linear="self", exact=True, sums=True, picks="self")
 define("any all", kind="reduction", picks="self", rows="reduce")
-define("median", kind="reduction", left=True, exact=True, chooses=True, rows="reduce", index="any", when=when_along)
-define("nanmedian", kind="reduction", left=True, exact=True, chooses=True, index="any", when=when_along)
-define("mode kthvalue", kind="reduction", left=True, exact=True, chooses=True, index="any")
-define("nll_loss_forward nll_loss2d_forward", kind="reduction", linear="self", picks="self weight", gathers=True,
-       sums=True)
-define("mse_loss", kind="reduction", scales="self target", sums=True)
+define("median", kind="reduction", left=True, exact=True, chooses=True, extremes="line", rows="reduce", index="any", when=when_along)
+define("nanmedian", kind="reduction", left=True, exact=True, chooses=True, extremes="line", index="any", when=when_along)
+define("mode kthvalue", kind="reduction", left=True, exact=True, chooses=True, extremes="line", index="any")
+define("nll_loss_forward nll_loss2d_forward", kind="reduction", linear="self", picks="self weight", gathers=True, sums=True)
+define("mse_loss", kind="reduction", scales="self target", sums=True, apart=True)
 define("smooth_l1_loss huber_loss binary_cross_entropy", kind="reduction")
 define("_cdist_forward _pdist_forward", products=True)
-define("topk", left=True, exact=True, chooses=True, rows="along", index="any")
-define("sort", exact=True, chooses=True, rows="along", index="any", when=when_stable)
-define("argsort", exact=True, chooses=True)
+define("topk", left=True, exact=True, chooses=True, extremes="line", rows="along", index="any")
+define("sort", exact=True, chooses=True, extremes="line", rows="along", index="any", when=when_stable)
+define("argsort", exact=True, chooses=True, extremes="line")
 define("searchsorted", exact=True, picks="sorted_sequence")
 define("bucketize", exact=True, picks="boundaries")
 define("cumsum", linear="self", exact=True, sums=True, terms=True, cumulative=True, rows="along")
-define("cumprod logcumsumexp", cumulative=True, rows="along")
-define("cummax cummin", cumulative=True, chooses=True, rows="along")
-define("_cummax_helper _cummin_helper", cumulative=True, chooses=True)
+define("cumprod", cumulative=True, rows="along")
+define("logcumsumexp", cumulative=True, extremes="inward", rows="along")
+define("cummax cummin", cumulative=True, chooses=True, extremes="line", rows="along")
+define("_cummax_helper _cummin_helper", cumulative=True, chooses=True, extremes="line")
 
 # Windows.
 
 define("avg_pool1d avg_pool2d avg_pool3d", linear="self", sums=True, picks="self", rows="batch", when=with_gaps)
-define("_adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_avg_pool1d mkldnn_adaptive_avg_pool2d", linear="self",
-       sums=True, rows="batch")
-define("max_pool2d_with_indices max_pool3d_with_indices", exact=True, chooses=True, picks="self", byproduct=True, rows="batch",
-       when=with_gaps)
-define("mkldnn_max_pool2d mkldnn_max_pool3d max_pool1d max_pool2d max_pool3d", exact=True, chooses=True, picks="self", rows="batch",
-       when=with_gaps)
-define("adaptive_max_pool2d adaptive_max_pool3d", exact=True, chooses=True, byproduct=True)
-define("fractional_max_pool2d fractional_max_pool3d", exact=True, chooses=True, picks="self", byproduct=True)
+define("_adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_avg_pool1d mkldnn_adaptive_avg_pool2d", linear="self", sums=True, rows="batch")
+define("max_pool2d_with_indices max_pool3d_with_indices", exact=True, chooses=True, extremes="window", picks="self", byproduct=True,
+       rows="batch", when=with_gaps)
+define("mkldnn_max_pool2d mkldnn_max_pool3d max_pool1d max_pool2d max_pool3d", exact=True, chooses=True, extremes="window", picks="self",
+       rows="batch", when=with_gaps)
+define("adaptive_max_pool2d adaptive_max_pool3d", exact=True, chooses=True, extremes="window", byproduct=True)
+define("fractional_max_pool2d fractional_max_pool3d", exact=True, chooses=True, extremes="window", picks="self", byproduct=True)
 define("max_unpool2d max_unpool3d", exact=True, moves=True, picks="self")
 define("upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d _upsample_nearest_exact2d "
-       "_upsample_nearest_exact3d", linear="self", exact=True, moves=True, picks="self", rows="batch",
-       when=when_smaller)
-define("upsample_linear1d upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d _upsample_bilinear2d_aa "
-       "_upsample_bicubic2d_aa", linear="self", sums=True, picks="self", rows="batch", when=when_smaller)
+       "_upsample_nearest_exact3d", linear="self", exact=True, moves=True, picks="self", rows="batch", when=when_smaller)
+define("upsample_linear1d upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d _upsample_bilinear2d_aa _upsample_bicubic2d_aa",
+       linear="self", sums=True, picks="self", rows="batch", when=when_smaller)
 define("grid_sampler_2d grid_sampler_3d _grid_sampler_2d_cpu_fallback", linear="input", sums=True, picks="input")
 
 # Norms.
 
-define("_softmax _log_softmax", kind="normalization", terms=True, passes=3, rows="along")
-define("_safe_softmax", kind="normalization", passes=3, rows="along")
-define("native_layer_norm", kind="normalization", scales="input", linear="bias", factors="weight",
-       terms=True, rows="layer_norm")
-define("rms_norm _fused_rms_norm", kind="normalization", scales="input", factors="weight", rows="layer_norm")
-define("native_group_norm", kind="normalization", scales="input", linear="bias", factors="weight", rows="batch")
-define("native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training _batch_norm_with_update "
-       "_batch_norm_no_update cudnn_batch_norm miopen_batch_norm batch_norm", kind="normalization", scales="input",
-       linear="bias", factors="weight", rows="batch_norm", when=in_evaluation)
+define("_softmax _log_softmax", kind="normalization", terms=True, apart=True, extremes="inward", passes=3, rows="along")
+define("_safe_softmax", kind="normalization", extremes="inward", passes=3, rows="along")
+define("native_layer_norm", kind="normalization", scales="input", linear="bias", factors="weight", terms=True, apart=True,
+       rows="layer_norm")
+define("rms_norm _fused_rms_norm", kind="normalization", scales="input", factors="weight", apart=True, rows="layer_norm")
+define("native_group_norm", kind="normalization", scales="input", linear="bias", factors="weight", apart=True, rows="batch")
+define("native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_training", kind="normalization", scales="input",
+       linear="bias", factors="weight", apart=True, rows="batch_norm", when=in_evaluation)
+define("_batch_norm_with_update _batch_norm_no_update cudnn_batch_norm miopen_batch_norm batch_norm", kind="normalization",
+       scales="input", linear="bias", factors="weight", rows="batch_norm", when=in_evaluation)
 
 # Products.
 
 define("mm", kind="matmul", factors="self mat2", exact=True, sums=True, products=True, rows="matrices", form="product")
 define("bmm", kind="matmul", factors="self mat2", exact=True, sums=True, products=True, rows="batches", form="product")
-define("addmm", kind="matmul", linear="self", factors="mat1 mat2", exact=True, sums=True, products=True,
-       rows="matrices", form="added product")
+define("addmm", kind="matmul", linear="self", factors="mat1 mat2", exact=True, sums=True, products=True, rows="matrices",
+       form="added product")
 define("_addmm_activation", kind="matmul", sums=True, products=True)
-define("baddbmm", kind="matmul", linear="self", factors="batch1 batch2", exact=True, sums=True, products=True,
-       rows="batches", form="added product")
+define("baddbmm", kind="matmul", linear="self", factors="batch1 batch2", exact=True, sums=True, products=True, rows="batches",
+       form="added product")
 define("addbmm", kind="matmul", linear="self", factors="batch1 batch2", exact=True, sums=True, products=True)
 define("mv", kind="matmul", factors="self vec", exact=True, sums=True, products=True)
 define("addmv", kind="matmul", linear="self", factors="mat vec", exact=True, sums=True, products=True)
@@ -336,17 +337,16 @@ define("_int_mm _scaled_mm", kind="matmul", sums=True, products=True)
 define("convolution", kind="convolution", linear="bias", factors="input weight", sums=True, products=True, rows="batch")
 define("_convolution convolution_overrideable", kind="convolution", linear="bias", factors="input weight", sums=True, products=True)
 define("cudnn_convolution cudnn_convolution_transpose", kind="convolution", factors="self weight", sums=True, products=True)
-define("mkldnn_convolution miopen_convolution thnn_conv2d "
-       "_slow_conv2d_forward slow_conv3d_forward conv_depthwise3d _conv_depthwise2d", kind="convolution",
-       linear="bias", factors="self weight", sums=True, products=True)
+define("mkldnn_convolution miopen_convolution thnn_conv2d _slow_conv2d_forward slow_conv3d_forward conv_depthwise3d _conv_depthwise2d",
+       kind="convolution", linear="bias", factors="self weight", sums=True, products=True)
 define("cudnn_convolution_relu cudnn_convolution_add_relu", kind="convolution", products=True)
-define("_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_efficient_attention", products=True,
-       rows="attention", when=when_causal)
+define("_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_efficient_attention", products=True, rows="attention",
+       when=when_causal)
 define("_scaled_dot_product_flash_attention _scaled_dot_product_cudnn_attention scaled_dot_product_attention "
        "_scaled_dot_product_attention_math _scaled_dot_product_fused_attention_overrideable _flash_attention_forward "
        "_efficient_attention_forward", products=True, when=when_causal)
-define("mkldnn_rnn_layer _cudnn_rnn _cudnn_rnn_flatten_weight miopen_rnn lstm_cell gru_cell "
-       "rnn_tanh_cell rnn_relu_cell _thnn_fused_lstm_cell _thnn_fused_gru_cell _lstm_mps", products=True)
+define("mkldnn_rnn_layer _cudnn_rnn _cudnn_rnn_flatten_weight miopen_rnn lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell "
+       "_thnn_fused_lstm_cell _thnn_fused_gru_cell _lstm_mps", products=True)
 define("lstm gru rnn_tanh rnn_relu", products=True, whole=True, left=True)
 
 

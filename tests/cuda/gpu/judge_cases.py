@@ -1,7 +1,7 @@
-"""What the judge's kernels say of an output, against what PyTorch says.
+"""What the judge's kernels say of an output, against what the library for processors says.
 
 Run by tests/cuda/gpu/test_judge.lua with a GPU (arguments: folder of the task host, the
-compiled kernels), by tests/judge/host/test_judge.py with a simulated one.
+compiled kernels, the library), by tests/judge/host/test_judge.py with a simulated one.
 """
 import math
 import sys
@@ -36,7 +36,7 @@ class JudgeCases:
         self.generator.manual_seed(1)
 
     def both(self, reference, eager, outs, poison=NAN_POISON):
-        """Pairs of entries for outputs in slots: PyTorch's, the kernels'."""
+        """Pairs of entries for outputs in slots: the library's, the kernels'."""
         from cawb_host.judge.compare.gpu import Readback
         from cawb_host.judge.compare.gpu_output import expected
         from cawb_host.judge.compare.reference import Expected
@@ -224,9 +224,11 @@ def place_of(out):
     return place(out.numel() * 2 // 3, list(out.shape))
 
 
-def main(core, kernels):
+def main(core, kernels, library):
     sys.path.insert(0, core)
+    from cawb_host.judge.compare import native
     from cawb_host.judge.compare.gpu import Judge
+    native.open_library(library)
 
     class OnGpu(JudgeCases, unittest.TestCase):
         @classmethod

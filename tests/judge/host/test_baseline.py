@@ -9,7 +9,7 @@ from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "support"))
 
-from hostcase import HAVE_TORCH, PACKAGES, Host, Loaded, task
+from hostcase import HAVE_TORCH, NATIVE, PACKAGES, Host, Loaded, task
 
 if HAVE_TORCH:
     import torch
@@ -57,7 +57,7 @@ class Baselines(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.work = Workload(path_of(folder.name, LINEAR), torch.device("cpu"), {}, 1)
+        self.work = Workload(path_of(folder.name, LINEAR), torch.device("cpu"), {}, 1, library=NATIVE)
         self.addCleanup(self.work.close)
         self.watch = Counter(None)
         for name, value in (("Stopwatch", lambda device: self.watch),

@@ -9,7 +9,7 @@ from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "support"))
 
-from hostcase import HAVE_TORCH, POISON, ROOT, PACKAGES, task
+from hostcase import HAVE_TORCH, NATIVE, POISON, ROOT, PACKAGES, task
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "cuda", "gpu"))
 LIBRARY, PROGRAM = os.environ.get("CAWB_SIM_LAUNCH"), os.environ.get("CAWB_PROGRAM")
@@ -18,6 +18,7 @@ if HAVE_TORCH:
     from cawb_host.judge import trials
     from cawb_host.judge.compare import watch
     from cawb_host.judge import workload
+    from cawb_host.judge.compare import native
     from cawb_host.judge.compare.gpu import Judge
     from judge_cases import JudgeCases
 else:
@@ -77,6 +78,7 @@ needs_all = unittest.skipUnless(HAVE_TORCH and LIBRARY and PROGRAM,
 class OnSimulator(JudgeCases, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        native.open_library(NATIVE)
         cls.device = torch.device("cpu")
         cls.judge = SimulatedJudge(kernels(), cls.device)
 
@@ -102,7 +104,7 @@ class Lent(unittest.TestCase):
                         mock.patch.object(trials, "KEPT_BYTES", 0)]
         for patch in self.patches:
             patch.start()
-        self.work = workload.Workload(path, torch.device("cpu"), {}, 7, kernels())
+        self.work = workload.Workload(path, torch.device("cpu"), {}, 7, kernels(), library=NATIVE)
 
     def tearDown(self):
         self.work.close()

@@ -8,7 +8,7 @@ from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "support"))
 
-from hostcase import PACKAGES, HAVE_TORCH, task
+from hostcase import PACKAGES, HAVE_TORCH, NATIVE, task
 
 if HAVE_TORCH:
     import torch
@@ -90,7 +90,7 @@ class Free(unittest.TestCase):
             path = os.path.join(folder, "foo.py")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-            work = Workload(path, torch.device("cpu"), {}, 1)
+            work = Workload(path, torch.device("cpu"), {}, 1, library=NATIVE)
             self.addCleanup(work.close)
         self.assertEqual((len(seen), work.runner.free, work.deterministic, work.random), (2, False, True, False))
         self.assertEqual(work.notes, [])

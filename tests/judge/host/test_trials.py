@@ -8,7 +8,7 @@ from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "support"))
 
-from hostcase import PACKAGES, HAVE_TORCH
+from hostcase import PACKAGES, HAVE_TORCH, NATIVE
 
 if HAVE_TORCH:
     import torch
@@ -40,7 +40,7 @@ class Draws(unittest.TestCase):
             path = os.path.join(folder, "task.py")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(TASK)
-            work = Workload(path, torch.device("cpu"), {}, 1)
+            work = Workload(path, torch.device("cpu"), {}, 1, library=NATIVE)
         own = work.trials.get(7, "mixed")
         work.trials.drop(own)
         with mock.patch.object(trials.Trial, "few", lambda self, inputs: True):

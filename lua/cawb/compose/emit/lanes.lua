@@ -1,6 +1,7 @@
 -- lanes: how the rows of a kernel are divided among threads: lanes of a row, and rows of a block. Which parts of a row stay on the
 -- chip, and where. The loops of a lane over its columns.
 
+local chips = require "cawb.gpu.chip"
 local index = require "cawb.compose.ir.index"
 
 local M = {}
@@ -13,30 +14,11 @@ local GROUPS = 8       -- of copies into shared memory that are waited for one a
 local BUSY = 264       -- blocks that keep a device busy
 local PLACES = 112     -- multiprocessors of an H100 that clusters of 8 and 16 surely find
 
--- Kilobytes of shared memory of a block and of a multiprocessor, and blocks of a cluster (CUDA C++ Programming Guide, technical
--- specifications by compute capability). Clusters of 16 blocks need a request to the driver.
-local chips = {
-  [75] = { 64, 64, 1 }, [80] = { 163, 164, 1 }, [86] = { 99, 100, 1 }, [87] = { 163, 164, 1 }, [89] = { 99, 100, 1 },
-  [90] = { 227, 228, 16 }, [100] = { 227, 228, 16 }, [103] = { 227, 228, 16 },
-}
-
--- The figures of the device's multiprocessors; nil if they are not known.
-local function chip_of(arch)
-  local c = chips[arch and tonumber(arch:match "%d+")]
-  return c and { block = c[1] << 10, all = c[2] << 10, cluster = c[3] }
-end
-
---- The same for others: shared (bytes of a block), cluster (whether there are any).
-function M.chip(arch)
-  local chip = chip_of(arch)
-  return chip and { shared = chip.block, cluster = chip.cluster > 1 }
-end
-
 --- Elements of a row, of `bytes` each, that stay on the chip of this architecture at most, be it lanes along
 --- rows or across them.
 function M.capacity(arch, bytes, across)
   if across then return ROOM * 32 end
-  local chip = chip_of(arch)
+  local chip = chips.of(arch)
   local held = chip and (chip.block - 2048) * chip.cluster // bytes or 0
   return math.max(512 * ROOM * 4 // bytes, held)
 end
@@ -134,7 +116,7 @@ function M.stay(o, list, arch)
   o.wanted = {}
   for _, e in ipairs(list) do all = all + e.bytes end
   if all == 0 then return true end
-  local chip = not o.columns and chip_of(arch)
+  local chip = not o.columns and chips.of(arch)
   if o.widens and not o.cluster then widen(o, (all + 3) // 4) end
   local each = (o.steps + o.lanes - 1) // o.lanes
   local words = each * ((all + 3) // 4)
@@ -155,7 +137,7 @@ end
 --- Bytes of shared memory that a block takes without need, so that no other block fits beside it. Then fewer rows are under way at a
 --- time, and memory opens fewer pages (measured: 6% of a sum over columns).
 function M.alone(o, arch)
-  local chip = chip_of(arch)
+  local chip = chips.of(arch)
   if o.alone == false or not (o.alone or o.wide) or not chip or chip.all < 164 << 10 then return nil end
   return chip.all // 2
 end

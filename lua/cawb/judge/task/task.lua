@@ -199,11 +199,8 @@ local function unjudgeable(reply)
     table.concat(reply.notes or {}, "; "))
 end
 
--- The library that judges what is on a processor, of a build tree and of an install tree; without it PyTorch does.
-local function judge_library()
-  local path = (core.program:match "^(.*)/[^/]+/[^/]+$" or ".") .. "/lib/libcawb_native.so"
-  return core.fs.kind(path) == "file" and path or nil
-end
+-- The library that makes the statistics of what is on a processor, of a build tree and of an install tree.
+local function judge_library() return (core.program:match "^(.*)/[^/]+/[^/]+$" or ".") .. "/lib/libcawb_native.so" end
 
 -- What judges outputs on a GPU: kernels, built like any other; elsewhere there is nothing to build.
 local function judge_kernels(device)

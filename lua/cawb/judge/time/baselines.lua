@@ -53,7 +53,7 @@ function M.at_equal_error(task, speedups, error, tolerance)
            less_accurate = core.json.array(over) }
 end
 
-local model_margin = 0.05      -- a modelled speed-up within 1 +- this is none: docs/explain/time-model.md says why
+local model_margin = stats.margin      -- a modelled speed-up within 1 +- this is none: docs/explain/time-model.md says why
 
 --- "faster", "slower", "same" or "undecided", of a speed-up as at_equal_error returns it: measurements bring it along, a modelled
 --- time has no interval. Nil without a speed-up.

@@ -1,7 +1,6 @@
-"""The statistics of reference.py and terms.py on a processor, made by native.c in one pass; in PyTorch's words without it.
+"""Calls native.c, which makes the statistics of outputs; native.h says what they are.
 
-open_library() is told where the library lies; as long as nobody has, and for tensors that it does not read, takes() is
-false. Results are PyTorch's but for the rounding of their sums.
+open_library() is told where the library lies. Tensors are brought to where the library reads them.
 """
 import ctypes
 
@@ -31,7 +30,7 @@ _library = None
 
 
 def open_library(path):
-    """Uses the library at this path from now on; None: no library."""
+    """Uses the library at this path from now on."""
     global _library     # pylint: disable=global-statement
     try:
         _library = ctypes.CDLL(path) if path else None
@@ -39,16 +38,22 @@ def open_library(path):
         raise Fault("missing", "cannot load %s (./bootstrap builds it): %s" % (path, error)) from None
 
 
-def takes(*tensors):
-    """Whether the library reads them: matrices without gaps in the memory of this process."""
-    return _library is not None and all(
-        t.device.type == "cpu" and t.dtype in (torch.float32, torch.float64) and t.is_contiguous() for t in tensors)
+def function(name):
+    if _library is None:
+        raise Fault("missing", "no library of statistics: the field 'native' of load says where libcawb_native.so lies (./bootstrap builds it)")
+    return getattr(_library, name)
+
+
+def near(tensor):
+    """The same numbers as the library reads them: without gaps, of float32 or float64, in the memory of this process."""
+    tensor = tensor.cpu()
+    return (tensor if tensor.dtype in (torch.float32, torch.float64) else tensor.to(torch.float32)).contiguous()
 
 
 def fetches(tensor):
     """Whether to fetch a tensor from a GPU for the library: some dozens of launches, and waiting for their results, take
     longer than copying a little."""
-    return _library is not None and tensor.is_cuda and tensor.numel() <= LITTLE and tensor.dtype in (torch.float32, torch.float64)
+    return tensor.device.type == "cpu" or tensor.numel() <= LITTLE
 
 
 def at(tensor):
@@ -57,26 +62,28 @@ def at(tensor):
 
 def call(name, out, *rest):
     """Calls a function of the library for an output; returns its result."""
-    found = rest[-1]
-    getattr(_library, name)(at(out), int(out.dtype == torch.float64), *rest[:-1], ctypes.byref(found))
+    out, found = near(out), rest[-1]
+    function(name)(at(out), int(out.dtype == torch.float64), *rest[:-1], ctypes.byref(found))
     return found
 
 
 def reference(ref):
-    """(squares of rows, finite elements of rows, found) of a matrix."""
-    found, sums = Scale(), torch.empty(2, ref.shape[0], dtype=torch.float64)
-    _library.cawb_native_reference(at(ref), ctypes.c_int64(ref.shape[0]), ctypes.c_int64(ref.shape[1]), at(sums[0]), at(sums[1]),
-                                   ctypes.byref(found))
+    """(squares of rows, finite elements of rows, found) of a matrix of float64."""
+    ref, found, sums = near(ref), Scale(), torch.empty(2, ref.shape[0], dtype=torch.float64)
+    function("cawb_native_reference")(at(ref), ctypes.c_int64(ref.shape[0]), ctypes.c_int64(ref.shape[1]), at(sums[0]), at(sums[1]),
+                                      ctypes.byref(found))
     return sums[0], sums[1], found
 
 
 def errors(out, ref, far, zero_size):
     """(squared errors of rows, found)."""
-    rows, job = torch.empty(ref.shape[0], dtype=torch.float64), Job(*ref.shape, far=far, zero_size=zero_size)
+    ref, rows = near(ref), torch.empty(ref.shape[0], dtype=torch.float64)
+    job = Job(*ref.shape, far=far, zero_size=zero_size)
     return rows, call("cawb_native_errors", out, at(ref), ctypes.byref(job), at(rows), Errors())
 
 
 def look(out, ref, sizes, about):
     """Errors beside the sizes of terms; `about` has scale, rms and far_above."""
+    ref, sizes = near(ref), near(sizes)
     job = Job(*ref.shape, scale=about.scale, rms=about.rms, far=about.far_above)
     return call("cawb_native_look", out, at(ref), at(sizes), ctypes.byref(job), Look())

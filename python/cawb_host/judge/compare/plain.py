@@ -20,12 +20,6 @@ PART = 64
 STEPS, WORK = 20000, 1 << 27     # additions one after another, and elements of all of them, in one forward
 ULP = 2.0 ** -23                 # of float32, and most functions' error
 
-APART = frozenset("""_softmax _log_softmax native_layer_norm native_group_norm native_batch_norm _native_batch_norm_legit
-    _native_batch_norm_legit_no_training rms_norm _fused_rms_norm logsumexp gelu silu mish softplus log_sigmoid_forward elu selu
-    mse_loss""".split())
-FUNCTIONS = frozenset("exp exp2 expm1 log log2 log10 log1p sin cos tan tanh sinh cosh asinh acosh atanh asin acos atan erf erfc "
-                      "sigmoid rsqrt pow".split())
-
 
 class Short(Exception):
     """There is more to do than there is time for."""
@@ -42,19 +36,19 @@ class Plain(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        name, tensors = operators.of(func).name, [a for a in args if isinstance(a, torch.Tensor)]
+        row, tensors = operators.of(func), [a for a in args if isinstance(a, torch.Tensor)]
         if not tensors or any(t.is_floating_point() and t.dtype != torch.float32 for t in tensors) or func._schema.is_mutable:
             return func(*args, **kwargs)
-        if name in APART and func in decomposition_table:
+        if row.apart and func in decomposition_table:
             with self:
                 return decomposition_table[func](*args, **kwargs)
-        rule = RULES.get(name)
+        rule = RULES.get(row.name)
         result = rule(self, dict(arguments(func, args, kwargs))) if rule else None
         if result is not None:
             self.did = True
             return result
         result = func(*args, **kwargs)
-        return self.near(result) if name in FUNCTIONS else result
+        return self.near(result) if row.inexact else result
 
     def near(self, value):
         """Off by two units in the last place, up or down. All of them: where one element's error is larger than all others',

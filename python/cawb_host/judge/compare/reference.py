@@ -1,6 +1,6 @@
 """One output judged against its reference: counts and errors, no verdicts.
 
-Errors are differences from the float64 reference:
+Errors are differences from the float64 reference; the sums are native.c's, and judge.cu's on a GPU:
 
     row     the last dimension longer than 1
     nrms    rms(out - ref) / rms(ref), of everything or of a row
@@ -61,28 +61,13 @@ class Expected:
 
     def measure_scale(self):
         """rms and largest magnitude of the reference's finite elements."""
-        square, count = self.native_scale() if native.takes(self.reference) else self.torch_scale()
+        square, count, found = native.reference(self.reference)
+        self.scale, self.zeros = found.scale, found.zeros
         self.odd = self.numel - int(count.sum())     # elements that are not finite
         self.rms = math.sqrt(float(square.sum()) / max(1.0, float(count.sum())))
         # An all-zero row has no scale of its own: the whole output's serves.
         rms = (square / count.clamp(min=1)).sqrt_()
         self.row_rms = torch.where(rms > 0, rms, torch.full_like(rms, self.rms or 1.0))
-
-    def native_scale(self):
-        square, count, found = native.reference(self.reference)
-        self.scale, self.zeros = found.scale, found.zeros
-        return square, count
-
-    def torch_scale(self):
-        square = torch.zeros(self.rows, dtype=torch.float64, device=self.reference.device)
-        count, self.scale, self.zeros = square.clone(), 0.0, 0
-        for r, c in self.blocks():
-            finite = finite_only(self.reference[r, c])
-            square[r] += finite.square().sum(1)
-            count[r] += torch.isfinite(self.reference[r, c]).sum(1)
-            self.scale = max(self.scale, float(finite.abs().max()))
-            self.zeros += int((self.reference[r, c] == 0).sum())
-        return square, count
 
     def blocks(self):
         """Pairs of slices that cover rows x cols in pieces of BLOCK elements."""
@@ -139,70 +124,14 @@ class Expected:
             return found
         if self.scale > torch.finfo(self.dtype).max:  # some belong to infinity
             return dict(found, worst=None)
-        out = out.reshape(self.rows, self.cols)
-        if native.takes(out, self.reference):
-            return self.native_errors(out)
-        rows, peaks, total = self.new_rows(), [], self.new_total()
-        for r, c in self.blocks():
-            d = out[r, c].to(torch.float64, copy=True).sub_(self.reference[r, c])
-            rows[r] += torch.linalg.vector_norm(d, dim=1).square_()
-            peaks.append(torch.stack(torch.aminmax(d)))
-            total[0] += d.sum()
-            total[2] = torch.maximum(total[2], loosest(d, self.reference[r, c]))
-            total[1] += self.count_far(d, self.reference[r, c])
-        return self.summary(out, rows, peaks, total)
-
-    def native_errors(self, out):
-        rows, found = native.errors(out, self.reference, self.far, self.rms or sys.float_info.min)
-        return statistics(self, found.square, found.sum, found.far, found.worst, self.worst_row(rows), found.close, found.worst_at)
-
-    def worst_row(self, rows):
-        """The row whose squared errors are largest beside its own size, and their sum."""
-        row_nrms = (rows / self.cols).sqrt_().div_(self.row_rms)
-        row = int(row_nrms.argmax())
-        return row, float(row_nrms[row])
-
-    def new_total(self):
-        """The sum of the errors, how many are far ones, the largest as allclose has it."""
-        return torch.zeros((3,), dtype=torch.float64, device=self.reference.device)
-
-    def new_rows(self):
-        return torch.zeros(self.rows, dtype=torch.float64, device=self.reference.device)
-
-    def count_far(self, d, ref):
-        """How many errors are large beside the reference; NaN is. Overwrites `d`.
-        Comparisons into bools are slow on the CPU: hardshrink clears what is small."""
-        if self.zeros:  # there is only the rms to go by
-            size = torch.eq(ref, 0, out=torch.empty_like(ref))
-            ref = torch.add(ref, size, alpha=self.rms or sys.float_info.min, out=size)
-        return torch.count_nonzero(torch.hardshrink(d.div_(ref), self.far, out=d))
-
-    def summary(self, out, rows, peaks, total):
-        peaks = torch.stack(peaks).abs_().amax(1)
-        row_nrms = (rows / self.cols).sqrt_().div_(self.row_rms)
-        row = int(row_nrms.argmax())
-        square, total, far, close, worst, worst_row = torch.stack(
-            (rows.sum(), *total, peaks.max(), row_nrms[row])).tolist()
-        found = statistics(self, square, total, far, worst, (row, worst_row), close)
-        if found["worst"] is not None:
-            found["index"] = self.find(out, int(peaks.argmax()))
-        return found
-
-    def find(self, out, block):
-        """The element with the largest error, known to lie in this block."""
-        for i, (r, c) in enumerate(self.blocks()):
-            if i == block:
-                d = out[r, c].to(torch.float64, copy=True).sub_(self.reference[r, c])
-                at = int(finite_only(d).abs_().argmax())
-                return (r.start + at // d.shape[1]) * self.cols + c.start + at % d.shape[1]
-        return None
+        sums = Sums(self)
+        sums.add(out.reshape(self.rows, self.cols), self.reference)
+        return sums.statistics()
 
     def classes(self, out, entry):
         """Count the elements of the wrong kind, and point to the first one.
         Errors come back only where no kind differs (both sides infinite, say)."""
-        out, first = out.reshape(self.rows, self.cols), None
-        rows, peaks = self.new_rows(), []
-        total = self.new_total()
+        out, first, sums = out.reshape(self.rows, self.cols), None, Sums(self)
         for r, c in self.blocks():
             got, ref = out[r, c].to(torch.float64), self.reference[r, c]
             want = ref.to(self.dtype).to(torch.float64)  # overflow is the dtype's, not the kernel's
@@ -214,16 +143,12 @@ class Expected:
             if first is None and bool(bad.any()):
                 at = int(bad.to(torch.uint8).argmax())
                 first = (r.start + at // bad.shape[1]) * self.cols + c.start + at % bad.shape[1]
-            d = torch.where(torch.isfinite(got) & torch.isfinite(want), got - ref, 0.0)
-            rows[r] += torch.linalg.vector_norm(d, dim=1).square_()
-            peaks.append(torch.stack(torch.aminmax(d)))
-            total[0] += d.sum()
-            total[2] = torch.maximum(total[2], loosest(d, torch.where(torch.isfinite(ref), ref, 1.0)))
-            d = torch.where(bad, math.nan, d)
-            total[1] += self.count_far(d, torch.where(torch.isfinite(ref), ref, 1.0))
+            ref = torch.where(torch.isfinite(ref), ref, 1.0)
+            sums.add(torch.where(torch.isfinite(got) & torch.isfinite(want), got, ref), ref, r, c)
+            sums.far += int(bad.sum())
         if first is None and not entry.get("unwritten"):
-            return self.summary(out, rows, peaks, total)
-        return nothing(self, float(total[1]), first)
+            return sums.statistics()
+        return nothing(self, sums.far, first)
 
     def unwritten(self, out, poison):
         """Elements that hold the poison's bits though they should not."""
@@ -243,7 +168,30 @@ class Expected:
         return (out.reshape(-1).to(torch.float64) - want).abs() <= want.abs() / 100
 
 
-# The fields of an entry, for outputs judged here and in judged.py alike; `about` is
+class Sums:
+    """What native.c finds of an output, of all of it or of one block after another."""
+
+    def __init__(self, about):
+        self.about, self.rows = about, torch.zeros(about.rows, dtype=torch.float64)
+        self.square = self.sum = self.close = 0.0
+        self.far, self.worst, self.index = 0, 0.0, 0
+
+    def add(self, out, ref, r=slice(0, None), c=slice(0, None)):
+        rows, found = native.errors(out, ref, self.about.far, self.about.rms or sys.float_info.min)
+        self.rows[r] += rows
+        self.square, self.sum, self.far = self.square + found.square, self.sum + found.sum, self.far + found.far
+        self.close = max(self.close, found.close)
+        if found.worst > self.worst:
+            self.worst = found.worst
+            self.index = (r.start + found.worst_at // ref.shape[1]) * self.about.cols + c.start + found.worst_at % ref.shape[1]
+
+    def statistics(self):
+        row_nrms = (self.rows / self.about.cols).sqrt_().div_(self.about.row_rms)
+        row = int(row_nrms.argmax())
+        return statistics(self.about, self.square, self.sum, self.far, self.worst, (row, float(row_nrms[row])), self.close, self.index)
+
+
+# What an entry says, for outputs judged here and in judged.py alike; `about` is
 # an Expected or a Judged.
 
 def blank(about):
@@ -292,15 +240,6 @@ def grid(shape):
         dims.pop()
     cols = dims[-1] if dims else 1
     return math.prod(dims[:-1]), cols
-
-
-def loosest(d, ref):
-    """The largest |d| / (1 + |ref|)."""
-    return ref.abs().add_(1).reciprocal_().mul_(d).abs_().max()
-
-
-def finite_only(tensor):
-    return torch.nan_to_num(tensor, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def poison_bits(poison, numel, dtype, device):

@@ -158,9 +158,8 @@ class Terms:
         e, sizes = self.expected[i], self.sizes[i]
         rows, cols = grid(e.shape)
         out, look = out.reshape(rows, cols), Look(e, rows, cols)
-        near = self.near(i, out) if native.fetches(out) else (out, e.reference, sizes)
-        if e.scale and native.takes(*near):
-            return look.native(native.look(*near, look))
+        if e.scale and native.fetches(out):
+            return look.native(native.look(*self.near(i, out), look))
         step = max(1, ELEMENTS // max(1, cols))
         for start in range(0, rows, step):
             part = slice(start, start + step)

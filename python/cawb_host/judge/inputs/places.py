@@ -15,10 +15,7 @@ from cawb_host.torch import operators
 NAME = "places"
 STEPS = (1024, 512, 256, 128, 64, 32)    # widths of blocks, warps and packs, at whose ends most mistakes are made
 MOST = 1 << 12                           # stages that can be told apart
-CHOOSERS = frozenset("""amax amin max min aminmax argmax argmin topk sort argsort median nanmedian kthvalue mode cummax cummin
-    _cummax_helper _cummin_helper""".split())
-INWARDLY = frozenset("logsumexp logcumsumexp _softmax _log_softmax _safe_softmax".split())   # and every element counts besides
-FEW = 2                                  # stages of those
+FEW = 2                                  # stages of operators of which every element counts besides
 
 
 def stage_of(case):
@@ -29,11 +26,11 @@ def stage_of(case):
 
 def chosen(entry):
     """The shape that an operator chooses in, and along which dimensions; None of one that does not."""
-    name = operators.find(entry["name"]).name
+    extremes = operators.find(entry["name"]).extremes
     shape, told = entry["inputs"][0]["shape"] if entry["inputs"] else [], entry["args"].get("dim")
-    if not (name in CHOOSERS or name in INWARDLY or "max_pool" in name) or not shape or 0 in shape:
+    if not extremes or not shape or 0 in shape:
         return None
-    if "max_pool" in name:
+    if extremes == "window":
         return shape, [len(shape) - 1]
     dims = told if isinstance(told, list) else [told] if isinstance(told, int) and not isinstance(told, bool) else []
     return shape, sorted({d % len(shape) for d in dims}) or list(range(len(shape)))
@@ -49,8 +46,8 @@ class Plan:
     """Of one task."""
 
     def __init__(self, graph):
-        found = [(entry["name"], chosen(entry)) for entry in graph]
-        self.along = [(along, name in INWARDLY) for name, along in found if along and lengths(*along)[0] > 1]
+        found = [(operators.find(entry["name"]).extremes, chosen(entry)) for entry in graph]
+        self.along = [(along, extremes == "inward") for extremes, along in found if along and lengths(*along)[0] > 1]
 
     def stages(self):
         """How many stages meet every place once."""

@@ -14,7 +14,8 @@ from cawb_host.torch import operators
 from cawb_host.base.fault import Fault
 
 NAME = "forbidden"
-# Classes of operators, as in the rule python_work; then parts of a candidate's own kernels.
+# Operators by class, as the rule python_work has them; then what the rule task_forbids looks for in a candidate's own kernels.
+# tests/door/test_owners.lua holds these equal.
 KINDS = ("product", "softmax", "normalization", "pooling", "scan", "order", "statistics", "loss", "resampling",
          "activation", "library", "atomics", "tensor core", "approximation", "inline PTX")
 BENEATH = ("resolve_conj", "resolve_neg", "set", "to")       # of every copy

@@ -1,6 +1,7 @@
 -- attend: attention that attend.lua of the folder above has found, for the generators of attention.
 
 local accesses = require "cawb.compose.emit.accesses"
+local chips = require "cawb.gpu.chip"
 local attend = require "cawb.compose.emit.attention.text"
 local attend_group = require "cawb.compose.emit.attention.warpgroup"
 local attend_group_pairs = require "cawb.compose.emit.attention.warpgroup_pairs"
@@ -18,7 +19,6 @@ local LEAST = 1 << 14                 -- scores: below it launches are what coun
 local MANY = 1 << 22                  -- scores: from here on it pays to pack queries and keys first
 local FEWEST = 16                     -- queries: those of a warp
 local DEEPEST = { float32 = 128, float16 = 256, bfloat16 = 256 }      -- numbers of a query, and columns of the values
-local SHARED = { [80] = 163 << 10, [90] = 227 << 10, [100] = 227 << 10, [103] = 227 << 10 }      -- bytes a block may have
 
 local at = accesses.in_batch
 
@@ -41,7 +41,8 @@ local function served(x, first, options)
   local s = sizes(x, first)
   if s.k > deepest or s.v > deepest then return nil, "its rows are too long" end
   if s.batch * s.m * s.n < (options.attend or LEAST) or (s.m < FEWEST and not options.attend) then return nil, "it is too small" end
-  return SHARED[tonumber(options.arch:match "^sm_(%d+)")] or 99 << 10
+  local chip = chips.of(options.arch)
+  return chip and chip.block or 99 << 10
 end
 
 -- C that reads four neighbours of a row, if a row is a multiple of four: element(k) are indices.
@@ -182,7 +183,7 @@ function M.generate(kernel, options)
   if not most then expression.refuse(why) end
   accesses.alike(kernel, x)
   local s = sizes(x, found.first)
-  local a, d = accesses.new(kernel, x), { finite = found.finite, dtype = x.dtype }
+  local a, d = accesses.new(kernel, x), { finite = found.finite, dtype = x.dtype, sms = chips.sms(options.sms) }
   for name, value in pairs(s) do d[name] = value end
   factor(a, d, "query", found.first.inputs[1], s.m, s.k)
   factor(a, d, "key", found.first.inputs[2], s.n, s.k, true)

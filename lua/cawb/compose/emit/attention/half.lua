@@ -6,8 +6,6 @@ local types = require "cawb.torch.types"
 
 local M = {}
 
-local TWO_BLOCKS = 113 << 10          -- bytes of shared memory with which two blocks fit a multiprocessor of Hopper
-local SMS = 132
 local WIDEST = 128                    -- columns with which a warp takes 32 queries: each of keys and values is read for twice as many
 
 local words = {
@@ -17,10 +15,10 @@ local words = {
 
 -- Queries of a block: 128, unless there are few of them, or few blocks.
 local function queries_of(d)
-  return (d.m <= 64 or d.batch * ((d.m + 127) // 128) < SMS) and 64 or 128
+  return (d.m <= 64 or d.batch * ((d.m + 127) // 128) < d.sms) and 64 or 128
 end
 
-local function holes(d, queries, keys)
+local function holes(d, queries, keys, most)
   local tiles = queries == 128 and math.max(d.k, d.v) <= WIDEST and 2 or 1
   local h = attend.holes(d, queries, queries // (16 * tiles) * 32, keys)
   h.TILES, h.KEYS = tiles, keys
@@ -30,7 +28,7 @@ local function holes(d, queries, keys)
   h.POWER = types.literal((d.scale or 1) / math.log(2), "float32")
   h.OPEN = d.open and ("%d * (step + 1) <= %d%s"):format(keys, d.n, d.open(queries, keys)) or "false"
   h.shared = queries * attend.pitch(h.DPAD) + 2 * keys * (attend.pitch(h.DPAD) + attend.pitch(h.VPAD))
-  h.BLOCKS = h.shared <= TWO_BLOCKS and h.THREADS <= 128 and 2 or 1
+  h.BLOCKS = h.shared <= attend.half(most) and h.THREADS <= 128 and 2 or 1
   return h
 end
 
@@ -46,9 +44,9 @@ end
 ---           `columns * step`
 function M.generate(d, most, how)
   local queries = asked(how, "queries", { [64] = true, [128] = true }, queries_of(d))
-  local h = holes(d, queries, asked(how, "keys", { [32] = true, [64] = true }, 64))
-  if h.shared > most then h = holes(d, queries, 32) end
-  if h.shared > most then h = holes(d, 64, 32) end
+  local h = holes(d, queries, asked(how, "keys", { [32] = true, [64] = true }, 64), most)
+  if h.shared > most then h = holes(d, queries, 32, most) end
+  if h.shared > most then h = holes(d, 64, 32, most) end
   local why = attend.refusal(d, h, most)
   if why then return nil, why end
   return attend.made(d, h, { "attention/plain", "attention/half" }, ("attention in one kernel, of %s (mma), %d queries a block, %d keys a step"):format(d.dtype, h.ROWS, h.KEYS),

@@ -8,7 +8,6 @@ local types = require "cawb.torch.types"
 
 local M = {}
 
-local TWO_BLOCKS = 113 << 10          -- bytes of shared memory with which two blocks fit a multiprocessor of Hopper
 local NARROW = 64                     -- columns with which a warp takes 32 queries
 local DEEPEST = 128                   -- numbers of a row, four a lane
 
@@ -27,7 +26,7 @@ local function holes(d, most, keys)
   h.FOURQ, h.FOURK = M.four(d, "query", d.k, "v", "first + row"), M.four(d, "key", d.k, "k[i]", "row")
   h.FOURV = M.four(d, "value", d.v, "v[i]", "row")
   h.shared = 2 * rows * attend.pitch(h.DPAD) + 4 * keys * (attend.pitch(h.DPAD) + attend.pitch(h.VPAD))
-  h.BLOCKS = h.shared <= TWO_BLOCKS and h.THREADS <= 128 and 2 or 1
+  h.BLOCKS = h.shared <= attend.half(most) and h.THREADS <= 128 and 2 or 1
   return h
 end
 

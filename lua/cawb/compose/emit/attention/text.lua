@@ -24,7 +24,10 @@ local ceil = template.ceil
 ---@field put2 string?     the same of `left` and `right`, at columns 2 pair and 2 pair + 1
 
 local KEYS = 64                       -- a step
-local SMALL = 112 << 10               -- bytes of shared memory with which two blocks fit a multiprocessor
+
+--- Bytes of shared memory with which two blocks fit a multiprocessor, of which one may have `most`: a kilobyte of a multiprocessor's is
+--- no block's, and every block costs one more.
+function M.half(most) return (most + 1024) // 2 - 1024 end
 
 -- C that reads eight neighbours, from `eight` on, of the row that `at` names.
 local function reading(name, four, at, depth)
@@ -102,7 +105,7 @@ function M.generate(d, most, rest)
   local rows = M.rows(d, most)
   local h = M.holes(d, rows, 2 * rows, KEYS)
   h.shared = bytes(d, rows)
-  h.BLOCKS = h.shared <= SMALL and 2 or 1
+  h.BLOCKS = h.shared <= M.half(most) and 2 or 1
   h.RESTS, h.MORE = rest, rest and ", const int *__restrict__ rest" or ""
   local why = M.refusal(d, h, most)
   if why then return nil, why end

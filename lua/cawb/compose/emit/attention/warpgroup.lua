@@ -8,7 +8,6 @@ local types = require "cawb.torch.types"
 local M = {}
 
 local ceil = template.ceil
-local SMS = 132
 local words = { float16 = { TYPE = "f16", TWO = "two_halves", BFLOAT = "false" }, bfloat16 = { TYPE = "bf16", TWO = "two_narrow", BFLOAT = "true" } }
 local registers = { [2] = { FEW = 40, MANY = 232 }, [3] = { FEW = 32, MANY = 160 } }      -- of a thread that brings, and of others, by groups
 
@@ -75,11 +74,8 @@ end
 
 -- Three groups hide more of each other's waiting than two, if their registers hold the sums.
 local function queries_of(d)
-  return math.max(d.k, d.v) <= 64 and d.batch * ceil(d.m, 192) >= SMS and 192 or 128
+  return math.max(d.k, d.v) <= 64 and d.batch * ceil(d.m, 192) >= d.sms and 192 or 128
 end
-
--- Blocks that stay.
-local function blocks_of(h) return math.min(h.ITEMS, SMS) end
 
 --- As attend_half's. `how`, from a schedule: queries of a tile (128, 192), keys of a step, stages, turns, blocks, order. With
 --- order = "heads" tiles with hidden scores go head by head, not long ones before short ones.
@@ -97,7 +93,7 @@ function M.generate(d, most, how)
   if h.HIDES then table.insert(list, 1, "attention/look") end
   local made = attend.made(d, h, list, ("attention in one kernel, of %s (wgmma), %d queries a tile, %d keys a step"):format(d.dtype, rows, keys),
     { "tensor", "tensor_attend", "tensor_warpgroup", "tensor_mma", "tensor_rows" })
-  made.launches = launches(d, h, how.blocks or blocks_of(h))
+  made.launches = launches(d, h, how.blocks or math.min(h.ITEMS, d.sms))
   return made
 end
 

@@ -4,9 +4,9 @@
 local accesses = require "cawb.compose.emit.accesses"
 local block = require "cawb.compose.emit.cell.cell_block"
 local cells = require "cawb.compose.emit.cell.text"
+local chips = require "cawb.gpu.chip"
 local expression = require "cawb.compose.emit.expression"
 local index = require "cawb.compose.ir.index"
-local lanes = require "cawb.compose.emit.lanes"
 local waves = require "cawb.compose.emit.cell.wave"
 
 local M = {}
@@ -70,9 +70,8 @@ local function wave(kernel, chip, how)
 end
 
 local function chip_of(x, arch, sms)
-  local chip = x.dtype == "float32" and sms and lanes.chip(arch)
-  if chip then chip.sms = sms end
-  return chip
+  local chip = x.dtype == "float32" and sms and chips.of(arch)
+  return chip and { shared = chip.block, cluster = chip.cluster > 1, sms = sms }
 end
 
 --- Microseconds that a cell, or layers at the same time, should take with weights in registers; nil if these do not fit. `options`

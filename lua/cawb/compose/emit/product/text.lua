@@ -2,6 +2,7 @@
 -- numbered (z, m, n), z being all batches; the factors are a(z, m, k) and b(z, k, n), whatever lies behind them.
 -- Long sums are made of short ones, so that their error stays that of a library's.
 
+local chips = require "cawb.gpu.chip"
 local template = require "cawb.compose.emit.template"
 
 local M = {}
@@ -35,31 +36,31 @@ local tiles = {
   { m = 64, n = 64, rows = 4, columns = 8 }, { m = 32, n = 32, rows = 4, columns = 4 }, { m = 64, n = 16, rows = 4, columns = 4 },
 }
 
-local DEEP, CHAIN, BUSY = 8, 128, 132       -- k of a tile; products added in a row; blocks that keep a device busy
+local DEEP, CHAIN = 8, 128       -- k of a tile; products added in a row
 
 local function blocks_of(d, tile) return d.batch * ceil(d.m, tile.m) * ceil(d.n, tile.n) end
 
 -- How long it takes, roughly: rounds of blocks, each as long as its products and its traffic.
-local function cost(d, tile)
+local function cost(d, tile, sms)
   local blocks = blocks_of(d, tile)
-  return math.max(1, blocks / BUSY) * (tile.m * tile.n + 24 * (tile.m + tile.n))
+  return math.max(1, blocks / sms) * (tile.m * tile.n + 24 * (tile.m + tile.n))
 end
 
-local function best(d)
+local function best(d, sms)
   local least, found
   for _, tile in ipairs(tiles) do
-    local c = cost(d, tile)
+    local c = cost(d, tile, sms)
     if not least or c < least then least, found = c, tile end
   end
   return found
 end
 
--- k is cut where there are too few blocks.
-local function splits_of(d, tile, how)
+-- k is cut where there are too few blocks to keep every multiprocessor busy.
+local function splits_of(d, tile, how, sms)
   if how.splits then return math.max(1, math.min(how.splits, ceil(d.k, DEEP))) end
   local blocks = blocks_of(d, tile)
-  if blocks >= BUSY then return 1 end
-  return math.max(1, math.min(2 * BUSY // blocks, d.k // 256, 64))
+  if blocks >= sms then return 1 end
+  return math.max(1, math.min(2 * sms // blocks, d.k // 256, 64))
 end
 
 -- How threads read a factor's tile: `side` is "A" with its rows or "B" with its columns.
@@ -152,16 +153,16 @@ local function launches(d, h, tile, splits, part)
              arguments = template.arguments(d, parts, d.m, d.n, splits, all) } }
 end
 
---- The kernels of a product; or nil and why not. `how`: tile (one of M.tiles, by number), splits (parts of k).
+--- The kernels of a product; or nil and why not. `how`: tile (one of M.tiles, by number), splits (parts of k); `sms`: of the device.
 ---@param d cawb.Product
 ---@return table? made  { text, launches }
 ---@return string? why
-function M.generate(d, how)
-  how = how or {}
+function M.generate(d, how, sms)
+  how, sms = how or {}, chips.sms(sms)
   if d.m >= 2 ^ 31 or d.n >= 2 ^ 31 or d.k >= 2 ^ 31 then return nil, "a side of the product is beyond 32 bits" end
   if d.batch * d.m * d.n == 0 then return { text = "", launches = {} } end
-  local tile = how.tile and tiles[how.tile] or best(d)
-  local splits = splits_of(d, tile, how)
+  local tile = how.tile and tiles[how.tile] or best(d, sms)
+  local splits = splits_of(d, tile, how, sms)
   local part = math.max(DEEP, ceil(d.k, splits * DEEP) * DEEP)
   splits = math.max(1, ceil(d.k, part))
   local h = holes(d, tile, splits)

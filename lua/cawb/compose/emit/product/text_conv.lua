@@ -152,13 +152,13 @@ local function transposed(d)
   return k
 end
 
---- The kernels of a convolution; or nil and why not. `how`: as of product.
+--- The kernels of a convolution; or nil and why not. `how`, `sms`: as of product.
 ---@param d cawb.Conv
 ---@return table? made  { text, launches }
 ---@return string? why
-function M.generate(d, how)
+function M.generate(d, how, sms)
   if d.transposed and numel(d.stride) * numel(d.window) > 4096 then return nil, "its table of taps is too large" end
-  return product.generate((d.transposed and transposed or direct)(d), how)
+  return product.generate((d.transposed and transposed or direct)(d), how, sms)
 end
 
 return M

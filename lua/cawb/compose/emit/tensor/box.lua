@@ -4,6 +4,7 @@
 -- other: box_loops.lua. A transposed convolution is a plain sum for each set of outputs whose places have the same remainders by
 -- the stride.
 
+local chips = require "cawb.gpu.chip"
 local loops = require "cawb.compose.emit.tensor.box_loops"
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
@@ -15,16 +16,6 @@ local ceil = template.ceil
 local ROWS, THREADS = 128, 256        -- outputs of a box, sixteen a warp
 local HELD, HELDMORE = 48, 64         -- numbers of the next box that a thread has on their way
 local STAGED, GROUPED = 12, 8         -- times eight columns whose results are staged at once, of one set: by warps, by groups of them
-local SMS = 132
-
--- Kilobytes of shared memory of a block, by compute capability; a multiprocessor has one more.
-local room = { [80] = 163, [86] = 99, [87] = 163, [89] = 99, [90] = 227, [100] = 227, [103] = 227, [120] = 99 }
-
---- Bytes of shared memory that a block may have on a device with these tensor cores, or nil where it has none.
-function M.room(arch)
-  local number = tonumber((arch or ""):match "^sm_(%d+)")
-  return number and room[number] and room[number] << 10
-end
 
 local function numel(list) return list[1] * list[2] * list[3] end
 
@@ -237,19 +228,21 @@ end
 -- How many boxes of a line a block takes one after the other. The results of neighbouring boxes share sectors of memory; if two
 -- blocks write them at different times, memory reads and writes the sectors twice. No block gets much more work than others.
 local function run_of(d, t)
-  local across, blocks = ceil(t.places[3], t.box.size[3]), math.max(1, t.blocks * SMS // (d.groups * t.cuts))
+  local across, blocks = ceil(t.places[3], t.box.size[3]), math.max(1, t.blocks * t.sms // (d.groups * t.cuts))
   for run = math.min(across, 8), 2, -1 do
     if across % run == 0 and ceil(t.items, blocks * run) * run <= 1.05 * t.items / blocks then return run end
   end
   return 1
 end
 
---- How a convolution would be done: a table, or nil and why not. `d`: as of conv.lua, without texts.
+--- How a convolution would be done: a table, or nil and why not. `d`: as of conv.lua, without texts. `options`: arch and sms of the device.
 ---@param d cawb.Conv
-function M.shape(d, arch)
-  local most = M.room(arch)
-  if not most then return nil, "it needs tensor cores of sm_80 or later" end
+function M.shape(d, options)
+  local arch = options.arch or ""
+  local chip = chips.of(arch)
+  if not chip or tonumber(arch:match "^sm_(%d+)") < 80 then return nil, "it needs tensor cores of sm_80 or later" end
   local t = d.transposed and transposed(d) or direct(d)
+  t.sms = chips.sms(options.sms)
   if #t.sets > 64 then return nil, "its stride makes too many sets of outputs" end
   t.by_channel = d.channels % 8 == 0
   if arch:match "^sm_90" then t.eights, t.near = eights(d) end
@@ -260,7 +253,7 @@ function M.shape(d, arch)
   t.side = d.transposed and math.min(d.stride[3], d.out[3]) or 1      -- sets whose outputs take turns along the last axis
   t.apart = apart_of(t.box, t.by_channel and not t.group)
   t.fourth = d.channels * numel(d.window) <= pack.SHORT or nil
-  local c = cuts(d, t, most)
+  local c = cuts(d, t, chip.block)
   if not c then return nil, "its weights do not fit into shared memory" end
   for key, value in pairs(c) do t[key] = value end
   t.items = d.batch * t.box.boxes
@@ -377,7 +370,7 @@ function M.generate(d, t, own)
   h.STEPSTEXT = template.fill(t.group and "tensor/templates/box_group" or "tensor/templates/box_warp", d, h)
   local main = template.complete(d, accesses(d), with_parts(template.fill("tensor/templates/box", d, h), more))
   local all = d.groups * t.cuts
-  local blocks = math.min(t.items // t.run, math.max(1, t.blocks * SMS // all)) * all
+  local blocks = math.min(t.items // t.run, math.max(1, t.blocks * t.sms // all)) * all
   return { how = ("float32 by %s products of fp16 pairs (%s, boxes)"):format(t.fourth and "four" or "three", t.group and "wgmma" or "mma"), text = front .. "\n" .. packing .. "\n" .. main, needs = { "tensor", "tensor_box", "tensor_mma" }, launches = {
     { fill = made.wide, value = 0, prepare = own.prepare }, launch_weights(d, t, own, made),
     { kernel = d.name, grid = { blocks }, block = { THREADS }, shared = t.shared,

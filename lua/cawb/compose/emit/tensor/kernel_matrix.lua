@@ -1,5 +1,6 @@
 -- tensor_matrix: products of matrices as tensor.lua has them.
 
+local chips = require "cawb.gpu.chip"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local guards = require "cawb.compose.emit.guards"
@@ -142,7 +143,7 @@ function M.generate(kernel, options)
   local s = sizes(x)
   local a, b = x.inputs[1], x.inputs[2]
   return tensor.kernels(kernel, { what = ("%d x %d, sums of %d products"):format(s.m, s.n, s.k), terms = s.k, batch = s.batch, rows = s.m,
-    columns = s.n, sets = { { 0 } }, hidden = hidden(kernel.roots[1], x, s), full = 2 * s.batch * s.m * s.n * s.k >= (options.full or FULL),
+    columns = s.n, sets = { { 0 } }, sms = chips.sms(options.sms), hidden = hidden(kernel.roots[1], x, s), full = 2 * s.batch * s.m * s.n * s.k >= (options.full or FULL),
     streamed = options.streamed, again = not has_parameter(x) and 2 * s.batch * s.m * s.n * s.k >= (options.again or AGAIN),
     left = factor(kernel, s, s.m, function(body, z, row, k) return body:value(a, at(s.dims, z, row, k)) end),
     right = factor(kernel, s, s.n, function(body, z, row, k) return body:value(b, at(s.dims, z, k, row)) end),

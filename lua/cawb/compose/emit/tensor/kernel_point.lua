@@ -1,5 +1,6 @@
 -- tensor_point: convolutions of one tap, by generate/gathered.lua: their input is not packed.
 
+local chips = require "cawb.gpu.chip"
 local gathered = require "cawb.compose.emit.tensor.gathered"
 local tensor = require "cawb.compose.emit.tensor.tensor"
 local tensor_conv = require "cawb.compose.emit.tensor.kernel_conv"
@@ -32,7 +33,7 @@ function M.serves(x, options)
   if not fine then return nil, why end
   local channels, columns = x.inputs[1].shape[2] // c.groups, x.shape[2] // c.groups
   if math.min(channels, columns) < math.min(FEWEST, options.narrowest or FEWEST) then return nil, "it has too few channels" end
-  local t = gathered.shape(numel(x.shape) // x.shape[2], columns, channels, c.groups)
+  local t = gathered.shape(numel(x.shape) // x.shape[2], columns, channels, c.groups, chips.sms(options.sms))
   if not t then return nil, "its weights do not fit into shared memory" end
   return t
 end

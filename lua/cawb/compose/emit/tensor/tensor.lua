@@ -44,7 +44,6 @@ local STAGES = 3                      -- of the loop `wgmma`
 local STREAMED = 1 << 27              -- bytes of results that no cache holds
 local TURNED = 2 * 32 * 68 * 4       -- bytes in which results are turned
 local MOST_ORDERED = 4096             -- tiles whose order stands in a table
-local SMS = pack.SMS                  -- blocks that stay on their multiprocessors: one each
 
 local joined, place = pack.joined, pack.place
 
@@ -145,7 +144,7 @@ local function holes(kernel, geometry, loop)
   h.PER = ceil(longest, parts)
   h.SPLITS = ceil(longest, h.PER)
   h.SPLIT, h.ITEMS = h.SPLITS > 1 or nil, all_tiles * h.SPLITS
-  h.ROUND = round_of(g.sets, SMS)
+  h.ROUND = round_of(g.sets, g.sms)
   h.MORE = h.SPLIT and ", float *__restrict__ partial" or ""
   h.HIDDEN = g.hidden and ("%s ? part * %d : "):format(g.hidden.c(TILE, tile, ("m * %d"):format(TILE), ("n * %d"):format(tile)), h.PER) or ""
   h.SHOWN, h.OTHERSHOWN = shown(g)
@@ -281,7 +280,7 @@ end
 -- The same, and the launch that multiplies them.
 local function full_launches(kernel, geometry, h, f, nodes, more, packed, many)
   local steps, texts, factors = full_packing(kernel, geometry, h, packed, many)
-  steps[#steps + 1] = { kernel = f.LOOP, grid = { math.min(h.ITEMS, SMS) }, block = { 384 }, shared = shared_bytes(f),
+  steps[#steps + 1] = { kernel = f.LOOP, grid = { math.min(h.ITEMS, geometry.sms) }, block = { 384 }, shared = shared_bytes(f),
                         arguments = joined(nodes, factors, more) }
   return steps, table.concat(texts, "\n")
 end
@@ -296,7 +295,7 @@ local function multiplying(kernel, geometry, h, left, right)
   if h.CHECK then h.MORE = h.MORE .. ", long long *__restrict__ again, int *many" end
   local text, nodes, headers = text_of(kernel, geometry, h, f)
   local flags = { left.wide, right.wide }
-  local launches = { { kernel = kernel.name, grid = { math.min(h.ITEMS, SMS) }, block = { h.loop == "mma" and 256 or 384 }, shared = shared_bytes(h),
+  local launches = { { kernel = kernel.name, grid = { math.min(h.ITEMS, geometry.sms) }, block = { h.loop == "mma" and 256 or 384 }, shared = shared_bytes(h),
     arguments = joined(nodes, { left.packed, left.scales, right.packed, right.scales }, flags) } }
   local partial
   if h.SPLIT then
@@ -314,11 +313,11 @@ local function multiplying(kernel, geometry, h, left, right)
     launches, text = joined(launches, steps), more .. "\n" .. text
   end
   if h.SPLIT then
-    launches[#launches + 1] = { kernel = kernel.name .. "_finish", grid = { math.min(ceil(h.PLACES, 256), 16 * SMS) }, block = { 256 },
+    launches[#launches + 1] = { kernel = kernel.name .. "_finish", grid = { math.min(ceil(h.PLACES, 256), 16 * geometry.sms) }, block = { 256 },
                                 arguments = joined(nodes, flags, { partial }) }
   end
   if h.CHECK then
-    launches[#launches + 1] = { kernel = kernel.name .. "_again", grid = { math.min(8 * SMS, ceil(h.AGAIN, 8)) }, block = { 256 },
+    launches[#launches + 1] = { kernel = kernel.name .. "_again", grid = { math.min(8 * geometry.sms, ceil(h.AGAIN, 8)) }, block = { 256 },
                                 arguments = joined(nodes, { left.packed, left.scales, right.packed, right.scales }, flags, { checked.list, checked.many }) }
   end
   return text, launches, headers

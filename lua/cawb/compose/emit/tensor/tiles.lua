@@ -1,11 +1,10 @@
 -- tiles: how sums of products on tensor cores are cut: into tiles of rows and columns; and k into parts (split-k) if tiles are few.
 
-local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
 
 local M = { ROWS = 128 }
 
-local ceil, SMS, TILE = template.ceil, pack.SMS, M.ROWS
+local ceil, TILE = template.ceil, M.ROWS
 local WIDEST = { wgmma = 128, mma = 64 }      -- columns of a tile at most; they are a multiple of MULTIPLE
 local MULTIPLE = { wgmma = 16, mma = 32 }
 
@@ -15,8 +14,8 @@ local function tile_of(columns, loop)
 end
 
 -- So many parts of k that every multiprocessor has a tile, and none has less than eight steps.
-local function splits(tiles, steps)
-  return math.max(1, math.min(SMS // tiles, steps // 8))
+local function splits(g, tiles, steps)
+  return math.max(1, math.min(g.sms // tiles, steps // 8))
 end
 
 local STEP, ITEM, FINISH = 1.16e-6, 1.5e-6, 4e-6      -- seconds of a step of a whole tile; of an item beside its steps; of another launch, roughly
@@ -26,7 +25,7 @@ local CACHE = 2.5e12                                    -- bytes a second that p
 -- Seconds of a grid of tiles of this width, roughly: a step takes as long as its reads of both factors.
 local function seconds(g, tiles, width, parts, steps)
   local share = (TILE + width) / (TILE + WIDEST.wgmma)
-  local rounds = ceil(tiles * parts, SMS) * (ceil(steps, parts) * STEP * share + ITEM * width / TILE)
+  local rounds = ceil(tiles * parts, g.sms) * (ceil(steps, parts) * STEP * share + ITEM * width / TILE)
   return rounds + (parts > 1 and FINISH + 8 * g.batch * parts * g.rows * g.columns / CACHE or 0)
 end
 
@@ -34,10 +33,10 @@ end
 -- for a few steps it is not worth it.
 function M.cut(g, loop, steps)
   local widest, down, several = tile_of(g.columns, loop), ceil(g.rows, TILE) * g.batch * #g.sets, #g.sets > 1
-  local function parts_of(tiles) return several and 1 or splits(tiles, steps) end
+  local function parts_of(tiles) return several and 1 or splits(g, tiles, steps) end
   local whole = down * ceil(g.columns, widest)
   local best, parts, least = widest, parts_of(whole), nil
-  if loop ~= "wgmma" or whole >= SMS or steps < FEW or g.hidden then return best, parts end
+  if loop ~= "wgmma" or whole >= g.sms or steps < FEW or g.hidden then return best, parts end
   for across = ceil(g.columns, widest), ceil(g.columns, 32) do
     local width = ceil(ceil(g.columns, across), 16) * 16
     local all = down * ceil(g.columns, width)
