@@ -3,16 +3,16 @@ lists them (`compose.points`); what the policy reads and writes are numbers of V
 import math
 import zlib
 
-KINDS = ("keep", "store", "cut")
+KINDS = ("skip", "store", "cut")
 MAKERS = ("stream", "rows", "columns", "scan", "window", "order", "product", "conv")
 NAMES = ("vector", "lanes", "block", "cluster", "hold", "across", "threads", "packs", "parts", "outputs", "wide", "strip", "short",
          "loop", "tile", "splits", "guards", "barriers")
-VALUES = ("done", "kept", "inline", "stored", "joined", "cut", "auto", True, False, 1, 2, 3, 4, 5, 6, 8, 16, 32, 64, 128, 256, 512, 1024,
+VALUES = ("done", "skipped", "inline", "stored", "joined", "cut", "auto", True, False, 1, 2, 3, 4, 5, 6, 8, 16, 32, 64, 128, 256, 512, 1024,
           2048, "tensor", "packed", "box", "library", "simt")
 STAGES = ("pass", "reply", "compile", "plan", "run", "verify", "other")
 LIMITS = ("memory", "l2", "l1", "shared", "issue", "latency", "blocks", "launch", "other")       # parts of a modelled time
 OPERATORS = 48                     # buckets that names of operators fall into
-FIELD = {"keep": "kept", "store": "stores", "cut": "cuts"}
+FIELD = {"skip": "skip", "store": "stores", "cut": "cuts"}
 
 
 def _vocabulary():

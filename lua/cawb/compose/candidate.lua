@@ -167,7 +167,7 @@ function once(task, given)
   local options = schedule.options(given, joins)
   local g, why = import.graph(task, options)
   if not g then return nil, why end
-  local steps = options.rewrite == false and {} or rewrite.apply(g, options.kept)
+  local steps = options.rewrite == false and {} or rewrite.apply(g, options.skip)
   local able = partial.begin(g, options)
   split.long(g, options)
   schedule.label(g)

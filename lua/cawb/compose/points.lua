@@ -1,6 +1,6 @@
 -- points: the decisions of a task, as a list. A program is one value for each of them, in order; the first value of a point is what
 -- compose takes by itself. A policy that learns, and searches that it is compared with, see a task through this list alone.
---   { kind = "keep", what = 1, values = { "done", "kept" } }                       a step of rewrite.lua
+--   { kind = "skip", what = 1, values = { "done", "skipped" } }                       a step of rewrite.lua
 --   { kind = "store", what = "2.1", values = { "inline", "stored" } }              a node in memory, or in its readers
 --   { kind = "cut", what = "3.1|5.2", values = { "joined", "cut" } }               a fusion
 --   { kind = "knob", kernel = "5.2", by = "rows", name = "vector", values = { "auto", 1, 2, 4 } }
@@ -13,7 +13,7 @@ local schedule = require "cawb.compose.schedule.schedule"
 
 local M = {}
 
-local MOST = { keep = 3, store = 4, cut = 4, kernels = 4 }      -- points of a kind; kernels that have any
+local MOST = { skip = 3, store = 4, cut = 4, kernels = 4 }      -- points of a kind; kernels that have any
 local SMALL = 1024                                              -- elements of a node that is no decision
 
 -- What is decided of a kernel, in this order; what a generator of the kind takes no part in is `auto`.
@@ -97,7 +97,7 @@ end
 function M.of(made, free)
   local list, steps = {}, {}
   for step = 1, made.rewrites.matched or 0 do steps[step] = step end
-  add(list, "keep", steps, { "done", "kept" })
+  add(list, "skip", steps, { "done", "skipped" })
   add(list, "store", inlined(made), { "inline", "stored" })
   add(list, "cut", made.joins, { "joined", "cut" })
   local kernels = 0
@@ -110,7 +110,7 @@ function M.of(made, free)
   return list
 end
 
-local fields = { keep = "kept", store = "stores", cut = "cuts" }
+local fields = { skip = "skip", store = "stores", cut = "cuts" }
 
 local function knob(s, point, value)
   if value == "auto" or (point.name == "guards" or point.name == "barriers") and value == true then return end

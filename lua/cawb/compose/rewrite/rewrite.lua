@@ -38,7 +38,7 @@ local function step(g, state)
       local y = not x[asked] and rule.apply(g, x)
       if y then
         state.matched = state.matched + 1
-        if state.kept[state.matched] then x[asked], y = true, nil end
+        if state.skip[state.matched] then x[asked], y = true, nil end
       end
       if y then
         replace(g, x, y)
@@ -48,9 +48,10 @@ local function step(g, state)
   end
 end
 
---- Rewrite a graph where it pays; of what may be done in order, numbers in the set `kept` are not. Returns the steps in order, { rule, says, from = the operator that it was done to }, and in `matched` how many there were with those.
-function M.apply(g, kept)
-  local steps, state = {}, { matched = 0, kept = kept or {} }
+--- Rewrite a graph where it pays. The set `skip` holds numbers of steps that are not done. Returns the steps that were done, in order,
+--- { rule, says, from = the operator that it was done to }, and in `matched` the number of all steps, with the skipped ones.
+function M.apply(g, skip)
+  local steps, state = {}, { matched = 0, skip = skip or {} }
   for k = 1, MOST do
     g:clean()
     steps[k] = step(g, state)

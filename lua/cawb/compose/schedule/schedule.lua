@@ -1,9 +1,9 @@
 -- schedule: how a graph is lowered, as data: which rewrites are left out, which kernels are not joined, and how a kernel's
 -- generator goes about it. Any schedule computes the same function; only time and last bits differ. What a schedule
 -- says of kernels that are not there has no effect.
---   { kept = { 2 }, whole = { 4 }, stores = { "2.1" }, cuts = { "3.1|5.2" }, kernels = { ["5.2"] = { vector = 2 } } }
--- `kept` are steps of rewrite.lua by their number that are not done, `whole` are convolutions, by the operator's number, whose kernels
--- begin no sums over what they make (split/partial.lua), `stores` are labels of nodes that are written to memory where
+--   { skip = { 2 }, no_partial_sums = { 4 }, stores = { "2.1" }, cuts = { "3.1|5.2" }, kernels = { ["5.2"] = { vector = 2 } } }
+-- `skip` lists rewrites that are not done, by their number (rewrite/rewrite.lua). `no_partial_sums` lists convolutions, by their operator's
+-- number, whose kernels begin no sums over their results (split/partial.lua). `stores` are labels of nodes that are written to memory where
 -- they would be computed in their readers. A kernel's name here is the label of the last node
 -- that it stores: the number of the operator that it was recorded as, and which of that operator's nodes it is.
 -- Two things leave that sound part of the language. `strict = true` refuses an option that does not go, where otherwise a
@@ -54,7 +54,7 @@ local function pair(a, b) return M.key(a) .. "|" .. M.key(b) end
 function M.options(options, joins)
   local s = options.schedule or {}
   local cuts, choice, seen = set_of(s.cuts), options.choice, {}
-  local all = { kept = set_of(s.kept), whole = set_of(s.whole), stores = set_of(s.stores), strict = s.strict or nil }
+  local all = { skip = set_of(s.skip), no_partial_sums = set_of(s.no_partial_sums), stores = set_of(s.stores), strict = s.strict or nil }
   function all.choice(a, b, first)
     if cuts[pair(a, b)] then return false end
     if choice and not choice(a, b) then return false end
@@ -116,19 +116,21 @@ end
 
 --- The edits that lead on from the schedule of what was made: a kernel's option with a value, or without one (back to the
 --- generator's own choice), { kernel, name, value }; a join that is cut, { cut }, or made again, { join }; a rewrite that is
---- not done, { keep = step }, or done again, { rewrite = step }; a convolution whose kernel begins no sums, { whole = number }, or
---- does again, { begin = number }. In an order that depends on the graph alone.
+--- skipped, { skip = step }, or done again, { rewrite = step }; a convolution whose kernel begins no partial sums,
+--- { no_partial_sums = number }, or begins them again, { partial_sums = number }. In an order that depends on the graph alone.
 function M.legal(made)
   local s, list = made.schedule or {}, {}
   for _, kernel in ipairs(made.kernels) do of_kernel(list, kernel, (s.kernels or {})[M.key(kernel)] or {}) end
   for _, one in ipairs(made.joins) do list[#list + 1] = { cut = one } end
   for _, one in ipairs(s.cuts or {}) do list[#list + 1] = { join = one } end
-  local kept = set_of(s.kept)
+  local skipped = set_of(s.skip)
   for step = 1, math.min(rewrite_steps, made.rewrites.matched or 0) do
-    list[#list + 1] = kept[step] and { rewrite = step } or { keep = step }
+    list[#list + 1] = skipped[step] and { rewrite = step } or { skip = step }
   end
-  local whole = set_of(s.whole)
-  for _, number in ipairs(made.begun or {}) do list[#list + 1] = whole[number] and { begin = number } or { whole = number } end
+  local without = set_of(s.no_partial_sums)
+  for _, number in ipairs(made.begun or {}) do
+    list[#list + 1] = without[number] and { partial_sums = number } or { no_partial_sums = number }
+  end
   return list
 end
 
@@ -156,10 +158,10 @@ function M.apply(schedule, edit)
     s.kernels = next(s.kernels) and s.kernels or nil
   elseif edit.cut then s.cuts = added(s.cuts, edit.cut)
   elseif edit.join then s.cuts = removed(s.cuts, edit.join)
-  elseif edit.whole then s.whole = added(s.whole, edit.whole)
-  elseif edit.begin then s.whole = removed(s.whole, edit.begin)
-  elseif edit.keep then s.kept = added(s.kept, edit.keep)
-  elseif edit.rewrite then s.kept = removed(s.kept, edit.rewrite) end
+  elseif edit.no_partial_sums then s.no_partial_sums = added(s.no_partial_sums, edit.no_partial_sums)
+  elseif edit.partial_sums then s.no_partial_sums = removed(s.no_partial_sums, edit.partial_sums)
+  elseif edit.skip then s.skip = added(s.skip, edit.skip)
+  elseif edit.rewrite then s.skip = removed(s.skip, edit.rewrite) end
   return s
 end
 
@@ -211,8 +213,8 @@ end
 --- The schedule as text, the same for equal ones.
 function M.text(schedule)
   local parts = {}
-  if schedule.kept then parts[#parts + 1] = "kept = " .. words(schedule.kept) end
-  if schedule.whole then parts[#parts + 1] = "whole = " .. words(schedule.whole) end
+  if schedule.skip then parts[#parts + 1] = "skip = " .. words(schedule.skip) end
+  if schedule.no_partial_sums then parts[#parts + 1] = "no_partial_sums = " .. words(schedule.no_partial_sums) end
   if schedule.stores then parts[#parts + 1] = "stores = " .. words(schedule.stores) end
   if schedule.cuts then parts[#parts + 1] = "cuts = " .. words(schedule.cuts) end
   local kernels = {}
@@ -227,8 +229,8 @@ function M.text(schedule)
 end
 
 local function check_lists(s)
-  for _, name in ipairs { "kept", "whole", "stores", "cuts" } do
-    local wanted = (name == "kept" or name == "whole") and "number" or "string"
+  for _, name in ipairs { "skip", "no_partial_sums", "stores", "cuts" } do
+    local wanted = (name == "skip" or name == "no_partial_sums") and "number" or "string"
     if s[name] ~= nil and type(s[name]) ~= "table" then return ("%s must be a list"):format(name) end
     for _, x in ipairs(s[name] or {}) do
       if type(x) ~= wanted then return ("%s has a %s, it takes %ss"):format(name, type(x), wanted) end
@@ -262,13 +264,13 @@ local function check_kernels(kernels)
   end
 end
 
-local fields = { kept = true, whole = true, stores = true, cuts = true, kernels = true, strict = true }
+local fields = { skip = true, no_partial_sums = true, stores = true, cuts = true, kernels = true, strict = true }
 
 --- Whether a table is a schedule: true, or nil and what is wrong with it.
 function M.check(s)
   for key in pairs(s) do
     if not fields[key] then
-      return nil, ("schedule: there is no '%s'; there are kept, whole, stores, cuts, kernels and strict"):format(tostring(key))
+      return nil, ("schedule: there is no '%s'; there are skip, no_partial_sums, stores, cuts, kernels and strict"):format(tostring(key))
     end
   end
   if s.strict ~= nil and type(s.strict) ~= "boolean" then return nil, "schedule: strict is true or false" end
@@ -282,7 +284,7 @@ function M.parse(text)
   local chunk, message = load("return " .. text, "=schedule", "t", {})
   if not chunk then return nil, message end
   local ok, s = pcall(chunk)
-  if not ok or type(s) ~= "table" then return nil, "schedule: a table is expected, { kept =, cuts =, kernels = }" end
+  if not ok or type(s) ~= "table" then return nil, "schedule: a table is expected, { skip =, cuts =, kernels = }" end
   local good, why = M.check(s)
   if not good then return nil, why end
   return s

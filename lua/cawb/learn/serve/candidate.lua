@@ -29,7 +29,7 @@ local function from_text(text)
   return failed(why)
 end
 
-local schedule_keys = { fuse = "boolean", libraries = "boolean", tensor_cores = "boolean", kept = "table", whole = "table", stores = "table",
+local schedule_keys = { fuse = "boolean", libraries = "boolean", tensor_cores = "boolean", skip = "table", no_partial_sums = "table", stores = "table",
                         cuts = "table", kernels = "table", strict = "boolean", points = "string" }
 
 -- The part of a schedule that is one of compose's own, or nil and what is wrong.
@@ -37,11 +37,12 @@ local function inner_schedule(schedule)
   for key, value in pairs(schedule) do
     if type(value) ~= schedule_keys[key] then
       return nil, ("schedule: '%s' is no choice, or of another type; there are fuse, libraries, tensor_cores and strict, "
-        .. "true or false, kept, whole, stores, cuts and kernels as the tool compose and `cawb tune` have them, and points, a text"):format(tostring(key))
+        .. "true or false, skip, no_partial_sums, stores, cuts and kernels as the tool compose and `cawb tune` have them, and points, a text"):format(tostring(key))
     end
   end
   if schedule.points and schedule.points ~= "sound" and schedule.points ~= "free" then return nil, "schedule: points is \"sound\" or \"free\"" end
-  local own = { kept = schedule.kept, whole = schedule.whole, stores = schedule.stores, cuts = schedule.cuts, kernels = schedule.kernels, strict = schedule.strict }
+  local own = { skip = schedule.skip, no_partial_sums = schedule.no_partial_sums, stores = schedule.stores, cuts = schedule.cuts,
+                kernels = schedule.kernels, strict = schedule.strict }
   local good, why = compose.schedule.check(own)
   if not good then return nil, why end
   return own
