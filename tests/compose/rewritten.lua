@@ -54,7 +54,7 @@ function M.rule(what, draw, build, name)
     local matched, drawn = 0, 0
     while drawn < M.rounds or matched < M.rounds // 2 and drawn < 20 * M.rounds do
       local steps = M.same(build, draw())
-      for _, s in ipairs(steps) do matched = matched + (s.rule == (name or "sum") and 1 or 0) end
+      for _, s in ipairs(steps) do matched = matched + (s.rule == (name or "sum_before_product") and 1 or 0) end
       drawn = drawn + 1
     end
     assert(matched >= M.rounds // 2, ("matched %d times in %d (seed %d)"):format(matched, drawn, seed))

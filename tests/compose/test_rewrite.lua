@@ -43,7 +43,7 @@ end, function(g, d)
     table.insert(j, d.which, index.const(d.at))
     return j
   end)
-end, "part")
+end, "product_slice")
 
 local function factor(g, name, m, n) return leaf(g, name, 2, m, n) end
 
@@ -58,7 +58,7 @@ end, function(g, d)
   local a, b, c = factor(g, "input:1", d[1], d[2]), factor(g, "input:2", d[2], d[3]), factor(g, "param:w", d[3], d[4])
   if d.left then return multiplied(g, multiplied(g, a, b), c) end
   return multiplied(g, a, multiplied(g, b, c))
-end, "chain")
+end, "matrix_chain")
 
 -- ---- zeros by construction
 
@@ -142,7 +142,7 @@ end, averaged)
 
 rule("what joins one element", function() return { n = random(5) } end, function(g, d)
   return g:reduce("sum", g:reshape(leaf(g, "input:1", d.n), { d.n, 1 }), { [2] = true })
-end, "one")
+end, "single_element")
 
 -- ---- guards
 
@@ -225,16 +225,16 @@ local composed = dofile "tests/support/composed.lua"
 local function right(...) rewritten.right(composed, ...) end
 
 right("return F.gelu(torch.logsumexp((self.c(x) - y).mean(1, keepdim=True), 1, keepdim=True)) + x", "[torch.rand(20, 64), torch.rand(48)]",
-  "self.c = nn.Linear(64, 48)", "one one sum")
+  "self.c = nn.Linear(64, 48)", "single_element single_element sum_before_product")
 right("return torch.tanh(torch.softmax(self.c(x).mean(dim=2, keepdim=True) + y, dim=1)) * 2",
-  "[torch.rand(2, 3, 8, 6, 7), torch.randn(1, 8, 1, 1, 1)]", "self.c = nn.ConvTranspose3d(3, 8, 3, padding=1)", "sum")
-right("return torch.sigmoid(F.avg_pool2d(self.c(x), 4)).sum(dim=[1, 2, 3])", "[torch.rand(2, 3, 22, 27)]", "self.c = nn.Conv2d(3, 8, 3)", "sum")
-right("return F.avg_pool2d(self.c(x), 2)", "[torch.rand(1, 64, 18, 18)]", "self.c = nn.Conv2d(64, 64, 3)", "sum")
-right("return torch.bmm(x, y)[:, -1] * 2", "[torch.rand(4, 3, 5), torch.rand(4, 5, 40)]", nil, "part")
-right("return torch.bmm(x, y)[:, 1:, 2]", "[torch.rand(4, 30, 70), torch.rand(4, 70, 40)]", nil, "part")
-right("return x @ y @ x", "[torch.randn(64, 7), torch.randn(7, 64)]", nil, "chain")
-right("return x @ (y @ self.w)", "[torch.randn(3, 40), torch.randn(40, 33)]", "self.w = nn.Parameter(torch.randn(33, 50))", "chain")
-right("return F.avg_pool2d(self.c(torch.relu(x)), 2)", "[torch.randn(2, 8, 9, 18)]", "self.c = nn.Conv2d(8, 24, 1)", "sum")
+  "[torch.rand(2, 3, 8, 6, 7), torch.randn(1, 8, 1, 1, 1)]", "self.c = nn.ConvTranspose3d(3, 8, 3, padding=1)", "sum_before_product")
+right("return torch.sigmoid(F.avg_pool2d(self.c(x), 4)).sum(dim=[1, 2, 3])", "[torch.rand(2, 3, 22, 27)]", "self.c = nn.Conv2d(3, 8, 3)", "sum_before_product")
+right("return F.avg_pool2d(self.c(x), 2)", "[torch.rand(1, 64, 18, 18)]", "self.c = nn.Conv2d(64, 64, 3)", "sum_before_product")
+right("return torch.bmm(x, y)[:, -1] * 2", "[torch.rand(4, 3, 5), torch.rand(4, 5, 40)]", nil, "product_slice")
+right("return torch.bmm(x, y)[:, 1:, 2]", "[torch.rand(4, 30, 70), torch.rand(4, 70, 40)]", nil, "product_slice")
+right("return x @ y @ x", "[torch.randn(64, 7), torch.randn(7, 64)]", nil, "matrix_chain")
+right("return x @ (y @ self.w)", "[torch.randn(3, 40), torch.randn(40, 33)]", "self.w = nn.Parameter(torch.randn(33, 50))", "matrix_chain")
+right("return F.avg_pool2d(self.c(torch.relu(x)), 2)", "[torch.randn(2, 8, 9, 18)]", "self.c = nn.Conv2d(8, 24, 1)", "sum_before_product")
 right("return F.avg_pool2d(self.c(x), 2)", "[torch.randn(2, 32, 6, 8)]", "self.c = nn.Conv2d(32, 6, 1)", "")      -- the results are fewer
 right("return torch.diag(x) @ y", "[torch.randn(40), torch.randn(40, 33)]", nil, "diagonal")
 right("return x @ torch.diag_embed(y, 1)", "[torch.randn(3, 7, 20), torch.randn(3, 19)]", nil, "diagonal")

@@ -1,10 +1,11 @@
 -- rewrite: the graph computed in another way that is the same in real arithmetic and less work. A rule is a file of
--- rewrites/, with `says`, what it does in words, and apply(graph, node), which returns the node that stands in its place,
+-- rewrite/, with `says`, what it does in words, and apply(graph, node), which returns the node that stands in its place,
 -- or nil. Rules look at shapes and operators, never at values.
 
 local M = {}
 
-local RULES = { "one", "sum", "part", "diagonal", "chain", "normed", "shift", "fold", "scaled", "longer" }       -- in this order
+local RULES = { "single_element", "sum_before_product", "product_slice", "diagonal", "matrix_chain", "mean_of_norm",
+                "cancelled_shift", "folded_batch_norm", "scaled_factor", "longer_product" }       -- in this order
 local MOST = 32                      -- steps in one graph
 
 local rules = {}

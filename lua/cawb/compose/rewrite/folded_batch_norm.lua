@@ -1,4 +1,4 @@
--- fold: a batch norm of a module that calls eval() becomes a part of the weights ahead of it, before the first call: its
+-- folded_batch_norm: a batch norm of a module that calls eval() becomes a part of the weights ahead of it, before the first call: its
 -- mean and variance are parameters then. w (x) + b, less the mean, times s, is (s w)(x) + s (b - mean). What a library computes needs
 -- no pass for it, a kernel of its own reads two numbers less for each result. In training, where the mean is that of
 -- the batch, nothing matches. A NaN reaches the same results, in an input or in a parameter.

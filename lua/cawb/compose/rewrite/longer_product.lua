@@ -1,4 +1,4 @@
--- longer: a weighted sum of products of a batch is one product of longer sums: what is summed joins what each of them sums over, and
+-- longer_product: a weighted sum of products of a batch is one product of longer sums: what is summed joins what each of them sums over, and
 -- the weights multiply one factor. So the products of the batch are not stored. What is no product in the sum stays beside it, a weight
 -- times what it is everywhere, so that a NaN stays one.
 

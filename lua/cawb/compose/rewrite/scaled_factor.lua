@@ -1,4 +1,4 @@
--- scaled: weights along what a product sums over multiply the factor that is known before the first call, and not the one that is not:
+-- scaled_factor: weights along what a product sums over multiply the factor that is known before the first call, and not the one that is not:
 -- (a w) b is a (w b). Then no pass goes over the larger tensor. A NaN or an infinity reaches the same results either way.
 
 local index = require "cawb.compose.ir.index"

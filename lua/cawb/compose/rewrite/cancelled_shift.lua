@@ -1,4 +1,4 @@
--- shift: what is added is left out where all that follows takes it away again. A number for each column ahead of a norm's
+-- cancelled_shift: what is added is left out where all that follows takes it away again. A number for each column ahead of a norm's
 -- mean over rows, a bias of a convolution ahead of a batch norm in training or an instance norm, a constant ahead of a
 -- softmax: x - mean(x) is (x + c) - mean(x + c) where c is the same along what the mean is of. Shifts are followed
 -- from reader to reader, through sums, largest, views and multiples, until they cancel in a difference.
@@ -6,8 +6,8 @@
 -- results NaN; one in an input is, as it comes by another way. That a mean is taken away first (x - mean, then less another mean)
 -- stays as it is: rounding would be larger without it.
 
+local expression_shift = require "cawb.compose.rewrite.expression_shift"
 local index = require "cawb.compose.ir.index"
-local shifted = require "cawb.compose.rewrite.shifted"
 local tools = require "cawb.compose.operators.tools"
 local views = require "cawb.compose.rewrite.views"
 
@@ -66,7 +66,7 @@ function steps.map(x, by)
       return shift(s.m, of, x.shape)
     end }
   end
-  return shifted.of(x.expression, operands)
+  return expression_shift.of(x.expression, operands)
 end
 
 function steps.view(x, by)

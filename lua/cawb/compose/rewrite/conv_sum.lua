@@ -1,4 +1,4 @@
--- places: the sum of a convolution's results along some dimensions of space. Each tap meets the sum of the inputs that it
+-- conv_sum: the sum of a convolution's results along some dimensions of space. Each tap meets the sum of the inputs that it
 -- meets at all: of all of them along the dimension, less a few at its ends. What is left is a convolution of the other
 -- dimensions, whose channels are those of the input, once for each tap along the ones that are gone.
 
@@ -103,7 +103,7 @@ local function convolved(g, x, sums, w, left, shape)
 end
 
 --- The sum of convolution x over a set of its dimensions, all of space; nil where it is not less work.
-function M.sum(g, x, axes)
+function M.of(g, x, axes)
   local c, count, gone, shape = x.conv, 1, {}, { x.shape[1], x.shape[2] }
   for d in pairs(axes) do
     if d <= 2 or not c.transposed and c.stride[d - 2] ~= 1 then return nil end

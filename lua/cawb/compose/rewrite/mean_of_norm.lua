@@ -1,4 +1,4 @@
--- normed: the mean of what a norm makes, from sums of what it reads. A norm is a multiple and a shift that are the same for
+-- mean_of_norm: the mean of what a norm makes, from sums of what it reads. A norm is a multiple and a shift that are the same for
 -- many elements; their sum follows from the sum of the elements alone, and the tensor is not gone through again (split.lua
 -- takes both sums in one pass). Over all that the norm's own mean goes over, what is left is the norm's bias: elements
 -- less their mean add up to nothing. A NaN or an infinity stays: the difference of the means is NaN then, as each element is.

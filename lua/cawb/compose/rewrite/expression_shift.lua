@@ -1,4 +1,4 @@
--- shifted: what the value of a map's expression, as text, shifts by where some of its operands are shifted. A shift is
+-- expression_shift: what the value of a map's expression, as text, shifts by where some of its operands are shifted. A shift is
 -- { m = a number, key = what it is a multiple of }; nil stands for none. Nothing is known of a text where a shift gets into
 -- anything but sums, differences and multiples.
 

@@ -1,4 +1,4 @@
--- part: of a product of which one row, one column or one matrix of a batch is shown, only that is computed. A product of one
+-- product_slice: of a product of which one row, one column or one matrix of a batch is shown, only that is computed. A product of one
 -- row or column with few terms is a sum where it is needed: each element of a factor is read once anyway.
 
 local index = require "cawb.compose.ir.index"
