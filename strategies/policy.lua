@@ -43,16 +43,16 @@ local function begin(run, settings)
   for word in run.task.name:gmatch "[^+]+" do words[#words + 1] = word end
   local array = core.json.array
   run.memory.free, run.memory.start = known.free, known.start
-  run.memory.asked = { operators = array(words), points = array(compose.points.of(made, known.free)), results = array {},
+  run.memory.asked = { operators = array(words), decisions = array(compose.decisions.of(made, known.free)), results = array {},
                        programs = array {}, seed = settings.seed, greedy = settings.greedy }
-  if #run.memory.asked.points == 0 then return run:give_up "policy: nothing is to be decided in this task" end
+  if #run.memory.asked.decisions == 0 then return run:give_up "policy: nothing is to be decided in this task" end
   return true
 end
 
 -- The first of each decision's values: compose's own program.
-local function first_of(points)
+local function first_of(decisions)
   local program = core.json.array {}
-  for i, point in ipairs(points) do program[i] = point.values[1] end
+  for i, decision in ipairs(decisions) do program[i] = decision.values[1] end
   return program
 end
 
@@ -64,7 +64,7 @@ local function verdict(facts)
 end
 
 local function judged(run, program)
-  local schedule, why = compose.points.schedule(run.memory.asked.points, program, run.memory.free)
+  local schedule, why = compose.decisions.schedule(run.memory.asked.decisions, program, run.memory.free)
   local made
   if schedule then made, why = make(run, schedule) end
   if not made then
@@ -83,7 +83,7 @@ return {
     if not run.memory.asked and not begin(run, settings) then return false end
     local asked = run.memory.asked
     if #asked.results >= settings.turns then return false end
-    local program = run.memory.start and #asked.results == 0 and first_of(asked.points)
+    local program = run.memory.start and #asked.results == 0 and first_of(asked.decisions)
     if not program then
       local answer, why = ask(run, settings, core.json.encode(asked))
       if not answer then return run:give_up(why) end

@@ -30,9 +30,9 @@ MANY = 8                            # decisions; tasks with more of them are sho
 def read(one, task, draws, evolution, of_sound):
     """Curves of one task in both languages, and what its random programs were."""
     sound, free = one
-    found = {"points": len(free.points(task)), "members": members(sound.points(task)), "default": sound.default(task)["seconds"],
+    found = {"decisions": len(free.decisions(task)), "members": members(sound.decisions(task)), "default": sound.default(task)["seconds"],
              "sound": search.drawn(sound, task, of_sound), "free": search.drawn(free, task, draws),
-             "evolution": search.evolution(sound, task, evolution, start=lang.default(sound.points(task)))}
+             "evolution": search.evolution(sound, task, evolution, start=lang.default(sound.decisions(task)))}
     found["stages"] = [result["stage"] for result in verdicts(free, task, draws)]
     found["invalid"] = sum(not result["ok"] for result in verdicts(sound, task, of_sound)) / of_sound
     return found
@@ -43,8 +43,8 @@ def verdicts(tasks, task, draws):
     return tasks.score([(task, tasks.random(task, rng)) for _ in range(draws)])
 
 
-def members(points):
-    return math.prod(len(point["values"]) for point in points)
+def members(decisions):
+    return math.prod(len(decision["values"]) for decision in decisions)
 
 
 def best_of(found):
@@ -90,19 +90,19 @@ def failures(all_found):
           % (len(stages), 100 * len(bad) / len(stages), each, 100 * mean(found["invalid"] for found in all_found)))
     counts = sorted(found["members"] for found in all_found)
     print("Programs of the sound language for a task: median %.0f, from %.0f to %.3g. Decisions of the free language: median %.0f, at most %d."
-          % (median(counts), counts[0], counts[-1], median(found["points"] for found in all_found),
-             max(found["points"] for found in all_found)))
+          % (median(counts), counts[0], counts[-1], median(found["decisions"] for found in all_found),
+             max(found["decisions"] for found in all_found)))
 
 
 def one(both, task, args, ends):
     """One task in both languages; {} where there are too few decisions, None where there is no time to look."""
     if time.monotonic() > ends:
         return None
-    if not both[0].points(task["key"]) or len(both[1].points(task["key"])) <= args.least:
+    if not both[0].decisions(task["key"]) or len(both[1].decisions(task["key"])) <= args.least:
         return {}
     began = time.monotonic()
     found = read(both, task["key"], args.draws, args.evolution, args.sound or args.draws)
-    print("%s %s %d decisions, %d of %d programs failed, %.2f s" % (task["key"], task["name"], found["points"],
+    print("%s %s %d decisions, %d of %d programs failed, %.2f s" % (task["key"], task["name"], found["decisions"],
           sum(stage != "pass" for stage in found["stages"]), args.draws, time.monotonic() - began), file=sys.stderr, flush=True)
     return found
 
@@ -147,7 +147,7 @@ def main():
           % (datetime.date.today().isoformat(), os.cpu_count(), seen, args.without, len(all_found), args.least, args.memory, args.operations))
     table(all_found, args.draws)
     failures(all_found)
-    many = [found for found in all_found if found["points"] > MANY]
+    many = [found for found in all_found if found["decisions"] > MANY]
     if many and len(many) < len(all_found):
         print("\nThe same for the %d tasks with more than %d decisions in the free language:\n" % (len(many), MANY))
         table(many, args.draws)

@@ -28,13 +28,13 @@ import stages  # noqa: E402
 
 def methods(knobs, actor, tasks, operators, task, evaluations):
     """Curves of one task by method; None where compose's own is not right, or nothing is to be decided."""
-    points = tasks.points(task)
-    if not points:
+    decisions = tasks.decisions(task)
+    if not decisions:
         return None
     own = tasks.default(task)
     return {"policy": stages.curve(knobs, actor, tasks, operators, task, evaluations),
             "random programs": search.drawn(tasks, task, evaluations),
-            "evolution from compose's own": search.evolution(tasks, task, evaluations, start=lang.default(points)),
+            "evolution from compose's own": search.evolution(tasks, task, evaluations, start=lang.default(decisions)),
             "compose's own schedule": [own["seconds"]] * evaluations}
 
 

@@ -40,7 +40,7 @@ class Place:
         usable, step = [], 1 if len(self.envs) == 1 else 4 * len(self.envs)
         for k in range(0, len(wanted), step):
             found = self.tasks.survey(wanted[k:k + step])
-            usable += [name for name, points in found.items() if args.least < len(points) <= args.decisions]
+            usable += [name for name, decisions in found.items() if args.least < len(decisions) <= args.decisions]
             if args.tasks and len(usable) >= args.tasks:
                 break
         return usable[:args.tasks or None]
@@ -93,7 +93,7 @@ def searched(place, name, evaluations, seed, folder):
         _write(path, {"task": name, "seed": seed, "random": search.drawn(place.tasks, name, evaluations, seed),
                       "evolution": search.evolution(place.tasks, name, evaluations, seed), "default": place.tasks.default(name),
                       "random edits": search.climbed(place.tasks, name, evaluations, seed),
-                      "evolution from default": search.evolution(place.tasks, name, evaluations, seed, start=lang.default(place.tasks.points(name)))})
+                      "evolution from default": search.evolution(place.tasks, name, evaluations, seed, start=lang.default(place.tasks.decisions(name)))})
 
 
 def _runs(args, knobs):

@@ -82,27 +82,27 @@ class Tasks:
     def _key(self, task, told):
         return self.hashes[task] + json.dumps(told, sort_keys=True)
 
-    def points(self, task):
+    def decisions(self, task):
         """The decisions of a task, [] where compose's own schedule is not right on it."""
-        key = self._key(task, {"points": "free" if self.free else "sound"})
+        key = self._key(task, {"decisions": "free" if self.free else "sound"})
         if key not in self.known:
             try:
-                item = self.server[task].score(task, schedule={"points": "free" if self.free else "sound"})
+                item = self.server[task].score(task, schedule={"decisions": "free" if self.free else "sound"})
             except cawb.Failed as error:
                 item = {"ok": False, "stage": "failed", "reason": str(error)}
-            self.memo.keep(key, item["points"] if item["ok"] else [])
+            self.memo.keep(key, item["decisions"] if item["ok"] else [])
             self.memo.keep(self._key(task, {}), _short(item))
         return self.known[key]
 
     def default(self, task):
         """What compose's own schedule is worth."""
-        self.points(task)
+        self.decisions(task)
         return self.known[self._key(task, {})]
 
     def survey(self, names):
         """The decisions of many tasks, all servers at once."""
         with concurrent.futures.ThreadPoolExecutor(4 * len(self.envs)) as pool:
-            return dict(zip(names, pool.map(self.points, names)))
+            return dict(zip(names, pool.map(self.decisions, names)))
 
     def _answers(self, items):
         """Each item's answer, of the server that has its task."""
@@ -128,7 +128,7 @@ class Tasks:
     def score(self, pairs):
         """A list of (task, program): for each its result, {"ok", "stage", "seconds", "eager", "compile", "limit"}."""
         self.memo.refresh()
-        told = [lang.schedule(self.points(task), program, self.free) for task, program in pairs]
+        told = [lang.schedule(self.decisions(task), program, self.free) for task, program in pairs]
         keys = [None if one is None else self._key(task, one) for (task, _), one in zip(pairs, told)]
         wanted = {key: {"task": task, "candidate": {"schedule": dict(one, strict=self.free)}}
                   for key, (task, _), one in zip(keys, pairs, told) if key is not None and key not in self.known}
@@ -140,7 +140,7 @@ class Tasks:
 
     def random(self, task, rng):
         """A program that is drawn evenly."""
-        return lang.random_program(self.points(task), rng)
+        return lang.random_program(self.decisions(task), rng)
 
     def close(self):
         self.memo.file.close()

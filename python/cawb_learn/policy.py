@@ -1,5 +1,5 @@
-"""policy: a checkpoint as a program of its own. It reads a JSON object a line, {"operators": [...], "points": [...], "results": [...]}, and
-answers with one: {"program": [a value for each point]} or {"stop": true}. strategies/policy.lua asks it."""
+"""policy: a checkpoint as a program of its own. It reads a JSON object a line, {"operators": [...], "decisions": [...], "results": [...]}, and
+answers with one: {"program": [a value for each decision]} or {"stop": true}. strategies/policy.lua asks it."""
 import json
 import sys
 
@@ -12,12 +12,12 @@ import rollout
 
 
 class Asked:
-    """In place of a server's tasks: points and verdicts come with each line."""
+    """In place of a server's tasks: decisions and verdicts come with each line."""
 
-    def __init__(self, points):
-        self.all = points
+    def __init__(self, decisions):
+        self.all = decisions
 
-    def points(self, _):
+    def decisions(self, _):
         return self.all
 
     def score(self, pairs):
@@ -40,7 +40,7 @@ def load(path):
 
 def answer(knobs, actor, asked, generator):
     """The next program for a task with these verdicts so far, or an end."""
-    tasks = Asked(asked["points"])
+    tasks = Asked(asked["decisions"])
     for result in asked["results"]:
         result["limit"] = lang.limit_of(result.get("bound"))
     episode = rollout.begin(knobs, tasks, {"": asked["operators"]}, "")

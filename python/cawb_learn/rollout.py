@@ -24,12 +24,12 @@ def reward_of(knobs, result, own=None):
 def begin(knobs, tasks, operators, name, own=None):
     """An episode of a task, of which the policy has read what it is told; with `own`, what compose's own program is worth, that is its
     first turn, which nobody chose. Edits are of `base`."""
-    points = tasks.points(name)
-    episode = {"task": name, "points": points, "tokens": [], "mask": [], "logs": [], "results": [], "programs": [], "ends": [], "better": [],
-               "open": {}, "done": False, "cut": False, "base": lang.default(points), "most": None, "names": [lang.point_token(point) for point in points]}
-    _read(episode, lang.task_tokens(operators.get(name, ()), points, knobs["action"] == "edits"))
-    if own and points:
-        append(knobs, episode, 0, lang.default(points), own)
+    decisions = tasks.decisions(name)
+    episode = {"task": name, "decisions": decisions, "tokens": [], "mask": [], "logs": [], "results": [], "programs": [], "ends": [], "better": [],
+               "open": {}, "done": False, "cut": False, "base": lang.default(decisions), "most": None, "names": [lang.decision_token(decision) for decision in decisions]}
+    _read(episode, lang.task_tokens(operators.get(name, ()), decisions, knobs["action"] == "edits"))
+    if own and decisions:
+        append(knobs, episode, 0, lang.default(decisions), own)
         episode["mask"], episode["ends"] = [0] * len(episode["tokens"]), [None]
     return episode
 
@@ -70,18 +70,18 @@ def _choose(knobs, episodes, generator, greedy, words):
 
 def has_room(knobs, episode):
     """Whether a further turn fits the policy's places."""
-    own = 3 * knobs["edits"] if knobs["action"] == "edits" else 2 * len(episode["points"])
+    own = 3 * knobs["edits"] if knobs["action"] == "edits" else 2 * len(episode["decisions"])
     return len(episode["tokens"]) + own + 10 <= knobs["length"]
 
 
 def _programs(knobs, episodes, generator, greedy):
     """Each episode's next program, value by value."""
     programs = [[] for _ in episodes]
-    for k in range(max(len(e["points"]) for e in episodes)):
-        at = [i for i, e in enumerate(episodes) if k < len(e["points"])]
+    for k in range(max(len(e["decisions"]) for e in episodes)):
+        at = [i for i, e in enumerate(episodes) if k < len(e["decisions"])]
         for i in at:
             _read(episodes[i], [episodes[i]["names"][k]])
-        words = [map(lang.token_of, episodes[i]["points"][k]["values"]) for i in at]
+        words = [map(lang.token_of, episodes[i]["decisions"][k]["values"]) for i in at]
         for i, token in zip(at, _choose(knobs, [episodes[i] for i in at], generator, greedy, [list(one) for one in words])):
             programs[i].append(lang.value_of(token))
     return programs
@@ -97,7 +97,7 @@ def _edited(knobs, episodes, generator, greedy):
 
     def others(i):
         k = found[i][0]
-        return [lang.token_of(value) for value in episodes[i]["points"][k]["values"] if not lang.is_in([programs[i][k]], value)]
+        return [lang.token_of(value) for value in episodes[i]["decisions"][k]["values"] if not lang.is_in([programs[i][k]], value)]
 
     for number in range(knobs["edits"]):
         found = {}
@@ -111,7 +111,7 @@ def _edited(knobs, episodes, generator, greedy):
             del found[i]
         for i, token in asked(list(found), others):
             value, (k, *_) = lang.value_of(token), found[i]
-            programs[i][k] = value if lang.is_in(episodes[i]["points"][k]["values"], value) else None
+            programs[i][k] = value if lang.is_in(episodes[i]["decisions"][k]["values"], value) else None
         going = [i for i in found if None not in programs[i]]
     return programs
 
@@ -164,7 +164,7 @@ def _pay(knobs, episode, own):
 def episodes_of(knobs, actor, tasks, operators, names, turns, generator, greedy=False):
     """An episode for each name, together; those for which there is no room are left out."""
     episodes = [_started(knobs, tasks, operators, name) for name in names]
-    episodes = read_by(actor, [e for e in episodes if e["points"] and has_room(knobs, e)])
+    episodes = read_by(actor, [e for e in episodes if e["decisions"] and has_room(knobs, e)])
     for number in range(1, max(turns, 2)) if knobs["start"] else range(turns):
         going = [e for e in episodes if not e["done"]]
         if going:
@@ -203,7 +203,7 @@ def written(knobs, tasks, operators, wanted):
     for k in range(max(len(programs) for _, programs in episodes)):
         going = [(e, programs[k]) for e, programs in episodes if k < len(programs) and (not e["results"] or has_room(knobs, e))]
         if knobs["action"] == "edits":
-            going = [(e, [base if lang.is_in([own], value) else value for base, own, value in zip(e["base"], lang.default(e["points"]), program)])
+            going = [(e, [base if lang.is_in([own], value) else value for base, own, value in zip(e["base"], lang.default(e["decisions"]), program)])
                      for e, program in going]
         for (e, program), result in zip(going, tasks.score([(e["task"], program) for e, program in going])):
             append(knobs, e, len(e["results"]), program, result)

@@ -61,7 +61,7 @@ function M.rule(what, draw, build, name)
   end)
 end
 
-function M.kept(what, build)
+function M.unchanged(what, build)
   check.test("nothing is rewritten: " .. what, function()
     check.equal(#M.same(build, { m = 8, n = 8, k = 5 }), 0)
   end)

@@ -7,7 +7,7 @@ local affine = require "cawb.compose.rewrite.affine"
 local index = require "cawb.compose.ir.index"
 
 local leaf, rule, mean, product, matrix, conv = rewritten.leaf, rewritten.rule, rewritten.mean, rewritten.product, rewritten.matrix, rewritten.conv
-local geometry, kept = rewritten.geometry, rewritten.kept
+local geometry, unchanged = rewritten.geometry, rewritten.unchanged
 local random = math.random
 
 -- ---- products
@@ -146,28 +146,28 @@ end, "single_element")
 
 -- ---- guards
 
-kept("a row and a column that are shown of a product", function(g, d)
+unchanged("a row and a column that are shown of a product", function(g, d)
   local p = g:node { kind = "product", inputs = { leaf(g, "input:1", d.m, d.k), leaf(g, "input:2", d.k, d.n) }, shape = { d.m, d.n }, dtype = "float64" }
   return g:view(p, { d.n }, function(i) return { index.const(0), i[1] } end), g:view(p, { d.m }, function(i) return { i[1], index.const(0) } end)
 end)
-kept("what is no sum", function(g, d) return g:reduce("max", product(g, d), { [2] = true }) end)
-kept("a product that is read by others", function(g, d)
+unchanged("what is no sum", function(g, d) return g:reduce("max", product(g, d), { [2] = true }) end)
+unchanged("a product that is read by others", function(g, d)
   local p = product(g, d)
   return g:reduce("sum", p, { [2] = true }), p
 end)
-kept("what is not affine", function(g, d) return g:reduce("sum", g:map("A * A", "float64", { product(g, d) }), { [2] = true }) end)
-kept("two products with each other", function(g, d)
+unchanged("what is not affine", function(g, d) return g:reduce("sum", g:map("A * A", "float64", { product(g, d) }), { [2] = true }) end)
+unchanged("two products with each other", function(g, d)
   return g:reduce("sum", g:map("A * B", "float64", { product(g, d), product(g, d) }), { [2] = true })
 end)
-kept("few rows share the sum", function(g, d)
+unchanged("few rows share the sum", function(g, d)
   d.m = 3
   return g:reduce("sum", product(g, d), { [2] = true })
 end)
-kept("a part of what a view shows", function(g, d)
+unchanged("a part of what a view shows", function(g, d)
   local p = product(g, d)
   return g:reduce("sum", g:view(p, { d.m, 3 }, function(i) return i end), { [2] = true })
 end)
-kept("strided results of a convolution", function(g)
+unchanged("strided results of a convolution", function(g)
   return g:reduce("sum", conv(g, { groups = 1, outs = 1, transposed = false, size = { 9, 9 }, taps = { 3, 3 }, stride = { 2, 2 },
     padding = { 0, 0 }, dilation = { 1, 1 } }), { [3] = true })
 end)
@@ -178,32 +178,32 @@ local function chain(g, between, ...)
   return multiplied(g, between(p), factor(g, "param:w", m[3], m[4])), p
 end
 local function itself(p) return p end
-kept("three factors whose order is the better one, or nearly", function(g) return (chain(g, itself, 2, 9, 2, 9)) end)
-kept("three factors of one size", function(g) return (chain(g, itself, 9, 9, 9, 9)) end)
-kept("a product of two that others read", function(g)
+unchanged("three factors whose order is the better one, or nearly", function(g) return (chain(g, itself, 2, 9, 2, 9)) end)
+unchanged("three factors of one size", function(g) return (chain(g, itself, 9, 9, 9, 9)) end)
+unchanged("a product of two that others read", function(g)
   local all, p = chain(g, itself, 9, 2, 9, 2)
   return g:map("A + B", "float64", { all, g:broadcast(g:reduce("max", p, { [3] = true }, true), { 2, 9, 2 }) })
 end)
-kept("factors with something between them", function(g)
+unchanged("factors with something between them", function(g)
   return (chain(g, function(p) return g:map("A * A", "float64", { p }) end, 9, 2, 9, 2))
 end)
-kept("a square of a product", function(g)
+unchanged("a square of a product", function(g)
   local p = multiplied(g, factor(g, "input:1", 9, 2), factor(g, "input:2", 2, 9))
   return multiplied(g, p, p)
 end)
 
-kept("a diagonal of other dimensions than rows and columns", function(g)
+unchanged("a diagonal of other dimensions than rows and columns", function(g)
   local a = diagonal(g, "input:1", { 3, 3, 3 }, { offset = 0, dim1 = -2, dim2 = -1 })
   a.diagonal.b = 1
   return times(g, a, leaf(g, "input:2", 3, 3, 4))
 end)
-kept("a diagonal that is shown in another way", function(g)
+unchanged("a diagonal that is shown in another way", function(g)
   local a = diagonal(g, "input:1", { 4, 4 }, { offset = 0 })
   return times(g, g:view(a, { 4, 4 }, function(i) return { i[1], index.plus(index.scale(i[2], -1), 3) } end), leaf(g, "input:2", 4, 4))
 end)
-kept("zeros that data may have", function(g, d) return product(g, d) end)
-kept("one block", function(g) return times(g, blocks(g, { { 3, 4 } }), leaf(g, "input:1", 4, 5)) end)
-kept("many blocks of unlike sizes", function(g)
+unchanged("zeros that data may have", function(g, d) return product(g, d) end)
+unchanged("one block", function(g) return times(g, blocks(g, { { 3, 4 } }), leaf(g, "input:1", 4, 5)) end)
+unchanged("many blocks of unlike sizes", function(g)
   local sizes = {}
   for k = 1, 9 do sizes[k] = { k % 2 + 1, 2 } end
   return times(g, blocks(g, sizes), leaf(g, "input:1", 18, 5))

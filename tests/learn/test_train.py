@@ -25,7 +25,7 @@ import rollout  # noqa: E402
 import search  # noqa: E402
 import stages  # noqa: E402
 
-POINTS = [{"kind": "cut", "what": "1.1|2.1", "values": ["joined", "cut"]},
+DECISIONS = [{"kind": "cut", "what": "1.1|2.1", "values": ["joined", "cut"]},
           {"kind": "knob", "kernel": "2.1", "by": "rows", "name": "vector", "values": ["auto", 1, 2, 4], "size": 4096, "row": 64},
           {"kind": "knob", "kernel": "2.1", "by": "rows", "name": "guards", "values": [True, False], "size": 4096, "row": 64}]
 
@@ -35,21 +35,21 @@ class Judge:
 
     asked = evaluated = 0
 
-    def points(self, name):
-        return POINTS
+    def decisions(self, name):
+        return DECISIONS
 
     def random(self, task, rng):
-        return lang.random_program(self.points(task), rng)
+        return lang.random_program(self.decisions(task), rng)
 
     def default(self, _):
-        return self.one(lang.default(POINTS))
+        return self.one(lang.default(DECISIONS))
 
     def score(self, pairs):
         self.asked += len(pairs)
         return [self.one(program) for _, program in pairs]
 
     def one(self, program):
-        if lang.schedule(POINTS, program, True) is None:
+        if lang.schedule(DECISIONS, program, True) is None:
             return {"ok": False, "stage": "reply", "reason": "unreadable"}
         if program[2] is False:
             return {"ok": False, "stage": "verify", "reason": "stray"}
@@ -130,11 +130,11 @@ def test_explained():
 # ---- language and loop
 
 def test_language():
-    assert lang.schedule(POINTS, ["joined", "auto", True], True) == {"strict": True}
-    assert lang.schedule(POINTS, ["cut", 4, False], True) == {"strict": True, "cuts": ["1.1|2.1"],
+    assert lang.schedule(DECISIONS, ["joined", "auto", True], True) == {"strict": True}
+    assert lang.schedule(DECISIONS, ["cut", 4, False], True) == {"strict": True, "cuts": ["1.1|2.1"],
                                                             "kernels": {"2.1": {"vector": 4, "guards": False}}}
-    assert lang.schedule(POINTS, ["cut", True, True], False) is None, "true is no vector"
-    assert lang.schedule(POINTS, [None, 1, True], False) is None
+    assert lang.schedule(DECISIONS, ["cut", True, True], False) is None, "true is no vector"
+    assert lang.schedule(DECISIONS, [None, 1, True], False) is None
     for value in lang.VALUES:
         assert lang.is_in([lang.value_of(lang.token_of(value))], value), value
     assert lang.value_of(lang.GO) is None and len(set(lang.VOCABULARY.values())) == len(lang.VOCABULARY)
@@ -204,8 +204,8 @@ def test_split():
 def test_edits():
     """Edits are of the best program so far; a name that several decisions have needs to be told which one; what is no edit ends a turn."""
     class Two(Judge):
-        def points(self, name):
-            return POINTS + [dict(POINTS[1], kernel="3.1")]
+        def decisions(self, name):
+            return DECISIONS + [dict(DECISIONS[1], kernel="3.1")]
 
         def one(self, program):
             return dict(super().one(program[:3]), limit="memory")
@@ -218,10 +218,10 @@ def test_edits():
         return [token]
     plain, rollout._choose = rollout._choose, choose
     try:
-        vector, value = lang.point_token(POINTS[1]), lang.token_of
+        vector, value = lang.decision_token(DECISIONS[1]), lang.token_of
         for words, wanted in (([vector, lang.OF, value(4), lang.READY], ["joined", 4, True, "auto"]),
-                              ([vector, lang.OF + 1, value(2), lang.point_token(POINTS[0]), value("cut")], ["cut", "auto", True, 2]),
-                              ([vector, lang.OF + 2], [None] * 4), ([lang.GO], [None] * 4), ([lang.point_token(POINTS[0]), value(4)], [None, "auto", True, "auto"])):
+                              ([vector, lang.OF + 1, value(2), lang.decision_token(DECISIONS[0]), value("cut")], ["cut", "auto", True, 2]),
+                              ([vector, lang.OF + 2], [None] * 4), ([lang.GO], [None] * 4), ([lang.decision_token(DECISIONS[0]), value(4)], [None, "auto", True, "auto"])):
             said[:] = [lang.GO, *words]
             (episode,) = rollout.episodes_of(table, model.actor(table), judge, {}, ["a"], 2, None)
             assert episode["programs"][1] == wanted and not said, episode["programs"]
@@ -261,7 +261,7 @@ class Server:
         return [{"key": key, "hash": key * 16} for key in "abc"]
 
     def score(self, task, schedule):
-        return {"ok": True, "points": POINTS, "speedup": {}, "time_s": {"median": 1.0}}
+        return {"ok": True, "decisions": DECISIONS, "speedup": {}, "time_s": {"median": 1.0}}
 
     def score_all(self, items):
         self.items += items
@@ -272,7 +272,7 @@ def test_servers_share_tasks_and_processes_share_answers():
     with tempfile.TemporaryDirectory() as folder:
         path, both = os.path.join(folder, "memo.jsonl"), [Server("1"), Server("2")]
         one, other = client.Tasks(both, path, own="-1"), client.Tasks(both, path, own="-2")
-        drawn = [(task, lang.default(POINTS)[:-1] + [False]) for task in "abca"]
+        drawn = [(task, lang.default(DECISIONS)[:-1] + [False]) for task in "abca"]
         assert [r["seconds"] for r in one.score(drawn)] == [1.0, 2.0, 1.0, 1.0], "each server has tasks of its own"
         assert [len(server.items) for server in both] == [2, 1], "the same is asked once"
         assert [r["seconds"] for r in other.score(drawn)] == [1.0, 2.0, 1.0, 1.0]
@@ -295,10 +295,10 @@ def test_rewards():
 
 def test_searches():
     judge = Judge()
-    for curve in (search.drawn(judge, "a", 16), search.evolution(judge, "a", 16), search.evolution(judge, "a", 16, start=lang.default(POINTS)), search.climbed(judge, "a", 16)):
+    for curve in (search.drawn(judge, "a", 16), search.evolution(judge, "a", 16), search.evolution(judge, "a", 16, start=lang.default(DECISIONS)), search.climbed(judge, "a", 16)):
         known = [s for s in curve if s]
         assert len(curve) == 16 and known == sorted(known, reverse=True)
-    assert search.evolution(judge, "a", 16, start=lang.default(POINTS))[-1] <= judge.one(lang.default(POINTS))["seconds"]
+    assert search.evolution(judge, "a", 16, start=lang.default(DECISIONS))[-1] <= judge.one(lang.default(DECISIONS))["seconds"]
 
 
 def test_variants():
@@ -362,9 +362,9 @@ def test_start():
     """Compose's own program is read, not chosen; a policy that stops at once is worth what it is worth."""
     table = small(start=True, reward="own")
     one = rollout.begin(table, Judge(), {}, "a", Judge().default("a"))
-    assert one["programs"] == [lang.default(POINTS)] and len(one["results"]) == 1 and not any(one["mask"])
+    assert one["programs"] == [lang.default(DECISIONS)] and len(one["results"]) == 1 and not any(one["mask"])
     for episode in rollout.episodes_of(table, model.actor(table), Judge(), {}, ["a"] * 8, 1, torch.Generator().manual_seed(1)):
-        assert episode["best"] >= 0.0 and len(episode["results"]) <= 2 and episode["programs"][0] == lang.default(POINTS)
+        assert episode["best"] >= 0.0 and len(episode["results"]) <= 2 and episode["programs"][0] == lang.default(DECISIONS)
         again = rollout.begin(table, Judge(), {}, "a")           # as a checkpoint is asked: the first turn's verdict comes from outside
         rollout.append(table, again, 0, episode["programs"][0], episode["results"][0])
         assert again["tokens"] == episode["tokens"][:len(again["tokens"])]
@@ -374,9 +374,9 @@ def test_policy():
     with tempfile.TemporaryDirectory() as folder:
         run(folder)
         table, actor = policy.load(os.path.join(folder, "checkpoint.pt"))
-        asked = {"operators": ["a"], "points": POINTS, "results": [], "programs": []}
+        asked = {"operators": ["a"], "decisions": DECISIONS, "results": [], "programs": []}
         said = policy.answer(table, actor, asked, torch.Generator().manual_seed(1))
-        assert len(said["program"]) == len(POINTS)
+        assert len(said["program"]) == len(DECISIONS)
         result = Judge().one(["joined", 4, True])
         more = dict(asked, results=[result] * 20, programs=[["joined", 4, True]] * 20)
         assert "no room" in policy.answer(table, actor, more, torch.Generator())["why"]

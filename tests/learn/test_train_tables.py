@@ -33,7 +33,7 @@ def test_picks():
     """What was chosen is found again by its time, and stands beside what a device made of it."""
     told = {"cuts": ["1.1|2.1"], "strict": True}
     known = {"a" * 16 + "{}": {"ok": True, "seconds": 2.0}, "a" * 16 + json.dumps(told): {"ok": True, "seconds": 1.0},
-             "a" * 16 + '{"points": "free"}': [], "b" * 16 + "{}": {"ok": True, "seconds": 1.0}}
+             "a" * 16 + '{"decisions": "free"}': [], "b" * 16 + "{}": {"ok": True, "seconds": 1.0}}
     assert picks.schedules(known, {"a": "a" * 16}) == {("a", 2.0): {}, ("a", 1.0): told}
     text, own = json.dumps(told, sort_keys=True), {"ok": True, "seconds": 4.0}
     lines = picks.shown({("full", 0, "a"): 1.0, ("full", 1, "a"): None}, {("a", text): {"ok": True, "seconds": 1.0}, ("a", "{}"): own},

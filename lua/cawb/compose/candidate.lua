@@ -1,31 +1,31 @@
 -- candidate: a task, lowered: kernel.cu and plan.lua.
 
-local attend = require "cawb.compose.schedule.attention"
-local behind = require "cawb.compose.schedule.epilogue"
-local beside = require "cawb.compose.schedule.horizontal"
+local attention = require "cawb.compose.schedule.attention"
 local cells = require "cawb.compose.schedule.cells"
-local choose = require "cawb.compose.schedule.generators"
+local choices = require "cawb.compose.tune.choices"
+local concatenation = require "cawb.compose.schedule.concatenation"
 local core = require "cawb.core"
-local factors = require "cawb.compose.schedule.packing"
+local decisions = require "cawb.compose.decisions"
+local epilogue = require "cawb.compose.schedule.epilogue"
 local file = require "cawb.base.file"
+local generators = require "cawb.compose.schedule.generators"
 local import = require "cawb.compose.operators.import"
-local kept = require "cawb.compose.tune.choices"
 local library = require "cawb.compose.ir.library"
 local limits = require "cawb.compose.plan.limits"
+local merge = require "cawb.compose.plan.merge"
 local omit = require "cawb.compose.omit"
+local packing = require "cawb.compose.schedule.packing"
+local partial = require "cawb.compose.split.partial"
 local partition = require "cawb.compose.schedule.partition"
 local plan = require "cawb.compose.plan.plan"
-local points = require "cawb.compose.points"
 local prepared = require "cawb.compose.ir.prepared"
 local records = require "cawb.compose.tune.records"
 local rewrite = require "cawb.compose.rewrite.rewrite"
-local partial = require "cawb.compose.split.partial"
 local schedule = require "cawb.compose.schedule.schedule"
-local share = require "cawb.compose.plan.merge"
+local search = require "cawb.compose.tune.search"
 local show = require "cawb.compose.plan.show"
 local split = require "cawb.compose.split.split"
 local tensors = require "cawb.compose.emit.tensor.kernel"
-local tune = require "cawb.compose.tune.search"
 local wave = require "cawb.compose.schedule.wave"
 
 local M = {}
@@ -43,7 +43,7 @@ local function generate(kernels, options)
     for _, list in ipairs { kernel.roots, kernel.members } do
       for _, x in ipairs(list) do kernel.own[x] = true end
     end
-    local made, why = choose.generate(kernel, options)
+    local made, why = generators.generate(kernel, options)
     why = why or schedule.unmet(options.schedule, kernel)
     if why then return nil, ("%s: %s"):format(plan.about(kernel), why) end
     kernel.made = made and omit.apply(made, options.kernels(kernel))
@@ -103,7 +103,7 @@ local function is_joined(kernel)
   return #kernel.roots == 1 and x.kind == "view" and #x.pieces >= MANY
 end
 
--- Which kernels may be one, beside what `options` say. `apart`: tensors that are put together are so in a kernel of its own.
+-- Which kernels may be one, as far as `options` allow it. `apart`: tensors that are put together are so in a kernel of its own.
 local function choice_of(options)
   if options.fuse == false then return never end
   local may, apart = options.choice, options.apart
@@ -116,8 +116,8 @@ end
 M.table = show.lines
 
 --- Seconds and launches of each of its kernels, of a profile of it: see show.lua. Schedules, their decisions, and a search among them:
---- schedule.lua, points.lua, tune.lua; what searches found out, records.lua, and has from one run to the next, kept.lua.
-M.times, M.launches, M.schedule, M.points, M.tune, M.records, M.kept = show.times, show.launches, schedule, points, tune, records, kept
+--- schedule.lua, decisions.lua, search.lua; measurements of searches, records.lua, and their choices in earlier runs, choices.lua.
+M.times, M.launches, M.schedule, M.decisions, M.tune, M.records, M.choices = show.times, show.launches, schedule, decisions, search, records, choices
 
 local compares = { eq = true, ne = true, lt = true, le = true, gt = true, ge = true }
 
@@ -175,22 +175,22 @@ function once(task, given)
     if options.stores[x.label] and x.kind == "map" then x.wanted = true end
   end
   local fuse = options.fuse ~= false
-  if fuse and options.beside ~= false then beside.wish(g) end
+  if fuse and options.concatenate ~= false then concatenation.wish(g) end
   local choice = choice_of(options)
   local kernels = partition.kernels(g, { choice = choice, strided = strided, arch = options.arch })
   if fuse then
-    kernels = wave.join(behind.join(kernels, options), options, choice)
+    kernels = wave.join(epilogue.join(kernels, options), options, choice)
     kernels = cells.join(kernels, options, choice)
-    kernels = factors.absorb(behind.join(attend.join(kernels, options), options), options)
-    if options.beside ~= false then kernels = beside.join(kernels) end
+    kernels = packing.absorb(epilogue.join(attention.join(kernels, options), options), options)
+    if options.concatenate ~= false then kernels = concatenation.join(kernels) end
   end
   local unmade = partial.unmade(kernels, options.unmade)
   if unmade then return once(task, setmetatable({ unmade = unmade }, { __index = given })) end
   local made
   made, why = generate(kernels, options)
   if not made then return nil, why end
-  if beside.is_called(kernels) then return once(task, setmetatable({ beside = false }, { __index = given })) end
-  local is_long = share.apply(kernels, options.long)
+  if concatenation.is_called(kernels) then return once(task, setmetatable({ concatenate = false }, { __index = given })) end
+  local is_long = merge.apply(kernels, options.long)
   prepared.mark(kernels)
   local text, scratch = plan.text(g, kernels)
   return { source = source(kernels, is_long), plan = text, kernels = kernels, graph = g, scratch = scratch, rewrites = steps, schedule = options.schedule or schedule.default(), joins = joins, begun = able,
@@ -200,9 +200,9 @@ end
 --- A task as { source, plan, options of the compiler, kernels }; or nil and what cannot be lowered, why, and where it stands.
 --- A text that would be too long has fewer comments; where that is not enough, tensors are put together in kernels of their own, and
 --- then products with the fewest operations are left to libraries.
---- `options`: long (bytes of kernels from which on those that differ in numbers alone are one, see share.lua), arch (of the device, as "sm_90a": without it nothing is made for one), tensor_cores (false: none for products, convolutions and attention), sms (its multiprocessors, where not the task's device's), libraries (false: no calls of
+--- `options`: long (bytes of kernels from which on those that differ in numbers alone are one, see merge.lua), arch (of the device, as "sm_90a": without it nothing is made for one), tensor_cores (false: none for products, convolutions and attention), sms (its multiprocessors, where not the task's device's), libraries (false: no calls of
 --- them), memory (bytes of the device), fuse (false: a kernel for whatever can have one), attend (false: no attention in one kernel; or from how many scores on), choice (of fusions), kernels (tunes
---- one), gathered (false: no convolution of one tap reads its input as it lies, see kernel/tensor_point.lua), rewrite (false: nothing is computed otherwise than the task has it, see rewrite.lua), schedule (see schedule.lua).
+--- one), gathered (false: no convolution of one tap reads its input as it lies, see kernel_point.lua), rewrite (false: nothing is computed otherwise than the task has it, see rewrite.lua), schedule (see schedule.lua).
 function M.make(task, options)
   local all = setmetatable({ sms = options and options.sms or task.device and task.device.info.sms }, { __index = options })
   local made, why = once(task, all)

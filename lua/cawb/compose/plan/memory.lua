@@ -16,9 +16,9 @@ local function fitting(places, dtype, n)
   return best
 end
 
--- What is `kept` has to be there from before the first step to the end.
-local function claim(places, dtype, n, kept)
-  local p = not kept and fitting(places, dtype, n)
+-- A `persistent` item has to be there from before the first step to the end.
+local function claim(places, dtype, n, persistent)
+  local p = not persistent and fitting(places, dtype, n)
   if not p then
     p = { dtype = dtype, numel = n, number = #places + 1 }
     places[p.number] = p
@@ -28,7 +28,7 @@ local function claim(places, dtype, n, kept)
 end
 
 --- Places for what kernels write and read. `steps` is a list of { writes = { item }, reads = { item } }, an
---- item being { dtype =, numel =, kept = made before the first call and for all of them }, the same table wherever it is meant. Returns the list of places,
+--- item being { dtype =, numel =, persistent = made before the first call and for all of them }, the same table wherever it is meant. Returns the list of places,
 --- { dtype, numel, number }, and a table from item to place.
 function M.plan(steps)
   local last, places, at = {}, {}, {}
@@ -37,11 +37,11 @@ function M.plan(steps)
     for _, item in ipairs(step.reads) do last[item] = k end
   end
   for k, step in ipairs(steps) do
-    for _, item in ipairs(step.writes) do at[item] = at[item] or claim(places, item.dtype, item.numel, item.kept) end
+    for _, item in ipairs(step.writes) do at[item] = at[item] or claim(places, item.dtype, item.numel, item.persistent) end
     local ended = {}
     for _, list in ipairs { step.writes, step.reads } do
       for _, item in ipairs(list) do
-        if last[item] == k and at[item] and not ended[item] and not item.kept then
+        if last[item] == k and at[item] and not ended[item] and not item.persistent then
           at[item].free = true
           ended[item] = true
         end

@@ -1,4 +1,4 @@
--- share: kernels whose texts differ in their names alone are one, under the first one's name. Where all texts together are long, as
+-- merge: kernels whose texts differ in their names alone are one, under the first one's name. Where all texts together are long, as
 -- those of nets of a hundred layers are, so are kernels whose texts differ in whole numbers alone: what differs becomes parameters.
 -- A number that a compiler makes faster code of stays as it is, and then kernels that differ in it stay apart: what an array or a
 -- template has to know, what a loop that is unrolled counts to, and a divisor, but of a block's number, and where a kernel runs before

@@ -1,5 +1,5 @@
--- factors: what computes a factor of a product on tensor cores, element by element, moves into its packing, which
--- reads and writes every element anyway; the factor itself is not stored then.
+-- packing: packing fusion. A stream that computes a factor of a product on tensor cores moves into the packing of the factor, which
+-- reads and writes every element anyway. The factor itself is not stored then.
 
 local partition = require "cawb.compose.schedule.partition"
 local tensors = require "cawb.compose.emit.tensor.kernel"

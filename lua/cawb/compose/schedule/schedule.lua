@@ -10,7 +10,7 @@
 -- generator goes about it as it can. A kernel's options `guards = false` and `barriers = false` leave these out of its
 -- text: what comes of that may be wrong. Nothing here uses either by itself; a policy that learns to write schedules does.
 
-local choose = require "cawb.compose.schedule.generators"
+local generators = require "cawb.compose.schedule.generators"
 local graphs = require "cawb.compose.ir.graph"
 local rows = require "cawb.compose.emit.rows.rows"
 
@@ -74,7 +74,7 @@ end
 
 local powers = { 1, 2, 4, 8, 16 }
 
--- For each kind of generator (choose.lua) its options with values to try. What does not apply has no effect or is refused.
+-- For each kind of generator (generators.lua) its options with values to try. What does not apply has no effect or is refused.
 local knobs = {
   stream = { vector = { 1, 2, 4, 8 } },
   rows = { vector = { 1, 2, 4 }, lanes = { 16, 32, 64, 128, 256, 512 }, across = { 32, 64, 128, 256 }, block = { 64, 128, 256, 512, 1024 },
@@ -105,7 +105,7 @@ local function of_kernel(list, kernel, own)
     if own[name] ~= value then list[#list + 1] = { kernel = key, name = name, value = value } end
   end
   for _, loop in ipairs(loops[kernel.kind] or {}) do
-    if loop ~= kernel.loop and (loop ~= "simt" or choose.may_be_own(kernel)) then add("loop", loop) end
+    if loop ~= kernel.loop and (loop ~= "simt" or generators.may_be_own(kernel)) then add("loop", loop) end
   end
   local mine = knobs[kernel.by] or {}
   for _, name in ipairs(sorted(mine)) do

@@ -1,5 +1,6 @@
--- sight: the name of what was measured of a kernel. Two kernels of one name take the same time, whatever company they run in: it is the
--- kernel's text without its own name, how it is launched, and what it reads and writes; of a library's call the call.
+-- cache_key: the text under which a kernel's measured time is found again. Two kernels with one key take the same time, whatever other
+-- kernels run beside them. The key is the kernel's text without its own name, its launches, and the tensors that it reads and writes;
+-- for a library's call it is the call.
 
 local graphs = require "cawb.compose.ir.graph"
 local library = require "cawb.compose.ir.library"
@@ -33,7 +34,7 @@ local function text_of(kernel)
   return (table.concat(parts, "\n"):gsub("%f[%w_]" .. kernel.name, "@"))
 end
 
---- The name, or nil where a kernel has no text.
+--- The key, or nil where a kernel has no text.
 function M.of(kernel)
   local text = text_of(kernel)
   return text and schedule.key(kernel) .. text or nil

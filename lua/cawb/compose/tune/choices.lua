@@ -1,4 +1,4 @@
--- kept: what searches found out, from one run to the next: a file of JSON lines for each kind of device, in cawb's cache folder. A line is a
+-- choices: the results of searches, from one run to the next: a file of JSON lines for each kind of device, in cawb's cache folder. A line is a
 -- record of a kernel (records.lua), or what a search of a task ended with: a schedule. The next search of the same task and sizes begins
 -- there; one at other sizes, or on another device, tries it early. It is a file beside the stores: a store belongs to the folder that a run
 -- writes into, and is that folder's history; what pays on a kind of device holds for all of them.

@@ -1,5 +1,5 @@
--- promise: what a kernel of a plan may be given next, the most promising first, by what is known of it and of kernels like it
--- (records.lua). Candidates are one edit away from the best options or from none, stand in records, or are drawn.
+-- ranking: the options that a kernel may be given next, the most promising first. The order follows from measurements of this kernel
+-- and of kernels like it (records.lua). Candidates are one edit away from the best options or from none, stand in records, or are drawn.
 
 local records = require "cawb.compose.tune.records"
 local schedule = require "cawb.compose.schedule.schedule"
@@ -76,7 +76,7 @@ function M.telling(one, edits)
 end
 
 --- The options that promise most, the most first: a list of { own, gain }. `one` is what is known of the kernel: about, near, seen,
---- tried, best, own (tune.lua); draw(n) draws from 1 to n.
+--- tried, best, own (search.lua); draw(n) draws from 1 to n.
 function M.ranked(one, edits, draw)
   local list = {}
   for k, own in ipairs(candidates(one, edits, draw)) do

@@ -1,7 +1,7 @@
 -- records: what options were worth to kernels that were measured, and what they should be worth to another one. A record is
 -- what a kernel is like (M.about), options, and the logarithm of its time over that with the generator's own choice. What
 -- options should gain is the mean of what they, and options near them, gained with kernels like it: nearer ones count more.
--- Records hold between tasks, sizes and, less so, devices: a search that begins with some asks first for what paid elsewhere. kept.lua
+-- Records hold between tasks, sizes and, less so, devices: a search that begins with some asks first for what paid elsewhere. choices.lua
 -- has them from one run to the next.
 
 local core = require "cawb.core"
@@ -18,7 +18,7 @@ local OTHER = 0.25          -- weight of options that differ in one value
 local OWN = 6.0             -- weight of what the same kernel said, beside what kernels like it said
 local DOUBT = 0.7           -- weight of knowing nothing, and what it expects to gain
 local HOPE = 0.015
-local MOST = 600            -- records of a kind that are kept: the last ones
+local MOST = 600            -- records of a kind, at most: the last ones
 
 -- Doublings, to a tenth.
 local function log2(n) return math.floor(10 * math.log(math.max(n, 1), 2) + 0.5) / 10 end
@@ -91,7 +91,7 @@ function M.expected(own, best, near, seen)
   return sum / weight
 end
 
--- ---- kept in a file of JSON lines
+-- ---- in a file of JSON lines
 
 --- Records of a file, added to these, but for those of the task `without`; a file that is not there has none. Each counts as `worth` of one.
 function Records:read(path, without, worth)

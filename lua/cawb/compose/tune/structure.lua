@@ -55,7 +55,7 @@ local function expected(best, edit, own)
   return edit.cut and math.log(1 + seconds / own) or 0.0
 end
 
---- Seconds that an edit should gain; `best` is what is best so far (tune.lua), `model` what is known of edits of its kind (model.lua).
+--- Seconds that an edit should gain; `best` is what is best so far (search.lua), `model` what is known of edits of its kind (model.lua).
 function M.hope(best, edit, model)
   local own = concerned(best, edit)
   return own * model:gain({ edit = M.kind(edit) }, -expected(best, edit, own))

@@ -30,17 +30,17 @@ local function from_text(text)
 end
 
 local schedule_keys = { fuse = "boolean", libraries = "boolean", tensor_cores = "boolean", skip = "table", no_partial_sums = "table", stores = "table",
-                        cuts = "table", kernels = "table", strict = "boolean", points = "string" }
+                        cuts = "table", kernels = "table", strict = "boolean", decisions = "string" }
 
 -- The part of a schedule that is one of compose's own, or nil and what is wrong.
 local function inner_schedule(schedule)
   for key, value in pairs(schedule) do
     if type(value) ~= schedule_keys[key] then
       return nil, ("schedule: '%s' is no choice, or of another type; there are fuse, libraries, tensor_cores and strict, "
-        .. "true or false, skip, no_partial_sums, stores, cuts and kernels as the tool compose and `cawb tune` have them, and points, a text"):format(tostring(key))
+        .. "true or false, skip, no_partial_sums, stores, cuts and kernels as the tool compose and `cawb tune` have them, and decisions, a text"):format(tostring(key))
     end
   end
-  if schedule.points and schedule.points ~= "sound" and schedule.points ~= "free" then return nil, "schedule: points is \"sound\" or \"free\"" end
+  if schedule.decisions and schedule.decisions ~= "sound" and schedule.decisions ~= "free" then return nil, "schedule: decisions is \"sound\" or \"free\"" end
   local own = { skip = schedule.skip, no_partial_sums = schedule.no_partial_sums, stores = schedule.stores, cuts = schedule.cuts,
                 kernels = schedule.kernels, strict = schedule.strict }
   local good, why = compose.schedule.check(own)
@@ -57,8 +57,8 @@ local function from_schedule(schedule, held)
   local made, why = compose.make(held.task, { arch = info.arch, tensor_cores = wide, memory = info.memory, fuse = schedule.fuse,
                                               libraries = schedule.libraries, schedule = own })
   if not made then return failed(tostring(why)) end
-  local points = schedule.points and compose.points.of(made, schedule.points == "free") or nil
-  return candidates.new { source = made.source, plan = made.plan, options = made.options, name = "schedule" }, nil, points
+  local decisions = schedule.decisions and compose.decisions.of(made, schedule.decisions == "free") or nil
+  return candidates.new { source = made.source, plan = made.plan, options = made.options, name = "schedule" }, nil, decisions
 end
 
 local texts = { source = "string", plan = "string", python = "string", text = "string", name = "string", note = "string",

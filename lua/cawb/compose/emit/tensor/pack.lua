@@ -97,8 +97,8 @@ M.checked = setmetatable({ quits = true }, { __index = M.halves })
 --- As three parts of bfloat16.
 M.full = { parts = 3, suffix = "_full", before = "", call = "pack_row_full(to, own, wide,", after = "", more = ", const int *__restrict__ many" }
 
---- The same of what is packed before the first call: nobody has to have asked for it.
-M.kept = setmetatable({ more = "" }, { __index = M.full })
+--- The same of a factor that is packed once, before the first call: no count of rows decides whether it is done.
+M.full_once = setmetatable({ more = "" }, { __index = M.full })
 
 M.parts = { parts = 3, suffix = "", before = "", call = "pack_row_parts(to, wide,", after = "", more = "" }
 

@@ -1,6 +1,6 @@
--- points: the decisions of a task, as a list. A program is one value for each of them, in order; the first value of a point is what
--- compose takes by itself. A policy that learns, and searches that it is compared with, see a task through this list alone.
---   { kind = "skip", what = 1, values = { "done", "skipped" } }                       a step of rewrite.lua
+-- decisions: the open choices of a task's schedule, as a list. A program is one value for each of them, in order; the first value is
+-- the one that compose takes by itself. A policy that learns, and searches that it is compared with, see a task through this list alone.
+--   { kind = "skip", what = 1, values = { "done", "skipped" } }                    a step of rewrite.lua
 --   { kind = "store", what = "2.1", values = { "inline", "stored" } }              a node in memory, or in its readers
 --   { kind = "cut", what = "3.1|5.2", values = { "joined", "cut" } }               a fusion
 --   { kind = "knob", kernel = "5.2", by = "rows", name = "vector", values = { "auto", 1, 2, 4 } }
@@ -13,7 +13,7 @@ local schedule = require "cawb.compose.schedule.schedule"
 
 local M = {}
 
-local MOST = { skip = 3, store = 4, cut = 4, kernels = 4 }      -- points of a kind; kernels that have any
+local MOST = { skip = 3, store = 4, cut = 4, kernels = 4 }      -- decisions of a kind; kernels that have any
 local SMALL = 1024                                              -- elements of a node that is no decision
 
 -- What is decided of a kernel, in this order; what a generator of the kind takes no part in is `auto`.
@@ -30,7 +30,7 @@ local names = {
 
 local omissions = { "guards", "barriers" }
 
--- The kind that the points of a kernel follow from.
+-- The kind that the decisions of a kernel follow from.
 local function kind_of(kernel)
   if kernel.by == "tensor" or kernel.by == "library" then return kernel.kind end
   local text = kernel.made and kernel.made.text
@@ -112,11 +112,11 @@ end
 
 local fields = { skip = "skip", store = "stores", cut = "cuts" }
 
-local function knob(s, point, value)
-  if value == "auto" or (point.name == "guards" or point.name == "barriers") and value == true then return end
+local function knob(s, decision, value)
+  if value == "auto" or (decision.name == "guards" or decision.name == "barriers") and value == true then return end
   s.kernels = s.kernels or {}
-  s.kernels[point.kernel] = s.kernels[point.kernel] or {}
-  s.kernels[point.kernel][point.name] = value
+  s.kernels[decision.kernel] = s.kernels[decision.kernel] or {}
+  s.kernels[decision.kernel][decision.name] = value
 end
 
 local function is_among(values, x)
@@ -125,26 +125,26 @@ local function is_among(values, x)
 end
 
 -- Why a program cannot be read, or nil.
-local function misfit(points, chosen)
-  for k, point in ipairs(points) do
-    if not is_among(point.values, chosen[k]) then
-      return ("decision %d (%s) has no value %s"):format(k, point.name or point.kind, tostring(chosen[k]))
+local function misfit(decisions, chosen)
+  for k, decision in ipairs(decisions) do
+    if not is_among(decision.values, chosen[k]) then
+      return ("decision %d (%s) has no value %s"):format(k, decision.name or decision.kind, tostring(chosen[k]))
     end
   end
 end
 
---- The schedule of a program: `chosen[k]` is the value of the k-th point. `free`: what does not go is refused. Or nil and why
+--- The schedule of a program: `chosen[k]` is the value of the k-th decision. `free`: what does not go is refused. Or nil and why
 --- the program cannot be read.
-function M.schedule(points, chosen, free)
-  local why = misfit(points, chosen)
+function M.schedule(decisions, chosen, free)
+  local why = misfit(decisions, chosen)
   if why then return nil, why end
   local s = { strict = free or nil }
-  for k, point in ipairs(points) do
-    local field = fields[point.kind]
-    if not field then knob(s, point, chosen[k])
-    elseif chosen[k] == point.values[2] then
+  for k, decision in ipairs(decisions) do
+    local field = fields[decision.kind]
+    if not field then knob(s, decision, chosen[k])
+    elseif chosen[k] == decision.values[2] then
       s[field] = s[field] or {}
-      table.insert(s[field], point.what)
+      table.insert(s[field], decision.what)
       table.sort(s[field])
     end
   end

@@ -1,4 +1,4 @@
--- beside: what is put together, as torch.cat does it, is written where it lies in the whole by the kernels that make its parts, so
+-- concatenation: concatenation in place. The kernels that make the parts of a torch.cat write them where they lie in the result, so
 -- that nothing is copied.
 
 local graphs = require "cawb.compose.ir.graph"
@@ -39,7 +39,7 @@ local function start_of(x, piece)
   return axis, axis and shifts[axis]
 end
 
--- The parts of what is put together along one axis, { node, start }, and the axis; nil of any other view.
+-- The parts of a concatenation along one axis, { node, start }, and the axis; nil of any other view.
 local function parts_of(x)
   if x.kind ~= "view" or #x.pieces < 2 then return nil end
   local list, along, size = {}, nil, 0
@@ -88,10 +88,10 @@ end
 -- Whether a part is made by a kernel that may write it anywhere.
 local function may_lie(part, owner)
   local x = part.node
-  return owner[x] and makes[owner[x].kind] and x.stored and not x.is_output and not x.within and not prepared.is(x) and not x.kept
+  return owner[x] and makes[owner[x].kind] and x.stored and not x.is_output and not x.slice_of and not prepared.is(x) and not x.persistent
 end
 
--- Whether a kernel does nothing but put together what others make.
+-- Whether a kernel does nothing but concatenate the results of others.
 local function is_copy(kernel, owner)
   local x = kernel.roots[1]
   if kernel.kind ~= "stream" or #kernel.roots ~= 1 or (x.offset or 0) ~= 0 then return nil end
@@ -105,7 +105,7 @@ local function is_copy(kernel, owner)
   return parts, axis
 end
 
---- The kernels without those that put together alone. A part gains `within`, the whole that it is a part of.
+--- The kernels without those that only concatenate. A part gains `slice_of`, the tensor that it is a slice of.
 function M.join(kernels)
   local owner, list = {}, {}
   for _, kernel in ipairs(kernels) do
@@ -115,17 +115,17 @@ function M.join(kernels)
     local x = kernel.roots[1]
     local parts, axis = is_copy(kernel, owner)
     for _, part in ipairs(parts or {}) do
-      part.node.strides, part.node.offset, part.node.within = x.strides, part.start * x.strides[axis], x
+      part.node.strides, part.node.offset, part.node.slice_of = x.strides, part.start * x.strides[axis], x
     end
     if parts then owner[x] = nil else list[#list + 1] = kernel end
   end
   return list
 end
 
---- Whether a library would write such a part, which it cannot.
+--- Whether a library would have to write such a slice, which it cannot.
 function M.is_called(kernels)
   for _, kernel in ipairs(kernels) do
-    if kernel.call and kernel.roots[1].within then return true end
+    if kernel.call and kernel.roots[1].slice_of then return true end
   end
   return false
 end

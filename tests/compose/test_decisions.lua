@@ -4,7 +4,7 @@
 local composed = dofile "tests/support/composed.lua"
 local check = composed.check
 local compose = require "cawb.compose"
-local points = require "cawb.compose.points"
+local decisions = require "cawb.compose.decisions"
 local schedule = require "cawb.compose.schedule.schedule"
 local cawb = require "cawb"
 
@@ -21,13 +21,13 @@ end
 
 local function firsts(list)
   local chosen = {}
-  for k, point in ipairs(list) do chosen[k] = point.values[1] end
+  for k, decision in ipairs(list) do chosen[k] = decision.values[1] end
   return chosen
 end
 
 local function random(list)
   local chosen = {}
-  for k, point in ipairs(list) do chosen[k] = point.values[math.random(#point.values)] end
+  for k, decision in ipairs(list) do chosen[k] = decision.values[math.random(#decision.values)] end
   return chosen
 end
 
@@ -38,18 +38,18 @@ end
 check.test("the first value of each decision is compose's own, byte for byte", function()
   local made = assert(make(norm))
   for _, free in ipairs { false, true } do
-    local list = points.of(made, free)
+    local list = decisions.of(made, free)
     assert(#list >= 6, #list)
-    local again = assert(make(norm, points.schedule(list, firsts(list), free)))
+    local again = assert(make(norm, decisions.schedule(list, firsts(list), free)))
     check.equal(again.source, made.source)
     check.equal(again.plan, made.plan)
   end
 end)
 
 check.test("sound programs are right", function()
-  local list = points.of(assert(make(norm)))
+  local list = decisions.of(assert(make(norm)))
   for _ = 1, os.getenv "CAWB_TEST_BRIEF" and 1 or 4 do
-    local s = points.schedule(list, random(list))
+    local s = decisions.schedule(list, random(list))
     local ok, why = pcall(composed.right, norm[1], norm[2], nil, { arch = "sm_90a", schedule = s }, { "mixed" })
     assert(ok, schedule.text(s) .. ": " .. tostring(why):match "[^\n]*")
   end
@@ -57,9 +57,9 @@ end)
 
 check.test("a node that is stored takes a kernel of its own, where fusions are cut", function()
   local made = assert(make(norm))
-  local list, chosen = points.of(made), {}
-  for k, point in ipairs(list) do chosen[k] = (point.kind == "store" or point.kind == "cut") and point.values[2] or point.values[1] end
-  local s = points.schedule(list, chosen)
+  local list, chosen = decisions.of(made), {}
+  for k, decision in ipairs(list) do chosen[k] = (decision.kind == "store" or decision.kind == "cut") and decision.values[2] or decision.values[1] end
+  local s = decisions.schedule(list, chosen)
   assert(s.stores and #s.stores > 0)
   local other = assert(make(norm, s))
   assert(#other.kernels > #made.kernels, #other.kernels)
@@ -107,18 +107,18 @@ check.test("without barriers that it needs, a kernel is wrong", function()
 end)
 
 check.test("a value that its decision does not have cannot be read", function()
-  local list = points.of(assert(make(odd)), true)
+  local list = decisions.of(assert(make(odd)), true)
   local chosen = firsts(list)
   chosen[1] = "simt"
-  local nothing, why = points.schedule(list, chosen, true)
+  local nothing, why = decisions.schedule(list, chosen, true)
   check.equal(nothing, nil)
   check.matches(why, "decision 1 %(vector%) has no value simt")
 end)
 
 check.test("the free language has every value of a name", function()
-  check.equal(#points.domain "guards", 2)
-  check.equal(points.domain("loop")[1], "auto")
-  check.equal(#points.domain "loop", 6)
+  check.equal(#decisions.domain "guards", 2)
+  check.equal(decisions.domain("loop")[1], "auto")
+  check.equal(#decisions.domain "loop", 6)
 end)
 
 return check.done()
