@@ -1,7 +1,7 @@
 -- cawb admit TASK.py ...: can these tasks tell right from wrong?
 
 local admission = require "cawb.judge.admission"
-local cli = require "cawb.door.command_line"
+local command_line = require "cawb.door.command_line"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
@@ -78,7 +78,7 @@ local function each(parsed, dev, all, host, say)
 end
 
 function M.main(argv)
-  local parsed, message = cli.parse(argv)
+  local parsed, message = command_line.parse(argv)
   if not parsed then return command.fail("admit", message, "usage") end
   if #parsed.words == 0 then return command.fail("admit", "name at least one task: cawb admit TASK.py ...", "usage") end
   local all

@@ -2,7 +2,7 @@
 
 local bench = require "cawb.suite.bench"
 local calibrate = require "cawb.door.calibrate"
-local cli = require "cawb.door.command_line"
+local command_line = require "cawb.door.command_line"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
@@ -266,7 +266,7 @@ end
 function M.main(argv)
   local given, rest = command.take(argv, own)
   if not given then return fail(rest, "usage") end
-  local parsed, message = cli.parse(rest)
+  local parsed, message = command_line.parse(rest)
   if not parsed then return fail(message, "usage") end
   if parsed.words[1] then parsed.words[1] = strategy.file(parsed.words[1]) or parsed.words[1] end
   if #parsed.words ~= 2 then

@@ -1,14 +1,14 @@
 -- cawb judge TASK.py CANDIDATE: is this kernel right, is it faster than PyTorch, what holds it back?
 
-local cli = require "cawb.door.command_line"
+local command_line = require "cawb.door.command_line"
 local core = require "cawb.core"
 local families = require "cawb.run.families"
-local given = require "cawb.door.arguments"
+local arguments = require "cawb.door.arguments"
 local job = require "cawb.door.job"
 local live = require "cawb.door.live"
 local profile = require "cawb.judge.profile.profile"
 local report = require "cawb.door.report"
-local verdict = require "cawb.door.answer"
+local answer = require "cawb.door.answer"
 
 local M = { summary = "is a kernel right, faster than PyTorch, and what holds it back: cawb judge TASK KERNEL" }
 
@@ -29,7 +29,7 @@ judged (the message says why); 130 interrupted
 
 local function fail(message)
   io.stderr:write("cawb judge: ", message, "\n")
-  return verdict.codes.undecided
+  return answer.codes.undecided
 end
 
 -- Progress on a terminal, and nothing else: the page is printed when all is known.
@@ -55,9 +55,9 @@ local function judged(say)
     if not run then return code end
     local p = look(t, run, all)
     live.clear()
-    if parsed.json then io.stdout:write(core.json.encode(verdict.data(run, p)), "\n")
-    else for _, line in ipairs(verdict.page(run, p)) do print(line) end end
-    if run.ended ~= "interrupted" then say(verdict.word(run)) end
+    if parsed.json then io.stdout:write(core.json.encode(answer.data(run, p)), "\n")
+    else for _, line in ipairs(answer.page(run, p)) do print(line) end end
+    if run.ended ~= "interrupted" then say(answer.word(run)) end
     return run.ended == "interrupted" and job.codes.interrupted or 0
   end
 end
@@ -72,7 +72,7 @@ local function once(candidate)
 end
 
 local function words_of(argv)
-  local parsed, message = cli.parse(argv)
+  local parsed, message = command_line.parse(argv)
   if not parsed then return nil, message end
   if parsed.resume then return nil, "--resume goes on with a run of a strategy; judge has one turn" end
   if #parsed.words ~= 2 then return nil, "a task and a candidate are needed: cawb judge TASK.py CANDIDATE [flags]" end
@@ -82,15 +82,15 @@ end
 function M.main(argv)
   local parsed, message = words_of(argv)
   if not parsed then return fail(message) end
-  local task, path = given.order(table.unpack(parsed.words))
+  local task, path = arguments.order(table.unpack(parsed.words))
   local candidate
-  candidate, message = given.candidate(path)
+  candidate, message = arguments.candidate(path)
   if not candidate then return fail(message) end
   parsed.words = { "judge", task }
   local word
   local code = job.main(parsed, once(candidate), judged(function(w) word = w end))
   if code == job.codes.interrupted then return code end
-  return verdict.codes[word or "undecided"]
+  return answer.codes[word or "undecided"]
 end
 
 return M

@@ -2,7 +2,7 @@
 -- Context Protocol on standard input and output. Budgets, rules and the judge are the run's own. A
 -- client that goes away pauses the run; --resume goes on with it.
 
-local cli = require "cawb.door.command_line"
+local command_line = require "cawb.door.command_line"
 local core = require "cawb.core"
 local driver = require "cawb.agent.driver"
 local job = require "cawb.door.job"
@@ -105,7 +105,7 @@ end
 
 function M.main(argv)
   local out = take_output()
-  local parsed, message = cli.parse(argv)
+  local parsed, message = command_line.parse(argv)
   if not parsed then return fail(message, "usage") end
   if #parsed.words ~= 2 then return fail("a strategy and a task are needed: cawb mcp STRATEGY.lua TASK.py", "usage") end
   parsed.words[1] = strategy.file(parsed.words[1]) or parsed.words[1]

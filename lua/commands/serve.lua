@@ -1,6 +1,6 @@
 -- cawb serve TASKS...: an environment that trainers ask over HTTP: candidates in, verdicts and rewards out.
 
-local cli = require "cawb.door.command_line"
+local command_line = require "cawb.door.command_line"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
@@ -171,7 +171,7 @@ end
 function M.main(argv)
   local given, rest = command.take(argv, own)
   if not given then return fail(rest, "usage") end
-  local parsed, message = cli.parse(rest)
+  local parsed, message = command_line.parse(rest)
   if not parsed then return fail(message, "usage") end
   if #parsed.words == 0 and not given["accept-tasks"] then
     return fail("tasks are needed: cawb serve TASK.py|SUITE ... [flags]", "usage")

@@ -1,12 +1,12 @@
 -- cawb shapes TASK.py CANDIDATE: does a candidate hold for sizes next to the task's own?
 
 local shapes = require "cawb.door.shapes"
-local cli = require "cawb.door.command_line"
+local command_line = require "cawb.door.command_line"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
 local device = require "cawb.gpu.device"
-local given_words = require "cawb.door.arguments"
+local arguments = require "cawb.door.arguments"
 local job = require "cawb.door.job"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
@@ -60,7 +60,7 @@ local function check(parsed, all, dev, candidate)
 end
 
 function M.main(argv)
-  local parsed, message = cli.parse(argv)
+  local parsed, message = command_line.parse(argv)
   if not parsed then return command.fail("shapes", message, "usage") end
   if #parsed.words ~= 2 then return command.fail("shapes", "name a task and a candidate", "usage") end
   local all, candidate = options.copy(defaults), nil
@@ -68,7 +68,7 @@ function M.main(argv)
     local ok, why = options.set(all, assignment)
     if not ok then return command.fail("shapes", why, "usage") end
   end
-  candidate, message = given_words.candidate(parsed.words[2])
+  candidate, message = arguments.candidate(parsed.words[2])
   if not candidate then return command.fail("shapes", message, "usage") end
   local dev <close>, why, name = device.open(parsed.device)
   if not dev then return command.fail("shapes", why, name) end

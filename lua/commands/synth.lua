@@ -2,7 +2,7 @@
 
 local benchmark = require "cawb.learn.synth.benchmark"
 local card = require "cawb.learn.synth.card"
-local cli = require "cawb.door.command_line"
+local command_line = require "cawb.door.command_line"
 local command = require "cawb.door.command"
 local confirm = require "cawb.learn.synth.confirm"
 local core = require "cawb.core"
@@ -319,7 +319,7 @@ function M.main(argv)
     io.write(usage)
     return 0
   end
-  local parsed, message = cli.parse(rest)
+  local parsed, message = command_line.parse(rest)
   if not parsed then return fail(message, "usage") end
   local state
   state, message = read(parsed, given)

@@ -4,7 +4,7 @@
 local check = dofile "tests/support/check.lua"
 local agent = dofile "tests/support/agent.lua"
 local core = require "cawb.core"
-local jail = require "cawb.agent.shell_jail"
+local shell_jail = require "cawb.agent.shell_jail"
 local sessions = require "cawb.agent.session"
 local tools = require "cawb.agent.tools"
 
@@ -41,7 +41,7 @@ end)
 
 local function tests_of(level)
   local session = session_with { jail = level }
-  local probe, message = jail.run("true", { folder = session.folder, jail = level, seconds = 10.0, memory = 1 << 30, disk = 1 << 20,
+  local probe, message = shell_jail.run("true", { folder = session.folder, jail = level, seconds = 10.0, memory = 1 << 30, disk = 1 << 20,
     file = 1 << 20, processes = 16, most = 1000 })
   if not probe then
     print(("skip %s: %s"):format(level, message))

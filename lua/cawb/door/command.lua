@@ -1,10 +1,10 @@
 -- command: what the commands that look at one candidate share: `cawb WORD TASK.py CANDIDATE
 -- [flags]`, from words to a device, a task and a candidate.
 
-local cli = require "cawb.door.command_line"
+local command_line = require "cawb.door.command_line"
 local defaults = require "cawb.base.defaults"
 local device = require "cawb.gpu.device"
-local given_words = require "cawb.door.arguments"
+local arguments = require "cawb.door.arguments"
 local job = require "cawb.door.job"
 local kinds = require "cawb.gpu.kinds"
 local options = require "cawb.base.options"
@@ -62,7 +62,7 @@ local function layered(parsed)
 end
 
 local function with_task(parsed, all, dev, body, given)
-  local c, message = given_words.candidate(parsed.words[2])
+  local c, message = arguments.candidate(parsed.words[2])
   if not c then return nil, message, "usage" end
   local refused = kinds.refusal(dev, c.python and "python" or "kernels")
   if refused then return nil, refused, "usage" end
@@ -76,13 +76,13 @@ end
 function M.main(word, argv, own, body)
   local given, rest = M.take(argv, own)
   if not given then return M.fail(word, rest, "usage") end
-  local parsed, message = cli.parse(rest)
+  local parsed, message = command_line.parse(rest)
   if not parsed then return M.fail(word, message, "usage") end
   if #parsed.words ~= 2 then
     return M.fail(word, ("a task and a candidate are needed: cawb %s TASK.py CANDIDATE [flags]"):format(word), "usage")
   end
-  parsed.words = { given_words.order(table.unpack(parsed.words)) }
-  local no_task = given_words.no_task(parsed.words[1])
+  parsed.words = { arguments.order(table.unpack(parsed.words)) }
+  local no_task = arguments.no_task(parsed.words[1])
   if no_task then return M.fail(word, no_task, "usage") end
   local all
   all, message = layered(parsed)

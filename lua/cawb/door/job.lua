@@ -5,7 +5,7 @@ local baselines = require "cawb.judge.time.baselines"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
 local device = require "cawb.gpu.device"
-local given = require "cawb.door.arguments"
+local arguments = require "cawb.door.arguments"
 local kinds = require "cawb.gpu.kinds"
 local ledger = require "cawb.run.ledger"
 local live = require "cawb.door.live"
@@ -179,7 +179,7 @@ local function check_seed(seed)
   return true
 end
 
---- Run a strategy on a task. `cli` is what cli.parse returned, with two words; `value`
+--- Run a strategy on a task. `cli` is what command_line.parse returned, with two words; `value`
 --- is what the first one's chunk returned. `body(cli, strategy, options, device, task)`, which
 --- returns an exit code, is called in place of the strategy's loop where it is given. Returns the
 --- exit code.
@@ -195,7 +195,7 @@ function M.main(cli, value, body)
   local good
   good, message = check_seed(cli.seed)
   if not good then return complain(message, "usage") end
-  local no_task = given.no_task(cli.words[2])
+  local no_task = arguments.no_task(cli.words[2])
   if no_task then return complain(no_task, "usage") end
   scale.prepare(all)
   local aside = cli.json or body ~= nil        -- standard output is for something else

@@ -12,7 +12,7 @@ local evaluate = require "cawb.judge.evaluate"
 local loop = require "cawb.base.loop"
 local prices = require "cawb.agent.prices"
 local rewards = require "cawb.run.rewards"
-local room = require "cawb.gpu.memory_wait"
+local memory_wait = require "cawb.gpu.memory_wait"
 
 local M = {}
 
@@ -190,7 +190,7 @@ local function lost(self, turn, message, name)
   self.hosts_lost = self.hosts_lost + 1
   local again, no, kind = task:revive()
   if not again then return nil, ("%s; no other starts: %s"):format(why, no), kind end
-  if name == "memory" and room.others(task) > 0 then return nil, why, name end
+  if name == "memory" and memory_wait.others(task) > 0 then return nil, why, name end
   if name == "memory" and not turn.judged_again then
     turn.judged_again = true
     local judged

@@ -1,4 +1,4 @@
--- attend: finds attention in a graph, softmax(scores) v whose scores follow from a product element by element, however it is
+-- attention: finds attention in a graph, softmax(scores) v whose scores follow from a product element by element, however it is
 -- written, and makes one kernel of the three or more that partition has made of it.
 
 local accesses = require "cawb.compose.emit.accesses"

@@ -92,7 +92,7 @@ class Expected:
                 yield slice(r, min(r + height, self.rows)), slice(c, min(c + width, self.cols))
 
     def begin(self, outs, poison, _back):
-        """Compare outputs that lie in the rows of a matrix of bytes; see judged.py."""
+        """Compare outputs that lie in the rows of a matrix of bytes; see gpu_output.py."""
         size = self.numel * self.dtype.itemsize
         return [self.compare(out[:size].view(self.dtype).view(self.shape), poison) for out in outs]
 
@@ -241,7 +241,7 @@ class Expected:
         return (out.reshape(-1).to(torch.float64) - want).abs() <= want.abs() / 100
 
 
-# What an entry says, for outputs judged here and in judged.py alike; `about` is
+# What an entry says, for outputs judged here and in gpu_output.py alike; `about` is
 # an Expected or a Judged.
 
 def blank(about):

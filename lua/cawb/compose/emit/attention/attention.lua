@@ -1,4 +1,4 @@
--- attend: attention, as attend.lua of the folder above finds it in a graph, for the generator of the same name.
+-- attention/attention: attention, as schedule/attention.lua finds it in a graph, for the texts of this folder.
 
 local accesses = require "cawb.compose.emit.accesses"
 local attend = require "cawb.compose.emit.attention.text"

@@ -1,4 +1,4 @@
--- attend_pairs: attention of float32 whose numbers are two parts of 16 bits: three of their products count, which is half of what
+-- attention/pairs: attention of float32 whose numbers are two parts of 16 bits: three of their products count, which is half of what
 -- three parts of bfloat16 take (attend). Keys and values are packed once, a scale for each step; a block whose numbers 16 bits do
 -- not hold notes that, and a third kernel, that of attend, does it.
 

@@ -1,4 +1,4 @@
--- attend_group_pairs: attention of float32 whose numbers are two parts of 16 bits, as attend_pairs, by Hopper's products of
+-- attention/warpgroup_pairs: attention of float32 whose numbers are two parts of 16 bits, as pairs.lua has it, by Hopper's products of
 -- warpgroups: a thread fetches packed keys and values, two groups of warps work on 64 queries each, in turns.
 
 local attend = require "cawb.compose.emit.attention.text"

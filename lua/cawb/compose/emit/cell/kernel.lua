@@ -1,4 +1,4 @@
--- cell: what follows from step to step in a recurrent layer, or in several that go on at the same time, for the generator of the
+-- cell/kernel: what follows from step to step in a recurrent layer, or in several that go on at the same time, for the generator of the
 -- same name; where that does not serve, by a block for each sequence (cell_block).
 
 local accesses = require "cawb.compose.emit.accesses"

@@ -1,4 +1,4 @@
--- cell: recurrent layers by persistent blocks (Diamos et al. 2016, Persistent RNNs): the weights of the state stay in registers
+-- cell/text: recurrent layers by persistent blocks (Diamos et al. 2016, Persistent RNNs): the weights of the state stay in registers
 -- of a group of blocks for all steps, and a group has some of the sequences. Blocks of a group are a cluster, that write into each
 -- other's shared memory; or, where a cluster is too small for the weights, they meet at a counter in memory.
 

@@ -1,4 +1,4 @@
--- cell_wave: recurrent layers one above the other at the same time, where each is a cluster of blocks, or one block (cell.lua), and so
+-- cell/wave: recurrent layers one above the other at the same time, where each is a cluster of blocks, or one block (text.lua), and so
 -- is what the layer below adds to it. A layer's step waits for that of the layer below alone, so all are done after little more
 -- than the steps of one; but there are fewer multiprocessors for the sequences of each.
 

@@ -1,4 +1,4 @@
--- order: the places of a sort's or topk's elements, and what stands behind them (their values, above all), as the
+-- order/kernel: the places of a sort's or topk's elements, and what stands behind them (their values, above all), as the
 -- generator of sorts takes it.
 
 local accesses = require "cawb.compose.emit.accesses"

@@ -1,4 +1,4 @@
--- product: products of matrices that no library computes, or with what stands behind them, as the generator of
+-- product/kernel: products of matrices that no library computes, or with what stands behind them, as the generator of
 -- products takes it.
 
 local accesses = require "cawb.compose.emit.accesses"

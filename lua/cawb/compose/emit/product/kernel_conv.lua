@@ -1,4 +1,4 @@
--- conv: convolutions that no library computes, or with what stands behind them, as the generators of windows
+-- product/kernel_conv: convolutions that no library computes, or with what stands behind them, as the generators of windows
 -- (few channels) and of convolutions take them.
 
 local accesses = require "cawb.compose.emit.accesses"

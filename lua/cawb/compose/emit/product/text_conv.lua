@@ -1,4 +1,4 @@
--- conv: a convolution of one to three axes as a product: rows are the output channels of a group, columns the
+-- product/text_conv: a convolution of one to three axes as a product: rows are the output channels of a group, columns the
 -- places of the output in all of the batch, k the channels of a group and the window. Elements of x are found
 -- where they lie. A transposed one is as many of these as its stride has residues: the outputs of one residue
 -- are met by the same taps, and nothing is multiplied by the zeros that a stride would put in between.

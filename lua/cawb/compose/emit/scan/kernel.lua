@@ -1,4 +1,4 @@
--- scan: a running sum or product, with what stands before and behind it, as the generator of scans takes it.
+-- scan/kernel: a running sum or product, with what stands before and behind it, as the generator of scans takes it.
 
 local accesses = require "cawb.compose.emit.accesses"
 local expression = require "cawb.compose.emit.expression"

@@ -243,7 +243,7 @@ local function run_of(d, t)
   return 1
 end
 
---- How a convolution would be done: a table, or nil and why not. `d`: as of conv.lua, without texts.
+--- How a convolution would be done: a table, or nil and why not. `d`: as of text_conv.lua, without texts.
 ---@param d cawb.Conv
 function M.shape(d, arch)
   local most = M.room(arch)

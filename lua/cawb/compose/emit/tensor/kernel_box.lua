@@ -1,4 +1,4 @@
--- tensor_box: convolutions of few channels as generate/box.lua has them.
+-- tensor/kernel_box: convolutions of few channels as box.lua has them.
 
 local accesses = require "cawb.compose.emit.accesses"
 local boxes = require "cawb.compose.emit.tensor.box"

@@ -1,7 +1,7 @@
--- tensor_conv: convolutions of one to three dimensions as tensor.lua has products. The left factor's rows are
+-- tensor/kernel_conv: convolutions of one to three dimensions as tensor.lua has products. The left factor's rows are
 -- pixels, 64 channels a chunk, on a grid that is padded with zeros: a tap of the window is then a shift of rows, and
 -- nothing is stored once a tap. A stride makes several such grids, one for each remainder of a place by it; a
--- transposed convolution is several plain ones (tensor_transposed.lua). Windows over few
+-- transposed convolution is several plain ones (kernel_transposed.lua). Windows over few
 -- channels are folded: trailing dimensions of the window become channels.
 
 local graphs = require "cawb.compose.ir.graph"
@@ -231,7 +231,7 @@ local function are_pairs(x, c, p, columns, root)
   return same(guards[1], guards[2]) and index.divisible(first, 2) and second.key == index.plus(first, 1).key
 end
 
--- One result, by its line and side (generate/tensor.lua).
+-- One result, by its line and side (tensor.lua).
 local function write_one(body, x, c, p, columns, root, name)
   local i, guards
   if c.transposed then i, guards = transposed.output(x, c, p, columns, transposed.line(p, columns))

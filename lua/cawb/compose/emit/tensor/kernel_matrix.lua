@@ -1,4 +1,4 @@
--- tensor_matrix: products of matrices as tensor.lua has them.
+-- tensor/kernel_matrix: products of matrices as tensor.lua has them.
 
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"

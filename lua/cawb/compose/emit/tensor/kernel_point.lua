@@ -1,4 +1,4 @@
--- tensor_point: convolutions of one tap, as generate/gathered.lua has products: what they read is not packed.
+-- tensor/kernel_point: convolutions of one tap, as gathered.lua has products: what they read is not packed.
 
 local gathered = require "cawb.compose.emit.tensor.gathered"
 local tensor = require "cawb.compose.emit.tensor.tensor"

@@ -1,4 +1,4 @@
--- tensor_transposed: transposed convolutions as tensor_conv.lua has plain ones. Along an axis an output's place o is
+-- tensor/kernel_transposed: transposed convolutions as kernel_conv.lua has plain ones. Along an axis an output's place o is
 -- s * q + a - base, with s the stride: what has the same remainder a is one plain convolution over places q. An axis is
 --   apart   each remainder is a set of its own, of the taps that it has
 --   joined  the remainders are columns beside each other, and the steps are all shifts that one of them has; where one has not, its

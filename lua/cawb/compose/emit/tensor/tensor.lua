@@ -7,7 +7,7 @@
 -- many, or most rows lose bits, further kernels of the plan do all of it in three parts of bfloat16 (`full`), which keep every bit
 -- of a float32. Otherwise, and where something is infinite, it is done without tensor cores (`plain`).
 --
--- What is multiplied is a geometry, made by tensor_matrix.lua or tensor_conv.lua:
+-- What is multiplied is a geometry, made by kernel_matrix.lua or kernel_conv.lua:
 --   what            in words
 --   terms           products of a sum
 --   batch           how many such products lie beside each other (z)

@@ -1,4 +1,4 @@
--- window: poolings, which are reduces over windows of a view, with what stands before and behind them, as the
+-- window/kernel: poolings, which are reduces over windows of a view, with what stands before and behind them, as the
 -- generator of windows takes them.
 
 local accesses = require "cawb.compose.emit.accesses"
