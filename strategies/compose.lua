@@ -5,7 +5,7 @@
 local cawb = require "cawb"
 local ceilings = require "cawb.ceilings"
 local compose = require "cawb.compose"
-local ways = require "cawb.compose.variants"
+local variants = require "cawb.compose.variants"
 
 -- What the task became, once, on the screen, with the time of each kernel.
 local function show(run, made, candidate)
@@ -18,7 +18,7 @@ end
 return {
   proposes = "kernels",
   glance = function(task, options)
-    local made = ways.make(task, options, ways.list[1])
+    local made = variants.make(task, options, variants.list[1])
     if not made then return false end
     cawb.compile { source = made.source, device = task.device, options = made.options }      -- it waits in the cache
   end,
@@ -26,11 +26,11 @@ return {
     local at = run.memory
     if run.best then return false end
     at.turn = (at.turn or 0) + 1
-    local way = ways.list[at.turn]
-    if not way then return false end
-    local made, why = ways.make(run.task, run.options, way)
+    local variant = variants.list[at.turn]
+    if not variant then return false end
+    local made, why = variants.make(run.task, run.options, variant)
     if not made then return run:give_up(why) end
-    local candidate = cawb.candidate { source = made.source, plan = made.plan, options = made.options, name = way.name,
+    local candidate = cawb.candidate { source = made.source, plan = made.plan, options = made.options, name = variant.name,
                                        note = table.concat(compose.table(made), "\n") }
     if at.turn == 1 then show(run, made, candidate) end
     return run:evaluate(candidate)

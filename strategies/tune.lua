@@ -53,7 +53,7 @@ local function first(run, settings)
     return make(from)
   end
   local own, others = nil, {}
-  if settings.records then own, others = compose.kept.schedules(run.task, model_of(run)) end
+  if settings.records then own, others = compose.choices.schedules(run.task, model_of(run)) end
   memory.hints = parsed(own, others)
   local last = own and compose.schedule.parse(own)
   local made = last and make(last)
@@ -74,15 +74,15 @@ end
 local function keep(run, settings, best, lines, seen)
   if #seen > 0 then run:record("measured", { kernels = seen }) end
   if not settings.records then return end
-  if best then lines[#lines + 1] = compose.kept.line(run.task, compose.schedule.text(best.schedule), best.seconds) end
-  compose.kept.keep(model_of(run), lines)
+  if best then lines[#lines + 1] = compose.choices.line(run.task, compose.schedule.text(best.schedule), best.seconds) end
+  compose.choices.keep(model_of(run), lines)
 end
 
 -- The best of a search, where it is another one than the first turn.
 local function search(run, settings)
   local ends, lines, seen, memory = run:elapsed() + settings.seconds, {}, {}, run.memory
   local best, curve = compose.tune.search(memory.from, { make = make_for(run), measure = measure_for(run), hints = memory.hints,
-    measurements = settings.measurements, seed = settings.seed, records = settings.records and compose.kept.records(model_of(run)) or nil,
+    measurements = settings.measurements, seed = settings.seed, records = settings.records and compose.choices.records(model_of(run)) or nil,
     learn = function(about, own, change)
       lines[#lines + 1] = compose.records.line(about, own, change)
       seen[#seen + 1] = { about = about, options = compose.records.text(own), change = change }

@@ -22,7 +22,7 @@ local options = require "cawb.base.options"
 local python = require "cawb.base.python"
 local bench = require "cawb.suite.bench"
 local schedule = require "cawb.compose.schedule.schedule"
-local sight = require "cawb.compose.tune.cache_key"
+local cache_key = require "cawb.compose.tune.cache_key"
 
 -- At tasks' own sizes: legal edits at least; seconds of a core in which its own schedule is made, compiled and modelled; seconds of a core
 -- for what is modelled at once later, and how long it is waited for.
@@ -122,7 +122,7 @@ local function key_of(label, text) return label .. " " .. core.hash.sha256(text)
 local function known_of(label, made)
   local keys, times, fresh = {}, {}, {}
   for k, kernel in ipairs(made.kernels) do
-    keys[k] = key_of(label, sight.of(kernel) or schedule.key(kernel) .. made.source .. made.plan)
+    keys[k] = key_of(label, cache_key.of(kernel) or schedule.key(kernel) .. made.source .. made.plan)
     times[k] = known[keys[k]] or nil
     if not times[k] then fresh[k] = true end
   end

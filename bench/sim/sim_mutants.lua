@@ -12,7 +12,7 @@ local core = require "cawb.core"
 local cawb = require "cawb"
 local execute = require "cawb.judge.worker.execute"
 local families = require "cawb.run.families"
-local judge = require "cawb.judge.verify.tolerance"
+local verdict = require "cawb.judge.verify.tolerance"
 local options = require "cawb.base.options"
 local display = require "cawb.base.display"
 
@@ -137,7 +137,7 @@ local function outcome(task, c, at)
     return stage, ran.reason or "it does not compile"
   end
   local compared = assert(task:compare(ran.poison))
-  local why = judge.judge(compared, ran.report, all.tolerance)
+  local why = verdict.judge(compared, ran.report, all.tolerance)
   if ran.report.races > 0 then return "sanitizer", why end
   if why then return "verification", why end
   return "ok", compared.slots[1]

@@ -1,10 +1,10 @@
 -- cawb judge TASK.py CANDIDATE: is this kernel right, is it faster than PyTorch, what holds it back?
 
 local answer = require "cawb.door.answer"
-local cli = require "cawb.door.command_line"
+local command_line = require "cawb.door.command_line"
 local core = require "cawb.core"
 local families = require "cawb.run.families"
-local given = require "cawb.door.arguments"
+local arguments = require "cawb.door.arguments"
 local job = require "cawb.door.job"
 local judge = require "cawb.judge.judge"
 local live = require "cawb.door.live"
@@ -36,7 +36,7 @@ local function fail(message)
 end
 
 local function words_of(argv)
-  local parsed, message = cli.parse(argv)
+  local parsed, message = command_line.parse(argv)
   if not parsed then return nil, message end
   if parsed.resume then return nil, "--resume goes on with a run of a strategy; judge has one turn" end
   if #parsed.words ~= 2 then return nil, "a task and a candidate are needed: cawb judge TASK.py CANDIDATE [flags]" end
@@ -83,9 +83,9 @@ end
 function M.main(argv)
   local parsed, message = words_of(argv)
   if not parsed then return fail(message) end
-  local task, path = given.order(table.unpack(parsed.words))
+  local task, path = arguments.order(table.unpack(parsed.words))
   local candidate
-  candidate, message = given.candidate(path)
+  candidate, message = arguments.candidate(path)
   if not candidate then return fail(message) end
   parsed.words = { "judge", task }
   local s = named(candidate)

@@ -2,7 +2,7 @@
 -- Context Protocol on standard input and output. Budgets, rules and the judge are the run's own. A
 -- client that goes away pauses the run; --resume goes on with it.
 
-local cli = require "cawb.door.command_line"
+local command_line = require "cawb.door.command_line"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local driver = require "cawb.agent.driver"
@@ -94,7 +94,7 @@ end
 
 function M.main(argv)
   local out = take_output()
-  local parsed = sound(cli.parse(argv))
+  local parsed = sound(command_line.parse(argv))
   if #parsed.words ~= 2 then command.wrong "a strategy and a task are needed: cawb mcp STRATEGY.lua TASK.py" end
   parsed.words[1] = strategy.file(parsed.words[1]) or parsed.words[1]
   return job.main(parsed, sound(strategy.load_table(parsed.words[1])), serve(out))

@@ -117,12 +117,12 @@ local function counters(text)
   return { metrics = list }
 end
 
-local function body(task, candidate, all, given, cli)
+local function body(task, candidate, all, given, command_line)
   local opts = counters(given.counters)
   if opts.metrics and #opts.metrics == 0 then command.wrong "--counters needs at least one name" end
   opts.lines = given.lines
   local p = command.need(profile.profile(task, candidate, all, opts))
-  if cli.json then print(core.json.encode(p))
+  if command_line.json then print(core.json.encode(p))
   elseif p.ok then print_page(task, candidate, p, given) end
   if not p.ok then command.fail(("%s: %s"):format(p.stage, p.reason), "candidate") end
   return 0

@@ -27,7 +27,7 @@ local function print_page(r)
   end
 end
 
-local function body(task, candidate, all, given, cli)
+local function body(task, candidate, all, given, command_line)
   local tools
   for name in (given.tools or ""):gmatch "[^,]+" do
     tools = tools or {}
@@ -38,7 +38,7 @@ local function body(task, candidate, all, given, cli)
     end
   end
   local r = command.need(sanitizer.sanitize(task, candidate, all, { tools = tools }))
-  if cli.json then print(core.json.encode(r)) elseif r.ok then print_page(r) end
+  if command_line.json then print(core.json.encode(r)) elseif r.ok then print_page(r) end
   if not r.ok then command.fail(("%s: %s"):format(r.stage, r.reason), "candidate") end
   return r.clean and 0 or 1
 end

@@ -3,7 +3,7 @@
 local shapes = require "cawb.door.shapes"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
-local given_words = require "cawb.door.arguments"
+local arguments = require "cawb.door.arguments"
 local job = require "cawb.door.job"
 local python = require "cawb.base.python"
 local tasks = require "cawb.judge.task.task"
@@ -51,7 +51,7 @@ function M.main(argv)
   local _, parsed = command.parse(argv, {})
   if #parsed.words ~= 2 then command.wrong "name a task and a candidate" end
   local all = command.options(parsed)
-  local candidate = command.sound(given_words.candidate(parsed.words[2]))
+  local candidate = command.sound(arguments.candidate(parsed.words[2]))
   local dev <close> = command.device(parsed.device, all)
   local list = check(parsed, all, dev, candidate)
   if parsed.json then print(core.json.encode { shapes = core.json.array(list) }) end

@@ -23,7 +23,7 @@ class Place:
         self.tasks = client.Tasks(client.serve(args.subject.split(","), record, args.places, args.device, args.options, args.resident),
                                   os.path.join(args.out, "memo.jsonl"))
         self.operators = {task["key"]: task["name"].split("+") for task in self.tasks.env.tasks()}
-        usable = [name for name, points in self.tasks.survey(self.operators).items() if args.least < len(points) <= args.decisions]
+        usable = [name for name, decisions in self.tasks.survey(self.operators).items() if args.least < len(decisions) <= args.decisions]
         if len(usable) <= args.held_out:
             raise SystemExit("%d tasks of the suite can be learnt on: more than --held-out %d are wanted" % (len(usable), args.held_out))
         self.learn, self.test = client.split(usable, args.held_out, report.read(os.path.join(args.out, "setting.json"), {"test": ()})["test"])

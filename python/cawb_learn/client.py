@@ -74,27 +74,27 @@ class Tasks:
     def _key(self, task, told):
         return self.hashes[task] + json.dumps(told, sort_keys=True)
 
-    def points(self, task):
+    def decisions(self, task):
         """The decisions of a task, [] where compose's own schedule is not right on it."""
-        key = self._key(task, {"points": True})
+        key = self._key(task, {"decisions": True})
         if key not in self.known:
             try:
-                item = self.env.score(task, schedule={"points": True})
+                item = self.env.score(task, schedule={"decisions": True})
             except cawb.Failed as error:
                 item = {"ok": False, "stage": "failed", "reason": str(error)}
-            self.memo.keep(key, item["points"] if item["ok"] else [])
+            self.memo.keep(key, item["decisions"] if item["ok"] else [])
             self.memo.keep(self._key(task, {}), _short(item))
         return self.known[key]
 
     def default(self, task):
         """What compose's own schedule is worth."""
-        self.points(task)
+        self.decisions(task)
         return self.known[self._key(task, {})]
 
     def survey(self, names):
         """The decisions of many tasks, some at once."""
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            return dict(zip(names, pool.map(self.points, names)))
+            return dict(zip(names, pool.map(self.decisions, names)))
 
     def _answers(self, items):
         """Each item's answer; one that the machine failed on is asked alone, and counts as a failure if it fails again."""
@@ -108,7 +108,7 @@ class Tasks:
     def score(self, pairs):
         """A list of (task, program): for each its result, {"ok", "stage", "seconds", "eager", "compile", "limit"}."""
         self.memo.refresh()
-        told = [lang.schedule(self.points(task), program) for task, program in pairs]
+        told = [lang.schedule(self.decisions(task), program) for task, program in pairs]
         keys = [None if one is None else self._key(task, one) for (task, _), one in zip(pairs, told)]
         wanted = {key: {"task": task, "candidate": {"schedule": one}}
                   for key, (task, _), one in zip(keys, pairs, told) if key is not None and key not in self.known}

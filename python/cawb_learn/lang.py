@@ -1,23 +1,23 @@
 """lang: tasks, programs and verdicts as tokens. A program is one value for each decision of a task, in the order in which the server
-lists them (`compose.points`); what the policy reads and writes are numbers of VOCABULARY, which is the same for every task."""
+lists them (`compose.decisions`); what the policy reads and writes are numbers of VOCABULARY, which is the same for every task."""
 import math
 import zlib
 
-KINDS = ("keep", "store", "cut")
+KINDS = ("skip", "store", "cut")
 MAKERS = ("stream", "rows", "columns", "scan", "window", "order", "product", "conv")
 NAMES = ("vector", "lanes", "block", "cluster", "hold", "across", "threads", "packs", "parts", "outputs", "wide", "strip", "short",
          "loop", "tile", "splits")
-VALUES = ("done", "kept", "inline", "stored", "joined", "cut", "auto", True, False, 1, 2, 3, 4, 5, 6, 8, 16, 32, 64, 128, 256, 512, 1024,
+VALUES = ("done", "skipped", "inline", "stored", "joined", "cut", "auto", True, False, 1, 2, 3, 4, 5, 6, 8, 16, 32, 64, 128, 256, 512, 1024,
           2048, "tensor", "packed", "box", "library", "simt")
 STAGES = ("pass", "reply", "compile", "plan", "run", "verify", "other")
 LIMITS = ("memory", "l2", "l1", "shared", "issue", "latency", "blocks", "launch", "other")       # parts of a modelled time
 OPERATORS = 48                     # buckets that names of operators fall into
-FIELD = {"keep": "kept", "store": "stores", "cut": "cuts"}
+FIELD = {"skip": "skip", "store": "stores", "cut": "cuts"}
 
 
 def _vocabulary():
     words = ["<pad>", "<task>", "<turn>", "<end>", "ready"] + ["of:%d" % k for k in range(8)]
-    words += ["point:%s" % kind for kind in KINDS] + ["point:%s.%s" % (maker, name) for maker in MAKERS for name in NAMES]
+    words += ["decision:%s" % kind for kind in KINDS] + ["decision:%s.%s" % (maker, name) for maker in MAKERS for name in NAMES]
     words += ["value:%s" % (value,) for value in VALUES] + ["maker:%s" % maker for maker in MAKERS]
     words += ["operator:%d" % k for k in range(OPERATORS)] + ["size:%d" % k for k in range(41)] + ["even:%d" % k for k in range(7)]
     words += ["stage:%s" % stage for stage in STAGES] + ["limit:%s" % limit for limit in LIMITS] + ["speed:%d" % k for k in range(17)]
@@ -41,13 +41,13 @@ def value_of(token):
     return VALUES[at] if 0 <= at < len(VALUES) else None
 
 
-def point_word(point):
+def decision_word(decision):
     """What names a decision; two of a task can have the same name."""
-    return "point:%s" % (point["kind"] if point["kind"] in KINDS else "%s.%s" % (point["by"], point["name"]))
+    return "decision:%s" % (decision["kind"] if decision["kind"] in KINDS else "%s.%s" % (decision["by"], decision["name"]))
 
 
-def point_token(point):
-    return VOCABULARY[point_word(point)]
+def decision_token(decision):
+    return VOCABULARY[decision_word(decision)]
 
 
 def is_in(values, value):
@@ -55,31 +55,31 @@ def is_in(values, value):
     return any(value == other and isinstance(value, bool) == isinstance(other, bool) for other in values)
 
 
-def schedule(points, program):
+def schedule(decisions, program):
     """What compose is told, for the values of a program; None where a value is none of its decision: such a text cannot be read."""
     told = {}
-    for point, value in zip(points, program):
-        if not is_in(point["values"], value):
+    for decision, value in zip(decisions, program):
+        if not is_in(decision["values"], value):
             return None
-        if point["kind"] in FIELD:
-            if value == point["values"][1]:
-                told.setdefault(FIELD[point["kind"]], []).append(point["what"])
+        if decision["kind"] in FIELD:
+            if value == decision["values"][1]:
+                told.setdefault(FIELD[decision["kind"]], []).append(decision["what"])
         elif value != "auto":
-            told.setdefault("kernels", {}).setdefault(point["kernel"], {})[point["name"]] = value
+            told.setdefault("kernels", {}).setdefault(decision["kernel"], {})[decision["name"]] = value
     return told
 
 
-def default(points):
+def default(decisions):
     """The program that is compose's own schedule."""
-    return [point["values"][0] for point in points]
+    return [decision["values"][0] for decision in decisions]
 
 
-def edited(points, rng, most, program=None):
+def edited(decisions, rng, most, program=None):
     """Compose's own program, or another one, with one to so many decisions drawn anew, each another value than it had."""
-    program = list(program or default(points))
+    program = list(program or default(decisions))
     for _ in range(rng.randint(1, most)):
-        k = rng.randrange(len(points))
-        program[k] = rng.choice([value for value in points[k]["values"] if not is_in([program[k]], value)])
+        k = rng.randrange(len(decisions))
+        program[k] = rng.choice([value for value in decisions[k]["values"] if not is_in([program[k]], value)])
     return program
 
 
@@ -91,15 +91,15 @@ def _even(n):
     return "even:%d" % min(6, (n & -n).bit_length() - 1 if n > 0 else 0)
 
 
-def task_tokens(operators, points):
+def task_tokens(operators, decisions):
     """What the policy is told of a task: its operators, its kernels with their sizes, how often two divides these, and its decisions."""
     words, seen = ["<task>"], set()
     words += ["operator:%d" % (zlib.crc32(name.encode()) % OPERATORS) for name in operators[:6]]
-    for point in points:
-        if point["kind"] == "knob" and point["kernel"] not in seen:
-            seen.add(point["kernel"])
-            words += ["maker:%s" % point["by"], _log2(point["size"]), _even(point["size"]), _log2(point["row"]), _even(point["row"])]
-        words.append(point_word(point))
+    for decision in decisions:
+        if decision["kind"] == "knob" and decision["kernel"] not in seen:
+            seen.add(decision["kernel"])
+            words += ["maker:%s" % decision["by"], _log2(decision["size"]), _even(decision["size"]), _log2(decision["row"]), _even(decision["row"])]
+        words.append(decision_word(decision))
     return [VOCABULARY[word] for word in words]
 
 

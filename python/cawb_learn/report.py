@@ -67,7 +67,7 @@ def _curve(values, left, top):
     """Values as a line of 160 by 70, with the least and the most of them."""
     least, most = min(values), max(values)
     places = ["%.1f,%.1f" % (left + 160 * k / max(1, len(values) - 1), top + 70 * (1 - (v - least) / ((most - least) or 1.0))) for k, v in enumerate(values)]
-    return ('<polyline fill="none" stroke="#2266aa" points="%s"/><text x="%d" y="%d" font-size="9">%.3g to %.3g, %d steps</text>'
+    return ('<polyline fill="none" stroke="#2266aa" decisions="%s"/><text x="%d" y="%d" font-size="9">%.3g to %.3g, %d steps</text>'
             % (" ".join(places), left, top + 84, least, most, len(values)))
 
 

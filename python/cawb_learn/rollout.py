@@ -21,11 +21,11 @@ def reward_of(kind, result):
 
 def begin(knobs, tasks, operators, name):
     """An episode of a task: the policy has read of it, and of its first turn, which nobody chose. Edits are of `base`."""
-    points = tasks.points(name)
-    episode = {"task": name, "points": points, "tokens": [], "mask": [], "logs": [], "results": [], "programs": [], "ends": [], "better": [],
-               "cut": False, "base": lang.default(points), "most": None, "names": [lang.point_token(point) for point in points]}
-    _read(episode, lang.task_tokens(operators.get(name, ()), points))
-    append(knobs, episode, lang.default(points), tasks.default(name))
+    decisions = tasks.decisions(name)
+    episode = {"task": name, "decisions": decisions, "tokens": [], "mask": [], "logs": [], "results": [], "programs": [], "ends": [], "better": [],
+               "cut": False, "base": lang.default(decisions), "most": None, "names": [lang.decision_token(decision) for decision in decisions]}
+    _read(episode, lang.task_tokens(operators.get(name, ()), decisions))
+    append(knobs, episode, lang.default(decisions), tasks.default(name))
     episode["mask"], episode["ends"] = [0] * len(episode["tokens"]), [None]
     return episode
 
@@ -70,7 +70,7 @@ def _edited(knobs, actor, episodes, generator):
             del found[i]
         for i, token in asked(list(found)):
             value, (k, *_) = lang.value_of(token), found[i]
-            programs[i][k] = value if lang.is_in(episodes[i]["points"][k]["values"], value) else None
+            programs[i][k] = value if lang.is_in(episodes[i]["decisions"][k]["values"], value) else None
         going = [i for i in found if None not in programs[i]]
     return programs
 
@@ -139,7 +139,7 @@ def written(knobs, tasks, operators, wanted):
     from."""
     episodes = [(begin(knobs, tasks, operators, name), programs) for name, programs in wanted]
     for k in range(max(len(programs) for _, programs in episodes)):
-        going = [(e, [base if lang.is_in([own], value) else value for base, own, value in zip(e["base"], lang.default(e["points"]), programs[k])])
+        going = [(e, [base if lang.is_in([own], value) else value for base, own, value in zip(e["base"], lang.default(e["decisions"]), programs[k])])
                  for e, programs in episodes if k < len(programs) and has_room(knobs, e)]
         for (e, program), result in zip(going, tasks.score([(e["task"], program) for e, program in going])):
             append(knobs, e, program, result)

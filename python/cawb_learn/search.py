@@ -16,29 +16,29 @@ def _curve(results, best=None):
 
 def climbed(tasks, task, evaluations, seed=0):
     """One or two values of the best so far drawn anew, again and again: a policy of edits that has learnt nothing."""
-    rng, best, curve = random.Random("%s edits %d" % (task, seed)), lang.default(tasks.points(task)), []
+    rng, best, curve = random.Random("%s edits %d" % (task, seed)), lang.default(tasks.decisions(task)), []
     program = best
     while len(curve) < evaluations:
         curve += _curve(tasks.score([(task, program)]), curve[-1] if curve else None)
         best = program if len(curve) < 2 or curve[-1] != curve[-2] else best
-        program = lang.edited(tasks.points(task), rng, 2, best)
+        program = lang.edited(tasks.decisions(task), rng, 2, best)
     return curve
 
 
-def _child(parents, points, rng):
+def _child(parents, decisions, rng):
     """Two parents, value by value, and one or two values of it drawn anew."""
     first, second = rng.choice(parents)[1], rng.choice(parents)[1]
     child = [rng.choice(pair) for pair in zip(first, second)]
     for _ in range(rng.choice((1, 1, 2))):
-        at = rng.randrange(len(points))
-        child[at] = rng.choice(points[at]["values"])
+        at = rng.randrange(len(decisions))
+        child[at] = rng.choice(decisions[at]["values"])
     return child
 
 
 def evolution(tasks, task, evaluations, seed=0, size=8):
     """The better half of `size` programs, compose's own and drawn ones at first, has children, each round as many as there were."""
-    rng, points = random.Random("%s evolution %d" % (task, seed)), tasks.points(task)
-    young = [lang.default(points)] + [[rng.choice(point["values"]) for point in points] for _ in range(size - 1)]
+    rng, decisions = random.Random("%s evolution %d" % (task, seed)), tasks.decisions(task)
+    young = [lang.default(decisions)] + [[rng.choice(decision["values"]) for decision in decisions] for _ in range(size - 1)]
     alive, curve = [], []
     while len(curve) < evaluations:
         young = young[:evaluations - len(curve)]
@@ -46,5 +46,5 @@ def evolution(tasks, task, evaluations, seed=0, size=8):
         curve += _curve(results, curve[-1] if curve else None)
         alive += [(result["seconds"], program) for result, program in zip(results, young) if result["ok"]]
         alive = sorted(alive, key=lambda one: one[0])[:max(2, size // 2)]
-        young = [_child(alive, points, rng) for _ in range(size)]
+        young = [_child(alive, decisions, rng) for _ in range(size)]
     return curve

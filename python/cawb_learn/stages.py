@@ -26,7 +26,7 @@ class Trainer:
 
     def __init__(self, knobs, tasks, names, operators, folder):
         self.knobs, self.tasks, self.operators, self.folder = knobs, tasks, operators, folder
-        self.names = [name for name in names if tasks.points(name)]
+        self.names = [name for name in names if tasks.decisions(name)]
         torch.manual_seed(knobs["seed"])
         self.actor, self.critic = model.actor(knobs), model.critic(knobs)
         self._begin(STAGES[0])
@@ -96,7 +96,7 @@ class Trainer:
         rng = random.Random("%d %s %d" % (self.knobs["seed"], stage, step))
         classes = {}
         for name in self.names:
-            makers = sorted({point["by"] for point in self.tasks.points(name) if point["kind"] == "knob"})
+            makers = sorted({decision["by"] for decision in self.tasks.decisions(name) if decision["kind"] == "knob"})
             classes.setdefault(" ".join(makers), []).append(name)
         picked, order = [], sorted(classes)
         while len(picked) < count:
@@ -124,7 +124,7 @@ class Trainer:
     def _written(self):
         """For each task some of the better ones of random programs, worse ones first, as if an agent had found them."""
         rngs = {name: random.Random("prior %s" % name) for name in self.names}             # drawn once for all seeds and variants
-        drawn = [(name, lang.edited(self.tasks.points(name), rngs[name], 2)) for name in self.names for _ in range(self.knobs["prior_programs"])]
+        drawn = [(name, lang.edited(self.tasks.decisions(name), rngs[name], 2)) for name in self.names for _ in range(self.knobs["prior_programs"])]
         found, wanted = {}, []
         for (name, program), result in zip(drawn, self.tasks.score(drawn)):
             if result["ok"]:
@@ -134,7 +134,7 @@ class Trainer:
             for _ in range(self.knobs["prior_episodes"]):
                 picked = sorted(rngs[name].sample(range(len(best)), 1 + rngs[name].randrange(min(self.knobs["turns"], len(best)))), reverse=True)
                 wanted.append((name, [best[k] for k in picked]))
-        wanted = wanted or [(self.names[0], [lang.default(self.tasks.points(self.names[0]))])]
+        wanted = wanted or [(self.names[0], [lang.default(self.tasks.decisions(self.names[0]))])]
         return [slim(e) for e in rollout.written(self.knobs, self.tasks, self.operators, wanted)]
 
     def prior(self):

@@ -4,7 +4,7 @@
 local check = dofile "tests/support/check.lua"
 local agent = dofile "tests/support/agent.lua"
 local core = require "cawb.core"
-local jail = require "cawb.agent.shell_jail"
+local shell_jail = require "cawb.agent.shell_jail"
 local sessions = require "cawb.agent.session"
 local tools = require "cawb.agent.tools"
 
@@ -41,7 +41,7 @@ end)
 
 local function tests_of(level)
   local session = session_with { jail = level }
-  local probe, message = jail.run("true", { folder = session.folder, jail = level, seconds = 10.0, memory = 1 << 30, disk = 1 << 20,
+  local probe, message = shell_jail.run("true", { folder = session.folder, jail = level, seconds = 10.0, memory = 1 << 30, disk = 1 << 20,
     file = 1 << 20, processes = 16, most = 1000 })
   if not probe then
     print(("skip %s: %s"):format(level, message))
@@ -86,7 +86,7 @@ local function tests_of(level)
     check.write(closed .. "/work/kernel.cu", "one\n")
     assert(select(2, check.shell("chmod 700 " .. closed)) == 0)
     for _, folder in ipairs { closed .. "/work", open, closed .. "/work" } do
-      local r = assert(jail.run(("cat %s/shown/task.py && echo two >> kernel.cu && mkdir -p sub && echo x > sub/y && cat sub/y"):format(closed),
+      local r = assert(shell_jail.run(("cat %s/shown/task.py && echo two >> kernel.cu && mkdir -p sub && echo x > sub/y && cat sub/y"):format(closed),
         { folder = folder, show = { closed .. "/shown" }, jail = level, seconds = 10.0, memory = 1 << 30, disk = 1 << 20,
           file = 1 << 20, processes = 16, most = 1000 }))
       check.equal(("%d %s"):format(r.status, r.text), "0 class Modelx")

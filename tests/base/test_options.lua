@@ -2,7 +2,7 @@
 
 local check = dofile "tests/support/check.lua"
 local cawb = require "cawb"
-local cli = require "cawb.door.command_line"
+local command_line = require "cawb.door.command_line"
 local options = require "cawb.base.options"
 local rewards = require "cawb.run.rewards"
 local seeds = require "cawb.base.seeds"
@@ -116,17 +116,17 @@ check.test("a sweep leaves no value out in step, and starts with the first of ea
 end)
 
 check.test("the command line", function()
-  local o = assert(cli.parse { "s.lua", "t.py", "--device", "sim:h100", "--set", "a=1", "--set=b=2",
+  local o = assert(command_line.parse { "s.lua", "t.py", "--device", "sim:h100", "--set", "a=1", "--set=b=2",
                                "--config", "c.lua", "--json" })
   check.equal(table.concat(o.words, " "), "s.lua t.py")
   check.equal(o.device, "sim:h100")
   check.equal(table.concat(o.sets, " "), "a=1 b=2")
   check.equal(o.configs[1], "c.lua")
   assert(o.json and not o.quiet)
-  local none, message = cli.parse { "--devise", "x" }
+  local none, message = command_line.parse { "--devise", "x" }
   assert(not none)
   check.matches(message, "did you mean '%-%-device'%?")
-  none, message = cli.parse { "--out" }
+  none, message = command_line.parse { "--out" }
   assert(not none)
   check.equal(message, "--out needs a value")
 end)

@@ -227,8 +227,8 @@ check.test("an answer sent ahead is nobody's answer", function()
 end)
 
 check.test("a race that the device does not place is still one", function()
-  local judge = require "cawb.judge.verify.tolerance"
-  check.matches(judge.judge({ slots = {} }, { races = 3 }, all.tolerance), "a race on shared memory, 3 times: the device does not say where")
+  local verdict = require "cawb.judge.verify.tolerance"
+  check.matches(verdict.judge({ slots = {} }, { races = 3 }, all.tolerance), "a race on shared memory, 3 times: the device does not say where")
 end)
 
 -- ---- a compiler that a source has taken over

@@ -54,14 +54,14 @@ function M.rule(what, draw, build, name)
     local matched, drawn = 0, 0
     while drawn < M.rounds or matched < M.rounds // 2 and drawn < 20 * M.rounds do
       local steps = M.same(build, draw())
-      for _, s in ipairs(steps) do matched = matched + (s.rule == (name or "sum") and 1 or 0) end
+      for _, s in ipairs(steps) do matched = matched + (s.rule == (name or "sum_before_product") and 1 or 0) end
       drawn = drawn + 1
     end
     assert(matched >= M.rounds // 2, ("matched %d times in %d (seed %d)"):format(matched, drawn, seed))
   end)
 end
 
-function M.kept(what, build)
+function M.unchanged(what, build)
   check.test("nothing is rewritten: " .. what, function()
     check.equal(#M.same(build, { m = 8, n = 8, k = 5 }), 0)
   end)

@@ -42,7 +42,7 @@ end)
 check.test("without tensor cores, with a library's convolutions, and where nothing is fused", function()
   local y, setup = "return torch.cat([self.a(x), self.b(x)], 1)", plain
   composed.right(y, x, setup, {})
-  copies(1, y, x, setup, { arch = arch, beside = false })
+  copies(1, y, x, setup, { arch = arch, concatenate = false })
   composed.right(y, x, setup, { arch = arch, fuse = false })
 end)
 

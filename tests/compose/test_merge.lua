@@ -1,7 +1,7 @@
 -- Kernels that differ in whole numbers alone are one, where all texts are long.
 
 local composed = dofile "tests/support/composed.lua"
-local share = require "cawb.compose.plan.merge"
+local merge = require "cawb.compose.plan.merge"
 local check = composed.check
 
 -- A kernel as a generator makes it; $ is its name.
@@ -25,7 +25,7 @@ $(const float *x1, float *y2) {
 -- Two kernels with these numbers and statements, when they are shared.
 local function two(a, b, prepare)
   local kernels = { kernel("k1_one", frame:format(a[1], a[1], a[2], a[3]), 11, prepare), kernel("k2_two", frame:format(b[1], b[1], b[2], b[3]), 22, prepare) }
-  share.apply(kernels, 0)
+  merge.apply(kernels, 0)
   return kernels
 end
 
@@ -79,7 +79,7 @@ end)
 
 check.test("texts that are not long stay as they are", function()
   local kernels = { kernel("k1_one", frame:format(7, 7, "", 500), 11), kernel("k2_two", frame:format(7, 7, "", 600), 22) }
-  share.apply(kernels)
+  merge.apply(kernels)
   assert(kernels[1].made.text:find("i < 500", 1, true) and kernels[2].made.text:find("i < 600", 1, true))
 end)
 

@@ -105,18 +105,18 @@ end)
 check.test("a decision of the schedule: left out, done again, as text and back", function()
   local made = assert(composed.make(pooled, shape, layer, options()))
   local edit
-  for _, e in ipairs(schedule.legal(made)) do edit = e.whole and e or edit end
+  for _, e in ipairs(schedule.legal(made)) do edit = e.no_partial_sums and e or edit end
   local s = schedule.apply({}, edit)
   local text = schedule.text(s)
-  check.equal(text, ("{ whole = { %d } }"):format(edit.whole))
+  check.equal(text, ("{ no_partial_sums = { %d } }"):format(edit.no_partial_sums))
   check.equal(schedule.text(schedule.parse(text)), text)
   local other = composed.right(pooled, shape, layer, options { schedule = s }, {})
   assert(not parts_of(other), "it is begun all the same")
   local back
-  for _, e in ipairs(schedule.legal(other)) do back = e.begin and e or back end
+  for _, e in ipairs(schedule.legal(other)) do back = e.partial_sums and e or back end
   check.equal(schedule.text(schedule.apply(s, back)), "{}")
   check.equal(assert(composed.make(pooled, shape, layer, options())).source, made.source)
-  check.equal((select(2, schedule.parse '{ whole = { "a" } }')), "schedule: whole has a string, it takes numbers")
+  check.equal((select(2, schedule.parse '{ no_partial_sums = { "a" } }')), "schedule: no_partial_sums has a string, it takes numbers")
 end)
 
 return check.done()

@@ -7,7 +7,7 @@ local affine = require "cawb.compose.rewrite.affine"
 local index = require "cawb.compose.ir.index"
 
 local leaf, rule, mean, product, matrix, conv = rewritten.leaf, rewritten.rule, rewritten.mean, rewritten.product, rewritten.matrix, rewritten.conv
-local geometry, kept = rewritten.geometry, rewritten.kept
+local geometry, unchanged = rewritten.geometry, rewritten.unchanged
 local random = math.random
 
 -- ---- products
@@ -43,7 +43,7 @@ end, function(g, d)
     table.insert(j, d.which, index.const(d.at))
     return j
   end)
-end, "part")
+end, "product_slice")
 
 local function factor(g, name, m, n) return leaf(g, name, 2, m, n) end
 
@@ -58,7 +58,7 @@ end, function(g, d)
   local a, b, c = factor(g, "input:1", d[1], d[2]), factor(g, "input:2", d[2], d[3]), factor(g, "param:w", d[3], d[4])
   if d.left then return multiplied(g, multiplied(g, a, b), c) end
   return multiplied(g, a, multiplied(g, b, c))
-end, "chain")
+end, "matrix_chain")
 
 -- ---- zeros by construction
 
@@ -142,32 +142,32 @@ end, averaged)
 
 rule("what joins one element", function() return { n = random(5) } end, function(g, d)
   return g:reduce("sum", g:reshape(leaf(g, "input:1", d.n), { d.n, 1 }), { [2] = true })
-end, "one")
+end, "single_element")
 
 -- ---- guards
 
-kept("a row and a column that are shown of a product", function(g, d)
+unchanged("a row and a column that are shown of a product", function(g, d)
   local p = g:node { kind = "product", inputs = { leaf(g, "input:1", d.m, d.k), leaf(g, "input:2", d.k, d.n) }, shape = { d.m, d.n }, dtype = "float64" }
   return g:view(p, { d.n }, function(i) return { index.const(0), i[1] } end), g:view(p, { d.m }, function(i) return { i[1], index.const(0) } end)
 end)
-kept("what is no sum", function(g, d) return g:reduce("max", product(g, d), { [2] = true }) end)
-kept("a product that is read by others", function(g, d)
+unchanged("what is no sum", function(g, d) return g:reduce("max", product(g, d), { [2] = true }) end)
+unchanged("a product that is read by others", function(g, d)
   local p = product(g, d)
   return g:reduce("sum", p, { [2] = true }), p
 end)
-kept("what is not affine", function(g, d) return g:reduce("sum", g:map("A * A", "float64", { product(g, d) }), { [2] = true }) end)
-kept("two products with each other", function(g, d)
+unchanged("what is not affine", function(g, d) return g:reduce("sum", g:map("A * A", "float64", { product(g, d) }), { [2] = true }) end)
+unchanged("two products with each other", function(g, d)
   return g:reduce("sum", g:map("A * B", "float64", { product(g, d), product(g, d) }), { [2] = true })
 end)
-kept("few rows share the sum", function(g, d)
+unchanged("few rows share the sum", function(g, d)
   d.m = 3
   return g:reduce("sum", product(g, d), { [2] = true })
 end)
-kept("a part of what a view shows", function(g, d)
+unchanged("a part of what a view shows", function(g, d)
   local p = product(g, d)
   return g:reduce("sum", g:view(p, { d.m, 3 }, function(i) return i end), { [2] = true })
 end)
-kept("strided results of a convolution", function(g)
+unchanged("strided results of a convolution", function(g)
   return g:reduce("sum", conv(g, { groups = 1, outs = 1, transposed = false, size = { 9, 9 }, taps = { 3, 3 }, stride = { 2, 2 },
     padding = { 0, 0 }, dilation = { 1, 1 } }), { [3] = true })
 end)
@@ -178,32 +178,32 @@ local function chain(g, between, ...)
   return multiplied(g, between(p), factor(g, "param:w", m[3], m[4])), p
 end
 local function itself(p) return p end
-kept("three factors whose order is the better one, or nearly", function(g) return (chain(g, itself, 2, 9, 2, 9)) end)
-kept("three factors of one size", function(g) return (chain(g, itself, 9, 9, 9, 9)) end)
-kept("a product of two that others read", function(g)
+unchanged("three factors whose order is the better one, or nearly", function(g) return (chain(g, itself, 2, 9, 2, 9)) end)
+unchanged("three factors of one size", function(g) return (chain(g, itself, 9, 9, 9, 9)) end)
+unchanged("a product of two that others read", function(g)
   local all, p = chain(g, itself, 9, 2, 9, 2)
   return g:map("A + B", "float64", { all, g:broadcast(g:reduce("max", p, { [3] = true }, true), { 2, 9, 2 }) })
 end)
-kept("factors with something between them", function(g)
+unchanged("factors with something between them", function(g)
   return (chain(g, function(p) return g:map("A * A", "float64", { p }) end, 9, 2, 9, 2))
 end)
-kept("a square of a product", function(g)
+unchanged("a square of a product", function(g)
   local p = multiplied(g, factor(g, "input:1", 9, 2), factor(g, "input:2", 2, 9))
   return multiplied(g, p, p)
 end)
 
-kept("a diagonal of other dimensions than rows and columns", function(g)
+unchanged("a diagonal of other dimensions than rows and columns", function(g)
   local a = diagonal(g, "input:1", { 3, 3, 3 }, { offset = 0, dim1 = -2, dim2 = -1 })
   a.diagonal.b = 1
   return times(g, a, leaf(g, "input:2", 3, 3, 4))
 end)
-kept("a diagonal that is shown in another way", function(g)
+unchanged("a diagonal that is shown in another way", function(g)
   local a = diagonal(g, "input:1", { 4, 4 }, { offset = 0 })
   return times(g, g:view(a, { 4, 4 }, function(i) return { i[1], index.plus(index.scale(i[2], -1), 3) } end), leaf(g, "input:2", 4, 4))
 end)
-kept("zeros that data may have", function(g, d) return product(g, d) end)
-kept("one block", function(g) return times(g, blocks(g, { { 3, 4 } }), leaf(g, "input:1", 4, 5)) end)
-kept("many blocks of unlike sizes", function(g)
+unchanged("zeros that data may have", function(g, d) return product(g, d) end)
+unchanged("one block", function(g) return times(g, blocks(g, { { 3, 4 } }), leaf(g, "input:1", 4, 5)) end)
+unchanged("many blocks of unlike sizes", function(g)
   local sizes = {}
   for k = 1, 9 do sizes[k] = { k % 2 + 1, 2 } end
   return times(g, blocks(g, sizes), leaf(g, "input:1", 18, 5))
@@ -225,16 +225,16 @@ local composed = dofile "tests/support/composed.lua"
 local function right(...) rewritten.right(composed, ...) end
 
 right("return F.gelu(torch.logsumexp((self.c(x) - y).mean(1, keepdim=True), 1, keepdim=True)) + x", "[torch.rand(20, 64), torch.rand(48)]",
-  "self.c = nn.Linear(64, 48)", "one one sum")
+  "self.c = nn.Linear(64, 48)", "single_element single_element sum_before_product")
 right("return torch.tanh(torch.softmax(self.c(x).mean(dim=2, keepdim=True) + y, dim=1)) * 2",
-  "[torch.rand(2, 3, 8, 6, 7), torch.randn(1, 8, 1, 1, 1)]", "self.c = nn.ConvTranspose3d(3, 8, 3, padding=1)", "sum")
-right("return torch.sigmoid(F.avg_pool2d(self.c(x), 4)).sum(dim=[1, 2, 3])", "[torch.rand(2, 3, 22, 27)]", "self.c = nn.Conv2d(3, 8, 3)", "sum")
-right("return F.avg_pool2d(self.c(x), 2)", "[torch.rand(1, 64, 18, 18)]", "self.c = nn.Conv2d(64, 64, 3)", "sum")
-right("return torch.bmm(x, y)[:, -1] * 2", "[torch.rand(4, 3, 5), torch.rand(4, 5, 40)]", nil, "part")
-right("return torch.bmm(x, y)[:, 1:, 2]", "[torch.rand(4, 30, 70), torch.rand(4, 70, 40)]", nil, "part")
-right("return x @ y @ x", "[torch.randn(64, 7), torch.randn(7, 64)]", nil, "chain")
-right("return x @ (y @ self.w)", "[torch.randn(3, 40), torch.randn(40, 33)]", "self.w = nn.Parameter(torch.randn(33, 50))", "chain")
-right("return F.avg_pool2d(self.c(torch.relu(x)), 2)", "[torch.randn(2, 8, 9, 18)]", "self.c = nn.Conv2d(8, 24, 1)", "sum")
+  "[torch.rand(2, 3, 8, 6, 7), torch.randn(1, 8, 1, 1, 1)]", "self.c = nn.ConvTranspose3d(3, 8, 3, padding=1)", "sum_before_product")
+right("return torch.sigmoid(F.avg_pool2d(self.c(x), 4)).sum(dim=[1, 2, 3])", "[torch.rand(2, 3, 22, 27)]", "self.c = nn.Conv2d(3, 8, 3)", "sum_before_product")
+right("return F.avg_pool2d(self.c(x), 2)", "[torch.rand(1, 64, 18, 18)]", "self.c = nn.Conv2d(64, 64, 3)", "sum_before_product")
+right("return torch.bmm(x, y)[:, -1] * 2", "[torch.rand(4, 3, 5), torch.rand(4, 5, 40)]", nil, "product_slice")
+right("return torch.bmm(x, y)[:, 1:, 2]", "[torch.rand(4, 30, 70), torch.rand(4, 70, 40)]", nil, "product_slice")
+right("return x @ y @ x", "[torch.randn(64, 7), torch.randn(7, 64)]", nil, "matrix_chain")
+right("return x @ (y @ self.w)", "[torch.randn(3, 40), torch.randn(40, 33)]", "self.w = nn.Parameter(torch.randn(33, 50))", "matrix_chain")
+right("return F.avg_pool2d(self.c(torch.relu(x)), 2)", "[torch.randn(2, 8, 9, 18)]", "self.c = nn.Conv2d(8, 24, 1)", "sum_before_product")
 right("return F.avg_pool2d(self.c(x), 2)", "[torch.randn(2, 32, 6, 8)]", "self.c = nn.Conv2d(32, 6, 1)", "")      -- the results are fewer
 right("return torch.diag(x) @ y", "[torch.randn(40), torch.randn(40, 33)]", nil, "diagonal")
 right("return x @ torch.diag_embed(y, 1)", "[torch.randn(3, 7, 20), torch.randn(3, 19)]", nil, "diagonal")

@@ -9,7 +9,7 @@ local rewrite = require "cawb.compose.rewrite.rewrite"
 local tools = require "cawb.compose.operators.tools"
 
 local leaves, leaf, rule, mean, power_of, product = rewritten.leaves, rewritten.leaf, rewritten.rule, rewritten.mean, rewritten.power_of, rewritten.product
-local matrix, conv, geometry, kept, seed, rounds = rewritten.matrix, rewritten.conv, rewritten.geometry, rewritten.kept, rewritten.seed, rewritten.rounds
+local matrix, conv, geometry, unchanged, seed, rounds = rewritten.matrix, rewritten.conv, rewritten.geometry, rewritten.unchanged, rewritten.seed, rewritten.rounds
 local random = math.random
 
 -- ---- shifts that cancel
@@ -17,7 +17,7 @@ local random = math.random
 -- x less its mean, as norms have it, times what the deviations are summed to.
 local function centred(g, x, axes)
   local sum = g:reduce("sum", x, axes)
-  local middle = g:map("A / B", "float64", { g:kept(sum, x, axes), g:fill(power_of(x, axes), {}, "float64") })
+  local middle = g:map("A / B", "float64", { g:keepdim(sum, x, axes), g:fill(power_of(x, axes), {}, "float64") })
   local squares = g:reduce("sum", g:map("__fsub_rn(A, B) * __fsub_rn(A, B)", "float64", { x, middle }), axes, true)
   return g:map("__fsub_rn(A, B) * (C + 2.0f)", "float64", { x, middle, squares })
 end
@@ -46,15 +46,15 @@ rule("a constant ahead of what takes the mean away", rows, function(g, d)
   x = d.how == 3 and g:map("A + B", "float64", { c, x }) or d.how > 3 and g:map(y:gsub("B", "C"), "float64", { x, x, c }) or g:map(y, "float64", { x, c })
   x = g:map("A * B", "float64", { x, d.how == 1 and constant(g, d) or g:fill(3, {}, "float64") })
   return centred(g, x, d.axes)
-end, "shift")
+end, "cancelled_shift")
 
 rule("a number ahead of a softmax", rows, function(g, d)
   return softmax(g, g:map("A + B", "float64", { leaf(g, "input:1", table.unpack(d.shape)), g:fill(random(9), {}, "float64") }), d.axes)
-end, "shift")
+end, "cancelled_shift")
 
 rule("a bias of a product ahead of a mean over rows, in another shape", matrix, function(g, d)
   return g:reshape(centred(g, g:reshape(product(g, d), { d.m // 4, 4, d.n }), { true, true }), { d.m, d.n })
-end, "shift")
+end, "cancelled_shift")
 
 -- ---- means of what a norm makes
 
@@ -63,7 +63,7 @@ local texts = { "__fsub_rn(A, B) * (C + 2.0f)", "__fsub_rn(A, B) * C * D + E", "
 -- A norm over `axes` of x, from its own mean and whatever scale.
 local function norm(g, x, axes, how, weighted)
   local sum = g:reduce("sum", x, axes)
-  local middle = g:map("A / B", "float64", { g:kept(sum, x, axes), g:fill(power_of(x, axes), {}, "float64") })
+  local middle = g:map("A / B", "float64", { g:keepdim(sum, x, axes), g:fill(power_of(x, axes), {}, "float64") })
   local scale = g:map("A - B", "float64", { g:reduce("max", x, axes, true), middle })
   local rest = how == 3 and g:map("A - B", "float64", { middle, middle }) or weighted
   return g:map(texts[how], "float64", { x, middle, scale, how > 1 and rest or nil, how == 2 and weighted or nil }), scale
@@ -82,7 +82,7 @@ end, function(g, d)
   x = g:map("A * A", "float64", { x })
   local y = norm(g, x, d.axes, d.how, channels(g, x))
   return mean(g, y, d.over), y
-end, "normed")
+end, "mean_of_norm")
 
 rule("a mean of what a norm of groups makes", function() return { c = 1 << random(0, 2), each = 1 << random(0, 2), s = 1 << random(2), how = random(3) } end,
   function(g, d)
@@ -97,14 +97,14 @@ rule("a mean of what a norm of groups makes", function() return { c = 1 << rando
     local y = g:map(texts[d.how], "float64", { x, each(middle), each(g:reduce("max", wide, { [3] = true })), d.how > 1 and lost or nil,
                                                d.how == 2 and channels(g, x) or nil })
     return mean(g, y, { [3] = true })
-  end, "normed")
+  end, "mean_of_norm")
 
 check.test("what is left of a norm's own mean is its bias, and a NaN is one still", function()
   for _, value in ipairs { 3, 0 / 0 } do
     local g = graphs.new()
     local x = g:map("A * B", "float64", { leaf(g, "input:1", 1, 2, 4), leaf(g, "input:2", 1, 2, 1) })
     g.outputs = { mean(g, (norm(g, x, { [3] = true }, 2, channels(g, x))), { [3] = true }) }
-    check.equal(rewrite.apply(g:clean())[1].rule, "normed")
+    check.equal(rewrite.apply(g:clean())[1].rule, "mean_of_norm")
     local got = interpret(g:clean(), setmetatable({ ["input:2"] = function(n) return n == 0 and value or 1 end, ["param:w"] = function() return 5 end },
       { __index = leaves {} }))[1]
     check.equal(got[2], 5)
@@ -170,105 +170,105 @@ end, function(g, d)
     x.own, x = true, g:map("A + B", "float64", { x, g:reshape(bias, ones) })
   end
   return normed(g, x, 2, d.how)
-end, "fold")
+end, "folded_batch_norm")
 
 rule("a batch norm whose statistics are parameters, behind a product", function()
   local d = matrix()
   d.how = random(4)
   return d
-end, function(g, d) return normed(g, product(g, d), 2, d.how) end, "fold")
+end, function(g, d) return normed(g, product(g, d), 2, d.how) end, "folded_batch_norm")
 
 -- ---- guards
 
 -- Each guard of a norm's mean, violated once.
 local function squares(g) return g:map("A * A", "float64", { leaf(g, "input:1", 4, 2, 8) }) end
-kept("a mean of what is no norm", function(g)
+unchanged("a mean of what is no norm", function(g)
   local x = squares(g)
   return mean(g, g:map("A * B", "float64", { x, channels(g, x) }), { [3] = true })
 end)
-kept("the largest of what a norm makes", function(g)
+unchanged("the largest of what a norm makes", function(g)
   local x = squares(g)
   return g:reduce("max", (norm(g, x, { [3] = true }, 1)), { [3] = true })
 end)
-kept("a mean where all operands differ", function(g)
+unchanged("a mean where all operands differ", function(g)
   local x = squares(g)
   return mean(g, g:map("A * B", "float64", { (norm(g, x, { [3] = true }, 1)), leaf(g, "param:w", 8) }), { [3] = true })
 end)
-kept("a mean of what is not affine in the norm's input", function(g)
+unchanged("a mean of what is not affine in the norm's input", function(g)
   local x = squares(g)
   local _, scale = norm(g, x, { [3] = true }, 1)
   return mean(g, g:map("A * A * B", "float64", { x, scale }), { [3] = true }), g:reduce("sum", x, { [3] = true })
 end)
 
 -- Each guard of weights that a norm goes into, violated once.
-kept("a norm whose statistics are inputs", function(g, d) return normed(g, product(g, d), 2, 4, "input:") end)
-kept("a norm of rows", function(g, d) return normed(g, product(g, d), 1, 4) end)
-kept("a norm of what others read", function(g, d)
+unchanged("a norm whose statistics are inputs", function(g, d) return normed(g, product(g, d), 2, 4, "input:") end)
+unchanged("a norm of rows", function(g, d) return normed(g, product(g, d), 1, 4) end)
+unchanged("a norm of what others read", function(g, d)
   local p = product(g, d)
   return g:map("A + B", "float64", { normed(g, p, 2, 4), p })
 end)
-kept("a norm of what is shown", function(g, d)
+unchanged("a norm of what is shown", function(g, d)
   local p = product(g, d)
   return normed(g, p, 2, 4), p
 end)
-kept("a norm behind two inputs multiplied", function(g, d)
+unchanged("a norm behind two inputs multiplied", function(g, d)
   local p = product(g, d)
   p.inputs[2] = leaf(g, "input:2", d.k, d.n)
   return normed(g, p, 2, 4)
 end)
-kept("a norm behind something between", function(g, d) return normed(g, g:map("A * A", "float64", { product(g, d) }), 2, 4) end)
+unchanged("a norm behind something between", function(g, d) return normed(g, g:map("A * A", "float64", { product(g, d) }), 2, 4) end)
 
 -- Each guard of a shift, violated once.
 local function ahead(g, c, axes, text)
   local x = g:map(text or "A + B", "float64", { leaf(g, "input:1", 4, 8), c })
   return centred(g, x, axes or { [2] = true }), x
 end
-kept("what is added differs along the mean", function(g) return (ahead(g, leaf(g, "param:c", 8))) end)
-kept("what is added is an input", function(g) return (ahead(g, leaf(g, "input:2", 4, 1))) end)
-kept("what is added follows from an input", function(g)
+unchanged("what is added differs along the mean", function(g) return (ahead(g, leaf(g, "param:c", 8))) end)
+unchanged("what is added is an input", function(g) return (ahead(g, leaf(g, "input:2", 4, 1))) end)
+unchanged("what is added follows from an input", function(g)
   return (ahead(g, g:map("A * B", "float64", { leaf(g, "param:c", 4, 1), leaf(g, "input:2", 4, 1) })))
 end)
-kept("what is added is shown", function(g) return ahead(g, leaf(g, "param:c", 4, 1)) end)
-kept("what is multiplied", function(g) return (ahead(g, leaf(g, "param:c", 4, 1), nil, "A * B")) end)
-kept("a sum that others read", function(g)
+unchanged("what is added is shown", function(g) return ahead(g, leaf(g, "param:c", 4, 1)) end)
+unchanged("what is multiplied", function(g) return (ahead(g, leaf(g, "param:c", 4, 1), nil, "A * B")) end)
+unchanged("a sum that others read", function(g)
   local y, x = ahead(g, leaf(g, "param:c", 4, 1))
   return g:map("A + B", "float64", { y, x })
 end)
-kept("a sum in something else than a difference", function(g)
+unchanged("a sum in something else than a difference", function(g)
   local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 8), leaf(g, "param:c", 4, 1) })
   return g:map("A * B", "float64", { x, g:reduce("max", x, { [2] = true }, true) })
 end)
-kept("a mean of fewer elements than it is divided by", function(g)
+unchanged("a mean of fewer elements than it is divided by", function(g)
   local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 8), leaf(g, "param:c", 4, 1) })
   return g:map("A - B / 16.0f", "float64", { x, g:reduce("sum", x, { [2] = true }, true) })
 end)
-kept("a mean of other rows than it is taken from", function(g)
+unchanged("a mean of other rows than it is taken from", function(g)
   local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 4), leaf(g, "param:c", 4, 1) })
   local top = g:reduce("max", x, { [2] = true })
   return g:map("A - B", "float64", { x, g:broadcast(top, { 4, 4 }) })
 end)
-kept("a shift behind something that is none", function(g)
+unchanged("a shift behind something that is none", function(g)
   local x = g:map("A * A", "float64", { g:map("A + B", "float64", { leaf(g, "input:1", 4, 8), leaf(g, "param:c", 4, 1) }) })
   return centred(g, x, { [2] = true })
 end)
-kept("a largest and a mean of what differs along them", function(g)
+unchanged("a largest and a mean of what differs along them", function(g)
   local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 8), leaf(g, "param:c", 8) })
   return g:map("A - B / 8.0f", "float64", { g:reduce("max", x, { [2] = true }), g:reduce("sum", x, { [2] = true }) })
 end)
-kept("a reader that computes in another type", function(g)
+unchanged("a reader that computes in another type", function(g)
   local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 8), leaf(g, "param:c", 4, 1) })
   return g:map("A - B", "float64", { x, g:reduce("max", x, { [2] = true }, true) }, "float32")
 end)
-kept("a shift in a function", function(g)
+unchanged("a shift in a function", function(g)
   local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 8), leaf(g, "param:c", 4, 1) })
   return g:map("fabsf(A)", "float64", { x })
 end)
-kept("what is padded", function(g)
+unchanged("what is padded", function(g)
   local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 7), leaf(g, "param:c", 4, 1) })
   x = g:view(x, { 4, 8 }, function(i) return i end, function(i) return { index.plus(index.scale(i[2], -1), 6) } end, 0)
   return centred(g, x, { [2] = true })
 end)
-kept("numbers of another type", function(g)
+unchanged("numbers of another type", function(g)
   local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 8), leaf(g, "param:c", 4, 1) }, "float32")
   return centred(g, x, { [2] = true })
 end)
@@ -279,17 +279,17 @@ local composed = dofile "tests/support/composed.lua"
 
 local function right(...) rewritten.right(composed, ...) end
 
-right("return self.n(self.c(x)).mean((1, 2, 3))", "[torch.rand(4, 3, 20, 21)]", "self.c, self.n = nn.Conv2d(3, 12, 3), nn.GroupNorm(4, 12)", "normed")
-right("return self.n(self.c(x) * 2).mean((2, 3))", "[torch.rand(4, 3, 20, 21)]", "self.c, self.n = nn.Conv2d(3, 12, 3), nn.BatchNorm2d(12)", "normed shift")
-right("return F.layer_norm(x, [20, 21]).mean((2, 3))", "[torch.rand(4, 12, 20, 21)]", nil, "normed")
-right("return self.n(self.c(x))", "[torch.rand(2, 24, 9, 8)]", "self.c, self.n = nn.Conv2d(24, 40, 3), nn.BatchNorm2d(40).eval()", "fold")
-right("return torch.relu(self.n(self.c(x)))", "[torch.rand(2, 12, 5, 8)]", "self.c, self.n = nn.ConvTranspose2d(12, 8, 3, groups=2, bias=False), nn.BatchNorm2d(8, affine=False).eval()", "fold")
-right("return self.n(self.c(x))", "[torch.randn(30, 24)]", "self.c, self.n = nn.Linear(24, 40), nn.BatchNorm1d(40).eval()", "fold")
-right("return self.n(self.c(x) * self.s)", "[torch.randn(64, 24)]", "self.c, self.n, self.s = nn.Linear(24, 40), nn.BatchNorm1d(40), nn.Parameter(torch.randn(40))", "shift")
-right("return F.instance_norm(self.c(x))", "[torch.randn(2, 4, 12, 13)]", "self.c = nn.Conv2d(4, 24, 3)", "shift")
-right("y = self.n(self.c(x))\nreturn y - y.mean((2, 3, 4), keepdim=True)", "[torch.rand(2, 3, 4, 5, 6)]", "self.c, self.n = nn.ConvTranspose3d(3, 8, 3), nn.BatchNorm3d(8)", "normed shift")
-right("return torch.softmax(x + self.s, 1) + torch.log_softmax(2 * x - 3, 0)", "[torch.randn(30, 50)]", "self.s = nn.Parameter(torch.randn(30, 1))", "shift shift")
-right("return F.layer_norm(self.c(x) + self.s, [40])", "[torch.randn(64, 24)]", "self.c, self.s = nn.Linear(24, 40), nn.Parameter(torch.randn(64, 1))", "shift")
+right("return self.n(self.c(x)).mean((1, 2, 3))", "[torch.rand(4, 3, 20, 21)]", "self.c, self.n = nn.Conv2d(3, 12, 3), nn.GroupNorm(4, 12)", "mean_of_norm")
+right("return self.n(self.c(x) * 2).mean((2, 3))", "[torch.rand(4, 3, 20, 21)]", "self.c, self.n = nn.Conv2d(3, 12, 3), nn.BatchNorm2d(12)", "mean_of_norm cancelled_shift")
+right("return F.layer_norm(x, [20, 21]).mean((2, 3))", "[torch.rand(4, 12, 20, 21)]", nil, "mean_of_norm")
+right("return self.n(self.c(x))", "[torch.rand(2, 24, 9, 8)]", "self.c, self.n = nn.Conv2d(24, 40, 3), nn.BatchNorm2d(40).eval()", "folded_batch_norm")
+right("return torch.relu(self.n(self.c(x)))", "[torch.rand(2, 12, 5, 8)]", "self.c, self.n = nn.ConvTranspose2d(12, 8, 3, groups=2, bias=False), nn.BatchNorm2d(8, affine=False).eval()", "folded_batch_norm")
+right("return self.n(self.c(x))", "[torch.randn(30, 24)]", "self.c, self.n = nn.Linear(24, 40), nn.BatchNorm1d(40).eval()", "folded_batch_norm")
+right("return self.n(self.c(x) * self.s)", "[torch.randn(64, 24)]", "self.c, self.n, self.s = nn.Linear(24, 40), nn.BatchNorm1d(40), nn.Parameter(torch.randn(40))", "cancelled_shift")
+right("return F.instance_norm(self.c(x))", "[torch.randn(2, 4, 12, 13)]", "self.c = nn.Conv2d(4, 24, 3)", "cancelled_shift")
+right("y = self.n(self.c(x))\nreturn y - y.mean((2, 3, 4), keepdim=True)", "[torch.rand(2, 3, 4, 5, 6)]", "self.c, self.n = nn.ConvTranspose3d(3, 8, 3), nn.BatchNorm3d(8)", "mean_of_norm cancelled_shift")
+right("return torch.softmax(x + self.s, 1) + torch.log_softmax(2 * x - 3, 0)", "[torch.randn(30, 50)]", "self.s = nn.Parameter(torch.randn(30, 1))", "cancelled_shift cancelled_shift")
+right("return F.layer_norm(self.c(x) + self.s, [40])", "[torch.randn(64, 24)]", "self.c, self.s = nn.Linear(24, 40), nn.Parameter(torch.randn(64, 1))", "cancelled_shift")
 right("return torch.softmax(self.c(x), 1)", "[torch.randn(64, 24)]", "self.c = nn.Linear(24, 40)", "")       -- the bias differs along the rows
 
 check.test("a tensor is gone through once for a norm's mean and for a mean of what the norm makes", function()

@@ -66,7 +66,7 @@ check.test("edits: done and undone they leave nothing behind", function()
   local seen = {}
   for _, edit in ipairs(schedule.legal(made)) do
     local s = schedule.apply({}, edit)
-    local back = edit.kernel and { kernel = edit.kernel, name = edit.name } or edit.cut and { join = edit.cut } or { rewrite = edit.keep }
+    local back = edit.kernel and { kernel = edit.kernel, name = edit.name } or edit.cut and { join = edit.cut } or { rewrite = edit.skip }
     check.equal(schedule.text(schedule.apply(s, back)), "{}")
     local legal = schedule.legal(assert(compose.make(task, { schedule = s })))
     local found = false
@@ -74,26 +74,26 @@ check.test("edits: done and undone they leave nothing behind", function()
       found = found or e.kernel == back.kernel and e.name == back.name and e.value == nil and e.join == back.join and e.rewrite == back.rewrite
     end
     assert(found or edit.kernel, schedule.text(s) .. " cannot be undone")
-    seen[edit.keep and "keep" or edit.cut and "cut" or "kernel"] = true
+    seen[edit.skip and "skip" or edit.cut and "cut" or "kernel"] = true
   end
-  assert(seen.keep and seen.kernel)
+  assert(seen.skip and seen.kernel)
 end)
 
-check.test("a rewrite that is kept from being done is not done", function()
+check.test("a rewrite that a schedule skips is not done", function()
   local t = tasks[6]
   local task <close> = assert(composed.task(t[1], t[2], t[3]))
   check.equal(#assert(compose.make(task, {})).rewrites, 1)
-  check.equal(#assert(compose.make(task, { schedule = { kept = { 1 } } })).rewrites, 0)
+  check.equal(#assert(compose.make(task, { schedule = { skip = { 1 } } })).rewrites, 0)
 end)
 
 check.test("text and back", function()
-  local s = { kept = { 1, 3 }, cuts = { "1.1|2.1" }, kernels = { ["5.2"] = { vector = 2, stay = false, loop = "simt" } } }
+  local s = { skip = { 1, 3 }, cuts = { "1.1|2.1" }, kernels = { ["5.2"] = { vector = 2, stay = false, loop = "simt" } } }
   local text = schedule.text(s)
-  check.equal(text, '{ kept = { 1, 3 }, cuts = { "1.1|2.1" }, kernels = { ["5.2"] = { loop = "simt", stay = false, vector = 2 } } }')
+  check.equal(text, '{ skip = { 1, 3 }, cuts = { "1.1|2.1" }, kernels = { ["5.2"] = { loop = "simt", stay = false, vector = 2 } } }')
   check.equal(schedule.text(assert(schedule.parse(text))), text)
   check.equal(schedule.text(assert(schedule.parse "{}")), "{}")
   for text, says in pairs {
-    ["{ kept = 3 }"] = "kept must be a list", ["{ cuts = { 3 } }"] = "cuts has a number, it takes strings", ["{ tile = 3 }"] = "there is no 'tile'",
+    ["{ skip = 3 }"] = "skip must be a list", ["{ cuts = { 3 } }"] = "cuts has a number, it takes strings", ["{ tile = 3 }"] = "there is no 'tile'",
     ["{ kernels = { a = 3 } }"] = "kernels has tables of options", ["os.exit()"] = "a table is expected", ["{"] = "schedule:1:",
     ['{ kernels = { a = { lanes = "box" } } }'] = "lanes takes a number", ["{ kernels = { a = { vector = 0 } } }"] = "vector takes a whole number from 1",
     ["{ kernels = { a = { tile = 1.5 } } }"] = "tile takes a whole number", ["{ kernels = { a = { hold = 3 } } }"] = "hold takes a boolean",

@@ -7,7 +7,7 @@ local cawb = require "cawb"
 local compose = require "cawb.compose"
 local schedule = compose.schedule
 local models = require "cawb.compose.tune.model"
-local sight = require "cawb.compose.tune.cache_key"
+local cache_key = require "cawb.compose.tune.cache_key"
 local structure = require "cawb.compose.tune.structure"
 
 local task <close> = assert(composed.task("return torch.softmax(x * y, -1).mean(0), torch.tanh(x)",
@@ -168,7 +168,7 @@ check.test("a plan is measured for a kernel that was not measured before, a libr
     measure = function(made)
       local times, fresh = {}, 0
       for k, kernel in ipairs(made.kernels) do
-        local name = assert(sight.of(kernel), "a kernel without a name")
+        local name = assert(cache_key.of(kernel), "a kernel without a name")
         fresh = fresh + (known[name] and 0 or 1)
         known[name], times[k] = true, seconds((made.schedule.kernels or {})[schedule.key(kernel)])
       end
@@ -181,13 +181,13 @@ check.test("a plan is measured for a kernel that was not measured before, a libr
 end)
 
 check.test("edits that change nothing are in no mixture", function()
-  local promise = require "cawb.compose.tune.ranking"
+  local ranking = require "cawb.compose.tune.ranking"
   local one = { dull = {}, tried = {}, near = {}, own = {}, best = 0.0, model = models.new() }
   local edits = { { name = "a", value = 1 }, { name = "a", value = 2 }, { name = "b", value = 1 }, { name = "c", value = true } }
-  promise.dull(one, { a = 2 })
-  promise.dull(one, { b = 1, c = true })             -- two at once say nothing of either
-  check.equal(#promise.telling(one, edits), 3)
-  local list = promise.ranked(one, edits, function(n) return math.random(n) end)
+  ranking.dull(one, { a = 2 })
+  ranking.dull(one, { b = 1, c = true })             -- two at once say nothing of either
+  check.equal(#ranking.telling(one, edits), 3)
+  local list = ranking.ranked(one, edits, function(n) return math.random(n) end)
   local singles = 0
   for _, entry in ipairs(list) do
     local is_single = next(entry.own, next(entry.own)) == nil
@@ -279,25 +279,25 @@ end)
 
 check.test("what was measured elsewhere is asked for first, of kernels that are alike", function()
   local records = compose.records
-  local made, kept = make {}, records.new()
+  local made, known = make {}, records.new()
   for _, kernel in ipairs(made.kernels) do
-    kept:add(records.about(kernel), { lanes = 64 }, math.log(0.7))
-    kept:add(records.about(kernel), { lanes = 128 }, math.log(1.4))
+    known:add(records.about(kernel), { lanes = 64 }, math.log(0.7))
+    known:add(records.about(kernel), { lanes = 128 }, math.log(1.4))
   end
   local first
-  compose.tune.search({}, { make = make, measurements = 2, records = kept, seed = 1, measure = function(m)
+  compose.tune.search({}, { make = make, measurements = 2, records = known, seed = 1, measure = function(m)
     first = m.schedule
     local times = {}
     for k in ipairs(m.kernels) do times[k] = 1.0 end
     return times
   end })
   assert(schedule.text(first):find("lanes = 64", 1, true), schedule.text(first))
-  local near = kept:near(records.about(made.kernels[1]))
+  local near = known:near(records.about(made.kernels[1]))
   local far = records.about(made.kernels[1])
   far.written = far.written + 20
   local function hope(own, list) return records.expected(own, 0.0, list, {}) end
   assert(hope({ lanes = 64 }, near) > 2 * hope({ lanes = 128 }, near))
-  assert(hope({ lanes = 64 }, near) > 2 * hope({ lanes = 64 }, kept:near(far)), "what is unlike says little")
+  assert(hope({ lanes = 64 }, near) > 2 * hope({ lanes = 64 }, known:near(far)), "what is unlike says little")
 end)
 
 check.test("records are lines of a file that the next search reads; lines that are none are passed over", function()

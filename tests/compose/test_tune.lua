@@ -18,14 +18,14 @@ check.test("as a strategy: the second turn is what was found, and the record has
   out, status = check.shell(("'%s' tune examples/layernorm.py --device sim:h100 --set 'settings.schedule={ tile = 3 }' --out %s 2>&1")
     :format(core.program, dir))
   check.equal(status, 1, out)
-  check.matches(out, "schedule: there is no 'tile'; there are kept, whole, stores, cuts, kernels and strict")
+  check.matches(out, "schedule: there is no 'tile'; there are skip, no_partial_sums, stores, cuts, kernels and strict")
 end)
 
 -- The strategy with made-up times: a kernel's text says how long it takes, and the first is the slowest. What is measured stands in the
 -- file MEASURED; after so many measurements as STOP says it is as if somebody pressed Ctrl-C.
 local made_up = [[
   local cawb, compose, core = require "cawb", require "cawb.compose", require "cawb.core"
-  local sight, own = require "cawb.compose.tune.cache_key", {}
+  local cache_key, own = require "cawb.compose.tune.cache_key", {}
   local measured, stop, file = 0, tonumber(os.getenv "STOP"), io.open(os.getenv "MEASURED", "a")
   cawb.profile = function(_, candidate)
     measured = measured + 1
@@ -36,7 +36,7 @@ local made_up = [[
   compose.times = function(made)
     local times = {}
     for k, kernel in ipairs(made.kernels) do
-      local text = sight.of(kernel)
+      local text = cache_key.of(kernel)
       if measured == 1 then own[text] = true end
       times[k] = own[text] and 1e-6 or 1e-6 * (0.3 + tonumber(core.hash.sha256(text):sub(1, 4), 16) / (1 << 17))
     end

@@ -1,5 +1,5 @@
 -- Weights of products, and of what they sum over: a weighted sum of a batch's products as one product of longer sums (longer), weights that
--- go into the factor that parameters make up (scaled). Bit by bit on small whole numbers, where the rules must not match, and through the judge.
+-- go into the factor that parameters make up (scaled_factor). Bit by bit on small whole numbers, where the rules must not match, and through the judge.
 
 local check = dofile "tests/support/check.lua"
 local composed = dofile "tests/support/composed.lua"
@@ -79,7 +79,7 @@ local function matched(what, rule, build, draw)
   end)
 end
 
-matched("random sums, with and without what is no product", "longer", function(g, d) return summed(g, d, products(g, d)) end, sizes)
+matched("random sums, with and without what is no product", "longer_product", function(g, d) return summed(g, d, products(g, d)) end, sizes)
 
 -- A product one of whose factors is multiplied by weights along its terms, or, where d.rows, for each of its own rows or columns.
 local function scaled(g, d, w, other)
@@ -91,7 +91,7 @@ local function scaled(g, d, w, other)
   return g:node { kind = "product", inputs = d.left and { near, far } or { far, near }, shape = { d.b, d.m, d.n }, dtype = "float64" }, all
 end
 
-matched("weights of either factor's terms", "scaled", function(g, d) return (scaled(g, d)) end, function()
+matched("weights of either factor's terms", "scaled_factor", function(g, d) return (scaled(g, d)) end, function()
   local d = sizes()
   d.left, d.m, d.n = random(2) == 1, d.m + 1, d.n + 1
   return d
@@ -99,34 +99,34 @@ end)
 
 local fixed = { b = 2, c = 3, m = 4, n = 5, k = 2, ahead = 1 }
 
-local function kept(what, build, other)
+local function unchanged(what, build, other)
   check.test("nothing is rewritten: " .. what, function()
     check.equal((steps_of(build, setmetatable(other or {}, { __index = fixed }))), 0)
   end)
 end
 
 local function itself(g, d) return summed(g, d, products(g, d)) end
-kept("weights that differ among a product's rows", itself, { rows = 4 })
-kept("products that others read", function(g, d)
+unchanged("weights that differ among a product's rows", itself, { rows = 4 })
+unchanged("products that others read", function(g, d)
   local p = products(g, d)
   return summed(g, d, p), g:reduce("max", p, { [4] = true })
 end)
-kept("products with a bias", itself, { bias = true })
-kept("several kinds of elements that are no products", itself, { ahead = 3 })
-kept("more arithmetic than memory", itself, { m = 60, n = 60, k = 60, ahead = 0 })
-kept("factors that are no smaller than the results, and not known before", function(g, d)
+unchanged("products with a bias", itself, { bias = true })
+unchanged("several kinds of elements that are no products", itself, { ahead = 3 })
+unchanged("more arithmetic than memory", itself, { m = 60, n = 60, k = 60, ahead = 0 })
+unchanged("factors that are no smaller than the results, and not known before", function(g, d)
   return summed(g, d, products(g, d, leaf(g, "input:2", d.b, d.c, d.k, d.n)))
 end, { k = 40 })
-kept("a largest of products", function(g, d)
+unchanged("a largest of products", function(g, d)
   return g:reduce("max", joined(g, d, products(g, d)), { [2] = true })
 end)
 
 local function one(g, d) return (scaled(g, d)) end
-kept("weights of a factor's own rows", one, { left = true, rows = true })
-kept("weights of a factor's own columns", one, { rows = true })
-kept("weights that are not known before", function(g, d) return (scaled(g, d, leaf(g, "input:3", d.b, d.k, 1))) end)
-kept("weights of a factor where the other one is not known before either", function(g, d) return (scaled(g, d, nil, leaf(g, "input:2", d.b, d.m, d.k))) end)
-kept("a weighted factor that others read", function(g, d)
+unchanged("weights of a factor's own rows", one, { left = true, rows = true })
+unchanged("weights of a factor's own columns", one, { rows = true })
+unchanged("weights that are not known before", function(g, d) return (scaled(g, d, leaf(g, "input:3", d.b, d.k, 1))) end)
+unchanged("weights of a factor where the other one is not known before either", function(g, d) return (scaled(g, d, nil, leaf(g, "input:2", d.b, d.m, d.k))) end)
+unchanged("a weighted factor that others read", function(g, d)
   local p, all = scaled(g, d)
   return p, g:reduce("max", all, { [3] = true })
 end)
@@ -136,7 +136,7 @@ local function right(what, forward, inputs, setup, count, rules)
     local made = composed.right(forward, inputs, setup)
     local names = {}
     for k, s in ipairs(made.rewrites) do names[k] = s.rule end
-    check.equal(table.concat(names, " "), rules or "longer")
+    check.equal(table.concat(names, " "), rules or "longer_product")
     local _, ahead = made.plan:gsub("prepare%(function%(params%) launch", "")
     local _, all = made.plan:gsub("launch%(", "")
     check.equal(all - ahead, count, made.plan)
@@ -148,8 +148,8 @@ local setup = "self.b, self.d = nn.Parameter(torch.randn(2, 3, 8, 2, 4)), nn.Par
 right("states of blocks", states .. "return (self.d[:, 1:, :, None, None] * s).sum(1)", "[torch.rand(2, 3, 8, 2, 12)]", setup, 1)
 right("states of blocks behind one of zeros", states .. "return (self.d[..., None, None] * torch.cat([torch.zeros_like(s[:, :1]), s], 1)).sum(1)",
   "[torch.rand(2, 3, 8, 2, 12)]", setup, 1)
-right("weights of terms", "return torch.einsum('bclhp,bclhn->bchpn', x * self.d[:, :3, None, :, None], self.b)", "[torch.rand(2, 3, 8, 2, 12)]", setup, 1, "scaled")
+right("weights of terms", "return torch.einsum('bclhp,bclhn->bchpn', x * self.d[:, :3, None, :, None], self.b)", "[torch.rand(2, 3, 8, 2, 12)]", setup, 1, "scaled_factor")
 right("weights of terms, and of states", "return (self.d[:, 1:, :, None, None] * torch.einsum('bclhp,bclhn->bchpn', x * self.d[:, :3, None, :, None], self.b)).sum(1)",
-  "[torch.rand(2, 3, 8, 2, 12)]", setup, 1, "longer scaled")
+  "[torch.rand(2, 3, 8, 2, 12)]", setup, 1, "longer_product scaled_factor")
 
 return check.done()

@@ -10,7 +10,7 @@
 local check = dofile "tests/support/check.lua"
 local pages = dofile "tests/door/pages.lua"
 local cawb = require "cawb"
-local cli = require "cawb.door.command_line"
+local command_line = require "cawb.door.command_line"
 local core = require "cawb.core"
 local options = require "cawb.base.options"
 local rules = require "cawb.judge.rules"
@@ -50,7 +50,7 @@ local function parsed_run(words, page)
   local text = page.files[words[1]] or assert(io.open(words[1])):read "a"
   local main = assert(load(text, "=" .. words[1]))
   if not table.concat(words, " "):find "%.py" or words[2] == "--" then return end
-  local o = assert(cli.parse(words))
+  local o = assert(command_line.parse(words))
   local s = assert(strategy.check(main(), words[1]))
   local all = options.copy(cawb.defaults)
   all.settings = s.settings

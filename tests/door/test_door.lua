@@ -91,7 +91,7 @@ check.test("judge: kernels that cawb comes with have their names in any folder, 
 end)
 
 check.test("judge: where a modelled speed-up is too near to 1 to be one, that is said, with how far it is from the bound", function()
-  local verdict = require "cawb.door.answer"
+  local answer = require "cawb.door.answer"
   local function page(median)
     local s = { against = "eager", median = median, lo = median, hi = median, less_accurate = {} }
     local time = { median = 8e-6, lo = 8e-6, hi = 8e-6, samples = 1 }
@@ -99,7 +99,7 @@ check.test("judge: where a modelled speed-up is too near to 1 to be one, that is
     local turn = { ok = true, name = "k", label = "", modelled = true, time_s = time, speedup = { eager = s }, facts = facts }
     local run = { turns = { turn }, id = "r", ledger = { dir = "d" },
       task = { name = "t", notes = {}, baselines = { eager = { time_s = time } }, device = { info = { model = "H" } } } }
-    return table.concat(verdict.page(run), "\n")
+    return table.concat(answer.page(run), "\n")
   end
   local said = page(1.04)
   check.matches(said, "^right, and neither faster nor slower than eager PyTorch")

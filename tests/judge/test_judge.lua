@@ -1,7 +1,7 @@
 -- The judge's arithmetic, on statistics made by hand: no device, no task host.
 
 local check = dofile "tests/support/check.lua"
-local judge = require "cawb.judge.verify.tolerance"
+local verdict = require "cawb.judge.verify.tolerance"
 local model = require "cawb.torch.modelled"
 local tolerance = require("cawb.base.defaults").tolerance
 
@@ -14,7 +14,7 @@ local function output(changes)
   return { slots = { { o } } }
 end
 
-local function reason(changes, report) return judge.judge(output(changes), report, tolerance) end
+local function reason(changes, report) return verdict.judge(output(changes), report, tolerance) end
 
 check.test("a good output passes", function() check.equal(reason(), nil) end)
 
@@ -47,7 +47,7 @@ check.test("three times the error of a straightforward kernel passes, under any 
   local function plain(error, factor)
     local t = require("cawb.base.options").copy(tolerance)
     t.factor = factor
-    return judge.judge(output { worst = { error = error }, nrms = error, eager = { worst = 0, nrms = 0 },
+    return verdict.judge(output { worst = { error = error }, nrms = error, eager = { worst = 0, nrms = 0 },
                                 plain = { worst = 1e-3, nrms = 1e-3 } }, nil, t)
   end
   for _, factor in ipairs { 3, 100 } do
@@ -63,7 +63,7 @@ check.test("on badly conditioned inputs the sizes of terms say how far off a ker
     local o = output { worst = { error = error }, nrms = error, eager = { worst = 1e-4, nrms = 1e-4 }, terms = terms,
                        worst_row = { index = 0, nrms = error, rows = 4 } }
     o.slots[1][1].eager.worst_row = { index = 0, nrms = 1e-4, rows = 4 }
-    return judge.judge(o, nil, battery.tolerance_of({ graph = {} }, tolerance, case, o))
+    return verdict.judge(o, nil, battery.tolerance_of({ graph = {} }, tolerance, case, o))
   end
   -- What the errors are beside the terms, and eager PyTorch's.
   local function beside(error)
@@ -108,7 +108,7 @@ check.test("what is not a number never passes", function()
   check.matches(reason { nrms = 0 / 0 }, "wrong overall")
   local o = output()
   o.slots[1][1].nrms = nil
-  check.matches(judge.judge(o, nil, tolerance), "wrong overall")
+  check.matches(verdict.judge(o, nil, tolerance), "wrong overall")
   check.matches(reason { nan = 3 }, "3 elements are NaN where the reference is a number, the first at %[3, 4%]")
   check.matches(reason { nan_missing = 1 }, "numbers where the reference is NaN")
   check.matches(reason { inf_mismatch = 2 }, "infinite")
@@ -130,9 +130,9 @@ check.test("unwritten elements come first", function()
 end)
 
 check.test("whole numbers must be equal", function()
-  check.equal(judge.judge({ slots = { { { dtype = "int64", numel = 8, unwritten = 0, mismatches = 0 } } } },
+  check.equal(verdict.judge({ slots = { { { dtype = "int64", numel = 8, unwritten = 0, mismatches = 0 } } } },
     nil, tolerance), nil)
-  check.matches(judge.judge({ slots = { { { dtype = "int64", numel = 8, unwritten = 0, mismatches = 2,
+  check.matches(verdict.judge({ slots = { { { dtype = "int64", numel = 8, unwritten = 0, mismatches = 2,
     first = { index = { 1 } } } } } }, nil, tolerance), "2 of 8 elements differ, the first at %[1%]")
 end)
 
@@ -141,7 +141,7 @@ check.test("an index is right where what it points to is as good, and the first 
     local i = { op = "argmax", ties = "first", dtype = "float32", eager = 1e-6, exact = false, gap = 0, later = 0,
                 outside = 0, repeated = 0 }
     for k, v in pairs(changes) do i[k] = v end
-    return judge.judge({ slots = { { { dtype = "int64", numel = 8, unwritten = 0, mismatches = 2, index = i,
+    return verdict.judge({ slots = { { { dtype = "int64", numel = 8, unwritten = 0, mismatches = 2, index = i,
       first = { index = { 1 } } } } } }, nil, tolerance)
   end
   check.equal(index { gap = 1.5e-5 }, nil)                       -- twice the floor

@@ -68,13 +68,13 @@ class Score(Serving):
 
     def test_schedules_are_choices_of_the_compiler(self):
         wanted = {"kernels": {"1.6": {"lanes": 32}}, "kept": [1], "cuts": ["1.1|1.2"]}
-        _, answer = self.server.score({"schedule": {"points": True}}, {"schedule": wanted}, {"schedule": {"tile": 3}}, {"schedule": {"kernels": 3}},
+        _, answer = self.server.score({"schedule": {"decisions": True}}, {"schedule": wanted}, {"schedule": {"tile": 3}}, {"schedule": {"kernels": 3}},
                                       {"schedule": {"kernels": {"1.6": {"lanes": []}}}})
         own, other, unknown, number, nested = answer["items"]
         self.assertTrue(own["ok"] and other["ok"], answer)
         self.assertNotEqual(own["source"], other["source"])
-        self.assertTrue(all(point["values"] for point in own["points"]) and own["points"], own)
-        self.assertNotIn("points", other)
+        self.assertTrue(all(decision["values"] for decision in own["decisions"]) and own["decisions"], own)
+        self.assertNotIn("decisions", other)
         self.assertIn("'tile' is no choice", unknown["reason"])
         self.assertIn("'kernels' is no choice, or of another type", number["reason"])
         self.assertIn("an option has a name and a plain value", nested["reason"])

@@ -4,7 +4,7 @@ import math
 import os
 import tempfile
 
-from traincase import POINTS, Judge, close, run, small
+from traincase import DECISIONS, Judge, close, run, small
 import torch
 
 import client
@@ -16,10 +16,10 @@ import search
 
 
 def test_language():
-    assert lang.schedule(POINTS, ["joined", "auto", "auto"]) == {}
-    assert lang.schedule(POINTS, ["cut", 4, False]) == {"cuts": ["1.1|2.1"], "kernels": {"2.1": {"vector": 4, "hold": False}}}
-    assert lang.schedule(POINTS, ["cut", True, "auto"]) is None, "true is no vector"
-    assert lang.schedule(POINTS, [None, 1, "auto"]) is None
+    assert lang.schedule(DECISIONS, ["joined", "auto", "auto"]) == {}
+    assert lang.schedule(DECISIONS, ["cut", 4, False]) == {"cuts": ["1.1|2.1"], "kernels": {"2.1": {"vector": 4, "hold": False}}}
+    assert lang.schedule(DECISIONS, ["cut", True, "auto"]) is None, "true is no vector"
+    assert lang.schedule(DECISIONS, [None, 1, "auto"]) is None
     for value in lang.VALUES:
         assert lang.is_in([lang.value_of(lang.token_of(value))], value), value
     assert lang.value_of(lang.READY) is None and len(set(lang.VOCABULARY.values())) == len(lang.VOCABULARY)
@@ -33,7 +33,7 @@ def test_loop():
     episodes = rollout.episodes_of(table, actor, judge, {}, ["a", "b"] * 4, 3, torch.Generator().manual_seed(1))
     for e in episodes:
         assert len(e["tokens"]) == len(e["mask"]) == len(e["logs"]) == len(e["rewards"])
-        assert e["programs"][0] == lang.default(POINTS) and e["ends"][0] is None and len(e["results"]) == 3
+        assert e["programs"][0] == lang.default(DECISIONS) and e["ends"][0] is None and len(e["results"]) == 3
         assert all(chosen for chosen, reward in zip(e["mask"], e["rewards"]) if reward), "what is paid for was chosen"
         failures = sum(not r["ok"] or p in e["programs"][:k] for k, (r, p) in enumerate(zip(e["results"], e["programs"])))
         close(sum(e["rewards"]), e["best"] - table["fail_cost"] * failures - rollout.reward_of("log", e["results"][0]))
@@ -45,8 +45,8 @@ def test_loop():
 def test_edits():
     """Edits are of the best program so far; a name that several decisions have needs to be told which one; what is no edit ends a turn."""
     class Two(Judge):
-        def points(self, name):
-            return POINTS + [dict(POINTS[1], kernel="3.1")]
+        def decisions(self, name):
+            return DECISIONS + [dict(DECISIONS[1], kernel="3.1")]
 
         def one(self, program):
             return dict(super().one(program[:3]), limit="memory")
@@ -57,11 +57,11 @@ def test_edits():
         return [said.pop(0)]
     plain, rollout._choose = rollout._choose, choose
     try:
-        vector, value = lang.point_token(POINTS[1]), lang.token_of
+        vector, value = lang.decision_token(DECISIONS[1]), lang.token_of
         for words, wanted in (([vector, lang.OF, value(4), lang.READY], ["joined", 4, "auto", "auto"]),
-                              ([vector, lang.OF + 1, value(2), lang.point_token(POINTS[0]), value("cut")], ["cut", "auto", "auto", 2]),
+                              ([vector, lang.OF + 1, value(2), lang.decision_token(DECISIONS[0]), value("cut")], ["cut", "auto", "auto", 2]),
                               ([vector, lang.OF + 2], [None] * 4), ([lang.TURN], [None] * 4),
-                              ([lang.point_token(POINTS[0]), value(4)], [None, "auto", "auto", "auto"])):
+                              ([lang.decision_token(DECISIONS[0]), value(4)], [None, "auto", "auto", "auto"])):
             said[:] = words
             (episode,) = rollout.episodes_of(table, None, judge, {}, ["a"], 2, None)
             assert episode["programs"][1] == wanted and not said, episode["programs"]
@@ -121,7 +121,7 @@ class Server:
         return [{"key": key, "hash": key * 16} for key in "ab"]
 
     def score(self, task, schedule):
-        return {"ok": True, "points": POINTS, "speedup": {}, "time_s": {"median": 1.0}}
+        return {"ok": True, "decisions": DECISIONS, "speedup": {}, "time_s": {"median": 1.0}}
 
     def score_all(self, items):
         self.items += items

@@ -8,7 +8,7 @@ sys.path[:0] = [os.path.join(ROOT, "python/cawb_learn"), os.path.join(ROOT, "ben
 import knobs  # noqa: E402
 import lang  # noqa: E402
 
-POINTS = [{"kind": "cut", "what": "1.1|2.1", "values": ["joined", "cut"]},
+DECISIONS = [{"kind": "cut", "what": "1.1|2.1", "values": ["joined", "cut"]},
           {"kind": "knob", "kernel": "2.1", "by": "rows", "name": "vector", "values": ["auto", 1, 2, 4], "size": 4096, "row": 64},
           {"kind": "knob", "kernel": "2.1", "by": "rows", "name": "hold", "values": ["auto", False], "size": 4096, "row": 64}]
 
@@ -18,18 +18,18 @@ class Judge:
 
     asked = evaluated = 0
 
-    def points(self, name):
-        return POINTS
+    def decisions(self, name):
+        return DECISIONS
 
     def default(self, _):
-        return self.one(lang.default(POINTS))
+        return self.one(lang.default(DECISIONS))
 
     def score(self, pairs):
         self.asked += len(pairs)
         return [self.one(program) for _, program in pairs]
 
     def one(self, program):
-        if lang.schedule(POINTS, program) is None:
+        if lang.schedule(DECISIONS, program) is None:
             return {"ok": False, "stage": "reply", "reason": "unreadable"}
         if program[2] is False:
             return {"ok": False, "stage": "verify", "reason": "stray"}

@@ -20,7 +20,7 @@ end
 local function decisions(made)
   local list, at = {}, {}
   for _, edit in ipairs(schedule.legal(made)) do
-    local key = edit.kernel and edit.kernel .. " " .. edit.name or edit.cut or edit.keep
+    local key = edit.kernel and edit.kernel .. " " .. edit.name or edit.cut or edit.skip
     if not at[key] then
       at[key] = { edit.kernel and edit.kernel .. edit.name }
       list[#list + 1] = at[key]

@@ -14,7 +14,7 @@ local function lines_of(line, asked, seen)
   local first = asked[1][3]
   for k = 2, #asked do
     local s, times = compose.schedule.parse(asked[k][1]), asked[k][3]
-    if times and not s.cuts and not s.kept and #times == #first then
+    if times and not s.cuts and not s.skip and #times == #first then
       for n, kernel in ipairs(line.kernels) do
         local own = (s.kernels or {})[kernel.key] or {}
         local key = n .. records.text(own)

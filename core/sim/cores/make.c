@@ -94,7 +94,7 @@ void sim_exec_free(sim_exec *x) {
   sim_order_leave(x);
   for (unsigned i = 0; x->warps != NULL && i < x->nwarps; i++) {
     free(x->warps[i].copies);
-    free(x->warps[i].lane_seen);
+    free(x->warps[i].lane_clock);
     sim_undefined_free(&x->warps[i]);
     sim_calls_free(&x->warps[i]);
   }

@@ -5,7 +5,7 @@
 #include "sim/exec/fault.h"
 #include "sim/exec/groups.h"
 #include "sim/exec/lanes.h"
-#include "sim/exec/meeting.h"
+#include "sim/exec/warp_sync.h"
 #include "sim/instructions/variants.h"
 
 /* A group has come to a barrier: note it, and leave it there unless it only arrives. */
@@ -59,7 +59,7 @@ static void check_whole(sim_exec *x, unsigned id) {
     for (unsigned k = 0; k < x->warps[i].ngroups; k++) {
       const sim_group *g = &x->warps[i].group[k];
       if (g->state != SIM_AT_BLOCK || g->barrier != id || g->mask == x->warps[i].live) continue;
-      if (x->function->code[g->pc].flags & BAR_ALIGNED) sim_meeting_diverged(&x->warps[i], g->pc, g->mask);
+      if (x->function->code[g->pc].flags & BAR_ALIGNED) sim_warp_sync_diverged(&x->warps[i], g->pc, g->mask);
     }
 }
 
@@ -99,8 +99,8 @@ static int cluster_waits(const sim_exec *x) {
   for (unsigned k = 0; k < x->npeers; k++)
     for (unsigned i = 0; i < x->nwarps; i++) {
       const sim_warp *w = &x->peers[k]->warps[i];
-      if (w->live & ~w->met) return 1;
-      arrived |= w->met != 0;
+      if (w->live & ~w->arrived) return 1;
+      arrived |= w->arrived != 0;
     }
   return !arrived;
 }
@@ -110,11 +110,11 @@ int sim_barrier_meet(sim_exec *x) {
   int released = 0;
   if (cluster_waits(x)) return 0;
   for (unsigned k = 0; k < x->npeers; k++) {
-    x->peers[k]->meetings++;
+    x->peers[k]->cluster_phase++;
     sim_epoch_next(x->peers[k]);
     for (unsigned i = 0; i < x->nwarps; i++) {
       sim_warp *w = &x->peers[k]->warps[i];
-      w->met = 0;
+      w->arrived = 0;
       for (unsigned g = 0; g < w->ngroups; g++) {
         if (w->group[g].state != SIM_AT_CLUSTER) continue;
         w->group[g].state = SIM_READY;
@@ -130,10 +130,10 @@ int sim_barrier_meet(sim_exec *x) {
 void sim_barrier_cluster(sim_warp *w, const sim_insn *in) {
   sim_exec *x = w->exec;
   if (in->mode == 0) {
-    w->met |= w->mask;
-    w->meeting = x->meetings;
+    w->arrived |= w->mask;
+    w->arrived_phase = x->cluster_phase;
     sim_group_park(w, w->pc + 1, w->active, SIM_READY, 0);
-  } else if (w->meeting != x->meetings) sim_group_park(w, w->pc + 1, w->active, SIM_READY, 0);
+  } else if (w->arrived_phase != x->cluster_phase) sim_group_park(w, w->pc + 1, w->active, SIM_READY, 0);
   else {
     sim_group_park(w, w->pc, w->mask, SIM_AT_CLUSTER, 0);
     sim_group_park(w, w->pc + 1, w->active & ~w->mask, SIM_READY, 0);

@@ -10,7 +10,7 @@
 #include "sim/exec/calls.h"
 #include "sim/exec/isa.h"
 #include "sim/exec/lanes.h"
-#include "sim/exec/meeting.h"
+#include "sim/exec/warp_sync.h"
 #include "sim/memory/device.h"
 #include "sim/memory/log.h"
 
@@ -20,7 +20,7 @@ enum { ROUNDS = 32 };
 /* What was accessed before is over: at a barrier, and between blocks. */
 void sim_epoch_next(sim_exec *x) {
   if (x->stretches != NULL) x->stretches(x, 0);
-  for (unsigned i = 0; x->lane_writes != NULL && i < x->nwarps; i++) sim_meeting_whole(&x->warps[i]);
+  for (unsigned i = 0; x->lane_writes != NULL && i < x->nwarps; i++) sim_warp_sync_all(&x->warps[i]);
   if (++x->epoch < 1u << 24) return;           /* it must fit beside the flags */
   memset(x->writers, 0, x->shadow_size * sizeof *x->writers);
   memset(x->readers, 0, x->shadow_size * sizeof *x->readers);
@@ -61,7 +61,7 @@ void sim_block_begin(sim_exec *x) {
     w->pc = 0;
     w->next = UINT32_MAX;
     w->ngroups = 0;
-    w->met = w->ncopies = 0;
+    w->arrived = w->ncopies = 0;
     w->undefined = NULL;
     memset(w->commits, 0, sizeof w->commits);
     w->closed = w->fenced = 0;
@@ -71,7 +71,7 @@ void sim_block_begin(sim_exec *x) {
   memset(x->barrier, 0, sizeof x->barrier);
   x->exited = x->unset = 0;
   x->ended = 0;
-  x->meetings = 0;
+  x->cluster_phase = 0;
   x->nbulks = 0;
   if (x->flying > 0) {
     memset(x->flight, 0, x->shadow_size);

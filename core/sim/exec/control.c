@@ -81,8 +81,8 @@ int op_bar_warp(sim_warp *w, const sim_insn *in) {
   }
   uint32_t here = w->mask;
   w->mask |= others;
-  if (w->mask == w->live) sim_meeting_whole(w);
-  else sim_meeting_named(w, m);
+  if (w->mask == w->live) sim_warp_sync_all(w);
+  else sim_warp_sync_masks(w, m);
   w->mask = here;
   return SIM_NEXT;
 }

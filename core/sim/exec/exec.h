@@ -55,8 +55,8 @@ struct sim_warp {
   uint32_t carry;               /* the condition code of add.cc and its kin */
   unsigned index, ngroups;
   uint32_t fails, polls;        /* waits in vain, looks at global memory, since it was let run */
-  uint32_t met;                 /* lanes that have arrived at the cluster's barrier */
-  uint32_t meeting;             /* which meeting of the cluster they arrived at */
+  uint32_t arrived;             /* lanes that have arrived at the cluster's barrier */
+  uint32_t arrived_phase;       /* phase of that barrier in which they arrived */
   sim_copy *copies;             /* under way */
   uint32_t ncopies, copies_room;
   uint32_t commits[SIM_LANES];  /* groups of copies that each lane has closed */
@@ -68,8 +68,8 @@ struct sim_warp {
   unsigned char *local, *local_set;   /* a byte for each of `local`: it was written */
   struct sim_undefined *undefined_kept;       /* room for `undefined` */
   struct sim_clock *clock, *fence;    /* what it knows of other blocks, see sim/watch/order.h */
-  uint64_t met_at, lane_met[SIM_LANES];       /* when its lanes last met, see meeting.h; */
-  uint64_t (*lane_seen)[SIM_LANES];   /* since then some of them; NULL: none did */
+  uint64_t warp_epoch, lane_epoch[SIM_LANES];   /* of the last synchronisation of all lanes, of each lane: see warp_sync.h */
+  uint64_t (*lane_clock)[SIM_LANES];   /* vector clocks of the lanes; NULL: no part of the warp has synchronised alone */
   struct sim_stack *calls;      /* see calls.c; NULL: there was none */
   sim_exec *exec;
 };
@@ -99,7 +99,7 @@ struct sim_exec {
   uint32_t *writers, *readers;  /* shadow of shared memory, see sim/watch/shadow.h */
   uint32_t *lines;              /* source line of the last write */
   uint64_t *lane_writes, *lane_reads;   /* of the same units, see sim/watch/lanes.h; NULL: lanes cannot race */
-  uint64_t meeting;             /* of lanes, so far */
+  uint64_t lane_epochs;         /* synchronisations of lanes so far */
   uint32_t shadow_size, epoch;
   int unset;                    /* the load at hand reads what nothing has written */
   uint32_t first_epoch;         /* in which the block began; 0: it is not known any more */
@@ -116,7 +116,7 @@ struct sim_exec {
   int regrouped;                /* four warps have met for one, so that others may go on */
   sim_exec **peers, *alone;     /* the blocks of the cluster; `alone`: where there is one */
   unsigned npeers, rank, cluster[3];
-  uint32_t meetings;            /* times that the cluster has met */
+  uint32_t cluster_phase;       /* of the cluster's barrier: it counts how often all blocks have arrived */
   int ended, suspended, polling;   /* it is over, its shared memory gone; it goes on; it waits for others */
   sim_exec **parked;            /* clusters that wait for later ones, at the launch's own */
   unsigned nparked, parked_room;

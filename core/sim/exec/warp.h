@@ -6,7 +6,7 @@
 #define CAWB_SIM_EXEC_WARP_H
 
 #include "sim/exec/lanes.h"
-#include "sim/exec/meeting.h"
+#include "sim/exec/warp_sync.h"
 
 /* Whether all of `named` are here, those that have exited apart. */
 static inline int all_here(sim_warp *w, uint32_t named) {
@@ -23,13 +23,13 @@ static inline int all_here(sim_warp *w, uint32_t named) {
   return (named & w->live & ~w->mask) == 0;
 }
 
-/* Lanes have come together where these are their masks. */
-static inline int meet_as_named(sim_warp *w, const u32 *m) {
+/* The lanes that have come together synchronise, each with the lanes of its mask. Returns 1. */
+static inline int sync_masks(sim_warp *w, const u32 *m) {
   uint32_t missing = 0;
   if (!w->exec->checks) return 1;
   for (unsigned l = 0; l < SIM_LANES; l++) missing |= (w->mask & ~m[l]) & lane_bit[l];
-  if (missing != 0) sim_meeting_misnamed(w, (unsigned)__builtin_ctz(missing), m[__builtin_ctz(missing)]);
-  sim_meeting_named(w, m);
+  if (missing != 0) sim_warp_sync_misnamed(w, (unsigned)__builtin_ctz(missing), m[__builtin_ctz(missing)]);
+  sim_warp_sync_masks(w, m);
   return 1;
 }
 
@@ -38,8 +38,8 @@ static inline int gathered(sim_warp *w, sim_ref mask) {
   const u32 *m = SIM_PLACE(u32, w, mask);
   uint32_t before, named = 0;
   if (w->mask == SIM_ALL) {
-    if (mask.base != SIM_CONSTS || m[0] != SIM_ALL) return meet_as_named(w, m);
-    if (w->exec->lane_writes != NULL) sim_meeting_whole(w);
+    if (mask.base != SIM_CONSTS || m[0] != SIM_ALL) return sync_masks(w, m);
+    if (w->exec->lane_writes != NULL) sim_warp_sync_all(w);
     return 1;
   }
   do {
@@ -47,7 +47,7 @@ static inline int gathered(sim_warp *w, sim_ref mask) {
     for (unsigned l = 0; l < SIM_LANES; l++) named |= before >> l & 1 ? m[l] : 0;
     if (!all_here(w, named)) return 0;
   } while (w->mask != before);               /* those who waited name others, perhaps */
-  return meet_as_named(w, m);
+  return sync_masks(w, m);
 }
 
 /* Tiles of a warp come with masks of their own: the lanes of `left` whose mask is that of
@@ -79,7 +79,7 @@ static inline unsigned shuffle_from(int mode, unsigned l, uint32_t b, uint32_t c
 /* All lanes that live must be here: 1, or 0 to wait for the others. */
 static inline int whole_warp(sim_warp *w) {
   if (w->mask != SIM_ALL && !all_here(w, SIM_ALL)) return 0;
-  sim_meeting_whole(w);
+  sim_warp_sync_all(w);
   return 1;
 }
 

@@ -1,18 +1,18 @@
-/* lanes.c - see lanes.h. Times of lanes are kept by sim/exec/meeting.c. */
+/* lanes.c - see lanes.h. */
 #include "sim/watch/lanes.h"
 
-#include "sim/exec/meeting.h"
+#include "sim/exec/warp_sync.h"
 #include "sim/watch/race.h"
 
-/* A note: when, which warp, which lane, several lanes. */
-static uint64_t note_of(uint64_t time, const sim_warp *w, unsigned lane) { return time << 16 | w->index << 8 | lane; }
+/* A note: the epoch, the warp, the lane; SEVERAL where several lanes accessed the unit. */
+static uint64_t note_of(uint64_t epoch, const sim_warp *w, unsigned lane) { return epoch << 16 | w->index << 8 | lane; }
 enum { SEVERAL = 0x20 };
 
-/* Whether a note is of another lane of this warp, which this lane has not met since. */
-static int apart(const sim_warp *w, uint64_t note, unsigned lane) {
+/* Whether a note is of another lane of this warp, whose access does not happen before this lane's. */
+static int unordered(const sim_warp *w, uint64_t note, unsigned lane) {
   unsigned other = note & 31;
-  if ((note >> 8 & 255) != w->index || note >> 16 < w->met_at || (other == lane && !(note & SEVERAL))) return 0;
-  return note >> 16 >= sim_meeting_known(w, lane, other);
+  if ((note >> 8 & 255) != w->index || note >> 16 < w->warp_epoch || (other == lane && !(note & SEVERAL))) return 0;
+  return note >> 16 >= sim_warp_sync_order(w, lane, other);
 }
 
 static void say(sim_warp *w, const sim_insn *in, uint32_t unit, unsigned lane, uint64_t note, int how, int other_how) {
@@ -42,12 +42,12 @@ static void look(sim_warp *w, const sim_insn *in, uint32_t addr, uint32_t unit, 
   sim_exec *x = w->exec;
   uint64_t wrote = x->lane_writes[unit], read = x->lane_reads[unit];
   if (how == READ) {
-    if (!(wrote & SEVERAL) && apart(w, wrote, l)) say(w, in, unit, l, wrote, READ, WRITE);
-  } else if (apart(w, read, l) && !unchanged(w, in, addr, l, unit)) say(w, in, unit, l, read, WRITE, READ);
+    if (!(wrote & SEVERAL) && unordered(w, wrote, l)) say(w, in, unit, l, wrote, READ, WRITE);
+  } else if (unordered(w, read, l) && !unchanged(w, in, addr, l, unit)) say(w, in, unit, l, read, WRITE, READ);
 }
 
 static void keep(sim_warp *w, uint64_t *note, unsigned l) {
-  uint64_t now = note_of(w->lane_met[l], w, l), before = *note;
+  uint64_t now = note_of(w->lane_epoch[l], w, l), before = *note;
   int others = before >> 8 == now >> 8 && (before & 255) != l;
   *note = others ? now | SEVERAL : now;
 }

@@ -1,10 +1,9 @@
 /*
-** lanes.h - races between the lanes of a warp in shared memory: one stores and another loads the same
-** place, and no __syncwarp() or other instruction of the whole warp lies between. Of each unit of shared memory
-** it is noted who stored and who read it last: the lane, and when. Time is counted from one meeting of lanes to the next;
-** of each pair of lanes it is known until when the one's accesses come before the other's (a meeting of all
-** lanes is the rule, of some the exception). Only accesses are noted behind which, and looked at before which,
-** another may lie with no meeting between: sim/read/lanes.c finds them when a kernel is decoded.
+** lanes.h - races between the lanes of a warp in shared memory: one lane stores to a place, another one loads from it, and
+** neither access happens before the other. A note for each unit of shared memory says which lane stored to it last, which
+** lane read it last, and in which epochs (sim/exec/warp_sync.h). An access races with a note of another lane whose epoch
+** does not happen before it. Not all accesses are noted and checked: only those that another access may follow, or precede,
+** without a synchronisation between them. sim/read/lanes.c finds these when a kernel is decoded.
 */
 #ifndef CAWB_SIM_WATCH_LANES_H
 #define CAWB_SIM_WATCH_LANES_H

@@ -1,6 +1,6 @@
--- jail: a command of somebody whom nobody trusts, in the confinement of core/judge/jail/jail.h. A process
--- of its own (`cawb --jail`) without an environment enters it and becomes the command; it
--- and all that it started end when the command ends, or the deadline passes, or the judge goes.
+-- shell_jail: a command of an agent, in the confinement of core/judge/jail/jail.h. A process of its own
+-- (`cawb --jail`) without an environment enters the jail and becomes the command. It and all processes that it
+-- started end when the command ends, when the deadline passes, or when the judge ends.
 
 local core = require "cawb.core"
 local loop = require "cawb.base.loop"

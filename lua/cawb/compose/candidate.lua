@@ -1,30 +1,30 @@
 -- candidate: a task, lowered: kernel.cu and plan.lua.
 
-local attend = require "cawb.compose.schedule.attention"
-local behind = require "cawb.compose.schedule.epilogue"
-local beside = require "cawb.compose.schedule.horizontal"
+local attention = require "cawb.compose.schedule.attention"
 local cells = require "cawb.compose.schedule.cells"
-local choose = require "cawb.compose.schedule.generators"
+local choices = require "cawb.compose.tune.choices"
+local concatenation = require "cawb.compose.schedule.concatenation"
 local core = require "cawb.core"
-local factors = require "cawb.compose.schedule.packing"
+local decisions = require "cawb.compose.decisions"
+local epilogue = require "cawb.compose.schedule.epilogue"
 local file = require "cawb.base.file"
+local generators = require "cawb.compose.schedule.generators"
 local import = require "cawb.compose.operators.import"
-local kept = require "cawb.compose.tune.choices"
 local library = require "cawb.compose.ir.library"
 local limits = require "cawb.compose.plan.limits"
+local merge = require "cawb.compose.plan.merge"
+local packing = require "cawb.compose.schedule.packing"
+local partial = require "cawb.compose.split.partial"
 local partition = require "cawb.compose.schedule.partition"
 local plan = require "cawb.compose.plan.plan"
-local points = require "cawb.compose.points"
 local prepared = require "cawb.compose.ir.prepared"
 local records = require "cawb.compose.tune.records"
 local rewrite = require "cawb.compose.rewrite.rewrite"
-local partial = require "cawb.compose.split.partial"
 local schedule = require "cawb.compose.schedule.schedule"
-local share = require "cawb.compose.plan.merge"
+local search = require "cawb.compose.tune.search"
 local show = require "cawb.compose.plan.show"
 local split = require "cawb.compose.split.split"
 local tensors = require "cawb.compose.schedule.tensor_cores"
-local tune = require "cawb.compose.tune.search"
 local wave = require "cawb.compose.schedule.wave"
 
 local M = {}
@@ -42,7 +42,7 @@ local function generate(kernels, options)
     for _, list in ipairs { kernel.roots, kernel.members } do
       for _, x in ipairs(list) do kernel.own[x] = true end
     end
-    local made, why = choose.generate(kernel, options)
+    local made, why = generators.generate(kernel, options)
     if why then return nil, ("%s: %s"):format(plan.about(kernel), why) end
     kernel.made, kernel.written = made, made and made.text
     if not made then
@@ -98,7 +98,7 @@ local function is_joined(kernel)
   return #kernel.roots == 1 and x.kind == "view" and #x.pieces >= MANY
 end
 
--- Which kernels may be one, beside what `options` say. `apart`: tensors that are put together are so in a kernel of its own.
+-- Which kernels may be one, as far as `options` allow it. `apart`: tensors that are put together are so in a kernel of its own.
 local function choice_of(options)
   if options.fuse == false then return never end
   local may, apart = options.choice, options.apart
@@ -111,8 +111,8 @@ end
 M.table = show.lines
 
 --- Seconds and launches of each of its kernels, of a profile of it: see show.lua. Schedules, their decisions, and a search among them:
---- schedule.lua, points.lua, tune.lua; what searches found out, records.lua, and has from one run to the next, kept.lua.
-M.times, M.launches, M.schedule, M.points, M.tune, M.records, M.kept = show.times, show.launches, schedule, points, tune, records, kept
+--- schedule.lua, decisions.lua, search.lua; measurements of searches, records.lua, and their choices in earlier runs, choices.lua.
+M.times, M.launches, M.schedule, M.decisions, M.tune, M.records, M.choices = show.times, show.launches, schedule, decisions, search, records, choices
 
 local compares = { eq = true, ne = true, lt = true, le = true, gt = true, ge = true }
 
@@ -162,7 +162,7 @@ function once(task, given)
   local options = schedule.options(given, joins)
   local g, why = import.graph(task, options)
   if not g then return nil, why end
-  local steps = options.rewrite == false and {} or rewrite.apply(g, options.kept)
+  local steps = options.rewrite == false and {} or rewrite.apply(g, options.skip)
   local able = partial.begin(g, options)
   split.long(g, options)
   schedule.label(g)
@@ -170,22 +170,22 @@ function once(task, given)
     if options.stores[x.label] and x.kind == "map" then x.wanted = true end
   end
   local fuse = options.fuse ~= false
-  if fuse and options.beside ~= false then beside.wish(g) end
+  if fuse and options.concatenate ~= false then concatenation.wish(g) end
   local choice = choice_of(options)
   local kernels = partition.kernels(g, { choice = choice, strided = strided, arch = options.arch })
   if fuse then
-    kernels = wave.join(behind.join(kernels, options), options, choice)
+    kernels = wave.join(epilogue.join(kernels, options), options, choice)
     kernels = cells.join(kernels, options, choice)
-    kernels = factors.absorb(behind.join(attend.join(kernels, options), options), options)
-    if options.beside ~= false then kernels = beside.join(kernels) end
+    kernels = packing.absorb(epilogue.join(attention.join(kernels, options), options), options)
+    if options.concatenate ~= false then kernels = concatenation.join(kernels) end
   end
   local unmade = partial.unmade(kernels, options.unmade)
   if unmade then return once(task, setmetatable({ unmade = unmade }, { __index = given })) end
   local made
   made, why = generate(kernels, options)
   if not made then return nil, why end
-  if beside.is_called(kernels) then return once(task, setmetatable({ beside = false }, { __index = given })) end
-  local is_long = share.apply(kernels, options.long)
+  if concatenation.is_called(kernels) then return once(task, setmetatable({ concatenate = false }, { __index = given })) end
+  local is_long = merge.apply(kernels, options.long)
   prepared.mark(kernels)
   local text, scratch = plan.text(g, kernels)
   return { source = source(kernels, is_long), plan = text, kernels = kernels, graph = g, scratch = scratch, rewrites = steps, schedule = options.schedule or schedule.default(), joins = joins, begun = able,

@@ -1,4 +1,4 @@
--- verdict: one judged candidate as an answer: is it right, is it faster, what holds it back, what is next. From a run
+-- answer: one judged candidate as an answer: is it right, is it faster, what holds it back, what is next. From a run
 -- with one turn, and the profile of that turn's candidate where there is one.
 
 local baseline_names = require "cawb.base.baseline_names"

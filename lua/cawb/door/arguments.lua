@@ -1,4 +1,4 @@
--- given: a task and a candidate as somebody names them on a command line: which word is which,
+-- arguments: a task and a candidate as somebody names them on a command line: which word is which,
 -- and what a path to a candidate may be.
 
 local candidates = require "cawb.judge.task.candidate"

@@ -1,12 +1,12 @@
 -- command: what commands share: flags, options, a device, a store, and the exit code of a failure. `cawb WORD` ends where
 -- a call inside `need` fails (base/need.lua).
 
-local cli = require "cawb.door.command_line"
+local command_line = require "cawb.door.command_line"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
 local device = require "cawb.gpu.device"
 local display = require "cawb.base.display"
-local given_words = require "cawb.door.arguments"
+local arguments = require "cawb.door.arguments"
 local job = require "cawb.door.job"
 local kinds = require "cawb.gpu.kinds"
 local needed = require "cawb.base.need"
@@ -59,10 +59,10 @@ function M.take(argv, own)
   return given, rest
 end
 
---- The command's own flags, and the words of a run without them: given, cli.parse's table.
+--- The command's own flags, and the words of a run without them: given, command_line.parse's table.
 function M.parse(argv, own)
   local given, rest = M.take(argv, own)
-  return given, sound(cli.parse(rest))
+  return given, sound(command_line.parse(rest))
 end
 
 --- The command's own flags where there are no others: given, words.
@@ -118,19 +118,19 @@ function M.print_table(headings, rows)
 end
 
 --- `cawb WORD TASK.py CANDIDATE [flags]`, of which `own` are not those of a run: open, and call `body(task, candidate,
---- options, given, cli)`, which returns an exit code.
+--- options, given, command_line)`, which returns an exit code.
 function M.main(word, argv, own, body)
   local given, parsed = M.parse(argv, own)
   if #parsed.words ~= 2 then
     M.wrong(("a task and a candidate are needed: cawb %s TASK.py CANDIDATE [flags]"):format(word))
   end
-  parsed.words = { given_words.order(table.unpack(parsed.words)) }
-  local no_task = given_words.no_task(parsed.words[1])
+  parsed.words = { arguments.order(table.unpack(parsed.words)) }
+  local no_task = arguments.no_task(parsed.words[1])
   if no_task then M.wrong(no_task) end
   local all = M.options(parsed)
   scale.prepare(all)
   local dev <close> = M.device(parsed.device, all)
-  local c = sound(given_words.candidate(parsed.words[2]))
+  local c = sound(arguments.candidate(parsed.words[2]))
   local refused = kinds.refusal(dev, c.python and "python" or "kernels")
   if refused then M.wrong(refused) end
   local t <close> = need(task.open(parsed.words[1], { device = dev, seed = parsed.seed, options = all }))

@@ -1,4 +1,4 @@
--- cli: the command line of `cawb STRATEGY.lua TASK.py`, as a table.
+-- command_line: the command line of `cawb STRATEGY.lua TASK.py`, as a table.
 
 local place = require "cawb.base.place"
 local suggest = require "cawb.base.suggest"

@@ -1,7 +1,7 @@
 -- compare: what strategies make of the same tasks: each pair is one run in a process of its own, and
 -- what it printed as JSON is all that counts here.
 
-local cli = require "cawb.door.command_line"
+local command_line = require "cawb.door.command_line"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
 
@@ -106,7 +106,7 @@ local headings = { "task", "strategy", "vs eager", "vs compile", "reward", "turn
 
 --- `argv`: STRATEGY,STRATEGY,... TASK.py ... and the flags of a run. Returns the exit code.
 function M.main(argv)
-  local parsed, message = cli.parse(argv)
+  local parsed, message = command_line.parse(argv)
   if not parsed or #parsed.words < 2 then
     io.stderr:write("compare: ", message or "strategies and a task are needed: cawb strategies/compare.lua -- "
       .. "single,repair,react TASK.py ... [flags]", "\n")

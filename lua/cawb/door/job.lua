@@ -46,19 +46,19 @@ local function exit_code(r)
   return r.best and M.codes.passed or M.codes.failed
 end
 
---- Begin a run of the strategy `s` on what is open (opened.lua), recorded in the store `cli.out` and told to `report`
+--- Begin a run of the strategy `s` on what is open (opened.lua), recorded in the store `command_line.out` and told to `report`
 --- (report.lua). Returns the run, or nil, message, name.
-function M.begin(cli, s, o, report)
-  local book, message, name = ledger.open(cli.out)
+function M.begin(command_line, s, o, report)
+  local book, message, name = ledger.open(command_line.out)
   if not book then return nil, message, name end
   local stopped
-  if cli.resume then
-    stopped, message, name = resume.read(book, cli.resume, o.task)
+  if command_line.resume then
+    stopped, message, name = resume.read(book, command_line.resume, o.task)
     if not stopped then return nil, message, name end
     o.options.seconds, book = math.max(1e-3, o.options.seconds - stopped.seconds), resume.ledger(book, stopped)
   end
   local r
-  r, message, name = run.new { task = o.task, strategy = s, options = o.options, ledger = book, report = report, id = cli.run_id }
+  r, message, name = run.new { task = o.task, strategy = s, options = o.options, ledger = book, report = report, id = command_line.run_id }
   if not r then return nil, message, name end
   report.live:tell(ledger.now_path(book.dir, r.id))
   if stopped then resume.restore(r, stopped) end
@@ -78,28 +78,28 @@ function M.finish(r)
 end
 
 -- The run itself, between opening and closing what it uses.
-local function perform(cli, s, o)
+local function perform(command_line, s, o)
   local out, fd = io.stdout, 1
-  if cli.json then
+  if command_line.json then
     out, fd = io.stderr, 2
     M.print_elsewhere()
   end
-  local r, message, name = M.begin(cli, s, o, report.new(out, fd, cli.quiet))
+  local r, message, name = M.begin(command_line, s, o, report.new(out, fd, command_line.quiet))
   if not r then return M.complain(message, name) end
   r:loop()
   M.finish(r)
-  if cli.json then print_json(r) end
+  if command_line.json then print_json(r) end
   return exit_code(r)
 end
 
---- Run a strategy on a task. `cli` is what cli.parse returned, with two words; `value`
+--- Run a strategy on a task. `command_line` is what command_line.parse returned, with two words; `value`
 --- is what the first one's chunk returned. Returns the exit code.
-function M.main(cli, value)
-  local s, message = strategy.check(value, cli.words[1])
+function M.main(command_line, value)
+  local s, message = strategy.check(value, command_line.words[1])
   if not s then return M.complain(message, "usage") end
-  local o <close>, why, name = opened.open(cli, s, cli.json)
+  local o <close>, why, name = opened.open(command_line, s, command_line.json)
   if not o then return M.complain(why, name) end
-  return perform(cli, s, o)
+  return perform(command_line, s, o)
 end
 
 return M

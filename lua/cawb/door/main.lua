@@ -5,10 +5,10 @@
 --   cawb WORD [arguments]               a command: lua/commands/WORD.lua
 
 local core = require "cawb.core"
-local cli = require "cawb.door.command_line"
+local command_line = require "cawb.door.command_line"
 local door = require "cawb.door.command"
 require "cawb"                        -- gives the names that scripts may require
-local given = require "cawb.door.arguments"
+local arguments = require "cawb.door.arguments"
 local job = require "cawb.door.job"
 local page = require "cawb.door.page"
 local place = require "cawb.base.place"
@@ -58,8 +58,8 @@ local function unknown(word)
   if strategy.file(word) then
     return usage(("the strategy %s needs a task: cawb %s TASK.py"):format(word, word))
   end
-  if core.fs.kind(word) == "folder" then return usage(given.no_task(word)) end
-  if word:match "%.cu$" then return usage(given.a_kernel(word)) end
+  if core.fs.kind(word) == "folder" then return usage(arguments.no_task(word)) end
+  if word:match "%.cu$" then return usage(arguments.a_kernel(word)) end
   local known = commands()
   return usage(("unknown command '%s'%s"):format(word,
     suggest.hint(word, table.move(strategy.names(), 1, #strategy.names(), #known + 1, known))))
@@ -116,7 +116,7 @@ local function script(argv)
 end
 
 local function optimise(argv)
-  local parsed, message = cli.parse(argv)
+  local parsed, message = command_line.parse(argv)
   if not parsed then return usage(message) end
   if #parsed.words == 1 and parsed.words[1]:match "%.py$" then table.insert(parsed.words, 1, "compose") end
   if #parsed.words ~= 2 then
@@ -125,7 +125,7 @@ local function optimise(argv)
   if parsed.words[1]:match "%.py$" and not parsed.words[2]:match "%.py$" then   -- the other way round
     parsed.words[1], parsed.words[2] = parsed.words[2], parsed.words[1]
   end
-  if given.is_candidate(parsed.words[1]) then return usage(given.a_kernel(parsed.words[1], parsed.words[2])) end
+  if arguments.is_candidate(parsed.words[1]) then return usage(arguments.a_kernel(parsed.words[1], parsed.words[2])) end
   local word = parsed.words[1]
   if word:match "^%l[%l-]*$" and not strategy.file(word) and core.fs.kind(("%s/lua/commands/%s.lua"):format(core.home, word)) then
     return usage(("%s is a command, which comes first: cawb %s %s ... ('cawb help %s' says what else)"):format(word, word, parsed.words[2], word))

@@ -14,7 +14,7 @@ local python = require "cawb.base.python"
 local sanitizer = require "cawb.judge.verify.sanitizer"
 local stats = require "cawb.base.stats"
 local tasks = require "cawb.judge.task.task"
-local ways = require "cawb.compose.variants"
+local variants = require "cawb.compose.variants"
 
 local M = {}
 
@@ -72,10 +72,10 @@ end
 -- What was composed holds for one shape. At another the task is lowered again, the same way; a kernel of somebody's own has
 -- a plan for every shape.
 local function at_shape(task, candidate, options, own)
-  local way = not own and ways.of(candidate)
-  if not way then return candidate end
-  local made = needed.sound(ways.make(task, options, way))
-  return candidates.new { source = made.source, plan = made.plan, options = made.options, name = way.name }
+  local variant = not own and variants.of(candidate)
+  if not variant then return candidate end
+  local made = needed.sound(variants.make(task, options, variant))
+  return candidates.new { source = made.source, plan = made.plan, options = made.options, name = variant.name }
 end
 
 -- The member for a shape: what a tunable must be there, and else what was chosen.

@@ -7,7 +7,7 @@ local ceilings = require "cawb.gpu.ceilings"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
 local live = require "cawb.door.live"
-local verdict = require "cawb.door.answer"
+local answer = require "cawb.door.answer"
 
 local M = {}
 
@@ -182,7 +182,7 @@ function Report:run_ends(run)
     for _, text in ipairs(display.records(headings, rows, self.live:width(), 2)) do self:line(text) end
     if not run.task.device.info.modelled then self:line "" end
     for _, text in ipairs(baseline_lines(run.task, run.best)) do self:line(text) end
-    for _, text in ipairs(run.best and verdict.size_lines(run.best) or {}) do self:line(text) end
+    for _, text in ipairs(run.best and answer.size_lines(run.best) or {}) do self:line(text) end
   end
   self:line(closing(run))
   local spent = spent_on_models(run)

@@ -1,4 +1,4 @@
--- room: what is done where a device has no memory left for something that its worker is to do. The task host gives back what it keeps,
+-- memory_wait: what is done where a device has no memory left for something that its worker is to do. The task host gives back what it keeps,
 -- which is mostly of the candidate before; the worker begins anew, and it is tried again. Others who hold memory of the same device, as
 -- tasks of a suite that begin or end do, are waited for. What does not fit because of them is the machine's failure; what would
 -- not fit without them either is the candidate's.

@@ -7,7 +7,7 @@ local battery = require "cawb.judge.verify.battery"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local host = require "cawb.judge.worker.jail_host"
-local judge = require "cawb.judge.verify.tolerance"
+local verdict = require "cawb.judge.verify.tolerance"
 local measure = require "cawb.judge.time.measure"
 local processes = require "cawb.judge.time.processes"
 local rounds = require "cawb.judge.time.rounds"
@@ -234,7 +234,7 @@ local function note_errors(self, compared)
   for name, c in pairs(compared) do
     local error = {}
     if owner(name) == name and name ~= me then
-      judge.note_error(error, c)
+      verdict.note_error(error, c)
       self.errors[name] = { worst = error.worst, nrms = error.nrms }
     end
   end
@@ -243,7 +243,7 @@ end
 -- Why what the candidate wrote while it was timed is unacceptable, or nil.
 local function wrong(self, compared)
   for name, c in pairs(compared) do
-    local why = owner(name) == me and judge.judge(c, nil, self.options.tolerance)
+    local why = owner(name) == me and verdict.judge(c, nil, self.options.tolerance)
     if why then return why end
   end
 end

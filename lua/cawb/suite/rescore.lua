@@ -3,7 +3,7 @@
 -- turn that another tolerance would let pass was never timed.
 
 local core = require "cawb.core"
-local judge = require "cawb.judge.verify.tolerance"
+local verdict = require "cawb.judge.verify.tolerance"
 local options = require "cawb.base.options"
 local rescore_rules = require "cawb.suite.rescore_rules"
 local rewards = require "cawb.run.rewards"
@@ -38,7 +38,7 @@ local function judge_trials(facts, tolerance)
   local trials = facts.trials
   if not trials or #trials == 0 then return false end
   for _, trial in ipairs(trials) do
-    local why = judge.judge({ slots = { trial.outputs } }, facts.report, tolerance)
+    local why = verdict.judge({ slots = { trial.outputs } }, facts.report, tolerance)
     if why then return why end
   end
 end

@@ -22,7 +22,7 @@ from cawb_host.judge.trials import PRIVATE, Trial
 OTHER_SEEDS = 4  # tried at load, until inputs and outputs have both changed
 FEW = 32         # elements; all of fewer may cancel at once
 NEAR = {2: 3e-2, 4: 1e-3, 8: 1e-3}                  # by bytes of an element: normalised rms errors
-SHOWS = {2: 3e-2, 4: 1e-3, 8: 1e-3}                 # by bytes of an element: a change that no tolerance hides
+VISIBLE = {2: 3e-2, 4: 1e-3, 8: 1e-3}               # by bytes of an element: a change that no tolerance hides
 PIECE = 1 << 24                                     # elements that are looked at at a time
 MORE, WEIGHTS_TIME = 8.0, 1.0                       # times as much as other weights; seconds
 
@@ -30,17 +30,18 @@ FLOATING = ("float64", "float32", "float16", "bfloat16")
 
 
 class Study:
-    """The part of a Workload that looks at its task."""
+    """The part of a Workload that runs its task a few times. It uses the Workload's runner, trials, judge and task, and sets the
+    fields that describe the task: inputs, graph, notes, deterministic, random, constant, dynamic, ..."""
 
     def vary(self, seed, weights_seed):
         """Gives the module other weights for which the reference is as exact; returns their names."""
         for strength in STRENGTHS + (0,):
             names = self.runner.vary(weights_seed, strength)
             if not names or self.is_sure(seed):
-                return self.strengthen(seed, weights_seed, strength, names)
+                return self.vary_weak_weights(seed, weights_seed, strength, names)
         return []
 
-    def strengthen(self, seed, weights_seed, strength, names):
+    def vary_weak_weights(self, seed, weights_seed, strength, names):
         """Every weight must show in the output: weights that hardly do are varied more. Weights that do
         not show even then stay in `unseen`."""
         self.unseen = self.hardly_seen(seed, names)
@@ -67,7 +68,7 @@ class Study:
             tensor.copy_(own[name])
             after = self.runner.forward(inputs, seed)
             tensor.copy_(kept)
-            if not any(shows(a, b) for (_, a), (_, b) in zip(before, after)):
+            if not any(differ_visibly(a, b) for (_, a), (_, b) in zip(before, after)):
                 found.append(name)
         return found
 
@@ -80,7 +81,7 @@ class Study:
             if fault.name in ("device", "memory"):
                 raise
             return False
-        return all(near(a, b) for (_, a), (_, b) in zip(eager, wide or eager) if a.is_floating_point())
+        return all(is_near(a, b) for (_, a), (_, b) in zip(eager, wide or eager) if a.is_floating_point())
 
     def study(self, seed):
         """Run it a few times: outputs, op graph, is it deterministic, random? Of inputs
@@ -103,9 +104,9 @@ class Study:
             return self.study(seed)
         self.runner.repeatable = self.deterministic and not self.random
         del trial
-        self.constant = not self.moves(before, outputs, seed)
+        self.constant = not self.depends_on_inputs(before, outputs, seed)
         self.note_typical(seed)
-        self.remark()
+        self.add_notes()
 
     def probe(self, trial, seed):
         """The first call, observed; marks of its outputs."""
@@ -156,7 +157,7 @@ class Study:
                 return False
         return True
 
-    def moves(self, first, found, seed):
+    def depends_on_inputs(self, first, found, seed):
         """Whether inputs and outputs change with the seed. A small output may be
         the same for two seeds by chance, so there are a few."""
         inputs = outputs = False
@@ -207,7 +208,7 @@ class Study:
             if finite:
                 self.outputs[i]["typical"] = statistics.median_low(finite)
 
-    def remark(self):
+    def add_notes(self):
         if self.random:
             self.notes.append("the outputs depend on torch's random state (dropout?): no kernel"
                               " can repeat them; switch it off in the task")
@@ -233,7 +234,7 @@ def parts(*tensors):
         yield [v[start:start + PIECE] for v in vectors]
 
 
-def shows(out, other):
+def differ_visibly(out, other):
     """Whether two outputs differ by more than any tolerance."""
     if not out.is_floating_point():
         return not torch.equal(out, other)
@@ -242,10 +243,10 @@ def shows(out, other):
         a = a.to(torch.float64)
         error += float((a - b).nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0).square_().sum())
         size += float(a.nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0).square_().sum())
-    return error > (SHOWS[out.element_size()] ** 2) * size
+    return error > (VISIBLE[out.element_size()] ** 2) * size
 
 
-def near(out, wide):
+def is_near(out, wide):
     """Whether an output is finite where the reference is, and near it on the whole."""
     error = size = 0.0
     for a, b in parts(out, wide):

@@ -164,8 +164,8 @@ class Battery(unittest.TestCase):
         try:
             with Largest() as seen:
                 battery.reach(drawn, like)
-                self.assertTrue(study.near(like, near_to))
-                self.assertFalse(study.shows(like, like.view(64, 1000)))
+                self.assertTrue(study.is_near(like, near_to))
+                self.assertFalse(study.differ_visibly(like, like.view(64, 1000)))
         finally:
             battery.PIECE, study.PIECE = was
         self.assertLessEqual(seen.bytes, 8 * 1000)
@@ -175,12 +175,12 @@ class Battery(unittest.TestCase):
         x = torch.randn(3, 500)
         wide, odd = x.double(), x.clone()
         wide[1, 7], odd[1, 7] = float("inf"), float("nan")
-        self.assertTrue(study.near(odd, wide))                # no number is asked for where the reference is none
-        self.assertFalse(study.near(odd, x.double()))
-        self.assertFalse(study.near(x * 1.01, x.double()))
-        self.assertTrue(study.near(torch.zeros(3), torch.zeros(3).double()))
-        self.assertTrue(study.shows(x, x * 1.01))
-        self.assertFalse(study.shows(x, x * (1 + 1e-6)))
+        self.assertTrue(study.is_near(odd, wide))                # no number is asked for where the reference is none
+        self.assertFalse(study.is_near(odd, x.double()))
+        self.assertFalse(study.is_near(x * 1.01, x.double()))
+        self.assertTrue(study.is_near(torch.zeros(3), torch.zeros(3).double()))
+        self.assertTrue(study.differ_visibly(x, x * 1.01))
+        self.assertFalse(study.differ_visibly(x, x * (1 + 1e-6)))
 
     def test_what_each_case_is(self):
         like = torch.zeros(20, 300)

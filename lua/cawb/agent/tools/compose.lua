@@ -47,7 +47,7 @@ local function edits(made)
       end
       lines[at[key]] = lines[at[key]] .. " " .. tostring(e.value)
     elseif e.cut then lines[#lines + 1] = ("cuts: %q"):format(e.cut)
-    elseif e.keep then lines[#lines + 1] = ("kept: %d"):format(e.keep) end
+    elseif e.skip then lines[#lines + 1] = ("skip: %d"):format(e.skip) end
   end
   return lines
 end

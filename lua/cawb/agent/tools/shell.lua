@@ -1,7 +1,7 @@
 -- shell: commands in a jail around the workspace; off unless agent.shell says otherwise.
 
 local core = require "cawb.core"
-local jail = require "cawb.agent.shell_jail"
+local shell_jail = require "cawb.agent.shell_jail"
 
 -- Beside the workspace: what the session may read, and variables that say where it is.
 local function readable(session)
@@ -33,7 +33,7 @@ return {
     local opts = { folder = assert(core.fs.realpath(session.folder)), most = options.agent.result - 300 }
     for key, value in pairs(options.shell) do opts[key] = value end
     opts.show, opts.env = readable(session)
-    local got, message, name = jail.run(arguments.command, opts)
+    local got, message, name = shell_jail.run(arguments.command, opts)
     if not got and name == "interrupted" then error("interrupted", 0) end
     if not got then
       return ("refused: this machine offers no jail for commands (%s). Do without: the other tools need none. (For the "

@@ -19,7 +19,7 @@ function M.new(kernel, vector)
   end
   return setmetatable({ kernel = kernel, inside = inside, vector = vector or 1, lines = {}, depth = 1, guarded = 0,
                         scopes = { {} }, names = {}, order = {}, counts = {}, headers = {},
-                        chosen = {}, early = {} }, Body)
+                        selected = {}, early = {} }, Body)
 end
 
 --- A new name that begins with `stem`.
@@ -117,7 +117,7 @@ end
 
 -- A place on the chip for a value that a loop needs at `place` and later loops read again: see `keep`. Returns the array's element,
 -- and whether it is filled already. A long loop of two parts fills it in both. `from` is C of the address that is loaded.
-local function kept(self, key, place, kind, bytes, from)
+local function on_chip(self, key, place, kind, bytes, from)
   local keep = self.keeping
   if not keep or self.guarded > keep.guarded or not index.uses(place, keep.name) or not index.only(place, keep.by) then
     return nil
@@ -135,10 +135,10 @@ end
 local wide = { ["double"] = 8, ["long long"] = 8, ["bool"] = 1 }
 
 --- The place on the chip for a computed value, and whether it is there already; nil where it does not stay.
-function Body:kept_value(node, i, key)
+function Body:on_chip_value(node, i, key)
   if not self.keeping then return nil end
   local kind = types.register(node.dtype)
-  return kept(self, key, index.ravel(i, node.shape), kind, wide[kind] or 4)
+  return on_chip(self, key, index.ravel(i, node.shape), kind, wide[kind] or 4)
 end
 
 -- A pack of neighbours, or one element, in a variable.
@@ -150,7 +150,7 @@ local function access(self, node, place, width)
   local kind = width > 1 and ("pack<%s, %d>"):format(memory, width) or memory
   local tensor = node.address or self:tensor(node)
   local from = width > 1 and ("*(const %s *)(%s + %s)"):format(kind, tensor, index.c(place)) or ("%s[%s]"):format(tensor, index.c(place))
-  local held, there = kept(self, key, place, kind, width * types.size(node.dtype), from)
+  local held, there = on_chip(self, key, place, kind, width * types.size(node.dtype), from)
   if held and not there then self:line("%s = %s;", held, from) end
   if held and not self.keeping.ahead then return self:remember(key, held) end
   if held then from = held end

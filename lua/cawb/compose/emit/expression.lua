@@ -2,7 +2,7 @@
 -- Nothing is computed twice while its variable is in sight.
 
 local bodies = require "cawb.compose.emit.body"
-local chosen = require "cawb.compose.emit.selected_view"
+local selected_view = require "cawb.compose.emit.selected_view"
 local expressions = require "cawb.torch.expressions"
 local index = require "cawb.compose.ir.index"
 local types = require "cawb.torch.types"
@@ -111,11 +111,11 @@ local function view(self, node, i)
   return name
 end
 
--- The element of a view of several tensors where the row alone says which one it is in: see chosen.lua.
+-- The element of a view of several tensors where the row alone says which one it is in: see selected_view.lua.
 local function choose(self, node, i)
   if #node.pieces == 1 then return nil end
   local list, whole = possible(node, i)
-  return whole and chosen.load(self, node, list, i)
+  return whole and selected_view.load(self, node, list, i)
 end
 
 local function pick(self, node, i)
@@ -266,10 +266,10 @@ function Body:value(node, i)
   if node.stored and not self.inside[node] then return self:load(node, i) end
   if self.known_only and self.known_only[node] then M.refuse(("node %d is needed at another place"):format(node.id)) end
   local kind = kinds[node.kind] or M.refuse(("a %s is computed by a kernel of its own"):format(node.kind))
-  local loaded = self.choosing and node.kind == "view" and choose(self, node, i)
+  local loaded = self.selecting and node.kind == "view" and choose(self, node, i)
   if loaded then return self:remember(key, loaded) end
   local held, there
-  if node.held then held, there = self:kept_value(node, i, key) end
+  if node.held then held, there = self:on_chip_value(node, i, key) end
   if there then return self:remember(key, held) end
   name = kind(self, node, i)
   if held then self:line("%s = %s;", held, name) end

@@ -76,7 +76,7 @@ end
 
 -- The first combination that holds a row: cluster, blocks on a multiprocessor, whether they stay, threads, steps of each.
 local function place(o, chip, bytes)
-  local wish = o.stay ~= false and o.stores and not o.chosen      -- where each row lies is found ahead of the loops
+  local wish = o.stay ~= false and o.stores and not o.selects      -- where each row lies is found ahead of the loops
   for _, try in ipairs(tries_of(wish)) do
     local beside, most = try[1], math.min(try[2], chip.cluster)
     local stay = wish and (beside < 3 or o.stay)

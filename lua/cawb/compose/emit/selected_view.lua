@@ -19,7 +19,7 @@ local function source(body, node, piece, i)
   local lies = x.stored or x.kind == "leaf" and x.strides
   if not lies or body.inside[x] or x.dtype ~= node.dtype then return nil end
   local place = index.place(j, x.strides, x.offset)
-  return index.only(place, body.choosing) and { node = x, place = place }
+  return index.only(place, body.selecting) and { node = x, place = place }
 end
 
 -- C of whether a piece holds the row; nil if more than the row decides.
@@ -108,15 +108,15 @@ end
 --- C of a view's element at i, loaded from the tensor that its row is in; nil where it is none of these. `possible`: its
 --- pieces that may hold.
 function M.load(body, node, possible, i)
-  local list = body.choosing and body.guarded == 0 and #possible > 1 and sources(body, node, possible, i)
+  local list = body.selecting and body.guarded == 0 and #possible > 1 and sources(body, node, possible, i)
   if not list then return nil end
   local common, others = parted(list)
   local words = { tostring(node.id) }
   for _, s in ipairs(list) do words[#words + 1] = ("%s@%d:%d"):format(s.words, s.node.id, s.place.base - common.base) end
   for _, atom in ipairs(others) do words[#words + 1] = atom.key end
   local key = table.concat(words, ";")
-  local from = body.chosen[key] or begin(body, node, list, others)
-  body.chosen[key] = from
+  local from = body.selected[key] or begin(body, node, list, others)
+  body.selected[key] = from
   return body:load_from(from.text, from.packs, node.dtype, common)
 end
 

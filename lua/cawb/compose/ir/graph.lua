@@ -152,27 +152,27 @@ function Graph:map(expression, dtype, inputs, cast)
                      expression = expression }
 end
 
-local function without(shape, axes, keep)
+local function without(shape, axes, keepdim)
   local left = {}
   for d, n in ipairs(shape) do
-    if not axes[d] then left[#left + 1] = n elseif keep then left[#left + 1] = 1 end
+    if not axes[d] then left[#left + 1] = n elseif keepdim then left[#left + 1] = 1 end
   end
   return left
 end
 
---- Join over a set of dimensions, { [d] = true }. With `keep` they stay, of size one.
-function Graph:reduce(op, x, axes, keep, dtype)
+--- Join over a set of dimensions, { [d] = true }. With `keepdim` they stay, of size one.
+function Graph:reduce(op, x, axes, keepdim, dtype)
   local node = self:node { kind = "reduce", op = op, inputs = { x }, axes = axes,
                            shape = without(x.shape, axes), dtype = dtype or x.dtype }
-  return keep and self:kept(node, x, axes) or node
+  return keepdim and self:keepdim(node, x, axes) or node
 end
 
 --- A reduce of x, with the dimensions that are gone as ones.
-function Graph:kept(node, x, axes) return self:reshape(node, without(x.shape, axes, true)) end
+function Graph:keepdim(node, x, axes) return self:reshape(node, without(x.shape, axes, true)) end
 
 -- The nodes that the outputs need: inputs ahead of their users, otherwise in the order in which they were made.
 local function reachable(self)
-  local needed, kept, placed = {}, {}, {}
+  local needed, list, placed = {}, {}, {}
   local function need(x)
     if needed[x] then return end
     needed[x] = true
@@ -182,13 +182,13 @@ local function reachable(self)
     if placed[x] then return end
     placed[x] = true
     for _, input in ipairs(x.inputs) do place(input) end
-    kept[#kept + 1] = x
+    list[#list + 1] = x
   end
   for _, x in ipairs(self.outputs) do need(x) end
   for _, x in ipairs(self.nodes) do
     if needed[x] then place(x) end
   end
-  return kept
+  return list
 end
 
 --- Drops nodes that no output needs, numbers the others anew, and sets the users of each node.

@@ -49,7 +49,7 @@ function M.mark(kernels)
   for _, kernel in ipairs(kernels) do
     if is_ahead(kernel) then
       kernel.prepare = true
-      for _, x in ipairs(kernel.roots) do x.kept = true end
+      for _, x in ipairs(kernel.roots) do x.persistent = true end
       for _, launch in ipairs(kernel.made.launches) do launch.prepare = true end
     end
   end

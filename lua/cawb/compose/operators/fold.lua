@@ -48,13 +48,13 @@ end
 M.any, M.all = truth "any", truth "all"
 
 -- The place of the extreme, in one dimension or in all of them.
-local function place(g, x, name, dim, kept)
+local function place(g, x, name, dim, keepdim)
   if dim == nil then
     local n = 1
     for _, size in ipairs(x.shape) do n = n * size end
-    return g:reduce(name, g:reshape(x, { n }), { true }, kept, "int64")
+    return g:reduce(name, g:reshape(x, { n }), { true }, keepdim, "int64")
   end
-  return g:reduce(name, x, axes_of(dim, #x.shape), kept, "int64")
+  return g:reduce(name, x, axes_of(dim, #x.shape), keepdim, "int64")
 end
 
 function M.argmax(g, op) return { place(g, op.x[1], "argmax", op.args.dim, keep(op)) } end

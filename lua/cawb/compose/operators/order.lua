@@ -40,11 +40,11 @@ function M.kthvalue(g, op)
   local axis, shape = axis_of(x, op.args.dim), op.out[1].shape
   local function last(node)
     if #x.shape == 0 then return node end
-    local kept = #shape == #x.shape
+    local keepdim = #shape == #x.shape
     return g:view(node, shape, function(i)
       local j = { table.unpack(i, 1, axis - 1) }
       j[axis] = index.const(op.args.k - 1)
-      for d = kept and axis + 1 or axis, #shape do j[#j + 1] = i[d] end
+      for d = keepdim and axis + 1 or axis, #shape do j[#j + 1] = i[d] end
       return j
     end)
   end

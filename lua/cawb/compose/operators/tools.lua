@@ -28,8 +28,8 @@ function M.taken(g, x, dtype) return x.dtype == dtype and x or g:map("A", dtype,
 function M.divided(g, x, n) return g:map("A / B", x.dtype, { x, g:fill(n, {}, x.dtype) }) end
 
 --- The mean over a set of dimensions.
-function M.mean(g, x, axes, kept)
-  return M.divided(g, g:reduce("sum", x, axes, kept), M.count(x.shape, axes))
+function M.mean(g, x, axes, keepdim)
+  return M.divided(g, g:reduce("sum", x, axes, keepdim), M.count(x.shape, axes))
 end
 
 --- A less B, with A rounded first. If the compiler fused A's last product with the difference, an element equal to the mean would
@@ -40,10 +40,10 @@ M.apart = "__fsub_rn(A, B)"
 --- its mean is made of, and in `rest` the sum of the distances, if there is one.
 function M.squared_distances(g, x, axes)
   local sum = g:reduce("sum", x, axes)
-  local middle = M.divided(g, g:kept(sum, x, axes), M.count(x.shape, axes))
+  local middle = M.divided(g, g:keepdim(sum, x, axes), M.count(x.shape, axes))
   local squares = g:reduce("sum", g:map(M.apart .. " * " .. M.apart, x.dtype, { x, middle }), axes)
   squares.about = sum
-  return g:kept(squares, x, axes), middle, squares
+  return g:keepdim(squares, x, axes), middle, squares
 end
 
 local SHORT = 8192      -- elements of a row that stays on a chip: another sum of it costs no trip to memory
@@ -56,7 +56,7 @@ function M.deviations(g, x, axes)
   local n = M.count(x.shape, axes)
   if n > SHORT then return squares, middle end
   node.rest = g:reduce("sum", g:map(M.apart, x.dtype, { x, middle }), axes)
-  local rest = g:kept(node.rest, x, axes)
+  local rest = g:keepdim(node.rest, x, axes)
   local lost = M.divided(g, rest, n)
   return g:map("(A - B * C < 0.000001f * A ? 0.0f * A : A - B * C)", x.dtype, { squares, rest, lost }), middle, lost
 end

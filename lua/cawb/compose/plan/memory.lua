@@ -17,8 +17,8 @@ local function fitting(places, dtype, n)
 end
 
 -- An item that is `kept` has its place from before the first step to the end.
-local function claim(places, dtype, n, kept)
-  local p = not kept and fitting(places, dtype, n)
+local function claim(places, dtype, n, persistent)
+  local p = not persistent and fitting(places, dtype, n)
   if not p then
     p = { dtype = dtype, numel = n, number = #places + 1 }
     places[p.number] = p
@@ -37,11 +37,11 @@ function M.plan(steps)
     for _, item in ipairs(step.reads) do last[item] = k end
   end
   for k, step in ipairs(steps) do
-    for _, item in ipairs(step.writes) do at[item] = at[item] or claim(places, item.dtype, item.numel, item.kept) end
+    for _, item in ipairs(step.writes) do at[item] = at[item] or claim(places, item.dtype, item.numel, item.persistent) end
     local ended = {}
     for _, list in ipairs { step.writes, step.reads } do
       for _, item in ipairs(list) do
-        if last[item] == k and at[item] and not ended[item] and not item.kept then
+        if last[item] == k and at[item] and not ended[item] and not item.persistent then
           at[item].free = true
           ended[item] = true
         end

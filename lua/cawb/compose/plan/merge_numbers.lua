@@ -1,5 +1,5 @@
--- numbers: reads a kernel's C for whole numbers that may become parameters: where they stand, no compiler makes faster code of knowing
--- them, or hardly. It knows the texts of generate/ and templates/, no more of C.
+-- merge_numbers: reads a kernel's C for whole numbers that may become parameters: where they stand, no compiler makes faster code of knowing
+-- them, or hardly. It knows the texts of emit/, no more of C.
 
 local M = {}
 

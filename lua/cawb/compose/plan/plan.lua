@@ -65,9 +65,9 @@ end
 local function items(kernels, flags)
   local of, steps = {}, {}
   local function item(x)
-    x = x.within or x
+    x = x.slice_of or x
     if x.kind == "leaf" or x.is_output then return nil end
-    of[x] = of[x] or { dtype = x.dtype, numel = math.max(1, graphs.numel(x.shape)), kept = x.kept }
+    of[x] = of[x] or { dtype = x.dtype, numel = math.max(1, graphs.numel(x.shape)), persistent = x.persistent }
     return of[x]
   end
   for k, kernel in ipairs(kernels) do
@@ -78,7 +78,7 @@ local function items(kernels, flags)
       for _, argument in ipairs(launch.arguments or { launch.fill }) do
         local key = type(argument) == "table" and argument.scratch and argument.scratch .. kernel.name
         if key and not of[key] and not flags[key] then
-          local own = { dtype = argument.dtype, numel = argument.numel, kept = launch.prepare }
+          local own = { dtype = argument.dtype, numel = argument.numel, persistent = launch.prepare }
           of[key] = own
           step.writes[#step.writes + 1] = own
         end
@@ -96,7 +96,7 @@ local function namer(of, at, flags)
     local flag = x.scratch and flags[x.scratch .. kernel.name]
     if flag then return ("view(%s, { shape = { %d }, offset = %d })"):format(flag.group, flag.numel, flag.at) end
     if x.scratch then return ("place[%d]"):format(at[of[x.scratch .. kernel.name]].number) end
-    x = x.within or x
+    x = x.slice_of or x
     if x.kind == "leaf" then return leaf_name(x) end
     if x.is_output then return ("outputs[%d]"):format(x.is_output) end
     return ("place[%d]"):format(at[of[x]].number)

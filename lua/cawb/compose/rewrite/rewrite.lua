@@ -4,7 +4,8 @@
 
 local M = {}
 
-local RULES = { "one", "sum", "part", "diagonal", "chain", "normed", "shift", "fold", "scaled", "longer" }       -- in this order
+local RULES = { "single_element", "sum_before_product", "product_slice", "diagonal", "matrix_chain", "mean_of_norm",
+                "cancelled_shift", "folded_batch_norm", "scaled_factor", "longer_product" }       -- in this order
 local MOST = 32                      -- steps in one graph
 
 local rules = {}
@@ -37,7 +38,7 @@ local function step(g, state)
       local y = not x[asked] and rule.apply(g, x)
       if y then
         state.matched = state.matched + 1
-        if state.kept[state.matched] then x[asked], y = true, nil end
+        if state.skip[state.matched] then x[asked], y = true, nil end
       end
       if y then
         replace(g, x, y)
@@ -47,10 +48,10 @@ local function step(g, state)
   end
 end
 
---- Rewrites a graph. `kept` is a set of numbers: the rewrites to skip, in the order in which they match. Returns the steps in order,
+--- Rewrites a graph. `skip` is a set of numbers: the rewrites to skip, in the order in which they match. Returns the steps in order,
 --- { rule, says, from = the operator that was rewritten }; `matched` counts all matches, with those skipped.
-function M.apply(g, kept)
-  local steps, state = {}, { matched = 0, kept = kept or {} }
+function M.apply(g, skip)
+  local steps, state = {}, { matched = 0, skip = skip or {} }
   for k = 1, MOST do
     g:clean()
     steps[k] = step(g, state)

@@ -2,7 +2,7 @@
 -- softmax(scores) v, however it is written, whose scores follow from a product element by element.
 
 local accesses = require "cawb.compose.emit.accesses"
-local choose = require "cawb.compose.schedule.generators"
+local generators = require "cawb.compose.schedule.generators"
 local exponentials = require "cawb.compose.operators.tools"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
@@ -165,7 +165,7 @@ local function joined(kernels, k, x, options)
   for y in pairs(found.inside) do nothing[y] = {} end
   local before = set_stored(nothing)
   local one = { kind = "attend", name = "trial", roots = k.roots, members = { x }, attend = found }
-  if choose.generate(one, options) then
+  if generators.generate(one, options) then
     for n, other in ipairs(left) do
       if other == k then left[n] = one end
     end
@@ -174,7 +174,7 @@ local function joined(kernels, k, x, options)
   set_stored(before)
 end
 
---- The kernels, with attention as one where its generator makes it; `options` as those of choose.generate, and attend: false
+--- The kernels, with attention as one where its generator makes it; `options` as those of generators.generate, and attend: false
 --- leaves it as it is.
 function M.join(kernels, options)
   if options.attend == false or options.tensor_cores == false or not options.arch then return kernels end

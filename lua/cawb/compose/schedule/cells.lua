@@ -39,7 +39,7 @@ local function once(kernels, options, choice)
   end
 end
 
---- The kernels, with such layers joined, in order; `options` as those of choose.generate, `choice(a, b)`: may these be one?
+--- The kernels, with such layers joined, in order; `options` as those of generators.generate, `choice(a, b)`: may these be one?
 function M.join(kernels, options, choice)
   local again = kernels
   while again do

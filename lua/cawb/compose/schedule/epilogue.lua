@@ -2,7 +2,7 @@
 -- kernel, if the anchor's generator can write their results. So do partial sums over the result (split/partial.lua). The anchor's
 -- own result is then not stored unless somebody else reads it.
 
-local choose = require "cawb.compose.schedule.generators"
+local generators = require "cawb.compose.schedule.generators"
 local partition = require "cawb.compose.schedule.partition"
 
 local M = {}
@@ -31,16 +31,16 @@ local function reader(kernels, a, x)
   if first and takes[first.kind] then return first, others end
 end
 
--- Both as one, at b's place; nil where the generator refuses.
-local function joined(a, b, x, kept, options)
+-- Both as one, at b's place; nil where the generator refuses. `stays`: x is stored all the same, for other readers.
+local function joined(a, b, x, stays, options)
   local roots = {}
   for _, root in ipairs(a.roots) do
-    if root ~= x or kept then roots[#roots + 1] = root end
+    if root ~= x or stays then roots[#roots + 1] = root end
   end
   for _, root in ipairs(b.roots) do table.insert(roots, b.kind == "partial" and 1 or #roots + 1, root) end
   local both = { kind = a.kind, name = "trial", roots = roots, members = { x }, attend = a.attend }
-  x.stored = kept or nil
-  if choose.generate(both, options) then return both end
+  x.stored = stays or nil
+  if generators.generate(both, options) then return both end
   x.stored = true
 end
 
@@ -54,17 +54,17 @@ end
 
 local function once(kernels, options)
   for _, a in ipairs(kernels) do
-    local x, b, kept = a.members[1] or a.roots[1], nil, nil
-    if choose.is_anchor(a) and not a.last then b, kept = reader(kernels, a, x) end
+    local x, b, stays = a.members[1] or a.roots[1], nil, nil
+    if generators.is_anchor(a) and not a.last then b, stays = reader(kernels, a, x) end
     if b then
-      local both = joined(a, b, x, kept, options)
+      local both = joined(a, b, x, stays, options)
       if both then return replaced(kernels, a, b, both) end
       a.last = true                              -- kernels behind b may need it first
     end
   end
 end
 
---- The kernels, with streams joined to anchors where one generator makes both; `options` as those of choose.generate.
+--- The kernels, with streams joined to anchors where one generator makes both; `options` as those of generators.generate.
 function M.join(kernels, options)
   local again = kernels
   while again do

@@ -1,5 +1,5 @@
--- fuse: kernels that become one: over the same rows, one behind the other or side by side, and streams in front of
--- rows whose values stay on the chip.
+-- fuse: kernels over the same rows become one, one behind the other or side by side (horizontal fusion). So does a stream ahead of
+-- rows, whose values stay on the chip (prologue fusion).
 
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
@@ -102,9 +102,9 @@ local function trim(kernel, kernels)
     x.only_here = nil
   end
   for _, m in ipairs(kernel.members) do
-    local kept = false
-    for _, x in ipairs(left) do kept = kept or x == m end
-    m.stored = kept or nil
+    local is_left = false
+    for _, x in ipairs(left) do is_left = is_left or x == m end
+    m.stored = is_left or nil
   end
   kernel.roots = left
 end
@@ -243,8 +243,8 @@ local function pair(kernels, choice, arch)
   end
 end
 
--- Kernels that need nothing of each other become one where that is better.
-local function beside(kernels, choice, arch)
+-- Horizontal fusion: kernels that need nothing of each other become one where that is better.
+local function horizontal(kernels, choice, arch)
   local a, b, both = pair(kernels, choice, arch)
   while both do
     kernels = replaced(kernels, a, b, both)
@@ -268,8 +268,8 @@ local function only_reader(kernels, a, x)
   return numel(x) == r * n and n > 1 and found or nil
 end
 
--- A stream in front of rows, computed there: once, because the value stays on the chip. Nil where it does not.
-local function held(kernels, choice, arch)
+-- Prologue fusion of one stream ahead of rows. It is computed once, because its values stay on the chip. Nil where they do not.
+local function prologue_once(kernels, choice, arch)
   for _, a in ipairs(kernels) do
     local x = a.roots[1]
     local may = a.kind == "stream" and #a.roots == 1 and x.kind ~= "reduce" and not x.is_output and not a.tried
@@ -284,11 +284,11 @@ local function held(kernels, choice, arch)
   end
 end
 
-local function ahead(kernels, choice, arch)
+local function prologue(kernels, choice, arch)
   local again = kernels
   while again do
     kernels = again
-    again = held(kernels, choice, arch)
+    again = prologue_once(kernels, choice, arch)
   end
   return kernels
 end
@@ -296,8 +296,8 @@ end
 --- The kernels with those joined that may be: `choice(a, b)` asks for two, `arch` is the device's. Raises nothing; what no
 --- generator makes stays apart.
 function M.kernels(kernels, choice, arch)
-  kernels = merge(beside(merge(kernels, choice, arch), choice, arch), choice, arch)
-  return ahead(kernels, choice, arch)
+  kernels = merge(horizontal(merge(kernels, choice, arch), choice, arch), choice, arch)
+  return prologue(kernels, choice, arch)
 end
 
 return M

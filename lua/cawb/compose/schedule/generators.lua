@@ -1,4 +1,4 @@
--- choose: which generator makes a kernel, the fastest that serves first; and which kernels are calls of libraries.
+-- generators: which generator makes a kernel, the fastest that serves first; and which kernels are calls of libraries.
 
 local cell = require "cawb.compose.emit.cell.kernel"
 local conv = require "cawb.compose.emit.product.kernel_conv"

@@ -1,10 +1,10 @@
 -- schedule: how a graph is lowered, as data: rewrites to skip, fusions to cut, options of a kernel's generator. Any schedule
 -- computes the same function; only time and last bits differ. Entries for kernels that do not exist have no effect.
 --
---   { kept = { 2 }, whole = { 4 }, stores = { "2.1" }, cuts = { "3.1|5.2" }, kernels = { ["5.2"] = { vector = 2 } } }
+--   { skip = { 2 }, no_partial_sums = { 4 }, stores = { "2.1" }, cuts = { "3.1|5.2" }, kernels = { ["5.2"] = { vector = 2 } } }
 --
---   kept     rewrites to skip, by their number (rewrite/rewrite.lua)
---   whole    convolutions, by the operator's number, whose kernels begin no sums over their results (split/partial.lua)
+--   skip     rewrites to skip, by their number (rewrite/rewrite.lua)
+--   no_partial_sums  convolutions, by the operator's number, whose kernels begin no sums over their results (split/partial.lua)
 --   stores   labels of nodes that are stored, and not computed in their readers
 --   cuts     fusions that are not done
 --   kernels  options of a kernel
@@ -12,7 +12,7 @@
 -- The name of a kernel is the label of the last node that it stores: the number of the recorded operator, and the node's number
 -- within it.
 
-local choose = require "cawb.compose.schedule.generators"
+local generators = require "cawb.compose.schedule.generators"
 
 local rewrite_steps = 32
 
@@ -54,7 +54,7 @@ local function pair(a, b) return M.key(a) .. "|" .. M.key(b) end
 function M.options(options, joins)
   local s = options.schedule or {}
   local cuts, choice, seen = set_of(s.cuts), options.choice, {}
-  local all = { kept = set_of(s.kept), whole = set_of(s.whole), stores = set_of(s.stores) }
+  local all = { skip = set_of(s.skip), no_partial_sums = set_of(s.no_partial_sums), stores = set_of(s.stores) }
   function all.choice(a, b, first)
     if cuts[pair(a, b)] then return false end
     if choice and not choice(a, b) then return false end
@@ -105,7 +105,7 @@ local function of_kernel(list, kernel, own)
     if own[name] ~= value then list[#list + 1] = { kernel = key, name = name, value = value } end
   end
   for _, loop in ipairs(loops[kernel.kind] or {}) do
-    if loop ~= kernel.loop and (loop ~= "simt" or choose.may_be_own(kernel)) then add("loop", loop) end
+    if loop ~= kernel.loop and (loop ~= "simt" or generators.may_be_own(kernel)) then add("loop", loop) end
   end
   local mine = knobs[kernel.by] or {}
   for _, name in ipairs(sorted(mine)) do
@@ -117,19 +117,21 @@ end
 --- The legal edits of the schedule of `made`, in an order that depends on the graph alone:
 ---   { kernel, name, value }                        a kernel's option; without a value, the generator's own choice
 ---   { cut = fusion }, { join = fusion }            cut a fusion, or make it again
----   { keep = step }, { rewrite = step }            skip a rewrite, or do it again
----   { whole = number }, { begin = number }         a convolution's kernel begins no sums, or begins them again
+---   { skip = step }, { rewrite = step }            skip a rewrite, or do it again
+---   { no_partial_sums = number }, { partial_sums = number } a convolution's kernel begins no sums, or begins them again
 function M.legal(made)
   local s, list = made.schedule or {}, {}
   for _, kernel in ipairs(made.kernels) do of_kernel(list, kernel, (s.kernels or {})[M.key(kernel)] or {}) end
   for _, one in ipairs(made.joins) do list[#list + 1] = { cut = one } end
   for _, one in ipairs(s.cuts or {}) do list[#list + 1] = { join = one } end
-  local kept = set_of(s.kept)
+  local skipped = set_of(s.skip)
   for step = 1, math.min(rewrite_steps, made.rewrites.matched or 0) do
-    list[#list + 1] = kept[step] and { rewrite = step } or { keep = step }
+    list[#list + 1] = skipped[step] and { rewrite = step } or { skip = step }
   end
-  local whole = set_of(s.whole)
-  for _, number in ipairs(made.begun or {}) do list[#list + 1] = whole[number] and { begin = number } or { whole = number } end
+  local without = set_of(s.no_partial_sums)
+  for _, number in ipairs(made.begun or {}) do
+    list[#list + 1] = without[number] and { partial_sums = number } or { no_partial_sums = number }
+  end
   return list
 end
 
@@ -157,10 +159,10 @@ function M.apply(schedule, edit)
     s.kernels = next(s.kernels) and s.kernels or nil
   elseif edit.cut then s.cuts = added(s.cuts, edit.cut)
   elseif edit.join then s.cuts = removed(s.cuts, edit.join)
-  elseif edit.whole then s.whole = added(s.whole, edit.whole)
-  elseif edit.begin then s.whole = removed(s.whole, edit.begin)
-  elseif edit.keep then s.kept = added(s.kept, edit.keep)
-  elseif edit.rewrite then s.kept = removed(s.kept, edit.rewrite) end
+  elseif edit.no_partial_sums then s.no_partial_sums = added(s.no_partial_sums, edit.no_partial_sums)
+  elseif edit.partial_sums then s.no_partial_sums = removed(s.no_partial_sums, edit.partial_sums)
+  elseif edit.skip then s.skip = added(s.skip, edit.skip)
+  elseif edit.rewrite then s.skip = removed(s.skip, edit.rewrite) end
   return s
 end
 
@@ -177,8 +179,8 @@ end
 --- The schedule as text, the same for equal ones.
 function M.text(schedule)
   local parts = {}
-  if schedule.kept then parts[#parts + 1] = "kept = " .. words(schedule.kept) end
-  if schedule.whole then parts[#parts + 1] = "whole = " .. words(schedule.whole) end
+  if schedule.skip then parts[#parts + 1] = "skip = " .. words(schedule.skip) end
+  if schedule.no_partial_sums then parts[#parts + 1] = "no_partial_sums = " .. words(schedule.no_partial_sums) end
   if schedule.stores then parts[#parts + 1] = "stores = " .. words(schedule.stores) end
   if schedule.cuts then parts[#parts + 1] = "cuts = " .. words(schedule.cuts) end
   local kernels = {}
@@ -192,8 +194,8 @@ function M.text(schedule)
 end
 
 local function check_lists(s)
-  for _, name in ipairs { "kept", "whole", "stores", "cuts" } do
-    local wanted = (name == "kept" or name == "whole") and "number" or "string"
+  for _, name in ipairs { "skip", "no_partial_sums", "stores", "cuts" } do
+    local wanted = (name == "skip" or name == "no_partial_sums") and "number" or "string"
     if s[name] ~= nil and type(s[name]) ~= "table" then return ("%s must be a list"):format(name) end
     for _, x in ipairs(s[name] or {}) do
       if type(x) ~= wanted then return ("%s has a %s, it takes %ss"):format(name, type(x), wanted) end
@@ -227,13 +229,13 @@ local function check_kernels(kernels)
   end
 end
 
-local fields = { kept = true, whole = true, stores = true, cuts = true, kernels = true }
+local fields = { skip = true, no_partial_sums = true, stores = true, cuts = true, kernels = true }
 
 --- Whether a table is a schedule: true, or nil and what is wrong with it.
 function M.check(s)
   for key in pairs(s) do
     if not fields[key] then
-      return nil, ("schedule: there is no '%s'; there are kept, whole, stores, cuts and kernels"):format(tostring(key))
+      return nil, ("schedule: there is no '%s'; there are skip, no_partial_sums, stores, cuts and kernels"):format(tostring(key))
     end
   end
   local wrong = check_lists(s) or s.kernels and check_kernels(s.kernels)
@@ -246,7 +248,7 @@ function M.parse(text)
   local chunk, message = load("return " .. text, "=schedule", "t", {})
   if not chunk then return nil, message end
   local ok, s = pcall(chunk)
-  if not ok or type(s) ~= "table" then return nil, "schedule: a table is expected, { kept =, cuts =, kernels = }" end
+  if not ok or type(s) ~= "table" then return nil, "schedule: a table is expected, { skip =, cuts =, kernels = }" end
   local good, why = M.check(s)
   if not good then return nil, why end
   return s

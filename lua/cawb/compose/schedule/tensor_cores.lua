@@ -1,4 +1,4 @@
--- tensor: which generator makes a product, a convolution or attention on tensor cores.
+-- tensor/kernel: which generator makes a product, a convolution or attention on tensor cores.
 
 local attend = require "cawb.compose.emit.attention.attention"
 local expression = require "cawb.compose.emit.expression"
@@ -50,7 +50,7 @@ function M.serves(kernel, options)
   return false
 end
 
---- How a convolution would be made by boxes (generate/box.lua), where that should be fastest; else nil.
+--- How a convolution would be made by boxes (box.lua), where that should be fastest; else nil.
 function M.boxed(x, options)
   local first = generators(x, "conv", options)[1]
   return first == tensor_box and first.serves(x, options) or nil

@@ -91,7 +91,7 @@ local function join(kernels, list, options)
   return kernels
 end
 
---- The kernels, with such layers joined, in order; `options` as those of choose.generate, `choice(a, b)`: may layer b go on with layer a below?
+--- The kernels, with such layers joined, in order; `options` as those of generators.generate, `choice(a, b)`: may layer b go on with layer a below?
 function M.join(kernels, options, choice)
   local all = kernels
   for _, list in ipairs(chains(kernels, choice)) do

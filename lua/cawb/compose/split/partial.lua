@@ -138,7 +138,7 @@ end
 local function counts(g, p)
   local box, down = p.boxes, {}
   for axis = 1, 3 do down[axis] = (box.out[axis] + box.size[axis] - 1) // box.size[axis] end
-  if p.whole then return g:fill(box.size[1] * box.size[2] * box.size[3], {}, "float32") end
+  if p.is_even then return g:fill(box.size[1] * box.size[2] * box.size[3], {}, "float32") end
   local words, behind = {}, 1
   for axis = 3, 1, -1 do
     local at = ("(A / %d %% %d)"):format(behind, down[axis])
@@ -193,7 +193,7 @@ local function parts(g, x, y, list, shape)
   local p = g:node { kind = "partial", inputs = { y }, conv = x, squares = any_squares(list), dtype = "float32",
                      boxes = { size = box.size, out = shape.places } }
   p.shape = { p.squares and 2 or 1, x.shape[1], x.shape[2], box.boxes }
-  p.whole = box.boxes * graphs.numel(box.size) == graphs.numel(shape.places)
+  p.is_even = box.boxes * graphs.numel(box.size) == graphs.numel(shape.places)
   p.counts = p.squares and counts(g, p)
   return p
 end
@@ -232,7 +232,7 @@ function M.begin(g, options)
     if shape then y, list = summed(g, x) end
     if y and types.is_float(y.dtype) and pays(g, x, y, list, options) then
       able[#able + 1] = M.key(x)
-      if not options.whole[M.key(x)] and not (options.unmade or {})[M.key(x)] then begin(g, x, y, list, shape) end
+      if not options.no_partial_sums[M.key(x)] and not (options.unmade or {})[M.key(x)] then begin(g, x, y, list, shape) end
       g:clean()
     end
   end

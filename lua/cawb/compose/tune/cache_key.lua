@@ -33,7 +33,7 @@ local function text_of(kernel)
   return (table.concat(parts, "\n"):gsub("%f[%w_]" .. kernel.name, "@"))
 end
 
---- The name, or nil where a kernel has no text.
+--- The key, or nil where a kernel has no text.
 function M.of(kernel)
   local text = text_of(kernel)
   return text and schedule.key(kernel) .. text or nil

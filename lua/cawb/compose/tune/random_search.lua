@@ -1,10 +1,10 @@
--- walks: schedules a few edits away, drawn; and plans that are made once where walks lead to them again.
+-- random_search: schedules that are drawn a few edits away; a plan is made once where draws lead to it again.
 
 local schedule = require "cawb.compose.schedule.schedule"
 
 local M = {}
 
-local KEPT = 200           -- plans that were made and are kept
+local CACHED = 200         -- plans that were made and are held
 local MISSES = 80          -- walks in a row that lead to nothing new, before drawing ends
 
 --- A function that draws from 1 to n, the same for the same seed (Park and Miller's generator, 1988).
@@ -16,15 +16,15 @@ function M.drawing(state)
 end
 
 --- `make` with a cache of its last plans.
-function M.keeping(make)
-  local kept, count = {}, 0
+function M.cached(make)
+  local made, count = {}, 0
   return function(s)
     local text = schedule.text(s)
-    if kept[text] == nil then
-      if count >= KEPT then kept, count = {}, 0 end
-      kept[text], count = make(s) or false, count + 1
+    if made[text] == nil then
+      if count >= CACHED then made, count = {}, 0 end
+      made[text], count = make(s) or false, count + 1
     end
-    return kept[text] or nil
+    return made[text] or nil
   end
 end
 
@@ -75,7 +75,7 @@ end
 --- schedule, while such walks are found.
 function M.random(from, how)
   local best, curve, draw, seen = nil, {}, M.drawing(how.seed or 1), {}
-  how = setmetatable({ make = M.keeping(how.make) }, { __index = how })
+  how = setmetatable({ make = M.cached(how.make) }, { __index = how })
   local made, s, misses = how.make(from), from, 0
   while made and #curve < how.measurements and misses < MISSES do
     local text = made.source .. made.plan

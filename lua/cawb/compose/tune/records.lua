@@ -17,7 +17,7 @@ local OTHER = 0.25          -- weight of options that differ in one value
 local OWN = 6.0             -- weight of records of the same kernel, beside those of similar kernels
 local DOUBT = 0.7           -- weight of the prior, and the gain that it expects
 local HOPE = 0.015
-local MOST = 600            -- records of a kind that are kept: the last ones
+local MOST = 600            -- records of a kind, at most: the last ones
 
 -- Doublings, to a tenth.
 local function log2(n) return math.floor(10 * math.log(math.max(n, 1), 2) + 0.5) / 10 end
@@ -90,7 +90,7 @@ function M.expected(own, best, near, seen)
   return sum / weight
 end
 
--- ---- kept in a file of JSON lines
+-- ---- in a file of JSON lines
 
 --- Records of a file, added to these, but for those of the task `without`; a file that is not there has none. Each counts as `worth` of one.
 function Records:read(path, without, worth)

@@ -6,12 +6,12 @@
 -- best schedule follow.
 
 local models = require "cawb.compose.tune.model"
-local promise = require "cawb.compose.tune.ranking"
+local ranking = require "cawb.compose.tune.ranking"
 local records = require "cawb.compose.tune.records"
 local schedule = require "cawb.compose.schedule.schedule"
-local sight = require "cawb.compose.tune.cache_key"
+local cache_key = require "cawb.compose.tune.cache_key"
 local structure = require "cawb.compose.tune.structure"
-local walks = require "cawb.compose.tune.random_search"
+local random_search = require "cawb.compose.tune.random_search"
 
 local M = {}
 
@@ -28,7 +28,7 @@ local function spent(self) return self.left <= 0 or self.stop() end
 local function known_times(self, made)
   local times = {}
   for k, kernel in ipairs(made.kernels) do
-    local name = sight.of(kernel)
+    local name = cache_key.of(kernel)
     times[k] = name and self.seen[name]
     if not times[k] then return nil end
   end
@@ -68,7 +68,7 @@ local function kernel_of(self, kernel, own, seconds)
     local about = records.about(kernel)
     local near = self.records:near(about)
     one = { name = name, key = schedule.key(kernel), about = about, near = near, seen = {}, model = expectation(near), first = seconds, best = 0.0, own = own,
-            tried = {}, dull = {}, base = next(own) == nil and sight.of(kernel) or nil }
+            tried = {}, dull = {}, base = next(own) == nil and cache_key.of(kernel) or nil }
     self.kernels[name] = one
   end
   return one
@@ -100,7 +100,7 @@ local function look(self, s, made)
   if not times then return nil end
   local result = { made = made, schedule = s, seconds = 0.0, times = {}, list = times }
   for k, kernel in ipairs(made.kernels) do
-    local key, name = schedule.key(kernel), sight.of(kernel)
+    local key, name = schedule.key(kernel), cache_key.of(kernel)
     result.seconds, result.times[key] = result.seconds + times[k], times[k]
     if name then self.seen[name] = times[k] end
   end
@@ -161,13 +161,13 @@ local function is_alike(self, made)
 end
 
 -- For each kernel of the best plan the options to try, the most promising first, and the seconds that the first ones promise.
-local function promises(self)
-  local edits, lists, sum = promise.edits(self.best.made), {}, 0.0
+local function ranked(self)
+  local edits, lists, sum = ranking.edits(self.best.made), {}, 0.0
   for _, kernel in ipairs(self.best.made.kernels) do
     local key = schedule.key(kernel)
     local one = self.kernels[name_of(kernel)]
     if edits[key] and one then
-      local list = promise.ranked(one, edits[key], self.draw)
+      local list = ranking.ranked(one, edits[key], self.draw)
       if #list > 0 then
         lists[#lists + 1] = { one = one, list = list, at = 1 }
         sum = sum + list[1].gain * self.best.times[key]
@@ -183,8 +183,8 @@ local function advance(self, lists, made)
   local by, fresh, moved = kernels_by_key(made), false, false
   for _, l in ipairs(lists) do
     local kernel = by[l.one.key]
-    local name, entry = kernel and sight.of(kernel), l.list[l.at]
-    if entry and name and name == l.one.base then promise.dull(l.one, entry.own) end
+    local name, entry = kernel and cache_key.of(kernel), l.list[l.at]
+    if entry and name and name == l.one.base then ranking.dull(l.one, entry.own) end
     if entry and name and self.seen[name] then
       note(self, kernel, entry.own, self.seen[name])
       l.at, moved = l.at + 1, true
@@ -326,7 +326,7 @@ local function telling(self)
   return function(edits)
     local list = {}
     for _, edit in ipairs(edits) do
-      if not (edit.kernel and promise.is_dull(dull[edit.kernel], edit)) then list[#list + 1] = edit end
+      if not (edit.kernel and ranking.is_dull(dull[edit.kernel], edit)) then list[#list + 1] = edit end
     end
     return list
   end
@@ -338,7 +338,7 @@ local function wander(self)
   local choice, most = telling(self), math.max(2, #self.best.made.kernels)
   for _ = 1, DRAWS do
     if spent(self) then return false end
-    local s, made = walks.steps(self.make, self.best.schedule, self.best.made, 1 + self.draw(most), self.draw, choice)
+    local s, made = random_search.steps(self.make, self.best.schedule, self.best.made, 1 + self.draw(most), self.draw, choice)
     local result = made and not known_times(self, made) and look(self, s, made)
     if result then
       take(self, note_all(self, result))
@@ -350,7 +350,7 @@ end
 
 -- The next round, by the larger promise: options of all kernels, or an edit of the set of kernels.
 local function next_round(self)
-  local lists, sum = promises(self)
+  local lists, sum = ranked(self)
   local edit, name, hope = structural(self)
   if edit and (#lists == 0 or hope > sum) then return structural_round(self, edit, name, lists) end
   if #lists > 0 and options_round(self, lists) then return true end
@@ -370,8 +370,8 @@ end
 ---   learn(about, options, change)  is called with each result
 ---   hints                        schedules that were best elsewhere, measured behind the first one
 function M.search(from, how)
-  local self = { make = walks.keeping(how.make), measure = how.measure, stop = how.stop or function() return false end,
-                 draw = walks.drawing(how.seed or 1),
+  local self = { make = random_search.cached(how.make), measure = how.measure, stop = how.stop or function() return false end,
+                 draw = random_search.drawing(how.seed or 1),
                  left = how.measurements, records = how.records or records.new(), learn = how.learn, seen = {}, texts = {}, tried = {},
                  kernels = {}, plans = {}, curve = {} }
   take(self, note_all(self, look(self, from)))
@@ -380,10 +380,10 @@ function M.search(from, how)
   end
   while self.best and not spent(self) and next_round(self) do end
   if self.best and self.least.seconds < self.best.seconds then self.best = self.least end
-  return self.best and walks.pruned(self.make, self.best), self.curve
+  return self.best and random_search.pruned(self.make, self.best), self.curve
 end
 
 --- The same by drawing.
-M.random = walks.random
+M.random = random_search.random
 
 return M

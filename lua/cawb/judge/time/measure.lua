@@ -6,7 +6,7 @@ local battery = require "cawb.judge.verify.battery"
 local baseline_model = require "cawb.torch.modelled"
 local duel = require "cawb.judge.time.duel"
 local execute = require "cawb.judge.worker.execute"
-local judge = require "cawb.judge.verify.tolerance"
+local verdict = require "cawb.judge.verify.tolerance"
 local options = require "cawb.base.options"
 local stats = require "cawb.base.stats"
 
@@ -40,7 +40,7 @@ function sample(task, candidate, how, all)
     battery.unsuited(task, case)
     return sample(task, candidate, how, all)
   end
-  local why = all.tolerance.timed and judge.judge(compared, nil, all.tolerance)
+  local why = all.tolerance.timed and verdict.judge(compared, nil, all.tolerance)
   if why then
     return { ok = false, stage = "measure", reason = "while it was timed, " .. why }
   end

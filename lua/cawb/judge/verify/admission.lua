@@ -5,7 +5,7 @@
 local battery = require "cawb.judge.verify.battery"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
-local judge = require "cawb.judge.verify.tolerance"
+local verdict = require "cawb.judge.verify.tolerance"
 local options = require "cawb.base.options"
 local strategy = require "cawb.base.strategy"
 
@@ -35,7 +35,7 @@ local function ask(task, case)
 end
 
 local function passes(entries, tolerance)
-  return judge.judge({ slots = { entries } }, nil, tolerance) == nil
+  return verdict.judge({ slots = { entries } }, nil, tolerance) == nil
 end
 
 -- Which mutants pass everywhere under a protocol: on the task's own inputs, and on each kind

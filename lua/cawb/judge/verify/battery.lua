@@ -1,7 +1,7 @@
 -- battery: kinds of inputs that the task never announced. Which to try on a task, what each can
 -- say of it, and under which tolerance; python/cawb_host/judge/inputs/battery.py makes them.
 
-local judge = require "cawb.judge.verify.tolerance"
+local verdict = require "cawb.judge.verify.tolerance"
 local options = require "cawb.base.options"
 local traits = require "cawb.torch.traits"
 
@@ -124,9 +124,9 @@ end
 
 local function weigh_relation(task, compared, report, name, seen, tolerance)
   for i, o in ipairs(compared.slots[1]) do o.eager = task.held[name].eager[i] end
-  judge.note_error(seen.error, compared)
+  verdict.note_error(seen.error, compared)
   seen.nrms, seen.eager = seen.error.nrms, seen.error.eager.nrms
-  local why = judge.judge(compared, report, relation_tolerance(tolerance))
+  local why = verdict.judge(compared, report, relation_tolerance(tolerance))
   return why and ("%s: %s"):format(says[name], why)
 end
 
@@ -142,7 +142,7 @@ function M.weigh(task, compared, report, case, battery, tolerance)
   if name and tonumber(stage) == task.held[name].stages then
     return weigh_relation(task, compared, report, name, seen, tolerance)
   elseif name then                             -- there is nothing to compare with yet
-    local why = judge.judge(compared, report, tolerance)
+    local why = verdict.judge(compared, report, tolerance)
     return why and ("on inputs for the relation '%s': %s"):format(name, why)
   end
   seen.lowered = compared.lowered
@@ -151,9 +151,9 @@ function M.weigh(task, compared, report, case, battery, tolerance)
     M.unsuited(task, case)
     return nil
   end
-  judge.note_error(seen.error, compared)
+  verdict.note_error(seen.error, compared)
   seen.nrms, seen.eager = seen.error.nrms, seen.error.eager.nrms
-  local why = judge.judge(compared, report, M.tolerance_of(task, tolerance, case, compared))
+  local why = verdict.judge(compared, report, M.tolerance_of(task, tolerance, case, compared))
   return why and ("on inputs of the kind '%s': %s"):format(case, why)
 end
 
@@ -178,7 +178,7 @@ function M.flushes(task, compared, tolerance)
       return nil
     end
   end
-  return judge.judge(compared, nil, tolerance) ~= nil
+  return verdict.judge(compared, nil, tolerance) ~= nil
 end
 
 --- The kinds of inputs to try, few where inputs are large: by the options `verify`, or those `asked` for.

@@ -1,11 +1,11 @@
 -- verify: the sequential core of judging, one for every kind of candidate. It runs on fresh
--- secret inputs, its outputs poisoned before; what it wrote is judged (judge.lua), on kinds of
+-- secret inputs, its outputs poisoned before; what it wrote is judged (verdict.lua), on kinds of
 -- inputs that the task never announced too (battery.lua).
 
 local activity = require "cawb.base.activity"
 local battery = require "cawb.judge.verify.battery"
 local execute = require "cawb.judge.worker.execute"
-local judge = require "cawb.judge.verify.tolerance"
+local verdict = require "cawb.judge.verify.tolerance"
 local known = require("cawb.base.options").known
 local sanitizer = require "cawb.judge.verify.sanitizer"
 
@@ -26,11 +26,11 @@ local function trial(state, seed)
   local ran, message, name = state.once(nil, seed)
   if not ran or not ran.ok then return ran, message, name end
   local compared, result = ran.compared, state.result
-  judge.note_error(result.error, compared)
+  verdict.note_error(result.error, compared)
   note_finding(result, ran.report)
   result.report, result.built, result.steps = ran.report, ran.built, ran.steps
   result.trials[#result.trials + 1] = { outputs = compared.slots[1], reference = compared.reference }
-  local why = judge.judge(compared, ran.report, state.tolerance)
+  local why = verdict.judge(compared, ran.report, state.tolerance)
   if why and compared.unfit then why = ("%s (the task's own inputs cannot tell: %s)"):format(why, compared.unfit) end
   if why then return { ok = false, stage = "verify", reason = why } end
   return ran

@@ -6,7 +6,7 @@ local compile = require "cawb.gpu.compile"
 local core = require "cawb.core"
 local loop = require "cawb.base.loop"
 local python = require "cawb.base.python"
-local room = require "cawb.gpu.memory_wait"
+local memory_wait = require "cawb.gpu.memory_wait"
 local suggest = require "cawb.base.suggest"
 
 local M = {}
@@ -22,7 +22,7 @@ local explain = {
 
 --- A failed candidate, as data, where it is to blame; else nil, message, name. Once a worker has
 --- had a candidate, its word that the machine failed is not enough: with `device`, that counts
---- only where no other worker starts there. Memory that others hold ("full", see room.lua) is no candidate's failure.
+--- only where no other worker starts there. Memory that others hold ("full", see memory_wait.lua) is no candidate's failure.
 function M.failure(stage, message, name, device)
   if name == "full" then return nil, message, "memory" end
   if not blamed[name] and device and not loop.asked() then
@@ -160,7 +160,7 @@ end
 local function load(task, candidate, built, options, whole)
   local function once() return load_once(task, candidate, built, options, whole) end
   local reply, message, name = once()
-  if name == "memory" then return room.again(task, options.deadlines.room, message, once) end
+  if name == "memory" then return memory_wait.again(task, options.deadlines.room, message, once) end
   return reply, message, name
 end
 
@@ -218,7 +218,7 @@ function M.call(task, candidate, options, request, purpose, timeout, seed, case)
     return reply, message, name
   end
   local reply, message, name = once()
-  if name == "memory" and asked then reply, message, name = room.again(task, options.deadlines.room, message, once) end
+  if name == "memory" and asked then reply, message, name = memory_wait.again(task, options.deadlines.room, message, once) end
   if not reply and asked then return M.failure("run", message, name, task.device) end
   if not reply or not reply.ok then return reply, message, name end
   local this = known(task, candidate)

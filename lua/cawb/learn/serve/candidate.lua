@@ -30,18 +30,19 @@ local function from_text(text)
   return failed(why)
 end
 
-local schedule_keys = { fuse = "boolean", libraries = "boolean", tensor_cores = "boolean", kept = "table", whole = "table", stores = "table",
-                        cuts = "table", kernels = "table", points = "boolean" }
+local schedule_keys = { fuse = "boolean", libraries = "boolean", tensor_cores = "boolean", skip = "table", no_partial_sums = "table", stores = "table",
+                        cuts = "table", kernels = "table", decisions = "boolean" }
 
 -- The part of a schedule that is one of compose's own, or nil and what is wrong.
 local function inner_schedule(schedule)
   for key, value in pairs(schedule) do
     if type(value) ~= schedule_keys[key] then
-      return nil, ("schedule: '%s' is no choice, or of another type; there are fuse, libraries, tensor_cores and points, "
-        .. "true or false, and kept, whole, stores, cuts and kernels as the tool compose and `cawb tune` have them"):format(tostring(key))
+      return nil, ("schedule: '%s' is no choice, or of another type; there are fuse, libraries, tensor_cores and decisions, "
+        .. "true or false, and skip, no_partial_sums, stores, cuts and kernels as the tool compose and `cawb tune` have them"):format(tostring(key))
     end
   end
-  local own = { kept = schedule.kept, whole = schedule.whole, stores = schedule.stores, cuts = schedule.cuts, kernels = schedule.kernels }
+  local own = { skip = schedule.skip, no_partial_sums = schedule.no_partial_sums, stores = schedule.stores, cuts = schedule.cuts,
+                kernels = schedule.kernels }
   local good, why = compose.schedule.check(own)
   if not good then return nil, why end
   return own
@@ -56,8 +57,8 @@ local function from_schedule(schedule, held)
   local made, why = compose.make(held.task, { arch = info.arch, tensor_cores = wide, memory = info.memory, fuse = schedule.fuse,
                                               libraries = schedule.libraries, schedule = own })
   if not made then return failed(tostring(why)) end
-  local points = schedule.points and core.json.array(compose.points.of(made)) or nil
-  return candidates.new { source = made.source, plan = made.plan, options = made.options, name = "schedule" }, nil, points
+  local decisions = schedule.decisions and core.json.array(compose.decisions.of(made)) or nil
+  return candidates.new { source = made.source, plan = made.plan, options = made.options, name = "schedule" }, nil, decisions
 end
 
 local texts = { source = "string", plan = "string", python = "string", text = "string", name = "string", note = "string",

@@ -99,19 +99,19 @@ end
 -- A schedule becomes a candidate where its task is loaded.
 local function lowered(self, entry, spec)
   return self.pool:run(entry, function(held)
-    local c, facts, points = candidate.new(spec, held)
-    return { candidate = c, facts = facts, points = points }
+    local c, facts, decisions = candidate.new(spec, held)
+    return { candidate = c, facts = facts, decisions = decisions }
   end)
 end
 
 --- What one candidate is worth on a task, as POST /score answers it; or nil, message, name where the machine or the task failed.
 --- `how` = { memo = use what was measured, confirm = evaluate again what passes }.
 function Score:one(entry, spec, how)
-  local c, facts, points
+  local c, facts, decisions
   if spec.schedule then
     local made, message, name = lowered(self, entry, spec)
     if not made then return nil, message, name end
-    c, facts, points = made.candidate, made.facts, made.points
+    c, facts, decisions = made.candidate, made.facts, made.decisions
   else
     c, facts = candidate.new(spec)
   end
@@ -119,7 +119,7 @@ function Score:one(entry, spec, how)
   if refused then c, facts = nil, { ok = false, stage = "reply", reason = refused } end
   if not c then return self:unread(facts) end
   local item, message, name = measured(self, entry, c, how)
-  if item and spec.schedule then item.source, item.plan, item.points = c.source, c.plan, points end
+  if item and spec.schedule then item.source, item.plan, item.decisions = c.source, c.plan, decisions end
   return item, message, name
 end
 

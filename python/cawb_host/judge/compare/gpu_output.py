@@ -6,7 +6,7 @@ and of eager PyTorch's output come with the first of them.
 """
 import torch
 
-from cawb_host.judge.compare import gpu as the
+from cawb_host.judge.compare import gpu
 from cawb_host.judge.compare.gpu import Readback
 from cawb_host.judge.compare.reference import (CLASSES, FAR, Expected, blank, describe, describe_index, grid, item, nothing, place,
                        statistics)
@@ -67,8 +67,8 @@ class Judged:
         if self.first is None:
             return
         about, first = map(back.numbers, handles)
-        self.rms, self.scale, self.zeros = about[the.RMS], about[the.SCALE], int(about[the.ZEROS])
-        self.odd = self.numel - int(about[the.FINITE])
+        self.rms, self.scale, self.zeros = about[gpu.RMS], about[gpu.SCALE], int(about[gpu.ZEROS])
+        self.odd = self.numel - int(about[gpu.FINITE])
         self.eager_error = self.errors(first)
         self.first = None
 
@@ -76,7 +76,7 @@ class Judged:
         """One entry per output."""
         self.finish_known(handles[0], back)
         values = back.numbers(handles[1])
-        return [self.entry(values[i:i + the.FIELDS]) for i in range(0, len(values), the.FIELDS)]
+        return [self.entry(values[i:i + gpu.FIELDS]) for i in range(0, len(values), gpu.FIELDS)]
 
     def measure(self, out):
         """The errors of an output that PyTorch made."""
@@ -92,21 +92,21 @@ class Judged:
         return found
 
     def found(self, tally, unwritten):
-        far, first = tally[the.FAR], tally[the.FIRST]
-        if first < the.NONE or unwritten:
-            return nothing(self, far, int(first) if first < the.NONE else None)
-        index = int(tally[the.WORST_AT])
-        return statistics(self, tally[the.SQUARE], tally[the.SUM], far, tally[the.WORST],
-                          (int(tally[the.ROW_AT]), tally[the.ROW]), tally[the.CLOSE], index)
+        far, first = tally[gpu.FAR], tally[gpu.FIRST]
+        if first < gpu.NONE or unwritten:
+            return nothing(self, far, int(first) if first < gpu.NONE else None)
+        index = int(tally[gpu.WORST_AT])
+        return statistics(self, tally[gpu.SQUARE], tally[gpu.SUM], far, tally[gpu.WORST],
+                          (int(tally[gpu.ROW_AT]), tally[gpu.ROW]), tally[gpu.CLOSE], index)
 
     def entry(self, tally):
-        counts = map(int, tally[the.NANS:the.UNWRITTEN + 1])
+        counts = map(int, tally[gpu.NANS:gpu.UNWRITTEN + 1])
         entry = dict(blank(self), **dict(zip(CLASSES + ("unwritten",), counts)))
         found = self.found(tally, entry["unwritten"])
         index, worst = found.pop("index"), {}
         if index is not None:
-            worst = {"index": place(index, self.shape), "got": number(tally[the.GOT]),
-                     "want": number(tally[the.WANT])}
+            worst = {"index": place(index, self.shape), "got": number(tally[gpu.GOT]),
+                     "want": number(tally[gpu.WANT])}
         return describe(entry, self, found, worst)
 
 
@@ -134,10 +134,10 @@ class JudgedExactly:
         if self.first is not None:
             self.finish_first(back.numbers(first))
         values = back.numbers(mine)
-        return [self.entry(out, values[i * the.FIELDS:]) for i, out in enumerate(outs)]
+        return [self.entry(out, values[i * gpu.FIELDS:]) for i, out in enumerate(outs)]
 
     def finish_first(self, tally):
-        self.eager_error, self.first = {"mismatches": int(tally[the.FAR])}, None
+        self.eager_error, self.first = {"mismatches": int(tally[gpu.FAR])}, None
         if not self.eager_error["mismatches"]:
             self.eager = None
 
@@ -145,15 +145,15 @@ class JudgedExactly:
         back = Readback()
         handle = back.add(self.judge.exact(rows_of_bytes(out), self.reference, None, 0))
         back.read()
-        return {"mismatches": int(back.numbers(handle)[the.FAR])}
+        return {"mismatches": int(back.numbers(handle)[gpu.FAR])}
 
     def entry(self, out, tally):
-        entry = dict(blank(self), unwritten=int(tally[the.UNWRITTEN]),
-                     mismatches=int(tally[the.FAR]), eager=self.eager_error)
+        entry = dict(blank(self), unwritten=int(tally[gpu.UNWRITTEN]),
+                     mismatches=int(tally[gpu.FAR]), eager=self.eager_error)
         values = out[:self.numel * self.reference.element_size()].view(self.dtype)
         describe_index(entry, self, values)
         if entry["mismatches"]:
-            index = int(tally[the.FIRST])
+            index = int(tally[gpu.FIRST])
             entry["first"] = {"index": place(index, self.shape), "got": item(values, index),
                               "want": item(self.reference, index)}
         return entry

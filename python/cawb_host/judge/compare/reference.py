@@ -191,7 +191,7 @@ class Sums:
         return statistics(self.about, self.square, self.sum, self.far, self.worst, (row, float(row_nrms[row])), self.close, self.index)
 
 
-# What an entry says, for outputs judged here and in judged.py alike; `about` is
+# What an entry says, for outputs judged here and in gpu_output.py alike; `about` is
 # an Expected or a Judged.
 
 def blank(about):

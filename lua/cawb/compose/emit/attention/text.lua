@@ -1,4 +1,4 @@
--- attend: attention in one kernel, its scores never in memory (online softmax: Milakov and Gimelshein 2018, Dao et al. 2022).
+-- attention/text: attention in one kernel, its scores never in memory (online softmax: Milakov and Gimelshein 2018, Dao et al. 2022).
 -- Both products run on tensor cores at float32's accuracy: factors are three parts of bfloat16, six of their products count.
 
 local template = require "cawb.compose.emit.template"

@@ -1,4 +1,4 @@
--- attend_group: attention of float16 and bfloat16 by Hopper's products of warpgroups, where rows lie in 16 bytes (the way of
+-- attention/warpgroup: attention of float16 and bfloat16 by Hopper's products of warpgroups, where rows lie in 16 bytes (the way of
 -- Shah et al. 2024): a group of warps brings tiles, two or three more work on 64 queries each, in turns.
 
 local attend = require "cawb.compose.emit.attention.text"

@@ -1,4 +1,4 @@
--- order: sort, argsort and topk along one axis. The elements are numbered (o, k, i) as those of a scan. Of
+-- order/text: sort, argsort and topk along one axis. The elements are numbered (o, k, i) as those of a scan. Of
 -- equal values the first comes first, NaN is above all numbers, and zeros are equal, as in PyTorch's
 -- stable sort. Short lines: a bitonic network in shared memory. A few of a long line: found by
 -- digits. Else: runs, merged.

@@ -1,4 +1,4 @@
--- product: sums of products in plain arithmetic, by tiles in shared memory. The elements of the result are
+-- product/text: sums of products in plain arithmetic, by tiles in shared memory. The elements of the result are
 -- numbered (z, m, n), z being all batches; the factors are a(z, m, k) and b(z, k, n), whatever lies behind them.
 -- Long sums are made of short ones, so that their error stays that of a library's.
 

@@ -215,7 +215,7 @@ local function fold(body, o, members, row, first)
   end
 end
 
-local function write_whole(body, kernel, o, roots, row, kept)
+local function write_whole(body, kernel, o, roots, row, on_chip)
   lanes.each(body, o, function(step)
     local columns = columns_of(o, step)
     for _, root in ipairs(roots) do
@@ -226,7 +226,7 @@ local function write_whole(body, kernel, o, roots, row, kept)
       end
       body:store_all(root, list, texts)
     end
-  end, lanes.refill(body, o, kept))
+  end, lanes.refill(body, o, on_chip))
 end
 
 -- The roots that have an element for each column, and those that have one for each row.
@@ -239,11 +239,11 @@ local function parted(kernel)
   return whole, single
 end
 
-local function write(body, kernel, o, row, kept)
+local function write(body, kernel, o, row, on_chip)
   local whole, single = parted(kernel)
   local guard = o.rows % o.high ~= 0
   if guard then body:open "if (real) {" end
-  if #whole > 0 then write_whole(body, kernel, o, whole, row, kept) end
+  if #whole > 0 then write_whole(body, kernel, o, whole, row, on_chip) end
   if #single > 0 then
     body:open "if (lane == 0) {"
     for _, root in ipairs(single) do
@@ -263,7 +263,7 @@ local function statements(kernel, o, how, phase)
   for _, x in ipairs(kernel.members) do body.known_only[x] = true end
   lanes.places(body, o)
   local row, at = numbering.row(o.rows, o.turned), #body.lines
-  body.choosing = { row = true, k = true }
+  body.selecting = { row = true, k = true }
   how.name, how.slot = "k", lanes.slot(o)
   local list = body:keep(how)
   for n, members in ipairs(o.levels) do
@@ -275,7 +275,7 @@ local function statements(kernel, o, how, phase)
   body:next_phase()
   write(body, kernel, o, row, list)
   lanes.leave(body, o, #kernel.members, next(o.with) ~= nil)
-  o.chosen = #body.early > 0
+  o.selects = #body.early > 0
   return body, at, list
 end
 

@@ -1,4 +1,4 @@
--- scan: running sums, products and extremes along one axis. The elements are numbered (o, k, i): axes in front, the
+-- scan/text: running sums, products and extremes along one axis. The elements are numbered (o, k, i): axes in front, the
 -- axis, axes behind it. Each block takes a part of the axis; where there are several, two launches ahead
 -- take the parts' totals, and the totals before each part.
 

@@ -232,7 +232,7 @@ local function are_pairs(x, c, p, columns, root)
   return same(guards[1], guards[2]) and index.divisible(first, 2) and second.key == index.plus(first, 1).key
 end
 
--- One result, by its line and side (generate/tensor.lua).
+-- One result, by its line and side (tensor.lua).
 local function write_one(body, x, c, p, columns, root, name)
   local i, guards
   if c.transposed then i, guards = transposed.output(x, c, p, columns, transposed.line(p, columns))

@@ -1,4 +1,4 @@
--- tensor_matrix: products of matrices as tensor.lua has them.
+-- tensor/kernel_matrix: products of matrices as tensor.lua has them.
 
 local chips = require "cawb.gpu.chip"
 local expression = require "cawb.compose.emit.expression"

@@ -98,7 +98,7 @@ M.checked = setmetatable({ quits = true }, { __index = M.halves })
 M.full = { parts = 3, suffix = "_full", before = "", call = "pack_row_full(to, own, wide,", after = "", more = ", const int *__restrict__ many" }
 
 --- The same for factors that are packed before the first call, whether or not they are needed.
-M.kept = setmetatable({ more = "" }, { __index = M.full })
+M.full_once = setmetatable({ more = "" }, { __index = M.full })
 
 M.parts = { parts = 3, suffix = "", before = "", call = "pack_row_parts(to, wide,", after = "", more = "" }
 

@@ -267,7 +267,7 @@ local function full_packing(kernel, geometry, h, packed, many)
   local steps, texts, factors = {}, {}, {}
   for _, side in ipairs { "left", "right" } do
     local alone = packed[side].parameters_alone
-    local made = pack.kernel(kernel, geometry, side, octets[side], alone and pack.kept or pack.full, not alone and unless or nil)
+    local made = pack.kernel(kernel, geometry, side, octets[side], alone and pack.full_once or pack.full, not alone and unless or nil)
     share_place(made, packed[side])
     made.launch.prepare = alone
     made.launch.arguments = joined(made.nodes, { made.packed, made.scales, packed[side].wide }, not alone and { many } or {})

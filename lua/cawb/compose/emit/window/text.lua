@@ -1,4 +1,4 @@
--- window: pooling, and convolutions of a few channels, depthwise ones above all: what is computed from the
+-- window/text: pooling, and convolutions of a few channels, depthwise ones above all: what is computed from the
 -- elements under a window of one to three axes. Missing axes are in front and of size one. An element is
 -- numbered (p, d, h, w): p is its plane, all axes ahead of the window's.
 

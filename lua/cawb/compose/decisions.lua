@@ -1,6 +1,6 @@
--- points: the decisions of a task, as a list. A program is one value for each of them, in order; the first value of a point is what
+-- decisions: the decisions of a task, as a list. A program is one value for each of them, in order; the first value of a decision is what
 -- compose takes by itself, and whatever is chosen computes the same. A policy that learns (python/cawb_learn/) sees a task through this list alone.
---   { kind = "keep", what = 1, values = { "done", "kept" } }                       a step of rewrite.lua
+--   { kind = "skip", what = 1, values = { "done", "skipped" } }                    a step of rewrite.lua
 --   { kind = "store", what = "2.1", values = { "inline", "stored" } }              a node in memory, or in its readers
 --   { kind = "cut", what = "3.1|5.2", values = { "joined", "cut" } }               a fusion
 --   { kind = "knob", kernel = "5.2", by = "rows", name = "vector", values = { "auto", 1, 2, 4 } }
@@ -11,7 +11,7 @@ local schedule = require "cawb.compose.schedule.schedule"
 
 local M = {}
 
-local MOST = { keep = 3, store = 4, cut = 4, kernels = 4 }      -- points of a kind; kernels that have any
+local MOST = { skip = 3, store = 4, cut = 4, kernels = 4 }      -- decisions of a kind; kernels that have any
 local SMALL = 1024                                              -- elements of a node that is no decision
 
 -- The decisions about a kernel, in this order. A decision that its generator does not have is `auto`.
@@ -26,7 +26,7 @@ local names = {
   conv = { "loop", "tile", "splits" },
 }
 
--- The kind that the points of a kernel follow from.
+-- The kind that the decisions of a kernel follow from.
 local function kind_of(kernel)
   if kernel.by == "tensor" or kernel.by == "library" then return kernel.kind end
   local text = kernel.made and kernel.made.text
@@ -72,7 +72,7 @@ end
 function M.of(made)
   local list, steps = {}, {}
   for step = 1, made.rewrites.matched or 0 do steps[step] = step end
-  add(list, "keep", steps, { "done", "kept" })
+  add(list, "skip", steps, { "done", "skipped" })
   add(list, "store", inlined(made), { "inline", "stored" })
   add(list, "cut", made.joins, { "joined", "cut" })
   local kernels = 0

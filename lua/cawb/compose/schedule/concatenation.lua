@@ -88,7 +88,7 @@ end
 -- Whether a part is made by a kernel that may write it anywhere.
 local function may_lie(part, owner)
   local x = part.node
-  return owner[x] and makes[owner[x].kind] and x.stored and not x.is_output and not x.within and not prepared.is(x) and not x.kept
+  return owner[x] and makes[owner[x].kind] and x.stored and not x.is_output and not x.slice_of and not prepared.is(x) and not x.persistent
 end
 
 -- Whether a kernel only concatenates results of other kernels.
@@ -105,7 +105,7 @@ local function is_copy(kernel, owner)
   return parts, axis
 end
 
---- The kernels without those that put together alone. A part gains `within`, the whole that it is a part of.
+--- The kernels without those that only concatenate. A part gains `slice_of`, the tensor that it is a slice of.
 function M.join(kernels)
   local owner, list = {}, {}
   for _, kernel in ipairs(kernels) do
@@ -115,17 +115,17 @@ function M.join(kernels)
     local x = kernel.roots[1]
     local parts, axis = is_copy(kernel, owner)
     for _, part in ipairs(parts or {}) do
-      part.node.strides, part.node.offset, part.node.within = x.strides, part.start * x.strides[axis], x
+      part.node.strides, part.node.offset, part.node.slice_of = x.strides, part.start * x.strides[axis], x
     end
     if parts then owner[x] = nil else list[#list + 1] = kernel end
   end
   return list
 end
 
---- Whether a library would write such a part, which it cannot.
+--- Whether a library would have to write such a slice, which it cannot.
 function M.is_called(kernels)
   for _, kernel in ipairs(kernels) do
-    if kernel.call and kernel.roots[1].within then return true end
+    if kernel.call and kernel.roots[1].slice_of then return true end
   end
   return false
 end

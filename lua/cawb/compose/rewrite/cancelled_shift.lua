@@ -7,8 +7,8 @@
 -- all results NaN. NaN in an input is kept, because it comes by another way. The subtraction of a first mean ahead of a second one
 -- stays: rounding would be larger without it.
 
+local expression_shift = require "cawb.compose.rewrite.expression_shift"
 local index = require "cawb.compose.ir.index"
-local shifted = require "cawb.compose.rewrite.shifted"
 local tools = require "cawb.compose.operators.tools"
 local views = require "cawb.compose.rewrite.views"
 
@@ -67,7 +67,7 @@ function steps.map(x, by)
       return shift(s.m, of, x.shape)
     end }
   end
-  return shifted.of(x.expression, operands)
+  return expression_shift.of(x.expression, operands)
 end
 
 function steps.view(x, by)

@@ -48,14 +48,14 @@ end
 
 -- (n, c, space) with taps in place of the dimensions `gone`, as (n, c * taps, the others).
 local function packed(g, x, gone)
-  local rank, order, kept = #x.shape, { 1, 2 }, {}
-  for d = 3, rank do if gone[d] then order[#order + 1] = d else kept[#kept + 1] = d end end
-  table.move(kept, 1, #kept, #order + 1, order)
+  local rank, order, others = #x.shape, { 1, 2 }, {}
+  for d = 3, rank do if gone[d] then order[#order + 1] = d else others[#others + 1] = d end end
+  table.move(others, 1, #others, #order + 1, order)
   local y = g:permute(x, order)
   local channels, shape = x.shape[2], { x.shape[1] }
   for d in pairs(gone) do channels = channels * x.shape[d] end
   shape[2] = channels
-  for _, d in ipairs(kept) do shape[#shape + 1] = x.shape[d] end
+  for _, d in ipairs(others) do shape[#shape + 1] = x.shape[d] end
   return g:reshape(y, shape)
 end
 
@@ -103,7 +103,7 @@ local function convolved(g, x, sums, w, left, shape)
 end
 
 --- The sum of convolution x over a set of its dimensions, all of space; nil where it is not less work.
-function M.sum(g, x, axes)
+function M.of(g, x, axes)
   local c, count, gone, shape = x.conv, 1, {}, { x.shape[1], x.shape[2] }
   for d in pairs(axes) do
     if d <= 2 or not c.transposed and c.stride[d - 2] ~= 1 then return nil end

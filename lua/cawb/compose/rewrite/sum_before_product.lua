@@ -4,10 +4,10 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local affine = require "cawb.compose.rewrite.affine"
-local pooled = require "cawb.compose.rewrite.pooled"
-local places = require "cawb.compose.rewrite.places"
+local conv_sum = require "cawb.compose.rewrite.conv_sum"
 local tools = require "cawb.compose.operators.tools"
 local views = require "cawb.compose.rewrite.views"
+local window_sum = require "cawb.compose.rewrite.window_sum"
 
 local FEW = 4         -- results that share a sum made ahead: with fewer it costs as much as it saves
 
@@ -38,7 +38,7 @@ local sum_of
 
 -- The sum over a view that shows all elements equally often, in other dimensions.
 local function of_view(g, x, axes, others)
-  local window = x.window and pooled.sum(g, x, axes)
+  local window = x.window and window_sum.of(g, x, axes)
   if window then return window end
   local lots = views.lots(x)
   local gone, times
@@ -94,7 +94,7 @@ function sum_of(g, x, axes, others)
   if others then return others(g, x, axes) end
   if x.kind == "map" then return of_map(g, x, axes) end
   if x.kind == "product" then return of_product(g, x, axes) end
-  if x.kind == "conv" then return places.sum(g, x, axes) end
+  if x.kind == "conv" then return conv_sum.of(g, x, axes) end
 end
 
 local M = { says = "its sum is taken ahead of a product or convolution" }

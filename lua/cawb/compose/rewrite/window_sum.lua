@@ -84,7 +84,7 @@ end
 
 --- The sums over the axes of the windows that `view` shows of a convolution; nil where they are no such, or it is not less
 --- work.
-function M.sum(g, view, axes)
+function M.of(g, view, axes)
   local x, w = view.inputs[1], view.window
   if x.kind ~= "conv" or #x.users > 1 or g.shown[x] or x.conv.transposed or x.conv.dims ~= w.dims then return nil end
   local c, out = x.conv, { table.unpack(view.shape, 1, #view.shape - w.dims) }
