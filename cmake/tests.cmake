@@ -165,3 +165,11 @@ endforeach()
 list(REMOVE_ITEM all_tests warm ${long_tests})
 set_property(TEST ${all_tests} APPEND PROPERTY LABELS quick)
 set_property(TEST ${long_tests} APPEND PROPERTY LABELS long)
+
+# Under sanitizers run the tests of C, and those in Lua that lead through much of it: the store, servers, jails, plans, the worker,
+# the simulator. What is Lua's and Python's own runs without.
+set(sanitized_tests ${lua_tests})
+list(FILTER sanitized_tests INCLUDE REGEX "^(base|gpu|sim)/|^judge/(test|time)|^agent/test_(ask|mcp|shell|tools)|\
+^run/test_(keeping|run)|^learn/test_serve|^compose/test_suite|^door/test_(commands|exercises)")
+list(REMOVE_ITEM sanitized_tests base/test_protocol.lua gpu/test_ceilings.lua)
+set_property(TEST ${sanitized_tests} APPEND PROPERTY LABELS sanitized)
