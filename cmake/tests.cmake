@@ -138,6 +138,40 @@ target_compile_definitions(test_device_cuda_library PRIVATE
   CAWB_FAKE_CUDA="$<TARGET_FILE:fake_cuda>" CAWB_FAKE_LIBRARIES="${CMAKE_BINARY_DIR}/fake_libraries")
 
 # The longest first, so that no core waits for one at the end.
-set_tests_properties(door/test_examples.lua PROPERTIES COST 30)
-set_tests_properties(agent/test_react.lua run/test_run.lua judge/python/test_tier2.lua PROPERTIES COST 20)
-set_tests_properties(run/test_export.lua judge/test_redteam.lua judge/host/test_judge.py door/test_promote.py PROPERTIES COST 10)
+set_tests_properties(judge/python/test_tier2.lua compose/emit/test_tensor_conv.lua PROPERTIES COST 100)
+set_tests_properties(door/test_docs_run.lua judge/test_redteam.lua PROPERTIES COST 70)
+set_tests_properties(door/test_examples.lua compose/emit/test_tensor.lua compose/test_compose.lua PROPERTIES COST 40)
+set_tests_properties(sim/code/test_corpus.lua compose/emit/test_attention_group.lua door/test_workshop.lua compose/test_operators.lua
+  door/test_promote.py compose/emit/test_attention.lua sim/code/test_kernels.lua run/test_run.lua PROPERTIES COST 20)
+
+# `./bootstrap test` runs the tests labelled quick, `./bootstrap test all` the long ones too. A test is long above about seven seconds of
+# a processor, where its room has quick tests of the same things. A new one is quick until its cost puts it here.
+set(long_tests
+  agent/test_react.lua agent/test_skills.lua base/test_protocol.lua
+  compose/emit/test_accuracy_conv.lua compose/emit/test_attention.lua compose/emit/test_attention_group.lua
+  compose/emit/test_attention_half.lua compose/emit/test_attention_pairs.lua compose/emit/test_cell_persistent.lua
+  compose/emit/test_cell_wave.lua compose/emit/test_gathered.lua compose/emit/test_tensor.lua compose/emit/test_tensor_conv.lua
+  compose/test_compose.lua compose/test_fusion.lua compose/test_fuzz.lua compose/test_operators.lua
+  compose/test_partial.lua compose/test_rewrite.lua compose/test_rewrite_norm.lua compose/test_search.lua
+  door/test_benches.lua door/test_docs_run.lua door/test_examples.lua door/test_live.py door/test_promote.py door/test_workshop.lua
+  gpu/test_ceilings.lua gpu/test_library.lua
+  judge/host/test_freivalds.py judge/host/test_judge.py judge/python/test_python_folder.lua judge/python/test_tier2.lua judge/test_redteam.lua
+  learn/test_policy.lua learn/test_serve_kills.py learn/test_synth.lua learn/test_synth.py learn/test_train.py
+  run/test_run.lua sim/code/test_corpus.lua sim/code/test_kernels.lua torch/test_operators.lua torch/test_operators.py)
+get_property(all_tests DIRECTORY PROPERTY TESTS)
+foreach(test ${long_tests})
+  if(NOT test IN_LIST all_tests)
+    message(FATAL_ERROR "cmake/tests.cmake: there is no test ${test}, which long_tests names")
+  endif()
+endforeach()
+list(REMOVE_ITEM all_tests warm ${long_tests})
+set_property(TEST ${all_tests} APPEND PROPERTY LABELS quick)
+set_property(TEST ${long_tests} APPEND PROPERTY LABELS long)
+
+# Under sanitizers run the tests of C, and those in Lua that lead through much of it: the store, servers, jails, plans, the worker,
+# the simulator. What is Lua's and Python's own runs without.
+set(sanitized_tests ${lua_tests})
+list(FILTER sanitized_tests INCLUDE REGEX "^(base|gpu|sim)/|^judge/(test|time)|^agent/test_(ask|mcp|shell|tools)|\
+^run/test_(keeping|run)|^learn/test_serve|^compose/test_suite|^door/test_(commands|exercises)")
+list(REMOVE_ITEM sanitized_tests base/test_protocol.lua gpu/test_ceilings.lua)
+set_property(TEST ${sanitized_tests} APPEND PROPERTY LABELS sanitized)

@@ -108,8 +108,9 @@ local function show(r)
     c.detail ~= "" and ": " .. c.detail or "")) end
   if not r.ok then return print "refused: nothing was written" end
   print(("promoted into %s"):format(r.folder))
-  print(("try it: %s %s/test_promoted.py; then, in a Python with PyTorch and with %s on its path: from %s import Module"):format(
-    r.python, r.folder, r.project or (r.folder:match "^(.*)/[^/]+$" or "."), r.package))
+  local function word(path) return path:find " " and "'" .. path .. "'" or path end      -- to be pasted
+  print(("try it: %s %s; then, in a Python with PyTorch and with %s on its path: from %s import Module"):format(
+    word(r.python), word(r.folder .. "/test_promoted.py"), r.project or (r.folder:match "^(.*)/[^/]+$" or "."), r.package))
 end
 
 -- Which of many shapes is under way, for who waits at a terminal.

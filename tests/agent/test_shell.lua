@@ -88,7 +88,7 @@ local function tests_of(level)
     for _, folder in ipairs { closed .. "/work", open, closed .. "/work" } do
       local r = assert(shell_jail.run(("cat %s/shown/task.py && echo two >> kernel.cu && mkdir -p sub && echo x > sub/y && cat sub/y"):format(closed),
         { folder = folder, show = { closed .. "/shown" }, jail = level, seconds = 10.0, memory = 1 << 30, disk = 1 << 20,
-          file = 1 << 20, processes = 16, most = 1000 }))
+          file = 1 << 20, processes = 4096, most = 1000 }))      -- those of its user outside count too
       check.equal(("%d %s"):format(r.status, r.text), "0 class Modelx")
     end
     assert(assert(io.open(closed .. "/work/kernel.cu")):read "a" == "one\ntwo\ntwo\n")
@@ -104,9 +104,10 @@ local function tests_of(level)
 
   test("nothing outside is written", function()
     for _, path in ipairs { dir .. "/outside", "/var/tmp/cawb-test-shell", session.folder .. "/../beside" } do
-      denied(("echo x > '%s'"):format(path))
+      local command = ("echo x > '%s'"):format(path)
+      check.equal(outside(command), 0, command)
       os.remove(path)
-      call(("echo x > '%s'"):format(path))
+      call(command)                       -- a /tmp of its own may take it
       assert(not core.fs.kind(path), path)
     end
     call("echo x > /usr/cawb-test-shell; echo x > \"$TASK\"; rm -rf \"$KERNELS/softmax\"; echo x > /tmp/cawb-test-shell; echo x > /dev/shm/cawb-test-shell")

@@ -47,7 +47,7 @@ print("because", why_not(rewards, scale))
 check.test("it is promoted into a fresh Python without cawb, where the reference runs for want of a GPU", function()
   local out, status = cawb "promote judged/*-discount-* --into fast_discount --modelled --speedup 0.001"
   check.equal(status, 0, out)
-  check.matches(out, "promoted into fast_discount\ntry it: /%S*python%S* fast_discount/test_promoted%.py; then, in a Python with PyTorch ")
+  check.matches(out, "promoted into fast_discount\ntry it: '?/[^\n]*python[^ \n]* fast_discount/test_promoted%.py; then, in a Python with PyTorch ")
   check.write(dir .. "/use.py", use)
   out, status = check.shell(("cd / && env -i PATH=/usr/bin:/bin HOME='%s' PYTHONPATH='%s' '%s' '%s/use.py' 2>&1"):format(dir, dir,
     python, dir))

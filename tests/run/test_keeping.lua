@@ -174,8 +174,8 @@ check.test("a reader that goes away is no success, and the run is kept", functio
       run:evaluate(c)
       return false
     end }]])
-  local out = check.shell(("bash -c '%s %s examples/softmax.py --out %s/talks%s 2>%s/err | head -1 >/dev/null; echo ended with ${PIPESTATUS[0]}'")
-    :format(cawb:gsub("'", ""), script, dir, small, dir))
+  local out = check.shell(("bash -c '\"%s\" %s examples/softmax.py --out %s/talks%s 2>%s/err | head -1 >/dev/null; echo ended with ${PIPESTATUS[0]}'")
+    :format(core.program, script, dir, small, dir))
   check.matches(out, "ended with 3")
   check.matches(assert(io.open(dir .. "/err")):read "a", "could not all be written")
   local store <close> = assert(core.store.open(dir .. "/talks"))

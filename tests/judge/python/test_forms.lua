@@ -114,7 +114,7 @@ end)
 check.test("what replaces a clock, and what starts threads, is flagged and passes; what reads a clock is not", function()
   local file = require "cawb.base.file"
   local function told(name, census, text)
-    local rule = assert(load(file.read("lua/cawb/judge/rules/" .. name .. ".lua")))()
+    local rule = assert(load(file.read("lua/cawb/judge/rules/python/" .. name .. ".lua")))()
     return rule.check({ python = { census = census, text = text or "" } }, rule.options)
   end
   check.matches(told("python_clocks", { assigned = { "time.perf_counter" } }).reason, "replaces time.perf_counter")

@@ -22,7 +22,7 @@ class Turns(unittest.TestCase):
 
     def setUp(self):
         self.read, self.write = os.pipe()
-        self.group = groups.Group("cawb-test-%d" % os.getpid(), {"memory": 1 << 30, "processes": 50})
+        self.group = groups.Group("cawb-%d-test" % os.getpid(), {"memory": 1 << 30, "processes": 50})
         self.addCleanup(self.group.end)
 
     def spinner(self):
