@@ -4,7 +4,7 @@ With inputs of one sign a sum that forgets its last term is right to four digits
 rounding to TF32 averages out; what begins at 0 is the maximum of all rows but those that
 lie below it. A case says what is in front; sign, scale, place and mixture are drawn within
 each input anew, so that no value tells which case it is. Tensors keep shape, strides and
-type. Whole numbers and masks are drawn by whole.py.
+type. Whole numbers and masks are drawn by whole_numbers.py.
 
 A task need not take any number: probabilities lie between 0 and 1, and an index may be held
 as a float; and of numbers that are far from its own a task may make nothing that two right programs agree on. What the task's own
@@ -16,7 +16,7 @@ import math
 import torch
 
 from cawb_host.judge.inputs import places
-from cawb_host.judge.inputs import whole_numbers as whole
+from cawb_host.judge.inputs import whole_numbers
 from cawb_host.judge.inputs.draws import (all_but_one, blemished, both_signs, chance, echoed, either, few_levels, few_of, heavy_tailed, leaning,
                               near_levels, nearly, normal, nothing, one_sign, planted, power, spread, spread_of, swept,
                               the_same, topped, uniform)
@@ -389,7 +389,7 @@ def apply(case, inputs, level="free", fixed=(), choices=None):
     def change(tensor):
         known = next(number) in fixed
         if not tensor.is_floating_point():
-            return tensor if level == "given" else whole.drawn(tensor, known)
+            return tensor if level == "given" else whole_numbers.drawn(tensor, known)
         made = drawn(case, tensor, choices)
         if level not in ANYWHERE:
             reach(flat(made), tensor)
