@@ -87,7 +87,7 @@ local function tensors_of(specs)
   return list
 end
 
-local kept = { "kind", "a", "b", "c", "dtype", "out_dtype", "alpha", "beta", "bias", "activation", "stride", "padding",
+local call_fields = { "kind", "a", "b", "c", "dtype", "out_dtype", "alpha", "beta", "bias", "activation", "stride", "padding",
   "dilation", "groups", "transposed", "refs" }
 
 -- A phase as the package follows it: runs of launches, and calls of libraries. `at` counts the launches of both phases.
@@ -97,7 +97,7 @@ local function phase_of(steps, at)
     local last = list[#list]
     if not launched(step) then
       local call = {}
-      for _, key in ipairs(kept) do call[key] = step[key] end
+      for _, key in ipairs(call_fields) do call[key] = step[key] end
       list[#list + 1] = call
     elseif last and last.kind == "launch" then last.count = last.count + 1
     else list[#list + 1] = { kind = "launch", first = at, count = 1 } end
@@ -123,13 +123,13 @@ local function shape_of(s)
   local specs = table.move(s.params, 1, #s.params, #s.inputs + 1, table.move(s.inputs, 1, #s.inputs, 1, {}))
   local before, after = touched(s.plan.prepare), touched(s.plan.call)
   local one = { tensors = tensors_of(specs), outputs = tensors_of(s.outputs), roles = array {}, scratch = array {},
-    kept = array {}, reads = array {} }
+    persistent = array {}, reads = array {} }
   for k, t in ipairs(s.plan.tensors) do
     one.roles[k] = t.role
     if t.role == "scratch" then
       table.insert(one.scratch, array { k - 1, (before[k - 1] or after[k - 1]) and math.tointeger(t.bytes) or 0 })
     end
-    if before[k - 1] then table.insert(t.role == "scratch" and one.kept or one.reads, k - 1) end
+    if before[k - 1] then table.insert(t.role == "scratch" and one.persistent or one.reads, k - 1) end
   end
   local at
   one.prepare, at = phase_of(s.plan.prepare, 0)

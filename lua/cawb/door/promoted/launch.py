@@ -22,7 +22,7 @@ NAME = ABOUT["name"]
 PARAMS = ABOUT["params"]
 INPUTS = len(ABOUT["inputs"])   # how many of the tensors are inputs; parameters follow
 ALIGNED = 256                   # bytes; where PyTorch's allocator begins a tensor
-KEPT = 8                        # states of parameters, for each plan, whose prepared tensors are kept
+KEPT = 8                        # states of parameters, for each plan, whose prepared tensors stay
 
 
 # ---- what happens to what was not verified
@@ -244,7 +244,7 @@ def buffers(shape, tensors, device):
     by_role = {"input": iter(tensors[:INPUTS]), "output": iter(outputs), "param": iter(tensors[INPUTS:])}
     held = [None if role == "scratch" else next(by_role[role]) for role in shape["roles"]]
     for at, size in shape["scratch"]:
-        if at not in shape["kept"]:
+        if at not in shape["persistent"]:
             held[at] = room(size, device)
     return held, outputs
 
@@ -281,7 +281,7 @@ def prepare(index, shape, held, device):
         known[:] = [one for one in known if _still(one, state)][-KEPT:]
         made = next((made for was, _, made in known if was == state), None)
         if made is None:
-            made = {at: room(size, device) for at, size in shape["scratch"] if at in shape["kept"]}
+            made = {at: room(size, device) for at, size in shape["scratch"] if at in shape["persistent"]}
             follow(index, shape["prepare"], [made.get(i, t) for i, t in enumerate(held)], device)
             if state is not None:
                 known.append((state, [weakref.ref(t) for t in read], made))

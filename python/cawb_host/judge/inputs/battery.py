@@ -3,7 +3,7 @@
 With inputs of one sign a sum that forgets its last term is right to four digits, and rounding to TF32 averages out. A
 maximum that begins at 0 is right for all rows except those below 0. A case says which kind of input dominates. Sign,
 scale, place and mixture are drawn anew within each input, so that no value tells the case. Tensors keep shape, strides
-and type. whole.py draws whole numbers and masks.
+and type. whole_numbers.py draws whole numbers and masks.
 
 A task need not accept every number: probabilities lie between 0 and 1, and an index may be held as a float. And with
 numbers far from its own, two right programs may disagree. If the task's own reference cannot deal with the inputs, they
@@ -14,7 +14,7 @@ import math
 import torch
 
 from cawb_host.judge.inputs import places
-from cawb_host.judge.inputs import whole_numbers as whole
+from cawb_host.judge.inputs import whole_numbers
 from cawb_host.judge.inputs.draws import (all_but_one, blemished, both_signs, chance, echoed, either, few_levels, few_of, heavy_tailed, leaning,
                               near_levels, nearly, normal, nothing, one_sign, planted, power, spread, spread_of, swept,
                               the_same, topped, uniform)
@@ -387,7 +387,7 @@ def apply(case, inputs, level="free", fixed=(), choices=None):
     def change(tensor):
         known = next(number) in fixed
         if not tensor.is_floating_point():
-            return tensor if level == "given" else whole.drawn(tensor, known)
+            return tensor if level == "given" else whole_numbers.drawn(tensor, known)
         made = drawn(case, tensor, choices)
         if level not in ANYWHERE:
             reach(flat(made), tensor)
