@@ -144,17 +144,17 @@ set_tests_properties(door/test_examples.lua compose/emit/test_tensor.lua compose
 set_tests_properties(sim/code/test_corpus.lua compose/emit/test_attention_group.lua door/test_workshop.lua compose/test_operators.lua
   door/test_promote.py compose/emit/test_attention.lua sim/code/test_kernels.lua run/test_run.lua PROPERTIES COST 20)
 
-# `./bootstrap test` runs the tests labelled quick, `./bootstrap test all` the long ones too. A test is long above about seven seconds of
+# `./bootstrap test` runs the tests labelled quick, `./bootstrap test all` the long ones too. A test is long above about six seconds of
 # a processor, where its room has quick tests of the same things. A new one is quick until its cost puts it here.
 set(long_tests
   agent/test_react.lua agent/test_skills.lua base/test_protocol.lua
-  compose/emit/test_accuracy_conv.lua compose/emit/test_attention.lua compose/emit/test_attention_group.lua
+  compose/emit/test_accuracy.lua compose/emit/test_accuracy_conv.lua compose/emit/test_attention.lua compose/emit/test_attention_group.lua
   compose/emit/test_attention_half.lua compose/emit/test_attention_pairs.lua compose/emit/test_cell_persistent.lua
   compose/emit/test_cell_wave.lua compose/emit/test_gathered.lua compose/emit/test_tensor.lua compose/emit/test_tensor_conv.lua
-  compose/test_compose.lua compose/test_fusion.lua compose/test_fuzz.lua compose/test_operators.lua
-  compose/test_partial.lua compose/test_rewrite.lua compose/test_rewrite_norm.lua compose/test_search.lua
-  door/test_benches.lua door/test_docs_run.lua door/test_examples.lua door/test_live.py door/test_promote.py door/test_workshop.lua
-  gpu/test_ceilings.lua gpu/test_library.lua
+  compose/emit/test_window.lua compose/test_compose.lua compose/test_fusion.lua compose/test_fuzz.lua compose/test_merge.lua compose/test_operators.lua
+  compose/test_partial.lua compose/test_rewrite.lua compose/test_rewrite_norm.lua compose/test_search.lua compose/test_weights.lua
+  door/test_benches.lua door/test_docs_run.lua door/test_examples.lua door/test_live.py door/test_newcomer.lua door/test_promote.py
+  door/test_workshop.lua gpu/test_ceilings.lua gpu/test_library.lua
   judge/host/test_freivalds.py judge/host/test_judge.py judge/python/test_python_folder.lua judge/python/test_tier2.lua judge/test_redteam.lua
   learn/test_serve_kills.py learn/test_synth.lua learn/test_synth.py learn/test_train.py
   run/test_run.lua sim/code/test_corpus.lua sim/code/test_kernels.lua torch/test_operators.lua torch/test_operators.py)

@@ -30,7 +30,7 @@ static void test_no_library(void) {
   cawb_err err = { 0 };
   cawb_places nowhere = { .cawb_cuda_home = CAWB_SOURCE "/tests" };
   if (cawb_cupti_open(&c, &nowhere, &err) == CAWB_OK) cawb_cupti_close(c);  /* the loader's */
-  else CHECK(c == NULL && says(&err, "CUPTI"));
+  else CHECK(c == NULL && says(&err, "cupti"));
 }
 
 #ifdef WITH_LIBRARY

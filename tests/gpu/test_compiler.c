@@ -14,7 +14,7 @@
 static char folder[64] = "/tmp/cawb-compiler-XXXXXX";
 
 static void *serve(void *end) {
-  char *argv[] = { folder, "0", folder, "" };
+  char *packages = getenv("CAWB_TEST_SITE_PACKAGES"), *argv[] = { folder, "0", folder, packages != NULL ? packages : "" };
   int fd = *(int *)end, status = cawb_compiler_main(fd, 4, argv);
   close(fd);
   return status == 0 ? end : NULL;

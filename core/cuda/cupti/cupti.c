@@ -3,10 +3,26 @@
 
 #include <cupti_result.h>
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/cupti/library.h"
+
+/*
+** CUPTI asks the loader for these by name. A toolkit's folder is on the loader's path and that of a PyPI package
+** is not, so those beside libcupti are loaded first. Where there are none CUPTI itself says so.
+*/
+static void open_parts(const char *library) {
+  static const char *const parts[] = { "libnvperf_host.so", "libnvperf_target.so" };
+  const char *name = strrchr(library, '/');
+  char path[4200];
+  if (name == NULL) return;                /* the loader's own */
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    snprintf(path, sizeof path, "%.*s/%s", (int)(name - library), library, parts[i]);
+    dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  }
+}
 
 static cawb_status open_library(cawb_cupti *c, const cawb_places *places, cawb_err *err) {
   cawb_status s = cawb_locate_library(&c->found, places, "libcupti.so", err);
@@ -20,6 +36,7 @@ static cawb_status open_library(cawb_cupti *c, const cawb_places *places, cawb_e
   if (f == NULL)
     return cawb_fail(err, CAWB_ERR_UNSUPPORTED, "%s is not NVIDIA's CUPTI", c->found.path);
   memcpy(&c->spell, &f, sizeof f);
+  open_parts(c->found.path);
   return CAWB_OK;
 }
 

@@ -1,14 +1,17 @@
 """tests/support/warm: a task host that is forked for the tests ends, and is ended, as one that is started."""
 import os
 import re
+import selectors
 import signal
+import socket
 import subprocess
+import sys
 import tempfile
 import unittest
-import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "support"))
+sys.path[:0] = [os.path.join(os.path.dirname(__file__), "..", "..", "support", *below) for below in ((), ("warm",))]
 
+import server
 from hostcase import HAVE_TORCH, Host, Loaded
 
 WARM = os.environ.get("CAWB_WARM_PYTHON")
@@ -81,6 +84,19 @@ class Warm(unittest.TestCase):
         out = subprocess.run([WARM, "-c", "import sys; print(sys.argv)", "python/cawb_host"], check=True,
                              stdout=subprocess.PIPE).stdout
         self.assertEqual(out, b"['-c', 'python/cawb_host']\n")
+
+    def test_a_host_that_ends_as_its_client_goes_leaves_the_server_alive(self):
+        served = server.Server(os.pidfd_open(os.getpid()), os.eventfd(0))
+        client, connection = socket.socketpair()
+        pid = os.posix_spawnp("true", ["true"], os.environ)
+        served.hosts[connection] = pid
+        pidfd = os.pidfd_open(pid)
+        for file, heard in ((connection, served.abandoned), (pidfd, served.ended(connection))):
+            served.selector.register(file, selectors.EVENT_READ, heard)
+        client.close()
+        served.ended(connection)(pidfd)
+        served.abandoned(connection)      # heard of in the same turn
+        self.assertEqual(served.hosts, {})
 
 
 if __name__ == "__main__":

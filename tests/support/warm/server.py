@@ -84,9 +84,10 @@ class Server:
         self.selector.register(os.pidfd_open(pid), selectors.EVENT_READ, self.ended(connection))
 
     def abandoned(self, connection):
-        """Whoever stood for the host is gone; `ended` follows."""
-        self.selector.unregister(connection)
-        kill(self.hosts[connection])
+        """Whoever stood for the host is gone; `ended` follows, or came just before, in the same turn."""
+        if connection in self.hosts:
+            self.selector.unregister(connection)
+            kill(self.hosts[connection])
 
     def ended(self, connection):
         def report(pidfd):
