@@ -1,6 +1,6 @@
 -- compose: any task as fused kernels and library calls, without a model. One turn. Where its candidate is not right,
 -- which is a bug of compose, one without any fusion follows, and one of kernels as plain as there are, without
--- tensor cores. No ladder's kernel follows: none is faster (bench/results/compose/generators_h200.txt).
+-- tensor cores. No ladder's kernel follows: none is faster (git show a54f197:bench/results/generators_h200.txt).
 
 local cawb = require "cawb"
 local ceilings = require "cawb.ceilings"

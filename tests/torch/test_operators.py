@@ -267,7 +267,6 @@ NAMES = {
     "lua/cawb/judge/rules/python/": "functions of Python that a candidate may call, and what the dispatcher ran",
     "lua/cawb/judge/rules/task_forbids.lua": "what the dispatcher ran",
     "kernels/": "what a kernel of a family computes",
-    "bench/torch/eager/points.py": "what it times",
 }
 
 # Who names operators as keys of functions alone.
