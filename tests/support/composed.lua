@@ -80,6 +80,19 @@ function M.right(forward, inputs, setup, options, kinds, seed)
   return made
 end
 
+--- How its kernels compute, in words.
+function M.how(made) return table.concat(compose.table(made), "\n") end
+
+--- What the profile counts in each of its launches, on the task's own inputs.
+function M.metrics(forward, inputs, setup, options)
+  local task <close> = assert(M.task(forward, inputs, setup))
+  local made, list = assert(compose.make(task, options)), {}
+  local profile = assert(cawb.profile(task, cawb.candidate { source = made.source, plan = made.plan }))
+  assert(profile.ok, profile.reason)
+  for k, launch in ipairs(profile.kernels) do list[k] = launch.metrics end
+  return list, made
+end
+
 --- Errors { nrms, worst, eager = { the same } } of what compose makes for tensor cores of every size, where it is right at all.
 function M.errors(forward, inputs, more)
   local settings = options.copy(cawb.defaults)
