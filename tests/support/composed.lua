@@ -83,6 +83,17 @@ end
 --- How its kernels compute, in words.
 function M.how(made) return table.concat(compose.table(made), "\n") end
 
+--- How many kernels its launches have.
+function M.count(made)
+  local seen, count = {}, 0
+  for _, kernel in ipairs(made.kernels) do
+    for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do
+      if launch.kernel and not seen[launch.kernel] then seen[launch.kernel], count = true, count + 1 end
+    end
+  end
+  return count
+end
+
 --- What the profile counts in each of its launches, on the task's own inputs.
 function M.metrics(forward, inputs, setup, options)
   local task <close> = assert(M.task(forward, inputs, setup))
@@ -101,7 +112,7 @@ function M.errors(forward, inputs, more)
   local o = { arch = "sm_90a", least = 0, narrowest = 8, full = 1 }
   for key, value in pairs(more or {}) do o[key] = value end
   local made = assert(compose.make(task, o))
-  assert(made.source:find(o.instruction or o.arch == "sm_90a" and "wgmma" or "ldmatrix", 1, true), "it is not on tensor cores")
+  check.matches(M.how(made), o.words or o.arch == "sm_90a" and "wgmma" or "mma")
   local r = assert(cawb.verify(task, cawb.candidate { source = made.source, plan = made.plan },
     { trials = 1, repeats = 0, battery = {}, options = settings }))
   if not r.ok then error(r.reason, 2) end

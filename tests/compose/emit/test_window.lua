@@ -180,7 +180,8 @@ local function one(forward, inputs, setup)
   check.test("a window with what is around it is one kernel: " .. forward, function()
     local made = composed.right(forward, inputs, setup)
     check.equal(#made.kernels, 1, "kernels")
-    check.equal(made.kernels[1].by, "window")
+    check.equal(made.kernels[1].by, setup and "conv" or "window")
+    check.equal(made.kernels[1].call, nil)
   end)
 end
 
