@@ -75,27 +75,21 @@ check.test("of a triangle's product only the tiles that show are multiplied", fu
   right("return torch.triu(x @ y, diagonal=3)", "[torch.rand(2, 300, 40), torch.rand(40, 200)]", nil, { arch = "sm_90a", least = 0 })
   -- Of 3 x 4 tiles three show nothing; each of three blocks has one of them.
   local function product(diagonal)
-    return composed.metrics(("return torch.tril(x @ y, diagonal=%d)"):format(diagonal), "[torch.rand(300, 1000), torch.rand(1000, 400)]", nil,
+    return composed.metrics(("return torch.tril(x @ y, diagonal=%d)"):format(diagonal), "[torch.rand(300, 500), torch.rand(500, 400)]", nil,
       { arch = "sm_90a", least = 0, sms = 3 })[2]
   end
   local some, all = product(0), product(1000)
-  print(some.warp_instructions, all.warp_instructions, some.skew, all.skew, some.blocks)
+  assert(some.warp_instructions < 0.9 * all.warp_instructions, "tiles that show nothing are multiplied")
+  assert(some.skew < 1.2, some.skew)
 end)
 
 check.test("short sums whose results no cache holds", function()
   right("return x @ y", "[torch.rand(300, 40), torch.rand(40, 260)]", nil, { arch = "sm_90a", least = 0, streamed = 1 })
 end)
 
-check.test("what a triangle's product does not show is not done again, whatever it is", function()
+check.test("what a triangle's product does not show may be anything", function()
   local zeros = "[torch.tril(torch.rand(260, 130)) * 10.0 ** (torch.rand(260, 130) * 36 - 18), torch.tril(torch.rand(130, 260)) * 10.0 ** (torch.rand(130, 260) * 36 - 18)]"
-  local function again(diagonal)
-    local forward, way = ("return torch.tril(x @ y, diagonal=%d)"):format(diagonal), { arch = "sm_90a", least = 0, again = 1 }
-    right(forward, zeros, nil, way)
-    local list, made = composed.metrics(forward, zeros, nil, way)
-    print(steps(made))
-    for _, m in ipairs(list) do io.write(m.warp_instructions, " ") end print()
-  end
-  again(0) again(1000)
+  right("return torch.tril(x @ y)", zeros, nil, { arch = "sm_90a", least = 0, again = 1 })
 end)
 
 check.test("weights are packed before the first call; what stands ahead and behind takes no step of its own", function()

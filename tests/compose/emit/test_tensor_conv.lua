@@ -197,7 +197,7 @@ check.test("one tap of a large input is gathered where a tile has all columns; a
   composed.right("return torch.relu(self.c(x)) + 1", "[torch.randn(2, 6, 30, 40)]", "self.c = nn.Conv2d(6, 64, 1)", { arch = "sm_90a" })
 end)
 
-check.test("a text that is too long loses comments first, then the smallest products become a library's", function()
+check.test("a text that is too long gets shorter first, then the smallest products become a library's", function()
   local function made(largest)
     return composed.right("return self.d(torch.relu(self.c(x)))", "[torch.randn(4, 32, 20, 20)]", "self.c = nn.Conv2d(32, 32, 3)\nself.d = nn.Conv2d(32, 64, 5)",
       { arch = "sm_90a", largest = largest })
