@@ -80,6 +80,30 @@ function M.right(forward, inputs, setup, options, kinds, seed)
   return made
 end
 
+--- How its kernels compute, in words.
+function M.how(made) return table.concat(compose.table(made), "\n") end
+
+--- How many kernels its launches have.
+function M.count(made)
+  local seen, count = {}, 0
+  for _, kernel in ipairs(made.kernels) do
+    for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do
+      if launch.kernel and not seen[launch.kernel] then seen[launch.kernel], count = true, count + 1 end
+    end
+  end
+  return count
+end
+
+--- What the profile counts in each of its launches, on the task's own inputs.
+function M.metrics(forward, inputs, setup, options)
+  local task <close> = assert(M.task(forward, inputs, setup))
+  local made, list = assert(compose.make(task, options)), {}
+  local profile = assert(cawb.profile(task, cawb.candidate { source = made.source, plan = made.plan }))
+  assert(profile.ok, profile.reason)
+  for k, launch in ipairs(profile.kernels) do list[k] = launch.metrics end
+  return list, made
+end
+
 --- Errors { nrms, worst, eager = { the same } } of what compose makes for tensor cores of every size, where it is right at all.
 function M.errors(forward, inputs, more)
   local settings = options.copy(cawb.defaults)
@@ -88,7 +112,7 @@ function M.errors(forward, inputs, more)
   local o = { arch = "sm_90a", least = 0, narrowest = 8, full = 1 }
   for key, value in pairs(more or {}) do o[key] = value end
   local made = assert(compose.make(task, o))
-  assert(made.source:find(o.instruction or o.arch == "sm_90a" and "wgmma" or "ldmatrix", 1, true), "it is not on tensor cores")
+  check.matches(M.how(made), o.words or o.arch == "sm_90a" and "wgmma" or "mma")
   local r = assert(cawb.verify(task, cawb.candidate { source = made.source, plan = made.plan },
     { trials = 1, repeats = 0, battery = {}, options = settings }))
   if not r.ok then error(r.reason, 2) end

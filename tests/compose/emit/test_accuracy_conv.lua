@@ -7,7 +7,7 @@ local check = composed.check
 local forward = "return F.conv2d(x, y, padding=1)"
 local point = "return F.conv2d(x, y[:, :, 1:2, 1:2])"        -- a thread's numbers are all of one place
 local transposed = "return F.conv_transpose2d(x, y.transpose(0, 1), stride=2, padding=1)"
-local ways = { packed = { conv = "packed" }, box = { conv = "box", instruction = "mma.sync.aligned.m16n8k16" } }
+local ways = { packed = { conv = "packed" }, box = { conv = "box", words = "boxes" } }
 
 local x, y = "torch.randn(2, 64, 9, 10)", "torch.randn(24, 64, 3, 3)"
 local seventh = "(torch.arange(2 * 64 * 90).reshape(2, 64, 9, 10) == 777)"

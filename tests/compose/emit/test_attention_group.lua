@@ -83,7 +83,7 @@ local kinds = { "torch.randn(2, 80, 64) * 6", "torch.randn(2, 80, 64) * 10.0 ** 
 
 check.test("of float32 in pairs, its error is at most three times PyTorch's own in strict float32", function()
   for _, kind in ipairs(kinds) do
-    composed.close(own, ("[%s, %s, %s]"):format(kind, kind, kind), { attend = 1, least = 4096, instruction = "_pairs(", kernels = how { pairs = true }.kernels })
+    composed.close(own, ("[%s, %s, %s]"):format(kind, kind, kind), { attend = 1, least = 4096, words = "three products", kernels = how { pairs = true }.kernels })
   end
 end)
 

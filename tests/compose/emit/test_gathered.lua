@@ -7,7 +7,7 @@ local way = { arch = "sm_90a", least = 0, conv = "gathered" }
 
 local function right(inputs, layer, forward)
   local made = composed.right(forward or "return self.c(x)", inputs, "self.c = nn." .. layer, way)
-  assert(made.source:find("_fetch(", 1, true) and made.source:find("wgmma", 1, true), layer .. " is not gathered")
+  check.matches(composed.how(made), "wgmma, gathered")
   return made
 end
 
