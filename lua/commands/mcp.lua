@@ -8,6 +8,7 @@ local core = require "cawb.core"
 local driver = require "cawb.agent.driver"
 local job = require "cawb.door.job"
 local ledger = require "cawb.run.ledger"
+local opened = require "cawb.door.opened"
 local mcp = require "cawb.agent.mcp"
 local prompt = require "cawb.agent.prompt"
 local report = require "cawb.door.report"
@@ -74,22 +75,21 @@ local function open_run(parsed, s, all, t)
   return r
 end
 
-local function serve(out)
-  return function(parsed, s, all, _, t)
-    local r = open_run(parsed, s, all, t)
-    local work = need(session.new(r, { name = "mcp" }))
-    local instructions = sound(prompt.fill(all.agent.prompt ~= "" and all.agent.prompt or "mcp", r))
-    r.memory.began = #r.turns                -- tells calls of one client from those of the next
-    if not parsed.resume then r:record("message", { chat = 1, role = "system", text = instructions }) end
-    r.report:run_begins(r)
-    log("run " .. r.id)
-    core.clock.patient(true)                 -- a client that leaves asks with a signal: the turn is finished
-    local how = mcp.serve { tools = tools.list(work), instructions = instructions, log = log,
-      call = function(tool, arguments, progress) return driver.call(r, work, tool, arguments, progress, log) end,
-      read = mcp.lines(io.stdin, mcp.most),
-      write = function(text) return out:write(text) and out:flush() end }
-    return close(r, how)
-  end
+local function serve(out, parsed, s, o)
+  local all = o.options
+  local r = open_run(parsed, s, all, o.task)
+  local work = need(session.new(r, { name = "mcp" }))
+  local instructions = sound(prompt.fill(all.agent.prompt ~= "" and all.agent.prompt or "mcp", r))
+  r.memory.began = #r.turns                -- tells calls of one client from those of the next
+  if not parsed.resume then r:record("message", { chat = 1, role = "system", text = instructions }) end
+  r.report:run_begins(r)
+  log("run " .. r.id)
+  core.clock.patient(true)                 -- a client that leaves asks with a signal: the turn is finished
+  local how = mcp.serve { tools = tools.list(work), instructions = instructions, log = log,
+    call = function(tool, arguments, progress) return driver.call(r, work, tool, arguments, progress, log) end,
+    read = mcp.lines(io.stdin, mcp.most),
+    write = function(text) return out:write(text) and out:flush() end }
+  return close(r, how)
 end
 
 function M.main(argv)
@@ -97,7 +97,10 @@ function M.main(argv)
   local parsed = sound(command_line.parse(argv))
   if #parsed.words ~= 2 then command.wrong "a strategy and a task are needed: cawb mcp STRATEGY.lua TASK.py" end
   parsed.words[1] = strategy.file(parsed.words[1]) or parsed.words[1]
-  return job.main(parsed, sound(strategy.load_table(parsed.words[1])), serve(out))
+  local s = sound(strategy.check(sound(strategy.load_table(parsed.words[1])), parsed.words[1]))
+  s.proposes = s.proposes or "kernels"
+  local o <close> = need(opened.open(parsed, s, true))
+  return serve(out, parsed, s, o)
 end
 
 return M

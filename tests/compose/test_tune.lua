@@ -18,7 +18,7 @@ check.test("as a strategy: the second turn is what was found, and the record has
   out, status = check.shell(("'%s' tune examples/layernorm.py --device sim:h100 --set 'settings.schedule={ tile = 3 }' --out %s 2>&1")
     :format(core.program, dir))
   check.equal(status, 1, out)
-  check.matches(out, "schedule: there is no 'tile'; there are skip, no_partial_sums, stores, cuts, kernels and strict")
+  check.matches(out, "schedule: there is no 'tile'; there are skip, no_partial_sums, stores, cuts and kernels")
 end)
 
 -- The strategy with made-up times: a kernel's text says how long it takes, and the first is the slowest. What is measured stands in the

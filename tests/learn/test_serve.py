@@ -67,7 +67,7 @@ class Score(Serving):
         self.assertEqual(reply["hash"], right["hash"])
 
     def test_schedules_are_choices_of_the_compiler(self):
-        wanted = {"kernels": {"1.6": {"lanes": 32}}, "kept": [1], "cuts": ["1.1|1.2"]}
+        wanted = {"kernels": {"1.6": {"lanes": 32}}, "skip": [1], "cuts": ["1.1|1.2"]}
         _, answer = self.server.score({"schedule": {"decisions": True}}, {"schedule": wanted}, {"schedule": {"tile": 3}}, {"schedule": {"kernels": 3}},
                                       {"schedule": {"kernels": {"1.6": {"lanes": []}}}})
         own, other, unknown, number, nested = answer["items"]
