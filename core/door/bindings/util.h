@@ -1,4 +1,4 @@
-/* util.h - what the binding files share. Included by core/lua_*.c only. */
+/* util.h - what the binding files share. Included by core/door/bindings/*.c only. */
 #ifndef CAWB_LUA_UTIL_H
 #define CAWB_LUA_UTIL_H
 

@@ -1,6 +1,6 @@
 /*
 ** sandbox.h - a sealed Lua state for text that is not trusted: plans, and rules, which read such text
-** (lua/sealed.c). It holds an allow-list of pure functions, counts instructions and bytes, loads text
+** (door/bindings/sealed.c). It holds an allow-list of pure functions, counts instructions and bytes, loads text
 ** only, and has no way to catch its own errors. A count hook does not fire inside C functions: those
 ** that may take long there are charged for it (strings.h), and so is memory that is asked for. What is
 ** left is short, but a plan's process has a deadline, too.

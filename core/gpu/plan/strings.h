@@ -1,7 +1,7 @@
 /*
 ** strings.h - find, match, gmatch and gsub of Lua's string library on core/gpu/plan/pattern.h, for a
 ** sandbox: they take the place of the library's, whose time may grow as a power of the subject's
-** length, and what they do is charged. Rules (lua/sealed.c) search a candidate's text with them; a
+** length, and what they do is charged. Rules (door/bindings/sealed.c) search a candidate's text with them; a
 ** search of the library's own no hook can stop.
 */
 #ifndef CAWB_PLAN_STRINGS_H
