@@ -54,6 +54,6 @@ int cawb_jail_landlock_abi(void);
 cawb_status cawb_jail_give(const cawb_jail *j, uid_t owner, cawb_err *err);      /* write.c */
 cawb_status cawb_jail_root(const cawb_jail *j, cawb_err *err);      /* root.c */
 cawb_status cawb_jail_files(const cawb_jail *j, cawb_err *err);     /* landlock.c */
-cawb_status cawb_jail_calls(const cawb_jail *j, cawb_err *err);     /* calls.c */
+cawb_status cawb_jail_calls(const cawb_jail *j, cawb_err *err);     /* seccomp.c */
 
 #endif

@@ -1,9 +1,9 @@
 -- modelled: PyTorch's time on a simulated device, from the task's operator graph and
 -- the device's published rates. Modelled, never measured: eager starts one kernel for each
--- operator, or what kernels.lua says; what torch.compile starts, compiled.lua says. bench/torch/baselines.lua holds it against an
+-- operator, or what kernels.lua says; what torch.compile starts, torch_compile.lua says. bench/torch/baselines.lua holds it against an
 -- H100: its constants are fitted to half of those tasks.
 
-local compiled = require "cawb.torch.compiled"
+local compiled = require "cawb.torch.torch_compile"
 local core = require "cawb.core"
 local eager = require "cawb.torch.eager"
 local fused = require "cawb.torch.fused"

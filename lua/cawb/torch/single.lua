@@ -1,4 +1,4 @@
--- single: one operator of a graph: what it reads, and what its arithmetic takes. For eager.lua and compiled.lua, which say what kernels
+-- single: one operator of a graph: what it reads, and what its arithmetic takes. For eager.lua and torch_compile.lua, which say what kernels
 -- PyTorch makes of operators.
 
 local libraries = require "cawb.torch.libraries"

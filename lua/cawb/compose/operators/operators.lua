@@ -8,14 +8,14 @@ local types = require "cawb.torch.types"
 
 local M = { table = {} }
 
-for _, room in ipairs { "bound", "fold", "norm", "pool", "move", "product", "order", "cell", "place", "pad", "resize", "diagonal",
+for _, room in ipairs { "bound", "fold", "softmax_norm", "pool", "move", "product", "order", "cell", "place", "pad", "resize", "diagonal",
                          "special", "running", "copies", "sample" } do
   for name, constructor in pairs(require("cawb.compose.operators." .. room)) do M.table[name] = constructor end
 end
 
 -- Rooms whose operators add up many elements: those of 16 bits are computed in float32 all the way.
 local sums = {}
-for _, room in ipairs { "fold", "norm", "pool" } do
+for _, room in ipairs { "fold", "softmax_norm", "pool" } do
   for name in pairs(require("cawb.compose.operators." .. room)) do sums[name] = true end
 end
 

@@ -1,4 +1,4 @@
--- compiled: what torch.compile makes of a graph, kernel by kernel, as Inductor's lowerings of PyTorch 2.11 have it: runs of pointwise operators,
+-- torch_compile: what torch.compile makes of a graph, kernel by kernel, as Inductor's lowerings of PyTorch 2.11 have it: runs of pointwise operators,
 -- reductions and scans are one kernel, whose intermediate tensors never leave the chip. Which operators it leaves to ATen, and what a
 -- kernel does besides moving bytes, is inductor.lua's.
 

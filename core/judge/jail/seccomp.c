@@ -1,5 +1,5 @@
 /*
-** calls.c - seccomp: the system calls that a jail refuses. Looking into other
+** seccomp.c - the system calls that a jail refuses. Looking into other
 ** processes, sockets, mounts, new namespaces, kernel keys, clocks and whatever else a
 ** kernel that computes on tensors never needs. A refused call fails; it does not kill, so
 ** that a library that tries one and can do without it still works.
@@ -22,7 +22,7 @@ enum { X32 = 0x40000000 };
 #elif defined(__aarch64__)
 #define THIS_ARCH AUDIT_ARCH_AARCH64
 #else
-#error "jail_calls.c knows x86_64 and aarch64"
+#error "seccomp.c knows x86_64 and aarch64"
 #endif
 
 static const int refused[] = {
