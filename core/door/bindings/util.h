@@ -1,4 +1,4 @@
-/* util.h - what the binding files share. Included by core/door/bindings/*.c only. */
+/* util.h - helpers of the binding files, and of no other file. */
 #ifndef CAWB_LUA_UTIL_H
 #define CAWB_LUA_UTIL_H
 
