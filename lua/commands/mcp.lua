@@ -7,13 +7,10 @@ local command = require "cawb.door.command"
 local core = require "cawb.core"
 local driver = require "cawb.agent.driver"
 local job = require "cawb.door.job"
-local ledger = require "cawb.run.ledger"
 local opened = require "cawb.door.opened"
 local mcp = require "cawb.agent.mcp"
 local prompt = require "cawb.agent.prompt"
 local report = require "cawb.door.report"
-local resume = require "cawb.run.resume"
-local run = require "cawb.run.run"
 local session = require "cawb.agent.session"
 local strategy = require "cawb.base.strategy"
 local tools = require "cawb.agent.tools"
@@ -36,11 +33,7 @@ local need, sound = command.need, command.sound
 -- Standard output belongs to the protocol: what a strategy prints goes elsewhere.
 local function take_output()
   local out = io.stdout
-  print = function(...)
-    local words = table.pack(...)
-    for i = 1, words.n do words[i] = tostring(words[i]) end
-    io.stderr:write(table.concat(words, "\t"), "\n")
-  end
+  job.print_elsewhere()
   io.output(io.stderr)
   io.stdout = io.stderr
   return out
@@ -49,6 +42,7 @@ end
 -- The client is gone. What ended stays ended; what did not can be resumed.
 local function close(r, how)
   driver.finish(r, log)
+  r.report.live:tell(nil)
   if r.closed then
     if r.ended == "failed" then command.fail(r.reason, r.reason_name) end
     return r.best and job.codes.passed or job.codes.failed
@@ -61,28 +55,14 @@ local function close(r, how)
   return r.best and job.codes.passed or job.codes.failed
 end
 
-local function open_run(parsed, s, all, t)
-  local book, stopped = need(ledger.open(parsed.out)), nil
-  if parsed.resume then
-    stopped = need(resume.read(book, parsed.resume, t))
-    all.seconds = math.max(1e-3, all.seconds - stopped.seconds)
-    book = resume.ledger(book, stopped)
-  end
-  for _, means in ipairs { "replies", "tokens", "dollars" } do all.budget[means] = 0 end   -- the client's own affair
-  local r = need(run.new { task = t, strategy = s, options = all, ledger = book,
-    report = report.new(io.stderr, 2, parsed.quiet) })
-  if stopped then resume.restore(r, stopped) end
-  return r
-end
-
 local function serve(out, parsed, s, o)
   local all = o.options
-  local r = open_run(parsed, s, all, o.task)
+  for _, means in ipairs { "replies", "tokens", "dollars" } do all.budget[means] = 0 end   -- the client's own affair
+  local r = need(job.begin(parsed, s, o, report.new(io.stderr, 2, parsed.quiet)))
   local work = need(session.new(r, { name = "mcp" }))
   local instructions = sound(prompt.fill(all.agent.prompt ~= "" and all.agent.prompt or "mcp", r))
   r.memory.began = #r.turns                -- tells calls of one client from those of the next
   if not parsed.resume then r:record("message", { chat = 1, role = "system", text = instructions }) end
-  r.report:run_begins(r)
   log("run " .. r.id)
   core.clock.patient(true)                 -- a client that leaves asks with a signal: the turn is finished
   local how = mcp.serve { tools = tools.list(work), instructions = instructions, log = log,

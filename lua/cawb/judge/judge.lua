@@ -11,7 +11,7 @@ local evaluate = require "cawb.judge.evaluate"
 local loop = require "cawb.base.loop"
 local many_sizes = require "cawb.judge.many_sizes"
 local options_of = require "cawb.base.options"
-local room = require "cawb.gpu.memory_wait"
+local memory_wait = require "cawb.gpu.memory_wait"
 
 local M = {}
 
@@ -88,7 +88,7 @@ local function lost(j, message, name)
   task.hosts_lost = in_a_row + 1
   local revived, no, kind = task:revive()
   if not revived then return nil, ("%s; no other starts: %s"):format(why, no), kind end
-  if name == "memory" and room.others(task) > 0 then return nil, why, name end
+  if name == "memory" and memory_wait.others(task) > 0 then return nil, why, name end
   if name == "memory" and not j.again then
     j.again = true
     local facts

@@ -24,9 +24,13 @@ end
 
 -- ---- tasks and their honest kernels
 
+local found                                  -- once: the corpus does not change under a run
+
 -- Paths of the tasks without their endings, by name.
 local function bases()
-  local found, root = {}, M.folder() .. "/tasks"
+  if found then return found end
+  local root = M.folder() .. "/tasks"
+  found = {}
   for _, group in ipairs(assert(core.fs.list(root))) do
     local folder = ("%s/%s"):format(root, group)
     for _, entry in ipairs(core.fs.kind(folder) == "folder" and assert(core.fs.list(folder)) or {}) do
@@ -59,11 +63,13 @@ local function edit(text, from, to, ...)
   return edit(text:sub(1, at - 1) .. to .. text:sub(last + 1), ...)
 end
 
+local plans
+
 --- The source and the plan of a task's honest kernel.
 function M.honest(name)
-  local all = dofile(M.folder() .. "/tasks/honest.lua")
-  local like = all.like[name] or { name }
-  return edit(read(base_of(like[1]) .. ".cu"), table.unpack(like, 2)), all.plans[name]
+  plans = plans or dofile(M.folder() .. "/tasks/honest.lua")
+  local like = plans.like[name] or { name }
+  return edit(read(base_of(like[1]) .. ".cu"), table.unpack(like, 2)), plans.plans[name]
 end
 
 --- The honest kernel of a task, a candidate.
