@@ -278,6 +278,18 @@ check.test("options are arguments: no task keeps them", function()
   end
 end)
 
+check.test("a file of the library that begins with a name begins with its own", function()
+  local seen = 0
+  for _, path in ipairs(walk("lua/cawb", "%.lua$")) do
+    local name = path ~= "lua/cawb/init.lua" and read(path):match "^%-%- ([%l_]+): "
+    if name then
+      seen = seen + 1
+      check.equal(name, path:match "([%w_]+)%.lua$", path)
+    end
+  end
+  assert(seen > 200, seen)
+end)
+
 -- Looked at twice, and left as they are.
 local long = { ["core/base/store/store.c"] = "SQLite stays in one file", ["lua/meta/cawb.lua"] = "annotations of one module" }
 

@@ -21,7 +21,7 @@ enum { SQUARE, SUM, FAR, NANS, MISSING, INFINITE, UNWRITTEN,      /* sums */
 ** a zero; and the number of finite elements. */
 enum { RMS, SCALE, ZEROS, EMPTY_ROW, ZERO_SIZE, FINITE, ABOUT = 8 };
 
-/* As in judge.py: 8 bytes each. A piece is a row or a part of one. */
+/* As in gpu.py: 8 bytes each. A piece is a row or a part of one. */
 struct Job {
   const char *out;             /* slots of an output, `stride` bytes apart */
   whole stride;
@@ -347,7 +347,7 @@ EXACT(unsigned char, 1) EXACT(unsigned short, 2) EXACT(unsigned, 4) EXACT(word, 
 
 /* --------------------------------------------------------------- hashes */
 
-/* As in judge.py. */
+/* As in gpu.py. */
 struct Bytes {
   const unsigned char *at;
   whole size;

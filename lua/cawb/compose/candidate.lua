@@ -203,11 +203,11 @@ end
 ---   fuse          false: every node that can have a kernel of its own gets it
 ---   choice        which kernels may be fused
 ---   attend        false: no attention in one kernel; a number: the least scores for it
----   gathered      false: no convolution of one tap reads its input unpacked (kernel/tensor_point.lua)
+---   gathered      false: no convolution of one tap reads its input unpacked (emit/tensor/kernel_point.lua)
 ---   rewrite       false: no rewrites (rewrite.lua)
 ---   schedule      see schedule.lua
 ---   kernels       options of a kernel
----   long          bytes of kernels from which on kernels that differ only in numbers are one (share.lua)
+---   long          bytes of kernels from which on kernels that differ only in numbers are one (plan/merge.lua)
 function M.make(task, options)
   local all = setmetatable({ sms = options and options.sms or task.device and task.device.info.sms }, { __index = options })
   local made, why = once(task, all)

@@ -1,4 +1,4 @@
--- chosen: a concatenation in a kernel of rows, if each row lies in one of its tensors. The kernel finds once for each row in which
+-- selected_view: a concatenation in a kernel of rows, if each row lies in one of its tensors. The kernel finds once for each row in which
 -- tensor it lies, where it begins, and how far apart its elements are. Then it loads as from one tensor, also by packs. Otherwise
 -- every element would look for its tensor again.
 

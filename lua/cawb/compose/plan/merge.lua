@@ -1,4 +1,4 @@
--- share: kernels whose texts differ only in names become one, under the first name. In long programs, as of nets of a hundred
+-- merge: kernels whose texts differ only in names become one, under the first name. In long programs, as of nets of a hundred
 -- layers, kernels that differ only in whole numbers become one too, with these numbers as parameters. Numbers that speed up the
 -- compiled code stay, and kernels that differ in them stay apart. Such numbers are sizes of arrays, arguments of templates, counts
 -- of unrolled loops, and divisors. A divisor of a block's number may become a parameter, and so may any divisor in a kernel that

@@ -1,4 +1,4 @@
--- shift: an added constant is left out if all readers cancel it. x - mean(x) is (x + c) - mean(x + c) if c is constant along the
+-- cancelled_shift: an added constant is left out if all readers cancel it. x - mean(x) is (x + c) - mean(x + c) if c is constant along the
 -- axes of the mean. Examples are a number for each column ahead of a norm's mean over rows, a convolution's bias ahead of a batch
 -- norm in training or an instance norm, and a constant ahead of a softmax. Shifts are followed from reader to reader, through
 -- sums, maxima, views and multiples, until they cancel in a difference.

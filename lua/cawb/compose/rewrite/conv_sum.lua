@@ -1,4 +1,4 @@
--- places: the sum of a convolution's results along some dimensions of space. Along these a tap multiplies the sum of the inputs
+-- conv_sum: the sum of a convolution's results along some dimensions of space. Along these a tap multiplies the sum of the inputs
 -- that it meets: all of them except a few at the ends. The rest is a convolution over the other dimensions. It has the input's
 -- channels, once for each tap along the summed dimensions.
 

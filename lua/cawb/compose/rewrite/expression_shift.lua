@@ -1,4 +1,4 @@
--- shifted: the shift of a map's value, given the shifts of its operands. The map's expression is a text. A shift is
+-- expression_shift: the shift of a map's value, given the shifts of its operands. The map's expression is a text. A shift is
 -- { m = number, key = the constant that it is a multiple of }; nil is no shift. The shift is unknown if an operand's shift reaches
 -- anything but sums, differences and multiples.
 

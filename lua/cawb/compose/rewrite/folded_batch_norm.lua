@@ -1,4 +1,4 @@
--- fold: a batch norm of a module in eval mode is folded into the weights ahead of it, before the first call. Its mean and variance
+-- folded_batch_norm: a batch norm of a module in eval mode is folded into the weights ahead of it, before the first call. Its mean and variance
 -- are parameters then: (w (x) + b - mean) s is (s w)(x) + s (b - mean). A library call then needs no second pass, and a kernel
 -- reads two numbers less for each result. In training the mean is that of the batch, and nothing matches. A NaN of an input or a
 -- parameter reaches the same results.
@@ -10,7 +10,7 @@ local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "its scale and shift are in the weights" }
 
--- The texts of a norm (operators/norm.lua), with the letters of weight and bias.
+-- The texts of a norm (operators/softmax_norm.lua), with the letters of weight and bias.
 local norms = {
   [tools.apart .. " * C"] = {}, [tools.apart .. " * C * D"] = { weight = 4 }, [tools.apart .. " * C + D"] = { bias = 4 },
   [tools.apart .. " * C * D + E"] = { weight = 4, bias = 5 },

@@ -1,4 +1,4 @@
--- longer: a weighted sum over the products of a batch becomes one product with longer sums. The batch dimension joins the summed
+-- longer_product: a weighted sum over the products of a batch becomes one product with longer sums. The batch dimension joins the summed
 -- dimension, and the weights multiply one factor. So the products of the batch are not stored. Terms of the sum that are no
 -- products stay beside it with their weights, so that a NaN stays.
 

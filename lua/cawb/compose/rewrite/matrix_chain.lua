@@ -1,4 +1,4 @@
--- chain: three factors in the order that takes fewer multiplications: (a b) c is a (b c), where nobody else reads the product of two.
+-- matrix_chain: three factors in the order that takes fewer multiplications: (a b) c is a (b c), where nobody else reads the product of two.
 -- A product of parameters alone is then computed before the first call. A NaN reaches the same results in either order.
 
 local M = { says = "three factors are multiplied in the order that is less work" }

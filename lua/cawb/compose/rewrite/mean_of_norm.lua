@@ -1,5 +1,5 @@
--- normed: the mean of a norm's results follows from sums of the norm's input. A norm scales and shifts many elements alike, so the
--- sum of its results follows from the sum of the elements. The tensor is not read again (split.lua takes both sums in one pass).
+-- mean_of_norm: the mean of a norm's results follows from sums of the norm's input. A norm scales and shifts many elements alike, so the
+-- sum of its results follows from the sum of the elements. The tensor is not read again (split/split.lua takes both sums in one pass).
 -- Over all axes of the norm only its bias remains: the differences from a mean add up to zero. A NaN or an infinity stays: the
 -- difference of the means is then NaN, as each element is.
 

@@ -1,4 +1,4 @@
--- part: if only one row, column or matrix of a product is read, only that slice is computed. A product of one row or column with few
+-- product_slice: if only one row, column or matrix of a product is read, only that slice is computed. A product of one row or column with few
 -- terms becomes a sum in its readers: each element of a factor is read once anyway.
 
 local index = require "cawb.compose.ir.index"

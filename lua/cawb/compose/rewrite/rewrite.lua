@@ -1,4 +1,4 @@
--- rewrite: the same function with less work, exact in real arithmetic. A rule is a file of rewrites/. It has `says`, its effect in
+-- rewrite: the same function with less work, exact in real arithmetic. A rule is a file of this folder. It has `says`, its effect in
 -- words, and apply(graph, node), which returns the node that replaces the given one, or nil. Rules look at shapes and operators,
 -- never at values.
 

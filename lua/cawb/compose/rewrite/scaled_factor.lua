@@ -1,4 +1,4 @@
--- scaled: weights along the summed dimension of a product move to the factor that is known before the first call: (a w) b is
+-- scaled_factor: weights along the summed dimension of a product move to the factor that is known before the first call: (a w) b is
 -- a (w b). Then no pass goes over the larger tensor. A NaN or an infinity reaches the same results either way.
 
 local index = require "cawb.compose.ir.index"

@@ -1,4 +1,4 @@
--- one: a reduction over a single element is that element.
+-- single_element: a reduction over a single element is that element.
 
 local index = require "cawb.compose.ir.index"
 local tools = require "cawb.compose.operators.tools"

@@ -1,4 +1,4 @@
--- sum: a sum over results of a linear map moves ahead of it. The sum over the columns of a b is a times the sum over the columns of
+-- sum_before_product: a sum over results of a linear map moves ahead of it. The sum over the columns of a b is a times the sum over the columns of
 -- b. A sum over places of a convolution is a convolution of sums; a sum over windows is a convolution with a larger kernel. Between
 -- them may be multiples and shifts of the results: their mean is their value at the mean.
 

@@ -1,4 +1,4 @@
--- pooled: sums over windows of a convolution's results are a convolution with a larger kernel. Each of its taps is a sum of old
+-- window_sum: sums over windows of a convolution's results are a convolution with a larger kernel. Each of its taps is a sum of old
 -- taps, one for each place of the window. A convolution of one tap is applied to window sums of its input: there are fewer of them.
 
 local index = require "cawb.compose.ir.index"

@@ -1,4 +1,4 @@
--- attend: finds attention in a graph and makes one kernel of it, instead of the three or more that partition made. Attention is
+-- attention: finds attention in a graph and makes one kernel of it, instead of the three or more that partition made. Attention is
 -- softmax(scores) v, however it is written, whose scores follow from a product element by element.
 
 local accesses = require "cawb.compose.emit.accesses"

@@ -1,4 +1,4 @@
--- beside: concatenation in place. The kernels that make the parts of a torch.cat write into slices of the whole, so that nothing
+-- concatenation: concatenation in place. The kernels that make the parts of a torch.cat write into slices of the whole, so that nothing
 -- is copied.
 
 local graphs = require "cawb.compose.ir.graph"

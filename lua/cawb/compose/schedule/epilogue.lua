@@ -1,4 +1,4 @@
--- behind: epilogue fusion. Streams that read the result of an anchor (a scan, a sort, a product, a window) become a part of its
+-- epilogue: epilogue fusion. Streams that read the result of an anchor (a scan, a sort, a product, a window) become a part of its
 -- kernel, if the anchor's generator can write their results. So do partial sums over the result (split/partial.lua). The anchor's
 -- own result is then not stored unless somebody else reads it.
 

@@ -1,4 +1,4 @@
--- factors: prologue fusion. Elementwise work on a factor of a product on tensor cores moves into the kernel that packs the factor,
+-- packing: prologue fusion. Elementwise work on a factor of a product on tensor cores moves into the kernel that packs the factor,
 -- which reads and writes every element anyway. The factor itself is then not stored.
 
 local partition = require "cawb.compose.schedule.partition"

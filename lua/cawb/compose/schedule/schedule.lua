@@ -74,7 +74,7 @@ end
 
 local powers = { 1, 2, 4, 8, 16 }
 
--- For each kind of generator (choose.lua) its options with values to try. Options that do not apply have no effect or are refused.
+-- For each kind of generator (generators.lua) its options with values to try. Options that do not apply have no effect or are refused.
 local knobs = {
   stream = { vector = { 1, 2, 4, 8 } },
   rows = { vector = { 1, 2, 4 }, lanes = { 16, 32, 64, 128, 256, 512 }, across = { 32, 64, 128, 256 }, block = { 64, 128, 256, 512, 1024 },

@@ -1,4 +1,4 @@
--- tensor/kernel: which generator makes a product, a convolution or attention on tensor cores.
+-- tensor_cores: which generator makes a product, a convolution or attention on tensor cores.
 
 local attend = require "cawb.compose.emit.attention.attention"
 local expression = require "cawb.compose.emit.expression"

@@ -1,4 +1,4 @@
--- sight: the cache key of a measured kernel. Two kernels with one key take the same time in any plan. The key is made of the kernel's
+-- cache_key: the cache key of a measured kernel. Two kernels with one key take the same time in any plan. The key is made of the kernel's
 -- text without its name, its launches, and the tensors that it reads and writes; of a library's call it is the call.
 
 local graphs = require "cawb.compose.ir.graph"

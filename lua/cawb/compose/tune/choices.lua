@@ -1,4 +1,4 @@
--- kept: results of searches from one run to the next. There is a file of JSON lines for each kind of device, in cawb's cache folder.
+-- choices: results of searches from one run to the next. There is a file of JSON lines for each kind of device, in cawb's cache folder.
 -- A line is a record of a kernel (records.lua), or the schedule that the search of a task ended with. The next search of the same
 -- task and sizes begins with that schedule; a search at other sizes, or on another device, tries it early. The file lies beside the
 -- stores: a store is the history of one folder, and these results hold for all folders.

@@ -1,4 +1,4 @@
--- promise: ranks the options to try next for a kernel of a plan, the most promising first, by records of it and of similar kernels
+-- ranking: ranks the options to try next for a kernel of a plan, the most promising first, by records of it and of similar kernels
 -- (records.lua). Candidates are one edit away from the best options or from none, stand in records, or are drawn.
 
 local records = require "cawb.compose.tune.records"

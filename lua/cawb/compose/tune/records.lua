@@ -1,7 +1,7 @@
 -- records: the measured gain of options, and the gain to expect for another kernel. A record has a kernel's features (M.about), its
 -- options, and the logarithm of its time over the time with the generator's own choice. The expected gain is the mean gain of these
 -- options, and of options near them, with similar kernels: nearer ones count more. Records hold between tasks, sizes and, less so,
--- devices: a search that begins with records tries first what paid elsewhere. kept.lua keeps them from one run to the next.
+-- devices: a search that begins with records tries first what paid elsewhere. choices.lua keeps them from one run to the next.
 
 local core = require "cawb.core"
 local file = require "cawb.base.file"

@@ -1,4 +1,4 @@
--- tune: a better schedule by measurement. A measurement tries all kernels of a plan at once, since the times of single launches tell
+-- search: a better schedule by measurement. A measurement tries all kernels of a plan at once, since the times of single launches tell
 -- them apart. Each kernel gets the options that should gain it most, by a model (tune/model.lua). The model learns from similar
 -- kernels (tune/records.lua) and from the measurements. The best options of each kernel make the best plan. Edits that change the
 -- set of kernels (cuts, rewrites) are tried one at a time, once they promise more than options do (tune/structure.lua). Kernels that

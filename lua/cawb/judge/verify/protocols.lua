@@ -1,4 +1,4 @@
--- tolerance: other people's measures of right, on the same statistics. Every protocol is data
+-- protocols: other people's measures of right, on the same statistics. Every protocol is data
 -- (configs/tolerance-*.lua) and can be applied to trials that were recorded.
 
 local M = {}

@@ -1,4 +1,4 @@
--- verdict: are outputs that were compared with their reference acceptable? Statistics in, a
+-- tolerance: are outputs that were compared with their reference acceptable? Statistics in, a
 -- reason or nothing out: an error against float64 is held against eager PyTorch's own. Every
 -- comparison is written so that NaN fails it.
 

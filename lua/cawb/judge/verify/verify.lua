@@ -1,5 +1,5 @@
 -- verify: the sequential core of judging, one for every kind of candidate. It runs on fresh
--- secret inputs, its outputs poisoned before; what it wrote is judged (verdict.lua), on kinds of
+-- secret inputs, its outputs poisoned before; what it wrote is judged (tolerance.lua), on kinds of
 -- inputs that the task never announced too (battery.lua).
 
 local activity = require "cawb.base.activity"

@@ -79,7 +79,7 @@ class Expected:
                 yield slice(r, min(r + height, self.rows)), slice(c, min(c + width, self.cols))
 
     def begin(self, outs, poison, _back):
-        """Compare outputs that lie in the rows of a matrix of bytes; see judged.py."""
+        """Compare outputs that lie in the rows of a matrix of bytes; see gpu_output.py."""
         size = self.numel * self.dtype.itemsize
         return [self.compare(out[:size].view(self.dtype).view(self.shape), poison) for out in outs]
 

@@ -1,4 +1,4 @@
--- attend: attention that attend.lua of the folder above has found, for the generators of attention.
+-- attention: attention that schedule/attention.lua has found, for the generators of attention.
 
 local accesses = require "cawb.compose.emit.accesses"
 local chips = require "cawb.gpu.chip"

@@ -1,4 +1,4 @@
--- attend_half: attention of float16 and bfloat16 in one kernel. Both products run on tensor cores as the numbers are, sums are
+-- half: attention of float16 and bfloat16 in one kernel. Both products run on tensor cores as the numbers are, sums are
 -- float32. Rows of 16-byte pieces are copied to shared memory without passing through registers.
 
 local attend = require "cawb.compose.emit.attention.text"

@@ -1,4 +1,4 @@
--- attend_pairs: attention of float32 in pairs of 16-bit halves. Three of their four products count, half as many as with three
+-- pairs: attention of float32 in pairs of 16-bit halves. Three of their four products count, half as many as with three
 -- bfloat16 parts (attend). A first kernel packs keys and values, with a scale for each step. A block whose numbers do not fit 16 bits
 -- sets a flag, and a third kernel, that of attend, does its work.
 

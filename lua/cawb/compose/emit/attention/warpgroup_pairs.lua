@@ -1,4 +1,4 @@
--- attend_group_pairs: attention of float32 in pairs of 16-bit halves, as attend_pairs, by Hopper's warpgroup products. A thread
+-- warpgroup_pairs: attention of float32 in pairs of 16-bit halves, as attend_pairs, by Hopper's warpgroup products. A thread
 -- fetches packed keys and values; two groups of four warps work on 64 queries each, in turns.
 
 local attend = require "cawb.compose.emit.attention.text"

@@ -1,4 +1,4 @@
--- cell: the steps of a recurrent layer, or of several layers at the same time, for the generator of the same name. If that cannot
+-- kernel: the steps of a recurrent layer, or of several layers at the same time, for the generator of the same name. If that cannot
 -- make them, a block for each sequence does (cell_block).
 
 local accesses = require "cawb.compose.emit.accesses"

@@ -1,4 +1,4 @@
--- cell: recurrent layers by persistent blocks (Diamos et al. 2016, Persistent RNNs). The weights of the state stay in registers of a
+-- text: recurrent layers by persistent blocks (Diamos et al. 2016, Persistent RNNs). The weights of the state stay in registers of a
 -- group of blocks for all steps, and a group has some of the sequences. The blocks of a group are a cluster and write into each
 -- other's shared memory. If a cluster is too small for the weights, they meet at a counter in memory.
 

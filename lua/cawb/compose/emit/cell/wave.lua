@@ -1,4 +1,4 @@
--- cell_wave: recurrent layers above one another at the same time. Each layer is a cluster of blocks, or one block (cell.lua), and so
+-- wave: recurrent layers above one another at the same time. Each layer is a cluster of blocks, or one block (cell.lua), and so
 -- is the product between two layers. A layer's step waits only for the same step of the layer below. So all layers are done after
 -- little more than the steps of one; but there are fewer multiprocessors for the sequences of each layer.
 

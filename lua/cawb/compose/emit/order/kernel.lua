@@ -1,4 +1,4 @@
--- order: the places of a sort's or topk's elements, with an epilogue (their values, above all), for the generator of sorts.
+-- kernel: the places of a sort's or topk's elements, with an epilogue (their values, above all), for the generator of sorts.
 
 local accesses = require "cawb.compose.emit.accesses"
 local index = require "cawb.compose.ir.index"

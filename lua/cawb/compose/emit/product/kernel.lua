@@ -1,4 +1,4 @@
--- product: products of matrices that no library computes, or with an epilogue, for the generator of products.
+-- kernel: products of matrices that no library computes, or with an epilogue, for the generator of products.
 
 local accesses = require "cawb.compose.emit.accesses"
 local expression = require "cawb.compose.emit.expression"

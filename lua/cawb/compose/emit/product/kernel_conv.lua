@@ -1,4 +1,4 @@
--- conv: convolutions that no library computes, or with an epilogue, for the generators of windows (few channels) and of
+-- kernel_conv: convolutions that no library computes, or with an epilogue, for the generators of windows (few channels) and of
 -- convolutions.
 
 local accesses = require "cawb.compose.emit.accesses"

@@ -1,4 +1,4 @@
--- conv: a convolution of one to three axes as a product. Rows are the output channels of a group, columns the places of the output in
+-- text_conv: a convolution of one to three axes as a product. Rows are the output channels of a group, columns the places of the output in
 -- all of the batch, k the channels of a group and the window. Elements of x are read where they lie. A transposed convolution is one
 -- product for each remainder by its stride: the outputs of one remainder have the same taps, and no zeros between inputs are
 -- multiplied.

@@ -1,4 +1,4 @@
--- scan: a running sum or product, with its prologue and epilogue, for the generator of scans.
+-- kernel: a running sum or product, with its prologue and epilogue, for the generator of scans.
 
 local accesses = require "cawb.compose.emit.accesses"
 local expression = require "cawb.compose.emit.expression"

@@ -235,7 +235,7 @@ local function run_of(d, t)
   return 1
 end
 
---- How a convolution would be done: a table, or nil and why not. `d`: as of conv.lua, without texts. `options`: arch and sms of the device.
+--- How a convolution would be done: a table, or nil and why not. `d`: as of kernel_conv.lua, without texts. `options`: arch and sms of the device.
 ---@param d cawb.Conv
 function M.shape(d, options)
   local arch = options.arch or ""

@@ -1,4 +1,4 @@
--- tensor_box: convolutions of few channels, by generate/box.lua.
+-- kernel_box: convolutions of few channels, by generate/box.lua.
 
 local accesses = require "cawb.compose.emit.accesses"
 local boxes = require "cawb.compose.emit.tensor.box"

@@ -1,7 +1,7 @@
--- tensor_conv: convolutions of one to three dimensions as products of tensor.lua (implicit GEMM). The left factor's rows are pixels,
+-- kernel_conv: convolutions of one to three dimensions as products of tensor.lua (implicit GEMM). The left factor's rows are pixels,
 -- 64 channels a chunk, on a grid that is padded with zeros. A tap of the window is then a shift of rows, and the input is stored
 -- only once, not once for each tap. A stride makes several such grids, one for each remainder of a place. A transposed convolution
--- is several plain ones (tensor_transposed.lua). Windows over few channels are folded: trailing dimensions of the window become
+-- is several plain ones (kernel_transposed.lua). Windows over few channels are folded: trailing dimensions of the window become
 -- channels.
 
 local chips = require "cawb.gpu.chip"

@@ -1,4 +1,4 @@
--- tensor_point: convolutions of one tap, by generate/gathered.lua: their input is not packed.
+-- kernel_point: convolutions of one tap, by generate/gathered.lua: their input is not packed.
 
 local chips = require "cawb.gpu.chip"
 local gathered = require "cawb.compose.emit.tensor.gathered"

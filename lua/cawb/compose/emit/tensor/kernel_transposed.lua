@@ -1,4 +1,4 @@
--- tensor_transposed: transposed convolutions as plain ones of tensor_conv.lua. Along an axis an output's place o is s * q + a - base,
+-- kernel_transposed: transposed convolutions as plain ones of kernel_conv.lua. Along an axis an output's place o is s * q + a - base,
 -- with s the stride. All outputs of one remainder a are one plain convolution over places q. An axis is
 --
 --   apart   each remainder is a set of its own, with its own taps

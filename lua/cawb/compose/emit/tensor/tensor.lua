@@ -9,7 +9,7 @@
 --           every bit of a float32
 --   plain   otherwise, and where a number is infinite, it is done without tensor cores
 --
--- A geometry describes the product. tensor_matrix.lua or tensor_conv.lua makes it:
+-- A geometry describes the product. kernel_matrix.lua or kernel_conv.lua makes it:
 --   what            in words
 --   terms           products of a sum
 --   batch           how many such products lie beside each other (z)

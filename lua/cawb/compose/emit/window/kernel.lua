@@ -1,4 +1,4 @@
--- window: poolings, which are reduces over windows of a view, with their prologues and epilogues, for the generator of windows.
+-- kernel: poolings, which are reduces over windows of a view, with their prologues and epilogues, for the generator of windows.
 
 local accesses = require "cawb.compose.emit.accesses"
 local expression = require "cawb.compose.emit.expression"
