@@ -11,7 +11,7 @@ local M = { summary = "a checked candidate as a PyTorch operator: cawb promote R
 M.usage = [[
 usage: cawb promote RUN --into DIR [--package NAME] [--shape rows=64..4096/64,cols=128]...
        [--otherwise reference|warn|refuse] [--name NAME] [--speedup 1.05] [--out STORE]
-       [--turn N] [--device NAME] [--task FILE] [--modelled] [--json]
+       [--turn N] [--device NAME] [--task FILE] [--trust] [--modelled] [--json]
 
 Checks the task's own shape and every --shape (constants of the task): the strict judge on ten
 fresh inputs, 5% over eager and over torch.compile with confidence, the incumbent where DIR has
@@ -25,7 +25,7 @@ it out.
 
 local own = { ["--into"] = "value", ["--package"] = "value", ["--otherwise"] = "value", ["--name"] = "value",
   ["--speedup"] = "value", ["--out"] = "value", ["--turn"] = "value", ["--device"] = "value", ["--task"] = "value",
-  ["--shape"] = "list", ["--modelled"] = "flag", ["--json"] = "flag" }
+  ["--trust"] = "flag", ["--shape"] = "list", ["--modelled"] = "flag", ["--json"] = "flag" }
 
 local most_shapes = 1024
 

@@ -12,14 +12,16 @@ local task = require "cawb.judge.task.task"
 local M = { summary = "measure a stored candidate again: cawb reproduce RUN" }
 
 M.usage = [[
-usage: cawb reproduce RUN [--out STORE] [--turn N] [--device NAME] [--task FILE] [--json]
+usage: cawb reproduce RUN [--out STORE] [--turn N] [--device NAME] [--task FILE] [--trust]
+                           [--json]
 
 RUN is a run's id in the store (cawb-runs), or the folder that it left. The best turn, unless
-one is named. Intervals agree where they meet, or are less than the option measure.same apart.
+one is named. The task's Python runs as you. A record that names rules by a path, or no jail, needs
+--trust. Intervals agree where they meet, or are less than the option measure.same apart.
 Exit code 0: it agrees; 1: it does not.
 ]]
 
-local own = { ["--out"] = "value", ["--turn"] = "value", ["--device"] = "value", ["--task"] = "value",
+local own = { ["--out"] = "value", ["--turn"] = "value", ["--device"] = "value", ["--task"] = "value", ["--trust"] = "flag",
   ["--json"] = "flag" }
 
 local need = command.need

@@ -69,7 +69,7 @@ local failures = {
   { "cut_in_utf8", "cut", "", attempts = 3 },
   { "ends_early", "cut", "in the middle", attempts = 3 },
   { "closes", "cut", "", attempts = 3 },
-  { "huge", "too_large", "", model = { limit = 200000 }, attempts = 1 },
+  { "huge", "too_large", "model.limit", model = { limit = 200000 }, attempts = 1 },
   { "huge_event", "too_large", "", model = { limit = 200000 }, attempts = 1 },
   { "html", "content_type", "text/html", attempts = 1 },
   { "no_type", "content_type", "no type", attempts = 1 },
@@ -257,6 +257,17 @@ check.test("a key in the environment is sent, and neither scripts nor children s
   check.matches(out, "script%s+nil")
   check.matches(out, "PATH=")
   assert(not out:find("0123456789abcdef", 1, true), out)
+end)
+
+check.test("an endpoint's failure shows no part of a key, and no control character, retries included", function()
+  local script = check.write(dir .. "/failure.lua", ([[
+    local cawb = require "cawb"
+    local function say(text) print("SAID " .. text) end
+    print(select(2, cawb.ask({ url = %q, name = "m", retries = 1, backoff = 0.001 }, { { role = "user", text = "hi" } }, { say = say })))
+    ]]):format(url "500_secret"))
+  local out = check.shell(("OPENAI_API_KEY=sk-0123456789abcdef '%s' %s 2>&1"):format(core.program, script))
+  check.matches(out, "SAID HTTP 500: ")
+  for _, part in ipairs { "sk-0", "\27", "\xC2\x9B" } do assert(not out:find(part, 1, true), out) end
 end)
 
 check.test("a key does not travel in the clear", function()

@@ -34,7 +34,7 @@ end)
 
 check.test("pages are short, and the index has all of them", function()
   for _, path in ipairs(manual) do            -- what is looked up may be longer than what is read
-    assert(pages.read(path).lines <= (path:find "/reference/" and 350 or 250), path .. " is too long")
+    assert(pages.read(path).lines <= (path:find "/reference/" and 400 or 250), path .. " is too long")
   end
   assert(pages.read "README.md".lines <= 120, "README.md is longer than 120 lines")
   for line in io.lines "README.md" do assert(#line <= 110, "README.md has a line of more than 110 columns: " .. line) end

@@ -319,6 +319,31 @@ check.test("reproduce: a stored candidate agrees with itself; another time does 
   check.equal(said.compared[2].ok, true)
 end)
 
+check.test("reproduce executes no Lua and no unjailed candidate of somebody else's record, unless it is trusted", function()
+  local evil = check.write(dir .. "/evil.lua", ([[io.open(%q, "w"):close() return { rules = {} }]]):format(dir .. "/executed"))
+  local store <close> = assert(core.store.open(dir .. "/again"))
+  local r = store:query("SELECT * FROM runs LIMIT 1")[1]
+  local t = store:query("SELECT * FROM turns WHERE run = ?", r.id)[1]
+  local e = store:query("SELECT * FROM evaluations WHERE run = ? AND number = 0", r.id)[1]
+  assert(store:begin())
+  for id, wrong in pairs { ruled = { rules = evil }, unjailed = { tier2 = { jail = "none" } } } do
+    local all = core.json.decode(r.options)
+    for key, value in pairs(wrong) do all[key] = value end
+    r.id, t.run, e.run, r.options = id, id, id, encode(all)
+    for name, row in pairs { runs = r, turns = t, evaluations = e } do assert(store:insert(name, row)) end
+  end
+  assert(store:commit())
+  for _, id in ipairs { "ruled", "unjailed" } do
+    local out, status = cawb(("reproduce %s --out %s/again"):format(id, dir))
+    check.equal(status, 2, out)
+    check.matches(out, "give %-%-trust if you recorded it yourself")
+  end
+  check.equal(core.fs.kind(dir .. "/executed"), nil)
+  local out = cawb(("reproduce ruled --trust --out %s/again"):format(dir))
+  check.matches(out, "It agrees%.")
+  check.equal(core.fs.kind(dir .. "/executed"), "file")
+end)
+
 check.test("what a kernel does with denormal numbers is kept", function()
   local out, status = cawb(("strategies/ladder.lua examples/gelu.py %s --out %s/denormals"):format(small, dir))
   check.equal(status, 0, out)

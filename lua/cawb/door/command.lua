@@ -93,12 +93,12 @@ function M.store(dir, advice)
   return need(core.store.open(dir))
 end
 
---- A turn of a recorded run, as of cawb.run.restored, whose task is what it was; `given` has the flags --out, --turn and
---- --task. Returns the store, to be closed, and the turn.
+--- A turn of a recorded run, as of cawb.run.restored, whose task is what it was; `given` has the flags --out, --turn,
+--- --task and --trust. Returns the store, to be closed, and the turn.
 function M.turn(run, given)
   local out, id = restored.place(run, given.out or "cawb-runs")
   local store = M.store(out, "; --out says where the run was recorded")
-  local was, message, name = restored.turn(store, id, given.turn and math.tointeger(tonumber(given.turn)))
+  local was, message, name = restored.turn(store, id, given.turn and math.tointeger(tonumber(given.turn)), given.trust)
   if not was then M.fail(message, name or "usage") end
   was.run.task = given.task or was.run.task
   message = restored.task_changed(was.run)

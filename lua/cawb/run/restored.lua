@@ -47,9 +47,17 @@ local function candidate_of(store, turn, evaluation, result)
     options = more.options, tunables = decode(evaluation.defines or "{}") }
 end
 
+-- What the options of a record would execute outside of the sandbox and the jail: a set of rules by its path, which is Lua
+-- with all of its library, and a Python candidate without a jail. Or nil.
+local function executes(all)
+  if not all.rules:match "^[%w_-]+$" then return ("the rules in %s, which are Lua that runs as you"):format(all.rules) end
+  if all.tier2.jail == "none" then return "its candidate without a jail (tier2.jail = none)" end
+end
+
 --- A turn of a run (its best without `number`): { run = its row, number, candidate, result, facts, options,
---- manifest }, or nil, message, name.
-function M.turn(store, id, number)
+--- manifest }, or nil, message, name. A record that would execute more than the judge does in sandboxes and jails is
+--- refused without `trust`: it may be somebody else's.
+function M.turn(store, id, number, trust)
   local run = store:query("SELECT * FROM runs WHERE id = ?", id)[1]
   if not run then return nil, ("the store %s has no run '%s'"):format(store:path(), id), "usage" end
   number = number_of(store, id, number)
@@ -61,8 +69,11 @@ function M.turn(store, id, number)
   local result = decode(turn.result)
   local candidate, message, name = candidate_of(store, turn, evaluation, result)
   if not candidate then return nil, message, name end
+  local all = options.restored(decode(run.options or "{}") or {})
+  local more = not trust and executes(all)
+  if more then return nil, ("run %s wants %s: give --trust if you recorded it yourself"):format(id, more), "usage" end
   local environment = store:query("SELECT json FROM environments WHERE hash = ?", run.environment)[1]
-  return { run = run, number = number, candidate = candidate, result = result, options = options.restored(decode(run.options or "{}") or {}),
+  return { run = run, number = number, candidate = candidate, result = result, options = all,
            facts = evaluation.facts and decode(evaluation.facts) or {},
            manifest = environment and (decode(environment.json) or {}).manifest or {} }
 end

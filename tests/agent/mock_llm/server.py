@@ -353,6 +353,13 @@ def secret_echo(c, p, n, r):
     c.reply(400, p.error("bad", "your key is %s" % (h.get("authorization") or h.get("x-api-key"))))
 
 
+def secret_failure(c, p, n, r):
+    """A failure that may pass, whose text clears the screen and shows the key where the message is cut."""
+    h = r["_headers"]
+    key = h.get("authorization") or h.get("x-api-key")
+    c.reply(500, p.error("bad", "\x1b[2J\u009b2J" + "." * 370 + key))
+
+
 def echo(c, p, n, r):
     h = dict(r.pop("_headers"))
     text = json.dumps({"body": r, "headers": h})
@@ -389,6 +396,7 @@ TRICKS = {
     "quota": status(429, "insufficient_quota", "you exceeded your current quota"),
     "500_twice": first(2, status(500)),
     "500_always": status(500),
+    "500_secret": secret_failure,
     "502_html": status(502, content="text/html"),
     "503_once": first(1, status(503, content="text/html")),
     "529_always": status(529, "overloaded_error"),
@@ -484,7 +492,7 @@ class Server:
             self.counts[key] = before + 1
         p = Anthropic() if path.endswith("/messages") else OpenAI()
         request = json.loads(body) if body else {}
-        if parts[0] in ("secret_echo", "echo"):
+        if parts[0] in ("secret_echo", "500_secret", "echo"):
             request["_headers"] = headers
         TRICKS.get(parts[0], status(404))(c, p, before, request)
 

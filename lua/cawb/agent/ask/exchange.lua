@@ -61,13 +61,15 @@ end
 
 local function after_end(x, ending, words)
   local status = x.transfer:status()
-  if ending ~= "ended" and not x.reader.done then
+  if ending == "too_large" then
+    return nil, ("the reply has more than %d bytes: raise model.limit, if that is right"):format(x.limit), ending
+  elseif ending ~= "ended" and not x.reader.done then
     return nil, words ~= "" and words or outcome.list[ending][1], ending
   elseif status ~= 200 then
     return nil, outcome.of_status(status, table.concat(x.parts), x.transfer:header "location")
   elseif x.kind == "other" then
     return nil, ("the reply is '%s', not JSON and no event stream: is model.url the API's address?")
-      :format(x.transfer:header "content-type" or "of no type"), "content_type"
+      :format(outcome.printable(x.transfer:header "content-type" or "of no type")), "content_type"
   elseif x.kind ~= "events" then
     return whole_body(x)
   end
@@ -121,7 +123,7 @@ function M.perform(model, protocol, request, until_time)
   if not transfer then return nil, message, name end
   local now = core.clock.now()
   local x = { transfer = transfer, reader = protocol.reader(), events = events.new(model.limit),
-              parts = {}, from = now, idle = now, until_time = until_time }
+              parts = {}, from = now, idle = now, until_time = until_time, limit = model.limit }
   local reply
   reply, message, name = follow(x, model)
   local about = { status = transfer:status(), retry_after = transfer:header "retry-after" }

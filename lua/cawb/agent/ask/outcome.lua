@@ -66,11 +66,15 @@ local function words_of(e)
   return table.concat(parts, ": ")
 end
 
-local function short(text)
-  text = text:gsub("%s+", " ")
+--- An endpoint's words as they may be printed: on one line, at most 400 bytes, without keys and without control
+--- characters, which a terminal would obey. Keys go first: a part of one is not recognised any more.
+function M.printable(text)
+  text = core.http.redact(text):gsub("%s+", " "):gsub("%c", "")
   if #text > 400 then text = text:sub(1, 400) .. "..." end
-  return (utf8.len(text) and text) or (text:gsub("[\128-\255]", "?"))
+  return utf8.len(text) and (text:gsub("\xC2[\x80-\x9F]", "")) or (text:gsub("[\128-\255]", "?"))
 end
+
+local short = M.printable
 
 local by_status = { [401] = "auth", [403] = "auth", [404] = "not_found", [408] = "server", [409] = "server",
                     [413] = "context", [425] = "server", [429] = "limit", [529] = "overloaded" }
