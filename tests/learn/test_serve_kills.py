@@ -1,5 +1,5 @@
 """`cawb serve` and kill -9: of the server, what was answered is in the record, and a request that comes again is answered and
-not timed again; of its processes, what a candidate loses is that candidate's, and sessions go on. A few moments; 20 of each
+not timed again; a worker that somebody ends costs no candidate its verdict, and sessions go on. A few moments; 20 of each
 with CAWB_TEST_ALL=1."""
 import os
 import random
@@ -140,7 +140,7 @@ class Workers(Killing):
             return None
         return kind
 
-    def test_a_process_that_dies_costs_its_candidate_and_sessions_go_on(self):
+    def test_a_process_that_dies_costs_at_most_its_candidate_and_sessions_go_on(self):
         self.server, self.over, self.answers, self.steps = self.start(), threading.Event(), [], []
         threads = [threading.Thread(target=f) for f in (self.batches, self.session)]
         for thread in threads:
@@ -155,7 +155,7 @@ class Workers(Killing):
         items = [item for _, answer in self.answers for item in answer["items"]]
         items += [step["observation"]["result"] for _, step in self.steps[1:]]
         lost = [item for item in items if not item["ok"]]
-        self.assertLessEqual(len(lost), len(killed) - killed.count(None), lost)
+        self.assertLessEqual(len(lost), len(killed) - killed.count(None) - killed.count("--worker"), lost)
         for item in lost:
             self.assertTrue(item["reason"] and item["reward"] == -1, item)
         self.assertEqual({kind for kind, _ in self.steps}, {"observation"}, self.steps)

@@ -103,9 +103,9 @@ class Server:
 class Socket:
     """A WebSocket as RFC 6455 has it, no more than a test needs."""
 
-    def __init__(self, server, path="/ws", headers=""):
+    def __init__(self, server, path="/ws", headers="", source=None):
         host, port = server.url.rsplit("/", 1)[1].rsplit(":", 1)
-        self.socket = socket.create_connection((host, int(port)), LIMIT)
+        self.socket = socket.create_connection((host, int(port)), LIMIT, source)
         self.socket.sendall(("GET %s HTTP/1.1\r\nHost: %s:%s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                              "Sec-WebSocket-Key: %s\r\nSec-WebSocket-Version: 13\r\n%s\r\n"
                              % (path, host, port, base64.b64encode(os.urandom(16)).decode(), headers)).encode())

@@ -17,6 +17,7 @@ struct cawb_server {
   cawb_reader *reader;        /* of WebSockets */
   char *token;
   size_t body;
+  double idle;                /* seconds that a read may take */
   int port;
   atomic_uint_fast64_t connections;
   atomic_int busy;            /* threads between a request and the end of its answer */

@@ -58,6 +58,7 @@ const char *cawb_server_reason(int status) {
   switch (status) {
     case 401: return "this server wants its token: send the header 'Authorization: Bearer TOKEN'";
     case 403: return "web pages and foreign names are refused here: start the server with --token-file to let them in";
+    case 408: return "the body came too slowly";
     case 411: return "a body needs a Content-Length";
     case 413: return "the body is larger than this server takes";
     case 503: return "too much is waiting, or the server is stopping: try again later";
@@ -111,14 +112,24 @@ cawb_asked *cawb_server_describe(const struct mg_connection *c, cawb_asked_kind 
   return NULL;
 }
 
-/* The body, whole: 0, or the status to refuse with. */
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The body, whole: 0, or the status to refuse with. A sender that is slower than SLOWEST loses its thread: civetweb bounds the
+** time of each read alone. */
 static int read_body(const cawb_server *s, struct mg_connection *c, cawb_bytes *body) {
+  enum { SLOWEST = 16384 };               /* bytes a second, after the time that a read may take */
   long long announced = mg_get_request_info(c)->content_length;
   char piece[16384];
   if (announced > (long long)s->body) return 413;
+  double from = now();
   for (int n; (n = mg_read(c, piece, sizeof piece)) > 0;) {
     cawb_bytes_add(body, piece, (size_t)n);
     if (body->size > s->body || body->failed) return 413;
+    if (now() - from > s->idle + (double)body->size / SLOWEST) return 408;
   }
   return announced > 0 && body->size < (size_t)announced ? 400 : 0;
 }
@@ -186,6 +197,7 @@ cawb_status cawb_server_open(cawb_server **out, const cawb_server_options *o, ca
   cawb_server *s = calloc(1, sizeof *s);
   if (s == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a server");
   s->body = o->body;
+  s->idle = o->idle;
   cawb_status rc = cawb_queue_new(&s->queue, WAITING, err);
   if (rc == CAWB_OK) rc = cawb_reader_new(&s->reader, o->session, err);
   if (rc == CAWB_OK && o->token != NULL && (s->token = strdup(o->token)) == NULL)

@@ -101,6 +101,13 @@ local function lost(j, message, name)
     reason = "the task host was lost while it judged this candidate, and started again: " .. why }, j.candidate)
 end
 
+--- Whether the facts are of a worker that somebody ended: by hand, or the kernel for want of memory. That says nothing of the
+--- candidate, which has no way to send these signals.
+function M.ended_from_outside(facts)
+  local signal = facts.name == "died" and (facts.reason or ""):match "was killed by signal (%d+)"
+  return signal == "9" or signal == "15"
+end
+
 local known = { once = true, confirm = true, claims = true, by = true, say = true, trials = true, battery = true, repeats = true,
                 samples = true, budget = true, against = true, launches = true, count = true }
 
@@ -115,7 +122,8 @@ local known = { once = true, confirm = true, claims = true, by = true, say = tru
 ---
 --- Returns the verdict: the facts (docs/reference/facts.md) of the best member, with `verdict` = "faster": right, and faster
 --- than the fastest baseline that is no less accurate, "right" or "wrong"; and `member` = the candidate with its tunables. A
---- candidate that failed is a verdict too: ok = false, stage, reason. Misuse raises. Where the machine or the task failed: nil,
+--- candidate that failed is a verdict too: ok = false, stage, reason. One whose worker was ended from outside is judged once
+--- more. Misuse raises. Where the machine or the task failed: nil,
 --- message, name.
 function M.judge(task, candidate, options, how)
   if type(task) ~= "table" or not task.device then error("judge: pass a task, as cawb.task returns it", 2) end
@@ -125,6 +133,7 @@ function M.judge(task, candidate, options, how)
   options_of.known(how, known, "judge", 2)
   local j = { task = task, candidate = candidate, options = options, how = how or {} }
   local facts, message, name = judged(j)
+  if facts and M.ended_from_outside(facts) and not loop.asked() then facts, message, name = judged(j) end
   if not facts then return lost(j, message, name) end
   task.hosts_lost = 0
   return facts

@@ -10,19 +10,19 @@ local M = {}
 local Dialects = {}
 Dialects.__index = Dialects
 
--- The value of one text for a task, or nil, status, message.
-local function value_of(self, task, spec)
+-- The value of one text for a task, asked for by a client at `remote`; or nil, status, message.
+local function value_of(self, remote, task, spec)
   local entry, why = self.tasks:find(task)
   if not entry then return nil, 422, why end
-  local item, message = self.score:one(entry, spec, { memo = self.score.memo })
+  local item, message = self.score:one(entry, spec, { client = remote, memo = self.score.memo })
   if not item then return nil, 503, message end
   return item
 end
 
 -- Several at once, in their order; the first that cannot be had spoils all, and they are asked for again.
-local function values_of(self, list)
+local function values_of(self, remote, list)
   local jobs = {}
-  for i, one in ipairs(list) do jobs[i] = function() return value_of(self, one.task, one.spec) end end
+  for i, one in ipairs(list) do jobs[i] = function() return value_of(self, remote, one.task, one.spec) end end
   local items = {}
   for i, got in ipairs(loop.all(jobs)) do
     if not got[1] then return nil, got[2], got[3] end
@@ -58,7 +58,7 @@ function Dialects:openrlhf(request)
   local list
   list, why = read_openrlhf(body)
   if not list then return http.no(422, why) end
-  local items, status, message = values_of(self, list)
+  local items, status, message = values_of(self, request.remote, list)
   if not items then return http.no(status, message) end
   local rewards, passed = core.json.array {}, core.json.array {}
   for i, item in ipairs(items) do rewards[i], passed[i] = item.reward, item.ok and 1 or 0 end
@@ -71,7 +71,7 @@ function Dialects:slime(request)
   local body, why = http.object(request)
   if not body then return http.no(400, why) end
   if type(body.response) ~= "string" then return http.no(422, "'response' must be a text, and 'label' name the task") end
-  local item, status, message = value_of(self, body.label, { text = body.response })
+  local item, status, message = value_of(self, request.remote, body.label, { text = body.response })
   if not item then return http.no(status, message) end
   return 200, ("%.17g"):format(item.reward)
 end
@@ -118,7 +118,7 @@ function Dialects:verify(request)
   local body, why = http.object(request)
   if not body then return http.no(400, why) end
   if type(body.response) ~= "table" then return http.no(422, "'response' must be a response of the Responses API") end
-  local item, status, message = value_of(self, task_in(body), { text = text_of(body.response) })
+  local item, status, message = value_of(self, request.remote, task_in(body), { text = text_of(body.response) })
   if not item then return http.no(status, message) end
   body.reward, body.cawb = item.reward, item
   return 200, body
@@ -146,7 +146,7 @@ local function kernelgym_spec(code)
 end
 
 local function perform(self, id, job)
-  local item, status, message = value_of(self, job.task, job.spec)
+  local item, status, message = value_of(self, job.remote, job.task, job.spec)
   if item then job.result = kernelgym_of(id, item)
   else job.result = { task_id = id, status = "failed", error_message = message, code = status } end
   job.done = true
@@ -178,6 +178,7 @@ function Dialects:evaluate(request)
   end
   job = known or job
   if not known then
+    job.remote = request.remote
     keep(self, id, job)
     loop.spawn(perform, self, id, job)
   end

@@ -79,7 +79,7 @@ end
 function Episode:reset(entry, wanted)
   self:close()
   self.entry, self.steps, self.id = entry, 0, wanted.episode_id
-  local ok, message, name = self.pool:run(entry, function(held) return begin(self, held, wanted) end)
+  local ok, message, name = self.pool:run(self.remote, entry, function(held) return begin(self, held, wanted) end)
   if not ok then
     self.run = nil
     return nil, message, name
@@ -128,7 +128,7 @@ end
 function Episode:on_place(f)
   if not self.run then return nil, "the session has ended", "order" end
   self.steps = self.steps + 1
-  return self.pool:run(self.entry, function(held)
+  return self.pool:run(self.remote, self.entry, function(held)
     bind(self, held)
     return f(self.run, self.work)
   end)
@@ -141,7 +141,7 @@ local function perform(self, action)
     c, facts = candidate.new(action)
     if not c then return unread(self, facts) end
   end
-  return self.pool:run(self.entry, function(held)
+  return self.pool:run(self.remote, self.entry, function(held)
     bind(self, held)
     if action.tool then return use_tool(self, action) end
     if not c then c, facts = candidate.new(action, held) end
@@ -185,10 +185,10 @@ function Episode:close()
   if not ok then self.log(message) end
 end
 
---- `spec` = { pool, book = the ledger, settings = a full table of options, unread = function(facts) -> reward of a reply
+--- `spec` = { remote = the client's address, pool, book = the ledger, settings = a full table of options, unread = function(facts) -> reward of a reply
 --- without a candidate, metrics, log }.
 function M.new(spec)
-  return setmetatable({ pool = spec.pool, book = spec.book, settings = spec.settings, unread = spec.unread,
+  return setmetatable({ remote = spec.remote, pool = spec.pool, book = spec.book, settings = spec.settings, unread = spec.unread,
                         metrics = spec.metrics, log = spec.log, steps = 0 }, Episode)
 end
 

@@ -38,10 +38,11 @@ local function call(self, one)
 end
 
 local function begin(self, request)
-  if self.count() >= self.most then return nil, 503, "as many sessions are open as there may be" end
   local entry, why = task_of(self, request.query)
   if not entry then return nil, 422, why end
-  local one = { episode = self.new_episode(), answers = {}, seen = core.clock.now() }
+  local one = { episode = self.new_episode(request.remote), answers = {} }
+  one.place = self.open_ones:open(request.remote, function() self:forget(one) end)
+  if not one.place then return nil, 503, "as many sessions are open as there may be" end
   self.sessions[#self.sessions + 1] = one
   local first, message = one.episode:reset(entry, {})
   if not first then
@@ -60,16 +61,14 @@ end
 --- The session is over.
 function Mcp:forget(one)
   for i, other in ipairs(self.sessions) do if other == one then table.remove(self.sessions, i) break end end
+  self.open_ones:close(one.place)
   one.episode:close()
 end
 
 local function find(self, request)
   local id = request.headers["mcp-session-id"]
   for _, one in ipairs(self.sessions) do
-    if one.id and one.id == id then
-      one.seen = core.clock.now()
-      return one
-    end
+    if one.id and one.id == id then return one end
   end
   return nil, id and 404 or 400, id and "no such session: begin anew with initialize" or "begin with initialize"
 end
@@ -78,7 +77,7 @@ end
 local function forget_old(self)
   for i = #self.sessions, 1, -1 do
     local one = self.sessions[i]
-    if not one.busy and one.id and core.clock.now() - one.seen > self.idle then self:forget(one) end
+    if not one.place.busy and one.id and core.clock.now() - one.place.seen > self.idle then self:forget(one) end
   end
 end
 
@@ -99,10 +98,8 @@ local function post(self, request)
   if type(message) == "table" and message.method == "initialize" then one, status, why = begin(self, request)
   else one, status, why = find(self, request) end
   if not one then return http.no(status, why) end
-  if one.busy then return http.no(409, "this session's last message is not answered yet") end
-  one.busy = true
-  one.server:take(request.body)
-  one.busy = false
+  if one.place.busy then return http.no(409, "this session's last message is not answered yet") end
+  self.open_ones:during(one.place, one.server.take, one.server, request.body)
   local text = answers_of(one)
   return text and 200 or 202, text or "", { bare = true, headers = { "Mcp-Session-Id: " .. one.id } }
 end
@@ -125,10 +122,9 @@ function Mcp:close()
   while self.sessions[1] do self:forget(self.sessions[1]) end
 end
 
---- `spec` = { tasks, new_episode = function, most = sessions of all kinds, count = function() -> how many are open, idle =
---- seconds, log }.
+--- `spec` = { tasks, new_episode = function(remote), sessions = cawb.learn.serve.sessions, of all kinds, idle = seconds, log }.
 function M.new(spec)
-  return setmetatable({ tasks = spec.tasks, new_episode = spec.new_episode, most = spec.most, count = spec.count, idle = spec.idle,
+  return setmetatable({ tasks = spec.tasks, new_episode = spec.new_episode, open_ones = spec.sessions, idle = spec.idle,
                         log = spec.log, sessions = {} }, Mcp)
 end
 

@@ -41,7 +41,7 @@ local state_schema = { type = "object", title = "State", properties = { episode_
 
 -- Beside what OpenEnv asks for: how many sessions there may be, which a trainer's batch has to fit.
 local function metadata(self)
-  return { max_sessions = self.most, tasks = #self.tasks.list,
+  return { max_sessions = self.open_ones.most, tasks = #self.tasks.list,
            name = "cawb", description = "GPU kernels for PyTorch operators: compiled, judged on secret inputs, timed, rewarded",
            version = core.version, author = null, readme_content = null, documentation_url = null }
 end
@@ -138,34 +138,41 @@ local function answer_to(self, one, text)
   return f(self, one, message.data)
 end
 
+local gave_way = { type = "error", data = { code = "CAPACITY_REACHED",
+  message = "this session was silent, and gave way to another client's: open a new one" } }
+
 --- A message on a session: answers its request.
 function Wire:message(request)
   local one = self.sessions[request.connection]
-  if not one then return http.answer(request, 200, "", { bare = true, last = true }) end
-  local kind, value = answer_to(self, one, request.body)
+  if not one then return http.answer(request, 200, self.left[request.connection] and gave_way or "", { bare = true, last = true }) end
+  local kind, value = self.open_ones:during(one.place, answer_to, self, one, request.body)
   if kind == "close" then return http.answer(request, 200, "", { bare = true, last = true }) end
   http.answer(request, 200, { type = kind or "error", data = value }, { bare = true })
 end
 
 --- A session is to be opened: refused with a frame where there are too many.
 function Wire:open(request)
-  if self.sessions_open() >= self.most then
+  local number = request.connection
+  local place = self.open_ones:open(request.remote, function()
+    self.sessions[number].episode:close()
+    self.sessions[number], self.left[number] = nil, true
+  end)
+  if not place then
     self.metrics:add "sessions_refused"
     return http.answer(request, 503, { type = "error", data = { code = "CAPACITY_REACHED",
-      message = ("%d sessions are open, and no more are taken"):format(self.most) } }, { bare = true })
+      message = ("%d sessions are open, and no more are taken"):format(self.open_ones.most) } }, { bare = true })
   end
-  self.count = self.count + 1
   self.metrics:add "sessions_opened"
-  self.sessions[request.connection] = { episode = self.new_episode() }
+  self.sessions[number] = { episode = self.new_episode(request.remote), place = place }
   http.answer(request, 200, "", { bare = true })
 end
 
 --- A client is gone: what it was running ends.
 function Wire:closed(request)
   local one = self.sessions[request.connection]
-  self.sessions[request.connection] = nil
+  self.sessions[request.connection], self.left[request.connection] = nil, nil
   if not one then return end
-  self.count = self.count - 1
+  self.open_ones:close(one.place)
   one.episode:close()
 end
 
@@ -188,7 +195,7 @@ function Wire:post_reset(request)
   local data, why = {}, nil
   if request.body:find "%S" then data, why = http.object(request) end
   if not data then return 422, { detail = why, error = why } end
-  local episode = self.new_episode()
+  local episode = self.new_episode(request.remote)
   local got, wrong = reset(self, episode, data)
   episode:close()
   return answered(got, wrong)
@@ -202,7 +209,7 @@ function Wire:post_step(request)
     why = why or "'action' must be an object"
     return 422, { detail = why, error = why }
   end
-  local episode, task = self.new_episode(), action.task
+  local episode, task = self.new_episode(request.remote), action.task
   action.task = nil
   why = misfit(action)
   local got, wrong
@@ -223,10 +230,10 @@ function Wire:routes()
   }
 end
 
---- `spec` = { tasks, most = sessions at once, sessions_open = function() -> how many are, new_episode = function, metrics, log }.
+--- `spec` = { tasks, sessions = cawb.learn.serve.sessions, of all kinds, new_episode = function(remote), metrics, log }.
 function M.new(spec)
-  return setmetatable({ tasks = spec.tasks, most = spec.most, sessions_open = spec.sessions_open, new_episode = spec.new_episode, metrics = spec.metrics,
-                        log = spec.log, sessions = {}, count = 0 }, Wire)
+  return setmetatable({ tasks = spec.tasks, open_ones = spec.sessions, new_episode = spec.new_episode, metrics = spec.metrics,
+                        log = spec.log, sessions = {}, left = {} }, Wire)
 end
 
 return M

@@ -1,11 +1,12 @@
 -- pool: what evaluates. A place is a device of its own, with its worker and its compiler, and the tasks that it has
--- loaded; each serves one candidate at a time. A job goes to a place that has its task, if one is free; none waits
--- long for that.
+-- loaded; each serves one candidate at a time. Clients take turns (shares.lua). A job goes to a place that has its task, if
+-- one is free; none waits long for that.
 
 local core = require "cawb.core"
 local loop = require "cawb.base.loop"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
+local shares = require "cawb.learn.serve.shares"
 local task = require "cawb.judge.task.task"
 
 local M = {}
@@ -87,20 +88,23 @@ end
 
 -- ---- jobs
 
--- The oldest job of which nothing is being made.
-local function oldest(self)
+local function is_ready(job) return not job.building end
+
+-- The oldest job of a client of which nothing is being made.
+local function oldest(self, client)
   for i, job in ipairs(self.queue) do
-    if not job.building then return i, job end
+    if job.client == client and is_ready(job) then return i, job end
   end
 end
 
--- The next job for a place: the oldest whose task it has, unless an older one has waited too long.
+-- The next job for a place, of the client whose turn it is: the oldest whose task it has, unless an older one has waited too long.
 local function pick(self, place)
-  local at, first = oldest(self)
-  if not first then return nil end
+  local client = self.shares:next(self.queue, is_ready)
+  if not client then return nil end
+  local at, first = oldest(self, client)
   if core.clock.now() - first.since < patience then
     for i, job in ipairs(self.queue) do
-      if place.loaded[job.entry.hash] and not job.building then return i end
+      if place.loaded[job.entry.hash] and job.client == client and is_ready(job) then return i end
     end
     -- Left to another place that is free and has it.
     for _, other in ipairs(self.places) do
@@ -170,21 +174,33 @@ local function work(self, place)
       return at or self.closed
     end)
     if self.closed then return end
-    local job = table.remove(self.queue, at)
+    local job, from = table.remove(self.queue, at), core.clock.now()
     place.busy = true
+    self.shares:began(job.client)
     perform(self, place, job)
+    self.shares:ended(job.client, core.clock.now() - from)
     place.busy, job.done = false, true
   end
 end
 
---- Call `f(held)` on a place that has the task of `entry`: held = { task =, options = of it, place = }. Waits for its
+-- How many jobs of a client wait.
+local function waiting(self, client)
+  local n = 0
+  for _, job in ipairs(self.queue) do if job.client == client then n = n + 1 end end
+  return n
+end
+
+--- Call `f(held)` for `client` on a place that has the task of `entry`: held = { task =, options = of it, place = }. Waits for its
 --- turn; returns what it returned, or nil, message, name ("task": the task is at fault, "busy": too many wait). `ahead`,
 --- where it is given, is what may be done before: { look = function(held), on a place; make = function(device, number), then, by one
 --- of the pool's builders }.
-function Pool:run(entry, f, ahead)
+function Pool:run(client, entry, f, ahead)
   if self.stopping then return nil, stopping, "busy" end
-  if #self.queue >= self.most then return nil, ("%d candidates wait already"):format(#self.queue), "busy" end
-  local job = { entry = entry, f = f, ahead = ahead, since = core.clock.now() }
+  if #self.queue >= self.most or waiting(self, client) >= self.most // 2 then
+    return nil, ("%d candidates wait already"):format(#self.queue), "busy"
+  end
+  local job = { client = client, entry = entry, f = f, ahead = ahead, since = core.clock.now() }
+  self.shares:asked(client)
   self.queue[#self.queue + 1] = job
   loop.wait(function() return job.done end)
   return table.unpack(job.results, 1, job.results.n)
@@ -220,7 +236,7 @@ end
 --- machine lacks is told at once. Returns it, or nil, message, name.
 function M.new(spec)
   local self = setmetatable({ options = spec.options, resident = spec.resident, most = spec.most, file = spec.file,
-                              queue = {}, places = {}, loads = 0, builders = spec.builders or 1, preparing = {} }, Pool)
+                              queue = {}, places = {}, loads = 0, shares = shares.new(#spec.devices), builders = spec.builders or 1, preparing = {} }, Pool)
   for i, device in ipairs(spec.devices) do
     self.places[i] = { device = device, loaded = {}, order = {}, spare = {}, number = i }
   end

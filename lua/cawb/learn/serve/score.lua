@@ -5,6 +5,7 @@ local candidate = require "cawb.learn.serve.candidate"
 local core = require "cawb.core"
 local execute = require "cawb.judge.worker.execute"
 local http = require "cawb.learn.serve.http"
+local judge = require "cawb.judge.judge"
 local kinds = require "cawb.gpu.kinds"
 local loop = require "cawb.base.loop"
 local rewards = require "cawb.run.rewards"
@@ -52,7 +53,7 @@ local function evaluate(self, held, c, key, confirm)
   local result = core.json.decode(core.json.encode(self.result.turn(turn)))
   result.run, result.turn, result.log = r.id, turn.number, turn.facts.log
   r.turns[turn.number] = { number = turn.number, ok = false }       -- the record has it
-  self.runs:remember(key, r.id, turn.number)
+  if not judge.ended_from_outside(turn.facts) then self.runs:remember(key, r.id, turn.number) end
   self.metrics:evaluated(turn)
   return result
 end
@@ -89,7 +90,7 @@ local function measured(self, entry, c, how)
     self.metrics:add "memo_hits"
     return shown(known, true)
   end
-  local function work() return self.pool:run(entry, function(held) return evaluate(self, held, c, key, how.confirm) end, build_of(c)) end
+  local function work() return self.pool:run(how.client, entry, function(held) return evaluate(self, held, c, key, how.confirm) end, build_of(c)) end
   local turn, message, name
   if memo then turn, message, name = once(self, key, work) else turn, message, name = work() end
   if not turn then return nil, message, name end
@@ -97,19 +98,19 @@ local function measured(self, entry, c, how)
 end
 
 -- A schedule becomes a candidate where its task is loaded.
-local function lowered(self, entry, spec)
-  return self.pool:run(entry, function(held)
+local function lowered(self, client, entry, spec)
+  return self.pool:run(client, entry, function(held)
     local c, facts, decisions = candidate.new(spec, held)
     return { candidate = c, facts = facts, decisions = decisions }
   end)
 end
 
 --- What one candidate is worth on a task, as POST /score answers it; or nil, message, name where the machine or the task failed.
---- `how` = { memo = use what was measured, confirm = evaluate again what passes }.
+--- `how` = { client = an address, memo = use what was measured, confirm = evaluate again what passes }.
 function Score:one(entry, spec, how)
   local c, facts, decisions
   if spec.schedule then
-    local made, message, name = lowered(self, entry, spec)
+    local made, message, name = lowered(self, how.client, entry, spec)
     if not made then return nil, message, name end
     c, facts, decisions = made.candidate, made.facts, made.decisions
   else
@@ -219,7 +220,7 @@ function Score:post(request)
     local list
     list, why = read_items(self, body)
     if not list then return http.no(422, why) end
-    one = begin(self, id, digest, list, { memo = self.memo and body.memo ~= false, confirm = body.confirm == true })
+    one = begin(self, id, digest, list, { client = request.remote, memo = self.memo and body.memo ~= false, confirm = body.confirm == true })
   end
   local seconds = type(body.wait_s) == "number" and math.max(0, math.min(body.wait_s, self.wait)) or self.wait
   loop.wait(function() return one.done end, core.clock.now() + seconds)

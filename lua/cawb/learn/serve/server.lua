@@ -15,9 +15,13 @@ local result = require "cawb.run.result"
 local rewards = require "cawb.run.rewards"
 local runs = require "cawb.learn.serve.runs"
 local score = require "cawb.learn.serve.score"
+local sessions = require "cawb.learn.serve.sessions"
 local tasks = require "cawb.learn.serve.tasks"
 
 local M = {}
+
+local connections = 512                      -- at once, beside sessions; each has a thread while it is open
+local most_of_one = connections // 2         -- requests of one address that may wait for their answers
 
 local Server = {}
 Server.__index = Server
@@ -38,17 +42,14 @@ local function routes_of(self)
   return routes
 end
 
---- How many sessions are open.
-function Server:sessions() return self.openenv.count + #self.mcp.sessions end
-
 --- The text of GET /metrics.
 function Server:measures()
   local waiting, busy = self.pool:load()
   return self.metrics:text {
     { "places", "candidates that can be evaluated at once", #self.pool.places },
     { "places_busy", "those that are evaluated now", busy },
-    { "sessions", "that are open", self:sessions() },
-    { "sessions_most", "that may be", self.openenv.most },
+    { "sessions", "that are open", self.sessions:count() },
+    { "sessions_most", "that may be", self.sessions.most },
     { "waiting", "jobs that wait for a place", waiting },
     { "tasks_loaded_total", "times that a task was loaded", self.pool.loads },
     { "uptime_seconds", "since the server began", core.clock.now() - self.metrics.since },
@@ -85,11 +86,17 @@ local function handle_http(self, request)
   if self.draining and not free then
     return http.answer(request, 503, { error = "the server is stopping" }, { headers = { "Retry-After: 5" } })
   end
+  if not free and (self.waiting[request.remote] or 0) >= most_of_one then
+    return http.answer(request, 429, { error = ("%d requests from one address wait already"):format(most_of_one) },
+      { headers = { "Retry-After: 1" } })
+  end
   if not free and not allowed(self, request) then
     return http.answer(request, 429, { error = ("more than %g requests a second from one address"):format(self.rate) },
       { headers = { "Retry-After: 1" } })
   end
+  self.waiting[request.remote] = (self.waiting[request.remote] or 0) + 1
   local status, value, opts, route = http.dispatch(self.routes, request, self.log)
+  self.waiting[request.remote] = self.waiting[request.remote] > 1 and self.waiting[request.remote] - 1 or nil
   http.answer(request, status, value, opts)
   self.metrics:add("requests", ('{route="%s",status="%d"}'):format(route or "none", status))
 end
@@ -187,8 +194,8 @@ local function unread(self)
   end
 end
 
-local function new_episode(self, spec)
-  return episode.new { pool = self.pool, book = self.runs.book, settings = spec.session_options, unread = unread(self),
+local function new_episode(self, spec, remote)
+  return episode.new { remote = remote, pool = self.pool, book = self.runs.book, settings = spec.session_options, unread = unread(self),
                        metrics = self.metrics, log = spec.log }
 end
 
@@ -199,7 +206,7 @@ end
 --- build ahead, log = function(text) }. Returns it, or nil,
 --- message, name.
 function M.open(spec)
-  local self = setmetatable({ log = spec.log, rate = spec.rate, rates = {}, open = 0, options = spec.options,
+  local self = setmetatable({ log = spec.log, rate = spec.rate, rates = {}, waiting = {}, open = 0, options = spec.options,
                               metrics = metrics.new() }, Server)
   local message, name, reward
   reward, message = rewards.get(spec.options.reward)
@@ -216,14 +223,14 @@ function M.open(spec)
   self.runs.chosen, self.runs.confirmed = runs.chosen, runs.confirmed
   self.score = score.new { tasks = self.tasks, pool = self.pool, runs = self.runs, options = spec.options, reward = reward,
     result = result, metrics = self.metrics, device = first, modelled = first.info.modelled, memo = spec.memo, wait = spec.wait, log = spec.log }
-  self.openenv = openenv.new { tasks = self.tasks, most = spec.sessions, metrics = self.metrics, log = spec.log,
-    new_episode = function() return new_episode(self, spec) end, sessions_open = function() return self:sessions() end }
-  self.mcp = mcp.new { tasks = self.tasks, most = spec.sessions, log = spec.log, idle = 1800, count = function() return self:sessions() end,
-    new_episode = function() return new_episode(self, spec) end }
+  local function begin(remote) return new_episode(self, spec, remote) end
+  self.sessions = sessions.new(spec.sessions)
+  self.openenv = openenv.new { tasks = self.tasks, sessions = self.sessions, metrics = self.metrics, log = spec.log, new_episode = begin }
+  self.mcp = mcp.new { tasks = self.tasks, sessions = self.sessions, log = spec.log, idle = 1800, new_episode = begin }
   self.dialects = dialects.new { tasks = self.tasks, score = self.score }
   self.routes = routes_of(self)
   self.http, message, name = core.serve.open { host = spec.host, port = spec.port, token_file = spec.token_file,
-    threads = spec.sessions + 64, body = spec.body }
+    threads = math.min(4096, spec.sessions + connections), body = spec.body }
   if not self.http then return nil, message, name end
   return self
 end
