@@ -94,7 +94,7 @@ endfunction()
 cawb_test_environment(TESTS judge/host/test_judge.py SET "CAWB_SIM_LAUNCH=$<TARGET_FILE:sim_launch>")
 cawb_test_environment(TESTS judge/host/test_judge.py suite/test_report.py suite/test_report_text.py door/test_slides.py
   suite/test_cluster.py door/test_promote.py agent/test_mcp.py learn/test_serve.py learn/test_serve_sessions.py
-  learn/test_serve_dialects.py learn/test_serve_cheats.py learn/test_serve_kills.py learn/test_client.py
+  learn/test_serve_dialects.py learn/test_serve_cheats.py learn/test_serve_kills.py learn/test_serve_load.py learn/test_client.py
   SET "CAWB_PROGRAM=$<TARGET_FILE:cawb>" "CAWB_PYTHON=$<TARGET_FILE:warm_python>")
 cawb_test_environment(TESTS judge/python/test_jail.py judge/python/test_jail_limits.py SET "CAWB_JAIL_LIBRARY=$<TARGET_FILE:cawb_jail>")
 cawb_test_environment(TESTS ${python_tests} SET "CAWB_NATIVE_LIBRARY=$<TARGET_FILE:cawb_native>")
