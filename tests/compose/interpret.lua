@@ -2,6 +2,7 @@
 -- is exact, so two graphs that are the same in real arithmetic give the same bits.
 --   local values = interpret(graph, output, { ["input:1"] = function(number) return value end, ... })
 
+local evaluate = require "cawb.compose.ir.tree.evaluate"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 
@@ -9,16 +10,6 @@ local joins = {
   sum = { 0, function(a, b) return a + b end }, prod = { 1, function(a, b) return a * b end },
   max = { -math.huge, math.max }, min = { math.huge, math.min },
 }
-
--- Expressions of C that are Lua too, but for the suffix of numbers.
-local functions = { __fsub_rn = function(a, b) return a - b end, __fmul_rn = function(a, b) return a * b end,
-                    expf = math.exp, sqrtf = math.sqrt, fabsf = math.abs }
-local compiled = {}
-local function expression(text)
-  compiled[text] = compiled[text] or assert(load("return function(A, B, C, D, E, F) return "
-    .. text:gsub("(%d%.?%d*)f", "%1") .. " end", text, "t", functions))()
-  return compiled[text]
-end
 
 local function constants(at)
   local i = {}
@@ -68,7 +59,7 @@ return function(graph, leaves)
   function kinds.map(x, at)
     local a = {}
     for k, input in ipairs(x.inputs) do a[k] = value(input, at) end
-    return expression(x.expression)(table.unpack(a))
+    return evaluate.of(x.expression, a)
   end
 
   function kinds.view(x, at)

@@ -18,12 +18,12 @@ local random = math.random
 local function centred(g, x, axes)
   local sum = g:reduce("sum", x, axes)
   local middle = g:map("A / B", "float64", { g:keepdim(sum, x, axes), g:fill(power_of(x, axes), {}, "float64") })
-  local squares = g:reduce("sum", g:map("__fsub_rn(A, B) * __fsub_rn(A, B)", "float64", { x, middle }), axes, true)
-  return g:map("__fsub_rn(A, B) * (C + 2.0f)", "float64", { x, middle, squares })
+  local squares = g:reduce("sum", g:map("exact(A - B) * exact(A - B)", "float64", { x, middle }), axes, true)
+  return g:map("exact(A - B) * (C + 2.0)", "float64", { x, middle, squares })
 end
 
 local function softmax(g, x, axes)
-  local e = g:map("expf(A - B)", "float64", { x, g:reduce("max", x, axes, true) })
+  local e = g:map("exp(A - B)", "float64", { x, g:reduce("max", x, axes, true) })
   return g:map("A / B", "float64", { e, g:reduce("sum", e, axes, true) })
 end
 
@@ -42,7 +42,7 @@ end
 
 rule("a constant ahead of what takes the mean away", rows, function(g, d)
   local x, c = leaf(g, "input:1", table.unpack(d.shape)), constant(g, d)
-  local y = ({ "A + B", "A - B", "B + A", "A * A + B", "(A - 2.0f) * A + B" })[d.how]
+  local y = ({ "A + B", "A - B", "B + A", "A * A + B", "(A - 2.0) * A + B" })[d.how]
   x = d.how == 3 and g:map("A + B", "float64", { c, x }) or d.how > 3 and g:map(y:gsub("B", "C"), "float64", { x, x, c }) or g:map(y, "float64", { x, c })
   x = g:map("A * B", "float64", { x, d.how == 1 and constant(g, d) or g:fill(3, {}, "float64") })
   return centred(g, x, d.axes)
@@ -58,7 +58,7 @@ end, "cancelled_shift")
 
 -- ---- means of what a norm makes
 
-local texts = { "__fsub_rn(A, B) * (C + 2.0f)", "__fsub_rn(A, B) * C * D + E", "(__fmul_rn(__fsub_rn(A, B), C) - __fmul_rn(D, C))" }
+local texts = { "exact(A - B) * (C + 2.0)", "exact(A - B) * C * D + E", "(exact(exact(A - B) * C) - exact(D * C))" }
 
 -- A norm over `axes` of x, from its own mean and whatever scale.
 local function norm(g, x, axes, how, weighted)
@@ -119,14 +119,14 @@ check.test("a norm's mean by parts, and further means of the same elements from 
     local c, each, s, how = 1 << random(0, 2), 1 << random(0, 2), 8 << random(0, 2), random(2)
     local function build(change)
       local g = graphs.new()
-      local x = g:map("A * 3.0f", "float64", { leaf(g, "input:1", 4, c * each, s) })
+      local x = g:map("A * 3.0", "float64", { leaf(g, "input:1", 4, c * each, s) })
       local y = how == 1 and g:reshape(x, { 4, c, each * s }) or x
       local sums, middle = tools.squared_distances(g, y, how == 1 and { [3] = true } or { true, [3] = true })
       local function wide(v)
         if how == 2 then return v end
         return g:reshape(g:broadcast(g:reshape(v, { 4, c, 1 }), { 4, c, each }), { 4, c * each, 1 })
       end
-      g.outputs = { mean(g, g:map("__fsub_rn(A, B) * C", "float64", { x, wide(middle), wide(sums) }), { [3] = true }) }
+      g.outputs = { mean(g, g:map("exact(A - B) * C", "float64", { x, wide(middle), wide(sums) }), { [3] = true }) }
       g:clean()
       if change then
         rewrite.apply(g)
@@ -154,7 +154,7 @@ local function normed(g, x, d, how, name)
   local function vector(k) return g:reshape(leaf(g, (name or "param:") .. k, x.shape[d]), shape) end
   local text = ({ "* C", "* C * D", "* C + D", "* C * D + E" })[how]
   local operands = { x, vector "mean", vector "rstd", vector "third", vector "fourth" }
-  return g:map("__fsub_rn(A, B) " .. text, "float64", { table.unpack(operands, 1, ({ 3, 4, 4, 5 })[how]) })
+  return g:map("exact(A - B) " .. text, "float64", { table.unpack(operands, 1, ({ 3, 4, 4, 5 })[how]) })
 end
 
 rule("a batch norm whose statistics are parameters, behind a convolution", function()
@@ -240,7 +240,7 @@ unchanged("a sum in something else than a difference", function(g)
 end)
 unchanged("a mean of fewer elements than it is divided by", function(g)
   local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 8), leaf(g, "param:c", 4, 1) })
-  return g:map("A - B / 16.0f", "float64", { x, g:reduce("sum", x, { [2] = true }, true) })
+  return g:map("A - B / 16.0", "float64", { x, g:reduce("sum", x, { [2] = true }, true) })
 end)
 unchanged("a mean of other rows than it is taken from", function(g)
   local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 4), leaf(g, "param:c", 4, 1) })
@@ -253,7 +253,7 @@ unchanged("a shift behind something that is none", function(g)
 end)
 unchanged("a largest and a mean of what differs along them", function(g)
   local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 8), leaf(g, "param:c", 8) })
-  return g:map("A - B / 8.0f", "float64", { g:reduce("max", x, { [2] = true }), g:reduce("sum", x, { [2] = true }) })
+  return g:map("A - B / 8.0", "float64", { g:reduce("max", x, { [2] = true }), g:reduce("sum", x, { [2] = true }) })
 end)
 unchanged("a reader that computes in another type", function(g)
   local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 8), leaf(g, "param:c", 4, 1) })
@@ -261,7 +261,7 @@ unchanged("a reader that computes in another type", function(g)
 end)
 unchanged("a shift in a function", function(g)
   local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 8), leaf(g, "param:c", 4, 1) })
-  return g:map("fabsf(A)", "float64", { x })
+  return g:map("abs(A)", "float64", { x })
 end)
 unchanged("what is padded", function(g)
   local x = g:map("A + B", "float64", { leaf(g, "input:1", 4, 7), leaf(g, "param:c", 4, 1) })

@@ -2,8 +2,8 @@
 -- Nothing is computed twice while its variable is in sight.
 
 local bodies = require "cawb.compose.emit.body"
+local cuda = require "cawb.compose.ir.tree.cuda"
 local selected_view = require "cawb.compose.emit.selected_view"
-local expressions = require "cawb.torch.expressions"
 local index = require "cawb.compose.ir.index"
 local types = require "cawb.torch.types"
 
@@ -32,30 +32,14 @@ local function converted(text, from, to)
   return ("(%s)%s"):format(to, text:find "^[%w_.%[%]]+$" and text or "(" .. text .. ")")
 end
 
--- An expression with its operands in place of the letters; a negative number needs brackets.
-local function filled(node, operands)
-  local text = node.expression
-  if node.cast == "float64" then text = expressions.widen(text) end
-  return (text:gsub("%f[%w_][A-F]%f[^%w_]", function(letter)
-    local word = operands[letter:byte() - 64] or error("no operand " .. letter .. " in " .. node.expression)
-    return word:find "^[%w_.%[%]]+$" and word or "(" .. word .. ")"
-  end))
-end
-
-local rounding = { float16 = "__half2float(__float2half(%s))", bfloat16 = "__bfloat162float(__float2bfloat16(%s))" }
-
 local function map(self, node, i)
   local operands = {}
   for k, x in ipairs(node.inputs) do
     local to = node.casts and node.casts[k] or node.cast
     operands[k] = converted(self:value(x, i), x.dtype, to)
   end
-  local text = filled(node, operands)
-  local inner = text:match "^ROUND(%b())$"
-  if inner then
-    self.headers[types.header(node.dtype)] = true
-    text = rounding[node.dtype]:format(inner)
-  end
+  local text = cuda.write(node.expression, operands)
+  for _, header in ipairs(cuda.headers(node.expression)) do self.headers[header] = true end
   local name = self:name "v"
   local register = types.register(node.dtype)
   local cast = register ~= types.register(node.cast) and ("(%s)(%s)"):format(register, text) or text

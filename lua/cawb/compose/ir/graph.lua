@@ -2,6 +2,7 @@
 -- has the kinds. Dimensions are counted from 1 here.
 
 local index = require "cawb.compose.ir.index"
+local text = require "cawb.compose.ir.tree.text"
 
 local M = {}
 
@@ -144,11 +145,12 @@ function M.together(nodes)
   return shape
 end
 
---- Element by element: `expression` in A, B, C, ... computed in the type `cast`.
-function Graph:map(expression, dtype, inputs, cast)
+--- Element by element: a tree (ir/tree.lua) or its line, computed in the type `cast`; operands for which `casts` has a type, in that type.
+function Graph:map(expression, dtype, inputs, cast, casts)
+  if type(expression) == "string" then expression = text.read(expression, cast or dtype, casts) end
   local shape = M.together(inputs)
   for k, x in ipairs(inputs) do inputs[k] = self:broadcast(x, shape) end
-  return self:node { kind = "map", inputs = inputs, shape = shape, dtype = dtype, cast = cast or dtype,
+  return self:node { kind = "map", inputs = inputs, shape = shape, dtype = dtype, cast = cast or dtype, casts = casts,
                      expression = expression }
 end
 

@@ -1,6 +1,6 @@
 -- Bounds: clamp and its kin, by numbers or by tensors.
 
-local expressions = require "cawb.torch.expressions"
+local expressions = require "cawb.compose.operators.expressions"
 
 local M = {}
 

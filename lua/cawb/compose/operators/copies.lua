@@ -101,8 +101,7 @@ function M.masked_scatter(g, op)
   local count = g:node { kind = "scan", op = "sum", inputs = { ones }, axis = 1, shape = ones.shape, dtype = "int64" }
   local at = g:map("(A < 1 ? 0 : A > B ? B - 1 : A - 1)", "int64", { count, g:fill(graphs.numel(source.shape), {}, "int64") })
   local picked = g:node { kind = "pick", inputs = { source, at }, axis = 1, shape = at.shape, dtype = source.dtype }
-  local joined = g:map("(A ? B : C)", op.out[1].dtype, { mask, picked, flat(g, g:broadcast(op.x[1], out)) })
-  joined.casts = { "bool" }
+  local joined = g:map("(A ? B : C)", op.out[1].dtype, { mask, picked, flat(g, g:broadcast(op.x[1], out)) }, nil, { "bool" })
   return { g:reshape(joined, out) }
 end
 
@@ -119,7 +118,7 @@ function M.linalg_cross(g, op)
     end)
   end
   local x, y = op.x[1], op.x[2]
-  local text = dtype:find "float" and "__fsub_rn(__fmul_rn(A, B), __fmul_rn(C, D))" or "A * B - C * D"
+  local text = dtype:find "float" and "exact(exact(A * B) - exact(C * D))" or "A * B - C * D"
   return { g:map(text, dtype, { turned(x, 1), turned(y, 2), turned(x, 2), turned(y, 1) }) }
 end
 

@@ -1,8 +1,8 @@
 -- Operators that join many elements into one: sums, extremes, norms, losses.
 
-local expressions = require "cawb.torch.expressions"
+local expressions = require "cawb.compose.operators.expressions"
+local text = require "cawb.compose.ir.tree.text"
 local tools = require "cawb.compose.operators.tools"
-local types = require "cawb.torch.types"
 
 local M = {}
 
@@ -66,8 +66,8 @@ local function extreme(name)
   return function(g, op)
     local x = op.x[1]
     if #op.x == 2 then
-      local text = name == "max" and "(A != A || A > B ? A : B)" or "(A != A || A < B ? A : B)"
-      return { g:map(text, op.out[1].dtype, { x, op.x[2] }) }
+      local line = name == "max" and "(A != A || A > B ? A : B)" or "(A != A || A < B ? A : B)"
+      return { g:map(line, op.out[1].dtype, { x, op.x[2] }) }
     end
     local axes = axes_of(op.args.dim, #x.shape)
     return { g:reduce(name, x, axes, keep(op)),
@@ -87,7 +87,7 @@ function M.logsumexp(g, op)
   local axes = axes_of(op.args.dim, #x.shape)
   local e, base = tools.exponentials(g, x, axes, true)
   local sum = g:reduce("sum", e, axes, true)
-  return { g:reshape(g:map("logf(A) + B", x.dtype, { sum, base }), op.out[1].shape) }
+  return { g:reshape(g:map("log(A) + B", x.dtype, { sum, base }), op.out[1].shape) }
 end
 
 local function variance(g, op, root)
@@ -96,7 +96,7 @@ local function variance(g, op, root)
   local less = op.args.correction or op.args.unbiased == false and 0 or 1
   local sum, middle, lost = tools.deviations(g, x, axes)
   local n = math.max(0, count(x.shape, axes) - less)
-  local spread = g:map(root and "sqrtf(A / B)" or "A / B", x.dtype, { sum, g:fill(n, {}, x.dtype) })
+  local spread = g:map(root and "sqrt(A / B)" or "A / B", x.dtype, { sum, g:fill(n, {}, x.dtype) })
   return { g:reshape(spread, op.out[1].shape), op.out[2] and g:reshape(lost and g:map("A + B", x.dtype, { middle, lost }) or middle, op.out[2].shape) or nil }
 end
 
@@ -108,17 +108,17 @@ M.var_mean, M.std_mean = M.var, M.std
 
 -- The term of an element in a norm, and the norm from the sum, by its order.
 local norms = {
-  [0] = { "(A != 0.0f ? 1.0f : 0.0f)", "A" }, [1] = { "fabsf(A)", "A" }, [2] = { "A * A", "sqrtf(A)" },
+  [0] = { "(A != 0.0 ? 1.0 : 0.0)", "A" }, [1] = { "abs(A)", "A" }, [2] = { "A * A", "sqrt(A)" },
 }
 
 local function norm(g, op, order)
   local x = taken(g, op.x[1], op.out[1].dtype)
   local axes = axes_of(op.args.dim, #x.shape)
   if order == "inf" or order == "-inf" then
-    return { g:reduce(order == "inf" and "max" or "min", g:map("fabsf(A)", x.dtype, { x }), axes, keep(op)) }
+    return { g:reduce(order == "inf" and "max" or "min", g:map("abs(A)", x.dtype, { x }), axes, keep(op)) }
   end
-  local p = types.literal(order, x.dtype)
-  local how = norms[order] or { ("powf(fabsf(A), %s)"):format(p), ("powf(A, 1.0f / %s)"):format(p) }
+  local p = text.number(order, x.dtype)
+  local how = norms[order] or { ("pow(abs(A), %s)"):format(p), ("pow(A, 1.0 / %s)"):format(p) }
   local sum = g:reduce("sum", g:map(how[1], x.dtype, { x }), axes, keep(op))
   return { g:map(how[2], x.dtype, { sum }) }
 end
@@ -170,7 +170,7 @@ end
 function M.binary_cross_entropy_with_logits(g, op)
   local x, y, dtype = op.x[1], op.x[2], op.out[1].dtype
   local positive = op.by.pos_weight or g:fill(1, {}, dtype)
-  local lost = g:map("(1.0f - B) * A - ((C - 1.0f) * B + 1.0f) * ((A < 0.0f ? A : 0.0f) - log1pf(expf(-fabsf(A))))", dtype,
+  local lost = g:map("(1.0 - B) * A - ((C - 1.0) * B + 1.0) * ((A < 0.0 ? A : 0.0) - log1p(exp(-abs(A))))", dtype,
     { x, y, positive })
   if op.by.weight then lost = g:map("A * B", dtype, { lost, op.by.weight }) end
   return { reduced(g, lost, op.args.reduction or 1) }
@@ -191,9 +191,8 @@ local function nll(g, op)
   local pick, at, safe = picked(g, x, target, ignore)
   local w = weight and g:node { kind = "pick", inputs = { weight, g:reshape(safe, target.shape) }, axis = 1,
                                 shape = target.shape, dtype = x.dtype } or g:fill(1, target.shape, x.dtype)
-  w = g:map("(A == B ? 0 : C)", x.dtype, { g:reshape(at, target.shape), g:fill(ignore, {}, "int64"), w })
-  w.casts = { "int64", "int64" }
-  local lost = g:map("(B == 0.0f ? 0.0f : -A * B)", x.dtype, { g:reshape(pick, target.shape), w })
+  w = g:map("(A == B ? 0 : C)", x.dtype, { g:reshape(at, target.shape), g:fill(ignore, {}, "int64"), w }, nil, { "int64", "int64" })
+  local lost = g:map("(B == 0.0 ? 0.0 : -A * B)", x.dtype, { g:reshape(pick, target.shape), w })
   if op.args.reduction == 0 then return { lost } end
   local all = axes_of(nil, #target.shape)
   local sum, total = g:reduce("sum", lost, all), g:reduce("sum", w, all)
@@ -212,12 +211,11 @@ function M.multi_margin_loss(g, op)
   local function of_class(source, axis, shape)
     return g:node { kind = "pick", inputs = { source, g:reshape(at, shape) }, axis = axis, shape = shape, dtype = source.dtype }
   end
-  local near = "(A == B || !(C - D + E > 0.0f) ? 0.0f : C - D + E)"
-  local lost = g:map(near, dtype, { at, g:iota(classes), g:fill(op.args.margin or 1, {}, dtype), of_class(all, 2, { rows, 1 }), all })
-  lost.casts = { "int64", "int64" }
+  local near = "(A == B || !(C - D + E > 0.0) ? 0.0 : C - D + E)"
+  local lost = g:map(near, dtype, { at, g:iota(classes), g:fill(op.args.margin or 1, {}, dtype), of_class(all, 2, { rows, 1 }), all }, nil, { "int64", "int64" })
   if p == 2 then lost = g:map("A * A", dtype, { lost }) end
   if weight then                                  -- only where the loss is not zero: elsewhere a weight of NaN is not read
-    lost = g:map("(A == 0.0f ? 0.0f : A * B)", dtype, { lost, g:reshape(of_class(weight, 1, { rows }), { rows, 1 }) })
+    lost = g:map("(A == 0.0 ? 0.0 : A * B)", dtype, { lost, g:reshape(of_class(weight, 1, { rows }), { rows, 1 }) })
   end
   local each = tools.divided(g, g:reduce("sum", lost, { [2] = true }), classes)
   return { reduced(g, each, op.args.reduction or 1) }

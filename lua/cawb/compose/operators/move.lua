@@ -10,7 +10,7 @@ local function copy(g, op)
   local x, dtype = op.x[1], op.out[1].dtype
   if x.dtype == dtype then return { g:view(x, x.shape, function(i) return i end) } end
   local to_whole = dtype ~= "bool" and (dtype:find "int")
-  local half = (dtype == "float16" or dtype == "bfloat16") and "ROUND(A)"
+  local half = (dtype == "float16" or dtype == "bfloat16") and dtype .. "(A)"
   return { g:map(dtype == "bool" and "A != 0" or half or to_whole and "A" or "A", dtype, { x },
                  dtype == "bool" and x.dtype or to_whole and x.dtype or dtype) }
 end
@@ -279,7 +279,7 @@ function M.glu(g, op)
       return j
     end)
   end
-  return { g:map("A * (1.0f / (1.0f + expf(-B)))", x.dtype, { half(0), half(out[axis]) }) }
+  return { g:map("A * (1.0 / (1.0 + exp(-B)))", x.dtype, { half(0), half(out[axis]) }) }
 end
 
 return M

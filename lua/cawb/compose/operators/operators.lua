@@ -2,7 +2,7 @@
 -- constructor(g, op) returns the nodes of its outputs, in order; nil, why where it cannot. `op` is
 -- { name, args, x = operands in order, by = operands by the schema's names, out = { { shape, dtype } } }.
 
-local expressions = require "cawb.torch.expressions"
+local expressions = require "cawb.compose.operators.expressions"
 local graphs = require "cawb.compose.ir.graph"
 local types = require "cawb.torch.types"
 
@@ -86,9 +86,7 @@ local function pointwise(g, op)
   local text = expressions.of(op.name, op.args, cast)
   if not text then return nil, ("%s of %s has no expression"):format(op.name, cast) end
   local list = ordered(op, operands(g, op, cast))
-  local mapped = g:map(text, out.dtype, list, cast)
-  mapped.casts = casts[op.name]
-  return { mapped }
+  return { g:map(text, out.dtype, list, cast, casts[op.name]) }
 end
 
 --- The names of all operators that something here makes; views are made of strides (import.lua) and are not among them.

@@ -70,8 +70,7 @@ local function middle(skip)
       k = g:map("(A < 1 ? 0 : (A - 1) / 2)", "int64", { counted })
     elseif float then
       local spoilt = g:reduce("any", g:map("A != A", "bool", { x }, x.dtype), { [axis] = true }, true)
-      k = g:map("(A ? B : C)", "int64", { spoilt, g:fill(n - 1, {}, "int64"), k })
-      k.casts = { "bool" }
+      k = g:map("(A ? B : C)", "int64", { spoilt, g:fill(n - 1, {}, "int64"), k }, nil, { "bool" })
     end
     local function at(node)
       local picked = g:node { kind = "pick", inputs = { node, k }, axis = axis, shape = one, dtype = node.dtype }
@@ -93,11 +92,7 @@ local function searched(g, sorted, value, after)
     local source = rank < #shape and g:view(sorted, replaced(shape, #shape, n), function(i) return { i[#shape] } end) or sorted
     local there = g:node { kind = "pick", inputs = { source, mid }, axis = #shape, shape = shape, dtype = sorted.dtype }
     local further = g:map(after and "!(A > B)" or "!(A >= B)", "bool", { there, value }, types.promote({ sorted, value }))
-    local function step(text, a, b)
-      local node = g:map(text, "int64", { further, low, high, a, b })
-      node.casts = { "bool" }
-      return node
-    end
+    local function step(line, a, b) return g:map(line, "int64", { further, low, high, a, b }, nil, { "bool" }) end
     low, high = step("(A && B < C ? D + 1 : B)", mid, mid), step("(!A && B < C ? D : C)", mid, mid)
   end
   return low

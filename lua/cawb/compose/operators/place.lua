@@ -41,16 +41,14 @@ local function folded(g, x, hit, terms, last, how, own)
   if how == "mean" and not x.dtype:find "float" then return nil, "a mean of whole numbers is rounded in a way of its own" end
   local over, start = { [last] = true }, way[2]
   if type(start) == "string" and not x.dtype:find "float" then return nil, "it joins whole numbers by " .. how end
-  local counted = g:map("(A ? B : C)", x.dtype, { hit, terms, g:fill(start, {}, x.dtype) })
-  counted.casts = { "bool" }
+  local counted = g:map("(A ? B : C)", x.dtype, { hit, terms, g:fill(start, {}, x.dtype) }, nil, { "bool" })
   local red, any = g:reduce(way[1], counted, over), g:reduce("any", hit, over)
   local result = own and g:map(way[3], x.dtype, { x, red }) or red
   if how == "mean" then
     local n = g:reduce("sum", g:map("A ? 1 : 0", x.dtype, { hit }, "bool"), over)
     result = g:map(own and "A / (B + 1)" or "A / B", x.dtype, { result, n })
   end
-  local out = g:map("(A ? B : C)", x.dtype, { any, result, x })
-  out.casts = { "bool" }
+  local out = g:map("(A ? B : C)", x.dtype, { any, result, x }, nil, { "bool" })
   return out
 end
 
@@ -63,21 +61,18 @@ local function scatter(join)
     local hit, spread, last = hits(g, x, at, axis)
     local over = { [last] = true }
     if (how == "add" or how == "sum") and op.args.include_self ~= false then
-      local terms = g:map("(A ? B : 0)", x.dtype, { hit, spread(source, 0) })
-      terms.casts = { "bool" }
+      local terms = g:map("(A ? B : 0)", x.dtype, { hit, spread(source, 0) }, nil, { "bool" })
       return { g:map("A + B", x.dtype, { x, g:reduce("sum", terms, over) }) }
     elseif how then return { folded(g, x, hit, spread(source, 0), last, how, op.args.include_self ~= false) } end
     local any = g:reduce("any", hit, over)
     local value = source
     if source then
       local ranks = g:map("(A ? B : -1)", "int64", { hit, g:view(g:iota(at.shape[axis]), hit.shape, function(i)
-        return { i[last] } end) })
-      ranks.casts = { "bool" }
+        return { i[last] } end) }, nil, { "bool" })
       local k = g:map("(A < 0 ? 0 : A)", "int64", { g:reduce("max", ranks, over) })
       value = g:node { kind = "pick", inputs = { spread(source, 0), k }, axis = last, shape = x.shape, dtype = x.dtype }
     else value = g:fill(op.args.value, x.shape, x.dtype) end
-    local out = g:map("(A ? B : C)", x.dtype, { any, value, x })
-    out.casts = { "bool" }
+    local out = g:map("(A ? B : C)", x.dtype, { any, value, x }, nil, { "bool" })
     return { out }
   end
 end
@@ -133,8 +128,7 @@ function M.index_put(g, op)
       return nil, "a mask that is not the tensor's own shape, or values of its own, put as many as data says; torch.where keeps them all"
     end
     local one = g:reshape(values, {})
-    local out = g:map("(A ? B : C)", x.dtype, { list[1], one, x })
-    out.casts = { "bool" }
+    local out = g:map("(A ? B : C)", x.dtype, { list[1], one, x }, nil, { "bool" })
     return { out }
   end
   for k = 1, #list do

@@ -104,8 +104,7 @@ local function found(g, x, dims, view, largest, shown)
   local space = { table.unpack(x.shape, #x.shape - dims + 1) }
   local numbers = g:broadcast(g:reshape(g:iota(tools.count(space, tools.axes_of(nil, dims))), space), x.shape)
   local best = g:view(largest, view.shape, function(i) return { table.unpack(i, 1, #largest.shape) } end)
-  local hit = g:map("(A == B || (A != A && B != B) ? C : D)", "int64", { view, best, shown(numbers, math.maxinteger), g:fill(math.maxinteger, {}, "int64") })
-  hit.casts = { x.dtype, x.dtype }
+  local hit = g:map("(A == B || (A != A && B != B) ? C : D)", "int64", { view, best, shown(numbers, math.maxinteger), g:fill(math.maxinteger, {}, "int64") }, nil, { x.dtype, x.dtype })
   return g:reduce("min", hit, behind(largest.shape, dims))
 end
 

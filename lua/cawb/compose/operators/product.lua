@@ -218,8 +218,7 @@ local function attention(g, op)
   local scale = op.args.scale or 1 / math.sqrt(q.shape[rank])
   scores = g:map("A * B", dtype, { scores, g:fill(scale, {}, dtype) })
   if mask and mask.dtype == "bool" then
-    scores = g:map("(B ? A : C)", dtype, { scores, mask, g:fill("-inf", {}, dtype) })
-    scores.casts = { false, "bool" }
+    scores = g:map("(B ? A : C)", dtype, { scores, mask, g:fill("-inf", {}, dtype) }, nil, { false, "bool" })
   elseif mask then
     scores = g:map("A + B", dtype, { scores, mask })
   end
@@ -230,7 +229,7 @@ local function attention(g, op)
   end
   local axes = { [rank] = true }
   local e = tools.exponentials(g, scores, axes, true)
-  local p = g:map("(B == 0.0f ? 0.0f : A / B)", dtype, { e, g:reduce("sum", e, axes, true) })
+  local p = g:map("(B == 0.0 ? 0.0 : A / B)", dtype, { e, g:reduce("sum", e, axes, true) })
   return { product(g, p, v) }
 end
 

@@ -29,11 +29,11 @@ end
 
 -- The same two as `parts` returns, of places in float64. PyTorch takes the neighbour ahead of a place in float32.
 local function rounded(g, to, at, within)
-  local text = at.aligned and "__fmul_rn(A, B)" or "__fsub_rn(__fmul_rn(A + 0.5f, B), 0.5f)"
+  local text = at.aligned and "exact(A * B)" or "exact(exact((A + 0.5) * B) - 0.5)"
   local real = g:map(text, "float64", { g:iota(to), g:fill(at.step, {}, "float64") })
-  if within then real = g:map("(A < 0.0f ? 0.0f : A)", "float64", { real }) end
-  local first = g:map("floorf(A)", "int64", { real }, "float32")
-  local part = g:map("(A - B < 0.0f ? 0.0f : A - B > 1.0f ? 1.0f : A - B)", "float64", { real, first })
+  if within then real = g:map("(A < 0.0 ? 0.0 : A)", "float64", { real }) end
+  local first = g:map("floor(A)", "int64", { real }, "float32")
+  local part = g:map("(A - B < 0.0 ? 0.0 : A - B > 1.0 ? 1.0 : A - B)", "float64", { real, first })
   return first, part
 end
 
@@ -65,7 +65,7 @@ local function along(g, x, d, to, at, part, taps)
   return sum
 end
 
-local linear, same = { { 0, "1.0f - A" }, { 1, "A" } }, { { 0, "1.0f - A" }, { 0, "A" } }
+local linear, same = { { 0, "1.0 - A" }, { 1, "A" } }, { { 0, "1.0 - A" }, { 0, "A" } }
 
 -- Factors by dimension where the caller named some, under either of the names that an overload has.
 local function factors(op, dims)

@@ -10,30 +10,30 @@ local M = {}
 
 -- The place in elements, rounded as PyTorch rounds it: a neighbour more or less decides.
 local function place(g, at, n, aligned)
-  local text = aligned and "__fmul_rn(A + 1.0f, B)" or "__fsub_rn(__fmul_rn(A + 1.0f, B), 0.5f)"
+  local text = aligned and "exact((A + 1.0) * B)" or "exact(exact((A + 1.0) * B) - 0.5)"
   return g:map(text, at.dtype, { at, g:fill((aligned and n - 1 or n) / 2, {}, at.dtype) })
 end
 
 -- There and back again between two ends.
 local function reflected(g, at, n, aligned)
   local low, high = aligned and 0 or -1, aligned and 2 * (n - 1) or 2 * n - 1
-  if low == high then return g:map("A * 0.0f", at.dtype, { at }) end
+  if low == high then return g:map("A * 0.0", at.dtype, { at }) end
   local span, least = g:fill((high - low) / 2, {}, at.dtype), g:fill(low / 2, {}, at.dtype)
-  local text = "(fmodf(floorf(fabsf(A - B) / C), 2.0f) == 0.0f ? fmodf(fabsf(A - B), C) + B : C - fmodf(fabsf(A - B), C) + B)"
+  local text = "(fmod(floor(abs(A - B) / C), 2.0) == 0.0 ? fmod(abs(A - B), C) + B : C - fmod(abs(A - B), C) + B)"
   return g:map(text, at.dtype, { at, least, span })
 end
 
 local padded = {
   [0] = function(_, at) return at end,
-  [1] = function(g, at, n) return g:map("(A > 0.0f ? A < B ? A : B : 0.0f)", at.dtype, { at, g:fill(n - 1, {}, at.dtype) }) end,
+  [1] = function(g, at, n) return g:map("(A > 0.0 ? A < B ? A : B : 0.0)", at.dtype, { at, g:fill(n - 1, {}, at.dtype) }) end,
 }
 padded[2] = function(g, at, n, aligned) return padded[1](g, reflected(g, at, n, aligned), n) end
 
 -- A whole place as { index, weight, whether it is inside }.
 local function neighbour(g, at, n, weight)
   local size = g:fill(n, {}, at.dtype)
-  local near = g:map("(A >= 0.0f && A < B ? A : 0.0f)", "int64", { at, size }, at.dtype)
-  return { near, weight, g:map("A >= 0.0f && A < B", "bool", { at, size }, at.dtype) }
+  local near = g:map("(A >= 0.0 && A < B ? A : 0.0)", "int64", { at, size }, at.dtype)
+  return { near, weight, g:map("A >= 0.0 && A < B", "bool", { at, size }, at.dtype) }
 end
 
 -- The neighbours of a place along one dimension: 2 of linear weights, 1 that is nearest, or 4 of cubic weights.
@@ -41,16 +41,16 @@ local function neighbours(g, at, n, how)
   local dtype, pad = at.dtype, padded[how.padding]
   at = place(g, at, n, how.aligned)
   if how.mode ~= 2 then at = pad(g, at, n, how.aligned) end
-  if how.mode == 1 then return { neighbour(g, g:map("rintf(A)", dtype, { at }), n) } end
-  local first, part = g:map("floorf(A)", dtype, { at }), g:map("A - floorf(A)", dtype, { at })
+  if how.mode == 1 then return { neighbour(g, g:map("rint(A)", dtype, { at }), n) } end
+  local first, part = g:map("floor(A)", dtype, { at }), g:map("A - floor(A)", dtype, { at })
   if how.mode == 0 then
-    local second = g:map("A + 1.0f", dtype, { first })
-    return { neighbour(g, first, n, g:map("1.0f - A", dtype, { part })), neighbour(g, second, n, part) }
+    local second = g:map("A + 1.0", dtype, { first })
+    return { neighbour(g, first, n, g:map("1.0 - A", dtype, { part })), neighbour(g, second, n, part) }
   end
   local list = {}
   for k, tap in ipairs(tools.cubic(dtype)) do
     local there = pad(g, g:map("A + B", dtype, { first, g:fill(tap[1], {}, dtype) }), n, how.aligned)
-    list[k] = neighbour(g, g:map("rintf(A)", dtype, { there }), n, g:map(tap[2], dtype, { part }))
+    list[k] = neighbour(g, g:map("rint(A)", dtype, { there }), n, g:map(tap[2], dtype, { part }))
   end
   return list
 end
@@ -98,7 +98,7 @@ local function sampler(dims)
     local shape, sum = { out.shape[1], out.shape[2], lots }, nil
     for _, corner in ipairs(corners(g, axes, sizes)) do
       local value = g:node { kind = "pick", inputs = { source, g:broadcast(corner[1], shape) }, axis = 3, shape = shape, dtype = x.dtype }
-      local term = g:map(corner[2] and (dims == 2 and "(C ? A * B : 0.0f * B)" or "(C ? A * B : 0.0f)") or "(C ? A : 0.0f)", x.dtype, { value, corner[2] or g:fill(1, {}, x.dtype), corner[3] })
+      local term = g:map(corner[2] and (dims == 2 and "(C ? A * B : 0.0 * B)" or "(C ? A * B : 0.0)") or "(C ? A : 0.0)", x.dtype, { value, corner[2] or g:fill(1, {}, x.dtype), corner[3] })
       sum = sum and g:map("A + B", x.dtype, { sum, term }) or term
     end
     return { g:reshape(sum, out.shape) }
@@ -110,7 +110,7 @@ M.grid_sampler_2d, M.grid_sampler_3d = sampler(2), sampler(3)
 -- ---- affine_grid: the middles of elements, or corners on corners, turned and moved by a matrix
 
 local function steps(g, n, dtype, aligned)
-  local text = n == 1 and "0.0f * A" or aligned and ("A * %.17g - 1.0"):format(2 / (n - 1)) or ("(2.0 * A + 1.0) / %d.0 - 1.0"):format(n)
+  local text = n == 1 and "0.0 * A" or aligned and ("A * %.17g - 1.0"):format(2 / (n - 1)) or ("(2.0 * A + 1.0) / %d.0 - 1.0"):format(n)
   return g:map(text, dtype, { g:iota(n) }, "float64")
 end
 
@@ -157,8 +157,7 @@ end
 -- The first row of each bag: where that is NaN, so is the largest; any other NaN is less than nothing.
 local function first_of(g, inside, table_, at, width)
   local bags, n = inside.shape[1], at.shape[1]
-  local number = g:map("(A ? B : C)", "int64", { inside, g:view(g:iota(n), inside.shape, function(i) return { i[2] } end), g:fill(math.max(n - 1, 0), {}, "int64") })
-  number.casts = { "bool" }
+  local number = g:map("(A ? B : C)", "int64", { inside, g:view(g:iota(n), inside.shape, function(i) return { i[2] } end), g:fill(math.max(n - 1, 0), {}, "int64") }, nil, { "bool" })
   local first = g:reduce("min", number, { [2] = true })
   local row = g:node { kind = "pick", inputs = { at, first }, axis = 1, shape = { bags }, dtype = at.dtype }
   return g:node { kind = "pick", inputs = { table_, g:broadcast(g:reshape(row, { bags, 1 }), { bags, width }) }, axis = 1,
@@ -175,8 +174,7 @@ function M._embedding_bag_forward_only(g, op)
   local terms, given = { wide(g, inside, shape, 1, 3), wide(g, rows, shape, 3, 2) }, op.by.per_sample_weights
   terms[3] = mode == 2 and g:fill("-inf", {}, dtype) or g:fill(0, {}, dtype)
   terms[4] = given and wide(g, given, shape, 3)
-  local term = g:map(given and "(A ? B * D : C)" or "(A ? B : C)", dtype, terms)
-  term.casts = { "bool" }
+  local term = g:map(given and "(A ? B * D : C)" or "(A ? B : C)", dtype, terms, nil, { "bool" })
   if mode == 2 then term = g:map("(A != A ? B : A)", dtype, { term, g:fill("-inf", {}, dtype) }) end
   local joined = g:reduce(mode == 2 and "max" or "sum", term, { [3] = true })
   if mode == 0 then return { joined } end

@@ -10,8 +10,8 @@ local function softmax(logarithm)
     local axes = tools.axes_of(op.args.dim, #x.shape)
     local e, base = tools.exponentials(g, x, axes)
     local sum = g:reduce("sum", e, axes, true)
-    if not logarithm then return { g:map("A * (1.0f / B)", x.dtype, { e, sum }) } end       -- one quotient a row
-    return { g:map(tools.below_top(x) .. " - logf(C)", x.dtype, { x, base, sum }) }
+    if not logarithm then return { g:map("A * (1.0 / B)", x.dtype, { e, sum }) } end       -- one quotient a row
+    return { g:map(tools.below_top(x) .. " - log(C)", x.dtype, { x, base, sum }) }
   end
 end
 
@@ -23,7 +23,7 @@ local function handed_back(logarithm)
     local handed, y = op.by.grad_output, op.by.output
     local axes = tools.axes_of(op.args.dim, #y.shape)
     if logarithm then
-      return { g:map("A - expf(B) * C", y.dtype, { handed, y, g:reduce("sum", handed, axes, true) }) }
+      return { g:map("A - exp(B) * C", y.dtype, { handed, y, g:reduce("sum", handed, axes, true) }) }
     end
     local sum = g:reduce("sum", g:map("A * B", y.dtype, { handed, y }), axes, true)
     return { g:map("A * (B - C)", y.dtype, { y, handed, sum }) }
@@ -36,14 +36,14 @@ M._safe_softmax = function(g, op)                 -- rows of -inf alone are zero
   local x = tools.taken(g, op.x[1], op.out[1].dtype)
   local axes = tools.axes_of(op.args.dim, #x.shape)
   local e = tools.exponentials(g, x, axes, true)
-  return { g:map("(B == 0.0f ? 0.0f : A / B)", x.dtype, { e, g:reduce("sum", e, axes, true) }) }
+  return { g:map("(B == 0.0 ? 0.0 : A / B)", x.dtype, { e, g:reduce("sum", e, axes, true) }) }
 end
 
 -- The mean, the reciprocal deviation, and the rounding error of the mean if it is known. The axes stay, with size one.
 local function moments(g, x, axes, eps)
   local sum, middle, lost = tools.deviations(g, x, axes)
   local spread = tools.divided(g, sum, tools.count(x.shape, axes))
-  return middle, g:map("1.0f / sqrtf(A + B)", x.dtype, { spread, g:fill(eps, {}, x.dtype) }), lost
+  return middle, g:map("1.0 / sqrt(A + B)", x.dtype, { spread, g:fill(eps, {}, x.dtype) }), lost
 end
 
 -- The mean as one number.
@@ -52,13 +52,13 @@ local function whole(g, middle, lost) return lost and g:map("A + B", middle.dtyp
 -- (x - mean) * rstd * weight + bias, without weight or bias if there is none. The mean's rounding error is subtracted behind the
 -- product, where no element is rounded before it. It is a product of its own, so that equal elements give zero.
 local function applied(g, x, m, weight, bias)
-  local list, text = { x, m.middle, m.rstd }, m.lost and "__fmul_rn(" .. tools.apart .. ", C)" or tools.apart .. " * C"
+  local list, text = { x, m.middle, m.rstd }, m.lost and "exact(" .. tools.apart .. " * C)" or tools.apart .. " * C"
   local function more(how, operand)
     if not operand then return end
     list[#list + 1] = operand
     text = how:format(text, string.char(64 + #list))
   end
-  more("(%s - __fmul_rn(%s, C))", m.lost)
+  more("(%s - exact(%s * C))", m.lost)
   more("%s * %s", weight)
   more("%s + %s", bias)
   return g:map(text, x.dtype, list)
@@ -83,7 +83,7 @@ function M.rms_norm(g, op)
   local axes = last(#op.args.normalized_shape, #x.shape)
   local sum = g:reduce("sum", g:map("A * A", x.dtype, { x }), axes, true)
   local eps = op.args.eps or 1.1920928955078125e-07
-  local rstd = g:map("1.0f / sqrtf(A + B)", x.dtype,
+  local rstd = g:map("1.0 / sqrt(A + B)", x.dtype,
     { tools.divided(g, sum, tools.count(x.shape, axes)), g:fill(eps, {}, x.dtype) })
   if not op.by.weight then return { g:map("A * B", x.dtype, { x, rstd }), rstd } end
   return { g:map("A * B * C", x.dtype, { x, rstd, op.by.weight }), rstd }
@@ -134,7 +134,7 @@ function M.native_batch_norm(g, op)
     middle, rstd, lost = moments(g, x, others(#x.shape), eps)
   else
     middle = by_channel(g, op.by.running_mean, x)
-    rstd = g:map("1.0f / sqrtf(A + B)", x.dtype, { by_channel(g, op.by.running_var, x), g:fill(eps, {}, x.dtype) })
+    rstd = g:map("1.0 / sqrt(A + B)", x.dtype, { by_channel(g, op.by.running_var, x), g:fill(eps, {}, x.dtype) })
   end
   local y = applied(g, x, { middle = middle, rstd = rstd, lost = lost }, by_channel(g, op.by.weight, x), by_channel(g, op.by.bias, x))
   return { y, g:reshape(whole(g, middle, lost), { x.shape[2] }), g:reshape(rstd, { x.shape[2] }) }

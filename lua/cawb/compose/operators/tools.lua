@@ -1,5 +1,8 @@
 -- Shared by constructors of several rooms: sets of dimensions, means, exponentials.
 
+local match = require "cawb.compose.ir.tree.match"
+local tree = require "cawb.compose.ir.tree"
+
 local M = {}
 
 --- The dimensions that an argument names, as a set from 1; all where it names none.
@@ -34,7 +37,7 @@ end
 
 --- A less B, with A rounded first. If the compiler fused A's last product with the difference, an element equal to the mean would
 --- have a distance from it.
-M.apart = "__fsub_rn(A, B)"
+M.apart = "exact(A - B)"
 
 --- The sum of squared distances from the mean, and the mean, both with the dimensions kept. The reduce has in `about` the sum that
 --- its mean is made of, and in `rest` the sum of the distances, if there is one.
@@ -58,7 +61,7 @@ function M.deviations(g, x, axes)
   node.rest = g:reduce("sum", g:map(M.apart, x.dtype, { x, middle }), axes)
   local rest = g:keepdim(node.rest, x, axes)
   local lost = M.divided(g, rest, n)
-  return g:map("(A - B * C < 0.000001f * A ? 0.0f * A : A - B * C)", x.dtype, { squares, rest, lost }), middle, lost
+  return g:map("(A - B * C < 0.000001 * A ? 0.0 * A : A - B * C)", x.dtype, { squares, rest, lost }), middle, lost
 end
 
 --- The text of an element A less the largest element B of its row. An assembler may fuse a product and a difference to one
@@ -66,30 +69,30 @@ end
 --- large, exp of it is 0 or infinite. So the difference from a product is an instruction of its own.
 function M.below_top(x)
   while x.kind == "view" do x = x.inputs[1] end
-  return x.kind == "map" and x.expression:find("*", 1, true) and "__fsub_rn(A, B)" or "A - B"
+  return x.kind == "map" and tree.has(x.expression, function(t) return t.op == "multiply" and not t.exact end) and "exact(A - B)" or "A - B"
 end
 
 --- Whether a node is exp(x - top).
 function M.is_exponential(e)
-  return e.kind == "map" and (e.expression == "expf(A - B)" or e.expression == "expf(__fsub_rn(A, B))")
+  return e.kind == "map" and match.one_of(e.expression, { "exp(A - B)", "exp(exact(A - B))" })
 end
 
 --- exp(x - top) and top, the largest of each stretch. With `finite`, 0 stands for a top that is infinite.
 function M.exponentials(g, x, axes, finite)
   local top = g:reduce("max", x, axes, true)
-  if finite then top = g:map("(fabsf(A) == INFINITY ? 0.0f : A)", x.dtype, { top }) end
-  return g:map(("expf(%s)"):format(M.below_top(x)), x.dtype, { x, top }), top
+  if finite then top = g:map("(abs(A) == INFINITY ? 0.0 : A)", x.dtype, { top }) end
+  return g:map(("exp(%s)"):format(M.below_top(x)), x.dtype, { x, top }), top
 end
 
 -- Weights of the four neighbours of a place, as a cubic's, of the share A of the way to the next one: { which, weight }.
 -- In products, so that none loses bits where it is small.
-local exact = { { -1, "-0.75f * A * (1.0f - A) * (1.0f - A)" }, { 0, "(1.0f - A) * (1.0f + A - 1.25f * A * A)" },
-                { 1, "A * (2.0f - A - 1.25f * (1.0f - A) * (1.0f - A))" }, { 2, "-0.75f * (1.0f - A) * A * A" } }
+local exact = { { -1, "-0.75 * A * (1.0 - A) * (1.0 - A)" }, { 0, "(1.0 - A) * (1.0 + A - 1.25 * A * A)" },
+                { 1, "A * (2.0 - A - 1.25 * (1.0 - A) * (1.0 - A))" }, { 2, "-0.75 * (1.0 - A) * A * A" } }
 
 -- As PyTorch writes them.
-local function near(t) return ("((1.25f * %s - 2.25f) * %s * %s + 1.0f)"):format(t, t, t) end
-local function far(t) return ("(((-0.75f * %s + 3.75f) * %s - 6.0f) * %s + 3.0f)"):format(t, t, t) end
-local written = { { -1, far "(A + 1.0f)" }, { 0, near "A" }, { 1, near "(1.0f - A)" }, { 2, far "(2.0f - A)" } }
+local function near(t) return ("((1.25 * %s - 2.25) * %s * %s + 1.0)"):format(t, t, t) end
+local function far(t) return ("(((-0.75 * %s + 3.75) * %s - 6.0) * %s + 3.0)"):format(t, t, t) end
+local written = { { -1, far "(A + 1.0)" }, { 0, near "A" }, { 1, near "(1.0 - A)" }, { 2, far "(2.0 - A)" } }
 
 --- The weights of a type: in float64 PyTorch's own are the reference.
 function M.cubic(dtype) return dtype == "float64" and written or exact end

@@ -7,9 +7,11 @@
 -- all results NaN. NaN in an input is kept, because it comes by another way. The subtraction of a first mean ahead of a second one
 -- stays: rounding would be larger without it.
 
-local expression_shift = require "cawb.compose.rewrite.expression_shift"
 local index = require "cawb.compose.ir.index"
+local match = require "cawb.compose.ir.tree.match"
+local shifts = require "cawb.compose.ir.tree.shift"
 local tools = require "cawb.compose.operators.tools"
+local tree = require "cawb.compose.ir.tree"
 local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "what is added to it is taken away again" }
@@ -62,12 +64,12 @@ function steps.map(x, by)
   if x.cast ~= x.dtype or x.casts or not float[x.dtype] then return nil, false end
   local operands = {}
   for k, input in ipairs(x.inputs) do
-    operands[string.char(64 + k)] = { shift = by[input], number = views.number(input), times = function(s)
+    operands[k] = { shift = by[input], number = views.number(input), times = function(s)
       local of = { views.shown(input), table.unpack(s.of) }
       return shift(s.m, of, x.shape)
     end }
   end
-  return expression_shift.of(x.expression, operands)
+  return shifts.of(x.expression, operands)
 end
 
 function steps.view(x, by)
@@ -122,13 +124,11 @@ local function without_bias(g, x)
   return g:node { kind = x.kind, own = x.own, inputs = { x.inputs[1], x.inputs[2] }, shape = x.shape, dtype = x.dtype, conv = x.conv }
 end
 
--- The last operand of an expression where it is added to all the rest, and the rest.
+-- The rest of a tree, if the last of three or more operands is added to it or taken from it.
 local function last(x)
-  local rest, name = x.expression:match "^(.+) [-+] (%u)$"
-  if not rest or #x.inputs < 3 or name ~= string.char(64 + #x.inputs) then return nil end
-  local outside = rest:gsub("%b()", "")
-  if outside:find "[?:<>=&|]" or rest:find(name .. "%f[^%w_]") then return nil end
-  return rest
+  local t, k = x.expression, #x.inputs
+  if k < 3 or t.op ~= "add" and t.op ~= "subtract" or t.exact or t[2].op ~= "argument" or t[2].k ~= k then return nil end
+  return not tree.has(t[1], function(one) return one == t[2] end) and t[1] or nil
 end
 
 -- Operands that are added: { { operand, its indices, function that returns the node without it } }.
@@ -146,8 +146,8 @@ local function added(g, x)
   end
   local rest = last(x)
   if rest then may_go(#x.inputs, function() return g:map(rest, x.dtype, { table.unpack(x.inputs, 1, #x.inputs - 1) }) end) end
-  if x.expression == "A + B" or x.expression == "A - B" then may_go(2, function() return x.inputs[1] end) end
-  if x.expression == "A + B" then may_go(1, function() return x.inputs[2] end) end
+  if match.one_of(x.expression, { "A + B", "A - B" }) then may_go(2, function() return x.inputs[1] end) end
+  if match.is(x.expression, "A + B") then may_go(1, function() return x.inputs[2] end) end
   return list
 end
 

@@ -5,6 +5,7 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local match = require "cawb.compose.ir.tree.match"
 local tools = require "cawb.compose.operators.tools"
 local views = require "cawb.compose.rewrite.views"
 
@@ -15,6 +16,8 @@ local norms = {
   [tools.apart .. " * C"] = {}, [tools.apart .. " * C * D"] = { weight = 4 }, [tools.apart .. " * C + D"] = { bias = 4 },
   [tools.apart .. " * C * D + E"] = { weight = 4, bias = 5 },
 }
+local spellings = {}
+for line in pairs(norms) do spellings[#spellings + 1] = line end
 
 local function is_parameters(x, seen)
   seen = seen or {}
@@ -32,7 +35,7 @@ local function along(y) return y.kind == "conv" and 2 or #y.shape end
 local function anchor(g, x)
   local y, sum = x.inputs[1], nil
   local function alone(node) return #node.users == 1 and not g.shown[node] end
-  if y.kind == "map" and y.expression == "A + B" and y.cast == y.dtype and alone(y) then y, sum = y.inputs[1], y end
+  if y.kind == "map" and match.is(y.expression, "A + B") and y.cast == y.dtype and alone(y) then y, sum = y.inputs[1], y end
   if (y.kind == "conv" or y.kind == "product") and alone(y) and not (sum and y.inputs[3]) then return y, sum end
 end
 
@@ -68,7 +71,7 @@ local function scaled(g, y, scale)
 end
 
 function M.apply(g, x)
-  local norm = x.kind == "map" and norms[x.expression]
+  local norm = x.kind == "map" and norms[match.one_of(x.expression, spellings)]
   if not norm or x.dtype ~= "float32" and x.dtype ~= "float64" or x.cast ~= x.dtype then return nil end
   local y, sum = anchor(g, x)
   if not y or not graphs.same(y.shape, x.shape) or not may(x, y, sum) then return nil end

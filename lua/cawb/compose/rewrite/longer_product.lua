@@ -4,6 +4,7 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local match = require "cawb.compose.ir.tree.match"
 local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "a weighted sum of products is one product of longer sums" }
@@ -176,7 +177,7 @@ function M.apply(g, x)
   local map = x.kind == "reduce" and x.op == "sum" and not x.about and x.inputs[1]
   local axis = map and next(x.axes)
   if not axis or next(x.axes, axis) or #x.shape ~= #map.shape - 1 or map.shape[axis] > MOST then return nil end
-  if map.kind ~= "map" or map.expression ~= "A * B" or #map.users > 1 or g.shown[map] or not x.dtype:find "^float[36]" then return nil end
+  if map.kind ~= "map" or not match.is(map.expression, "A * B") or #map.users > 1 or g.shown[map] or not x.dtype:find "^float[36]" then return nil end
   for k, input in ipairs(map.inputs) do
     if input.dtype ~= x.dtype then return nil end
     local y = input.kind == "view" and attempt(g, x, input, map.inputs[3 - k], axis)

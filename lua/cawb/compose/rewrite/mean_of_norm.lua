@@ -3,17 +3,20 @@
 -- Over all axes of the norm only its bias remains: the differences from a mean add up to zero. A NaN or an infinity stays: the
 -- difference of the means is then NaN, as each element is.
 
-local affine = require "cawb.compose.rewrite.affine"
+local degree = require "cawb.compose.ir.tree.degree"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local match = require "cawb.compose.ir.tree.match"
 local tools = require "cawb.compose.operators.tools"
+local tree = require "cawb.compose.ir.tree"
 local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "its sum follows from that of what is normalised" }
 
 local float = { float32 = true, float64 = true }
 
-local function letter(k) return string.char(64 + k) end
+-- A norm that corrects the rounding error D of its mean.
+local LOST = "exact(exact(A - B) * C) - exact(D * C)"
 
 -- Axes along which only one operand varies, the same operand for all axes: the set, and the operand's number.
 local function inner(m, axes)
@@ -80,7 +83,7 @@ end
 -- Whether an operand is the mean of u over these axes, of its own row.
 local function is_own_mean(operand, u, axes)
   local mean = views.shown(operand)
-  local sum = mean.node.kind == "map" and mean.node.expression == "A / B" and views.shown(mean.node.inputs[1])
+  local sum = mean.node.kind == "map" and match.is(mean.node.expression, "A / B") and views.shown(mean.node.inputs[1])
   if not sum or not is_sum(sum.node) or views.number(mean.node.inputs[2]) ~= tools.count(u.shape, axes) or not adds_up(sum.node, u, axes) then
     return false
   end
@@ -97,7 +100,7 @@ local function at_own_mean(g, m, k, axes)
   local operands = {}
   for j, input in ipairs(m.inputs) do operands[j] = views.dropped(g, input, axes) end
   operands[1] = operands[2]
-  if m.expression:find("(__fmul_rn(" .. tools.apart .. ", C) - __fmul_rn(D, C))", 1, true) then
+  if tree.has(m.expression, function(t) return match.is(t, LOST) end) then
     operands[4] = g:map("A - A", m.dtype, { operands[4] })
   end
   return operands
@@ -127,7 +130,7 @@ function M.apply(g, x)
   local m = is_sum(x) and x.inputs[1]
   if not m or m.kind ~= "map" or m.cast ~= m.dtype or m.casts or not float[x.dtype] or x.dtype ~= m.dtype then return nil end
   local axes, k = inner(m, x.axes)
-  if not k or tools.count(m.shape, axes) < 2 or graphs.numel(m.shape) == 0 or not affine.is(m.expression, { [letter(k)] = true }) then return nil end
+  if not k or tools.count(m.shape, axes) < 2 or graphs.numel(m.shape) == 0 or not degree.is_linear(m.expression, { [k] = true }) then return nil end
   local u = m.inputs[k]
   if u.kind == "view" or u.dtype ~= m.dtype or not has_sum(u) or is_counted_on(g, x) then return nil end
   local mean = g:map(m.expression, m.dtype, at_own_mean(g, m, k, axes) or at_mean(g, m, k, axes))

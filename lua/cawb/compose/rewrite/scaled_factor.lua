@@ -2,6 +2,7 @@
 -- a (w b). Then no pass goes over the larger tensor. A NaN or an infinity reaches the same results either way.
 
 local index = require "cawb.compose.ir.index"
+local match = require "cawb.compose.ir.tree.match"
 local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "weights of a product's terms go into the factor that parameters make up" }
@@ -13,7 +14,7 @@ local function weighted(g, x)
     local before, piece = at, x.pieces[1]
     x, at = x.inputs[1], function(i) return piece.index(before(i)) end
   end
-  local is = x.kind == "map" and x.expression == "A * B" and #x.users == 1 and not g.shown[x]
+  local is = x.kind == "map" and match.is(x.expression, "A * B") and #x.users == 1 and not g.shown[x]
   return is and x or nil, at, all
 end
 

@@ -2,9 +2,9 @@
 -- b. A sum over places of a convolution is a convolution of sums; a sum over windows is a convolution with a larger kernel. Between
 -- them may be multiples and shifts of the results: their mean is their value at the mean.
 
-local graphs = require "cawb.compose.ir.graph"
-local affine = require "cawb.compose.rewrite.affine"
 local conv_sum = require "cawb.compose.rewrite.conv_sum"
+local degree = require "cawb.compose.ir.tree.degree"
+local graphs = require "cawb.compose.ir.graph"
 local tools = require "cawb.compose.operators.tools"
 local views = require "cawb.compose.rewrite.views"
 local window_sum = require "cawb.compose.rewrite.window_sum"
@@ -50,13 +50,11 @@ local function of_view(g, x, axes, others)
   return times == 1 and sum or g:map("A * B", x.dtype, { sum, g:fill(times, {}, x.dtype) })
 end
 
-local function letter(k) return string.char(64 + k) end
-
--- The operands that vary along the axes, by their letters.
+-- The operands that vary along the axes, by their numbers.
 local function varying(x, axes)
   local set = {}
   for k, input in ipairs(x.inputs) do
-    if not views.is_constant(input, axes) then set[letter(k)] = true end
+    if not views.is_constant(input, axes) then set[k] = true end
   end
   return set
 end
@@ -66,11 +64,11 @@ local function plain(g, x, axes) return g:reduce("sum", x, axes) end
 local function of_map(g, x, axes)
   if x.cast ~= x.dtype or #x.inputs > 26 or x.casts then return nil end
   local varies = varying(x, axes)
-  if not affine.is(x.expression, varies) then return nil end
+  if not degree.is_linear(x.expression, varies) then return nil end
   local n, sums, pays = tools.count(x.shape, axes), {}, false
   for k, input in ipairs(x.inputs) do
     if input.dtype ~= x.dtype then return nil end
-    if varies[letter(k)] then
+    if varies[k] then
       sums[k] = sum_of(g, input, axes)
       pays = pays or sums[k] ~= nil
     end
@@ -78,7 +76,7 @@ local function of_map(g, x, axes)
   if not pays then return nil end
   local operands = {}
   for k, input in ipairs(x.inputs) do
-    if varies[letter(k)] then operands[k] = tools.divided(g, sums[k] or sum_of(g, input, axes, plain) or plain(g, input, axes), n)
+    if varies[k] then operands[k] = tools.divided(g, sums[k] or sum_of(g, input, axes, plain) or plain(g, input, axes), n)
     else operands[k] = views.dropped(g, input, axes) end
   end
   local mean = g:map(x.expression, x.dtype, operands)

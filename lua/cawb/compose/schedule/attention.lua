@@ -6,12 +6,14 @@ local generators = require "cawb.compose.schedule.generators"
 local exponentials = require "cawb.compose.operators.tools"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local match = require "cawb.compose.ir.tree.match"
 
 local M = {}
 
 -- A softmax as operators/ write it: with rows of -inf alone as NaN, or as zeros.
-local quotients = { ["A * (1.0f / B)"] = "plain", ["(B == 0.0f ? 0.0f : A / B)"] = "finite" }
-local FINITE = "(fabsf(A) == INFINITY ? 0.0f : A)"
+local quotients = { ["A * (1.0 / B)"] = "plain", ["(B == 0.0 ? 0.0 : A / B)"] = "finite" }
+local spellings = { "A * (1.0 / B)", "(B == 0.0 ? 0.0 : A / B)" }
+local FINITE = "(abs(A) == INFINITY ? 0.0 : A)"
 
 -- The node below views, and its indices; nil if a view has parts or guards.
 local function below(x, i)
@@ -40,7 +42,7 @@ end
 -- Whether y, at i, is this reduce of x along its last dimension, in the same row; behind a map with this expression, if any.
 local function is_of_row(y, i, op, x, map)
   local node, at = below(y, i)
-  local mapped = node and node.kind == "map" and node.expression == map
+  local mapped = map and node and node.kind == "map" and match.is(node.expression, map)
   if mapped then node, at = below(node.inputs[1], at) end
   local rank = #x.shape
   return node and node.kind == "reduce" and node.op == op and node.inputs[1] == x and node.axes[rank] and #node.shape == rank - 1
@@ -49,7 +51,7 @@ end
 
 -- The scores that a node is the softmax of, and whether a row of -inf alone is to be zeros; or nil.
 local function softmax_of(p)
-  local kind = p.kind == "map" and quotients[p.expression]
+  local kind = p.kind == "map" and quotients[match.one_of(p.expression, spellings)]
   local e = kind and p.inputs[1]
   if not e or not exponentials.is_exponential(e) or #p.shape < 2 then return nil end
   local i, scores = places(p.shape), e.inputs[1]
@@ -99,11 +101,11 @@ local function are_private(set, x)
   return true
 end
 
-local casts = { A = true, ["ROUND(A)"] = true }
+local casts = { "A", "float16(A)", "bfloat16(A)" }
 
 -- The weights as they were computed, where they are another type for their product: a softmax of 16-bit numbers is in float32.
 local function without_casts(p)
-  while p.kind == "map" and casts[p.expression] and #p.inputs == 1 do p = p.inputs[1] end
+  while p.kind == "map" and match.one_of(p.expression, casts) and #p.inputs == 1 do p = p.inputs[1] end
   return p
 end
 

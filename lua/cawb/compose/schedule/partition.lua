@@ -2,7 +2,7 @@
 -- kernels of their own. A reduce over long rows is one that others over the same rows join (fuse.lua), and so
 -- do maps over these rows. Everything else is a stream, computed into its readers where that is cheap.
 
-local expressions = require "cawb.torch.expressions"
+local cost = require "cawb.compose.ir.tree.cost"
 local fuse = require "cawb.compose.schedule.fuse"
 local graphs = require "cawb.compose.ir.graph"
 local rows = require "cawb.compose.emit.rows.rows"
@@ -23,13 +23,13 @@ local function numel(x) return graphs.numel(x.shape) end
 -- Instructions for one element, with those of nodes below it that are not stored.
 local function cost_of(x)
   if x.stored or x.kind == "leaf" then return x.source == "fill" and 0 or 4 end
-  local cost = x.kind == "map" and expressions.cost(x.expression) or 1
-  for _, input in ipairs(x.inputs) do cost = cost + (input.cost or 4) end
+  local own = x.kind == "map" and cost.of(x.expression) or 1
+  for _, input in ipairs(x.inputs) do own = own + (input.cost or 4) end
   if x.kind == "reduce" then
     local _, n = rows.space(x)
-    cost = cost * n
+    own = own * n
   end
-  return cost
+  return own
 end
 
 local function size_of(x)

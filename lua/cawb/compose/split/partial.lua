@@ -146,9 +146,9 @@ local function counts(g, p)
     words[#words + 1] = (left == box.size[axis] or down[axis] == 1) and tostring(left) or ("(%s == %d ? %d : %d)"):format(at, down[axis] - 1, left, box.size[axis])
     behind = behind * down[axis]
   end
-  local text = ("(float)(%s)"):format(table.concat(words, " * "))
-  local count = g:map(text, "float32", { g:iota(p.shape[4]) }, "float32")
-  count.casts, count.is_light = { "int64" }, true
+  local text = ("float32(%s)"):format(table.concat(words, " * "))
+  local count = g:map(text, "float32", { g:iota(p.shape[4]) }, "float32", { "int64" })
+  count.is_light = true
   return count
 end
 
@@ -172,7 +172,7 @@ local function take_squares(g, p, one, n)
   local means, own = plane(g, p, 0, one.q), plane(g, p, 1, one.q)
   local first = views.dropped(g, means, axes)              -- the first box's: distances from it lose little where all elements are far from zero
   local y = g:map(tools.apart, "float32", { means, spread(g, first, means.shape, axes) })
-  local all = squares.rest and g:map("__fsub_rn(A / B, C)", "float32", { sum, g:fill(n, {}, "float32"), first })
+  local all = squares.rest and g:map("exact(A / B - C)", "float32", { sum, g:fill(n, {}, "float32"), first })
     or g:map("A / B", "float32", { g:reduce("sum", g:map("A * B", "float32", { y, p.counts }), axes), g:fill(n, {}, "float32") })
   all = spread(g, all, means.shape, axes)
   local apart = g:map("A + D * (B - C) * (B - C)", "float32", { own, y, all, p.counts })

@@ -8,6 +8,7 @@ local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local lanes = require "cawb.compose.emit.lanes"
 local rows = require "cawb.compose.emit.rows.rows"
+local text = require "cawb.compose.ir.tree.text"
 local tools = require "cawb.compose.operators.tools"
 local types = require "cawb.torch.types"
 
@@ -67,9 +68,8 @@ end
 local function counts(g, shape, size, n, dtype)
   local parts = shape[#shape]
   if parts * size == n then return g:fill(size, {}, dtype) end
-  local text = ("(A < %d ? %s : %s)"):format(parts - 1, types.literal(size, dtype), types.literal(n - (parts - 1) * size, dtype))
-  local count = g:map(text, dtype, { g:iota(parts) }, dtype)
-  count.casts = { "int64" }
+  local line = ("(A < %d ? %s : %s)"):format(parts - 1, text.number(size, dtype), text.number(n - (parts - 1) * size, dtype))
+  local count = g:map(line, dtype, { g:iota(parts) }, dtype, { "int64" })
   return count
 end
 
@@ -99,7 +99,7 @@ local function moments(g, squares, parts, size, n, further)
   local count = counts(g, sums.shape, size, n, dtype)
   local means = g:map("A / B", dtype, { moved, count })
   local own = g:reduce("sum", inside(g, g:map("(A - B) * (A - B)", dtype, { y, spread(g, means, l.shape) }), l), l.axes)
-  local all = squares.rest and g:map("__fsub_rn(A / B, C)", dtype, { sum, g:fill(n, {}, dtype), first })
+  local all = squares.rest and g:map("exact(A / B - C)", dtype, { sum, g:fill(n, {}, dtype), first })
     or g:map("A / B", dtype, { g:reduce("sum", moved, last), g:fill(n, {}, dtype) })
   all = spread(g, all, sums.shape)
   local apart = g:map("A + D * (B - C) * (B - C)", dtype, { own, means, all, count })

@@ -11,6 +11,7 @@ local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local guards = require "cawb.compose.emit.guards"
 local index = require "cawb.compose.ir.index"
+local match = require "cawb.compose.ir.tree.match"
 local tensor = require "cawb.compose.emit.tensor.tensor"
 
 local M = {}
@@ -78,7 +79,7 @@ end
 
 -- The node below views and casts.
 local function shown(x)
-  while x.kind == "view" and #x.pieces == 1 and not x.pieces[1].guard or x.kind == "map" and x.expression == "A" and #x.inputs == 1 do x = x.inputs[1] end
+  while x.kind == "view" and #x.pieces == 1 and not x.pieces[1].guard or x.kind == "map" and match.is(x.expression, "A") and #x.inputs == 1 do x = x.inputs[1] end
   return x
 end
 
@@ -92,12 +93,14 @@ end
 local function multiple(x, first)
   x = shown(x)
   if x == first then return 1.0 end
-  local by = x.kind == "map" and (x.expression == "A * B" or x.expression == "A / B") and shown(x.inputs[1]) == first and constant(x.inputs[2])
+  local by = x.kind == "map" and match.one_of(x.expression, { "A * B", "A / B" }) and shown(x.inputs[1]) == first and constant(x.inputs[2])
   if not by or not (by > 1e-6 and by < 1e6) then return nil end
-  return x.expression == "A * B" and by or 1 / by
+  return x.expression.op == "multiply" and by or 1 / by
 end
 
 local hiding = { ["(B ? C : A)"] = { 1, 2, 3 }, ["(A ? B : C)"] = { 3, 1, 2 } }      -- masked_fill, where: scores, mask, -inf
+
+local choices = { "(B ? C : A)", "(A ? B : C)" }
 
 local function is_nothing(x)
   x = shown(x)
@@ -116,10 +119,11 @@ end
 
 -- The other scores, if x is a choice between them and -inf by truth values that do not follow from the product; or nil.
 local function masked(x, first)
-  local order = x.kind == "map" and hiding[x.expression]
+  local how = x.kind == "map" and match.one_of(x.expression, choices)
+  local order = hiding[how]
   if not order then return nil end
   local others, mask, fill = x.inputs[order[1]], x.inputs[order[2]], x.inputs[order[3]]
-  if x.expression == "(A ? B : C)" and is_nothing(others) then others, fill = fill, others end
+  if how == "(A ? B : C)" and is_nothing(others) then others, fill = fill, others end
   return is_nothing(fill) and not follows_from(mask, first, {}) and others or nil
 end
 

@@ -3,7 +3,9 @@
 -- meeting.
 
 local expression = require "cawb.compose.emit.expression"
+local cuda = require "cawb.compose.ir.tree.cuda"
 local index = require "cawb.compose.ir.index"
+local text = require "cawb.compose.ir.tree.text"
 local tools = require "cawb.compose.operators.tools"
 local types = require "cawb.torch.types"
 
@@ -58,7 +60,7 @@ end
 
 --- Variables of the two, on their way.
 function M.begin(body, top)
-  local acc = { node = top, dtype = "float32", name = body:name "acc", base = body:name "base", less = tools.below_top(top.inputs[1]) }
+  local acc = { node = top, dtype = "float32", name = body:name "acc", base = body:name "base", less = text.read(tools.below_top(top.inputs[1]), "float32") }
   acc.how = expression.joining("max", "float32")
   acc.how = { start = acc.how.start, join = function(a, b) return ("online_most(%s, %s)"):format(a, b) end }
   acc.sum = { dtype = "float32", name = body:name "acc", how = expression.joining("sum", "float32") }
@@ -77,7 +79,7 @@ function M.step(body, acc, into, sum, values)
   body:line("%s = %s;", acc.base, high)
   body:close()
   local list = {}
-  for k, value in ipairs(values) do list[k] = ("expf(%s)"):format((acc.less:gsub("[AB]", { A = value, B = acc.base }))) end
+  for k, value in ipairs(values) do list[k] = ("expf(%s)"):format(cuda.write(acc.less, { value, acc.base })) end
   return list
 end
 

@@ -2,7 +2,8 @@
 -- axis, axes behind it. Each block takes a part of the axis; where there are several, two launches ahead
 -- take the parts' totals, and the totals before each part.
 
-local expressions = require "cawb.torch.expressions"
+local cuda = require "cawb.compose.ir.tree.cuda"
+local text = require "cawb.compose.ir.tree.text"
 local template = require "cawb.compose.emit.template"
 
 local M = {}
@@ -30,14 +31,14 @@ local sizes = { float = 4, double = 8, int = 4, ["long long"] = 8 }
 local bounds = { float = { "-INFINITY", "INFINITY" }, double = { "-INFINITY", "INFINITY" }, int = { "(-2147483647 - 1)", "2147483647" },
                  ["long long"] = { "(-9223372036854775807LL - 1)", "9223372036854775807LL" } }
 
-local more = "(a == b ? a + 0.6931471805599453f : (a != a || a > b ? a : b) + log1pf(expf(-fabsf(a - b))))"
+local LOGSUMEXP = "(A == B ? A + 0.6931471805599453 : (A != A || A > B ? A : B) + log1p(exp(-abs(A - B))))"
 
 -- The join of a and b, its neutral value, and its name. NaN stays.
 local function joining(d)
   local least, most = table.unpack(bounds[d.type])
   local ways = { sum = { "a + b", "0", "sums" }, prod = { "a * b", "1", "products" }, max = { "(b > a || b != b ? b : a)", least, "maxima" },
                  min = { "(b < a || b != b ? b : a)", most, "minima" },
-                 logsumexp = { d.type == "double" and expressions.widen(more) or more, least, "sums of exponentials" } }
+                 logsumexp = { cuda.write(text.read(LOGSUMEXP, d.type == "double" and "float64" or "float32"), { "a", "b" }), least, "sums of exponentials" } }
   return table.unpack(ways[d.op])
 end
 

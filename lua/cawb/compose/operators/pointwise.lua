@@ -2,14 +2,20 @@
 -- put into a kernel's -DFUNCTION: one operator is an expression, several are statements of a
 -- function that is called at once. In float32.
 
-local expressions = require "cawb.torch.expressions"
+local cuda = require "cawb.compose.ir.tree.cuda"
+local expressions = require "cawb.compose.operators.expressions"
+local text = require "cawb.compose.ir.tree.text"
+local tree = require "cawb.compose.ir.tree"
 local traits = require "cawb.torch.traits"
 local types = require "cawb.torch.types"
 
 local M = {}
 
--- The operator in C, in the operands A and B.
-local function template(op) return expressions.of(op.name, op.args, "float32") end
+-- The operator's tree, or nil.
+local function template(op)
+  local line = expressions.of(op.name, op.args, "float32")
+  return line and text.read(line, "float32")
+end
 
 -- The C name of an operand: what the graph begins with, what an operator before left, or a number.
 local function operand(op, i, root, name)
@@ -19,8 +25,7 @@ local function operand(op, i, root, name)
 end
 
 local function expression(op, root, name)
-  local names = { A = operand(op, 1, root, name), B = operand(op, 2, root, name) }
-  return (template(op):gsub("%f[%w_][AB]%f[^%w_]", names))
+  return cuda.write(template(op), { operand(op, 1, root, name), operand(op, 2, root, name) })
 end
 
 local function same_shape(a, b)
@@ -30,11 +35,12 @@ local function same_shape(a, b)
   return #a == #b
 end
 
--- `made` holds what operands may come of.
+-- `made` holds the sources that operands may have.
 local function serves_op(op, made, shape)
-  local text = op.outputs[1].dtype == "float32" and template(op)
-  if not text then return false, op.op .. " is not in the table of functions" end
-  if text:find "%f[%w_][C-F]%f[^%w_]" or text:find "%f[%w_]B%f[^%w_]" and not operand(op, 2, "", "") then
+  local computed = op.outputs[1].dtype == "float32" and template(op)
+  if not computed then return false, op.op .. " is not in the table of functions" end
+  local function is_missing(t) return t.op == "argument" and (t.k > 2 or t.k == 2 and not operand(op, 2, "", "")) end
+  if tree.has(computed, is_missing) then
     return false, op.op .. " has more operands than two"
   end
   if traits.of(op, "partial") then return false, op.op .. " writes to a part of a tensor" end

@@ -1,0 +1,60 @@
+-- cuda: a tree as an expression of CUDA C.
+
+local infix = require "cawb.compose.ir.tree.infix"
+local operations = require "cawb.compose.ir.operations"
+local tree = require "cawb.compose.ir.tree"
+local types = require "cawb.torch.types"
+
+local M = {}
+
+local intrinsics = { add = "add_rn", subtract = "sub_rn", multiply = "mul_rn" }
+
+local function bracketed(word) return word:find "^[%w_.%[%]]+$" and word or "(" .. word .. ")" end
+
+local function marked(t, words)
+  local wide, text = t.type == "float64", table.concat(words, ", ")
+  if t.approximate then return ("%s(%s)"):format(wide and "__ddiv_rn" or "__fdividef", text) end
+  return ("__%s%s(%s)"):format(wide and "d" or "f", intrinsics[t.op], text)
+end
+
+-- A function's name has an f behind it where it computes float32.
+local function call(t, words, row)
+  local text = table.concat(words, ", ")
+  if row.body then return ("(%s(%s))"):format(row.body, text) end
+  return ("%s%s(%s)"):format(row.c, t.type == "float64" and "" or "f", text)
+end
+
+local function constant(t)
+  if t.type == "bool" then return tostring(t.value) end
+  if not types.is_float(t.type) then return types.literal(t.value, t.type) end
+  local text = infix.real(t.value)
+  return t.type ~= "float64" and text:find "%d" and text .. "f" or text
+end
+
+-- There and back: a register holds numbers of 16 bits as float.
+local rounding = { float16 = "__half2float(__float2half(%s))", bfloat16 = "__bfloat162float(__float2bfloat16(%s))" }
+
+local function convert(t, word)
+  if rounding[t.type] then return rounding[t.type]:format(word), operations.ATOM end
+  return ("(%s)%s"):format(types.register(t.type), bracketed(word)), operations.UNARY
+end
+
+--- The headers that its types need.
+function M.headers(t)
+  local list = {}
+  tree.has(t, function(x)
+    list[#list + 1] = x.op == "convert" and types.header(x.type) or nil
+    return false
+  end)
+  return list
+end
+
+--- The expression, with `operands`, texts, in place of the arguments.
+function M.write(t, operands)
+  local function argument(x)
+    return bracketed(operands[x.k] or error(("there is no operand %d"):format(x.k), 0))
+  end
+  return infix.write(t, { argument = argument, constant = constant, call = call, marked = marked, convert = convert })
+end
+
+return M
