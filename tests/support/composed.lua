@@ -119,6 +119,11 @@ function M.errors(forward, inputs, more)
   return r.error
 end
 
+local chips = require "cawb.gpu.chip"
+
+--- An H100 with other figures.
+function M.chip(figures) return chips.with(chips.named "h100", figures) end
+
 local FACTOR = 3
 
 --- Raises where these errors are more than `times` (three) PyTorch's own in strict float32, with no floor under it.

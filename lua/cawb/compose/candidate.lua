@@ -1,6 +1,7 @@
 -- candidate: a task, lowered: kernel.cu and plan.lua.
 
 local attention = require "cawb.compose.schedule.attention"
+local chips = require "cawb.gpu.chip"
 local cells = require "cawb.compose.schedule.cells"
 local choices = require "cawb.compose.tune.choices"
 local concatenation = require "cawb.compose.schedule.concatenation"
@@ -172,7 +173,7 @@ function once(task, given)
   local fuse = options.fuse ~= false
   if fuse and options.concatenate ~= false then concatenation.wish(g) end
   local choice = choice_of(options)
-  local kernels = partition.kernels(g, { choice = choice, strided = strided, arch = options.arch })
+  local kernels = partition.kernels(g, { choice = choice, strided = strided, chip = options.chip })
   if fuse then
     kernels = wave.join(epilogue.join(kernels, options), options, choice)
     kernels = cells.join(kernels, options, choice)
@@ -196,7 +197,7 @@ end
 --- A text that would be too long gets fewer comments. If that is not enough, tensors are concatenated in kernels of their own. Then
 --- products with the fewest operations are left to libraries. `options`:
 ---   arch          of the device, as "sm_90a"; without it nothing is made for a special device
----   sms           multiprocessors, if not those of the task's device
+---   chip          that it is for (gpu/chip.lua), if not the task's device or one of this architecture
 ---   memory        bytes of the device
 ---   tensor_cores  false: none for products, convolutions and attention
 ---   libraries     false: no calls of libraries
@@ -209,12 +210,12 @@ end
 ---   kernels       options of a kernel
 ---   long          bytes of kernels from which on kernels that differ only in numbers are one (plan/merge.lua)
 function M.make(task, options)
-  local all = setmetatable({ sms = options and options.sms or task.device and task.device.info.sms }, { __index = options })
+  local all = setmetatable({ chip = options and options.chip or chips.wanted(task.device, options and options.arch) }, { __index = options })
   local made, why = once(task, all)
   local largest = all.largest or LARGEST
   while made and #made.source > largest do
     made.source = shorter(made.source)
-    if #made.source <= largest or not all.arch or (all.least or 0) >= 1 << 40 then break end
+    if #made.source <= largest or not all.chip.tensor or (all.least or 0) >= 1 << 40 then break end
     if all.apart then all.least = math.max(2 * (all.least or 0), least_for(made, #made.source - largest)) end
     all.apart = true
     made, why = once(task, all)

@@ -60,9 +60,9 @@ check.test("without clusters blocks meet in memory", function()
 end)
 
 check.test("groups take several sequences, and some again, where the device has few multiprocessors", function()
-  local made = right("return self.r(x)", "[torch.randn(3, 7, 5)]", "self.r = nn.RNN(5, 20, nonlinearity='relu')", by(2, { sms = 8 }, 2))
+  local made = right("return self.r(x)", "[torch.randn(3, 7, 5)]", "self.r = nn.RNN(5, 20, nonlinearity='relu')", by(2, { chip = composed.chip { sms = 8 } }, 2))
   check.equal(launches(made)[1].grid[1], 6)                  -- 3 groups, two sequences at a time
-  made = right("return self.r(x)[0]", "[torch.randn(3, 7, 5)]", "self.r = nn.LSTM(5, 20)", by(11, { sms = 22 }, 3))
+  made = right("return self.r(x)[0]", "[torch.randn(3, 7, 5)]", "self.r = nn.LSTM(5, 20)", by(11, { chip = composed.chip { sms = 22 } }, 3))
   check.equal(launches(made)[1].grid[1], 22)
 end)
 
@@ -87,12 +87,12 @@ check.test("as many blocks as the weights need", function()
 end)
 
 check.test("blocks that could not wait for each other are not asked for", function()
-  local made = assert(composed.make("return self.r(x)[0]", "[torch.randn(2, 1, 5)]", "self.r = nn.GRU(5, 20)", by(16, { sms = 15 })))
+  local made = assert(composed.make("return self.r(x)[0]", "[torch.randn(2, 1, 5)]", "self.r = nn.GRU(5, 20)", by(16, { chip = composed.chip { sms = 15 } })))
   check.equal(launches(made)[1].grid[1], 1)
 end)
 
 check.test("the table says where a device has too few registers for the weights", function()
-  local made = assert(composed.make("return self.r(x)[0]", "[torch.randn(2, 1, 5)]", "self.r = nn.LSTM(5, 130)", by(nil, { sms = 1 })))
+  local made = assert(composed.make("return self.r(x)[0]", "[torch.randn(2, 1, 5)]", "self.r = nn.LSTM(5, 130)", by(nil, { chip = composed.chip { sms = 1 } })))
   check.equal(launches(made)[1].grid[1], 1)
   local text = table.concat(require("cawb.compose").table(made), "\n")
   check.matches(text, "the weights of 130 units are more than the registers of the device hold")

@@ -36,7 +36,7 @@ check.test("clusters of blocks: what every layer ends with, too", function()
 end)
 
 check.test("a block each, two sequences at a time, of which the last has one; no bias, three layers", function()
-  local made = right("return self.r(x)", "[torch.randn(3, 30, 5)]", "self.r = nn.GRU(5, 21, 3, batch_first=True, bias=False)", by(1, { sms = 10 }))
+  local made = right("return self.r(x)", "[torch.randn(3, 30, 5)]", "self.r = nn.GRU(5, 21, 3, batch_first=True, bias=False)", by(1, { chip = composed.chip { sms = 10 } }))
   local list = launches(made)
   check.equal(#list, 1)
   check.equal(list[1].grid[1], 5 * 2)
@@ -45,7 +45,7 @@ check.test("a block each, two sequences at a time, of which the last has one; no
 end)
 
 check.test("as many layers as there are multiprocessors for", function()
-  local made = right("return self.r(x)", "[torch.randn(40, 2, 5)]", "self.r = nn.RNN(5, 20, 3)", by(1, { sms = 4 }))
+  local made = right("return self.r(x)", "[torch.randn(40, 2, 5)]", "self.r = nn.RNN(5, 20, 3)", by(1, { chip = composed.chip { sms = 4 } }))
   check.equal(#launches(made), 2)                            -- two at the same time, and one
 end)
 
@@ -79,7 +79,7 @@ check.test("and where no cluster holds a layer's weights, or there are no cluste
 end)
 
 check.test("and where what they tell each other takes much memory", function()
-  local d, chip = { layers = 2, gates = 4, steps = 90000, batch = 8, hidden = 100 }, { sms = 132, shared = 232448, cluster = true }
+  local d, chip = { layers = 2, gates = 4, steps = 90000, batch = 8, hidden = 100 }, composed.chip {}
   local h, why = waves.divide(d, chip, {})
   check.equal(h, nil)
   check.matches(why, "too much memory")

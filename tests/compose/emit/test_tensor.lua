@@ -76,7 +76,7 @@ check.test("of a triangle's product only the tiles that show are multiplied", fu
   -- Of 3 x 4 tiles three show nothing; each of three blocks has one of them.
   local function product(diagonal)
     return composed.metrics(("return torch.tril(x @ y, diagonal=%d)"):format(diagonal), "[torch.rand(300, 500), torch.rand(500, 400)]", nil,
-      { arch = "sm_90a", least = 0, sms = 3 })[2]
+      { arch = "sm_90a", least = 0, chip = composed.chip { sms = 3 } })[2]
   end
   local some, all = product(0), product(1000)
   assert(some.warp_instructions < 0.9 * all.warp_instructions, "tiles that show nothing are multiplied")

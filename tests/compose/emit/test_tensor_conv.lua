@@ -66,7 +66,7 @@ end)
 check.test("transposed ones: each block has tiles of all sets, of which some have fewer steps", function()
   local layers = { ["ConvTranspose3d(32, 32, 3, stride=2, padding=1)"] = "2, 32, 8, 9, 17", ["ConvTranspose2d(64, 64, 3, stride=4)"] = "2, 64, 29, 31" }
   for layer, shape in pairs(layers) do
-    for _, m in ipairs(composed.metrics("return self.c(x)", ("[torch.randn(%s)]"):format(shape), "self.c = nn." .. layer, { arch = "sm_90a", least = 0, conv = "packed", sms = 4 })) do
+    for _, m in ipairs(composed.metrics("return self.c(x)", ("[torch.randn(%s)]"):format(shape), "self.c = nn." .. layer, { arch = "sm_90a", least = 0, conv = "packed", chip = composed.chip { sms = 4 } })) do
       assert(m.skew <= 1.15, ("%s: a block does %g times the work of others"):format(layer, m.skew))
     end
   end

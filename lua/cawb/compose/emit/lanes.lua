@@ -1,7 +1,6 @@
 -- lanes: how the rows of a kernel are divided among threads: lanes of a row, and rows of a block. Which parts of a row stay on the
 -- chip, and where. The loops of a lane over its columns.
 
-local chips = require "cawb.gpu.chip"
 local index = require "cawb.compose.ir.index"
 
 local M = {}
@@ -11,16 +10,13 @@ local ROOM = 64        -- registers of a thread for values that stay
 local FEW = 32         -- of those, where shared memory has room too
 local SHORT = 64       -- steps of a row that is too short for a block of its own
 local GROUPS = 8       -- of copies into shared memory that are waited for one after the other
-local BUSY = 264       -- blocks that keep a device busy
-local PLACES = 112     -- multiprocessors of an H100 that clusters of 8 and 16 surely find
+local BUSY = 2         -- blocks of a multiprocessor that keep it busy
 
---- Elements of a row, of `bytes` each, that stay on the chip of this architecture at most, be it lanes along
+--- Elements of a row, of `bytes` each, that stay on a chip at most, be it lanes along
 --- rows or across them.
-function M.capacity(arch, bytes, across)
+function M.capacity(chip, bytes, across)
   if across then return ROOM * 32 end
-  local chip = chips.of(arch)
-  local held = chip and (chip.block - 2048) * chip.cluster // bytes or 0
-  return math.max(512 * ROOM * 4 // bytes, held)
+  return math.max(512 * ROOM * 4 // bytes, (chip.shared_block - 2048) * chip.cluster // bytes)
 end
 
 local function power_above(n)
@@ -30,9 +26,9 @@ local function power_above(n)
 end
 
 -- Of columns: wide blocks, that memory is read in long pieces, where there are rows enough for them.
-local function columns(o, phases)
+local function columns(o, phases, chip)
   local across = 32
-  while phases == 1 and across < 256 and o.steps >= 64 and o.rows // (2 * across) >= BUSY do across = 2 * across end
+  while phases == 1 and across < 256 and o.steps >= 64 and o.rows // (2 * across) >= BUSY * chip.sms do across = 2 * across end
   o.across = o.across or math.min(across, power_above(o.rows))
   local least = math.max(32 // o.across, power_above((o.steps + 15) // 16))
   o.lanes = o.lanes or math.min(1024 // o.across, least)
@@ -49,9 +45,9 @@ end
 
 --- Divides rows among threads. `o` has rows, count (columns), vector (columns of a step) and columns (lanes are across); besides the
 --- requests lanes, across and cluster. It gains steps, lanes, threads, high (rows of a block). `phases`: passes over the row.
-function M.cut(o, phases)
+function M.cut(o, phases, chip)
   o.steps = o.count // o.vector
-  if o.columns then columns(o, phases) else rows(o) end
+  if o.columns then columns(o, phases, chip) else rows(o) end
   o.threads = math.max(o.threads, 32)
   return o
 end
@@ -83,7 +79,7 @@ local function place(o, chip, bytes)
     local c = math.min(o.cluster or 1, chip.cluster)
     while c <= most do
       local threads, each, taken = block_of(o, c, beside, stay, bytes)
-      if taken <= math.min(chip.all // beside - 1024, chip.block) then return c, beside, stay, threads, each end
+      if taken <= math.min(chip.shared_sm // beside - 1024, chip.shared_block) then return c, beside, stay, threads, each end
       c = o.cluster and most + 1 or 2 * c
     end
   end
@@ -97,7 +93,7 @@ local function share(o, chip, bytes)
   o.lanes, o.each = threads * cluster, each
   o.group = (o.each + GROUPS - 1) // GROUPS
   o.stays = "shared"
-  o.places = o.stay and math.min(o.rows, o.places or math.max(1, PLACES * beside // cluster)) or nil
+  o.places = o.stay and math.min(o.rows, o.places or math.max(1, chip.clustered * beside // cluster)) or nil
   return true
 end
 
@@ -111,16 +107,15 @@ end
 
 --- Decides where values that are loaded more than once stay. `list`: { key, bytes } for one step. `o` gains `stays`, "registers" or
 --- "shared" or nil, and `wanted`, the set of keys. Returns whether all computed values stay.
-function M.stay(o, list, arch)
+function M.stay(o, list, chip)
   local all, room = 0, ROOM
   o.wanted = {}
   for _, e in ipairs(list) do all = all + e.bytes end
   if all == 0 then return true end
-  local chip = not o.columns and chips.of(arch)
   if o.widens and not o.cluster then widen(o, (all + 3) // 4) end
   local each = (o.steps + o.lanes - 1) // o.lanes
   local words = each * ((all + 3) // 4)
-  if chip and (each > LONG or words > (o.widens and ROOM or FEW) or o.cluster) and o.hold ~= false and share(o, chip, all * o.steps) then
+  if not o.columns and (each > LONG or words > (o.widens and ROOM or FEW) or o.cluster) and o.hold ~= false and share(o, chip, all * o.steps) then
     for _, e in ipairs(list) do o.wanted[e.key] = true end
   elseif each <= LONG then
     for _, e in ipairs(list) do
@@ -136,10 +131,9 @@ end
 
 --- Bytes of shared memory that a block takes without need, so that no other block fits beside it. Then fewer rows are under way at a
 --- time, and memory opens fewer pages (measured: 6% of a sum over columns).
-function M.alone(o, arch)
-  local chip = chips.of(arch)
-  if o.alone == false or not (o.alone or o.wide) or not chip or chip.all < 164 << 10 then return nil end
-  return chip.all // 2
+function M.alone(o, chip)
+  if o.alone == false or not (o.alone or o.wide) or chip.threads_sm < 2 * o.threads or chip.shared_block == 0 then return nil end
+  return chip.shared_sm // 2
 end
 
 --- C of an element's place in the arrays that stay on the chip, in the loop over j.

@@ -179,7 +179,7 @@ end
 --- The kernels, with attention as one where its generator makes it; `options` as those of generators.generate, and attend: false
 --- leaves it as it is.
 function M.join(kernels, options)
-  if options.attend == false or options.tensor_cores == false or not options.arch then return kernels end
+  if options.attend == false or options.tensor_cores == false or not options.chip.tensor then return kernels end
   for _, k in ipairs({ table.unpack(kernels) }) do
     local x = k.members[1] or k.roots[1]
     if k.kind == "product" and x.kind == "product" then kernels = joined(kernels, k, x, options) or kernels end

@@ -19,7 +19,7 @@ local function joined(a, b, options)
   local roots = { table.unpack(a.roots) }
   for _, x in ipairs(b.roots) do roots[#roots + 1] = x end
   local both = { kind = "cell", name = "trial", roots = roots, members = {} }
-  return expression.attempt(cell.generate, both, nil, options.arch, options.sms) and both
+  return expression.attempt(cell.generate, both, nil, options.chip) and both
 end
 
 local function once(kernels, options, choice)

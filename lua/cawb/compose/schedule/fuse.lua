@@ -65,9 +65,9 @@ local function all(list, more)
 end
 
 -- Kernel b after a, in one; or nil and why not.
-local function joined(a, b, arch)
+local function joined(a, b, chip)
   local both = { kind = "rows", name = "trial", roots = all(a.roots, b.roots), members = all(a.members, b.members) }
-  local made, why = expression.attempt(rows.generate, both, nil, arch)
+  local made, why = expression.attempt(rows.generate, both, nil, chip)
   return made and both, why
 end
 
@@ -140,7 +140,7 @@ local function fits(a, b)
 end
 
 -- Kernels over the same rows become one if each reads the other's results only on its own row.
-local function merge(kernels, choice, arch)
+local function merge(kernels, choice, chip)
   local again = true
   while again do
     again = false
@@ -150,7 +150,7 @@ local function merge(kernels, choice, arch)
         local a = owner[x]
         if a and a ~= b and a.kind == "rows" and not (b.refused and b.refused[a]) and fits(a, b)
           and not detour(owner, a, b) and choice(a, b) then
-          local both = joined(a, b, arch)
+          local both = joined(a, b, chip)
           if both then
             kernels = replaced(kernels, a, b, both)
             trim(both, kernels)
@@ -228,14 +228,14 @@ local function is_better(a, b)
   return false
 end
 
-local function pair(kernels, choice, arch)
+local function pair(kernels, choice, chip)
   local owner = owners(kernels)
   for _, list in ipairs(alike(kernels)) do
     for i, a in ipairs(list) do
       for j = i + 1, math.min(#list, i + NEAR) do
         local b = list[j]
         if is_better(a, b) and not needs(owner, a, b) and not needs(owner, b, a) and choice(a, b) then
-          local both = joined(a, b, arch)
+          local both = joined(a, b, chip)
           if both then return a, b, both end
         end
       end
@@ -244,12 +244,12 @@ local function pair(kernels, choice, arch)
 end
 
 -- Horizontal fusion: kernels that need nothing of each other become one where that is better.
-local function horizontal(kernels, choice, arch)
-  local a, b, both = pair(kernels, choice, arch)
+local function horizontal(kernels, choice, chip)
+  local a, b, both = pair(kernels, choice, chip)
   while both do
     kernels = replaced(kernels, a, b, both)
     trim(both, kernels)
-    a, b, both = pair(kernels, choice, arch)
+    a, b, both = pair(kernels, choice, chip)
   end
   return kernels
 end
@@ -269,7 +269,7 @@ local function only_reader(kernels, a, x)
 end
 
 -- Prologue fusion of one stream ahead of rows. It is computed once, because its values stay on the chip. Nil where they do not.
-local function prologue_once(kernels, choice, arch)
+local function prologue_once(kernels, choice, chip)
   for _, a in ipairs(kernels) do
     local x = a.roots[1]
     local may = a.kind == "stream" and #a.roots == 1 and x.kind ~= "reduce" and not x.is_output and not a.tried
@@ -278,26 +278,26 @@ local function prologue_once(kernels, choice, arch)
       local strides = x.strides
       x.stored, x.strides, x.held, a.tried = nil, nil, true, true
       local both = { kind = "rows", name = "trial", roots = b.roots, members = b.members }
-      if expression.attempt(rows.generate, both, nil, arch) then return replaced(kernels, a, b, both) end
+      if expression.attempt(rows.generate, both, nil, chip) then return replaced(kernels, a, b, both) end
       x.stored, x.strides, x.held = true, strides, nil
     end
   end
 end
 
-local function prologue(kernels, choice, arch)
+local function prologue(kernels, choice, chip)
   local again = kernels
   while again do
     kernels = again
-    again = prologue_once(kernels, choice, arch)
+    again = prologue_once(kernels, choice, chip)
   end
   return kernels
 end
 
---- The kernels with those joined that may be: `choice(a, b)` asks for two, `arch` is the device's. Raises nothing; what no
+--- The kernels with those joined that may be: `choice(a, b)` asks for two, `chip` is the one that they are for. Raises nothing; what no
 --- generator makes stays apart.
-function M.kernels(kernels, choice, arch)
-  kernels = merge(horizontal(merge(kernels, choice, arch), choice, arch), choice, arch)
-  return prologue(kernels, choice, arch)
+function M.kernels(kernels, choice, chip)
+  kernels = merge(horizontal(merge(kernels, choice, chip), choice, chip), choice, chip)
+  return prologue(kernels, choice, chip)
 end
 
 return M

@@ -39,7 +39,7 @@ function M.may_be_own(kernel)
 end
 
 --- Text and launches of a kernel; nil and why not where none here makes it, nil alone where a library does. `options`:
---- arch, sms, of the device; kernels(kernel): how to go about one. The kernel gains `by`, the generator's kind, and `loop` of a product.
+--- chip, that it is for; kernels(kernel): how to go about one. The kernel gains `by`, the generator's kind, and `loop` of a product.
 function M.generate(kernel, options)
   local how = options.kernels and options.kernels(kernel)
   local loop = how and how.loop
@@ -56,9 +56,9 @@ function M.generate(kernel, options)
   end
   local generate = generators[kernel.kind]
   if not generate then return nil, ("no generator makes a %s"):format(kernel.kind) end
-  local own, why = expression.attempt(generate, kernel, how, options.arch, options.sms)
+  local own, why = expression.attempt(generate, kernel, how, options.chip)
   if own or not how then return own, why end
-  return expression.attempt(generate, kernel, nil, options.arch, options.sms)       -- what is asked for does not go
+  return expression.attempt(generate, kernel, nil, options.chip)       -- what is asked for does not go
 end
 
 --- Whether an epilogue may become a part of the kernel, if M.generate then makes it.

@@ -180,7 +180,7 @@ function M.ordered(kernels)
 end
 
 --- The kernels of a graph, in order. `options.choice(a, b)`: may kernel b be fused behind a?
---- `options.strided(x, input)`: can x's library read this view as it lies? `options.arch`: of the device.
+--- `options.strided(x, input)`: can x's library read this view as it lies? `options.chip`: that it is for.
 function M.kernels(g, options)
   g.strided = options.strided
   claim(g)
@@ -199,7 +199,7 @@ function M.kernels(g, options)
       if x.stored then kernels[#kernels + 1] = kernel_for(x) end
     end
   end
-  kernels = fuse.kernels(kernels, options.choice or function() return true end, options.arch)
+  kernels = fuse.kernels(kernels, options.choice or function() return true end, options.chip)
   return M.ordered(kernels)
 end
 

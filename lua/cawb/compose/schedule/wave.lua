@@ -82,7 +82,7 @@ local function join(kernels, list, options)
   while many and last > 0 do
     local first = last - many[last] + 1
     local both = first < last and together(list, first, last)
-    if both and expression.attempt(cell.generate, both, nil, options.arch, options.sms) then
+    if both and expression.attempt(cell.generate, both, nil, options.chip) then
       settle(both)
       kernels = replaced(kernels, list, first, last, both)
     end

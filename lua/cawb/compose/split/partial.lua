@@ -114,7 +114,7 @@ end
 local function is_long(list, options)
   for _, one in ipairs(list) do
     local _, n = rows.space(one.sum)
-    if n > math.min(options.row or BLOCK, lanes.capacity(options.arch, 4, false)) then return true end
+    if n > math.min(options.row or BLOCK, lanes.capacity(options.chip, 4, false)) then return true end
   end
   return false
 end
@@ -221,12 +221,12 @@ local function pays(g, x, y, list, options)
   return graphs.numel(x.shape) >= least and (are_all(g, y, list) or is_long(list, options) or is_turned(y, list))
 end
 
---- Begins reductions over results of convolutions in the convolutions' kernels, where that pays. `options`: arch; partial (false:
+--- Begins reductions over results of convolutions in the convolutions' kernels, where that pays. `options`: chip; partial (false:
 --- none; a number: the least elements of a tensor); whole (the set of convolutions, by number, to leave out). Returns the numbers of
 --- convolutions whose reductions were begun, or may be, in order.
 function M.begin(g, options)
   local able = {}
-  for _, x in ipairs(options.partial ~= false and options.arch and { table.unpack(g.nodes) } or {}) do
+  for _, x in ipairs(options.partial ~= false and options.chip.tensor and { table.unpack(g.nodes) } or {}) do
     local shape = x.kind == "conv" and not x.conv.transposed and tensors.boxed(x, options)
     local y, list
     if shape then y, list = summed(g, x) end

@@ -148,7 +148,7 @@ end
 local function moments_size(g, x, r, n, options, further)
   local across = is_across(x)
   local few = n // (options.least or LEAST) >= 2 and r * 2 <= BLOCKS
-  local stays = not few and n <= lanes.capacity(options.arch, types.size(x.dtype), across)
+  local stays = not few and n <= lanes.capacity(options.chip, types.size(x.dtype), across)
   if stays and not (further[1] and n >= 2 * (options.least or LEAST) and aligned.are_all(g, x, further)) then return nil end
   local most = math.min(across and COLUMN or ROW, few and math.max(options.least or LEAST, n * r // BLOCKS) or n)
   local wanted = further[1] and further[1].n or n

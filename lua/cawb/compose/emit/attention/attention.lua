@@ -1,7 +1,6 @@
 -- attention: attention that schedule/attention.lua has found, for the generators of attention.
 
 local accesses = require "cawb.compose.emit.accesses"
-local chips = require "cawb.gpu.chip"
 local attend = require "cawb.compose.emit.attention.text"
 local attend_group = require "cawb.compose.emit.attention.warpgroup"
 local attend_group_pairs = require "cawb.compose.emit.attention.warpgroup_pairs"
@@ -35,15 +34,14 @@ end
 
 -- Bytes of shared memory; or nil and why attention is not made here. `options.attend`: the least scores for it.
 local function served(x, first, options)
-  local loop, why = tensor.loop(options.arch, options.emulate or x.dtype ~= "float32")
+  local loop, why = tensor.loop(options.chip, options.emulate or x.dtype ~= "float32")
   if not loop then return nil, why end
   local deepest = DEEPEST[x.dtype]
   if not deepest or not is_plain_product(x, x.dtype) or not is_plain_product(first, x.dtype) then return nil, "it is for float32, float16 and bfloat16" end
   local s = sizes(x, first)
   if s.k > deepest or s.v > deepest then return nil, "its rows are too long" end
   if s.batch * s.m * s.n < (options.attend or LEAST) or (s.m < FEWEST and not options.attend) then return nil, "it is too small" end
-  local chip = chips.of(options.arch)
-  return chip and chip.block or 99 << 10
+  return options.chip.shared_block
 end
 
 -- C that reads four neighbours of a row, if a row is a multiple of four: element(k) are indices.
@@ -165,7 +163,7 @@ end
 -- Whether warpgroup products are used: the device has them, and the schedule asks for nothing that only products of a warp have.
 local function is_group(options)
   local how = options.how or {}
-  return tensor.loop(options.arch, options.emulate) == "wgmma" and how.queries ~= 64 and how.keys ~= 32
+  return tensor.loop(options.chip, options.emulate) == "wgmma" and how.queries ~= 64 and how.keys ~= 32
 end
 
 -- Attention of float32 in pairs of halves, if a schedule asks for it, or for many scores by warpgroup products. Rows of different
@@ -187,7 +185,7 @@ function M.generate(kernel, options)
   if not most then expression.refuse(why) end
   accesses.alike(kernel, x)
   local s = sizes(x, found.first)
-  local a, d = accesses.new(kernel, x), { finite = found.finite, dtype = x.dtype, sms = chips.sms(options.sms) }
+  local a, d = accesses.new(kernel, x), { finite = found.finite, dtype = x.dtype, sms = options.chip.sms }
   for name, value in pairs(s) do d[name] = value end
   factor(a, d, "query", found.first.inputs[1], s.m, s.k)
   factor(a, d, "key", found.first.inputs[2], s.n, s.k, true)

@@ -4,7 +4,6 @@
 local accesses = require "cawb.compose.emit.accesses"
 local block = require "cawb.compose.emit.cell.cell_block"
 local cells = require "cawb.compose.emit.cell.text"
-local chips = require "cawb.gpu.chip"
 local expression = require "cawb.compose.emit.expression"
 local index = require "cawb.compose.ir.index"
 local waves = require "cawb.compose.emit.cell.wave"
@@ -69,19 +68,14 @@ local function wave(kernel, chip, how)
   return a:finish(waves.generate(a:describe(d), chip, how))
 end
 
-local function chip_of(x, arch, sms)
-  local chip = x.dtype == "float32" and sms and chips.of(arch)
-  return chip and { shared = chip.block, cluster = chip.cluster > 1, sms = sms }
-end
-
---- Microseconds that a cell, or layers at the same time, should take with weights in registers; nil if these do not fit. `options`
+--- Seconds that a cell, or layers at the same time, should take with weights in registers; nil if these do not fit. `options`
 --- as those of choose.generate.
 function M.estimate(kernel, options)
-  local chip, how = chip_of(kernel.roots[1], options.arch, options.sms), options.kernels and options.kernels(kernel) or {}
-  if not chip then return nil end
+  local chip, how = options.chip, options.kernels and options.kernels(kernel) or {}
+  if kernel.roots[1].dtype ~= "float32" then return nil end
   local d = sizes(kernel)
   local h = kernel.wave and waves.divide(d, chip, how) or not kernel.wave and cells.divide(d, chip, how)
-  return h and (kernel.wave and h.microseconds or waves.apart(d, h)) or nil
+  return h and (kernel.wave and h.seconds or waves.apart(d, h, chip)) or nil
 end
 
 local function persistent(kernel, chip, how)
@@ -89,11 +83,10 @@ local function persistent(kernel, chip, how)
   return a:finish(cells.generate(a:describe(d), chip, how))
 end
 
---- See the README. `options`: blocks (that share a layer's units), sequences (of a group, at a time). `arch`, `sms`: of the device.
-function M.generate(kernel, options, arch, sms)
+--- See the README. `options`: blocks (that share a layer's units), sequences (of a group, at a time).
+function M.generate(kernel, options, chip)
   local x = kernel.roots[1]
-  local chip = chip_of(x, arch, sms)
-  if not chip then return block.generate(kernel) end
+  if x.dtype ~= "float32" then return block.generate(kernel) end
   if kernel.wave then return wave(kernel, chip, options or {}) end
   local made, why = expression.attempt(persistent, kernel, chip, options or {})
   if not made and options then expression.refuse(why) end

@@ -24,7 +24,6 @@ local ceil = template.ceil
 ---@field put string       writes `next` and `c`, the new state and cell, at z, t, b, j
 
 M.cluster = 8                 -- blocks that any device with clusters takes
-M.spare = 0.85                -- of multiprocessors that clusters surely find
 
 local HELD = 64               -- weights of a thread, each in a register
 local ROWS = 8                -- sums of a thread, each of a gate of a unit
@@ -85,10 +84,10 @@ function M.bytes(h) return 4 * h.S * (h.BUFFERS * h.KPAD + h.KW * h.RPAD + h.U) 
 
 -- How many sequences a group takes at a time: all groups are under way at once, and their states fit shared memory.
 local function sequences(d, h, chip, most)
-  local places = h.GRID and chip.sms or h.N > 1 and math.floor(M.spare * chip.sms) or chip.sms
+  local places = h.GRID and chip.sms or h.N > 1 and chip.clustered or chip.sms
   local groups = math.max(1, math.min(d.batch, places // (h.N * d.cells)))
   h.S, h.BUFFERS = 1, h.GRID and 1 or 2
-  h.S = math.min(most or d.batch, ceil(d.batch, groups), chip.shared // M.bytes(h))
+  h.S = math.min(most or d.batch, ceil(d.batch, groups), chip.shared_block // M.bytes(h))
   if h.S < 1 then return nil, ("a state of %d does not fit shared memory"):format(d.hidden) end
   h.GROUPS = math.min(groups, ceil(d.batch, h.S))
   h.EACH = ceil(h.S * h.U, h.THREADS)
@@ -152,11 +151,11 @@ end
 function M.divide(d, chip, how)
   local h, why = M.blocks(d, chip, how.blocks)
   if not h then return nil, why end
-  h.GRID = h.N > M.cluster or (h.N > 1 and not chip.cluster) or nil
+  h.GRID = h.N > M.cluster or (h.N > 1 and chip.cluster == 1) or nil
   return sequences(d, h, chip, how.sequences)
 end
 
---- Text and launches; or nil and why not. `chip`: sms, shared (bytes of a block), cluster (whether it has any). `how`: blocks that
+--- Text and launches; or nil and why not. `how`: blocks that
 --- share the units, where not as few as hold their weights; sequences that a group takes at a time at most.
 function M.generate(d, chip, how)
   local h, why = M.divide(d, chip, how)

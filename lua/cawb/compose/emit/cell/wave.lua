@@ -3,6 +3,7 @@
 -- little more than the steps of one; but there are fewer multiprocessors for the sequences of each layer.
 
 local cells = require "cawb.compose.emit.cell.text"
+local costs = require "cawb.compose.cost.cells"
 local template = require "cawb.compose.emit.template"
 
 local M = {}
@@ -18,38 +19,37 @@ local ROWS = 4                -- sums of a thread: of many sequences fewer lanes
 local LEAD = 2                -- steps that are waited for at a time
 local BEHIND = 8              -- steps that a layer is behind the one below, with so many
 local MOST = 1 << 28          -- numbers that layers tell each other
-local STEP, EACH = 1.0, 0.3   -- microseconds of a step on an H100, and of each sequence in it
 
 -- Numbers of states that layers tell those above them.
 local function told(d) return (d.layers - 1) * d.steps * d.batch * d.hidden end
 
---- Microseconds that layers take which do their steps one after the other.
-function M.apart(d, h) return d.steps * ceil(d.batch, h.GROUPS * h.S) * (STEP + EACH * h.S) end
+--- Seconds that layers take which do their steps one after the other.
+function M.apart(d, h, chip) return costs.steps(chip, d.steps * ceil(d.batch, h.GROUPS * h.S), h.S) end
 
 -- The groups that fit, and the sequences of each.
 local function sequences(d, h, chip, most)
-  local places = h.N > 1 and math.floor(cells.spare * chip.sms) or chip.sms
+  local places = h.N > 1 and chip.clustered or chip.sms
   local groups = math.min(d.batch, places // (h.N * h.STAGES))
   if groups < 1 then return nil, ("%d layers at the same time need more multiprocessors"):format(d.layers) end
   h.S, h.BUFFERS = ceil(d.batch, groups), 2
   h.S = math.max(h.S, math.min(most or 1, d.batch))
-  if cells.bytes(h) > chip.shared then return nil, ("the states of %d sequences do not fit shared memory"):format(h.S) end
+  if cells.bytes(h) > chip.shared_block then return nil, ("the states of %d sequences do not fit shared memory"):format(h.S) end
   h.GROUPS = ceil(d.batch, h.S)
   h.PAIR = h.S > 1 and 2 or 1
   h.EACH, h.LOADS = ceil(h.S * h.U, h.THREADS), ceil(h.S * d.hidden, h.THREADS)
   return h
 end
 
---- How it is divided; or nil and why it cannot be. h.microseconds: estimated.
+--- How it is divided; or nil and why it cannot be. h.seconds: estimated.
 function M.divide(d, chip, how)
   local one = setmetatable({ cells = 2 * d.layers - 1, rows = how.rows or ROWS }, { __index = d })
   local h, why = cells.blocks(one, chip, how.blocks)
   if not h then return nil, why end
-  if h.N > 1 and (h.N > cells.cluster or not chip.cluster) then return nil, "no cluster holds the weights" end
+  if h.N > 1 and (h.N > cells.cluster or chip.cluster == 1) then return nil, "no cluster holds the weights" end
   if told(d) * d.gates > MOST then return nil, "what layers tell each other takes too much memory" end
   h.L, h.STAGES, h.LEAD = d.layers, 2 * d.layers - 1, how.lead or LEAD
   h, why = sequences(d, h, chip, how.sequences)
-  if h then h.microseconds = (d.steps + BEHIND * (d.layers - 1)) * (STEP + EACH * h.S) end
+  if h then h.seconds = costs.steps(chip, d.steps + BEHIND * (d.layers - 1), h.S) end
   return h, why
 end
 
@@ -82,7 +82,7 @@ function M.generate(d, chip, how)
   cells.sizes(d, h)
   cells.meeting(d, h)
   return { text = template.complete(d, accesses(d), template.fill("cell/cell_wave", d, h)), launches = launches(d, h),
-           needs = h.N > 1 and { "cell", "meet", "join", "join_cluster" } or { "cell", "meet" }, microseconds = h.microseconds,
+           needs = h.N > 1 and { "cell", "meet", "join", "join_cluster" } or { "cell", "meet" }, seconds = h.seconds,
            how = ("%d layers at the same time, weights in registers of %d blocks for all steps"):format(d.layers, h.N * h.STAGES) }
 end
 

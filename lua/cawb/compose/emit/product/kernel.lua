@@ -71,7 +71,7 @@ local function four_results(a, x, m, n)
 end
 
 --- See the README.
-function M.generate(kernel, options, _, sms)
+function M.generate(kernel, options, chip)
   local x = accesses.anchor(kernel, { product = true })
   accesses.alike(kernel, x)
   local rank, d = #x.shape, { type = types.register(x.dtype) }
@@ -84,7 +84,7 @@ function M.generate(kernel, options, _, sms)
   local place = accesses.in_batch(x.shape, index.var("m", d.m), index.var("n", d.n))
   d.store = a:write({ { x, place, "value" } }, accesses.same_place(x, place))
   d.store4 = four_results(a, x, d.m, d.n)
-  return a:finish(products.generate(a:describe(d), options, sms))
+  return a:finish(products.generate(a:describe(d), options, chip.sms))
 end
 
 return M

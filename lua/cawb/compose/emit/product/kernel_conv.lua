@@ -91,7 +91,7 @@ local function is_small(d)
 end
 
 --- See the README.
-function M.generate(kernel, options, _, sms)
+function M.generate(kernel, options, chip)
   local x = accesses.anchor(kernel, { conv = true })
   accesses.alike(kernel, x)
   if not product.computes(x.dtype) then expression.refuse("no convolution sums " .. x.dtype) end
@@ -100,7 +100,7 @@ function M.generate(kernel, options, _, sms)
   if small then return a:finish(small) end
   a, d = describe(kernel, x)
   d.weight = weight(a, x, index.unravel(var("t", numel(x.conv.taps)), x.conv.taps))
-  return a:finish(convs.generate(a:describe(d), options, sms))
+  return a:finish(convs.generate(a:describe(d), options, chip.sms))
 end
 
 --- For other generators of convolutions:

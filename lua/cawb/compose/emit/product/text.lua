@@ -2,7 +2,6 @@
 -- numbered (z, m, n), z being all batches; the factors are a(z, m, k) and b(z, k, n), whatever lies behind them.
 -- Long sums are made of short ones, so that their error stays that of a library's.
 
-local chips = require "cawb.gpu.chip"
 local template = require "cawb.compose.emit.template"
 
 local M = {}
@@ -153,12 +152,12 @@ local function launches(d, h, tile, splits, part)
              arguments = template.arguments(d, parts, d.m, d.n, splits, all) } }
 end
 
---- The kernels of a product; or nil and why not. `how`: tile (one of M.tiles, by number), splits (parts of k); `sms`: of the device.
+--- The kernels of a product; or nil and why not. `how`: tile (one of M.tiles, by number), splits (parts of k); `sms`: multiprocessors.
 ---@param d cawb.Product
 ---@return table? made  { text, launches }
 ---@return string? why
 function M.generate(d, how, sms)
-  how, sms = how or {}, chips.sms(sms)
+  how = how or {}
   if d.m >= 2 ^ 31 or d.n >= 2 ^ 31 or d.k >= 2 ^ 31 then return nil, "a side of the product is beyond 32 bits" end
   if d.batch * d.m * d.n == 0 then return { text = "", launches = {} } end
   local tile = how.tile and tiles[how.tile] or best(d, sms)

@@ -55,14 +55,14 @@ local function width(kernel, columns)
 end
 
 -- How the kernel is cut, unless options say so: see lanes.cut. `vector`: columns of a lane's step.
-local function choose(kernel, options, phases)
+local function choose(kernel, options, chip, phases)
   local rows, columns = M.space(kernel.members[1])
   local by_columns, turned = numbering.direction(kernel, rows, columns, inner)
   local o = { columns = by_columns, turned = turned, vector = by_columns and 1 or width(kernel, columns) }
   for key, value in pairs(options or {}) do o[key] = value end
   if columns % o.vector ~= 0 then o.vector = 1 end
   o.rows, o.count = rows, columns
-  lanes.cut(o, phases)
+  lanes.cut(o, phases, chip)
   if o.threads > THREADS then expression.refuse(("blocks of %d threads"):format(o.threads)) end
   return o
 end
@@ -339,24 +339,24 @@ local function paired(o)
   return online.joined(o.levels, function(x) return inner(x, row, column) end, row)
 end
 
---- See the README. `arch` is the device's. `options`: columns, lanes, across, vector; and for rows in shared memory:
+--- See the README. `options`: columns, lanes, across, vector; and for rows in shared memory:
 ---   cluster, block  blocks of a cluster, threads of a block
 ---   stay            true: a block takes one row after another
 ---   places          rows at a time, then
 ---   online          false: the largest first, then the sum
 ---   hold            false: not in shared memory
-function M.generate(kernel, options, arch)
+function M.generate(kernel, options, chip)
   kernel.inside = expression.new(kernel).inside
   local whole = parted(kernel)
   local list = levels(kernel)
-  local o = choose(kernel, options, #list + math.min(1, #whole))
+  local o = choose(kernel, options, chip, #list + math.min(1, #whole))
   o.stores, o.joins, o.levels, o.with = #whole > 0, #kernel.members, list, {}
-  if not lanes.stay(o, loaded_again(kernel, o), arch) then expression.refuse "what it computes does not stay on the chip" end
+  if not lanes.stay(o, loaded_again(kernel, o), chip) then expression.refuse "what it computes does not stay on the chip" end
   if o.stays == "shared" and o.online ~= false then o.levels, o.with = paired(o) end
   local body, at
   body, at, list = statements(kernel, o, { wanted = o.wanted, ahead = o.stays == "shared" }, none)
   local shared = declare(body, o, list, at)
-  local taken = shared or is_plain(kernel) and lanes.alone(o, arch) or nil
+  local taken = shared or is_plain(kernel) and lanes.alone(o, chip) or nil
   local parameters, nodes = body:parameters()
   local bounds = o.stays == "shared" and ("%d, %d"):format(o.threads, o.beside) or tostring(o.threads)
   return { text = ("%sextern \"C\" __global__ void __launch_bounds__(%s)\n%s(%s) {\n%s\n}\n"):format(

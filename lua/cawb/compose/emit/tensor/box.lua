@@ -4,7 +4,7 @@
 -- other: box_loops.lua. A transposed convolution is a plain sum for each set of outputs whose places have the same remainders by
 -- the stride.
 
-local chips = require "cawb.gpu.chip"
+local costs = require "cawb.compose.cost.products"
 local loops = require "cawb.compose.emit.tensor.box_loops"
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
@@ -185,30 +185,25 @@ local function cut(d, t, cuts, most, stream)
   return c
 end
 
--- Clocks of a warp for a step of 16 products and for an instruction of the tensor core, as six convolutions on an H200 had them.
-local STEP, INSTRUCTION = 150, 8.3
-
--- The same of groups, for eight columns of 64 rows.
-local BESIDE = 5.5
-
 -- Clocks of a warp for its sixteen rows.
-local function clocks(t, c)
+local function clocks(chip, t, c)
+  local products = t.fourth and 4 or 3
   if t.group then
-    return c.cuts * (c.passes * t.steps * BESIDE * math.max(c.tiles, 3) * (t.fourth and 4 or 3) + numel(t.box.reads) * t.eights * 8 / 16)
+    return c.cuts * (c.passes * t.steps * costs.warp_clocks(chip, "wgmma") * math.max(c.tiles, 3) * products + numel(t.box.reads) * t.eights * 8 / 16)
   end
-  return c.cuts * c.passes * t.steps * (STEP + INSTRUCTION * c.tiles * (t.fourth and 4 or 3))
+  return c.cuts * c.passes * t.steps * costs.step_clocks(chip, c.tiles, products)
 end
 
 -- The fastest cuts; two blocks beside each other hide each other's waiting.
-local function cuts(d, t, most)
+local function cuts(chip, d, t)
   local best, least
   local streams = t.group and #t.sets == 1
   for count = 1, math.max(1, ceil(d.each, 16)) do
-    local c = cut(d, t, count, most) or streams and cut(d, t, count, most, true)
-    local cost = c and clocks(t, c) * (c.blocks == 1 and 1.15 or 1)
+    local c = cut(d, t, count, chip.shared_block) or streams and cut(d, t, count, chip.shared_block, true)
+    local cost = c and clocks(chip, t, c) * (c.blocks == 1 and 1.15 or 1)
     if c and (not least or cost < least) then best, least = c, cost end
   end
-  if best then best.clocks = clocks(t, best) end
+  if best then best.clocks = clocks(chip, t, best) end
   return best
 end
 
@@ -228,24 +223,21 @@ end
 -- How many boxes of a line a block takes one after the other. The results of neighbouring boxes share sectors of memory; if two
 -- blocks write them at different times, memory reads and writes the sectors twice. No block gets much more work than others.
 local function run_of(d, t)
-  local across, blocks = ceil(t.places[3], t.box.size[3]), math.max(1, t.blocks * t.sms // (d.groups * t.cuts))
+  local across, blocks = ceil(t.places[3], t.box.size[3]), math.max(1, t.blocks * t.chip.sms // (d.groups * t.cuts))
   for run = math.min(across, 8), 2, -1 do
     if across % run == 0 and ceil(t.items, blocks * run) * run <= 1.05 * t.items / blocks then return run end
   end
   return 1
 end
 
---- How a convolution would be done: a table, or nil and why not. `d`: as of kernel_conv.lua, without texts. `options`: arch and sms of the device.
+--- How a convolution would be done: a table, or nil and why not. `d`: as of kernel_conv.lua, without texts.
 ---@param d cawb.Conv
-function M.shape(d, options)
-  local arch = options.arch or ""
-  local chip = chips.of(arch)
-  if not chip or tonumber(arch:match "^sm_(%d+)") < 80 then return nil, "it needs tensor cores of sm_80 or later" end
+function M.shape(d, chip)
   local t = d.transposed and transposed(d) or direct(d)
-  t.sms = chips.sms(options.sms)
+  t.chip = chip
   if #t.sets > 64 then return nil, "its stride makes too many sets of outputs" end
   t.by_channel = d.channels % 8 == 0
-  if arch:match "^sm_90" then t.eights, t.near = eights(d) end
+  if chip.tensor == "wgmma" then t.eights, t.near = eights(d) end
   t.group = t.eights and true or nil
   t.box = shape_of(d, t)
   if not t.box then return nil, "a box of it has too many channels" end
@@ -253,7 +245,7 @@ function M.shape(d, options)
   t.side = d.transposed and math.min(d.stride[3], d.out[3]) or 1      -- sets whose outputs take turns along the last axis
   t.apart = apart_of(t.box, t.by_channel and not t.group)
   t.fourth = d.channels * numel(d.window) <= pack.SHORT or nil
-  local c = cuts(d, t, chip.block)
+  local c = cuts(chip, d, t)
   if not c then return nil, "its weights do not fit into shared memory" end
   for key, value in pairs(c) do t[key] = value end
   t.items = d.batch * t.box.boxes
@@ -370,7 +362,7 @@ function M.generate(d, t, own)
   h.STEPSTEXT = template.fill(t.group and "tensor/templates/box_group" or "tensor/templates/box_warp", d, h)
   local main = template.complete(d, accesses(d), with_parts(template.fill("tensor/templates/box", d, h), more))
   local all = d.groups * t.cuts
-  local blocks = math.min(t.items // t.run, math.max(1, t.blocks * t.sms // all)) * all
+  local blocks = math.min(t.items // t.run, math.max(1, t.blocks * t.chip.sms // all)) * all
   return { how = ("float32 by %s products of fp16 pairs (%s, boxes)"):format(t.fourth and "four" or "three", t.group and "wgmma" or "mma"), text = front .. "\n" .. packing .. "\n" .. main, needs = { "tensor", "tensor_box", "tensor_mma" }, launches = {
     { fill = made.wide, value = 0, prepare = own.prepare }, launch_weights(d, t, own, made),
     { kernel = d.name, grid = { blocks }, block = { THREADS }, shared = t.shared,

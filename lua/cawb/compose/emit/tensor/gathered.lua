@@ -3,7 +3,7 @@
 -- where sums are short. Both factors are in three bfloat16 parts, which hold every bit of a float32. A tile with a number that is
 -- infinite, nearly so, or too small for bfloat16 is done without tensor cores. Geometries are those of tensor.lua.
 
-local chips = require "cawb.gpu.chip"
+local costs = require "cawb.compose.cost.products"
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
 local tensor = require "cawb.compose.emit.tensor.tensor"
@@ -13,27 +13,25 @@ local M = {}
 local ceil = template.ceil
 
 local TILE, STAGE, MOST = 128, 3 * 128 * 128, 4      -- rows of a tile; bytes of a stage of the left factor; stages
-local ROOM = chips.of "sm_90".block - 2048                      -- bytes of shared memory of a block, without barriers
-local SPLIT, TURN = 900, 12                          -- clocks for 32 numbers of 128 rows: to split them; to multiply, for each column
+local BARRIERS = 2048                                -- bytes of shared memory, of barriers
 
---- How a product would be cut for so many multiprocessors, of `columns` and `depth` numbers of a row; nil where the columns of a tile do not stay on the chip.
-function M.shape(rows, columns, depth, batch, sms)
-  local chunks = ceil(depth, 64)
-  local most = math.min(128, (ROOM - 2 * STAGE) // (chunks * 384) // 16 * 16)
+--- How a product would be cut for a chip, of `columns` and `depth` numbers of a row; nil where the columns of a tile do not stay there.
+function M.shape(chip, rows, columns, depth, batch)
+  local chunks, room = ceil(depth, 64), chip.shared_block - BARRIERS
+  local most = math.min(128, (room - 2 * STAGE) // (chunks * 384) // 16 * 16)
   if most < 32 then return nil end
   local across = ceil(columns, most)
-  local t = { chunks = chunks, across = across, tile = ceil(ceil(columns, across), 16) * 16, down = ceil(rows, TILE), all = across * batch, sms = sms,
+  local t = { chunks = chunks, across = across, tile = ceil(ceil(columns, across), 16) * 16, down = ceil(rows, TILE), all = across * batch,
               halves = chunks > 1 and 2 or ceil(depth, 32) }
   t.weights = chunks * 3 * t.tile * 128
-  t.stages = math.min(MOST, (ROOM - t.weights) // STAGE)
-  t.side = math.max(1, math.min(t.down, sms // t.all))
+  t.stages = math.min(MOST, (room - t.weights) // STAGE)
+  t.side = math.max(1, math.min(t.down, chip.sms // t.all))
   return t
 end
 
---- Seconds for its sums on an H100, roughly.
-function M.seconds(t)
-  local turns = ceil(t.down, t.side) * math.max(1, t.all / t.sms)
-  return (turns * t.chunks * t.halves * math.max(SPLIT, TURN * t.tile) + 4000) / 1.7e9
+--- Seconds for its sums.
+function M.seconds(chip, t)
+  return costs.gathered(chip, ceil(t.down, t.side) * math.max(1, t.all / chip.sms), t.chunks * t.halves, t.tile)
 end
 
 local function holes(kernel, g, t)

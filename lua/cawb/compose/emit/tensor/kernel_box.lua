@@ -2,11 +2,13 @@
 
 local accesses = require "cawb.compose.emit.accesses"
 local boxes = require "cawb.compose.emit.tensor.box"
+local costs = require "cawb.compose.cost.products"
 local conv = require "cawb.compose.emit.product.kernel_conv"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local prepared = require "cawb.compose.ir.prepared"
+local tensor = require "cawb.compose.emit.tensor.tensor"
 
 local M = {}
 
@@ -31,28 +33,25 @@ function M.serves(x, options)
   if d.each < 8 or d.channels * numel(d.window) < 8 then return nil, "it has too few channels" end
   if 2 * terms(x) < (options.least or LEAST) then return nil, "it is too small" end
   if numel(d.out) * d.each * d.groups * d.batch >= 1 << 40 then return nil, "it is too large" end
-  return boxes.shape(d, options)
+  local loop, why = tensor.loop(options.chip, options.emulate)
+  if not loop then return nil, why end
+  return boxes.shape(d, options.chip)
 end
 
-local BYTES = 3e12                    -- a second, of memory
 local LONG = 1024                     -- terms of a transposed one beyond which packing was faster on an H100
-local PUT = 10                        -- clocks of a warp, for 32 results or 32 numbers that are split
-local WARPS = 4 * 1.7e9               -- clocks a second, of a multiprocessor's schedulers
 
---- Seconds that it would take on an H100, roughly; or nil where it cannot be made.
+--- Seconds that it would take, roughly; or nil where it cannot be made.
 function M.cost(x, options)
-  local shape = M.serves(x, options)
+  local chip, shape = options.chip, M.serves(x, options)
   if not shape then return nil end
   local d = conv.sizes(x)
   if d.transposed and d.channels * numel(d.window) > LONG then return math.huge end
   local reads = numel(shape.box.reads) * d.channels
   local boxes_all = shape.items * d.groups * shape.cuts
-  local memory = 4 * (0.2 * boxes_all * reads + numel(x.inputs[1].shape) + numel(x.shape)) / BYTES
   -- A block alone on a multiprocessor waits where two blocks would alternate; and the last round waits for its slowest block.
-  local rounds = shape.group and shape.sms * math.ceil(boxes_all / shape.sms) / boxes_all * (shape.blocks == 1 and 1.25 or 1) or 1
-  local busy = rounds * shape.items * d.groups * 8 * shape.clocks + (boxes_all * reads * 1.5 + numel(x.shape)) / 32 * PUT
-  local work = busy / (WARPS * shape.sms)
-  return math.max(memory, work) + 0.3 * math.min(memory, work)
+  local rounds = shape.group and chip.sms * math.ceil(boxes_all / chip.sms) / boxes_all * (shape.blocks == 1 and 1.25 or 1) or 1
+  return costs.boxes(chip, rounds * shape.items * d.groups * 8 * shape.clocks, boxes_all * reads * 1.5 + numel(x.shape),
+    4 * (0.2 * boxes_all * reads + numel(x.inputs[1].shape) + numel(x.shape)))
 end
 
 local function is_parameter(node)

@@ -4,7 +4,7 @@
 -- is several plain ones (kernel_transposed.lua). Windows over few channels are folded: trailing dimensions of the window become
 -- channels.
 
-local chips = require "cawb.gpu.chip"
+local costs = require "cawb.compose.cost.products"
 local graphs = require "cawb.compose.ir.graph"
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
@@ -16,8 +16,7 @@ local transposed = require "cawb.compose.emit.tensor.kernel_transposed"
 local M = {}
 
 local LEAST = 1 << 24                 -- operations below which a library's call is as good
-local ROOM = 12 << 30                 -- bytes that a packed factor may take
-local FULL = 1 << 34                  -- operations from which a wide range has kernels of its own: they cost four launches
+local FULL = { 4, 0.06 }              -- a wide range has kernels of its own where these launches take no more than this share of the time
 
 local combinations, list, product, ravel = grids.combinations, grids.joined, grids.product, grids.ravel
 
@@ -257,8 +256,6 @@ local function terms(x, c, channels)
   return product(outputs.shape) * product(c.taps) * (c.transposed and x.shape[2] // c.groups or channels)
 end
 
-local BYTES, FLOPS = 2.6e12, 600e12   -- a second, of memory and of 16-bit products, roughly
-
 -- Work of a shape, in terms that are multiplied: rows, columns and steps as they are executed, and packing.
 local function work(x, c, p, channels, columns)
   local chunks, steps = ceil(product(p.fold) * channels, 64), 0
@@ -283,12 +280,11 @@ local function scatter(x, c, p, columns)
   return are_pairs(x, c, p, columns, x) and PAIRED or TURNED
 end
 
--- Seconds on an H100, roughly.
-local function seconds(x, c, p, channels, columns)
+local function seconds(chip, x, c, p, channels, columns)
   local _, executed, packed = work(x, c, p, channels, columns)
   local bytes = 4 * product(x.inputs[1].shape) + 2.2 * packed + 4 * product(x.shape)
   local products = channels * product(c.taps) <= pack.SHORT and 4 or 3
-  return scatter(x, c, p, columns) * (bytes / BYTES + 2 * executed * products / FLOPS)
+  return scatter(x, c, p, columns) * costs.conv(chip, bytes, executed, products)
 end
 
 -- Whether too many of the executed products are padding.
@@ -296,11 +292,11 @@ local function is_padding(x, c, p, channels, columns)
   return select(2, work(x, c, p, channels, columns)) > 6 * terms(x, c, channels)
 end
 
-local function best_shape(x, c, channels, columns)
+local function best_shape(chip, x, c, channels, columns)
   local best, least
   if c.transposed then
     for _, p in ipairs(transposed.shapes(x, c, columns)) do
-      local all = seconds(x, c, p, channels, columns)
+      local all = seconds(chip, x, c, p, channels, columns)
       if not best or all < least and not is_padding(x, c, p, channels, columns) then best, least = p, all end
     end
   else
@@ -318,38 +314,38 @@ function M.operations(x) return 2 * terms(x, x.conv, x.inputs[1].shape[2] // x.c
 
 -- Whether numbers of a wide range have kernels of their own: these need half as much memory again.
 local function is_full(x, c, p, channels, columns, options)
-  return 2 * terms(x, c, channels) >= (options.full or FULL) and 3 * select(3, work(x, c, p, channels, columns)) <= 2 * ROOM
+  return 2 * terms(x, c, channels) >= (options.full or costs.negligible(options.chip, table.unpack(FULL))) and 3 * select(3, work(x, c, p, channels, columns)) <= 2 * costs.room(options.chip)
 end
 
---- Whether a convolution can be made here, or nil and why not. `options.arch`: of the device, as "sm_90a";
+--- Whether a convolution can be made here, or nil and why not. `options.chip`: that it is for;
 --- `options.least`: operations below which a library is as good; `options.emulate`: also where plain arithmetic is as fast.
 function M.serves(x, options)
   local c = x.conv
-  local loop, why = tensor.loop(options.arch, options.emulate)
+  local loop, why = tensor.loop(options.chip, options.emulate)
   if not loop then return nil, why end
   if x.dtype ~= "float32" or x.inputs[2].dtype ~= "float32" then return nil, "it is for float32" end
   local channels, columns = x.inputs[1].shape[2] // c.groups, x.shape[2] // c.groups
   if columns < (options.narrowest or 16) then return nil, "a group has too few output channels" end
   if 2 * terms(x, c, channels) < (options.least or LEAST) then return nil, "it is too small" end
-  local p = best_shape(x, c, channels, columns)
+  local p = best_shape(options.chip, x, c, channels, columns)
   if is_padding(x, c, p, channels, columns) then return nil, "too much of it would be padding" end
   local rows = x.shape[1] * product(p.places) * product(p.phases)
-  if rows > 0x3fffffff or select(3, work(x, c, p, channels, columns)) > ROOM then return nil, "its packed input takes too much memory" end
+  if rows > 0x3fffffff or select(3, work(x, c, p, channels, columns)) > costs.room(options.chip) then return nil, "its packed input takes too much memory" end
   return true
 end
 
---- Seconds that it would take on an H100, roughly; or nil where it cannot be made.
+--- Seconds that it would take, roughly; or nil where it cannot be made.
 function M.cost(x, options)
   if not M.serves(x, options) then return nil end
   local c = x.conv
   local channels, columns = x.inputs[1].shape[2] // c.groups, x.shape[2] // c.groups
-  return seconds(x, c, best_shape(x, c, channels, columns), channels, columns)
+  return seconds(options.chip, x, c, best_shape(options.chip, x, c, channels, columns), channels, columns)
 end
 
 --- A convolution as a geometry of tensor.lua; nil where its weights do not lie in memory. Options as for `serves`.
 function M.geometry(kernel, x, options)
   local c, channels, columns = x.conv, x.inputs[1].shape[2] // x.conv.groups, x.shape[2] // x.conv.groups
-  local p = best_shape(x, c, channels, columns)
+  local p = best_shape(options.chip, x, c, channels, columns)
   local weights = weight_reader(kernel, x, c, p, channels, columns)
   if not weights then return nil end
   local view = pixels(x, c, p, channels)
@@ -357,7 +353,7 @@ function M.geometry(kernel, x, options)
   return {
     what = ("%s of %d channels to %d, %d taps"):format(c.transposed and "a transposed convolution" or "a convolution", channels, columns,
       product(c.taps)),
-    sms = chips.sms(options.sms), full = is_full(x, c, p, channels, columns, options),
+    chip = options.chip, full = is_full(x, c, p, channels, columns, options),
     terms = (c.transposed and x.inputs[1].shape[2] // c.groups or channels) * product(c.taps), batch = c.groups, rows = x.shape[1] * product(p.places), columns = columns * p.side, sets = p.sets,
     left = { rows = view.shape[2], depth = view.shape[3], along = false, gaps = p.gaps,
              element = function(body, z, row, k) return body:value(view, { z, row, k }) end },
@@ -382,7 +378,7 @@ function M.generate(kernel, options)
   if not M.stores(kernel, x) then return nil, "it stores one result of its own shape" end
   local geometry = M.geometry(kernel, x, options)
   if not geometry then return nil, "its weights do not lie in memory" end
-  return tensor.kernels(kernel, geometry, tensor.loop(options.arch, true))
+  return tensor.kernels(kernel, geometry, tensor.loop(options.chip, true))
 end
 
 return M

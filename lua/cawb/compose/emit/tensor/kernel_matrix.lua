@@ -1,6 +1,6 @@
 -- tensor/kernel_matrix: products of matrices as tensor.lua has them.
 
-local chips = require "cawb.gpu.chip"
+local costs = require "cawb.compose.cost.products"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local guards = require "cawb.compose.emit.guards"
@@ -9,11 +9,9 @@ local tensor = require "cawb.compose.emit.tensor.tensor"
 
 local M = {}
 
-local LEAST = 1 << 29                 -- operations below which a library's call is as good: all is done again, by few blocks, where a number loses bits,
-local NARROW = 32                     -- and rows, columns and terms
-local LARGE = 32 << 20                -- bytes below which it is launches that count
-local FULL = 1 << 36                  -- operations from which a wide range has kernels of its own: they cost four launches,
-local AGAIN = 1 << 33                 -- and of two factors that no parameters are one, which costs one launch
+local NARROW = 32                     -- rows, columns and terms below which a library's call is as good
+local FULL = { 4, 0.015 }             -- a wide range has kernels of its own where these launches take no more than this share of the time;
+local AGAIN = { 1, 0.03 }             -- two factors that no parameters are have one
 
 -- Batch (its dimensions, and how many), rows, columns, terms.
 local function sizes(x)
@@ -29,22 +27,15 @@ local function is_parameter(node)
   return node.kind == "leaf" and node.source:find "^param:" ~= nil
 end
 
-local BYTES, OWN, PLAIN = 2.8e12, 200e12, 45e12      -- a second on an H100: of memory, and operations here and of a library
-
-local function seconds(bytes, operations, rate)
-  local memory, work = bytes / BYTES, operations / rate
-  return math.max(memory, work) + 0.3 * math.min(memory, work)
-end
-
 -- Whether a library is faster: packing goes through memory two more times, but a library call has no epilogue.
-local function is_bound(x, s)
+local function is_bound(chip, x, s)
   local factors, out, packed = { s.m * s.k, s.k * s.n }, s.m * s.n, 0
   local all = factors[1] + factors[2] + out
-  if 4 * s.batch * all < LARGE then return false end
+  if 4 * s.batch * all < costs.large(chip) then return false end
   for k = 1, 2 do packed = packed + (is_parameter(x.inputs[k]) and 0 or 2 * factors[k]) end
   local behind = #x.users == 1 and x.users[1].kind == "map" and 2 * out or 0
   local work = 2 * s.batch * s.m * s.n * s.k
-  return seconds(4 * s.batch * (all + packed), work, OWN) > seconds(4 * s.batch * (all + behind), work, PLAIN)
+  return costs.matrix(chip, 4 * s.batch * (all + packed), work) > costs.library(chip, 4 * s.batch * (all + behind), work)
 end
 
 --- Operations of a product.
@@ -53,18 +44,18 @@ function M.operations(x)
   return 2 * s.batch * s.m * s.n * s.k
 end
 
---- Whether a product can be made here, or nil and why not. `options.arch`: of the device, as "sm_90a";
+--- Whether a product can be made here, or nil and why not. `options.chip`: that it is for;
 --- `options.least`, `options.narrowest`: operations, and rows, columns and terms, below which a library is as good; `options.emulate`: also where plain arithmetic is as fast.
 function M.serves(x, options)
-  local loop, why = tensor.loop(options.arch, options.emulate)
+  local loop, why = tensor.loop(options.chip, options.emulate)
   if not loop then return nil, why end
   for _, input in ipairs(x.inputs) do
     if input.dtype ~= "float32" then return nil, "it is for float32" end
   end
   local s = sizes(x)
   if math.min(s.m, s.n, s.k) < (options.narrowest or NARROW) then return nil, "it is too narrow" end
-  if M.operations(x) < (options.least or LEAST) then return nil, "it is too small" end
-  if not options.least and is_bound(x, s) then return nil, "it is bound by memory" end
+  if M.operations(x) < (options.least or costs.least(options.chip)) then return nil, "it is too small" end
+  if not options.least and is_bound(options.chip, x, s) then return nil, "it is bound by memory" end
   if s.batch * s.m > 0x7fffffff or s.batch * s.n > 0x7fffffff then return nil, "it has too many rows" end
   return true
 end
@@ -140,14 +131,14 @@ function M.generate(kernel, options)
   local fine, why = M.serves(x, options)
   if not fine then return nil, why end
   if #kernel.roots > 1 or graphs.numel(kernel.roots[1].shape) ~= graphs.numel(x.shape) then return nil, "it stores one result of its own size" end
-  local s = sizes(x)
+  local s, chip = sizes(x), options.chip
   local a, b = x.inputs[1], x.inputs[2]
   return tensor.kernels(kernel, { what = ("%d x %d, sums of %d products"):format(s.m, s.n, s.k), terms = s.k, batch = s.batch, rows = s.m,
-    columns = s.n, sets = { { 0 } }, sms = chips.sms(options.sms), hidden = hidden(kernel.roots[1], x, s), full = 2 * s.batch * s.m * s.n * s.k >= (options.full or FULL),
-    streamed = options.streamed, again = not has_parameter(x) and 2 * s.batch * s.m * s.n * s.k >= (options.again or AGAIN),
+    columns = s.n, sets = { { 0 } }, chip = chip, hidden = hidden(kernel.roots[1], x, s), full = 2 * s.batch * s.m * s.n * s.k >= (options.full or costs.negligible(chip, table.unpack(FULL))),
+    streamed = options.streamed, again = not has_parameter(x) and 2 * s.batch * s.m * s.n * s.k >= (options.again or costs.negligible(chip, table.unpack(AGAIN))),
     left = factor(kernel, s, s.m, function(body, z, row, k) return body:value(a, at(s.dims, z, row, k)) end),
     right = factor(kernel, s, s.n, function(body, z, row, k) return body:value(b, at(s.dims, z, k, row)) end),
-    write = function(body, root, names) write(body, x, s, root, names) end }, tensor.loop(options.arch, true))
+    write = function(body, root, names) write(body, x, s, root, names) end }, tensor.loop(chip, true))
 end
 
 return M

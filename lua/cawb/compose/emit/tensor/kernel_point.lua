@@ -1,14 +1,12 @@
 -- kernel_point: convolutions of one tap, by generate/gathered.lua: their input is not packed.
 
-local chips = require "cawb.gpu.chip"
+local costs = require "cawb.compose.cost.products"
 local gathered = require "cawb.compose.emit.tensor.gathered"
 local tensor = require "cawb.compose.emit.tensor.tensor"
 local tensor_conv = require "cawb.compose.emit.tensor.kernel_conv"
 
 local M = {}
 
-local BYTES = 2.8e12                  -- a second, of memory
-local LARGE = 32 << 20                -- bytes that are read and written, below which packing costs little
 local FEWEST = 16                     -- channels of a group, of both sides
 
 local function numel(list)
@@ -28,12 +26,12 @@ end
 function M.serves(x, options)
   local c = x.conv
   if not is_point(c) then return nil, "it has more than one tap" end
-  if tensor.loop(options.arch, options.emulate) ~= "wgmma" then return nil, "it needs warpgroups" end
+  if tensor.loop(options.chip, options.emulate) ~= "wgmma" then return nil, "it needs warpgroups" end
   local fine, why = tensor_conv.serves(x, options)
   if not fine then return nil, why end
   local channels, columns = x.inputs[1].shape[2] // c.groups, x.shape[2] // c.groups
   if math.min(channels, columns) < math.min(FEWEST, options.narrowest or FEWEST) then return nil, "it has too few channels" end
-  local t = gathered.shape(numel(x.shape) // x.shape[2], columns, channels, c.groups, chips.sms(options.sms))
+  local t = gathered.shape(options.chip, numel(x.shape) // x.shape[2], columns, channels, c.groups)
   if not t then return nil, "its weights do not fit into shared memory" end
   return t
 end
@@ -47,13 +45,12 @@ local function lies(node)
   return node.stored or node.kind == "leaf"
 end
 
---- Seconds on an H100, roughly. Nil if it cannot be made, is too small, or would read its input more than once (for several tiles of
+--- Seconds. Nil if it cannot be made, is too small, or would read its input more than once (for several tiles of
 --- columns), or compute it on the way.
 function M.cost(x, options)
   local t, bytes = M.serves(x, options), 4 * (numel(x.inputs[1].shape) + numel(x.shape))
-  if not t or bytes < LARGE or t.all > 1 or not lies(x.inputs[1]) then return nil end
-  local memory, work = bytes / BYTES, gathered.seconds(t)
-  return math.max(memory, work) + 0.2 * math.min(memory, work)
+  if not t or bytes < costs.large(options.chip) or t.all > 1 or not lies(x.inputs[1]) then return nil end
+  return costs.point(options.chip, bytes, gathered.seconds(options.chip, t))
 end
 
 --- See the README; options as for `serves`.

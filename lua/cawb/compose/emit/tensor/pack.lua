@@ -10,7 +10,7 @@ local M = {}
 
 local ceil = template.ceil
 
---- Terms of a chunk, along k; multiprocessors of the device that is worked for.
+--- Terms of a chunk, along k.
 M.CHUNK = 64
 
 --- Terms of a sum up to which low x low counts: float32's own error grows with the terms. On normal numbers sums of 256 products are
@@ -115,7 +115,7 @@ local function divide_packing(h, geometry, factor, unless)
   local blocks = factor.along and h.OCTETS * h.PARTSK * geometry.batch or h.CHUNKS * h.BANDS * geometry.batch
   h.EACHBLOCK = unless and ("for (int block = first; block < %d; block += blocks) {"):format(blocks) or "{ const int block = first;"
   h.AGAIN = unless and "__syncthreads();" or ""
-  return unless and math.min(blocks, FEW * geometry.sms) or blocks
+  return unless and math.min(blocks, FEW * geometry.chip.sms) or blocks
 end
 
 -- Where packing has nothing more to do, as C; `other`: how many rows of the other factor are enough.
@@ -136,7 +136,7 @@ local function packing(kernel, geometry, side, octets, how, unless, paired, name
   local factor, own = geometry[side], { name = ("%s_%s%s"):format(kernel.name, side, how.suffix) }
   local chunks = ceil(factor.depth, M.CHUNK)
   local access, nodes, body = reading(kernel, geometry, factor, own, names)
-  local parts = math.min(ceil(chunks, 4), math.max(1, 4 * geometry.sms // math.max(1, octets * geometry.batch)))
+  local parts = math.min(ceil(chunks, 4), math.max(1, 4 * geometry.chip.sms // math.max(1, octets * geometry.batch)))
   local per = ceil(chunks, parts)
   local numel = geometry.batch * factor.rows * factor.depth
   local made = { octets = octets, chunks = chunks, most = math.min(16, numel >> 20) + (numel >> 27), headers = body.headers,

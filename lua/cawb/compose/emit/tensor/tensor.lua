@@ -29,9 +29,12 @@
 --   hidden          { c = function(rows, columns, row, column) -> C: whether `write` shows nothing of so many rows and columns from
 --                   there on, is = the same of numbers }
 --   again, full     whether it is large enough for these kernels
+--   chip            that it is for
 --   streamed        bytes of results from which on sums of one step are written past the caches, if not the default
 
+local costs = require "cawb.compose.cost.products"
 local pack = require "cawb.compose.emit.tensor.pack"
+local rates = require "cawb.compose.cost.rates"
 local template = require "cawb.compose.emit.template"
 local tiles = require "cawb.compose.emit.tensor.tiles"
 
@@ -41,7 +44,6 @@ local ceil = template.ceil
 
 local CHUNK, TILE = pack.CHUNK, tiles.ROWS      -- along k; rows of a tile
 local STAGES = 3                      -- of the loop `wgmma`
-local STREAMED = 1 << 27              -- bytes of results that no cache holds
 local TURNED = 2 * 32 * 68 * 4       -- bytes in which results are turned
 local MOST_ORDERED = 4096             -- tiles whose order stands in a table
 
@@ -144,13 +146,13 @@ local function holes(kernel, geometry, loop)
   h.PER = ceil(longest, parts)
   h.SPLITS = ceil(longest, h.PER)
   h.SPLIT, h.ITEMS = h.SPLITS > 1 or nil, all_tiles * h.SPLITS
-  h.ROUND = round_of(g.sets, g.sms)
+  h.ROUND = round_of(g.sets, g.chip.sms)
   h.MORE = h.SPLIT and ", float *__restrict__ partial" or ""
   h.HIDDEN = g.hidden and ("%s ? part * %d : "):format(g.hidden.c(TILE, tile, ("m * %d"):format(TILE), ("n * %d"):format(tile)), h.PER) or ""
   h.SHOWN, h.OTHERSHOWN = shown(g)
   h.ONE = longest == 1
   -- Sums of one step are bound by their writes: rows of tiles one after the other, past the caches.
-  h.is_streaming = h.ONE and 4 * g.batch * g.rows * g.columns >= (g.streamed or STREAMED)
+  h.is_streaming = h.ONE and 4 * g.batch * g.rows * g.columns >= (g.streamed or costs.streamed(g.chip))
   if h.is_streaming then h.GROUP = 1 end
   h.ORDER, h.NUMBER = order_of(h, g)
   h.TABLES = h.TABLES .. h.ORDER
@@ -280,7 +282,7 @@ end
 -- The same, and the launch that multiplies them.
 local function full_launches(kernel, geometry, h, f, nodes, more, packed, many)
   local steps, texts, factors = full_packing(kernel, geometry, h, packed, many)
-  steps[#steps + 1] = { kernel = f.LOOP, grid = { math.min(h.ITEMS, geometry.sms) }, block = { 384 }, shared = shared_bytes(f),
+  steps[#steps + 1] = { kernel = f.LOOP, grid = { math.min(h.ITEMS, geometry.chip.sms) }, block = { 384 }, shared = shared_bytes(f),
                         arguments = joined(nodes, factors, more) }
   return steps, table.concat(texts, "\n")
 end
@@ -295,7 +297,7 @@ local function multiplying(kernel, geometry, h, left, right)
   if h.CHECK then h.MORE = h.MORE .. ", long long *__restrict__ again, int *many" end
   local text, nodes, headers = text_of(kernel, geometry, h, f)
   local flags = { left.wide, right.wide }
-  local launches = { { kernel = kernel.name, grid = { math.min(h.ITEMS, geometry.sms) }, block = { h.loop == "mma" and 256 or 384 }, shared = shared_bytes(h),
+  local launches = { { kernel = kernel.name, grid = { math.min(h.ITEMS, geometry.chip.sms) }, block = { h.loop == "mma" and 256 or 384 }, shared = shared_bytes(h),
     arguments = joined(nodes, { left.packed, left.scales, right.packed, right.scales }, flags) } }
   local partial
   if h.SPLIT then
@@ -313,11 +315,11 @@ local function multiplying(kernel, geometry, h, left, right)
     launches, text = joined(launches, steps), more .. "\n" .. text
   end
   if h.SPLIT then
-    launches[#launches + 1] = { kernel = kernel.name .. "_finish", grid = { math.min(ceil(h.PLACES, 256), 16 * geometry.sms) }, block = { 256 },
+    launches[#launches + 1] = { kernel = kernel.name .. "_finish", grid = { math.min(ceil(h.PLACES, 256), 16 * geometry.chip.sms) }, block = { 256 },
                                 arguments = joined(nodes, flags, { partial }) }
   end
   if h.CHECK then
-    launches[#launches + 1] = { kernel = kernel.name .. "_again", grid = { math.min(8 * geometry.sms, ceil(h.AGAIN, 8)) }, block = { 256 },
+    launches[#launches + 1] = { kernel = kernel.name .. "_again", grid = { math.min(8 * geometry.chip.sms, ceil(h.AGAIN, 8)) }, block = { 256 },
                                 arguments = joined(nodes, { left.packed, left.scales, right.packed, right.scales }, flags, { checked.list, checked.many }) }
   end
   return text, launches, headers
@@ -338,15 +340,11 @@ local function packing(kernel, geometry, octets, how)
   return left, right, { text }, { steps[1], steps[3], launch }
 end
 
--- GPUs whose tensor cores are so much faster than plain arithmetic that three products of halves are worth it.
-local worth = { [80] = "mma", [90] = "wgmma", [100] = "mma", [103] = "mma" }
-
---- The main loop for a device of this `arch`, or nil and why there is none; `any`: where it is slower than plain arithmetic, too.
-function M.loop(arch, any)
-  local number = tonumber((arch or ""):match "^sm_(%d+)") or 0
-  if number < 80 then return nil, "it needs tensor cores of sm_80 or later" end
-  if not worth[number] and not any then return nil, "plain arithmetic is as fast on this device" end
-  return worth[number] or "mma"
+--- The main loop for a chip, or nil and why there is none; `any`: where it is slower than plain arithmetic, too.
+function M.loop(chip, any)
+  local why = rates.refusal(chip)
+  if why and not (any and chip.tensor) then return nil, why end
+  return chip.tensor
 end
 
 --- The kernels of a geometry: text and launches, as every generator returns them. `kernel.roots[1]` is the

@@ -1,5 +1,6 @@
 -- tiles: how sums of products on tensor cores are cut: into tiles of rows and columns; and k into parts (split-k) if tiles are few.
 
+local costs = require "cawb.compose.cost.products"
 local template = require "cawb.compose.emit.template"
 
 local M = { ROWS = 128 }
@@ -15,19 +16,10 @@ end
 
 -- So many parts of k that every multiprocessor has a tile, and none has less than eight steps.
 local function splits(g, tiles, steps)
-  return math.max(1, math.min(g.sms // tiles, steps // 8))
+  return math.max(1, math.min(g.chip.sms // tiles, steps // 8))
 end
 
-local STEP, ITEM, FINISH = 1.16e-6, 1.5e-6, 4e-6      -- seconds of a step of a whole tile; of an item beside its steps; of another launch, roughly
 local FEW = 4
-local CACHE = 2.5e12                                    -- bytes a second that parts of sums are written and read with
-
--- Seconds of a grid of tiles of this width, roughly: a step takes as long as its reads of both factors.
-local function seconds(g, tiles, width, parts, steps)
-  local share = (TILE + width) / (TILE + WIDEST.wgmma)
-  local rounds = ceil(tiles * parts, g.sms) * (ceil(steps, parts) * STEP * share + ITEM * width / TILE)
-  return rounds + (parts > 1 and FINISH + 8 * g.batch * parts * g.rows * g.columns / CACHE or 0)
-end
 
 --- The width of tiles, and in how many parts k is cut. Where whole tiles are fewer than multiprocessors, narrower ones may be faster;
 -- for a few steps it is not worth it.
@@ -36,12 +28,12 @@ function M.cut(g, loop, steps)
   local function parts_of(tiles) return several and 1 or splits(g, tiles, steps) end
   local whole = down * ceil(g.columns, widest)
   local best, parts, least = widest, parts_of(whole), nil
-  if loop ~= "wgmma" or whole >= g.sms or steps < FEW or g.hidden then return best, parts end
+  if loop ~= "wgmma" or whole >= g.chip.sms or steps < FEW or g.hidden then return best, parts end
   for across = ceil(g.columns, widest), ceil(g.columns, 32) do
     local width = ceil(ceil(g.columns, across), 16) * 16
     local all = down * ceil(g.columns, width)
     for _, count in ipairs { 1, parts_of(all) } do
-      local s = seconds(g, all, width, count, steps)
+      local s = costs.tiles(g.chip, all, TILE, width, WIDEST.wgmma, count, steps, g.batch * g.rows * g.columns)
       if not least or s < least then best, parts, least = width, count, s end
     end
   end

@@ -1,0 +1,86 @@
+-- products: seconds of products and convolutions on tensor cores, and the sizes from which on a way pays. The chip comes first.
+
+local rates = require "cawb.compose.cost.rates"
+
+local M = {}
+
+local STREAM, PACKED, BOXES = 0.93, 0.86, 1      -- of memory's rate: matrices, packed convolutions, boxes
+
+local function ceil(a, b) return (a + b - 1) // b end
+
+-- ---- sizes
+
+--- Operations below which a library's call is as good as packing and multiplying: three launches' worth.
+function M.least(chip) return rates.power(3 * chip.launch * rates.library(chip)) end
+
+--- Operations from which on `launches` more launches take no more than this share of the time.
+function M.negligible(chip, launches, share) return rates.power(launches * chip.launch_next / share * rates.exact(chip)) end
+
+--- Bytes below which it is launches that count.
+function M.large(chip) return rates.power(8 * chip.launch_next * chip.dram) end
+
+--- Bytes of results that no cache holds.
+function M.streamed(chip) return rates.power(2.5 * chip.l2) end
+
+--- Bytes that a packed factor may take.
+function M.room(chip) return math.floor(0.15 * chip.memory) end
+
+-- ---- packed factors
+
+--- Seconds of a product of matrices that moves so many bytes; by a library without tensor cores.
+function M.matrix(chip, bytes, operations) return rates.both(bytes / (STREAM * chip.dram), operations / rates.exact(chip), 0.3) end
+
+function M.library(chip, bytes, operations) return rates.both(bytes / (STREAM * chip.dram), operations / rates.library(chip), 0.3) end
+
+--- Seconds of a convolution that moves so many bytes and executes so many terms, each of `products` products.
+function M.conv(chip, bytes, terms, products) return bytes / (PACKED * chip.dram) + 2 * terms * products / rates.packed(chip) end
+
+local STEP = 0.72            -- of the rate: a step of a tile
+local CACHE = 0.4            -- of the rate of L2: parts of sums that are written and read
+
+--- Seconds of a grid of `tiles` tiles, each of `rows` by `columns` results and in `parts` parts of its `steps` steps of 64 terms. A step
+--- takes as long as its reads of both factors; `widest`: columns of the tile that STEP is of. `numel`: results.
+function M.tiles(chip, tiles, rows, columns, widest, parts, steps, numel)
+  local step = 2 * rows * widest * 64 * rates.PRODUCTS * chip.sms / (STEP * rates.tensor(chip))
+  local item = 4 * rows * widest * chip.sms / chip.l2_rate
+  local rounds = ceil(tiles * parts, chip.sms) * (ceil(steps, parts) * step * (rows + columns) / (rows + widest) + item * columns / rows)
+  return rounds + (parts > 1 and chip.launch + 8 * parts * numel / (CACHE * chip.l2_rate) or 0)
+end
+
+-- ---- factors that are not packed
+
+local LOADED = 0.86          -- of the clock, while tensor cores work
+local PUT = 10               -- clocks of a warp, for 32 results or 32 numbers that are split
+local STEPCLOCKS = 150       -- clocks of a warp for a step of 16 terms, beside its products: six convolutions on an H200
+local LOOP = 0.68            -- of the rate of the loop's instruction, in either loop
+
+-- Clocks a second of all schedulers.
+local function issue(chip) return LOADED * chip.clock * chip.issue * chip.sms end
+
+--- Clocks of a warp for a product of its sixteen rows, sixteen terms and eight columns.
+function M.warp_clocks(chip, loop) return 2 * 16 * 16 * 8 * issue(chip) / (LOOP * rates.tensor(chip, loop)) end
+
+--- Clocks of a warp for a step of sixteen terms by mma.
+function M.step_clocks(chip, tiles, products) return STEPCLOCKS + M.warp_clocks(chip, "mma") * tiles * products end
+
+--- Seconds of boxes: `clocks` of warps in all, so many numbers split and results put, and bytes.
+function M.boxes(chip, clocks, numbers, bytes)
+  return rates.both(bytes / (BOXES * chip.dram), (clocks + numbers / 32 * PUT) / issue(chip), 0.3)
+end
+
+local SPLIT = 33             -- instructions that split a number into three parts
+local DENSE = 0.93           -- of the rate: six products from shared memory
+local START = 4000           -- clocks in which a block begins and ends
+
+--- Seconds of a product whose left factor is split on the way: `turns` tiles a multiprocessor, one after the other, of 128 rows and
+--- `columns`; `pieces` of 32 terms.
+function M.gathered(chip, turns, pieces, columns)
+  local split = 128 * 32 * SPLIT * chip.sms / (chip.fp32 / 2)
+  local multiply = 2 * 128 * 32 * 6 * columns * chip.sms / (DENSE * rates.tensor(chip))
+  return turns * pieces * math.max(split, multiply) + START / (LOADED * chip.clock)
+end
+
+--- Seconds of it beside its bytes.
+function M.point(chip, bytes, seconds) return rates.both(bytes / (STREAM * chip.dram), seconds, 0.2) end
+
+return M
