@@ -10,6 +10,7 @@ from cawb_host.judge.compare import freivalds
 from cawb_host.judge.inputs import guard
 from cawb_host.judge.compare import indices
 from cawb_host.judge.inputs import places
+from cawb_host.judge import modes
 from cawb_host.judge.compare import relations
 from cawb_host.base.fault import Fault
 from cawb_host.torch.recorder import Recorder
@@ -167,7 +168,7 @@ class Study:
             mine = self.marks(t for t, _ in trial.leaves())
             same = {i for i, (a, b) in enumerate(zip(mine, first)) if a == b}
             self.trials.fixed = same if other == seed + 1 else self.trials.fixed & same
-            inputs = inputs or mine != first
+            inputs, elements = inputs or mine != first, sum(t.numel() for t, _ in trial.leaves())
             if inputs and (self.dynamic or not outputs):
                 made = self.runner.forward(trial.inputs, seed)
                 self.same_shapes(made)
@@ -177,9 +178,7 @@ class Study:
             del trial
         if inputs and outputs:
             return True
-        self.notes.append(("the output is the same for different inputs: any constant passes;"
-                           if inputs else "get_inputs() makes the same inputs for every seed: an"
-                           " output that was seen once passes;") + " verification means little")
+        self.notes.append(why_constant(inputs, elements))
         return False
 
     def same_shapes(self, made):
@@ -210,11 +209,9 @@ class Study:
 
     def add_notes(self):
         if self.random:
-            self.notes.append("the outputs depend on torch's random state (dropout?): no kernel"
-                              " can repeat them; switch it off in the task")
+            self.notes.append(modes.note_of_randomness(self.runner.module))
         if self.runner.changes_module:
-            self.notes.append("forward changes the module's own state; every call here starts"
-                              " from a fresh copy")
+            self.notes.append(modes.note_of_changes(self.runner.module))
         if self.task.reseeds:
             self.notes.append("get_inputs() seeds a generator itself; here each call has seeds of its own")
         if self.task.form.written:
@@ -225,6 +222,16 @@ class Study:
         for name in loose_tensors(self.runner.module):
             self.notes.append("the tensor '%s' is neither a parameter nor a buffer: kernels do"
                               " not see it (use register_buffer)" % name)
+
+
+def why_constant(inputs, elements):
+    """Why nothing can be verified, where inputs change with the seed or do not, and have so many elements."""
+    if inputs:
+        return "the output is the same for different inputs: any constant passes; verification means little"
+    if elements == 0:
+        return "the inputs have no elements: there is nothing to verify; give them a size that is not 0"
+    return ("get_inputs() makes the same inputs for every seed: an output that was seen once passes; verification means"
+            " little. Draw them: torch.randn, torch.rand, torch.randint")
 
 
 def parts(*tensors):
