@@ -7,6 +7,8 @@
 `serve` starts a server of its own and ends it; `connect` uses one that runs. Both give an Env. In coroutines:
 `async with cawb.aserve(...) as env: await env.score(...)`, and `cawb.aconnect(...)`. `profile` says what a device counts of
 a candidate, and what bounds it.
+
+`compile(model)` is torch.compile(model, backend="cawb"), and `explain(compiled)` says what became of it: both need PyTorch.
 """
 from cawb.aio import AsyncEnv, aconnect, aserve
 from cawb.client import Env, Failed, Refused, connect
@@ -14,4 +16,17 @@ from cawb.look import profile
 from cawb.process import program, serve
 from cawb.session import Session
 
-__all__ = ["AsyncEnv", "Env", "Failed", "Refused", "Session", "aconnect", "aserve", "connect", "profile", "program", "serve"]
+__all__ = ["AsyncEnv", "Env", "Failed", "Refused", "Session", "aconnect", "aserve", "compile", "connect", "explain", "profile", "program",
+           "serve"]
+
+
+def compile(model, **options):                # pylint: disable=redefined-builtin
+    """torch.compile(model, backend="cawb") with these options: device, choose, report and others (cawb.backend.Options)."""
+    from cawb import backend                  # pylint: disable=import-outside-toplevel
+    return backend.compile(model, **options)
+
+
+def explain(compiled=None):
+    """What became of the graphs of a compiled function, or of all in this process, as text."""
+    from cawb import backend                  # pylint: disable=import-outside-toplevel
+    return backend.explain(compiled)

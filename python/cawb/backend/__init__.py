@@ -1,0 +1,151 @@
+"""The backend of torch.compile: `torch.compile(model, backend="cawb", options={...})`. An installed wheel registers it under this
+name. AOTAutograd hands over graphs; packages of kernels run them, and a fallback runs what has no package."""
+import time
+
+import torch
+from torch._decomp import core_aten_decompositions
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch import config
+from torch._functorch.aot_autograd import make_boxed_func
+from torch._functorch.partitioners import min_cut_rematerialization_partition
+from torch._guards import TracingContext
+
+from cawb.backend import devices, fallback, lowering, packages, partition, recording, report, sizes
+from cawb.backend.options import Options, read
+from cawb.backend.part import Part
+
+__all__ = ["Options", "backend", "compile", "explain"]
+
+
+def params_of(kind):
+    """Numbers of the arguments that are parameters or buffers. A backward's are not known, and come as inputs."""
+    context = TracingContext.try_get()
+    about = context.fw_metadata if context else None
+    return tuple(about.static_input_indices) if about is not None and kind != "backward" else ()
+
+
+class Compiler:
+    """Makes one graph of AOTAutograd's callable."""
+
+    def __init__(self, kind, options, owner):
+        self.kind, self.options, self.owner = kind, options, owner
+
+    def __call__(self, module, example):
+        begin, entry = time.perf_counter(), report.add(report.GraphEntry(self.kind, self.options, self.owner))
+        try:
+            chip = devices.find(example, self.options)
+        except recording.Refused as why:
+            return self.left(module, None, entry, str(why))
+        entry.fallback = fallback.name_of(chip, self.options)
+        try:
+            run = self.whole(module, example, chip, entry)
+        except lowering.Failed as why:
+            return self.left(module, chip, entry, str(why))
+        entry.seconds = time.perf_counter() - begin
+        entry.changed()
+        return make_boxed_func(run)
+
+    def left(self, module, chip, entry, why):
+        """The graph as it is, by the fallback."""
+        entry.part(operators=count(module), why=why)
+        entry.changed()
+        fallback.once("cawb: a graph runs as %s: %s" % (entry.fallback, why))
+        return make_boxed_func(fallback.Late(module, chip, self.options))
+
+    def whole(self, module, example, chip, entry):
+        """One package of the whole graph, or many of its parts."""
+        try:
+            return self.part(module, example, params_of(self.kind), chip, entry)
+        except recording.Refused:
+            return self.cut(module, example, chip, entry)
+
+    def part(self, module, example, params, chip, entry):
+        recorded = recording.record(module, example, params)
+        if not recorded.made:
+            entry.part(operators=0, why="it computes nothing")
+            return fallback.eager(module)
+        package = packages.get(recorded, chip, self.options)
+        one = entry.part(operators=recorded.operators, kernels=package.kernels(), hit=package.hit)
+        return Part(module, recorded, package, chip, self.options, one)
+
+    def cut(self, module, example, chip, entry):
+        bad = partition.refused(module, chip)
+        for node, why in bad.items():
+            entry.left.append((str(node.target), recording.place_of(node), why))
+            fallback.once("cawb: %s at %s runs as %s: %s" % (node.target, recording.place_of(node) or "an unknown place",
+                                                             entry.fallback, why))
+        numbers = {n.name: i for i, n in enumerate(module.graph.find_nodes(op="placeholder"))}
+        params = {name for name, i in numbers.items() if i in params_of(self.kind)}
+        module, taken = partition.cut(module, bad, True)
+        for call in taken:
+            own = [i for i, a in enumerate(call.args) if getattr(a, "name", None) in params]
+            partition.replace(module, call, lambda inner, given, own=own: self.inner(inner, given, own, chip, entry))
+        if entry.fallback == "inductor":
+            module, rest = partition.cut(module, bad, False)
+            for call in rest:
+                partition.replace(module, call, lambda inner, _: fallback.Late(inner, chip, self.options))
+        return fallback.eager(module)
+
+    def inner(self, module, example, params, chip, entry):
+        """The package of a part, or the fallback where the compiler takes its operators alone and not together."""
+        try:
+            return self.part(module, example, params, chip, entry)
+        except recording.Refused as why:
+            entry.part(operators=count(module), why=str(why))
+            fallback.once("cawb: a part of a graph runs as %s: %s" % (entry.fallback, why))
+            return fallback.Late(module, chip, self.options)
+
+
+def count(module):
+    return sum(n.op == "call_function" for n in module.graph.nodes)
+
+
+def backend(module, example, *, options=None, mode=None, **more):
+    """What torch.compile calls. Sizes that Dynamo has made symbolic are made numbers again: a package holds for one size."""
+    del mode, more
+    chosen = read(options)
+    if any(map(sizes.is_symbolic, example)):
+        return sizes.Sizes(module, lambda m, given: static(m, given, chosen, options), chosen.sizes)
+    return static(module, example, chosen, options)
+
+
+def decompositions(example, chosen):
+    """PyTorch's, but for the operators that the compiler has."""
+    try:
+        own = set(lowering.operators(devices.find(example, chosen).simulated))
+    except (recording.Refused, lowering.Failed):
+        own = set()
+    return {f: way for f, way in core_aten_decompositions().items()
+            if not isinstance(f, torch._ops.OpOverload) or f._schema.name.split("::")[1] not in own}
+
+
+def static(module, example, chosen, owner):
+    compilers = {kind: Compiler(kind, chosen, owner) for kind in ("inference", "forward", "backward")}
+    with config.patch(donated_buffer=False):
+        return aot_autograd(fw_compiler=compilers["forward"], bw_compiler=compilers["backward"], inference_compiler=compilers["inference"],
+                            decompositions=decompositions(example, chosen), partition_fn=min_cut_rematerialization_partition)(module, example)
+
+
+def compile(model, **options):                # pylint: disable=redefined-builtin
+    """torch.compile(model, backend="cawb", options=options), from a checkout too, where nothing is installed."""
+    read(options)
+    if "cawb" not in torch._dynamo.list_backends():                      # pylint: disable=protected-access
+        torch._dynamo.register_backend(backend, name="cawb")             # pylint: disable=protected-access
+    compiled = torch.compile(model, backend="cawb", options=options)
+    compiled.cawb_options = options
+    return compiled
+
+
+def owner_of(compiled):
+    """The options that a compiled function was made with: they are the same object in all of its graphs."""
+    if hasattr(compiled, "cawb_options"):
+        return compiled.cawb_options
+    at = getattr(getattr(compiled, "dynamo_ctx", None), "callback", None)
+    while at is not None and not hasattr(at, "kwargs"):
+        at = getattr(at, "_torchdynamo_orig_backend", None) or getattr(at, "_torchdynamo_orig_callable", None)
+    return at.kwargs.get("options") if at is not None else None
+
+
+def explain(compiled=None):
+    """What became of the graphs of a compiled function, or of all in this process, as text."""
+    return report.text(report.of(owner_of(compiled) if compiled is not None else None))

@@ -1,0 +1,50 @@
+"""check: the first call of a package. Its results are compared with eager PyTorch's and with float64, by Dynamo's own rule."""
+import copy
+import math
+
+import torch
+from torch._dynamo import debug_utils, utils
+
+TOLERANCE = 1e-4
+
+
+def wide(module, args):
+    """The results in float64, or None where there is no room for them."""
+    try:
+        model, given = debug_utils.cast_to_fp64(copy.deepcopy(module), list(args))
+        with torch.no_grad():
+            return model.forward(*given)
+    except Exception:        # pylint: disable=broad-except   # an operator that has no float64
+        return None
+
+
+def error_of(found, wanted):
+    """The root mean square of the difference, relative to that of `wanted`; None for what has none."""
+    if not isinstance(found, torch.Tensor) or not found.is_floating_point() or found.numel() == 0 or wanted.dtype != torch.float64:
+        return None
+    difference = (found.double() - wanted).square().mean().sqrt().item()
+    size = wanted.square().mean().sqrt().item()
+    return difference / size if size else difference
+
+
+def largest(results, wanted):
+    errors = [e for e in map(error_of, results, wanted or []) if e is not None]
+    return max(errors, key=lambda e: math.inf if math.isnan(e) else e, default=None)
+
+
+def compare(module, args, found):
+    """{"ok", "error", "eager"}: whether results are right, their error against float64 and that of eager PyTorch (None where
+    it is not known)."""
+    with torch.no_grad():
+        plain = module.forward(*args)
+    pairs = [(a, b, i) for i, (a, b) in enumerate(zip(plain, found)) if isinstance(a, torch.Tensor)]
+    exact = wide(module, args)
+    # Where float64 itself is no number, as of a sum beyond its range, eager's word counts.
+    words, fine = [], True
+    for a, b, i in pairs:
+        truth = exact[i] if exact is not None and isinstance(exact[i], torch.Tensor) else None
+        same_form = a.shape == b.shape and a.dtype == b.dtype
+        fine = fine and same_form and utils.same(a, b, truth, tol=TOLERANCE, equal_nan=True, log_error=lambda *w: words.append(w[0] % w[1:]))
+    plain, found = [a for a, _, _ in pairs], [b for _, b, _ in pairs]
+    exact = [exact[i] for _, _, i in pairs] if exact is not None else None
+    return {"ok": bool(fine), "error": largest(found, exact), "eager": largest(plain, exact), "words": words}

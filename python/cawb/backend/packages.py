@@ -1,0 +1,125 @@
+"""packages: what `cawb lower` made of a graph, as a folder that is kept: package.json, kernel.cu, plan.lua, kernel.ptx, kernel.cubin."""
+import atexit
+import functools
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+
+import torch
+
+from cawb.backend import lowering
+from cawb.backend.recording import HERE, Refused
+from cawb.process import program
+
+COMPILER = ("compose", "torch", "gpu", "door/lower.lua")      # of lua/cawb: what the text of a package follows from
+
+
+def precision():
+    """What the user allows of float32's products: the new names, and where they are missing the old ones."""
+    cuda, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
+    if hasattr(cuda, "fp32_precision"):
+        return cuda.fp32_precision, cudnn.conv.fp32_precision
+    return cuda.allow_tf32, cudnn.allow_tf32
+
+
+@functools.lru_cache(None)
+def compiler():
+    """A digest of the compiler's own sources, or of the program where they are not beside it."""
+    home = os.environ.get("CAWB_HOME") or os.path.dirname(os.path.dirname(program()))
+    for folder in (os.path.join(home, "lua", "cawb"), os.path.join(home, "share", "cawb", "lua", "cawb"),
+                   os.path.join(os.path.dirname(HERE), "..", "..", "lua", "cawb")):
+        if os.path.isdir(os.path.join(folder, "compose")):
+            return digest_of(folder)
+    return str(os.stat(program()).st_mtime_ns)
+
+
+def digest_of(folder):
+    digest = hashlib.sha256()
+    for part in COMPILER:
+        path = os.path.join(folder, part)
+        files = [path] if os.path.isfile(path) else sorted(
+            os.path.join(at, name) for at, _, names in os.walk(path) for name in names)
+        for name in files:
+            with open(name, "rb") as file:
+                digest.update(name.encode() + file.read())
+    return digest.hexdigest()
+
+
+def key_of(request, device, sms):
+    """Kernels are of float32's accuracy whatever is allowed, so precision is no part of it: it is of the times beside a package."""
+    about = [request, device, sms, torch.__version__, compiler()]
+    return hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+
+class Package:
+    """One lowered graph. `about`: arch, export (tensors, prepare, call), options."""
+
+    def __init__(self, folder, hit):
+        self.folder, self.hit = folder, hit
+        with open(self.path("package.json"), encoding="utf-8") as file:
+            self.about = json.load(file)
+        self.export = self.about["export"]
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def text(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def kernels(self):
+        return sum(step["kind"] == "launch" for step in self.export["call"])
+
+    def note(self, name, value=None):
+        """A small fact that is kept beside the package: set it where a value is given, and return it."""
+        path = self.path(name + ".json")
+        if value is not None:
+            written(path, json.dumps(value).encode())
+        if not os.path.exists(path):
+            return None
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+
+
+def written(path, data):
+    """A file that is there as a whole or not at all."""
+    handle, new = tempfile.mkstemp(dir=os.path.dirname(path))
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    os.replace(new, path)
+
+
+def keep(reply, folder):
+    """The files of a package, from the reply of cawb lower; package.json last, for it says that all is there."""
+    os.makedirs(folder, exist_ok=True)
+    for name in ("ptx", "cubin"):
+        if reply.get(name):
+            with open(reply[name], "rb") as file:
+                written(os.path.join(folder, "kernel." + name), file.read())
+    written(os.path.join(folder, "kernel.cu"), reply["source"].encode())
+    written(os.path.join(folder, "plan.lua"), reply["plan"].encode())
+    about = {name: reply[name] for name in ("arch", "options", "export")}
+    written(os.path.join(folder, "package.json"), json.dumps(about).encode())
+
+
+def get(recorded, chip, options):
+    """The Package of a recorded graph for a chip (see devices.py): from the cache, or made now. Raises Refused."""
+    cache = options.cache or temporary()
+    folder = os.path.join(cache, key_of(recorded.request, chip.simulated, chip.sms))
+    if os.path.exists(os.path.join(folder, "package.json")):
+        return Package(folder, True)
+    reply = lowering.ask(chip.simulated, dict(recorded.request, op="lower", sms=chip.sms, bytes=chip.memory))
+    if not reply["ok"]:
+        raise Refused(reply["reason"])
+    keep(reply, folder)
+    return Package(folder, False)
+
+
+@functools.lru_cache(None)
+def temporary():
+    """A folder that ends with this process."""
+    folder = tempfile.mkdtemp(prefix="cawb-packages-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

@@ -1,0 +1,126 @@
+"""part: a graph that became a package, with its fallback. The first call decides which of the two stays."""
+import statistics
+import time
+
+import torch
+
+from cawb.backend import check, failure, fallback, packages
+from cawb.backend.native import Native
+from cawb.backend.simulated import Simulated
+
+PAIRS = 7            # of timed calls
+LEAST = 3e-3         # seconds that one sample takes at least
+
+
+def seen(tensor, how):
+    """A tensor as an Output says: the tensor itself, or a view of it."""
+    if how.offset == 0 and tuple(tensor.shape) == how.size and tensor.stride() == how.stride:
+        return tensor
+    return tensor.as_strided(how.size, how.stride, tensor.storage_offset() + how.offset)
+
+
+class Part:
+    def __init__(self, module, recorded, package, chip, options, entry):
+        self.module, self.recorded, self.package, self.chip, self.options, self.entry = module, recorded, package, chip, options, entry
+        self.other = fallback.Late(module, chip, options)
+        self.runner = (Simulated if chip.gpu is None else Native)(package, recorded, chip)
+        self.inputs = [i for i, place in enumerate(recorded.arguments) if place and place[0] == "input"]
+        self.params = [i for i, place in enumerate(recorded.arguments) if place and place[0] == "param"]
+        self.chosen, self.flags = None, packages.precision()
+
+    def __call__(self, *args):
+        if self.chosen is None or packages.precision() != self.flags:
+            return self.first(args)
+        return self.chosen(*args)
+
+    def packaged(self, *args):
+        """The graph's results by the package."""
+        given = [*map(self.formed, args, self.recorded.forms), *self.recorded.constants]
+        made = self.runner.run([given[i] for i in self.inputs], [given[i] for i in self.params], self.recorded.made) if self.recorded.made else []
+        return tuple(self.result(how, given, made) for how in self.recorded.outputs)
+
+    @staticmethod
+    def formed(x, form):
+        """An argument with the strides that the graph was recorded with: one that eager PyTorch made may have others."""
+        if form is None or x.stride() == form[1]:
+            return x
+        return torch.empty_strided(*form, dtype=x.dtype, device=x.device).copy_(x)
+
+    def result(self, how, given, made):
+        if how.kind == "value":
+            return how.value
+        if how.kind == "argument":
+            return seen(given[how.number], how)
+        if how.kind == "made":
+            return seen(made[how.number], how)
+        device = next((x.device for x in given if isinstance(x, torch.Tensor)), None)
+        empty = torch.empty_strided(how.size, how.stride, dtype=how.dtype, device=device)
+        return empty.copy_(made[how.number]) if how.kind == "copied" else empty
+
+    # ---- the first call
+
+    def first(self, args):
+        """Results of a call that settles what later calls run."""
+        self.flags = packages.precision()
+        if self.chip.gpu is not None and torch.cuda.is_current_stream_capturing():
+            return self.other(*args)            # nothing can be compared while a graph is captured
+        if self.options.choose == "always":
+            self.chosen = self.packaged
+            return self.packaged(*args)
+        found = self.checked(args)
+        if found is None:
+            return self.settle(self.other, args)
+        if self.options.choose == "measured" and self.chip.gpu is not None and not self.is_faster(args):
+            return self.settle(self.other, args)
+        self.chosen = self.packaged
+        return found
+
+    def settle(self, chosen, args):
+        self.chosen = chosen
+        return chosen(*args)
+
+    def checked(self, args):
+        """The package's results, if they are right; else None, and a folder that shows what is wrong."""
+        try:
+            found = self.packaged(*args)
+            verdict = check.compare(self.module, args, found)
+            why = None if verdict["ok"] else "wrong results: %s" % ("; ".join(verdict["words"][:2]) or "another form than eager's")
+        except RuntimeError as error:
+            found, verdict, why = None, {}, str(error)
+        self.entry.note_check(verdict, why)
+        if why is None:
+            return found
+        folder = failure.write(self, args, why)
+        fallback.once("cawb: a graph's kernels failed and it runs as %s: %s; %s reproduces it"
+                      % (fallback.name_of(self.chip, self.options), why, folder))
+        return None
+
+    def is_faster(self, args):
+        """Whether the package is no slower than the fallback, by times of both in turns; kept beside the package."""
+        name = "times-%s" % "-".join(map(str, self.flags))
+        times = self.package.note(name)
+        if times is None:
+            times = self.package.note(name, self.measured(args))
+        self.entry.note_times(times)
+        return statistics.median(times["cawb"]) <= statistics.median(times["other"])
+
+    def measured(self, args):
+        rivals, found = {"cawb": self.packaged, "other": self.other}, {"cawb": [], "other": []}
+        rounds = {}
+        for name, run in rivals.items():
+            run(*args)
+            rounds[name] = max(1, min(1000, int(LEAST / max(1e-7, timed(run, args, 3)))))
+        for _ in range(PAIRS):
+            for name, run in rivals.items():
+                found[name].append(timed(run, args, rounds[name]))
+        return found
+
+
+def timed(run, args, rounds):
+    """Seconds of one call, the processor's work included."""
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    for _ in range(rounds):
+        run(*args)
+    torch.cuda.synchronize()
+    return (time.perf_counter() - begin) / rounds

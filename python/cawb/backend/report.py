@@ -1,0 +1,120 @@
+"""report: what became of each graph, as lines of text and as a page."""
+import dataclasses
+import html
+import itertools
+import os
+import statistics
+import tempfile
+
+NUMBERS = itertools.count(1)
+HEADINGS = ("graph", "kind", "operators", "kernels", "runs", "error", "eager's error", "time", "other's time", "cache", "seconds to make")
+graphs = []
+
+
+@dataclasses.dataclass
+class PartEntry:
+    """One package, or one graph that has none (`why`)."""
+    graph: object
+    operators: int = 0
+    kernels: int = 0
+    hit: bool | None = None
+    why: str | None = None
+    checked: bool = False
+    error: float | None = None
+    eager: float | None = None
+    times: dict | None = None
+
+    def note_check(self, verdict, why):
+        self.checked, self.why = True, why
+        self.error, self.eager = verdict.get("error"), verdict.get("eager")
+        self.graph.changed()
+
+    def note_times(self, times):
+        self.times = times
+        if statistics.median(times["cawb"]) > statistics.median(times["other"]):
+            self.why = "the fallback is faster"
+        self.graph.changed()
+
+    def runs(self):
+        return "cawb" if self.why is None else self.graph.fallback
+
+    def cells(self):
+        times = {name: "%.3g ms" % (1e3 * statistics.median(found)) for name, found in (self.times or {}).items()}
+        error = ["" if e is None else "%.1e" % e for e in (self.error, self.eager)]
+        cache = {None: "", True: "hit", False: "miss"}[self.hit]
+        return [str(self.operators), str(self.kernels or ""), self.runs() if self.checked or self.why else "not called yet", *error,
+                times.get("cawb", ""), times.get("other", ""), cache]
+
+
+@dataclasses.dataclass
+class GraphEntry:
+    """One graph of AOTAutograd's. `left`: (operator, place, why) of what no package has."""
+    kind: str
+    options: object
+    owner: object = None
+    fallback: str = "eager"
+    seconds: float = 0.0
+    parts: list = dataclasses.field(default_factory=list)
+    left: list = dataclasses.field(default_factory=list)
+    number: int = dataclasses.field(default_factory=lambda: next(NUMBERS))
+
+    def part(self, **fields):
+        one = PartEntry(self, **fields)
+        self.parts.append(one)
+        return one
+
+    def changed(self):
+        if self.options.report:
+            write(self.options.report, [g for g in graphs if g.options.report == self.options.report])
+
+
+def add(entry):
+    graphs.append(entry)
+    return entry
+
+
+def of(owner=None):
+    """The graphs of one compiled function, or all of this process."""
+    return [g for g in graphs if owner is None or g.owner is owner]
+
+
+def rows(chosen):
+    for g in chosen:
+        for part in g.parts:
+            yield [str(g.number), g.kind, *part.cells(), "%.2g" % g.seconds]
+
+
+def reasons(chosen):
+    """A line for each operator that fell back, and for each package that does not run."""
+    for g in chosen:
+        for operator, place, why in g.left:
+            yield "graph %d: %s%s: %s" % (g.number, operator, " at " + place if place else "", why)
+        for part in g.parts:
+            if part.why:
+                yield "graph %d: %s" % (g.number, part.why)
+
+
+def text(chosen):
+    lines = [list(HEADINGS), *rows(chosen)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(HEADINGS))]
+    table = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
+    return "\n".join(table + list(reasons(chosen)))
+
+
+def page(chosen):
+    def row(cells, tag):
+        return "<tr>%s</tr>" % "".join("<%s>%s</%s>" % (tag, html.escape(c), tag) for c in cells)
+    body = [row(HEADINGS, "th"), *(row(cells, "td") for cells in rows(chosen))]
+    fell = "".join("<li>%s</li>" % html.escape(line) for line in reasons(chosen))
+    return ("<!doctype html><meta charset=utf-8><title>cawb: graphs</title><style>body{font:15px sans-serif;margin:2em}td,th{padding:3px 9px;"
+            "text-align:left;border-bottom:1px solid #ccc}</style><h1>Graphs of torch.compile(backend=\"cawb\")</h1><table>%s</table><ul>%s</ul>\n"
+            % ("".join(body), fell))
+
+
+def write(path, chosen):
+    folder = os.path.dirname(os.path.abspath(path))
+    os.makedirs(folder, exist_ok=True)
+    handle, new = tempfile.mkstemp(dir=folder)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(page(chosen))
+    os.replace(new, path)

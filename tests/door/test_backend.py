@@ -1,0 +1,202 @@
+"""The backend of torch.compile on the simulated device: a wheel registers it; values and gradients, what falls back and says so,
+what is guarded, and what is kept."""
+import importlib.util
+import json
+import logging
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+os.environ.setdefault("CAWB_PROGRAM", str(ROOT / "build" / "release" / "bin" / "cawb"))
+sys.path.insert(0, str(ROOT / "python"))
+
+import torch                                  # noqa: E402  pylint: disable=wrong-import-position
+import cawb                                   # noqa: E402  pylint: disable=wrong-import-position
+from cawb import backend                      # noqa: E402  pylint: disable=wrong-import-position
+from cawb.backend import fallback, report, simulated      # noqa: E402  pylint: disable=wrong-import-position
+
+LIMIT = 120
+
+
+def listed(x):
+    return list(x) if isinstance(x, (tuple, list)) else [x]
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="cawb-backend-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        torch.manual_seed(7)
+        torch._dynamo.reset()
+        fallback.said.clear()
+
+    def compiled(self, model, **options):
+        options = {"device": "sim:h100", "cache": os.path.join(self.folder, "packages"),
+                   "failures": os.path.join(self.folder, "failures"), **options}
+        return cawb.compile(model, **options)
+
+    def parts(self, compiled):
+        return [part for graph in report.of(backend.owner_of(compiled)) for part in graph.parts]
+
+    def near(self, found, wanted):
+        for a, b in zip(listed(found), listed(wanted), strict=True):
+            torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = torch.nn.Linear(6, 12), torch.nn.Linear(12, 3)
+
+    def forward(self, x):
+        return self.two(torch.nn.functional.gelu(self.one(x)))
+
+
+class Values(Folder):
+    def test_a_step_of_an_optimizer(self):
+        model, twin = Model(), Model()
+        twin.load_state_dict(model.state_dict())
+        compiled = self.compiled(model)
+        steps = [torch.optim.SGD(m.parameters(), lr=0.1) for m in (model, twin)]
+        for _ in range(3):
+            x = torch.randn(4, 6)
+            for one, step in zip((compiled, twin), steps):
+                step.zero_grad()
+                one(x).square().mean().backward()
+                step.step()
+            self.near([p.detach() for p in model.parameters()], [p.detach() for p in twin.parameters()])
+        with torch.no_grad():
+            self.near(compiled(x), twin(x))
+        self.assertEqual([part.runs() for part in self.parts(compiled)], ["cawb"] * 3)
+
+    def test_views_of_inputs_mutation_and_plain_values(self):
+        def program(x, y):
+            x.mul_(2)
+            return x[1:], y.t(), (x + y).sum(), 3
+        x, y = torch.randn(4, 4), torch.randn(4, 4)
+        given, other = (x.clone(), y.clone()), (x.clone(), y.clone())
+        with torch.no_grad():
+            found, wanted = self.compiled(program)(*given), program(*other)
+        self.near(found[:3], wanted[:3])
+        self.near(given, other)
+        self.assertEqual(found[3], 3)
+        self.assertEqual(found[0].untyped_storage().data_ptr(), given[0].untyped_storage().data_ptr())
+
+    def test_sizes(self):
+        compiled = self.compiled(lambda x: x.softmax(-1), sizes=2)
+        with self.assertLogs("cawb", logging.WARNING) as logs:
+            for rows in (2, 3, 4, 3, 5):
+                x = torch.randn(rows, 9)
+                self.near(compiled(x), x.softmax(-1))
+        self.assertEqual(len(self.parts(compiled)), 3)
+        self.assertIn("more than 2 sizes", logs.output[0])
+
+
+class Fallback(Folder):
+    def test_what_the_compiler_lacks_is_named_once_and_the_rest_runs(self):
+        def program(x):
+            return torch.linalg.inv(x.exp() @ x + 9 * torch.eye(4)).relu() + 1     # the line that is named
+        compiled, x = self.compiled(program), torch.rand(4, 4)
+        with self.assertLogs("cawb", logging.WARNING) as logs, torch.no_grad():
+            self.near(compiled(x), program(x))
+            compiled(x)
+        self.assertEqual(len(logs.output), 1)
+        line = program.__code__.co_firstlineno + 1
+        self.assertRegex(logs.output[0], r"linalg_inv_ex.* at .*test_backend\.py:%d " % line)
+        self.assertEqual([part.runs() for part in self.parts(compiled)], ["cawb", "cawb"])
+        self.assertIn("linalg_inv_ex", cawb.explain(compiled))
+
+    def test_a_kernel_that_fails_falls_back_and_leaves_a_folder(self):
+        compiled, x = self.compiled(lambda x: x * 3), torch.randn(5)
+        right = simulated.Simulated.run
+
+        def wrong(one, *args):
+            return [made + 1 for made in right(one, *args)]
+        with mock.patch.object(simulated.Simulated, "run", wrong), self.assertLogs("cawb", logging.WARNING) as logs:
+            self.near(compiled(x), x * 3)
+        self.near(compiled(x), x * 3)
+        self.assertIn("wrong results", logs.output[0])
+        folder, = pathlib.Path(self.folder, "failures").iterdir()
+        self.assertEqual(json.loads((folder / "reason.json").read_text())["chip"], "sim:h100")
+        spec = importlib.util.spec_from_file_location("reproduced", folder / "task.py")
+        task = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(task)
+        given = task.get_inputs()
+        self.near(task.Model()(*given), given[0] * 3)
+        self.assertTrue((folder / "kernel.cu").exists() and (folder / "plan.lua").exists())
+
+    def test_tensors_elsewhere_run_as_they_did(self):
+        with self.assertLogs("cawb", logging.WARNING) as logs:
+            self.near(cawb.compile(lambda x: x + 1, cache=None)(torch.ones(3)), torch.full((3,), 2.0))
+        self.assertIn("simulates a GPU", logs.output[0])
+
+    def test_unknown_options_are_refused(self):
+        for options, words in (({"chose": "always"}, "there is no option 'chose'"), ({"choose": "fast"}, "choose is one of"),
+                               ({"device": "h100"}, "device is")):
+            with self.assertRaisesRegex(ValueError, words):
+                cawb.compile(lambda x: x, **options)
+
+
+class Kept(Folder):
+    def test_packages_are_kept(self):
+        x = torch.randn(3, 5)
+        for wanted in (False, True):
+            torch._dynamo.reset()
+            compiled = self.compiled(torch.tanh)
+            self.near(compiled(x), x.tanh())
+            self.assertEqual([part.hit for part in self.parts(compiled)], [wanted])
+
+    def test_a_choice_holds_for_one_precision(self):
+        x, conv = torch.randn(3, 5), torch.backends.cudnn.conv
+        compiled = self.compiled(torch.tanh)
+        compiled(x)
+        self.addCleanup(setattr, conv, "fp32_precision", conv.fp32_precision)
+        with mock.patch.object(backend.part.check, "compare", wraps=backend.part.check.compare) as compare:
+            compiled(x)
+            self.assertEqual(compare.call_count, 0)
+            conv.fp32_precision = "tf32" if conv.fp32_precision != "tf32" else "ieee"
+            self.near(compiled(x), x.tanh())
+            self.assertEqual(compare.call_count, 1)
+
+    def test_the_report(self):
+        path = os.path.join(self.folder, "page.html")
+        compiled = self.compiled(lambda x: x.exp() - 1, report=path)
+        compiled(torch.randn(4))
+        page = pathlib.Path(path).read_text(encoding="utf-8")
+        self.assertIn("<td>inference</td>", page)
+        self.assertIn("miss", cawb.explain(compiled))
+
+
+@unittest.skipUnless(importlib.util.find_spec("pip"), "this Python has no pip")
+class Wheel(Folder):
+    def test_torch_compile_knows_the_name_once_the_wheel_is_installed(self):
+        tree, share = os.path.join(self.folder, "tree"), os.path.join(self.folder, "tree", "share", "cawb")
+        os.makedirs(os.path.join(tree, "bin"))
+        shutil.copytree(ROOT / "python" / "cawb_host", os.path.join(share, "python", "cawb_host"))
+        program = os.path.join(tree, "bin", "cawb")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nCAWB_HOME='%s' exec '%s' \"$@\"\n" % (ROOT, os.environ["CAWB_PROGRAM"]))
+        os.chmod(program, 0o755)
+        made = subprocess.run([sys.executable, str(ROOT / "cmake" / "wheel.py"), tree, str(ROOT / "python" / "cawb"), "0.1.0", self.folder],
+                              capture_output=True, text=True, check=True, timeout=LIMIT).stdout.strip()
+        into = os.path.join(self.folder, "installed")
+        subprocess.run([sys.executable, "-m", "pip", "install", "-q", "--no-index", "--no-deps", "--target", into, made], check=True,
+                       timeout=LIMIT, capture_output=True)
+        text = ("import torch\nassert 'cawb' in torch._dynamo.list_backends()\n"
+                "f = torch.compile(lambda x: x.sin() * 2, backend='cawb', options={'device': 'sim:h100', 'cache': None})\n"
+                "x = torch.randn(6)\nassert torch.allclose(f(x), x.sin() * 2)\n"
+                "import cawb\nassert ' cawb ' in cawb.explain(), cawb.explain()\n")
+        environment = {"PATH": os.environ["PATH"], "PYTHONPATH": into, "HOME": self.folder}
+        said = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, env=environment, cwd=self.folder,
+                              timeout=LIMIT, check=False)
+        self.assertEqual(said.returncode, 0, said.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
