@@ -4,6 +4,7 @@ import functools
 
 import torch
 
+from cawb.backend import native
 from cawb.backend.recording import Refused
 
 # Simulated devices by capability: their description names the architecture, and no GPU is touched by the compiler.
@@ -40,6 +41,8 @@ def find(example, options):
         if device.type != "cpu":
             raise Refused("options ask for %s, which takes tensors on the processor; these are on %s" % (options.device, device))
         return Chip(options.device)
+    if device.type == "cuda" and not native.library():
+        raise Refused("this build has no launcher for GPUs")
     if device.type != "cuda":
         raise Refused("its tensors are on the processor; options={\"device\": \"sim:h100\"} simulates a GPU")
     return of_gpu(device.index if device.index is not None else torch.cuda.current_device())

@@ -1,2 +1,9 @@
+"""native: launches packages on a GPU."""
+
+
+def library():
+    return None
+
+
 class Native:
     pass
