@@ -23,7 +23,7 @@ each("activations", "[torch.randn(5, 44) * 3]", "self.p = nn.PReLU(44)", {
   "F.relu(x)", "F.relu6(x)", "F.leaky_relu(x, 0.2)", "F.elu(x, 1.5)", "F.selu(x)", "F.celu(x, 0.7)", "F.gelu(x)",
   "F.gelu(x, approximate='tanh')", "F.silu(x)", "F.mish(x)", "F.softplus(x, 2, 3)", "F.hardtanh(x, -2, 0.5)", "F.hardswish(x)",
   "F.hardsigmoid(x)", "F.hardshrink(x)", "F.softshrink(x)", "F.tanhshrink(x)", "F.softsign(x)", "F.logsigmoid(x)",
-  "F.threshold(x, 0.3, 7)", "self.p(x)", "x.clamp(-1, 0.5)", "x.clamp(min=0)", "x.clamp(max=0.1)", "x.clamp(x * 0.5, x.abs())", "F.glu(x)",
+  "F.threshold(x, 0.3, 7)", "self.p(x)", "x.clamp(-1, 0.5)", "x.clamp(min=0)", "x.clamp(max=0.1)", "x + x.clamp(1, -1)", "x.clamp(x * 0.5, x.abs())", "F.glu(x)",
   "torch.nan_to_num(x)" })
 
 each("functions of two", "[torch.randn(6, 1, 21), torch.randn(5, 21) + 3]", nil, {
@@ -128,6 +128,8 @@ each("attention", "[torch.randn(2, 3, 32, 16), torch.randn(32, 32), torch.rand(3
   "F.scaled_dot_product_attention(x, x + 1, x * 2)", "F.scaled_dot_product_attention(x, x, x, is_causal=True)",
   "F.scaled_dot_product_attention(x, x, x, attn_mask=y)", "F.scaled_dot_product_attention(x, x, x, attn_mask=z, scale=0.3)" })
 
+each("attention with fewer heads of keys", "[torch.randn(2, 6, 32, 16), torch.randn(2, 2, 32, 16)]", nil, {
+  "F.scaled_dot_product_attention(x, y, y * 2, enable_gqa=True)", "F.scaled_dot_product_attention(x, y, y, enable_gqa=True, is_causal=True)" })
 each("convolutions", "[torch.randn(2, 4, 9, 8)]", "self.a = nn.Conv2d(4, 6, 3, 2, 1, bias=False)\nself.b = nn.Conv2d(4, 8, 3, groups=4)\n"
   .. "self.c = nn.ConvTranspose2d(4, 6, 3, 2, 1, 1)\nself.d = nn.ConvTranspose2d(4, 4, 3, 2, groups=4)\nself.e = nn.Conv1d(4, 5, 3, dilation=2)\n"
   .. "self.f = nn.Conv3d(1, 3, 2)\nself.g = nn.ConvTranspose3d(4, 2, 3)\nself.h = nn.Conv2d(4, 6, (3, 2), padding=(2, 1), padding_mode='circular')", {

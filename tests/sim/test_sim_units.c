@@ -131,6 +131,8 @@ static void test_clusters(sim_fixture *x) {
   ARG(x, cawb_addr, O);
   CHECK(launch(x, "neighbour", 6, 1, 32, 1, 0) == CAWB_ERR_CANDIDATE && strstr(x->err.msg, "is not divided by a cluster of (4,1,1)") != NULL);
   ARG(x, cawb_addr, O);
+  CHECK(launch(x, "stored_nowhere", 4, 1, 32, 1, 0) == CAWB_ERR_CANDIDATE && strstr(x->err.msg, "write of 4 bytes") != NULL);
+  ARG(x, cawb_addr, O);
   CHECK(launch(x, "left_early", 4, 1, 32, 1, 0) == CAWB_ERR_CANDIDATE && strstr(x->err.msg, "a block of the cluster that has ended") != NULL);
 }
 

@@ -58,7 +58,9 @@ int sim_cluster_move(sim_warp *w, const sim_insn *in, const uint32_t *addr, unsi
   int event = SIM_NEXT;
   for (unsigned l = 0; l < SIM_LANES; l++) at[l] = sim_cluster_within(addr[l]);
   while (left != 0 && event == SIM_NEXT) {
-    sim_exec *to = sim_cluster_member(w->exec, addr[__builtin_ctz(left)]);
+    unsigned first = (unsigned)__builtin_ctz(left);
+    sim_exec *to = sim_cluster_member(w->exec, addr[first]);
+    if (to == NULL) return sim_fault_memory(w, in, SIM_FAULT_ADDRESS, first, addr[first], size, SIM_SHARED, how);
     w->mask = 0;
     for (unsigned l = 0; l < SIM_LANES; l++)
       if ((left >> l & 1) && sim_cluster_member(w->exec, addr[l]) == to) w->mask |= 1u << l;

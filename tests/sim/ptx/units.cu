@@ -103,6 +103,16 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) neighbour(int *out) {
   asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
   out[blockIdx.x * 32 + threadIdx.x] = v;
 }
+// An address in a block that the cluster has not: the rank stands in its upper bits.
+extern "C" __global__ void __cluster_dims__(4, 1, 1) stored_nowhere(int *out) {
+  __shared__ int mine[32];
+  __shared__ unsigned long long bar;
+  asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(near(&bar)) : "memory");
+  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.s32 [%0], %1, [%2];"
+               ::"r"(near(mine + threadIdx.x) | 9u << 24), "r"(1), "r"(near(&bar)) : "memory");
+  out[threadIdx.x] = mine[threadIdx.x];
+}
 // Block 0 has ended when the others read what it had.
 extern "C" __global__ void __cluster_dims__(4, 1, 1) left_early(int *out) {
   __shared__ int mine[32];

@@ -19,7 +19,9 @@ end
 local powers = { [0] = "1.0", [0.5] = "sqrt(A)", [1] = "A", [2] = "A * A", [3] = "A * A * A", [-0.5] = "1.0 / sqrt(A)",
                  [-1] = "1.0 / A", [-2] = "1.0 / (A * A)" }
 
+-- As PyTorch's: the upper bound wins over a lower one beyond it.
 local function clamp(lo, hi, dtype)
+  if lo ~= nil and hi ~= nil and lo > hi then lo = hi end
   local most = hi ~= nil and ("A > %s ? %s : "):format(number(hi, dtype), number(hi, dtype)) or ""
   local least = lo ~= nil and ("A < %s ? %s : "):format(number(lo, dtype), number(lo, dtype)) or ""
   return ("(%s%sA)"):format(least, most)

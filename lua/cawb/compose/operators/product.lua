@@ -204,6 +204,19 @@ function M.cudnn_convolution_transpose(g, op)
   return convolution(g, op)
 end
 
+-- Keys or values of fewer heads than queries: each is for several queries' heads, next to each other.
+local function for_heads(g, x, heads, rank)
+  local given = rank > 2 and x.shape[rank - 2] or heads
+  if given == heads then return x end
+  local shape = table.move(x.shape, 1, rank, 1, {})
+  shape[rank - 2] = heads
+  return g:view(x, shape, function(i)
+    local from = table.move(i, 1, rank, 1, {})
+    from[rank - 2] = index.div(i[rank - 2], heads // given)
+    return from
+  end)
+end
+
 -- softmax(q k' * scale + mask) v; the mask may be of truth values.
 local function attention(g, op)
   local tools = require "cawb.compose.operators.tools"
@@ -211,6 +224,7 @@ local function attention(g, op)
   local mask = op.by.attn_bias or op.by.attn_mask
   local rank, dtype = #q.shape, q.dtype
   if op.args.dropout_p and op.args.dropout_p ~= 0 then return nil, "its dropout is random" end
+  k, v = for_heads(g, k, q.shape[rank - 2], rank), for_heads(g, v, q.shape[rank - 2], rank)
   local order = {}
   for d = 1, rank do order[d] = d end
   order[rank - 1], order[rank] = rank, rank - 1
