@@ -98,6 +98,7 @@ cawb_test_environment(TESTS judge/host/test_judge.py suite/test_report.py suite/
   learn/test_client.py
   SET "CAWB_PROGRAM=$<TARGET_FILE:cawb>" "CAWB_PYTHON=$<TARGET_FILE:warm_python>")
 cawb_test_environment(TESTS judge/python/test_jail.py judge/python/test_jail_limits.py SET "CAWB_JAIL_LIBRARY=$<TARGET_FILE:cawb_jail>")
+cawb_test_environment(TESTS cuda/test_launcher.py SET "CAWB_PROGRAM=$<TARGET_FILE:cawb>" "CAWB_LAUNCHER_LIBRARY=$<TARGET_FILE:cawb_launcher>")
 cawb_test_environment(TESTS ${python_tests} SET "CAWB_NATIVE_LIBRARY=$<TARGET_FILE:cawb_native>")
 
 # Programs of others that load a runtime of this build must load its sanitizer ahead of it.

@@ -51,7 +51,7 @@ class Forces(nn.Module):
 
     def energy(self, places):
         apart = places[:, None] - places[None]
-        far = (apart.square().sum(-1) + torch.eye(len(places))).sqrt()
+        far = (apart.square().sum(-1) + torch.eye(len(places), device=places.device)).sqrt()
         return (self.mlp(torch.exp(-(far[..., None] - self.centres).square())) * (far[..., None] < 3)).sum()
 
     def forward(self, places):
@@ -109,7 +109,7 @@ WHOLE = {
     "stack": function(lambda a, b: torch.stack([a, b], 1).flatten(1).sin(), (3, 4), (3, 4)),
     "matrix_vector": function(lambda a, x: (a @ x).relu(), (6, 9), (9,)),
     "long_row": function(lambda x: x.softmax(1).sum(0), (2, 3000)),
-    "gather": function(lambda x: x.gather(1, torch.arange(6).view(3, 2) % 4) * 2, (3, 4)),
+    "gather": function(lambda x: x.gather(1, torch.arange(6, device=x.device).view(3, 2) % 4) * 2, (3, 4)),
     "triangle": function(lambda x: x.tril().exp().sum(-1), (6, 6)),
 }
 # Whole graphs in eval, without gradients.

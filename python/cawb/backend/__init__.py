@@ -1,5 +1,6 @@
 """The backend of torch.compile: `torch.compile(model, backend="cawb", options={...})`. An installed wheel registers it under this
 name. AOTAutograd hands over graphs; packages of kernels run them, and a fallback runs what has no package."""
+import copy
 import time
 
 import torch
@@ -12,7 +13,7 @@ from torch._guards import TracingContext
 
 from cawb.backend import devices, fallback, lowering, packages, partition, recording, report, sizes
 from cawb.backend.options import Options, read
-from cawb.backend.part import Part
+from cawb.backend.part import Cut, Part
 
 __all__ = ["Options", "backend", "compile", "explain"]
 
@@ -41,6 +42,9 @@ class Compiler:
             run = self.whole(module, example, chip, entry)
         except lowering.Failed as why:
             return self.left(module, chip, entry, str(why))
+        except Exception as error:             # pylint: disable=broad-except   # a mistake in here is no reason to stop a program
+            fallback.log.debug("cawb: a graph", exc_info=True)
+            return self.left(module, chip, entry, "an error in the backend: %s: %s" % (type(error).__name__, error))
         entry.seconds = time.perf_counter() - begin
         entry.changed()
         return make_boxed_func(run)
@@ -59,16 +63,17 @@ class Compiler:
         except recording.Refused:
             return self.cut(module, example, chip, entry)
 
-    def part(self, module, example, params, chip, entry):
+    def part(self, module, example, params, chip, entry, alone=True):
         recorded = recording.record(module, example, params)
         if not recorded.made:
             entry.part(operators=0, why="it computes nothing")
             return fallback.eager(module)
         package = packages.get(recorded, chip, self.options)
-        one = entry.part(operators=recorded.operators, kernels=package.kernels(), hit=package.hit)
+        one = entry.part(operators=recorded.operators, kernels=package.kernels(), hit=package.hit, alone=alone)
         return Part(module, recorded, package, chip, self.options, one)
 
     def cut(self, module, example, chip, entry):
+        whole, module = module, torch.fx.GraphModule(module, copy.deepcopy(module.graph))
         bad = partition.refused(module, chip)
         for node, why in bad.items():
             entry.left.append((str(node.target), recording.place_of(node), why))
@@ -84,12 +89,13 @@ class Compiler:
             module, rest = partition.cut(module, bad, False)
             for call in rest:
                 partition.replace(module, call, lambda inner, _: fallback.Late(inner, chip, self.options))
-        return fallback.eager(module)
+        runs = [getattr(module, call.target).run for call in taken]
+        return Cut(fallback.eager(module), [run for run in runs if isinstance(run, Part)], whole, chip, self.options, entry)
 
     def inner(self, module, example, params, chip, entry):
         """The package of a part, or the fallback where the compiler takes its operators alone and not together."""
         try:
-            return self.part(module, example, params, chip, entry)
+            return self.part(module, example, params, chip, entry, alone=False)
         except recording.Refused as why:
             entry.part(operators=count(module), why=str(why))
             fallback.once("cawb: a part of a graph runs as %s: %s" % (entry.fallback, why))

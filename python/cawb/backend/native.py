@@ -1,9 +1,183 @@
-"""native: launches packages on a GPU."""
+"""native: launches packages on a GPU, through libcawb_launcher.so (core/cuda/launcher): on PyTorch's current stream, in memory of its
+caching allocator, without waiting."""
+import contextlib
+import ctypes
+import functools
+import os
+import threading
+
+import torch
+
+from cawb.process import program
+
+ALIGNED = 256        # bytes: where the kernels take tensors to begin, and where PyTorch's allocator begins them
+ROOM = 512           # bytes of an error's words
+U32, U64 = ctypes.c_uint32, ctypes.c_uint64
 
 
+class Ref(ctypes.Structure):
+    _fields_ = [("at", U64), ("tensor", U64), ("plus", U64)]
+
+
+class Step(ctypes.Structure):
+    _fields_ = [("kernel", ctypes.c_char_p), ("grid", U32 * 3), ("block", U32 * 3), ("cluster", U32 * 3), ("shared", U32),
+                ("cooperative", U32), ("pattern", U32), ("args", ctypes.c_char_p), ("args_size", U64), ("refs", ctypes.POINTER(Ref)),
+                ("nrefs", U64), ("tensor", U64), ("bytes", U64)]
+
+
+@functools.lru_cache(None)
 def library():
-    return None
+    """The launcher, or None where this build has none."""
+    near = os.path.dirname(os.path.dirname(os.path.realpath(program())))
+    path = os.environ.get("CAWB_LAUNCHER_LIBRARY") or os.path.join(near, "lib", "libcawb_launcher.so")
+    if not os.path.exists(path):
+        return None
+    found = ctypes.CDLL(path)
+    pointer, text = ctypes.c_void_p, ctypes.c_char_p
+    found.cawb_launcher_new.argtypes = [ctypes.POINTER(pointer), text, ctypes.POINTER(Step), ctypes.c_size_t, text, ctypes.c_size_t]
+    found.cawb_launcher_run.argtypes = [pointer, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, pointer, ctypes.POINTER(U64), text,
+                                        ctypes.c_size_t]
+    found.cawb_launcher_counts.argtypes = [pointer, ctypes.POINTER(U64 * 3)]
+    found.cawb_launcher_free.argtypes, found.cawb_launcher_free.restype = [pointer], None
+    return found
+
+
+def three(values):
+    return (U32 * 3)(*[max(1, int(v)) for v in values])
+
+
+def step_of(about):
+    """A step of a package's plan as the library takes it."""
+    if about["kind"] == "fill":
+        return Step(tensor=int(about["tensor"]), bytes=int(about["bytes"]), pattern=int(about["pattern"]), cluster=three([1, 1, 1]))
+    refs = (Ref * len(about["refs"]))(*[Ref(*map(int, ref)) for ref in about["refs"]])
+    args = bytes.fromhex(about["args"])
+    return Step(kernel=about["kernel"].encode(), grid=three(about["grid"]), block=three(about["block"]), cluster=three(about["cluster"]),
+                shared=int(about["shared"]), cooperative=int(about["cooperative"]), args=args, args_size=len(args),
+                refs=ctypes.cast(refs, ctypes.POINTER(Ref)), nrefs=len(refs))
+
+
+def touched(steps):
+    """Numbers of the tensors that steps read or write."""
+    return {int(s["tensor"]) for s in steps if s["kind"] == "fill"} | {int(ref[1]) for s in steps for ref in s.get("refs", ())}
+
+
+def placed(tensors, numbers):
+    """(number, place) in one allocation for each of these tensors, and its size in bytes."""
+    places, size = [], 0
+    for i in sorted(numbers):
+        places.append((i, size))
+        size += (int(tensors[i]["bytes"]) + ALIGNED - 1) // ALIGNED * ALIGNED
+    return places, size
+
+
+# ---- what PyTorch knows of the GPU
+
+def on(index):
+    """Nothing to do where the device is the current one, which is the usual case."""
+    return contextlib.nullcontext() if torch.cuda.current_device() == index else torch.cuda.device(index)
+
+
+def stream_of(index):
+    return torch._C._cuda_getCurrentRawStream(index)           # pylint: disable=protected-access
+
+
+def is_capturing():
+    return torch.cuda.is_current_stream_capturing()
 
 
 class Native:
-    pass
+    """A package on one GPU."""
+
+    def __init__(self, package, recorded, chip, options):
+        self.index, self.device, self.made = chip.gpu, torch.device("cuda", chip.gpu), recorded.made
+        tensors, prepare, call = (package.export[name] for name in ("tensors", "prepare", "call"))
+        self.tensors, self.steps, self.first = len(tensors), prepare + call, len(prepare)
+        self.graph = int(0 < options.cuda_graph <= len(call))
+        by_role = {role: [i for i, t in enumerate(tensors) if t["role"] == role] for role in ("input", "param", "output", "scratch")}
+        self.given, self.outputs = by_role["input"] + by_role["param"], by_role["output"]
+        before, during, scratch = touched(prepare), touched(call), set(by_role["scratch"])
+        self.kept, self.kept_size = placed(tensors, scratch & before)
+        self.scratch, self.scratch_size = placed(tensors, (scratch & during) - before)
+        self.read = [i - len(by_role["input"]) for i in range(len(self.given)) if self.given[i] in before]
+        self.read = [k for k in self.read if k >= 0]
+        self.prepared, self.lock = {}, threading.Lock()
+        self.handle = self.loaded(package)
+
+    def loaded(self, package):
+        cubin = package.path("kernel.cubin")
+        with open(cubin if os.path.exists(cubin) else package.path("kernel.ptx"), "rb") as file:
+            image = file.read() + b"\0"
+        self.held = (Step * max(1, len(self.steps)))(*map(step_of, self.steps))
+        self.image, handle, said = image, ctypes.c_void_p(), ctypes.create_string_buffer(ROOM)
+        with on(self.index):
+            torch.cuda.current_stream(self.index)           # the context exists from here on
+            if library().cawb_launcher_new(ctypes.byref(handle), image, self.held, len(self.steps), said, ROOM):
+                raise RuntimeError("cawb: %s" % said.value.decode())
+        return handle
+
+    def enqueue(self, first, count, graph, stream, addresses):
+        said = ctypes.create_string_buffer(ROOM)
+        if library().cawb_launcher_run(self.handle, first, count, graph, stream, addresses, said, ROOM):
+            raise RuntimeError("cawb: %s" % said.value.decode())
+
+    def run(self, inputs, params):
+        """The computed tensors, in order."""
+        with on(self.index):
+            return self.launched(inputs, params)
+
+    def launched(self, inputs, params):
+        given = [t if t.data_ptr() % ALIGNED == 0 else aligned(t) for t in (*inputs, *params)]
+        addresses = (U64 * self.tensors)()
+        for i, t in zip(self.given, given):
+            addresses[i] = t.data_ptr()
+        made = [torch.empty(size, dtype=dtype, device=self.device) for dtype, size in self.made]
+        for i, t in zip(self.outputs, made):
+            addresses[i] = t.data_ptr()
+        stream = stream_of(self.index)
+        kept = self.prepare(params, stream, addresses) if self.first else None
+        if self.scratch:
+            room = torch.empty(self.scratch_size, dtype=torch.uint8, device=self.device)
+            at = room.data_ptr()
+            for i, place in self.scratch:
+                addresses[i] = at + place
+        self.enqueue(self.first, len(self.steps) - self.first, self.graph, stream, addresses)
+        del kept                                    # until here nobody else may have that memory
+        return made
+
+    # ---- what parameters alone make up
+
+    def prepare(self, params, stream, addresses):
+        """Has it in memory: as it was made by an earlier call on this stream with the same parameters, or made now. A CUDA graph
+        that is being captured gets its own, for it is executed again when parameters have changed. Returns that memory. The
+        parameters of a state are kept, so that nobody else gets their addresses."""
+        capturing = is_capturing()
+        state = None if capturing else state_of([params[k] for k in self.read])
+        with self.lock:
+            known = None if capturing else self.prepared.get(stream)
+            room = known[1] if known else torch.empty(max(1, self.kept_size), dtype=torch.uint8, device=self.device)
+            at = room.data_ptr()
+            for i, place in self.kept:
+                addresses[i] = at + place
+            if known is None or state is None or known[0] != state:
+                self.enqueue(0, self.first, 0, stream, addresses)
+                if not capturing:
+                    self.prepared[stream] = (state, room, [params[k] for k in self.read])
+        return room
+
+    def counts(self):
+        """How many graphs were made, nodes of them changed, and kernels started one by one."""
+        found = (U64 * 3)()
+        library().cawb_launcher_counts(self.handle, ctypes.byref(found))
+        return list(found)
+
+
+def aligned(tensor):
+    return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device).copy_(tensor)
+
+
+def state_of(tensors):
+    """What changes when a parameter changes; None where nothing would."""
+    if any(t.is_inference() for t in tensors):
+        return None
+    return tuple((t.data_ptr(), t._version) for t in tensors)            # pylint: disable=protected-access

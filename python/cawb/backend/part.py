@@ -1,4 +1,5 @@
 """part: a graph that became a package, with its fallback. The first call decides which of the two stays."""
+import hashlib
 import statistics
 import time
 
@@ -23,7 +24,7 @@ class Part:
     def __init__(self, module, recorded, package, chip, options, entry):
         self.module, self.recorded, self.package, self.chip, self.options, self.entry = module, recorded, package, chip, options, entry
         self.other = fallback.Late(module, chip, options)
-        self.runner = (Simulated if chip.gpu is None else Native)(package, recorded, chip)
+        self.runner = (Simulated if chip.gpu is None else Native)(package, recorded, chip, options)
         self.inputs = [i for i, place in enumerate(recorded.arguments) if place and place[0] == "input"]
         self.params = [i for i, place in enumerate(recorded.arguments) if place and place[0] == "param"]
         self.chosen, self.flags = None, packages.precision()
@@ -36,7 +37,7 @@ class Part:
     def packaged(self, *args):
         """The graph's results by the package."""
         given = [*map(self.formed, args, self.recorded.forms), *self.recorded.constants]
-        made = self.runner.run([given[i] for i in self.inputs], [given[i] for i in self.params], self.recorded.made) if self.recorded.made else []
+        made = self.runner.run([given[i] for i in self.inputs], [given[i] for i in self.params]) if self.recorded.made else []
         return tuple(self.result(how, given, made) for how in self.recorded.outputs)
 
     @staticmethod
@@ -70,7 +71,7 @@ class Part:
         found = self.checked(args)
         if found is None:
             return self.settle(self.other, args)
-        if self.options.choose == "measured" and self.chip.gpu is not None and not self.is_faster(args):
+        if self.entry.alone and not is_faster(self, self.packaged, args, self.package, "times"):
             return self.settle(self.other, args)
         self.chosen = self.packaged
         return found
@@ -95,25 +96,52 @@ class Part:
                       % (fallback.name_of(self.chip, self.options), why, folder))
         return None
 
-    def is_faster(self, args):
-        """Whether the package is no slower than the fallback, by times of both in turns; kept beside the package."""
-        name = "times-%s" % "-".join(map(str, self.flags))
-        times = self.package.note(name)
-        if times is None:
-            times = self.package.note(name, self.measured(args))
-        self.entry.note_times(times)
-        return statistics.median(times["cawb"]) <= statistics.median(times["other"])
 
-    def measured(self, args):
-        rivals, found = {"cawb": self.packaged, "other": self.other}, {"cawb": [], "other": []}
-        rounds = {}
-        for name, run in rivals.items():
-            run(*args)
-            rounds[name] = max(1, min(1000, int(LEAST / max(1e-7, timed(run, args, 3)))))
-        for _ in range(PAIRS):
-            for name, run in rivals.items():
-                found[name].append(timed(run, args, rounds[name]))
+class Cut:
+    """A graph that was cut: its parts choose by their results, and their whole is timed beside the fallback of the whole graph."""
+
+    def __init__(self, run, parts, module, chip, options, entry):
+        self.run, self.parts, self.chip, self.options, self.entry = run, parts, chip, options, entry
+        self.other, self.chosen, self.flags = fallback.Late(module, chip, options), None, None
+        self.name = "whole-" + hashlib.sha256(module.code.encode()).hexdigest()[:16]
+
+    def __call__(self, *args):
+        if self.chosen is None or packages.precision() != self.flags:
+            return self.first(args)
+        return self.chosen(*args)
+
+    def first(self, args):
+        self.flags, found = packages.precision(), self.run(*args)
+        if not self.parts or self.chip.gpu is not None and torch.cuda.is_current_stream_capturing():
+            return found
+        with torch.random.fork_rng(devices=[] if self.chip.gpu is None else [self.chip.gpu]):
+            self.chosen = self.run if is_faster(self, self.run, args, self.parts[0].package, self.name) else self.other
         return found
+
+
+# ---- times
+
+def is_faster(one, run, args, package, name):
+    """Whether `run` is no slower than the fallback, by times of both in turns, which are kept beside the package. Without a GPU,
+    and where it was not asked for, it counts as such."""
+    if one.options.choose != "measured" or one.chip.gpu is None:
+        return True
+    name = "-".join([name, *map(str, one.flags)])
+    times = package.note(name) or package.note(name, measured({"cawb": run, "other": one.other}, args))
+    one.entry.note_times(times)
+    return statistics.median(times["cawb"]) <= statistics.median(times["other"])
+
+
+def measured(rivals, args):
+    """Seconds of calls, in turns."""
+    found, rounds = {name: [] for name in rivals}, {}
+    for name, run in rivals.items():
+        run(*args)
+        rounds[name] = max(1, min(1000, int(LEAST / max(1e-7, timed(run, args, 3)))))
+    for _ in range(PAIRS):
+        for name, run in rivals.items():
+            found[name].append(timed(run, args, rounds[name]))
+    return found
 
 
 def timed(run, args, rounds):

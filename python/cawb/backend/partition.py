@@ -86,9 +86,9 @@ def cut(module, bad, wanted):
     """Fuses what is taken (or, where not `wanted`, what is not) into modules of its own; returns the nodes that call them."""
     partitioner = CapabilityBasedPartitioner(module, Taken(bad, wanted), allows_single_node_partition=True)
     chosen = [p for p in partitioner.propose_partitions() if not moves_only(p)]
-    before = {n for n in module.graph.nodes if n.op == "call_module"}
-    fused = partitioner.fuse_partitions(chosen, prefix="taken_" if wanted else "left_")
-    return fused, [n for n in fused.graph.nodes if n.op == "call_module" and n not in before]
+    prefix = "taken_" if wanted else "left_"
+    fused = partitioner.fuse_partitions(chosen, prefix=prefix)
+    return fused, [n for n in fused.graph.nodes if n.op == "call_module" and n.target.startswith(prefix)]
 
 
 class Called(torch.nn.Module):

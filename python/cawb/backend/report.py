@@ -11,6 +11,10 @@ HEADINGS = ("graph", "kind", "operators", "kernels", "runs", "error", "eager's e
 graphs = []
 
 
+def is_slower(times):
+    return times is not None and statistics.median(times["cawb"]) > statistics.median(times["other"])
+
+
 @dataclasses.dataclass
 class PartEntry:
     """One package, or one graph that has none (`why`)."""
@@ -18,6 +22,7 @@ class PartEntry:
     operators: int = 0
     kernels: int = 0
     hit: bool | None = None
+    alone: bool = True             # it is timed by itself; a part of a graph is not
     why: str | None = None
     checked: bool = False
     error: float | None = None
@@ -31,15 +36,16 @@ class PartEntry:
 
     def note_times(self, times):
         self.times = times
-        if statistics.median(times["cawb"]) > statistics.median(times["other"]):
+        if is_slower(times):
             self.why = "the fallback is faster"
         self.graph.changed()
 
     def runs(self):
-        return "cawb" if self.why is None else self.graph.fallback
+        return "cawb" if self.why is None and not is_slower(self.graph.times) else self.graph.fallback
 
     def cells(self):
-        times = {name: "%.3g ms" % (1e3 * statistics.median(found)) for name, found in (self.times or {}).items()}
+        shown = self.times if self.alone else self.graph.times
+        times = {name: "%.3g ms" % (1e3 * statistics.median(found)) for name, found in (shown or {}).items()}
         error = ["" if e is None else "%.1e" % e for e in (self.error, self.eager)]
         cache = {None: "", True: "hit", False: "miss"}[self.hit]
         return [str(self.operators), str(self.kernels or ""), self.runs() if self.checked or self.why else "not called yet", *error,
@@ -48,12 +54,13 @@ class PartEntry:
 
 @dataclasses.dataclass
 class GraphEntry:
-    """One graph of AOTAutograd's. `left`: (operator, place, why) of what no package has."""
+    """One graph of AOTAutograd's. `left`: (operator, place, why) of what no package has; `times`: of a graph that was cut, whole."""
     kind: str
     options: object
     owner: object = None
     fallback: str = "eager"
     seconds: float = 0.0
+    times: dict | None = None
     parts: list = dataclasses.field(default_factory=list)
     left: list = dataclasses.field(default_factory=list)
     number: int = dataclasses.field(default_factory=lambda: next(NUMBERS))
@@ -62,6 +69,10 @@ class GraphEntry:
         one = PartEntry(self, **fields)
         self.parts.append(one)
         return one
+
+    def note_times(self, times):
+        self.times = times
+        self.changed()
 
     def changed(self):
         if self.options.report:
@@ -89,6 +100,8 @@ def reasons(chosen):
     for g in chosen:
         for operator, place, why in g.left:
             yield "graph %d: %s%s: %s" % (g.number, operator, " at " + place if place else "", why)
+        if is_slower(g.times):
+            yield "graph %d: the fallback of the whole graph is faster" % g.number
         for part in g.parts:
             if part.why:
                 yield "graph %d: %s" % (g.number, part.why)

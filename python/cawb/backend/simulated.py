@@ -91,7 +91,7 @@ def describe(share, number):
 class Simulated:
     """A package on the simulated device. Every call gets the parameters as they are, so nothing prepared is old."""
 
-    def __init__(self, package, recorded, chip):
+    def __init__(self, package, recorded, chip, _options=None):
         self.package, self.device, self.request = package, chip.simulated, recorded.request
 
     def load(self, worker, params):
@@ -104,9 +104,8 @@ class Simulated:
         worker.call(request, [params])
         worker.loaded = self
 
-    def run(self, inputs, params, made):
-        """The computed tensors, in order; `made` is not needed: their forms are in the request."""
-        del made
+    def run(self, inputs, params):
+        """The computed tensors, in order."""
         specs = [self.request[name] for name in ("inputs", "params", "outputs")]
         shares = [shared(inputs, specs[0], "inputs"), shared(params, specs[1], "params"), shared([], specs[2], "outputs")]
         with lock:

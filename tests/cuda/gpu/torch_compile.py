@@ -1,0 +1,205 @@
+"""The backend of torch.compile on a GPU: python3 torch_compile.py [--wheel]. Small programs against eager PyTorch, forward and backward; steps
+of an optimizer; streams; CUDA graphs; and what a call costs the processor. It prints a line each and ends with 1 where one failed.
+
+Of a checkout: CAWB_PROGRAM=build/install/bin/cawb python3 tests/cuda/gpu/torch_compile.py
+"""
+import pathlib
+import sys
+import tempfile
+import time
+import traceback
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "tests" / "support")] + ([] if "--wheel" in sys.argv else [str(ROOT / "python")])
+
+import torch                                  # noqa: E402  pylint: disable=wrong-import-position
+import cawb                                   # noqa: E402  pylint: disable=wrong-import-position
+import compiled_models                        # noqa: E402  pylint: disable=wrong-import-position
+from cawb import backend                      # noqa: E402  pylint: disable=wrong-import-position
+from cawb.backend import native, part, report             # noqa: E402  pylint: disable=wrong-import-position
+
+FOLDER = tempfile.mkdtemp(prefix="cawb-gpu-")
+failed = []
+
+
+def check(name, f):
+    begin = time.perf_counter()
+    torch.manual_seed(3)
+    torch._dynamo.reset()                     # pylint: disable=protected-access
+    try:
+        said = f() or ""
+    except Exception as error:                # pylint: disable=broad-except
+        traceback.print_exc()
+        said = "FAILED: %s" % error
+        failed.append(name)
+    print("%-28s %s  (%.1f s)" % (name, said, time.perf_counter() - begin), flush=True)
+
+
+def compiled(model, **options):
+    return cawb.compile(model, cache=FOLDER, failures=FOLDER, **{"choose": "verified", **options})
+
+
+def moved(make):
+    module, inputs = make()
+    return module.cuda() if isinstance(module, torch.nn.Module) else module, [x.cuda() for x in inputs]
+
+
+def parts(fast):
+    return [p for g in report.of(backend.owner_of(fast)) for p in g.parts]
+
+
+def same(found, wanted):
+    for a, b in zip(found, wanted, strict=True):
+        if b is not None:
+            torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
+
+
+def program(make, gradients):
+    def run():
+        module, inputs = moved(make)
+        fast = compiled(module)
+        for _ in range(2):                    # the second call is not checked by the backend itself
+            same(*[compiled_models.results(f, module, inputs, gradients) for f in (fast, module)])
+        found = parts(fast)
+        if any(p.checked and p.why for p in found):
+            raise AssertionError(cawb.explain(fast))
+        return "%d packages, %d kernels" % (len(found), sum(p.kernels for p in found))
+    return run
+
+
+def optimizer():
+    model, twin = (torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 8)).cuda() for _ in range(2))
+    twin.load_state_dict(model.state_dict())
+    fast, steps = compiled(model), [torch.optim.SGD(m.parameters(), lr=0.1) for m in (model, twin)]
+    for _ in range(5):
+        x = torch.randn(32, 64, device="cuda")
+        for one, step in zip((fast, twin), steps):
+            step.zero_grad()
+            one(x).square().mean().backward()
+            step.step()
+        with torch.no_grad():
+            same([fast(x)], [twin(x)])
+    same(list(model.parameters()), list(twin.parameters()))
+
+
+def convolutions_with_new_weights():
+    model = torch.nn.Sequential(torch.nn.Conv2d(16, 32, 3), torch.nn.BatchNorm2d(32), torch.nn.ReLU()).cuda().eval()
+    fast, x = compiled(model), torch.randn(4, 16, 20, 20, device="cuda")
+    with torch.no_grad(), torch.backends.cudnn.flags(allow_tf32=False):
+        for _ in range(3):
+            same([fast(x)], [model(x)])
+            for p in model.parameters():
+                p.mul_(0.9).add_(0.01)
+
+
+def streams():
+    fast, x = compiled(lambda x: (x @ x).softmax(-1) + 1), torch.randn(256, 256, device="cuda")
+    wanted = (x @ x).softmax(-1) + 1
+    fast(x)
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        found = [fast(x) for _ in range(20)]
+    torch.cuda.current_stream().wait_stream(side)
+    for one in found:
+        same([one], [wanted])
+
+
+def captured():
+    """The user's own CUDA graph around a compiled function, after an update of its weights."""
+    model, x = torch.nn.Linear(64, 64).cuda(), torch.randn(32, 64, device="cuda")
+    fast = compiled(model)
+    with torch.no_grad():
+        fast(x)
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            out = fast(x)
+        model.weight.mul_(2)
+        graph.replay()
+        same([out], [model(x)])
+
+
+def deep(kernels):
+    """A chain of so many kernels at least."""
+    def f(x):
+        for _ in range(kernels):
+            x = (x - x.amax()).softmax(-1) * 3
+        return x
+    return f
+
+
+def in_a_graph():
+    made = []
+    before = native.Native.__init__
+
+    def noted(one, *given):
+        before(one, *given)
+        made.append(one)
+    native.Native.__init__ = noted
+    try:
+        f, x = deep(8), torch.randn(64, 128, device="cuda")
+        fast = compiled(f)
+        found = [fast(x) for _ in range(4)]
+    finally:
+        native.Native.__init__ = before
+    for one in found:
+        same([one], [f(x)])
+    graphs, changed, started = made[0].counts()
+    if graphs != 1:
+        raise AssertionError("no CUDA graph was made: %r" % made[0].counts())
+    return "%d kernels, %d nodes changed in 4 calls, %d started alone" % (parts(fast)[0].kernels, changed, started)
+
+
+def host_cost(kernels, graph):
+    """Microseconds of the processor for a call: the package's alone, and the compiled function's with PyTorch's share of it."""
+    def run():
+        f, x = deep(kernels), torch.randn(8, 32, device="cuda")
+        fast = compiled(f, cuda_graph=graph)
+        fast(x)
+        own = [o for o in gc_parts() if o.options is report.of(backend.owner_of(fast))[0].options][0]
+        costs = []
+        for call in (lambda: own.packaged(x), lambda: fast(x)):
+            best = 1e9
+            for _ in range(20):
+                torch.cuda.synchronize()
+                begin = time.perf_counter()
+                for _ in range(20):           # few enough that the queue is never full
+                    call()
+                best = min(best, (time.perf_counter() - begin) / 20)
+            costs.append(1e6 * best)
+        count = parts(fast)[0].kernels
+        return "%d kernels: %.1f us (goal %s), %.1f us with PyTorch's share" % (count, costs[0], 10 if graph else 15 + 2 * count, costs[1])
+    return run
+
+
+def gc_parts():
+    import gc                                 # pylint: disable=import-outside-toplevel
+    return [o for o in gc.get_objects() if isinstance(o, part.Part)]
+
+
+def measured():
+    """A model as users have it: which of the two stays, and by which times."""
+    model = torch.nn.Sequential(*[layer for _ in range(4) for layer in (torch.nn.Conv2d(64, 64, 3, padding=1), torch.nn.BatchNorm2d(64),
+                                                                       torch.nn.ReLU())]).cuda().eval()
+    fast, x = compiled(model, choose="measured"), torch.randn(32, 64, 56, 56, device="cuda")
+    with torch.no_grad():
+        fast(x)
+    return "\n" + cawb.explain(fast)
+
+
+def main():
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    print("%s, PyTorch %s" % (torch.cuda.get_device_name(), torch.__version__))
+    for group, gradients in ((compiled_models.WHOLE, True), (compiled_models.EVAL, False), (compiled_models.PARTS, True)):
+        for name, make in group.items():
+            check(name, program(make, gradients))
+    for f in (optimizer, convolutions_with_new_weights, streams, captured, in_a_graph, measured):
+        check(f.__name__, f)
+    for kernels, graph in ((1, 0), (8, 0), (8, 9), (32, 9)):
+        check("host cost", host_cost(kernels, graph))
+    print("%d failed%s" % (len(failed), ": " + ", ".join(failed) if failed else ""))
+    return 1 if failed else 0
+
+
+sys.exit(main())

@@ -1,0 +1,145 @@
+"""The launcher of the backend of torch.compile, on a libcuda that only writes down what it is asked: parameter blocks, graphs and what is
+changed in them, parameters whose packed forms are made again, and what happens where the driver fails."""
+import contextlib
+import ctypes
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+from unittest import mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+os.environ.setdefault("CAWB_PROGRAM", str(ROOT / "build" / "release" / "bin" / "cawb"))
+LIBRARY = os.environ.setdefault("CAWB_LAUNCHER_LIBRARY", str(ROOT / "build" / "release" / "lib" / "libcawb_launcher.so"))
+sys.path.insert(0, str(ROOT / "python"))
+
+import torch                                  # noqa: E402  pylint: disable=wrong-import-position
+from cawb.backend import native               # noqa: E402  pylint: disable=wrong-import-position
+
+
+class OnProcessor(native.Native):
+    """Its tensors are on the processor: the driver below touches none."""
+
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, torch.device("cpu") if name == "device" else value)
+
+
+def kernel(name, refs, args, **more):
+    return {"kind": "launch", "kernel": name, "grid": [2, 1, 1], "block": [64, 1, 1], "cluster": [1, 1, 1], "shared": 0, "cooperative": False,
+            "args": args, "refs": refs, **more}
+
+
+# A fill and two kernels; with a parameter, one kernel that packs it.
+TENSORS = [{"role": role, "bytes": size} for role, size in (("input", 64), ("param", 64), ("output", 64), ("scratch", 64), ("scratch", 100),
+                                                           ("scratch", 10))]
+PREPARE = [kernel("pack", [[0, 1, 0], [8, 5, 0]], "00" * 16)]
+CALL = [{"kind": "fill", "tensor": 3, "bytes": 64, "pattern": 7},
+        kernel("first", [[8, 0, 0], [16, 4, 4]], "0102030405060708" + "00" * 16, shared=65536),
+        kernel("second", [[0, 2, 0], [8, 5, 0]], "00" * 16, cluster=[2, 1, 1], cooperative=True)]
+
+
+def beginning(size):
+    """A tensor that begins where PyTorch's allocator begins one on a GPU."""
+    room = torch.empty(size + 64)
+    return room[-room.data_ptr() // 4 % 64:][:size]
+
+
+@unittest.skipUnless(os.path.exists(LIBRARY), "the launcher is not built")
+class Launcher(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.room = tempfile.TemporaryDirectory(prefix="cawb-launcher-")
+        cls.folder = pathlib.Path(cls.room.name)
+        (cls.folder / "image").write_bytes(b"machine code")
+        fake = str(cls.folder / "libcuda.so.1")
+        subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-Wall", "-Werror", "-Wl,-soname,libcuda.so.1", "-o", fake,
+                        str(ROOT / "tests" / "cuda" / "fake_driver.c")], check=True)
+        ctypes.CDLL(fake)                     # the launcher finds it by its name
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.room.cleanup()
+
+    def drive(self, graph, **more):
+        """Three calls, the third with a changed parameter: what failed, the facts, and the driver's lines."""
+        log = self.folder / "log"
+        log.unlink(missing_ok=True)
+        log.touch()
+        package = types.SimpleNamespace(export={"tensors": TENSORS, "prepare": PREPARE, "call": CALL}, path=lambda _: str(self.folder / "image"))
+        said, outs, x, w = [], [], beginning(16), beginning(16)
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(mock.patch.dict(os.environ, {"FAKE_LOG": str(log), **more}))
+            for where, name, value in ((native, "on", lambda _: contextlib.nullcontext()), (native, "stream_of", lambda _: 0x77),
+                                       (native, "is_capturing", lambda: "FAKE_CAPTURING" in more), (torch.cuda, "current_stream", mock.Mock())):
+                stack.enter_context(mock.patch.object(where, name, value))
+            one = OnProcessor(package, types.SimpleNamespace(made=[(torch.float32, (16,))]), types.SimpleNamespace(gpu=0),
+                              types.SimpleNamespace(cuda_graph=graph))
+            for number in range(3):
+                if number == 2:
+                    w.mul_(2)
+                try:
+                    outs += one.run([x], [w])
+                except RuntimeError as error:
+                    said.append(str(error))
+            facts = {"counts": one.counts(), "x": x.data_ptr(), "outs": [o.data_ptr() for o in outs]}
+        return said, facts, log.read_text().strip().split("\n")
+
+    @staticmethod
+    def address(line, at):
+        """The address at a byte of a line's parameter block."""
+        return int.from_bytes(bytes.fromhex(line.split("args ")[1].split(" ")[0])[at:at + 8], "little")
+
+    def test_plain_launches(self):
+        said, facts, lines = self.drive(0)
+        self.assertEqual(said, [])
+        self.assertEqual(facts["counts"], [0, 0, 8])                # twice packed, three calls of two kernels
+        self.assertIn("set first 8 65536", lines)
+        packed = [i for i, line in enumerate(lines) if line.startswith("launch pack")]
+        self.assertEqual(len(packed), 2)                            # for the second call nothing had changed
+        first = next(line for line in lines if line.startswith("launch first"))
+        self.assertIn("args 0102030405060708", first)
+        self.assertEqual(self.address(first, 8), facts["x"])
+        self.assertIn("stream 0x77", first)
+        fill = next(line for line in lines if line.startswith("fill"))
+        self.assertIn(" 7 16 ", fill)
+        scratch = int(fill.split(" ")[1], 16)
+        self.assertEqual(self.address(first, 16), scratch + 256 + 4)          # one allocation, its parts at multiples of 256
+        second = [line for line in lines if line.startswith("launch second")]
+        self.assertEqual([self.address(line, 0) for line in second], facts["outs"])
+        self.assertEqual({self.address(line, 8) for line in second}, {self.address(lines[i], 8) for i in packed})
+        self.assertIn("attrs 2", second[0])
+
+    def test_a_graph_is_made_once_and_follows_addresses(self):
+        said, facts, lines = self.drive(3)
+        self.assertEqual(said, [])
+        made, changed, started = facts["counts"]
+        self.assertEqual((made, started), (1, 2))                   # only packing is started alone
+        self.assertEqual(sum(line.startswith("graph stream 0x77") for line in lines), 3)
+        self.assertEqual(sum("node" in line for line in lines), 3)
+        self.assertTrue(all(line.endswith("after 1") or " after 1 " in line for line in lines if "node" in line and "memset" not in line))
+        self.assertIn("attribute 4 2", lines)
+        self.assertIn("attribute 2 1", lines)
+        last = [self.address(line, 0) for line in lines if line.startswith(("node second", "change second"))]
+        self.assertEqual(last, [a for i, a in enumerate(facts["outs"]) if i == 0 or a != facts["outs"][i - 1]])
+        self.assertEqual(sum(line.startswith("change") for line in lines), changed)
+
+    def test_a_stream_that_is_captured_gets_launches(self):
+        _, facts, lines = self.drive(3, FAKE_CAPTURING="1")
+        self.assertEqual(facts["counts"], [0, 0, 9])                # and packs in every call
+        self.assertFalse(any(line.startswith("graph") for line in lines))
+
+    def test_no_graph_can_be_made(self):
+        for which in ("graph", "instantiate"):
+            said, facts, _ = self.drive(3, FAKE_FAIL=which)
+            self.assertEqual((said, facts["counts"]), ([], [0, 0, 8]))
+
+    def test_a_launch_that_fails_is_named(self):
+        said, _, _ = self.drive(0, FAKE_FAIL="launch")
+        self.assertEqual(said, ["cawb: pack: CUDA_ERROR_ILLEGAL_ADDRESS"] * 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
