@@ -52,7 +52,39 @@ check.test("written by hand, with what stands behind it", function()
   right(1, "a = F.relu(x @ y.transpose(1, 2) / 4 + 0.5)\nreturn a.softmax(-1) @ z", qkv("4, ", 75, 32))
 end)
 
+-- A softmax of a, as others write it; the last one gives zeros for a row of -inf alone.
+local spellings = {
+  "e = torch.exp(a - a.amax(-1, keepdim=True))\np = e / e.sum(-1, keepdim=True)",
+  "e = torch.exp(a - a.max(dim=-1, keepdim=True)[0])\np = e * (1 / e.sum(-1, keepdim=True))",
+  "e = (a - a.amax(-1).unsqueeze(-1)).exp()\np = e.sum(-1, keepdim=True).reciprocal() * e",
+  "e = torch.exp(a - a.max(-1, keepdim=True).values)\np = torch.div(e, torch.sum(e, dim=-1)[..., None])",
+  "t = a.amax(-1, keepdim=True)\np = torch.exp(a - t) / torch.exp(a - t).sum(-1, keepdim=True)",
+  "t = a.amax(-1, keepdim=True)\nt = torch.where(t.abs() == float('inf'), 0.0, t)\ne = torch.exp(a - t)\ns = e.sum(-1, keepdim=True)\n"
+    .. "p = torch.where(s == 0, 0.0, e / s)",
+}
+
+check.test("softmax as others write it", function()
+  for _, p in ipairs(spellings) do right(1, "a = x @ y.transpose(-2, -1) / 5.0\n" .. p .. "\nreturn p @ z", qkv("2, ", 75, 32)) end
+  right(1, "a = (x @ y.transpose(-2, -1)).masked_fill(self.m, float('-inf'))\n" .. spellings[2] .. "\nreturn p @ z", qkv("2, ", 75, 32),
+    "self.register_buffer('m', torch.triu(torch.ones(70, 75), 1).bool())")
+end)
+
+check.test("masks and scales as others write them", function()
+  local mask = "self.register_buffer('m', torch.tril(torch.ones(70, 75)).bool())"
+  for _, a in ipairs { "a.where(self.m, torch.full_like(a, float('-inf'))) ", "torch.where(~self.m, float('-inf'), a * 2.0) / 3", "(a / 2 * 0.5).masked_fill(~self.m, -torch.inf)",
+                       "0.3 * a", "a.masked_fill(~self.m, -torch.inf).masked_fill(y[:, :, 0].unsqueeze(1) > 2, -torch.inf)" } do
+    right(1, "a = x @ y.transpose(-2, -1)\na = " .. a .. "\nreturn a.softmax(-1) @ z", qkv("2, ", 75, 32), mask)
+  end
+end)
+
 check.test("what only looks like it stays as it is", function()
+  local own = "a = x @ y.transpose(1, 2)\n%s\nreturn p @ z"
+  local square = "[torch.randn(2, 70, 32), torch.randn(2, 70, 32), torch.randn(2, 70, 32)]"
+  for _, p in ipairs { "p = torch.exp(a - a.amax(1, keepdim=True))\np = p / p.sum(-1, keepdim=True)", "p = torch.exp(a) / torch.exp(a).sum(-1, keepdim=True)",
+                       "p = torch.exp(a - a.amax(-1, keepdim=True))\np = p / p.sum(-1).unsqueeze(-2)", "p = torch.exp(a - a.amax(-1, keepdim=True))\np = p / p.sum(1, keepdim=True)",
+                       "e = torch.exp(a - a.amin(-1, keepdim=True))\np = e / e.sum(-1, keepdim=True)", "e = torch.exp(a - a.amax(-1, keepdim=True))\np = e.sum(-1, keepdim=True) / e" } do
+    right(0, own:format(p), square)
+  end
   local inputs = qkv("2, ", 70, 32)
   right(0, "p = (x @ y.transpose(1, 2)).softmax(-1)\nreturn p @ z, p", inputs)
   right(0, "return (x @ y.transpose(1, 2)).softmax(1) @ z", inputs)

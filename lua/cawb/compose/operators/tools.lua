@@ -1,6 +1,5 @@
 -- Shared by constructors of several rooms: sets of dimensions, means, exponentials.
 
-local match = require "cawb.compose.ir.tree.match"
 local tree = require "cawb.compose.ir.tree"
 
 local M = {}
@@ -70,11 +69,6 @@ end
 function M.below_top(x)
   while x.kind == "view" do x = x.inputs[1] end
   return x.kind == "map" and tree.has(x.expression, function(t) return t.op == "multiply" and not t.exact end) and "exact(A - B)" or "A - B"
-end
-
---- Whether a node is exp(x - top).
-function M.is_exponential(e)
-  return e.kind == "map" and match.one_of(e.expression, { "exp(A - B)", "exp(exact(A - B))" })
 end
 
 --- exp(x - top) and top, the largest of each stretch. With `finite`, 0 stands for a top that is infinite.

@@ -3,17 +3,12 @@
 
 local accesses = require "cawb.compose.emit.accesses"
 local generators = require "cawb.compose.schedule.generators"
-local exponentials = require "cawb.compose.operators.tools"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local match = require "cawb.compose.ir.tree.match"
+local softmax = require "cawb.compose.ir.softmax"
 
 local M = {}
-
--- A softmax as operators/ write it: with rows of -inf alone as NaN, or as zeros.
-local quotients = { ["A * (1.0 / B)"] = "plain", ["(B == 0.0 ? 0.0 : A / B)"] = "finite" }
-local spellings = { "A * (1.0 / B)", "(B == 0.0 ? 0.0 : A / B)" }
-local FINITE = "(abs(A) == INFINITY ? 0.0 : A)"
 
 -- The node below views, and its indices; nil if a view has parts or guards.
 local function below(x, i)
@@ -37,28 +32,6 @@ end
 local function places(shape)
   local rank = #shape
   return accesses.in_batch(shape, index.var("row", shape[rank - 1]), index.var("column", shape[rank]))
-end
-
--- Whether y, at i, is this reduce of x along its last dimension, in the same row; behind a map with this expression, if any.
-local function is_of_row(y, i, op, x, map)
-  local node, at = below(y, i)
-  local mapped = map and node and node.kind == "map" and match.is(node.expression, map)
-  if mapped then node, at = below(node.inputs[1], at) end
-  local rank = #x.shape
-  return node and node.kind == "reduce" and node.op == op and node.inputs[1] == x and node.axes[rank] and #node.shape == rank - 1
-    and same(at, { table.unpack(i, 1, rank - 1) }), mapped
-end
-
--- The scores that a node is the softmax of, and whether a row of -inf alone is to be zeros; or nil.
-local function softmax_of(p)
-  local kind = p.kind == "map" and quotients[match.one_of(p.expression, spellings)]
-  local e = kind and p.inputs[1]
-  if not e or not exponentials.is_exponential(e) or #p.shape < 2 then return nil end
-  local i, scores = places(p.shape), e.inputs[1]
-  if not is_of_row(p.inputs[2], i, "sum", e) then return nil end
-  local top, finite = is_of_row(e.inputs[2], i, "max", scores, FINITE)
-  if not top or (finite or false) ~= (kind == "finite") then return nil end
-  return scores, finite
 end
 
 -- The only product that a node follows from through maps and views; nil if there is none, or a second product.
@@ -114,8 +87,8 @@ local function found_in(x)
   local p, i = below(x.inputs[1], places(x.inputs[1].shape))
   p = p and without_casts(p)
   if not p or #p.shape < 2 or not same(i, places(p.shape)) then return nil end
-  local scores, finite = softmax_of(p)
-  local first = scores and product_below(scores)
+  local scores, finite = softmax.of(p, places(p.shape))
+  local first = scores and graphs.same(scores.shape, p.shape) and product_below(scores)
   if not first then return nil end
   local inside = between(first, x.inputs[1])
   local rank = #first.shape

@@ -12,6 +12,8 @@ local guards = require "cawb.compose.emit.guards"
 local index = require "cawb.compose.ir.index"
 local match = require "cawb.compose.ir.tree.match"
 local tensor = require "cawb.compose.emit.tensor.tensor"
+local values = require "cawb.compose.ir.values"
+local views = require "cawb.compose.rewrite.views"
 
 local M = {}
 
@@ -75,35 +77,27 @@ local function hidden(scores, s)
   return function(rows, columns) return guards.nowhere(list, rows, columns, "first", ("%d * step"):format(columns)) end
 end
 
--- The node below views and casts.
-local function shown(x)
-  while x.kind == "view" and #x.pieces == 1 and not x.pieces[1].guard or x.kind == "map" and match.is(x.expression, "A") and #x.inputs == 1 do x = x.inputs[1] end
-  return x
+local function constant(t) return t.op == "constant" and t.type ~= "bool" and t.value or nil end
+
+-- The number that `first`, at the place of the scores, is multiplied with to be this tree; nil if there is none.
+local function factor_of(v, t, first)
+  local source = v:source(t)
+  if source then return source.node == first and 1.0 or nil end
+  if t.op ~= "multiply" and t.op ~= "divide" then return nil end
+  local by, rest = constant(t[2]), t[1]
+  if not by and t.op == "multiply" then by, rest = constant(t[1]), t[2] end
+  local inner = by and factor_of(v, rest, first)
+  return inner and (t.op == "multiply" and inner * by or inner / by)
 end
 
--- A number that every element of a node is, or nil.
-local function constant(x)
-  x = shown(x)
-  return x.kind == "leaf" and x.source == "fill" and tonumber(x.value) or nil
+-- The same of a node, if the number is positive.
+local function multiple(x, i, first)
+  local v = values.new()
+  local by = factor_of(v, v:of(x, i), first)
+  return by and by > 1e-6 and by < 1e6 and by or nil
 end
 
--- The positive number that the product is multiplied with to be this node; nil if there is none.
-local function multiple(x, first)
-  x = shown(x)
-  if x == first then return 1.0 end
-  local by = x.kind == "map" and match.one_of(x.expression, { "A * B", "A / B" }) and shown(x.inputs[1]) == first and constant(x.inputs[2])
-  if not by or not (by > 1e-6 and by < 1e6) then return nil end
-  return x.expression.op == "multiply" and by or 1 / by
-end
-
-local hiding = { ["(B ? C : A)"] = { 1, 2, 3 }, ["(A ? B : C)"] = { 3, 1, 2 } }      -- masked_fill, where: scores, mask, -inf
-
-local choices = { "(B ? C : A)", "(A ? B : C)" }
-
-local function is_nothing(x)
-  x = shown(x)
-  return x.kind == "leaf" and x.source == "fill" and x.value == "-inf"
-end
+local function is_nothing(x) return constant(values.new():of(x, views.variables(x.shape))) == -math.huge end
 
 local function follows_from(x, first, seen)
   if x == first then return true end
@@ -117,12 +111,11 @@ end
 
 -- The other scores, if x is a choice between them and -inf by truth values that do not follow from the product; or nil.
 local function masked(x, first)
-  local how = x.kind == "map" and match.one_of(x.expression, choices)
-  local order = hiding[how]
-  if not order then return nil end
-  local others, mask, fill = x.inputs[order[1]], x.inputs[order[2]], x.inputs[order[3]]
-  if how == "(A ? B : C)" and is_nothing(others) then others, fill = fill, others end
-  return is_nothing(fill) and not follows_from(mask, first, {}) and others or nil
+  local found = x.kind == "map" and match.match(x.expression, "(M ? Y : N)")
+  if not found or not (found.M.k and found.Y.k and found.N.k) then return nil end
+  local mask, yes, no = x.inputs[found.M.k], x.inputs[found.Y.k], x.inputs[found.N.k]
+  if follows_from(mask, first, {}) then return nil end
+  return is_nothing(no) and yes or is_nothing(yes) and no or nil
 end
 
 -- If the scores are a positive multiple of the product, except where guards or truth values hide them, sets scale, score and open.
@@ -137,7 +130,7 @@ local function plain_scores(d, a, found, s)
   end
   local others = masked(x, found.first)
   if others then x, list = others, nil end
-  d.scale = multiple(x, found.first)
+  d.scale = multiple(x, inner, found.first)
   if not d.scale then return end
   d.score = a:following(scores, i, { x, inner, "product" })
   function d.open(rows, columns)

@@ -3,38 +3,19 @@
 -- meeting.
 
 local expression = require "cawb.compose.emit.expression"
-local cuda = require "cawb.compose.ir.tree.cuda"
 local index = require "cawb.compose.ir.index"
-local text = require "cawb.compose.ir.tree.text"
-local tools = require "cawb.compose.operators.tools"
+local softmax = require "cawb.compose.ir.softmax"
 local types = require "cawb.torch.types"
 
 local M = {}
 
-local function same(i, j)
-  for d, e in ipairs(i) do
-    if not j[d] or e.key ~= j[d].key then return false end
-  end
-  return #i == #j
-end
-
--- Whether node x at indices i is `top` of this row, seen through views.
-local function is_top(x, i, top, row)
-  while x.kind == "view" and not x.stored and #x.pieces == 1 and not x.pieces[1].guard do
-    x, i = x.inputs[1], x.pieces[1].index(i)
-  end
-  return x == top and same(i, index.unravel(row, top.shape))
-end
-
 local function is_float(x) return types.register(x.dtype) == "float" end
 
--- Whether `sum` adds up exp(x - top) over the elements whose largest is `top`. `inner(reduce)`: indices of its input.
+-- Whether `sum` adds up exp(x - top) over the elements whose largest is `top`, in the same row.
 local function follows(top, sum, inner, row)
   local e = sum.inputs[1]
-  if top.op ~= "max" or sum.op ~= "sum" or e.stored or not tools.is_exponential(e) then return false end
-  local x, other = e.inputs[1], e.inputs[2]
-  local i = inner(sum)
-  return x == top.inputs[1] and same(i, inner(top)) and is_float(x) and is_float(e) and is_float(sum) and is_top(other, i, top, row)
+  if top.op ~= "max" or sum.op ~= "sum" or e.stored or not (is_float(top.inputs[1]) and is_float(e) and is_float(sum)) then return false end
+  return softmax.follows(top, sum, inner, index.unravel(row, top.shape))
 end
 
 --- The levels of a kernel, with online softmax: a sum that follows from a largest of the level before joins that level. It is in
@@ -58,9 +39,9 @@ function M.joined(levels, inner, row)
   return list, with
 end
 
---- Variables of the two, on their way.
-function M.begin(body, top)
-  local acc = { node = top, dtype = "float32", name = body:name "acc", base = body:name "base", less = text.read(tools.below_top(top.inputs[1]), "float32") }
+--- Variables of a largest and its sum, on their way.
+function M.begin(body, top, sum)
+  local acc = { node = top, dtype = "float32", name = body:name "acc", base = body:name "base", less = softmax.is_exact(sum) and "__fsub_rn(%s, %s)" or "%s - %s" }
   acc.how = expression.joining("max", "float32")
   acc.how = { start = acc.how.start, join = function(a, b) return ("online_most(%s, %s)"):format(a, b) end }
   acc.sum = { dtype = "float32", name = body:name "acc", how = expression.joining("sum", "float32") }
@@ -79,7 +60,7 @@ function M.step(body, acc, into, sum, values)
   body:line("%s = %s;", acc.base, high)
   body:close()
   local list = {}
-  for k, value in ipairs(values) do list[k] = ("expf(%s)"):format(cuda.write(acc.less, { value, acc.base })) end
+  for k, value in ipairs(values) do list[k] = ("expf(%s)"):format(acc.less:format(value, acc.base)) end
   return list
 end
 

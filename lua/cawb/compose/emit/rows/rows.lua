@@ -172,7 +172,7 @@ local function begun(body, o, members)
   local accs = {}
   for _, x in ipairs(members) do
     if o.with[x] then
-      local acc = online.begin(body, x)
+      local acc = online.begin(body, x, o.with[x])
       accs[#accs + 1], accs[#accs + 2] = acc, acc.sum
     else
       accs[#accs + 1] = begin(body, o, x)
