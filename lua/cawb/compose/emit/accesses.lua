@@ -5,6 +5,7 @@ local bodies = require "cawb.compose.emit.body"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local walks = require "cawb.compose.emit.walk"
 
 local M = {}
 
@@ -77,6 +78,24 @@ function Accesses:write(known, at, first)
     body:store_all(root, list, texts)
   end
   return body:text()
+end
+
+--- A walk through what follows from `anchor`, of these known values.
+function M.walk(kernel, anchor, known)
+  local walk = walks.new(kernel)
+  walk.known_only = { [anchor] = true }
+  for _, one in ipairs(known) do walk:know(one[1], one[2], "") end
+  return walk
+end
+
+--- Refuses where the kernel's roots do not follow from `anchor` element by element: one has another number of elements, or needs the
+--- anchor at another place. `known` and `at` as those of Accesses:write.
+function M.follow(kernel, anchor, known, at)
+  M.alike(kernel, anchor)
+  local walk = M.walk(kernel, anchor, known)
+  for _, root in ipairs(kernel.roots) do
+    for _, where in ipairs(type(at) == "table" and at or { at }) do walk:value(root, where(root)) end
+  end
 end
 
 --- C that returns the address of neighbours, at a list of indices. Nil if they are computed, do not lie behind each other, or do not

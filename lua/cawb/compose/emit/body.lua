@@ -17,7 +17,8 @@ function M.new(kernel, vector)
   for _, list in ipairs { kernel.roots or {}, kernel.members or {} } do
     for _, x in ipairs(list) do inside[x] = true end
   end
-  return setmetatable({ kernel = kernel, inside = inside, vector = vector or 1, lines = {}, depth = 1, guarded = 0,
+  for x in pairs(kernel.within or {}) do inside[x] = true end
+  return setmetatable({ kernel = kernel, inside = inside, held = kernel.held or {}, vector = vector or 1, lines = {}, depth = 1, guarded = 0,
                         scopes = { {} }, names = {}, order = {}, counts = {}, headers = {},
                         selected = {}, early = {} }, Body)
 end
@@ -122,7 +123,6 @@ local function on_chip(self, key, place, kind, bytes, from)
   if not keep or self.guarded > keep.guarded or not index.uses(place, keep.name) or not index.only(place, keep.by) then
     return nil
   end
-  if keep.survey then return keep.survey(key, bytes, not from) end
   local old = keep.known[key]
   if old then return ("%s[%s]"):format(old.name, keep.slot), from ~= nil or old.phase ~= keep.phase end
   if not keep.wanted[key] then return nil end
@@ -134,16 +134,22 @@ end
 
 local wide = { ["double"] = 8, ["long long"] = 8, ["bool"] = 1 }
 
+--- Bytes of a computed value.
+function M.bytes(dtype) return wide[types.register(dtype)] or 4 end
+
 --- The place on the chip for a computed value, and whether it is there already; nil where it does not stay.
 function Body:on_chip_value(node, i, key)
   if not self.keeping then return nil end
   local kind = types.register(node.dtype)
-  return on_chip(self, key, index.ravel(i, node.shape), kind, wide[kind] or 4)
+  return on_chip(self, key, index.ravel(i, node.shape), kind, M.bytes(node.dtype))
 end
 
--- A pack of neighbours, or one element, in a variable.
-local function access(self, node, place, width)
-  local key = ("@%d;%s;%s"):format(width, node.address or node.id, place.key)
+--- The key of a load: of a pack of neighbours, or one element.
+function M.access_key(node, place, width) return ("@%d;%s;%s"):format(width, node.address or node.id, place.key) end
+
+--- A pack of neighbours, or one element, in a variable.
+function Body:access(node, place, width)
+  local key = M.access_key(node, place, width)
   local name = self:recall(key)
   if name then return name end
   local memory = types.memory(node.dtype)
@@ -163,8 +169,8 @@ end
 local function loaded(self, node, place)
   local first, lane = packed(self, node, place)
   local text
-  if first then text = ("%s.at[%d]"):format(access(self, node, first, self.vector), lane)
-  else text = access(self, node, place, 1) end
+  if first then text = ("%s.at[%d]"):format(self:access(node, first, self.vector), lane)
+  else text = self:access(node, place, 1) end
   return types.loaded(node.dtype, text)
 end
 
@@ -210,9 +216,8 @@ function Body:store_all(node, list, texts)
 end
 
 --- From here on, values that loops load by the variable `how.name` and the row alone stay on the chip. They lie in arrays, at the
---- index `how.slot` of the loop, and later loops find them there. `how.wanted` is the set of keys to keep; or `how.survey(key,
---- bytes)` is called with each key that could stay. With `how.ahead` the arrays of loaded values are filled before the first loop,
---- not by it. Returns the list of arrays, { name, kind, bytes, from }, which grows.
+--- index `how.slot` of the loop, and later loops find them there. `how.wanted` is the set of keys to keep (Walk.again). With `how.ahead`
+--- the arrays of loaded values are filled before the first loop, not by it. Returns the list of arrays, { name, kind, bytes, from }, which grows.
 function Body:keep(how)
   self.keeping = setmetatable({ phase = 0, known = {}, list = {}, by = { [how.name] = true, row = true }, guarded = self.guarded },
     { __index = how })

@@ -11,6 +11,9 @@ local M = { new = bodies.new }
 
 local Body = bodies.class
 
+-- Whether a leaf is no tensor in memory: its elements are numbers of the text.
+function M.is_number(node) return node.source == "fill" or node.source == "iota" or node.source == "const" end
+
 local function leaf(self, node, i)
   if node.source == "fill" then return types.literal(node.value, node.dtype) end
   if node.source == "iota" then return ("(long long)(%s)"):format(index.c(i[1])) end
@@ -47,32 +50,37 @@ local function map(self, node, i)
   return name
 end
 
--- Those guards that are not always so, as C; false where one never is.
+-- Those guards that are not always so; false where one never is.
 local function conditions(guards)
-  local words, seen = {}, {}
+  local list, seen = {}, {}
   for _, e in ipairs(guards or {}) do
     if e.hi < 0 then return false end
-    if e.lo < 0 and not seen[e.key] then
-      words[#words + 1] = index.c(e) .. " >= 0"
-      seen[e.key] = true
-    end
+    if e.lo < 0 and not seen[e.key] then list[#list + 1], seen[e.key] = e, true end
   end
-  return words
+  return list
 end
 
--- The pieces that may hold, each with its conditions; behind one without any there is nothing.
-local function possible(node, i)
+--- The pieces of a view that may hold at indices: { piece, guards = expressions that must not be negative }; behind one without
+--- guards there is nothing. And whether one of them surely holds.
+function M.possible(node, i)
   local list = {}
   for _, piece in ipairs(node.pieces) do
-    local words = conditions(piece.guard and piece.guard(i))
-    if words then list[#list + 1] = { piece = piece, words = words } end
-    if words and #words == 0 then return list, true end
+    local guards = conditions(piece.guard and piece.guard(i))
+    if guards then list[#list + 1] = { piece = piece, guards = guards } end
+    if guards and #guards == 0 then return list, true end
   end
   return list, false
 end
 
+-- Guards as C.
+local function words(guards)
+  local list = {}
+  for k, e in ipairs(guards) do list[k] = index.c(e) .. " >= 0" end
+  return table.concat(list, " && ")
+end
+
 local function view(self, node, i)
-  local list, whole = possible(node, i)
+  local list, whole = M.possible(node, i)
   if #list == 0 then return types.literal(node.fill or 0, node.dtype) end
   if #list == 1 and whole then
     return self:value(node.inputs[list[1].piece.input], list[1].piece.index(i))
@@ -82,8 +90,8 @@ local function view(self, node, i)
   self.guarded = self.guarded + 1
   local opened = 0
   for k, one in ipairs(list) do
-    if #one.words > 0 then
-      self:open((k > 1 and "else " or "") .. "if (%s) {", table.concat(one.words, " && "))
+    if #one.guards > 0 then
+      self:open((k > 1 and "else " or "") .. "if (%s) {", words(one.guards))
     else
       self:open "else {"
     end
@@ -98,7 +106,7 @@ end
 -- The element of a view of several tensors where the row alone says which one it is in: see selected_view.lua.
 local function choose(self, node, i)
   if #node.pieces == 1 then return nil end
-  local list, whole = possible(node, i)
+  local list, whole = M.possible(node, i)
   return whole and selected_view.load(self, node, list, i)
 end
 
@@ -236,7 +244,7 @@ local function reduce(self, node, i)
   return at or acc
 end
 
-local kinds = { leaf = leaf, map = map, view = view, pick = pick, reduce = reduce }
+Body.kinds = { leaf = leaf, map = map, view = view, pick = pick, reduce = reduce }
 
 --- Refuse: a kernel of this kind cannot hold these nodes. Raises a table that `M.attempt` returns.
 function M.refuse(why) error({ refused = why }, 0) end
@@ -249,11 +257,11 @@ function Body:value(node, i)
   if name then return name end
   if node.stored and not self.inside[node] then return self:load(node, i) end
   if self.known_only and self.known_only[node] then M.refuse(("node %d is needed at another place"):format(node.id)) end
-  local kind = kinds[node.kind] or M.refuse(("a %s is computed by a kernel of its own"):format(node.kind))
+  local kind = self.kinds[node.kind] or M.refuse(("a %s is computed by a kernel of its own"):format(node.kind))
   local loaded = self.selecting and node.kind == "view" and choose(self, node, i)
   if loaded then return self:remember(key, loaded) end
   local held, there
-  if node.held then held, there = self:on_chip_value(node, i, key) end
+  if self.held[node] then held, there = self:on_chip_value(node, i, key) end
   if there then return self:remember(key, held) end
   name = kind(self, node, i)
   if held then self:line("%s = %s;", held, name) end

@@ -9,13 +9,13 @@ local FEWEST = 8         -- rows that lanes lie across
 local APART = 32         -- neighbours that are worth another order of rows: a warp
 
 -- How far apart neighbours along rows and columns lie in the largest tensor that is read.
-local function strides(first, row, column, inner)
-  local best, found = -1, { 0, 0 }
-  local seen = {}
+local function strides(kernel, row, column, inner)
+  local best, found, first = -1, { 0, 0 }, kernel.members[1]
+  local seen, within = {}, kernel.within or {}
   local function visit(x, i)
     if seen[x] or x.source == "fill" or x.source == "iota" then return end
     seen[x] = true
-    if x.strides then
+    if x.strides and not within[x] then
       local n = graphs.numel(x.shape)
       if n <= best then return end
       local place = index.place(i, x.strides, 0)
@@ -43,12 +43,12 @@ end
 --- its input.
 function M.direction(kernel, rows, columns, inner)
   local first, k = kernel.members[1], index.var("k", columns)
-  local across, along = strides(first, M.row(rows), k, inner)
+  local across, along = strides(kernel, M.row(rows), k, inner)
   if math.abs(along) == 1 or rows < FEWEST then return false end
   if math.abs(across) == 1 then return true end
   local turned = rows // (first.shape[#first.shape] or 1)
   if turned < APART or turned == rows then return false end
-  across = strides(first, M.row(rows, turned), k, inner)
+  across = strides(kernel, M.row(rows, turned), k, inner)
   if math.abs(across) == 1 then return true, turned end
   return false
 end

@@ -122,31 +122,17 @@ local function without(kernels, inside)
   return left
 end
 
--- Sets partition's decisions about nodes, and returns the earlier ones.
-local function set_stored(values)
-  local before = {}
-  for x, one in pairs(values) do
-    before[x] = { stored = x.stored, strides = x.strides, held = x.held }
-    x.stored, x.strides, x.held = one.stored, one.strides, one.held
-  end
-  return before
-end
-
 local function joined(kernels, k, x, options)
   local found = found_in(x)
   local left = found and without(kernels, found.inside)
   if not left or options.choice and not options.choice(maker(kernels, found.scores) or maker(kernels, found.first), k, true) then return nil end
-  local nothing = {}
-  for y in pairs(found.inside) do nothing[y] = {} end
-  local before = set_stored(nothing)
-  local one = { kind = "attend", name = "trial", roots = k.roots, members = { x }, attend = found }
-  if generators.generate(one, options) then
-    for n, other in ipairs(left) do
-      if other == k then left[n] = one end
-    end
-    return left
+  local one = { kind = "attend", name = "trial", roots = k.roots, members = { x }, attend = found, within = found.inside }
+  if not generators.accepts(one, options) then return nil end
+  for y in pairs(found.inside) do y.stored, y.strides = nil, nil end
+  for n, other in ipairs(left) do
+    if other == k then left[n] = one end
   end
-  set_stored(before)
+  return left
 end
 
 --- The kernels, with attention as one where its generator makes it; `options` as those of generators.generate, and attend: false

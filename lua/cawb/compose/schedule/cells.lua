@@ -1,7 +1,6 @@
 -- cells: recurrent layers that need nothing of each other, as the two directions of one, become one kernel: their steps are
 -- done at the same time.
 
-local expression = require "cawb.compose.emit.expression"
 local cell = require "cawb.compose.emit.cell.kernel"
 local fuse = require "cawb.compose.schedule.fuse"
 local graphs = require "cawb.compose.ir.graph"
@@ -19,7 +18,7 @@ local function joined(a, b, options)
   local roots = { table.unpack(a.roots) }
   for _, x in ipairs(b.roots) do roots[#roots + 1] = x end
   local both = { kind = "cell", name = "trial", roots = roots, members = {} }
-  return expression.attempt(cell.generate, both, nil, options.chip) and both
+  return cell.accepts(both, nil, options.chip) and both
 end
 
 local function once(kernels, options, choice)

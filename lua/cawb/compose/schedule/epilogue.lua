@@ -38,10 +38,10 @@ local function joined(a, b, x, stays, options)
     if root ~= x or stays then roots[#roots + 1] = root end
   end
   for _, root in ipairs(b.roots) do table.insert(roots, b.kind == "partial" and 1 or #roots + 1, root) end
-  local both = { kind = a.kind, name = "trial", roots = roots, members = { x }, attend = a.attend }
+  local both = { kind = a.kind, name = "trial", roots = roots, members = { x }, attend = a.attend, within = { [x] = true } }
+  if not generators.accepts(both, options) then return nil end
   x.stored = stays or nil
-  if generators.generate(both, options) then return both end
-  x.stored = true
+  return both
 end
 
 local function replaced(kernels, a, b, both)

@@ -64,11 +64,10 @@ local function all(list, more)
   return out
 end
 
--- Kernel b after a, in one; or nil and why not.
+-- Kernel b after a, in one; nil where no generator makes it.
 local function joined(a, b, chip)
   local both = { kind = "rows", name = "trial", roots = all(a.roots, b.roots), members = all(a.members, b.members) }
-  local made, why = expression.attempt(rows.generate, both, nil, chip)
-  return made and both, why
+  return rows.accepts(both, nil, chip) and both
 end
 
 local function is_read_outside(x, kernels, own)
@@ -268,27 +267,36 @@ local function only_reader(kernels, a, x)
   return numel(x) == r * n and n > 1 and found or nil
 end
 
+-- Rows with a stream ahead of them, whose values stay on the chip: the rows' kernel alone has them (`within`, `held`).
+local function behind(a, b, chip)
+  local x = a.roots[1]
+  local both = { kind = "rows", name = "trial", roots = b.roots, members = b.members, within = { [x] = true }, held = { [x] = true } }
+  for y in pairs(b.held or {}) do both.held[y] = true end
+  return rows.accepts(both, nil, chip) and both
+end
+
 -- Prologue fusion of one stream ahead of rows. It is computed once, because its values stay on the chip. Nil where they do not.
-local function prologue_once(kernels, choice, chip)
+local function prologue_once(kernels, choice, chip, tried)
   for _, a in ipairs(kernels) do
     local x = a.roots[1]
-    local may = a.kind == "stream" and #a.roots == 1 and x.kind ~= "reduce" and not x.is_output and not a.tried
+    local may = a.kind == "stream" and #a.roots == 1 and x.kind ~= "reduce" and not x.is_output and not tried[a]
     local b = may and only_reader(kernels, a, x)
     if b and choice(a, b) then
-      local strides = x.strides
-      x.stored, x.strides, x.held, a.tried = nil, nil, true, true
-      local both = { kind = "rows", name = "trial", roots = b.roots, members = b.members }
-      if expression.attempt(rows.generate, both, nil, chip) then return replaced(kernels, a, b, both) end
-      x.stored, x.strides, x.held = true, strides, nil
+      tried[a] = true
+      local both = behind(a, b, chip)
+      if both then
+        x.stored, x.strides = nil, nil
+        return replaced(kernels, a, b, both)
+      end
     end
   end
 end
 
 local function prologue(kernels, choice, chip)
-  local again = kernels
+  local again, tried = kernels, {}
   while again do
     kernels = again
-    again = prologue_once(kernels, choice, chip)
+    again = prologue_once(kernels, choice, chip, tried)
   end
   return kernels
 end

@@ -2,7 +2,6 @@
 
 local cell = require "cawb.compose.emit.cell.kernel"
 local conv = require "cawb.compose.emit.product.kernel_conv"
-local expression = require "cawb.compose.emit.expression"
 local order = require "cawb.compose.emit.order.kernel"
 local product = require "cawb.compose.emit.product.kernel"
 local rows = require "cawb.compose.emit.rows.rows"
@@ -13,8 +12,7 @@ local window = require "cawb.compose.emit.window.kernel"
 
 local M = {}
 
-local generators = { stream = stream.generate, rows = rows.generate, scan = scan.generate, order = order.generate,
-                     cell = cell.generate, conv = conv.generate, product = product.generate }
+local families = { stream = stream, rows = rows, scan = scan, order = order, cell = cell, conv = conv, product = product }
 
 local anchors = { scan = true, order = true, conv = true, product = true, attend = true }
 
@@ -24,12 +22,15 @@ local function is_library(kernel)
   return (kernel.kind == "product" or kernel.kind == "conv") and not x.own
 end
 
--- `loop`: the schedule's choice, "tensor", "packed", "box", "gathered", "library" or "simt"; nil for the one that should be fastest.
+-- On tensor cores, as M.accepts has it. `how.loop`: the schedule's choice, "tensor", "packed", "box", "gathered", "library" or "simt"; nil
+-- for the one that should be fastest.
 local function on_tensor_cores(kernel, options, how)
   local loop = how and how.loop
   if loop == "library" or loop == "simt" then return nil end
   if kernel.kind == "attend" then options = setmetatable({ how = how or false }, { __index = options }) end
-  return tensors.generate(kernel, tensors.asked(options, loop))
+  options = tensors.asked(options, loop)
+  local family = tensors.accepts(kernel, options)
+  return family and { family = family, by = kernel.kind == "attend" and "attend" or "tensor", loop = loop or "tensor", options }
 end
 
 --- Whether a product or convolution can be made without libraries and tensor cores: a bias is not a part of it then.
@@ -38,30 +39,43 @@ function M.may_be_own(kernel)
   return not x.inputs[3]
 end
 
---- Text and launches of a kernel; nil and why not where none here makes it, nil alone where a library does. `options`:
---- chip, that it is for; kernels(kernel): how to go about one. The kernel gains `by`, the generator's kind, and `loop` of a product.
-function M.generate(kernel, options)
-  local how = options.kernels and options.kernels(kernel)
-  local loop = how and how.loop
-  local made = on_tensor_cores(kernel, options, how)
-  kernel.by, kernel.loop = kernel.kind == "attend" and "attend" or "tensor", loop or "tensor"
-  if made then return made end
-  kernel.by, kernel.loop = kernel.kind, "library"
-  if is_library(kernel) and not (loop == "simt" and M.may_be_own(kernel)) then return nil end
-  kernel.loop = "simt"
-  if kernel.kind == "stream" or (kernel.kind == "rows" and #kernel.members == 1) then
-    local made = expression.attempt(window.generate, kernel, how)
-    kernel.by = made and "window" or kernel.kind
-    if made then return made end
+-- A family without tensor cores, as M.accepts has it; without the schedule's options if it cannot be with them.
+local function plain(kernel, options, how)
+  local family = families[kernel.kind]
+  if not family then return nil, ("no generator makes a %s"):format(kernel.kind) end
+  local fine, why = family.accepts(kernel, how, options.chip)
+  if not fine and how then
+    how = nil
+    fine, why = family.accepts(kernel, nil, options.chip)
   end
-  local generate = generators[kernel.kind]
-  if not generate then return nil, ("no generator makes a %s"):format(kernel.kind) end
-  local own, why = expression.attempt(generate, kernel, how, options.chip)
-  if own or not how then return own, why end
-  return expression.attempt(generate, kernel, nil, options.chip)       -- what is asked for does not go
+  if not fine then return nil, why end
+  return { family = family, by = kernel.kind, loop = "simt", how or false, options.chip }
 end
 
---- Whether an epilogue may become a part of the kernel, if M.generate then makes it.
+--- Which family makes a kernel, before there is a text of it: { family, by, loop, arguments ... }; nil and why not where none here makes
+--- it, nil alone where a library does. `options`: chip, that it is for; kernels(kernel): how to go about one. Nothing changes.
+function M.accepts(kernel, options)
+  local how = options.kernels and options.kernels(kernel)
+  local found = on_tensor_cores(kernel, options, how)
+  if found then return found end
+  if is_library(kernel) and not (how and how.loop == "simt" and M.may_be_own(kernel)) then return nil end
+  local may_be_window = kernel.kind == "stream" or kernel.kind == "rows" and #kernel.members == 1
+  if may_be_window and window.accepts(kernel) then return { family = window, by = "window", loop = "simt", how or false } end
+  return plain(kernel, options, how)
+end
+
+--- Text and launches of a kernel; nil and why not, as M.accepts. The kernel gains `by`, the generator's kind, and `loop` of a product.
+function M.generate(kernel, options)
+  local found, why = M.accepts(kernel, options)
+  if not found then
+    kernel.by, kernel.loop = kernel.kind, "library"
+    return nil, why
+  end
+  kernel.by, kernel.loop = found.by, found.loop
+  return found.family.generate(kernel, found[1] or nil, found[2])
+end
+
+--- Whether an epilogue may become a part of the kernel, if M.accepts then takes it.
 function M.is_anchor(kernel) return anchors[kernel.kind] == true end
 
 return M

@@ -46,8 +46,11 @@ local function absorb(kernels, a, options)
     local x = seen(anchor.inputs[side])
     local k = x and maker(kernels, x)
     if k and readers(kernels, x) == 1 then
-      x.stored, a.name = nil, "trial"
-      if tensors.generate(a, options) then kernels = without(kernels, k) else x.stored = true end
+      local within = { [x] = true }
+      local both = { kind = a.kind, name = a.name, roots = a.roots, members = a.members, within = within }
+      if tensors.accepts(both, setmetatable({ within = within }, { __index = options })) then
+        x.stored, kernels = nil, without(kernels, k)
+      end
     end
   end
   return kernels

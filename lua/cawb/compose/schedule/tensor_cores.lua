@@ -1,7 +1,6 @@
 -- tensor_cores: which generator makes a product, a convolution or attention on tensor cores.
 
 local attend = require "cawb.compose.emit.attention.attention"
-local expression = require "cawb.compose.emit.expression"
 local tensor_box = require "cawb.compose.emit.tensor.kernel_box"
 local tensor_conv = require "cawb.compose.emit.tensor.kernel_conv"
 local tensor_matrix = require "cawb.compose.emit.tensor.kernel_matrix"
@@ -37,7 +36,7 @@ end
 
 local function anchor(kernel) return kernel.members[1] or kernel.roots[1] end
 
---- Whether a generator here makes the kernel's product or convolution; `options` as of choose.generate, and conv: "box",
+--- Whether a generator here makes the kernel's product or convolution; `options` as of generators.generate, and conv: "box",
 --- "packed" or "gathered", which one is to make convolutions.
 function M.serves(kernel, options)
   if options.tensor_cores == false then return false end
@@ -60,12 +59,11 @@ function M.operations(kernel)
   return kernel.kind == "conv" and tensor_conv.operations(x) or kernel.kind == "product" and tensor_matrix.operations(x) or math.maxinteger
 end
 
---- Text and launches of a kernel on tensor cores, or nil.
-function M.generate(kernel, options)
+--- The generator that makes a kernel on tensor cores, or nil.
+function M.accepts(kernel, options)
   if options.tensor_cores == false then return nil end
   for _, generator in ipairs(generators(anchor(kernel), kernel.kind, options)) do
-    local made = expression.attempt(generator.generate, kernel, options)
-    if made then return made end
+    if generator.accepts(kernel, options) then return generator end
   end
 end
 

@@ -2,7 +2,6 @@
 -- the same step of the layer below. The product of a layer's input weights with the layer below is then a part of the kernel.
 
 local cell = require "cawb.compose.emit.cell.kernel"
-local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local partition = require "cawb.compose.schedule.partition"
 
@@ -82,7 +81,7 @@ local function join(kernels, list, options)
   while many and last > 0 do
     local first = last - many[last] + 1
     local both = first < last and together(list, first, last)
-    if both and expression.attempt(cell.generate, both, nil, options.chip) then
+    if both and cell.accepts(both, nil, options.chip) then
       settle(both)
       kernels = replaced(kernels, list, first, last, both)
     end

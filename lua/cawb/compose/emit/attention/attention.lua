@@ -99,28 +99,29 @@ end
 
 local function is_nothing(x) return constant(values.new():of(x, views.variables(x.shape))) == -math.huge end
 
-local function follows_from(x, first, seen)
-  if x == first then return true end
-  if seen[x] or x.stored then return false end
+-- Whether x follows from the first product, through nodes of this kernel.
+local function follows_from(x, found, seen)
+  if x == found.first then return true end
+  if seen[x] or x.stored and not found.inside[x] then return false end
   seen[x] = true
   for _, input in ipairs(x.inputs) do
-    if follows_from(input, first, seen) then return true end
+    if follows_from(input, found, seen) then return true end
   end
   return false
 end
 
 -- The other scores, if x is a choice between them and -inf by truth values that do not follow from the product; or nil.
-local function masked(x, first)
-  local found = x.kind == "map" and match.match(x.expression, "(M ? Y : N)")
-  if not found or not (found.M.k and found.Y.k and found.N.k) then return nil end
-  local mask, yes, no = x.inputs[found.M.k], x.inputs[found.Y.k], x.inputs[found.N.k]
-  if follows_from(mask, first, {}) then return nil end
+local function masked(x, found)
+  local how = x.kind == "map" and match.match(x.expression, "(M ? Y : N)")
+  if not how or not (how.M.k and how.Y.k and how.N.k) then return nil end
+  local mask, yes, no = x.inputs[how.M.k], x.inputs[how.Y.k], x.inputs[how.N.k]
+  if follows_from(mask, found, {}) then return nil end
   return is_nothing(no) and yes or is_nothing(yes) and no or nil
 end
 
--- If the scores are a positive multiple of the product, except where guards or truth values hide them, sets scale, score and open.
--- The kernel then sees the product, and the factor goes into its exponentials.
-local function plain_scores(d, a, found, s)
+-- If the scores are a positive multiple of the product, except where guards or truth values hide them: { scale, known = the node that
+-- is the product then, list = guards }. The kernel then sees the product, and the factor goes into its exponentials. Else nil.
+local function plain_scores(found, s)
   local scores = found.scores
   local i = at(scores.shape, index.var("row", s.m), index.var("column", s.n))
   local x, inner, list = scores, i, {}
@@ -128,29 +129,30 @@ local function plain_scores(d, a, found, s)
     list = guards.all(scores, i)
     x, inner = scores.inputs[1], scores.pieces[1].index(i)
   end
-  local others = masked(x, found.first)
+  local others = masked(x, found)
   if others then x, list = others, nil end
-  d.scale = multiple(x, inner, found.first)
-  if not d.scale then return end
-  d.score = a:following(scores, i, { x, inner, "product" })
-  function d.open(rows, columns)
-    return list and #list > 0 and " && " .. guards.everywhere(list, rows, columns, "first", ("%d * step"):format(columns)) or ""
-  end
-  if not list then d.open = nil end
+  local scale = multiple(x, inner, found.first)
+  return scale and { scale = scale, known = { x, inner, "product" }, list = list }
 end
 
--- C that writes a result, or two neighbours if a row has an even number.
-local function put(a, d, x, s)
+-- C of the condition that no score is hidden, behind another one; nil where nobody knows.
+local function open_of(list)
+  return list and function(rows, columns)
+    return #list > 0 and " && " .. guards.everywhere(list, rows, columns, "first", ("%d * step"):format(columns)) or ""
+  end
+end
+
+-- What is written of a result, and of two neighbours if a row has an even number: { known =, at = } as Accesses:write takes them.
+local function writes(x, s)
   local row, one = index.var("row", s.m), index.var("column", s.v)
   local place = at(x.shape, row, one)
-  d.put = a:write({ { x, place, "result" } }, accesses.same_place(x, place))
-  if s.v % 2 ~= 0 then return end
-  local known, places = {}, {}
+  local single, two = { known = { { x, place, "result" } }, at = accesses.same_place(x, place) }, { known = {}, at = {} }
+  if s.v % 2 ~= 0 then return single end
   for lane, name in ipairs { "left", "right" } do
     local i = at(x.shape, row, index.plus(index.scale(index.var("pair", s.v // 2), 2), lane - 1))
-    known[lane], places[lane] = { x, i, name }, accesses.same_place(x, i)
+    two.known[lane], two.at[lane] = { x, i, name }, accesses.same_place(x, i)
   end
-  d.put2 = a:write(known, places)
+  return single, two
 end
 
 -- Whether warpgroup products are used: the device has them, and the schedule asks for nothing that only products of a warp have.
@@ -170,29 +172,46 @@ end
 --- No prologue fusion: a factor is not packed once, but read by many blocks.
 function M.serves() return false end
 
---- See the README. `kernel.attend` = { first = the product of queries and keys, scores = the node that follows from it, finite }.
---- `kernel.members[1]` is the product of the softmax and the values.
-function M.generate(kernel, options)
+-- What is known ahead of the text; raises a refusal. `known`: the node from which the scores follow, as Accesses:write has it.
+local function chosen(kernel, options)
   local x, found = kernel.members[1], kernel.attend
   local most, why = served(x, found.first, options)
   if not most then expression.refuse(why) end
-  accesses.alike(kernel, x)
   local s = sizes(x, found.first)
+  local c = { x = x, s = s, most = most, plain = plain_scores(found, s) }
+  local row, column = index.var("row", s.m), index.var("column", s.n)
+  c.scores_at = at(found.scores.shape, row, column)
+  c.known = c.plain and c.plain.known or { found.first, at(found.first.shape, row, column), "product" }
+  accesses.walk(kernel, c.known[1], { c.known }):value(found.scores, c.scores_at)
+  c.one, c.two = writes(x, s)
+  accesses.follow(kernel, x, c.one.known, c.one.at)
+  if c.two then accesses.follow(kernel, x, c.two.known, c.two.at) end
+  why = (x.dtype == "float32" and attend or attend_half).too_large(s, most)
+  if why then expression.refuse(why) end
+  return c
+end
+
+--- Whether M.generate makes a kernel; or nil and why not. Arguments as M.generate's.
+function M.accepts(kernel, options) return expression.attempt(chosen, kernel, options) end
+
+--- See the README. `kernel.attend` = { first = the product of queries and keys, scores = the node that follows from it, finite }.
+--- `kernel.members[1]` is the product of the softmax and the values.
+function M.generate(kernel, options)
+  local c, found = chosen(kernel, options), kernel.attend
+  local x, s, plain = c.x, c.s, c.plain or {}
   local a, d = accesses.new(kernel, x), { finite = found.finite, dtype = x.dtype, sms = options.chip.sms }
   for name, value in pairs(s) do d[name] = value end
   factor(a, d, "query", found.first.inputs[1], s.m, s.k)
   factor(a, d, "key", found.first.inputs[2], s.n, s.k, true)
   factor(a, d, "value", x.inputs[2], s.n, s.v)
-  local row, column = index.var("row", s.m), index.var("column", s.n)
-  d.score = a:following(found.scores, at(found.scores.shape, row, column), { found.first, at(found.first.shape, row, column), "product" })
-  plain_scores(d, a, found, s)
+  d.score, d.scale, d.open = a:following(found.scores, c.scores_at, c.known), plain.scale, open_of(plain.list)
   d.hidden = hidden(found.scores, s)
-  put(a, d, x, s)
+  d.put, d.put2 = a:write(c.one.known, c.one.at), c.two and a:write(c.two.known, c.two.at) or nil
   a:describe(d)
   if x.dtype ~= "float32" then
-    return a:finish(is_group(options) and attend_group.generate(d, most, options.how) or attend_half.generate(d, most, options.how))
+    return a:finish(is_group(options) and attend_group.generate(d, c.most, options.how) or attend_half.generate(d, c.most, options.how))
   end
-  return a:finish(in_pairs(d, most, options) or attend.generate(d, most))
+  return a:finish(in_pairs(d, c.most, options) or attend.generate(d, c.most))
 end
 
 return M

@@ -32,6 +32,12 @@ local function holes(d, queries, keys, most)
   return h
 end
 
+--- Why there can be no kernel of these sizes in blocks of at most so many bytes of shared memory; or nil.
+function M.too_large(s, most)
+  local query, value = attend.pitch((s.k + 15) // 16 * 16), attend.pitch((s.v + 15) // 16 * 16)
+  return attend.refusal(s, { shared = 64 * query + 64 * (query + value), DOWN = (s.m + 63) // 64 }, most)
+end
+
 -- The value that a schedule asks for, if there is such a block; else the default.
 local function asked(how, name, values, default)
   return how and values[how[name]] and how[name] or default

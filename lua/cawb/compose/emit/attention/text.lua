@@ -96,6 +96,12 @@ local function bytes(d, rows)
   return 3 * ((rows + KEYS) * k + KEYS * v)
 end
 
+--- Why there can be no kernel of these sizes in blocks of at most so many bytes; or nil.
+function M.too_large(s, most)
+  local rows = M.rows(s, most)
+  return M.refusal(s, { shared = bytes(s, rows), DOWN = ceil(s.m, rows) }, most)
+end
+
 --- Queries of a block with so many bytes of shared memory.
 function M.rows(d, most) return d.m > 64 and bytes(d, 128) <= most and 128 or 64 end
 

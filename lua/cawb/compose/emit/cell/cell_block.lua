@@ -51,13 +51,18 @@ local function begin(body, x, hidden, threads)
   body:line "__syncthreads();"
 end
 
---- See the README.
+--- Why a block for each sequence does not make a kernel, or nil.
+function M.refusal(kernel)
+  local x, hidden = kernel.roots[1], kernel.roots[1].shape[4]
+  if #kernel.roots > 1 then return "a block has one sequence of one layer" end
+  if x.dtype ~= "float32" then return "recurrent cells of " .. x.dtype end
+  return hidden > 4000 and ("a state of %d does not fit a block"):format(hidden) or nil
+end
+
+--- See the README; for kernels that have no refusal.
 function M.generate(kernel)
   local x = kernel.roots[1]
-  if #kernel.roots > 1 then expression.refuse "a block has one sequence of one layer" end
-  if x.dtype ~= "float32" then expression.refuse("recurrent cells of " .. x.dtype) end
   local count, time, batch, hidden = table.unpack(x.shape)
-  if hidden > 4000 then expression.refuse(("a state of %d does not fit a block"):format(hidden)) end
   local threads = math.min(512, (hidden + 31) // 32 * 32)
   local body = expression.new(kernel)
   local b, j = index.var("b", batch), index.var("j", hidden)

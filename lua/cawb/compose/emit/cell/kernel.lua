@@ -62,12 +62,6 @@ local function describe(kernel)
   return a, d
 end
 
--- Layers at the same time.
-local function wave(kernel, chip, how)
-  local a, d = describe(kernel)
-  return a:finish(waves.generate(a:describe(d), chip, how))
-end
-
 --- Seconds that a cell, or layers at the same time, should take with weights in registers; nil if these do not fit. `options`
 --- as those of choose.generate.
 function M.estimate(kernel, options)
@@ -78,22 +72,33 @@ function M.estimate(kernel, options)
   return h and (kernel.wave and h.seconds or waves.apart(d, h, chip)) or nil
 end
 
-local function persistent(kernel, chip, how)
-  local a, d = describe(kernel)
-  return a:finish(cells.generate(a:describe(d), chip, how))
+-- The generator that makes a kernel, and why it is not the first one; raises a refusal.
+local function chosen(kernel, how, chip)
+  local why
+  if kernel.roots[1].dtype == "float32" then
+    local by, fine = kernel.wave and waves or cells, nil
+    fine, why = by.divide(sizes(kernel), chip, how or {})
+    if fine then return by end
+    if kernel.wave or how then expression.refuse(why) end
+  end
+  local unfit = block.refusal(kernel)
+  if unfit then expression.refuse(unfit) end
+  return block, why
 end
+
+--- Whether M.generate makes a kernel; or nil and why not. Arguments as M.generate's.
+function M.accepts(kernel, options, chip) return expression.attempt(chosen, kernel, options, chip) end
 
 --- See the README. `options`: blocks (that share a layer's units), sequences (of a group, at a time).
 function M.generate(kernel, options, chip)
-  local x = kernel.roots[1]
-  if x.dtype ~= "float32" then return block.generate(kernel) end
-  if kernel.wave then return wave(kernel, chip, options or {}) end
-  local made, why = expression.attempt(persistent, kernel, chip, options or {})
-  if not made and options then expression.refuse(why) end
-  if made then return made end
-  made = block.generate(kernel)
-  made.how = ("a block for each sequence reads all weights in each step: %s"):format(why)
-  return made
+  local by, why = chosen(kernel, options, chip)
+  if by == block then
+    local made = block.generate(kernel)
+    made.how = why and ("a block for each sequence reads all weights in each step: %s"):format(why)
+    return made
+  end
+  local a, d = describe(kernel)
+  return a:finish(by.generate(a:describe(d), chip, options or {}))
 end
 
 return M

@@ -37,7 +37,7 @@ local function lie(x)
 end
 
 -- Four neighbours of an operand; `names` of its rows and columns, `along` which of them.
-local function four(a, x, along, names)
+local function four_of(a, x, along, names)
   local rank, list = #x.shape, {}
   local t = index.scale(index.var("t", x.shape[along] // 4), 4)
   for lane = 0, 3 do
@@ -56,34 +56,48 @@ local function operand(a, x, names)
   local rank = #x.shape
   local along, packs = lie(x)
   local one = a:value(x, accesses.in_batch(x.shape, index.var(names[1], x.shape[rank - 1]), index.var(names[2], x.shape[rank])))
-  return one, packs and four(a, x, along, names) or nil, names[along - rank + 2]
+  return one, packs and four_of(a, x, along, names) or nil, names[along - rank + 2]
 end
 
--- C that writes the results of four neighbours of a row; nil if rows are no packs of four.
-local function four_results(a, x, m, n)
-  if n % 4 ~= 0 or n == 0 or types.size(x.dtype) ~= 4 then return nil end
-  local t, known, roots = index.scale(index.var("t", n // 4), 4), {}, {}
+-- What is written of each element, and of four neighbours of a row if rows are packs of them: { known =, at = } as Accesses:write takes
+-- them.
+local function writes(x, m, n)
+  local row, place = index.var("m", m), nil
+  place = accesses.in_batch(x.shape, row, index.var("n", n))
+  local one = { known = { { x, place, "value" } }, at = accesses.same_place(x, place) }
+  if n % 4 ~= 0 or n == 0 or types.size(x.dtype) ~= 4 then return one end
+  local t, four = index.scale(index.var("t", n // 4), 4), { known = {}, at = {} }
   for lane = 0, 3 do
-    local place = accesses.in_batch(x.shape, index.var("m", m), index.plus(t, lane))
-    known[lane + 1], roots[lane + 1] = { x, place, ("v[%d]"):format(lane) }, accesses.same_place(x, place)
+    place = accesses.in_batch(x.shape, row, index.plus(t, lane))
+    four.known[lane + 1], four.at[lane + 1] = { x, place, ("v[%d]"):format(lane) }, accesses.same_place(x, place)
   end
-  return a:write(known, roots, "const int t = n / 4;")
+  return one, four
 end
+
+-- Sizes and types as a description has them, and the product; raises a refusal.
+local function describe(kernel)
+  local x = accesses.anchor(kernel, { product = true })
+  if not M.computes(x.dtype) then expression.refuse("no product sums " .. x.dtype) end
+  local rank = #x.shape
+  local d = { type = types.register(x.dtype), m = x.shape[rank - 1], n = x.shape[rank], k = x.inputs[1].shape[rank],
+              batch = graphs.numel { table.unpack(x.shape, 1, rank - 2) } }
+  local why = products.refusal(d)
+  if why then expression.refuse(why) end
+  for _, write in ipairs { writes(x, d.m, d.n) } do accesses.follow(kernel, x, write.known, write.at) end
+  return d, x
+end
+
+--- Whether M.generate makes a kernel; or nil and why not.
+function M.accepts(kernel) return expression.attempt(describe, kernel) end
 
 --- See the README.
 function M.generate(kernel, options, chip)
-  local x = accesses.anchor(kernel, { product = true })
-  accesses.alike(kernel, x)
-  local rank, d = #x.shape, { type = types.register(x.dtype) }
-  if not M.computes(x.dtype) then expression.refuse("no product sums " .. x.dtype) end
-  local a = accesses.new(kernel, x)
-  d.m, d.n, d.k = x.shape[rank - 1], x.shape[rank], x.inputs[1].shape[rank]
-  d.batch = graphs.numel { table.unpack(x.shape, 1, rank - 2) }
+  local d, x = describe(kernel)
+  local a, one, four = accesses.new(kernel, x), writes(x, d.m, d.n)
   d.a, d.a4, d.along_a = operand(a, x.inputs[1], { "m", "k" })
   d.b, d.b4, d.along_b = operand(a, x.inputs[2], { "k", "n" })
-  local place = accesses.in_batch(x.shape, index.var("m", d.m), index.var("n", d.n))
-  d.store = a:write({ { x, place, "value" } }, accesses.same_place(x, place))
-  d.store4 = four_results(a, x, d.m, d.n)
+  d.store = a:write(one.known, one.at)
+  d.store4 = four and a:write(four.known, four.at, "const int t = n / 4;")
   return a:finish(products.generate(a:describe(d), options, chip.sms))
 end
 

@@ -65,12 +65,28 @@ local function sizes(x)
            size = three({ table.unpack(in_x.shape, 3) }, 1), out = three({ table.unpack(x.shape, 3) }, 1) }
 end
 
+-- What is written of each element, as Accesses:write takes it: known values, and a root's place.
+local function write(x)
+  local place = at(x)
+  return { { x, place, "value" } }, accesses.same_place(x, place)
+end
+
+-- The same of four neighbours; no known values where lines are no packs of four.
+local function write_four(x)
+  local known, roots = {}, {}
+  for lane, i in ipairs(four(x) or {}) do
+    known[lane], roots[lane] = { x, i, ("v[%d]"):format(lane - 1) }, accesses.same_place(x, i)
+  end
+  return known, roots
+end
+
 local function describe(kernel, x)
-  local a, d, place = accesses.new(kernel, x), sizes(x), at(x)
-  d.load = a:value(x.inputs[1], at(x.inputs[1]))
-  d.store = a:write({ { x, place, "value" } }, accesses.same_place(x, place))
+  local a, d = accesses.new(kernel, x), sizes(x)
+  d.load, d.store = a:value(x.inputs[1], at(x.inputs[1])), a:write(write(x))
   return a, d
 end
+
+local function weight_of_tap(a, x) return weight(a, x, index.unravel(var("t", numel(x.conv.taps)), x.conv.taps)) end
 
 -- Depthwise ones and those of a few channels: a thread has neighbours of the output.
 local function by_window(a, d, x)
@@ -78,10 +94,7 @@ local function by_window(a, d, x)
   for k, n in ipairs(x.conv.taps) do taps[k] = var(names[3 - #x.conv.taps + k], n) end
   d.op, d.planes, d.weight = "product", x.shape[1] * x.shape[2], weight(a, x, taps)
   d.load4 = types.size(x.dtype) == 4 and four(x.inputs[1]) and a:values(x.inputs[1], four(x.inputs[1]), FIRST) or nil
-  local known, roots = {}, {}
-  for lane, i in ipairs(four(x) or {}) do
-    known[lane], roots[lane] = { x, i, ("v[%d]"):format(lane - 1) }, accesses.same_place(x, i)
-  end
+  local known, roots = write_four(x)
   d.store4 = #roots > 0 and a:write(known, roots, FIRST) or nil
   return windows.generate(a:describe(d))
 end
@@ -90,24 +103,37 @@ local function is_small(d)
   return not d.transposed and (d.each < 8 or d.channels * d.window[1] * d.window[2] * d.window[3] <= 32)
 end
 
+-- The convolution, and whether it is made by windows; raises a refusal.
+local function chosen(kernel)
+  local x = accesses.anchor(kernel, { conv = true })
+  if not product.computes(x.dtype) then expression.refuse("no convolution sums " .. x.dtype) end
+  local d = sizes(x)
+  local small = is_small(d) and not windows.refusal(d)
+  local why = not small and convs.refusal(d)
+  if why then expression.refuse(why) end
+  accesses.follow(kernel, x, write(x))
+  if small then accesses.follow(kernel, x, write_four(x)) end
+  return x, small
+end
+
+--- Whether M.generate makes a kernel; or nil and why not.
+function M.accepts(kernel) return expression.attempt(chosen, kernel) end
+
 --- See the README.
 function M.generate(kernel, options, chip)
-  local x = accesses.anchor(kernel, { conv = true })
-  accesses.alike(kernel, x)
-  if not product.computes(x.dtype) then expression.refuse("no convolution sums " .. x.dtype) end
+  local x, small = chosen(kernel)
   local a, d = describe(kernel, x)
-  local small = is_small(d) and by_window(a, d, x)
-  if small then return a:finish(small) end
-  a, d = describe(kernel, x)
-  d.weight = weight(a, x, index.unravel(var("t", numel(x.conv.taps)), x.conv.taps))
+  if small then return a:finish(by_window(a, d, x)) end
+  d.weight = weight_of_tap(a, x)
   return a:finish(convs.generate(a:describe(d), options, chip.sms))
 end
 
 --- For other generators of convolutions:
 ---   sizes     the sizes of a description
 ---   describe  accesses, and a description that reads the input and writes the roots
----   weight    the text of an access function for a weight, at an index for each axis of the window
+---   weight    the text of an access function for the weight of a tap, by its number
+---   write     what is written of an element, as accesses.follow takes it
 ---   at        a result's indices
-M.sizes, M.describe, M.weight, M.at = sizes, describe, weight, at
+M.sizes, M.describe, M.weight, M.write, M.at = sizes, describe, weight_of_tap, write, at
 
 return M

@@ -152,13 +152,19 @@ local function launches(d, h, tile, splits, part)
              arguments = template.arguments(d, parts, d.m, d.n, splits, all) } }
 end
 
+--- Why there are no kernels of a product, or nil.
+function M.refusal(d)
+  return (d.m >= 2 ^ 31 or d.n >= 2 ^ 31 or d.k >= 2 ^ 31) and "a side of the product is beyond 32 bits" or nil
+end
+
 --- The kernels of a product; or nil and why not. `how`: tile (one of M.tiles, by number), splits (parts of k); `sms`: multiprocessors.
 ---@param d cawb.Product
 ---@return table? made  { text, launches }
 ---@return string? why
 function M.generate(d, how, sms)
+  local why = M.refusal(d)
+  if why then return nil, why end
   how = how or {}
-  if d.m >= 2 ^ 31 or d.n >= 2 ^ 31 or d.k >= 2 ^ 31 then return nil, "a side of the product is beyond 32 bits" end
   if d.batch * d.m * d.n == 0 then return { text = "", launches = {} } end
   local tile = how.tile and tiles[how.tile] or best(d, sms)
   local splits = splits_of(d, tile, how, sms)

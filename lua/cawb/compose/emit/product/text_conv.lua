@@ -152,12 +152,20 @@ local function transposed(d)
   return k
 end
 
+--- Why there are no kernels of a convolution, or nil.
+function M.refusal(d)
+  if d.transposed and numel(d.stride) * numel(d.window) > 4096 then return "its table of taps is too large" end
+  local places = d.batch * numel(d.out) // (d.transposed and numel(d.stride) or 1)
+  return product.refusal { m = d.each, n = places, k = d.channels * numel(d.window) }
+end
+
 --- The kernels of a convolution; or nil and why not. `how`, `sms`: as of product.
 ---@param d cawb.Conv
 ---@return table? made  { text, launches }
 ---@return string? why
 function M.generate(d, how, sms)
-  if d.transposed and numel(d.stride) * numel(d.window) > 4096 then return nil, "its table of taps is too large" end
+  local why = M.refusal(d)
+  if why then return nil, why end
   return product.generate((d.transposed and transposed or direct)(d), how, sms)
 end
 

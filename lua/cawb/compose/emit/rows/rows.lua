@@ -8,6 +8,7 @@ local lanes = require "cawb.compose.emit.lanes"
 local numbering = require "cawb.compose.emit.numbering"
 local online = require "cawb.compose.emit.rows.online"
 local types = require "cawb.torch.types"
+local walks = require "cawb.compose.emit.walk"
 
 local M = {}
 
@@ -69,13 +70,13 @@ end
 
 -- The step at which a reduce's inputs are known: behind the members that it needs.
 local function levels(kernel)
-  local level, members = {}, {}
+  local level, members, inside = {}, {}, expression.new(kernel).inside
   for _, x in ipairs(kernel.members) do members[x] = true end
   local function visit(x, seen)
     local most = 0
     if seen[x] then return seen[x] end
     if members[x] then most = level[x]
-    elseif not x.stored or kernel.inside[x] then
+    elseif not x.stored or inside[x] then
       for _, input in ipairs(x.inputs) do most = math.max(most, visit(input, seen)) end
     end
     seen[x] = most
@@ -255,44 +256,53 @@ local function write(body, kernel, o, row, on_chip)
   if guard then body:close() end
 end
 
--- All of the kernel's statements. `how`: the values that stay on the chip, as for Body.keep; `phase()` is called ahead of each loop
--- over the row. Returns the body, its line ahead of the first loop, and the arrays that stay.
-local function statements(kernel, o, how, phase)
-  local body = expression.new(kernel, o.vector)
-  body.known_only = {}
+-- What a body or a walk of the kernel is to know: members are computed once for each row, and views may be chosen by the row.
+local function prepare(body, kernel)
+  body.known_only, body.selecting = {}, { row = true, k = true }
   for _, x in ipairs(kernel.members) do body.known_only[x] = true end
+  return body
+end
+
+-- All of the kernel's statements. Returns the body, its line ahead of the first loop, and the arrays that stay on the chip.
+local function statements(kernel, o)
+  local body = prepare(expression.new(kernel, o.vector), kernel)
   lanes.places(body, o)
   local row, at = numbering.row(o.rows, o.turned), #body.lines
-  body.selecting = { row = true, k = true }
-  how.name, how.slot = "k", lanes.slot(o)
-  local list = body:keep(how)
+  local list = body:keep { wanted = o.wanted, ahead = o.stays == "shared", name = "k", slot = lanes.slot(o) }
   for n, members in ipairs(o.levels) do
-    phase()
     body:next_phase()
     fold(body, o, members, row, n == 1)
   end
-  phase()
   body:next_phase()
   write(body, kernel, o, row, list)
   lanes.leave(body, o, #kernel.members, next(o.with) ~= nil)
-  o.selects = #body.early > 0
   return body, at, list
 end
 
-local function none() end
+-- A loop of a walk over the row: these nodes at their places in each column of a step; `of(x, column)`: node and indices.
+local function walk_loop(walk, o, nodes, of)
+  walk:next_loop()
+  walk:open()
+  for _, x in ipairs(nodes) do
+    for _, column in ipairs(columns_of(o, index.var("k", o.steps))) do walk:value(of(x, column)) end
+  end
+  walk:close()
+end
 
--- The values that several loops load: { key, bytes } in order.
+-- What several loops load or compute, as Walk.begin_loops has it. Raises a refusal where a member is needed at another place than its
+-- row.
 local function loaded_again(kernel, o)
-  local phase, list, known = 0, {}, {}
-  statements(kernel, o, { survey = function(key, bytes, computed)
-    local e = known[key]
-    if not e then
-      known[key] = { key = key, bytes = bytes, first = phase, computed = computed }
-    elseif e.first ~= phase and not e.listed then
-      e.listed, list[#list + 1] = true, e
-    end
-  end }, function() phase = phase + 1 end)
-  return list
+  local walk, row = prepare(walks.new(kernel, o.vector), kernel), numbering.row(o.rows, o.turned)
+  walk:begin_loops "k"
+  for _, members in ipairs(o.levels) do
+    walk_loop(walk, o, members, function(x, column) return x.inputs[1], inner(x, row, column) end)
+    for _, x in ipairs(members) do walk:know(x, index.unravel(row, x.shape), "") end
+  end
+  local whole, single = parted(kernel)
+  walk_loop(walk, o, whole, function(root, column) return root, outer(kernel, root, row, column) end)
+  for _, root in ipairs(single) do walk:value(root, outer(kernel, root, row)) end
+  o.selects = #walk.early > 0
+  return walk.again
 end
 
 -- Declares the arrays that stay, ahead of the first loop. Returns the bytes of shared memory.
@@ -339,6 +349,19 @@ local function paired(o)
   return online.joined(o.levels, function(x) return inner(x, row, column) end, row)
 end
 
+-- How a kernel is made, as o; raises a refusal where it cannot be.
+local function describe(kernel, options, chip)
+  local whole, list = parted(kernel), levels(kernel)
+  local o = choose(kernel, options, chip, #list + math.min(1, #whole))
+  o.stores, o.joins, o.levels, o.with = #whole > 0, #kernel.members, list, {}
+  if not lanes.stay(o, loaded_again(kernel, o), chip) then expression.refuse "what it computes does not stay on the chip" end
+  if o.stays == "shared" and o.online ~= false then o.levels, o.with = paired(o) end
+  return o
+end
+
+--- Whether M.generate makes a kernel; or nil and why not. Arguments as M.generate's.
+function M.accepts(kernel, options, chip) return expression.attempt(describe, kernel, options, chip) end
+
 --- See the README. `options`: columns, lanes, across, vector; and for rows in shared memory:
 ---   cluster, block  blocks of a cluster, threads of a block
 ---   stay            true: a block takes one row after another
@@ -346,15 +369,8 @@ end
 ---   online          false: the largest first, then the sum
 ---   hold            false: not in shared memory
 function M.generate(kernel, options, chip)
-  kernel.inside = expression.new(kernel).inside
-  local whole = parted(kernel)
-  local list = levels(kernel)
-  local o = choose(kernel, options, chip, #list + math.min(1, #whole))
-  o.stores, o.joins, o.levels, o.with = #whole > 0, #kernel.members, list, {}
-  if not lanes.stay(o, loaded_again(kernel, o), chip) then expression.refuse "what it computes does not stay on the chip" end
-  if o.stays == "shared" and o.online ~= false then o.levels, o.with = paired(o) end
-  local body, at
-  body, at, list = statements(kernel, o, { wanted = o.wanted, ahead = o.stays == "shared" }, none)
+  local o = describe(kernel, options, chip)
+  local body, at, list = statements(kernel, o)
   local shared = declare(body, o, list, at)
   local taken = shared or is_plain(kernel) and lanes.alone(o, chip) or nil
   local parameters, nodes = body:parameters()

@@ -4,6 +4,7 @@ local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local types = require "cawb.torch.types"
+local walks = require "cawb.compose.emit.walk"
 
 local M = {}
 
@@ -36,27 +37,42 @@ local function width(kernel, n)
   return v
 end
 
---- See the README: the kernel's text and its launch. `options.vector`: neighbours of one thread.
-function M.generate(kernel, options)
+-- A root's indices for the neighbours of a thread.
+local function lanes(root, n, v)
+  local t, list = index.scale(index.var("t", n // v), v), {}
+  for lane = 1, v do list[lane] = index.unravel(index.plus(t, lane - 1), root.shape) end
+  return list
+end
+
+-- Elements, and neighbours of a thread: one where packs would end beyond a tensor. Raises a refusal.
+local function shape(kernel, options)
   local n = graphs.numel(kernel.roots[1].shape)
   local v = options and options.vector or width(kernel, n)
   if n % v ~= 0 then v = 1 end
+  local walk = walks.new(kernel, v)
+  for _, root in ipairs(kernel.roots) do
+    for _, i in ipairs(lanes(root, n, v)) do walk:value(root, i) end
+  end
+  return n, walk.ends and 1 or v
+end
+
+--- Whether M.generate makes a kernel; or nil and why not.
+function M.accepts(kernel, options) return expression.attempt(shape, kernel, options) end
+
+--- See the README: the kernel's text and its launch. `options.vector`: neighbours of one thread.
+function M.generate(kernel, options)
+  local n, v = shape(kernel, options)
   local body = expression.new(kernel, v)
   local threads = n // v
   local wide = threads > 2147483647
   body:line("const %s t = %sblockIdx.x * %d + threadIdx.x;", wide and "long long" or "int",
     wide and "(long long)" or "", BLOCK)
   if threads % BLOCK ~= 0 then body:line("if (t >= %d) return;", threads) end
-  local t = index.scale(index.var("t", threads), v)
   for _, root in ipairs(kernel.roots) do
-    local list, texts = {}, {}
-    for lane = 1, v do
-      list[lane] = index.unravel(index.plus(t, lane - 1), root.shape)
-      texts[lane] = body:value(root, list[lane])
-    end
+    local list, texts = lanes(root, n, v), {}
+    for lane, i in ipairs(list) do texts[lane] = body:value(root, i) end
     body:store_all(root, list, texts)
   end
-  if body.ends and v > 1 then return M.generate(kernel, { vector = 1 }) end
   local parameters, nodes = body:parameters()
   return { text = ("extern \"C\" __global__ void __launch_bounds__(%d)\n%s(%s) {\n%s\n}\n"):format(BLOCK, kernel.name,
              parameters, body:text()), headers = body.headers,

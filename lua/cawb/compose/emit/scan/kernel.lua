@@ -14,46 +14,60 @@ local sums = { float32 = "float", float16 = "float", bfloat16 = "float", float64
 local function counted(k, n, reverse) return reverse and index.plus(index.scale(k, -1), n - 1) or k end
 
 -- The four neighbours from 4 t on.
-local function four(n)
+local function neighbours(n)
   local t, list = index.scale(index.var("t", n // 4), 4), {}
   for lane = 0, 3 do list[lane + 1] = index.plus(t, lane) end
   return list
 end
 
-local function describe(kernel, x, reverse)
-  local outer, n, inner = accesses.around(x.shape, x.axis)
-  local a = accesses.new(kernel, x)
-  local d = { op = x.op, type = sums[x.dtype] or expression.refuse("no scan sums " .. x.dtype), outer = outer, n = n,
-              inner = inner, reverse = reverse }
+-- What is written of each element, and of four neighbours if there are packs of them: { known =, at = } as Accesses:write takes them.
+local function writes(x, reverse)
+  local _, n, inner = accesses.around(x.shape, x.axis)
   local function at(k) return accesses.along(x.shape, x.axis, counted(k, n, reverse)) end
   local function root_at(k) return accesses.same_place(x, accesses.along(x.shape, x.axis, k)) end
-  local k = index.var("k", n)
-  d.load = a:value(x.inputs[1], at(k))
-  d.store = a:write({ { x, at(k), "value" }, { x.inputs[1], at(k), "own" } }, root_at(k))
-  if inner == 1 and n % 4 == 0 and n > 0 and (d.type == "float" or d.type == "int") then
-    local list, known, roots = {}, {}, {}
-    for lane, e in ipairs(four(n)) do
-      list[lane], roots[lane] = at(e), root_at(e)
-      known[2 * lane - 1] = { x, list[lane], ("v[%d]"):format(lane - 1) }
-      known[2 * lane] = { x.inputs[1], list[lane], ("own[%d]"):format(lane - 1) }
+  local k, type = index.var("k", n), sums[x.dtype]
+  local one, four = { known = { { x, at(k), "value" }, { x.inputs[1], at(k), "own" } }, at = root_at(k), load = at(k) }, nil
+  if inner == 1 and n % 4 == 0 and n > 0 and (type == "float" or type == "int") then
+    four = { known = {}, at = {}, load = {} }
+    for lane, e in ipairs(neighbours(n)) do
+      local i = at(e)
+      four.load[lane], four.at[lane] = i, root_at(e)
+      four.known[2 * lane - 1] = { x, i, ("v[%d]"):format(lane - 1) }
+      four.known[2 * lane] = { x.inputs[1], i, ("own[%d]"):format(lane - 1) }
     end
-    local first = "const int t = k / 4;"
-    d.load4, d.store4 = a:values(x.inputs[1], list, first), a:write(known, roots, first)
   end
-  return a, d
+  return one, four
 end
 
---- See the README. The epilogue may reverse the axis: then the scan goes through memory from the end.
-function M.generate(kernel, options)
+-- Refuses where the results cannot be written in this direction.
+local function check(kernel, x, reverse)
+  local one, four = writes(x, reverse)
+  accesses.follow(kernel, x, one.known, one.at)
+  if four then accesses.follow(kernel, x, four.known, four.at) end
+  return { x = x, reverse = reverse }
+end
+
+-- The scan, and whether it goes through memory from the end because an epilogue reverses the axis; raises a refusal.
+local function chosen(kernel)
   local x = accesses.anchor(kernel, { scan = true })
-  accesses.alike(kernel, x)
-  local made, why = expression.attempt(function()
-    local a, d = describe(kernel, x, false)
-    return a:finish(scans.generate(a:describe(d), options))
-  end)
-  if made then return made end
-  local a, d = describe(kernel, x, true)
-  return a:finish(scans.generate(a:describe(d), options), why)
+  if not sums[x.dtype] then expression.refuse("no scan sums " .. x.dtype) end
+  return expression.attempt(check, kernel, x, false) or check(kernel, x, true)
+end
+
+--- Whether M.generate makes a kernel; or nil and why not.
+function M.accepts(kernel) return expression.attempt(chosen, kernel) end
+
+local FIRST = "const int t = k / 4;"
+
+--- See the README.
+function M.generate(kernel, options)
+  local c = chosen(kernel)
+  local x, one, four = c.x, writes(c.x, c.reverse)
+  local a, outer, n, inner = accesses.new(kernel, x), accesses.around(x.shape, x.axis)
+  local d = { op = x.op, type = sums[x.dtype], outer = outer, n = n, inner = inner, reverse = c.reverse }
+  d.load, d.store = a:value(x.inputs[1], one.load), a:write(one.known, one.at)
+  if four then d.load4, d.store4 = a:values(x.inputs[1], four.load, FIRST), a:write(four.known, four.at, FIRST) end
+  return a:finish(scans.generate(a:describe(d), options))
 end
 
 return M

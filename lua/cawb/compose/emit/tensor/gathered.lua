@@ -62,7 +62,7 @@ function M.kernels(kernel, geometry, t)
   for header in pairs(weights.headers) do headers[header] = true end
   local before = weights.parameters_alone
   weights.launch.prepare = before
-  return { text = (geometry.tables or "") .. "\n" .. weights.text .. "\n" .. text, headers = headers, needs = { "tensor", "tensor_attend", "tensor_parts" },
+  return { text = geometry.tables() .. "\n" .. weights.text .. "\n" .. text, headers = headers, needs = { "tensor", "tensor_attend", "tensor_parts" },
            how = "float32 by six products of bfloat16 parts (wgmma, gathered)", launches = {
     { fill = weights.wide, value = 0, prepare = before }, weights.launch,
     { kernel = kernel.name, grid = { t.side * t.all }, block = { 384 }, shared = t.stages * STAGE + t.weights,

@@ -59,15 +59,10 @@ local function is_parameter(node)
   return prepared.is(node)
 end
 
--- The text that reads a weight: of o and c at place t of the window.
-local function weight(a, x)
-  return conv.weight(a, x, index.unravel(index.var("t", numel(x.conv.taps)), x.conv.taps))
-end
-
 -- The kernel that brings weights into their order reads nothing else: it may run once, before the first call.
 local function weights_alone(kernel, x)
   local a = accesses.new(kernel, x)
-  local text = weight(a, x)
+  local text = conv.weight(a, x)
   local own = a:describe { weight = text, prepare = is_parameter(x.inputs[2]) or nil }
   own.name = kernel.name .. "_weights"
   return own, a.headers
@@ -85,6 +80,21 @@ local function without_parts(kernel, shape)
   return parts and own or kernel, parts
 end
 
+-- The convolution, how it is cut, the kernel without parts of sums, and these; raises a refusal.
+local function chosen(kernel, options)
+  local x = accesses.anchor(kernel, { conv = true })
+  local shape, why = M.serves(x, options)
+  if not shape then expression.refuse(why) end
+  local own, parts = without_parts(kernel, shape)
+  local known, at = conv.write(x)
+  accesses.follow(own, x, known, at)
+  if parts then accesses.walk(own, x, known):value(parts.inputs[1], known[1][2]) end
+  return x, shape, own, parts
+end
+
+--- Whether M.generate makes a kernel; or nil and why not. Options as for `serves`.
+function M.accepts(kernel, options) return expression.attempt(chosen, kernel, options) end
+
 -- The value of a result that is summed, and the place of the sum.
 local function add_parts(a, d, x, parts)
   local i = conv.at(x)
@@ -94,16 +104,12 @@ end
 
 --- See the README; options as for `serves`.
 function M.generate(kernel, options)
-  local x = accesses.anchor(kernel, { conv = true })
-  local shape, why = M.serves(x, options)
-  if not shape then return nil, why end
-  local parts
-  kernel, parts = without_parts(kernel, shape)
-  accesses.alike(kernel, x)
+  local x, shape, parts
+  x, shape, kernel, parts = chosen(kernel, options)
   local a, d = conv.describe(kernel, x)
   boxes.flat(d)
   if parts then add_parts(a, d, x, parts) end
-  d.weight = weight(a, x)
+  d.weight = conv.weight(a, x)
   if x.inputs[3] then d.bias = a:value(x.inputs[3], { index.var("o", x.shape[2]) }) end
   local own, headers = weights_alone(kernel, x)
   local made = a:finish(boxes.generate(a:describe(d), shape, own))

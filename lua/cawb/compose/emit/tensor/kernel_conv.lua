@@ -5,9 +5,11 @@
 -- channels.
 
 local costs = require "cawb.compose.cost.products"
+local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
+local legal = require "cawb.compose.emit.tensor.legal"
 local library = require "cawb.compose.ir.library"
 local pack = require "cawb.compose.emit.tensor.pack"
 local tensor = require "cawb.compose.emit.tensor.tensor"
@@ -357,8 +359,8 @@ function M.geometry(kernel, x, options)
     terms = (c.transposed and x.inputs[1].shape[2] // c.groups or channels) * product(c.taps), batch = c.groups, rows = x.shape[1] * product(p.places), columns = columns * p.side, sets = p.sets,
     left = { rows = view.shape[2], depth = view.shape[3], along = false, gaps = p.gaps,
              element = function(body, z, row, k) return body:value(view, { z, row, k }) end },
-    right = { rows = columns * p.side, depth = 64 * steps, along = false, element = weights, count = weight_count(kernel, p, view.shape[3]) },
-    tables = tap_table(kernel, x, c, p) .. count_function(kernel, p, view.shape[3]),
+    right = { rows = columns * p.side, depth = 64 * steps, along = false, loads = true, element = weights, count = weight_count(kernel, p, view.shape[3]) },
+    tables = function() return tap_table(kernel, x, c, p) .. count_function(kernel, p, view.shape[3]) end,
     turned = turned(x, c, p, columns, kernel.roots[1]),
     write = function(body, r, names) write(body, x, c, p, columns, r, names) end }
 end
@@ -369,16 +371,24 @@ function M.stores(kernel, x)
   return #kernel.roots == 1 and product(root.shape) == product(x.shape) and #root.shape == #x.shape
 end
 
---- The kernels of a convolution (README), or nil and why not. `kernel.roots` is the convolution, or a node of its shape that follows
---- from it element by element; then the convolution is the kernel's member. Options as for `serves`.
-function M.generate(kernel, options)
+-- The geometry of a kernel; raises a refusal.
+local function chosen(kernel, options)
   local x = kernel.members[1] or kernel.roots[1]
   local fine, why = M.serves(x, options)
-  if not fine then return nil, why end
-  if not M.stores(kernel, x) then return nil, "it stores one result of its own shape" end
-  local geometry = M.geometry(kernel, x, options)
-  if not geometry then return nil, "its weights do not lie in memory" end
-  return tensor.kernels(kernel, geometry, tensor.loop(options.chip, true))
+  if not fine then expression.refuse(why) end
+  if not M.stores(kernel, x) then expression.refuse "it stores one result of its own shape" end
+  local geometry = M.geometry(kernel, x, options) or expression.refuse "its weights do not lie in memory"
+  legal.check(kernel, geometry, { geometry.left, geometry.right })
+  return geometry
+end
+
+--- Whether M.generate makes a kernel; or nil and why not. Options as for `serves`.
+function M.accepts(kernel, options) return expression.attempt(chosen, kernel, options) end
+
+--- The kernels of a convolution (README). `kernel.roots` is the convolution, or a node of its shape that follows from it element by
+--- element; then the convolution is the kernel's member. Options as for `serves`.
+function M.generate(kernel, options)
+  return tensor.kernels(kernel, chosen(kernel, options), tensor.loop(options.chip, true))
 end
 
 return M

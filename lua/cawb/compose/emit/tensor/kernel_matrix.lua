@@ -5,6 +5,7 @@ local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local guards = require "cawb.compose.emit.guards"
 local index = require "cawb.compose.ir.index"
+local legal = require "cawb.compose.emit.tensor.legal"
 local tensor = require "cawb.compose.emit.tensor.tensor"
 
 local M = {}
@@ -21,18 +22,19 @@ local function sizes(x)
   return { dims = dims, batch = batch, m = x.shape[rank - 1], n = x.shape[rank], k = a.shape[#a.shape] }
 end
 
--- Whether one of the factors is a parameter: it is packed before the first call, and its numbers do not lie far apart.
-local function is_parameter(node)
-  while node.kind == "view" and not node.stored do node = node.inputs[1] end
+-- Whether one of the factors is a parameter: it is packed before the first call, and its numbers do not lie far apart. `within`: the
+-- nodes that will not be stored.
+local function is_parameter(node, within)
+  while node.kind == "view" and not (node.stored and not (within and within[node])) do node = node.inputs[1] end
   return node.kind == "leaf" and node.source:find "^param:" ~= nil
 end
 
 -- Whether a library is faster: packing goes through memory two more times, but a library call has no epilogue.
-local function is_bound(chip, x, s)
+local function is_bound(chip, x, s, within)
   local factors, out, packed = { s.m * s.k, s.k * s.n }, s.m * s.n, 0
   local all = factors[1] + factors[2] + out
   if 4 * s.batch * all < costs.large(chip) then return false end
-  for k = 1, 2 do packed = packed + (is_parameter(x.inputs[k]) and 0 or 2 * factors[k]) end
+  for k = 1, 2 do packed = packed + (is_parameter(x.inputs[k], within) and 0 or 2 * factors[k]) end
   local behind = #x.users == 1 and x.users[1].kind == "map" and 2 * out or 0
   local work = 2 * s.batch * s.m * s.n * s.k
   return costs.matrix(chip, 4 * s.batch * (all + packed), work) > costs.library(chip, 4 * s.batch * (all + behind), work)
@@ -55,7 +57,7 @@ function M.serves(x, options)
   local s = sizes(x)
   if math.min(s.m, s.n, s.k) < (options.narrowest or NARROW) then return nil, "it is too narrow" end
   if M.operations(x) < (options.least or costs.least(options.chip)) then return nil, "it is too small" end
-  if not options.least and is_bound(options.chip, x, s) then return nil, "it is bound by memory" end
+  if not options.least and is_bound(options.chip, x, s, options.within) then return nil, "it is bound by memory" end
   if s.batch * s.m > 0x7fffffff or s.batch * s.n > 0x7fffffff then return nil, "it has too many rows" end
   return true
 end
@@ -67,20 +69,11 @@ local function at(dims, z, first, second)
   return i
 end
 
--- Whether neighbours along k are neighbours in memory, rather than rows are.
-local function is_along(kernel, s, factor)
-  local body, seen = expression.new(kernel), nil
-  body.load = function(self, node, i)
-    seen = seen or index.place(i, node.strides, node.offset)
-    return self:name "x"
-  end
-  factor.element(body, index.var("z", s.batch), index.var("row", factor.rows), index.var("k", s.k))
-  return not seen or index.stride(seen, "k") == 1 or index.stride(seen, "row") ~= 1
-end
-
+-- A factor. `along`: whether neighbours along k are neighbours in memory, rather than rows are.
 local function factor(kernel, s, rows, element)
   local f = { rows = rows, depth = s.k, element = element }
-  f.along = is_along(kernel, s, f)
+  local place = legal.place(kernel, s.batch, f)
+  f.loads, f.along = place ~= nil, not place or index.stride(place, "k") == 1 or index.stride(place, "row") ~= 1
   return f
 end
 
@@ -124,21 +117,30 @@ end
 
 local function has_parameter(x) return is_parameter(x.inputs[1]) or is_parameter(x.inputs[2]) end
 
---- The kernels of a product (README): `kernel.roots` is the product, or one node that follows it element by
---- element, the product being the one member; or nil and why not. Options as for `serves`.
-function M.generate(kernel, options)
+-- The geometry of a kernel (tensor.lua); raises a refusal.
+local function chosen(kernel, options)
   local x = kernel.members[1] or kernel.roots[1]
   local fine, why = M.serves(x, options)
-  if not fine then return nil, why end
-  if #kernel.roots > 1 or graphs.numel(kernel.roots[1].shape) ~= graphs.numel(x.shape) then return nil, "it stores one result of its own size" end
-  local s, chip = sizes(x), options.chip
+  if not fine then expression.refuse(why) end
+  local root = kernel.roots[1]
+  if #kernel.roots > 1 or graphs.numel(root.shape) ~= graphs.numel(x.shape) then expression.refuse "it stores one result of its own size" end
+  local s, work, chip = sizes(x), M.operations(x), options.chip
   local a, b = x.inputs[1], x.inputs[2]
-  return tensor.kernels(kernel, { what = ("%d x %d, sums of %d products"):format(s.m, s.n, s.k), terms = s.k, batch = s.batch, rows = s.m,
-    columns = s.n, sets = { { 0 } }, chip = chip, hidden = hidden(kernel.roots[1], x, s), full = 2 * s.batch * s.m * s.n * s.k >= (options.full or costs.negligible(chip, table.unpack(FULL))),
-    streamed = options.streamed, again = not has_parameter(x) and 2 * s.batch * s.m * s.n * s.k >= (options.again or costs.negligible(chip, table.unpack(AGAIN))),
+  local geometry = { what = ("%d x %d, sums of %d products"):format(s.m, s.n, s.k), terms = s.k, batch = s.batch, rows = s.m,
+    columns = s.n, sets = { { 0 } }, chip = chip, hidden = hidden(root, x, s), full = work >= (options.full or costs.negligible(chip, table.unpack(FULL))),
+    streamed = options.streamed, again = not has_parameter(x) and work >= (options.again or costs.negligible(chip, table.unpack(AGAIN))),
     left = factor(kernel, s, s.m, function(body, z, row, k) return body:value(a, at(s.dims, z, row, k)) end),
     right = factor(kernel, s, s.n, function(body, z, row, k) return body:value(b, at(s.dims, z, k, row)) end),
-    write = function(body, root, names) write(body, x, s, root, names) end }, tensor.loop(chip, true))
+    write = function(body, one, names) write(body, x, s, one, names) end }
+  legal.check(kernel, geometry, { geometry.left, geometry.right })
+  return geometry
 end
+
+--- Whether M.generate makes a kernel; or nil and why not. Options as for `serves`.
+function M.accepts(kernel, options) return expression.attempt(chosen, kernel, options) end
+
+--- The kernels of a product (README): `kernel.roots` is the product, or one node that follows it element by element, the product being
+--- the one member. Options as for `serves`.
+function M.generate(kernel, options) return tensor.kernels(kernel, chosen(kernel, options), tensor.loop(options.chip, true)) end
 
 return M

@@ -1,7 +1,9 @@
 -- kernel_point: convolutions of one tap, by generate/gathered.lua: their input is not packed.
 
 local costs = require "cawb.compose.cost.products"
+local expression = require "cawb.compose.emit.expression"
 local gathered = require "cawb.compose.emit.tensor.gathered"
+local legal = require "cawb.compose.emit.tensor.legal"
 local tensor = require "cawb.compose.emit.tensor.tensor"
 local tensor_conv = require "cawb.compose.emit.tensor.kernel_conv"
 
@@ -36,32 +38,39 @@ function M.serves(x, options)
   return t
 end
 
--- Whether a node is in memory, seen through views.
-local function lies(node)
-  while node.kind == "view" and not node.stored do
+-- Whether a node is in memory, seen through views, and not within a kernel.
+local function lies(node, within)
+  local function is_stored(x) return x.stored and not (within and within[x]) end
+  while node.kind == "view" and not is_stored(node) do
     if #node.pieces > 1 then return false end
     node = node.inputs[node.pieces[1].input]
   end
-  return node.stored or node.kind == "leaf"
+  return is_stored(node) or node.kind == "leaf"
 end
 
 --- Seconds. Nil if it cannot be made, is too small, or would read its input more than once (for several tiles of
 --- columns), or compute it on the way.
 function M.cost(x, options)
   local t, bytes = M.serves(x, options), 4 * (numel(x.inputs[1].shape) + numel(x.shape))
-  if not t or bytes < costs.large(options.chip) or t.all > 1 or not lies(x.inputs[1]) then return nil end
+  if not t or bytes < costs.large(options.chip) or t.all > 1 or not lies(x.inputs[1], options.within) then return nil end
   return costs.point(options.chip, bytes, gathered.seconds(options.chip, t))
 end
 
---- See the README; options as for `serves`.
-function M.generate(kernel, options)
+-- The geometry of a kernel, and how it is cut; raises a refusal.
+local function chosen(kernel, options)
   local x = kernel.members[1] or kernel.roots[1]
   local t, why = M.serves(x, options)
-  if not t then return nil, why end
-  if not tensor_conv.stores(kernel, x) then return nil, "it stores one result of its own shape" end
-  local geometry = tensor_conv.geometry(kernel, x, options)
-  if not geometry then return nil, "its weights do not lie in memory" end
-  return gathered.kernels(kernel, geometry, t)
+  if not t then expression.refuse(why) end
+  if not tensor_conv.stores(kernel, x) then expression.refuse "it stores one result of its own shape" end
+  local geometry = tensor_conv.geometry(kernel, x, options) or expression.refuse "its weights do not lie in memory"
+  legal.check(kernel, geometry, { geometry.right })
+  return geometry, t
 end
+
+--- Whether M.generate makes a kernel; or nil and why not. Options as for `serves`.
+function M.accepts(kernel, options) return expression.attempt(chosen, kernel, options) end
+
+--- See the README; options as for `serves`.
+function M.generate(kernel, options) return gathered.kernels(kernel, chosen(kernel, options)) end
 
 return M

@@ -358,7 +358,7 @@ function M.kernels(kernel, geometry, loop)
   for _, factor in ipairs { left, right } do
     for header in pairs(factor.headers) do headers[header] = true end
   end
-  local pieces = joined({ h.TABLES .. (geometry.tables or "") }, packed, { text })
+  local pieces = joined({ h.TABLES .. (geometry.tables and geometry.tables() or "") }, packed, { text })
   return { text = table.concat(pieces, "\n"), pieces = pieces, headers = headers,
            how = ("float32 by %s products of fp16 pairs (%s)"):format(h.PRODUCTS, loop), needs = { "tensor", loop == "mma" and "tensor_mma" or nil },
            launches = joined(steps, launches) }

@@ -23,9 +23,10 @@ end
 
 -- The one reduce that the roots are computed from, and that reads memory; nil where there is none or are several.
 local function found(kernel)
-  local list, seen = {}, {}
+  local list, seen, inside = {}, {}, {}
+  for _, root in ipairs(kernel.roots) do inside[root] = true end
   local function visit(x)
-    if seen[x] or (x.stored and not kernel.inside[x]) then return end
+    if seen[x] or (x.stored and not inside[x]) then return end
     seen[x] = true
     if x.kind == "reduce" and reads(x) then list[#list + 1] = x else
       for _, input in ipairs(x.inputs) do visit(input) end
@@ -168,35 +169,52 @@ end
 
 local FIRST = "const int t = w / 4;"
 
-local function write(a, x, moves, ahead)
+-- What is written of each element, and of four neighbours if lines are packs of four: { known =, at = } as Accesses:write takes them.
+local function writes(x, moves, ahead)
   local shape = outs(moves)
-  local i, planes = place(shape, ahead)
-  local here = followed(x, moves, i)
-  local one = a:write({ { x, here, "value" } }, accesses.same_place(x, here))
-  local list, known, roots = four(shape, ahead), {}, {}
+  local here = followed(x, moves, (place(shape, ahead)))
+  local one, four_at = { known = { { x, here, "value" } }, at = accesses.same_place(x, here) }, { known = {}, at = {} }
+  local list = four(shape, ahead)
   for lane, at in ipairs(list or {}) do
     at = followed(x, moves, at)
-    known[lane], roots[lane] = { x, at, ("v[%d]"):format(lane - 1) }, accesses.same_place(x, at)
+    four_at.known[lane], four_at.at[lane] = { x, at, ("v[%d]"):format(lane - 1) }, accesses.same_place(x, at)
   end
-  return one, list and a:write(known, roots, FIRST) or nil, planes
+  return one, list and four_at or nil
 end
 
---- See the README. It refuses kernels that are no pooling, or whose threads would hold too much.
-function M.generate(kernel, options)
-  kernel.inside = {}
-  for _, root in ipairs(kernel.roots) do kernel.inside[root] = true end
+-- Why a reduce's geometry is not for these kernels, or nil. `ahead`: dimensions in front that are no space.
+local function refusal(moves, ahead)
+  if graphs.numel { table.unpack(outs(moves), ahead + 1) } == 1 then return "of one window a plane neighbours share nothing" end
+  if #moves - ahead > 3 or #moves == ahead then return "it has no windows of one to three axes" end
+end
+
+-- The reduce, how its windows move over the tensor below, and a description without texts; raises a refusal.
+local function chosen(kernel)
   local x = found(kernel) or expression.refuse "there is not one reduce in it"
   accesses.alike(kernel, x)
   local moves, from, view = geometry(x)
   if not moves or not is_neutral(x, view) then expression.refuse "it is no pooling" end
   local ahead = in_front(moves)
-  if graphs.numel { table.unpack(outs(moves), ahead + 1) } == 1 then expression.refuse "of one window a plane neighbours share nothing" end
-  if #moves - ahead > 3 or #moves == ahead then expression.refuse "it has no windows of one to three axes" end
-  local a, d = accesses.new(kernel, x), describe(x, moves, from, ahead)
-  d.load = a:value(from, (place(from.shape, ahead)))
-  local list = types.size(from.dtype) == 4 and four(from.shape, ahead)
-  d.load4 = list and a:values(from, list, FIRST) or nil
-  d.store, d.store4, d.planes = write(a, x, moves, ahead)
+  local d = describe(x, moves, from, ahead)
+  local why = refusal(moves, ahead) or windows.refusal(d)
+  if why then expression.refuse(why) end
+  local one, all = writes(x, moves, ahead)
+  accesses.follow(kernel, x, one.known, one.at)
+  if all then accesses.follow(kernel, x, all.known, all.at) end
+  return { x = x, from = from, ahead = ahead, d = d, one = one, four = all, planes = select(2, place(outs(moves), ahead)) }
+end
+
+--- Whether M.generate makes a kernel; or nil and why not: it is no pooling, or its threads would hold too much.
+function M.accepts(kernel) return expression.attempt(chosen, kernel) end
+
+--- See the README.
+function M.generate(kernel, options)
+  local c = chosen(kernel)
+  local a, d = accesses.new(kernel, c.x), c.d
+  d.load, d.planes = a:value(c.from, (place(c.from.shape, c.ahead))), c.planes
+  local list = types.size(c.from.dtype) == 4 and four(c.from.shape, c.ahead)
+  d.load4 = list and a:values(c.from, list, FIRST) or nil
+  d.store, d.store4 = a:write(c.one.known, c.one.at), c.four and a:write(c.four.known, c.four.at, FIRST) or nil
   return a:finish(windows.generate(a:describe(d), options))
 end
 

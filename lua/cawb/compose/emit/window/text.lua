@@ -181,6 +181,11 @@ local function text_of(d, name, h)
   return template.complete(d, accesses(d), template.fill("window/window_join", d, h) .. "\n" .. template.fill(name, d, h))
 end
 
+--- Why there are no kernels of a description, or nil.
+function M.refusal(d)
+  return span(d, 1) > MOST and ("a line of %d elements for one output is no window"):format(span(d, 1)) or nil
+end
+
 --- The kernel of a pooling or a small convolution; or nil and why another serves better. `how`:
 ---   outputs  of a thread along the inner axis
 ---   down     its rows
@@ -190,7 +195,8 @@ end
 ---@return table? made  { text, launches }
 ---@return string? why
 function M.generate(d, how)
-  if span(d, 1) > MOST then return nil, ("a line of %d elements for one output is no window"):format(span(d, 1)) end
+  local why = M.refusal(d)
+  if why then return nil, why end
   if d.planes * d.out[1] * d.out[2] * d.out[3] == 0 then return { text = "", launches = {} } end
   how = how or {}
   if is_strip(d, how) then

@@ -1,0 +1,94 @@
+-- walk: which nodes a kernel computes and loads at which indices, without text: what predicates about a kernel ask. A walk visits
+-- what a body would (expression.lua), with the same variables in sight.
+
+local bodies = require "cawb.compose.emit.body"
+local expression = require "cawb.compose.emit.expression"
+local index = require "cawb.compose.ir.index"
+local types = require "cawb.torch.types"
+
+local M = {}
+
+---@class cawb.Walk: cawb.Body
+local Walk = setmetatable({}, { __index = bodies.class })
+Walk.__index = Walk
+
+--- A walk through a kernel; arguments as those of expression.new.
+function M.new(kernel, vector) return setmetatable(expression.new(kernel, vector), Walk) end
+
+function Walk:line() end
+function Walk:store() end
+function Walk:store_all() end
+function Walk:open() self.scopes[#self.scopes + 1] = {} end
+function Walk:close() self.scopes[#self.scopes] = nil end
+
+local kinds = {}
+Walk.kinds = kinds
+
+function kinds.leaf(self, node, i)
+  return expression.is_number(node) and "" or self:load(node, i)
+end
+
+function kinds.map(self, node, i)
+  for _, x in ipairs(node.inputs) do self:value(x, i) end
+  return ""
+end
+
+function kinds.view(self, node, i)
+  local list, whole = expression.possible(node, i)
+  local alone = #list == 1 and whole
+  if not alone then self.guarded = self.guarded + 1 end
+  for _, one in ipairs(list) do
+    if not alone then self:open() end
+    self:value(node.inputs[one.piece.input], one.piece.index(i))
+    if not alone then self:close() end
+  end
+  if not alone then self.guarded = self.guarded - 1 end
+  return ""
+end
+
+function kinds.pick(self, node, i)
+  local source, at = table.unpack(node.inputs)
+  self:value(at, i)
+  local j = { table.unpack(i) }
+  j[node.axis] = index.var(self:name "i", source.shape[node.axis])
+  return self:value(source, j)
+end
+
+function kinds.reduce(self, node, i)
+  local at = {}
+  for d, n in ipairs(expression.axes(node)) do at[d] = n == 1 and index.const(0) or index.var(self:name "r", n) end
+  self:open()
+  self:value(node.inputs[1], expression.merged(node, i, at))
+  self:close()
+  return ""
+end
+
+--- From here on `self.again` lists what several loops over a row load or compute at the same place, { key, bytes, computed } for a
+--- step: it may stay on the chip. `name`: the variable of these loops.
+function Walk:begin_loops(name)
+  self.again, self.seen, self.phase, self.by = {}, {}, 0, { name = name, set = { [name] = true, row = true } }
+end
+
+--- The next loop begins.
+function Walk:next_loop() self.phase = self.phase + 1 end
+
+local function note(self, key, place, bytes, computed)
+  local by = self.by
+  if not by or self.guarded > 0 or not index.uses(place, by.name) or not index.only(place, by.set) then return end
+  local e = self.seen[key]
+  if not e then
+    self.seen[key] = { key = key, bytes = bytes, computed = computed, first = self.phase }
+  elseif e.first ~= self.phase and not e.listed then
+    e.listed, self.again[#self.again + 1] = true, e
+  end
+end
+
+function Walk:on_chip_value(node, i, key) note(self, key, index.ravel(i, node.shape), bodies.bytes(node.dtype), true) end
+
+function Walk:access(node, place, width)
+  local key = bodies.access_key(node, place, width)
+  if not self:recall(key) then note(self, key, place, width * types.size(node.dtype)) end
+  return self:remember(key, "")
+end
+
+return M
