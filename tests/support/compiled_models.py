@@ -111,6 +111,18 @@ WHOLE = {
     "long_row": function(lambda x: x.softmax(1).sum(0), (2, 3000)),
     "gather": function(lambda x: x.gather(1, torch.arange(6, device=x.device).view(3, 2) % 4) * 2, (3, 4)),
     "triangle": function(lambda x: x.tril().exp().sum(-1), (6, 6)),
+    "conv_training": lambda: (Residual(), [torch.randn(2, 8, 6, 6)]),
+    "conv_strides": sequential(conv(4, 6, 3, stride=2, padding=1), conv(6, 6, 2, dilation=2), size=(2, 4, 9, 9)),
+    "conv_groups": sequential(conv(4, 8, 3, groups=2), conv(8, 8, 3, groups=8, padding=1, bias=False), size=(2, 4, 6, 6)),
+    "conv_transposed": sequential(lambda: nn.ConvTranspose2d(4, 6, 3, stride=2, padding=1, output_padding=1), size=(2, 4, 5, 5)),
+    "conv_3d": sequential(lambda: nn.Conv3d(2, 3, 2), size=(1, 2, 4, 4, 4)),
+    "pool_training": sequential(conv(3, 4, 3), nn.ReLU, lambda: nn.MaxPool2d(2), size=(2, 3, 8, 8)),
+    "averages_training": sequential(lambda: nn.AvgPool2d(2), lambda: nn.AvgPool2d(3, 2, 1), lambda: nn.AdaptiveAvgPool2d(2), size=(2, 3, 17, 17)),
+    "embedding_training": lambda: (Embedded(), [torch.randint(0, 20, (3, 5))]),
+    "block_training": lambda: (Block(), [torch.randn(2, 12, 32)]),
+    "attention_masked": function(lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, attn_mask=m), (2, 2, 6, 8), (2, 2, 6, 8),
+                                 (2, 2, 6, 8), (6, 6)),
+    "cross_entropy": lambda: (lambda x, t: F.cross_entropy(x, t), [torch.randn(6, 5), torch.randint(0, 5, (6,))]),
 }
 # Whole graphs in eval, without gradients.
 EVAL = {
@@ -130,11 +142,9 @@ EVAL = {
 }
 # Parts become packages; the operators that the compiler lacks are the fallback's.
 PARTS = {
-    "upsample": in_eval(lambda: (nn.Upsample(scale_factor=2, mode="bilinear"), [torch.randn(1, 2, 4, 4)])),
-    "conv_training": lambda: (Residual(), [torch.randn(2, 8, 6, 6)]),
-    "pool_training": sequential(conv(3, 4, 3), nn.ReLU, lambda: nn.MaxPool2d(2), size=(2, 3, 8, 8)),
-    "embedding_training": lambda: (Embedded(), [torch.randint(0, 20, (3, 5))]),
-    "block_training": lambda: (Block(), [torch.randn(2, 12, 32)]),
+    "upsample": lambda: (nn.Upsample(scale_factor=2, mode="bilinear"), [torch.randn(1, 2, 4, 4)]),
+    "inverse": function(lambda x: torch.linalg.inv(x.exp() @ x + 9 * torch.eye(4, device=x.device)).relu() + 1, (4, 4)),
+    "sampled": function(lambda x, at: F.grid_sample(x * 2, at.tanh(), align_corners=False).exp(), (1, 2, 4, 4), (1, 3, 3, 2)),
 }
 
 

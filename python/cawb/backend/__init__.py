@@ -64,7 +64,7 @@ class Compiler:
             return self.cut(module, example, chip, entry)
 
     def part(self, module, example, params, chip, entry, alone=True):
-        recorded = recording.record(module, example, params)
+        recorded = recording.record(module, example, params, lowering.operators(chip.simulated))
         if not recorded.made:
             entry.part(operators=0, why="it computes nothing")
             return fallback.eager(module)

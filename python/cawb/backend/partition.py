@@ -35,10 +35,10 @@ def alone(node):
     return torch.fx.GraphModule(torch.nn.Module(), graph), values
 
 
-def request_of(node):
+def request_of(node, own):
     """The record of one operator alone: None if there is nothing to compute. Raises Refused."""
     try:
-        recorded = recording.record(*alone(node))
+        recorded = recording.record(*alone(node), own=own)
     except recording.Refused:
         raise
     except Exception as error:           # pylint: disable=broad-except   # an operator that does not run alone
@@ -53,7 +53,7 @@ def refused(module, chip):
         if node.op != "call_function" or node.target is operator.getitem:
             continue
         try:
-            request = request_of(node)
+            request = request_of(node, lowering.operators(chip.simulated))
         except recording.Refused as why:
             found[node] = str(why)
             continue

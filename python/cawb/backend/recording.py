@@ -9,6 +9,8 @@ import torch
 from torch._guards import detect_fake_mode
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from cawb.backend.late import Late
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -47,6 +49,17 @@ class State:
         return self.tensors
 
 
+def restrided(made, wanted):
+    """What an operator made, in the strides that the graph was traced with: what stands for it may lay it out otherwise."""
+    if isinstance(made, (tuple, list)) and isinstance(wanted, (tuple, list)):
+        return type(made)(map(restrided, made, wanted))
+    if not isinstance(made, torch.Tensor) or not isinstance(wanted, torch.Tensor):
+        return made
+    if all(a == b or n < 2 for a, b, n in zip(made.stride(), wanted.stride(), made.shape)):
+        return made
+    return torch.empty_strided(wanted.shape, wanted.stride(), dtype=made.dtype, device=made.device).copy_(made)
+
+
 def with_tensors(target, args):
     """Numbers in the place of tensors, as of `1 - x`, are tensors of the type that both have together."""
     schema, others = getattr(target, "_schema", None), [x for x in args if isinstance(x, torch.Tensor)]
@@ -74,7 +87,7 @@ class Walk(torch.fx.Interpreter):
 
     def run_node(self, n):
         self.node = n
-        return super().run_node(n)
+        return restrided(super().run_node(n), n.meta.get("val"))
 
     def call_function(self, target, args, kwargs):
         if follows_data(target, args):
@@ -129,8 +142,9 @@ def constants_of(module):
     return {n.target: operator.attrgetter(n.target)(module) for n in module.graph.nodes if n.op == "get_attr"}
 
 
-def record(module, example, params=()):
-    """A Recorded of a graph module; `params`: numbers of the arguments that are parameters. Raises Refused."""
+def record(module, example, params=(), own=()):
+    """A Recorded of a graph module; `params`: numbers of the arguments that are parameters; `own`: names of the operators that the
+    compiler has. Raises Refused."""
     for x in example:
         if not isinstance(x, (torch.Tensor, int, float, bool, type(None))) or isinstance(x, torch.SymInt):
             raise Refused("an argument is %s" % type(x).__name__)
@@ -140,7 +154,7 @@ def record(module, example, params=()):
     held = {name: t for name, t in constants_of(module).items() if isinstance(t, torch.Tensor)}
     with mode:
         constants = {name: t if hasattr(t, "fake_mode") else mode.from_tensor(t, static_shapes=True) for name, t in held.items()}
-    return Recording(module, mode, fakes, set(params), constants).run(list(held.values()))
+    return Recording(module, mode, fakes, set(params), constants).run(Late(own), list(held.values()))
 
 
 class Recording:
@@ -152,18 +166,24 @@ class Recording:
         state.update(("c%d" % k, t) for k, t in enumerate(constants.values()))
         self.state, self.made, self.known = state, [], {}
 
-    def run(self, constants):
+    def run(self, late, constants):
         recorder = Recorder(State(self.state), [self.fakes[i] for i in self.inputs])
         walk = Walk(self.module, self.constants)
         recorder.memory.line = walk.line
-        with self.mode, torch.no_grad(), recorder:
+        with self.mode, torch.no_grad(), recorder, late:
             results = walk.run(*self.fakes)
-            outputs = [self.output(recorder, x) for x in (results if isinstance(results, (tuple, list)) else [results])]
+        with self.mode, torch.no_grad(), recorder:
+            outputs = [self.output(x, wanted) for x, wanted in zip(results, self.declared())]
         if recorder.notes:
             raise Refused(recorder.notes[0])
         forms = [(tuple(x.shape), x.stride()) if isinstance(x, torch.Tensor) else None for x in self.fakes]
         return Recorded(self.request(recorder), forms, self.places(), constants,
                         [(t.dtype, tuple(t.shape)) for t in self.made], outputs, len(recorder.entries))
+
+    def declared(self):
+        """The graph's results as they were traced, where that is known."""
+        node, = self.module.graph.find_nodes(op="output")
+        return [n.meta.get("val") if isinstance(n, torch.fx.Node) else None for n in node.args[0]]
 
     def request(self, recorder):
         inputs, made, own = Layout(), Layout(), Layout()
@@ -183,11 +203,12 @@ class Recording:
             found[i] = ("param", k)
         return found + [("param", len(self.params) + k) for k in range(len(self.constants))]
 
-    def output(self, recorder, x):
-        """How a result is made; notes in `made` what has to be computed for it."""
+    def output(self, x, wanted):
+        """How a result is made; notes in `made` what has to be computed for it. Strides of single elements are as declared."""
         if not isinstance(x, torch.Tensor):
             return Output("value", value=x)
-        about = {"size": tuple(x.shape), "stride": tuple(x.stride()), "dtype": x.dtype}
+        strides = wanted.stride() if isinstance(wanted, torch.Tensor) else x.stride()
+        about = {"size": tuple(x.shape), "stride": tuple(strides), "dtype": x.dtype}
         if x.numel() == 0:
             return Output("empty", **about)
         memory = x.untyped_storage()._cdata

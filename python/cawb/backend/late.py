@@ -1,0 +1,189 @@
+"""late: operators that the compiler lacks, as operators that it has, when a graph is recorded for it. The graph itself keeps them, so that the
+fallback runs PyTorch's own."""
+import math
+
+import torch
+from torch._decomp import decomposition_table
+from torch.utils._python_dispatch import TorchDispatchMode
+
+aten = torch.ops.aten
+WAYS = {}
+
+
+def way(*operators):
+    def note(f):
+        WAYS.update((operator, f) for operator in operators)
+        return f
+    return note
+
+
+class Late(TorchDispatchMode):
+    """`own`: names of the operators that the compiler has. A way may return NotImplemented."""
+
+    def __init__(self, own):
+        super().__init__()
+        self.own = own
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        found = WAYS.get(func) or self.known(func)
+        if found is not None:
+            with self:
+                result = found(*args, **(kwargs or {}))
+            if result is not NotImplemented:
+                return result
+        return func(*args, **(kwargs or {}))
+
+    def known(self, func):
+        """PyTorch's own way, of an operator that the compiler does not name and that draws no random numbers."""
+        library, name = func._schema.name.split("::")
+        if library != "aten":
+            return None
+        if torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
+            return func.decompose
+        if name in self.own or func.is_view or torch.Tag.nondeterministic_seeded in func.tags:
+            return None
+        return decomposition_table.get(func)
+
+
+def listed(value, count):
+    value = [value] if isinstance(value, int) else list(value)
+    return value * count if len(value) == 1 else value
+
+
+# ---- convolutions
+
+def beyond(size, grad, kernel, stride, padding, dilation):
+    """What PyTorch calls output_padding, of the transposed convolution that leads from a gradient back to the input."""
+    return [n - ((o - 1) * s - 2 * p + d * (k - 1) + 1) for n, o, k, s, p, d in zip(size, grad, kernel, stride, padding, dilation)]
+
+
+def grad_of_weight(x, grad, shape, stride, padding, dilation, groups):
+    """Sums over batch and places: a convolution whose batch are the channels, one weight for each channel of the result."""
+    place = list(range(3, x.dim() + 1))
+    x = x.unflatten(1, (groups, -1)).permute(2, 1, 0, *place).flatten(1, 2)
+    made = aten.convolution(x, grad.transpose(0, 1), None, dilation, padding, stride, False, [0] * len(place), groups)
+    for d, n in enumerate(shape[2:]):
+        made = made.narrow(d + 2, 0, n)
+    return made.transpose(0, 1).contiguous()
+
+
+@way(aten.convolution_backward.default)
+def convolution_backward(grad, x, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, mask):
+    del bias_sizes, output_padding
+    count = x.dim() - 2
+    stride, padding, dilation = (listed(v, count) for v in (stride, padding, dilation))
+    found = [None, None, None]
+    if mask[0] and transposed:
+        found[0] = aten.convolution(grad, weight, None, stride, padding, dilation, False, [0] * count, groups)
+    elif mask[0]:
+        more = beyond(x.shape[2:], grad.shape[2:], weight.shape[2:], stride, padding, dilation)
+        found[0] = aten.convolution(grad, weight, None, stride, padding, dilation, True, more, groups)
+    if mask[1]:
+        small, large = (grad, x) if transposed else (x, grad)
+        found[1] = grad_of_weight(small, large, weight.shape, stride, padding, dilation, groups)
+    if mask[2]:
+        found[2] = grad.sum([0, *range(2, grad.dim())])
+    return tuple(found)
+
+
+# ---- windows
+
+@way(aten.max_pool2d_with_indices_backward.default)
+def max_pool2d_backward(grad, x, kernel, stride, padding, dilation, ceil_mode, indices):
+    del kernel, stride, padding, dilation, ceil_mode
+    return torch.zeros_like(x).flatten(-2).scatter_add(-1, indices.flatten(-2), grad.flatten(-2)).view(x.shape)
+
+
+def spread(grad, kernel, size):
+    """Each element over its window, where windows do not overlap; zeros beyond the last one."""
+    high, wide = kernel
+    grad = grad[..., :, None, :, None].expand(*grad.shape[:-1], high, grad.shape[-1], wide)
+    grad = grad.reshape(*grad.shape[:-4], grad.shape[-4] * high, grad.shape[-2] * wide)
+    return torch.constant_pad_nd(grad, [0, size[1] - grad.shape[-1], 0, size[0] - grad.shape[-2]])
+
+
+@way(aten.avg_pool2d_backward.default)
+def avg_pool2d_backward(grad, x, kernel, stride, padding, ceil_mode, count_include_pad, divisor):
+    kernel, padding = listed(kernel, 2), listed(padding, 2)
+    stride = listed(stride, 2) if stride else kernel
+    if ceil_mode or x.dim() != 4 or any(padding) and not count_include_pad:
+        return NotImplemented
+    grad = grad / (divisor or math.prod(kernel))
+    if stride == kernel and not any(padding):
+        return spread(grad, kernel, x.shape[-2:])
+    more = beyond(x.shape[2:], grad.shape[2:], kernel, stride, padding, [1, 1])
+    if any(not 0 <= m < s for m, s in zip(more, stride)):
+        return NotImplemented
+    ones = torch.ones(x.shape[1], 1, *kernel, dtype=x.dtype, device=x.device)
+    return aten.convolution(grad, ones, None, stride, padding, [1, 1], True, more, x.shape[1])
+
+
+@way(aten._adaptive_avg_pool2d_backward.default)
+def adaptive_avg_pool2d_backward(grad, x):
+    if any(n % o for n, o in zip(x.shape[-2:], grad.shape[-2:])):
+        return NotImplemented
+    kernel = [n // o for n, o in zip(x.shape[-2:], grad.shape[-2:])]
+    return spread(grad / math.prod(kernel), kernel, x.shape[-2:])
+
+
+@way(aten.upsample_nearest2d_backward.default)
+def upsample_nearest2d_backward(grad, output_size, input_size, scales_h=None, scales_w=None):
+    high, wide = (o // i for o, i in zip(output_size, input_size[-2:]))
+    if [n * s for n, s in zip(input_size[-2:], (high, wide))] != list(output_size) or (scales_h or high, scales_w or wide) != (high, wide):
+        return NotImplemented
+    return grad.unflatten(-1, (-1, wide)).unflatten(-3, (-1, high)).sum((-1, -3))
+
+
+# ---- attention
+
+def scores(query, key, mask, causal, scale):
+    made = query @ key.transpose(-1, -2) * (scale or query.shape[-1] ** -0.5)
+    if causal:
+        seen = torch.ones(made.shape[-2:], dtype=torch.bool, device=made.device).tril()
+        made = torch.where(seen, made, -math.inf)
+    return made if mask is None else torch.where(mask, made, -math.inf) if mask.dtype == torch.bool else made + mask
+
+
+def attention_backward(grad, query, key, value, out, sums, mask, causal, scale):
+    """As FlashAttention's paper has it (arXiv 2205.14135, appendix B.4)."""
+    weights = torch.exp(scores(query, key, mask, causal, scale) - sums[..., :query.shape[-2], None])
+    inner = weights * (grad @ value.transpose(-1, -2) - (grad * out).sum(-1, keepdim=True)) * (scale or query.shape[-1] ** -0.5)
+    return inner @ key, inner.transpose(-1, -2) @ query, weights.transpose(-1, -2) @ grad, inner
+
+
+def attention(query, key, value, mask, causal, scale):
+    made = scores(query, key, mask, causal, scale)
+    return made.softmax(-1) @ value, made.logsumexp(-1)
+
+
+@way(aten._scaled_dot_product_flash_attention_for_cpu.default)
+def attention_on_processors(query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None):
+    if dropout_p or query.shape[1] != key.shape[1]:
+        return NotImplemented
+    return attention(query, key, value, attn_mask, is_causal, scale)
+
+
+@way(aten._scaled_dot_product_flash_attention_for_cpu_backward.default)
+def attention_backward_on_processors(grad, query, key, value, out, sums, dropout_p, is_causal, *, attn_mask=None, scale=None):
+    if dropout_p or query.shape[1] != key.shape[1]:
+        return NotImplemented
+    return attention_backward(grad, query, key, value, out, sums, attn_mask, is_causal, scale)[:3]
+
+
+@way(aten._scaled_dot_product_efficient_attention.default)
+def attention_on_gpus(query, key, value, attn_bias, compute_log_sumexp, dropout_p=0.0, is_causal=False, *, scale=None):
+    """The sums' rows have multiples of 32 elements there. No random number is drawn, so seed and offset are of no meaning."""
+    if dropout_p or not compute_log_sumexp:
+        return NotImplemented
+    out, sums = attention(query, key, value, attn_bias, is_causal, scale)
+    nothing = torch.zeros((), dtype=torch.int64, device=query.device)
+    return out, torch.constant_pad_nd(sums, [0, -sums.shape[-1] % 32]), nothing, nothing
+
+
+@way(aten._scaled_dot_product_efficient_attention_backward.default)
+def attention_backward_on_gpus(grad, query, key, value, attn_bias, out, sums, seed, offset, dropout_p, mask, is_causal=False, *, scale=None):
+    del seed, offset
+    if dropout_p or mask[3]:
+        return NotImplemented
+    found = attention_backward(grad, query, key, value, out, sums, attn_bias, is_causal, scale)
+    return tuple(t if wanted else None for t, wanted in zip((*found[:3], None), mask))
