@@ -7,6 +7,8 @@ local check = dofile "tests/support/check.lua"
 local graphs = require "cawb.compose.ir.graph"
 local interpret = dofile "tests/compose/interpret.lua"
 local rewrite = require "cawb.compose.rewrite.rewrite"
+local text = require "cawb.compose.ir.tree.text"
+local tree = require "cawb.compose.ir.tree"
 
 local random = math.random
 local seed = math.tointeger(tonumber(os.getenv "CAWB_TEST_SEED" or 7))
@@ -78,6 +80,22 @@ function M.power_of(x, axes)
   local n = 1
   for d in pairs(axes) do n = n * x.shape[d] end
   return n
+end
+
+--- A map of a pattern's form: `nodes` by its letters, which become operands in any order.
+function M.instance(g, line, nodes)
+  local pattern, operands, number = text.read(line, "float64"), {}, {}
+  tree.has(pattern, function(t)
+    local letter = t.op == "argument" and string.char(64 + t.k)
+    if letter and not number[letter] then
+      table.insert(operands, random(#operands + 1), letter)
+      number[letter] = true
+    end
+    return false
+  end)
+  for k, letter in ipairs(operands) do number[letter], operands[k] = k, nodes[letter] end
+  return g:map(tree.changed(pattern, function(t) return t.op == "argument" and tree.argument(number[string.char(64 + t.k)], t.type) end),
+    "float64", operands)
 end
 
 -- ---- what many of them are about

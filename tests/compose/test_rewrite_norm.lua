@@ -1,6 +1,7 @@
 -- Rewrites of norms: shifts that cancel, means of what a norm makes, batch norms that go into weights: shown as in test_compose_rewrite.lua.
 
 local rewritten = dofile "tests/compose/rewritten.lua"
+local folded = require "cawb.compose.rewrite.folded_batch_norm"
 local check = rewritten.check
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
@@ -58,7 +59,7 @@ end, "cancelled_shift")
 
 -- ---- means of what a norm makes
 
-local texts = { "exact(A - B) * (C + 2.0)", "exact(A - B) * C * D + E", "(exact(exact(A - B) * C) - exact(D * C))" }
+local norms = { "exact(X - M) * (S + 2.0)", "exact(X - M) * S * L + B", "exact(exact(X - M) * S) - exact(L * S)" }
 
 -- A norm over `axes` of x, from its own mean and whatever scale.
 local function norm(g, x, axes, how, weighted)
@@ -66,7 +67,7 @@ local function norm(g, x, axes, how, weighted)
   local middle = g:map("A / B", "float64", { g:keepdim(sum, x, axes), g:fill(power_of(x, axes), {}, "float64") })
   local scale = g:map("A - B", "float64", { g:reduce("max", x, axes, true), middle })
   local rest = how == 3 and g:map("A - B", "float64", { middle, middle }) or weighted
-  return g:map(texts[how], "float64", { x, middle, scale, how > 1 and rest or nil, how == 2 and weighted or nil }), scale
+  return rewritten.instance(g, norms[how], { X = x, M = middle, S = scale, L = rest, B = weighted }), scale
 end
 
 local function channels(g, x) return g:reshape(leaf(g, "param:w", x.shape[2]), { 1, x.shape[2], 1 }) end
@@ -94,8 +95,8 @@ rule("a mean of what a norm of groups makes", function() return { c = 1 << rando
       return g:reshape(g:broadcast(g:reshape(v, { 2, d.c, 1 }), { 2, d.c, d.each }), { 2, d.c * d.each, 1 })
     end
     local lost = d.how == 3 and g:map("A - B", "float64", { each(middle), each(middle) }) or channels(g, x)
-    local y = g:map(texts[d.how], "float64", { x, each(middle), each(g:reduce("max", wide, { [3] = true })), d.how > 1 and lost or nil,
-                                               d.how == 2 and channels(g, x) or nil })
+    local y = rewritten.instance(g, norms[d.how], { X = x, M = each(middle), S = each(g:reduce("max", wide, { [3] = true })), L = lost,
+                                                    B = channels(g, x) })
     return mean(g, y, { [3] = true })
   end, "mean_of_norm")
 
@@ -147,19 +148,17 @@ end)
 
 -- ---- batch norms whose statistics are parameters
 
--- What a batch norm of a module in eval is written as.
+-- A batch norm of a module in eval, in the rule's own patterns.
 local function normed(g, x, d, how, name)
   local shape = {}
   for e in ipairs(x.shape) do shape[e] = e == d and x.shape[d] or 1 end
   local function vector(k) return g:reshape(leaf(g, (name or "param:") .. k, x.shape[d]), shape) end
-  local text = ({ "* C", "* C * D", "* C + D", "* C * D + E" })[how]
-  local operands = { x, vector "mean", vector "rstd", vector "third", vector "fourth" }
-  return g:map("exact(A - B) " .. text, "float64", { table.unpack(operands, 1, ({ 3, 4, 4, 5 })[how]) })
+  return rewritten.instance(g, folded.patterns[how], { X = x, M = vector "mean", S = vector "rstd", W = vector "third", B = vector "fourth" })
 end
 
 rule("a batch norm whose statistics are parameters, behind a convolution", function()
   local d = geometry()
-  d.how, d.own = random(4), random(2) == 1
+  d.how, d.own = random(#folded.patterns), random(2) == 1
   return d
 end, function(g, d)
   local x = conv(g, d)
@@ -174,7 +173,7 @@ end, "folded_batch_norm")
 
 rule("a batch norm whose statistics are parameters, behind a product", function()
   local d = matrix()
-  d.how = random(4)
+  d.how = random(#folded.patterns)
   return d
 end, function(g, d) return normed(g, product(g, d), 2, d.how) end, "folded_batch_norm")
 

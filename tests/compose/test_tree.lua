@@ -35,8 +35,9 @@ function numbers(depth)
   if how == 1 then return negated(numbers(depth - 1)) end
   if how == 2 then return tree.node("select", { truths(depth - 1), numbers(depth - 1), numbers(depth - 1) }) end
   if how == 3 then return tree.node(one_of { "abs", "floor", "rint" }, { numbers(depth - 1) }) end
-  return tree.node(one_of { "add", "subtract", "multiply" }, { numbers(random(0, depth - 1)), numbers(random(0, depth - 1)) },
-    how == 4 and { exact = true } or nil)
+  local both = { numbers(random(0, depth - 1)), numbers(random(0, depth - 1)) }
+  if how == 5 then return tree.node(one_of { "maximum", "minimum" }, both, { nan = one_of { "wins", "loses" } }) end
+  return tree.node(one_of { "add", "subtract", "multiply" }, both, how == 4 and { exact = true } or nil)
 end
 
 function truths(depth)
@@ -82,7 +83,7 @@ check.test("a tree is one line that reads back", function()
     for _, t in ipairs(drawn(100, depth, truths)) do check.equal(read(text.write(t)), t) end
   end
   for _, line in ipairs { "A", "-A * B", "A - (B - C)", "(A < 0 ? 0 : A)", "(A > 0.0 ? A < B ? A : B : 0.0)", "exp(exact(A - B))", "!(A > B)",
-                          "A != 0 || B != 0", "(A != 0) != (B != 0)", "approximate(A / (1.0 + exp(-A)))", "float16(A + B)", "(A == INFINITY ? NAN : A)" } do
+                          "A != 0 || B != 0", "(A != 0) != (B != 0)", "approximate(A / (1.0 + exp(-A)))", "float16(A + B)", "maximum(A, B) - minimum_number(B, -A)", "(A == INFINITY ? NAN : A)" } do
     check.equal(text.write(read(line)), line)
   end
   check.equal(text.write(text.read("int64(A)%4LL<<B", "int64")), "(int64(A) % 4LL) << B")
@@ -138,6 +139,17 @@ def get_init_inputs():
     return []
 ]]):format(table.concat(want, ", "), #trees), {}, { { text = source, launches = { { kernel = "values", grid = { 1 }, block = { 1 },
     arguments = { "inputs[1]", "outputs[1]" } } } } }, {})
+end)
+
+check.test("a maximum is NaN where an operand is, or the other operand", function()
+  local nan = 0 / 0
+  for line, want in pairs { ["maximum(A, B)"] = { nan, nan, 2 }, ["minimum(A, B)"] = { nan, nan, 1 }, ["maximum_number(A, B)"] = { 1, 2, 2 },
+                            ["minimum_number(A, B)"] = { 1, 2, 1 } } do
+    for k, at in ipairs { { 1, nan }, { nan, 2 }, { 1, 2 } } do
+      local got = evaluate.of(read(line), at)
+      assert(got == want[k] or got ~= got and want[k] ~= want[k], ("%s, %d: %s"):format(line, k, got))
+    end
+  end
 end)
 
 check.test("float32 has float's functions and numbers, float64 double's", function()

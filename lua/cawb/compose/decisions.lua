@@ -29,8 +29,7 @@ local names = {
 -- The kind that the decisions of a kernel follow from.
 local function kind_of(kernel)
   if kernel.by == "tensor" or kernel.by == "library" then return kernel.kind end
-  local text = kernel.made and kernel.made.text
-  if kernel.by == "rows" and text and text:find("join_columns<", 1, true) then return "columns" end
+  if kernel.by == "rows" and kernel.made and kernel.made.columns then return "columns" end
   return kernel.by
 end
 

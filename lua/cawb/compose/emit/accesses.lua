@@ -118,12 +118,7 @@ end
 
 --- Sets a description's name, parameters and arguments.
 function Accesses:describe(description)
-  local words, nodes = {}, {}
-  local body = body_of(self)
-  local text
-  text, nodes = body:parameters()
-  for word in text:gmatch "[^,]+" do words[#words + 1] = word:match "^%s*(.-)%s*$" end
-  description.name, description.parameters, description.arguments = self.kernel.name, words, nodes
+  description.name, description.parameters, description.arguments = self.kernel.name, body_of(self):declarations()
   return description
 end
 

@@ -227,13 +227,19 @@ end
 --- The next loop over the same begins.
 function Body:next_phase() self.keeping.phase = self.keeping.phase + 1 end
 
---- The parameters of the kernel: text, and the nodes to pass, in order.
-function Body:parameters()
+--- The parameters of the kernel, as a list of C declarations, and the nodes to pass, in order.
+function Body:declarations()
   local words, nodes = {}, {}
   for k, entry in ipairs(self.order) do
     words[k] = ("%s%s *__restrict__ %s"):format(entry.written and "" or "const ", types.memory(entry.node.dtype), entry.name)
     nodes[k] = entry.node
   end
+  return words, nodes
+end
+
+--- The same as one text.
+function Body:parameters()
+  local words, nodes = self:declarations()
   return table.concat(words, ", "), nodes
 end
 

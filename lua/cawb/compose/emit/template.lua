@@ -47,21 +47,23 @@ local function chosen(text, holes)
   end))
 end
 
---- A text with the access functions that it calls in front. `list`: results of M.access, each function ahead of the functions that
---- call it.
+--- A text with the access functions that it calls in front, or in the place of its line $FUNCTIONS. `list`: results of M.access, each
+--- function ahead of the functions that call it.
 function M.complete(kernel, list, text)
+  local front, behind = text:match("^(.-)%$FUNCTIONS\n(.*)$")
+  text = behind or text
   for k = #list, 1, -1 do
     local what, code = table.unpack(list[k])
     if text:find(("%s_%s("):format(kernel.name, what), 1, true) then text = code .. "\n" .. text end
   end
-  return text
+  return (front or "") .. text
 end
 
 --- The template with its holes filled: `holes` by name, text or number. NAME, PARAMETERS and PASS (the parameters' names, for calls)
---- come from the kernel. A hole without a value raises.
+--- come from the kernel, and $FUNCTIONS stays for M.complete. A hole without a value raises.
 function M.fill(name, kernel, holes)
   local pass = M.names(kernel.parameters)
-  local own = { NAME = kernel.name, PARAMETERS = table.concat(kernel.parameters, ", "), PASS = pass }
+  local own = { NAME = kernel.name, PARAMETERS = table.concat(kernel.parameters, ", "), PASS = pass, FUNCTIONS = "$FUNCTIONS" }
   local text = chosen(read(name), holes):gsub("%$(%l[%l%d_]*)%(", function(what)
     return ("%s_%s(%s, "):format(kernel.name, what, pass)
   end)

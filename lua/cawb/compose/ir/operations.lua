@@ -22,6 +22,14 @@ local function quotient(a, b)
   return q < 0 and q * b ~= a and q + 1 or q
 end
 
+-- The better of two; NaN is the result, or the other operand is.
+local function extreme(better)
+  return function(a, b, nan)
+    if a ~= a or b ~= b then return ((a ~= a) == (nan == "wins")) and a or b end
+    return better(a, b) and a or b
+  end
+end
+
 local table_ = {
   multiply = binary("*", 10, "sum", function(a, b) return a * b end),
   divide = binary("/", 10, "sum", quotient),
@@ -45,6 +53,8 @@ local table_ = {
   ["not"] = { sign = "!", level = M.UNARY, class = "logic", count = 1, evaluate = function(a) return not truth(a) end },
   bit_not = { sign = "~", level = M.UNARY, class = "bits", count = 1, evaluate = function(a) return ~a end },
   select = { class = "select", count = 3, evaluate = function(c, a, b) if truth(c) then return a end return b end },
+  maximum = { class = "extreme", count = 2, compare = "greater", evaluate = extreme(function(a, b) return a > b end) },
+  minimum = { class = "extreme", count = 2, compare = "less", evaluate = extreme(function(a, b) return a < b end) },
   convert = { class = "convert", count = 1 },
 }
 
@@ -64,19 +74,19 @@ local values = {
   sqrt = math.sqrt, sin = math.sin, cos = math.cos, tan = math.tan, asin = math.asin, acos = math.acos, atan = math.atan,
   sinh = function(a) return (math.exp(a) - math.exp(-a)) / 2 end, cosh = function(a) return (math.exp(a) + math.exp(-a)) / 2 end,
   tanh = function(a) return a > 20 and 1.0 or a < -20 and -1.0 or (math.exp(2 * a) - 1) / (math.exp(2 * a) + 1) end,
-  floor = whole(math.floor), ceil = whole(math.ceil), rint = whole(even), trunc = whole(function(a) return a < 0 and math.ceil(a) or math.floor(a) end),
+  floor = whole(math.floor), ceil = whole(math.ceil), rint = whole(even),
+  trunc = whole(function(a) return a < 0 and math.ceil(a) or math.floor(a) end),
   pow = function(a, b) return a ^ b end, atan2 = math.atan, fmod = math.fmod, hypot = function(a, b) return math.sqrt(a * a + b * b) end,
-  fmax = function(a, b) return a ~= a and b or b > a and b or a end, fmin = function(a, b) return a ~= a and b or b < a and b or a end,
 }
 
 local COSTLY = {}
 for name in ([[exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc
                pow sqrt fmod atan2 hypot erfinv lgamma erfcx]]):gmatch "%w+" do COSTLY[name] = true end
 
-local two = { pow = true, atan2 = true, fmod = true, fmax = true, fmin = true, copysign = true, hypot = true, nextafter = true }
+local two = { pow = true, atan2 = true, fmod = true, copysign = true, hypot = true, nextafter = true }
 
 for name in ([[abs exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc erfinv
-               erfcx lgamma floor ceil rint trunc pow atan2 fmod fmax fmin copysign hypot nextafter cyl_bessel_i0 cyl_bessel_i1 j0 j1
+               erfcx lgamma floor ceil rint trunc pow atan2 fmod copysign hypot nextafter cyl_bessel_i0 cyl_bessel_i1 j0 j1
                normcdfinv]]):gmatch "[%w_]+" do
   table_[name] = { class = "function", c = name == "abs" and "fabs" or name, count = two[name] and 2 or 1, cost = COSTLY[name] and 12 or 0,
                    evaluate = values[name] }

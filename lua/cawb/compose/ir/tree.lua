@@ -2,8 +2,11 @@
 -- Equal trees are one table, so `==` compares them. Types are PyTorch's. Operations stand in ir/operations.lua, apart from two:
 --   argument   `k`: the map's k-th operand, written A, B, C, ...
 --   constant   `value`: a number; true or false is of type bool
--- Attributes: `exact`: the result is rounded by itself, and never contracted with another operation. `approximate`: a quotient that may be
--- off by two places. ir/tree/text.lua writes a tree in one line and reads it back; ir/tree/cuda.lua makes C of it.
+-- Attributes:
+--   exact        the result is rounded by itself, and never contracted with another operation
+--   approximate  a quotient that may be off by two places
+--   nan          of a maximum or a minimum: "wins" if it is NaN where an operand is; "loses" if it is the other operand then
+-- ir/tree/text.lua writes a tree in one line and reads it back; ir/tree/cuda.lua makes C of it.
 
 local operations = require "cawb.compose.ir.operations"
 local types = require "cawb.torch.types"
@@ -54,13 +57,13 @@ local function type_of(class, list)
   return promoted(list)
 end
 
---- An operation on operands. `attributes`: `exact`, `approximate`, and for `convert` the type.
+--- An operation on operands. `attributes`: `exact`, `approximate`, `nan`, and for `convert` the type.
 function M.node(op, operands, attributes)
   local row = operations.row(op) or error(("no operation '%s': lua/cawb/compose/ir/operations.lua lists them"):format(op), 2)
   if #operands ~= row.count then error(("'%s' has %d operands, not %d"):format(op, row.count, #operands), 2) end
   local a = attributes or {}
-  local node = { op = op, type = a.type or type_of(row.class, operands), exact = a.exact, approximate = a.approximate }
-  local words = { op, node.type, a.exact and "exact" or a.approximate and "approximate" or "" }
+  local node = { op = op, type = a.type or type_of(row.class, operands), exact = a.exact, approximate = a.approximate, nan = a.nan }
+  local words = { op, node.type, a.exact and "exact" or a.approximate and "approximate" or a.nan or "" }
   for k, x in ipairs(operands) do node[k], words[k + 3] = x, x.id end
   return unique(table.concat(words, " "), node)
 end
@@ -72,7 +75,8 @@ function M.changed(t, f)
     operands[k] = M.changed(x, f)
     differ = differ or operands[k] ~= x
   end
-  local same = differ and M.node(t.op, operands, { exact = t.exact, approximate = t.approximate, type = t.op == "convert" and t.type or nil }) or t
+  local same = differ and M.node(t.op, operands, { exact = t.exact, approximate = t.approximate, nan = t.nan,
+                                                      type = t.op == "convert" and t.type or nil }) or t
   return f(same) or same
 end
 

@@ -4,7 +4,7 @@ local expressions = require "cawb.compose.operators.expressions"
 
 local M = {}
 
-local least, most = "(A != A || A > B ? A : B)", "(A != A || A < B ? A : B)"
+local least, most = "maximum(A, B)", "minimum(A, B)"
 
 -- A bound that is a tensor is a maximum or a minimum.
 local function bound(low, high)

@@ -132,7 +132,7 @@ local float = {
     local delta = number(args.delta or 1, dtype)
     return ("(abs(A - B) <= %s ? 0.5 * (A - B) * (A - B) : %s * (abs(A - B) - 0.5 * %s))"):format(delta, delta, delta)
   end,
-  binary_cross_entropy = "(B - 1.0) * fmax(log1p(-A), -100.0) - B * fmax(log(A), -100.0)",
+  binary_cross_entropy = "(B - 1.0) * maximum_number(log1p(-A), -100.0) - B * maximum_number(log(A), -100.0)",
 }
 
 -- For every type.
@@ -149,8 +149,8 @@ local any = {
   threshold = function(args, dtype)
     return ("(A <= %s ? %s : A)"):format(number(args.threshold, dtype), number(args.value, dtype))
   end,
-  maximum = "(A != A || A > B ? A : B)", minimum = "(A != A || A < B ? A : B)",
-  fmax = "(B != B || A > B ? A : B)", fmin = "(B != B || A < B ? A : B)",
+  maximum = "maximum(A, B)", minimum = "minimum(A, B)",
+  fmax = "maximum_number(A, B)", fmin = "minimum_number(A, B)",
   eq = "A == B", ne = "A != B", lt = "A < B", le = "A <= B", gt = "A > B", ge = "A >= B",
   logical_and = "A != 0 && B != 0", logical_or = "A != 0 || B != 0", logical_xor = "(A != 0) != (B != 0)",
   logical_not = "A == 0", bitwise_and = "A & B", bitwise_or = "A | B", bitwise_xor = "A ^ B",

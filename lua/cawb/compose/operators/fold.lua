@@ -66,7 +66,7 @@ local function extreme(name)
   return function(g, op)
     local x = op.x[1]
     if #op.x == 2 then
-      local line = name == "max" and "(A != A || A > B ? A : B)" or "(A != A || A < B ? A : B)"
+      local line = name == "max" and "maximum(A, B)" or "minimum(A, B)"
       return { g:map(line, op.out[1].dtype, { x, op.x[2] }) }
     end
     local axes = axes_of(op.args.dim, #x.shape)

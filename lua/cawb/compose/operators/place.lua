@@ -31,7 +31,7 @@ local function hits(g, x, at, axis)
 end
 
 -- How values that are put at an element join it: the reduce, its neutral value, and the old element A with the reduced values B.
-local joins = { amax = { "max", "-inf", "(A != A || A > B ? A : B)" }, amin = { "min", "inf", "(A != A || A < B ? A : B)" },
+local joins = { amax = { "max", "-inf", "maximum(A, B)" }, amin = { "min", "inf", "minimum(A, B)" },
                 prod = { "prod", 1, "A * B" }, mean = { "sum", 0, "A + B" } }
 joins.multiply, joins.sum = joins.prod, { "sum", 0, "A + B" }
 

@@ -6,18 +6,21 @@
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local match = require "cawb.compose.ir.tree.match"
-local tools = require "cawb.compose.operators.tools"
 local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "its scale and shift are in the weights" }
 
--- The texts of a norm (operators/softmax_norm.lua), with the letters of weight and bias.
-local norms = {
-  [tools.apart .. " * C"] = {}, [tools.apart .. " * C * D"] = { weight = 4 }, [tools.apart .. " * C + D"] = { bias = 4 },
-  [tools.apart .. " * C * D + E"] = { weight = 4, bias = 5 },
-}
-local spellings = {}
-for line in pairs(norms) do spellings[#spellings + 1] = line end
+--- How a norm of X may be written: M and S are its mean and scale, W and B its weight and bias.
+M.patterns = { "exact(X - M) * S", "exact(X - M) * S * W", "exact(X - M) * S + B", "exact(X - M) * S * W + B",
+               "(X - M) * S", "(X - M) * S * W", "(X - M) * S + B", "(X - M) * S * W + B" }
+
+-- The numbers of a norm's operands by these letters, or nil.
+local function norm_of(x)
+  for _, line in ipairs(x.kind == "map" and M.patterns or {}) do
+    local number = match.operands(x.expression, line)
+    if number then return number end
+  end
+end
 
 local function is_parameters(x, seen)
   seen = seen or {}
@@ -31,9 +34,9 @@ end
 -- The one dimension along which operands may differ: channels of a convolution, columns of a product.
 local function along(y) return y.kind == "conv" and 2 or #y.shape end
 
--- The anchor's result that x normalises: { y, sum = the map that adds its bias, or nil }.
-local function anchor(g, x)
-  local y, sum = x.inputs[1], nil
+-- The anchor's result that is normalised: y, and the map that adds its bias, or nil.
+local function anchor(g, y)
+  local sum
   local function alone(node) return #node.users == 1 and not g.shown[node] end
   if y.kind == "map" and match.is(y.expression, "A + B") and y.cast == y.dtype and alone(y) then y, sum = y.inputs[1], y end
   if (y.kind == "conv" or y.kind == "product") and alone(y) and not (sum and y.inputs[3]) then return y, sum end
@@ -46,11 +49,11 @@ local function vector(g, x, d)
   return views.dropped(g, x, axes)
 end
 
-local function may(x, y, sum)
+local function may(x, number, y, sum)
   local d, axes = along(y), {}
   for e in ipairs(x.shape) do axes[e] = e ~= d or nil end
   for k, input in ipairs(x.inputs) do
-    if k > 1 and not (is_parameters(input) and views.is_constant(input, axes)) then return false end
+    if k ~= number.X and not (is_parameters(input) and views.is_constant(input, axes)) then return false end
   end
   local bias = sum and sum.inputs[2] or y.inputs[3]
   return is_parameters(y.inputs[2]) and (not bias or is_parameters(bias)) and (not sum or views.is_constant(sum.inputs[2], axes))
@@ -71,16 +74,16 @@ local function scaled(g, y, scale)
 end
 
 function M.apply(g, x)
-  local norm = x.kind == "map" and norms[match.one_of(x.expression, spellings)]
-  if not norm or x.dtype ~= "float32" and x.dtype ~= "float64" or x.cast ~= x.dtype then return nil end
-  local y, sum = anchor(g, x)
-  if not y or not graphs.same(y.shape, x.shape) or not may(x, y, sum) then return nil end
+  local number = norm_of(x)
+  if not number or x.dtype ~= "float32" and x.dtype ~= "float64" or x.cast ~= x.dtype then return nil end
+  local y, sum = anchor(g, x.inputs[number.X])
+  if not y or not graphs.same(y.shape, x.shape) or not may(x, number, y, sum) then return nil end
   local d, dtype = along(y), x.dtype
-  local mean, scale = vector(g, x.inputs[2], d), vector(g, x.inputs[3], d)
-  if norm.weight then scale = g:map("A * B", dtype, { scale, vector(g, x.inputs[norm.weight], d) }) end
+  local mean, scale = vector(g, x.inputs[number.M], d), vector(g, x.inputs[number.S], d)
+  if number.W then scale = g:map("A * B", dtype, { scale, vector(g, x.inputs[number.W], d) }) end
   local bias = sum and vector(g, sum.inputs[2], d) or y.inputs[3]
   local shift = bias and g:map("(A - B) * C", dtype, { bias, mean, scale }) or g:map("-A * B", dtype, { mean, scale })
-  if norm.bias then shift = g:map("A + B", dtype, { shift, vector(g, x.inputs[norm.bias], d) }) end
+  if number.B then shift = g:map("A + B", dtype, { shift, vector(g, x.inputs[number.B], d) }) end
   local inputs = { y.inputs[1], scaled(g, y, scale), not sum and not y.own and shift or nil }
   local z = g:node { kind = y.kind, own = y.own, inputs = inputs, shape = y.shape, dtype = dtype, conv = y.conv }
   if inputs[3] then return z end

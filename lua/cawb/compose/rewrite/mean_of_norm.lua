@@ -15,8 +15,8 @@ local M = { says = "its sum follows from that of what is normalised" }
 
 local float = { float32 = true, float64 = true }
 
--- A norm that corrects the rounding error D of its mean.
-local LOST = "exact(exact(A - B) * C) - exact(D * C)"
+-- In a norm that corrects the rounding error L of its mean.
+local LOST = "exact(exact(X - M) * S) - exact(L * S)"
 
 -- Axes along which only one operand varies, the same operand for all axes: the set, and the operand's number.
 local function inner(m, axes)
@@ -94,15 +94,30 @@ local function is_own_mean(operand, u, axes)
   return true
 end
 
+-- The operand that is the mean of operand k over these axes, or nil.
+local function own_mean(m, k, axes)
+  for j, input in ipairs(m.inputs) do
+    if j ~= k and is_own_mean(input, m.inputs[k], axes) then return j end
+  end
+end
+
+-- The number of the operand that is the rounding error of the mean, or nil.
+local function lost_of(m)
+  local number
+  tree.has(m.expression, function(t)
+    number = number or match.operands(t, LOST)
+    return number ~= nil
+  end)
+  return number and number.L
+end
+
 -- The operands of a norm over these axes at the mean of the norm's input. The difference from the mean is then zero, or NaN.
 local function at_own_mean(g, m, k, axes)
-  if k ~= 1 or not m.inputs[2] or not is_own_mean(m.inputs[2], m.inputs[1], axes) then return nil end
-  local operands = {}
+  local mean, lost, operands = own_mean(m, k, axes), lost_of(m), {}
+  if not mean then return nil end
   for j, input in ipairs(m.inputs) do operands[j] = views.dropped(g, input, axes) end
-  operands[1] = operands[2]
-  if tree.has(m.expression, function(t) return match.is(t, LOST) end) then
-    operands[4] = g:map("A - A", m.dtype, { operands[4] })
-  end
+  operands[k] = operands[mean]
+  if lost then operands[lost] = g:map("A - A", m.dtype, { operands[lost] }) end
   return operands
 end
 

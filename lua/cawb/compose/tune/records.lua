@@ -25,9 +25,8 @@ local function log2(n) return math.floor(10 * math.log(math.max(n, 1), 2) + 0.5)
 --- The features of a kernel: { by = its kind, written, read, row = doublings of elements, members }.
 function M.about(kernel)
   local by, reduce, read = kernel.by, kernel.members[1], 0
-  local text = kernel.made and kernel.made.text
   if by == "tensor" or by == "library" then by = kernel.kind end
-  if by == "rows" and text and text:find("join_columns<", 1, true) then by = "columns" end
+  if by == "rows" and kernel.made and kernel.made.columns then by = "columns" end
   for _, x in ipairs(kernel.reads or {}) do read = read + graphs.numel(x.shape) end
   local row = kernel.kind == "rows" and reduce and select(2, rows.space(reduce)) or 1
   return { by = by, loop = kernel.loop, written = log2(graphs.numel(kernel.roots[1].shape)), read = log2(read), row = log2(row),

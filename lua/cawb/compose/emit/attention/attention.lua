@@ -112,9 +112,9 @@ end
 
 -- The other scores, if x is a choice between them and -inf by truth values that do not follow from the product; or nil.
 local function masked(x, found)
-  local how = x.kind == "map" and match.match(x.expression, "(M ? Y : N)")
-  if not how or not (how.M.k and how.Y.k and how.N.k) then return nil end
-  local mask, yes, no = x.inputs[how.M.k], x.inputs[how.Y.k], x.inputs[how.N.k]
+  local number = x.kind == "map" and match.operands(x.expression, "(M ? Y : N)")
+  if not number then return nil end
+  local mask, yes, no = x.inputs[number.M], x.inputs[number.Y], x.inputs[number.N]
   if follows_from(mask, found, {}) then return nil end
   return is_nothing(no) and yes or is_nothing(yes) and no or nil
 end

@@ -8,6 +8,7 @@ struct alignas(16) $NAME_quad { $T v[4]; };
 
 struct $NAME_state { $FIELDS };      // what follows from a column of b
 
+$AHEAD$FUNCTIONS
 static __device__ __forceinline__ void $NAME_fetch_a($PARAMETERS, $T (&held)[$HELDA], long long z, int first, int M, int from,
                                                       int end) {
 #pragma unroll

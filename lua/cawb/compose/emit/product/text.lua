@@ -107,7 +107,7 @@ end
 
 local function holes(d, tile, splits)
   local h = { T = d.type, TM = tile.m, TN = tile.n, TK = DEEP, RM = tile.rows, RN = tile.columns,
-              THREADS = tile.m * tile.n // (tile.rows * tile.columns), SPLIT = splits > 1 or nil }
+              THREADS = tile.m * tile.n // (tile.rows * tile.columns), SPLIT = splits > 1 or nil, AHEAD = d.ahead or "" }
   h.CHAIN = ceil(d.k, splits) > 2 * CHAIN and d.type == "float" and CHAIN or nil
   writing(d, h, splits)
   readers(d, h, tile)
@@ -129,12 +129,11 @@ local function accesses(d)
   return list
 end
 
--- The state is a type of the template's: its readers stand behind it.
-local function complete(d, text)
+-- The functions that access functions call, then these.
+local function functions(d)
   local list = { table.unpack(d.helpers or {}) }
   for _, one in ipairs(accesses(d)) do list[#list + 1] = one end
-  local at = text:find("static __device__", 1, true)
-  return text:sub(1, at - 1) .. (d.ahead or "") .. template.complete(d, list, text:sub(at))
+  return list
 end
 
 local dtypes = { float = "float32", double = "float64" }
@@ -171,7 +170,7 @@ function M.generate(d, how, sms)
   local part = math.max(DEEP, ceil(d.k, splits * DEEP) * DEEP)
   splits = math.max(1, ceil(d.k, part))
   local h = holes(d, tile, splits)
-  return { text = complete(d, template.fill("product/product", d, h)), launches = launches(d, h, tile, splits, part) }
+  return { text = template.complete(d, functions(d), template.fill("product/product", d, h)), launches = launches(d, h, tile, splits, part) }
 end
 
 M.tiles = #tiles

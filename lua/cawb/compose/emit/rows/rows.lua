@@ -146,8 +146,8 @@ local function columns_of(o, k)
   return list
 end
 
-local better = "[](P a, P b) -> P { return (b.value %s a.value || (b.value != b.value && a.value == a.value) || "
-  .. "((b.value == a.value || (b.value != b.value && a.value != a.value)) && b.at < a.at)) ? b : a; }"
+local better = "(b.value %s a.value || (b.value != b.value && a.value == a.value) || "
+  .. "((b.value == a.value || (b.value != b.value && a.value != a.value)) && b.at < a.at))"
 
 -- One result for all lanes.
 local function join(body, o, acc)
@@ -156,10 +156,9 @@ local function join(body, o, acc)
     or ("join_rows<%d, %d>"):format(o.lanes, o.threads)
   local register = types.register(acc.dtype)
   if acc.place then
-    local sign = acc.node.op == "argmax" and ">" or "<"
-    local both = body:name "both"
-    body:line("const placed<%s> %s = %s(placed<%s>{ %s, %s }, %s);", register, both, call, register, acc.name, acc.at,
-      (better:format(sign):gsub("%f[%a]P%f[%A]", ("placed<%s>"):format(register))))
+    local both, pair = body:name "both", ("placed<%s>"):format(register)
+    body:line("const %s %s = %s(%s{ %s, %s }, [](%s a, %s b) -> %s { return %s ? b : a; });", pair, both, call, pair, acc.name, acc.at,
+      pair, pair, pair, better:format(acc.node.op == "argmax" and ">" or "<"))
     return both .. ".at"
   end
   local all = body:name "all"
@@ -377,7 +376,7 @@ function M.generate(kernel, options, chip)
   local bounds = o.stays == "shared" and ("%d, %d"):format(o.threads, o.beside) or tostring(o.threads)
   return { text = ("%sextern \"C\" __global__ void __launch_bounds__(%s)\n%s(%s) {\n%s\n}\n"):format(
              shared and "extern __shared__ __align__(16) unsigned char held[];\n\n" or "", bounds, kernel.name, parameters, body:text()),
-           headers = body.headers, needs = needs(o), launches = { launch(kernel, o, nodes, taken) } }
+           headers = body.headers, needs = needs(o), columns = o.columns and #o.levels > 0, launches = { launch(kernel, o, nodes, taken) } }
 end
 
 return M

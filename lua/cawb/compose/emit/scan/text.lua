@@ -79,8 +79,8 @@ local function lanes(d, h)
   if d.load4 then
     h.LANES = 4
     local from = d.reverse and "n - 4 - 4 * k" or "4 * k"
-    local swap = d.reverse and "{ $T a = v[0]; v[0] = v[3]; v[3] = a; a = v[1]; v[1] = v[2]; v[2] = a; }" or ""
-    h.LOAD = ("%s_load4(%s, v, o, %s); %s"):format(d.name, h.PASS, from, swap:gsub("%$T", d.type))
+    local swap = d.reverse and "{ %s a = v[0]; v[0] = v[3]; v[3] = a; a = v[1]; v[1] = v[2]; v[2] = a; }" or ""
+    h.LOAD = ("%s_load4(%s, v, o, %s); %s"):format(d.name, h.PASS, from, swap:format(d.type))
     h.STORE = d.reverse
       and ("const %s back[4] = { v[3], v[2], v[1], v[0] }, kept[4] = { own[3], own[2], own[1], own[0] };\n        "
         .. "%s_store4(%s, o, %s, back, kept);"):format(d.type, d.name, h.PASS, from)

@@ -336,12 +336,6 @@ local function accesses(d)
   return list
 end
 
--- The functions of partial sums stand ahead of their callers, behind the definitions of tiles.
-local function with_parts(text, more)
-  local at = text:find("// COUNT steps of", 1, true)
-  return text:sub(1, at - 1) .. more .. "\n" .. text:sub(at)
-end
-
 local function launch_weights(d, t, own, made)
   local columns = d.groups * t.cuts * #t.sets * t.columns
   return { kernel = own.name, grid = { ceil(columns, 4) }, block = { 128 }, prepare = own.prepare,
@@ -358,9 +352,9 @@ function M.generate(d, t, own)
   local weight = template.access(own, "weight", "float", { "int o", "int c", "int t" }, own.weight)
   local front = template.fill("tensor/templates/box_taps", d, h)
   local packing = template.complete(own, { weight }, template.fill("tensor/templates/box_weights", own, h))
-  local more = d.summed and template.fill("tensor/templates/box_partial", d, h) or ""
+  h.PARTSUMS = d.summed and template.fill("tensor/templates/box_partial", d, h) or ""
   h.STEPSTEXT = template.fill(t.group and "tensor/templates/box_group" or "tensor/templates/box_warp", d, h)
-  local main = template.complete(d, accesses(d), with_parts(template.fill("tensor/templates/box", d, h), more))
+  local main = template.complete(d, accesses(d), template.fill("tensor/templates/box", d, h))
   local all = d.groups * t.cuts
   local blocks = math.min(t.items // t.run, math.max(1, t.blocks * t.chip.sms // all)) * all
   return { how = ("float32 by %s products of fp16 pairs (%s, boxes)"):format(t.fourth and "four" or "three", t.group and "wgmma" or "mma"), text = front .. "\n" .. packing .. "\n" .. main, needs = { "tensor", "tensor_box", "tensor_mma" }, launches = {

@@ -47,7 +47,7 @@ local function text_of(kernel, g, h)
   local after = tensor.put(kernel, g)
   local left, right = pack.reads_one(kernel, after, g, g.left), pack.reads_one(kernel, after, g, g.right)
   local own, nodes = { name = kernel.name }, nil
-  own.parameters, nodes = pack.declared(after)
+  own.parameters, nodes = after:declarations()
   local result = { "int set", "int z", "int row", "int pair", "float first", "float second" }
   return template.complete(own, { template.access(own, "put", "void", result, after:text()),
     template.access(own, "left", "float", pack.place, left:text()), template.access(own, "right", "float", pack.place, right:text()) },

@@ -53,14 +53,6 @@ local function reads_eight(kernel, names, geometry, factor)
   return body
 end
 
---- A body's parameters as a list, and their nodes.
-function M.declared(body)
-  local text, nodes = body:parameters()
-  local list = {}
-  for word in text:gmatch "[^,]+" do list[#list + 1] = word:match "^%s*(.-)%s*$" end
-  return list, nodes
-end
-
 --- Lists behind each other.
 function M.joined(...)
   local all = {}
@@ -81,7 +73,7 @@ end
 local function reading(kernel, geometry, factor, own, names)
   local body = factor.along and reads_eight(kernel, names, geometry, factor) or M.reads_one(kernel, names, geometry, factor)
   local nodes
-  own.parameters, nodes = M.declared(body)
+  own.parameters, nodes = body:declarations()
   if #nodes == 0 then expression.refuse "a factor is no tensor" end
   local access = factor.along and template.access(own, "eight", "void", { "float *v", "int z", "int row", "int p" }, body:text())
     or template.access(own, "one", "float", M.place, body:text())

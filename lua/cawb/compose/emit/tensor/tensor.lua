@@ -233,7 +233,7 @@ local function text_of(kernel, geometry, h, f)
   local after = put(kernel, geometry, h.is_streaming)
   local one, other = pack.reads_one(kernel, after, geometry, geometry.left), pack.reads_one(kernel, after, geometry, geometry.right)
   local own, nodes = { name = kernel.name }, nil
-  own.parameters, nodes = pack.declared(after)
+  own.parameters, nodes = after:declarations()
   local turned = h.STAGED and put_one(kernel, geometry, own, after) or ""
   h.STORE = ("        if (column < %d) %s_put(%s, tile.set, tile.z, row, column / 2, first, second);"):format(geometry.columns,
     kernel.name, template.names(own.parameters))

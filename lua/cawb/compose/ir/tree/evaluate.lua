@@ -30,6 +30,7 @@ function M.of(t, values)
     local real = types.is_float(t.type)
     for k, value in ipairs(list) do list[k] = number(value) + (real and 0.0 or 0) end
   end
+  list[#list + 1] = t.nan
   return row.evaluate(table.unpack(list))
 end
 

@@ -4,10 +4,15 @@ local text = require "cawb.compose.ir.tree.text"
 
 local M = {}
 
+local attributes = { "op", "k", "exact", "approximate", "nan" }
+
 -- Whether two nodes do the same, whatever their operands and types.
 local function alike(t, p)
-  return t.op == p.op and t.k == p.k and (t.value == p.value or t.value ~= t.value and p.value ~= p.value) and t.exact == p.exact and t.approximate == p.approximate and #t == #p
-    and (t.op ~= "convert" or t.type == p.type)
+  for _, name in ipairs(attributes) do
+    if t[name] ~= p[name] then return false end
+  end
+  local same = t.value == p.value or t.value ~= t.value and p.value ~= p.value
+  return same and #t == #p and (t.op ~= "convert" or t.type == p.type)
 end
 
 local function is(t, p)
@@ -45,6 +50,16 @@ end
 function M.match(t, line)
   local found = {}
   return match(t, text.read(line, "float32"), found) and found or nil
+end
+
+--- The numbers of the operands that stand at a pattern's letters; nil if the tree is not of its form, or a letter is more than an operand.
+function M.operands(t, line)
+  local found, numbers = M.match(t, line), {}
+  for letter, x in pairs(found or {}) do
+    if x.op ~= "argument" then return nil end
+    numbers[letter] = x.k
+  end
+  return found and numbers
 end
 
 return M

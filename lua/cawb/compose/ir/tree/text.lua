@@ -1,7 +1,8 @@
 -- text: a tree as one line, and back. The line is infix, with the operands A, B, C, ... and the functions of ir/operations.lua:
 --   A * (1.0 / B)      (A < 0 ? 0 : A)      exp(exact(A - B))      float16(A)      int64(A) % 4
 -- `exact(A - B)` is rounded by itself, `approximate(A / B)` may be off by two places, a type's name converts. Operators
--- are written in it too (torch/expressions.lua).
+-- are written in it too (operators/expressions.lua). `maximum` and `minimum` are NaN if an operand is; `maximum_number` and
+-- `minimum_number` are the other operand then.
 
 local infix = require "cawb.compose.ir.tree.infix"
 local operations = require "cawb.compose.ir.operations"
@@ -22,7 +23,7 @@ function style.constant(t)
   return ("%d%s"):format(t.value, t.type == "int64" and "LL" or "")
 end
 
-function style.call(t, words) return ("%s(%s)"):format(t.op, table.concat(words, ", ")) end
+function style.call(t, words) return ("%s%s(%s)"):format(t.op, t.nan == "loses" and "_number" or "", table.concat(words, ", ")) end
 
 function style.marked(t, _, text) return ("%s(%s)"):format(t.exact and "exact" or "approximate", text) end
 
@@ -68,9 +69,13 @@ end
 
 local marks = { exact = { exact = true }, approximate = { approximate = true } }
 
+local extremes = { maximum = { "maximum", "wins" }, minimum = { "minimum", "wins" }, maximum_number = { "maximum", "loses" },
+                   minimum_number = { "minimum", "loses" } }
+
 local function call(s, name)
   local list = list_of(s)
   if marks[name] then return tree.node(list[1].op, { table.unpack(list[1]) }, marks[name]) end
+  if extremes[name] then return tree.node(extremes[name][1], list, { nan = extremes[name][2] }) end
   if types.known(name) then return tree.node("convert", list, { type = name }) end
   if not operations.row(name) then refuse(s, ("there is no function '%s'"):format(name)) end
   return tree.node(name, list)

@@ -21,6 +21,7 @@ static __device__ __forceinline__ unsigned long long $NAME_place(unsigned long l
   return b + step / 4 * (2 * $WIDE * 128 / 16) + step % 4 * 2;
 }
 
+$PARTSUMS
 // COUNT steps of 16 products: the small ones of all steps first, because a tensor core cuts its sum off towards zero.
 $if DOUBLE
 // An instruction takes as long for few columns, so that each has the high and the low halves of the weights beside each other.

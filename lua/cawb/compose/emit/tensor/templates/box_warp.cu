@@ -1,3 +1,4 @@
+$PARTSUMS
 // COUNT steps of 16 products: the small ones of all steps first, because a tensor core cuts its sum off towards zero.
 template <int COUNT>
 static __device__ __forceinline__ void $NAME_steps(float (&sum)[$TILES][4], const unsigned *upper, const unsigned *lower,
