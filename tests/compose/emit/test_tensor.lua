@@ -115,8 +115,8 @@ check.test("small products, other types and other devices are left to others", f
   for _, arch in ipairs { "sm_75", "sm_89" } do
     assert(composed.make("return x @ y", "[torch.randn(256, 512), torch.randn(512, 136)]", nil, { arch = arch }).plan:find "gemm{")
   end
-  local half = "[torch.randn(256, 512).half(), torch.randn(512, 136).half()]"
-  assert(composed.make("return x @ y", half, nil, hopper).plan:find "gemm{")
+  local whole = "[torch.ones(256, 512, dtype=torch.float64), torch.ones(512, 136, dtype=torch.float64)]"
+  assert(not composed.how(composed.make("return x @ y", whole, nil, hopper)):find "wgmma")
 end)
 
 -- Where plain arithmetic is as fast as three products of halves (sm_89) they are made when they are asked for.

@@ -12,6 +12,7 @@ local index = require "cawb.compose.ir.index"
 local legal = require "cawb.compose.emit.tensor.legal"
 local library = require "cawb.compose.ir.library"
 local pack = require "cawb.compose.emit.tensor.pack"
+local sixteen = require "cawb.compose.emit.tensor.sixteen"
 local tensor = require "cawb.compose.emit.tensor.tensor"
 local transposed = require "cawb.compose.emit.tensor.kernel_transposed"
 
@@ -247,7 +248,7 @@ end
 -- Where results are turned before they are written: of those whose rows are neighbours in memory, unless pairs are written as such.
 local function turned(x, c, p, columns, root)
   local side = c.transposed and transposed.beside(p) or 1
-  if not c.transposed or side ~= 1 and side ~= 2 and side ~= 4 or are_pairs(x, c, p, columns, root) then return nil end
+  if not c.transposed and not sixteen.type_of(x) or side ~= 1 and side ~= 2 and side ~= 4 or are_pairs(x, c, p, columns, root) then return nil end
   return { side = side, write = function(body, r, name) write_one(body, x, c, p, columns, r, name) end }
 end
 
@@ -298,7 +299,7 @@ local function best_shape(chip, x, c, channels, columns)
   local best, least
   if c.transposed then
     for _, p in ipairs(transposed.shapes(x, c, columns)) do
-      local all = seconds(chip, x, c, p, channels, columns)
+      local all = p.gaps and sixteen.type_of(x) and math.huge or seconds(chip, x, c, p, channels, columns)      -- where NaN must not meet a zero
       if not best or all < least and not is_padding(x, c, p, channels, columns) then best, least = p, all end
     end
   else
@@ -323,9 +324,10 @@ end
 --- `options.least`: operations below which a library is as good; `options.emulate`: also where plain arithmetic is as fast.
 function M.serves(x, options)
   local c = x.conv
-  local loop, why = tensor.loop(options.chip, options.emulate)
+  local dtype = sixteen.type_of(x)
+  local loop, why = tensor.loop(options.chip, options.emulate or dtype)
   if not loop then return nil, why end
-  if x.dtype ~= "float32" or x.inputs[2].dtype ~= "float32" then return nil, "it is for float32" end
+  if not dtype and (x.dtype ~= "float32" or x.inputs[2].dtype ~= "float32") then return nil, "it is for float32 and 16-bit types" end
   local channels, columns = x.inputs[1].shape[2] // c.groups, x.shape[2] // c.groups
   if columns < (options.narrowest or 16) then return nil, "a group has too few output channels" end
   if 2 * terms(x, c, channels) < (options.least or LEAST) then return nil, "it is too small" end
@@ -355,7 +357,7 @@ function M.geometry(kernel, x, options)
   return {
     what = ("%s of %d channels to %d, %d taps"):format(c.transposed and "a transposed convolution" or "a convolution", channels, columns,
       product(c.taps)),
-    chip = options.chip, full = is_full(x, c, p, channels, columns, options),
+    chip = options.chip, dtype = sixteen.type_of(x), full = is_full(x, c, p, channels, columns, options),
     terms = (c.transposed and x.inputs[1].shape[2] // c.groups or channels) * product(c.taps), batch = c.groups, rows = x.shape[1] * product(p.places), columns = columns * p.side, sets = p.sets,
     left = { rows = view.shape[2], depth = view.shape[3], along = false, gaps = p.gaps,
              element = function(body, z, row, k) return body:value(view, { z, row, k }) end },
@@ -388,7 +390,8 @@ function M.accepts(kernel, options) return expression.attempt(chosen, kernel, op
 --- The kernels of a convolution (README). `kernel.roots` is the convolution, or a node of its shape that follows from it element by
 --- element; then the convolution is the kernel's member. Options as for `serves`.
 function M.generate(kernel, options)
-  return tensor.kernels(kernel, chosen(kernel, options), tensor.loop(options.chip, true))
+  local geometry = chosen(kernel, options)
+  return (geometry.dtype and sixteen or tensor).kernels(kernel, geometry, tensor.loop(options.chip, true))
 end
 
 return M

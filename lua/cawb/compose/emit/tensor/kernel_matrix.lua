@@ -6,6 +6,7 @@ local graphs = require "cawb.compose.ir.graph"
 local guards = require "cawb.compose.emit.guards"
 local index = require "cawb.compose.ir.index"
 local legal = require "cawb.compose.emit.tensor.legal"
+local sixteen = require "cawb.compose.emit.tensor.sixteen"
 local tensor = require "cawb.compose.emit.tensor.tensor"
 
 local M = {}
@@ -13,6 +14,7 @@ local M = {}
 local NARROW = 32                     -- rows, columns and terms below which a library's call is as good
 local FULL = { 4, 0.015 }             -- a wide range has kernels of its own where these launches take no more than this share of the time;
 local AGAIN = { 1, 0.03 }             -- two factors that no parameters are have one
+local SMALL = 1 << 24                 -- operations below which a library's call is as good for 16-bit numbers
 
 -- Batch (its dimensions, and how many), rows, columns, terms.
 local function sizes(x)
@@ -46,13 +48,25 @@ function M.operations(x)
   return 2 * s.batch * s.m * s.n * s.k
 end
 
+-- The same of 16-bit numbers.
+local function serves_sixteen(x, options)
+  local loop, why = tensor.loop(options.chip, true)
+  if not loop then return nil, why end
+  local s = sizes(x)
+  if math.min(s.m, s.n, s.k) < (options.narrowest or NARROW) then return nil, "it is too narrow" end
+  if M.operations(x) < (options.least or SMALL) then return nil, "it is too small" end
+  if s.batch * s.m > 0x7fffffff or s.batch * s.n > 0x7fffffff then return nil, "it has too many rows" end
+  return true
+end
+
 --- Whether a product can be made here, or nil and why not. `options.chip`: that it is for;
 --- `options.least`, `options.narrowest`: operations, and rows, columns and terms, below which a library is as good; `options.emulate`: also where plain arithmetic is as fast.
 function M.serves(x, options)
+  if sixteen.type_of(x) then return serves_sixteen(x, options) end
   local loop, why = tensor.loop(options.chip, options.emulate)
   if not loop then return nil, why end
   for _, input in ipairs(x.inputs) do
-    if input.dtype ~= "float32" then return nil, "it is for float32" end
+    if input.dtype ~= "float32" then return nil, "it is for float32 and 16-bit types" end
   end
   local s = sizes(x)
   if math.min(s.m, s.n, s.k) < (options.narrowest or NARROW) then return nil, "it is too narrow" end
@@ -86,14 +100,14 @@ local function biased(body, x, i, name)
   return sum
 end
 
--- Writes what follows two sums; a row of an odd number of columns ends with one.
+-- Writes what follows the sums of two or eight neighbouring columns; a row of an odd number of columns ends with one.
 local function write(body, x, s, root, names)
-  local even = s.n % 2 == 0
+  local even, lanes = s.n % #names == 0, #names
   local z, row = index.var("z", s.batch), index.var("row", s.m)
-  local column = index.scale(index.var("pair", (s.n + 1) // 2), 2)
+  local column = index.scale(index.var(lanes == 2 and "pair" or "octet", (s.n + lanes - 1) // lanes), lanes)
   local list, texts = {}, {}
   body.known_only = { [x] = true }
-  for lane = 1, 2 do
+  for lane = 1, lanes do
     local i = at(s.dims, z, row, index.plus(column, lane - 1))
     local guard = lane == 2 and not even
     if guard then body:open("if (2 * pair + 1 < %d) {", s.n) end
@@ -127,7 +141,7 @@ local function chosen(kernel, options)
   local s, work, chip = sizes(x), M.operations(x), options.chip
   local a, b = x.inputs[1], x.inputs[2]
   local geometry = { what = ("%d x %d, sums of %d products"):format(s.m, s.n, s.k), terms = s.k, batch = s.batch, rows = s.m,
-    columns = s.n, sets = { { 0 } }, chip = chip, hidden = hidden(root, x, s), full = work >= (options.full or costs.negligible(chip, table.unpack(FULL))),
+    columns = s.n, sets = { { 0 } }, chip = chip, hidden = hidden(root, x, s), dtype = sixteen.type_of(x), eight = true, full = work >= (options.full or costs.negligible(chip, table.unpack(FULL))),
     streamed = options.streamed, again = not has_parameter(x) and work >= (options.again or costs.negligible(chip, table.unpack(AGAIN))),
     left = factor(kernel, s, s.m, function(body, z, row, k) return body:value(a, at(s.dims, z, row, k)) end),
     right = factor(kernel, s, s.n, function(body, z, row, k) return body:value(b, at(s.dims, z, k, row)) end),
@@ -141,6 +155,9 @@ function M.accepts(kernel, options) return expression.attempt(chosen, kernel, op
 
 --- The kernels of a product (README): `kernel.roots` is the product, or one node that follows it element by element, the product being
 --- the one member. Options as for `serves`.
-function M.generate(kernel, options) return tensor.kernels(kernel, chosen(kernel, options), tensor.loop(options.chip, true)) end
+function M.generate(kernel, options)
+  local geometry = chosen(kernel, options)
+  return (geometry.dtype and sixteen or tensor).kernels(kernel, geometry, tensor.loop(options.chip, true))
+end
 
 return M

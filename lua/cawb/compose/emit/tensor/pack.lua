@@ -69,8 +69,8 @@ local function of_parameters(nodes)
   return true
 end
 
--- The access function of a factor, the tensors that it reads, and its body. `names`: a body whose names it continues.
-local function reading(kernel, geometry, factor, own, names)
+--- The access function of a factor, the tensors that it reads, and its body. `names`: a body whose names it continues.
+function M.reading(kernel, geometry, factor, own, names)
   local body = factor.along and reads_eight(kernel, names, geometry, factor) or M.reads_one(kernel, names, geometry, factor)
   local nodes
   own.parameters, nodes = body:declarations()
@@ -127,7 +127,7 @@ end
 local function packing(kernel, geometry, side, octets, how, unless, paired, names)
   local factor, own = geometry[side], { name = ("%s_%s%s"):format(kernel.name, side, how.suffix) }
   local chunks = ceil(factor.depth, M.CHUNK)
-  local access, nodes, body = reading(kernel, geometry, factor, own, names)
+  local access, nodes, body = M.reading(kernel, geometry, factor, own, names)
   local parts = math.min(ceil(chunks, 4), math.max(1, 4 * geometry.chip.sms // math.max(1, octets * geometry.batch)))
   local per = ceil(chunks, parts)
   local numel = geometry.batch * factor.rows * factor.depth

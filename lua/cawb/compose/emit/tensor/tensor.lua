@@ -229,6 +229,12 @@ local function put_one(kernel, geometry, own, after)
   return template.access(own, "put_one", "void", { "int set", "int z", "int row", "int line", "int side", "float value" }, body:text())
 end
 
+-- The text of a main loop: `PUT` writes the sums of a thread of Hopper's.
+local function loop_text(own, h, loop)
+  h.PUT = loop == "wgmma" and template.fill("tensor/templates/put_wgmma", own, h):gsub("\n$", "") or nil
+  return template.fill("tensor/templates/" .. loop, own, h)
+end
+
 local function text_of(kernel, geometry, h, f)
   local after = put(kernel, geometry, h.is_streaming)
   local one, other = pack.reads_one(kernel, after, geometry, geometry.left), pack.reads_one(kernel, after, geometry, geometry.right)
@@ -242,8 +248,8 @@ local function text_of(kernel, geometry, h, f)
   h.RESULT = h.SPLIT and PARTIAL:format(h.SPLITS, h.M, h.N, h.N, both, h.N) or h.STORE
   local text = template.complete(own, { template.access(own, "put", "void", result, after:text()),
     turned, template.access(own, "left", "float", place, one:text()), template.access(own, "right", "float", place, other:text()) },
-    table.concat({ template.fill("tensor/templates/tiles", own, h), template.fill("tensor/templates/plain", own, h), template.fill("tensor/templates/" .. h.loop, own, h),
-      f and template.fill("tensor/templates/wgmma", own, f) or "", template.fill("tensor/templates/rest", own, h), h.CHECK and template.fill("tensor/templates/again", own, h) or "" }, "\n"))
+    table.concat({ template.fill("tensor/templates/tiles", own, h), template.fill("tensor/templates/plain", own, h), loop_text(own, h, h.loop),
+      f and loop_text(own, f, "wgmma") or "", template.fill("tensor/templates/rest", own, h), h.CHECK and template.fill("tensor/templates/again", own, h) or "" }, "\n"))
   return text, nodes, after.headers
 end
 
@@ -366,6 +372,9 @@ end
 
 --- For the generator of gathered factors: the products of a step as C, their instruction's operands, the epilogue of two sums.
 M.list_of, M.instruction, M.put = list_of, instruction, put
+
+--- For sums of 16-bit numbers: the steps of each set, the order of tiles, what is shown of them, the writing of parts of sums.
+M.stepping, M.order_of, M.round_of, M.shown, M.PARTIAL, M.TURNED, M.put_one = stepping, order_of, round_of, shown, PARTIAL, TURNED, put_one
 
 --- For the generator of boxes: a step's products, the small ones first: which parts of the left factor and the right one.
 M.pairs_of = pairs_of

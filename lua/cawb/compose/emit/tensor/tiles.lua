@@ -40,4 +40,39 @@ function M.cut(g, loop, steps)
   return best, parts
 end
 
+-- ---- of 16-bit numbers as they are
+
+local NARROWEST = 32
+
+-- Widths of tiles: a factor whose rows are neighbours comes in powers of two.
+local function widths(g, loop, turned)
+  local list, widest = {}, loop == "wgmma" and 256 or 128
+  if turned then
+    for _, width in ipairs { 256, 128, 64, 32 } do
+      if width <= widest and (width == NARROWEST or width < 2 * g.columns) then list[#list + 1] = width end
+    end
+    return list
+  end
+  for across = ceil(g.columns, widest), ceil(g.columns, NARROWEST) do
+    local width = ceil(ceil(g.columns, across), 32) * 32
+    if width ~= list[#list] then list[#list + 1] = width end
+  end
+  return list
+end
+
+--- The same of products of 16-bit numbers; `turned`: the right factor's rows are neighbours in memory.
+function M.cut_sixteen(g, loop, steps, turned)
+  local best, parts, least
+  local down = ceil(g.rows, TILE) * g.batch * #g.sets
+  for _, width in ipairs(widths(g, loop, turned)) do
+    local all = down * ceil(g.columns, width)
+    local most = #g.sets == 1 and not g.hidden and math.max(1, math.min(g.chip.sms // all, steps // 4)) or 1
+    for count = 1, most do
+      local c = costs.sixteen(g.chip, loop, all, TILE, width, count, steps, g.batch * g.rows * g.columns)
+      if not least or c < least then best, parts, least = width, count, c end
+    end
+  end
+  return best, parts
+end
+
 return M

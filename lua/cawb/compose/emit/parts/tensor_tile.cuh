@@ -1,0 +1,53 @@
+// Factors of 16-bit numbers for tensor cores, 64 along k a step: as they lie in memory, or as tensor/factors.lua has packed them. In shared
+// memory rows have 128 bytes, whose 16-byte pieces change places as the tensor cores' 128-byte swizzle wants it.
+
+// A thread's copies so far count as its arrival at a barrier when they are done.
+__device__ __forceinline__ void barrier_copies(unsigned barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" :: "r"(barrier) : "memory");
+}
+
+// Warpgroup products behind it see what copies of threads have brought.
+__device__ __forceinline__ void copies_seen() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// Until all batches of copies but the last N are there.
+template <int N> __device__ __forceinline__ void copies_wait_but() { asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory"); }
+
+// Where a row lies that is spread: eight neighbours of 32 are then those of one thread in the tensor cores' sums.
+__device__ __forceinline__ int spread(int row) { return (row & ~31) + row % 8 / 2 * 8 + row / 8 % 4 * 2 + row % 2; }
+
+// ROWS rows of neighbours along k, STRIDE numbers from row to row; `rows`, `terms`: how many there are from the first on.
+template <int THREADS, int ROWS, long long STRIDE, bool SPREAD>
+__device__ __forceinline__ void bring_rows(unsigned to, const unsigned short *from, int rows, int terms) {
+  const int own = threadIdx.x % THREADS / 8, piece = threadIdx.x % 8;
+  const bool is_term = piece * 8 < terms;
+  from += own * STRIDE + piece * 8;
+#pragma unroll
+  for (int j = 0; j < ROWS; j += THREADS / 8) {
+    if (ROWS % (THREADS / 8) != 0 && own + j >= ROWS) break;
+    const int place = SPREAD ? spread(own + j) : own + j;
+    copy_16_or_zeros(to + place * 128 + ((piece ^ place) & 7) * 16, from + j * STRIDE, is_term && own + j < rows);
+  }
+}
+
+// The same of rows that are neighbours: 64 lines along k, in blocks of 64 rows, STRIDE numbers from line to line.
+template <int THREADS, int ROWS, long long STRIDE>
+__device__ __forceinline__ void bring_columns(unsigned to, const unsigned short *from, int rows, int terms) {
+  enum { EIGHTS = ROWS / 8, LINES = THREADS / EIGHTS };
+  static_assert(THREADS % EIGHTS == 0, "threads have one eight each");
+  const int own = threadIdx.x % THREADS / EIGHTS, eight = threadIdx.x % EIGHTS;
+  const bool is_row = eight * 8 < rows;
+  from += own * STRIDE + eight * 8, to += eight / 8 * (64 * 128) + own * 128;
+#pragma unroll
+  for (int j = 0; j < 64; j += LINES)
+    if (64 % LINES == 0 || own + j < 64) copy_16_or_zeros(to + j * 128 + ((eight ^ (own + j)) & 7) * 16, from + j * STRIDE, is_row && own + j < terms);
+}
+
+// ROWS packed rows from `row` on; `from`: the first row of their chunk.
+template <int THREADS, int ROWS>
+__device__ __forceinline__ void bring_packed(unsigned to, const unsigned char *from, int row) {
+#pragma unroll
+  for (int i = threadIdx.x % THREADS; i < ROWS * 8; i += THREADS) {
+    const int piece = i % 8, r = i / 8;
+    copy_16(to + r * 128 + (piece ^ (r & 7)) * 16, from + (size_t)(row + r) * 128 + (piece ^ (row + r & 7)) * 16);
+  }
+}

@@ -1,0 +1,77 @@
+-- tensor/factors: how a factor of 16-bit numbers arrives at tensor cores. It lies in memory so that threads copy 16 bytes at a time, or a kernel
+-- of its own packs it: one that is made of parameters alone before the first call.
+
+local expression = require "cawb.compose.emit.expression"
+local index = require "cawb.compose.ir.index"
+local pack = require "cawb.compose.emit.tensor.pack"
+local prepared = require "cawb.compose.ir.prepared"
+local template = require "cawb.compose.emit.template"
+
+local M = {}
+
+local ceil = template.ceil
+
+local EIGHT = 8                       -- numbers of 16 bytes
+local BLOCKS = 8                      -- of packing, for each multiprocessor
+
+--- By type: the instruction's word, C that makes one word of two floats, C that multiplies (mma.sync).
+M.words = { float16 = { TYPE = "f16", TWO = "two_halves", MULTIPLY = "multiply_16" },
+            bfloat16 = { TYPE = "bf16", TWO = "two_narrow", MULTIPLY = "multiply_narrow" } }
+
+-- Where a factor's number lies at z, row and k, with its tensor; nil where it is computed.
+local function place_of(kernel, geometry, factor)
+  local body, found = expression.new(kernel), nil
+  function body.load(_, node, i)
+    found = { node = node, place = index.place(i, node.strides, node.offset) }
+    return "there"
+  end
+  local z, row, k = index.var("z", geometry.batch), index.var("row", factor.rows), index.var("k", factor.depth)
+  if factor.element(body, z, row, k) ~= "there" or #body.lines > 0 then return nil end
+  return found
+end
+
+--- A factor that lies in memory: { node, base = place of a batch's first number, stride, along = whether neighbours are along k, not rows };
+--- nil where 16 bytes of it do not lie together.
+local function lying(kernel, geometry, factor)
+  local found = place_of(kernel, geometry, factor)
+  if not found or found.node.dtype ~= geometry.dtype then return nil end
+  local rows, terms = index.stride(found.place, "row"), index.stride(found.place, "k")
+  local along = terms == 1
+  local stride, inner = along and rows or terms, along and factor.depth or factor.rows
+  local base = index.bind(found.place, { row = index.const(0), k = index.const(0) })
+  if not (along or rows == 1) or not stride or stride % EIGHT ~= 0 or inner % EIGHT ~= 0 or not index.divisible(base, EIGHT) then return nil end
+  return { node = found.node, base = base, stride = stride, along = along }
+end
+
+--- A factor by name, "left" or "right": as `lying` has it, or { packed = true, before = before the first call? }. `shifts`: its rows are
+--- needed from any row on.
+function M.arrival(kernel, geometry, side, shifts)
+  local there = not shifts and lying(kernel, geometry, geometry[side])
+  if there and not prepared.is(there.node) then return there end
+  return { packed = true, along = true }
+end
+
+
+local function of_parameters(nodes)
+  for _, node in ipairs(nodes) do
+    if not prepared.is(node) then return false end
+  end
+  return true
+end
+
+--- The kernel that packs a factor, `octets` times eight rows of it: { text, launch, packed, octets, chunks, headers }.
+function M.pack(kernel, geometry, side, octets, spread)
+  local factor, own = geometry[side], { name = ("%s_%s"):format(kernel.name, side) }
+  local chunks = ceil(factor.depth, pack.CHUNK)
+  local access, nodes, body = pack.reading(kernel, geometry, factor, own)
+  local packed = { scratch = own.name .. "_packed", dtype = "uint8", numel = geometry.batch * chunks * octets * 1024 }
+  local h = { SIDE = side, ROWS = factor.rows, DEPTH = factor.depth, BATCH = geometry.batch, CHUNKS = chunks, OCTETS = octets, BANDS = ceil(octets, 8),
+              ALONG = factor.along or nil, TWO = M.words[geometry.dtype].TWO, PLACE = spread and "spread(row)" or "row" }
+  local pieces = geometry.batch * chunks * octets
+  local blocks = math.min(factor.along and ceil(pieces, 4) or geometry.batch * chunks * h.BANDS, BLOCKS * geometry.chip.sms)
+  return { octets = octets, chunks = chunks, headers = body.headers, packed = packed,
+           text = template.complete(own, { access }, template.fill("tensor/templates/sixteen_pack", own, h)),
+           launch = { kernel = own.name, grid = { blocks }, block = { 256 }, prepare = of_parameters(nodes), arguments = pack.joined(nodes, { packed }) } }
+end
+
+return M
