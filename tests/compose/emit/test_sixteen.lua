@@ -1,0 +1,72 @@
+-- Products, convolutions and linear layers of bfloat16 and float16 on tensor cores: one product of factors as they are.
+
+local composed = dofile "tests/support/composed.lua"
+local check = composed.check
+
+local function options(arch) return { arch = arch, least = 1, narrowest = 8 } end
+
+local function right(case, arch, dtype)
+  local D = "dtype=torch." .. dtype
+  local made = composed.right(case[1], (case[2]:gsub("D%)", D .. ")")), case[3] and case[3]:gsub("D%)", D .. ")"), options(arch))
+  check.matches(composed.how(made), dtype .. " %(" .. (arch == "sm_90a" and "wgmma" or "mma") .. "%)")
+  return made
+end
+
+-- Each on one of the two architectures and in one of the two types: all meet all over the list.
+local turn = 0
+local function all(name, list)
+  check.test(name, function()
+    for _, case in ipairs(list) do
+      turn = turn + 1
+      right(case, turn % 2 == 0 and "sm_80" or "sm_90a", turn % 4 < 2 and "bfloat16" or "float16")
+    end
+  end)
+end
+
+all("factors as they lie, in every order", {
+  { "return x @ y", "[torch.randn(200, 520, D), torch.randn(520, 136, D)]" }, { "return x @ y.t()", "[torch.randn(200, 520, D), torch.randn(136, 520, D)]" },
+  { "return x.t() @ y.t()", "[torch.randn(520, 200, D), torch.randn(136, 520, D)]" }, { "return x.t() @ y", "[torch.randn(520, 264, D), torch.randn(520, 136, D)]" },
+})
+
+all("ragged sizes, batches, long sums", {
+  { "return x @ y", "[torch.randn(130, 67, D), torch.randn(67, 131, D)]" }, { "return torch.bmm(x.transpose(1, 2), y)", "[torch.randn(3, 72, 136, D), torch.randn(3, 72, 520, D)]" },
+  { "return x @ y", "[torch.randn(2, 3, 65, 256, D), torch.randn(2, 3, 256, 224, D)]" }, { "return torch.tanh(x @ y)", "[torch.randn(96, 4160, D), torch.randn(4160, 161, D)]" },
+  { "return torch.tril(x @ y)", "[torch.randn(300, 40, D), torch.randn(40, 400, D)]" },
+})
+
+all("linear layers with what stands ahead and behind", {
+  { "return torch.sigmoid(self.l(F.gelu(x) * 2)) + y", "[torch.randn(300, 192, D), torch.randn(300, 160, D)]", "self.l = nn.Linear(192, 160, D)" },
+  { "return F.gelu(self.l(x)) + y", "[torch.randn(140, 192, D), torch.randn(140, 520, D)]", "self.l = nn.Linear(192, 520, D)" },
+  { "return self.l(self.k(x).relu())", "[torch.randn(150, 192, D)]", "self.l = nn.Linear(257, 160, D)\nself.k = nn.Linear(192, 257, D)" },
+})
+
+all("convolutions", {
+  { "return torch.relu(self.c(x))", "[torch.randn(2, 70, 14, 15, D)]", "self.c = nn.Conv2d(70, 72, 3, padding=1, D)" },
+  { "return self.c(x)", "[torch.randn(2, 64, 15, 15, D)]", "self.c = nn.Conv2d(64, 72, 3, stride=2, padding=1, groups=2, D)" },
+  { "return self.c(x)", "[torch.randn(2, 20, 100, D)]", "self.c = nn.Conv1d(20, 24, 5, padding=2, D)" },
+  { "return self.c(x)", "[torch.randn(1, 16, 8, 9, 10, D)]", "self.c = nn.Conv3d(16, 24, 3, padding=1, D)" },
+  { "return self.c(x)", "[torch.randn(2, 64, 14, 14, D)]", "self.c = nn.Conv2d(64, 72, 1, D)" },
+})
+
+all("transposed convolutions", {
+  { "return self.c(x)", "[torch.randn(2, 32, 12, 12, D)]", "self.c = nn.ConvTranspose2d(32, 24, 4, stride=2, padding=1, D)" },
+  { "return self.c(x)", "[torch.randn(2, 32, 12, 12, D)]", "self.c = nn.ConvTranspose2d(32, 24, 3, stride=2, padding=1, output_padding=1, D)" },
+  { "return self.c(x)", "[torch.randn(2, 32, 40, D)]", "self.c = nn.ConvTranspose1d(32, 24, 5, stride=3, dilation=2, D)" },
+})
+
+local function launches(made)
+  local words = {}
+  for name in made.plan:gmatch 'launch%("k%d+_([%w_]+)"' do words[#words + 1] = name end
+  return table.concat(words, " ")
+end
+
+check.test("factors in memory are not packed, weights before the first call, and others in a launch of their own", function()
+  local function steps(...) return launches(right({ ... }, "sm_90a", "bfloat16")) end
+  check.equal(steps("return x @ y", "[torch.randn(256, 512, D), torch.randn(512, 136, D)]"), "mm")
+  local made = right({ "return torch.relu(self.l(x))", "[torch.randn(256, 192, D)]", "self.l = nn.Linear(192, 160, D)" }, "sm_90a", "bfloat16")
+  check.equal(launches(made), "relu_right relu")
+  check.matches(made.plan, 'prepare%(function%(params%) launch%("k1_relu_right"')
+  check.equal(steps("return x @ y", "[torch.randn(256, 67, D), torch.randn(67, 136, D)]"), "mm_left mm")
+end)
+
+return check.done()
