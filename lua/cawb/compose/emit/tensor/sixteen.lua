@@ -180,7 +180,7 @@ function M.kernels(kernel, g, loop)
   if loop == "wgmma" then h.MORE = h.MORE .. partial else h.MOREPARTIAL = partial end
   local text, nodes, more = text_of(kernel, g, h, arrival)
   for header in pairs(more) do headers[header] = true end
-  local pieces = joined({ h.TABLES .. (g.tables or "") }, packed_texts, { text })
+  local pieces = joined({ h.TABLES .. (g.tables and g.tables() or "") }, packed_texts, { text })
   return { text = table.concat(pieces, "\n"), pieces = pieces, headers = headers, how = ("%s (%s)"):format(g.dtype, loop),
            needs = { "tensor", "tensor_attend", "tensor_mma", "tensor_rows", "tensor_tile", loop == "wgmma" and "tensor_warpgroup" or nil },
            launches = launches(kernel, g, h, nodes, steps, packed) }
