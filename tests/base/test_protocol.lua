@@ -136,7 +136,7 @@ check.test("the worker's code asks for the fields of its document, and answers w
   local asked = quoted(files, asks)
   for name in pairs(quoted(specs, asks)) do asked[name] = true end
   same(without(asked, "op", "saved"), without(fields_of(p, "request"), "typical", "index", "kind"), "requests")
-  local writers = { "core/judge/worker/json.c", "core/judge/worker/worker.c", "core/judge/worker/profile.c", "core/gpu/plan/launch.c", "core/gpu/plan/args.c",
+  local writers = { "core/judge/worker/json.c", "core/judge/worker/kept.c", "core/judge/worker/worker.c", "core/judge/worker/profile.c", "core/gpu/plan/launch.c", "core/gpu/plan/args.c",
     "core/gpu/plan/gemm.c", "core/gpu/plan/conv.c", "core/gpu/plan/library.c", "core/gpu/plan/export.c", "core/gpu/plan/declare.c", "core/gpu/plan/plan.c" }
   local said, replies = quoted(writers, says), fields_of(p, "reply")
   replies.lost = true

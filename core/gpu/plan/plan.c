@@ -154,6 +154,18 @@ cawb_status cawb_plan_reset(cawb_plan *p, uint32_t pattern, const cawb_step **st
   return CAWB_OK;
 }
 
+int cawb_plan_lasts(const cawb_plan *p, size_t tensor) {
+  const plan_list *prepare = &p->phases[CAWB_PLAN_PREPARE];
+  if (p->tensors[tensor].role != CAWB_PLAN_SCRATCH || p->workspace == tensor + 1) return 0;
+  for (size_t i = 0; i < prepare->count; i++) {
+    const plan_step *s = &prepare->steps[i];
+    if (s->step.kind == CAWB_STEP_FILL && s->target == tensor) return 1;
+    for (size_t k = 0; k < s->nrefs; k++)
+      if (s->refs[k].tensor == tensor) return 1;
+  }
+  return 0;
+}
+
 static int note_choice(cJSON *text, const cawb_choice *c) {
   cJSON *o = cJSON_AddObjectToObject(text, "chosen");
   return o != NULL && cJSON_AddStringToObject(o, "library", c->library) != NULL &&

@@ -68,6 +68,9 @@ const cawb_step *cawb_plan_steps(const cawb_plan *p, cawb_plan_phase phase, size
 cawb_status cawb_plan_reset(cawb_plan *p, uint32_t pattern, const cawb_step **steps,
                             size_t *count, cawb_err *err);
 
+/* Whether a tensor outlives a call: scratch that prepare is given, but for a library's own room for work. */
+int cawb_plan_lasts(const cawb_plan *p, size_t tensor);
+
 /* What a device chose for the library calls of a phase, one for each step: for describe.
 ** CAWB_ERR_MEMORY at most. */
 cawb_status cawb_plan_chose(cawb_plan *p, cawb_plan_phase phase, const cawb_choice *choices,

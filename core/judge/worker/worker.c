@@ -13,6 +13,7 @@
 #include "gpu/plan/plan.h"
 #include "base/process/serve.h"
 #include "judge/worker/json.h"
+#include "judge/worker/kept.h"
 #include "judge/worker/library.h"
 #include "judge/worker/profile.h"
 #include "judge/worker/shared.h"
@@ -27,6 +28,7 @@ typedef struct worker {
   cawb_kernels kernels;      /* of the loaded candidate, as are the next two */
   cawb_module *module;
   cawb_plan *plan;
+  cawb_kept kept;
 } worker;
 
 static const cJSON *field(const cJSON *o, const char *key) {
@@ -90,6 +92,7 @@ static void unload(worker *w) {
   cawb_plan_free(w->plan);
   if (w->device != NULL) cawb_device_unload(w->device, w->module);
   cawb_ptx_free(&w->kernels);
+  cawb_kept_free(&w->kept);
   w->plan = NULL;
   w->module = NULL;
   memset(&w->kernels, 0, sizeof w->kernels);
@@ -231,9 +234,10 @@ static cawb_status run_once(worker *w, const cawb_message *m, const steps *fresh
   (void)fresh;
   const cawb_step *call = cawb_plan_steps(w->plan, CAWB_PLAN_CALL, &n);
   inject_fault(call, n);
-  cawb_status rc = cawb_device_run(w->device, w->module, call, n, &report, err);
+  cawb_status rc = cawb_kept_read(&w->kept, w->device, w->plan, err);
+  if (rc == CAWB_OK) rc = cawb_device_run(w->device, w->module, call, n, &report, err);
   if (rc == CAWB_OK) cJSON_AddItemToObject(reply, "report", cawb_worker_describe_report(&report));
-  return rc;
+  return rc == CAWB_OK ? cawb_kept_compare(&w->kept, w->device, w->plan, reply, err) : rc;
 }
 
 /* What is kept of each sample: the outputs, in the slots of their share. */

@@ -255,6 +255,10 @@ local function misconduct(compared, report, tolerance)
     return ("it writes to %s; inputs and parameters are read-only")
       :format(table.concat(compared.changed, ", "))
   end
+  if compared.kept then
+    return ("a call leaves %s changed, which prepare made; prepare runs once ahead of many calls: use scratch of its own for it")
+      :format(compared.kept)
+  end
 end
 
 --- Why the compared outputs are unacceptable, or nil when they pass.

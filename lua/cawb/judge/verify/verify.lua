@@ -149,6 +149,7 @@ local function once_on(task, candidate, options)
     if not ran or not ran.ok or same then return ran, message, name end
     ran.compared, message, name = task:compare(ran.poison)
     if not ran.compared then return nil, message, name end
+    ran.compared.kept = ran.kept
     return ran
   end
 end
