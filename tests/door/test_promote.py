@@ -181,6 +181,14 @@ class Promote(unittest.TestCase):
             self.assertIn(says, done.stdout)
             self.assertFalse(into.exists())
 
+    def test_a_package_whose_own_test_fails_is_refused(self):
+        task = TASK + 'if __file__.endswith("reference.py"):\n    raise RuntimeError("it was moved")\n'
+        into, run_id = self.folder / "moved", self.recorded("moved", task, KERNEL, PLAN)
+        done = self.cawb("promote", run_id, "--out", str(self.folder / "runs"), "--modelled", "--speedup", "0.001", "--into", str(into))
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, "FAILED  the package's own test.*it was moved")
+        self.assertFalse(into.exists() or list(self.folder.glob("moved.untested")))
+
     def test_not_faster_than_the_incumbent(self):
         before = (self.into / "report.md").stat().st_mtime_ns
         done = self.promote("--modelled", "--speedup", "0.001", "--into", str(self.into))

@@ -21,6 +21,7 @@ local M = {}
 local need = needed.need
 
 M.trials = 10                   -- fresh inputs for each shape
+M.test_seconds = 600            -- that the package's own test may take
 M.speedup = 1 + stats.margin                -- over eager and over compile, each
 
 -- ---- what is checked
@@ -153,6 +154,32 @@ local function check_sanitizer(checks, task, candidate, options, own)
     "; ")) or r.reason)
 end
 
+-- ---- the package itself
+
+local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
+
+-- Why the package's own test refuses it, where it lies; nil where it passes.
+local function tested(folder, python_path)
+  local pipe = assert(io.popen(("cd %s && PYTHONDONTWRITEBYTECODE=1 timeout %d %s test_promoted.py 2>&1"):format(quoted(folder), M.test_seconds,
+    quoted(python_path))))
+  local said = pipe:read "a"
+  local ok = pipe:close()
+  return not ok and (said:match "\n(%w+Error:[^\n]*)" or said:match "([^\n]+)%s*$" or "it says nothing") or nil
+end
+
+-- The package is written beside its place, and tested there as its user would. A package that was there before stays where it fails.
+local function check_package(result, was, shapes, first)
+  local place, beside = result.folder, result.folder .. ".untested"
+  local project = result.project
+  result.folder, result.project = beside, nil
+  need(deliver.write(result, was, shapes, first))
+  local why = tested(beside, result.python)
+  os.execute("rm -rf " .. quoted(beside))
+  result.folder, result.project = place, project
+  result.ok = note(result.checks, "the package's own test" .. (result.modelled and ", as far as it goes without a GPU" or ""), not why,
+    why or "passes")
+end
+
 -- ---- all of it
 
 -- The run's options for one shape, under the strict rules.
@@ -230,6 +257,7 @@ function M.run(was, dev, how)
   result.python = hello.path
   local shapes, first = try_all(was, dev, how, result, { host, hello })
   for _, c in ipairs(result.checks) do result.ok = result.ok and c.ok end
+  if result.ok then check_package(result, was, shapes, first) end
   if not result.ok then return result end
   need(deliver.write(result, was, shapes, first))
   return result
