@@ -2,33 +2,44 @@
 -- kernel, if the anchor's generator can write their results. So do partial sums over the result (split/partial.lua). The anchor's
 -- own result is then not stored unless somebody else reads it.
 
+local fuse = require "cawb.compose.schedule.fuse"
 local generators = require "cawb.compose.schedule.generators"
-local partition = require "cawb.compose.schedule.partition"
 
 local M = {}
 
--- Whether a kernel reads one of some nodes.
-local function reads_any(kernel, nodes)
-  for _, y in ipairs(partition.reads(kernel)) do
-    for _, x in ipairs(nodes) do
-      if x == y then return true end
-    end
-  end
-  return false
-end
-
 local takes = { stream = true, partial = true }
 
--- The first kernel that reads results of kernel a, if it is a stream or makes partial sums; and whether another kernel reads `x` too.
-local function reader(kernels, a, x)
-  local first, others = nil, x.is_output ~= nil
-  for _, k in ipairs(kernels) do
-    if k ~= a and reads_any(k, a.roots) then
-      others = others or (first ~= nil and reads_any(k, { x }))
-      first = first or k
+-- The places in the list of the kernels that read a node, in order, by node.
+local function readers_of(kernels)
+  local by = {}
+  for place, k in ipairs(kernels) do
+    for _, x in ipairs(fuse.known_reads(k)) do
+      by[x] = by[x] or {}
+      table.insert(by[x], place)
     end
   end
-  if first and takes[first.kind] then return first, others end
+  return by
+end
+
+-- The first place at which another kernel than a reads one of these nodes.
+local function first_reader(kernels, by, a, nodes)
+  local first
+  for _, x in ipairs(nodes) do
+    for _, place in ipairs(by[x] or {}) do
+      if kernels[place] ~= a then
+        first = math.min(first or place, place)
+        break
+      end
+    end
+  end
+  return first
+end
+
+-- The first kernel that reads results of kernel a, if it is a stream or makes partial sums; and whether another kernel reads `x` too.
+local function reader(kernels, by, a, x)
+  local first, list = first_reader(kernels, by, a, a.roots), by[x] or {}
+  local others = x.is_output ~= nil or first and #list > 0 and list[#list] > first
+  if first and takes[kernels[first].kind] then return kernels[first], others end
 end
 
 -- Both as one, at b's place; nil where the generator refuses. `stays`: x is stored all the same, for other readers.
@@ -53,9 +64,10 @@ local function replaced(kernels, a, b, both)
 end
 
 local function once(kernels, options)
+  local by = readers_of(kernels)
   for _, a in ipairs(kernels) do
     local x, b, stays = a.members[1] or a.roots[1], nil, nil
-    if generators.is_anchor(a) and not a.last then b, stays = reader(kernels, a, x) end
+    if generators.is_anchor(a) and not a.last then b, stays = reader(kernels, by, a, x) end
     if b then
       local both = joined(a, b, x, stays, options)
       if both then return replaced(kernels, a, b, both) end

@@ -35,11 +35,12 @@ end
 
 local known = setmetatable({}, { __mode = "k" })
 
--- The same with a cache. It stays valid: a fused kernel is a new one, and nodes that are no longer stored had no other readers.
+--- The same with a cache. It stays valid: a fused kernel is a new one, and nodes that are no longer stored had no other readers.
 local function reads(kernel)
   known[kernel] = known[kernel] or M.reads(kernel)
   return known[kernel]
 end
+M.known_reads = reads
 
 -- Is there a way from kernel a to kernel b through others?
 local function detour(owner, a, b)
