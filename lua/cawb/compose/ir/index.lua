@@ -10,24 +10,29 @@ local M = {}
 ---@field terms table   { { atom, factor }, ... }, by the atoms' keys
 ---@field lo integer    the least and
 ---@field hi integer    the largest value that it can have
+---@field key string    equal for equal expressions; made when it is first asked for
 local Index = {}
-Index.__index = Index
 
 local function key_of(base, terms)
-  local words = { tostring(base) }
+  local words = { base }
   for i, t in ipairs(terms) do words[i + 1] = t[2] .. "*" .. t[1].key end
   return table.concat(words, "+")
+end
+
+function Index:__index(name)
+  if name ~= "key" then return nil end
+  self.key = key_of(self.base, self.terms)
+  return self.key
 end
 
 -- An expression from terms that are sorted and have no zeros.
 local function make(base, terms)
   local lo, hi = base, base
-  for _, t in ipairs(terms) do
-    local a, f = t[1], t[2]
-    lo = lo + f * (f > 0 and a.lo or a.hi)
-    hi = hi + f * (f > 0 and a.hi or a.lo)
+  for k = 1, #terms do
+    local a, f = terms[k][1], terms[k][2]
+    if f > 0 then lo, hi = lo + f * a.lo, hi + f * a.hi else lo, hi = lo + f * a.hi, hi + f * a.lo end
   end
-  return setmetatable({ base = base, terms = terms, lo = lo, hi = hi, key = key_of(base, terms) }, Index)
+  return setmetatable({ base = base, terms = terms, lo = lo, hi = hi }, Index)
 end
 
 local function from_atom(atom)
@@ -56,9 +61,11 @@ end
 
 -- Two terms whose sum is one term: the other terms, and the new one's factor and expression; or nothing.
 local function joined(terms)
-  for i, t in ipairs(terms) do
+  for i = 1, #terms do
+    local t = terms[i]
     local rest = t[1]
-    for j, u in ipairs(rest.kind == "mod" and terms or {}) do
+    for j = 1, rest.kind == "mod" and #terms or 0 do
+      local u = terms[j]
       local whole = u[2] == t[2] * rest.by and whole_of(rest, u[1])
       if whole then
         local left = {}
@@ -71,32 +78,30 @@ local function joined(terms)
   end
 end
 
-local function gather(into, terms, factor)
-  for _, t in ipairs(terms) do
-    local old = into[t[1].key]
-    into[t[1].key] = { t[1], (old and old[2] or 0) + t[2] * factor }
+-- Terms of both sums, the second's times `factor`, in order and without zeros.
+local function merged(a, b, factor)
+  local list, i, j = {}, 1, 1
+  while a[i] and b[j] do
+    local s, t = a[i], b[j]
+    local x, y = s[1].key, t[1].key
+    if x == y then
+      local sum = s[2] + t[2] * factor
+      if sum ~= 0 then list[#list + 1] = { s[1], sum } end
+      i, j = i + 1, j + 1
+    elseif x < y then list[#list + 1], i = s, i + 1
+    else list[#list + 1], j = factor == 1 and t or { t[1], t[2] * factor }, j + 1 end
   end
-end
-
-local function sorted(by_key)
-  local list = {}
-  for _, t in pairs(by_key) do
-    if t[2] ~= 0 then list[#list + 1] = t end
-  end
-  table.sort(list, function(a, b) return a[1].key < b[1].key end)
+  for k = i, #a do list[#list + 1] = a[k] end
+  for k = j, #b do list[#list + 1] = factor == 1 and b[k] or { b[k][1], b[k][2] * factor } end
   return list
 end
 
 --- a + factor * b.
 function M.add(a, b, factor)
   factor = factor or 1
-  if #b.terms == 0 then return make(a.base + factor * b.base, a.terms) end
-  local all = {}
-  gather(all, a.terms, 1)
-  gather(all, b.terms, factor)
-  local terms = sorted(all)
+  if #b.terms == 0 then return M.plus(a, factor * b.base) end
+  local base, terms = a.base + factor * b.base, merged(a.terms, factor ~= 0 and b.terms or {}, factor)
   local left, k, x = joined(terms)
-  local base = a.base + factor * b.base
   if left then return M.add(make(base, left), x, k) end
   return make(base, terms)
 end
@@ -109,7 +114,9 @@ function M.sum(base, terms)
 end
 
 --- a + n, n a number.
-function M.plus(a, n) return make(a.base + n, a.terms) end
+function M.plus(a, n)
+  return setmetatable({ base = a.base + n, terms = a.terms, lo = a.lo + n, hi = a.hi + n }, Index)
+end
 
 --- k times a, k a number.
 function M.scale(a, k) return M.add(M.const(0), a, k) end
