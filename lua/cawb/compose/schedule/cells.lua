@@ -24,7 +24,7 @@ end
 local function once(kernels, options, choice)
   local owner = fuse.owners(kernels)
   for i, a in ipairs(kernels) do
-    for j = i + 1, #kernels do
+    for j = i + 1, a.kind == "cell" and #kernels or 0 do
       local b = kernels[j]
       local may = alike(a, b) and not fuse.needs(owner, a, b) and not fuse.needs(owner, b, a) and choice(a, b)
       local both = may and joined(a, b, options)

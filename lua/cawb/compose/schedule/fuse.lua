@@ -71,25 +71,23 @@ local function joined(a, b, chip)
   return rows.accepts(both, nil, chip) and both
 end
 
-local function is_read_outside(x, kernels, own)
-  if x.is_output then return true end
+-- The nodes that other kernels than `own` read, and outputs, as a set.
+local function read_outside(kernels, own)
+  local set = {}
   for _, k in ipairs(kernels) do
-    if k ~= own then
-      for _, y in ipairs(reads(k)) do
-        if y == x then return true end
-      end
-    end
+    for _, y in ipairs(k ~= own and reads(k) or {}) do set[y] = true end
   end
-  return false
+  for _, x in ipairs(own.roots) do set[x] = set[x] or x.is_output end
+  return set
 end
 
 -- A member that nobody else reads is not written.
 local function trim(kernel, kernels)
-  local roots = {}
+  local roots, outside = {}, read_outside(kernels, kernel)
   for _, x in ipairs(kernel.roots) do
     local member = false
     for _, m in ipairs(kernel.members) do member = member or m == x end
-    if is_read_outside(x, kernels, kernel) then
+    if outside[x] then
       roots[#roots + 1] = x
     elseif not member then
       roots[#roots + 1] = x

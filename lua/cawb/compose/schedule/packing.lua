@@ -6,12 +6,11 @@ local tensors = require "cawb.compose.schedule.tensor_cores"
 
 local M = {}
 
-local function readers(kernels, x)
-  local count = 0
+-- How many kernels read a node, by node.
+local function readers(kernels)
+  local count = {}
   for _, k in ipairs(kernels) do
-    for _, y in ipairs(partition.reads(k)) do
-      if y == x then count = count + 1 end
-    end
+    for _, y in ipairs(partition.reads(k)) do count[y] = (count[y] or 0) + 1 end
   end
   return count
 end
@@ -40,20 +39,22 @@ local function without(kernels, gone)
   return list
 end
 
-local function absorb(kernels, a, options)
+-- The kernels without those that make a's factors, where its packing can compute these; and the counts of readers then.
+local function absorb(kernels, count, a, options)
   local anchor = a.members[1] or a.roots[1]
   for side = 1, a.kind == "conv" and 1 or 2 do
     local x = seen(anchor.inputs[side])
     local k = x and maker(kernels, x)
-    if k and readers(kernels, x) == 1 then
+    if k and count[x] == 1 then
       local within = { [x] = true }
       local both = { kind = a.kind, name = a.name, roots = a.roots, members = a.members, within = within }
       if tensors.accepts(both, setmetatable({ within = within }, { __index = options })) then
         x.stored, kernels = nil, without(kernels, k)
+        count = readers(kernels)
       end
     end
   end
-  return kernels
+  return kernels, count
 end
 
 -- The loop that a schedule asks for. Without tensor cores the factors lie in memory.
@@ -64,10 +65,11 @@ end
 
 --- The kernels, without those that only make a factor which its product's packing can compute.
 function M.absorb(kernels, options)
+  local count = readers(kernels)
   for _, a in ipairs({ table.unpack(kernels) }) do
     local loop = loop_of(a, options)
     local asked = loop ~= "library" and loop ~= "simt" and tensors.asked(options, loop)
-    if asked and tensors.serves(a, asked) then kernels = absorb(kernels, a, asked) end
+    if asked and tensors.serves(a, asked) then kernels, count = absorb(kernels, count, a, asked) end
   end
   return kernels
 end

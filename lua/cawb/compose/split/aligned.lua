@@ -55,16 +55,17 @@ end
 local function fits(r, sum, others)
   if r == sum or not is_sum(r) or r.dtype ~= sum.dtype or r.about then return false end
   if views.shown(r.inputs[1]).node ~= views.shown(sum.inputs[1]).node then return false end
-  for _, y in ipairs(others) do if y.about == r or y.rest == r then return false end end
   local n, long = tools.count(r.inputs[1].shape, r.axes), tools.count(sum.inputs[1].shape, sum.axes)
-  return n > 1 and n < long and long % n == 0 and graphs.numel(r.shape) * n == graphs.numel(sum.shape) * long
+  if n <= 1 or n >= long or long % n ~= 0 or graphs.numel(r.shape) * n ~= graphs.numel(sum.shape) * long then return false end
+  for _, y in ipairs(others) do if y.about == r or y.rest == r then return false end end
+  return true
 end
 
 --- Sums of the same elements as `sum`, of whole parts of its rows: { { node, order, n = elements of each } }.
 function M.of(g, sum)
   local list = {}
   for _, r in ipairs(g.nodes) do
-    local order = fits(r, sum, g.nodes) and order_of(r, sum)
+    local order = r.kind == "reduce" and fits(r, sum, g.nodes) and order_of(r, sum)
     if order then list[#list + 1] = { node = r, order = order, n = tools.count(r.inputs[1].shape, r.axes) } end
   end
   return list
