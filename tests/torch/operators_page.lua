@@ -26,7 +26,7 @@ local titles = { { "pointwise", "element by element" }, { "reduction", "reductio
 
 local foot = [[
 Views (`transpose`, `slice`, `unfold`, `expand` and the like) need no kernel: a task's record says where each tensor lies, so a kernel that
-reads a view reads its memory. Operators that draw random numbers are not lowered, nor are operators whose result's shape depends on data.
+reads a view reads its memory. Of operators that read no tensor, as `triu_indices` or `hann_window`, the record has the values. Operators that draw random numbers are not lowered, nor are operators whose result's shape depends on data.
 ]]
 
 -- The kind of each operator that has a row in the table.

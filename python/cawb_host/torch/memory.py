@@ -12,7 +12,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from cawb_host.base.forms import own_forward
 from cawb_host.base.tensors import NAMES
 
-SMALL = 64  # elements of a constant that is told
+SMALL = 16384  # elements of a constant that is told
 
 
 class Memory:
@@ -48,10 +48,13 @@ class Memory:
             self.base(tensor, "const")
         return self.place(tensor)
 
-    def note(self, named, inputs, outputs, view):
+    def note(self, named, inputs, outputs, view, told=None):
         """One operator; tensors in the order of its entry. `given`: which items of a list are
-        there, where some are not. A view of nothing is memory that nobody wrote to."""
+        there, where some are not. `values`: of its first result, where `told` has them. A view of
+        nothing is memory that nobody wrote to."""
         entry = {"inputs": [self.read(t) for t in inputs]}
+        if told is not None:
+            entry.update(values(told, "const"))
         for tensor in outputs if view else ():
             if self.number(tensor)[1]:
                 self.base(tensor, "nothing")

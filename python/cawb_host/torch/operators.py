@@ -32,6 +32,7 @@ they are empty:
   inexact     a function of which CUDA documents an error of some units in the last place
   whole       recorded as one operator, whatever a device makes of it
   writes      operands that its in-place form overwrites unread
+  told        it reads no tensor, and its values are recorded
   rows        how rows go through it (judge/rows.py)
   form        what it is to a sum of products (judge/algebra.py)
 """
@@ -72,6 +73,7 @@ class Operator:
     inexact: bool = False
     whole: bool = False
     writes: tuple = ()
+    told: bool = False
     rows: str = ""
     form: str = ""
     known: bool = True
@@ -100,7 +102,7 @@ def unless_rounded(named):
 
 
 def in_evaluation(named):
-    if named.get("training", named.get("python/cawb_learn", False)):
+    if named.get("training", named.get("train", False)):
         return {}
     return {"factors": ("input", "weight"), "scales": ()}
 
@@ -187,6 +189,8 @@ define("fill", kind="pointwise", linear="self value", exact=True, moves=True, pi
 define("zero", kind="pointwise", linear="self", exact=True, moves=True, picks="self", writes="self")
 define("zeros_like ones_like full_like new_zeros new_ones new_full", kind="pointwise", exact=True, moves=True, picks="self")
 define("zeros ones full arange eye linspace scalar_tensor", kind="pointwise", exact=True, moves=True)
+define("tril_indices triu_indices hann_window hamming_window blackman_window bartlett_window kaiser_window logspace", exact=True, moves=True,
+       told=True)
 define("flip", linear="self", exact=True, moves=True, rows="along")
 define("roll", linear="self", exact=True, moves=True)
 define("tril triu", kind="pointwise", linear="self", exact=True, moves=True, picks="self", structure="triangle", rows="triangle")
@@ -314,6 +318,8 @@ define("native_batch_norm _native_batch_norm_legit _native_batch_norm_legit_no_t
        linear="bias", factors="weight", apart=True, rows="batch_norm", when=in_evaluation)
 define("_batch_norm_with_update _batch_norm_no_update cudnn_batch_norm miopen_batch_norm batch_norm", kind="normalization",
        scales="input", linear="bias", factors="weight", rows="batch_norm", when=in_evaluation)
+
+define("_weight_norm_interface _weight_norm", kind="normalization", scales="v", factors="g")
 
 # Products.
 

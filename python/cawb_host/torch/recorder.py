@@ -12,6 +12,7 @@ import functools
 import math
 
 import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from cawb_host.torch import operators
@@ -64,6 +65,7 @@ class Recorder(TorchDispatchMode):
     def observe(self, func, args, kwargs, call):
         named = [(name, value) for name, value in arguments(func, args, kwargs)
                  if name not in results_of(func) or isinstance(value, torch.Tensor) and is_part(value)]
+        told = values_of(func, args, kwargs)
         inputs = [(name, tensor, self.source(tensor)) for name, value in named
                   for tensor in tensors_in(value)]
         self.within += 1
@@ -77,12 +79,12 @@ class Recorder(TorchDispatchMode):
                 dense(tensor, "%s:%s: what %s makes" % (self.memory.path, self.memory.line(), func))
         self.dynamic = self.dynamic or torch.Tag.dynamic_output_shape in func.tags
         if len(self.entries) < LARGEST:
-            self.record(func, named, inputs, outputs)
+            self.record(func, named, inputs, outputs, told)
         elif len(self.notes) == 0:
             self.notes.append("the op graph stops after %d operators" % LARGEST)
         return result
 
-    def record(self, func, named, inputs, outputs):
+    def record(self, func, named, inputs, outputs, told):
         sources = {storage(tensor) for _, tensor, _ in inputs}
         writes = func._schema.is_mutable
         aliases = bool(outputs) and not writes and all(storage(t) in sources for t in outputs)
@@ -105,7 +107,7 @@ class Recorder(TorchDispatchMode):
         if writes and any(is_part(t) for t in outputs):
             entry["traits"]["partial"] = True
         self.entries.append(entry)
-        self.memory.note(named, [t for _, t, _ in inputs], outputs, kind == "view")
+        self.memory.note(named, [t for _, t, _ in inputs], outputs, kind == "view", told)
         for tensor in outputs:
             self.label(tensor, "op:%d" % len(self.entries), not aliases)
 
@@ -180,6 +182,14 @@ def results_of(func):
     """Arguments that only say where the results go."""
     return {a.name for a in func._schema.arguments
             if a.kwarg_only and a.alias_info is not None and a.alias_info.is_write}
+
+
+def values_of(func, args, kwargs):
+    """What an operator of numbers alone makes, computed on the processor; None for others."""
+    if not operators.find(operators.name_of(func)).told:
+        return None
+    with unset_fake_temporarily():
+        return func(*args, **dict(kwargs, device="cpu"))
 
 
 def plain(value):

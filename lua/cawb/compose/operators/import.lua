@@ -2,6 +2,7 @@
 -- says where each tensor lies. So a read is a view of the node that was written there, and a write into a slice joins the new and
 -- the old.
 
+local constant = require "cawb.compose.operators.constant"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local operators = require "cawb.compose.operators.operators"
@@ -135,7 +136,7 @@ local function leaf(self, base)
     return g:node { kind = "leaf", source = base.source, shape = base.shape, dtype = base.dtype,
                     strides = self.strides[base.source] or base.strides }
   end
-  if base.values and #base.values == 1 then return g:fill(base.values[1], base.shape, base.dtype) end
+  if base.values and #base.values > 0 then return constant.of(g, base) end
   return g:node { kind = "leaf", source = "const", values = base.values, shape = base.shape, dtype = base.dtype }
 end
 
@@ -183,11 +184,29 @@ end
 -- Operators that give a number to the program: the record does not have its later use.
 local asks = { _local_scalar_dense = true, item = true, is_nonzero = true, equal = true }
 
+-- Whether a node follows from constants alone: then so does what the program does with it, and the record is right for every call.
+local function is_known(x, seen)
+  if x.kind == "leaf" then return not x.source:find ":" end
+  if seen[x] == nil then
+    seen[x] = x.kind ~= "unknown"
+    for _, input in ipairs(x.inputs) do seen[x] = seen[x] and is_known(input, seen) end
+  end
+  return seen[x]
+end
+
+local function are_known(list)
+  for _, x in ipairs(list) do
+    if not is_known(x, {}) then return false end
+  end
+  return true
+end
+
 local function take(self, entry, places)
   self.graph.from = { number = entry.number, op = entry.op, name = entry.name, line = places.line }
   local x, by = operands(self, entry, places)
   if not x then return unknown(self, entry, places, by) end
-  if asks[entry.name] and x[1].source ~= "fill" then
+  if asks[entry.name] then
+    if are_known(x) then return end
     self.asked = trouble(entry, places, "the program goes on as this number says, so what it does follows from data; "
       .. "where it only computes with it, leave it in its tensor")
     return
@@ -195,7 +214,9 @@ local function take(self, entry, places)
   local op = { name = entry.name, args = {}, x = x, by = by, out = entry.outputs,
                given = places.given or {} }
   for name, value in pairs(entry.args or {}) do op.args[name] = value end
-  local made, why = operators.build(self.graph, op)
+  local made, why
+  if places.values then made = { constant.of(self.graph, { values = places.values, shape = entry.outputs[1].shape, dtype = entry.outputs[1].dtype }) }
+  else made, why = operators.build(self.graph, op) end
   if not made then return unknown(self, entry, places, why) end
   for k, about in ipairs(entry.outputs) do
     local node = made[k] or self.graph:node { kind = "unknown", shape = about.shape, dtype = about.dtype,

@@ -146,4 +146,12 @@ M._batch_norm_with_update, M._native_batch_norm_legit_no_training = M.native_bat
   return M.native_batch_norm(g, op)
 end
 
+-- Weights v of these lengths g, taken along all dimensions but `dim`; and the lengths that v had.
+function M._weight_norm_interface(g, op)
+  local v, axes = op.x[1], {}
+  for d = 1, #v.shape do axes[d] = d ~= (op.args.dim or 0) % #v.shape + 1 or nil end
+  local length = g:map("sqrt(A)", v.dtype, { g:reduce("sum", g:map("A * A", v.dtype, { v }), axes, true) })
+  return { g:map("A * (B / C)", v.dtype, { v, op.x[2], length }), length }
+end
+
 return M

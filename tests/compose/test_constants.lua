@@ -1,0 +1,56 @@
+-- What a forward makes without its inputs: masks, tables, places and numbers.
+
+local composed = dofile "tests/support/composed.lua"
+local check, right = composed.check, composed.right
+
+local function prepared(made)
+  local count = 0
+  for _, kernel in ipairs(made.kernels) do
+    for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do count = count + (launch.prepare and 1 or 0) end
+  end
+  return count
+end
+
+check.test("a table of many numbers is written once, before the first call", function()
+  local made = right("return (x + torch.tensor([0.5 * (k * k % 41) for k in range(100)]))[:, torch.tensor([(k * 37) % 100 for k in range(90)])]",
+    "[torch.randn(5, 100)]")
+  check.equal(prepared(made), 2, "both tables")
+  check.equal(#made.kernels, 3, "and one kernel reads them")
+end)
+
+check.test("a few numbers stand in the kernel, and so does what counts", function()
+  local made = right("return x * torch.tensor([1.0, 4.0, 2.0, 0.5]) + torch.tensor(list(range(7, 7 + 3 * 400, 3))).reshape(100, 4)",
+    "[torch.randn(100, 4)]")
+  check.equal(#made.kernels, 1)
+  check.equal(prepared(made), 0)
+end)
+
+check.test("a table of truth values and one of numbers that are not finite", function()
+  right("m = torch.tensor([k % 3 == 0 for k in range(96)])\nv = torch.tensor([float('-inf') if k % 5 == 0 else float(k) for k in range(96)])\n"
+    .. "return torch.where(m, x, -x) + torch.where(v > 0, v, v.new_tensor(2.0)), (x + v).softmax(-1)", "[torch.randn(3, 96)]")
+end)
+
+check.test("places of a triangle, and windows", function()
+  right("i = torch.triu_indices(20, 20, 1)\nj = torch.tril_indices(9, 20, -2)\nreturn x[:, i[0], i[1]], x[:, j[0], j[1]] * 2, "
+    .. "x * torch.hann_window(20) + torch.logspace(-1, 1, 20)", "[torch.randn(3, 20, 20)]")
+end)
+
+check.test("a number that follows from constants alone may decide what is done", function()
+  right("n = torch.tensor([3, 5]).sum()\nreturn x[:, : int(n)] * torch.full((4,), 0.5).sum().item()", "[torch.randn(3, 20)]")
+end)
+
+check.test("a number that follows from inputs or parameters may not", function()
+  for _, text in ipairs { "x.sum()", "self.s" } do
+    local made, why = composed.make(("return x * float(%s)"):format(text), "[torch.randn(3, 20)]", "self.s = nn.Parameter(torch.tensor(0.5))")
+    check.equal(made, nil)
+    check.matches(why, "follows from data")
+  end
+end)
+
+check.test("weights of a given length", function()
+  right("return self.f(x), self.h(x), self.c(x[None])[0]", "[torch.randn(5, 64)]",
+    "self.f = nn.utils.weight_norm(nn.Linear(64, 33))\nself.h = nn.utils.parametrizations.weight_norm(nn.Linear(64, 7))\n"
+    .. "self.c = nn.utils.parametrizations.weight_norm(nn.Conv1d(5, 6, 3), dim=2)")
+end)
+
+return check.done()
