@@ -130,7 +130,7 @@ local function text_of(kernel, g, h, arrival)
   local own, nodes = { name = kernel.name }, nil
   bring(h, "A", arrival.left, h.loop, after, TILE, "tile.m * 128")
   bring(h, "B", arrival.right, h.loop, after, h.TILEN, ("tile.n * %d"):format(h.TILEN))
-  own.parameters, nodes = pack.declared(after)
+  own.parameters, nodes = after:declarations()
   local turned = h.STAGED and tensor.put_one(kernel, g, own, after) or nil
   writing(kernel, g, h, own, after)
   local list = { template.access(own, "put", "void", PUT2, after:text()), template.access(own, "put_eight", "void", PUT8, eight), turned }
