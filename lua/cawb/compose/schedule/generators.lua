@@ -49,7 +49,7 @@ local function plain(kernel, options, how)
     fine, why = family.accepts(kernel, nil, options.chip)
   end
   if not fine then return nil, why end
-  return { family = family, by = kernel.kind, loop = "simt", how or false, options.chip }
+  return { family = family, by = kernel.kind, loop = "simt", how or false, options.chip, fine }
 end
 
 --- Which family makes a kernel, before there is a text of it: { family, by, loop, arguments ... }; nil and why not where none here makes
@@ -72,7 +72,7 @@ function M.generate(kernel, options)
     return nil, why
   end
   kernel.by, kernel.loop = found.by, found.loop
-  return found.family.generate(kernel, found[1] or nil, found[2])
+  return found.family.generate(kernel, found[1] or nil, found[2], found[3])
 end
 
 --- Whether an epilogue may become a part of the kernel, if M.accepts then takes it.

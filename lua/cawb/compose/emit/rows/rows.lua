@@ -278,6 +278,16 @@ local function statements(kernel, o)
   return body, at, list
 end
 
+-- Whether all roots are reduces of the kernel: nothing follows from them.
+local function are_members(kernel)
+  local members = {}
+  for _, x in ipairs(kernel.members) do members[x] = true end
+  for _, root in ipairs(kernel.roots) do
+    if not members[root] then return false end
+  end
+  return true
+end
+
 -- A loop of a walk over the row: these nodes at their places in each column of a step; `of(x, column)`: node and indices.
 local function walk_loop(walk, o, nodes, of)
   walk:next_loop()
@@ -288,16 +298,17 @@ local function walk_loop(walk, o, nodes, of)
   walk:close()
 end
 
--- What several loops load or compute, as Walk.begin_loops has it. Raises a refusal where a member is needed at another place than its
+-- What several loops load or compute, as Walk.begin_loops has it; nothing where there is one loop. Raises a refusal where a member is needed at another place than its
 -- row.
 local function loaded_again(kernel, o)
+  local whole, single = parted(kernel)
+  if #o.levels == 1 and #whole == 0 and are_members(kernel) then return {} end
   local walk, row = prepare(walks.new(kernel, o.vector), kernel), numbering.row(o.rows, o.turned)
   walk:begin_loops "k"
   for _, members in ipairs(o.levels) do
     walk_loop(walk, o, members, function(x, column) return x.inputs[1], inner(x, row, column) end)
     for _, x in ipairs(members) do walk:know(x, index.unravel(row, x.shape), "") end
   end
-  local whole, single = parted(kernel)
   walk_loop(walk, o, whole, function(root, column) return root, outer(kernel, root, row, column) end)
   for _, root in ipairs(single) do walk:value(root, outer(kernel, root, row)) end
   o.selects = #walk.early > 0
@@ -358,17 +369,17 @@ local function describe(kernel, options, chip)
   return o
 end
 
---- Whether M.generate makes a kernel; or nil and why not. Arguments as M.generate's.
+--- How M.generate makes a kernel; or nil and why it does not. Arguments as M.generate's.
 function M.accepts(kernel, options, chip) return expression.attempt(describe, kernel, options, chip) end
 
---- See the README. `options`: columns, lanes, across, vector; and for rows in shared memory:
+--- See the README. `accepted`: as M.accepts returned it. `options`: columns, lanes, across, vector; and for rows in shared memory:
 ---   cluster, block  blocks of a cluster, threads of a block
 ---   stay            true: a block takes one row after another
 ---   places          rows at a time, then
 ---   online          false: the largest first, then the sum
 ---   hold            false: not in shared memory
-function M.generate(kernel, options, chip)
-  local o = describe(kernel, options, chip)
+function M.generate(kernel, options, chip, accepted)
+  local o = accepted or describe(kernel, options, chip)
   local body, at, list = statements(kernel, o)
   local shared = declare(body, o, list, at)
   local taken = shared or is_plain(kernel) and lanes.alone(o, chip) or nil

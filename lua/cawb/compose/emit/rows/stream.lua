@@ -44,7 +44,7 @@ local function lanes(root, n, v)
   return list
 end
 
--- Elements, and neighbours of a thread: one where packs would end beyond a tensor. Raises a refusal.
+-- Elements n, and neighbours v of a thread: one where packs would end beyond a tensor. Raises a refusal.
 local function shape(kernel, options)
   local n = graphs.numel(kernel.roots[1].shape)
   local v = options and options.vector or width(kernel, n)
@@ -53,15 +53,17 @@ local function shape(kernel, options)
   for _, root in ipairs(kernel.roots) do
     for _, i in ipairs(lanes(root, n, v)) do walk:value(root, i) end
   end
-  return n, walk.ends and 1 or v
+  return { n = n, v = walk.ends and 1 or v }
 end
 
---- Whether M.generate makes a kernel; or nil and why not.
+--- How M.generate makes a kernel; or nil and why it does not.
 function M.accepts(kernel, options) return expression.attempt(shape, kernel, options) end
 
---- See the README: the kernel's text and its launch. `options.vector`: neighbours of one thread.
-function M.generate(kernel, options)
-  local n, v = shape(kernel, options)
+--- See the README: the kernel's text and its launch. `options.vector`: neighbours of one thread; `accepted`: as M.accepts
+--- returned it.
+function M.generate(kernel, options, _, accepted)
+  accepted = accepted or shape(kernel, options)
+  local n, v = accepted.n, accepted.v
   local body = expression.new(kernel, v)
   local threads = n // v
   local wide = threads > 2147483647
