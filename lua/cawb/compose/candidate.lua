@@ -39,7 +39,7 @@ end
 -- Text and launches for each kernel; or nil and what cannot be made.
 local function generate(kernels, options)
   for number, kernel in ipairs(kernels) do
-    kernel.name, kernel.reads, kernel.own = name_of(kernel, number), partition.reads(kernel), {}
+    kernel.name, kernel.reads, kernel.own = name_of(kernel, number), { table.unpack(partition.reads(kernel)) }, {}
     for _, list in ipairs { kernel.roots, kernel.members } do
       for _, x in ipairs(list) do kernel.own[x] = true end
     end

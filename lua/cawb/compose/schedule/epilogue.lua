@@ -13,7 +13,7 @@ local takes = { stream = true, partial = true }
 local function readers_of(kernels)
   local by = {}
   for place, k in ipairs(kernels) do
-    for _, x in ipairs(fuse.known_reads(k)) do
+    for _, x in ipairs(fuse.reads(k)) do
       by[x] = by[x] or {}
       table.insert(by[x], place)
     end
@@ -55,14 +55,6 @@ local function joined(a, b, x, stays, options)
   return both
 end
 
-local function replaced(kernels, a, b, both)
-  local list = {}
-  for _, k in ipairs(kernels) do
-    if k == b then list[#list + 1] = both elseif k ~= a then list[#list + 1] = k end
-  end
-  return list
-end
-
 local function once(kernels, options)
   local by = readers_of(kernels)
   for _, a in ipairs(kernels) do
@@ -70,7 +62,7 @@ local function once(kernels, options)
     if generators.is_anchor(a) and not a.last then b, stays = reader(kernels, by, a, x) end
     if b then
       local both = joined(a, b, x, stays, options)
-      if both then return replaced(kernels, a, b, both) end
+      if both then return fuse.replaced(kernels, a, b, both) end
       a.last = true                              -- kernels behind b may need it first
     end
   end

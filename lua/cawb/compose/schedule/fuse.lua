@@ -12,8 +12,7 @@ local NEAR = 4          -- kernels over the same rows that one is compared with
 
 local function numel(x) return graphs.numel(x.shape) end
 
---- The stored nodes that a kernel reads.
-function M.reads(kernel)
+local function read_by(kernel)
   local found, seen, inside = {}, {}, {}
   for _, list in ipairs { kernel.roots, kernel.members } do
     for _, x in ipairs(list) do inside[x] = true end
@@ -35,12 +34,13 @@ end
 
 local known = setmetatable({}, { __mode = "k" })
 
---- The same with a cache. It stays valid: a fused kernel is a new one, and nodes that are no longer stored had no other readers.
+--- The stored nodes that a kernel reads. A list stays valid: a fused kernel is a new one, and nodes that are no longer stored had no
+--- other readers.
 local function reads(kernel)
-  known[kernel] = known[kernel] or M.reads(kernel)
+  known[kernel] = known[kernel] or read_by(kernel)
   return known[kernel]
 end
-M.known_reads = reads
+M.reads = reads
 
 -- Is there a way from kernel a to kernel b through others?
 local function detour(owner, a, b)
@@ -107,6 +107,7 @@ local function trim(kernel, kernels)
   kernel.roots = left
 end
 
+--- The kernels with one in place of two, where b was.
 local function replaced(kernels, a, b, both)
   local list = {}
   for _, k in ipairs(kernels) do
@@ -114,6 +115,8 @@ local function replaced(kernels, a, b, both)
   end
   return list
 end
+
+M.replaced = replaced
 
 --- Which kernel stores a node, by node.
 local function owners(kernels)

@@ -1,7 +1,7 @@
 -- packing: prologue fusion. Elementwise work on a factor of a product on tensor cores moves into the kernel that packs the factor,
 -- which reads and writes every element anyway. The factor itself is then not stored.
 
-local partition = require "cawb.compose.schedule.partition"
+local fuse = require "cawb.compose.schedule.fuse"
 local tensors = require "cawb.compose.schedule.tensor_cores"
 
 local M = {}
@@ -10,7 +10,7 @@ local M = {}
 local function readers(kernels)
   local count = {}
   for _, k in ipairs(kernels) do
-    for _, y in ipairs(partition.reads(k)) do count[y] = (count[y] or 0) + 1 end
+    for _, y in ipairs(fuse.reads(k)) do count[y] = (count[y] or 0) + 1 end
   end
   return count
 end
@@ -31,14 +31,6 @@ local function seen(x)
   return x.kind ~= "leaf" and not x.is_output and x or nil
 end
 
-local function without(kernels, gone)
-  local list = {}
-  for _, k in ipairs(kernels) do
-    if k ~= gone then list[#list + 1] = k end
-  end
-  return list
-end
-
 -- The kernels without those that make a's factors, where its packing can compute these; and the counts of readers then.
 local function absorb(kernels, count, a, options)
   local anchor = a.members[1] or a.roots[1]
@@ -49,7 +41,7 @@ local function absorb(kernels, count, a, options)
       local within = { [x] = true }
       local both = { kind = a.kind, name = a.name, roots = a.roots, members = a.members, within = within }
       if tensors.accepts(both, setmetatable({ within = within }, { __index = options })) then
-        x.stored, kernels = nil, without(kernels, k)
+        x.stored, kernels, a = nil, fuse.replaced(kernels, k, a, both), both
         count = readers(kernels)
       end
     end

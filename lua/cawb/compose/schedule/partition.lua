@@ -168,7 +168,7 @@ function M.ordered(kernels)
   local function visit(k)
     if state[k] then return end
     state[k] = true
-    local from = fuse.reads(k)
+    local from = { table.unpack(fuse.reads(k)) }
     table.sort(from, function(p, q) return p.id < q.id end)
     for _, x in ipairs(from) do
       if owner[x] and owner[x] ~= k then visit(owner[x]) end
