@@ -178,14 +178,13 @@ function once(task, given)
     kernels = wave.join(epilogue.join(kernels, options), options, choice)
     kernels = cells.join(kernels, options, choice)
     kernels = packing.absorb(epilogue.join(attention.join(kernels, options), options), options)
-    if options.concatenate ~= false then kernels = concatenation.join(kernels) end
+    if options.concatenate ~= false then kernels = concatenation.join(kernels, options) end
   end
   local unmade = partial.unmade(kernels, options.unmade)
   if unmade then return once(task, setmetatable({ unmade = unmade }, { __index = given })) end
   local made
   made, why = generate(kernels, options)
   if not made then return nil, why end
-  if concatenation.is_called(kernels) then return once(task, setmetatable({ concatenate = false }, { __index = given })) end
   local is_long = merge.apply(kernels, options.long)
   prepared.mark(kernels)
   local text, scratch = plan.text(g, kernels)
@@ -193,7 +192,7 @@ function once(task, given)
            options = flags(g) }
 end
 
---- A task as { source, plan, options of the compiler, kernels }; or nil and what cannot be lowered, why, and where it stands.
+--- A task as { source, plan, options of the compiler, kernels, texts = how many texts of kernels were generated }; or nil and what cannot be lowered, why, and where it stands.
 --- A text that would be too long gets fewer comments. If that is not enough, tensors are concatenated in kernels of their own. Then
 --- products with the fewest operations are left to libraries. `options`:
 ---   arch          of the device, as "sm_90a"; without it nothing is made for a special device
@@ -210,7 +209,8 @@ end
 ---   kernels       options of a kernel
 ---   long          bytes of kernels from which on kernels that differ only in numbers are one (plan/merge.lua)
 function M.make(task, options)
-  local all = setmetatable({ chip = options and options.chip or chips.wanted(task.device, options and options.arch) }, { __index = options })
+  local all = setmetatable({ chip = options and options.chip or chips.wanted(task.device, options and options.arch), texts = { 0 } },
+    { __index = options })
   local made, why = once(task, all)
   local largest = all.largest or LARGEST
   while made and #made.source > largest do
@@ -221,6 +221,7 @@ function M.make(task, options)
     made, why = once(task, all)
   end
   if not made then return nil, why end
+  made.texts = all.texts[1]
   local beyond = limits.refusal(made, task, all.memory, plan.about)
   if beyond then return nil, beyond end
   return made

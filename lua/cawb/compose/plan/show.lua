@@ -95,6 +95,13 @@ local function rewritten(steps)
   return lines
 end
 
+-- How often a kernel's text was generated: once for each kernel.
+local function texts(made)
+  local calls = 0
+  for _, kernel in ipairs(made.kernels) do calls = calls + (kernel.call and 1 or 0) end
+  return ("generated: texts %d, for kernels %d; calls of libraries %d"):format(made.texts, #made.kernels - calls, calls)
+end
+
 --- The lines of a candidate's table. A product that is emulated says how. With a `profile` of
 --- it (cawb.profile), each kernel's time, and the share of it that the least bytes take at `rate`, the device's bytes a second.
 function M.lines(made, profile, rate)
@@ -111,6 +118,7 @@ function M.lines(made, profile, rate)
   if seconds then head[6], head[7] = profile.modelled and "modelled time" or "time", rate and "of bandwidth" or nil end
   local lines = display.table(head, rows)
   for _, line in ipairs(rewritten(made.rewrites)) do lines[#lines + 1] = line end
+  lines[#lines + 1] = texts(made)
   return lines
 end
 

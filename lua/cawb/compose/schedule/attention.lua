@@ -126,7 +126,7 @@ local function joined(kernels, k, x, options)
   local found = found_in(x)
   local left = found and without(kernels, found.inside)
   if not left or options.choice and not options.choice(maker(kernels, found.scores) or maker(kernels, found.first), k, true) then return nil end
-  local one = { kind = "attend", name = "trial", roots = k.roots, members = { x }, attend = found, within = found.inside }
+  local one = { kind = "attend", roots = k.roots, members = { x }, attend = found, within = found.inside }
   if not generators.accepts(one, options) then return nil end
   for y in pairs(found.inside) do y.stored, y.strides = nil, nil end
   for n, other in ipairs(left) do

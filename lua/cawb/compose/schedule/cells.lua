@@ -17,7 +17,7 @@ end
 local function joined(a, b, options)
   local roots = { table.unpack(a.roots) }
   for _, x in ipairs(b.roots) do roots[#roots + 1] = x end
-  local both = { kind = "cell", name = "trial", roots = roots, members = {} }
+  local both = { kind = "cell", roots = roots, members = {} }
   return cell.accepts(both, nil, options.chip) and both
 end
 

@@ -1,6 +1,7 @@
 -- concatenation: concatenation in place. The kernels that make the parts of a torch.cat write into slices of the whole, so that nothing
 -- is copied.
 
+local generators = require "cawb.compose.schedule.generators"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local prepared = require "cawb.compose.ir.prepared"
@@ -85,49 +86,42 @@ function M.wish(g)
   end
 end
 
--- Whether a part is made by a kernel that may write it anywhere.
-local function may_lie(part, owner)
+-- Whether a part is made by a kernel that may write it anywhere, which a library's call cannot.
+local function may_lie(part, owner, options)
   local x = part.node
-  return owner[x] and makes[owner[x].kind] and x.stored and not x.is_output and not x.slice_of and not prepared.is(x) and not x.persistent
+  return owner[x] and makes[owner[x].kind] and generators.accepts(owner[x], options) and x.stored and not x.is_output and not x.slice_of and not prepared.is(x) and not x.persistent
 end
 
 -- Whether a kernel only concatenates results of other kernels.
-local function is_copy(kernel, owner)
+local function is_copy(kernel, owner, options)
   local x = kernel.roots[1]
   if kernel.kind ~= "stream" or #kernel.roots ~= 1 or (x.offset or 0) ~= 0 then return nil end
   local parts, axis = parts_of(x)
   if not parts or not graphs.same(x.strides, graphs.contiguous(x.shape)) then return nil end
   local seen = {}
   for _, part in ipairs(parts) do
-    if seen[part.node] or not may_lie(part, owner) then return nil end
+    if seen[part.node] or not may_lie(part, owner, options) then return nil end
     seen[part.node] = true
   end
   return parts, axis
 end
 
---- The kernels without those that only concatenate. A part gains `slice_of`, the tensor that it is a slice of.
-function M.join(kernels)
+--- The kernels without those that only concatenate. A part gains `slice_of`, the tensor that it is a slice of; `options` as those of
+--- generators.accepts.
+function M.join(kernels, options)
   local owner, list = {}, {}
   for _, kernel in ipairs(kernels) do
     for _, x in ipairs(kernel.roots) do owner[x] = kernel end
   end
   for _, kernel in ipairs(kernels) do
     local x = kernel.roots[1]
-    local parts, axis = is_copy(kernel, owner)
+    local parts, axis = is_copy(kernel, owner, options)
     for _, part in ipairs(parts or {}) do
       part.node.strides, part.node.offset, part.node.slice_of = x.strides, part.start * x.strides[axis], x
     end
     if parts then owner[x] = nil else list[#list + 1] = kernel end
   end
   return list
-end
-
---- Whether a library would have to write such a slice, which it cannot.
-function M.is_called(kernels)
-  for _, kernel in ipairs(kernels) do
-    if kernel.call and kernel.roots[1].slice_of then return true end
-  end
-  return false
 end
 
 return M

@@ -49,31 +49,32 @@ local function joined(a, b, x, stays, options)
     if root ~= x or stays then roots[#roots + 1] = root end
   end
   for _, root in ipairs(b.roots) do table.insert(roots, b.kind == "partial" and 1 or #roots + 1, root) end
-  local both = { kind = a.kind, name = "trial", roots = roots, members = { x }, attend = a.attend, within = { [x] = true } }
+  local both = { kind = a.kind, roots = roots, members = { x }, attend = a.attend, within = { [x] = true } }
   if not generators.accepts(both, options) then return nil end
   x.stored = stays or nil
   return both
 end
 
-local function once(kernels, options)
+-- `last`: the anchors that no more is joined to.
+local function once(kernels, options, last)
   local by = readers_of(kernels)
   for _, a in ipairs(kernels) do
     local x, b, stays = a.members[1] or a.roots[1], nil, nil
-    if generators.is_anchor(a) and not a.last then b, stays = reader(kernels, by, a, x) end
+    if generators.is_anchor(a) and not last[a] then b, stays = reader(kernels, by, a, x) end
     if b then
       local both = joined(a, b, x, stays, options)
       if both then return fuse.replaced(kernels, a, b, both) end
-      a.last = true                              -- kernels behind b may need it first
+      last[a] = true                             -- kernels behind b may need it first
     end
   end
 end
 
 --- The kernels, with streams joined to anchors where one generator makes both; `options` as those of generators.generate.
 function M.join(kernels, options)
-  local again = kernels
+  local again, last = kernels, {}
   while again do
     kernels = again
-    again = once(kernels, options)
+    again = once(kernels, options, last)
   end
   return kernels
 end

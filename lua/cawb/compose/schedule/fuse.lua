@@ -67,7 +67,7 @@ end
 
 -- Kernel b after a, in one; nil where no generator makes it.
 local function joined(a, b, chip)
-  local both = { kind = "rows", name = "trial", roots = all(a.roots, b.roots), members = all(a.members, b.members) }
+  local both = { kind = "rows", roots = all(a.roots, b.roots), members = all(a.members, b.members) }
   return rows.accepts(both, nil, chip) and both
 end
 
@@ -272,7 +272,7 @@ end
 -- Rows with a stream ahead of them, whose values stay on the chip: the rows' kernel alone has them (`within`, `held`).
 local function behind(a, b, chip)
   local x = a.roots[1]
-  local both = { kind = "rows", name = "trial", roots = b.roots, members = b.members, within = { [x] = true }, held = { [x] = true } }
+  local both = { kind = "rows", roots = b.roots, members = b.members, within = { [x] = true }, held = { [x] = true } }
   for y in pairs(b.held or {}) do both.held[y] = true end
   return rows.accepts(both, nil, chip) and both
 end

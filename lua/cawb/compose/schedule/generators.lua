@@ -64,7 +64,7 @@ function M.accepts(kernel, options)
   return plain(kernel, options, how)
 end
 
---- Text and launches of a kernel; nil and why not, as M.accepts. The kernel gains `by`, the generator's kind, and `loop` of a product.
+--- Text and launches of a kernel; nil and why not, as M.accepts. options.texts counts texts, in [1]. The kernel gains `by`, the generator's kind, and `loop` of a product.
 function M.generate(kernel, options)
   local found, why = M.accepts(kernel, options)
   if not found then
@@ -72,6 +72,7 @@ function M.generate(kernel, options)
     return nil, why
   end
   kernel.by, kernel.loop = found.by, found.loop
+  if options.texts then options.texts[1] = options.texts[1] + 1 end
   return found.family.generate(kernel, found[1] or nil, found[2], found[3])
 end
 

@@ -28,7 +28,7 @@ end
 local function together(list, first, last)
   local roots = {}
   for l = first, last do roots[#roots + 1] = list[l].roots[1] end
-  return { kind = "cell", wave = #roots > 1 or nil, name = "trial", roots = roots, members = {} }
+  return { kind = "cell", wave = #roots > 1 or nil, roots = roots, members = {} }
 end
 
 -- The fastest grouping of layers: for each number of layers, how many of the last ones run at the same time.
