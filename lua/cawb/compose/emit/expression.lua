@@ -246,8 +246,10 @@ end
 
 Body.kinds = { leaf = leaf, map = map, view = view, pick = pick, reduce = reduce }
 
+local Refusal = { __tostring = function(e) return e.refused end }
+
 --- Refuse: a kernel of this kind cannot hold these nodes. Raises a table that `M.attempt` returns.
-function M.refuse(why) error({ refused = why }, 0) end
+function M.refuse(why) error(setmetatable({ refused = why }, Refusal), 0) end
 
 --- C text for a node at indices, one for each of its dimensions, of its register's type.
 function Body:value(node, i)
