@@ -159,6 +159,21 @@ class Compare(TaskCase):
         self.assertEqual((entry["worst"]["error"], entry["worst"]["got"], entry["worst"]["index"]),
                          (None, "-inf", [31, 63]))
 
+    def test_a_number_with_the_poison_s_bits_may_have_been_written(self):
+        """Of 16 bits there are few patterns: a sum that cancels may have the poison's, and be off by more than itself."""
+        loaded = self.load(task("return x * 1", "[torch.randn(64, 64, dtype=torch.bfloat16)]"))
+        loaded.inputs(1)
+        want = loaded.input()
+        at = int(want.abs().argmin())
+        for off, unwritten in ((0.004, 0), (0.4, 1)):
+            value = (want.view(-1)[at].float() + off).to(torch.bfloat16)
+            pattern = int(value.view(torch.int16)) & 0xffff
+            loaded.inputs(1, poison=pattern << 16 | pattern)
+            out = loaded.output()
+            out.copy_(want)
+            out.view(-1)[at] = value
+            self.assertEqual(loaded.compare(poison=pattern << 16 | pattern)["outputs"][0]["unwritten"], unwritten)
+
     def test_one_unwritten_element(self):
         entry = self.judged(lambda y: y.view(torch.int32)[7, 1].fill_(POISON))
         self.assertEqual((entry["unwritten"], entry["worst"]["index"]), (1, [7, 1]))
