@@ -221,6 +221,23 @@ local function pays(g, x, y, list, options)
   return graphs.numel(x.shape) >= least and (are_all(g, y, list) or is_long(list, options) or is_turned(y, list))
 end
 
+local boxes = { box = true, tensor = true }
+
+-- Whether a schedule asks for another way than boxes for the convolution: its kernel has the number of x or of y, which follows from it.
+local function is_otherwise(x, y, options)
+  for key, how in pairs(options.schedule and options.schedule.kernels or {}) do
+    local number = math.tointeger(tonumber(key:match "^%d+"))
+    if (number == M.key(x) or number == M.key(y)) and how.loop and not boxes[how.loop] then return true end
+  end
+  return false
+end
+
+-- Whether the sums are to be begun: the convolution's kernel can take them, and no schedule is against it.
+local function is_asked(x, y, options)
+  local left_out = options.no_partial_sums[M.key(x)] or (options.unmade or {})[M.key(x)]
+  return options.fuse ~= false and not left_out and not is_otherwise(x, y, options)
+end
+
 --- Begins reductions over results of convolutions in the convolutions' kernels, where that pays. `options`: chip; partial (false:
 --- none; a number: the least elements of a tensor); whole (the set of convolutions, by number, to leave out). Returns the numbers of
 --- convolutions whose reductions were begun, or may be, in order.
@@ -232,7 +249,7 @@ function M.begin(g, options)
     if shape then y, list = summed(g, x) end
     if y and types.is_float(y.dtype) and pays(g, x, y, list, options) then
       able[#able + 1] = M.key(x)
-      if not options.no_partial_sums[M.key(x)] and not (options.unmade or {})[M.key(x)] then begin(g, x, y, list, shape) end
+      if is_asked(x, y, options) then begin(g, x, y, list, shape) end
       g:clean()
     end
   end
