@@ -36,15 +36,17 @@ local function constant(g, d)
 end
 
 local function rows()
-  local d = { shape = { 1 << random(2), 1 << random(2), 1 << random(2) }, axes = {}, how = random(5) }
+  local d = { shape = { 1 << random(2), 1 << random(2), 1 << random(2) }, axes = {}, how = random(9) }
   d.axes[random(3)], d.axes[random(3)] = true, true
   return d
 end
 
+-- Ways to add C.
+local sums = { "X + C", "X - C", "C + X", "X * X + C", "(X - 2.0) * X + C", "C + X * Y", "X - (C + Y)", "(X * Y - C) + Y", "X * 2.0 + (C - Y * X)" }
+
 rule("a constant ahead of what takes the mean away", rows, function(g, d)
   local x, c = leaf(g, "input:1", table.unpack(d.shape)), constant(g, d)
-  local y = ({ "A + B", "A - B", "B + A", "A * A + B", "(A - 2.0) * A + B" })[d.how]
-  x = d.how == 3 and g:map("A + B", "float64", { c, x }) or d.how > 3 and g:map(y:gsub("B", "C"), "float64", { x, x, c }) or g:map(y, "float64", { x, c })
+  x = rewritten.instance(g, sums[d.how], { X = x, C = c, Y = leaf(g, "input:2", table.unpack(d.shape)) })
   x = g:map("A * B", "float64", { x, d.how == 1 and constant(g, d) or g:fill(3, {}, "float64") })
   return centred(g, x, d.axes)
 end, "cancelled_shift")

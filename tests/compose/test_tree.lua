@@ -8,6 +8,7 @@ local degree = require "cawb.compose.ir.tree.degree"
 local evaluate = require "cawb.compose.ir.tree.evaluate"
 local match = require "cawb.compose.ir.tree.match"
 local shift = require "cawb.compose.ir.tree.shift"
+local terms = require "cawb.compose.ir.tree.terms"
 local text = require "cawb.compose.ir.tree.text"
 local tree = require "cawb.compose.ir.tree"
 
@@ -207,6 +208,29 @@ check.test("a known shift is how far the value moves", function()
   assert(known > 50, "known shifts were drawn: " .. known)
   local _, sure = shift.of(read "exp(A)", { { shift = { m = 1, key = "c" } } })
   check.equal(sure, false)
+end)
+
+check.test("an added operand is taken away, and nothing else", function()
+  local function without(line, k)
+    local left = terms.without(read(line), k)
+    return left and text.write(left)
+  end
+  check.equal(without("A + B", 1), "A")
+  check.equal(without("A - B", 2), "A")
+  check.equal(without("A * C - (B + D)", 2), "A * B - C")
+  for line, k in pairs { ["A - B"] = 1, ["A * B + C"] = 1, ["exact(A - B)"] = 2, ["A + B * A"] = 1, ["(A < 0.0 ? A : B) + C"] = 2, ["-(A + B)"] = 1 } do
+    check.equal(without(line, k), nil, line)
+  end
+  local found = 0
+  for _, t in ipairs(drawn(400, 4, polynomial)) do
+    local left, at = terms.without(t, 1), values()
+    if left then
+      found = found + 1
+      at[1] = 0.0
+      check.equal(evaluate.of(left, { at[2], at[3], at[4] }), evaluate.of(t, at), text.write(t))
+    end
+  end
+  assert(found > 5, "found: " .. found)
 end)
 
 check.test("a pattern finds the trees at its letters", function()

@@ -259,6 +259,7 @@ WATCHES = ("python/cawb_host/judge/jailed/watch.py", "python/cawb_host/judge/inp
 # Who names operators, and why. Each says how an operator is computed, timed or spelled, and nothing that could be a trait.
 NAMES = {
     OWNER: "the owner",
+    "lua/cawb/compose/ir/": "operations of trees, some of which are named as operators are",
     "lua/cawb/torch/kernels.lua": "the kernels that eager PyTorch starts for each",
     "lua/cawb/torch/windows.lua": "the same of windows",
     "lua/cawb/compose/operators/": "how compose computes each",

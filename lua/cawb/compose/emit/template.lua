@@ -59,14 +59,18 @@ function M.complete(kernel, list, text)
   return (front or "") .. text
 end
 
+--- C whose access functions are called as in a template, with a dollar ahead of their names.
+function M.called(kernel, text)
+  local pass = M.names(kernel.parameters)
+  return (text:gsub("%$(%l[%l%d_]*)%(", function(what) return ("%s_%s(%s, "):format(kernel.name, what, pass) end))
+end
+
 --- The template with its holes filled: `holes` by name, text or number. NAME, PARAMETERS and PASS (the parameters' names, for calls)
 --- come from the kernel, and $FUNCTIONS stays for M.complete. A hole without a value raises.
 function M.fill(name, kernel, holes)
   local pass = M.names(kernel.parameters)
   local own = { NAME = kernel.name, PARAMETERS = table.concat(kernel.parameters, ", "), PASS = pass, FUNCTIONS = "$FUNCTIONS" }
-  local text = chosen(read(name), holes):gsub("%$(%l[%l%d_]*)%(", function(what)
-    return ("%s_%s(%s, "):format(kernel.name, what, pass)
-  end)
+  local text = M.called(kernel, chosen(read(name), holes))
   return (text:gsub("%$(%u[%u%d]*)", function(hole)
     local value = own[hole]
     if value == nil then value = holes[hole] end

@@ -8,10 +8,9 @@
 -- stays: rounding would be larger without it.
 
 local index = require "cawb.compose.ir.index"
-local match = require "cawb.compose.ir.tree.match"
 local shifts = require "cawb.compose.ir.tree.shift"
 local tools = require "cawb.compose.operators.tools"
-local tree = require "cawb.compose.ir.tree"
+local terms = require "cawb.compose.ir.tree.terms"
 local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "what is added to it is taken away again" }
@@ -124,11 +123,11 @@ local function without_bias(g, x)
   return g:node { kind = x.kind, own = x.own, inputs = { x.inputs[1], x.inputs[2] }, shape = x.shape, dtype = x.dtype, conv = x.conv }
 end
 
--- The rest of a tree, if the last of three or more operands is added to it or taken from it.
-local function last(x)
-  local t, k = x.expression, #x.inputs
-  if k < 3 or t.op ~= "add" and t.op ~= "subtract" or t.exact or t[2].op ~= "argument" or t[2].k ~= k then return nil end
-  return not tree.has(t[1], function(one) return one == t[2] end) and t[1] or nil
+-- A map without operand k; the tree of the rest may be an operand alone.
+local function without(g, x, k, rest)
+  local operands = { table.unpack(x.inputs) }
+  table.remove(operands, k)
+  return rest.op == "argument" and operands[rest.k] or g:map(rest, x.dtype, operands)
 end
 
 -- Operands that are added: { { operand, its indices, function that returns the node without it } }.
@@ -140,14 +139,10 @@ local function added(g, x)
   end
   local list = {}
   if x.kind ~= "map" or x.cast ~= x.dtype or x.casts then return list end
-  local function may_go(k, make)
-    local one = views.shown(x.inputs[k])
-    list[#list + 1] = { one.node, one.at, make }
+  for k = #x.inputs, 1, -1 do
+    local rest, one = terms.without(x.expression, k), views.shown(x.inputs[k])
+    if rest then list[#list + 1] = { one.node, one.at, function() return without(g, x, k, rest) end } end
   end
-  local rest = last(x)
-  if rest then may_go(#x.inputs, function() return g:map(rest, x.dtype, { table.unpack(x.inputs, 1, #x.inputs - 1) }) end) end
-  if match.one_of(x.expression, { "A + B", "A - B" }) then may_go(2, function() return x.inputs[1] end) end
-  if match.is(x.expression, "A + B") then may_go(1, function() return x.inputs[2] end) end
   return list
 end
 

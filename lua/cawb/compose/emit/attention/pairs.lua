@@ -13,8 +13,8 @@ local DEEPEST = 128                   -- numbers of a row, four a lane
 
 -- C that reads four neighbours of a row into `to`.
 function M.four(d, name, depth, to, row)
-  if d[name .. "4"] then return attend.called(d, ("if (lane < %d) $%s4(%s, z, %s, lane);"):format(depth // 4, name, to, row)) end
-  return attend.called(d, ("for (int j = 0; j < 4; j++) if (4 * lane + j < %d) %s[j] = $%s(z, %s, 4 * lane + j);"):format(depth, to, name, row))
+  if d[name .. "4"] then return template.called(d, ("if (lane < %d) $%s4(%s, z, %s, lane);"):format(depth // 4, name, to, row)) end
+  return template.called(d, ("for (int j = 0; j < 4; j++) if (4 * lane + j < %d) %s[j] = $%s(z, %s, 4 * lane + j);"):format(depth, to, name, row))
 end
 
 local function holes(d, most, keys)

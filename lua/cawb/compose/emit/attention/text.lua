@@ -39,11 +39,6 @@ end
 
 local function pitch(padded) return 2 * padded + 16 end
 
---- C whose access functions are called as in a template, with a dollar ahead of their names.
-function M.called(d, text)
-  return (text:gsub("%$(%l[%l%d]*)%(", function(what) return ("%s_%s(%s, "):format(d.name, what, template.names(d.parameters)) end))
-end
-
 --- Holes of every template of attention, for blocks of so many rows and threads and steps of so many keys.
 function M.holes(d, rows, threads, keys)
   local h = { M = d.m, N = d.n, D = d.k, V = d.v, ROWS = rows, WARPS = threads // 32, THREADS = threads, DPAD = ceil(d.k, 16) * 16, VPAD = ceil(d.v, 16) * 16,
@@ -52,7 +47,7 @@ function M.holes(d, rows, threads, keys)
               HIDES = d.hidden, HIDDEN = d.hidden and d.hidden(rows, keys) or "false" }
   h.READQ, h.READK = reading("query", d.query4, "first + row", d.k), reading("key", d.key4, ("%d * step + row"):format(keys), d.k)
   h.READV = reading("value", d.value4, ("%d * step + row"):format(keys), d.v)
-  for _, hole in ipairs { "READQ", "READK", "READV" } do h[hole] = M.called(d, h[hole]) end
+  for _, hole in ipairs { "READQ", "READK", "READV" } do h[hole] = template.called(d, h[hole]) end
   return h
 end
 

@@ -139,20 +139,31 @@ function choice(s)
   return tree.node("select", { t, yes, choice(s) })
 end
 
-local read = {}
+local function whole(line, cast, casts)
+  local s = { text = line, at = 1, real = cast == "float64" and cast or "float32" }
+  function s.types(k) return casts and casts[k] or cast end
+  local t = choice(s)
+  if take(s, ".") then refuse(s, "there is more than a tree") end
+  return t
+end
+
+-- Lines that were read, by their types.
+local read = setmetatable({}, { __index = function(all, key)
+  all[key] = {}
+  return all[key]
+end })
+
+local function key_of(cast, casts)
+  local words = { cast }
+  for k = 1, 26 do words[k + 1] = casts[k] or "" end
+  return table.concat(words, ";")
+end
 
 --- The tree of a line. Operands have the type `cast`, or the one that `casts` has for them; so have numbers with a point if it is float64.
-function M.read(line, cast, others)
-  local key = { line, cast }
-  for k = 1, 26 do key[k + 2] = others and others[k] or "" end
-  key = table.concat(key, ";")
-  if not read[key] then
-    local s = { text = line, at = 1, real = cast == "float64" and cast or "float32" }
-    function s.types(k) return others and others[k] or cast end
-    read[key] = choice(s)
-    if take(s, ".") then refuse(s, "there is more than a tree") end
-  end
-  return read[key]
+function M.read(line, cast, casts)
+  local known = read[casts and key_of(cast, casts) or cast]
+  known[line] = known[line] or whole(line, cast, casts)
+  return known[line]
 end
 
 return M
