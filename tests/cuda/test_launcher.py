@@ -72,8 +72,8 @@ class Launcher(unittest.TestCase):
         said, outs, x, w = [], [], beginning(16), beginning(16)
         with contextlib.ExitStack() as stack:
             stack.enter_context(mock.patch.dict(os.environ, {"FAKE_LOG": str(log), **more}))
-            for where, name, value in ((native, "on", lambda _: contextlib.nullcontext()), (native, "stream_of", lambda _: 0x77),
-                                       (native, "is_capturing", lambda: "FAKE_CAPTURING" in more), (torch.cuda, "current_stream", mock.Mock())):
+            for where, name, value in ((native, "current_device", lambda: 0), (native, "stream_of", lambda _: 0x77),
+                                       (native, "is_capturing", lambda: "FAKE_CAPTURING" in more), (torch.cuda, "current_stream", mock.Mock()), (torch.cuda, "device", mock.MagicMock())):
                 stack.enter_context(mock.patch.object(where, name, value))
             one = OnProcessor(package, types.SimpleNamespace(made=[(torch.float32, (16,))]), types.SimpleNamespace(gpu=0),
                               types.SimpleNamespace(cuda_graph=graph))

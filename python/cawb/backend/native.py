@@ -1,6 +1,5 @@
 """native: launches packages on a GPU, through libcawb_launcher.so (core/cuda/launcher): on PyTorch's current stream, in memory of its
 caching allocator, without waiting."""
-import contextlib
 import ctypes
 import functools
 import os
@@ -73,9 +72,8 @@ def placed(tensors, numbers):
 
 # ---- what PyTorch knows of the GPU
 
-def on(index):
-    """Nothing to do where the device is the current one, which is the usual case."""
-    return contextlib.nullcontext() if torch.cuda.current_device() == index else torch.cuda.device(index)
+def current_device():
+    return torch.cuda.current_device()
 
 
 def stream_of(index):
@@ -102,6 +100,7 @@ class Native:
         self.read = [i - len(by_role["input"]) for i in range(len(self.given)) if self.given[i] in before]
         self.read = [k for k in self.read if k >= 0]
         self.prepared, self.lock = {}, threading.Lock()
+        self.call, self.said = library().cawb_launcher_run, ctypes.create_string_buffer(ROOM)
         self.handle = self.loaded(package)
 
     def loaded(self, package):
@@ -110,27 +109,31 @@ class Native:
             image = file.read() + b"\0"
         self.held = (Step * max(1, len(self.steps)))(*map(step_of, self.steps))
         self.image, handle, said = image, ctypes.c_void_p(), ctypes.create_string_buffer(ROOM)
-        with on(self.index):
+        with torch.cuda.device(self.index):
             torch.cuda.current_stream(self.index)           # the context exists from here on
             if library().cawb_launcher_new(ctypes.byref(handle), image, self.held, len(self.steps), said, ROOM):
                 raise RuntimeError("cawb: %s" % said.value.decode())
         return handle
 
     def enqueue(self, first, count, graph, stream, addresses):
-        said = ctypes.create_string_buffer(ROOM)
-        if library().cawb_launcher_run(self.handle, first, count, graph, stream, addresses, said, ROOM):
-            raise RuntimeError("cawb: %s" % said.value.decode())
+        if self.call(self.handle, first, count, graph, stream, addresses, self.said, ROOM):
+            raise RuntimeError("cawb: %s" % self.said.value.decode())
 
     def run(self, inputs, params):
         """The computed tensors, in order."""
-        with on(self.index):
-            return self.launched(inputs, params)
+        if current_device() != self.index:
+            with torch.cuda.device(self.index):
+                return self.launched(inputs, params)
+        return self.launched(inputs, params)
 
     def launched(self, inputs, params):
-        given = [t if t.data_ptr() % ALIGNED == 0 else aligned(t) for t in (*inputs, *params)]
-        addresses = (U64 * self.tensors)()
-        for i, t in zip(self.given, given):
-            addresses[i] = t.data_ptr()
+        given, addresses = [*inputs, *params], (U64 * self.tensors)()
+        for k, i in enumerate(self.given):
+            at = given[k].data_ptr()
+            if at % ALIGNED:
+                given[k] = aligned(given[k])
+                at = given[k].data_ptr()
+            addresses[i] = at
         made = [torch.empty(size, dtype=dtype, device=self.device) for dtype, size in self.made]
         for i, t in zip(self.outputs, made):
             addresses[i] = t.data_ptr()

@@ -16,12 +16,15 @@ from cawb.process import program
 COMPILER = ("compose", "torch", "gpu", "door/lower.lua")      # of lua/cawb: what the text of a package follows from
 
 
+GETTER = getattr(torch._C, "_get_fp32_precision_getter", None)       # pylint: disable=protected-access
+
+
 def precision():
-    """What the user allows of float32's products: the new names, and where they are missing the old ones."""
-    cuda, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
-    if hasattr(cuda, "fp32_precision"):
-        return cuda.fp32_precision, cudnn.conv.fp32_precision
-    return cuda.allow_tf32, cudnn.allow_tf32
+    """What the user allows of float32's products and convolutions: it is asked in every call, so not by way of torch.backends. Older
+    versions of PyTorch have the older names alone."""
+    if GETTER:
+        return GETTER("cuda", "matmul"), GETTER("cuda", "conv")
+    return torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
 
 
 @functools.lru_cache(None)

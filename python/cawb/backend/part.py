@@ -27,6 +27,7 @@ class Part:
         self.runner = (Simulated if chip.gpu is None else Native)(package, recorded, chip, options)
         self.inputs = [i for i, place in enumerate(recorded.arguments) if place and place[0] == "input"]
         self.params = [i for i, place in enumerate(recorded.arguments) if place and place[0] == "param"]
+        self.guarded = entry.alone and entry.graph.kind != "backward"         # Dynamo guards the strides of these arguments
         self.chosen, self.flags = None, packages.precision()
 
     def __call__(self, *args):
@@ -36,7 +37,7 @@ class Part:
 
     def packaged(self, *args):
         """The graph's results by the package."""
-        given = [*map(self.formed, args, self.recorded.forms), *self.recorded.constants]
+        given = [*(args if self.guarded else map(self.formed, args, self.recorded.forms)), *self.recorded.constants]
         made = self.runner.run([given[i] for i in self.inputs], [given[i] for i in self.params]) if self.recorded.made else []
         return tuple(self.result(how, given, made) for how in self.recorded.outputs)
 
