@@ -122,6 +122,8 @@ WHOLE = {
     "block_training": lambda: (Block(), [torch.randn(2, 12, 32)]),
     "attention_masked": function(lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, attn_mask=m), (2, 2, 6, 8), (2, 2, 6, 8),
                                  (2, 2, 6, 8), (6, 6)),
+    "upsample": lambda: (nn.Upsample(scale_factor=2, mode="bilinear"), [torch.randn(1, 2, 4, 4)]),
+    "distances": function(lambda x, y: torch.cdist(x, y).exp().sum(), (5, 3), (4, 3)),
     "cross_entropy": lambda: (lambda x, t: F.cross_entropy(x, t), [torch.randn(6, 5), torch.randint(0, 5, (6,))]),
 }
 # Whole graphs in eval, without gradients.
@@ -142,7 +144,6 @@ EVAL = {
 }
 # Parts become packages; the operators that the compiler lacks are the fallback's.
 PARTS = {
-    "upsample": lambda: (nn.Upsample(scale_factor=2, mode="bilinear"), [torch.randn(1, 2, 4, 4)]),
     "inverse": function(lambda x: torch.linalg.inv(x.exp() @ x + 9 * torch.eye(4, device=x.device)).relu() + 1, (4, 4)),
     "sampled": function(lambda x, at: F.grid_sample(x * 2, at.tanh(), align_corners=False).exp(), (1, 2, 4, 4), (1, 3, 3, 2)),
 }

@@ -134,6 +134,31 @@ def upsample_nearest2d_backward(grad, output_size, input_size, scales_h=None, sc
     return grad.unflatten(-1, (-1, wide)).unflatten(-3, (-1, high)).sum((-1, -3))
 
 
+# ---- places and distances
+
+@way(aten.index_put.default, aten._unsafe_index_put.default)
+def index_put(x, indices, values, accumulate=False):
+    """The dimensions that are indexed come first."""
+    lead = next((d for d, index in enumerate(indices) if index is not None), 0)
+    if lead == 0 or any(index is None for index in indices[lead:]):
+        return NotImplemented
+    found = torch.broadcast_tensors(*indices[lead:])
+    count, wide = len(found), found[0].dim()
+    values = values.expand(*x.shape[:lead], *found[0].shape, *x.shape[lead + count:])
+    values = values.movedim(list(range(lead, lead + wide)), list(range(wide)))
+    first = x.movedim(list(range(lead, lead + count)), list(range(count)))
+    made = aten.index_put(first, found, values, accumulate)
+    return made.movedim(list(range(count)), list(range(lead, lead + count)))
+
+
+@way(aten._cdist_backward.default)
+def cdist_backward(grad, x, y, p, distance):
+    if p != 2:
+        return NotImplemented
+    weights = torch.where(distance == 0, 0, grad / distance)
+    return (weights[..., None] * (x[..., :, None, :] - y[..., None, :, :])).sum(-2)
+
+
 # ---- attention
 
 def scores(query, key, mask, causal, scale):

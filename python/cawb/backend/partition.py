@@ -14,20 +14,20 @@ def value_of(node):
 
 def alone(node):
     """A graph of this one operator, and the values of its arguments; raises Refused where a value is not known."""
-    graph, values = torch.fx.Graph(), []
+    graph, values, known = torch.fx.Graph(), [], {}
 
     def take(argument):
         if not isinstance(value_of(argument), (torch.Tensor, int, float, bool)):
             raise recording.Refused("the value of an operand is not known")
-        values.append(value_of(argument))
-        return graph.placeholder("x%d" % len(values))
-    known = {}
-    made = graph.create_node("call_function", node.target,
-                             *torch.fx.node.map_arg((node.args, node.kwargs), lambda n: known.setdefault(n, None) or known.update({n: take(n)}) or known[n]))
+        if argument not in known:
+            values.append(value_of(argument))
+            known[argument] = graph.placeholder("x%d" % len(values))
+        return known[argument]
+    args, kwargs = torch.fx.node.map_arg((node.args, node.kwargs), take)
+    made = graph.call_function(node.target, args, kwargs)
     made.meta = node.meta
-    values_out = value_of(node)
-    if isinstance(values_out, (tuple, list)):
-        items = [graph.call_function(operator.getitem, (made, i)) for i, v in enumerate(values_out)
+    if isinstance(value_of(node), (tuple, list)):
+        items = [graph.call_function(operator.getitem, (made, i)) for i, v in enumerate(value_of(node))
                  if isinstance(v, torch.Tensor) and any(user.args[1] == i for user in node.users)]
         graph.output(tuple(items))
     else:
@@ -46,24 +46,31 @@ def request_of(node, own):
     return recorded.request if recorded.made else None
 
 
+def signature(node):
+    """What an operator's refusal follows from: layers of a net have the same operators of the same sizes again and again."""
+    def told(argument):
+        value = value_of(argument)
+        return repr((value.shape, value.stride(), value.dtype)) if isinstance(value, torch.Tensor) else repr(value)
+    users = sorted(user.args[1] for user in node.users if user.target is operator.getitem)
+    return repr((node.target, torch.fx.node.map_arg((node.args, node.kwargs), told), users))
+
+
 def refused(module, chip):
     """{node: why} of the operators that the compiler does not take alone."""
-    found, requests, nodes = {}, [], []
-    for node in module.graph.nodes:
-        if node.op != "call_function" or node.target is operator.getitem:
+    why, requests, own = {}, {}, lowering.operators(chip.simulated)
+    nodes = [n for n in module.graph.nodes if n.op == "call_function" and n.target is not operator.getitem]
+    signatures = {node: signature(node) for node in nodes}
+    for node in nodes:
+        one = signatures[node]
+        if one in why or one in requests:
             continue
         try:
-            request = request_of(node, lowering.operators(chip.simulated))
-        except recording.Refused as why:
-            found[node] = str(why)
-            continue
-        if request:
-            requests.append(request)
-            nodes.append(node)
-    for node, why in zip(nodes, lowering.refusals(chip.simulated, requests)):
-        if why:
-            found[node] = why
-    return found
+            requests[one] = request_of(node, own)
+        except recording.Refused as error:
+            why[one] = str(error)
+    asked = [one for one, request in requests.items() if request]
+    why.update(zip(asked, lowering.refusals(chip.simulated, [requests[one] for one in asked])))
+    return {node: why[signatures[node]] for node in nodes if why.get(signatures[node])}
 
 
 class Taken(OperatorSupportBase):
