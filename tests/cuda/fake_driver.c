@@ -13,6 +13,7 @@ typedef struct { void *f; unsigned g[3], b[3], shared; void **params, **extra; }
 typedef struct { unsigned long long a; size_t pitch; unsigned value, element; size_t width, height; } memset_node;
 
 static void *next = (void *)0x100;
+static int graphs;                   /* that were not destroyed */
 
 static void say(const char *text) {
   FILE *f = fopen(getenv("FAKE_LOG"), "a");
@@ -62,8 +63,8 @@ int cuMemsetD32Async(unsigned long long a, unsigned v, size_t n, void *s) {
   return 0;
 }
 
-int cuGraphCreate(void **g, unsigned flags) { (void)flags; *g = (void *)2; return fails("graph"); }
-int cuGraphDestroy(void *g) { (void)g; return 0; }
+int cuGraphCreate(void **g, unsigned flags) { (void)flags; *g = (void *)2; graphs++; return fails("graph"); }
+int cuGraphDestroy(void *g) { (void)g; graphs--; return 0; }
 int cuGraphExecDestroy(void *g) { (void)g; return 0; }
 
 int cuGraphAddKernelNode(void **node, void *g, void **after, size_t n, const kernel_node *k) {
@@ -101,7 +102,7 @@ int cuGraphExecKernelNodeSetParams(void *exec, void *node, const kernel_node *k)
   block(args, k->extra);
   snprintf(text, sizeof text, "change %s args %s", (char *)k->f, args);
   say(text);
-  return fails("change");
+  return graphs > 0 ? fails("change") : 1;           /* as the driver: its nodes went with the graph */
 }
 
 int cuGraphExecMemsetNodeSetParams(void *exec, void *node, const memset_node *m, void *context) {

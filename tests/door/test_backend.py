@@ -3,12 +3,14 @@ what is guarded, and what is kept."""
 import importlib.util
 import json
 import logging
+import operator
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 from unittest import mock
 
@@ -19,7 +21,7 @@ sys.path.insert(0, str(ROOT / "python"))
 import torch                                  # noqa: E402  pylint: disable=wrong-import-position
 import cawb                                   # noqa: E402  pylint: disable=wrong-import-position
 from cawb import backend                      # noqa: E402  pylint: disable=wrong-import-position
-from cawb.backend import fallback, report, simulated      # noqa: E402  pylint: disable=wrong-import-position
+from cawb.backend import fallback, late, report, simulated      # noqa: E402  pylint: disable=wrong-import-position
 
 LIMIT = 120
 
@@ -131,6 +133,16 @@ class Fallback(Folder):
         self.near(task.Model()(*given), given[0] * 3)
         self.assertTrue((folder / "kernel.cu").exists() and (folder / "plan.lua").exists())
 
+    def test_the_fallback_is_compiled_apart_from_the_call_that_needs_it(self):
+        """A first call comes from inside of an autograd function, where nothing can be traced."""
+        compiled, x = self.compiled(lambda x: torch.nn.functional.layer_norm(x, [4]) * 3, fallback="inductor"), torch.randn(5, 4, requires_grad=True)
+        seen = []
+        with mock.patch.object(simulated.Simulated, "run", side_effect=simulated.Broken("planted")), \
+                mock.patch.object(torch._inductor, "compile", lambda module, args: seen.append(threading.current_thread()) or fallback.eager(module)):
+            compiled(x).sum().backward()
+        self.assertEqual(len(seen), 2)
+        self.assertNotIn(threading.main_thread(), seen)
+
     def test_tensors_elsewhere_run_as_they_did(self):
         with self.assertLogs("cawb", logging.WARNING) as logs:
             self.near(cawb.compile(lambda x: x + 1, cache=None)(torch.ones(3)), torch.full((3,), 2.0))
@@ -141,6 +153,33 @@ class Fallback(Folder):
                                ({"device": "h100"}, "device is")):
             with self.assertRaisesRegex(ValueError, words):
                 cawb.compile(lambda x: x, **options)
+
+
+class Attention(unittest.TestCase):
+    """The GPU's operators, whose decompositions are PyTorch's own numbers on a processor, too."""
+
+    def test_backward_with_and_without_a_mask(self):
+        torch.manual_seed(5)
+        q, k, v, grad = (torch.randn(2, 2, 6, 8, requires_grad=True) for _ in range(4))
+        for causal, bias in ((False, torch.randn(2, 2, 6, 6, requires_grad=True)), (True, None)):
+            wanted = [q, k, v] + ([] if bias is None else [bias])
+            plain = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=bias, is_causal=causal)
+            out, sums, _, _ = late.attention_on_gpus(q, k, v, bias, True, 0.0, causal)
+            self.assertEqual(sums.shape[-1], 32)
+            found = late.attention_backward_on_gpus(grad, q, k, v, bias, out, sums, None, None, 0.0, [True] * 3 + [bias is not None], causal)
+            torch.testing.assert_close(out, plain)
+            for a, b in zip(found, torch.autograd.grad(plain, wanted, grad)):
+                torch.testing.assert_close(a, b)
+
+    def test_what_is_of_no_meaning_is_not_compared(self):
+        graph = torch.fx.Graph()
+        q = graph.placeholder("q")
+        q.meta["val"] = torch.empty(1, 1, 6, 8)
+        made = graph.call_function(torch.ops.aten._scaled_dot_product_efficient_attention.default, (q, q, q, None, True))
+        graph.output(tuple(graph.call_function(operator.getitem, (made, i)) for i in range(4)))
+        whole, sums, seed, offset = late.shown(torch.fx.GraphModule(torch.nn.Module(), graph))
+        self.assertEqual((whole(q.meta["val"]).shape, sums(torch.empty(1, 1, 32)).shape), ((1, 1, 6, 8), (1, 1, 6)))
+        self.assertEqual((seed, offset), (None, None))
 
 
 class Kept(Folder):

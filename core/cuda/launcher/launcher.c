@@ -18,7 +18,7 @@ struct cawb_launcher {
   unsigned char *args;               /* parameter blocks of the last graph launch, one behind the other */
   size_t *at;                        /* of each step in `args` */
   unsigned char *fresh;              /* room for one block */
-  void *exec, **nodes;               /* the graph, where there is one */
+  void *graph, *exec, **nodes;       /* the graph, where there is one: an executable one is changed by the nodes of its source */
   size_t first, count;               /* its steps */
   int no_graph;                      /* none can be made */
   uint64_t made, changed, started;
@@ -86,6 +86,7 @@ void cawb_launcher_free(cawb_launcher *p) {
   if (p == NULL) return;
   const driver *cu = cawb_launcher_driver();
   if (p->exec != NULL) cu->exec_free(p->exec);
+  if (p->graph != NULL) cu->graph_free(p->graph);
   if (p->module != NULL) cu->unload(p->module);
   pthread_mutex_destroy(&p->lock);
   free(p->functions);
@@ -204,16 +205,15 @@ static int add_node(cawb_launcher *p, size_t i, const driver *cu, void *graph, c
 
 /* One node behind the other, as a stream has them. */
 static int make_graph(cawb_launcher *p, size_t first, size_t count, const driver *cu, const uint64_t *tensors) {
-  void *graph = NULL, *before = NULL;
-  int rc = cu->graph_new(&graph, 0);
+  void *before = NULL;
+  int rc = cu->graph_new(&p->graph, 0);
   for (size_t i = first; rc == 0 && i < first + count; i++) {
     fill_block(block_of(p, i), &p->steps[i], tensors);
     if (p->steps[i].kernel == NULL && p->steps[i].bytes == 0) continue;
-    rc = add_node(p, i, cu, graph, before);
+    rc = add_node(p, i, cu, p->graph, before);
     before = p->nodes[i];
   }
-  if (rc == 0) rc = cu->instantiate(&p->exec, graph, 0);
-  if (graph != NULL) cu->graph_free(graph);
+  if (rc == 0) rc = cu->instantiate(&p->exec, p->graph, 0);
   p->first = first;
   p->count = count;
   p->made += rc == 0;

@@ -5,6 +5,8 @@ import math
 import torch
 from torch._dynamo import debug_utils, utils
 
+from cawb.backend import late
+
 TOLERANCE = 1e-4
 
 
@@ -37,8 +39,11 @@ def compare(module, args, found):
     it is not known)."""
     with torch.no_grad():
         plain = module.forward(*args)
-    pairs = [(a, b, i) for i, (a, b) in enumerate(zip(plain, found)) if isinstance(a, torch.Tensor)]
+    parts = late.shown(module)
+    pairs = [(parts[i](a), parts[i](b), i) for i, (a, b) in enumerate(zip(plain, found)) if isinstance(a, torch.Tensor) and parts[i]]
     exact = wide(module, args)
+    if exact is not None:
+        exact = [part(x) if part and isinstance(x, torch.Tensor) else x for part, x in zip(parts, exact)]
     # Where float64 itself is no number, as of a sum beyond its range, eager's word counts.
     words, fine = [], True
     for a, b, i in pairs:

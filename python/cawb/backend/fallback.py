@@ -1,4 +1,6 @@
 """fallback: what runs a graph that no package runs: Inductor where it can, else PyTorch operator by operator."""
+import concurrent.futures
+import contextlib
 import logging
 
 import torch
@@ -28,13 +30,21 @@ def eager(module):
     return run
 
 
+def elsewhere(f, chip):
+    """f() in a thread of its own: a first call may come from inside of an autograd function, where tracing does not work."""
+    def work():
+        with torch.no_grad(), torch.cuda.device(chip.gpu) if chip and chip.gpu is not None else contextlib.nullcontext():
+            return f()
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
+
+
 def make(module, args, chip, options):
     """A function of the graph's arguments. `args` are those of a first call."""
     if name_of(chip, options) == "eager":
         return eager(module)
     try:
-        with torch.no_grad():
-            return torch._inductor.compile(module, list(args))         # pylint: disable=protected-access
+        return elsewhere(lambda: torch._inductor.compile(module, list(args)), chip)        # pylint: disable=protected-access
     except Exception as error:                                         # pylint: disable=broad-except
         once("cawb: Inductor does not compile a graph (%s); it runs operator by operator" % str(error).split("\n", 1)[0])
         return eager(module)

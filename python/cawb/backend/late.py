@@ -1,6 +1,7 @@
 """late: operators that the compiler lacks, as operators that it has, when a graph is recorded for it. The graph itself keeps them, so that the
 fallback runs PyTorch's own."""
 import math
+import operator
 
 import torch
 from torch._decomp import decomposition_table
@@ -151,6 +152,13 @@ def index_put(x, indices, values, accumulate=False):
     return made.movedim(list(range(count)), list(range(lead, lead + count)))
 
 
+@way(aten.as_strided_scatter.default)
+def as_strided_scatter(x, src, size, stride, storage_offset=None):
+    made = x.clone(memory_format=torch.contiguous_format)
+    made.as_strided(size, stride, storage_offset or 0).copy_(src)
+    return made
+
+
 @way(aten._cdist_backward.default)
 def cdist_backward(grad, x, y, p, distance):
     if p != 2:
@@ -170,10 +178,11 @@ def scores(query, key, mask, causal, scale):
 
 
 def attention_backward(grad, query, key, value, out, sums, mask, causal, scale):
-    """As FlashAttention's paper has it (arXiv 2205.14135, appendix B.4)."""
+    """As FlashAttention's paper has it (arXiv 2205.14135, appendix B.4); the last is the gradient of what is added to scores."""
     weights = torch.exp(scores(query, key, mask, causal, scale) - sums[..., :query.shape[-2], None])
-    inner = weights * (grad @ value.transpose(-1, -2) - (grad * out).sum(-1, keepdim=True)) * (scale or query.shape[-1] ** -0.5)
-    return inner @ key, inner.transpose(-1, -2) @ query, weights.transpose(-1, -2) @ grad, inner
+    added = weights * (grad @ value.transpose(-1, -2) - (grad * out).sum(-1, keepdim=True))
+    inner = added * (scale or query.shape[-1] ** -0.5)
+    return inner @ key, inner.transpose(-1, -2) @ query, weights.transpose(-1, -2) @ grad, added
 
 
 def attention(query, key, value, mask, causal, scale):
@@ -208,7 +217,23 @@ def attention_on_gpus(query, key, value, attn_bias, compute_log_sumexp, dropout_
 @way(aten._scaled_dot_product_efficient_attention_backward.default)
 def attention_backward_on_gpus(grad, query, key, value, attn_bias, out, sums, seed, offset, dropout_p, mask, is_causal=False, *, scale=None):
     del seed, offset
-    if dropout_p or mask[3]:
+    if dropout_p:
         return NotImplemented
-    found = attention_backward(grad, query, key, value, out, sums, attn_bias, is_causal, scale)
-    return tuple(t if wanted else None for t, wanted in zip((*found[:3], None), mask))
+    *found, added = attention_backward(grad, query, key, value, out, sums, attn_bias, is_causal, scale)
+    found.append(added.sum_to_size(attn_bias.shape) if mask[3] else None)
+    return tuple(t if wanted else None for t, wanted in zip(found, mask))
+
+
+def shown(module):
+    """For each result of a graph a function to the part of it that is of meaning; None where nothing is. The seed and the offset of an
+    attention without dropout are of none, nor is what fills up the rows of its sums."""
+    node, = module.graph.find_nodes(op="output")
+    return [part_of(x) for x in (node.args[0] if isinstance(node.args[0], (tuple, list)) else node.args)]
+
+
+def part_of(node):
+    if not isinstance(node, torch.fx.Node) or node.target is not operator.getitem or node.args[1] == 0 \
+            or node.args[0].target is not aten._scaled_dot_product_efficient_attention.default:
+        return lambda x: x
+    size = node.args[0].args[0].meta["val"].shape[-2]
+    return (lambda x: x[..., :size]) if node.args[1] == 1 else None
