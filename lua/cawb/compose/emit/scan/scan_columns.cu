@@ -93,8 +93,13 @@ $NAME($PARAMETERS, $STARTSint n, long long inner, int part, int parts) {
 #pragma unroll
     for (int u = 0; u < $PACKS; u++) {
       const int k = first + u;
+$if EXCLUSIVE
+      if (k < at.end && at.i < inner) $store(at.o, $PLACE, at.i, $NAME_join(before, upto), own[u]);
+      upto = $NAME_join(upto, own[u]);
+$else
       upto = $NAME_join(upto, own[u]);
       if (k < at.end && at.i < inner) $store(at.o, $PLACE, at.i, $NAME_join(before, upto), own[u]);
+$end
     }
   }
 }

@@ -109,6 +109,15 @@ $NAME($PARAMETERS, $STARTSint n, int part, int parts) {
       const int k = first + mine + i * 32;
       const $T *own = c.v[i];
       $T v[$LANES];
+$if EXCLUSIVE
+      v[0] = before[i];
+      if ($LANES == 4) {
+        const $T two = $NAME_join(own[0], own[1 % $LANES]);
+        v[1 % $LANES] = $NAME_join(before[i], own[0]);
+        v[2 % $LANES] = $NAME_join(before[i], two);
+        v[3 % $LANES] = $NAME_join(before[i], $NAME_join(two, own[2 % $LANES]));
+      }
+$else
       v[0] = $NAME_join(before[i], own[0]);
       if ($LANES == 4) {
         const $T two = $NAME_join(own[0], own[1 % $LANES]);
@@ -116,6 +125,7 @@ $NAME($PARAMETERS, $STARTSint n, int part, int parts) {
         v[2 % $LANES] = $NAME_join(before[i], $NAME_join(two, own[2 % $LANES]));
         v[3 % $LANES] = $NAME_join(before[i], $NAME_join(two, $NAME_join(own[2 % $LANES], own[3 % $LANES])));
       }
+$end
       if (k * $LANES < n) {
         $STORE
       }

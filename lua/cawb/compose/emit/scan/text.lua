@@ -16,6 +16,7 @@ local ceil = template.ceil
 ---@field outer integer      elements in front of the axis
 ---@field n integer          along it
 ---@field inner integer      behind it
+---@field exclusive boolean? each element is left out of its own sum
 ---@field reverse boolean?   from the end of the axis to its beginning
 ---@field load string        returns the element at o, k, i
 ---@field load4 string?      where inner is 1 and n a multiple of 4: sets v[0] to v[3] from k on, a multiple of 4
@@ -44,7 +45,8 @@ end
 
 local function holes(d)
   local join, neutral, what = joining(d)
-  return { T = d.type, JOIN = join, NEUTRAL = neutral, WHAT = what .. (d.reverse and " from the end" or "") }
+  return { T = d.type, JOIN = join, NEUTRAL = neutral, EXCLUSIVE = d.exclusive,
+           WHAT = what .. (d.exclusive and " of what is ahead" or "") .. (d.reverse and " from the end" or "") }
 end
 
 -- As many parts as make about 500 blocks, none of less than 8192 elements.

@@ -1,0 +1,95 @@
+-- exclusive_scan: running sums moved on by one place, with their neutral value ahead of them, are one scan that leaves out the element
+-- itself. So are running sums over elements that are moved on so.
+
+local index = require "cawb.compose.ir.index"
+local views = require "cawb.compose.rewrite.views"
+
+local neutral = { sum = 0, prod = 1 }
+
+local M = { says = "sums of the elements ahead are one scan" }
+
+-- Whether a piece of a view holds at a place along one axis; nil where other axes decide too.
+local function holds(piece, i, axis, at)
+  local name = "r" .. axis
+  for _, e in ipairs(piece.guard and piece.guard(i) or {}) do
+    if e.lo < 0 and not index.only(e, { [name] = true }) then return nil end
+    if e.lo < 0 and index.evaluate(e, { [name] = at }) < 0 then return false end
+  end
+  return true
+end
+
+-- The node that a view shows at a place along an axis, and the piece; false for the view's fill. The first piece that holds shows it.
+local function shown_at(x, i, axis, at)
+  for _, piece in ipairs(x.pieces) do
+    local yes = holds(piece, i, axis, at)
+    if yes == nil then return nil end
+    if yes then return x.inputs[piece.input], piece end
+  end
+  return false
+end
+
+local function is_neutral(x, node, value)
+  if node then return views.number(node) == value end
+  return node == false and (x.fill or 0) == value
+end
+
+-- Whether a piece shows, behind the first place along the axis, what lies one place ahead.
+local function is_behind(x, piece, axis)
+  local i, want = views.variables(x.shape), views.variables(x.shape)
+  want[axis] = index.var("r" .. axis, x.shape[axis] - 1)
+  i[axis] = index.plus(want[axis], 1)
+  local j = piece.index(i)
+  for d, e in ipairs(want) do
+    if not j[d] or j[d].key ~= e.key then return false end
+  end
+  return #j == #want
+end
+
+-- The node that view x shows moved on by one place along an axis, behind the value; nil for other views. Guards are half-lines, so the
+-- first two places and the last one say what all are.
+local function moved(x, axis, value)
+  local n = x.kind == "view" and x.shape[axis] or 0
+  if n < 3 then return nil end
+  local i = views.variables(x.shape)
+  local first = shown_at(x, i, axis, 0)
+  local node, piece = shown_at(x, i, axis, 1)
+  if not node or shown_at(x, i, axis, n - 1) ~= node or first == node or not is_neutral(x, first, value) then return nil end
+  local size = node.shape[axis]
+  return is_behind(x, piece, axis) and (size == n or size == n - 1) and node or nil
+end
+
+-- Elements of which all but the last are those of x, n of them along the axis.
+local function longer(g, x, shape, axis, value)
+  if x.shape[axis] == shape[axis] then return x end
+  local from = views.shown(x)
+  local i, same = views.variables(x.shape), from.node.shape[axis] == shape[axis] and #from.node.shape == #shape
+  for d, e in ipairs(same and from.at(i) or {}) do same = same and e.key == i[d].key and from.node.shape[d] == shape[d] end
+  if same then return from.node end
+  return g:view(x, shape, function(at) return at end, function(at) return { index.plus(index.scale(at[axis], -1), shape[axis] - 2) } end, value)
+end
+
+local function scanned(g, scan, input)
+  return g:node { kind = "scan", op = scan.op, axis = scan.axis, exclusive = true, inputs = { input }, shape = input.shape, dtype = scan.dtype }
+end
+
+-- A scan over elements that are moved on.
+local function of_moved(g, x)
+  local input = neutral[x.op] and not x.exclusive and moved(x.inputs[1], x.axis, neutral[x.op])
+  return input and scanned(g, x, longer(g, input, x.shape, x.axis, neutral[x.op])) or nil
+end
+
+-- The scans that a view may be of.
+local function scan_below(x)
+  for _, input in ipairs(x.inputs) do
+    if input.kind == "scan" and neutral[input.op] and not input.exclusive and #input.users == 1 then return input end
+  end
+end
+
+function M.apply(g, x)
+  if x.kind == "scan" then return of_moved(g, x) end
+  local scan = x.kind == "view" and scan_below(x)
+  if not scan or moved(x, scan.axis, neutral[scan.op]) ~= scan then return nil end
+  return scanned(g, scan, longer(g, scan.inputs[1], x.shape, scan.axis, neutral[scan.op]))
+end
+
+return M
