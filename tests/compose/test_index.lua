@@ -103,6 +103,21 @@ check.test("a row's number is its indices' again, whatever was between", functio
   for d, e in ipairs { at[1], k, at[2], at[3] } do check.equal(full[d].key, e.key) end
 end)
 
+check.test("the digits of a quotient are the quotient again", function()
+  local q = index.div(index.var("t", 2352), 14)
+  check.equal(index.ravel(index.unravel(q, { 8, 21 }), { 8, 21 }).key, q.key)
+  check.equal(index.ravel(index.unravel(q, { 4, 2, 21 }), { 4, 2, 21 }).key, q.key)
+end)
+
+check.test("digits that were named before lanes took their places are one number again", function()
+  local digits, lanes = index.unravel(index.var("i", 9216), { 256, 6, 6 }), index.scale(index.var("p", 1152), 8)
+  for lane = 0, 7 do
+    local i, at = index.plus(lanes, lane), {}
+    for d, e in ipairs(digits) do at[d] = index.bind(e, { i = i }) end
+    check.equal(index.ravel(at, { 256, 6, 6 }).key, i.key)
+  end
+end)
+
 check.test("shuffled channels: reshape, transpose, reshape, and the way back", function()
   local i = vars { 2, 12, 5 }
   local function shuffle(j, groups)                -- (n, c, w) -> where it comes from

@@ -48,15 +48,36 @@ function M.var(name, n)
   return from_atom { kind = "var", name = name, key = name, lo = 0, hi = n - 1 }
 end
 
+local function single(a)
+  if a.base == 0 and #a.terms == 1 and a.terms[1][2] == 1 then return a.terms[1][1] end
+end
+
+-- The atom of (b + x / n) / c, by (n b + x) / (n c); nil where there is no quotient in the sum, or more than an atom comes of it.
+local function flattened(a, c)
+  for k, t in ipairs(a.terms) do
+    local inner = t[1]
+    if inner.kind == "div" and t[2] == 1 then
+      local rest = { table.unpack(a.terms) }
+      table.remove(rest, k)
+      return single(M.div(M.add(inner.of, make(a.base, rest), inner.by), inner.by * c))
+    end
+  end
+end
+
+-- Whether an atom is x / c, where `rest` is x % c.
+local function is_quotient(other, rest)
+  if other.kind ~= "div" then return false end
+  if other.by == rest.by and other.of.key == rest.of.key then return true end
+  local flat = flattened(rest.of, rest.by)
+  return flat ~= nil and flat.key == other.key
+end
+
 -- The sum of x % c and another term, whose factor is c times its own: (x % c) + c (x / c) is x, and (x % c) + c (x / c % m) is
 -- x % (c m).
 local function whole_of(rest, other)
-  if other.kind == "div" then return other.by == rest.by and other.of.key == rest.of.key and rest.of end
-  local inner = other.kind == "mod" and other.of
-  local quotient = inner and inner.base == 0 and #inner.terms == 1 and inner.terms[1][2] == 1 and inner.terms[1][1]
-  if quotient and quotient.kind == "div" and quotient.by == rest.by and quotient.of.key == rest.of.key then
-    return M.mod(rest.of, rest.by * other.by)
-  end
+  if is_quotient(other, rest) then return rest.of end
+  local inner = other.kind == "mod" and single(other.of)
+  if inner and is_quotient(inner, rest) then return M.mod(rest.of, rest.by * other.by) end
 end
 
 -- Two terms whose sum is one term: the other terms, and the new one's factor and expression; or nothing.
@@ -162,10 +183,6 @@ local function halves(a, c)
       if rest.lo >= 0 and rest.hi < g then return g, M.sum(a.base // g, big), rest end
     end
   end
-end
-
-local function single(a)
-  if a.base == 0 and #a.terms == 1 and a.terms[1][2] == 1 then return a.terms[1][1] end
 end
 
 -- The quotient of the rest that `split` returned, as an expression.
@@ -302,6 +319,9 @@ function text(a, long)
   end
   return table.concat(words, " ")
 end
+
+--- It as text of its variables.
+function M.text(a) return text(a, false) end
 
 --- It in C: of type int, or long long where a part of it may be beyond int's range.
 function M.c(a) return text(a, M.is_long(a)) end
