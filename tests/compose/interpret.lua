@@ -5,6 +5,7 @@
 local evaluate = require "cawb.compose.ir.tree.evaluate"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local views = require "cawb.compose.ir.view"
 
 local joins = {
   sum = { 0, function(a, b) return a + b end }, prod = { 1, function(a, b) return a * b end },
@@ -65,8 +66,8 @@ return function(graph, leaves)
   function kinds.view(x, at)
     for _, piece in ipairs(x.pieces) do
       local i, inside = constants(at), true
-      for _, e in ipairs(piece.guard and piece.guard(i) or {}) do inside = inside and index.number(e) >= 0 end
-      if inside then return value(x.inputs[piece.input], numbers(piece.index(i))) end
+      for _, e in ipairs(views.guards(piece, i)) do inside = inside and index.number(e) >= 0 end
+      if inside then return value(x.inputs[piece.input], numbers(views.at(piece, i))) end
     end
     return x.fill
   end

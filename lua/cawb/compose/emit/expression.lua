@@ -5,6 +5,7 @@ local bodies = require "cawb.compose.emit.body"
 local cuda = require "cawb.compose.ir.tree.cuda"
 local selected_view = require "cawb.compose.emit.selected_view"
 local index = require "cawb.compose.ir.index"
+local views = require "cawb.compose.ir.view"
 local types = require "cawb.torch.types"
 
 local M = { new = bodies.new }
@@ -53,7 +54,7 @@ end
 -- Those guards that are not always so; false where one never is.
 local function conditions(guards)
   local list, seen = {}, {}
-  for _, e in ipairs(guards or {}) do
+  for _, e in ipairs(guards) do
     if e.hi < 0 then return false end
     if e.lo < 0 and not seen[e.key] then list[#list + 1], seen[e.key] = e, true end
   end
@@ -65,7 +66,7 @@ end
 function M.possible(node, i)
   local list = {}
   for _, piece in ipairs(node.pieces) do
-    local guards = conditions(piece.guard and piece.guard(i))
+    local guards = conditions(views.guards(piece, i))
     if guards then list[#list + 1] = { piece = piece, guards = guards } end
     if guards and #guards == 0 then return list, true end
   end
@@ -83,7 +84,7 @@ local function view(self, node, i)
   local list, whole = M.possible(node, i)
   if #list == 0 then return types.literal(node.fill or 0, node.dtype) end
   if #list == 1 and whole then
-    return self:value(node.inputs[list[1].piece.input], list[1].piece.index(i))
+    return self:value(node.inputs[list[1].piece.input], views.at(list[1].piece, i))
   end
   local name, register = self:name "v", types.register(node.dtype)
   self:line(whole and "%s %s;" or "%s %s = %s;", register, name, types.literal(node.fill or 0, node.dtype))
@@ -96,7 +97,7 @@ local function view(self, node, i)
       self:open "else {"
     end
     opened = opened + 1
-    self:line("%s = %s;", name, self:value(node.inputs[one.piece.input], one.piece.index(i)))
+    self:line("%s = %s;", name, self:value(node.inputs[one.piece.input], views.at(one.piece, i)))
     self:close()
   end
   self.guarded = self.guarded - 1

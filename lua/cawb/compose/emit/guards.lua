@@ -1,13 +1,14 @@
 -- guards: where the rows and columns that a view shows of a product end, as at a diagonal: whole tiles of it need not be computed.
 
 local index = require "cawb.compose.ir.index"
+local views = require "cawb.compose.ir.view"
 
 local M = {}
 
 --- The guards of a view at indices in `row` and `column` that are linear in both and may be negative: expressions.
 function M.of(view, i)
   local piece, list = view.kind == "view" and #view.pieces == 1 and view.pieces[1], {}
-  for _, e in ipairs(piece and piece.guard and piece.guard(i) or {}) do
+  for _, e in ipairs(piece and views.guards(piece, i) or {}) do
     if e.lo < 0 and index.only(e, { row = true, column = true }) and index.stride(e, "row") and index.stride(e, "column") then list[#list + 1] = e end
   end
   return list
@@ -16,7 +17,7 @@ end
 --- All guards of a view at indices in `row` and `column` that may be negative; nil where one of them is not linear in both.
 function M.all(view, i)
   local list, count = M.of(view, i), 0
-  for _, e in ipairs(#view.pieces == 1 and view.pieces[1].guard and view.pieces[1].guard(i) or {}) do
+  for _, e in ipairs(#view.pieces == 1 and views.guards(view.pieces[1], i) or {}) do
     if e.lo < 0 then count = count + 1 end
   end
   return #view.pieces == 1 and count == #list and list or nil

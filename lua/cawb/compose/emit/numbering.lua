@@ -2,6 +2,7 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local views = require "cawb.compose.ir.view"
 
 local M = {}
 
@@ -24,7 +25,7 @@ local function strides(kernel, row, column, inner)
     elseif x.kind == "map" then
       for _, input in ipairs(x.inputs) do visit(input, i) end
     elseif x.kind == "view" then
-      for _, p in ipairs(x.pieces) do visit(x.inputs[p.input], p.index(i)) end
+      for _, p in ipairs(x.pieces) do visit(x.inputs[p.input], views.at(p, i)) end
     end
   end
   visit(first.inputs[1], inner(first, row, column))

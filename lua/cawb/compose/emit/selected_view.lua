@@ -4,6 +4,7 @@
 
 local bodies = require "cawb.compose.emit.body"
 local index = require "cawb.compose.ir.index"
+local views = require "cawb.compose.ir.view"
 local types = require "cawb.torch.types"
 
 local M = {}
@@ -12,9 +13,9 @@ local row_alone = { row = true }
 
 -- The tensor behind a piece, and the place in it; nil if the piece is computed.
 local function source(body, node, piece, i)
-  local x, j = node.inputs[piece.input], piece.index(i)
-  while x.kind == "view" and not x.stored and #x.pieces == 1 and not x.pieces[1].guard do
-    x, j = x.inputs[1], x.pieces[1].index(j)
+  local x, j = node.inputs[piece.input], views.at(piece, i)
+  while views.plain(x) and not x.stored do
+    x, j = x.inputs[1], views.at(x.pieces[1], j)
   end
   local lies = x.stored or x.kind == "leaf" and x.strides
   if not lies or body.inside[x] or x.dtype ~= node.dtype then return nil end
@@ -25,7 +26,7 @@ end
 -- C of whether a piece holds the row; nil if more than the row decides.
 local function condition(piece, i)
   local words = {}
-  for _, e in ipairs(piece.guard and piece.guard(i) or {}) do
+  for _, e in ipairs(views.guards(piece, i)) do
     if e.lo < 0 then
       if not index.only(e, row_alone) then return nil end
       words[#words + 1] = index.c(e) .. " >= 0"

@@ -4,6 +4,7 @@
 local bodies = require "cawb.compose.emit.body"
 local expression = require "cawb.compose.emit.expression"
 local index = require "cawb.compose.ir.index"
+local views = require "cawb.compose.ir.view"
 local types = require "cawb.torch.types"
 
 local M = {}
@@ -39,7 +40,7 @@ function kinds.view(self, node, i)
   if not alone then self.guarded = self.guarded + 1 end
   for _, one in ipairs(list) do
     if not alone then self:open() end
-    self:value(node.inputs[one.piece.input], one.piece.index(i))
+    self:value(node.inputs[one.piece.input], views.at(one.piece, i))
     if not alone then self:close() end
   end
   if not alone then self.guarded = self.guarded - 1 end

@@ -3,6 +3,7 @@
 
 local index = require "cawb.compose.ir.index"
 local text = require "cawb.compose.ir.tree.text"
+local views = require "cawb.compose.ir.view"
 
 local M = {}
 
@@ -53,29 +54,25 @@ function Graph:iota(n)
   return self:node { kind = "leaf", source = "iota", shape = { n }, dtype = "int64" }
 end
 
--- Where one view shows all of another, one will do.
-local function through(x, pieces)
-  if x.kind ~= "view" or #x.pieces > 1 or x.pieces[1].guard then return x, pieces end
-  local inner, list = x.pieces[1].index, {}
-  for k, p in ipairs(pieces) do
-    list[k] = { input = p.input, guard = p.guard, index = function(i) return inner(p.index(i)) end }
-  end
-  return x.inputs[1], list
+-- Where one view shows all of another, one will do: the node below, and the piece.
+local function through(x, piece)
+  local inner = views.plain(x)
+  if not inner then return x, piece end
+  return x.inputs[1], views.composed(piece, inner)
 end
 
 --- Another shape, or a part, of one node: `at(i)` is the place in it of element i. Where
---- `guard(i)`, a list of expressions, has a negative one, the element is `fill`.
+--- `guard(i)`, a list of expressions, has a negative one, the element is `fill`. Both are called once, with variables.
 function Graph:view(x, shape, at, guard, fill)
-  local from, pieces = through(x, { { input = 1, index = at, guard = guard } })
-  return self:node { kind = "view", inputs = { from }, shape = shape, dtype = x.dtype, pieces = pieces, fill = fill }
+  local from, piece = through(x, views.piece(1, shape, at, guard))
+  return self:node { kind = "view", inputs = { from }, shape = shape, dtype = x.dtype, pieces = { piece }, fill = fill }
 end
 
 --- Several nodes, each where its guard holds: `pieces` = { { x, at, guard }, ... }, the last without.
 function Graph:join(shape, pieces)
   local inputs, list = {}, {}
   for k, p in ipairs(pieces) do
-    local from, one = through(p[1], { { input = k, index = p[2], guard = p[3] } })
-    inputs[k], list[k] = from, one[1]
+    inputs[k], list[k] = through(p[1], views.piece(k, shape, p[2], p[3]))
   end
   return self:node { kind = "view", inputs = inputs, shape = shape, dtype = pieces[1][1].dtype, pieces = list }
 end

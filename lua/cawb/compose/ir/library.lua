@@ -2,31 +2,27 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local views = require "cawb.compose.ir.view"
 
 local M = {}
 
 --- How a node lies in memory, seen through views that only change strides: { node, shape, strides,
 --- offset }; nil where it does not lie there.
 function M.layout(x)
-  local vars, names = {}, {}
-  for d, n in ipairs(x.shape) do
-    names[d] = "d" .. d
-    vars[d] = index.var(names[d], n)
-  end
-  local i, node = vars, x
+  local i, node = views.variables(x.shape), x
   while node.kind == "view" and not node.stored do
     if #node.pieces > 1 then return nil end
     local piece = node.pieces[1]
-    for _, e in ipairs(piece.guard and piece.guard(i) or {}) do
+    for _, e in ipairs(views.guards(piece, i)) do
       if e.lo < 0 then return nil end
     end
-    i, node = piece.index(i), node.inputs[piece.input]
+    i, node = views.at(piece, i), node.inputs[piece.input]
   end
   if node.kind == "leaf" and not node.source:find ":" then return nil end
   local place = index.place(i, node.strides or graphs.contiguous(node.shape), node.offset or 0)
   local strides = {}
   for d, n in ipairs(x.shape) do
-    strides[d] = n == 1 and 0 or index.stride(place, names[d])
+    strides[d] = n == 1 and 0 or index.stride(place, "r" .. d)
     if not strides[d] or strides[d] < 0 then return nil end
   end
   return { node = node, shape = x.shape, strides = strides, offset = place.base }

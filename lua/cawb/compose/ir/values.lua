@@ -6,6 +6,7 @@
 
 local tree = require "cawb.compose.ir.tree"
 local types = require "cawb.torch.types"
+local views = require "cawb.compose.ir.view"
 
 local M = {}
 
@@ -60,8 +61,8 @@ end
 
 local function made(self, node, i, key)
   if node.kind == "map" then return map(self, node, i) end
-  local piece = node.kind == "view" and #node.pieces == 1 and not node.pieces[1].guard and node.pieces[1]
-  if piece then return self:of(node.inputs[piece.input], piece.index(i)) end
+  local piece = views.plain(node)
+  if piece then return self:of(node.inputs[piece.input], views.at(piece, i)) end
   return node.kind == "leaf" and number(node) or argument(self, node, i, key)
 end
 

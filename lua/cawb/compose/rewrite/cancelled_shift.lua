@@ -11,6 +11,7 @@ local index = require "cawb.compose.ir.index"
 local shifts = require "cawb.compose.ir.tree.shift"
 local tools = require "cawb.compose.operators.tools"
 local terms = require "cawb.compose.ir.tree.terms"
+local view = require "cawb.compose.ir.view"
 local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "what is added to it is taken away again" }
@@ -30,7 +31,7 @@ end
 -- ---- a shift: m times a product of elements of nodes; `of` lists { node, at = its place for a list of indices }
 
 local function shift(m, of, shape)
-  local i, words = views.variables(shape), {}
+  local i, words = view.variables(shape), {}
   for k, one in ipairs(of) do
     local places = {}
     for d, e in ipairs(one.at(i)) do places[d] = e.key end
@@ -48,7 +49,7 @@ local function moved(s, shape, at)
 end
 
 local function is_constant(s, x, axes)
-  local i = views.variables(x.shape)
+  local i = view.variables(x.shape)
   for _, one in ipairs(s.of) do
     if not views.free(one.at(i), axes) then return false end
   end
@@ -72,8 +73,9 @@ function steps.map(x, by)
 end
 
 function steps.view(x, by)
-  if #x.pieces > 1 or x.pieces[1].guard then return nil, false end
-  return moved(by[x.inputs[1]], x.shape, x.pieces[1].index), true
+  local piece = view.plain(x)
+  if not piece then return nil, false end
+  return moved(by[x.inputs[1]], x.shape, function(i) return view.at(piece, i) end), true
 end
 
 function steps.reduce(x, by)

@@ -5,6 +5,7 @@
 -- build such a matrix it says: a kernel that knows of the zeros need not multiply). Zeros that data happens to have are none of these.
 
 local index = require "cawb.compose.ir.index"
+local view = require "cawb.compose.ir.view"
 local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "zeros beside a diagonal are not multiplied" }
@@ -32,7 +33,7 @@ local function scaled(g, x, d, other, offset, is_left)
   local function guard(i) return inside(place(i), k) end
   local is_square = offset == 0 and x.shape[along] == k
   local on = g:view(d.inputs[1], x.shape, function(i)
-    return d.pieces[1].index(views.listed(i, 1, rank - 2, is_left and i[along] or place(i), is_left and place(i) or i[along]))
+    return view.at(d.pieces[1], views.listed(i, 1, rank - 2, is_left and i[along] or place(i), is_left and place(i) or i[along]))
   end, not is_square and guard or nil, 0)
   local beside = g:view(other, x.shape, function(i)
     local j = { table.unpack(i) }
@@ -51,7 +52,7 @@ end
 local function block(g, x, k)
   local b, piece = x.blocks[k], x.pieces[k]
   return g:view(x.inputs[piece.input], { b.rows, b.columns }, function(i)
-    return piece.index { index.plus(i[1], b.down), index.plus(i[2], b.across) }
+    return view.at(piece, { index.plus(i[1], b.down), index.plus(i[2], b.across) })
   end)
 end
 

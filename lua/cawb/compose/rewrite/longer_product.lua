@@ -5,6 +5,7 @@
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local match = require "cawb.compose.ir.tree.match"
+local view = require "cawb.compose.ir.view"
 local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "a weighted sum of products is one product of longer sums" }
@@ -16,7 +17,7 @@ local MOST, REST = 64, 2        -- products of a sum, and its other terms, at mo
 local function piece_at(x, i)
   for _, piece in ipairs(x.pieces) do
     local least, most = 0, 0
-    for _, e in ipairs(piece.guard and piece.guard(i) or {}) do least, most = math.min(least, e.lo), math.min(most, e.hi) end
+    for _, e in ipairs(view.guards(piece, i)) do least, most = math.min(least, e.lo), math.min(most, e.hi) end
     if least >= 0 then return { piece = piece } end
     if most >= 0 then return nil end
   end
@@ -30,7 +31,7 @@ local function seen(g, x, i)
     local one = piece_at(x, i)
     if not one or one.fill then return one end
     if not one.piece then return nil end
-    x, i = x.inputs[one.piece.input], one.piece.index(i)
+    x, i = x.inputs[one.piece.input], view.at(one.piece, i)
   end
   if x.kind == "product" then return #x.users == 1 and not g.shown[x] and not x.inputs[3] and { product = x, at = i } or nil end
   return x.source == "fill" and { fill = x.value } or nil
@@ -158,7 +159,7 @@ end
 
 -- The sum of v times w along the axis, where v shows products.
 local function attempt(g, x, v, w, axis)
-  local i = views.variables(v.shape)
+  local i = view.variables(v.shape)
   local parts = parts_of(g, v, axis, i)
   local p = parts and seen(g, v, with(i, axis, index.plus(index.var("q", parts.count), parts.first)))
   if not p or not p.product or p.product.dtype ~= x.dtype then return nil end

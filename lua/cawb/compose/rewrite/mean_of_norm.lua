@@ -9,6 +9,7 @@ local index = require "cawb.compose.ir.index"
 local match = require "cawb.compose.ir.tree.match"
 local tools = require "cawb.compose.operators.tools"
 local tree = require "cawb.compose.ir.tree"
+local view = require "cawb.compose.ir.view"
 local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "its sum follows from that of what is normalised" }
@@ -77,7 +78,7 @@ local function first_of(r, at, u)
     k = k + (r.axes[d] and 0 or 1)
     j[d] = r.axes[d] and index.const(0) or at[k]
   end
-  return r.inputs[1] == u and j or r.inputs[1].pieces[1].index(j)
+  return r.inputs[1] == u and j or view.at(r.inputs[1].pieces[1], j)
 end
 
 -- Whether an operand is the mean of u over these axes, of its own row.
@@ -87,7 +88,7 @@ local function is_own_mean(operand, u, axes)
   if not sum or not is_sum(sum.node) or views.number(mean.node.inputs[2]) ~= tools.count(u.shape, axes) or not adds_up(sum.node, u, axes) then
     return false
   end
-  local i = views.variables(u.shape)
+  local i = view.variables(u.shape)
   for d in pairs(axes) do i[d] = index.const(0) end
   local first = first_of(sum.node, sum.at(mean.at(i)), u)
   for d, e in ipairs(first) do if e.key ~= i[d].key then return false end end

@@ -2,6 +2,7 @@
 -- terms becomes a sum in its readers: each element of a factor is read once anyway.
 
 local index = require "cawb.compose.ir.index"
+local views = require "cawb.compose.ir.view"
 
 local M = { says = "only what is shown of a product is computed" }
 
@@ -9,10 +10,9 @@ local FEW = 64         -- terms that are added up where they are needed
 
 -- For each dimension of the product the one place that the view shows, or nothing.
 local function shown(x, product)
-  if #x.pieces > 1 or product.kind ~= "product" or x.pieces[1].guard then return nil end
-  local i, found = {}, nil
-  for d, n in ipairs(x.shape) do i[d] = index.var("r" .. d, n) end
-  for d, e in ipairs(x.pieces[1].index(i)) do
+  if #x.pieces > 1 or product.kind ~= "product" or #x.pieces[1].guards > 0 then return nil end
+  local found = nil
+  for d, e in ipairs(x.pieces[1].at) do
     if e.lo == e.hi and product.shape[d] > 1 then
       found = found or {}
       found[d] = e.lo
@@ -68,9 +68,8 @@ function M.apply(g, x)
   local rank, shape = #product.shape, { table.unpack(product.shape) }
   for d in pairs(at) do shape[d] = 1 end
   local y = multiplied(g, product, cut(g, product.inputs[1], among(at, rank)), cut(g, product.inputs[2], among(at, rank - 1)), shape)
-  local place = x.pieces[1].index
   return g:view(y, x.shape, function(i)
-    local j = { table.unpack(place(i)) }
+    local j = views.at(x.pieces[1], i)
     for d in pairs(at) do j[d] = index.const(0) end
     return j
   end)

@@ -3,6 +3,7 @@
 
 local index = require "cawb.compose.ir.index"
 local match = require "cawb.compose.ir.tree.match"
+local view = require "cawb.compose.ir.view"
 local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "weights of a product's terms go into the factor that parameters make up" }
@@ -10,9 +11,9 @@ local M = { says = "weights of a product's terms go into the factor that paramet
 -- The map that a factor is, through views that nobody else reads, and where an element of the factor lies in it.
 local function weighted(g, x)
   local at, all = function(i) return i end, x.shape
-  while x.kind == "view" and #x.pieces == 1 and not x.pieces[1].guard and #x.users == 1 and not g.shown[x] do
+  while view.plain(x) and #x.users == 1 and not g.shown[x] do
     local before, piece = at, x.pieces[1]
-    x, at = x.inputs[1], function(i) return piece.index(before(i)) end
+    x, at = x.inputs[1], function(i) return view.at(piece, before(i)) end
   end
   local is = x.kind == "map" and match.is(x.expression, "A * B") and #x.users == 1 and not g.shown[x]
   return is and x or nil, at, all

@@ -1,21 +1,15 @@
 -- views: questions of rewrite rules about views; nodes with dimensions left out.
 
 local index = require "cawb.compose.ir.index"
+local view = require "cawb.compose.ir.view"
 
 local M = {}
-
---- A variable for each dimension of a shape: r1, r2, ...
-function M.variables(shape)
-  local i = {}
-  for d, n in ipairs(shape) do i[d] = index.var("r" .. d, n) end
-  return i
-end
 
 --- What a node shows of another one, where it is a view of it without guards, else of itself: { node, at = the place there of
 --- an element }.
 function M.shown(x)
-  local piece = x.kind == "view" and #x.pieces == 1 and not x.pieces[1].guard and x.pieces[1]
-  if piece then return { node = x.inputs[1], at = piece.index } end
+  local piece = view.plain(x)
+  if piece then return { node = x.inputs[1], at = function(i) return view.at(piece, i) end } end
   return { node = x, at = function(i) return i end }
 end
 
@@ -79,9 +73,8 @@ end
 --- { inner = { dimensions of the tensor below }, outer = { the view's own } }. Dimensions of one element are in no group. Nil for any
 --- other view.
 function M.lots(x)
-  if #x.pieces ~= 1 or x.pieces[1].guard then return nil end
-  local i = M.variables(x.shape)
-  local at = x.pieces[1].index(i)
+  if not view.plain(x) then return nil end
+  local i, at = view.variables(x.shape), x.pieces[1].at
   for d, n in ipairs(x.inputs[1].shape) do
     if n == 1 and index.number(at[d]) ~= 0 then return nil end
   end
@@ -114,8 +107,7 @@ function M.is_constant(x, axes)
     return true
   end
   if x.kind ~= "view" or #x.pieces ~= 1 then return false end
-  local i = M.variables(x.shape)
-  return M.free(x.pieces[1].index(i), axes) and (not x.pieces[1].guard or M.free(x.pieces[1].guard(i), axes))
+  return M.free(x.pieces[1].at, axes) and M.free(x.pieces[1].guards, axes)
 end
 
 --- Whether nothing but parameters and constants is below a node: it may be known before the first call.
@@ -169,7 +161,7 @@ end
 
 --- View x of `sum` in place of the tensor below x. `sum` lacks the dimensions `gone`, and the view lacks its `axes`.
 function M.spread(g, sum, x, axes, gone)
-  local at = x.pieces[1].index(M.variables(x.shape))
+  local at = x.pieces[1].at
   return g:view(sum, left(x.shape, axes), function(i)
     local values, k, j = {}, 0, {}
     for e = 1, #x.shape do

@@ -2,6 +2,7 @@
 -- taps, one for each place of the window. A convolution of one tap is applied to window sums of its input: there are fewer of them.
 
 local index = require "cawb.compose.ir.index"
+local views = require "cawb.compose.ir.view"
 
 local M = {}
 
@@ -76,7 +77,7 @@ local function of_point(g, view, axes, out)
   local places, left = product { table.unpack(x.shape, 3) }, product { table.unpack(out, 3) }
   if left >= 0.7 * places or left * from.shape[2] > places * x.shape[2] then return nil end
   local shape = { from.shape[1], from.shape[2], table.unpack(view.shape, 3) }
-  local shown = g:view(from, shape, view.pieces[1].index)
+  local shown = g:view(from, shape, function(i) return { i[1], i[2], table.unpack(views.at(view.pieces[1], i), 3) } end)
   shown.window = w
   local y = g:node { kind = "conv", own = x.own, inputs = { g:reduce("sum", shown, axes), x.inputs[2] }, shape = out, dtype = x.dtype, conv = x.conv }
   return biased(g, x, y, w)

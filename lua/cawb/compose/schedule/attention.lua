@@ -7,6 +7,7 @@ local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local match = require "cawb.compose.ir.tree.match"
 local softmax = require "cawb.compose.ir.softmax"
+local views = require "cawb.compose.ir.view"
 
 local M = {}
 
@@ -14,8 +15,8 @@ local M = {}
 local function below(x, i)
   while x.kind == "view" do
     local piece = x.pieces[1]
-    if #x.pieces > 1 or piece.guard then return nil end
-    i, x = piece.index(i), x.inputs[piece.input]
+    if #x.pieces > 1 or #piece.guards > 0 then return nil end
+    i, x = views.at(piece, i), x.inputs[piece.input]
   end
   return x, i
 end

@@ -4,6 +4,7 @@
 local generators = require "cawb.compose.schedule.generators"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local views = require "cawb.compose.ir.view"
 local prepared = require "cawb.compose.ir.prepared"
 
 local M = {}
@@ -12,15 +13,13 @@ local makes = { conv = true, stream = true }
 
 -- The shift of a view's piece from its tensor's own places, along each dimension; nil if it is not constant.
 local function shifts_of(x, piece)
-  local from, i, shifts = x.inputs[piece.input], {}, {}
+  local from, i, shifts = x.inputs[piece.input], views.variables(x.shape), {}
   if #from.shape ~= #x.shape or from.dtype ~= x.dtype then return nil end
-  for d, n in ipairs(x.shape) do i[d] = index.var("i" .. d, n) end
-  local j = piece.index(i)
   for d in ipairs(x.shape) do
-    shifts[d] = index.number(index.add(i[d], j[d], -1))
+    shifts[d] = index.number(index.add(i[d], piece.at[d], -1))
     if not shifts[d] then return nil end
   end
-  return shifts, piece.guard and piece.guard(i) or {}
+  return shifts, piece.guards
 end
 
 -- The axis along which a view's piece is a slice, and where it begins there; nil if the piece is no whole tensor.
@@ -32,7 +31,7 @@ local function start_of(x, piece)
       if axis then return nil end
       axis = d
     elseif shifts[d] ~= 0 then return nil end
-    first["i" .. d], last["i" .. d] = shifts[d], shifts[d] + from.shape[d] - 1
+    first["r" .. d], last["r" .. d] = shifts[d], shifts[d] + from.shape[d] - 1
   end
   for _, guard in ipairs(axis and guards or {}) do
     if index.evaluate(guard, first) < 0 or index.evaluate(guard, last) < 0 then return nil end

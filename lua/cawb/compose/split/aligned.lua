@@ -5,6 +5,7 @@ local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local tools = require "cawb.compose.operators.tools"
+local view = require "cawb.compose.ir.view"
 local views = require "cawb.compose.rewrite.views"
 
 local M = {}
@@ -44,7 +45,7 @@ end
 -- The order of r's dimensions in which its rows, one after the other, are the rows of `sum`; nil where there is none.
 local function order_of(r, sum)
   local n, long = tools.count(r.inputs[1].shape, r.axes), tools.count(sum.inputs[1].shape, sum.axes)
-  local i, column = views.variables(r.shape), index.var("c", n)
+  local i, column = view.variables(r.shape), index.var("c", n)
   local own = place(r, i, column).key
   for _, order in ipairs(#r.shape <= 4 and orders(r.shape) or {}) do
     local v = index.add(column, number(i, r.shape, order), n)

@@ -10,6 +10,7 @@ local rows = require "cawb.compose.emit.rows.rows"
 local tensors = require "cawb.compose.schedule.tensor_cores"
 local tools = require "cawb.compose.operators.tools"
 local types = require "cawb.torch.types"
+local view = require "cawb.compose.ir.view"
 local views = require "cawb.compose.rewrite.views"
 
 local M = {}
@@ -24,7 +25,7 @@ local BLOCK = 1 << 15      -- numbers of a row that stay in one block's register
 local function outer(r, y)
   local x, from = r.inputs[1], views.shown(r.inputs[1])
   if from.node ~= y then return nil end
-  local i = views.variables(x.shape)
+  local i = view.variables(x.shape)
   if index.ravel(from.at(i), y.shape).key ~= index.ravel(i, x.shape).key then return nil end
   local places, n, d, last = graphs.numel { table.unpack(y.shape, 3) }, 1, #x.shape, 1
   while d >= 1 and n < places do

@@ -13,7 +13,7 @@ local index = require "cawb.compose.ir.index"
 local match = require "cawb.compose.ir.tree.match"
 local tensor = require "cawb.compose.emit.tensor.tensor"
 local values = require "cawb.compose.ir.values"
-local views = require "cawb.compose.rewrite.views"
+local views = require "cawb.compose.ir.view"
 
 local M = {}
 
@@ -127,7 +127,7 @@ local function plain_scores(found, s)
   local x, inner, list = scores, i, {}
   if scores.kind == "view" and scores.fill == "-inf" then
     list = guards.all(scores, i)
-    x, inner = scores.inputs[1], scores.pieces[1].index(i)
+    x, inner = scores.inputs[1], views.at(scores.pieces[1], i)
   end
   local others = masked(x, found)
   if others then x, list = others, nil end

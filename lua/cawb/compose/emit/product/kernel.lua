@@ -4,6 +4,7 @@ local accesses = require "cawb.compose.emit.accesses"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local views = require "cawb.compose.ir.view"
 local library = require "cawb.compose.ir.library"
 local products = require "cawb.compose.emit.product.text"
 local types = require "cawb.torch.types"
@@ -15,14 +16,13 @@ local sums = { float = true, double = true, int = true, ["long long"] = true }
 --- Whether a product or a convolution of this type can be computed here.
 function M.computes(dtype) return types.known(dtype) and sums[types.register(dtype)] ~= nil end
 
--- Where an operand's elements lie in memory, seen through views, by variables d1, d2, ...; nil where they are computed, or
+-- Where an operand's elements lie in memory, seen through views, by variables r1, r2, ...; nil where they are computed, or
 -- in several tensors.
 local function place_of(x)
-  local i, node = {}, x
-  for d, n in ipairs(x.shape) do i[d] = index.var("d" .. d, n) end
+  local i, node = views.variables(x.shape), x
   while node.kind == "view" and not node.stored do
     if #node.pieces > 1 then return nil end
-    i, node = node.pieces[1].index(i), node.inputs[node.pieces[1].input]
+    i, node = views.at(node.pieces[1], i), node.inputs[node.pieces[1].input]
   end
   return node.strides and index.place(i, node.strides, node.offset or 0) or nil
 end
@@ -31,9 +31,9 @@ end
 local function lie(x)
   local place, r = place_of(x), #x.shape
   if not place then return r, false end
-  local row, column = index.stride(place, "d" .. r - 1), index.stride(place, "d" .. r)
+  local row, column = index.stride(place, "r" .. r - 1), index.stride(place, "r" .. r)
   local along = row == 1 and column ~= 1 and r - 1 or r
-  return along, x.dtype == "float32" and index.stride(place, "d" .. along) == 1 and x.shape[along] % 4 == 0
+  return along, x.dtype == "float32" and index.stride(place, "r" .. along) == 1 and x.shape[along] % 4 == 0
 end
 
 -- Four neighbours of an operand; `names` of its rows and columns, `along` which of them.

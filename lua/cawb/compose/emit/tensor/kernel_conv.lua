@@ -10,6 +10,7 @@ local graphs = require "cawb.compose.ir.graph"
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
 local legal = require "cawb.compose.emit.tensor.legal"
+local views = require "cawb.compose.ir.view"
 local library = require "cawb.compose.ir.library"
 local pack = require "cawb.compose.emit.tensor.pack"
 local sixteen = require "cawb.compose.emit.tensor.sixteen"
@@ -92,9 +93,9 @@ local function pixels(x, c, p, channels)
     end
     return j, guards
   end
-  local piece = { input = 1, index = function(i) return (places(i)) end, guard = function(i) return (select(2, places(i))) end }
-  return { kind = "view", id = "pixels", inputs = { from }, shape = { c.groups, product(rows), product(depth) },
-           dtype = from.dtype, pieces = { piece }, fill = 0 }
+  local shape = { c.groups, product(rows), product(depth) }
+  local piece = views.piece(1, shape, function(i) return (places(i)) end, function(i) return (select(2, places(i))) end)
+  return { kind = "view", id = "pixels", inputs = { from }, shape = shape, dtype = from.dtype, pieces = { piece }, fill = 0 }
 end
 
 -- Where each tap's weights begin, as a table in C; phases without digits keep their own remainder.

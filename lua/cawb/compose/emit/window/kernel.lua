@@ -4,6 +4,7 @@ local accesses = require "cawb.compose.emit.accesses"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local views = require "cawb.compose.ir.view"
 local types = require "cawb.torch.types"
 local windows = require "cawb.compose.emit.window.text"
 
@@ -41,7 +42,7 @@ end
 local function affine(e, rank, all)
   local f = { base = e.base }
   for d = 1, all do
-    local s = index.stride(e, "i" .. d)
+    local s = index.stride(e, "r" .. d)
     if not s or s < 0 then return nil end
     local key = d <= rank and "o" or "r"
     if s > 0 and f[key] then return nil end
@@ -57,7 +58,7 @@ local function only_inside(guards, places, shape)
     known[e.key] = true
     known[index.plus(index.scale(e, -1), shape[d] - 1).key] = true
   end
-  for _, e in ipairs(guards or {}) do
+  for _, e in ipairs(guards) do
     if e.lo < 0 and not known[e.key] then return false end
   end
   return true
@@ -81,16 +82,14 @@ end
 local function geometry(x)
   local view, rank = x.inputs[1], #x.shape
   if not ops[x.op] or view.kind ~= "view" or view.stored or #view.pieces > 1 then return nil end
-  local vars, from, piece = {}, view.inputs[1], view.pieces[1]
+  local from, piece = view.inputs[1], view.pieces[1]
   for d, n in ipairs(view.shape) do
     if (d > rank) ~= (x.axes[d] or false) then return nil end
-    vars[d] = index.var("i" .. d, n)
   end
-  local places = piece.index(vars)
-  if not only_inside(piece.guard and piece.guard(vars), places, from.shape) then return nil end
+  if not only_inside(piece.guards, piece.at, from.shape) then return nil end
   local moves, last, covered = {}, 0, 1
-  for d, e in ipairs(places) do
-    local f = affine(e, rank, #vars)
+  for d, e in ipairs(piece.at) do
+    local f = affine(e, rank, #view.shape)
     if not f or (f.o and f.o <= last) then return nil end
     last = f.o or last
     local out = f.o and x.shape[f.o] or 1
@@ -112,7 +111,7 @@ end
 
 -- Elements outside must not count.
 local function is_neutral(x, view)
-  if not view.pieces[1].guard then return true end
+  if #view.pieces[1].guards == 0 then return true end
   local start = expression.joining(x.op, x.dtype).start
   return types.literal(view.fill or 0, view.dtype) == start
 end
