@@ -17,6 +17,15 @@ end
 
 return {
   proposes = "kernels",
+  show = function(task, options, level)
+    local lines = compose.levels[level]
+    if type(lines) ~= "function" then
+      return nil, ("--show takes %s"):format(table.concat(compose.levels.names, ", ")), "usage"
+    end
+    local made, why = variants.make(task, options, variants.list[1])
+    if not made then return nil, why, "task" end
+    return lines(made)
+  end,
   glance = function(task, options)
     local made = variants.make(task, options, variants.list[1])
     if not made then return false end

@@ -24,6 +24,7 @@ flags
   --out DIR                       where runs are recorded (cawb-runs)
   --resume RUN                    go on with a run that was interrupted or killed
   --seed N                        repeat the secret inputs of an earlier run
+  --show graph|kernels|schedule|text  print what compose makes of the task, and evaluate nothing
   --json                          print the result as one JSON object, last on stdout
   --quiet                         print nothing but that
 

@@ -14,6 +14,7 @@ local hooks = {
   step = "function",      -- step(run, settings): evaluate something; false when nothing is left
   stop = "function",      -- stop(run): true to end the run
   glance = "function",    -- glance(task, options): at shapes alone, before the device is free; false: nothing to propose
+  show = "function",      -- show(task, options, level): what it would propose, as lines, at shapes alone (--show LEVEL)
   settings = "table",     -- the strategy's own settings and their defaults
   base = "string",        -- whose step to use: the name of a file in strategies/
   asks = "boolean",       -- it asks a model: one that is not named is told before anything starts
@@ -103,7 +104,7 @@ function M.check(strategy, source)
   if not strategy.step then ok, message = inherit(strategy, source) end
   if not ok then return nil, message end
   return { name = strategy.name or source:match "([^/]+)%.lua$" or source, path = source,
-    step = strategy.step, glance = strategy.glance, stop = strategy.stop, proposes = strategy.proposes, asks = strategy.asks,
+    step = strategy.step, glance = strategy.glance, show = strategy.show, stop = strategy.stop, proposes = strategy.proposes, asks = strategy.asks,
     settings = options.copy(strategy.settings or {}), options = layer }
 end
 

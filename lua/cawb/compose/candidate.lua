@@ -11,6 +11,7 @@ local epilogue = require "cawb.compose.schedule.epilogue"
 local file = require "cawb.base.file"
 local generators = require "cawb.compose.schedule.generators"
 local import = require "cawb.compose.operators.import"
+local levels = require "cawb.compose.plan.levels"
 local library = require "cawb.compose.ir.library"
 local limits = require "cawb.compose.plan.limits"
 local merge = require "cawb.compose.plan.merge"
@@ -25,6 +26,7 @@ local schedule = require "cawb.compose.schedule.schedule"
 local search = require "cawb.compose.tune.search"
 local show = require "cawb.compose.plan.show"
 local split = require "cawb.compose.split.split"
+local store = require "cawb.compose.ir.store"
 local tensors = require "cawb.compose.schedule.tensor_cores"
 local wave = require "cawb.compose.schedule.wave"
 
@@ -111,6 +113,9 @@ end
 --- A candidate as the lines of a table; with a profile of it and the device's bandwidth, see show.lua.
 M.table = show.lines
 
+--- A candidate at a level of its lowering, "graph", "kernels", "schedule" or "text", as lines: see plan/levels.lua.
+M.levels = levels
+
 --- Seconds and launches of each of its kernels, of a profile of it: see show.lua. Schedules, their decisions, and a search among them:
 --- schedule.lua, decisions.lua, search.lua; measurements of searches, records.lua, and their choices in earlier runs, choices.lua.
 M.times, M.launches, M.schedule, M.decisions, M.tune, M.records, M.choices = show.times, show.launches, schedule, decisions, search, records, choices
@@ -156,12 +161,17 @@ local function least_for(made, excess)
   return 1 << 40
 end
 
+local function graph_of(task, options)
+  if options.graph then return store.read(options.graph) end
+  return import.graph(task, options)
+end
+
 local once
 
 function once(task, given)
   local joins = {}
   local options = schedule.options(given, joins)
-  local g, why = import.graph(task, options)
+  local g, why = graph_of(task, options)
   if not g then return nil, why end
   local steps = options.rewrite == false and {} or rewrite.apply(g, options.skip)
   local able = partial.begin(g, options)
@@ -195,6 +205,7 @@ end
 --- A task as { source, plan, options of the compiler, kernels, texts = how many texts of kernels were generated }; or nil and what cannot be lowered, why, and where it stands.
 --- A text that would be too long gets fewer comments. If that is not enough, tensors are concatenated in kernels of their own. Then
 --- products with the fewest operations are left to libraries. `options`:
+---   graph         text of a graph (ir/store.lua) in place of the task's
 ---   arch          of the device, as "sm_90a"; without it nothing is made for a special device
 ---   chip          that it is for (gpu/chip.lua), if not the task's device or one of this architecture
 ---   memory        bytes of the device

@@ -23,6 +23,7 @@ local flags = {
   ["--run-id"] = { true, text "run_id" },      -- from a bench: what the run is called
   ["--lock"]   = { true, text "lock" },        -- and the file to lock while it uses the device
   ["--json"]   = { false, flag "json" },
+  ["--show"]   = { true, text "show" },
   ["--quiet"]  = { false, flag "quiet" },
 }
 
@@ -33,7 +34,7 @@ local function names()
 end
 
 --- Parse the words after the program's name. Returns { words = {...}, configs = {...},
---- baselines = {...}, sets = {...}, device, out, seed, resume, run_id, lock, json, quiet }, or nil and a message.
+--- baselines = {...}, sets = {...}, device, out, seed, resume, run_id, lock, show, json, quiet }, or nil and a message.
 function M.parse(argv)
   local o = { words = {}, configs = {}, baselines = {}, sets = {}, device = "auto", out = "cawb-runs" }
   local i = 1

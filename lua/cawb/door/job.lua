@@ -77,6 +77,15 @@ function M.finish(r)
   r.report:run_ends(r)
 end
 
+-- What the strategy would propose, at a level that it names; nothing is evaluated or recorded.
+local function show(command_line, s, o)
+  if not s.show then return M.complain(("%s shows nothing; compose does"):format(s.name), "usage") end
+  local lines, message, name = s.show(o.task, o.options, command_line.show)
+  if not lines then return M.complain(message, name) end
+  io.stdout:write(table.concat(lines, "\n"), "\n")
+  return M.codes.passed
+end
+
 -- The run itself, between opening and closing what it uses.
 local function perform(command_line, s, o)
   local out, fd = io.stdout, 1
@@ -99,7 +108,7 @@ function M.main(command_line, value)
   if not s then return M.complain(message, "usage") end
   local o <close>, why, name = opened.open(command_line, s, command_line.json)
   if not o then return M.complain(why, name) end
-  return perform(command_line, s, o)
+  return (command_line.show and show or perform)(command_line, s, o)
 end
 
 return M

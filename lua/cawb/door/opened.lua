@@ -132,7 +132,8 @@ local function fill(o, command_line, s)
     if not ok then return nil, message, name end
   end
   if o.task then return true end
-  o.task, message, name = task.open(command_line.words[2], { device = o.device, seed = command_line.seed, options = all, host = o.host })
+  o.task, message, name = task.open(command_line.words[2], { device = o.device, seed = command_line.seed, options = all, host = o.host,
+    look = command_line.show ~= nil })
   if not o.task then return nil, message, name end
   return true
 end

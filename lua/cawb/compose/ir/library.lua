@@ -101,13 +101,9 @@ local function list(values)
   return "{ " .. table.concat(words, ", ") .. " }"
 end
 
--- The call of one node: text of its arguments, where `place(node)` names a tensor of the plan.
+-- An operand in words of a plan, where `place(node)` names a tensor of it.
 local function view(place, l)
-  local base = l.node
-  local plain = graphs.same(l.shape, base.shape) and (l.offset or 0) == 0 and base.is_whole
-  if plain then return place(base) end
-  return ("view(%s, { shape = %s, strides = %s, offset = %d })"):format(place(base), list(l.shape), list(l.strides),
-    l.offset or 0)
+  return ("view(%s, { shape = %s, strides = %s, offset = %d })"):format(place(l.node), list(l.shape), list(l.strides), l.offset or 0)
 end
 
 local function result(x)

@@ -19,8 +19,8 @@ end
 
 local function size(x) return graphs.numel(x.shape) * types.size(x.dtype) end
 
--- Leaves and stored nodes that a kernel begins with.
-local function begins(kernel)
+--- Leaves and stored nodes that a kernel begins with.
+function M.begins(kernel)
   local found, seen = {}, {}
   local function visit(x)
     if seen[x] then return end
@@ -39,7 +39,7 @@ end
 --- The bytes that a kernel reads and writes at least.
 function M.bytes(kernel)
   local sum = 0
-  for _, x in ipairs(begins(kernel)) do sum = sum + size(x) end
+  for _, x in ipairs(M.begins(kernel)) do sum = sum + size(x) end
   for _, x in ipairs(kernel.roots) do sum = sum + size(x) end
   return sum
 end
@@ -83,8 +83,8 @@ function M.times(made, profile)
   return lists and sums
 end
 
--- The rewrites, a line for each operator and rule.
-local function rewritten(steps)
+--- The rewrites, a line for each operator and rule.
+function M.rewritten(steps)
   local lines, told = {}, {}
   for _, s in ipairs(steps) do
     local line = ("rewritten: %s%s: %s"):format(s.from and s.from.name or "a view",
@@ -117,7 +117,7 @@ function M.lines(made, profile, rate)
   end
   if seconds then head[6], head[7] = profile.modelled and "modelled time" or "time", rate and "of bandwidth" or nil end
   local lines = display.table(head, rows)
-  for _, line in ipairs(rewritten(made.rewrites)) do lines[#lines + 1] = line end
+  for _, line in ipairs(M.rewritten(made.rewrites)) do lines[#lines + 1] = line end
   lines[#lines + 1] = texts(made)
   return lines
 end
