@@ -326,8 +326,6 @@ self.a = nn.Parameter(torch.randn(13, 200) / 8)
 self.c = nn.Parameter(torch.randn(13))
 self.k = nn.Parameter(torch.randn(16, 16, 3, 3) / 8)]]
 
-M.setup = setup
-
 local archs = { "sm_90a", "sm_80" }
 
 --- Random choices for compose.make. Two in three have products on tensor cores, small ones too.
