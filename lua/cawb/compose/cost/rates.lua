@@ -24,6 +24,9 @@ function M.library(chip) return USUAL * chip.library_gemm * chip.fp32 end
 --- Seconds of two things that overlap, apart from a share of the shorter one.
 function M.both(a, b, share) return math.max(a, b) + share * math.min(a, b) end
 
+--- Blocks or threads that keep a chip busy, `each` of a multiprocessor: a power of two, so that parts of a whole are alike.
+function M.busy(chip, each) return 1 << math.floor(math.log(each * chip.sms, 2)) end
+
 --- The power of two nearest to a number: sizes from which on another way is taken.
 function M.power(n) return 1 << math.floor(math.log(n, 2) + 0.5) end
 

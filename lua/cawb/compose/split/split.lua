@@ -7,6 +7,7 @@ local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local lanes = require "cawb.compose.emit.lanes"
+local rates = require "cawb.compose.cost.rates"
 local rows = require "cawb.compose.emit.rows.rows"
 local text = require "cawb.compose.ir.tree.text"
 local tools = require "cawb.compose.operators.tools"
@@ -14,7 +15,7 @@ local types = require "cawb.torch.types"
 
 local M = {}
 
-local BLOCKS = 512      -- that a kernel should have
+local BLOCKS = 4        -- of each multiprocessor that a kernel should have
 local LEAST = 4096      -- elements of a part
 local BEGUN = 1 << 16   -- parts of sums (split/partial.lua) that one block joins
 local ROW, COLUMN = 16384, 1024      -- of a part that is gone through twice: along memory, and across it
@@ -147,10 +148,11 @@ end
 -- The size of a part, where squared distances are better taken by parts.
 local function moments_size(g, x, r, n, options, further)
   local across = is_across(x)
-  local few = n // (options.least or LEAST) >= 2 and r * 2 <= BLOCKS
+  local blocks = rates.busy(options.chip, BLOCKS)
+  local few = n // (options.least or LEAST) >= 2 and r * 2 <= blocks
   local stays = not few and n <= lanes.capacity(options.chip, types.size(x.dtype), across)
   if stays and not (further[1] and n >= 2 * (options.least or LEAST) and aligned.are_all(g, x, further)) then return nil end
-  local most = math.min(across and COLUMN or ROW, few and math.max(options.least or LEAST, n * r // BLOCKS) or n)
+  local most = math.min(across and COLUMN or ROW, few and math.max(options.least or LEAST, n * r // blocks) or n)
   local wanted = further[1] and further[1].n or n
   if stays then most = math.min(most, wanted) end
   return size_of(n, most, stretch(x), wanted) or most
@@ -172,10 +174,11 @@ function M.long(g, options)
     end
   end
   g:clean()
+  local blocks = rates.busy(options.chip, BLOCKS)
   for _, x in ipairs({ table.unpack(g.nodes) }) do
     if x.kind == "reduce" and can[x.op] and not done[x] then
       local r, n = rows.space(x)
-      local most = math.min(BLOCKS // math.max(1, r), n // (options.least or LEAST))
+      local most = math.min(blocks // math.max(1, r), n // (options.least or LEAST))
       if most >= 2 and not (x.is_begun and n <= BEGUN) and (x.inputs[1].dtype:find "float" or starts[x.op] == 0) then cut(g, x, parts_of(n, most), n) end
     end
   end

@@ -6,6 +6,8 @@
 --     cores; 148 SMs and 126 MB L2 are what its driver reports.
 -- [3] CUDA C++ Programming Guide, compute capability 10.0.
 -- [4] Nothing is published of its latencies: those of the H100, in clocks.
+-- [5] Its rates are those of tcgen05. mma.sync is taken to be the H100's, for each clock and multiprocessor: FlashAttention 2, which has
+--     no other instruction, is as fast there (380 TFLOP/s; its issue 1589).
 
 local clock = 1.85e9
 
@@ -22,4 +24,5 @@ return {
   latency_l1 = 40.7, latency_shared = 29,                                       -- [4]
   issue = 4, shared_wave = 1,
   pipe_fp32 = 4, pipe_int = 2, pipe_fp64 = 2, pipe_special = 0.5,               -- [3]
+  mma_share = 0.33,                         -- [5]
 }

@@ -60,14 +60,14 @@ function M.accepts(kernel) return expression.attempt(chosen, kernel) end
 local FIRST = "const int t = k / 4;"
 
 --- See the README.
-function M.generate(kernel, options)
+function M.generate(kernel, options, chip)
   local c = chosen(kernel)
   local x, one, four = c.x, writes(c.x, c.reverse)
   local a, outer, n, inner = accesses.new(kernel, x), accesses.around(x.shape, x.axis)
   local d = { op = x.op, type = sums[x.dtype], outer = outer, n = n, inner = inner, reverse = c.reverse, exclusive = x.exclusive }
   d.load, d.store = a:value(x.inputs[1], one.load), a:write(one.known, one.at)
   if four then d.load4, d.store4 = a:values(x.inputs[1], four.load, FIRST), a:write(four.known, four.at, FIRST) end
-  return a:finish(scans.generate(a:describe(d), options))
+  return a:finish(scans.generate(a:describe(d), options, chip.sms))
 end
 
 return M

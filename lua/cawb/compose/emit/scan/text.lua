@@ -49,9 +49,9 @@ local function holes(d)
            WHAT = what .. (d.exclusive and " of what is ahead" or "") .. (d.reverse and " from the end" or "") }
 end
 
--- As many parts as make about 500 blocks, none of less than 8192 elements.
-local function parts_of(lines, n, least)
-  return math.max(1, math.min(528 // math.max(1, lines), n // least, 65535))
+-- As many parts as make four blocks of each multiprocessor, none of less than so many elements.
+local function parts_of(lines, n, least, sms)
+  return math.max(1, math.min(4 * sms // math.max(1, lines), n // least, 65535))
 end
 
 -- Totals and their running totals, if there are parts; then the scan. `extra`: its last arguments, the
@@ -108,7 +108,7 @@ local function accesses(d)
   return list
 end
 
-local function rows(d, how)
+local function rows(d, how, sms)
   local h = holes(d)
   h.PASS = template.names(d.parameters)
   lanes(d, h)
@@ -121,20 +121,20 @@ local function rows(d, how)
   local many = (packs * sizes[d.type] <= 16 and 2048 or 1024) // threads
   h.THREADS, h.PACKS, h.WARPS, h.CROWD = threads, packs, threads // 32, math.max(1, math.min(8, many))
   local chunk, all = threads * packs, ceil(d.n, h.LANES)
-  local parts = how.parts or parts_of(d.outer, d.n, 8192)
+  local parts = how.parts or parts_of(d.outer, d.n, 8192, sms)
   local part = ceil(all, parts * chunk) * chunk
   parts = ceil(all, part)
   carry(h, parts, "starts[blockIdx.x]")
   return template.fill("scan/scan_rows", d, h), launches(d, d.outer, d.outer, { threads }, { d.n, part, parts })
 end
 
-local function columns(d, how)
+local function columns(d, how, sms)
   local h = holes(d)
   h.PACKS = how.packs or 32 // sizes[d.type]
   h.SLICES = how.slices or math.max(1, math.min(16, ceil(d.n, h.PACKS)))
   h.PLACE = d.reverse and "n - 1 - k" or "k"
   local blocks, chunk = d.outer * ceil(d.inner, 32), h.PACKS * h.SLICES
-  local parts = how.parts or parts_of(blocks, d.n, 1024)
+  local parts = how.parts or parts_of(blocks, d.n, 1024, sms)
   local part = ceil(d.n, parts * chunk) * chunk
   parts = ceil(d.n, part)
   carry(h, parts, ("at.i < inner ? starts[(at.o * inner + at.i) * parts + blockIdx.x %% parts] : %s"):format(h.NEUTRAL))
@@ -143,12 +143,12 @@ local function columns(d, how)
 end
 
 --- The kernels of a scan. `how`: threads (a power of two, 32 to 1024), packs of a thread, parts of the axis. If inner is above 1,
---- slices of a block (at most 32) instead of threads.
+--- slices of a block (at most 32) instead of threads. `sms`: multiprocessors.
 ---@param d cawb.Scan
 ---@return table made  { text, launches }
-function M.generate(d, how)
+function M.generate(d, how, sms)
   if d.outer * d.n * d.inner == 0 then return { text = "", launches = {} } end
-  local text, list = (d.inner == 1 and rows or columns)(d, how or {})
+  local text, list = (d.inner == 1 and rows or columns)(d, how or {}, sms)
   return { text = template.complete(d, accesses(d), text), launches = list }
 end
 

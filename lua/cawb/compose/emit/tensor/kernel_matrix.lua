@@ -13,7 +13,7 @@ local M = {}
 
 local NARROW = 32                     -- rows, columns and terms below which a library's call is as good
 local FULL = { 4, 0.015 }             -- a wide range has kernels of its own where these launches take no more than this share of the time;
-local AGAIN = { 1, 0.03 }             -- two factors that no parameters are have one
+local AGAIN = { wgmma = 0.03, mma = 0.2 }      -- two factors that no parameters are have one; by mma smaller ones are a library's
 local SMALL = 1 << 24                 -- operations below which a library's call is as good for 16-bit numbers
 
 -- Batch (its dimensions, and how many), rows, columns, terms.
@@ -40,6 +40,14 @@ local function is_bound(chip, x, s, within)
   local behind = #x.users == 1 and x.users[1].kind == "map" and 2 * out or 0
   local work = 2 * s.batch * s.m * s.n * s.k
   return costs.matrix(chip, 4 * s.batch * (all + packed), work) > costs.library(chip, 4 * s.batch * (all + behind), work)
+end
+
+local function has_parameter(x) return is_parameter(x.inputs[1]) or is_parameter(x.inputs[2]) end
+
+-- Operations below which a library's call is as good.
+local function least_of(chip, x)
+  local checked = chip.tensor == "mma" and not has_parameter(x) and costs.negligible(chip, 1, AGAIN.mma) or 0
+  return math.max(costs.least(chip), checked)
 end
 
 --- Operations of a product.
@@ -70,7 +78,7 @@ function M.serves(x, options)
   end
   local s = sizes(x)
   if math.min(s.m, s.n, s.k) < (options.narrowest or NARROW) then return nil, "it is too narrow" end
-  if M.operations(x) < (options.least or costs.least(options.chip)) then return nil, "it is too small" end
+  if M.operations(x) < (options.least or least_of(options.chip, x)) then return nil, "it is too small" end
   if not options.least and is_bound(options.chip, x, s, options.within) then return nil, "it is bound by memory" end
   if s.batch * s.m > 0x7fffffff or s.batch * s.n > 0x7fffffff then return nil, "it has too many rows" end
   return true
@@ -129,8 +137,6 @@ local function hidden(root, x, s)
   return { c = function(...) return guards.nowhere(list, ...) end, is = function(...) return guards.is_nowhere(list, ...) end }
 end
 
-local function has_parameter(x) return is_parameter(x.inputs[1]) or is_parameter(x.inputs[2]) end
-
 -- The geometry of a kernel (tensor.lua); raises a refusal.
 local function chosen(kernel, options)
   local x = kernel.members[1] or kernel.roots[1]
@@ -142,7 +148,7 @@ local function chosen(kernel, options)
   local a, b = x.inputs[1], x.inputs[2]
   local geometry = { what = ("%d x %d, sums of %d products"):format(s.m, s.n, s.k), terms = s.k, batch = s.batch, rows = s.m,
     columns = s.n, sets = { { 0 } }, chip = chip, hidden = hidden(root, x, s), dtype = sixteen.type_of(x), eight = true, full = work >= (options.full or costs.negligible(chip, table.unpack(FULL))),
-    streamed = options.streamed, again = not has_parameter(x) and work >= (options.again or costs.negligible(chip, table.unpack(AGAIN))),
+    streamed = options.streamed, again = not has_parameter(x) and work >= (options.again or costs.negligible(chip, 1, AGAIN[chip.tensor])),
     left = factor(kernel, s, s.m, function(body, z, row, k) return body:value(a, at(s.dims, z, row, k)) end),
     right = factor(kernel, s, s.n, function(body, z, row, k) return body:value(b, at(s.dims, z, k, row)) end),
     write = function(body, one, names) write(body, x, s, one, names) end }

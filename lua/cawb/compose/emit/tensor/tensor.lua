@@ -43,8 +43,6 @@ local M = {}
 local ceil = template.ceil
 
 local CHUNK, TILE = pack.CHUNK, tiles.ROWS      -- along k; rows of a tile
-local STAGES = 3                      -- of the loop `wgmma`
-local TURNED = 2 * 32 * 68 * 4       -- bytes in which results are turned
 local MOST_ORDERED = 4096             -- tiles whose order stands in a table
 
 local joined, place = pack.joined, pack.place
@@ -98,8 +96,14 @@ end
 local pairs_of = { three = { { 1, 0 }, { 0, 1 }, { 0, 0 } }, four = { { 1, 1 }, { 1, 0 }, { 0, 1 }, { 0, 0 } },
                    six = { { 2, 0 }, { 1, 1 }, { 0, 2 }, { 1, 0 }, { 0, 1 }, { 0, 0 } } }
 
+local MMA = "        %s_multiply(part, from + %d * %s_A, from + %d * %s_A + %d * %s_B, down, across, first);"
+
 local function list_of(h)
   local lines = {}
+  for n, pair in ipairs(h.loop == "mma" and pairs_of[h.PRODUCTS] or {}) do
+    lines[n] = MMA:format(h.LOOP, pair[1], h.LOOP, h.PARTS, h.LOOP, pair[2], h.LOOP)
+  end
+  if #lines > 0 then return table.concat(lines, "\n") end
   for n, pair in ipairs(pairs_of[h.PRODUCTS]) do
     lines[n] = ("#pragma unroll\n        for (int k = 0; k < %d; k++)\n          %s_multiply(part, da + %d * %s_A / 16 + 2 * (first + k), db + %d * %s_B / 16 + 2 * (first + k), %s);")
       :format(h.TERMS // 16, h.LOOP, pair[1], h.LOOP, pair[2], h.LOOP, n == 1 and "k > 0" or "1")
@@ -136,7 +140,7 @@ local function holes(kernel, geometry, loop)
   local tile, parts = tiles.cut(g, loop, longest)
   local h = { KERNEL = kernel.name, WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, ROWS = g.left.rows, BATCH = g.batch,
               TILEM = TILE // 2, TILEN = tile, SUMS = tile // 2, DOWN = ceil(g.rows, TILE), ACROSS = ceil(g.columns, tile), GROUP = 16,
-              STAGES = STAGES, PARTS = 2, TYPE = "f16", TERMS = CHUNK, LOOP = kernel.name, FIRST = true, GAPS = g.left.gaps, PLACES = g.batch * g.rows * ceil(g.columns, 2) }
+              PARTS = 2, TYPE = "f16", TERMS = CHUNK, LOOP = kernel.name, FIRST = true, GAPS = g.left.gaps, PLACES = g.batch * g.rows * ceil(g.columns, 2) }
   local most, all = stepping(h, g, chunks)
   h.FOURTH = g.terms <= pack.SHORT or nil
   h.PRODUCTS = h.FOURTH and "four" or "three"
@@ -156,13 +160,12 @@ local function holes(kernel, geometry, loop)
   if h.is_streaming then h.GROUP = 1 end
   h.ORDER, h.NUMBER = order_of(h, g)
   h.TABLES = h.TABLES .. h.ORDER
-  h.loop = loop
+  h.loop, h.chip = loop, g.chip
   h.STAGED = loop == "wgmma" and g.turned and not h.SPLIT and tile % g.turned.side == 0 or nil
   if h.STAGED then h.SIDE, h.SPREAD = g.turned.side, math.min(128, 64 * g.turned.side) end
-  if loop == "wgmma" then
-    instruction(h, h.SUMS)
-    h.LIST = list_of(h)
-  end
+  h.MULTIPLY = "multiply_16"
+  if loop == "wgmma" then instruction(h, h.SUMS) end
+  h.LIST = list_of(h)
   return h
 end
 
@@ -185,13 +188,17 @@ local function again(kernel, geometry, h)
            many = { scratch = kernel.name .. "_many", dtype = "int32", numel = 1, flag = true } }
 end
 
+-- Shared memory of a block, and its stages; nil where a tile does not fit.
+local function shared_of(h) return tiles.shared(h.chip, h.loop, h.loop == "mma" and TILE or h.AROWS, h.TILEN, h.PARTS, h.STAGED) end
+
 -- The loop's holes for three parts of bfloat16.
 local function full_holes(h)
   local f = setmetatable({}, { __index = h })
   h.FULL = true
   f.MORE, f.CHECK = h.MORE .. ", const int *__restrict__ many", false
-  f.LOOP, f.TYPE, f.PARTS, f.STAGES, f.TERMS, f.PRODUCTS, f.OTHER = h.LOOP .. "_full", "bf16", 3, 2, 32, "six", h.NOTFULL
+  f.LOOP, f.TYPE, f.MULTIPLY, f.PARTS, f.TERMS, f.PRODUCTS, f.OTHER = h.LOOP .. "_full", "bf16", "multiply_narrow", 3, 32, "six", h.NOTFULL
   f.STAGED = false
+  f.SHARED, f.STAGES = shared_of(f)
   f.LIST, f.FIRST = list_of(f), false
   return f
 end
@@ -202,11 +209,7 @@ local function plain_order(factor)
   return "j / 64", "j % 64"
 end
 
-local function shared_bytes(h)
-  if h.loop == "mma" then return 4 * (TILE + h.TILEN) * 128 end
-  local bytes = h.PARTS * (h.AROWS + h.TILEN) * 128 + (h.AROWS + h.TILEN) * 4
-  return h.STAGES * ceil(bytes, 1024) * 1024 + (h.STAGED and TURNED or 0)
-end
+local function threads_of(h) return h.loop == "mma" and 256 or 384 end
 
 -- The epilogue of two sums of neighbouring columns, 2 pair and 2 pair + 1.
 local function put(kernel, geometry, streams)
@@ -249,7 +252,7 @@ local function text_of(kernel, geometry, h, f)
   local text = template.complete(own, { template.access(own, "put", "void", result, after:text()),
     turned, template.access(own, "left", "float", place, one:text()), template.access(own, "right", "float", place, other:text()) },
     table.concat({ template.fill("tensor/templates/tiles", own, h), template.fill("tensor/templates/plain", own, h), loop_text(own, h, h.loop),
-      f and loop_text(own, f, "wgmma") or "", template.fill("tensor/templates/rest", own, h), h.CHECK and template.fill("tensor/templates/again", own, h) or "" }, "\n"))
+      f and loop_text(own, f, h.loop) or "", template.fill("tensor/templates/rest", own, h), h.CHECK and template.fill("tensor/templates/again", own, h) or "" }, "\n"))
   return text, nodes, after.headers
 end
 
@@ -288,7 +291,7 @@ end
 -- The same, and the launch that multiplies them.
 local function full_launches(kernel, geometry, h, f, nodes, more, packed, many)
   local steps, texts, factors = full_packing(kernel, geometry, h, packed, many)
-  steps[#steps + 1] = { kernel = f.LOOP, grid = { math.min(h.ITEMS, geometry.chip.sms) }, block = { 384 }, shared = shared_bytes(f),
+  steps[#steps + 1] = { kernel = f.LOOP, grid = { math.min(h.ITEMS, geometry.chip.sms) }, block = { threads_of(f) }, shared = f.SHARED,
                         arguments = joined(nodes, factors, more) }
   return steps, table.concat(texts, "\n")
 end
@@ -303,7 +306,7 @@ local function multiplying(kernel, geometry, h, left, right)
   if h.CHECK then h.MORE = h.MORE .. ", long long *__restrict__ again, int *many" end
   local text, nodes, headers = text_of(kernel, geometry, h, f)
   local flags = { left.wide, right.wide }
-  local launches = { { kernel = kernel.name, grid = { math.min(h.ITEMS, geometry.chip.sms) }, block = { h.loop == "mma" and 256 or 384 }, shared = shared_bytes(h),
+  local launches = { { kernel = kernel.name, grid = { math.min(h.ITEMS, geometry.chip.sms) }, block = { threads_of(h) }, shared = h.SHARED,
     arguments = joined(nodes, { left.packed, left.scales, right.packed, right.scales }, flags) } }
   local partial
   if h.SPLIT then
@@ -350,6 +353,7 @@ end
 function M.loop(chip, any)
   local why = rates.refusal(chip)
   if why and not (any and chip.tensor) then return nil, why end
+  if not tiles.widest(chip) then return nil, "no tile fits into a block's shared memory" end
   return chip.tensor
 end
 
@@ -357,8 +361,9 @@ end
 --- result, or a node that follows it element by element. `loop`: as M.loop returns it.
 function M.kernels(kernel, geometry, loop)
   local h = holes(kernel, geometry, loop)
-  h.is_full = geometry.full and loop == "wgmma"
-  h.CHECK = loop == "wgmma" and (geometry.full or geometry.again) or nil
+  h.is_full = geometry.full and shared_of(setmetatable({ PARTS = 3, STAGED = false }, { __index = h })) ~= nil
+  h.SHARED, h.STAGES = shared_of(h)
+  h.CHECK = geometry.full or geometry.again or nil
   local left, right, packed, steps = packing(kernel, geometry, octets_of(h), h.is_full and pack.checked or pack.halves)
   local text, launches, headers = multiplying(kernel, geometry, h, left, right)
   for _, factor in ipairs { left, right } do
@@ -366,7 +371,7 @@ function M.kernels(kernel, geometry, loop)
   end
   local pieces = joined({ h.TABLES .. (geometry.tables and geometry.tables() or "") }, packed, { text })
   return { text = table.concat(pieces, "\n"), pieces = pieces, headers = headers,
-           how = ("float32 by %s products of fp16 pairs (%s)"):format(h.PRODUCTS, loop), needs = { "tensor", loop == "mma" and "tensor_mma" or nil },
+           how = ("float32 by %s products of fp16 pairs (%s)"):format(h.PRODUCTS, loop), needs = { "tensor", table.unpack(loop == "mma" and { "tensor_mma", h.is_full and "tensor_attend" or nil } or {}) },
            launches = joined(steps, launches) }
 end
 
@@ -374,7 +379,7 @@ end
 M.list_of, M.instruction, M.put = list_of, instruction, put
 
 --- For sums of 16-bit numbers: the steps of each set, the order of tiles, what is shown of them, the writing of parts of sums.
-M.stepping, M.order_of, M.round_of, M.shown, M.PARTIAL, M.TURNED, M.put_one = stepping, order_of, round_of, shown, PARTIAL, TURNED, put_one
+M.stepping, M.order_of, M.round_of, M.shown, M.PARTIAL, M.TURNED, M.put_one = stepping, order_of, round_of, shown, PARTIAL, tiles.TURNED, put_one
 
 --- For the generator of boxes: a step's products, the small ones first: which parts of the left factor and the right one.
 M.pairs_of = pairs_of

@@ -3,15 +3,40 @@
 local costs = require "cawb.compose.cost.products"
 local template = require "cawb.compose.emit.template"
 
-local M = { ROWS = 128 }
+local M = { ROWS = 128, TURNED = 2 * 32 * 68 * 4 }      -- rows of a tile; bytes in which the loop `wgmma` turns results
 
 local ceil, TILE = template.ceil, M.ROWS
 local WIDEST = { wgmma = 128, mma = 64 }      -- columns of a tile at most; they are a multiple of MULTIPLE
 local MULTIPLE = { wgmma = 16, mma = 32 }
+local STAGES = { wgmma = 3, mma = 2 }         -- steps that are there or on their way, at most
+local REST = 2048                             -- bytes of barriers and scales
+
+-- Bytes of a stage of `parts` parts of both factors.
+local function stage(loop, rows, columns, parts)
+  local bytes = parts * (rows + columns) * 128
+  return loop == "mma" and bytes or ceil(bytes + (rows + columns) * 4, 1024) * 1024
+end
+
+--- Shared memory of a block that multiplies tiles of `rows` by `columns`, and its stages: as many as fit, two at least; nil where they do
+--- not. `turns`: whether results are turned.
+function M.shared(chip, loop, rows, columns, parts, turns)
+  local each, beside = stage(loop, rows, columns, parts), turns and M.TURNED or 0
+  local stages = math.min(STAGES[loop], parts > 2 and 2 or 3, (chip.shared_block - REST - beside) // each)
+  if stages >= 2 then return stages * each + beside, stages end
+end
+
+--- Columns of a tile at most; nil where no tile fits.
+function M.widest(chip)
+  local loop, most = chip.tensor, nil
+  for columns = MULTIPLE[loop], WIDEST[loop], MULTIPLE[loop] do
+    if M.shared(chip, loop, TILE + 8, columns, 2, loop == "wgmma") then most = columns end
+  end
+  return most
+end
 
 -- Columns of a tile: as few as cover all with no more tiles.
-local function tile_of(columns, loop)
-  return ceil(ceil(columns, ceil(columns, WIDEST[loop])), MULTIPLE[loop]) * MULTIPLE[loop]
+local function tile_of(chip, columns, loop)
+  return ceil(ceil(columns, ceil(columns, M.widest(chip))), MULTIPLE[loop]) * MULTIPLE[loop]
 end
 
 -- So many parts of k that every multiprocessor has a tile, and none has less than eight steps.
@@ -24,7 +49,7 @@ local FEW = 4
 --- The width of tiles, and in how many parts k is cut. Where whole tiles are fewer than multiprocessors, narrower ones may be faster;
 -- for a few steps it is not worth it.
 function M.cut(g, loop, steps)
-  local widest, down, several = tile_of(g.columns, loop), ceil(g.rows, TILE) * g.batch * #g.sets, #g.sets > 1
+  local widest, down, several = tile_of(g.chip, g.columns, loop), ceil(g.rows, TILE) * g.batch * #g.sets, #g.sets > 1
   local function parts_of(tiles) return several and 1 or splits(g, tiles, steps) end
   local whole = down * ceil(g.columns, widest)
   local best, parts, least = widest, parts_of(whole), nil

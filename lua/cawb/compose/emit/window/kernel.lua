@@ -5,10 +5,13 @@ local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local views = require "cawb.compose.ir.view"
+local rates = require "cawb.compose.cost.rates"
 local types = require "cawb.torch.types"
 local windows = require "cawb.compose.emit.window.text"
 
 local M = {}
+
+local CROWD = 512            -- threads that keep a multiprocessor busy
 
 local ops = { max = true, min = true, sum = true }
 
@@ -207,14 +210,14 @@ end
 function M.accepts(kernel) return expression.attempt(chosen, kernel) end
 
 --- See the README.
-function M.generate(kernel, options)
+function M.generate(kernel, options, chip)
   local c = chosen(kernel)
   local a, d = accesses.new(kernel, c.x), c.d
   d.load, d.planes = a:value(c.from, (place(c.from.shape, c.ahead))), c.planes
   local list = types.size(c.from.dtype) == 4 and four(c.from.shape, c.ahead)
   d.load4 = list and a:values(c.from, list, FIRST) or nil
   d.store, d.store4 = a:write(c.one.known, c.one.at), c.four and a:write(c.four.known, c.four.at, FIRST) or nil
-  return a:finish(windows.generate(a:describe(d), options))
+  return a:finish(windows.generate(a:describe(d), options, rates.busy(chip, CROWD)))
 end
 
 return M
