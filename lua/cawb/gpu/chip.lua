@@ -58,7 +58,7 @@ end
 
 local by_multiprocessor = { "fp32", "tf32", "bf16", "fp16", "l2_rate" }
 
--- What was measured takes the place of published figures. A product by registers alone says what mma.sync reaches.
+-- What was measured takes the place of published figures; of tensor cores the shares of cost/ are those of the published rate.
 local function measured(figures, kept)
   figures.dram, figures.fp32 = kept.copy or figures.dram, kept.fp32 or figures.fp32
   figures.launch, figures.launch_next = kept.launch, kept.step or figures.launch_next

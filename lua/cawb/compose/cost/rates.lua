@@ -35,7 +35,7 @@ function M.refusal(chip)
   if not chip.tensor then return "it needs tensor cores of sm_80 or later" end
   local own, plain = M.exact(chip), M.library(chip)
   if own >= WORTH * plain then return nil end
-  return ("plain arithmetic is as fast on this device: %.0f TFLOP/s, and %.0f by three products of halves on tensor cores"):format(plain / 1e12, own / 1e12)
+  return ("they reach %.0f TFLOP/s on this device, by three products of halves each, too little beside the %.0f of a library without them"):format(own / 1e12, plain / 1e12)
 end
 
 return M

@@ -102,7 +102,7 @@ local function texts(made)
   return ("generated: texts %d, for kernels %d; calls of libraries %d"):format(made.texts, #made.kernels - calls, calls)
 end
 
---- The lines of a candidate's table. A product that is emulated says how. With a `profile` of
+--- The lines of a candidate's table. A product that is emulated says how, and one that is not says why. With a `profile` of
 --- it (cawb.profile), each kernel's time, and the share of it that the least bytes take at `rate`, the device's bytes a second.
 function M.lines(made, profile, rate)
   local rows, head = {}, { "step", "kind", "computes", "writes", "bytes" }
@@ -118,6 +118,10 @@ function M.lines(made, profile, rate)
   if seconds then head[6], head[7] = profile.modelled and "modelled time" or "time", rate and "of bandwidth" or nil end
   local lines = display.table(head, rows)
   for _, line in ipairs(M.rewritten(made.rewrites)) do lines[#lines + 1] = line end
+  for k, kernel in ipairs(made.kernels) do
+    if kernel.instead then lines[#lines + 1] = ("step %d is not on tensor cores: %s"):format(k, kernel.instead) end
+  end
+  for _, line in ipairs(rewritten(made.rewrites)) do lines[#lines + 1] = line end
   lines[#lines + 1] = texts(made)
   return lines
 end

@@ -22,15 +22,16 @@ local function is_library(kernel)
   return (kernel.kind == "product" or kernel.kind == "conv") and not x.own
 end
 
--- On tensor cores, as M.accepts has it. `how.loop`: the schedule's choice, "tensor", "packed", "box", "gathered", "library" or "simt"; nil
+-- On tensor cores, as M.accepts has it; or nil and why not. `how.loop`: the schedule's choice, "tensor", "packed", "box", "gathered", "library" or "simt"; nil
 -- for the one that should be fastest.
 local function on_tensor_cores(kernel, options, how)
   local loop = how and how.loop
   if loop == "library" or loop == "simt" then return nil end
   if kernel.kind == "attend" then options = setmetatable({ how = how or false }, { __index = options }) end
   options = tensors.asked(options, loop)
-  local family = tensors.accepts(kernel, options)
-  return family and { family = family, by = kernel.kind == "attend" and "attend" or "tensor", loop = loop or "tensor", options }
+  local family, why = tensors.accepts(kernel, options)
+  if not family then return nil, why end
+  return { family = family, by = kernel.kind == "attend" and "attend" or "tensor", loop = loop or "tensor", options }
 end
 
 --- Whether a product or convolution can be made without libraries and tensor cores: a bias is not a part of it then.
@@ -64,11 +65,13 @@ function M.accepts(kernel, options)
   return plain(kernel, options, how)
 end
 
---- Text and launches of a kernel; nil and why not, as M.accepts. options.texts counts texts, in [1]. The kernel gains `by`, the generator's kind, and `loop` of a product.
+--- Text and launches of a kernel; nil and why not, as M.accepts. options.texts counts texts, in [1]. The kernel gains `by`, the generator's kind, and `loop` of a product;
+--- and `instead`, why a library's call has no tensor cores.
 function M.generate(kernel, options)
   local found, why = M.accepts(kernel, options)
   if not found then
     kernel.by, kernel.loop = kernel.kind, "library"
+    if not why then kernel.instead = select(2, on_tensor_cores(kernel, options, options.kernels and options.kernels(kernel))) end
     return nil, why
   end
   kernel.by, kernel.loop = found.by, found.loop

@@ -59,12 +59,16 @@ function M.operations(kernel)
   return kernel.kind == "conv" and tensor_conv.operations(x) or kernel.kind == "product" and tensor_matrix.operations(x) or math.maxinteger
 end
 
---- The generator that makes a kernel on tensor cores, or nil.
+--- The generator that makes a kernel on tensor cores; or nil, and why the one that should be fastest does not.
 function M.accepts(kernel, options)
   if options.tensor_cores == false then return nil end
+  local first
   for _, generator in ipairs(generators(anchor(kernel), kernel.kind, options)) do
-    if generator.accepts(kernel, options) then return generator end
+    local fine, why = generator.accepts(kernel, options)
+    if fine then return generator end
+    first = first or why
   end
+  return nil, first
 end
 
 return M
