@@ -89,14 +89,14 @@ end
 local function weight_of_tap(a, x) return weight(a, x, index.unravel(var("t", numel(x.conv.taps)), x.conv.taps)) end
 
 -- Depthwise ones and those of a few channels: a thread has neighbours of the output.
-local function by_window(a, d, x)
+local function by_window(a, d, x, chip)
   local names, taps = { "a", "b", "k" }, {}
   for k, n in ipairs(x.conv.taps) do taps[k] = var(names[3 - #x.conv.taps + k], n) end
   d.op, d.planes, d.weight = "product", x.shape[1] * x.shape[2], weight(a, x, taps)
   d.load4 = types.size(x.dtype) == 4 and four(x.inputs[1]) and a:values(x.inputs[1], four(x.inputs[1]), FIRST) or nil
   local known, roots = write_four(x)
   d.store4 = #roots > 0 and a:write(known, roots, FIRST) or nil
-  return windows.generate(a:describe(d))
+  return windows.generate(a:describe(d), nil, chip)
 end
 
 local function is_small(d)
@@ -123,7 +123,7 @@ function M.accepts(kernel) return expression.attempt(chosen, kernel) end
 function M.generate(kernel, options, chip)
   local x, small = chosen(kernel)
   local a, d = describe(kernel, x)
-  if small then return a:finish(by_window(a, d, x)) end
+  if small then return a:finish(by_window(a, d, x, chip)) end
   d.weight = weight_of_tap(a, x)
   return a:finish(convs.generate(a:describe(d), options, chip.sms))
 end

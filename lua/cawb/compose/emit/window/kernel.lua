@@ -11,8 +11,6 @@ local windows = require "cawb.compose.emit.window.text"
 
 local M = {}
 
-local CROWD = 512            -- threads that keep a multiprocessor busy
-
 local ops = { max = true, min = true, sum = true }
 
 -- Whether a value needs memory, through nodes that are not stored.
@@ -217,7 +215,7 @@ function M.generate(kernel, options, chip)
   local list = types.size(c.from.dtype) == 4 and four(c.from.shape, c.ahead)
   d.load4 = list and a:values(c.from, list, FIRST) or nil
   d.store, d.store4 = a:write(c.one.known, c.one.at), c.four and a:write(c.four.known, c.four.at, FIRST) or nil
-  return a:finish(windows.generate(a:describe(d), options, rates.busy(chip, CROWD)))
+  return a:finish(windows.generate(a:describe(d), options, chip))
 end
 
 return M

@@ -2,6 +2,7 @@
 -- elements under a window of one to three axes. Missing axes are in front and of size one. An element is
 -- numbered (p, d, h, w): p is its plane, all axes ahead of the window's.
 
+local rates = require "cawb.compose.cost.rates"
 local template = require "cawb.compose.emit.template"
 
 local M = {}
@@ -30,6 +31,7 @@ local ceil = template.ceil
 ---@field each integer?        output channels of a group
 ---@field weight string?       returns the weight of output channel o, channel c of its group, at a, b, k of the window
 
+local CROWD = 512           -- threads that keep a multiprocessor busy
 local MOST = 48             -- elements of a line in registers
 
 local joins = { max = "b > a || b != b ? b : a", min = "b < a || b != b ? b : a", sum = "a + b", mean = "a + b",
@@ -86,9 +88,9 @@ local function wide_of(d, how, outputs)
 end
 
 -- Rows of a thread: more where windows of neighbouring rows read the same lines and threads are left over.
-local function down_of(d, how, each, crowd)
+local function down_of(d, how, each, chip)
   if how.down then return how.down end
-  local threads = d.planes * d.out[1] * d.out[2] * d.out[3] // each
+  local threads, crowd = d.planes * d.out[1] * d.out[2] * d.out[3] // each, rates.busy(chip, CROWD)
   local n = d.window[2] > d.stride[2] and d.dilation[2] == 1 and 4 or 1
   while n > 1 and (n >= 2 * d.out[2] or threads // n < crowd or n * each > 32 or d.window[2] * d.window[3] > 32) do n = n // 2 end
   return n
@@ -105,7 +107,7 @@ local function rows(d, h)
     or ("%s_weight(%s, (int)(to %% %d) + q / %d, c, a, b, k)"):format(d.name, template.names(d.parameters), h.ALL, h.DOWN)
 end
 
-local function holes(d, how, crowd)
+local function holes(d, how, chip)
   local outputs = outputs_of(d, how)
   local h = { T = d.type, WHAT = d.op, JOIN = joins[d.op], ONE = one(d), OUTPUTS = outputs, WIDE = wide_of(d, how, outputs), MEAN = mean(d),
               NEUTRAL = d.op == "max" and (d.least or "-INFINITY") or d.op == "min" and (d.least or "INFINITY") or "0",
@@ -115,7 +117,7 @@ local function holes(d, how, crowd)
     h["K" .. axis - 1], h["S" .. axis - 1] = d.window[axis], d.stride[axis]
     h["P" .. axis - 1], h["D" .. axis - 1] = d.padding[axis], d.dilation[axis]
   end
-  h.DOWN = down_of(d, how, outputs * h.WIDE, crowd)
+  h.DOWN = down_of(d, how, outputs * h.WIDE, chip)
   rows(d, h)
   local taps = h.LINES * d.window[3] * h.WIDE
   h.UNROLL1 = (taps <= 128 or h.DOWN > 1) and "" or "1"
@@ -193,7 +195,7 @@ end
 ---@param d cawb.Window
 ---@return table? made  { text, launches }
 ---@return string? why
-function M.generate(d, how, crowd)
+function M.generate(d, how, chip)
   local why = M.refusal(d)
   if why then return nil, why end
   if d.planes * d.out[1] * d.out[2] * d.out[3] == 0 then return { text = "", launches = {} } end
@@ -204,7 +206,7 @@ function M.generate(d, how, crowd)
     return { text = text_of(d, "window/window_strip", h),
              launches = launches(d, blocks, h.THREADS) }
   end
-  local h = holes(d, how, crowd)
+  local h = holes(d, how, chip)
   local all = d.planes // h.WIDE * d.out[1] * ceil(d.out[2], h.DOWN) * ceil(d.out[3], h.OUTPUTS)
   h.INDEX = template.index(all + 128)
   return { text = text_of(d, "window/window", h),
