@@ -326,7 +326,7 @@ end
 function M.serves(x, options)
   local c = x.conv
   local dtype = sixteen.type_of(x)
-  local loop, why = tensor.loop(options.chip, options.emulate or dtype)
+  local loop, why = tensor.packed_loop(options.chip, options.emulate or dtype)
   if not loop then return nil, why end
   if not dtype and (x.dtype ~= "float32" or x.inputs[2].dtype ~= "float32") then return nil, "it is for float32 and 16-bit types" end
   local channels, columns = x.inputs[1].shape[2] // c.groups, x.shape[2] // c.groups

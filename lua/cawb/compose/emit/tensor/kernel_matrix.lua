@@ -58,7 +58,7 @@ end
 
 -- The same of 16-bit numbers.
 local function serves_sixteen(x, options)
-  local loop, why = tensor.loop(options.chip, true)
+  local loop, why = tensor.packed_loop(options.chip, true)
   if not loop then return nil, why end
   local s = sizes(x)
   if math.min(s.m, s.n, s.k) < (options.narrowest or NARROW) then return nil, "it is too narrow" end
@@ -71,7 +71,7 @@ end
 --- `options.least`, `options.narrowest`: operations, and rows, columns and terms, below which a library is as good; `options.emulate`: also where plain arithmetic is as fast.
 function M.serves(x, options)
   if sixteen.type_of(x) then return serves_sixteen(x, options) end
-  local loop, why = tensor.loop(options.chip, options.emulate)
+  local loop, why = tensor.packed_loop(options.chip, options.emulate)
   if not loop then return nil, why end
   for _, input in ipairs(x.inputs) do
     if input.dtype ~= "float32" then return nil, "it is for float32 and 16-bit types" end

@@ -353,8 +353,14 @@ end
 function M.loop(chip, any)
   local why = rates.refusal(chip)
   if why and not (any and chip.tensor) then return nil, why end
-  if not tiles.widest(chip) then return nil, "no tile fits into a block's shared memory" end
   return chip.tensor
+end
+
+--- The same, where a tile of packed factors fits.
+function M.packed_loop(chip, any)
+  local loop, why = M.loop(chip, any)
+  if loop and not tiles.widest(chip) then return nil, "no tile fits into a block's shared memory" end
+  return loop, why
 end
 
 --- The kernels of a geometry: text and launches, as every generator returns them. `kernel.roots[1]` is the

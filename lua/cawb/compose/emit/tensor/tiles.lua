@@ -9,7 +9,7 @@ local ceil, TILE = template.ceil, M.ROWS
 local WIDEST = { wgmma = 128, mma = 64 }      -- columns of a tile at most; they are a multiple of MULTIPLE
 local MULTIPLE = { wgmma = 16, mma = 32 }
 local STAGES = { wgmma = 3, mma = 2 }         -- steps that are there or on their way, at most
-local REST = 2048                             -- bytes of barriers and scales
+local REST = { wgmma = 2048, mma = 0 }        -- bytes of barriers and scales
 
 -- Bytes of a stage of `parts` parts of both factors.
 local function stage(loop, rows, columns, parts)
@@ -21,7 +21,7 @@ end
 --- not. `turns`: whether results are turned.
 function M.shared(chip, loop, rows, columns, parts, turns)
   local each, beside = stage(loop, rows, columns, parts), turns and M.TURNED or 0
-  local stages = math.min(STAGES[loop], parts > 2 and 2 or 3, (chip.shared_block - REST - beside) // each)
+  local stages = math.min(STAGES[loop], parts > 2 and 2 or 3, (chip.shared_block - REST[loop] - beside) // each)
   if stages >= 2 then return stages * each + beside, stages end
 end
 
@@ -29,7 +29,7 @@ end
 function M.widest(chip)
   local loop, most = chip.tensor, nil
   for columns = MULTIPLE[loop], WIDEST[loop], MULTIPLE[loop] do
-    if M.shared(chip, loop, TILE + 8, columns, 2, loop == "wgmma") then most = columns end
+    if M.shared(chip, loop, loop == "mma" and TILE or TILE + 8, columns, 2, loop == "wgmma") then most = columns end
   end
   return most
 end
