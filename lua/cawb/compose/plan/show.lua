@@ -121,7 +121,6 @@ function M.lines(made, profile, rate)
   for k, kernel in ipairs(made.kernels) do
     if kernel.instead then lines[#lines + 1] = ("step %d is not on tensor cores: %s"):format(k, kernel.instead) end
   end
-  for _, line in ipairs(rewritten(made.rewrites)) do lines[#lines + 1] = line end
   lines[#lines + 1] = texts(made)
   return lines
 end

@@ -5,7 +5,6 @@ local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local views = require "cawb.compose.ir.view"
-local rates = require "cawb.compose.cost.rates"
 local types = require "cawb.torch.types"
 local windows = require "cawb.compose.emit.window.text"
 
