@@ -122,7 +122,7 @@ def decompositions(example, chosen):
     except (recording.Refused, lowering.Failed):
         own = set()
     return {f: way for f, way in core_aten_decompositions().items()
-            if not isinstance(f, torch._ops.OpOverload) or f._schema.name.split("::")[1] not in own}
+            if not isinstance(f, torch._ops.OpOverload) or recording.name_of(f) not in own}
 
 
 def static(module, example, chosen, owner):

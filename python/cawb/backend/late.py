@@ -18,12 +18,20 @@ def way(*operators):
     return note
 
 
-class Late(TorchDispatchMode):
-    """`own`: names of the operators that the compiler has. A way may return NotImplemented."""
+def follows_data(target, args):
+    """Whether a result's shape does. An index does only where it is a mask."""
+    if torch.Tag.dynamic_output_shape not in getattr(target, "tags", ()):
+        return False
+    indices = args[1] if target is aten.index.Tensor else None
+    return indices is None or any(x is not None and x.dtype in (torch.bool, torch.uint8) for x in indices)
 
-    def __init__(self, own):
+
+class Late(TorchDispatchMode):
+    """`own`: names of the operators that the compiler has; `name_of`: from an operator to its name. A way may return NotImplemented."""
+
+    def __init__(self, own, name_of):
         super().__init__()
-        self.own = own
+        self.own, self.name_of = own, name_of
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         found = WAYS.get(func) or self.known(func)
@@ -36,8 +44,8 @@ class Late(TorchDispatchMode):
 
     def known(self, func):
         """PyTorch's own way, of an operator that the compiler does not name and that draws no random numbers."""
-        library, name = func._schema.name.split("::")
-        if library != "aten":
+        name = self.name_of(func)
+        if "." in name:                            # another library's
             return None
         if torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):
             return func.decompose

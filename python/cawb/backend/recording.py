@@ -9,7 +9,7 @@ import torch
 from torch._guards import detect_fake_mode
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from cawb.backend.late import Late
+from cawb.backend.late import Late, follows_data
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -24,6 +24,7 @@ if host_folder() not in sys.path:
     sys.path.append(host_folder())
 
 from cawb_host.base.tensors import NAMES, Layout      # noqa: E402  pylint: disable=wrong-import-position
+from cawb_host.torch.operators import name_of         # noqa: E402,F401  pylint: disable=wrong-import-position,unused-import
 from cawb_host.torch.recorder import Recorder         # noqa: E402  pylint: disable=wrong-import-position
 
 
@@ -68,14 +69,6 @@ def with_tensors(target, args):
     return tuple(torch.full((), x, dtype=torch.result_type(others[0], x), device=others[0].device)
                  if isinstance(x, (bool, int, float)) and about.name in ("self", "other") and str(about.type) == "Tensor" else x
                  for x, about in zip(args, schema.arguments))
-
-
-def follows_data(target, args):
-    """Whether a result's shape does. An index does only where it is a mask."""
-    if torch.Tag.dynamic_output_shape not in getattr(target, "tags", ()):
-        return False
-    indices = args[1] if target is torch.ops.aten.index.Tensor else None
-    return indices is None or any(x is not None and x.dtype in (torch.bool, torch.uint8) for x in indices)
 
 
 class Walk(torch.fx.Interpreter):
@@ -154,7 +147,7 @@ def record(module, example, params=(), own=()):
     held = {name: t for name, t in constants_of(module).items() if isinstance(t, torch.Tensor)}
     with mode:
         constants = {name: t if hasattr(t, "fake_mode") else mode.from_tensor(t, static_shapes=True) for name, t in held.items()}
-    return Recording(module, mode, fakes, set(params), constants).run(Late(own), list(held.values()))
+    return Recording(module, mode, fakes, set(params), constants).run(Late(own, name_of), list(held.values()))
 
 
 class Recording:
