@@ -61,7 +61,7 @@ end
 
 function values.reduce(x) return ("%s of %%%d along %s"):format(x.op, x.inputs[1].id, axes_of(x)) end
 
-function values.scan(x) return ("%s of %%%d so far along dimension %d"):format(x.op, x.inputs[1].id, x.axis) end
+function values.scan(x) return ("%s of %%%d so far along dimension %d%s"):format(x.op, x.inputs[1].id, x.axis, x.exclusive and ", itself left out" or "") end
 
 function values.pick(x) return ("%%%d at %%%d along dimension %d"):format(x.inputs[1].id, x.inputs[2].id, x.axis) end
 

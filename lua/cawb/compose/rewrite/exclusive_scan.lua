@@ -2,6 +2,7 @@
 -- itself. So are running sums over elements that are moved on so.
 
 local index = require "cawb.compose.ir.index"
+local view = require "cawb.compose.ir.view"
 local views = require "cawb.compose.rewrite.views"
 
 local neutral = { sum = 0, prod = 1 }
@@ -9,9 +10,9 @@ local neutral = { sum = 0, prod = 1 }
 local M = { says = "sums of the elements ahead are one scan" }
 
 -- Whether a piece of a view holds at a place along one axis; nil where other axes decide too.
-local function holds(piece, i, axis, at)
+local function holds(piece, axis, at)
   local name = "r" .. axis
-  for _, e in ipairs(piece.guard and piece.guard(i) or {}) do
+  for _, e in ipairs(piece.guards) do
     if e.lo < 0 and not index.only(e, { [name] = true }) then return nil end
     if e.lo < 0 and index.evaluate(e, { [name] = at }) < 0 then return false end
   end
@@ -19,9 +20,9 @@ local function holds(piece, i, axis, at)
 end
 
 -- The node that a view shows at a place along an axis, and the piece; false for the view's fill. The first piece that holds shows it.
-local function shown_at(x, i, axis, at)
+local function shown_at(x, axis, at)
   for _, piece in ipairs(x.pieces) do
-    local yes = holds(piece, i, axis, at)
+    local yes = holds(piece, axis, at)
     if yes == nil then return nil end
     if yes then return x.inputs[piece.input], piece end
   end
@@ -35,10 +36,10 @@ end
 
 -- Whether a piece shows, behind the first place along the axis, what lies one place ahead.
 local function is_behind(x, piece, axis)
-  local i, want = views.variables(x.shape), views.variables(x.shape)
+  local i, want = view.variables(x.shape), view.variables(x.shape)
   want[axis] = index.var("r" .. axis, x.shape[axis] - 1)
   i[axis] = index.plus(want[axis], 1)
-  local j = piece.index(i)
+  local j = view.at(piece, i)
   for d, e in ipairs(want) do
     if not j[d] or j[d].key ~= e.key then return false end
   end
@@ -50,10 +51,9 @@ end
 local function moved(x, axis, value)
   local n = x.kind == "view" and x.shape[axis] or 0
   if n < 3 then return nil end
-  local i = views.variables(x.shape)
-  local first = shown_at(x, i, axis, 0)
-  local node, piece = shown_at(x, i, axis, 1)
-  if not node or shown_at(x, i, axis, n - 1) ~= node or first == node or not is_neutral(x, first, value) then return nil end
+  local first = shown_at(x, axis, 0)
+  local node, piece = shown_at(x, axis, 1)
+  if not node or shown_at(x, axis, n - 1) ~= node or first == node or not is_neutral(x, first, value) then return nil end
   local size = node.shape[axis]
   return is_behind(x, piece, axis) and (size == n or size == n - 1) and node or nil
 end
@@ -62,7 +62,7 @@ end
 local function longer(g, x, shape, axis, value)
   if x.shape[axis] == shape[axis] then return x end
   local from = views.shown(x)
-  local i, same = views.variables(x.shape), from.node.shape[axis] == shape[axis] and #from.node.shape == #shape
+  local i, same = view.variables(x.shape), from.node.shape[axis] == shape[axis] and #from.node.shape == #shape
   for d, e in ipairs(same and from.at(i) or {}) do same = same and e.key == i[d].key and from.node.shape[d] == shape[d] end
   if same then return from.node end
   return g:view(x, shape, function(at) return at end, function(at) return { index.plus(index.scale(at[axis], -1), shape[axis] - 2) } end, value)
