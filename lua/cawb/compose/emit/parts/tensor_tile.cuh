@@ -15,17 +15,27 @@ template <int N> __device__ __forceinline__ void copies_wait_but() { asm volatil
 // Where a row lies that is spread: eight neighbours of 32 are then those of one thread in the tensor cores' sums.
 __device__ __forceinline__ int spread(int row) { return (row & ~31) + row % 8 / 2 * 8 + row / 8 % 4 * 2 + row % 2; }
 
-// ROWS rows of neighbours along k, STRIDE numbers from row to row; `rows`, `terms`: how many there are from the first on.
+// An address that stays one: copies add constants to it. Else the compiler has a register for each copy and spills them, so that threads
+// that copy are late.
+__device__ __forceinline__ void keep(const unsigned short *&from) { asm volatile("" : "+l"(from)); }
+__device__ __forceinline__ void keep(unsigned &to) { asm volatile("" : "+r"(to)); }
+
+// ROWS rows of neighbours along k, STRIDE numbers from row to row; `rows`, `terms`: how many there are from the first on. A thread's
+// rows are a multiple of eight apart, so that its pieces change places alike; where rows are spread, every second one lies four further.
 template <int THREADS, int ROWS, long long STRIDE, bool SPREAD>
 __device__ __forceinline__ void bring_rows(unsigned to, const unsigned short *from, int rows, int terms) {
-  const int own = threadIdx.x % THREADS / 8, piece = threadIdx.x % 8;
+  enum { EACH = THREADS / 8 };
+  static_assert(ROWS % EACH == 0 && (!SPREAD || EACH == 16), "threads have equally many rows");
+  const int own = threadIdx.x % THREADS / 8, piece = threadIdx.x % 8, place = SPREAD ? spread(own) : own;
   const bool is_term = piece * 8 < terms;
+  unsigned even = to + place * 128 + ((piece ^ place) & 7) * 16, odd = to + (place + 4) * 128 + ((piece ^ place ^ 4) & 7) * 16;
   from += own * STRIDE + piece * 8;
+  keep(from), keep(even);
+  if (SPREAD) keep(odd);
 #pragma unroll
-  for (int j = 0; j < ROWS; j += THREADS / 8) {
-    if (ROWS % (THREADS / 8) != 0 && own + j >= ROWS) break;
-    const int place = SPREAD ? spread(own + j) : own + j;
-    copy_16_or_zeros(to + place * 128 + ((piece ^ place) & 7) * 16, from + j * STRIDE, is_term && own + j < rows);
+  for (int j = 0; j < ROWS; j += EACH) {
+    const unsigned at = !SPREAD ? even + j * 128 : (j % 32 == 0 ? even : odd) + j / 32 * (32 * 128);
+    copy_16_or_zeros(at, from + j * STRIDE, is_term && own + j < rows);
   }
 }
 
@@ -37,6 +47,7 @@ __device__ __forceinline__ void bring_columns(unsigned to, const unsigned short 
   const int own = threadIdx.x % THREADS / EIGHTS, eight = threadIdx.x % EIGHTS;
   const bool is_row = eight * 8 < rows;
   from += own * STRIDE + eight * 8, to += eight / 8 * (64 * 128) + own * 128;
+  keep(from);
 #pragma unroll
   for (int j = 0; j < 64; j += LINES)
     if (64 % LINES == 0 || own + j < 64) copy_16_or_zeros(to + j * 128 + ((eight ^ (own + j)) & 7) * 16, from + j * STRIDE, is_row && own + j < terms);

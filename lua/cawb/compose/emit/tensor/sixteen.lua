@@ -40,9 +40,10 @@ local function lie(h, letter, arrival, rows, along, turned)
   h[letter .. "PACKED"], h[letter .. "LIES"] = arrival.packed, not arrival.packed or nil
 end
 
--- Of one that lies in memory: `first`: C of the tile's first row, `body`: one that knows the tensors' names.
-local function bring(h, letter, arrival, loop, body, rows, first)
+-- Of one that lies in memory: `first`: C of the tile's first row, `all`: how many rows there are, `body`: one that knows the tensors' names.
+local function bring(h, letter, arrival, loop, body, rows, first, all)
   if arrival.packed then return end
+  h[letter .. "ROOM"] = all % rows == 0 and ("%d"):format(rows) or ("%d - %s"):format(all, first)
   local stride, along, start = arrival.stride, arrival.along, loop == "wgmma" and "tile.first * 64" or "0"
   h[letter .. "TENSOR"], h[letter .. "BASE"] = body:tensor(arrival.node), index.c(arrival.base)
   h[letter .. "STEP"] = along and "64" or ("%d"):format(64 * stride)
@@ -67,6 +68,7 @@ local function holes(kernel, g, loop, right)
               DOWN = ceil(g.rows, TILE), ACROSS = ceil(g.columns, tile), GROUP = 16, TYPE = factors.words[g.dtype].TYPE, LOOP = kernel.name,
               MULTIPLY = factors.words[g.dtype].MULTIPLY, PLACES = g.batch * g.rows * ceil(g.columns, 2), loop = loop }
   h.shift, h.ALLSTEPS = tensor.stepping(h, g, chunks)
+  h.TERMS = g.left.depth % CHUNK == 0 and ("%d"):format(CHUNK) or ("%d - 64 * step"):format(g.left.depth)
   h.AROWS = h.shift > 0 and TILE + 8 or TILE
   h.REACH = h.DOWN * TILE + h.shift // 8 * 8 + (h.shift > 0 and 8 or 0)
   h.PER = ceil(longest, parts)
@@ -115,7 +117,8 @@ end
 -- Access functions of the epilogue, and the C that calls them.
 local function writing(kernel, g, h, own, after)
   local pass = template.names(own.parameters)
-  h.STORE = ("        if (column < %d) %s_put(%s, tile.set, tile.z, row, column / 2, first, second);"):format(g.columns, kernel.name, pass)
+  h.WITHIN = g.columns % h.TILEN ~= 0 and ("if (column < %d) "):format(g.columns) or ""
+  h.STORE = ("        %s%s_put(%s, tile.set, tile.z, row, column / 2, first, second);"):format(h.WITHIN, kernel.name, pass)
   local both = h.N % 2 == 0 and "*(float2 *)to = make_float2(first, second)" or "to[0] = first, to[1] = second"
   h.RESULT = h.SPLIT and tensor.PARTIAL:format(h.SPLITS, h.M, h.N, h.N, both, h.N) or h.STORE
   if h.loop == "wgmma" then
@@ -128,8 +131,8 @@ local function text_of(kernel, g, h, arrival)
   local after = tensor.put(kernel, g)
   local eight = h.EIGHT and put_eight(kernel, g, after) or ""
   local own, nodes = { name = kernel.name }, nil
-  bring(h, "A", arrival.left, h.loop, after, TILE, "tile.m * 128")
-  bring(h, "B", arrival.right, h.loop, after, h.TILEN, ("tile.n * %d"):format(h.TILEN))
+  bring(h, "A", arrival.left, h.loop, after, TILE, "tile.m * 128", g.rows)
+  bring(h, "B", arrival.right, h.loop, after, h.TILEN, ("tile.n * %d"):format(h.TILEN), g.columns)
   own.parameters, nodes = after:declarations()
   local turned = h.STAGED and tensor.put_one(kernel, g, own, after) or nil
   writing(kernel, g, h, own, after)

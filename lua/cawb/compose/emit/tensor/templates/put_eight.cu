@@ -9,6 +9,6 @@
         float v[8];
 #pragma unroll
         for (int i = 0; i < 8; i++) v[i] = sum[16 * j + i / 2 * 4 + 2 * half + i % 2];
-        if (column < $N) $put_eight(tile.set, tile.z, row, column / 8, v);
+        $WITHIN$put_eight(tile.set, tile.z, row, column / 8, v);
       }
     }

@@ -6,13 +6,13 @@ enum { $NAME_A = $ABYTES, $NAME_B = $BBYTES, $NAME_STAGE = $NAME_A + $NAME_B, $N
 static __device__ __forceinline__ void $NAME_fetch($PARAMETERS$MORE, unsigned to, $NAME_tile tile, int step) {
   const int z = tile.z;
 $if ALIES
-  $ABRING(to, (const unsigned short *)$ATENSOR + $ABASE + $AFROM + (size_t)step * $ASTEP, $M - tile.m * 128, $DEPTH - 64 * step);
+  $ABRING(to, (const unsigned short *)$ATENSOR + $ABASE + $AFROM + (size_t)step * $ASTEP, $AROOM, $TERMS);
 $end
 $if APACKED
   bring_packed<256, 128>(to, a + ((size_t)z * $ABATCH + $NAME_chunk(tile.set, step)) * ($AOCTETS * 1024), tile.m * 128 + $NAME_shift(tile.set, step));
 $end
 $if BLIES
-  $BBRING(to + $NAME_A, (const unsigned short *)$BTENSOR + $BBASE + $BFROM + (size_t)step * $BSTEP, $N - tile.n * $TILEN, $DEPTH - 64 * step);
+  $BBRING(to + $NAME_A, (const unsigned short *)$BTENSOR + $BBASE + $BFROM + (size_t)step * $BSTEP, $BROOM, $TERMS);
 $end
 $if BPACKED
   bring_packed<256, $TILEN>(to + $NAME_A, b + ((size_t)z * $BBATCH + $NAME_before(tile.set) + step) * ($BOCTETS * 1024), tile.n * $TILEN);

@@ -52,11 +52,11 @@ $if PACKED
         }
 $end
 $if ALIES
-        $ABRING(to, left, $M - tile.m * 128, $DEPTH - 64 * step);
+        $ABRING(to, left, $AROOM, $TERMS);
         left += $ASTEP;
 $end
 $if BLIES
-        $BBRING(to + $NAME_A, right, $N - tile.n * $TILEN, $DEPTH - 64 * step);
+        $BBRING(to + $NAME_A, right, $BROOM, $TERMS);
         right += $BSTEP;
 $end
 $if LIES
