@@ -239,11 +239,11 @@ __device__ void tally_odd(const Job &j, double *t, double got, double ref, whole
 }
 
 /* One element; its squared error is added to `square`. A finite poison is a number
-** that a kernel may well have written where it is near the reference, or off by little beside its rms. */
+** that a kernel may well have written where it is near the reference, or off by little beside its rms; reference.py says how near. */
 template <class T> __device__ void take(const Job &j, double *t, double zero_size,
                                         typename T::raw raw, double ref, whole at, double &square) {
   double got = T::value(raw), d = got - ref, error = fabs(d);
-  if (raw == poison_at<typename T::raw>(j, at) && !(j.finite && error <= fmax(fabs(ref), zero_size) / 100))
+  if (raw == poison_at<typename T::raw>(j, at) && !(j.finite && error <= fmax(fabs(ref), zero_size) * (sizeof raw == 2 ? 0.25 : 0.01)))
     t[UNWRITTEN] += 1;
   if (!(fabs(got) <= LARGEST && fabs(ref) < j.limit)) {
     tally_odd(j, t, got, ref, at);

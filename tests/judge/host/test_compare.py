@@ -165,7 +165,7 @@ class Compare(TaskCase):
         loaded.inputs(1)
         want = loaded.input()
         at = int(want.abs().argmin())
-        for off, unwritten in ((0.004, 0), (0.4, 1)):
+        for off, unwritten in ((0.04, 0), (4.0, 1)):
             value = (want.view(-1)[at].float() + off).to(torch.bfloat16)
             pattern = int(value.view(torch.int16)) & 0xffff
             loaded.inputs(1, poison=pattern << 16 | pattern)
