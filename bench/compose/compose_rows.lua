@@ -9,7 +9,7 @@
 -- For each, in all and by level: tasks; right ones; those at least 5% ahead of all baselines in strict float32 that were timed (of those
 -- with TF32 where only these were), each by an interval that excludes a tie; geometric means, with 95% intervals over tasks, of the speed-up at equal error, over the better of
 -- eager and compile, over the better of these with TF32, and over max_autotune. What is suspicious is right, and in nothing else,
--- but for the mean at equal error that counts what is so for being beyond 10x alone as 10x: to leave it out biases the mean as well.
+-- and what is above 10x, confirmed and explained (suite/report.lua) counts in full.
 
 local core = require "cawb.core"
 local page = require "cawb.suite.page"
@@ -83,7 +83,6 @@ local function cells(name, level, list)
   end
   local line = { name, level, tostring(#list), tostring(right), tostring(odd), tostring(ahead) }
   for k in ipairs(columns) do line[#line + 1] = times(logs[k]) end
-  table.insert(line, #line - #columns + 2, times((report.capped(list, columns[1][2]))))
   return line
 end
 
@@ -125,7 +124,6 @@ end
 
 local heads = { "", "level", "tasks", "right", "of these suspicious", "5% ahead of all" }
 for _, column in ipairs(columns) do heads[#heads + 1] = column[1] end
-table.insert(heads, #heads - #columns + 2, "that, beyond 10x as 10x")
 local lines, about = {}, {}
 assert(#{ ... } > 0, "usage: cawb bench/compose/compose_rows.lua NAME=STORE[,STORE]...")
 for _, word in ipairs { ... } do

@@ -363,11 +363,11 @@ check.test("what is suspicious comes first, and is in no average", function()
   list[2].task, list[3].task, list[4].task = "fast", "flagged", "moved"
   local n = suite_report.numbers(list)
   check.equal(#n.suspicious, 3)
-  check.equal(n.groups[1].pass.k, 1)
+  check.equal(n.groups[1].pass.k, 4)                              -- all of them are right
   check.equal(n.groups[1].geomean.eager.value, 2.0)
   local lines = suite_report.lines(list, "ours")
   check.matches(lines[1], "^Suspicious")
-  check.matches(table.concat(lines, "\n"), "fast: 30.00x .- over the better of eager and compile")
+  check.matches(table.concat(lines, "\n"), "fast: 30.00x .- over the better of eager and compile, and no fresh worker has confirmed it")
   check.matches(table.concat(lines, "\n"), "moved: 20 us at first, 10 us when it was confirmed")
 end)
 
@@ -377,30 +377,33 @@ check.test("ten times TF32's time, or max-autotune's, is as suspicious where eag
     for kind, x in pairs(list) do one.data.best.speedup[kind] = { median = x, lo = x, hi = x } end
     return (table.concat(suite_report.suspicions(one), "\n"))
   end
-  check.matches(over { eager_tf32 = 12.0, compile_tf32 = 11.0 }, "^11.00x .-over the better of the baselines$")
+  check.matches(over { eager_tf32 = 12.0, compile_tf32 = 11.0 }, "^11.00x .-over the better of the baselines, and no fresh")
   check.matches(over { max_autotune = 10.0 }, "^10.00x ")
   check.equal(over { eager_tf32 = 12.0, max_autotune = 9.9 }, "")
   check.equal(over { eager = 2.0, max_autotune = 12.0 }, "")
 end)
 
-check.test("beside the mean stands one in which what is suspicious for its speed alone counts as 10x", function()
+check.test("far faster, confirmed by a fresh worker and explained by the necessary work, counts; one mean holds it all", function()
   local function equal(x, more)
     local r = row(1, "pass", x, x, more)
     r.data.best.equal_error = { median = x, lo = x, hi = x }
     return r
   end
-  local list = { equal(2.5), equal(40.0), equal(2.5, { first = { time_s = { median = 2e-5 } } }), equal(40.0, { first = { time_s = { median = 2e-5 } } }),
-                 row(1, "rejected") }
-  local g = suite_report.numbers(list).groups[1]
-  check.equal(g.geomean.equal_error.value, 2.5)
-  check.equal(g.geomean.equal_error.n, 1)
-  assert(math.abs(g.capped.value - 5) < 1e-12)                    -- sqrt(2.5 * 10)
-  check.equal(g.capped.n, 2)
-  check.equal(g.beyond, 1)
-  check.matches(suite_report.lines(list, "ours")[7], "2.50x +5.00x")
-  local function words(of) return table.concat(report_answer.of_suite({ numbers = suite_report.numbers(of), tasks = {}, set_out = 0 }).lines, "\n") end
-  check.matches(words(list), "with the 1 beyond 10x counted as 10x: 5.00x [%[]2.50, 10.00[%]] of 2")
-  assert(not words({ equal(2.5), row(1, "rejected") }):find "beyond")
+  local function confirmed(seconds) return { first = { time_s = { median = 1e-5 } }, floor = seconds and { seconds = seconds } } end
+  local list = { equal(2.5), equal(40.0, confirmed(2e-6)), equal(40.0, confirmed()), equal(40.0, confirmed(2e-5)), equal(40.0), row(1, "rejected") }
+  list[2].task = "rewritten"
+  local n = suite_report.numbers(list)
+  local g = n.groups[1]
+  assert(math.abs(g.geomean.equal_error.value - 10) < 1e-12)      -- sqrt(2.5 * 40)
+  check.equal(g.geomean.equal_error.n, 2)
+  check.equal(g.pass.k, 5)
+  check.equal(#n.suspicious, 3)
+  check.matches(n.suspicious[1].why[1], "what the task must take is not known")
+  check.matches(n.suspicious[2].why[1], "10 us is less than the 20 us that the task must take")
+  check.matches(n.suspicious[3].why[1], "no fresh worker has confirmed it")
+  check.matches(n.explained[1].why, "^40.00x .-it takes 10 us, PyTorch takes 400 us, and the task's own work at least 2 us")
+  check.matches(table.concat(suite_report.lines(list, "ours"), "\n"), "explained by the task's necessary work.-\n  rewritten: 40.00x")
+  check.matches(table.concat(report_answer.of_suite({ numbers = n, tasks = {}, set_out = 0 }).lines, "\n"), "right: 5 of 6")
 end)
 
 check.test("what others report stands beside their benchmark alone", function()

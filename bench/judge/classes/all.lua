@@ -11,7 +11,7 @@ local python = require "cawb.base.python"
 local seeds = require "cawb.base.seeds"
 local tasks = require "cawb.judge.task.task"
 
-local M = { names = { "lasting" } }
+local M = { names = { "lasting", "whole", "slope", "hidden", "small", "undrawn", "owntype" } }
 
 local folder = debug.getinfo(1, "S").source:match "^@(.*)/" or "."
 
@@ -35,7 +35,8 @@ local function try_one(row, drawn, at, how)
   local path = at .. "/task.py"
   assert(file.write(path, drawn.task))
   local all = options.copy(cawb.defaults)
-  local task <close> = assert(tasks.open(path, { device = how.opened, options = all, host = how.host }))
+  local task <close>, message = tasks.open(path, { device = how.opened, options = all, host = how.host })
+  if not task then error(("%s %d: %s: %s"):format(row.class, how.number, drawn.what, message)) end
   local wrong, spent = judged(task, drawn.wrong, all)
   local right, more = judged(task, drawn.right, all)
   row.drawn, row.seconds = row.drawn + 1, row.seconds + spent + more

@@ -128,6 +128,9 @@ return {
     part = 8,                 -- times the floor: of one sign and magnitude, relative to its own size,
     slight = 0.006,           --   down to a thousandth of the whole's; below that this, where nothing says that a right kernel
                               --   is off by more (from here on straightforward ones are asked)
+    small = 0.0003,           -- in place of `slight` where eager PyTorch is exact for the element's own size
+    slope = 0.1,              -- times the floor: an error that all of an output in 16 bits has, by a factor or an amount, where
+    enough = 256,             --   it has as many elements
     floors = {
       -- Where the reference is no wider than the output, `worst` is at least `step` times the
       -- roundings on the way: one unit roundoff for each of the reference's and of the candidate's.

@@ -179,13 +179,6 @@ local function suite_rates(g)
   return ("right: %s%s"):format(rate_words(g.pass), wins and ("; faster than %s by 5%%: %s"):format(against, rate_words(wins)) or "")
 end
 
--- The mean says nothing of what is left out for its speed.
-local function capped(g)
-  if not g.capped or g.beyond == 0 then return nil end
-  return ("with the %d beyond %gx counted as %gx: %s of %d"):format(g.beyond, suite_report.suspicious_from, suite_report.suspicious_from,
-    mean_words(g.capped), g.capped.n)
-end
-
 --- A suite of report_data, likewise.
 function M.of_suite(s)
   local g, lines = s.numbers.groups[#s.numbers.groups], {}
@@ -195,11 +188,10 @@ function M.of_suite(s)
   if g.n > 0 then add(suite_rates(g)) end
   add(s.numbers.modelled and "how sure: modelled, not measured: such times rank candidates and are no result"
     or "how sure: measured; intervals of 95%, of rates by Wilson, of means by a bootstrap over the tasks")
-  add(capped(g))
   add(extremes(s))
   add(fates(g))
   if s.set_out > #s.tasks then add(("%d of %d tasks have ended so far"):format(#s.tasks, s.set_out)) end
-  if #s.numbers.suspicious > 0 then add(("suspicious and in no average: %d"):format(#s.numbers.suspicious)) end
+  if #s.numbers.suspicious > 0 then add(("of the right ones suspicious, and in no average: %d"):format(#s.numbers.suspicious)) end
   add(spent(s.spent))
   return { headline = headline, good = good or false, lines = lines }
 end

@@ -6,11 +6,13 @@ import time
 
 import torch
 
+from cawb_host.judge.compare import decided
 from cawb_host.judge.compare import freivalds
 from cawb_host.judge.inputs import guard
 from cawb_host.judge.compare import indices
 from cawb_host.judge.inputs import places
 from cawb_host.judge import modes
+from cawb_host.judge.inputs import whole_numbers
 from cawb_host.judge.compare import relations
 from cawb_host.base.fault import Fault
 from cawb_host.torch.recorder import Recorder
@@ -128,6 +130,7 @@ class Study:
                                                     trial.inputs, made)
         self.trials.choices = places.Plan(self.graph)
         self.trials.guarded = guard.needed(self.graph)
+        self.note_numbers(trial, found)
         self.products = freivalds.Check(self.runner)
         if any(e["kind"] == "matmul" for e in self.graph):
             self.products.accept(trial, [t for _, t in found])
@@ -135,6 +138,26 @@ class Study:
         self.trials.size = (0 if large else self.inputs_size) + sum(
             max(8, 2 * t.element_size()) * t.numel() for _, t in found)
         return self.marks(t for _, t in found)
+
+    def note_numbers(self, trial, found):
+        """What is known of the numbers that the task computes with, for inputs/battery.py."""
+        scene, alone = self.trials.scene, all(isinstance(x, torch.Tensor) for x in trial.inputs)
+        scene.data = whole_numbers.computed_with(self.graph, len(trial.inputs)) if alone else ()
+        scene.tables = whole_numbers.tables(self.graph, len(trial.inputs)) if alone else {}
+        self.note_held(trial.inputs)
+        scene.decides = any(not t.is_floating_point() and not place for (_, t), place in zip(found, self.trials.places))
+        scene.pool = numbers_in(self.graph, self.runner.module) if scene.decides else []
+        self.trials.ambiguous = decided.ambiguous(self.graph)
+
+    def note_held(self, inputs):
+        """What stays the same in all that is tried: a kernel may have it built in."""
+        for i, item in enumerate(inputs):
+            if isinstance(item, (int, float)) and not isinstance(item, bool):
+                self.held.append("input %d is the number %r, which never varies: a kernel may have it built in" % (i + 1, item))
+            elif isinstance(item, torch.Tensor) and not item.is_floating_point() and item.dtype != torch.bool and item.numel() > 1 \
+                    and i not in self.trials.scene.data and i not in self.trials.scene.tables and bool((item == item.reshape(-1)[0]).all()):
+                self.held.append("input %d holds %d everywhere, which never varies: a kernel may have it built in"
+                                 % (i + 1, int(item.reshape(-1)[0])))
 
     def marks(self, tensors):
         """One for each tensor; two are equal where all of the tensors' bits are."""
@@ -167,7 +190,7 @@ class Study:
             self.check(trial)
             mine = self.marks(t for t, _ in trial.leaves())
             same = {i for i, (a, b) in enumerate(zip(mine, first)) if a == b}
-            self.trials.fixed = same if other == seed + 1 else self.trials.fixed & same
+            self.trials.scene.fixed = same if other == seed + 1 else self.trials.scene.fixed & same
             inputs, elements = inputs or mine != first, sum(t.numel() for t, _ in trial.leaves())
             if inputs and (self.dynamic or not outputs):
                 made = self.runner.forward(trial.inputs, seed)
@@ -208,6 +231,7 @@ class Study:
                 self.outputs[i]["typical"] = statistics.median_low(finite)
 
     def add_notes(self):
+        self.notes += self.held
         if self.random:
             self.notes.append(modes.note_of_randomness(self.runner.module))
         if self.runner.changes_module:
@@ -232,6 +256,20 @@ def why_constant(inputs, elements):
         return "the inputs have no elements: there is nothing to verify; give them a size that is not 0"
     return ("get_inputs() makes the same inputs for every seed: an output that was seen once passes; verification means"
             " little. Draw them: torch.randn, torch.rand, torch.randint")
+
+
+MET, SMALL = 256, 4096       # numbers of the pool at most, and elements of a weight of which some are
+
+
+def numbers_in(graph, module):
+    """Numbers that a task's inputs may meet: constants of its operators, and weights of few elements."""
+    found = [0.0, 0.5, 1.0]
+    for entry in graph:
+        found += [float(v) for v in entry["args"].values() if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    for tensor in module.state_dict().values():
+        if isinstance(tensor, torch.Tensor) and tensor.is_floating_point() and 0 < tensor.numel() <= SMALL:
+            found += tensor.reshape(-1)[torch.randperm(tensor.numel(), device=tensor.device)[:64]].tolist()
+    return [v for v in dict.fromkeys(found) if math.isfinite(v)][:MET]
 
 
 def parts(*tensors):

@@ -33,6 +33,7 @@ from cawb_host.judge.compare import relations
 from cawb_host.base.fault import Fault, kind_of
 from cawb_host.judge.inputs.guard import Guard
 from cawb_host.judge.compare.gpu_output import expected, known
+from cawb_host.judge.compare.decided import Decided
 from cawb_host.judge.compare.terms import Terms
 from cawb_host.judge.task.runner import made_on
 from cawb_host.judge.task.wide import Both
@@ -44,12 +45,14 @@ FAR_OFF = 1e-2           # normalised rms error of eager PyTorch's with which no
 UNSURE, MOVED = 3e-5, 1e-3   # with which it is looked how far one rounding moves the reference, and too far
 MOST_TOLD = 1000         # characters of why
 FEW = 1 << 17            # elements of inputs
+ALL = "!"                # behind a kind: inputs that say something of each output, not of one at least
 PRIVATE = 256 << 20      # bytes of inputs up to which a trial has them to itself
 
 
 class Trial:
     def __init__(self, trials, seed, case=None, level="free"):
-        self.trials, self.runner, self.seed, self.case = trials, trials.runner, seed, case
+        self.trials, self.runner, self.seed = trials, trials.runner, seed
+        self.case, self.whole = (case[:-1], True) if case and case.endswith(ALL) else (case, False)
         self.level = level       # see host/judge/battery.py
         self._inputs, self.private = self.make_inputs(), True
         layout = Layout()
@@ -57,7 +60,7 @@ class Trial:
             self.specs = describe_all(self.inputs, layout, self.runner.task.form)
         self.share_size = layout.size
         self.precision = None
-        self._expected = self._terms = self._plain = self._unfit = None
+        self._expected = self._terms = self._plain = self._unfit = self._decided = None
 
     def make_inputs(self):
         """From the seed alone; see host/judge/battery.py and host/judge/relations.py."""
@@ -66,10 +69,10 @@ class Trial:
         inputs = self.runner.inputs(self.seed)
         choices = (self.trials.choices, self.seed) if places.stage_of(self.case) else None
         if self.case and not choices and self.few(inputs):
-            made = battery.apply(self.case, mapped(inputs, torch.Tensor.cpu), self.level, self.trials.fixed)
+            made = battery.apply(self.case, mapped(inputs, torch.Tensor.cpu), self.level, self.trials.scene)
             return mapped(made, lambda t: t.to(self.runner.device))
         with made_on(self.runner.device):
-            return battery.apply(self.case, inputs, self.level, self.trials.fixed, choices)
+            return battery.apply(self.case, inputs, self.level, self.trials.scene, choices)
 
     def few(self, inputs):
         """Whether a kind of inputs on a GPU is drawn on the processor, and copied: of few elements some hundred launches take longer.
@@ -133,13 +136,19 @@ class Trial:
         """Why nothing can be learnt from these inputs, or None: the reference is not finite, PyTorch itself is
         far from it, or one rounding moves it far: then two right programs are far apart, and which of them is near is chance.
         No candidate has a part in that. What it raises is for the caller."""
+        each = self.unfit_outputs()
+        enough = len(each) == len(self.expected()) or each and (self.whole or self.case is None)
+        return next(iter(each.values())) if enough else None
+
+    def unfit_outputs(self):
+        """The same by number of output."""
         if self._unfit is None:
             expected = self.expected()
             known(expected)
-            found = (self.unfit_output(i, e) for i, e in enumerate(expected)
-                     if e.dtype.is_floating_point and self.case not in battery.STRANGE)
-            self._unfit = next((why for why in found if why), "")
-        return self._unfit or None
+            found = {i: self.unfit_output(i, e) for i, e in enumerate(expected)
+                     if e.dtype.is_floating_point and self.case not in battery.STRANGE}
+            self._unfit = {i: why for i, why in found.items() if why}
+        return self._unfit
 
     def unfit_output(self, number, e):
         error = e.eager_error["nrms"] or 0
@@ -172,6 +181,14 @@ class Trial:
             self._plain = {i: ([e.measure(outs[i]) for outs in made], [terms.look(i, outs[i]) for outs in made])
                            for i, e in enumerate(expected) if made and terms and i in terms.sizes}
         return self._plain
+
+    def decided(self):
+        """Between which values each element of an output of whole numbers may lie, made once (compare/decided.py); None
+        where there is no float64 reference."""
+        if self._decided is None and self.precision == "float64":
+            floats = [t.dtype for t, _ in self.leaves() if t.is_floating_point()]
+            self._decided = Decided(self.runner, self, min(floats or [torch.float32], key=lambda d: d.itemsize))
+        return self._decided
 
     def largest(self):
         """The largest magnitude among inputs that are finite."""
@@ -217,7 +234,8 @@ class Trials:
         self.relations = None    # see host/judge/relations.py
         self.guarded = False     # has it operators that stop a GPU? see host/judge/guard.py
         self.shapes = []         # of outputs
-        self.fixed = set()       # numbers of input tensors that are the same for every seed
+        self.scene = battery.Scene(set())    # what is known of its inputs
+        self.ambiguous = False   # has it operators that may give equal values any order?
         self.choices = None      # along what the task chooses; see host/judge/places.py
         self.level = {}          # by kind: how far inputs may reach, as far as is known,
         self.lowered = {}        # and why no further

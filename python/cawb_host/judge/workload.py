@@ -6,10 +6,12 @@ import torch
 
 from cawb_host.judge import admission
 from cawb_host.judge.inputs import battery
+from cawb_host.judge.compare import decided
 from cawb_host.judge.compare import freivalds
 from cawb_host.judge.compare import native
 from cawb_host.judge.compare import relations
 from cawb_host.judge.compare import roundings
+from cawb_host.judge.compare import slope
 from cawb_host.base.fault import Fault, Refused
 from cawb_host.judge.compare.gpu import Judge, Readback
 from cawb_host.judge.task.runner import Runner, seed_all
@@ -49,6 +51,7 @@ class Workload(Study):
             self.judge = judge_of(judge, device)
             native.open_library(library)
             self.trials = Trials(self.runner, self.judge)
+            self.held = []                           # what of its inputs never varies
             self.unseen = []                         # weights that hardly show in the output
             self.varied = [] if weights_seed is None else self.vary(init_seed, weights_seed)
             self.study(init_seed)
@@ -224,7 +227,11 @@ class Workload(Study):
         if late:
             changed = self.shared.finish(watched, back)
         self.note_roundings(trial, entries)
+        slope.note(trial.expected(), entries, self.slot)
         self.look_again(trial, entries)
+        for i, why in trial.unfit_outputs().items() if trial.case and not relations.stage_of(trial.case) else ():
+            for entry in entries[i]:
+                entry["unfit"] = why
         if relations.stage_of(trial.case):   # the same seed would find what is held now
             self.trials.drop(trial)
         self.trials.trim()
@@ -249,6 +256,8 @@ class Workload(Study):
         always = trial.case in ("mixed", "heavy") and self.inputs_size + self.outputs_size <= PRIVATE
         for i, e in enumerate(trial.expected()):
             for slot, entry in enumerate(entries[i]):
+                if entry.get("mismatches") and not e.index:
+                    decided.note(trial, i, self.slot(i, slot), entry)
                 if not e.dtype.is_floating_point or entry.get("scale") is None:
                     continue
                 if trial.case and entry["scale"] < SLIGHT:

@@ -75,7 +75,7 @@ class Battery(unittest.TestCase):
         self.assertTrue(torch.equal(self.make("mixed", ends), self.make("mixed", ends).sort().values))
         known = torch.arange(50)                # random ones that ascend go on to do so, the same ones always do not
         self.assertTrue(torch.equal(self.make("mixed", known), known))
-        self.assertFalse(torch.equal(self.make("mixed", known, fixed={0}), known))
+        self.assertFalse(torch.equal(self.make("mixed", known, scene=battery.Scene(fixed={0})), known))
 
     def test_a_mask_allows_other_places_and_each_row_one(self):
         mask = torch.ones(40, 40, dtype=torch.bool).tril()
@@ -136,10 +136,10 @@ class Battery(unittest.TestCase):
         near = [0, 0, 0]
         for seed in range(40):
             for i, (own, fixed) in enumerate(((places, {0}), (mask, ()), (ids, ()))):
-                made = self.make("mixed", own, seed, fixed=fixed)
+                made = self.make("mixed", own, seed, scene=battery.Scene(fixed=fixed))
                 share = (made == own).float().view(-1, own.shape[-1]).mean(1)
                 near[i] += int(((share >= 0.75) & (share < 1)).sum())
-            self.assertEqual(self.make("mixed", places, seed, fixed={0}).sort().values.tolist(), places.tolist())
+            self.assertEqual(self.make("mixed", places, seed, scene=battery.Scene(fixed={0})).sort().values.tolist(), places.tolist())
         self.assertTrue(near[0] >= 8 and min(near[1:]) >= 80, near)
 
     def test_large_ones_are_made_in_pieces(self):

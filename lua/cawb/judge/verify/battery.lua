@@ -33,21 +33,22 @@ local least_normal = { float32 = 1.17e-38, bfloat16 = 1.17e-38, float16 = 6.1e-5
 
 local function unsuitable_output(o, case)
   local e = o.eager
+  if o.unfit then return o.unfit end
   if case ~= "nan" and case ~= "nonfinite" and (o.odd or 0) > 0 then return "the reference is not finite" end
   if o.scale and o.scale > overflows[o.dtype] then return "the reference is out of the type's range" end
   if not (e and e.worst and e.nrms and e.nrms <= 1e-2) then return "PyTorch itself is far from the reference" end
 end
 
--- Indices say something where it is known what they point to.
+-- Indices say something where it is known what they point to, other whole numbers wherever there is one right value.
 local function unsuitable_whole(o, case)
-  if not o.index then return "its outputs are whole numbers, where equals may be ordered differently" end
+  if not o.index then return o.unsure end
   if case == "nan" or case == "nonfinite" then return "PyTorch documents no place for NaN among values in order" end
   if not (o.index.eager <= 1e-2) then return "PyTorch itself is far from the reference" end
 end
 
 --- Why a kind says nothing of this task: the reference has values that are no numbers, PyTorch's own result is far
---- from it, or one rounding moves it far; or nil. Of several outputs those of whole numbers of which it
---- says nothing are no longer held against anybody.
+--- from it, or one rounding moves it far; or nil. Of several outputs those of which it says nothing are `spared`; each other one
+--- is judged as if it were alone.
 function M.unsuitable(task, compared, case)
   if compared.unfit then return compared.unfit end
   if (case == "nan" or case == "nonfinite") and has_structure(task) then
@@ -57,13 +58,20 @@ function M.unsuitable(task, compared, case)
   for i, o in ipairs(outs) do
     local constant = ((task.results or {})[i] or {}).source == "const"     -- a number that the task has for all inputs
     local no = not o.mismatches and unsuitable_output(o, case) or o.mismatches and not constant and unsuitable_whole(o, case)
-    if no and (o.index or not o.mismatches) then return no end
-    if no then spared[#spared + 1], why = i, no end
+    if no then spared[#spared + 1], why = i, why or no end
   end
   if #spared == #outs then return why end
   for _, slot in ipairs(compared.slots) do
-    for _, i in ipairs(spared) do slot[i].mismatches = 0 end
+    for _, i in ipairs(spared) do slot[i].spared = true end
   end
+  compared.spared = #spared > 0
+end
+
+local all = "!"                                -- as in python/cawb_host/judge/trials.py
+
+--- Where a kind said nothing of some outputs: the same kind nearer to the task's own inputs, where it says something of each.
+function M.nearer(case, compared)
+  if compared.spared and not case:find("[:!]") then return { case = case .. all, kind = case .. all } end
 end
 
 local well_conditioned = { mixed = true, integers = true, edges = true, ties = true }
@@ -137,7 +145,9 @@ end
 function M.weigh(task, compared, report, case, battery, tolerance)
   local name, stage = case:match "^(%a+):(%d+)$"
   if name == "places" then name, case = nil, name end
-  local seen = case == "places" and battery[case] or { error = { eager = {} } }      -- of all of its stages
+  local of_each = case:sub(-1) == all
+  case = of_each and case:sub(1, -2) or case
+  local seen = (case == "places" or of_each) and battery[case] or { error = { eager = {} } }      -- of all of its stages
   battery[name or case] = seen
   if name and tonumber(stage) == task.held[name].stages then
     return weigh_relation(task, compared, report, name, seen, tolerance)
@@ -146,9 +156,10 @@ function M.weigh(task, compared, report, case, battery, tolerance)
     return why and ("on inputs for the relation '%s': %s"):format(name, why)
   end
   seen.lowered = compared.lowered
-  seen.left_out = M.unsuitable(task, compared, case)
-  if seen.left_out then
-    M.unsuited(task, case)
+  local left_out = M.unsuitable(task, compared, case)
+  if left_out then
+    seen.left_out = not of_each and left_out or nil
+    M.unsuited(task, of_each and case .. all or case)
     return nil
   end
   verdict.note_error(seen.error, compared)
@@ -157,8 +168,10 @@ function M.weigh(task, compared, report, case, battery, tolerance)
   return why and ("on inputs of the kind '%s': %s"):format(case, why)
 end
 
-local function has_indices(task)
-  for _, o in ipairs(task.outputs) do if o.index then return true end end
+local wholes = { int64 = true, int32 = true, int16 = true, int8 = true, uint8 = true, bool = true }
+
+local function has_wholes(task)
+  for _, o in ipairs(task.outputs) do if o.index or wholes[o.dtype] then return true end end
   return false
 end
 
@@ -185,7 +198,7 @@ end
 function M.kinds(task, verify, asked)
   local list = asked or verify.battery
   list = (M.is_huge(task, verify) and #list > 0) and verify.huge or list
-  return (asked or has_indices(task)) and list or without(list, "ties")
+  return (asked or has_wholes(task)) and list or without(list, "ties")
 end
 
 --- The kind of which every second timed input is: what is timed must not be told from what is

@@ -7,6 +7,8 @@ and of eager PyTorch's output come with the first of them.
 import torch
 
 from cawb_host.judge.compare import gpu
+from cawb_host.judge.compare import slope
+from cawb_host.judge.compare.apart import Apart
 from cawb_host.judge.compare.gpu import Readback
 from cawb_host.judge.compare.reference import (CLASSES, FAR, Expected, blank, describe, describe_index, grid, item, nothing, place,
                        statistics)
@@ -41,9 +43,12 @@ class Judged:
         self.judge, self.dtype, self.shape = judge, eager.dtype, list(eager.shape)
         self.numel = eager.numel()
         self.rows, self.cols = grid(self.shape)
-        self.reference = reference.to(torch.float64).reshape(self.rows, self.cols)
+        self.apart = Apart(reference, eager)
+        self.reference = self.apart.without(reference.to(torch.float64)).reshape(self.rows, self.cols)
+        eager = self.apart.without(eager).contiguous()
         self.known = judge.reference(self.reference)
         self.first = self.launch(rows_of_bytes(eager))
+        self.eager_slope = slope.of(eager, self.reference) if self.numel >= slope.LEAST else None
         self.rms = self.scale = self.zeros = self.odd = self.eager_error = None  # until they have been read back
 
     def bytes(self):
@@ -56,7 +61,14 @@ class Judged:
     def begin(self, outs, poison, back):
         """Compare outputs that lie in the rows of a matrix of bytes; the handle is for
         finish(), once `back` has been read."""
+        self.told = [self.apart.describe(self.values(out)) for out in outs] if self.apart.mask is not None else []
+        if self.told:
+            outs = torch.cat([rows_of_bytes(self.apart.without(self.values(out)).contiguous()) for out in outs])
         return self.begin_known(back), back.add(self.launch(outs, poison))
+
+    def values(self, out):
+        """One row of bytes as the output that it is."""
+        return out[:self.numel * self.dtype.itemsize].view(self.dtype).view(self.shape)
 
     def begin_known(self, back):
         if self.first is None:
@@ -76,12 +88,15 @@ class Judged:
         """One entry per output."""
         self.finish_known(handles[0], back)
         values = back.numbers(handles[1])
-        return [self.entry(values[i:i + gpu.FIELDS]) for i in range(0, len(values), gpu.FIELDS)]
+        entries = [self.entry(values[i:i + gpu.FIELDS]) for i in range(0, len(values), gpu.FIELDS)]
+        for entry, told in zip(entries, self.told):
+            entry["apart"] = told
+        return entries
 
     def measure(self, out):
         """The errors of an output that PyTorch made."""
         back = Readback()
-        handles = self.begin_known(back), back.add(self.launch(rows_of_bytes(out)))
+        handles = self.begin_known(back), back.add(self.launch(rows_of_bytes(self.apart.without(out).contiguous())))
         back.read()
         self.finish_known(handles[0], back)
         return self.errors(back.numbers(handles[1]))
@@ -154,6 +169,8 @@ class JudgedExactly:
         describe_index(entry, self, values)
         if entry["mismatches"]:
             index = int(tally[gpu.FIRST])
-            entry["first"] = {"index": place(index, self.shape), "got": item(values, index),
-                              "want": item(self.reference, index)}
+            entry["first"] = self.about(values, index)
         return entry
+
+    def about(self, out, index):
+        return {"index": place(index, self.shape), "got": item(out, index), "want": item(self.reference, index)}

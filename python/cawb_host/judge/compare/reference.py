@@ -16,6 +16,8 @@ import sys
 import torch
 
 from cawb_host.judge.compare import native
+from cawb_host.judge.compare import slope
+from cawb_host.judge.compare.apart import Apart
 from cawb_host.base.tensors import BITS, bits, number
 
 CLASSES = ("nan", "nan_missing", "inf_mismatch")  # ways to be of the wrong kind
@@ -39,10 +41,12 @@ class Expected:
                 self.eager = eager
             return
         self.rows, self.cols = grid(self.shape)
-        self.reference = reference.to(torch.float64).reshape(self.rows, self.cols)
+        self.apart = Apart(reference, eager)
+        self.reference = self.apart.without(reference.to(torch.float64)).reshape(self.rows, self.cols)
         self.far = FAR[self.dtype]
         self.measure_scale()
         self.eager_error = self.measure(eager)
+        self.eager_slope = slope.of(self.apart.without(eager), self.reference) if self.numel >= slope.LEAST else None
 
     def bytes(self):
         copies = 2 if self.exact and self.eager is not None else 1
@@ -53,6 +57,7 @@ class Expected:
         """The errors of an output that PyTorch made."""
         if self.exact:
             return {"mismatches": mismatches(out, self.reference)[0]}
+        out = self.apart.without(out)
         found = self.errors(out)
         if found["worst"] is None:
             found = self.classes(out, dict.fromkeys(CLASSES, 0))
@@ -92,6 +97,8 @@ class Expected:
         entry = blank(self)
         if self.exact:
             return self.compare_exact(entry, out, poison)
+        if self.apart.mask is not None:
+            entry["apart"], out = self.apart.describe(out), self.apart.without(out)
         if not is_nan(poison, self.dtype):
             entry["unwritten"] = self.unwritten(out, poison)
         found = self.errors(out)
@@ -106,9 +113,11 @@ class Expected:
                      eager=self.eager_error)
         describe_index(entry, self, out)
         if count:
-            entry["first"] = {"index": place(index, self.shape),
-                              "got": item(out, index), "want": item(self.reference, index)}
+            entry["first"] = self.about(out, index)
         return entry
+
+    def about(self, out, index):
+        return {"index": place(index, self.shape), "got": item(out, index), "want": item(self.reference, index)}
 
     def at(self, out, index):
         if index is None:

@@ -125,7 +125,7 @@ class Terms:
             moves = Moves(runner.device, seed, probe, MOVE)
             outs = runner.forward_near(inputs, seed, moves.factor, moves)
             for i in floats:
-                moved = outs[i][1].reshape(expected[i].reference.shape).sub_(expected[i].reference)
+                moved = expected[i].apart.without(outs[i][1]).reshape(expected[i].reference.shape).sub_(expected[i].reference)
                 moved = moved.square_().nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
                 far[i].append(moved.mean())
                 self.sizes[i] = moved.add_(self.sizes[i])
@@ -157,7 +157,7 @@ class Terms:
     def look(self, i, out):
         e, sizes = self.expected[i], self.sizes[i]
         rows, cols = grid(e.shape)
-        out, look = out.reshape(rows, cols), Look(e, rows, cols)
+        out, look = e.apart.without(out).reshape(rows, cols), Look(e, rows, cols)
         if e.scale and native.fetches(out):
             return look.native(native.look(*self.near(i, out), look))
         step = max(1, ELEMENTS // max(1, cols))

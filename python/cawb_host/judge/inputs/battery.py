@@ -14,6 +14,7 @@ import math
 import torch
 
 from cawb_host.judge.inputs import places
+from cawb_host.judge.inputs.meeting import Scene, meets
 from cawb_host.judge.inputs import whole_numbers
 from cawb_host.judge.inputs.draws import (all_but_one, blemished, both_signs, chance, echoed, either, few_levels, few_of, heavy_tailed, leaning,
                               near_levels, nearly, normal, nothing, one_sign, planted, power, spread, spread_of, swept,
@@ -29,6 +30,7 @@ TINY = {torch.float16: 1e-6, torch.bfloat16: 1e-39, torch.float32: 1e-39, torch.
 for narrow in STORED:                    # of 8 bits; the largest are 448 and 57344
     LARGEST[narrow], HUGE[narrow], TINY[narrow] = 64.0, 64.0, 2.0 ** -9
 ANYWHERE = LEVELS[:2]
+MINUTE = 0.2                             # share of rows in `heavy` that are far below all others
 SHORT, LONG, PARTS = 8, 1024, 8          # a run of rows, a row alone, and what it is cut into
 
 
@@ -124,11 +126,6 @@ def integers(like):
     return cut(like, torch.where(spread(rows).unsqueeze(1) < (0.5 if rows > 1 else float(chance(0.5))), shares, made))
 
 
-def eighths(like):
-    """Few bits: sums of some are exact in every type."""
-    return (normal(*flat(like).shape) * 8).round_().clamp_(-32, 32) / 8
-
-
 def ties(like):
     """Few values, far apart or next to one another: largest and smallest come many times, or
     nearly, and not always at the front. Rows and columns that are nearly another's make what is
@@ -159,6 +156,9 @@ def heavy(like):
     low, high = (-4, 2) if like.element_size() <= 2 else (-10, 3)
     scales = torch.exp2((high - low) * spread(made.shape[0]) + low)
     scales = torch.where(which == 0, 1.0, scales)
+    if like.dtype != torch.float16 and like.element_size() > 1:      # some rows are minute, and no number is denormal
+        minute = torch.randperm(len(made))[:max(int(len(made) >= 4 or chance(MINUTE)), int(MINUTE * len(made)))]
+        scales[minute] = power(-40, -12, len(minute))
     return cut(like, of_one_sign(made) * scales.unsqueeze(1))
 
 
@@ -370,9 +370,8 @@ def mixture_of(kinds):
 SCATTERED = ((both_signs, 5), (one_sign, 2), (heavy_tailed, 1), (few_levels, 0.5))
 
 
-def apply(case, inputs, level="free", fixed=(), choices=None):
-    """Inputs of one case, from torch's generator as it stands; the task's own without one. `fixed`
-    are the numbers of tensors that are the same for every seed; `choices` see drawn()."""
+def apply(case, inputs, level="free", scene=Scene(), choices=None):
+    """Inputs of one case, from torch's generator as it stands; the task's own without one. `choices` see drawn()."""
     if case is None:
         return inputs
     if case not in CASES and not (places.stage_of(case) and choices):
@@ -382,13 +381,18 @@ def apply(case, inputs, level="free", fixed=(), choices=None):
     if level == "again":
         torch.manual_seed(int(torch.randint(1 << 62, ())))
 
-    number = iter(range(1 << 30))
+    number, floats = iter(range(1 << 30)), []
+    mapped(inputs, lambda t: floats.append(t) if t.is_floating_point() else None)
 
     def change(tensor):
-        known = next(number) in fixed
+        at = next(number)
         if not tensor.is_floating_point():
-            return tensor if level == "given" else whole_numbers.drawn(tensor, known)
+            if level == "free" and at in scene.data and not (case == "integers" and floats):     # there all is exact
+                return whole_numbers.by_type(tensor)
+            return tensor if level == "given" else whole_numbers.drawn(tensor, at in scene.fixed, scene.tables.get(at))
         made = drawn(case, tensor, choices)
+        if level in ANYWHERE:
+            made = meets(case, tensor, made, scene, floats, largest(tensor))
         if level not in ANYWHERE:
             reach(flat(made), tensor)
         return in_order(made, tensor) if level == "given" else made

@@ -13,6 +13,7 @@ import sys
 import torch
 
 from cawb_host.base.fault import Fault, kind_of
+from cawb_host.judge.task import own_type
 from cawb_host.judge.task.taps import Taps
 from cawb_host.judge.task.vary import varied
 from cawb_host.judge.task.wide import Both, Wide, widened
@@ -54,6 +55,7 @@ class Runner:
         self.weights = None     # how they are varied: see vary()
         self.module = self.build()
         self.wide_module = self.near_module = None
+        self.own_type = torch.float32       # of the task's numbers; see own_type.py
         self.repeatable = True  # else float64 would draw other random numbers
         # Whether cuDNN may choose among all of its algorithms: of transposed convolutions the repeatable ones may take
         # fifteen times as long. Where the others do not repeat themselves study.py takes that back.
@@ -138,6 +140,7 @@ class Runner:
         """The same in float64, or None where the task does not allow it."""
         if not self.repeatable:
             return None
+        self.own_type = own_type.of(inputs, self.module)
         try:
             if self.wide_module is None or self.changes_module:
                 self.wide_module = widened(self.copy())
@@ -156,6 +159,7 @@ class Runner:
         """The reference in float64, under a dispatch mode. `moved` makes private, moved copies of its factors, weights
         too."""
         module, given = self.near()
+        self.own_type = own_type.of(inputs, self.module)
         for tensor, data in given:
             tensor.data = moved(data)
         return self.call(module, mapped(inputs, moved), seed, Both(Wide(), mode), torch.float64)
@@ -188,11 +192,15 @@ class Runner:
         module, before = self.adapted(module), versions(args)
         try:
             with self.task.blame("Model.forward"), torch.no_grad(), made_on(self.device), \
-                    self.task.elsewhere(self.device), self.taps(default), mode or contextlib.nullcontext():
+                    self.task.elsewhere(self.device), self.taps(default), self.kept(default), mode or contextlib.nullcontext():
                 result = module(*args)
         finally:
             torch.set_default_dtype(usual)
         return self.written(args, before) if result is None else result
+
+    def kept(self, dtype):
+        source = getattr(self.task, "module", None)
+        return own_type.kept(self.own_type, vars(source) if source else {}) if dtype is torch.float64 else contextlib.nullcontext()
 
     def taps(self, dtype):
         return Taps() if dtype is torch.float64 and self.device.type == "cuda" else contextlib.nullcontext()

@@ -1,0 +1,39 @@
+"""An error that every element has, such as a factor of 1.003: the regression of the error on the reference.
+
+Rounding goes up and down: over n elements it comes to a roundoff divided by the root of n. An output in 16 bits may be off by
+that type's roundoff in each element, and hides a factor there that the regression shows.
+"""
+import torch
+
+LEAST, MOST = 256, 1 << 20               # elements, and of how many of them
+
+
+def sampled(tensor):
+    tensor = tensor.reshape(-1)
+    return tensor[::max(1, tensor.numel() // MOST)].to(torch.float64)
+
+
+def of(out, reference):
+    """(factor, offset beside the root mean square, elements that count), as tensors where `out` lies: what the error is a multiple
+    of the reference by. Elements count as many as equal ones would have to be."""
+    ref, got = sampled(reference), sampled(out)
+    both = ref.isfinite() & got.isfinite() & ((ref.to(out.dtype).to(torch.float64) != ref) | (got != ref))    # rounded, or off
+    ref, d = torch.where(both, ref, 0.0), torch.where(both, got - ref, 0.0)
+    top = ref.abs().max().clamp(min=1e-300)
+    ref, d = ref / top, d / top                      # squares of squares stay finite
+    square = (ref * ref).sum().clamp(min=1e-300)
+    factor = (d * ref).sum() / square
+    mean = d.sum() / (square * both.sum().clamp(min=1)).sqrt()
+    return torch.stack((factor, mean, square * square / (ref ** 4).sum().clamp(min=1e-300)))
+
+
+def numbers(found):
+    return {"factor": float(found[0]), "offset": float(found[1]), "elements": float(found[2])}
+
+
+def note(expected, entries, slot_of):
+    """Notes what outputs of 16 bits come to; others are held to less than such a factor anyway."""
+    for i, e in enumerate(expected):
+        if e.dtype.is_floating_point and e.dtype.itemsize == 2 and e.eager_slope is not None:
+            for slot, entry in enumerate(entries[i]):
+                entry["slope"] = dict(numbers(of(e.apart.without(slot_of(i, slot)), e.reference)), eager=numbers(e.eager_slope))
