@@ -61,17 +61,23 @@ function Accesses:values(node, list, first)
   return body:text()
 end
 
---- C that writes every root. `known` is a list of { node, indices, name }; `at(root)` are a root's own indices.
---- Where there are several elements, each of a list of `known` and `at` is for one of them.
-function Accesses:write(known, at, first)
-  local lanes = type(at) == "table" and at or { at }
-  local body = body_of(self, #lanes)
+--- A write of elements of a node at each of these indices, each in a variable of this name, "%d" in it for the number of the element:
+--- known = { { node, indices, name } }, at = { function that returns a root's own indices, for each element }.
+function M.written(x, list, name)
+  local write = { known = {}, at = {} }
+  for k, i in ipairs(list) do write.known[k], write.at[k] = { x, i, name:format(k - 1) }, M.same_place(x, i) end
+  return write
+end
+
+--- C that writes every root, behind a line that this needs, if any: `write` as M.written makes it.
+function Accesses:write(write, first)
+  local body = body_of(self, #write.at)
   if first then body:line(first) end
   body.known_only = { [self.anchor] = true }
-  for _, one in ipairs(known) do body:know(table.unpack(one)) end
+  for _, one in ipairs(write.known) do body:know(table.unpack(one)) end
   for _, root in ipairs(self.kernel.roots) do
     local list, texts = {}, {}
-    for k, where in ipairs(lanes) do
+    for k, where in ipairs(write.at) do
       list[k] = where(root)
       texts[k] = body:value(root, list[k])
     end
@@ -89,12 +95,14 @@ function M.walk(kernel, anchor, known)
 end
 
 --- Refuses where the kernel's roots do not follow from `anchor` element by element: one has another number of elements, or needs the
---- anchor at another place. `known` and `at` as those of Accesses:write.
-function M.follow(kernel, anchor, known, at)
+--- anchor at another place. The writes are as Accesses:write takes them.
+function M.follow(kernel, anchor, ...)
   M.alike(kernel, anchor)
-  local walk = M.walk(kernel, anchor, known)
-  for _, root in ipairs(kernel.roots) do
-    for _, where in ipairs(type(at) == "table" and at or { at }) do walk:value(root, where(root)) end
+  for _, write in ipairs { ... } do
+    local walk = M.walk(kernel, anchor, write.known)
+    for _, root in ipairs(kernel.roots) do
+      for _, where in ipairs(write.at) do walk:value(root, where(root)) end
+    end
   end
 end
 

@@ -142,17 +142,14 @@ local function open_of(list)
   end
 end
 
--- What is written of a result, and of two neighbours if a row has an even number: { known =, at = } as Accesses:write takes them.
+-- What is written of a result, and of two neighbours if a row has an even number.
 local function writes(x, s)
-  local row, one = index.var("row", s.m), index.var("column", s.v)
-  local place = at(x.shape, row, one)
-  local single, two = { known = { { x, place, "result" } }, at = accesses.same_place(x, place) }, { known = {}, at = {} }
-  if s.v % 2 ~= 0 then return single end
-  for lane, name in ipairs { "left", "right" } do
-    local i = at(x.shape, row, index.plus(index.scale(index.var("pair", s.v // 2), 2), lane - 1))
-    two.known[lane], two.at[lane] = { x, i, name }, accesses.same_place(x, i)
-  end
-  return single, two
+  local row, pair = index.var("row", s.m), index.scale(index.var("pair", s.v // 2), 2)
+  local one = accesses.written(x, { at(x.shape, row, index.var("column", s.v)) }, "result")
+  if s.v % 2 ~= 0 then return one end
+  local two = accesses.written(x, { at(x.shape, row, pair), at(x.shape, row, index.plus(pair, 1)) }, "left")
+  two.known[2][3] = "right"
+  return one, two
 end
 
 -- Whether warpgroup products are used: the device has them, and the schedule asks for nothing that only products of a warp have.
@@ -184,8 +181,7 @@ local function chosen(kernel, options)
   c.known = c.plain and c.plain.known or { found.first, at(found.first.shape, row, column), "product" }
   accesses.walk(kernel, c.known[1], { c.known }):value(found.scores, c.scores_at)
   c.one, c.two = writes(x, s)
-  accesses.follow(kernel, x, c.one.known, c.one.at)
-  if c.two then accesses.follow(kernel, x, c.two.known, c.two.at) end
+  accesses.follow(kernel, x, c.one, c.two)
   why = (x.dtype == "float32" and attend or attend_half).too_large(s, most)
   if why then expression.refuse(why) end
   return c
@@ -206,7 +202,7 @@ function M.generate(kernel, options)
   factor(a, d, "value", x.inputs[2], s.n, s.v)
   d.score, d.scale, d.open = a:following(found.scores, c.scores_at, c.known), plain.scale, open_of(plain.list)
   d.hidden = hidden(found.scores, s)
-  d.put, d.put2 = a:write(c.one.known, c.one.at), c.two and a:write(c.two.known, c.two.at) or nil
+  d.put, d.put2 = a:write(c.one), c.two and a:write(c.two) or nil
   a:describe(d)
   if x.dtype ~= "float32" then
     return a:finish(is_group(options) and attend_group.generate(d, c.most, options.how) or attend_half.generate(d, c.most, options.how))

@@ -25,7 +25,7 @@ local function functions(a, x, reads_share)
     local at = { index.const(part), t, b, j }
     known[part + 1], places[part + 1] = { x, at, part == 0 and "next" or "c" }, accesses.same_place(x, at)
   end
-  f.put = a:write(known, places) .. "\nreturn;"
+  f.put = a:write { known = known, at = places } .. "\nreturn;"
   return f
 end
 

@@ -8,13 +8,13 @@ local types = require "cawb.torch.types"
 
 local M = {}
 
--- The order, and its element k as accesses take it; raises a refusal.
+-- The order, and what is written of its element k; raises a refusal.
 local function chosen(kernel)
   local x = accesses.anchor(kernel, { order = true })
   local place = accesses.along(x.shape, x.axis, index.var("k", x.shape[x.axis]))
-  local write = { x = x, known = { { x, place, "at" } }, at = accesses.same_place(x, place) }
-  accesses.follow(kernel, x, write.known, write.at)
-  return write
+  local write = accesses.written(x, { place }, "at")
+  accesses.follow(kernel, x, write)
+  return { x = x, write = write }
 end
 
 --- Whether M.generate makes a kernel; or nil and why not.
@@ -22,13 +22,13 @@ function M.accepts(kernel) return expression.attempt(chosen, kernel) end
 
 --- See the README.
 function M.generate(kernel, options)
-  local write = chosen(kernel)
-  local x, from = write.x, write.x.inputs[1]
+  local c = chosen(kernel)
+  local x, from = c.x, c.x.inputs[1]
   local outer, n, inner = accesses.around(from.shape, x.axis)
   local a = accesses.new(kernel, x)
   local d = { type = types.register(from.dtype), outer = outer, n = n, inner = inner, most = x.shape[x.axis], largest = x.largest }
   d.load = a:value(from, accesses.along(from.shape, x.axis, index.var("k", n)))
-  d.store = a:write(write.known, write.at)
+  d.store = a:write(c.write)
   return a:finish(orders.generate(a:describe(d), options))
 end
 

@@ -59,19 +59,14 @@ local function operand(a, x, names)
   return one, packs and four_of(a, x, along, names) or nil, names[along - rank + 2]
 end
 
--- What is written of each element, and of four neighbours of a row if rows are packs of them: { known =, at = } as Accesses:write takes
--- them.
+-- What is written of each element, and of four neighbours of a row if rows are packs of them.
 local function writes(x, m, n)
-  local row, place = index.var("m", m), nil
-  place = accesses.in_batch(x.shape, row, index.var("n", n))
-  local one = { known = { { x, place, "value" } }, at = accesses.same_place(x, place) }
+  local row, list = index.var("m", m), {}
+  local one = accesses.written(x, { accesses.in_batch(x.shape, row, index.var("n", n)) }, "value")
   if n % 4 ~= 0 or n == 0 or types.size(x.dtype) ~= 4 then return one end
-  local t, four = index.scale(index.var("t", n // 4), 4), { known = {}, at = {} }
-  for lane = 0, 3 do
-    place = accesses.in_batch(x.shape, row, index.plus(t, lane))
-    four.known[lane + 1], four.at[lane + 1] = { x, place, ("v[%d]"):format(lane) }, accesses.same_place(x, place)
-  end
-  return one, four
+  local t = index.scale(index.var("t", n // 4), 4)
+  for lane = 0, 3 do list[lane + 1] = accesses.in_batch(x.shape, row, index.plus(t, lane)) end
+  return one, accesses.written(x, list, "v[%d]")
 end
 
 -- Sizes and types as a description has them, and the product; raises a refusal.
@@ -83,7 +78,7 @@ local function describe(kernel)
               batch = graphs.numel { table.unpack(x.shape, 1, rank - 2) } }
   local why = products.refusal(d)
   if why then expression.refuse(why) end
-  for _, write in ipairs { writes(x, d.m, d.n) } do accesses.follow(kernel, x, write.known, write.at) end
+  accesses.follow(kernel, x, writes(x, d.m, d.n))
   return d, x
 end
 
@@ -96,8 +91,8 @@ function M.generate(kernel, options, chip)
   local a, one, four = accesses.new(kernel, x), writes(x, d.m, d.n)
   d.a, d.a4, d.along_a = operand(a, x.inputs[1], { "m", "k" })
   d.b, d.b4, d.along_b = operand(a, x.inputs[2], { "k", "n" })
-  d.store = a:write(one.known, one.at)
-  d.store4 = four and a:write(four.known, four.at, "const int t = n / 4;")
+  d.store = a:write(one)
+  d.store4 = four and a:write(four, "const int t = n / 4;")
   return a:finish(products.generate(a:describe(d), options, chip.sms))
 end
 

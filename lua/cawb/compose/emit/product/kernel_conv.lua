@@ -65,19 +65,12 @@ local function sizes(x)
            size = three({ table.unpack(in_x.shape, 3) }, 1), out = three({ table.unpack(x.shape, 3) }, 1) }
 end
 
--- What is written of each element, as Accesses:write takes it: known values, and a root's place.
-local function write(x)
-  local place = at(x)
-  return { { x, place, "value" } }, accesses.same_place(x, place)
-end
+-- What is written of each element; and of four neighbours, nil where lines are no packs of four.
+local function write(x) return accesses.written(x, { at(x) }, "value") end
 
--- The same of four neighbours; no known values where lines are no packs of four.
 local function write_four(x)
-  local known, roots = {}, {}
-  for lane, i in ipairs(four(x) or {}) do
-    known[lane], roots[lane] = { x, i, ("v[%d]"):format(lane - 1) }, accesses.same_place(x, i)
-  end
-  return known, roots
+  local list = four(x)
+  return list and accesses.written(x, list, "v[%d]")
 end
 
 local function describe(kernel, x)
@@ -94,8 +87,8 @@ local function by_window(a, d, x, chip)
   for k, n in ipairs(x.conv.taps) do taps[k] = var(names[3 - #x.conv.taps + k], n) end
   d.op, d.planes, d.weight = "product", x.shape[1] * x.shape[2], weight(a, x, taps)
   d.load4 = types.size(x.dtype) == 4 and four(x.inputs[1]) and a:values(x.inputs[1], four(x.inputs[1]), FIRST) or nil
-  local known, roots = write_four(x)
-  d.store4 = #roots > 0 and a:write(known, roots, FIRST) or nil
+  local wide = write_four(x)
+  d.store4 = wide and a:write(wide, FIRST) or nil
   return windows.generate(a:describe(d), nil, chip)
 end
 
@@ -111,8 +104,7 @@ local function chosen(kernel)
   local small = is_small(d) and not windows.refusal(d)
   local why = not small and convs.refusal(d)
   if why then expression.refuse(why) end
-  accesses.follow(kernel, x, write(x))
-  if small then accesses.follow(kernel, x, write_four(x)) end
+  accesses.follow(kernel, x, write(x), small and write_four(x) or nil)
   return x, small
 end
 

@@ -26,7 +26,7 @@ local function writes(x, reverse)
   local function at(k) return accesses.along(x.shape, x.axis, counted(k, n, reverse)) end
   local function root_at(k) return accesses.same_place(x, accesses.along(x.shape, x.axis, k)) end
   local k, type = index.var("k", n), sums[x.dtype]
-  local one, four = { known = { { x, at(k), "value" }, { x.inputs[1], at(k), "own" } }, at = root_at(k), load = at(k) }, nil
+  local one, four = { known = { { x, at(k), "value" }, { x.inputs[1], at(k), "own" } }, at = { root_at(k) }, load = at(k) }, nil
   if inner == 1 and n % 4 == 0 and n > 0 and (type == "float" or type == "int") then
     four = { known = {}, at = {}, load = {} }
     for lane, e in ipairs(neighbours(n)) do
@@ -41,9 +41,7 @@ end
 
 -- Refuses where the results cannot be written in this direction.
 local function check(kernel, x, reverse)
-  local one, four = writes(x, reverse)
-  accesses.follow(kernel, x, one.known, one.at)
-  if four then accesses.follow(kernel, x, four.known, four.at) end
+  accesses.follow(kernel, x, writes(x, reverse))
   return { x = x, reverse = reverse }
 end
 
@@ -65,8 +63,8 @@ function M.generate(kernel, options, chip)
   local x, one, four = c.x, writes(c.x, c.reverse)
   local a, outer, n, inner = accesses.new(kernel, x), accesses.around(x.shape, x.axis)
   local d = { op = x.op, type = sums[x.dtype], outer = outer, n = n, inner = inner, reverse = c.reverse, exclusive = x.exclusive }
-  d.load, d.store = a:value(x.inputs[1], one.load), a:write(one.known, one.at)
-  if four then d.load4, d.store4 = a:values(x.inputs[1], four.load, FIRST), a:write(four.known, four.at, FIRST) end
+  d.load, d.store = a:value(x.inputs[1], one.load), a:write(one)
+  if four then d.load4, d.store4 = a:values(x.inputs[1], four.load, FIRST), a:write(four, FIRST) end
   return a:finish(scans.generate(a:describe(d), options, chip.sms))
 end
 

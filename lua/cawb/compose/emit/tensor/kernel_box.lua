@@ -86,9 +86,9 @@ local function chosen(kernel, options)
   local shape, why = M.serves(x, options)
   if not shape then expression.refuse(why) end
   local own, parts = without_parts(kernel, shape)
-  local known, at = conv.write(x)
-  accesses.follow(own, x, known, at)
-  if parts then accesses.walk(own, x, known):value(parts.inputs[1], known[1][2]) end
+  local write = conv.write(x)
+  accesses.follow(own, x, write)
+  if parts then accesses.walk(own, x, write.known):value(parts.inputs[1], conv.at(x)) end
   return x, shape, own, parts
 end
 

@@ -168,17 +168,12 @@ end
 
 local FIRST = "const int t = w / 4;"
 
--- What is written of each element, and of four neighbours if lines are packs of four: { known =, at = } as Accesses:write takes them.
+-- What is written of each element, and of four neighbours if lines are packs of four.
 local function writes(x, moves, ahead)
   local shape = outs(moves)
-  local here = followed(x, moves, (place(shape, ahead)))
-  local one, four_at = { known = { { x, here, "value" } }, at = accesses.same_place(x, here) }, { known = {}, at = {} }
-  local list = four(shape, ahead)
-  for lane, at in ipairs(list or {}) do
-    at = followed(x, moves, at)
-    four_at.known[lane], four_at.at[lane] = { x, at, ("v[%d]"):format(lane - 1) }, accesses.same_place(x, at)
-  end
-  return one, list and four_at or nil
+  local one, list = accesses.written(x, { followed(x, moves, (place(shape, ahead))) }, "value"), four(shape, ahead)
+  for lane, at in ipairs(list or {}) do list[lane] = followed(x, moves, at) end
+  return one, list and accesses.written(x, list, "v[%d]") or nil
 end
 
 -- Why a reduce's geometry is not for these kernels, or nil. `ahead`: dimensions in front that are no space.
@@ -198,8 +193,7 @@ local function chosen(kernel)
   local why = refusal(moves, ahead) or windows.refusal(d)
   if why then expression.refuse(why) end
   local one, all = writes(x, moves, ahead)
-  accesses.follow(kernel, x, one.known, one.at)
-  if all then accesses.follow(kernel, x, all.known, all.at) end
+  accesses.follow(kernel, x, one, all)
   return { x = x, from = from, ahead = ahead, d = d, one = one, four = all, planes = select(2, place(outs(moves), ahead)) }
 end
 
@@ -213,7 +207,7 @@ function M.generate(kernel, options, chip)
   d.load, d.planes = a:value(c.from, (place(c.from.shape, c.ahead))), c.planes
   local list = types.size(c.from.dtype) == 4 and four(c.from.shape, c.ahead)
   d.load4 = list and a:values(c.from, list, FIRST) or nil
-  d.store, d.store4 = a:write(c.one.known, c.one.at), c.four and a:write(c.four.known, c.four.at, FIRST) or nil
+  d.store, d.store4 = a:write(c.one), c.four and a:write(c.four, FIRST) or nil
   return a:finish(windows.generate(a:describe(d), options, chip))
 end
 
