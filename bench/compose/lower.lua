@@ -111,7 +111,7 @@ for _, entry in ipairs(assert(suites.load(path))) do
     results[#results + 1], lines[#lines + 1] = row, line_of(row)
     io.stderr:write(table.concat(lines[#lines], "  "), row.refused and "  " .. row.refused or "", "\n")
     if row.refused then
-      local word = row.refused:match "(aten%.[%w_]+)" or row.refused:sub(1, 70)
+      local word = row.refused:match "^([%w_.]+)%(" or row.refused:sub(1, 70)
       refused[word] = (refused[word] or 0) + 1
     end
   end
