@@ -73,6 +73,28 @@ check.test("a batch that no small number divides shrinks too", function()
   assert(all.task.batch_size < 5461 and (all.task.rows or 5461) == 5461, s.text)
 end)
 
+check.test("a constructor may cast the module", function()
+  local path = check.write(folder .. "/casts.py", [[
+import torch
+import torch.nn as nn
+batch_size = 4096
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(64, 64)
+        self.to(torch.bfloat16)
+    def forward(self, x):
+        return self.line(x)
+def get_inputs():
+    return [torch.rand(batch_size, 4096, 64, dtype=torch.bfloat16)]
+def get_init_inputs():
+    return []
+]])
+  local s, _, why = fit(path)
+  assert(s, why)
+  assert(s.fits and #s.changes == 1, s.text)
+end)
+
 check.test("a constructor may ask what numbers a tensor has", function()
   local path = check.write(folder .. "/asks.py", [[
 import torch

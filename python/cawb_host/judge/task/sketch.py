@@ -1,5 +1,7 @@
 """A sketch of a task: its shapes and op graph, from tensors without data. A task of any size takes no memory and
 no time, so that sizes can be tried."""
+from unittest import mock
+
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode, unset_fake_temporarily
 
@@ -35,12 +37,18 @@ def sketch(path, overrides, seed, device):
 def built(task):
     """The module: without data, unless its constructor asks what numbers a tensor has, as of torch.linspace."""
     try:
-        return task.build()
+        with mock.patch("torch.utils.swap_tensors", cast):
+            return task.build()
     except Fault as fault:
         if DataDependentOutputException.__name__ not in fault.message:
             raise
     with unset_fake_temporarily():
         return task.build()
+
+
+def cast(param, other):
+    """In place of a swap, by which a module that casts itself has fake parameters cast: PyTorch refuses it where one was filled."""
+    param.data = other.data
 
 
 def describe_all(task, module, inputs, outputs, recorder):
