@@ -53,7 +53,7 @@ end)
 
 -- Sets of a kernel: four where all remainders are apart, one where all are joined.
 local function sets_of(layer)
-  local way = { arch = "sm_90a", conv = "packed" }
+  local way = { arch = "sm_90a", conv = "packed", chip = composed.chip {} }
   local kernel = assert(composed.make("return self.c(x)", "[torch.randn(8, 64, 32, 32)]", "self.c = nn." .. layer, way)).kernels[1]
   return #conv.geometry(kernel, kernel.members[1] or kernel.roots[1], way).sets
 end
