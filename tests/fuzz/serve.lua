@@ -9,6 +9,7 @@ local http = require "cawb.learn.serve.http"
 local mcp = require "cawb.learn.serve.mcp"
 local openenv = require "cawb.learn.serve.openenv"
 local score = require "cawb.learn.serve.score"
+local sessions = require "cawb.learn.serve.sessions"
 local tasks = require "cawb.learn.serve.tasks"
 
 local count, seed = math.tointeger(tonumber(arg[1] or 10000)), math.tointeger(tonumber(arg[2] or 1))
@@ -38,9 +39,9 @@ local function new_episode()
   return setmetatable({ work = { run = run }, instructions = "" }, Episode)
 end
 
-local env = openenv.new { tasks = served, most = 4, sessions_open = function() return 0 end, new_episode = new_episode, log = error,
-  metrics = { add = function() end } }
-local rpc = mcp.new { tasks = served, most = 8, count = function() return 0 end, new_episode = new_episode, idle = 0, log = error }
+local all_sessions = sessions.new(16)
+local env = openenv.new { tasks = served, sessions = all_sessions, new_episode = new_episode, log = error, metrics = { add = function() end } }
+local rpc = mcp.new { tasks = served, sessions = all_sessions, new_episode = new_episode, idle = 0, log = error }
 local routes = { ["POST /score"] = function(r) return scores:post(r) end, ["GET /score/*"] = function(r, id) return scores:get(r, id) end }
 for _, face in ipairs { env, rpc, dialects.new { tasks = served, score = scores } } do
   for name, f in pairs(face:routes()) do routes[name] = f end

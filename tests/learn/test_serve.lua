@@ -53,7 +53,7 @@ check.test("what waits is made ready by as many builders as there are, and evalu
   end
   for i = 1, 5 do
     loop.spawn(function()
-      p:run(entry, function()
+      p:run("client", entry, function()
         if i == 1 then loop.wait(function() return go[1] end) end
         order[#order + 1] = i
         return true

@@ -6,6 +6,7 @@ local conv = require "cawb.compose.emit.product.text_conv"
 local device <close> = assert(cawb.device "sim:h100")
 local generated = dofile "tests/support/generated.lua" (device)
 local check = generated.check
+local SMS = device.info.sms
 
 local text = [[
 import torch
@@ -64,7 +65,7 @@ local function right(what, case)
     local constants = { shape = case.shape, out = case.out, window = case.window, groups = case.groups,
       transposed = case.transposed, stride = filled(case.stride, n, 1), padding = filled(case.padding, n, 0),
       dilation = filled(case.dilation, n, 1), extra = filled(case.extra, n, 0) }
-    generated.right(text, constants, { conv.generate(description(case), case.how) }, case.battery)
+    generated.right(text, constants, { conv.generate(description(case), case.how, SMS) }, case.battery)
   end)
 end
 

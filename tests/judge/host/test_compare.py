@@ -172,7 +172,9 @@ class Compare(TaskCase):
             out = loaded.output()
             out.copy_(want)
             out.view(-1)[at] = value
-            self.assertEqual(loaded.compare(poison=pattern << 16 | pattern)["outputs"][0]["unwritten"], unwritten)
+            reply = loaded.compare(poison=pattern << 16 | pattern)
+            self.assertTrue(reply["ok"], reply)
+            self.assertEqual(reply["outputs"][0]["unwritten"], unwritten)
 
     def test_one_unwritten_element(self):
         entry = self.judged(lambda y: y.view(torch.int32)[7, 1].fill_(POISON))

@@ -19,8 +19,9 @@ def of(out, reference):
     ref, got = sampled(reference), sampled(out)
     both = ref.isfinite() & got.isfinite() & ((ref.to(out.dtype).to(torch.float64) != ref) | (got != ref))    # rounded, or off
     ref, d = torch.where(both, ref, 0.0), torch.where(both, got - ref, 0.0)
-    top = ref.abs().max().clamp(min=1e-300)
-    ref, d = ref / top, d / top                      # squares of squares stay finite
+    top = ref.abs().max()
+    some = top > 0                                   # else no element counts that has a size
+    ref, d = torch.where(some, ref / top, 0.0), torch.where(some, d / top, 0.0)      # squares of squares stay finite
     square = (ref * ref).sum().clamp(min=1e-300)
     factor = (d * ref).sum() / square
     mean = d.sum() / (square * both.sum().clamp(min=1)).sqrt()
