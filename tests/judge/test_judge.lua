@@ -77,6 +77,17 @@ check.test("on badly conditioned inputs the sizes of terms say how far off a ker
   check.matches(weighed("mixed", 50, nil), "is wrong")
 end)
 
+check.test("small elements: beside an exact PyTorch little passes, and of 16 bits as much as elsewhere", function()
+  local function at(dtype, error)
+    local terms = { worst = error, nrms = error, far = 0, own = 0, worst_row = { index = 0, nrms = 0, rows = 4 }, eager = { worst = 1e-5, nrms = 1e-5, far = 0, own = 0 },
+                    part = { sign = "-", from = 1.5e-5, nrms = error, eager = 1e-5 } }
+    return reason { dtype = dtype, worst = { error = 1e-8 }, nrms = 1e-8, eager = { worst = 1e-8, nrms = 1e-8 }, terms = terms }
+  end
+  check.matches(at("float32", 5e-4), "at most 0.0003 passes")
+  check.equal(at("bfloat16", 5e-4), nil)
+  check.matches(at("bfloat16", 7e-3), "at most 0.006 passes")
+end)
+
 check.test("where all should be zero errors are held against the sizes of terms, or nothing passes but zeros", function()
   local function of_zeros(error, beside)
     local terms = beside and { worst = beside, nrms = beside, far = 0, own = beside, worst_row = { index = 0, nrms = beside, rows = 4 },
