@@ -133,7 +133,7 @@ check.test("a norm's mean by parts, and further means of the same elements from 
       g:clean()
       if change then
         rewrite.apply(g)
-        split.long(g, { least = 4 })
+        split.long(g, { least = 4, chip = require("cawb.gpu.chip").named "h100" })
       end
       local reads = 0
       for _, node in ipairs(g.nodes) do
