@@ -14,7 +14,6 @@ from cawb_host.base.tensors import copied, wide
 
 ROUNDS = 4
 MOVE = 2.0 ** -21                        # of a number that was rounded: room for eight roundings of float32
-AMBIGUOUS = ("argsort", "cummax", "cummin", "multinomial", "mode")
 
 
 class Rounds(TorchDispatchMode):
@@ -57,7 +56,9 @@ class Rounds(TorchDispatchMode):
 
 def ambiguous(graph):
     """Whether an operator may give equal values any order, and not as an output that indices.py judges."""
-    return any(e["traits"].get("index") == "any" or e["name"] in AMBIGUOUS for e in graph)
+    def with_places(e):                   # running extremes and where they are
+        return "cumulative" in e["traits"] and len(e["outputs"]) == 2
+    return any(e["traits"].get("index") == "any" or e["name"] == "argsort" or with_places(e) for e in graph)
 
 
 class Decided:
