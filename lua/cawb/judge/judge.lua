@@ -101,10 +101,10 @@ local function lost(j, message, name)
     reason = "the task host was lost while it judged this candidate, and started again: " .. why }, j.candidate)
 end
 
---- Whether the facts are of a worker that somebody ended: by hand, or the kernel for want of memory. That says nothing of the
---- candidate, which has no way to send these signals.
-function M.ended_from_outside(facts)
-  local signal = facts.name == "died" and (facts.reason or ""):match "was killed by signal (%d+)"
+--- Whether the facts are of a worker that somebody ended: by hand, or the kernel for want of memory. That says nothing of a candidate
+--- of kernels, which has no way to send these signals; one of Python can.
+function M.ended_from_outside(candidate, facts)
+  local signal = not candidate.python and facts.name == "died" and (facts.reason or ""):match "was killed by signal (%d+)"
   return signal == "9" or signal == "15"
 end
 
@@ -133,7 +133,7 @@ function M.judge(task, candidate, options, how)
   options_of.known(how, known, "judge", 2)
   local j = { task = task, candidate = candidate, options = options, how = how or {} }
   local facts, message, name = judged(j)
-  if facts and M.ended_from_outside(facts) and not loop.asked() then facts, message, name = judged(j) end
+  if facts and M.ended_from_outside(candidate, facts) and not loop.asked() then facts, message, name = judged(j) end
   if not facts then return lost(j, message, name) end
   task.hosts_lost = 0
   return facts

@@ -53,7 +53,7 @@ local function evaluate(self, held, c, key, confirm)
   local result = core.json.decode(core.json.encode(self.result.turn(turn)))
   result.run, result.turn, result.log = r.id, turn.number, turn.facts.log
   r.turns[turn.number] = { number = turn.number, ok = false }       -- the record has it
-  if not judge.ended_from_outside(turn.facts) then self.runs:remember(key, r.id, turn.number) end
+  if not judge.ended_from_outside(c, turn.facts) then self.runs:remember(key, r.id, turn.number) end
   self.metrics:evaluated(turn)
   return result
 end

@@ -51,14 +51,6 @@ function M.arrival(kernel, geometry, side, shifts)
   return { packed = true, along = true }
 end
 
-
-local function of_parameters(nodes)
-  for _, node in ipairs(nodes) do
-    if not prepared.is(node) then return false end
-  end
-  return true
-end
-
 --- The kernel that packs a factor, `octets` times eight rows of it: { text, launch, packed, octets, chunks, headers }.
 function M.pack(kernel, geometry, side, octets, spread)
   local factor, own = geometry[side], { name = ("%s_%s"):format(kernel.name, side) }
@@ -71,7 +63,7 @@ function M.pack(kernel, geometry, side, octets, spread)
   local blocks = math.min(factor.along and ceil(pieces, 4) or geometry.batch * chunks * h.BANDS, BLOCKS * geometry.chip.sms)
   return { octets = octets, chunks = chunks, headers = body.headers, packed = packed,
            text = template.complete(own, { access }, template.fill("tensor/templates/sixteen_pack", own, h)),
-           launch = { kernel = own.name, grid = { blocks }, block = { 256 }, prepare = of_parameters(nodes), arguments = pack.joined(nodes, { packed }) } }
+           launch = { kernel = own.name, grid = { blocks }, block = { 256 }, prepare = pack.of_parameters(nodes), arguments = pack.joined(nodes, { packed }) } }
 end
 
 return M

@@ -62,7 +62,8 @@ function M.joined(...)
   return all
 end
 
-local function of_parameters(nodes)
+--- Whether all of these are made of parameters alone, so that packing them is done before the first call.
+function M.of_parameters(nodes)
   for _, node in ipairs(nodes) do
     if not prepared.is(node) then return false end
   end
@@ -132,7 +133,7 @@ local function packing(kernel, geometry, side, octets, how, unless, paired, name
   local per = ceil(chunks, parts)
   local numel = geometry.batch * factor.rows * factor.depth
   local made = { octets = octets, chunks = chunks, most = math.min(16, numel >> 20) + (numel >> 27), headers = body.headers,
-    nodes = nodes, parameters_alone = of_parameters(nodes), own = own, body = body,
+    nodes = nodes, parameters_alone = M.of_parameters(nodes), own = own, body = body,
     packed = { scratch = own.name .. "_parts", dtype = "uint8", numel = geometry.batch * chunks * how.parts * octets * 1024 },
     scales = { scratch = own.name .. "_scales", dtype = "float32", numel = geometry.batch * chunks * 8 * octets },
     wide = { scratch = own.name .. "_wide", dtype = "int32", numel = 5, flag = true },

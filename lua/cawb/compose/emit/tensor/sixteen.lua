@@ -66,7 +66,7 @@ local function holes(kernel, g, loop, right)
   local tile, parts = tiles.cut_sixteen(g, loop, longest, not right.along)
   local h = { KERNEL = kernel.name, WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, BATCH = g.batch, TILEN = tile, SUMS = tile // 2,
               DOWN = ceil(g.rows, TILE), ACROSS = ceil(g.columns, tile), GROUP = 16, TYPE = factors.words[g.dtype].TYPE, LOOP = kernel.name,
-              MULTIPLY = factors.words[g.dtype].MULTIPLY, PLACES = g.batch * g.rows * ceil(g.columns, 2), loop = loop }
+              MULTIPLY = factors.words[g.dtype].MULTIPLY, RANGES = "", PLACES = g.batch * g.rows * ceil(g.columns, 2), loop = loop }
   h.shift, h.ALLSTEPS = tensor.stepping(h, g, chunks)
   h.TERMS = g.left.depth % CHUNK == 0 and ("%d"):format(CHUNK) or ("%d - 64 * step"):format(g.left.depth)
   h.AROWS = h.shift > 0 and TILE + 8 or TILE
@@ -138,7 +138,7 @@ local function text_of(kernel, g, h, arrival)
   writing(kernel, g, h, own, after)
   local list = { template.access(own, "put", "void", PUT2, after:text()), template.access(own, "put_eight", "void", PUT8, eight), turned }
   return template.complete(own, list, table.concat({ template.fill("tensor/templates/tiles", own, h), template.fill("tensor/templates/sixteen_" .. h.loop, own, h),
-    h.SPLIT and template.fill("tensor/templates/sixteen_finish", own, h) or "" }, "\n")), nodes, after.headers
+    h.SPLIT and template.fill("tensor/templates/finish", own, h) or "" }, "\n")), nodes, after.headers
 end
 
 -- The kernels that pack factors, and the parameters of those.

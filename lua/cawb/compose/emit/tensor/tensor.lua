@@ -172,6 +172,7 @@ end
 -- The conditions under which each of the plan's other kernels has nothing to do.
 local function divide(h, left, right)
   local beyond = "is_beyond(a_wide, b_wide)"
+  h.RANGES = "const int *__restrict__ a_wide, const int *__restrict__ b_wide, "
   h.WIDE = ("too_wide(a_wide, %d, b_wide, %d)"):format(left.most, right.most)
   h.VAST = ("a_wide[4] > %d || b_wide[4] > %d"):format(left.vast, right.vast)
   h.PLAIN = h.CHECK and beyond or beyond .. " || " .. h.WIDE
@@ -252,7 +253,7 @@ local function text_of(kernel, geometry, h, f)
   local text = template.complete(own, { template.access(own, "put", "void", result, after:text()),
     turned, template.access(own, "left", "float", place, one:text()), template.access(own, "right", "float", place, other:text()) },
     table.concat({ template.fill("tensor/templates/tiles", own, h), template.fill("tensor/templates/plain", own, h), loop_text(own, h, h.loop),
-      f and loop_text(own, f, h.loop) or "", template.fill("tensor/templates/rest", own, h), h.CHECK and template.fill("tensor/templates/again", own, h) or "" }, "\n"))
+      f and loop_text(own, f, h.loop) or "", h.SPLIT and template.fill("tensor/templates/finish", own, h) or "", h.CHECK and template.fill("tensor/templates/again", own, h) or "" }, "\n"))
   return text, nodes, after.headers
 end
 
