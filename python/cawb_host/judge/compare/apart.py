@@ -22,16 +22,17 @@ class Apart:
     def __init__(self, reference, eager):
         self.mask = self.usual = None
         ref = reference.to(torch.float64)
-        sizes = torch.where(ref.isfinite(), ref.abs(), 0.0)
-        largest = float(sizes.max()) if ref.numel() else 0.0
-        sample = sizes.reshape(-1)[::max(1, sizes.numel() // SAMPLE)]
-        sample = sample[sample > 0]
-        self.usual = float(sample.quantile(0.25)) if 0 < sample.numel() <= 1 << 23 else 0.0
-        if self.usual and largest > CONSTANT * self.usual:
-            self.choose(ref, eager, sizes)
+        sample = ref.reshape(-1)[::max(1, ref.numel() // SAMPLE)].abs()
+        sample = sample[(sample > 0) & sample.isfinite()]
+        self.usual = float(sample.quantile(0.25)) if sample.numel() else 0.0
+        if self.usual and not all(bool(end.abs() <= CONSTANT * self.usual) for end in ref.aminmax()):     # NaN is looked at, too
+            self.choose(ref, eager)
 
-    def choose(self, ref, eager, sizes):
+    def choose(self, ref, eager):
+        sizes = torch.where(ref.isfinite(), ref.abs(), 0.0)
         large = sizes > CONSTANT * self.usual
+        if not bool(large.any()):
+            return
         values = ref[large][:SAMPLE].unique()
         constant = len(values) <= FEW and 2 * len(values) <= int(large.sum()) and bool((eager[large].to(torch.float64) == ref[large].to(eager.dtype)).all())
         if not constant:

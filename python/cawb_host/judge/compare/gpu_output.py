@@ -48,7 +48,7 @@ class Judged:
         eager = self.apart.without(eager).contiguous()
         self.known = judge.reference(self.reference)
         self.first = self.launch(rows_of_bytes(eager))
-        self.eager_slope = slope.of(eager, self.reference) if self.numel >= slope.LEAST else None
+        self.eager_slope = slope.of_eager(eager, self.reference)
         self.rms = self.scale = self.zeros = self.odd = self.eager_error = None  # until they have been read back
 
     def bytes(self):
@@ -127,6 +127,7 @@ class Judged:
 
 class JudgedExactly:
     """Integers and bools: equal to the reference or to eager PyTorch's."""
+    eager_slope = None
 
     def __init__(self, judge, reference, eager, index=None):
         self.judge, self.dtype, self.shape = judge, eager.dtype, list(eager.shape)

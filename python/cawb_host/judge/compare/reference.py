@@ -29,6 +29,7 @@ BLOCK = {"cpu": 1 << 18, "cuda": 1 << 26}  # elements at a time: caches, spare m
 
 class Expected:
     """The reference of one output, and how far eager PyTorch is from it."""
+    eager_slope = None
 
     def __init__(self, reference, eager, index=None):
         self.dtype, self.shape = eager.dtype, list(eager.shape)
@@ -46,7 +47,7 @@ class Expected:
         self.far = FAR[self.dtype]
         self.measure_scale()
         self.eager_error = self.measure(eager)
-        self.eager_slope = slope.of(self.apart.without(eager), self.reference) if self.numel >= slope.LEAST else None
+        self.eager_slope = slope.of_eager(self.apart.without(eager), self.reference)
 
     def bytes(self):
         copies = 2 if self.exact and self.eager is not None else 1
