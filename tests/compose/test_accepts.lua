@@ -66,8 +66,8 @@ check.test("attempts are kernels, over drawn graphs", function()
   local made = 0
   for seed = 1000, 1003 do
     local values = graphs.draw(seed)
-    local forward, inputs = graphs.text(values, { values[#values] })
-    made = made + (once(forward, inputs, graphs.setup, graphs.options(seed)) and 1 or 0)
+    local forward, inputs = graphs.text(values, { values[#values] }, graphs.type_of(seed))
+    made = made + (once(forward, inputs, graphs.setup(graphs.type_of(seed)), graphs.options(seed)) and 1 or 0)
   end
   assert(made >= 2, "too few graphs are tasks")
 end)

@@ -30,8 +30,8 @@ end
 -- Of tasks whose results say something of their inputs.
 for _, seed in ipairs { 300, 301, 302, 303, 304, 305, 306, 307, 308, 309, 310 } do
   local values = drawn.draw(seed)
-  local forward, inputs = drawn.text(values, { values[#values] })
-  try(("the graph of random task %d is the same when it was stored"):format(seed), forward, inputs, drawn.setup)
+  local forward, inputs = drawn.text(values, { values[#values] }, drawn.type_of(seed))
+  try(("the graph of random task %d is the same when it was stored"):format(seed), forward, inputs, drawn.setup(drawn.type_of(seed)))
 end
 
 try("so are strided convolutions and windows", "return F.max_pool2d(F.conv2d(x, y, stride=2, padding=1), 3)",

@@ -305,8 +305,13 @@ function M.has_product(seed)
   return false
 end
 
+--- The type of a seed's inputs and parameters: float32, and in one of four seeds a 16-bit type.
+function M.type_of(seed)
+  return ({ "bfloat16", "float16" })[generator(seed + 99)(8)] or "float32"
+end
+
 --- Its forward, returning some of its values, and its inputs, as text.
-function M.text(values, outputs)
+function M.text(values, outputs, type)
   local needed = {}
   for _, v in ipairs(outputs) do ancestors(v, needed) end
   local lines, names = {}, {}
@@ -315,16 +320,20 @@ function M.text(values, outputs)
   end
   for k, v in ipairs(outputs) do names[k] = v.name .. " * 1" end
   lines[#lines + 1] = "return " .. list(names) .. ","
-  return table.concat(lines, "\n"), ("[torch.randn(%s), torch.randn(%s)]"):format(list(values[1].shape), list(values[2].shape))
+  local input = type and type ~= "float32" and "torch.randn(%s).to(torch." .. type .. ")" or "torch.randn(%s)"
+  return table.concat(lines, "\n"), ("[" .. input .. ", " .. input .. "]"):format(list(values[1].shape), list(values[2].shape))
 end
 
-M.setup = [[self.w = nn.Parameter(torch.randn(20, 1, 3, 3))
+local setup = [[self.w = nn.Parameter(torch.randn(20, 1, 3, 3))
 self.v = nn.Parameter(torch.randn(24, 24, 3, 3) / 8)
 self.l = nn.Parameter(torch.randn(64, 64) / 8)
 self.b = nn.Parameter(torch.randn(64))
 self.a = nn.Parameter(torch.randn(13, 200) / 8)
 self.c = nn.Parameter(torch.randn(13))
 self.k = nn.Parameter(torch.randn(16, 16, 3, 3) / 8)]]
+
+--- The parameters of its module, of this type.
+function M.setup(type) return type == "float32" and setup or setup .. "\nself.to(torch." .. type .. ")" end
 
 local archs = { "sm_90a", "sm_80" }
 
@@ -345,21 +354,22 @@ end
 --- that is so, and what was made; or false, why and the task that shows it.
 function M.try(composed, seed)
   local values = M.draw(seed)
-  local outputs = outputs_of(values, seed)
+  local outputs, type = outputs_of(values, seed), M.type_of(seed)
   local function right(list_of)
-    local forward, inputs = M.text(values, list_of)
-    local ok, message = pcall(composed.right, forward, inputs, M.setup, M.options(seed), nil, "graph " .. seed)
+    local forward, inputs = M.text(values, list_of, type)
+    local ok, message = pcall(composed.right, forward, inputs, M.setup(type), M.options(seed), nil, "graph " .. seed)
     -- a task that nobody can judge, or that PyTorch does not take
-    local void = not ok and (message:find "says nothing of the inputs" or message:find "is not deterministic" or message:find "task.py:%d+: %a*Error")
+    local void = not ok and (message:find "says nothing of the inputs" or message:find "is not deterministic"
+                             or message:find "it cannot be judged at" or message:find "task.py:%d+: %a*Error")
     return ok or void and true or false, message, ok and message or nil
   end
   local fine, why, made = right(outputs)
   if fine then return true, not made and why or nil, nil, made end
   for k = 3, #values do
     local good, reason = right { values[k] }
-    if not good then return false, reason, (M.text(values, { values[k] })) end
+    if not good then return false, reason, (M.text(values, { values[k] }, type)) end
   end
-  return false, why, (M.text(values, outputs))
+  return false, why, (M.text(values, outputs, type))
 end
 
 local first, count = ...
