@@ -33,6 +33,12 @@ local function summed(g, a, b, shape)
   return g:reduce("sum", g:map("A * B", a.dtype, { x, y }), { [rank + 1] = true })
 end
 
+-- The type of a sum that a bias is added to: a 16-bit result is rounded once, behind its bias.
+local function unrounded(dtype, bias)
+  local halves = dtype == "float16" or dtype == "bfloat16"
+  return bias and halves and "float32" or dtype
+end
+
 -- The product, with `bias`, one number for each column, where given.
 local function product(g, a, b, bias)
   local shape = list({ table.unpack(a.shape, 1, #a.shape - 1) }, b.shape[#b.shape])
@@ -40,7 +46,7 @@ local function product(g, a, b, bias)
     return g:node { kind = "product", inputs = { a, b, bias }, shape = shape, dtype = a.dtype }
   end
   local sum = own[a.dtype] and a.dtype == b.dtype
-    and g:node { kind = "product", own = true, inputs = { a, b }, shape = shape, dtype = a.dtype } or summed(g, a, b, shape)
+    and g:node { kind = "product", own = true, inputs = { a, b }, shape = shape, dtype = unrounded(a.dtype, bias) } or summed(g, a, b, shape)
   return bias and g:map("A + B", a.dtype, { sum, bias }) or sum
 end
 
@@ -189,7 +195,7 @@ local function convolution(g, op)
     return { g:node(node) }
   end
   local sum = own[x.dtype] and c.dims <= 3
-    and g:node { kind = "conv", own = true, inputs = { x, w }, shape = out, dtype = x.dtype, conv = c } or direct(g, x, w, c, out)
+    and g:node { kind = "conv", own = true, inputs = { x, w }, shape = out, dtype = unrounded(x.dtype, bias), conv = c } or direct(g, x, w, c, out)
   if not bias then return { sum } end
   local ones = {}
   for d = 1, #out do ones[d] = d == 2 and out[2] or 1 end
