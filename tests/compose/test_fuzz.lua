@@ -15,5 +15,6 @@ try(311091)                -- the sum of a layer norm's results, which cancels, 
 try(501696)                -- rows of a causal softmax, and one number that is tiny beside its column's others
 try(501857)                -- a layer norm of equal elements, by parts
 try(502229)                -- a logarithm of sums that are 1: nothing but its terms has a size
+try(2318)                  -- a float16 product of one kernel, and its bias in another
 
 return composed.check.done()
