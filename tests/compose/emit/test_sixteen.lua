@@ -46,6 +46,9 @@ all("convolutions", {
   { "return self.c(x)", "[torch.randn(2, 20, 100, D)]", "self.c = nn.Conv1d(20, 24, 5, padding=2, D)" },
   { "return self.c(x)", "[torch.randn(1, 16, 8, 9, 10, D)]", "self.c = nn.Conv3d(16, 24, 3, padding=1, D)" },
   { "return self.c(x)", "[torch.randn(2, 64, 14, 14, D)]", "self.c = nn.Conv2d(64, 72, 1, D)" },
+  { "return self.c(x)", "[torch.randn(2, 64, 9, 11, D)]", "self.c = nn.Conv2d(64, 72, 4, padding=3, stride=2, D)" },
+  { "return torch.relu(self.c(x)) + y", "[torch.randn(3, 72, 12, 14, D), torch.randn(3, 136, 12, 14, D)]", "self.c = nn.Conv2d(72, 136, 1, D)" },
+  { "return self.c(torch.relu(x))", "[torch.randn(2, 64, 16, 8, D)]", "self.c = nn.Conv2d(64, 80, 1, bias=False, D)" },
 })
 
 all("transposed convolutions", {
@@ -67,6 +70,24 @@ check.test("factors in memory are not packed, weights before the first call, and
   check.equal(launches(made), "relu_right relu")
   check.matches(made.plan, 'prepare%(function%(params%) launch%("k1_relu_right"')
   check.equal(steps("return x @ y", "[torch.randn(256, 67, D), torch.randn(67, 136, D)]"), "mm_left mm")
+end)
+
+check.test("results go to memory in whole sectors, whatever the order of the factors", function()
+  for _, f in ipairs { "return x @ y", "return x.t() @ y.t()", "return torch.tanh(x @ y) * 0.5" } do
+    for _, streamed in ipairs { 1, 1 << 40 } do
+      local o = options "sm_90a"
+      o.streamed = streamed
+      local m = composed.metrics(f, "[torch.randn(128, 128, dtype=torch.bfloat16), torch.randn(128, 128, dtype=torch.bfloat16)]", nil, o)[1]
+      check.equal(m.written_sectors, 128 * 128 * 2 // 32)
+      check.equal(m["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"], 128 * 128 // (8 * 32))
+    end
+  end
+end)
+
+check.test("a convolution of one tap packs nothing but its weights", function()
+  local made = right({ "return self.c(x)", "[torch.randn(2, 64, 12, 12, D)]", "self.c = nn.Conv2d(64, 128, 1, D)" }, "sm_90a", "bfloat16")
+  check.equal(launches(made), "convolution_left convolution")
+  check.matches(made.plan, 'prepare%(function%(params%) launch%("k1_convolution_left"')
 end)
 
 return check.done()

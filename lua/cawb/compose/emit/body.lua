@@ -211,6 +211,11 @@ function Body:store_all(node, list, texts)
     self:line("__stcs((float2 *)(%s + %s), make_float2(%s));", self:tensor(node, true), index.c(first), table.concat(words, ", "))
     return
   end
+  if self.streams and v * types.size(node.dtype) == 16 then
+    local kind, name = ("pack<%s, %d>"):format(types.memory(node.dtype), v), self:name "all"
+    self:line("const %s %s = { { %s } };", kind, name, table.concat(words, ", "))
+    return self:line("__stcs((uint4 *)(%s + %s), *(const uint4 *)&%s);", self:tensor(node, true), index.c(first), name)
+  end
   self:put(("pack<%s, %d>"):format(types.memory(node.dtype), v), ("%s + %s"):format(self:tensor(node, true), index.c(first)),
     words)
 end

@@ -34,4 +34,14 @@ function M.ravel(digits, counts)
   return n
 end
 
+--- Places along a dimension of a grid whose rows lie behind each other: `out` places, each read up to `reach` further on. Place p is
+--- input p * stride + offset, of `size` inputs; `spread`: how much larger it may be. Zeros behind a row are those ahead of the next one,
+--- where both are all zeros.
+function M.places(out, reach, stride, offset, size, spread)
+  for places = out, out + reach - 1 do
+    if places * stride + offset >= size and (out - 1 + reach - places) * stride + spread + offset < 0 then return places end
+  end
+  return out + reach
+end
+
 return M

@@ -15,6 +15,20 @@ template <int N> __device__ __forceinline__ void copies_wait_but() { asm volatil
 // Where a row lies that is spread: eight neighbours of 32 are then those of one thread in the tensor cores' sums.
 __device__ __forceinline__ int spread(int row) { return (row & ~31) + row % 8 / 2 * 8 + row / 8 % 4 * 2 + row % 2; }
 
+// Four lanes with two neighbours of each of four blocks of eight columns, v[2 * block + which], change them: a lane has its block's eight.
+__device__ __forceinline__ void turn_eight(float (&v)[8]) {
+#pragma unroll
+  for (int d = 1; d < 4; d *= 2) {
+    const bool is_upper = threadIdx.x & d;
+#pragma unroll
+    for (int k = 0; k < 8; k++) {
+      if (k & 2 * d) continue;
+      const float other = __shfl_xor_sync(~0u, is_upper ? v[k] : v[k + 2 * d], d);
+      v[k] = is_upper ? other : v[k], v[k + 2 * d] = is_upper ? v[k + 2 * d] : other;
+    }
+  }
+}
+
 // An address that stays one: copies add constants to it. Else the compiler has a register for each copy and spills them, so that threads
 // that copy are late.
 __device__ __forceinline__ void keep(const unsigned short *&from) { asm volatile("" : "+l"(from)); }

@@ -12,7 +12,7 @@ local M = {}
 local ceil = template.ceil
 
 local EIGHT = 8                       -- numbers of 16 bytes
-local BLOCKS = 8                      -- of packing, for each multiprocessor
+local BLOCKS = 8                      -- of packing, for each multiprocessor, where a block is not one tile
 
 --- By type: the instruction's word, C that makes one word of two floats, C that multiplies (mma.sync).
 M.words = { float16 = { TYPE = "f16", TWO = "two_halves", MULTIPLY = "multiply_16" },
@@ -54,13 +54,13 @@ end
 --- The kernel that packs a factor, `octets` times eight rows of it: { text, launch, packed, octets, chunks, headers }.
 function M.pack(kernel, geometry, side, octets, spread)
   local factor, own = geometry[side], { name = ("%s_%s"):format(kernel.name, side) }
-  local chunks = ceil(factor.depth, pack.CHUNK)
+  local chunks, batch = ceil(factor.depth, pack.CHUNK), factor.alike and 1 or geometry.batch
   local access, nodes, body = pack.reading(kernel, geometry, factor, own)
-  local packed = { scratch = own.name .. "_packed", dtype = "uint8", numel = geometry.batch * chunks * octets * 1024 }
-  local h = { SIDE = side, ROWS = factor.rows, DEPTH = factor.depth, BATCH = geometry.batch, CHUNKS = chunks, OCTETS = octets, BANDS = ceil(octets, 8),
+  local packed = { scratch = own.name .. "_packed", dtype = "uint8", numel = batch * chunks * octets * 1024 }
+  local h = { SIDE = side, ROWS = factor.rows, DEPTH = factor.depth, BATCH = batch, CHUNKS = chunks, OCTETS = octets, BANDS = ceil(octets, 8),
               ALONG = factor.along or nil, TWO = M.words[geometry.dtype].TWO, PLACE = spread and "spread(row)" or "row" }
-  local pieces = geometry.batch * chunks * octets
-  local blocks = math.min(factor.along and ceil(pieces, 4) or geometry.batch * chunks * h.BANDS, BLOCKS * geometry.chip.sms)
+  local pieces = batch * chunks * octets
+  local blocks = factor.along and math.min(ceil(pieces, 4), BLOCKS * geometry.chip.sms) or batch * chunks * h.BANDS
   return { octets = octets, chunks = chunks, headers = body.headers, packed = packed,
            text = template.complete(own, { access }, template.fill("tensor/templates/sixteen_pack", own, h)),
            launch = { kernel = own.name, grid = { blocks }, block = { 256 }, prepare = pack.of_parameters(nodes), arguments = pack.joined(nodes, { packed }) } }

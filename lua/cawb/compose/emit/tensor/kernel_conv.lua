@@ -13,8 +13,11 @@ local legal = require "cawb.compose.emit.tensor.legal"
 local views = require "cawb.compose.ir.view"
 local library = require "cawb.compose.ir.library"
 local pack = require "cawb.compose.emit.tensor.pack"
+local point = require "cawb.compose.emit.tensor.point"
 local sixteen = require "cawb.compose.emit.tensor.sixteen"
+local template = require "cawb.compose.emit.template"
 local tensor = require "cawb.compose.emit.tensor.tensor"
+local tiles = require "cawb.compose.emit.tensor.tiles"
 local transposed = require "cawb.compose.emit.tensor.kernel_transposed"
 
 local M = {}
@@ -22,15 +25,13 @@ local M = {}
 local LEAST = 1 << 24                 -- operations below which a library's call is as good
 local FULL = { 4, 0.06 }              -- a wide range has kernels of its own where these launches take no more than this share of the time
 
-local combinations, list, product, ravel = grids.combinations, grids.joined, grids.product, grids.ravel
-
-local function ceil(a, b) return (a + b - 1) // b end
+local combinations, list, product, ravel, ceil = grids.combinations, grids.joined, grids.product, grids.ravel, template.ceil
 
 -- ---- where taps read: along one dimension
 
 -- Of a plain convolution: how many grids (phases), the first one's remainder, places of a grid, and for each tap
 -- its phase and shift.
-local function plain_taps(c, d, out)
+local function plain_taps(c, d, out, size)
   local s, seen, count, most = c.stride[d], {}, 0, 0
   local taps = {}
   for k = 0, c.taps[d] - 1 do
@@ -42,7 +43,7 @@ local function plain_taps(c, d, out)
   if count == 1 then
     for _, tap in ipairs(taps) do tap.phase = 0 end
   end
-  return { taps = taps, phases = count > 1 and s or 1, places = out + most }
+  return { taps = taps, phases = count > 1 and s or 1, places = grids.places(out, most, s, -c.padding[d], size, count > 1 and s - 1 or 0) }
 end
 
 -- ---- the grids of a whole convolution
@@ -52,7 +53,7 @@ local function plain_shape(x, c, folded)
   local p = { places = {}, phases = {}, counts = {}, fold = {}, dims = {} }
   for d = 1, c.dims do
     local is_folded = d > c.dims - folded
-    local t = not is_folded and plain_taps(c, d, x.shape[d + 2])
+    local t = not is_folded and plain_taps(c, d, x.shape[d + 2], x.inputs[1].shape[d + 2])
     p.dims[d] = t
     p.places[d] = t and t.places or x.shape[d + 2]
     p.phases[d] = t and t.phases or 1
@@ -380,7 +381,7 @@ local function chosen(kernel, options)
   local fine, why = M.serves(x, options)
   if not fine then expression.refuse(why) end
   if not M.stores(kernel, x) then expression.refuse "it stores one result of its own shape" end
-  local geometry = M.geometry(kernel, x, options) or expression.refuse "its weights do not lie in memory"
+  local geometry = sixteen.type_of(x) and point.serves(x, tiles.ROWS) and point.geometry(x, options.chip) or M.geometry(kernel, x, options) or expression.refuse "its weights do not lie in memory"
   legal.check(kernel, geometry, { geometry.left, geometry.right })
   return geometry
 end

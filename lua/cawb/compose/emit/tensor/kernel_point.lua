@@ -4,6 +4,7 @@ local costs = require "cawb.compose.cost.products"
 local expression = require "cawb.compose.emit.expression"
 local gathered = require "cawb.compose.emit.tensor.gathered"
 local legal = require "cawb.compose.emit.tensor.legal"
+local point = require "cawb.compose.emit.tensor.point"
 local tensor = require "cawb.compose.emit.tensor.tensor"
 local tensor_conv = require "cawb.compose.emit.tensor.kernel_conv"
 
@@ -17,17 +18,10 @@ local function numel(list)
   return n
 end
 
-local function is_point(c)
-  for d = 1, c.dims do
-    if c.taps[d] ~= 1 or c.padding[d] ~= 0 then return false end
-  end
-  return not c.transposed
-end
-
 --- Whether a convolution can be made here, as how it would be cut; or nil and why not. Options as of tensor_conv.
 function M.serves(x, options)
   local c = x.conv
-  if not is_point(c) then return nil, "it has more than one tap" end
+  if not point.is_point(c) then return nil, "it has more than one tap" end
   if x.dtype ~= "float32" then return nil, "it is for float32" end
   if tensor.loop(options.chip, options.emulate) ~= "wgmma" then return nil, "it needs warpgroups" end
   local fine, why = tensor_conv.serves(x, options)

@@ -90,7 +90,7 @@ local function shape(x, c, columns, apart, folded)
     local is_apart, is_folded = d <= apart, d > c.dims - folded
     local t = is_apart and axis(c, d, x.shape[d + 2], 0) or joined_axis(c, d, x.shape[d + 2])
     p.dims[d], p.phases[d] = t, 1
-    p.places[d] = t.places + (is_folded and 0 or t.reach)
+    p.places[d] = is_folded and t.places or grids.places(t.places, t.reach, 1, t.least, x.inputs[1].shape[d + 2], 0)
     if is_apart then p.residues[d] = #t.sets else p.sides[#p.sides + 1] = #t.sets end
     if is_folded then
       if #t.shifts == 0 or t.reach + 1 ~= #t.shifts then return nil end

@@ -48,7 +48,7 @@ local function bring(h, letter, arrival, loop, body, rows, first, all)
   h[letter .. "TENSOR"], h[letter .. "BASE"] = body:tensor(arrival.node), index.c(arrival.base)
   h[letter .. "STEP"] = along and "64" or ("%d"):format(64 * stride)
   h[letter .. "FROM"] = along and ("(size_t)(%s) * %d + %s"):format(first, stride, start) or ("(size_t)(%s) * %d + %s"):format(start, stride, first)
-  h[letter .. "BRING"] = along and ("bring_rows<%d, %d, %d, %s>"):format(THREADS[loop], rows, stride, letter == "B" and h.EIGHT and "true" or "false")
+  h[letter .. "BRING"] = along and ("bring_rows<%d, %d, %d, %s>"):format(THREADS[loop], rows, stride, letter == "B" and h.SPREADS and "true" or "false")
     or ("bring_columns<%d, %d, %d>"):format(THREADS[loop], rows, stride)
 end
 
@@ -65,9 +65,11 @@ local function holes(kernel, g, loop, right)
   local longest = longest_of(g, chunks)
   local tile, parts = tiles.cut_sixteen(g, loop, longest, not right.along)
   local h = { KERNEL = kernel.name, WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, BATCH = g.batch, TILEN = tile, SUMS = tile // 2,
-              DOWN = ceil(g.rows, TILE), ACROSS = ceil(g.columns, tile), GROUP = 16, TYPE = factors.words[g.dtype].TYPE, LOOP = kernel.name,
+              DOWN = ceil(g.rows, TILE), ACROSS = ceil(g.columns, tile), TYPE = factors.words[g.dtype].TYPE, LOOP = kernel.name,
               MULTIPLY = factors.words[g.dtype].MULTIPLY, RANGES = "", PLACES = g.batch * g.rows * ceil(g.columns, 2), loop = loop }
   h.shift, h.ALLSTEPS = tensor.stepping(h, g, chunks)
+  h.is_streaming = tensor.is_streaming(g, longest, 2)
+  h.GROUP = h.is_streaming and 1 or 16
   h.TERMS = g.left.depth % CHUNK == 0 and ("%d"):format(CHUNK) or ("%d - 64 * step"):format(g.left.depth)
   h.AROWS = h.shift > 0 and TILE + 8 or TILE
   h.REACH = h.DOWN * TILE + h.shift // 8 * 8 + (h.shift > 0 and 8 or 0)
@@ -80,7 +82,9 @@ local function holes(kernel, g, loop, right)
   h.TABLES = h.TABLES .. h.ORDER
   h.STAGED = loop == "wgmma" and g.turned and not h.SPLIT and tile % g.turned.side == 0 or nil
   if h.STAGED then h.SIDE, h.SPREAD = g.turned.side, math.min(128, 64 * g.turned.side) end
-  h.EIGHT = loop == "wgmma" and g.eight and right.along and not h.SPLIT and not h.STAGED and tile % 32 == 0 and g.columns % 8 == 0 or nil
+  -- A thread writes eight neighbours: columns that are brought by rows are spread for it, others change places behind the products.
+  h.EIGHT = loop == "wgmma" and g.eight and not h.SPLIT and not h.STAGED and tile % 32 == 0 and g.columns % 8 == 0 or nil
+  h.SPREADS, h.TURNSEIGHT = h.EIGHT and right.along or nil, h.EIGHT and not right.along or nil
   if loop == "wgmma" then tensor.instruction(h, h.SUMS) end
   return h
 end
@@ -109,6 +113,7 @@ local PUT2 = { "int set", "int z", "int row", "int pair", "float first", "float 
 -- The epilogue of eight neighbouring columns' sums.
 local function put_eight(kernel, g, after)
   local body, names = pack.body_like(kernel, after, 8), {}
+  body.streams = after.streams
   for k = 0, 7 do names[k + 1] = ("v[%d]"):format(k) end
   g.write(body, kernel.roots[1], names)
   return body:text()
@@ -118,6 +123,7 @@ end
 local function writing(kernel, g, h, own, after)
   local pass = template.names(own.parameters)
   h.WITHIN = g.columns % h.TILEN ~= 0 and ("if (column < %d) "):format(g.columns) or ""
+  h.INSIDE = g.columns % h.TILEN ~= 0 and (" && column < %d"):format(g.columns) or ""
   h.STORE = ("        %s%s_put(%s, tile.set, tile.z, row, column / 2, first, second);"):format(h.WITHIN, kernel.name, pass)
   local both = h.N % 2 == 0 and "*(float2 *)to = make_float2(first, second)" or "to[0] = first, to[1] = second"
   h.RESULT = h.SPLIT and tensor.PARTIAL:format(h.SPLITS, h.M, h.N, h.N, both, h.N) or h.STORE
@@ -128,7 +134,7 @@ local function writing(kernel, g, h, own, after)
 end
 
 local function text_of(kernel, g, h, arrival)
-  local after = tensor.put(kernel, g)
+  local after = tensor.put(kernel, g, h.is_streaming)
   local eight = h.EIGHT and put_eight(kernel, g, after) or ""
   local own, nodes = { name = kernel.name }, nil
   bring(h, "A", arrival.left, h.loop, after, TILE, "tile.m * 128", g.rows)
@@ -149,14 +155,13 @@ local function packing(kernel, g, h, arrival)
   for _, side in ipairs(sides) do
     local name, letter, own, octets = table.unpack(side)
     if arrival[name].packed then
-      local made = factors.pack(kernel, g, name, octets, name == "right" and h.EIGHT)
+      local made = factors.pack(kernel, g, name, octets, name == "right" and h.SPREADS)
       texts[#texts + 1], steps[#steps + 1], packed[#packed + 1] = made.text, made.launch, made.packed
       h.MORE, h.PASSMORE = h.MORE .. (", const unsigned char *__restrict__ %s"):format(own), h.PASSMORE .. ", " .. own
-      h[letter .. "BATCH"], h[letter .. "OCTETS"] = made.chunks, octets
+      h[letter .. "BATCH"], h[letter .. "OCTETS"] = g[name].alike and 0 or made.chunks, octets
       for header in pairs(made.headers) do headers[header] = true end
     end
   end
-  if g.right_chunks then h.BBATCH = g.right_chunks end
   return texts, steps, packed, headers
 end
 

@@ -21,6 +21,7 @@
 --     element       function(body, z, row, k) -> C text
 --     along         whether neighbours along k are neighbours in memory
 --     count         numbers of a row in a chunk, as C of `chunk`, if they do not follow from the depth
+--     alike         whether it is the same for every z, of 16-bit numbers
 --     gaps          whether a NaN of this factor must not meet a -0.0f of the right one, which stands for no number
 --   write           function(body, root, names) writes two neighbouring columns' results, see `put`
 --   turned          if neighbours in memory are neighbouring rows: { side = 1, 2 or 4 neighbouring columns that lie together too,
@@ -134,6 +135,11 @@ local function shown(geometry)
   return ("!(%s) && "):format(geometry.hidden.c(1, 1, "row", "column")), ("!(%s) && "):format(geometry.hidden.c(1, 1, "row", "(column + 1)"))
 end
 
+-- Sums of one step are bound by their writes: rows of tiles go one after the other, past the caches. `bytes`: of a result.
+local function is_streaming(g, steps, bytes)
+  return steps == 1 and bytes * g.batch * g.rows * g.columns >= (g.streamed or costs.streamed(g.chip))
+end
+
 local function holes(kernel, geometry, loop)
   local g, chunks, longest = geometry, ceil(geometry.left.depth, CHUNK), 0
   for _, set in ipairs(g.sets) do longest = math.max(longest, chunks * #set) end
@@ -155,8 +161,7 @@ local function holes(kernel, geometry, loop)
   h.HIDDEN = g.hidden and ("%s ? part * %d : "):format(g.hidden.c(TILE, tile, ("m * %d"):format(TILE), ("n * %d"):format(tile)), h.PER) or ""
   h.SHOWN, h.OTHERSHOWN = shown(g)
   h.ONE = longest == 1
-  -- Sums of one step are bound by their writes: rows of tiles one after the other, past the caches.
-  h.is_streaming = h.ONE and 4 * g.batch * g.rows * g.columns >= (g.streamed or costs.streamed(g.chip))
+  h.is_streaming = is_streaming(g, longest, 4)
   if h.is_streaming then h.GROUP = 1 end
   h.ORDER, h.NUMBER = order_of(h, g)
   h.TABLES = h.TABLES .. h.ORDER
@@ -386,7 +391,7 @@ end
 M.list_of, M.instruction, M.put = list_of, instruction, put
 
 --- For sums of 16-bit numbers: the steps of each set, the order of tiles, what is shown of them, the writing of parts of sums.
-M.stepping, M.order_of, M.round_of, M.shown, M.PARTIAL, M.TURNED, M.put_one = stepping, order_of, round_of, shown, PARTIAL, tiles.TURNED, put_one
+M.stepping, M.order_of, M.round_of, M.shown, M.PARTIAL, M.TURNED, M.put_one, M.is_streaming = stepping, order_of, round_of, shown, PARTIAL, tiles.TURNED, put_one, is_streaming
 
 --- For the generator of boxes: a step's products, the small ones first: which parts of the left factor and the right one.
 M.pairs_of = pairs_of

@@ -14,24 +14,21 @@ $if ALONG
 $else
   // Neighbours in memory are neighbouring rows: 64 rows of a chunk are turned in shared memory.
   __shared__ float tile[64][65];
-  for (int block = blockIdx.x; block < $BATCH * $CHUNKS * $BANDS; block += gridDim.x) {
-    const int band = block % $BANDS * 64, chunk = block / $BANDS % $CHUNKS, z = block / ($BANDS * $CHUNKS);
-    const int one = threadIdx.x % 64, own = band + one;
+  const int band = blockIdx.x % $BANDS * 64, chunk = blockIdx.x / $BANDS % $CHUNKS, z = blockIdx.x / ($BANDS * $CHUNKS);
+  const int one = threadIdx.x % 64, own = band + one;
 #pragma unroll
-    for (int j = 0; j < 64; j += 4) {
-      const int at = j + threadIdx.x / 64, k = chunk * 64 + at;
-      tile[at][one] = own < $ROWS && k < $DEPTH ? $one(z, own, k) : 0.0f;
-    }
-    __syncthreads();
+  for (int j = 0; j < 64; j += 4) {
+    const int at = j + threadIdx.x / 64, k = chunk * 64 + at;
+    tile[at][one] = own < $ROWS && k < $DEPTH ? $one(z, own, k) : 0.0f;
+  }
+  __syncthreads();
 #pragma unroll
-    for (int i = threadIdx.x; i < 64 * 8; i += 256) {
-      const int piece = i % 8, from = i / 8, row = band + from, place = $PLACE;
-      uint4 all;
-      all.x = $TWO(tile[8 * piece][from], tile[8 * piece + 1][from]), all.y = $TWO(tile[8 * piece + 2][from], tile[8 * piece + 3][from]);
-      all.z = $TWO(tile[8 * piece + 4][from], tile[8 * piece + 5][from]), all.w = $TWO(tile[8 * piece + 6][from], tile[8 * piece + 7][from]);
-      if (row < 8 * $OCTETS) *(uint4 *)(out + ((size_t)(z * $CHUNKS + chunk) * (8 * $OCTETS) + place) * 128 + (piece ^ (place & 7)) * 16) = all;
-    }
-    __syncthreads();
+  for (int i = threadIdx.x; i < 64 * 8; i += 256) {
+    const int piece = i % 8, from = i / 8, row = band + from, place = $PLACE;
+    uint4 all;
+    all.x = $TWO(tile[8 * piece][from], tile[8 * piece + 1][from]), all.y = $TWO(tile[8 * piece + 2][from], tile[8 * piece + 3][from]);
+    all.z = $TWO(tile[8 * piece + 4][from], tile[8 * piece + 5][from]), all.w = $TWO(tile[8 * piece + 6][from], tile[8 * piece + 7][from]);
+    if (row < 8 * $OCTETS) *(uint4 *)(out + ((size_t)(z * $CHUNKS + chunk) * (8 * $OCTETS) + place) * 128 + (piece ^ (place & 7)) * 16) = all;
   }
 $end
 }

@@ -1,0 +1,67 @@
+-- tensor/point: convolutions of one tap and stride 1 as products of matrices, one for each image: weights x pixels. The pixels of a channel are
+-- neighbours in memory as they are, so that nothing is packed, and neighbours of a result's row are written together.
+
+local index = require "cawb.compose.ir.index"
+
+local M = {}
+
+local EIGHT = 8                       -- pixels that lie together
+
+local function numel(list)
+  local n = 1
+  for _, v in ipairs(list) do n = n * v end
+  return n
+end
+
+--- Whether a convolution has one tap that reads where it writes, by its stride.
+function M.is_point(c)
+  for d = 1, c.dims do
+    if c.taps[d] ~= 1 or c.padding[d] ~= 0 then return false end
+  end
+  return not c.transposed
+end
+
+--- Whether it is done so: half of a tile's rows are output channels, at least.
+function M.serves(x, rows)
+  local c = x.conv
+  for d = 1, c.dims do
+    if c.stride[d] ~= 1 then return false end
+  end
+  local channels, columns = x.shape[2], numel { table.unpack(x.shape, 3) }
+  return M.is_point(c) and c.groups == 1 and columns % EIGHT == 0 and 2 * channels >= (channels + rows - 1) // rows * rows
+end
+
+-- Writes what follows the sums of neighbouring pixels.
+local function write(body, x, root, names)
+  local z, row, space = index.var("z", x.shape[1]), index.var("row", x.shape[2]), { table.unpack(x.shape, 3) }
+  local first = index.scale(index.var(#names == 2 and "pair" or "octet", numel(space) // #names), #names)
+  local bias = x.inputs[3] and body:value(x.inputs[3], { row })
+  local list, texts = {}, {}
+  body.known_only = { [x] = true }
+  for lane, name in ipairs(names) do
+    local i = { z, row, table.unpack(index.unravel(index.plus(first, lane - 1), space)) }
+    if bias then
+      local sum = body:name "sum"
+      body:line("const float %s = %s + %s;", sum, name, bias)
+      name = sum
+    end
+    body:know(x, i, name)
+    list[lane], texts[lane] = i, root == x and name or body:value(root, i)
+  end
+  body:store_all(root, list, texts)
+end
+
+--- A geometry of tensor.lua, of numbers of 16 bits.
+function M.geometry(x, chip)
+  local from, weights, space = x.inputs[1], x.inputs[2], { table.unpack(x.shape, 3) }
+  local depth, ones = from.shape[2], {}
+  for d = 1, #space do ones[d] = index.const(0) end
+  return { what = ("a convolution of %d channels to %d, one tap"):format(depth, x.shape[2]), chip = chip, dtype = x.dtype, eight = true,
+    terms = depth, batch = x.shape[1], rows = x.shape[2], columns = numel(space), sets = { { 0 } },
+    left = { rows = x.shape[2], depth = depth, along = true, alike = true, element = function(body, _, row, k) return body:value(weights, { row, k, table.unpack(ones) }) end },
+    right = { rows = numel(space), depth = depth, along = false,
+              element = function(body, z, row, k) return body:value(from, { z, k, table.unpack(index.unravel(row, space)) }) end },
+    write = function(body, root, names) write(body, x, root, names) end }
+end
+
+return M
