@@ -242,12 +242,14 @@ local function broadcasts(a, b)
   return out
 end
 
--- A value of two others.
-local function pair(r, values)
+-- A value of two others. Roundings to 16 bits make equal what is not, so that a comparison of computed values says nothing.
+local function pair(r, values, is_short)
   for _ = 1, 8 do
     local a, b = values[r(#values)], values[r(#values)]
     local shape = broadcasts(a.shape, b.shape)
-    if shape and a ~= b then return binary[r(#binary)]:format(a.name, b.name), shape, { a, b } end
+    local text = shape and a ~= b and binary[r(#binary)]
+    local ties = text and is_short and text:find " > " and (a.text or b.text)
+    if text and not ties then return text:format(a.name, b.name), shape, { a, b } end
   end
 end
 
@@ -261,6 +263,11 @@ local function single(r, values)
   if text and numel(shape) > 0 and numel(shape) < 40000 then return text:gsub("%%s", a.name), shape, { a } end
 end
 
+--- The type of a seed's inputs and parameters: float32, and in one of four seeds a 16-bit type.
+function M.type_of(seed)
+  return ({ "bfloat16", "float16" })[generator(seed + 99)(8)] or "float32"
+end
+
 --- A task: values in order, the first two being inputs; each { name, text, shape, from = { values } }.
 function M.draw(seed)
   local r = generator(seed)
@@ -269,10 +276,10 @@ function M.draw(seed)
   local other = copy(shape)
   other[r(#other)] = 1
   local values = { { name = "x", shape = shape, from = {} }, { name = "y", shape = other, from = {} } }
-  local count = 1 + r(11)
+  local count, is_short = 1 + r(11), M.type_of(seed) ~= "float32"
   while #values < count + 2 do
     local text, out, from
-    if r(4) == 1 then text, out, from = pair(r, values) else text, out, from = single(r, values) end
+    if r(4) == 1 then text, out, from = pair(r, values, is_short) else text, out, from = single(r, values) end
     if text then values[#values + 1] = { name = "v" .. #values - 1, text = text, shape = out, from = from } end
   end
   return values
@@ -303,11 +310,6 @@ function M.has_product(seed)
     if text:find " @ " or text:find "F%.linear" or text:find "F%.conv" then return true end
   end
   return false
-end
-
---- The type of a seed's inputs and parameters: float32, and in one of four seeds a 16-bit type.
-function M.type_of(seed)
-  return ({ "bfloat16", "float16" })[generator(seed + 99)(8)] or "float32"
 end
 
 --- Its forward, returning some of its values, and its inputs, as text.
