@@ -4,13 +4,15 @@ Errors are held against the size of the whole output. A few elements that are la
 size. They are set apart where all of them are one of a few constants, or beyond what a kind of inputs may come to. Each has to
 be right for its own size. In all other statistics a usual number stands in their places, on both sides.
 """
+import math
+
 import torch
 
 from cawb_host.base.tensors import number
 
 CONSTANT, BEYOND = 2.0 ** 12, 2.0 ** 30  # times the usual size: of constants, and of others
 FEW, SHARE = 4, 0.01                     # constants, and share of elements that are none
-SAMPLE = 1 << 16
+SAMPLE, VALUES = 1 << 13, 1 << 16        # elements: to know the usual size, and of which values are told apart
 RANGE = {torch.float32: 1e37, torch.bfloat16: 1e37, torch.float16: 3e4, torch.float64: 1e307}    # as in battery.lua
 LOST = 0.1
 NEAR = {8: 1e-10, 4: 3e-5, 2: 8e-3}      # by bytes of an element: a relative error that passes
@@ -20,25 +22,30 @@ class Apart:
     """Of one output; `mask` is None where there are no such elements."""
 
     def __init__(self, reference, eager):
-        self.mask = self.usual = None
-        ref = reference.to(torch.float64)
-        sample = ref.reshape(-1)[::max(1, ref.numel() // SAMPLE)].abs()
-        sample = sample[(sample > 0) & sample.isfinite()]
-        self.usual = float(sample.quantile(0.25)) if sample.numel() else 0.0
-        if self.usual and not all(bool(end.abs() <= CONSTANT * self.usual) for end in ref.aminmax()):     # NaN is looked at, too
-            self.choose(ref, eager)
-
-    def choose(self, ref, eager):
-        sizes = torch.where(ref.isfinite(), ref.abs(), 0.0)
-        large = sizes > CONSTANT * self.usual
-        if not bool(large.any()):
+        self.mask, self.usual, ref = None, 0.0, reference.to(torch.float64)
+        if not ref.numel():
             return
-        values = ref[large][:SAMPLE].unique()
-        constant = len(values) <= FEW and 2 * len(values) <= int(large.sum()) and bool((eager[large].to(torch.float64) == ref[large].to(eager.dtype)).all())
+        sample, low, high = looked_at(ref)
+        own = [v for v in sample if v > 0]
+        self.usual = own[len(own) // 4] if own else 0.0
+        most, range_ = max(abs(low), abs(high)), RANGE.get(eager.dtype, 1e37)
+        if not self.usual or most <= CONSTANT * self.usual:          # NaN is looked at, too
+            return
+        several = len({v for v in own if v > CONSTANT * self.usual}) > FEW
+        if not (several and most <= range_):
+            self.choose(ref, eager, range_)
+
+    def choose(self, ref, eager, range_):
+        large = beyond(ref, CONSTANT * self.usual)
+        values = ref[large]
+        if not len(values):
+            return
+        count = len(values[:VALUES].unique())
+        constant = count <= FEW and 2 * count <= len(values) and bool((eager[large].to(torch.float64) == values.to(eager.dtype)).all())
         if not constant:
-            large = (sizes > BEYOND * self.usual) & (sizes > RANGE.get(eager.dtype, 1e37))
+            large = beyond(ref, max(BEYOND * self.usual, range_))
             constant = 0 < int(large.sum()) <= max(1, SHARE * large.numel())
-        if constant and not bool(large[sizes > 0].all()):
+        if constant and not bool((large | (ref == 0) | ~ref.isfinite()).all()):
             self.mask, self.want = large, ref[large]
             own = self.errors(eager)[0]
             self.limit = max(NEAR.get(eager.dtype.itemsize, LOST), 3 * own)
@@ -58,3 +65,17 @@ class Apart:
         worst, wrong = self.errors(out)
         return {"count": int(self.mask.sum()), "largest": number(float(self.want.abs().max())), "wrong": int(wrong.sum()),
                 "error": number(worst), "limit": self.limit}
+
+
+def beyond(ref, size):
+    """Which elements are finite and larger: in bytes, because another float64 copy of a large reference may be more than there
+    is memory for."""
+    return ((ref > size) & (ref < math.inf)) | ((ref < -size) & (ref > -math.inf))
+
+
+def looked_at(ref):
+    """Finite magnitudes of a sample in order, zeros in place of others; and the two ends of all. One transfer brings them."""
+    sample = ref.reshape(-1)[::ref.numel() // SAMPLE | 1].abs()      # an odd step meets all columns
+    sample = torch.where(sample < math.inf, sample, 0.0).sort().values
+    found = torch.cat((sample, torch.stack(ref.aminmax()))).tolist()
+    return found[:-2], found[-2], found[-1]
