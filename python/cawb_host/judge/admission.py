@@ -6,8 +6,8 @@ candidate's; which of them pass under which tolerance is decided elsewhere.
 import copy
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from cawb_host.torch.mode import Mode
 from cawb_host.torch import operators
 from cawb_host.judge.compare.gpu import Readback
 from cawb_host.judge.compare.gpu_output import rows_of_bytes
@@ -26,7 +26,7 @@ def rounded(tensor, bits):
     return ((whole + (1 << drop - 1)) & -(1 << drop)).view(torch.float32)
 
 
-class Narrow(TorchDispatchMode):
+class Narrow(Mode):
     """Products take their factors rounded; added terms do not change."""
 
     def __init__(self, bits):
@@ -58,7 +58,7 @@ class TensorCores:
         strict()
 
 
-class Without(TorchDispatchMode):
+class Without(Mode):
     """Products forget the last term of every sum, sums the last element of every row."""
 
     def __init__(self):

@@ -16,8 +16,8 @@ import re
 import sys
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from cawb_host.torch.mode import Mode
 from cawb_host.learn import inline
 from cawb_host.learn.arguments import Refused
 
@@ -281,7 +281,7 @@ def widths_of(found, runs):
     return found.places
 
 
-class Largest(TorchDispatchMode):
+class Largest(Mode):
     """The most elements that any tensor has."""
 
     def __init__(self):

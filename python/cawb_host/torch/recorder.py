@@ -13,8 +13,8 @@ import math
 
 import torch
 from torch._subclasses.fake_tensor import unset_fake_temporarily
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from cawb_host.torch.mode import Mode
 from cawb_host.torch import operators
 from cawb_host.torch.memory import Memory
 from cawb_host.torch.composite import Whole
@@ -24,7 +24,7 @@ from cawb_host.base.tensors import NAMES
 LARGEST = 20000  # entries; an unrolled recurrence may go on for ever
 
 
-class Recorder(TorchDispatchMode):
+class Recorder(Mode):
     def __init__(self, module, args):
         super().__init__()
         self.entries, self.notes = [], []

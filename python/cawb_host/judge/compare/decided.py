@@ -6,8 +6,8 @@ float64 runs a few times more, each time with those intermediate numbers moved t
 hold. What is exact stays as it is: a half stays a half.
 """
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from cawb_host.torch.mode import Mode
 from cawb_host.torch import operators
 from cawb_host.torch.recorder import tensors_in
 from cawb_host.base.tensors import copied, wide
@@ -16,7 +16,7 @@ ROUNDS = 4
 MOVE = 2.0 ** -21                        # of a number that was rounded: room for eight roundings of float32
 
 
-class Rounds(TorchDispatchMode):
+class Rounds(Mode):
     """Moves what a narrower type cannot hold, up or down at random; `lost` says why nothing is known of the result."""
 
     def __init__(self, dtype, device, seed):

@@ -12,11 +12,11 @@ import hashlib
 import math
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from cawb_host.judge.compare.algebra import (Known, Product, Reshaped, Scaled, Sum, Transposed, Unfit, contracted,
                      depends, times)
 from cawb_host.base.fault import Fault, kind_of as kind_of_error
+from cawb_host.torch.mode import Mode
 from cawb_host.torch import operators
 from cawb_host.torch.recorder import results_of, storage, tensors_in
 from cawb_host.judge.compare.gpu_output import rows_of_bytes
@@ -31,7 +31,7 @@ NEAR = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 2e-3, torch.bf
 BEFORE = ("view", "pointwise", "reduction", "normalization")
 
 
-class Follow(TorchDispatchMode):
+class Follow(Mode):
     """Executes a forward but for its products, whose results are tensors without memory."""
 
     def __init__(self, device):

@@ -14,8 +14,8 @@ The statistics of an output:
     repeated    how many come twice
 """
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from cawb_host.torch.mode import Mode
 from cawb_host.torch import operators
 from cawb_host.torch.recorder import arguments, tensors_in
 
@@ -68,7 +68,7 @@ def behind(graph, source, passes):
     return None
 
 
-class Scores(TorchDispatchMode):
+class Scores(Mode):
     """Keeps the scores that operators with index results chose from, of one forward."""
 
     def __init__(self, wanted):

@@ -8,8 +8,8 @@ PyTorch's own decompositions. A function such as erf() gets the error that CUDA 
 """
 import torch
 from torch._decomp import decomposition_table
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from cawb_host.torch.mode import Mode
 from cawb_host.torch import operators
 from cawb_host.torch.recorder import arguments
 from cawb_host.base.fault import Fault
@@ -25,7 +25,7 @@ class Short(Exception):
     """There is more to do than there is time for."""
 
 
-class Plain(TorchDispatchMode):
+class Plain(Mode):
     """Of float32 tensors; other values do not change."""
 
     def __init__(self, way, seed):

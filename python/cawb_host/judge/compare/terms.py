@@ -12,8 +12,8 @@ candidate is furthest from eager PyTorch.
 import math
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from cawb_host.torch.mode import Mode
 from cawb_host.torch import operators
 from cawb_host.judge.compare import native
 from cawb_host.judge.compare.reference import FAR, grid
@@ -69,7 +69,7 @@ def doubtful(entry, dtype):
         or entry["far"] > 5e-4 + 2 * (eager.get("far") or 0)
 
 
-class Moves(TorchDispatchMode):
+class Moves(Mode):
     """Factors and results of operators, moved by a share of themselves, up or down at random, each number in its own
     way. Some operators soften a factor, such as a softmax of small numbers: moving the factor alone would show nothing,
     but the result is rounded all the same. Chosen elements do not move: a largest element still equals itself."""

@@ -113,10 +113,11 @@ SIMPLE = (nothing, the_same, whole_ones, few_levels)
 
 def nearly(rows, cols):
     """Something simple but for a few elements: who looks at some takes it for that."""
-    which = ((torch.randperm(rows) + torch.randint(len(SIMPLE), ())) % len(SIMPLE)).unsqueeze(1)
+    which = (torch.randperm(rows) + torch.randint(len(SIMPLE), ())) % len(SIMPLE)
     made = nothing(rows, cols)
     for number, kind in enumerate(SIMPLE):
-        made = torch.where(which == number, kind(rows, cols), made)
+        at = (which == number).nonzero().squeeze(1)
+        made[at] = kind(at.numel(), cols)
     return blemished(made)
 
 
@@ -129,8 +130,9 @@ def few_of(rows, cols):
 
 def blemished(made):
     """The same but for a few elements of each row, which are large enough to be missed."""
-    rows, cols = made.shape
-    return torch.where(few_of(rows, cols), normal(rows, cols) * power(-1, 2, rows, 1) + either(rows, cols) / 2, made)
+    row, col = few_of(*made.shape).nonzero(as_tuple=True)
+    size = power(-1, 2, made.shape[0])[row]
+    return made.index_put((row, col), normal(row.numel()) * size + either(row.numel()) / 2)
 
 
 def echoed(made, at):

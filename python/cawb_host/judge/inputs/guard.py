@@ -8,8 +8,8 @@ a reference on them runs under this mode.
 import math
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from cawb_host.torch.mode import Mode
 from cawb_host.torch import operators
 from cawb_host.torch.recorder import arguments
 from cawb_host.base.fault import Fault
@@ -87,7 +87,7 @@ def needed(graph):
     return any(entry["op"].split(".")[0] in RULES or entry["name"] in RULES for entry in graph)
 
 
-class Guard(TorchDispatchMode):
+class Guard(Mode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         rule = RULES.get(operators.of(func).name) or RULES.get(func._schema.name.split("::")[-1].rstrip("_"))

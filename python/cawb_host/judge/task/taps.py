@@ -5,12 +5,12 @@ are added to their places one after the other: repeatable, and as fast as the me
 import itertools
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from cawb_host.torch.mode import Mode
 from cawb_host.torch import operators
 
 
-class Taps(TorchDispatchMode):
+class Taps(Mode):
     """Entered ahead of other modes, which see the convolution as ever."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):

@@ -6,8 +6,8 @@ go on in float64: that rounding is a part of the task.
 import copy
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from cawb_host.torch.mode import Mode
 from cawb_host.torch.operators import name_of
 from cawb_host.base.fault import Fault
 from cawb_host.base.tensors import wide
@@ -15,7 +15,7 @@ from cawb_host.base.tensors import wide
 SHORT = (torch.float16, torch.bfloat16)
 
 
-class Wide(TorchDispatchMode):
+class Wide(Mode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         if name_of(func) == "view" and func._schema.overload_name == "dtype":
