@@ -9,7 +9,6 @@ local core = require "cawb.core"
 local decisions = require "cawb.compose.decisions"
 local epilogue = require "cawb.compose.schedule.epilogue"
 local file = require "cawb.base.file"
-local generators = require "cawb.compose.schedule.generators"
 local import = require "cawb.compose.operators.import"
 local levels = require "cawb.compose.plan.levels"
 local library = require "cawb.compose.ir.library"
@@ -21,6 +20,7 @@ local partition = require "cawb.compose.schedule.partition"
 local plan = require "cawb.compose.plan.plan"
 local prepared = require "cawb.compose.ir.prepared"
 local records = require "cawb.compose.tune.records"
+local repeated = require "cawb.compose.schedule.repeated"
 local rewrite = require "cawb.compose.rewrite.rewrite"
 local schedule = require "cawb.compose.schedule.schedule"
 local search = require "cawb.compose.tune.search"
@@ -40,12 +40,13 @@ end
 
 -- Text and launches for each kernel; or nil and what cannot be made.
 local function generate(kernels, options)
+  local known = {}
   for number, kernel in ipairs(kernels) do
     kernel.name, kernel.reads, kernel.own = name_of(kernel, number), { table.unpack(partition.reads(kernel)) }, {}
     for _, list in ipairs { kernel.roots, kernel.members } do
       for _, x in ipairs(list) do kernel.own[x] = true end
     end
-    local made, why = generators.generate(kernel, options)
+    local made, why = repeated.generate(kernel, options, known)
     if why then return nil, ("%s: %s"):format(plan.about(kernel), why) end
     kernel.made, kernel.written = made, made and made.text
     if not made then

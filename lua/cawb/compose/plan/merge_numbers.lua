@@ -12,14 +12,27 @@ local MARK = M.MARK
 local plain = {}
 for word in ("if for while return min max size_t pack_row pack_row_full note_seen too_wide is_vast"):gmatch "%S+" do plain[word] = true end
 
--- The place behind a line of the preprocessor, a comment or a string at `at`, and which of these it was.
-local function skipped(text, at)
-  local line = text:match("^#([^\n]*)", at)
-  if line then return at + #line + 1, line:find "^%s*pragma%s+unroll" and "unroll" or "line" end
-  local comment = text:match("^//[^\n]*", at)
-  if comment then return at + #comment, "comment" end
-  local quoted = text:match('^"[^"\n]*"', at)
-  if quoted then return at + #quoted, "quoted" end
+-- The place behind a line of the preprocessor, a comment or a string that begins at `at`, and which of these it was.
+local begins = {
+  ["#"] = function(text, at)
+    local line = text:match("^#([^\n]*)", at)
+    return at + #line + 1, line:find "^%s*pragma%s+unroll" and "unroll" or "line"
+  end,
+  ["/"] = function(text, at)
+    local past = text:match("^//[^\n]*()", at)
+    return past, "comment"
+  end,
+  ['"'] = function(text, at)
+    local past = text:match('^"[^"\n]*"()', at)
+    return past, "quoted"
+  end,
+}
+
+-- What a byte begins, by its number: "space", "digit", "word", a function of `begins`, or nothing of these.
+local kinds = {}
+for byte = 0, 255 do
+  local c = string.char(byte)
+  kinds[byte] = begins[c] or c:find "%s" and "space" or c:find "%d" and "digit" or c:find "[%a_]" and "word" or nil
 end
 
 local closes = { [")"] = "(", ["]"] = "[", ["}"] = "{", [">"] = "<" }
@@ -95,14 +108,15 @@ function M.read(text, ahead)
   local s = { stack = {}, numbers = {}, own = {}, ahead = ahead }
   local at = 1
   while at <= #text do
-    local past, what = skipped(text, at)
+    local kind, past, what = kinds[text:byte(at)], nil, nil
+    if type(kind) == "function" then past, what = kind(text, at) end
     if past then
       at = past
       if what == "unroll" then s.unrolled = true end
       if what == "quoted" then s.before, s.word, s.is_own = '"', nil, false end
-    elseif text:find("^%s", at) then at = text:find("%S", at) or #text + 1
-    elseif text:find("^%d", at) then at = take_number(s, text, at); s.before, s.word, s.is_own = "0", nil, false
-    elseif text:find("^[%a_]", at) then at = take_word(s, text, at)
+    elseif kind == "space" then at = text:find("%S", at) or #text + 1
+    elseif kind == "digit" then at = take_number(s, text, at); s.before, s.word, s.is_own = "0", nil, false
+    elseif kind == "word" then at = take_word(s, text, at)
     else
       local own = text:find("^" .. MARK .. "%(", at) and at + 1          -- a name that is nothing but the kernel's
       at = take_sign(s, text, at)

@@ -12,7 +12,7 @@ local MOST = 32                      -- steps in one graph
 local rules = {}
 for k, name in ipairs(RULES) do
   local rule = require("cawb.compose.rewrite." .. name)
-  rules[k] = { name = name, says = rule.says, apply = rule.apply }
+  rules[k] = { name = name, asked = name .. " asked", says = rule.says, apply = rule.apply }
 end
 
 -- Whoever reads x reads y.
@@ -35,11 +35,10 @@ local function step(g, state)
     local x = g.nodes[k]
     for _, rule in ipairs(rules) do
       g.from = x.from
-      local asked = rule.name .. " asked"
-      local y = not x[asked] and rule.apply(g, x)
+      local y = not x[rule.asked] and rule.apply(g, x)
       if y then
         state.matched = state.matched + 1
-        if state.skip[state.matched] then x[asked], y = true, nil end
+        if state.skip[state.matched] then x[rule.asked], y = true, nil end
       end
       if y then
         replace(g, x, y)

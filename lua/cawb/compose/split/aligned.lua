@@ -53,20 +53,41 @@ local function order_of(r, sum)
   end
 end
 
-local function fits(r, sum, others)
+local function fits(r, sum)
   if r == sum or not is_sum(r) or r.dtype ~= sum.dtype or r.about then return false end
   if views.shown(r.inputs[1]).node ~= views.shown(sum.inputs[1]).node then return false end
   local n, long = tools.count(r.inputs[1].shape, r.axes), tools.count(sum.inputs[1].shape, sum.axes)
-  if n <= 1 or n >= long or long % n ~= 0 or graphs.numel(r.shape) * n ~= graphs.numel(sum.shape) * long then return false end
-  for _, y in ipairs(others) do if y.about == r or y.rest == r then return false end end
-  return true
+  return n > 1 and n < long and long % n == 0 and graphs.numel(r.shape) * n == graphs.numel(sum.shape) * long
+end
+
+--- The sums of a graph, by the node that they read, to be asked below; sums that come later are seen too.
+function M.sums(g)
+  local self = { nodes = g.nodes, seen = 0, by = {}, means = {} }
+  for _, y in ipairs(g.nodes) do
+    if y.about then self.means[y.about] = true end
+    if y.rest then self.means[y.rest] = true end
+  end
+  return self
+end
+
+local function of_node(self, node)
+  for k = self.seen + 1, #self.nodes do
+    local r = self.nodes[k]
+    local from = is_sum(r) and views.shown(r.inputs[1]).node
+    if from then
+      self.by[from] = self.by[from] or {}
+      table.insert(self.by[from], r)
+    end
+  end
+  self.seen = #self.nodes
+  return self.by[node] or {}
 end
 
 --- Sums of the same elements as `sum`, of whole parts of its rows: { { node, order, n = elements of each } }.
-function M.of(g, sum)
+function M.of(self, sum)
   local list = {}
-  for _, r in ipairs(g.nodes) do
-    local order = r.kind == "reduce" and fits(r, sum, g.nodes) and order_of(r, sum)
+  for _, r in ipairs(of_node(self, views.shown(sum.inputs[1]).node)) do
+    local order = fits(r, sum) and not self.means[r] and order_of(r, sum)
     if order then list[#list + 1] = { node = r, order = order, n = tools.count(r.inputs[1].shape, r.axes) } end
   end
   return list

@@ -160,12 +160,12 @@ end
 
 --- Splits the long reduces of a graph.
 function M.long(g, options)
-  local done = {}
+  local done, sums = {}, aligned.sums(g)
   for _, x in ipairs({ table.unpack(g.nodes) }) do
     local y = x.kind == "reduce" and x.about
     local r, n = 0, 0
     if y then r, n = rows.space(x) end
-    local further = n > 0 and aligned.of(g, y) or {}
+    local further = n > 0 and aligned.of(sums, y) or {}
     local size = y and y.inputs[1] and moments_size(g, x, r, n, options, further)
     if size and size < n then
       moments(g, x, (n + size - 1) // size, size, n, further)
