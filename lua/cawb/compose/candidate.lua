@@ -1,20 +1,18 @@
 -- candidate: a task, lowered: kernel.cu and plan.lua.
 
-local attention = require "cawb.compose.schedule.attention"
 local chips = require "cawb.gpu.chip"
-local cells = require "cawb.compose.schedule.cells"
 local choices = require "cawb.compose.tune.choices"
 local concatenation = require "cawb.compose.schedule.concatenation"
 local core = require "cawb.core"
 local decisions = require "cawb.compose.decisions"
-local epilogue = require "cawb.compose.schedule.epilogue"
 local file = require "cawb.base.file"
+local fusion = require "cawb.compose.schedule.fusion"
+local kernels_of = require "cawb.compose.schedule.kernels"
 local import = require "cawb.compose.operators.import"
 local levels = require "cawb.compose.plan.levels"
 local library = require "cawb.compose.ir.library"
 local limits = require "cawb.compose.plan.limits"
 local merge = require "cawb.compose.plan.merge"
-local packing = require "cawb.compose.schedule.packing"
 local partial = require "cawb.compose.split.partial"
 local partition = require "cawb.compose.schedule.partition"
 local plan = require "cawb.compose.plan.plan"
@@ -28,7 +26,6 @@ local show = require "cawb.compose.plan.show"
 local split = require "cawb.compose.split.split"
 local store = require "cawb.compose.ir.store"
 local tensors = require "cawb.compose.schedule.tensor_cores"
-local wave = require "cawb.compose.schedule.wave"
 
 local M = {}
 
@@ -42,7 +39,7 @@ end
 local function generate(kernels, options)
   local known = {}
   for number, kernel in ipairs(kernels) do
-    kernel.name, kernel.reads, kernel.own = name_of(kernel, number), { table.unpack(partition.reads(kernel)) }, {}
+    kernel.name, kernel.reads, kernel.own = name_of(kernel, number), { table.unpack(kernels_of.reads(kernel)) }, {}
     for _, list in ipairs { kernel.roots, kernel.members } do
       for _, x in ipairs(list) do kernel.own[x] = true end
     end
@@ -92,24 +89,6 @@ end
 
 -- Whether an operand is read as it lies: kernels of one's own read through any view.
 local function strided(x, input) return x.own or library.strided(x, input) end
-
-local function never() return false end
-
-local MANY = 8                         -- tensors put together, from which on each reader's text is long
-
-local function is_joined(kernel)
-  local x = kernel.roots[1]
-  return #kernel.roots == 1 and x.kind == "view" and #x.pieces >= MANY
-end
-
--- Which kernels may be one, as far as `options` allow it. `apart`: tensors that are put together are so in a kernel of its own.
-local function choice_of(options)
-  if options.fuse == false then return never end
-  local may, apart = options.choice, options.apart
-  return function(a, b)
-    return prepared.together(a, b) and not (apart and (is_joined(a) or is_joined(b))) and (not may or may(a, b))
-  end
-end
 
 --- A candidate as the lines of a table; with a profile of it and the device's bandwidth, see show.lua.
 M.table = show.lines
@@ -167,9 +146,7 @@ local function graph_of(task, options)
   return import.graph(task, options)
 end
 
-local once
-
-function once(task, given)
+local function once(task, given)
   local joins = {}
   local options = schedule.options(given, joins)
   local g, why = graph_of(task, options)
@@ -183,16 +160,8 @@ function once(task, given)
   end
   local fuse = options.fuse ~= false
   if fuse and options.concatenate ~= false then concatenation.wish(g) end
-  local choice = choice_of(options)
-  local kernels = partition.kernels(g, { choice = choice, strided = strided, chip = options.chip })
-  if fuse then
-    kernels = wave.join(epilogue.join(kernels, options), options, choice)
-    kernels = cells.join(kernels, options, choice)
-    kernels = packing.absorb(epilogue.join(attention.join(kernels, options), options), options)
-    if options.concatenate ~= false then kernels = concatenation.join(kernels, options) end
-  end
-  local unmade = partial.unmade(kernels, options.unmade)
-  if unmade then return once(task, setmetatable({ unmade = unmade }, { __index = given })) end
+  local kernels = partition.kernels(g, strided)
+  if fuse then kernels = fusion.apply(kernels, options) end
   local made
   made, why = generate(kernels, options)
   if not made then return nil, why end

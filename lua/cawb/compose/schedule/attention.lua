@@ -5,6 +5,7 @@ local accesses = require "cawb.compose.emit.accesses"
 local generators = require "cawb.compose.schedule.generators"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local kernels = require "cawb.compose.schedule.kernels"
 local match = require "cawb.compose.ir.tree.match"
 local softmax = require "cawb.compose.ir.softmax"
 local views = require "cawb.compose.ir.view"
@@ -100,51 +101,42 @@ local function found_in(x)
   return { first = first, scores = scores, finite = finite, inside = inside }
 end
 
--- The kernel that stores a node.
-local function maker(kernels, x)
-  for _, k in ipairs(kernels) do
-    for _, root in ipairs(k.roots) do
-      if root == x then return k end
-    end
+-- The kernels that make only these nodes; nil if one makes other nodes too.
+local function makers(state, inside)
+  local list = {}
+  for _, k in ipairs(state.list) do
+    local own = 0
+    for _, x in ipairs(k.roots) do own = own + (inside[x] and 1 or 0) end
+    if own > 0 and own < #k.roots then return nil end
+    if own > 0 then list[#list + 1] = k end
   end
+  return list
 end
 
--- The kernels without those that make only these nodes; nil if a kernel makes other nodes too.
-local function without(kernels, inside)
-  local left = {}
-  for _, k in ipairs(kernels) do
-    local own, others = false, false
-    for _, x in ipairs(k.roots) do
-      if inside[x] then own = true else others = true end
-    end
-    if own and others then return nil end
-    if not own then left[#left + 1] = k end
+--- Kernels of products, each of which may be the second product of attention.
+function M.edges(state)
+  local options, list = state.options, {}
+  if options.attend == false or options.tensor_cores == false or not options.chip.tensor then return list end
+  for _, k in ipairs(state.list) do
+    local x = kernels.anchor(k)
+    if k.kind == "product" and x.kind == "product" then list[#list + 1] = { k, about = x } end
   end
-  return left
+  return list
 end
 
-local function joined(kernels, k, x, options)
-  local found = found_in(x)
-  local left = found and without(kernels, found.inside)
-  if not left or options.choice and not options.choice(maker(kernels, found.scores) or maker(kernels, found.first), k, true) then return nil end
-  local one = { kind = "attend", roots = k.roots, members = { x }, attend = found, within = found.inside }
-  if not generators.accepts(one, options) then return nil end
-  for y in pairs(found.inside) do y.stored, y.strides = nil, nil end
-  for n, other in ipairs(left) do
-    if other == k then left[n] = one end
-  end
-  return left
+function M.joined(state, edge)
+  local k = edge[1]
+  local found = found_in(edge.about)
+  if not found or not makers(state, found.inside) or not state.may(state:owner(found.scores) or state:owner(found.first), k, true) then return nil end
+  local one = { kind = "attend", roots = k.roots, members = { edge.about }, attend = found, within = found.inside }
+  return generators.accepts(one, state.options) and one
 end
 
---- The kernels, with attention as one where its generator makes it; `options` as those of generators.generate, and attend: false
---- leaves it as it is.
-function M.join(kernels, options)
-  if options.attend == false or options.tensor_cores == false or not options.chip.tensor then return kernels end
-  for _, k in ipairs({ table.unpack(kernels) }) do
-    local x = k.members[1] or k.roots[1]
-    if k.kind == "product" and x.kind == "product" then kernels = joined(kernels, k, x, options) or kernels end
-  end
-  return kernels
+function M.settle(state, edge, one)
+  local gone = makers(state, one.attend.inside)
+  gone[#gone + 1] = edge[1]
+  for y in pairs(one.attend.inside) do y.stored, y.strides = nil, nil end
+  state:replace(gone, one)
 end
 
 return M

@@ -86,41 +86,42 @@ function M.wish(g)
 end
 
 -- Whether a part is made by a kernel that may write it anywhere, which a library's call cannot.
-local function may_lie(part, owner, options)
-  local x = part.node
-  return owner[x] and makes[owner[x].kind] and generators.accepts(owner[x], options) and x.stored and not x.is_output and not x.slice_of and not prepared.is(x) and not x.persistent
+local function may_lie(state, part)
+  local x, owner = part.node, state:owner(part.node)
+  return owner and makes[owner.kind] and generators.accepts(owner, state.options) and not x.is_output and not x.slice_of and not prepared.is(x)
 end
 
--- Whether a kernel only concatenates results of other kernels.
-local function is_copy(kernel, owner, options)
-  local x = kernel.roots[1]
-  if kernel.kind ~= "stream" or #kernel.roots ~= 1 or (x.offset or 0) ~= 0 then return nil end
-  local parts, axis = parts_of(x)
-  if not parts or not graphs.same(x.strides, graphs.contiguous(x.shape)) then return nil end
-  local seen = {}
-  for _, part in ipairs(parts) do
-    if seen[part.node] or not may_lie(part, owner, options) then return nil end
-    seen[part.node] = true
-  end
-  return parts, axis
-end
-
---- The kernels without those that only concatenate. A part gains `slice_of`, the tensor that it is a slice of; `options` as those of
---- generators.accepts.
-function M.join(kernels, options)
-  local owner, list = {}, {}
-  for _, kernel in ipairs(kernels) do
-    for _, x in ipairs(kernel.roots) do owner[x] = kernel end
-  end
-  for _, kernel in ipairs(kernels) do
-    local x = kernel.roots[1]
-    local parts, axis = is_copy(kernel, owner, options)
-    for _, part in ipairs(parts or {}) do
-      part.node.strides, part.node.offset, part.node.slice_of = x.strides, part.start * x.strides[axis], x
+--- Kernels that may only concatenate results of other kernels.
+function M.edges(state)
+  local list = {}
+  for _, k in ipairs(state.options.concatenate ~= false and state.list or {}) do
+    local x = k.roots[1]
+    if k.kind == "stream" and #k.roots == 1 and x.kind == "view" and #x.pieces > 1 and (x.offset or 0) == 0
+      and graphs.same(x.strides, graphs.contiguous(x.shape)) then
+      list[#list + 1] = { k }
     end
-    if parts then owner[x] = nil else list[#list + 1] = kernel end
   end
   return list
+end
+
+--- The parts that such a kernel puts together, where their own kernels may write them into the whole: { parts, axis }.
+function M.joined(state, edge)
+  local parts, axis = parts_of(edge[1].roots[1])
+  local seen = {}
+  for _, part in ipairs(parts or {}) do
+    if seen[part.node] or not may_lie(state, part) then return nil end
+    seen[part.node] = true
+  end
+  return parts and { parts = parts, axis = axis }
+end
+
+--- A part gains `slice_of`, the tensor that it is a slice of.
+function M.settle(state, edge, found)
+  local x = edge[1].roots[1]
+  for _, part in ipairs(found.parts) do
+    part.node.strides, part.node.offset, part.node.slice_of = x.strides, part.start * x.strides[found.axis], x
+  end
+  state:replace(edge)
 end
 
 return M

@@ -2,81 +2,53 @@
 -- kernel, if the anchor's generator can write their results. So do partial sums over the result (split/partial.lua). The anchor's
 -- own result is then not stored unless somebody else reads it.
 
-local fuse = require "cawb.compose.schedule.fuse"
 local generators = require "cawb.compose.schedule.generators"
+local kernels = require "cawb.compose.schedule.kernels"
 
 local M = {}
 
 local takes = { stream = true, partial = true }
 
--- The places in the list of the kernels that read a node, in order, by node.
-local function readers_of(kernels)
-  local by = {}
-  for place, k in ipairs(kernels) do
-    for _, x in ipairs(fuse.reads(k)) do
-      by[x] = by[x] or {}
-      table.insert(by[x], place)
+-- The kernels that read results of kernel a, in order.
+local function readers(state, a)
+  local list, seen = {}, {}
+  for _, x in ipairs(a.roots) do
+    for _, b in ipairs(state:readers(x)) do
+      if not seen[b] then list[#list + 1] = b end
+      seen[b] = true
     end
   end
-  return by
+  table.sort(list, function(p, q) return state.places[p] < state.places[q] end)
+  return list
 end
 
--- The first place at which another kernel than a reads one of these nodes.
-local function first_reader(kernels, by, a, nodes)
-  local first
-  for _, x in ipairs(nodes) do
-    for _, place in ipairs(by[x] or {}) do
-      if kernels[place] ~= a then
-        first = math.min(first or place, place)
-        break
-      end
+function M.edges(state)
+  local list = {}
+  for _, a in ipairs(state.list) do
+    for _, b in ipairs(generators.is_anchor(a) and readers(state, a) or {}) do
+      if takes[b.kind] then list[#list + 1] = { a, b } end
     end
   end
-  return first
+  return list
 end
 
--- The first kernel that reads results of kernel a, if it is a stream or makes partial sums; and whether another kernel reads `x` too.
-local function reader(kernels, by, a, x)
-  local first, list = first_reader(kernels, by, a, a.roots), by[x] or {}
-  local others = x.is_output ~= nil or first and #list > 0 and list[#list] > first
-  if first and takes[kernels[first].kind] then return kernels[first], others end
-end
-
--- Both as one, at b's place; nil where the generator refuses. `stays`: x is stored all the same, for other readers.
-local function joined(a, b, x, stays, options)
-  local roots = {}
+function M.joined(state, edge)
+  local a, b = edge[1], edge[2]
+  if state:needs(a, b, true) then return nil end
+  local x, roots = kernels.anchor(a), {}
   for _, root in ipairs(a.roots) do
-    if root ~= x or stays then roots[#roots + 1] = root end
+    if root ~= x or state:is_read_beside(x, b) then roots[#roots + 1] = root end
   end
   for _, root in ipairs(b.roots) do table.insert(roots, b.kind == "partial" and 1 or #roots + 1, root) end
   local both = { kind = a.kind, roots = roots, members = { x }, attend = a.attend, within = { [x] = true } }
-  if not generators.accepts(both, options) then return nil end
-  x.stored = stays or nil
-  return both
+  return generators.accepts(both, state.options) and both
 end
 
--- `last`: the anchors that no more is joined to.
-local function once(kernels, options, last)
-  local by = readers_of(kernels)
-  for _, a in ipairs(kernels) do
-    local x, b, stays = a.members[1] or a.roots[1], nil, nil
-    if generators.is_anchor(a) and not last[a] then b, stays = reader(kernels, by, a, x) end
-    if b then
-      local both = joined(a, b, x, stays, options)
-      if both then return fuse.replaced(kernels, a, b, both) end
-      last[a] = true                             -- kernels behind b may need it first
-    end
-  end
-end
-
---- The kernels, with streams joined to anchors where one generator makes both; `options` as those of generators.generate.
-function M.join(kernels, options)
-  local again, last = kernels, {}
-  while again do
-    kernels = again
-    again = once(kernels, options, last)
-  end
-  return kernels
+function M.settle(state, edge, both)
+  local x, stays = both.members[1], nil
+  for _, root in ipairs(both.roots) do stays = stays or root == x or nil end
+  x.stored = stays
+  state:replace(edge, both)
 end
 
 return M

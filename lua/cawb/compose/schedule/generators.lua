@@ -2,6 +2,7 @@
 
 local cell = require "cawb.compose.emit.cell.kernel"
 local conv = require "cawb.compose.emit.product.kernel_conv"
+local kernels = require "cawb.compose.schedule.kernels"
 local order = require "cawb.compose.emit.order.kernel"
 local product = require "cawb.compose.emit.product.kernel"
 local rows = require "cawb.compose.emit.rows.rows"
@@ -16,16 +17,24 @@ local families = { stream = stream, rows = rows, scan = scan, order = order, cel
 
 local anchors = { scan = true, order = true, conv = true, product = true, attend = true }
 
+-- Whether a convolution's kernel begins sums over its results: boxes alone can (split/partial.lua).
+local function begins_sums(kernel)
+  for _, x in ipairs(kernel.roots) do
+    if x.kind == "partial" then return true end
+  end
+  return false
+end
+
 -- Whether a library would compute the kernel.
 local function is_library(kernel)
-  local x = kernel.members[1] or kernel.roots[1]
-  return (kernel.kind == "product" or kernel.kind == "conv") and not x.own
+  local x = kernels.anchor(kernel)
+  return (kernel.kind == "product" or kernel.kind == "conv") and not x.own and not begins_sums(kernel)
 end
 
 -- On tensor cores, as M.accepts has it; or nil and why not. `how.loop`: the schedule's choice, "tensor", "packed", "box", "gathered", "library" or "simt"; nil
 -- for the one that should be fastest.
 local function on_tensor_cores(kernel, options, how)
-  local loop = how and how.loop
+  local loop = how and how.loop and (begins_sums(kernel) and "box" or how.loop)
   if loop == "library" or loop == "simt" then return nil end
   if kernel.kind == "attend" then options = setmetatable({ how = how or false }, { __index = options }) end
   options = tensors.asked(options, loop)
@@ -36,8 +45,7 @@ end
 
 --- Whether a product or convolution can be made without libraries and tensor cores: a bias is not a part of it then.
 function M.may_be_own(kernel)
-  local x = kernel.members[1] or kernel.roots[1]
-  return not x.inputs[3]
+  return not kernels.anchor(kernel).inputs[3]
 end
 
 -- A family without tensor cores, as M.accepts has it; without the schedule's options if it cannot be with them.

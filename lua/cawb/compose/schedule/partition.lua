@@ -1,13 +1,12 @@
 -- partition: which nodes are stored, and which kernel computes them. Products, scans and sorts are
--- kernels of their own. A reduce over long rows is one that others over the same rows join (fuse.lua), and so
+-- kernels of their own. A reduce over long rows is one that others over the same rows join (over_rows.lua), and so
 -- do maps over these rows. Everything else is a stream, computed into its readers where that is cheap.
 
 local cost = require "cawb.compose.ir.tree.cost"
-local fuse = require "cawb.compose.schedule.fuse"
 local graphs = require "cawb.compose.ir.graph"
 local rows = require "cawb.compose.emit.rows.rows"
 
-local M = { reads = fuse.reads }
+local M = {}
 
 local alone = { product = true, conv = true, scan = true, order = true, cell = true, partial = true }
 
@@ -162,27 +161,9 @@ local function kernel_for(x)
   return k
 end
 
---- Each kernel behind those that it reads from.
-function M.ordered(kernels)
-  local owner, list, state = fuse.owners(kernels), {}, {}
-  local function visit(k)
-    if state[k] then return end
-    state[k] = true
-    local from = { table.unpack(fuse.reads(k)) }
-    table.sort(from, function(p, q) return p.id < q.id end)
-    for _, x in ipairs(from) do
-      if owner[x] and owner[x] ~= k then visit(owner[x]) end
-    end
-    list[#list + 1] = k
-  end
-  for _, k in ipairs(kernels) do visit(k) end
-  return list
-end
-
---- The kernels of a graph, in order. `options.choice(a, b)`: may kernel b be fused behind a?
---- `options.strided(x, input)`: can x's library read this view as it lies? `options.chip`: that it is for.
-function M.kernels(g, options)
-  g.strided = options.strided
+--- The kernels of a graph, in order, before any is fused (fusion.lua). `strided(x, input)`: can x's library read this view as it lies?
+function M.kernels(g, strided)
+  g.strided = strided
   claim(g)
   materialise(g)
   g:clean()
@@ -199,8 +180,7 @@ function M.kernels(g, options)
       if x.stored then kernels[#kernels + 1] = kernel_for(x) end
     end
   end
-  kernels = fuse.kernels(kernels, options.choice or function() return true end, options.chip)
-  return M.ordered(kernels)
+  return kernels
 end
 
 return M

@@ -1,6 +1,7 @@
 -- tensor_cores: which generator makes a product, a convolution or attention on tensor cores.
 
 local attend = require "cawb.compose.emit.attention.attention"
+local kernels = require "cawb.compose.schedule.kernels"
 local tensor_box = require "cawb.compose.emit.tensor.kernel_box"
 local tensor_conv = require "cawb.compose.emit.tensor.kernel_conv"
 local tensor_matrix = require "cawb.compose.emit.tensor.kernel_matrix"
@@ -34,13 +35,11 @@ function M.asked(options, loop)
   return ways[loop] and setmetatable({ conv = loop }, { __index = options }) or options
 end
 
-local function anchor(kernel) return kernel.members[1] or kernel.roots[1] end
-
 --- Whether a generator here makes the kernel's product or convolution; `options` as of generators.generate, and conv: "box",
 --- "packed" or "gathered", which one is to make convolutions.
 function M.serves(kernel, options)
   if options.tensor_cores == false then return false end
-  local x = anchor(kernel)
+  local x = kernels.anchor(kernel)
   for _, generator in ipairs(generators(x, kernel.kind, options)) do
     if generator.serves(x, options) then return true end
   end
@@ -55,7 +54,7 @@ end
 
 --- Operations of a kernel's product or convolution.
 function M.operations(kernel)
-  local x = anchor(kernel)
+  local x = kernels.anchor(kernel)
   return kernel.kind == "conv" and tensor_conv.operations(x) or kernel.kind == "product" and tensor_matrix.operations(x) or math.maxinteger
 end
 
@@ -63,7 +62,7 @@ end
 function M.accepts(kernel, options)
   if options.tensor_cores == false then return nil end
   local first
-  for _, generator in ipairs(generators(anchor(kernel), kernel.kind, options)) do
+  for _, generator in ipairs(generators(kernels.anchor(kernel), kernel.kind, options)) do
     local fine, why = generator.accepts(kernel, options)
     if fine then return generator end
     first = first or why

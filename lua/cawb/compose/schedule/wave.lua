@@ -3,19 +3,18 @@
 
 local cell = require "cawb.compose.emit.cell.kernel"
 local graphs = require "cawb.compose.ir.graph"
-local partition = require "cawb.compose.schedule.partition"
 
 local M = {}
 
 local function alike(x, y) return x.op == y.op and x.dtype == y.dtype and graphs.same(x.shape, y.shape) end
 
 -- The kernels of layers, each list from the lowest on.
-local function chains(kernels, choice)
+local function chains(state)
   local lists, of = {}, {}
-  for _, k in ipairs(kernels) do
+  for _, k in ipairs(state.list) do
     local x = k.kind == "cell" and #k.roots == 1 and k.roots[1]
     local list = x and x.below and of[x.below.cell]
-    if x and list and alike(x, x.below.cell) and #x.below.weight.shape == 2 and choice(list[#list], k) then
+    if x and list and alike(x, x.below.cell) and #x.below.weight.shape == 2 and state.may(list[#list], k) then
       list[#list + 1], of[x] = k, list
     elseif x then
       of[x] = { k }
@@ -44,59 +43,49 @@ local function fastest(list, options)
   return many
 end
 
--- From here on a layer computes its product with the layer below by itself; nobody reads the separate product.
-local function settle(both)
+-- The kernels whose results nobody reads.
+local function unread(state)
+  local list = {}
+  for _, k in ipairs(state.list) do
+    local is_read = false
+    for _, x in ipairs(k.roots) do is_read = is_read or state:is_read_beside(x) end
+    if not is_read then list[#list + 1] = k end
+  end
+  return list
+end
+
+--- The layers that should run at the same time.
+function M.edges(state)
+  local edges = {}
+  for _, list in ipairs(chains(state)) do
+    local many, last = #list > 1 and fastest(list, state.options), #list
+    while many and last > 0 do
+      local first = last - many[last] + 1
+      if first < last then edges[#edges + 1] = { table.unpack(list, first, last) } end
+      last = first - 1
+    end
+  end
+  return edges
+end
+
+function M.joined(state, edge)
+  local both = together(edge, 1, #edge)
+  return cell.accepts(both, nil, state.options.chip) and both
+end
+
+--- From here on a layer computes its product with the layer below by itself; nobody reads the separate product.
+function M.settle(state, edge, both)
   for l = 2, #both.roots do
     local x = both.roots[l]
     x.inputs = { x.below.weight, table.unpack(x.inputs, 2) }
     x.inputs[#x.inputs + 1] = x.below.bias
   end
-end
-
-local function replaced(kernels, list, first, last, both)
-  local gone, all = {}, {}
-  for l = first, last do gone[list[l]] = true end
-  for _, k in ipairs(kernels) do
-    if k == list[last] then all[#all + 1] = both elseif not gone[k] then all[#all + 1] = k end
+  state:replace(edge, both)
+  local gone = unread(state)
+  while #gone > 0 do
+    state:replace(gone)
+    gone = unread(state)
   end
-  return all
-end
-
--- Without kernels that nobody reads.
-local function needed(kernels)
-  local wanted, again, list = {}, false, {}
-  for _, k in ipairs(kernels) do
-    for _, x in ipairs(partition.reads(k)) do wanted[x] = true end
-  end
-  for _, k in ipairs(kernels) do
-    local is_read = false
-    for _, x in ipairs(k.roots) do is_read = is_read or wanted[x] or x.is_output ~= nil end
-    if is_read then list[#list + 1] = k else again = true end
-  end
-  return again and needed(list) or list
-end
-
-local function join(kernels, list, options)
-  local many, last = fastest(list, options), #list
-  while many and last > 0 do
-    local first = last - many[last] + 1
-    local both = first < last and together(list, first, last)
-    if both and cell.accepts(both, nil, options.chip) then
-      settle(both)
-      kernels = replaced(kernels, list, first, last, both)
-    end
-    last = first - 1
-  end
-  return kernels
-end
-
---- The kernels, with such layers joined, in order; `options` as those of generators.generate, `choice(a, b)`: may layer b go on with layer a below?
-function M.join(kernels, options, choice)
-  local all = kernels
-  for _, list in ipairs(chains(kernels, choice)) do
-    if #list > 1 then all = join(all, list, options) end
-  end
-  return all == kernels and kernels or partition.ordered(needed(all))
 end
 
 return M

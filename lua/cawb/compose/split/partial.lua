@@ -233,10 +233,10 @@ local function is_otherwise(x, y, options)
   return false
 end
 
--- Whether the sums are to be begun: the convolution's kernel can take them, and no schedule is against it.
+-- Whether the sums are to be begun: kernels are fused, and no schedule is against it. The convolution's kernel then takes them
+-- (schedule/epilogue.lua): they read nothing but its results, or maps of these and of leaves, which it writes too.
 local function is_asked(x, y, options)
-  local left_out = options.no_partial_sums[M.key(x)] or (options.unmade or {})[M.key(x)]
-  return options.fuse ~= false and not left_out and not is_otherwise(x, y, options)
+  return options.fuse ~= false and not options.no_partial_sums[M.key(x)] and not is_otherwise(x, y, options)
 end
 
 --- Begins reductions over results of convolutions in the convolutions' kernels, where that pays. `options`: chip; partial (false:
@@ -260,17 +260,6 @@ function M.begin(g, options)
     if p.kind == "partial" and #p.inputs[1].users == 1 and not p.inputs[1].is_output then p.inputs[1].wanted = nil end
   end
   return able
-end
-
---- The numbers of convolutions whose kernels do not make the parts that were wished of them, as a set, with those of `before`; nil
---- where all do.
-function M.unmade(kernels, before)
-  local set, any = {}, false
-  for number in pairs(before or {}) do set[number] = true end
-  for _, kernel in ipairs(kernels) do
-    if kernel.kind == "partial" then set[M.key(kernel.roots[1].conv)], any = true, true end
-  end
-  return any and set or nil
 end
 
 return M

@@ -1,0 +1,65 @@
+-- fusion: one pass joins kernels. A rule of fusion lists the kernels that it might join (`edges`), says which one kernel they would be
+-- (`joined`, a predicate: nothing changes, no text is generated; nil where that is not legal or not worth it), and changes the nodes
+-- (`settle`) once it is done. Of all edges the first one of the first rule is taken: a rule stands ahead of those that save less.
+
+local concatenation = require "cawb.compose.schedule.concatenation"
+local kernels = require "cawb.compose.schedule.kernels"
+local over_rows = require "cawb.compose.schedule.over_rows"
+local prepared = require "cawb.compose.ir.prepared"
+
+local M = {}
+
+local rules = { over_rows.behind, over_rows.beside, over_rows.ahead }
+for _, name in ipairs { "epilogue", "wave", "cells", "attention", "packing" } do
+  rules[#rules + 1] = require("cawb.compose.schedule." .. name)
+end
+rules[#rules + 1] = concatenation
+
+local MANY = 8                         -- tensors put together, from which on each reader's text is long
+
+local function is_long_view(kernel)
+  local x = kernel.roots[1]
+  return #kernel.roots == 1 and x.kind == "view" and #x.pieces >= MANY
+end
+
+-- Which kernels may be one, as far as `options` allow it. `apart`: tensors that are put together are so in a kernel of its own.
+local function choice_of(options)
+  local may, apart = options.choice, options.apart
+  return function(a, b, first)
+    return prepared.together(a, b) and not (apart and (is_long_view(a) or is_long_view(b))) and (not may or may(a, b, first))
+  end
+end
+
+-- Whether an edge was looked at; from now on it was.
+local function is_known(tried, edge)
+  local first, last = edge.about or edge[1], edge[#edge]
+  tried[first] = tried[first] or {}
+  if tried[first][last] then return true end
+  tried[first][last] = true
+end
+
+-- Does the first fusion of a rule that is legal; whether there was one.
+local function step(rule, state, tried)
+  for _, edge in ipairs(rule.edges(state)) do
+    local both = not is_known(tried, edge) and rule.joined(state, edge)
+    if both then
+      rule.settle(state, edge, both)
+      return true
+    end
+  end
+end
+
+--- The kernels, joined where that is legal and worth it. `options` as those of generators.generate, and choice(a, b): whether two may be one; attend,
+--- concatenate, false: without these.
+function M.apply(list, options)
+  local state, tried = kernels.new(list, options, choice_of(options)), {}
+  local number = 1
+  while rules[number] do
+    local rule = rules[number]
+    tried[rule] = tried[rule] or {}
+    number = step(rule, state, tried[rule]) and 1 or number + 1
+  end
+  return state.list
+end
+
+return M

@@ -1,0 +1,159 @@
+-- over_rows: kernels over the same rows become one: one behind the other, or side by side (horizontal fusion). So does a stream ahead of
+-- rows, whose values stay on the chip (prologue fusion).
+
+local expression = require "cawb.compose.emit.expression"
+local graphs = require "cawb.compose.ir.graph"
+local kernels = require "cawb.compose.schedule.kernels"
+local rows = require "cawb.compose.emit.rows.rows"
+
+local M = { behind = {}, beside = {}, ahead = {} }
+
+local SMALL = 1 << 16   -- elements of a kernel that takes no longer than its launch
+local NEAR = 4          -- kernels over the same rows that one is compared with
+
+local function numel(x) return graphs.numel(x.shape) end
+
+local function fits(a, b)
+  local r, n = rows.space(a.members[1])
+  for _, m in ipairs(b.members) do
+    local s, t = rows.space(m)
+    if s ~= r or t ~= n then return false end
+  end
+  for _, x in ipairs(b.roots) do
+    if x.kind ~= "reduce" and numel(x) ~= r and numel(x) ~= r * n then return false end
+  end
+  return true
+end
+
+local function all(list, more)
+  local out = { table.unpack(list) }
+  for _, x in ipairs(more) do out[#out + 1] = x end
+  table.sort(out, function(p, q) return p.id < q.id end)
+  return out
+end
+
+-- Kernel b after a, in one; nil where no generator makes it.
+local function both_of(state, a, b)
+  local both = { kind = "rows", roots = all(a.roots, b.roots), members = all(a.members, b.members) }
+  return rows.accepts(both, nil, state.options.chip) and both
+end
+
+-- A root that nobody else reads is not written.
+local function settle(state, edge, both)
+  state:replace(edge, both)
+  local left = {}
+  for _, x in ipairs(both.roots) do
+    if state:is_read_beside(x, both) then left[#left + 1] = x else x.stored = nil end
+  end
+  both.roots = left
+end
+
+M.behind.settle, M.beside.settle = settle, settle
+
+-- ---- behind: rows or a stream behind the rows that they read
+
+function M.behind.edges(state)
+  local list = {}
+  for _, b in ipairs(state.list) do
+    for _, x in ipairs((b.kind == "rows" or b.kind == "stream") and kernels.reads(b) or {}) do
+      local a = state:owner(x)
+      if a and a.kind == "rows" then list[#list + 1] = { a, b } end
+    end
+  end
+  return list
+end
+
+-- Each reads the other's results only on its own row.
+function M.behind.joined(state, edge)
+  local a, b = edge[1], edge[2]
+  return fits(a, b) and not state:needs(a, b, true) and state.may(a, b) and both_of(state, a, b)
+end
+
+-- ---- beside: rows that need nothing of each other
+
+-- Kernels over the same rows, in lists, in order.
+local function alike(list)
+  local lists, by = {}, {}
+  for _, k in ipairs(list) do
+    if k.kind == "rows" then
+      local first = k.members[1]
+      local key = table.concat(first.shape, ",") .. ";" .. table.concat(expression.axes(first), ",")
+      if not by[key] then
+        by[key] = {}
+        lists[#lists + 1] = by[key]
+      end
+      table.insert(by[key], k)
+    end
+  end
+  return lists
+end
+
+function M.beside.edges(state)
+  local edges = {}
+  for _, list in ipairs(alike(state.list)) do
+    for i, a in ipairs(list) do
+      for j = i + 1, math.min(#list, i + NEAR) do edges[#edges + 1] = { a, list[j] } end
+    end
+  end
+  return edges
+end
+
+-- The nodes that a kernel loads, with leaves, as a set.
+local function loads(kernel)
+  local found, seen, inside = {}, {}, {}
+  for _, x in ipairs(kernel.members) do inside[x] = true end
+  local function visit(x)
+    if seen[x] then return end
+    seen[x] = true
+    if x.kind == "leaf" and x.source:find ":" or x.stored and not inside[x] then found[x] = true return end
+    for _, input in ipairs(x.inputs) do visit(input) end
+  end
+  for _, x in ipairs(kernel.members) do visit(x) end
+  return found
+end
+
+-- Whether one kernel for two is worth it: they load a tensor of their rows' size both, or a launch takes longer than they do.
+local function is_worth_it(a, b)
+  local r, n = rows.space(a.members[1])
+  if r * n <= SMALL then return true end
+  local other = loads(b)
+  for x in pairs(loads(a)) do
+    if other[x] and numel(x) >= r * n then return true end
+  end
+  return false
+end
+
+function M.beside.joined(state, edge)
+  local a, b = edge[1], edge[2]
+  return fits(a, b) and fits(b, a) and is_worth_it(a, b) and not state:needs(a, b) and state.may(a, b) and both_of(state, a, b)
+end
+
+-- ---- ahead: a stream ahead of the rows that alone read it
+
+function M.ahead.edges(state)
+  local list = {}
+  for _, a in ipairs(state.list) do
+    local x = a.roots[1]
+    local readers = a.kind == "stream" and #a.roots == 1 and x.kind ~= "reduce" and not x.is_output and state:readers(x) or {}
+    if #readers == 1 and readers[1].kind == "rows" then list[#list + 1] = { a, readers[1] } end
+  end
+  return list
+end
+
+-- It is computed once, because its values stay on the chip: the rows' kernel alone has them (`within`, `held`).
+function M.ahead.joined(state, edge)
+  local a, b = edge[1], edge[2]
+  local x, r, n = a.roots[1], rows.space(b.members[1])
+  if numel(x) ~= r * n or n == 1 or not state.may(a, b) then return nil end
+  local both = { kind = "rows", roots = b.roots, members = b.members, within = { [x] = true }, held = { [x] = true } }
+  for y in pairs(b.held or {}) do both.held[y] = true end
+  return rows.accepts(both, nil, state.options.chip) and both
+end
+
+function M.ahead.settle(state, edge, both)
+  local x = edge[1].roots[1]
+  x.stored, x.strides = nil, nil
+  state:replace(edge, both)
+end
+
+return M
