@@ -128,6 +128,57 @@ function Graph:broadcast(x, shape)
   end)
 end
 
+--- n elements along an axis, from `first` on.
+function Graph:slice(x, axis, first, n)
+  return self:view(x, index.with(x.shape, axis, n), function(i) return index.with(i, axis, index.plus(i[axis], first)) end)
+end
+
+--- Nodes behind each other along an axis; those without elements are left out.
+function Graph:concatenate(parts, axis, shape)
+  local pieces, past = {}, 0
+  for _, x in ipairs(parts) do
+    if #x.shape == #shape and x.shape[axis] > 0 then
+      local first = past
+      past = past + x.shape[axis]
+      local last = past
+      pieces[#pieces + 1] = { x, function(i) return index.with(i, axis, index.plus(i[axis], -first)) end,
+                              function(i) return { index.back(i[axis], last) } end }
+    end
+  end
+  pieces[#pieces][3] = nil
+  return self:join(shape, pieces)
+end
+
+--- The elements of x at whole numbers `at` along an axis.
+function Graph:pick(x, at, axis)
+  return self:node { kind = "pick", inputs = { x, at }, axis = axis, shape = at.shape, dtype = x.dtype }
+end
+
+--- A product of (batch.., m, k) and (batch.., k, n), made as another one is.
+function Graph:product(like, a, b, bias)
+  local shape = index.with(a.shape, #a.shape, b.shape[#b.shape])
+  return self:node { kind = "product", own = like.own, inputs = { a, b, bias }, shape = shape, dtype = like.dtype }
+end
+
+--- The same as a sum of maps, over a last dimension of k.
+function Graph:summed_product(a, b)
+  local rank = #a.shape
+  local wide = index.listed(a.shape, 1, rank - 1, b.shape[rank], a.shape[rank])
+  local x = self:view(a, wide, function(i) return index.listed(i, 1, rank - 1, i[rank + 1]) end)
+  local y = self:view(b, wide, function(i) return index.listed(i, 1, rank - 2, i[rank + 1], i[rank]) end)
+  return self:reduce("sum", self:map("A * B", a.dtype, { x, y }), { [rank + 1] = true })
+end
+
+--- The number of each element along dimension d of a shape.
+function Graph:numbers(shape, d) return self:view(self:iota(shape[d]), shape, function(i) return { i[d] } end) end
+
+--- A vector as a tensor of `rank` dimensions, all but d of size one.
+function Graph:vector(x, d, rank)
+  local shape = {}
+  for e = 1, rank do shape[e] = e == d and x.shape[1] or 1 end
+  return self:reshape(x, shape)
+end
+
 --- The shape that nodes have together.
 function M.together(nodes)
   local shape = {}

@@ -196,6 +196,26 @@ local function quotient(a, c)
   return from_atom { kind = "div", of = a, by = c, key = ("(%s)/%d"):format(a.key, c), lo = a.lo // c, hi = a.hi // c }
 end
 
+--- n - 1 - a: the place a from the end of n.
+function M.back(a, n) return M.plus(M.scale(a, -1), n - 1) end
+
+--- What is not negative where a is between 0 and n - 1: guards of a view.
+function M.inside(a, n) return { a, M.back(a, n) } end
+
+--- Indices with another one along dimension d.
+function M.with(i, d, e)
+  local j = { table.unpack(i) }
+  j[d] = e
+  return j
+end
+
+--- Elements first to last of a list, and further ones.
+function M.listed(i, first, last, ...)
+  local list = { table.unpack(i, first, last) }
+  for _, x in ipairs { ... } do list[#list + 1] = x end
+  return list
+end
+
 --- floor(a / c), c a number above zero.
 function M.div(a, c)
   if c == 1 then return a end

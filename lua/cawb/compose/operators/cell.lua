@@ -47,15 +47,8 @@ end
 
 -- Side by side along the last dimension.
 local function beside(g, a, b)
-  local shape, rank = { table.unpack(a.shape) }, #a.shape
-  local n = shape[rank]
-  shape[rank] = 2 * n
-  return g:join(shape, { { a, function(i) return i end, function(i) return { index.plus(index.scale(i[rank], -1), n - 1) } end },
-    { b, function(i)
-      local j = { table.unpack(i) }
-      j[rank] = index.plus(i[rank], -n)
-      return j
-    end } })
+  local rank = #a.shape
+  return g:concatenate({ a, b }, rank, index.with(a.shape, rank, 2 * a.shape[rank]))
 end
 
 -- The last state of each layer and direction, one behind the other.
@@ -64,7 +57,7 @@ local function finals(g, list, which)
   for k, one in ipairs(list) do
     local last = one.reverse and 0 or one.cell.shape[2] - 1
     pieces[k] = { one.cell, function(i) return { index.const(which), index.const(last), i[2], i[3] } end,
-                  k < #list and function(i) return { index.plus(index.scale(i[1], -1), k - 1) } end or nil }
+                  k < #list and function(i) return { index.back(i[1], k) } end or nil }
   end
   return g:join(shape, pieces)
 end

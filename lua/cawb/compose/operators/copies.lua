@@ -34,26 +34,17 @@ function M.permute_copy(g, op)
   return { g:permute(op.x[1], order) }
 end
 
--- Elements from `first` on along an axis.
-local function part(g, x, axis, first, shape)
-  return g:view(x, shape, function(i)
-    local j = { table.unpack(i) }
-    j[axis] = index.plus(i[axis], first)
-    return j
-  end)
-end
-
 function M.narrow_copy(g, op)
   local x = op.x[1]
   local axis = (op.args.dim or 0) % #x.shape + 1
-  return { part(g, x, axis, (op.args.start or 0) % math.max(1, x.shape[axis]), op.out[1].shape) }
+  return { g:slice(x, axis, (op.args.start or 0) % math.max(1, x.shape[axis]), op.out[1].shape[axis]) }
 end
 
 local function split(g, op)
   local x, made, past = op.x[1], {}, 0
   local axis = (op.args.dim or 0) % #x.shape + 1
   for k, out in ipairs(op.out) do
-    made[k] = part(g, x, axis, past, out.shape)
+    made[k] = g:slice(x, axis, past, out.shape[axis])
     past = past + out.shape[axis]
   end
   return made
@@ -65,9 +56,7 @@ M.split_copy, M.split_with_sizes_copy = split, split
 function M.unbind_copy(g, op)
   local x, made = op.x[1], {}
   local axis = (op.args.dim or 0) % #x.shape + 1
-  local one = { table.unpack(x.shape) }
-  one[axis] = 1
-  for k, out in ipairs(op.out) do made[k] = g:reshape(part(g, x, axis, k - 1, one), out.shape) end
+  for k, out in ipairs(op.out) do made[k] = g:reshape(g:slice(x, axis, k - 1, 1), out.shape) end
   return made
 end
 
@@ -75,12 +64,11 @@ end
 function M.rot90(g, op)
   local x, dims = op.x[1], op.args.dims or { 0, 1 }
   local a, b, quarters = dims[1] % #x.shape + 1, dims[2] % #x.shape + 1, (op.args.k or 1) % 4
-  local function back(e, n) return index.plus(index.scale(e, -1), n - 1) end
   return { g:view(x, op.out[1].shape, function(i)
     local j = { table.unpack(i) }
     if quarters % 2 == 1 then j[a], j[b] = i[b], i[a] end
-    if quarters == 1 or quarters == 2 then j[b] = back(j[b], x.shape[b]) end
-    if quarters == 3 or quarters == 2 then j[a] = back(j[a], x.shape[a]) end
+    if quarters == 1 or quarters == 2 then j[b] = index.back(j[b], x.shape[b]) end
+    if quarters == 3 or quarters == 2 then j[a] = index.back(j[a], x.shape[a]) end
     return j
   end) }
 end
@@ -89,8 +77,7 @@ local function flat(g, x) return g:reshape(x, { graphs.numel(x.shape) }) end
 
 function M.take(g, op)
   local x, at = flat(g, op.x[1]), flat(g, op.by.index)
-  local picked = g:node { kind = "pick", inputs = { x, at }, axis = 1, shape = at.shape, dtype = x.dtype }
-  return { g:reshape(picked, op.out[1].shape) }
+  return { g:reshape(g:pick(x, at, 1), op.out[1].shape) }
 end
 
 -- Where the mask is set the source's elements, one after the other.
@@ -100,8 +87,7 @@ function M.masked_scatter(g, op)
   local ones = g:map("A ? 1 : 0", "int64", { mask }, "bool")
   local count = g:node { kind = "scan", op = "sum", inputs = { ones }, axis = 1, shape = ones.shape, dtype = "int64" }
   local at = g:map("(A < 1 ? 0 : A > B ? B - 1 : A - 1)", "int64", { count, g:fill(graphs.numel(source.shape), {}, "int64") })
-  local picked = g:node { kind = "pick", inputs = { source, at }, axis = 1, shape = at.shape, dtype = source.dtype }
-  local joined = g:map("(A ? B : C)", op.out[1].dtype, { mask, picked, flat(g, g:broadcast(op.x[1], out)) }, nil, { "bool" })
+  local joined = g:map("(A ? B : C)", op.out[1].dtype, { mask, g:pick(source, at, 1), flat(g, g:broadcast(op.x[1], out)) }, nil, { "bool" })
   return { g:reshape(joined, out) }
 end
 
@@ -111,11 +97,7 @@ function M.linalg_cross(g, op)
   local axis = (op.args.dim or -1) % #out + 1
   local function turned(x, by)
     local wide = g:broadcast(tools.taken(g, x, dtype), out)
-    return g:view(wide, out, function(i)
-      local j = { table.unpack(i) }
-      j[axis] = index.mod(index.plus(i[axis], by), 3)
-      return j
-    end)
+    return g:view(wide, out, function(i) return index.with(i, axis, index.mod(index.plus(i[axis], by), 3)) end)
   end
   local x, y = op.x[1], op.x[2]
   local text = dtype:find "float" and "exact(exact(A * B) - exact(C * D))" or "A * B - C * D"

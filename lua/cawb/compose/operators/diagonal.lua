@@ -1,6 +1,7 @@
 -- Diagonals, and writes into a part of a copy.
 
 local index = require "cawb.compose.ir.index"
+local tools = require "cawb.compose.operators.tools"
 
 local M = {}
 
@@ -73,7 +74,7 @@ function M.select_scatter(g, op)
   return written(g, x, op.by.src, function(i)
     local j = { table.unpack(i) }
     table.remove(j, d)
-    return j, { index.plus(i[d], -n), index.plus(index.scale(i[d], -1), n) }
+    return j, { index.plus(i[d], -n), index.back(i[d], n + 1) }
   end)
 end
 
@@ -82,9 +83,9 @@ function M.slice_scatter(g, op)
   local first, step = op.args.start or 0, op.args.step or 1
   if first < 0 then first = first + x.shape[d] end
   return written(g, x, y, function(i)
-    local from, j = index.plus(i[d], -first), { table.unpack(i) }
-    j[d] = index.div(from, step)
-    return j, { from, index.scale(index.mod(from, step), -1), index.plus(index.scale(j[d], -1), y.shape[d] - 1) }
+    local from = index.plus(i[d], -first)
+    local j = index.with(i, d, index.div(from, step))
+    return j, { from, index.scale(index.mod(from, step), -1), index.back(j[d], y.shape[d]) }
   end)
 end
 
@@ -94,10 +95,9 @@ function M.block_diag(g, op)
   for k, x in ipairs(op.x) do
     local rows, columns = #x.shape == 2 and x.shape[1] or 1, #x.shape > 0 and x.shape[#x.shape] or 1
     local r, c = down, across
-    pieces[k] = { g:reshape(x.dtype == out.dtype and x or g:map("A", out.dtype, { x }, out.dtype), { rows, columns }),
+    pieces[k] = { g:reshape(tools.taken(g, x, out.dtype), { rows, columns }),
       function(i) return { index.plus(i[1], -r), index.plus(i[2], -c) } end,
-      function(i) return { index.plus(i[1], -r), index.plus(i[2], -c), index.plus(index.scale(i[1], -1), r + rows - 1),
-                           index.plus(index.scale(i[2], -1), c + columns - 1) } end }
+      function(i) return { index.plus(i[1], -r), index.plus(i[2], -c), index.back(i[1], r + rows), index.back(i[2], c + columns) } end }
     blocks[k] = { down = r, across = c, rows = rows, columns = columns }
     down, across = down + rows, across + columns
   end

@@ -1,6 +1,7 @@
 -- Operators that join many elements into one: sums, extremes, norms, losses.
 
 local expressions = require "cawb.compose.operators.expressions"
+local graphs = require "cawb.compose.ir.graph"
 local text = require "cawb.compose.ir.tree.text"
 local tools = require "cawb.compose.operators.tools"
 
@@ -49,11 +50,7 @@ M.any, M.all = truth "any", truth "all"
 
 -- The place of the extreme, in one dimension or in all of them.
 local function place(g, x, name, dim, keepdim)
-  if dim == nil then
-    local n = 1
-    for _, size in ipairs(x.shape) do n = n * size end
-    return g:reduce(name, g:reshape(x, { n }), { true }, keepdim, "int64")
-  end
+  if dim == nil then return g:reduce(name, g:reshape(x, { graphs.numel(x.shape) }), { true }, keepdim, "int64") end
   return g:reduce(name, x, axes_of(dim, #x.shape), keepdim, "int64")
 end
 
@@ -181,16 +178,14 @@ local function picked(g, x, target, ignore)
   local axis = #x.shape == 1 and 1 or 2
   local at = g:reshape(target, #x.shape == 1 and { 1 } or { target.shape[1], 1, table.unpack(target.shape, 2) })
   local safe = g:map("(A == B ? 0 : A)", "int64", { at, g:fill(ignore, {}, "int64") })
-  local pick = g:node { kind = "pick", inputs = { x, safe }, axis = axis, shape = safe.shape, dtype = x.dtype }
-  return pick, at, safe
+  return g:pick(x, safe, axis), at, safe
 end
 
 local function nll(g, op)
   local x, target, weight = op.by.self, op.by.target, op.by.weight
   local ignore = op.args.ignore_index or -100
   local pick, at, safe = picked(g, x, target, ignore)
-  local w = weight and g:node { kind = "pick", inputs = { weight, g:reshape(safe, target.shape) }, axis = 1,
-                                shape = target.shape, dtype = x.dtype } or g:fill(1, target.shape, x.dtype)
+  local w = weight and g:pick(weight, g:reshape(safe, target.shape), 1) or g:fill(1, target.shape, x.dtype)
   w = g:map("(A == B ? 0 : C)", x.dtype, { g:reshape(at, target.shape), g:fill(ignore, {}, "int64"), w }, nil, { "int64", "int64" })
   local lost = g:map("(B == 0.0 ? 0.0 : -A * B)", x.dtype, { g:reshape(pick, target.shape), w })
   if op.args.reduction == 0 then return { lost } end
@@ -208,9 +203,7 @@ function M.multi_margin_loss(g, op)
   local x = taken(g, op.by.self, dtype)
   local rows, classes = #x.shape == 2 and x.shape[1] or 1, x.shape[#x.shape]
   local at, all = g:reshape(op.by.target, { rows, 1 }), g:reshape(x, { rows, classes })
-  local function of_class(source, axis, shape)
-    return g:node { kind = "pick", inputs = { source, g:reshape(at, shape) }, axis = axis, shape = shape, dtype = source.dtype }
-  end
+  local function of_class(source, axis, shape) return g:pick(source, g:reshape(at, shape), axis) end
   local near = "(A == B || !(C - D + E > 0.0) ? 0.0 : C - D + E)"
   local lost = g:map(near, dtype, { at, g:iota(classes), g:fill(op.args.margin or 1, {}, dtype), of_class(all, 2, { rows, 1 }), all }, nil, { "int64", "int64" })
   if p == 2 then lost = g:map("A * A", dtype, { lost }) end

@@ -107,7 +107,7 @@ local function partly(self, h, t, node)
   return self.graph:join(h.shape, { { node, function(i) return (inside(i)) end, function(i)
     local j, address, rest = inside(i)
     local guards = { address, index.scale(rest, -1) }
-    for d, n in ipairs(t.shape) do guards[#guards + 1] = index.plus(index.scale(j[d], -1), n - 1) end
+    for d, n in ipairs(t.shape) do guards[#guards + 1] = index.back(j[d], n) end
     return guards
   end }, { h.node, function(i) return i end } })
 end

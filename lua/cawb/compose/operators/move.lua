@@ -65,29 +65,10 @@ function M.eye(g, op)
   end, 0) }
 end
 
--- Part after part along one axis.
-local function joined(g, parts, axis, shape)
-  local pieces, past = {}, 0
-  for _, x in ipairs(parts) do
-    if #x.shape == #shape and x.shape[axis] > 0 then
-      local first = past
-      past = past + x.shape[axis]
-      local last = past
-      pieces[#pieces + 1] = { x, function(i)
-        local j = { table.unpack(i) }
-        j[axis] = index.plus(i[axis], -first)
-        return j
-      end, function(i) return { index.plus(index.scale(i[axis], -1), last - 1) } end }
-    end
-  end
-  pieces[#pieces][3] = nil
-  return g:join(shape, pieces)
-end
-
 function M.cat(g, op)
   local out, parts = op.out[1], {}
   for k, x in ipairs(op.x) do parts[k] = tools.taken(g, x, out.dtype) end
-  return { joined(g, parts, op.args.dim % #out.shape + 1, out.shape) }
+  return { g:concatenate(parts, op.args.dim % #out.shape + 1, out.shape) }
 end
 
 function M.stack(g, op)
@@ -98,7 +79,7 @@ function M.stack(g, op)
     table.insert(shape, axis, 1)
     parts[k] = g:reshape(tools.taken(g, x, out.dtype), shape)
   end
-  return { joined(g, parts, axis, out.shape) }
+  return { g:concatenate(parts, axis, out.shape) }
 end
 
 function M.flip(g, op)
@@ -107,7 +88,7 @@ function M.flip(g, op)
   if #op.args.dims == 0 then axes = {} end
   return { g:view(x, x.shape, function(i)
     local j = {}
-    for d, n in ipairs(x.shape) do j[d] = axes[d] and index.plus(index.scale(i[d], -1), n - 1) or i[d] end
+    for d, n in ipairs(x.shape) do j[d] = axes[d] and index.back(i[d], n) or i[d] end
     return j
   end) }
 end
@@ -156,8 +137,7 @@ function M.constant_pad_nd(g, op)
   return { g:view(x, out, at, function(i)
     local guards = {}
     for d, place in ipairs(at(i)) do
-      guards[#guards + 1] = place
-      guards[#guards + 1] = index.plus(index.scale(place, -1), x.shape[d] - 1)
+      table.move(index.inside(place, x.shape[d]), 1, 2, #guards + 1, guards)
     end
     return guards
   end, op.args.value or 0) }
@@ -206,16 +186,10 @@ end
 function M.channel_shuffle(g, op)
   local x, groups = op.x[1], op.args.groups
   return { g:view(x, x.shape, function(i)
-    local j = { table.unpack(i) }
-    j[2] = index.add(index.scale(index.mod(i[2], groups), x.shape[2] // groups), index.div(i[2], groups))
-    return j
+    return index.with(i, 2, index.add(index.scale(index.mod(i[2], groups), x.shape[2] // groups), index.div(i[2], groups)))
   end) }
 end
 M.native_channel_shuffle = M.channel_shuffle
-
-local function pick(g, x, at, axis, shape)
-  return g:node { kind = "pick", inputs = { x, at }, axis = axis, shape = shape, dtype = x.dtype }
-end
 
 -- Rows by number: dimensions of the index take the place of x's axis.
 local function taken_along(g, x, at, axis, shape)
@@ -229,14 +203,14 @@ local function taken_along(g, x, at, axis, shape)
   if rank == 0 then
     local one = { table.unpack(shape) }
     table.insert(one, axis, 1)
-    return g:reshape(pick(g, x, g:broadcast(g:reshape(at, {}), one), axis, one), shape)
+    return g:reshape(g:pick(x, g:broadcast(g:reshape(at, {}), one), axis), shape)
   end
   local source = g:view(x, wide, function(i)
     local j = { table.unpack(i, 1, axis) }
     for k = axis + rank, #i do j[#j + 1] = i[k] end
     return j
   end)
-  return pick(g, source, where, axis, shape)
+  return g:pick(source, where, axis)
 end
 
 function M.embedding(g, op)
@@ -249,8 +223,7 @@ function M.index_select(g, op)
 end
 
 function M.gather(g, op)
-  local x, axis = op.x[1], op.args.dim % #op.x[1].shape + 1
-  return { pick(g, x, op.by.index, axis, op.out[1].shape) }
+  return { g:pick(op.x[1], op.by.index, op.args.dim % #op.x[1].shape + 1) }
 end
 
 -- x[a, b, ...]: index tensors for dimensions that are neighbours, behind some that are whole.
@@ -270,16 +243,10 @@ end
 
 -- The first half of an axis times the sigmoid of the other.
 function M.glu(g, op)
-  local x, out = op.x[1], op.out[1].shape
+  local x = op.x[1]
   local axis = op.args.dim % #x.shape + 1
-  local function half(from)
-    return g:view(x, out, function(i)
-      local j = { table.unpack(i) }
-      j[axis] = index.plus(i[axis], from)
-      return j
-    end)
-  end
-  return { g:map("A * (1.0 / (1.0 + exp(-B)))", x.dtype, { half(0), half(out[axis]) }) }
+  local half = op.out[1].shape[axis]
+  return { g:map("A * (1.0 / (1.0 + exp(-B)))", x.dtype, { g:slice(x, axis, 0, half), g:slice(x, axis, half, half) }) }
 end
 
 return M

@@ -35,13 +35,9 @@ local function widened(g, op)
 end
 
 -- Numbers that stand where a tensor may: with their place among the operands.
-local numbers = {
-  add = { "other" }, sub = { "other" }, mul = { "other" }, div = { "other" }, rsub = { "other" }, remainder = { "other" },
-  fmod = { "other" }, floor_divide = { "other" }, eq = { "other" }, ne = { "other" }, lt = { "other" }, le = { "other" },
-  gt = { "other" }, ge = { "other" }, where = { "self", "other" }, masked_fill = { "value" }, pow = {},
-  xlogy = { "other" }, copysign = { "other" }, maximum = { "other" }, minimum = { "other" }, bitwise_and = { "other" }, bitwise_or = { "other" },
-  bitwise_xor = { "other" }, bitwise_left_shift = { "other" }, bitwise_right_shift = { "other" },
-}
+local numbers = { where = { "self", "other" }, masked_fill = { "value" } }
+for name in ("add sub mul div rsub remainder fmod floor_divide eq ne lt le gt ge xlogy copysign maximum minimum "
+  .. "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift"):gmatch "%S+" do numbers[name] = { "other" } end
 
 local compares = { eq = true, ne = true, lt = true, le = true, gt = true, ge = true, isnan = true, isinf = true,
                    isfinite = true, logical_and = true, logical_or = true, logical_xor = true, logical_not = true }
@@ -120,12 +116,6 @@ function M.build(g, op)
     end
   end
   return made
-end
-
---- A node in another type, by conversion.
-function M.to(g, x, dtype)
-  if x.dtype == dtype then return x end
-  return g:map("A", dtype, { x }, dtype)
 end
 
 return M

@@ -6,18 +6,12 @@ local types = require "cawb.torch.types"
 
 local M = {}
 
-local function replaced(shape, axis, n)
-  local all = { table.unpack(shape) }
-  all[axis] = n
-  return all
-end
-
 -- The places of the first `most` elements along an axis, in order, and these elements.
 local function ordered(g, x, axis, largest, most)
   if #x.shape == 0 then return x, g:fill(0, {}, "int64") end
-  local shape = replaced(x.shape, axis, most or x.shape[axis])
+  local shape = index.with(x.shape, axis, most or x.shape[axis])
   local places = g:node { kind = "order", inputs = { x }, axis = axis, largest = largest, shape = shape, dtype = "int64" }
-  return g:node { kind = "pick", inputs = { x, places }, axis = axis, shape = shape, dtype = x.dtype }, places
+  return g:pick(x, places, axis), places
 end
 
 local function axis_of(x, dim) return (dim or -1) % math.max(1, #x.shape) + 1 end
@@ -63,7 +57,7 @@ local function middle(skip)
     local n, float = x.shape[axis], x.dtype:find "float"
     if n == 0 then return nil, "it is of no elements" end
     local values, places = ordered(g, x, axis, false)
-    local one = replaced(x.shape, axis, 1)
+    local one = index.with(x.shape, axis, 1)
     local k = g:fill((n - 1) // 2, one, "int64")
     if float and skip then
       local counted = g:reduce("sum", g:map("(A != A ? 0 : 1)", "int64", { x }, x.dtype), { [axis] = true }, true)
@@ -72,10 +66,7 @@ local function middle(skip)
       local spoilt = g:reduce("any", g:map("A != A", "bool", { x }, x.dtype), { [axis] = true }, true)
       k = g:map("(A ? B : C)", "int64", { spoilt, g:fill(n - 1, {}, "int64"), k }, nil, { "bool" })
     end
-    local function at(node)
-      local picked = g:node { kind = "pick", inputs = { node, k }, axis = axis, shape = one, dtype = node.dtype }
-      return g:reshape(picked, op.out[1].shape)
-    end
+    local function at(node) return g:reshape(g:pick(node, k, axis), op.out[1].shape) end
     return { at(values), #op.out > 1 and at(places) or nil }
   end
 end
@@ -89,9 +80,8 @@ local function searched(g, sorted, value, after)
   local low, high = g:fill(0, shape, "int64"), g:fill(n, shape, "int64")
   for _ = 0, n > 0 and math.floor(math.log(n, 2)) or -1 do
     local mid = g:map("(A + (B - A) / 2 > C ? C : A + (B - A) / 2)", "int64", { low, high, g:fill(n - 1, {}, "int64") })
-    local source = rank < #shape and g:view(sorted, replaced(shape, #shape, n), function(i) return { i[#shape] } end) or sorted
-    local there = g:node { kind = "pick", inputs = { source, mid }, axis = #shape, shape = shape, dtype = sorted.dtype }
-    local further = g:map(after and "!(A > B)" or "!(A >= B)", "bool", { there, value }, types.promote({ sorted, value }))
+    local source = rank < #shape and g:view(sorted, index.with(shape, #shape, n), function(i) return { i[#shape] } end) or sorted
+    local further = g:map(after and "!(A > B)" or "!(A >= B)", "bool", { g:pick(source, mid, #shape), value }, types.promote({ sorted, value }))
     local function step(line, a, b) return g:map(line, "int64", { further, low, high, a, b }, nil, { "bool" }) end
     low, high = step("(A && B < C ? D + 1 : B)", mid, mid), step("(!A && B < C ? D : C)", mid, mid)
   end

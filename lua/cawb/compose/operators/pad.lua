@@ -4,12 +4,7 @@ local index = require "cawb.compose.ir.index"
 
 local M = {}
 
--- i with another index along axis d.
-local function with(i, d, e)
-  local j = { table.unpack(i) }
-  j[d] = e
-  return j
-end
+local with = index.with
 
 -- x with `before` and `after` more elements along axis d, which has n elements. An element at place e ahead of the first one comes
 -- from place `low(e)` of x; an element behind the last one from `high(e, n)`.
@@ -19,7 +14,7 @@ local function padded(g, x, d, before, after, low, high)
   shape[d] = n + before + after
   local function place(i) return index.plus(i[d], -before) end
   return g:join(shape, {
-    { x, function(i) return with(i, d, low(place(i))) end, function(i) return { index.plus(index.scale(place(i), -1), -1) } end },
+    { x, function(i) return with(i, d, low(place(i))) end, function(i) return { index.back(place(i), 0) } end },
     { x, function(i) return with(i, d, high(place(i), n)) end, function(i) return { index.plus(place(i), -n) } end },
     { x, function(i) return with(i, d, place(i)) end } })
 end
@@ -34,7 +29,7 @@ local function pad(low, high)
   end
 end
 
-local reflection = pad(function(e) return index.scale(e, -1) end, function(e, n) return index.plus(index.scale(e, -1), 2 * (n - 1)) end)
+local reflection = pad(function(e) return index.scale(e, -1) end, function(e, n) return index.back(e, 2 * n - 1) end)
 local replication = pad(function() return index.const(0) end, function(_, n) return index.const(n - 1) end)
 
 M.reflection_pad1d, M.reflection_pad2d, M.reflection_pad3d = reflection, reflection, reflection

@@ -14,7 +14,7 @@ local function hits(g, x, at, axis)
   local function guard(i)
     local list = {}
     for d, n in ipairs(at.shape) do
-      if d ~= axis and n < x.shape[d] then list[#list + 1] = index.plus(index.scale(i[d], -1), n - 1) end
+      if d ~= axis and n < x.shape[d] then list[#list + 1] = index.back(i[d], n) end
     end
     return list
   end
@@ -25,7 +25,7 @@ local function hits(g, x, at, axis)
       return j
     end, guard, fill)
   end
-  local own = g:view(g:iota(x.shape[axis]), wide, function(i) return { i[axis] } end)
+  local own = g:numbers(wide, axis)
   local hit = g:map("A == B", "bool", { spread(at, -1), own }, "int64")
   return hit, spread, #wide
 end
@@ -48,8 +48,7 @@ local function folded(g, x, hit, terms, last, how, own)
     local n = g:reduce("sum", g:map("A ? 1 : 0", x.dtype, { hit }, "bool"), over)
     result = g:map(own and "A / (B + 1)" or "A / B", x.dtype, { result, n })
   end
-  local out = g:map("(A ? B : C)", x.dtype, { any, result, x }, nil, { "bool" })
-  return out
+  return g:map("(A ? B : C)", x.dtype, { any, result, x }, nil, { "bool" })
 end
 
 -- Every element looks for the values that are put there: slow if there are many, but deterministic.
@@ -67,13 +66,11 @@ local function scatter(join)
     local any = g:reduce("any", hit, over)
     local value = source
     if source then
-      local ranks = g:map("(A ? B : -1)", "int64", { hit, g:view(g:iota(at.shape[axis]), hit.shape, function(i)
-        return { i[last] } end) }, nil, { "bool" })
+      local ranks = g:map("(A ? B : -1)", "int64", { hit, g:numbers(hit.shape, last) }, nil, { "bool" })
       local k = g:map("(A < 0 ? 0 : A)", "int64", { g:reduce("max", ranks, over) })
-      value = g:node { kind = "pick", inputs = { spread(source, 0), k }, axis = last, shape = x.shape, dtype = x.dtype }
+      value = g:pick(spread(source, 0), k, last)
     else value = g:fill(op.args.value, x.shape, x.dtype) end
-    local out = g:map("(A ? B : C)", x.dtype, { any, value, x }, nil, { "bool" })
-    return { out }
+    return { g:map("(A ? B : C)", x.dtype, { any, value, x }, nil, { "bool" }) }
   end
 end
 
@@ -81,10 +78,7 @@ M.scatter, M.scatter_add, M.scatter_reduce = scatter(nil), scatter "add", scatte
 
 -- The list along one axis of x, repeated along the others.
 local function spread(g, x, list, axis)
-  local ones, shape = {}, { table.unpack(x.shape) }
-  for d = 1, #shape do ones[d] = d == axis and list.shape[1] or 1 end
-  shape[axis] = list.shape[1]
-  return g:broadcast(g:reshape(list, ones), shape)
+  return g:broadcast(g:vector(list, axis, #x.shape), index.with(x.shape, axis, list.shape[1]))
 end
 
 -- The operator on an x with dimensions; `source(list)` returns the node that is put there, or nil.
@@ -127,9 +121,7 @@ function M.index_put(g, op)
     if #list[1].shape ~= #x.shape or graphs.numel(values.shape) ~= 1 or op.args.accumulate then
       return nil, "a mask that is not the tensor's own shape, or values of its own, put as many as data says; torch.where keeps them all"
     end
-    local one = g:reshape(values, {})
-    local out = g:map("(A ? B : C)", x.dtype, { list[1], one, x }, nil, { "bool" })
-    return { out }
+    return { g:map("(A ? B : C)", x.dtype, { list[1], g:reshape(values, {}), x }, nil, { "bool" }) }
   end
   for k = 1, #list do
     if given[k] == false or list[k].dtype == "bool" then return nil, "its index tensors are not whole numbers for the first dimensions" end

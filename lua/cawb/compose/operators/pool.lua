@@ -36,8 +36,7 @@ local function windows(g, x, w, out, fill)
   local view = g:view(x, shape, at, function(i)
     local guards = {}
     for d, place in ipairs { table.unpack(at(i), w.ahead + 1) } do
-      guards[#guards + 1] = place
-      guards[#guards + 1] = index.plus(index.scale(place, -1), x.shape[w.ahead + d] - 1)
+      table.move(index.inside(place, x.shape[w.ahead + d]), 1, 2, #guards + 1, guards)
     end
     return guards
   end, fill)
@@ -90,8 +89,7 @@ function M.col2im(g, op)
     for d = 1, 2 do
       local place = index.div(from(i, d), w.stride[d])
       guards[#guards + 1] = index.scale(index.mod(from(i, d), w.stride[d]), -1)
-      guards[#guards + 1] = place
-      guards[#guards + 1] = index.plus(index.scale(place, -1), parts[w.ahead + 2 + d] - 1)
+      table.move(index.inside(place, parts[w.ahead + 2 + d]), 1, 2, #guards + 1, guards)
     end
     return guards
   end, 0)
@@ -119,7 +117,7 @@ local function chosen(g, x, w, out, view)
   local k = g:reduce("argmax", g:reshape(view, shape), { [#shape] = true })
   local text, given, across = "0", { k }, 1
   for d = w.dims, 1, -1 do
-    given[#given + 1] = g:view(g:iota(out[w.ahead + d]), out, function(i) return { i[w.ahead + d] } end)
+    given[#given + 1] = g:numbers(out, w.ahead + d)
     text = ("%s + (%s * %d + A / %d %% %d * %d) * %d"):format(text, string.char(64 + #given), w.stride[d], before[d], w.size[d], w.dilation[d], across)
     across = across * x.shape[w.ahead + d]
   end

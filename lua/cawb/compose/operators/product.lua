@@ -13,25 +13,7 @@ local function by_library(g, dtype)
   return libraries[dtype] and not (g.options and g.options.libraries == false)
 end
 
-local function list(head, ...)
-  local all = { table.unpack(head) }
-  for _, x in ipairs { ... } do all[#all + 1] = x end
-  return all
-end
-
--- A list ahead of further ones, which table.unpack would cut.
-local function indices(i, first, last, ...)
-  return list({ table.unpack(i, first, last) }, ...)
-end
-
--- a (batch.., m, k) and b (batch.., k, n), as views with k last, multiplied and summed.
-local function summed(g, a, b, shape)
-  local rank, k = #shape, a.shape[#a.shape]
-  local wide = list(shape, k)
-  local x = g:view(a, wide, function(i) return indices(i, 1, rank - 2, i[rank - 1], i[rank + 1]) end)
-  local y = g:view(b, wide, function(i) return indices(i, 1, rank - 2, i[rank + 1], i[rank]) end)
-  return g:reduce("sum", g:map("A * B", a.dtype, { x, y }), { [rank + 1] = true })
-end
+local function list(head, ...) return index.listed(head, 1, #head, ...) end
 
 -- The type of a sum that a bias is added to: a 16-bit result is rounded once, behind its bias.
 local function unrounded(dtype, bias)
@@ -41,12 +23,8 @@ end
 
 -- The product, with `bias`, one number for each column, where given.
 local function product(g, a, b, bias)
-  local shape = list({ table.unpack(a.shape, 1, #a.shape - 1) }, b.shape[#b.shape])
-  if by_library(g, a.dtype) and a.dtype == b.dtype then
-    return g:node { kind = "product", inputs = { a, b, bias }, shape = shape, dtype = a.dtype }
-  end
-  local sum = own[a.dtype] and a.dtype == b.dtype
-    and g:node { kind = "product", own = true, inputs = { a, b }, shape = shape, dtype = unrounded(a.dtype, bias) } or summed(g, a, b, shape)
+  if by_library(g, a.dtype) and a.dtype == b.dtype then return g:product({ dtype = a.dtype }, a, b, bias) end
+  local sum = own[a.dtype] and a.dtype == b.dtype and g:product({ own = true, dtype = unrounded(a.dtype, bias) }, a, b) or g:summed_product(a, b)
   return bias and g:map("A + B", a.dtype, { sum, bias }) or sum
 end
 
@@ -110,11 +88,8 @@ end
 M.vdot = M.dot
 
 function M.addmv(g, op)
-  local c, a, v = op.x[1], op.x[2], op.x[3]
-  local p = g:reshape(product(g, a, g:reshape(v, { v.shape[1], 1 })), op.out[1].shape)
-  local dtype = op.out[1].dtype
-  return { g:map("A * B + C * D", dtype, { p, g:fill(op.args.alpha or 1, {}, dtype), c,
-                                          g:fill(op.args.beta or 1, {}, dtype) }) }
+  local function column(x) return #x.shape == 1 and g:reshape(x, { x.shape[1], 1 }) or x end
+  return { g:reshape(added(g, op, column(op.x[1]), op.x[2], column(op.x[3]))[1], op.out[1].shape) }
 end
 
 -- The geometry of a convolution: its dimensions of space, and for each of them size, stride, ...
@@ -142,8 +117,7 @@ local function tap(c, x, d, o, k)
     place = index.div(at, c.stride[d])
     guards = { index.scale(index.mod(at, c.stride[d]), -1) }
   end
-  guards[#guards + 1] = place
-  guards[#guards + 1] = index.plus(index.scale(place, -1), n - 1)
+  table.move(index.inside(place, n), 1, 2, #guards + 1, guards)
   return place, guards
 end
 
@@ -191,15 +165,11 @@ local function convolution(g, op)
   local out, c = op.out[1].shape, geometry(op, x, w)
   local few = c.groups > 1 and terms(x, c) <= (g.options and g.options.direct or 64) or is_thin(x, c, out)
   if by_library(g, x.dtype) and c.dims >= 1 and c.dims <= 3 and not few then
-    local node = { kind = "conv", inputs = { x, w, bias }, shape = out, dtype = x.dtype, conv = c }
-    return { g:node(node) }
+    return { g:node { kind = "conv", inputs = { x, w, bias }, shape = out, dtype = x.dtype, conv = c } }
   end
   local sum = own[x.dtype] and c.dims <= 3
     and g:node { kind = "conv", own = true, inputs = { x, w }, shape = out, dtype = unrounded(x.dtype, bias), conv = c } or direct(g, x, w, c, out)
-  if not bias then return { sum } end
-  local ones = {}
-  for d = 1, #out do ones[d] = d == 2 and out[2] or 1 end
-  return { g:map("A + B", x.dtype, { sum, g:reshape(bias, ones) }) }
+  return { bias and g:map("A + B", x.dtype, { sum, g:vector(bias, 2, #out) }) or sum }
 end
 
 M.convolution, M._convolution, M.cudnn_convolution = convolution, convolution, convolution
@@ -214,12 +184,8 @@ end
 local function for_heads(g, x, heads, rank)
   local given = rank > 2 and x.shape[rank - 2] or heads
   if given == heads then return x end
-  local shape = table.move(x.shape, 1, rank, 1, {})
-  shape[rank - 2] = heads
-  return g:view(x, shape, function(i)
-    local from = table.move(i, 1, rank, 1, {})
-    from[rank - 2] = index.div(i[rank - 2], heads // given)
-    return from
+  return g:view(x, index.with(x.shape, rank - 2, heads), function(i)
+    return index.with(i, rank - 2, index.div(i[rank - 2], heads // given))
   end)
 end
 

@@ -2,6 +2,7 @@
 -- from an output's number o in whole numbers: o lies at (p o + s) / q of the input. In float64, where PyTorch's own places
 -- are the reference, they are rounded as PyTorch rounds them.
 
+local index = require "cawb.compose.ir.index"
 local tools = require "cawb.compose.operators.tools"
 
 local M = {}
@@ -52,13 +53,12 @@ end
 -- One dimension of x resized to `to` places. Each is a weighted sum of neighbours, `taps`: { distance, weight as an expression of
 -- the part }.
 local function along(g, x, d, to, at, part, taps)
-  local shape = { table.unpack(x.shape) }
-  shape[d] = to
+  local shape = index.with(x.shape, d, to)
   local function spread(node) return g:view(node, shape, function(i) return { i[d] } end) end
   local sum
   for _, tap in ipairs(taps) do
     local near = g:map("(A + B < 0 ? 0 : A + B > C ? C : A + B)", "int64", { at, g:fill(tap[1], {}, "int64"), g:fill(x.shape[d] - 1, {}, "int64") })
-    local value = g:node { kind = "pick", inputs = { x, spread(near) }, axis = d, shape = shape, dtype = x.dtype }
+    local value = g:pick(x, spread(near), d)
     local weight = spread(g:map(tap[2], x.dtype, { part }))
     sum = sum and g:map("A + B * C", x.dtype, { sum, value, weight }) or g:map("A * B", x.dtype, { value, weight })
   end

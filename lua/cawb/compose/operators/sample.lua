@@ -76,11 +76,7 @@ local function coordinates(g, grid, dims, lots)
   local list, n = {}, #grid.shape
   local shape = { table.unpack(grid.shape, 1, n - 1) }
   for d = 1, dims do
-    local one = g:view(grid, shape, function(i)
-      local j = { table.unpack(i) }
-      j[n] = index.const(dims - d)
-      return j
-    end)
+    local one = g:view(grid, shape, function(i) return index.with(i, n, index.const(dims - d)) end)
     list[d] = g:reshape(one, { shape[1], 1, lots })
   end
   return list
@@ -97,7 +93,7 @@ local function sampler(dims)
     -- where a place is NaN, PyTorch's planes are NaN, and its spaces 0
     local shape, sum = { out.shape[1], out.shape[2], lots }, nil
     for _, corner in ipairs(corners(g, axes, sizes)) do
-      local value = g:node { kind = "pick", inputs = { source, g:broadcast(corner[1], shape) }, axis = 3, shape = shape, dtype = x.dtype }
+      local value = g:pick(source, g:broadcast(corner[1], shape), 3)
       local term = g:map(corner[2] and (dims == 2 and "(C ? A * B : 0.0 * B)" or "(C ? A * B : 0.0)") or "(C ? A : 0.0)", x.dtype, { value, corner[2] or g:fill(1, {}, x.dtype), corner[3] })
       sum = sum and g:map("A + B", x.dtype, { sum, term }) or term
     end
@@ -136,8 +132,8 @@ local function members(g, op, bags, n)
   local high = g:fill(n, {}, "int64")
   local last = offsets.shape[1] - 1
   local bound = g:join(shape, { { offsets, function(i) return { index.plus(i[1], 1) } end,
-    function(i) return { index.plus(index.scale(i[1], -1), last - 1) } end }, { high, function() return {} end } })
-  local own = g:view(g:iota(n), shape, function(i) return { i[2] } end)
+    function(i) return { index.back(i[1], last) } end }, { high, function() return {} end } })
+  local own = g:numbers(shape, 2)
   local inside = g:map("A >= B && A < C", "bool", { own, low, bound }, "int64")
   local skip = op.args.padding_idx
   if not skip or skip < 0 then return inside end
@@ -154,14 +150,18 @@ local function wide(g, x, shape, ...)
   end)
 end
 
+-- The rows of a table that a list names.
+local function rows_of(g, table_, at, width)
+  local n = at.shape[1]
+  return g:pick(table_, g:broadcast(g:reshape(at, { n, 1 }), { n, width }), 1)
+end
+
 -- The first row of each bag: where that is NaN, so is the largest; any other NaN is less than nothing.
 local function first_of(g, inside, table_, at, width)
-  local bags, n = inside.shape[1], at.shape[1]
-  local number = g:map("(A ? B : C)", "int64", { inside, g:view(g:iota(n), inside.shape, function(i) return { i[2] } end), g:fill(math.max(n - 1, 0), {}, "int64") }, nil, { "bool" })
+  local n = at.shape[1]
+  local number = g:map("(A ? B : C)", "int64", { inside, g:numbers(inside.shape, 2), g:fill(math.max(n - 1, 0), {}, "int64") }, nil, { "bool" })
   local first = g:reduce("min", number, { [2] = true })
-  local row = g:node { kind = "pick", inputs = { at, first }, axis = 1, shape = { bags }, dtype = at.dtype }
-  return g:node { kind = "pick", inputs = { table_, g:broadcast(g:reshape(row, { bags, 1 }), { bags, width }) }, axis = 1,
-                  shape = { bags, width }, dtype = table_.dtype }
+  return rows_of(g, table_, g:pick(at, first, 1), width)
 end
 
 function M._embedding_bag_forward_only(g, op)
@@ -169,8 +169,7 @@ function M._embedding_bag_forward_only(g, op)
   local n, bags, width = at.shape[1], out.shape[1], out.shape[2]
   local inside = members(g, op, bags, n)
   local shape, dtype = { bags, width, n }, table_.dtype
-  local rows = g:node { kind = "pick", inputs = { table_, g:broadcast(g:reshape(at, { n, 1 }), { n, width }) }, axis = 1,
-                        shape = { n, width }, dtype = dtype }
+  local rows = rows_of(g, table_, at, width)
   local terms, given = { wide(g, inside, shape, 1, 3), wide(g, rows, shape, 3, 2) }, op.by.per_sample_weights
   terms[3] = mode == 2 and g:fill("-inf", {}, dtype) or g:fill(0, {}, dtype)
   terms[4] = given and wide(g, given, shape, 3)

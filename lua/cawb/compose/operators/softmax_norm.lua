@@ -91,12 +91,7 @@ end
 M._fused_rms_norm = M.rms_norm
 
 -- A value for each channel, beside x.
-local function by_channel(g, v, x)
-  if not v then return nil end
-  local shape = {}
-  for d = 1, #x.shape do shape[d] = d == 2 and x.shape[2] or 1 end
-  return g:reshape(v, shape)
-end
+local function by_channel(g, v, x) return v and g:vector(v, 2, #x.shape) end
 
 function M.native_group_norm(g, op)
   local x, groups = op.by.input, op.args.group

@@ -7,7 +7,6 @@
 -- all results NaN. NaN in an input is kept, because it comes by another way. The subtraction of a first mean ahead of a second one
 -- stays: rounding would be larger without it.
 
-local index = require "cawb.compose.ir.index"
 local shifts = require "cawb.compose.ir.tree.shift"
 local tools = require "cawb.compose.operators.tools"
 local terms = require "cawb.compose.ir.tree.terms"
@@ -17,16 +16,6 @@ local views = require "cawb.compose.rewrite.views"
 local M = { says = "what is added to it is taken away again" }
 
 local float = { float32 = true, float64 = true }
-
--- Whether a node follows from parameters and numbers alone.
-local function is_fixed(x, seen)
-  seen = seen or {}
-  if seen[x] == nil then
-    seen[x] = x.kind ~= "leaf" or x.source:find "^param:" ~= nil or x.source == "fill" or x.source == "const" or x.source == "iota"
-    for _, input in ipairs(x.inputs) do seen[x] = seen[x] and is_fixed(input, seen) end
-  end
-  return seen[x]
-end
 
 -- ---- a shift: m times a product of elements of nodes; `of` lists { node, at = its place for a list of indices }
 
@@ -81,14 +70,7 @@ end
 function steps.reduce(x, by)
   local from, s = x.inputs[1], by[x.inputs[1]]
   if x.op ~= "sum" and x.op ~= "max" and x.op ~= "min" or x.dtype ~= from.dtype or not is_constant(s, from, x.axes) then return nil, false end
-  local to = moved(s, x.shape, function(i)
-    local j, k = {}, 0
-    for d = 1, #from.shape do
-      k = k + (x.axes[d] and 0 or 1)
-      j[d] = x.axes[d] and index.const(0) or i[k]
-    end
-    return j
-  end)
+  local to = moved(s, x.shape, function(i) return views.first_along(x.axes, #from.shape, i) end)
   to.m = to.m * (x.op == "sum" and tools.count(from.shape, x.axes) or 1)
   return to, true
 end
@@ -152,7 +134,7 @@ function M.apply(g, x)
   if not float[x.dtype] then return nil end
   for _, one in ipairs(added(g, x)) do
     local node, at, make = table.unpack(one)
-    if node.dtype == x.dtype and is_fixed(node) and cancels(g, x, shift(1, { { node = node, at = at } }, x.shape)) then return make() end
+    if node.dtype == x.dtype and views.is_fixed(node) and cancels(g, x, shift(1, { { node = node, at = at } }, x.shape)) then return make() end
   end
 end
 

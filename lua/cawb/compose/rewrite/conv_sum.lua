@@ -14,7 +14,7 @@ local FEW = 4          -- results that are summed: below it costs as much as it 
 -- lies outside, less one, for both ends: a guard of it holds from the first result outside on.
 local function outside(c, x, out, d, k, j)
   local n, reach = x.shape[d + 2], index.scale(k, c.dilation[d])
-  local right = index.plus(index.scale(j, -1), n - 1)
+  local right = index.back(j, n)
   if not c.transposed then              -- input i is met at result i - reach + padding
     return index.plus(index.add(reach, j, -1), -c.padding[d] - 1),
            index.plus(index.add(right, reach, -1), c.padding[d] - out[d + 2])
@@ -34,9 +34,7 @@ local function summed(g, x, c, out, d)
   shape[at], shape[#shape + 1] = taps, ends(c, x, d)
   local function edge(left)
     local view = g:view(x, shape, function(i)
-      local j = { table.unpack(i, 1, #shape - 1) }
-      j[at] = left and i[#shape] or index.plus(index.scale(i[#shape], -1), n - 1)
-      return j
+      return index.with({ table.unpack(i, 1, #shape - 1) }, at, left and i[#shape] or index.back(i[#shape], n))
     end, function(i)
       local low, high = outside(c, x, out, d, i[at], i[#shape])
       return { left and low or high }
@@ -117,10 +115,7 @@ function M.of(g, x, axes)
   local left = rest(c, gone)
   local y = convolved(g, x, packed(g, sums, gone), weights(g, x.inputs[2], c, gone), left, shape)
   local bias = x.inputs[3]
-  if not bias then return y end
-  local ones = {}
-  for d = 1, #shape do ones[d] = d == 2 and shape[2] or 1 end
-  return g:map("A + B * C", x.dtype, { y, g:reshape(bias, ones), g:fill(count, {}, x.dtype) })
+  return bias and g:map("A + B * C", x.dtype, { y, g:vector(bias, 2, #shape), g:fill(count, {}, x.dtype) }) or y
 end
 
 return M

@@ -6,7 +6,6 @@
 
 local index = require "cawb.compose.ir.index"
 local view = require "cawb.compose.ir.view"
-local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "zeros beside a diagonal are not multiplied" }
 
@@ -22,32 +21,23 @@ local function offset_of(x)
   if d.b == rank - 1 and d.a == rank then return -d.offset end
 end
 
--- An index between 0 and n - 1.
-local function inside(e, n) return { e, index.plus(index.scale(e, -1), n - 1) } end
-
 -- Rows of b times the elements of the diagonal a; or columns of a times those of the diagonal b.
 local function scaled(g, x, d, other, offset, is_left)
   local rank, k = #x.shape, other.shape[is_left and #x.shape - 1 or #x.shape]
   local along = is_left and rank - 1 or rank                 -- the result's dimension that the diagonal goes with
   local function place(i) return index.plus(i[along], is_left and offset or -offset) end
-  local function guard(i) return inside(place(i), k) end
+  local function guard(i) return index.inside(place(i), k) end
   local is_square = offset == 0 and x.shape[along] == k
   local on = g:view(d.inputs[1], x.shape, function(i)
-    return view.at(d.pieces[1], views.listed(i, 1, rank - 2, is_left and i[along] or place(i), is_left and place(i) or i[along]))
+    return view.at(d.pieces[1], index.listed(i, 1, rank - 2, is_left and i[along] or place(i), is_left and place(i) or i[along]))
   end, not is_square and guard or nil, 0)
-  local beside = g:view(other, x.shape, function(i)
-    local j = { table.unpack(i) }
-    j[along] = place(i)
-    return j
-  end, not is_square and guard or nil, 0)
+  local beside = g:view(other, x.shape, function(i) return index.with(i, along, place(i)) end, not is_square and guard or nil, 0)
   return g:map("A * B", x.dtype, is_left and { on, beside } or { beside, on })
 end
 
 -- ---- blocks: { { down, across, rows, columns } }
 
-local function blocks_of(x)
-  return x.kind == "view" and #x.shape == 2 and x.blocks or nil
-end
+local function blocks_of(x) return x.kind == "view" and #x.shape == 2 and x.blocks or nil end
 
 local function block(g, x, k)
   local b, piece = x.blocks[k], x.pieces[k]
@@ -66,49 +56,27 @@ local function stacked(g, x)
   local first, pieces = x.blocks[1], {}
   for k in ipairs(x.blocks) do
     pieces[k] = { block(g, x, k), function(i) return { i[2], i[3] } end,
-                  k < #x.blocks and function(i) return inside(index.plus(i[1], 1 - k), 1) end or nil }
+                  k < #x.blocks and function(i) return index.inside(index.plus(i[1], 1 - k), 1) end or nil }
   end
   return g:join({ #x.blocks, first.rows, first.columns }, pieces)
-end
-
-local function product(g, like, a, b)
-  local shape = { table.unpack(a.shape) }
-  shape[#shape] = b.shape[#b.shape]
-  return g:node { kind = "product", own = like.own, inputs = { a, b }, shape = shape, dtype = like.dtype }
-end
-
--- Columns [from, from + n) of a matrix, or rows of it.
-local function part(g, x, d, from, n)
-  local shape = { table.unpack(x.shape) }
-  shape[d] = n
-  return g:view(x, shape, function(i)
-    local j = { table.unpack(i) }
-    j[d] = index.plus(j[d], from)
-    return j
-  end)
 end
 
 local function batched(g, x, d, other, is_left)
   local count, first = #d.blocks, d.blocks[1]
   local m, n = table.unpack(x.shape)
-  if is_left then return g:reshape(product(g, x, stacked(g, d), g:reshape(other, { count, first.columns, n })), x.shape) end
+  if is_left then return g:reshape(g:product(x, stacked(g, d), g:reshape(other, { count, first.columns, n })), x.shape) end
   local left = g:permute(g:reshape(other, { m, count, first.rows }), { 2, 1, 3 })
-  return g:reshape(g:permute(product(g, x, left, stacked(g, d)), { 2, 1, 3 }), x.shape)
+  return g:reshape(g:permute(g:product(x, left, stacked(g, d)), { 2, 1, 3 }), x.shape)
 end
 
 -- A product for each block.
 local function apart(g, x, d, other, is_left)
-  local pieces, along = {}, is_left and 1 or 2
+  local parts = {}
   for k, b in ipairs(d.blocks) do
-    local own, from, size = block(g, d, k), is_left and b.down or b.across, is_left and b.rows or b.columns
-    local rest = part(g, other, is_left and 1 or 2, is_left and b.across or b.down, is_left and b.columns or b.rows)
-    pieces[k] = { is_left and product(g, x, own, rest) or product(g, x, rest, own), function(i)
-      local j = { table.unpack(i) }
-      j[along] = index.plus(j[along], -from)
-      return j
-    end, k < #d.blocks and function(i) return inside(index.plus(i[along], -from), size) end or nil }
+    local own = block(g, d, k)
+    parts[k] = is_left and g:product(x, own, g:slice(other, 1, b.across, b.columns)) or g:product(x, g:slice(other, 2, b.down, b.rows), own)
   end
-  return g:join(x.shape, pieces)
+  return g:concatenate(parts, is_left and 1 or 2, x.shape)
 end
 
 local function blockwise(g, x, d, other, is_left)

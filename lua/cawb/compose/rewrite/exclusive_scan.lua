@@ -65,7 +65,7 @@ local function longer(g, x, shape, axis, value)
   local i, same = view.variables(x.shape), from.node.shape[axis] == shape[axis] and #from.node.shape == #shape
   for d, e in ipairs(same and from.at(i) or {}) do same = same and e.key == i[d].key and from.node.shape[d] == shape[d] end
   if same then return from.node end
-  return g:view(x, shape, function(at) return at end, function(at) return { index.plus(index.scale(at[axis], -1), shape[axis] - 2) } end, value)
+  return g:view(x, shape, function(at) return at end, function(at) return { index.back(at[axis], shape[axis] - 1) } end, value)
 end
 
 local function scanned(g, scan, input)

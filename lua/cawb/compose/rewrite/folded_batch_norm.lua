@@ -22,15 +22,6 @@ local function norm_of(x)
   end
 end
 
-local function is_parameters(x, seen)
-  seen = seen or {}
-  if seen[x] == nil then
-    seen[x] = x.kind ~= "leaf" or x.source:find "^param:" ~= nil or x.source == "fill"
-    for _, input in ipairs(x.inputs) do seen[x] = seen[x] and is_parameters(input, seen) end
-  end
-  return seen[x]
-end
-
 -- The one dimension along which operands may differ: channels of a convolution, columns of a product.
 local function along(y) return y.kind == "conv" and 2 or #y.shape end
 
@@ -42,21 +33,23 @@ local function anchor(g, y)
   if (y.kind == "conv" or y.kind == "product") and alone(y) and not (sum and y.inputs[3]) then return y, sum end
 end
 
--- The element for each channel of an operand that is the same along all else.
-local function vector(g, x, d)
+-- All dimensions but one.
+local function others(x, d)
   local axes = {}
   for e in ipairs(x.shape) do axes[e] = e ~= d or nil end
-  return views.dropped(g, x, axes)
+  return axes
 end
 
+-- The element for each channel of an operand that is the same along all else.
+local function vector(g, x, d) return views.dropped(g, x, others(x, d)) end
+
 local function may(x, number, y, sum)
-  local d, axes = along(y), {}
-  for e in ipairs(x.shape) do axes[e] = e ~= d or nil end
+  local axes = others(x, along(y))
   for k, input in ipairs(x.inputs) do
-    if k ~= number.X and not (is_parameters(input) and views.is_constant(input, axes)) then return false end
+    if k ~= number.X and not (views.is_fixed(input) and views.is_constant(input, axes)) then return false end
   end
   local bias = sum and sum.inputs[2] or y.inputs[3]
-  return is_parameters(y.inputs[2]) and (not bias or is_parameters(bias)) and (not sum or views.is_constant(sum.inputs[2], axes))
+  return views.is_fixed(y.inputs[2]) and (not bias or views.is_fixed(bias)) and (not sum or views.is_constant(sum.inputs[2], axes))
 end
 
 -- The weights times a scale for each output channel or column.
@@ -86,10 +79,7 @@ function M.apply(g, x)
   if number.B then shift = g:map("A + B", dtype, { shift, vector(g, x.inputs[number.B], d) }) end
   local inputs = { y.inputs[1], scaled(g, y, scale), not sum and not y.own and shift or nil }
   local z = g:node { kind = y.kind, own = y.own, inputs = inputs, shape = y.shape, dtype = dtype, conv = y.conv }
-  if inputs[3] then return z end
-  local ones = {}
-  for e in ipairs(x.shape) do ones[e] = e == d and x.shape[d] or 1 end
-  return g:map("A + B", dtype, { z, g:reshape(shift, ones) })
+  return inputs[3] and z or g:map("A + B", dtype, { z, g:vector(shift, d, #x.shape) })
 end
 
 return M

@@ -37,17 +37,11 @@ local function seen(g, x, i)
   return x.source == "fill" and { fill = x.value } or nil
 end
 
-local function with(i, axis, e)
-  local all = { table.unpack(i) }
-  all[axis] = e
-  return all
-end
-
 -- Which elements along the axis are products, as { first, count }, and of the others { place, fill }.
 local function parts_of(g, x, axis, i)
   local first, count, rest = nil, 0, {}
   for c = 0, x.shape[axis] - 1 do
-    local one = seen(g, x, with(i, axis, index.const(c)))
+    local one = seen(g, x, index.with(i, axis, index.const(c)))
     if not one then return nil end
     if one.fill then rest[#rest + 1] = { place = c, fill = one.fill }
     else
@@ -161,13 +155,11 @@ end
 local function attempt(g, x, v, w, axis)
   local i = view.variables(v.shape)
   local parts = parts_of(g, v, axis, i)
-  local p = parts and seen(g, v, with(i, axis, index.plus(index.var("q", parts.count), parts.first)))
+  local p = parts and seen(g, v, index.with(i, axis, index.plus(index.var("q", parts.count), parts.first)))
   if not p or not p.product or p.product.dtype ~= x.dtype then return nil end
   local d = dimensions(v, axis, p)
   if not d or #d.outer == 0 or not views.is_constant(w, d.inner) then return nil end
-  for k = 1, #p.product.shape - 2 do
-    if p.product.inputs[1].shape[k] ~= p.product.inputs[2].shape[k] then return nil end
-  end
+  if not views.is_batched_alike(p.product.inputs[1], p.product.inputs[2]) then return nil end
   local k = weighted(p.product, w)
   local about = { p = p, parts = parts, outer = d.outer, axis = axis, shape = v.shape }
   local y = k and longer(g, x, about, w, k)

@@ -1,28 +1,14 @@
 -- matrix_chain: three factors in the order that takes fewer multiplications: (a b) c is a (b c), where nobody else reads the product of two.
 -- A product of parameters alone is then computed before the first call. A NaN reaches the same results in either order.
 
+local views = require "cawb.compose.rewrite.views"
+
 local M = { says = "three factors are multiplied in the order that is less work" }
 
 local MUCH = 0.8       -- of the multiplications: with more than that the order stays
 
 local function is_inner(g, x, p)
   return p.kind == "product" and p.dtype == x.dtype and #p.users == 1 and not g.shown[p] and not p.inputs[3]
-end
-
--- Whether factors have the same dimensions ahead of their rows and columns.
-local function is_batched_alike(...)
-  local first = (...).shape
-  for _, x in ipairs { ... } do
-    if #x.shape ~= #first then return false end
-    for d = 1, #first - 2 do if x.shape[d] ~= first[d] then return false end end
-  end
-  return true
-end
-
-local function product(g, like, a, b, bias)
-  local shape = { table.unpack(a.shape) }
-  shape[#shape] = b.shape[#b.shape]
-  return g:node { kind = "product", own = like.own, inputs = { a, b, bias }, shape = shape, dtype = like.dtype }
 end
 
 -- Multiplications of (a b) c and of a (b c), without the common factor of the batch.
@@ -38,12 +24,12 @@ function M.apply(g, x)
   if is_inner(g, x, left) then
     local a, b = left.inputs[1], left.inputs[2]
     local now, other = works(a, b, right)
-    if is_batched_alike(a, b, right) and other < MUCH * now then return product(g, x, a, product(g, left, b, right), bias) end
+    if views.is_batched_alike(a, b, right) and other < MUCH * now then return g:product(x, a, g:product(left, b, right), bias) end
   end
   if is_inner(g, x, right) then
     local b, c = right.inputs[1], right.inputs[2]
     local other, now = works(left, b, c)
-    if is_batched_alike(left, b, c) and other < MUCH * now then return product(g, x, product(g, right, left, b), c, bias) end
+    if views.is_batched_alike(left, b, c) and other < MUCH * now then return g:product(x, g:product(right, left, b), c, bias) end
   end
 end
 

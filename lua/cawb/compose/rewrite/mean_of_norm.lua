@@ -73,11 +73,7 @@ end
 
 -- Indices into u of the first element that a reduce adds up for its result at `at`, also through a view of u.
 local function first_of(r, at, u)
-  local j, k = {}, 0
-  for d = 1, #r.inputs[1].shape do
-    k = k + (r.axes[d] and 0 or 1)
-    j[d] = r.axes[d] and index.const(0) or at[k]
-  end
+  local j = views.first_along(r.axes, #r.inputs[1].shape, at)
   return r.inputs[1] == u and j or view.at(r.inputs[1].pieces[1], j)
 end
 

@@ -42,22 +42,9 @@ end
 local function multiplied(g, x, a, b, shape)
   local rank, k = #shape, a.shape[#a.shape]
   if k > FEW or math.min(shape[rank - 1], shape[rank]) > 1 then
-    return g:node { kind = "product", own = x.own, inputs = { a, b }, shape = shape, dtype = x.dtype }
+    return g:product(x, a, b)
   end
-  local wide = { table.unpack(shape) }
-  wide[rank + 1] = k
-  local function ahead(i) return { table.unpack(i, 1, rank - 2) } end
-  local left = g:view(a, wide, function(i)
-    local j = ahead(i)
-    j[rank - 1], j[rank] = i[rank - 1], i[rank + 1]
-    return j
-  end)
-  local right = g:view(b, wide, function(i)
-    local j = ahead(i)
-    j[rank - 1], j[rank] = i[rank + 1], i[rank]
-    return j
-  end)
-  return g:reduce("sum", g:map("A * B", x.dtype, { left, right }), { [rank + 1] = true })
+  return g:summed_product(a, b)
 end
 
 function M.apply(g, x)

@@ -30,16 +30,10 @@ local function turned(g, w, other, side)
   end)
 end
 
-local function is_batched_alike(a, b)
-  if #a.shape ~= #b.shape then return false end
-  for d = 1, #a.shape - 2 do if a.shape[d] ~= b.shape[d] then return false end end
-  return true
-end
-
 local function moved(g, x, side)
   local factor, other = x.inputs[side], x.inputs[3 - side]
   local map, at, shape = weighted(g, factor)
-  if not map or not is_batched_alike(factor, other) or not views.is_given(other) or views.is_given(factor) then return nil end
+  if not map or not views.is_batched_alike(factor, other) or not views.is_given(other) or views.is_given(factor) then return nil end
   for k = 1, 2 do
     local w, v = map.inputs[k], map.inputs[3 - k]
     if w.dtype == x.dtype and v.dtype == x.dtype and views.is_given(w) then

@@ -22,12 +22,7 @@ local function of_product(g, x, axes)
   local a, b, bias = x.inputs[1], x.inputs[2], x.inputs[3]
   if axes[rank - 1] then a = g:reduce("sum", a, { [rank - 1] = true }, true) end
   if axes[rank] then b = g:reduce("sum", b, { [rank] = true }, true) end
-  local wide = { table.unpack(a.shape) }
-  wide[rank], wide[rank + 1] = b.shape[rank], a.shape[rank]
-  local left = g:view(a, wide, function(i) return views.listed(i, 1, rank - 1, i[rank + 1]) end)
-  local right = g:view(b, wide, function(i) return views.listed(i, 1, rank - 2, i[rank + 1], i[rank]) end)
-  local sum = g:reduce("sum", g:map("A * B", x.dtype, { left, right }), { [rank + 1] = true })
-  sum = views.dropped(g, sum, axes)
+  local sum = views.dropped(g, g:summed_product(a, b), axes)
   if not bias then return sum end
   local rows = axes[rank - 1] and m or 1
   bias = axes[rank] and g:reduce("sum", bias, { true }) or bias

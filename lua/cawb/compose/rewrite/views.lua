@@ -19,11 +19,14 @@ function M.number(x)
   return node.kind == "leaf" and node.source == "fill" and math.type(node.value) and node.value or nil
 end
 
---- Elements first to last of a list, and further ones.
-function M.listed(i, first, last, ...)
-  local list = { table.unpack(i, first, last) }
-  for _, x in ipairs { ... } do list[#list + 1] = x end
-  return list
+--- Whether factors have the same dimensions ahead of their rows and columns.
+function M.is_batched_alike(...)
+  local first = (...).shape
+  for _, x in ipairs { ... } do
+    if #x.shape ~= #first then return false end
+    for d = 1, #first - 2 do if x.shape[d] ~= first[d] then return false end end
+  end
+  return true
 end
 
 -- Inner dimension d of a view with the outer ones whose variables its place has, in a lot; false where they are in two.
@@ -110,6 +113,16 @@ function M.is_constant(x, axes)
   return M.free(x.pieces[1].at, axes) and M.free(x.pieces[1].guards, axes)
 end
 
+--- Whether a node follows from parameters and numbers alone.
+function M.is_fixed(x, seen)
+  seen = seen or {}
+  if seen[x] == nil then
+    seen[x] = x.kind ~= "leaf" or x.source:find "^param:" ~= nil or x.source == "fill" or x.source == "const" or x.source == "iota"
+    for _, input in ipairs(x.inputs) do seen[x] = seen[x] and M.is_fixed(input, seen) end
+  end
+  return seen[x]
+end
+
 --- Whether nothing but parameters and constants is below a node: it may be known before the first call.
 function M.is_given(x)
   if x.kind == "leaf" then return not x.source:find "^input:" end
@@ -127,17 +140,20 @@ local function left(shape, axes)
   return list
 end
 
+--- Indices of `rank` dimensions, the first along the axes, where those of the others are these.
+function M.first_along(axes, rank, i)
+  local j, k = {}, 0
+  for d = 1, rank do
+    k = k + (axes[d] and 0 or 1)
+    j[d] = axes[d] and index.const(0) or i[k]
+  end
+  return j
+end
+
 --- The first element along each of the axes, which are gone then.
 function M.dropped(g, x, axes)
   if not next(axes) then return x end
-  return g:view(x, left(x.shape, axes), function(i)
-    local j, k = {}, 0
-    for d = 1, #x.shape do
-      k = k + (axes[d] and 0 or 1)
-      j[d] = axes[d] and index.const(0) or i[k]
-    end
-    return j
-  end)
+  return g:view(x, left(x.shape, axes), function(i) return M.first_along(axes, #x.shape, i) end)
 end
 
 --- Sums over the axes of a view: the set of inner dimensions that are summed, and how often each element is counted. Nil if only a

@@ -1,6 +1,7 @@
 -- window_sum: sums over windows of a convolution's results are a convolution with a larger kernel. Each of its taps is a sum of old
 -- taps, one for each place of the window. A convolution of one tap is applied to window sums of its input: there are fewer of them.
 
+local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local views = require "cawb.compose.ir.view"
 
@@ -17,11 +18,7 @@ local function reach(c, w, x, out)
   return taps
 end
 
-local function product(list)
-  local n = 1
-  for _, k in ipairs(list) do n = n * k end
-  return n
-end
+local product = graphs.numel
 
 -- Sum over the window's places t of the taps u - t * stride.
 local function weights(g, w, c, window, taps)
@@ -39,8 +36,7 @@ local function weights(g, w, c, window, taps)
   local view = g:view(w, wide, at, function(i)
     local guards = {}
     for d, k in ipairs { table.unpack(at(i), 3) } do
-      guards[#guards + 1] = k
-      guards[#guards + 1] = index.plus(index.scale(k, -1), c.taps[d] - 1)
+      table.move(index.inside(k, c.taps[d]), 1, 2, #guards + 1, guards)
     end
     return guards
   end, 0)
@@ -57,10 +53,8 @@ end
 
 -- The bias as often as a window has places.
 local function biased(g, x, y, w)
-  local bias, ones = x.inputs[3], {}
-  if not bias then return y end
-  for d = 1, #y.shape do ones[d] = d == 2 and y.shape[2] or 1 end
-  return g:map("A + B * C", x.dtype, { y, g:reshape(bias, ones), g:fill(product(w.size), {}, x.dtype) })
+  local bias = x.inputs[3]
+  return bias and g:map("A + B * C", x.dtype, { y, g:vector(bias, 2, #y.shape), g:fill(product(w.size), {}, x.dtype) }) or y
 end
 
 -- Whether a result follows from one place of the input, the same.
