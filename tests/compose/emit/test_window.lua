@@ -12,15 +12,15 @@ local check = generated.check
 local pooling = [[
 import torch, torch.nn.functional as F
 kind, shape, window, stride, padding, dilation = "max", [1, 1, 4], [2], [2], [0], [1]
-ceil, include, dtype, strange = False, True, "float32", False
+ceil, dtype, strange = False, "float32", False
 class Model(torch.nn.Module):
     def forward(self, x):
         n = len(window)
         if kind == "max":
             f = [F.max_pool1d, F.max_pool2d, F.max_pool3d][n - 1]
             return f(x, window, stride, padding, dilation, ceil)
-        f = [F.avg_pool1d, F.avg_pool2d, F.avg_pool3d][n - 1]
-        return f(x, window, stride, padding, ceil, include)
+        f = F.avg_pool2d if n == 2 else F.avg_pool3d
+        return f(x, window, stride, padding, ceil, divisor_override=1)
 def get_inputs():
     x = torch.randn(shape).to(getattr(torch, dtype))
     if strange:
@@ -89,11 +89,8 @@ local function pool(what, case)
     local d = described(case, T, { T .. " *__restrict__ y1", ("const %s *__restrict__ x1"):format(T) },
       { "outputs[1]", "inputs[1]" })
     d.op, d.planes = case.kind or "max", case.shape[1] * case.shape[2]
-    if d.op == "mean" then
-      d.divisor = case.include == false and "inside" or case.ceil and "padded" or d.window[1] * d.window[2] * d.window[3]
-    end
     local constants = { shape = case.shape, window = case.window, stride = case.stride, kind = case.kind, dtype = case.dtype,
-                        strange = case.strange, ceil = case.ceil, include = case.include,
+                        strange = case.strange, ceil = case.ceil,
                         padding = case.padding or { table.unpack({ 0, 0, 0 }, 1, #case.window) },
                         dilation = case.dilation or { table.unpack({ 1, 1, 1 }, 1, #case.window) } }
     generated.right(pooling, constants, { window.generate(d, case.how, chip) }, case.battery)
@@ -124,17 +121,15 @@ pool("dilation and ceil_mode", { shape = { 1, 3, 17, 19 }, window = { 3, 2 }, st
   dilation = { 2, 3 }, ceil = true })
 pool("NaN and infinities", { shape = { 1, 2, 12, 12 }, window = { 2, 2 }, stride = { 2, 2 }, strange = true, battery = {} })
 pool("three axes", { shape = { 1, 2, 7, 9, 8 }, window = { 3, 2, 3 }, stride = { 1, 2, 1 }, padding = { 1, 0, 1 } })
-pool("means, padding counted", { kind = "mean", shape = { 2, 2, 9, 12 }, window = { 3, 3 }, stride = { 1, 1 },
+pool("sums, padding", { kind = "sum", shape = { 2, 2, 9, 12 }, window = { 3, 3 }, stride = { 1, 1 },
   padding = { 1, 1 } })
-pool("means of what is inside", { kind = "mean", shape = { 2, 2, 9, 13 }, window = { 3, 4 }, stride = { 2, 2 },
-  padding = { 1, 2 }, include = false })
-pool("means, ceil_mode, padding counted", { kind = "mean", shape = { 1, 2, 10, 11 }, window = { 3, 3 }, stride = { 2, 2 },
+pool("sums, an odd width", { kind = "sum", shape = { 2, 2, 9, 13 }, window = { 3, 4 }, stride = { 2, 2 },
+  padding = { 1, 2 } })
+pool("sums, ceil_mode", { kind = "sum", shape = { 1, 2, 10, 11 }, window = { 3, 3 }, stride = { 2, 2 },
   padding = { 1, 1 }, ceil = true })
-pool("means, ceil_mode, of what is inside", { kind = "mean", shape = { 1, 2, 10, 11 }, window = { 3, 3 }, stride = { 2, 2 },
-  padding = { 1, 1 }, ceil = true, include = false })
-pool("means over three axes", { kind = "mean", shape = { 1, 2, 6, 7, 8 }, window = { 3, 3, 3 }, stride = { 2, 2, 2 },
+pool("sums over three axes", { kind = "sum", shape = { 1, 2, 6, 7, 8 }, window = { 3, 3, 3 }, stride = { 2, 2, 2 },
   padding = { 1, 1, 1 } })
-pool("float64, large windows", { kind = "mean", shape = { 1, 2, 22, 23 }, window = { 11, 11 }, stride = { 11, 1 },
+pool("float64, large windows", { kind = "sum", shape = { 1, 2, 22, 23 }, window = { 11, 11 }, stride = { 11, 1 },
   dtype = "float64" })
 
 conv("depthwise", { shape = { 2, 5, 11, 12 }, out = 5, groups = 5, window = { 3, 3 }, stride = { 1, 1 }, padding = { 1, 1 } })
@@ -148,8 +143,8 @@ conv("groups of several", { shape = { 1, 6, 9, 10 }, out = 4, groups = 2, window
 conv("three axes", { shape = { 1, 2, 5, 6, 7 }, out = 2, groups = 2, window = { 3, 3, 3 }, stride = { 1, 1, 1 },
   padding = { 1, 1, 1 } })
 
-pool("several rows of a thread", { kind = "mean", shape = { 1, 3, 13, 16 }, window = { 3, 3 }, stride = { 1, 1 },
-  padding = { 1, 1 }, include = false, how = { down = 4 } })
+pool("several rows of a thread", { kind = "sum", shape = { 1, 3, 13, 16 }, window = { 3, 3 }, stride = { 1, 1 },
+  padding = { 1, 1 }, how = { down = 4 } })
 pool("several rows of a thread, stride", { shape = { 1, 2, 17, 18 }, window = { 3, 3 }, stride = { 2, 2 }, how = { down = 2 } })
 pool("several rows of a thread, dilation", { shape = { 1, 2, 17, 18 }, window = { 3, 3 }, stride = { 1, 1 }, dilation = { 2, 1 },
   how = { down = 3 } })
@@ -157,9 +152,9 @@ local strips = { strip = true, columns = 64, threads = 32 }
 pool("columns first, dilation, a tail", { shape = { 2, 3, 200 }, window = { 8 }, stride = { 1 }, padding = { 4 }, dilation = { 3 }, how = strips })
 pool("columns first, NaN and infinities", { shape = { 1, 2, 9, 260 }, window = { 3, 3 }, stride = { 2, 2 }, padding = { 1, 1 }, strange = true,
   battery = {}, how = { strip = true, columns = 128, down = 2 } })
-pool("columns first, means of what is inside", { kind = "mean", shape = { 2, 2, 23, 131 }, window = { 11, 11 }, stride = { 11, 11 },
-  padding = { 2, 2 }, include = false, how = strips })
-pool("columns first, three axes, ceil_mode, float64", { kind = "mean", shape = { 1, 2, 5, 10, 84 }, window = { 3, 3, 3 }, stride = { 2, 1, 2 },
+pool("columns first, sums", { kind = "sum", shape = { 2, 2, 23, 131 }, window = { 11, 11 }, stride = { 11, 11 },
+  padding = { 2, 2 }, how = strips })
+pool("columns first, three axes, ceil_mode, float64", { kind = "sum", shape = { 1, 2, 5, 10, 84 }, window = { 3, 3, 3 }, stride = { 2, 1, 2 },
   padding = { 1, 1, 1 }, ceil = true, dtype = "float64", how = { strip = true, columns = 32, threads = 32, down = 3 } })
 conv("several rows of a thread", { shape = { 1, 6, 9, 12 }, out = 12, groups = 3, window = { 3, 3 }, stride = { 1, 1 },
   padding = { 1, 1 }, how = { down = 4, wide = 2 } })

@@ -117,7 +117,8 @@ local function packed(self, node, place)
 end
 
 -- A place on the chip for a value that a loop needs at `place` and later loops read again: see `keep`. Returns the array's element,
--- and whether it is filled already. A long loop of two parts fills it in both. `from` is C of the address that is loaded.
+-- and whether it is filled already. A long loop of two parts fills it in both. `from(place)` is C of what is loaded; nil where the value
+-- is computed.
 local function on_chip(self, key, place, kind, bytes, from)
   local keep = self.keeping
   if not keep or self.guarded > keep.guarded or not index.uses(place, keep.name) or not index.only(place, keep.by) then
@@ -128,7 +129,7 @@ local function on_chip(self, key, place, kind, bytes, from)
   if not keep.wanted[key] then return nil end
   local name = self:name "kept"
   keep.known[key] = { name = name, phase = keep.phase }
-  keep.list[#keep.list + 1] = { name = name, kind = kind, bytes = bytes, from = from }
+  keep.list[#keep.list + 1] = { name = name, kind = kind, bytes = bytes, place = place, from = from }
   return ("%s[%s]"):format(name, keep.slot), keep.ahead and from ~= nil
 end
 
@@ -155,8 +156,11 @@ function Body:access(node, place, width)
   local memory = types.memory(node.dtype)
   local kind = width > 1 and ("pack<%s, %d>"):format(memory, width) or memory
   local tensor = node.address or self:tensor(node)
-  local from = width > 1 and ("*(const %s *)(%s + %s)"):format(kind, tensor, index.c(place)) or ("%s[%s]"):format(tensor, index.c(place))
-  local held, there = on_chip(self, key, place, kind, width * types.size(node.dtype), from)
+  local function loaded_from(at)
+    return width > 1 and ("*(const %s *)(%s + %s)"):format(kind, tensor, index.c(at)) or ("%s[%s]"):format(tensor, index.c(at))
+  end
+  local from = loaded_from(place)
+  local held, there = on_chip(self, key, place, kind, width * types.size(node.dtype), loaded_from)
   if held and not there then self:line("%s = %s;", held, from) end
   if held and not self.keeping.ahead then return self:remember(key, held) end
   if held then from = held end
@@ -222,7 +226,7 @@ end
 
 --- From here on, values that loops load by the variable `how.name` and the row alone stay on the chip. They lie in arrays, at the
 --- index `how.slot` of the loop, and later loops find them there. `how.wanted` is the set of keys to keep (Walk.again). With `how.ahead`
---- the arrays of loaded values are filled before the first loop, not by it. Returns the list of arrays, { name, kind, bytes, from }, which grows.
+--- the arrays of loaded values are filled before the first loop, not by it. Returns the list of arrays, { name, kind, bytes, place, from }, which grows.
 function Body:keep(how)
   self.keeping = setmetatable({ phase = 0, known = {}, list = {}, by = { [how.name] = true, row = true }, guarded = self.guarded },
     { __index = how })

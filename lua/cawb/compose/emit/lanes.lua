@@ -230,6 +230,9 @@ function M.places(body, o)
   body:line("const int row = real ? %s : %d;", first, o.rows - 1)
 end
 
+-- C that copies an element into its place on the chip.
+local function held(o, e, place) return ("hold(%s + %s, (const %s *)&(%s));"):format(e.name, M.slot(o), e.kind, e.from(place)) end
+
 --- C that fills arrays in shared memory, begun ahead of the first loop: lines, and the bytes that they take.
 function M.fill(o, list)
   local lines, at = {}, 0
@@ -242,7 +245,7 @@ function M.fill(o, list)
   lines[#lines + 1] = ("  const int k = j * %d + lane;"):format(o.lanes)
   lines[#lines + 1] = is_partial(o) and ("  if (k < %d) {"):format(o.steps) or "  {"
   for _, e in ipairs(list) do
-    lines[#lines + 1] = e.from and ("    hold(%s + %s, (const %s *)&(%s));"):format(e.name, M.slot(o), e.kind, e.from) or nil
+    lines[#lines + 1] = e.from and ("    " .. held(o, e, e.place)) or nil
   end
   lines[#lines + 1] = "  }"
   lines[#lines + 1] = ("  if ((j + 1) %% %d == 0 || j == %d) hold_group();"):format(o.group, o.each - 1)
@@ -261,11 +264,11 @@ local function stays_on(o) return o.stays == "shared" and o.stay end
 --- Hooks of the last loop over a row in a block that stays: they load the next row into places that are no longer needed.
 function M.refill(body, o, list)
   if not stays_on(o) then return nil end
+  local next = { row = index.var("next", o.rows) }
   return { inside = function()
     body:open("if (next < %d) {", o.rows)
     for _, e in ipairs(list) do
-      local from = e.from and e.from:gsub("%f[%w_]row%f[^%w_]", "next")
-      if from then body:line("hold(%s + %s, (const %s *)&(%s));", e.name, M.slot(o), e.kind, from) end
+      if e.from then body:line(held(o, e, index.bind(e.place, next))) end
     end
     body:close()
   end, after = function() body:line("if ((j + 1) %% %d == 0 || j == %d) hold_group();", o.group, o.each - 1) end }

@@ -148,25 +148,39 @@ local function removed(list, x)
   return #new > 0 and new or nil
 end
 
+-- The edits that put a value into a list of the schedule, and those that take it out again.
+local adds = { cut = "cuts", skip = "skip", no_partial_sums = "no_partial_sums" }
+local removes = { join = "cuts", rewrite = "skip", partial_sums = "no_partial_sums" }
+
+-- The list that an edit changes, how, and its value; nothing where it is about a kernel.
+local function listed(edit)
+  for key, value in pairs(edit) do
+    if adds[key] then return adds[key], added, value end
+    if removes[key] then return removes[key], removed, value end
+  end
+end
+
 --- The schedule with one edit.
 function M.apply(schedule, edit)
   local s = copy(schedule)
+  local name, change, value = listed(edit)
+  if name then s[name] = change(s[name], value) end
   if edit.kernel then
     s.kernels = s.kernels or {}
     local own = s.kernels[edit.kernel] or {}
     own[edit.name] = edit.value
     s.kernels[edit.kernel] = next(own) and own or nil
     s.kernels = next(s.kernels) and s.kernels or nil
-  elseif edit.cut then s.cuts = added(s.cuts, edit.cut)
-  elseif edit.join then s.cuts = removed(s.cuts, edit.join)
-  elseif edit.no_partial_sums then s.no_partial_sums = added(s.no_partial_sums, edit.no_partial_sums)
-  elseif edit.partial_sums then s.no_partial_sums = removed(s.no_partial_sums, edit.partial_sums)
-  elseif edit.skip then s.skip = added(s.skip, edit.skip)
-  elseif edit.rewrite then s.skip = removed(s.skip, edit.rewrite) end
+  end
   return s
 end
 
 -- ---- as text
+
+local lists = { "skip", "no_partial_sums", "stores", "cuts" }
+
+-- The type of a list's values, by the name of a schedule's field.
+local fields = { skip = "number", no_partial_sums = "number", stores = "string", cuts = "string", kernels = "table" }
 
 local function word(value) return type(value) == "string" and ("%q"):format(value) or tostring(value) end
 
@@ -179,10 +193,9 @@ end
 --- The schedule as text, the same for equal ones.
 function M.text(schedule)
   local parts = {}
-  if schedule.skip then parts[#parts + 1] = "skip = " .. words(schedule.skip) end
-  if schedule.no_partial_sums then parts[#parts + 1] = "no_partial_sums = " .. words(schedule.no_partial_sums) end
-  if schedule.stores then parts[#parts + 1] = "stores = " .. words(schedule.stores) end
-  if schedule.cuts then parts[#parts + 1] = "cuts = " .. words(schedule.cuts) end
+  for _, name in ipairs(lists) do
+    if schedule[name] then parts[#parts + 1] = ("%s = %s"):format(name, words(schedule[name])) end
+  end
   local kernels = {}
   for _, key in ipairs(sorted(schedule.kernels or {})) do
     local own = {}
@@ -194,8 +207,8 @@ function M.text(schedule)
 end
 
 local function check_lists(s)
-  for _, name in ipairs { "skip", "no_partial_sums", "stores", "cuts" } do
-    local wanted = (name == "skip" or name == "no_partial_sums") and "number" or "string"
+  for _, name in ipairs(lists) do
+    local wanted = fields[name]
     if s[name] ~= nil and type(s[name]) ~= "table" then return ("%s must be a list"):format(name) end
     for _, x in ipairs(s[name] or {}) do
       if type(x) ~= wanted then return ("%s has a %s, it takes %ss"):format(name, type(x), wanted) end
@@ -228,8 +241,6 @@ local function check_kernels(kernels)
     end
   end
 end
-
-local fields = { skip = true, no_partial_sums = true, stores = true, cuts = true, kernels = true }
 
 --- Whether a table is a schedule: true, or nil and what is wrong with it.
 function M.check(s)

@@ -10,7 +10,7 @@ local M = {}
 local ceil = template.ceil
 
 ---@class cawb.Window: a description (template.lua), and
----@field op string            "max", "min", "sum", "mean", or "product": with weights
+---@field op string            "max", "min", "sum", or "product": with weights
 ---@field type string          of an element, in C
 ---@field planes integer       of the result
 ---@field size integer[]       of the input: three numbers, as all that follow
@@ -19,8 +19,6 @@ local ceil = template.ceil
 ---@field stride integer[]
 ---@field padding integer[]
 ---@field dilation integer[]
----@field divisor number|string|nil  of a mean: a number; "inside", the elements that the window has; "padded", those
----                            and the padding's
 ---@field least string?        of max: no more than any element (-INFINITY); of min: no less
 ---@field load string          returns the element at p, d, h, w, which is inside
 ---@field load4 string?        where the inner size is a multiple of 4: sets v[0..3] from w on, a multiple of 4
@@ -34,8 +32,7 @@ local ceil = template.ceil
 local CROWD = 512           -- threads that keep a multiprocessor busy
 local MOST = 48             -- elements of a line in registers
 
-local joins = { max = "b > a || b != b ? b : a", min = "b < a || b != b ? b : a", sum = "a + b", mean = "a + b",
-                product = "a + b" }
+local joins = { max = "b > a || b != b ? b : a", min = "b < a || b != b ? b : a", sum = "a + b", product = "a + b" }
 
 -- The instruction that joins floats, where there is one.
 local function one(d) return d.type == "float" and (d.op == "max" or d.op == "min") and d.op or nil end
@@ -61,22 +58,6 @@ local function lines(d, h, outputs)
     h.QUADS = ceil(h.LEAD + room, 4)
     h.ROOM = 4 * h.QUADS
   end
-end
-
--- How many elements a window counts along one axis, in C.
-local function counted(d, axis, place, size)
-  local first = ("(%s * %d - %d)"):format(place, d.stride[axis], d.padding[axis])
-  local n, step = d.window[axis], d.dilation[axis]
-  if step > 1 then error("a mean over what is inside a dilated window", 0) end
-  local past = ("min(%s + %d, %s%s)"):format(first, n, size, d.divisor == "padded" and " + " .. d.padding[axis] or "")
-  return ("(%s - %s)"):format(past, d.divisor == "padded" and first or ("max(%s, 0)"):format(first))
-end
-
-local function mean(d)
-  if d.op ~= "mean" then return nil end
-  if type(d.divisor) == "number" then return ("(%s)%s"):format(d.type, tostring(d.divisor)) end
-  return ("(%s)(%s * %s * %s)"):format(d.type, counted(d, 1, "od", "D"), counted(d, 2, "y", "H"),
-    counted(d, 3, "(ow + t)", "W"))
 end
 
 -- Output channels of a thread: they read the same.
@@ -107,16 +88,22 @@ local function rows(d, h)
     or ("%s_weight(%s, (int)(to %% %d) + q / %d, c, a, b, k)"):format(d.name, template.names(d.parameters), h.ALL, h.DOWN)
 end
 
-local function holes(d, how, chip)
-  local outputs = outputs_of(d, how)
-  local h = { T = d.type, WHAT = d.op, JOIN = joins[d.op], ONE = one(d), OUTPUTS = outputs, WIDE = wide_of(d, how, outputs), MEAN = mean(d),
-              NEUTRAL = d.op == "max" and (d.least or "-INFINITY") or d.op == "min" and (d.least or "INFINITY") or "0",
-              CHANNELS = d.op == "product" and d.channels or nil, EACH = d.each, ALL = (d.groups or 1) * (d.each or 1),
-              STORE4 = d.store4 and outputs == 4 and d.out[3] % 4 == 0 or nil }
+-- The holes of both templates.
+local function common(d)
+  local h = { T = d.type, WHAT = d.op, JOIN = joins[d.op], ONE = one(d), WIDE = 1, ALL = 1,
+              NEUTRAL = d.op == "max" and (d.least or "-INFINITY") or d.op == "min" and (d.least or "INFINITY") or "0" }
   for axis = 1, 3 do
     h["K" .. axis - 1], h["S" .. axis - 1] = d.window[axis], d.stride[axis]
     h["P" .. axis - 1], h["D" .. axis - 1] = d.padding[axis], d.dilation[axis]
   end
+  return h
+end
+
+local function holes(d, how, chip)
+  local outputs, h = outputs_of(d, how), common(d)
+  h.OUTPUTS, h.WIDE = outputs, wide_of(d, how, outputs)
+  h.CHANNELS, h.EACH, h.ALL = d.op == "product" and d.channels or nil, d.each, (d.groups or 1) * (d.each or 1)
+  h.STORE4 = d.store4 and outputs == 4 and d.out[3] % 4 == 0 or nil
   h.DOWN = down_of(d, how, outputs * h.WIDE, chip)
   rows(d, h)
   local taps = h.LINES * d.window[3] * h.WIDE
@@ -139,12 +126,8 @@ local function is_strip(d, how)
 end
 
 local function strip(d, how)
-  local h = { T = d.type, WHAT = d.op, JOIN = joins[d.op], ONE = one(d), MEAN = mean(d), WIDE = 1, ALL = 1, LANES = d.load4 and d.size[3] % 4 == 0 and 4 or 1,
-              NEUTRAL = d.op == "max" and (d.least or "-INFINITY") or d.op == "min" and (d.least or "INFINITY") or "0" }
-  for axis = 1, 3 do
-    h["K" .. axis - 1], h["S" .. axis - 1] = d.window[axis], d.stride[axis]
-    h["P" .. axis - 1], h["D" .. axis - 1] = d.padding[axis], d.dilation[axis]
-  end
+  local h = common(d)
+  h.LANES = d.load4 and d.size[3] % 4 == 0 and 4 or 1
   h.QUADS = h.LANES == 4 or nil
   local room = (how.columns or STRIP) - h.LANES
   h.TILE = math.max(1, math.min(d.out[3], (room - (d.window[3] - 1) * d.dilation[3] - 1) // d.stride[3] + 1))

@@ -90,10 +90,6 @@ $end
     const int y = oh + q % $DOWN;
     if (y >= OH) continue;
     $T (&v)[$OUTPUTS] = acc[q / $DOWN][q % $DOWN];
-$if MEAN
-#pragma unroll
-    for (int t = 0; t < $OUTPUTS; t++) v[t] /= $MEAN;
-$end
 $if STORE4
     $store4(to + q / $DOWN, od, y, ow, v);
 $else

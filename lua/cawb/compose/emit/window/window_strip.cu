@@ -54,9 +54,6 @@ $end
       $T v = from[0];
 #pragma unroll $UNROLL2
       for (int k = 1; k < $K2; k++) v = $NAME_join(v, from[k * $D2]);
-$if MEAN
-      v /= $MEAN;
-$end
       $store(p, od, y, ow + t, v);
     }
   }
