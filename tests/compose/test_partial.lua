@@ -46,7 +46,7 @@ end)
 -- One of many each time: the norm, what stands ahead of it and behind it, edges that boxes reach beyond.
 local norms = { "nn.GroupNorm(6, 24)", "nn.BatchNorm2d(24)", "nn.InstanceNorm2d(24)", "nn.GroupNorm(1, 24)" }
 local ahead = { "%s", "torch.sigmoid((%s + y) * y)", "%s * y" }
-local behind = { "%s * 2", "F.max_pool2d(%s, 2)", "torch.clamp(%s, -3, 3).max(1)[0]" }
+local behind = { "%s * 2", "F.max_pool2d(%s, 2)", "torch.tanh(%s).max(1)[0]" }
 
 local function one_of(list) return list[math.random(#list)] end
 
