@@ -38,7 +38,8 @@ def about(version):
         "METADATA": "Metadata-Version: 2.1\nName: cawb\nVersion: %s\nSummary: An environment that judges and improves GPU kernels\n"
                     "License: MIT\nRequires-Python: >=3.10\n" % version,
         "WHEEL": "Wheel-Version: 1.0\nGenerator: cawb\nRoot-Is-Purelib: false\nTag: %s\n" % TAG,
-        "entry_points.txt": "[console_scripts]\ncawb = cawb.__main__:main\n[torch_dynamo_backends]\ncawb = cawb.backend:backend\n",
+        "entry_points.txt": "[console_scripts]\ncawb = cawb.__main__:main\n[torch_dynamo_backends]\ncawb = cawb.backend:backend\n"
+                            "[pytest11]\ncawb = cawb.pytest_plugin\n",
     }
 
 

@@ -7,6 +7,7 @@ local families = require "cawb.run.families"
 local arguments = require "cawb.door.arguments"
 local job = require "cawb.door.job"
 local judge = require "cawb.judge.judge"
+local kinds = require "cawb.gpu.kinds"
 local live = require "cawb.door.live"
 local opened = require "cawb.door.opened"
 local profile = require "cawb.judge.profile.profile"
@@ -22,6 +23,8 @@ usage: cawb judge TASK.py CANDIDATE [flags]
                     the class ModelNew; or one that cawb comes with, as kernels/softmax/v3_shuffle
   --json            one JSON object in place of the page
   --device, --set, --config, --baseline, --scale, --out, --seed    as of a run
+
+Without a GPU, kernels run on a simulated one, and Python candidates on the processor.
 
 It is compiled, checked on secret inputs by the default rules, timed beside eager PyTorch and torch.compile, measured again
 in a fresh process, and profiled. The run is recorded.
@@ -46,6 +49,31 @@ end
 -- In the record it stands beside strategies.
 local function named(candidate)
   return { name = "judge", path = "judge", settings = {}, options = {}, proposes = candidate.python and "python" or "kernels" }
+end
+
+-- A simulated device executes kernels only. A Python candidate that is meant for it, or for a GPU that is not there, runs on the
+-- processor: that shows whether it is right. Its time there is nobody's question, so little is spent on it.
+local on_processor = "this Python candidate ran on the processor, where its time says nothing of a GPU's; kernels with a plan run on sim:h100"
+local little = { "measure.against=eager", "measure.processes=2", "measure.budget=0.1", "confirm.enabled=false" }
+
+local function moved(parsed, candidate)
+  return candidate.python and (parsed.device:match "^sim:" or parsed.device == "auto" and not core.fs.kind "/dev/nvidiactl")
+end
+
+-- What it is judged with, or nil, message, name; and as what it is recorded.
+local function open(parsed, candidate)
+  local s, elsewhere = named(candidate), moved(parsed, candidate)
+  if elsewhere then
+    parsed.device = "cpu"
+    parsed.sets = table.move(parsed.sets, 1, #parsed.sets, #little + 1, { table.unpack(little) })
+  end
+  local o, message, name = opened.open(parsed, s, true)
+  if not o then return nil, message, name end
+  if elsewhere then
+    o.task.moved = true
+    table.insert(o.task.notes, on_processor)
+  end
+  return o, nil, nil, s
 end
 
 -- Judge it, as the one turn of the run `r`. A first Ctrl-C lets that come to its end.
@@ -88,8 +116,7 @@ function M.main(argv)
   candidate, message = arguments.candidate(path)
   if not candidate then return fail(message) end
   parsed.words = { "judge", task }
-  local s = named(candidate)
-  local o <close>, why, name = opened.open(parsed, s, true)
+  local o <close>, why, name, s = open(parsed, candidate)
   if not o then return complain(why, name) end
   if parsed.json then job.print_elsewhere() end
   local r

@@ -8,16 +8,19 @@
 `async with cawb.aserve(...) as env: await env.score(...)`, and `cawb.aconnect(...)`. `profile` says what a device counts of
 a candidate, and what bounds it.
 
+`judge(function, kernel, examples)` says whether a kernel, or any function, is right and faster: a Verdict.
+
 `compile(model)` is torch.compile(model, backend="cawb"), and `explain(compiled)` says what became of it: both need PyTorch.
 """
 from cawb.aio import AsyncEnv, aconnect, aserve
+from cawb.ci import Kernel, NotSent, Verdict, judge
 from cawb.client import Env, Failed, Refused, connect
 from cawb.look import profile
 from cawb.process import program, serve
 from cawb.session import Session
 
-__all__ = ["AsyncEnv", "Env", "Failed", "Refused", "Session", "aconnect", "aserve", "compile", "connect", "explain", "profile", "program",
-           "serve"]
+__all__ = ["AsyncEnv", "Env", "Failed", "Kernel", "NotSent", "Refused", "Session", "Verdict", "aconnect", "aserve", "compile", "connect", "explain",
+           "judge", "profile", "program", "serve"]
 
 
 def compile(model, **options):                # pylint: disable=redefined-builtin

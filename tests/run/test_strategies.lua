@@ -140,7 +140,7 @@ end)
 
 check.test("compare prints a table and writes the curves", function()
   local replies = { reply("v3_shuffle", "wrong", wrong), reply "v3_shuffle" }
-  local out, status = check.shell(("'%s' strategies/compare.lua -- single,repair examples/softmax.py --device sim:h100 "
+  local out, status = check.shell(("'%s' strategies/side_by_side.lua -- single,repair examples/softmax.py --device sim:h100 "
     .. "--set turns=2 --set task.rows=16 --set task.cols=64 --set sweep.variants=2 --set model.name=hand --set cassette.replay=%s "
     .. "--out %s/compare 2>&1"):format(core.program, agent.cassette(dir, "compare", replies), dir))
   check.equal(status, 0, out)
@@ -148,7 +148,7 @@ check.test("compare prints a table and writes the curves", function()
   check.matches(out, "modelled, not measured")
   local csv = assert(io.open(out:match "(%S+%.csv)")):read "a"
   check.matches(csv, "examples/softmax.py,repair,2,2,%d+,0")
-  out, status = check.shell(("'%s' strategies/compare.lua -- single 2>&1"):format(core.program))
+  out, status = check.shell(("'%s' strategies/side_by_side.lua -- single 2>&1"):format(core.program))
   check.equal(status, 2)
   check.matches(out, "strategies and a task are needed")
 end)

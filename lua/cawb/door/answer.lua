@@ -3,6 +3,7 @@
 
 local baseline_names = require "cawb.base.baseline_names"
 local baselines = require "cawb.judge.time.baselines"
+local core = require "cawb.core"
 local display = require "cawb.base.display"
 local result = require "cawb.run.result"
 
@@ -12,11 +13,11 @@ local M = {}
 M.codes = { faster = 0, right = 1, wrong = 2, undecided = 3 }
 
 --- "faster": right, and faster than the fastest baseline that is no less accurate; "right"; "wrong"; "undecided": the run
---- ended before it could tell.
+--- ended before it could tell. One that ran on the processor in place of a GPU is right at most.
 function M.word(run)
   local turn = run.turns[1]
   if not turn or run.ended == "failed" or run.ended == "interrupted" then return "undecided" end
-  return turn.facts.verdict
+  return run.task.moved and turn.ok and "right" or turn.facts.verdict
 end
 
 local pytorch = { eager = "eager PyTorch", compile = "torch.compile" }
@@ -46,8 +47,10 @@ local failed_words = { compile = "it does not compile", plan = "its plan is wron
 function M.sentence(run)
   local turn = run.turns[1]
   if M.word(run) == "undecided" then return "not judged: " .. tostring(run.reason or run.ended) end
+  if turn.ok and run.task.moved then return "right, on the processor" end
   if turn.ok then return right_sentence(turn.facts) end
-  return ("%s: %s"):format(failed_words[turn.stage] or "rejected at " .. turn.stage, (turn.reason:gsub("\n.*", "")))
+  local loading = turn.stage == "compile" and turn.candidate.python and "it cannot be loaded"
+  return ("%s: %s"):format(loading or failed_words[turn.stage] or "rejected at " .. turn.stage, (turn.reason:gsub("\n.*", "")))
 end
 
 local function error_of(e) return e and e.nrms and ("%.2g"):format(e.nrms) or "-" end
@@ -174,10 +177,10 @@ function M.page(run, p)
   return lines
 end
 
---- The same as data: { verdict =, sentence =, limiter =, lines =, remedies =, run = as --json of a run }.
+--- The same as data: { verdict =, sentence =, page = its lines, limiter =, lines =, remedies =, run = as --json of a run }.
 function M.data(run, p)
   local good = p and p.ok
-  return { verdict = M.word(run), sentence = M.sentence(run), limiter = good and p.roofline.sentence or nil,
+  return { verdict = M.word(run), sentence = M.sentence(run), page = core.json.array(M.page(run, p)), limiter = good and p.roofline.sentence or nil,
     remedies = good and p.roofline.remedies or nil, lines = good and p.lines or nil, run = result.run(run) }
 end
 

@@ -108,7 +108,7 @@ local headings = { "task", "strategy", "vs eager", "vs compile", "reward", "turn
 function M.main(argv)
   local parsed, message = command_line.parse(argv)
   if not parsed or #parsed.words < 2 then
-    io.stderr:write("compare: ", message or "strategies and a task are needed: cawb strategies/compare.lua -- "
+    io.stderr:write("compare: ", message or "strategies and a task are needed: cawb strategies/side_by_side.lua -- "
       .. "single,repair,react TASK.py ... [flags]", "\n")
     return 2
   end

@@ -1,5 +1,0 @@
--- compare: several strategies on the same tasks at the same budget:
---   cawb strategies/compare.lua -- single,best_of_n,repair,react TASK.py ... --set turns=10 --set budget.tokens=500000
--- Prints best speed-up, turns, tokens, money and device time, and writes the curves as CSV.
-
-return require("cawb.compare").main { ... }
