@@ -75,7 +75,7 @@ class Launcher(unittest.TestCase):
             for where, name, value in ((native, "current_device", lambda: 0), (native, "stream_of", lambda _: 0x77),
                                        (native, "is_capturing", lambda: "FAKE_CAPTURING" in more), (torch.cuda, "current_stream", mock.Mock()), (torch.cuda, "device", mock.MagicMock())):
                 stack.enter_context(mock.patch.object(where, name, value))
-            one = OnProcessor(package, types.SimpleNamespace(made=[(torch.float32, (16,))]), types.SimpleNamespace(gpu=0),
+            one = OnProcessor(package, [((16,), (1,), torch.float32)], types.SimpleNamespace(gpu=0),
                               types.SimpleNamespace(cuda_graph=graph))
             for number in range(3):
                 if number == 2:

@@ -1,5 +1,6 @@
 """part: a graph that became a package, with its fallback. The first call decides which of the two stays."""
 import hashlib
+import math
 import statistics
 import time
 
@@ -14,20 +15,31 @@ LEAST = 3e-3         # seconds that one sample takes at least
 
 
 def seen(tensor, how):
-    """A tensor as an Output says: the tensor itself, or a view of it."""
-    if how.offset == 0 and tuple(tensor.shape) == how.size and tensor.stride() == how.stride:
-        return tensor
+    """A tensor as an Output says."""
     return tensor.as_strided(how.size, how.stride, tensor.storage_offset() + how.offset)
+
+
+def forms_of(recorded):
+    """(size, strides, type) of each computed tensor: those of the first result that it is, where it has as many elements."""
+    forms, first = [(size, torch.empty(size, device="meta").stride(), dtype) for dtype, size in recorded.made], {}
+    for number, how in enumerate(recorded.outputs):
+        if how.kind == "made" and how.number not in first and how.offset == 0 and math.prod(how.size) == math.prod(forms[how.number][0]):
+            first[how.number] = number
+            forms[how.number] = (how.size, how.stride, forms[how.number][2])
+    return forms, set(first.values())
 
 
 class Part:
     def __init__(self, module, recorded, package, chip, options, entry):
         self.module, self.recorded, self.package, self.chip, self.options, self.entry = module, recorded, package, chip, options, entry
         self.other = fallback.Late(module, chip, options)
-        self.runner = (Simulated if chip.gpu is None else Native)(package, recorded, chip, options)
+        forms, self.whole = forms_of(recorded)
+        self.runner = (Simulated(package, recorded, forms, chip) if chip.gpu is None else Native(package, forms, chip, options))
         self.inputs = [i for i, place in enumerate(recorded.arguments) if place and place[0] == "input"]
         self.params = [i for i, place in enumerate(recorded.arguments) if place and place[0] == "param"]
-        self.guarded = entry.alone and entry.graph.kind != "backward"         # Dynamo guards the strides of these arguments
+        guarded = entry.alone and entry.graph.kind != "backward"              # Dynamo guards the strides of these arguments
+        self.loose = [] if guarded else [(i, recorded.forms[i]) for i in self.inputs if recorded.forms[i] is not None]
+        self.outputs = list(enumerate(recorded.outputs))
         self.chosen, self.flags = None, packages.precision()
 
     def __call__(self, *args):
@@ -37,22 +49,20 @@ class Part:
 
     def packaged(self, *args):
         """The graph's results by the package."""
-        given = [*(args if self.guarded else map(self.formed, args, self.recorded.forms)), *self.recorded.constants]
-        made = self.runner.run([given[i] for i in self.inputs], [given[i] for i in self.params]) if self.recorded.made else []
-        return tuple(self.result(how, given, made) for how in self.recorded.outputs)
+        given = [*args, *self.recorded.constants]
+        for i, form in self.loose:
+            if given[i].stride() != form[1]:             # one that eager PyTorch made may have others than the graph was recorded with
+                given[i] = torch.empty_strided(*form, dtype=given[i].dtype, device=given[i].device).copy_(given[i])
+        made, whole = self.runner.run([given[i] for i in self.inputs], [given[i] for i in self.params]), self.whole
+        return tuple([made[how.number] if number in whole else self.result(how, given, made) for number, how in self.outputs])
 
     @staticmethod
-    def formed(x, form):
-        """An argument with the strides that the graph was recorded with: one that eager PyTorch made may have others."""
-        if form is None or x.stride() == form[1]:
-            return x
-        return torch.empty_strided(*form, dtype=x.dtype, device=x.device).copy_(x)
-
-    def result(self, how, given, made):
+    def result(how, given, made):
         if how.kind == "value":
             return how.value
         if how.kind == "argument":
-            return seen(given[how.number], how)
+            x = given[how.number]
+            return x if how.offset == 0 and tuple(x.shape) == how.size and x.stride() == how.stride else seen(x, how)
         if how.kind == "made":
             return seen(made[how.number], how)
         device = next((x.device for x in given if isinstance(x, torch.Tensor)), None)

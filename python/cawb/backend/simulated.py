@@ -91,8 +91,8 @@ def describe(share, number):
 class Simulated:
     """A package on the simulated device. Every call gets the parameters as they are, so nothing prepared is old."""
 
-    def __init__(self, package, recorded, chip, _options=None):
-        self.package, self.device, self.request = package, chip.simulated, recorded.request
+    def __init__(self, package, recorded, forms, chip):
+        self.package, self.device, self.request, self.forms = package, chip.simulated, recorded.request, forms
 
     def load(self, worker, params):
         if worker.loaded is self:
@@ -120,7 +120,7 @@ class Simulated:
                 raise
         if reply["report"].get("races"):
             raise Broken("kernels race: %s" % reply["report"].get("race", "no words"))
-        results = [view(shares[2].memory, spec).clone() for spec in specs[2]]
+        results = [view(shares[2].memory, spec).clone().as_strided(*form[:2]) for spec, form in zip(specs[2], self.forms)]
         for share in shares:
             share.close()
         return results

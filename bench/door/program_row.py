@@ -1,0 +1,239 @@
+"""program_row: the rows of one program of programs.py, which starts it. A row is a line of JSON behind "ROW "."""
+import copy
+import json
+import statistics
+import sys
+import time
+
+import programs
+
+import torch                                  # pylint: disable=wrong-import-order
+from torch._dynamo import utils
+
+import atoms                                  # pylint: disable=unused-import
+import cawb
+import zoo
+from cawb import backend
+from cawb.backend import check, lowering, packages, report
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+BATCHES = {"one": 1, "many": 32, "train": 32}
+SMALL = {"one": 1, "many": 2, "train": 2}
+SAMPLES, LEAST = 9, 0.03                      # of times; seconds of one sample
+
+
+# ---- programs and their results
+
+def made(name, mode, given):
+    """The program, with the values that a trained one could have: no layer of zeros, and statistics of norms that fit."""
+    torch.manual_seed(11)
+    program = zoo.PROGRAMS[name][1](given.small, (SMALL if given.small else BATCHES)[mode])
+    with torch.no_grad():
+        for p in program.module.parameters():
+            if p.dim() > 1 and not p.any():
+                p.normal_(0, 0.02)
+    program.module.train(mode == "train" and not program.forces)
+    if not given.lower:
+        settle(program)
+    return program
+
+
+def settle(program):
+    """Running statistics of norms are those of the inputs."""
+    norms = [m for m in program.module.modules() if isinstance(m, torch.nn.modules.batchnorm._BatchNorm)]     # pylint: disable=protected-access
+    if not norms:
+        return
+    for one in norms:
+        one.train()
+        one.momentum, one.kept = 1.0, one.momentum
+    inputs = [torch.cat([x, torch.randn_like(x)]) for x in program.inputs]
+    with torch.no_grad():
+        program.module(*inputs)
+    for one in norms:
+        one.train(program.module.training)
+        one.momentum = one.kept
+
+
+def moved(program, device):
+    if device == "cuda":
+        program.module.cuda()
+        program.inputs = [x.cuda() for x in program.inputs]
+    return program
+
+
+def tensors(found):
+    return [x for x in (found if isinstance(found, (tuple, list)) else [found]) if isinstance(x, torch.Tensor)]
+
+
+def results(run, program, mode, inputs=None):
+    """What the program is used for: results; an energy and forces; a loss and gradients of all parameters."""
+    inputs = inputs or program.inputs
+    if mode != "train" and not program.forces:
+        with torch.no_grad():
+            return tensors(run(*inputs))
+    if program.forces and mode != "train":
+        places = inputs[0].detach().requires_grad_()
+        energy = run(places)
+        return [energy.detach(), torch.autograd.grad(energy, places)[0]]
+    loss = sum(x.square().mean() for x in tensors(run(*inputs)) if x.is_floating_point())
+    parameters = [p for p in program.module.parameters() if p.requires_grad]
+    return [loss.detach(), *torch.autograd.grad(loss, parameters, allow_unused=True)]
+
+
+def exact(program, mode):
+    """Results in float64, or None where there is no room."""
+    try:
+        wide = zoo.Program(copy.deepcopy(program.module).double(), program.inputs, program.forces)
+        inputs = [x.double() if x.is_floating_point() else x for x in program.inputs]
+        return results(wide.module, wide, mode, inputs)
+    except RuntimeError:
+        return None
+
+
+def compared(found, plain, truth):
+    fine = True
+    for i, (a, b) in enumerate(zip(plain, found, strict=True)):
+        if a is None or b is None:
+            fine = fine and a is None and b is None
+        elif not utils.same(a, b, truth[i] if truth else None, tol=check.TOLERANCE, equal_nan=True):
+            print("result %d is wrong" % i, file=sys.stderr)
+            fine = False
+    return {"right": fine, "error": check.largest(found, truth), "eager_error": check.largest(plain, truth)}
+
+
+# ---- what became of the graphs
+
+def became(fast):
+    graphs = report.of(backend.owner_of(fast))
+    parts = [p for g in graphs for p in g.parts]
+    left = [entry for g in graphs for entry in g.left] + [["a graph", "", p.why] for p in parts if p.why and p.why != "it computes nothing"]
+    total = sum(p.operators for p in parts) + sum(len(g.left) for g in graphs)
+    fell = sum(p.operators for p in parts if p.runs() != "cawb") + sum(len(g.left) for g in graphs)
+    return {"graphs": len(graphs), "packages": sum(p.why is None for p in parts), "kernels": sum(p.kernels for p in parts),
+            "fell": fell / total if total else 0.0, "left": left, "lowering": sum(g.seconds for g in graphs)}
+
+
+class Known:
+    """In the place of a package where nothing is executed."""
+    hit = None
+
+    def kernels(self):
+        return 0
+
+
+class Unexecuted:
+    """In the place of a part: the graph itself, on tensors without data."""
+
+    def __init__(self, module, _recorded, _package, _chip, _options, entry):
+        self.module, entry.checked = module, True
+
+    def __call__(self, *args):
+        with torch.no_grad():
+            return self.module(*args)
+
+
+def asked(recorded, chip, _options):
+    why, = lowering.refusals(chip.simulated, [recorded.request])
+    if why:
+        raise packages.Refused(why)
+    return Known()
+
+
+def faked(program, mode):
+    def fake(x):
+        return mode.from_tensor(x.detach())
+    for one in program.module.modules():
+        for name, p in one._parameters.items():              # pylint: disable=protected-access
+            if p is not None:
+                one._parameters[name] = torch.nn.Parameter(fake(p), p.requires_grad)         # pylint: disable=protected-access
+        for name, b in one._buffers.items():                 # pylint: disable=protected-access
+            one._buffers[name] = fake(b) if b is not None else None                          # pylint: disable=protected-access
+    program.inputs = [fake(x) for x in program.inputs]
+    return program
+
+
+def lowered(name, mode, given):
+    backend.Part, packages.get = Unexecuted, asked
+    program = made(name, mode, given)
+    with FakeTensorMode(allow_non_fake_inputs=True) as fake:
+        faked(program, fake)
+        fast = cawb.compile(program.module, device="sim:h100", cache=None)
+        begin = time.perf_counter()
+        results(fast, program, mode)
+    return {"right": None, "seconds": {"cawb": time.perf_counter() - begin}, **became(fast)}
+
+
+# ---- a row
+
+def timed(call, rounds):
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    for _ in range(rounds):
+        call()
+    torch.cuda.synchronize()
+    return (time.perf_counter() - begin) / rounds
+
+
+def times(runs, program, mode):
+    """Seconds of a call, of all in turns."""
+    calls = {name: lambda run=run: results(run, program, mode) for name, run in runs.items()}
+    rounds = {name: max(1, int(LEAST / timed(call, 2))) for name, call in calls.items()}
+    found = {name: [] for name in calls}
+    for _ in range(SAMPLES):
+        for name, call in calls.items():
+            found[name].append(timed(call, rounds[name]))
+    return found
+
+
+def first_call(run, program, mode):
+    begin = time.perf_counter()
+    found = results(run, program, mode)
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    return found, time.perf_counter() - begin
+
+
+def executed(name, mode, given):
+    program = moved(made(name, mode, given), given.device)
+    is_gpu, state = given.device == "cuda", copy.deepcopy(program.module.state_dict())
+    more = {} if is_gpu else {"device": given.device}
+    fast = cawb.compile(program.module, failures=given.store + ".failures", **more)
+    plain, truth = results(program.module, program, mode), exact(program, mode)
+    program.module.load_state_dict(state)
+    found, whole = first_call(fast, program, mode)
+    row = {**compared(found, plain, truth), "seconds": {"first call": whole}}
+    program.module.load_state_dict(state)
+    if is_gpu and not compared(results(fast, program, mode), plain, truth)["right"]:       # the first call was checked by the backend itself
+        row["right"] = False
+    row.update(became(fast))
+    row["seconds"]["cawb"] = row.pop("lowering")
+    if is_gpu:
+        other = torch.compile(program.module)
+        _, row["seconds"]["inductor"] = first_call(other, program, mode)
+        row["times"] = times({"eager": program.module, "inductor": other, "cawb": fast}, program, mode)
+        row["milliseconds"] = {k: 1e3 * statistics.median(v) for k, v in row["times"].items()}
+    return row
+
+
+def row_of(name, mode, given):
+    torch._dynamo.reset()                     # pylint: disable=protected-access
+    try:
+        found = (lowered if given.lower else executed)(name, mode, given)
+    except ModuleNotFoundError as error:
+        return {"missing": "package %s is missing" % error.name}
+    except Exception as error:                # pylint: disable=broad-except
+        import traceback                      # pylint: disable=import-outside-toplevel
+        traceback.print_exc()
+        return {"failed": "%s: %s" % (type(error).__name__, str(error)[:600])}
+    return dict(found, torch=torch.__version__, chip=given.device if given.device.startswith("sim:") else torch.cuda.get_device_name())
+
+
+def main():
+    given = programs.options()
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = given.tf32
+    for mode in given.modes.split(","):
+        row = dict(programs.about(given, given.row, mode), **row_of(given.row, mode, given))
+        print("ROW " + json.dumps(row), flush=True)
+
+
+main()
