@@ -9,46 +9,21 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import unittest
 from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ.setdefault("CAWB_PROGRAM", str(ROOT / "build" / "release" / "bin" / "cawb"))
-sys.path.insert(0, str(ROOT / "python"))
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests" / "support")]
 
 import torch                                  # noqa: E402  pylint: disable=wrong-import-position
 import cawb                                   # noqa: E402  pylint: disable=wrong-import-position
+from backendcase import Folder                # noqa: E402  pylint: disable=wrong-import-position
 from cawb import backend                      # noqa: E402  pylint: disable=wrong-import-position
-from cawb.backend import fallback, late, report, simulated      # noqa: E402  pylint: disable=wrong-import-position
+from cawb.backend import fallback, late, simulated              # noqa: E402  pylint: disable=wrong-import-position
 
 LIMIT = 120
-
-
-def listed(x):
-    return list(x) if isinstance(x, (tuple, list)) else [x]
-
-
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="cawb-backend-")
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        torch.manual_seed(7)
-        torch._dynamo.reset()
-        fallback.said.clear()
-
-    def compiled(self, model, **options):
-        options = {"device": "sim:h100", "cache": os.path.join(self.folder, "packages"),
-                   "failures": os.path.join(self.folder, "failures"), **options}
-        return cawb.compile(model, **options)
-
-    def parts(self, compiled):
-        return [part for graph in report.of(backend.owner_of(compiled)) for part in graph.parts]
-
-    def near(self, found, wanted):
-        for a, b in zip(listed(found), listed(wanted), strict=True):
-            torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
 
 
 class Model(torch.nn.Module):
@@ -89,15 +64,6 @@ class Values(Folder):
         self.near(given, other)
         self.assertEqual(found[3], 3)
         self.assertEqual(found[0].untyped_storage().data_ptr(), given[0].untyped_storage().data_ptr())
-
-    def test_sizes(self):
-        compiled = self.compiled(lambda x: x.softmax(-1), sizes=2)
-        with self.assertLogs("cawb", logging.WARNING) as logs:
-            for rows in (2, 3, 4, 3, 5):
-                x = torch.randn(rows, 9)
-                self.near(compiled(x), x.softmax(-1))
-        self.assertEqual(len(self.parts(compiled)), 3)
-        self.assertIn("more than 2 sizes", logs.output[0])
 
 
 class Fallback(Folder):

@@ -9,7 +9,8 @@ from torch._dynamo.backends.common import aot_autograd
 from torch._functorch import config
 from torch._functorch.aot_autograd import make_boxed_func
 from torch._functorch.partitioners import min_cut_rematerialization_partition
-from torch._guards import TracingContext
+from torch._guards import TracingContext, tracing
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from cawb.backend import devices, fallback, lowering, packages, partition, recording, report, sizes
 from cawb.backend.options import Options, read
@@ -18,18 +19,22 @@ from cawb.backend.part import Cut, Part
 __all__ = ["Options", "backend", "compile", "explain"]
 
 
-def params_of(kind):
-    """Numbers of the arguments that are parameters or buffers. A backward's are not known, and come as inputs."""
+def params_of(kind, module):
+    """Numbers of the arguments that are parameters or buffers. A backward has the names of the forward's arguments."""
     context = TracingContext.try_get()
     about = context.fw_metadata if context else None
-    return tuple(about.static_input_indices) if about is not None and kind != "backward" else ()
+    static = about.static_input_indices if about is not None else ()
+    if kind != "backward":
+        return tuple(static)
+    names = {"primals_%d" % (i + 1) for i in static}
+    return tuple(k for k, node in enumerate(module.graph.find_nodes(op="placeholder")) if node.name in names)
 
 
 class Compiler:
-    """Makes one graph of AOTAutograd's callable."""
+    """Makes one graph of AOTAutograd's callable. `later`: a list for parts whose packages are made while the program goes on."""
 
-    def __init__(self, kind, options, owner):
-        self.kind, self.options, self.owner = kind, options, owner
+    def __init__(self, kind, options, owner, later=None):
+        self.kind, self.options, self.owner, self.later = kind, options, owner, later
 
     def __call__(self, module, example):
         begin, entry = time.perf_counter(), report.add(report.GraphEntry(self.kind, self.options, self.owner))
@@ -59,7 +64,7 @@ class Compiler:
     def whole(self, module, example, chip, entry):
         """One package of the whole graph, or many of its parts."""
         try:
-            return self.part(module, example, params_of(self.kind), chip, entry)
+            return self.part(module, example, params_of(self.kind, module), chip, entry)
         except recording.Refused:
             return self.cut(module, example, chip, entry)
 
@@ -68,19 +73,23 @@ class Compiler:
         if not recorded.made:
             entry.part(operators=0, why="it computes nothing")
             return fallback.eager(module)
-        package = packages.get(recorded, chip, self.options)
-        one = entry.part(operators=recorded.operators, kernels=package.kernels(), hit=package.hit, alone=alone)
-        return Part(module, recorded, package, chip, self.options, one)
+        package = (packages.get if self.later is None else packages.begin)(recorded, chip, self.options)
+        made = Part(module, recorded, package, chip, self.options, entry.part(operators=recorded.operators, alone=alone))
+        if self.later is not None:
+            self.later.append(made)
+        return made
 
     def cut(self, module, example, chip, entry):
         whole, module = module, torch.fx.GraphModule(module, copy.deepcopy(module.graph))
+        apart = partition.draw_first(module)
         bad = partition.refused(module, chip)
         for node, why in bad.items():
             entry.left.append((str(node.target), recording.place_of(node), why))
             fallback.once("cawb: %s at %s runs as %s: %s" % (node.target, recording.place_of(node) or "an unknown place",
                                                              entry.fallback, why))
+        bad.update(apart)
         numbers = {n.name: i for i, n in enumerate(module.graph.find_nodes(op="placeholder"))}
-        params = {name for name, i in numbers.items() if i in params_of(self.kind)}
+        params = {name for name, i in numbers.items() if i in params_of(self.kind, module)}
         module, taken = partition.cut(module, bad, True)
         for call in taken:
             own = [i for i, a in enumerate(call.args) if getattr(a, "name", None) in params]
@@ -111,8 +120,24 @@ def backend(module, example, *, options=None, mode=None, **more):
     del mode, more
     chosen = read(options)
     if any(map(sizes.is_symbolic, example)):
-        return sizes.Sizes(module, lambda m, given: static(m, given, chosen, options), chosen.sizes)
+        return sizes.Sizes(module, lambda m, given: sized(m, given, chosen, options), stand_in(module, example, chosen), chosen.sizes)
     return static(module, example, chosen, options)
+
+
+def stand_in(module, example, chosen):
+    """What runs a graph of symbolic sizes where no package does."""
+    try:
+        name = fallback.name_of(devices.find(example, chosen), chosen)
+    except recording.Refused:
+        name = fallback.name_of(None, chosen)
+    return fallback.symbolic(module, example) if name == "inductor" else module
+
+
+def sized(module, given, chosen, owner):
+    """(function, parts to wait for) of a graph for the sizes of these arguments. Both directions are traced at once."""
+    parts = []
+    with tracing(TracingContext(FakeTensorMode(allow_non_fake_inputs=True))), config.patch(force_non_lazy_backward_lowering=True):
+        return static(module, given, chosen, owner, parts), parts
 
 
 def decompositions(example, chosen):
@@ -125,8 +150,8 @@ def decompositions(example, chosen):
             if not isinstance(f, torch._ops.OpOverload) or recording.name_of(f) not in own}
 
 
-def static(module, example, chosen, owner):
-    compilers = {kind: Compiler(kind, chosen, owner) for kind in ("inference", "forward", "backward")}
+def static(module, example, chosen, owner, later=None):
+    compilers = {kind: Compiler(kind, chosen, owner, later) for kind in ("inference", "forward", "backward")}
     with config.patch(donated_buffer=False):
         return aot_autograd(fw_compiler=compilers["forward"], bw_compiler=compilers["backward"], inference_compiler=compilers["inference"],
                             decompositions=decompositions(example, chosen), partition_fn=min_cut_rematerialization_partition)(module, example)

@@ -13,12 +13,13 @@ BY_CAPABILITY = {(7, 5): "sim:t4", (8, 0): "sim:a100", (8, 9): "sim:l40s", (9, 0
 
 @dataclasses.dataclass(frozen=True)
 class Chip:
-    """`simulated`: the description that cawb lower opens; `sms`, `memory`: of the GPU, None for the description's own;
+    """`simulated`: the description that cawb lower opens; `sms`, `memory`, `name`: of the GPU, None for the description's own;
     `gpu`: its number, or None where the simulated device executes too."""
     simulated: str
     sms: int | None = None
     memory: int | None = None
     gpu: int | None = None
+    name: str | None = None
 
 
 @functools.lru_cache(None)
@@ -27,7 +28,7 @@ def of_gpu(index):
     name = BY_CAPABILITY.get((about.major, about.minor))
     if name is None:
         raise Refused("there is no description of a GPU of capability %d.%d" % (about.major, about.minor))
-    return Chip(name, about.multi_processor_count, about.total_memory, index)
+    return Chip(name, about.multi_processor_count, about.total_memory, index, about.name)
 
 
 def find(example, options):

@@ -1,6 +1,8 @@
 """fallback: what runs a graph that no package runs: Inductor where it can, else PyTorch operator by operator."""
 import concurrent.futures
 import contextlib
+import copy
+import importlib
 import logging
 
 import torch
@@ -48,6 +50,15 @@ def make(module, args, chip, options):
     except Exception as error:                                         # pylint: disable=broad-except
         once("cawb: Inductor does not compile a graph (%s); it runs operator by operator" % str(error).split("\n", 1)[0])
         return eager(module)
+
+
+def symbolic(module, example):
+    """Inductor's function of a graph of Dynamo's whose sizes are symbolic: one for all sizes, with gradients."""
+    try:
+        return importlib.import_module("torch._inductor.compile_fx").compile_fx(copy.deepcopy(module), example)
+    except Exception as error:                                         # pylint: disable=broad-except
+        once("cawb: Inductor does not compile a graph (%s); it runs operator by operator" % str(error).split("\n", 1)[0])
+        return module
 
 
 class Late:

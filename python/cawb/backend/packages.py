@@ -1,5 +1,6 @@
 """packages: what `cawb lower` made of a graph, as a folder that is kept: package.json, kernel.cu, plan.lua, kernel.ptx, kernel.cubin."""
 import atexit
+import concurrent.futures
 import functools
 import hashlib
 import json
@@ -50,9 +51,9 @@ def digest_of(folder):
     return digest.hexdigest()
 
 
-def key_of(request, device, sms):
+def key_of(request, chip):
     """Kernels are of float32's accuracy whatever is allowed, so precision is no part of it: it is of the times beside a package."""
-    about = [request, device, sms, torch.__version__, compiler()]
+    about = [request, chip.simulated, chip.sms, chip.memory, chip.name, torch.__version__, torch.version.cuda, compiler()]
     return hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode()).hexdigest()[:32]
 
 
@@ -108,16 +109,33 @@ def keep(reply, folder):
 
 
 def get(recorded, chip, options):
-    """The Package of a recorded graph for a chip (see devices.py): from the cache, or made now. Raises Refused."""
-    cache = options.cache or temporary()
-    folder = os.path.join(cache, key_of(recorded.request, chip.simulated, chip.sms))
+    """The Package of a recorded graph for a chip (see devices.py): from the cache, or made now. Raises Refused; that is kept, too."""
+    folder = os.path.join(options.cache or temporary(), key_of(recorded.request, chip))
     if os.path.exists(os.path.join(folder, "package.json")):
         return Package(folder, True)
+    kept = os.path.join(folder, "refused.json")
+    if os.path.exists(kept):
+        with open(kept, encoding="utf-8") as file:
+            raise Refused(json.load(file))
     reply = lowering.ask(chip.simulated, dict(recorded.request, op="lower", sms=chip.sms, bytes=chip.memory))
-    if not reply["ok"]:
-        raise Refused(reply["reason"])
-    keep(reply, folder)
-    return Package(folder, False)
+    if reply["ok"]:
+        keep(reply, folder)
+        return Package(folder, False)
+    if reply["name"] == "unsupported":
+        os.makedirs(folder, exist_ok=True)
+        written(kept, json.dumps(reply["reason"]).encode())
+    raise Refused(reply["reason"])
+
+
+def begin(recorded, chip, options):
+    """A future of `get`."""
+    return maker().submit(get, recorded, chip, options)
+
+
+@functools.lru_cache(None)
+def maker():
+    """One thread: the compiler takes one graph at a time."""
+    return concurrent.futures.ThreadPoolExecutor(1, "cawb-packages")
 
 
 @functools.lru_cache(None)

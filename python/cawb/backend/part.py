@@ -33,19 +33,37 @@ class Part:
     def __init__(self, module, recorded, package, chip, options, entry):
         self.module, self.recorded, self.package, self.chip, self.options, self.entry = module, recorded, package, chip, options, entry
         self.other = fallback.Late(module, chip, options)
-        forms, self.whole = forms_of(recorded)
-        self.runner = (Simulated(package, recorded, forms, chip) if chip.gpu is None else Native(package, forms, chip, options))
+        self.forms, self.whole = forms_of(recorded)
         self.inputs = [i for i, place in enumerate(recorded.arguments) if place and place[0] == "input"]
         self.params = [i for i, place in enumerate(recorded.arguments) if place and place[0] == "param"]
         guarded = entry.alone and entry.graph.kind != "backward"              # Dynamo guards the strides of these arguments
         self.loose = [] if guarded else [(i, recorded.forms[i]) for i in self.inputs if recorded.forms[i] is not None]
         self.outputs = list(enumerate(recorded.outputs))
-        self.chosen, self.flags = None, packages.precision()
+        self.chosen, self.flags, self.runner = None, packages.precision(), None
+        if isinstance(package, packages.Package):
+            self.load()
 
     def __call__(self, *args):
         if self.chosen is None or packages.precision() != self.flags:
             return self.first(args)
         return self.chosen(*args)
+
+    def load(self):
+        self.entry.kernels, self.entry.hit = self.package.kernels(), self.package.hit
+        made = (self.package, self.forms, self.chip)
+        self.runner = Simulated(*made, self.recorded.request) if self.chip.gpu is None else Native(*made, self.options)
+
+    def ready(self):
+        """Whether it can be called. A package that was begun is loaded once it is there; the fallback stays where none could be made."""
+        if self.runner is None and self.entry.why is None:
+            if not self.package.done():
+                return False
+            try:
+                self.package = self.package.result()
+                self.load()
+            except Exception as why:           # pylint: disable=broad-except   # of another thread, of a compiler, of a driver
+                self.entry.why = str(why)
+        return True
 
     def packaged(self, *args):
         """The graph's results by the package."""
@@ -74,6 +92,8 @@ class Part:
     def first(self, args):
         """Results of a call that settles what later calls run."""
         self.flags = packages.precision()
+        if self.runner is None:
+            return self.settle(self.other, args)
         if self.chip.gpu is not None and torch.cuda.is_current_stream_capturing():
             return self.other(*args)            # nothing can be compared while a graph is captured
         if self.options.choose == "always":
@@ -137,7 +157,7 @@ def is_faster(one, run, args, package, name):
     and where it was not asked for, it counts as such."""
     if one.options.choose != "measured" or one.chip.gpu is None:
         return True
-    name = "-".join([name, *map(str, one.flags)])
+    name = "-".join([name, fallback.name_of(one.chip, one.options), str(one.options.cuda_graph), *map(str, one.flags)])
     times = package.note(name) or package.note(name, measured({"cawb": run, "other": one.other}, args))
     one.entry.note_times(times)
     return statistics.median(times["cawb"]) <= statistics.median(times["other"])

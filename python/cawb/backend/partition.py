@@ -8,6 +8,10 @@ from torch.fx.passes.operator_support import OperatorSupportBase
 from cawb.backend import lowering, recording
 
 
+aten = torch.ops.aten
+LIKE = (aten.bernoulli.p, aten.rand_like.default, aten.randn_like.default)         # of the first argument the size counts
+
+
 def value_of(node):
     return node.meta.get("val")
 
@@ -71,6 +75,50 @@ def refused(module, chip):
     asked = [one for one, request in requests.items() if request]
     why.update(zip(asked, lowering.refusals(chip.simulated, [requests[one] for one in asked])))
     return {node: why[signatures[node]] for node in nodes if why.get(signatures[node])}
+
+
+# ---- random numbers
+
+def drawn(graph, node):
+    """The nodes that draw what `node` draws, of no values of the graph but sizes; None where it draws none, or is as it should be."""
+    x, kind = node.args[0] if node.args else None, node.target
+    if not isinstance(x, torch.fx.Node) or not isinstance(value_of(x), torch.Tensor):
+        return None
+    if kind not in LIKE and not (kind is aten.native_dropout.default and node.args[2] and 0 < node.args[1] < 1):
+        return None
+
+    def add(target, *args, **kwargs):
+        made = graph.call_function(target, args, kwargs)
+        values = torch.fx.node.map_arg((args, kwargs), value_of)
+        with value_of(x).fake_mode:
+            made.meta = dict(node.meta, val=target(*values[0], **values[1]))
+        return made
+    about = value_of(x)
+    with graph.inserting_before(node):
+        ones = add(aten.full.default, list(about.shape), 1.0, dtype=about.dtype, device=about.device)
+        made = add(kind, ones, *node.args[1:], **node.kwargs)
+        if kind is not aten.native_dropout.default:
+            node.replace_all_uses_with(made)
+            return [ones, made]
+        mask = add(operator.getitem, made, 1)
+        dropped = add(aten.mul.Tensor, add(aten.mul.Tensor, x, mask), 1 / (1 - node.args[1]))
+    for user in list(node.users):
+        user.replace_all_uses_with(mask if user.args[1] else dropped)
+        graph.erase_node(user)
+    return [ones, made]
+
+
+def draw_first(module):
+    """Lets what draws random numbers depend on nothing, so that it is a part of its own and cuts no other: dropout is a product with a
+    mask. Returns {node: why} of what belongs to that part and is no operator of the program's."""
+    apart = {}
+    for node in list(module.graph.nodes):
+        nodes = drawn(module.graph, node) if node.op == "call_function" else None
+        if nodes:
+            module.graph.erase_node(node)
+            apart[nodes[0]] = "it is there for random numbers"
+    module.recompile()
+    return apart
 
 
 class Taken(OperatorSupportBase):

@@ -91,8 +91,8 @@ def describe(share, number):
 class Simulated:
     """A package on the simulated device. Every call gets the parameters as they are, so nothing prepared is old."""
 
-    def __init__(self, package, recorded, forms, chip):
-        self.package, self.device, self.request, self.forms = package, chip.simulated, recorded.request, forms
+    def __init__(self, package, forms, chip, request):
+        self.package, self.device, self.request, self.forms = package, chip.simulated, request, forms
 
     def load(self, worker, params):
         if worker.loaded is self:

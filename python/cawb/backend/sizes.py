@@ -14,17 +14,19 @@ def form(x):
 
 
 class Sizes:
-    """`make(module, arguments)` compiles a graph for the sizes of these arguments. Beyond `most` sizes PyTorch runs it."""
+    """`make(module, arguments)` traces a graph for the sizes of these arguments and has its packages made meanwhile. `other` runs calls
+    until they are there, and those of further sizes than `most`."""
 
-    def __init__(self, module, make, most):
-        self.module, self.make, self.most, self.made = module, make, most, {}
+    def __init__(self, module, make, other, most):
+        self.module, self.make, self.other, self.most, self.made = module, make, other, most, {}
 
     def __call__(self, *args):
         key = (torch.is_grad_enabled(), *map(form, args))
-        if key not in self.made:
-            if len(self.made) >= self.most:
-                fallback.once("cawb: a graph was called with more than %d sizes and runs as eager for others; options={\"sizes\": N} "
-                              "allows more" % self.most)
-                return self.module(*args)
-            self.made[key] = self.make(self.module, list(args))
-        return self.made[key](*args)
+        found = self.made.get(key)
+        if found is None and len(self.made) < self.most:
+            found = self.made[key] = self.make(self.module, list(args))
+        if found is None:
+            fallback.once("cawb: a graph was called with more than %d sizes; others run without kernels of cawb. options={\"sizes\": N} "
+                          "allows more" % self.most)
+        run, parts = found or (self.other, ())
+        return run(*args) if all([part.ready() for part in parts]) else self.other(*args)

@@ -1,0 +1,151 @@
+"""The backend of torch.compile, where one graph has many sizes, draws random numbers, or has been compiled before."""
+import importlib
+import json
+import logging
+import os
+import pathlib
+import sys
+import threading
+import unittest
+from unittest import mock
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+import torch                                  # noqa: E402  pylint: disable=wrong-import-position
+from backendcase import Folder                # noqa: E402  pylint: disable=wrong-import-position
+from cawb.backend import devices, lowering, packages, recording, simulated, sizes      # noqa: E402  pylint: disable=wrong-import-position
+
+
+def softmax(x):
+    return x.softmax(-1)
+
+
+def settled():
+    """When all packages that were begun are made."""
+    packages.maker().submit(lambda: None).result()
+
+
+class Sizes(Folder):
+    def test_others_than_the_first_are_compiled_while_the_program_goes_on(self):
+        compiled, held, right = self.compiled(softmax), threading.Event(), packages.get
+        self.near(compiled(torch.ones(2, 9)), softmax(torch.ones(2, 9)))
+
+        def late(*given):
+            held.wait()
+            return right(*given)
+        x = torch.randn(3, 9, requires_grad=True)
+        with mock.patch.object(packages, "get", late), mock.patch.object(simulated.Simulated, "run", side_effect=AssertionError("too early")):
+            self.near(compiled(x), softmax(x))
+            held.set()
+            settled()
+        made = simulated.Simulated.run
+        with mock.patch.object(simulated.Simulated, "run", autospec=True, side_effect=made) as run:
+            y = compiled(x)
+            y.square().sum().backward()
+            self.assertEqual(run.call_count, 2)
+        plain = x.detach().requires_grad_()
+        softmax(plain).square().sum().backward()
+        self.near([y, x.grad], [softmax(x), plain.grad])
+
+    def test_more_than_are_wanted(self):
+        compiled = self.compiled(softmax, sizes=2)
+        with self.assertLogs("cawb", logging.WARNING) as logs:
+            for rows in (2, 3, 4, 3, 5):
+                x = torch.randn(rows, 9)
+                self.near(compiled(x), softmax(x))
+                settled()
+        self.assertEqual(len(self.parts(compiled)), 3)
+        self.assertIn("more than 2 sizes", logs.output[0])
+
+    def test_inductor_stands_in(self):
+        compiled, asked = self.compiled(softmax, fallback="inductor"), []
+
+        def stand_in(module, example):
+            asked.append(any(map(sizes.is_symbolic, example)))
+            return module
+        with mock.patch.object(importlib.import_module("torch._inductor.compile_fx"), "compile_fx", stand_in):
+            for rows in (2, 3, 4):
+                self.near(compiled(torch.ones(rows, 9)), softmax(torch.ones(rows, 9)))
+        self.assertEqual(asked, [True])
+
+    def test_a_size_that_cannot_be_compiled_keeps_the_fallback(self):
+        compiled = self.compiled(softmax)
+        compiled(torch.ones(2, 9))
+        with mock.patch.object(packages, "get", side_effect=recording.Refused("planted")):
+            compiled(torch.ones(3, 9))
+            settled()
+        self.near(compiled(torch.ones(3, 9)), softmax(torch.ones(3, 9)))
+        self.assertEqual([part.why for part in self.parts(compiled)], [None, "planted"])
+
+
+class Random(Folder):
+    def test_dropout_draws_apart_and_the_rest_is_one_package(self):
+        model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Dropout(0.5), torch.nn.GELU(), torch.nn.Dropout(0.1), torch.nn.Linear(8, 8))
+        compiled, x, found = self.compiled(model), torch.randn(4, 8), []
+        for run in (compiled, model, compiled):
+            torch.manual_seed(5)
+            y = run(x)
+            found.append([y, *torch.autograd.grad(y.square().sum(), list(model.parameters()))])
+        self.near(found[0], found[1])
+        self.near(found[2], found[1])
+        self.assertEqual([part.runs() for part in self.parts(compiled)], ["cawb", "cawb"])
+        self.assertFalse(torch.equal(compiled(x), compiled(x)))
+
+    def test_numbers_like_a_tensor(self):
+        def program(x):
+            return torch.where(torch.rand_like(x.exp()) < 0.5, x, torch.bernoulli(x.sigmoid() * 0 + 1)) + torch.randn_like(x) * 0
+        compiled, x = self.compiled(program), torch.randn(6, 5)
+        torch.manual_seed(3)
+        found = compiled(x)
+        torch.manual_seed(3)
+        self.near(found, program(x))
+
+
+class Kept(Folder):
+    def test_a_backward_knows_parameters(self):
+        seen, right = [], packages.get
+
+        def noted(recorded, *given):
+            seen.append(len(recorded.request["params"]))
+            return right(recorded, *given)
+        model = torch.nn.Sequential(torch.nn.Linear(6, 12), torch.nn.GELU(), torch.nn.Linear(12, 3))
+        compiled, x = self.compiled(model), torch.randn(4, 6, requires_grad=True)
+        for _ in range(2):
+            with mock.patch.object(packages, "get", noted):
+                found = torch.autograd.grad(compiled(x).sum(), [x])
+            self.near(found, torch.autograd.grad(model(x).sum(), [x]))
+            with torch.no_grad():
+                model[0].weight.mul_(2)
+        self.assertEqual(seen, [4, 2])                # the weights, of which the backward needs no bias
+
+    def test_refusals_are_kept(self):
+        compiled, asked, right = self.compiled(torch.linalg.inv), [], lowering.ask
+        x = torch.eye(4)
+
+        def noted(device, request):
+            asked.append(request["op"])
+            return right(device, request)
+        for _ in range(2):
+            torch._dynamo.reset()
+            with mock.patch.object(lowering, "ask", noted):
+                self.near(compiled(x), x)
+        self.assertEqual(asked.count("lower"), 1)
+
+    def test_a_package_is_of_one_chip_and_one_compiler(self):
+        folder, one = os.path.join(self.folder, "packages"), devices.Chip("sim:h100", 132, 80 << 30, 0, "a GPU")
+        request = {"graph": [1, 2]}
+        keys = {packages.key_of(request, chip) for chip in (one, devices.Chip("sim:h100", 132, 140 << 30, 0, "another"),
+                                                            devices.Chip("sim:h100", 114, 80 << 30, 0, "a GPU"))}
+        self.assertEqual(len(keys), 3)
+        self.assertEqual(packages.key_of(request, one), packages.key_of(request, devices.Chip("sim:h100", 132, 80 << 30, 1, "a GPU")))
+        with mock.patch.object(packages, "compiler", lambda: "another"):
+            self.assertNotIn(packages.key_of(request, one), keys)
+        os.makedirs(folder)
+        (pathlib.Path(folder) / "package.json").write_text(json.dumps({"export": {"call": []}}))
+        kept = packages.Package(folder, True)
+        self.assertIsNone(kept.note("times"))
+        self.assertEqual((kept.note("times", [1.5]), packages.Package(folder, True).note("times")), ([1.5], [1.5]))
+
+
+if __name__ == "__main__":
+    unittest.main()
