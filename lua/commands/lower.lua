@@ -4,6 +4,7 @@ local command = require "cawb.door.command"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
 local lower = require "cawb.door.lower"
+local options = require "cawb.base.options"
 
 local M = { summary = "graphs in, packages of kernels out: what torch.compile(backend=\"cawb\") asks" }
 
@@ -20,6 +21,8 @@ of torch.compile starts it; docs/howto/compile.md is about that.
 
 --device is a simulated device of the chip that the kernels are for; no GPU is touched.
 ]]
+
+local patience = 900.0       -- seconds: a network is one text of hundreds of kernels
 
 local own = { ["--device"] = "value" }
 
@@ -42,7 +45,9 @@ end
 function M.main(argv)
   local given, words = command.flags(argv, own)
   if #words > 0 then command.wrong "graphs come by its input: cawb lower [--device sim:h100]" end
-  local device <close> = command.device(given.device or "sim:h100", defaults)
+  local all = options.copy(defaults)
+  all.deadlines.compile = patience
+  local device <close> = command.device(given.device or "sim:h100", all)
   for line in io.lines() do
     io.stdout:write(core.json.encode(answer(device, line)), "\n")
     io.stdout:flush()
