@@ -1,14 +1,13 @@
 -- cawb compare A B TASK.py: is B, a newer version of a kernel, slower than A? For CI: the exit status says so.
 
 local command = require "cawb.door.command"
+local contest = require "cawb.door.contest"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
 local job = require "cawb.door.job"
-local judge = require "cawb.judge.judge"
 local kinds = require "cawb.gpu.kinds"
 local needed = require "cawb.base.need"
 local scale = require "cawb.judge.task.scale"
-local stats = require "cawb.base.stats"
 local task = require "cawb.judge.task.task"
 local versions = require "cawb.door.versions"
 
@@ -38,26 +37,6 @@ local function words_of(argv)
   return given, parsed
 end
 
--- Both are tried as any candidate is, each alone.
-local function checked(t, candidate, all)
-  return need(judge.judge(t, candidate, all, { against = {}, confirm = false, budget = 0.1 }))
-end
-
--- B beside A: B's facts, where `speedup.A` says how much faster B is.
-local function fought(t, facts, all, seconds)
-  all.measure.rounds = 1024
-  local a = setmetatable({ name = "A" }, { __index = facts[1].member })
-  return need(judge.judge(t, facts[2].member, all, { against = { a }, confirm = false, trials = 1, battery = {}, repeats = 0, budget = seconds }))
-end
-
--- The change of time from A to B, as a share: { median, lo, hi, verdict, rounds }.
-local function change_of(speedup)
-  local c = { median = 1 / speedup.median - 1, lo = speedup.hi and 1 / speedup.hi - 1, hi = speedup.lo > 0 and 1 / speedup.lo - 1 or nil,
-              rounds = speedup.rounds }
-  c.verdict = speedup.verdict or stats.verdict(speedup, stats.margin)
-  return c
-end
-
 local function percent(x) return ("%.1f%%"):format(100 * math.abs(x)) end
 
 local function signed(x) return ("%+.1f%%"):format(100 * x) end
@@ -71,26 +50,12 @@ local function sentence_of(c, modelled)
   return ("%s: B takes %s"):format(c.verdict == "same" and "the same" or c.verdict, more)
 end
 
+-- Fill in what came of it.
 local function compared(r, t, all, seconds)
-  local both = {}
-  for i, version in ipairs(r.versions) do
-    local facts = checked(t, version.candidate, all)
-    both[i], version.error = facts, facts.error
-    version.time_s = facts.time_s
-    if not facts.ok then
-      r.verdict, r.sentence = "wrong", ("%s is wrong: %s"):format(version.name, facts.reason)
-      return
-    end
-  end
-  local facts = fought(t, both, all, seconds)
-  if not facts.ok or not facts.speedup.A then
-    r.verdict, r.sentence = "wrong", "B is wrong: " .. tostring(facts.reason or t.baselines.A.failed)
-    return
-  end
-  r.versions[1].time_s, r.versions[2].time_s = t.baselines.A.time_s, facts.time_s
-  r.change = change_of(facts.speedup.A)
-  r.verdict = r.change.verdict
-  r.sentence = sentence_of(r.change, r.modelled)
+  local found = need(contest.compare(t, r.versions[1].candidate, r.versions[2].candidate, all, seconds))
+  r.change, r.verdict = found.change, found.verdict
+  r.sentence = found.reason or sentence_of(found.change, r.modelled)
+  for i, facts in ipairs(found.facts) do r.versions[i].error, r.versions[i].time_s = facts.error, facts.time_s end
 end
 
 local function error_of(e) return e and e.nrms and ("%.2g"):format(e.nrms) or "-" end
