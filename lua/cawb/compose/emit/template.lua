@@ -38,13 +38,15 @@ function M.access(kernel, what, result, variables, body)
   return { what, text }
 end
 
--- Lines between "$if WORD" and "$end" stay where the word has a value, those behind "$else" where it has none.
+-- Lines between "$if WORD" and "$end" stay where the word has a value, those behind "$else" where it has none. The innermost come first.
 local function chosen(text, holes)
-  return (text:gsub("%$if (%u[%u%d]*)\n(.-)%$end\n", function(word, lines)
+  while true do
+    local stop, behind = text:match "()%$end\n()"
+    if not stop then return text end
+    local front, word, lines = text:sub(1, stop - 1):match "^(.*)%$if (%u[%u%d]*)\n(.-)$"
     local yes, no = lines:match "^(.-)%$else\n(.*)$"
-    if holes[word] then return yes or lines end
-    return no or ""
-  end))
+    text = front .. (holes[word] and (yes or lines) or not holes[word] and no or "") .. text:sub(behind)
+  end
 end
 
 --- A text with the access functions that it calls in front, or in the place of its line $FUNCTIONS. `list`: results of M.access, each

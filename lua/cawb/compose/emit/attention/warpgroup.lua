@@ -92,7 +92,7 @@ function M.generate(d, most, how)
   local list = { "attention/group" }
   if h.HIDES then table.insert(list, 1, "attention/look") end
   local made = attend.made(d, h, list, ("attention in one kernel, of %s (wgmma), %d queries a tile, %d keys a step"):format(d.dtype, rows, keys),
-    { "tensor", "tensor_attend", "tensor_warpgroup", "tensor_mma", "tensor_rows" })
+    { "tensor", "tensor_attend", "tensor_group", "tensor_warpgroup", "tensor_mma", "tensor_rows" })
   made.launches = launches(d, h, how.blocks or math.min(h.ITEMS, d.sms))
   return made
 end

@@ -49,7 +49,7 @@ function M.generate(d, most, how)
   others, why = attend.generate(d, most, rest)
   if not others then return nil, why end
   local made = attend.made(d, h, { "attention/pack", "attention/group_pairs" }, ("attention in one kernel, float32 by three products of 16-bit halves (wgmma), %d queries a block, %d keys a step"):format(ROWS, h.KEYS),
-    { "tensor", "tensor_attend", "tensor_mma", "tensor_parts", "tensor_rows", "tensor_warpgroup" }, others.body)
+    { "tensor", "tensor_attend", "tensor_mma", "tensor_parts", "tensor_rows", "tensor_group", "tensor_warpgroup" }, others.body)
   made.launches = attend_pairs.launches(d, h, rest)
   made.launches[3] = others.launches[1]
   return made

@@ -19,5 +19,17 @@ __device__ __forceinline__ void copy_16(unsigned to, const void *from) {
 // The copies of a thread since the last one of these are one batch.
 __device__ __forceinline__ void copies_end() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-// Until all batches but the last are there.
+// Until all batches are there, or all but the last one, or the last N.
+__device__ __forceinline__ void copies_wait_all() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 __device__ __forceinline__ void copies_wait() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
+template <int N> __device__ __forceinline__ void copies_wait_but() { asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory"); }
+
+// ROWS packed rows from `row` on; `from`: the first row of their chunk.
+template <int THREADS, int ROWS>
+__device__ __forceinline__ void bring_packed(unsigned to, const unsigned char *from, int row) {
+#pragma unroll
+  for (int i = threadIdx.x % THREADS; i < ROWS * 8; i += THREADS) {
+    const int piece = i % 8, r = i / 8;
+    copy_16(to + r * 128 + (piece ^ (r & 7)) * 16, from + (size_t)(row + r) * 128 + (piece ^ (row + r & 7)) * 16);
+  }
+}

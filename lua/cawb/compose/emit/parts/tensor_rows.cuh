@@ -11,8 +11,6 @@ __device__ __forceinline__ void copy_16_or_zeros(unsigned to, const void *from, 
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(to), "l"(from), "r"(is_there ? 16 : 0) : "memory");
 }
 
-__device__ __forceinline__ void copies_wait_all() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
-
 // A tile of ROWS rows, each of EIGHTS times eight numbers, PITCH bytes a row. `from(row, eight, is_there)` says where eight
 // neighbours lie.
 template <int THREADS, int ROWS, int EIGHTS, int PITCH, class From>

@@ -9,11 +9,17 @@ __device__ __forceinline__ void barrier_copies(unsigned barrier) {
 // Warpgroup products behind it see what copies of threads have brought.
 __device__ __forceinline__ void copies_seen() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-// Until all batches of copies but the last N are there.
-template <int N> __device__ __forceinline__ void copies_wait_but() { asm volatile("cp.async.wait_group %0;" :: "n"(N) : "memory"); }
-
 // Where a row lies that is spread: eight neighbours of 32 are then those of one thread in the tensor cores' sums.
 __device__ __forceinline__ int spread(int row) { return (row & ~31) + row % 8 / 2 * 8 + row / 8 % 4 * 2 + row % 2; }
+
+// Eight lanes put away a row's 64 numbers of a chunk, which are 16-bit ones: [chunk][8 rows][8 rows of 128 bytes], as pairs of halves lie.
+template <unsigned (*TWO)(float, float), bool SPREAD>
+__device__ __forceinline__ void pack_row_whole(unsigned char *out, const float *v, int chunk, int row, int piece, int octets) {
+  const int place = SPREAD ? spread(row) : row;
+  uint4 all;
+  all.x = TWO(v[0], v[1]), all.y = TWO(v[2], v[3]), all.z = TWO(v[4], v[5]), all.w = TWO(v[6], v[7]);
+  *(uint4 *)(out + ((size_t)chunk * (8 * octets) + place) * 128 + (piece ^ (place & 7)) * 16) = all;
+}
 
 // Four lanes with two neighbours of each of four blocks of eight columns, v[2 * block + which], change them: a lane has its block's eight.
 __device__ __forceinline__ void turn_eight(float (&v)[8]) {
@@ -65,14 +71,4 @@ __device__ __forceinline__ void bring_columns(unsigned to, const unsigned short 
 #pragma unroll
   for (int j = 0; j < 64; j += LINES)
     if (64 % LINES == 0 || own + j < 64) copy_16_or_zeros(to + j * 128 + ((eight ^ (own + j)) & 7) * 16, from + j * STRIDE, is_row && own + j < terms);
-}
-
-// ROWS packed rows from `row` on; `from`: the first row of their chunk.
-template <int THREADS, int ROWS>
-__device__ __forceinline__ void bring_packed(unsigned to, const unsigned char *from, int row) {
-#pragma unroll
-  for (int i = threadIdx.x % THREADS; i < ROWS * 8; i += THREADS) {
-    const int piece = i % 8, r = i / 8;
-    copy_16(to + r * 128 + (piece ^ (r & 7)) * 16, from + (size_t)(row + r) * 128 + (piece ^ (row + r & 7)) * 16);
-  }
 }

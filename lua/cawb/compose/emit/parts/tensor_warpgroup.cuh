@@ -6,29 +6,11 @@ __device__ __forceinline__ unsigned long long columns_descriptor(unsigned addres
   return (address >> 4 & 0x3fff) | (unsigned long long)(block >> 4) << 16 | (1024ull >> 4) << 32 | 1ull << 62;
 }
 
-__device__ __forceinline__ void products_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ __forceinline__ void products_end() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-
-// Until all batches of products but the last LEFT are done. What they make is to be held behind it.
-template <int LEFT>
-__device__ __forceinline__ void products_wait() { asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(LEFT) : "memory"); }
-
-// Nothing that reads or writes these moves across.
-template <int N>
-__device__ __forceinline__ void hold(float (&v)[N]) {
-#pragma unroll
-  for (int j = 0; j < N; j++) asm volatile("" : "+f"(v[j]) :: "memory");
-}
-
 template <int N>
 __device__ __forceinline__ void hold(unsigned (&v)[N][4]) {
 #pragma unroll
   for (int j = 0; j < 4 * N; j++) asm volatile("" : "+r"(v[j / 4][j % 4]) :: "memory");
 }
-
-// Barriers of groups of 128 threads, one waits for what another one says.
-__device__ __forceinline__ void turn_wait(int which) { asm volatile("bar.sync %0, 256;" :: "r"(which) : "memory"); }
-__device__ __forceinline__ void turn_pass(int which) { asm volatile("bar.arrive %0, 256;" :: "r"(which) : "memory"); }
 
 __device__ __forceinline__ bool barrier_is_past(unsigned barrier, int phase) {
   int done;

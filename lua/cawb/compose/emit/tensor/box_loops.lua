@@ -3,7 +3,7 @@
 -- weights the tensor cores read. `stream`: the same of weights that do not fit, which come through a ring, chunk after chunk.
 
 local template = require "cawb.compose.emit.template"
-local tensor = require "cawb.compose.emit.tensor.tensor"
+local arithmetic = require "cawb.compose.emit.tensor.instruction"
 
 local M = {}
 
@@ -69,7 +69,7 @@ end
 
 local function products_of(h, d)
   local lines = {}
-  for n, pair in ipairs(tensor.pairs_of[h.FOURTH and "four" or "three"]) do
+  for n, pair in ipairs(arithmetic.pairs_of[h.FOURTH and "four" or "three"]) do
     lines[n] = ("#pragma unroll\n  for (int s = 0; s < COUNT; s++) %s_multiply(part, %s[s], %s_place(b, step + s) + %d, %s);")
       :format(d.name, pair[1] == 1 and "low" or "high", d.name, pair[2] * h.WIDE * 8, n == 1 and "s > 0" or "1")
   end
@@ -81,8 +81,7 @@ local function of_group(h, d, t)
   h.ACROSS = h.DOUBLE and 2 * h.WIDE or h.WIDE
   h.SUMS, h.PART1 = h.ACROSS // 2, h.DOUBLE and ("part[%d + j] + part[j]"):format(h.WIDE // 2) or "part[j]"
   h.PRODUCTS = products_of(h, d)
-  tensor.instruction(h, h.SUMS)
-  h.A0, h.A1, h.A2, h.A3, h.ADB, h.AKEEP = h.SUMS, h.SUMS + 1, h.SUMS + 2, h.SUMS + 3, h.SUMS + 4, h.SUMS + 5
+  h.INSTRUCTION = arithmetic.group(d.name .. "_multiply", h.ACROSS, "f16", { 0, 0 }, true)
   h.OFFSET = ("(at.x / 8 * %d + (tap[1] * %d + tap[2]) * %d + tap[3]) * 16"):format(h.PLACES, h.INH, h.INW)
   h.PUTONE, h.PUTALL = "", ("if (u < %d) %s_keep(box, u, v[k], e);"):format(h.UNITS, d.name)
   if t.near then of_neighbours(h, d, t) end

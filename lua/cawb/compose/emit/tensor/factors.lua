@@ -3,16 +3,11 @@
 
 local expression = require "cawb.compose.emit.expression"
 local index = require "cawb.compose.ir.index"
-local pack = require "cawb.compose.emit.tensor.pack"
 local prepared = require "cawb.compose.ir.prepared"
-local template = require "cawb.compose.emit.template"
 
 local M = {}
 
-local ceil = template.ceil
-
 local EIGHT = 8                       -- numbers of 16 bytes
-local BLOCKS = 8                      -- of packing, for each multiprocessor, where a block is not one tile
 
 --- By type: the instruction's word, C that makes one word of two floats, C that multiplies (mma.sync).
 M.words = { float16 = { TYPE = "f16", TWO = "two_halves", MULTIPLY = "multiply_16" },
@@ -49,21 +44,6 @@ function M.arrival(kernel, geometry, side, shifts)
   local there = not shifts and lying(kernel, geometry, geometry[side])
   if there and not prepared.is(there.node) then return there end
   return { packed = true, along = true }
-end
-
---- The kernel that packs a factor, `octets` times eight rows of it: { text, launch, packed, octets, chunks, headers }.
-function M.pack(kernel, geometry, side, octets, spread)
-  local factor, own = geometry[side], { name = ("%s_%s"):format(kernel.name, side) }
-  local chunks, batch = ceil(factor.depth, pack.CHUNK), factor.alike and 1 or geometry.batch
-  local access, nodes, body = pack.reading(kernel, geometry, factor, own)
-  local packed = { scratch = own.name .. "_packed", dtype = "uint8", numel = batch * chunks * octets * 1024 }
-  local h = { SIDE = side, ROWS = factor.rows, DEPTH = factor.depth, BATCH = batch, CHUNKS = chunks, OCTETS = octets, BANDS = ceil(octets, 8),
-              ALONG = factor.along or nil, TWO = M.words[geometry.dtype].TWO, PLACE = spread and "spread(row)" or "row" }
-  local pieces = batch * chunks * octets
-  local blocks = factor.along and math.min(ceil(pieces, 4), BLOCKS * geometry.chip.sms) or batch * chunks * h.BANDS
-  return { octets = octets, chunks = chunks, headers = body.headers, packed = packed,
-           text = template.complete(own, { access }, template.fill("tensor/templates/sixteen_pack", own, h)),
-           launch = { kernel = own.name, grid = { blocks }, block = { 256 }, prepare = pack.of_parameters(nodes), arguments = pack.joined(nodes, { packed }) } }
 end
 
 return M

@@ -3,10 +3,11 @@
 -- where sums are short. Both factors are in three bfloat16 parts, which hold every bit of a float32. A tile with a number that is
 -- infinite, nearly so, or too small for bfloat16 is done without tensor cores. Geometries are those of tensor.lua.
 
+local arithmetic = require "cawb.compose.emit.tensor.instruction"
 local costs = require "cawb.compose.cost.products"
+local epilogue = require "cawb.compose.emit.tensor.epilogue"
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
-local tensor = require "cawb.compose.emit.tensor.tensor"
 
 local M = {}
 
@@ -34,24 +35,28 @@ function M.seconds(chip, t)
   return costs.gathered(chip, ceil(t.down, t.side) * math.max(1, t.all / chip.sms), t.chunks * t.halves, t.tile)
 end
 
+local EXACT = [[
+        const float2 both = beyond && column < %d ? %s_exact(%s, tile.z, row, column) : make_float2(first, second);
+        if (column < %d) %s_put(%s, tile.set, tile.z, row, column / 2, both.x, both.y);]]
+
 local function holes(kernel, g, t)
-  local h = { WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, ROWS = g.left.rows, TILEN = t.tile, SUMS = t.tile // 2,
-              DOWN = t.down, ACROSS = t.across, COLS = t.all, CHUNKS = t.chunks, HALVES = t.halves, STAGES = t.stages,
-              BOCTETS = t.across * t.tile // 8, TERMS = 32, PRODUCTS = "six", LOOP = kernel.name }
-  tensor.instruction(h, h.SUMS)
-  h.LIST = tensor.list_of(h)
+  local h = { KERNEL = kernel.name, WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, ROWS = g.left.rows, TILEN = t.tile, SUMS = t.tile // 2, EACH = t.tile // 8,
+              DOWN = t.down, ACROSS = t.across, COLS = t.all, CHUNKS = t.chunks, HALVES = t.halves, STAGES = t.stages, loop = "wgmma", LOOP = kernel.name,
+              BOCTETS = t.across * t.tile // 8, PARTS = 3, TERMS = 32, PRODUCTS = "six", INTO = "part", AFURTHER = 2, BFURTHER = 2, BEGINS = "" }
+  h.INSTRUCTION = arithmetic.group(kernel.name .. "_multiply", t.tile, "bf16", { 0, 0 })
+  h.LIST = arithmetic.list(h)
   return h
 end
 
 local function text_of(kernel, g, h)
-  local after = tensor.put(kernel, g)
+  local after, own = epilogue.pair(kernel, g), { name = kernel.name }
   local left, right = pack.reads_one(kernel, after, g, g.left), pack.reads_one(kernel, after, g, g.right)
-  local own, nodes = { name = kernel.name }, nil
-  own.parameters, nodes = after:declarations()
-  local result = { "int set", "int z", "int row", "int pair", "float first", "float second" }
-  return template.complete(own, { template.access(own, "put", "void", result, after:text()),
-    template.access(own, "left", "float", pack.place, left:text()), template.access(own, "right", "float", pack.place, right:text()) },
-    template.fill("tensor/templates/gathered", own, h)), nodes, after.headers
+  local list, nodes = epilogue.functions(kernel, g, h, own, after)
+  list[#list + 1] = template.access(own, "left", "float", pack.place, left:text())
+  list[#list + 1] = template.access(own, "right", "float", pack.place, right:text())
+  local pass = template.names(own.parameters)
+  epilogue.holes(h, g, own, EXACT:format(g.columns, own.name, pass, g.columns, own.name, pass))
+  return template.complete(own, list, template.fill("tensor/templates/gathered", own, h)), nodes, after.headers
 end
 
 --- The kernels of a geometry of one set of steps; `t` as of M.shape.
@@ -62,7 +67,7 @@ function M.kernels(kernel, geometry, t)
   for header in pairs(weights.headers) do headers[header] = true end
   local before = weights.parameters_alone
   weights.launch.prepare = before
-  return { text = geometry.tables() .. "\n" .. weights.text .. "\n" .. text, headers = headers, needs = { "tensor", "tensor_attend", "tensor_parts" },
+  return { text = geometry.tables() .. "\n" .. weights.text .. "\n" .. text, headers = headers, needs = { "tensor", "tensor_attend", "tensor_group", "tensor_parts" },
            how = "float32 by six products of bfloat16 parts (wgmma, gathered)", launches = {
     { fill = weights.wide, value = 0, prepare = before }, weights.launch,
     { kernel = kernel.name, grid = { t.side * t.all }, block = { 384 }, shared = t.stages * STAGE + t.weights,

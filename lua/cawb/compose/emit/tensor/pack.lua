@@ -81,19 +81,26 @@ function M.reading(kernel, geometry, factor, own, names)
   return access, nodes, body
 end
 
---- How a factor is packed: as pairs of halves. `more`: parameters of the kernel behind `wide`.
-M.halves = { parts = 2, suffix = "", before = "seen s = {};", call = "pack_row(to, own, wide, %s, s,", after = "note_seen(wide, s, %d);", more = "" }
+--- How a factor is packed: as pairs of halves. `more`: parameters of the kernel behind its results; `scaled`: with a scale for each row and
+--- chunk, and counts of what 16 bits do not hold.
+M.halves = { scaled = true, parts = 2, suffix = "", before = "seen s = {};", call = "pack_row(to, own, wide, %s, s,", after = "note_seen(wide, s, %d);", more = "" }
 
 --- The same where numbers of a wide range have kernels of their own: packing ends as soon as these must do all.
 M.checked = setmetatable({ quits = true }, { __index = M.halves })
 
 --- As three parts of bfloat16.
-M.full = { parts = 3, suffix = "_full", before = "", call = "pack_row_full(to, own, wide,", after = "", more = ", const int *__restrict__ many" }
+M.full = { scaled = true, parts = 3, suffix = "_full", before = "", call = "pack_row_full(to, own, wide,", after = "", more = ", const int *__restrict__ many" }
 
 --- The same for factors that are packed before the first call, whether or not they are needed.
 M.full_once = setmetatable({ more = "" }, { __index = M.full })
 
-M.parts = { parts = 3, suffix = "", before = "", call = "pack_row_parts(to, wide,", after = "", more = "" }
+M.parts = { scaled = true, parts = 3, suffix = "", before = "", call = "pack_row_parts(to, wide,", after = "", more = "" }
+
+--- Numbers of 16 bits as they are: `two` makes one word of two floats; `spread`: rows change places so that eight neighbours of 32 are those
+--- of one thread in the tensor cores' sums.
+function M.whole(two, spread)
+  return { parts = 1, suffix = "", before = "", call = ("pack_row_whole<%s, %s>(to,"):format(two, spread and "true" or "false"), after = "", more = "" }
+end
 
 -- Numbers of a row that there are in a chunk, as C of `chunk`.
 local function count_of(factor)
@@ -105,7 +112,8 @@ local FEW = 4                           -- blocks a multiprocessor of a kernel t
 
 -- Blocks of packing; where there is mostly nothing to do few blocks go over all of them.
 local function divide_packing(h, geometry, factor, unless)
-  local blocks = factor.along and h.OCTETS * h.PARTSK * geometry.batch or h.CHUNKS * h.BANDS * geometry.batch
+  local batch = factor.alike and 1 or geometry.batch
+  local blocks = factor.along and h.OCTETS * h.PARTSK * batch or h.CHUNKS * h.BANDS * batch
   h.EACHBLOCK = unless and ("for (int block = first; block < %d; block += blocks) {"):format(blocks) or "{ const int block = first;"
   h.AGAIN = unless and "__syncthreads();" or ""
   return unless and math.min(blocks, FEW * geometry.chip.sms) or blocks
@@ -127,18 +135,18 @@ end
 -- `paired`: the side that the same kernel packs too; `names`: its body.
 local function packing(kernel, geometry, side, octets, how, unless, paired, names)
   local factor, own = geometry[side], { name = ("%s_%s%s"):format(kernel.name, side, how.suffix) }
-  local chunks = ceil(factor.depth, M.CHUNK)
+  local chunks, batch = ceil(factor.depth, M.CHUNK), factor.alike and 1 or geometry.batch
   local access, nodes, body = M.reading(kernel, geometry, factor, own, names)
-  local parts = math.min(ceil(chunks, 4), math.max(1, 4 * geometry.chip.sms // math.max(1, octets * geometry.batch)))
+  local parts = math.min(ceil(chunks, 4), math.max(1, 4 * geometry.chip.sms // math.max(1, octets * batch)))
   local per = ceil(chunks, parts)
-  local numel = geometry.batch * factor.rows * factor.depth
+  local numel = batch * factor.rows * factor.depth
   local made = { octets = octets, chunks = chunks, most = math.min(16, numel >> 20) + (numel >> 27), headers = body.headers,
     nodes = nodes, parameters_alone = M.of_parameters(nodes), own = own, body = body,
-    packed = { scratch = own.name .. "_parts", dtype = "uint8", numel = geometry.batch * chunks * how.parts * octets * 1024 },
-    scales = { scratch = own.name .. "_scales", dtype = "float32", numel = geometry.batch * chunks * 8 * octets },
+    packed = { scratch = own.name .. "_parts", dtype = "uint8", numel = batch * chunks * how.parts * octets * 1024 },
+    scales = { scratch = own.name .. "_scales", dtype = "float32", numel = batch * chunks * 8 * octets },
     wide = { scratch = own.name .. "_wide", dtype = "int32", numel = 5, flag = true },
     vast = vast_of(geometry, side) }
-  made.holes = { ALONG = factor.along or nil, GAPS = factor.gaps and "if (any_none(v)) at_least(wide, BEYOND);" or "", ROWS = factor.rows, DEPTH = factor.depth, OCTETS = octets, CHUNKS = chunks,
+  made.holes = { SCALED = how.scaled, PACKOUTS = how.scaled and ", float *__restrict__ scales, int *wide, const int *other" or "", ALONG = factor.along or nil, GAPS = factor.gaps and "if (any_none(v)) at_least(wide, BEYOND);" or "", ROWS = factor.rows, DEPTH = factor.depth, OCTETS = octets, CHUNKS = chunks,
     PARTSK = ceil(chunks, per), PER = per, BANDS = ceil(octets, 8), WHAT = ("the %s factor"):format(side), PARTS = how.parts,
     BEFORE = how.before, PACK = how.call:format(count_of(factor)), AFTER = how.after:format(made.vast),
     INSIDE = factor.depth % M.CHUNK == 0 and "" or (" && k < %d"):format(factor.depth),
@@ -151,8 +159,9 @@ end
 --- The kernel that packs one factor, `octets` times eight rows of it. `unless`: C; where it holds there is nothing to do.
 function M.kernel(kernel, geometry, side, octets, how, unless)
   local made = packing(kernel, geometry, side, octets, how, unless)
-  made.text = made.text .. template.fill("tensor/templates/pack_one", made.own, { MORE = how.more, UNLESS = unless, BLOCKS = made.blocks })
-  made.launch = { kernel = made.own.name, grid = { made.blocks }, block = { 256 }, arguments = M.joined(made.nodes, { made.packed, made.scales, made.wide }) }
+  made.text = made.text .. template.fill("tensor/templates/pack_one", made.own, { MORE = how.more, UNLESS = unless, BLOCKS = made.blocks,
+    OUTS = how.scaled and ", float *__restrict__ scales, int *wide" or "", PASSOUTS = how.scaled and ", scales, wide, wide" or "" })
+  made.launch = { kernel = made.own.name, grid = { made.blocks }, block = { 256 }, arguments = M.joined(made.nodes, { made.packed }, how.scaled and { made.scales, made.wide } or {}) }
   return made
 end
 

@@ -23,7 +23,7 @@
 --     count         numbers of a row in a chunk, as C of `chunk`, if they do not follow from the depth
 --     alike         whether it is the same for every z, of 16-bit numbers
 --     gaps          whether a NaN of this factor must not meet a -0.0f of the right one, which stands for no number
---   write           function(body, root, names) writes two neighbouring columns' results, see `put`
+--   write           function(body, root, names) writes two neighbouring columns' results, see epilogue.lua; or eight, where it has `eight`
 --   turned          if neighbours in memory are neighbouring rows: { side = 1, 2 or 4 neighbouring columns that lie together too,
 --                   write = function(body, root, name) writes one result, of column `side` of `line` }
 --   tables          C, in front
@@ -31,9 +31,12 @@
 --                   there on, is = the same of numbers }
 --   again, full     whether it is large enough for these kernels
 --   chip            that it is for
+--   dtype           of both factors, where they are numbers of 16 bits as they are (sixteen.lua)
 --   streamed        bytes of results from which on sums of one step are written past the caches, if not the default
 
-local costs = require "cawb.compose.cost.products"
+local arithmetic = require "cawb.compose.emit.tensor.instruction"
+local epilogue = require "cawb.compose.emit.tensor.epilogue"
+local grid = require "cawb.compose.emit.tensor.grid"
 local pack = require "cawb.compose.emit.tensor.pack"
 local rates = require "cawb.compose.cost.rates"
 local template = require "cawb.compose.emit.template"
@@ -41,136 +44,25 @@ local tiles = require "cawb.compose.emit.tensor.tiles"
 
 local M = {}
 
-local ceil = template.ceil
+local ceil, joined = template.ceil, pack.joined
 
-local CHUNK, TILE = pack.CHUNK, tiles.ROWS      -- along k; rows of a tile
-local MOST_ORDERED = 4096             -- tiles whose order stands in a table
+local FACTORS = ", const unsigned char *__restrict__ a, const float *__restrict__ a_scales, const unsigned char *__restrict__ b, "
+  .. "const float *__restrict__ b_scales, const int *__restrict__ a_wide, const int *__restrict__ b_wide"
 
-local joined, place = pack.joined, pack.place
-
--- Text of the instruction's operands for so many sums a thread.
-local function instruction(h, sums)
-  local registers, outputs = {}, {}
-  for j = 0, sums - 1 do
-    registers[j + 1] = "%" .. j
-    outputs[j + 1] = ('"+f"(d[%d])'):format(j)
-  end
-  h.REGISTERS, h.OUTPUTS = table.concat(registers, ", "), table.concat(outputs, ", ")
-  h.ADA, h.ADB, h.AKEEP = sums, sums + 1, sums + 2
+-- Of a kernel with so many parts of both factors: bytes of a stage, of both together what one barrier waits for.
+local function sized(h)
+  local bytes = h.PARTS * (h.AROWS + h.BROWS) * 128
+  h.SHARED, h.STAGES = tiles.shared(h.chip, h.loop, h.AROWS, h.TILEN, h.PARTS, h.STAGED)
+  h.PACKEDBYTES = bytes + (h.AROWS + h.TILEN) * 4
+  h.STAGE = h.loop == "mma" and bytes or ceil(h.PACKEDBYTES, 1024) * 1024
 end
 
--- The steps of each set, as C of `set` and `step`.
-local function stepping(h, geometry, chunks)
-  local sets = geometry.sets
-  h.SETS, h.TABLES = #sets, ""
-  if #sets == 1 and #sets[1] == 1 and sets[1][1] == 0 then
-    h.STEPS, h.BEFORE, h.CHUNK, h.SHIFT = chunks, 0, "step", 0
-    return 0, chunks
-  end
-  local taps, first, shifts, most = {}, {}, {}, 0
-  for k, set in ipairs(sets) do
-    taps[k], first[k] = #set, #shifts
-    for _, shift in ipairs(set) do
-      shifts[#shifts + 1] = shift
-      most = math.max(most, shift)
-    end
-  end
-  h.TABLES = ("static __constant__ int %s_taps[] = { %s }, %s_first[] = { %s }, %s_shifts[] = { %s };\n"):format(h.KERNEL,
-    table.concat(taps, ", "), h.KERNEL, table.concat(first, ", "), h.KERNEL, table.concat(shifts, ", "))
-  local function at(what) return #sets == 1 and tostring(what[1]) or nil end
-  local count = at(taps) or h.KERNEL .. "_taps[set]"
-  h.STEPS, h.BEFORE = ("%d * %s"):format(chunks, count), ("%d * %s"):format(chunks, at(first) or h.KERNEL .. "_first[set]")
-  h.CHUNK = ("step / %s"):format(count)
-  h.SHIFT = ("%s_shifts[%sstep %% %s]"):format(h.KERNEL, #sets == 1 and "" or h.KERNEL .. "_first[set] + ", count)
-  return most, chunks * #shifts
-end
-
--- After how many tiles so many blocks would take tiles of the same sets again, where these are not alike and not all sets; or nil.
-local function round_of(sets, blocks)
-  local a, b, alike = blocks, #sets, true
-  for _, set in ipairs(sets) do alike = alike and #set == #sets[1] end
-  while b > 0 do a, b = b, a % b end
-  return not alike and a > 1 and blocks // a * #sets or nil
-end
-
--- The products of a step, the small ones first, as C: which parts of the left factor and the right one.
-local pairs_of = { three = { { 1, 0 }, { 0, 1 }, { 0, 0 } }, four = { { 1, 1 }, { 1, 0 }, { 0, 1 }, { 0, 0 } },
-                   six = { { 2, 0 }, { 1, 1 }, { 0, 2 }, { 1, 0 }, { 0, 1 }, { 0, 0 } } }
-
-local MMA = "        %s_multiply(part, from + %d * %s_A, from + %d * %s_A + %d * %s_B, down, across, first);"
-
-local function list_of(h)
-  local lines = {}
-  for n, pair in ipairs(h.loop == "mma" and pairs_of[h.PRODUCTS] or {}) do
-    lines[n] = MMA:format(h.LOOP, pair[1], h.LOOP, h.PARTS, h.LOOP, pair[2], h.LOOP)
-  end
-  if #lines > 0 then return table.concat(lines, "\n") end
-  for n, pair in ipairs(pairs_of[h.PRODUCTS]) do
-    lines[n] = ("#pragma unroll\n        for (int k = 0; k < %d; k++)\n          %s_multiply(part, da + %d * %s_A / 16 + 2 * (first + k), db + %d * %s_B / 16 + 2 * (first + k), %s);")
-      :format(h.TERMS // 16, h.LOOP, pair[1], h.LOOP, pair[2], h.LOOP, n == 1 and "k > 0" or "1")
-  end
-  return table.concat(lines, "\n")
-end
-
--- Tiles that are shown come ahead of hidden ones, so that each block has as many of them as others: a table in front, and the tile's
--- number as C.
-local function order_of(h, geometry)
-  local many = h.DOWN * h.ACROSS
-  local plain = ("i %% %d"):format(many)
-  if not geometry.hidden or many > MOST_ORDERED or h.SETS * h.BATCH > 1 or h.SPLIT then return "", plain end
-  local shown, others = {}, {}
-  for t = 0, many - 1 do
-    local group, inside = t // (h.GROUP * h.ACROSS), t % (h.GROUP * h.ACROSS)
-    local rows = math.min(h.DOWN - group * h.GROUP, h.GROUP)
-    local m, n = group * h.GROUP + inside % rows, inside // rows
-    table.insert(geometry.hidden.is(TILE, h.TILEN, m * TILE, n * h.TILEN) and others or shown, t)
-  end
-  return ("static __constant__ unsigned short %s_order[] = { %s };\n"):format(h.KERNEL, table.concat(joined(shown, others), ", ")),
-    ("%s_order[%s]"):format(h.KERNEL, plain)
-end
-
--- C that is true for results that are shown, in front of another condition: for the first and the second of two neighbours.
-local function shown(geometry)
-  if not geometry.hidden then return "", "" end
-  return ("!(%s) && "):format(geometry.hidden.c(1, 1, "row", "column")), ("!(%s) && "):format(geometry.hidden.c(1, 1, "row", "(column + 1)"))
-end
-
--- Sums of one step are bound by their writes: rows of tiles go one after the other, past the caches. `bytes`: of a result.
-local function is_streaming(g, steps, bytes)
-  return steps == 1 and bytes * g.batch * g.rows * g.columns >= (g.streamed or costs.streamed(g.chip))
-end
-
-local function holes(kernel, geometry, loop)
-  local g, chunks, longest = geometry, ceil(geometry.left.depth, CHUNK), 0
-  for _, set in ipairs(g.sets) do longest = math.max(longest, chunks * #set) end
-  local tile, parts = tiles.cut(g, loop, longest)
-  local h = { KERNEL = kernel.name, WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, ROWS = g.left.rows, BATCH = g.batch,
-              TILEM = TILE // 2, TILEN = tile, SUMS = tile // 2, DOWN = ceil(g.rows, TILE), ACROSS = ceil(g.columns, tile), GROUP = 16,
-              PARTS = 2, TYPE = "f16", TERMS = CHUNK, LOOP = kernel.name, FIRST = true, GAPS = g.left.gaps, PLACES = g.batch * g.rows * ceil(g.columns, 2) }
-  local most, all = stepping(h, g, chunks)
-  h.FOURTH = g.terms <= pack.SHORT or nil
-  h.PRODUCTS = h.FOURTH and "four" or "three"
-  h.AROWS, h.ALLSTEPS = most > 0 and TILE + 8 or TILE, all
-  h.REACH = h.DOWN * TILE + most // 8 * 8 + (most > 0 and 8 or 0)
-  local all_tiles = h.DOWN * h.ACROSS * g.batch * h.SETS
-  h.PER = ceil(longest, parts)
-  h.SPLITS = ceil(longest, h.PER)
-  h.SPLIT, h.ITEMS = h.SPLITS > 1 or nil, all_tiles * h.SPLITS
-  h.ROUND = round_of(g.sets, g.chip.sms)
-  h.MORE = h.SPLIT and ", float *__restrict__ partial" or ""
-  h.HIDDEN = g.hidden and ("%s ? part * %d : "):format(g.hidden.c(TILE, tile, ("m * %d"):format(TILE), ("n * %d"):format(tile)), h.PER) or ""
-  h.SHOWN, h.OTHERSHOWN = shown(g)
-  h.ONE = longest == 1
-  h.is_streaming = is_streaming(g, longest, 4)
-  if h.is_streaming then h.GROUP = 1 end
-  h.ORDER, h.NUMBER = order_of(h, g)
-  h.TABLES = h.TABLES .. h.ORDER
-  h.loop, h.chip = loop, g.chip
-  h.STAGED = loop == "wgmma" and g.turned and not h.SPLIT and tile % g.turned.side == 0 or nil
-  if h.STAGED then h.SIDE, h.SPREAD = g.turned.side, math.min(128, 64 * g.turned.side) end
-  h.MULTIPLY = "multiply_16"
-  if loop == "wgmma" then instruction(h, h.SUMS) end
-  h.LIST = list_of(h)
+local function holes(kernel, g, loop)
+  local tile, parts = tiles.cut(g, loop, grid.longest(g))
+  local h = grid.holes(kernel, g, loop, tile, parts, 4)
+  h.FIRST, h.SCALED, h.PACKED, h.APACKED, h.BPACKED, h.FROM, h.ARRIVALS, h.LOADS = true, true, true, true, true, "", 1, "one thread fetches packed factors"
+  h.PARTS, h.TYPE, h.TERMS, h.MULTIPLY, h.GAPS, h.INTO, h.AFURTHER, h.BFURTHER, h.BEGINS = 2, "f16", pack.CHUNK, "multiply_16", g.left.gaps, "part", 2, 2, ""
+  h.PRODUCTS = g.terms <= pack.SHORT and "four" or "three"
   return h
 end
 
@@ -194,19 +86,12 @@ local function again(kernel, geometry, h)
            many = { scratch = kernel.name .. "_many", dtype = "int32", numel = 1, flag = true } }
 end
 
--- Shared memory of a block, and its stages; nil where a tile does not fit.
-local function shared_of(h) return tiles.shared(h.chip, h.loop, h.loop == "mma" and TILE or h.AROWS, h.TILEN, h.PARTS, h.STAGED) end
-
--- The loop's holes for three parts of bfloat16.
+-- The loop's holes for three parts of bfloat16; nil where a tile of these does not fit.
 local function full_holes(h)
-  local f = setmetatable({}, { __index = h })
-  h.FULL = true
-  f.MORE, f.CHECK = h.MORE .. ", const int *__restrict__ many", false
-  f.LOOP, f.TYPE, f.MULTIPLY, f.PARTS, f.TERMS, f.PRODUCTS, f.OTHER = h.LOOP .. "_full", "bf16", "multiply_narrow", 3, 32, "six", h.NOTFULL
-  f.STAGED = false
-  f.SHARED, f.STAGES = shared_of(f)
-  f.LIST, f.FIRST = list_of(f), false
-  return f
+  local f = setmetatable({ PARTS = 3, STAGED = false, CHECK = false, FIRST = false }, { __index = h })
+  f.LOOP, f.TYPE, f.MULTIPLY, f.TERMS, f.PRODUCTS = h.LOOP .. "_full", "bf16", "multiply_narrow", 32, "six"
+  sized(f)
+  return f.SHARED and f or nil
 end
 
 -- The threads of the plain kernel by element: neighbours in memory go to neighbouring threads.
@@ -217,49 +102,38 @@ end
 
 local function threads_of(h) return h.loop == "mma" and 256 or 384 end
 
--- The epilogue of two sums of neighbouring columns, 2 pair and 2 pair + 1.
-local function put(kernel, geometry, streams)
-  local body = pack.body_like(kernel, nil, geometry.columns % 2 == 0 and 2 or 1)
-  body.streams = streams
-  geometry.write(body, kernel.roots[1], { "first", "second" })
-  return body
-end
-
--- The writing of two sums of the loop `wgmma`, if they are not turned in shared memory.
-local PARTIAL = [[
-        float *to = partial + (((size_t)tile.z * %d + tile.part) * %d + row) * %d + column;
-        if (column + 1 < %d) %s;
-        else if (column < %d) to[0] = first;]]
-
--- The access function that writes one sum, of those that are turned.
-local function put_one(kernel, geometry, own, after)
-  local body = pack.body_like(kernel, after)
-  geometry.turned.write(body, kernel.roots[1], "value")
-  return template.access(own, "put_one", "void", { "int set", "int z", "int row", "int line", "int side", "float value" }, body:text())
-end
-
--- The text of a main loop: `PUT` writes the sums of a thread of Hopper's.
-local function loop_text(own, h, loop)
-  h.PUT = loop == "wgmma" and template.fill("tensor/templates/put_wgmma", own, h):gsub("\n$", "") or nil
-  return template.fill("tensor/templates/" .. loop, own, h)
+--- The text of a main loop: its instruction, what it loads, its steps and its epilogue.
+function M.loop_text(own, h)
+  local wgmma = h.loop == "wgmma"
+  h.LIST = arithmetic.list(h)
+  h.BEGIN = h.SCALED and template.fill("tensor/templates/begin", own, h):gsub("\n$", "") or ""
+  if wgmma then
+    h.INSTRUCTION = arithmetic.group(h.LOOP .. "_multiply", h.TILEN, h.TYPE, { h.ATURNS and 1 or 0, h.BTURNS and 1 or 0 })
+    h.LOAD = template.fill("tensor/templates/load", own, h):gsub("\n$", "")
+    h.STEPS = template.fill("tensor/templates/wgmma_" .. (h.SCALED and "scaled" or "whole"), own, h):gsub("\n$", "")
+  end
+  return template.fill("tensor/templates/" .. h.loop, own, h)
 end
 
 local function text_of(kernel, geometry, h, f)
-  local after = put(kernel, geometry, h.is_streaming)
+  local after, own = epilogue.pair(kernel, geometry, h.is_streaming), { name = kernel.name }
   local one, other = pack.reads_one(kernel, after, geometry, geometry.left), pack.reads_one(kernel, after, geometry, geometry.right)
-  local own, nodes = { name = kernel.name }, nil
-  own.parameters, nodes = after:declarations()
-  local turned = h.STAGED and put_one(kernel, geometry, own, after) or ""
-  h.STORE = ("        if (column < %d) %s_put(%s, tile.set, tile.z, row, column / 2, first, second);"):format(geometry.columns,
-    kernel.name, template.names(own.parameters))
-  local result = { "int set", "int z", "int row", "int pair", "float first", "float second" }
-  local both = h.N % 2 == 0 and "*(float2 *)to = make_float2(first, second)" or "to[0] = first, to[1] = second"
-  h.RESULT = h.SPLIT and PARTIAL:format(h.SPLITS, h.M, h.N, h.N, both, h.N) or h.STORE
-  local text = template.complete(own, { template.access(own, "put", "void", result, after:text()),
-    turned, template.access(own, "left", "float", place, one:text()), template.access(own, "right", "float", place, other:text()) },
-    table.concat({ template.fill("tensor/templates/tiles", own, h), template.fill("tensor/templates/plain", own, h), loop_text(own, h, h.loop),
-      f and loop_text(own, f, h.loop) or "", h.SPLIT and template.fill("tensor/templates/finish", own, h) or "", h.CHECK and template.fill("tensor/templates/again", own, h) or "" }, "\n"))
-  return text, nodes, after.headers
+  local list, nodes = epilogue.functions(kernel, geometry, h, own, after)
+  list[#list + 1] = template.access(own, "left", "float", pack.place, one:text())
+  list[#list + 1] = template.access(own, "right", "float", pack.place, other:text())
+  local texts = {}
+  local function add(name) texts[#texts + 1] = template.fill("tensor/templates/" .. name, own, h) end
+  epilogue.holes(h, geometry, own)
+  add "tiles"
+  add "plain"
+  texts[#texts + 1] = M.loop_text(own, h)
+  if f then
+    epilogue.holes(f, geometry, own)
+    texts[#texts + 1] = M.loop_text(own, f)
+  end
+  if h.SPLIT then add "finish" end
+  if h.CHECK then add "again" end
+  return template.complete(own, list, table.concat(texts, "\n")), nodes, after.headers
 end
 
 local function octets_of(h) return { left = ceil(h.REACH, 8), right = h.ACROSS * h.TILEN // 8 } end
@@ -302,6 +176,16 @@ local function full_launches(kernel, geometry, h, f, nodes, more, packed, many)
   return steps, table.concat(texts, "\n")
 end
 
+--- The steps behind those that multiply: parts of k are added up. `partial` has the parts; `more`: arguments ahead of it.
+function M.finish(kernel, h, nodes, more, partial)
+  return { kernel = kernel.name .. "_finish", grid = { math.min(ceil(h.PLACES, 256), 16 * h.chip.sms) }, block = { 256 }, arguments = joined(nodes, more, { partial }) }
+end
+
+--- The parts of sums where k is in parts, as a list of none or one.
+function M.partial(kernel, g, h)
+  return h.SPLIT and { { scratch = kernel.name .. "_partial", dtype = "float32", numel = g.batch * h.SPLITS * g.rows * g.columns } } or {}
+end
+
 local function multiplying(kernel, geometry, h, left, right)
   h.ABATCH, h.BBATCH, h.AOCTETS, h.BOCTETS = left.chunks, right.chunks, left.octets, right.octets
   h.AK, h.AR = plain_order(geometry.left)
@@ -309,33 +193,27 @@ local function multiplying(kernel, geometry, h, left, right)
   local checked = again(kernel, geometry, h)
   divide(h, left, right)
   local f = h.is_full and full_holes(h) or nil
-  if h.CHECK then h.MORE = h.MORE .. ", long long *__restrict__ again, int *many" end
-  local text, nodes, headers = text_of(kernel, geometry, h, f)
-  local flags = { left.wide, right.wide }
-  local launches = { { kernel = kernel.name, grid = { math.min(h.ITEMS, geometry.chip.sms) }, block = { threads_of(h) }, shared = h.SHARED,
-    arguments = joined(nodes, { left.packed, left.scales, right.packed, right.scales }, flags) } }
-  local partial
-  if h.SPLIT then
-    partial = { scratch = kernel.name .. "_partial", dtype = "float32",
-                numel = geometry.batch * h.SPLITS * geometry.rows * geometry.columns }
-    table.insert(launches[1].arguments, partial)
-  end
-  if h.CHECK then
-    launches[1].arguments = joined(launches[1].arguments, { checked.list, checked.many })
-    table.insert(launches, 1, { fill = checked.many, value = 0 })
-  end
+  local parted = h.SPLIT and ", float *__restrict__ partial" or ""
+  h.FACTORS, h.PASSFACTORS = FACTORS .. parted, ", a, a_scales, b, b_scales, a_wide, b_wide" .. (h.SPLIT and ", partial" or "")
   if f then
-    local behind = joined(flags, partial and { partial } or {}, { checked.many })
-    local steps, more = full_launches(kernel, geometry, h, f, nodes, behind, { left = left, right = right }, checked.many)
+    f.FACTORS, f.PASSFACTORS, f.OTHER = h.FACTORS .. ", const int *__restrict__ many", h.PASSFACTORS .. ", many", h.NOTFULL
+  end
+  if h.CHECK then h.FACTORS, h.PASSFACTORS = h.FACTORS .. ", long long *__restrict__ again, int *many", h.PASSFACTORS .. ", again, many" end
+  local text, nodes, headers = text_of(kernel, geometry, h, f)
+  local flags, partial = { left.wide, right.wide }, M.partial(kernel, geometry, h)
+  local packed = { left.packed, left.scales, right.packed, right.scales }
+  local notes = h.CHECK and { checked.list, checked.many } or {}
+  local launches = { { kernel = kernel.name, grid = { math.min(h.ITEMS, geometry.chip.sms) }, block = { threads_of(h) }, shared = h.SHARED,
+    arguments = joined(nodes, packed, flags, partial, notes) } }
+  if h.CHECK then table.insert(launches, 1, { fill = checked.many, value = 0 }) end
+  if f then
+    local steps, more = full_launches(kernel, geometry, h, f, nodes, joined(flags, partial, { checked.many }), { left = left, right = right }, checked.many)
     launches, text = joined(launches, steps), more .. "\n" .. text
   end
-  if h.SPLIT then
-    launches[#launches + 1] = { kernel = kernel.name .. "_finish", grid = { math.min(ceil(h.PLACES, 256), 16 * geometry.chip.sms) }, block = { 256 },
-                                arguments = joined(nodes, flags, { partial }) }
-  end
+  if h.SPLIT then launches[#launches + 1] = M.finish(kernel, h, nodes, flags, partial[1]) end
   if h.CHECK then
     launches[#launches + 1] = { kernel = kernel.name .. "_again", grid = { math.min(8 * geometry.chip.sms, ceil(h.AGAIN, 8)) }, block = { 256 },
-                                arguments = joined(nodes, { left.packed, left.scales, right.packed, right.scales }, flags, { checked.list, checked.many }) }
+                                arguments = joined(nodes, packed, flags, notes) }
   end
   return text, launches, headers
 end
@@ -369,31 +247,26 @@ function M.packed_loop(chip, any)
   return loop, why
 end
 
+--- What a generator returns: the texts in front, the kernels' text, launches.
+function M.made(geometry, h, front, text, headers, factors, launches, how, needs)
+  for _, factor in ipairs(factors) do
+    for header in pairs(factor.headers) do headers[header] = true end
+  end
+  local pieces = joined({ h.TABLES .. (geometry.tables and geometry.tables() or "") }, front, { text })
+  return { text = table.concat(pieces, "\n"), pieces = pieces, headers = headers, how = ("%s (%s)"):format(how, h.loop), needs = needs, launches = launches }
+end
+
 --- The kernels of a geometry: text and launches, as every generator returns them. `kernel.roots[1]` is the
 --- result, or a node that follows it element by element. `loop`: as M.loop returns it.
 function M.kernels(kernel, geometry, loop)
   local h = holes(kernel, geometry, loop)
-  h.is_full = geometry.full and shared_of(setmetatable({ PARTS = 3, STAGED = false }, { __index = h })) ~= nil
-  h.SHARED, h.STAGES = shared_of(h)
+  h.is_full = geometry.full and full_holes(h) ~= nil
+  sized(h)
   h.CHECK = geometry.full or geometry.again or nil
   local left, right, packed, steps = packing(kernel, geometry, octets_of(h), h.is_full and pack.checked or pack.halves)
   local text, launches, headers = multiplying(kernel, geometry, h, left, right)
-  for _, factor in ipairs { left, right } do
-    for header in pairs(factor.headers) do headers[header] = true end
-  end
-  local pieces = joined({ h.TABLES .. (geometry.tables and geometry.tables() or "") }, packed, { text })
-  return { text = table.concat(pieces, "\n"), pieces = pieces, headers = headers,
-           how = ("float32 by %s products of fp16 pairs (%s)"):format(h.PRODUCTS, loop), needs = { "tensor", table.unpack(loop == "mma" and { "tensor_mma", h.is_full and "tensor_attend" or nil } or {}) },
-           launches = joined(steps, launches) }
+  return M.made(geometry, h, packed, text, headers, { left, right }, joined(steps, launches), ("float32 by %s products of fp16 pairs"):format(h.PRODUCTS),
+    { "tensor", loop == "mma" and "tensor_mma" or "tensor_group", loop == "mma" and h.is_full and "tensor_attend" or nil })
 end
-
---- For the generator of gathered factors: the products of a step as C, their instruction's operands, the epilogue of two sums.
-M.list_of, M.instruction, M.put = list_of, instruction, put
-
---- For sums of 16-bit numbers: the steps of each set, the order of tiles, what is shown of them, the writing of parts of sums.
-M.stepping, M.order_of, M.round_of, M.shown, M.PARTIAL, M.TURNED, M.put_one, M.is_streaming = stepping, order_of, round_of, shown, PARTIAL, tiles.TURNED, put_one, is_streaming
-
---- For the generator of boxes: a step's products, the small ones first: which parts of the left factor and the right one.
-M.pairs_of = pairs_of
 
 return M

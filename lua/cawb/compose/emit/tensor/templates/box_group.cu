@@ -8,14 +8,7 @@ static __device__ __forceinline__ void $NAME_keep(unsigned *box, int u, const fl
   ((uint4 *)box)[u] = h.high, ((uint4 *)box)[$UNITS + u] = h.low;
 }
 
-// One product of halves over 16 along k by a group of four warps: its left factor is in registers.
-static __device__ __forceinline__ void $NAME_multiply(float (&d)[$SUMS], const unsigned (&a)[4], unsigned long long b, int keep) {
-  asm volatile("{ .reg .pred p;\n setp.ne.b32 p, %$AKEEP, 0;\n"
-    "wgmma.mma_async.sync.aligned.m64n$ACROSSk16.f32.f16.f16 {$REGISTERS}, {%$A0, %$A1, %$A2, %$A3}, %$ADB, p, 1, 1, 0; }"
-    : $OUTPUTS
-    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(keep));
-}
-
+$INSTRUCTION
 // Where the weights of 16 products lie: 64 along k a row.
 static __device__ __forceinline__ unsigned long long $NAME_place(unsigned long long b, int step) {
   return b + step / 4 * (2 * $WIDE * 128 / 16) + step % 4 * 2;

@@ -2,16 +2,9 @@
 // warps, a thread a row, read the left factor and split its numbers; two groups of four warps take turns at the tensor cores, each
 // with 64 rows of a tile.
 
-enum { $NAME_A = 128 * 128, $NAME_B = $TILEN * 128, $NAME_STAGE = 3 * $NAME_A, $NAME_WEIGHTS = $STAGES * $NAME_STAGE };
+enum { $LOOP_A = 128 * 128, $LOOP_B = $TILEN * 128, $LOOP_STAGE = 3 * $LOOP_A, $LOOP_WEIGHTS = $STAGES * $LOOP_STAGE };
 
-// One product of parts over 16 along k.
-static __device__ __forceinline__ void $NAME_multiply(float (&d)[$SUMS], unsigned long long a, unsigned long long b, int keep) {
-  asm volatile("{ .reg .pred p;\n setp.ne.b32 p, %$AKEEP, 0;\n"
-    "wgmma.mma_async.sync.aligned.m64n$TILENk16.f32.bf16.bf16 {$REGISTERS}, %$ADA, %$ADB, p, 1, 1, 0, 0; }"
-    : $OUTPUTS
-    : "l"(a), "l"(b), "r"(keep));
-}
-
+$INSTRUCTION
 // 32 numbers of a row, from k on.
 static __device__ __forceinline__ void $NAME_fetch($PARAMETERS, float (&v)[32], int z, int row, int k) {
 #pragma unroll
@@ -51,9 +44,9 @@ $NAME($PARAMETERS, const unsigned char *__restrict__ b, const int *__restrict__ 
   if (group == 0) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 136;");
     if (t == 0) {
-      barrier_expect(shared_address(&ready), $CHUNKS * 3 * $NAME_B);
+      barrier_expect(shared_address(&ready), $CHUNKS * 3 * $LOOP_B);
       for (int i = 0; i < $CHUNKS * 3; i++)
-        bulk_copy(shared_address(stages) + $NAME_WEIGHTS + i * $NAME_B, b + ((size_t)(z * $CHUNKS * 3 + i) * $BOCTETS * 8 + n * $TILEN) * 128, $NAME_B,
+        bulk_copy(shared_address(stages) + $LOOP_WEIGHTS + i * $LOOP_B, b + ((size_t)(z * $CHUNKS * 3 + i) * $BOCTETS * 8 + n * $TILEN) * 128, $LOOP_B,
                   shared_address(&ready));
     }
     float next[32];
@@ -61,7 +54,7 @@ $NAME($PARAMETERS, const unsigned char *__restrict__ b, const int *__restrict__ 
     for (int m = blockIdx.x / $COLS; m < $DOWN; m += step, turn++) {
       for (int c = 0; c < $CHUNKS; c++) {
         barrier_wait(shared_address(&empty[s]), phase ^ 1);
-        unsigned char *const to = stages + s * $NAME_STAGE + t * 128;
+        unsigned char *const to = stages + s * $LOOP_STAGE + t * 128;
         int beyond = 0;
 #pragma unroll 1
         for (int half = 0; half < $HALVES; half++) {
@@ -73,7 +66,7 @@ $NAME($PARAMETERS, const unsigned char *__restrict__ b, const int *__restrict__ 
 #pragma unroll
           for (int q = 0; q < 4; q++) {
             beyond |= any_past(v[q]);
-            in_parts(v[q], [&](int p, uint4 part) { *(uint4 *)(to + p * $NAME_A + ((half * 4 + q) ^ (t & 7)) * 16) = part; });
+            in_parts(v[q], [&](int p, uint4 part) { *(uint4 *)(to + p * $LOOP_A + ((half * 4 + q) ^ (t & 7)) * 16) = part; });
           }
         }
         if (beyond) atomicMax(&past[turn % 8], m);
@@ -86,52 +79,36 @@ $NAME($PARAMETERS, const unsigned char *__restrict__ b, const int *__restrict__ 
   }
   asm volatile("setmaxnreg.inc.sync.aligned.u32 184;");
   const int line = (group - 1) * 64 + t / 32 * 16 + t % 32 / 4, bad = *b_past;
-  if (group == 2) asm volatile("bar.arrive 1, 256;" ::: "memory");        // the first turn is group 1's
+  if (group == 2) turn_pass(1);                                            // the first turn is group 1's
   barrier_wait(shared_address(&ready), 0);
   for (int m = blockIdx.x / $COLS; m < $DOWN; m += step, turn++) {
+    const struct { int set, z, m, n; } tile = { 0, z, m, n };
     float sum[$SUMS], part[$SUMS];
     int beyond = bad;
 #pragma unroll
     for (int j = 0; j < $SUMS; j++) sum[j] = 0.0f;
     for (int c = 0; c < $CHUNKS; c++) {
-      const unsigned long long da = rows_descriptor(shared_address(stages) + s * $NAME_STAGE + (group - 1) * 64 * 128);
-      const unsigned long long db = rows_descriptor(shared_address(stages) + $NAME_WEIGHTS + c * 3 * $NAME_B);
+      const unsigned long long da = rows_descriptor(shared_address(stages) + s * $LOOP_STAGE + (group - 1) * 64 * 128);
+      const unsigned long long db = rows_descriptor(shared_address(stages) + $LOOP_WEIGHTS + c * 3 * $LOOP_B);
       barrier_wait(shared_address(&full[s]), phase);
       beyond |= past[turn % 8] == m;
 #pragma unroll
       for (int first = 0; first < 2 * $HALVES; first += 2) {
-#pragma unroll
-        for (int j = 0; j < $SUMS; j++) asm volatile("" : "+f"(part[j]) :: "memory");
-        if (group == 1) asm volatile("bar.sync 1, 256;" ::: "memory"); else asm volatile("bar.sync 2, 256;" ::: "memory");
-        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        hold(part);
+        turn_wait(group);
+        products_begin();
 $LIST
-        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-        if (group == 1) asm volatile("bar.arrive 2, 256;" ::: "memory"); else asm volatile("bar.arrive 1, 256;" ::: "memory");
-        asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-#pragma unroll
-        for (int j = 0; j < $SUMS; j++) asm volatile("" : "+f"(part[j]) :: "memory");
+        products_end();
+        turn_pass(3 - group);
+        products_wait<0>();
+        hold(part);
         if (t % 32 == 0 && first + 2 == 2 * $HALVES) barrier_arrive(shared_address(&empty[s]));
 #pragma unroll
         for (int j = 0; j < $SUMS; j++) sum[j] += part[j];
       }
       if (++s == $STAGES) s = 0, phase ^= 1;
     }
-#pragma unroll
-    for (int half = 0; half < 2; half++) {
-      const int row = m * 128 + line + 8 * half;
-      if (row >= $M) continue;
-#pragma unroll
-      for (int j = 0; j < $SUMS / 4; j++) {
-        const int column = n * $TILEN + 8 * j + 2 * (t % 4);
-        if (column >= $N) continue;
-        float first = sum[4 * j + 2 * half], second = sum[4 * j + 2 * half + 1];
-        if (beyond) {
-          const float2 both = $NAME_exact($PASS, z, row, column);
-          first = both.x, second = both.y;
-        }
-        $put(0, z, row, column / 2, first, second);
-      }
-    }
+$WRITE
   }
-  if (group == 1) asm volatile("bar.sync 1, 256;" ::: "memory");          // what group 2's last turn left
+  if (group == 1) turn_wait(1);                                            // what group 2's last turn left
 }

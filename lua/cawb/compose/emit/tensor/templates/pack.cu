@@ -1,13 +1,15 @@
 // $NAME: $WHAT, $ROWS rows of $DEPTH numbers, as $PARTS parts of 16 bits for tensor cores.
 $if ALONG
-static __device__ __forceinline__ void $NAME_pack($PARAMETERS, unsigned char *__restrict__ out, float *__restrict__ scales, int *wide, const int *other,
-                                                  float (*)[65], int first, int blocks) {
+static __device__ __forceinline__ void $NAME_pack($PARAMETERS, unsigned char *__restrict__ out$PACKOUTS, float (*)[65], int first,
+                                                  int blocks) {
   $BEFORE
   $EACHBLOCK
     const int lane = threadIdx.x % 32, piece = lane % 8, octet = block % $OCTETS, part = block / $OCTETS % $PARTSK;
     const int z = block / ($OCTETS * $PARTSK), row = 8 * octet + threadIdx.x / 32 % 2 * 4 + lane / 8;
     unsigned char *const to = out + (size_t)z * ($CHUNKS * $PARTS * 1024ll * $OCTETS);
+$if SCALED
     float *const own = scales + (size_t)z * ($CHUNKS * 8ll * $OCTETS);
+$end
     const int last = min($CHUNKS, (part + 1) * $PER);
     for (int chunk = part * $PER + threadIdx.x / 64; chunk < last; chunk += 4) {
       float v[8] = {};
@@ -21,8 +23,8 @@ static __device__ __forceinline__ void $NAME_pack($PARAMETERS, unsigned char *__
 $else
 // Neighbours in memory are neighbouring rows: 64 rows of a chunk are turned in shared memory. A thread reads one row: where that lies
 // is computed once.
-static __device__ __forceinline__ void $NAME_pack($PARAMETERS, unsigned char *__restrict__ out, float *__restrict__ scales, int *wide, const int *other,
-                                                  float (*tile)[65], int first, int blocks) {
+static __device__ __forceinline__ void $NAME_pack($PARAMETERS, unsigned char *__restrict__ out$PACKOUTS, float (*tile)[65], int first,
+                                                  int blocks) {
   $QUIT
   $BEFORE
   $EACHBLOCK
@@ -30,7 +32,9 @@ static __device__ __forceinline__ void $NAME_pack($PARAMETERS, unsigned char *__
     const int one = threadIdx.x % 64, own_row = band + one;
     const bool is_row = own_row < $ROWS;
     unsigned char *const to = out + (size_t)z * ($CHUNKS * $PARTS * 1024ll * $OCTETS);
+$if SCALED
     float *const own = scales + (size_t)z * ($CHUNKS * 8ll * $OCTETS);
+$end
 #pragma unroll
     for (int j = 0; j < 64; j += 4) {
       const int at = j + threadIdx.x / 64, k = chunk * 64 + at;

@@ -1,0 +1,67 @@
+    // Sums of a step begin at zero, and leave the tensor cores with the scales of their row and column. The groups take turns.
+    float part[$SUMS];
+    float2 scale[$SUMS / 4];
+$if CHECK
+    float upmost = 0.0f, lowmost = 0.0f;
+$end
+#pragma unroll
+    for (int j = 0; j < $SUMS; j++) sum[j] = 0.0f;
+    for (int step = tile.first; step < tile.last; step++) {
+      const int off = $NAME_shift(tile.set, step) % 8;
+      const unsigned from = shared_address(stages) + s * $LOOP_STAGE;
+      const unsigned long long da = rows_descriptor(from + ((group - 1) * 64 + off) * 128), db = rows_descriptor(from + $PARTS * $LOOP_A);
+      barrier_wait(shared_address(&full[s]), phase);
+#pragma unroll
+      for (int first = 0; first < 4; first += $TERMS / 16) {
+        hold(part);
+        turn_wait(group);
+        products_begin();
+$LIST
+        products_end();
+        turn_pass(3 - group);
+        const float *rows = (const float *)(stages + s * $LOOP_STAGE + $PARTS * ($LOOP_A + $LOOP_B)) + off + line;
+        const float2 *columns = (const float2 *)(stages + s * $LOOP_STAGE + $PARTS * ($LOOP_A + $LOOP_B) + $AROWS * 4) + t % 4;
+        const float upper = rows[0], lower = rows[8];
+$if CHECK
+        upmost = fmaxf(upmost, upper), lowmost = fmaxf(lowmost, lower);
+$end
+#pragma unroll
+        for (int j = 0; j < $SUMS / 4; j++) scale[j] = columns[4 * j];
+        products_wait<0>();
+        hold(part);
+        if (first + $TERMS / 16 == 4) {                      // each warp for itself: nothing else says that it has read its scales
+          __syncwarp();
+          if (t % 32 == 0) barrier_arrive(shared_address(&empty[s]));
+        }
+#pragma unroll
+        for (int j = 0; j < $SUMS; j++)
+          sum[j] = fmaf(part[j] * (j & 2 ? lower : upper), j & 1 ? scale[j / 4].y : scale[j / 4].x, sum[j]);
+      }
+      if (++s == $STAGES) s = 0, phase ^= 1;
+    }
+$if CHECK
+    // What was lost of numbers counts in a result that is less than 2^-15 of its row's largest times its column's. Of sums of one
+    // step the columns' largest are at hand.
+    if (is_checked) {
+      __shared__ float across[2][$TILEN];
+      if (!$ONE) {
+        group_meet(group);
+        for (int j = t; j < $TILEN; j += 128) {
+          const float *from = b_scales + ((size_t)tile.z * $BBATCH + $NAME_before(tile.set) + tile.first) * ($BOCTETS * 8) + tile.n * $TILEN + j;
+          float most = 0.0f;
+#pragma unroll 8
+          for (int step = tile.first; step < tile.last; step++, from += $BOCTETS * 8) most = fmaxf(most, *from);
+          across[group - 1][j] = most * 32768.0f;
+        }
+        group_meet(group);
+      }
+#pragma unroll
+      for (int j = 0; j < $SUMS; j += 2) {
+        const int row = tile.m * 128 + line + (j & 2 ? 8 : 0), at = j / 4 * 8 + 2 * (t % 4), column = tile.n * $TILEN + at;
+        const float *const most = across[group - 1] + at, own = j & 2 ? lowmost : upmost;
+        const float first = own * ($ONE ? scale[j / 4].x * 32768.0f : most[0]), second = own * ($ONE ? scale[j / 4].y * 32768.0f : most[1]);
+        if (row < $M && column < $N && (($SHOWNfabsf(sum[j]) < first) || ($OTHERSHOWNcolumn + 1 < $N && fabsf(sum[j + 1]) < second)))
+          note_again(again, many, $AGAIN, (((long long)tile.set * $BATCH + tile.z) * $M + row) * (($N + 1) / 2) + column / 2);
+      }
+    }
+$end

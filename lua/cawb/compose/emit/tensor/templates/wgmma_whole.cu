@@ -1,0 +1,28 @@
+    // Sums stay where the tensor cores add to them, over all steps. The stage of a step is free when the next step has begun.
+    int before = -1;                                         // the stage of the last step
+    hold(sum);
+    for (int step = tile.first; step < tile.last; step++) {
+      const unsigned from = shared_address(stages) + s * $LOOP_STAGE;
+      const unsigned long long da = $ADESCRIPTOR, db = $BDESCRIPTOR;
+      const int first = 0;
+      barrier_wait(shared_address(&full[s]), phase);
+$if LIES
+      copies_seen();
+$end
+      products_begin();
+$LIST
+      products_end();
+      if (before >= 0) {
+        products_wait<1>();
+        if (t % 32 == 0) barrier_arrive(shared_address(&empty[before]));
+      }
+      before = s;
+      if (++s == $STAGES) s = 0, phase ^= 1;
+    }
+    products_wait<0>();
+    hold(sum);
+    if (before >= 0 && t % 32 == 0) barrier_arrive(shared_address(&empty[before]));
+    if (before < 0) {                                        // no step at all
+#pragma unroll
+      for (int j = 0; j < $SUMS; j++) sum[j] = 0.0f;
+    }
