@@ -110,6 +110,17 @@ check.test("numbers too far apart for 16 bits, and infinities, are multiplied in
   right("return (x / (1 - z)) @ y", "[torch.rand(256, 256), torch.rand(256, 256), torch.eye(256) * (torch.arange(256) == 3)]")
 end)
 
+check.test("numbers of too wide a range keep float32's accuracy: factors are split on their way, and the smallest leave the tensor cores", function()
+  local wide = "torch.randn(%s) * torch.exp2(torch.randint(-30, 31, (%s,)).float())"
+  local function try(first, second, more)
+    composed.close("return x @ y", ("[%s, %s]"):format(wide:format(first, first), wide:format(second, second) .. (more or "")), { full = 1 << 60, again = 1 << 60 })
+  end
+  try("140, 200", "200, 72")
+  try("3, 70, 64", "3, 64, 90")
+  try("140, 200", "200, 72", " * 1e-25")
+  composed.close("return x @ y", ("[%s, %s]"):format(wide:format("140, 520", "140, 520"), wide:format("520, 72", "520, 72")), { full = 1 << 60, again = 1 })
+end)
+
 check.test("small products, other types and other devices are left to others", function()
   assert(composed.make("return x @ y", "[torch.randn(64, 64), torch.randn(64, 64)]", nil, hopper).plan:find "gemm{")
   for _, arch in ipairs { "sm_75", "sm_89" } do

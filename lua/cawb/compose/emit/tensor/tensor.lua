@@ -2,12 +2,13 @@
 -- and `mma`, those of every tensor core since Ampere. Each factor is packed once as pairs of 16-bit halves; a factor made of
 -- parameters alone before the first call. Then one kernel multiplies and computes the epilogue.
 --
--- Packing notes lost bits that may count in a sum without large terms (count_lost, parts/tensor.cuh). Then there are three ways:
+-- Packing notes lost bits that may count in a sum without large terms (count_lost, parts/tensor.cuh). Then there are these ways:
 --   again   a large product looks at each result. Lost bits count in results that are small beside the largest of their row and
 --           column; these are computed again in float32
 --   full    if such results are many, or most rows lose bits, further kernels do all of it in three bfloat16 parts, which keep
 --           every bit of a float32
---   plain   otherwise, and where a number is infinite, it is done without tensor cores
+--   wide    otherwise the kernel that finds it splits factors into three parts on their way, where no factor is of parameters
+--   plain   what remains is done without tensor cores: where a number is infinite, or factors are of parameters
 --
 -- A geometry describes the product. kernel_matrix.lua or kernel_conv.lua makes it:
 --   what            in words
@@ -30,6 +31,7 @@
 --   hidden          { c = function(rows, columns, row, column) -> C: whether `write` shows nothing of so many rows and columns from
 --                   there on, is = the same of numbers }
 --   again, full     whether it is large enough for these kernels
+--   wide            whether numbers of too wide a range are split on the way where there are no kernels for them: no factor is of parameters
 --   chip            that it is for
 --   dtype           of both factors, where they are numbers of 16 bits as they are (sixteen.lua)
 --   streamed        bytes of results from which on sums of one step are written past the caches, if not the default
@@ -45,6 +47,8 @@ local tiles = require "cawb.compose.emit.tensor.tiles"
 local M = {}
 
 local ceil, joined = template.ceil, pack.joined
+
+local WIDE = { columns = 64, bytes = 3 * 80 * (128 + 64) }      -- of a tile whose factors are split on the way
 
 local FACTORS = ", const unsigned char *__restrict__ a, const float *__restrict__ a_scales, const unsigned char *__restrict__ b, "
   .. "const float *__restrict__ b_scales, const int *__restrict__ a_wide, const int *__restrict__ b_wide"
@@ -72,11 +76,13 @@ local function divide(h, left, right)
   h.RANGES = "const int *__restrict__ a_wide, const int *__restrict__ b_wide, "
   h.WIDE = ("too_wide(a_wide, %d, b_wide, %d)"):format(left.most, right.most)
   h.VAST = ("a_wide[4] > %d || b_wide[4] > %d"):format(left.vast, right.vast)
-  h.PLAIN = h.CHECK and beyond or beyond .. " || " .. h.WIDE
+  h.WIDELY = not h.CHECK and h.WIDEBYTES and h.WIDE or nil
+  h.PLAIN = (h.CHECK or h.WIDELY) and beyond or beyond .. " || " .. h.WIDE
   h.OTHER = h.PLAIN
-  h.DONE = h.CHECK and not h.is_full and ("%s || %s"):format(h.PLAIN, h.VAST) or h.PLAIN       -- there are no parts of sums
+  local apart = h.CHECK and not h.is_full and h.VAST or h.WIDELY                              -- there are no parts of sums
+  h.DONE = apart and ("%s || %s"):format(h.PLAIN, apart) or h.PLAIN
   h.NOTFULL = ("%s || *many <= %d"):format(beyond, h.AGAIN)
-  h.PLAINLY = h.is_full and "what is infinite, or nearly" or "what is infinite, and numbers of too wide a range"
+  h.PLAINLY = (h.is_full or h.WIDEBYTES) and "what is infinite, or nearly" or "what is infinite, and numbers of too wide a range"
 end
 
 -- Results that may be computed again before it is better to compute all: one in 2048, and a place for each.
@@ -115,6 +121,13 @@ function M.loop_text(own, h)
   return template.fill("tensor/templates/" .. h.loop, own, h)
 end
 
+-- The function of sums in parts that are split on the way: an epilogue of 64 columns a tile, of four warps beside each other.
+local function wide_text(own, geometry, h)
+  local w = setmetatable({ loop = "mma", TILEN = WIDE.columns, EACH = 4, STAGED = false, SPLIT = false }, { __index = h })
+  epilogue.holes(w, geometry, own)
+  return template.fill("tensor/templates/wide", own, w)
+end
+
 local function text_of(kernel, geometry, h, f)
   local after, own = epilogue.pair(kernel, geometry, h.is_streaming), { name = kernel.name }
   local one, other = pack.reads_one(kernel, after, geometry, geometry.left), pack.reads_one(kernel, after, geometry, geometry.right)
@@ -126,6 +139,7 @@ local function text_of(kernel, geometry, h, f)
   epilogue.holes(h, geometry, own)
   add "tiles"
   add "plain"
+  if h.WIDEBYTES then texts[#texts + 1] = wide_text(own, geometry, h) end
   texts[#texts + 1] = M.loop_text(own, h)
   if f then
     epilogue.holes(f, geometry, own)
@@ -263,10 +277,11 @@ function M.kernels(kernel, geometry, loop)
   h.is_full = geometry.full and full_holes(h) ~= nil
   sized(h)
   h.CHECK = geometry.full or geometry.again or nil
+  h.WIDEBYTES = geometry.wide and not h.is_full and WIDE.bytes or nil
   local left, right, packed, steps = packing(kernel, geometry, octets_of(h), h.is_full and pack.checked or pack.halves)
   local text, launches, headers = multiplying(kernel, geometry, h, left, right)
   return M.made(geometry, h, packed, text, headers, { left, right }, joined(steps, launches), ("float32 by %s products of fp16 pairs"):format(h.PRODUCTS),
-    { "tensor", loop == "mma" and "tensor_mma" or "tensor_group", loop == "mma" and h.is_full and "tensor_attend" or nil })
+    { "tensor", loop == "wgmma" and "tensor_group" or "tensor_mma", "tensor_mma", table.unpack((h.WIDEBYTES or loop == "mma" and h.is_full) and { "tensor_attend", "tensor_parts" } or {}) })
 end
 
 return M

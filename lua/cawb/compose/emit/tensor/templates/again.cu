@@ -10,8 +10,13 @@ $else
   if (is_beyond(a_wide, b_wide)) return;
 $end
   if (*many > $AGAIN) {
+$if WIDEBYTES
+    __shared__ __align__(128) unsigned char memory[$WIDEBYTES];
+    $NAME_wide($PASS, memory);
+$else
     __shared__ float a[16][68], b[16][68];
     $NAME_plain($PASS, a, b);
+$end
     return;
   }
   const int lane = threadIdx.x % 32, pairs = ($N + 1) / 2;

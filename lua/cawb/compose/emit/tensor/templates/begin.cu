@@ -4,6 +4,12 @@ $if FIRST
     return;
   }
 $end
+$if WIDELY
+  if ($WIDELY) {
+    $NAME_wide($PASS, stages);
+    return;
+  }
+$end
 $if CHECK
   if ($VAST) {                                                               // three parts of bfloat16 will do it
     if (blockIdx.x == 0 && threadIdx.x == 0) *many = $AGAIN + 1;

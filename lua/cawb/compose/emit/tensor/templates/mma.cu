@@ -62,7 +62,8 @@ static __device__ __forceinline__ void $LOOP_multiply(float (&sum)[2][$LOOP_EACH
 
 extern "C" __global__ void __launch_bounds__(256)
 $LOOP($PARAMETERS$FACTORS) {
-  extern __shared__ __align__(128) unsigned char stages[];
+  extern __shared__ __align__(128) unsigned char slots[];
+  unsigned char *const stages = slots;
 $BEGIN
   const int t = threadIdx.x, down = t / 32 % 4 * 32, across = t / 128 * ($TILEN / 2), line = down + t % 32 / 4;
   const unsigned own = shared_address(stages);
