@@ -5,17 +5,8 @@
 
 enum { $NAME_QUERIES = $KBLOCKS * $ROWS * 128, $NAME_KEYS = $KBLOCKS * $KEYS * 128, $NAME_VALUES = $VBLOCKS * $KEYS * 128 };
 
-static __device__ __forceinline__ bool $NAME_is_hidden(int first, int step) { return $HIDDEN; }
+$STEPSTEXT
 static __device__ __forceinline__ bool $NAME_hides(int first, int step) { return $HIDDENGROUP; }
-static __device__ __forceinline__ bool $NAME_is_open(int first, int step) { return $OPEN; }
-
-// The first step from this one on that has scores.
-static __device__ __forceinline__ int $NAME_next(int first, int step) {
-$if HIDES
-  while (step < $STEPS && $NAME_is_hidden(first, step)) step++;
-$end
-  return step;
-}
 
 // Whether no step from `after` on has scores for a group's queries: those that have some are neighbours.
 static __device__ __forceinline__ bool $NAME_ends(int first, int step, int after) {
@@ -39,20 +30,9 @@ $end
   return i < $ITEMS;
 }
 
-// d (+)= queries x keys, 16 products of a sum, and d += weights x values, 16 weights of a row.
-static __device__ __forceinline__ void $NAME_multiply(float (&d)[$KEYS / 2], unsigned long long a, unsigned long long b, int keep) {
-  asm volatile("{ .reg .pred p;\n setp.ne.b32 p, %$SKEEP, 0;\n"
-    "wgmma.mma_async.sync.aligned.m64n$KEYSk16.f32.$TYPE.$TYPE {$SREGISTERS}, %$SA, %$SB, p, 1, 1, 0, 0; }"
-    : $SOUTPUTS
-    : "l"(a), "l"(b), "r"(keep));
-}
-
-static __device__ __forceinline__ void $NAME_add(float (&d)[$VN / 2], const unsigned (&a)[4], unsigned long long b) {
-  asm volatile("wgmma.mma_async.sync.aligned.m64n$VNk16.f32.$TYPE.$TYPE {$VREGISTERS}, {%$VA, %$VA1, %$VA2, %$VA3}, %$VB, 1, 1, 1, 1;"
-    : $VOUTPUTS
-    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-}
-
+// Queries x keys, 16 products of a sum; weights x values, 16 weights of a row.
+$ASKINSTRUCTION
+$ANSWERINSTRUCTION
 static __device__ __forceinline__ void $NAME_ask(float (&s)[$KEYS / 2], unsigned queries, unsigned keys) {
   hold(s);
   products_begin();
@@ -67,7 +47,7 @@ static __device__ __forceinline__ void $NAME_answer(float (&sum)[$VN / 2], unsig
   hold(weights);
   products_begin();
 #pragma unroll
-  for (int k = 0; k < $KEYS / 16; k++) $NAME_add(sum, weights[k], columns_descriptor(values, $KEYS * 128) + k * 128);
+  for (int k = 0; k < $KEYS / 16; k++) $NAME_add(sum, weights[k], columns_descriptor(values, $KEYS * 128) + k * 128, 1);
   products_end();
 }
 
@@ -75,14 +55,7 @@ static __device__ __forceinline__ void $NAME_answer(float (&sum)[$VN / 2], unsig
 // so; `vast`: a power's rounding error is no longer small, so differences are taken first.
 static __device__ __forceinline__ bool $NAME_weigh($PARAMETERS, float (&s)[$KEYS / 2], float (&most)[2], float (&total)[2], float (&less)[2], bool &vast, int z,
                                                    int first, int step) {
-  const int lane = threadIdx.x % 32;
-  if (!$NAME_is_open(first, step)) {
-#pragma unroll
-    for (int i = 0; i < $KEYS / 2; i++) {
-      const int row = first + threadIdx.x / 32 % 4 * 16 + lane / 4 + i / 2 % 2 * 8, column = $KEYS * step + i / 4 * 8 + lane % 4 * 2 + i % 2;
-      s[i] = (unsigned)row < $M && column < $N ? $score(z, row, column, s[i]) : -INFINITY;
-    }
-  }
+  if (!$NAME_is_open(first, step)) $mask(s, z, first + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4, step);
   float top[2];
   bool rises = false;
 #pragma unroll
@@ -256,7 +229,7 @@ $if HIDES
       }
     }
 $end
-$SUMS  }
+$RESULTS  }
 $if TURNS
   if (group == 0) turn_wait(1);                         // what the last group's last turn left
 $end

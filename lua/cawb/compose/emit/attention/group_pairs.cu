@@ -7,31 +7,10 @@
 enum { $NAME_OF_QUERIES = $ROWS * $DPAD * 2, $NAME_OF_KEYS = $KEYS * $DPAD * 2, $NAME_OF_VALUES = $KEYS * $VPAD * 2,
        $NAME_OF_STAGE = 2 * ($NAME_OF_KEYS + $NAME_OF_VALUES) };
 
-static __device__ __forceinline__ bool $NAME_is_hidden(int first, int step) { return $HIDDEN; }
-static __device__ __forceinline__ bool $NAME_is_open(int first, int step) { return $OPEN; }
-
-static __device__ __forceinline__ int $NAME_next(int first, int step) {
-$if HIDES
-  while (step < $STEPS && $NAME_is_hidden(first, step)) step++;
-$end
-  return step;
-}
-
-// d (+)= queries x keys, and weights x values, 16 products of a sum.
-static __device__ __forceinline__ void $NAME_multiply(float (&d)[$KEYS / 2], unsigned long long a, unsigned long long b, int keep) {
-  asm volatile("{ .reg .pred p;\n setp.ne.b32 p, %$SKEEP, 0;\n"
-    "wgmma.mma_async.sync.aligned.m64n$KEYSk16.f32.f16.f16 {$SREGISTERS}, %$SA, %$SB, p, 1, 1, 0, 0; }"
-    : $SOUTPUTS
-    : "l"(a), "l"(b), "r"(keep));
-}
-
-static __device__ __forceinline__ void $NAME_add(float (&d)[$VN / 2], const unsigned (&a)[4], unsigned long long b, int keep) {
-  asm volatile("{ .reg .pred p;\n setp.ne.b32 p, %$VKEEP, 0;\n"
-    "wgmma.mma_async.sync.aligned.m64n$VNk16.f32.f16.f16 {$VREGISTERS}, {%$VA, %$VA1, %$VA2, %$VA3}, %$VB, p, 1, 1, 1; }"
-    : $VOUTPUTS
-    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(keep));
-}
-
+$STEPSTEXT
+// Queries x keys, and weights x values, 16 products of a sum.
+$ASKINSTRUCTION
+$ANSWERINSTRUCTION
 static __device__ __forceinline__ void $NAME_ask(float (&s)[$KEYS / 2], unsigned queries, unsigned keys) {
   hold(s);
   products_begin();
@@ -61,14 +40,7 @@ static __device__ __forceinline__ void $NAME_answer(float (&part)[$VN / 2], unsi
 // with, if it says so.
 static __device__ __forceinline__ bool $NAME_weigh($PARAMETERS, float (&s)[$KEYS / 2], float (&most)[2], float (&total)[2], float (&less)[2], const float (&unit)[2],
                                                    float of_keys, int &past, int z, int first, int step) {
-  const int lane = threadIdx.x % 32;
-  if (!$NAME_is_open(first, step)) {
-#pragma unroll
-    for (int i = 0; i < $KEYS / 2; i++) {
-      const int row = first + threadIdx.x / 32 % 4 * 16 + lane / 4 + i / 2 % 2 * 8, column = $KEYS * step + i / 4 * 8 + lane % 4 * 2 + i % 2;
-      s[i] = row < $M && column < $N ? $score(z, row, column, s[i]) : -INFINITY;
-    }
-  }
+  if (!$NAME_is_open(first, step)) $mask(s, z, first + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4, step);
   float top[2], scale[2];
   bool rises = false;
 #pragma unroll
@@ -239,4 +211,4 @@ $end
   past = *(volatile int *)&is_past;
   if (threadIdx.x == 128) rest[z * $DOWN + down] = past;
   if (past) return;
-$SUMS}
+$RESULTS}

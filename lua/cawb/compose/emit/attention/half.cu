@@ -5,14 +5,7 @@
 enum { $NAME_PITCH = $DPAD * 2 + 16, $NAME_PITCHV = $VPAD * 2 + 16, $NAME_STAGE = $KEYS * ($NAME_PITCH + $NAME_PITCHV),
        $NAME_VALUES = $KEYS * $NAME_PITCH, $NAME_STAGES = $ROWS * $NAME_PITCH };
 
-// The first step from this one on that has scores.
-static __device__ __forceinline__ int $NAME_next(int first, int step) {
-$if HIDES
-  while (step < $STEPS && ($HIDDEN)) step++;
-$end
-  return step;
-}
-
+$STEPSTEXT
 // Keys and values of a step.
 static __device__ __forceinline__ void $NAME_bring($PARAMETERS, unsigned char *to, int z, int step) {
 $if NEARK
@@ -113,15 +106,9 @@ $end
       }
     }
 #undef $NAME_A
-    if (!($OPEN)) {
+    if (!$NAME_is_open(first, step)) {
 #pragma unroll
-      for (int m = 0; m < $TILES; m++)
-#pragma unroll
-        for (int i = 0; i < $KEYS / 2; i++) {
-          const int row = first + (warp * $TILES + m) * 16 + lane / 4 + i / 2 % 2 * 8, column = $KEYS * step + i / 4 * 8 + lane % 4 * 2 + i % 2;
-          float &one = s[m][i / 4][i % 4];
-          one = row < $M && column < $N ? $score(z, row, column, one) : -INFINITY;
-        }
+      for (int m = 0; m < $TILES; m++) $mask(&s[m][0][0], z, first + (warp * $TILES + m) * 16 + lane / 4, step);
     }
     float top[$TILES][2];
     bool rises = false;
@@ -188,7 +175,7 @@ $if HIDES
   // A weight of zero times infinity is NaN: one that no query of this block sees counts all the same.
   int past = 0;
   for (int step = 0; step < $STEPS; step++)
-    if ($HIDDEN) past |= $NAME_look($PASS, z, step);
+    if ($NAME_is_hidden(first, step)) past |= $NAME_look($PASS, z, step);
   if (__syncthreads_or(past)) {
     $NAME_plain($PASS, z, first);
     return;

@@ -1,17 +1,13 @@
 -- half: attention of float16 and bfloat16 in one kernel. Both products run on tensor cores as the numbers are, sums are
 -- float32. Rows of 16-byte pieces are copied to shared memory without passing through registers.
 
+local arithmetic = require "cawb.compose.emit.tensor.instruction"
 local attend = require "cawb.compose.emit.attention.text"
 local types = require "cawb.torch.types"
 
 local M = {}
 
 local WIDEST = 128                    -- columns with which a warp takes 32 queries: each of keys and values is read for twice as many
-
-local words = {
-  float16 = { MULTIPLY = "multiply_16", TWO = "two_halves", BFLOAT = "false" },
-  bfloat16 = { MULTIPLY = "multiply_narrow", TWO = "two_narrow", BFLOAT = "true" },
-}
 
 -- Queries of a block: 128, unless there are few of them, or few blocks.
 local function queries_of(d)
@@ -22,7 +18,7 @@ local function holes(d, queries, keys, most)
   local tiles = queries == 128 and math.max(d.k, d.v) <= WIDEST and 2 or 1
   local h = attend.holes(d, queries, queries // (16 * tiles) * 32, keys)
   h.TILES, h.KEYS = tiles, keys
-  for name, word in pairs(words[d.dtype]) do h[name] = word end
+  for name, word in pairs(arithmetic.words[d.dtype]) do h[name] = word end
   h.NEARQ, h.NEARK, h.NEARV = d.query8, d.key8, d.value8
   h.HELD = tiles * h.DPAD <= 128
   h.POWER = types.literal((d.scale or 1) / math.log(2), "float32")

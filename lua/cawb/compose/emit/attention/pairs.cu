@@ -6,13 +6,7 @@
 enum { $NAME_OF_PITCH = $DPAD * 2 + 16, $NAME_OF_PITCHV = $VPAD * 2 + 16, $NAME_OF_QUERIES = $ROWS * $NAME_OF_PITCH, $NAME_OF_LOWKEYS = $KEYS * $NAME_OF_PITCH,
        $NAME_OF_VALUES = 2 * $KEYS * $NAME_OF_PITCH, $NAME_OF_LOWVALUES = $KEYS * $NAME_OF_PITCHV, $NAME_OF_STAGE = 2 * $KEYS * ($NAME_OF_PITCH + $NAME_OF_PITCHV) };
 
-static __device__ __forceinline__ bool $NAME_is_hidden(int first, int step) { return $HIDDEN; }
-
-static __device__ __forceinline__ int $NAME_next(int first, int step) {
-  while (step < $STEPS && $NAME_is_hidden(first, step)) step++;
-  return step;
-}
-
+$STEPSTEXT
 // The parts of a step.
 static __device__ __forceinline__ void $NAME_fetch(unsigned to, const unsigned char *from) {
   bring<$THREADS, 2 * $KEYS, $DPAD / 8, $NAME_OF_PITCH>(to, [&](int row, int eight, bool &) { return from + row * $DPAD * 2 + eight * 16; });
@@ -90,15 +84,9 @@ $NAME_pairs($PARAMETERS, const unsigned char *__restrict__ parts, const float *_
             }
         }
       }
-    if (!($OPEN)) {
+    if (!$NAME_is_open(first, step)) {
 #pragma unroll
-      for (int m = 0; m < $TILES; m++)
-#pragma unroll
-        for (int i = 0; i < $KEYS / 2; i++) {
-          const int row = first + (warp * $TILES + m) * 16 + lane / 4 + i / 2 % 2 * 8, column = $KEYS * step + i / 4 * 8 + lane % 4 * 2 + i % 2;
-          float &one = s[m][i / 4][i % 4];
-          one = row < $M && column < $N ? $score(z, row, column, one) : -INFINITY;
-        }
+      for (int m = 0; m < $TILES; m++) $mask(&s[m][0][0], z, first + (warp * $TILES + m) * 16 + lane / 4, step);
     }
     float top[$TILES][2], scale[$TILES][2];
     bool rises = false;

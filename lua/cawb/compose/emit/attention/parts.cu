@@ -121,22 +121,4 @@ $end
     }
     $NAME_gather(sum, s, scale, own + $NAME_VALUES);
   }
-#pragma unroll
-  for (int half = 0; half < 2; half++) {
-    const int row = first + warp * 16 + lane / 4 + 8 * half;
-    const float all = sum_of_row(total[half]);
-    const bool empty = $EMPTY(all);
-    if (row >= $M) continue;
-#pragma unroll
-    for (int j = 0; j < $VPAD / 8; j++) {
-      const int column = 8 * j + lane % 4 * 2;
-      const float left = empty ? 0.0f : sum[j][half * 2] / all, right = empty ? 0.0f : sum[j][half * 2 + 1] / all;
-$if PAIRS
-      if (column < $V) $put2(z, row, column / 2, left, right);
-$else
-      if (column < $V) $put(z, row, column, left);
-      if (column + 1 < $V) $put(z, row, column + 1, right);
-$end
-    }
-  }
-}
+$RESULTS}

@@ -65,12 +65,21 @@ local function functions(d)
   return list
 end
 
+-- C of a thread's rows in the end: of a warp with several times 16 queries, of one of a warpgroup, and of one with 16.
+local ends = {
+  warp = { ENDROW = "first + (warp * TILES + m) * 16", ENDTOTAL = "total[m]", ENDLEFT = "sum[m][j][half * 2]", ENDRIGHT = "sum[m][j][half * 2 + 1]" },
+  group = { ENDROW = "first + 64 * group + threadIdx.x / 32 % 4 * 16", ENDTOTAL = "total", ENDLEFT = "sum[4 * j + half * 2]", ENDRIGHT = "sum[4 * j + half * 2 + 1]" },
+  parts = { ENDROW = "first + warp * 16", ENDTOTAL = "total", ENDLEFT = "sum[j][half * 2]", ENDRIGHT = "sum[j][half * 2 + 1]" },
+}
+
 --- The kernels of these templates, in order, with their holes filled: `how` in words, `needs` of parts; `behind` is text that follows
 --- theirs. `body` is the text without its access functions.
 function M.made(d, h, templates, how, needs, behind)
   local texts = {}
-  if h.TILES then h.RESULTS = template.fill("attention/results", d, h) end
-  if h.GROUPS then h.SUMS = template.fill("attention/sums", d, h) end
+  for name, text in pairs(ends[h.TILES and "warp" or h.GROUPS and "group" or "parts"]) do h[name] = text:gsub("TILES", h.TILES or "") end
+  h.ENDEACH = (h.VN or h.VPAD) // 8
+  h.RESULTS = template.fill("attention/results", d, h)
+  h.STEPSTEXT = h.KEYS and template.fill("attention/steps", d, h) or nil
   for k, name in ipairs(templates) do texts[k] = template.fill(name, d, h) end
   texts[#texts + 1] = behind
   local body = table.concat(texts, "\n")

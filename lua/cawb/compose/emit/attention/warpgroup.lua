@@ -1,6 +1,7 @@
 -- attention/warpgroup: attention of float16 and bfloat16 by Hopper's products of warpgroups, where rows lie in 16 bytes (the way of
 -- Shah et al. 2024): a group of warps brings tiles, two or three more work on 64 queries each, in turns.
 
+local arithmetic = require "cawb.compose.emit.tensor.instruction"
 local attend = require "cawb.compose.emit.attention.text"
 local template = require "cawb.compose.emit.template"
 local types = require "cawb.torch.types"
@@ -8,27 +9,14 @@ local types = require "cawb.torch.types"
 local M = {}
 
 local ceil = template.ceil
-local words = { float16 = { TYPE = "f16", TWO = "two_halves", BFLOAT = "false" }, bfloat16 = { TYPE = "bf16", TWO = "two_narrow", BFLOAT = "true" } }
 local registers = { [2] = { FEW = 40, MANY = 232 }, [3] = { FEW = 32, MANY = 160 } }      -- of a thread that brings, and of others, by groups
 
--- Holes of an instruction with so many sums a thread, whose names begin with this letter.
-local function operands(h, letter, sums)
-  local names, outputs = {}, {}
-  for j = 0, sums - 1 do
-    names[j + 1], outputs[j + 1] = "%" .. j, ('"+f"(d[%d])'):format(j)
-  end
-  h[letter .. "REGISTERS"], h[letter .. "OUTPUTS"] = table.concat(names, ", "), table.concat(outputs, ", ")
-  h[letter .. "A"] = sums
-end
-
---- Holes of both instructions, and of the weights, for h.KEYS keys a step.
-function M.instructions(h, d)
+--- Holes of both instructions, of numbers of a type, and of the weights, for h.KEYS keys a step.
+function M.instructions(h, d, type)
   h.POWER = types.literal((d.scale or 1) / math.log(2), "float32")
   h.OPEN = d.open and ("%d * (step + 1) <= %d%s"):format(h.KEYS, d.n, d.open(64, h.KEYS)) or "false"
-  operands(h, "S", h.KEYS // 2)
-  operands(h, "V", h.VN // 2)
-  h.SB, h.SKEEP = h.SA + 1, h.SA + 2
-  h.VA1, h.VA2, h.VA3, h.VB, h.VKEEP = h.VA + 1, h.VA + 2, h.VA + 3, h.VA + 4, h.VA + 5
+  h.ASKINSTRUCTION = arithmetic.group(d.name .. "_multiply", h.KEYS, type, { 0, 0 })
+  h.ANSWERINSTRUCTION = arithmetic.group(d.name .. "_add", h.VN, type, { 0, 1 }, true)
 end
 
 local function bytes(h, rows, keys, stages) return 128 * (h.KBLOCKS * rows + stages * keys * (h.KBLOCKS + h.VBLOCKS)) end
@@ -43,11 +31,11 @@ end
 local function holes(d, rows, keys, most, how)
   local groups = rows // 64
   local h = attend.holes(d, rows, 128 * (groups + 1), keys)
-  for _, set in ipairs { words[d.dtype], registers[groups] } do
+  for _, set in ipairs { arithmetic.words[d.dtype], registers[groups] } do
     for name, word in pairs(set) do h[name] = word end
   end
   h.GROUPS, h.KEYS, h.VN, h.KSTEPS, h.KBLOCKS, h.VBLOCKS = groups, keys, h.VPAD, h.DPAD // 16, ceil(d.k, 64), ceil(d.v, 64)
-  M.instructions(h, d)
+  M.instructions(h, d, h.TYPE)
   h.TURNS = how.turns ~= false
   h.STAGES = how.stages or stages_of(h, rows, keys, most)
   h.HIDDENGROUP = d.hidden and d.hidden(64, keys) or "false"

@@ -19,7 +19,7 @@ local function holes(d, most, how)
   local h = attend.holes(d, ROWS, 384, keys)
   h.GROUPS, h.KEYS, h.VN, h.KSTEPS, h.SWIZZLED = 2, keys, h.VPAD, h.DPAD // 16, true
   h.DPAD, h.VPAD = ceil(d.k, 64) * 64, ceil(d.v, 64) * 64
-  attend_group.instructions(h, d)
+  attend_group.instructions(h, d, "f16")
   h.TURNS = how.turns ~= false
   h.FOURQ, h.FOURK = attend_pairs.four(d, "query", d.k, "v[i]", "first + row"), attend_pairs.four(d, "key", d.k, "k[i]", "row")
   h.FOURV = attend_pairs.four(d, "value", d.v, "v[i]", "row")

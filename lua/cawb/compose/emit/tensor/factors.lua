@@ -9,10 +9,6 @@ local M = {}
 
 local EIGHT = 8                       -- numbers of 16 bytes
 
---- By type: the instruction's word, C that makes one word of two floats, C that multiplies (mma.sync).
-M.words = { float16 = { TYPE = "f16", TWO = "two_halves", MULTIPLY = "multiply_16" },
-            bfloat16 = { TYPE = "bf16", TWO = "two_narrow", MULTIPLY = "multiply_narrow" } }
-
 -- Where a factor's number lies at z, row and k, with its tensor; nil where it is computed.
 local function place_of(kernel, geometry, factor)
   local body, found = expression.new(kernel), nil

@@ -4,6 +4,10 @@
 
 local M = {}
 
+--- By type: the instruction's word, C that makes one word of two floats, C that multiplies (mma.sync), whether it is bfloat16.
+M.words = { float16 = { TYPE = "f16", TWO = "two_halves", MULTIPLY = "multiply_16", BFLOAT = "false" },
+            bfloat16 = { TYPE = "bf16", TWO = "two_narrow", MULTIPLY = "multiply_narrow", BFLOAT = "true" } }
+
 local ONE, FOUR = "unsigned long long a", "const unsigned (&a)[4]"
 
 local GROUP = [[

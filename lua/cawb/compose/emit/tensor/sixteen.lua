@@ -4,6 +4,7 @@
 --   eight           whether `write` takes eight neighbouring columns' results, too
 -- The loop `wgmma` is Hopper's, `mma` that of every tensor core since Ampere.
 
+local arithmetic = require "cawb.compose.emit.tensor.instruction"
 local epilogue = require "cawb.compose.emit.tensor.epilogue"
 local factors = require "cawb.compose.emit.tensor.factors"
 local grid = require "cawb.compose.emit.tensor.grid"
@@ -88,7 +89,7 @@ local function stages(h)
 end
 
 local function holes(kernel, g, loop, arrival)
-  local right, word = arrival.right, factors.words[g.dtype]
+  local right, word = arrival.right, arithmetic.words[g.dtype]
   local tile, parts = tiles.cut_sixteen(g, loop, grid.longest(g), not right.along)
   local h = grid.holes(kernel, g, loop, tile, parts, 2)
   h.TYPE, h.MULTIPLY, h.RANGES, h.PARTS, h.TERMS, h.PRODUCTS, h.INTO, h.BEGINS = word.TYPE, word.MULTIPLY, "", 1, pack.CHUNK, "one", "sum", "step > tile.first || "
@@ -120,7 +121,7 @@ local function packing(kernel, g, h, arrival)
   for _, side in ipairs { { "left", "A", "a", ceil(h.REACH, 8) }, { "right", "B", "b", h.ACROSS * h.TILEN // 8 } } do
     local name, letter, own, octets = table.unpack(side)
     if arrival[name].packed then
-      local made = pack.kernel(kernel, g, name, octets, pack.whole(factors.words[g.dtype].TWO, name == "right" and h.SPREADS))
+      local made = pack.kernel(kernel, g, name, octets, pack.whole(arithmetic.words[g.dtype].TWO, name == "right" and h.SPREADS))
       made.launch.prepare = made.parameters_alone
       texts[#texts + 1], steps[#steps + 1], packed[#packed + 1], all[#all + 1] = made.text, made.launch, made.packed, made
       h.FACTORS, h.PASSFACTORS = h.FACTORS .. (", const unsigned char *__restrict__ %s"):format(own), h.PASSFACTORS .. ", " .. own
