@@ -275,6 +275,7 @@ end
 function M.kernels(kernel, geometry, loop)
   local h = holes(kernel, geometry, loop)
   h.is_full = geometry.full and full_holes(h) ~= nil
+  h.FULL = h.is_full or nil
   sized(h)
   h.CHECK = geometry.full or geometry.again or nil
   h.WIDEBYTES = geometry.wide and not h.is_full and WIDE.bytes or nil
