@@ -278,10 +278,10 @@ local function lanes_of(tiles) return tiles <= 4 and 8 or tiles <= 8 and 4 or 2 
 
 -- Holes where parts of sums over the results are asked for (box_partial.cu), and where not.
 local function add_parts(h, d, t)
-  h.SUMMED, h.MORE = d.summed and true or nil, ""
+  h.SUMMED, h.MORE, h.ATONCE = d.summed and true or nil, "", 8
   h.FIRSTPASS = ("redo == 2 ? %d : 0"):format(h.LINES * t.passes)
   if not d.summed then return end
-  h.MORE, h.FIRSTPASS = ", float *__restrict__ parts", "0"
+  h.MORE, h.FIRSTPASS, h.ATONCE = ", float *__restrict__ parts", "0", 4
   h.LANES, h.SQUARES = lanes_of(t.tiles), d.squares or nil
   h.PACKS = ROWS // 4 // h.LANES
   h.PACK = ("%d * lane + (k + %d * lane) %% %d"):format(h.PACKS, 8 // h.LANES, h.PACKS)

@@ -67,12 +67,10 @@ local function of_neighbours(h, d, t)
   if d.window[3] % t.near ~= 0 then h.PUTONE = "beyond |= v[k][j] != v[k][j];" end
 end
 
-local function products_of(h, d)
+-- The products of steps, the small ones first, as C.
+local function products_of(h, line)
   local lines = {}
-  for n, pair in ipairs(arithmetic.pairs_of[h.FOURTH and "four" or "three"]) do
-    lines[n] = ("#pragma unroll\n  for (int s = 0; s < COUNT; s++) %s_multiply(part, %s[s], %s_place(b, step + s) + %d, %s);")
-      :format(d.name, pair[1] == 1 and "low" or "high", d.name, pair[2] * h.WIDE * 8, n == 1 and "s > 0" or "1")
-  end
+  for n, pair in ipairs(arithmetic.pairs_of[h.FOURTH and "four" or "three"]) do lines[n] = line(pair[1] == 1 and "low" or "high", pair[2], n == 1) end
   return table.concat(lines, "\n")
 end
 
@@ -80,7 +78,10 @@ local function of_group(h, d, t)
   h.NEXT, h.WIDE, h.DOUBLE = 8, t.tiles * 8, t.tiles * 8 <= DOUBLED or nil
   h.ACROSS = h.DOUBLE and 2 * h.WIDE or h.WIDE
   h.SUMS, h.PART1 = h.ACROSS // 2, h.DOUBLE and ("part[%d + j] + part[j]"):format(h.WIDE // 2) or "part[j]"
-  h.PRODUCTS = products_of(h, d)
+  h.PRODUCTS = products_of(h, function(left, right, is_first)
+    return ("#pragma unroll\n  for (int s = 0; s < COUNT; s++) %s_multiply(part, %s[s], %s_place(b, step + s) + %d, %s);")
+      :format(d.name, left, d.name, right * h.WIDE * 8, is_first and "s > 0" or "1")
+  end)
   h.INSTRUCTION = arithmetic.group(d.name .. "_multiply", h.ACROSS, "f16", { 0, 0 }, true)
   h.OFFSET = ("(at.x / 8 * %d + (tap[1] * %d + tap[2]) * %d + tap[3]) * 16"):format(h.PLACES, h.INH, h.INW)
   h.PUTONE, h.PUTALL = "", ("if (u < %d) %s_keep(box, u, v[k], e);"):format(h.UNITS, d.name)
@@ -92,6 +93,11 @@ local function of_group(h, d, t)
 end
 
 local function of_warps(h, d, t)
+  h.PRODUCTS = products_of(h, function(left, right)
+    local n, b = h.BESIDE, ("b[s %% %d][s / %d]"):format(h.BESIDE, h.BESIDE)
+    return ("#pragma unroll\n    for (int s = 0; s < %d * COUNT; s++) multiply_16(part[s %% %d], %s[s / %d], %s.%s, %s.%s);")
+      :format(n, n, left, n, b, right == 1 and "z" or "x", b, right == 1 and "w" or "y")
+  end)
   h.NEXT, h.KEPT, h.REST, h.PUTALL = 1, t.weights, "own[3] * 16", ""
   h.OFFSET = ("at.x * %d + (tap[1] * %d + tap[2]) * %d + tap[3]"):format(h.APART, h.INH, h.INW)
   h.PUTONE = ("if (u < %d) box[(u / %d * %d + j) * %d + u %% %d] = split_one(scaled(v[k][j], e));"):format(h.UNITS, h.PLACES, h.UNIT, h.APART, h.PLACES)

@@ -35,70 +35,51 @@ static __device__ __forceinline__ void $NAME_inside($PARAMETERS, int z, int n, i
   const int o = z * $EACH + column;
   $put((long long)n * $ALL + o, d, h, w, $VALUE);
 }
+
+// One sum without tensor cores: of a place of a box, by the taps of a set.
+static __device__ __forceinline__ float $NAME_plain($PARAMETERS, int z, $NAME_tile tile, int3 to, int set, int column) {
+  const int o = z * $EACH + column, *const tap = $NAME_taps[$NAME_sets[set][0]];
+  float sum = 0.0f;
+  for (int t = 0; t < $NAME_sets[set][1]; t++) {
+    const int *const by = tap + 4 * t;
+    const int d = (tile.d + to.x) * $STEPD + $FIRSTD + by[1], h = (tile.h + to.y) * $STEPH + $FIRSTH + by[2];
+    const int w = (tile.w + to.z) * $STEPW + $FIRSTW + by[3];
+    if (d < 0 || d >= $SIZED || h < 0 || h >= $SIZEH || w < 0 || w >= $SIZEW) continue;
+    float part = 0.0f;
+#pragma unroll $ATONCE
+    for (int c = 0; c < $CHANNELS; c++) {
+      const int2 at = { c, 0 };
+      part = fmaf($load(((long long)tile.n * $GROUPS + z) * $CHANNELS + c, d, h, w), $weight($OUTIN, by[0]), part);
+    }
+    sum += part;
+  }
+  return sum;
+}
+
+// Whether a place of a box reads one with a mark, by the taps of a set, which a warp's lanes share.
+static __device__ __forceinline__ bool $NAME_is_marked(int3 to, int set, const unsigned *marks) {
+  const int *const tap = $NAME_taps[$NAME_sets[set][0]];
+  bool is_marked = false;
+  RARE for (int t = threadIdx.x % 32; t < $NAME_sets[set][1]; t += 32) {
+    const int place = ((to.x * $STEPD + tap[4 * t + 1]) * $INH + to.y * $STEPH + tap[4 * t + 2]) * $INW + to.z * $STEPW + tap[4 * t + 3];
+    is_marked = is_marked || (marks[place / 32] >> place % 32 & 1);
+  }
+  return __any_sync(~0u, is_marked);
+}
+
 $if SUMMED
 $else
-
-// The same, where it lies inside.
-static __device__ __forceinline__ void $NAME_result($PARAMETERS, int z, int n, int column, int d, int h, int w, float sum) {
-  if (d < $LASTD && h < $LASTH && w < $LASTW && column < $EACH) $NAME_inside($PASS, z, n, column, d, h, w, sum);
-}
-
-// A box without tensor cores, where one of its numbers is infinite, or the weights lie too far apart for 16 bits.
-static __device__ __forceinline__ void $NAME_exact($PARAMETERS, int z, int cut, $NAME_tile tile) {
-  for (int i = threadIdx.x; i < $ROWS * $COLUMNS * $SETS; i += $THREADS) {
-    const int row = i % $ROWS, column = cut * $COLUMNS + i / $ROWS % $COLUMNS, set = i / ($ROWS * $COLUMNS), o = z * $EACH + column;
-    if (column >= $EACH) continue;
-    float sum = 0.0f;
-    for (int c = 0; c < $CHANNELS; c++) {
-      float part = 0.0f;
-      for (int t = $NAME_sets[set][0]; t < $NAME_sets[set][0] + $NAME_sets[set][1]; t++) {
-        const int *const tap = $NAME_taps[t];
-        const int d = (tile.d + row / ($BOXH * $BOXW)) * $STEPD + $FIRSTD + tap[1], h = (tile.h + row / $BOXW % $BOXH) * $STEPH + $FIRSTH + tap[2];
-        const int w = (tile.w + row % $BOXW) * $STEPW + $FIRSTW + tap[3];
-        if (d < 0 || d >= $SIZED || h < 0 || h >= $SIZEH || w < 0 || w >= $SIZEW) continue;
-        const int2 at = { c, 0 };
-        part = fmaf($load(((long long)tile.n * $GROUPS + z) * $CHANNELS + c, d, h, w), $weight($OUTIN, tap[0]), part);
-      }
-      sum += part;
-    }
-    const int *const rest = $NAME_sets[set] + 4;
-    $NAME_result($PASS, z, tile.n, column, (tile.d + row / ($BOXH * $BOXW)) * $OUTD + rest[0], (tile.h + row / $BOXW % $BOXH) * $OUTH + rest[1],
-                 (tile.w + row % $BOXW) * $OUTW + rest[2], sum);
-  }
-}
-
-// Those results of a box that read places with a mark, once more without tensor cores: a warp has one place, and its lanes the
-// columns, so that what they read is the same. Only the blocks with such places are late, and everybody waits for them.
-static __device__ __forceinline__ void $NAME_again($PARAMETERS, int z, int cut, $NAME_tile tile, const unsigned *marks) {
-  const int lane = threadIdx.x % 32;
+// Results of a box once more without tensor cores: all of them (`redo` is 2: a number is infinite, or the weights lie too far apart for 16
+// bits), or those that read places with a mark. A warp has one place, and its lanes the columns, so that what they read is the same. Only
+// the blocks with such places are late, and everybody waits for them.
+static __device__ __forceinline__ void $NAME_again($PARAMETERS, int z, int cut, $NAME_tile tile, int redo, const unsigned *marks) {
   for (int i = threadIdx.x / 32; i < $ROWS * $SETS; i += $THREADS / 32) {
-    const int row = i % $ROWS, taps = $NAME_sets[i / $ROWS][1];
+    const int row = i % $ROWS, set = i / $ROWS, *const rest = $NAME_sets[set] + 4;
     const int3 to = { row / ($BOXH * $BOXW), row / $BOXW % $BOXH, row % $BOXW };
-    const int *const tap = $NAME_taps[$NAME_sets[i / $ROWS][0]], *const rest = $NAME_sets[i / $ROWS] + 4;
-    bool is_marked = false;
-    for (int t = lane; t < taps; t += 32) {
-      const int place = ((to.x * $STEPD + tap[4 * t + 1]) * $INH + to.y * $STEPH + tap[4 * t + 2]) * $INW + to.z * $STEPW + tap[4 * t + 3];
-      is_marked = is_marked || (marks[place / 32] >> place % 32 & 1);
-    }
-    if (!__any_sync(~0u, is_marked)) continue;
-    for (int column = cut * $COLUMNS + lane; column < min($EACH, (cut + 1) * $COLUMNS); column += 32) {
-      const int o = z * $EACH + column;
-      float sum = 0.0f;
-      for (int t = 0; t < taps; t++) {
-        const int *const by = tap + 4 * t;
-        const int d = (tile.d + to.x) * $STEPD + $FIRSTD + by[1], h = (tile.h + to.y) * $STEPH + $FIRSTH + by[2];
-        const int w = (tile.w + to.z) * $STEPW + $FIRSTW + by[3];
-        if (d < 0 || d >= $SIZED || h < 0 || h >= $SIZEH || w < 0 || w >= $SIZEW) continue;
-        float part = 0.0f;
-#pragma unroll 8
-        for (int c = 0; c < $CHANNELS; c++) {
-          const int2 at = { c, 0 };
-          part = fmaf($load(((long long)tile.n * $GROUPS + z) * $CHANNELS + c, d, h, w), $weight($OUTIN, by[0]), part);
-        }
-        sum += part;
-      }
-      $NAME_result($PASS, z, tile.n, column, (tile.d + to.x) * $OUTD + rest[0], (tile.h + to.y) * $OUTH + rest[1], (tile.w + to.z) * $OUTW + rest[2], sum);
-    }
+    const int d = (tile.d + to.x) * $OUTD + rest[0], h = (tile.h + to.y) * $OUTH + rest[1], w = (tile.w + to.z) * $OUTW + rest[2];
+    if (!(redo == 2 || $NAME_is_marked(to, set, marks)) || d >= $LASTD || h >= $LASTH || w >= $LASTW) continue;
+    for (int column = cut * $COLUMNS + threadIdx.x % 32; column < min($EACH, (cut + 1) * $COLUMNS); column += 32)
+      $NAME_inside($PASS, z, tile.n, column, d, h, w, $NAME_plain($PASS, z, tile, to, set, column));
   }
 }
 
@@ -259,8 +240,7 @@ $end
     }
 $if SUMMED
 $else
-    if (redo == 2) $NAME_exact($PASS, z, cut % $CUTS, tile);
-    else if (redo) $NAME_again($PASS, z, cut % $CUTS, tile, marks);
+    if (redo) $NAME_again($PASS, z, cut % $CUTS, tile, redo, marks);
     __syncthreads();
 $end
   }

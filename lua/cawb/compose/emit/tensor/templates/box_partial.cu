@@ -8,31 +8,11 @@ static __device__ __forceinline__ bool $NAME_is_inside($NAME_tile tile, int row)
 // warp has a place, and each lane some of its columns.
 static __device__ __forceinline__ void $NAME_repair($PARAMETERS, int z, int cut, $NAME_tile tile, int redo, const unsigned *marks, int from,
                                                     float *stage) {
-  const int lane = threadIdx.x % 32, taps = $NAME_sets[0][1];
   RARE for (int row = threadIdx.x / 32; row < $ROWS; row += $THREADS / 32) {
     const int3 to = { row / ($BOXH * $BOXW), row / $BOXW % $BOXH, row % $BOXW };
-    bool is_marked = redo == 2;
-    RARE for (int t = lane; t < taps; t += 32) {
-      const int *const tap = $NAME_taps[t];
-      const int place = ((to.x * $STEPD + tap[1]) * $INH + to.y * $STEPH + tap[2]) * $INW + to.z * $STEPW + tap[3];
-      is_marked = is_marked || (marks[place / 32] >> place % 32 & 1);
-    }
-    if (!__any_sync(~0u, is_marked) || !$NAME_is_inside(tile, row)) continue;
-    RARE for (int own = lane; own < min($TILES * 8, $EACH - cut * $COLUMNS - from); own += 32) {
-      const int column = cut * $COLUMNS + from + own, o = z * $EACH + column;
-      float sum = 0.0f, part = 0.0f;
-#pragma unroll 4
-      for (int k = 0; k < $CHANNELS * taps; k++) {
-        const int c = k / taps, *const tap = $NAME_taps[k % taps];
-        const int d = (tile.d + to.x) * $STEPD + $FIRSTD + tap[1], h = (tile.h + to.y) * $STEPH + $FIRSTH + tap[2];
-        const int w = (tile.w + to.z) * $STEPW + $FIRSTW + tap[3];
-        const int2 at = { c, 0 };
-        if (d >= 0 && d < $SIZED && h >= 0 && h < $SIZEH && w >= 0 && w < $SIZEW)
-          part = fmaf($load(((long long)tile.n * $GROUPS + z) * $CHANNELS + c, d, h, w), $weight($OUTIN, tap[0]), part);
-        if (k % 16 == 15) sum += part, part = 0.0f;                            // short sums, as those of tensor cores
-      }
-      stage[own * $PITCH + row] = sum + part;
-    }
+    if (!(redo == 2 || $NAME_is_marked(to, 0, marks)) || !$NAME_is_inside(tile, row)) continue;
+    RARE for (int own = threadIdx.x % 32; own < min($TILES * 8, $EACH - cut * $COLUMNS - from); own += 32)
+      stage[own * $PITCH + row] = $NAME_plain($PASS, z, tile, to, 0, cut * $COLUMNS + from + own);
   }
   __syncthreads();
 }

@@ -18,28 +18,7 @@ static __device__ __forceinline__ void $NAME_steps(float (&sum)[$TILES][4], cons
     float part[$BESIDE][4] = {};
 #pragma unroll
     for (int s = 0; s < $BESIDE * COUNT; s++) b[s % $BESIDE][s / $BESIDE] = weights[(s / $BESIDE * ($COLUMNS / 8) + j + s % $BESIDE) * 32];
-$if FOURTH
-#pragma unroll
-    for (int s = 0; s < $BESIDE * COUNT; s++) {
-      const uint4 by = b[s % $BESIDE][s / $BESIDE];
-      multiply_16(part[s % $BESIDE], low[s / $BESIDE], by.z, by.w);
-    }
-$end
-#pragma unroll
-    for (int s = 0; s < $BESIDE * COUNT; s++) {
-      const uint4 by = b[s % $BESIDE][s / $BESIDE];
-      multiply_16(part[s % $BESIDE], low[s / $BESIDE], by.x, by.y);
-    }
-#pragma unroll
-    for (int s = 0; s < $BESIDE * COUNT; s++) {
-      const uint4 by = b[s % $BESIDE][s / $BESIDE];
-      multiply_16(part[s % $BESIDE], high[s / $BESIDE], by.z, by.w);
-    }
-#pragma unroll
-    for (int s = 0; s < $BESIDE * COUNT; s++) {
-      const uint4 by = b[s % $BESIDE][s / $BESIDE];
-      multiply_16(part[s % $BESIDE], high[s / $BESIDE], by.x, by.y);
-    }
+$PRODUCTS
 #pragma unroll
     for (int k = 0; k < 4 * $BESIDE; k++) sum[j + k / 4][k % 4] += part[k / 4][k % 4];
   }
