@@ -62,14 +62,13 @@ end
 --- The kernels of a geometry of one set of steps; `t` as of M.shape.
 function M.kernels(kernel, geometry, t)
   local h = holes(kernel, geometry, t)
-  local weights = pack.kernel(kernel, geometry, "right", h.BOCTETS, pack.parts)
+  local all, packing, launch = pack.kernel(kernel, geometry, { "right" }, { right = h.BOCTETS }, pack.parts)
+  local weights = all[1]
   local text, nodes, headers = text_of(kernel, geometry, h)
   for header in pairs(weights.headers) do headers[header] = true end
-  local before = weights.parameters_alone
-  weights.launch.prepare = before
-  return { text = geometry.tables() .. "\n" .. weights.text .. "\n" .. text, headers = headers, needs = { "tensor", "tensor_attend", "tensor_group", "tensor_parts" },
+  return { text = geometry.tables() .. "\n" .. packing .. "\n" .. text, headers = headers, needs = { "tensor", "tensor_attend", "tensor_group", "tensor_parts" },
            how = "float32 by six products of bfloat16 parts (wgmma, gathered)", launches = {
-    { fill = weights.wide, value = 0, prepare = before }, weights.launch,
+    { fill = weights.wide, value = 0, prepare = weights.parameters_alone }, launch,
     { kernel = kernel.name, grid = { t.side * t.all }, block = { 384 }, shared = t.stages * STAGE + t.weights,
       arguments = pack.joined(nodes, { weights.packed, weights.wide }) } } }
 end

@@ -96,10 +96,11 @@ M.full_once = setmetatable({ more = "" }, { __index = M.full })
 
 M.parts = { scaled = true, parts = 3, suffix = "", before = "", call = "pack_row_parts(to, wide,", after = "", more = "" }
 
---- Numbers of 16 bits as they are: `two` makes one word of two floats; `spread`: rows change places so that eight neighbours of 32 are those
---- of one thread in the tensor cores' sums.
+--- Numbers of 16 bits as they are: `two` makes one word of two floats; `spread`: rows of the right factor change places so that eight
+--- neighbours of 32 are those of one thread in the tensor cores' sums.
 function M.whole(two, spread)
-  return { parts = 1, suffix = "", before = "", call = ("pack_row_whole<%s, %s>(to,"):format(two, spread and "true" or "false"), after = "", more = "" }
+  local call = "pack_row_whole<%s, %s>(to,"
+  return { parts = 1, suffix = "", before = "", calls = { left = call:format(two, "false"), right = call:format(two, spread and "true" or "false") }, after = "", more = "" }
 end
 
 -- Numbers of a row that there are in a chunk, as C of `chunk`.
@@ -148,7 +149,7 @@ local function packing(kernel, geometry, side, octets, how, unless, paired, name
     vast = vast_of(geometry, side) }
   made.holes = { SCALED = how.scaled, PACKOUTS = how.scaled and ", float *__restrict__ scales, int *wide, const int *other" or "", ALONG = factor.along or nil, GAPS = factor.gaps and "if (any_none(v)) at_least(wide, BEYOND);" or "", ROWS = factor.rows, DEPTH = factor.depth, OCTETS = octets, CHUNKS = chunks,
     PARTSK = ceil(chunks, per), PER = per, BANDS = ceil(octets, 8), WHAT = ("the %s factor"):format(side), PARTS = how.parts,
-    BEFORE = how.before, PACK = how.call:format(count_of(factor)), AFTER = how.after:format(made.vast),
+    BEFORE = how.before, PACK = (how.call or how.calls[side]):format(count_of(factor)), AFTER = how.after:format(made.vast),
     INSIDE = factor.depth % M.CHUNK == 0 and "" or (" && k < %d"):format(factor.depth),
     QUIT = quit(how, made, factor.along, paired and vast_of(geometry, paired) or made.vast) }
   made.blocks = divide_packing(made.holes, geometry, factor, unless)
@@ -156,24 +157,41 @@ local function packing(kernel, geometry, side, octets, how, unless, paired, name
   return made
 end
 
---- The kernel that packs one factor, `octets` times eight rows of it. `unless`: C; where it holds there is nothing to do.
-function M.kernel(kernel, geometry, side, octets, how, unless)
-  local made = packing(kernel, geometry, side, octets, how, unless)
-  made.text = made.text .. template.fill("tensor/templates/pack_one", made.own, { MORE = how.more, UNLESS = unless, BLOCKS = made.blocks,
-    OUTS = how.scaled and ", float *__restrict__ scales, int *wide" or "", PASSOUTS = how.scaled and ", scales, wide, wide" or "" })
-  made.launch = { kernel = made.own.name, grid = { made.blocks }, block = { 256 }, arguments = M.joined(made.nodes, { made.packed }, how.scaled and { made.scales, made.wide } or {}) }
-  return made
+--- Whether a factor is made of parameters alone: it is packed before the first call, by a kernel of its own.
+function M.is_alone(kernel, geometry, side)
+  return M.of_parameters(select(2, M.reading(kernel, geometry, geometry[side], { name = kernel.name })))
 end
 
---- One kernel that packs both factors: each as `M.kernel` has it, without a launch, then its text and its launch. `octets`: by side.
-function M.both(kernel, geometry, octets, how, unless)
-  local left = packing(kernel, geometry, "left", octets.left, how, unless, "right")
-  local right = packing(kernel, geometry, "right", octets.right, how, unless, "left", left.body)
-  local own = { name = ("%s_both%s"):format(kernel.name, how.suffix), parameters = right.own.parameters }
-  local text = template.fill("tensor/templates/pack_both", own, { MORE = how.more, UNLESS = unless, LEFT = left.own.name, RIGHT = right.own.name,
-    LEFTBLOCKS = left.blocks, RIGHTBLOCKS = right.blocks, LEFTPASS = template.names(left.own.parameters) })
-  return left, right, left.text .. right.text .. text, { kernel = own.name, grid = { left.blocks + right.blocks }, block = { 256 },
-    arguments = M.joined(right.nodes, { left.packed, left.scales, left.wide, right.packed, right.scales, right.wide }) }
+--- The kernels that factors are packed by: lists of sides.
+function M.together(kernel, geometry, sides)
+  local list, rest = {}, {}
+  for _, side in ipairs(sides) do
+    if M.is_alone(kernel, geometry, side) or #sides == 1 then list[#list + 1] = { side } else rest[#rest + 1] = side end
+  end
+  if #rest > 0 then list[#list + 1] = rest end
+  table.sort(list, function(a, b) return a[1] < b[1] end)
+  return list
+end
+
+--- The kernel that packs factors of these sides, `octets[side]` times eight rows: what it makes of each, its text and its launch. `unless`: C;
+--- where it holds there is nothing to do.
+function M.kernel(kernel, geometry, sides, octets, how, unless)
+  local all, texts, calls, outs, made, blocks = {}, {}, {}, {}, {}, 0
+  for k, side in ipairs(sides) do
+    local one, letter = packing(kernel, geometry, side, octets[side], how, unless, sides[3 - k], all[1] and all[1].body), side == "left" and "a" or "b"
+    local other = sides[3 - k] and (side == "left" and "b" or "a") or letter
+    outs[k] = (", unsigned char *__restrict__ A"):gsub("A", letter) .. (how.scaled and (", float *__restrict__ A_scales, int *A_wide"):gsub("A", letter) or "")
+    local scaled = how.scaled and (", %s_scales, %s_wide, %s_wide"):format(letter, letter, other) or ""
+    calls[k] = ("%s_pack(%s, %s%s, tile, blockIdx.x - %d, %d);"):format(one.own.name, template.names(one.own.parameters), letter, scaled, blocks, one.blocks)
+    blocks = blocks + one.blocks
+    all[k], texts[k] = one, one.text
+    made = M.joined(made, { one.packed }, how.scaled and { one.scales, one.wide } or {})
+  end
+  local last = all[#all]
+  local own = { name = #all == 1 and last.own.name or ("%s_both%s"):format(kernel.name, how.suffix), parameters = last.own.parameters }
+  if #all == 2 then calls = { ("if (blockIdx.x < %d) %s"):format(all[1].blocks, calls[1]), "  else " .. calls[2] } end
+  texts[#texts + 1] = template.fill("tensor/templates/pack_all", own, { OUTS = table.concat(outs), MORE = how.more, UNLESS = unless, CALLS = table.concat(calls, "\n") })
+  return all, table.concat(texts), { kernel = own.name, grid = { blocks }, block = { 256 }, prepare = all[1].parameters_alone, arguments = M.joined(last.nodes, made) }
 end
 
 return M

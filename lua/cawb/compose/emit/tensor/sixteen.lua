@@ -114,21 +114,25 @@ local function text_of(kernel, g, h, arrival)
     h.SPLIT and template.fill("tensor/templates/finish", own, h) or "" }, "\n")), nodes, after.headers
 end
 
--- The kernels that pack factors: texts, launches, what they make, and themselves; the holes of what they make.
+-- The kernels that pack factors: texts, launches, what they make, and the factors; the holes of what they make.
 local function packing(kernel, g, h, arrival)
-  local texts, steps, packed, all = {}, {}, {}, {}
+  local texts, steps, factors, wanted = {}, {}, {}, {}
+  local octets = { left = ceil(h.REACH, 8), right = h.ACROSS * h.TILEN // 8 }
   h.FACTORS, h.PASSFACTORS = "", ""
-  for _, side in ipairs { { "left", "A", "a", ceil(h.REACH, 8) }, { "right", "B", "b", h.ACROSS * h.TILEN // 8 } } do
-    local name, letter, own, octets = table.unpack(side)
-    if arrival[name].packed then
-      local made = pack.kernel(kernel, g, name, octets, pack.whole(arithmetic.words[g.dtype].TWO, name == "right" and h.SPREADS))
-      made.launch.prepare = made.parameters_alone
-      texts[#texts + 1], steps[#steps + 1], packed[#packed + 1], all[#all + 1] = made.text, made.launch, made.packed, made
-      h.FACTORS, h.PASSFACTORS = h.FACTORS .. (", const unsigned char *__restrict__ %s"):format(own), h.PASSFACTORS .. ", " .. own
-      h[letter .. "BATCH"], h[letter .. "OCTETS"] = g[name].alike and 0 or made.chunks, octets
+  for _, side in ipairs { "left", "right" } do
+    if arrival[side].packed then wanted[#wanted + 1] = side end
+  end
+  for _, sides in ipairs(pack.together(kernel, g, wanted)) do
+    local all, text, launch = pack.kernel(kernel, g, sides, octets, pack.whole(arithmetic.words[g.dtype].TWO, h.SPREADS))
+    texts[#texts + 1], steps[#steps + 1] = text, launch
+    for k, side in ipairs(sides) do
+      local letter = side == "left" and "A" or "B"
+      factors[#factors + 1] = all[k]
+      h.FACTORS, h.PASSFACTORS = h.FACTORS .. (", const unsigned char *__restrict__ %s"):format(letter:lower()), h.PASSFACTORS .. ", " .. letter:lower()
+      h[letter .. "BATCH"], h[letter .. "OCTETS"] = g[side].alike and 0 or all[k].chunks, octets[side]
     end
   end
-  return texts, steps, packed, all
+  return texts, steps, factors
 end
 
 --- The kernels of a geometry: text and launches, as every generator returns them; `loop` as of tensor.loop.
@@ -136,7 +140,9 @@ function M.kernels(kernel, g, loop)
   local shifts = #g.sets > 1 or #g.sets[1] ~= 1 or g.sets[1][1] ~= 0
   local arrival = { left = factors.arrival(kernel, g, "left", shifts), right = factors.arrival(kernel, g, "right", shifts) }
   local h = holes(kernel, g, loop, arrival)
-  local packed_texts, steps, packed, all = packing(kernel, g, h, arrival)
+  local packed_texts, steps, all = packing(kernel, g, h, arrival)
+  local packed = {}
+  for k, factor in ipairs(all) do packed[k] = factor.packed end
   local partial = tensor.partial(kernel, g, h)
   if h.SPLIT then h.FACTORS, h.PASSFACTORS = h.FACTORS .. ", float *__restrict__ partial", h.PASSFACTORS .. ", partial" end
   local text, nodes, headers = text_of(kernel, g, h, arrival)

@@ -159,32 +159,23 @@ local function share_place(made, half)
   made.packed, made.scales = half.packed, half.scales
 end
 
--- The launches that pack factors in three parts of bfloat16, and their texts. `packed`: the factors in halves, by side.
-local function full_packing(kernel, geometry, h, packed, many)
-  local unless, octets = ("*many <= %d"):format(h.AGAIN), octets_of(h)
-  if not packed.left.parameters_alone and not packed.right.parameters_alone then
-    local left, right, text, launch = pack.both(kernel, geometry, octets, pack.full, unless)
-    share_place(left, packed.left)
-    share_place(right, packed.right)
-    launch.arguments = joined(right.nodes, { left.packed, left.scales, packed.left.wide, right.packed, right.scales, packed.right.wide, many })
-    return { launch }, { text }, { left.packed, left.scales, right.packed, right.scales }
+-- The launches that pack factors in three parts of bfloat16 and multiply them, and their texts. `packed`: the factors in halves, by side;
+-- `more`: arguments of the product behind the factors, the last of them how many results are to be computed again.
+local function full_launches(kernel, geometry, h, f, nodes, more, packed)
+  local steps, texts, factors, many = {}, {}, {}, more[#more]
+  for _, sides in ipairs(pack.together(kernel, geometry, { "left", "right" })) do
+    local alone = packed[sides[1]].parameters_alone
+    local all, text, launch = pack.kernel(kernel, geometry, sides, octets_of(h), alone and pack.full_once or pack.full,
+      not alone and ("*many <= %d"):format(h.AGAIN) or nil)
+    launch.arguments = { table.unpack(all[#all].nodes) }
+    for k, side in ipairs(sides) do
+      share_place(all[k], packed[side])
+      launch.arguments = joined(launch.arguments, { all[k].packed, all[k].scales, packed[side].wide })
+      factors = joined(factors, { all[k].packed, all[k].scales })
+    end
+    if not alone then launch.arguments[#launch.arguments + 1] = many end
+    steps[#steps + 1], texts[#texts + 1] = launch, text
   end
-  local steps, texts, factors = {}, {}, {}
-  for _, side in ipairs { "left", "right" } do
-    local alone = packed[side].parameters_alone
-    local made = pack.kernel(kernel, geometry, side, octets[side], alone and pack.full_once or pack.full, not alone and unless or nil)
-    share_place(made, packed[side])
-    made.launch.prepare = alone
-    made.launch.arguments = joined(made.nodes, { made.packed, made.scales, packed[side].wide }, not alone and { many } or {})
-    steps[#steps + 1], texts[#texts + 1] = made.launch, made.text
-    factors[#factors + 1], factors[#factors + 2] = made.packed, made.scales
-  end
-  return steps, texts, factors
-end
-
--- The same, and the launch that multiplies them.
-local function full_launches(kernel, geometry, h, f, nodes, more, packed, many)
-  local steps, texts, factors = full_packing(kernel, geometry, h, packed, many)
   steps[#steps + 1] = { kernel = f.LOOP, grid = { math.min(h.ITEMS, geometry.chip.sms) }, block = { threads_of(f) }, shared = f.SHARED,
                         arguments = joined(nodes, factors, more) }
   return steps, table.concat(texts, "\n")
@@ -221,7 +212,7 @@ local function multiplying(kernel, geometry, h, left, right)
     arguments = joined(nodes, packed, flags, partial, notes) } }
   if h.CHECK then table.insert(launches, 1, { fill = checked.many, value = 0 }) end
   if f then
-    local steps, more = full_launches(kernel, geometry, h, f, nodes, joined(flags, partial, { checked.many }), { left = left, right = right }, checked.many)
+    local steps, more = full_launches(kernel, geometry, h, f, nodes, joined(flags, partial, { checked.many }), { left = left, right = right })
     launches, text = joined(launches, steps), more .. "\n" .. text
   end
   if h.SPLIT then launches[#launches + 1] = M.finish(kernel, h, nodes, flags, partial[1]) end
@@ -232,19 +223,17 @@ local function multiplying(kernel, geometry, h, left, right)
   return text, launches, headers
 end
 
--- The packing of both factors: each, texts, and the steps.
+-- The packing of both factors: each by side, texts, and the steps.
 local function packing(kernel, geometry, octets, how)
-  local left, right = pack.kernel(kernel, geometry, "left", octets.left, how), pack.kernel(kernel, geometry, "right", octets.right, how)
-  local steps = {}
-  for _, factor in ipairs { left, right } do
-    factor.launch.prepare = factor.parameters_alone
-    steps[#steps + 1] = { fill = factor.wide, value = 0, prepare = factor.parameters_alone }
-    steps[#steps + 1] = factor.launch
+  local steps, texts, made = {}, {}, {}
+  for _, sides in ipairs(pack.together(kernel, geometry, { "left", "right" })) do
+    local all, text, launch = pack.kernel(kernel, geometry, sides, octets, how)
+    for k, side in ipairs(sides) do
+      made[side], steps[#steps + 1] = all[k], { fill = all[k].wide, value = 0, prepare = all[k].parameters_alone }
+    end
+    texts[#texts + 1], steps[#steps + 1] = text, launch
   end
-  if left.parameters_alone or right.parameters_alone then return left, right, { left.text, right.text }, steps end
-  local text, launch
-  left, right, text, launch = pack.both(kernel, geometry, octets, how)
-  return left, right, { text }, { steps[1], steps[3], launch }
+  return made.left, made.right, texts, steps
 end
 
 --- The main loop for a chip, or nil and why there is none; `any`: where it is slower than plain arithmetic, too.
