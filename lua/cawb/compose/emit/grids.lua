@@ -34,6 +34,16 @@ function M.ravel(digits, counts)
   return n
 end
 
+--- Along an axis, the taps that meet outputs of remainder `r` by the stride: { place in the window, shift of the input }, ...
+function M.met(window, stride, padding, dilation, r)
+  local list = {}
+  for k = 0, window - 1 do
+    local from = r + padding - k * dilation
+    if from % stride == 0 then list[#list + 1] = { k, from // stride } end
+  end
+  return list
+end
+
 --- Places along a dimension of a grid whose rows lie behind each other: `out` places, each read up to `reach` further on. Place p is
 --- input p * stride + offset, of `size` inputs; `spread`: how much larger it may be. Zeros behind a row are those ahead of the next one,
 --- where both are all zeros.

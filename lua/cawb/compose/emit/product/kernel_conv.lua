@@ -4,6 +4,7 @@
 local accesses = require "cawb.compose.emit.accesses"
 local convs = require "cawb.compose.emit.product.text_conv"
 local expression = require "cawb.compose.emit.expression"
+local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
 local product = require "cawb.compose.emit.product.kernel"
 local types = require "cawb.torch.types"
@@ -50,12 +51,6 @@ local function weight(a, x, taps)
   return a:value(w, { first, second, table.unpack(taps) })
 end
 
-local function numel(list)
-  local n = 1
-  for _, size in ipairs(list) do n = n * size end
-  return n
-end
-
 -- A description without texts.
 local function sizes(x)
   local c, in_x = x.conv, x.inputs[1]
@@ -79,7 +74,7 @@ local function describe(kernel, x)
   return a, d
 end
 
-local function weight_of_tap(a, x) return weight(a, x, index.unravel(var("t", numel(x.conv.taps)), x.conv.taps)) end
+local function weight_of_tap(a, x) return weight(a, x, index.unravel(var("t", grids.product(x.conv.taps)), x.conv.taps)) end
 
 -- Depthwise ones and those of a few channels: a thread has neighbours of the output.
 local function by_window(a, d, x, chip)

@@ -3,6 +3,7 @@
 -- product for each remainder by its stride: the outputs of one remainder have the same taps, and no zeros between inputs are
 -- multiplied.
 
+local grids = require "cawb.compose.emit.grids"
 local product = require "cawb.compose.emit.product.text"
 local template = require "cawb.compose.emit.template"
 
@@ -29,7 +30,7 @@ local ceil = template.ceil
 ---@field weight4 string?      not transposed: sets v[0..3] for o from r on, the number of channel and place
 ---@field store string         writes the epilogue of `value` to p, d, h, w of the result
 
-local function numel(list) return list[1] * list[2] * list[3] end
+local numel = grids.product
 
 -- Sizes are arguments: these stand behind the description's own.
 local sizes = { "int s1", "int s2", "int s3", "int s4", "int s5", "int s6" }
@@ -93,15 +94,8 @@ local function direct(d)
   return k
 end
 
--- The places of the window that meet outputs of residue r along an axis: { place, shift of x }, ...
-local function met(d, axis, r)
-  local list = {}
-  for k = 0, d.window[axis] - 1 do
-    local from = r + d.padding[axis] - k * d.dilation[axis]
-    if from % d.stride[axis] == 0 then list[#list + 1] = { k, from // d.stride[axis] } end
-  end
-  return list
-end
+-- The places of the window that meet outputs of residue r along an axis: { place in the window, shift of x }, ...
+local function met(d, axis, r) return grids.met(d.window[axis], d.stride[axis], d.padding[axis], d.dilation[axis], r) end
 
 -- For each residue of all axes: { number in the window, shifts }, ...
 local function residues(d)

@@ -5,6 +5,7 @@
 -- the stride.
 
 local costs = require "cawb.compose.cost.products"
+local grids = require "cawb.compose.emit.grids"
 local loops = require "cawb.compose.emit.tensor.box_loops"
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
@@ -17,7 +18,7 @@ local ROWS, THREADS = 128, 256        -- outputs of a box, sixteen a warp
 local HELD, HELDMORE = 48, 64         -- numbers of the next box that a thread has on their way
 local STAGED, GROUPED = 12, 8         -- times eight columns whose results are staged at once, of one set: by warps, by groups of them
 
-local function numel(list) return list[1] * list[2] * list[3] end
+local numel = grids.product
 
 -- ---- axes
 
@@ -60,19 +61,12 @@ local function direct(d)
   return { sets = { { taps = taps, residue = { 0, 0, 0 } } }, first = first, span = span, step = d.stride, places = d.out, out = { 1, 1, 1 } }
 end
 
--- Along one axis: for each remainder of the output's place its taps, { place in the window, shift }.
+-- Along one axis: for each remainder of the output's place its taps, { place in the window, shift }; the least and the largest shift.
 local function residues(d, axis)
   local all, least, most = {}, nil, nil
   for r = 0, math.min(d.stride[axis], d.out[axis]) - 1 do
-    all[r + 1] = {}
-    for k = 0, d.window[axis] - 1 do
-      local from = r + d.padding[axis] - k * d.dilation[axis]
-      if from % d.stride[axis] == 0 then
-        local shift = from // d.stride[axis]
-        table.insert(all[r + 1], { k, shift })
-        least, most = math.min(least or shift, shift), math.max(most or shift, shift)
-      end
-    end
+    all[r + 1] = grids.met(d.window[axis], d.stride[axis], d.padding[axis], d.dilation[axis], r)
+    for _, tap in ipairs(all[r + 1]) do least, most = math.min(least or tap[2], tap[2]), math.max(most or tap[2], tap[2]) end
   end
   return all, least or 0, most or 0
 end

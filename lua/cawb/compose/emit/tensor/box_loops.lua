@@ -2,14 +2,13 @@
 -- memory. `group`, on Hopper, of channels that come by eights: groups of four warps, whose left factor is in registers and whose
 -- weights the tensor cores read. `stream`: the same of weights that do not fit, which come through a ring, chunk after chunk.
 
-local template = require "cawb.compose.emit.template"
 local arithmetic = require "cawb.compose.emit.tensor.instruction"
+local grids = require "cawb.compose.emit.grids"
+local template = require "cawb.compose.emit.template"
 
 local M = {}
 
 local ceil = template.ceil
-
-local function numel(list) return list[1] * list[2] * list[3] end
 
 --- Steps of 16 products in a chunk, whose sum a tensor core has by itself; chunks of weights that are there or on their way.
 M.CHUNK, M.RING = 4, 4
@@ -61,7 +60,7 @@ end
 -- must not be NaN or infinite.
 local function of_neighbours(h, d, t)
   local across = ceil(d.window[3], t.near)
-  h.NEAR, h.DILATION, h.TERMS = t.near, d.dilation[3], numel(d.window) // d.window[3] * across * 8
+  h.NEAR, h.DILATION, h.TERMS = t.near, d.dilation[3], grids.product(d.window) // d.window[3] * across * 8
   h.PART = ("k %% 8 < %d && k / 8 %% %d * %d + k %% 8 / %d < %d ? make_int2(k %% 8 %% %d, k / 8 / %d * %d + k / 8 %% %d * %d + k %% 8 / %d) : make_int2(-1, 0)")
     :format(t.near * d.channels, across, t.near, d.channels, d.window[3], d.channels, across, d.window[3], across, t.near, d.channels)
   if d.window[3] % t.near ~= 0 then h.PUTONE = "beyond |= v[k][j] != v[k][j];" end

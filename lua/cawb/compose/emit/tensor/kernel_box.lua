@@ -6,6 +6,7 @@ local costs = require "cawb.compose.cost.products"
 local conv = require "cawb.compose.emit.product.kernel_conv"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
+local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
 local prepared = require "cawb.compose.ir.prepared"
 local tensor = require "cawb.compose.emit.tensor.tensor"
@@ -14,11 +15,7 @@ local M = {}
 
 local LEAST = 1 << 24                 -- operations below which a library's call is as good
 
-local function numel(list)
-  local n = 1
-  for _, v in ipairs(list) do n = n * v end
-  return n
-end
+local numel = grids.product
 
 local function terms(x)
   local c = x.conv

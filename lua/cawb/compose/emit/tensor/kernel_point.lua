@@ -3,6 +3,7 @@
 local costs = require "cawb.compose.cost.products"
 local expression = require "cawb.compose.emit.expression"
 local gathered = require "cawb.compose.emit.tensor.gathered"
+local grids = require "cawb.compose.emit.grids"
 local legal = require "cawb.compose.emit.tensor.legal"
 local point = require "cawb.compose.emit.tensor.point"
 local tensor = require "cawb.compose.emit.tensor.tensor"
@@ -12,11 +13,7 @@ local M = {}
 
 local FEWEST = 16                     -- channels of a group, of both sides
 
-local function numel(list)
-  local n = 1
-  for _, v in ipairs(list) do n = n * v end
-  return n
-end
+local numel = grids.product
 
 --- Whether a convolution can be made here, as how it would be cut; or nil and why not. Options as of tensor_conv.
 function M.serves(x, options)

@@ -27,12 +27,9 @@ local function axis(c, d, out, base)
   local s, t, seen = c.stride[d], { base = base, sets = {}, shifts = {} }, {}
   for a = 0, math.min(s, out + base) - 1 do
     local set = {}
-    for k = 0, c.taps[d] - 1 do
-      local at = a - base + c.padding[d] - k * c.dilation[d]
-      if at % s == 0 then
-        set[#set + 1] = { k = k, shift = at // s }
-        if not seen[at // s] then seen[at // s], t.shifts[#t.shifts + 1] = true, at // s end
-      end
+    for n, tap in ipairs(grids.met(c.taps[d], s, c.padding[d], c.dilation[d], a - base)) do
+      set[n] = { k = tap[1], shift = tap[2] }
+      if not seen[tap[2]] then seen[tap[2]], t.shifts[#t.shifts + 1] = true, tap[2] end
     end
     t.sets[a + 1] = set
   end

@@ -1,17 +1,14 @@
 -- tensor/point: convolutions of one tap and stride 1 as products of matrices, one for each image: weights x pixels. The pixels of a channel are
 -- neighbours in memory as they are, so that nothing is packed, and neighbours of a result's row are written together.
 
+local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
 
 local M = {}
 
 local EIGHT = 8                       -- pixels that lie together
 
-local function numel(list)
-  local n = 1
-  for _, v in ipairs(list) do n = n * v end
-  return n
-end
+local numel = grids.product
 
 --- Whether a convolution has one tap that reads where it writes, by its stride.
 function M.is_point(c)
