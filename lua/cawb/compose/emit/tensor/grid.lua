@@ -77,17 +77,36 @@ function M.longest(g)
   return longest
 end
 
---- The holes of a grid of tiles with so many columns, k in so many parts. `bytes`: of a result.
-function M.holes(kernel, g, loop, columns, parts, bytes)
+local REACH = 16                      -- rows that are loaded beyond a tile's, where steps share them
+local MOST_NEAR = 8                   -- such steps
+
+--- How many neighbouring taps of every set read the same rows of the left factor, from one that is a multiple of eight on; nil if none do.
+function M.near(g)
+  for count = MOST_NEAR, 2, -1 do
+    local fine = true
+    for _, set in ipairs(g.sets) do
+      fine = fine and #set % count == 0
+      for n = 0, fine and #set - 1 or -1 do
+        local off = set[n + 1] - set[n // count * count + 1] // 8 * 8
+        fine = fine and off >= 0 and off <= REACH
+      end
+    end
+    if fine then return count end
+  end
+end
+
+--- The holes of a grid of tiles with so many columns, k in so many parts. `bytes`: of a result; `near` as M.near has it.
+function M.holes(kernel, g, loop, columns, parts, bytes, near)
   local chunks, longest = ceil(g.left.depth, pack.CHUNK), M.longest(g)
   local h = { KERNEL = kernel.name, LOOP = kernel.name, WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, ROWS = g.left.rows, BATCH = g.batch,
               TILEN = columns, SUMS = columns // 2, EACH = loop == "wgmma" and columns // 8 or columns // 16, DOWN = ceil(g.rows, TILE), ACROSS = ceil(g.columns, columns),
               PLACES = g.batch * g.rows * ceil(g.columns, 2), EVEN = g.columns % 2 == 0 or nil, loop = loop, chip = g.chip }
   local most = stepping(h, g, chunks)
   h.shifts = most > 0
-  h.REACH = h.DOWN * TILE + most // 8 * 8 + (h.shifts and 8 or 0)
-  h.AROWS, h.BROWS = h.shifts and loop == "wgmma" and TILE + 8 or TILE, columns
-  h.PER = ceil(longest, parts)
+  h.REACH = h.DOWN * TILE + most // 8 * 8 + (near and REACH or h.shifts and 8 or 0)
+  h.AROWS, h.BROWS = near and TILE + REACH or h.shifts and loop == "wgmma" and TILE + 8 or TILE, columns
+  h.NEAR, h.SLOTS = near, 0
+  h.PER = ceil(ceil(longest, parts), near or 1) * (near or 1)
   h.SPLITS = ceil(longest, h.PER)
   h.SPLIT, h.ITEMS = h.SPLITS > 1 or nil, h.DOWN * h.ACROSS * g.batch * h.SETS * h.SPLITS
   h.ROUND = round_of(g.sets, g.chip.sms)

@@ -21,6 +21,7 @@ local ceil, joined = template.ceil, pack.joined
 local TILE = tiles.ROWS
 local MOST = { wgmma = 6, mma = 4 }   -- stages
 local THREADS = { wgmma = 128, mma = 256 }      -- that bring factors
+local ROWSLOTS = 2                    -- of rows of the left factor, where steps share them
 local SPARE = 2048                    -- bytes of shared memory for barriers, and up to where stages begin
 
 local types = { float16 = true, bfloat16 = true }
@@ -68,14 +69,20 @@ local function from_of(h)
   return table.concat(lines, "\n")
 end
 
+-- C of a group's first row: of rows that are loaded for a step, and of those that steps share.
+local SHIFTED = "from + ((group - 1) * 64 + NAME_shift(tile.set, step) % 8) * 128"
+local SHARED = "shared_address(stages) + r * NAME_A + ((group - 1) * 64 + NAME_shift(tile.set, step) - NAME_shift(tile.set, step / NEAR * NEAR) / 8 * 8) * 128"
+
 local function arrivals(h, arrival)
-  lie(h, "A", arrival.left, "from + ((group - 1) * 64 + " .. (h.shifts and h.KERNEL .. "_shift(tile.set, step) % 8" or "0") .. ") * 128",
+  lie(h, "A", arrival.left, (h.NEAR and SHARED or h.shifts and SHIFTED or "from + (group - 1) * 64 * 128"):gsub("NAME", h.KERNEL):gsub("NEAR", h.NEAR or ""),
     "from + (group - 1) * (64 * 128)")
-  lie(h, "B", arrival.right, ("from + %s_A"):format(h.KERNEL), ("from + %s_A"):format(h.KERNEL))
+  local right = h.NEAR and "from" or ("from + %s_A"):format(h.KERNEL)
+  lie(h, "B", arrival.right, right, right)
+  h.AHERE = h.APACKED and not h.NEAR
   h.PACKED, h.LIES = arrival.left.packed or arrival.right.packed, not (arrival.left.packed and arrival.right.packed) or nil
   h.LOADS = h.LIES and "a group of four warps brings factors" or "one thread fetches packed factors"
   h.ARRIVALS = (h.PACKED and 1 or 0) + (h.LIES and 128 or 0)
-  h.PACKEDBYTES = 128 * ((arrival.left.packed and h.AROWS or 0) + (arrival.right.packed and h.BROWS or 0))
+  h.PACKEDBYTES = 128 * ((h.AHERE and h.AROWS or 0) + (arrival.right.packed and h.BROWS or 0))
 end
 
 -- ---- the whole
@@ -83,15 +90,18 @@ end
 -- Stages that fit into a block's shared memory, and its bytes.
 local function stages(h)
   local turned = h.STAGED and tiles.TURNED or 0
-  h.STAGE = 128 * (h.AROWS + h.BROWS)
-  h.STAGES = math.max(2, math.min(MOST[h.loop], (h.chip.shared_block - SPARE - turned) // h.STAGE))
-  h.SHARED = h.STAGES * h.STAGE + turned
+  h.ROWSLOTS, h.BAT = h.NEAR and ROWSLOTS or 0, h.NEAR and 0 or 128 * h.AROWS
+  h.STAGE, h.SLOTS = h.BAT + 128 * h.BROWS, h.ROWSLOTS * 128 * h.AROWS
+  h.STAGES = math.max(2, math.min(MOST[h.loop], (h.chip.shared_block - SPARE - turned - h.SLOTS) // h.STAGE))
+  h.BARRIERS, h.TURNEDAT = h.STAGES + h.ROWSLOTS, h.SLOTS + h.STAGES * h.STAGE
+  h.SHARED = h.TURNEDAT + turned
 end
 
 local function holes(kernel, g, loop, arrival)
   local right, word = arrival.right, arithmetic.words[g.dtype]
-  local tile, parts = tiles.cut_sixteen(g, loop, grid.longest(g), not right.along)
-  local h = grid.holes(kernel, g, loop, tile, parts, 2)
+  local near = loop == "wgmma" and grid.near(g) or nil
+  local tile, parts = tiles.cut_sixteen(g, loop, grid.longest(g), not right.along, near)
+  local h = grid.holes(kernel, g, loop, tile, parts, 2, near)
   h.TYPE, h.MULTIPLY, h.RANGES, h.PARTS, h.TERMS, h.PRODUCTS, h.INTO, h.BEGINS = word.TYPE, word.MULTIPLY, "", 1, pack.CHUNK, "one", "sum", "step > tile.first || "
   h.DEEP = g.left.depth % pack.CHUNK == 0 and ("%d"):format(pack.CHUNK) or ("%d - 64 * step"):format(g.left.depth)
   -- A thread writes eight neighbours: columns that are brought by rows are spread for it, others change places behind the products.

@@ -59,12 +59,13 @@ local function sized(h)
   h.SHARED, h.STAGES = tiles.shared(h.chip, h.loop, h.AROWS, h.TILEN, h.PARTS, h.STAGED)
   h.PACKEDBYTES = bytes + (h.AROWS + h.TILEN) * 4
   h.STAGE = h.loop == "mma" and bytes or ceil(h.PACKEDBYTES, 1024) * 1024
+  h.BARRIERS, h.TURNEDAT, h.BAT = h.STAGES, h.STAGES and h.STAGES * h.STAGE, h.PARTS * h.AROWS * 128
 end
 
 local function holes(kernel, g, loop)
   local tile, parts = tiles.cut(g, loop, grid.longest(g))
   local h = grid.holes(kernel, g, loop, tile, parts, 4)
-  h.FIRST, h.SCALED, h.PACKED, h.APACKED, h.BPACKED, h.FROM, h.ARRIVALS, h.LOADS = true, true, true, true, true, "", 1, "one thread fetches packed factors"
+  h.FIRST, h.SCALED, h.PACKED, h.APACKED, h.AHERE, h.BPACKED, h.FROM, h.ARRIVALS, h.LOADS = true, true, true, true, true, true, "", 1, "one thread fetches packed factors"
   h.PARTS, h.TYPE, h.TERMS, h.MULTIPLY, h.GAPS, h.INTO, h.AFURTHER, h.BFURTHER, h.BEGINS = 2, "f16", pack.CHUNK, "multiply_16", g.left.gaps, "part", 2, 2, ""
   h.PRODUCTS = g.terms <= pack.SHORT and "four" or "three"
   return h

@@ -1,7 +1,7 @@
 $if PACKED
         if (threadIdx.x == 0) {
           barrier_expect(bar, $PACKEDBYTES);
-$if APACKED
+$if AHERE
           const int row = (tile.m * 128 + $NAME_shift(tile.set, step)) / 8 * 8;
           const size_t ca = (size_t)z * $ABATCH + $NAME_chunk(tile.set, step);
 #pragma unroll
@@ -14,7 +14,7 @@ $if BPACKED
           const size_t cb = (size_t)z * $BBATCH + $NAME_before(tile.set) + step;
 #pragma unroll
           for (int p = 0; p < $PARTS; p++)
-            bulk_copy(to + $PARTS * $LOOP_A + p * $LOOP_B, b + ((cb * $PARTS + p) * $BOCTETS * 8 + tile.n * $TILEN) * 128, $LOOP_B, bar);
+            bulk_copy(to + $BAT + p * $LOOP_B, b + ((cb * $PARTS + p) * $BOCTETS * 8 + tile.n * $TILEN) * 128, $LOOP_B, bar);
 $if SCALED
           bulk_copy(to + $PARTS * ($LOOP_A + $LOOP_B) + $AROWS * 4, b_scales + cb * ($BOCTETS * 8) + tile.n * $TILEN, $TILEN * 4, bar);
 $end

@@ -6,15 +6,18 @@ enum { $LOOP_A = $AROWS * 128, $LOOP_B = $BROWS * 128, $LOOP_STAGE = $STAGE };
 extern "C" __global__ void __launch_bounds__(384, 1)
 $LOOP($PARAMETERS$FACTORS) {
   extern __shared__ __align__(1024) unsigned char stages[];
-  __shared__ unsigned long long full[$STAGES], empty[$STAGES];
+  __shared__ unsigned long long full[$BARRIERS], empty[$BARRIERS];
 $BEGIN
   const int group = threadIdx.x / 128;
   if (threadIdx.x == 0) {
-    for (int s = 0; s < $STAGES; s++) barrier_init(shared_address(&full[s]), $ARRIVALS), barrier_init(shared_address(&empty[s]), 8);
+    for (int s = 0; s < $BARRIERS; s++) barrier_init(shared_address(&full[s]), $ARRIVALS), barrier_init(shared_address(&empty[s]), 8);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   }
   __syncthreads();
   int s = 0, phase = 0;
+$if NEAR
+  int r = 0, turn = 0;                                       // of rows of the left factor, which $NEAR steps share
+$end
   if (group == 0) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
 $if LIES
@@ -26,7 +29,17 @@ $end
       const int z = tile.z;
 $FROM
       for (int step = tile.first; step < tile.last; step++) {
-        const unsigned to = shared_address(stages) + s * $LOOP_STAGE, bar = shared_address(&full[s]);
+$if NEAR
+        if (step % $NEAR == 0) {
+          const unsigned bar = shared_address(&full[$STAGES + r]);
+          const int row = (tile.m * 128 + $NAME_shift(tile.set, step)) / 8 * 8;
+          barrier_wait(shared_address(&empty[$STAGES + r]), turn ^ 1);
+          barrier_expect(bar, $LOOP_A);
+          bulk_copy(shared_address(stages) + r * $LOOP_A, a + (((size_t)z * $ABATCH + $NAME_chunk(tile.set, step)) * $AOCTETS * 8 + row) * 128, $LOOP_A, bar);
+          if (++r == $ROWSLOTS) r = 0, turn ^= 1;
+        }
+$end
+        const unsigned to = shared_address(stages) + $SLOTS + s * $LOOP_STAGE, bar = shared_address(&full[s]);
         barrier_wait(shared_address(&empty[s]), phase ^ 1);
 $LOAD
         if (++s == $STAGES) s = 0, phase ^= 1;

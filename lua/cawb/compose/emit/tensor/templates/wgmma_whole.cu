@@ -2,9 +2,12 @@
     int before = -1;                                         // the stage of the last step
     hold(sum);
     for (int step = tile.first; step < tile.last; step++) {
-      const unsigned from = shared_address(stages) + s * $LOOP_STAGE;
+      const unsigned from = shared_address(stages) + $SLOTS + s * $LOOP_STAGE;
       const unsigned long long da = $ADESCRIPTOR, db = $BDESCRIPTOR;
       const int first = 0;
+$if NEAR
+      if (step % $NEAR == 0) barrier_wait(shared_address(&full[$STAGES + r]), turn);
+$end
       barrier_wait(shared_address(&full[s]), phase);
 $if LIES
       copies_seen();
@@ -15,13 +18,24 @@ $LIST
       if (before >= 0) {
         products_wait<1>();
         if (t % 32 == 0) barrier_arrive(shared_address(&empty[before]));
+$if NEAR
+        if (t % 32 == 0 && step % $NEAR == 0) barrier_arrive(shared_address(&empty[$STAGES + (r + $ROWSLOTS - 1) % $ROWSLOTS]));
+$end
       }
       before = s;
       if (++s == $STAGES) s = 0, phase ^= 1;
+$if NEAR
+      if (step % $NEAR == $NEAR - 1 && ++r == $ROWSLOTS) r = 0, turn ^= 1;
+$end
     }
     products_wait<0>();
     hold(sum);
-    if (before >= 0 && t % 32 == 0) barrier_arrive(shared_address(&empty[before]));
+    if (before >= 0 && t % 32 == 0) {
+      barrier_arrive(shared_address(&empty[before]));
+$if NEAR
+      barrier_arrive(shared_address(&empty[$STAGES + (r + $ROWSLOTS - 1) % $ROWSLOTS]));
+$end
+    }
     if (before < 0) {                                        // no step at all
 #pragma unroll
       for (int j = 0; j < $SUMS; j++) sum[j] = 0.0f;

@@ -1,7 +1,7 @@
 $if STAGED
     // Neighbours in memory are neighbouring rows: 32 columns of the group's rows at a time are turned in shared memory, so that a warp
     // writes what lies together.
-    float *const stage = (float *)(stages + $STAGES * $LOOP_STAGE) + (group - 1) * (32 * 68);
+    float *const stage = (float *)(stages + $TURNEDAT) + (group - 1) * (32 * 68);
 #pragma unroll
     for (int from = 0; from < $TILEN; from += 32) {
       group_meet(group);
