@@ -22,6 +22,7 @@ usage: cawb judge TASK.py CANDIDATE [flags]
   CANDIDATE         NAME.cu with its plan NAME.lua beside it; a folder with kernel.cu and plan.lua; a Python file with
                     the class ModelNew; or one that cawb comes with, as kernels/softmax/v3_shuffle
   --json            one JSON object in place of the page
+  --fidelity        which instructions the simulated device executed exactly, by a model, approximately, or refused
   --device, --set, --config, --baseline, --scale, --out, --seed    as of a run
 
 Without a GPU, kernels run on a simulated one, and Python candidates on the processor.
@@ -39,8 +40,13 @@ local function fail(message)
 end
 
 local function words_of(argv)
-  local parsed, message = command_line.parse(argv)
+  local words, faithful = {}, false
+  for _, word in ipairs(argv) do
+    if word == "--fidelity" then faithful = true else words[#words + 1] = word end
+  end
+  local parsed, message = command_line.parse(words)
   if not parsed then return nil, message end
+  parsed.faithful = faithful
   if parsed.resume then return nil, "--resume goes on with a run of a strategy; judge has one turn" end
   if #parsed.words ~= 2 then return nil, "a task and a candidate are needed: cawb judge TASK.py CANDIDATE [flags]" end
   return parsed
@@ -96,11 +102,11 @@ local function look(r)
   return p and p.ok and p or nil
 end
 
-local function show(r, json)
+local function show(r, json, faithful)
   local p = look(r)
   live.clear()
   if json then return io.stdout:write(core.json.encode(answer.data(r, p)), "\n") end
-  for _, line in ipairs(answer.page(r, p)) do print(line) end
+  for _, line in ipairs(answer.page(r, p, faithful)) do print(line) end
 end
 
 -- Why it could not be judged, for the exit code.
@@ -124,7 +130,7 @@ function M.main(argv)
   if not r then return complain(why, name) end
   judged(r, candidate)
   job.finish(r)
-  show(r, parsed.json)
+  show(r, parsed.json, parsed.faithful)
   return r.ended == "interrupted" and job.codes.interrupted or answer.codes[answer.word(r)]
 end
 

@@ -1,5 +1,7 @@
 """pytest's plug-in, which pytest finds by itself where cawb is installed: the fixtures `cawb` and `verdict`, the mark `cawb`, and
 --cawb-device. Verdict, error and times become properties of the test, which --junitxml writes."""
+import inspect
+
 import pytest
 
 WHY = pytest.StashKey()
@@ -30,22 +32,23 @@ def cawb_fixture(request):
     return call
 
 
-@pytest.fixture
-def verdict(request):
-    """The Verdict of the test's mark. Where that fails the test, it fails when it is called: here it would be an error."""
+@pytest.fixture(autouse=True)
+def _cawb_marked(request):
+    """A test with the mark is judged whether it asks for the verdict or not. Where that fails the test, it fails when it is called: here
+    it would be an error."""
     mark = request.node.get_closest_marker("cawb")
-    if mark is None or not mark.args:
-        pytest.fail("the fixture `verdict` needs @pytest.mark.cawb(reference, kernel, examples)", pytrace=False)
+    if mark is None:
+        return None
     found, request.node.stash[WHY] = judged(request, mark.args, mark.kwargs)
     return found
 
 
-@pytest.fixture(autouse=True)
-def _cawb_marked(request):
-    """A test with the mark is judged whether it asks for the verdict or not."""
-    mark = request.node.get_closest_marker("cawb")
-    if mark is not None and mark.args:
-        request.getfixturevalue("verdict")
+@pytest.fixture
+def verdict(request, _cawb_marked):
+    """The Verdict of the test's mark."""
+    if request.node.get_closest_marker("cawb") is None:
+        pytest.fail("the fixture `verdict` needs @pytest.mark.cawb(reference, kernel, examples)", pytrace=False)
+    return _cawb_marked
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -61,6 +64,10 @@ def judged(request, args, more):
     faster = more.pop("faster", False)
     more.setdefault("device", config.getoption("--cawb-device") or config.getini("cawb_device"))
     more.setdefault("out", config.getoption("--cawb-out"))
+    try:
+        inspect.signature(judge).bind(*args, **more)
+    except TypeError as error:
+        return None, "the mark cawb, and the fixture, take reference, kernel and examples as cawb.judge does: %s" % error
     try:
         found = judge(*args, **more)
     except (Failed, NotSent) as failed:

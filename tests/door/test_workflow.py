@@ -25,9 +25,19 @@ def forgets(x, weight):
     return x * weight
 
 
-@pytest.mark.cawb(rms_norm, forgets, [torch.randn(8, 16), torch.rand(16)])
-def test_wrong():
+@pytest.fixture
+def verdict():
+    """Of the user's own: the mark counts all the same."""
+
+
+@pytest.mark.cawb(rms_norm, kernel=forgets, examples=[torch.randn(8, 16), torch.rand(16)])
+def test_wrong(verdict):
     raise AssertionError("the body ran")
+
+
+@pytest.mark.cawb
+def test_empty():
+    pass
 
 
 def test_nameless(cawb):
@@ -124,13 +134,14 @@ class Workflow(unittest.TestCase):
         done = self.shell("python -m pytest --cawb-device sim:h100 --junitxml fails.xml tests/test_fails.py", {})
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("give it one at module level", done.stdout)
+        self.assertIn("take reference, kernel and examples", done.stdout)
         self.assertNotIn("the body ran", done.stdout)
         self.assertNotIn("judging.py", done.stdout)                 # no trace through cawb's own files
         found = properties(os.path.join(self.work, "fails.xml"))
         self.assertEqual(found["test_wrong"]["cawb verdict"], "wrong")
         self.assertIn("outputs[1]", found["test_wrong"]["cawb reason"])
         self.assertEqual(found["test_not_faster"]["cawb verdict"], "right")
-        self.assertRegex(done.stdout, r"=+ 3 failed in ")
+        self.assertRegex(done.stdout, r"=+ 4 failed in ")
 
 
 def properties(path):

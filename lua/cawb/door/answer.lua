@@ -5,6 +5,8 @@ local baseline_names = require "cawb.base.baseline_names"
 local baselines = require "cawb.judge.time.baselines"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
+local fidelity = require "cawb.sim.fidelity"
+local file = require "cawb.base.file"
 local result = require "cawb.run.result"
 
 local M = {}
@@ -38,6 +40,14 @@ local function right_sentence(facts)
     return ("right, but slower than %s: %s%s"):format(rival(equal), display.speedup(equal), modelled)
   end
   return ("right; whether it is faster than %s is not decided: %s%s"):format(rival(equal), display.speedup(equal), modelled)
+end
+
+--- How the simulated device executed the candidate's instructions (sim/fidelity.lua); nil on a GPU, and where nothing was built.
+function M.fidelity(run)
+  local turn, info = run.turns[1], run.task.device.info
+  local built = turn and turn.facts.built
+  local text = info.modelled and built and built.ptx and file.read(built.ptx)
+  return text and fidelity.of(text, info) or nil
 end
 
 local failed_words = { compile = "it does not compile", plan = "its plan is wrong", run = "it does not run",
@@ -154,8 +164,15 @@ local function recorded(run)
     run.ledger.dir == "cawb-runs" and "" or " --out " .. run.ledger.dir)
 end
 
---- The page: a list of lines. `p` is the profile of the candidate, or nil.
-function M.page(run, p)
+-- The rows of M.fidelity.
+local function fidelity_lines(run)
+  local found, rows = M.fidelity(run), {}
+  for i, line in ipairs(found and fidelity.lines(found) or {}) do rows[i] = { i == 1 and "fidelity" or "", line } end
+  return pairs_of(rows)
+end
+
+--- The page: a list of lines. `p` is the profile of the candidate, or nil; `faithful`: with what the device executed exactly.
+function M.page(run, p, faithful)
   local turn, d = run.turns[1], run.task.device.info
   local lines = { M.sentence(run) }
   local function add(more) table.move(more, 1, #more, #lines + 1, lines) end
@@ -172,15 +189,16 @@ function M.page(run, p)
       add(size_lines(turn))
       add(pairs_of(known(run, p)))
     else add(wrong_page(run)) end
+    if faithful then add(fidelity_lines(run)) end
   end
   add { recorded(run) }
   return lines
 end
 
---- The same as data: { verdict =, sentence =, page = its lines, limiter =, lines =, remedies =, run = as --json of a run }.
+--- The same as data: { verdict =, sentence =, page = its lines, fidelity =, limiter =, lines =, remedies =, run = as --json of a run }.
 function M.data(run, p)
   local good = p and p.ok
-  return { verdict = M.word(run), sentence = M.sentence(run), page = core.json.array(M.page(run, p)), limiter = good and p.roofline.sentence or nil,
+  return { verdict = M.word(run), sentence = M.sentence(run), page = core.json.array(M.page(run, p)), fidelity = M.fidelity(run), limiter = good and p.roofline.sentence or nil,
     remedies = good and p.roofline.remedies or nil, lines = good and p.lines or nil, run = result.run(run) }
 end
 
