@@ -3,6 +3,7 @@
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local device = require "cawb.gpu.device"
+local package_of = require "cawb.suite.redteam_package"
 local redteam = require "cawb.suite.redteam"
 local seeds = require "cawb.base.seeds"
 
@@ -17,13 +18,14 @@ usage: cawb redteam [flags]
   --device NAME     tier 1: sim:h100; tier 2: cpu, or cuda:N
   --seed HEX        repeat the verdicts of an earlier run, whose last line says its seed
   --json            one JSON object in place of the tables
+  --export FILE     write the corpus as JSON lines, for other judges, and judge nothing
   --quiet           only the closing table
 
 exit codes: 0 all cheats were caught and all look-alikes passed (with one set of rules); 1 not so;
 2 wrong usage; 3 the machine lacks something
 ]]
 
-local own = { ["--rules"] = "list", ["--only"] = "value", ["--device"] = "value", ["--tier"] = "value", ["--seed"] = "value",
+local own = { ["--rules"] = "list", ["--only"] = "value", ["--device"] = "value", ["--tier"] = "value", ["--seed"] = "value", ["--export"] = "value",
   ["--json"] = "flag", ["--quiet"] = "flag" }
 
 local function parse(argv)
@@ -85,8 +87,26 @@ local function run_all(dev, o)
   return list
 end
 
+-- The corpus as a file; what cannot be written is named.
+local function export(path)
+  local out, why = io.open(path, "w")
+  if not out then command.fail(why, "io") end
+  local count = 0
+  for _, r in ipairs(command.need(package_of.records())) do
+    local line, message = package_of.line(r)
+    if line then
+      count = count + 1
+      out:write(line, "\n")
+    else io.stderr:write(("%s is left out: %s\n"):format(r.name, message)) end
+  end
+  out:close()
+  print(("%d cheats with their honest look-alikes are in %s"):format(count, path))
+  return 0
+end
+
 function M.main(argv)
   local o = parse(argv)
+  if o.export then return export(o.export) end
   local dev <close> = command.need(device.open(o.device))
   local list = run_all(dev, o)
   if o.json then print(core.json.encode(#list == 1 and list[1] or core.json.array(list)))
