@@ -41,7 +41,7 @@ static void record(const char *text, const cJSON *chosen) {
   cawb_plan_bind(p);
   const cawb_step *steps = cawb_plan_steps(p, CAWB_PLAN_CALL, &n);
   FUZZ_CHECK(n > 0 && steps != NULL);
-  cJSON *words = cawb_plan_describe(p);
+  cJSON *words = cawb_plan_describe(p, CAWB_PLAN_CALL);
   char *json = cJSON_PrintUnformatted(words);
   FUZZ_CHECK(json != NULL);
   cJSON_free(json);

@@ -76,7 +76,7 @@ static void test_records_a_launch(void) {
   memcpy(&cols, args + 16, 4);
   memcpy(&f, args + 20, 4);
   CHECK(out == 0x3000 && in == 0x1000 && cols == 256 && f == 1.5f);
-  cJSON *words = cawb_plan_describe(p);
+  cJSON *words = cawb_plan_describe(p, CAWB_PLAN_CALL);
   char *text = cJSON_PrintUnformatted(words);
   CHECK(strstr(text, "\"args\":[\"outputs[1]\",\"inputs[1]\",256,1.5]") != NULL);
   free(text);

@@ -92,7 +92,7 @@ static void test_a_product(void) {
   CHECK(s->operand[CAWB_OPERAND_BIAS] == 0x3000 && s->operand[CAWB_OPERAND_C] == OUT1);
   CHECK(s->operand[CAWB_OPERAND_WORKSPACE] == 0x1000 * 17);    /* allocated like scratch */
   CHECK(cawb_gemm_flops(g) == 2 * 6 * 10 * 8 && cawb_gemm_bytes(g) == 4 * (48 + 80 + 60));
-  cJSON *words = cawb_plan_describe(p);
+  cJSON *words = cawb_plan_describe(p, CAWB_PLAN_CALL);
   char *text = cJSON_PrintUnformatted(words);
   CHECK(strstr(text, "\"m\":6,\"n\":10,\"k\":8,\"batch\":1,\"flops\":960") != NULL);
   CHECK(strstr(text, "\"kind\":\"gemm\",\"reads\":[") != NULL);
@@ -253,7 +253,7 @@ static void test_a_convolution(void) {
   v = s->conv;
   CHECK(v->space == 2 && v->x.shape[2] == 1 && v->x.shape[3] == 81 && v->x.strides[1] == 81);
   CHECK(v->stride[0] == 1 && v->dilation[0] == 1 && v->dilation[1] == 4);
-  cJSON *words = cawb_plan_describe(p);
+  cJSON *words = cawb_plan_describe(p, CAWB_PLAN_CALL);
   char *text = cJSON_PrintUnformatted(words);
   CHECK(strstr(text, "\"x\":[2,4,81],\"w\":[6,4,9],\"y\":[2,6,49],\"stride\":[1]") != NULL);
   free(text);

@@ -53,7 +53,7 @@ static cawb_status recording(void) {
   cawb_plan_bind(p);
   cawb_plan_steps(p, CAWB_PLAN_CALL, &n);
   if (n != 4) rc = CAWB_ERR_INVALID;
-  cJSON *words = cawb_plan_describe(p);
+  cJSON *words = cawb_plan_describe(p, CAWB_PLAN_CALL);
   if (words == NULL) rc = CAWB_ERR_MEMORY;
   else if (cJSON_GetArraySize(words) != 4) rc = CAWB_ERR_INVALID;
   cJSON_Delete(words);

@@ -189,6 +189,10 @@ check.test("what steps read and write, and which of them have no effect", functi
     { kind = "gemm", beta = 1, reads = { "inputs[1]", "outputs[1]" }, writes = { "outputs[1]" } } }, census, 1)
   check.equal(plan.steps[1].dead, false)
   check.equal(plan.libraries, 1)
+  local product = { kind = "gemm", beta = 0, reads = { "inputs[1]", "scratch[1]" }, writes = { "outputs[1]" } }
+  plan = rule_facts.plan({ product }, census, 1, { step("scratch[1]", "params.w"), step("scratch[2]", "params.w") })
+  check.equal(core.json.encode { plan.prepared[1].dead, plan.prepared[2].dead }, "[false,true]")
+  check.equal(core.json.encode { plan.launches, plan.launched.k }, "[0,2]")
 end)
 
 check.test("the precision is what the errors say", function()

@@ -1,6 +1,6 @@
 -- all: the classes of bench/judge/classes.lua, and how their draws are judged. A class is a file beside this one that returns
 -- { what = in words, draw = function(pick) } with pick(lo, hi) and pick(list); a draw is { task = Python, what = in words,
--- wrong = { source, plan }, right = { source, plan } }.
+-- wrong = { source, plan }, right = { source, plan }, config = a name of configs/ that they are judged by, or nil }.
 
 local cawb = require "cawb"
 local core = require "cawb.core"
@@ -11,7 +11,7 @@ local python = require "cawb.base.python"
 local seeds = require "cawb.base.seeds"
 local tasks = require "cawb.judge.task.task"
 
-local M = { names = { "lasting", "whole", "slope", "hidden", "small", "undrawn", "owntype" } }
+local M = { names = { "lasting", "whole", "slope", "hidden", "small", "undrawn", "owntype", "helper", "otherwise" } }
 
 local folder = debug.getinfo(1, "S").source:match "^@(.*)/" or "."
 
@@ -35,12 +35,13 @@ local function try_one(row, drawn, at, how)
   local path = at .. "/task.py"
   assert(file.write(path, drawn.task))
   local all = options.copy(cawb.defaults)
+  if drawn.config then assert(options.overlay(all, dofile(("%s/configs/%s.lua"):format(core.home, drawn.config)), drawn.config)) end
   local task <close>, message = tasks.open(path, { device = how.opened, options = all, host = how.host })
   if not task then error(("%s %d: %s: %s"):format(row.class, how.number, drawn.what, message)) end
   local wrong, spent = judged(task, drawn.wrong, all)
   local right, more = judged(task, drawn.right, all)
   row.drawn, row.seconds = row.drawn + 1, row.seconds + spent + more
-  local hit = not wrong.ok and wrong.stage ~= "compile" and wrong.stage ~= "plan"
+  local hit = not wrong.ok and wrong.stage ~= "compile" and (wrong.stage ~= "plan" or wrong.rule ~= nil)
   row.caught, row.passed = row.caught + (hit and 1 or 0), row.passed + (right.ok and 1 or 0)
   if not hit then how.surprise(("%s %d: %s: PASSED %s"):format(row.class, how.number, drawn.what, tostring(wrong.reason or ""))) end
   if not right.ok then how.surprise(("%s %d: %s: the twin was REJECTED: %s"):format(row.class, how.number, drawn.what, tostring(right.reason))) end

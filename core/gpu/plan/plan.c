@@ -183,8 +183,8 @@ cawb_status cawb_plan_chose(cawb_plan *p, cawb_plan_phase phase, const cawb_choi
   return CAWB_OK;
 }
 
-cJSON *cawb_plan_describe(const cawb_plan *p) {
-  const plan_list *l = &p->phases[CAWB_PLAN_CALL];
+cJSON *cawb_plan_describe(const cawb_plan *p, cawb_plan_phase phase) {
+  const plan_list *l = &p->phases[phase];
   cJSON *all = cJSON_CreateArray();
   for (size_t i = 0; all != NULL && i < l->count; i++) {
     if (cJSON_AddItemToArray(all, cJSON_Duplicate(l->steps[i].text, 1))) continue;

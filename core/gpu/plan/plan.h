@@ -76,10 +76,10 @@ int cawb_plan_lasts(const cawb_plan *p, size_t tensor);
 cawb_status cawb_plan_chose(cawb_plan *p, cawb_plan_phase phase, const cawb_choice *choices,
                             cawb_err *err);
 
-/* The steps of the call in words: [{"kernel","grid","block","shared","args"}, ...]; a
+/* The steps of a phase in words: [{"kernel","grid","block","shared","args"}, ...]; a
 ** library's call has "kind" ("gemm", "conv") and no "kernel".
 ** The caller's; NULL when out of memory. */
-cJSON *cawb_plan_describe(const cawb_plan *p);
+cJSON *cawb_plan_describe(const cawb_plan *p, cawb_plan_phase phase);
 
 /* Everything that executing it elsewhere takes: {"tensors":[{"role","bytes"}], "prepare", "call":
 ** [{"kind":"launch","kernel","grid","block","cluster","shared","cooperative","args":hex,"refs":[[at,tensor,plus]]},

@@ -225,10 +225,11 @@ cawb_status cawb_worker_add_changed(cJSON *reply, cawb_device *d, cawb_module *m
 }
 
 cawb_status cawb_worker_describe_plan(cJSON *reply, const cawb_plan *p, int whole, cawb_err *err) {
-  cJSON *steps = cawb_plan_describe(p);
+  cJSON *steps = cawb_plan_describe(p, CAWB_PLAN_CALL), *prepared = cawb_plan_describe(p, CAWB_PLAN_PREPARE);
   if (steps != NULL) cJSON_AddItemToObject(reply, "steps", steps);
+  if (prepared != NULL) cJSON_AddItemToObject(reply, "prepared", prepared);
   cJSON *all = steps != NULL && whole ? cawb_plan_export(p) : NULL;
   if (all != NULL) cJSON_AddItemToObject(reply, "export", all);
-  if (steps != NULL && (all != NULL || !whole)) return CAWB_OK;
+  if (steps != NULL && prepared != NULL && (all != NULL || !whole)) return CAWB_OK;
   return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a plan's steps");
 }

@@ -16,7 +16,7 @@ function Kernel:open(facts)
   local got, message, name = execute.prepare(self.task, self.candidate, self.options)
   if not got or not got.ok then return got, message, name end
   local built = got.built
-  facts.cached, facts.kernels, facts.steps = built.cached, built.kernels, got.steps
+  facts.cached, facts.kernels, facts.steps, facts.prepared = built.cached, built.kernels, got.steps, got.prepared
   facts.log, facts.built = built.log, built
   return got
 end

@@ -162,20 +162,24 @@ local function mark_dead(steps, outputs)
   end
 end
 
---- A plan's steps as rules see them, and counts: { steps, launches, libraries, launched }.
-function M.plan(steps, census, outputs)
-  local plan = { steps = core.json.array {}, launches = 0, libraries = 0, launched = {} }
-  for i, step in ipairs(steps or {}) do
-    local s = described(step, steps, census)
-    plan.steps[i] = s
-    if s.kernel then
-      plan.launches = plan.launches + 1
-      plan.launched[s.kernel] = (plan.launched[s.kernel] or 0) + 1
-    elseif not s.memset then
-      plan.libraries = plan.libraries + 1
-    end
+local function described_all(steps, census)
+  local list = core.json.array {}
+  for i, step in ipairs(steps or {}) do list[i] = described(step, steps, census) end
+  return list
+end
+
+--- A plan's steps as rules see them, those of prepare, and counts: { steps, prepared, launches, libraries, launched = how often, prepare
+--- counted, by kernel }.
+function M.plan(steps, census, outputs, prepared)
+  local plan = { steps = described_all(steps, census), prepared = described_all(prepared, census), launches = 0, libraries = 0, launched = {} }
+  local all = table.move(plan.steps, 1, #plan.steps, #plan.prepared + 1, table.move(plan.prepared, 1, #plan.prepared, 1, {}))
+  for _, s in ipairs(all) do
+    if s.kernel then plan.launched[s.kernel] = (plan.launched[s.kernel] or 0) + 1 end
   end
-  mark_dead(plan.steps, outputs)
+  for _, s in ipairs(plan.steps) do
+    if s.kernel then plan.launches = plan.launches + 1 elseif not s.memset then plan.libraries = plan.libraries + 1 end
+  end
+  mark_dead(all, outputs)
   return plan
 end
 
@@ -282,7 +286,7 @@ function M.new(task, candidate, facts, stages, options)
   if has(stages, "source") then told.source = source_facts(candidate) end
   told.compiled = census and { functions = census.functions, variables = census.variables, total = census.total,
                                lost = census.lost, kernels = facts.kernels, options = core.json.array { table.unpack(candidate.options) } }
-  told.plan = M.plan(facts.steps, census, #task.outputs)
+  told.plan = M.plan(facts.steps, census, #task.outputs, facts.prepared)
   if facts.python then told.python = { census = facts.python.census, text = folder.joined(candidate.python, candidate.files), work = facts.python.work } end
   told.precision = facts.error and precision.of(task, facts, census, options.verify)
   told.verify = facts.error and { error = facts.error, trials = #(facts.trials or {}),

@@ -164,7 +164,7 @@ local function load(task, candidate, built, options, whole)
   return reply, message, name
 end
 
---- Compile and load. Returns { ok = true, built =, steps = } or a failure as data,
+--- Compile and load. Returns { ok = true, built =, steps = of the call, prepared = those of prepare } or a failure as data,
 --- or nil, message, name.
 function M.prepare(task, candidate, options)
   local built, message, name = M.build(task, candidate, options)
@@ -177,7 +177,7 @@ function M.prepare(task, candidate, options)
   reply, message, name = load(task, candidate, built, options)
   if not reply then return M.failure("plan", message, name, device) end
   device.loaded = { ok = true, task = task, candidate = candidate, built = built, steps = reply.steps,
-                    scratch = reply.scratch }
+                    prepared = reply.prepared, scratch = reply.scratch }
   return device.loaded
 end
 

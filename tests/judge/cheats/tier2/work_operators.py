@@ -141,3 +141,15 @@ def forward(self, x):
     high = w.half()
     low = w - high.float()
     return ((x[:, None] * high.float()).sum(2) + (x[:, None] * low).sum(2) + self.fc.bias).clamp(min=0)
+
+# ---- work_einsum: the matrix product as a sum over an index that two factors share
+# met by: found with the look-alike below, which was refused
+def forward(self, x):
+    return (torch.einsum("ij,kj->ki", self.fc.weight, x) + self.fc.bias).clamp(min=0)
+
+# ---- work_einsum_honest: its own sums by rows, turned by einsum, and a result that is a transposed view
+# looks like: work_einsum
+def forward(self, x):
+    turned = torch.einsum("ij->ji", x)
+    rows = [(w[:, None] * turned).sum(0) + b for w, b in zip(self.fc.weight, self.fc.bias)]
+    return torch.stack(rows).clamp(min=0).t()
