@@ -263,6 +263,18 @@ M.groups = {
       local b, h, m, n, k = r(2), r(3), 16 * r(3), 16 * r(3), 16 * r(2)
       return { fill(dtype, { b, h, m, k }), fill(dtype, { b, h, n, k }), fill(dtype, { b, h, n, k }), fill(dtype, { m, n }) }, words(r, { b, h, m, k }, dtype)
     end },
+  { name = "attention with projections", dtypes = single, forms = {
+    "torch._native_multi_head_attention(x, x, x, {k}, {h}, self.w, self.b, self.p, self.c, None, False)[0]",
+    "torch._native_multi_head_attention(x, y, y, {k}, {h}, self.w, self.b, self.p, self.c, None, False)[0]" }, setup = function(w)
+      return ("self.w = nn.Parameter(torch.randn(%d, %d) / 8)\nself.b = nn.Parameter(torch.randn(%d))\nself.p = nn.Parameter(torch.randn(%d, %d) / 8)\nself.c = nn.Parameter(torch.randn(%d))")
+        :format(3 * w.k, w.k, 3 * w.k, w.k, w.k, w.k)
+    end, draw = function(r, dtype)
+      local h, s = r(3), { r(3), 16 * r(2) }
+      local w = words(r, s, dtype)
+      w.h, w.k = h, h * 8 * r(2)
+      s[3] = w.k
+      return { fill(dtype, s), fill(dtype, s) }, w
+    end },
   { name = "cells", dtypes = single, forms = { "self.l(x)[0]", "self.l(x)[1][0]", "self.g(x)[0]", "self.r(x)[0]", "self.u(x)[0]", "self.t(x)[0]" }, setup = function(w)
       local n = w.n3
       return ("self.l = nn.LSTM(%d, 5, 2)\nself.g = nn.GRU(%d, 6, bidirectional=True)\nself.r = nn.RNN(%d, 4)\nself.u = nn.RNN(%d, 7, nonlinearity='relu')\nself.t = nn.LSTM(%d, 4, batch_first=True, bias=False)"):format(n, n, n, n, n)

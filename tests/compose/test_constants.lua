@@ -35,6 +35,27 @@ check.test("places of a triangle, and windows", function()
     .. "x * torch.hann_window(20) + torch.logspace(-1, 1, 20)", "[torch.randn(3, 20, 20)]")
 end)
 
+check.test("a number of a parameter or a buffer goes into operators as it is: other weights have another", function()
+  local setup = "self.e = nn.Parameter(torch.rand([], dtype=torch.float64) + 0.1)\nself.m = nn.Parameter(torch.rand([], dtype=torch.float64))\n"
+    .. "self.s = nn.Parameter(torch.rand(3) + 0.5)\nself.register_buffer('c', torch.tensor(0.25))\nself.n = nn.BatchNorm2d(3)"
+  local made = right("x = F.batch_norm(x, self.n.running_mean, self.n.running_var, self.n.weight, self.n.bias, False, self.m.item(), self.e.item())\n"
+    .. "return F.dropout(x, self.m.item(), False) * self.c.item() + torch.full((6,), self.s[1].item()) / self.s[2:].item()", "[torch.randn(2, 3, 5, 6)]", setup)
+  assert(made.plan:find '"e"' or made.plan:find "%.e%f[^%w]", "the kernel reads the parameter")
+  right("return F.layer_norm(x, (8,), self.w, None, self.e.item()), F.scaled_dot_product_attention(x, x, x, scale=self.e.item())", "[torch.randn(2, 5, 8)]",
+    "self.e = nn.Parameter(torch.rand([]) + 0.1)\nself.w = nn.Parameter(torch.randn(8))")
+end)
+
+check.test("what computes with such a number in Python, or decides by it, is refused with its line", function()
+  for _, forward in ipairs { "return x * 2 if self.s.item() > 0 else x", "return x * (self.s.item() + 1)", "return x + torch.tensor(self.s.item())" } do
+    local made, why = composed.make(forward, "[torch.randn(4)]", "self.s = nn.Parameter(torch.rand([]) + 1)")
+    assert(not made)
+    check.matches(why, "line %d+ of the task, cannot be lowered: the program goes on as this number says")
+  end
+  local made, why = composed.make("return F.leaky_relu(x, self.s.item())", "[torch.randn(4)]", "self.s = nn.Parameter(torch.rand([]))")
+  assert(not made)
+  check.matches(why, "leaky_relu.*compose needs its number at once")
+end)
+
 check.test("a number that follows from constants alone may decide what is done", function()
   right("n = torch.tensor([3, 5]).sum()\nreturn x[:, : int(n)] * torch.full((4,), 0.5).sum().item()", "[torch.randn(3, 20)]")
 end)

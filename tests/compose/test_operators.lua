@@ -128,6 +128,11 @@ each("attention", "[torch.randn(2, 3, 32, 16), torch.randn(32, 32), torch.rand(3
   "F.scaled_dot_product_attention(x, x + 1, x * 2)", "F.scaled_dot_product_attention(x, x, x, is_causal=True)",
   "F.scaled_dot_product_attention(x, x, x, attn_mask=y)", "F.scaled_dot_product_attention(x, x, x, attn_mask=z, scale=0.3)" })
 
+each("attention with projections", "[torch.randn(2, 32, 48), torch.randn(2, 32, 48)]",
+  "self.w, self.b = nn.Parameter(torch.randn(144, 48) / 7), nn.Parameter(torch.randn(144))\nself.p, self.c = nn.Parameter(torch.randn(48, 48) / 7), nn.Parameter(torch.randn(48))", {
+  "torch._native_multi_head_attention(x, x, x, 48, 3, self.w, self.b, self.p, self.c, None, False)[0]",
+  "torch._native_multi_head_attention(x, y, x * 2, 48, 4, self.w, self.b, self.p, self.c, None, False)[0]" })
+
 each("attention with fewer heads of keys", "[torch.randn(2, 6, 32, 16), torch.randn(2, 2, 32, 16)]", nil, {
   "F.scaled_dot_product_attention(x, y, y * 2, enable_gqa=True)", "F.scaled_dot_product_attention(x, y, y, enable_gqa=True, is_causal=True)" })
 each("convolutions", "[torch.randn(2, 4, 9, 8)]", "self.a = nn.Conv2d(4, 6, 3, 2, 1, bias=False)\nself.b = nn.Conv2d(4, 8, 3, groups=4)\n"

@@ -351,6 +351,7 @@ define("_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_efficien
 define("_scaled_dot_product_flash_attention _scaled_dot_product_cudnn_attention scaled_dot_product_attention "
        "_scaled_dot_product_attention_math _scaled_dot_product_fused_attention_overrideable _flash_attention_forward "
        "_efficient_attention_forward", products=True, when=when_causal)
+define("_native_multi_head_attention", products=True)
 define("mkldnn_rnn_layer _cudnn_rnn _cudnn_rnn_flatten_weight miopen_rnn lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell "
        "_thnn_fused_lstm_cell _thnn_fused_gru_cell _lstm_mps", products=True)
 define("lstm gru rnn_tanh rnn_relu", products=True, whole=True, left=True)

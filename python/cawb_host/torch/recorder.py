@@ -18,6 +18,7 @@ from cawb_host.torch.mode import Mode
 from cawb_host.torch import operators
 from cawb_host.torch.memory import Memory
 from cawb_host.torch.composite import Whole
+from cawb_host.torch.number import Taken
 from cawb_host.base.forms import dense
 from cawb_host.base.tensors import NAMES
 
@@ -33,6 +34,7 @@ class Recorder(Mode):
         self.exact, self.writes = {}, {}  # (time, label) by exact view, by storage
         self.memory = Memory(module)
         self.together, self.within = Whole(self.whole), 0
+        self.taken = Taken(self.number_of, self.unseen, self.asked)
         for name, tensor in module.state_dict(keep_vars=True).items():
             if isinstance(tensor, torch.Tensor):
                 self.label(tensor, "param:" + name, True)
@@ -44,11 +46,33 @@ class Recorder(Mode):
 
     def __enter__(self):
         self.together.__enter__()
+        self.taken.__enter__()
         return super().__enter__()
 
     def __exit__(self, *raised):
         super().__exit__(*raised)
+        self.taken.__exit__(*raised)
         self.together.__exit__(*raised)
+
+    def number_of(self, tensor):
+        """Where the one real number of a tensor lies, if that is a parameter or buffer to which nothing was written; else None."""
+        source = self.writes.get(storage(tensor), (0, ""))[1]
+        if self.within or not source.startswith("param:") or tensor.numel() != 1 or not tensor.is_floating_point():
+            return None
+        return dict(about(tensor), source=source, **self.memory.place(tensor))
+
+    def asked(self, number):
+        """The program goes on as this number says."""
+        self.record(torch.ops.aten._local_scalar_dense.default, [("self", number.tensor)],
+                    [("self", number.tensor, self.source(number.tensor))], [], None)
+
+    def unseen(self, call):
+        """What `call` returns, without entries for what it does."""
+        self.within += 1
+        try:
+            return call()
+        finally:
+            self.within -= 1
 
     def whole(self, func, args, call):
         """One entry for what `call` does, as if it were the operator `func`."""
@@ -68,11 +92,7 @@ class Recorder(Mode):
         told = values_of(func, args, kwargs)
         inputs = [(name, tensor, self.source(tensor)) for name, value in named
                   for tensor in tensors_in(value)]
-        self.within += 1
-        try:
-            result = call()
-        finally:
-            self.within -= 1
+        result = self.unseen(call)
         outputs = list(tensors_in(result))
         for tensor in outputs:
             if tensor.layout != torch.strided:
@@ -95,7 +115,7 @@ class Recorder(Mode):
                  "inputs": [dict(about(t), arg=name, source=source, **where(t, kind))
                             for name, t, source in inputs],
                  "outputs": [about(t) for t in outputs],
-                 "args": {name: plain(value) for name, value in named
+                 "args": {name: plain(value, self.taken.given) for name, value in named
                           if value is not None and not list(tensors_in(value))},
                  "bytes_read": 0, "bytes_written": 0, "flops": 0}
         if kind != "view":
@@ -192,10 +212,12 @@ def values_of(func, args, kwargs):
         return func(*args, **dict(kwargs, device="cpu"))
 
 
-def plain(value):
-    """An argument as JSON takes it."""
+def plain(value, given=()):
+    """An argument as JSON takes it; a number of a tensor, of those `given` by value, as the place where it lies."""
     if isinstance(value, (tuple, list)):
-        return [plain(x) for x in value]
+        return [plain(x, given) for x in value]
+    if isinstance(value, float) and value in given:
+        return {"item": given[value]}
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):

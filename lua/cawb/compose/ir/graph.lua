@@ -44,8 +44,9 @@ function Graph:node(node)
   return node
 end
 
---- A number in every element. NaN and infinities are the words "nan", "inf", "-inf".
+--- A number in every element. NaN and infinities are the words "nan", "inf", "-inf". A node of one element is the number in it.
 function Graph:fill(value, shape, dtype)
+  if type(value) == "table" then return self:broadcast(self:map("A", dtype, { self:reshape(value.node, {}) }), shape) end
   return self:node { kind = "leaf", source = "fill", value = value, shape = shape, dtype = dtype }
 end
 

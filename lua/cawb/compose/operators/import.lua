@@ -201,6 +201,26 @@ local function are_known(list)
   return true
 end
 
+-- A number that the program took from a parameter or buffer: it serves where an operator's constructor fills a tensor with it. All
+-- else that asks for the number raises.
+local function refuse() error "a number is wanted" end
+local Number = { __tostring = refuse, __index = refuse }
+
+-- An argument: { item = tensor } stands for the number in it. `op.taken`: there is one.
+local function argument(self, op, value)
+  if type(value) ~= "table" or not value.item then return value end
+  op.taken = true
+  return setmetatable({ node = read(self, tensor(value.item, value.item)) }, Number)
+end
+
+-- The nodes of an operator; nil and why not.
+local function build(self, op)
+  if not op.taken then return operators.build(self.graph, op) end
+  local ok, made, why = pcall(operators.build, self.graph, op)
+  if ok then return made, why end
+  return nil, "compose needs its number at once, and that is another one for other weights"
+end
+
 local function take(self, entry, places)
   self.graph.from = { number = entry.number, op = entry.op, name = entry.name, line = places.line }
   local x, by = operands(self, entry, places)
@@ -213,10 +233,10 @@ local function take(self, entry, places)
   end
   local op = { name = entry.name, args = {}, x = x, by = by, out = entry.outputs,
                given = places.given or {} }
-  for name, value in pairs(entry.args or {}) do op.args[name] = value end
+  for name, value in pairs(entry.args or {}) do op.args[name] = argument(self, op, value) end
   local made, why
   if places.values then made = { constant.of(self.graph, { values = places.values, shape = entry.outputs[1].shape, dtype = entry.outputs[1].dtype }) }
-  else made, why = operators.build(self.graph, op) end
+  else made, why = build(self, op) end
   if not made then return unknown(self, entry, places, why) end
   for k, about in ipairs(entry.outputs) do
     local node = made[k] or self.graph:node { kind = "unknown", shape = about.shape, dtype = about.dtype,

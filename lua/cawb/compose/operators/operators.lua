@@ -9,7 +9,7 @@ local types = require "cawb.torch.types"
 local M = { table = {} }
 
 for _, room in ipairs { "bound", "fold", "softmax_norm", "pool", "move", "product", "order", "cell", "place", "pad", "resize", "diagonal",
-                         "special", "running", "copies", "sample" } do
+                         "special", "running", "copies", "sample", "heads" } do
   for name, constructor in pairs(require("cawb.compose.operators." .. room)) do M.table[name] = constructor end
 end
 
