@@ -8,6 +8,8 @@ import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException
 from torch.overrides import TorchFunctionMode
 
+from cawb_host.torch import operators
+
 FREE = 0.6180339887498949       # multiples of it, less their whole parts, are far from one another
 
 
@@ -31,7 +33,7 @@ for _name in ("eq ne lt le gt ge add radd sub rsub mul rmul truediv rtruediv flo
               "pos abs bool int float round trunc floor ceil hash str repr format").split():
     setattr(Number, "__%s__" % _name, noted("__%s__" % _name))
 
-TAKERS = {torch.Tensor.item, torch.ops.aten._local_scalar_dense, torch.ops.aten._local_scalar_dense.default}
+ASKS = getattr(torch.ops.aten, "_local_scalar_dense").default    # what .item() is recorded as
 
 # Functions that make a constant of a number.
 MAKERS = {torch.tensor, torch.as_tensor, torch.scalar_tensor}
@@ -66,7 +68,8 @@ class Taken(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        place = self.place(args[0]) if func in TAKERS else None
+        name = getattr(func, "__name__", "").split(".")[0]
+        place = self.place(args[0]) if operators.find(name).number else None
         if place:
             return Number(self.value(args[0]), args[0], place, self.used)
         known = [*numbers_in(args), *numbers_in(tuple(kwargs.values()))]

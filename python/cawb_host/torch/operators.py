@@ -33,6 +33,7 @@ they are empty:
   whole       recorded as one operator, whatever a device makes of it
   writes      operands that its in-place form overwrites unread
   told        it reads no tensor, and its values are recorded
+  number      it gives the number in a tensor to the program
   rows        how rows go through it (judge/rows.py)
   form        what it is to a sum of products (judge/algebra.py)
 """
@@ -74,6 +75,7 @@ class Operator:
     whole: bool = False
     writes: tuple = ()
     told: bool = False
+    number: bool = False
     rows: str = ""
     form: str = ""
     known: bool = True
@@ -351,6 +353,7 @@ define("_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_efficien
 define("_scaled_dot_product_flash_attention _scaled_dot_product_cudnn_attention scaled_dot_product_attention "
        "_scaled_dot_product_attention_math _scaled_dot_product_fused_attention_overrideable _flash_attention_forward "
        "_efficient_attention_forward", products=True, when=when_causal)
+define("item _local_scalar_dense", number=True)
 define("_native_multi_head_attention", products=True)
 define("mkldnn_rnn_layer _cudnn_rnn _cudnn_rnn_flatten_weight miopen_rnn lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell "
        "_thnn_fused_lstm_cell _thnn_fused_gru_cell _lstm_mps", products=True)

@@ -18,7 +18,7 @@ from cawb_host.torch.mode import Mode
 from cawb_host.torch import operators
 from cawb_host.torch.memory import Memory
 from cawb_host.torch.composite import Whole
-from cawb_host.torch.number import Taken
+from cawb_host.torch.number import ASKS, Taken
 from cawb_host.base.forms import dense
 from cawb_host.base.tensors import NAMES
 
@@ -63,8 +63,7 @@ class Recorder(Mode):
 
     def asked(self, number):
         """The program goes on as this number says."""
-        self.record(torch.ops.aten._local_scalar_dense.default, [("self", number.tensor)],
-                    [("self", number.tensor, self.source(number.tensor))], [], None)
+        self.record(ASKS, [("self", number.tensor)], [("self", number.tensor, self.source(number.tensor))], [], None)
 
     def unseen(self, call):
         """What `call` returns, without entries for what it does."""
