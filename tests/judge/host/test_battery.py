@@ -151,6 +151,10 @@ class Battery(unittest.TestCase):
                 self.assertFalse(bool((made == 7).any()) and case != "almost", case)     # which keeps some of the task's own
             mixed = self.make("mixed", torch.zeros(50, 30))
             self.assertGreater(float(mixed.std(1).max() / mixed.std(1).min()), 3)
+            many = self.make("mixed", torch.zeros(200, 30))
+            self.assertGreater(len({tuple(row) for row in many.abs().tolist()}), 11)      # twelve rows are drawn, others are like one of them
+            self.assertLess(len({tuple((row / row.abs().max().clamp(min=1e-9)).abs().tolist()) for row in many}), 14)
+            self.assertEqual(int(torch.isnan(many).sum()), 0)
         finally:
             battery.PIECE = was
 

@@ -1,13 +1,12 @@
 """Inputs that a task never announced. They show errors that the habits of its own generator hide.
 
-With inputs of one sign a sum that forgets its last term is right to four digits, and rounding to TF32 averages out. A
-maximum that begins at 0 is right for all rows except those below 0. A case says which kind of input dominates. Sign,
-scale, place and mixture are drawn anew within each input, so that no value tells the case. Tensors keep shape, strides
-and type. whole_numbers.py draws whole numbers and masks.
+With inputs of one sign a sum that forgets its last term is right to four digits. A maximum that begins at 0 is right for all rows
+except those below 0. A case says which kind of input dominates. Sign, scale, place and mixture are drawn anew within each input,
+so that no value tells the case. Tensors keep shape, strides and type. whole_numbers.py draws whole numbers and masks.
 
 A task need not accept every number: probabilities lie between 0 and 1, and an index may be held as a float. And with
-numbers far from its own, two right programs may disagree. If the task's own reference cannot deal with the inputs, they
-are drawn once more, and then nearer to the task's own from level to level. trials.py takes the first level that works.
+numbers far from its own, two right programs may disagree. If the task's own reference cannot deal with the inputs, they are drawn
+once more, and then nearer to its own from level to level. trials.py takes the first level that works.
 """
 import math
 
@@ -16,7 +15,7 @@ import torch
 from cawb_host.judge.inputs import places
 from cawb_host.judge.inputs.meeting import Scene, meets
 from cawb_host.judge.inputs import whole_numbers
-from cawb_host.judge.inputs.draws import (all_but_one, blemished, both_signs, chance, echoed, either, few_levels, few_of, heavy_tailed, leaning,
+from cawb_host.judge.inputs.draws import (again, all_but_one, blemished, both_signs, chance, echoed, either, few_levels, few_of, heavy_tailed, leaning,
                               near_levels, nearly, normal, nothing, one_sign, planted, power, spread, spread_of, swept,
                               the_same, topped, uniform)
 from cawb_host.base.fault import Fault
@@ -285,24 +284,25 @@ def nan(like):
 
 WHOLE = (edges, outlier, nonfinite, nan)    # all others are made in parts, where there is much of them
 STRANGE = ("nonfinite", "nan")           # where a reference need not be finite
-PIECE = 1 << 26                          # elements
-
+PIECE, DRAWN = 1 << 26, 4                # elements, and how many pieces of a tensor are drawn anew
 CASES = {f.__name__: f for f in (mixed, positive, integers, edges, almost, ties, heavy, outlier, zeros, constant, offset, scales, huge,
                                  tiny, nonfinite, nan)}
 
 
-def fill(place, like, make, put=torch.Tensor.copy_):
-    """In pieces of whole rows where there is much of it: in float64 it would be twice as much.
-    `put` does something else with what is there than to replace it. `place` is a vector."""
+def fill(place, like, make, put=torch.Tensor.copy_, most=None):
+    """In pieces of whole rows where there is much of it: in float64 it would be twice as much. Further than `most` they repeat rows
+    of the first. `put` does something else with what is there than to replace it. `place` is a vector."""
     cols = max(1, like.shape[-1]) if like.dim() else 1
     rows = max(1, PIECE // cols)
     if make in WHOLE or place.numel() <= rows * cols:
         put(place, make(like))
         return
-    own = flat(like) if like.device.type != "meta" else place
-    for start in range(0, place.numel(), rows * cols):
-        part, given = (t[start:start + rows * cols] for t in (place, own))
-        put(part, make(given.view(-1, cols) if given.numel() % cols == 0 else given))
+    for number, start in enumerate(range(0, place.numel(), rows * cols)):
+        part, given = (t[start:start + rows * cols] for t in (place, flat(like) if like.device.type != "meta" else place))
+        if most and number >= most:
+            again(part, place[:most * rows * cols], cols)
+        else:
+            put(part, make(given.view(-1, cols) if given.numel() % cols == 0 else given))
 
 
 def reach(place, like):
@@ -352,7 +352,7 @@ def drawn(case, tensor, choices):
     made = torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device)
     stage = places.stage_of(case)
     if not stage or torch._debug_has_internal_overlap(made) == 1 or not made.numel():
-        fill(flat(made), tensor, CASES["mixed" if stage else case])
+        fill(flat(made), tensor, CASES["mixed" if stage else case], most=DRAWN)
         return made
     plan, seed = choices
     rows = mixture_of(SCATTERED)

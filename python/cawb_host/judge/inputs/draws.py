@@ -153,3 +153,12 @@ def planted(made):
     at = torch.where(torch.rand(rows, 1) < 0.5, at, top)
     largest_ones, there = made.gather(1, top), made.gather(1, at)
     return made.scatter_(1, top, there).scatter_(1, at, largest_ones)
+
+
+def again(part, drawn, cols):
+    """Fills a part with rows out of what was drawn, from any of them on: half of them with the other sign, half of them half as large."""
+    first = int(torch.randint(max(1, (drawn.numel() - part.numel()) // cols + 1), ())) * cols
+    part.copy_(drawn[first:first + part.numel()])
+    whole = part[:part.numel() // cols * cols].view(-1, cols)
+    if part.element_size() > 1:
+        whole.mul_((either(len(whole), 1) * torch.exp2(-torch.randint(2, (len(whole), 1)).to(torch.float64))).to(part.dtype))
