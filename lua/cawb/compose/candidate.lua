@@ -25,7 +25,7 @@ local search = require "cawb.compose.tune.search"
 local show = require "cawb.compose.plan.show"
 local split = require "cawb.compose.split.split"
 local store = require "cawb.compose.ir.store"
-local tensors = require "cawb.compose.schedule.tensor_cores"
+local unfused = require "cawb.compose.schedule.unfused"
 
 local M = {}
 
@@ -35,26 +35,33 @@ local function name_of(kernel, number)
   return ("k%d_%s"):format(number, (word:gsub("^_+", "")))
 end
 
--- Text and launches for each kernel; or nil and what cannot be made.
-local function generate(kernels, options)
-  local known = {}
-  for number, kernel in ipairs(kernels) do
-    kernel.name, kernel.reads, kernel.own = name_of(kernel, number), { table.unpack(kernels_of.reads(kernel)) }, {}
-    for _, list in ipairs { kernel.roots, kernel.members } do
-      for _, x in ipairs(list) do kernel.own[x] = true end
-    end
-    local made, why = repeated.generate(kernel, options, known)
-    if why then return nil, ("%s: %s"):format(plan.about(kernel), why) end
-    kernel.made, kernel.written = made, made and made.text
-    if not made then
-      kernel.call = true
-      for _, x in ipairs(kernel.roots[1].inputs) do
-        local l = library.layout(x)
-        if l then kernel.reads[#kernel.reads + 1] = l.node end
-      end
-    end
+-- Text and launches of a kernel, under a number that no other one has; or nil and why it cannot be made.
+local function generate_one(kernel, number, options, known)
+  kernel.name, kernel.reads, kernel.own = name_of(kernel, number), { table.unpack(kernels_of.reads(kernel)) }, {}
+  for _, list in ipairs { kernel.roots, kernel.members } do
+    for _, x in ipairs(list) do kernel.own[x] = true end
+  end
+  local made, why = repeated.generate(kernel, options, known)
+  if why then return nil, ("%s: %s"):format(plan.about(kernel), why) end
+  kernel.whole, kernel.written, kernel.call = made, made and made.text, not made or nil
+  for _, x in ipairs(kernel.call and kernel.roots[1].inputs or {}) do
+    local l = library.layout(x)
+    if l then kernel.reads[#kernel.reads + 1] = l.node end
   end
   return true
+end
+
+-- The same of all kernels that have none, under numbers above `last`. Returns the last number.
+local function generate(kernels, options, last)
+  local known = {}
+  for _, kernel in ipairs(kernels) do
+    if not kernel.name then
+      last = last + 1
+      local fine, why = generate_one(kernel, last, options, known)
+      if not fine then return nil, why end
+    end
+  end
+  return last
 end
 
 local function part(name)
@@ -126,19 +133,39 @@ local function shorter(text)
   return (("\n" .. text):gsub("\n[ \t]+", "\n"):gsub("\n//[^\n]*", ""):gsub("\n\n+", "\n"):sub(2))
 end
 
--- Operations below which products are left to libraries, so that a text becomes `excess` bytes shorter: the smallest ones go first.
-local function least_for(made, excess)
-  local list = {}
-  for _, kernel in ipairs(made.kernels) do
-    local text = kernel.made and kernel.made.text
-    if text and kernel.by == "tensor" then list[#list + 1] = { operations = tensors.operations(kernel), bytes = #shorter(text) } end
+local function copied(t)
+  local copy = {}
+  for key, value in pairs(t) do copy[key] = value end
+  return copy
+end
+
+-- The source, the plan and its scratch memory, of generated kernels.
+local function assembled(g, kernels, options)
+  for _, kernel in ipairs(kernels) do
+    kernel.made, kernel.as = kernel.whole and copied(kernel.whole), nil
+    if kernel.made then kernel.made.launches = {} end
+    for k, launch in ipairs(kernel.whole and kernel.whole.launches or {}) do kernel.made.launches[k] = copied(launch) end
   end
-  table.sort(list, function(a, b) return a.operations < b.operations end)
-  for _, one in ipairs(list) do
-    excess = excess - one.bytes
-    if excess <= 0 then return one.operations + 1 end
+  local is_long = merge.apply(kernels, options.long)
+  prepared.mark(kernels)
+  local text, scratch = plan.text(g, kernels)
+  return { source = source(kernels, is_long), plan = text, kernels = kernels, scratch = scratch }
+end
+
+-- The same, no longer than a candidate may be: without comments, then with fewer products on tensor cores. `last`: number of a kernel.
+local function fitting(g, kernels, options, last)
+  local largest, made = options.largest or LARGEST, assembled(g, kernels, options)
+  while #made.source > largest do
+    made.source = shorter(made.source)
+    local excess = #made.source - largest
+    local fewer = excess > 0 and unfused.shorter(g, kernels, excess, function(kernel) return kernel.made.text and #shorter(kernel.made.text) or 0 end)
+    if not fewer then return made end
+    local why
+    last, why = generate(fewer, options, last)
+    if not last then return nil, why end
+    kernels, made = fewer, assembled(g, fewer, options)
   end
-  return 1 << 40
+  return made
 end
 
 local function graph_of(task, options)
@@ -146,7 +173,7 @@ local function graph_of(task, options)
   return import.graph(task, options)
 end
 
-local function once(task, given)
+local function lowered(task, given)
   local joins = {}
   local options = schedule.options(given, joins)
   local g, why = graph_of(task, options)
@@ -162,19 +189,18 @@ local function once(task, given)
   if fuse and options.concatenate ~= false then concatenation.wish(g) end
   local kernels = partition.kernels(g, strided)
   if fuse then kernels = fusion.apply(kernels, options) end
-  local made
-  made, why = generate(kernels, options)
+  local last, made
+  last, why = generate(kernels, options, 0)
+  if last then made, why = fitting(g, kernels, options, last) end
   if not made then return nil, why end
-  local is_long = merge.apply(kernels, options.long)
-  prepared.mark(kernels)
-  local text, scratch = plan.text(g, kernels)
-  return { source = source(kernels, is_long), plan = text, kernels = kernels, graph = g, scratch = scratch, rewrites = steps, schedule = options.schedule or schedule.default(), joins = joins, begun = able,
-           options = flags(g) }
+  made.graph, made.rewrites, made.schedule, made.joins, made.begun = g, steps, options.schedule or schedule.default(), joins, able
+  made.options = flags(g)
+  return made
 end
 
 --- A task as { source, plan, options of the compiler, kernels, texts = how many texts of kernels were generated }; or nil and what cannot be lowered, why, and where it stands.
---- A text that would be too long gets fewer comments. If that is not enough, tensors are concatenated in kernels of their own. Then
---- products with the fewest operations are left to libraries. `options`:
+--- A text that would be too long gets fewer comments. If that is not enough, products with the fewest operations are left to libraries
+--- (schedule/unfused.lua). `options`:
 ---   graph         text of a graph (ir/store.lua) in place of the task's
 ---   arch          of the device, as "sm_90a"; without it nothing is made for a special device
 ---   chip          that it is for (gpu/chip.lua), if not the task's device or one of this architecture
@@ -192,15 +218,7 @@ end
 function M.make(task, options)
   local all = setmetatable({ chip = options and options.chip or chips.wanted(task.device, options and options.arch), texts = { 0 } },
     { __index = options })
-  local made, why = once(task, all)
-  local largest = all.largest or LARGEST
-  while made and #made.source > largest do
-    made.source = shorter(made.source)
-    if #made.source <= largest or not all.chip.tensor or (all.least or 0) >= 1 << 40 then break end
-    if all.apart then all.least = math.max(2 * (all.least or 0), least_for(made, #made.source - largest)) end
-    all.apart = true
-    made, why = once(task, all)
-  end
+  local made, why = lowered(task, all)
   if not made then return nil, why end
   made.texts = all.texts[1]
   local beyond = limits.refusal(made, task, all.memory, plan.about)

@@ -222,13 +222,14 @@ check.test("where the way that a schedule asks for cannot be had, what stands ah
   check.equal(#made.kernels, 2)
 end)
 
-check.test("a text that is too long: tensors are put together in kernels of their own, not in each that reads them", function()
-  local forward = "return torch.softmax(torch.cat([" .. ("x, y, "):rep(5) .. "], 1), 1)"
-  local inputs = "[torch.randn(40, 30), torch.randn(40, 20)]"
-  local whole = composed.right(forward, inputs, nil, { arch = "sm_90a" })
-  local less = composed.right(forward, inputs, nil, { arch = "sm_90a", largest = 100 })
-  check.equal(#whole.kernels, 1)
-  check.equal(#less.kernels, 2)
+check.test("what is fused to a product that becomes a library's has kernels of its own", function()
+  local less = composed.right("return torch.relu(self.c(torch.tanh(x))) * y", "[torch.randn(4, 32, 20, 20), torch.randn(18, 18)]",
+    "self.c = nn.Conv2d(32, 32, 3)", { arch = "sm_90a", largest = 100 })
+  check.equal(#less.kernels, 3)
+  check.equal(less.kernels[2].call, true)
+  less = composed.right("return torch.cat([self.c(x), self.d(x)], 1) * 2", "[torch.randn(4, 32, 20, 20)]",
+    "self.c = nn.Conv2d(32, 32, 3)\nself.d = nn.Conv2d(32, 48, 3)", { arch = "sm_90a", largest = 100 })
+  check.equal(less.kernels[1].call, true)
 end)
 
 return check.done()

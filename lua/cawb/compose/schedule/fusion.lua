@@ -15,19 +15,10 @@ for _, name in ipairs { "epilogue", "wave", "cells", "attention", "packing" } do
 end
 rules[#rules + 1] = concatenation
 
-local MANY = 8                         -- tensors put together, from which on each reader's text is long
-
-local function is_long_view(kernel)
-  local x = kernel.roots[1]
-  return #kernel.roots == 1 and x.kind == "view" and #x.pieces >= MANY
-end
-
--- Which kernels may be one, as far as `options` allow it. `apart`: tensors that are put together are so in a kernel of its own.
+-- Which kernels may be one, as far as `options` allow it.
 local function choice_of(options)
-  local may, apart = options.choice, options.apart
-  return function(a, b, first)
-    return prepared.together(a, b) and not (apart and (is_long_view(a) or is_long_view(b))) and (not may or may(a, b, first))
-  end
+  local may = options.choice
+  return function(a, b, first) return prepared.together(a, b) and (not may or may(a, b, first)) end
 end
 
 -- Whether an edge was looked at; from now on it was.

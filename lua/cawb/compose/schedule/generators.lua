@@ -35,7 +35,7 @@ end
 -- for the one that should be fastest.
 local function on_tensor_cores(kernel, options, how)
   local loop = how and how.loop and (begins_sums(kernel) and "box" or how.loop)
-  if loop == "library" or loop == "simt" then return nil end
+  if loop == "library" or loop == "simt" or kernel.is_call then return nil end
   if kernel.kind == "attend" then options = setmetatable({ how = how or false }, { __index = options }) end
   options = tensors.asked(options, loop)
   local family, why = tensors.accepts(kernel, options)

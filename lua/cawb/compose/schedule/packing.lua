@@ -38,8 +38,10 @@ end
 function M.joined(state, edge)
   local a, options = edge[2], asked(edge[2], state.options)
   if not options or not tensors.serves(a, options) then return nil end
-  local within = { [edge[1].roots[1]] = true }
-  local both = { kind = a.kind, roots = a.roots, members = a.members, within = within }
+  local x, packed = edge[1].roots[1], { table.unpack(a.packed or {}) }
+  local within = { [x] = true }
+  packed[#packed + 1] = x
+  local both = { kind = a.kind, roots = a.roots, members = a.members, within = within, packed = packed }
   return tensors.accepts(both, setmetatable({ within = within }, { __index = options })) and both
 end
 

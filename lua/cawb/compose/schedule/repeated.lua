@@ -64,7 +64,7 @@ local function key_of(kernel, how)
     end
     return numbers[x]
   end
-  local words = { kernel.kind, kernel.name:gsub("^k%d+", ""), value_text(how, number), tostring(kernel.wave), value_text(kernel.roots, number), value_text(kernel.members, number),
+  local words = { kernel.kind, kernel.name:gsub("^k%d+", ""), value_text(how, number), tostring(kernel.wave), tostring(kernel.is_call), value_text(kernel.roots, number), value_text(kernel.members, number),
                   value_text(kernel.attend, number) }
   local k = 1
   while nodes[k] do
