@@ -100,7 +100,7 @@ function M.holes(kernel, g, loop, columns, parts, bytes, near)
   local chunks, longest = ceil(g.left.depth, pack.CHUNK), M.longest(g)
   local h = { KERNEL = kernel.name, LOOP = kernel.name, WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, ROWS = g.left.rows, BATCH = g.batch,
               TILEN = columns, SUMS = columns // 2, EACH = loop == "wgmma" and columns // 8 or columns // 16, DOWN = ceil(g.rows, TILE), ACROSS = ceil(g.columns, columns),
-              PLACES = g.batch * g.rows * ceil(g.columns, 2), EVEN = g.columns % 2 == 0 or nil, loop = loop, chip = g.chip }
+              PLACES = g.batch * g.rows * ceil(g.columns, 2), EVEN = g.columns % 2 == 0 or nil, THREADS = loop == "mma" and 256 or 384, loop = loop, chip = g.chip }
   local most = stepping(h, g, chunks)
   h.shifts = most > 0
   h.REACH = h.DOWN * TILE + most // 8 * 8 + (near and REACH or h.shifts and 8 or 0)

@@ -156,7 +156,7 @@ function M.kernels(kernel, g, loop)
   local partial = tensor.partial(kernel, g, h)
   if h.SPLIT then h.FACTORS, h.PASSFACTORS = h.FACTORS .. ", float *__restrict__ partial", h.PASSFACTORS .. ", partial" end
   local text, nodes, headers = text_of(kernel, g, h, arrival)
-  steps[#steps + 1] = { kernel = kernel.name, grid = { math.min(h.ITEMS, loop == "mma" and 2 * g.chip.sms or g.chip.sms) }, block = { loop == "mma" and 256 or 384 },
+  steps[#steps + 1] = { kernel = kernel.name, grid = { math.min(h.ITEMS, loop == "mma" and 2 * g.chip.sms or g.chip.sms) }, block = { h.THREADS },
     shared = h.SHARED, arguments = joined(nodes, packed, partial) }
   if h.SPLIT then steps[#steps + 1] = tensor.finish(kernel, h, nodes, {}, partial[1]) end
   return tensor.made(g, h, packed_texts, text, headers, all, steps, g.dtype,

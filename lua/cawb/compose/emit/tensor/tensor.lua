@@ -107,8 +107,6 @@ local function plain_order(factor)
   return "j / 64", "j % 64"
 end
 
-local function threads_of(h) return h.loop == "mma" and 256 or 384 end
-
 --- The text of a main loop: its instruction, what it loads, its steps and its epilogue.
 function M.loop_text(own, h)
   local wgmma = h.loop == "wgmma"
@@ -177,7 +175,7 @@ local function full_launches(kernel, geometry, h, f, nodes, more, packed)
     if not alone then launch.arguments[#launch.arguments + 1] = many end
     steps[#steps + 1], texts[#texts + 1] = launch, text
   end
-  steps[#steps + 1] = { kernel = f.LOOP, grid = { math.min(h.ITEMS, geometry.chip.sms) }, block = { threads_of(f) }, shared = f.SHARED,
+  steps[#steps + 1] = { kernel = f.LOOP, grid = { math.min(h.ITEMS, geometry.chip.sms) }, block = { h.THREADS }, shared = f.SHARED,
                         arguments = joined(nodes, factors, more) }
   return steps, table.concat(texts, "\n")
 end
@@ -209,7 +207,7 @@ local function multiplying(kernel, geometry, h, left, right)
   local flags, partial = { left.wide, right.wide }, M.partial(kernel, geometry, h)
   local packed = { left.packed, left.scales, right.packed, right.scales }
   local notes = h.CHECK and { checked.list, checked.many } or {}
-  local launches = { { kernel = kernel.name, grid = { math.min(h.ITEMS, geometry.chip.sms) }, block = { threads_of(h) }, shared = h.SHARED,
+  local launches = { { kernel = kernel.name, grid = { math.min(h.ITEMS, geometry.chip.sms) }, block = { h.THREADS }, shared = h.SHARED,
     arguments = joined(nodes, packed, flags, partial, notes) } }
   if h.CHECK then table.insert(launches, 1, { fill = checked.many, value = 0 }) end
   if f then

@@ -12,7 +12,7 @@ $end
   if (*many > $AGAIN) {
 $if WIDEBYTES
     __shared__ __align__(128) unsigned char memory[$WIDEBYTES];
-    $NAME_wide($PASS, memory);
+    $NAME_wide<256>($PASS, memory);
 $else
     __shared__ float a[16][68], b[16][68];
     $NAME_plain($PASS, a, b);

@@ -6,7 +6,7 @@ $if FIRST
 $end
 $if WIDELY
   if ($WIDELY) {
-    $NAME_wide($PASS, stages);
+    $NAME_wide<$THREADS>($PASS, stages);
     return;
   }
 $end
