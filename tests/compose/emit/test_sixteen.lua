@@ -90,4 +90,13 @@ check.test("a convolution of one tap packs nothing but its weights", function()
   check.matches(made.plan, 'prepare%(function%(params%) launch%("k1_convolution_left"')
 end)
 
+check.test("taps beside each other along a row bring its pixels once", function()
+  local function sectors(window, padding)
+    local layer = ("self.c = nn.Conv2d(64, 128, %s, padding=%s, dtype=torch.bfloat16)"):format(window, padding)
+    return composed.metrics("return self.c(x)", "[torch.randn(2, 64, 16, 16, dtype=torch.bfloat16)]", layer, options "sm_90a")[2].l2_sectors
+  end
+  local along, down = sectors("(1, 3)", "(0, 1)"), sectors("(3, 1)", "(1, 0)")
+  assert(along < 0.7 * down, ("%d sectors, and %d of taps below each other"):format(along, down))
+end)
+
 return check.done()
