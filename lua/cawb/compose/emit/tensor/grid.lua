@@ -77,7 +77,9 @@ function M.longest(g)
   return longest
 end
 
-local REACH = 16                      -- rows that are loaded beyond a tile's, where steps share them
+--- Rows that are loaded beyond a tile's, where steps share them.
+M.REACH = 16
+
 local MOST_NEAR = 8                   -- such steps
 
 --- How many neighbouring taps of every set read the same rows of the left factor, from one that is a multiple of eight on; nil if none do.
@@ -88,7 +90,7 @@ function M.near(g)
       fine = fine and #set % count == 0
       for n = 0, fine and #set - 1 or -1 do
         local off = set[n + 1] - set[n // count * count + 1] // 8 * 8
-        fine = fine and off >= 0 and off <= REACH
+        fine = fine and off >= 0 and off <= M.REACH
       end
     end
     if fine then return count end
@@ -103,8 +105,8 @@ function M.holes(kernel, g, loop, columns, parts, bytes, near)
               PLACES = g.batch * g.rows * ceil(g.columns, 2), EVEN = g.columns % 2 == 0 or nil, THREADS = loop == "mma" and 256 or 384, loop = loop, chip = g.chip }
   local most = stepping(h, g, chunks)
   h.shifts = most > 0
-  h.REACH = h.DOWN * TILE + most // 8 * 8 + (near and REACH or h.shifts and 8 or 0)
-  h.AROWS, h.BROWS = near and TILE + REACH or h.shifts and loop == "wgmma" and TILE + 8 or TILE, columns
+  h.REACH = h.DOWN * TILE + most // 8 * 8 + (near and M.REACH or h.shifts and 8 or 0)
+  h.AROWS, h.BROWS = near and TILE + M.REACH or h.shifts and loop == "wgmma" and TILE + 8 or TILE, columns
   h.NEAR, h.SLOTS = near, 0
   h.PER = ceil(ceil(longest, parts), near or 1) * (near or 1)
   h.SPLITS = ceil(longest, h.PER)

@@ -147,7 +147,9 @@ local function packing(kernel, geometry, side, octets, how, unless, paired, name
     scales = { scratch = own.name .. "_scales", dtype = "float32", numel = batch * chunks * 8 * octets },
     wide = { scratch = own.name .. "_wide", dtype = "int32", numel = 5, flag = true },
     vast = vast_of(geometry, side) }
-  made.holes = { SCALED = how.scaled, PACKOUTS = how.scaled and ", float *__restrict__ scales, int *wide, const int *other" or "", ALONG = factor.along or nil, GAPS = factor.gaps and "if (any_none(v)) at_least(wide, BEYOND);" or "", ROWS = factor.rows, DEPTH = factor.depth, OCTETS = octets, CHUNKS = chunks,
+  made.holes = { SCALED = how.scaled, PACKOUTS = how.scaled and ", float *__restrict__ scales, int *wide, const int *other" or "",
+    ALONG = factor.along or nil, GAPS = factor.gaps and "if (any_none(v)) at_least(wide, BEYOND);" or "", ROWS = factor.rows, DEPTH = factor.depth,
+    OCTETS = octets, CHUNKS = chunks,
     PARTSK = ceil(chunks, per), PER = per, BANDS = ceil(octets, 8), WHAT = ("the %s factor"):format(side), PARTS = how.parts,
     BEFORE = how.before, PACK = (how.call or how.calls[side]):format(count_of(factor)), AFTER = how.after:format(made.vast),
     INSIDE = factor.depth % M.CHUNK == 0 and "" or (" && k < %d"):format(factor.depth),

@@ -23,6 +23,7 @@ local MOST = { wgmma = 6, mma = 4 }   -- stages
 local THREADS = { wgmma = 128, mma = 256 }      -- that bring factors
 local ROWSLOTS = 2                    -- of rows of the left factor, where steps share them
 local SPARE = 2048                    -- bytes of shared memory for barriers, and up to where stages begin
+local SHARES = SPARE + tiles.TURNED + 128 * (ROWSLOTS * (TILE + grid.REACH) + 2 * 256)      -- bytes with which the widest tile's steps may share rows
 
 local types = { float16 = true, bfloat16 = true }
 
@@ -99,7 +100,7 @@ end
 
 local function holes(kernel, g, loop, arrival)
   local right, word = arrival.right, arithmetic.words[g.dtype]
-  local near = loop == "wgmma" and grid.near(g) or nil
+  local near = loop == "wgmma" and g.chip.shared_block >= SHARES and grid.near(g) or nil
   local tile, parts = tiles.cut_sixteen(g, loop, grid.longest(g), not right.along, near)
   local h = grid.holes(kernel, g, loop, tile, parts, 2, near)
   h.TYPE, h.MULTIPLY, h.RANGES, h.PARTS, h.TERMS, h.PRODUCTS, h.INTO, h.BEGINS = word.TYPE, word.MULTIPLY, "", 1, pack.CHUNK, "one", "sum", "step > tile.first || "

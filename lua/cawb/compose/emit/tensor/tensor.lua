@@ -270,7 +270,8 @@ function M.kernels(kernel, geometry, loop)
   local left, right, packed, steps = packing(kernel, geometry, octets_of(h), h.is_full and pack.checked or pack.halves)
   local text, launches, headers = multiplying(kernel, geometry, h, left, right)
   return M.made(geometry, h, packed, text, headers, { left, right }, joined(steps, launches), ("float32 by %s products of fp16 pairs"):format(h.PRODUCTS),
-    { "tensor", loop == "wgmma" and "tensor_group" or "tensor_mma", "tensor_mma", table.unpack((h.WIDEBYTES or loop == "mma" and h.is_full) and { "tensor_attend", "tensor_parts" } or {}) })
+    joined({ "tensor", "tensor_mma" }, loop == "wgmma" and { "tensor_group" } or {},
+      (h.WIDEBYTES or loop == "mma" and h.is_full) and { "tensor_attend", "tensor_parts" } or {}))
 end
 
 return M
