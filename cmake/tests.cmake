@@ -142,8 +142,8 @@ target_compile_definitions(test_device_cuda_library PRIVATE
 
 # The longest first, so that no core waits for one at the end.
 set_tests_properties(judge/python/test_tier2.lua compose/emit/test_tensor_conv.lua PROPERTIES COST 100)
-set_tests_properties(door/test_docs_run.lua judge/test_redteam.lua PROPERTIES COST 70)
-set_tests_properties(door/test_examples.lua compose/emit/test_tensor.lua compose/test_compose.lua PROPERTIES COST 40)
+set_tests_properties(door/test_judging.py door/test_docs_run.lua judge/test_redteam.lua PROPERTIES COST 70)
+set_tests_properties(door/test_examples.lua door/test_workflow.py compose/emit/test_tensor.lua compose/test_compose.lua PROPERTIES COST 40)
 set_tests_properties(sim/code/test_corpus.lua compose/emit/test_attention_group.lua door/test_workshop.lua compose/test_operators.lua
   door/test_promote.py compose/emit/test_attention.lua sim/code/test_kernels.lua run/test_run.lua PROPERTIES COST 20)
 

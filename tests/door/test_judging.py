@@ -58,6 +58,7 @@ class Verdicts(unittest.TestCase):
         self.assertAlmostEqual(found.speedup, min(found.times["eager"], found.times["compile"]) / found.times["candidate"], delta=0.01)
         self.assertIn(found.sentence, str(found))
         self.assertNotIn("recorded", str(found))
+        self.assertNotIn("cawb-", str(found))                   # no name of a folder that is gone
 
     def test_wrong_cuda_says_why(self):
         found = self.judged(ops.softmax, cawb.Kernel(SOFTMAX.replace("- top", ""), PLAN), [torch.randn(8, 40)])

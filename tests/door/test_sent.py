@@ -3,6 +3,7 @@ import importlib.machinery
 import os
 import runpy
 import sys
+import types
 import unittest
 
 import torch
@@ -35,6 +36,16 @@ class Names(unittest.TestCase):
         self.assertEqual(self.place("ops.rows:fast"), "ops.rows:fast")
         self.assertEqual(self.place(ops.anonymous), "ops.rows:anonymous")
         self.assertEqual(self.place(ops.standing), "ops.rows:standing")
+        self.assertEqual(self.place(ops.twice), "ops.rows:twice")
+
+    def test_a_script_s_name_for_a_thing_of_a_module_is_not_taken(self):
+        for name in ("__main__", "__mp_main__"):
+            held = types.ModuleType(name)
+            held.mine, held.__file__ = ops.launcher, os.path.join(package.folder, "script.py")
+            before = sys.modules.get(name)
+            sys.modules[name] = held
+            self.addCleanup(sys.modules.__setitem__, name, before) if before else self.addCleanup(sys.modules.pop, name)
+            self.assertEqual(self.place(ops.launcher), "ops.rows:launcher")
         self.assertEqual(self.place(torch.relu), "torch:relu")
 
     def test_what_a_compiler_made_is_not_taken_for_what_it_was_made_of(self):

@@ -103,7 +103,8 @@ def run(words, timeout):
 def answer(status, text, errors, task, told, built):
     """The object that it printed, in the user's words."""
     def own(message):
-        return re.sub(re.escape(task) + r"(:\d+)?", told, message)
+        message = re.sub(re.escape(task) + r"(:\d+)?", told, message)
+        return message.replace(os.path.basename(os.path.dirname(os.path.dirname(task))) + "/kernel", "kernel")
     try:
         data = json.loads(text.strip().rpartition("\n")[2])
     except ValueError:

@@ -60,7 +60,7 @@ def own_place(value):
 def some_place(value):
     """A global name of a module of the user's, or of PyTorch's, for what does not know its place: a lambda, a module, what torch.compile
     or C++ made. A script comes last: its main part is not imported."""
-    own = sorted((name for name, about in sys.modules.items() if is_own(about)), key=lambda name: name == "__main__")
+    own = sorted((name for name, about in list(sys.modules.items()) if name != "__mp_main__" and is_own(about)), key="__main__".__eq__)
     for module in own + [name for name in ("torch", "torch.nn.functional") if name in sys.modules]:
         for name, other in list(vars(sys.modules[module]).items()):
             if other is value:
