@@ -209,6 +209,14 @@ function M.with(i, d, e)
   return j
 end
 
+--- Whether two lists have the same expressions.
+function M.same(a, b)
+  for d, e in ipairs(a) do
+    if not b[d] or e.key ~= b[d].key then return false end
+  end
+  return #a == #b
+end
+
 --- Elements first to last of a list, and further ones.
 function M.listed(i, first, last, ...)
   local list = { table.unpack(i, first, last) }

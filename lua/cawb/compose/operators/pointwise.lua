@@ -4,6 +4,7 @@
 
 local cuda = require "cawb.compose.ir.tree.cuda"
 local expressions = require "cawb.compose.operators.expressions"
+local graphs = require "cawb.compose.ir.graph"
 local text = require "cawb.compose.ir.tree.text"
 local tree = require "cawb.compose.ir.tree"
 local traits = require "cawb.torch.traits"
@@ -28,13 +29,6 @@ local function expression(op, root, name)
   return cuda.write(template(op), { operand(op, 1, root, name), operand(op, 2, root, name) })
 end
 
-local function same_shape(a, b)
-  for i, n in ipairs(a) do
-    if n ~= b[i] then return false end
-  end
-  return #a == #b
-end
-
 -- `made` holds the sources that operands may have.
 local function serves_op(op, made, shape)
   local computed = op.outputs[1].dtype == "float32" and template(op)
@@ -47,7 +41,7 @@ local function serves_op(op, made, shape)
   for _, x in ipairs(op.inputs) do
     if not made[x.source] then return false, ("%s meets a tensor that is not made of the first"):format(op.op) end
     if x.dtype ~= "float32" then return false, "it computes in float32 only" end
-    if x.view or not same_shape(x.shape, shape) then return false, "its operands must have one shape and one order" end
+    if x.view or not graphs.same(x.shape, shape) then return false, "its operands must have one shape and one order" end
   end
   return true
 end

@@ -39,11 +39,7 @@ local function is_behind(x, piece, axis)
   local i, want = view.variables(x.shape), view.variables(x.shape)
   want[axis] = index.var("r" .. axis, x.shape[axis] - 1)
   i[axis] = index.plus(want[axis], 1)
-  local j = view.at(piece, i)
-  for d, e in ipairs(want) do
-    if not j[d] or j[d].key ~= e.key then return false end
-  end
-  return #j == #want
+  return index.same(view.at(piece, i), want)
 end
 
 -- The node that view x shows moved on by one place along an axis, behind the value; nil for other views. Guards are half-lines, so the

@@ -86,9 +86,7 @@ local function is_own_mean(operand, u, axes)
   end
   local i = view.variables(u.shape)
   for d in pairs(axes) do i[d] = index.const(0) end
-  local first = first_of(sum.node, sum.at(mean.at(i)), u)
-  for d, e in ipairs(first) do if e.key ~= i[d].key then return false end end
-  return true
+  return index.same(first_of(sum.node, sum.at(mean.at(i)), u), i)
 end
 
 -- The operand that is the mean of operand k over these axes, or nil.

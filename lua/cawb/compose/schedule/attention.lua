@@ -22,14 +22,6 @@ local function below(x, i)
   return x, i
 end
 
-local function same(a, b)
-  if #a ~= #b then return false end
-  for d, e in ipairs(a) do
-    if e.key ~= b[d].key then return false end
-  end
-  return true
-end
-
 -- Indices of batch, row and column in a shape, the batch counted through.
 local function places(shape)
   local rank = #shape
@@ -88,7 +80,7 @@ end
 local function found_in(x)
   local p, i = below(x.inputs[1], places(x.inputs[1].shape))
   p = p and without_casts(p)
-  if not p or #p.shape < 2 or not same(i, places(p.shape)) then return nil end
+  if not p or #p.shape < 2 or not index.same(i, places(p.shape)) then return nil end
   local scores, finite = softmax.of(p, places(p.shape))
   local first = scores and graphs.same(scores.shape, p.shape) and product_below(scores)
   if not first then return nil end

@@ -14,14 +14,8 @@ local M = {}
 
 local THREADS = 1024        -- of a block, at most
 
-local function count(list)
-  local n = 1
-  for _, size in ipairs(list) do n = n * size end
-  return n
-end
-
 --- Rows and columns of a reduce: how many results, and of how many elements each.
-function M.space(reduce) return graphs.numel(reduce.shape), count(expression.axes(reduce)) end
+function M.space(reduce) return graphs.numel(reduce.shape), graphs.numel(expression.axes(reduce)) end
 
 -- The indices of a reduce's input: its row's, and those of the column.
 local function inner(reduce, row, column)
@@ -68,10 +62,15 @@ local function choose(kernel, options, chip, phases)
   return o
 end
 
+local function set_of(list)
+  local set = {}
+  for _, x in ipairs(list) do set[x] = true end
+  return set
+end
+
 -- The step at which a reduce's inputs are known: behind the members that it needs.
 local function levels(kernel)
-  local level, members, inside = {}, {}, expression.new(kernel).inside
-  for _, x in ipairs(kernel.members) do members[x] = true end
+  local level, members, inside = {}, set_of(kernel.members), expression.new(kernel).inside
   local function visit(x, seen)
     local most = 0
     if seen[x] then return seen[x] end
@@ -257,8 +256,7 @@ end
 
 -- What a body or a walk of the kernel is to know: members are computed once for each row, and views may be chosen by the row.
 local function prepare(body, kernel)
-  body.known_only, body.selecting = {}, { row = true, k = true }
-  for _, x in ipairs(kernel.members) do body.known_only[x] = true end
+  body.known_only, body.selecting = set_of(kernel.members), { row = true, k = true }
   return body
 end
 
@@ -280,8 +278,7 @@ end
 
 -- Whether all roots are reduces of the kernel: nothing follows from them.
 local function are_members(kernel)
-  local members = {}
-  for _, x in ipairs(kernel.members) do members[x] = true end
+  local members = set_of(kernel.members)
   for _, root in ipairs(kernel.roots) do
     if not members[root] then return false end
   end

@@ -3,8 +3,6 @@
 
 struct $NAME_chunk { $T v[$PACKS][$LANES]; };
 
-static __device__ __forceinline__ $T $NAME_join($T a, $T b) { return $JOIN; }
-
 // The k-th pack in scanning order; what lies behind the row's end changes nothing.
 static __device__ __forceinline__ void $NAME_fetch($PARAMETERS, $T *v, long long o, int k, int n) {
 #pragma unroll
@@ -17,17 +15,6 @@ static __device__ __forceinline__ $T $NAME_sum(const $T *v) {
   $T sum = v[0];
   if ($LANES == 4) sum = $NAME_join($NAME_join(v[0], v[1]), $NAME_join(v[2 % $LANES], v[3 % $LANES]));
   return sum;
-}
-
-// Over the lanes of a warp, each with those before it.
-static __device__ __forceinline__ $T $NAME_warp($T v) {
-  const int lane = threadIdx.x % 32;
-#pragma unroll
-  for (int d = 1; d < 32; d *= 2) {
-    const $T before = __shfl_up_sync(~0u, v, d);
-    if (lane >= d) v = $NAME_join(before, v);
-  }
-  return v;
 }
 
 // What comes before each pack of the chunk, after `carry`, which is taken on.
@@ -76,19 +63,6 @@ $NAME_total($PARAMETERS, $T *__restrict__ totals, int n, int part, int parts) {
   if (threadIdx.x > 0) return;
   for (int w = 1; w < $WARPS; w++) v = $NAME_join(v, shared[w]);
   totals[blockIdx.x] = v;
-}
-
-// What lies before each part of a line, in place of the parts' totals: one warp for each line.
-extern "C" __global__ void $NAME_before($T *__restrict__ totals, int parts) {
-  $T carry = $NEUTRAL;
-  for (int first = 0; first < parts; first += 32) {
-    const int i = first + threadIdx.x;
-    const long long at = (long long)blockIdx.x * parts + i;
-    const $T upto = $NAME_warp(i < parts ? totals[at] : ($T)$NEUTRAL);
-    const $T left = __shfl_up_sync(~0u, upto, 1);
-    if (i < parts) totals[at] = threadIdx.x == 0 ? carry : $NAME_join(carry, left);
-    carry = $NAME_join(carry, __shfl_sync(~0u, upto, 31));
-  }
 }
 
 $end

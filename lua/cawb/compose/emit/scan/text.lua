@@ -96,10 +96,9 @@ end
 
 -- The access functions.
 local function accesses(d)
-  local place = { "long long o", "int k", "long long i" }
   local T = d.type
-  local list = { template.access(d, "load", T, place, d.load),
-    template.access(d, "store", "void", { place[1], place[2], place[3], T .. " value", T .. " own" }, d.store) }
+  local list = { template.access(d, "load", T, { "long long o", "int k", "long long i" }, d.load),
+    template.access(d, "store", "void", { "long long o", "int k", "long long i", T .. " value", T .. " own" }, d.store) }
   if d.load4 then
     list[3] = template.access(d, "load4", "void", { T .. " *v", "long long o", "int k" }, d.load4)
     list[4] = template.access(d, "store4", "void", { "long long o", "int k", ("const %s *v"):format(T),
@@ -107,6 +106,8 @@ local function accesses(d)
   end
   return list
 end
+
+local function fill(name, d, h) return template.fill("scan/scan_parts", d, h) .. template.fill(name, d, h) end
 
 local function rows(d, how, sms)
   local h = holes(d)
@@ -125,7 +126,7 @@ local function rows(d, how, sms)
   local part = ceil(all, parts * chunk) * chunk
   parts = ceil(all, part)
   carry(h, parts, "starts[blockIdx.x]")
-  return template.fill("scan/scan_rows", d, h), launches(d, d.outer, d.outer, { threads }, { d.n, part, parts })
+  return fill("scan/scan_rows", d, h), launches(d, d.outer, d.outer, { threads }, { d.n, part, parts })
 end
 
 local function columns(d, how, sms)
@@ -138,7 +139,7 @@ local function columns(d, how, sms)
   local part = ceil(d.n, parts * chunk) * chunk
   parts = ceil(d.n, part)
   carry(h, parts, ("at.i < inner ? starts[(at.o * inner + at.i) * parts + blockIdx.x %% parts] : %s"):format(h.NEUTRAL))
-  return template.fill("scan/scan_columns", d, h),
+  return fill("scan/scan_columns", d, h),
     launches(d, blocks, d.outer * d.inner, { 32, h.SLICES }, { d.n, d.inner, part, parts })
 end
 
