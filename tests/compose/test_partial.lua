@@ -102,6 +102,13 @@ check.test("without joins, or by another way that a schedule asks for, it is as 
   assert(not parts_of(composed.right(pooled, shape, layer, options { schedule = s }, {})))
 end)
 
+check.test("another reader ahead, which the convolution's kernel cannot serve, or a way that cannot begin sums, leaves them begun", function()
+  begun(true, "y = self.c(x)\nreturn torch.flip(y, [0]) * 2, y.mean((2, 3))", shape, layer, nil, {})
+  local made = begun(true, "y = self.c(x)\nreturn torch.relu(y), y.mean((2, 3))", shape, layer, nil, {})
+  local s = { kernels = { [schedule.key(select(2, parts_of(made)))] = { loop = "packed" } } }
+  begun(true, "y = self.c(x)\nreturn torch.relu(y), y.mean((2, 3))", shape, layer, { schedule = s }, {})
+end)
+
 check.test("a decision of the schedule: left out, done again, as text and back", function()
   local made = assert(composed.make(pooled, shape, layer, options()))
   local edit

@@ -1,13 +1,11 @@
 -- grids: lists of whole numbers as sizes of grids and as places in them, for convolutions on tensor cores.
 
+local graphs = require "cawb.compose.ir.graph"
+
 local M = {}
 
 --- The product of a list.
-function M.product(list)
-  local n = 1
-  for _, v in ipairs(list) do n = n * v end
-  return n
-end
+M.product = graphs.numel
 
 --- Two lists, one behind the other.
 function M.joined(head, tail)

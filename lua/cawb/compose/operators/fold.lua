@@ -13,24 +13,20 @@ local function dims(op) return op.args.dim end
 
 local function keep(op) return op.args.keepdim == true end
 
-local function fold(name)
+-- A reduce of the elements, or of what a line makes of them.
+local function fold(name, line)
   return function(g, op)
     local x = taken(g, op.x[1], op.out[1].dtype)
-    return { g:reduce(name, x, axes_of(dims(op), #x.shape), keep(op)) }
+    return { g:reduce(name, line and g:map(line, x.dtype, { x }) or x, axes_of(dims(op), #x.shape), keep(op)) }
   end
 end
 
 M.sum, M.prod, M.amax, M.amin = fold "sum", fold "prod", fold "max", fold "min"
+M.nansum = fold("sum", "(A != A ? 0 : A)")               -- NaN counts as 0
 
 function M.mean(g, op)
   local x = taken(g, op.x[1], op.out[1].dtype)
   return { mean(g, x, axes_of(dims(op), #x.shape), keep(op)) }
-end
-
--- NaN counts as 0.
-function M.nansum(g, op)
-  local x = taken(g, op.x[1], op.out[1].dtype)
-  return { g:reduce("sum", g:map("(A != A ? 0 : A)", x.dtype, { x }), axes_of(dims(op), #x.shape), keep(op)) }
 end
 
 function M.trace(g, op)
@@ -98,9 +94,7 @@ local function variance(g, op, root)
 end
 
 function M.var(g, op) return variance(g, op, false) end
-
 function M.std(g, op) return variance(g, op, true) end
-
 M.var_mean, M.std_mean = M.var, M.std
 
 -- The term of an element in a norm, and the norm from the sum, by its order.

@@ -2,6 +2,7 @@
 
 local core = require "cawb.core"
 local display = require "cawb.base.display"
+local kernels = require "cawb.compose.schedule.kernels"
 local schedule = require "cawb.compose.schedule.schedule"
 local show = require "cawb.compose.plan.show"
 local store = require "cawb.compose.ir.store"
@@ -159,7 +160,7 @@ end
 function M.kernels(made)
   local rows = {}
   for k, kernel in ipairs(made.kernels) do
-    rows[k] = { schedule.key(kernel), kernel.name, family(kernel), named(kernel.roots), named(inner(kernel)), named(show.begins(kernel)), launches(kernel),
+    rows[k] = { schedule.key(kernel), kernel.name, family(kernel), named(kernel.roots), named(inner(kernel)), named(kernels.loads(kernel)), launches(kernel),
                 options_of(made, kernel) }
   end
   return display.table({ "key", "kernel", "family", "stores", "computes", "reads", "blocks x threads", "how" }, rows)

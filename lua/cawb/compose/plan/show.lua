@@ -3,6 +3,7 @@
 
 local display = require "cawb.base.display"
 local graphs = require "cawb.compose.ir.graph"
+local kernels = require "cawb.compose.schedule.kernels"
 local plan = require "cawb.compose.plan.plan"
 local types = require "cawb.torch.types"
 
@@ -19,27 +20,10 @@ end
 
 local function size(x) return graphs.numel(x.shape) * types.size(x.dtype) end
 
---- Leaves and stored nodes that a kernel begins with.
-function M.begins(kernel)
-  local found, seen = {}, {}
-  local function visit(x)
-    if seen[x] then return end
-    seen[x] = true
-    local in_memory = x.kind == "leaf" and x.source:find ":" or x.stored and not kernel.own[x]
-    if in_memory then found[#found + 1] = x else
-      for _, input in ipairs(x.inputs) do visit(input) end
-    end
-  end
-  for _, list in ipairs { kernel.roots, kernel.members } do
-    for _, x in ipairs(list) do visit(x) end
-  end
-  return found
-end
-
 --- The bytes that a kernel reads and writes at least.
 function M.bytes(kernel)
   local sum = 0
-  for _, x in ipairs(M.begins(kernel)) do sum = sum + size(x) end
+  for _, x in ipairs(kernels.loads(kernel)) do sum = sum + size(x) end
   for _, x in ipairs(kernel.roots) do sum = sum + size(x) end
   return sum
 end

@@ -15,12 +15,13 @@ local function inside(kernel)
   return set
 end
 
-local function read_by(kernel)
+-- The nodes below a kernel's own at which `ends(x)` holds.
+local function below(kernel, ends)
   local found, seen, own = {}, {}, inside(kernel)
   local function visit(x)
     if seen[x] then return end
     seen[x] = true
-    if x.stored and not own[x] then
+    if not own[x] and ends(x) then
       found[#found + 1] = x
       return
     end
@@ -32,12 +33,19 @@ local function read_by(kernel)
   return found
 end
 
+local function is_stored(x) return x.stored end
+
+local function is_in_memory(x) return x.stored or x.kind == "leaf" and x.source:find ":" end
+
+--- What a kernel begins with: the stored nodes and the leaves in memory that it loads.
+function M.loads(kernel) return below(kernel, is_in_memory) end
+
 local known = setmetatable({}, { __mode = "k" })
 
 --- The stored nodes that a kernel reads. A list stays valid: a fused kernel is a new one, and nodes that are no longer stored had no
 --- other readers.
 function M.reads(kernel)
-  known[kernel] = known[kernel] or read_by(kernel)
+  known[kernel] = known[kernel] or below(kernel, is_stored)
   return known[kernel]
 end
 

@@ -98,27 +98,14 @@ function M.beside.edges(state)
   return edges
 end
 
--- The nodes that a kernel loads, with leaves, as a set.
-local function loads(kernel)
-  local found, seen, inside = {}, {}, {}
-  for _, x in ipairs(kernel.members) do inside[x] = true end
-  local function visit(x)
-    if seen[x] then return end
-    seen[x] = true
-    if x.kind == "leaf" and x.source:find ":" or x.stored and not inside[x] then found[x] = true return end
-    for _, input in ipairs(x.inputs) do visit(input) end
-  end
-  for _, x in ipairs(kernel.members) do visit(x) end
-  return found
-end
-
 -- Whether one kernel for two is worth it: they load a tensor of their rows' size both, or a launch takes longer than they do.
 local function is_worth_it(a, b)
   local r, n = rows.space(a.members[1])
   if r * n <= SMALL then return true end
-  local other = loads(b)
-  for x in pairs(loads(a)) do
-    if other[x] and numel(x) >= r * n then return true end
+  local large = {}
+  for _, x in ipairs(kernels.loads(a)) do large[x] = numel(x) >= r * n end
+  for _, x in ipairs(kernels.loads(b)) do
+    if large[x] then return true end
   end
   return false
 end
